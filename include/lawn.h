@@ -1,0 +1,241 @@
+/* lawn.h - millions of timers, each started and stopped in constant time.
+ *
+ * A lawn keeps timers that the caller owns. Timers of one TTL stand in one
+ * queue, a blade; since all of them wait equally long, they fall due in the
+ * order in which they were started, and appending keeps the blade sorted for
+ * free. An index over the blades' heads finds the earliest, so no cost grows
+ * with the number of different TTLs.
+ *
+ *     #include <lawn.h>
+ *     #include <stdio.h>
+ *
+ *     struct connection {
+ *         int id;
+ *         struct lawn_timer idle; // part of your object, zeroed at first
+ *     };
+ *
+ *     static void hang_up(struct lawn_timer *timer, void *arg)
+ *     {
+ *         struct connection *c = LAWN_CONTAINER(timer, struct connection, idle);
+ *         printf("connection %d was idle too long\n", c->id);
+ *     }
+ *
+ *     struct lawn *lawn = lawn_new(NULL);
+ *     lawn_start(lawn, &c->idle, 30000);          // due in 30,000 ticks
+ *     lawn_start(lawn, &c->idle, 30000);          // it spoke: 30,000 from now
+ *     lawn_mow(lawn, now, SIZE_MAX, hang_up, NULL); // fires what is due by now
+ *
+ * TIME is a uint64_t of ticks, in any unit and from any origin the caller
+ * likes: milliseconds, nanoseconds, TSC cycles. The lawn reads no clock: it
+ * knows the newest time it was told. Nothing costs more because time jumped.
+ *
+ * PROMISES, by the numbers that assertions, tests and proofs cite:
+ *   P1  never early      a timer fires only in a mow with now >= its deadline
+ *   P2  never forgotten  after a mow(now) that returned less than its budget,
+ *                        no running timer has a deadline <= now; lawn_next()
+ *                        is exact
+ *   P3  exactly once     a started timer fires once, or is stopped, or is
+ *                        restarted, or is still running
+ *   P4  order            timers fire in the order of their deadlines, within
+ *                        and across mows; those of one TTL in the order in
+ *                        which they were started
+ *   P5  stop is final    after lawn_stop() returned true the timer does not
+ *                        fire, even if it was due in the mow under way
+ *   P6  re-entrancy      a timer is idle when its callback runs; the callback
+ *                        may start, restart and stop any timer of the lawn and
+ *                        free its own; what it starts waits for a later mow
+ *   P7  no surprises     start, stop and mow do not allocate, call the system,
+ *                        lock or recurse
+ *   P8  cost             start and stop O(1) at worst; mow O(fired + index
+ *                        entries that came up); a mow with nothing due O(1)
+ *   P9  extremes         TTLs, deadlines and times over the whole of uint64_t;
+ *                        deadlines saturate below LAWN_NEVER and never wrap; a
+ *                        clock that runs back is ignored
+ *   P10 misuse is named  unless built with NDEBUG: a timer that runs on
+ *                        another lawn, was freed or overwritten while running,
+ *                        a mow inside a mow: a message and abort()
+ *
+ * THREADS: a lawn has one owner at a time. Nothing here locks; different lawns
+ * are independent of each other.
+ *
+ * WHEN TO CHOOSE SOMETHING ELSE: fewer than a hundred timers: any sorted
+ * array will do. Deadlines that only need to be right to within 10 % and never
+ * to be listed in order: a wheel without cascades, such as the Linux kernel's,
+ * does less work. Mostly absolute, unrelated deadlines (a calendar, a
+ * simulation): a lawn then works as a hierarchical wheel, no better than a
+ * good one, and a heap is smaller.
+ */
+#ifndef LAWN_H
+#define LAWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#if !defined LAWN_FREESTANDING
+#include <stdio.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The deadline of a timer that is not running, and lawn_next() of a lawn with
+ * no timers. No running timer has it. */
+#define LAWN_NEVER UINT64_MAX
+
+/* The object of the given type whose given member is *timer. */
+#define LAWN_CONTAINER(timer, type, member)                                    \
+    ((type *)(void *)((char *)(timer) - offsetof(type, member)))
+
+struct lawn;
+
+struct lawn_link {
+    struct lawn_link *next;
+    struct lawn_link *prev;
+};
+
+/* A timer: 24 bytes, part of an object of yours. All-zero bytes are an idle
+ * timer. Leave the fields to the library; do not copy, move or free a running
+ * timer. */
+struct lawn_timer {
+    struct lawn_link link;
+    uint64_t deadline;
+};
+
+/* Called by lawn_mow() for each timer that fires, with mow's own arg. The
+ * timer is idle by then [P6]: start it again, or free it. Not allowed here:
+ * lawn_mow() and lawn_free() of the same lawn. */
+typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
+
+/* How to make a lawn. Zero in any field means the default. A value out of
+ * range counts as the nearest in range. */
+struct lawn_options {
+    /* How many TTLs can have a queue of their own at one time; rounded up to a
+     * power of two, 16 to 1,048,576, 36 bytes each; default 2048. Timers of
+     * further TTLs cost what they cost in a hierarchical timing wheel. */
+    size_t blades;
+
+    /* log2 of the slots per level of the index, 4 to 8; default 8. Smaller is
+     * slower for timers without a queue, and needs less memory: 41 KiB with 8,
+     * 14 KiB with 6, 5 KiB with 4. */
+    unsigned slot_bits;
+
+    /* See lawn_set_resolution(); default 1, exact. */
+    uint64_t resolution;
+
+    /* The time at first; default 0. */
+    uint64_t now;
+
+    /* Where the lawn's memory comes from; default malloc() and free(). alloc
+     * returns memory fit for any object, or NULL. Both get context. */
+    void *(*alloc)(size_t size, void *context);
+    void (*release)(void *memory, void *context);
+    void *context;
+};
+
+/* What a lawn has done since it was made, and what it holds. */
+struct lawn_stats {
+    uint64_t starts;      /* of idle timers */
+    uint64_t restarts;    /* starts of running timers */
+    uint64_t stops;       /* of running timers */
+    uint64_t fires;       /* starts == stops + fires + count */
+    uint64_t count;       /* running now */
+    uint64_t lone_starts; /* starts and restarts that found no blade */
+    uint64_t moved;       /* index entries moved or dropped by mows */
+    uint64_t moved_idle;  /* the most by one mow that fired nothing */
+    size_t live_blades;   /* blades that hold timers now */
+    size_t blades;        /* blades there are */
+    size_t bytes;         /* memory of the lawn: never grows */
+};
+
+/* A new lawn, or NULL if there is no memory for it; nothing else makes it
+ * fail, and it is the only call that allocates. options may be NULL. */
+struct lawn *lawn_new(const struct lawn_options *options);
+
+/* A lawn in memory of the caller's: size bytes at memory, of any alignment,
+ * which stay the caller's. NULL if size < lawn_size(options). The allocator in
+ * the options is not used. */
+struct lawn *lawn_place(void *memory, size_t size,
+                        const struct lawn_options *options);
+size_t lawn_size(const struct lawn_options *options);
+
+/* Forgets all timers and gives the lawn's memory back. The timers' memory is
+ * left alone, unread and unwritten: to use one of them again, zero it first.
+ * lawn may be NULL. O(1). */
+void lawn_free(struct lawn *lawn);
+
+/* Starts a timer, or restarts a running one: it will be due at now + ttl, now
+ * being lawn_now(). A ttl of 0 counts as 1 [P6]. A sum above LAWN_NEVER - 1
+ * counts as LAWN_NEVER - 1 [P9]. Cannot fail. O(1) at worst. */
+void lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl);
+
+/* The same with an absolute deadline; one that is not after now counts as
+ * now + 1. */
+void lawn_start_at(struct lawn *lawn, struct lawn_timer *timer,
+                   uint64_t deadline);
+
+/* Stops a timer. True: it was running, and now it does not fire [P5], and its
+ * memory is yours to free. False: it was idle, nothing was done. Cannot fail.
+ * O(1) at worst. */
+bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
+
+/* Moves the clock to now and fires timers with a deadline <= now, at most
+ * budget of them, in the order of P4. Returns how many fired. If that is
+ * budget, there may be more: they fire first in the next mow, and what is
+ * started meanwhile counts from now all the same. If it is less, none is left
+ * [P2].
+ * A now before lawn_now() leaves the clock where it is, and fires what is due
+ * by that earlier time. A now of LAWN_NEVER counts as LAWN_NEVER - 1; at that
+ * last tick there is no later one, so what a callback starts there has the
+ * deadline LAWN_NEVER - 1 and waits for the next mow.
+ * O(fired + index entries that came up); O(1) if nothing is due [P8]. */
+size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
+                lawn_fire_fn *fire, void *arg);
+
+/* Moves the clock without firing anything: what is started next counts from
+ * now. An earlier time is ignored. O(1). */
+void lawn_set_now(struct lawn *lawn, uint64_t now);
+
+/* The newest time told. O(1). */
+uint64_t lawn_now(const struct lawn *lawn);
+
+/* Rounds the deadlines of what is started from here on up to multiples of
+ * resolution, so that timers come due together and a waiting loop wakes less
+ * often: in nanoseconds, 1000000 makes timers due on whole milliseconds. 1, or
+ * 0, is exact. Running timers keep their deadlines, and P4 holds between them
+ * and the new ones for different deadlines; for equal deadlines the order
+ * between timers started before and after the change is open. O(blades). */
+void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
+
+/* The exact earliest deadline of all running timers, LAWN_NEVER if there are
+ * none. O(1) while the earliest timer stays; when it was stopped or restarted,
+ * O(index entries that share its slot). */
+uint64_t lawn_next(struct lawn *lawn);
+
+/* How many timers are running. O(1). */
+uint64_t lawn_count(const struct lawn *lawn);
+
+/* Whether the timer is running: started, and neither fired nor stopped. */
+bool lawn_pending(const struct lawn_timer *timer);
+
+/* When the timer is due; LAWN_NEVER if it is idle. */
+uint64_t lawn_deadline(const struct lawn_timer *timer);
+
+/* Counters and sizes. O(blades). */
+void lawn_stats(const struct lawn *lawn, struct lawn_stats *out);
+
+/* How many timers run outside the blades, as in a wheel; many of them for
+ * long suggest more blades or a coarser resolution. O(that many). */
+uint64_t lawn_count_lone(const struct lawn *lawn);
+
+#if !defined LAWN_FREESTANDING
+/* Walks everything and tells whether all invariants hold; if not, it names the
+ * first broken one on out (NULL: prints nothing). For tests and debugging;
+ * allowed at any time, callbacks included. O(everything). */
+bool lawn_check(const struct lawn *lawn, FILE *out);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,176 @@
+/* check.c - walks a whole lawn and names the first broken invariant.
+ *
+ * Written from the list in internal.h, not from the code that keeps it: it
+ * recomputes what the other files remember, by plain looping.
+ */
+#include "internal.h"
+
+struct lawn_checking {
+    const struct lawn *lawn;
+    FILE *out;
+    uint64_t running; /* timers seen */
+    uint64_t tips;    /* tips seen */
+};
+
+static bool
+lawn_check_fails(struct lawn_checking *checking, const char *invariant,
+                 const void *what)
+{
+    if (checking->out != NULL) {
+        (void)fprintf(checking->out, "lawn_check: %s (at %p)\n", invariant,
+                      what);
+    }
+    return false;
+}
+
+/* Walks one queue of timers. sorted: as a blade is; else they only have to
+ * belong to the given slot. */
+static bool
+lawn_check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
+                 bool sorted, uint32_t slot)
+{
+    const struct lawn *lawn = checking->lawn;
+    uintptr_t key = lawn_key(lawn);
+    const struct lawn_link *link = queue;
+    uint64_t before = 0;
+
+    do {
+        const struct lawn_link *next = link->next;
+
+        if (next == NULL || lawn_list_prev(key, next) != link) {
+            return lawn_check_fails(checking, "[I2] links disagree", link);
+        }
+        link = next;
+        if (link != queue) {
+            uint64_t deadline = lawn_link_deadline(link);
+
+            checking->running++;
+            if (deadline > LAWN_LAST) {
+                return lawn_check_fails(
+                    checking, "[P9] a deadline after the last", link);
+            }
+            if (deadline < lawn->bound) {
+                return lawn_check_fails(
+                    checking, "[I6] a deadline before the bound", link);
+            }
+            if (sorted && deadline < before) {
+                return lawn_check_fails(checking,
+                                        "[I1] a blade out of order", link);
+            }
+            if (!sorted && (deadline < lawn->tips.base ||
+                            lawn_tips_slot(&lawn->tips, deadline) != slot)) {
+                return lawn_check_fails(
+                    checking, "[I4] a lone timer in the wrong slot", link);
+            }
+            before = deadline;
+        }
+    } while (link != queue);
+    return true;
+}
+
+static bool
+lawn_check_blade(struct lawn_checking *checking, const struct lawn_blade *blade)
+{
+    const struct lawn_blades *blades = &checking->lawn->blades;
+    uint64_t hash = lawn_blades_hash(blade->ttl);
+    uint32_t set =
+        (uint32_t)(blade - blades->all) / LAWN_BLADES_WAYS;
+    uint32_t near = (set - lawn_blades_home(blades, hash)) & blades->sets;
+    uint32_t far =
+        (set - lawn_blades_home(blades, lawn_blades_rehash(hash))) &
+        blades->sets;
+
+    if (!lawn_check_queue(checking, &blade->queue, true, 0)) {
+        return false;
+    }
+    if (blade->ttl != 0 && near >= LAWN_BLADES_STRIPES &&
+        far >= LAWN_BLADES_STRIPES) {
+        return lawn_check_fails(checking, "[I8] a TTL in a foreign set", blade);
+    }
+    if (blade->ttl != 0 && blade->ttl == (blade + 1)->ttl &&
+        (blade - blades->all) % LAWN_BLADES_WAYS == 0) {
+        return lawn_check_fails(checking, "[I8] a TTL twice in a set", blade);
+    }
+    if (!lawn_list_empty(&blade->queue) &&
+        blade->tip > lawn_link_deadline(blade->queue.next)) {
+        return lawn_check_fails(checking, "[I3] a tip after its blade's head",
+                                blade);
+    }
+    return true;
+}
+
+static bool
+lawn_check_slot(struct lawn_checking *checking, uint32_t slot)
+{
+    const struct lawn_tips *tips = &checking->lawn->tips;
+    const struct lawn_link *lone = &tips->lone[slot];
+    uint32_t level = slot >> tips->bits;
+    uint32_t digit = slot & ((1u << tips->bits) - 1);
+    uint64_t word = tips->occupied[level * tips->words + digit / 64];
+    bool marked = ((word >> (digit % 64)) & 1) != 0;
+    uint32_t before = LAWN_TIPS_NONE;
+    uint32_t number;
+
+    if (!marked && (!lawn_list_empty(lone) ||
+                    tips->first[slot] != LAWN_TIPS_NONE)) {
+        return lawn_check_fails(checking, "[I5] a slot in use is not marked",
+                                lone);
+    }
+    if (marked && ((tips->levels >> level) & 1) == 0) {
+        return lawn_check_fails(checking, "[I5] a level in use is not marked",
+                                lone);
+    }
+    for (number = tips->first[slot]; number != LAWN_TIPS_NONE;
+         number = tips->tip[number].next) {
+        const struct lawn_blade *blade = &checking->lawn->blades.all[number];
+
+        if (tips->tip[number].prev != before) {
+            return lawn_check_fails(checking, "[I2] tips' links disagree",
+                                    blade);
+        }
+        if (blade->tip < tips->base || blade->tip > LAWN_LAST ||
+            lawn_tips_slot(tips, blade->tip) != slot) {
+            return lawn_check_fails(checking, "[I4] a tip in the wrong slot",
+                                    blade);
+        }
+        checking->tips++;
+        before = number;
+    }
+    return lawn_check_queue(checking, lone, false, slot);
+}
+
+bool
+lawn_check(const struct lawn *lawn, FILE *out)
+{
+    struct lawn_checking checking = {lawn, out, 0, 0};
+    uint64_t listed = 0;
+    uint32_t slot;
+    size_t i;
+
+    if (lawn->tips.base > lawn->now || lawn->now > LAWN_LAST) {
+        return lawn_check_fails(&checking, "[I9] the base is ahead of now",
+                                lawn);
+    }
+    for (i = 0; i < lawn->blades.count; i++) {
+        listed += lawn->blades.all[i].tip != LAWN_NEVER;
+        if (!lawn_check_blade(&checking, &lawn->blades.all[i])) {
+            return false;
+        }
+    }
+    for (slot = 0; slot < lawn_tips_slots(lawn->tips.bits); slot++) {
+        if (!lawn_check_slot(&checking, slot)) {
+            return false;
+        }
+    }
+    /* All of the afterlife is due at LAWN_LAST, so it is sorted. */
+    if (!lawn_check_queue(&checking, &lawn->afterlife, true, 0)) {
+        return false;
+    }
+    if (checking.tips != listed || checking.tips != lawn->tips.count) {
+        return lawn_check_fails(&checking, "[I3] a tip is lost", lawn);
+    }
+    if (checking.running != lawn_count(lawn)) {
+        return lawn_check_fails(&checking, "[I7] the count is wrong", lawn);
+    }
+    return true;
+}

@@ -1,0 +1,103 @@
+/* internal.h - what a lawn is made of, and what always holds of it.
+ *
+ *   lawn ──► blades   a few thousand queues of timers, each of one TTL
+ *        └─► tips     an index of slots by deadline. A slot lists the blades
+ *                     whose head is due there (their tips), and lone timers:
+ *                     those whose TTL found no blade
+ *
+ * INVARIANTS. Between any two calls, and whenever a callback runs:
+ *   [I1] a blade's timers stand in the order of their deadlines, and those of
+ *        equal deadlines in the order in which they were started
+ *   [I2] links agree: x->next->prev == x and x->prev->next == x
+ *   [I3] a blade that holds timers has a tip in the index, at a time not after
+ *        its head's deadline. Stopping a timer touches no tip, so a tip may be
+ *        too early, and an empty blade may still have one
+ *   [I4] a tip or lone timer stands in the slot that its time and the index's
+ *        base determine, and no time in the index lies before the base
+ *   [I5] the bit of a slot is set if anything stands in the slot
+ *   [I6] no running timer has a deadline before lawn->bound
+ *   [I7] starts == stops + fires + running timers
+ *   [I8] blades of one TTL stand in different sets; a timer of that TTL goes
+ *        to the set that its TTL and deadline determine
+ *   [I9] base <= now <= LAWN_LAST
+ * lawn_check() walks them all.
+ */
+#ifndef LAWN_CORE_INTERNAL_H
+#define LAWN_CORE_INTERNAL_H
+
+#include "lawn.h"
+
+/* The latest deadline and the latest time [P9]. */
+#define LAWN_LAST (LAWN_NEVER - 1)
+
+#if defined NDEBUG
+#define LAWN_ASSERT(condition, message) ((void)0)
+#else
+#define LAWN_ASSERT(condition, message)                                        \
+    ((condition) ? (void)0 : lawn_die(message))
+void lawn_die(const char *message);
+#endif
+
+#if defined __cplusplus
+#define LAWN_STATIC_ASSERT(condition, message) static_assert(condition, message)
+#else
+#define LAWN_STATIC_ASSERT(condition, message)                                 \
+    _Static_assert(condition, message)
+#endif
+
+#define LAWN_LIKELY(x) (__builtin_expect(!!(x), 1))
+#define LAWN_UNLIKELY(x) (__builtin_expect(!!(x), 0))
+#define LAWN_PREFETCH(address) __builtin_prefetch(address)
+
+#include "blades.h"
+#include "list.h"
+#include "ticks.h"
+#include "tips.h"
+
+struct lawn {
+    /* Read or written by every start and stop: together in the first line. */
+    uint64_t now;
+    uint64_t plain;        /* now + ttl is the deadline for 1 <= ttl <= plain */
+    uint64_t bound;        /* [I6] */
+    uint64_t starts;       /* as in struct lawn_stats */
+    uint64_t restarts;     /* likewise */
+    uint64_t stops;        /* likewise */
+    struct lawn_blades blades;
+
+    struct lawn_tips tips;
+    uint64_t fires;        /* as in struct lawn_stats */
+    uint64_t lone_starts;  /* likewise */
+    uint64_t moved_idle;   /* likewise */
+    uint64_t resolution;
+    const struct lawn_link *front; /* the queue whose first timer was last
+                                      found to be the earliest, or NULL */
+    struct lawn_link afterlife; /* timers started at LAWN_LAST: due, but only
+                                   in the next mow */
+    bool mowing;
+
+    size_t bytes;
+    void (*release)(void *memory, void *context);
+    void *context;
+    void *memory;          /* what to release; NULL: the caller's own */
+};
+
+/* Tells a timer's owner apart from other lawns, in debug builds: see list.h. */
+static inline uintptr_t
+lawn_key(const struct lawn *lawn)
+{
+    return LAWN_LIST_KEY(lawn);
+}
+
+static inline struct lawn_timer *
+lawn_timer_of(struct lawn_link *link)
+{
+    return (struct lawn_timer *)(void *)link;
+}
+
+static inline uint64_t
+lawn_link_deadline(const struct lawn_link *link)
+{
+    return ((const struct lawn_timer *)(const void *)link)->deadline;
+}
+
+#endif

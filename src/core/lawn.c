@@ -1,0 +1,354 @@
+/* lawn.c - making a lawn, starting and stopping timers, the clock. */
+#include "internal.h"
+
+#if !defined LAWN_FREESTANDING
+#include <stdlib.h>
+#endif
+
+#define LAWN_BLADES_DEFAULT 2048u
+#define LAWN_LINE 64u
+
+LAWN_STATIC_ASSERT(sizeof(struct lawn_timer) == 3 * sizeof(uint64_t),
+              "a timer takes 24 bytes");
+
+#if !defined NDEBUG
+/* Only a bug of the caller's or ours leads here [P10]. */
+void
+lawn_die(const char *message)
+{
+#if defined LAWN_FREESTANDING
+    (void)message;
+    __builtin_trap();
+#else
+    (void)fprintf(stderr, "lawn: %s\n", message);
+    abort();
+#endif
+}
+#endif
+
+/* Where the parts of a lawn stand in its memory, from a cache line's start:
+ * the lawn itself, blades, lone lists, bits, first tips, tips. */
+struct lawn_layout {
+    size_t count;
+    unsigned bits;
+    size_t blades;
+    size_t lone;
+    size_t occupied;
+    size_t first;
+    size_t tip;
+    size_t end;
+};
+
+static struct lawn_layout
+lawn_layout(const struct lawn_options *options)
+{
+    struct lawn_layout layout;
+    size_t wanted = options != NULL ? options->blades : 0;
+    size_t slots;
+
+    layout.count = lawn_blades_count(wanted != 0 ? wanted : LAWN_BLADES_DEFAULT);
+    layout.bits = lawn_tips_bits(options != NULL ? options->slot_bits : 0);
+    slots = lawn_tips_slots(layout.bits);
+    layout.blades = (sizeof(struct lawn) + LAWN_LINE - 1) & ~(size_t)(LAWN_LINE - 1);
+    layout.lone = layout.blades + layout.count * sizeof(struct lawn_blade);
+    layout.occupied = layout.lone + slots * sizeof(struct lawn_link);
+    layout.first = layout.occupied +
+                   (slots >> layout.bits) *
+                       (layout.bits > 6 ? 1u << (layout.bits - 6) : 1) *
+                       sizeof(uint64_t);
+    layout.tip = layout.first + slots * sizeof(uint32_t);
+    layout.end = layout.tip + layout.count * sizeof(struct lawn_tip);
+    return layout;
+}
+
+size_t
+lawn_size(const struct lawn_options *options)
+{
+    /* Room to bring memory of any alignment to a cache line's start. */
+    return lawn_layout(options).end + LAWN_LINE - 1;
+}
+
+struct lawn *
+lawn_place(void *memory, size_t size, const struct lawn_options *options)
+{
+    struct lawn_layout layout = lawn_layout(options);
+    char *at = (char *)memory;
+    struct lawn *lawn;
+    uint64_t now = options != NULL ? options->now : 0;
+    uintptr_t key;
+
+    if (size < layout.end + LAWN_LINE - 1) {
+        return NULL;
+    }
+    at += -(uintptr_t)at & (LAWN_LINE - 1);
+    lawn = (struct lawn *)(void *)at;
+    key = lawn_key(lawn);
+    now = now < LAWN_LAST ? now : LAWN_LAST;
+    lawn->now = now;
+    lawn->bound = LAWN_NEVER;
+    lawn->starts = 0;
+    lawn->restarts = 0;
+    lawn->stops = 0;
+    lawn->fires = 0;
+    lawn->lone_starts = 0;
+    lawn->moved_idle = 0;
+    lawn->resolution = 1;
+    lawn->plain = lawn_ticks_plain(now, 1);
+    lawn->front = NULL;
+    lawn->mowing = false;
+    lawn->bytes = size;
+    lawn->release = NULL;
+    lawn->context = NULL;
+    lawn->memory = NULL;
+    lawn_list_init(key, &lawn->afterlife);
+    lawn_blades_init(&lawn->blades,
+                     (struct lawn_blade *)(void *)(at + layout.blades),
+                     layout.count, key);
+    lawn->tips.lone = (struct lawn_link *)(void *)(at + layout.lone);
+    lawn->tips.occupied = (uint64_t *)(void *)(at + layout.occupied);
+    lawn->tips.first = (uint32_t *)(void *)(at + layout.first);
+    lawn->tips.tip = (struct lawn_tip *)(void *)(at + layout.tip);
+    lawn_tips_init(&lawn->tips, layout.bits, now, key);
+    lawn_set_resolution(lawn, options != NULL ? options->resolution : 0);
+    return lawn;
+}
+
+#if !defined LAWN_FREESTANDING
+static void *
+lawn_malloc(size_t size, void *context)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void
+lawn_mfree(void *memory, void *context)
+{
+    (void)context;
+    free(memory);
+}
+#endif
+
+struct lawn *
+lawn_new(const struct lawn_options *options)
+{
+    size_t size = lawn_size(options);
+    void *context = options != NULL ? options->context : NULL;
+    void *(*alloc)(size_t, void *) = options != NULL ? options->alloc : NULL;
+    void (*release)(void *, void *) = options != NULL ? options->release : NULL;
+    void *memory;
+    struct lawn *lawn;
+
+#if !defined LAWN_FREESTANDING
+    if (alloc == NULL) {
+        alloc = lawn_malloc;
+        release = lawn_mfree;
+    }
+#endif
+    memory = alloc != NULL ? alloc(size, context) : NULL;
+    if (memory == NULL) {
+        return NULL;
+    }
+    lawn = lawn_place(memory, size, options);
+    lawn->release = release;
+    lawn->context = context;
+    lawn->memory = memory;
+    return lawn;
+}
+
+void
+lawn_free(struct lawn *lawn)
+{
+    if (lawn == NULL) {
+        return;
+    }
+    LAWN_ASSERT(!lawn->mowing, "[P10] lawn_free inside a callback");
+    if (lawn->release != NULL) {
+        lawn->release(lawn->memory, lawn->context);
+    }
+}
+
+/* Starts a timer that has been taken off and has its deadline, on a blade that
+ * was empty, or alone: the index may have to learn of it. */
+static void
+lawn_start_slowly(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+{
+    uint64_t deadline = timer->deadline;
+    uintptr_t key = lawn_key(lawn);
+    struct lawn_blade *blade;
+
+    if (LAWN_UNLIKELY(deadline <= lawn->now)) {
+        lawn_list_append(key, &lawn->afterlife, &timer->link);
+        lawn->lone_starts++;
+        lawn->bound = lawn->bound < deadline ? lawn->bound : deadline;
+        return;
+    }
+    blade = lawn_blades_find(&lawn->blades, ttl, deadline);
+    if (LAWN_UNLIKELY(blade == NULL)) {
+        bool first = deadline < lawn->bound;
+
+        lawn_tips_add(&lawn->tips, key, timer, first);
+        lawn->lone_starts++;
+        if (first) {
+            lawn->bound = deadline;
+            lawn->front = &lawn->tips.lone[lawn_tips_slot(&lawn->tips, deadline)];
+        }
+        return;
+    }
+    lawn_list_append(key, &blade->queue, &timer->link);
+    if (blade->tip > deadline) {
+        if (blade->tip != LAWN_NEVER) {
+            lawn_tips_leave(&lawn->tips, &lawn->blades, blade);
+        }
+        lawn_tips_enter(&lawn->tips, &lawn->blades, blade, deadline);
+        if (deadline < lawn->bound) {
+            lawn->bound = deadline;
+            lawn->front = &blade->queue;
+        }
+    }
+}
+
+void
+lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+{
+    uintptr_t key = lawn_key(lawn);
+    struct lawn_blade *blade;
+    struct lawn_link *tail;
+
+    if (lawn_pending(timer)) {
+        lawn_list_remove(key, &timer->link);
+        lawn->restarts++;
+    } else {
+        lawn->starts++;
+    }
+    if (LAWN_UNLIKELY(ttl - 1 >= lawn->plain)) {
+        timer->deadline = lawn_ticks_round_up(lawn_ticks_after(lawn->now, ttl),
+                                              lawn->resolution);
+        lawn_start_slowly(lawn, timer, ttl != 0 ? ttl : 1);
+        return;
+    }
+    timer->deadline = lawn->now + ttl;
+    blade = lawn_blades_set(&lawn->blades, lawn_blades_hash(ttl),
+                            timer->deadline);
+    if (blade->ttl != ttl) {
+        blade++;
+        if (LAWN_UNLIKELY(blade->ttl != ttl)) {
+            lawn_start_slowly(lawn, timer, ttl);
+            return;
+        }
+    }
+    tail = lawn_list_prev(key, &blade->queue);
+    if (LAWN_UNLIKELY(tail == &blade->queue)) {
+        lawn_start_slowly(lawn, timer, ttl);
+        return;
+    }
+    LAWN_ASSERT(lawn_link_deadline(tail) <= timer->deadline,
+                "[I1] a blade is out of order");
+    lawn_list_insert(key, &timer->link, tail, &blade->queue);
+}
+
+void
+lawn_start_at(struct lawn *lawn, struct lawn_timer *timer, uint64_t deadline)
+{
+    lawn_start(lawn, timer, deadline > lawn->now ? deadline - lawn->now : 0);
+}
+
+bool
+lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
+{
+    if (!lawn_pending(timer)) {
+        return false;
+    }
+    lawn_list_remove(lawn_key(lawn), &timer->link);
+    timer->link.next = NULL;
+    lawn->stops++;
+    return true;
+}
+
+void
+lawn_set_now(struct lawn *lawn, uint64_t now)
+{
+    now = now < LAWN_LAST ? now : LAWN_LAST;
+    if (now > lawn->now) {
+        lawn->now = now;
+        lawn->plain = lawn_ticks_plain(now, lawn->resolution);
+    }
+}
+
+uint64_t
+lawn_now(const struct lawn *lawn)
+{
+    return lawn->now;
+}
+
+void
+lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
+{
+    if (resolution == 0) {
+        resolution = 1;
+    }
+    if (resolution == lawn->resolution) {
+        return;
+    }
+    /* A finer resolution gives earlier deadlines than the tails have [I1]. */
+    lawn_blades_close(&lawn->blades);
+    lawn->blades.stripe = 0;
+    lawn->resolution = resolution;
+    lawn->plain = lawn_ticks_plain(lawn->now, resolution);
+}
+
+uint64_t
+lawn_count(const struct lawn *lawn)
+{
+    return lawn->starts - lawn->stops - lawn->fires;
+}
+
+bool
+lawn_pending(const struct lawn_timer *timer)
+{
+    return timer->link.next != NULL;
+}
+
+uint64_t
+lawn_deadline(const struct lawn_timer *timer)
+{
+    return lawn_pending(timer) ? timer->deadline : LAWN_NEVER;
+}
+
+void
+lawn_stats(const struct lawn *lawn, struct lawn_stats *out)
+{
+    out->starts = lawn->starts;
+    out->restarts = lawn->restarts;
+    out->stops = lawn->stops;
+    out->fires = lawn->fires;
+    out->count = lawn_count(lawn);
+    out->lone_starts = lawn->lone_starts;
+    out->moved = lawn->tips.moved;
+    out->moved_idle = lawn->moved_idle;
+    out->live_blades = lawn_blades_live(&lawn->blades);
+    out->blades = lawn->blades.count;
+    out->bytes = lawn->bytes;
+}
+
+uint64_t
+lawn_count_lone(const struct lawn *lawn)
+{
+    size_t slots = lawn_tips_slots(lawn->tips.bits);
+    uint64_t count = 0;
+    const struct lawn_link *link;
+    size_t i;
+
+    for (i = 0; i < slots; i++) {
+        const struct lawn_link *list = &lawn->tips.lone[i];
+
+        for (link = list->next; link != list; link = link->next) {
+            count++;
+        }
+    }
+    for (link = lawn->afterlife.next; link != &lawn->afterlife;
+         link = link->next) {
+        count++;
+    }
+    return count;
+}

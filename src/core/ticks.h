@@ -1,0 +1,41 @@
+/* ticks.h - arithmetic on times that cannot wrap [P9].
+ *
+ * No state, no pointers: each function holds for all 64-bit values, and is
+ * checked for all of them.
+ */
+#ifndef LAWN_CORE_TICKS_H
+#define LAWN_CORE_TICKS_H
+
+/* now + ttl, at least one tick away [P6], at most LAWN_LAST. */
+static inline uint64_t
+lawn_ticks_after(uint64_t now, uint64_t ttl)
+{
+    if (ttl == 0) {
+        ttl = 1;
+    }
+    return ttl < LAWN_LAST - now ? now + ttl : LAWN_LAST;
+}
+
+/* The first multiple of resolution that is not before time, at most
+ * LAWN_LAST. */
+static inline uint64_t
+lawn_ticks_round_up(uint64_t time, uint64_t resolution)
+{
+    uint64_t past = time % resolution;
+
+    if (past == 0) {
+        return time;
+    }
+    return resolution - past < LAWN_LAST - time ? time + (resolution - past)
+                                                : LAWN_LAST;
+}
+
+/* The largest ttl that lawn_ticks_after() just adds to now, given that
+ * deadlines are rounded up to resolution: 0 if none is safe. */
+static inline uint64_t
+lawn_ticks_plain(uint64_t now, uint64_t resolution)
+{
+    return resolution == 1 ? LAWN_LAST - now : 0;
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* tips.h - the index: what is due next?
+ *
+ * A time is read as digits of `bits` bits. Level L of the index has a slot for
+ * each value of digit L. A time stands on the level of the highest digit in
+ * which it differs from the base, in the slot of that digit:
+ *
+ *     base  0x00 12 34 50
+ *     time  0x00 12 34 57  level 0, slot 0x57: due at exactly that tick
+ *     time  0x00 12 80 00  level 1, slot 0x80: within 0x100 ticks of there
+ *     time  0x03 00 00 00  level 3, slot 0x03
+ *
+ * Everything on a level comes before everything on the levels above, and the
+ * slots of a level are in order; so the earliest slot is the first bit set on
+ * the lowest level in use. When the base reaches a slot of a higher level, what
+ * stands in it moves down. A time moves at most once per level, however far
+ * the clock jumps, and nothing ever visits the ticks in between.
+ *
+ * As the base moves on, the highest digit in which it differs from a time stays
+ * the same until it reaches that time's slot. So a time and the base are enough
+ * to tell where the time stands [I4], and nothing needs to remember it.
+ *
+ * A slot lists the tips of blades, linked by the blades' numbers, and the lone
+ * timers, in the order in which they came.
+ */
+#ifndef LAWN_CORE_TIPS_H
+#define LAWN_CORE_TIPS_H
+
+#include "lawn.h"
+
+#define LAWN_TIPS_BITS_MIN 4u
+#define LAWN_TIPS_BITS_MAX 8u
+#define LAWN_TIPS_NONE UINT32_MAX
+
+/* Neighbours of a tip in its slot, by the number of the blade. */
+struct lawn_tip {
+    uint32_t next;
+    uint32_t prev;
+};
+
+struct lawn_tips {
+    uint64_t base;
+    uint32_t levels;         /* bit L: level L has a bit set in occupied */
+    uint32_t bits;           /* log2 of the slots per level */
+    uint32_t words;          /* of occupied, per level */
+    uint32_t count;          /* blades that have a tip */
+    uint64_t moved;          /* as in struct lawn_stats */
+    uint64_t *occupied;      /* a bit per slot [I5] */
+    struct lawn_link *lone;  /* per slot: its lone timers */
+    uint32_t *first;         /* per slot: its first tip, or NONE */
+    struct lawn_tip *tip;    /* per blade */
+    uint8_t level[64];       /* by highest differing bit: the level, */
+    uint8_t shift[64];       /* and level * bits, where its digit begins */
+};
+
+/* The slot where time belongs: level << bits | digit [I4]. */
+static inline uint32_t
+lawn_tips_slot(const struct lawn_tips *tips, uint64_t time)
+{
+    uint32_t high = 63u - (uint32_t)__builtin_clzll((time ^ tips->base) | 1);
+    uint32_t mask = (1u << tips->bits) - 1;
+    uint32_t digit = (uint32_t)(time >> tips->shift[high]) & mask;
+
+    return ((uint32_t)tips->level[high] << tips->bits) | digit;
+}
+
+/* The first tick of a slot. */
+static inline uint64_t
+lawn_tips_slot_time(const struct lawn_tips *tips, uint32_t slot)
+{
+    uint32_t level = slot >> tips->bits;
+    uint32_t shift = level * tips->bits;
+    uint64_t digit = slot & ((1u << tips->bits) - 1);
+    uint64_t above = shift + tips->bits < 64
+                         ? UINT64_MAX << (shift + tips->bits)
+                         : 0;
+
+    return (tips->base & above) | (digit << shift);
+}
+
+/* The last tick of a slot. */
+static inline uint64_t
+lawn_tips_slot_end(const struct lawn_tips *tips, uint32_t slot)
+{
+    uint32_t shift = (slot >> tips->bits) * tips->bits;
+
+    return lawn_tips_slot_time(tips, slot) | ((UINT64_C(1) << shift) - 1);
+}
+
+/* Marks a slot as in use [I5]. */
+static inline void
+lawn_tips_mark(struct lawn_tips *tips, uint32_t slot)
+{
+    uint32_t level = slot >> tips->bits;
+    uint32_t digit = slot & ((1u << tips->bits) - 1);
+
+    tips->occupied[level * tips->words + digit / 64] |= UINT64_C(1)
+                                                        << (digit % 64);
+    tips->levels |= 1u << level;
+}
+
+size_t lawn_tips_slots(unsigned bits);
+unsigned lawn_tips_bits(unsigned wanted);
+void lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
+                    uintptr_t key);
+uint32_t lawn_tips_first(struct lawn_tips *tips);
+void lawn_tips_clear(struct lawn_tips *tips, uint32_t slot);
+void lawn_tips_enter(struct lawn_tips *tips, struct lawn_blades *blades,
+                     struct lawn_blade *blade, uint64_t time);
+void lawn_tips_leave(struct lawn_tips *tips, struct lawn_blades *blades,
+                     struct lawn_blade *blade);
+void lawn_tips_settle(struct lawn_tips *tips, struct lawn_blades *blades,
+                      struct lawn_blade *blade);
+void lawn_tips_add(struct lawn_tips *tips, uintptr_t key,
+                   struct lawn_timer *timer, bool at_front);
+
+#endif
