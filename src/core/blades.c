@@ -31,43 +31,19 @@ lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
     }
 }
 
-/* The blade for timers of this TTL and deadline: the one that has the TTL,
- * else a free one, which gets it, else NULL. */
+/* A free blade of the set, which gets the TTL, or NULL. */
 struct lawn_blade *
-lawn_blades_find(const struct lawn_blades *blades, uint64_t ttl,
-                 uint64_t deadline)
+lawn_blades_claim(struct lawn_blade *set, uint64_t ttl)
 {
-    uint64_t hash = lawn_blades_hash(ttl);
-    struct lawn_blade *near = lawn_blades_set(blades, hash, deadline);
-    struct lawn_blade *far =
-        lawn_blades_set(blades, lawn_blades_rehash(hash), deadline);
-    struct lawn_blade *free = NULL;
+    struct lawn_blade *blade;
 
-    if (near[0].ttl == ttl) {
-        return &near[0];
+    for (blade = set; blade < set + LAWN_BLADES_WAYS; blade++) {
+        if (lawn_list_empty(&blade->queue)) {
+            blade->ttl = ttl;
+            return blade;
+        }
     }
-    if (near[1].ttl == ttl) {
-        return &near[1];
-    }
-    if (far[0].ttl == ttl) {
-        return &far[0];
-    }
-    if (far[1].ttl == ttl) {
-        return &far[1];
-    }
-    if (lawn_list_empty(&near[0].queue)) {
-        free = &near[0];
-    } else if (lawn_list_empty(&near[1].queue)) {
-        free = &near[1];
-    } else if (lawn_list_empty(&far[0].queue)) {
-        free = &far[0];
-    } else if (lawn_list_empty(&far[1].queue)) {
-        free = &far[1];
-    } else {
-        return NULL;
-    }
-    free->ttl = ttl;
-    return free;
+    return NULL;
 }
 
 /* No blade takes further timers until it has run empty. */

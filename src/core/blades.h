@@ -1,10 +1,10 @@
 /* blades.h - the table of blades: TTL -> queue of timers.
  *
- * The table never grows. A set of two blades fills a cache line; a TTL may
- * stand in either blade of two sets. A blade that holds no timer is free for
- * any TTL. A TTL that finds none free gets none, and its timers go into the
- * index one by one: that costs more, but never more than a timing wheel, so a
- * flood of distinct TTLs, even chosen to collide, cannot do harm [P8].
+ * The table never grows. A TTL may stand in any blade of its set of four, two
+ * cache lines. A blade that holds no timer is free for any TTL. A TTL that
+ * finds none free gets none, and its timers go into the index one by one: that
+ * costs more, but no more than in a timing wheel, so a flood of distinct TTLs,
+ * even chosen to collide, does no harm [P8].
  *
  * STRIPES. A queue of a million timers in scattered memory is slow to drain:
  * each timer tells only where the next one is, and the processor waits for
@@ -16,10 +16,10 @@
 #ifndef LAWN_CORE_BLADES_H
 #define LAWN_CORE_BLADES_H
 
-#include "lawn.h"
+#include "list.h"
 
-#define LAWN_BLADES_WAYS 2u
-#define LAWN_BLADES_MIN 16u
+#define LAWN_BLADES_WAYS 4u
+#define LAWN_BLADES_MIN 32u
 #define LAWN_BLADES_MAX (1u << 20)
 #define LAWN_BLADES_STRIPES 8u
 
@@ -67,19 +67,24 @@ lawn_blades_set(const struct lawn_blades *blades, uint64_t hash,
     return &blades->all[set * LAWN_BLADES_WAYS];
 }
 
-/* Where to look if the first set has no room: what one TTL's hash leaves to
- * another's, since it takes other bits. */
-static inline uint64_t
-lawn_blades_rehash(uint64_t hash)
+/* The blade of the set that has the TTL, or NULL. */
+static inline struct lawn_blade *
+lawn_blades_find(struct lawn_blade *set, uint64_t ttl)
 {
-    return hash << 20;
+    unsigned way;
+
+    for (way = 0; way < LAWN_BLADES_WAYS; way++) {
+        if (set[way].ttl == ttl) {
+            return &set[way];
+        }
+    }
+    return NULL;
 }
 
 size_t lawn_blades_count(size_t wanted);
 void lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
                       size_t count, uintptr_t key);
-struct lawn_blade *lawn_blades_find(const struct lawn_blades *blades,
-                                    uint64_t ttl, uint64_t deadline);
+struct lawn_blade *lawn_blades_claim(struct lawn_blade *set, uint64_t ttl);
 void lawn_blades_close(struct lawn_blades *blades);
 size_t lawn_blades_live(const struct lawn_blades *blades);
 

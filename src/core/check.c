@@ -73,23 +73,22 @@ lawn_check_blade(struct lawn_checking *checking, const struct lawn_blade *blade)
 {
     const struct lawn_blades *blades = &checking->lawn->blades;
     uint64_t hash = lawn_blades_hash(blade->ttl);
-    uint32_t set =
-        (uint32_t)(blade - blades->all) / LAWN_BLADES_WAYS;
-    uint32_t near = (set - lawn_blades_home(blades, hash)) & blades->sets;
-    uint32_t far =
-        (set - lawn_blades_home(blades, lawn_blades_rehash(hash))) &
-        blades->sets;
+    uint32_t number = (uint32_t)(blade - blades->all);
+    uint32_t set = number / LAWN_BLADES_WAYS;
+    uint32_t stripe = (set - lawn_blades_home(blades, hash)) & blades->sets;
+    uint32_t i;
 
     if (!lawn_check_queue(checking, &blade->queue, true, 0)) {
         return false;
     }
-    if (blade->ttl != 0 && near >= LAWN_BLADES_STRIPES &&
-        far >= LAWN_BLADES_STRIPES) {
+    if (blade->ttl != 0 && stripe >= LAWN_BLADES_STRIPES) {
         return lawn_check_fails(checking, "[I8] a TTL in a foreign set", blade);
     }
-    if (blade->ttl != 0 && blade->ttl == (blade + 1)->ttl &&
-        (blade - blades->all) % LAWN_BLADES_WAYS == 0) {
-        return lawn_check_fails(checking, "[I8] a TTL twice in a set", blade);
+    for (i = set * LAWN_BLADES_WAYS; i < number; i++) {
+        if (blade->ttl != 0 && blade->ttl == blades->all[i].ttl) {
+            return lawn_check_fails(checking, "[I8] a TTL twice in a set",
+                                    blade);
+        }
     }
     if (!lawn_list_empty(&blade->queue) &&
         blade->tip > lawn_link_deadline(blade->queue.next)) {
@@ -104,10 +103,7 @@ lawn_check_slot(struct lawn_checking *checking, uint32_t slot)
 {
     const struct lawn_tips *tips = &checking->lawn->tips;
     const struct lawn_link *lone = &tips->lone[slot];
-    uint32_t level = slot >> tips->bits;
-    uint32_t digit = slot & ((1u << tips->bits) - 1);
-    uint64_t word = tips->occupied[level * tips->words + digit / 64];
-    bool marked = ((word >> (digit % 64)) & 1) != 0;
+    bool marked = ((tips->occupied[slot / 64] >> (slot % 64)) & 1) != 0;
     uint32_t before = LAWN_TIPS_NONE;
     uint32_t number;
 
@@ -116,8 +112,8 @@ lawn_check_slot(struct lawn_checking *checking, uint32_t slot)
         return lawn_check_fails(checking, "[I5] a slot in use is not marked",
                                 lone);
     }
-    if (marked && ((tips->levels >> level) & 1) == 0) {
-        return lawn_check_fails(checking, "[I5] a level in use is not marked",
+    if (marked != (((tips->words >> (slot / 64)) & marked) != 0)) {
+        return lawn_check_fails(checking, "[I5] a word in use is not marked",
                                 lone);
     }
     for (number = tips->first[slot]; number != LAWN_TIPS_NONE;

@@ -25,79 +25,54 @@
 #ifndef LAWN_CORE_INTERNAL_H
 #define LAWN_CORE_INTERNAL_H
 
-#include "lawn.h"
-
-/* The latest deadline and the latest time [P9]. */
-#define LAWN_LAST (LAWN_NEVER - 1)
-
-#if defined NDEBUG
-#define LAWN_ASSERT(condition, message) ((void)0)
-#else
-#define LAWN_ASSERT(condition, message)                                        \
-    ((condition) ? (void)0 : lawn_die(message))
-void lawn_die(const char *message);
-#endif
-
-#if defined __cplusplus
-#define LAWN_STATIC_ASSERT(condition, message) static_assert(condition, message)
-#else
-#define LAWN_STATIC_ASSERT(condition, message)                                 \
-    _Static_assert(condition, message)
-#endif
-
-#define LAWN_LIKELY(x) (__builtin_expect(!!(x), 1))
-#define LAWN_UNLIKELY(x) (__builtin_expect(!!(x), 0))
-#define LAWN_PREFETCH(address) __builtin_prefetch(address)
-
 #include "blades.h"
-#include "list.h"
+#include "habits.h"
 #include "ticks.h"
 #include "tips.h"
 
 struct lawn {
-    /* Read or written by every start and stop: together in the first line. */
+    /* What every start, stop and mow reads or writes comes first. */
     uint64_t now;
-    uint64_t plain;        /* now + ttl is the deadline for 1 <= ttl <= plain */
-    uint64_t bound;        /* [I6] */
-    uint64_t starts;       /* as in struct lawn_stats */
-    uint64_t restarts;     /* likewise */
-    uint64_t stops;        /* likewise */
+    uint64_t plain;       /* lawn_start() may add a ttl of 1 to plain to now and
+                             look for its blade; else it takes the long way */
+    uint64_t plain_mask;  /* all ones, or 0 to make plain 0 */
+    uint64_t bound;       /* [I6] */
+    uint64_t starts;      /* as in struct lawn_stats */
+    uint64_t restarts;    /* likewise */
+    uint64_t stops;       /* likewise */
     struct lawn_blades blades;
-
     struct lawn_tips tips;
-    uint64_t fires;        /* as in struct lawn_stats */
-    uint64_t lone_starts;  /* likewise */
-    uint64_t moved_idle;   /* likewise */
+    uint64_t fires;       /* as in struct lawn_stats */
+    uint64_t lone_starts; /* likewise */
+    uint64_t claims;      /* starts that took a free blade */
+    uint64_t moved_idle;  /* as in struct lawn_stats */
     uint64_t resolution;
     const struct lawn_link *front; /* the queue whose first timer was last
                                       found to be the earliest, or NULL */
-    struct lawn_link afterlife; /* timers started at LAWN_LAST: due, but only
-                                   in the next mow */
+    struct lawn_link afterlife;    /* timers started at LAWN_LAST: due, but
+                                      only in the next mow */
+    struct lawn_habits habits;
     bool mowing;
 
     size_t bytes;
     void (*release)(void *memory, void *context);
     void *context;
-    void *memory;          /* what to release; NULL: the caller's own */
+    void *memory;         /* what to release; NULL: the caller's own */
 };
+
+/* To a time that is not before now and not after LAWN_LAST. */
+static inline void
+lawn_move_clock(struct lawn *lawn, uint64_t now)
+{
+    lawn->now = now;
+    lawn->plain = (LAWN_LAST - now) & lawn->plain_mask;
+}
 
 /* Tells a timer's owner apart from other lawns, in debug builds: see list.h. */
 static inline uintptr_t
 lawn_key(const struct lawn *lawn)
 {
     return LAWN_LIST_KEY(lawn);
-}
-
-static inline struct lawn_timer *
-lawn_timer_of(struct lawn_link *link)
-{
-    return (struct lawn_timer *)(void *)link;
-}
-
-static inline uint64_t
-lawn_link_deadline(const struct lawn_link *link)
-{
-    return ((const struct lawn_timer *)(const void *)link)->deadline;
 }
 
 #endif

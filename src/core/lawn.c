@@ -52,10 +52,8 @@ lawn_layout(const struct lawn_options *options)
     layout.blades = (sizeof(struct lawn) + LAWN_LINE - 1) & ~(size_t)(LAWN_LINE - 1);
     layout.lone = layout.blades + layout.count * sizeof(struct lawn_blade);
     layout.occupied = layout.lone + slots * sizeof(struct lawn_link);
-    layout.first = layout.occupied +
-                   (slots >> layout.bits) *
-                       (layout.bits > 6 ? 1u << (layout.bits - 6) : 1) *
-                       sizeof(uint64_t);
+    layout.first =
+        layout.occupied + lawn_tips_words(layout.bits) * sizeof(uint64_t);
     layout.tip = layout.first + slots * sizeof(uint32_t);
     layout.end = layout.tip + layout.count * sizeof(struct lawn_tip);
     return layout;
@@ -91,9 +89,8 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->stops = 0;
     lawn->fires = 0;
     lawn->lone_starts = 0;
+    lawn->claims = 0;
     lawn->moved_idle = 0;
-    lawn->resolution = 1;
-    lawn->plain = lawn_ticks_plain(now, 1);
     lawn->front = NULL;
     lawn->mowing = false;
     lawn->bytes = size;
@@ -109,6 +106,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->tips.first = (uint32_t *)(void *)(at + layout.first);
     lawn->tips.tip = (struct lawn_tip *)(void *)(at + layout.tip);
     lawn_tips_init(&lawn->tips, layout.bits, now, key);
+    lawn->resolution = 0;
     lawn_set_resolution(lawn, options != NULL ? options->resolution : 0);
     return lawn;
 }
@@ -168,50 +166,91 @@ lawn_free(struct lawn *lawn)
     }
 }
 
-/* Starts a timer that has been taken off and has its deadline, on a blade that
- * was empty, or alone: the index may have to learn of it. */
-static void
-lawn_start_slowly(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+/* The index has a new entry. */
+static inline void
+lawn_start_bound(struct lawn *lawn, uint64_t deadline,
+                 const struct lawn_link *queue)
 {
-    uint64_t deadline = timer->deadline;
-    uintptr_t key = lawn_key(lawn);
-    struct lawn_blade *blade;
+    if (deadline < lawn->bound) {
+        lawn->bound = deadline;
+        lawn->front = queue;
+    }
+}
 
-    if (LAWN_UNLIKELY(deadline <= lawn->now)) {
-        lawn_list_append(key, &lawn->afterlife, &timer->link);
-        lawn->lone_starts++;
-        lawn->bound = lawn->bound < deadline ? lawn->bound : deadline;
+/* Puts a timer that has its deadline into the index itself. */
+static inline void
+lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
+{
+    uint32_t slot = lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
+
+    lawn->lone_starts++;
+    lawn_start_bound(lawn, timer->deadline, &lawn->tips.lone[slot]);
+}
+
+/* Puts a timer that has its deadline on a blade of the set: the one with its
+ * TTL, which may be empty, or a free one; else into the index itself. While
+ * most blades are taken only one start in eight looks for a free one: a TTL in
+ * steady use gets its blade soon enough, the others save the search. */
+static void
+lawn_start_in_set(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
+                  struct lawn_blade *set)
+{
+    struct lawn_blade *blade = lawn_blades_find(set, ttl);
+    uint32_t number;
+
+    if (blade == NULL && (lawn->tips.count <= lawn->blades.count / 4 * 3 ||
+                          lawn->lone_starts % 8 == 0)) {
+        blade = lawn_blades_claim(set, ttl);
+        lawn->claims++;
+    }
+    if (blade == NULL) {
+        lawn_start_alone(lawn, timer);
         return;
     }
-    blade = lawn_blades_find(&lawn->blades, ttl, deadline);
-    if (LAWN_UNLIKELY(blade == NULL)) {
-        bool first = deadline < lawn->bound;
-
-        lawn_tips_add(&lawn->tips, key, timer, first);
-        lawn->lone_starts++;
-        if (first) {
-            lawn->bound = deadline;
-            lawn->front = &lawn->tips.lone[lawn_tips_slot(&lawn->tips, deadline)];
-        }
-        return;
-    }
-    lawn_list_append(key, &blade->queue, &timer->link);
-    if (blade->tip > deadline) {
+    number = (uint32_t)(blade - lawn->blades.all);
+    lawn_list_append(lawn_key(lawn), &blade->queue, &timer->link);
+    if (blade->tip > timer->deadline) {
         if (blade->tip != LAWN_NEVER) {
-            lawn_tips_leave(&lawn->tips, &lawn->blades, blade);
+            lawn_tips_leave(&lawn->tips, lawn->blades.all, number,
+                            lawn_tips_slot(&lawn->tips, blade->tip));
         }
-        lawn_tips_enter(&lawn->tips, &lawn->blades, blade, deadline);
-        if (deadline < lawn->bound) {
-            lawn->bound = deadline;
-            lawn->front = &blade->queue;
-        }
+        lawn_tips_enter(&lawn->tips, lawn->blades.all, number,
+                        timer->deadline);
+        lawn_start_bound(lawn, timer->deadline, &blade->queue);
     }
+}
+
+/* Where lawn->plain sends what it excludes: a TTL of 0, one that has to be
+ * rounded or cut, or any while blades do not pay. */
+static void
+lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+{
+    uint64_t deadline = lawn_ticks_after(lawn->now, ttl);
+
+    timer->deadline = deadline;
+    if (LAWN_LIKELY(lawn->habits.alone && deadline > lawn->now)) {
+        lawn_start_alone(lawn, timer);
+        return;
+    }
+    deadline = lawn_ticks_round_up(deadline, lawn->resolution);
+    timer->deadline = deadline;
+    if (deadline <= lawn->now) {
+        lawn_list_append(lawn_key(lawn), &lawn->afterlife, &timer->link);
+        lawn->lone_starts++;
+        lawn_start_bound(lawn, deadline, &lawn->afterlife);
+        return;
+    }
+    ttl = ttl != 0 ? ttl : 1;
+    lawn_start_in_set(
+        lawn, timer, ttl,
+        lawn_blades_set(&lawn->blades, lawn_blades_hash(ttl), deadline));
 }
 
 void
 lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     uintptr_t key = lawn_key(lawn);
+    struct lawn_blade *set;
     struct lawn_blade *blade;
     struct lawn_link *tail;
 
@@ -222,24 +261,19 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         lawn->starts++;
     }
     if (LAWN_UNLIKELY(ttl - 1 >= lawn->plain)) {
-        timer->deadline = lawn_ticks_round_up(lawn_ticks_after(lawn->now, ttl),
-                                              lawn->resolution);
-        lawn_start_slowly(lawn, timer, ttl != 0 ? ttl : 1);
+        lawn_start_otherwise(lawn, timer, ttl);
         return;
     }
     timer->deadline = lawn->now + ttl;
-    blade = lawn_blades_set(&lawn->blades, lawn_blades_hash(ttl),
-                            timer->deadline);
+    set = lawn_blades_set(&lawn->blades, lawn_blades_hash(ttl),
+                          timer->deadline);
+    blade = set;
     if (blade->ttl != ttl) {
         blade++;
-        if (LAWN_UNLIKELY(blade->ttl != ttl)) {
-            lawn_start_slowly(lawn, timer, ttl);
-            return;
-        }
     }
     tail = lawn_list_prev(key, &blade->queue);
-    if (LAWN_UNLIKELY(tail == &blade->queue)) {
-        lawn_start_slowly(lawn, timer, ttl);
+    if (LAWN_UNLIKELY(blade->ttl != ttl || tail == &blade->queue)) {
+        lawn_start_in_set(lawn, timer, ttl, set);
         return;
     }
     LAWN_ASSERT(lawn_link_deadline(tail) <= timer->deadline,
@@ -268,10 +302,8 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
 void
 lawn_set_now(struct lawn *lawn, uint64_t now)
 {
-    now = now < LAWN_LAST ? now : LAWN_LAST;
     if (now > lawn->now) {
-        lawn->now = now;
-        lawn->plain = lawn_ticks_plain(now, lawn->resolution);
+        lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
     }
 }
 
@@ -292,9 +324,9 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     }
     /* A finer resolution gives earlier deadlines than the tails have [I1]. */
     lawn_blades_close(&lawn->blades);
-    lawn->blades.stripe = 0;
     lawn->resolution = resolution;
-    lawn->plain = lawn_ticks_plain(lawn->now, resolution);
+    lawn_habits_init(lawn);
+    lawn_move_clock(lawn, lawn->now);
 }
 
 uint64_t

@@ -11,6 +11,8 @@
 #ifndef LAWN_CORE_LIST_H
 #define LAWN_CORE_LIST_H
 
+#include "base.h"
+
 #if defined NDEBUG
 #define LAWN_LIST_KEY(lawn) ((void)(lawn), (uintptr_t)0)
 #else
@@ -90,6 +92,18 @@ lawn_list_remove(uintptr_t key, struct lawn_link *link)
                 "[P10] a timer was freed or overwritten while it was running");
     prev->next = next;
     lawn_list_set_prev(key, next, prev);
+}
+
+static inline struct lawn_timer *
+lawn_timer_of(struct lawn_link *link)
+{
+    return (struct lawn_timer *)(void *)link;
+}
+
+static inline uint64_t
+lawn_link_deadline(const struct lawn_link *link)
+{
+    return ((const struct lawn_timer *)(const void *)link)->deadline;
 }
 
 #endif

@@ -58,43 +58,41 @@ lawn_mow_lone(struct lawn_mowing *mowing, struct lawn_link *lone)
 static bool
 lawn_mow_blades(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
-    struct lawn *lawn = mowing->lawn;
-    struct lawn_tips *tips = &lawn->tips;
-    struct lawn_blade *all = lawn->blades.all;
-    struct lawn_blade *turn[LAWN_MOW_TURN];
+    struct lawn_tips *tips = &mowing->lawn->tips;
+    struct lawn_blade *all = mowing->lawn->blades.all;
+    uint32_t turn[LAWN_MOW_TURN];
 
     while (tips->first[slot] != LAWN_TIPS_NONE) {
         uint32_t number = tips->first[slot];
         uint32_t many = 0;
         uint32_t i = 0;
 
-        while (number != LAWN_TIPS_NONE && many < LAWN_MOW_TURN) {
-            turn[many] = &all[number];
-            LAWN_PREFETCH(turn[many]->queue.next);
-            many++;
+        do {
+            turn[many++] = number;
+            LAWN_PREFETCH(all[number].queue.next);
             number = tips->tip[number].next;
-        }
+        } while (number != LAWN_TIPS_NONE && many < LAWN_MOW_TURN);
         while (many > 0) {
-            struct lawn_blade *blade = turn[i];
-            struct lawn_link *head = blade->queue.next;
+            struct lawn_blade *blade;
+            struct lawn_link *head;
 
-            if (head == &blade->queue || lawn_link_deadline(head) > tick) {
-                /* A callback's lawn_next() may have settled it already. */
-                if (blade->tip == tick) {
-                    lawn_tips_settle(tips, &lawn->blades, blade);
-                }
-                turn[i] = turn[--many];
-            } else {
+            i = i < many ? i : 0;
+            blade = &all[turn[i]];
+            head = blade->queue.next;
+            if (head != &blade->queue && lawn_link_deadline(head) <= tick) {
                 if (mowing->fired == mowing->budget) {
                     return false;
                 }
                 LAWN_PREFETCH(head->next);
                 lawn_mow_cut(mowing, head);
                 i++;
+                continue;
             }
-            if (i >= many) {
-                i = 0;
+            /* Unless a callback's lawn_next() has settled it already. */
+            if (blade->tip == tick) {
+                lawn_tips_settle(tips, all, turn[i], slot);
             }
+            turn[i] = turn[--many];
         }
     }
     return true;
@@ -161,21 +159,22 @@ lawn_mow_open(struct lawn *lawn, uint32_t slot)
         struct lawn_link *next = link->next;
 
         LAWN_PREFETCH(next->next);
-        lawn_tips_add(tips, key, lawn_timer_of(link), false);
+        (void)lawn_tips_add(tips, key, lawn_timer_of(link));
         tips->moved++;
         link = next;
     }
     while (number != LAWN_TIPS_NONE) {
+        uint32_t next = tips->tip[number].next;
         struct lawn_blade *blade = &lawn->blades.all[number];
 
-        number = tips->tip[number].next;
         blade->tip = LAWN_NEVER;
         tips->count--;
+        tips->moved++;
         if (!lawn_list_empty(&blade->queue)) {
-            lawn_tips_enter(tips, &lawn->blades, blade,
+            lawn_tips_enter(tips, lawn->blades.all, number,
                             lawn_link_deadline(blade->queue.next));
         }
-        tips->moved++;
+        number = next;
     }
 }
 
@@ -202,7 +201,7 @@ lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
             lawn->bound = time;
             return;
         }
-        if (slot >> tips->bits != 0) {
+        if (slot > tips->mask) {
             lawn_mow_open(lawn, slot);
             continue;
         }
@@ -226,46 +225,58 @@ lawn_mow_afterlife(struct lawn *lawn)
         struct lawn_link *link = lawn->afterlife.next;
 
         lawn_list_remove(key, link);
-        lawn_tips_add(&lawn->tips, key, lawn_timer_of(link), false);
+        (void)lawn_tips_add(&lawn->tips, key, lawn_timer_of(link));
     }
+}
+
+/* A mow that cannot rule out by the bound alone that something is due. */
+__attribute__((noinline)) static size_t
+lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
+                lawn_fire_fn *fire, void *arg)
+{
+    struct lawn_mowing mowing = {lawn, budget, 0, fire, arg};
+    uint64_t moved = lawn->tips.moved;
+
+    LAWN_ASSERT(!lawn->mowing, "[P10] lawn_mow inside a callback");
+    if (lawn->mowing) {
+        return 0;
+    }
+    if (now > lawn->now) {
+        lawn_habits_review(lawn);
+        lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
+    }
+    lawn->mowing = true;
+    if (LAWN_UNLIKELY(!lawn_list_empty(&lawn->afterlife))) {
+        lawn_mow_afterlife(lawn);
+    }
+    lawn_mow_until(&mowing, now);
+    lawn->mowing = false;
+    moved = lawn->tips.moved - moved;
+    if (mowing.fired == 0 && moved > lawn->moved_idle) {
+        lawn->moved_idle = moved;
+    }
+    return mowing.fired;
 }
 
 size_t
 lawn_mow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
 {
-    struct lawn_mowing mowing;
-    uint64_t moved;
-
-    lawn_set_now(lawn, now);
-    if (LAWN_LIKELY(now < lawn->bound)) {
-        return 0;
+    if (LAWN_UNLIKELY(now >= lawn->bound)) {
+        return lawn_mow_slowly(lawn, now, budget, fire, arg);
     }
-    LAWN_ASSERT(!lawn->mowing, "[P10] lawn_mow inside a callback");
-    if (lawn->mowing || budget == 0) {
-        return 0;
+    /* now < bound <= LAWN_NEVER, so now <= LAWN_LAST. */
+    if (now > lawn->now) {
+        lawn_move_clock(lawn, now);
     }
-    lawn->mowing = true;
-    lawn_mow_afterlife(lawn);
-    moved = lawn->tips.moved;
-    mowing.lawn = lawn;
-    mowing.budget = budget;
-    mowing.fired = 0;
-    mowing.fire = fire;
-    mowing.arg = arg;
-    lawn_mow_until(&mowing, now);
-    moved = lawn->tips.moved - moved;
-    if (mowing.fired == 0 && moved > lawn->moved_idle) {
-        lawn->moved_idle = moved;
-    }
-    lawn->mowing = false;
-    return mowing.fired;
+    return 0;
 }
 
 /* Corrects the tips of a slot that are too early, and tells the earliest
  * deadline that is left in it, and whose queue begins with it. */
 static uint64_t
-lawn_next_in_slot(struct lawn *lawn, uint32_t slot, struct lawn_link **front)
+lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
+                  const struct lawn_link **front)
 {
     struct lawn_tips *tips = &lawn->tips;
     struct lawn_link *lone = &tips->lone[slot];
@@ -289,16 +300,17 @@ lawn_next_in_slot(struct lawn *lawn, uint32_t slot, struct lawn_link **front)
     *front = lone;
     while (number != LAWN_TIPS_NONE) {
         struct lawn_blade *blade = &lawn->blades.all[number];
+        uint32_t after = tips->tip[number].next;
 
-        number = tips->tip[number].next;
         link = blade->queue.next;
         if (link == &blade->queue ||
             lawn_tips_slot(tips, lawn_link_deadline(link)) != slot) {
-            lawn_tips_settle(tips, &lawn->blades, blade);
+            lawn_tips_settle(tips, lawn->blades.all, number, slot);
         } else if (lawn_link_deadline(link) < next) {
             next = lawn_link_deadline(link);
             *front = &blade->queue;
         }
+        number = after;
     }
     return next;
 }
@@ -313,7 +325,7 @@ lawn_next(struct lawn *lawn)
         return lawn->bound;
     }
     while ((slot = lawn_tips_first(&lawn->tips)) != LAWN_TIPS_NONE) {
-        struct lawn_link *front;
+        const struct lawn_link *front;
         uint64_t next = lawn_next_in_slot(lawn, slot, &front);
 
         if (next != LAWN_NEVER) {

@@ -6,6 +6,8 @@
 #ifndef LAWN_CORE_TICKS_H
 #define LAWN_CORE_TICKS_H
 
+#include "base.h"
+
 /* now + ttl, at least one tick away [P6], at most LAWN_LAST. */
 static inline uint64_t
 lawn_ticks_after(uint64_t now, uint64_t ttl)
@@ -28,14 +30,6 @@ lawn_ticks_round_up(uint64_t time, uint64_t resolution)
     }
     return resolution - past < LAWN_LAST - time ? time + (resolution - past)
                                                 : LAWN_LAST;
-}
-
-/* The largest ttl that lawn_ticks_after() just adds to now, given that
- * deadlines are rounded up to resolution: 0 if none is safe. */
-static inline uint64_t
-lawn_ticks_plain(uint64_t now, uint64_t resolution)
-{
-    return resolution == 1 ? LAWN_LAST - now : 0;
 }
 
 #endif

@@ -17,84 +17,50 @@ lawn_tips_slots(unsigned bits)
     return (size_t)((64 + bits - 1) / bits) << bits;
 }
 
+/* How many words of 64 bits hold a bit for each of them. */
+size_t
+lawn_tips_words(unsigned bits)
+{
+    return (lawn_tips_slots(bits) + 63) / 64;
+}
+
 /* The caller has set the arrays. */
 void
 lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
                uintptr_t key)
 {
-    size_t slots = lawn_tips_slots(bits);
     size_t i;
 
     tips->base = base;
-    tips->levels = 0;
-    tips->bits = bits;
-    tips->words = bits > 6 ? 1u << (bits - 6) : 1;
-    tips->count = 0;
+    tips->words = 0;
     tips->moved = 0;
+    tips->count = 0;
+    tips->bits = bits;
+    tips->mask = (1u << bits) - 1;
     for (i = 0; i < 64; i++) {
-        tips->level[i] = (uint8_t)(i / bits);
         tips->shift[i] = (uint8_t)(i / bits * bits);
+        tips->level[i] = (uint16_t)(i / bits << bits);
     }
-    for (i = 0; i < (slots >> bits) * tips->words; i++) {
+    for (i = 0; i < lawn_tips_words(bits); i++) {
         tips->occupied[i] = 0;
     }
-    for (i = 0; i < slots; i++) {
+    for (i = 0; i < lawn_tips_slots(bits); i++) {
         lawn_list_init(key, &tips->lone[i]);
         tips->first[i] = LAWN_TIPS_NONE;
     }
 }
 
-/* The earliest slot marked as in use, or NONE. */
-uint32_t
-lawn_tips_first(struct lawn_tips *tips)
-{
-    uint32_t level;
-    uint32_t word;
-    const uint64_t *occupied;
-
-    if (tips->levels == 0) {
-        return LAWN_TIPS_NONE;
-    }
-    level = (uint32_t)__builtin_ctz(tips->levels);
-    occupied = &tips->occupied[level * tips->words];
-    for (word = 0; occupied[word] == 0; word++) {
-        LAWN_ASSERT(word + 1 < tips->words, "[I5] a level in use is empty");
-    }
-    return (level << tips->bits) | (word * 64) |
-           (uint32_t)__builtin_ctzll(occupied[word]);
-}
-
-/* Nothing stands in the slot any more. */
-void
-lawn_tips_clear(struct lawn_tips *tips, uint32_t slot)
-{
-    uint32_t level = slot >> tips->bits;
-    uint32_t digit = slot & ((1u << tips->bits) - 1);
-    uint64_t *occupied = &tips->occupied[level * tips->words];
-    uint64_t any = 0;
-    uint32_t word;
-
-    occupied[digit / 64] &= ~(UINT64_C(1) << (digit % 64));
-    for (word = 0; word < tips->words; word++) {
-        any |= occupied[word];
-    }
-    if (any == 0) {
-        tips->levels &= ~(1u << level);
-    }
-}
-
 /* Lists a blade under a time not after its head's deadline [I3]. */
 void
-lawn_tips_enter(struct lawn_tips *tips, struct lawn_blades *blades,
-                struct lawn_blade *blade, uint64_t time)
+lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all,
+                uint32_t number, uint64_t time)
 {
     uint32_t slot = lawn_tips_slot(tips, time);
-    uint32_t number = (uint32_t)(blade - blades->all);
     uint32_t second = tips->first[slot];
 
-    LAWN_ASSERT(blade->tip == LAWN_NEVER, "[I3] a blade has two tips");
+    LAWN_ASSERT(all[number].tip == LAWN_NEVER, "[I3] a blade has two tips");
     LAWN_ASSERT(time >= tips->base, "[I4] a tip lies before the base");
-    blade->tip = time;
+    all[number].tip = time;
     tips->tip[number].next = second;
     tips->tip[number].prev = LAWN_TIPS_NONE;
     if (second != LAWN_TIPS_NONE) {
@@ -105,57 +71,42 @@ lawn_tips_enter(struct lawn_tips *tips, struct lawn_blades *blades,
     lawn_tips_mark(tips, slot);
 }
 
-/* Takes a blade off the index. Its slot stays marked until it comes up. */
+/* Takes a blade off the index, from the slot where it stands. The slot stays
+ * marked until it comes up. */
 void
-lawn_tips_leave(struct lawn_tips *tips, struct lawn_blades *blades,
-                struct lawn_blade *blade)
+lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all,
+                uint32_t number, uint32_t slot)
 {
-    uint32_t number = (uint32_t)(blade - blades->all);
     struct lawn_tip tip = tips->tip[number];
 
-    LAWN_ASSERT(blade->tip != LAWN_NEVER, "[I3] a blade has no tip to lose");
+    LAWN_ASSERT(all[number].tip != LAWN_NEVER, "[I3] a blade has no tip");
+    LAWN_ASSERT(lawn_tips_slot(tips, all[number].tip) == slot,
+                "[I4] a tip is not in its slot");
     if (tip.prev != LAWN_TIPS_NONE) {
         tips->tip[tip.prev].next = tip.next;
     } else {
-        LAWN_ASSERT(tips->first[lawn_tips_slot(tips, blade->tip)] == number,
-                    "[I4] a tip is not in its slot");
-        tips->first[lawn_tips_slot(tips, blade->tip)] = tip.next;
+        tips->first[slot] = tip.next;
     }
     if (tip.next != LAWN_TIPS_NONE) {
         tips->tip[tip.next].prev = tip.prev;
     }
-    blade->tip = LAWN_NEVER;
+    all[number].tip = LAWN_NEVER;
     tips->count--;
 }
 
-/* Lists a blade under its head's deadline, or not at all if it is empty. */
+/* Moves a blade from the slot where it stands to its head's deadline, or takes
+ * it off if it is empty. */
 void
-lawn_tips_settle(struct lawn_tips *tips, struct lawn_blades *blades,
-                 struct lawn_blade *blade)
+lawn_tips_settle(struct lawn_tips *tips, struct lawn_blade *all,
+                 uint32_t number, uint32_t slot)
 {
-    lawn_tips_leave(tips, blades, blade);
-    if (!lawn_list_empty(&blade->queue)) {
-        lawn_tips_enter(tips, blades, blade,
-                        lawn_link_deadline(blade->queue.next));
-        LAWN_PREFETCH(blade->queue.next->next);
-    }
+    const struct lawn_link *queue = &all[number].queue;
+
+    lawn_tips_leave(tips, all, number, slot);
     tips->moved++;
-}
-
-/* Lists a lone timer under its deadline, behind or before the others of its
- * slot. */
-void
-lawn_tips_add(struct lawn_tips *tips, uintptr_t key, struct lawn_timer *timer,
-              bool at_front)
-{
-    uint32_t slot = lawn_tips_slot(tips, timer->deadline);
-
-    LAWN_ASSERT(timer->deadline >= tips->base,
-                "[I4] a lone timer lies before the base");
-    if (at_front) {
-        lawn_list_prepend(key, &tips->lone[slot], &timer->link);
-    } else {
-        lawn_list_append(key, &tips->lone[slot], &timer->link);
+    if (!lawn_list_empty(queue)) {
+        lawn_tips_enter(tips, all, number, lawn_link_deadline(queue->next));
+        /* The next but one to fire from this blade: on its way by then. */
+        LAWN_PREFETCH(queue->next->next);
     }
-    lawn_tips_mark(tips, slot);
 }

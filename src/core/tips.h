@@ -25,7 +25,9 @@
 #ifndef LAWN_CORE_TIPS_H
 #define LAWN_CORE_TIPS_H
 
-#include "lawn.h"
+#include "list.h"
+
+struct lawn_blade;
 
 #define LAWN_TIPS_BITS_MIN 4u
 #define LAWN_TIPS_BITS_MAX 8u
@@ -39,42 +41,38 @@ struct lawn_tip {
 
 struct lawn_tips {
     uint64_t base;
-    uint32_t levels;         /* bit L: level L has a bit set in occupied */
-    uint32_t bits;           /* log2 of the slots per level */
-    uint32_t words;          /* of occupied, per level */
-    uint32_t count;          /* blades that have a tip */
-    uint64_t moved;          /* as in struct lawn_stats */
+    uint64_t words;          /* bit W: occupied[W] is not 0 */
     uint64_t *occupied;      /* a bit per slot [I5] */
     struct lawn_link *lone;  /* per slot: its lone timers */
     uint32_t *first;         /* per slot: its first tip, or NONE */
     struct lawn_tip *tip;    /* per blade */
-    uint8_t level[64];       /* by highest differing bit: the level, */
-    uint8_t shift[64];       /* and level * bits, where its digit begins */
+    uint64_t moved;          /* as in struct lawn_stats */
+    uint32_t count;          /* blades that have a tip */
+    uint32_t bits;           /* log2 of the slots per level */
+    uint32_t mask;           /* slots per level, less one */
+    uint8_t shift[64];       /* by highest differing bit: its digit's place */
+    uint16_t level[64];      /* by the same: first slot of its level */
 };
 
-/* The slot where time belongs: level << bits | digit [I4]. */
+/* The slot where time belongs [I4]. */
 static inline uint32_t
 lawn_tips_slot(const struct lawn_tips *tips, uint64_t time)
 {
-    uint32_t high = 63u - (uint32_t)__builtin_clzll((time ^ tips->base) | 1);
-    uint32_t mask = (1u << tips->bits) - 1;
-    uint32_t digit = (uint32_t)(time >> tips->shift[high]) & mask;
+    uint32_t high = 63u ^ (uint32_t)__builtin_clzll((time ^ tips->base) | 1);
 
-    return ((uint32_t)tips->level[high] << tips->bits) | digit;
+    return tips->level[high] +
+           ((uint32_t)(time >> tips->shift[high]) & tips->mask);
 }
 
 /* The first tick of a slot. */
 static inline uint64_t
 lawn_tips_slot_time(const struct lawn_tips *tips, uint32_t slot)
 {
-    uint32_t level = slot >> tips->bits;
-    uint32_t shift = level * tips->bits;
-    uint64_t digit = slot & ((1u << tips->bits) - 1);
-    uint64_t above = shift + tips->bits < 64
-                         ? UINT64_MAX << (shift + tips->bits)
-                         : 0;
+    uint32_t shift = (slot >> tips->bits) * tips->bits;
+    /* In two steps: together they may be all 64 bits. */
+    uint64_t below = ~((UINT64_MAX << shift) << tips->bits);
 
-    return (tips->base & above) | (digit << shift);
+    return (tips->base & ~below) | ((uint64_t)(slot & tips->mask) << shift);
 }
 
 /* The last tick of a slot. */
@@ -86,31 +84,61 @@ lawn_tips_slot_end(const struct lawn_tips *tips, uint32_t slot)
     return lawn_tips_slot_time(tips, slot) | ((UINT64_C(1) << shift) - 1);
 }
 
-/* Marks a slot as in use [I5]. */
+/* The earliest slot marked as in use, or NONE: levels and digits ascend with
+ * the slots' numbers, so it is the first. */
+static inline uint32_t
+lawn_tips_first(const struct lawn_tips *tips)
+{
+    uint32_t word;
+
+    if (tips->words == 0) {
+        return LAWN_TIPS_NONE;
+    }
+    word = (uint32_t)__builtin_ctzll(tips->words);
+    return word * 64 + (uint32_t)__builtin_ctzll(tips->occupied[word]);
+}
+
+/* Marks a slot as in use. */
 static inline void
 lawn_tips_mark(struct lawn_tips *tips, uint32_t slot)
 {
-    uint32_t level = slot >> tips->bits;
-    uint32_t digit = slot & ((1u << tips->bits) - 1);
+    tips->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
+    tips->words |= UINT64_C(1) << (slot / 64);
+}
 
-    tips->occupied[level * tips->words + digit / 64] |= UINT64_C(1)
-                                                        << (digit % 64);
-    tips->levels |= 1u << level;
+/* Nothing stands in the slot any more. */
+static inline void
+lawn_tips_clear(struct lawn_tips *tips, uint32_t slot)
+{
+    tips->occupied[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+    if (tips->occupied[slot / 64] == 0) {
+        tips->words &= ~(UINT64_C(1) << (slot / 64));
+    }
+}
+
+/* Lists a lone timer under its deadline, behind the others of its slot. */
+static inline uint32_t
+lawn_tips_add(struct lawn_tips *tips, uintptr_t key, struct lawn_timer *timer)
+{
+    uint32_t slot = lawn_tips_slot(tips, timer->deadline);
+
+    LAWN_ASSERT(timer->deadline >= tips->base,
+                "[I4] a lone timer lies before the base");
+    lawn_list_append(key, &tips->lone[slot], &timer->link);
+    lawn_tips_mark(tips, slot);
+    return slot;
 }
 
 size_t lawn_tips_slots(unsigned bits);
+size_t lawn_tips_words(unsigned bits);
 unsigned lawn_tips_bits(unsigned wanted);
 void lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
                     uintptr_t key);
-uint32_t lawn_tips_first(struct lawn_tips *tips);
-void lawn_tips_clear(struct lawn_tips *tips, uint32_t slot);
-void lawn_tips_enter(struct lawn_tips *tips, struct lawn_blades *blades,
-                     struct lawn_blade *blade, uint64_t time);
-void lawn_tips_leave(struct lawn_tips *tips, struct lawn_blades *blades,
-                     struct lawn_blade *blade);
-void lawn_tips_settle(struct lawn_tips *tips, struct lawn_blades *blades,
-                      struct lawn_blade *blade);
-void lawn_tips_add(struct lawn_tips *tips, uintptr_t key,
-                   struct lawn_timer *timer, bool at_front);
+void lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all,
+                     uint32_t number, uint64_t time);
+void lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all,
+                     uint32_t number, uint32_t slot);
+void lawn_tips_settle(struct lawn_tips *tips, struct lawn_blade *all,
+                      uint32_t number, uint32_t slot);
 
 #endif

@@ -1,0 +1,29 @@
+/* base.h - what every file of the core uses: limits, assertions, hints. */
+#ifndef LAWN_CORE_BASE_H
+#define LAWN_CORE_BASE_H
+
+#include "lawn.h"
+
+/* The latest deadline and the latest time [P9]. */
+#define LAWN_LAST (LAWN_NEVER - 1)
+
+#if defined NDEBUG
+#define LAWN_ASSERT(condition, message) ((void)0)
+#else
+#define LAWN_ASSERT(condition, message)                                        \
+    ((condition) ? (void)0 : lawn_die(message))
+void lawn_die(const char *message);
+#endif
+
+#if defined __cplusplus
+#define LAWN_STATIC_ASSERT(condition, message) static_assert(condition, message)
+#else
+#define LAWN_STATIC_ASSERT(condition, message)                                 \
+    _Static_assert(condition, message)
+#endif
+
+#define LAWN_LIKELY(x) (__builtin_expect(!!(x), 1))
+#define LAWN_UNLIKELY(x) (__builtin_expect(!!(x), 0))
+#define LAWN_PREFETCH(address) __builtin_prefetch(address)
+
+#endif

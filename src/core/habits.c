@@ -1,0 +1,54 @@
+/* habits.c - how a lawn fits itself to its TTLs: see habits.h. */
+#include "internal.h"
+
+/* Starts between two looks at the counters; and those that a lawn stays alone
+ * before it tries blades again: one part in sixteen is spent on trying. */
+#define LAWN_HABITS_TRIAL 16384u
+#define LAWN_HABITS_ALONE (16 * LAWN_HABITS_TRIAL)
+/* Timers per blade from which on blades pay. */
+#define LAWN_HABITS_DEPTH 32u
+/* Running timers from which on stripes pay: they no longer fit in a cache. */
+#define LAWN_HABITS_MANY 65536u
+
+static void
+lawn_habits_set(struct lawn *lawn, bool alone, uint32_t stripe)
+{
+    lawn->habits.alone = alone;
+    lawn->blades.stripe = stripe;
+    lawn->plain_mask = alone || lawn->resolution != 1 ? 0 : UINT64_MAX;
+}
+
+void
+lawn_habits_init(struct lawn *lawn)
+{
+    lawn->habits.starts = lawn->starts + lawn->restarts;
+    lawn->habits.misses = lawn->lone_starts + lawn->claims;
+    lawn_habits_set(lawn, false, 0);
+}
+
+/* To be called where the clock moves, before anything is started at the new
+ * time. */
+void
+lawn_habits_review(struct lawn *lawn)
+{
+    uint64_t starts = lawn->starts + lawn->restarts - lawn->habits.starts;
+    uint64_t misses = lawn->lone_starts + lawn->claims - lawn->habits.misses;
+    uint64_t blades = lawn->tips.count;
+    uint64_t count = lawn_count(lawn);
+
+    if (lawn->resolution != 1 || starts < LAWN_HABITS_TRIAL ||
+        (lawn->habits.alone && starts < LAWN_HABITS_ALONE)) {
+        return;
+    }
+    if (lawn->habits.alone) {
+        lawn_habits_init(lawn);
+        return;
+    }
+    lawn_habits_init(lawn);
+    if (misses > starts / 2 || blades * LAWN_HABITS_DEPTH > count) {
+        lawn_habits_set(lawn, true, 0);
+    } else if (count >= LAWN_HABITS_MANY &&
+               blades <= lawn->blades.count / LAWN_BLADES_STRIPES) {
+        lawn_habits_set(lawn, false, LAWN_BLADES_STRIPES - 1);
+    }
+}

@@ -1,0 +1,31 @@
+/* habits.h - fits a lawn to the TTLs that its user has the habit of using.
+ *
+ * Blades pay when many timers share a TTL. With a few timers per TTL the index
+ * alone, a hierarchical wheel, does less work; and with a few TTLs of very many
+ * timers, several blades per TTL hide the latency of memory (blades.h). So a
+ * lawn looks at its own counters now and then, and changes its ways:
+ *
+ *   striped   few TTLs, many timers: 8 blades per TTL
+ *   plain     a blade per TTL
+ *   alone     few timers per TTL: every timer goes into the index, and the
+ *             table is not asked at all; tried again after a while
+ *
+ * A change takes effect only where the clock moves. Timers of one TTL and one
+ * deadline are started at one time, so they all go the same way, and P4 holds.
+ * With a resolution above 1 that is not so, and a lawn stays plain.
+ */
+#ifndef LAWN_CORE_HABITS_H
+#define LAWN_CORE_HABITS_H
+
+#include "base.h"
+
+struct lawn_habits {
+    uint64_t starts;  /* of all kinds, when the counters were last looked at */
+    uint64_t misses;  /* of them, those that found no blade of their TTL */
+    bool alone;
+};
+
+void lawn_habits_init(struct lawn *lawn);
+void lawn_habits_review(struct lawn *lawn);
+
+#endif
