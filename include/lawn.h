@@ -111,7 +111,7 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
  * range counts as the nearest in range. */
 struct lawn_options {
     /* How many TTLs can have a queue of their own at one time; rounded up to a
-     * power of two, 32 to 1,048,576, 40 bytes each; default 2048. Timers of
+     * power of two, 16 to 1,048,576, 40 bytes each; default 2048. Timers of
      * further TTLs cost what they cost in a hierarchical timing wheel. */
     size_t blades;
 

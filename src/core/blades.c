@@ -1,29 +1,29 @@
 /* blades.c - the table of blades: see blades.h for the idea. */
 #include "internal.h"
 
+/* Homes and spare ones. */
 size_t
 lawn_blades_count(size_t wanted)
 {
-    size_t count = LAWN_BLADES_MIN;
+    size_t homes = LAWN_BLADES_MIN;
 
-    while (count < wanted && count < LAWN_BLADES_MAX) {
-        count *= 2;
+    while (homes < wanted && homes < LAWN_BLADES_MAX) {
+        homes *= 2;
     }
-    return count;
+    return homes + LAWN_BLADES_SPARE;
 }
 
 void
 lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
                  size_t count, uintptr_t key)
 {
-    uint32_t sets = (uint32_t)count / LAWN_BLADES_WAYS;
+    uint32_t homes = (uint32_t)count - LAWN_BLADES_SPARE;
     size_t i;
 
     blades->all = all;
     blades->count = (uint32_t)count;
-    blades->sets = sets - 1;
+    blades->shift = 32 - (uint32_t)__builtin_ctz(homes);
     blades->stripe = 0;
-    blades->shift = 64 - (uint32_t)__builtin_ctz(sets);
     for (i = 0; i < count; i++) {
         lawn_list_init(key, &all[i].queue);
         all[i].ttl = 0;
@@ -31,19 +31,47 @@ lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
     }
 }
 
-/* A free blade of the set, which gets the TTL, or NULL. */
-struct lawn_blade *
-lawn_blades_claim(struct lawn_blade *set, uint64_t ttl)
+/* The first blade of the set that a blade belongs to. */
+static inline struct lawn_blade *
+lawn_blades_set(const struct lawn_blades *blades, struct lawn_blade *blade)
 {
-    struct lawn_blade *blade;
+    size_t number = (size_t)(blade - blades->all);
 
-    for (blade = set; blade < set + LAWN_BLADES_WAYS; blade++) {
-        if (lawn_list_empty(&blade->queue)) {
-            blade->ttl = ttl;
-            return blade;
+    return &blades->all[number & ~(size_t)(LAWN_BLADES_WAYS - 1)];
+}
+
+/* The blade that has the TTL, at home or in the same set, or NULL. */
+struct lawn_blade *
+lawn_blades_find(const struct lawn_blades *blades, struct lawn_blade *home,
+                 uint64_t ttl)
+{
+    struct lawn_blade *set = lawn_blades_set(blades, home);
+    unsigned way;
+
+    for (way = 0; way < LAWN_BLADES_WAYS; way++) {
+        if (set[way].ttl == ttl) {
+            return &set[way];
         }
     }
     return NULL;
+}
+
+/* A free blade, at home or in the same set, which gets the TTL; or NULL. */
+struct lawn_blade *
+lawn_blades_claim(const struct lawn_blades *blades, struct lawn_blade *home,
+                  uint64_t ttl)
+{
+    struct lawn_blade *set = lawn_blades_set(blades, home);
+    unsigned way;
+
+    for (way = 0; !lawn_list_empty(&home->queue); way++) {
+        if (way == LAWN_BLADES_WAYS) {
+            return NULL;
+        }
+        home = &set[way];
+    }
+    home->ttl = ttl;
+    return home;
 }
 
 /* No blade takes further timers until it has run empty. */

@@ -1,15 +1,16 @@
 /* blades.h - the table of blades: TTL -> queue of timers.
  *
- * The table never grows. A TTL may stand in any blade of its set of four, two
- * cache lines. A blade that holds no timer is free for any TTL. A TTL that
- * finds none free gets none, and its timers go into the index one by one: that
- * costs more, but no more than in a timing wheel, so a flood of distinct TTLs,
- * even chosen to collide, does no harm [P8].
+ * The table never grows. A TTL's hash names one blade, its home, and the TTL
+ * may stand in any blade of the same set of four, two cache lines. A blade that
+ * holds no timer is free for any TTL. A TTL that finds none free gets none, and
+ * its timers go into the index one by one: that costs more, but no more than in
+ * a timing wheel, so a flood of distinct TTLs, even chosen to collide, does no
+ * harm [P8].
  *
  * STRIPES. A queue of a million timers in scattered memory is slow to drain:
  * each timer tells only where the next one is, and the processor waits for
- * memory each time. While few TTLs are in use, a TTL has several blades,
- * picked by the low bits of the deadline, so there are several chains to
+ * memory each time. So a TTL may have several blades, in neighbouring sets,
+ * picked by the low bits of the deadline: then there are several chains to
  * follow at once. The choice depends on TTL and deadline only, hence timers of
  * one TTL and one deadline share a blade, and P4 holds.
  */
@@ -19,9 +20,11 @@
 #include "list.h"
 
 #define LAWN_BLADES_WAYS 4u
-#define LAWN_BLADES_MIN 32u
-#define LAWN_BLADES_MAX (1u << 20)
 #define LAWN_BLADES_STRIPES 8u
+#define LAWN_BLADES_MIN 16u
+#define LAWN_BLADES_MAX (1u << 20)
+/* Blades behind the last home, for its stripes. */
+#define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
 
 /* queue holds the timers, ttl is theirs (0: closed, takes no more timers).
  * tip is the time under which the index lists the blade, LAWN_NEVER if it does
@@ -34,57 +37,39 @@ struct lawn_blade {
 
 struct lawn_blades {
     struct lawn_blade *all;
-    uint32_t count;   /* a power of two */
-    uint32_t sets;    /* count / WAYS - 1: a mask */
-    uint32_t stripe;  /* low bits of the deadline that pick the stripe: a mask */
-    uint32_t shift;   /* 64 - log2 of the number of sets */
+    uint32_t count;  /* homes (a power of two) and spare ones */
+    uint32_t shift;  /* 32 - log2 of the homes */
+    uint32_t stripe; /* 0, or the bits of deadline * WAYS to add to the home */
 };
 
-LAWN_STATIC_ASSERT(sizeof(struct lawn_blade) == 32, "two blades fill a cache line");
+LAWN_STATIC_ASSERT(sizeof(struct lawn_blade) == 32, "a set fills two lines");
 
-/* 2^64 divided by the golden ratio: spreads what differs in few bits. */
-static inline uint64_t
-lawn_blades_hash(uint64_t ttl)
-{
-    return ttl * UINT64_C(0x9E3779B97F4A7C15);
-}
-
-/* The set of stripe 0 of a hash. */
+/* Where a TTL has its home: the high bits of its product with 2^32 divided by
+ * the golden ratio, which spreads TTLs that differ in few bits. TTLs that
+ * differ above bit 31 alone collide: that costs time, no more. */
 static inline uint32_t
-lawn_blades_home(const struct lawn_blades *blades, uint64_t hash)
+lawn_blades_home(const struct lawn_blades *blades, uint64_t ttl)
 {
-    return (uint32_t)(hash >> blades->shift);
+    return ((uint32_t)ttl * 0x9E3779B1u) >> blades->shift;
 }
 
-/* The first blade of the set where a hash belongs for a deadline. */
+/* Where a timer of this TTL and deadline has its home. */
 static inline struct lawn_blade *
-lawn_blades_set(const struct lawn_blades *blades, uint64_t hash,
-                uint64_t deadline)
+lawn_blades_at(const struct lawn_blades *blades, uint64_t ttl,
+               uint64_t deadline)
 {
-    uint32_t stripe = (uint32_t)deadline & blades->stripe;
-    uint32_t set = (lawn_blades_home(blades, hash) + stripe) & blades->sets;
+    uint32_t stripe = ((uint32_t)deadline * LAWN_BLADES_WAYS) & blades->stripe;
 
-    return &blades->all[set * LAWN_BLADES_WAYS];
-}
-
-/* The blade of the set that has the TTL, or NULL. */
-static inline struct lawn_blade *
-lawn_blades_find(struct lawn_blade *set, uint64_t ttl)
-{
-    unsigned way;
-
-    for (way = 0; way < LAWN_BLADES_WAYS; way++) {
-        if (set[way].ttl == ttl) {
-            return &set[way];
-        }
-    }
-    return NULL;
+    return &blades->all[(size_t)lawn_blades_home(blades, ttl) + stripe];
 }
 
 size_t lawn_blades_count(size_t wanted);
 void lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
                       size_t count, uintptr_t key);
-struct lawn_blade *lawn_blades_claim(struct lawn_blade *set, uint64_t ttl);
+struct lawn_blade *lawn_blades_find(const struct lawn_blades *blades,
+                                    struct lawn_blade *home, uint64_t ttl);
+struct lawn_blade *lawn_blades_claim(const struct lawn_blades *blades,
+                                     struct lawn_blade *home, uint64_t ttl);
 void lawn_blades_close(struct lawn_blades *blades);
 size_t lawn_blades_live(const struct lawn_blades *blades);
 

@@ -72,16 +72,15 @@ static bool
 lawn_check_blade(struct lawn_checking *checking, const struct lawn_blade *blade)
 {
     const struct lawn_blades *blades = &checking->lawn->blades;
-    uint64_t hash = lawn_blades_hash(blade->ttl);
     uint32_t number = (uint32_t)(blade - blades->all);
     uint32_t set = number / LAWN_BLADES_WAYS;
-    uint32_t stripe = (set - lawn_blades_home(blades, hash)) & blades->sets;
+    uint32_t home = lawn_blades_home(blades, blade->ttl) / LAWN_BLADES_WAYS;
     uint32_t i;
 
     if (!lawn_check_queue(checking, &blade->queue, true, 0)) {
         return false;
     }
-    if (blade->ttl != 0 && stripe >= LAWN_BLADES_STRIPES) {
+    if (blade->ttl != 0 && set - home >= LAWN_BLADES_STRIPES) {
         return lawn_check_fails(checking, "[I8] a TTL in a foreign set", blade);
     }
     for (i = set * LAWN_BLADES_WAYS; i < number; i++) {

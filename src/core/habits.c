@@ -13,42 +13,38 @@
 static void
 lawn_habits_set(struct lawn *lawn, bool alone, uint32_t stripe)
 {
+    lawn->habits.review = lawn->starts + lawn->restarts +
+                          (alone ? LAWN_HABITS_ALONE : LAWN_HABITS_TRIAL);
+    lawn->habits.misses = lawn->lone_starts + lawn->claims;
     lawn->habits.alone = alone;
     lawn->blades.stripe = stripe;
     lawn->plain_mask = alone || lawn->resolution != 1 ? 0 : UINT64_MAX;
 }
 
+/* Back to plain. */
 void
-lawn_habits_init(struct lawn *lawn)
+lawn_habits_reset(struct lawn *lawn)
 {
-    lawn->habits.starts = lawn->starts + lawn->restarts;
-    lawn->habits.misses = lawn->lone_starts + lawn->claims;
     lawn_habits_set(lawn, false, 0);
 }
 
-/* To be called where the clock moves, before anything is started at the new
- * time. */
+/* Called where the clock is about to move, every LAWN_HABITS_TRIAL starts. */
 void
 lawn_habits_review(struct lawn *lawn)
 {
-    uint64_t starts = lawn->starts + lawn->restarts - lawn->habits.starts;
     uint64_t misses = lawn->lone_starts + lawn->claims - lawn->habits.misses;
     uint64_t blades = lawn->tips.count;
     uint64_t count = lawn_count(lawn);
+    bool few = blades <= lawn->blades.count / LAWN_BLADES_STRIPES;
 
-    if (lawn->resolution != 1 || starts < LAWN_HABITS_TRIAL ||
-        (lawn->habits.alone && starts < LAWN_HABITS_ALONE)) {
-        return;
-    }
-    if (lawn->habits.alone) {
-        lawn_habits_init(lawn);
-        return;
-    }
-    lawn_habits_init(lawn);
-    if (misses > starts / 2 || blades * LAWN_HABITS_DEPTH > count) {
+    if (lawn->habits.alone || lawn->resolution != 1) {
+        lawn_habits_reset(lawn);
+    } else if (misses > LAWN_HABITS_TRIAL / 2 ||
+               blades * LAWN_HABITS_DEPTH > count) {
         lawn_habits_set(lawn, true, 0);
-    } else if (count >= LAWN_HABITS_MANY &&
-               blades <= lawn->blades.count / LAWN_BLADES_STRIPES) {
-        lawn_habits_set(lawn, false, LAWN_BLADES_STRIPES - 1);
+    } else {
+        lawn_habits_set(lawn, false, few && count >= LAWN_HABITS_MANY
+                                         ? LAWN_BLADES_SPARE
+                                         : 0);
     }
 }

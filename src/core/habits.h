@@ -20,12 +20,12 @@
 #include "base.h"
 
 struct lawn_habits {
-    uint64_t starts;  /* of all kinds, when the counters were last looked at */
-    uint64_t misses;  /* of them, those that found no blade of their TTL */
+    uint64_t review;  /* at how many starts of all kinds to look again */
+    uint64_t misses;  /* starts without a blade of their TTL, at the last look */
     bool alone;
 };
 
-void lawn_habits_init(struct lawn *lawn);
+void lawn_habits_reset(struct lawn *lawn);
 void lawn_habits_review(struct lawn *lawn);
 
 #endif

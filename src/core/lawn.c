@@ -187,35 +187,35 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
     lawn_start_bound(lawn, timer->deadline, &lawn->tips.lone[slot]);
 }
 
-/* Puts a timer that has its deadline on a blade of the set: the one with its
- * TTL, which may be empty, or a free one; else into the index itself. While
+/* Puts a timer that has its deadline on the blade of its TTL, which may be
+ * away from home, or empty; or on a free one; else into the index itself. While
  * most blades are taken only one start in eight looks for a free one: a TTL in
  * steady use gets its blade soon enough, the others save the search. */
 static void
-lawn_start_in_set(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
-                  struct lawn_blade *set)
+lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
+                struct lawn_blade *home)
 {
-    struct lawn_blade *blade = lawn_blades_find(set, ttl);
+    struct lawn_blades *blades = &lawn->blades;
+    struct lawn_blade *blade = lawn_blades_find(blades, home, ttl);
     uint32_t number;
 
-    if (blade == NULL && (lawn->tips.count <= lawn->blades.count / 4 * 3 ||
+    if (blade == NULL && (lawn->tips.count <= blades->count / 4 * 3 ||
                           lawn->lone_starts % 8 == 0)) {
-        blade = lawn_blades_claim(set, ttl);
-        lawn->claims++;
+        blade = lawn_blades_claim(blades, home, ttl);
+        lawn->claims += blade != NULL;
     }
     if (blade == NULL) {
         lawn_start_alone(lawn, timer);
         return;
     }
-    number = (uint32_t)(blade - lawn->blades.all);
     lawn_list_append(lawn_key(lawn), &blade->queue, &timer->link);
     if (blade->tip > timer->deadline) {
+        number = (uint32_t)(blade - blades->all);
         if (blade->tip != LAWN_NEVER) {
-            lawn_tips_leave(&lawn->tips, lawn->blades.all, number,
+            lawn_tips_leave(&lawn->tips, blades->all, number,
                             lawn_tips_slot(&lawn->tips, blade->tip));
         }
-        lawn_tips_enter(&lawn->tips, lawn->blades.all, number,
-                        timer->deadline);
+        lawn_tips_enter(&lawn->tips, blades->all, number, timer->deadline);
         lawn_start_bound(lawn, timer->deadline, &blade->queue);
     }
 }
@@ -241,18 +241,15 @@ lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         return;
     }
     ttl = ttl != 0 ? ttl : 1;
-    lawn_start_in_set(
-        lawn, timer, ttl,
-        lawn_blades_set(&lawn->blades, lawn_blades_hash(ttl), deadline));
+    lawn_start_near(lawn, timer, ttl,
+                    lawn_blades_at(&lawn->blades, ttl, deadline));
 }
 
 void
 lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     uintptr_t key = lawn_key(lawn);
-    struct lawn_blade *set;
     struct lawn_blade *blade;
-    struct lawn_link *tail;
 
     if (lawn_pending(timer)) {
         lawn_list_remove(key, &timer->link);
@@ -265,20 +262,16 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         return;
     }
     timer->deadline = lawn->now + ttl;
-    set = lawn_blades_set(&lawn->blades, lawn_blades_hash(ttl),
-                          timer->deadline);
-    blade = set;
-    if (blade->ttl != ttl) {
-        blade++;
-    }
-    tail = lawn_list_prev(key, &blade->queue);
-    if (LAWN_UNLIKELY(blade->ttl != ttl || tail == &blade->queue)) {
-        lawn_start_in_set(lawn, timer, ttl, set);
+    blade = lawn_blades_at(&lawn->blades, ttl, timer->deadline);
+    if (LAWN_UNLIKELY(blade->ttl != ttl || blade->tip > timer->deadline)) {
+        lawn_start_near(lawn, timer, ttl, blade);
         return;
     }
-    LAWN_ASSERT(lawn_link_deadline(tail) <= timer->deadline,
+    LAWN_ASSERT(lawn_list_empty(&blade->queue) ||
+                    lawn_link_deadline(lawn_list_prev(key, &blade->queue)) <=
+                        timer->deadline,
                 "[I1] a blade is out of order");
-    lawn_list_insert(key, &timer->link, tail, &blade->queue);
+    lawn_list_append(key, &blade->queue, &timer->link);
 }
 
 void
@@ -290,7 +283,7 @@ lawn_start_at(struct lawn *lawn, struct lawn_timer *timer, uint64_t deadline)
 bool
 lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
 {
-    if (!lawn_pending(timer)) {
+    if (LAWN_UNLIKELY(!lawn_pending(timer))) {
         return false;
     }
     lawn_list_remove(lawn_key(lawn), &timer->link);
@@ -325,7 +318,7 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     /* A finer resolution gives earlier deadlines than the tails have [I1]. */
     lawn_blades_close(&lawn->blades);
     lawn->resolution = resolution;
-    lawn_habits_init(lawn);
+    lawn_habits_reset(lawn);
     lawn_move_clock(lawn, lawn->now);
 }
 

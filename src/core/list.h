@@ -59,8 +59,8 @@ lawn_list_insert(uintptr_t key, struct lawn_link *link, struct lawn_link *prev,
     LAWN_ASSERT(prev->next == next && lawn_list_prev(key, next) == prev,
                 "[P10] a timer was freed or overwritten while it was running");
     link->next = next;
-    lawn_list_set_prev(key, link, prev);
     prev->next = link;
+    lawn_list_set_prev(key, link, prev);
     lawn_list_set_prev(key, next, link);
 }
 

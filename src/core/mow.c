@@ -12,7 +12,11 @@
 /* Blades drained in turn: enough to keep the memory system busy. */
 #define LAWN_MOW_TURN 16u
 /* A slot with up to this many entries is looked through before it is moved. */
-#define LAWN_MOW_FEW 16u
+#define LAWN_MOW_FEW 4u
+/* Queues fetched from at a time, and timers fetched from each at most: as much
+ * as a cache keeps until they are needed. */
+#define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES
+#define LAWN_MOW_AHEAD 1024u
 
 struct lawn_mowing {
     struct lawn *lawn;
@@ -37,10 +41,133 @@ lawn_mow_cut(struct lawn_mowing *mowing, struct lawn_link *link)
     mowing->fire(timer, mowing->arg);
 }
 
-/* Fires the lone timers of a slot of one tick. False: the budget is used up. */
+/* Fires what is due at this tick on one blade. False: the budget is used up. */
 static bool
-lawn_mow_lone(struct lawn_mowing *mowing, struct lawn_link *lone)
+lawn_mow_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
+               uint64_t tick)
 {
+    struct lawn *lawn = mowing->lawn;
+    struct lawn_blade *blade = &lawn->blades.all[number];
+
+    while (!lawn_list_empty(&blade->queue) &&
+           lawn_link_deadline(blade->queue.next) <= tick) {
+        if (mowing->fired == mowing->budget) {
+            return false;
+        }
+        LAWN_PREFETCH(blade->queue.next->next);
+        lawn_mow_cut(mowing, blade->queue.next);
+    }
+    /* Unless a callback's lawn_next() has settled it already. */
+    if (blade->tip == tick) {
+        lawn_tips_settle(&lawn->tips, lawn->blades.all, number, slot);
+    }
+    return true;
+}
+
+/* Fires what is due at this tick on several blades, in turn, one timer of each,
+ * so that the processor fetches the next timers of the others meanwhile. P4
+ * allows it: the deadlines are the same, the TTLs are not. False: the budget is
+ * used up. */
+static bool
+lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+{
+    struct lawn_tips *tips = &mowing->lawn->tips;
+    struct lawn_blade *all = mowing->lawn->blades.all;
+    uint32_t turn[LAWN_MOW_TURN];
+    uint32_t number = tips->first[slot];
+    uint32_t many = 0;
+    uint32_t i = 0;
+
+    do {
+        turn[many++] = number;
+        LAWN_PREFETCH(all[number].queue.next);
+        number = tips->tip[number].next;
+    } while (number != LAWN_TIPS_NONE && many < LAWN_MOW_TURN);
+    while (many > 0) {
+        struct lawn_blade *blade;
+        struct lawn_link *head;
+
+        i = i < many ? i : 0;
+        blade = &all[turn[i]];
+        head = blade->queue.next;
+        if (head == &blade->queue || lawn_link_deadline(head) > tick) {
+            if (blade->tip == tick) {
+                lawn_tips_settle(tips, all, turn[i], slot);
+            }
+            turn[i] = turn[--many];
+        } else {
+            if (mowing->fired == mowing->budget) {
+                return false;
+            }
+            LAWN_PREFETCH(head->next);
+            lawn_mow_cut(mowing, head);
+            i++;
+        }
+    }
+    return true;
+}
+
+/* Walks several queues as far as their timers are due by the given time, one
+ * timer of each in turn, so that the processor fetches them all at once rather
+ * than one after the other. Reads only: whoever walks them again soon, finds
+ * them in the cache. */
+static void
+lawn_mow_fetch(const struct lawn_link **queues, uint32_t many, uint64_t until)
+{
+    const struct lawn_link *next[LAWN_MOW_CHAINS];
+    unsigned ahead;
+    uint32_t i;
+
+    for (i = 0; i < many; i++) {
+        next[i] = queues[i]->next;
+        LAWN_PREFETCH(next[i]);
+    }
+    for (ahead = 0; many > 0 && ahead < LAWN_MOW_AHEAD; ahead++) {
+        for (i = 0; i < many;) {
+            const struct lawn_link *link = next[i];
+
+            if (link == queues[i] || lawn_link_deadline(link) > until) {
+                next[i] = next[--many];
+                queues[i] = queues[many];
+            } else {
+                next[i++] = link->next;
+                LAWN_PREFETCH(link->next);
+            }
+        }
+    }
+}
+
+/* Fetches what the stripes of a TTL have due in this tick and the next ones. */
+static void
+lawn_mow_fetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick)
+{
+    const struct lawn_link *queues[LAWN_MOW_CHAINS];
+    uint32_t many = 0;
+    uint32_t i;
+
+    for (i = 0; i < LAWN_BLADES_STRIPES; i++) {
+        const struct lawn_blade *blade =
+            lawn_blades_at(&lawn->blades, ttl, i);
+
+        if (blade->ttl == ttl) {
+            queues[many++] = &blade->queue;
+        }
+    }
+    lawn_mow_fetch(queues, many, tick + LAWN_BLADES_STRIPES - 1);
+}
+
+/* Fires what is due at the tick of a slot of level 0. False: the budget is
+ * used up. Lone timers go first: if timers of one TTL and deadline stand alone
+ * and on a blade, the lone ones were started before there was a blade [P4]. */
+static bool
+lawn_mow_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+{
+    const struct lawn *lawn = mowing->lawn;
+    const struct lawn_tips *tips = &lawn->tips;
+    struct lawn_link *lone = &tips->lone[slot];
+    uint32_t number;
+    bool more = true;
+
     while (!lawn_list_empty(lone)) {
         if (mowing->fired == mowing->budget) {
             return false;
@@ -48,54 +175,19 @@ lawn_mow_lone(struct lawn_mowing *mowing, struct lawn_link *lone)
         LAWN_PREFETCH(lone->next->next);
         lawn_mow_cut(mowing, lone->next);
     }
-    return true;
-}
-
-/* Fires what is due at this tick on the blades that have their tip there.
- * Several blades are drained in turn, one timer of each, so that the processor
- * fetches the next timers of the others meanwhile. P4 allows it: the deadlines
- * are the same, the TTLs are not. False: the budget is used up. */
-static bool
-lawn_mow_blades(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
-{
-    struct lawn_tips *tips = &mowing->lawn->tips;
-    struct lawn_blade *all = mowing->lawn->blades.all;
-    uint32_t turn[LAWN_MOW_TURN];
-
-    while (tips->first[slot] != LAWN_TIPS_NONE) {
-        uint32_t number = tips->first[slot];
-        uint32_t many = 0;
-        uint32_t i = 0;
-
-        do {
-            turn[many++] = number;
-            LAWN_PREFETCH(all[number].queue.next);
-            number = tips->tip[number].next;
-        } while (number != LAWN_TIPS_NONE && many < LAWN_MOW_TURN);
-        while (many > 0) {
-            struct lawn_blade *blade;
-            struct lawn_link *head;
-
-            i = i < many ? i : 0;
-            blade = &all[turn[i]];
-            head = blade->queue.next;
-            if (head != &blade->queue && lawn_link_deadline(head) <= tick) {
-                if (mowing->fired == mowing->budget) {
-                    return false;
-                }
-                LAWN_PREFETCH(head->next);
-                lawn_mow_cut(mowing, head);
-                i++;
-                continue;
-            }
-            /* Unless a callback's lawn_next() has settled it already. */
-            if (blade->tip == tick) {
-                lawn_tips_settle(tips, all, turn[i], slot);
-            }
-            turn[i] = turn[--many];
+    if (lawn->blades.stripe != 0 && tick % LAWN_BLADES_STRIPES == 0) {
+        for (number = tips->first[slot]; number != LAWN_TIPS_NONE;
+             number = tips->tip[number].next) {
+            lawn_mow_fetch_stripes(lawn, lawn->blades.all[number].ttl,
+                                   tick);
         }
     }
-    return true;
+    while (more && (number = tips->first[slot]) != LAWN_TIPS_NONE) {
+        more = tips->tip[number].next == LAWN_TIPS_NONE
+                   ? lawn_mow_blade(mowing, number, slot, tick)
+                   : lawn_mow_in_turn(mowing, slot, tick);
+    }
+    return more;
 }
 
 /* How far the base may move when a slot of a higher level comes up: to the
@@ -148,6 +240,15 @@ lawn_mow_open(struct lawn *lawn, uint32_t slot)
     uint32_t number = tips->first[slot];
     uintptr_t key = lawn_key(lawn);
 
+    if (slot % LAWN_MOW_CHAINS == 0) {
+        const struct lawn_link *queues[LAWN_MOW_CHAINS];
+        uint32_t i;
+
+        for (i = 0; i < LAWN_MOW_CHAINS; i++) {
+            queues[i] = &tips->lone[slot + i];
+        }
+        lawn_mow_fetch(queues, LAWN_MOW_CHAINS, LAWN_NEVER);
+    }
     /* From here on the slot's entries are in no slot at all; the new base
      * gives each its place. */
     lawn_list_init(key, lone);
@@ -183,36 +284,29 @@ lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
 {
     struct lawn *lawn = mowing->lawn;
     struct lawn_tips *tips = &lawn->tips;
+    uint64_t time = tips->base;
 
-    for (;;) {
+    while (mowing->fired < mowing->budget) {
         uint32_t slot = lawn_tips_first(tips);
-        uint64_t time;
 
-        if (mowing->fired == mowing->budget) {
-            lawn->bound = tips->base;
-            return;
-        }
         if (slot == LAWN_TIPS_NONE) {
-            lawn->bound = LAWN_NEVER;
-            return;
+            time = LAWN_NEVER;
+            break;
         }
         time = lawn_tips_slot_time(tips, slot);
         if (time > until) {
-            lawn->bound = time;
-            return;
+            break;
         }
         if (slot > tips->mask) {
             lawn_mow_open(lawn, slot);
-            continue;
+        } else {
+            tips->base = time;
+            if (lawn_mow_tick(mowing, slot, time)) {
+                lawn_tips_clear(tips, slot);
+            }
         }
-        tips->base = time;
-        if (!lawn_mow_lone(mowing, &tips->lone[slot]) ||
-            !lawn_mow_blades(mowing, slot, time)) {
-            lawn->bound = time;
-            return;
-        }
-        lawn_tips_clear(tips, slot);
     }
+    lawn->bound = time;
 }
 
 /* Timers started at the end of time have waited long enough. */
@@ -242,7 +336,9 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
         return 0;
     }
     if (now > lawn->now) {
-        lawn_habits_review(lawn);
+        if (lawn->starts + lawn->restarts >= lawn->habits.review) {
+            lawn_habits_review(lawn);
+        }
         lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
     }
     lawn->mowing = true;

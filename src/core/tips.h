@@ -69,10 +69,13 @@ static inline uint64_t
 lawn_tips_slot_time(const struct lawn_tips *tips, uint32_t slot)
 {
     uint32_t shift = (slot >> tips->bits) * tips->bits;
-    /* In two steps: together they may be all 64 bits. */
-    uint64_t below = ~((UINT64_MAX << shift) << tips->bits);
+    uint64_t digit = slot & tips->mask;
 
-    return (tips->base & ~below) | ((uint64_t)(slot & tips->mask) << shift);
+    if (shift == 0) {
+        return (tips->base & ~(uint64_t)tips->mask) | digit;
+    }
+    /* Shifted in two steps: together they may be all 64 bits. */
+    return (tips->base & (UINT64_MAX << shift << tips->bits)) | digit << shift;
 }
 
 /* The last tick of a slot. */
