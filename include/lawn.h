@@ -85,7 +85,7 @@ extern "C" {
 
 /* The object of the given type whose given member is *timer. */
 #define LAWN_CONTAINER(timer, type, member)                                    \
-    ((type *)(void *)((char *)(timer) - offsetof(type, member)))
+    ((type *)(void *)(((char *)(timer)) - offsetof(type, member)))
 
 struct lawn;
 
@@ -110,14 +110,14 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
 /* How to make a lawn. Zero in any field means the default. A value out of
  * range counts as the nearest in range. */
 struct lawn_options {
-    /* How many TTLs can have a queue of their own at one time; rounded up to a
-     * power of two, 16 to 1,048,576, 40 bytes each; default 2048. Timers of
+    /* How many TTLs have a queue of their own at one time; rounded up to a
+     * power of two, 8 to 16,384, 72 bytes each; default 1024. Timers of
      * further TTLs cost what they cost in a hierarchical timing wheel. */
     size_t blades;
 
-    /* log2 of the slots per level of the index, 4 to 8; default 8. Smaller is
-     * slower for timers without a queue, and needs less memory: 41 KiB with 8,
-     * 14 KiB with 6, 5 KiB with 4. */
+    /* log2 of the slots per level of the index, 4 to 8; default 7. It takes
+     * 5 KiB with 4, 8 KiB with 5, 46 KiB with 6, 83 KiB with 7, 133 KiB with
+     * 8; less makes timers without a queue of their own slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1, exact. */
@@ -127,7 +127,8 @@ struct lawn_options {
     uint64_t now;
 
     /* Where the lawn's memory comes from; default malloc() and free(). alloc
-     * returns memory fit for any object, or NULL. Both get context. */
+     * returns memory of any alignment, or NULL. With an alloc of your own,
+     * release may be NULL if nothing is to be given back. Both get context. */
     void *(*alloc)(size_t size, void *context);
     void (*release)(void *memory, void *context);
     void *context;

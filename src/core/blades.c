@@ -1,16 +1,16 @@
 /* blades.c - the table of blades: see blades.h for the idea. */
 #include "internal.h"
 
-/* Homes and spare ones. */
+/* Blades in the table for so many TTLs: homes and spare ones. */
 size_t
 lawn_blades_count(size_t wanted)
 {
-    size_t homes = LAWN_BLADES_MIN;
+    size_t ttls = LAWN_BLADES_MIN;
 
-    while (homes < wanted && homes < LAWN_BLADES_MAX) {
-        homes *= 2;
+    while (ttls < wanted && ttls < LAWN_BLADES_MAX) {
+        ttls *= 2;
     }
-    return homes + LAWN_BLADES_SPARE;
+    return 2 * ttls + LAWN_BLADES_SPARE;
 }
 
 void
@@ -22,30 +22,28 @@ lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
 
     blades->all = all;
     blades->count = (uint32_t)count;
+    blades->homes = homes;
     blades->shift = 32 - (uint32_t)__builtin_ctz(homes);
     blades->stripe = 0;
     for (i = 0; i < count; i++) {
         lawn_list_init(key, &all[i].queue);
-        all[i].ttl = 0;
+        all[i].ttl = LAWN_NEVER;
         all[i].tip = LAWN_NEVER;
     }
 }
 
 /* The first blade of the set that a blade belongs to. */
 static inline struct lawn_blade *
-lawn_blades_set(const struct lawn_blades *blades, struct lawn_blade *blade)
+lawn_blades_set(const struct lawn_blades *blades, const struct lawn_blade *blade)
 {
     size_t number = (size_t)(blade - blades->all);
 
     return &blades->all[number & ~(size_t)(LAWN_BLADES_WAYS - 1)];
 }
 
-/* The blade that has the TTL, at home or in the same set, or NULL. */
-struct lawn_blade *
-lawn_blades_find(const struct lawn_blades *blades, struct lawn_blade *home,
-                 uint64_t ttl)
+static inline struct lawn_blade *
+lawn_blades_find_in(struct lawn_blade *set, uint64_t ttl)
 {
-    struct lawn_blade *set = lawn_blades_set(blades, home);
     unsigned way;
 
     for (way = 0; way < LAWN_BLADES_WAYS; way++) {
@@ -56,22 +54,59 @@ lawn_blades_find(const struct lawn_blades *blades, struct lawn_blade *home,
     return NULL;
 }
 
-/* A free blade, at home or in the same set, which gets the TTL; or NULL. */
+/* The blade that has the TTL, or NULL. */
 struct lawn_blade *
-lawn_blades_claim(const struct lawn_blades *blades, struct lawn_blade *home,
-                  uint64_t ttl)
+lawn_blades_find(const struct lawn_blades *blades, uint64_t ttl,
+                 uint64_t deadline)
+{
+    uint32_t hash = lawn_blades_hash(ttl);
+    const struct lawn_blade *home = lawn_blades_at(blades, hash, deadline);
+    const struct lawn_blade *far =
+        lawn_blades_at(blades, lawn_blades_rehash(hash), deadline);
+    struct lawn_blade *blade =
+        lawn_blades_find_in(lawn_blades_set(blades, home), ttl);
+
+    return blade != NULL
+               ? blade
+               : lawn_blades_find_in(lawn_blades_set(blades, far), ttl);
+}
+
+/* A free blade, at home or close to it, or NULL. */
+static struct lawn_blade *
+lawn_blades_free_in(const struct lawn_blades *blades, struct lawn_blade *home)
 {
     struct lawn_blade *set = lawn_blades_set(blades, home);
     unsigned way;
 
-    for (way = 0; !lawn_list_empty(&home->queue); way++) {
-        if (way == LAWN_BLADES_WAYS) {
-            return NULL;
-        }
-        home = &set[way];
+    if (lawn_list_empty(&home->queue)) {
+        return home;
     }
-    home->ttl = ttl;
-    return home;
+    for (way = 0; way < LAWN_BLADES_WAYS; way++) {
+        if (lawn_list_empty(&set[way].queue)) {
+            return &set[way];
+        }
+    }
+    return NULL;
+}
+
+/* A free blade, which gets the TTL; or NULL. */
+struct lawn_blade *
+lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
+                  uint64_t deadline)
+{
+    uint32_t hash = lawn_blades_hash(ttl);
+    struct lawn_blade *blade =
+        lawn_blades_free_in(blades, lawn_blades_at(blades, hash, deadline));
+
+    if (blade == NULL) {
+        hash = lawn_blades_rehash(hash);
+        blade =
+            lawn_blades_free_in(blades, lawn_blades_at(blades, hash, deadline));
+    }
+    if (blade != NULL) {
+        blade->ttl = ttl;
+    }
+    return blade;
 }
 
 /* No blade takes further timers until it has run empty. */
@@ -81,7 +116,7 @@ lawn_blades_close(struct lawn_blades *blades)
     size_t i;
 
     for (i = 0; i < blades->count; i++) {
-        blades->all[i].ttl = 0;
+        blades->all[i].ttl = LAWN_NEVER;
     }
 }
 

@@ -1,11 +1,12 @@
 /* blades.h - the table of blades: TTL -> queue of timers.
  *
- * The table never grows. A TTL's hash names one blade, its home, and the TTL
- * may stand in any blade of the same set of four, two cache lines. A blade that
- * holds no timer is free for any TTL. A TTL that finds none free gets none, and
- * its timers go into the index one by one: that costs more, but no more than in
- * a timing wheel, so a flood of distinct TTLs, even chosen to collide, does no
- * harm [P8].
+ * The table never grows. A TTL's hash names two blades, its home and a second
+ * one far away, and the TTL may stand in any blade of their two sets of four. A
+ * blade that holds no timer is free for any TTL. The table is twice as large as
+ * the number of TTLs it is made for; up to that number, a TTL practically
+ * always finds a blade. One that finds none gets none, and its timers go into
+ * the index one by one: that costs no more than in a timing wheel, so a flood
+ * of distinct TTLs, even chosen to collide, does no harm [P8].
  *
  * STRIPES. A queue of a million timers in scattered memory is slow to drain:
  * each timer tells only where the next one is, and the processor waits for
@@ -21,12 +22,12 @@
 
 #define LAWN_BLADES_WAYS 4u
 #define LAWN_BLADES_STRIPES 8u
-#define LAWN_BLADES_MIN 16u
-#define LAWN_BLADES_MAX (1u << 20)
+#define LAWN_BLADES_MIN 8u
+#define LAWN_BLADES_MAX 16384u
 /* Blades behind the last home, for its stripes. */
 #define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
 
-/* queue holds the timers, ttl is theirs (0: closed, takes no more timers).
+/* queue holds the timers, ttl is theirs (LAWN_NEVER: it takes no more timers).
  * tip is the time under which the index lists the blade, LAWN_NEVER if it does
  * not. */
 struct lawn_blade {
@@ -37,39 +38,47 @@ struct lawn_blade {
 
 struct lawn_blades {
     struct lawn_blade *all;
-    uint32_t count;  /* homes (a power of two) and spare ones */
+    uint32_t count;  /* homes and spare ones */
+    uint32_t homes;  /* a power of two */
     uint32_t shift;  /* 32 - log2 of the homes */
     uint32_t stripe; /* 0, or the bits of deadline * WAYS to add to the home */
 };
 
 LAWN_STATIC_ASSERT(sizeof(struct lawn_blade) == 32, "a set fills two lines");
 
-/* Where a TTL has its home: the high bits of its product with 2^32 divided by
- * the golden ratio, which spreads TTLs that differ in few bits. TTLs that
- * differ above bit 31 alone collide: that costs time, no more. */
+/* 2^32 divided by the golden ratio: the product spreads TTLs that differ in few
+ * bits. TTLs that differ above bit 31 alone collide: that costs time, no
+ * more. */
 static inline uint32_t
-lawn_blades_home(const struct lawn_blades *blades, uint64_t ttl)
+lawn_blades_hash(uint64_t ttl)
 {
-    return ((uint32_t)ttl * 0x9E3779B1u) >> blades->shift;
+    return (uint32_t)ttl * 0x9E3779B1u;
 }
 
-/* Where a timer of this TTL and deadline has its home. */
+/* Makes other bits of a hash the leading ones, for the second choice. */
+static inline uint32_t
+lawn_blades_rehash(uint32_t hash)
+{
+    return hash << 12;
+}
+
+/* Where a timer belongs whose TTL has this hash. */
 static inline struct lawn_blade *
-lawn_blades_at(const struct lawn_blades *blades, uint64_t ttl,
+lawn_blades_at(const struct lawn_blades *blades, uint32_t hash,
                uint64_t deadline)
 {
     uint32_t stripe = ((uint32_t)deadline * LAWN_BLADES_WAYS) & blades->stripe;
 
-    return &blades->all[(size_t)lawn_blades_home(blades, ttl) + stripe];
+    return &blades->all[(size_t)(hash >> blades->shift) + stripe];
 }
 
 size_t lawn_blades_count(size_t wanted);
 void lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
                       size_t count, uintptr_t key);
 struct lawn_blade *lawn_blades_find(const struct lawn_blades *blades,
-                                    struct lawn_blade *home, uint64_t ttl);
+                                    uint64_t ttl, uint64_t deadline);
 struct lawn_blade *lawn_blades_claim(const struct lawn_blades *blades,
-                                     struct lawn_blade *home, uint64_t ttl);
+                                     uint64_t ttl, uint64_t deadline);
 void lawn_blades_close(struct lawn_blades *blades);
 size_t lawn_blades_live(const struct lawn_blades *blades);
 

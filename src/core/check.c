@@ -58,9 +58,11 @@ lawn_check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
                                         "[I1] a blade out of order", link);
             }
             if (!sorted && (deadline < lawn->tips.base ||
-                            lawn_tips_slot(&lawn->tips, deadline) != slot)) {
+                            lawn_tips_slot(&lawn->tips, deadline) != slot ||
+                            lawn_tips_list(&lawn->tips, slot, deadline) !=
+                                queue)) {
                 return lawn_check_fails(
-                    checking, "[I4] a lone timer in the wrong slot", link);
+                    checking, "[I4] a lone timer in the wrong list", link);
             }
             before = deadline;
         }
@@ -74,17 +76,21 @@ lawn_check_blade(struct lawn_checking *checking, const struct lawn_blade *blade)
     const struct lawn_blades *blades = &checking->lawn->blades;
     uint32_t number = (uint32_t)(blade - blades->all);
     uint32_t set = number / LAWN_BLADES_WAYS;
-    uint32_t home = lawn_blades_home(blades, blade->ttl) / LAWN_BLADES_WAYS;
+    uint32_t hash = lawn_blades_hash(blade->ttl);
+    uint32_t near = (hash >> blades->shift) / LAWN_BLADES_WAYS;
+    uint32_t far =
+        (lawn_blades_rehash(hash) >> blades->shift) / LAWN_BLADES_WAYS;
     uint32_t i;
 
     if (!lawn_check_queue(checking, &blade->queue, true, 0)) {
         return false;
     }
-    if (blade->ttl != 0 && set - home >= LAWN_BLADES_STRIPES) {
+    if (blade->ttl != LAWN_NEVER && set - near >= LAWN_BLADES_STRIPES &&
+        set - far >= LAWN_BLADES_STRIPES) {
         return lawn_check_fails(checking, "[I8] a TTL in a foreign set", blade);
     }
     for (i = set * LAWN_BLADES_WAYS; i < number; i++) {
-        if (blade->ttl != 0 && blade->ttl == blades->all[i].ttl) {
+        if (blade->ttl != LAWN_NEVER && blade->ttl == blades->all[i].ttl) {
             return lawn_check_fails(checking, "[I8] a TTL twice in a set",
                                     blade);
         }
@@ -101,13 +107,22 @@ static bool
 lawn_check_slot(struct lawn_checking *checking, uint32_t slot)
 {
     const struct lawn_tips *tips = &checking->lawn->tips;
-    const struct lawn_link *lone = &tips->lone[slot];
+    const struct lawn_link *lone = &tips->lone[(size_t)slot * tips->lists];
     bool marked = ((tips->occupied[slot / 64] >> (slot % 64)) & 1) != 0;
     uint32_t before = LAWN_TIPS_NONE;
     uint32_t number;
+    uint32_t i;
 
-    if (!marked && (!lawn_list_empty(lone) ||
-                    tips->first[slot] != LAWN_TIPS_NONE)) {
+    for (i = 0; i < tips->lists; i++) {
+        if (!marked && !lawn_list_empty(&lone[i])) {
+            return lawn_check_fails(
+                checking, "[I5] a slot in use is not marked", &lone[i]);
+        }
+        if (!lawn_check_queue(checking, &lone[i], false, slot)) {
+            return false;
+        }
+    }
+    if (!marked && tips->first[slot] != LAWN_TIPS_NONE) {
         return lawn_check_fails(checking, "[I5] a slot in use is not marked",
                                 lone);
     }
@@ -128,10 +143,14 @@ lawn_check_slot(struct lawn_checking *checking, uint32_t slot)
             return lawn_check_fails(checking, "[I4] a tip in the wrong slot",
                                     blade);
         }
+        if (blade->tip < checking->lawn->bound) {
+            return lawn_check_fails(checking, "[I6] a tip before the bound",
+                                    blade);
+        }
         checking->tips++;
         before = number;
     }
-    return lawn_check_queue(checking, lone, false, slot);
+    return true;
 }
 
 bool
@@ -157,8 +176,8 @@ lawn_check(const struct lawn *lawn, FILE *out)
             return false;
         }
     }
-    /* All of the afterlife is due at LAWN_LAST, so it is sorted. */
-    if (!lawn_check_queue(&checking, &lawn->afterlife, true, 0)) {
+    /* All of them are due at LAWN_LAST, so they are sorted. */
+    if (!lawn_check_queue(&checking, &lawn->last, true, 0)) {
         return false;
     }
     if (checking.tips != listed || checking.tips != lawn->tips.count) {

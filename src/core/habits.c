@@ -5,9 +5,10 @@
  * before it tries blades again: one part in sixteen is spent on trying. */
 #define LAWN_HABITS_TRIAL 16384u
 #define LAWN_HABITS_ALONE (16 * LAWN_HABITS_TRIAL)
-/* Timers per blade from which on blades pay. */
+/* Timers per blade from which on a full table of blades pays. */
 #define LAWN_HABITS_DEPTH 32u
-/* Running timers from which on stripes pay: they no longer fit in a cache. */
+/* Running timers that no longer fit in a cache: from here on it pays to fetch
+ * ahead. */
 #define LAWN_HABITS_MANY 65536u
 
 static void
@@ -35,16 +36,17 @@ lawn_habits_review(struct lawn *lawn)
     uint64_t misses = lawn->lone_starts + lawn->claims - lawn->habits.misses;
     uint64_t blades = lawn->tips.count;
     uint64_t count = lawn_count(lawn);
-    bool few = blades <= lawn->blades.count / LAWN_BLADES_STRIPES;
+    bool few = blades <= lawn->blades.homes / LAWN_BLADES_STRIPES;
+    bool full = blades > lawn->blades.homes / 4 * 3;
 
+    lawn->habits.many = count >= LAWN_HABITS_MANY;
     if (lawn->habits.alone || lawn->resolution != 1) {
         lawn_habits_reset(lawn);
     } else if (misses > LAWN_HABITS_TRIAL / 2 ||
-               blades * LAWN_HABITS_DEPTH > count) {
+               (full && count < blades * LAWN_HABITS_DEPTH)) {
         lawn_habits_set(lawn, true, 0);
     } else {
-        lawn_habits_set(lawn, false, few && count >= LAWN_HABITS_MANY
-                                         ? LAWN_BLADES_SPARE
-                                         : 0);
+        lawn_habits_set(lawn, false,
+                        few && lawn->habits.many ? LAWN_BLADES_SPARE : 0);
     }
 }

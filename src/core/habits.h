@@ -1,13 +1,13 @@
 /* habits.h - fits a lawn to the TTLs that its user has the habit of using.
  *
- * Blades pay when many timers share a TTL. With a few timers per TTL the index
- * alone, a hierarchical wheel, does less work; and with a few TTLs of very many
- * timers, several blades per TTL hide the latency of memory (blades.h). So a
- * lawn looks at its own counters now and then, and changes its ways:
+ * With few TTLs of very many timers, several blades per TTL hide the latency of
+ * memory (blades.h). With more TTLs than blades, many timers find no blade, or
+ * one that they share with few others, and the table does not pay. So a lawn
+ * looks at its own counters now and then:
  *
  *   striped   few TTLs, many timers: 8 blades per TTL
  *   plain     a blade per TTL
- *   alone     few timers per TTL: every timer goes into the index, and the
+ *   alone     more TTLs than blades: every timer goes into the index, and the
  *             table is not asked at all; tried again after a while
  *
  * A change takes effect only where the clock moves. Timers of one TTL and one
@@ -23,6 +23,7 @@ struct lawn_habits {
     uint64_t review;  /* at how many starts of all kinds to look again */
     uint64_t misses;  /* starts without a blade of their TTL, at the last look */
     bool alone;
+    bool many;        /* timers: more than a cache holds */
 };
 
 void lawn_habits_reset(struct lawn *lawn);

@@ -15,7 +15,7 @@
  *   [I4] a tip or lone timer stands in the slot that its time and the index's
  *        base determine, and no time in the index lies before the base
  *   [I5] the bit of a slot is set if anything stands in the slot
- *   [I6] no running timer has a deadline before lawn->bound
+ *   [I6] no running timer has a deadline, and no tip a time, before lawn->bound
  *   [I7] starts == stops + fires + running timers
  *   [I8] blades of one TTL stand in different sets; a timer of that TTL goes
  *        to the set that its TTL and deadline determine
@@ -33,10 +33,10 @@
 struct lawn {
     /* What every start, stop and mow reads or writes comes first. */
     uint64_t now;
-    uint64_t plain;       /* lawn_start() may add a ttl of 1 to plain to now and
-                             look for its blade; else it takes the long way */
+    uint64_t plain;       /* lawn_start() may add a ttl below it to now and look
+                             for its blade; else it takes the long way */
     uint64_t plain_mask;  /* all ones, or 0 to make plain 0 */
-    uint64_t bound;       /* [I6] */
+    uint64_t bound;       /* [I6]; 0 while mowing */
     uint64_t starts;      /* as in struct lawn_stats */
     uint64_t restarts;    /* likewise */
     uint64_t stops;       /* likewise */
@@ -49,8 +49,8 @@ struct lawn {
     uint64_t resolution;
     const struct lawn_link *front; /* the queue whose first timer was last
                                       found to be the earliest, or NULL */
-    struct lawn_link afterlife;    /* timers started at LAWN_LAST: due, but
-                                      only in the next mow */
+    struct lawn_link last;         /* timers due at LAWN_LAST, which are in the
+                                      index only once a mow has reached it */
     struct lawn_habits habits;
     bool mowing;
 

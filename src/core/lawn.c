@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #endif
 
-#define LAWN_BLADES_DEFAULT 2048u
+#define LAWN_BLADES_DEFAULT 1024u
 #define LAWN_LINE 64u
 
 LAWN_STATIC_ASSERT(sizeof(struct lawn_timer) == 3 * sizeof(uint64_t),
@@ -51,10 +51,11 @@ lawn_layout(const struct lawn_options *options)
     slots = lawn_tips_slots(layout.bits);
     layout.blades = (sizeof(struct lawn) + LAWN_LINE - 1) & ~(size_t)(LAWN_LINE - 1);
     layout.lone = layout.blades + layout.count * sizeof(struct lawn_blade);
-    layout.occupied = layout.lone + slots * sizeof(struct lawn_link);
+    layout.occupied = layout.lone + slots * lawn_tips_lists(layout.bits) *
+                                        sizeof(struct lawn_link);
     layout.first =
         layout.occupied + lawn_tips_words(layout.bits) * sizeof(uint64_t);
-    layout.tip = layout.first + slots * sizeof(uint32_t);
+    layout.tip = layout.first + slots * sizeof(uint16_t);
     layout.end = layout.tip + layout.count * sizeof(struct lawn_tip);
     return layout;
 }
@@ -92,18 +93,19 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->claims = 0;
     lawn->moved_idle = 0;
     lawn->front = NULL;
+    lawn->habits.many = false;
     lawn->mowing = false;
     lawn->bytes = size;
     lawn->release = NULL;
     lawn->context = NULL;
     lawn->memory = NULL;
-    lawn_list_init(key, &lawn->afterlife);
+    lawn_list_init(key, &lawn->last);
     lawn_blades_init(&lawn->blades,
                      (struct lawn_blade *)(void *)(at + layout.blades),
                      layout.count, key);
     lawn->tips.lone = (struct lawn_link *)(void *)(at + layout.lone);
     lawn->tips.occupied = (uint64_t *)(void *)(at + layout.occupied);
-    lawn->tips.first = (uint32_t *)(void *)(at + layout.first);
+    lawn->tips.first = (uint16_t *)(void *)(at + layout.first);
     lawn->tips.tip = (struct lawn_tip *)(void *)(at + layout.tip);
     lawn_tips_init(&lawn->tips, layout.bits, now, key);
     lawn->resolution = 0;
@@ -181,10 +183,11 @@ lawn_start_bound(struct lawn *lawn, uint64_t deadline,
 static inline void
 lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
 {
-    uint32_t slot = lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
+    struct lawn_link *list =
+        lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
 
     lawn->lone_starts++;
-    lawn_start_bound(lawn, timer->deadline, &lawn->tips.lone[slot]);
+    lawn_start_bound(lawn, timer->deadline, list);
 }
 
 /* Puts a timer that has its deadline on the blade of its TTL, which may be
@@ -192,16 +195,14 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
  * most blades are taken only one start in eight looks for a free one: a TTL in
  * steady use gets its blade soon enough, the others save the search. */
 static void
-lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
-                struct lawn_blade *home)
+lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     struct lawn_blades *blades = &lawn->blades;
-    struct lawn_blade *blade = lawn_blades_find(blades, home, ttl);
-    uint32_t number;
+    struct lawn_blade *blade = lawn_blades_find(blades, ttl, timer->deadline);
 
-    if (blade == NULL && (lawn->tips.count <= blades->count / 4 * 3 ||
+    if (blade == NULL && (lawn->tips.count <= blades->homes / 4 * 3 ||
                           lawn->lone_starts % 8 == 0)) {
-        blade = lawn_blades_claim(blades, home, ttl);
+        blade = lawn_blades_claim(blades, ttl, timer->deadline);
         lawn->claims += blade != NULL;
     }
     if (blade == NULL) {
@@ -210,7 +211,8 @@ lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     }
     lawn_list_append(lawn_key(lawn), &blade->queue, &timer->link);
     if (blade->tip > timer->deadline) {
-        number = (uint32_t)(blade - blades->all);
+        uint32_t number = (uint32_t)(blade - blades->all);
+
         if (blade->tip != LAWN_NEVER) {
             lawn_tips_leave(&lawn->tips, blades->all, number,
                             lawn_tips_slot(&lawn->tips, blade->tip));
@@ -220,29 +222,26 @@ lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     }
 }
 
-/* Where lawn->plain sends what it excludes: a TTL of 0, one that has to be
- * rounded or cut, or any while blades do not pay. */
+/* Where lawn->plain sends what it excludes: what has to be rounded or cut, or
+ * any TTL while the lawn is alone; and a TTL of 0, which no blade has. */
 static void
 lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     uint64_t deadline = lawn_ticks_after(lawn->now, ttl);
 
-    timer->deadline = deadline;
-    if (LAWN_LIKELY(lawn->habits.alone && deadline > lawn->now)) {
-        lawn_start_alone(lawn, timer);
-        return;
+    if (lawn->resolution != 1) {
+        deadline = lawn_ticks_round_up(deadline, lawn->resolution);
     }
-    deadline = lawn_ticks_round_up(deadline, lawn->resolution);
     timer->deadline = deadline;
-    if (deadline <= lawn->now) {
-        lawn_list_append(lawn_key(lawn), &lawn->afterlife, &timer->link);
+    if (deadline == LAWN_LAST) {
+        lawn_list_append(lawn_key(lawn), &lawn->last, &timer->link);
         lawn->lone_starts++;
-        lawn_start_bound(lawn, deadline, &lawn->afterlife);
-        return;
+        lawn_start_bound(lawn, deadline, &lawn->last);
+    } else if (lawn->habits.alone) {
+        lawn_start_alone(lawn, timer);
+    } else {
+        lawn_start_near(lawn, timer, ttl != 0 ? ttl : 1);
     }
-    ttl = ttl != 0 ? ttl : 1;
-    lawn_start_near(lawn, timer, ttl,
-                    lawn_blades_at(&lawn->blades, ttl, deadline));
 }
 
 void
@@ -257,20 +256,25 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     } else {
         lawn->starts++;
     }
-    if (LAWN_UNLIKELY(ttl - 1 >= lawn->plain)) {
+    if (LAWN_UNLIKELY(ttl >= lawn->plain)) {
         lawn_start_otherwise(lawn, timer, ttl);
         return;
     }
     timer->deadline = lawn->now + ttl;
-    blade = lawn_blades_at(&lawn->blades, ttl, timer->deadline);
+    blade = lawn_blades_at(&lawn->blades, lawn_blades_hash(ttl),
+                           timer->deadline);
     if (LAWN_UNLIKELY(blade->ttl != ttl || blade->tip > timer->deadline)) {
-        lawn_start_near(lawn, timer, ttl, blade);
+        if (ttl == 0) {
+            lawn_start_otherwise(lawn, timer, ttl);
+        } else {
+            lawn_start_near(lawn, timer, ttl);
+        }
         return;
     }
     LAWN_ASSERT(lawn_list_empty(&blade->queue) ||
                     lawn_link_deadline(lawn_list_prev(key, &blade->queue)) <=
                         timer->deadline,
-                "[I1] a blade is out of order");
+                "[I1] a blade is out of order: was a running timer changed?");
     lawn_list_append(key, &blade->queue, &timer->link);
 }
 
@@ -352,28 +356,19 @@ lawn_stats(const struct lawn *lawn, struct lawn_stats *out)
     out->moved = lawn->tips.moved;
     out->moved_idle = lawn->moved_idle;
     out->live_blades = lawn_blades_live(&lawn->blades);
-    out->blades = lawn->blades.count;
+    out->blades = lawn->blades.homes / 2;
     out->bytes = lawn->bytes;
 }
 
 uint64_t
 lawn_count_lone(const struct lawn *lawn)
 {
-    size_t slots = lawn_tips_slots(lawn->tips.bits);
-    uint64_t count = 0;
-    const struct lawn_link *link;
+    size_t lists = lawn_tips_slots(lawn->tips.bits) * lawn->tips.lists;
+    uint64_t count = lawn_list_length(&lawn->last);
     size_t i;
 
-    for (i = 0; i < slots; i++) {
-        const struct lawn_link *list = &lawn->tips.lone[i];
-
-        for (link = list->next; link != list; link = link->next) {
-            count++;
-        }
-    }
-    for (link = lawn->afterlife.next; link != &lawn->afterlife;
-         link = link->next) {
-        count++;
+    for (i = 0; i < lists; i++) {
+        count += lawn_list_length(&lawn->tips.lone[i]);
     }
     return count;
 }

@@ -84,7 +84,7 @@ lawn_list_remove(uintptr_t key, struct lawn_link *link)
     struct lawn_link *next = link->next;
     struct lawn_link *prev;
 
-    LAWN_ASSERT(lawn_list_prev(key, next) == link,
+    LAWN_ASSERT(next != NULL && lawn_list_prev(key, next) == link,
                 "[P10] a timer runs on another lawn, or it or its neighbour "
                 "was freed or overwritten while running");
     prev = lawn_list_prev(key, link);
@@ -92,6 +92,19 @@ lawn_list_remove(uintptr_t key, struct lawn_link *link)
                 "[P10] a timer was freed or overwritten while it was running");
     prev->next = next;
     lawn_list_set_prev(key, next, prev);
+}
+
+/* Counts by walking. */
+static inline uint64_t
+lawn_list_length(const struct lawn_link *list)
+{
+    const struct lawn_link *link;
+    uint64_t length = 0;
+
+    for (link = list->next; link != list; link = link->next) {
+        length++;
+    }
+    return length;
 }
 
 static inline struct lawn_timer *

@@ -1,11 +1,11 @@
-/* mow.c - firing what is due, and telling what is due next.
+/* mow.c - firing what is due.
  *
  * The base of the index is the mowing position: every timer due before it has
  * fired. It lags behind lawn->now while budgets are too small. What is started
  * counts from lawn->now, never from the base, or it would fire early [P1].
  *
  * A callback may do anything to any timer, so between two callbacks nothing is
- * remembered but numbers of blades, and every link is read anew.
+ * remembered but numbers of blades and slots, and every link is read anew.
  */
 #include "internal.h"
 
@@ -16,7 +16,7 @@
 /* Queues fetched from at a time, and timers fetched from each at most: as much
  * as a cache keeps until they are needed. */
 #define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES
-#define LAWN_MOW_AHEAD 1024u
+#define LAWN_MOW_AHEAD 512u
 
 struct lawn_mowing {
     struct lawn *lawn;
@@ -39,6 +39,77 @@ lawn_mow_cut(struct lawn_mowing *mowing, struct lawn_link *link)
     lawn->fires++;
     mowing->fired++;
     mowing->fire(timer, mowing->arg);
+}
+
+/* Walks several queues as far as their timers are due by the given time, one
+ * timer of each in turn, so that the processor fetches them all at once rather
+ * than one after the other. Reads only: whoever walks them again soon finds
+ * them in the cache. */
+static void
+lawn_mow_fetch(const struct lawn_link **queues, uint32_t many, uint64_t until)
+{
+    const struct lawn_link *next[LAWN_MOW_CHAINS];
+    unsigned ahead;
+    uint32_t i;
+
+    for (i = 0; i < many; i++) {
+        next[i] = queues[i]->next;
+        LAWN_PREFETCH(next[i]);
+    }
+    for (ahead = 0; many > 0 && ahead < LAWN_MOW_AHEAD; ahead++) {
+        for (i = 0; i < many;) {
+            const struct lawn_link *link = next[i];
+
+            if (link == queues[i] || lawn_link_deadline(link) > until) {
+                next[i] = next[--many];
+                queues[i] = queues[many];
+            } else {
+                next[i++] = link->next;
+                LAWN_PREFETCH(link->next);
+            }
+        }
+    }
+}
+
+/* Fetches what the stripes of a TTL have due in this tick and the next ones. */
+static void
+lawn_mow_fetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick)
+{
+    const struct lawn_link *queues[LAWN_MOW_CHAINS];
+    uint32_t many = 0;
+    uint32_t i;
+
+    for (i = 0; i < LAWN_BLADES_STRIPES; i++) {
+        const struct lawn_blade *blade =
+            lawn_blades_at(&lawn->blades, lawn_blades_hash(ttl), i);
+
+        if (blade->ttl == ttl) {
+            queues[many++] = &blade->queue;
+        }
+    }
+    lawn_mow_fetch(queues, many, tick + LAWN_BLADES_STRIPES - 1);
+}
+
+/* Fetches the lone timers that are due in this tick and the next ones, and
+ * those of the striped TTLs whose tips are here. */
+static void
+lawn_mow_fetch_ahead(const struct lawn *lawn, uint32_t slot, uint64_t tick)
+{
+    const struct lawn_tips *tips = &lawn->tips;
+    const struct lawn_link *queues[LAWN_MOW_CHAINS];
+    uint32_t number;
+    uint32_t i;
+
+    for (i = 0; i < LAWN_MOW_CHAINS; i++) {
+        queues[i] = lawn_tips_list(tips, slot + i, tick + i);
+    }
+    lawn_mow_fetch(queues, LAWN_MOW_CHAINS, tick + LAWN_MOW_CHAINS - 1);
+    if (lawn->blades.stripe != 0) {
+        for (number = tips->first[slot]; number != LAWN_TIPS_NONE;
+             number = tips->tip[number].next) {
+            lawn_mow_fetch_stripes(lawn, lawn->blades.all[number].ttl, tick);
+        }
+    }
 }
 
 /* Fires what is due at this tick on one blade. False: the budget is used up. */
@@ -107,55 +178,6 @@ lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Walks several queues as far as their timers are due by the given time, one
- * timer of each in turn, so that the processor fetches them all at once rather
- * than one after the other. Reads only: whoever walks them again soon, finds
- * them in the cache. */
-static void
-lawn_mow_fetch(const struct lawn_link **queues, uint32_t many, uint64_t until)
-{
-    const struct lawn_link *next[LAWN_MOW_CHAINS];
-    unsigned ahead;
-    uint32_t i;
-
-    for (i = 0; i < many; i++) {
-        next[i] = queues[i]->next;
-        LAWN_PREFETCH(next[i]);
-    }
-    for (ahead = 0; many > 0 && ahead < LAWN_MOW_AHEAD; ahead++) {
-        for (i = 0; i < many;) {
-            const struct lawn_link *link = next[i];
-
-            if (link == queues[i] || lawn_link_deadline(link) > until) {
-                next[i] = next[--many];
-                queues[i] = queues[many];
-            } else {
-                next[i++] = link->next;
-                LAWN_PREFETCH(link->next);
-            }
-        }
-    }
-}
-
-/* Fetches what the stripes of a TTL have due in this tick and the next ones. */
-static void
-lawn_mow_fetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick)
-{
-    const struct lawn_link *queues[LAWN_MOW_CHAINS];
-    uint32_t many = 0;
-    uint32_t i;
-
-    for (i = 0; i < LAWN_BLADES_STRIPES; i++) {
-        const struct lawn_blade *blade =
-            lawn_blades_at(&lawn->blades, ttl, i);
-
-        if (blade->ttl == ttl) {
-            queues[many++] = &blade->queue;
-        }
-    }
-    lawn_mow_fetch(queues, many, tick + LAWN_BLADES_STRIPES - 1);
-}
-
 /* Fires what is due at the tick of a slot of level 0. False: the budget is
  * used up. Lone timers go first: if timers of one TTL and deadline stand alone
  * and on a blade, the lone ones were started before there was a blade [P4]. */
@@ -164,23 +186,18 @@ lawn_mow_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
     const struct lawn *lawn = mowing->lawn;
     const struct lawn_tips *tips = &lawn->tips;
-    struct lawn_link *lone = &tips->lone[slot];
+    struct lawn_link *lone = lawn_tips_list(tips, slot, tick);
     uint32_t number;
     bool more = true;
 
+    if (lawn->habits.many && tick % LAWN_MOW_CHAINS == 0) {
+        lawn_mow_fetch_ahead(lawn, slot, tick);
+    }
     while (!lawn_list_empty(lone)) {
         if (mowing->fired == mowing->budget) {
             return false;
         }
-        LAWN_PREFETCH(lone->next->next);
         lawn_mow_cut(mowing, lone->next);
-    }
-    if (lawn->blades.stripe != 0 && tick % LAWN_BLADES_STRIPES == 0) {
-        for (number = tips->first[slot]; number != LAWN_TIPS_NONE;
-             number = tips->tip[number].next) {
-            lawn_mow_fetch_stripes(lawn, lawn->blades.all[number].ttl,
-                                   tick);
-        }
     }
     while (more && (number = tips->first[slot]) != LAWN_TIPS_NONE) {
         more = tips->tip[number].next == LAWN_TIPS_NONE
@@ -198,21 +215,25 @@ static uint64_t
 lawn_mow_base(const struct lawn *lawn, uint32_t slot)
 {
     const struct lawn_tips *tips = &lawn->tips;
-    const struct lawn_link *lone = &tips->lone[slot];
-    const struct lawn_link *link;
     uint64_t base = lawn_tips_slot_end(tips, slot);
     unsigned few = LAWN_MOW_FEW;
     uint32_t number;
+    uint32_t i;
 
     if (lawn->now < base) {
         base = lawn->now;
     }
-    for (link = lone->next; link != lone; link = link->next) {
-        if (few-- == 0) {
-            return lawn_tips_slot_time(tips, slot);
-        }
-        if (lawn_link_deadline(link) < base) {
-            base = lawn_link_deadline(link);
+    for (i = 0; i < tips->lists; i++) {
+        const struct lawn_link *lone = &tips->lone[slot * tips->lists + i];
+        const struct lawn_link *link;
+
+        for (link = lone->next; link != lone; link = link->next) {
+            if (few-- == 0) {
+                return lawn_tips_slot_time(tips, slot);
+            }
+            if (lawn_link_deadline(link) < base) {
+                base = lawn_link_deadline(link);
+            }
         }
     }
     for (number = tips->first[slot]; number != LAWN_TIPS_NONE;
@@ -229,56 +250,73 @@ lawn_mow_base(const struct lawn *lawn, uint32_t slot)
     return base;
 }
 
+/* Moves down the lone timers of a slot, one of each list in turn: each list is
+ * a chain of its own for the processor to follow. The base is set already. */
+static void
+lawn_mow_move_lone(struct lawn *lawn, uint32_t slot)
+{
+    struct lawn_tips *tips = &lawn->tips;
+    uintptr_t key = lawn_key(lawn);
+    struct lawn_link *next[LAWN_TIPS_LISTS_MAX];
+    struct lawn_link *end[LAWN_TIPS_LISTS_MAX];
+    uint32_t many = 0;
+    uint32_t i;
+
+    for (i = 0; i < tips->lists; i++) {
+        struct lawn_link *lone = &tips->lone[slot * tips->lists + i];
+
+        if (!lawn_list_empty(lone)) {
+            next[many] = lone->next;
+            end[many++] = lone;
+        }
+    }
+    while (many > 0) {
+        for (i = 0; i < many;) {
+            struct lawn_link *link = next[i];
+
+            if (link == end[i]) {
+                lawn_list_init(key, end[i]);
+                next[i] = next[--many];
+                end[i] = end[many];
+            } else {
+                next[i++] = link->next;
+                LAWN_PREFETCH(link->next);
+                (void)lawn_tips_add(tips, key, lawn_timer_of(link));
+                tips->moved++;
+            }
+        }
+    }
+}
+
 /* Moves down what stands in a slot of a higher level that has come up. */
 static void
 lawn_mow_open(struct lawn *lawn, uint32_t slot)
 {
     struct lawn_tips *tips = &lawn->tips;
-    struct lawn_link *lone = &tips->lone[slot];
-    uint64_t base = lawn_mow_base(lawn, slot);
-    struct lawn_link *link = lone->next;
+    struct lawn_blade *all = lawn->blades.all;
     uint32_t number = tips->first[slot];
-    uintptr_t key = lawn_key(lawn);
 
-    if (slot % LAWN_MOW_CHAINS == 0) {
-        const struct lawn_link *queues[LAWN_MOW_CHAINS];
-        uint32_t i;
-
-        for (i = 0; i < LAWN_MOW_CHAINS; i++) {
-            queues[i] = &tips->lone[slot + i];
-        }
-        lawn_mow_fetch(queues, LAWN_MOW_CHAINS, LAWN_NEVER);
-    }
     /* From here on the slot's entries are in no slot at all; the new base
      * gives each its place. */
-    lawn_list_init(key, lone);
+    tips->base = lawn_mow_base(lawn, slot);
     tips->first[slot] = LAWN_TIPS_NONE;
     lawn_tips_clear(tips, slot);
-    tips->base = base;
-
-    while (link != lone) {
-        struct lawn_link *next = link->next;
-
-        LAWN_PREFETCH(next->next);
-        (void)lawn_tips_add(tips, key, lawn_timer_of(link));
-        tips->moved++;
-        link = next;
-    }
+    lawn_mow_move_lone(lawn, slot);
     while (number != LAWN_TIPS_NONE) {
         uint32_t next = tips->tip[number].next;
-        struct lawn_blade *blade = &lawn->blades.all[number];
+        const struct lawn_link *queue = &all[number].queue;
 
-        blade->tip = LAWN_NEVER;
+        all[number].tip = LAWN_NEVER;
         tips->count--;
         tips->moved++;
-        if (!lawn_list_empty(&blade->queue)) {
-            lawn_tips_enter(tips, lawn->blades.all, number,
-                            lawn_link_deadline(blade->queue.next));
+        if (!lawn_list_empty(queue)) {
+            lawn_tips_enter(tips, all, number, lawn_link_deadline(queue->next));
         }
         number = next;
     }
 }
 
+/* Fires what is due by the given time, and sets the bound for the next mow. */
 static void
 lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
 {
@@ -290,7 +328,7 @@ lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
         uint32_t slot = lawn_tips_first(tips);
 
         if (slot == LAWN_TIPS_NONE) {
-            time = LAWN_NEVER;
+            time = lawn_list_empty(&lawn->last) ? LAWN_NEVER : LAWN_LAST;
             break;
         }
         time = lawn_tips_slot_time(tips, slot);
@@ -309,21 +347,22 @@ lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
     lawn->bound = time;
 }
 
-/* Timers started at the end of time have waited long enough. */
+/* The last tick has come: its timers go into the index, to be fired by this
+ * mow; those that its callbacks start come too late for it [P6]. */
 static void
-lawn_mow_afterlife(struct lawn *lawn)
+lawn_mow_last(struct lawn *lawn)
 {
     uintptr_t key = lawn_key(lawn);
 
-    while (!lawn_list_empty(&lawn->afterlife)) {
-        struct lawn_link *link = lawn->afterlife.next;
+    while (!lawn_list_empty(&lawn->last)) {
+        struct lawn_link *link = lawn->last.next;
 
         lawn_list_remove(key, link);
         (void)lawn_tips_add(&lawn->tips, key, lawn_timer_of(link));
     }
 }
 
-/* A mow that cannot rule out by the bound alone that something is due. */
+/* A mow that cannot tell by the bound alone that nothing is due. */
 __attribute__((noinline)) static size_t
 lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg)
@@ -341,10 +380,11 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
         }
         lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
     }
-    lawn->mowing = true;
-    if (LAWN_UNLIKELY(!lawn_list_empty(&lawn->afterlife))) {
-        lawn_mow_afterlife(lawn);
+    if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
+        lawn_mow_last(lawn);
     }
+    lawn->mowing = true;
+    lawn->bound = 0;
     lawn_mow_until(&mowing, now);
     lawn->mowing = false;
     moved = lawn->tips.moved - moved;
@@ -366,72 +406,4 @@ lawn_mow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
         lawn_move_clock(lawn, now);
     }
     return 0;
-}
-
-/* Corrects the tips of a slot that are too early, and tells the earliest
- * deadline that is left in it, and whose queue begins with it. */
-static uint64_t
-lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
-                  const struct lawn_link **front)
-{
-    struct lawn_tips *tips = &lawn->tips;
-    struct lawn_link *lone = &tips->lone[slot];
-    struct lawn_link *first = lone->next;
-    struct lawn_link *link;
-    uint64_t next = LAWN_NEVER;
-    uint32_t number = tips->first[slot];
-
-    for (link = lone->next; link != lone; link = link->next) {
-        if (lawn_link_deadline(link) < next) {
-            next = lawn_link_deadline(link);
-            first = link;
-        }
-    }
-    /* The earliest goes to the front, where lawn_next() looks first. It is the
-     * first of those with its deadline, so their order stays [P4]. */
-    if (first != lone->next) {
-        lawn_list_remove(lawn_key(lawn), first);
-        lawn_list_prepend(lawn_key(lawn), lone, first);
-    }
-    *front = lone;
-    while (number != LAWN_TIPS_NONE) {
-        struct lawn_blade *blade = &lawn->blades.all[number];
-        uint32_t after = tips->tip[number].next;
-
-        link = blade->queue.next;
-        if (link == &blade->queue ||
-            lawn_tips_slot(tips, lawn_link_deadline(link)) != slot) {
-            lawn_tips_settle(tips, lawn->blades.all, number, slot);
-        } else if (lawn_link_deadline(link) < next) {
-            next = lawn_link_deadline(link);
-            *front = &blade->queue;
-        }
-        number = after;
-    }
-    return next;
-}
-
-uint64_t
-lawn_next(struct lawn *lawn)
-{
-    uint32_t slot;
-
-    if (lawn->front != NULL && !lawn_list_empty(lawn->front) &&
-        lawn_link_deadline(lawn->front->next) == lawn->bound) {
-        return lawn->bound;
-    }
-    while ((slot = lawn_tips_first(&lawn->tips)) != LAWN_TIPS_NONE) {
-        const struct lawn_link *front;
-        uint64_t next = lawn_next_in_slot(lawn, slot, &front);
-
-        if (next != LAWN_NEVER) {
-            lawn->bound = next;
-            lawn->front = front;
-            return next;
-        }
-        lawn_tips_clear(&lawn->tips, slot);
-    }
-    lawn->front = NULL;
-    lawn->bound = lawn_list_empty(&lawn->afterlife) ? LAWN_NEVER : LAWN_LAST;
-    return lawn->bound;
 }

@@ -4,17 +4,27 @@
 unsigned
 lawn_tips_bits(unsigned wanted)
 {
-    if (wanted == 0 || wanted > LAWN_TIPS_BITS_MAX) {
+    if (wanted == 0) {
+        return LAWN_TIPS_BITS_DEFAULT;
+    }
+    if (wanted > LAWN_TIPS_BITS_MAX) {
         return LAWN_TIPS_BITS_MAX;
     }
     return wanted < LAWN_TIPS_BITS_MIN ? LAWN_TIPS_BITS_MIN : wanted;
+}
+
+/* How many lists of lone timers a slot has. */
+size_t
+lawn_tips_lists(unsigned bits)
+{
+    return bits < 6 ? 1 : LAWN_TIPS_LISTS_MAX;
 }
 
 /* How many slots all levels have together. */
 size_t
 lawn_tips_slots(unsigned bits)
 {
-    return (size_t)((64 + bits - 1) / bits) << bits;
+    return (size_t)(63 / bits + 1) << bits;
 }
 
 /* How many words of 64 bits hold a bit for each of them. */
@@ -37,6 +47,7 @@ lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
     tips->count = 0;
     tips->bits = bits;
     tips->mask = (1u << bits) - 1;
+    tips->lists = (uint32_t)lawn_tips_lists(bits);
     for (i = 0; i < 64; i++) {
         tips->shift[i] = (uint8_t)(i / bits * bits);
         tips->level[i] = (uint16_t)(i / bits << bits);
@@ -45,8 +56,12 @@ lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
         tips->occupied[i] = 0;
     }
     for (i = 0; i < lawn_tips_slots(bits); i++) {
-        lawn_list_init(key, &tips->lone[i]);
+        size_t list;
+
         tips->first[i] = LAWN_TIPS_NONE;
+        for (list = 0; list < tips->lists; list++) {
+            lawn_list_init(key, &tips->lone[i * tips->lists + list]);
+        }
     }
 }
 
@@ -56,7 +71,7 @@ lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all,
                 uint32_t number, uint64_t time)
 {
     uint32_t slot = lawn_tips_slot(tips, time);
-    uint32_t second = tips->first[slot];
+    uint16_t second = tips->first[slot];
 
     LAWN_ASSERT(all[number].tip == LAWN_NEVER, "[I3] a blade has two tips");
     LAWN_ASSERT(time >= tips->base, "[I4] a tip lies before the base");
@@ -64,9 +79,9 @@ lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all,
     tips->tip[number].next = second;
     tips->tip[number].prev = LAWN_TIPS_NONE;
     if (second != LAWN_TIPS_NONE) {
-        tips->tip[second].prev = number;
+        tips->tip[second].prev = (uint16_t)number;
     }
-    tips->first[slot] = number;
+    tips->first[slot] = (uint16_t)number;
     tips->count++;
     lawn_tips_mark(tips, slot);
 }

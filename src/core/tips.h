@@ -2,7 +2,7 @@
  *
  * A time is read as digits of `bits` bits. Level L of the index has a slot for
  * each value of digit L. A time stands on the level of the highest digit in
- * which it differs from the base, in the slot of that digit:
+ * which it differs from the base, in the slot of that digit. With 8 bits:
  *
  *     base  0x00 12 34 50
  *     time  0x00 12 34 57  level 0, slot 0x57: due at exactly that tick
@@ -10,17 +10,20 @@
  *     time  0x03 00 00 00  level 3, slot 0x03
  *
  * Everything on a level comes before everything on the levels above, and the
- * slots of a level are in order; so the earliest slot is the first bit set on
- * the lowest level in use. When the base reaches a slot of a higher level, what
- * stands in it moves down. A time moves at most once per level, however far
- * the clock jumps, and nothing ever visits the ticks in between.
+ * slots of a level are in order; so the earliest slot is the first bit set in
+ * one long bitmap. When the base reaches a slot of a higher level, what stands
+ * in it moves down. A time moves at most once per level, however far the clock
+ * jumps, and nothing ever visits the ticks in between.
  *
  * As the base moves on, the highest digit in which it differs from a time stays
  * the same until it reaches that time's slot. So a time and the base are enough
  * to tell where the time stands [I4], and nothing needs to remember it.
  *
  * A slot lists the tips of blades, linked by the blades' numbers, and the lone
- * timers, in the order in which they came.
+ * timers. Those stand in a few lists per slot, picked by a hash of the
+ * deadline, so that moving them down follows several chains at once: memory is
+ * slow to tell where the next timer is, but tells it for several at a time.
+ * Timers of one deadline share a list, in the order in which they came [P4].
  */
 #ifndef LAWN_CORE_TIPS_H
 #define LAWN_CORE_TIPS_H
@@ -31,27 +34,32 @@ struct lawn_blade;
 
 #define LAWN_TIPS_BITS_MIN 4u
 #define LAWN_TIPS_BITS_MAX 8u
-#define LAWN_TIPS_NONE UINT32_MAX
+#define LAWN_TIPS_BITS_DEFAULT 7u
+/* Lists of lone timers per slot: 1 below 6 bits, for the sake of memory. */
+#define LAWN_TIPS_LISTS_MAX 4u
+/* No slot; no blade. */
+#define LAWN_TIPS_NONE UINT16_MAX
 
-/* Neighbours of a tip in its slot, by the number of the blade. */
+/* Neighbours of a tip in its slot, by the numbers of their blades. */
 struct lawn_tip {
-    uint32_t next;
-    uint32_t prev;
+    uint16_t next;
+    uint16_t prev;
 };
 
 struct lawn_tips {
     uint64_t base;
-    uint64_t words;          /* bit W: occupied[W] is not 0 */
-    uint64_t *occupied;      /* a bit per slot [I5] */
-    struct lawn_link *lone;  /* per slot: its lone timers */
-    uint32_t *first;         /* per slot: its first tip, or NONE */
-    struct lawn_tip *tip;    /* per blade */
-    uint64_t moved;          /* as in struct lawn_stats */
-    uint32_t count;          /* blades that have a tip */
-    uint32_t bits;           /* log2 of the slots per level */
-    uint32_t mask;           /* slots per level, less one */
-    uint8_t shift[64];       /* by highest differing bit: its digit's place */
-    uint16_t level[64];      /* by the same: first slot of its level */
+    uint64_t words;         /* bit W: occupied[W] is not 0 */
+    uint64_t *occupied;     /* a bit per slot [I5] */
+    struct lawn_link *lone; /* per slot: its lists of lone timers */
+    uint16_t *first;        /* per slot: its first tip, or NONE */
+    struct lawn_tip *tip;   /* per blade */
+    uint64_t moved;         /* as in struct lawn_stats */
+    uint32_t count;         /* blades that have a tip */
+    uint32_t bits;          /* log2 of the slots per level */
+    uint32_t mask;          /* slots per level, less one */
+    uint32_t lists;         /* per slot; a power of two */
+    uint8_t shift[64];      /* by highest differing bit: its digit's place */
+    uint16_t level[64];     /* by the same: first slot of its level */
 };
 
 /* The slot where time belongs [I4]. */
@@ -87,6 +95,15 @@ lawn_tips_slot_end(const struct lawn_tips *tips, uint32_t slot)
     return lawn_tips_slot_time(tips, slot) | ((UINT64_C(1) << shift) - 1);
 }
 
+/* The list of lone timers of a slot where a time belongs. */
+static inline struct lawn_link *
+lawn_tips_list(const struct lawn_tips *tips, uint32_t slot, uint64_t time)
+{
+    uint32_t hash = ((uint32_t)time * 0x9E3779B1u) >> 30;
+
+    return &tips->lone[slot * tips->lists + (hash & (tips->lists - 1))];
+}
+
 /* The earliest slot marked as in use, or NONE: levels and digits ascend with
  * the slots' numbers, so it is the first. */
 static inline uint32_t
@@ -119,22 +136,24 @@ lawn_tips_clear(struct lawn_tips *tips, uint32_t slot)
     }
 }
 
-/* Lists a lone timer under its deadline, behind the others of its slot. */
-static inline uint32_t
+/* Lists a lone timer under its deadline, and tells in which list. */
+static inline struct lawn_link *
 lawn_tips_add(struct lawn_tips *tips, uintptr_t key, struct lawn_timer *timer)
 {
     uint32_t slot = lawn_tips_slot(tips, timer->deadline);
+    struct lawn_link *list = lawn_tips_list(tips, slot, timer->deadline);
 
     LAWN_ASSERT(timer->deadline >= tips->base,
                 "[I4] a lone timer lies before the base");
-    lawn_list_append(key, &tips->lone[slot], &timer->link);
+    lawn_list_append(key, list, &timer->link);
     lawn_tips_mark(tips, slot);
-    return slot;
+    return list;
 }
 
+unsigned lawn_tips_bits(unsigned wanted);
+size_t lawn_tips_lists(unsigned bits);
 size_t lawn_tips_slots(unsigned bits);
 size_t lawn_tips_words(unsigned bits);
-unsigned lawn_tips_bits(unsigned wanted);
 void lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
                     uintptr_t key);
 void lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all,

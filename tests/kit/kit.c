@@ -20,6 +20,7 @@ struct kit_test {
 static struct kit_test tests[KIT_MAX];
 static size_t test_count;
 static jmp_buf failed;
+static bool in_child;
 
 void
 kit_add(const char *name, kit_test_fn *run)
@@ -42,6 +43,9 @@ kit_fail(const char *file, int line, const char *format, ...)
     vprintf(format, args);
     printf("\n");
     va_end(args);
+    if (in_child) {
+        _exit(1);
+    }
     longjmp(failed, 1);
 }
 
@@ -59,6 +63,7 @@ kit_aborts_with(kit_test_fn *body, const char *message)
         kit_fail(__FILE__, __LINE__, "no pipe or no process");
     }
     if (child == 0) {
+        in_child = true;
         (void)dup2(fds[1], STDERR_FILENO);
         (void)signal(SIGABRT, SIG_DFL);
         body();
