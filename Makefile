@@ -34,7 +34,7 @@ CLI_C := $(wildcard cli/*.c)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(filter-out %.md,$(wildcard tests/regress/*))
 MIXES := few unique extreme
-API := $(filter-out %.sh,$(wildcard tests/api/*))
+API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
@@ -118,7 +118,7 @@ fuzz_program = $(if $(wildcard tests/fuzz/*.c),build/fuzz/fuzz_ops)
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE)' tests/run $(call suite,debug,700000) \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,700000) \
 	    $(call suite,asan,150000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(call fuzz,60)
 
