@@ -42,6 +42,8 @@ CLI_TESTS := $(wildcard tests/cli/*.bats)
 PROGRAMS := $(foreach p,unit model oom soak,$(if $(wildcard tests/$(p)/*.c),$(p)))
 OPS_C := $(filter-out tests/kit/kit.c,$(wildcard tests/kit/*.c))
 program_c = $(wildcard tests/$(1)/*.c) $(OPS_C) $(if $(filter unit,$(1)),tests/kit/kit.c)
+# What a recipe does, in a word; V=1 shows the command itself.
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 
 SANITIZE := -fno-omit-frame-pointer -fno-sanitize-recover=all
@@ -59,30 +61,30 @@ SONAME := liblawn.so.$(SOVERSION)
 all: build/liblawn.a build/liblawn.so $(if $(CLI_C),build/lawn) ## the library and the tool, in build/
 
 build/liblawn.a: $(call objects,release,$(LIB_C))
-	rm -f $@
-	$(AR) rcs $@ $^
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
 
 # What is exported is said by the map alone.
 build/$(SO): $(call objects,release,$(LIB_C)) src/lawn.map
-	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
 	    -Wl,--version-script=src/lawn.map -Wl,-Bsymbolic-functions \
 	    -o $@ $(filter %.o,$^) $(LDLIBS)
 
 build/liblawn.so: build/$(SO)
-	ln -sf $(SO) build/$(SONAME)
-	ln -sf $(SO) $@
+	@ln -sf $(SO) build/$(SONAME)
+	@ln -sf $(SO) $@
 
 build/lawn: $(call objects,release,$(CLI_C)) build/liblawn.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The core is plain C11; the tool and the tests need POSIX as well.
 define variant
 build/$(1)/src/%.o: src/%.c build/$(1)/flags
 	@mkdir -p $$(@D)
-	$$(CC_$(1)) -std=c11 $$(WARNINGS) -Iinclude $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC)$$(CC_$(1)) -std=c11 $$(WARNINGS) -Iinclude $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 build/$(1)/%.o: %.c build/$(1)/flags
 	@mkdir -p $$(@D)
-	$$(CC_$(1)) -std=c11 -D_POSIX_C_SOURCE=200809L $$(WARNINGS) $$(INCLUDES) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC)$$(CC_$(1)) -std=c11 -D_POSIX_C_SOURCE=200809L $$(WARNINGS) $$(INCLUDES) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 build/$(1)/flags: FORCE
 	@mkdir -p $$(@D)
 	@echo '$$(CC_$(1)) $$(WARNINGS) $$(FLAGS_$(1))' | cmp -s - $$@ || \
@@ -92,14 +94,14 @@ $(foreach p,$(PROGRAMS),$(call program,$(1),$(p)))
 endef
 define program
 build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
-	$$(CC_$(1)) $$(FLAGS_$(1)) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
 
 endef
 CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 build/fuzz/fuzz_ops: $(call objects,fuzz,$(wildcard tests/fuzz/*.c) $(OPS_C) $(LIB_C))
-	$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo

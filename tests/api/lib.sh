@@ -13,15 +13,15 @@ strict='-Wall -Wextra -Wpedantic -Werror'
 # check NAME COMMAND... - a test: passes if the command succeeds.
 check()
 {
-    name=$1
+    check_name=$1
     shift
     if "$@" >"$scratch/log" 2>&1; then
         passed=$((passed + 1))
-        echo "ok $name"
+        echo "ok $check_name"
     else
         failed=$((failed + 1))
         sed 's/^/  /' "$scratch/log"
-        echo "FAILED $name"
+        echo "FAILED $check_name"
     fi
 }
 
