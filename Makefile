@@ -26,13 +26,13 @@ SOAK_SECONDS ?= 3600
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
     -Wformat=2 $(if $(WERROR),-Werror)
-INCLUDES := -Iinclude -Itests/kit
+INCLUDES := -Iinclude -Itests/kit -Isrc/core
 
 HEADERS := $(wildcard include/*.h)
 LIB_C := $(wildcard src/*/*.c)
 CLI_C := $(wildcard cli/*.c)
 MAN := $(wildcard man/*.[1-9])
-REGRESS := $(filter-out %.md,$(wildcard tests/regress/*))
+REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
 API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
 CLI_TESTS := $(wildcard tests/cli/*.bats)
@@ -41,6 +41,7 @@ CLI_TESTS := $(wildcard tests/cli/*.bats)
 # the unit tests have the kit's main as well.
 PROGRAMS := $(foreach p,unit model oom soak,$(if $(wildcard tests/$(p)/*.c),$(p)))
 OPS_C := $(filter-out tests/kit/kit.c,$(wildcard tests/kit/*.c))
+LINK_oom := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 program_c = $(wildcard tests/$(1)/*.c) $(OPS_C) $(if $(filter unit,$(1)),tests/kit/kit.c)
 # What a recipe does, in a word; V=1 shows the command itself.
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
@@ -94,7 +95,7 @@ $(foreach p,$(PROGRAMS),$(call program,$(1),$(p)))
 endef
 define program
 build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
-	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) $$(LDFLAGS) $$(LINK_$(2)) -o $$@ $$^ $$(LDLIBS)
 
 endef
 CC_fuzz = $(CLANG)
@@ -111,7 +112,7 @@ run: all ## a million timers on the real clock for ten seconds
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
-        $(foreach f,$(REGRESS),'build/$(1)/model --replay $(f)'))
+        $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
 fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
     -timeout=10 -artifact_prefix=build/fuzz/ build/fuzz/corpus $(wildcard tests/fuzz/corpus)')
