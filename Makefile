@@ -1,0 +1,199 @@
+# Makefile - `make help` lists the targets.
+#
+# CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours. What make builds by
+# default is the release: optimised, without assertions; to keep them, say
+# `make CPPFLAGS=-UNDEBUG`. The tests compile the same sources again, each
+# variant in a folder of its own under build/; CFLAGS go to the release alone,
+# since a variant's flags are the point of it. When flags change, what was
+# built with others is built anew.
+
+VERSION := 0.1.0
+SOVERSION := 0
+
+CFLAGS ?= -O2 -g
+CLANG ?= clang
+PREFIX ?= /usr/local
+bindir ?= $(PREFIX)/bin
+libdir ?= $(PREFIX)/lib
+includedir ?= $(PREFIX)/include
+mandir ?= $(PREFIX)/share/man
+
+SEED ?= 1
+OPS ?= 1000000
+FUZZ_SECONDS ?= 600
+SOAK_SECONDS ?= 3600
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
+    -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
+    -Wformat=2 $(if $(WERROR),-Werror)
+INCLUDES := -Iinclude -Itests/kit -Isrc/core
+
+HEADERS := $(wildcard include/*.h)
+LIB_C := $(wildcard src/*/*.c)
+CLI_C := $(wildcard cli/*.c)
+MAN := $(wildcard man/*.[1-9])
+REGRESS := $(wildcard tests/regress/*.bin)
+MIXES := few unique extreme
+API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
+CLI_TESTS := $(wildcard tests/cli/*.bats)
+
+# Test programs: each has a folder of sources, and the interpreter of the kit;
+# the unit tests have the kit's main as well.
+PROGRAMS := $(foreach p,unit model oom soak,$(if $(wildcard tests/$(p)/*.c),$(p)))
+OPS_C := $(filter-out tests/kit/kit.c,$(wildcard tests/kit/*.c))
+LINK_oom := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
+program_c = $(wildcard tests/$(1)/*.c) $(OPS_C) $(if $(filter unit,$(1)),tests/kit/kit.c)
+
+# What a recipe does, in a word; V=1 shows the command itself.
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
+objects = $(patsubst %.c,build/$(1)/%.o,$(2))
+
+SANITIZE := -fno-omit-frame-pointer -fno-sanitize-recover=all
+FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition $(CPPFLAGS) $(CFLAGS)
+FLAGS_debug = $(CPPFLAGS) -O1 -g
+FLAGS_asan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=address,undefined
+FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
+FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage
+FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
+VARIANTS := release debug asan tsan coverage fuzz
+
+SO := liblawn.so.$(VERSION)
+SONAME := liblawn.so.$(SOVERSION)
+
+all: build/liblawn.a build/liblawn.so $(if $(CLI_C),build/lawn) ## the library and the tool, in build/
+
+build/liblawn.a: $(call objects,release,$(LIB_C))
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
+# What is exported is said by the map alone.
+build/$(SO): $(call objects,release,$(LIB_C)) src/lawn.map
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
+	    -Wl,--version-script=src/lawn.map -Wl,-Bsymbolic-functions \
+	    -o $@ $(filter %.o,$^) $(LDLIBS)
+
+build/liblawn.so: build/$(SO)
+	@ln -sf $(SO) build/$(SONAME)
+	@ln -sf $(SO) $@
+
+build/lawn: $(call objects,release,$(CLI_C)) build/liblawn.a
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The core is plain C11; the tool and the tests need POSIX as well.
+define variant
+build/$(1)/src/%.o: src/%.c build/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)$$(CC_$(1)) -std=c11 $$(WARNINGS) -Iinclude $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+build/$(1)/%.o: %.c build/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)$$(CC_$(1)) -std=c11 -D_POSIX_C_SOURCE=200809L $$(WARNINGS) $$(INCLUDES) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+build/$(1)/flags: FORCE
+	@mkdir -p $$(@D)
+	@echo '$$(CC_$(1)) $$(WARNINGS) $$(FLAGS_$(1))' | cmp -s - $$@ || \
+	    echo '$$(CC_$(1)) $$(WARNINGS) $$(FLAGS_$(1))' >$$@
+CC_$(1) ?= $$(CC)
+$(foreach p,$(PROGRAMS),$(call program,$(1),$(p)))
+endef
+define program
+build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
+	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) $$(LDFLAGS) $$(LINK_$(2)) -o $$@ $$^ $$(LDLIBS)
+
+endef
+CC_fuzz = $(CLANG)
+$(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
+
+build/fuzz/fuzz_ops: $(call objects,fuzz,$(wildcard tests/fuzz/*.c) $(OPS_C) $(LIB_C))
+	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+run: all ## a million timers on the real clock for ten seconds
+	build/lawn demo
+
+# Commands for tests/run: the suite of a variant, with so many model operations
+# in each mix; and the fuzzer for so many seconds. New inputs go to build/.
+have = $(if $(filter $(1),$(PROGRAMS)),$(2))
+suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
+    $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
+        $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
+suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
+fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
+    -timeout=10 -artifact_prefix=build/fuzz/ build/fuzz/corpus $(wildcard tests/fuzz/corpus)')
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),build/fuzz/fuzz_ops)
+
+test: ## everything that must hold; ends with "N passed, N failed"
+	@tools/deps test
+	+@$(MAKE) --no-print-directory test-programs
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,700000) \
+	    $(call suite,asan,150000) $(call have,unit,'build/release/unit') \
+	    $(API:%='%') $(CLI_TESTS:%='bats %') $(call fuzz,60)
+
+test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
+    $(call have,unit,build/release/unit) $(fuzz_program)
+	@mkdir -p build/fuzz/corpus
+
+asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan
+	@tests/run $(call suite,asan,$(OPS))
+
+tsan: $(call suite_programs,tsan) ## the tests under ThreadSanitizer
+	@tests/run $(call suite,tsan,$(OPS))
+
+model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
+	@tests/run $(foreach m,$(MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+
+fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/corpus
+	@tools/deps fuzz
+	+@$(MAKE) --no-print-directory build/fuzz/fuzz_ops
+	@mkdir -p build/fuzz/corpus tests/fuzz/corpus
+	@tests/run $(call fuzz,$(FUZZ_SECONDS))
+	@build/fuzz/fuzz_ops -merge=1 tests/fuzz/corpus build/fuzz/corpus
+
+soak: build/debug/soak ## SOAK_SECONDS of random operations
+	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
+
+coverage: $(call suite_programs,coverage) $(call suite_programs,debug) ## lines and branches of src/core that the tests reach
+	@tools/deps coverage
+	@find build/coverage -name '*.gcda' -delete
+	@tests/run $(call suite,coverage,100000) $(call suite,debug,100000)
+	@tools/coverage build/coverage tests/coverage-exceptions
+
+mutants: all ## break the core in many ways; the tests must notice each
+	@tools/deps test
+	@tools/mutants
+
+figures: all ## instructions, memory and time of the core, against their bars
+	@tools/deps figures
+	@tools/figures
+
+lint: ## format, static analysis, both compilers' warnings; silent if all is well
+	@tools/deps lint
+	@WARNINGS='$(WARNINGS)' tools/lint
+
+install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
+	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)/pkgconfig' '$(DESTDIR)$(bindir)'
+	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)'
+	install -m 644 build/liblawn.a '$(DESTDIR)$(libdir)'
+	install -m 755 build/$(SO) '$(DESTDIR)$(libdir)'
+	ln -sf $(SO) '$(DESTDIR)$(libdir)/$(SONAME)'
+	ln -sf $(SO) '$(DESTDIR)$(libdir)/liblawn.so'
+	printf '%s\n' 'libdir=$(libdir)' 'includedir=$(includedir)' '' 'Name: lawn' \
+	    'Description: timers started and stopped in constant time' \
+	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llawn' \
+	    'Cflags: -I$${includedir}' >'$(DESTDIR)$(libdir)/pkgconfig/lawn.pc'
+	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
+	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
+
+uninstall: ## remove what install put there
+	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
+	    $(foreach f,liblawn.a liblawn.so $(SONAME) $(SO) pkgconfig/lawn.pc,'$(DESTDIR)$(libdir)/$(f)') \
+	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
+	    '$(DESTDIR)$(bindir)/lawn'
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: all run test test-programs asan tsan model fuzz soak coverage mutants \
+    figures lint install uninstall clean help FORCE
+.DELETE_ON_ERROR:
+-include $(shell find build -name "*.d" 2>/dev/null)
