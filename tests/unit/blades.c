@@ -1,0 +1,242 @@
+/* blades.c - more TTLs than blades, TTLs that collide, blades used again. */
+#include "common.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct lawn_stats
+stats_of(const struct scene *s)
+{
+    struct lawn_stats stats;
+
+    lawn_stats(s->lawn, &stats);
+    return stats;
+}
+
+/* The TTL number k that a multiplicative hash by 2^64 / golden ratio sends to
+ * where it sends all the others: its hash is k. */
+static uint64_t
+colliding(uint64_t k)
+{
+    uint64_t golden = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t inverse = golden;
+    unsigned i;
+
+    for (i = 0; i < 6; i++) {
+        inverse *= 2 - golden * inverse;
+    }
+    return k * inverse;
+}
+
+/* Starts many timers of TTLs of their own, and mows in uneven steps. */
+static void
+run_distinct(const struct lawn_options *options, unsigned many,
+             uint64_t (*ttl)(uint64_t))
+{
+    struct probe *probes = calloc(many, sizeof *probes);
+    struct scene s;
+    size_t bytes;
+    uint64_t fired = 0;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin_with(&s, options);
+    bytes = stats_of(&s).bytes;
+    for (i = 0; i < many; i++) {
+        probes[i].id = i;
+        start_probe(&s, &probes[i], ttl(i + 1));
+    }
+    CHECK(lawn_check(s.lawn, stdout));
+    for (i = 0; i < many; i += 3) {
+        CHECK(lawn_stop(s.lawn, &probes[i].timer));
+    }
+    while (lawn_count(s.lawn) > 0) {
+        uint64_t next = lawn_next(s.lawn);
+
+        CHECK_EQ(mow(&s, next - 1), 0);
+        fired += mow_some(&s, next < LAST - 5 ? next + 5 : LAST, 100);
+        s.fired = 0;
+    }
+    CHECK_EQ(fired, many - (many + 2) / 3);
+    CHECK_EQ(stats_of(&s).live_blades, 0);
+    CHECK_EQ(stats_of(&s).bytes, bytes);
+    scene_end(&s);
+    free(probes);
+}
+
+static uint64_t
+spread(uint64_t k)
+{
+    return 100 + k * 13;
+}
+
+TEST(timers_of_more_ttls_than_blades_all_fire_exactly)
+{
+    static const struct lawn_options options[] = {
+        {.blades = 16}, {.blades = 16, .slot_bits = 4}, {.blades = 256}};
+    size_t i;
+
+    for (i = 0; i < COUNT(options); i++) {
+        run_distinct(&options[i], 600, spread);
+    }
+}
+
+/* 8. lawn2: TTLs chosen to collide made starts 73 times slower */
+TEST(timers_of_ttls_that_collide_all_fire_exactly)
+{
+    static const struct lawn_options options[] = {{.blades = 16}, {0}};
+    size_t i;
+
+    for (i = 0; i < COUNT(options); i++) {
+        run_distinct(&options[i], 300, colliding);
+    }
+}
+
+TEST(a_ttl_without_a_blade_gets_one_when_one_is_free)
+{
+    struct lawn_options options = {.blades = 16};
+    struct scene s;
+    unsigned i;
+
+    scene_begin_with(&s, &options);
+    scene_crowd(&s);
+    CHECK_EQ(lawn_count_lone(s.lawn), 0);
+    CHECK_EQ(stats_of(&s).live_blades, 16);
+    start(&s, 0, 300);
+    CHECK_EQ(lawn_count_lone(s.lawn), 1);
+    for (i = 0; s.crowded > 0; i++) {
+        s.crowded -= lawn_stop(s.lawn, &s.crowd[i].timer);
+    }
+    CHECK_EQ(stats_of(&s).live_blades, 0);
+    start(&s, 1, 300);
+    CHECK_EQ(lawn_count_lone(s.lawn), 1);
+    CHECK_EQ(stats_of(&s).live_blades, 1);
+    start(&s, 0, 300); /* the restart joins the blade */
+    CHECK_EQ(lawn_count_lone(s.lawn), 0);
+    CHECK_EQ(mow(&s, 300), 2);
+    CHECK_FIRED(&s, 1, 0);
+    scene_end(&s);
+}
+
+/* [P4]: one TTL and one deadline, first alone, then on a blade. */
+TEST(a_lone_timer_fires_before_a_later_one_of_its_ttl_on_a_blade)
+{
+    struct lawn_options options = {.blades = 16};
+    struct scene s;
+    unsigned i;
+
+    scene_begin_with(&s, &options);
+    scene_crowd(&s);
+    start(&s, 0, 300);
+    start(&s, 1, 300);
+    for (i = 0; s.crowded > 0; i++) {
+        s.crowded -= lawn_stop(s.lawn, &s.crowd[i].timer);
+    }
+    start(&s, 2, 300);
+    start(&s, 3, 300);
+    CHECK_EQ(lawn_count_lone(s.lawn), 2);
+    CHECK_EQ(mow_some(&s, 300, 1), 1);
+    CHECK_EQ(mow(&s, 300), 3);
+    CHECK_FIRED(&s, 0, 1, 2, 3);
+    scene_end(&s);
+}
+
+/* 9. lawn2: emptied TTLs were never forgotten, 193 MB for one timer;
+ * 14. libevent 1d0fbf09: queues reclaimed and made again */
+TEST(ttls_without_timers_are_forgotten_and_nothing_grows)
+{
+    struct scene s;
+    size_t bytes;
+    uint64_t ttl;
+
+    scene_begin(&s, BLADES);
+    bytes = stats_of(&s).bytes;
+    start(&s, 1, UINT64_C(1) << 40);
+    for (ttl = 1; ttl <= 100000; ttl++) {
+        start(&s, 0, ttl + 1000);
+        CHECK(stop(&s, 0));
+    }
+    CHECK_EQ(stats_of(&s).live_blades, 1);
+    CHECK_EQ(stats_of(&s).lone_starts, 0);
+    CHECK_EQ(stats_of(&s).bytes, bytes);
+    CHECK(lawn_check(s.lawn, stdout));
+    CHECK_EQ(lawn_next(s.lawn), UINT64_C(1) << 40);
+    CHECK_EQ(mow(&s, 1u << 30), 0);
+    scene_end(&s);
+}
+
+/* The index may still know an emptied blade under its former deadline. */
+TEST(a_blade_taken_over_by_a_longer_ttl_does_not_fire_early)
+{
+    struct scene s;
+    uint64_t ttl;
+
+    scene_begin(&s, BLADES);
+    for (ttl = 10; ttl < 5000; ttl++) {
+        start(&s, 0, ttl);
+    }
+    CHECK_EQ(mow(&s, 4998), 0);
+    CHECK_EQ(lawn_next(s.lawn), 4999);
+    CHECK_EQ(mow(&s, 4999), 1);
+    scene_end(&s);
+}
+
+TEST(a_blade_taken_over_by_a_shorter_ttl_does_not_fire_late)
+{
+    struct lawn_options options = {.blades = 16};
+    struct scene s;
+    uint64_t ttl;
+    int asked;
+
+    for (asked = 0; asked < 2; asked++) {
+        scene_begin_with(&s, &options);
+        for (ttl = 5000; ttl-- > 10;) {
+            start(&s, 0, ttl);
+            if (asked) {
+                CHECK_EQ(lawn_next(s.lawn), ttl);
+            }
+        }
+        CHECK_EQ(lawn_next(s.lawn), 10);
+        CHECK_EQ(mow(&s, 9), 0);
+        CHECK_EQ(mow(&s, 10), 1);
+        scene_end(&s);
+    }
+}
+
+TEST(as_many_ttls_as_a_quarter_of_the_blades_are_hardly_ever_alone)
+{
+    enum { TTLS = 512 };
+    static struct probe probes[TTLS];
+    struct scene s;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    for (i = 0; i < TTLS; i++) {
+        start_probe(&s, &probes[i], 1000 * (i + 1));
+    }
+    CHECK(lawn_count_lone(s.lawn) <= TTLS / 50);
+    for (i = 0; i < TTLS; i++) {
+        CHECK(lawn_stop(s.lawn, &probes[i].timer));
+    }
+    scene_end(&s);
+}
+
+TEST(lone_timers_are_counted)
+{
+    struct scene s;
+    unsigned i;
+
+    scene_begin(&s, LONE);
+    for (i = 0; i < 10; i++) {
+        start(&s, i, 10 + i * 100);
+        CHECK_EQ(lawn_count_lone(s.lawn), i + 1);
+    }
+    CHECK_EQ(stats_of(&s).lone_starts, stats_of(&s).starts - s.crowded);
+    CHECK(stop(&s, 4));
+    CHECK_EQ(mow(&s, 400), 4);
+    CHECK_EQ(lawn_count_lone(s.lawn), 5);
+    (void)mow(&s, LAST);
+    start(&s, 0, 1);
+    CHECK_EQ(lawn_count_lone(s.lawn), 1);
+    scene_end(&s);
+}
