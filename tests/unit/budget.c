@@ -74,8 +74,8 @@ run_with_budget(struct scene *s, enum ground ground, size_t budget)
         size_t fired = mow_some(s, 1000, budget);
 
         mows++;
-        CHECK_EQ(fired, running(s) == 0 ? s->fired - (mows - 1) * budget
-                                        : budget);
+        CHECK_EQ(fired,
+                 running(s) == 0 ? s->fired - (mows - 1) * budget : budget);
     }
     scene_end(s);
     return mows;

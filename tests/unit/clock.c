@@ -178,8 +178,7 @@ TEST(a_clock_moved_by_a_callback_does_not_widen_the_mow_under_way)
 TEST(a_ttl_too_long_for_the_clock_is_due_at_the_last_tick)
 {
     static const uint64_t nows[] = {0, 1, 1u << 20, UINT64_C(1) << 63};
-    static const uint64_t ttls[] = {UINT64_MAX, UINT64_MAX - 1,
-                                    UINT64_MAX - 2};
+    static const uint64_t ttls[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2};
     struct scene s;
     int ground;
     size_t i;

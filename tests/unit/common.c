@@ -109,9 +109,9 @@ on_fire(struct lawn_timer *timer, void *arg)
     struct probe *probe = LAWN_CONTAINER(timer, struct probe, timer);
     struct scene *scene = (struct scene *)arg;
 
-    CHECK(!lawn_pending(timer));           /* [P6] */
-    CHECK(probe->due <= scene->mowing);    /* [P1], [P3]: NEVER once fired */
-    CHECK(probe->due >= scene->last_due);  /* [P4] */
+    CHECK(!lawn_pending(timer));          /* [P6] */
+    CHECK(probe->due <= scene->mowing);   /* [P1], [P3]: NEVER once fired */
+    CHECK(probe->due >= scene->last_due); /* [P4] */
     CHECK(scene->fired < LOG_MAX);
     scene->last_due = probe->due;
     scene->id[scene->fired] = probe->id;

@@ -32,10 +32,10 @@ typedef void scene_act_fn(struct scene *scene, struct probe *probe);
 
 struct scene {
     struct lawn *lawn;
-    scene_act_fn *act;   /* what the callback does, or NULL */
-    uint64_t mowing;     /* the time given to the mow under way */
-    uint64_t last_due;   /* the deadline of the timer that fired last */
-    unsigned fired;      /* how many stand in id and due */
+    scene_act_fn *act; /* what the callback does, or NULL */
+    uint64_t mowing;   /* the time given to the mow under way */
+    uint64_t last_due; /* the deadline of the timer that fired last */
+    unsigned fired;    /* how many stand in id and due */
     unsigned id[LOG_MAX];
     uint64_t due[LOG_MAX];
     struct probe probe[PROBES];

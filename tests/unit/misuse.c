@@ -128,8 +128,8 @@ TEST(a_mow_inside_a_callback_is_named_even_if_nothing_is_due)
 {
     CHECK(kit_aborts_with(mow_inside_a_mow_with_nothing_due_then,
                           "lawn_mow inside"));
-    CHECK(kit_aborts_with(mow_inside_a_mow_with_nothing_left,
-                          "lawn_mow inside"));
+    CHECK(
+        kit_aborts_with(mow_inside_a_mow_with_nothing_left, "lawn_mow inside"));
 }
 
 static void

@@ -40,11 +40,16 @@ TEST(a_default_lawn_takes_at_most_160_kib_and_the_smallest_8)
 
 TEST(blades_are_rounded_up_to_a_power_of_two_within_their_range)
 {
-    static const size_t cases[][2] = {
-        {1, 16},          {15, 16},          {16, 16},
-        {17, 32},         {1000, 1024},      {1024, 1024},
-        {1048575, 1u << 20}, {1u << 20, 1u << 20},
-        {(1u << 20) + 1, 1u << 20}, {SIZE_MAX, 1u << 20}};
+    static const size_t cases[][2] = {{1, 16},
+                                      {15, 16},
+                                      {16, 16},
+                                      {17, 32},
+                                      {1000, 1024},
+                                      {1024, 1024},
+                                      {1048575, 1u << 20},
+                                      {1u << 20, 1u << 20},
+                                      {(1u << 20) + 1, 1u << 20},
+                                      {SIZE_MAX, 1u << 20}};
     size_t i;
 
     for (i = 0; i < COUNT(cases); i++) {
@@ -56,7 +61,7 @@ TEST(blades_are_rounded_up_to_a_power_of_two_within_their_range)
 
 TEST(slot_bits_out_of_range_count_as_the_nearest_in_range)
 {
-    static const unsigned cases[][2] = {{1, 4}, {3, 4},        {9, 8},
+    static const unsigned cases[][2] = {{1, 4},  {3, 4},          {9, 8},
                                         {64, 8}, {UINT32_MAX, 8}, {0, 8}};
     size_t i;
 
@@ -142,19 +147,15 @@ TEST(the_callers_allocator_is_asked_once_and_gets_its_memory_back)
 TEST(a_failed_allocation_gives_no_lawn_and_releases_nothing)
 {
     struct pool pool = {.fail = true};
-    struct lawn_options options = {.alloc = pool_alloc,
-                                   .release = pool_release,
-                                   .context = &pool};
+    struct lawn_options options = {
+        .alloc = pool_alloc, .release = pool_release, .context = &pool};
 
     CHECK(lawn_new(&options) == NULL);
     CHECK_EQ(pool.allocs, 1);
     CHECK_EQ(pool.releases, 0);
 }
 
-TEST(freeing_no_lawn_is_fine)
-{
-    lawn_free(NULL);
-}
+TEST(freeing_no_lawn_is_fine) { lawn_free(NULL); }
 
 TEST(a_lawn_can_be_placed_in_memory_of_any_alignment)
 {

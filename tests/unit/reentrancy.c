@@ -122,8 +122,8 @@ restart_victim(struct scene *s, struct probe *probe)
     }
 }
 
-/* 38. tokio PR #3270; 23. libuv bb6fbcf6e; 44. dpvs #756, CHIP #22375;
- * 11. "cancelling a collected timer is a silent no-op" */
+/* 38. tokio PR #3270; 23. libuv bb6fbcf6e; 44. dpvs #756, CHIP #22375; and the
+ * published lawn, where stopping a collected timer did nothing. */
 TEST(a_timer_stopped_by_an_earlier_callback_of_the_mow_does_not_fire)
 {
     static const uint64_t ttls[] = {10, 11, 300}; /* same tick, next, far */

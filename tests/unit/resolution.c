@@ -116,8 +116,8 @@ TEST(a_change_of_resolution_keeps_old_deadlines_and_the_order_of_all)
             CHECK_EQ(lawn_deadline(&s.probe[0].timer), old);
             CHECK_EQ(lawn_deadline(&s.probe[2].timer),
                      (51 + changes[i][1] - 1) / changes[i][1] * changes[i][1]);
-            CHECK_EQ(lawn_next(s.lawn), old < s.probe[2].due ? old
-                                                             : s.probe[2].due);
+            CHECK_EQ(lawn_next(s.lawn),
+                     old < s.probe[2].due ? old : s.probe[2].due);
             CHECK_EQ(mow(&s, 10000), 4);
             scene_end(&s);
         }

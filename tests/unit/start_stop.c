@@ -4,10 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TEST(a_timer_takes_24_bytes)
-{
-    CHECK_EQ(sizeof(struct lawn_timer), 24);
-}
+TEST(a_timer_takes_24_bytes) { CHECK_EQ(sizeof(struct lawn_timer), 24); }
 
 TEST(all_zero_bytes_are_an_idle_timer)
 {
@@ -36,7 +33,7 @@ TEST(a_started_timer_runs_and_knows_its_deadline)
 
 TEST(a_timer_fires_at_its_deadline_and_not_a_tick_before)
 {
-    static const uint64_t ttls[] = {1,   2,    15,    16,    17,   255,
+    static const uint64_t ttls[] = {1,   2,    15,    16,    17,      255,
                                     256, 1000, 65535, 65536, 1u << 30};
     struct scene s;
     int ground;
