@@ -141,6 +141,40 @@ TEST(a_lone_timer_fires_before_a_later_one_of_its_ttl_on_a_blade)
     scene_end(&s);
 }
 
+/* Wherever a TTL found its blade, later timers of it must find it again: two
+ * queues of one TTL would lose the order of equal deadlines [P4]. */
+TEST(all_timers_of_a_ttl_share_its_blade_or_are_all_alone)
+{
+    enum { TTLS = 30, EACH = 3 };
+    struct lawn_options options = {.blades = 16};
+    static struct probe probes[EACH][TTLS];
+    struct scene s;
+    size_t live = 0;
+    uint64_t lone = 0;
+    unsigned each;
+    unsigned i;
+
+    scene_begin_with(&s, &options);
+    for (each = 0; each < EACH; each++) {
+        for (i = 0; i < TTLS; i++) {
+            probes[each][i] = (struct probe){.id = i * EACH + each};
+            start_probe(&s, &probes[each][i], 100 + i);
+        }
+        if (each == 0) {
+            live = stats_of(&s).live_blades;
+            lone = lawn_count_lone(s.lawn);
+            CHECK_EQ(live + lone, TTLS);
+        }
+        CHECK_EQ(stats_of(&s).live_blades, live);
+        CHECK_EQ(lawn_count_lone(s.lawn), lone * (each + 1));
+    }
+    CHECK_EQ(mow(&s, 1000), TTLS * EACH);
+    for (i = 0; i < TTLS * EACH; i++) {
+        CHECK_EQ(s.id[i], i);
+    }
+    scene_end(&s);
+}
+
 /* 9. lawn2: emptied TTLs were never forgotten, 193 MB for one timer;
  * 14. libevent 1d0fbf09: queues reclaimed and made again */
 TEST(ttls_without_timers_are_forgotten_and_nothing_grows)

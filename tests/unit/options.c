@@ -155,7 +155,10 @@ TEST(a_failed_allocation_gives_no_lawn_and_releases_nothing)
     CHECK_EQ(pool.releases, 0);
 }
 
-TEST(freeing_no_lawn_is_fine) { lawn_free(NULL); }
+TEST(freeing_no_lawn_is_fine)
+{
+    lawn_free(NULL);
+}
 
 TEST(a_lawn_can_be_placed_in_memory_of_any_alignment)
 {

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-TEST(a_timer_takes_24_bytes) { CHECK_EQ(sizeof(struct lawn_timer), 24); }
+TEST(a_timer_takes_24_bytes)
+{
+    CHECK_EQ(sizeof(struct lawn_timer), 24);
+}
 
 TEST(all_zero_bytes_are_an_idle_timer)
 {
