@@ -13,19 +13,25 @@ stats_of(const struct scene *s)
     return stats;
 }
 
-/* The TTL number k that a multiplicative hash by 2^64 / golden ratio sends to
- * where it sends all the others: its hash is k. */
+/* TTLs that a multiplicative hash sends to one place: the product with 2^32
+ * divided by the golden ratio is k; or they differ in their high half alone. */
 static uint64_t
-colliding(uint64_t k)
+colliding_low(uint64_t k)
 {
-    uint64_t golden = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t inverse = golden;
+    uint32_t golden = 0x9E3779B1u;
+    uint32_t inverse = golden;
     unsigned i;
 
-    for (i = 0; i < 6; i++) {
+    for (i = 0; i < 5; i++) {
         inverse *= 2 - golden * inverse;
     }
-    return k * inverse;
+    return (uint32_t)k * inverse;
+}
+
+static uint64_t
+colliding_high(uint64_t k)
+{
+    return 1000 + (k << 32);
 }
 
 /* Starts many timers of TTLs of their own, and mows in uneven steps. */
@@ -88,69 +94,75 @@ TEST(timers_of_ttls_that_collide_all_fire_exactly)
     size_t i;
 
     for (i = 0; i < COUNT(options); i++) {
-        run_distinct(&options[i], 300, colliding);
+        run_distinct(&options[i], 300, colliding_low);
+        run_distinct(&options[i], 300, colliding_high);
     }
 }
 
-TEST(a_ttl_without_a_blade_gets_one_when_one_is_free)
+static void
+stop_crowd(struct scene *s)
 {
-    struct lawn_options options = {.blades = 16};
+    unsigned i;
+
+    for (i = 0; s->crowded > 0; i++) {
+        s->crowded -= lawn_stop(s->lawn, &s->crowd[i].timer);
+    }
+}
+
+TEST(a_ttl_in_steady_use_gets_a_blade_soon_after_one_is_free)
+{
     struct scene s;
     unsigned i;
 
-    scene_begin_with(&s, &options);
-    scene_crowd(&s);
-    CHECK_EQ(lawn_count_lone(s.lawn), 0);
-    CHECK_EQ(stats_of(&s).live_blades, 16);
+    scene_begin(&s, LONE);
     start(&s, 0, 300);
     CHECK_EQ(lawn_count_lone(s.lawn), 1);
-    for (i = 0; s.crowded > 0; i++) {
-        s.crowded -= lawn_stop(s.lawn, &s.crowd[i].timer);
-    }
+    stop_crowd(&s);
     CHECK_EQ(stats_of(&s).live_blades, 0);
-    start(&s, 1, 300);
-    CHECK_EQ(lawn_count_lone(s.lawn), 1);
-    CHECK_EQ(stats_of(&s).live_blades, 1);
-    start(&s, 0, 300); /* the restart joins the blade */
+    for (i = 0; stats_of(&s).live_blades == 0; i++) {
+        CHECK(i < 16);
+        start(&s, 1, 300);
+    }
+    start(&s, 0, 300); /* from here on all of them join it */
+    start(&s, 2, 300);
     CHECK_EQ(lawn_count_lone(s.lawn), 0);
-    CHECK_EQ(mow(&s, 300), 2);
-    CHECK_FIRED(&s, 1, 0);
+    CHECK_EQ(stats_of(&s).live_blades, 1);
+    CHECK_EQ(mow(&s, 300), 3);
+    CHECK_FIRED(&s, 1, 0, 2);
     scene_end(&s);
 }
 
 /* [P4]: one TTL and one deadline, first alone, then on a blade. */
-TEST(a_lone_timer_fires_before_a_later_one_of_its_ttl_on_a_blade)
+TEST(lone_timers_fire_before_later_ones_of_their_ttl_on_a_blade)
 {
-    struct lawn_options options = {.blades = 16};
     struct scene s;
     unsigned i;
 
-    scene_begin_with(&s, &options);
-    scene_crowd(&s);
+    scene_begin(&s, LONE);
     start(&s, 0, 300);
     start(&s, 1, 300);
-    for (i = 0; s.crowded > 0; i++) {
-        s.crowded -= lawn_stop(s.lawn, &s.crowd[i].timer);
+    stop_crowd(&s);
+    for (i = 2; i < 30; i++) {
+        start(&s, i, 300);
     }
-    start(&s, 2, 300);
-    start(&s, 3, 300);
-    CHECK_EQ(lawn_count_lone(s.lawn), 2);
+    CHECK(lawn_count_lone(s.lawn) >= 2);
+    CHECK_EQ(stats_of(&s).live_blades, 1);
     CHECK_EQ(mow_some(&s, 300, 1), 1);
-    CHECK_EQ(mow(&s, 300), 3);
-    CHECK_FIRED(&s, 0, 1, 2, 3);
+    CHECK_EQ(mow(&s, 300), 29);
+    for (i = 0; i < 30; i++) {
+        CHECK_EQ(s.id[i], i);
+    }
     scene_end(&s);
 }
 
 /* Wherever a TTL found its blade, later timers of it must find it again: two
  * queues of one TTL would lose the order of equal deadlines [P4]. */
-TEST(all_timers_of_a_ttl_share_its_blade_or_are_all_alone)
+TEST(all_timers_of_a_ttl_and_a_deadline_keep_their_order_on_a_full_table)
 {
-    enum { TTLS = 30, EACH = 3 };
+    enum { TTLS = 30, EACH = 20 };
     struct lawn_options options = {.blades = 16};
     static struct probe probes[EACH][TTLS];
     struct scene s;
-    size_t live = 0;
-    uint64_t lone = 0;
     unsigned each;
     unsigned i;
 
@@ -160,14 +172,8 @@ TEST(all_timers_of_a_ttl_share_its_blade_or_are_all_alone)
             probes[each][i] = (struct probe){.id = i * EACH + each};
             start_probe(&s, &probes[each][i], 100 + i);
         }
-        if (each == 0) {
-            live = stats_of(&s).live_blades;
-            lone = lawn_count_lone(s.lawn);
-            CHECK_EQ(live + lone, TTLS);
-        }
-        CHECK_EQ(stats_of(&s).live_blades, live);
-        CHECK_EQ(lawn_count_lone(s.lawn), lone * (each + 1));
     }
+    CHECK(stats_of(&s).live_blades <= TTLS);
     CHECK_EQ(mow(&s, 1000), TTLS * EACH);
     for (i = 0; i < TTLS * EACH; i++) {
         CHECK_EQ(s.id[i], i);

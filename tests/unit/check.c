@@ -112,15 +112,15 @@ static void
 break_marks(struct scene *s)
 {
     struct lawn_tips *tips = &s->lawn->tips;
-    size_t levels = lawn_tips_slots(tips->bits) >> tips->bits;
 
-    memset(tips->occupied, 0, levels * tips->words * sizeof *tips->occupied);
+    memset(tips->occupied, 0,
+           lawn_tips_words(tips->bits) * sizeof *tips->occupied);
 }
 
 static void
-break_level_marks(struct scene *s)
+break_word_marks(struct scene *s)
 {
-    s->lawn->tips.levels = 0;
+    s->lawn->tips.words = 0;
 }
 
 static void
@@ -188,7 +188,7 @@ static const struct {
     {LONE, break_lone_slot, "[I4] a lone timer in the wrong slot"},
     {BLADES, break_marks, "[I5] a slot in use is not marked"},
     {LONE, break_marks, "[I5] a slot in use is not marked"},
-    {BLADES, break_level_marks, "[I5] a level in use is not marked"},
+    {BLADES, break_word_marks, "[I5] a word in use is not marked"},
     {BLADES, break_bound, "[I6] a deadline before the bound"},
     {LONE, break_bound, "[I6] a deadline before the bound"},
     {BLADES, break_count, "[I7] the count is wrong"},

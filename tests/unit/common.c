@@ -35,25 +35,31 @@ scene_begin(struct scene *scene, enum ground ground)
     }
 }
 
+/* Until long no further TTL has found a blade. */
 void
 scene_crowd(struct scene *scene)
 {
     struct lawn_stats stats;
-    unsigned i = 0;
+    uint64_t lone = 0;
+    unsigned misses = 0;
+    unsigned i;
 
     scene->crowd = calloc(CROWD, sizeof *scene->crowd);
     CHECK(scene->crowd != NULL);
-    do {
+    for (i = 0; misses < CROWD / 4; i++) {
         CHECK(i < CROWD);
         scene->crowd[i].id = UINT32_MAX;
         start_probe(scene, &scene->crowd[i], LAST - 1 - i);
-        if (lawn_count_lone(scene->lawn) != 0) {
+        lawn_stats(scene->lawn, &stats);
+        misses++;
+        if (stats.lone_starts == lone) {
+            misses = 0;
+        } else {
             CHECK(lawn_stop(scene->lawn, &scene->crowd[i].timer));
         }
-        i++;
-        lawn_stats(scene->lawn, &stats);
-    } while (stats.live_blades < stats.blades);
-    scene->crowded = (unsigned)stats.count;
+        lone = stats.lone_starts;
+    }
+    scene->crowded = (unsigned)lawn_count(scene->lawn);
 }
 
 void

@@ -1,9 +1,6 @@
 /* ticks.c - the arithmetic of src/core/ticks.h against numbers of 128 bits. */
-#include "kit.h"
-#include "lawn.h"
-
-#define LAWN_LAST (LAWN_NEVER - 1) /* as in internal.h */
 #include "ticks.h"
+#include "kit.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -63,33 +60,6 @@ TEST(rounding_up_gives_the_first_multiple_or_the_last_tick)
             wide up = ((wide)time + resolution - 1) / resolution * resolution;
 
             CHECK_EQ(lawn_ticks_round_up(time, resolution), cut(up));
-        }
-    }
-}
-
-/* The quick way is taken for 1 <= ttl <= plain only. */
-TEST(a_plain_sum_is_taken_only_where_it_is_exact)
-{
-    unsigned i;
-    unsigned j;
-    uint64_t resolution;
-
-    for (i = 0; i < EDGES; i++) {
-        for (resolution = 1; resolution <= 3; resolution++) {
-            uint64_t now = cut(edge(i));
-            uint64_t plain = lawn_ticks_plain(now, resolution);
-
-            CHECK(resolution == 1 || plain == 0);
-            for (j = 0; j < EDGES; j++) {
-                uint64_t ttl = edge(j);
-
-                if (ttl - 1 < plain) {
-                    CHECK((wide)now + ttl <= LAWN_LAST);
-                    CHECK_EQ(lawn_ticks_round_up(lawn_ticks_after(now, ttl),
-                                                 resolution),
-                             now + ttl);
-                }
-            }
         }
     }
 }
