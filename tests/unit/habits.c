@@ -36,9 +36,12 @@ check_turn(struct scene *s, struct probe *probe)
     s->fired = 0;
 }
 
-TEST(a_hundred_thousand_timers_of_three_ttls_fire_in_order)
+/* Some 300,000 starts of three TTLs, the clock moving by step. */
+static void
+run_three_ttls(uint64_t step, uint64_t resolution)
 {
-    enum { MANY = 100000, ROUNDS = 4 };
+    enum { MANY = 100000, ROUNDS = 3 };
+    struct lawn_options options = {.resolution = resolution};
     struct probe *probes = calloc(MANY, sizeof *probes);
     struct scene s;
     unsigned round;
@@ -47,12 +50,12 @@ TEST(a_hundred_thousand_timers_of_three_ttls_fire_in_order)
 
     CHECK(probes != NULL);
     memset(latest, 0, sizeof latest);
-    scene_begin(&s, BLADES);
+    scene_begin_with(&s, &options);
     s.act = check_turn;
     for (round = 0; round < ROUNDS; round++) {
         for (i = 0; i < MANY; i++) {
             if (i % 500 == 0) {
-                (void)mow(&s, lawn_now(s.lawn) + 1);
+                (void)mow(&s, lawn_now(s.lawn) + step);
             }
             probes[i].id = ++id;
             start_probe(&s, &probes[i], few_ttls(id));
@@ -63,6 +66,63 @@ TEST(a_hundred_thousand_timers_of_three_ttls_fire_in_order)
         }
     }
     (void)mow(&s, lawn_now(s.lawn) + 5000);
+    CHECK_EQ(lawn_count(s.lawn), 0);
+    scene_end(&s);
+    free(probes);
+}
+
+TEST(a_hundred_thousand_timers_of_three_ttls_fire_in_order)
+{
+    run_three_ttls(1, 1);
+    run_three_ttls(8, 1); /* all deadlines alike in their low bits */
+    run_three_ttls(1, 10);
+}
+
+TEST(many_timers_of_some_hundreds_of_ttls_fire_in_order)
+{
+    enum { TTLS = 400, MANY = TTLS * 100 };
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin(&s, BLADES);
+    s.act = forget;
+    for (i = 0; i < 3 * MANY; i++) {
+        start_probe(&s, &probes[i % MANY], 600 + i % TTLS * 10);
+        if (i % 200 == 0) {
+            (void)mow(&s, lawn_now(s.lawn) + 1);
+        }
+    }
+    (void)mow(&s, lawn_now(s.lawn) + 10000);
+    CHECK_EQ(lawn_count(s.lawn), 0);
+    scene_end(&s);
+    free(probes);
+}
+
+/* The clock may come to its end in any habit. */
+TEST(a_lawn_of_many_ttls_takes_starts_at_the_last_tick)
+{
+    enum { MANY = 40000 };
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin(&s, BLADES);
+    s.act = forget;
+    for (i = 0; i < MANY; i++) {
+        start_probe(&s, &probes[i], 1 + i);
+        if (i % 1000 == 0) {
+            (void)mow(&s, lawn_now(s.lawn) + 1);
+        }
+    }
+    lawn_set_now(s.lawn, LAST);
+    start(&s, 0, 1);
+    (void)mow(&s, LAST - 1);
+    CHECK_EQ(lawn_count(s.lawn), 1);
+    CHECK_EQ(lawn_next(s.lawn), LAST);
+    CHECK_EQ(mow(&s, LAST), 1);
     CHECK_EQ(lawn_count(s.lawn), 0);
     scene_end(&s);
     free(probes);

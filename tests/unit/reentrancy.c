@@ -378,22 +378,25 @@ stop_all_and_start_other_ttls(struct scene *s, struct probe *probe)
 
 TEST(blades_emptied_by_a_callback_may_be_taken_by_other_ttls_at_once)
 {
-    struct lawn_options options = {.blades = 16};
+    static const struct lawn_options options[] = {{.blades = 16}, {0}};
     struct scene s;
+    size_t o;
     unsigned i;
 
-    scene_begin_with(&s, &options);
-    for (i = 0; i < 40; i++) {
-        lawn_set_now(s.lawn, i);
-        start(&s, i, 100 - i);
+    for (o = 0; o < COUNT(options); o++) {
+        scene_begin_with(&s, &options[o]);
+        for (i = 0; i < 40; i++) {
+            lawn_set_now(s.lawn, i);
+            start(&s, i, 100 - i);
+        }
+        s.act = stop_all_and_start_other_ttls;
+        CHECK_EQ(mow(&s, 100), 1);
+        CHECK_EQ(lawn_count(s.lawn), 20);
+        CHECK_EQ(lawn_next(s.lawn), 1140);
+        CHECK_EQ(mow(&s, 1139), 0);
+        CHECK_EQ(mow(&s, 1159), 20);
+        scene_end(&s);
     }
-    s.act = stop_all_and_start_other_ttls;
-    CHECK_EQ(mow(&s, 100), 1);
-    CHECK_EQ(lawn_count(s.lawn), 20);
-    CHECK_EQ(lawn_next(s.lawn), 1140);
-    CHECK_EQ(mow(&s, 1139), 0);
-    CHECK_EQ(mow(&s, 1159), 20);
-    scene_end(&s);
 }
 
 static struct scene other;
