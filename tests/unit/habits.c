@@ -58,14 +58,14 @@ run_three_ttls(uint64_t step, uint64_t resolution)
                 (void)mow(&s, lawn_now(s.lawn) + step);
             }
             probes[i].id = ++id;
-            start_probe(&s, &probes[i], few_ttls(id));
+            start_probe(&s, &probes[i], few_ttls(id) * step);
             if (i % 7 == 0) {
                 probes[i / 2].due = LAWN_NEVER;
                 (void)lawn_stop(s.lawn, &probes[i / 2].timer);
             }
         }
     }
-    (void)mow(&s, lawn_now(s.lawn) + 5000);
+    (void)mow(&s, lawn_now(s.lawn) + 5000 * step);
     CHECK_EQ(lawn_count(s.lawn), 0);
     scene_end(&s);
     free(probes);
