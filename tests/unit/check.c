@@ -1,0 +1,231 @@
+/* check.c - lawn_check() names each broken invariant. A valid lawn is broken
+ * on purpose, which takes a look inside: the invariants stand in internal.h. */
+#include "common.h"
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef void break_fn(struct scene *s);
+
+/* The blade at whose head a probe stands. */
+static struct lawn_blade *
+blade_of(struct scene *s, unsigned id)
+{
+    struct lawn_blade *all = s->lawn->blades.all;
+    size_t i;
+
+    for (i = 0; i < s->lawn->blades.count; i++) {
+        if (all[i].queue.next == &s->probe[id].timer.link) {
+            return &all[i];
+        }
+    }
+    kit_fail(__FILE__, __LINE__, "timer %u heads no blade", id);
+}
+
+static void
+break_order(struct scene *s)
+{
+    s->probe[0].timer.deadline = 400;
+}
+
+static void
+break_prev(struct scene *s)
+{
+    s->probe[1].timer.link.prev = NULL;
+}
+
+static void
+break_next(struct scene *s)
+{
+    s->probe[1].timer.link.next = NULL;
+}
+
+static void
+break_prev_at_the_last_tick(struct scene *s)
+{
+    lawn_set_now(s->lawn, LAST);
+    start(s, 5, 1);
+    s->probe[5].timer.link.prev = NULL;
+}
+
+static void
+break_tip_links(struct scene *s)
+{
+    size_t number = (size_t)(blade_of(s, 0) - s->lawn->blades.all);
+
+    s->lawn->tips.tip[number].prev = 7;
+}
+
+static void
+break_tip(struct scene *s)
+{
+    blade_of(s, 0)->tip = 301;
+}
+
+static void
+break_tip_of_empty(struct scene *s)
+{
+    struct lawn_blade *blade = s->lawn->blades.all;
+
+    while (blade->tip != LAWN_NEVER) {
+        blade++;
+    }
+    blade->tip = 5;
+}
+
+static void
+break_tip_count(struct scene *s)
+{
+    s->lawn->tips.count++;
+}
+
+static void
+break_tip_slot(struct scene *s)
+{
+    blade_of(s, 0)->tip = 10;
+}
+
+static void
+break_tip_in_slot(struct scene *s)
+{
+    struct lawn_blade *blade = blade_of(s, 2);
+
+    CHECK(stop(s, 2));
+    blade->tip = LAWN_NEVER;
+}
+
+static void
+break_base(struct scene *s)
+{
+    lawn_set_now(s->lawn, 1000);
+    s->lawn->tips.base = 600;
+}
+
+static void
+break_lone_slot(struct scene *s)
+{
+    s->probe[2].timer.deadline += 70000;
+}
+
+static void
+break_marks(struct scene *s)
+{
+    struct lawn_tips *tips = &s->lawn->tips;
+
+    memset(tips->occupied, 0,
+           lawn_tips_words(tips->bits) * sizeof *tips->occupied);
+}
+
+static void
+break_word_marks(struct scene *s)
+{
+    s->lawn->tips.words = 0;
+}
+
+static void
+break_bound(struct scene *s)
+{
+    s->lawn->bound = 301;
+}
+
+static void
+break_count(struct scene *s)
+{
+    s->lawn->starts++;
+}
+
+static void
+break_ttl(struct scene *s)
+{
+    blade_of(s, 0)->ttl = 12345;
+}
+
+static void
+break_set(struct scene *s)
+{
+    size_t number = (size_t)(blade_of(s, 0) - s->lawn->blades.all);
+
+    s->lawn->blades.all[number ^ 1].ttl = 300;
+}
+
+static void
+break_clocks(struct scene *s)
+{
+    s->lawn->tips.base = lawn_now(s->lawn) + 1;
+}
+
+static void
+break_now(struct scene *s)
+{
+    s->lawn->now = LAWN_NEVER;
+}
+
+static void
+break_deadline(struct scene *s)
+{
+    s->probe[2].timer.deadline = LAWN_NEVER;
+}
+
+static const struct {
+    enum ground ground;
+    break_fn *act;
+    const char *message;
+} faults[] = {
+    {BLADES, break_order, "[I1] a blade out of order"},
+    {BLADES, break_prev, "[I2] links disagree"},
+    {BLADES, break_next, "[I2] links disagree"},
+    {BLADES, break_prev_at_the_last_tick, "[I2] links disagree"},
+    {LONE, break_prev, "[I2] links disagree"},
+    {BLADES, break_tip_links, "[I2] tips' links disagree"},
+    {BLADES, break_tip, "[I3] a tip after its blade's head"},
+    {BLADES, break_tip_of_empty, "[I3] a tip is lost"},
+    {BLADES, break_tip_count, "[I3] a tip is lost"},
+    {BLADES, break_tip_slot, "[I4] a tip in the wrong slot"},
+    {BLADES, break_tip_in_slot, "[I4] a tip in the wrong slot"},
+    {BLADES, break_base, "[I4] a tip in the wrong slot"},
+    {LONE, break_base, "[I4] a lone timer in the wrong slot"},
+    {LONE, break_lone_slot, "[I4] a lone timer in the wrong slot"},
+    {BLADES, break_marks, "[I5] a slot in use is not marked"},
+    {LONE, break_marks, "[I5] a slot in use is not marked"},
+    {BLADES, break_word_marks, "[I5] a word in use is not marked"},
+    {BLADES, break_bound, "[I6] a deadline before the bound"},
+    {LONE, break_bound, "[I6] a deadline before the bound"},
+    {BLADES, break_count, "[I7] the count is wrong"},
+    {BLADES, break_ttl, "[I8] a TTL in a foreign set"},
+    {BLADES, break_set, "[I8] a TTL twice in a set"},
+    {BLADES, break_clocks, "[I9]"},
+    {BLADES, break_now, "[I9]"},
+    {BLADES, break_deadline, "[P9] a deadline after the last"},
+};
+
+TEST(a_check_names_the_first_broken_invariant)
+{
+    struct scene s;
+    char said[200];
+    size_t i;
+
+    for (i = 0; i < COUNT(faults); i++) {
+        FILE *out = tmpfile();
+
+        CHECK(out != NULL);
+        scene_begin(&s, faults[i].ground);
+        start(&s, 0, 300);
+        start(&s, 1, 300);
+        start(&s, 2, 500);
+        CHECK(lawn_check(s.lawn, out));
+        CHECK_EQ(ftell(out), 0);
+        faults[i].act(&s);
+        CHECK(!lawn_check(s.lawn, NULL));
+        CHECK(!lawn_check(s.lawn, out));
+        rewind(out);
+        said[0] = '\0';
+        CHECK(fgets(said, sizeof said, out) != NULL);
+        if (strstr(said, faults[i].message) == NULL) {
+            kit_fail(__FILE__, __LINE__, "fault %zu, %s, gave: %s", i,
+                     faults[i].message, said);
+        }
+        (void)fclose(out);
+        scene_end(&s);
+    }
+}

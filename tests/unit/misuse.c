@@ -1,0 +1,241 @@
+/* misuse.c - mistakes of the caller's are named, unless NDEBUG [P10]. */
+#include "common.h"
+
+#include <string.h>
+
+static void
+ignore(struct lawn_timer *timer, void *arg)
+{
+    (void)timer;
+    (void)arg;
+}
+
+static void
+mow_inside(struct scene *s, struct probe *probe)
+{
+    (void)probe;
+    CHECK_EQ(lawn_mow(s->lawn, lawn_now(s->lawn), SIZE_MAX, ignore, NULL), 0);
+}
+
+#if defined NDEBUG
+
+TEST(a_mow_inside_a_callback_does_nothing_in_release_builds)
+{
+    struct scene s;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    for (i = 0; i < 5; i++) {
+        start(&s, i, 10);
+    }
+    s.act = mow_inside;
+    CHECK_EQ(mow(&s, 10), 5);
+    CHECK_FIRED(&s, 0, 1, 2, 3, 4);
+    scene_end(&s);
+}
+
+#else
+
+/* These run in a process of their own, which abort() ends. */
+static struct scene one;
+static struct scene two;
+
+static void
+begin(void)
+{
+    scene_begin(&one, BLADES);
+    scene_begin(&two, BLADES);
+    start(&one, 0, 10);
+    start(&one, 1, 10);
+    start(&one, 2, 10);
+}
+
+static void
+start_on_two_lawns(void)
+{
+    begin();
+    lawn_start(two.lawn, &one.probe[0].timer, 10);
+}
+
+static void
+start_the_only_timer_on_two_lawns(void)
+{
+    begin();
+    start(&one, 5, 77);
+    lawn_start(two.lawn, &one.probe[5].timer, 77);
+}
+
+static void
+stop_on_the_wrong_lawn(void)
+{
+    begin();
+    (void)lawn_stop(two.lawn, &one.probe[2].timer);
+}
+
+TEST(a_timer_that_runs_on_another_lawn_is_named)
+{
+    CHECK(kit_aborts_with(start_on_two_lawns, "another lawn"));
+    CHECK(kit_aborts_with(start_the_only_timer_on_two_lawns, "another lawn"));
+    CHECK(kit_aborts_with(stop_on_the_wrong_lawn, "another lawn"));
+}
+
+static void
+mow_inside_a_mow(void)
+{
+    begin();
+    one.act = mow_inside;
+    (void)mow(&one, 10);
+}
+
+static void
+mow_inside_to_an_earlier_time(struct scene *s, struct probe *probe)
+{
+    (void)probe;
+    (void)lawn_mow(s->lawn, 1, SIZE_MAX, ignore, NULL);
+}
+
+static void
+mow_inside_the_last_callback(struct scene *s, struct probe *probe)
+{
+    if (probe->id == 2) {
+        (void)lawn_next(s->lawn);
+        (void)lawn_mow(s->lawn, 10, SIZE_MAX, ignore, NULL);
+    }
+}
+
+static void
+mow_inside_a_mow_with_nothing_due_then(void)
+{
+    begin();
+    one.act = mow_inside_to_an_earlier_time;
+    (void)mow(&one, 10);
+}
+
+static void
+mow_inside_a_mow_with_nothing_left(void)
+{
+    begin();
+    one.act = mow_inside_the_last_callback;
+    (void)mow(&one, 10);
+}
+
+TEST(a_mow_inside_a_callback_is_named)
+{
+    CHECK(kit_aborts_with(mow_inside_a_mow, "lawn_mow inside"));
+}
+
+TEST(a_mow_inside_a_callback_is_named_even_if_nothing_is_due)
+{
+    CHECK(kit_aborts_with(mow_inside_a_mow_with_nothing_due_then,
+                          "lawn_mow inside"));
+    CHECK(
+        kit_aborts_with(mow_inside_a_mow_with_nothing_left, "lawn_mow inside"));
+}
+
+static void
+free_lawn(struct scene *s, struct probe *probe)
+{
+    (void)probe;
+    lawn_free(s->lawn);
+}
+
+static void
+free_inside_a_mow(void)
+{
+    begin();
+    one.act = free_lawn;
+    (void)mow(&one, 10);
+}
+
+TEST(freeing_a_lawn_inside_a_callback_is_named)
+{
+    CHECK(kit_aborts_with(free_inside_a_mow, "lawn_free inside"));
+}
+
+/* As by free() and use for something else, or by clearing an object. */
+static int filler;
+
+static void
+overwrite(unsigned id)
+{
+    begin();
+    memset(&one.probe[id].timer, filler, sizeof one.probe[id].timer);
+}
+
+static void
+stop_before_overwritten(void)
+{
+    overwrite(1);
+    (void)stop(&one, 0);
+}
+
+static void
+stop_after_overwritten(void)
+{
+    overwrite(1);
+    (void)stop(&one, 2);
+}
+
+static void
+restart_beside_overwritten(void)
+{
+    overwrite(1);
+    start(&one, 0, 50);
+}
+
+static void
+mow_before_overwritten(void)
+{
+    overwrite(1);
+    (void)mow(&one, 10);
+}
+
+TEST(a_timer_overwritten_while_running_is_named_by_its_neighbours)
+{
+    static const int fillers[] = {0, 0x5A, 0xA5, 0xFF};
+    size_t i;
+
+    for (i = 0; i < COUNT(fillers); i++) {
+        filler = fillers[i];
+        CHECK(kit_aborts_with(stop_before_overwritten, "overwritten"));
+        CHECK(kit_aborts_with(stop_after_overwritten, "overwritten"));
+        CHECK(kit_aborts_with(restart_beside_overwritten, "overwritten"));
+        CHECK(kit_aborts_with(mow_before_overwritten, "overwritten"));
+    }
+}
+
+static void
+start_zeroed(void)
+{
+    overwrite(2);
+    start(&one, 2, 10);
+}
+
+static void
+start_behind_overwritten(void)
+{
+    overwrite(2);
+    start(&one, 3, 10);
+}
+
+static void
+mow_zeroed(void)
+{
+    overwrite(0);
+    (void)mow(&one, 10);
+}
+
+TEST(a_timer_zeroed_while_running_is_named_when_its_queue_is_used)
+{
+    filler = 0;
+    CHECK(kit_aborts_with(start_zeroed, "overwritten"));
+    CHECK(kit_aborts_with(start_behind_overwritten, "overwritten"));
+}
+
+TEST(a_timer_zeroed_while_running_is_named_when_it_comes_due)
+{
+    filler = 0;
+    CHECK(kit_aborts_with(mow_zeroed, "overwritten"));
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* museum.c - bugs that bit other timer libraries, as tests of this one.
+ *
+ * Numbers are those of the comments in the tests; where each one lives:
+ *    1 next.c, stats.c       2 order.c            3 clock.c
+ *    4 clock.c               5 upstream.c         6 next.c
+ *    7 order.c               8 blades.c           9 blades.c
+ *   10 options.c            13 start_stop.c      14 blades.c
+ *   15 here                 16 clock.c           20, 21 resolution.c
+ *   22, 23 reentrancy.c     24 start_stop.c      25 clock.c
+ *   27 order.c              28 clock.c           29 reentrancy.c
+ *   30 index.c              31 reentrancy.c      32, 33 clock.c
+ *   34 reentrancy.c         35, 36 index.c       37 next.c
+ *   38 reentrancy.c         39 clock.c           40 here, in part
+ *   41 start_stop.c, index.c                     44 here and where it says so
+ *
+ * Not of the core, and of the level that takes them:
+ *   store    11 ids that make memory for all ids below them
+ *   workers  12 order of a queue that several threads feed
+ *            17 stopping the earliest timer does not wake its thread
+ *            18 a firing drops another thread's command
+ *            26, 42 starting a timer that is being closed: the core has no
+ *               such state, a stopped timer is idle at once
+ *            40 starts and stops that race with firing
+ *            43 one timer on two lists through two threads
+ *   loop     19 periodic timers that drift; 25 waits longer than INT_MAX;
+ *            44 wahern/timeout d00a376 (intervals), Netty #1246 (units)
+ *   module   44 redis #10186, #5508: timers at load and unload
+ * 44, seastar PR #2318, is left out: its symptom is not known.
+ */
+#include "common.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void
+start_self_at_once(struct scene *s, struct probe *probe)
+{
+    start_probe(s, probe, 0);
+}
+
+/* 15. libevent #1261, #1262: a drain that never came to an end */
+TEST(a_mow_ends_after_as_many_firings_as_timers_were_due)
+{
+    static const uint64_t nows[] = {10, 1000, UINT64_C(1) << 40};
+    struct scene s;
+    int ground;
+    size_t i;
+    unsigned id;
+
+    for (ground = 0; ground < GROUNDS; ground++) {
+        scene_begin(&s, (enum ground)ground);
+        for (id = 0; id < 30; id++) {
+            start(&s, id, 1 + id % 10);
+        }
+        for (i = 0; i < COUNT(nows); i++) {
+            s.act = start_self_at_once;
+            CHECK_EQ(mow(&s, nows[i]), 30);
+            CHECK_EQ(running(&s), 30);
+        }
+        scene_end(&s);
+    }
+}
+
+/* 15, too: with a budget each mow gets on. */
+TEST(mows_of_a_small_budget_come_to_the_end_of_what_was_due)
+{
+    struct scene s;
+    unsigned id;
+    unsigned mows = 0;
+
+    scene_begin(&s, BLADES);
+    for (id = 0; id < 30; id++) {
+        start(&s, id, 1 + id % 10);
+    }
+    s.act = start_self_at_once;
+    while (lawn_next(s.lawn) <= 1000) {
+        CHECK_EQ(mow_some(&s, 1000, 7), mows < 4 ? 7 : 2);
+        mows++;
+    }
+    CHECK_EQ(mows, 5);
+    scene_end(&s);
+}
+
+/* 40. Go #80760, #51654, the part without threads */
+TEST(what_stop_pending_and_deadline_say_never_contradict)
+{
+    struct scene s;
+    bool runs[PROBES];
+    uint64_t state = 17;
+    uint64_t now = 0;
+    unsigned step;
+    unsigned i;
+
+    memset(runs, 0, sizeof runs);
+    scene_begin(&s, BLADES);
+    for (step = 0; step < 3000; step++) {
+        uint64_t r = chance(&state);
+        unsigned id = (unsigned)(r >> 8) % PROBES;
+
+        CHECK_EQ(pending(&s, id), runs[id]);
+        CHECK_EQ(lawn_deadline(&s.probe[id].timer) != LAWN_NEVER, runs[id]);
+        if (r % 3 == 0) {
+            CHECK_EQ(stop(&s, id), runs[id]);
+            runs[id] = false;
+        } else if (r % 3 == 1) {
+            start(&s, id, (r >> 20) % 300);
+            runs[id] = true;
+        } else {
+            now += (r >> 20) % 20;
+            (void)mow(&s, now);
+            for (i = 0; i < s.fired; i++) {
+                runs[s.id[i]] = false;
+            }
+            s.fired = 0;
+        }
+    }
+    scene_end(&s);
+}
+
+static void
+stop_self(struct scene *s, struct probe *probe)
+{
+    CHECK(!lawn_stop(s->lawn, &probe->timer));
+    start_probe(s, probe, 5);
+    CHECK(lawn_stop(s->lawn, &probe->timer));
+    CHECK(!lawn_stop(s->lawn, &probe->timer));
+}
+
+/* 44. Netty #14959: a timer stopped in its callback was counted off twice. */
+TEST(a_timer_that_stops_itself_in_its_callback_is_counted_off_once)
+{
+    struct scene s;
+
+    scene_begin(&s, BLADES);
+    start(&s, 0, 10);
+    start(&s, 1, 20);
+    start(&s, 2, 100);
+    s.act = stop_self;
+    CHECK_EQ(mow(&s, 20), 2);
+    CHECK_EQ(lawn_count(s.lawn), 1);
+    CHECK_EQ(lawn_next(s.lawn), 100);
+    scene_end(&s);
+}
+
+/* 44. UCX #480, #518, PR #530: a wheel that began with a stale now */
+TEST(a_lawn_made_late_counts_from_the_time_it_was_given)
+{
+    struct scene s;
+    unsigned k;
+
+    for (k = 0; k < 64; k++) {
+        struct lawn_options options = {.now = (UINT64_C(1) << k) + 3};
+
+        scene_begin_with(&s, &options);
+        start(&s, 0, 5);
+        start(&s, 1, 1000);
+        CHECK_EQ(lawn_next(s.lawn), options.now + 5);
+        CHECK_EQ(mow(&s, options.now + 4), 0);
+        CHECK_EQ(mow(&s, options.now + 5), 1);
+        CHECK_EQ(mow(&s, options.now + 999), 0);
+        CHECK_EQ(mow(&s, options.now + 1000), 1);
+        scene_end(&s);
+    }
+}
+
+/* 44. Netty #5647, brpc #3383: cancelled timers that hold memory until due */
+TEST(a_million_stopped_timers_leave_nothing_behind)
+{
+    struct lawn_options options = {.blades = 64, .slot_bits = 4};
+    struct scene s;
+    struct lawn_stats stats;
+    unsigned i;
+
+    scene_begin_with(&s, &options);
+    for (i = 0; i < 1000000; i++) {
+        start(&s, i % PROBES, 300000 + i % 100);
+        CHECK(stop(&s, i % PROBES));
+    }
+    lawn_stats(s.lawn, &stats);
+    CHECK_EQ(stats.count, 0);
+    CHECK_EQ(stats.live_blades, 0);
+    CHECK_EQ(stats.bytes, lawn_size(&options));
+    CHECK_EQ(mow(&s, 400000), 0);
+    lawn_stats(s.lawn, &stats);
+    CHECK(stats.moved <= 64 * 5); /* not a million */
+    scene_end(&s);
+}

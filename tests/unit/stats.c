@@ -1,0 +1,140 @@
+/* stats.c - the counters, and what they say about cost [P8]. */
+#include "common.h"
+
+#include <string.h>
+
+TEST(every_start_ends_in_a_fire_a_stop_or_a_running_timer)
+{
+    struct scene s;
+    struct lawn_stats stats;
+    uint64_t starts = 0;
+    uint64_t restarts = 0;
+    uint64_t stops = 0;
+    uint64_t fires = 0;
+    uint64_t state = 5;
+    uint64_t now = 0;
+    unsigned step;
+
+    scene_begin(&s, BLADES);
+    for (step = 0; step < 3000; step++) {
+        uint64_t r = chance(&state);
+        unsigned id = (unsigned)(r >> 8) % PROBES;
+
+        if (r % 4 < 2) {
+            restarts += pending(&s, id);
+            starts += !pending(&s, id);
+            start(&s, id, (r >> 20) % 500);
+        } else if (r % 4 == 2) {
+            stops += stop(&s, id);
+        } else {
+            now += (r >> 20) % 50;
+            fires += mow_some(&s, now, (r >> 40) % 10);
+            s.fired = 0;
+        }
+        lawn_stats(s.lawn, &stats);
+        CHECK_EQ(stats.starts, starts);
+        CHECK_EQ(stats.restarts, restarts);
+        CHECK_EQ(stats.stops, stops);
+        CHECK_EQ(stats.fires, fires);
+        CHECK_EQ(stats.count, starts - stops - fires);
+        CHECK_EQ(lawn_count(s.lawn), stats.count);
+    }
+    scene_end(&s);
+}
+
+TEST(live_blades_are_those_that_hold_timers)
+{
+    struct scene s;
+    struct lawn_stats stats;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    lawn_set_resolution(s.lawn, 1);
+    for (i = 0; i < 30; i++) {
+        start(&s, i, 1000 * (1 + i / 10));
+    }
+    lawn_stats(s.lawn, &stats);
+    CHECK_EQ(stats.live_blades, 3);
+    CHECK_EQ(mow(&s, 1000), 10);
+    lawn_stats(s.lawn, &stats);
+    CHECK_EQ(stats.live_blades, 2);
+    for (i = 10; i < 30; i++) {
+        CHECK(stop(&s, i));
+    }
+    lawn_stats(s.lawn, &stats);
+    CHECK_EQ(stats.live_blades, 0);
+    scene_end(&s);
+}
+
+/* 1. picotera/lawn 6498f36: no mow scans what is not due. */
+TEST(a_mow_with_nothing_due_moves_nothing)
+{
+    struct scene s;
+    struct lawn_stats before;
+    struct lawn_stats after;
+    uint64_t now;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    for (i = 0; i < 60; i++) {
+        start(&s, i, 100000 + i);
+    }
+    start(&s, 60, 10);
+    CHECK_EQ(mow(&s, 10), 1);
+    CHECK_EQ(mow(&s, 65536), 0);
+    lawn_stats(s.lawn, &before);
+    for (now = 65536; now < 99000; now += 10) {
+        CHECK_EQ(mow(&s, now), 0);
+    }
+    lawn_stats(s.lawn, &after);
+    CHECK(after.moved - before.moved <= 2 * 61);
+    scene_end(&s);
+}
+
+/* However many timers there are, and however they are restarted: at most the
+ * blades are touched by a mow that fires nothing. */
+TEST(a_mow_that_fires_nothing_moves_no_more_entries_than_there_are_blades)
+{
+    enum { TTLS = 200, EACH = 20 };
+    static struct probe probes[TTLS * EACH];
+    struct scene s;
+    struct lawn_stats stats;
+    uint64_t state = 31337;
+    uint64_t now;
+    unsigned i;
+
+    memset(probes, 0, sizeof probes);
+    scene_begin(&s, BLADES);
+    for (i = 0; i < TTLS * EACH; i++) {
+        start_probe(&s, &probes[i], 5000 + i % TTLS * 50);
+    }
+    for (now = 1; now < 30000; now += 1 + chance(&state) % 200) {
+        for (i = 0; i < TTLS * EACH; i++) {
+            if (lawn_deadline(&probes[i].timer) < now + 1000) {
+                start_probe(&s, &probes[i], 5000 + i % TTLS * 50);
+            }
+        }
+        CHECK_EQ(mow(&s, now), 0);
+    }
+    lawn_stats(s.lawn, &stats);
+    CHECK(stats.moved_idle > 0);
+    CHECK(stats.moved_idle <= stats.blades);
+    scene_end(&s);
+}
+
+/* A jump costs no more than what fires and moves, whatever its length [P9]. */
+TEST(a_jump_of_time_costs_the_same_however_far_it_goes)
+{
+    struct lawn_stats stats;
+    struct scene s;
+    unsigned k;
+
+    for (k = 0; k < 63; k++) {
+        scene_begin(&s, BLADES);
+        start(&s, 0, UINT64_C(1) << k);
+        CHECK_EQ(mow(&s, LAST), 1);
+        lawn_stats(s.lawn, &stats);
+        CHECK(stats.moved <= 8);
+        scene_end(&s);
+    }
+}
