@@ -708,6 +708,27 @@ op_start_at(struct ops *ops)
     }
 }
 
+/* Two TTLs in turn, up to 32768 times: what a lawn does only now and then, it
+ * does now. */
+static void
+op_churn(struct ops *ops)
+{
+    uint32_t i = take_timer(ops);
+    uint64_t ttls[2];
+    uint32_t times = 1u << take(ops) % 16;
+    struct lawn_timer *timer = timer_of(ops, i);
+
+    ttls[0] = take_ttl(ops);
+    ttls[1] = take_ttl(ops);
+    TELL(ops, "start timer %u %u times, ttl %llu and %llu in turn", i, times,
+         (unsigned long long)ttls[0], (unsigned long long)ttls[1]);
+    while (times-- > 0) {
+        oracle_start(&ops->oracle, i, ttls[times % 2]);
+        lawn_start(ops->lawn, timer, ttls[times % 2]);
+    }
+    compare_timer(ops, i);
+}
+
 /* Timers in a row, of one TTL. */
 static void
 op_start_row(struct ops *ops)
@@ -860,13 +881,14 @@ static const struct op {
     unsigned share;
     op_fn *run;
 } table[] = {
-    {56, op_start},      {32, op_stop},          {14, do_next},
-    {20, op_restart},    {6, op_look},           {24, op_mow_next},
-    {24, op_mow_step},   {16, op_start_at},      {12, op_mow_budget},
-    {8, op_mow_back},    {8, op_start_row},      {8, op_set_now},
-    {8, op_mow_jump},    {4, op_drop},           {4, op_mow_drain},
-    {4, op_stop_row},    {3, op_set_resolution}, {2, do_stats},
-    {1, op_look_at_all}, {1, do_check},          {1, op_renew},
+    {56, op_start},    {32, op_stop},          {14, do_next},
+    {20, op_restart},  {6, op_look},           {24, op_mow_next},
+    {24, op_mow_step}, {16, op_start_at},      {12, op_mow_budget},
+    {8, op_mow_back},  {8, op_start_row},      {8, op_set_now},
+    {8, op_mow_jump},  {4, op_drop},           {4, op_mow_drain},
+    {4, op_stop_row},  {3, op_set_resolution}, {1, do_stats},
+    {1, op_churn},     {1, op_look_at_all},    {1, do_check},
+    {1, op_renew},
 };
 
 static void

@@ -24,6 +24,9 @@ oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution)
     oracle->stops = 0;
     oracle->fires = 0;
     oracle->count = 0;
+    for (i = 0; i < ORACLE_RECENT; i++) {
+        oracle->recent[i].deadline = LAWN_NEVER;
+    }
     for (i = 0; i < oracle->many; i++) {
         oracle->timers[i].deadline = LAWN_NEVER;
         oracle->timers[i].stopped = false;
@@ -136,6 +139,22 @@ oracle_mow(struct oracle *oracle, uint64_t now)
     oracle->mowing = true;
 }
 
+#define OUT_OF_TURN                                                            \
+    "P4: of two timers with one TTL and one deadline, the one started later "  \
+    "fired first"
+
+/* Whether one that was started after t fired before it. */
+static const char *
+not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
+{
+    struct oracle_timer *recent = &oracle->recent[t->ttl % ORACLE_RECENT];
+    bool wrong = recent->ttl == t->ttl && recent->deadline == t->deadline &&
+                 recent->era == t->era && recent->order > t->order;
+
+    *recent = *t;
+    return wrong ? OUT_OF_TURN : NULL;
+}
+
 /* Whether another timer should have fired before t. */
 static const char *
 not_first(const struct oracle *oracle, const struct oracle_timer *t)
@@ -150,8 +169,7 @@ not_first(const struct oracle *oracle, const struct oracle_timer *t)
         }
         if (other->deadline == t->deadline && other->ttl == t->ttl &&
             other->era == t->era && other->order < t->order) {
-            return "P4: of two timers with one TTL and one deadline, the one "
-                   "started later fired first";
+            return OUT_OF_TURN;
         }
     }
     return NULL;
@@ -161,7 +179,7 @@ const char *
 oracle_fire(struct oracle *oracle, uint32_t timer)
 {
     struct oracle_timer *t = &oracle->timers[timer];
-    const char *broken = NULL;
+    const char *broken;
 
     if (t->deadline == LAWN_NEVER) {
         return t->stopped ? "P5: a stopped timer fired"
@@ -176,7 +194,8 @@ oracle_fire(struct oracle *oracle, uint32_t timer)
     if (t->deadline < oracle->last) {
         return "P4: a timer fired after one with a later deadline";
     }
-    if (oracle_looks(oracle)) {
+    broken = not_in_turn(oracle, t);
+    if (broken == NULL && oracle_looks(oracle)) {
         broken = not_first(oracle, t);
     }
     oracle->last = t->deadline;

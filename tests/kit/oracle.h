@@ -20,6 +20,8 @@ struct oracle_timer {
     bool stopped;      /* why it is idle */
 };
 
+#define ORACLE_RECENT 1021u
+
 struct oracle {
     struct oracle_timer *timers;
     uint32_t many;
@@ -33,6 +35,8 @@ struct oracle {
     bool mowing;
     uint64_t until; /* the time that the mow under way was given */
     uint64_t last;  /* the deadline that fired last */
+    /* What fired last, by TTL, as far as there is room. */
+    struct oracle_timer recent[ORACLE_RECENT];
     uint64_t starts;
     uint64_t restarts;
     uint64_t stops;
