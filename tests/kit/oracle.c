@@ -1,0 +1,228 @@
+/* oracle.c - what a lawn should do: see oracle.h. */
+#include "oracle.h"
+
+#include "lawn.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+void
+oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution)
+{
+    uint32_t i;
+
+    oracle->looks = 0;
+    oracle->now = now < LAWN_NEVER - 1 ? now : LAWN_NEVER - 1;
+    oracle->resolution = resolution > 0 ? resolution : 1;
+    oracle->era = 0;
+    oracle->order = 0;
+    oracle->mows = 0;
+    oracle->mowing = false;
+    oracle->until = 0;
+    oracle->last = 0;
+    oracle->starts = 0;
+    oracle->restarts = 0;
+    oracle->stops = 0;
+    oracle->fires = 0;
+    oracle->count = 0;
+    for (i = 0; i < ORACLE_RECENT; i++) {
+        oracle->recent[i].deadline = LAWN_NEVER;
+    }
+    for (i = 0; i < oracle->many; i++) {
+        oracle->timers[i].deadline = LAWN_NEVER;
+        oracle->timers[i].stopped = false;
+    }
+}
+
+bool
+oracle_looks(struct oracle *oracle)
+{
+    return oracle->thorough || oracle->looks++ % 4096 == 0;
+}
+
+/* In 128 bits nothing can wrap. */
+static uint64_t
+due(const struct oracle *oracle, uint64_t ttl)
+{
+    wide last = LAWN_NEVER - 1;
+    wide time = (wide)oracle->now + ttl;
+
+    if (time < last && oracle->resolution > 1) {
+        time = (time + oracle->resolution - 1) / oracle->resolution *
+               oracle->resolution;
+    }
+    return (uint64_t)(time < last ? time : last);
+}
+
+void
+oracle_start(struct oracle *oracle, uint32_t timer, uint64_t ttl)
+{
+    struct oracle_timer *t = &oracle->timers[timer];
+
+    if (t->deadline == LAWN_NEVER) {
+        oracle->starts++;
+        oracle->count++;
+    } else {
+        oracle->restarts++;
+    }
+    t->ttl = ttl > 0 ? ttl : 1;
+    t->deadline = due(oracle, t->ttl);
+    t->order = oracle->order++;
+    t->era = oracle->era;
+    t->mow = oracle->mowing ? oracle->mows : 0;
+}
+
+void
+oracle_start_at(struct oracle *oracle, uint32_t timer, uint64_t deadline)
+{
+    oracle_start(oracle, timer,
+                 deadline > oracle->now ? deadline - oracle->now : 1);
+}
+
+bool
+oracle_stop(struct oracle *oracle, uint32_t timer)
+{
+    struct oracle_timer *t = &oracle->timers[timer];
+
+    if (t->deadline == LAWN_NEVER) {
+        return false;
+    }
+    t->deadline = LAWN_NEVER;
+    t->stopped = true;
+    oracle->stops++;
+    oracle->count--;
+    return true;
+}
+
+void
+oracle_set_now(struct oracle *oracle, uint64_t now)
+{
+    if (now == LAWN_NEVER) {
+        now = LAWN_NEVER - 1;
+    }
+    if (now > oracle->now) {
+        oracle->now = now;
+    }
+}
+
+void
+oracle_set_resolution(struct oracle *oracle, uint64_t resolution)
+{
+    if (resolution == 0) {
+        resolution = 1;
+    }
+    if (resolution != oracle->resolution) {
+        oracle->resolution = resolution;
+        oracle->era++;
+    }
+}
+
+uint64_t
+oracle_next(const struct oracle *oracle)
+{
+    uint64_t next = LAWN_NEVER;
+    uint32_t i;
+
+    for (i = 0; i < oracle->many; i++) {
+        if (oracle->timers[i].deadline < next) {
+            next = oracle->timers[i].deadline;
+        }
+    }
+    return next;
+}
+
+void
+oracle_mow(struct oracle *oracle, uint64_t now)
+{
+    oracle_set_now(oracle, now);
+    oracle->until = now < LAWN_NEVER - 1 ? now : LAWN_NEVER - 1;
+    oracle->mows++;
+    oracle->mowing = true;
+}
+
+#define OUT_OF_TURN                                                            \
+    "P4: of two timers with one TTL and one deadline, the one started later "  \
+    "fired first"
+
+/* Whether one that was started after t fired before it. */
+static const char *
+not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
+{
+    struct oracle_timer *recent = &oracle->recent[t->ttl % ORACLE_RECENT];
+    bool wrong = recent->ttl == t->ttl && recent->deadline == t->deadline &&
+                 recent->era == t->era && recent->order > t->order;
+
+    *recent = *t;
+    return wrong ? OUT_OF_TURN : NULL;
+}
+
+/* Whether another timer should have fired before t. */
+static const char *
+not_first(const struct oracle *oracle, const struct oracle_timer *t)
+{
+    uint32_t i;
+
+    for (i = 0; i < oracle->many; i++) {
+        const struct oracle_timer *other = &oracle->timers[i];
+
+        if (other->deadline < t->deadline) {
+            return "P4: a timer fired while an earlier one was running";
+        }
+        if (other->deadline == t->deadline && other->ttl == t->ttl &&
+            other->era == t->era && other->order < t->order) {
+            return OUT_OF_TURN;
+        }
+    }
+    return NULL;
+}
+
+const char *
+oracle_fire(struct oracle *oracle, uint32_t timer)
+{
+    struct oracle_timer *t = &oracle->timers[timer];
+    const char *broken;
+
+    if (t->deadline == LAWN_NEVER) {
+        return t->stopped ? "P5: a stopped timer fired"
+                          : "P3: a timer fired that was not running";
+    }
+    if (t->deadline > oracle->until) {
+        return "P1: a timer fired early";
+    }
+    if (t->mow == oracle->mows) {
+        return "P6: a timer fired in the mow whose callback started it";
+    }
+    if (t->deadline < oracle->last) {
+        return "P4: a timer fired after one with a later deadline";
+    }
+    broken = not_in_turn(oracle, t);
+    if (broken == NULL && oracle_looks(oracle)) {
+        broken = not_first(oracle, t);
+    }
+    oracle->last = t->deadline;
+    t->deadline = LAWN_NEVER;
+    t->stopped = false;
+    oracle->fires++;
+    oracle->count--;
+    return broken;
+}
+
+const char *
+oracle_mown(struct oracle *oracle, size_t fired, size_t budget)
+{
+    uint32_t i;
+
+    oracle->mowing = false;
+    if (fired > budget) {
+        return "P2: a mow fired more than its budget";
+    }
+    if (fired == budget || !oracle_looks(oracle)) {
+        return NULL;
+    }
+    for (i = 0; i < oracle->many; i++) {
+        if (oracle->timers[i].deadline <= oracle->until &&
+            oracle->timers[i].mow != oracle->mows) {
+            return "P2: a timer that is due was forgotten";
+        }
+    }
+    return NULL;
+}

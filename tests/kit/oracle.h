@@ -1,0 +1,67 @@
+/* oracle.h - what a lawn should do, in the plainest way there is.
+ *
+ * An array of timers, each with its deadline; whatever is asked is answered by
+ * looking at all of them. It knows nothing of how a lawn works. It is told what
+ * was done to the lawn, and judges each timer that fires, as it fires.
+ */
+#ifndef LAWN_TESTS_ORACLE_H
+#define LAWN_TESTS_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct oracle_timer {
+    uint64_t deadline; /* LAWN_NEVER: idle */
+    uint64_t ttl;      /* never 0 */
+    uint64_t order;    /* of starting */
+    uint64_t era;      /* how often the resolution had changed by then */
+    uint64_t mow;      /* the mow in which it was started, or 0 */
+    bool stopped;      /* why it is idle */
+};
+
+#define ORACLE_RECENT 1021u
+
+struct oracle {
+    struct oracle_timer *timers;
+    uint32_t many;
+    bool thorough; /* look at all timers each time, not at every 4096th time */
+    uint64_t looks;
+    uint64_t now;
+    uint64_t resolution;
+    uint64_t era;
+    uint64_t order;
+    uint64_t mows;
+    bool mowing;
+    uint64_t until; /* the time that the mow under way was given */
+    uint64_t last;  /* the deadline that fired last */
+    /* What fired last, by TTL, as far as there is room. */
+    struct oracle_timer recent[ORACLE_RECENT];
+    uint64_t starts;
+    uint64_t restarts;
+    uint64_t stops;
+    uint64_t fires;
+    uint64_t count;
+};
+
+/* All timers idle, nothing counted. The caller has set timers, many and
+ * thorough. */
+void oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution);
+
+void oracle_start(struct oracle *oracle, uint32_t timer, uint64_t ttl);
+void oracle_start_at(struct oracle *oracle, uint32_t timer, uint64_t deadline);
+bool oracle_stop(struct oracle *oracle, uint32_t timer);
+void oracle_set_now(struct oracle *oracle, uint64_t now);
+void oracle_set_resolution(struct oracle *oracle, uint64_t resolution);
+uint64_t oracle_next(const struct oracle *oracle);
+
+/* A mow begins; a timer fires in it; it ends and says how many fired. The
+ * latter two return NULL, or which promise was broken. */
+void oracle_mow(struct oracle *oracle, uint64_t now);
+const char *oracle_fire(struct oracle *oracle, uint32_t timer);
+const char *oracle_mown(struct oracle *oracle, size_t fired, size_t budget);
+
+/* Whether it is time to look at all timers. */
+bool oracle_looks(struct oracle *oracle);
+
+#endif

@@ -1,0 +1,296 @@
+/* main.c - the model test: random operations on a lawn and on the oracle.
+ *
+ *     model [--seed S] [--ops N] [--mix few|unique|extreme|all]
+ *           [--check-every K] [--replay FILE]... [FILE]...
+ *
+ * Each mix runs in a process of its own, so that a crash is a failure like any
+ * other. A case that fails is cut down, kept in a file and told in words. With
+ * files to replay, the random part runs only if --ops asks for it.
+ */
+#include "ops.h"
+#include "rng.h"
+#include "shrink.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CASE_MIN 64u
+#define CASE_MAX 4096u
+#define FILE_MAX (1u << 20)
+
+static const char *const mix_names[] = {"few", "unique", "extreme"};
+
+struct model {
+    struct ops_config config;
+    uint64_t seed;
+    uint64_t operations; /* in all mixes together */
+    bool asked;          /* for them */
+    int mix;             /* -1: all */
+    unsigned passed;
+    unsigned failed;
+};
+
+/* What the process that runs a mix tells before and after each case. */
+struct progress {
+    uint64_t number;
+    uint64_t operations;
+};
+
+static size_t
+make_case(const struct model *model, int mix, uint64_t number, uint8_t *bytes)
+{
+    struct rng rng = {model->seed};
+    size_t size;
+
+    rng.state = rng_next(&rng) + number * 4 + (uint64_t)mix;
+    size = CASE_MIN << rng_below(&rng, 7);
+    rng_fill(&rng, bytes, size);
+    bytes[0] = (uint8_t)mix;
+    return size;
+}
+
+static void
+run_cases(const struct model *model, int mix, uint64_t operations, int out)
+{
+    static uint8_t bytes[CASE_MAX];
+    struct progress progress = {0, 0};
+    struct ops_result result;
+
+    while (progress.operations < operations) {
+        size_t size = make_case(model, mix, progress.number, bytes);
+
+        if (write(out, &progress, sizeof progress) < 0) {
+            exit(2);
+        }
+        (void)alarm(60);
+        if (!ops_run(&model->config, bytes, size, &result)) {
+            printf("%s\n", result.message);
+            exit(1);
+        }
+        progress.number++;
+        progress.operations += result.operations;
+    }
+    if (write(out, &progress, sizeof progress) < 0) {
+        exit(2);
+    }
+}
+
+/* In words, and in a process of its own since it is about to fail. */
+static void
+tell_case(const struct model *model, const uint8_t *bytes, size_t size)
+{
+    struct ops_config config = model->config;
+    struct ops_result result;
+    pid_t child;
+
+    (void)fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        (void)alarm(10);
+        config.trace = stdout;
+        exit(ops_run(&config, bytes, size, &result) ? 0 : 1);
+    }
+    (void)waitpid(child, NULL, 0);
+}
+
+static void
+report(const struct model *model, const char *name, uint8_t *bytes, size_t size)
+{
+    char path[64];
+    FILE *file;
+
+    if (shrink_passes(&model->config, bytes, size)) {
+        printf("the case alone passes: it leaks, or needs those before it\n");
+        return;
+    }
+    printf("shrinking %zu bytes\n", size);
+    size = shrink(&model->config, bytes, size);
+    tell_case(model, bytes, size);
+    (void)snprintf(path, sizeof path, "model-%s-%llu.bin", name,
+                   (unsigned long long)model->seed);
+    file = fopen(path, "wb");
+    if (file != NULL) {
+        (void)fwrite(bytes, 1, size, file);
+        (void)fclose(file);
+    }
+    printf("%zu bytes; replay: model --check-every %llu --replay %s\n", size,
+           (unsigned long long)model->config.check_every, path);
+}
+
+/* Runs the cases of a mix in a child; true if all passed, else last is about
+ * the one that did not. */
+static bool
+watch_cases(const struct model *model, int mix, uint64_t operations,
+            struct progress *last)
+{
+    int status = 0;
+    int fds[2];
+    pid_t child;
+
+    (void)fflush(NULL);
+    if (pipe(fds) != 0 || (child = fork()) < 0) {
+        perror("model");
+        exit(2);
+    }
+    if (child == 0) {
+        (void)close(fds[0]);
+        run_cases(model, mix, operations, fds[1]);
+        exit(0);
+    }
+    (void)close(fds[1]);
+    while (read(fds[0], last, sizeof *last) == (ssize_t)sizeof *last) {
+    }
+    (void)close(fds[0]);
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static void
+run_mix(struct model *model, int mix, uint64_t operations)
+{
+    static uint8_t bytes[CASE_MAX];
+    struct progress last = {0, 0};
+    const char *name = mix_names[mix];
+
+    if (watch_cases(model, mix, operations, &last)) {
+        printf("ok %s: %llu operations in %llu cases\n", name,
+               (unsigned long long)last.operations,
+               (unsigned long long)last.number);
+        model->passed++;
+        return;
+    }
+    printf("FAILED %s: seed %llu, case %llu, after %llu operations\n", name,
+           (unsigned long long)model->seed, (unsigned long long)last.number,
+           (unsigned long long)last.operations);
+    model->failed++;
+    report(model, name, bytes, make_case(model, mix, last.number, bytes));
+}
+
+static void
+replay(struct model *model, const char *path)
+{
+    static uint8_t bytes[FILE_MAX];
+    FILE *file = fopen(path, "rb");
+    size_t size;
+
+    if (file == NULL) {
+        perror(path);
+        model->failed++;
+        return;
+    }
+    size = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    if (shrink_passes(&model->config, bytes, size)) {
+        printf("ok %s\n", path);
+        model->passed++;
+    } else {
+        printf("FAILED %s\n", path);
+        model->failed++;
+        tell_case(model, bytes, size);
+    }
+}
+
+static void
+usage(void)
+{
+    (void)fprintf(stderr, "usage: model [--seed S] [--ops N] "
+                          "[--mix few|unique|extreme|all]\n"
+                          "             [--check-every K] [--replay FILE]... "
+                          "[FILE]...\n");
+    exit(2);
+}
+
+static uint64_t
+number(const char *text)
+{
+    char *end;
+    uint64_t value = strtoull(text, &end, 10);
+
+    if (*text < '0' || *text > '9' || *end != '\0') {
+        usage();
+    }
+    return value;
+}
+
+static int
+mix_named(const char *name)
+{
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        if (strcmp(name, mix_names[i]) == 0) {
+            return i;
+        }
+    }
+    if (strcmp(name, "all") != 0) {
+        usage();
+    }
+    return -1;
+}
+
+static void
+set_option(struct model *model, const char *name, const char *value)
+{
+    if (strcmp(name, "--seed") == 0) {
+        model->seed = number(value);
+    } else if (strcmp(name, "--ops") == 0) {
+        model->operations = number(value);
+        model->asked = true;
+    } else if (strcmp(name, "--mix") == 0) {
+        model->mix = mix_named(value);
+    } else if (strcmp(name, "--check-every") == 0) {
+        model->config.check_every = number(value);
+    } else if (strcmp(name, "--replay") != 0) {
+        usage();
+    }
+}
+
+static void
+replay_all(struct model *model, int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "--", 2) != 0) {
+            replay(model, argv[i]);
+        } else if (strcmp(argv[i], "--replay") != 0) {
+            i++;
+        }
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    struct model model = {{0}, 1, 2000000, false, -1, 0, 0};
+    bool replays = false;
+    int i;
+
+    model.config.check_every = 1024;
+    for (i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "--", 2) != 0) {
+            replays = true;
+        } else if (i + 1 == argc) {
+            usage();
+        } else {
+            replays |= strcmp(argv[i], "--replay") == 0;
+            set_option(&model, argv[i], argv[i + 1]);
+            i++;
+        }
+    }
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("seed %llu\n", (unsigned long long)model.seed);
+    replay_all(&model, argc, argv);
+    for (i = 0; i < 3 && (model.asked || !replays); i++) {
+        if (model.mix < 0) {
+            run_mix(&model, i, model.operations / 3 + (i == 0 ? 2 : 0));
+        } else if (model.mix == i) {
+            run_mix(&model, i, model.operations);
+        }
+    }
+    printf("%u passed, %u failed\n", model.passed, model.failed);
+    return model.failed != 0 || model.passed == 0;
+}
