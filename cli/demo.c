@@ -1,11 +1,11 @@
 /* demo.c - "lawn demo": a busy server's timers on the real clock.
  *
  * An imagined server holds many connections, each with a timer. They arrive
- * over the first tenth of the run. Three in four talk: at random, each word
- * restarts its connection's timer, and one in eight is the last one, which
- * stops it; another connection takes its place a little later. One in four
- * stays silent until its timer fires, and is started again then, as are others
- * whose timers fire.
+ * over the first second, or tenth of a short run. Three in four talk: at
+ * random, each word restarts its connection's timer, and one in eight is the
+ * last one, which stops it; another connection takes its place a little later.
+ * One in four stays silent until its timer fires, and is started again then,
+ * as are others whose timers fire.
  *
  * One thread does it all, and never sleeps: read the clock, mow, let a batch of
  * connections talk. So a timer is late by about one batch, and the rate is what
@@ -225,6 +225,8 @@ demo_wanted(const struct demo *demo)
 {
     uint64_t passed = demo->now - demo->begin;
     uint64_t arrival = demo->options->run_ns / 10;
+    if (arrival > DEMO_SECOND)
+        arrival = DEMO_SECOND;
     if (passed >= arrival)
         return demo->options->timers;
     return (uint64_t)((double)demo->options->timers * (double)passed /
