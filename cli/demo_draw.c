@@ -1,0 +1,321 @@
+/* demo_draw.c - draws the lawn of "lawn demo" on a terminal.
+ *
+ * The whole screen is printed anew for each frame, from the top left corner:
+ * nothing needs to know what was there before, so a resized window is right
+ * with the next frame. Above, a mower crosses a meadow as the run proceeds.
+ * Below, a strip of grass per TTL: as long as timers stand in it, and cut as
+ * far as timers fire within a second. Block characters where the locale has
+ * UTF-8, else ASCII; colours unless NO_COLOR is set.
+ *
+ * Cost: some 4 KiB of output a frame at 80 columns, tens of microseconds.
+ */
+#include "demo.h"
+#include "output.h"
+#include "text.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define DRAW_COLUMNS_MIN 59
+#define DRAW_COLUMNS_MAX 200
+#define DRAW_ROWS_MIN 16
+#define DRAW_ROWS_FIXED 7 /* all but meadow and strips, the last one free */
+#define DRAW_LABELS 34    /* columns of a strip that are not grass */
+#define DRAW_MOWER 6
+
+#define DRAW_ENTER "\033[?1049h\033[?25l" /* other screen, hide the cursor */
+#define DRAW_LEAVE "\033[?25h\033[?1049l"
+
+/* Without the last column: some terminals wrap when it is written. */
+struct draw_size {
+    size_t columns;
+    size_t rows;
+};
+
+/* The ways to draw, chosen once. */
+static struct {
+    bool utf8;
+    bool colours;
+    const char *ink; /* the colour in use */
+} draw;
+
+static const char draw_plain[] = "";
+static const char draw_grass[] = "\033[32m";
+static const char draw_cut[] = "\033[33m";
+static const char draw_mower[] = "\033[31m";
+static const char draw_faint[] = "\033[2m";
+
+static volatile sig_atomic_t draw_suspended;
+
+static void
+draw_on_suspend(int number)
+{
+    (void)number;
+    draw_suspended = 1;
+}
+
+static struct draw_size
+draw_measure(void)
+{
+    struct draw_size size = {79, 24};
+    struct winsize window;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 &&
+        window.ws_row > 0) {
+        size.columns = window.ws_col - 1U;
+        size.rows = window.ws_row;
+    }
+    if (size.columns > DRAW_COLUMNS_MAX)
+        size.columns = DRAW_COLUMNS_MAX;
+    return size;
+}
+
+static bool
+draw_fits(struct draw_size size)
+{
+    return size.columns >= DRAW_COLUMNS_MIN && size.rows >= DRAW_ROWS_MIN;
+}
+
+bool
+demo_draw_possible(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && term != NULL && *term != '\0' &&
+           strcmp(term, "dumb") != 0 && draw_fits(draw_measure());
+}
+
+void
+demo_draw_open(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    struct sigaction action;
+    setlocale(LC_CTYPE, "");
+    draw.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    draw.colours = no_color == NULL || *no_color == '\0';
+    draw.ink = draw_plain;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = draw_on_suspend;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTSTP, &action, NULL);
+    fputs(DRAW_ENTER, stdout);
+}
+
+void
+demo_draw_close(void)
+{
+    fputs(DRAW_LEAVE, stdout);
+    output_flush();
+}
+
+static void
+draw_use(const char *ink)
+{
+    if (ink == draw.ink || !draw.colours)
+        return;
+    draw.ink = ink;
+    printf("\033[0m%s", ink);
+}
+
+static void
+draw_end_line(void)
+{
+    draw_use(draw_plain);
+    fputs("\033[K\n", stdout);
+}
+
+/* One cell of grass, 0 to 8 eighths high. */
+static void
+draw_blade(size_t eighths)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄",
+                                         "▅", "▆", "▇", "█"};
+    static const char ascii[] = " ..,:;i||";
+    if (draw.utf8)
+        fputs(blocks[eighths], stdout);
+    else
+        putchar(ascii[eighths]);
+}
+
+/* 0 to 7, the same for the same place: no blade is as high as the next. */
+static size_t
+draw_hash(size_t place)
+{
+    return (size_t)(((uint32_t)place * UINT32_C(2654435769)) >> 29);
+}
+
+/* How high grass stands at a place, in eighths below 8 * cells: uneven, and
+ * lower where the wind is. */
+static size_t
+draw_height(size_t place, uint64_t frame, size_t cells)
+{
+    size_t wind = (size_t)((place + 40 - frame % 40) % 20);
+    size_t bent = wind < 4 ? wind : wind < 8 ? 8 - wind : 0;
+    return 8 * cells - 1 - draw_hash(place) / 2 - bent / 2;
+}
+
+static void
+draw_title(const struct demo *demo, struct draw_size size)
+{
+    const struct demo_counts *past = demo_past(demo, DEMO_FRAMES_PER_SECOND);
+    double rate = demo_rate(demo, past, demo_operations(&demo->counts),
+                            demo_operations(past));
+    char left[80];
+    char right[80];
+    int length = snprintf(left, sizeof left, " lawn demo: %s timers, %s ops/s",
+                          text_count(demo_running(demo)).s, text_short(rate).s);
+    int rest = (int)size.columns - length;
+    snprintf(right, sizeof right, "%.1f of %g s ",
+             (double)(demo->now - demo->begin) / (double)DEMO_SECOND,
+             (double)demo->options->run_ns / (double)DEMO_SECOND);
+    printf("%s%*.*s", left, rest, rest, right);
+    draw_end_line();
+}
+
+/* The mower's cell in a row counted from the ground. */
+static void
+draw_mower_cell(size_t row, size_t cell)
+{
+    static const char *const bodies[] = {"(o)(o)", "\\_[##]", "\\     "};
+    draw_use(draw_mower);
+    putchar(row < 3 ? bodies[row][cell] : ' ');
+}
+
+/* What flies behind the mower, thinning out. */
+static void
+draw_clipping(size_t row, size_t behind, uint64_t frame)
+{
+    bool flies = row > 0 && behind < 4 * row + 4 &&
+                 draw_hash(behind * 7 + row * 3 + (size_t)frame * 5) == 0;
+    draw_use(draw_cut);
+    putchar(flies ? '\'' : ' ');
+}
+
+/* One row of the meadow, row 0 being the ground. */
+static void
+draw_meadow_row(const struct demo *demo, struct draw_size size, size_t cells,
+                size_t row)
+{
+    uint64_t passed = demo->now - demo->begin;
+    double done = (double)passed / (double)demo->options->run_ns;
+    size_t mower = (size_t)(done * (double)(size.columns - DRAW_MOWER));
+    for (size_t x = 0; x < size.columns; x++) {
+        if (x >= mower && x < mower + DRAW_MOWER) {
+            draw_mower_cell(row, x - mower);
+        } else if (x < mower && row > 0) {
+            draw_clipping(row, mower - x, demo->frame);
+        } else {
+            size_t height = x < mower ? 1 + draw_hash(x) / 4
+                                      : draw_height(x, demo->frame, cells);
+            size_t here = height > 8 * row ? height - 8 * row : 0;
+            draw_use(x < mower ? draw_cut : draw_grass);
+            draw_blade(here < 8 ? here : 8);
+        }
+    }
+    draw_end_line();
+}
+
+/* The strip of one TTL. longest is the most that stand in any. */
+static void
+draw_strip(const struct demo *demo, struct draw_size size, size_t ttl,
+           uint64_t longest)
+{
+    const struct demo_counts *past = demo_past(demo, DEMO_FRAMES_PER_SECOND);
+    uint64_t standing = demo->counts.standing[ttl];
+    double fires =
+        demo_rate(demo, past, demo->counts.fires_of[ttl], past->fires_of[ttl]);
+    size_t width = size.columns - DRAW_LABELS;
+    size_t length = (size_t)((standing * width + longest - 1) / longest);
+    size_t cut = length;
+    if (fires < (double)standing)
+        cut = (size_t)((double)length * fires / (double)standing + 0.5);
+    printf(" %8.8s ", text_ttl(demo->options->ttls.ns[ttl]).s);
+    for (size_t x = 0; x < width; x++) {
+        draw_use(x < cut ? draw_cut : draw_grass);
+        if (x >= length)
+            putchar(' ');
+        else
+            draw_blade(x < cut ? 1 : draw_height(x + 31 * ttl, demo->frame, 1));
+    }
+    draw_use(draw_plain);
+    printf(" %10s %9s/s ", text_count(standing).s, text_short(fires).s);
+    draw_end_line();
+}
+
+static void
+draw_strips(const struct demo *demo, struct draw_size size, size_t rows)
+{
+    size_t count = demo->options->ttls.count;
+    size_t shown = count <= rows ? count : rows - 1;
+    uint64_t longest = 1;
+    for (size_t i = 0; i < count; i++) {
+        if (demo->counts.standing[i] > longest)
+            longest = demo->counts.standing[i];
+    }
+    draw_use(draw_faint);
+    printf(" %8s %-*s %10s %11s ", "TTL", (int)(size.columns - DRAW_LABELS),
+           "standing, and mown in 1 s", "timers", "fired");
+    draw_end_line();
+    for (size_t i = 0; i < shown; i++)
+        draw_strip(demo, size, i, longest);
+    if (shown < count) {
+        printf(" %8s and %zu more", "...", count - shown);
+        draw_end_line();
+    }
+}
+
+static struct text
+draw_rate(const struct demo *demo, uint64_t now_value, uint64_t past_value)
+{
+    return text_short(demo_rate(demo, demo_past(demo, DEMO_FRAMES_PER_SECOND),
+                                now_value, past_value));
+}
+
+static void
+draw_rates(const struct demo *demo)
+{
+    const struct demo_counts *counts = &demo->counts;
+    const struct demo_counts *past = demo_past(demo, DEMO_FRAMES_PER_SECOND);
+    printf(" starts %s/s  restarts %s/s  stops %s/s  fires %s/s",
+           draw_rate(demo, counts->starts, past->starts).s,
+           draw_rate(demo, counts->restarts, past->restarts).s,
+           draw_rate(demo, counts->stops, past->stops).s,
+           draw_rate(demo, counts->fires, past->fires).s);
+    draw_end_line();
+    printf(" lateness p50 %s, p99 %s, max %s; %s early",
+           text_lateness(histogram_percentile(&demo->lateness, 50)).s,
+           text_lateness(histogram_percentile(&demo->lateness, 99)).s,
+           text_lateness(demo->lateness.max).s, text_count(demo->early).s);
+    draw_end_line();
+}
+
+void
+demo_draw_frame(const struct demo *demo)
+{
+    if (draw_suspended) {
+        draw_suspended = 0;
+        demo_draw_close();
+        kill(getpid(), SIGSTOP); /* until the shell continues us */
+        fputs(DRAW_ENTER, stdout);
+    }
+    struct draw_size size = draw_measure();
+    fputs("\033[H", stdout);
+    if (!draw_fits(size)) {
+        fputs("\033[Jlawn demo: window too small", stdout);
+        return;
+    }
+    size_t meadow = size.rows < 20 ? 2 : 3;
+    draw_title(demo, size);
+    for (size_t row = meadow; row-- > 0;)
+        draw_meadow_row(demo, size, meadow, row);
+    draw_end_line();
+    draw_strips(demo, size, size.rows - DRAW_ROWS_FIXED - meadow + 1);
+    if (size.rows >= 20)
+        draw_end_line();
+    draw_rates(demo);
+    fputs("\033[J", stdout);
+}

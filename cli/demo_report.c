@@ -1,0 +1,137 @@
+/* demo_report.c - the figures of "lawn demo", as text and as JSON. */
+#include "demo.h"
+#include "text.h"
+
+#include <inttypes.h>
+
+static double
+demo_seconds(uint64_t ns)
+{
+    return (double)ns / (double)DEMO_SECOND;
+}
+
+static double
+demo_elapsed(const struct demo *demo)
+{
+    return demo_seconds(demo->now - demo->begin);
+}
+
+/* How much of the time the process had a core; without one it is late. */
+static double
+demo_core_percent(const struct demo *demo)
+{
+    return 100 * demo_seconds(demo->core_ns) / demo_elapsed(demo);
+}
+
+/* What the lawn needs for one timer: the timer itself, and its share of the
+ * lawn's own memory, which does not grow. */
+static double
+demo_bytes_per_timer(const struct demo *demo, const struct lawn_stats *stats)
+{
+    return (double)sizeof(struct lawn_timer) +
+           (double)stats->bytes / (double)demo->options->timers;
+}
+
+void
+demo_report_begin(const struct demo *demo, FILE *out)
+{
+    const struct demo_ttls *ttls = &demo->options->ttls;
+    fprintf(out, "%s timers for %g s, TTLs",
+            text_count(demo->options->timers).s,
+            demo_seconds(demo->options->run_ns));
+    for (size_t i = 0; i < ttls->count; i++)
+        fprintf(out, " %s", text_ttl(ttls->ns[i]).s);
+    putc('\n', out);
+}
+
+void
+demo_report_line(const struct demo *demo, FILE *out)
+{
+    const struct demo_counts *past = demo_past(demo, 0);
+    double operations = demo_rate(demo, past, demo_operations(&demo->counts),
+                                  demo_operations(past));
+    double fires = demo_rate(demo, past, demo->counts.fires, past->fires);
+    fprintf(out,
+            "%4.0f s  %s running  %s operations/s  %s fired/s  p99 %s late  "
+            "%" PRIu64 " early\n",
+            demo_elapsed(demo), text_count(demo_running(demo)).s,
+            text_short(operations).s, text_short(fires).s,
+            text_lateness(histogram_percentile(&demo->lateness, 99)).s,
+            demo->early);
+}
+
+static void
+demo_report_count(FILE *out, const char *name, uint64_t count, double seconds)
+{
+    fprintf(out, "  %-11s %14s  %12s per second\n", name, text_count(count).s,
+            text_count((uint64_t)((double)count / seconds)).s);
+}
+
+void
+demo_report_summary(const struct demo *demo, FILE *out)
+{
+    const struct demo_counts *counts = &demo->counts;
+    const struct histogram *lateness = &demo->lateness;
+    double seconds = demo_elapsed(demo);
+    struct lawn_stats stats;
+    lawn_stats(demo->lawn, &stats);
+    fprintf(out, "lawn demo: %s timers of %zu TTLs, %.1f s%s\n",
+            text_count(demo->options->timers).s, demo->options->ttls.count,
+            seconds, demo->interrupted ? ", interrupted" : "");
+    demo_report_count(out, "operations", demo_operations(counts), seconds);
+    demo_report_count(out, "started", counts->starts, seconds);
+    demo_report_count(out, "restarted", counts->restarts, seconds);
+    demo_report_count(out, "stopped", counts->stops, seconds);
+    demo_report_count(out, "fired", counts->fires, seconds);
+    fprintf(out, "  %-11s %14s\n", "running", text_count(stats.count).s);
+    fprintf(out, "  %-11s %14s\n", "early", text_count(demo->early).s);
+    fprintf(out, "  %-11s %14s\n", "lost", text_count(demo->lost).s);
+    fprintf(out, "  %-11s   p50 %s, p99 %s, max %s\n", "lateness",
+            text_lateness(histogram_percentile(lateness, 50)).s,
+            text_lateness(histogram_percentile(lateness, 99)).s,
+            text_lateness(lateness->max).s);
+    fprintf(out, "  %-11s   %.0f %% of the time, the rest went elsewhere\n",
+            "core", demo_core_percent(demo));
+    fprintf(out,
+            "  %-11s   %.2f bytes per timer: %zu in its object and\n"
+            "  %-11s   its share of the lawn's %s bytes\n",
+            "memory", demo_bytes_per_timer(demo, &stats),
+            sizeof(struct lawn_timer), "", text_count(stats.bytes).s);
+}
+
+void
+demo_report_json(const struct demo *demo, FILE *out)
+{
+    const struct demo_counts *counts = &demo->counts;
+    const struct demo_ttls *ttls = &demo->options->ttls;
+    uint64_t operations = demo_operations(counts);
+    struct lawn_stats stats;
+    lawn_stats(demo->lawn, &stats);
+    fprintf(out, "{\"timers\": %" PRIu64 ", \"seconds\": %.3f, ",
+            demo->options->timers, demo_elapsed(demo));
+    fprintf(out, "\"interrupted\": %s, \"seed\": %" PRIu64 ", \"ttls_ns\": [",
+            demo->interrupted ? "true" : "false", demo->options->seed);
+    for (size_t i = 0; i < ttls->count; i++)
+        fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "", ttls->ns[i]);
+    fprintf(out,
+            "], \"operations\": %" PRIu64 ", \"operations_per_second\": %.0f, ",
+            operations, (double)operations / demo_elapsed(demo));
+    fprintf(out,
+            "\"started\": %" PRIu64 ", \"restarted\": %" PRIu64
+            ", \"stopped\": %" PRIu64 ", \"fired\": %" PRIu64
+            ", \"running\": %" PRIu64 ", ",
+            counts->starts, counts->restarts, counts->stops, counts->fires,
+            stats.count);
+    fprintf(out,
+            "\"early\": %" PRIu64 ", \"lost\": %" PRIu64
+            ", \"lateness_ns\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
+            ", \"max\": %" PRIu64 "}, \"core_percent\": %.1f, ",
+            demo->early, demo->lost, histogram_percentile(&demo->lateness, 50),
+            histogram_percentile(&demo->lateness, 99), demo->lateness.max,
+            demo_core_percent(demo));
+    fprintf(out,
+            "\"timer_bytes\": %zu, \"lawn_bytes\": %zu, "
+            "\"bytes_per_timer\": %.2f}\n",
+            sizeof(struct lawn_timer), stats.bytes,
+            demo_bytes_per_timer(demo, &stats));
+}

@@ -1,0 +1,322 @@
+/* options.c - reads a verb's arguments as its option table says.
+ *
+ * All numbers are read in integers, digit by digit, so that 0.1s is exactly
+ * 100,000,000 ns and too large a value is seen, not rounded. Cost: a scan of
+ * the table for each argument.
+ */
+#include "options.h"
+#include "verbs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTIONS_WORD_MAX 32 /* longer words resemble nothing */
+
+static bool
+options_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* *sum += a * b, unless that overflows. */
+static bool
+options_add_product(uint64_t *sum, uint64_t a, uint64_t b)
+{
+    if (b != 0 && a > (UINT64_MAX - *sum) / b)
+        return false;
+    *sum += a * b;
+    return true;
+}
+
+/* The digits at text, with at most one point among them. */
+static size_t
+options_decimal_length(const char *text)
+{
+    size_t whole = strspn(text, "0123456789");
+    if (whole == 0)
+        return 0;
+    if (text[whole] != '.' || !options_is_digit(text[whole + 1]))
+        return whole;
+    return whole + 1 + strspn(text + whole + 1, "0123456789");
+}
+
+/* *sum += (the decimal number of that length at text) * unit. False if the
+ * product is not whole or the sum overflows. */
+static bool
+options_add_decimal(uint64_t *sum, const char *text, size_t length,
+                    uint64_t unit)
+{
+    uint64_t whole = 0;
+    size_t i = 0;
+    for (; i < length && text[i] != '.'; i++) {
+        uint64_t next = (uint64_t)(text[i] - '0');
+        if (!options_add_product(&next, whole, 10))
+            return false;
+        whole = next;
+    }
+    if (!options_add_product(sum, whole, unit))
+        return false;
+    for (i++; i < length; i++) {
+        uint64_t digit = (uint64_t)(text[i] - '0');
+        if (digit != 0 && unit % 10 != 0)
+            return false;
+        unit /= 10;
+        if (!options_add_product(sum, digit, unit))
+            return false;
+    }
+    return true;
+}
+
+bool
+options_duration(const char **text, uint64_t *ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {
+        {"d", 86400000000000},
+        {"h", 3600000000000},
+        {"m", 60000000000},
+        {"s", 1000000000},
+        {"ms", 1000000},
+        {"us", 1000},
+        {"ns", 1},
+    };
+    const size_t unit_count = sizeof units / sizeof units[0];
+    size_t unit = 0; /* the next may be this one or a smaller one: 1h30m */
+    const char *at = *text;
+    *ns = 0;
+    while (options_is_digit(*at)) {
+        size_t digits = options_decimal_length(at);
+        size_t letters = strspn(at + digits, "dhmsun");
+        while (unit < unit_count &&
+               !(strlen(units[unit].name) == letters &&
+                 memcmp(units[unit].name, at + digits, letters) == 0))
+            unit++;
+        if (unit == unit_count ||
+            !options_add_decimal(ns, at, digits, units[unit].ns))
+            return false;
+        at += digits + letters;
+        unit++;
+    }
+    if (at == *text)
+        return false;
+    *text = at;
+    return true;
+}
+
+static bool
+options_store(const struct options_spec *spec, uint64_t value, void *out)
+{
+    if (value < spec->min || value > spec->max)
+        return false;
+    memcpy(out, &value, sizeof value);
+    return true;
+}
+
+bool
+options_flag(const struct options_spec *spec, const char *text, void *out)
+{
+    (void)spec;
+    bool on = text != NULL;
+    memcpy(out, &on, sizeof on);
+    return true;
+}
+
+bool
+options_number(const struct options_spec *spec, const char *text, void *out)
+{
+    uint64_t value = 0;
+    size_t length = strspn(text, "0123456789");
+    return length > 0 && text[length] == '\0' &&
+           options_add_decimal(&value, text, length, 1) &&
+           options_store(spec, value, out);
+}
+
+/* What a count's suffix multiplies by; 0 if it is none. */
+static uint64_t
+options_suffix(const char *suffix)
+{
+    static const char letters[] = "kMG";
+    uint64_t unit = 1;
+    if (*suffix == '\0')
+        return 1;
+    if (*suffix == 'e' && options_is_digit(suffix[1])) {
+        char *end;
+        unsigned long exponent = strtoul(suffix + 1, &end, 10);
+        if (*end != '\0' || exponent > 19)
+            return 0;
+        while (exponent-- > 0)
+            unit *= 10;
+        return unit;
+    }
+    const char *letter = strchr(letters, *suffix);
+    if (letter == NULL || suffix[1] != '\0')
+        return 0;
+    for (const char *l = letters; l <= letter; l++)
+        unit *= 1000;
+    return unit;
+}
+
+bool
+options_count(const struct options_spec *spec, const char *text, void *out)
+{
+    uint64_t value = 0;
+    size_t length = options_decimal_length(text);
+    uint64_t unit = options_suffix(text + length);
+    return length > 0 && unit > 0 &&
+           options_add_decimal(&value, text, length, unit) &&
+           options_store(spec, value, out);
+}
+
+bool
+options_seconds(const struct options_spec *spec, const char *text, void *out)
+{
+    uint64_t ns = 0;
+    size_t length = options_decimal_length(text);
+    if (length > 0 && text[length] == '\0')
+        return options_add_decimal(&ns, text, length, 1000000000) &&
+               options_store(spec, ns, out);
+    return options_duration(&text, &ns) && *text == '\0' &&
+           options_store(spec, ns, out);
+}
+
+bool
+options_resembles(const char *word, const char *name)
+{
+    size_t columns = strlen(name);
+    size_t rows = strlen(word);
+    size_t row[OPTIONS_WORD_MAX + 1]; /* of the edit distances, Levenshtein's */
+    if (rows > OPTIONS_WORD_MAX || columns > OPTIONS_WORD_MAX)
+        return false;
+    for (size_t j = 0; j <= columns; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= rows; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            size_t best = diagonal + (word[i - 1] != name[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[columns] <= 2 && row[columns] < columns;
+}
+
+static void
+options_help_one(const struct options_spec *spec, FILE *out)
+{
+    char left[40];
+    snprintf(left, sizeof left, "--%s %s", spec->name,
+             spec->value != NULL ? spec->value : "");
+    fprintf(out, "  %-14s  %s", left, spec->help);
+    if (spec->initial != NULL) {
+        bool fits = strlen(spec->help) + strlen(spec->initial) < 50;
+        fprintf(out, "%s (default %s)", fits ? "" : "\n                 ",
+                spec->initial);
+    }
+    putc('\n', out);
+}
+
+void
+options_help(const struct options_verb *verb, FILE *out)
+{
+    fprintf(out, "usage: lawn %s [OPTION]...\n\n%s\noptions:\n", verb->name,
+            verb->details);
+    for (const struct options_spec *s = verb->specs; s->name != NULL; s++)
+        options_help_one(s, out);
+    fprintf(out, "  %-14s  %s\n\nexample:\n  %s\n", "--help",
+            "print this and exit", verb->example);
+}
+
+/* Says what is wrong with argument, and where help is. */
+static void
+options_complain(const struct options_verb *verb, const char *what,
+                 const char *argument)
+{
+    fprintf(stderr, "lawn %s: %s '%s'\n", verb->name, what, argument);
+    for (const struct options_spec *s = verb->specs; s->name != NULL; s++) {
+        if (argument[0] == '-' &&
+            options_resembles(argument + strspn(argument, "-"), s->name))
+            fprintf(stderr, "did you mean --%s?\n", s->name);
+    }
+    fprintf(stderr, "see 'lawn %s --help'\n", verb->name);
+}
+
+/* The spec of an argument "--name" or "--name=value"; *value is what follows
+ * the equals sign, or NULL. */
+static const struct options_spec *
+options_find(const struct options_verb *verb, const char *argument,
+             const char **value)
+{
+    size_t length = strcspn(argument, "=");
+    *value = argument[length] == '=' ? argument + length + 1 : NULL;
+    if (strncmp(argument, "--", 2) != 0)
+        return NULL;
+    for (const struct options_spec *s = verb->specs; s->name != NULL; s++) {
+        if (strlen(s->name) == length - 2 &&
+            memcmp(s->name, argument + 2, length - 2) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/* Reads the option at argv[*i], and its value there or in the next. */
+static bool
+options_read_one(const struct options_verb *verb, char **argv, int *i,
+                 void *values)
+{
+    const char *text;
+    const struct options_spec *spec = options_find(verb, argv[*i], &text);
+    if (spec == NULL) {
+        options_complain(
+            verb, argv[*i][0] == '-' ? "unknown option" : "unexpected argument",
+            argv[*i]);
+        return false;
+    }
+    if (spec->value == NULL && text != NULL) {
+        fprintf(stderr, "lawn %s: --%s takes no value\n", verb->name,
+                spec->name);
+        return false;
+    }
+    if (spec->value == NULL)
+        text = "";
+    else if (text == NULL)
+        text = argv[++*i]; /* NULL at the end of argv */
+    if (text == NULL) {
+        fprintf(stderr, "lawn %s: --%s needs a value: %s\n", verb->name,
+                spec->name, spec->accepts);
+        *i -= 1;
+        return false;
+    }
+    if (!spec->parse(spec, text, (char *)values + spec->offset)) {
+        fprintf(stderr, "lawn %s: --%s: '%s' is not %s\n", verb->name,
+                spec->name, text, spec->accepts);
+        return false;
+    }
+    return true;
+}
+
+bool
+options_read(const struct options_verb *verb, int argc, char **argv,
+             void *values, int *exit_code)
+{
+    for (const struct options_spec *s = verb->specs; s->name != NULL; s++)
+        s->parse(s, s->initial, (char *)values + s->offset);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            options_help(verb, stdout);
+            *exit_code = VERBS_OK;
+            return false;
+        }
+        if (!options_read_one(verb, argv, &i, values)) {
+            *exit_code = VERBS_USAGE;
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,67 @@
+/* options.h - one table of options per verb, and everything made from it.
+ *
+ * A verb lists its options once, as an array of struct options_spec. Parsing,
+ * defaults, error messages and --help are read off that array, so they cannot
+ * disagree.
+ */
+#ifndef LAWN_CLI_OPTIONS_H
+#define LAWN_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct options_spec;
+
+/* Reads text into *out, whose type is the parser's own. False: the text is not
+ * acceptable; *out may have changed. */
+typedef bool options_parse_fn(const struct options_spec *spec, const char *text,
+                              void *out);
+
+/* An option "--name VALUE". A flag has neither value nor initial. The result
+ * goes to the byte offset in the verb's struct of values. */
+struct options_spec {
+    const char *name;    /* without the dashes; NULL ends the table */
+    const char *value;   /* what the help calls its value; NULL: a flag */
+    const char *initial; /* the default, as a user would write it */
+    const char *help;
+    const char *accepts; /* completes "'x' is not ..." */
+    options_parse_fn *parse;
+    uint64_t min;
+    uint64_t max;
+    size_t offset;
+};
+
+struct options_verb {
+    const char *name;
+    const char *summary; /* one line of "lawn --help" */
+    const char *details; /* paragraphs of "lawn VERB --help" */
+    const char *example;
+    const struct options_spec *specs;
+    int (*run)(int argc, char **argv); /* argv[0] is the verb; an exit code */
+};
+
+/* Fills values with the defaults and then from argv. True: go on. False: the
+ * help or an error message has been printed; return *exit_code. */
+bool options_read(const struct options_verb *verb, int argc, char **argv,
+                  void *values, int *exit_code);
+
+void options_help(const struct options_verb *verb, FILE *out);
+
+/* Whether a user who wrote word may have meant name: at most two letters
+ * inserted, left out or mistaken. */
+bool options_resembles(const char *word, const char *name);
+
+/* Parsers. min <= value <= max is part of being acceptable. */
+options_parse_fn options_flag;    /* bool */
+options_parse_fn options_number;  /* uint64_t: 42 */
+options_parse_fn options_count;   /* uint64_t: 250k, 1M, 1e6, 1.5M */
+options_parse_fn options_seconds; /* uint64_t of ns: 10, 0.5, 1m30s */
+
+/* Reads a duration such as 250ms, 1.5s or 1h30m from *text on, up to what is
+ * not part of it, and moves *text there. False: no duration, more than a
+ * uint64_t of nanoseconds, or a fraction of one. */
+bool options_duration(const char **text, uint64_t *ns);
+
+#endif

@@ -1,0 +1,45 @@
+/* output.c - standard output that cannot fail unnoticed.
+ *
+ * stdout is buffered in full and written in output_flush() only, where errno
+ * can be kept: a printf that overflows a buffer loses it. Cost: the buffer,
+ * larger than what is printed between two flushes.
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static char output_buffer[1 << 17];
+static int output_error; /* the first; 0 if none */
+
+void
+output_open(void)
+{
+    setvbuf(stdout, output_buffer, _IOFBF, sizeof output_buffer);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+bool
+output_flush(void)
+{
+    if (output_error != 0)
+        return false;
+    if (fflush(stdout) != 0)
+        output_error = errno;
+    else if (ferror(stdout))
+        output_error = EIO;
+    return output_error == 0;
+}
+
+bool
+output_close(void)
+{
+    if (output_flush())
+        return true;
+    if (output_error != EPIPE)
+        fprintf(stderr, "lawn: cannot write the output: %s\n",
+                strerror(output_error));
+    return false;
+}

@@ -1,0 +1,19 @@
+/* output.h - standard output that cannot fail unnoticed. */
+#ifndef LAWN_CLI_OUTPUT_H
+#define LAWN_CLI_OUTPUT_H
+
+#include <stdbool.h>
+
+/* Call before anything is printed. A write to a closed pipe fails from here
+ * on, instead of ending the process. */
+void output_open(void);
+
+/* Writes out what was printed to stdout. False: that, or an earlier write,
+ * failed; what is printed from here on is lost. */
+bool output_flush(void);
+
+/* Flushes, and names the failure on stderr if there was one; a closed pipe is
+ * no news to whoever closed it, and not named. Returns output_flush(). */
+bool output_close(void);
+
+#endif

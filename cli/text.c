@@ -1,0 +1,85 @@
+/* text.c - numbers and times as people read them. */
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct text
+text_count(uint64_t n)
+{
+    char digits[24];
+    struct text text;
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n);
+    size_t end = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text.s[end++] = ',';
+        text.s[end++] = digits[i];
+    }
+    text.s[end] = '\0';
+    return text;
+}
+
+/* value in the last of the units of which it is at least 1, each step times
+ * the one before; to two or three digits. */
+static struct text
+text_scaled(double value, const char *const *units, double step)
+{
+    struct text text;
+    while (units[1] != NULL && value >= step - 0.5) {
+        value /= step;
+        units++;
+    }
+    snprintf(text.s, sizeof text.s, "%.*f%s", value < 9.95 ? 1 : 0, value,
+             units[0]);
+    return text;
+}
+
+struct text
+text_short(double n)
+{
+    static const char *const units[] = {"k", "M", "G", "T", NULL};
+    struct text text;
+    if (n >= 999.5)
+        return text_scaled(n / 1000, units, 1000);
+    snprintf(text.s, sizeof text.s, "%.0f", n);
+    return text;
+}
+
+struct text
+text_lateness(uint64_t ns)
+{
+    static const char *const units[] = {" us", " ms", " s", NULL};
+    struct text text;
+    if (ns >= 1000)
+        return text_scaled((double)ns / 1000, units, 1000);
+    snprintf(text.s, sizeof text.s, "%" PRIu64 " ns", ns);
+    return text;
+}
+
+struct text
+text_ttl(uint64_t ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {
+        {"d", 86400000000000},
+        {"h", 3600000000000},
+        {"m", 60000000000},
+        {"s", 1000000000},
+        {"ms", 1000000},
+        {"us", 1000},
+        {"ns", 1},
+    };
+    struct text text = {"0s"};
+    size_t end = 0;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (ns >= units[i].ns)
+            end += (size_t)snprintf(text.s + end, sizeof text.s - end,
+                                    "%" PRIu64 "%s", ns / units[i].ns,
+                                    units[i].name);
+        ns %= units[i].ns;
+    }
+    return text;
+}

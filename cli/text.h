@@ -1,0 +1,19 @@
+/* text.h - numbers and times as people read them.
+ *
+ * Each returns its text by value: printf("%s", text_count(n).s). O(length).
+ */
+#ifndef LAWN_CLI_TEXT_H
+#define LAWN_CLI_TEXT_H
+
+#include <stdint.h>
+
+struct text {
+    char s[48];
+};
+
+struct text text_count(uint64_t n);     /* 1,234,567 */
+struct text text_short(double n);       /* 1.2M */
+struct text text_ttl(uint64_t ns);      /* exact: 1h30m */
+struct text text_lateness(uint64_t ns); /* two or three digits: 4.1 us */
+
+#endif

@@ -1,0 +1,20 @@
+/* verbs.h - what main and the verbs agree on: the exit codes and the verbs.
+ *
+ * A verb is one file and one struct options_verb; main finds it by name in its
+ * table and calls its run(). To add one: declare it here, list it in main.c.
+ */
+#ifndef LAWN_CLI_VERBS_H
+#define LAWN_CLI_VERBS_H
+
+#include "options.h"
+
+enum verbs_exit {
+    VERBS_OK = 0,
+    VERBS_FAILED = 1, /* no memory, or the verb's own "no" */
+    VERBS_USAGE = 2,
+    VERBS_OUTPUT = 4,
+};
+
+extern const struct options_verb demo_verb;
+
+#endif

@@ -1,0 +1,259 @@
+#!/usr/bin/env bats
+# lawn(1) as its users meet it. LAWN names the tool, by default build/lawn.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    lawn="${LAWN:-$BATS_TEST_DIRNAME/../../build/lawn}"
+}
+
+# Runs lawn with the arguments; it must refuse them and say each of the words
+# in the array $words, on stderr only.
+refuses() {
+    run --separate-stderr "$lawn" "$@"
+    [ "$status" -eq 2 ]
+    [ -z "$output" ]
+    local word
+    for word in "${words[@]}"; do
+        [[ "$stderr" == *"$word"* ]]
+    done
+}
+
+# Runs a command on a terminal of $1 columns and $2 rows; what it wrote there
+# is in $output.
+on_terminal() {
+    local size="stty cols $1 rows $2"
+    shift 2
+    command -v script >/dev/null || skip "script(1) is missing"
+    run script -qec "$size; $*" /dev/null </dev/null
+}
+
+@test "without a verb it prints the help on stderr and exits 2" {
+    words=("usage: lawn VERB" "demo")
+    refuses
+}
+
+@test "help is printed on stdout with an example" {
+    for verb in "" demo; do
+        run --separate-stderr "$lawn" $verb --help
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+        [[ "$output" == "usage: lawn"* ]]
+        [[ "$output" == *"example:"*"lawn demo --timers"* ]]
+    done
+}
+
+@test "the help lists every option with its default in 80 columns" {
+    run "$lawn" demo --help
+    for option in "--timers N" "--seconds S" "--ttls LIST" "--seed N" --json \
+        "(default 1M)" "(default 10)" "(default 100ms,"; do
+        [[ "$output" == *"$option"* ]]
+    done
+    run ! grep -E '.{80}' <<<"$output"
+}
+
+@test "the example in the help works" {
+    example="$("$lawn" demo --help | sed -n 's/^  lawn demo/demo/p')"
+    run "$lawn" $example --seconds 0.05
+    [ "$status" -eq 0 ]
+}
+
+@test "the version is one line" {
+    run "$lawn" --version
+    [ "$status" -eq 0 ]
+    [[ "$output" =~ ^lawn\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "an unknown verb gets a hint" {
+    words=("unknown verb 'dmeo'" "did you mean demo?" "lawn --help")
+    refuses dmeo
+    words=("unknown option '--quick'" "lawn --help")
+    refuses --quick
+}
+
+@test "an unknown option gets a hint" {
+    words=("unknown option '--timer'" "did you mean --timers?"
+        "lawn demo --help")
+    refuses demo --timer 5
+    words=("unexpected argument '5s'" "lawn demo --help")
+    refuses demo 5s
+}
+
+@test "bad counts are refused with what is accepted" {
+    for bad in "" 0 -1 +1 x 1x 1.5 1kk 1e 1e-3 0x10 inf 5G 1e20 ' 1' \
+        99999999999999999999; do
+        words=("lawn demo: --timers: '$bad' is not a count" "250k, 1M or 1e6")
+        refuses demo --timers "$bad"
+        refuses demo "--timers=$bad"
+    done
+}
+
+@test "bad times to run are refused with what is accepted" {
+    for bad in "" 0 0.001 -5 ten 5x 86401 1.s 2d 1e2; do
+        words=("lawn demo: --seconds: '$bad' is not a time" "0.5")
+        refuses demo --seconds "$bad"
+    done
+}
+
+@test "bad TTLs are refused with what is accepted" {
+    for bad in "" 5 0s '5s,' ',5s' '5s,,6s' "5s 6s" 5S 30m1h 5s5s 1.5ns \
+        36501d 999ns \
+        99999999999999999999s "$(printf '1s,%.0s' {1..64})1s"; do
+        words=("lawn demo: --ttls: '$bad' is not a list" "250ms,5s,1h30m")
+        refuses demo --ttls "$bad"
+    done
+}
+
+@test "bad seeds are refused with what is accepted" {
+    for bad in "" x -1 1.0 1k 18446744073709551616; do
+        words=("lawn demo: --seed: '$bad' is not a whole number")
+        refuses demo --seed "$bad"
+    done
+}
+
+@test "a missing value and a value too many are named" {
+    words=("--timers needs a value")
+    refuses demo --timers
+    words=("--json takes no value")
+    refuses demo --json=yes
+}
+
+@test "values are read exactly" {
+    run --separate-stderr "$lawn" demo --timers 0.25k --seconds 50ms --json \
+        --seed 18446744073709551615 --ttls 0.1s,1h30m,1d2h3m4s5ms6us7ns,1.5us
+    [ "$status" -eq 0 ]
+    [[ "$output" == *'"timers": 250,'* ]]
+    [[ "$output" == *'"seed": 18446744073709551615,'* ]]
+    ttls='100000000, 5400000000000, 93784005006007, 1500'
+    [[ "$output" == *"\"ttls_ns\": [$ttls]"* ]]
+}
+
+@test "a short run fires timers, none early, none lost" {
+    run --separate-stderr "$lawn" demo --timers 10000 --seconds 0.3
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ "$output" =~ fired\ +[1-9] ]]
+    grep -E '^  early +0$' <<<"$output"
+    grep -E '^  lost +0$' <<<"$output"
+    [[ "$output" =~ lateness\ +p50\ .*p99\ .*max ]]
+    [[ "$output" =~ 'bytes per timer' ]]
+}
+
+@test "any number of timers and TTLs runs, one timer included" {
+    for timers in 1 2 3 63 64 65; do
+        for ttls in 1us 1ms,1ms 36500d "$(printf '2ms,%.0s' {1..63})9h"; do
+            run "$lawn" demo --timers $timers --ttls "$ttls" --seconds 0.02
+            [ "$status" -eq 0 ]
+            grep -E '^  early +0$' <<<"$output"
+            grep -E '^  lost +0$' <<<"$output"
+        done
+    done
+}
+
+@test "the JSON summary is one object and all there is" {
+    run --separate-stderr "$lawn" demo --timers 10k --seconds 0.3 --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ "$output" == *'"early": 0, "lost": 0, '* ]]
+    command -v python3 >/dev/null || skip "python3 is missing"
+    python3 - "$output" <<'END'
+import json, sys
+s = json.loads(sys.argv[1])
+assert s["operations"] == (s["started"] + s["restarted"] + s["stopped"] +
+                           s["fired"])
+assert s["started"] == s["stopped"] + s["fired"] + s["running"]
+assert 0 < s["fired"] and 0 < s["restarted"] and 0 < s["stopped"]
+late = s["lateness_ns"]
+assert late["p50"] <= late["p99"] <= late["max"]
+share = s["lawn_bytes"] / s["timers"]
+assert abs(s["bytes_per_timer"] - s["timer_bytes"] - share) < 0.01
+END
+}
+
+@test "without a terminal it prints a line a second" {
+    run "$lawn" demo --timers 1000 --seconds 2.2
+    [ "$status" -eq 0 ]
+    [ "$(grep -cE '^ +[12] s .*running.*operations/s.* 0 early$' \
+        <<<"$output")" -eq 2 ]
+    [[ "$output" != *$'\033'* ]]
+}
+
+@test "SIGINT and SIGTERM end the run with the summary" {
+    for signal in INT TERM; do
+        run timeout --preserve-status -s $signal 0.5 \
+            "$lawn" demo --timers 1000 --seconds 60
+        [ "$status" -eq 0 ]
+        [[ "$output" == *" s, interrupted"* ]]
+        grep -E '^  early +0$' <<<"$output"
+    done
+}
+
+@test "a full disk is named and exits 4" {
+    [ -w /dev/full ] || skip "/dev/full is missing"
+    for arguments in --help --version "demo --help" \
+        "demo --timers 10 --seconds 30" \
+        "demo --timers 10 --seconds 0.1 --json"; do
+        run bash -c '"$0" $1 >/dev/full' "$lawn" "$arguments"
+        [ "$status" -eq 4 ]
+        [[ "$output" == "lawn: cannot write the output: No space left"* ]]
+    done
+}
+
+@test "a closed pipe exits 4 without a word" {
+    run bash -c '{ "$0" demo --timers 10 --seconds 30; echo $? >&2; } | true' \
+        "$lawn"
+    [ "$output" = 4 ]
+}
+
+@test "no memory for the timers is named and exits 1" {
+    [ -z "${ASAN_OPTIONS:-}" ] || skip "the sanitizer needs all addresses"
+    run bash -c 'ulimit -v 500000 && exec "$0" demo --timers 4G' "$lawn"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no memory for 4,000,000,000 timers"*"--timers"* ]]
+}
+
+@test "on a terminal it draws, and leaves the terminal as it was" {
+    on_terminal 60 16 TERM=xterm "$lawn" demo --timers 1000 --seconds 0.5
+    [ "$status" -eq 0 ]
+    [[ "$output" == $'\033[?1049h\033[?25l'* ]]
+    [[ "$output" == *" 100ms "*"/s "* ]]
+    [[ "$output" == *$'\033[32m'* ]]
+    [[ "$output" == *$'\033[?25h\033[?1049l''lawn demo: 1,000 timers'* ]]
+}
+
+@test "a signal during the drawing leaves the terminal as it was" {
+    on_terminal 80 24 TERM=xterm timeout --foreground --preserve-status \
+        -s INT 0.5 "$lawn" demo --timers 1000 --seconds 60
+    [ "$status" -eq 0 ]
+    [[ "$output" == *$'\033[?25h\033[?1049l''lawn demo: 1,000 timers'* ]]
+    [[ "$output" == *"interrupted"* ]]
+}
+
+@test "no row is wider than the terminal" {
+    local home=$'\033[H' rest=$'\033[J' line_end=$'\033[K\r'
+    for size in "60 16" "80 24" "200 50"; do
+        set -- $size
+        on_terminal "$1" "$2" TERM=xterm NO_COLOR=1 LC_ALL=C \
+            "$lawn" demo --timers 1000 --seconds 0.3
+        frame="${output##*"$home"}" # the last one
+        frame="${frame%%"$rest"*}"
+        frame="${frame//"$line_end"/}"
+        [ "$(wc -l <<<"${frame%$'\n'}")" -lt "$2" ]
+        run ! grep -E ".{$1}" <<<"$frame"
+    done
+}
+
+@test "NO_COLOR is honoured" {
+    on_terminal 80 24 TERM=xterm NO_COLOR=1 "$lawn" demo --timers 1000 \
+        --seconds 0.3
+    [[ "$output" == *$'\033[H'* ]]
+    [[ "$output" != *$'\033['[0-9]*m* ]]
+}
+
+@test "a dumb or small terminal gets lines" {
+    on_terminal 80 24 TERM=dumb "$lawn" demo --timers 1000 --seconds 0.3
+    [[ "$output" != *$'\033'* ]]
+    on_terminal 59 16 TERM=xterm "$lawn" demo --timers 1000 --seconds 0.3
+    [[ "$output" != *$'\033'* ]]
+}
