@@ -51,7 +51,9 @@ objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 SANITIZE := -fno-omit-frame-pointer -fno-sanitize-recover=all
 FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition $(CPPFLAGS) $(CFLAGS)
 FLAGS_debug = $(CPPFLAGS) -O1 -g
-FLAGS_asan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=address,undefined
+# A lawn that changes its habits often: see src/core/habits.c.
+FICKLE := -DLAWN_HABITS_TRIAL=32u -DLAWN_HABITS_MANY=8u
+FLAGS_asan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=address,undefined $(FICKLE)
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link

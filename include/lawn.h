@@ -145,7 +145,7 @@ struct lawn_stats {
     uint64_t moved;       /* index entries moved or dropped by mows */
     uint64_t moved_idle;  /* the most by one mow that fired nothing */
     size_t live_blades;   /* blades that hold timers now */
-    size_t blades;        /* blades there are */
+    size_t blades;        /* blades there are: over twice those asked for */
     size_t bytes;         /* memory of the lawn: never grows */
 };
 

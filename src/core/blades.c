@@ -34,7 +34,8 @@ lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
 
 /* The first blade of the set that a blade belongs to. */
 static inline struct lawn_blade *
-lawn_blades_set(const struct lawn_blades *blades, const struct lawn_blade *blade)
+lawn_blades_set(const struct lawn_blades *blades,
+                const struct lawn_blade *blade)
 {
     size_t number = (size_t)(blade - blades->all);
 

@@ -46,21 +46,21 @@ lawn_check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
 
             checking->running++;
             if (deadline > LAWN_LAST) {
-                return lawn_check_fails(
-                    checking, "[P9] a deadline after the last", link);
+                return lawn_check_fails(checking,
+                                        "[P9] a deadline after the last", link);
             }
             if (deadline < lawn->bound) {
                 return lawn_check_fails(
                     checking, "[I6] a deadline before the bound", link);
             }
             if (sorted && deadline < before) {
-                return lawn_check_fails(checking,
-                                        "[I1] a blade out of order", link);
+                return lawn_check_fails(checking, "[I1] a blade out of order",
+                                        link);
             }
-            if (!sorted && (deadline < lawn->tips.base ||
-                            lawn_tips_slot(&lawn->tips, deadline) != slot ||
-                            lawn_tips_list(&lawn->tips, slot, deadline) !=
-                                queue)) {
+            if (!sorted &&
+                (deadline < lawn->tips.base ||
+                 lawn_tips_slot(&lawn->tips, deadline) != slot ||
+                 lawn_tips_list(&lawn->tips, slot, deadline) != queue)) {
                 return lawn_check_fails(
                     checking, "[I4] a lone timer in the wrong list", link);
             }

@@ -1,15 +1,20 @@
 /* habits.c - how a lawn fits itself to its TTLs: see habits.h. */
 #include "internal.h"
 
-/* Starts between two looks at the counters; and those that a lawn stays alone
- * before it tries blades again: one part in sixteen is spent on trying. */
+/* Starts between two looks at the counters. A lawn stays alone for sixteen
+ * times as many before it tries blades again. Tests make both constants small,
+ * to see more changes. */
+#if !defined LAWN_HABITS_TRIAL
 #define LAWN_HABITS_TRIAL 16384u
-#define LAWN_HABITS_ALONE (16 * LAWN_HABITS_TRIAL)
-/* Timers per blade from which on a full table of blades pays. */
-#define LAWN_HABITS_DEPTH 32u
+#endif
+#define LAWN_HABITS_ALONE (16u * LAWN_HABITS_TRIAL)
 /* Running timers that no longer fit in a cache: from here on it pays to fetch
  * ahead. */
+#if !defined LAWN_HABITS_MANY
 #define LAWN_HABITS_MANY 65536u
+#endif
+/* Timers per blade from which on a full table of blades pays. */
+#define LAWN_HABITS_DEPTH 32u
 
 static void
 lawn_habits_set(struct lawn *lawn, bool alone, uint32_t stripe)

@@ -20,10 +20,10 @@
 #include "base.h"
 
 struct lawn_habits {
-    uint64_t review;  /* at how many starts of all kinds to look again */
-    uint64_t misses;  /* starts without a blade of their TTL, at the last look */
+    uint64_t review; /* at how many starts of all kinds to look again */
+    uint64_t misses; /* starts without a blade of their TTL, at the last look */
     bool alone;
-    bool many;        /* timers: more than a cache holds */
+    bool many; /* timers: more than a cache holds */
 };
 
 void lawn_habits_reset(struct lawn *lawn);

@@ -33,13 +33,13 @@
 struct lawn {
     /* What every start, stop and mow reads or writes comes first. */
     uint64_t now;
-    uint64_t plain;       /* lawn_start() may add a ttl below it to now and look
+    uint64_t plain;      /* lawn_start() may add a ttl below it to now and look
                              for its blade; else it takes the long way */
-    uint64_t plain_mask;  /* all ones, or 0 to make plain 0 */
-    uint64_t bound;       /* [I6]; 0 while mowing */
-    uint64_t starts;      /* as in struct lawn_stats */
-    uint64_t restarts;    /* likewise */
-    uint64_t stops;       /* likewise */
+    uint64_t plain_mask; /* all ones, or 0 to make plain 0 */
+    uint64_t bound;      /* [I6]; 0 while mowing */
+    uint64_t starts;     /* as in struct lawn_stats */
+    uint64_t restarts;   /* likewise */
+    uint64_t stops;      /* likewise */
     struct lawn_blades blades;
     struct lawn_tips tips;
     uint64_t fires;       /* as in struct lawn_stats */
@@ -57,7 +57,7 @@ struct lawn {
     size_t bytes;
     void (*release)(void *memory, void *context);
     void *context;
-    void *memory;         /* what to release; NULL: the caller's own */
+    void *memory; /* what to release; NULL: the caller's own */
 };
 
 /* To a time that is not before now and not after LAWN_LAST. */

@@ -9,7 +9,7 @@
 #define LAWN_LINE 64u
 
 LAWN_STATIC_ASSERT(sizeof(struct lawn_timer) == 3 * sizeof(uint64_t),
-              "a timer takes 24 bytes");
+                   "a timer takes 24 bytes");
 
 #if !defined NDEBUG
 /* Only a bug of the caller's or ours leads here [P10]. */
@@ -46,10 +46,12 @@ lawn_layout(const struct lawn_options *options)
     size_t wanted = options != NULL ? options->blades : 0;
     size_t slots;
 
-    layout.count = lawn_blades_count(wanted != 0 ? wanted : LAWN_BLADES_DEFAULT);
+    layout.count =
+        lawn_blades_count(wanted != 0 ? wanted : LAWN_BLADES_DEFAULT);
     layout.bits = lawn_tips_bits(options != NULL ? options->slot_bits : 0);
     slots = lawn_tips_slots(layout.bits);
-    layout.blades = (sizeof(struct lawn) + LAWN_LINE - 1) & ~(size_t)(LAWN_LINE - 1);
+    layout.blades =
+        (sizeof(struct lawn) + LAWN_LINE - 1) & ~(size_t)(LAWN_LINE - 1);
     layout.lone = layout.blades + layout.count * sizeof(struct lawn_blade);
     layout.occupied = layout.lone + slots * lawn_tips_lists(layout.bits) *
                                         sizeof(struct lawn_link);
@@ -183,8 +185,7 @@ lawn_start_bound(struct lawn *lawn, uint64_t deadline,
 static inline void
 lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
 {
-    struct lawn_link *list =
-        lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
+    struct lawn_link *list = lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
 
     lawn->lone_starts++;
     lawn_start_bound(lawn, timer->deadline, list);
@@ -261,8 +262,8 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         return;
     }
     timer->deadline = lawn->now + ttl;
-    blade = lawn_blades_at(&lawn->blades, lawn_blades_hash(ttl),
-                           timer->deadline);
+    blade =
+        lawn_blades_at(&lawn->blades, lawn_blades_hash(ttl), timer->deadline);
     if (LAWN_UNLIKELY(blade->ttl != ttl || blade->tip > timer->deadline)) {
         if (ttl == 0) {
             lawn_start_otherwise(lawn, timer, ttl);
@@ -356,7 +357,7 @@ lawn_stats(const struct lawn *lawn, struct lawn_stats *out)
     out->moved = lawn->tips.moved;
     out->moved_idle = lawn->moved_idle;
     out->live_blades = lawn_blades_live(&lawn->blades);
-    out->blades = lawn->blades.homes / 2;
+    out->blades = lawn->blades.count;
     out->bytes = lawn->bytes;
 }
 

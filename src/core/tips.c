@@ -67,8 +67,8 @@ lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
 
 /* Lists a blade under a time not after its head's deadline [I3]. */
 void
-lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all,
-                uint32_t number, uint64_t time)
+lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
+                uint64_t time)
 {
     uint32_t slot = lawn_tips_slot(tips, time);
     uint16_t second = tips->first[slot];
@@ -89,8 +89,8 @@ lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all,
 /* Takes a blade off the index, from the slot where it stands. The slot stays
  * marked until it comes up. */
 void
-lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all,
-                uint32_t number, uint32_t slot)
+lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
+                uint32_t slot)
 {
     struct lawn_tip tip = tips->tip[number];
 
