@@ -126,8 +126,8 @@ struct lawn_options {
     /* The time at first; default 0. */
     uint64_t now;
 
-    /* Where the lawn's memory comes from; default malloc() and free(). alloc
-     * returns memory of any alignment, or NULL. With an alloc of your own,
+    /* Where the lawn's memory comes from; default malloc() and free(), none
+     * where LAWN_FREESTANDING is defined. alloc returns memory or NULL. With an alloc of your own,
      * release may be NULL if nothing is to be given back. Both get context. */
     void *(*alloc)(size_t size, void *context);
     void (*release)(void *memory, void *context);

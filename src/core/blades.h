@@ -44,7 +44,8 @@ struct lawn_blades {
     uint32_t stripe; /* 0, or the bits of deadline * WAYS to add to the home */
 };
 
-LAWN_STATIC_ASSERT(sizeof(struct lawn_blade) == 32, "a set fills two lines");
+LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_blade) == 32,
+                   "a set fills two cache lines");
 
 /* 2^32 divided by the golden ratio: the product spreads TTLs that differ in few
  * bits. TTLs that differ above bit 31 alone collide: that costs time, no

@@ -8,7 +8,7 @@
 #define LAWN_BLADES_DEFAULT 1024u
 #define LAWN_LINE 64u
 
-LAWN_STATIC_ASSERT(sizeof(struct lawn_timer) == 3 * sizeof(uint64_t),
+LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
 #if !defined NDEBUG
@@ -141,13 +141,15 @@ lawn_new(const struct lawn_options *options)
     void *memory;
     struct lawn *lawn;
 
-#if !defined LAWN_FREESTANDING
     if (alloc == NULL) {
+#if defined LAWN_FREESTANDING
+        return NULL;
+#else
         alloc = lawn_malloc;
         release = lawn_mfree;
-    }
 #endif
-    memory = alloc != NULL ? alloc(size, context) : NULL;
+    }
+    memory = alloc(size, context);
     if (memory == NULL) {
         return NULL;
     }

@@ -108,6 +108,21 @@ break_lone_slot(struct scene *s)
     s->probe[2].timer.deadline += 70000;
 }
 
+/* To another list of the same slot. */
+static void
+break_lone_list(struct scene *s)
+{
+    struct lawn_timer *timer = &s->probe[2].timer;
+    const struct lawn_tips *tips = &s->lawn->tips;
+    uint32_t slot = lawn_tips_slot(tips, timer->deadline);
+    const struct lawn_link *list = lawn_tips_list(tips, slot, timer->deadline);
+
+    while (lawn_tips_list(tips, slot, timer->deadline) == list) {
+        timer->deadline++;
+        CHECK_EQ(lawn_tips_slot(tips, timer->deadline), slot);
+    }
+}
+
 static void
 break_marks(struct scene *s)
 {
@@ -126,6 +141,14 @@ break_word_marks(struct scene *s)
 static void
 break_bound(struct scene *s)
 {
+    s->lawn->bound = 301;
+}
+
+static void
+break_bound_of_tip(struct scene *s)
+{
+    CHECK(stop(s, 0));
+    CHECK(stop(s, 1));
     s->lawn->bound = 301;
 }
 
@@ -186,11 +209,13 @@ static const struct {
     {BLADES, break_base, "[I4] a tip in the wrong slot"},
     {LONE, break_base, "[I4] a lone timer in the wrong list"},
     {LONE, break_lone_slot, "[I4] a lone timer in the wrong list"},
+    {LONE, break_lone_list, "[I4] a lone timer in the wrong list"},
     {BLADES, break_marks, "[I5] a slot in use is not marked"},
     {LONE, break_marks, "[I5] a slot in use is not marked"},
     {BLADES, break_word_marks, "[I5] a word in use is not marked"},
     {BLADES, break_bound, "[I6] a deadline before the bound"},
     {LONE, break_bound, "[I6] a deadline before the bound"},
+    {BLADES, break_bound_of_tip, "[I6] a tip before the bound"},
     {BLADES, break_count, "[I7] the count is wrong"},
     {BLADES, break_ttl, "[I8] a TTL in a foreign set"},
     {BLADES, break_set, "[I8] a TTL twice in a set"},

@@ -158,6 +158,33 @@ TEST(a_hundred_thousand_timers_of_nearly_as_many_ttls_fire_exactly)
     free(probes);
 }
 
+TEST(a_full_table_keeps_its_blades_while_many_timers_share_them)
+{
+    enum { TTLS = 18, MANY = TTLS * 100 };
+    struct lawn_options options = {.blades = 8};
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    struct lawn_stats stats;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin_with(&s, &options);
+    s.act = forget;
+    for (i = 0; i < 40 * MANY; i++) {
+        start_probe(&s, &probes[i % MANY], 1000 + i % TTLS);
+        if (i % 100 == 0) {
+            (void)mow(&s, lawn_now(s.lawn) + 1);
+        }
+    }
+    lawn_stats(s.lawn, &stats);
+    CHECK(stats.live_blades > 12);
+    CHECK(stats.lone_starts < 40 * MANY / 2);
+    (void)mow(&s, lawn_now(s.lawn) + 5000);
+    CHECK_EQ(lawn_count(s.lawn), 0);
+    scene_end(&s);
+    free(probes);
+}
+
 /* With fewer TTLs than blades, whatever the number of timers per TTL. */
 TEST(a_mow_that_fires_nothing_is_short_also_with_few_timers_per_ttl)
 {

@@ -232,17 +232,17 @@ TEST(freeing_a_lawn_neither_reads_nor_writes_its_running_timers)
 {
     struct scene s;
     struct probe *gone;
-    struct probe before;
+    struct lawn_timer before;
 
     scene_begin(&s, BLADES);
     gone = calloc(1, sizeof *gone);
     CHECK(gone != NULL);
     start(&s, 0, 10);
     start_probe(&s, gone, 10);
-    before = s.probe[0];
+    before = s.probe[0].timer;
     free(gone);
     scene_end(&s);
-    CHECK(memcmp(&before, &s.probe[0], sizeof before) == 0);
+    CHECK(memcmp(&before, &s.probe[0].timer, sizeof before) == 0);
 }
 
 TEST(a_timer_of_a_freed_lawn_runs_again_once_it_is_zeroed)

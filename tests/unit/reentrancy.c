@@ -459,9 +459,10 @@ check_arg(struct lawn_timer *timer, void *arg)
 TEST(the_callback_gets_the_timer_and_the_argument_of_the_mow)
 {
     struct scene s;
-    void *expected = &s.probe[5].timer;
+    void *expected;
 
     scene_begin(&s, BLADES);
+    expected = &s.probe[5].timer;
     start(&s, 5, 1);
     CHECK_EQ(lawn_mow(s.lawn, 1, 1, check_arg, &expected), 1);
     scene_end(&s);
