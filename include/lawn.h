@@ -117,7 +117,7 @@ struct lawn_options {
 
     /* log2 of the slots per level of the index, 4 to 8; default 7. It takes
      * 5 KiB with 4, 8 KiB with 5, 46 KiB with 6, 83 KiB with 7, 133 KiB with
-     * 8; less makes timers without a queue of their own slower. */
+     * 8; fewer make timers without a queue of their own slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1, exact. */
@@ -126,9 +126,10 @@ struct lawn_options {
     /* The time at first; default 0. */
     uint64_t now;
 
-    /* Where the lawn's memory comes from; default malloc() and free(), none
-     * where LAWN_FREESTANDING is defined. alloc returns memory or NULL. With an alloc of your own,
-     * release may be NULL if nothing is to be given back. Both get context. */
+    /* Where the lawn's memory comes from; default malloc() and free(), or
+     * none where LAWN_FREESTANDING is defined. alloc returns memory or NULL.
+     * With an alloc of your own, release may be NULL if nothing is to be given
+     * back. Both get context. */
     void *(*alloc)(size_t size, void *context);
     void (*release)(void *memory, void *context);
     void *context;
