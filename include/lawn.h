@@ -145,6 +145,7 @@ struct lawn_stats {
     uint64_t lone_starts; /* starts and restarts that found no blade */
     uint64_t moved;       /* index entries moved or dropped by mows */
     uint64_t moved_idle;  /* the most by one mow that fired nothing */
+    uint64_t looked;      /* index entries looked at by lawn_next() */
     size_t live_blades;   /* blades that hold timers now */
     size_t blades;        /* blades there are: over twice those asked for */
     size_t bytes;         /* memory of the lawn: never grows */
@@ -210,8 +211,9 @@ uint64_t lawn_now(const struct lawn *lawn);
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* The exact earliest deadline of all running timers, LAWN_NEVER if there are
- * none. O(1) while the earliest timer stays; when it was stopped or restarted,
- * O(index entries that share its slot). */
+ * none. O(1) while the earliest timer stays, and when timers that come and go
+ * before it are stopped; when it was stopped itself, O(index entries that share
+ * its slot). */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* How many timers are running. O(1). */

@@ -64,6 +64,11 @@ lawn_check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
                 return lawn_check_fails(
                     checking, "[I4] a lone timer in the wrong list", link);
             }
+            if (!sorted && slot == lawn->tips.known &&
+                deadline < lawn->tips.known_time) {
+                return lawn_check_fails(
+                    checking, "[I10] a timer before the known time", link);
+            }
             before = deadline;
         }
     } while (link != queue);
@@ -142,6 +147,10 @@ lawn_check_slot(struct lawn_checking *checking, uint32_t slot)
             lawn_tips_slot(tips, blade->tip) != slot) {
             return lawn_check_fails(checking, "[I4] a tip in the wrong slot",
                                     blade);
+        }
+        if (slot == tips->known && blade->tip < tips->known_time) {
+            return lawn_check_fails(checking,
+                                    "[I10] a tip before the known time", blade);
         }
         if (blade->tip < checking->lawn->bound) {
             return lawn_check_fails(checking, "[I6] a tip before the bound",

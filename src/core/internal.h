@@ -20,6 +20,7 @@
  *   [I8] blades of one TTL stand in different sets; a timer of that TTL goes
  *        to the set that its TTL and deadline determine
  *   [I9] base <= now <= LAWN_LAST
+ *  [I10] nothing in the slot tips.known has a time before tips.known_time
  * lawn_check() walks them all.
  */
 #ifndef LAWN_CORE_INTERNAL_H
@@ -46,6 +47,7 @@ struct lawn {
     uint64_t lone_starts; /* likewise */
     uint64_t claims;      /* starts that took a free blade */
     uint64_t moved_idle;  /* as in struct lawn_stats */
+    uint64_t looked;      /* likewise */
     uint64_t resolution;
     const struct lawn_link *front; /* the queue whose first timer was last
                                       found to be the earliest, or NULL */

@@ -94,6 +94,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->lone_starts = 0;
     lawn->claims = 0;
     lawn->moved_idle = 0;
+    lawn->looked = 0;
     lawn->front = NULL;
     lawn->habits.many = false;
     lawn->mowing = false;
@@ -358,6 +359,7 @@ lawn_stats(const struct lawn *lawn, struct lawn_stats *out)
     out->lone_starts = lawn->lone_starts;
     out->moved = lawn->tips.moved;
     out->moved_idle = lawn->moved_idle;
+    out->looked = lawn->looked;
     out->live_blades = lawn_blades_live(&lawn->blades);
     out->blades = lawn->blades.count;
     out->bytes = lawn->bytes;

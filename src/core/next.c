@@ -2,56 +2,56 @@
  *
  * The bound is never after the earliest deadline. If some queue begins with a
  * timer due at the bound, that timer is the earliest: this is what lawn_next()
- * looks at first. Otherwise the earliest slot is looked through, and what is
- * found is kept as the new bound.
+ * looks at first. Otherwise the earliest slot is looked through. What is found
+ * in a slot of many entries is remembered, so that timers that come and go
+ * before them do not make lawn_next() look through them again and again.
  */
 #include "internal.h"
 
-/* The earliest of the lone timers of one list, or LAWN_NEVER. It goes to the
- * front, where lawn_next() will look for it. It is the first of those with its
- * deadline, so their order stays [P4]. */
-static uint64_t
-lawn_next_in_list(struct lawn *lawn, struct lawn_link *list)
+/* A slot of so many entries is worth remembering. */
+#define LAWN_NEXT_MANY 8u
+
+/* What is known of a slot while it is looked through. */
+struct lawn_looking {
+    uint64_t next;                 /* the earliest deadline, or LAWN_NEVER */
+    const struct lawn_link *queue; /* begins with it */
+    uint64_t seen;                 /* entries */
+};
+
+/* Looks through a list of lone timers. The earliest goes to the front, where
+ * lawn_next() will look for it. It is the first of those with its deadline, so
+ * their order stays [P4]. */
+static void
+lawn_next_in_list(const struct lawn *lawn, struct lawn_link *list,
+                  struct lawn_looking *looking)
 {
-    struct lawn_link *first = list->next;
+    struct lawn_link *first = NULL;
     struct lawn_link *link;
-    uint64_t next = LAWN_NEVER;
 
     for (link = list->next; link != list; link = link->next) {
-        if (lawn_link_deadline(link) < next) {
-            next = lawn_link_deadline(link);
+        looking->seen++;
+        if (lawn_link_deadline(link) < looking->next) {
+            looking->next = lawn_link_deadline(link);
+            looking->queue = list;
             first = link;
         }
     }
-    if (first != list->next) {
+    if (first != NULL && first != list->next) {
         lawn_list_remove(lawn_key(lawn), first);
         lawn_list_prepend(lawn_key(lawn), list, first);
     }
-    return next;
 }
 
-/* The earliest deadline in a slot, and the queue that begins with it; or
- * LAWN_NEVER. Corrects the tips that are too early: those that belong into
- * other slots leave. */
-static uint64_t
-lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
-                  const struct lawn_link **front)
+/* Looks at the blades that have their tip in a slot, and corrects the tips:
+ * those that belong into other slots leave. */
+static void
+lawn_next_in_blades(struct lawn *lawn, uint32_t slot,
+                    struct lawn_looking *looking)
 {
     struct lawn_tips *tips = &lawn->tips;
     struct lawn_blade *all = lawn->blades.all;
-    uint64_t next = LAWN_NEVER;
     uint32_t number = tips->first[slot];
-    uint32_t i;
 
-    for (i = 0; i < tips->lists; i++) {
-        struct lawn_link *list = &tips->lone[slot * tips->lists + i];
-        uint64_t time = lawn_next_in_list(lawn, list);
-
-        if (time < next) {
-            next = time;
-            *front = list;
-        }
-    }
     while (number != LAWN_TIPS_NONE) {
         uint32_t after = tips->tip[number].next;
         const struct lawn_link *queue = &all[number].queue;
@@ -59,19 +59,48 @@ lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
                             ? LAWN_NEVER
                             : lawn_link_deadline(queue->next);
 
+        looking->seen++;
         if (time == LAWN_NEVER || lawn_tips_slot(tips, time) != slot) {
             lawn_tips_settle(tips, all, number, slot);
         } else {
-            /* Not only for speed: no tip may lie before the bound [I6]. */
+            /* Not only for speed: no tip may lie before the bound [I6], or
+             * before the time that is known of its slot [I10]. */
             all[number].tip = time;
-            if (time < next) {
-                next = time;
-                *front = queue;
+            if (time < looking->next) {
+                looking->next = time;
+                looking->queue = queue;
             }
         }
         number = after;
     }
-    return next;
+}
+
+/* The earliest deadline in a slot, or LAWN_NEVER. */
+static uint64_t
+lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
+                  const struct lawn_link **front)
+{
+    struct lawn_tips *tips = &lawn->tips;
+    struct lawn_looking looking = {LAWN_NEVER, NULL, 0};
+    uint32_t i;
+
+    if (slot == tips->known && !lawn_list_empty(tips->known_queue) &&
+        lawn_link_deadline(tips->known_queue->next) == tips->known_time) {
+        *front = tips->known_queue;
+        return tips->known_time;
+    }
+    for (i = 0; i < tips->lists; i++) {
+        lawn_next_in_list(lawn, &tips->lone[slot * tips->lists + i], &looking);
+    }
+    lawn_next_in_blades(lawn, slot, &looking);
+    lawn->looked += looking.seen;
+    if (looking.seen >= LAWN_NEXT_MANY && looking.next != LAWN_NEVER) {
+        tips->known = slot;
+        tips->known_time = looking.next;
+        tips->known_queue = looking.queue;
+    }
+    *front = looking.queue;
+    return looking.next;
 }
 
 uint64_t

@@ -43,6 +43,9 @@ lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
 
     tips->base = base;
     tips->words = 0;
+    tips->known = LAWN_TIPS_NONE;
+    tips->known_queue = NULL;
+    tips->known_time = 0;
     tips->moved = 0;
     tips->count = 0;
     tips->bits = bits;
@@ -83,7 +86,7 @@ lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
     }
     tips->first[slot] = (uint16_t)number;
     tips->count++;
-    lawn_tips_mark(tips, slot);
+    lawn_tips_mark(tips, slot, time);
 }
 
 /* Takes a blade off the index, from the slot where it stands. The slot stays

@@ -53,13 +53,16 @@ struct lawn_tips {
     struct lawn_link *lone; /* per slot: its lists of lone timers */
     uint16_t *first;        /* per slot: its first tip, or NONE */
     struct lawn_tip *tip;   /* per blade */
-    uint64_t moved;         /* as in struct lawn_stats */
-    uint32_t count;         /* blades that have a tip */
-    uint32_t bits;          /* log2 of the slots per level */
-    uint32_t mask;          /* slots per level, less one */
-    uint32_t lists;         /* per slot; a power of two */
-    uint8_t shift[64];      /* by highest differing bit: its digit's place */
-    uint16_t level[64];     /* by the same: first slot of its level */
+    const struct lawn_link *known_queue; /* began with the earliest timer of */
+    uint64_t known_time;                 /* a slot, due at this time: [I10], */
+    uint32_t known;                      /* that slot, or NONE */
+    uint64_t moved;                      /* as in struct lawn_stats */
+    uint32_t count;                      /* blades that have a tip */
+    uint32_t bits;                       /* log2 of the slots per level */
+    uint32_t mask;                       /* slots per level, less one */
+    uint32_t lists;                      /* per slot; a power of two */
+    uint8_t shift[64];  /* by highest differing bit: its digit's place */
+    uint16_t level[64]; /* by the same: first slot of its level */
 };
 
 /* The slot where time belongs [I4]. */
@@ -118,10 +121,13 @@ lawn_tips_first(const struct lawn_tips *tips)
     return word * 64 + (uint32_t)__builtin_ctzll(tips->occupied[word]);
 }
 
-/* Marks a slot as in use. */
+/* Marks a slot as in use by something at this time. */
 static inline void
-lawn_tips_mark(struct lawn_tips *tips, uint32_t slot)
+lawn_tips_mark(struct lawn_tips *tips, uint32_t slot, uint64_t time)
 {
+    if (slot == tips->known && time < tips->known_time) {
+        tips->known = LAWN_TIPS_NONE;
+    }
     tips->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
     tips->words |= UINT64_C(1) << (slot / 64);
 }
@@ -146,7 +152,7 @@ lawn_tips_add(struct lawn_tips *tips, uintptr_t key, struct lawn_timer *timer)
     LAWN_ASSERT(timer->deadline >= tips->base,
                 "[I4] a lone timer lies before the base");
     lawn_list_append(key, list, &timer->link);
-    lawn_tips_mark(tips, slot);
+    lawn_tips_mark(tips, slot, timer->deadline);
     return list;
 }
 

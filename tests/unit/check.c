@@ -152,6 +152,16 @@ break_bound_of_tip(struct scene *s)
     s->lawn->bound = 301;
 }
 
+/* Of the slot where probe 2 stands. */
+static void
+break_known_time(struct scene *s)
+{
+    struct lawn_tips *tips = &s->lawn->tips;
+
+    tips->known = lawn_tips_slot(tips, s->probe[2].timer.deadline);
+    tips->known_time = s->probe[2].timer.deadline + 1;
+}
+
 static void
 break_count(struct scene *s)
 {
@@ -219,6 +229,8 @@ static const struct {
     {BLADES, break_count, "[I7] the count is wrong"},
     {BLADES, break_ttl, "[I8] a TTL in a foreign set"},
     {BLADES, break_set, "[I8] a TTL twice in a set"},
+    {BLADES, break_known_time, "[I10] a tip before the known time"},
+    {LONE, break_known_time, "[I10] a timer before the known time"},
     {BLADES, break_clocks, "[I9]"},
     {BLADES, break_now, "[I9]"},
     {BLADES, break_deadline, "[P9] a deadline after the last"},

@@ -1,6 +1,9 @@
 /* next.c - the exact earliest deadline [P2]. */
 #include "common.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <stdio.h>
 
 /* What lawn_next() must be, by looking at every timer. */
@@ -202,4 +205,54 @@ TEST(the_next_deadline_is_exact_whatever_was_done_before)
         }
         scene_end(&s);
     }
+}
+
+static uint64_t
+looked(const struct scene *s)
+{
+    struct lawn_stats stats;
+
+    lawn_stats(s->lawn, &stats);
+    return stats.looked;
+}
+
+/* As a loop does that asks before each wait, while requests come and go before
+ * thousands of idle timers. */
+TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
+{
+    enum { MANY = 5000, ROUNDS = 1000 };
+    struct probe *far = calloc(MANY, sizeof *far);
+    struct scene s;
+    uint64_t before;
+    int ground;
+    unsigned i;
+
+    CHECK(far != NULL);
+    for (ground = 0; ground < GROUNDS; ground++) {
+        scene_begin(&s, (enum ground)ground);
+        memset(far, 0, MANY * sizeof *far);
+        for (i = 0; i < MANY; i++) {
+            start_probe(&s, &far[i], 1000000 + i % 500);
+        }
+        CHECK_EQ(lawn_next(s.lawn), 1000000);
+        before = looked(&s);
+        for (i = 0; i < ROUNDS; i++) {
+            start(&s, 0, 10 + i % 50);
+            start(&s, 1, 10 + i % 60);
+            CHECK_EQ(lawn_next(s.lawn),
+                     10 + (i % 60 < i % 50 ? i % 60 : i % 50));
+            CHECK(stop(&s, 0));
+            CHECK_EQ(lawn_next(s.lawn), 10 + i % 60);
+            CHECK(stop(&s, 1));
+            CHECK_EQ(lawn_next(s.lawn), 1000000);
+        }
+        CHECK(looked(&s) - before < 20 * ROUNDS);
+        /* An earlier one among the far ones is noticed all the same. */
+        start(&s, 2, 999990);
+        start(&s, 3, 999980);
+        CHECK(stop(&s, 3));
+        CHECK_EQ(lawn_next(s.lawn), 999990);
+        scene_end(&s);
+    }
+    free(far);
 }
