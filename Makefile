@@ -146,7 +146,7 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/corpus
 	+@$(MAKE) --no-print-directory build/fuzz/fuzz_ops
 	@mkdir -p build/fuzz/corpus tests/fuzz/corpus
 	@tests/run $(call fuzz,$(FUZZ_SECONDS))
-	@build/fuzz/fuzz_ops -merge=1 tests/fuzz/corpus build/fuzz/corpus
+	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
 
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'

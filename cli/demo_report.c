@@ -90,8 +90,8 @@ demo_report_summary(const struct demo *demo, FILE *out)
             text_lateness(histogram_percentile(lateness, 50)).s,
             text_lateness(histogram_percentile(lateness, 99)).s,
             text_lateness(lateness->max).s);
-    fprintf(out, "  %-11s   %.0f %% of the time, the rest went elsewhere\n",
-            "core", demo_core_percent(demo));
+    fprintf(out, "  %-11s   had one for %.0f %% of the time\n", "core",
+            demo_core_percent(demo));
     fprintf(out,
             "  %-11s   %.2f bytes per timer: %zu in its object and\n"
             "  %-11s   its share of the lawn's %s bytes\n",

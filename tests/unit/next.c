@@ -1,10 +1,9 @@
 /* next.c - the exact earliest deadline [P2]. */
 #include "common.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <stdio.h>
 
 /* What lawn_next() must be, by looking at every timer. */
 static uint64_t
