@@ -104,6 +104,8 @@ endef
 CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
+# The fuzzer is not to be led by what only watches.
+build/fuzz/src/core/check.o build/fuzz/tests/kit/oracle.o: private FLAGS_fuzz = $(FLAGS_asan)
 build/fuzz/fuzz_ops: $(call objects,fuzz,$(wildcard tests/fuzz/*.c) $(OPS_C) $(LIB_C))
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -20,6 +20,12 @@
 
 #define OPS_MANY_MAX 256u
 #define OPS_SMALL_LAWN 16384u
+/* log2 of the starts that a lawn needs to change its habits. */
+#if defined LAWN_HABITS_TRIAL
+#define OPS_CHURN 9u
+#else
+#define OPS_CHURN 16u
+#endif
 
 struct ops_timer {
     uint32_t number;
@@ -708,14 +714,14 @@ op_start_at(struct ops *ops)
     }
 }
 
-/* Two TTLs in turn, up to 32768 times: what a lawn does only now and then, it
- * does now. */
+/* Two TTLs in turn, very often: what a lawn does only now and then, it does
+ * now. */
 static void
 op_churn(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
     uint64_t ttls[2];
-    uint32_t times = 1u << take(ops) % 16;
+    uint32_t times = 1u << take(ops) % OPS_CHURN;
     struct lawn_timer *timer = timer_of(ops, i);
 
     ttls[0] = take_ttl(ops);
