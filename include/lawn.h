@@ -47,7 +47,7 @@
  *   P7  no surprises     start, stop and mow do not allocate, call the system,
  *                        lock or recurse
  *   P8  cost             start and stop O(1) at worst; mow O(fired + index
- *                        entries that came up); a mow with nothing due O(1)
+ *                        entries that came up), O(1) if there are neither
  *   P9  extremes         TTLs, deadlines and times over the whole of uint64_t;
  *                        deadlines saturate below LAWN_NEVER and never wrap; a
  *                        clock that runs back is ignored
@@ -191,7 +191,9 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * by that earlier time. A now of LAWN_NEVER counts as LAWN_NEVER - 1; at that
  * last tick there is no later one, so what a callback starts there has the
  * deadline LAWN_NEVER - 1 and waits for the next mow.
- * O(fired + index entries that came up); O(1) if nothing is due [P8]. */
+ * O(fired + index entries that came up) [P8]. An entry comes up at most once
+ * for each level of the index; the entries are the lone timers, and one per
+ * blade. O(1) if nothing came up. */
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
 

@@ -1,13 +1,14 @@
 /* habits.c - how a lawn fits itself to its TTLs: see habits.h. */
 #include "internal.h"
 
-/* Starts between two looks at the counters. A lawn stays alone for sixteen
- * times as many before it tries blades again. Tests make both constants small,
- * to see more changes. */
+/* Starts between two looks at the counters. A lawn stays alone for many times
+ * as many before it tries blades again, since trying fills the table with TTLs
+ * that may not come again. Tests make the constants small, to see more
+ * changes. */
 #if !defined LAWN_HABITS_TRIAL
-#define LAWN_HABITS_TRIAL 16384u
+#define LAWN_HABITS_TRIAL 4096u
 #endif
-#define LAWN_HABITS_ALONE (16u * LAWN_HABITS_TRIAL)
+#define LAWN_HABITS_ALONE (64u * LAWN_HABITS_TRIAL)
 /* Running timers that no longer fit in a cache: from here on it pays to fetch
  * ahead. */
 #if !defined LAWN_HABITS_MANY

@@ -11,7 +11,8 @@
 
 /* Blades drained in turn: enough to keep the memory system busy. */
 #define LAWN_MOW_TURN 16u
-/* A slot with up to this many entries is looked through before it is moved. */
+/* A slot with up to this many lone timers is looked through before it is
+ * moved. */
 #define LAWN_MOW_FEW 4u
 /* Queues fetched from at a time, and timers fetched from each at most: as much
  * as a cache keeps until they are needed. */
@@ -207,42 +208,63 @@ lawn_mow_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return more;
 }
 
-/* How far the base may move when a slot of a higher level comes up: to the
- * earliest time in the slot, so that one entry alone goes straight to its tick;
- * but not past the slot, nor past now. A slot of many entries is not looked
- * through. */
+/* The earliest of the lone timers of a slot, if they are few; LAWN_NEVER if
+ * there are none, 0 if they are many. */
 static uint64_t
-lawn_mow_base(const struct lawn *lawn, uint32_t slot)
+lawn_mow_earliest_lone(const struct lawn_tips *tips, uint32_t slot)
 {
-    const struct lawn_tips *tips = &lawn->tips;
-    uint64_t base = lawn_tips_slot_end(tips, slot);
+    uint64_t earliest = LAWN_NEVER;
     unsigned few = LAWN_MOW_FEW;
-    uint32_t number;
     uint32_t i;
 
-    if (lawn->now < base) {
-        base = lawn->now;
-    }
     for (i = 0; i < tips->lists; i++) {
         const struct lawn_link *lone = &tips->lone[slot * tips->lists + i];
         const struct lawn_link *link;
 
         for (link = lone->next; link != lone; link = link->next) {
             if (few-- == 0) {
-                return lawn_tips_slot_time(tips, slot);
+                return 0;
             }
-            if (lawn_link_deadline(link) < base) {
-                base = lawn_link_deadline(link);
+            if (lawn_link_deadline(link) < earliest) {
+                earliest = lawn_link_deadline(link);
             }
         }
+    }
+    return earliest;
+}
+
+/* How far the base may move when a slot of a higher level comes up: to the
+ * earliest time in the slot, but not past the slot, nor past now. Then what
+ * stands in the slot goes straight to where this mow needs it; from the slot's
+ * first tick on it might move again, once per level. Only of many lone timers
+ * that is accepted: to look through them costs as much. */
+static uint64_t
+lawn_mow_base(const struct lawn *lawn, uint32_t slot)
+{
+    const struct lawn_tips *tips = &lawn->tips;
+    uint64_t begin = lawn_tips_slot_time(tips, slot);
+    uint64_t base = lawn_tips_slot_end(tips, slot);
+    uint64_t earliest;
+    uint32_t number;
+
+    if (lawn->now < base) {
+        base = lawn->now;
+    }
+    /* No slot between here and now could come up in this mow. */
+    if (base - begin <= tips->mask) {
+        return begin;
+    }
+    earliest = lawn_mow_earliest_lone(tips, slot);
+    if (earliest == 0) {
+        return begin;
+    }
+    if (earliest < base) {
+        base = earliest;
     }
     for (number = tips->first[slot]; number != LAWN_TIPS_NONE;
          number = tips->tip[number].next) {
         const struct lawn_link *queue = &lawn->blades.all[number].queue;
 
-        if (few-- == 0) {
-            return lawn_tips_slot_time(tips, slot);
-        }
         if (!lawn_list_empty(queue) && lawn_link_deadline(queue->next) < base) {
             base = lawn_link_deadline(queue->next);
         }

@@ -14,8 +14,6 @@
 #define TAILS_JUMPS 100u
 #define TAILS_RUNS 3u
 #define TAILS_LONE 1000000u
-/* Levels of the index with the default options. */
-#define TAILS_LEVELS 10u
 
 /* Restarts or stops so many timers at random. */
 static void
@@ -97,8 +95,8 @@ tails_blades(size_t many)
 }
 
 /* Built to be bad: all deadlines so far away and so close to each other that
- * all entries come up together on one level after the other, in one mow just
- * before the first of them. A timer that was started and stopped keeps the lawn
+ * all entries come up together, and lone ones on one level after the other, in
+ * one mow just before the first of them. A timer that was started and stopped keeps the lawn
  * from knowing that nothing is due. */
 static void
 tails_together(struct figures_field *field, size_t many, bool bar)
@@ -125,7 +123,7 @@ tails_together(struct figures_field *field, size_t many, bool bar)
     (void)snprintf(name, sizeof name, "  built to be bad, %zu TTLs and timers",
                    many);
     figures_print(name, (double)stats.moved_idle, "entries", bar ? "<=" : NULL,
-                  (double)TAILS_LEVELS * TAILS_TTLS);
+                  (double)stats.blades);
     figures_print("    and the time it took", (double)took / 1e3, "us", NULL,
                   0);
     figures_field_clear(field);

@@ -1,6 +1,7 @@
 /* stats.c - the counters, and what they say about cost [P8]. */
 #include "common.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 TEST(every_start_ends_in_a_fire_a_stop_or_a_running_timer)
@@ -137,4 +138,30 @@ TEST(a_jump_of_time_costs_the_same_however_far_it_goes)
         CHECK(stats.moved <= 8);
         scene_end(&s);
     }
+}
+
+/* All deadlines have a 1 in every digit of the index, so that entries could
+ * come up on level after level in a mow that jumps to just before them. */
+TEST(a_jump_to_just_before_all_deadlines_moves_each_blade_once)
+{
+    enum { TTLS = 500 };
+    const uint64_t ttl = UINT64_C(0x8102040810204000);
+    struct probe *probes = calloc(TTLS, sizeof *probes);
+    struct scene s;
+    struct lawn_stats stats;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin(&s, BLADES);
+    start(&s, 0, 1);
+    CHECK(stop(&s, 0));
+    for (i = 0; i < TTLS; i++) {
+        start_probe(&s, &probes[i], ttl + i);
+    }
+    CHECK_EQ(mow(&s, ttl - 1), 0);
+    lawn_stats(s.lawn, &stats);
+    CHECK_EQ(stats.lone_starts, 0);
+    CHECK(stats.moved_idle <= TTLS + 1);
+    scene_end(&s);
+    free(probes);
 }
