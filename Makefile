@@ -54,10 +54,11 @@ FLAGS_debug = $(CPPFLAGS) -O1 -g
 # A lawn that changes its habits often: see src/core/habits.c.
 FICKLE := -DLAWN_HABITS_TRIAL=32u -DLAWN_HABITS_MANY=8u
 FLAGS_asan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=address,undefined $(FICKLE)
+FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
-VARIANTS := release debug asan tsan coverage fuzz
+VARIANTS := release debug fickle asan tsan coverage fuzz
 
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
@@ -159,7 +160,7 @@ coverage: $(call suite_programs,coverage) $(call suite_programs,debug) ## lines 
 	@tests/run $(call suite,coverage,100000) $(call suite,debug,100000)
 	@tools/coverage build/coverage tests/coverage-exceptions
 
-mutants: all ## break the core in many ways; the tests must notice each
+mutants: ## break the core in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
 
