@@ -20,7 +20,8 @@
  *   [I8] blades of one TTL stand in different sets; a timer of that TTL goes
  *        to the set that its TTL and deadline determine
  *   [I9] base <= now <= LAWN_LAST
- *  [I10] nothing in the slot tips.known has a time before tips.known_time
+ *  [I10] nothing in the slot tips.known has a time before tips.known_time, and
+ *        lawn->alert is neither before that time nor before lawn->bound
  * lawn_check() walks them all.
  */
 #ifndef LAWN_CORE_INTERNAL_H
@@ -38,6 +39,8 @@ struct lawn {
                              for its blade; else it takes the long way */
     uint64_t plain_mask; /* all ones, or 0 to make plain 0 */
     uint64_t bound;      /* [I6]; 0 while mowing */
+    uint64_t alert;      /* not before bound and tips.known_time: a deadline
+                            before it may change them */
     uint64_t starts;     /* as in struct lawn_stats */
     uint64_t restarts;   /* likewise */
     uint64_t stops;      /* likewise */
@@ -68,6 +71,15 @@ lawn_move_clock(struct lawn *lawn, uint64_t now)
 {
     lawn->now = now;
     lawn->plain = (LAWN_LAST - now) & lawn->plain_mask;
+}
+
+static inline void
+lawn_set_bound(struct lawn *lawn, uint64_t bound)
+{
+    uint64_t known = lawn->tips.known_time;
+
+    lawn->bound = bound;
+    lawn->alert = bound > known ? bound : known;
 }
 
 /* Tells a timer's owner apart from other lawns, in debug builds: see list.h. */

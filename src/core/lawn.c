@@ -86,7 +86,6 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     key = lawn_key(lawn);
     now = now < LAWN_LAST ? now : LAWN_LAST;
     lawn->now = now;
-    lawn->bound = LAWN_NEVER;
     lawn->starts = 0;
     lawn->restarts = 0;
     lawn->stops = 0;
@@ -111,6 +110,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->tips.first = (uint16_t *)(void *)(at + layout.first);
     lawn->tips.tip = (struct lawn_tip *)(void *)(at + layout.tip);
     lawn_tips_init(&lawn->tips, layout.bits, now, key);
+    lawn_set_bound(lawn, LAWN_NEVER);
     lawn->resolution = 0;
     lawn_set_resolution(lawn, options != NULL ? options->resolution : 0);
     return lawn;
@@ -173,13 +173,13 @@ lawn_free(struct lawn *lawn)
     }
 }
 
-/* The index has a new entry. */
+/* A new entry, which begins the queue or stands in it, may be the earliest. */
 static inline void
 lawn_start_bound(struct lawn *lawn, uint64_t deadline,
                  const struct lawn_link *queue)
 {
     if (deadline < lawn->bound) {
-        lawn->bound = deadline;
+        lawn_set_bound(lawn, deadline);
         lawn->front = queue;
     }
 }
@@ -191,7 +191,12 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
     struct lawn_link *list = lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
 
     lawn->lone_starts++;
-    lawn_start_bound(lawn, timer->deadline, list);
+    if (timer->deadline < lawn->alert) {
+        lawn_tips_forget(&lawn->tips,
+                         lawn_tips_slot(&lawn->tips, timer->deadline),
+                         timer->deadline);
+        lawn_start_bound(lawn, timer->deadline, list);
+    }
 }
 
 /* Puts a timer that has its deadline on the blade of its TTL, which may be

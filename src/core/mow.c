@@ -366,7 +366,7 @@ lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
             }
         }
     }
-    lawn->bound = time;
+    lawn_set_bound(lawn, time);
 }
 
 /* The last tick has come: its timers go into the index, to be fired by this

@@ -98,6 +98,7 @@ lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
         tips->known = slot;
         tips->known_time = looking.next;
         tips->known_queue = looking.queue;
+        lawn_set_bound(lawn, lawn->bound);
     }
     *front = looking.queue;
     return looking.next;
@@ -127,7 +128,7 @@ lawn_next(struct lawn *lawn)
         front = &lawn->last;
     }
     if (!lawn->mowing) {
-        lawn->bound = next;
+        lawn_set_bound(lawn, next);
         lawn->front = front;
     }
     return next;

@@ -86,7 +86,8 @@ lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
     }
     tips->first[slot] = (uint16_t)number;
     tips->count++;
-    lawn_tips_mark(tips, slot, time);
+    lawn_tips_mark(tips, slot);
+    lawn_tips_forget(tips, slot, time);
 }
 
 /* Takes a blade off the index, from the slot where it stands. The slot stays

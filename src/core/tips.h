@@ -53,9 +53,9 @@ struct lawn_tips {
     struct lawn_link *lone; /* per slot: its lists of lone timers */
     uint16_t *first;        /* per slot: its first tip, or NONE */
     struct lawn_tip *tip;   /* per blade */
-    const struct lawn_link *known_queue; /* began with the earliest timer of */
-    uint64_t known_time;                 /* a slot, due at this time: [I10], */
-    uint32_t known;                      /* that slot, or NONE */
+    uint32_t known;         /* a slot that was looked through, or NONE; */
+    uint64_t known_time;    /* its earliest time then, else 0 [I10]; */
+    const struct lawn_link *known_queue; /* which began with it */
     uint64_t moved;                      /* as in struct lawn_stats */
     uint32_t count;                      /* blades that have a tip */
     uint32_t bits;                       /* log2 of the slots per level */
@@ -121,15 +121,22 @@ lawn_tips_first(const struct lawn_tips *tips)
     return word * 64 + (uint32_t)__builtin_ctzll(tips->occupied[word]);
 }
 
-/* Marks a slot as in use by something at this time. */
+/* Marks a slot as in use. */
 static inline void
-lawn_tips_mark(struct lawn_tips *tips, uint32_t slot, uint64_t time)
+lawn_tips_mark(struct lawn_tips *tips, uint32_t slot)
+{
+    tips->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
+    tips->words |= UINT64_C(1) << (slot / 64);
+}
+
+/* Something has come into a slot, perhaps before what was known of it [I10]. */
+static inline void
+lawn_tips_forget(struct lawn_tips *tips, uint32_t slot, uint64_t time)
 {
     if (slot == tips->known && time < tips->known_time) {
         tips->known = LAWN_TIPS_NONE;
+        tips->known_time = 0;
     }
-    tips->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
-    tips->words |= UINT64_C(1) << (slot / 64);
 }
 
 /* Nothing stands in the slot any more. */
@@ -142,7 +149,8 @@ lawn_tips_clear(struct lawn_tips *tips, uint32_t slot)
     }
 }
 
-/* Lists a lone timer under its deadline, and tells in which list. */
+/* Lists a lone timer under its deadline, and tells in which list. What is known
+ * of its slot is the caller's business. */
 static inline struct lawn_link *
 lawn_tips_add(struct lawn_tips *tips, uintptr_t key, struct lawn_timer *timer)
 {
@@ -152,7 +160,7 @@ lawn_tips_add(struct lawn_tips *tips, uintptr_t key, struct lawn_timer *timer)
     LAWN_ASSERT(timer->deadline >= tips->base,
                 "[I4] a lone timer lies before the base");
     lawn_list_append(key, list, &timer->link);
-    lawn_tips_mark(tips, slot, timer->deadline);
+    lawn_tips_mark(tips, slot);
     return list;
 }
 

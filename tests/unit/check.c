@@ -163,6 +163,18 @@ break_known_time(struct scene *s)
 }
 
 static void
+break_alert(struct scene *s)
+{
+    s->lawn->alert = s->lawn->bound - 1;
+}
+
+static void
+break_alert_of_known(struct scene *s)
+{
+    s->lawn->tips.known_time = LAWN_NEVER;
+}
+
+static void
 break_count(struct scene *s)
 {
     s->lawn->starts++;
@@ -231,6 +243,8 @@ static const struct {
     {BLADES, break_set, "[I8] a TTL twice in a set"},
     {BLADES, break_known_time, "[I10] a tip before the known time"},
     {LONE, break_known_time, "[I10] a timer before the known time"},
+    {BLADES, break_alert, "[I10] the alert is too early"},
+    {BLADES, break_alert_of_known, "[I10] the alert is too early"},
     {BLADES, break_clocks, "[I9]"},
     {BLADES, break_now, "[I9]"},
     {BLADES, break_deadline, "[P9] a deadline after the last"},
