@@ -40,11 +40,13 @@ struct demo_connection {
     unsigned char rest[24];
 };
 
-/* connections[0 .. arrived) are in use. The last few stopped ones wait in
- * stopped[], oldest at [turn], NULL before there were so many. */
+/* connections[0 .. arrived) are in use, of as many as there are timers and a
+ * few more: the last few stopped ones wait in stopped[], oldest at [turn], NULL
+ * before there were so many. */
 struct demo_server {
     struct demo demo;
     struct demo_connection *connections;
+    uint64_t places;
     uint64_t arrived;
     uint64_t random;
     struct demo_connection *stopped[DEMO_REPLACE_MAX];
@@ -221,15 +223,16 @@ demo_fire(struct lawn_timer *timer, void *arg)
 
 /* How many connections should have arrived by now. */
 static uint64_t
-demo_wanted(const struct demo *demo)
+demo_wanted(const struct demo_server *server)
 {
+    const struct demo *demo = &server->demo;
     uint64_t passed = demo->now - demo->begin;
     uint64_t arrival = demo->options->run_ns / 10;
     if (arrival > DEMO_SECOND)
         arrival = DEMO_SECOND;
     if (passed >= arrival)
-        return demo->options->timers;
-    return (uint64_t)((double)demo->options->timers * (double)passed /
+        return server->places;
+    return (uint64_t)((double)server->places * (double)passed /
                       (double)arrival);
 }
 
@@ -237,8 +240,8 @@ static void
 demo_batch(struct demo_server *server)
 {
     uint64_t wanted = server->arrived;
-    if (wanted < server->demo.options->timers)
-        wanted = demo_wanted(&server->demo);
+    if (wanted < server->places)
+        wanted = demo_wanted(server);
     for (int i = 0; i < DEMO_BATCH; i++) {
         if (server->arrived < wanted)
             demo_arrive(server);
@@ -353,13 +356,12 @@ static bool
 demo_allocate(struct demo_server *server)
 {
     struct demo *demo = &server->demo;
-    uint64_t timers = demo->options->timers;
     struct lawn_options lawn_options = {.now = demo->now};
-    if (timers > SIZE_MAX / sizeof *server->connections)
+    if (server->places > SIZE_MAX / sizeof *server->connections)
         return false;
     server->connections =
         aligned_alloc(sizeof *server->connections,
-                      (size_t)timers * sizeof *server->connections);
+                      (size_t)server->places * sizeof *server->connections);
     demo->lawn = lawn_new(&lawn_options);
     return server->connections != NULL && demo->lawn != NULL;
 }
@@ -381,6 +383,7 @@ demo_main(int argc, char **argv)
     server.stopped_size = DEMO_REPLACE_MAX;
     if (options.timers / 64 < DEMO_REPLACE_MAX)
         server.stopped_size = (size_t)options.timers / 64;
+    server.places = options.timers + server.stopped_size;
     if (demo_allocate(&server))
         code = demo_serve(&server);
     else

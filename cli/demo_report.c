@@ -52,7 +52,7 @@ demo_report_line(const struct demo *demo, FILE *out)
                                   demo_operations(past));
     double fires = demo_rate(demo, past, demo->counts.fires, past->fires);
     fprintf(out,
-            "%4.0f s  %s running  %s operations/s  %s fired/s  p99 %s late  "
+            "%4.0f s  %s running  %s ops/s  %s fired/s  p99 %s late  "
             "%" PRIu64 " early\n",
             demo_elapsed(demo), text_count(demo_running(demo)).s,
             text_short(operations).s, text_short(fires).s,

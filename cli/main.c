@@ -54,7 +54,8 @@ main_dispatch(int argc, char **argv)
         main_help(stderr);
         return VERBS_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         main_help(stdout);
         return VERBS_OK;
     }

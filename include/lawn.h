@@ -20,14 +20,17 @@
  *         printf("connection %d was idle too long\n", c->id);
  *     }
  *
- *     struct lawn *lawn = lawn_new(NULL);
- *     lawn_start(lawn, &c->idle, 30000);          // due in 30,000 ticks
- *     lawn_start(lawn, &c->idle, 30000);          // it spoke: 30,000 from now
- *     lawn_mow(lawn, now, SIZE_MAX, hang_up, NULL); // fires what is due by now
+ *     struct lawn_options options = {.now = now}; // on your clock
+ *     struct lawn *lawn = lawn_new(&options);
+ *     lawn_start(lawn, &c->idle, 30000);            // due in 30,000 ticks
+ *     lawn_start(lawn, &c->idle, 30000);            // it spoke: from now on
+ *     lawn_mow(lawn, now, SIZE_MAX, hang_up, NULL); // fires what is due
  *
  * TIME is a uint64_t of ticks, in any unit and from any origin the caller
  * likes: milliseconds, nanoseconds, TSC cycles. The lawn reads no clock: it
- * knows the newest time it was told. Nothing costs more because time jumped.
+ * knows the newest time it was told, by its options, lawn_set_now() or
+ * lawn_mow(), and TTLs count from there. So tell it the time before you start
+ * timers after a pause. Nothing costs more because time jumped.
  *
  * PROMISES, by the numbers that assertions, tests and proofs cite:
  *   P1  never early      a timer fires only in a mow with now >= its deadline
@@ -51,15 +54,17 @@
  *   P9  extremes         TTLs, deadlines and times over the whole of uint64_t;
  *                        deadlines saturate below LAWN_NEVER and never wrap; a
  *                        clock that runs back is ignored
- *   P10 misuse is named  unless built with NDEBUG: a timer that runs on
- *                        another lawn, was freed or overwritten while running,
- *                        a mow inside a mow: a message and abort()
+ *   P10 misuse is named  unless the library was built with NDEBUG, as it is
+ *                        by default: a timer that runs on another lawn, or was
+ *                        freed or overwritten while running, when it or its
+ *                        neighbour is touched; a mow inside a mow: a message
+ *                        and abort()
  *
  * THREADS: a lawn has one owner at a time. Nothing here locks; different lawns
  * are independent of each other.
  *
- * WHEN TO CHOOSE SOMETHING ELSE: fewer than a hundred timers: any sorted
- * array will do. Deadlines that only need to be right to within 10 % and never
+ * WHEN TO CHOOSE SOMETHING ELSE: a few hundred timers: any sorted array or
+ * heap will do. Deadlines that only need to be right to within 10 % and never
  * to be listed in order: a wheel without cascades, such as the Linux kernel's,
  * does less work. Mostly absolute, unrelated deadlines (a calendar, a
  * simulation): a lawn then works as a hierarchical wheel, no better than a
@@ -103,8 +108,15 @@ struct lawn_timer {
 };
 
 /* Called by lawn_mow() for each timer that fires, with mow's own arg. The
- * timer is idle by then [P6]: start it again, or free it. Not allowed here:
- * lawn_mow() and lawn_free() of the same lawn. */
+ * timer is idle by then [P6]: start it again, or free it. Every other timer
+ * must be stopped before it is freed. Not allowed here: lawn_mow() and
+ * lawn_free() of the same lawn. Where timers of several kinds share a lawn, let
+ * each carry what to do:
+ *     struct my_timer {
+ *         struct lawn_timer timer;
+ *         void (*act)(struct my_timer *);
+ *     };
+ */
 typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
 
 /* How to make a lawn. Zero in any field means the default. A value out of

@@ -20,8 +20,9 @@
 static void
 lawn_habits_set(struct lawn *lawn, bool alone, uint32_t stripe)
 {
-    lawn->habits.review = lawn->starts + lawn->restarts +
-                          (alone ? LAWN_HABITS_ALONE : LAWN_HABITS_TRIAL);
+    lawn->habits.starts = lawn->starts + lawn->restarts;
+    lawn->habits.review =
+        lawn->habits.starts + (alone ? LAWN_HABITS_ALONE : LAWN_HABITS_TRIAL);
     lawn->habits.misses = lawn->lone_starts + lawn->claims;
     lawn->habits.alone = alone;
     lawn->blades.stripe = stripe;
@@ -39,6 +40,7 @@ lawn_habits_reset(struct lawn *lawn)
 void
 lawn_habits_review(struct lawn *lawn)
 {
+    uint64_t starts = lawn->starts + lawn->restarts - lawn->habits.starts;
     uint64_t misses = lawn->lone_starts + lawn->claims - lawn->habits.misses;
     uint64_t blades = lawn->tips.count;
     uint64_t count = lawn_count(lawn);
@@ -48,7 +50,7 @@ lawn_habits_review(struct lawn *lawn)
     lawn->habits.many = count >= LAWN_HABITS_MANY;
     if (lawn->habits.alone || lawn->resolution != 1) {
         lawn_habits_reset(lawn);
-    } else if (misses > LAWN_HABITS_TRIAL / 2 ||
+    } else if (misses > starts / 2 ||
                (full && count < blades * LAWN_HABITS_DEPTH)) {
         lawn_habits_set(lawn, true, 0);
     } else {

@@ -20,8 +20,9 @@
 #include "base.h"
 
 struct lawn_habits {
-    uint64_t review; /* at how many starts of all kinds to look again */
-    uint64_t misses; /* starts without a blade of their TTL, at the last look */
+    uint64_t starts; /* of all kinds, at the last look */
+    uint64_t misses; /* of them, those that found no blade of their TTL */
+    uint64_t review; /* at how many starts to look again */
     bool alone;
     bool many; /* timers: more than a cache holds */
 };

@@ -51,6 +51,17 @@ lawn_list_empty(const struct lawn_link *list)
     return list->next == list;
 }
 
+/* The first of a list, or the list itself if it is empty. It is looked at before anything is
+ * read from it: its memory may have been given away. */
+static inline struct lawn_link *
+lawn_list_first(uintptr_t key, const struct lawn_link *list)
+{
+    (void)key;
+    LAWN_ASSERT(lawn_list_prev(key, list->next) == list,
+                "[P10] a timer was freed or overwritten while it was running");
+    return list->next;
+}
+
 /* Puts link between prev and next, which are neighbours. */
 static inline void
 lawn_list_insert(uintptr_t key, struct lawn_link *link, struct lawn_link *prev,

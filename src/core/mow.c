@@ -121,13 +121,17 @@ lawn_mow_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
     struct lawn *lawn = mowing->lawn;
     struct lawn_blade *blade = &lawn->blades.all[number];
 
-    while (!lawn_list_empty(&blade->queue) &&
-           lawn_link_deadline(blade->queue.next) <= tick) {
+    while (!lawn_list_empty(&blade->queue)) {
+        struct lawn_link *head = lawn_list_first(lawn_key(lawn), &blade->queue);
+
+        if (lawn_link_deadline(head) > tick) {
+            break;
+        }
         if (mowing->fired == mowing->budget) {
             return false;
         }
-        LAWN_PREFETCH(blade->queue.next->next);
-        lawn_mow_cut(mowing, blade->queue.next);
+        LAWN_PREFETCH(head->next);
+        lawn_mow_cut(mowing, head);
     }
     /* Unless a callback's lawn_next() has settled it already. */
     if (blade->tip == tick) {
@@ -161,7 +165,7 @@ lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 
         i = i < many ? i : 0;
         blade = &all[turn[i]];
-        head = blade->queue.next;
+        head = lawn_list_first(lawn_key(mowing->lawn), &blade->queue);
         if (head == &blade->queue || lawn_link_deadline(head) > tick) {
             if (blade->tip == tick) {
                 lawn_tips_settle(tips, all, turn[i], slot);
@@ -198,7 +202,7 @@ lawn_mow_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
         if (mowing->fired == mowing->budget) {
             return false;
         }
-        lawn_mow_cut(mowing, lone->next);
+        lawn_mow_cut(mowing, lawn_list_first(lawn_key(lawn), lone));
     }
     while (more && (number = tips->first[slot]) != LAWN_TIPS_NONE) {
         more = tips->tip[number].next == LAWN_TIPS_NONE

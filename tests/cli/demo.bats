@@ -174,7 +174,7 @@ END
 @test "without a terminal it prints a line a second" {
     run "$lawn" demo --timers 1000 --seconds 2.2
     [ "$status" -eq 0 ]
-    [ "$(grep -cE '^ +[12] s .*running.*operations/s.* 0 early$' \
+    [ "$(grep -cE '^ +[12] s .*running.*ops/s.* 0 early$' \
         <<<"$output")" -eq 2 ]
     [[ "$output" != *$'\033'* ]]
 }

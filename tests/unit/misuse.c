@@ -1,6 +1,7 @@
 /* misuse.c - mistakes of the caller's are named, unless NDEBUG [P10]. */
 #include "common.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void
@@ -237,5 +238,72 @@ TEST(a_timer_zeroed_while_running_is_named_when_it_comes_due)
     filler = 0;
     CHECK(kit_aborts_with(mow_zeroed, "overwritten"));
 }
+
+/* Bytes that someone else wrote over the timer that is first in its queue, as
+ * an allocator or a new owner does. */
+static int overwritten_with;
+static enum ground overwritten_on;
+
+static void
+overwrite_the_first(void)
+{
+    scene_begin(&one, overwritten_on);
+    start(&one, 0, 10);
+    start(&one, 1, 10);
+    memset(&one.probe[0].timer, overwritten_with, sizeof one.probe[0].timer);
+    (void)lawn_mow(one.lawn, 1000, SIZE_MAX, ignore, NULL);
+}
+
+static void
+overwrite_one_of_several_firsts(void)
+{
+    scene_begin(&one, BLADES);
+    start(&one, 0, 10);
+    start(&one, 1, 10);
+    start_at(&one, 2, 10);
+    lawn_set_now(one.lawn, 1);
+    start(&one, 3, 9);
+    memset(&one.probe[0].timer, overwritten_with, sizeof one.probe[0].timer);
+    (void)lawn_mow(one.lawn, 1000, SIZE_MAX, ignore, NULL);
+}
+
+TEST(a_timer_overwritten_at_the_head_of_its_queue_is_named_when_it_is_due)
+{
+    static const int bytes[] = {0x00, 0x5a, 0x7f, 0xff};
+    size_t i;
+
+    for (i = 0; i < COUNT(bytes); i++) {
+        overwritten_with = bytes[i];
+        overwritten_on = BLADES;
+        CHECK(kit_aborts_with(overwrite_the_first, "[P10]"));
+        overwritten_on = LONE;
+        CHECK(kit_aborts_with(overwrite_the_first, "[P10]"));
+        CHECK(kit_aborts_with(overwrite_one_of_several_firsts, "[P10]"));
+    }
+}
+
+/* Reading what was freed is for the sanitizers to name. */
+#if !defined __SANITIZE_ADDRESS__
+
+/* Of a size that the tests do not use otherwise, so that the allocator writes
+ * over both links. */
+static char *freed;
+
+static void
+free_the_first(void)
+{
+    scene_begin(&one, BLADES);
+    freed = calloc(1, 777);
+    start_probe(&one, (struct probe *)(void *)freed, 10);
+    free(freed);
+    (void)lawn_mow(one.lawn, 100, SIZE_MAX, ignore, NULL);
+}
+
+TEST(a_timer_freed_while_running_is_named_when_it_is_due)
+{
+    CHECK(kit_aborts_with(free_the_first, "[P10]"));
+}
+
+#endif
 
 #endif
