@@ -5,6 +5,7 @@
  * the table for each argument.
  */
 #include "options.h"
+#include "text.h"
 #include "verbs.h"
 
 #include <stdlib.h>
@@ -70,31 +71,18 @@ options_add_decimal(uint64_t *sum, const char *text, size_t length,
 bool
 options_duration(const char **text, uint64_t *ns)
 {
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {
-        {"d", 86400000000000},
-        {"h", 3600000000000},
-        {"m", 60000000000},
-        {"s", 1000000000},
-        {"ms", 1000000},
-        {"us", 1000},
-        {"ns", 1},
-    };
-    const size_t unit_count = sizeof units / sizeof units[0];
     size_t unit = 0; /* the next may be this one or a smaller one: 1h30m */
     const char *at = *text;
     *ns = 0;
     while (options_is_digit(*at)) {
         size_t digits = options_decimal_length(at);
         size_t letters = strspn(at + digits, "dhmsun");
-        while (unit < unit_count &&
-               !(strlen(units[unit].name) == letters &&
-                 memcmp(units[unit].name, at + digits, letters) == 0))
+        while (unit < TEXT_UNITS &&
+               !(strlen(text_units[unit].name) == letters &&
+                 memcmp(text_units[unit].name, at + digits, letters) == 0))
             unit++;
-        if (unit == unit_count ||
-            !options_add_decimal(ns, at, digits, units[unit].ns))
+        if (unit == TEXT_UNITS ||
+            !options_add_decimal(ns, at, digits, text_units[unit].ns))
             return false;
         at += digits + letters;
         unit++;

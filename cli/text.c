@@ -57,29 +57,23 @@ text_lateness(uint64_t ns)
     return text;
 }
 
+const struct text_unit text_units[TEXT_UNITS] = {
+    {"d", 86400000000000}, {"h", 3600000000000}, {"m", 60000000000},
+    {"s", 1000000000},     {"ms", 1000000},      {"us", 1000},
+    {"ns", 1},
+};
+
 struct text
 text_ttl(uint64_t ns)
 {
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {
-        {"d", 86400000000000},
-        {"h", 3600000000000},
-        {"m", 60000000000},
-        {"s", 1000000000},
-        {"ms", 1000000},
-        {"us", 1000},
-        {"ns", 1},
-    };
     struct text text = {"0s"};
     size_t end = 0;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (ns >= units[i].ns)
+    for (size_t i = 0; i < TEXT_UNITS; i++) {
+        if (ns >= text_units[i].ns)
             end += (size_t)snprintf(text.s + end, sizeof text.s - end,
-                                    "%" PRIu64 "%s", ns / units[i].ns,
-                                    units[i].name);
-        ns %= units[i].ns;
+                                    "%" PRIu64 "%s", ns / text_units[i].ns,
+                                    text_units[i].name);
+        ns %= text_units[i].ns;
     }
     return text;
 }

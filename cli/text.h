@@ -11,6 +11,13 @@ struct text {
     char s[48];
 };
 
+/* Units of time, from days down. */
+#define TEXT_UNITS 7
+extern const struct text_unit {
+    const char *name;
+    uint64_t ns;
+} text_units[TEXT_UNITS];
+
 struct text text_count(uint64_t n);     /* 1,234,567 */
 struct text text_short(double n);       /* 1.2M */
 struct text text_ttl(uint64_t ns);      /* exact: 1h30m */

@@ -23,7 +23,7 @@ lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
     blades->all = all;
     blades->count = (uint32_t)count;
     blades->homes = homes;
-    blades->shift = 32 - (uint32_t)__builtin_ctz(homes);
+    blades->shift = 64 - (uint32_t)__builtin_ctz(homes);
     blades->stripe = 0;
     for (i = 0; i < count; i++) {
         lawn_list_init(key, &all[i].queue);
@@ -60,7 +60,7 @@ struct lawn_blade *
 lawn_blades_find(const struct lawn_blades *blades, uint64_t ttl,
                  uint64_t deadline)
 {
-    uint32_t hash = lawn_blades_hash(ttl);
+    uint64_t hash = lawn_blades_hash(ttl);
     const struct lawn_blade *home = lawn_blades_at(blades, hash, deadline);
     const struct lawn_blade *far =
         lawn_blades_at(blades, lawn_blades_rehash(hash), deadline);
@@ -95,7 +95,7 @@ struct lawn_blade *
 lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
                   uint64_t deadline)
 {
-    uint32_t hash = lawn_blades_hash(ttl);
+    uint64_t hash = lawn_blades_hash(ttl);
     struct lawn_blade *blade =
         lawn_blades_free_in(blades, lawn_blades_at(blades, hash, deadline));
 
@@ -110,15 +110,26 @@ lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
     return blade;
 }
 
-/* No blade takes further timers until it has run empty. */
-void
-lawn_blades_close(struct lawn_blades *blades)
+/* No blade takes further timers until it has run empty. Tells the latest
+ * deadline of all that they hold. */
+uint64_t
+lawn_blades_close(struct lawn_blades *blades, uintptr_t key)
 {
+    uint64_t latest = 0;
     size_t i;
 
     for (i = 0; i < blades->count; i++) {
-        blades->all[i].ttl = LAWN_NEVER;
+        struct lawn_blade *blade = &blades->all[i];
+
+        blade->ttl = LAWN_NEVER;
+        if (!lawn_list_empty(&blade->queue)) {
+            uint64_t tail =
+                lawn_link_deadline(lawn_list_prev(key, &blade->queue));
+
+            latest = tail > latest ? tail : latest;
+        }
     }
+    return latest;
 }
 
 size_t

@@ -40,32 +40,31 @@ struct lawn_blades {
     struct lawn_blade *all;
     uint32_t count;  /* homes and spare ones */
     uint32_t homes;  /* a power of two */
-    uint32_t shift;  /* 32 - log2 of the homes */
+    uint32_t shift;  /* 64 - log2 of the homes */
     uint32_t stripe; /* 0, or the bits of deadline * WAYS to add to the home */
 };
 
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_blade) == 32,
                    "a set fills two cache lines");
 
-/* 2^32 divided by the golden ratio: the product spreads TTLs that differ in few
- * bits. TTLs that differ above bit 31 alone collide: that costs time, no
- * more. */
-static inline uint32_t
+/* 2^64 divided by the golden ratio: the leading bits of the product spread TTLs
+ * that differ in few bits, whichever they are. */
+static inline uint64_t
 lawn_blades_hash(uint64_t ttl)
 {
-    return (uint32_t)ttl * 0x9E3779B1u;
+    return ttl * UINT64_C(0x9E3779B97F4A7C15);
 }
 
 /* Makes other bits of a hash the leading ones, for the second choice. */
-static inline uint32_t
-lawn_blades_rehash(uint32_t hash)
+static inline uint64_t
+lawn_blades_rehash(uint64_t hash)
 {
-    return hash << 12;
+    return hash << 20;
 }
 
 /* Where a timer belongs whose TTL has this hash. */
 static inline struct lawn_blade *
-lawn_blades_at(const struct lawn_blades *blades, uint32_t hash,
+lawn_blades_at(const struct lawn_blades *blades, uint64_t hash,
                uint64_t deadline)
 {
     uint32_t stripe = ((uint32_t)deadline * LAWN_BLADES_WAYS) & blades->stripe;
@@ -80,7 +79,7 @@ struct lawn_blade *lawn_blades_find(const struct lawn_blades *blades,
                                     uint64_t ttl, uint64_t deadline);
 struct lawn_blade *lawn_blades_claim(const struct lawn_blades *blades,
                                      uint64_t ttl, uint64_t deadline);
-void lawn_blades_close(struct lawn_blades *blades);
+uint64_t lawn_blades_close(struct lawn_blades *blades, uintptr_t key);
 size_t lawn_blades_live(const struct lawn_blades *blades);
 
 #endif

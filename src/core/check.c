@@ -65,7 +65,7 @@ lawn_check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
                     checking, "[I4] a lone timer in the wrong list", link);
             }
             if (!sorted && slot == lawn->tips.known &&
-                deadline < lawn->tips.known_time) {
+                deadline < lawn->tips.known_time && deadline <= before) {
                 return lawn_check_fails(
                     checking, "[I10] a timer before the known time", link);
             }
@@ -81,10 +81,10 @@ lawn_check_blade(struct lawn_checking *checking, const struct lawn_blade *blade)
     const struct lawn_blades *blades = &checking->lawn->blades;
     uint32_t number = (uint32_t)(blade - blades->all);
     uint32_t set = number / LAWN_BLADES_WAYS;
-    uint32_t hash = lawn_blades_hash(blade->ttl);
-    uint32_t near = (hash >> blades->shift) / LAWN_BLADES_WAYS;
-    uint32_t far =
-        (lawn_blades_rehash(hash) >> blades->shift) / LAWN_BLADES_WAYS;
+    uint64_t hash = lawn_blades_hash(blade->ttl);
+    uint32_t near = (uint32_t)(hash >> blades->shift) / LAWN_BLADES_WAYS;
+    uint32_t far = (uint32_t)(lawn_blades_rehash(hash) >> blades->shift) /
+                   LAWN_BLADES_WAYS;
     uint32_t i;
 
     if (!lawn_check_queue(checking, &blade->queue, true, 0)) {

@@ -36,6 +36,13 @@ lawn_habits_reset(struct lawn *lawn)
     lawn_habits_set(lawn, false, 0);
 }
 
+/* As they are, for a while longer. */
+void
+lawn_habits_keep(struct lawn *lawn)
+{
+    lawn_habits_set(lawn, lawn->habits.alone, lawn->blades.stripe);
+}
+
 /* Called where the clock is about to move, every LAWN_HABITS_TRIAL starts. */
 void
 lawn_habits_review(struct lawn *lawn)
@@ -48,7 +55,9 @@ lawn_habits_review(struct lawn *lawn)
     bool full = blades > lawn->blades.homes / 4 * 3;
 
     lawn->habits.many = count >= LAWN_HABITS_MANY;
-    if (lawn->habits.alone || lawn->resolution != 1) {
+    if (lawn->resolution != 1) {
+        lawn_habits_keep(lawn);
+    } else if (lawn->habits.alone) {
         lawn_habits_reset(lawn);
     } else if (misses > starts / 2 ||
                (full && count < blades * LAWN_HABITS_DEPTH)) {

@@ -12,7 +12,7 @@
  *
  * A change takes effect only where the clock moves. Timers of one TTL and one
  * deadline are started at one time, so they all go the same way, and P4 holds.
- * With a resolution above 1 that is not so, and a lawn stays plain.
+ * With a resolution above 1 that is not so, and a lawn stays as it is.
  */
 #ifndef LAWN_CORE_HABITS_H
 #define LAWN_CORE_HABITS_H
@@ -28,6 +28,7 @@ struct lawn_habits {
 };
 
 void lawn_habits_reset(struct lawn *lawn);
+void lawn_habits_keep(struct lawn *lawn);
 void lawn_habits_review(struct lawn *lawn);
 
 #endif

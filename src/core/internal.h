@@ -20,8 +20,9 @@
  *   [I8] blades of one TTL stand in different sets; a timer of that TTL goes
  *        to the set that its TTL and deadline determine
  *   [I9] base <= now <= LAWN_LAST
- *  [I10] nothing in the slot tips.known has a time before tips.known_time, and
- *        lawn->alert is neither before that time nor before lawn->bound
+ *  [I10] nothing in the slot tips.known has a time before tips.known_time, but
+ *        lone timers that came later, which begin their lists in ascending
+ *        order; lawn->alert is neither before that time nor before lawn->bound
  * lawn_check() walks them all.
  */
 #ifndef LAWN_CORE_INTERNAL_H
@@ -51,6 +52,9 @@ struct lawn {
     uint64_t claims;      /* starts that took a free blade */
     uint64_t moved_idle;  /* as in struct lawn_stats */
     uint64_t looked;      /* likewise */
+    uint64_t ahead;       /* likewise */
+    uint64_t fetched;     /* the tick at which a mow last fetched ahead */
+    uint64_t closed;      /* no blade that is closed has a later deadline */
     uint64_t resolution;
     const struct lawn_link *front; /* the queue whose first timer was last
                                       found to be the earliest, or NULL */

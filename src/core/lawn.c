@@ -85,7 +85,6 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn = (struct lawn *)(void *)at;
     key = lawn_key(lawn);
     now = now < LAWN_LAST ? now : LAWN_LAST;
-    lawn->now = now;
     lawn->starts = 0;
     lawn->restarts = 0;
     lawn->stops = 0;
@@ -94,6 +93,9 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->claims = 0;
     lawn->moved_idle = 0;
     lawn->looked = 0;
+    lawn->ahead = 0;
+    lawn->fetched = LAWN_NEVER;
+    lawn->closed = 0;
     lawn->front = NULL;
     lawn->habits.many = false;
     lawn->mowing = false;
@@ -111,7 +113,9 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->tips.tip = (struct lawn_tip *)(void *)(at + layout.tip);
     lawn_tips_init(&lawn->tips, layout.bits, now, key);
     lawn_set_bound(lawn, LAWN_NEVER);
-    lawn->resolution = 0;
+    lawn->resolution = 1;
+    lawn_habits_reset(lawn);
+    lawn_move_clock(lawn, now);
     lawn_set_resolution(lawn, options != NULL ? options->resolution : 0);
     return lawn;
 }
@@ -168,7 +172,8 @@ lawn_free(struct lawn *lawn)
         return;
     }
     LAWN_ASSERT(!lawn->mowing, "[P10] lawn_free inside a callback");
-    if (lawn->release != NULL) {
+    /* The mow under way still needs it: rather lost than given away. */
+    if (lawn->release != NULL && !lawn->mowing) {
         lawn->release(lawn->memory, lawn->context);
     }
 }
@@ -188,14 +193,21 @@ lawn_start_bound(struct lawn *lawn, uint64_t deadline,
 static inline void
 lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
 {
+    uint64_t deadline = timer->deadline;
     struct lawn_link *list = lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
 
     lawn->lone_starts++;
-    if (timer->deadline < lawn->alert) {
-        lawn_tips_forget(&lawn->tips,
-                         lawn_tips_slot(&lawn->tips, timer->deadline),
-                         timer->deadline);
-        lawn_start_bound(lawn, timer->deadline, list);
+    if (deadline >= lawn->alert) {
+        return;
+    }
+    if (deadline < lawn->bound) {
+        /* To the front, where lawn_next() looks; no other has its deadline. */
+        lawn_list_remove(lawn_key(lawn), &timer->link);
+        lawn_list_prepend(lawn_key(lawn), list, &timer->link);
+        lawn_start_bound(lawn, deadline, list);
+    } else {
+        lawn_tips_forget(&lawn->tips, lawn_tips_slot(&lawn->tips, deadline),
+                         deadline);
     }
 }
 
@@ -328,10 +340,17 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     if (resolution == lawn->resolution) {
         return;
     }
-    /* A finer resolution gives earlier deadlines than the tails have [I1]. */
-    lawn_blades_close(&lawn->blades);
+    /* To multiples of the old resolution: later deadlines than the tails have,
+     * so timers of one TTL stay together. Otherwise they may be earlier, and
+     * blades have to stay sorted [I1]. */
+    if (resolution % lawn->resolution != 0) {
+        uint64_t latest = lawn_blades_close(&lawn->blades, lawn_key(lawn));
+
+        lawn->closed = latest > lawn->closed ? latest : lawn->closed;
+        lawn_habits_reset(lawn);
+    }
     lawn->resolution = resolution;
-    lawn_habits_reset(lawn);
+    lawn_habits_keep(lawn);
     lawn_move_clock(lawn, lawn->now);
 }
 
@@ -365,6 +384,7 @@ lawn_stats(const struct lawn *lawn, struct lawn_stats *out)
     out->moved = lawn->tips.moved;
     out->moved_idle = lawn->moved_idle;
     out->looked = lawn->looked;
+    out->ahead = lawn->ahead;
     out->live_blades = lawn_blades_live(&lawn->blades);
     out->blades = lawn->blades.count;
     out->bytes = lawn->bytes;

@@ -14,10 +14,10 @@
 /* A slot with up to this many lone timers is looked through before it is
  * moved. */
 #define LAWN_MOW_FEW 4u
-/* Queues fetched from at a time, and timers fetched from each at most: as much
- * as a cache keeps until they are needed. */
+/* Queues fetched from at a time, and timers fetched ahead at most: as much as a
+ * cache keeps until they are needed. */
 #define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES
-#define LAWN_MOW_AHEAD 512u
+#define LAWN_MOW_AHEAD 4096u
 
 struct lawn_mowing {
     struct lawn *lawn;
@@ -44,20 +44,21 @@ lawn_mow_cut(struct lawn_mowing *mowing, struct lawn_link *link)
 
 /* Walks several queues as far as their timers are due by the given time, one
  * timer of each in turn, so that the processor fetches them all at once rather
- * than one after the other. Reads only: whoever walks them again soon finds
- * them in the cache. */
-static void
-lawn_mow_fetch(const struct lawn_link **queues, uint32_t many, uint64_t until)
+ * than one after the other. Reads only, so many timers at most, and tells how
+ * many: whoever walks them again soon finds them in the cache. */
+static size_t
+lawn_mow_fetch(const struct lawn_link **queues, uint32_t many, uint64_t until,
+               size_t most)
 {
     const struct lawn_link *next[LAWN_MOW_CHAINS];
-    unsigned ahead;
+    size_t ahead = 0;
     uint32_t i;
 
     for (i = 0; i < many; i++) {
         next[i] = queues[i]->next;
         LAWN_PREFETCH(next[i]);
     }
-    for (ahead = 0; many > 0 && ahead < LAWN_MOW_AHEAD; ahead++) {
+    while (many > 0 && ahead < most) {
         for (i = 0; i < many;) {
             const struct lawn_link *link = next[i];
 
@@ -67,14 +68,17 @@ lawn_mow_fetch(const struct lawn_link **queues, uint32_t many, uint64_t until)
             } else {
                 next[i++] = link->next;
                 LAWN_PREFETCH(link->next);
+                ahead++;
             }
         }
     }
+    return ahead;
 }
 
 /* Fetches what the stripes of a TTL have due in this tick and the next ones. */
-static void
-lawn_mow_fetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick)
+static size_t
+lawn_mow_fetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
+                       size_t most)
 {
     const struct lawn_link *queues[LAWN_MOW_CHAINS];
     uint32_t many = 0;
@@ -88,29 +92,36 @@ lawn_mow_fetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick)
             queues[many++] = &blade->queue;
         }
     }
-    lawn_mow_fetch(queues, many, tick + LAWN_BLADES_STRIPES - 1);
+    return lawn_mow_fetch(queues, many, tick + LAWN_BLADES_STRIPES - 1, most);
 }
 
 /* Fetches the lone timers that are due in this tick and the next ones, and
- * those of the striped TTLs whose tips are here. */
+ * those of the striped TTLs whose tips are here: once per tick, however many
+ * mows it takes, and about as many as this one may fire. */
 static void
-lawn_mow_fetch_ahead(const struct lawn *lawn, uint32_t slot, uint64_t tick)
+lawn_mow_fetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick,
+                     size_t budget)
 {
     const struct lawn_tips *tips = &lawn->tips;
     const struct lawn_link *queues[LAWN_MOW_CHAINS];
-    uint32_t number;
+    size_t most = budget < LAWN_MOW_AHEAD ? budget : LAWN_MOW_AHEAD;
+    uint32_t number = tips->first[slot];
+    size_t ahead;
     uint32_t i;
 
+    lawn->fetched = tick;
     for (i = 0; i < LAWN_MOW_CHAINS; i++) {
         queues[i] = lawn_tips_list(tips, slot + i, tick + i);
     }
-    lawn_mow_fetch(queues, LAWN_MOW_CHAINS, tick + LAWN_MOW_CHAINS - 1);
-    if (lawn->blades.stripe != 0) {
-        for (number = tips->first[slot]; number != LAWN_TIPS_NONE;
-             number = tips->tip[number].next) {
-            lawn_mow_fetch_stripes(lawn, lawn->blades.all[number].ttl, tick);
-        }
+    ahead = lawn_mow_fetch(queues, LAWN_MOW_CHAINS, tick + LAWN_MOW_CHAINS - 1,
+                           most);
+    while (lawn->blades.stripe != 0 && number != LAWN_TIPS_NONE &&
+           ahead < most) {
+        ahead += lawn_mow_fetch_stripes(lawn, lawn->blades.all[number].ttl,
+                                        tick, most - ahead);
+        number = tips->tip[number].next;
     }
+    lawn->ahead += ahead;
 }
 
 /* Fires what is due at this tick on one blade. False: the budget is used up. */
@@ -183,26 +194,51 @@ lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
+/* Fires what is due at this tick on the blades that were closed by a change of
+ * the resolution. False: the budget is used up. */
+static bool
+lawn_mow_closed(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+{
+    const struct lawn *lawn = mowing->lawn;
+    uint32_t number = lawn->tips.first[slot];
+
+    while (number != LAWN_TIPS_NONE) {
+        if (lawn->blades.all[number].ttl != LAWN_NEVER) {
+            number = lawn->tips.tip[number].next;
+        } else if (lawn_mow_blade(mowing, number, slot, tick)) {
+            number = lawn->tips.first[slot];
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Fires what is due at the tick of a slot of level 0. False: the budget is
- * used up. Lone timers go first: if timers of one TTL and deadline stand alone
- * and on a blade, the lone ones were started before there was a blade [P4]. */
+ * used up. If timers of one TTL and deadline stand in several places, the lone
+ * ones were started before there was a blade, and those on a closed blade
+ * before there was another: so they go first [P4]. */
 static bool
 lawn_mow_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
-    const struct lawn *lawn = mowing->lawn;
+    struct lawn *lawn = mowing->lawn;
     const struct lawn_tips *tips = &lawn->tips;
     struct lawn_link *lone = lawn_tips_list(tips, slot, tick);
     uint32_t number;
     bool more = true;
 
-    if (lawn->habits.many && tick % LAWN_MOW_CHAINS == 0) {
-        lawn_mow_fetch_ahead(lawn, slot, tick);
+    if (lawn->habits.many && tick % LAWN_MOW_CHAINS == 0 &&
+        tick != lawn->fetched) {
+        lawn_mow_fetch_ahead(lawn, slot, tick, mowing->budget - mowing->fired);
     }
     while (!lawn_list_empty(lone)) {
         if (mowing->fired == mowing->budget) {
             return false;
         }
         lawn_mow_cut(mowing, lawn_list_first(lawn_key(lawn), lone));
+    }
+    if (tick <= lawn->closed) {
+        more = lawn_mow_closed(mowing, slot, tick);
     }
     while (more && (number = tips->first[slot]) != LAWN_TIPS_NONE) {
         more = tips->tip[number].next == LAWN_TIPS_NONE

@@ -75,6 +75,42 @@ lawn_next_in_blades(struct lawn *lawn, uint32_t slot,
     }
 }
 
+/* Whether the earliest time that was found in a slot is still there. Lone
+ * timers that came before it stand in front of it [I10]. */
+static bool
+lawn_next_known(const struct lawn_tips *tips)
+{
+    const struct lawn_link *link = tips->known_queue->next;
+
+    while (link != tips->known_queue &&
+           lawn_link_deadline(link) < tips->known_time) {
+        link = link->next;
+    }
+    return link != tips->known_queue &&
+           lawn_link_deadline(link) == tips->known_time;
+}
+
+/* The same, but for those that came since: of these each list begins with its
+ * earliest [I10]. */
+static void
+lawn_next_in_known(const struct lawn_tips *tips, struct lawn_looking *looking)
+{
+    uint32_t i;
+
+    looking->next = tips->known_time;
+    looking->queue = tips->known_queue;
+    for (i = 0; i < tips->lists; i++) {
+        const struct lawn_link *list =
+            &tips->lone[tips->known * tips->lists + i];
+
+        if (!lawn_list_empty(list) &&
+            lawn_link_deadline(list->next) < looking->next) {
+            looking->next = lawn_link_deadline(list->next);
+            looking->queue = list;
+        }
+    }
+}
+
 /* The earliest deadline in a slot, or LAWN_NEVER. */
 static uint64_t
 lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
@@ -84,21 +120,21 @@ lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
     struct lawn_looking looking = {LAWN_NEVER, NULL, 0};
     uint32_t i;
 
-    if (slot == tips->known && !lawn_list_empty(tips->known_queue) &&
-        lawn_link_deadline(tips->known_queue->next) == tips->known_time) {
-        *front = tips->known_queue;
-        return tips->known_time;
-    }
-    for (i = 0; i < tips->lists; i++) {
-        lawn_next_in_list(lawn, &tips->lone[slot * tips->lists + i], &looking);
-    }
-    lawn_next_in_blades(lawn, slot, &looking);
-    lawn->looked += looking.seen;
-    if (looking.seen >= LAWN_NEXT_MANY && looking.next != LAWN_NEVER) {
-        tips->known = slot;
-        tips->known_time = looking.next;
-        tips->known_queue = looking.queue;
-        lawn_set_bound(lawn, lawn->bound);
+    if (slot == tips->known && lawn_next_known(tips)) {
+        lawn_next_in_known(tips, &looking);
+    } else {
+        for (i = 0; i < tips->lists; i++) {
+            lawn_next_in_list(lawn, &tips->lone[slot * tips->lists + i],
+                              &looking);
+        }
+        lawn_next_in_blades(lawn, slot, &looking);
+        lawn->looked += looking.seen;
+        if (looking.seen >= LAWN_NEXT_MANY && looking.next != LAWN_NEVER) {
+            tips->known = slot;
+            tips->known_time = looking.next;
+            tips->known_queue = looking.queue;
+            lawn_set_bound(lawn, lawn->bound);
+        }
     }
     *front = looking.queue;
     return looking.next;

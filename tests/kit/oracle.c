@@ -110,10 +110,10 @@ oracle_set_resolution(struct oracle *oracle, uint64_t resolution)
     if (resolution == 0) {
         resolution = 1;
     }
-    if (resolution != oracle->resolution) {
-        oracle->resolution = resolution;
+    if (resolution % oracle->resolution != 0) {
         oracle->era++;
     }
+    oracle->resolution = resolution;
 }
 
 uint64_t

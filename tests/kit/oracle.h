@@ -15,7 +15,7 @@ struct oracle_timer {
     uint64_t deadline; /* LAWN_NEVER: idle */
     uint64_t ttl;      /* never 0 */
     uint64_t order;    /* of starting */
-    uint64_t era;      /* how often the resolution had changed by then */
+    uint64_t era;      /* how often the resolution had become finer */
     uint64_t mow;      /* the mow in which it was started, or 0 */
     bool stopped;      /* why it is idle */
 };

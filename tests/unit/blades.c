@@ -13,19 +13,19 @@ stats_of(const struct scene *s)
     return stats;
 }
 
-/* TTLs that a multiplicative hash sends to one place: the product with 2^32
+/* TTLs that a multiplicative hash sends to one place: the product with 2^64
  * divided by the golden ratio is k; or they differ in their high half alone. */
 static uint64_t
 colliding_low(uint64_t k)
 {
-    uint32_t golden = 0x9E3779B1u;
-    uint32_t inverse = golden;
+    uint64_t golden = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t inverse = golden;
     unsigned i;
 
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 6; i++) {
         inverse *= 2 - golden * inverse;
     }
-    return (uint32_t)k * inverse;
+    return k * inverse;
 }
 
 static uint64_t

@@ -152,14 +152,15 @@ break_bound_of_tip(struct scene *s)
     s->lawn->bound = 301;
 }
 
-/* Of the slot where probe 2 stands. */
+/* Of the slot where probes 0 and 1 stand. */
 static void
 break_known_time(struct scene *s)
 {
     struct lawn_tips *tips = &s->lawn->tips;
 
-    tips->known = lawn_tips_slot(tips, s->probe[2].timer.deadline);
-    tips->known_time = s->probe[2].timer.deadline + 1;
+    tips->known = lawn_tips_slot(tips, s->probe[0].timer.deadline);
+    tips->known_time = s->probe[0].timer.deadline + 1;
+    s->lawn->alert = tips->known_time;
 }
 
 static void

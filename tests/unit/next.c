@@ -246,6 +246,19 @@ TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
             CHECK_EQ(lawn_next(s.lawn), 1000000);
         }
         CHECK(looked(&s) - before < 20 * ROUNDS);
+        /* And just before them, in the same place of the index. */
+        before = looked(&s);
+        for (i = 0; i < ROUNDS; i++) {
+            start(&s, 0, 1000000 - 1 - i % 50);
+            CHECK_EQ(lawn_next(s.lawn), 1000000 - 1 - i % 50);
+            start(&s, 1, 1000000 - 60);
+            CHECK_EQ(lawn_next(s.lawn), 1000000 - 60);
+            CHECK(stop(&s, 1));
+            CHECK_EQ(lawn_next(s.lawn), 1000000 - 1 - i % 50);
+            CHECK(stop(&s, 0));
+            CHECK_EQ(lawn_next(s.lawn), 1000000);
+        }
+        CHECK(ground == BLADES || looked(&s) - before < 20 * ROUNDS);
         /* An earlier one among the far ones is noticed all the same. */
         start(&s, 2, 999990);
         start(&s, 3, 999980);

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void
+nothing(struct lawn_timer *timer, void *arg)
+{
+    (void)timer;
+    (void)arg;
+}
+
 TEST(every_start_ends_in_a_fire_a_stop_or_a_running_timer)
 {
     struct scene s;
@@ -162,6 +169,37 @@ TEST(a_jump_to_just_before_all_deadlines_moves_each_blade_once)
     lawn_stats(s.lawn, &stats);
     CHECK_EQ(stats.lone_starts, 0);
     CHECK(stats.moved_idle <= TTLS + 1);
+    scene_end(&s);
+    free(probes);
+}
+
+/* However many timers are due: with a small budget little is read, and what is
+ * read ahead is read once. */
+TEST(a_mow_with_a_small_budget_reads_few_timers_ahead)
+{
+    enum { MANY = 70000, TTLS = 20 };
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    struct lawn_stats stats;
+    unsigned round;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin(&s, BLADES);
+    for (round = 0; round < 3; round++) {
+        for (i = 0; i < MANY; i++) {
+            start_probe(&s, &probes[i], 1000 + i % TTLS);
+        }
+        start(&s, 0, 1);
+        CHECK_EQ(mow(&s, lawn_now(s.lawn) + 1), 1);
+    }
+    lawn_stats(s.lawn, &stats);
+    for (i = 0; i < 1000; i++) {
+        CHECK_EQ(lawn_mow(s.lawn, 5000, 1, nothing, NULL), 1);
+    }
+    i = (unsigned)stats.ahead;
+    lawn_stats(s.lawn, &stats);
+    CHECK(stats.ahead - i <= 1000 + 8);
     scene_end(&s);
     free(probes);
 }
