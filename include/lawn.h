@@ -41,7 +41,8 @@
  *                        restarted, or is still running
  *   P4  order            timers fire in the order of their deadlines, within
  *                        and across mows; those of one TTL in the order in
- *                        which they were started
+ *                        which they were started (an exception stands at
+ *                        lawn_set_resolution())
  *   P5  stop is final    after lawn_stop() returned true the timer does not
  *                        fire, even if it was due in the mow under way
  *   P6  re-entrancy      a timer is idle when its callback runs; the callback
@@ -58,7 +59,8 @@
  *                        by default: a timer that runs on another lawn, or was
  *                        freed or overwritten while running, when it or its
  *                        neighbour is touched; a mow inside a mow: a message
- *                        and abort()
+ *                        and abort(). With NDEBUG a mow inside a mow does
+ *                        nothing
  *
  * THREADS: a lawn has one owner at a time. Nothing here locks; different lawns
  * are independent of each other.
@@ -109,8 +111,8 @@ struct lawn_timer {
 
 /* Called by lawn_mow() for each timer that fires, with mow's own arg. The
  * timer is idle by then [P6]: start it again, or free it. Every other timer
- * must be stopped before it is freed. Not allowed here: lawn_mow() and
- * lawn_free() of the same lawn. Where timers of several kinds share a lawn, let
+ * must be stopped before it is freed. All calls on the lawn are allowed here
+ * but lawn_mow() and lawn_free(). Where timers of several kinds share a lawn, let
  * each carry what to do:
  *     struct my_timer {
  *         struct lawn_timer timer;
@@ -165,12 +167,13 @@ struct lawn_stats {
 };
 
 /* A new lawn, or NULL if there is no memory for it; nothing else makes it
- * fail, and it is the only call that allocates. options may be NULL. */
+ * fail, and it is the only call that allocates. options may be NULL.
+ * O(blades + slots). */
 struct lawn *lawn_new(const struct lawn_options *options);
 
 /* A lawn in memory of the caller's: size bytes at memory, of any alignment,
  * which stay the caller's. NULL if size < lawn_size(options). The allocator in
- * the options is not used. */
+ * the options is not used. O(blades + slots); lawn_size() O(1). */
 struct lawn *lawn_place(void *memory, size_t size,
                         const struct lawn_options *options);
 size_t lawn_size(const struct lawn_options *options);
@@ -220,31 +223,34 @@ uint64_t lawn_now(const struct lawn *lawn);
 /* Rounds the deadlines of what is started from here on up to multiples of
  * resolution, so that timers come due together and a waiting loop wakes less
  * often: in nanoseconds, 1000000 makes timers due on whole milliseconds. 1, or
- * 0, is exact. Running timers keep their deadlines, and P4 holds between them
- * and the new ones for different deadlines; for equal deadlines the order
- * between timers started before and after the change is open. O(blades). */
+ * 0, is exact. Running timers keep their deadlines. If the new resolution is
+ * not a multiple of the old one, timers of one TTL and one deadline that were
+ * started before and after the change may fire in either order when TTLs
+ * outnumber blades, or when there was more than one such change between them;
+ * otherwise P4 holds. O(blades). */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* The exact earliest deadline of all running timers, LAWN_NEVER if there are
- * none. O(1) while the earliest timer stays, and when timers that come and go
- * before it are stopped; when it was stopped itself, O(index entries that share
- * its slot). */
+ * none. O(1) while the earliest timer stays, and when others come and go before
+ * its slot of the index, or come and go before it as lone timers; otherwise
+ * O(index entries in the earliest slot). */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* How many timers are running. O(1). */
 uint64_t lawn_count(const struct lawn *lawn);
 
-/* Whether the timer is running: started, and neither fired nor stopped. */
+/* Whether the timer is running: started, and neither fired nor stopped. O(1). */
 bool lawn_pending(const struct lawn_timer *timer);
 
-/* When the timer is due; LAWN_NEVER if it is idle. */
+/* When the timer is due; LAWN_NEVER if it is idle. O(1). */
 uint64_t lawn_deadline(const struct lawn_timer *timer);
 
 /* Counters and sizes. O(blades). */
 void lawn_stats(const struct lawn *lawn, struct lawn_stats *out);
 
 /* How many timers run outside the blades, as in a wheel; many of them for
- * long suggest more blades or a coarser resolution. O(that many). */
+ * long suggest more blades or a coarser resolution. Nobody keeps count of them,
+ * or stop would have to know: O(that many). */
 uint64_t lawn_count_lone(const struct lawn *lawn);
 
 #if !defined LAWN_FREESTANDING

@@ -337,9 +337,6 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     if (resolution == 0) {
         resolution = 1;
     }
-    if (resolution == lawn->resolution) {
-        return;
-    }
     /* To multiples of the old resolution: later deadlines than the tails have,
      * so timers of one TTL stay together. Otherwise they may be earlier, and
      * blades have to stay sorted [I1]. */

@@ -3,6 +3,21 @@
 
 /* 20, 21. libuv #4773, #1105: rounding down fires early; 44. rounding bugs of
  * rpc-perf #180, theine-go #64, agrona #73, sozu #1369 */
+/* Of those that fired, the ones with these numbers did in ascending order. */
+static void
+check_ascending(struct scene *s, unsigned from, unsigned to)
+{
+    unsigned next = from;
+    unsigned i;
+
+    for (i = 0; i < s->fired; i++) {
+        if (s->id[i] >= from && s->id[i] <= to) {
+            CHECK_EQ(s->id[i], next++);
+        }
+    }
+    CHECK_EQ(next, to + 1);
+}
+
 TEST(deadlines_are_rounded_up_to_the_resolution_never_down)
 {
     static const uint64_t resolutions[] = {2, 3, 10, 16, 1000, 1000000};
@@ -180,4 +195,37 @@ TEST(a_ttl_of_zero_is_rounded_up_to_the_next_multiple)
     CHECK_EQ(lawn_deadline(&s.probe[1].timer), 30);
     CHECK_EQ(mow(&s, 30), 2);
     scene_end(&s);
+}
+
+/* Those started before the change stand on a blade that is closed to those
+ * started after it; both are due at the same time. */
+TEST(timers_of_one_ttl_keep_their_order_across_a_change_of_resolution)
+{
+    static const uint64_t changes[][2] = {{10, 1}, {10, 4}, {1, 10}, {5, 20}};
+    struct scene s;
+    size_t i;
+    unsigned id;
+
+    for (i = 0; i < COUNT(changes); i++) {
+        struct lawn_options options = {.resolution = changes[i][0]};
+
+        scene_begin_with(&s, &options);
+        (void)mow(&s, 5);
+        for (id = 0; id < 4; id++) {
+            start_at(&s, id, 20);
+        }
+        start(&s, 10, 15);
+        start(&s, 11, 15);
+        lawn_set_resolution(s.lawn, changes[i][1]);
+        start(&s, 12, 15);
+        start(&s, 13, 15);
+        CHECK_EQ(mow(&s, 19), 0);
+        CHECK_EQ(mow(&s, 20), 8);
+        for (id = 0; id < 4; id++) {
+            CHECK_EQ(s.due[id], 20);
+        }
+        check_ascending(&s, 0, 3);
+        check_ascending(&s, 10, 13);
+        scene_end(&s);
+    }
 }
