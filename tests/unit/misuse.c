@@ -35,6 +35,26 @@ TEST(a_mow_inside_a_callback_does_nothing_in_release_builds)
     scene_end(&s);
 }
 
+static void
+free_inside(struct scene *s, struct probe *probe)
+{
+    (void)probe;
+    lawn_free(s->lawn);
+}
+
+TEST(a_lawn_freed_inside_a_callback_stays_in_release_builds)
+{
+    struct scene s;
+
+    scene_begin(&s, BLADES);
+    start(&s, 0, 10);
+    start(&s, 1, 10);
+    s.act = free_inside;
+    CHECK_EQ(mow(&s, 10), 2);
+    CHECK_FIRED(&s, 0, 1);
+    scene_end(&s);
+}
+
 #else
 
 /* These run in a process of their own, which abort() ends. */
