@@ -181,7 +181,7 @@ END
 
 @test "SIGINT and SIGTERM end the run with the summary" {
     for signal in INT TERM; do
-        run timeout --preserve-status -s $signal 0.5 \
+        run timeout --foreground --preserve-status -s $signal 0.5 \
             "$lawn" demo --timers 1000 --seconds 60
         [ "$status" -eq 0 ]
         [[ "$output" == *" s, interrupted"* ]]
