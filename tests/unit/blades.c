@@ -13,17 +13,17 @@ stats_of(const struct scene *s)
     return stats;
 }
 
-/* TTLs that a multiplicative hash sends to one place: the product with 2^64
- * divided by the golden ratio is k; or they differ in their high half alone. */
+/* TTLs that a multiplicative hash sends to one place: the product with the
+ * factor of src/core/blades.h is k; or they differ in their high half alone. */
 static uint64_t
 colliding_low(uint64_t k)
 {
-    uint64_t golden = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t inverse = golden;
+    uint64_t factor = UINT64_C(0xBF58476D1CE4E5B9);
+    uint64_t inverse = factor;
     unsigned i;
 
     for (i = 0; i < 6; i++) {
-        inverse *= 2 - golden * inverse;
+        inverse *= 2 - factor * inverse;
     }
     return k * inverse;
 }
