@@ -3,8 +3,8 @@
  * A lawn keeps timers that the caller owns. Timers of one TTL stand in one
  * queue, a blade; since all of them wait equally long, they fall due in the
  * order in which they were started, and appending keeps the blade sorted for
- * free. An index over the blades' heads finds the earliest, so no cost grows
- * with the number of different TTLs.
+ * free. An index over the blades' heads finds the earliest, however many
+ * different TTLs there are.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
