@@ -127,8 +127,8 @@ fuzz_program = $(if $(wildcard tests/fuzz/*.c),build/fuzz/fuzz_ops)
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,700000) \
-	    $(call suite,asan,150000) $(call have,unit,'build/release/unit') \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000) \
+	    $(call suite,asan,1000000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
