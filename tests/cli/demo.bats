@@ -25,6 +25,8 @@ on_terminal() {
     local size="stty cols $1 rows $2"
     shift 2
     command -v script >/dev/null || skip "script(1) is missing"
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 ||
+        skip "no pseudo-terminal: is /dev/pts mounted?"
     run script -qec "$size; $*" /dev/null </dev/null
 }
 
@@ -236,6 +238,7 @@ END
         set -- $size
         on_terminal "$1" "$2" TERM=xterm NO_COLOR=1 LC_ALL=C \
             "$lawn" demo --timers 1000 --seconds 0.3
+        [[ "$output" == *"$home"* ]]
         frame="${output##*"$home"}" # the last one
         frame="${frame%%"$rest"*}"
         frame="${frame//"$line_end"/}"
@@ -252,8 +255,9 @@ END
 }
 
 @test "a dumb or small terminal gets lines" {
-    on_terminal 80 24 TERM=dumb "$lawn" demo --timers 1000 --seconds 0.3
-    [[ "$output" != *$'\033'* ]]
-    on_terminal 59 16 TERM=xterm "$lawn" demo --timers 1000 --seconds 0.3
-    [[ "$output" != *$'\033'* ]]
+    for terminal in "80 24 TERM=dumb" "59 16 TERM=xterm"; do
+        on_terminal $terminal "$lawn" demo --timers 1000 --seconds 0.3
+        [[ "$output" == *"lawn demo: 1,000 timers"* ]]
+        [[ "$output" != *$'\033'* ]]
+    done
 }
