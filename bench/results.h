@@ -1,0 +1,48 @@
+/* results.h - what was measured. */
+#ifndef LAWN_BENCH_RESULTS_H
+#define LAWN_BENCH_RESULTS_H
+
+#include "run.h"
+
+#define RESULTS_RUNS_MAX 31
+
+/* One contender in one cell. */
+struct results_row {
+    const struct contender *contender;
+    enum run_end end; /* RUN_OK, or why there are no figures */
+    const char *why;  /* what people are told then */
+    unsigned runs;
+    double ns[RESULTS_RUNS_MAX]; /* per operation, ascending */
+    uint64_t ops;
+    uint64_t checksum;
+    double bytes; /* per timer, the node included; 0: not measured */
+    bool has_tail;
+    uint64_t p50, p99, p9999, max; /* of single operations, ns */
+};
+
+struct results_cell {
+    struct cell cell;
+    size_t rows;
+    struct results_row *row;
+};
+
+/* Instructions per operation, hot; negative: not counted. */
+struct results_count {
+    const struct contender *contender;
+    double start, stop, restart, idle, fire;
+};
+
+struct results {
+    uint64_t seed;
+    unsigned runs;
+    bool complete; /* false: the user stopped it */
+    size_t cells;
+    struct results_cell *cell;
+    size_t counts;
+    struct results_count *count;
+};
+
+/* The median of a row's runs. */
+double results_median(const struct results_row *row);
+
+#endif
