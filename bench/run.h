@@ -49,8 +49,8 @@ struct run {
     size_t stride;
     const uint32_t *order; /* a permutation of them, */
     const uint32_t *again; /* and its inverse, as random as it */
-    const uint64_t *ttls;  /* cell->t of them, ascending, if the workload has
-                              no others */
+    uint64_t *ttls;        /* the TTLs that are used, ascending, if they are */
+    size_t ttl_count;      /* few; else 0 */
     struct random random;
     uint64_t now;
 
@@ -125,6 +125,17 @@ void run_finish(struct run *run, unsigned stage, uint64_t ops);
 /* Whether to go on: false once memory, time or the user's patience is at an
  * end. To be asked now and then. */
 bool run_goes_on(struct run *run);
+
+/* Room for a list of so many TTLs, in run->ttls; false: no memory. */
+bool run_list_ttls(struct run *run, size_t count);
+
+/* Gives an object one of them. */
+static inline void
+run_choose(struct run *run, uint64_t i, uint64_t which)
+{
+    run_object(run, i)->which = (uint32_t)which;
+    run_object(run, i)->ttl = run->ttls[which];
+}
 
 /* For fire: the timer is started again with its TTL. */
 void run_fire_again(struct object *object, void *arg);

@@ -1,0 +1,55 @@
+/* workload_expiry.c - W9: everything is due at once, and mown with a budget. */
+#include "workload.h"
+
+#define EXPIRY_TICKS 100u
+#define EXPIRY_BUDGET 1000u
+
+void
+expiry_ttls(struct run *run)
+{
+    for (uint64_t i = 0; i < run->cell->n; i++)
+        run_object(run, i)->ttl = 1000 + 5 * random_below(&run->random, 20);
+}
+
+/* All start, all expire; so often that it can be timed. */
+static uint64_t
+expiry_once(struct run *run)
+{
+    uint64_t n = run->cell->n;
+    uint64_t start = run->now;
+    uint64_t fired = 0;
+    uint64_t took;
+
+    for (uint64_t i = 0; i < n; i++) {
+        run_start(run, run->order[i]);
+        if (i % (n / EXPIRY_TICKS + 1) == 0)
+            run_tick(run);
+        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
+            return 0;
+    }
+    run_weigh(run);
+    run_begin(run);
+    do {
+        took = run_mow(run, start + 2000, EXPIRY_BUDGET);
+        fired += took;
+    } while (took != 0 && run_goes_on(run));
+    return fired;
+}
+
+void
+expiry_play(struct run *run)
+{
+    uint64_t rounds = run->cell->n < 100000 ? 100000 / run->cell->n : 1;
+    uint64_t ns = 0;
+    uint64_t fired = 0;
+
+    for (uint64_t i = 0; i < rounds && run_goes_on(run); i++) {
+        uint64_t ops = expiry_once(run);
+
+        run_finish(run, 0, ops);
+        ns += run->stages[0].ns;
+        fired += ops;
+    }
+    run->stages[0].ns = ns;
+    run->stages[0].ops = run->end == RUN_OK ? fired : 0;
+}
