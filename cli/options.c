@@ -170,6 +170,26 @@ options_seconds(const struct options_spec *spec, const char *text, void *out)
 }
 
 bool
+options_word(const struct options_spec *spec, const char *text, void *out)
+{
+    size_t place = SIZE_MAX;
+    for (size_t i = 0; text != NULL && spec->words[i] != NULL; i++) {
+        if (strcmp(spec->words[i], text) == 0)
+            place = i;
+    }
+    memcpy(out, &place, sizeof place);
+    return place != SIZE_MAX;
+}
+
+bool
+options_text(const struct options_spec *spec, const char *text, void *out)
+{
+    (void)spec;
+    memcpy(out, &text, sizeof text);
+    return text != NULL && *text != '\0';
+}
+
+bool
 options_resembles(const char *word, const char *name)
 {
     size_t columns = strlen(name);
@@ -195,6 +215,19 @@ options_resembles(const char *word, const char *name)
     return row[columns] <= 2 && row[columns] < columns;
 }
 
+/* Completes a message with what the option takes. */
+static void
+options_put_accepts(const struct options_spec *spec, FILE *out)
+{
+    if (spec->words == NULL) {
+        fprintf(out, "%s\n", spec->accepts);
+        return;
+    }
+    for (size_t i = 0; spec->words[i] != NULL; i++)
+        fprintf(out, "%s%s", i == 0 ? "one of " : ", ", spec->words[i]);
+    putc('\n', out);
+}
+
 static void
 options_help_one(const struct options_spec *spec, FILE *out)
 {
@@ -213,8 +246,9 @@ options_help_one(const struct options_spec *spec, FILE *out)
 void
 options_help(const struct options_verb *verb, FILE *out)
 {
-    fprintf(out, "usage: lawn %s [OPTION]...\n\n%s\noptions:\n", verb->name,
-            verb->details);
+    fprintf(out, "usage: lawn %s [OPTION]...%s%s\n\n%s\noptions:\n", verb->name,
+            verb->operands != NULL ? " " : "",
+            verb->operands != NULL ? verb->operands : "", verb->details);
     for (const struct options_spec *s = verb->specs; s->name != NULL; s++)
         options_help_one(s, out);
     fprintf(out, "  %-14s  %s\n\nexample:\n  %s\n", "--help",
@@ -276,35 +310,53 @@ options_read_one(const struct options_verb *verb, char **argv, int *i,
     else if (text == NULL)
         text = argv[++*i]; /* NULL at the end of argv */
     if (text == NULL) {
-        fprintf(stderr, "lawn %s: --%s needs a value: %s\n", verb->name,
-                spec->name, spec->accepts);
+        fprintf(stderr, "lawn %s: --%s needs a value: ", verb->name,
+                spec->name);
+        options_put_accepts(spec, stderr);
         *i -= 1;
         return false;
     }
     if (!spec->parse(spec, text, (char *)values + spec->offset)) {
-        fprintf(stderr, "lawn %s: --%s: '%s' is not %s\n", verb->name,
-                spec->name, text, spec->accepts);
+        fprintf(stderr, "lawn %s: --%s: '%s' is not ", verb->name, spec->name,
+                text);
+        options_put_accepts(spec, stderr);
         return false;
     }
     return true;
+}
+
+static bool
+options_is_operand(const char *argument)
+{
+    return argument[0] != '-' || argument[1] == '\0';
 }
 
 bool
 options_read(const struct options_verb *verb, int argc, char **argv,
              void *values, int *exit_code)
 {
+    struct options_operands operands = {0, argv + 1};
+    bool takes = verb->operands != NULL;
+    bool only = false; /* operands from here on */
     for (const struct options_spec *s = verb->specs; s->name != NULL; s++)
         s->parse(s, s->initial, (char *)values + s->offset);
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+        if (takes && (only || options_is_operand(argv[i]))) {
+            operands.words[operands.count++] = argv[i];
+        } else if (takes && strcmp(argv[i], "--") == 0) {
+            only = true;
+        } else if (strcmp(argv[i], "--help") == 0 ||
+                   strcmp(argv[i], "-h") == 0) {
             options_help(verb, stdout);
             *exit_code = VERBS_OK;
             return false;
-        }
-        if (!options_read_one(verb, argv, &i, values)) {
+        } else if (!options_read_one(verb, argv, &i, values)) {
             *exit_code = VERBS_USAGE;
             return false;
         }
     }
+    if (takes)
+        memcpy((char *)values + verb->operands_offset, &operands,
+               sizeof operands);
     return true;
 }

@@ -31,19 +31,34 @@ struct options_spec {
     uint64_t min;
     uint64_t max;
     size_t offset;
+    const char *const *words; /* what options_word() accepts; NULL ends them.
+                                 They are named instead of accepts */
 };
 
+/* What an argument vector holds besides options, in its order. A word after
+ * "--" is one of them, and so is "-". */
+struct options_operands {
+    size_t count;
+    char **words;
+};
+
+/* A verb of a verb has both names: "trace stats". */
 struct options_verb {
     const char *name;
     const char *summary; /* one line of "lawn --help" */
     const char *details; /* paragraphs of "lawn VERB --help" */
     const char *example;
     const struct options_spec *specs;
+    const char *operands;   /* what the help calls them; NULL: there are none */
+    size_t operands_offset; /* where a struct options_operands gets them */
+    const struct options_verb *const *verbs; /* its own, NULL after the last,
+                                                instead of options */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; an exit code */
 };
 
 /* Fills values with the defaults and then from argv. True: go on. False: the
- * help or an error message has been printed; return *exit_code. */
+ * help or an error message has been printed; return *exit_code. The operands
+ * are sorted to the front of argv. */
 bool options_read(const struct options_verb *verb, int argc, char **argv,
                   void *values, int *exit_code);
 
@@ -58,6 +73,9 @@ options_parse_fn options_flag;    /* bool */
 options_parse_fn options_number;  /* uint64_t: 42 */
 options_parse_fn options_count;   /* uint64_t: 250k, 1M, 1e6, 1.5M */
 options_parse_fn options_seconds; /* uint64_t of ns: 10, 0.5, 1m30s */
+options_parse_fn options_word;    /* size_t: the place in words; SIZE_MAX if not
+                                     given and without a default */
+options_parse_fn options_text;    /* const char *, not empty; NULL likewise */
 
 /* Reads a duration such as 250ms, 1.5s or 1h30m from *text on, up to what is
  * not part of it, and moves *text there. False: no duration, more than a

@@ -12,9 +12,14 @@ enum verbs_exit {
     VERBS_OK = 0,
     VERBS_FAILED = 1, /* no memory, or the verb's own "no" */
     VERBS_USAGE = 2,
+    VERBS_INPUT = 3,
     VERBS_OUTPUT = 4,
 };
 
 extern const struct options_verb demo_verb;
+
+/* Runs the verb of verb that argv[1] names, or prints help or what is wrong;
+ * an exit code. */
+int verbs_dispatch(const struct options_verb *verb, int argc, char **argv);
 
 #endif
