@@ -8,6 +8,7 @@
 #include "workload.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { IDLE, CLOSE, PACING, REQUEST, DEADLINE, CONNECTION_TIMERS };
 
@@ -18,13 +19,17 @@ enum { IDLE, CLOSE, PACING, REQUEST, DEADLINE, CONNECTION_TIMERS };
 void
 connections_ttls(struct run *run)
 {
-    static const uint64_t ttls[CONNECTION_TIMERS] = {
-        [IDLE] = 60000,    [CLOSE] = 5000,     [PACING] = CONNECTIONS_PACING,
-        [REQUEST] = 30000, [DEADLINE] = 10000,
-    };
+    static const uint64_t ttls[] = {5000, 10000, 30000, 60000};
+    static const unsigned which[CONNECTION_TIMERS] = {
+        [IDLE] = 3, [CLOSE] = 0, [REQUEST] = 2, [DEADLINE] = 1};
 
+    if (!run_list_ttls(run, CONNECTIONS_PACING + 4))
+        return;
+    for (uint64_t i = 0; i < CONNECTIONS_PACING; i++)
+        run->ttls[i] = i + 1;
+    memcpy(run->ttls + CONNECTIONS_PACING, ttls, sizeof ttls);
     for (uint64_t i = 0; i < run->cell->n; i++)
-        run_object(run, i)->ttl = ttls[i % CONNECTION_TIMERS];
+        run_choose(run, i, CONNECTIONS_PACING + which[i % CONNECTION_TIMERS]);
 }
 
 /* A connection's timers are neighbours in memory, as in its struct. */
@@ -35,7 +40,7 @@ connections_packet(struct run *run, uint64_t connection, uint8_t *waiting)
     uint64_t random = random_next(&run->random);
 
     run_start(run, first + IDLE);
-    run_object(run, first + PACING)->ttl = 1 + random % CONNECTIONS_PACING;
+    run_choose(run, first + PACING, random % CONNECTIONS_PACING);
     run_start(run, first + PACING);
     if (*waiting) {
         run_stop(run, first + REQUEST);

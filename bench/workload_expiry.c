@@ -7,8 +7,12 @@
 void
 expiry_ttls(struct run *run)
 {
+    if (!run_list_ttls(run, 20))
+        return;
+    for (uint64_t i = 0; i < 20; i++)
+        run->ttls[i] = 1000 + 5 * i;
     for (uint64_t i = 0; i < run->cell->n; i++)
-        run_object(run, i)->ttl = 1000 + 5 * random_below(&run->random, 20);
+        run_choose(run, i, random_below(&run->random, 20));
 }
 
 /* All start, all expire; so often that it can be timed. */

@@ -9,9 +9,12 @@
 void
 idle_ttls(struct run *run)
 {
+    if (!run_list_ttls(run, 20))
+        return;
+    for (uint64_t i = 0; i < 20; i++)
+        run->ttls[i] = IDLE_TTL + i * (IDLE_TTL / 20);
     for (uint64_t i = 0; i < run->cell->n; i++)
-        run_object(run, i)->ttl =
-            IDLE_TTL + random_below(&run->random, 20) * (IDLE_TTL / 20);
+        run_choose(run, i, random_below(&run->random, 20));
 }
 
 void

@@ -3,6 +3,7 @@
 #include "workload.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define QUEUE_BURST 100u /* ticks between bursts */
 
@@ -18,8 +19,11 @@ queue_ttls(struct run *run)
 {
     static const uint64_t ttls[] = {1000, 5000, 15000, 60000};
 
+    if (!run_list_ttls(run, 4))
+        return;
+    memcpy(run->ttls, ttls, sizeof ttls);
     for (uint64_t i = 0; i < run->cell->n; i++)
-        run_object(run, i)->ttl = ttls[random_below(&run->random, 4)];
+        run_choose(run, i, random_below(&run->random, 4));
 }
 
 static void
