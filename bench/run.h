@@ -23,11 +23,21 @@ struct cell {
 };
 
 enum run_end {
-    RUN_OK,
+    RUN_OK,      /* so far, or to the end */
     RUN_MEMORY,  /* there was not enough */
     RUN_SLOW,    /* it took longer than allowed, and was given up */
     RUN_STOPPED, /* the user had enough */
     RUN_UNFIT,   /* the contender is not made for the workload */
+};
+
+/* A workload may have several stages that are measured one by one: one life of
+ * a server, of which W1 to W5 are a stage each. */
+#define RUN_STAGES 5
+
+struct run_stage {
+    uint64_t ops; /* 0: not measured */
+    uint64_t ns;
+    uint64_t checksum; /* of all that has fired up to its end */
 };
 
 struct run {
@@ -37,23 +47,28 @@ struct run {
 
     char *objects; /* cell->n of them, stride bytes each */
     size_t stride;
-    const uint32_t *order; /* two permutations of them */
-    const uint32_t *again;
-    uint64_t *ttls; /* t of them, ascending; NULL if any */
+    const uint32_t *order; /* a permutation of them, */
+    const uint32_t *again; /* and its inverse, as random as it */
+    uint64_t *ttls;        /* the TTLs that are used, ascending, if they are */
+    size_t ttl_count;      /* few; else 0 */
     struct random random;
     uint64_t now;
 
-    contender_fire_fn *fire; /* what the workload does when a timer fires; */
-    void *fire_arg;          /* by default it stays idle */
-    uint64_t fired;
-    uint64_t checksum; /* of what fired when */
+    contender_fire_fn *fire; /* what is done with a timer that fires; at first
+                                it is noted and stays idle */
+    uint64_t stamp;          /* of now, for the checksum */
+    uint64_t checksum;       /* of what fired when, whatever the order within
+                                a mow */
+    void *own;               /* the workload's */
 
-    uint64_t ops; /* counted by the workload while the watch runs */
-    uint64_t ns;  /* how long they took */
-    uint64_t watch;
-    uint64_t limit; /* give up at this time of run_clock() */
-    enum run_end end;
-    size_t bytes; /* most memory held beyond the nodes, where it was asked */
+    unsigned last_stage; /* later ones need not be played */
+    struct run_stage stages[RUN_STAGES];
+    bool watching;    /* the time counts */
+    uint64_t watch;   /* since when */
+    uint64_t limit;   /* give up at this time of run_clock() */
+    enum run_end end; /* RUN_OK while all is well */
+    size_t heap;      /* malloc's bytes before the contender was made */
+    size_t bytes;     /* of the contender, beyond the nodes */
 };
 
 /* Real time in ns. */
@@ -71,8 +86,7 @@ run_start(struct run *run, size_t i)
 {
     struct object *object = run_object(run, i);
 
-    if (!run->contender->start(run->self, object, object->ttl))
-        run->end = RUN_MEMORY;
+    run->contender->start(run->self, object, object->ttl);
 }
 
 static inline bool
@@ -81,27 +95,65 @@ run_stop(struct run *run, size_t i)
     return run->contender->stop(run->self, run_object(run, i));
 }
 
-/* Moves the clock to now and fires what is due. */
-size_t run_mow(struct run *run, uint64_t now);
-size_t run_mow_some(struct run *run, uint64_t now, size_t budget);
+/* To be called by run->fire for each timer. */
+static inline void
+run_note(struct run *run, const struct object *object)
+{
+    run->checksum += (object->id + UINT64_C(1)) * run->stamp;
+}
 
-/* Between these the time counts. */
+/* Moves the clock to now and fires what is due, at most budget timers. */
+static inline size_t
+run_mow(struct run *run, uint64_t now, size_t budget)
+{
+    run->now = now;
+    run->stamp = (now * UINT64_C(0x9E3779B97F4A7C15)) | 1;
+    return run->contender->mow(run->self, now, budget, run->fire, run);
+}
+
+/* A tick. */
+static inline size_t
+run_tick(struct run *run)
+{
+    return run_mow(run, run->now + 1, SIZE_MAX);
+}
+
+/* Between these the time counts, for so many operations of a stage. */
 void run_begin(struct run *run);
-void run_finish(struct run *run, uint64_t ops);
+void run_finish(struct run *run, unsigned stage, uint64_t ops);
 
 /* Whether to go on: false once memory, time or the user's patience is at an
  * end. To be asked now and then. */
 bool run_goes_on(struct run *run);
 
-/* Measures run->bytes. */
+/* Room for a list of so many TTLs, in run->ttls; false: no memory. */
+bool run_list_ttls(struct run *run, size_t count);
+
+/* Gives an object one of them. */
+static inline void
+run_choose(struct run *run, uint64_t i, uint64_t which)
+{
+    run_object(run, i)->which = (uint32_t)which;
+    run_object(run, i)->ttl = run->ttls[which];
+}
+
+/* For fire: the timer is started again with its TTL. */
+void run_fire_again(struct object *object, void *arg);
+
+/* Measures run->bytes: to be called when the contender holds most timers. */
 void run_weigh(struct run *run);
 
-/* Plays a cell on a contender, from make to free: the objects are set up, the
- * workload is run. limit_ns: how long it may take in all. */
+/* Plays a cell on a contender, from make to free; tells how it ended. limit_ns
+ * is how long that may take. */
 enum run_end run_play(struct run *run, const struct cell *cell,
-                      const struct contender *contender, uint64_t limit_ns);
+                      const struct contender *contender, unsigned last_stage,
+                      uint64_t limit_ns);
 
-/* Gives the run's memory for objects back; it is kept between plays. */
+/* Gives back the memory for objects, which is kept between plays. */
 void run_release(void);
+
+/* Makes all runs stop, now and later: safe in a signal handler. */
+void run_interrupt(void);
+bool run_interrupted(void);
 
 #endif

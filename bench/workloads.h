@@ -11,16 +11,20 @@ struct workload {
     const char *operation;  /* what is counted */
     const char *parameters; /* how the TTLs and the clock go */
     bool uses_t;            /* else it has TTLs of its own, and cell->t is 0 */
-    void (*ttls)(struct run *run); /* sets each object's ttl; NULL: t TTLs
-                                      spread evenly up to longest */
-    uint64_t (*longest)(const struct cell *cell); /* NULL: the usual */
+    unsigned stage;         /* which of play's stages it is */
+    uint64_t longest;       /* TTL; 0 if it uses t */
+    /* Gives each object its first TTL; NULL if it uses t. */
+    void (*ttls)(struct run *run);
     void (*play)(struct run *run);
 };
 
 extern const struct workload workloads[];
 extern const size_t workloads_count;
 
-/* By name or title, or NULL. */
+/* The TTLs of a cell that uses t are spread evenly up to this. */
+uint64_t workloads_longest(const struct cell *cell);
+
+/* By name or title, in any case of letters; or NULL. */
 const struct workload *workloads_find(const char *name);
 
 #endif
