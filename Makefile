@@ -26,11 +26,12 @@ SOAK_SECONDS ?= 3600
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
     -Wformat=2 $(if $(WERROR),-Werror)
-INCLUDES := -Iinclude -Itests/kit -Isrc/core
+INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench
 
 HEADERS := $(wildcard include/*.h)
 LIB_C := $(wildcard src/*/*.c)
 CLI_C := $(wildcard cli/*.c)
+BENCH_C := $(wildcard bench/trace*.c)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -83,7 +84,7 @@ build/liblawn.so: build/$(SO)
 	@ln -sf $(SO) build/$(SONAME)
 	@ln -sf $(SO) $@
 
-build/lawn: $(call objects,release,$(CLI_C)) build/liblawn.a
+build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The core is plain C11; the tool and the tests need POSIX as well.
