@@ -16,7 +16,7 @@
  * for everyone), no tenth of a second to find out how fast the counter is, and
  * the affinity is set back.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE            /* NOLINT(bugprone-reserved-identifier) */
 #define ALLOW_EXPERIMENTAL_API /* rte_timer_next_ticks() */
 #include "peer.h"
 
@@ -357,7 +357,6 @@ peer_elsewhere(void *self)
     return zone == NULL ? 0 : zone->len;
 }
 
-__attribute__((visibility("default")))
 const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "dpdk",
