@@ -239,7 +239,7 @@ uninstall: ## remove what install put there
 	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
 	    $(foreach f,liblawn.a liblawn.so $(SONAME) $(SO) pkgconfig/lawn.pc,'$(DESTDIR)$(libdir)/$(f)') \
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
-	    $(foreach p,peer $(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
+	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
 	    '$(DESTDIR)$(bindir)/lawn'
 	-rmdir '$(DESTDIR)$(libdir)/lawn/peers' '$(DESTDIR)$(libdir)/lawn' 2>/dev/null
 
