@@ -241,7 +241,7 @@ uninstall: ## remove what install put there
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
 	    '$(DESTDIR)$(bindir)/lawn'
-	-rmdir '$(DESTDIR)$(libdir)/lawn/peers' '$(DESTDIR)$(libdir)/lawn' 2>/dev/null
+	@rmdir '$(DESTDIR)$(libdir)/lawn/peers' '$(DESTDIR)$(libdir)/lawn' 2>/dev/null || :
 
 clean: ## remove build/
 	rm -rf build
