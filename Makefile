@@ -49,6 +49,18 @@ OPS_C := $(filter-out tests/kit/kit.c,$(wildcard tests/kit/*.c))
 LINK_oom := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 program_c = $(wildcard tests/$(1)/*.c) $(OPS_C) $(if $(filter unit,$(1)),tests/kit/kit.c)
 
+# The libraries that the benchmark compares with, each a plug-in that is built
+# if its header is there: looked up anew each time, by one run of the compiler.
+PEER_INCLUDES := $(shell CC='$(CC)' tools/peers includes)
+PEERS := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard bench/peers/*.c))
+PEERS_SO := $(if $(PEERS),build/peers/peer.so) $(PEERS:%=build/peers/%.so)
+LIBS_uv := -luv
+LIBS_event := -levent_core
+LIBS_common := -levent_core
+LIBS_ev := -lev
+LIBS_glib := -lglib-2.0
+LIBS_dpdk := -lrte_timer -lrte_eal
+
 # What a recipe does, in a word; V=1 shows the command itself.
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
@@ -68,7 +80,7 @@ VARIANTS := release debug fickle asan tsan coverage fuzz
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
 
-all: build/liblawn.a build/liblawn.so $(if $(CLI_C),build/lawn) ## the library and the tool, in build/
+all: build/liblawn.a build/liblawn.so $(if $(CLI_C),build/lawn) $(PEERS_SO) ## the library and the tool, in build/
 
 build/liblawn.a: $(call objects,release,$(LIB_C))
 	@rm -f $@
@@ -86,6 +98,23 @@ build/liblawn.so: build/$(SO)
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# They share a clock, which stands in peer.so beside them.
+$(call objects,release,$(wildcard bench/peers/*.c)): private INCLUDES = $(PEER_INCLUDES)
+build/peers/peer.so: build/release/bench/peers/peer.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^
+$(PEERS:%=build/peers/%.so): build/peers/%.so: build/release/bench/peers/%.o build/peers/peer.so
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-rpath,'$$ORIGIN' \
+	    -o $@ $^ $(LIBS_$*)
+
+# The place where they get installed is part of the tool.
+build/libdir: FORCE
+	@mkdir -p $(@D)
+	@echo '$(libdir)' | cmp -s - $@ || echo '$(libdir)' >$@
+$(foreach v,$(VARIANTS),build/$(v)/bench/peers.o): build/libdir
+$(foreach v,$(VARIANTS),build/$(v)/bench/peers.o): private INCLUDES += \
+    -DLAWN_PEERS_DIR='"$(libdir)/lawn/peers"'
 
 # The core is plain C11; the tool and the tests need POSIX as well.
 define variant
@@ -203,13 +232,16 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llawn' \
 	    'Cflags: -I$${includedir}' >'$(DESTDIR)$(libdir)/pkgconfig/lawn.pc'
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
+	$(if $(PEERS_SO),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
 
 uninstall: ## remove what install put there
 	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
 	    $(foreach f,liblawn.a liblawn.so $(SONAME) $(SO) pkgconfig/lawn.pc,'$(DESTDIR)$(libdir)/$(f)') \
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
+	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
 	    '$(DESTDIR)$(bindir)/lawn'
+	@rmdir '$(DESTDIR)$(libdir)/lawn/peers' '$(DESTDIR)$(libdir)/lawn' 2>/dev/null || :
 
 clean: ## remove build/
 	rm -rf build

@@ -36,7 +36,6 @@ peer_start(void *self, struct object *object, uint64_t ttl)
                                                 : &wait);
 }
 
-__attribute__((visibility("default")))
 const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "common",

@@ -16,7 +16,7 @@
  * for everyone), no tenth of a second to find out how fast the counter is, and
  * the affinity is set back.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE            /* NOLINT(bugprone-reserved-identifier) */
 #define ALLOW_EXPERIMENTAL_API /* rte_timer_next_ticks() */
 #include "peer.h"
 
@@ -34,9 +34,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* log2 of a tick's cycles. */
-#define CYCLE_BITS 24
-#define CYCLES (UINT64_C(1) << CYCLE_BITS)
+/* log2 of a tick's cycles: as many as can be if times are up to 8 times the
+ * longest TTL and the counter stays positive as an int64_t, but no more than
+ * there are starts in a tick. */
+#define CYCLE_BITS_MOST 24u
+#define TIME_BITS 59u
 
 struct node {
     struct rte_timer timer;
@@ -50,6 +52,7 @@ struct peer {
     uint64_t origin; /* the counter's 0 */
     uint64_t now;    /* since then */
     uint64_t cycle;  /* of the tick */
+    unsigned cycle_bits;
     contender_fire_fn *fire;
     void *arg;
     size_t fired;
@@ -235,6 +238,12 @@ peer_unusable(void)
     return why;
 }
 
+static uint64_t
+last_cycle(const struct peer *peer)
+{
+    return (UINT64_C(1) << peer->cycle_bits) - 1;
+}
+
 static void *
 peer_make(const struct contender_setup *setup)
 {
@@ -248,6 +257,10 @@ peer_make(const struct contender_setup *setup)
     }
     only = peer;
     peer->origin = setup->now;
+    peer->cycle_bits = CYCLE_BITS_MOST;
+    while (peer->cycle_bits > 0 &&
+           setup->longest >> (TIME_BITS - peer->cycle_bits) != 0)
+        peer->cycle_bits--;
     return peer;
 }
 
@@ -286,13 +299,14 @@ peer_start(void *self, struct object *object, uint64_t ttl)
     struct peer *peer = self;
     struct node *node = (void *)object->node;
 
-    lawn_dpdk_stamp = peer->now * CYCLES + peer->cycle;
-    peer->cycle += peer->cycle < CYCLES - 1;
-    if (likely(rte_timer_reset(&node->timer, ttl * CYCLES, SINGLE,
-                               rte_lcore_id(), on_timer, peer) == 0))
+    ttl <<= peer->cycle_bits;
+    lawn_dpdk_stamp = (peer->now << peer->cycle_bits) + peer->cycle;
+    peer->cycle += peer->cycle < last_cycle(peer);
+    if (likely(rte_timer_reset(&node->timer, ttl, SINGLE, rte_lcore_id(),
+                               on_timer, peer) == 0))
         return;
     /* Refused: it is due in the mow under way, and its turn is yet to come. */
-    node->expire = lawn_dpdk_stamp + ttl * CYCLES;
+    node->expire = lawn_dpdk_stamp + ttl;
     node->late = LATE_START;
 }
 
@@ -330,7 +344,7 @@ peer_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
         peer->now = now;
         peer->cycle = 0;
     }
-    lawn_dpdk_stamp = now * CYCLES + (CYCLES - 1);
+    lawn_dpdk_stamp = (now << peer->cycle_bits) + last_cycle(peer);
     (void)rte_timer_manage();
     return peer->fired;
 }
@@ -341,11 +355,12 @@ peer_next(void *self)
     const struct peer *peer = self;
     int64_t cycles;
 
-    lawn_dpdk_stamp = peer->now * CYCLES + (CYCLES - 1);
+    lawn_dpdk_stamp = (peer->now << peer->cycle_bits) + last_cycle(peer);
     cycles = rte_timer_next_ticks();
     if (cycles < 0)
         return UINT64_MAX;
-    return peer->origin + (lawn_dpdk_stamp + (uint64_t)cycles) / CYCLES;
+    return peer->origin +
+           ((lawn_dpdk_stamp + (uint64_t)cycles) >> peer->cycle_bits);
 }
 
 static size_t
@@ -357,7 +372,6 @@ peer_elsewhere(void *self)
     return zone == NULL ? 0 : zone->len;
 }
 
-__attribute__((visibility("default")))
 const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "dpdk",

@@ -9,7 +9,6 @@ peer_start(void *self, struct object *object, uint64_t ttl)
     peer_add(self, object, &wait);
 }
 
-__attribute__((visibility("default")))
 const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "event",

@@ -172,7 +172,6 @@ peer_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
     return peer->fired;
 }
 
-__attribute__((visibility("default")))
 const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "glib",

@@ -1,5 +1,5 @@
 /* peer.c - the clock that stands still, and how libraries come to read it. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "peer.h"
 
 #include <elf.h>

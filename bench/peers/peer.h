@@ -15,7 +15,7 @@
 #ifndef LAWN_BENCH_PEER_H
 #define LAWN_BENCH_PEER_H
 
-#include "contender.h"
+#include "../contender.h"
 
 #include <time.h>
 

@@ -124,7 +124,6 @@ peer_next(void *self)
     return peer->now + uv_timer_get_due_in((const void *)first);
 }
 
-__attribute__((visibility("default")))
 const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "uv",

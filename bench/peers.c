@@ -1,0 +1,111 @@
+/* peers.c - finds and loads the plug-ins of peers/, and says what is wrong with
+ * those that it cannot use. */
+#include "peers.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_ROOM 4096
+
+#define TEXT(x) TEXT_(x)
+#define TEXT_(x) #x
+
+/* Where `make install` puts them; given by the Makefile. */
+#ifndef LAWN_PEERS_DIR
+#define LAWN_PEERS_DIR "/usr/local/lib/lawn/peers"
+#endif
+
+static const struct known {
+    const char *name;
+    const char *package; /* Debian's, which it is built with */
+} known[PEERS_MAX] = {
+    {"uv", "libuv1-dev"},       {"event", "libevent-dev"},
+    {"common", "libevent-dev"}, {"ev", "libev-dev"},
+    {"glib", "libglib2.0-dev"}, {"dpdk", "libdpdk-dev"},
+};
+
+static char whys[PEERS_MAX][256];
+
+__attribute__((format(printf, 2, 3))) static const struct contender *
+refuse(char *why, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(why, sizeof(whys[0]), format, args);
+    va_end(args);
+    return NULL;
+}
+
+/* Whether there is such a plug-in: beside the program, or installed. */
+static bool
+find(const char *name, char *path)
+{
+    char program[PATH_ROOM];
+    ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+    if (size > 0) {
+        program[size] = '\0';
+        *strrchr(program, '/') = '\0';
+        size = snprintf(path, PATH_ROOM, "%s/peers/%s.so", program, name);
+        if (size < PATH_ROOM && access(path, F_OK) == 0)
+            return true;
+    }
+    size = snprintf(path, PATH_ROOM, "%s/%s.so", LAWN_PEERS_DIR, name);
+    return size < PATH_ROOM && access(path, F_OK) == 0;
+}
+
+/* The contender, or NULL and why. */
+static const struct contender *
+load(const struct known *peer, char *why)
+{
+    char path[PATH_ROOM];
+    const struct contender *contender;
+    const char *fault;
+    void *handle;
+
+    if (!find(peer->name, path))
+        return refuse(why, "not built: needs %s (tools/deps bench, then make)",
+                      peer->package);
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        fault = dlerror();
+        return refuse(why, "cannot be loaded: %s",
+                      fault == NULL ? path : fault);
+    }
+    contender = dlsym(handle, TEXT(CONTENDER_PLUGIN));
+    if (contender == NULL)
+        return refuse(why, "%s is no plug-in", path);
+    if (contender->abi != CONTENDER_ABI)
+        return refuse(why, "%s is of interface %u, needed is %u: make it anew",
+                      path, contender->abi, CONTENDER_ABI);
+    if (contender->name == NULL || strcmp(contender->name, peer->name) != 0)
+        return refuse(why, "%s is another peer", path);
+    fault = contender->unusable == NULL ? NULL : contender->unusable();
+    if (fault != NULL)
+        return refuse(why, "%s", fault);
+    return contender;
+}
+
+size_t
+peers_load(const struct contender **into, size_t room,
+           struct contenders_missing *missing, size_t *missing_count)
+{
+    size_t count = 0;
+
+    *missing_count = 0;
+    for (size_t i = 0; i < PEERS_MAX && count < room; i++) {
+        const struct contender *contender = load(&known[i], whys[i]);
+
+        if (contender != NULL) {
+            into[count++] = contender;
+        } else {
+            missing[*missing_count].name = known[i].name;
+            missing[*missing_count].why = whys[i];
+            ++*missing_count;
+        }
+    }
+    return count;
+}
