@@ -49,24 +49,26 @@ run_clock(void)
 }
 
 void
-run_begin(struct run *run)
+run_begin(struct run *run, unsigned stage)
 {
+    run->stage = stage;
     run->watching = true;
     run->watch = run_clock();
 }
 
 void
-run_finish(struct run *run, unsigned stage, uint64_t ops)
+run_finish(struct run *run, uint64_t ops)
 {
     uint64_t now = run_clock();
+    struct run_stage *stage = &run->stages[run->stage];
 
     run->watching = false;
     run_goes_on(run);
     if (run->end != RUN_OK)
         return;
-    run->stages[stage].ns = now - run->watch;
-    run->stages[stage].ops = ops;
-    run->stages[stage].checksum = run->checksum;
+    stage->ns += now - run->watch;
+    stage->ops += ops;
+    stage->checksum = run->checksum;
 }
 
 bool

@@ -119,7 +119,7 @@ cache_play(struct run *run)
 {
     cache_some(run, 2 * run->cell->n);
     run_weigh(run);
-    run_begin(run);
+    run_begin(run, 0);
     cache_some(run, workload_ops(run));
-    run_finish(run, 0, workload_ops(run));
+    run_finish(run, workload_ops(run));
 }

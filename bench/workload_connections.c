@@ -84,8 +84,8 @@ connections_play(struct run *run)
     }
     connections_some(run, 2 * connections, waiting); /* to get going */
     run_weigh(run);
-    run_begin(run);
+    run_begin(run, 0);
     connections_some(run, workload_ops(run) / 2, waiting);
-    run_finish(run, 0, workload_ops(run) / 2);
+    run_finish(run, workload_ops(run) / 2);
     free(waiting);
 }

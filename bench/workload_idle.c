@@ -30,7 +30,7 @@ idle_play(struct run *run)
             return;
     }
     run_weigh(run);
-    run_begin(run);
+    run_begin(run, 0);
     for (uint64_t i = 1; i <= IDLE_MOWS; i++) {
         if (i % IDLE_JUMP_EACH == 0)
             run_mow(run, run->now + IDLE_JUMP, SIZE_MAX);
@@ -39,5 +39,5 @@ idle_play(struct run *run)
         if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
             return;
     }
-    run_finish(run, 0, IDLE_MOWS);
+    run_finish(run, IDLE_MOWS);
 }

@@ -26,10 +26,10 @@ life_start(struct run *run)
 {
     uint64_t n = run->cell->n;
 
-    run_begin(run);
+    run_begin(run, LIFE_START);
     for (uint64_t i = 0; i < n && life_pass(run, i + 1); i++)
         run_start(run, run->order[i]);
-    run_finish(run, LIFE_START, n);
+    run_finish(run, n);
     run_weigh(run);
 }
 
@@ -38,10 +38,10 @@ life_restart(struct run *run)
 {
     uint64_t ops = workload_ops(run);
 
-    run_begin(run);
+    run_begin(run, LIFE_RESTART);
     for (uint64_t i = 0; i < ops && life_pass(run, i + 1); i++)
         run_start(run, random_below(&run->random, run->cell->n));
-    run_finish(run, LIFE_RESTART, ops);
+    run_finish(run, ops);
 }
 
 /* The latter half of the order are requests, idle at first; those that are lost
@@ -59,7 +59,7 @@ life_deadlines(struct run *run)
 
     for (uint64_t i = 0; i < many; i++)
         run_stop(run, requests[i]);
-    run_begin(run);
+    run_begin(run, LIFE_DEADLINES);
     for (uint64_t i = 0; i < ops && life_pass(run, i + 1); i++) {
         run_start(run, requests[next]);
         if (random_below(&run->random, LIFE_LOST) != 0)
@@ -67,7 +67,7 @@ life_deadlines(struct run *run)
         next = next + 1 < many ? next + 1 : 0;
         old = old + 1 < many ? old + 1 : 0;
     }
-    run_finish(run, LIFE_DEADLINES, ops);
+    run_finish(run, ops);
 }
 
 /* Starts all timers anew, evenly over so many ticks. */
@@ -97,13 +97,13 @@ life_churn(struct run *run)
     uint64_t ticks = 0;
 
     life_spread(run, longest);
-    run_begin(run);
+    run_begin(run, LIFE_CHURN);
     while (fired < fires) {
         fired += run_tick(run);
         if (++ticks % WORKLOAD_STEP == 0 && !run_goes_on(run))
             break;
     }
-    run_finish(run, LIFE_CHURN, fired);
+    run_finish(run, fired);
 }
 
 static void
@@ -111,10 +111,10 @@ life_stop(struct run *run)
 {
     uint64_t n = run->cell->n;
 
-    run_begin(run);
+    run_begin(run, LIFE_STOP);
     for (uint64_t i = 0; i < n && life_pass(run, i + 1); i++)
         run_stop(run, run->order[i]);
-    run_finish(run, LIFE_STOP, n);
+    run_finish(run, n);
 }
 
 void

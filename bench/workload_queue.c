@@ -92,8 +92,8 @@ queue_play(struct run *run)
         queue_some(run, 0, QUEUE_BURST);
     }
     run_weigh(run);
-    run_begin(run);
+    run_begin(run, 0);
     fired = queue_some(run, workload_ops(run) / 2, 0);
-    run_finish(run, 0, fired);
+    run_finish(run, fired);
     free(queue.idle);
 }

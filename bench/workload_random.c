@@ -113,7 +113,7 @@ random_play(struct run *run)
     }
     random_some(run, workload_ops(run));
     run_weigh(run);
-    run_begin(run);
+    run_begin(run, 0);
     done = random_some(run, workload_ops(run));
-    run_finish(run, 0, done);
+    run_finish(run, done);
 }

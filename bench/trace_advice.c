@@ -1,0 +1,230 @@
+/* trace_advice.c - what to keep the timers of a trace in, and why.
+ *
+ * The rules are those of lawn.h ("WHEN TO CHOOSE SOMETHING ELSE") and the
+ * measurements of docs/DESIGN.md, asked in this order:
+ *   few timers at once                    anything will do
+ *   no more TTLs at once than blades      a lawn as it is
+ *   more, but they share, and blades can  a lawn with so many blades
+ *   rounding TTLs a little leaves few     round them
+ *   else                                  a wheel or a heap
+ */
+#include "trace_stats.h"
+
+#include <lawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRACE_ADVICE_FEW 500          /* timers */
+#define TRACE_ADVICE_BLADES 1024      /* of a default lawn */
+#define TRACE_ADVICE_BLADES_MAX 16384 /* of any lawn */
+#define TRACE_ADVICE_SHARE 2          /* timers per TTL worth a queue */
+#define TRACE_ADVICE_ROUND 20         /* the median TTL by that, at most */
+
+static void trace_advice_reason(struct trace_advice *out, const char *format,
+                                ...) __attribute__((format(printf, 2, 3)));
+
+static void
+trace_advice_reason(struct trace_advice *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out->reasons[out->reason_count++], sizeof out->reasons[0], format,
+              arguments);
+    va_end(arguments);
+}
+
+static void
+trace_advice_choose(struct trace_advice *out, enum trace_choice choice,
+                    const char *name, const char *title)
+{
+    out->choice = choice;
+    out->name = name;
+    snprintf(out->title, sizeof out->title, "%s", title);
+}
+
+static int
+trace_advice_compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many TTLs are left when they are rounded up to multiples of quantum. */
+static uint64_t
+trace_advice_rounded(const uint64_t *sorted, size_t count, uint64_t quantum)
+{
+    uint64_t left = 0;
+    for (size_t i = 0; i < count; i++)
+        left += i == 0 ||
+                (sorted[i] - 1) / quantum != (sorted[i - 1] - 1) / quantum;
+    return left;
+}
+
+/* The least round quantum that leaves as few TTLs as a default lawn has blades,
+ * if it is small beside the median TTL. False: no memory. */
+static bool
+trace_advice_quantum(const struct trace_stats *stats, struct trace_advice *out)
+{
+    size_t count = stats->ttls.count;
+    uint64_t most =
+        histogram_percentile(&stats->ttl_spread, 50) / TRACE_ADVICE_ROUND;
+    uint64_t *sorted = malloc(count * sizeof *sorted + 1);
+    if (sorted == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = stats->ttls.ttls[i].ttl;
+    qsort(sorted, count, sizeof *sorted, trace_advice_compare);
+    for (size_t i = 1; trace_stats_class(i) <= most && out->quantum == 0; i++) {
+        out->quantised =
+            trace_advice_rounded(sorted, count, trace_stats_class(i));
+        if (out->quantised <= TRACE_ADVICE_BLADES)
+            out->quantum = trace_stats_class(i);
+    }
+    free(sorted);
+    return true;
+}
+
+static void
+trace_advice_any(const struct trace_stats *stats, struct trace_advice *out)
+{
+    trace_advice_choose(out, TRACE_CHOICE_ANY, "any",
+                        "anything: a sorted array or a heap will do");
+    trace_advice_reason(out,
+                        "At most %s timers run at once; with a few hundred no "
+                        "structure is slow.",
+                        text_count(stats->most).s);
+}
+
+/* Reasons that hold for every lawn. */
+static void
+trace_advice_lawn(const struct trace_stats *stats, struct trace_advice *out)
+{
+    struct lawn_options options = {.blades = (size_t)out->blades};
+    double ended = (double)(stats->stopped + stats->restarted);
+    double share = 100 * ended / (double)stats->runs;
+    out->bytes = lawn_size(&options);
+    if (share >= 50)
+        trace_advice_reason(out,
+                            "%.1f %% of the starts end in a stop or a restart: "
+                            "a lawn does both in constant time, a heap in "
+                            "O(log n).",
+                            share);
+    else
+        trace_advice_reason(out,
+                            "%.1f %% of the starts end in firing: a lawn takes "
+                            "what is due from the front of its queues.",
+                            100 * (double)stats->fired / (double)stats->runs);
+    trace_advice_reason(out,
+                        "It takes %s bytes, and 24 in each of at most %s "
+                        "timers; it never grows.",
+                        text_count(out->bytes).s, text_count(stats->most).s);
+}
+
+static void
+trace_advice_as_it_is(const struct trace_stats *stats, struct trace_advice *out)
+{
+    trace_advice_choose(out, TRACE_CHOICE_LAWN, "lawn", "a lawn as it is");
+    trace_advice_reason(out,
+                        "At most %s different TTLs are in use at once, and a "
+                        "default lawn has a queue for each of %s.",
+                        text_count(stats->most_ttls).s,
+                        text_count(TRACE_ADVICE_BLADES).s);
+    trace_advice_lawn(stats, out);
+}
+
+static void
+trace_advice_blades(const struct trace_stats *stats, struct trace_advice *out)
+{
+    out->blades = TRACE_ADVICE_BLADES;
+    while (out->blades < stats->most_ttls)
+        out->blades *= 2;
+    trace_advice_choose(out, TRACE_CHOICE_BLADES, "blades", "");
+    snprintf(out->title, sizeof out->title,
+             "a lawn with more blades: options.blades = %u",
+             (unsigned)out->blades);
+    trace_advice_reason(out,
+                        "Up to %s different TTLs are in use at once, more than "
+                        "the %s of a default lawn; the rest would cost what "
+                        "they cost in a wheel.",
+                        text_count(stats->most_ttls).s,
+                        text_count(TRACE_ADVICE_BLADES).s);
+    trace_advice_reason(
+        out, "They share: %.1f timers per TTL when TTLs were most.",
+        (double)stats->most_ttls_timers / (double)stats->most_ttls);
+    trace_advice_lawn(stats, out);
+}
+
+static void
+trace_advice_quantise(const struct trace_stats *stats, struct trace_advice *out)
+{
+    uint64_t median = histogram_percentile(&stats->ttl_spread, 50);
+    struct text quantum = trace_stats_time(stats, out->quantum);
+    trace_advice_choose(out, TRACE_CHOICE_QUANTISE, "quantise", "");
+    snprintf(out->title, sizeof out->title,
+             "a lawn, with TTLs rounded up to multiples of %s", quantum.s);
+    trace_advice_reason(out,
+                        "Up to %s different TTLs are in use at once, of %s "
+                        "timers: too many for queues of their own.",
+                        text_count(stats->most_ttls).s,
+                        text_count(stats->most_ttls_timers).s);
+    trace_advice_reason(out,
+                        "Rounded up to %s before lawn_start() they are %s in "
+                        "all; timers fire later by less than that, %.2g %% of "
+                        "the median TTL.",
+                        quantum.s, text_count(out->quantised).s,
+                        100 * (double)out->quantum / (double)median);
+    trace_advice_lawn(stats, out);
+}
+
+static void
+trace_advice_wheel(const struct trace_stats *stats, struct trace_advice *out)
+{
+    double cancelled = (double)(stats->stopped + stats->restarted);
+    trace_advice_choose(out, TRACE_CHOICE_WHEEL, "wheel",
+                        "a hierarchical wheel or a heap; a lawn is no better");
+    trace_advice_reason(out,
+                        "Up to %s different TTLs are in use at once, of %s "
+                        "timers: hardly any share one, and rounding them a "
+                        "little does not help.",
+                        text_count(stats->most_ttls).s,
+                        text_count(stats->most_ttls_timers).s);
+    trace_advice_reason(out, "%s",
+                        "A lawn then works as a hierarchical wheel, no better "
+                        "than a good one; a heap is smaller.");
+    if (2 * cancelled >= (double)stats->runs)
+        trace_advice_reason(out,
+                            "%.1f %% of the starts end in a stop or a restart, "
+                            "which speaks for the wheel, or the lawn: "
+                            "constant time, where a heap takes O(log n).",
+                            100 * cancelled / (double)stats->runs);
+    trace_advice_reason(out, "%s",
+                        "If deadlines need be right within 10 % only, a wheel "
+                        "without cascades does less work.");
+}
+
+bool
+trace_advice(const struct trace_stats *stats, struct trace_advice *out)
+{
+    memset(out, 0, sizeof *out);
+    uint64_t shared = TRACE_ADVICE_SHARE * stats->most_ttls;
+    if (stats->runs == 0) {
+        trace_advice_choose(out, TRACE_CHOICE_NONE, "none",
+                            "nothing: no timer is started");
+    } else if (stats->most < TRACE_ADVICE_FEW) {
+        trace_advice_any(stats, out);
+    } else if (stats->most_ttls <= TRACE_ADVICE_BLADES) {
+        trace_advice_as_it_is(stats, out);
+    } else if (stats->most_ttls <= TRACE_ADVICE_BLADES_MAX &&
+               stats->most_ttls_timers >= shared) {
+        trace_advice_blades(stats, out);
+    } else if (!trace_advice_quantum(stats, out)) {
+        return false;
+    } else if (out->quantum > 0) {
+        trace_advice_quantise(stats, out);
+    } else {
+        trace_advice_wheel(stats, out);
+    }
+    return true;
+}

@@ -1,0 +1,248 @@
+/* trace_print.c - the figures of a trace, as text and as JSON. */
+#include "trace_stats.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define TRACE_PRINT_COLUMNS 78
+#define TRACE_PRINT_BAR 40
+
+static double
+trace_print_percent(const struct trace_stats *stats, uint64_t count)
+{
+    return stats->runs > 0 ? 100 * (double)count / (double)stats->runs : 0;
+}
+
+static void
+trace_print_end(const struct trace_stats *stats, const char *name,
+                uint64_t count, const char *what, FILE *out)
+{
+    fprintf(out, "  %-11s %14s  %5.1f %%  %s\n", name, text_count(count).s,
+            trace_print_percent(stats, count), what);
+}
+
+static void
+trace_print_counts(const struct trace_stats *stats, FILE *out)
+{
+    double seconds = trace_stats_seconds(stats);
+    fprintf(out, "  %-11s %14s", "started", text_count(stats->runs).s);
+    if (seconds > 0)
+        fprintf(out, "           %s per second; of these",
+                text_short((double)stats->runs / seconds).s);
+    putc('\n', out);
+    trace_print_end(stats, "stopped", stats->stopped, "before they fired", out);
+    trace_print_end(stats, "restarted", stats->restarted, "before they fired",
+                    out);
+    trace_print_end(stats, "fired", stats->fired, "", out);
+    trace_print_end(stats, "running", stats->running, "at the end", out);
+    if (stats->ignored > 0)
+        fprintf(out, "  %-11s %14s           stops of what was not running\n",
+                "ignored", text_count(stats->ignored).s);
+}
+
+static void
+trace_print_spread(const struct trace_stats *stats, FILE *out)
+{
+    const struct histogram *ttls = &stats->ttl_spread;
+    fprintf(out, "  %-11s   at most %s at once, %.1f on average\n", "timers",
+            text_count(stats->most).s, trace_series_mean(&stats->series));
+    fprintf(out, "  %-11s   %s different ones, at most %s at once\n", "TTLs",
+            text_count(stats->ttls.count).s, text_count(stats->most_ttls).s);
+    if (stats->runs == 0)
+        return;
+    fprintf(out, "  %-11s   min %s,", "",
+            trace_stats_time(stats, stats->least_ttl).s);
+    fprintf(out, " p50 %s,",
+            trace_stats_time(stats, histogram_percentile(ttls, 50)).s);
+    fprintf(out, " p99 %s,",
+            trace_stats_time(stats, histogram_percentile(ttls, 99)).s);
+    fprintf(out, " max %s\n", trace_stats_time(stats, ttls->max).s);
+    if (stats->gaps.count == 0)
+        return;
+    fprintf(out, "  %-11s   p50 %s,", "gaps",
+            trace_stats_time(stats, histogram_percentile(&stats->gaps, 50)).s);
+    fprintf(out, " p99 %s,",
+            trace_stats_time(stats, histogram_percentile(&stats->gaps, 99)).s);
+    fprintf(out, " max %s between starts\n",
+            trace_stats_time(stats, stats->gaps.max).s);
+}
+
+static void
+trace_print_top(const struct trace_stats *stats, FILE *out)
+{
+    uint64_t named = 0;
+    fprintf(out, "\n  %-24s %14s    share\n", "most used TTLs", "starts");
+    for (size_t i = 0; i < stats->top_count; i++) {
+        fprintf(out, "  %-24s %14s  %5.1f %%\n",
+                trace_stats_time(stats, stats->top[i].ttl).s,
+                text_count(stats->top[i].starts).s,
+                trace_print_percent(stats, stats->top[i].starts));
+        named += stats->top[i].starts;
+    }
+    if (named < stats->runs)
+        fprintf(out, "  %-24s %14s  %5.1f %%\n", "others",
+                text_count(stats->runs - named).s,
+                trace_print_percent(stats, stats->runs - named));
+}
+
+static void
+trace_print_classes(const struct trace_stats *stats, FILE *out)
+{
+    uint64_t most = 1;
+    size_t first = TRACE_STATS_CLASSES;
+    size_t last = 0;
+    for (size_t i = 0; i < TRACE_STATS_CLASSES; i++) {
+        if (stats->classes[i] == 0)
+            continue;
+        first = first < i ? first : i;
+        last = i;
+        most = most > stats->classes[i] ? most : stats->classes[i];
+    }
+    fprintf(out, "\n  TTLs from\n");
+    for (size_t i = first; i <= last; i++) {
+        int bar =
+            (int)((double)stats->classes[i] / (double)most * TRACE_PRINT_BAR +
+                  0.5);
+        if (bar == 0 && stats->classes[i] > 0)
+            bar = 1;
+        fprintf(out, "  %-14s %5.1f %%  ",
+                trace_stats_time(stats, trace_stats_class(i)).s,
+                trace_print_percent(stats, stats->classes[i]));
+        while (bar-- > 0)
+            putc('#', out);
+        putc('\n', out);
+    }
+}
+
+/* A paragraph with a dash before it. */
+static void
+trace_print_wrapped(const char *text, FILE *out)
+{
+    size_t column = 3;
+    fputs("  -", out);
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        if (column + 1 + length > TRACE_PRINT_COLUMNS) {
+            fputs("\n   ", out);
+            column = 3;
+        }
+        fprintf(out, " %.*s", (int)length, text);
+        column += 1 + length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    putc('\n', out);
+}
+
+void
+trace_print_text(const struct trace_stats *stats,
+                 const struct trace_advice *advice, FILE *out)
+{
+    fprintf(out, "lawn trace: %s events in %s\n", text_count(stats->events).s,
+            trace_stats_time(stats, stats->last - stats->first).s);
+    trace_print_counts(stats, out);
+    trace_print_spread(stats, out);
+    if (stats->runs > 0) {
+        trace_print_top(stats, out);
+        trace_print_classes(stats, out);
+    }
+    fprintf(out, "\nchoose %s\n", advice->title);
+    for (size_t i = 0; i < advice->reason_count; i++)
+        trace_print_wrapped(advice->reasons[i], out);
+}
+
+static void
+trace_print_json_ttls(const struct trace_stats *stats, FILE *out)
+{
+    const struct histogram *ttls = &stats->ttl_spread;
+    const char *comma = "";
+    fprintf(out,
+            "\"ttls\": {\"distinct\": %zu, \"most_at_once\": %" PRIu64
+            ", \"min\": %" PRIu64 ", \"p50\": %" PRIu64 ", \"p90\": %" PRIu64
+            ", \"p99\": %" PRIu64 ", \"max\": %" PRIu64 ", \"top\": [",
+            stats->ttls.count, stats->most_ttls,
+            stats->runs > 0 ? stats->least_ttl : 0,
+            histogram_percentile(ttls, 50), histogram_percentile(ttls, 90),
+            histogram_percentile(ttls, 99), ttls->max);
+    for (size_t i = 0; i < stats->top_count; i++)
+        fprintf(out,
+                "%s{\"ttl\": %" PRIu64 ", \"starts\": %" PRIu64
+                ", \"share\": %.6f}",
+                i > 0 ? ", " : "", stats->top[i].ttl, stats->top[i].starts,
+                trace_print_percent(stats, stats->top[i].starts) / 100);
+    fputs("], \"histogram\": [", out);
+    for (size_t i = 0; i < TRACE_STATS_CLASSES; i++) {
+        if (stats->classes[i] == 0)
+            continue;
+        fprintf(out,
+                "%s{\"from\": %" PRIu64 ", \"below\": %" PRIu64
+                ", \"starts\": %" PRIu64 "}",
+                comma, trace_stats_class(i), trace_stats_class(i + 1),
+                stats->classes[i]);
+        comma = ", ";
+    }
+    fputs("]}, ", out);
+}
+
+static void
+trace_print_json_series(const struct trace_series *series, FILE *out)
+{
+    unsigned columns = trace_series_columns(series);
+    fprintf(out,
+            "\"over_time\": {\"begin\": %" PRIu64 ", \"width\": %" PRIu64
+            ", \"mean\": [",
+            series->begin, UINT64_C(1) << series->shift);
+    for (unsigned i = 0; i < columns; i++)
+        fprintf(out, "%s%.1f", i > 0 ? ", " : "",
+                trace_series_column(series, i));
+    fputs("], \"max\": [", out);
+    for (unsigned i = 0; i < columns; i++)
+        fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "", series->most[i]);
+    fputs("]}, ", out);
+}
+
+static void
+trace_print_json_advice(const struct trace_advice *advice, FILE *out)
+{
+    fprintf(out,
+            "\"advice\": {\"choose\": \"%s\", \"title\": \"%s\", "
+            "\"blades\": %" PRIu64 ", \"quantum\": %" PRIu64
+            ", \"bytes\": %" PRIu64 ", \"reasons\": [",
+            advice->name, advice->title, advice->blades, advice->quantum,
+            advice->bytes);
+    for (size_t i = 0; i < advice->reason_count; i++)
+        fprintf(out, "%s\"%s\"", i > 0 ? ", " : "", advice->reasons[i]);
+    fputs("]}}\n", out);
+}
+
+void
+trace_print_json(const struct trace_stats *stats,
+                 const struct trace_advice *advice, FILE *out)
+{
+    double seconds = trace_stats_seconds(stats);
+    fprintf(out,
+            "{\"unit_ns\": %" PRIu64 ", \"events\": %" PRIu64
+            ", \"starts\": %" PRIu64 ", \"stopped\": %" PRIu64
+            ", \"restarted\": %" PRIu64 ", \"fired\": %" PRIu64
+            ", \"running\": %" PRIu64 ", \"ignored_stops\": %" PRIu64 ", ",
+            stats->unit_ns, stats->events, stats->runs, stats->stopped,
+            stats->restarted, stats->fired, stats->running, stats->ignored);
+    fprintf(out,
+            "\"first\": %" PRIu64 ", \"last\": %" PRIu64
+            ", \"seconds\": %.9g, \"starts_per_second\": ",
+            stats->first, stats->last, seconds);
+    if (seconds > 0)
+        fprintf(out, "%.6g, ", (double)stats->runs / seconds);
+    else
+        fputs("null, ", out);
+    fprintf(out, "\"timers\": {\"max\": %" PRIu64 ", \"mean\": %.6f}, ",
+            stats->most, trace_series_mean(&stats->series));
+    fprintf(out,
+            "\"gaps\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
+            ", \"max\": %" PRIu64 "}, ",
+            histogram_percentile(&stats->gaps, 50),
+            histogram_percentile(&stats->gaps, 99), stats->gaps.max);
+    trace_print_json_ttls(stats, out);
+    trace_print_json_series(&stats->series, out);
+    trace_print_json_advice(advice, out);
+}

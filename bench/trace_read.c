@@ -1,0 +1,244 @@
+/* trace_read.c - the parser of traces, and the reader around it. */
+#include "trace_read.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    uint64_t ns;
+} trace_read_units[] = {
+    {"s", 1000000000},
+    {"ms", 1000000},
+    {"us", 1000},
+    {"ns", 1},
+};
+
+/* A word of a line. */
+struct trace_read_word {
+    const char *at;
+    size_t length;
+};
+
+/* Takes the next word from [*at, end); length 0: there is none. Blanks
+ * separate words; other bytes below them end the word, and stay. */
+static struct trace_read_word
+trace_read_word(const char **at, const char *end)
+{
+    struct trace_read_word word;
+    while (*at < end && (**at == ' ' || **at == '\t'))
+        (*at)++;
+    word.at = *at;
+    while (*at < end && (unsigned char)**at > ' ')
+        (*at)++;
+    word.length = (size_t)(*at - word.at);
+    return word;
+}
+
+static bool
+trace_read_number(struct trace_read_word word, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < word.length; i++) {
+        unsigned digit = (unsigned)(unsigned char)word.at[i] - '0';
+        if (digit > 9 || value > UINT64_MAX / 10)
+            return false;
+        value *= 10;
+        if (value > UINT64_MAX - digit)
+            return false;
+        value += digit;
+    }
+    *out = value;
+    return word.length > 0;
+}
+
+static bool
+trace_read_is(struct trace_read_word word, const char *text)
+{
+    return strlen(text) == word.length &&
+           memcmp(word.at, text, word.length) == 0;
+}
+
+/* found is what there is instead of a word, if it is none. */
+static bool
+trace_read_wrong(struct trace_wrong *wrong, const char *expected,
+                 struct trace_read_word found, const char *end)
+{
+    wrong->expected = expected;
+    wrong->found = found.at < end ? found.at : NULL;
+    wrong->length = found.length > 0 ? found.length : (size_t)(end - found.at);
+    return false;
+}
+
+bool
+trace_parse(const char *line, size_t length, struct trace_line *out,
+            struct trace_wrong *wrong)
+{
+    const char *at = line;
+    const char *end = line + length;
+    struct trace_read_word word = trace_read_word(&at, end);
+    if (!trace_read_number(word, &out->time))
+        return trace_read_wrong(
+            wrong, "a TIME, a whole number up to 18446744073709551615", word,
+            end);
+    word = trace_read_word(&at, end);
+    if (trace_read_is(word, "start"))
+        out->kind = TRACE_START;
+    else if (trace_read_is(word, "stop"))
+        out->kind = TRACE_STOP;
+    else
+        return trace_read_wrong(wrong, "start or stop", word, end);
+    word = trace_read_word(&at, end);
+    if (word.length == 0 || word.length > TRACE_ID_MAX)
+        return trace_read_wrong(wrong, "an ID of 1 to 255 bytes", word, end);
+    out->id = word.at;
+    out->id_length = word.length;
+    out->ttl = 0;
+    if (out->kind == TRACE_START) {
+        word = trace_read_word(&at, end);
+        if (!trace_read_number(word, &out->ttl))
+            return trace_read_wrong(
+                wrong, "a TTL, a whole number up to 18446744073709551615", word,
+                end);
+        out->ttl += out->ttl == 0;
+    }
+    word = trace_read_word(&at, end);
+    if (word.at < end)
+        return trace_read_wrong(wrong, "the end of the line", word, end);
+    return true;
+}
+
+/* Closes the file being read, and opens the next and reads its first line. */
+static enum trace_lines_got
+trace_reader_turn(struct trace_reader *reader)
+{
+    struct trace_lines *lines = &reader->lines;
+    const char *verb = lines->verb;
+    const char *line;
+    size_t length;
+    if (reader->open) {
+        trace_lines_close(lines);
+        lines->verb = verb;
+        reader->open = false;
+        reader->unit_known = true;
+    }
+    if (reader->left == 0)
+        return TRACE_LINES_END;
+    reader->open = trace_lines_open(lines, verb, reader->paths[0]);
+    lines->verb = verb;
+    if (!reader->open)
+        return TRACE_LINES_WRONG;
+    reader->paths++;
+    reader->left--;
+    reader->events = false;
+    enum trace_lines_got got = trace_lines_next(lines, &line, &length);
+    if (got == TRACE_LINES_ONE && length == strlen(TRACE_MAGIC) &&
+        memcmp(line, TRACE_MAGIC, length) == 0)
+        return TRACE_LINES_ONE;
+    lines->line += got == TRACE_LINES_END;
+    if (got != TRACE_LINES_WRONG)
+        trace_lines_complain(lines, "'" TRACE_MAGIC "'",
+                             got == TRACE_LINES_END ? NULL : line,
+                             got == TRACE_LINES_END ? 0 : length);
+    return TRACE_LINES_WRONG;
+}
+
+void
+trace_reader_open(struct trace_reader *reader, const char *verb, char **paths,
+                  size_t count)
+{
+    static char dash[] = "-";
+    static char *standard_input[] = {dash};
+    memset(reader, 0, sizeof *reader);
+    reader->lines.verb = verb;
+    reader->paths = count > 0 ? paths : standard_input;
+    reader->left = count > 0 ? count : 1;
+    reader->unit_ns = 1000000;
+}
+
+void
+trace_reader_close(struct trace_reader *reader)
+{
+    if (reader->open)
+        trace_lines_close(&reader->lines);
+    reader->open = false;
+}
+
+/* A line "# unit ms"; other comments mean nothing. */
+static bool
+trace_reader_comment(struct trace_reader *reader, const char *line,
+                     size_t length)
+{
+    const char *end = line + length;
+    const char *at = line + 1;
+    if (!trace_read_is(trace_read_word(&at, end), "unit"))
+        return true;
+    struct trace_read_word word = trace_read_word(&at, end);
+    uint64_t ns = 0;
+    for (size_t i = 0; i < sizeof trace_read_units / sizeof trace_read_units[0];
+         i++) {
+        if (trace_read_is(word, trace_read_units[i].name))
+            ns = trace_read_units[i].ns;
+    }
+    const char *expected = NULL;
+    if (ns == 0)
+        expected = "a unit: s, ms, us or ns";
+    else if (reader->events)
+        expected = "the unit before the first event";
+    else if (reader->unit_known && ns != reader->unit_ns)
+        expected = "the unit of the file before";
+    if (expected != NULL) {
+        trace_lines_complain(&reader->lines, expected,
+                             word.length > 0 ? word.at : NULL, word.length);
+        return false;
+    }
+    reader->unit_ns = ns;
+    return true;
+}
+
+/* An event that was parsed, or a reason why it was not. */
+static enum trace_lines_got
+trace_reader_event(struct trace_reader *reader, const char *line, size_t length,
+                   struct trace_line *out)
+{
+    struct trace_wrong wrong;
+    if (!trace_parse(line, length, out, &wrong)) {
+        trace_lines_complain(&reader->lines, wrong.expected, wrong.found,
+                             wrong.length);
+        return TRACE_LINES_WRONG;
+    }
+    if (out->time < reader->time) {
+        const char *at = line;
+        struct trace_read_word word = trace_read_word(&at, line + length);
+        trace_lines_complain(&reader->lines,
+                             "a TIME not before the last event's", word.at,
+                             word.length);
+        return TRACE_LINES_WRONG;
+    }
+    reader->time = out->time;
+    reader->events = true;
+    return TRACE_LINES_ONE;
+}
+
+enum trace_lines_got
+trace_reader_next(struct trace_reader *reader, struct trace_line *out)
+{
+    for (;;) {
+        const char *line;
+        size_t length;
+        enum trace_lines_got got = TRACE_LINES_END;
+        if (reader->open)
+            got = trace_lines_next(&reader->lines, &line, &length);
+        if (got == TRACE_LINES_WRONG)
+            return got;
+        if (got == TRACE_LINES_END) {
+            got = trace_reader_turn(reader);
+            if (got != TRACE_LINES_ONE)
+                return got;
+        } else if (length > 0 && line[0] == '#') {
+            if (!trace_reader_comment(reader, line, length))
+                return TRACE_LINES_WRONG;
+        } else if (length > 0) {
+            return trace_reader_event(reader, line, length, out);
+        }
+    }
+}

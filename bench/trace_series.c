@@ -1,0 +1,87 @@
+/* trace_series.c - a number over time, in a fixed number of columns. */
+#include "trace_series.h"
+
+static unsigned
+trace_series_place(const struct trace_series *series, uint64_t time)
+{
+    return (unsigned)((time - series->begin) >> series->shift);
+}
+
+/* Two and two columns become one. */
+static void
+trace_series_fold(struct trace_series *series)
+{
+    for (unsigned i = 0; i < TRACE_SERIES_COLUMNS; i++) {
+        unsigned j = 2 * i;
+        if (j < TRACE_SERIES_COLUMNS) {
+            series->areas[i] = series->areas[j] + series->areas[j + 1];
+            series->most[i] = series->most[j] > series->most[j + 1]
+                                  ? series->most[j]
+                                  : series->most[j + 1];
+        } else {
+            series->areas[i] = 0;
+            series->most[i] = 0;
+        }
+    }
+    series->shift++;
+}
+
+/* The value as it is lasts until now. */
+static void
+trace_series_last(struct trace_series *series, uint64_t now)
+{
+    double value = (double)series->value;
+    series->area += value * (double)(now - series->now);
+    while (series->now < now) {
+        unsigned place = trace_series_place(series, series->now);
+        uint64_t width = UINT64_C(1) << series->shift;
+        uint64_t step = width - ((series->now - series->begin) & (width - 1));
+        if (step > now - series->now)
+            step = now - series->now;
+        series->areas[place] += value * (double)step;
+        if (series->most[place] < series->value)
+            series->most[place] = series->value;
+        series->now += step;
+    }
+}
+
+void
+trace_series_set(struct trace_series *series, uint64_t now, uint64_t value)
+{
+    if (!series->begun) {
+        series->begin = now;
+        series->now = now;
+        series->begun = true;
+    }
+    while ((now - series->begin) >> series->shift >= TRACE_SERIES_COLUMNS)
+        trace_series_fold(series);
+    trace_series_last(series, now);
+    series->value = value;
+    unsigned place = trace_series_place(series, now);
+    if (series->most[place] < value)
+        series->most[place] = value;
+}
+
+double
+trace_series_mean(const struct trace_series *series)
+{
+    if (series->now == series->begin)
+        return (double)series->value;
+    return series->area / (double)(series->now - series->begin);
+}
+
+unsigned
+trace_series_columns(const struct trace_series *series)
+{
+    return series->begun ? trace_series_place(series, series->now) + 1 : 0;
+}
+
+double
+trace_series_column(const struct trace_series *series, unsigned i)
+{
+    uint64_t ticks = UINT64_C(1) << series->shift;
+    if (i + 1 == trace_series_columns(series))
+        ticks = (series->now - series->begin) & (ticks - 1);
+    return ticks == 0 ? (double)series->value
+                      : series->areas[i] / (double)ticks;
+}

@@ -1,0 +1,95 @@
+/* trace_stats.h - the figures of a trace.
+ *
+ * trace_stats.c gathers them in one pass; trace_print.c, trace_page.c and
+ * trace_advice.c only read them.
+ */
+#ifndef LAWN_BENCH_TRACE_STATS_H
+#define LAWN_BENCH_TRACE_STATS_H
+
+#include "histogram.h"
+#include "text.h"
+#include "trace_series.h"
+#include "trace_ttls.h"
+
+#include <stdio.h>
+
+#define TRACE_STATS_TOP 10
+#define TRACE_STATS_CLASSES 58
+
+/* A run is what begins with a start, or a restart, and ends with a stop, a
+ * restart, the firing or the end of the trace:
+ *     runs == stopped + restarted + fired + running */
+struct trace_stats {
+    uint64_t unit_ns;
+    uint64_t events;
+    uint64_t runs;
+    uint64_t stopped;
+    uint64_t restarted;
+    uint64_t fired;
+    uint64_t running;
+    uint64_t ignored; /* stops of what was not running */
+
+    uint64_t first; /* the time of the first event, and of the last */
+    uint64_t last;
+    uint64_t last_start;
+    uint64_t most;             /* timers at once */
+    uint64_t live_ttls;        /* TTLs of which a timer runs */
+    uint64_t most_ttls;        /* at once */
+    uint64_t most_ttls_timers; /* timers that ran when they were so many */
+    uint64_t least_ttl;
+
+    struct trace_ttls ttls;      /* with the runs of each */
+    struct histogram ttl_spread; /* of runs */
+    struct histogram gaps;       /* between starts */
+    struct trace_series series;  /* timers over time */
+
+    /* Made at the end. */
+    struct trace_ttl top[TRACE_STATS_TOP]; /* most runs first */
+    size_t top_count;
+    uint64_t classes[TRACE_STATS_CLASSES]; /* runs by TTL: see below */
+};
+
+/* A class of TTLs goes from trace_stats_class(i) to before that of i + 1:
+ * 1, 2, 5, 10, 20, 50 ticks and so on; of the last class UINT64_MAX is the
+ * end. */
+uint64_t trace_stats_class(size_t i);
+
+/* Seconds from the first event to the last. */
+double trace_stats_seconds(const struct trace_stats *stats);
+
+/* A time in ticks, for people. */
+struct text trace_stats_time(const struct trace_stats *stats, uint64_t ticks);
+
+/* What to do with such timers. */
+enum trace_choice {
+    TRACE_CHOICE_NONE, /* there are none */
+    TRACE_CHOICE_ANY,
+    TRACE_CHOICE_LAWN,
+    TRACE_CHOICE_BLADES,
+    TRACE_CHOICE_QUANTISE,
+    TRACE_CHOICE_WHEEL,
+};
+
+struct trace_advice {
+    enum trace_choice choice;
+    const char *name; /* one word, for machines */
+    char title[128];  /* what to do */
+    char reasons[6][256];
+    size_t reason_count;
+    uint64_t blades;    /* for struct lawn_options; 0: the default */
+    uint64_t quantum;   /* ticks to round TTLs up to; 0: none */
+    uint64_t quantised; /* TTLs that are left then */
+    uint64_t bytes;     /* of such a lawn; 0: no lawn */
+};
+
+/* False: no memory. */
+bool trace_advice(const struct trace_stats *stats, struct trace_advice *out);
+
+void trace_print_text(const struct trace_stats *stats,
+                      const struct trace_advice *advice, FILE *out);
+void trace_print_json(const struct trace_stats *stats,
+                      const struct trace_advice *advice, FILE *out);
+void trace_page(const struct trace_stats *stats,
+                const struct trace_advice *advice, FILE *out);
+
+#endif
