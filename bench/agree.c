@@ -15,31 +15,26 @@
 
 #define IDLE UINT64_MAX
 
-/* How TTLs are chosen. */
-enum agree_ttls {
-    AGREE_LIST,    /* from a list of so many, spread up to longest */
-    AGREE_UNIFORM, /* any from 1 to longest */
-    AGREE_HUGE,    /* few bits, or from AGREE_FAR to longest */
-};
-
+/* TTLs are from a list of ttl_count, spread up to longest; or, if that is 0,
+ * any up to longest; or, if they are far, of few bits or above AGREE_FAR. */
 struct agree_profile {
     const char *name;
     uint32_t objects;
     unsigned steps;
-    enum agree_ttls ttls;
     size_t ttl_count;
+    bool far;
     uint64_t longest;
     uint64_t jump; /* the clock's longest step */
 };
 
 static const struct agree_profile profiles[] = {
-    {"one TTL", 300, 300, AGREE_LIST, 1, 50, 200},
-    {"TTL 1", 100, 100, AGREE_LIST, 1, 1, 10},
-    {"few TTLs", 500, 400, AGREE_LIST, 7, 1000, 5000},
-    {"many TTLs", 2000, 250, AGREE_LIST, 500, 60000, 30000},
-    {"any TTL", 1000, 300, AGREE_UNIFORM, 0, 3000, 1000},
-    {"many timers", 4000, 60, AGREE_UNIFORM, 0, 100000, 300000},
-    {"far TTLs", 300, 400, AGREE_HUGE, 0, UINT64_C(1) << 40, UINT64_C(1) << 39},
+    {"one TTL", 300, 300, 1, false, 50, 200},
+    {"TTL 1", 100, 100, 1, false, 1, 10},
+    {"few TTLs", 500, 400, 7, false, 1000, 5000},
+    {"many TTLs", 2000, 250, 500, false, 60000, 30000},
+    {"any TTL", 1000, 300, 0, false, 3000, 1000},
+    {"many timers", 4000, 60, 0, false, 100000, 300000},
+    {"far TTLs", 300, 400, 0, true, UINT64_C(1) << 40, UINT64_C(1) << 39},
 };
 
 /* What the oracle knows of a timer. */
@@ -121,20 +116,15 @@ agree_choose_ttl(struct agree *agree, struct object *object, uint64_t random)
     const struct agree_profile *profile = agree->profile;
 
     object->which = CONTENDER_ANY;
-    switch (profile->ttls) {
-    case AGREE_LIST:
+    if (profile->ttl_count > 0) {
         object->which = (uint32_t)(random % profile->ttl_count);
         object->ttl = agree->ttls[object->which];
-        break;
-    case AGREE_UNIFORM:
+    } else if (!profile->far) {
         object->ttl = 1 + random % profile->longest;
-        break;
-    case AGREE_HUGE:
+    } else if (random % 64 > 60) {
+        object->ttl = AGREE_FAR + random % (profile->longest - AGREE_FAR);
+    } else {
         object->ttl = 1 + (random >> 8) % (UINT64_C(1) << random % 18);
-        if (random % 64 > 60) {
-            object->ttl = AGREE_FAR + random % (profile->longest - AGREE_FAR);
-        }
-        break;
     }
 }
 
