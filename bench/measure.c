@@ -71,13 +71,13 @@ measure_keep(struct measure_group *group, size_t which, const struct run *run)
             &run->stages[group->cells[i].cell.workload->stage];
 
         if (stage->ops == 0) {
-            /* A run that was interrupted leaves the earlier ones valid. */
-            if (run->end != RUN_STOPPED || row->runs == 0)
+            /* A run that came to no end leaves the earlier ones valid. */
+            if (row->runs == 0)
                 measure_excuse(row, run->end);
             continue;
         }
         if (row->runs > 0 && stage->checksum != row->checksum)
-            row->why = "differs from itself in another run";
+            row->differs = true;
         row->checksum = stage->checksum;
         row->ops = stage->ops;
         row->ns[row->runs++] = (double)stage->ns / (double)stage->ops;
@@ -163,7 +163,7 @@ measure_agrees(const struct results_cell *cell)
         if ((row->contender->flags & CONTENDER_EXACT) == 0 || row->runs == 0)
             continue;
         first = first != NULL ? first : row;
-        if (row->checksum == first->checksum && row->why == NULL)
+        if (row->checksum == first->checksum && !row->differs)
             continue;
         fprintf(stderr,
                 "lawn bench: %s n=%" PRIu64 " t=%" PRIu64 " seed=%" PRIu64

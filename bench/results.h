@@ -11,6 +11,7 @@ struct results_row {
     const struct contender *contender;
     enum run_end end; /* RUN_OK, or why there are no figures */
     const char *why;  /* what people are told then */
+    bool differs;     /* between its runs, in what fired */
     unsigned runs;
     double ns[RESULTS_RUNS_MAX]; /* per operation, ascending */
     uint64_t ops;

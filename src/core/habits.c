@@ -1,7 +1,7 @@
 /* habits.c - how a lawn fits itself to its TTLs: see habits.h. */
 #include "internal.h"
 
-/* Starts between two looks at the counters. A lawn stays alone for many times
+/* Starts, or restarts, between two looks at the counters. A lawn stays alone for many times
  * as many before it tries blades again, since trying fills the table with TTLs
  * that may not come again. Tests make the constants small, to see more
  * changes. */
@@ -17,13 +17,23 @@
 /* Timers per blade from which on a full table of blades pays. */
 #define LAWN_HABITS_DEPTH 32u
 
+/* The next look is due after so many starts, or restarts. */
+static void
+lawn_habits_wait(struct lawn *lawn, uint64_t starts)
+{
+    lawn->habits.starts = lawn_starts(lawn) + starts;
+    lawn->starts = -starts;
+    lawn->habits.restarts = lawn_restarts(lawn) + starts;
+    lawn->restarts = -starts;
+}
+
 static void
 lawn_habits_set(struct lawn *lawn, bool alone, uint32_t stripe)
 {
-    lawn->habits.starts = lawn->starts + lawn->restarts;
-    lawn->habits.review =
-        lawn->habits.starts + (alone ? LAWN_HABITS_ALONE : LAWN_HABITS_TRIAL);
+    lawn_habits_wait(lawn, alone ? LAWN_HABITS_ALONE : LAWN_HABITS_TRIAL);
+    lawn->habits.seen = lawn_starts(lawn) + lawn_restarts(lawn);
     lawn->habits.misses = lawn->lone_starts + lawn->claims;
+    lawn->habits.asked = false;
     lawn->habits.alone = alone;
     lawn->blades.stripe = stripe;
     lawn->plain_mask = alone || lawn->resolution != 1 ? 0 : UINT64_MAX;
@@ -43,11 +53,24 @@ lawn_habits_keep(struct lawn *lawn)
     lawn_habits_set(lawn, lawn->habits.alone, lawn->blades.stripe);
 }
 
-/* Called where the clock is about to move, every LAWN_HABITS_TRIAL starts. */
+/* Called when lawn->starts or lawn->restarts has come to 0. The next mow that
+ * moves the clock has to notice. */
+void
+lawn_habits_ask(struct lawn *lawn)
+{
+    lawn_habits_wait(lawn, LAWN_HABITS_TRIAL);
+    lawn->habits.asked = true;
+    if (lawn->bound > lawn->now + 1) {
+        lawn_set_bound(lawn, lawn->now + 1);
+    }
+}
+
+/* Called where the clock is about to move, when that was asked for. */
 void
 lawn_habits_review(struct lawn *lawn)
 {
-    uint64_t starts = lawn->starts + lawn->restarts - lawn->habits.starts;
+    uint64_t starts =
+        lawn_starts(lawn) + lawn_restarts(lawn) - lawn->habits.seen;
     uint64_t misses = lawn->lone_starts + lawn->claims - lawn->habits.misses;
     uint64_t blades = lawn->tips.count;
     uint64_t count = lawn_count(lawn);

@@ -20,15 +20,18 @@
 #include "base.h"
 
 struct lawn_habits {
-    uint64_t starts; /* of all kinds, at the last look */
-    uint64_t misses; /* of them, those that found no blade of their TTL */
-    uint64_t review; /* at how many starts to look again */
+    uint64_t starts;   /* what lawn->starts is counted from, */
+    uint64_t restarts; /* and lawn->restarts */
+    uint64_t seen;     /* starts of both kinds, at the last look */
+    uint64_t misses;   /* of them, those that found no blade of their TTL */
+    bool asked;        /* to look again, when the clock moves */
     bool alone;
     bool many; /* timers: more than a cache holds */
 };
 
 void lawn_habits_reset(struct lawn *lawn);
 void lawn_habits_keep(struct lawn *lawn);
+void lawn_habits_ask(struct lawn *lawn);
 void lawn_habits_review(struct lawn *lawn);
 
 #endif

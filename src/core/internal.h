@@ -42,9 +42,9 @@ struct lawn {
     uint64_t bound;      /* [I6]; 0 while mowing */
     uint64_t alert;      /* not before bound and tips.known_time: a deadline
                             before it may change them */
-    uint64_t starts;     /* as in struct lawn_stats */
-    uint64_t restarts;   /* likewise */
-    uint64_t stops;      /* likewise */
+    uint64_t starts;     /* less habits.starts: counts up to 0, where the */
+    uint64_t restarts;   /* habits are to be looked at; the same */
+    uint64_t stops;      /* as in struct lawn_stats */
     struct lawn_blades blades;
     struct lawn_tips tips;
     uint64_t fires;       /* as in struct lawn_stats */
@@ -68,6 +68,19 @@ struct lawn {
     void *context;
     void *memory; /* what to release; NULL: the caller's own */
 };
+
+/* As in struct lawn_stats. */
+static inline uint64_t
+lawn_starts(const struct lawn *lawn)
+{
+    return lawn->habits.starts + lawn->starts;
+}
+
+static inline uint64_t
+lawn_restarts(const struct lawn *lawn)
+{
+    return lawn->habits.restarts + lawn->restarts;
+}
 
 /* To a time that is not before now and not after LAWN_LAST. */
 static inline void

@@ -87,6 +87,8 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     now = now < LAWN_LAST ? now : LAWN_LAST;
     lawn->starts = 0;
     lawn->restarts = 0;
+    lawn->habits.starts = 0;
+    lawn->habits.restarts = 0;
     lawn->stops = 0;
     lawn->fires = 0;
     lawn->lone_starts = 0;
@@ -265,17 +267,35 @@ lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
+/* The same for a timer that is off all lists, after many others. */
+static __attribute__((noinline)) void
+lawn_start_asking(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+{
+    lawn_habits_ask(lawn);
+    if (ttl >= lawn->plain || ttl == 0) {
+        lawn_start_otherwise(lawn, timer, ttl);
+    } else {
+        timer->deadline = lawn->now + ttl;
+        lawn_start_near(lawn, timer, ttl);
+    }
+}
+
 void
 lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     uintptr_t key = lawn_key(lawn);
     struct lawn_blade *blade;
 
+    /* Counted up to 0: that is one instruction to see. */
     if (lawn_pending(timer)) {
         lawn_list_remove(key, &timer->link);
-        lawn->restarts++;
-    } else {
-        lawn->starts++;
+        if (LAWN_UNLIKELY(++lawn->restarts == 0)) {
+            lawn_start_asking(lawn, timer, ttl);
+            return;
+        }
+    } else if (LAWN_UNLIKELY(++lawn->starts == 0)) {
+        lawn_start_asking(lawn, timer, ttl);
+        return;
     }
     if (LAWN_UNLIKELY(ttl >= lawn->plain)) {
         lawn_start_otherwise(lawn, timer, ttl);
@@ -354,7 +374,7 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
 uint64_t
 lawn_count(const struct lawn *lawn)
 {
-    return lawn->starts - lawn->stops - lawn->fires;
+    return lawn_starts(lawn) - lawn->stops - lawn->fires;
 }
 
 bool
@@ -372,8 +392,8 @@ lawn_deadline(const struct lawn_timer *timer)
 void
 lawn_stats(const struct lawn *lawn, struct lawn_stats *out)
 {
-    out->starts = lawn->starts;
-    out->restarts = lawn->restarts;
+    out->starts = lawn_starts(lawn);
+    out->restarts = lawn_restarts(lawn);
     out->stops = lawn->stops;
     out->fires = lawn->fires;
     out->count = lawn_count(lawn);

@@ -437,7 +437,7 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
         return 0;
     }
     if (now > lawn->now) {
-        if (lawn->starts + lawn->restarts >= lawn->habits.review) {
+        if (lawn->habits.asked) {
             lawn_habits_review(lawn);
         }
         lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);

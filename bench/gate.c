@@ -1,0 +1,275 @@
+/* gate.c - the bars that a lawn has to hold.
+ *
+ *   B1  in each cell of W1 to W5 with 10^4 and 10^6 timers and 1, 20, 1000 and
+ *       as many TTLs as timers: at most 1.10 x the best other contender
+ *   B2  a mow that finds nothing due: at most 12 instructions, however many
+ *       timers there are
+ *   B3  start 30, stop 12, both 40 instructions at most
+ *   B4  a timer is 24 bytes; the default lawn at most 160 KiB, the smallest 8
+ *   B5  churn of 10^6 timers: 10^5 TTLs cost at most twice what 20 cost
+ *   B6  the index entries that a mow moves while it fires nothing are no more
+ *       than there are blades, as long as each TTL has one
+ */
+#include "gate.h"
+#include "agree.h"
+#include "gate_tail.h"
+#include "lawn.h"
+#include "loop.h"
+#include "text.h"
+#include "verbs.h"
+#include "workloads.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GATE_MARGIN 1.10
+#define GATE_FEW 1000u
+#define GATE_MANY 10000000u
+#define GATE_LIST_MAX 64u
+
+/* What was found so far. */
+struct gate {
+    unsigned bars;
+    unsigned held;
+    unsigned cells; /* of B1 */
+    unsigned cells_held;
+    double log_best; /* sums of logarithms of ratios, for the means */
+    double log_floor;
+    unsigned floors;
+    char failed[GATE_LIST_MAX][96];
+    unsigned failures;
+};
+
+static void
+gate_judge(struct gate *gate, const char *bar, const char *what, double value,
+           const char *unit, double limit)
+{
+    bool holds = value >= 0 && value <= limit;
+
+    printf("%s  %-52s %9.2f %-12s <= %-7g %s\n", bar, what, value, unit, limit,
+           holds ? "ok" : "FAILS");
+    fflush(stdout);
+    gate->bars++;
+    gate->held += holds;
+    if (!holds && gate->failures < GATE_LIST_MAX)
+        snprintf(gate->failed[gate->failures++], sizeof gate->failed[0],
+                 "%s %s: %.2f %s", bar, what, value, unit);
+}
+
+/* A figure without a bar. */
+static void
+gate_tell(const char *bar, const char *what, double value, const char *unit)
+{
+    printf("%s  %-52s %9.2f %s\n", bar, what, value, unit);
+    fflush(stdout);
+}
+
+/* A cell of B1: lawn, the best other one, the floor. */
+static void
+gate_cell(struct gate *gate, const struct results_cell *cell, double floor)
+{
+    const struct results_row *ours = NULL;
+    const struct results_row *best = NULL;
+    char what[128];
+    double ratio;
+    bool holds;
+
+    for (size_t i = 0; i < cell->rows; i++) {
+        const struct results_row *row = &cell->row[i];
+
+        if (row->runs == 0)
+            continue;
+        if (row->contender->kind == CONTENDER_OURS)
+            ours = row;
+        else if (row->contender->kind != CONTENDER_FLOOR &&
+                 (best == NULL || results_median(row) < results_median(best)))
+            best = row;
+    }
+    if (ours == NULL || best == NULL)
+        return;
+    ratio = results_median(ours) / results_median(best);
+    holds = ratio <= GATE_MARGIN;
+    snprintf(what, sizeof what, "%s %s, n %s, t %s", cell->cell.workload->name,
+             cell->cell.workload->title, text_count(cell->cell.n).s,
+             text_count(cell->cell.t).s);
+    printf("B1  %-36s %7.1f ns  %-7s %7.1f ns %6.2f x  <= %.2f  %s\n", what,
+           results_median(ours), best->contender->name, results_median(best),
+           ratio, GATE_MARGIN, holds ? "ok" : "FAILS");
+    gate->cells++;
+    gate->cells_held += holds;
+    gate->log_best += log(ratio);
+    if (floor > 0) {
+        gate->log_floor += log(results_median(ours) / floor);
+        gate->floors++;
+    }
+    if (!holds && gate->failures < GATE_LIST_MAX)
+        snprintf(gate->failed[gate->failures++], sizeof gate->failed[0],
+                 "B1 %s: %.2f x %s", what, ratio, best->contender->name);
+}
+
+static const struct results_row *
+gate_find(const struct results *results, const char *workload, uint64_t n,
+          uint64_t t, enum contender_kind kind)
+{
+    for (size_t i = 0; i < results->cells; i++) {
+        const struct results_cell *cell = &results->cell[i];
+
+        if (strcmp(cell->cell.workload->name, workload) != 0 ||
+            cell->cell.n != n || cell->cell.t != t)
+            continue;
+        for (size_t k = 0; k < cell->rows; k++) {
+            if (cell->row[k].contender->kind == kind && cell->row[k].runs > 0)
+                return &cell->row[k];
+        }
+    }
+    return NULL;
+}
+
+/* B1, and B5 from the same measurements. */
+static bool
+gate_times(struct gate *gate, const struct bench_options *options,
+           const struct bench_choice *all)
+{
+    struct bench_options grid = *options;
+    struct bench_choice choice;
+    struct results results = {.seed = options->seed};
+    struct measure_plan plan = {.runs = (unsigned)options->runs,
+                                .limit_ns = options->limit_ns,
+                                .progress = bench_progress};
+    const struct results_row *few;
+    const struct results_row *many;
+    bool agrees;
+
+    grid.quick = false;
+    grid.workloads = "W1,W2,W3,W4,W5";
+    grid.n = "10k,1M";
+    grid.t = "1,20,1k,100k,N";
+    if (!bench_choose(&grid, &choice))
+        return false;
+    plan.contenders = all->contenders;
+    plan.contender_count = all->contender_count;
+    plan.cells = choice.cells;
+    plan.cell_count = choice.cell_count;
+    agrees = measure(&plan, &results);
+    bench_progress_end();
+    for (size_t i = 0; i < results.cells; i++) {
+        const struct cell *cell = &results.cell[i].cell;
+        const struct results_row *floor = gate_find(
+            &results, cell->workload->name, cell->n, 1, CONTENDER_FLOOR);
+
+        if (cell->t != 100000)
+            gate_cell(gate, &results.cell[i],
+                      floor != NULL ? results_median(floor) : 0);
+    }
+    few = gate_find(&results, "W4", 1000000, 20, CONTENDER_OURS);
+    many = gate_find(&results, "W4", 1000000, 100000, CONTENDER_OURS);
+    gate_judge(gate, "B5", "churn of 1,000,000: 100,000 TTLs over 20",
+               few != NULL && many != NULL
+                   ? results_median(many) / results_median(few)
+                   : -1,
+               "x", 2);
+    for (size_t i = 0; i < results.cells; i++)
+        free(results.cell[i].row);
+    free(results.cell);
+    free(choice.cells);
+    return agrees && results.complete;
+}
+
+/* Instructions of one call, as callgrind counts them. */
+static double
+gate_count(const char *function, enum loop_operation operation, uint64_t n)
+{
+    const char *why = NULL;
+    double count =
+        loop_count(contenders_find("lawn"), operation, n, function, &why);
+
+    if (why != NULL)
+        fprintf(stderr, "lawn bench: instructions are not counted: %s\n", why);
+    return count;
+}
+
+static void
+gate_instructions(struct gate *gate)
+{
+    double start = gate_count("lawn_start", LOOP_START, GATE_FEW);
+    double stop = gate_count("lawn_stop", LOOP_STOP, GATE_FEW);
+
+    gate_judge(gate, "B2", "mow with nothing due, 1,000 timers",
+               gate_count("lawn_mow", LOOP_IDLE, GATE_FEW), "instructions", 12);
+    gate_judge(gate, "B2", "mow with nothing due, 10,000,000 timers",
+               gate_count("lawn_mow", LOOP_IDLE, GATE_MANY), "instructions",
+               12);
+    gate_judge(gate, "B3", "start", start, "instructions", 30);
+    gate_judge(gate, "B3", "stop", stop, "instructions", 12);
+    gate_judge(gate, "B3", "stop and start",
+               start < 0 || stop < 0 ? -1 : start + stop, "instructions", 40);
+    gate_tell("B3", "start of a running timer",
+              gate_count("lawn_start", LOOP_RESTART, GATE_FEW), "instructions");
+}
+
+static void
+gate_sizes(struct gate *gate)
+{
+    const struct lawn_options smallest = {.blades = 1, .slot_bits = 1};
+
+    gate_judge(gate, "B4", "sizeof(struct lawn_timer)",
+               sizeof(struct lawn_timer), "bytes", 24);
+    gate_judge(gate, "B4", "default lawn", (double)lawn_size(NULL) / 1024,
+               "KiB", 160);
+    gate_judge(gate, "B4", "smallest lawn", (double)lawn_size(&smallest) / 1024,
+               "KiB", 8);
+}
+
+static void
+gate_tails(struct gate *gate)
+{
+    struct gate_tail tail;
+
+    if (gate_tail_lived(&tail))
+        gate_judge(gate, "B6",
+                   "most moved by an idle mow, 1,000 TTLs, 1,000,000 timers",
+                   tail.moved, "entries", tail.blades);
+    if (gate_tail_built(&tail, 1000))
+        gate_judge(gate, "B6", "the same, built to be bad, 1,000 TTLs",
+                   tail.moved, "entries", tail.blades);
+    if (gate_tail_built(&tail, 1000000)) {
+        gate_tell("B6", "the same, 1,000,000 lone timers", tail.moved,
+                  "entries");
+        gate_tell("B6", "and how long that mow took", tail.ns / 1e6, "ms");
+    }
+}
+
+int
+gate_run(const struct bench_options *options, const struct bench_choice *choice)
+{
+    static struct gate gate;
+    bool whole;
+
+    for (size_t i = 0; i < choice->contender_count; i++) {
+        if ((choice->contenders[i]->flags & CONTENDER_EXACT) != 0 &&
+            !agree_check(choice->contenders[i], options->seed, stderr))
+            return VERBS_FAILED;
+    }
+    whole = gate_times(&gate, options, choice);
+    if (whole) {
+        gate_instructions(&gate);
+        gate_sizes(&gate);
+        gate_tails(&gate);
+    } else {
+        puts("not all was measured");
+    }
+    if (gate.failures > 0)
+        puts("\nnot held:");
+    for (unsigned i = 0; i < gate.failures; i++)
+        printf("  %s\n", gate.failed[i]);
+    printf("%u of %u other bars held\n", gate.held, gate.bars);
+    printf("%u of %u cells held; geometric mean %.2f x the best other "
+           "contender",
+           gate.cells_held, gate.cells,
+           gate.cells > 0 ? exp(gate.log_best / gate.cells) : 0.0);
+    printf(", %.2f x the floor\n",
+           gate.floors > 0 ? exp(gate.log_floor / gate.floors) : 0.0);
+    return whole && gate.failures == 0 ? VERBS_OK : VERBS_FAILED;
+}
