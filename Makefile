@@ -26,7 +26,7 @@ SOAK_SECONDS ?= 3600
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
     -Wformat=2 $(if $(WERROR),-Werror)
-INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench
+INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench -Ibuild/bench
 
 HEADERS := $(wildcard include/*.h)
 LIB_C := $(wildcard src/*/*.c)
@@ -38,16 +38,22 @@ MIXES := few unique extreme
 API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
+# What the benchmark's own tests need of it.
+CONTENDERS_C := $(wildcard bench/contenders/*.c) bench/contenders.c bench/peers.c \
+    bench/agree.c bench/tap.c
+
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
-# the unit tests have the kit's main as well.
-PROGRAMS := $(foreach p,unit model oom soak,$(if $(wildcard tests/$(p)/*.c),$(p)))
+# the unit tests have the kit's main as well, and so have those of the benchmark.
+PROGRAMS := $(foreach p,unit model oom soak contenders,$(if $(wildcard tests/$(p)/*.c),$(p)))
 OPS_C := $(filter-out tests/kit/kit.c,$(wildcard tests/kit/*.c))
 LINK_oom := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
-program_c = $(wildcard tests/$(1)/*.c) $(OPS_C) $(if $(filter unit,$(1)),tests/kit/kit.c)
+LINK_contenders := $(LINK_oom)
+program_c = $(wildcard tests/$(1)/*.c) $(if $(filter contenders,$(1)),$(CONTENDERS_C),$(OPS_C)) \
+    $(if $(filter unit contenders,$(1)),tests/kit/kit.c)
 
 # The libraries that the benchmark compares with, each a plug-in that is built
 # if its header is there: looked up anew each time, by one run of the compiler.
@@ -144,6 +150,11 @@ build/fuzz/src/core/check.o build/fuzz/tests/kit/oracle.o: private FLAGS_fuzz = 
 build/fuzz/fuzz_ops: $(call objects,fuzz,$(wildcard tests/fuzz/*.c) $(OPS_C) $(LIB_C))
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] src/core/*.[ch]) $(HEADERS)
+	@mkdir -p $(@D)
+	@tools/lines >$@
+$(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h
+
 $(PAGE_C): tools/page $(wildcard bench/report/page.*)
 	@mkdir -p $(@D)
 	$(call say,PAGE)tools/page >$@
@@ -159,6 +170,7 @@ run: all ## a million timers on the real clock for ten seconds
 # in each mix; and the fuzzer for so many seconds. New inputs go to build/.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
+    $(call have,contenders,'build/$(1)/contenders') \
     $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
@@ -216,7 +228,7 @@ figures: ## instructions, memory and time of the core, against their bars
 	+@$(MAKE) --no-print-directory build/release/figures
 	@tools/figures
 
-lint: ## format, static analysis, both compilers' warnings; silent if all is well
+lint: build/bench/lines.h ## format, static analysis, both compilers' warnings; silent if all is well
 	@tools/deps lint
 	@WARNINGS='$(WARNINGS)' tools/lint
 

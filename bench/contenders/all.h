@@ -2,7 +2,7 @@
 #ifndef LAWN_BENCH_CONTENDERS_ALL_H
 #define LAWN_BENCH_CONTENDERS_ALL_H
 
-#include "../contender.h"
+#include "contender.h"
 
 extern const struct contender lawn_contender;
 extern const struct contender list_contender;

@@ -35,7 +35,7 @@ struct calendar {
 static struct link *
 calendar_alloc(size_t many)
 {
-    struct link *days = malloc(many * sizeof days[0]);
+    struct link *days = calloc(many, sizeof days[0]);
     size_t i;
 
     for (i = 0; days != NULL && i < many; i++) {

@@ -8,7 +8,7 @@
 #ifndef LAWN_BENCH_CONTENDERS_LINKS_H
 #define LAWN_BENCH_CONTENDERS_LINKS_H
 
-#include "../contender.h"
+#include "contender.h"
 
 #define LINKS_NEVER UINT64_MAX
 
