@@ -189,10 +189,10 @@ function logScale(values, a, b, atLeast) {
     f.lo = lo; f.hi = hi;
     f.ticks = () => {
         const out = [];
-        const steps = hi / lo > 400 ? [1] : hi / lo > 25 ? [1, 3] : [1, 2, 5];
+        const steps = hi / lo > 2000 ? [1] : hi / lo > 25 ? [1, 3] : hi / lo > 6 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7];
         for (let e = Math.floor(Math.log10(lo)); e <= Math.ceil(Math.log10(hi)); e++)
             for (const m of steps) {
-                const v = Number((m * 10 ** e).toPrecision(1));
+                const v = Number((m * 10 ** e).toPrecision(2));
                 if (v >= lo * .999 && v <= hi * 1.001) out.push(v);
             }
         return out;
@@ -262,7 +262,9 @@ function light(svg, name) {
     svg.classList.toggle("focus", name !== null);
     for (const e of svg.querySelectorAll(".series")) e.classList.toggle("lit", e.dataset.c === name);
 }
-const widthOf = (figure) => Math.max(280, Math.round(figure.clientWidth) || 1032);
+let printing = false;
+const widthOf = (figure) => (printing ? 700 : Math.max(280, Math.round(figure.clientWidth) || 1032));
+const heightOf = (width) => (width < 560 || printing ? 380 : 460);
 const told = (r, cell) => `${r.c.title}: ${ns(r.median)}\n` + (r.runs > 1 ? `${ns(r.lo)} to ${ns(r.hi)} in ${r.runs} runs\n` : "") + where(cell) + (cell.best && competes(r.c) ? `\n${ratio(r.median / cell.best.median)}${TIMES} the best` + (cell.best.c === r.c ? "" : ` (${cell.best.c.name})`) : "") + (r.bytes ? `\n${bytes(r.bytes)} bytes per timer` : "");
 
 /* Lines over x, which is "n" or "t"; rows given up stand at the upper edge. */
@@ -272,7 +274,8 @@ function lines(figure, chosen, x, title) {
     const drawn = series.flatMap((one) => one.points).filter((p) => p.r.median !== null);
     const lost = series.flatMap((one) => one.points.filter((p) => p.r.median === null));
     if (!drawn.length) return figure.replaceChildren(none(chosen.length ? "No figures here for the contenders that are shown." : "Nothing was measured here."));
-    const W = widthOf(figure), narrow = W < 560, H = narrow ? 380 : 460;
+    if (unique(chosen.map((c) => c[x])).length === 1) return ranking(figure, chosen[0], drawn.map((p) => p.r), lost.map((p) => p.r), title);
+    const W = widthOf(figure), narrow = W < 560, H = heightOf(W);
     const m = {l: 52, r: narrow ? 82 : 104, t: lost.length ? 46 : 26, b: 46};
     const fx = logScale(drawn.concat(lost).map((p) => p.x), m.l + 22, W - m.r - 14, 4);
     const fy = logScale(drawn.flatMap((p) => [p.r.lo, p.r.hi]), H - m.b - 8, m.t + 8, 4);
@@ -290,6 +293,8 @@ function lines(figure, chosen, x, title) {
         out.push(g);
         const last = p[p.length - 1];
         ends.push({c, x: last.px, y: last.py});
+        /* A floor of one point is a level to compare with. */
+        if (c.kind === "floor" && p.length === 1) g.prepend(s("path", {class: "line", stroke: c.color, "stroke-dasharray": c.dash, "stroke-linecap": "round", d: `M${m.l} ${last.py.toFixed(1)}H${W - m.r - 4}`}));
     }
     const ys = spread(ends.map((e) => e.y), 14.5, m.t, H - m.b);
     ends.forEach((e, i) => {
@@ -336,13 +341,37 @@ function given(out, lost, fx, m) {
         });
 }
 
+/* One cell: a line for each contender, the fastest first. */
+function ranking(figure, cell, rows, lost, title) {
+    rows.sort((a, b) => a.median - b.median);
+    const W = widthOf(figure), narrow = W < 560, step = 27;
+    const m = {l: narrow ? 76 : 104, r: narrow ? 62 : 76, t: 24, b: 30};
+    const H = m.t + (rows.length + lost.length) * step + m.b;
+    const fx = logScale(rows.flatMap((r) => [r.lo, r.hi]), m.l + 10, W - m.r - 8, 4);
+    const out = acrossAxis(fx, m, H, narrow);
+    rows.concat(lost).forEach((r, i) => {
+        const y = m.t + (i + .5) * step;
+        const g = rowOf(r.c, m.l - 8, y);
+        if (r.median === null) g.append(s("text", {class: "hint", x: m.l + 10, y: y + 4}, r.why));
+        else g.append(s("path", {class: "stem", stroke: r.c.color, d: `M${fx(r.lo).toFixed(1)} ${y}H${fx(r.hi).toFixed(1)}`}), markAt(r.c, fx(r.median), y, told(r, cell)), s("text", {x: fx(r.hi) + 12, y: y + 4}, ns(r.median)));
+        out.push(g);
+    });
+    show(figure, W, H, title, out, `Only one cell was measured here: ${where(cell)}.`);
+}
+function acrossAxis(fx, m, H, narrow) {
+    return fx.ticks().filter((v) => !narrow || fx.hi / fx.lo < 30 || Math.log10(v) % 1 === 0).flatMap((v) => [
+        s("path", {class: "grid" + (Math.log10(v) % 1 === 0 ? " major" : ""), d: `M${fx(v).toFixed(1)} ${m.t - 4}V${H - m.b}`}),
+        s("text", {x: fx(v).toFixed(1), y: H - m.b + 18, "text-anchor": "middle"}, axisNs(v))]);
+}
+const rowOf = (c, x, y) => s("g", {class: "series" + (c === lawn ? " ours" : ""), "data-c": c.name}, s("text", {class: "label" + (c === lawn ? " ours" : ""), x, y: y + 4, "text-anchor": "end", style: "fill:" + c.color}, c.name));
+
 /* Time against bytes: a point for each contender, with its name beside it. */
 function scatter(figure, chosen, title) {
     const cell = chosen[0];
     const rows = cell ? [...cell.rows.values()].filter((r) => r.c.on && r.median !== null && r.bytes !== null) : [];
-    if (!rows.length) return figure.replaceChildren(none(cell ? "Memory was not measured here." : "Nothing was measured here."));
+    if (!rows.length) return figure.replaceChildren(none(cells.some(hasBytes) ? "No figures here for the contenders that are shown." : "This run did not measure memory."));
     rows.sort((a, b) => b.c.rank - a.c.rank);
-    const W = widthOf(figure), narrow = W < 560, H = narrow ? 400 : 460;
+    const W = widthOf(figure), narrow = W < 560, H = heightOf(W);
     const m = {l: 52, r: narrow ? 20 : 70, t: 26, b: 46};
     const fx = logScale(rows.map((r) => r.bytes), m.l + 24, W - m.r - 40, 4);
     const fy = logScale(rows.flatMap((r) => [r.lo, r.hi]), H - m.b - 14, m.t + 14, 4);
@@ -385,15 +414,11 @@ function tails(figure, chosen, title) {
     const m = {l: narrow ? 76 : 104, r: narrow ? 58 : 76, t: 42, b: 30};
     const H = m.t + rows.length * step + m.b;
     const fx = logScale(rows.flatMap((r) => TAIL.map(([k]) => r.tail[k]).filter(good)), m.l + 10, W - m.r - 8, 10);
-    const out = [];
-    for (const v of fx.ticks()) {
-        if (narrow && Math.log10(v) % 1) continue;
-        out.push(s("path", {class: "grid" + (Math.log10(v) % 1 === 0 ? " major" : ""), d: `M${fx(v).toFixed(1)} ${m.t - 4}V${H - m.b}`}));
-        out.push(s("text", {x: fx(v).toFixed(1), y: H - m.b + 18, "text-anchor": "middle"}, axisNs(v)));
-    }
+    const out = acrossAxis(fx, m, H, narrow);
     rows.forEach((r, i) => {
         const y = m.t + (i + .5) * step, have = TAIL.filter(([k]) => good(r.tail[k]));
-        const g = s("g", {class: "series" + (r.c === lawn ? " ours" : ""), "data-c": r.c.name}, s("text", {class: "label" + (r.c === lawn ? " ours" : ""), x: m.l - 8, y: y + 4, "text-anchor": "end", style: "fill:" + r.c.color}, r.c.name), s("path", {class: "stem", stroke: r.c.color, d: `M${fx(r.tail[have[0][0]]).toFixed(1)} ${y}H${fx(r.tail[have[have.length - 1][0]]).toFixed(1)}`}));
+        const g = rowOf(r.c, m.l - 8, y);
+        g.append(s("path", {class: "stem", stroke: r.c.color, d: `M${fx(r.tail[have[0][0]]).toFixed(1)} ${y}H${fx(r.tail[have[have.length - 1][0]]).toFixed(1)}`}));
         const text = r.c.title + "\n" + have.map(([k, name]) => `${name} ${ns(r.tail[k])}`).join("\n") + "\n" + where(cell);
         for (const [k, , shape] of have) g.append(markAt(r.c, fx(r.tail[k]), y, text, shape, 4.5));
         const end = r.tail[have[have.length - 1][0]];
@@ -496,7 +521,7 @@ function legend() {
 
 /* A table from columns {title, of(row) -> value, show(value, row) -> text or
  * node, left, cls(value, row)} and rows; a click on a head sorts by it. */
-function table(box, columns, rows, rowClass, sortable) {
+function table(box, columns, rows, rowClass, groups) {
     const head = h("tr"), body = h("tbody");
     const lineOf = new Map(rows.map((row) => [row, h("tr", {class: rowClass ? rowClass(row) : null}, columns.map((col) => {
         const v = col.of(row);
@@ -507,26 +532,24 @@ function table(box, columns, rows, rowClass, sortable) {
     const place = () => body.replaceChildren(...rows.map((r) => lineOf.get(r)));
     columns.forEach((col) => {
         const th = h("th", {scope: "col", class: col.left ? "l" : null, title: col.hint});
-        if (sortable) {
-            const b = h("button", {type: "button"}, col.title);
-            b.addEventListener("click", () => {
-                const down = th.getAttribute("aria-sort") === "ascending";
-                for (const other of head.children) other.removeAttribute("aria-sort");
-                th.setAttribute("aria-sort", down ? "descending" : "ascending");
-                const sign = down ? -1 : 1;
-                rows.sort((a, c) => {
-                    const x = col.of(a), y = col.of(c);
-                    if (!known(x) || !known(y)) return Number(!known(x)) - Number(!known(y));
-                    return sign * (typeof x === "string" ? x.localeCompare(y) : x - y);
-                });
-                place();
+        const b = h("button", {type: "button"}, col.title);
+        b.addEventListener("click", () => {
+            const down = th.getAttribute("aria-sort") === "ascending";
+            for (const other of head.children) other.removeAttribute("aria-sort");
+            th.setAttribute("aria-sort", down ? "descending" : "ascending");
+            const sign = down ? -1 : 1;
+            rows.sort((a, c) => {
+                const x = col.of(a), y = col.of(c);
+                if (!known(x) || !known(y)) return Number(!known(x)) - Number(!known(y));
+                return sign * (typeof x === "string" ? x.localeCompare(y) : x - y);
             });
-            th.append(b);
-        } else th.append(col.title);
+            place();
+        });
+        th.append(b);
         head.append(th);
     });
     place();
-    box.replaceChildren(h("table", {}, h("thead", {}, head), body));
+    box.replaceChildren(h("table", {}, h("thead", {}, groups ? h("tr", {class: "groups"}, groups.map(([title, span, left]) => h("th", {colspan: span, scope: "colgroup", class: left ? "l" : null}, title ? h("span", {}, title) : null))) : null, head), body));
     box.tabIndex = 0;
     return head;
 }
@@ -544,7 +567,7 @@ function ratios() {
     rows.sort((a, b) => (a.all === null) - (b.all === null) || a.all - b.all);
     const heat = (v) => (good(v) && v > 1 ? `--heat:${Math.min(34, 11 * Math.log2(v)).toFixed(0)}%` : "");
     const ratioColumn = (title, of, hint) => ({title, of, hint, show: (v) => ratio(v), cls: (v) => (good(v) && v > 1.05 ? "heat" : ""), style: heat});
-    const head = table($("ratio-table"), [nameColumn, ratioColumn("all", (r) => r.all, "geometric mean over all cells"), ...names.map((w) => ratioColumn(w, (r) => r.by.get(w), wTitle(w))), ratioColumn("worst", (r) => r.worst, "the worst cell"), {title: "wins", of: (r) => (competes(r.c) ? r.wins : null)}, {title: "cells", of: (r) => r.cells}, {title: "given up", of: (r) => r.lost}], rows, (r) => kindClass(r.c), true);
+    const head = table($("ratio-table"), [nameColumn, ratioColumn("all", (r) => r.all, "geometric mean over all cells"), ...names.map((w) => ratioColumn(w, (r) => r.by.get(w), wTitle(w))), ratioColumn("worst", (r) => r.worst, "the worst cell"), {title: "wins", of: (r) => (competes(r.c) ? r.wins : null)}, {title: "cells", of: (r) => r.cells}, {title: "given up", of: (r) => r.lost}], rows, (r) => kindClass(r.c), [["", 1], ["geometric means, over all cells and by workload", 1 + names.length], ["", 4]]);
     if (head.children[1]) head.children[1].setAttribute("aria-sort", "ascending");
 }
 
@@ -557,14 +580,14 @@ function losses() {
     const lead = $("losses-lead");
     if (!duels.length && !rows.length) { lead.textContent = "There is no cell in which lawn and another contender were both measured."; return; }
     if (!rows.length) { lead.textContent = `None: in each of the ${plural(duels.length, "cell")} in which lawn was compared, its median is at most that of the best other contender.`; return; }
-    lead.textContent = `${plural(rows.length, "cell")} of ${count(duels.length + absent.length)}, the worst first. ` + (beaten.length ? `In ${count(apart)} of them every run of lawn is slower than every run of the winner; in the others the ranges of the runs touch.` : "");
+    lead.textContent = `${plural(rows.length, "cell")} of ${count(duels.length + absent.length)}${rows.length > 1 ? ", the worst first" : ""}. ` + (!beaten.length ? "" : beaten.every((x) => x.cell.ours.runs < 2) ? "Each was run once, which cannot tell a loss from chance." : `In ${count(apart)} of these every run of lawn was slower than every run of the winner; else the ranges of the runs overlap.`);
     table($("loss-table"), [
         {title: "workload", left: true, of: (x) => wTitle(x.cell.w)}, {title: "N", of: (x) => x.cell.n, show: (v) => count(v)}, {title: "t", of: (x) => x.cell.t, show: (v, x) => tName(v, x.cell.n)},
         {title: "slower by", of: (x) => x.by, show: (v) => (v === null ? DASH : ratio(v) + TIMES), cls: (v) => (v > 1.05 ? "heat" : ""), style: (v) => (v ? `--heat:${Math.min(34, 40 * Math.log2(v)).toFixed(0)}%` : "")},
         {title: "lawn", of: (x) => x.cell.ours.median, show: (v, x) => (v === null ? x.cell.ours.why : ns(v))}, {title: "the best", of: (x) => x.cell.other.median, show: (v) => ns(v)},
         {title: "which is", left: true, of: (x) => x.cell.other.c.name, show: (v, x) => h("span", {title: x.cell.other.c.title}, swatch(x.cell.other.c), v)},
         {title: "runs", left: true, of: (x) => (x.by === null ? null : x.cell.ours.runs < 2 ? "one each" : x.cell.ours.lo > x.cell.other.hi ? "apart" : "overlap")},
-    ], rows, null, true);
+    ], rows);
 }
 
 /* Instructions, memory, lines. */
@@ -576,7 +599,7 @@ function costs() {
     const least = (f, r) => { const all = rows.filter((x) => competes(x.c)).map(f).filter(known); return known(f(r)) && competes(r.c) && f(r) === Math.min(...all); };
     const col = (title, f, hint, showIt) => ({title, of: f, hint, show: showIt || ((v) => (known(v) ? count(v) : DASH)), cls: (v, r) => (least(f, r) ? "best" : "")});
     const marks = (x) => [x.exact && "exact", x.ordered && "ordered", x.fifo && "FIFO"].filter(Boolean).join(", ");
-    table($("cost-table"), [nameColumn, ...["start", "stop", "restart", "fire", "idle"].map((k) => col(k, of(k), "instructions per " + k, (v) => (known(v) ? round(v) : DASH))), col("node", (x) => (good(x.c.node) ? x.c.node : null), "bytes in the user's object"), col("bytes / timer", (x) => x.middle, "the median over all cells", (v) => bytes(v)), col("most", (x) => x.most, "the cell with the most bytes per timer", (v) => bytes(v)), col("lines", (x) => (good(x.c.lines) ? x.c.lines : null), "lines of code"), {title: "fires", left: true, of: (x) => marks(x.c) || null, hint: "exact: at the first mow at or after the deadline; ordered: by deadline within a mow; FIFO: equals in the order of their starts"}], rows, (x) => kindClass(x.c), true);
+    table($("cost-table"), [nameColumn, ...["start", "stop", "restart", "fire", "idle"].map((k) => col(k, of(k), "instructions per " + k, (v) => (known(v) ? round(v) : DASH))), col("node", (x) => (good(x.c.node) ? x.c.node : null), "bytes in the user's object"), col("per timer", (x) => x.middle, "the node and all else, the median over all cells", (v) => bytes(v)), col("most", (x) => x.most, "the cell with the most bytes per timer", (v) => bytes(v)), col("lines", (x) => (good(x.c.lines) ? x.c.lines : null), "lines of code"), {title: "fires", left: true, of: (x) => marks(x.c) || null, hint: "exact: at the first mow at or after the deadline; ordered: by deadline within a mow; FIFO: equals in the order of their starts"}], rows, (x) => kindClass(x.c), [["", 1], ["instructions per operation", 5], ["bytes", 3], ["code", 1], ["", 1]]);
     if (!counts.size) $("costs").querySelector(".lead").append(" This run did not count instructions.");
 }
 
@@ -609,8 +632,13 @@ function winners() {
 }
 
 /* Texts. */
+function sentence(text, before) {
+    if (!known(text)) return null;
+    const whole = before ? before + text : !/^(t|n)\b/i.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+    return h("p", {}, whole + (/[.!?]$/.test(whole) ? "" : "."));
+}
 function explain() {
-    $("workloads").append(...workloads.map((w) => h("div", {}, h("dt", {}, wTitle(w.name)), h("dd", {}, known(w.imitates) ? h("p", {}, "Like " + w.imitates + ".") : null, known(w.operation) ? h("p", {}, "Counted: " + w.operation + ".") : null, known(w.parameters) ? h("p", {}, w.parameters + ".") : null, cells.some((c) => c.w === w.name) ? null : h("p", {}, "Not run this time.")))));
+    $("workloads").append(...workloads.map((w) => h("div", {}, h("dt", {}, wTitle(w.name)), h("dd", {}, sentence(w.imitates), sentence(w.operation, "Counted: "), sentence(w.parameters), cells.some((c) => c.w === w.name) ? null : h("p", {}, "Not run this time.")))));
     const titles = {ours: "Ours", paper: "Schemes that the paper compares, and relatives, written for this benchmark", peer: "Libraries that people use", floor: "The floor: no timer store at all"};
     for (const [kind] of KINDS) {
         const of = contenders.filter((c) => c.kind === kind);
@@ -620,8 +648,10 @@ function explain() {
     const missing = list(data.missing);
     if (missing.length) $("contenders").append(h("p", {class: "kind"}, "Missing from this run"), h("dl", {id: "missing"}, missing.map((x) => h("div", {}, h("dt", {}, x.name), h("dd", {}, x.why || "no reason was given")))));
 }
+/* Rows without figures, those of a contender with the same reason in the same
+ * places together. */
 function givenUp() {
-    const groups = new Map();
+    const groups = new Map(), merged = new Map();
     let rows = 0;
     for (const cell of cells)
         for (const r of cell.rows.values()) {
@@ -633,10 +663,15 @@ function givenUp() {
             g.count++;
             g.at.set(cell.n, (g.at.get(cell.n) || []).concat(cell.t === null ? [] : [cell.t === cell.n ? "N" : short(cell.t)]));
         }
+    for (const g of groups.values()) {
+        const places = [...g.at].map(([n, ts]) => `N = ${short(n)}` + (ts.length ? ` (t = ${ts.join(", ")})` : "")).join("; ");
+        const key = [g.c.name, g.why, places].join("\n"), old = merged.get(key);
+        if (old) { old.ws.push(g.w); old.count += g.count; } else merged.set(key, {c: g.c, ws: [g.w], why: g.why, places, count: g.count});
+    }
     $("given-up-lead").textContent = rows ? `${plural(rows, "row")} of ${count(cells.reduce((n, c) => n + c.rows.size, 0))}. In the plots they are crosses at the upper edge.` : "None: every row has its figures.";
     if (!rows) return;
-    const list_ = [...groups.values()].sort((a, b) => contenders.indexOf(a.c) - contenders.indexOf(b.c));
-    table($("given-up-table"), [nameColumn, {title: "workload", left: true, of: (g) => wTitle(g.w)}, {title: "why", left: true, of: (g) => g.why}, {title: "cells", of: (g) => g.count}, {title: "where", left: true, cls: () => "text", of: (g) => [...g.at].map(([n, ts]) => `N = ${short(n)}` + (ts.length ? ` (t = ${ts.join(", ")})` : "")).join("; ")}], list_, null, true);
+    const all = [...merged.values()].sort((a, b) => contenders.indexOf(a.c) - contenders.indexOf(b.c));
+    table($("given-up-table"), [nameColumn, {title: "why", left: true, of: (g) => g.why}, {title: "workloads", left: true, of: (g) => g.ws.join(", ")}, {title: "where", left: true, cls: () => "text", of: (g) => g.places}, {title: "rows", of: (g) => g.count}], all);
 }
 function machine() {
     const m = data.machine || {};
@@ -656,12 +691,12 @@ function headline() {
     const worst = duels.reduce((a, c) => Math.max(a, c.ours.median / c.other.median), 0);
     if (!lawn || !cells.some(timed)) $("headline").textContent = "This run has no figures of lawn.";
     else if (!duels.length) $("headline").textContent = `lawn was measured in ${plural(cells.filter(timed).length, "cell")}, with nobody to compare it to.`;
-    else $("headline").textContent = `lawn is the fastest in ${count(wins)} of ${plural(duels.length, "cell")}. It takes ${ratio(toOther)}${TIMES} the time of the best other contender in each cell` + (toFloor ? `, and ${ratio(toFloor)}${TIMES} that of the floor.` : ".");
+    else $("headline").textContent = `lawn is the fastest in ${count(wins)} of ${plural(duels.length, "cell")}. In the geometric mean it takes ${ratio(toOther)}${TIMES} the time of the best other contender in each cell` + (toFloor ? `, and ${ratio(toFloor)}${TIMES} that of the floor.` : ".");
     const rivals = contenders.filter((c) => competes(c) && c.kind !== "ours").map((c) => { const both = cells.filter((x) => timed(x) && x.rows.has(c.name) && x.rows.get(c.name).median !== null); return {c, cells: both.length, r: geomean(both.map((x) => x.rows.get(c.name).median / x.ours.median))}; }).filter((x) => x.r !== null && x.cells * 2 >= duels.length).sort((a, b) => a.r - b.r);
     const tiles = [];
     if (duels.length) {
-        tiles.push([`${count(wins)} / ${count(duels.length)}`, "cells in which lawn is the fastest", true]);
-        tiles.push([ratio(toOther) + TIMES, "the best other contender\u2019s time in each cell, geometric mean", true]);
+        tiles.push([`${count(wins)} / ${count(duels.length)}`, "cells in which lawn is the fastest", 2 * wins >= duels.length]);
+        tiles.push([ratio(toOther) + TIMES, "the best other contender\u2019s time in each cell, geometric mean", toOther <= 1]);
         if (rivals.length) tiles.push([ratio(rivals[0].r) + TIMES, `lawn\u2019s time is what the closest single rival, ${rivals[0].c.name}, takes over its ${plural(rivals[0].cells, "cell")}`]);
         if (toFloor) tiles.push([ratio(toFloor) + TIMES, `the floor\u2019s time, in the ${plural(floors.length, "cell")} that have one`]);
         tiles.push([ratio(worst) + TIMES, "the best other contender\u2019s time in lawn\u2019s worst cell"]);
@@ -704,7 +739,8 @@ function theme() {
     let chosen = false;
     const set = (dark) => {
         root.dataset.theme = dark ? "dark" : "light";
-        $("theme").setAttribute("aria-pressed", String(dark));
+        $("theme").textContent = dark ? "Light" : "Dark";
+        $("theme").title = dark ? "Show the page in light colours" : "Show the page in dark colours";
     };
     set(system.matches);
     system.addEventListener("change", (e) => { if (!chosen) set(e.matches); });
@@ -726,9 +762,13 @@ save("save-json", "lawn-bench.json", "application/json", () => raw.trim() + "\n"
 save("save-csv", "lawn-bench.csv", "text/csv", csv);
 let drawnAt = $("main").clientWidth;
 new ResizeObserver(() => {
-    if ($("main").clientWidth === drawnAt || matchMedia("print").matches) return;
+    if ($("main").clientWidth === drawnAt || printing) return;
     drawnAt = $("main").clientWidth;
     drawAll();
 }).observe($("main"));
+/* On paper, plots are drawn for its width, so that their text is as large as
+ * the text around them. */
+for (const [event, on] of [["beforeprint", true], ["afterprint", false]])
+    addEventListener(event, () => { printing = on; drawAll(); });
 document.documentElement.dataset.ready = "true";
 })();
