@@ -22,7 +22,7 @@ enum {
     PLOT_RIGHT = 344, /* from here on, names */
     PLOT_TOP = 44,
     PLOT_BOTTOM = 286,
-    TOP = 66, /* of the first row of panels */
+    TOP = 78, /* of the first row of panels */
     HEIGHT = TOP + 2 * PANEL_HEIGHT - 8,
     NAME_GAP = 13,
 };
@@ -61,17 +61,19 @@ static const char report_style[] =
     ".head{font-size:14px;font-weight:600;fill:#1b1f1d}\n"
     ".lead{stroke:#d5d9d6}.name{font-size:11px}\n"
     ".paper{stroke:#9aa19d;stroke-width:1.4}text.paper{fill:#666e6a}\n"
-    ".peer{stroke:#3f7fc0;stroke-width:1.6}text.peer{fill:#1d5f9f}\n"
+    ".peer{stroke:#3f7fc0;stroke-width:1.6}text.peer,tspan.peer{fill:#1d5f9f}\n"
     ".floor{stroke:#7b837f;stroke-width:1.6;stroke-dasharray:1 5}\n"
     ".ours{stroke:#00814a;stroke-width:3.6}\n"
     "text.ours,tspan.ours{fill:#00814a;font-weight:700;font-size:13px}\n"
     "circle.ours{fill:#00814a;stroke:none}\n"
-    "tspan.ours,text.paper,text.peer,text.floor,text.ours{stroke:none}\n"
+    "tspan.ours,tspan.peer,text.paper,text.peer,text.floor,text.ours{"
+    "stroke:none}\n"
     "@media (prefers-color-scheme:dark){\n"
     "text{fill:#a9b2ad}.bg{fill:#0d1117}.grid{stroke:#262d2a}\n"
     ".title,.head{fill:#e8ece9}.lead{stroke:#3a423e}\n"
     ".paper{stroke:#6d7571}text.paper{fill:#9aa39e}\n"
-    ".peer{stroke:#64aeea}text.peer{fill:#7fbcf0}.floor{stroke:#88918c}\n"
+    ".peer{stroke:#64aeea}text.peer,tspan.peer{fill:#7fbcf0}.floor{stroke:#"
+    "88918c}\n"
     ".ours{stroke:#40d98d}text.ours,tspan.ours,circle.ours{fill:#40d98d}}\n"
     "</style>\n";
 
@@ -205,11 +207,11 @@ report_tick(FILE *out, double ns)
 static void
 report_axis_y(FILE *out, const struct report_panel *panel)
 {
-    for (double decade = 1; decade < 1e12; decade *= 10) {
-        bool narrow = panel->high / panel->low < 100;
+    const unsigned step = panel->high / panel->low < 100 ? 2 : 9;
 
-        for (double ns = decade; ns < 9 * decade;
-             ns *= narrow && ns < 3 * decade ? 3 : 10) {
+    for (uint64_t decade = 1; decade < 1000000000000; decade *= 10) {
+        for (unsigned times = 1; times <= 3; times += step) {
+            double ns = (double)(times * decade);
             double y = report_y(panel, ns);
 
             if (ns < panel->low || ns > panel->high)
@@ -392,11 +394,10 @@ report_headline_svg(FILE *out, const struct results *results)
     fputs("<text class=\"title\" x=\"20\" y=\"34\">Time per operation, ", out);
     report_count(out, n);
     fputs(" timers</text>\n", out);
-    fprintf(out,
-            "<text x=\"%d\" y=\"34\" text-anchor=\"end\">"
-            "<tspan class=\"ours\">lawn</tspan>, libraries (blue), schemes "
-            "(grey), the floor (dotted). Lower is better.</text>\n",
-            WIDTH - 20);
+    fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, "
+          "<tspan class=\"peer\">libraries</tspan>, schemes in grey, the floor "
+          "dotted. Lower is better; both axes are logarithmic.</text>\n",
+          out);
     for (size_t i = 0; i < PANELS; i++) {
         report_gather(&panel, results, names[i], n);
         fprintf(out, "<g transform=\"translate(%d %d)\">\n",

@@ -264,7 +264,7 @@ function light(svg, name) {
 }
 let printing = false;
 const widthOf = (figure) => (printing ? 700 : Math.max(280, Math.round(figure.clientWidth) || 1032));
-const heightOf = (width) => (width < 560 || printing ? 380 : 460);
+const heightOf = (width) => (printing ? 300 : width < 560 ? 380 : 460);
 const told = (r, cell) => `${r.c.title}: ${ns(r.median)}\n` + (r.runs > 1 ? `${ns(r.lo)} to ${ns(r.hi)} in ${r.runs} runs\n` : "") + where(cell) + (cell.best && competes(r.c) ? `\n${ratio(r.median / cell.best.median)}${TIMES} the best` + (cell.best.c === r.c ? "" : ` (${cell.best.c.name})`) : "") + (r.bytes ? `\n${bytes(r.bytes)} bytes per timer` : "");
 
 /* Lines over x, which is "n" or "t"; rows given up stand at the upper edge. */
@@ -344,7 +344,7 @@ function given(out, lost, fx, m) {
 /* One cell: a line for each contender, the fastest first. */
 function ranking(figure, cell, rows, lost, title) {
     rows.sort((a, b) => a.median - b.median);
-    const W = widthOf(figure), narrow = W < 560, step = 27;
+    const W = widthOf(figure), narrow = W < 560, step = printing ? 21 : 27;
     const m = {l: narrow ? 76 : 104, r: narrow ? 62 : 76, t: 24, b: 30};
     const H = m.t + (rows.length + lost.length) * step + m.b;
     const fx = logScale(rows.flatMap((r) => [r.lo, r.hi]), m.l + 10, W - m.r - 8, 4);
@@ -410,7 +410,7 @@ function tails(figure, chosen, title) {
     if (!rows.length) return figure.replaceChildren(none(cells.some((c) => [...c.rows.values()].some((r) => r.tail)) ? "No tails here for the contenders that are shown." : "This run has no tails."));
     const worth = (r) => (good(r.tail.p9999) ? r.tail.p9999 : good(r.tail.max) ? r.tail.max : Infinity);
     rows.sort((a, b) => worth(a) - worth(b));
-    const W = widthOf(figure), narrow = W < 560, step = 27;
+    const W = widthOf(figure), narrow = W < 560, step = printing ? 21 : 27;
     const m = {l: narrow ? 76 : 104, r: narrow ? 58 : 76, t: 42, b: 30};
     const H = m.t + rows.length * step + m.b;
     const fx = logScale(rows.flatMap((r) => TAIL.map(([k]) => r.tail[k]).filter(good)), m.l + 10, W - m.r - 8, 10);
