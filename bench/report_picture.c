@@ -17,13 +17,13 @@
 enum {
     WIDTH = 900,
     PANEL_WIDTH = 440,
-    PANEL_HEIGHT = 330,
+    PANEL_HEIGHT = 346,
     PLOT_LEFT = 48,
     PLOT_RIGHT = 344, /* from here on, names */
     PLOT_TOP = 44,
     PLOT_BOTTOM = 286,
-    TOP = 66, /* of the first row of panels */
-    HEIGHT = TOP + 2 * PANEL_HEIGHT + 24,
+    TOP = 78, /* of the first row of panels */
+    HEIGHT = TOP + 2 * PANEL_HEIGHT - 8,
     NAME_GAP = 13,
 };
 
@@ -37,6 +37,7 @@ struct report_line {
     const struct contender *contender;
     size_t points;
     struct report_point point[POINTS_MAX];
+    double end_y; /* of the line */
     double name_y;
 };
 
@@ -60,18 +61,20 @@ static const char report_style[] =
     ".head{font-size:14px;font-weight:600;fill:#1b1f1d}\n"
     ".lead{stroke:#d5d9d6}.name{font-size:11px}\n"
     ".paper{stroke:#9aa19d;stroke-width:1.4}text.paper{fill:#666e6a}\n"
-    ".peer{stroke:#3f7fc0;stroke-width:1.6}text.peer{fill:#1d5f9f}\n"
+    ".peer{stroke:#3f7fc0;stroke-width:1.6}text.peer,tspan.peer{fill:#1d5f9f}\n"
     ".floor{stroke:#7b837f;stroke-width:1.6;stroke-dasharray:1 5}\n"
     ".ours{stroke:#00814a;stroke-width:3.6}\n"
-    "text.ours{fill:#00814a;font-weight:700;font-size:13px}\n"
+    "text.ours,tspan.ours{fill:#00814a;font-weight:700;font-size:13px}\n"
     "circle.ours{fill:#00814a;stroke:none}\n"
-    "text.paper,text.peer,text.floor,text.ours{stroke:none}\n"
+    "tspan.ours,tspan.peer,text.paper,text.peer,text.floor,text.ours{"
+    "stroke:none}\n"
     "@media (prefers-color-scheme:dark){\n"
     "text{fill:#a9b2ad}.bg{fill:#0d1117}.grid{stroke:#262d2a}\n"
     ".title,.head{fill:#e8ece9}.lead{stroke:#3a423e}\n"
     ".paper{stroke:#6d7571}text.paper{fill:#9aa39e}\n"
-    ".peer{stroke:#64aeea}text.peer{fill:#7fbcf0}.floor{stroke:#88918c}\n"
-    ".ours{stroke:#40d98d}text.ours,circle.ours{fill:#40d98d}}\n"
+    ".peer{stroke:#64aeea}text.peer,tspan.peer{fill:#7fbcf0}.floor{stroke:#"
+    "88918c}\n"
+    ".ours{stroke:#40d98d}text.ours,tspan.ours,circle.ours{fill:#40d98d}}\n"
     "</style>\n";
 
 static const char *
@@ -100,6 +103,18 @@ report_text(FILE *out, const char *text)
             fputs("&amp;", out);
         else
             putc(*text, out);
+    }
+}
+
+/* 1,000,000 */
+static void
+report_count(FILE *out, uint64_t n)
+{
+    if (n >= 1000) {
+        report_count(out, n / 1000);
+        fprintf(out, ",%03u", (unsigned)(n % 1000));
+    } else {
+        fprintf(out, "%u", (unsigned)n);
     }
 }
 
@@ -192,11 +207,11 @@ report_tick(FILE *out, double ns)
 static void
 report_axis_y(FILE *out, const struct report_panel *panel)
 {
-    for (double decade = 1; decade < 1e12; decade *= 10) {
-        bool narrow = panel->high / panel->low < 100;
+    const unsigned step = panel->high / panel->low < 100 ? 2 : 9;
 
-        for (double ns = decade; ns < 9 * decade;
-             ns *= narrow && ns < 3 * decade ? 3 : 10) {
+    for (uint64_t decade = 1; decade < 1000000000000; decade *= 10) {
+        for (unsigned times = 1; times <= 3; times += step) {
+            double ns = (double)(times * decade);
             double y = report_y(panel, ns);
 
             if (ns < panel->low || ns > panel->high)
@@ -239,32 +254,46 @@ report_axis_x(FILE *out, const struct report_panel *panel)
             (PLOT_LEFT + PLOT_RIGHT) / 2, PLOT_BOTTOM + 36);
 }
 
-/* Sets name_y: near the line's end, and apart from the others. Lines are in
- * the order of their ends afterwards, the slowest first. */
+/* Puts the names of a block of lines one below the other, around the mean of
+ * the lines' ends, within the plot. */
+static void
+report_place_block(struct report_panel *panel, size_t first, size_t last)
+{
+    double count = (double)(last - first + 1);
+    double height = NAME_GAP * (count - 1), top = 0;
+
+    for (size_t i = first; i <= last; i++)
+        top += panel->line[i].end_y / count;
+    top = fmax(PLOT_TOP - 8, fmin(top - height / 2, PLOT_BOTTOM - height));
+    for (size_t i = first; i <= last; i++)
+        panel->line[i].name_y = top + NAME_GAP * (double)(i - first);
+}
+
+/* Sets name_y. The lines are in the order of their ends then, the slowest
+ * first, and names that would touch form blocks, each as near to its lines as
+ * it can be; first[] is where a name's block begins. */
 static void
 report_place_names(struct report_panel *panel)
 {
-    double limit = PLOT_TOP;
+    size_t first[LINES_MAX];
 
     for (size_t i = 0; i < panel->lines; i++) {
         struct report_line line = panel->line[i];
         size_t at = i;
 
-        line.name_y = report_y(panel, line.point[line.points - 1].ns);
-        for (; at > 0 && panel->line[at - 1].name_y > line.name_y; at--)
+        line.end_y = report_y(panel, line.point[line.points - 1].ns);
+        for (; at > 0 && panel->line[at - 1].end_y > line.end_y; at--)
             panel->line[at] = panel->line[at - 1];
         panel->line[at] = line;
     }
     for (size_t i = 0; i < panel->lines; i++) {
-        if (panel->line[i].name_y < limit)
-            panel->line[i].name_y = limit;
-        limit = panel->line[i].name_y + NAME_GAP;
-    }
-    limit = PLOT_BOTTOM;
-    for (size_t i = panel->lines; i-- > 0;) {
-        if (panel->line[i].name_y > limit)
-            panel->line[i].name_y = limit;
-        limit = panel->line[i].name_y - NAME_GAP;
+        first[i] = i;
+        report_place_block(panel, i, i);
+        while (first[i] > 0 && panel->line[first[i] - 1].name_y + NAME_GAP >
+                                   panel->line[first[i]].name_y) {
+            first[i] = first[first[i] - 1];
+            report_place_block(panel, first[i], i);
+        }
     }
 }
 
@@ -283,8 +312,12 @@ report_draw_line(FILE *out, const struct report_panel *panel,
         fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M',
                 report_x(panel, line->point[i].t),
                 report_y(panel, line->point[i].ns));
-    /* A line of one point would not be seen. */
-    fputs(line->points == 1 ? "h4\"/>" : "\"/>", out);
+    /* A line of one point would not be seen; and a floor is a level. */
+    if (line->contender->kind == CONTENDER_FLOOR)
+        fprintf(out, "H%d", PLOT_RIGHT - 8);
+    else if (line->points == 1)
+        fputs("h5", out);
+    fputs("\"/>", out);
     if (line->contender->kind == CONTENDER_OURS)
         for (size_t i = 0; i < line->points; i++)
             fprintf(out,
@@ -359,12 +392,12 @@ report_headline_svg(FILE *out, const struct results *results)
     fprintf(out, "<rect class=\"bg\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n",
             WIDTH, HEIGHT);
     fputs("<text class=\"title\" x=\"20\" y=\"34\">Time per operation, ", out);
-    fprintf(out, "%llu timers</text>\n", (unsigned long long)n);
-    fprintf(out,
-            "<text x=\"%d\" y=\"34\" text-anchor=\"end\">"
-            "<tspan class=\"ours\">lawn</tspan>, libraries (blue), schemes "
-            "(grey), the floor (dotted). Lower is better.</text>\n",
-            WIDTH - 20);
+    report_count(out, n);
+    fputs(" timers</text>\n", out);
+    fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, "
+          "<tspan class=\"peer\">libraries</tspan>, schemes in grey, the floor "
+          "dotted. Lower is better; both axes are logarithmic.</text>\n",
+          out);
     for (size_t i = 0; i < PANELS; i++) {
         report_gather(&panel, results, names[i], n);
         fprintf(out, "<g transform=\"translate(%d %d)\">\n",
