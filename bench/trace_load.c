@@ -66,14 +66,6 @@ trace_load_line(struct trace_load *load, const struct trace_line *line)
     return trace_load_append(load, &event);
 }
 
-static int
-trace_load_compare(const void *a, const void *b)
-{
-    const struct trace_ttl *x = a;
-    const struct trace_ttl *y = b;
-    return (x->ttl > y->ttl) - (x->ttl < y->ttl);
-}
-
 /* Makes the numbers of TTLs those of their order. False: no memory. */
 static bool
 trace_load_sort(struct trace_load *load)
@@ -88,9 +80,7 @@ trace_load_sort(struct trace_load *load)
     }
     for (size_t i = 0; i < count; i++)
         load->ttls.ttls[i].starts = i; /* the number that it had */
-    if (count > 0)
-        qsort(load->ttls.ttls, count, sizeof *load->ttls.ttls,
-              trace_load_compare);
+    trace_ttls_sort(&load->ttls);
     for (size_t i = 0; i < count; i++) {
         out->ttls[i] = load->ttls.ttls[i].ttl;
         places[load->ttls.ttls[i].starts] = (uint32_t)i;

@@ -33,6 +33,9 @@ struct trace_wrong {
     size_t length;
 };
 
+/* Reads a whole number of that many digits, at least one. */
+bool trace_number(const char *digits, size_t length, uint64_t *out);
+
 /* Reads an event. Does not allocate or print. O(length). */
 bool trace_parse(const char *line, size_t length, struct trace_line *out,
                  struct trace_wrong *wrong);
