@@ -38,6 +38,10 @@ MIXES := few unique extreme
 API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
+# The report of the benchmark: its page is turned into C.
+PAGE_C := build/report_page.c
+REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
+
 # Test programs: each has a folder of sources, and the interpreter of the kit;
 # the unit tests have the kit's main as well.
 PROGRAMS := $(foreach p,unit model oom soak,$(if $(wildcard tests/$(p)/*.c),$(p)))
@@ -111,6 +115,14 @@ build/fuzz/src/core/check.o build/fuzz/tests/kit/oracle.o: private FLAGS_fuzz = 
 build/fuzz/fuzz_ops: $(call objects,fuzz,$(wildcard tests/fuzz/*.c) $(OPS_C) $(LIB_C))
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(PAGE_C): tools/page $(wildcard bench/report/page.*)
+	@mkdir -p $(@D)
+	$(call say,PAGE)tools/page >$@
+
+# Makes pages and pictures for the browser.
+build/asan/report: $(call objects,asan,$(wildcard tests/report/*.c) $(REPORT_C))
+	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
+
 run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
@@ -130,10 +142,11 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	+@$(MAKE) --no-print-directory test-programs
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000) \
 	    $(call suite,asan,1000000) $(call have,unit,'build/release/unit') \
-	    $(API:%='%') $(CLI_TESTS:%='bats %') $(call fuzz,60)
+	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/report/browser.py \
+	    $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
-    $(call have,unit,build/release/unit) $(fuzz_program)
+    $(call have,unit,build/release/unit) build/asan/report $(fuzz_program)
 	@mkdir -p build/fuzz/corpus
 
 asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan

@@ -1,4 +1,3 @@
-/* NOTE FROM THE LEAD (remove this line at your next commit): the interface changed: start() returns void, failed() tells whether a start could not get memory; CONTENDER_ABI 2; run.h and workloads.h changed too: read them again. */
 /* contender.h - what every timer scheme of the benchmark looks like.
  *
  * A contender keeps timers that are part of the benchmark's objects, as a

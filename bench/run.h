@@ -63,7 +63,8 @@ struct run {
 
     unsigned last_stage; /* later ones need not be played */
     struct run_stage stages[RUN_STAGES];
-    bool watching;    /* the time counts */
+    bool watching;    /* the time counts, */
+    unsigned stage;   /* for this one, */
     uint64_t watch;   /* since when */
     uint64_t limit;   /* give up at this time of run_clock() */
     enum run_end end; /* RUN_OK while all is well */
@@ -119,8 +120,8 @@ run_tick(struct run *run)
 }
 
 /* Between these the time counts, for so many operations of a stage. */
-void run_begin(struct run *run);
-void run_finish(struct run *run, unsigned stage, uint64_t ops);
+void run_begin(struct run *run, unsigned stage);
+void run_finish(struct run *run, uint64_t ops);
 
 /* Whether to go on: false once memory, time or the user's patience is at an
  * end. To be asked now and then. */

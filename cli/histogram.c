@@ -40,10 +40,10 @@ histogram_add(struct histogram *histogram, uint64_t value)
 }
 
 uint64_t
-histogram_percentile(const struct histogram *histogram, unsigned percent)
+histogram_at(const struct histogram *histogram, unsigned parts)
 {
-    uint64_t rank = histogram->count / 100 * percent +
-                    (histogram->count % 100 * percent + 99) / 100;
+    uint64_t rank = histogram->count / 10000 * parts +
+                    (histogram->count % 10000 * parts + 9999) / 10000;
     uint64_t seen = 0;
     for (size_t i = 0; seen < rank; i++) {
         seen += histogram->buckets[i];

@@ -21,9 +21,15 @@ struct histogram {
 void histogram_add(struct histogram *histogram, uint64_t value);
 
 /* The least value, rounded up to its bucket's end but not above max, that
- * percent % of the values do not exceed; 0 if there are none. percent is 1 to
- * 100. */
-uint64_t histogram_percentile(const struct histogram *histogram,
-                              unsigned percent);
+ * so many ten-thousandths of the values do not exceed; 0 if there are none.
+ * parts is 1 to 10,000. */
+uint64_t histogram_at(const struct histogram *histogram, unsigned parts);
+
+/* The same for 1 to 100 percent. */
+static inline uint64_t
+histogram_percentile(const struct histogram *histogram, unsigned percent)
+{
+    return histogram_at(histogram, percent * 100);
+}
 
 #endif

@@ -1,0 +1,384 @@
+/* bench.c - the verb "lawn bench". */
+#include "bench.h"
+#include "agree.h"
+#include "gate.h"
+#include "loop.h"
+#include "options.h"
+#include "print.h"
+#include "replay.h"
+#include "report.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BENCH_QUICK_RUNS 3u
+#define BENCH_COUNT_N 10000u /* timers for counting instructions */
+#define BENCH_INTERRUPTED 130
+
+static const struct options_spec bench_specs[] = {
+    {.name = "quick",
+     .help = "a small grid, under a minute",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, quick)},
+    {.name = "gate",
+     .help = "check the bars; exit 1 if one does not hold",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, gate)},
+    {.name = "workload",
+     .value = "LIST",
+     .help = "such as W1,churn (default all)",
+     .accepts = "a list of workloads",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, workloads)},
+    {.name = "contender",
+     .value = "LIST",
+     .help = "such as lawn,heap4 (default all)",
+     .accepts = "a list of contenders",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, contenders)},
+    {.name = "n",
+     .value = "LIST",
+     .help = "numbers of timers (default 1k,10k,100k,1M,10M)",
+     .accepts = "a list of numbers",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, n)},
+    {.name = "t",
+     .value = "LIST",
+     .help = "numbers of TTLs (default 1,4,20,100,1k,10k,N)",
+     .accepts = "a list of numbers",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, t)},
+    {.name = "trace",
+     .value = "FILE",
+     .help = "replay a trace instead of the workloads",
+     .accepts = "a file name",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, trace)},
+    {.name = "runs",
+     .value = "N",
+     .initial = "5",
+     .help = "runs of each cell; 3 with --quick",
+     .accepts = "a number from 1 to 31",
+     .parse = options_number,
+     .min = 1,
+     .max = RESULTS_RUNS_MAX,
+     .offset = offsetof(struct bench_options, runs)},
+    {.name = "limit",
+     .value = "TIME",
+     .initial = "0",
+     .help = "for one run; 0: 1 s and 4 us per timer",
+     .accepts = "a time from 0 to 1h, such as 10s",
+     .parse = options_seconds,
+     .max = UINT64_C(3600000000000),
+     .offset = offsetof(struct bench_options, limit_ns)},
+    {.name = "seed",
+     .value = "N",
+     .initial = "1",
+     .help = "of all random numbers",
+     .accepts = "a number",
+     .parse = options_number,
+     .max = UINT64_MAX,
+     .offset = offsetof(struct bench_options, seed)},
+    {.name = "instructions",
+     .help = "count instructions as well (needs valgrind)",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, instructions)},
+    {.name = "json",
+     .help = "print JSON",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, json)},
+    {.name = "csv",
+     .help = "print CSV",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, csv)},
+    {.name = "report",
+     .value = "FILE",
+     .help = "write a page with plots, FILE.html",
+     .accepts = "a file name",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, report)},
+    {.name = "svg",
+     .value = "FILE",
+     .help = "write a picture, FILE.svg",
+     .accepts = "a file name",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, svg)},
+    {.name = "list",
+     .help = "explain contenders and workloads, and exit",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, list)},
+    {.name = "loop",
+     .value = "WHAT",
+     .help = "one operation in a loop, for a profiler:\n"
+             "                  CONTENDER/start, stop, restart, idle or fire",
+     .accepts = "CONTENDER/OPERATION",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, loop)},
+    {0},
+};
+
+static int bench_run(int argc, char **argv);
+
+const struct options_verb bench_verb = {
+    .name = "bench",
+    .summary = "compare timer schemes and libraries",
+    .details =
+        "Plays the same operations on a lawn, on the schemes of the paper and "
+        "on\n"
+        "the timers of real libraries, checks that all of them fire the same\n"
+        "timers at the same times, and tells what an operation takes. The "
+        "full\n"
+        "grid takes about an hour; ask for less with --quick or with lists.\n",
+    .example = "lawn bench --workload churn --n 10k --t 20",
+    .specs = bench_specs,
+    .run = bench_run,
+};
+
+/* The first interrupt ends the measuring, the second the process. */
+static void
+bench_on_interrupt(int signal)
+{
+    (void)signal;
+    run_interrupt();
+}
+
+static void
+bench_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = bench_on_interrupt};
+
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* Before anything is timed: do all contenders do the same? */
+static bool
+bench_agree(const struct bench_choice *choice, uint64_t seed)
+{
+    bool agree = true;
+
+    for (size_t i = 0; i < choice->contender_count; i++) {
+        if ((choice->contenders[i]->flags & CONTENDER_EXACT) != 0)
+            agree = agree_check(choice->contenders[i], seed, stderr) && agree;
+    }
+    if (!agree)
+        fputs("lawn bench: contenders disagree: nothing was measured\n",
+              stderr);
+    return agree;
+}
+
+static int
+bench_loop(const struct bench_options *options)
+{
+    char name[64];
+    size_t length = strcspn(options->loop, "/");
+    const char *word = options->loop + length + (options->loop[length] == '/');
+    const struct contender *contender;
+    uint64_t n = BENCH_COUNT_N;
+    unsigned operation = 0;
+    const struct options_spec range = {.min = 1000, .max = 100000000};
+
+    snprintf(name, sizeof name, "%.*s", (int)length, options->loop);
+    contender = contenders_find(name);
+    while (operation < LOOP_OPERATIONS &&
+           strcmp(word, loop_names[operation]) != 0)
+        operation++;
+    if (contender == NULL || operation == LOOP_OPERATIONS ||
+        (options->n != NULL && !options_count(&range, options->n, &n))) {
+        fprintf(stderr,
+                "lawn bench: --loop: '%s' is not CONTENDER/OPERATION, with "
+                "--n of 1k or more; see 'lawn bench --list'\n",
+                options->loop);
+        return VERBS_USAGE;
+    }
+    printf("%" PRIu64 "\n",
+           loop_run(contender, (enum loop_operation)operation, n));
+    return VERBS_OK;
+}
+
+static bool
+bench_count(const struct bench_choice *choice, struct results *results)
+{
+    const char *why = NULL;
+
+    results->count = calloc(choice->contender_count, sizeof *results->count);
+    if (results->count == NULL)
+        return false;
+    for (size_t i = 0; i < choice->contender_count && why == NULL; i++) {
+        const struct contender *contender = choice->contenders[i];
+        struct results_count *count = &results->count[results->counts];
+        double *figures[LOOP_OPERATIONS] = {
+            [LOOP_START] = &count->start,     [LOOP_STOP] = &count->stop,
+            [LOOP_RESTART] = &count->restart, [LOOP_IDLE] = &count->idle,
+            [LOOP_FIRE] = &count->fire,
+        };
+
+        if ((contender->flags & CONTENDER_EXACT) == 0 || run_interrupted())
+            continue;
+        count->contender = contender;
+        for (unsigned k = 0; k < LOOP_OPERATIONS; k++)
+            *figures[k] = loop_count(contender, (enum loop_operation)k,
+                                     BENCH_COUNT_N, NULL, &why);
+        results->counts += why == NULL;
+    }
+    if (why != NULL)
+        fprintf(stderr, "lawn bench: instructions are not counted: %s\n", why);
+    return true;
+}
+
+/* Opens a file, or tells why not. */
+static FILE *
+bench_open(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL)
+        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
+                strerror(errno));
+    return file;
+}
+
+/* Closes it; false, and a message, if not all of it could be written. */
+static bool
+bench_close(FILE *file, const char *path, bool written)
+{
+    written = written && ferror(file) == 0;
+    if (fclose(file) != 0 || !written) {
+        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
+                strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static bool
+bench_write_report(const char *path, const struct results *results)
+{
+    char *json = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&json, &length);
+    FILE *file;
+    bool written = false;
+
+    if (memory == NULL)
+        return false;
+    print_json(memory, results);
+    file = fclose(memory) == 0 ? bench_open(path) : NULL;
+    if (file != NULL)
+        written = bench_close(file, path, report_write(file, json, length));
+    free(json);
+    return written;
+}
+
+static bool
+bench_write_svg(const char *path, const struct results *results)
+{
+    FILE *file = bench_open(path);
+
+    return file != NULL &&
+           bench_close(file, path, report_headline_svg(file, results));
+}
+
+static int
+bench_output(const struct bench_options *options, const struct results *results)
+{
+    if (options->json)
+        print_json(stdout, results);
+    else if (options->csv)
+        print_csv(stdout, results);
+    else
+        print_text(stdout, results);
+    if ((options->report != NULL &&
+         !bench_write_report(options->report, results)) ||
+        (options->svg != NULL && !bench_write_svg(options->svg, results)))
+        return VERBS_OUTPUT;
+    return results->complete ? VERBS_OK : BENCH_INTERRUPTED;
+}
+
+static int
+bench_measure(const struct bench_options *options, struct bench_choice *choice)
+{
+    struct results results = {.seed = options->seed};
+    struct measure_plan plan = {
+        .contenders = choice->contenders,
+        .contender_count = choice->contender_count,
+        .cells = choice->cells,
+        .cell_count = choice->cell_count,
+        .runs = (unsigned)options->runs,
+        .tails = true,
+        .limit_ns = options->limit_ns,
+        .progress = bench_progress,
+    };
+    bool agrees;
+    int code;
+
+    if (options->quick && plan.runs == 5)
+        plan.runs = BENCH_QUICK_RUNS;
+    results.runs = plan.runs;
+    if (!bench_agree(choice, options->seed))
+        return VERBS_FAILED;
+    agrees = measure(&plan, &results);
+    bench_progress_end();
+    if (options->instructions && !bench_count(choice, &results))
+        agrees = false;
+    code = bench_output(options, &results);
+    for (size_t i = 0; i < results.cells; i++)
+        free(results.cell[i].row);
+    free(results.cell);
+    free(results.count);
+    return agrees ? code : VERBS_FAILED;
+}
+
+/* Asked for a trace: one cell, whose workload replays it. */
+static int
+bench_choose_trace(const struct bench_options *options,
+                   struct bench_choice *choice)
+{
+    int code = replay_load("lawn bench", options->trace);
+
+    if (code != VERBS_OK)
+        return code;
+    free(choice->cells);
+    choice->cells = calloc(1, sizeof *choice->cells);
+    if (choice->cells == NULL)
+        return VERBS_FAILED;
+    choice->cells[0] =
+        (struct cell){&replay_workload, replay_objects(), 0, options->seed};
+    choice->cell_count = 1;
+    return VERBS_OK;
+}
+
+static int
+bench_run(int argc, char **argv)
+{
+    struct bench_options options = {0};
+    struct bench_choice choice = {.contender_count = 0};
+    int code;
+
+    if (!options_read(&bench_verb, argc, argv, &options, &code))
+        return code;
+    if (options.list) {
+        print_list(stdout);
+        return VERBS_OK;
+    }
+    if (options.loop != NULL)
+        return bench_loop(&options);
+    if (!bench_choose(&options, &choice))
+        return VERBS_USAGE;
+    bench_catch_interrupt();
+    if (options.trace != NULL)
+        code = bench_choose_trace(&options, &choice);
+    else
+        code = VERBS_OK;
+    if (code == VERBS_OK)
+        code = options.gate && options.trace == NULL
+                   ? gate_run(&options, &choice)
+                   : bench_measure(&options, &choice);
+    free(choice.cells);
+    return code;
+}

@@ -1,0 +1,47 @@
+/* bench.h - what "lawn bench" was asked for. */
+#ifndef LAWN_BENCH_BENCH_H
+#define LAWN_BENCH_BENCH_H
+
+#include "contenders.h"
+#include "measure.h"
+
+struct bench_options {
+    bool quick;
+    bool gate;
+    bool instructions;
+    bool json;
+    bool csv;
+    bool list;
+    uint64_t runs;
+    uint64_t seed;
+    uint64_t limit_ns;
+    const char *workloads;
+    const char *contenders;
+    const char *n;
+    const char *t;
+    const char *trace;
+    const char *report;
+    const char *svg;
+    const char *loop;
+};
+
+/* The cells and contenders that were asked for. */
+struct bench_choice {
+    const struct contender *contenders[CONTENDERS_MAX];
+    size_t contender_count;
+    struct cell *cells;
+    size_t cell_count;
+};
+
+/* Reads the lists of names and numbers; false: a message names what is known.
+ * The cells are malloc's. */
+bool bench_choose(const struct bench_options *options,
+                  struct bench_choice *choice);
+
+/* For measure_plan.progress: a bar on stderr, if that is a terminal. */
+void bench_progress(const struct cell *cell, const struct contender *contender,
+                    unsigned done, unsigned all);
+/* Removes it. */
+void bench_progress_end(void);
+
+#endif

@@ -1,0 +1,166 @@
+/* choose.c - which cells and contenders a user of "lawn bench" asked for. */
+#include "bench.h"
+#include "options.h"
+#include "workloads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHOOSE_MAX 64u  /* of a list */
+#define CHOOSE_N "N"    /* as a number of TTLs: as many as timers */
+#define CHOOSE_WORD 64u /* letters of a name */
+
+static const char choose_grid_n[] = "1k,10k,100k,1M,10M";
+static const char choose_grid_t[] = "1,4,20,100,1k,10k," CHOOSE_N;
+static const char choose_quick_n[] = "10k,100k";
+static const char choose_quick_t[] = "1,20,1k," CHOOSE_N;
+
+/* The next word of a list with commas; false at its end. */
+static bool
+choose_word(const char **list, char *word)
+{
+    size_t length = strcspn(*list, ",");
+
+    if (**list == '\0')
+        return false;
+    snprintf(word, CHOOSE_WORD, "%.*s", (int)length, *list);
+    *list += length + ((*list)[length] == ',');
+    return true;
+}
+
+static bool
+choose_contenders(const char *list, struct bench_choice *choice)
+{
+    size_t count;
+    const struct contender *const *all = contenders_all(&count);
+    char word[CHOOSE_WORD];
+
+    choice->contender_count = 0;
+    while (list != NULL && choose_word(&list, word)) {
+        const struct contender *found = contenders_find(word);
+        bool again = false;
+
+        for (size_t i = 0; i < choice->contender_count; i++)
+            again = again || choice->contenders[i] == found;
+        if (found == NULL) {
+            fprintf(stderr,
+                    "lawn bench: unknown contender '%s'; there are:", word);
+            for (size_t i = 0; i < count; i++)
+                fprintf(stderr, " %s", all[i]->name);
+            fputs("\nsee 'lawn bench --list'\n", stderr);
+            return false;
+        }
+        if (!again)
+            choice->contenders[choice->contender_count++] = found;
+    }
+    if (choice->contender_count == 0) {
+        memcpy(choice->contenders, all, count * sizeof all[0]);
+        choice->contender_count = count;
+    }
+    return true;
+}
+
+/* The workloads of a list, or all: a bit each. */
+static bool
+choose_workloads(const char *list, uint64_t *chosen)
+{
+    char word[CHOOSE_WORD];
+
+    *chosen = list == NULL ? (UINT64_C(1) << workloads_count) - 1 : 0;
+    while (list != NULL && choose_word(&list, word)) {
+        const struct workload *found = workloads_find(word);
+
+        if (found == NULL) {
+            fprintf(stderr,
+                    "lawn bench: unknown workload '%s'; there are:", word);
+            for (size_t i = 0; i < workloads_count; i++)
+                fprintf(stderr, " %s", workloads[i].name);
+            fputs("\nsee 'lawn bench --list'\n", stderr);
+            return false;
+        }
+        *chosen |= UINT64_C(1) << (found - workloads);
+    }
+    return true;
+}
+
+/* A list of counts, N among them as 0 if allowed. */
+static bool
+choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
+               uint64_t *numbers, size_t *count)
+{
+    const struct options_spec range = {
+        .min = least,
+        .max = 100000000,
+    };
+    const char *rest = list;
+    char word[CHOOSE_WORD];
+
+    for (*count = 0; choose_word(&rest, word); (*count)++) {
+        if (*count == CHOOSE_MAX)
+            break;
+        if (or_n && strcmp(word, CHOOSE_N) == 0) {
+            numbers[*count] = 0;
+        } else if (!options_count(&range, word, &numbers[*count])) {
+            fprintf(stderr,
+                    "lawn bench: --%s: '%s' is not a list of numbers from %u "
+                    "to 100M, such as %s\n",
+                    option, list, (unsigned)least,
+                    or_n ? choose_grid_t : choose_grid_n);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Cells of one n: the lives for each t, then the workloads without t. */
+static void
+choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
+             const uint64_t *t, size_t t_count, uint64_t seed)
+{
+    for (size_t i = 0; i <= t_count; i++) {
+        uint64_t ttls = i == t_count ? 0 : t[i] == 0 ? n : t[i];
+        bool again = false;
+
+        for (size_t k = 0; k < i && i < t_count; k++)
+            again = again || (t[k] == 0 ? n : t[k]) == ttls;
+        if (again || ttls > n)
+            continue;
+        for (size_t w = 0; w < workloads_count; w++) {
+            if ((chosen >> w & 1) != 0 && workloads[w].uses_t == (i < t_count))
+                choice->cells[choice->cell_count++] =
+                    (struct cell){&workloads[w], n, ttls, seed};
+        }
+    }
+}
+
+bool
+bench_choose(const struct bench_options *options, struct bench_choice *choice)
+{
+    uint64_t n[CHOOSE_MAX];
+    uint64_t t[CHOOSE_MAX];
+    size_t n_count;
+    size_t t_count;
+    uint64_t chosen;
+    const char *n_list = options->quick ? choose_quick_n : choose_grid_n;
+    const char *t_list = options->quick ? choose_quick_t : choose_grid_t;
+
+    if (!choose_contenders(options->contenders, choice) ||
+        !choose_workloads(options->workloads, &chosen) ||
+        !choose_numbers("n", options->n != NULL ? options->n : n_list, false,
+                        100, n, &n_count) ||
+        !choose_numbers("t", options->t != NULL ? options->t : t_list, true, 1,
+                        t, &t_count))
+        return false;
+    choice->cell_count = 0;
+    choice->cells = calloc(n_count * (t_count + 1) * workloads_count,
+                           sizeof *choice->cells);
+    for (size_t i = 0; choice->cells != NULL && i < n_count; i++)
+        choose_cells(choice, chosen, n[i], t, t_count, options->seed);
+    if (choice->cell_count == 0) {
+        fputs("lawn bench: no cell is left: more TTLs than timers?\n", stderr);
+        free(choice->cells);
+        return false;
+    }
+    return true;
+}

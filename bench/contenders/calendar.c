@@ -1,0 +1,449 @@
+/* calendar.c - R. Brown's calendar queue (CACM 31, 1988).
+ *
+ * A year has as many days as there are buckets; a bucket holds the timers of
+ * its day of every year, in the order of deadlines. The number of days follows
+ * the number of timers, and the length of a day the distance of the deadlines
+ * that come next, so that a day has a few timers: then everything is O(1).
+ * When there are twice as many timers as days, or half as many, the calendar
+ * is made anew; if there is no memory for that, it stays as it is. Deadlines
+ * that crowd together elsewhere than where the calendar looked make it slow.
+ *
+ * A day's length is a power of two, so that finding a day is a shift.
+ */
+#include "all.h"
+#include "links.h"
+
+#include <stdlib.h>
+
+#define CALENDAR_LEAST 16u
+#define CALENDAR_SAMPLE 25u
+
+/* A timer stands in days[(deadline >> shift) & mask], after those that are due
+ * earlier or were started earlier; or on due, in order, before all others. No
+ * timer in a day is due before position. */
+struct calendar {
+    struct link *days;
+    size_t mask;
+    unsigned shift;
+    size_t count;
+    uint64_t now;
+    uint64_t position;
+    struct bound bound;
+    struct link due;
+};
+
+static struct link *
+calendar_alloc(size_t many)
+{
+    struct link *days = malloc(many * sizeof days[0]);
+    size_t i;
+
+    for (i = 0; days != NULL && i < many; i++) {
+        links_init(&days[i]);
+    }
+    return days;
+}
+
+static void *
+calendar_make(const struct contender_setup *setup)
+{
+    struct calendar *calendar = calloc(1, sizeof *calendar);
+
+    if (calendar == NULL) {
+        return NULL;
+    }
+    calendar->days = calendar_alloc(CALENDAR_LEAST);
+    if (calendar->days == NULL) {
+        free(calendar);
+        return NULL;
+    }
+    calendar->mask = CALENDAR_LEAST - 1;
+    calendar->now = setup->now;
+    calendar->position = setup->now;
+    bound_set(&calendar->bound, LINKS_NEVER, true);
+    links_init(&calendar->due);
+    return calendar;
+}
+
+static void
+calendar_free(void *self)
+{
+    struct calendar *calendar = (struct calendar *)self;
+
+    free(calendar->days);
+    free(calendar);
+}
+
+static inline struct link *
+calendar_day(const struct calendar *calendar, uint64_t time)
+{
+    return &calendar->days[(time >> calendar->shift) & calendar->mask];
+}
+
+/* The last tick of a time's day. */
+static inline uint64_t
+calendar_evening(const struct calendar *calendar, uint64_t time)
+{
+    return time | ((UINT64_C(1) << calendar->shift) - 1);
+}
+
+static inline void
+calendar_insert(struct calendar *calendar, struct timer *timer)
+{
+    struct link *day = calendar_day(calendar, timer->deadline);
+    struct link *place = day->prev;
+
+    while (place != day && links_timer_of(place)->deadline > timer->deadline) {
+        place = place->prev;
+    }
+    links_insert_after(place, &timer->link);
+}
+
+/* The deadlines that come next, at most CALENDAR_SAMPLE, in order, found within
+ * a year; how many. */
+static size_t
+calendar_sample(const struct calendar *calendar, uint64_t *sample)
+{
+    uint64_t time = calendar->position;
+    size_t many = 0;
+    size_t i;
+
+    for (i = 0; i <= calendar->mask && many < CALENDAR_SAMPLE; i++) {
+        uint64_t evening = calendar_evening(calendar, time);
+        struct link *day = calendar_day(calendar, time);
+        struct link *link;
+
+        for (link = day->next; link != day && many < CALENDAR_SAMPLE &&
+                               links_timer_of(link)->deadline <= evening;
+             link = link->next) {
+            sample[many++] = links_timer_of(link)->deadline;
+        }
+        time = evening + 1;
+        if (time == 0) {
+            break;
+        }
+    }
+    return many;
+}
+
+/* The mean distance of all deadlines, for when there is no sample. */
+static uint64_t
+calendar_spread(const struct calendar *calendar)
+{
+    uint64_t first = LINKS_NEVER, last = 0;
+    size_t i;
+
+    for (i = 0; i <= calendar->mask; i++) {
+        struct link *day = &calendar->days[i];
+
+        if (!links_empty(day)) {
+            uint64_t head = links_timer_of(day->next)->deadline;
+            uint64_t tail = links_timer_of(day->prev)->deadline;
+
+            first = head < first ? head : first;
+            last = tail > last ? tail : last;
+        }
+    }
+    return first < last ? (last - first) / calendar->count : 0;
+}
+
+/* How long a day should be: three times the mean distance of the deadlines
+ * that come next, those apart that are far from each other. */
+static unsigned
+calendar_choose(const struct calendar *calendar)
+{
+    uint64_t sample[CALENDAR_SAMPLE];
+    size_t many = calendar_sample(calendar, sample);
+    uint64_t mean, sum = 0;
+    size_t i, near = 0;
+    unsigned shift = 0;
+
+    if (many < CALENDAR_SAMPLE) {
+        mean = calendar_spread(calendar);
+    } else {
+        mean = (sample[many - 1] - sample[0]) / (many - 1);
+        for (i = 1; i < many; i++) {
+            uint64_t distance = sample[i] - sample[i - 1];
+
+            if (distance <= 2 * mean) {
+                sum += distance;
+                near++;
+            }
+        }
+        mean = near > 0 ? sum / near : mean;
+    }
+    while (shift < 60 && UINT64_C(1) << shift < mean) {
+        shift++;
+    }
+    return shift + (mean > 0 ? 1 : 0); /* two to four times the mean */
+}
+
+static void
+calendar_resize(struct calendar *calendar, size_t many)
+{
+    struct link *days = calendar_alloc(many);
+    struct link *old = calendar->days;
+    size_t old_many = calendar->mask + 1;
+    size_t i;
+
+    if (days == NULL) {
+        return;
+    }
+    calendar->shift = calendar_choose(calendar);
+    calendar->days = days;
+    calendar->mask = many - 1;
+    for (i = 0; i < old_many; i++) {
+        struct link *link = old[i].next;
+
+        while (link != &old[i]) {
+            struct link *next = link->next;
+
+            __builtin_prefetch(next);
+            calendar_insert(calendar, links_timer_of(link));
+            link = next;
+        }
+    }
+    free(old);
+}
+
+/* A timer is gone. */
+static inline void
+calendar_less(struct calendar *calendar)
+{
+    size_t days = calendar->mask + 1;
+
+    if (--calendar->count < days / 2 && days > CALENDAR_LEAST) {
+        calendar_resize(calendar, days / 2);
+    }
+}
+
+static void
+calendar_start(void *self, struct object *object, uint64_t ttl)
+{
+    struct calendar *calendar = (struct calendar *)self;
+    struct timer *timer = links_timer(object);
+
+    if (links_running(timer)) {
+        bound_stop(&calendar->bound, timer->deadline);
+        links_unlink(&timer->link);
+    } else if (++calendar->count > 2 * (calendar->mask + 1)) {
+        calendar_resize(calendar, 2 * (calendar->mask + 1));
+    }
+    timer->deadline = links_deadline(calendar->now, ttl);
+    bound_start(&calendar->bound, timer->deadline);
+    calendar_insert(calendar, timer);
+}
+
+static bool
+calendar_stop(void *self, struct object *object)
+{
+    struct calendar *calendar = (struct calendar *)self;
+    struct timer *timer = links_timer(object);
+
+    if (!links_running(timer)) {
+        return false;
+    }
+    bound_stop(&calendar->bound, timer->deadline);
+    links_remove(timer);
+    calendar_less(calendar);
+    return true;
+}
+
+/* Merges two chains in order, a's before b's where they are equal. */
+static struct link *
+calendar_merge(struct link *a, struct link *b)
+{
+    struct link *first = NULL;
+    struct link **end = &first;
+
+    while (a != NULL && b != NULL) {
+        struct link **less =
+            links_timer_of(b)->deadline < links_timer_of(a)->deadline ? &b : &a;
+
+        *end = *less;
+        end = &(*end)->next;
+        *less = *end;
+    }
+    *end = a != NULL ? a : b;
+    return first;
+}
+
+/* Sorts a chain: runs of 1, 2, 4 ... timers wait to be merged. */
+static struct link *
+calendar_sort(struct link *chain)
+{
+    struct link *runs[64] = {NULL};
+    struct link *sorted = NULL;
+    size_t i;
+
+    while (chain != NULL) {
+        struct link *one = chain;
+
+        chain = chain->next;
+        one->next = NULL;
+        for (i = 0; runs[i] != NULL; i++) {
+            one = calendar_merge(runs[i], one);
+            runs[i] = NULL;
+        }
+        runs[i] = one;
+    }
+    for (i = 0; i < 64; i++) {
+        sorted = calendar_merge(runs[i], sorted);
+    }
+    return sorted;
+}
+
+static bool
+calendar_year_passed(const struct calendar *calendar)
+{
+    return (calendar->now >> calendar->shift) -
+               (calendar->position >> calendar->shift) >
+           calendar->mask;
+}
+
+/* A year or more has passed: takes what is due off all days, and sorts it. */
+static void
+calendar_catch_up(struct calendar *calendar)
+{
+    struct link *chain = NULL;
+    struct link **end = &chain;
+    size_t i;
+
+    for (i = 0; i <= calendar->mask; i++) {
+        struct link *day = &calendar->days[i];
+
+        while (!links_empty(day) &&
+               links_timer_of(day->next)->deadline <= calendar->now) {
+            struct link *link = day->next;
+
+            links_unlink(link);
+            *end = link;
+            end = &link->next;
+        }
+    }
+    *end = NULL;
+    chain = calendar_sort(chain);
+    while (chain != NULL) {
+        struct link *next = chain->next;
+
+        links_append(&calendar->due, chain);
+        chain = next;
+    }
+    calendar->position = calendar->now;
+}
+
+/* Fires what is due on a list that is in order, the callbacks being free to
+ * make the calendar anew: so the list is due, or looked up by its time. */
+static size_t
+calendar_fire(struct calendar *calendar, bool due, size_t budget,
+              contender_fire_fn *fire, void *arg)
+{
+    size_t fired = 0;
+
+    while (fired < budget) {
+        uint64_t evening = calendar_evening(calendar, calendar->position);
+        struct link *list =
+            due ? &calendar->due : calendar_day(calendar, calendar->position);
+        struct timer *timer = links_timer_of(list->next);
+
+        if (links_empty(list) || (!due && (timer->deadline > calendar->now ||
+                                           timer->deadline > evening))) {
+            break;
+        }
+        __builtin_prefetch(timer->link.next);
+        links_remove(timer);
+        calendar_less(calendar);
+        fire(links_object(timer), arg);
+        fired++;
+    }
+    return fired;
+}
+
+static size_t
+calendar_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
+             void *arg)
+{
+    struct calendar *calendar = (struct calendar *)self;
+    size_t fired = 0;
+
+    calendar->now = now;
+    if (now < calendar->bound.time) {
+        return 0;
+    }
+    calendar->bound.exact = false;
+    if (calendar->position < calendar->bound.time) {
+        calendar->position = calendar->bound.time;
+    }
+    for (;;) {
+        uint64_t evening;
+
+        fired += calendar_fire(calendar, true, budget - fired, fire, arg);
+        if (fired < budget && calendar_year_passed(calendar)) {
+            calendar_catch_up(calendar);
+            continue;
+        }
+        fired += calendar_fire(calendar, false, budget - fired, fire, arg);
+        if (fired == budget) {
+            break;
+        }
+        evening = calendar_evening(calendar, calendar->position);
+        if (evening >= now) {
+            calendar->position = now;
+            bound_set(&calendar->bound, now + 1, false);
+            break;
+        }
+        calendar->position = evening + 1;
+    }
+    return fired;
+}
+
+static uint64_t
+calendar_next(void *self)
+{
+    struct calendar *calendar = (struct calendar *)self;
+    uint64_t time = calendar->position;
+    uint64_t earliest = LINKS_NEVER;
+    size_t i;
+
+    if (calendar->bound.exact) {
+        return calendar->bound.time;
+    }
+    if (!links_empty(&calendar->due)) {
+        return links_timer_of(calendar->due.next)->deadline;
+    }
+    /* The days of one year; the first timer found on its own day is the
+     * earliest. Of later years all heads have been seen by then. */
+    for (i = 0; i <= calendar->mask; i++) {
+        struct link *day = calendar_day(calendar, time);
+        uint64_t evening = calendar_evening(calendar, time);
+
+        if (!links_empty(day) &&
+            links_timer_of(day->next)->deadline < earliest) {
+            earliest = links_timer_of(day->next)->deadline;
+        }
+        if (earliest <= evening) {
+            break;
+        }
+        time = evening + 1;
+    }
+    bound_set(&calendar->bound, earliest, true);
+    return earliest;
+}
+
+const struct contender calendar_contender = {
+    .abi = CONTENDER_ABI,
+    .name = "calendar",
+    .title = "calendar queue",
+    .about = "Days of adaptive length in a year of adaptive size, each a "
+             "sorted list. O(1) where deadlines are spread evenly.",
+    .kind = CONTENDER_PAPER,
+    .flags =
+        CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
+    .node = sizeof(struct timer),
+    .make = calendar_make,
+    .free = calendar_free,
+    .start = calendar_start,
+    .stop = calendar_stop,
+    .mow = calendar_mow,
+    .next = calendar_next,
+};

@@ -1,0 +1,237 @@
+/* growing.c - a timing wheel that is as long as the longest TTL.
+ *
+ * Every slot stands for one tick, so nothing is compared: a slot is due as a
+ * whole. A TTL that is longer than the wheel makes it grow to the next power
+ * of two and all slots move: the overflow of which the paper speaks. Start and
+ * stop O(1) otherwise; a mow looks at one slot per tick that passed, or at each
+ * slot once if that is less.
+ */
+#include "all.h"
+#include "links.h"
+
+#include <stdlib.h>
+
+#define GROWING_LEAST 256u
+#define GROWING_MOST ((size_t)1 << 26) /* 1 GiB of slots */
+
+/* A timer stands in slots[deadline & mask], and then its deadline is in
+ * (now, now + mask + 1]; or it is on due if the budget of a mow did not suffice
+ * for it. A slot that was never used is all zero, so that memory that is not
+ * needed is not touched. */
+struct growing {
+    struct link *slots;
+    size_t mask;
+    bool failed;
+    uint64_t now;
+    struct bound bound;
+    struct link due;
+};
+
+static void *
+growing_make(const struct contender_setup *setup)
+{
+    struct growing *wheel = malloc(sizeof *wheel);
+
+    if (wheel == NULL) {
+        return NULL;
+    }
+    wheel->slots = calloc(GROWING_LEAST, sizeof wheel->slots[0]);
+    if (wheel->slots == NULL) {
+        free(wheel);
+        return NULL;
+    }
+    wheel->mask = GROWING_LEAST - 1;
+    wheel->failed = false;
+    wheel->now = setup->now;
+    bound_set(&wheel->bound, LINKS_NEVER, true);
+    links_init(&wheel->due);
+    return wheel;
+}
+
+static void
+growing_free(void *self)
+{
+    struct growing *wheel = (struct growing *)self;
+
+    free(wheel->slots);
+    free(wheel);
+}
+
+static bool
+growing_empty(const struct link *slot)
+{
+    return slot->next == NULL || slot->next == slot;
+}
+
+/* Moves all that is in one slot to the end of another list. */
+static void
+growing_move(struct link *slot, struct link *to)
+{
+    links_move(slot->next, slot->prev, to);
+}
+
+/* Makes the wheel long enough for a TTL. */
+static bool
+growing_grow(struct growing *wheel, uint64_t ttl)
+{
+    size_t room = wheel->mask + 1;
+    struct link *slots;
+    size_t i;
+
+    while (room < ttl) {
+        room *= 2;
+        if (room > GROWING_MOST) {
+            return false;
+        }
+    }
+    slots = calloc(room, sizeof slots[0]);
+    if (slots == NULL) {
+        return false;
+    }
+    for (i = 0; i <= wheel->mask; i++) {
+        struct link *slot = &wheel->slots[i];
+
+        if (!growing_empty(slot)) {
+            struct link *to =
+                &slots[links_timer_of(slot->next)->deadline & (room - 1)];
+
+            links_init(to);
+            growing_move(slot, to);
+        }
+    }
+    free(wheel->slots);
+    wheel->slots = slots;
+    wheel->mask = room - 1;
+    return true;
+}
+
+static void
+growing_start(void *self, struct object *object, uint64_t ttl)
+{
+    struct growing *wheel = (struct growing *)self;
+    struct timer *timer = links_timer(object);
+    struct link *slot;
+
+    if (ttl > wheel->mask + 1 && !growing_grow(wheel, ttl)) {
+        wheel->failed = true;
+        return;
+    }
+    if (links_running(timer)) {
+        bound_stop(&wheel->bound, timer->deadline);
+        links_unlink(&timer->link);
+    }
+    timer->deadline = links_deadline(wheel->now, ttl);
+    bound_start(&wheel->bound, timer->deadline);
+    slot = &wheel->slots[timer->deadline & wheel->mask];
+    if (slot->next == NULL) {
+        links_init(slot);
+    }
+    links_append(slot, &timer->link);
+}
+
+static bool
+growing_failed(void *self)
+{
+    return ((const struct growing *)self)->failed;
+}
+
+static bool
+growing_stop(void *self, struct object *object)
+{
+    struct growing *wheel = (struct growing *)self;
+    struct timer *timer = links_timer(object);
+
+    if (!links_running(timer)) {
+        return false;
+    }
+    bound_stop(&wheel->bound, timer->deadline);
+    links_remove(timer);
+    return true;
+}
+
+/* Moves all slots up to now to due, in order. */
+static void
+growing_collect(struct growing *wheel, uint64_t from, uint64_t now)
+{
+    uint64_t ticks = now >= from ? now - from + 1 : 0;
+
+    if (ticks > wheel->mask) {
+        ticks = wheel->mask + 1;
+    }
+    for (; ticks > 0; ticks--) {
+        struct link *slot = &wheel->slots[from++ & wheel->mask];
+
+        if (!growing_empty(slot)) {
+            growing_move(slot, &wheel->due);
+        }
+    }
+}
+
+static size_t
+growing_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
+            void *arg)
+{
+    struct growing *wheel = (struct growing *)self;
+    uint64_t from = wheel->now + 1;
+    size_t fired;
+
+    wheel->now = now;
+    if (now < wheel->bound.time) {
+        return 0;
+    }
+    if (from < wheel->bound.time) {
+        from = wheel->bound.time;
+    }
+    growing_collect(wheel, from, now);
+    /* What is left on due is due at once; what callbacks start is later. */
+    bound_set(&wheel->bound, now + 1, false);
+    fired = links_fire(&wheel->due, budget, fire, arg);
+    if (!links_empty(&wheel->due)) {
+        bound_set(&wheel->bound, 0, false);
+    }
+    return fired;
+}
+
+static uint64_t
+growing_next(void *self)
+{
+    struct growing *wheel = (struct growing *)self;
+    uint64_t earliest = LINKS_NEVER;
+    size_t i;
+
+    if (wheel->bound.exact) {
+        return wheel->bound.time;
+    }
+    if (!links_empty(&wheel->due)) {
+        return links_timer_of(wheel->due.next)->deadline;
+    }
+    for (i = 1; i <= wheel->mask + 1; i++) {
+        struct link *slot = &wheel->slots[(wheel->now + i) & wheel->mask];
+
+        if (!growing_empty(slot)) {
+            earliest = links_timer_of(slot->next)->deadline;
+            break;
+        }
+    }
+    bound_set(&wheel->bound, earliest, true);
+    return earliest;
+}
+
+const struct contender growing_contender = {
+    .abi = CONTENDER_ABI,
+    .name = "growing",
+    .title = "growing wheel",
+    .about = "A wheel with a slot for each tick of the longest TTL, rebuilt "
+             "when a longer one comes. Start and stop O(1) otherwise.",
+    .kind = CONTENDER_PAPER,
+    .flags =
+        CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
+    .node = sizeof(struct timer),
+    .make = growing_make,
+    .free = growing_free,
+    .start = growing_start,
+    .failed = growing_failed,
+    .stop = growing_stop,
+    .mow = growing_mow,
+    .next = growing_next,
+};

@@ -1,0 +1,184 @@
+/* hashed.c - a timing wheel of one level: a deadline's low bits are its slot.
+ *
+ * Timers of later turns of the wheel stand in the same slot, and are told
+ * apart by their deadlines. The wheel has a slot for each tick of the longest
+ * TTL if that is not too many, otherwise about one per timer; then, in a turn,
+ * each timer is looked at once. Start and stop O(1); a mow looks at one slot
+ * per tick that passed, or at each slot once if that is less.
+ */
+#include "all.h"
+#include "links.h"
+
+#include <stdlib.h>
+
+#define HASHED_LEAST 256u
+#define HASHED_MOST ((size_t)1 << 24)
+#define HASHED_FULL 65536u /* a wheel of so many slots is never too large */
+
+/* Timers stand in slots[deadline & mask], or on due if a mow took them off and
+ * its budget did not suffice. No timer in a slot is due before, or at, mowed.
+ */
+struct hashed {
+    size_t mask;
+    uint64_t now;
+    uint64_t mowed;
+    struct bound bound;
+    struct link due;
+    struct link slots[];
+};
+
+static void *
+hashed_make(const struct contender_setup *setup)
+{
+    size_t slots = HASHED_LEAST;
+    uint64_t most = setup->objects > HASHED_FULL ? setup->objects : HASHED_FULL;
+    uint64_t want = setup->objects;
+    struct hashed *wheel;
+    size_t i;
+
+    if (setup->longest != 0 && setup->longest < most) {
+        want = setup->longest + 1;
+    }
+    while (slots < want && slots < HASHED_MOST) {
+        slots *= 2;
+    }
+    wheel = malloc(sizeof *wheel + slots * sizeof wheel->slots[0]);
+    if (wheel == NULL) {
+        return NULL;
+    }
+    wheel->mask = slots - 1;
+    wheel->now = setup->now;
+    wheel->mowed = setup->now;
+    bound_set(&wheel->bound, LINKS_NEVER, true);
+    links_init(&wheel->due);
+    for (i = 0; i < slots; i++) {
+        links_init(&wheel->slots[i]);
+    }
+    return wheel;
+}
+
+static void
+hashed_start(void *self, struct object *object, uint64_t ttl)
+{
+    struct hashed *wheel = (struct hashed *)self;
+    struct timer *timer = links_timer(object);
+
+    if (links_running(timer)) {
+        bound_stop(&wheel->bound, timer->deadline);
+        links_unlink(&timer->link);
+    }
+    timer->deadline = links_deadline(wheel->now, ttl);
+    bound_start(&wheel->bound, timer->deadline);
+    links_append(&wheel->slots[timer->deadline & wheel->mask], &timer->link);
+}
+
+static bool
+hashed_stop(void *self, struct object *object)
+{
+    struct hashed *wheel = (struct hashed *)self;
+    struct timer *timer = links_timer(object);
+
+    if (!links_running(timer)) {
+        return false;
+    }
+    bound_stop(&wheel->bound, timer->deadline);
+    links_remove(timer);
+    return true;
+}
+
+/* Takes what is due by now off a slot. */
+static void
+hashed_collect(struct hashed *wheel, struct link *slot)
+{
+    struct link *link = slot->next;
+
+    while (link != slot) {
+        struct link *next = link->next;
+
+        __builtin_prefetch(next->next);
+        if (links_timer_of(link)->deadline <= wheel->now) {
+            links_move(link, link, &wheel->due);
+        }
+        link = next;
+    }
+}
+
+static size_t
+hashed_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
+           void *arg)
+{
+    struct hashed *wheel = (struct hashed *)self;
+    size_t fired = 0;
+    uint64_t from, ticks;
+
+    wheel->now = now;
+    if (now < wheel->bound.time) {
+        return 0;
+    }
+    /* Nothing is due before the bound: these ticks need no look. */
+    from = wheel->mowed + 1;
+    if (links_empty(&wheel->due) && from < wheel->bound.time) {
+        from = wheel->bound.time;
+    }
+    ticks = now >= from ? now - from + 1 : 0;
+    if (ticks > wheel->mask) {
+        ticks = wheel->mask + 1;
+    }
+    wheel->bound.exact = false;
+    for (;;) {
+        fired += links_fire(&wheel->due, budget - fired, fire, arg);
+        if (fired == budget) {
+            wheel->mowed = from - 1;
+            return fired;
+        }
+        if (ticks == 0) {
+            break;
+        }
+        ticks--;
+        hashed_collect(wheel, &wheel->slots[from++ & wheel->mask]);
+    }
+    wheel->mowed = now;
+    bound_set(&wheel->bound, now + 1, false);
+    return fired;
+}
+
+/* Looks from the next tick on for the first timer of this turn, else of all. */
+static uint64_t
+hashed_next(void *self)
+{
+    struct hashed *wheel = (struct hashed *)self;
+    uint64_t earliest;
+    uint64_t tick = wheel->mowed;
+    size_t i;
+
+    if (wheel->bound.exact) {
+        return wheel->bound.time;
+    }
+    earliest = links_earliest(&wheel->due);
+    for (i = 0; i <= wheel->mask && earliest > tick; i++) {
+        uint64_t here = links_earliest(&wheel->slots[++tick & wheel->mask]);
+
+        if (here < earliest) {
+            earliest = here;
+        }
+    }
+    bound_set(&wheel->bound, earliest, true);
+    return earliest;
+}
+
+const struct contender hashed_contender = {
+    .abi = CONTENDER_ABI,
+    .name = "hashed",
+    .title = "hashed wheel",
+    .about = "One wheel whose slots are shared by all of its turns. Start and "
+             "stop O(1), a mow O(ticks + timers in their slots).",
+    .kind = CONTENDER_PAPER,
+    .flags = CONTENDER_EXACT | CONTENDER_FIFO | CONTENDER_BUDGET,
+    .node = sizeof(struct timer),
+    .make = hashed_make,
+    .free = free,
+    .start = hashed_start,
+    .stop = hashed_stop,
+    .mow = hashed_mow,
+    .next = hashed_next,
+};

@@ -1,0 +1,216 @@
+/* heads.c - queues by TTL, and a heap of their heads, as in Node.js.
+ *
+ * A queue is in the heap under a time that is never later than its head's
+ * deadline: starts append behind it, and a stop of the head leaves it too
+ * early, which is put right when it comes up. So only the top of the heap ever
+ * changes, and a queue need not know its place. Start and stop O(1), but
+ * O(log TTLs) for a TTL's first timer; firing O(log TTLs).
+ */
+#include "all.h"
+#include "queues.h"
+
+#include <stdlib.h>
+
+struct heads_entry {
+    uint64_t time;
+    struct queue *queue;
+};
+
+struct heads {
+    struct queues queues;
+    struct heads_entry *heap; /* 4-ary */
+    size_t count;
+    size_t room;
+    bool failed;
+    uint64_t now;
+};
+
+static void *
+heads_make(const struct contender_setup *setup)
+{
+    struct heads *heads = calloc(1, sizeof *heads);
+
+    if (heads == NULL) {
+        return NULL;
+    }
+    if (!queues_init(&heads->queues)) {
+        free(heads);
+        return NULL;
+    }
+    heads->now = setup->now;
+    return heads;
+}
+
+static void
+heads_free(void *self)
+{
+    struct heads *heads = (struct heads *)self;
+
+    queues_fini(&heads->queues);
+    free(heads->heap);
+    free(heads);
+}
+
+/* A queue for a TTL that has none, in the heap; NULL: no memory. */
+static struct queue *
+heads_add(struct heads *heads, uint64_t ttl, uint64_t time)
+{
+    struct heads_entry *heap = heads->heap;
+    struct queue *queue;
+    size_t i;
+
+    if (heads->count == heads->room) {
+        size_t room = heads->room > 0 ? 2 * heads->room : 64;
+
+        heap = realloc(heap, room * sizeof heap[0]);
+        if (heap == NULL) {
+            return NULL;
+        }
+        heads->heap = heap;
+        heads->room = room;
+    }
+    queue = queues_add(&heads->queues, ttl);
+    if (queue == NULL) {
+        return NULL;
+    }
+    i = heads->count++;
+    while (i > 0 && heap[(i - 1) / 4].time > time) {
+        heap[i] = heap[(i - 1) / 4];
+        i = (i - 1) / 4;
+    }
+    heap[i].time = time;
+    heap[i].queue = queue;
+    return queue;
+}
+
+/* Puts an entry into the heap from the top down, the top being free. */
+static void
+heads_sift(struct heads *heads, struct heads_entry entry)
+{
+    struct heads_entry *heap = heads->heap;
+    size_t i = 0;
+    size_t child;
+
+    while ((child = 4 * i + 1) < heads->count) {
+        size_t end = child + 4 < heads->count ? child + 4 : heads->count;
+        size_t least = child;
+
+        while (++child < end) {
+            least = heap[child].time < heap[least].time ? child : least;
+        }
+        if (heap[least].time >= entry.time) {
+            break;
+        }
+        heap[i] = heap[least];
+        i = least;
+    }
+    heap[i] = entry;
+}
+
+/* The earliest timer, the heap being put right until one is known to be it;
+ * or, if the top is after limit, NULL. */
+static struct timer *
+heads_earliest(struct heads *heads, uint64_t limit)
+{
+    while (heads->count > 0 && heads->heap[0].time <= limit) {
+        struct heads_entry top = heads->heap[0];
+        struct timer *head = queues_head(top.queue);
+
+        if (links_empty(&top.queue->timers)) {
+            queues_drop(&heads->queues, top.queue);
+            if (--heads->count > 0) {
+                heads_sift(heads, heads->heap[heads->count]);
+            }
+        } else if (head->deadline > top.time) {
+            top.time = head->deadline;
+            heads_sift(heads, top);
+        } else {
+            return head;
+        }
+    }
+    return NULL;
+}
+
+static void
+heads_start(void *self, struct object *object, uint64_t ttl)
+{
+    struct heads *heads = (struct heads *)self;
+    struct timer *timer = links_timer(object);
+    uint64_t deadline = links_deadline(heads->now, ttl);
+    struct queue *queue = queues_find(&heads->queues, ttl)->queue;
+
+    if (queue == NULL && (queue = heads_add(heads, ttl, deadline)) == NULL) {
+        heads->failed = true;
+        return;
+    }
+    if (links_running(timer)) {
+        links_unlink(&timer->link);
+    }
+    timer->deadline = deadline;
+    links_append(&queue->timers, &timer->link);
+}
+
+static bool
+heads_failed(void *self)
+{
+    return ((const struct heads *)self)->failed;
+}
+
+static bool
+heads_stop(void *self, struct object *object)
+{
+    struct timer *timer = links_timer(object);
+
+    (void)self;
+    if (!links_running(timer)) {
+        return false;
+    }
+    links_remove(timer);
+    return true;
+}
+
+static size_t
+heads_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
+          void *arg)
+{
+    struct heads *heads = (struct heads *)self;
+    struct timer *timer;
+    size_t fired = 0;
+
+    heads->now = now;
+    while (fired < budget && (timer = heads_earliest(heads, now)) != NULL) {
+        __builtin_prefetch(timer->link.next);
+        links_remove(timer);
+        fire(links_object(timer), arg);
+        fired++;
+    }
+    return fired;
+}
+
+static uint64_t
+heads_next(void *self)
+{
+    const struct timer *timer =
+        heads_earliest((struct heads *)self, LINKS_NEVER);
+
+    return timer != NULL ? timer->deadline : LINKS_NEVER;
+}
+
+const struct contender heads_contender = {
+    .abi = CONTENDER_ABI,
+    .name = "heads",
+    .title = "lawn with a heap",
+    .about = "Queues by TTL in a hash map, and a 4-ary heap of their heads, as "
+             "in Node.js. Start and stop O(1), firing O(log TTLs).",
+    .kind = CONTENDER_PAPER,
+    .flags =
+        CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
+    .node = sizeof(struct timer),
+    .make = heads_make,
+    .free = heads_free,
+    .start = heads_start,
+    .failed = heads_failed,
+    .stop = heads_stop,
+    .mow = heads_mow,
+    .next = heads_next,
+};

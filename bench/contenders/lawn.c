@@ -1,0 +1,86 @@
+/* lawn.c - our lawn with its default options, through its public header. */
+#include "lawn.h"
+#include "all.h"
+
+struct ours_call {
+    contender_fire_fn *fire;
+    void *arg;
+};
+
+static struct lawn_timer *
+ours_node(struct object *object)
+{
+    return (struct lawn_timer *)(void *)object->node;
+}
+
+static void *
+ours_make(const struct contender_setup *setup)
+{
+    struct lawn_options options = {0};
+
+    options.now = setup->now;
+    return lawn_new(&options);
+}
+
+static void
+ours_free(void *self)
+{
+    lawn_free(self);
+}
+
+static void
+ours_start(void *self, struct object *object, uint64_t ttl)
+{
+    lawn_start(self, ours_node(object), ttl);
+}
+
+static bool
+ours_stop(void *self, struct object *object)
+{
+    return lawn_stop(self, ours_node(object));
+}
+
+static void
+ours_fire(struct lawn_timer *timer, void *arg)
+{
+    const struct ours_call *call = (const struct ours_call *)arg;
+
+    call->fire((struct object *)(void *)((char *)timer -
+                                         offsetof(struct object, node)),
+               call->arg);
+}
+
+static size_t
+ours_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
+         void *arg)
+{
+    struct ours_call call;
+
+    call.fire = fire;
+    call.arg = arg;
+    return lawn_mow(self, now, budget, ours_fire, &call);
+}
+
+static uint64_t
+ours_next(void *self)
+{
+    return lawn_next(self);
+}
+
+const struct contender lawn_contender = {
+    .abi = CONTENDER_ABI,
+    .name = "lawn",
+    .title = "lawn",
+    .about = "Queues by TTL, a wheel-like index of their heads, both of fixed "
+             "size. Start and stop O(1), no allocation.",
+    .kind = CONTENDER_OURS,
+    .flags =
+        CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
+    .node = sizeof(struct lawn_timer),
+    .make = ours_make,
+    .free = ours_free,
+    .start = ours_start,
+    .stop = ours_stop,
+    .mow = ours_mow,
+    .next = ours_next,
+};

@@ -1,0 +1,184 @@
+/* links.h - what the contenders of this folder share: timers in circular
+ * doubly linked lists, deadlines that cannot wrap, and a bound on the earliest.
+ *
+ * A list is a link of its own, the sentinel. A timer that is on no list has
+ * link.next == NULL, so all-zero bytes are an idle one. Taking a timer off
+ * needs no knowledge of the list.
+ */
+#ifndef LAWN_BENCH_CONTENDERS_LINKS_H
+#define LAWN_BENCH_CONTENDERS_LINKS_H
+
+#include "../contender.h"
+
+#define LINKS_NEVER UINT64_MAX
+
+struct link {
+    struct link *next;
+    struct link *prev;
+};
+
+struct timer {
+    struct link link;
+    uint64_t deadline;
+};
+
+/* now + ttl, below LINKS_NEVER. The clock itself is expected to stay below
+ * 2^63, so that this is after now. */
+static inline uint64_t
+links_deadline(uint64_t now, uint64_t ttl)
+{
+    return ttl < LINKS_NEVER - now ? now + ttl : LINKS_NEVER - 1;
+}
+
+static inline struct timer *
+links_timer(struct object *object)
+{
+    return (struct timer *)(void *)object->node;
+}
+
+static inline struct timer *
+links_timer_of(struct link *link)
+{
+    return (struct timer *)(void *)link;
+}
+
+/* The object around a node. */
+static inline struct object *
+links_object(void *node)
+{
+    return (struct object *)(void *)((char *)node -
+                                     offsetof(struct object, node));
+}
+
+static inline void
+links_init(struct link *list)
+{
+    list->next = list;
+    list->prev = list;
+}
+
+static inline bool
+links_empty(const struct link *list)
+{
+    return list->next == list;
+}
+
+static inline void
+links_insert_after(struct link *place, struct link *link)
+{
+    struct link *next = place->next;
+
+    link->next = next;
+    link->prev = place;
+    place->next = link;
+    next->prev = link;
+}
+
+static inline void
+links_append(struct link *list, struct link *link)
+{
+    links_insert_after(list->prev, link);
+}
+
+/* Off its list; its own fields stay as they were. */
+static inline void
+links_unlink(struct link *link)
+{
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+}
+
+/* Stops a timer. */
+static inline void
+links_remove(struct timer *timer)
+{
+    links_unlink(&timer->link);
+    timer->link.next = NULL;
+}
+
+static inline bool
+links_running(const struct timer *timer)
+{
+    return timer->link.next != NULL;
+}
+
+/* All that is between first and last, which stand on one list, goes to the end
+ * of another. */
+static inline void
+links_move(struct link *first, struct link *last, struct link *to)
+{
+    first->prev->next = last->next;
+    last->next->prev = first->prev;
+    first->prev = to->prev;
+    to->prev->next = first;
+    last->next = to;
+    to->prev = last;
+}
+
+/* The earliest deadline on a list that is in no order. */
+static inline uint64_t
+links_earliest(struct link *list)
+{
+    uint64_t earliest = LINKS_NEVER;
+    struct link *link;
+
+    for (link = list->next; link != list; link = link->next) {
+        if (links_timer_of(link)->deadline < earliest) {
+            earliest = links_timer_of(link)->deadline;
+        }
+    }
+    return earliest;
+}
+
+/* Fires from the head of a list, at most budget timers. Each is idle before
+ * its callback runs, so that the callback may do with it, and with others of
+ * the list, what it likes. */
+static inline size_t
+links_fire(struct link *list, size_t budget, contender_fire_fn *fire, void *arg)
+{
+    size_t fired = 0;
+
+    while (fired < budget && !links_empty(list)) {
+        struct timer *timer = links_timer_of(list->next);
+
+        __builtin_prefetch(timer->link.next);
+        links_remove(timer);
+        fire(links_object(timer), arg);
+        fired++;
+    }
+    return fired;
+}
+
+/* A time before which nothing is due. It is exact if a timer is due then. Kept
+ * by starts and stops for a compare each, it makes a mow with nothing to do
+ * cheap, and finding the earliest deadline rare. */
+struct bound {
+    uint64_t time;
+    bool exact;
+};
+
+static inline void
+bound_start(struct bound *bound, uint64_t deadline)
+{
+    if (deadline < bound->time) {
+        bound->time = deadline;
+        bound->exact = true;
+    }
+}
+
+static inline void
+bound_stop(struct bound *bound, uint64_t deadline)
+{
+    if (deadline == bound->time) {
+        bound->exact = false;
+    }
+}
+
+static inline void
+bound_set(struct bound *bound, uint64_t time, bool exact)
+{
+    bound->time = time;
+    bound->exact = exact;
+}
+
+#endif

@@ -1,0 +1,245 @@
+/* wheel.c - a hierarchical timing wheel with bitmaps, over all 64 bits.
+ *
+ * A deadline stands on the level of the highest byte in which it differs from
+ * the base, in the slot of that byte. The base moves from one occupied slot to
+ * the next, found by counting zeros, so ticks that nothing happens in cost
+ * nothing. When it enters a slot of an upper level, the slot's timers move
+ * down; each moves at most once per level. Start and stop O(1).
+ *
+ * A stop does not tell the bitmap: an occupied bit may be of an empty slot, and
+ * is cleared when it comes up.
+ */
+#include "all.h"
+#include "links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WHEEL_BITS 8u
+#define WHEEL_SLOTS (1u << WHEEL_BITS)
+#define WHEEL_LEVELS (64u / WHEEL_BITS)
+#define WHEEL_WORDS (WHEEL_SLOTS / 64u)
+
+/* No timer is due before base; base <= now, and less only while a budget did
+ * not suffice. A timer on level l has all digits above l in common with base,
+ * and a larger digit l; on level 0 it may be equal. */
+struct wheel {
+    uint64_t now;
+    uint64_t base;
+    struct bound bound;
+    unsigned levels; /* a bit for each that is occupied */
+    uint64_t occupied[WHEEL_LEVELS][WHEEL_WORDS];
+    struct link slots[WHEEL_LEVELS][WHEEL_SLOTS];
+};
+
+/* Where the wheel goes next. */
+struct wheel_place {
+    unsigned level;
+    unsigned digit;
+    uint64_t time; /* nothing in the slot is due before */
+};
+
+static void *
+wheel_make(const struct contender_setup *setup)
+{
+    struct wheel *wheel = malloc(sizeof *wheel);
+    unsigned level, digit;
+
+    if (wheel == NULL) {
+        return NULL;
+    }
+    memset(wheel, 0, sizeof *wheel);
+    for (level = 0; level < WHEEL_LEVELS; level++) {
+        for (digit = 0; digit < WHEEL_SLOTS; digit++) {
+            links_init(&wheel->slots[level][digit]);
+        }
+    }
+    wheel->now = setup->now;
+    wheel->base = setup->now;
+    bound_set(&wheel->bound, LINKS_NEVER, true);
+    return wheel;
+}
+
+static inline void
+wheel_insert(struct wheel *wheel, struct timer *timer)
+{
+    uint64_t differs = (timer->deadline ^ wheel->base) | 1;
+    unsigned level = (63u - (unsigned)__builtin_clzll(differs)) / WHEEL_BITS;
+    unsigned digit =
+        (unsigned)(timer->deadline >> level * WHEEL_BITS) % WHEEL_SLOTS;
+
+    links_append(&wheel->slots[level][digit], &timer->link);
+    wheel->occupied[level][digit / 64] |= UINT64_C(1) << digit % 64;
+    wheel->levels |= 1u << level;
+}
+
+static void
+wheel_start(void *self, struct object *object, uint64_t ttl)
+{
+    struct wheel *wheel = (struct wheel *)self;
+    struct timer *timer = links_timer(object);
+
+    if (links_running(timer)) {
+        bound_stop(&wheel->bound, timer->deadline);
+        links_unlink(&timer->link);
+    }
+    timer->deadline = links_deadline(wheel->now, ttl);
+    bound_start(&wheel->bound, timer->deadline);
+    wheel_insert(wheel, timer);
+}
+
+static bool
+wheel_stop(void *self, struct object *object)
+{
+    struct wheel *wheel = (struct wheel *)self;
+    struct timer *timer = links_timer(object);
+
+    if (!links_running(timer)) {
+        return false;
+    }
+    bound_stop(&wheel->bound, timer->deadline);
+    links_remove(timer);
+    return true;
+}
+
+/* The slot that comes up first: upper levels are later than all of lower ones.
+ * False: the wheel is empty. */
+static bool
+wheel_find(const struct wheel *wheel, struct wheel_place *place)
+{
+    unsigned level, shift, word = 0;
+    const uint64_t *occupied;
+    uint64_t above;
+
+    if (wheel->levels == 0) {
+        return false;
+    }
+    level = (unsigned)__builtin_ctz(wheel->levels);
+    occupied = wheel->occupied[level];
+    while (occupied[word] == 0) {
+        word++;
+    }
+    shift = level * WHEEL_BITS;
+    above = level + 1 < WHEEL_LEVELS
+                ? wheel->base >> (shift + WHEEL_BITS) << (shift + WHEEL_BITS)
+                : 0;
+    place->level = level;
+    place->digit = word * 64 + (unsigned)__builtin_ctzll(occupied[word]);
+    place->time = above | (uint64_t)place->digit << shift;
+    return true;
+}
+
+/* The slot is, or is about to be, empty. */
+static void
+wheel_clear(struct wheel *wheel, const struct wheel_place *place)
+{
+    uint64_t *occupied = wheel->occupied[place->level];
+
+    occupied[place->digit / 64] &= ~(UINT64_C(1) << place->digit % 64);
+    if ((occupied[0] | occupied[1] | occupied[2] | occupied[3]) == 0) {
+        wheel->levels &= ~(1u << place->level);
+    }
+}
+
+/* The base has entered a slot of an upper level: its timers move down. */
+static void
+wheel_cascade(struct wheel *wheel, struct link *slot)
+{
+    struct link *link = slot->next;
+
+    links_init(slot);
+    while (link != slot) {
+        struct link *next = link->next;
+
+        __builtin_prefetch(next);
+        wheel_insert(wheel, links_timer_of(link));
+        link = next;
+    }
+}
+
+static size_t
+wheel_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
+          void *arg)
+{
+    struct wheel *wheel = (struct wheel *)self;
+    struct wheel_place place;
+    size_t fired = 0;
+
+    wheel->now = now;
+    if (now < wheel->bound.time) {
+        return 0;
+    }
+    wheel->bound.exact = false;
+    for (;;) {
+        struct link *slot;
+
+        if (!wheel_find(wheel, &place)) {
+            wheel->base = now;
+            bound_set(&wheel->bound, LINKS_NEVER, true);
+            return fired;
+        }
+        if (place.time > now) {
+            /* All slots up to now are done, so those that are left stand where
+             * they stand for this base too. */
+            wheel->base = now;
+            bound_set(&wheel->bound, place.time, false);
+            return fired;
+        }
+        if (place.time > wheel->base) {
+            wheel->base = place.time;
+        }
+        slot = &wheel->slots[place.level][place.digit];
+        if (place.level > 0) {
+            wheel_clear(wheel, &place);
+            wheel_cascade(wheel, slot);
+            continue;
+        }
+        fired += links_fire(slot, budget - fired, fire, arg);
+        if (fired == budget) {
+            return fired;
+        }
+        wheel_clear(wheel, &place);
+    }
+}
+
+static uint64_t
+wheel_next(void *self)
+{
+    struct wheel *wheel = (struct wheel *)self;
+    struct wheel_place place;
+
+    if (wheel->bound.exact) {
+        return wheel->bound.time;
+    }
+    while (wheel_find(wheel, &place)) {
+        struct link *slot = &wheel->slots[place.level][place.digit];
+
+        if (!links_empty(slot)) {
+            bound_set(&wheel->bound,
+                      place.level == 0 ? place.time : links_earliest(slot),
+                      true);
+            return wheel->bound.time;
+        }
+        wheel_clear(wheel, &place);
+    }
+    bound_set(&wheel->bound, LINKS_NEVER, true);
+    return LINKS_NEVER;
+}
+
+const struct contender wheel_contender = {
+    .abi = CONTENDER_ABI,
+    .name = "wheel",
+    .title = "hierarchical wheel",
+    .about = "Eight wheels of 256 slots with bitmaps. Start and stop O(1); "
+             "idle ticks are free; a timer moves down once per level.",
+    .kind = CONTENDER_PAPER,
+    .flags =
+        CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
+    .node = sizeof(struct timer),
+    .make = wheel_make,
+    .free = free,
+    .start = wheel_start,
+    .stop = wheel_stop,
+    .mow = wheel_mow,
+    .next = wheel_next,
+};

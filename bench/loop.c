@@ -1,0 +1,269 @@
+/* loop.c - one operation again and again: see loop.h.
+ *
+ * callgrind is told to count only inside the functions named loop_*_block, and
+ * writes down for each call out of them what it took, and what it called in
+ * turn. Blocks of a hundred operations are a tick apart.
+ */
+#include "loop.h"
+#include "workloads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOP_BLOCK 100u
+#define LOOP_BLOCKS 100u
+#define LOOP_TTLS 8u
+#define LOOP_FILL 64u   /* ticks in which the timers are started */
+#define LOOP_MOWS 5000u /* idle ones */
+#define LOOP_FIRES 20000u
+#define LOOP_FAR (UINT64_C(1) << 22) /* ticks that idle timers wait longer */
+#define LOOP_LIMIT UINT64_C(600000000000)
+
+const char *const loop_names[LOOP_OPERATIONS + 1] = {"start", "stop", "restart",
+                                                     "idle",  "fire", NULL};
+
+static enum loop_operation loop_operation;
+static uint64_t loop_done;
+/* Set differently by each block, or the compiler makes one function of two. */
+static volatile int loop_mark;
+
+__attribute__((noinline)) static void
+loop_start_block(struct run *run)
+{
+    loop_mark = LOOP_START;
+    for (uint64_t i = 0; i < LOOP_BLOCK; i++)
+        run_start(run, i);
+}
+
+__attribute__((noinline)) static void
+loop_stop_block(struct run *run)
+{
+    loop_mark = LOOP_STOP;
+    for (uint64_t i = 0; i < LOOP_BLOCK; i++)
+        run_stop(run, i);
+}
+
+__attribute__((noinline)) static void
+loop_restart_block(struct run *run)
+{
+    loop_mark = LOOP_RESTART;
+    for (uint64_t i = 0; i < LOOP_BLOCK; i++)
+        run_start(run, i);
+}
+
+__attribute__((noinline)) static void
+loop_idle_block(struct run *run)
+{
+    loop_mark = LOOP_IDLE;
+    for (uint64_t i = 0; i < LOOP_MOWS; i++)
+        run_tick(run);
+}
+
+__attribute__((noinline)) static uint64_t
+loop_fire_block(struct run *run)
+{
+    uint64_t fired = 0;
+
+    loop_mark = LOOP_FIRE;
+    while (fired < LOOP_FIRES)
+        fired += run_tick(run);
+    return fired;
+}
+
+static void
+loop_ttls(struct run *run)
+{
+    static const uint64_t ttls[LOOP_TTLS] = {10000,  25000,  50000,  100000,
+                                             200000, 300000, 500000, 1000000};
+    uint64_t more = loop_operation == LOOP_IDLE ? LOOP_FAR : 0;
+
+    if (!run_list_ttls(run, LOOP_TTLS))
+        return;
+    for (unsigned i = 0; i < LOOP_TTLS; i++)
+        run->ttls[i] = ttls[i] + more;
+    for (uint64_t i = 0; i < run->cell->n; i++)
+        run_choose(run, i, i % LOOP_TTLS);
+}
+
+/* Starts all timers within so many ticks; then those of the shortest TTL fire
+ * once, if ever: whoever learns from what it sees has seen something. */
+static void
+loop_fill(struct run *run, uint64_t ticks)
+{
+    uint64_t n = run->cell->n;
+    uint64_t done = 0;
+
+    for (uint64_t tick = 1; tick <= ticks; tick++) {
+        for (; done < n * tick / ticks; done++)
+            run_start(run, done);
+        run_tick(run);
+    }
+    while (run->now < run->ttls[0] + ticks && loop_operation != LOOP_IDLE)
+        run_tick(run);
+}
+
+/* A block of starts and one of stops, of which one counts. */
+static void
+loop_pairs(struct run *run)
+{
+    for (unsigned block = 0; block < LOOP_BLOCKS; block++) {
+        for (uint64_t i = 0; loop_operation == LOOP_START && i < LOOP_BLOCK;
+             i++)
+            run_stop(run, i);
+        if (loop_operation == LOOP_START)
+            loop_start_block(run);
+        else
+            loop_stop_block(run);
+        for (uint64_t i = 0; loop_operation == LOOP_STOP && i < LOOP_BLOCK; i++)
+            run_start(run, i);
+        loop_done += LOOP_BLOCK;
+        run_tick(run);
+    }
+}
+
+static void
+loop_play(struct run *run)
+{
+    run->fire = run_fire_again;
+    loop_done = 0;
+    loop_fill(run, loop_operation == LOOP_FIRE ? run->ttls[0] : LOOP_FILL);
+    switch (loop_operation) {
+    case LOOP_START:
+    case LOOP_STOP:
+        loop_pairs(run);
+        break;
+    case LOOP_RESTART:
+        for (unsigned block = 0; block < LOOP_BLOCKS; block++) {
+            loop_restart_block(run);
+            loop_done += LOOP_BLOCK;
+            run_tick(run);
+        }
+        break;
+    case LOOP_IDLE:
+        loop_idle_block(run);
+        loop_done = LOOP_MOWS;
+        break;
+    case LOOP_FIRE:
+    case LOOP_OPERATIONS:
+        loop_done = loop_fire_block(run);
+        break;
+    }
+}
+
+uint64_t
+loop_run(const struct contender *contender, enum loop_operation operation,
+         uint64_t n)
+{
+    static const struct workload workload = {.name = "loop",
+                                             .longest = LOOP_FAR + 1000000,
+                                             .ttls = loop_ttls,
+                                             .play = loop_play};
+    const struct cell cell = {&workload, n, 0, 1};
+    struct run run;
+
+    loop_operation = operation;
+    loop_done = 0;
+    run_play(&run, &cell, contender, 0, LOOP_LIMIT);
+    run_release();
+    return run.end == RUN_OK ? loop_done : 0;
+}
+
+/* What a callgrind profile says: the cost of all calls of the function, or of
+ * all calls out of the blocks, and how many of the former there were. */
+static uint64_t
+loop_read_profile(FILE *file, const char *function, uint64_t *calls)
+{
+    char line[4096];
+    uint64_t sum = 0;
+    bool in_block = false;
+    bool is_function = false;
+
+    *calls = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        uint64_t count;
+        uint64_t cost;
+
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "fn=", 3) == 0)
+            in_block = strstr(line, "_block") != NULL;
+        else if (strncmp(line, "cfn=", 4) == 0)
+            is_function = function != NULL && strcmp(line + 4, function) == 0;
+        if (sscanf(line, "calls=%" SCNu64, &count) != 1)
+            continue;
+        if (fgets(line, sizeof line, file) == NULL ||
+            sscanf(line, "%*s %" SCNu64, &cost) != 1)
+            break;
+        if (function != NULL ? is_function : in_block) {
+            sum += cost;
+            *calls += count;
+        }
+    }
+    return sum;
+}
+
+/* Runs "lawn bench --loop" under callgrind, and tells how many operations it
+ * did. */
+static uint64_t
+loop_profile(const char *contender, const char *operation, uint64_t n,
+             const char *profile)
+{
+    char program[1024];
+    char command[2048];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    uint64_t done = 0;
+    FILE *child;
+
+    if (length <= 0 || memchr(program, '\'', (size_t)length) != NULL)
+        return 0;
+    program[length] = '\0';
+    snprintf(command, sizeof command,
+             "valgrind -q --tool=callgrind --toggle-collect='loop_*_block' "
+             "--compress-strings=no --compress-pos=no "
+             "--callgrind-out-file='%s' '%s' bench --loop %s/%s --n %" PRIu64
+             " 2>/dev/null",
+             profile, program, contender, operation, n);
+    child = popen(command, "r");
+    if (child == NULL)
+        return 0;
+    if (fscanf(child, "%" SCNu64, &done) != 1)
+        done = 0;
+    return pclose(child) == 0 ? done : 0;
+}
+
+double
+loop_count(const struct contender *contender, enum loop_operation operation,
+           uint64_t n, const char *function, const char **why)
+{
+    char profile[] = "/tmp/lawn-bench-XXXXXX";
+    int made = mkstemp(profile);
+    const char *wrong = NULL;
+    uint64_t done;
+    uint64_t calls = 0;
+    uint64_t sum = 0;
+    FILE *file;
+
+    if (made < 0)
+        wrong = "no temporary file can be made in /tmp";
+    else if (system("valgrind --version >/dev/null 2>&1") != 0)
+        wrong = "valgrind is missing: apt-get install valgrind";
+    done = wrong == NULL ? loop_profile(contender->name, loop_names[operation],
+                                        n, profile)
+                         : 0;
+    file = done != 0 ? fopen(profile, "r") : NULL;
+    if (file != NULL) {
+        sum = loop_read_profile(file, function, &calls);
+        fclose(file);
+    }
+    if (made >= 0) {
+        close(made);
+        unlink(profile);
+    }
+    if (calls == 0) {
+        if (why != NULL)
+            *why = wrong != NULL ? wrong : "callgrind gave no profile";
+        return -1;
+    }
+    return (double)sum / (double)(function != NULL ? calls : done);
+}

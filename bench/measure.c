@@ -1,0 +1,281 @@
+/* measure.c - interleaved runs of cells on contenders: see measure.h. */
+#include "measure.h"
+#include "stopwatch.h"
+#include "workloads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A second, and a microsecond per timer and stage: forty times what the good
+ * ones need. */
+#define MEASURE_LIMIT UINT64_C(1000000000)
+#define MEASURE_LIMIT_EACH UINT64_C(4000)
+
+/* Cells of one life, being measured. */
+struct measure_group {
+    const struct measure_plan *plan;
+    struct results_cell *cells; /* in the results */
+    size_t count;
+    unsigned last_stage;
+    unsigned done; /* runs, of the whole plan */
+};
+
+static int
+measure_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double
+results_median(const struct results_row *row)
+{
+    unsigned middle = row->runs / 2;
+
+    return row->runs % 2 != 0 ? row->ns[middle]
+                              : (row->ns[middle - 1] + row->ns[middle]) / 2;
+}
+
+static void
+measure_excuse(struct results_row *row, enum run_end end)
+{
+    static const char *const why[] = {
+        [RUN_MEMORY] = "out of memory",
+        [RUN_SLOW] = "given up: too slow",
+        [RUN_STOPPED] = "interrupted",
+        [RUN_UNFIT] = "made for one TTL only",
+    };
+
+    row->end = end;
+    row->why = why[end];
+}
+
+static uint64_t
+measure_limit(const struct measure_plan *plan, uint64_t n)
+{
+    return plan->limit_ns != 0 ? plan->limit_ns
+                               : MEASURE_LIMIT + n * MEASURE_LIMIT_EACH;
+}
+
+/* What a run took goes to the rows of all cells that it was for. */
+static void
+measure_keep(struct measure_group *group, size_t which, const struct run *run)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        struct results_row *row = &group->cells[i].row[which];
+        const struct run_stage *stage =
+            &run->stages[group->cells[i].cell.workload->stage];
+
+        if (stage->ops == 0) {
+            /* A run that was interrupted leaves the earlier ones valid. */
+            if (run->end != RUN_STOPPED || row->runs == 0)
+                measure_excuse(row, run->end);
+            continue;
+        }
+        if (row->runs > 0 && stage->checksum != row->checksum)
+            row->why = "differs from itself in another run";
+        row->checksum = stage->checksum;
+        row->ops = stage->ops;
+        row->ns[row->runs++] = (double)stage->ns / (double)stage->ops;
+        row->bytes = (double)run->contender->node +
+                     (double)run->bytes / (double)run->cell->n;
+    }
+}
+
+/* Whether any of a contender's rows can still be measured. */
+static bool
+measure_wanted(const struct measure_group *group, size_t which)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->cells[i].row[which].end == RUN_OK)
+            return true;
+    }
+    return false;
+}
+
+static void
+measure_tail(struct measure_group *group, size_t which)
+{
+    static struct stopwatch watch;
+    const struct measure_plan *plan = group->plan;
+    const struct cell *cell = &group->cells[0].cell;
+    struct run run;
+
+    stopwatch_wrap(&watch, plan->contenders[which], &run);
+    run_play(&run, cell, &watch.contender, group->last_stage,
+             2 * measure_limit(plan, cell->n));
+    for (size_t i = 0; i < group->count; i++) {
+        struct results_row *row = &group->cells[i].row[which];
+        unsigned stage = group->cells[i].cell.workload->stage;
+        const struct histogram *histogram = &watch.stages[stage];
+
+        row->has_tail = run.stages[stage].ops != 0 && histogram->count > 0;
+        row->p50 = histogram_at(histogram, 5000);
+        row->p99 = histogram_at(histogram, 9900);
+        row->p9999 = histogram_at(histogram, 9999);
+        row->max = histogram->max;
+    }
+}
+
+/* One more run of each contender that is still in the race, beginning with
+ * another one each time. */
+static void
+measure_round(struct measure_group *group, unsigned round)
+{
+    const struct measure_plan *plan = group->plan;
+    const struct cell *cell = &group->cells[0].cell;
+    unsigned all = (plan->runs + plan->tails) *
+                   (unsigned)(plan->cell_count * plan->contender_count);
+
+    for (size_t i = 0; i < plan->contender_count; i++) {
+        size_t which = (i + round) % plan->contender_count;
+        struct run run;
+
+        if (!run_interrupted() && measure_wanted(group, which)) {
+            if (plan->progress != NULL)
+                plan->progress(cell, plan->contenders[which], group->done, all);
+            if (round < plan->runs) {
+                run_play(&run, cell, plan->contenders[which], group->last_stage,
+                         measure_limit(plan, cell->n));
+                measure_keep(group, which, &run);
+            } else {
+                measure_tail(group, which);
+            }
+        }
+        group->done += (unsigned)group->count;
+    }
+}
+
+/* Whether all exact contenders fired the same timers at the same times. */
+static bool
+measure_agrees(const struct results_cell *cell)
+{
+    const struct results_row *first = NULL;
+    bool agrees = true;
+
+    for (size_t i = 0; i < cell->rows; i++) {
+        const struct results_row *row = &cell->row[i];
+
+        if ((row->contender->flags & CONTENDER_EXACT) == 0 || row->runs == 0)
+            continue;
+        first = first != NULL ? first : row;
+        if (row->checksum == first->checksum && row->why == NULL)
+            continue;
+        fprintf(stderr,
+                "lawn bench: %s n=%" PRIu64 " t=%" PRIu64 " seed=%" PRIu64
+                ": %s fired other timers, or at other times, than %s "
+                "(%016" PRIx64 ", %016" PRIx64 ")\n",
+                cell->cell.workload->name, cell->cell.n, cell->cell.t,
+                cell->cell.seed, row->contender->name, first->contender->name,
+                row->checksum, first->checksum);
+        agrees = false;
+    }
+    return agrees;
+}
+
+/* Contenders that were given up in the same life with fewer timers are not
+ * tried with more. */
+static void
+measure_learn(const struct results *results, struct results_cell *cell)
+{
+    for (size_t i = 0; i < results->cells; i++) {
+        const struct results_cell *other = &results->cell[i];
+
+        if (other->cell.workload != cell->cell.workload ||
+            other->cell.n >= cell->cell.n ||
+            (other->cell.t != cell->cell.t &&
+             !(other->cell.t == other->cell.n && cell->cell.t == cell->cell.n)))
+            continue;
+        for (size_t k = 0; k < cell->rows; k++) {
+            if (other->row[k].end == RUN_SLOW) {
+                cell->row[k].end = RUN_SLOW;
+                cell->row[k].why = "given up with fewer timers";
+            }
+        }
+    }
+}
+
+/* Adds the cell with empty rows. */
+static bool
+measure_add(const struct measure_plan *plan, struct results *results,
+            const struct cell *cell)
+{
+    struct results_cell *added = &results->cell[results->cells];
+
+    added->cell = *cell;
+    added->rows = plan->contender_count;
+    added->row = calloc(added->rows, sizeof *added->row);
+    if (added->row == NULL)
+        return false;
+    for (size_t i = 0; i < added->rows; i++)
+        added->row[i].contender = plan->contenders[i];
+    measure_learn(results, added);
+    results->cells++;
+    return true;
+}
+
+static void
+measure_sort(struct measure_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        for (size_t k = 0; k < group->cells[i].rows; k++) {
+            struct results_row *row = &group->cells[i].row[k];
+
+            qsort(row->ns, row->runs, sizeof row->ns[0], measure_compare);
+        }
+    }
+}
+
+/* From the given cell of the plan on, as many as are played together. */
+static size_t
+measure_group_size(const struct measure_plan *plan, size_t first)
+{
+    const struct cell *cells = plan->cells;
+    size_t i = first + 1;
+
+    while (i < plan->cell_count &&
+           cells[i].workload->play == cells[first].workload->play &&
+           cells[i].workload != cells[i - 1].workload &&
+           cells[i].n == cells[first].n && cells[i].t == cells[first].t &&
+           cells[first].workload->uses_t)
+        i++;
+    return i - first;
+}
+
+bool
+measure(const struct measure_plan *plan, struct results *results)
+{
+    struct measure_group group = {.plan = plan};
+    bool agrees = true;
+    size_t i = 0;
+
+    results->cell = realloc(results->cell, (results->cells + plan->cell_count) *
+                                               sizeof *results->cell);
+    if (results->cell == NULL && plan->cell_count > 0)
+        return false;
+    while (i < plan->cell_count && !run_interrupted()) {
+        group.cells = &results->cell[results->cells];
+        group.count = measure_group_size(plan, i);
+        group.last_stage = 0;
+        for (size_t k = 0; k < group.count; k++, i++) {
+            unsigned stage = plan->cells[i].workload->stage;
+
+            if (stage > group.last_stage)
+                group.last_stage = stage;
+            if (!measure_add(plan, results, &plan->cells[i]))
+                return false;
+        }
+        for (unsigned round = 0; round < plan->runs + plan->tails; round++)
+            measure_round(&group, round);
+        measure_sort(&group);
+        for (size_t k = 0; k < group.count; k++)
+            agrees = measure_agrees(&group.cells[k]) && agrees;
+    }
+    run_release();
+    results->complete = !run_interrupted();
+    return agrees;
+}

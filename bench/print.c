@@ -1,0 +1,193 @@
+/* print.c - results as text and CSV; the list of what there is. */
+#include "print.h"
+#include "contenders.h"
+#include "text.h"
+#include "workloads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRINT_WIDTH 78
+
+/* Rows with figures come first, the fastest first. */
+static int
+print_compare(const void *a, const void *b)
+{
+    const struct results_row *x = *(const struct results_row *const *)a;
+    const struct results_row *y = *(const struct results_row *const *)b;
+
+    if (x->runs == 0 || y->runs == 0)
+        return (x->runs == 0) - (y->runs == 0);
+    return (results_median(x) > results_median(y)) -
+           (results_median(x) < results_median(y));
+}
+
+static void
+print_row(FILE *out, const struct results_row *row, double best)
+{
+    double median;
+
+    fprintf(out, "  %-9s", row->contender->name);
+    if (row->runs == 0) {
+        fprintf(out, " %s\n", row->why);
+        return;
+    }
+    median = results_median(row);
+    fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f  %6.1f", median, row->ns[0],
+            row->ns[row->runs - 1], median / best, row->bytes);
+    if (row->has_tail)
+        fprintf(out, "  %9s %9s %9s", text_lateness(row->p99).s,
+                text_lateness(row->p9999).s, text_lateness(row->max).s);
+    putc('\n', out);
+}
+
+static void
+print_cell(FILE *out, const struct results_cell *cell)
+{
+    const struct results_row *rows[CONTENDERS_MAX];
+    const struct workload *workload = cell->cell.workload;
+    double best = 0;
+
+    for (size_t i = 0; i < cell->rows; i++)
+        rows[i] = &cell->row[i];
+    qsort(rows, cell->rows, sizeof rows[0], print_compare);
+    for (size_t i = cell->rows; i-- > 0;) {
+        if (rows[i]->runs > 0 && rows[i]->contender->kind != CONTENDER_FLOOR)
+            best = results_median(rows[i]);
+    }
+    fprintf(out, "\n%s %s, %s timers", workload->name, workload->title,
+            text_count(cell->cell.n).s);
+    if (workload->uses_t)
+        fprintf(out, ", %s TTL%s", text_count(cell->cell.t).s,
+                cell->cell.t == 1 ? "" : "s");
+    fprintf(out, ", seed %" PRIu64 ": %s\n", cell->cell.seed,
+            workload->operation);
+    fprintf(out, "  %-9s %8s  %8s %8s  %7s  %6s  %9s %9s %9s\n", "", "ns/op",
+            "min", "max", "x best", "bytes", "p99", "p99.99", "max");
+    for (size_t i = 0; i < cell->rows; i++)
+        print_row(out, rows[i], best);
+}
+
+static void
+print_counts(FILE *out, const struct results *results)
+{
+    fprintf(out,
+            "\ninstructions per operation (callgrind), 10,000 timers, 8 TTLs\n"
+            "  %-9s %8s %8s %8s %8s %8s\n",
+            "", "start", "stop", "restart", "idle", "fire");
+    for (size_t i = 0; i < results->counts; i++) {
+        const struct results_count *count = &results->count[i];
+
+        fprintf(out, "  %-9s %8.1f %8.1f %8.1f %8.1f %8.1f\n",
+                count->contender->name, count->start, count->stop,
+                count->restart, count->idle, count->fire);
+    }
+}
+
+void
+print_text(FILE *out, const struct results *results)
+{
+    for (size_t i = 0; i < results->cells; i++)
+        print_cell(out, &results->cell[i]);
+    if (results->counts > 0)
+        print_counts(out, results);
+}
+
+void
+print_csv(FILE *out, const struct results *results)
+{
+    fputs("workload,n,t,seed,contender,runs,ns_median,ns_min,ns_max,ops,"
+          "checksum,bytes,p50,p99,p9999,max,why\n",
+          out);
+    for (size_t i = 0; i < results->cells; i++) {
+        const struct results_cell *cell = &results->cell[i];
+
+        for (size_t k = 0; k < cell->rows; k++) {
+            const struct results_row *row = &cell->row[k];
+
+            fprintf(out, "%s,%" PRIu64 ",", cell->cell.workload->name,
+                    cell->cell.n);
+            if (cell->cell.workload->uses_t)
+                fprintf(out, "%" PRIu64, cell->cell.t);
+            fprintf(out, ",%" PRIu64 ",%s,%u,", cell->cell.seed,
+                    row->contender->name, row->runs);
+            if (row->runs > 0)
+                fprintf(out, "%.2f,%.2f,%.2f,%" PRIu64 ",%016" PRIx64 ",%.2f,",
+                        results_median(row), row->ns[0], row->ns[row->runs - 1],
+                        row->ops, row->checksum, row->bytes);
+            else
+                fputs(",,,,,,", out);
+            if (row->has_tail)
+                fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
+                        row->p50, row->p99, row->p9999, row->max);
+            else
+                fputs(",,,,", out);
+            fprintf(out, "%s\n", row->why != NULL ? row->why : "");
+        }
+    }
+}
+
+/* Prints words, broken into lines behind an indentation. */
+static void
+print_wrapped(FILE *out, int indent, const char *text)
+{
+    int column = indent;
+
+    fprintf(out, "%*s", indent, "");
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+
+        if (column > indent && column + 1 + length > PRINT_WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            putc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    putc('\n', out);
+}
+
+static void
+print_contender(FILE *out, const struct contender *contender)
+{
+    unsigned lines = contenders_lines(contender);
+
+    fprintf(out, "  %-9s %s", contender->name, contender->title);
+    if (contender->version != NULL)
+        fprintf(out, ", %s", contender->version());
+    if (lines != 0)
+        fprintf(out, "; %u lines", lines);
+    putc('\n', out);
+    print_wrapped(out, 12, contender->about);
+}
+
+void
+print_list(FILE *out)
+{
+    size_t count;
+    const struct contender *const *all = contenders_all(&count);
+    const struct contenders_missing *missing;
+
+    fputs("contenders:\n", out);
+    for (size_t i = 0; i < count; i++)
+        print_contender(out, all[i]);
+    missing = contenders_missing(&count);
+    if (count > 0)
+        fputs("\nleft out of this build:\n", out);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  %-9s %s\n", missing[i].name, missing[i].why);
+    fputs("\nworkloads (t: for each number of TTLs):\n", out);
+    for (size_t i = 0; i < workloads_count; i++) {
+        fprintf(out, "  %-5s %s%s\n", workloads[i].name, workloads[i].title,
+                workloads[i].uses_t ? ", t" : "");
+        print_wrapped(out, 8, workloads[i].imitates);
+        fprintf(out, "        counted: %s\n", workloads[i].operation);
+        print_wrapped(out, 8, workloads[i].parameters);
+    }
+}

@@ -1,0 +1,16 @@
+/* print.h - results as text, CSV and JSON. */
+#ifndef LAWN_BENCH_PRINT_H
+#define LAWN_BENCH_PRINT_H
+
+#include "results.h"
+
+#include <stdio.h>
+
+void print_text(FILE *out, const struct results *results);
+void print_csv(FILE *out, const struct results *results);
+void print_json(FILE *out, const struct results *results);
+
+/* What there is: contenders, missing ones, workloads. */
+void print_list(FILE *out);
+
+#endif

@@ -1,0 +1,378 @@
+/* report_picture.c - the picture: four small plots of time over t, in SVG.
+ *
+ * lawn is drawn in green on top of all others, schemes in grey, libraries in
+ * blue, the floor dotted; each line has its name at its end, and names that
+ * would touch are moved apart. O(cells * rows) for each plot.
+ */
+#include "report.h"
+#include "workloads.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PANELS 4
+#define LINES_MAX 32
+#define POINTS_MAX 16
+
+enum {
+    WIDTH = 900,
+    PANEL_WIDTH = 440,
+    PANEL_HEIGHT = 330,
+    PLOT_LEFT = 48,
+    PLOT_RIGHT = 344, /* from here on, names */
+    PLOT_TOP = 44,
+    PLOT_BOTTOM = 286,
+    TOP = 66, /* of the first row of panels */
+    HEIGHT = TOP + 2 * PANEL_HEIGHT + 24,
+    NAME_GAP = 13,
+};
+
+struct report_point {
+    uint64_t t;
+    double ns;
+};
+
+/* A contender in a panel: points ascending in t. */
+struct report_line {
+    const struct contender *contender;
+    size_t points;
+    struct report_point point[POINTS_MAX];
+    double name_y;
+};
+
+/* A plot: x is log t from 1 to t_most, y is log ns from low to high. */
+struct report_panel {
+    const struct workload *workload;
+    uint64_t n;
+    size_t lines;
+    struct report_line line[LINES_MAX];
+    uint64_t t_most;
+    double low, high;
+};
+
+static const char report_style[] =
+    "<style>\n"
+    "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,"
+    "'DejaVu Sans',sans-serif;fill:#565e5a}\n"
+    "path{fill:none;stroke-linejoin:round;stroke-linecap:round}\n"
+    ".bg{fill:#fff}.grid{stroke:#e6e9e6}\n"
+    ".title{font-size:19px;font-weight:600;fill:#1b1f1d}\n"
+    ".head{font-size:14px;font-weight:600;fill:#1b1f1d}\n"
+    ".lead{stroke:#d5d9d6}.name{font-size:11px}\n"
+    ".paper{stroke:#9aa19d;stroke-width:1.4}text.paper{fill:#666e6a}\n"
+    ".peer{stroke:#3f7fc0;stroke-width:1.6}text.peer{fill:#1d5f9f}\n"
+    ".floor{stroke:#7b837f;stroke-width:1.6;stroke-dasharray:1 5}\n"
+    ".ours{stroke:#00814a;stroke-width:3.6}\n"
+    "text.ours{fill:#00814a;font-weight:700;font-size:13px}\n"
+    "circle.ours{fill:#00814a;stroke:none}\n"
+    "text.paper,text.peer,text.floor,text.ours{stroke:none}\n"
+    "@media (prefers-color-scheme:dark){\n"
+    "text{fill:#a9b2ad}.bg{fill:#0d1117}.grid{stroke:#262d2a}\n"
+    ".title,.head{fill:#e8ece9}.lead{stroke:#3a423e}\n"
+    ".paper{stroke:#6d7571}text.paper{fill:#9aa39e}\n"
+    ".peer{stroke:#64aeea}text.peer{fill:#7fbcf0}.floor{stroke:#88918c}\n"
+    ".ours{stroke:#40d98d}text.ours,circle.ours{fill:#40d98d}}\n"
+    "</style>\n";
+
+static const char *
+report_class(const struct contender *contender)
+{
+    switch (contender->kind) {
+    case CONTENDER_OURS:
+        return "ours";
+    case CONTENDER_PEER:
+        return "peer";
+    case CONTENDER_FLOOR:
+        return "floor";
+    case CONTENDER_PAPER:
+    default:
+        return "paper";
+    }
+}
+
+static void
+report_text(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '<')
+            fputs("&lt;", out);
+        else if (*text == '&')
+            fputs("&amp;", out);
+        else
+            putc(*text, out);
+    }
+}
+
+static double
+report_x(const struct report_panel *panel, uint64_t t)
+{
+    double span = panel->t_most > 1 ? log((double)panel->t_most) : 1;
+
+    return PLOT_LEFT + 10 +
+           (PLOT_RIGHT - PLOT_LEFT - 24) * log((double)t) / span;
+}
+
+static double
+report_y(const struct report_panel *panel, double ns)
+{
+    return PLOT_BOTTOM - (PLOT_BOTTOM - PLOT_TOP) * log(ns / panel->low) /
+                             log(panel->high / panel->low);
+}
+
+static struct report_line *
+report_line_of(struct report_panel *panel, const struct contender *contender)
+{
+    for (size_t i = 0; i < panel->lines; i++)
+        if (panel->line[i].contender == contender)
+            return &panel->line[i];
+    if (panel->lines == LINES_MAX)
+        return NULL;
+    panel->line[panel->lines].contender = contender;
+    return &panel->line[panel->lines++];
+}
+
+static void
+report_add(struct report_panel *panel, uint64_t t,
+           const struct results_row *row)
+{
+    struct report_line *line = report_line_of(panel, row->contender);
+    double ns = results_median(row);
+    size_t at;
+
+    if (!line || line->points == POINTS_MAX || !(ns > 0))
+        return;
+    for (at = line->points; at > 0 && line->point[at - 1].t > t; at--)
+        line->point[at] = line->point[at - 1];
+    line->point[at] = (struct report_point){t, ns};
+    line->points++;
+    if (t > panel->t_most)
+        panel->t_most = t;
+    if (panel->low == 0 || ns < panel->low)
+        panel->low = ns;
+    if (ns > panel->high)
+        panel->high = ns;
+}
+
+/* Gathers what the panel shows; without points, low stays 0. */
+static void
+report_gather(struct report_panel *panel, const struct results *results,
+              const char *name, uint64_t n)
+{
+    memset(panel, 0, sizeof *panel);
+    panel->n = n;
+    for (size_t i = 0; i < results->cells; i++) {
+        const struct results_cell *cell = &results->cell[i];
+
+        if (strcmp(cell->cell.workload->name, name) != 0)
+            continue;
+        panel->workload = cell->cell.workload;
+        if (cell->cell.n != n || cell->cell.t == 0)
+            continue;
+        for (size_t j = 0; j < cell->rows; j++)
+            if (cell->row[j].end == RUN_OK && cell->row[j].runs > 0)
+                report_add(panel, cell->cell.t, &cell->row[j]);
+    }
+    panel->low *= 0.85;
+    panel->high *= 1.15;
+    if (panel->high < 10 * panel->low)
+        panel->high = 10 * panel->low;
+}
+
+static void
+report_tick(FILE *out, double ns)
+{
+    if (ns < 999)
+        fprintf(out, "%.0f ns", ns);
+    else if (ns < 999e3)
+        fprintf(out, "%.0f µs", ns / 1e3);
+    else
+        fprintf(out, "%.0f ms", ns / 1e6);
+}
+
+static void
+report_axis_y(FILE *out, const struct report_panel *panel)
+{
+    for (double decade = 1; decade < 1e12; decade *= 10) {
+        bool narrow = panel->high / panel->low < 100;
+
+        for (double ns = decade; ns < 9 * decade;
+             ns *= narrow && ns < 3 * decade ? 3 : 10) {
+            double y = report_y(panel, ns);
+
+            if (ns < panel->low || ns > panel->high)
+                continue;
+            fprintf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", PLOT_LEFT,
+                    y, PLOT_RIGHT - 8);
+            fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
+                    PLOT_LEFT - 6, y + 4);
+            report_tick(out, ns);
+            fputs("</text>\n", out);
+        }
+    }
+}
+
+static void
+report_axis_x(FILE *out, const struct report_panel *panel)
+{
+    double last = -100;
+
+    for (uint64_t t = 1; t <= panel->t_most; t *= 10) {
+        double x = report_x(panel, t);
+
+        if (x - last < 28)
+            continue;
+        last = x;
+        fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", x,
+                PLOT_BOTTOM + 18);
+        if (t < 1000)
+            fprintf(out, "%llu</text>\n", (unsigned long long)t);
+        else if (t < 1000000)
+            fprintf(out, "%lluk</text>\n", (unsigned long long)t / 1000);
+        else
+            fprintf(out, "%lluM</text>\n", (unsigned long long)t / 1000000);
+        if (t > UINT64_MAX / 10)
+            break;
+    }
+    fprintf(out,
+            "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">"
+            "t, different TTLs</text>\n",
+            (PLOT_LEFT + PLOT_RIGHT) / 2, PLOT_BOTTOM + 36);
+}
+
+/* Sets name_y: near the line's end, and apart from the others. Lines are in
+ * the order of their ends afterwards, the slowest first. */
+static void
+report_place_names(struct report_panel *panel)
+{
+    double limit = PLOT_TOP;
+
+    for (size_t i = 0; i < panel->lines; i++) {
+        struct report_line line = panel->line[i];
+        size_t at = i;
+
+        line.name_y = report_y(panel, line.point[line.points - 1].ns);
+        for (; at > 0 && panel->line[at - 1].name_y > line.name_y; at--)
+            panel->line[at] = panel->line[at - 1];
+        panel->line[at] = line;
+    }
+    for (size_t i = 0; i < panel->lines; i++) {
+        if (panel->line[i].name_y < limit)
+            panel->line[i].name_y = limit;
+        limit = panel->line[i].name_y + NAME_GAP;
+    }
+    limit = PLOT_BOTTOM;
+    for (size_t i = panel->lines; i-- > 0;) {
+        if (panel->line[i].name_y > limit)
+            panel->line[i].name_y = limit;
+        limit = panel->line[i].name_y - NAME_GAP;
+    }
+}
+
+static void
+report_draw_line(FILE *out, const struct report_panel *panel,
+                 const struct report_line *line)
+{
+    const char *class = report_class(line->contender);
+    const struct report_point *end = &line->point[line->points - 1];
+    double x = report_x(panel, end->t), y = report_y(panel, end->ns);
+
+    fprintf(out, "<path class=\"lead\" d=\"M%.1f %.1fH%dL%d %.1f\"/>", x + 5, y,
+            PLOT_RIGHT - 6, PLOT_RIGHT + 2, line->name_y);
+    fprintf(out, "<path class=\"%s\" d=\"", class);
+    for (size_t i = 0; i < line->points; i++)
+        fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M',
+                report_x(panel, line->point[i].t),
+                report_y(panel, line->point[i].ns));
+    /* A line of one point would not be seen. */
+    fputs(line->points == 1 ? "h4\"/>" : "\"/>", out);
+    if (line->contender->kind == CONTENDER_OURS)
+        for (size_t i = 0; i < line->points; i++)
+            fprintf(out,
+                    "<circle class=\"ours\" cx=\"%.1f\" cy=\"%.1f\" "
+                    "r=\"4.5\"/>",
+                    report_x(panel, line->point[i].t),
+                    report_y(panel, line->point[i].ns));
+    fprintf(out, "<text class=\"name %s\" x=\"%d\" y=\"%.1f\">", class,
+            PLOT_RIGHT + 6, line->name_y + 4);
+    report_text(out, line->contender->name);
+    fputs("</text>\n", out);
+}
+
+static void
+report_draw(FILE *out, struct report_panel *panel, const char *name)
+{
+    size_t kept = 0;
+
+    fputs("<text class=\"head\" x=\"0\" y=\"18\">", out);
+    report_text(out, panel->workload ? panel->workload->title : name);
+    fputs("</text>\n", out);
+    for (size_t i = 0; i < panel->lines; i++)
+        if (panel->line[i].points > 0)
+            panel->line[kept++] = panel->line[i];
+    panel->lines = kept;
+    if (kept == 0) {
+        fprintf(out,
+                "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">"
+                "not measured</text>\n",
+                (PLOT_LEFT + PLOT_RIGHT) / 2, (PLOT_TOP + PLOT_BOTTOM) / 2);
+        return;
+    }
+    report_axis_y(out, panel);
+    report_axis_x(out, panel);
+    report_place_names(panel);
+    for (int ours = 0; ours <= 1; ours++)
+        for (size_t i = 0; i < kept; i++)
+            if ((panel->line[i].contender->kind == CONTENDER_OURS) == ours)
+                report_draw_line(out, panel, &panel->line[i]);
+}
+
+/* 10^6 if it was run, else the largest that was. */
+static uint64_t
+report_choose_n(const struct results *results)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < results->cells; i++) {
+        uint64_t n = results->cell[i].cell.n;
+
+        if (n == 1000000)
+            return n;
+        if (n > most)
+            most = n;
+    }
+    return most;
+}
+
+bool
+report_headline_svg(FILE *out, const struct results *results)
+{
+    static const char *const names[PANELS] = {"W3", "W4", "W1", "W2"};
+    uint64_t n = report_choose_n(results);
+    struct report_panel panel;
+
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+            "width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"Time per "
+            "operation of lawn and other timer stores over the number of "
+            "different TTLs\">\n%s",
+            WIDTH, HEIGHT, WIDTH, HEIGHT, report_style);
+    fprintf(out, "<rect class=\"bg\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n",
+            WIDTH, HEIGHT);
+    fputs("<text class=\"title\" x=\"20\" y=\"34\">Time per operation, ", out);
+    fprintf(out, "%llu timers</text>\n", (unsigned long long)n);
+    fprintf(out,
+            "<text x=\"%d\" y=\"34\" text-anchor=\"end\">"
+            "<tspan class=\"ours\">lawn</tspan>, libraries (blue), schemes "
+            "(grey), the floor (dotted). Lower is better.</text>\n",
+            WIDTH - 20);
+    for (size_t i = 0; i < PANELS; i++) {
+        report_gather(&panel, results, names[i], n);
+        fprintf(out, "<g transform=\"translate(%d %d)\">\n",
+                20 + (int)(i % 2) * PANEL_WIDTH,
+                TOP + (int)(i / 2) * PANEL_HEIGHT);
+        report_draw(out, &panel, names[i]);
+        fputs("</g>\n", out);
+    }
+    fputs("</svg>\n", out);
+    return fflush(out) == 0 && !ferror(out);
+}

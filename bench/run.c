@@ -1,0 +1,259 @@
+/* run.c - one run of one workload on one contender: see run.h.
+ *
+ * The memory for objects is taken once and used by all runs, so that every
+ * contender finds its objects at the same addresses.
+ */
+#include "run.h"
+#include "workloads.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define RUN_LINE 64u
+#define RUN_OBJECT 128u /* bytes at least */
+
+/* Kept between runs. */
+static struct {
+    char *objects;
+    size_t objects_size;
+    uint32_t *order; /* and again, behind it */
+    uint64_t order_n;
+    uint64_t order_seed;
+    uint64_t *ttls;
+} run_kept;
+
+static volatile sig_atomic_t run_was_interrupted;
+
+void
+run_interrupt(void)
+{
+    run_was_interrupted = 1;
+}
+
+bool
+run_interrupted(void)
+{
+    return run_was_interrupted != 0;
+}
+
+uint64_t
+run_clock(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void
+run_begin(struct run *run, unsigned stage)
+{
+    run->stage = stage;
+    run->watching = true;
+    run->watch = run_clock();
+}
+
+void
+run_finish(struct run *run, uint64_t ops)
+{
+    uint64_t now = run_clock();
+    struct run_stage *stage = &run->stages[run->stage];
+
+    run->watching = false;
+    run_goes_on(run);
+    if (run->end != RUN_OK)
+        return;
+    stage->ns += now - run->watch;
+    stage->ops += ops;
+    stage->checksum = run->checksum;
+}
+
+bool
+run_goes_on(struct run *run)
+{
+    if (run->end != RUN_OK)
+        return false;
+    if (run->contender->failed != NULL && run->contender->failed(run->self))
+        run->end = RUN_MEMORY;
+    else if (run_interrupted())
+        run->end = RUN_STOPPED;
+    else if (run_clock() > run->limit)
+        run->end = RUN_SLOW;
+    return run->end == RUN_OK;
+}
+
+static void
+run_fire_once(struct object *object, void *arg)
+{
+    run_note((struct run *)arg, object);
+}
+
+void
+run_fire_again(struct object *object, void *arg)
+{
+    struct run *run = (struct run *)arg;
+
+    run_note(run, object);
+    run->contender->start(run->self, object, object->ttl);
+}
+
+/* Bytes that malloc has given away. */
+static size_t
+run_heap(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+void
+run_weigh(struct run *run)
+{
+    size_t heap = run_heap();
+
+    run->bytes = heap > run->heap ? heap - run->heap : 0;
+    if (run->contender->elsewhere != NULL)
+        run->bytes += run->contender->elsewhere(run->self);
+}
+
+/* A permutation and its inverse. */
+static bool
+run_shuffle(uint64_t n, uint64_t seed)
+{
+    struct random random = {seed};
+    uint32_t *order;
+
+    if (run_kept.order != NULL && run_kept.order_n == n &&
+        run_kept.order_seed == seed)
+        return true;
+    free(run_kept.order);
+    run_kept.order = order = malloc(2 * n * sizeof *order);
+    if (order == NULL)
+        return false;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t j = random_below(&random, i + 1);
+
+        order[i] = order[j];
+        order[j] = (uint32_t)i;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        order[n + order[i]] = (uint32_t)i;
+    run_kept.order_n = n;
+    run_kept.order_seed = seed;
+    return true;
+}
+
+static bool
+run_reserve(struct run *run)
+{
+    size_t stride = offsetof(struct object, node) + run->contender->node;
+    size_t size;
+
+    stride = (stride + RUN_LINE - 1) & ~(size_t)(RUN_LINE - 1);
+    run->stride = stride > RUN_OBJECT ? stride : RUN_OBJECT;
+    size = run->cell->n * run->stride;
+    if (size > run_kept.objects_size) {
+        free(run_kept.objects);
+        run_kept.objects_size = 0;
+        run_kept.objects = aligned_alloc(4096, (size + 4095) & ~(size_t)4095);
+        if (run_kept.objects == NULL)
+            return false;
+        run_kept.objects_size = size;
+    }
+    if (!run_shuffle(run->cell->n, run->cell->seed))
+        return false;
+    run->objects = run_kept.objects;
+    run->order = run_kept.order;
+    run->again = run_kept.order + run->cell->n;
+    memset(run->objects, 0, size);
+    return true;
+}
+
+bool
+run_list_ttls(struct run *run, size_t count)
+{
+    uint64_t *ttls = realloc(run_kept.ttls, count * sizeof *ttls);
+
+    if (ttls == NULL) {
+        run->end = RUN_MEMORY;
+        return false;
+    }
+    run->ttls = run_kept.ttls = ttls;
+    run->ttl_count = count;
+    return true;
+}
+
+/* Each object gets one of the cell's t TTLs. */
+static void
+run_spread_ttls(struct run *run)
+{
+    uint64_t t = run->cell->t;
+    uint64_t longest = workloads_longest(run->cell);
+
+    if (!run_list_ttls(run, t))
+        return;
+    for (uint64_t i = 0; i < t; i++)
+        run->ttls[i] = 1 + (2 * i + 1) * longest / (2 * t);
+    for (uint64_t i = 0; i < run->cell->n; i++)
+        run_choose(run, i, random_below(&run->random, t));
+}
+
+static bool
+run_plant(struct run *run)
+{
+    if (!run_reserve(run))
+        return false;
+    for (uint64_t i = 0; i < run->cell->n; i++) {
+        run_object(run, i)->id = (uint32_t)i;
+        run_object(run, i)->which = CONTENDER_ANY;
+    }
+    if (run->cell->workload->uses_t)
+        run_spread_ttls(run);
+    else
+        run->cell->workload->ttls(run);
+    return run->end == RUN_OK;
+}
+
+enum run_end
+run_play(struct run *run, const struct cell *cell,
+         const struct contender *contender, unsigned last_stage,
+         uint64_t limit_ns)
+{
+    struct contender_setup setup = {.objects = cell->n};
+
+    memset(run, 0, sizeof *run);
+    run->cell = cell;
+    run->contender = contender;
+    run->random.state = cell->seed;
+    run->fire = run_fire_once;
+    run->last_stage = last_stage;
+    if ((contender->flags & CONTENDER_ONE_TTL) != 0 && cell->t != 1)
+        return run->end = RUN_UNFIT;
+    if (!run_plant(run))
+        return run->end = run->end != RUN_OK ? run->end : RUN_MEMORY;
+    setup.ttls = run->ttls;
+    setup.ttl_count = run->ttl_count;
+    setup.longest = workloads_longest(cell);
+    run->heap = run_heap();
+    run->self = contender->make(&setup);
+    if (run->self == NULL)
+        return run->end = RUN_MEMORY;
+    run->limit = run_clock() + limit_ns;
+    cell->workload->play(run);
+    run_goes_on(run);
+    contender->free(run->self);
+    run->self = NULL;
+    return run->end;
+}
+
+void
+run_release(void)
+{
+    free(run_kept.objects);
+    free(run_kept.order);
+    free(run_kept.ttls);
+    memset(&run_kept, 0, sizeof run_kept);
+}

@@ -1,0 +1,40 @@
+/* workload.h - the parts of the workloads, for their table. */
+#ifndef LAWN_BENCH_WORKLOAD_H
+#define LAWN_BENCH_WORKLOAD_H
+
+#include "run.h"
+
+/* Operations between two looks at the clock, for run_goes_on(). */
+#define WORKLOAD_STEP 256u
+/* Operations per tick: at a tick of 1 ms, a million a second. */
+#define WORKLOAD_PER_TICK 1000u
+
+/* How many operations to measure: enough to be timed, few enough for n = 10^7
+ * not to take all day. */
+static inline uint64_t
+workload_ops(const struct run *run)
+{
+    return run->cell->n < 200000    ? 200000
+           : run->cell->n > 1000000 ? 1000000
+                                    : run->cell->n;
+}
+
+enum { LIFE_START, LIFE_RESTART, LIFE_DEADLINES, LIFE_CHURN, LIFE_STOP };
+void life_play(struct run *run);
+
+void connections_ttls(struct run *run);
+void connections_play(struct run *run);
+void queue_ttls(struct run *run);
+void queue_play(struct run *run);
+void idle_ttls(struct run *run);
+void idle_play(struct run *run);
+void expiry_ttls(struct run *run);
+void expiry_play(struct run *run);
+void random_ttls_uniform(struct run *run);
+void random_ttls_lognormal(struct run *run);
+void random_ttls_backoff(struct run *run);
+void random_play(struct run *run);
+void cache_ttls(struct run *run);
+void cache_play(struct run *run);
+
+#endif

@@ -1,0 +1,132 @@
+/* workload_life.c - W1 to W5: one life of a server, a stage each.
+ *
+ * All timers are started (W1), restarted at random (W3), some serve as request
+ * deadlines (W5); then all are started anew, spread over the longest TTL, and
+ * fire and start again (W4); at last they are stopped (W2). So every stage but
+ * the first meets a structure that has been in use, and the grid takes a fifth
+ * of the time.
+ */
+#include "workload.h"
+
+/* Request deadlines under way at a time, and one in so many that is lost. */
+#define LIFE_WINDOW 256u
+#define LIFE_LOST 1000u
+
+/* A tick passes after so many operations; tells whether to go on. */
+static bool
+life_pass(struct run *run, uint64_t done)
+{
+    if (done % WORKLOAD_PER_TICK == 0)
+        run_tick(run);
+    return done % WORKLOAD_STEP != 0 || run_goes_on(run);
+}
+
+static void
+life_start(struct run *run)
+{
+    uint64_t n = run->cell->n;
+
+    run_begin(run, LIFE_START);
+    for (uint64_t i = 0; i < n && life_pass(run, i + 1); i++)
+        run_start(run, run->order[i]);
+    run_finish(run, n);
+    run_weigh(run);
+}
+
+static void
+life_restart(struct run *run)
+{
+    uint64_t ops = workload_ops(run);
+
+    run_begin(run, LIFE_RESTART);
+    for (uint64_t i = 0; i < ops && life_pass(run, i + 1); i++)
+        run_start(run, random_below(&run->random, run->cell->n));
+    run_finish(run, ops);
+}
+
+/* The latter half of the order are requests, idle at first; those that are lost
+ * fire, or are started again when their turn comes. */
+static void
+life_deadlines(struct run *run)
+{
+    uint64_t ops = workload_ops(run);
+    uint64_t half = run->cell->n / 2;
+    uint64_t many = run->cell->n - half;
+    const uint32_t *requests = run->order + half;
+    uint64_t window = many / 2 < LIFE_WINDOW ? many / 2 : LIFE_WINDOW;
+    uint64_t next = 0;
+    uint64_t old = many - window;
+
+    for (uint64_t i = 0; i < many; i++)
+        run_stop(run, requests[i]);
+    run_begin(run, LIFE_DEADLINES);
+    for (uint64_t i = 0; i < ops && life_pass(run, i + 1); i++) {
+        run_start(run, requests[next]);
+        if (random_below(&run->random, LIFE_LOST) != 0)
+            run_stop(run, requests[old]);
+        next = next + 1 < many ? next + 1 : 0;
+        old = old + 1 < many ? old + 1 : 0;
+    }
+    run_finish(run, ops);
+}
+
+/* Starts all timers anew, evenly over so many ticks. */
+static void
+life_spread(struct run *run, uint64_t ticks)
+{
+    uint64_t n = run->cell->n;
+    uint64_t done = 0;
+
+    for (uint64_t tick = 1; tick <= ticks; tick++) {
+        uint64_t upto = (uint64_t)((double)n * (double)tick / (double)ticks);
+
+        for (; done < upto; done++)
+            run_start(run, run->again[done]);
+        run_tick(run);
+        if (tick % WORKLOAD_STEP == 0 && !run_goes_on(run))
+            return;
+    }
+}
+
+static void
+life_churn(struct run *run)
+{
+    uint64_t fires = workload_ops(run);
+    uint64_t longest = run->ttls[run->cell->t - 1];
+    uint64_t fired = 0;
+    uint64_t ticks = 0;
+
+    life_spread(run, longest);
+    run_begin(run, LIFE_CHURN);
+    while (fired < fires) {
+        fired += run_tick(run);
+        if (++ticks % WORKLOAD_STEP == 0 && !run_goes_on(run))
+            break;
+    }
+    run_finish(run, fired);
+}
+
+static void
+life_stop(struct run *run)
+{
+    uint64_t n = run->cell->n;
+
+    run_begin(run, LIFE_STOP);
+    for (uint64_t i = 0; i < n && life_pass(run, i + 1); i++)
+        run_stop(run, run->order[i]);
+    run_finish(run, n);
+}
+
+void
+life_play(struct run *run)
+{
+    static void (*const stages[RUN_STAGES])(struct run *) = {
+        [LIFE_START] = life_start,         [LIFE_RESTART] = life_restart,
+        [LIFE_DEADLINES] = life_deadlines, [LIFE_CHURN] = life_churn,
+        [LIFE_STOP] = life_stop,
+    };
+
+    run->fire = run_fire_again;
+    for (unsigned i = 0; i <= run->last_stage && run_goes_on(run); i++)
+        stages[i](run);
+}

@@ -1,0 +1,99 @@
+/* workload_queue.c - W7: a delayed job queue. Every job fires; what has fired
+ * becomes a new job in the next burst. */
+#include "workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE_BURST 100u /* ticks between bursts */
+
+/* A bit for each object that waits for the next burst, at its place in the
+ * run's order. */
+struct queue {
+    uint64_t *idle;
+    size_t words;
+};
+
+void
+queue_ttls(struct run *run)
+{
+    static const uint64_t ttls[] = {1000, 5000, 15000, 60000};
+
+    if (!run_list_ttls(run, 4))
+        return;
+    memcpy(run->ttls, ttls, sizeof ttls);
+    for (uint64_t i = 0; i < run->cell->n; i++)
+        run_choose(run, i, random_below(&run->random, 4));
+}
+
+static void
+queue_fire(struct object *object, void *arg)
+{
+    struct run *run = (struct run *)arg;
+    struct queue *queue = (struct queue *)run->own;
+    uint32_t place = run->again[object->id];
+
+    run_note(run, object);
+    queue->idle[place / 64] |= UINT64_C(1) << (place % 64);
+}
+
+/* Starts what is idle, in random order of memory. */
+static void
+queue_burst(struct run *run)
+{
+    struct queue *queue = (struct queue *)run->own;
+
+    for (size_t word = 0; word < queue->words; word++) {
+        uint64_t bits = queue->idle[word];
+
+        queue->idle[word] = 0;
+        for (; bits != 0; bits &= bits - 1)
+            run_start(run,
+                      run->order[word * 64 + (unsigned)__builtin_ctzll(bits)]);
+    }
+}
+
+/* Until so many jobs have fired, and so many ticks have passed. */
+static uint64_t
+queue_some(struct run *run, uint64_t fires, uint64_t ticks)
+{
+    uint64_t fired = 0;
+    uint64_t passed = 0;
+
+    while (fired < fires || passed < ticks) {
+        if (run->now % QUEUE_BURST == 0)
+            queue_burst(run);
+        fired += run_tick(run);
+        if (++passed % WORKLOAD_STEP == 0 && !run_goes_on(run))
+            break;
+    }
+    return fired;
+}
+
+void
+queue_play(struct run *run)
+{
+    struct queue queue = {NULL, run->cell->n / 64 + 1};
+    uint64_t fired;
+
+    queue.idle = calloc(queue.words, sizeof *queue.idle);
+    if (queue.idle == NULL) {
+        run->end = RUN_MEMORY;
+        return;
+    }
+    run->own = &queue;
+    run->fire = queue_fire;
+    /* The first jobs come over the time of the longest delay. */
+    for (uint64_t i = 0; i < run->cell->n && run_goes_on(run);) {
+        uint64_t upto = i + run->cell->n * QUEUE_BURST / 60000 + 1;
+
+        for (; i < upto && i < run->cell->n; i++)
+            run_start(run, run->order[i]);
+        queue_some(run, 0, QUEUE_BURST);
+    }
+    run_weigh(run);
+    run_begin(run, 0);
+    fired = queue_some(run, workload_ops(run) / 2, 0);
+    run_finish(run, fired);
+    free(queue.idle);
+}

@@ -1,0 +1,119 @@
+/* workload_random.c - W10: TTLs that never repeat.
+ *
+ * Each start draws a new TTL. Half of the starts are of random running timers,
+ * as packets and replies come in; the rest come from timers that fire.
+ */
+#include "workload.h"
+
+#include <math.h>
+
+/* TTLs are drawn from this many prepared ones: drawing a logarithm for each
+ * would be measured along. */
+#define RANDOM_TABLE 65536u
+
+static uint32_t random_table[RANDOM_TABLE];
+
+static uint64_t
+random_ttl(uint64_t random)
+{
+    return random_table[random % RANDOM_TABLE];
+}
+
+static void
+random_plant(struct run *run)
+{
+    for (uint64_t i = 0; i < run->cell->n; i++)
+        run_object(run, i)->ttl = random_ttl(random_next(&run->random));
+}
+
+void
+random_ttls_uniform(struct run *run)
+{
+    for (size_t i = 0; i < RANDOM_TABLE; i++)
+        random_table[i] = 1 + (uint32_t)random_below(&run->random, 1u << 20);
+    random_plant(run);
+}
+
+void
+random_ttls_lognormal(struct run *run)
+{
+    const double pi = 3.14159265358979323846;
+
+    for (size_t i = 0; i < RANDOM_TABLE; i++) {
+        double u = 1 - random_unit(&run->random);
+        double v = random_unit(&run->random);
+        double ttl = 200 * exp(sqrt(-2 * log(u)) * cos(2 * pi * v));
+
+        random_table[i] =
+            ttl < 1 ? 1 : (ttl > 1 << 20 ? 1 << 20 : (uint32_t)ttl);
+    }
+    random_plant(run);
+}
+
+void
+random_ttls_backoff(struct run *run)
+{
+    for (size_t i = 0; i < RANDOM_TABLE; i++) {
+        unsigned k = 4 + (unsigned)random_below(&run->random, 13);
+
+        random_table[i] = 1 + (uint32_t)random_below(&run->random, 1u << k);
+    }
+    random_plant(run);
+}
+
+/* The new TTL depends on the timer and the time, not on the order in which
+ * timers fire. */
+static void
+random_fire(struct object *object, void *arg)
+{
+    struct run *run = (struct run *)arg;
+
+    run_note(run, object);
+    object->ttl = random_ttl(random_mix(run->stamp + object->id));
+    run->contender->start(run->self, object, object->ttl);
+}
+
+/* So many starts: each tick as many restarts as timers fired. */
+static uint64_t
+random_some(struct run *run, uint64_t starts)
+{
+    uint64_t done = 0;
+    uint64_t ticks = 0;
+
+    while (done < starts) {
+        size_t fired = run_tick(run);
+
+        for (size_t i = 0; i < fired; i++) {
+            uint64_t random = random_next(&run->random);
+            uint64_t which = ((random >> 32) * run->cell->n) >> 32;
+
+            run_object(run, which)->ttl = random_ttl(random);
+            run_start(run, which);
+        }
+        done += 2 * fired;
+        if (++ticks % WORKLOAD_STEP == 0 && !run_goes_on(run))
+            break;
+    }
+    return done;
+}
+
+void
+random_play(struct run *run)
+{
+    uint64_t n = run->cell->n;
+    uint64_t done;
+
+    run->fire = random_fire;
+    for (uint64_t i = 0; i < n; i++) {
+        run_start(run, run->order[i]);
+        if (i % WORKLOAD_PER_TICK == 0)
+            run_tick(run);
+        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
+            return;
+    }
+    random_some(run, workload_ops(run));
+    run_weigh(run);
+    run_begin(run, 0);
+    done = random_some(run, workload_ops(run));
+    run_finish(run, done);
+}

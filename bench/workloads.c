@@ -1,0 +1,179 @@
+/* workloads.c - the table of workloads. What they do stands in the files named
+ * workload_*.c. */
+#include "workloads.h"
+#include "workload.h"
+
+#include <strings.h>
+
+#define WORKLOADS_LONGEST 60000u
+
+const struct workload workloads[] = {
+    {
+        .name = "W1",
+        .title = "start",
+        .imitates = "a server that comes up and takes all its connections",
+        .operation = "start of an idle timer",
+        .parameters = "n starts, objects in random order, 1000 per tick",
+        .uses_t = true,
+        .stage = LIFE_START,
+        .play = life_play,
+    },
+    {
+        .name = "W2",
+        .title = "stop",
+        .imitates = "a server that goes down: every timer is stopped",
+        .operation = "stop of a running timer",
+        .parameters = "n stops in random order, after a life of W1 W3 W5 W4",
+        .uses_t = true,
+        .stage = LIFE_STOP,
+        .play = life_play,
+    },
+    {
+        .name = "W3",
+        .title = "restart",
+        .imitates = "keep-alive: each packet restarts its connection's timer",
+        .operation = "restart of a running timer",
+        .parameters = "random timers, 1000 restarts per tick; the few that "
+                      "fire are started again",
+        .uses_t = true,
+        .stage = LIFE_RESTART,
+        .play = life_play,
+    },
+    {
+        .name = "W4",
+        .title = "churn",
+        .imitates = "periodic work: every timer fires and is started again",
+        .operation = "firing and starting again",
+        .parameters = "starts spread over the longest TTL, one mow per tick",
+        .uses_t = true,
+        .stage = LIFE_CHURN,
+        .play = life_play,
+    },
+    {
+        .name = "W5",
+        .title = "deadlines",
+        .imitates = "request deadlines beside idle connections: 99.9 % are "
+                    "stopped soon after they were started",
+        .operation = "start and stop",
+        .parameters = "n/2 timers run all the time; n/2 objects serve as "
+                      "requests in random order, each stopped 256 requests "
+                      "later; 1000 per tick",
+        .uses_t = true,
+        .stage = LIFE_DEADLINES,
+        .play = life_play,
+    },
+    {
+        .name = "W6",
+        .title = "connections",
+        .imitates = "a proxy with five timers per connection (idle, close, "
+                    "pacing, request, deadline), most of which never fire",
+        .operation = "packet: 2 to 4 starts and stops",
+        .parameters = "n/5 connections; a packet each 50 ticks and connection; "
+                      "TTLs 60000, 5000, 1 to 20, 30000, 10000",
+        .longest = 60000,
+        .ttls = connections_ttls,
+        .play = connections_play,
+    },
+    {
+        .name = "W7",
+        .title = "queue",
+        .imitates = "a delayed job queue: every job fires, jobs come in bursts",
+        .operation = "job: start and firing",
+        .parameters = "a burst each 100 ticks; TTLs 1000, 5000, 15000, 60000",
+        .longest = 60000,
+        .ttls = queue_ttls,
+        .play = queue_play,
+    },
+    {
+        .name = "W8",
+        .title = "idle",
+        .imitates = "a quiet server: ticks that find nothing to do, and jumps "
+                    "of the clock",
+        .operation = "mow that fires nothing",
+        .parameters = "20 TTLs from 2^22 to 2^23; each 5000th mow jumps 10,000 "
+                      "ticks",
+        .longest = UINT64_C(1) << 23,
+        .ttls = idle_ttls,
+        .play = idle_play,
+    },
+    {
+        .name = "W9",
+        .title = "expiry",
+        .imitates = "the end of an outage: everything is due at once, and is "
+                    "mown with a budget",
+        .operation = "firing",
+        .parameters = "20 TTLs from 1000 to 1100, started over 100 ticks; the "
+                      "clock jumps to 2000; budget 1000 per mow",
+        .longest = 1100,
+        .ttls = expiry_ttls,
+        .play = expiry_play,
+    },
+    {
+        .name = "W10u",
+        .title = "uniform",
+        .imitates = "an adversary: every TTL is new",
+        .operation = "start (half of them restarts) and what fires of it",
+        .parameters = "TTLs uniform in 1 to 2^20, new at each start",
+        .longest = UINT64_C(1) << 20,
+        .ttls = random_ttls_uniform,
+        .play = random_play,
+    },
+    {
+        .name = "W10l",
+        .title = "lognormal",
+        .imitates = "retransmission timeouts after measured round trips",
+        .operation = "start (half of them restarts) and what fires of it",
+        .parameters = "TTLs lognormal, median 200, sigma 1, new at each start",
+        .longest = UINT64_C(1) << 20,
+        .ttls = random_ttls_lognormal,
+        .play = random_play,
+    },
+    {
+        .name = "W10b",
+        .title = "backoff",
+        .imitates = "retries with exponential back-off and full jitter",
+        .operation = "start (half of them restarts) and what fires of it",
+        .parameters = "TTLs uniform in 1 to 2^k, k = 4 to 16 by attempt",
+        .longest = UINT64_C(1) << 16,
+        .ttls = random_ttls_backoff,
+        .play = random_play,
+    },
+    {
+        .name = "W11",
+        .title = "cache",
+        .imitates = "a cache: TTLs after the statistics of 53 Twitter clusters "
+                    "(twitter/cache-trace, March 2020)",
+        .operation = "set (starts or restarts the key's timer); 1 % deletes",
+        .parameters = "5 s to 92.6 d in seconds; 1 to 10 TTLs per cluster, 8 "
+                      "clusters jittered; keys expire 8 h after their last "
+                      "set at the median",
+        .longest = 92 * 86400 + 51840,
+        .ttls = cache_ttls,
+        .play = cache_play,
+    },
+};
+
+const size_t workloads_count = sizeof workloads / sizeof workloads[0];
+
+/* About one timer fires in three ticks at least, however few there are. */
+uint64_t
+workloads_longest(const struct cell *cell)
+{
+    uint64_t longest = 6 * cell->n;
+
+    if (cell->workload->longest != 0)
+        return cell->workload->longest;
+    longest = longest < WORKLOADS_LONGEST ? longest : WORKLOADS_LONGEST;
+    return longest > cell->t ? longest : cell->t;
+}
+
+const struct workload *
+workloads_find(const char *name)
+{
+    for (size_t i = 0; i < workloads_count; i++) {
+        if (strcasecmp(name, workloads[i].name) == 0 ||
+            strcasecmp(name, workloads[i].title) == 0)
+            return &workloads[i];
+    }
+    return NULL;
+}
