@@ -163,8 +163,8 @@ paper_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
         }
         i++;
     }
-    /* A later callback may have filled a queue that was not the closest. */
-    bound_set(&paper->closest, fired > 0 ? now + 1 : closest, fired == 0);
+    /* Callbacks append behind heads, or stop them: this is not too late. */
+    bound_set(&paper->closest, closest, fired == 0);
     return fired;
 }
 

@@ -1,0 +1,522 @@
+/* agree.c - random operations on a contender and on an oracle: see agree.h.
+ *
+ * The oracle runs along: when a timer fires, it looks whether that is right,
+ * marks the timer idle, and lets the callback do what it does to both sides.
+ * So callbacks may stop and restart what is due in the same mow, and the order
+ * in which a contender fires timers, where it is free to choose, changes what
+ * happens later but not what is right.
+ */
+#include "agree.h"
+#include "random.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#define IDLE UINT64_MAX
+
+/* How TTLs are chosen. */
+enum agree_ttls {
+    AGREE_LIST,    /* from a list of so many, spread up to longest */
+    AGREE_UNIFORM, /* any from 1 to longest */
+    AGREE_HUGE,    /* few bits, or from AGREE_FAR to longest */
+};
+
+struct agree_profile {
+    const char *name;
+    uint32_t objects;
+    unsigned steps;
+    enum agree_ttls ttls;
+    size_t ttl_count;
+    uint64_t longest;
+    uint64_t jump; /* the clock's longest step */
+};
+
+static const struct agree_profile profiles[] = {
+    {"one TTL", 300, 300, AGREE_LIST, 1, 50, 200},
+    {"TTL 1", 100, 100, AGREE_LIST, 1, 1, 10},
+    {"few TTLs", 500, 400, AGREE_LIST, 7, 1000, 5000},
+    {"many TTLs", 2000, 250, AGREE_LIST, 500, 60000, 30000},
+    {"any TTL", 1000, 300, AGREE_UNIFORM, 0, 3000, 1000},
+    {"many timers", 4000, 60, AGREE_UNIFORM, 0, 100000, 300000},
+    {"far TTLs", 300, 400, AGREE_HUGE, 0, UINT64_C(1) << 40, UINT64_C(1) << 39},
+};
+
+/* What the oracle knows of a timer. */
+struct agree_timer {
+    uint64_t deadline; /* IDLE: not running */
+    uint64_t ttl;
+    uint64_t started; /* the how-manieth start it was */
+    uint32_t place;   /* in due, if it was due when the mow began */
+};
+
+struct agree {
+    const struct contender *contender;
+    const struct agree_profile *profile;
+    uint64_t seed;
+    FILE *out;
+    unsigned step;
+    bool good;
+    bool over; /* no memory for a far TTL */
+
+    void *self;
+    char *objects;
+    size_t stride;
+    uint64_t *ttls;
+    struct random random;
+    uint64_t now;
+    uint64_t starts;
+    size_t fired; /* in this mow */
+    size_t budget;
+    struct agree_timer *timers;
+
+    /* What was due when the mow began, by deadline, TTL, start. Those before
+     * done are gone; of timers of one TTL and deadline, the first's place is
+     * group, and those before group_done of that place are gone. */
+    struct agree_timer **due;
+    uint32_t *group;
+    uint32_t *group_done;
+    uint32_t due_count;
+    uint32_t done;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+agree_complain(struct agree *agree, const char *format, ...)
+{
+    va_list args;
+
+    if (!agree->good) {
+        return; /* the first says it all */
+    }
+    agree->good = false;
+    if (agree->out == NULL) {
+        return;
+    }
+    (void)fprintf(agree->out,
+                  "%s disagrees (%s, seed %" PRIu64 ", step %u, now %" PRIu64
+                  "): ",
+                  agree->contender->name, agree->profile->name, agree->seed,
+                  agree->step, agree->now);
+    va_start(args, format);
+    (void)vfprintf(agree->out, format, args);
+    va_end(args);
+    (void)fputc('\n', agree->out);
+}
+
+static struct object *
+agree_object(const struct agree *agree, uint32_t id)
+{
+    return (struct object *)(void *)(agree->objects + id * agree->stride);
+}
+
+static bool
+agree_is_due(const struct agree *agree, const struct agree_timer *timer)
+{
+    return timer->deadline <= agree->now;
+}
+
+static void
+agree_choose_ttl(struct agree *agree, struct object *object, uint64_t random)
+{
+    const struct agree_profile *profile = agree->profile;
+
+    object->which = CONTENDER_ANY;
+    switch (profile->ttls) {
+    case AGREE_LIST:
+        object->which = (uint32_t)(random % profile->ttl_count);
+        object->ttl = agree->ttls[object->which];
+        break;
+    case AGREE_UNIFORM:
+        object->ttl = 1 + random % profile->longest;
+        break;
+    case AGREE_HUGE:
+        object->ttl = 1 + (random >> 8) % (UINT64_C(1) << random % 18);
+        if (random % 64 > 60) {
+            object->ttl = AGREE_FAR + random % (profile->longest - AGREE_FAR);
+        }
+        break;
+    }
+}
+
+static void
+agree_start(struct agree *agree, uint32_t id, uint64_t random)
+{
+    const struct contender *contender = agree->contender;
+    struct object *object = agree_object(agree, id);
+    struct agree_timer *timer = &agree->timers[id];
+
+    if (!agree->good || agree->over) {
+        return;
+    }
+    agree_choose_ttl(agree, object, random);
+    contender->start(agree->self, object, object->ttl);
+    if (contender->failed != NULL && contender->failed(agree->self)) {
+        if (object->ttl < AGREE_FAR) {
+            agree_complain(agree, "start of timer %" PRIu32 " failed", id);
+        }
+        agree->over = true;
+        return;
+    }
+    timer->ttl = object->ttl;
+    timer->deadline = agree->now + object->ttl;
+    timer->started = agree->starts++;
+}
+
+static void
+agree_stop(struct agree *agree, uint32_t id)
+{
+    struct agree_timer *timer = &agree->timers[id];
+    bool was, running = timer->deadline != IDLE;
+
+    if (!agree->good || agree->over) {
+        return;
+    }
+    was = agree->contender->stop(agree->self, agree_object(agree, id));
+    if (was != running) {
+        agree_complain(
+            agree, "stop of timer %" PRIu32 " returned %s, but it is %s", id,
+            was ? "true" : "false", running ? "running" : "idle");
+    }
+    timer->deadline = IDLE;
+}
+
+static void
+agree_next(struct agree *agree)
+{
+    uint64_t earliest = IDLE;
+    uint64_t next;
+    uint32_t i;
+
+    if (agree->contender->next == NULL || !agree->good || agree->over) {
+        return;
+    }
+    for (i = 0; i < agree->profile->objects; i++) {
+        if (agree->timers[i].deadline < earliest) {
+            earliest = agree->timers[i].deadline;
+        }
+    }
+    next = agree->contender->next(agree->self);
+    if (next != earliest) {
+        agree_complain(agree,
+                       "next() is %" PRIu64 ", the earliest deadline is "
+                       "%" PRIu64,
+                       next, earliest);
+    }
+}
+
+static int
+agree_before(const void *a, const void *b)
+{
+    const struct agree_timer *x = *(struct agree_timer *const *)a;
+    const struct agree_timer *y = *(struct agree_timer *const *)b;
+
+    if (x->deadline != y->deadline) {
+        return x->deadline < y->deadline ? -1 : 1;
+    }
+    if (x->ttl != y->ttl) {
+        return x->ttl < y->ttl ? -1 : 1;
+    }
+    return x->started < y->started ? -1 : 1;
+}
+
+/* Finds what is due. */
+static void
+agree_expect(struct agree *agree)
+{
+    uint32_t i, many = 0;
+
+    for (i = 0; i < agree->profile->objects; i++) {
+        if (agree_is_due(agree, &agree->timers[i])) {
+            agree->due[many++] = &agree->timers[i];
+        }
+    }
+    if (many > 0) {
+        qsort(agree->due, many, sizeof agree->due[0], agree_before);
+    }
+    for (i = 0; i < many; i++) {
+        const struct agree_timer *timer = agree->due[i];
+
+        agree->due[i]->place = i;
+        agree->group[i] = i > 0 && agree->due[i - 1]->ttl == timer->ttl &&
+                                  agree->due[i - 1]->deadline == timer->deadline
+                              ? agree->group[i - 1]
+                              : i;
+        agree->group_done[i] = i;
+    }
+    agree->due_count = many;
+    agree->done = 0;
+}
+
+/* The first from *done on that is still due; before end. NULL: none. */
+static const struct agree_timer *
+agree_first(const struct agree *agree, uint32_t *done, uint32_t end)
+{
+    while (*done < end && !agree_is_due(agree, agree->due[*done])) {
+        (*done)++;
+    }
+    return *done < end ? agree->due[*done] : NULL;
+}
+
+static void
+agree_check_order(struct agree *agree, const struct agree_timer *timer)
+{
+    uint32_t id = (uint32_t)(timer - agree->timers);
+    const struct agree_timer *first;
+    const char *wrong = NULL;
+
+    first = agree_first(agree, &agree->done, agree->due_count);
+    if ((agree->contender->flags & CONTENDER_ORDERED) != 0 &&
+        first->deadline != timer->deadline) {
+        wrong = "deadlines";
+    } else if ((agree->contender->flags & CONTENDER_FIFO) != 0) {
+        uint32_t group = agree->group[timer->place];
+
+        first = agree_first(agree, &agree->group_done[group], agree->due_count);
+        wrong = first != timer ? "starts" : NULL;
+    }
+    if (wrong != NULL) {
+        agree_complain(agree,
+                       "in the order of %s timer %" PRIu32 " (deadline %" PRIu64
+                       ") was expected, timer %" PRIu32 " (deadline %" PRIu64
+                       ") fired",
+                       wrong, (uint32_t)(first - agree->timers),
+                       first->deadline, id, timer->deadline);
+    }
+}
+
+/* What a callback does depends on who it is and when it is, and may concern
+ * others, due in this mow or not. */
+static void
+agree_act(struct agree *agree, uint32_t id)
+{
+    uint64_t random = random_mix(random_mix(agree->now + agree->seed) + id);
+    uint32_t other = (uint32_t)((random >> 32) % agree->profile->objects);
+
+    switch (random % 8) {
+    case 0:
+    case 1:
+    case 2:
+        agree_start(agree, id, random >> 3);
+        break;
+    case 3:
+        agree_stop(agree, other);
+        break;
+    case 4:
+        agree_start(agree, other, random >> 3);
+        break;
+    case 5:
+        agree_start(agree, id, random >> 3);
+        agree_stop(agree, id ^ (id + 1 < agree->profile->objects ? 1 : 0));
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+agree_fire(struct object *object, void *arg)
+{
+    struct agree *agree = (struct agree *)arg;
+    struct agree_timer *timer;
+    uint32_t id = object->id;
+
+    agree->fired++;
+    if (!agree->good || agree->over) {
+        return;
+    }
+    timer = &agree->timers[id];
+    if (timer->deadline == IDLE) {
+        agree_complain(agree, "timer %" PRIu32 " fired, but it is idle", id);
+        return;
+    }
+    if (!agree_is_due(agree, timer)) {
+        agree_complain(agree,
+                       "timer %" PRIu32 " (deadline %" PRIu64
+                       ") fired before it was due",
+                       id, timer->deadline);
+        return;
+    }
+    agree_check_order(agree, timer);
+    timer->deadline = IDLE;
+    agree_act(agree, id);
+}
+
+static void
+agree_mow(struct agree *agree, uint64_t now, size_t budget)
+{
+    const struct agree_timer *left;
+    size_t fired;
+
+    if (!agree->good || agree->over) {
+        return;
+    }
+    if ((agree->contender->flags & CONTENDER_BUDGET) == 0) {
+        budget = SIZE_MAX;
+    }
+    agree->now = now;
+    agree->fired = 0;
+    agree_expect(agree);
+    fired = agree->contender->mow(agree->self, now, budget, agree_fire, agree);
+    if (agree->over) {
+        return;
+    }
+    left = agree_first(agree, &agree->done, agree->due_count);
+    if (fired != agree->fired) {
+        agree_complain(agree, "mow() returned %zu, but %zu timers fired", fired,
+                       agree->fired);
+    } else if (fired > budget) {
+        agree_complain(agree, "%zu timers fired with a budget of %zu", fired,
+                       budget);
+    } else if (fired < budget && left != NULL) {
+        agree_complain(agree,
+                       "timer %" PRIu32 " (deadline %" PRIu64
+                       ") was expected and did not fire",
+                       (uint32_t)(left - agree->timers), left->deadline);
+    }
+}
+
+static uint64_t
+agree_step_of_clock(struct agree *agree)
+{
+    uint64_t random = random_next(&agree->random);
+
+    switch (random % 8) {
+    case 0:
+        return 0;
+    case 1:
+    case 2:
+    case 3:
+        return 1;
+    case 4:
+        return (random >> 8) % agree->profile->jump;
+    default:
+        return 2 + (random >> 8) % 30;
+    }
+}
+
+static void
+agree_play(struct agree *agree)
+{
+    uint32_t objects = agree->profile->objects;
+
+    for (agree->step = 0;
+         agree->step < agree->profile->steps && agree->good && !agree->over;
+         agree->step++) {
+        uint64_t ops = random_below(&agree->random, 1 + objects / 20);
+        uint64_t random;
+
+        if (agree->step % 64 == 0) {
+            ops = objects;
+        }
+        while (ops-- > 0) {
+            uint32_t id = (uint32_t)random_below(&agree->random, objects);
+
+            random = random_next(&agree->random);
+            if (random % 4 == 0) {
+                agree_stop(agree, id);
+            } else {
+                agree_start(agree, id, random >> 2);
+            }
+            if (random % 64 == 1) {
+                agree_next(agree);
+            }
+        }
+        random = random_next(&agree->random);
+        agree_mow(agree, agree->now + agree_step_of_clock(agree),
+                  random % 4 == 0 ? (random >> 8) % 8 : SIZE_MAX);
+        if (random % 3 == 0) {
+            agree_next(agree);
+        }
+    }
+}
+
+/* The TTLs of a list: the longest, and others at even distances. */
+static void
+agree_list_ttls(struct agree *agree)
+{
+    size_t count = agree->profile->ttl_count;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        agree->ttls[i] = agree->profile->longest * (i + 1) / count;
+    }
+}
+
+static bool
+agree_alloc(struct agree *agree)
+{
+    size_t many = agree->profile->objects;
+    size_t node = (agree->contender->node + 15) / 16 * 16;
+
+    agree->stride = sizeof(struct object) + node;
+    agree->objects = calloc(many, agree->stride);
+    agree->ttls = calloc(agree->profile->ttl_count + 1, sizeof agree->ttls[0]);
+    agree->timers = calloc(many, sizeof agree->timers[0]);
+    agree->due = calloc(many, sizeof agree->due[0]);
+    agree->group = calloc(many, sizeof agree->group[0]);
+    agree->group_done = calloc(many, sizeof agree->group_done[0]);
+    return agree->objects != NULL && agree->ttls != NULL &&
+           agree->timers != NULL && agree->due != NULL &&
+           agree->group != NULL && agree->group_done != NULL;
+}
+
+static bool
+agree_profile(struct agree *agree)
+{
+    struct contender_setup setup = {0};
+    uint32_t i;
+
+    if (!agree_alloc(agree)) {
+        agree_complain(agree, "no memory");
+        return false;
+    }
+    agree_list_ttls(agree);
+    for (i = 0; i < agree->profile->objects; i++) {
+        agree_object(agree, i)->id = i;
+        agree->timers[i].deadline = IDLE;
+    }
+    agree->now = 1000000 + agree->seed % 1000;
+    setup.now = agree->now;
+    setup.objects = agree->profile->objects;
+    setup.ttls = agree->profile->ttl_count > 0 ? agree->ttls : NULL;
+    setup.ttl_count = agree->profile->ttl_count;
+    setup.longest = agree->profile->longest;
+    agree->self = agree->contender->make(&setup);
+    if (agree->self == NULL) {
+        agree_complain(agree, "make() had no memory");
+        return false;
+    }
+    agree_play(agree);
+    agree->contender->free(agree->self);
+    return agree->good;
+}
+
+bool
+agree_check(const struct contender *contender, uint64_t seed, FILE *out)
+{
+    bool good = true;
+    size_t i;
+
+    if ((contender->flags & CONTENDER_EXACT) == 0 ||
+        (contender->flags & (CONTENDER_NO_STOP | CONTENDER_ONE_TTL)) != 0) {
+        return true;
+    }
+    for (i = 0; i < sizeof profiles / sizeof profiles[0] && good; i++) {
+        struct agree agree = {0};
+
+        agree.contender = contender;
+        agree.profile = &profiles[i];
+        agree.seed = seed;
+        agree.out = out;
+        agree.good = true;
+        agree.random.state = seed;
+        good = agree_profile(&agree);
+        free(agree.objects);
+        free(agree.ttls);
+        free(agree.timers);
+        free(agree.due);
+        free(agree.group);
+        free(agree.group_done);
+    }
+    return good;
+}
