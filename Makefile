@@ -31,7 +31,7 @@ INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench
 HEADERS := $(wildcard include/*.h)
 LIB_C := $(wildcard src/*/*.c)
 CLI_C := $(wildcard cli/*.c)
-BENCH_C := $(wildcard bench/trace*.c)
+BENCH_C := $(wildcard bench/trace*.c bench/replay.c bench/run.c bench/tap.c bench/workload*.c) bench/contenders/lawn.c
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -85,7 +85,7 @@ build/liblawn.so: build/$(SO)
 	@ln -sf $(SO) $@
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
 
 # The core is plain C11; the tool and the tests need POSIX as well.
 define variant

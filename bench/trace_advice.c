@@ -18,7 +18,7 @@
 #define TRACE_ADVICE_BLADES 1024      /* of a default lawn */
 #define TRACE_ADVICE_BLADES_MAX 16384 /* of any lawn */
 #define TRACE_ADVICE_SHARE 2          /* timers per TTL worth a queue */
-#define TRACE_ADVICE_ROUND 20         /* the median TTL by that, at most */
+#define TRACE_ADVICE_ROUND 20         /* a TTL by that may be rounding */
 
 static void trace_advice_reason(struct trace_advice *out, const char *format,
                                 ...) __attribute__((format(printf, 2, 3)));
@@ -54,11 +54,11 @@ trace_advice_rounded(const struct trace_ttls *ttls, uint64_t quantum)
 }
 
 /* Finds the least round quantum that leaves as few TTLs as a default lawn has
- * blades and is small beside the median TTL. False: there is none. */
+ * blades and is small beside nearly all TTLs. False: there is none. */
 static bool
 trace_advice_quantum(const struct trace_stats *stats, struct trace_advice *out)
 {
-    uint64_t most = trace_stats_ttl(stats, 50) / TRACE_ADVICE_ROUND;
+    uint64_t most = trace_stats_ttl(stats, 1) / TRACE_ADVICE_ROUND;
     for (size_t i = 1; trace_stats_class(i) <= most; i++) {
         out->quantised =
             trace_advice_rounded(&stats->ttls, trace_stats_class(i));
@@ -143,7 +143,6 @@ trace_advice_blades(const struct trace_stats *stats, struct trace_advice *out)
 static void
 trace_advice_quantise(const struct trace_stats *stats, struct trace_advice *out)
 {
-    uint64_t median = trace_stats_ttl(stats, 50);
     struct text quantum = trace_stats_time(stats, out->quantum);
     trace_advice_choose(out, TRACE_CHOICE_QUANTISE, "quantise", "");
     snprintf(out->title, sizeof out->title,
@@ -155,10 +154,10 @@ trace_advice_quantise(const struct trace_stats *stats, struct trace_advice *out)
                         text_count(stats->most_ttls_timers).s);
     trace_advice_reason(out,
                         "Rounded up to %s before lawn_start() they are %s in "
-                        "all; timers fire later by less than that, %.2g %% of "
-                        "the median TTL.",
+                        "all; timers fire later by less than that, for 99 %% "
+                        "of the starts at most %d %% of the TTL.",
                         quantum.s, text_count(out->quantised).s,
-                        100 * (double)out->quantum / (double)median);
+                        100 / TRACE_ADVICE_ROUND);
     trace_advice_lawn(stats, out);
 }
 

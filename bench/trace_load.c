@@ -115,8 +115,7 @@ trace_load_all(struct trace_load *load)
 }
 
 bool
-trace_load(const char *verb, const char *path, struct trace *out,
-           int *exit_code)
+trace_load(const char *who, const char *path, struct trace *out, int *exit_code)
 {
     struct trace_load load;
     char *copy = strdup(path);
@@ -124,7 +123,7 @@ trace_load(const char *verb, const char *path, struct trace *out,
     memset(&load, 0, sizeof load);
     memset(out, 0, sizeof *out);
     load.out = out;
-    trace_reader_open(&load.reader, verb, paths, 1);
+    trace_reader_open(&load.reader, who, paths, 1);
     if (copy != NULL && trace_live_init(&load.live, NULL, NULL)) {
         *exit_code = trace_load_all(&load);
         trace_live_fini(&load.live);

@@ -109,19 +109,19 @@ static enum trace_lines_got
 trace_reader_turn(struct trace_reader *reader)
 {
     struct trace_lines *lines = &reader->lines;
-    const char *verb = lines->verb;
+    const char *who = lines->who;
     const char *line;
     size_t length;
     if (reader->open) {
         trace_lines_close(lines);
-        lines->verb = verb;
+        lines->who = who;
         reader->open = false;
         reader->unit_known = true;
     }
     if (reader->left == 0)
         return TRACE_LINES_END;
-    reader->open = trace_lines_open(lines, verb, reader->paths[0]);
-    lines->verb = verb;
+    reader->open = trace_lines_open(lines, who, reader->paths[0]);
+    lines->who = who;
     if (!reader->open)
         return TRACE_LINES_WRONG;
     reader->paths++;
@@ -140,13 +140,13 @@ trace_reader_turn(struct trace_reader *reader)
 }
 
 void
-trace_reader_open(struct trace_reader *reader, const char *verb, char **paths,
+trace_reader_open(struct trace_reader *reader, const char *who, char **paths,
                   size_t count)
 {
     static char dash[] = "-";
     static char *standard_input[] = {dash};
     memset(reader, 0, sizeof *reader);
-    reader->lines.verb = verb;
+    reader->lines.who = who;
     reader->paths = count > 0 ? paths : standard_input;
     reader->left = count > 0 ? count : 1;
     reader->unit_ns = 1000000;

@@ -239,7 +239,7 @@ trace_stats_main(int argc, char **argv)
         free(stats);
         return VERBS_FAILED;
     }
-    trace_reader_open(&reader, trace_stats_verb.name, options.files.words,
+    trace_reader_open(&reader, "lawn trace stats", options.files.words,
                       options.files.count);
     code = trace_stats_gather(stats, &reader, &live);
     trace_reader_close(&reader);
