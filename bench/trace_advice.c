@@ -167,14 +167,17 @@ trace_advice_wheel(const struct trace_stats *stats, struct trace_advice *out)
     double cancelled = (double)(stats->stopped + stats->restarted);
     trace_advice_choose(out, TRACE_CHOICE_WHEEL, "wheel",
                         "a hierarchical wheel or a heap; a lawn is no better");
-    trace_advice_reason(out,
-                        "Up to %s different TTLs are in use at once, of %s "
-                        "timers: hardly any share one, and rounding them a "
-                        "little does not help.",
-                        text_count(stats->most_ttls).s,
-                        text_count(stats->most_ttls_timers).s);
+    bool share =
+        stats->most_ttls_timers >= TRACE_ADVICE_SHARE * stats->most_ttls;
+    trace_advice_reason(
+        out,
+        "Up to %s different TTLs are in use at once, of %s "
+        "timers: %s, and rounding TTLs a little does not help.",
+        text_count(stats->most_ttls).s, text_count(stats->most_ttls_timers).s,
+        share ? "more than a lawn has queues for" : "hardly any share one");
     trace_advice_reason(out, "%s",
-                        "A lawn then works as a hierarchical wheel, no better "
+                        "For those without a queue a lawn works as a "
+                        "hierarchical wheel, no better "
                         "than a good one; a heap is smaller.");
     if (2 * cancelled >= (double)stats->runs)
         trace_advice_reason(out,
