@@ -247,6 +247,13 @@ trace_print_json(const struct trace_stats *stats,
         fprintf(out, "%.6g, ", (double)stats->runs / seconds);
     else
         fputs("null, ", out);
+    fprintf(out,
+            "\"shares\": {\"stopped\": %.6f, \"restarted\": %.6f, "
+            "\"fired\": %.6f, \"running\": %.6f}, ",
+            trace_print_percent(stats, stats->stopped) / 100,
+            trace_print_percent(stats, stats->restarted) / 100,
+            trace_print_percent(stats, stats->fired) / 100,
+            trace_print_percent(stats, stats->running) / 100);
     fprintf(out, "\"timers\": {\"max\": %" PRIu64 ", \"mean\": %.6f}, ",
             stats->most, trace_series_mean(&stats->series));
     fprintf(out,
