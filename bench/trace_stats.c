@@ -98,6 +98,9 @@ trace_stats_start(struct trace_stats *stats, struct trace_live *live,
     if (stats->live_ttls > stats->most_ttls) {
         stats->most_ttls = stats->live_ttls;
         stats->most_ttls_timers = stats->running;
+    } else if (stats->live_ttls == stats->most_ttls &&
+               stats->running > stats->most_ttls_timers) {
+        stats->most_ttls_timers = stats->running;
     }
     return true;
 }

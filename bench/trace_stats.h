@@ -35,7 +35,7 @@ struct trace_stats {
     uint64_t most;             /* timers at once */
     uint64_t live_ttls;        /* TTLs of which a timer runs */
     uint64_t most_ttls;        /* at once */
-    uint64_t most_ttls_timers; /* timers that ran when they were so many */
+    uint64_t most_ttls_timers; /* most timers while they were so many */
 
     struct trace_ttls ttls;     /* with the runs of each; sorted at the end */
     struct histogram gaps;      /* between starts */
