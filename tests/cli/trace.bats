@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 setup() {
     lawn="$(realpath "${LAWN:-$BATS_TEST_DIRNAME/../../build/lawn}")"
     traces="$BATS_TEST_DIRNAME/traces"
-    cd "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR" || return
 }
 
 # Runs lawn trace with the arguments; it must exit with $1 and say each of the
@@ -34,7 +34,7 @@ refuses_line() {
     trace "$1"
     words=("lawn trace stats: trace:2: expected $2, found $3")
     fails 3 stats trace
-    [ "${#stderr_lines[@]}" -eq 1 ]
+    [ "$(wc -l <<<"$stderr")" -eq 1 ]
 }
 
 # The figure at a path of the JSON of "lawn trace stats" of a file.
@@ -69,10 +69,10 @@ print(value)' "$2"
     done
     sed 's/$/\r/' "$traces/small.trace" >crlf
     [ "$("$lawn" trace stats crlf)" = "$expected" ]
-    sed '/^[0-9]/s/ /  \t/g' "$traces/small.trace" >tabs
-    [ "$("$lawn" trace stats tabs)" = "$expected" ]
-    head -c -1 "$traces/small.trace" >cut
-    [ "$("$lawn" trace stats cut)" = "$expected" ]
+    sed '/^[0-9]/s/ /  \t/g' "$traces/small.trace" >tabbed
+    [ "$("$lawn" trace stats tabbed)" = "$expected" ]
+    head -c -1 "$traces/small.trace" >short
+    [ "$("$lawn" trace stats short)" = "$expected" ]
 }
 
 @test "several files are one trace" {
