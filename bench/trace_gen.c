@@ -59,6 +59,21 @@ trace_gen_play(const struct cell *cell)
     return end;
 }
 
+/* Lets stdout be a file, if one is named. */
+static bool
+trace_gen_open(const char *path)
+{
+    if (path == NULL)
+        return true;
+    if (freopen(path, "w", stdout) == NULL) {
+        fprintf(stderr, "lawn trace gen: cannot write %s: %s\n", path,
+                strerror(errno));
+        return false;
+    }
+    output_open();
+    return true;
+}
+
 static int
 trace_gen_main(int argc, char **argv)
 {
@@ -66,13 +81,8 @@ trace_gen_main(int argc, char **argv)
     int code = VERBS_OK;
     if (!options_read(&trace_gen_verb, argc, argv, &options, &code))
         return code;
-    if (options.output != NULL &&
-        freopen(options.output, "w", stdout) == NULL) {
-        fprintf(stderr, "lawn trace gen: cannot write %s: %s\n", options.output,
-                strerror(errno));
+    if (!trace_gen_open(options.output))
         return VERBS_OUTPUT;
-    }
-    output_open();
     struct cell cell = {options.workload, options.n, 0, options.seed};
     if (options.workload->uses_t)
         cell.t = options.t < options.n ? options.t : options.n;

@@ -44,7 +44,8 @@ static const char trace_page_style[] =
     "text-align:right;border-bottom:1px solid var(--line);font-weight:400}"
     "th{color:var(--soft)}td:first-child,th:first-child{text-align:left}\n"
     ".key{display:inline-block;width:10px;height:10px;border-radius:2px;"
-    "margin:0 6px 0 16px}.key:first-child{margin-left:0}\n";
+    "margin:0 6px 0 16px}.key:first-child{margin-left:0}"
+    ".end{white-space:nowrap;margin-right:12px}\n";
 
 static void
 trace_page_tile(const char *value, const char *name, FILE *out)
@@ -205,8 +206,8 @@ trace_page_ends(const struct trace_stats *stats, FILE *out)
     fputs("</svg>\n<p class=\"soft\">", out);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         fprintf(out,
-                "<span class=\"key\" style=\"background:var(--%s)\"></span>"
-                "%s %.1f&nbsp;%%",
+                "<span class=\"end\"><span class=\"key\" "
+                "style=\"background:var(--%s)\"></span>%s %.1f&nbsp;%%</span> ",
                 ends[i].colour, ends[i].name,
                 100 * (double)ends[i].count / (double)stats->runs);
     fputs("</p></section>\n", out);

@@ -17,7 +17,7 @@ static char load_path[] = "/tmp/lawn-trace-XXXXXX";
 static void
 load_write(const char *text)
 {
-    strcpy(load_path + strlen(load_path) - 6, "XXXXXX");
+    memcpy(load_path + sizeof load_path - 7, "XXXXXX", 7);
     int fd = mkstemp(load_path);
     CHECK(fd >= 0);
     FILE *file = fdopen(fd, "w");
