@@ -31,7 +31,7 @@ INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench -Ibuild/bench
 HEADERS := $(wildcard include/*.h)
 LIB_C := $(wildcard src/*/*.c)
 CLI_C := $(wildcard cli/*.c)
-BENCH_C := $(wildcard bench/trace*.c)
+BENCH_C := $(wildcard bench/trace*.c bench/replay.c bench/run.c bench/tap.c bench/workload*.c) bench/contenders/lawn.c
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -103,7 +103,7 @@ build/liblawn.so: build/$(SO)
 	@ln -sf $(SO) $@
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
 
 # They share a clock, which stands in peer.so beside them.
 $(call objects,release,$(wildcard bench/peers/*.c)): private INCLUDES = $(PEER_INCLUDES)
@@ -147,7 +147,9 @@ $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 # The fuzzer is not to be led by what only watches.
 build/fuzz/src/core/check.o build/fuzz/tests/kit/oracle.o: private FLAGS_fuzz = $(FLAGS_asan)
-build/fuzz/fuzz_ops: $(call objects,fuzz,$(wildcard tests/fuzz/*.c) $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
+build/fuzz/fuzz_ops build/fuzz/fuzz_trace:
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] src/core/*.[ch]) $(HEADERS)
@@ -158,6 +160,11 @@ $(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h
 $(PAGE_C): tools/page $(wildcard bench/report/page.*)
 	@mkdir -p $(@D)
 	$(call say,PAGE)tools/page >$@
+
+# Traces in memory, and replayed.
+build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/kit/kit.c \
+    $(filter-out cli/main.c,$(CLI_C)) $(BENCH_C) bench/contenders/heap4.c $(LIB_C)))
+	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
 
 # Makes pages and pictures for the browser.
 build/asan/report: $(call objects,asan,$(wildcard tests/report/*.c) $(REPORT_C))
@@ -176,7 +183,9 @@ suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
 fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
     -timeout=10 -artifact_prefix=build/fuzz/ build/fuzz/corpus $(wildcard tests/fuzz/corpus)')
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),build/fuzz/fuzz_ops)
+fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
+    -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),build/fuzz/fuzz_ops build/fuzz/fuzz_trace)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
@@ -184,11 +193,12 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000) \
 	    $(call suite,asan,1000000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/report/browser.py \
-	    $(call fuzz,60)
+	    build/asan/trace $(call fuzz_trace,10) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
-    $(call have,unit,build/release/unit) build/asan/report $(fuzz_program)
-	@mkdir -p build/fuzz/corpus
+    $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
+    $(fuzz_program)
+	@mkdir -p build/fuzz/corpus build/fuzz/corpus-trace
 
 asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan
 	@tests/run $(call suite,asan,$(OPS))
@@ -201,8 +211,9 @@ model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000
 
 fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/corpus
 	@tools/deps fuzz
-	+@$(MAKE) --no-print-directory build/fuzz/fuzz_ops
-	@mkdir -p build/fuzz/corpus tests/fuzz/corpus
+	+@$(MAKE) --no-print-directory $(fuzz_program)
+	@mkdir -p build/fuzz/corpus build/fuzz/corpus-trace tests/fuzz/corpus
+	@tests/run $(call fuzz_trace,60)
 	@tests/run $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
 

@@ -6,34 +6,72 @@
  * running than they should, as with a contender that fires late, are harmless.
  */
 #include "replay.h"
+#include "trace_read.h"
+#include "verbs.h"
 
-#define REPLAY_NAMED 65536 /* more TTLs than these are not named beforehand */
-#define REPLAY_ASK 4096    /* events between two questions whether to go on */
+#include <stdio.h>
+#include <string.h>
 
-static const struct trace *replay_trace;
+#define REPLAY_NAMED 65536u /* so many TTLs are not named beforehand */
+#define REPLAY_STEP 256u    /* events between two looks at the clock */
+
+static struct trace replay_trace;
+
+static void replay_ttls(struct run *run);
+static void replay_play(struct run *run);
+
+struct workload replay_workload = {
+    .name = "trace",
+    .title = "replay",
+    .imitates = "what was recorded in a trace",
+    .operation = "event: a start, a restart or a stop, and what fires",
+    .parameters = "TTLs and the clock are the trace's own",
+    .uses_t = false,
+    .longest = 1,
+    .ttls = replay_ttls,
+    .play = replay_play,
+};
+
+int
+replay_load(const char *who, const char *path)
+{
+    int code;
+    replay_release();
+    if (!trace_load(who, path, &replay_trace, &code))
+        return code;
+    if (replay_trace.objects == 0) {
+        fprintf(stderr, "%s: %s: expected a start, found none\n", who, path);
+        return VERBS_INPUT;
+    }
+    replay_workload.longest = replay_trace.ttls[replay_trace.ttl_count - 1];
+    return VERBS_OK;
+}
+
+uint64_t
+replay_objects(void)
+{
+    return replay_trace.objects;
+}
 
 void
-replay_set(const struct trace *trace)
+replay_release(void)
 {
-    replay_trace = trace;
+    trace_free(&replay_trace);
 }
 
-static uint64_t
-replay_longest(const struct cell *cell)
+static bool
+replay_names_ttls(void)
 {
-    size_t count = replay_trace->ttl_count;
-    (void)cell;
-    return count > 0 ? replay_trace->ttls[count - 1] : 1;
+    return replay_trace.ttl_count < REPLAY_NAMED;
 }
 
-/* Objects have the TTLs of the events, one after the other. */
+/* Objects get theirs with each event. */
 static void
 replay_ttls(struct run *run)
 {
-    for (uint64_t i = 0; i < run->cell->n; i++) {
-        run_object(run, (size_t)i)->ttl = 1;
-        run_object(run, (size_t)i)->which = CONTENDER_ANY;
-    }
+    size_t count = replay_trace.ttl_count;
+    if (replay_names_ttls() && run_list_ttls(run, count))
+        memcpy(run->ttls, replay_trace.ttls, count * sizeof *run->ttls);
 }
 
 static void
@@ -52,29 +90,19 @@ replay_event(struct run *run, const struct trace_event *event, bool named)
 static void
 replay_play(struct run *run)
 {
-    const struct trace *trace = replay_trace;
-    bool named = trace->ttl_count < REPLAY_NAMED;
+    const struct trace *trace = &replay_trace;
+    uint64_t first = trace->events[0].time;
+    bool named = replay_names_ttls();
     size_t done = 0;
-    run_begin(run);
+    run_begin(run, 0);
     for (; done < trace->count; done++) {
         const struct trace_event *event = &trace->events[done];
-        if (done % REPLAY_ASK == 0 && !run_goes_on(run))
+        if (done % REPLAY_STEP == 0 && !run_goes_on(run))
             break;
-        if (event->time != run->now)
-            run_mow(run, event->time);
+        if (event->time - first != run->now)
+            run_mow(run, event->time - first, SIZE_MAX);
         replay_event(run, event, named);
     }
     run_finish(run, done);
+    run_weigh(run);
 }
-
-const struct workload replay_workload = {
-    .name = "trace",
-    .title = "replay",
-    .imitates = "what was recorded in a trace",
-    .operation = "an event: a start, a restart or a stop",
-    .parameters = "TTLs and the clock are the trace's own",
-    .uses_t = false,
-    .ttls = replay_ttls,
-    .longest = replay_longest,
-    .play = replay_play,
-};

@@ -2,14 +2,19 @@
 #ifndef LAWN_BENCH_REPLAY_H
 #define LAWN_BENCH_REPLAY_H
 
-#include "trace_read.h"
 #include "workloads.h"
 
-/* "trace": plays the trace that was set, on its own clock, up to its last
- * event. Its cell has n = trace->objects, or 1 if that is 0, and t = 0. */
-extern const struct workload replay_workload;
+/* "trace": plays the trace that was loaded up to its last event, on its own
+ * clock, its first event being at tick 0. Its cell has n = replay_objects() and
+ * t = 0. */
+extern struct workload replay_workload;
 
-/* The trace stays the caller's, and must stay. */
-void replay_set(const struct trace *trace);
+/* Loads a trace, instead of the last one. Returns an exit code; if that is not
+ * VERBS_OK, a message has been printed that begins with who, "lawn bench". */
+int replay_load(const char *who, const char *path);
+uint64_t replay_objects(void);
+
+/* Gives its memory back. */
+void replay_release(void);
 
 #endif

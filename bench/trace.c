@@ -66,6 +66,7 @@ trace_put_stop(uint64_t time, const char *id, size_t length)
 
 static const struct options_verb *const trace_verbs[] = {
     &trace_stats_verb,
+    &trace_gen_verb,
     &trace_convert_verb,
     NULL,
 };

@@ -12,14 +12,13 @@
 
 #include <lawn.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TRACE_ADVICE_FEW 500          /* timers */
 #define TRACE_ADVICE_BLADES 1024      /* of a default lawn */
 #define TRACE_ADVICE_BLADES_MAX 16384 /* of any lawn */
 #define TRACE_ADVICE_SHARE 2          /* timers per TTL worth a queue */
-#define TRACE_ADVICE_ROUND 20         /* the median TTL by that, at most */
+#define TRACE_ADVICE_ROUND 20         /* a TTL by that may be rounding */
 
 static void trace_advice_reason(struct trace_advice *out, const char *format,
                                 ...) __attribute__((format(printf, 2, 3)));
@@ -43,47 +42,32 @@ trace_advice_choose(struct trace_advice *out, enum trace_choice choice,
     snprintf(out->title, sizeof out->title, "%s", title);
 }
 
-static int
-trace_advice_compare(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* How many TTLs are left when they are rounded up to multiples of quantum. */
 static uint64_t
-trace_advice_rounded(const uint64_t *sorted, size_t count, uint64_t quantum)
+trace_advice_rounded(const struct trace_ttls *ttls, uint64_t quantum)
 {
-    uint64_t left = 0;
-    for (size_t i = 0; i < count; i++)
-        left += i == 0 ||
-                (sorted[i] - 1) / quantum != (sorted[i - 1] - 1) / quantum;
+    uint64_t left = ttls->count > 0;
+    for (size_t i = 1; i < ttls->count; i++)
+        left += (ttls->ttls[i].ttl - 1) / quantum !=
+                (ttls->ttls[i - 1].ttl - 1) / quantum;
     return left;
 }
 
-/* The least round quantum that leaves as few TTLs as a default lawn has blades,
- * if it is small beside the median TTL. False: no memory. */
+/* Finds the least round quantum that leaves as few TTLs as a default lawn has
+ * blades and is small beside nearly all TTLs. False: there is none. */
 static bool
 trace_advice_quantum(const struct trace_stats *stats, struct trace_advice *out)
 {
-    size_t count = stats->ttls.count;
-    uint64_t most =
-        histogram_percentile(&stats->ttl_spread, 50) / TRACE_ADVICE_ROUND;
-    uint64_t *sorted = malloc(count * sizeof *sorted + 1);
-    if (sorted == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = stats->ttls.ttls[i].ttl;
-    qsort(sorted, count, sizeof *sorted, trace_advice_compare);
-    for (size_t i = 1; trace_stats_class(i) <= most && out->quantum == 0; i++) {
+    uint64_t most = trace_stats_ttl(stats, 1) / TRACE_ADVICE_ROUND;
+    for (size_t i = 1; trace_stats_class(i) <= most; i++) {
         out->quantised =
-            trace_advice_rounded(sorted, count, trace_stats_class(i));
-        if (out->quantised <= TRACE_ADVICE_BLADES)
+            trace_advice_rounded(&stats->ttls, trace_stats_class(i));
+        if (out->quantised <= TRACE_ADVICE_BLADES) {
             out->quantum = trace_stats_class(i);
+            return true;
+        }
     }
-    free(sorted);
-    return true;
+    return false;
 }
 
 static void
@@ -159,7 +143,6 @@ trace_advice_blades(const struct trace_stats *stats, struct trace_advice *out)
 static void
 trace_advice_quantise(const struct trace_stats *stats, struct trace_advice *out)
 {
-    uint64_t median = histogram_percentile(&stats->ttl_spread, 50);
     struct text quantum = trace_stats_time(stats, out->quantum);
     trace_advice_choose(out, TRACE_CHOICE_QUANTISE, "quantise", "");
     snprintf(out->title, sizeof out->title,
@@ -171,10 +154,10 @@ trace_advice_quantise(const struct trace_stats *stats, struct trace_advice *out)
                         text_count(stats->most_ttls_timers).s);
     trace_advice_reason(out,
                         "Rounded up to %s before lawn_start() they are %s in "
-                        "all; timers fire later by less than that, %.2g %% of "
-                        "the median TTL.",
+                        "all; timers fire later by less than that, for 99 %% "
+                        "of the starts at most %d %% of the TTL.",
                         quantum.s, text_count(out->quantised).s,
-                        100 * (double)out->quantum / (double)median);
+                        100 / TRACE_ADVICE_ROUND);
     trace_advice_lawn(stats, out);
 }
 
@@ -184,14 +167,17 @@ trace_advice_wheel(const struct trace_stats *stats, struct trace_advice *out)
     double cancelled = (double)(stats->stopped + stats->restarted);
     trace_advice_choose(out, TRACE_CHOICE_WHEEL, "wheel",
                         "a hierarchical wheel or a heap; a lawn is no better");
-    trace_advice_reason(out,
-                        "Up to %s different TTLs are in use at once, of %s "
-                        "timers: hardly any share one, and rounding them a "
-                        "little does not help.",
-                        text_count(stats->most_ttls).s,
-                        text_count(stats->most_ttls_timers).s);
+    bool share =
+        stats->most_ttls_timers >= TRACE_ADVICE_SHARE * stats->most_ttls;
+    trace_advice_reason(
+        out,
+        "Up to %s different TTLs are in use at once, of %s "
+        "timers: %s, and rounding TTLs a little does not help.",
+        text_count(stats->most_ttls).s, text_count(stats->most_ttls_timers).s,
+        share ? "more than a lawn has queues for" : "hardly any share one");
     trace_advice_reason(out, "%s",
-                        "A lawn then works as a hierarchical wheel, no better "
+                        "For those without a queue a lawn works as a "
+                        "hierarchical wheel, no better "
                         "than a good one; a heap is smaller.");
     if (2 * cancelled >= (double)stats->runs)
         trace_advice_reason(out,
@@ -204,7 +190,7 @@ trace_advice_wheel(const struct trace_stats *stats, struct trace_advice *out)
                         "without cascades does less work.");
 }
 
-bool
+void
 trace_advice(const struct trace_stats *stats, struct trace_advice *out)
 {
     memset(out, 0, sizeof *out);
@@ -219,12 +205,9 @@ trace_advice(const struct trace_stats *stats, struct trace_advice *out)
     } else if (stats->most_ttls <= TRACE_ADVICE_BLADES_MAX &&
                stats->most_ttls_timers >= shared) {
         trace_advice_blades(stats, out);
-    } else if (!trace_advice_quantum(stats, out)) {
-        return false;
-    } else if (out->quantum > 0) {
+    } else if (trace_advice_quantum(stats, out)) {
         trace_advice_quantise(stats, out);
     } else {
         trace_advice_wheel(stats, out);
     }
-    return true;
 }

@@ -137,7 +137,7 @@ trace_convert_main(int argc, char **argv)
     trace_put_head("s");
     for (size_t i = 0; i < options.files.count && code == VERBS_OK; i++) {
         struct trace_lines lines;
-        if (!trace_lines_open(&lines, trace_convert_verb.name,
+        if (!trace_lines_open(&lines, "lawn trace convert",
                               options.files.words[i]))
             return VERBS_INPUT;
         code = trace_convert_file(&lines, &format, &counts);

@@ -20,22 +20,22 @@
 static void
 trace_lines_failed(const struct trace_lines *lines, const char *what)
 {
-    fprintf(stderr, "lawn %s: cannot %s %s: %s\n", lines->verb, what,
-            lines->name, strerror(errno));
+    fprintf(stderr, "%s: cannot %s %s: %s\n", lines->who, what, lines->name,
+            strerror(errno));
 }
 
 void
 trace_lines_no_memory(const struct trace_lines *lines)
 {
-    fprintf(stderr, "lawn %s: %s:%" PRIu64 ": not enough memory\n", lines->verb,
+    fprintf(stderr, "%s: %s:%" PRIu64 ": not enough memory\n", lines->who,
             lines->name, lines->line);
 }
 
 bool
-trace_lines_open(struct trace_lines *lines, const char *verb, const char *path)
+trace_lines_open(struct trace_lines *lines, const char *who, const char *path)
 {
     memset(lines, 0, sizeof *lines);
-    lines->verb = verb;
+    lines->who = who;
     lines->name = path;
     if (strcmp(path, "-") == 0) {
         lines->name = "standard input";
@@ -120,7 +120,7 @@ trace_lines_complain(const struct trace_lines *lines, const char *expected,
                      const char *found, size_t length)
 {
     size_t shown = length < TRACE_LINES_SHOWN ? length : TRACE_LINES_SHOWN;
-    fprintf(stderr, "lawn %s: %s:%" PRIu64 ": expected %s, found ", lines->verb,
+    fprintf(stderr, "%s: %s:%" PRIu64 ": expected %s, found ", lines->who,
             lines->name, lines->line, expected);
     if (found == NULL) {
         fputs("nothing\n", stderr);

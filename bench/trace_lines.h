@@ -10,7 +10,7 @@
 
 /* An open file. buffer[begin .. end) has been read and not been handed out. */
 struct trace_lines {
-    const char *verb; /* who complains: "trace stats" */
+    const char *who;  /* complains: "lawn trace stats" */
     const char *name; /* of the file, for people */
     uint64_t line;    /* the number of the line handed out last */
     char *buffer;
@@ -27,7 +27,7 @@ enum trace_lines_got {
 };
 
 /* path "-" is standard input. False: a message has been printed. */
-bool trace_lines_open(struct trace_lines *lines, const char *verb,
+bool trace_lines_open(struct trace_lines *lines, const char *who,
                       const char *path);
 void trace_lines_close(struct trace_lines *lines);
 

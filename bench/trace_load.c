@@ -66,14 +66,6 @@ trace_load_line(struct trace_load *load, const struct trace_line *line)
     return trace_load_append(load, &event);
 }
 
-static int
-trace_load_compare(const void *a, const void *b)
-{
-    const struct trace_ttl *x = a;
-    const struct trace_ttl *y = b;
-    return (x->ttl > y->ttl) - (x->ttl < y->ttl);
-}
-
 /* Makes the numbers of TTLs those of their order. False: no memory. */
 static bool
 trace_load_sort(struct trace_load *load)
@@ -88,9 +80,7 @@ trace_load_sort(struct trace_load *load)
     }
     for (size_t i = 0; i < count; i++)
         load->ttls.ttls[i].starts = i; /* the number that it had */
-    if (count > 0)
-        qsort(load->ttls.ttls, count, sizeof *load->ttls.ttls,
-              trace_load_compare);
+    trace_ttls_sort(&load->ttls);
     for (size_t i = 0; i < count; i++) {
         out->ttls[i] = load->ttls.ttls[i].ttl;
         places[load->ttls.ttls[i].starts] = (uint32_t)i;
@@ -125,8 +115,7 @@ trace_load_all(struct trace_load *load)
 }
 
 bool
-trace_load(const char *verb, const char *path, struct trace *out,
-           int *exit_code)
+trace_load(const char *who, const char *path, struct trace *out, int *exit_code)
 {
     struct trace_load load;
     char *copy = strdup(path);
@@ -134,7 +123,7 @@ trace_load(const char *verb, const char *path, struct trace *out,
     memset(&load, 0, sizeof load);
     memset(out, 0, sizeof *out);
     load.out = out;
-    trace_reader_open(&load.reader, verb, paths, 1);
+    trace_reader_open(&load.reader, who, paths, 1);
     if (copy != NULL && trace_live_init(&load.live, NULL, NULL)) {
         *exit_code = trace_load_all(&load);
         trace_live_fini(&load.live);

@@ -17,7 +17,7 @@ static void
 trace_print_end(const struct trace_stats *stats, const char *name,
                 uint64_t count, const char *what, FILE *out)
 {
-    fprintf(out, "  %-11s %14s  %5.1f %%  %s\n", name, text_count(count).s,
+    fprintf(out, "  %-11s %14s  %5.1f %%%s\n", name, text_count(count).s,
             trace_print_percent(stats, count), what);
 }
 
@@ -30,33 +30,46 @@ trace_print_counts(const struct trace_stats *stats, FILE *out)
         fprintf(out, "           %s per second; of these",
                 text_short((double)stats->runs / seconds).s);
     putc('\n', out);
-    trace_print_end(stats, "stopped", stats->stopped, "before they fired", out);
-    trace_print_end(stats, "restarted", stats->restarted, "before they fired",
+    trace_print_end(stats, "stopped", stats->stopped, "  before they fired",
+                    out);
+    trace_print_end(stats, "restarted", stats->restarted, "  before they fired",
                     out);
     trace_print_end(stats, "fired", stats->fired, "", out);
-    trace_print_end(stats, "running", stats->running, "at the end", out);
+    trace_print_end(stats, "running", stats->running, "  at the end", out);
     if (stats->ignored > 0)
         fprintf(out, "  %-11s %14s           stops of what was not running\n",
                 "ignored", text_count(stats->ignored).s);
 }
 
+/* Of the timers that run. */
+static struct text
+trace_print_mean(const struct trace_stats *stats)
+{
+    double mean = trace_series_mean(&stats->series);
+    struct text text;
+    if (mean >= 1000)
+        return text_count((uint64_t)(mean + 0.5));
+    snprintf(text.s, sizeof text.s, "%.1f", mean);
+    return text;
+}
+
 static void
 trace_print_spread(const struct trace_stats *stats, FILE *out)
 {
-    const struct histogram *ttls = &stats->ttl_spread;
-    fprintf(out, "  %-11s   at most %s at once, %.1f on average\n", "timers",
-            text_count(stats->most).s, trace_series_mean(&stats->series));
+    fprintf(out, "  %-11s   at most %s at once, %s on average\n", "timers",
+            text_count(stats->most).s, trace_print_mean(stats).s);
     fprintf(out, "  %-11s   %s different ones, at most %s at once\n", "TTLs",
             text_count(stats->ttls.count).s, text_count(stats->most_ttls).s);
     if (stats->runs == 0)
         return;
     fprintf(out, "  %-11s   min %s,", "",
-            trace_stats_time(stats, stats->least_ttl).s);
+            trace_stats_time(stats, trace_stats_ttl(stats, 0)).s);
     fprintf(out, " p50 %s,",
-            trace_stats_time(stats, histogram_percentile(ttls, 50)).s);
+            trace_stats_time(stats, trace_stats_ttl(stats, 50)).s);
     fprintf(out, " p99 %s,",
-            trace_stats_time(stats, histogram_percentile(ttls, 99)).s);
-    fprintf(out, " max %s\n", trace_stats_time(stats, ttls->max).s);
+            trace_stats_time(stats, trace_stats_ttl(stats, 99)).s);
+    fprintf(out, " max %s\n",
+            trace_stats_time(stats, trace_stats_ttl(stats, 100)).s);
     if (stats->gaps.count == 0)
         return;
     fprintf(out, "  %-11s   p50 %s,", "gaps",
@@ -105,9 +118,10 @@ trace_print_classes(const struct trace_stats *stats, FILE *out)
                   0.5);
         if (bar == 0 && stats->classes[i] > 0)
             bar = 1;
-        fprintf(out, "  %-14s %5.1f %%  ",
+        fprintf(out, "  %-14s %5.1f %%%s",
                 trace_stats_time(stats, trace_stats_class(i)).s,
-                trace_print_percent(stats, stats->classes[i]));
+                trace_print_percent(stats, stats->classes[i]),
+                bar > 0 ? "  " : "");
         while (bar-- > 0)
             putc('#', out);
         putc('\n', out);
@@ -154,16 +168,14 @@ trace_print_text(const struct trace_stats *stats,
 static void
 trace_print_json_ttls(const struct trace_stats *stats, FILE *out)
 {
-    const struct histogram *ttls = &stats->ttl_spread;
     const char *comma = "";
     fprintf(out,
             "\"ttls\": {\"distinct\": %zu, \"most_at_once\": %" PRIu64
             ", \"min\": %" PRIu64 ", \"p50\": %" PRIu64 ", \"p90\": %" PRIu64
             ", \"p99\": %" PRIu64 ", \"max\": %" PRIu64 ", \"top\": [",
-            stats->ttls.count, stats->most_ttls,
-            stats->runs > 0 ? stats->least_ttl : 0,
-            histogram_percentile(ttls, 50), histogram_percentile(ttls, 90),
-            histogram_percentile(ttls, 99), ttls->max);
+            stats->ttls.count, stats->most_ttls, trace_stats_ttl(stats, 0),
+            trace_stats_ttl(stats, 50), trace_stats_ttl(stats, 90),
+            trace_stats_ttl(stats, 99), trace_stats_ttl(stats, 100));
     for (size_t i = 0; i < stats->top_count; i++)
         fprintf(out,
                 "%s{\"ttl\": %" PRIu64 ", \"starts\": %" PRIu64
@@ -235,6 +247,13 @@ trace_print_json(const struct trace_stats *stats,
         fprintf(out, "%.6g, ", (double)stats->runs / seconds);
     else
         fputs("null, ", out);
+    fprintf(out,
+            "\"shares\": {\"stopped\": %.6f, \"restarted\": %.6f, "
+            "\"fired\": %.6f, \"running\": %.6f}, ",
+            trace_print_percent(stats, stats->stopped) / 100,
+            trace_print_percent(stats, stats->restarted) / 100,
+            trace_print_percent(stats, stats->fired) / 100,
+            trace_print_percent(stats, stats->running) / 100);
     fprintf(out, "\"timers\": {\"max\": %" PRIu64 ", \"mean\": %.6f}, ",
             stats->most, trace_series_mean(&stats->series));
     fprintf(out,

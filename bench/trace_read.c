@@ -34,21 +34,18 @@ trace_read_word(const char **at, const char *end)
     return word;
 }
 
-static bool
-trace_read_number(struct trace_read_word word, uint64_t *out)
+bool
+trace_number(const char *digits, size_t length, uint64_t *out)
 {
     uint64_t value = 0;
-    for (size_t i = 0; i < word.length; i++) {
-        unsigned digit = (unsigned)(unsigned char)word.at[i] - '0';
-        if (digit > 9 || value > UINT64_MAX / 10)
+    for (size_t i = 0; i < length; i++) {
+        unsigned digit = (unsigned)(unsigned char)digits[i] - '0';
+        if (digit > 9 || value > (UINT64_MAX - digit) / 10)
             return false;
-        value *= 10;
-        if (value > UINT64_MAX - digit)
-            return false;
-        value += digit;
+        value = 10 * value + digit;
     }
     *out = value;
-    return word.length > 0;
+    return length > 0;
 }
 
 static bool
@@ -76,7 +73,7 @@ trace_parse(const char *line, size_t length, struct trace_line *out,
     const char *at = line;
     const char *end = line + length;
     struct trace_read_word word = trace_read_word(&at, end);
-    if (!trace_read_number(word, &out->time))
+    if (!trace_number(word.at, word.length, &out->time))
         return trace_read_wrong(
             wrong, "a TIME, a whole number up to 18446744073709551615", word,
             end);
@@ -95,7 +92,7 @@ trace_parse(const char *line, size_t length, struct trace_line *out,
     out->ttl = 0;
     if (out->kind == TRACE_START) {
         word = trace_read_word(&at, end);
-        if (!trace_read_number(word, &out->ttl))
+        if (!trace_number(word.at, word.length, &out->ttl))
             return trace_read_wrong(
                 wrong, "a TTL, a whole number up to 18446744073709551615", word,
                 end);
@@ -112,19 +109,19 @@ static enum trace_lines_got
 trace_reader_turn(struct trace_reader *reader)
 {
     struct trace_lines *lines = &reader->lines;
-    const char *verb = lines->verb;
+    const char *who = lines->who;
     const char *line;
     size_t length;
     if (reader->open) {
         trace_lines_close(lines);
-        lines->verb = verb;
+        lines->who = who;
         reader->open = false;
         reader->unit_known = true;
     }
     if (reader->left == 0)
         return TRACE_LINES_END;
-    reader->open = trace_lines_open(lines, verb, reader->paths[0]);
-    lines->verb = verb;
+    reader->open = trace_lines_open(lines, who, reader->paths[0]);
+    lines->who = who;
     if (!reader->open)
         return TRACE_LINES_WRONG;
     reader->paths++;
@@ -143,13 +140,13 @@ trace_reader_turn(struct trace_reader *reader)
 }
 
 void
-trace_reader_open(struct trace_reader *reader, const char *verb, char **paths,
+trace_reader_open(struct trace_reader *reader, const char *who, char **paths,
                   size_t count)
 {
     static char dash[] = "-";
     static char *standard_input[] = {dash};
     memset(reader, 0, sizeof *reader);
-    reader->lines.verb = verb;
+    reader->lines.who = who;
     reader->paths = count > 0 ? paths : standard_input;
     reader->left = count > 0 ? count : 1;
     reader->unit_ns = 1000000;

@@ -33,6 +33,9 @@ struct trace_wrong {
     size_t length;
 };
 
+/* Reads a whole number of that many digits, at least one. */
+bool trace_number(const char *digits, size_t length, uint64_t *out);
+
 /* Reads an event. Does not allocate or print. O(length). */
 bool trace_parse(const char *line, size_t length, struct trace_line *out,
                  struct trace_wrong *wrong);
@@ -50,7 +53,7 @@ struct trace_reader {
 };
 
 /* No paths: standard input, as by "-". They are opened as they are needed. */
-void trace_reader_open(struct trace_reader *reader, const char *verb,
+void trace_reader_open(struct trace_reader *reader, const char *who,
                        char **paths, size_t count);
 enum trace_lines_got trace_reader_next(struct trace_reader *reader,
                                        struct trace_line *out);
@@ -77,9 +80,9 @@ struct trace {
     uint64_t ignored; /* stops left out */
 };
 
-/* False: a message that begins with the verb has been printed, there is nothing
+/* False: a message that begins with who has been printed, there is nothing
  * to free, and *exit_code is what to exit with. */
-bool trace_load(const char *verb, const char *path, struct trace *out,
+bool trace_load(const char *who, const char *path, struct trace *out,
                 int *exit_code);
 void trace_free(struct trace *trace);
 

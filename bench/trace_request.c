@@ -53,20 +53,6 @@ trace_request_wrong(struct trace_wrong *wrong, const char *expected,
     return false;
 }
 
-static bool
-trace_request_number(struct trace_request_field field, uint64_t *out)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < field.length; i++) {
-        unsigned digit = (unsigned)(unsigned char)field.at[i] - '0';
-        if (digit > 9 || value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = 10 * value + digit;
-    }
-    *out = value;
-    return true;
-}
-
 /* Splits a line at its commas. Columns beyond the last field count to it. */
 static unsigned
 trace_request_split(const char *line, size_t length,
@@ -219,7 +205,7 @@ trace_convert_line(struct trace_format *format, const char *line, size_t length,
         return true;
     }
     struct trace_request_field time = fields[TRACE_COLUMN_TIME];
-    if (time.length == 0 || !trace_request_number(time, &out->time))
+    if (!trace_number(time.at, time.length, &out->time))
         return trace_request_wrong(wrong, "a timestamp in seconds", time);
     if (out->time < format->time)
         return trace_request_wrong(
@@ -231,9 +217,10 @@ trace_convert_line(struct trace_format *format, const char *line, size_t length,
             "get, gets, set, add, replace, cas, append, prepend, delete, incr "
             "or decr",
             fields[TRACE_COLUMN_OPERATION]);
-    if (!trace_request_number(fields[TRACE_COLUMN_TTL], &out->ttl))
-        return trace_request_wrong(wrong, "a TTL in seconds",
-                                   fields[TRACE_COLUMN_TTL]);
+    struct trace_request_field ttl = fields[TRACE_COLUMN_TTL];
+    out->ttl = 0;
+    if (ttl.length > 0 && !trace_number(ttl.at, ttl.length, &out->ttl))
+        return trace_request_wrong(wrong, "a TTL in seconds", ttl);
     if (!trace_request_id(fields[TRACE_COLUMN_KEY], out))
         return trace_request_wrong(wrong, "a key of 1 to 255 bytes",
                                    fields[TRACE_COLUMN_KEY]);

@@ -11,17 +11,16 @@ trace_series_place(const struct trace_series *series, uint64_t time)
 static void
 trace_series_fold(struct trace_series *series)
 {
-    for (unsigned i = 0; i < TRACE_SERIES_COLUMNS; i++) {
-        unsigned j = 2 * i;
-        if (j < TRACE_SERIES_COLUMNS) {
-            series->areas[i] = series->areas[j] + series->areas[j + 1];
-            series->most[i] = series->most[j] > series->most[j + 1]
-                                  ? series->most[j]
-                                  : series->most[j + 1];
-        } else {
-            series->areas[i] = 0;
-            series->most[i] = 0;
-        }
+    const unsigned half = TRACE_SERIES_COLUMNS / 2;
+    for (unsigned i = 0; i < half; i++) {
+        uint64_t left = series->most[2 * i];
+        uint64_t right = series->most[2 * i + 1];
+        series->areas[i] = series->areas[2 * i] + series->areas[2 * i + 1];
+        series->most[i] = left > right ? left : right;
+    }
+    for (unsigned i = half; i < TRACE_SERIES_COLUMNS; i++) {
+        series->areas[i] = 0;
+        series->most[i] = 0;
     }
     series->shift++;
 }

@@ -91,15 +91,15 @@ trace_stats_start(struct trace_stats *stats, struct trace_live *live,
         histogram_add(&stats->gaps, line->time - stats->last_start);
     stats->last_start = line->time;
     stats->running++;
-    histogram_add(&stats->ttl_spread, line->ttl);
-    if (line->ttl < stats->least_ttl)
-        stats->least_ttl = line->ttl;
     ttl->starts++;
     stats->live_ttls += ttl->live++ == 0;
     if (stats->running > stats->most)
         stats->most = stats->running;
     if (stats->live_ttls > stats->most_ttls) {
         stats->most_ttls = stats->live_ttls;
+        stats->most_ttls_timers = stats->running;
+    } else if (stats->live_ttls == stats->most_ttls &&
+               stats->running > stats->most_ttls_timers) {
         stats->most_ttls_timers = stats->running;
     }
     return true;
@@ -121,10 +121,26 @@ trace_stats_stop(struct trace_stats *stats, struct trace_live *live,
     trace_live_stop(live, timer);
 }
 
-/* The TTLs with the most runs, and the classes. */
+uint64_t
+trace_stats_ttl(const struct trace_stats *stats, unsigned percent)
+{
+    uint64_t rank =
+        stats->runs / 100 * percent + (stats->runs % 100 * percent + 99) / 100;
+    uint64_t seen = 0;
+    for (size_t i = 0; i < stats->ttls.count; i++) {
+        seen += stats->ttls.ttls[i].starts;
+        if (seen >= rank)
+            return stats->ttls.ttls[i].ttl;
+    }
+    return 0;
+}
+
+/* Sorts the TTLs, which are not looked up any more, and finds those with the
+ * most runs, and the classes. */
 static void
 trace_stats_finish(struct trace_stats *stats)
 {
+    trace_ttls_sort(&stats->ttls);
     for (size_t i = 0; i < stats->ttls.count; i++) {
         const struct trace_ttl *ttl = &stats->ttls.ttls[i];
         size_t place = stats->top_count;
@@ -133,9 +149,7 @@ trace_stats_finish(struct trace_stats *stats)
                ttl->ttl >= trace_stats_class(class + 1))
             class ++;
         stats->classes[class] += ttl->starts;
-        while (place > 0 && (ttl->starts > stats->top[place - 1].starts ||
-                             (ttl->starts == stats->top[place - 1].starts &&
-                              ttl->ttl < stats->top[place - 1].ttl)))
+        while (place > 0 && ttl->starts > stats->top[place - 1].starts)
             place--;
         if (place == TRACE_STATS_TOP)
             continue;
@@ -153,7 +167,6 @@ trace_stats_gather(struct trace_stats *stats, struct trace_reader *reader,
 {
     struct trace_line line;
     enum trace_lines_got got;
-    stats->least_ttl = UINT64_MAX;
     while ((got = trace_reader_next(reader, &line)) == TRACE_LINES_ONE) {
         bool memory = true;
         if (stats->events++ == 0)
@@ -204,10 +217,7 @@ trace_stats_report(const struct trace_stats *stats,
                    const struct trace_stats_options *options)
 {
     struct trace_advice advice;
-    if (!trace_advice(stats, &advice)) {
-        fputs("lawn trace stats: not enough memory\n", stderr);
-        return VERBS_FAILED;
-    }
+    trace_advice(stats, &advice);
     if (options->json)
         trace_print_json(stats, &advice, stdout);
     else
@@ -232,7 +242,7 @@ trace_stats_main(int argc, char **argv)
         free(stats);
         return VERBS_FAILED;
     }
-    trace_reader_open(&reader, trace_stats_verb.name, options.files.words,
+    trace_reader_open(&reader, "lawn trace stats", options.files.words,
                       options.files.count);
     code = trace_stats_gather(stats, &reader, &live);
     trace_reader_close(&reader);

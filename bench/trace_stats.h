@@ -35,13 +35,11 @@ struct trace_stats {
     uint64_t most;             /* timers at once */
     uint64_t live_ttls;        /* TTLs of which a timer runs */
     uint64_t most_ttls;        /* at once */
-    uint64_t most_ttls_timers; /* timers that ran when they were so many */
-    uint64_t least_ttl;
+    uint64_t most_ttls_timers; /* most timers while they were so many */
 
-    struct trace_ttls ttls;      /* with the runs of each */
-    struct histogram ttl_spread; /* of runs */
-    struct histogram gaps;       /* between starts */
-    struct trace_series series;  /* timers over time */
+    struct trace_ttls ttls;     /* with the runs of each; sorted at the end */
+    struct histogram gaps;      /* between starts */
+    struct trace_series series; /* timers over time */
 
     /* Made at the end. */
     struct trace_ttl top[TRACE_STATS_TOP]; /* most runs first */
@@ -53,6 +51,10 @@ struct trace_stats {
  * 1, 2, 5, 10, 20, 50 ticks and so on; of the last class UINT64_MAX is the
  * end. */
 uint64_t trace_stats_class(size_t i);
+
+/* The least TTL that percent % of the runs do not exceed; 0 if there are none.
+ * percent is 0 to 100. */
+uint64_t trace_stats_ttl(const struct trace_stats *stats, unsigned percent);
 
 /* Seconds from the first event to the last. */
 double trace_stats_seconds(const struct trace_stats *stats);
@@ -82,8 +84,7 @@ struct trace_advice {
     uint64_t bytes;     /* of such a lawn; 0: no lawn */
 };
 
-/* False: no memory. */
-bool trace_advice(const struct trace_stats *stats, struct trace_advice *out);
+void trace_advice(const struct trace_stats *stats, struct trace_advice *out);
 
 void trace_print_text(const struct trace_stats *stats,
                       const struct trace_advice *advice, FILE *out);

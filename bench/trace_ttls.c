@@ -54,6 +54,22 @@ trace_ttls_number(struct trace_ttls *ttls, uint64_t ttl)
     return ttls->last;
 }
 
+static int
+trace_ttls_compare(const void *a, const void *b)
+{
+    const struct trace_ttl *x = a;
+    const struct trace_ttl *y = b;
+    return (x->ttl > y->ttl) - (x->ttl < y->ttl);
+}
+
+void
+trace_ttls_sort(struct trace_ttls *ttls)
+{
+    if (ttls->count > 0)
+        qsort(ttls->ttls, ttls->count, sizeof ttls->ttls[0],
+              trace_ttls_compare);
+}
+
 void
 trace_ttls_free(struct trace_ttls *ttls)
 {

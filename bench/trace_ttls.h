@@ -27,6 +27,10 @@ struct trace_ttls {
 
 /* The number of a TTL, new or not. UINT32_MAX: no memory. */
 uint32_t trace_ttls_number(struct trace_ttls *ttls, uint64_t ttl);
+
+/* Sorts them by TTL, so that their numbers are others. After this nothing may
+ * be looked up. O(n log n). */
+void trace_ttls_sort(struct trace_ttls *ttls);
 void trace_ttls_free(struct trace_ttls *ttls);
 
 #endif
