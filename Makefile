@@ -31,7 +31,10 @@ INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench -Ibuild/bench
 HEADERS := $(wildcard include/*.h)
 LIB_C := $(wildcard src/*/*.c)
 CLI_C := $(wildcard cli/*.c)
-BENCH_C := $(wildcard bench/trace*.c bench/replay.c bench/run.c bench/tap.c bench/workload*.c) bench/contenders/lawn.c
+# The report of the benchmark: its page is turned into C.
+PAGE_C := build/report_page.c
+REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
+BENCH_C := $(wildcard bench/*.c bench/contenders/*.c) $(PAGE_C)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -41,10 +44,6 @@ CLI_TESTS := $(wildcard tests/cli/*.bats)
 # What the benchmark's own tests need of it.
 CONTENDERS_C := $(wildcard bench/contenders/*.c) bench/contenders.c bench/peers.c \
     bench/agree.c bench/tap.c
-
-# The report of the benchmark: its page is turned into C.
-PAGE_C := build/report_page.c
-REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
 # the unit tests have the kit's main as well, and so have those of the benchmark.
@@ -103,7 +102,7 @@ build/liblawn.so: build/$(SO)
 	@ln -sf $(SO) $@
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
 
 # They share a clock, which stands in peer.so beside them.
 $(call objects,release,$(wildcard bench/peers/*.c)): private INCLUDES = $(PEER_INCLUDES)
@@ -156,6 +155,16 @@ build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] src/core/*.[
 	@mkdir -p $(@D)
 	@tools/lines >$@
 $(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h
+
+# What a report says of the build it is from.
+build/bench/build.h: FORCE
+	@mkdir -p $(@D)
+	@{ echo '#define BUILD_VERSION "$(VERSION)"'; \
+	    echo '#define BUILD_FLAGS "$(strip $(subst ",\",$(FLAGS_release)))"'; \
+	    echo "#define BUILD_COMPILER \"$$($(CC) --version | sed 1q)\""; \
+	    echo "#define BUILD_COMMIT \"$$(git describe --always --dirty 2>/dev/null || echo unknown)\""; \
+	} >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(foreach o,machine print_json,$(VARIANTS:%=build/%/bench/$(o).o)): build/bench/build.h
 
 $(PAGE_C): tools/page $(wildcard bench/report/page.*)
 	@mkdir -p $(@D)

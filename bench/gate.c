@@ -38,7 +38,7 @@ struct gate {
     double log_best; /* sums of logarithms of ratios, for the means */
     double log_floor;
     unsigned floors;
-    char failed[GATE_LIST_MAX][96];
+    char failed[GATE_LIST_MAX][192];
     unsigned failures;
 };
 

@@ -3,6 +3,7 @@
 #include "machine.h"
 #include "build.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

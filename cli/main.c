@@ -13,6 +13,7 @@
 
 static const struct options_verb *const main_verbs[] = {
     &demo_verb,
+    &bench_verb,
     &trace_verb,
 };
 static const size_t main_verb_count = sizeof main_verbs / sizeof main_verbs[0];

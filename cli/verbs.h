@@ -17,6 +17,7 @@ enum verbs_exit {
 };
 
 extern const struct options_verb demo_verb;
+extern const struct options_verb bench_verb;
 extern const struct options_verb trace_verb;
 
 /* Runs the verb of verb that argv[1] names, or prints help or what is wrong;
