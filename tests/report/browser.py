@@ -403,6 +403,8 @@ class Checks:
         last = self.browser.run("return document.activeElement.dataset.tip")
         assert first != last, "the arrow keys do not move"
         assert re.search(r"\d", self.browser.wait(tip)), "no tooltip"
+        self.browser.key("\ue00c")
+        equal(self.browser.run(tip), "", "after the escape key")
 
     def the_grids_name_the_winner_of_every_cell(self):
         found = self.browser.run(
