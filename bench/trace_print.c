@@ -53,6 +53,14 @@ trace_print_mean(const struct trace_stats *stats)
     return text;
 }
 
+/* A time in ticks, rounded if it would be long. */
+static struct text
+trace_print_time(const struct trace_stats *stats, uint64_t ticks)
+{
+    struct text text = trace_stats_time(stats, ticks);
+    return strlen(text.s) > 12 ? text_lateness(ticks * stats->unit_ns) : text;
+}
+
 static void
 trace_print_spread(const struct trace_stats *stats, FILE *out)
 {
@@ -63,21 +71,21 @@ trace_print_spread(const struct trace_stats *stats, FILE *out)
     if (stats->runs == 0)
         return;
     fprintf(out, "  %-11s   min %s,", "",
-            trace_stats_time(stats, trace_stats_ttl(stats, 0)).s);
+            trace_print_time(stats, trace_stats_ttl(stats, 0)).s);
     fprintf(out, " p50 %s,",
-            trace_stats_time(stats, trace_stats_ttl(stats, 50)).s);
+            trace_print_time(stats, trace_stats_ttl(stats, 50)).s);
     fprintf(out, " p99 %s,",
-            trace_stats_time(stats, trace_stats_ttl(stats, 99)).s);
+            trace_print_time(stats, trace_stats_ttl(stats, 99)).s);
     fprintf(out, " max %s\n",
-            trace_stats_time(stats, trace_stats_ttl(stats, 100)).s);
+            trace_print_time(stats, trace_stats_ttl(stats, 100)).s);
     if (stats->gaps.count == 0)
         return;
     fprintf(out, "  %-11s   p50 %s,", "gaps",
-            trace_stats_time(stats, histogram_percentile(&stats->gaps, 50)).s);
+            trace_print_time(stats, histogram_percentile(&stats->gaps, 50)).s);
     fprintf(out, " p99 %s,",
-            trace_stats_time(stats, histogram_percentile(&stats->gaps, 99)).s);
+            trace_print_time(stats, histogram_percentile(&stats->gaps, 99)).s);
     fprintf(out, " max %s between starts\n",
-            trace_stats_time(stats, stats->gaps.max).s);
+            trace_print_time(stats, stats->gaps.max).s);
 }
 
 static void
@@ -153,7 +161,7 @@ trace_print_text(const struct trace_stats *stats,
                  const struct trace_advice *advice, FILE *out)
 {
     fprintf(out, "lawn trace: %s events in %s\n", text_count(stats->events).s,
-            trace_stats_time(stats, stats->last - stats->first).s);
+            trace_print_time(stats, stats->last - stats->first).s);
     trace_print_counts(stats, out);
     trace_print_spread(stats, out);
     if (stats->runs > 0) {

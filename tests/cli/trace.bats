@@ -362,6 +362,13 @@ timers() {
     [ "$(figure trace advice.quantum)" = 5 ]
     timers 5000 '5000 + 100 * i'
     [ "$(figure trace advice.choose)" = wheel ]
+}
+
+@test "the text has 80 columns at most" {
+    trace '# unit ns\n1 start a 123456789012\n1234567890123 start b 2345678901\n'
+    run "$lawn" trace stats trace
+    [[ "$output" == *"in 1235 s"*"min 2.3 s, p50 2.3 s, p99 123 s"* ]]
+    run ! grep -E '.{80}' <<<"$output"
     for choice in any lawn blades quantise wheel; do
         case $choice in
         any) timers 10 5 ;;
