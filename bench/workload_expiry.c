@@ -48,4 +48,6 @@ expiry_play(struct run *run)
 
     for (uint64_t i = 0; i < rounds && run_goes_on(run); i++)
         expiry_once(run);
+    if (run->end != RUN_OK)
+        run->stages[0].ops = 0;
 }
