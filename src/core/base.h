@@ -25,5 +25,8 @@ void lawn_die(const char *message);
 #define LAWN_LIKELY(x) (__builtin_expect(!!(x), 1))
 #define LAWN_UNLIKELY(x) (__builtin_expect(!!(x), 0))
 #define LAWN_PREFETCH(address) __builtin_prefetch(address)
+/* For what is rare or long: within a short function it would take registers
+ * that the usual way needs. */
+#define LAWN_NOINLINE __attribute__((noinline))
 
 #endif

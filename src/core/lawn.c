@@ -268,7 +268,7 @@ lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 }
 
 /* The same for a timer that is off all lists, after many others. */
-static __attribute__((noinline)) void
+LAWN_NOINLINE static void
 lawn_start_asking(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     lawn_habits_ask(lawn);

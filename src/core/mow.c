@@ -21,8 +21,7 @@
 
 struct lawn_mowing {
     struct lawn *lawn;
-    size_t budget;
-    size_t fired;
+    size_t left; /* of the budget */
     lawn_fire_fn *fire;
     void *arg;
 };
@@ -38,7 +37,7 @@ lawn_mow_cut(struct lawn_mowing *mowing, struct lawn_link *link)
     lawn_list_remove(lawn_key(lawn), link);
     link->next = NULL;
     lawn->fires++;
-    mowing->fired++;
+    mowing->left--;
     mowing->fire(timer, mowing->arg);
 }
 
@@ -98,7 +97,7 @@ lawn_mow_fetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
 /* Fetches the lone timers that are due in this tick and the next ones, and
  * those of the striped TTLs whose tips are here: once per tick, however many
  * mows it takes, and about as many as this one may fire. */
-static void
+LAWN_NOINLINE static void
 lawn_mow_fetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick,
                      size_t budget)
 {
@@ -125,7 +124,7 @@ lawn_mow_fetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick,
 }
 
 /* Fires what is due at this tick on one blade. False: the budget is used up. */
-static bool
+static inline bool
 lawn_mow_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
                uint64_t tick)
 {
@@ -138,7 +137,7 @@ lawn_mow_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
         if (lawn_link_deadline(head) > tick) {
             break;
         }
-        if (mowing->fired == mowing->budget) {
+        if (mowing->left == 0) {
             return false;
         }
         LAWN_PREFETCH(head->next);
@@ -155,7 +154,7 @@ lawn_mow_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
  * so that the processor fetches the next timers of the others meanwhile. P4
  * allows it: the deadlines are the same, the TTLs are not. False: the budget is
  * used up. */
-static bool
+LAWN_NOINLINE static bool
 lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
     struct lawn_tips *tips = &mowing->lawn->tips;
@@ -183,7 +182,7 @@ lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
             }
             turn[i] = turn[--many];
         } else {
-            if (mowing->fired == mowing->budget) {
+            if (mowing->left == 0) {
                 return false;
             }
             LAWN_PREFETCH(head->next);
@@ -196,7 +195,7 @@ lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 
 /* Fires what is due at this tick on the blades that were closed by a change of
  * the resolution. False: the budget is used up. */
-static bool
+LAWN_NOINLINE static bool
 lawn_mow_closed(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
     const struct lawn *lawn = mowing->lawn;
@@ -225,27 +224,31 @@ lawn_mow_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     const struct lawn_tips *tips = &lawn->tips;
     struct lawn_link *lone = lawn_tips_list(tips, slot, tick);
     uint32_t number;
-    bool more = true;
 
     if (lawn->habits.many && tick % LAWN_MOW_CHAINS == 0 &&
         tick != lawn->fetched) {
-        lawn_mow_fetch_ahead(lawn, slot, tick, mowing->budget - mowing->fired);
+        lawn_mow_fetch_ahead(lawn, slot, tick, mowing->left);
     }
     while (!lawn_list_empty(lone)) {
-        if (mowing->fired == mowing->budget) {
+        if (mowing->left == 0) {
             return false;
         }
         lawn_mow_cut(mowing, lawn_list_first(lawn_key(lawn), lone));
     }
-    if (tick <= lawn->closed) {
-        more = lawn_mow_closed(mowing, slot, tick);
+    if (LAWN_UNLIKELY(tick <= lawn->closed) &&
+        !lawn_mow_closed(mowing, slot, tick)) {
+        return false;
     }
-    while (more && (number = tips->first[slot]) != LAWN_TIPS_NONE) {
-        more = tips->tip[number].next == LAWN_TIPS_NONE
-                   ? lawn_mow_blade(mowing, number, slot, tick)
-                   : lawn_mow_in_turn(mowing, slot, tick);
+    while ((number = tips->first[slot]) != LAWN_TIPS_NONE) {
+        if (lawn->habits.many && tips->tip[number].next != LAWN_TIPS_NONE) {
+            if (!lawn_mow_in_turn(mowing, slot, tick)) {
+                return false;
+            }
+        } else if (!lawn_mow_blade(mowing, number, slot, tick)) {
+            return false;
+        }
     }
-    return more;
+    return true;
 }
 
 /* The earliest of the lone timers of a slot, if they are few; LAWN_NEVER if
@@ -278,7 +281,7 @@ lawn_mow_earliest_lone(const struct lawn_tips *tips, uint32_t slot)
  * stands in the slot goes straight to where this mow needs it; from the slot's
  * first tick on it might move again, once per level. Only of many lone timers
  * that is accepted: to look through them costs as much. */
-static uint64_t
+LAWN_NOINLINE static uint64_t
 lawn_mow_base(const struct lawn *lawn, uint32_t slot)
 {
     const struct lawn_tips *tips = &lawn->tips;
@@ -314,7 +317,7 @@ lawn_mow_base(const struct lawn *lawn, uint32_t slot)
 
 /* Moves down the lone timers of a slot, one of each list in turn: each list is
  * a chain of its own for the processor to follow. The base is set already. */
-static void
+LAWN_NOINLINE static void
 lawn_mow_move_lone(struct lawn *lawn, uint32_t slot)
 {
     struct lawn_tips *tips = &lawn->tips;
@@ -351,7 +354,7 @@ lawn_mow_move_lone(struct lawn *lawn, uint32_t slot)
 }
 
 /* Moves down what stands in a slot of a higher level that has come up. */
-static void
+LAWN_NOINLINE static void
 lawn_mow_open(struct lawn *lawn, uint32_t slot)
 {
     struct lawn_tips *tips = &lawn->tips;
@@ -386,24 +389,27 @@ lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
     struct lawn_tips *tips = &lawn->tips;
     uint64_t time = tips->base;
 
-    while (mowing->fired < mowing->budget) {
+    while (mowing->left > 0) {
         uint32_t slot = lawn_tips_first(tips);
 
-        if (slot == LAWN_TIPS_NONE) {
-            time = lawn_list_empty(&lawn->last) ? LAWN_NEVER : LAWN_LAST;
-            break;
-        }
-        time = lawn_tips_slot_time(tips, slot);
-        if (time > until) {
-            break;
-        }
-        if (slot > tips->mask) {
-            lawn_mow_open(lawn, slot);
-        } else {
+        if (slot <= tips->mask) {
+            time = (tips->base & ~(uint64_t)tips->mask) | slot;
+            if (time > until) {
+                break;
+            }
             tips->base = time;
             if (lawn_mow_tick(mowing, slot, time)) {
                 lawn_tips_clear(tips, slot);
             }
+        } else if (slot == LAWN_TIPS_NONE) {
+            time = lawn_list_empty(&lawn->last) ? LAWN_NEVER : LAWN_LAST;
+            break;
+        } else {
+            time = lawn_tips_slot_time(tips, slot);
+            if (time > until) {
+                break;
+            }
+            lawn_mow_open(lawn, slot);
         }
     }
     lawn_set_bound(lawn, time);
@@ -411,7 +417,7 @@ lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
 
 /* The last tick has come: its timers go into the index, to be fired by this
  * mow; those that its callbacks start come too late for it [P6]. */
-static void
+LAWN_NOINLINE static void
 lawn_mow_last(struct lawn *lawn)
 {
     uintptr_t key = lawn_key(lawn);
@@ -425,11 +431,11 @@ lawn_mow_last(struct lawn *lawn)
 }
 
 /* A mow that cannot tell by the bound alone that nothing is due. */
-__attribute__((noinline)) static size_t
+LAWN_NOINLINE static size_t
 lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg)
 {
-    struct lawn_mowing mowing = {lawn, budget, 0, fire, arg};
+    struct lawn_mowing mowing = {lawn, budget, fire, arg};
     uint64_t moved = lawn->tips.moved;
 
     LAWN_ASSERT(!lawn->mowing, "[P10] lawn_mow inside a callback");
@@ -450,10 +456,10 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
     lawn_mow_until(&mowing, now);
     lawn->mowing = false;
     moved = lawn->tips.moved - moved;
-    if (mowing.fired == 0 && moved > lawn->moved_idle) {
+    if (mowing.left == budget && moved > lawn->moved_idle) {
         lawn->moved_idle = moved;
     }
-    return mowing.fired;
+    return budget - mowing.left;
 }
 
 size_t

@@ -51,6 +51,7 @@ lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
     tips->bits = bits;
     tips->mask = (1u << bits) - 1;
     tips->lists = (uint32_t)lawn_tips_lists(bits);
+    tips->list_bits = (uint32_t)__builtin_ctz(tips->lists);
     for (i = 0; i < 64; i++) {
         tips->shift[i] = (uint8_t)(i / bits * bits);
         tips->level[i] = (uint16_t)(i / bits << bits);
@@ -68,36 +69,35 @@ lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
     }
 }
 
-/* Lists a blade under a time not after its head's deadline [I3]. */
-void
-lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
-                uint64_t time)
+/* Lists a blade, which is in no slot, under a time. */
+static inline void
+lawn_tips_link(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
+               uint64_t time)
 {
     uint32_t slot = lawn_tips_slot(tips, time);
     uint16_t second = tips->first[slot];
 
-    LAWN_ASSERT(all[number].tip == LAWN_NEVER, "[I3] a blade has two tips");
     LAWN_ASSERT(time >= tips->base, "[I4] a tip lies before the base");
     all[number].tip = time;
     tips->tip[number].next = second;
     tips->tip[number].prev = LAWN_TIPS_NONE;
+    tips->first[slot] = (uint16_t)number;
     if (second != LAWN_TIPS_NONE) {
         tips->tip[second].prev = (uint16_t)number;
+    } else {
+        lawn_tips_mark(tips, slot);
     }
-    tips->first[slot] = (uint16_t)number;
-    tips->count++;
-    lawn_tips_mark(tips, slot);
     lawn_tips_forget(tips, slot, time);
 }
 
-/* Takes a blade off the index, from the slot where it stands. The slot stays
- * marked until it comes up. */
-void
-lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
-                uint32_t slot)
+/* Takes a blade off its slot, which stays marked until it comes up. */
+static inline void
+lawn_tips_unlink(struct lawn_tips *tips, const struct lawn_blade *all,
+                 uint32_t number, uint32_t slot)
 {
     struct lawn_tip tip = tips->tip[number];
 
+    (void)all;
     LAWN_ASSERT(all[number].tip != LAWN_NEVER, "[I3] a blade has no tip");
     LAWN_ASSERT(lawn_tips_slot(tips, all[number].tip) == slot,
                 "[I4] a tip is not in its slot");
@@ -109,6 +109,24 @@ lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
     if (tip.next != LAWN_TIPS_NONE) {
         tips->tip[tip.next].prev = tip.prev;
     }
+}
+
+/* Lists a blade under a time not after its head's deadline [I3]. */
+void
+lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
+                uint64_t time)
+{
+    LAWN_ASSERT(all[number].tip == LAWN_NEVER, "[I3] a blade has two tips");
+    lawn_tips_link(tips, all, number, time);
+    tips->count++;
+}
+
+/* Takes a blade off the index, from the slot where it stands. */
+void
+lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
+                uint32_t slot)
+{
+    lawn_tips_unlink(tips, all, number, slot);
     all[number].tip = LAWN_NEVER;
     tips->count--;
 }
@@ -121,10 +139,13 @@ lawn_tips_settle(struct lawn_tips *tips, struct lawn_blade *all,
 {
     const struct lawn_link *queue = &all[number].queue;
 
-    lawn_tips_leave(tips, all, number, slot);
+    lawn_tips_unlink(tips, all, number, slot);
     tips->moved++;
-    if (!lawn_list_empty(queue)) {
-        lawn_tips_enter(tips, all, number, lawn_link_deadline(queue->next));
+    if (lawn_list_empty(queue)) {
+        all[number].tip = LAWN_NEVER;
+        tips->count--;
+    } else {
+        lawn_tips_link(tips, all, number, lawn_link_deadline(queue->next));
         /* The next but one to fire from this blade: on its way by then. */
         LAWN_PREFETCH(queue->next->next);
     }

@@ -60,7 +60,8 @@ struct lawn_tips {
     uint32_t count;                      /* blades that have a tip */
     uint32_t bits;                       /* log2 of the slots per level */
     uint32_t mask;                       /* slots per level, less one */
-    uint32_t lists;                      /* per slot; a power of two */
+    uint32_t lists;                      /* per slot: 1 << list_bits */
+    uint32_t list_bits;
     uint8_t shift[64];  /* by highest differing bit: its digit's place */
     uint16_t level[64]; /* by the same: first slot of its level */
 };
@@ -102,9 +103,10 @@ lawn_tips_slot_end(const struct lawn_tips *tips, uint32_t slot)
 static inline struct lawn_link *
 lawn_tips_list(const struct lawn_tips *tips, uint32_t slot, uint64_t time)
 {
-    uint32_t hash = ((uint32_t)time * 0x9E3779B1u) >> 30;
+    uint64_t hash = (uint32_t)time * 0x9E3779B1u;
 
-    return &tips->lone[slot * tips->lists + (hash & (tips->lists - 1))];
+    return &tips->lone[((uint64_t)slot << tips->list_bits) +
+                       (hash << tips->list_bits >> 32)];
 }
 
 /* The earliest slot marked as in use, or NONE: levels and digits ascend with
@@ -159,8 +161,10 @@ lawn_tips_add(struct lawn_tips *tips, uintptr_t key, struct lawn_timer *timer)
 
     LAWN_ASSERT(timer->deadline >= tips->base,
                 "[I4] a lone timer lies before the base");
+    if (lawn_list_empty(list)) {
+        lawn_tips_mark(tips, slot);
+    }
     lawn_list_append(key, list, &timer->link);
-    lawn_tips_mark(tips, slot);
     return list;
 }
 
