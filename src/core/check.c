@@ -195,6 +195,10 @@ lawn_check(const struct lawn *lawn, FILE *out)
     if (checking.running != lawn_count(lawn)) {
         return lawn_check_fails(&checking, "[I7] the count is wrong", lawn);
     }
+    if (lawn->wake > lawn->bound) {
+        return lawn_check_fails(&checking, "[I6] a mow would come too late",
+                                lawn);
+    }
     if (lawn->alert < lawn->bound || lawn->alert < lawn->tips.known_time) {
         return lawn_check_fails(&checking, "[I10] the alert is too early",
                                 lawn);

@@ -53,16 +53,14 @@ lawn_habits_keep(struct lawn *lawn)
     lawn_habits_set(lawn, lawn->habits.alone, lawn->blades.stripe);
 }
 
-/* Called when lawn->starts or lawn->restarts has come to 0. The next mow that
- * moves the clock has to notice. */
+/* Called when lawn->starts or lawn->restarts has come to 0. The next mow has to
+ * notice. */
 void
 lawn_habits_ask(struct lawn *lawn)
 {
     lawn_habits_wait(lawn, LAWN_HABITS_TRIAL);
     lawn->habits.asked = true;
-    if (lawn->bound > lawn->now + 1) {
-        lawn_set_bound(lawn, lawn->now + 1);
-    }
+    lawn->wake = 0;
 }
 
 /* Called where the clock is about to move, when that was asked for. */

@@ -100,6 +100,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->closed = 0;
     lawn->front = NULL;
     lawn->habits.many = false;
+    lawn->habits.asked = false;
     lawn->mowing = false;
     lawn->bytes = size;
     lawn->release = NULL;
@@ -191,17 +192,13 @@ lawn_start_bound(struct lawn *lawn, uint64_t deadline,
     }
 }
 
-/* Puts a timer that has its deadline into the index itself. */
-static inline void
-lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
+/* A lone timer came into a list, perhaps before all that was known. */
+LAWN_NOINLINE static void
+lawn_start_alert(struct lawn *lawn, struct lawn_timer *timer,
+                 struct lawn_link *list)
 {
     uint64_t deadline = timer->deadline;
-    struct lawn_link *list = lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
 
-    lawn->lone_starts++;
-    if (deadline >= lawn->alert) {
-        return;
-    }
     if (deadline < lawn->bound) {
         /* To the front, where lawn_next() looks; no other has its deadline. */
         lawn_list_remove(lawn_key(lawn), &timer->link);
@@ -210,6 +207,18 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
     } else {
         lawn_tips_forget(&lawn->tips, lawn_tips_slot(&lawn->tips, deadline),
                          deadline);
+    }
+}
+
+/* Puts a timer that has its deadline into the index itself. */
+static inline void
+lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
+{
+    struct lawn_link *list = lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
+
+    lawn->lone_starts++;
+    if (timer->deadline < lawn->alert) {
+        lawn_start_alert(lawn, timer, list);
     }
 }
 
@@ -245,10 +254,9 @@ lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* Where lawn->plain sends what it excludes: what has to be rounded or cut, or
- * any TTL while the lawn is alone; and a TTL of 0, which no blade has. */
-static void
-lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+/* A timer whose deadline has to be rounded or cut, or anything else. */
+LAWN_NOINLINE static void
+lawn_start_any(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     uint64_t deadline = lawn_ticks_after(lawn->now, ttl);
 
@@ -267,13 +275,27 @@ lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
+/* Where lawn->plain sends what it excludes: that, or any TTL while the lawn is
+ * alone. */
+static void
+lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+{
+    if (LAWN_LIKELY(lawn->habits.alone && lawn->resolution == 1 &&
+                    ttl < LAWN_LAST - lawn->now && ttl != 0)) {
+        timer->deadline = lawn->now + ttl;
+        lawn_start_alone(lawn, timer);
+    } else {
+        lawn_start_any(lawn, timer, ttl);
+    }
+}
+
 /* The same for a timer that is off all lists, after many others. */
 LAWN_NOINLINE static void
 lawn_start_asking(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     lawn_habits_ask(lawn);
     if (ttl >= lawn->plain || ttl == 0) {
-        lawn_start_otherwise(lawn, timer, ttl);
+        lawn_start_any(lawn, timer, ttl);
     } else {
         timer->deadline = lawn->now + ttl;
         lawn_start_near(lawn, timer, ttl);
@@ -306,7 +328,7 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         lawn_blades_at(&lawn->blades, lawn_blades_hash(ttl), timer->deadline);
     if (LAWN_UNLIKELY(blade->ttl != ttl || blade->tip > timer->deadline)) {
         if (ttl == 0) {
-            lawn_start_otherwise(lawn, timer, ttl);
+            lawn_start_any(lawn, timer, ttl);
         } else {
             lawn_start_near(lawn, timer, ttl);
         }

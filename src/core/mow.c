@@ -453,6 +453,7 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
     }
     lawn->mowing = true;
     lawn->bound = 0;
+    lawn->wake = 0;
     lawn_mow_until(&mowing, now);
     lawn->mowing = false;
     moved = lawn->tips.moved - moved;
@@ -466,10 +467,10 @@ size_t
 lawn_mow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
 {
-    if (LAWN_UNLIKELY(now >= lawn->bound)) {
+    if (LAWN_UNLIKELY(now >= lawn->wake)) {
         return lawn_mow_slowly(lawn, now, budget, fire, arg);
     }
-    /* now < bound <= LAWN_NEVER, so now <= LAWN_LAST. */
+    /* now < wake <= LAWN_NEVER, so now <= LAWN_LAST. */
     if (now > lawn->now) {
         lawn_move_clock(lawn, now);
     }
