@@ -152,7 +152,6 @@ struct lawn_options {
 /* What a lawn has done since it was made, and what it holds. */
 struct lawn_stats {
     uint64_t starts;      /* of idle timers */
-    uint64_t restarts;    /* starts of running timers */
     uint64_t stops;       /* of running timers */
     uint64_t fires;       /* starts == stops + fires + count */
     uint64_t count;       /* running now */

@@ -10,6 +10,11 @@
  *   alone     more TTLs than blades: every timer goes into the index, and the
  *             table is not asked at all; tried again after a while
  *
+ * What counts is the share of starts that miss. Starts of idle timers and
+ * misses are counted all the time, restarts that find their blade are not: that
+ * alone would make them a tenth slower. So when misses look many, there is a
+ * trial, in which every start takes the long way and is counted.
+ *
  * A change takes effect only where the clock moves. Timers of one TTL and one
  * deadline are started at one time, so they all go the same way, and P4 holds.
  * With a resolution above 1 that is not so, and a lawn stays as it is.
@@ -20,11 +25,13 @@
 #include "base.h"
 
 struct lawn_habits {
-    uint64_t starts;   /* what lawn->starts is counted from, */
-    uint64_t restarts; /* and lawn->restarts */
-    uint64_t seen;     /* starts of both kinds, at the last look */
-    uint64_t misses;   /* of them, those that found no blade of their TTL */
-    bool asked;        /* to look again, when the clock moves */
+    uint64_t starts;      /* what lawn->starts is counted from, */
+    uint64_t misses;      /* and lawn->misses */
+    uint64_t seen_starts; /* of idle timers, at the last look, */
+    uint64_t seen_misses; /* and misses */
+    uint64_t left;        /* starts of all kinds until the trial is over */
+    bool asked;           /* to look again, when the clock moves */
+    bool trial;
     bool alone;
     bool many; /* timers: more than a cache holds */
 };

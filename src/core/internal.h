@@ -45,19 +45,20 @@ struct lawn {
     uint64_t bound;      /* [I6]; 0 while mowing */
     uint64_t alert;      /* not before bound and tips.known_time: a deadline
                             before it may change them */
-    uint64_t starts;     /* less habits.starts: counts up to 0, where the */
-    uint64_t restarts;   /* habits are to be looked at; the same */
+    uint64_t starts;     /* of idle timers, less habits.starts: counts up to 0,
+                            where the habits are to be looked at */
     uint64_t stops;      /* as in struct lawn_stats */
+    uint64_t misses;     /* starts that found no blade of their TTL, less
+                            habits.misses: the same */
     struct lawn_blades blades;
     struct lawn_tips tips;
-    uint64_t fires;       /* as in struct lawn_stats */
-    uint64_t lone_starts; /* likewise */
-    uint64_t claims;      /* starts that took a free blade */
-    uint64_t moved_idle;  /* as in struct lawn_stats */
-    uint64_t looked;      /* likewise */
-    uint64_t ahead;       /* likewise */
-    uint64_t fetched;     /* the tick at which a mow last fetched ahead */
-    uint64_t closed;      /* no blade that is closed has a later deadline */
+    uint64_t fires;      /* as in struct lawn_stats */
+    uint64_t claims;     /* misses that got a free blade */
+    uint64_t moved_idle; /* as in struct lawn_stats */
+    uint64_t looked;     /* likewise */
+    uint64_t ahead;      /* likewise */
+    uint64_t fetched;    /* the tick at which a mow last fetched ahead */
+    uint64_t closed;     /* no blade that is closed has a later deadline */
     uint64_t resolution;
     const struct lawn_link *front; /* the queue whose first timer was last
                                       found to be the earliest, or NULL */
@@ -80,9 +81,9 @@ lawn_starts(const struct lawn *lawn)
 }
 
 static inline uint64_t
-lawn_restarts(const struct lawn *lawn)
+lawn_lone_starts(const struct lawn *lawn)
 {
-    return lawn->habits.restarts + lawn->restarts;
+    return lawn->habits.misses + lawn->misses - lawn->claims;
 }
 
 /* To a time that is not before now and not after LAWN_LAST. */

@@ -85,13 +85,13 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn = (struct lawn *)(void *)at;
     key = lawn_key(lawn);
     now = now < LAWN_LAST ? now : LAWN_LAST;
+    lawn->now = now;
     lawn->starts = 0;
-    lawn->restarts = 0;
+    lawn->misses = 0;
     lawn->habits.starts = 0;
-    lawn->habits.restarts = 0;
+    lawn->habits.misses = 0;
     lawn->stops = 0;
     lawn->fires = 0;
-    lawn->lone_starts = 0;
     lawn->claims = 0;
     lawn->moved_idle = 0;
     lawn->looked = 0;
@@ -118,7 +118,6 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn_set_bound(lawn, LAWN_NEVER);
     lawn->resolution = 1;
     lawn_habits_reset(lawn);
-    lawn_move_clock(lawn, now);
     lawn_set_resolution(lawn, options != NULL ? options->resolution : 0);
     return lawn;
 }
@@ -192,6 +191,15 @@ lawn_start_bound(struct lawn *lawn, uint64_t deadline,
     }
 }
 
+/* A start found no blade of its TTL. */
+static inline void
+lawn_start_missed(struct lawn *lawn)
+{
+    if (++lawn->misses == 0) {
+        lawn_habits_ask(lawn);
+    }
+}
+
 /* A lone timer came into a list, perhaps before all that was known. */
 LAWN_NOINLINE static void
 lawn_start_alert(struct lawn *lawn, struct lawn_timer *timer,
@@ -216,10 +224,10 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
 {
     struct lawn_link *list = lawn_tips_add(&lawn->tips, lawn_key(lawn), timer);
 
-    lawn->lone_starts++;
     if (timer->deadline < lawn->alert) {
         lawn_start_alert(lawn, timer, list);
     }
+    lawn_start_missed(lawn);
 }
 
 /* Puts a timer that has its deadline on the blade of its TTL, which may be
@@ -232,10 +240,13 @@ lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     struct lawn_blades *blades = &lawn->blades;
     struct lawn_blade *blade = lawn_blades_find(blades, ttl, timer->deadline);
 
-    if (blade == NULL && (lawn->tips.count <= blades->homes / 4 * 3 ||
-                          lawn->lone_starts % 8 == 0)) {
+    if (blade == NULL &&
+        (lawn->tips.count <= blades->homes / 4 * 3 || lawn->misses % 8 == 0)) {
         blade = lawn_blades_claim(blades, ttl, timer->deadline);
-        lawn->claims += blade != NULL;
+        if (blade != NULL) {
+            lawn->claims++;
+            lawn_start_missed(lawn);
+        }
     }
     if (blade == NULL) {
         lawn_start_alone(lawn, timer);
@@ -260,14 +271,17 @@ lawn_start_any(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     uint64_t deadline = lawn_ticks_after(lawn->now, ttl);
 
+    if (lawn->habits.trial && --lawn->habits.left == 0) {
+        lawn_habits_ask(lawn);
+    }
     if (lawn->resolution != 1) {
         deadline = lawn_ticks_round_up(deadline, lawn->resolution);
     }
     timer->deadline = deadline;
     if (deadline == LAWN_LAST) {
         lawn_list_append(lawn_key(lawn), &lawn->last, &timer->link);
-        lawn->lone_starts++;
         lawn_start_bound(lawn, deadline, &lawn->last);
+        lawn_start_missed(lawn);
     } else if (lawn->habits.alone) {
         lawn_start_alone(lawn, timer);
     } else {
@@ -308,14 +322,10 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     uintptr_t key = lawn_key(lawn);
     struct lawn_blade *blade;
 
-    /* Counted up to 0: that is one instruction to see. */
     if (lawn_pending(timer)) {
         lawn_list_remove(key, &timer->link);
-        if (LAWN_UNLIKELY(++lawn->restarts == 0)) {
-            lawn_start_asking(lawn, timer, ttl);
-            return;
-        }
     } else if (LAWN_UNLIKELY(++lawn->starts == 0)) {
+        /* Counted up to 0: that takes one instruction to see. */
         lawn_start_asking(lawn, timer, ttl);
         return;
     }
@@ -390,7 +400,6 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     }
     lawn->resolution = resolution;
     lawn_habits_keep(lawn);
-    lawn_move_clock(lawn, lawn->now);
 }
 
 uint64_t
@@ -415,11 +424,10 @@ void
 lawn_stats(const struct lawn *lawn, struct lawn_stats *out)
 {
     out->starts = lawn_starts(lawn);
-    out->restarts = lawn_restarts(lawn);
     out->stops = lawn->stops;
     out->fires = lawn->fires;
     out->count = lawn_count(lawn);
-    out->lone_starts = lawn->lone_starts;
+    out->lone_starts = lawn_lone_starts(lawn);
     out->moved = lawn->tips.moved;
     out->moved_idle = lawn->moved_idle;
     out->looked = lawn->looked;
