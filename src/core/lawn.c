@@ -240,8 +240,8 @@ lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     struct lawn_blades *blades = &lawn->blades;
     struct lawn_blade *blade = lawn_blades_find(blades, ttl, timer->deadline);
 
-    if (blade == NULL && (lawn->tips.count <= blades->homes / 4 * 3 ||
-                          lawn_lone_starts(lawn) % 8 == 0)) {
+    if (blade == NULL &&
+        (lawn->tips.count <= blades->homes / 4 * 3 || lawn->misses % 8 == 0)) {
         blade = lawn_blades_claim(blades, ttl, timer->deadline);
         if (blade != NULL) {
             lawn->claims++;
