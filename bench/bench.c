@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BENCH_RUNS 5u
 #define BENCH_QUICK_RUNS 3u
+#define BENCH_QUICK_LIMIT UINT64_C(200000000)
 #define BENCH_COUNT_N 10000u /* timers for counting instructions */
 #define BENCH_INTERRUPTED 130
 
@@ -60,17 +62,17 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, trace)},
     {.name = "runs",
      .value = "N",
-     .initial = "5",
-     .help = "runs of each cell; 3 with --quick",
-     .accepts = "a number from 1 to 31",
+     .initial = "0",
+     .help = "of each cell, up to 31; 0: 5, or 3 with --quick",
+     .accepts = "a number from 0 to 31",
      .parse = options_number,
-     .min = 1,
      .max = RESULTS_RUNS_MAX,
      .offset = offsetof(struct bench_options, runs)},
     {.name = "limit",
      .value = "TIME",
      .initial = "0",
-     .help = "for one run; 0: 1 s and 4 us per timer",
+     .help = "for one run; 0: 1 s and 4 us per timer, or\n"
+             "                  0.2 s with --quick",
      .accepts = "a time from 0 to 1h, such as 10s",
      .parse = options_seconds,
      .max = UINT64_C(3600000000000),
@@ -303,7 +305,8 @@ bench_output(const struct bench_options *options, const struct results *results)
 static int
 bench_measure(const struct bench_options *options, struct bench_choice *choice)
 {
-    struct results results = {.seed = options->seed};
+    struct results results = {.seed = options->seed,
+                              .runs = (unsigned)options->runs};
     struct measure_plan plan = {
         .contenders = choice->contenders,
         .contender_count = choice->contender_count,
@@ -317,9 +320,6 @@ bench_measure(const struct bench_options *options, struct bench_choice *choice)
     bool agrees;
     int code;
 
-    if (options->quick && plan.runs == 5)
-        plan.runs = BENCH_QUICK_RUNS;
-    results.runs = plan.runs;
     if (!bench_agree(choice, options->seed))
         return VERBS_FAILED;
     agrees = measure(&plan, &results);
@@ -347,10 +347,21 @@ bench_choose_trace(const struct bench_options *options,
     choice->cells = calloc(1, sizeof *choice->cells);
     if (choice->cells == NULL)
         return VERBS_FAILED;
-    choice->cells[0] =
-        (struct cell){&replay_workload, replay_objects(), 0, options->seed};
+    choice->cells[0] = (struct cell){.workload = &replay_workload,
+                                     .n = replay_objects(),
+                                     .seed = options->seed};
     choice->cell_count = 1;
     return VERBS_OK;
+}
+
+/* What was left open. */
+static void
+bench_settle(struct bench_options *options)
+{
+    if (options->runs == 0)
+        options->runs = options->quick ? BENCH_QUICK_RUNS : BENCH_RUNS;
+    if (options->limit_ns == 0 && options->quick)
+        options->limit_ns = BENCH_QUICK_LIMIT;
 }
 
 static int
@@ -362,6 +373,7 @@ bench_run(int argc, char **argv)
 
     if (!options_read(&bench_verb, argc, argv, &options, &code))
         return code;
+    bench_settle(&options);
     if (options.list) {
         print_list(stdout);
         return VERBS_OK;
