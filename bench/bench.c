@@ -6,10 +6,8 @@
 #include "options.h"
 #include "print.h"
 #include "replay.h"
-#include "report.h"
 #include "verbs.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -103,6 +101,12 @@ static const struct options_spec bench_specs[] = {
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, report)},
+    {.name = "from",
+     .value = "FILE",
+     .help = "measure nothing: make the report from saved JSON",
+     .accepts = "a file name",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, from)},
     {.name = "svg",
      .value = "FILE",
      .help = "write a picture, FILE.svg",
@@ -233,59 +237,6 @@ bench_count(const struct bench_choice *choice, struct results *results)
     return true;
 }
 
-/* Opens a file, or tells why not. */
-static FILE *
-bench_open(const char *path)
-{
-    FILE *file = fopen(path, "w");
-
-    if (file == NULL)
-        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
-                strerror(errno));
-    return file;
-}
-
-/* Closes it; false, and a message, if not all of it could be written. */
-static bool
-bench_close(FILE *file, const char *path, bool written)
-{
-    written = written && ferror(file) == 0;
-    if (fclose(file) != 0 || !written) {
-        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
-                strerror(errno));
-        return false;
-    }
-    return true;
-}
-
-static bool
-bench_write_report(const char *path, const struct results *results)
-{
-    char *json = NULL;
-    size_t length = 0;
-    FILE *memory = open_memstream(&json, &length);
-    FILE *file;
-    bool written = false;
-
-    if (memory == NULL)
-        return false;
-    print_json(memory, results);
-    file = fclose(memory) == 0 ? bench_open(path) : NULL;
-    if (file != NULL)
-        written = bench_close(file, path, report_write(file, json, length));
-    free(json);
-    return written;
-}
-
-static bool
-bench_write_svg(const char *path, const struct results *results)
-{
-    FILE *file = bench_open(path);
-
-    return file != NULL &&
-           bench_close(file, path, report_headline_svg(file, results));
-}
-
 static int
 bench_output(const struct bench_options *options, const struct results *results)
 {
@@ -296,8 +247,8 @@ bench_output(const struct bench_options *options, const struct results *results)
     else
         print_text(stdout, results);
     if ((options->report != NULL &&
-         !bench_write_report(options->report, results)) ||
-        (options->svg != NULL && !bench_write_svg(options->svg, results)))
+         !bench_save_report(options->report, results)) ||
+        (options->svg != NULL && !bench_save_svg(options->svg, results)))
         return VERBS_OUTPUT;
     return results->complete ? VERBS_OK : BENCH_INTERRUPTED;
 }
@@ -354,6 +305,17 @@ bench_choose_trace(const struct bench_options *options,
     return VERBS_OK;
 }
 
+static int
+bench_again(const struct bench_options *options)
+{
+    if (options->report != NULL && options->svg == NULL)
+        return bench_save_again(options->from, options->report);
+    fputs("lawn bench: --from needs --report FILE, and takes no --svg\n"
+          "see 'lawn bench --help'\n",
+          stderr);
+    return VERBS_USAGE;
+}
+
 /* What was left open. */
 static void
 bench_settle(struct bench_options *options)
@@ -380,6 +342,8 @@ bench_run(int argc, char **argv)
     }
     if (options.loop != NULL)
         return bench_loop(&options);
+    if (options.from != NULL)
+        return bench_again(&options);
     if (!bench_choose(&options, &choice))
         return VERBS_USAGE;
     bench_catch_interrupt();

@@ -21,6 +21,7 @@ struct bench_options {
     const char *t;
     const char *trace;
     const char *report;
+    const char *from;
     const char *svg;
     const char *loop;
 };
@@ -37,6 +38,12 @@ struct bench_choice {
  * The cells are malloc's. */
 bool bench_choose(const struct bench_options *options,
                   struct bench_choice *choice);
+
+/* Write the page and the picture; false: a message tells why not. */
+bool bench_save_report(const char *path, const struct results *results);
+bool bench_save_svg(const char *path, const struct results *results);
+/* Makes the page from saved JSON; an exit code. */
+int bench_save_again(const char *from, const char *path);
 
 /* For measure_plan.progress: a bar on stderr, if that is a terminal. */
 void bench_progress(const struct cell *cell, const struct contender *contender,
