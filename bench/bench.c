@@ -17,7 +17,6 @@
 #define BENCH_QUICK_RUNS 3u
 #define BENCH_QUICK_LIMIT UINT64_C(200000000)
 #define BENCH_COUNT_N 10000u /* timers for counting instructions */
-#define BENCH_INTERRUPTED 130
 
 static const struct options_spec bench_specs[] = {
     {.name = "quick",
@@ -162,8 +161,7 @@ bench_catch_interrupt(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-/* Before anything is timed: do all contenders do the same? */
-static bool
+bool
 bench_agree(const struct bench_choice *choice, uint64_t seed)
 {
     bool agree = true;
