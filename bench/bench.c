@@ -6,18 +6,17 @@
 #include "options.h"
 #include "print.h"
 #include "replay.h"
-#include "report.h"
 #include "verbs.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define BENCH_RUNS 5u
 #define BENCH_QUICK_RUNS 3u
+#define BENCH_QUICK_LIMIT UINT64_C(200000000)
 #define BENCH_COUNT_N 10000u /* timers for counting instructions */
-#define BENCH_INTERRUPTED 130
 
 static const struct options_spec bench_specs[] = {
     {.name = "quick",
@@ -60,17 +59,17 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, trace)},
     {.name = "runs",
      .value = "N",
-     .initial = "5",
-     .help = "runs of each cell; 3 with --quick",
-     .accepts = "a number from 1 to 31",
+     .initial = "0",
+     .help = "of each cell, up to 31; 0: 5, or 3 with --quick",
+     .accepts = "a number from 0 to 31",
      .parse = options_number,
-     .min = 1,
      .max = RESULTS_RUNS_MAX,
      .offset = offsetof(struct bench_options, runs)},
     {.name = "limit",
      .value = "TIME",
      .initial = "0",
-     .help = "for one run; 0: 1 s and 4 us per timer",
+     .help = "for one run; 0: 1 s and 4 us per timer, or\n"
+             "                  0.2 s with --quick",
      .accepts = "a time from 0 to 1h, such as 10s",
      .parse = options_seconds,
      .max = UINT64_C(3600000000000),
@@ -101,6 +100,12 @@ static const struct options_spec bench_specs[] = {
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, report)},
+    {.name = "from",
+     .value = "FILE",
+     .help = "measure nothing: make the report from saved JSON",
+     .accepts = "a file name",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, from)},
     {.name = "svg",
      .value = "FILE",
      .help = "write a picture, FILE.svg",
@@ -156,8 +161,7 @@ bench_catch_interrupt(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-/* Before anything is timed: do all contenders do the same? */
-static bool
+bool
 bench_agree(const struct bench_choice *choice, uint64_t seed)
 {
     bool agree = true;
@@ -231,59 +235,6 @@ bench_count(const struct bench_choice *choice, struct results *results)
     return true;
 }
 
-/* Opens a file, or tells why not. */
-static FILE *
-bench_open(const char *path)
-{
-    FILE *file = fopen(path, "w");
-
-    if (file == NULL)
-        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
-                strerror(errno));
-    return file;
-}
-
-/* Closes it; false, and a message, if not all of it could be written. */
-static bool
-bench_close(FILE *file, const char *path, bool written)
-{
-    written = written && ferror(file) == 0;
-    if (fclose(file) != 0 || !written) {
-        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
-                strerror(errno));
-        return false;
-    }
-    return true;
-}
-
-static bool
-bench_write_report(const char *path, const struct results *results)
-{
-    char *json = NULL;
-    size_t length = 0;
-    FILE *memory = open_memstream(&json, &length);
-    FILE *file;
-    bool written = false;
-
-    if (memory == NULL)
-        return false;
-    print_json(memory, results);
-    file = fclose(memory) == 0 ? bench_open(path) : NULL;
-    if (file != NULL)
-        written = bench_close(file, path, report_write(file, json, length));
-    free(json);
-    return written;
-}
-
-static bool
-bench_write_svg(const char *path, const struct results *results)
-{
-    FILE *file = bench_open(path);
-
-    return file != NULL &&
-           bench_close(file, path, report_headline_svg(file, results));
-}
-
 static int
 bench_output(const struct bench_options *options, const struct results *results)
 {
@@ -294,8 +245,8 @@ bench_output(const struct bench_options *options, const struct results *results)
     else
         print_text(stdout, results);
     if ((options->report != NULL &&
-         !bench_write_report(options->report, results)) ||
-        (options->svg != NULL && !bench_write_svg(options->svg, results)))
+         !bench_save_report(options->report, results)) ||
+        (options->svg != NULL && !bench_save_svg(options->svg, results)))
         return VERBS_OUTPUT;
     return results->complete ? VERBS_OK : BENCH_INTERRUPTED;
 }
@@ -303,7 +254,8 @@ bench_output(const struct bench_options *options, const struct results *results)
 static int
 bench_measure(const struct bench_options *options, struct bench_choice *choice)
 {
-    struct results results = {.seed = options->seed};
+    struct results results = {.seed = options->seed,
+                              .runs = (unsigned)options->runs};
     struct measure_plan plan = {
         .contenders = choice->contenders,
         .contender_count = choice->contender_count,
@@ -317,9 +269,6 @@ bench_measure(const struct bench_options *options, struct bench_choice *choice)
     bool agrees;
     int code;
 
-    if (options->quick && plan.runs == 5)
-        plan.runs = BENCH_QUICK_RUNS;
-    results.runs = plan.runs;
     if (!bench_agree(choice, options->seed))
         return VERBS_FAILED;
     agrees = measure(&plan, &results);
@@ -347,10 +296,32 @@ bench_choose_trace(const struct bench_options *options,
     choice->cells = calloc(1, sizeof *choice->cells);
     if (choice->cells == NULL)
         return VERBS_FAILED;
-    choice->cells[0] =
-        (struct cell){&replay_workload, replay_objects(), 0, options->seed};
+    choice->cells[0] = (struct cell){.workload = &replay_workload,
+                                     .n = replay_objects(),
+                                     .seed = options->seed};
     choice->cell_count = 1;
     return VERBS_OK;
+}
+
+static int
+bench_again(const struct bench_options *options)
+{
+    if (options->report != NULL && options->svg == NULL)
+        return bench_save_again(options->from, options->report);
+    fputs("lawn bench: --from needs --report FILE, and takes no --svg\n"
+          "see 'lawn bench --help'\n",
+          stderr);
+    return VERBS_USAGE;
+}
+
+/* What was left open. */
+static void
+bench_settle(struct bench_options *options)
+{
+    if (options->runs == 0)
+        options->runs = options->quick ? BENCH_QUICK_RUNS : BENCH_RUNS;
+    if (options->limit_ns == 0 && options->quick)
+        options->limit_ns = BENCH_QUICK_LIMIT;
 }
 
 static int
@@ -362,12 +333,15 @@ bench_run(int argc, char **argv)
 
     if (!options_read(&bench_verb, argc, argv, &options, &code))
         return code;
+    bench_settle(&options);
     if (options.list) {
         print_list(stdout);
         return VERBS_OK;
     }
     if (options.loop != NULL)
         return bench_loop(&options);
+    if (options.from != NULL)
+        return bench_again(&options);
     if (!bench_choose(&options, &choice))
         return VERBS_USAGE;
     bench_catch_interrupt();

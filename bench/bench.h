@@ -5,6 +5,8 @@
 #include "contenders.h"
 #include "measure.h"
 
+#define BENCH_INTERRUPTED 130 /* an exit code */
+
 struct bench_options {
     bool quick;
     bool gate;
@@ -21,6 +23,7 @@ struct bench_options {
     const char *t;
     const char *trace;
     const char *report;
+    const char *from;
     const char *svg;
     const char *loop;
 };
@@ -37,6 +40,16 @@ struct bench_choice {
  * The cells are malloc's. */
 bool bench_choose(const struct bench_options *options,
                   struct bench_choice *choice);
+
+/* Before anything is timed: whether all contenders do what they say. If not, a
+ * message names those that do not. */
+bool bench_agree(const struct bench_choice *choice, uint64_t seed);
+
+/* Write the page and the picture; false: a message tells why not. */
+bool bench_save_report(const char *path, const struct results *results);
+bool bench_save_svg(const char *path, const struct results *results);
+/* Makes the page from saved JSON; an exit code. */
+int bench_save_again(const char *from, const char *path);
 
 /* For measure_plan.progress: a bar on stderr, if that is a terminal. */
 void bench_progress(const struct cell *cell, const struct contender *contender,

@@ -13,8 +13,9 @@
 
 static const char choose_grid_n[] = "1k,10k,100k,1M,10M";
 static const char choose_grid_t[] = "1,4,20,100,1k,10k," CHOOSE_N;
-static const char choose_quick_n[] = "10k,100k";
-static const char choose_quick_t[] = "1,20,1k," CHOOSE_N;
+static const char choose_quick_n[] = "1k,10k";
+static const char choose_quick_t[] = "1,20," CHOOSE_N;
+#define CHOOSE_QUICK_OPS 40000u
 
 /* The next word of a list with commas; false at its end. */
 static bool
@@ -116,8 +117,11 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
 /* Cells of one n: the lives for each t, then the workloads without t. */
 static void
 choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
-             const uint64_t *t, size_t t_count, uint64_t seed)
+             const uint64_t *t, size_t t_count,
+             const struct bench_options *options)
 {
+    uint64_t ops = options->quick ? CHOOSE_QUICK_OPS : 0;
+
     for (size_t i = 0; i <= t_count; i++) {
         uint64_t ttls = i == t_count ? 0 : t[i] == 0 ? n : t[i];
         bool again = false;
@@ -129,7 +133,7 @@ choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
         for (size_t w = 0; w < workloads_count; w++) {
             if ((chosen >> w & 1) != 0 && workloads[w].uses_t == (i < t_count))
                 choice->cells[choice->cell_count++] =
-                    (struct cell){&workloads[w], n, ttls, seed};
+                    (struct cell){&workloads[w], n, ttls, options->seed, ops};
         }
     }
 }
@@ -156,7 +160,7 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     choice->cells = calloc(n_count * (t_count + 1) * workloads_count,
                            sizeof *choice->cells);
     for (size_t i = 0; choice->cells != NULL && i < n_count; i++)
-        choose_cells(choice, chosen, n[i], t, t_count, options->seed);
+        choose_cells(choice, chosen, n[i], t, t_count, options);
     if (choice->cell_count == 0) {
         fputs("lawn bench: no cell is left: more TTLs than timers?\n", stderr);
         free(choice->cells);

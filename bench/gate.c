@@ -9,9 +9,10 @@
  *   B5  churn of 10^6 timers: 10^5 TTLs cost at most twice what 20 cost
  *   B6  the index entries that a mow moves while it fires nothing are no more
  *       than there are blades, as long as each TTL has one
+ *
+ * If the user chose workloads, n or t: B1 for these cells, and B4.
  */
 #include "gate.h"
-#include "agree.h"
 #include "gate_tail.h"
 #include "lawn.h"
 #include "loop.h"
@@ -20,6 +21,7 @@
 #include "workloads.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,15 @@
 #define GATE_FEW 1000u
 #define GATE_MANY 10000000u
 #define GATE_LIST_MAX 64u
+#define GATE_WORKLOADS "W1,W2,W3,W4,W5"
+#define GATE_T "1,20,1k,N"
+#define GATE_T_B5 100000u /* for B5 alone */
+
+/* A geometric mean in the making. */
+struct gate_mean {
+    double logarithms;
+    unsigned count;
+};
 
 /* What was found so far. */
 struct gate {
@@ -35,12 +46,43 @@ struct gate {
     unsigned held;
     unsigned cells; /* of B1 */
     unsigned cells_held;
-    double log_best; /* sums of logarithms of ratios, for the means */
-    double log_floor;
-    unsigned floors;
+    struct gate_mean best; /* of the ratios to the best other one, */
+    struct gate_mean floor;
     char failed[GATE_LIST_MAX][192];
     unsigned failures;
 };
+
+static void
+gate_add(struct gate_mean *mean, double ratio)
+{
+    mean->logarithms += log(ratio);
+    mean->count++;
+}
+
+/* "0.65", or "-" of nothing. */
+static struct text
+gate_mean(const struct gate_mean *mean)
+{
+    struct text text = {"-"};
+
+    if (mean->count > 0)
+        snprintf(text.s, sizeof text.s, "%.2f",
+                 exp(mean->logarithms / mean->count));
+    return text;
+}
+
+/* Keeps what is told again at the end. */
+__attribute__((format(printf, 2, 3))) static void
+gate_fail(struct gate *gate, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (gate->failures < GATE_LIST_MAX)
+        (void)vsnprintf(gate->failed[gate->failures++], sizeof gate->failed[0],
+                        format, args);
+    va_end(args);
+}
 
 static void
 gate_judge(struct gate *gate, const char *bar, const char *what, double value,
@@ -53,9 +95,8 @@ gate_judge(struct gate *gate, const char *bar, const char *what, double value,
     fflush(stdout);
     gate->bars++;
     gate->held += holds;
-    if (!holds && gate->failures < GATE_LIST_MAX)
-        snprintf(gate->failed[gate->failures++], sizeof gate->failed[0],
-                 "%s %s: %.2f %s", bar, what, value, unit);
+    if (!holds)
+        gate_fail(gate, "%s %s: %.2f %s", bar, what, value, unit);
 }
 
 /* A figure without a bar. */
@@ -87,26 +128,28 @@ gate_cell(struct gate *gate, const struct results_cell *cell, double floor)
                  (best == NULL || results_median(row) < results_median(best)))
             best = row;
     }
-    if (ours == NULL || best == NULL)
-        return;
-    ratio = results_median(ours) / results_median(best);
-    holds = ratio <= GATE_MARGIN;
+    gate->cells++;
     snprintf(what, sizeof what, "%s %s, n %s, t %s", cell->cell.workload->name,
              cell->cell.workload->title, text_count(cell->cell.n).s,
              text_count(cell->cell.t).s);
+    if (ours == NULL || best == NULL) {
+        const char *who = ours == NULL ? "lawn" : "the others";
+
+        printf("B1  %-36s not measured: %s  FAILS\n", what, who);
+        gate_fail(gate, "B1 %s: not measured: %s", what, who);
+        return;
+    }
+    ratio = results_median(ours) / results_median(best);
+    holds = ratio <= GATE_MARGIN;
     printf("B1  %-36s %7.1f ns  %-7s %7.1f ns %6.2f x  <= %.2f  %s\n", what,
            results_median(ours), best->contender->name, results_median(best),
            ratio, GATE_MARGIN, holds ? "ok" : "FAILS");
-    gate->cells++;
     gate->cells_held += holds;
-    gate->log_best += log(ratio);
-    if (floor > 0) {
-        gate->log_floor += log(results_median(ours) / floor);
-        gate->floors++;
-    }
-    if (!holds && gate->failures < GATE_LIST_MAX)
-        snprintf(gate->failed[gate->failures++], sizeof gate->failed[0],
-                 "B1 %s: %.2f x %s", what, ratio, best->contender->name);
+    gate_add(&gate->best, ratio);
+    if (floor > 0)
+        gate_add(&gate->floor, results_median(ours) / floor);
+    if (!holds)
+        gate_fail(gate, "B1 %s: %.2f x %s", what, ratio, best->contender->name);
 }
 
 static const struct results_row *
@@ -127,6 +170,30 @@ gate_find(const struct results *results, const char *workload, uint64_t n,
     return NULL;
 }
 
+/* Whether the user chose cells: then those are judged, and what takes no time.
+ */
+static bool
+gate_restricted(const struct bench_options *options)
+{
+    return options->workloads != NULL || options->n != NULL ||
+           options->t != NULL;
+}
+
+static void
+gate_ttls(struct gate *gate, const struct results *results)
+{
+    const struct results_row *few =
+        gate_find(results, "W4", 1000000, 20, CONTENDER_OURS);
+    const struct results_row *many =
+        gate_find(results, "W4", 1000000, GATE_T_B5, CONTENDER_OURS);
+
+    gate_judge(gate, "B5", "churn of 1,000,000: 100,000 TTLs over 20",
+               few != NULL && many != NULL
+                   ? results_median(many) / results_median(few)
+                   : -1,
+               "x", 2);
+}
+
 /* B1, and B5 from the same measurements. */
 static bool
 gate_times(struct gate *gate, const struct bench_options *options,
@@ -138,14 +205,13 @@ gate_times(struct gate *gate, const struct bench_options *options,
     struct measure_plan plan = {.runs = (unsigned)options->runs,
                                 .limit_ns = options->limit_ns,
                                 .progress = bench_progress};
-    const struct results_row *few;
-    const struct results_row *many;
+    bool all_cells = gate_restricted(options);
     bool agrees;
 
     grid.quick = false;
-    grid.workloads = "W1,W2,W3,W4,W5";
-    grid.n = "10k,1M";
-    grid.t = "1,20,1k,100k,N";
+    grid.workloads = grid.workloads != NULL ? grid.workloads : GATE_WORKLOADS;
+    grid.n = grid.n != NULL ? grid.n : "10k,1M";
+    grid.t = grid.t != NULL ? grid.t : all_cells ? GATE_T : GATE_T ",100k";
     if (!bench_choose(&grid, &choice))
         return false;
     plan.contenders = all->contenders;
@@ -159,17 +225,12 @@ gate_times(struct gate *gate, const struct bench_options *options,
         const struct results_row *floor = gate_find(
             &results, cell->workload->name, cell->n, 1, CONTENDER_FLOOR);
 
-        if (cell->t != 100000)
+        if (all_cells || cell->t != GATE_T_B5)
             gate_cell(gate, &results.cell[i],
                       floor != NULL ? results_median(floor) : 0);
     }
-    few = gate_find(&results, "W4", 1000000, 20, CONTENDER_OURS);
-    many = gate_find(&results, "W4", 1000000, 100000, CONTENDER_OURS);
-    gate_judge(gate, "B5", "churn of 1,000,000: 100,000 TTLs over 20",
-               few != NULL && many != NULL
-                   ? results_median(many) / results_median(few)
-                   : -1,
-               "x", 2);
+    if (!all_cells)
+        gate_ttls(gate, &results);
     for (size_t i = 0; i < results.cells; i++)
         free(results.cell[i].row);
     free(results.cell);
@@ -247,29 +308,26 @@ gate_run(const struct bench_options *options, const struct bench_choice *choice)
     static struct gate gate;
     bool whole;
 
-    for (size_t i = 0; i < choice->contender_count; i++) {
-        if ((choice->contenders[i]->flags & CONTENDER_EXACT) != 0 &&
-            !agree_check(choice->contenders[i], options->seed, stderr))
-            return VERBS_FAILED;
-    }
+    if (!bench_agree(choice, options->seed))
+        return VERBS_FAILED;
     whole = gate_times(&gate, options, choice);
-    if (whole) {
-        gate_instructions(&gate);
-        gate_sizes(&gate);
-        gate_tails(&gate);
-    } else {
+    if (!whole)
         puts("not all was measured");
+    if (whole && !gate_restricted(options)) {
+        gate_instructions(&gate);
+        gate_tails(&gate);
     }
+    gate_sizes(&gate);
     if (gate.failures > 0)
         puts("\nnot held:");
     for (unsigned i = 0; i < gate.failures; i++)
         printf("  %s\n", gate.failed[i]);
     printf("%u of %u other bars held\n", gate.held, gate.bars);
-    printf("%u of %u cells held; geometric mean %.2f x the best other "
-           "contender",
-           gate.cells_held, gate.cells,
-           gate.cells > 0 ? exp(gate.log_best / gate.cells) : 0.0);
-    printf(", %.2f x the floor\n",
-           gate.floors > 0 ? exp(gate.log_floor / gate.floors) : 0.0);
+    printf("%u of %u cells held; geometric mean %s x the best other contender, "
+           "%s x the floor\n",
+           gate.cells_held, gate.cells, gate_mean(&gate.best).s,
+           gate_mean(&gate.floor).s);
+    if (run_interrupted())
+        return BENCH_INTERRUPTED;
     return whole && gate.failures == 0 ? VERBS_OK : VERBS_FAILED;
 }

@@ -160,7 +160,7 @@ loop_run(const struct contender *contender, enum loop_operation operation,
                                              .longest = LOOP_FAR + 1000000,
                                              .ttls = loop_ttls,
                                              .play = loop_play};
-    const struct cell cell = {&workload, n, 0, 1};
+    const struct cell cell = {.workload = &workload, .n = n, .seed = 1};
     struct run run;
 
     loop_operation = operation;

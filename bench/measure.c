@@ -219,12 +219,15 @@ measure_add(const struct measure_plan *plan, struct results *results,
 }
 
 static void
-measure_sort(struct measure_group *group)
+measure_end(struct measure_group *group)
 {
     for (size_t i = 0; i < group->count; i++) {
         for (size_t k = 0; k < group->cells[i].rows; k++) {
             struct results_row *row = &group->cells[i].row[k];
 
+            /* Its turn had not come when the user had enough. */
+            if (row->runs == 0 && row->end == RUN_OK)
+                measure_excuse(row, RUN_STOPPED);
             qsort(row->ns, row->runs, sizeof row->ns[0], measure_compare);
         }
     }
@@ -271,7 +274,7 @@ measure(const struct measure_plan *plan, struct results *results)
         }
         for (unsigned round = 0; round < plan->runs + plan->tails; round++)
             measure_round(&group, round);
-        measure_sort(&group);
+        measure_end(&group);
         for (size_t k = 0; k < group.count; k++)
             agrees = measure_agrees(&group.cells[k]) && agrees;
     }

@@ -20,6 +20,7 @@ struct cell {
     uint64_t n; /* timers */
     uint64_t t; /* distinct TTLs; 0: the workload has its own */
     uint64_t seed;
+    uint64_t ops; /* about how many to measure; 0: by n */
 };
 
 enum run_end {

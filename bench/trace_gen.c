@@ -83,7 +83,8 @@ trace_gen_main(int argc, char **argv)
         return code;
     if (!trace_gen_open(options.output))
         return VERBS_OUTPUT;
-    struct cell cell = {options.workload, options.n, 0, options.seed};
+    struct cell cell = {
+        .workload = options.workload, .n = options.n, .seed = options.seed};
     if (options.workload->uses_t)
         cell.t = options.t < options.n ? options.t : options.n;
     trace_put_head("ms");

@@ -14,7 +14,8 @@
 static inline uint64_t
 workload_ops(const struct run *run)
 {
-    return run->cell->n < 200000    ? 200000
+    return run->cell->ops != 0      ? run->cell->ops
+           : run->cell->n < 200000  ? 200000
            : run->cell->n > 1000000 ? 1000000
                                     : run->cell->n;
 }

@@ -21,6 +21,7 @@ void
 idle_play(struct run *run)
 {
     uint64_t n = run->cell->n;
+    uint64_t mows = run->cell->ops != 0 ? run->cell->ops : IDLE_MOWS;
 
     for (uint64_t i = 0; i < n; i++) {
         run_start(run, run->order[i]);
@@ -31,7 +32,7 @@ idle_play(struct run *run)
     }
     run_weigh(run);
     run_begin(run, 0);
-    for (uint64_t i = 1; i <= IDLE_MOWS; i++) {
+    for (uint64_t i = 1; i <= mows; i++) {
         if (i % IDLE_JUMP_EACH == 0)
             run_mow(run, run->now + IDLE_JUMP, SIZE_MAX);
         else
@@ -39,5 +40,5 @@ idle_play(struct run *run)
         if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
             return;
     }
-    run_finish(run, IDLE_MOWS);
+    run_finish(run, mows);
 }

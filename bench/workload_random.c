@@ -10,6 +10,8 @@
 /* TTLs are drawn from this many prepared ones: drawing a logarithm for each
  * would be measured along. */
 #define RANDOM_TABLE 65536u
+#define RANDOM_LONGEST (1u << 20)
+#define RANDOM_TICKS 6u /* per timer: one fires in three ticks */
 
 static uint32_t random_table[RANDOM_TABLE];
 
@@ -26,11 +28,16 @@ random_plant(struct run *run)
         run_object(run, i)->ttl = random_ttl(random_next(&run->random));
 }
 
+/* With few timers they are shorter: else nearly all mows would find nothing, and
+ * these would be measured. */
 void
 random_ttls_uniform(struct run *run)
 {
+    uint64_t most = RANDOM_TICKS * run->cell->n;
+
+    most = most < RANDOM_LONGEST ? most : RANDOM_LONGEST;
     for (size_t i = 0; i < RANDOM_TABLE; i++)
-        random_table[i] = 1 + (uint32_t)random_below(&run->random, 1u << 20);
+        random_table[i] = 1 + (uint32_t)random_below(&run->random, most);
     random_plant(run);
 }
 
@@ -45,7 +52,8 @@ random_ttls_lognormal(struct run *run)
         double ttl = 200 * exp(sqrt(-2 * log(u)) * cos(2 * pi * v));
 
         random_table[i] =
-            ttl < 1 ? 1 : (ttl > 1 << 20 ? 1 << 20 : (uint32_t)ttl);
+            ttl < 1 ? 1
+                    : (ttl > RANDOM_LONGEST ? RANDOM_LONGEST : (uint32_t)ttl);
     }
     random_plant(run);
 }

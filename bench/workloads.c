@@ -113,7 +113,8 @@ const struct workload workloads[] = {
         .title = "uniform",
         .imitates = "an adversary: every TTL is new",
         .operation = "start (half of them restarts) and what fires of it",
-        .parameters = "TTLs uniform in 1 to 2^20, new at each start",
+        .parameters = "TTLs uniform in 1 to 2^20, or 6 n if that is less; "
+                      "new at each start",
         .longest = UINT64_C(1) << 20,
         .ttls = random_ttls_uniform,
         .play = random_play,

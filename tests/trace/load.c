@@ -120,7 +120,8 @@ load_replay(const struct contender *contender, uint64_t counts[3])
 {
     static struct run run;
     struct tap tap;
-    struct cell cell = {&replay_workload, replay_objects(), 0, 1};
+    struct cell cell = {
+        .workload = &replay_workload, .n = replay_objects(), .seed = 1};
     memset(counts, 0, 3 * sizeof *counts);
     CHECK_EQ(run_play(&run, &cell,
                       tap_wrap(&tap, contender, load_count, counts), 0,

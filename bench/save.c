@@ -1,0 +1,133 @@
+/* save.c - the files that "lawn bench" writes: the page and the picture. */
+#include "bench.h"
+#include "print.h"
+#include "report.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVE_CHUNK 65536u
+
+/* What our JSON begins with. */
+static const char save_mark[] = "{\"program\": \"lawn bench\"";
+
+/* Opens a file, or tells why not. */
+static FILE *
+save_open(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL)
+        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
+                strerror(errno));
+    return file;
+}
+
+/* Closes it; false, and a message, if not all of it could be written. */
+static bool
+save_close(FILE *file, const char *path, bool written)
+{
+    written = written && ferror(file) == 0;
+    if (fclose(file) != 0 || !written) {
+        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
+                strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static bool
+save_page(const char *path, const char *json, size_t length)
+{
+    FILE *file = save_open(path);
+
+    return file != NULL &&
+           save_close(file, path, report_write(file, json, length));
+}
+
+bool
+bench_save_report(const char *path, const struct results *results)
+{
+    char *json = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&json, &length);
+    bool saved;
+
+    if (memory == NULL) {
+        fputs("lawn bench: no memory for the report\n", stderr);
+        return false;
+    }
+    print_json(memory, results);
+    saved = fclose(memory) == 0 && save_page(path, json, length);
+    free(json);
+    return saved;
+}
+
+bool
+bench_save_svg(const char *path, const struct results *results)
+{
+    FILE *file = save_open(path);
+
+    return file != NULL &&
+           save_close(file, path, report_headline_svg(file, results));
+}
+
+/* All of a file; NULL, and a message, if it cannot be read. */
+static char *
+save_read(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t got = 1;
+
+    errno = file == NULL ? errno : 0;
+    for (*length = 0; file != NULL && got > 0; *length += got) {
+        char *more = realloc(text, *length + SAVE_CHUNK);
+
+        if (more == NULL)
+            break;
+        text = more;
+        got = fread(text + *length, 1, SAVE_CHUNK, file);
+    }
+    if (errno != 0) {
+        fprintf(stderr, "lawn bench: cannot read %s: %s\n", path,
+                strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (file != NULL)
+        fclose(file);
+    return text;
+}
+
+/* The script of the page is what reads it. */
+static bool
+save_is_ours(const char *json, size_t length)
+{
+    while (length > 0 && strchr(" \t\r\n", json[length - 1]) != NULL)
+        length--;
+    return length > sizeof save_mark && json[length - 1] == '}' &&
+           memcmp(json, save_mark, sizeof save_mark - 1) == 0;
+}
+
+int
+bench_save_again(const char *from, const char *path)
+{
+    size_t length;
+    char *json = save_read(from, &length);
+    int code = VERBS_INPUT;
+
+    if (json == NULL)
+        return VERBS_INPUT;
+    if (!save_is_ours(json, length))
+        fprintf(stderr,
+                "lawn bench: %s: expected what 'lawn bench --json' prints, "
+                "from {\"program\": \"lawn bench\" to its last }\n",
+                from);
+    else
+        code = save_page(path, json, length) ? VERBS_OK : VERBS_OUTPUT;
+    free(json);
+    return code;
+}
