@@ -194,6 +194,9 @@ fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1)
     -timeout=10 -artifact_prefix=build/fuzz/ build/fuzz/corpus $(wildcard tests/fuzz/corpus)')
 fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
     -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
+# The browser looks at a page of the tool itself as well.
+report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
+    --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
 fuzz_program = $(if $(wildcard tests/fuzz/*.c),build/fuzz/fuzz_ops build/fuzz/fuzz_trace)
 
 test: ## everything that must hold; ends with "N passed, N failed"
@@ -201,7 +204,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	+@$(MAKE) --no-print-directory test-programs
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000) \
 	    $(call suite,asan,1000000) $(call have,unit,'build/release/unit') \
-	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/report/browser.py \
+	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
 	    build/asan/trace $(call fuzz_trace,10) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
@@ -239,16 +242,19 @@ mutants: ## break the core in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
 
-# With the library as it is shipped, so that calls are calls.
-build/release/figures: $(call objects,release,$(wildcard tests/figures/*.c)) build/liblawn.a
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+# As make looks for the peers when it starts, it starts anew once they are there.
+gate: ## lawn against all contenders, and its bars; some ten minutes
+	@tools/deps bench
+	+@$(MAKE) --no-print-directory all
+	@build/lawn bench --gate
 
-figures: ## instructions, memory and time of the core, against their bars
-	@tools/deps figures
-	+@$(MAKE) --no-print-directory build/release/figures
-	@tools/figures
+bench: ## the whole benchmark, about an hour: build/bench.json, build/bench.html
+	@tools/deps bench
+	+@$(MAKE) --no-print-directory all
+	@build/lawn bench --instructions --json --report build/bench.html >build/bench.json
+	@echo 'see build/bench.html; the data is in build/bench.json'
 
-lint: build/bench/lines.h ## format, static analysis, both compilers' warnings; silent if all is well
+lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both compilers' warnings; silent if all is well
 	@tools/deps lint
 	@WARNINGS='$(WARNINGS)' tools/lint
 
@@ -282,6 +288,6 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all run test test-programs asan tsan model fuzz soak coverage mutants \
-    figures lint install uninstall clean help FORCE
+    gate bench lint install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build -name "*.d" 2>/dev/null)

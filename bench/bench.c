@@ -345,7 +345,9 @@ bench_run(int argc, char **argv)
     if (!bench_choose(&options, &choice))
         return VERBS_USAGE;
     bench_catch_interrupt();
-    if (options.trace != NULL)
+    if (!bench_save_can(options.report) || !bench_save_can(options.svg))
+        code = VERBS_OUTPUT;
+    else if (options.trace != NULL)
         code = bench_choose_trace(&options, &choice);
     else
         code = VERBS_OK;

@@ -45,6 +45,10 @@ bool bench_choose(const struct bench_options *options,
  * message names those that do not. */
 bool bench_agree(const struct bench_choice *choice, uint64_t seed);
 
+/* Whether a file can be written, if path is not NULL: better known before than
+ * after an hour. False: a message tells why not. */
+bool bench_save_can(const char *path);
+
 /* Write the page and the picture; false: a message tells why not. */
 bool bench_save_report(const char *path, const struct results *results);
 bool bench_save_svg(const char *path, const struct results *results);

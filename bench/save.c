@@ -15,9 +15,9 @@ static const char save_mark[] = "{\"program\": \"lawn bench\"";
 
 /* Opens a file, or tells why not. */
 static FILE *
-save_open(const char *path)
+save_open(const char *path, const char *mode)
 {
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(path, mode);
 
     if (file == NULL)
         fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
@@ -38,10 +38,20 @@ save_close(FILE *file, const char *path, bool written)
     return true;
 }
 
+bool
+bench_save_can(const char *path)
+{
+    FILE *file = path != NULL ? save_open(path, "a") : NULL;
+
+    if (file != NULL)
+        fclose(file);
+    return path == NULL || file != NULL;
+}
+
 static bool
 save_page(const char *path, const char *json, size_t length)
 {
-    FILE *file = save_open(path);
+    FILE *file = save_open(path, "w");
 
     return file != NULL &&
            save_close(file, path, report_write(file, json, length));
@@ -68,7 +78,7 @@ bench_save_report(const char *path, const struct results *results)
 bool
 bench_save_svg(const char *path, const struct results *results)
 {
-    FILE *file = save_open(path);
+    FILE *file = save_open(path, "w");
 
     return file != NULL &&
            save_close(file, path, report_headline_svg(file, results));

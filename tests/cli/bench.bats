@@ -1,0 +1,349 @@
+#!/usr/bin/env bats
+# lawn bench as its users meet it, in cells so small that what is measured means
+# nothing. LAWN names the tool, by default build/lawn.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    lawn="$(realpath "${LAWN:-$BATS_TEST_DIRNAME/../../build/lawn}")"
+    top="$(realpath "$BATS_TEST_DIRNAME/../..")"
+    few=(--contender lawn,heap4,wheel,floor --n 1k --t 1,20 --runs 1)
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Runs lawn bench with the arguments; it must exit with $1 and say each of the
+# words in the array $words on stderr.
+fails() {
+    local code=$1
+    shift
+    run --separate-stderr "$lawn" bench "$@"
+    [ "$status" -eq "$code" ]
+    local word
+    for word in "${words[@]}"; do
+        [[ "$stderr" == *"$word"* ]]
+    done
+}
+
+# A copy of the tool in the folder "copy", without plug-ins beside it.
+copy_tool() {
+    [ ! -e /usr/local/lib/lawn/peers ] || skip "peers are installed"
+    mkdir copy
+    cp "$lawn" copy/lawn
+}
+
+@test "the help names all options and an example" {
+    run --separate-stderr "$lawn" bench --help
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    for option in quick gate workload contender n t trace runs limit seed \
+        instructions json csv report from svg list loop help; do
+        grep -qE "^  --$option( |$)" <<<"$output"
+    done
+    [[ "$output" == *"example:"*"lawn bench --"* ]]
+    run ! grep -E '.{80}' <<<"$output"
+}
+
+@test "the list names every contender and workload" {
+    run --separate-stderr "$lawn" bench --list
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    for name in lawn list tree heap2 heap4 hashed growing wheel calendar paper \
+        heads uv event common ev glib dpdk floor W1 W2 W3 W4 W5 W6 W7 W8 W9 \
+        W10u W10l W10b W11; do
+        [ "$(grep -cE "^  $name +[^ ]" <<<"$output")" -eq 1 ]
+    done
+}
+
+@test "peers that were not built are told in the list, and are no contenders" {
+    copy_tool
+    run copy/lawn bench --list
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"left out of this build:"*"uv "*"libuv1-dev"* ]]
+    run copy/lawn bench --contender uv
+    [ "$status" -eq 2 ]
+    run --separate-stderr copy/lawn bench "${few[@]}" --workload W1 --json
+    [ "$status" -eq 0 ]
+    python3 -c '
+import json, sys
+missing = {m["name"]: m["why"] for m in json.load(sys.stdin)["missing"]}
+assert set(missing) == {"uv", "event", "common", "ev", "glib", "dpdk"}
+assert "libev-dev" in missing["ev"]' <<<"$output"
+}
+
+@test "unknown names are refused, and the known ones told" {
+    words=("unknown contender 'heap5'; there are: lawn list" " heap4 " "--list")
+    fails 2 --contender lawn,heap5
+    words=("unknown workload 'W12'; there are: W1 W2" " W10u " "--list")
+    fails 2 --workload W1,W12
+    words=("unknown option '--workloads'" "did you mean --workload?" "--help")
+    fails 2 --workloads W1
+    words=("--loop: 'lawn/fly' is not CONTENDER/OPERATION" "--list")
+    fails 2 --loop lawn/fly
+    words=("--loop: 'lwan/start' is not CONTENDER/OPERATION" "--list")
+    fails 2 --loop lwan/start
+}
+
+@test "bad numbers are refused with what is accepted" {
+    for bad in 0 99 x 1k,x 100.5 101M -1 1k,,10k; do
+        words=("--n: '$bad' is not a list of numbers from 100 to 100M")
+        fails 2 --n "$bad"
+    done
+    for bad in 0 x 1,n 1.5; do
+        words=("--t: '$bad' is not a list of numbers from 1 to 100M" ",N")
+        fails 2 --t "$bad"
+    done
+    words=("--runs: '32' is not a number from 0 to 31")
+    fails 2 --runs 32
+    words=("--limit: 'soon' is not a time")
+    fails 2 --limit soon
+    words=("more TTLs than timers")
+    fails 2 --workload W1 --n 1k --t 2k
+}
+
+@test "the text has a row for each contender, the best first" {
+    run --separate-stderr "$lawn" bench "${few[@]}" --workload W1,idle
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ "$output" == *"W1 start, 1,000 timers, 1 TTL, seed 1: start of"* ]]
+    [[ "$output" == *"W1 start, 1,000 timers, 20 TTLs, seed 1: start of"* ]]
+    [[ "$output" == *"W8 idle, 1,000 timers, seed 1: mow"* ]]
+    [ "$(grep -cE '^  (lawn|heap4|wheel) +[0-9.]+ ' <<<"$output")" -eq 9 ]
+    [ "$(grep -c '^  floor *made for one TTL only$' <<<"$output")" -eq 2 ]
+    [ "$(grep -cE '^  [a-z0-9]+ .* 1\.00 ' <<<"$output")" -ge 3 ]
+    # Not a terminal: no progress is drawn.
+    [[ "$output$stderr" != *$'\033'* ]]
+}
+
+@test "the CSV has a line for each cell and contender" {
+    run --separate-stderr "$lawn" bench "${few[@]}" --workload W1,W6 --csv
+    [ "$status" -eq 0 ]
+    python3 -c '
+import csv, sys
+rows = list(csv.DictReader(sys.stdin))
+assert len(rows) == 3 * 4, len(rows)
+for row in rows:
+    assert None not in row and None not in row.values()
+    measured = row["why"] == ""
+    assert measured == (row["runs"] == "1") == (row["ns_median"] != "")
+assert [r["t"] for r in rows] == ["1"] * 4 + ["20"] * 4 + [""] * 4' \
+        <<<"$output"
+}
+
+@test "the JSON has the form that bench/README.md tells, and is consistent" {
+    run --separate-stderr "$lawn" bench "${few[@]}" --runs 3 --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    python3 - "$top/bench/README.md" "$output" <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+form = json.loads("\n".join(
+    line[4:] for line in text[text.index('    {"program"'):].split("\n")
+    if line.startswith("    ")).replace('"ours|paper|peer|floor"', '"ours"'))
+run = json.loads(sys.argv[2])
+
+def alike(form, value, where):
+    if isinstance(form, dict) and value is not None:
+        assert list(form) == list(value), (where, list(form), list(value))
+        for key in form:
+            alike(form[key], value[key], where + "." + key)
+    elif isinstance(form, list) and form:
+        for i, item in enumerate(value):
+            alike(form[0], item, f"{where}[{i}]")
+    elif form is not None and value is not None:
+        number = isinstance(form, (int, float))
+        assert number == isinstance(value, (int, float)), (where, value)
+
+alike(form, run, "run")
+assert run["complete"] is True and run["seed"] == 1 and run["runs"] == 3
+names = [c["name"] for c in run["contenders"]]
+assert names == ["lawn", "heap4", "wheel", "floor"], names
+exact = {c["name"] for c in run["contenders"] if c["exact"]}
+cells = [(c["workload"], c["n"], c["t"]) for c in run["cells"]]
+assert len(set(cells)) == len(cells) == 5 * 2 + 8
+assert {c[0] for c in cells} == {w["name"] for w in run["workloads"]}
+for cell in run["cells"]:
+    assert [row["contender"] for row in cell["rows"]] == names
+    for row in cell["rows"]:
+        assert row["ns"] == sorted(row["ns"])
+        assert (row["why"] is None) == (len(row["ns"]) == 3), row
+        if row["why"] is None:
+            assert row["median"] == row["ns"][1] > 0
+            assert row["ops"] > 0 and row["bytes"] >= 8
+            tail = row["tail"]
+            assert tail["p50"] <= tail["p99"] <= tail["p9999"] <= tail["max"]
+    sums = {r["checksum"] for r in cell["rows"] if r["contender"] in exact
+            and r["checksum"] is not None}
+    assert len(sums) == 1 and re.fullmatch("[0-9a-f]{16}", sums.pop())
+END
+}
+
+@test "the same seed fires the same timers, another one others" {
+    for seed in 1 1 2; do
+        "$lawn" bench "${few[@]}" --workload W4 --t 20 --csv --seed $seed |
+            cut -d , -f 11 | sed -n 2p >>sums
+    done
+    [ "$(sort -u sums | wc -l)" -eq 2 ]
+    [ "$(sed -n 1p sums)" = "$(sed -n 2p sums)" ]
+}
+
+@test "every contender that there is runs every workload with few operations" {
+    run --separate-stderr "$lawn" bench --quick --n 1k --t 20 --runs 1 --csv
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    run ! grep -v -e '^workload' -e ',$' -e ',made for one TTL only$' \
+        -e ',given up: too slow$' <<<"$output"
+}
+
+@test "the report and the picture are files of their own, with the data" {
+    run --separate-stderr "$lawn" bench "${few[@]}" --workload W1,W3 --json \
+        --report page.html --svg picture.svg
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    python3 - "$output" <<'END'
+import json, re, sys
+import xml.dom.minidom
+page = open("page.html").read()
+found = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>',
+                  page, re.S)
+first, second = json.loads(sys.argv[1]), json.loads(found.group(1))
+first["date"] = second["date"] = None
+assert first == second
+picture = open("picture.svg").read()
+assert xml.dom.minidom.parseString(picture).documentElement.tagName == "svg"
+for text in (page, picture):
+    assert "lawn" in text
+    assert not re.search(r'(src|href)="(?!#|data:)', text)
+    assert not re.search(r'@import|url\((?!#|data:)|\bfetch\(', text)
+END
+}
+
+@test "a report is made again from saved JSON, and of nothing else" {
+    "$lawn" bench "${few[@]}" --workload W1 --json >run.json
+    run --separate-stderr "$lawn" bench --from run.json --report again.html
+    [ "$status" -eq 0 ]
+    [ -z "$output$stderr" ]
+    grep -qF "$(sed -n 2p run.json)" again.html
+    head -c -100 run.json >short.json
+    echo '{"program": "other"}' >other.json
+    : >empty.json
+    for bad in short.json other.json empty.json; do
+        words=("lawn bench: $bad: expected what 'lawn bench --json' prints")
+        fails 3 --from "$bad" --report none.html
+    done
+    words=("lawn bench: cannot read none.json: No such file")
+    fails 3 --from none.json --report none.html
+    [ ! -e none.html ]
+    words=("--from needs --report FILE")
+    fails 2 --from run.json
+    words=("lawn bench: cannot write none/page.html: No such file")
+    fails 4 --from run.json --report none/page.html
+}
+
+@test "files that cannot be written are named before anything is measured" {
+    for option in report svg; do
+        words=("lawn bench: cannot write none/file: No such file")
+        fails 4 --workload W1 --n 10M "--$option" none/file
+        [ -z "$output" ]
+    done
+    [ -w /dev/full ] || skip "/dev/full is missing"
+    words=("lawn bench: cannot write /dev/full: No space left")
+    fails 4 "${few[@]}" --workload W1 --report /dev/full
+    words=("lawn: cannot write the output: No space left")
+    run bash -c '"$@" >/dev/full' - "$lawn" bench "${few[@]}" --workload W1
+    [ "$status" -eq 4 ]
+}
+
+@test "a trace is replayed" {
+    trace="$BATS_TEST_DIRNAME/traces/small.trace"
+    run --separate-stderr "$lawn" bench --contender lawn,heap4 --runs 1 \
+        --trace "$trace" --json
+    [ "$status" -eq 0 ]
+    python3 -c '
+import json, sys
+cell, = json.load(sys.stdin)["cells"]
+assert cell["workload"] == "trace" and cell["t"] is None
+assert len({row["checksum"] for row in cell["rows"]}) == 1' <<<"$output"
+    printf '# lawn trace 1\n1 start a 5\n2 begin b 5\n' >bad.trace
+    words=("lawn bench: bad.trace:3: expected")
+    fails 3 --trace bad.trace
+    words=("lawn bench: " "none.trace" "No such file")
+    fails 3 --trace none.trace
+}
+
+@test "an interrupt ends the measuring; what there is gets written" {
+    run --separate-stderr timeout --foreground --preserve-status -s INT 1 \
+        "$lawn" bench --contender lawn,heap4 --n 1k,1M --t 20 --runs 31 \
+        --workload W1,W4 --json --report page.html
+    [ "$status" -eq 130 ]
+    [ -s page.html ]
+    python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+assert run["complete"] is False
+assert len(run["cells"][0]["rows"][0]["ns"]) > 0
+for row in (row for cell in run["cells"] for row in cell["rows"]):
+    assert row["ns"] or row["why"] == "interrupted", row' <<<"$output"
+}
+
+@test "a cell without memory is marked, and the others are measured" {
+    [ -z "${ASAN_OPTIONS:-}" ] || skip "the sanitizer needs all addresses"
+    run --separate-stderr bash -c 'ulimit -v 3000000 && exec "$@"' - "$lawn" \
+        bench --contender lawn,heap4 --workload W1 --n 50M,1k --t 20 --runs 1 \
+        --csv
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^W1,50000000,.*,out of memory$' <<<"$output")" -eq 2 ]
+    [ "$(grep -c '^W1,1000,.*,$' <<<"$output")" -eq 2 ]
+}
+
+@test "a contender that fires early stops everything" {
+    copy_tool
+    mkdir copy/peers
+    "${CC:-cc}" -std=c11 -shared -fPIC -I"$top/bench" -o copy/peers/uv.so \
+        "$BATS_TEST_DIRNAME/broken_peer.c"
+    lawn=copy/lawn
+    words=("uv disagrees" "fired before it was due" "contenders disagree: nothing was measured")
+    fails 1 --workload W1 --n 1k
+    [ -z "$output" ]
+    fails 1 --gate --workload W1 --n 1k
+    [ -z "$output" ]
+    run "$lawn" bench "${few[@]}" --workload W1
+    [ "$status" -eq 0 ]
+}
+
+@test "the gate prints bars and sums up, and fails where nothing is measured" {
+    last='^[0-9]+ of [0-9]+ cells held; geometric mean [0-9.-]+ x the best '
+    last+='other contender, [0-9.-]+ x the floor$'
+    run --separate-stderr "$lawn" bench --gate "${few[@]}" --workload W1,W3
+    [ "$status" -le 1 ]
+    [ -z "$stderr" ]
+    [ "$(grep -cE '^B1  W[13] .* x  <= 1\.10  (ok|FAILS)$' <<<"$output")" -eq 4 ]
+    [ "$(grep -cE '^B4  .* ok$' <<<"$output")" -eq 3 ]
+    grep -q '^3 of 3 other bars held$' <<<"$output"
+    [[ "${lines[-1]}" =~ $last ]]
+    [ "$status" -eq "$(grep -c '^not held:$' <<<"$output")" ]
+    run --separate-stderr "$lawn" bench --gate "${few[@]}" --workload W1 \
+        --limit 1ns
+    [ "$status" -eq 1 ]
+    [ "$(grep -cE '^B1  W1 .* not measured: .*FAILS$' <<<"$output")" -eq 2 ]
+    [[ "$output" == *"not held:"* ]]
+    [[ "${lines[-1]}" == "0 of 2 cells held; "* ]]
+}
+
+@test "instructions are counted where valgrind is, and else it is named" {
+    here=(bench --contender lawn --workload W1 --n 1k --t 1 --runs 1
+        --instructions)
+    run --separate-stderr env PATH=/nowhere "$lawn" "${here[@]}"
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"not counted: valgrind is missing: apt-get install"* ]]
+    [[ "$output" == *"W1 start"* ]]
+    command -v valgrind >/dev/null || skip "valgrind is missing"
+    run --separate-stderr "$lawn" "${here[@]}" --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    python3 -c '
+import json, sys
+count, = json.load(sys.stdin)["instructions"]
+assert count["contender"] == "lawn"
+assert all(5 < count[key] < 2000 for key in count if key != "contender")' \
+        <<<"$output"
+}
