@@ -14,10 +14,9 @@
 static inline uint64_t
 workload_ops(const struct run *run)
 {
-    return run->cell->ops != 0      ? run->cell->ops
-           : run->cell->n < 200000  ? 200000
-           : run->cell->n > 1000000 ? 1000000
-                                    : run->cell->n;
+    return run->cell->ops != 0     ? run->cell->ops
+           : run->cell->n < 500000 ? 200000
+                                   : 500000;
 }
 
 enum { LIFE_START, LIFE_RESTART, LIFE_DEADLINES, LIFE_CHURN, LIFE_STOP };

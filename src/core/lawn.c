@@ -230,9 +230,30 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
     lawn_start_missed(lawn);
 }
 
+/* Puts a timer that has its deadline on a blade of its TTL, which may have no
+ * tip, or a later one. */
+static void
+lawn_start_on(struct lawn *lawn, struct lawn_timer *timer,
+              struct lawn_blade *blade)
+{
+    struct lawn_blade *all = lawn->blades.all;
+
+    lawn_list_append(lawn_key(lawn), &blade->queue, &timer->link);
+    if (blade->tip > timer->deadline) {
+        uint32_t number = (uint32_t)(blade - all);
+
+        if (blade->tip != LAWN_NEVER) {
+            lawn_tips_leave(&lawn->tips, all, number,
+                            lawn_tips_slot(&lawn->tips, blade->tip));
+        }
+        lawn_tips_enter(&lawn->tips, all, number, timer->deadline);
+        lawn_start_bound(lawn, timer->deadline, &blade->queue);
+    }
+}
+
 /* Puts a timer that has its deadline on the blade of its TTL, which may be
- * away from home, or empty; or on a free one; else into the index itself. While
- * most blades are taken only one start in eight looks for a free one: a TTL in
+ * away from home; or on a free one; else into the index itself. While most
+ * blades are taken only one start in eight looks for a free one: a TTL in
  * steady use gets its blade soon enough, the others save the search. */
 static void
 lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
@@ -248,20 +269,10 @@ lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
             lawn_start_missed(lawn);
         }
     }
-    if (blade == NULL) {
+    if (blade != NULL) {
+        lawn_start_on(lawn, timer, blade);
+    } else {
         lawn_start_alone(lawn, timer);
-        return;
-    }
-    lawn_list_append(lawn_key(lawn), &blade->queue, &timer->link);
-    if (blade->tip > timer->deadline) {
-        uint32_t number = (uint32_t)(blade - blades->all);
-
-        if (blade->tip != LAWN_NEVER) {
-            lawn_tips_leave(&lawn->tips, blades->all, number,
-                            lawn_tips_slot(&lawn->tips, blade->tip));
-        }
-        lawn_tips_enter(&lawn->tips, blades->all, number, timer->deadline);
-        lawn_start_bound(lawn, timer->deadline, &blade->queue);
     }
 }
 
@@ -336,12 +347,16 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     timer->deadline = lawn->now + ttl;
     blade =
         lawn_blades_at(&lawn->blades, lawn_blades_hash(ttl), timer->deadline);
-    if (LAWN_UNLIKELY(blade->ttl != ttl || blade->tip > timer->deadline)) {
+    if (LAWN_UNLIKELY(blade->ttl != ttl)) {
         if (ttl == 0) {
             lawn_start_any(lawn, timer, ttl);
         } else {
             lawn_start_near(lawn, timer, ttl);
         }
+        return;
+    }
+    if (LAWN_UNLIKELY(blade->tip > timer->deadline)) {
+        lawn_start_on(lawn, timer, blade);
         return;
     }
     LAWN_ASSERT(lawn_list_empty(&blade->queue) ||
