@@ -232,12 +232,14 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
 
 /* Puts a timer that has its deadline on a blade of its TTL, which may have no
  * tip, or a later one. */
-static void
-lawn_start_on(struct lawn *lawn, struct lawn_timer *timer,
+LAWN_NOINLINE static void
+lawn_start_on(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
               struct lawn_blade *blade)
 {
     struct lawn_blade *all = lawn->blades.all;
 
+    (void)ttl; /* passed on where it stands: that saves lawn_start() a move */
+    LAWN_ASSERT(blade->ttl == ttl, "[I8] a timer goes to another TTL's blade");
     lawn_list_append(lawn_key(lawn), &blade->queue, &timer->link);
     if (blade->tip > timer->deadline) {
         uint32_t number = (uint32_t)(blade - all);
@@ -255,7 +257,7 @@ lawn_start_on(struct lawn *lawn, struct lawn_timer *timer,
  * away from home; or on a free one; else into the index itself. While most
  * blades are taken only one start in eight looks for a free one: a TTL in
  * steady use gets its blade soon enough, the others save the search. */
-static void
+LAWN_NOINLINE static void
 lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     struct lawn_blades *blades = &lawn->blades;
@@ -270,7 +272,7 @@ lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         }
     }
     if (blade != NULL) {
-        lawn_start_on(lawn, timer, blade);
+        lawn_start_on(lawn, timer, ttl, blade);
     } else {
         lawn_start_alone(lawn, timer);
     }
@@ -302,7 +304,7 @@ lawn_start_any(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 
 /* Where lawn->plain sends what it excludes: that, or any TTL while the lawn is
  * alone. */
-static void
+LAWN_NOINLINE static void
 lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     if (LAWN_LIKELY(lawn->habits.alone && lawn->resolution == 1 &&
@@ -356,7 +358,7 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         return;
     }
     if (LAWN_UNLIKELY(blade->tip > timer->deadline)) {
-        lawn_start_on(lawn, timer, blade);
+        lawn_start_on(lawn, timer, ttl, blade);
         return;
     }
     LAWN_ASSERT(lawn_list_empty(&blade->queue) ||
