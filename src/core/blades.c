@@ -90,7 +90,7 @@ lawn_blades_free_in(const struct lawn_blades *blades, struct lawn_blade *home)
     return NULL;
 }
 
-/* A free blade, which gets the TTL; or NULL. */
+/* A free blade for a TTL, or NULL. */
 struct lawn_blade *
 lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
                   uint64_t deadline)
@@ -103,9 +103,6 @@ lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
         hash = lawn_blades_rehash(hash);
         blade =
             lawn_blades_free_in(blades, lawn_blades_at(blades, hash, deadline));
-    }
-    if (blade != NULL) {
-        blade->ttl = ttl;
     }
     return blade;
 }

@@ -230,16 +230,17 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
     lawn_start_missed(lawn);
 }
 
-/* Puts a timer that has its deadline on a blade of its TTL, which may have no
- * tip, or a later one. */
+/* Puts a timer that has its deadline on a blade of its TTL, or a free one, which
+ * may have no tip, or a later one. */
 LAWN_NOINLINE static void
 lawn_start_on(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
               struct lawn_blade *blade)
 {
     struct lawn_blade *all = lawn->blades.all;
 
-    (void)ttl; /* passed on where it stands: that saves lawn_start() a move */
-    LAWN_ASSERT(blade->ttl == ttl, "[I8] a timer goes to another TTL's blade");
+    LAWN_ASSERT(blade->ttl == ttl || lawn_list_empty(&blade->queue),
+                "[I8] a timer goes to another TTL's blade");
+    blade->ttl = ttl;
     lawn_list_append(lawn_key(lawn), &blade->queue, &timer->link);
     if (blade->tip > timer->deadline) {
         uint32_t number = (uint32_t)(blade - all);
