@@ -111,7 +111,7 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
             return false;
         }
     }
-    return true;
+    return *count > 0;
 }
 
 /* Cells of one n: the lives for each t, then the workloads without t. */

@@ -48,7 +48,11 @@ tail_init(struct tail *tail, size_t many)
     tail->many = many;
     tail->now = 0;
     tail->random.state = 1;
-    return tail->lawn != NULL && tail->timers != NULL;
+    if (tail->lawn != NULL && tail->timers != NULL)
+        return true;
+    lawn_free(tail->lawn);
+    free(tail->timers);
+    return false;
 }
 
 static void

@@ -45,7 +45,7 @@ print_row(FILE *out, const struct results_row *row, double best)
 static void
 print_cell(FILE *out, const struct results_cell *cell)
 {
-    const struct results_row *rows[CONTENDERS_MAX];
+    const struct results_row *rows[CONTENDERS_MAX] = {NULL};
     const struct workload *workload = cell->cell.workload;
     double best = 0;
 

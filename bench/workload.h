@@ -19,6 +19,21 @@ workload_ops(const struct run *run)
                                    : 500000;
 }
 
+/* Starts all objects in their random order, 1000 per tick; false: the run is
+ * over. */
+static inline bool
+workload_fill(struct run *run)
+{
+    for (uint64_t i = 0; i < run->cell->n; i++) {
+        run_start(run, run->order[i]);
+        if (i % WORKLOAD_PER_TICK == 0)
+            run_tick(run);
+        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
+            return false;
+    }
+    return true;
+}
+
 enum { LIFE_START, LIFE_RESTART, LIFE_DEADLINES, LIFE_CHURN, LIFE_STOP };
 void life_play(struct run *run);
 

@@ -20,16 +20,10 @@ idle_ttls(struct run *run)
 void
 idle_play(struct run *run)
 {
-    uint64_t n = run->cell->n;
     uint64_t mows = run->cell->ops != 0 ? run->cell->ops : IDLE_MOWS;
 
-    for (uint64_t i = 0; i < n; i++) {
-        run_start(run, run->order[i]);
-        if (i % WORKLOAD_PER_TICK == 0)
-            run_tick(run);
-        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
-            return;
-    }
+    if (!workload_fill(run))
+        return;
     run_weigh(run);
     run_begin(run, 0);
     for (uint64_t i = 1; i <= mows; i++) {

@@ -10,8 +10,8 @@
 /* A bit for each object that waits for the next burst, at its place in the
  * run's order. */
 struct queue {
-    uint64_t *idle;
     size_t words;
+    uint64_t idle[];
 };
 
 void
@@ -73,15 +73,17 @@ queue_some(struct run *run, uint64_t fires, uint64_t ticks)
 void
 queue_play(struct run *run)
 {
-    struct queue queue = {NULL, run->cell->n / 64 + 1};
+    size_t words = run->cell->n / 64 + 1;
+    struct queue *queue =
+        calloc(1, sizeof *queue + words * sizeof queue->idle[0]);
     uint64_t fired;
 
-    queue.idle = calloc(queue.words, sizeof *queue.idle);
-    if (queue.idle == NULL) {
+    if (queue == NULL) {
         run->end = RUN_MEMORY;
         return;
     }
-    run->own = &queue;
+    queue->words = words;
+    run->own = queue;
     run->fire = queue_fire;
     /* The first jobs come over the time of the longest delay. */
     for (uint64_t i = 0; i < run->cell->n && run_goes_on(run);) {
@@ -95,5 +97,5 @@ queue_play(struct run *run)
     run_begin(run, 0);
     fired = queue_some(run, workload_ops(run) / 2, 0);
     run_finish(run, fired);
-    free(queue.idle);
+    free(queue);
 }

@@ -108,17 +108,11 @@ random_some(struct run *run, uint64_t starts)
 void
 random_play(struct run *run)
 {
-    uint64_t n = run->cell->n;
     uint64_t done;
 
     run->fire = random_fire;
-    for (uint64_t i = 0; i < n; i++) {
-        run_start(run, run->order[i]);
-        if (i % WORKLOAD_PER_TICK == 0)
-            run_tick(run);
-        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
-            return;
-    }
+    if (!workload_fill(run))
+        return;
     random_some(run, workload_ops(run));
     run_weigh(run);
     run_begin(run, 0);

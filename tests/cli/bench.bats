@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
     lawn="$(realpath "${LAWN:-$BATS_TEST_DIRNAME/../../build/lawn}")"
     top="$(realpath "$BATS_TEST_DIRNAME/../..")"
-    few=(--contender lawn,heap4,wheel,floor --n 1k --t 1,20 --runs 1)
+    few=(--contender 'lawn,heap4,wheel,floor' --n 1k --t '1,20' --runs 1)
     cd "$BATS_TEST_TMPDIR" || return
 }
 
