@@ -1,5 +1,6 @@
 /* save.c - the files that "lawn bench" writes: the page and the picture. */
 #include "bench.h"
+#include "output.h"
 #include "print.h"
 #include "report.h"
 #include "verbs.h"
@@ -10,38 +11,15 @@
 
 #define SAVE_CHUNK 65536u
 
+static const char save_who[] = "lawn bench";
+
 /* What our JSON begins with. */
 static const char save_mark[] = "{\"program\": \"lawn bench\"";
-
-/* Opens a file, or tells why not. */
-static FILE *
-save_open(const char *path, const char *mode)
-{
-    FILE *file = fopen(path, mode);
-
-    if (file == NULL)
-        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
-                strerror(errno));
-    return file;
-}
-
-/* Closes it; false, and a message, if not all of it could be written. */
-static bool
-save_close(FILE *file, const char *path, bool written)
-{
-    written = written && ferror(file) == 0;
-    if (fclose(file) != 0 || !written) {
-        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
-                strerror(errno));
-        return false;
-    }
-    return true;
-}
 
 bool
 bench_save_can(const char *path)
 {
-    FILE *file = path != NULL ? save_open(path, "a") : NULL;
+    FILE *file = path != NULL ? output_file(save_who, path, "a") : NULL;
 
     if (file != NULL)
         fclose(file);
@@ -51,10 +29,12 @@ bench_save_can(const char *path)
 static bool
 save_page(const char *path, const char *json, size_t length)
 {
-    FILE *file = save_open(path, "w");
+    FILE *file = output_file(save_who, path, "w");
 
-    return file != NULL &&
-           save_close(file, path, report_write(file, json, length));
+    if (file == NULL)
+        return false;
+    report_write(file, json, length);
+    return output_file_close(save_who, path, file);
 }
 
 bool
@@ -78,10 +58,12 @@ bench_save_report(const char *path, const struct results *results)
 bool
 bench_save_svg(const char *path, const struct results *results)
 {
-    FILE *file = save_open(path, "w");
+    FILE *file = output_file(save_who, path, "w");
 
-    return file != NULL &&
-           save_close(file, path, report_headline_svg(file, results));
+    if (file == NULL)
+        return false;
+    report_headline_svg(file, results);
+    return output_file_close(save_who, path, file);
 }
 
 /* All of a file; NULL, and a message, if it cannot be read. */

@@ -5,12 +5,12 @@
  */
 #include "trace_stats.h"
 #include "options.h"
+#include "output.h"
 #include "trace.h"
 #include "trace_live.h"
 #include "trace_read.h"
 #include "verbs.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,22 +194,12 @@ static int
 trace_stats_write(const struct trace_stats *stats,
                   const struct trace_advice *advice, const char *path)
 {
-    FILE *file = fopen(path, "w");
-    bool good = file != NULL;
-    if (good) {
-        trace_page(stats, advice, file);
-        good = fflush(file) == 0 && !ferror(file);
-    }
-    int error = errno;
-    if (file != NULL && fclose(file) != 0 && good) {
-        good = false;
-        error = errno;
-    }
-    if (good)
-        return VERBS_OK;
-    fprintf(stderr, "lawn trace stats: cannot write %s: %s\n", path,
-            strerror(error));
-    return VERBS_OUTPUT;
+    static const char who[] = "lawn trace stats";
+    FILE *file = output_file(who, path, "w");
+    if (file == NULL)
+        return VERBS_OUTPUT;
+    trace_page(stats, advice, file);
+    return output_file_close(who, path, file) ? VERBS_OK : VERBS_OUTPUT;
 }
 
 static int

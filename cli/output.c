@@ -43,3 +43,32 @@ output_close(void)
                 strerror(output_error));
     return false;
 }
+
+static void
+output_complain(const char *who, const char *path, int error)
+{
+    fprintf(stderr, "%s: cannot write %s: %s\n", who, path, strerror(error));
+}
+
+FILE *
+output_file(const char *who, const char *path, const char *mode)
+{
+    FILE *file = fopen(path, mode);
+    if (file == NULL)
+        output_complain(who, path, errno);
+    return file;
+}
+
+bool
+output_file_close(const char *who, const char *path, FILE *file)
+{
+    bool good = fflush(file) == 0 && !ferror(file);
+    int error = errno != 0 ? errno : EIO;
+    if (fclose(file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (!good)
+        output_complain(who, path, error);
+    return good;
+}

@@ -1,8 +1,9 @@
-/* output.h - standard output that cannot fail unnoticed. */
+/* output.h - standard output, and files, that cannot fail unnoticed. */
 #ifndef LAWN_CLI_OUTPUT_H
 #define LAWN_CLI_OUTPUT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Call before anything is printed. A write to a closed pipe fails from here
  * on, instead of ending the process. */
@@ -15,5 +16,12 @@ bool output_flush(void);
 /* Flushes, and names the failure on stderr if there was one; a closed pipe is
  * no news to whoever closed it, and not named. Returns output_flush(). */
 bool output_close(void);
+
+/* A file besides stdout, opened as fopen() does; NULL: it cannot be, which has
+ * been named on stderr, the message beginning with who, "lawn bench". */
+FILE *output_file(const char *who, const char *path, const char *mode);
+
+/* Closes it. False: not all of it could be written, which is named likewise. */
+bool output_file_close(const char *who, const char *path, FILE *file);
 
 #endif
