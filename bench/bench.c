@@ -244,9 +244,7 @@ bench_output(const struct bench_options *options, const struct results *results)
         print_csv(stdout, results);
     else
         print_text(stdout, results);
-    if ((options->report != NULL &&
-         !bench_save_report(options->report, results)) ||
-        (options->svg != NULL && !bench_save_svg(options->svg, results)))
+    if (!bench_save(options, results))
         return VERBS_OUTPUT;
     return results->complete ? VERBS_OK : BENCH_INTERRUPTED;
 }

@@ -50,8 +50,8 @@ bool bench_agree(const struct bench_choice *choice, uint64_t seed);
 bool bench_save_can(const char *path);
 
 /* Write the page and the picture; false: a message tells why not. */
-bool bench_save_report(const char *path, const struct results *results);
-bool bench_save_svg(const char *path, const struct results *results);
+bool bench_save(const struct bench_options *options,
+                const struct results *results);
 /* Makes the page from saved JSON; an exit code. */
 int bench_save_again(const char *from, const char *path);
 

@@ -201,8 +201,10 @@ gate_times(struct gate *gate, const struct bench_options *options,
 {
     struct bench_options grid = *options;
     struct bench_choice choice;
-    struct results results = {.seed = options->seed};
+    struct results results = {.seed = options->seed,
+                              .runs = (unsigned)options->runs};
     struct measure_plan plan = {.runs = (unsigned)options->runs,
+                                .tails = options->report != NULL,
                                 .limit_ns = options->limit_ns,
                                 .progress = bench_progress};
     bool all_cells = gate_restricted(options);
@@ -220,6 +222,7 @@ gate_times(struct gate *gate, const struct bench_options *options,
     plan.cell_count = choice.cell_count;
     agrees = measure(&plan, &results);
     bench_progress_end();
+    agrees = bench_save(options, &results) && agrees;
     for (size_t i = 0; i < results.cells; i++) {
         const struct cell *cell = &results.cell[i].cell;
         const struct results_row *floor = gate_find(

@@ -37,8 +37,8 @@ save_page(const char *path, const char *json, size_t length)
     return output_file_close(save_who, path, file);
 }
 
-bool
-bench_save_report(const char *path, const struct results *results)
+static bool
+save_report(const char *path, const struct results *results)
 {
     char *json = NULL;
     size_t length = 0;
@@ -55,8 +55,8 @@ bench_save_report(const char *path, const struct results *results)
     return saved;
 }
 
-bool
-bench_save_svg(const char *path, const struct results *results)
+static bool
+save_svg(const char *path, const struct results *results)
 {
     FILE *file = output_file(save_who, path, "w");
 
@@ -64,6 +64,13 @@ bench_save_svg(const char *path, const struct results *results)
         return false;
     report_headline_svg(file, results);
     return output_file_close(save_who, path, file);
+}
+
+bool
+bench_save(const struct bench_options *options, const struct results *results)
+{
+    return (options->report == NULL || save_report(options->report, results)) &&
+           (options->svg == NULL || save_svg(options->svg, results));
 }
 
 /* All of a file; NULL, and a message, if it cannot be read. */
