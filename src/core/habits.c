@@ -48,6 +48,7 @@ lawn_habits_set(struct lawn *lawn, bool trial, bool alone, uint32_t stripe)
     lawn->blades.stripe = stripe;
     lawn->plain_mask = trial || alone || lawn->resolution != 1 ? 0 : UINT64_MAX;
     lawn_move_clock(lawn, lawn->now);
+    lawn_set_bound(lawn, lawn->bound);
 }
 
 /* Back to plain. */
@@ -68,7 +69,7 @@ lawn_habits_keep(struct lawn *lawn)
 
 /* Called when lawn->starts or lawn->misses has come to 0, or a trial is over.
  * Where a timer goes is the same in a trial as before, so it may begin at once;
- * all else waits for the next mow, which has to notice. */
+ * all else waits until the clock moves, and mows have to notice. */
 void
 lawn_habits_ask(struct lawn *lawn)
 {
@@ -81,7 +82,7 @@ lawn_habits_ask(struct lawn *lawn)
         lawn_habits_set(lawn, true, false, lawn->blades.stripe);
     } else {
         lawn->habits.asked = true;
-        lawn->wake = 0;
+        lawn_set_bound(lawn, lawn->bound);
     }
 }
 
@@ -95,7 +96,8 @@ lawn_habits_failed(const struct lawn *lawn)
     return misses > starts / 2;
 }
 
-/* Called where the clock is about to move, when that was asked for. */
+/* Called where the clock is about to move, when that was asked for. During a
+ * trial nobody asks: it counts no fewer starts than the counters do. */
 void
 lawn_habits_review(struct lawn *lawn)
 {
@@ -105,14 +107,14 @@ lawn_habits_review(struct lawn *lawn)
     bool sparse = blades > lawn->blades.homes / 4 * 3 &&
                   count < blades * LAWN_HABITS_DEPTH;
 
+    LAWN_ASSERT(!lawn->habits.trial ||
+                    lawn->habits.left - 1 >= LAWN_HABITS_TRIAL,
+                "a trial was looked at before it was over");
     lawn->habits.many = count >= LAWN_HABITS_MANY;
     if (lawn->resolution != 1) {
         lawn_habits_keep(lawn);
     } else if (lawn->habits.alone) {
         lawn_habits_reset(lawn);
-    } else if (lawn->habits.trial &&
-               lawn->habits.left - 1 < LAWN_HABITS_TRIAL) {
-        lawn->habits.asked = false; /* it is not over yet */
     } else if (sparse || (lawn->habits.trial && lawn_habits_failed(lawn))) {
         lawn_habits_wait(lawn, LAWN_HABITS_ALONE);
         lawn_habits_set(lawn, false, true, 0);

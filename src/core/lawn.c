@@ -372,9 +372,7 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
 void
 lawn_set_now(struct lawn *lawn, uint64_t now)
 {
-    if (now > lawn->now) {
-        lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
-    }
+    lawn_tell_time(lawn, now);
 }
 
 uint64_t
