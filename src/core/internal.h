@@ -15,8 +15,9 @@
  *   [I4] a tip or lone timer stands in the slot that its time and the index's
  *        base determine, and no time in the index lies before the base
  *   [I5] the bit of a slot is set if anything stands in the slot
- *   [I6] no running timer has a deadline, and no tip a time, before lawn->bound;
- *        lawn->wake is the bound too, or 0 if the habits are to be looked at
+ *   [I6] no running timer has a deadline, and no tip a time, before
+ *        lawn->bound; lawn->wake is the same, or 0 if the habits are to be
+ *        looked at
  *   [I7] starts == stops + fires + running timers
  *   [I8] blades of one TTL stand in different sets; a timer of that TTL goes
  *        to the set that its TTL and deadline determine

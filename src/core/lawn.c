@@ -232,7 +232,7 @@ lawn_start_alone(struct lawn *lawn, struct lawn_timer *timer)
 
 /* Puts a timer that has its deadline on the blade of its TTL, which may be
  * away from home, or empty; or on a free one; else into the index itself. While
- * most blades are taken only one start in eight looks for a free one: a TTL in
+ * most blades are taken only one miss in eight looks for a free one: a TTL in
  * steady use gets its blade soon enough, the others save the search. */
 static void
 lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)

@@ -430,7 +430,7 @@ lawn_mow_last(struct lawn *lawn)
     }
 }
 
-/* A mow that cannot tell by the bound alone that nothing is due. */
+/* A mow that cannot tell by lawn->wake alone that nothing is to be done. */
 LAWN_NOINLINE static size_t
 lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg)
