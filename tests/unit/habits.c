@@ -212,6 +212,9 @@ TEST(the_smallest_and_the_largest_ttls_are_exact_in_any_habit)
             CHECK_EQ(lawn_deadline(&extreme.timer), at + 1);
             CHECK_EQ(lawn_next(s.lawn), at + 1);
             CHECK(lawn_stop(s.lawn, &extreme.timer));
+            start_probe(&s, &extreme, 1);
+            CHECK_EQ(lawn_deadline(&extreme.timer), at + 1);
+            CHECK(lawn_stop(s.lawn, &extreme.timer));
             start_probe(&s, &extreme, LAWN_NEVER - i % 3);
             CHECK_EQ(lawn_deadline(&extreme.timer), LAST);
             CHECK(lawn_stop(s.lawn, &extreme.timer));
