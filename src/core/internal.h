@@ -104,7 +104,8 @@ lawn_set_bound(struct lawn *lawn, uint64_t bound)
     lawn->alert = bound > known ? bound : known;
 }
 
-/* The same where a user does it: the habits may change here. */
+/* The user tells the time, which may be any. Where the clock moves the habits
+ * may change. */
 static inline void
 lawn_tell_time(struct lawn *lawn, uint64_t now)
 {

@@ -1,6 +1,7 @@
 /* fitting.c - how a lawn fits itself to its TTLs, seen by its counters: nothing
  * promised depends on it but cost [P8]. */
 #include "common.h"
+#include "internal.h"
 
 /* Only where thresholds are what they are for users: see src/core/habits.c. */
 #if !defined LAWN_HABITS_TRIAL
@@ -197,6 +198,56 @@ TEST(ever_new_ttls_leave_the_blades_alone_after_some_thousand_starts)
         scene_end(&s);
     }
     free(probes);
+}
+
+/* However long: its timers of one TTL and one deadline stay in one list. */
+TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
+{
+    enum { FIRST = 4096, MORE = 300000 };
+    struct probe *probes = calloc(FIRST, sizeof *probes);
+    struct scene s;
+    uint64_t before;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin(&s, BLADES);
+    start_odd(&s, probes, FIRST, FIRST, mow_on);
+    before = stats_of(&s).lone_starts;
+    for (i = 0; i < MORE; i++) {
+        start(&s, 1, 777);
+        CHECK(stop(&s, 1));
+        if (i % 1000 == 0) {
+            mow_on(&s, lawn_now(s.lawn));
+        }
+    }
+    CHECK_EQ(stats_of(&s).lone_starts - before, MORE);
+    mow_on(&s, lawn_now(s.lawn) + 1);
+    CHECK(uses_blades(&s, 777));
+    scene_end(&s);
+    free(probes);
+}
+
+/* A trial makes all starts slow, which no counter tells. */
+TEST(a_trial_ends_though_nothing_misses_any_more)
+{
+    static struct probe probes[50];
+    struct scene s;
+    unsigned i;
+
+    memset(probes, 0, sizeof probes);
+    scene_begin(&s, BLADES);
+    for (i = 0; !s.lawn->habits.trial; i++) {
+        CHECK(i < 20);
+        start_odd(&s, probes, COUNT(probes), 100, mow_on);
+    }
+    for (i = 0; i < 1200; i++) {
+        start_probe(&s, &probes[i % COUNT(probes)], 777);
+    }
+    CHECK(s.lawn->habits.trial);
+    mow_on(&s, lawn_now(s.lawn) + 1);
+    CHECK(!s.lawn->habits.trial);
+    CHECK(!s.lawn->habits.alone);
+    scene_end(&s);
 }
 
 /* As many starts as restarts. */
