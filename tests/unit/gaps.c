@@ -62,3 +62,16 @@ TEST(entries_of_the_index_that_move_are_counted)
         scene_end(&s);
     }
 }
+
+TEST(timers_of_the_last_tick_count_as_lone_ones)
+{
+    struct scene s;
+
+    scene_begin(&s, BLADES);
+    start(&s, 0, UINT64_MAX);
+    start(&s, 1, 1000);
+    start(&s, 0, UINT64_MAX - 1);
+    CHECK_EQ(stats_of(&s).lone_starts, 2);
+    CHECK_EQ(lawn_count_lone(s.lawn), 1);
+    scene_end(&s);
+}
