@@ -18,6 +18,8 @@
 #endif
 /* Timers per blade from which on a full table of blades pays. */
 #define LAWN_HABITS_DEPTH 32u
+/* Blades to look at, to tell how many hold timers. */
+#define LAWN_HABITS_SAMPLE 64u
 
 /* The next look is due after so many starts of idle timers, or misses. */
 static void
@@ -96,6 +98,28 @@ lawn_habits_failed(const struct lawn *lawn)
     return misses > starts / 2;
 }
 
+/* Whether most blades hold timers. The tips tell at most how many do: stopping
+ * and restarting leave empty blades in the index until their time comes. So
+ * some blades, all over the table, are looked at. */
+static bool
+lawn_habits_full(const struct lawn *lawn)
+{
+    const struct lawn_blades *blades = &lawn->blades;
+    uint32_t step = blades->homes / LAWN_HABITS_SAMPLE | 1;
+    uint32_t seen = 0;
+    uint32_t live = 0;
+    uint32_t i;
+
+    if (lawn->tips.count <= blades->homes / 4 * 3) {
+        return false;
+    }
+    for (i = 0; i < blades->homes; i += step) {
+        seen++;
+        live += !lawn_list_empty(&blades->all[i].queue);
+    }
+    return live > seen / 4 * 3;
+}
+
 /* Called where the clock is about to move, when that was asked for. During a
  * trial nobody asks: it counts no fewer starts than the counters do. */
 void
@@ -104,8 +128,7 @@ lawn_habits_review(struct lawn *lawn)
     uint64_t blades = lawn->tips.count;
     uint64_t count = lawn_count(lawn);
     bool few = blades <= lawn->blades.homes / LAWN_BLADES_STRIPES;
-    bool sparse = blades > lawn->blades.homes / 4 * 3 &&
-                  count < blades * LAWN_HABITS_DEPTH;
+    bool sparse = count < blades * LAWN_HABITS_DEPTH && lawn_habits_full(lawn);
 
     LAWN_ASSERT(!lawn->habits.trial ||
                     lawn->habits.left - 1 >= LAWN_HABITS_TRIAL,

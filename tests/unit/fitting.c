@@ -277,7 +277,7 @@ TEST(few_ttls_keep_their_blades_however_often_they_are_started)
 /* Restarts nearly all of them: only a trial tells that few starts miss. */
 TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
 {
-    enum { HOT = 1000, STARTS = 100000 };
+    enum { HOT = 1000, STARTS = 1000000 };
     static struct probe probes[HOT];
     struct scene s;
     unsigned odd = 0;
