@@ -195,8 +195,8 @@ lawn_check(const struct lawn *lawn, FILE *out)
     if (checking.running != lawn_count(lawn)) {
         return lawn_check_fails(&checking, "[I7] the count is wrong", lawn);
     }
-    if (lawn->wake > lawn->bound) {
-        return lawn_check_fails(&checking, "[I6] a mow would come too late",
+    if (lawn->wake != (lawn->habits.asked ? 0 : lawn->bound)) {
+        return lawn_check_fails(&checking, "[I6] the wake is not the bound",
                                 lawn);
     }
     if (lawn->alert < lawn->bound || lawn->alert < lawn->tips.known_time) {

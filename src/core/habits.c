@@ -18,6 +18,8 @@
 #endif
 /* Timers per blade from which on a full table of blades pays. */
 #define LAWN_HABITS_DEPTH 32u
+/* Blades to look at, to tell how many hold timers. */
+#define LAWN_HABITS_SAMPLE 64u
 
 /* The next look is due after so many starts of idle timers, or misses. */
 static void
@@ -48,6 +50,7 @@ lawn_habits_set(struct lawn *lawn, bool trial, bool alone, uint32_t stripe)
     lawn->blades.stripe = stripe;
     lawn->plain_mask = trial || alone || lawn->resolution != 1 ? 0 : UINT64_MAX;
     lawn_move_clock(lawn, lawn->now);
+    lawn_set_bound(lawn, lawn->bound);
 }
 
 /* Back to plain. */
@@ -68,7 +71,7 @@ lawn_habits_keep(struct lawn *lawn)
 
 /* Called when lawn->starts or lawn->misses has come to 0, or a trial is over.
  * Where a timer goes is the same in a trial as before, so it may begin at once;
- * all else waits for the next mow, which has to notice. */
+ * all else waits until the clock moves, and mows have to notice. */
 void
 lawn_habits_ask(struct lawn *lawn)
 {
@@ -81,7 +84,7 @@ lawn_habits_ask(struct lawn *lawn)
         lawn_habits_set(lawn, true, false, lawn->blades.stripe);
     } else {
         lawn->habits.asked = true;
-        lawn->wake = 0;
+        lawn_set_bound(lawn, lawn->bound);
     }
 }
 
@@ -95,24 +98,46 @@ lawn_habits_failed(const struct lawn *lawn)
     return misses > starts / 2;
 }
 
-/* Called where the clock is about to move, when that was asked for. */
+/* Whether most blades hold timers. The tips tell at most how many do: stopping
+ * and restarting leave empty blades in the index until their time comes. So
+ * some blades, all over the table, are looked at. */
+static bool
+lawn_habits_full(const struct lawn *lawn)
+{
+    const struct lawn_blades *blades = &lawn->blades;
+    uint32_t step = blades->homes / LAWN_HABITS_SAMPLE | 1;
+    uint32_t seen = 0;
+    uint32_t live = 0;
+    uint32_t i;
+
+    if (lawn->tips.count <= blades->homes / 4 * 3) {
+        return false;
+    }
+    for (i = 0; i < blades->homes; i += step) {
+        seen++;
+        live += !lawn_list_empty(&blades->all[i].queue);
+    }
+    return live > seen / 4 * 3;
+}
+
+/* Called where the clock is about to move, when that was asked for. During a
+ * trial nobody asks: it counts no fewer starts than the counters do. */
 void
 lawn_habits_review(struct lawn *lawn)
 {
     uint64_t blades = lawn->tips.count;
     uint64_t count = lawn_count(lawn);
     bool few = blades <= lawn->blades.homes / LAWN_BLADES_STRIPES;
-    bool sparse = blades > lawn->blades.homes / 4 * 3 &&
-                  count < blades * LAWN_HABITS_DEPTH;
+    bool sparse = count < blades * LAWN_HABITS_DEPTH && lawn_habits_full(lawn);
 
+    LAWN_ASSERT(!lawn->habits.trial ||
+                    lawn->habits.left - 1 >= LAWN_HABITS_TRIAL,
+                "a trial was looked at before it was over");
     lawn->habits.many = count >= LAWN_HABITS_MANY;
     if (lawn->resolution != 1) {
         lawn_habits_keep(lawn);
     } else if (lawn->habits.alone) {
         lawn_habits_reset(lawn);
-    } else if (lawn->habits.trial &&
-               lawn->habits.left - 1 < LAWN_HABITS_TRIAL) {
-        lawn->habits.asked = false; /* it is not over yet */
     } else if (sparse || (lawn->habits.trial && lawn_habits_failed(lawn))) {
         lawn_habits_wait(lawn, LAWN_HABITS_ALONE);
         lawn_habits_set(lawn, false, true, 0);

@@ -15,9 +15,10 @@
  * alone would make them a tenth slower. So when misses look many, there is a
  * trial, in which every start takes the long way and is counted.
  *
- * A change takes effect only where the clock moves. Timers of one TTL and one
- * deadline are started at one time, so they all go the same way, and P4 holds.
- * With a resolution above 1 that is not so, and a lawn stays as it is.
+ * A change takes effect only where the clock moves, by a mow or lawn_set_now().
+ * Timers of one TTL and one deadline are started at one time, so they all go
+ * the same way, and P4 holds. With a resolution above 1 that is not so, and a
+ * lawn stays as it is.
  */
 #ifndef LAWN_CORE_HABITS_H
 #define LAWN_CORE_HABITS_H

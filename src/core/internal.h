@@ -15,8 +15,9 @@
  *   [I4] a tip or lone timer stands in the slot that its time and the index's
  *        base determine, and no time in the index lies before the base
  *   [I5] the bit of a slot is set if anything stands in the slot
- *   [I6] no running timer has a deadline, and no tip a time, before lawn->bound,
- *        nor is lawn->wake after it
+ *   [I6] no running timer has a deadline, and no tip a time, before
+ *        lawn->bound; lawn->wake is the same, or 0 if the habits are to be
+ *        looked at
  *   [I7] starts == stops + fires + running timers
  *   [I8] blades of one TTL stand in different sets; a timer of that TTL goes
  *        to the set that its TTL and deadline determine
@@ -40,8 +41,7 @@ struct lawn {
     uint64_t plain;      /* lawn_start() may add a ttl below it to now and look
                              for its blade; else it takes the long way */
     uint64_t plain_mask; /* all ones, or 0 to make plain 0 */
-    uint64_t wake;       /* a mow before it has nothing to do: bound, or 0 if
-                            the habits are to be looked at */
+    uint64_t wake;       /* [I6]; a mow before it has nothing to do */
     uint64_t bound;      /* [I6]; 0 while mowing */
     uint64_t alert;      /* not before bound and tips.known_time: a deadline
                             before it may change them */
@@ -102,6 +102,19 @@ lawn_set_bound(struct lawn *lawn, uint64_t bound)
     lawn->bound = bound;
     lawn->wake = lawn->habits.asked ? 0 : bound;
     lawn->alert = bound > known ? bound : known;
+}
+
+/* The user tells the time, which may be any. Where the clock moves the habits
+ * may change. */
+static inline void
+lawn_tell_time(struct lawn *lawn, uint64_t now)
+{
+    if (now > lawn->now) {
+        if (LAWN_UNLIKELY(lawn->habits.asked)) {
+            lawn_habits_review(lawn);
+        }
+        lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
+    }
 }
 
 /* Tells a timer's owner apart from other lawns, in debug builds: see list.h. */

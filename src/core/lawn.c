@@ -256,7 +256,7 @@ lawn_start_on(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 
 /* Puts a timer that has its deadline on the blade of its TTL, which may be
  * away from home; or on a free one; else into the index itself. While most
- * blades are taken only one start in eight looks for a free one: a TTL in
+ * blades are taken only one miss in eight looks for a free one: a TTL in
  * steady use gets its blade soon enough, the others save the search. */
 LAWN_NOINLINE static void
 lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
@@ -390,9 +390,7 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
 void
 lawn_set_now(struct lawn *lawn, uint64_t now)
 {
-    if (now > lawn->now) {
-        lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
-    }
+    lawn_tell_time(lawn, now);
 }
 
 uint64_t

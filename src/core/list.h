@@ -51,8 +51,8 @@ lawn_list_empty(const struct lawn_link *list)
     return list->next == list;
 }
 
-/* The first of a list, or the list itself if it is empty. It is looked at before anything is
- * read from it: its memory may have been given away. */
+/* The first of a list, or the list itself if it is empty. It is looked at
+ * before anything is read from it: its memory may have been given away. */
 static inline struct lawn_link *
 lawn_list_first(uintptr_t key, const struct lawn_link *list)
 {

@@ -430,7 +430,7 @@ lawn_mow_last(struct lawn *lawn)
     }
 }
 
-/* A mow that cannot tell by the bound alone that nothing is due. */
+/* A mow that cannot tell by lawn->wake alone that nothing is to be done. */
 LAWN_NOINLINE static size_t
 lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg)
@@ -442,11 +442,9 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
     if (lawn->mowing) {
         return 0;
     }
-    if (now > lawn->now) {
-        if (lawn->habits.asked) {
-            lawn_habits_review(lawn);
-        }
-        lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
+    lawn_tell_time(lawn, now);
+    if (now < lawn->bound) {
+        return 0; /* only the habits were to be looked at */
     }
     if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
         lawn_mow_last(lawn);

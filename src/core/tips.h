@@ -83,9 +83,6 @@ lawn_tips_slot_time(const struct lawn_tips *tips, uint32_t slot)
     uint32_t shift = (slot >> tips->bits) * tips->bits;
     uint64_t digit = slot & tips->mask;
 
-    if (shift == 0) {
-        return (tips->base & ~(uint64_t)tips->mask) | digit;
-    }
     /* Shifted in two steps: together they may be all 64 bits. */
     return (tips->base & (UINT64_MAX << shift << tips->bits)) | digit << shift;
 }

@@ -152,6 +152,18 @@ break_bound_of_tip(struct scene *s)
     s->lawn->bound = 301;
 }
 
+static void
+break_wake(struct scene *s)
+{
+    s->lawn->wake = s->lawn->bound + 1;
+}
+
+static void
+break_wake_when_asked(struct scene *s)
+{
+    s->lawn->habits.asked = true;
+}
+
 /* Of the slot where probes 0 and 1 stand. */
 static void
 break_known_time(struct scene *s)
@@ -239,6 +251,8 @@ static const struct {
     {BLADES, break_bound, "[I6] a deadline before the bound"},
     {LONE, break_bound, "[I6] a deadline before the bound"},
     {BLADES, break_bound_of_tip, "[I6] a tip before the bound"},
+    {BLADES, break_wake, "[I6] the wake is not the bound"},
+    {BLADES, break_wake_when_asked, "[I6] the wake is not the bound"},
     {BLADES, break_count, "[I7] the count is wrong"},
     {BLADES, break_ttl, "[I8] a TTL in a foreign set"},
     {BLADES, break_set, "[I8] a TTL twice in a set"},

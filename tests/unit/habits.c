@@ -185,6 +185,48 @@ TEST(a_full_table_keeps_its_blades_while_many_timers_share_them)
     free(probes);
 }
 
+/* Some of these starts are those that make a lawn look at its habits. */
+TEST(the_smallest_and_the_largest_ttls_are_exact_in_any_habit)
+{
+    enum { MANY = 40000 };
+    const uint64_t now = LAST - UINT64_C(1000000000);
+    struct lawn_options options = {.blades = 8, .now = now};
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    unsigned step;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    for (step = 0; step < 2; step++) {
+        memset(probes, 0, MANY * sizeof *probes);
+        scene_begin_with(&s, &options);
+        for (i = 0; i < MANY; i++) {
+            uint64_t at = lawn_now(s.lawn);
+            struct probe extreme = {.id = 1};
+
+            /* First all TTLs are extreme, then half of them are odd. */
+            if (i > MANY / 2) {
+                start_probe(&s, &probes[i], 1000000 + i);
+            }
+            start_probe(&s, &extreme, 0);
+            CHECK_EQ(lawn_deadline(&extreme.timer), at + 1);
+            CHECK_EQ(lawn_next(s.lawn), at + 1);
+            CHECK(lawn_stop(s.lawn, &extreme.timer));
+            start_probe(&s, &extreme, 1);
+            CHECK_EQ(lawn_deadline(&extreme.timer), at + 1);
+            CHECK(lawn_stop(s.lawn, &extreme.timer));
+            start_probe(&s, &extreme, LAWN_NEVER - i % 3);
+            CHECK_EQ(lawn_deadline(&extreme.timer), LAST);
+            CHECK(lawn_stop(s.lawn, &extreme.timer));
+            if (i % 100 == 0) {
+                (void)mow(&s, at + step);
+            }
+        }
+        scene_end(&s);
+    }
+    free(probes);
+}
+
 /* With fewer TTLs than blades, whatever the number of timers per TTL. */
 TEST(a_mow_that_fires_nothing_is_short_also_with_few_timers_per_ttl)
 {

@@ -467,3 +467,64 @@ TEST(the_callback_gets_the_timer_and_the_argument_of_the_mow)
     CHECK_EQ(lawn_mow(s.lawn, 1, 1, check_arg, &expected), 1);
     scene_end(&s);
 }
+
+/* Probes 0 to 39 are due at 5000, 40 to 59 at 5008. The first to fire stops
+ * some of both; each asks what is next. */
+static void
+stop_some_and_ask(struct scene *s, struct probe *probe)
+{
+    bool due = false;
+    unsigned i;
+
+    (void)probe;
+    if (s->fired == 1) {
+        for (i = 20; i < 25; i++) {
+            CHECK(stop(s, i));
+            CHECK(stop(s, 2 * i + 5));
+        }
+    }
+    for (i = 0; i < 40; i++) {
+        due = due || pending(s, i);
+    }
+    CHECK_EQ(lawn_next(s->lawn), due ? 5000 : 5008);
+}
+
+/* Blades are then drained in turn, sixteen at a time. */
+TEST(callbacks_may_stop_and_ask_in_a_lawn_of_very_many_timers)
+{
+    enum { MANY = 70000, TTLS = 20 };
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    size_t fired;
+    size_t budget;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    for (budget = 1; budget < 100; budget += 6) {
+        memset(probes, 0, MANY * sizeof *probes);
+        scene_begin(&s, BLADES);
+        for (i = 0; i < MANY; i++) {
+            start_probe(&s, &probes[i], 1000000);
+        }
+        for (i = 0; i < TTLS; i++) {
+            CHECK_EQ(mow(&s, 1 + 10 * i), 0);
+            start(&s, i, 4999 - 10 * i);
+            start(&s, 20 + i, 4999 - 10 * i);
+            lawn_set_now(s.lawn, 9 + 10 * i);
+            start(&s, 40 + i, 4999 - 10 * i);
+        }
+        s.act = stop_some_and_ask;
+        fired = 0;
+        while (lawn_next(s.lawn) <= 5000) {
+            size_t count = mow_some(&s, 5000, budget);
+
+            CHECK(count > 0);
+            fired += count;
+        }
+        CHECK_EQ(fired, 2 * TTLS - 5);
+        s.act = NULL;
+        CHECK_EQ(mow(&s, 6000), TTLS - 5);
+        scene_end(&s);
+    }
+    free(probes);
+}

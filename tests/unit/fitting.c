@@ -1,0 +1,438 @@
+/* fitting.c - how a lawn fits itself to its TTLs, seen by its counters: nothing
+ * promised depends on it but cost [P8]. */
+#include "common.h"
+#include "internal.h"
+
+/* Only where thresholds are what they are for users: see src/core/habits.c. */
+#if !defined LAWN_HABITS_TRIAL
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct lawn_stats
+stats_of(const struct scene *s)
+{
+    struct lawn_stats stats;
+
+    lawn_stats(s->lawn, &stats);
+    return stats;
+}
+
+/* The clock moves: this is where a lawn looks at its habits, if there were
+ * enough starts since it did so last. */
+static void
+look_at_habits(struct scene *s)
+{
+    start(s, 0, 1);
+    CHECK(mow(s, lawn_now(s->lawn) + 1) >= 1);
+}
+
+/* Whether the table of blades is in use: a TTL then has a blade at the latest
+ * after eight starts without one. */
+static bool
+uses_blades(struct scene *s, uint64_t ttl)
+{
+    uint64_t before = stats_of(s).lone_starts;
+    unsigned i;
+
+    for (i = 0; i < 100; i++) {
+        start(s, 1, ttl);
+    }
+    CHECK(stop(s, 1));
+    return stats_of(s).lone_starts - before < 100;
+}
+
+TEST(few_ttls_of_very_many_timers_get_several_blades_each)
+{
+    enum { MANY = 70000 };
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin(&s, BLADES);
+    for (i = 0; i < MANY; i++) {
+        start_probe(&s, &probes[i], 5000);
+    }
+    CHECK_EQ(stats_of(&s).live_blades, 1);
+    look_at_habits(&s);
+    for (i = 0; i < MANY; i++) {
+        if (i % 1000 == 0) {
+            lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
+        }
+        start_probe(&s, &probes[i], 5000);
+    }
+    CHECK_EQ(stats_of(&s).live_blades, 8);
+    scene_end(&s);
+    free(probes);
+}
+
+TEST(few_timers_of_few_ttls_have_one_blade_per_ttl)
+{
+    static struct probe probes[100];
+    struct scene s;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    for (i = 0; i < 20000; i++) {
+        start_probe(&s, &probes[i % COUNT(probes)], 5000);
+    }
+    look_at_habits(&s);
+    for (i = 0; i < COUNT(probes); i++) {
+        lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
+        start_probe(&s, &probes[i], 5000);
+    }
+    CHECK_EQ(stats_of(&s).live_blades, 1);
+    scene_end(&s);
+}
+
+/* Three of four starts are of TTLs never seen before. */
+TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
+{
+    enum { MANY = 16400 };
+    struct lawn_options options = {.blades = 8};
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin_with(&s, &options);
+    CHECK(uses_blades(&s, 777));
+    for (i = 0; i < MANY; i++) {
+        start_probe(&s, &probes[i], i % 4 == 0 ? 500 : 1000 + i);
+    }
+    look_at_habits(&s);
+    CHECK(!uses_blades(&s, 777));
+    for (i = 0; i < MANY; i++) {
+        CHECK(lawn_stop(s.lawn, &probes[i].timer));
+    }
+    for (i = 0; i < 65 * 4096; i++) {
+        start(&s, 2, 500);
+    }
+    look_at_habits(&s);
+    CHECK(uses_blades(&s, 777));
+    scene_end(&s);
+    free(probes);
+}
+
+/* Most TTLs have a blade, but of ten timers: the index does as well. */
+TEST(a_full_table_of_shallow_blades_is_given_up)
+{
+    enum { TTLS = 1900, EACH = 10 };
+    struct probe *probes = calloc(TTLS * EACH, sizeof *probes);
+    struct scene s;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin(&s, BLADES);
+    for (i = 0; i < TTLS * EACH; i++) {
+        start_probe(&s, &probes[i], 10000 + i % TTLS);
+    }
+    CHECK(stats_of(&s).lone_starts < 8192 - TTLS);
+    CHECK(uses_blades(&s, 10000));
+    look_at_habits(&s);
+    CHECK(!uses_blades(&s, 10000));
+    scene_end(&s);
+    free(probes);
+}
+
+/* How a test tells the time: in mows alone, or ahead of them. */
+static void
+mow_on(struct scene *s, uint64_t now)
+{
+    CHECK_EQ(mow(s, now), 0);
+}
+
+static void
+set_and_mow(struct scene *s, uint64_t now)
+{
+    lawn_set_now(s->lawn, now);
+    CHECK_EQ(mow(s, now), 0);
+}
+
+typedef void pass_fn(struct scene *s, uint64_t now);
+static pass_fn *const passes[] = {mow_on, set_and_mow};
+
+/* Starts or restarts probes of ever new TTLs, a tick each 64 times. */
+static void
+start_odd(struct scene *s, struct probe *probes, unsigned timers, unsigned many,
+          pass_fn *pass)
+{
+    static uint64_t odd = 1000000;
+    unsigned i;
+
+    for (i = 0; i < many; i++) {
+        start_probe(s, &probes[i % timers], ++odd);
+        if (i % 64 == 0) {
+            pass(s, lawn_now(s->lawn) + 1);
+        }
+    }
+}
+
+/* Nothing fires in these lawns. */
+TEST(ever_new_ttls_leave_the_blades_alone_after_some_thousand_starts)
+{
+    enum { FIRST = 4096, MORE = 2000 };
+    /* Of all starts that are no restarts; of none but a few. */
+    const unsigned timers[] = {FIRST + MORE, 50};
+    struct probe *probes = calloc(FIRST + MORE, sizeof *probes);
+    struct scene s;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    for (i = 0; i < 2 * COUNT(timers); i++) {
+        pass_fn *pass = passes[i / COUNT(timers)];
+        unsigned running = timers[i % COUNT(timers)];
+        struct lawn_stats before;
+        struct lawn_stats after;
+
+        memset(probes, 0, (FIRST + MORE) * sizeof *probes);
+        scene_begin(&s, BLADES);
+        start_odd(&s, probes, running, FIRST, pass);
+        before = stats_of(&s);
+        start_odd(&s, probes + (running > FIRST ? FIRST : 0),
+                  running > FIRST ? MORE : running, MORE, pass);
+        after = stats_of(&s);
+        CHECK_EQ(after.lone_starts - before.lone_starts, MORE);
+        CHECK(after.live_blades <= before.live_blades);
+        scene_end(&s);
+    }
+    free(probes);
+}
+
+/* However long: its timers of one TTL and one deadline stay in one list. */
+TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
+{
+    enum { FIRST = 4096, MORE = 300000 };
+    struct probe *probes = calloc(FIRST, sizeof *probes);
+    struct scene s;
+    uint64_t before;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin(&s, BLADES);
+    start_odd(&s, probes, FIRST, FIRST, mow_on);
+    before = stats_of(&s).lone_starts;
+    for (i = 0; i < MORE; i++) {
+        start(&s, 1, 777);
+        CHECK(stop(&s, 1));
+        if (i % 1000 == 0) {
+            mow_on(&s, lawn_now(s.lawn));
+        }
+    }
+    CHECK_EQ(stats_of(&s).lone_starts - before, MORE);
+    mow_on(&s, lawn_now(s.lawn) + 1);
+    CHECK(uses_blades(&s, 777));
+    scene_end(&s);
+    free(probes);
+}
+
+/* A trial makes all starts slow, which no counter tells. */
+TEST(a_trial_ends_though_nothing_misses_any_more)
+{
+    static struct probe probes[50];
+    struct scene s;
+    unsigned i;
+
+    memset(probes, 0, sizeof probes);
+    scene_begin(&s, BLADES);
+    for (i = 0; !s.lawn->habits.trial; i++) {
+        CHECK(i < 20);
+        start_odd(&s, probes, COUNT(probes), 100, mow_on);
+    }
+    for (i = 0; i < 1200; i++) {
+        start_probe(&s, &probes[i % COUNT(probes)], 777);
+    }
+    CHECK(s.lawn->habits.trial);
+    mow_on(&s, lawn_now(s.lawn) + 1);
+    CHECK(!s.lawn->habits.trial);
+    CHECK(!s.lawn->habits.alone);
+    scene_end(&s);
+}
+
+/* As many starts as restarts. */
+TEST(few_ttls_keep_their_blades_however_often_they_are_started)
+{
+    static struct probe probes[100];
+    struct scene s;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    for (i = 0; i < 20000; i++) {
+        struct probe *probe = &probes[i / 2 % COUNT(probes)];
+
+        if (i % 2 == 0) {
+            (void)lawn_stop(s.lawn, &probe->timer);
+        }
+        start_probe(&s, probe, 1000000 + i / 2 % 10);
+        if (i % 64 == 0) {
+            mow_on(&s, lawn_now(s.lawn) + 1);
+        }
+    }
+    CHECK_EQ(stats_of(&s).lone_starts, 0);
+    CHECK_EQ(stats_of(&s).live_blades, 10);
+    scene_end(&s);
+}
+
+/* Restarts nearly all of them: only a trial tells that few starts miss. */
+TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
+{
+    enum { HOT = 1000, STARTS = 1000000 };
+    static struct probe probes[HOT];
+    struct scene s;
+    unsigned odd = 0;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    for (i = 0; i < STARTS; i++) {
+        uint64_t ttl = 1000000 + i % 5;
+
+        if (i % 20 == 7) {
+            ttl = 2000000 + i;
+            odd++;
+        }
+        start_probe(&s, &probes[i % HOT], ttl);
+        if (i % 64 == 0) {
+            mow_on(&s, lawn_now(s.lawn) + 1);
+        }
+    }
+    CHECK(stats_of(&s).lone_starts <= odd);
+    CHECK(uses_blades(&s, 777));
+    scene_end(&s);
+}
+
+/* Also in what is started while the lawn waits for the clock to move. */
+TEST(a_lawn_that_has_seen_odd_ttls_keeps_them_apart_only_once_the_clock_moves)
+{
+    enum { MANY = 5000 };
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    scene_begin_with(&s, &(struct lawn_options){.blades = MANY});
+    for (i = 0; i < MANY; i++) {
+        start_probe(&s, &probes[i], 1000000 + i);
+        mow_on(&s, 0);
+    }
+    CHECK(stats_of(&s).lone_starts <= MANY / 20);
+    CHECK(uses_blades(&s, 777));
+    look_at_habits(&s);
+    CHECK(!uses_blades(&s, 777));
+    scene_end(&s);
+    free(probes);
+}
+
+TEST(very_many_timers_of_a_ttl_get_several_blades_before_any_has_fired)
+{
+    enum { MANY = 80000 };
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    unsigned way;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    for (way = 0; way < COUNT(passes); way++) {
+        memset(probes, 0, MANY * sizeof *probes);
+        scene_begin(&s, BLADES);
+        for (i = 0; i < MANY; i++) {
+            start_probe(&s, &probes[i], 1000000);
+            if (i % 1000 == 0) {
+                passes[way](&s, lawn_now(s.lawn) + 1);
+            }
+        }
+        CHECK_EQ(stats_of(&s).live_blades, 8);
+        CHECK_EQ(stats_of(&s).lone_starts, 0);
+        scene_end(&s);
+    }
+    free(probes);
+}
+
+/* The lawn would look at its habits, but the clock stands; then it moves. */
+TEST(lawn_next_stays_short_while_a_lawn_is_about_to_look_at_its_habits)
+{
+    enum { STARTS = 3000 };
+    struct scene s;
+    uint64_t looked;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    for (i = 1; i < 5; i++) {
+        start(&s, i, 1000000 + i);
+    }
+    CHECK_EQ(lawn_next(s.lawn), 1000001);
+    looked = stats_of(&s).looked;
+    for (i = 0; i < 2 * STARTS; i++) {
+        start(&s, 0, 1000000 + 10);
+        CHECK(stop(&s, 0));
+        mow_on(&s, i < STARTS ? 0 : i);
+        CHECK_EQ(lawn_next(s.lawn), 1000001);
+    }
+    CHECK_EQ(stats_of(&s).looked, looked);
+    scene_end(&s);
+}
+
+TEST(a_lawn_of_few_timers_reads_none_ahead)
+{
+    struct scene s;
+    enum ground ground;
+    unsigned i;
+
+    for (ground = BLADES; ground < GROUNDS; ground++) {
+        scene_begin(&s, ground);
+        for (i = 0; i < PROBES; i++) {
+            start(&s, i, 1 + i);
+        }
+        CHECK_EQ(mow(&s, PROBES), PROBES);
+        CHECK_EQ(stats_of(&s).ahead, 0);
+        scene_end(&s);
+    }
+}
+
+static unsigned changes; /* of the TTL from one firing to the next */
+
+static void
+count_changes(struct scene *s, struct probe *probe)
+{
+    static unsigned before;
+
+    changes += probe->id % 2 != before;
+    before = probe->id % 2;
+    s->fired = 0;
+}
+
+/* P4 leaves it open. In turn, many are fetched at once; few need no fetching,
+ * and blade by blade is shorter. */
+TEST(ttls_due_at_one_tick_fire_in_turn_if_timers_are_very_many)
+{
+    enum { MANY = 70000, DUE = 100 };
+    struct probe *probes = calloc(MANY, sizeof *probes);
+    struct scene s;
+    unsigned many;
+    unsigned i;
+
+    CHECK(probes != NULL);
+    for (many = DUE; many <= MANY; many += MANY - DUE) {
+        memset(probes, 0, MANY * sizeof *probes);
+        scene_begin(&s, BLADES);
+        for (i = DUE; i < many; i++) {
+            start_probe(&s, &probes[i], 1000000);
+        }
+        look_at_habits(&s);
+        for (i = 0; i < DUE; i++) {
+            if (i == DUE / 2) {
+                lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
+            }
+            probes[i].id = i / (DUE / 2);
+            start_probe(&s, &probes[i], 5001 - lawn_now(s.lawn));
+        }
+        s.act = count_changes;
+        changes = 0;
+        CHECK_EQ(mow(&s, 5001), DUE);
+        CHECK(many == DUE ? changes <= 2 : changes >= DUE - 2);
+        scene_end(&s);
+    }
+    free(probes);
+}
+
+#endif
