@@ -205,15 +205,12 @@ bench_loop(const struct bench_options *options)
     return VERBS_OK;
 }
 
-static bool
+static void
 bench_count(const struct bench_choice *choice, struct results *results)
 {
-    const char *why = NULL;
-
     results->count = calloc(choice->contender_count, sizeof *results->count);
-    if (results->count == NULL)
-        return false;
-    for (size_t i = 0; i < choice->contender_count && why == NULL; i++) {
+    for (size_t i = 0; results->count != NULL && i < choice->contender_count;
+         i++) {
         const struct contender *contender = choice->contenders[i];
         struct results_count *count = &results->count[results->counts];
         double *figures[LOOP_OPERATIONS] = {
@@ -221,6 +218,7 @@ bench_count(const struct bench_choice *choice, struct results *results)
             [LOOP_RESTART] = &count->restart, [LOOP_IDLE] = &count->idle,
             [LOOP_FIRE] = &count->fire,
         };
+        const char *why = NULL;
 
         if ((contender->flags & CONTENDER_EXACT) == 0 || run_interrupted())
             continue;
@@ -228,11 +226,12 @@ bench_count(const struct bench_choice *choice, struct results *results)
         for (unsigned k = 0; k < LOOP_OPERATIONS; k++)
             *figures[k] = loop_count(contender, (enum loop_operation)k,
                                      BENCH_COUNT_N, NULL, &why);
-        results->counts += why == NULL;
+        if (why != NULL)
+            fprintf(stderr,
+                    "lawn bench: instructions of %s are not all counted: %s\n",
+                    contender->name, why);
+        results->counts++;
     }
-    if (why != NULL)
-        fprintf(stderr, "lawn bench: instructions are not counted: %s\n", why);
-    return true;
 }
 
 static int
@@ -271,8 +270,9 @@ bench_measure(const struct bench_options *options, struct bench_choice *choice)
         return VERBS_FAILED;
     agrees = measure(&plan, &results);
     bench_progress_end();
-    if (options->instructions && !bench_count(choice, &results))
-        agrees = false;
+    if (options->instructions)
+        bench_count(choice, &results);
+    results.complete = !run_interrupted();
     code = bench_output(options, &results);
     for (size_t i = 0; i < results.cells; i++)
         free(results.cell[i].row);
@@ -322,6 +322,29 @@ bench_settle(struct bench_options *options)
         options->limit_ns = BENCH_QUICK_LIMIT;
 }
 
+/* What cannot be asked for together: one of the first with any of the others. */
+static bool
+bench_fits(const struct bench_options *o)
+{
+    const char *with = NULL;
+
+    if (o->json && o->csv)
+        with = "--json and --csv";
+    else if (o->gate && (o->quick || o->trace != NULL))
+        with = "--gate and --quick or --trace";
+    else if (o->gate && (o->json || o->csv || o->instructions))
+        with = "--gate and --json, --csv or --instructions";
+    else if (o->trace != NULL &&
+             (o->workloads != NULL || o->n != NULL || o->t != NULL || o->quick))
+        with = "--trace and --workload, --n, --t or --quick";
+    if (with != NULL)
+        fprintf(stderr,
+                "lawn bench: %s do not go together\n"
+                "see 'lawn bench --help'\n",
+                with);
+    return with == NULL;
+}
+
 static int
 bench_run(int argc, char **argv)
 {
@@ -331,6 +354,8 @@ bench_run(int argc, char **argv)
 
     if (!options_read(&bench_verb, argc, argv, &options, &code))
         return code;
+    if (!bench_fits(&options))
+        return VERBS_USAGE;
     bench_settle(&options);
     if (options.list) {
         print_list(stdout);

@@ -4,6 +4,7 @@
 #include "workloads.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,10 @@ measure_keep(struct measure_group *group, size_t which, const struct run *run)
             &run->stages[group->cells[i].cell.workload->stage];
 
         if (stage->ops == 0) {
-            /* A run that came to no end leaves the earlier ones valid. */
+            /* Some runs are not all: those that came to an end were lucky.
+             * But an interrupt says nothing against the earlier ones. */
+            if (run->end != RUN_STOPPED)
+                row->runs = 0;
             if (row->runs == 0)
                 measure_excuse(row, run->end);
             continue;
@@ -81,8 +85,9 @@ measure_keep(struct measure_group *group, size_t which, const struct run *run)
         row->checksum = stage->checksum;
         row->ops = stage->ops;
         row->ns[row->runs++] = (double)stage->ns / (double)stage->ops;
-        row->bytes = (double)run->contender->node +
-                     (double)run->bytes / (double)run->cell->n;
+        row->bytes =
+            fmax(row->bytes, (double)run->contender->node +
+                                 (double)run->bytes / (double)run->cell->n);
     }
 }
 
@@ -152,13 +157,13 @@ measure_round(struct measure_group *group, unsigned round)
 
 /* Whether all exact contenders fired the same timers at the same times. */
 static bool
-measure_agrees(const struct results_cell *cell)
+measure_agrees(struct results_cell *cell)
 {
     const struct results_row *first = NULL;
     bool agrees = true;
 
     for (size_t i = 0; i < cell->rows; i++) {
-        const struct results_row *row = &cell->row[i];
+        struct results_row *row = &cell->row[i];
 
         if ((row->contender->flags & CONTENDER_EXACT) == 0 || row->runs == 0)
             continue;
@@ -172,6 +177,9 @@ measure_agrees(const struct results_cell *cell)
                 cell->cell.workload->name, cell->cell.n, cell->cell.t,
                 cell->cell.seed, row->contender->name, first->contender->name,
                 row->checksum, first->checksum);
+        /* A bug, not a row. */
+        row->runs = 0;
+        row->why = "fired other timers than others";
         agrees = false;
     }
     return agrees;

@@ -37,8 +37,9 @@ print_row(FILE *out, const struct results_row *row, double best)
     fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f  %6.1f", median, row->ns[0],
             row->ns[row->runs - 1], median / best, row->bytes);
     if (row->has_tail)
-        fprintf(out, "  %9s %9s %9s", text_lateness(row->p99).s,
-                text_lateness(row->p9999).s, text_lateness(row->max).s);
+        fprintf(out, "  %7s %7s %7s %7s", text_lateness(row->p50).s,
+                text_lateness(row->p99).s, text_lateness(row->p9999).s,
+                text_lateness(row->max).s);
     putc('\n', out);
 }
 
@@ -63,8 +64,10 @@ print_cell(FILE *out, const struct results_cell *cell)
                 cell->cell.t == 1 ? "" : "s");
     fprintf(out, ", seed %" PRIu64 ": %s\n", cell->cell.seed,
             workload->operation);
-    fprintf(out, "  %-9s %8s  %8s %8s  %7s  %6s  %9s %9s %9s\n", "", "ns/op",
-            "min", "max", "x best", "bytes", "p99", "p99.99", "max");
+    fprintf(out, "  (%s)\n", workload->parameters);
+    fprintf(out, "  %-9s %8s  %8s %8s  %7s  %6s  %7s %7s %7s %7s\n", "",
+            "ns/op", "min", "max", "x best", "bytes", "p50", "p99", "p99.99",
+            "max");
     for (size_t i = 0; i < cell->rows; i++)
         print_row(out, rows[i], best);
 }

@@ -70,10 +70,12 @@ print_json_contender(FILE *out, const struct contender *contender)
     print_member(out, ", ", "title", contender->title);
     print_member(out, ", ", "about", contender->about);
     print_member(out, ", ", "kind", kinds[contender->kind]);
-    fprintf(out, ", \"exact\": %s, \"ordered\": %s, \"fifo\": %s",
+    fprintf(out,
+            ", \"exact\": %s, \"ordered\": %s, \"fifo\": %s, \"budget\": %s",
             (contender->flags & CONTENDER_EXACT) != 0 ? "true" : "false",
             (contender->flags & CONTENDER_ORDERED) != 0 ? "true" : "false",
-            (contender->flags & CONTENDER_FIFO) != 0 ? "true" : "false");
+            (contender->flags & CONTENDER_FIFO) != 0 ? "true" : "false",
+            (contender->flags & CONTENDER_BUDGET) != 0 ? "true" : "false");
     fprintf(out, ", \"node\": %zu, \"lines\": ", contender->node);
     if (lines != 0)
         fprintf(out, "%u", lines);

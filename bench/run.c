@@ -109,6 +109,18 @@ run_heap(void)
     return info.uordblks + info.hblkhd;
 }
 
+void *
+run_alloc(struct run *run, size_t count, size_t size)
+{
+    size_t heap = run_heap();
+    void *memory = calloc(count, size);
+
+    if (memory == NULL)
+        run->end = RUN_MEMORY;
+    run->heap += run_heap() - heap;
+    return memory;
+}
+
 void
 run_weigh(struct run *run)
 {

@@ -101,7 +101,9 @@ run_stop(struct run *run, size_t i)
 static inline void
 run_note(struct run *run, const struct object *object)
 {
-    run->checksum += (object->id + UINT64_C(1)) * run->stamp;
+    uint64_t x = run->stamp + object->id * UINT64_C(0xBF58476D1CE4E5B9);
+
+    run->checksum += x * x;
 }
 
 /* Moves the clock to now and fires what is due, at most budget timers. */
@@ -141,6 +143,10 @@ run_choose(struct run *run, uint64_t i, uint64_t which)
 
 /* For fire: the timer is started again with its TTL. */
 void run_fire_again(struct object *object, void *arg);
+
+/* Zeroed memory for the workload itself, which is not the contender's; NULL, and
+ * run->end tells, if there is none. For free(). */
+void *run_alloc(struct run *run, size_t count, size_t size);
 
 /* Measures run->bytes: to be called when the contender holds most timers. */
 void run_weigh(struct run *run);

@@ -11,6 +11,7 @@ static struct {
     struct histogram *stages;
     double ns_per_cycle;
     uint64_t overhead; /* cycles */
+    bool mowing;       /* what callbacks do is part of the mow */
 } stopwatch;
 
 static inline uint64_t
@@ -48,7 +49,7 @@ stopwatch_note(uint64_t since)
 {
     uint64_t took = stopwatch_cycles() - since;
 
-    if (!stopwatch.run->watching)
+    if (!stopwatch.run->watching || stopwatch.mowing)
         return;
     took = took > stopwatch.overhead ? took - stopwatch.overhead : 0;
     histogram_add(&stopwatch.stages[stopwatch.run->stage],
@@ -74,14 +75,16 @@ stopwatch_stop(void *self, struct object *object)
     return was;
 }
 
-/* What its callbacks start counts by itself, and as part of the mow. */
 static size_t
 stopwatch_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
               void *arg)
 {
     uint64_t since = stopwatch_cycles();
-    size_t fired = stopwatch.inner->mow(self, now, budget, fire, arg);
+    size_t fired;
 
+    stopwatch.mowing = true;
+    fired = stopwatch.inner->mow(self, now, budget, fire, arg);
+    stopwatch.mowing = false;
     stopwatch_note(since);
     return fired;
 }

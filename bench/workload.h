@@ -34,7 +34,7 @@ workload_fill(struct run *run)
     return true;
 }
 
-enum { LIFE_START, LIFE_RESTART, LIFE_DEADLINES, LIFE_CHURN, LIFE_STOP };
+enum { LIFE_START, LIFE_STOP, LIFE_RESTART, LIFE_DEADLINES, LIFE_CHURN };
 void life_play(struct run *run);
 
 void connections_ttls(struct run *run);

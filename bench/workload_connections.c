@@ -75,13 +75,10 @@ void
 connections_play(struct run *run)
 {
     uint64_t connections = run->cell->n / CONNECTION_TIMERS;
-    uint8_t *waiting = calloc(connections + 1, 1);
+    uint8_t *waiting = run_alloc(run, connections, 1);
 
-    if (waiting == NULL || connections == 0) {
-        free(waiting);
-        run->end = RUN_MEMORY;
+    if (waiting == NULL)
         return;
-    }
     connections_some(run, 2 * connections, waiting); /* to get going */
     run_weigh(run);
     run_begin(run, 0);

@@ -75,13 +75,11 @@ queue_play(struct run *run)
 {
     size_t words = run->cell->n / 64 + 1;
     struct queue *queue =
-        calloc(1, sizeof *queue + words * sizeof queue->idle[0]);
+        run_alloc(run, 1, sizeof *queue + words * sizeof queue->idle[0]);
     uint64_t fired;
 
-    if (queue == NULL) {
-        run->end = RUN_MEMORY;
+    if (queue == NULL)
         return;
-    }
     queue->words = words;
     run->own = queue;
     run->fire = queue_fire;

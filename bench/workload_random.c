@@ -1,24 +1,42 @@
-/* workload_random.c - W10: TTLs that never repeat.
+/* workload_random.c - W10: TTLs without number.
  *
- * Each start draws a new TTL. Half of the starts are of random running timers,
+ * Each start draws a new TTL from a whole range. Half of the starts are of random running timers,
  * as packets and replies come in; the rest come from timers that fire.
  */
 #include "workload.h"
 
 #include <math.h>
 
-/* TTLs are drawn from this many prepared ones: drawing a logarithm for each
- * would be measured along. */
-#define RANDOM_TABLE 65536u
+/* Drawing a logarithm for each start would be measured along: lognormal TTLs
+ * are so many prepared ones, each blurred by up to a sixteenth. */
+#define RANDOM_TABLE 4096u
 #define RANDOM_LONGEST (1u << 20)
 #define RANDOM_TICKS 6u /* per timer: one fires in three ticks */
 
 static uint32_t random_table[RANDOM_TABLE];
+static uint64_t random_longest;
+static uint64_t (*random_ttl)(uint64_t random); /* from random bits */
 
 static uint64_t
-random_ttl(uint64_t random)
+random_uniform(uint64_t random)
 {
-    return random_table[random % RANDOM_TABLE];
+    return 1 + (((random & UINT32_MAX) * random_longest) >> 32);
+}
+
+static uint64_t
+random_lognormal(uint64_t random)
+{
+    uint64_t ttl = random_table[random % RANDOM_TABLE];
+
+    return ttl + (((random >> 12 & 0xffff) * (ttl / 16)) >> 16);
+}
+
+static uint64_t
+random_backoff(uint64_t random)
+{
+    unsigned k = 4 + (unsigned)((random & 0xff) * 13 >> 8);
+
+    return 1 + (random >> 8 & ((UINT64_C(1) << k) - 1));
 }
 
 static void
@@ -35,9 +53,8 @@ random_ttls_uniform(struct run *run)
 {
     uint64_t most = RANDOM_TICKS * run->cell->n;
 
-    most = most < RANDOM_LONGEST ? most : RANDOM_LONGEST;
-    for (size_t i = 0; i < RANDOM_TABLE; i++)
-        random_table[i] = 1 + (uint32_t)random_below(&run->random, most);
+    random_longest = most < RANDOM_LONGEST ? most : RANDOM_LONGEST;
+    random_ttl = random_uniform;
     random_plant(run);
 }
 
@@ -55,17 +72,14 @@ random_ttls_lognormal(struct run *run)
             ttl < 1 ? 1
                     : (ttl > RANDOM_LONGEST ? RANDOM_LONGEST : (uint32_t)ttl);
     }
+    random_ttl = random_lognormal;
     random_plant(run);
 }
 
 void
 random_ttls_backoff(struct run *run)
 {
-    for (size_t i = 0; i < RANDOM_TABLE; i++) {
-        unsigned k = 4 + (unsigned)random_below(&run->random, 13);
-
-        random_table[i] = 1 + (uint32_t)random_below(&run->random, 1u << k);
-    }
+    random_ttl = random_backoff;
     random_plant(run);
 }
 

@@ -23,7 +23,8 @@ const struct workload workloads[] = {
         .title = "stop",
         .imitates = "a server that goes down: every timer is stopped",
         .operation = "stop of a running timer",
-        .parameters = "n stops in random order, after a life of W1 W3 W5 W4",
+        .parameters =
+            "n stops in random order, straight after W1, 1000 per tick",
         .uses_t = true,
         .stage = LIFE_STOP,
         .play = life_play,
@@ -111,7 +112,7 @@ const struct workload workloads[] = {
     {
         .name = "W10u",
         .title = "uniform",
-        .imitates = "an adversary: every TTL is new",
+        .imitates = "an adversary: any TTL at each start",
         .operation = "start (half of them restarts) and what fires of it",
         .parameters = "TTLs uniform in 1 to 2^20, or 6 n if that is less; "
                       "new at each start",
@@ -125,7 +126,7 @@ const struct workload workloads[] = {
         .imitates = "retransmission timeouts after measured round trips",
         .operation = "start (half of them restarts) and what fires of it",
         .parameters = "TTLs lognormal, median 200, sigma 1, new at each start",
-        .longest = UINT64_C(1) << 20,
+        .longest = UINT64_C(1) << 21,
         .ttls = random_ttls_lognormal,
         .play = random_play,
     },
@@ -151,6 +152,7 @@ const struct workload workloads[] = {
         .longest = 92 * 86400 + 51840,
         .ttls = cache_ttls,
         .play = cache_play,
+        .tick = "s",
     },
 };
 

@@ -33,7 +33,7 @@ heads_make(const struct contender_setup *setup)
     if (heads == NULL) {
         return NULL;
     }
-    if (!queues_init(&heads->queues)) {
+    if (!queues_init(&heads->queues, setup->ttl_count)) {
         free(heads);
         return NULL;
     }

@@ -38,7 +38,7 @@ paper_make(const struct contender_setup *setup)
     if (paper == NULL) {
         return NULL;
     }
-    if (!queues_init(&paper->queues)) {
+    if (!queues_init(&paper->queues, setup->ttl_count)) {
         free(paper);
         return NULL;
     }

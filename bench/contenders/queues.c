@@ -6,9 +6,12 @@
 #define QUEUES_BITS 6u
 
 bool
-queues_init(struct queues *queues)
+queues_init(struct queues *queues, size_t ttls)
 {
     queues->bits = QUEUES_BITS;
+    while ((size_t)1 << (queues->bits - 1) < ttls) {
+        queues->bits++;
+    }
     queues->count = 0;
     queues->entries =
         calloc((size_t)1 << queues->bits, sizeof queues->entries[0]);

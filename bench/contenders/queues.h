@@ -26,7 +26,8 @@ struct queues {
     size_t count;
 };
 
-bool queues_init(struct queues *queues);
+/* Room for so many TTLs at first; false: no memory. */
+bool queues_init(struct queues *queues, size_t ttls);
 
 /* Frees all queues as well. */
 void queues_fini(struct queues *queues);
