@@ -23,4 +23,8 @@
  */
 bool agree_check(const struct contender *contender, uint64_t seed, FILE *out);
 
+/* The same with some 80,000 timers at a time, of one TTL and of eight. */
+bool agree_check_crowd(const struct contender *contender, uint64_t seed,
+                       FILE *out);
+
 #endif

@@ -16,6 +16,9 @@
 #define BENCH_RUNS 5u
 #define BENCH_QUICK_RUNS 3u
 #define BENCH_QUICK_LIMIT UINT64_C(200000000)
+#define BENCH_CROWD                                                            \
+    50000u                   /* timers from which on contenders must agree on
+                              crowds as well */
 #define BENCH_COUNT_N 10000u /* timers for counting instructions */
 
 static const struct options_spec bench_specs[] = {
@@ -165,10 +168,15 @@ bool
 bench_agree(const struct bench_choice *choice, uint64_t seed)
 {
     bool agree = true;
+    bool crowd = false;
 
+    for (size_t i = 0; i < choice->cell_count; i++)
+        crowd = crowd || choice->cells[i].n >= BENCH_CROWD;
     for (size_t i = 0; i < choice->contender_count; i++) {
-        if ((choice->contenders[i]->flags & CONTENDER_EXACT) != 0)
-            agree = agree_check(choice->contenders[i], seed, stderr) && agree;
+        const struct contender *contender = choice->contenders[i];
+
+        agree = agree_check(contender, seed, stderr) && agree;
+        agree = (!crowd || agree_check_crowd(contender, seed, stderr)) && agree;
     }
     if (!agree)
         fputs("lawn bench: contenders disagree: nothing was measured\n",

@@ -57,6 +57,7 @@ enum {
     CONTENDER_BUDGET = 8,   /* mow() honours its budget; else it ignores it */
     CONTENDER_ONE_TTL = 16, /* all timers must have one TTL */
     CONTENDER_NO_STOP = 32, /* stop() and restarts are not for real */
+    CONTENDER_LINEAR = 64,  /* start() is O(n) where TTLs differ */
 };
 
 typedef void contender_fire_fn(struct object *object, void *arg);

@@ -8,12 +8,16 @@
 
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #define RUN_LINE 64u
 #define RUN_OBJECT 128u /* bytes at least */
+#define RUN_ROOM 256u   /* bytes that a contender may take per timer */
 
 /* Kept between runs. */
 static struct {
@@ -158,6 +162,40 @@ run_shuffle(uint64_t n, uint64_t seed)
     return true;
 }
 
+/* Bytes that may still be taken: what the system has to give, or what the limit
+ * on the address space leaves. Asking for more might be granted and end the
+ * process later, and some libraries end it themselves when they get none. */
+static uint64_t
+run_available(void)
+{
+    char line[128];
+    unsigned long kib = 0;
+    unsigned long pages = 0;
+    uint64_t available = UINT64_MAX;
+    struct rlimit limit;
+    FILE *file = fopen("/proc/meminfo", "r");
+
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "MemAvailable: %lu kB", &kib) == 1)
+            available = kib * UINT64_C(1024);
+    }
+    if (file != NULL)
+        fclose(file);
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return available;
+    file = fopen("/proc/self/statm", "r");
+    if (file != NULL) {
+        uint64_t used = fscanf(file, "%lu", &pages) == 1
+                            ? pages * (uint64_t)sysconf(_SC_PAGESIZE)
+                            : 0;
+        uint64_t left = limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+
+        fclose(file);
+        available = left < available ? left : available;
+    }
+    return available;
+}
+
 static bool
 run_reserve(struct run *run)
 {
@@ -167,6 +205,9 @@ run_reserve(struct run *run)
     stride = (stride + RUN_LINE - 1) & ~(size_t)(RUN_LINE - 1);
     run->stride = stride > RUN_OBJECT ? stride : RUN_OBJECT;
     size = run->cell->n * run->stride;
+    if (run->cell->n * (run->stride + RUN_ROOM) >
+        run_available() + run_kept.objects_size)
+        return false;
     if (size > run_kept.objects_size) {
         free(run_kept.objects);
         run_kept.objects_size = 0;

@@ -98,8 +98,8 @@ const struct contender list_contender = {
     .about = "A doubly linked list in the order of deadlines, searched from "
              "the tail. Start O(n), stop O(1).",
     .kind = CONTENDER_PAPER,
-    .flags =
-        CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
+    .flags = CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO |
+             CONTENDER_BUDGET | CONTENDER_LINEAR,
     .node = sizeof(struct timer),
     .make = list_make,
     .free = free,
