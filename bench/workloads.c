@@ -151,6 +151,7 @@ const struct workload workloads[] = {
         .longest = 92 * 86400 + 51840,
         .ttls = cache_ttls,
         .play = cache_play,
+        .tick = "s",
     },
 };
 

@@ -16,6 +16,7 @@ struct workload {
     /* Gives each object its first TTL; NULL if it uses t. */
     void (*ttls)(struct run *run);
     void (*play)(struct run *run);
+    const char *tick; /* what a tick is: "ms" if NULL */
 };
 
 extern const struct workload workloads[];
