@@ -3,6 +3,7 @@
 #include "options.h"
 #include "workloads.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +18,34 @@ static const char choose_quick_n[] = "1k,10k";
 static const char choose_quick_t[] = "1,20," CHOOSE_N;
 #define CHOOSE_QUICK_OPS 40000u
 
-/* The next word of a list with commas; false at its end. */
+/* The next word of a list with commas; false at its end, where *list becomes
+ * NULL. A word too long to be anything that is known ends with "...". */
 static bool
 choose_word(const char **list, char *word)
 {
-    size_t length = strcspn(*list, ",");
+    size_t length;
 
-    if (**list == '\0')
+    if (*list == NULL)
         return false;
-    snprintf(word, CHOOSE_WORD, "%.*s", (int)length, *list);
-    *list += length + ((*list)[length] == ',');
+    length = strcspn(*list, ",");
+    if (length < CHOOSE_WORD)
+        snprintf(word, CHOOSE_WORD, "%.*s", (int)length, *list);
+    else
+        snprintf(word, CHOOSE_WORD, "%.*s...", (int)CHOOSE_WORD - 4, *list);
+    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
     return true;
+}
+
+/* What is wrong with a word that is no name. */
+static void
+choose_complain(const char *option, const char *word)
+{
+    if (*word == '\0')
+        fprintf(stderr,
+                "lawn bench: --%s: a name is empty; there are:", option);
+    else
+        fprintf(stderr, "lawn bench: unknown %s '%s'; there are:", option,
+                word);
 }
 
 static bool
@@ -38,15 +56,14 @@ choose_contenders(const char *list, struct bench_choice *choice)
     char word[CHOOSE_WORD];
 
     choice->contender_count = 0;
-    while (list != NULL && choose_word(&list, word)) {
+    while (choose_word(&list, word)) {
         const struct contender *found = contenders_find(word);
         bool again = false;
 
         for (size_t i = 0; i < choice->contender_count; i++)
             again = again || choice->contenders[i] == found;
         if (found == NULL) {
-            fprintf(stderr,
-                    "lawn bench: unknown contender '%s'; there are:", word);
+            choose_complain("contender", word);
             for (size_t i = 0; i < count; i++)
                 fprintf(stderr, " %s", all[i]->name);
             fputs("\nsee 'lawn bench --list'\n", stderr);
@@ -69,12 +86,11 @@ choose_workloads(const char *list, uint64_t *chosen)
     char word[CHOOSE_WORD];
 
     *chosen = list == NULL ? (UINT64_C(1) << workloads_count) - 1 : 0;
-    while (list != NULL && choose_word(&list, word)) {
+    while (choose_word(&list, word)) {
         const struct workload *found = workloads_find(word);
 
         if (found == NULL) {
-            fprintf(stderr,
-                    "lawn bench: unknown workload '%s'; there are:", word);
+            choose_complain("workload", word);
             for (size_t i = 0; i < workloads_count; i++)
                 fprintf(stderr, " %s", workloads[i].name);
             fputs("\nsee 'lawn bench --list'\n", stderr);
@@ -98,8 +114,11 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
     char word[CHOOSE_WORD];
 
     for (*count = 0; choose_word(&rest, word); (*count)++) {
-        if (*count == CHOOSE_MAX)
-            break;
+        if (*count == CHOOSE_MAX) {
+            fprintf(stderr, "lawn bench: --%s: more than %u numbers\n", option,
+                    CHOOSE_MAX);
+            return false;
+        }
         if (or_n && strcmp(word, CHOOSE_N) == 0) {
             numbers[*count] = 0;
         } else if (!options_count(&range, word, &numbers[*count])) {
@@ -111,7 +130,38 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
             return false;
         }
     }
-    return *count > 0;
+    return true;
+}
+
+/* Names the cells that were asked for and cannot be: t > n. */
+static void
+choose_tell_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
+                     size_t t_count)
+{
+    const char *before = "lawn bench: left out:";
+
+    for (size_t i = 0; i < n_count; i++) {
+        for (size_t k = 0; k < t_count; k++) {
+            if (t[k] <= n[i])
+                continue;
+            fprintf(stderr, "%s t = %" PRIu64 " for n = %" PRIu64, before, t[k],
+                    n[i]);
+            before = ",";
+        }
+    }
+    if (*before == ',')
+        fputc('\n', stderr);
+}
+
+/* Whether one of the workloads uses t. */
+static bool
+choose_uses_t(uint64_t chosen)
+{
+    for (size_t w = 0; w < workloads_count; w++) {
+        if ((chosen >> w & 1) != 0 && workloads[w].uses_t)
+            return true;
+    }
+    return false;
 }
 
 /* Cells of one n: the lives for each t, then the workloads without t. */
@@ -166,5 +216,7 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
         free(choice->cells);
         return false;
     }
+    if (options->t != NULL && options->trace == NULL && choose_uses_t(chosen))
+        choose_tell_left_out(n, n_count, t, t_count);
     return true;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define SAVE_CHUNK 65536u
+#define SAVE_DEPTH 32u /* of brackets; our JSON has 6 */
 
 static const char save_who[] = "lawn bench";
 
@@ -79,18 +80,20 @@ save_read(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "r");
     char *text = NULL;
+    bool good = file != NULL;
     size_t got = 1;
 
-    errno = file == NULL ? errno : 0;
-    for (*length = 0; file != NULL && got > 0; *length += got) {
+    for (*length = 0; good && got > 0; *length += got) {
         char *more = realloc(text, *length + SAVE_CHUNK);
 
-        if (more == NULL)
+        good = more != NULL;
+        if (!good)
             break;
         text = more;
         got = fread(text + *length, 1, SAVE_CHUNK, file);
+        good = !ferror(file);
     }
-    if (errno != 0) {
+    if (!good) {
         fprintf(stderr, "lawn bench: cannot read %s: %s\n", path,
                 strerror(errno));
         free(text);
@@ -101,14 +104,63 @@ save_read(const char *path, size_t *length)
     return text;
 }
 
+/* Where the string ends that begins with the quote at this place: after its
+ * other quote. length: nowhere. */
+static size_t
+save_string_end(const char *json, size_t length, size_t at)
+{
+    for (at++; at < length; at++) {
+        if ((unsigned char)json[at] < ' ')
+            return length;
+        if (json[at] == '"')
+            return at + 1;
+        at += json[at] == '\\';
+    }
+    return length;
+}
+
+/* Whether the text is one object whose brackets match and whose strings end:
+ * enough to notice a part that is missing. */
+static bool
+save_is_whole(const char *json, size_t length)
+{
+    char open[SAVE_DEPTH];
+    size_t depth = 0;
+
+    for (size_t at = 0; at < length;) {
+        char c = json[at];
+
+        if (c == '"') {
+            at = save_string_end(json, length, at);
+            continue;
+        }
+        at++;
+        if (c == '{' || c == '[') {
+            if (depth == SAVE_DEPTH)
+                return false;
+            open[depth++] = c == '{' ? '}' : ']';
+        } else if (c == '}' || c == ']') {
+            if (depth == 0 || open[--depth] != c)
+                return false;
+            if (depth == 0)
+                return at == length;
+        } else if (c == '\0') {
+            return false;
+        }
+    }
+    return false;
+}
+
 /* The script of the page is what reads it. */
 static bool
 save_is_ours(const char *json, size_t length)
 {
-    while (length > 0 && strchr(" \t\r\n", json[length - 1]) != NULL)
+    while (length > 0 && json[length - 1] != '\0' &&
+           strchr(" \t\r\n", json[length - 1]) != NULL)
         length--;
-    return length > sizeof save_mark && json[length - 1] == '}' &&
-           memcmp(json, save_mark, sizeof save_mark - 1) == 0;
+    return length > sizeof save_mark &&
+           memcmp(json, save_mark, sizeof save_mark - 1) == 0 &&
+           save_is_whole(json, length);
 }
 
 int

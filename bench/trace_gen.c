@@ -15,6 +15,7 @@
 #include "workloads.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 struct trace_gen_options {
@@ -74,6 +75,20 @@ trace_gen_open(const char *path)
     return true;
 }
 
+/* Tells the unit, and how to make this trace again. */
+static void
+trace_gen_put_head(const struct cell *cell)
+{
+    const struct workload *workload = cell->workload;
+    trace_put_head(workload->tick != NULL ? workload->tick : "ms");
+    printf("# workload %s %s, n %" PRIu64, workload->name, workload->title,
+           cell->n);
+    if (workload->uses_t)
+        printf(", t %" PRIu64, cell->t);
+    printf(", seed %" PRIu64 "\n# %s\n# %s\n", cell->seed, workload->imitates,
+           workload->parameters);
+}
+
 static int
 trace_gen_main(int argc, char **argv)
 {
@@ -87,8 +102,7 @@ trace_gen_main(int argc, char **argv)
         .workload = options.workload, .n = options.n, .seed = options.seed};
     if (options.workload->uses_t)
         cell.t = options.t < options.n ? options.t : options.n;
-    trace_put_head("ms");
-    printf("# %s: %s\n", options.workload->name, options.workload->imitates);
+    trace_gen_put_head(&cell);
     if (trace_gen_play(&cell) == RUN_MEMORY) {
         fprintf(stderr, "lawn trace gen: not enough memory for %s timers\n",
                 text_count(options.n).s);

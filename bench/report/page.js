@@ -9,12 +9,36 @@
 (function() {
 const $ = (id) => document.getElementById(id);
 const raw = $("data").textContent;
-const data = JSON.parse(raw);
+const data = parse();
+if (data === null)
+    return;
 const list = (x) => (Array.isArray(x) ? x : []);
 const good = (x) => typeof x === "number" && Number.isFinite(x) && x > 0;
 const known = (x) => x !== null && x !== undefined && x !== "";
 const unique = (xs) => [...new Set(xs)];
 const up = (a, b) => a - b;
+
+/* The run; null, and a message in the page, if the text is damaged. */
+function parse() {
+    let wrong = "it is no object";
+    try {
+        const value = JSON.parse(raw);
+        if (value && typeof value === "object" && !Array.isArray(value))
+            return value;
+    } catch (error) {
+        wrong = error.message;
+    }
+    theme();
+    $("headline").textContent = "The data in this page are damaged.";
+    $("notice").textContent =
+        `Nothing can be drawn of them: ${wrong}. Make the page again, with ` +
+        "\u201clawn bench --from FILE --report PAGE\u201d from JSON that is whole.";
+    $("notice").hidden = false;
+    for (const part of document.querySelectorAll("nav, .legend, main"))
+        part.remove();
+    document.documentElement.dataset.ready = "true";
+    return null;
+}
 
 /* Numbers as people read them. */
 const DASH = "\u2013";

@@ -347,3 +347,94 @@ assert count["contender"] == "lawn"
 assert all(5 < count[key] < 2000 for key in count if key != "contender")' \
         <<<"$output"
 }
+
+@test "empty, long and too many words of a list are refused" {
+    for option in n t workload contender; do
+        words=("--$option: '' is not a list")
+        fails 2 "--$option" ""
+        fails 2 "--$option="
+        [ -z "$output" ]
+    done
+    for bad in , 1k, ,1k 1k,,2k; do
+        words=("--n: '$bad' is not a list of numbers from 100 to 100M")
+        fails 2 --n "$bad"
+        words=("--t: '$bad' is not a list of numbers from 1 to 100M")
+        fails 2 --t "$bad"
+    done
+    for bad in , W1, ,W1 W1,,W2; do
+        words=("--workload: a name is empty; there are: W1 W2" "--list")
+        fails 2 --workload "$bad"
+    done
+    for bad in , lawn, ,lawn lawn,,heap4; do
+        words=("--contender: a name is empty; there are: lawn list" "--list")
+        fails 2 --contender "$bad"
+    done
+    local zeros long many
+    zeros="$(printf '0%.0s' {1..59})"
+    long="$(printf 'x%.0s' {1..100})"
+    words=("unknown workload '${long:0:60}...'; there are: W1")
+    fails 2 --workload "$long"
+    words=("unknown contender '${long:0:60}...'; there are: lawn")
+    fails 2 --contender "$long"
+    words=("--n: '${zeros}1000x' is not a list of numbers")
+    fails 2 --n "${zeros}1000x"
+    many="$(seq -s, 100 163)"
+    words=("lawn bench: --n: more than 64 numbers")
+    fails 2 --n "$many,164"
+    words=("lawn bench: --t: more than 64 numbers")
+    fails 2 --t "$many,164"
+    words=("more TTLs than timers")
+    fails 2 --workload W1 --n 100 --t "${many#100,},1k"
+}
+
+@test "cells with more TTLs than timers are told, if they were asked for" {
+    here=(bench --contender lawn --runs 1 --csv)
+    run --separate-stderr "$lawn" "${here[@]}" --workload W1 --n 1k,2k \
+        --t 1,1500,3k,N
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "lawn bench: left out: t = 1500 for n = 1000, \
+t = 3000 for n = 1000, t = 3000 for n = 2000" ]
+    [ "$(grep -c '^W1,' <<<"$output")" -eq 5 ]
+    run --separate-stderr "$lawn" "${here[@]}" --workload W1 --n 1k
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    run --separate-stderr "$lawn" "${here[@]}" --workload W8 --n 1k --t 2k
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+}
+
+@test "JSON that is damaged in its middle makes no report" {
+    "$lawn" bench "${few[@]}" --workload W1 --json >run.json
+    grep -v '"cells"' run.json >line.json
+    sed '0,/"cells": \[/s//"cells": /' run.json >bracket.json
+    sed '0,/"title": "/s//"title": /' run.json >quote.json
+    { cat run.json; echo '}'; } >more.json
+    { cat run.json run.json; } >twice.json
+    sed '0,/"cells": \[/s//"cells": {/' run.json >other.json
+    { printf '{"program": "lawn bench", "a": '
+        head -c 100000 /dev/zero | tr '\0' '['; echo '}'; } >deep.json
+    for bad in line bracket quote more twice other deep; do
+        words=("lawn bench: $bad.json: expected what 'lawn bench --json'")
+        fails 3 --from $bad.json --report none.html
+    done
+    words=("lawn bench: cannot read .: Is a directory")
+    fails 3 --from . --report none.html
+    [ ! -e none.html ]
+    sed '0,/"title": "/s//"title": "\\"}]\\\\/' run.json >strange.json
+    run "$lawn" bench --from strange.json --report page.html
+    [ "$status" -eq 0 ]
+}
+
+@test "the profile goes to TMPDIR, and nothing stays there" {
+    here=(bench --contender lawn --workload W1 --n 1k --t 1 --runs 1
+        --instructions)
+    run --separate-stderr env TMPDIR="$PWD/none" "$lawn" "${here[@]}"
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"counted: no temporary file can be made in TMPDIR"* ]]
+    command -v valgrind >/dev/null || skip "valgrind is missing"
+    mkdir "a folder"
+    run --separate-stderr env TMPDIR="$PWD/a folder" "$lawn" "${here[@]}"
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ -z "$(ls "a folder")" ]
+}

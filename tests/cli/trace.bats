@@ -335,6 +335,20 @@ operation, TTL" "'7,k,1,1,get,0'"
     ! cmp -s one <("$lawn" trace gen --workload churn --n 1k --t 7 --seed 2)
 }
 
+@test "a made trace tells its unit, and how to make it again" {
+    run "$lawn" trace gen --workload w11 --n 1k --t 7
+    [ "${lines[1]}" = "# unit s" ]
+    [ "${lines[2]}" = "# workload W11 cache, n 1000, seed 1" ]
+    [[ "${lines[3]}" == "# a cache: "* ]]
+    [[ "${lines[4]}" == "# 5 s to 92.6 d in seconds; "* ]]
+    [[ "${lines[5]}" == [0-9]* ]]
+    run "$lawn" trace stats <(printf '%s\n' "${lines[@]}")
+    [[ "$output" == *"p50 3h, p99 13d"* ]]
+    run "$lawn" trace gen --workload churn --n 1k --t 2k --seed 5
+    [ "${lines[1]}" = "# unit ms" ]
+    [ "${lines[2]}" = "# workload W4 churn, n 1000, t 1000, seed 5" ]
+}
+
 # A trace of $1 timers, one a tick, of which timer i has the TTL $2, in awk.
 timers() {
     awk "BEGIN { print \"# lawn trace 1\"

@@ -690,6 +690,21 @@ def made(folder, name, text):
     return path
 
 
+def damaged_says_so(browser, folder, text):
+    for name, data in (
+        ("damaged", text.replace('"cells": [', '"cells": [,')),
+        ("no-object", "[]"),
+    ):
+        browser.log()
+        browser.open(made(folder, name, data))
+        assert browser.wait(READY), browser.log()
+        equal([entry["message"] for entry in browser.log()], [], "console")
+        seen = browser.run("return document.body.innerText")
+        assert "The data in this page are damaged." in seen, seen
+        assert "lawn bench --from FILE --report PAGE" in seen, seen
+        equal(re.findall(WRONG, seen), [], name)
+
+
 def main():
     here = pathlib.Path(__file__).parent
     tally = Tally()
@@ -736,6 +751,10 @@ def main():
                 tally.check(
                     "a run of nothing: no wrong text",
                     empty.no_number_is_missing_in_any_text,
+                )
+                tally.check(
+                    "a_damaged_page_says_so",
+                    lambda: damaged_says_so(browser, folder, quick),
                 )
                 tally.check_all(Picture(browser, folder), "")
         except Trouble as trouble:
