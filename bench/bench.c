@@ -99,7 +99,7 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, csv)},
     {.name = "report",
      .value = "FILE",
-     .help = "write a page with plots, FILE.html",
+     .help = "write a page with plots to FILE",
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, report)},
@@ -111,7 +111,7 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, from)},
     {.name = "svg",
      .value = "FILE",
-     .help = "write a picture, FILE.svg",
+     .help = "write an SVG picture to FILE",
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, svg)},
@@ -251,6 +251,9 @@ bench_output(const struct bench_options *options, const struct results *results)
         print_csv(stdout, results);
     else
         print_text(stdout, results);
+    if (!results->complete)
+        fputs("lawn bench: interrupted: the last cell may have fewer runs\n",
+              stderr);
     if (!bench_save(options, results))
         return VERBS_OUTPUT;
     return results->complete ? VERBS_OK : BENCH_INTERRUPTED;

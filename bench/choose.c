@@ -66,7 +66,8 @@ choose_contenders(const char *list, struct bench_choice *choice)
             choose_complain("contender", word);
             for (size_t i = 0; i < count; i++)
                 fprintf(stderr, " %s", all[i]->name);
-            fputs("\nsee 'lawn bench --list'\n", stderr);
+            fputs("\nsee 'lawn bench --list', also for those left out\n",
+                  stderr);
             return false;
         }
         if (!again)

@@ -76,7 +76,9 @@ static void
 print_counts(FILE *out, const struct results *results)
 {
     fprintf(out,
-            "\ninstructions per operation (callgrind), 10,000 timers, 8 TTLs\n"
+            "\ninstructions per operation (callgrind), 10,000 timers, 8 TTLs;\n"
+            "the benchmark's own call is part of them, and of \"fire\" the\n"
+            "start that follows and the idle mows in between\n"
             "  %-9s %8s %8s %8s %8s %8s\n",
             "", "start", "stop", "restart", "idle", "fire");
     for (size_t i = 0; i < results->counts; i++) {

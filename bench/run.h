@@ -65,7 +65,7 @@ struct run {
     unsigned last_stage; /* later ones need not be played */
     struct run_stage stages[RUN_STAGES];
     bool watching;    /* the time counts, */
-    unsigned stage;   /* for this one, */
+    unsigned stage;   /* the one under way */
     uint64_t watch;   /* since when */
     uint64_t limit;   /* give up at this time of run_clock() */
     enum run_end end; /* RUN_OK while all is well */

@@ -81,9 +81,9 @@ const struct options_verb trace_verb = {
     .name = "trace",
     .summary = "tell from a record of timers whether a lawn is right for them",
     .details =
-        "A trace is a text file with a line for each start and stop of a\n"
-        "timer, \"TIME start ID TTL\" or \"TIME stop ID\"; see "
-        "lawn-trace(5).\n",
+        "A trace is a text file that begins with \"# lawn trace 1\" and has a\n"
+        "line for each start and stop of a timer, \"TIME start ID TTL\" or\n"
+        "\"TIME stop ID\"; see lawn-trace(5).\n",
     .example = "lawn trace gen --workload W5 --n 1k | lawn trace stats",
     .verbs = trace_verbs,
     .run = trace_main,

@@ -136,6 +136,8 @@ life_play(struct run *run)
     };
 
     run->fire = run_fire_again;
-    for (unsigned i = 0; i <= run->last_stage && run_goes_on(run); i++)
+    for (unsigned i = 0; i <= run->last_stage && run_goes_on(run); i++) {
+        run->stage = i;
         stages[i](run);
+    }
 }

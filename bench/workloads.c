@@ -27,6 +27,7 @@ const struct workload workloads[] = {
             "n stops in random order, straight after W1, 1000 per tick",
         .uses_t = true,
         .stage = LIFE_STOP,
+        .first = LIFE_START,
         .play = life_play,
     },
     {
@@ -38,6 +39,7 @@ const struct workload workloads[] = {
                       "fire are started again",
         .uses_t = true,
         .stage = LIFE_RESTART,
+        .first = LIFE_RESTART,
         .play = life_play,
     },
     {
@@ -48,6 +50,7 @@ const struct workload workloads[] = {
         .parameters = "starts spread over the longest TTL, one mow per tick",
         .uses_t = true,
         .stage = LIFE_CHURN,
+        .first = LIFE_CHURN,
         .play = life_play,
     },
     {
@@ -61,6 +64,7 @@ const struct workload workloads[] = {
                       "later; 1000 per tick",
         .uses_t = true,
         .stage = LIFE_DEADLINES,
+        .first = LIFE_DEADLINES,
         .play = life_play,
     },
     {

@@ -12,6 +12,7 @@ struct workload {
     const char *parameters; /* how the TTLs and the clock go */
     bool uses_t;            /* else it has TTLs of its own, and cell->t is 0 */
     unsigned stage;         /* which of play's stages it is */
+    unsigned first;         /* the stage that a trace of it begins with */
     uint64_t longest;       /* TTL; 0 if it uses t */
     /* Gives each object its first TTL; NULL if it uses t. */
     void (*ttls)(struct run *run);

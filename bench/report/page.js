@@ -1554,6 +1554,14 @@ function machine() {
         (known(data.seed) ? data.seed : 1) + " --report report.html";
 }
 
+/* Which numbers of timers the run is about. */
+function extent() {
+    const ns = duels.map((c) => c.n);
+    const least = Math.min(...ns), most = Math.max(...ns);
+    return least === most ? `With ${count(least)} timers, ` :
+                            `With ${count(least)} to ${count(most)} timers, `;
+}
+
 /* The head of the page. */
 function headline() {
     const rows = cells.reduce((n, c) => n + c.rows.size, 0);
@@ -1572,7 +1580,7 @@ function headline() {
                 "cell")}, with nobody to compare it to.`;
     else
         $("headline").textContent =
-            `lawn is the fastest in ${count(wins)} of ${
+            `${extent()}lawn is the fastest in ${count(wins)} of ${
                 plural(
                     duels.length,
                     "cell")}. In the geometric mean it takes ${ratio(toOther)}${
