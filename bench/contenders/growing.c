@@ -138,15 +138,7 @@ growing_failed(void *self)
 static bool
 growing_stop(void *self, struct object *object)
 {
-    struct growing *wheel = (struct growing *)self;
-    struct timer *timer = links_timer(object);
-
-    if (!links_running(timer)) {
-        return false;
-    }
-    bound_stop(&wheel->bound, timer->deadline);
-    links_remove(timer);
-    return true;
+    return links_stop(&((struct growing *)self)->bound, object);
 }
 
 /* Moves all slots up to now to due, in order. */

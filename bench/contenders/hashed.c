@@ -75,15 +75,7 @@ hashed_start(void *self, struct object *object, uint64_t ttl)
 static bool
 hashed_stop(void *self, struct object *object)
 {
-    struct hashed *wheel = (struct hashed *)self;
-    struct timer *timer = links_timer(object);
-
-    if (!links_running(timer)) {
-        return false;
-    }
-    bound_stop(&wheel->bound, timer->deadline);
-    links_remove(timer);
-    return true;
+    return links_stop(&((struct hashed *)self)->bound, object);
 }
 
 /* Takes what is due by now off a slot. */

@@ -159,14 +159,8 @@ heads_failed(void *self)
 static bool
 heads_stop(void *self, struct object *object)
 {
-    struct timer *timer = links_timer(object);
-
     (void)self;
-    if (!links_running(timer)) {
-        return false;
-    }
-    links_remove(timer);
-    return true;
+    return links_stop(NULL, object);
 }
 
 static size_t

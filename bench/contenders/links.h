@@ -174,6 +174,23 @@ bound_stop(struct bound *bound, uint64_t deadline)
     }
 }
 
+/* stop() of a scheme that needs to know no more of its timers; bound may be
+ * NULL. */
+static inline bool
+links_stop(struct bound *bound, struct object *object)
+{
+    struct timer *timer = links_timer(object);
+
+    if (!links_running(timer)) {
+        return false;
+    }
+    if (bound != NULL) {
+        bound_stop(bound, timer->deadline);
+    }
+    links_remove(timer);
+    return true;
+}
+
 static inline void
 bound_set(struct bound *bound, uint64_t time, bool exact)
 {

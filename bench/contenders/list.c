@@ -49,14 +49,8 @@ list_start(void *self, struct object *object, uint64_t ttl)
 static bool
 list_stop(void *self, struct object *object)
 {
-    struct timer *timer = links_timer(object);
-
     (void)self;
-    if (!links_running(timer)) {
-        return false;
-    }
-    links_remove(timer);
-    return true;
+    return links_stop(NULL, object);
 }
 
 static size_t

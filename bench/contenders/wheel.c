@@ -91,15 +91,7 @@ wheel_start(void *self, struct object *object, uint64_t ttl)
 static bool
 wheel_stop(void *self, struct object *object)
 {
-    struct wheel *wheel = (struct wheel *)self;
-    struct timer *timer = links_timer(object);
-
-    if (!links_running(timer)) {
-        return false;
-    }
-    bound_stop(&wheel->bound, timer->deadline);
-    links_remove(timer);
-    return true;
+    return links_stop(&((struct wheel *)self)->bound, object);
 }
 
 /* The slot that comes up first: upper levels are later than all of lower ones.
