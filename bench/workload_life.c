@@ -62,9 +62,13 @@ life_restart(struct run *run)
     for (uint64_t i = 0; i < ops && life_pass(run, i + 1); i++)
         run_start(run, random_below(&run->random, run->cell->n));
     run_finish(run, ops);
+    if (run->last_stage > LIFE_RESTART) {
+        for (uint64_t i = run->cell->n / 2; i < run->cell->n; i++)
+            run_stop(run, run->order[i]);
+    }
 }
 
-/* The latter half of the order are requests, idle at first; those that are lost
+/* The latter half of the order are requests, stopped before; those that are lost
  * fire, or are started again when their turn comes. */
 static void
 life_deadlines(struct run *run)
@@ -77,8 +81,6 @@ life_deadlines(struct run *run)
     uint64_t next = 0;
     uint64_t old = many - window;
 
-    for (uint64_t i = 0; i < many; i++)
-        run_stop(run, requests[i]);
     run_begin(run, LIFE_DEADLINES);
     for (uint64_t i = 0; i < ops && life_pass(run, i + 1); i++) {
         run_start(run, requests[next]);
