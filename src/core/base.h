@@ -12,7 +12,7 @@
 #else
 #define LAWN_ASSERT(condition, message)                                        \
     ((condition) ? (void)0 : lawn_die(message))
-void lawn_die(const char *message);
+__attribute__((noreturn)) void lawn_die(const char *message);
 #endif
 
 #if defined __cplusplus

@@ -142,6 +142,7 @@ lawn_tips_forget(struct lawn_tips *tips, uint32_t slot, uint64_t time)
 static inline void
 lawn_tips_clear(struct lawn_tips *tips, uint32_t slot)
 {
+    LAWN_ASSERT(slot < LAWN_TIPS_NONE, "[I5] no slot has come up");
     tips->occupied[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
     if (tips->occupied[slot / 64] == 0) {
         tips->words &= ~(UINT64_C(1) << (slot / 64));
