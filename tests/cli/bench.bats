@@ -355,17 +355,17 @@ assert all(5 < count[key] < 2000 for key in count if key != "contender")' \
         fails 2 "--$option="
         [ -z "$output" ]
     done
-    for bad in , 1k, ,1k 1k,,2k; do
+    for bad in "," "1k," ",1k" "1k,,2k"; do
         words=("--n: '$bad' is not a list of numbers from 100 to 100M")
         fails 2 --n "$bad"
         words=("--t: '$bad' is not a list of numbers from 1 to 100M")
         fails 2 --t "$bad"
     done
-    for bad in , W1, ,W1 W1,,W2; do
+    for bad in "," "W1," ",W1" "W1,,W2"; do
         words=("--workload: a name is empty; there are: W1 W2" "--list")
         fails 2 --workload "$bad"
     done
-    for bad in , lawn, ,lawn lawn,,heap4; do
+    for bad in "," "lawn," ",lawn" "lawn,,heap4"; do
         words=("--contender: a name is empty; there are: lawn list" "--list")
         fails 2 --contender "$bad"
     done
