@@ -67,7 +67,8 @@ load(const struct known *peer, char *why)
     void *handle;
 
     if (!find(peer->name, path))
-        return refuse(why, "not built, or not beside this program: in the sources, "
+        return refuse(why,
+                      "not built, or not beside this program: in the sources, "
                       "with %s: tools/deps bench, make",
                       peer->package);
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
