@@ -243,12 +243,12 @@ mutants: ## break the core in many ways; the tests must notice each
 	@tools/mutants
 
 # As make looks for the peers when it starts, it starts anew once they are there.
-gate: ## lawn against all contenders, and its bars; some ten minutes
+gate: ## lawn against all contenders, and its bars; half an hour
 	@tools/deps bench
 	+@$(MAKE) --no-print-directory all
 	@build/lawn bench --gate
 
-bench: ## the whole benchmark, about an hour: build/bench.json, build/bench.html
+bench: ## the whole benchmark, hours: build/bench.json, build/bench.html
 	@tools/deps bench
 	+@$(MAKE) --no-print-directory all
 	@build/lawn bench --instructions --json --report build/bench.html >build/bench.json

@@ -140,7 +140,7 @@ const struct options_verb bench_verb = {
         "the timers of real libraries, checks that all of them fire the same\n"
         "timers at the same times, and tells what an operation takes. The "
         "full\n"
-        "grid takes about an hour; ask for less with --quick or with lists.\n",
+        "grid takes hours; ask for less with --quick or with lists.\n",
     .example = "lawn bench --workload churn --n 10k --t 20",
     .specs = bench_specs,
     .run = bench_run,
