@@ -244,6 +244,36 @@ bool lawn_pending(const struct lawn_timer *timer);
 /* When the timer is due; LAWN_NEVER if it is idle. O(1). */
 uint64_t lawn_deadline(const struct lawn_timer *timer);
 
+/* The deadline of the timer's last start, kept when it fires: in a callback,
+ * when the timer was due, and so how late it is. 0 if it was never started.
+ * O(1). */
+uint64_t lawn_due(const struct lawn_timer *timer);
+
+/* Called by lawn_each() with each timer and its TTL, 0 if it is on no blade.
+ * Changes nothing in the lawn. False: that is enough. */
+typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
+
+/* Visits all running timers: first those on no blade, then blade by blade;
+ * those of one TTL and one deadline in the order in which they would fire. To
+ * save them, or to move them to another lawn: started there by
+ * lawn_start_as() in the same order they fire in the same order. True: all were
+ * visited. Allowed at any time, callbacks included. O(timers + blades + slots).
+ */
+bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
+
+/* Starts a timer that is due at deadline as one of the timers of a TTL, as if
+ * it had been started ttl before that; with a ttl of 0 it goes to no blade. The
+ * deadline is taken as it is, not rounded to the resolution. It may have
+ * passed: the timer then fires in the next mow, and not behind those that are
+ * due later; only a deadline before that of a timer that has fired already
+ * counts as that, and in a callback one that is not after now as now + 1 [P6].
+ * If timers of the TTL with later deadlines are there already, or the deadline
+ * lies after now + ttl, it goes to no blade, and may then fire before timers of
+ * the same TTL and deadline that were started earlier; otherwise P4 holds. O(1)
+ * at worst. */
+void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
+                   uint64_t deadline);
+
 /* Counters and sizes. O(blades). */
 void lawn_stats(const struct lawn *lawn, struct lawn_stats *out);
 
