@@ -72,6 +72,20 @@ lawn_store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
     LAWN_STORE_PREFETCH(lawn_store_table_home(table, hash));
 }
 
+/* A bit for each record of a bucket with that tag. Without branches: what the
+ * processor cannot foretell would keep it from going on to the next call while
+ * this bucket is on its way from memory. */
+static inline unsigned
+lawn_store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
+{
+    const uint16_t *tags = bucket->tag;
+    unsigned match = (unsigned)(tags[0] == tag) | (tags[1] == tag) << 1 |
+                     (tags[2] == tag) << 2 | (tags[3] == tag) << 3 |
+                     (tags[4] == tag) << 4 | (tags[5] == tag) << 5;
+
+    return match & ((1u << bucket->used) - 1);
+}
+
 struct lawn_store_found
 lawn_store_table_find(const struct lawn_store_table *table, uint64_t hash,
                       const void *id, size_t id_size)
@@ -82,17 +96,17 @@ lawn_store_table_find(const struct lawn_store_table *table, uint64_t hash,
 
     found.home = bucket;
     for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
-        unsigned i;
+        unsigned match = lawn_store_table_match(bucket, tag);
 
-        for (i = 0; i < bucket->used; i++) {
+        for (; match != 0; match &= match - 1) {
+            unsigned entry = (unsigned)__builtin_ctz(match);
             struct lawn_store_record *record =
-                (struct lawn_store_record *)bucket->entry[i];
+                (struct lawn_store_record *)bucket->entry[entry];
 
-            if (bucket->tag[i] == tag &&
-                lawn_store_record_is(record, id, id_size)) {
+            if (lawn_store_record_is(record, id, id_size)) {
                 found.record = record;
                 found.bucket = bucket;
-                found.entry = i;
+                found.entry = entry;
                 return found;
             }
         }
