@@ -79,9 +79,9 @@ static inline unsigned
 lawn_store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 {
     const uint16_t *tags = bucket->tag;
-    unsigned match = (unsigned)(tags[0] == tag) | (tags[1] == tag) << 1 |
-                     (tags[2] == tag) << 2 | (tags[3] == tag) << 3 |
-                     (tags[4] == tag) << 4 | (tags[5] == tag) << 5;
+    unsigned match = (tags[0] == tag) * 1u | (tags[1] == tag) * 2u |
+                     (tags[2] == tag) * 4u | (tags[3] == tag) * 8u |
+                     (tags[4] == tag) * 16u | (tags[5] == tag) * 32u;
 
     return match & ((1u << bucket->used) - 1);
 }
@@ -547,6 +547,10 @@ lawn_store_table_clear(struct lawn_store_table *table)
     table->count = 0;
     while (table->buckets > table->least) {
         (void)lawn_store_table_shrink(table);
+    }
+    /* Nothing else keeps room that is not used yet. */
+    while (table->buckets <= table->first / 2 &&
+           lawn_store_table_resize_first(table, table->first / 2)) {
     }
 }
 
