@@ -8,6 +8,8 @@
 #include "expect.h"
 #include "hash.h"
 
+#include <errno.h>
+
 #define LAWN_STORE_TABLE_BITS 10u
 #define LAWN_STORE_TABLE_SEGMENT (UINT64_C(1) << LAWN_STORE_TABLE_BITS)
 #define LAWN_STORE_TABLE_LEAST 4u
@@ -512,6 +514,12 @@ lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
     uint64_t least = records / LAWN_STORE_TABLE_MOST * LAWN_STORE_TABLE_PER +
                      LAWN_STORE_TABLE_PER;
 
+    /* What can never be had is not to be tried, bucket by bucket. */
+    if (least > table->memory->max / sizeof(struct lawn_store_bucket)) {
+        table->memory->error =
+            table->memory->max == SIZE_MAX ? -ENOMEM : -ENOSPC;
+        return false;
+    }
     while (table->buckets < least) {
         if (!lawn_store_table_grow(table)) {
             int error = table->memory->error;
