@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A few blocks that are kept for the next timers, however few there are. */
+#define SLACK (256u << 10)
+
 static void
 ignore(const struct lawn_store_timer *timer, void *arg)
 {
@@ -100,9 +103,9 @@ TEST(a_store_gives_back_what_a_burst_of_timers_took)
             before = t.ledger.bytes;
             burst(t.store, stays[i], how_many(1000000, 200000, 20000),
                   stop != 0);
-            CHECK(t.ledger.bytes <= before + before / 4);
+            CHECK(t.ledger.bytes <= before + before / 4 + SLACK);
             burst(t.store, stays[i], 20000, stop != 0);
-            CHECK(t.ledger.bytes <= before + before / 4);
+            CHECK(t.ledger.bytes <= before + before / 4 + SLACK);
             CHECK_EQ(lawn_store_bytes(t.store), t.ledger.bytes);
             trial_end(&t);
         }
@@ -326,10 +329,60 @@ TEST(a_store_of_limited_bytes_refuses_what_exceeds_them)
     CHECK_TIMER(&t, "a", "short", 10);
     CHECK_EQ(trial_mow(&t, 10), i); /* a, and all but the last */
     CHECK_EQ(lawn_store_start(t.store, "a", 1, 20, bytes, 50000, 0), 0);
+    trial_end(&t);
+}
+
+/* What there is stays, and the memory that there is may be used up. */
+TEST(a_store_that_has_more_than_a_new_limit_takes_no_further_memory)
+{
+    struct trial t;
+    size_t bytes;
+    uint64_t i;
+
+    trial_begin(&t, NULL);
+    for (i = 0; i < 1000; i++) {
+        CHECK_EQ(put_number(&t, i, 10), 0);
+    }
+    bytes = lawn_store_bytes(t.store);
     lawn_store_set_limits(t.store, 0, 1);
-    CHECK_EQ(look(&t, "a").payload_size, 50000);
-    CHECK_EQ(put_how(&t, "b", 1, "", 0), -ENOSPC);
-    CHECK(drop(&t, "a"));
+    CHECK_EQ(lawn_store_count(t.store), 1000);
+    while (put_number(&t, i, 10) == 0) {
+        CHECK(i < 100000);
+        i++;
+    }
+    CHECK_EQ(put_number(&t, i, 10), -ENOSPC);
+    CHECK(lawn_store_bytes(t.store) <= bytes);
+    CHECK_EQ(trial_mow(&t, 10), i);
+    trial_end(&t);
+}
+
+/* What is kept of calls that fail does not pile up. */
+TEST(calls_of_a_store_that_fail_for_long_take_no_memory)
+{
+    static char bytes[5000];
+    struct trial t;
+    size_t before;
+    uint64_t i;
+
+    trial_begin(&t, NULL);
+    for (i = 0; i < 100; i++) {
+        CHECK_EQ(put_number(&t, i, 10), 0);
+    }
+    before = t.ledger.bytes;
+    for (i = 0; i < 3000; i++) {
+        size_t k;
+
+        for (k = 0; k < 3; k++) {
+            t.ledger.refuse = k;
+            t.ledger.for_good = true;
+            (void)lawn_store_start(t.store, &(uint64_t){100}, 8, 10, bytes,
+                                   i + 1000, 0);
+            (void)lawn_store_update(t.store, &i, sizeof i, bytes, i + 1000);
+            (void)lawn_store_reserve(t.store, 100000);
+            (void)drop_number(&t, 100);
+        }
+    }
+    CHECK(t.ledger.bytes <= before + SLACK);
     trial_end(&t);
 }
 
@@ -479,7 +532,7 @@ reserve_more(struct trial *t, uint64_t step)
 
 TEST(a_start_in_a_store_without_memory_changes_nothing)
 {
-    check_scarcity(start_another, how_many(1500, 700, 300));
+    check_scarcity(start_another, how_many(500, 500, 300));
     check_scarcity(start_the_same, 100);
 }
 

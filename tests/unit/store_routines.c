@@ -348,35 +348,3 @@ TEST(a_store_lets_its_lawn_be_looked_at)
     CHECK(lawn_check(lawn_store_lawn(t.store), NULL));
     trial_end(&t);
 }
-
-TEST(a_store_has_words_for_its_errors)
-{
-    static const int errors[] = {0,
-                                 -ENOENT,
-                                 -EEXIST,
-                                 -EINVAL,
-                                 -ENOSPC,
-                                 -ENOMEM,
-                                 -ENOTEMPTY,
-                                 LAWN_STORE_NOT_A_SNAPSHOT,
-                                 LAWN_STORE_TOO_NEW,
-                                 LAWN_STORE_TRUNCATED,
-                                 LAWN_STORE_DAMAGED,
-                                 LAWN_STORE_NONSENSE,
-                                 LAWN_STORE_TRAILING};
-    size_t i;
-    size_t j;
-
-    for (i = 0; i < COUNT(errors); i++) {
-        char *words = strdup(lawn_store_strerror(errors[i]));
-
-        CHECK(words != NULL && words[0] != '\0');
-        for (j = 0; j < i; j++) {
-            CHECK(strcmp(words, lawn_store_strerror(errors[j])) != 0);
-        }
-        free(words);
-    }
-    CHECK(lawn_store_strerror(-10007) != NULL);
-    CHECK(lawn_store_strerror(12345) != NULL);
-    CHECK(lawn_store_strerror(INT32_MIN) != NULL);
-}
