@@ -680,15 +680,12 @@ TEST(a_load_beyond_a_limit_fails_and_changes_nothing)
 {
     struct lawn_store *from = new_store(0);
     struct lawn_store *to = new_store(9);
+    size_t bytes = lawn_store_bytes(to);
     struct tape tape = {0};
-    size_t bytes;
     size_t full;
 
     fill(from, 2000, 1);
     tape_save(&tape, from);
-    CHECK_EQ(tape_load(&tape, to), 0);
-    lawn_store_clear(to);
-    bytes = lawn_store_bytes(to);
     lawn_store_set_limits(to, 1999, 0);
     CHECK_EQ(tape_load(&tape, to), -ENOSPC);
     check_unchanged(to, bytes, 9);
@@ -756,8 +753,8 @@ TEST(a_load_that_runs_out_of_memory_anywhere_changes_nothing)
             if (error != 0) {
                 CHECK_EQ(error, -ENOMEM);
                 check_unchanged(to, meter.live, 9);
-                /* For a smaller table there may be no memory. */
-                CHECK(meter.live <= bytes + 65536);
+                /* There must be memory for a smaller table, to go back to it. */
+                CHECK(meter.live <= bytes + (for_good != 0 ? 65536 : 0));
             }
         } while (error != 0);
         meter.refuse = 0;
