@@ -92,7 +92,7 @@ uint64_t trial_print(const struct trial *trial);
 /* Whether a sanitizer or valgrind looks on: slow, and memory is not its own. */
 bool watched(void);
 
-/* Many in a program that is optimised, few in one that is watched. */
+/* Many in a program as shipped, few in one that is watched or not optimised. */
 unsigned how_many(unsigned many, unsigned some, unsigned few);
 
 #endif
