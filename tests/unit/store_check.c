@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SEED 5
+
 /* "a" and "b", due at 10 and 20, are in the store; break, or mend. */
 struct patient {
     struct trial t;
@@ -14,7 +16,7 @@ struct patient {
     struct lawn_store_record *b;
     struct lawn_store_found at; /* a in the table */
     struct lawn_store_slab *slab;
-    struct lawn_store_slab fake;
+    struct lawn_store_slab *other;
 };
 
 typedef void break_fn(struct patient *p, bool mend);
@@ -124,13 +126,13 @@ another_number(struct patient *p, bool mend)
 static void
 unlisted_before(struct patient *p, bool mend)
 {
-    p->slab->prev = mend ? p->slab : &p->fake;
+    p->slab->prev = mend ? p->slab : p->other;
 }
 
 static void
 unlisted_after(struct patient *p, bool mend)
 {
-    p->slab->next = mend ? p->slab : &p->fake;
+    p->slab->next = mend ? p->slab : p->other;
 }
 
 static void
@@ -202,20 +204,32 @@ sick_lawn(struct patient *p, bool mend)
     p->a->timer.deadline = mend ? 10 : 11;
 }
 
+static struct lawn_store_slab *
+slab_number(const struct patient *p, uint64_t number)
+{
+    return (struct lawn_store_slab *)*lawn_store_pointers_at(
+        &p->t.store->slots.slabs, number);
+}
+
+/* With this seed, a and b stand in buckets of their own. */
 static void
 begin(struct patient *p)
 {
-    /* With this seed they stand in buckets of their own. */
+    static char large[500];
+
     memset(p, 0, sizeof *p);
-    trial_begin(&p->t, &(struct lawn_store_options){.seed = {5, 6}});
+    trial_begin(&p->t, &(struct lawn_store_options){.seed = {SEED, SEED}});
     put(&p->t, "a", 10, "x");
     put(&p->t, "b", 20, "y");
+    CHECK_EQ(lawn_store_start(p->t.store, "c", 1, 30, large, sizeof large, 0),
+             0);
     p->at = find(p, "a");
     p->a = p->at.record;
     p->b = find(p, "b").record;
     CHECK(find(p, "b").home != p->at.home);
-    p->slab = (struct lawn_store_slab *)*lawn_store_pointers_at(
-        &p->t.store->slots.slabs, 0);
+    CHECK(find(p, "c").home != p->at.home);
+    p->slab = slab_number(p, 0);
+    p->other = slab_number(p, 1);
     CHECK_EQ(p->slab->live, 2);
     CHECK(p->slab->next == p->slab);
 }
