@@ -133,6 +133,7 @@ static void
 unlisted_after(struct patient *p, bool mend)
 {
     p->slab->next = mend ? p->slab : p->other;
+    p->other->prev = mend ? p->other : p->slab;
 }
 
 static void
