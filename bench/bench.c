@@ -360,6 +360,9 @@ bench_fits(const struct bench_options *o)
     else if (o->store && (o->trace != NULL || o->t != NULL ||
                           o->report != NULL || o->svg != NULL))
         with = "--store and --trace, --t, --report or --svg";
+    else if (o->store && o->gate &&
+             (o->workloads != NULL || (o->n != NULL && strchr(o->n, ','))))
+        with = "--store --gate and --workload or several numbers of timers";
     else if (o->store && o->instructions)
         with = "--store and --instructions";
     else if (o->trace != NULL &&

@@ -306,6 +306,10 @@ run_play(struct run *run, const struct cell *cell,
     setup.ttls = run->ttls;
     setup.ttl_count = run->ttl_count;
     setup.longest = workloads_longest(cell);
+    /* A store takes memory as it grows; what others have left in malloc's
+     * hands would be a gift. */
+    if (run_has_store(run))
+        malloc_trim(0);
     run->heap = run_heap();
     run->self = contender->make(&setup);
     if (run->self == NULL)
