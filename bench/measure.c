@@ -13,7 +13,9 @@
  * ones need. */
 #define MEASURE_LIMIT UINT64_C(1000000000)
 #define MEASURE_LIMIT_EACH UINT64_C(4000)
-#define MEASURE_LIMIT_STORE UINT64_C(40000) /* a database takes its time */
+/* A database takes its time. */
+#define MEASURE_LIMIT_STORE (10 * MEASURE_LIMIT)
+#define MEASURE_LIMIT_STORE_EACH (10 * MEASURE_LIMIT_EACH)
 
 /* Cells of one life, being measured. */
 struct measure_group {
@@ -61,11 +63,11 @@ measure_excuse(struct results_row *row, enum run_end end)
 static uint64_t
 measure_limit(const struct measure_plan *plan, const struct cell *cell)
 {
-    uint64_t each =
-        cell->workload->store ? MEASURE_LIMIT_STORE : MEASURE_LIMIT_EACH;
-
-    return plan->limit_ns != 0 ? plan->limit_ns
-                               : MEASURE_LIMIT + cell->n * each;
+    if (plan->limit_ns != 0)
+        return plan->limit_ns;
+    return cell->workload->store
+               ? MEASURE_LIMIT_STORE + cell->n * MEASURE_LIMIT_STORE_EACH
+               : MEASURE_LIMIT + cell->n * MEASURE_LIMIT_EACH;
 }
 
 /* What a run took goes to the rows of all cells that it was for. */

@@ -3,6 +3,7 @@
 #include "contenders.h"
 #include "machine.h"
 #include "print.h"
+#include "stopwatch.h"
 #include "workloads.h"
 
 #include <inttypes.h>
@@ -197,8 +198,11 @@ print_json(FILE *out, const struct results *results)
     print_member(out, ", ", "version", BUILD_VERSION);
     print_member(out, ", ", "commit", BUILD_COMMIT);
     print_member(out, ", ", "date", date);
-    fprintf(out, ",\n \"seed\": %" PRIu64 ", \"runs\": %u, \"complete\": %s,",
-            results->seed, results->runs, results->complete ? "true" : "false");
+    fprintf(out,
+            ",\n \"seed\": %" PRIu64 ", \"runs\": %u, \"complete\": %s, "
+            "\"overhead\": %.1f,",
+            results->seed, results->runs, results->complete ? "true" : "false",
+            stopwatch_overhead());
     print_machine(out);
     print_who(out, results);
     print_cells(out, results);
