@@ -34,8 +34,7 @@ CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
-STORES_C := $(if $(wildcard src/store/*.c),$(wildcard bench/stores/*.c))
-BENCH_C := $(wildcard bench/*.c bench/contenders/*.c) $(STORES_C) $(PAGE_C)
+BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c) $(PAGE_C)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -43,8 +42,8 @@ API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard t
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
 # What the benchmark's own tests need of it.
-CONTENDERS_C := $(wildcard bench/contenders/*.c) bench/contenders.c bench/peers.c \
-    bench/agree.c bench/tap.c bench/store_agree.c $(STORES_C)
+CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c) bench/contenders.c bench/peers.c \
+    bench/agree.c bench/tap.c bench/store_agree.c
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
 # the unit tests have the kit's main as well, and so have those of the benchmark.
@@ -160,7 +159,6 @@ build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.
 	@mkdir -p $(@D)
 	@tools/lines >$@
 $(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h
-$(VARIANTS:%=build/%/bench/contenders.o): private INCLUDES += $(if $(STORES_C),,-DCONTENDERS_NO_STORE)
 
 # What a report says of the build it is from.
 build/bench/build.h: FORCE

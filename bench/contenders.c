@@ -43,9 +43,7 @@ contenders_gather(void)
     }
     memcpy(all, own, sizeof own);
     all_count = OWN;
-#ifndef CONTENDERS_NO_STORE
     stores[stores_count++] = &lawn_store_contender.face;
-#endif
     count = peers_load(peers, PEERS_MAX, absent, &absent_count);
     for (i = 0; i < count; i++) {
         if ((peers[i]->flags & CONTENDER_STORE) != 0) {
