@@ -1,0 +1,164 @@
+/* fire.c - firing what is due, and telling what there is.
+ *
+ * A mow of the store takes timers off the lawn in batches, first, and calls
+ * back when that mow of the lawn is over. So callbacks may do anything, another
+ * mow included; and the table's buckets of a whole batch are fetched at once.
+ * What is taken off but not fired yet is still in the store for everyone else:
+ * it stands in due[], and can be stopped, started again and found [J2]. */
+#include "store.h"
+
+#include "expect.h"
+
+static void
+lawn_store_fire_collect(struct lawn_timer *timer, void *arg)
+{
+    struct lawn_store *store = (struct lawn_store *)arg;
+    struct lawn_store_record *record =
+        LAWN_CONTAINER(timer, struct lawn_store_record, timer);
+
+    record->payload |= LAWN_STORE_DUE;
+    store->due[store->due_end] = record;
+    store->due_hash[store->due_end] =
+        lawn_store_table_hash(&store->table, record->id, record->id_size);
+    lawn_store_table_prefetch(&store->table, store->due_hash[store->due_end]);
+    store->due_end++;
+}
+
+/* Takes the next timer due by then out of the store; its record stays. At most
+ * so many more will be wanted. NULL: there is none. */
+static struct lawn_store_record *
+lawn_store_fire_next(struct lawn_store *store, uint64_t now, size_t wanted)
+{
+    struct lawn_store_record *record = NULL;
+
+    while (record == NULL) {
+        if (store->due_next == store->due_end) {
+            store->due_next = store->due_end = 0;
+            if (lawn_mow(store->lawn, now,
+                         wanted < LAWN_STORE_BATCH ? wanted : LAWN_STORE_BATCH,
+                         lawn_store_fire_collect, store) == 0) {
+                return NULL;
+            }
+        }
+        record = store->due[store->due_next];
+        /* A mow in the callback of another may be told an earlier time. */
+        if (record != NULL && lawn_due(&record->timer) > now) {
+            return NULL;
+        }
+        store->due_next++;
+    }
+    record->payload ^= LAWN_STORE_DUE | LAWN_STORE_GONE;
+    lawn_store_table_take(&store->table, store->due_hash[store->due_next - 1],
+                          record);
+    return record;
+}
+
+size_t
+lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
+               lawn_store_fire_fn *fire, void *arg)
+{
+    size_t fired = 0;
+
+    lawn_set_now(store->lawn, now);
+    store->mows++;
+    while (fired < budget && !store->dying) {
+        struct lawn_store_record *record =
+            lawn_store_fire_next(store, now, budget - fired);
+        struct lawn_store_timer timer;
+
+        if (record == NULL) {
+            break;
+        }
+        lawn_store_record_tell(record, &timer);
+        fire(&timer, arg);
+        lawn_store_discard(store, record);
+        fired++;
+    }
+    store->mows--;
+    if (store->dying && store->mows == 0) {
+        lawn_store_free(store);
+    }
+    return fired;
+}
+
+bool
+lawn_store_pop(struct lawn_store *store, uint64_t now,
+               struct lawn_store_timer *out)
+{
+    struct lawn_store_record *record;
+
+    lawn_set_now(store->lawn, now);
+    if (store->popped != NULL) {
+        lawn_store_discard(store, store->popped);
+    }
+    record = store->popped = lawn_store_fire_next(store, now, 1);
+    if (record != NULL) {
+        lawn_store_record_tell(record, out);
+    }
+    return record != NULL;
+}
+
+uint64_t
+lawn_store_next(struct lawn_store *store)
+{
+    unsigned i;
+
+    for (i = store->due_next; i < store->due_end; i++) {
+        if (store->due[i] != NULL) {
+            return lawn_due(&store->due[i]->timer);
+        }
+    }
+    return lawn_next(store->lawn);
+}
+
+bool
+lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
+                   struct lawn_store_timer *out)
+{
+    const struct lawn_store_record *record;
+
+    do {
+        record = (const struct lawn_store_record *)lawn_store_slots_walk(
+            &store->slots, cursor);
+        if (record == NULL) {
+            return false;
+        }
+    } while ((record->payload & LAWN_STORE_GONE) != 0);
+    lawn_store_record_tell(record, out);
+    return true;
+}
+
+struct lawn_store_fire_visit {
+    lawn_store_visit_fn *visit;
+    void *arg;
+};
+
+static bool
+lawn_store_fire_tell(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    const struct lawn_store_fire_visit *visit =
+        (const struct lawn_store_fire_visit *)arg;
+    struct lawn_store_timer out;
+
+    lawn_store_record_tell(
+        LAWN_CONTAINER(timer, struct lawn_store_record, timer), &out);
+    return visit->visit(&out, ttl != 0, visit->arg);
+}
+
+bool
+lawn_store_each(const struct lawn_store *store, lawn_store_visit_fn *visit,
+                void *arg)
+{
+    struct lawn_store_fire_visit each = {visit, arg};
+    unsigned i;
+
+    /* These would fire next, before any on the lawn: as such without a blade
+     * would. */
+    for (i = store->due_next; i < store->due_end; i++) {
+        if (store->due[i] != NULL &&
+            !lawn_store_fire_tell(&store->due[i]->timer, 0, &each)) {
+            return false;
+        }
+    }
+    return lawn_each(store->lawn, lawn_store_fire_tell, &each);
+}

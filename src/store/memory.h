@@ -1,0 +1,37 @@
+/* memory.h - all memory of a store: blocks of the caller's allocator, or of the
+ * default one, counted, limited, and aligned to cache lines.
+ *
+ * The default takes blocks of 64 KiB and more from mmap(), so that they go back
+ * to the system when they are given back: malloc() would keep them for as long
+ * as anything above them lives. The store asks for most of its memory in
+ * such blocks.
+ */
+#ifndef LAWN_STORE_MEMORY_H
+#define LAWN_STORE_MEMORY_H
+
+#include <stddef.h>
+
+#define LAWN_STORE_LINE 64u
+#define LAWN_STORE_BLOCK 65536u
+
+struct lawn_store_memory {
+    size_t bytes; /* taken and not given back, what alignment costs included */
+    size_t max;   /* of bytes; SIZE_MAX: no limit */
+    int error;    /* why the last take failed: -ENOMEM or -ENOSPC */
+    void *(*alloc)(size_t size, void *context); /* NULL: the default */
+    void (*release)(void *memory, void *context);
+    void *context;
+};
+
+/* A block that begins on a cache line; NULL: see memory->error. O(1). */
+void *lawn_store_memory_take(struct lawn_store_memory *memory, size_t size);
+
+/* Gives it back; size as it was taken. */
+void lawn_store_memory_give(struct lawn_store_memory *memory, void *block,
+                            size_t size);
+
+/* What a block of that size adds to memory->bytes. */
+size_t lawn_store_memory_cost(const struct lawn_store_memory *memory,
+                              size_t size);
+
+#endif

@@ -1,0 +1,86 @@
+/* pointers.h - a growing array of words that never moves.
+ *
+ * It stands in pieces, each twice as large as the one before; the number of the
+ * piece is the logarithm of the index. So growing costs O(1) at worst, with no
+ * copy, and an element costs one more load than in an array. The table keeps
+ * its segments in one, the slots their slabs.
+ */
+#ifndef LAWN_STORE_POINTERS_H
+#define LAWN_STORE_POINTERS_H
+
+#include "memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LAWN_STORE_POINTERS_FIRST_BITS 4u
+#define LAWN_STORE_POINTERS_PIECES 36u
+
+struct lawn_store_pointers {
+    uintptr_t *piece[LAWN_STORE_POINTERS_PIECES];
+    uint64_t count;
+};
+
+/* Which piece an element stands in. */
+static inline unsigned
+lawn_store_pointers_piece(uint64_t index)
+{
+    return 63u -
+           (unsigned)__builtin_clzll(
+               index + (UINT64_C(1) << LAWN_STORE_POINTERS_FIRST_BITS)) -
+           LAWN_STORE_POINTERS_FIRST_BITS;
+}
+
+static inline uint64_t
+lawn_store_pointers_size(unsigned piece)
+{
+    return UINT64_C(1) << (piece + LAWN_STORE_POINTERS_FIRST_BITS);
+}
+
+/* Where an element stands: index < count. */
+static inline uintptr_t *
+lawn_store_pointers_at(const struct lawn_store_pointers *pointers,
+                       uint64_t index)
+{
+    unsigned piece = lawn_store_pointers_piece(index);
+
+    return &pointers->piece[piece][index + lawn_store_pointers_size(0) -
+                                   lawn_store_pointers_size(piece)];
+}
+
+/* Adds an element at the end. False: no memory. */
+static inline bool
+lawn_store_pointers_add(struct lawn_store_pointers *pointers,
+                        struct lawn_store_memory *memory, uintptr_t value)
+{
+    unsigned piece = lawn_store_pointers_piece(pointers->count);
+
+    if (pointers->piece[piece] == NULL) {
+        pointers->piece[piece] = (uintptr_t *)lawn_store_memory_take(
+            memory, lawn_store_pointers_size(piece) * sizeof(uintptr_t));
+        if (pointers->piece[piece] == NULL) {
+            return false;
+        }
+    }
+    *lawn_store_pointers_at(pointers, pointers->count++) = value;
+    return true;
+}
+
+/* Removes the last element. */
+static inline void
+lawn_store_pointers_drop(struct lawn_store_pointers *pointers,
+                         struct lawn_store_memory *memory)
+{
+    unsigned piece = lawn_store_pointers_piece(--pointers->count);
+
+    /* It was the first of its piece. */
+    if (pointers->count == 0 ||
+        lawn_store_pointers_piece(pointers->count - 1) != piece) {
+        lawn_store_memory_give(memory, pointers->piece[piece],
+                               lawn_store_pointers_size(piece) *
+                                   sizeof(uintptr_t));
+        pointers->piece[piece] = NULL;
+    }
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* record.h - a timer as the store keeps it: one slot, or a slot and a block.
+ *
+ *     | timer 24 | ttl 8 | payload's size and flags 4 | id's size 2 | place 2 |
+ *     | id, filled up to a multiple of 8 | payload, or a pointer to it        |
+ *
+ * 40 bytes beside id and payload. A record never moves: the lawn has links to
+ * the timer in it, and the table and iteration rely on it. So a payload that
+ * has outgrown its slot, or is too large for any, stands outside, in a block of
+ * its own.
+ */
+#ifndef LAWN_STORE_RECORD_H
+#define LAWN_STORE_RECORD_H
+
+#include "slots.h"
+
+#include <lawn_store.h>
+#include <string.h>
+
+#define LAWN_STORE_SIZE_MASK LAWN_STORE_PAYLOAD_MAX
+#define LAWN_STORE_OUTSIDE (1u << 29) /* the payload is elsewhere */
+#define LAWN_STORE_DUE (1u << 30)     /* off the lawn, about to fire */
+#define LAWN_STORE_GONE (1u << 31)    /* fired or popped, still to be read */
+
+struct lawn_store_record {
+    struct lawn_timer timer;
+    uint64_t ttl;
+    uint32_t payload; /* its size, and flags */
+    uint16_t id_size;
+    uint16_t place;
+    unsigned char id[];
+};
+
+static inline size_t
+lawn_store_record_payload_at(size_t id_size)
+{
+    return offsetof(struct lawn_store_record, id) +
+           ((id_size + 7) & ~(size_t)7);
+}
+
+static inline uint32_t
+lawn_store_record_size(const struct lawn_store_record *record)
+{
+    return record->payload & LAWN_STORE_SIZE_MASK;
+}
+
+/* Where the slot's part of the payload is. */
+static inline unsigned char *
+lawn_store_record_inside(const struct lawn_store_record *record)
+{
+    return (unsigned char *)(uintptr_t)record +
+           lawn_store_record_payload_at(record->id_size);
+}
+
+static inline void *
+lawn_store_record_outside(const struct lawn_store_record *record)
+{
+    void *block;
+
+    memcpy(&block, lawn_store_record_inside(record), sizeof block);
+    return block;
+}
+
+static inline void *
+lawn_store_record_payload(const struct lawn_store_record *record)
+{
+    return (record->payload & LAWN_STORE_OUTSIDE) != 0
+               ? lawn_store_record_outside(record)
+               : lawn_store_record_inside(record);
+}
+
+static inline bool
+lawn_store_record_is(const struct lawn_store_record *record, const void *id,
+                     size_t id_size)
+{
+    if (record->id_size != id_size) {
+        return false;
+    }
+    if (id_size == sizeof(uint64_t)) {
+        uint64_t a;
+        uint64_t b;
+
+        memcpy(&a, record->id, sizeof a);
+        memcpy(&b, id, sizeof b);
+        return a == b;
+    }
+    return id_size == 0 || memcmp(record->id, id, id_size) == 0;
+}
+
+static inline void
+lawn_store_record_tell(const struct lawn_store_record *record,
+                       struct lawn_store_timer *out)
+{
+    out->id = record->id;
+    out->id_size = record->id_size;
+    out->payload = lawn_store_record_payload(record);
+    out->payload_size = lawn_store_record_size(record);
+    out->deadline = lawn_due(&record->timer);
+    out->ttl = record->ttl;
+}
+
+#endif

@@ -1,0 +1,486 @@
+/* store.c - making a store; starting, stopping, changing and finding timers. */
+#define _DEFAULT_SOURCE
+#include "store.h"
+
+#include "expect.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_store_record) == 40,
+               "a record takes 40 bytes beside id and payload");
+
+/* Puts a new lawn, which holds nothing, in the place of the old one. */
+static void
+lawn_store_place(struct lawn_store *store, uint64_t now)
+{
+    store->options.now = now;
+    store->lawn = lawn_place(store->place, store->place_size, &store->options);
+}
+
+static bool
+lawn_store_init(struct lawn_store *store,
+                const struct lawn_store_options *options)
+{
+    uint64_t key[2] = {options->seed[0], options->seed[1]};
+
+    if (key[0] == 0 && key[1] == 0 && getentropy(key, sizeof key) != 0) {
+        return false;
+    }
+    store->options = options->lawn;
+    store->place_size = lawn_size(&options->lawn);
+    store->place = lawn_store_memory_take(&store->memory, store->place_size);
+    errno = ENOMEM;
+    if (store->place == NULL) {
+        return false;
+    }
+    lawn_store_slots_init(&store->slots, &store->memory);
+    if (!lawn_store_table_init(&store->table, &store->slots, key)) {
+        lawn_store_memory_give(&store->memory, store->place, store->place_size);
+        return false;
+    }
+    lawn_store_place(store, options->lawn.now);
+    return true;
+}
+
+struct lawn_store *
+lawn_store_new(const struct lawn_store_options *options)
+{
+    static const struct lawn_store_options none;
+    struct lawn_store_memory memory;
+    struct lawn_store *store;
+
+    if (options == NULL) {
+        options = &none;
+    }
+    memory.bytes = 0;
+    memory.max = SIZE_MAX;
+    memory.error = 0;
+    memory.alloc = options->lawn.alloc;
+    memory.release = options->lawn.release;
+    memory.context = options->lawn.context;
+    store = (struct lawn_store *)lawn_store_memory_take(&memory, sizeof *store);
+    if (store == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    memset(store, 0, sizeof *store);
+    store->memory = memory;
+    if (!lawn_store_init(store, options)) {
+        int error = errno;
+
+        memory = store->memory;
+        lawn_store_memory_give(&memory, store, sizeof *store);
+        errno = error;
+        return NULL;
+    }
+    lawn_store_set_limits(store, options->max_timers, options->max_bytes);
+    return store;
+}
+
+void
+lawn_store_free(struct lawn_store *store)
+{
+    struct lawn_store_memory memory;
+
+    if (store == NULL) {
+        return;
+    }
+    lawn_store_clear(store);
+    if (store->mows > 0) {
+        store->dying = true;
+        return;
+    }
+    if (store->popped != NULL) {
+        lawn_store_discard(store, store->popped);
+    }
+    lawn_store_table_fini(&store->table);
+    lawn_store_slots_trim(&store->slots);
+    lawn_store_memory_give(&store->memory, store->place, store->place_size);
+    memory = store->memory;
+    lawn_store_memory_give(&memory, store, sizeof *store);
+    LAWN_STORE_EXPECT(memory.bytes == 0, "[J5] memory was lost");
+}
+
+/* A block with a copy of a payload that stands outside. */
+static void *
+lawn_store_take_outside(struct lawn_store *store, const void *payload,
+                        size_t size)
+{
+    void *block = lawn_store_memory_take(&store->memory, size);
+
+    if (block != NULL) {
+        memcpy(block, payload, size);
+        store->outside += lawn_store_memory_cost(&store->memory, size);
+    }
+    return block;
+}
+
+static void
+lawn_store_give_outside(struct lawn_store *store, void *block, size_t size)
+{
+    lawn_store_memory_give(&store->memory, block, size);
+    store->outside -= lawn_store_memory_cost(&store->memory, size);
+}
+
+void
+lawn_store_discard(struct lawn_store *store, struct lawn_store_record *record)
+{
+    if (LAWN_STORE_UNLIKELY((record->payload & LAWN_STORE_OUTSIDE) != 0)) {
+        lawn_store_give_outside(store, lawn_store_record_outside(record),
+                                lawn_store_record_size(record));
+    }
+    lawn_store_slots_give(&store->slots, record, record->place);
+}
+
+/* A record of its own, in neither table nor lawn. NULL: no memory. */
+static struct lawn_store_record *
+lawn_store_make(struct lawn_store *store, const void *id, size_t id_size,
+                const void *payload, size_t size)
+{
+    size_t at = lawn_store_record_payload_at(id_size);
+    bool outside = at + size > LAWN_STORE_SLOTS_MAX && size > sizeof(void *);
+    size_t inside = size > sizeof(void *) && !outside ? size : sizeof(void *);
+    void *block = NULL;
+    struct lawn_store_record *record;
+    uint16_t place;
+
+    record = (struct lawn_store_record *)lawn_store_slots_take(
+        &store->slots, LAWN_STORE_RECORDS, at + inside, &place);
+    if (record == NULL) {
+        return NULL;
+    }
+    memset(&record->timer, 0, sizeof record->timer);
+    record->place = place;
+    record->payload = (uint32_t)size;
+    record->id_size = (uint16_t)id_size;
+    if (outside) {
+        block = lawn_store_take_outside(store, payload, size);
+        if (block == NULL) {
+            lawn_store_discard(store, record);
+            return NULL;
+        }
+        record->payload |= LAWN_STORE_OUTSIDE;
+        payload = &block;
+        size = sizeof block;
+    }
+    if (id_size != 0) {
+        memcpy(record->id, id, id_size);
+    }
+    if (size != 0) {
+        memcpy((unsigned char *)record + at, payload, size);
+    }
+    return record;
+}
+
+/* Another payload, which may be part of the one that is there. 0 or an error:
+ * nothing changed. */
+static int
+lawn_store_change(struct lawn_store *store, struct lawn_store_record *record,
+                  const void *payload, size_t size)
+{
+    uint32_t flags = record->payload & ~LAWN_STORE_SIZE_MASK;
+    unsigned char *inside = lawn_store_record_inside(record);
+    size_t room = lawn_store_slots_room(record, record->place) -
+                  lawn_store_record_payload_at(record->id_size);
+    size_t old_size = lawn_store_record_size(record);
+    void *old = (flags & LAWN_STORE_OUTSIDE) != 0
+                    ? lawn_store_record_outside(record)
+                    : NULL;
+
+    flags &= ~LAWN_STORE_OUTSIDE;
+    if (size <= room) {
+        if (size != 0) {
+            memmove(inside, payload, size);
+        }
+    } else {
+        void *block = lawn_store_take_outside(store, payload, size);
+
+        if (block == NULL) {
+            return store->memory.error;
+        }
+        memcpy(inside, &block, sizeof block);
+        flags |= LAWN_STORE_OUTSIDE;
+    }
+    if (old != NULL) {
+        lawn_store_give_outside(store, old, old_size);
+    }
+    record->payload = flags | (uint32_t)size;
+    return 0;
+}
+
+void
+lawn_store_undue(struct lawn_store *store, struct lawn_store_record *record)
+{
+    unsigned i = store->due_next;
+
+    while (store->due[i] != record) {
+        i++;
+        LAWN_STORE_EXPECT(i < store->due_end, "[J2] a due timer is nowhere");
+    }
+    store->due[i] = NULL;
+    record->payload &= ~LAWN_STORE_DUE;
+}
+
+/* Starts or restarts what is in the table. */
+static void
+lawn_store_run(struct lawn_store *store, struct lawn_store_record *record,
+               uint64_t ttl)
+{
+    if (LAWN_STORE_UNLIKELY((record->payload & LAWN_STORE_DUE) != 0)) {
+        lawn_store_undue(store, record);
+    }
+    record->ttl = ttl != 0 ? ttl : 1;
+    lawn_start(store->lawn, &record->timer, ttl);
+}
+
+static uint64_t
+lawn_store_until(const struct lawn_store *store, uint64_t deadline)
+{
+    uint64_t now = lawn_now(store->lawn);
+
+    return deadline > now ? deadline - now : 0;
+}
+
+/* Adds a record for an id that has none. NULL: *error says why. */
+static struct lawn_store_record *
+lawn_store_add(struct lawn_store *store, uint64_t hash, const void *id,
+               size_t id_size, const void *payload, size_t size, int *error)
+{
+    struct lawn_store_record *record;
+
+    if (LAWN_STORE_UNLIKELY(store->table.count >= store->max_timers)) {
+        *error = -ENOSPC;
+        return NULL;
+    }
+    record = lawn_store_make(store, id, id_size, payload, size);
+    if (record == NULL) {
+        *error = store->memory.error;
+        return NULL;
+    }
+    if (!lawn_store_table_add(&store->table, hash, record)) {
+        *error = store->memory.error;
+        lawn_store_discard(store, record);
+        return NULL;
+    }
+    return record;
+}
+
+int
+lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
+                 uint64_t ttl, const void *payload, size_t payload_size,
+                 unsigned how)
+{
+    const unsigned either = LAWN_STORE_ABSENT | LAWN_STORE_PRESENT;
+    struct lawn_store_record *record;
+    uint64_t hash;
+    int error = 0;
+
+    if (id_size > LAWN_STORE_ID_MAX || payload_size > LAWN_STORE_PAYLOAD_MAX ||
+        how > (either | LAWN_STORE_AT) || (how & either) == either) {
+        return -EINVAL;
+    }
+    hash = lawn_store_table_hash(&store->table, id, id_size);
+    record = lawn_store_table_find(&store->table, hash, id, id_size).record;
+    if (record == NULL) {
+        if ((how & LAWN_STORE_PRESENT) != 0) {
+            return -ENOENT;
+        }
+        record = lawn_store_add(store, hash, id, id_size, payload, payload_size,
+                                &error);
+        if (record == NULL) {
+            return error;
+        }
+    } else {
+        if ((how & LAWN_STORE_ABSENT) != 0) {
+            return -EEXIST;
+        }
+        error = lawn_store_change(store, record, payload, payload_size);
+        if (error != 0) {
+            return error;
+        }
+    }
+    lawn_store_run(store, record,
+                   (how & LAWN_STORE_AT) != 0 ? lawn_store_until(store, ttl)
+                                              : ttl);
+    return 0;
+}
+
+/* What an id has in the table. Too long an id has nothing. */
+static struct lawn_store_found
+lawn_store_find(const struct lawn_store *store, const void *id, size_t id_size)
+{
+    return lawn_store_table_find(
+        &store->table, lawn_store_table_hash(&store->table, id, id_size), id,
+        id_size);
+}
+
+bool
+lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size)
+{
+    struct lawn_store_found found = lawn_store_find(store, id, id_size);
+
+    if (found.record == NULL) {
+        return false;
+    }
+    if (!lawn_stop(store->lawn, &found.record->timer)) {
+        lawn_store_undue(store, found.record);
+    }
+    lawn_store_table_remove(&store->table, &found);
+    lawn_store_discard(store, found.record);
+    return true;
+}
+
+bool
+lawn_store_get(const struct lawn_store *store, const void *id, size_t id_size,
+               struct lawn_store_timer *out)
+{
+    const struct lawn_store_record *record =
+        lawn_store_find(store, id, id_size).record;
+
+    if (record != NULL && out != NULL) {
+        lawn_store_record_tell(record, out);
+    }
+    return record != NULL;
+}
+
+int
+lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
+                  const void *payload, size_t payload_size)
+{
+    struct lawn_store_record *record;
+
+    if (payload_size > LAWN_STORE_PAYLOAD_MAX) {
+        return -EINVAL;
+    }
+    record = lawn_store_find(store, id, id_size).record;
+    if (record == NULL) {
+        return -ENOENT;
+    }
+    return lawn_store_change(store, record, payload, payload_size);
+}
+
+bool
+lawn_store_touch(struct lawn_store *store, const void *id, size_t id_size,
+                 uint64_t ttl)
+{
+    struct lawn_store_record *record =
+        lawn_store_find(store, id, id_size).record;
+
+    if (record != NULL) {
+        lawn_store_run(store, record, ttl);
+    }
+    return record != NULL;
+}
+
+bool
+lawn_store_touch_at(struct lawn_store *store, const void *id, size_t id_size,
+                    uint64_t deadline)
+{
+    return lawn_store_touch(store, id, id_size,
+                            lawn_store_until(store, deadline));
+}
+
+void
+lawn_store_set_now(struct lawn_store *store, uint64_t now)
+{
+    lawn_set_now(store->lawn, now);
+}
+
+uint64_t
+lawn_store_now(const struct lawn_store *store)
+{
+    return lawn_now(store->lawn);
+}
+
+uint64_t
+lawn_store_count(const struct lawn_store *store)
+{
+    return store->table.count;
+}
+
+size_t
+lawn_store_bytes(const struct lawn_store *store)
+{
+    return store->memory.bytes;
+}
+
+const struct lawn *
+lawn_store_lawn(const struct lawn_store *store)
+{
+    return store->lawn;
+}
+
+int
+lawn_store_reserve(struct lawn_store *store, uint64_t timers)
+{
+    return lawn_store_table_reserve(&store->table, timers)
+               ? 0
+               : store->memory.error;
+}
+
+void
+lawn_store_set_limits(struct lawn_store *store, uint64_t max_timers,
+                      size_t max_bytes)
+{
+    store->max_timers = max_timers != 0 ? max_timers : UINT64_MAX;
+    store->memory.max = max_bytes != 0 ? max_bytes : SIZE_MAX;
+}
+
+void
+lawn_store_clear(struct lawn_store *store)
+{
+    uint64_t cursor = 0;
+    struct lawn_store_record *record;
+
+    while ((record = (struct lawn_store_record *)lawn_store_slots_walk(
+                &store->slots, &cursor)) != NULL) {
+        if ((record->payload & LAWN_STORE_GONE) == 0) {
+            lawn_store_discard(store, record);
+        }
+    }
+    store->due_next = store->due_end = 0;
+    lawn_store_table_clear(&store->table);
+    lawn_store_slots_trim(&store->slots);
+    lawn_store_place(store, lawn_now(store->lawn));
+}
+
+void
+lawn_store_restore_begin(struct lawn_store *store, uint64_t first)
+{
+    uint64_t now = lawn_now(store->lawn);
+
+    /* The lawn's index begins where it was placed, whatever its clock says. */
+    if (first <= now) {
+        lawn_store_place(store, first - 1);
+        lawn_set_now(store->lawn, now);
+    }
+}
+
+int
+lawn_store_restore(struct lawn_store *store,
+                   const struct lawn_store_timer *timer, bool on_blade)
+{
+    uint64_t hash;
+    struct lawn_store_record *record;
+    int error = 0;
+
+    if (timer->id_size > LAWN_STORE_ID_MAX ||
+        timer->payload_size > LAWN_STORE_PAYLOAD_MAX) {
+        return -EINVAL;
+    }
+    hash = lawn_store_table_hash(&store->table, timer->id, timer->id_size);
+    if (lawn_store_table_find(&store->table, hash, timer->id, timer->id_size)
+            .record != NULL) {
+        return -EEXIST;
+    }
+    record = lawn_store_add(store, hash, timer->id, timer->id_size,
+                            timer->payload, timer->payload_size, &error);
+    if (record == NULL) {
+        return error;
+    }
+    record->ttl = timer->ttl;
+    lawn_start_as(store->lawn, &record->timer, on_blade ? timer->ttl : 0,
+                  timer->deadline);
+    return 0;
+}

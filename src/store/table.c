@@ -1,0 +1,609 @@
+/* table.c - see table.h.
+ *
+ * What can go wrong: memory for a chained bucket or a segment. Adding a record
+ * needs the former, and fails; growing and shrinking are put off till the next
+ * call. */
+#include "table.h"
+
+#include "expect.h"
+#include "hash.h"
+
+#define LAWN_STORE_TABLE_BITS 10u
+#define LAWN_STORE_TABLE_SEGMENT (UINT64_C(1) << LAWN_STORE_TABLE_BITS)
+#define LAWN_STORE_TABLE_LEAST 4u
+/* Records to so many buckets: above it grows, below it shrinks. Between a
+ * doubling and the next, buckets hold from half to twice the mean. */
+#define LAWN_STORE_TABLE_PER 4u
+#define LAWN_STORE_TABLE_MOST 17u
+#define LAWN_STORE_TABLE_FEWEST 9u
+
+_Static_assert(sizeof(void *) != 8 ||
+                   sizeof(struct lawn_store_bucket) == LAWN_STORE_LINE,
+               "a bucket is a cache line");
+
+static inline struct lawn_store_bucket *
+lawn_store_table_bucket(const struct lawn_store_table *table, uint64_t number)
+{
+    return (struct lawn_store_bucket *)*lawn_store_pointers_at(
+               &table->segments, number >> LAWN_STORE_TABLE_BITS) +
+           (number & (LAWN_STORE_TABLE_SEGMENT - 1));
+}
+
+static inline uint64_t
+lawn_store_table_number(const struct lawn_store_table *table, uint64_t hash)
+{
+    uint64_t number = hash & table->mask;
+
+    return number < table->buckets ? number : hash & table->mask >> 1;
+}
+
+static inline struct lawn_store_bucket *
+lawn_store_table_home(const struct lawn_store_table *table, uint64_t hash)
+{
+    return lawn_store_table_bucket(table, lawn_store_table_number(table, hash));
+}
+
+static inline uint16_t
+lawn_store_table_tag(uint64_t hash)
+{
+    return (uint16_t)(hash >> 48);
+}
+
+static inline struct lawn_store_bucket *
+lawn_store_table_next(const struct lawn_store_bucket *bucket)
+{
+    return bucket->chained ? (struct lawn_store_bucket *)
+                                 bucket->entry[LAWN_STORE_BUCKET_ENTRIES - 1]
+                           : NULL;
+}
+
+uint64_t
+lawn_store_table_hash(const struct lawn_store_table *table, const void *id,
+                      size_t id_size)
+{
+    /* The compiler leaves out of the first what it knows of 8 bytes. */
+    return id_size == 8 ? lawn_store_hash(table->key, id, 8)
+                        : lawn_store_hash(table->key, id, id_size);
+}
+
+void
+lawn_store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
+{
+    LAWN_STORE_PREFETCH(lawn_store_table_home(table, hash));
+}
+
+struct lawn_store_found
+lawn_store_table_find(const struct lawn_store_table *table, uint64_t hash,
+                      const void *id, size_t id_size)
+{
+    struct lawn_store_found found = {NULL, NULL, NULL, 0};
+    struct lawn_store_bucket *bucket = lawn_store_table_home(table, hash);
+    uint16_t tag = lawn_store_table_tag(hash);
+
+    found.home = bucket;
+    for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
+        unsigned i;
+
+        for (i = 0; i < bucket->used; i++) {
+            struct lawn_store_record *record =
+                (struct lawn_store_record *)bucket->entry[i];
+
+            if (bucket->tag[i] == tag &&
+                lawn_store_record_is(record, id, id_size)) {
+                found.record = record;
+                found.bucket = bucket;
+                found.entry = i;
+                return found;
+            }
+        }
+    }
+    return found;
+}
+
+/* A bucket to chain: a spare one, or a new one. NULL: no memory. */
+static struct lawn_store_bucket *
+lawn_store_table_extra(struct lawn_store_table *table)
+{
+    struct lawn_store_bucket *bucket = table->spare;
+    uint16_t place;
+
+    if (bucket != NULL) {
+        table->spare = (struct lawn_store_bucket *)bucket->entry[0];
+    } else {
+        bucket = (struct lawn_store_bucket *)lawn_store_slots_take(
+            table->slots, LAWN_STORE_BUCKETS, sizeof *bucket, &place);
+        if (bucket == NULL) {
+            return NULL;
+        }
+        bucket->place = place;
+    }
+    bucket->used = 0;
+    bucket->chained = false;
+    return bucket;
+}
+
+/* Adds an entry to a bucket or those chained to it. */
+static bool
+lawn_store_table_put(struct lawn_store_table *table,
+                     struct lawn_store_bucket *bucket, void *entry,
+                     uint16_t tag)
+{
+    unsigned last = LAWN_STORE_BUCKET_ENTRIES - 1;
+
+    while (bucket->chained) {
+        bucket = lawn_store_table_next(bucket);
+    }
+    if (LAWN_STORE_UNLIKELY(bucket->used == LAWN_STORE_BUCKET_ENTRIES)) {
+        struct lawn_store_bucket *extra = lawn_store_table_extra(table);
+
+        if (extra == NULL) {
+            return false;
+        }
+        extra->entry[0] = bucket->entry[last];
+        extra->tag[0] = bucket->tag[last];
+        extra->used = 1;
+        bucket->entry[last] = extra;
+        bucket->used = (uint8_t)last;
+        bucket->chained = true;
+        bucket = extra;
+    }
+    bucket->entry[bucket->used] = entry;
+    bucket->tag[bucket->used] = tag;
+    bucket->used++;
+    return true;
+}
+
+/* Removes an entry of a bucket that is, or is chained to, home: the last of the
+ * chain takes its place. */
+static void
+lawn_store_table_drop(struct lawn_store_table *table,
+                      struct lawn_store_bucket *home,
+                      struct lawn_store_bucket *bucket, unsigned entry)
+{
+    struct lawn_store_bucket *end = home;
+    struct lawn_store_bucket *before = NULL;
+
+    while (end->chained) {
+        before = end;
+        end = lawn_store_table_next(end);
+    }
+    end->used--;
+    bucket->entry[entry] = end->entry[end->used];
+    bucket->tag[entry] = end->tag[end->used];
+    /* Never one alone in a chained bucket: there is room for it before. */
+    if (before != NULL && end->used == 1) {
+        before->entry[before->used] = end->entry[0];
+        before->tag[before->used] = end->tag[0];
+        before->used++;
+        before->chained = false;
+        lawn_store_slots_give(table->slots, end, end->place);
+    }
+}
+
+/* Sees to it that there are so many spare buckets; or gives all of them
+ * back. */
+static bool
+lawn_store_table_spare(struct lawn_store_table *table, uint64_t wanted)
+{
+    while (wanted > 0) {
+        uint16_t place;
+        struct lawn_store_bucket *bucket =
+            (struct lawn_store_bucket *)lawn_store_slots_take(
+                table->slots, LAWN_STORE_BUCKETS, sizeof *bucket, &place);
+
+        if (bucket == NULL) {
+            return false;
+        }
+        bucket->place = place;
+        bucket->entry[0] = table->spare;
+        table->spare = bucket;
+        wanted--;
+    }
+    return true;
+}
+
+static void
+lawn_store_table_spare_none(struct lawn_store_table *table)
+{
+    while (table->spare != NULL) {
+        struct lawn_store_bucket *bucket = table->spare;
+
+        table->spare = (struct lawn_store_bucket *)bucket->entry[0];
+        lawn_store_slots_give(table->slots, bucket, bucket->place);
+    }
+}
+
+/* How many records there are in a bucket and its chain, and how many chained
+ * buckets that takes. */
+static uint64_t
+lawn_store_table_records(const struct lawn_store_bucket *bucket)
+{
+    uint64_t records = 0;
+
+    for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
+        records += bucket->used;
+    }
+    return records;
+}
+
+static uint64_t
+lawn_store_table_chain(uint64_t records)
+{
+    const unsigned per = LAWN_STORE_BUCKET_ENTRIES - 1;
+
+    return records <= LAWN_STORE_BUCKET_ENTRIES ? 0 : (records - 2) / per;
+}
+
+/* Other room for the buckets of segment 0. False: no memory. */
+static bool
+lawn_store_table_resize_first(struct lawn_store_table *table, uint64_t room)
+{
+    uintptr_t *at = lawn_store_pointers_at(&table->segments, 0);
+    size_t size = sizeof(struct lawn_store_bucket);
+    void *segment = lawn_store_memory_take(table->memory, room * size);
+
+    if (segment == NULL) {
+        return false;
+    }
+    memcpy(segment, (void *)*at, table->buckets * size);
+    lawn_store_memory_give(table->memory, (void *)*at, table->first * size);
+    *at = (uintptr_t)segment;
+    table->first = room;
+    return true;
+}
+
+/* Makes room for one more bucket. */
+static bool
+lawn_store_table_extend(struct lawn_store_table *table)
+{
+    void *segment;
+
+    if (table->buckets < LAWN_STORE_TABLE_SEGMENT) {
+        return table->buckets < table->first ||
+               lawn_store_table_resize_first(table, table->first * 2);
+    }
+    if (table->buckets % LAWN_STORE_TABLE_SEGMENT != 0) {
+        return true;
+    }
+    segment = lawn_store_memory_take(table->memory, LAWN_STORE_BLOCK);
+    if (segment == NULL) {
+        return false;
+    }
+    if (!lawn_store_pointers_add(&table->segments, table->memory,
+                                 (uintptr_t)segment)) {
+        lawn_store_memory_give(table->memory, segment, LAWN_STORE_BLOCK);
+        return false;
+    }
+    return true;
+}
+
+/* Gives back the room of the last segment if it holds no bucket any more. */
+static void
+lawn_store_table_retract(struct lawn_store_table *table)
+{
+    if (table->buckets >= LAWN_STORE_TABLE_SEGMENT) {
+        if (table->buckets % LAWN_STORE_TABLE_SEGMENT == 0) {
+            uint64_t number = table->buckets >> LAWN_STORE_TABLE_BITS;
+
+            lawn_store_memory_give(
+                table->memory,
+                (void *)*lawn_store_pointers_at(&table->segments, number),
+                LAWN_STORE_BLOCK);
+            lawn_store_pointers_drop(&table->segments, table->memory);
+        }
+    } else if (table->buckets <= table->first / 4) {
+        /* If there is no memory for a smaller one, it stays. */
+        (void)lawn_store_table_resize_first(table, table->first / 2);
+    }
+}
+
+/* The largest power of two that is not above number, which is not 0. */
+static uint64_t
+lawn_store_table_power(uint64_t number)
+{
+    return UINT64_C(1) << (63 - __builtin_clzll(number));
+}
+
+static void
+lawn_store_table_set_buckets(struct lawn_store_table *table, uint64_t buckets)
+{
+    uint64_t power = lawn_store_table_power(buckets);
+
+    table->buckets = buckets;
+    table->mask = power == buckets ? power - 1 : power * 2 - 1;
+}
+
+/* Moves what has that bit in its hash. There are spare buckets enough. */
+static void
+lawn_store_table_split(struct lawn_store_table *table,
+                       struct lawn_store_bucket *from,
+                       struct lawn_store_bucket *to, uint64_t bit)
+{
+    uint64_t left = lawn_store_table_records(from);
+    uint64_t kept = 0;
+
+    for (; left > 0; left--) {
+        struct lawn_store_bucket *bucket = from;
+        uint64_t i = kept;
+        const struct lawn_store_record *record;
+
+        while (i >= bucket->used) {
+            i -= bucket->used;
+            bucket = lawn_store_table_next(bucket);
+        }
+        record = (const struct lawn_store_record *)bucket->entry[i];
+        if ((lawn_store_table_hash(table, record->id, record->id_size) & bit) ==
+            0) {
+            kept++;
+        } else {
+            (void)lawn_store_table_put(table, to, bucket->entry[i],
+                                       bucket->tag[i]);
+            lawn_store_table_drop(table, from, bucket, (unsigned)i);
+        }
+    }
+}
+
+/* Adds a bucket. False: no memory, nothing changed. */
+LAWN_STORE_NOINLINE static bool
+lawn_store_table_grow(struct lawn_store_table *table)
+{
+    uint64_t number = table->buckets;
+    uint64_t power = lawn_store_table_power(number);
+    struct lawn_store_bucket *to;
+    struct lawn_store_bucket *from;
+    unsigned i;
+
+    if (!lawn_store_table_extend(table)) {
+        return false;
+    }
+    from = lawn_store_table_bucket(table, number - power);
+    for (i = 0; i < from->used; i++) {
+        LAWN_STORE_PREFETCH(from->entry[i]);
+    }
+    if (!lawn_store_table_spare(
+            table, lawn_store_table_chain(lawn_store_table_records(from)))) {
+        lawn_store_table_spare_none(table);
+        lawn_store_table_retract(table);
+        return false;
+    }
+    lawn_store_table_set_buckets(table, number + 1);
+    to = lawn_store_table_bucket(table, number);
+    to->used = 0;
+    to->chained = false;
+    lawn_store_table_split(table, from, to, power);
+    lawn_store_table_spare_none(table);
+    return true;
+}
+
+/* Removes the last bucket. If there is no memory to chain what it holds to
+ * another, it stays. */
+LAWN_STORE_NOINLINE static bool
+lawn_store_table_shrink(struct lawn_store_table *table)
+{
+    uint64_t number = table->buckets - 1;
+    struct lawn_store_bucket *from = lawn_store_table_bucket(table, number);
+    struct lawn_store_bucket *to =
+        lawn_store_table_bucket(table, number - lawn_store_table_power(number));
+
+    if (!lawn_store_table_spare(
+            table, lawn_store_table_chain(lawn_store_table_records(from) +
+                                          lawn_store_table_records(to)))) {
+        lawn_store_table_spare_none(table);
+        return false;
+    }
+    while (from->used > 0) {
+        (void)lawn_store_table_put(table, to, from->entry[0], from->tag[0]);
+        lawn_store_table_drop(table, from, from, 0);
+    }
+    lawn_store_table_spare_none(table);
+    lawn_store_table_set_buckets(table, number);
+    lawn_store_table_retract(table);
+    return true;
+}
+
+bool
+lawn_store_table_add(struct lawn_store_table *table, uint64_t hash,
+                     struct lawn_store_record *record)
+{
+    if (!lawn_store_table_put(table, lawn_store_table_home(table, hash), record,
+                              lawn_store_table_tag(hash))) {
+        return false;
+    }
+    table->count++;
+    if (LAWN_STORE_UNLIKELY(table->count * LAWN_STORE_TABLE_PER >
+                            table->buckets * LAWN_STORE_TABLE_MOST)) {
+        (void)lawn_store_table_grow(table);
+    }
+    return true;
+}
+
+void
+lawn_store_table_remove(struct lawn_store_table *table,
+                        const struct lawn_store_found *found)
+{
+    lawn_store_table_drop(table, found->home, found->bucket, found->entry);
+    table->count--;
+    if (LAWN_STORE_UNLIKELY(table->count * LAWN_STORE_TABLE_PER <
+                                table->buckets * LAWN_STORE_TABLE_FEWEST &&
+                            table->buckets > table->least)) {
+        (void)lawn_store_table_shrink(table);
+    }
+}
+
+void
+lawn_store_table_take(struct lawn_store_table *table, uint64_t hash,
+                      const struct lawn_store_record *record)
+{
+    struct lawn_store_found found = {NULL, NULL, NULL, 0};
+
+    found.home = found.bucket = lawn_store_table_home(table, hash);
+    while (found.bucket->entry[found.entry] != record) {
+        if (++found.entry >= found.bucket->used) {
+            found.bucket = lawn_store_table_next(found.bucket);
+            found.entry = 0;
+            LAWN_STORE_EXPECT(found.bucket != NULL,
+                              "a timer's id was overwritten");
+        }
+    }
+    lawn_store_table_remove(table, &found);
+}
+
+bool
+lawn_store_table_init(struct lawn_store_table *table,
+                      struct lawn_store_slots *slots, const uint64_t key[2])
+{
+    size_t size = LAWN_STORE_TABLE_LEAST * sizeof(struct lawn_store_bucket);
+    void *segment = lawn_store_memory_take(slots->memory, size);
+
+    if (segment == NULL) {
+        return false;
+    }
+    memset(table, 0, sizeof *table);
+    memset(segment, 0, size);
+    table->memory = slots->memory;
+    table->slots = slots;
+    table->key[0] = key[0];
+    table->key[1] = key[1];
+    table->least = LAWN_STORE_TABLE_LEAST;
+    table->first = LAWN_STORE_TABLE_LEAST;
+    lawn_store_table_set_buckets(table, LAWN_STORE_TABLE_LEAST);
+    if (!lawn_store_pointers_add(&table->segments, table->memory,
+                                 (uintptr_t)segment)) {
+        lawn_store_memory_give(table->memory, segment, size);
+        return false;
+    }
+    return true;
+}
+
+void
+lawn_store_table_fini(struct lawn_store_table *table)
+{
+    lawn_store_table_clear(table);
+    while (table->segments.count > 0) {
+        uint64_t number = table->segments.count - 1;
+
+        lawn_store_memory_give(
+            table->memory,
+            (void *)*lawn_store_pointers_at(&table->segments, number),
+            number > 0 ? LAWN_STORE_BLOCK
+                       : table->first * sizeof(struct lawn_store_bucket));
+        lawn_store_pointers_drop(&table->segments, table->memory);
+    }
+}
+
+bool
+lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
+{
+    uint64_t before = table->buckets;
+    uint64_t least = records / LAWN_STORE_TABLE_MOST * LAWN_STORE_TABLE_PER +
+                     LAWN_STORE_TABLE_PER;
+
+    while (table->buckets < least) {
+        if (!lawn_store_table_grow(table)) {
+            int error = table->memory->error;
+
+            while (table->buckets > before && lawn_store_table_shrink(table)) {
+            }
+            table->memory->error = error;
+            return false;
+        }
+    }
+    table->least = least;
+    return true;
+}
+
+void
+lawn_store_table_clear(struct lawn_store_table *table)
+{
+    uint64_t number;
+
+    for (number = 0; number < table->buckets; number++) {
+        struct lawn_store_bucket *home = lawn_store_table_bucket(table, number);
+        struct lawn_store_bucket *bucket = lawn_store_table_next(home);
+
+        while (bucket != NULL) {
+            struct lawn_store_bucket *next = lawn_store_table_next(bucket);
+
+            lawn_store_slots_give(table->slots, bucket, bucket->place);
+            bucket = next;
+        }
+        home->used = 0;
+        home->chained = false;
+    }
+    table->count = 0;
+    while (table->buckets > table->least) {
+        (void)lawn_store_table_shrink(table);
+    }
+}
+
+static bool
+lawn_store_table_wrong(FILE *out, const char *what, uint64_t number)
+{
+    if (out != NULL) {
+        (void)fprintf(out, "bucket %llu: %s\n", (unsigned long long)number,
+                      what);
+    }
+    return false;
+}
+
+/* One bucket of a chain. */
+static bool
+lawn_store_table_check_bucket(const struct lawn_store_table *table,
+                              const struct lawn_store_bucket *bucket,
+                              uint64_t number, FILE *out)
+{
+    unsigned i;
+
+    if (bucket->used > LAWN_STORE_BUCKET_ENTRIES - bucket->chained ||
+        (bucket->chained && (bucket->used != LAWN_STORE_BUCKET_ENTRIES - 1 ||
+                             lawn_store_table_next(bucket)->used < 2))) {
+        return lawn_store_table_wrong(out, "is not filled in order", number);
+    }
+    for (i = 0; i < bucket->used; i++) {
+        const struct lawn_store_record *record =
+            (const struct lawn_store_record *)bucket->entry[i];
+        uint64_t hash =
+            lawn_store_table_hash(table, record->id, record->id_size);
+
+        if (lawn_store_table_number(table, hash) != number) {
+            return lawn_store_table_wrong(out, "holds another's id", number);
+        }
+        if (lawn_store_table_tag(hash) != bucket->tag[i]) {
+            return lawn_store_table_wrong(out, "has a wrong tag", number);
+        }
+        if (lawn_store_table_find(table, hash, record->id, record->id_size)
+                .record != record) {
+            return lawn_store_table_wrong(out, "holds an id twice [S1]",
+                                          number);
+        }
+    }
+    return true;
+}
+
+bool
+lawn_store_table_check(const struct lawn_store_table *table, size_t *bytes,
+                       FILE *out)
+{
+    uint64_t records = 0;
+    uint64_t number;
+
+    for (number = 0; number < table->buckets; number++) {
+        const struct lawn_store_bucket *bucket =
+            lawn_store_table_bucket(table, number);
+
+        for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
+            if (!lawn_store_table_check_bucket(table, bucket, number, out)) {
+                return false;
+            }
+            records += bucket->used;
+        }
+    }
+    if (records != table->count) {
+        return lawn_store_table_wrong(out, "records miscounted", records);
+    }
+    *bytes += lawn_store_memory_cost(
+        table->memory, table->first * sizeof(struct lawn_store_bucket));
+    *bytes += (table->segments.count - 1) *
+              lawn_store_memory_cost(table->memory, LAWN_STORE_BLOCK);
+    return true;
+}
