@@ -102,8 +102,8 @@ struct lawn_store_timer {
     const void *payload; /* aligned to 8 bytes; never NULL */
     size_t payload_size;
     uint64_t deadline;
-    uint64_t ttl; /* that it was last started or touched with; of a start with
-                     a deadline, what was left until then, at least 1 */
+    uint64_t ttl; /* that it was last started or touched with, or what was left
+                     then until the deadline; at least 1 */
 };
 
 /* A new store. NULL with errno ENOMEM if there is no memory, or as the system
@@ -161,7 +161,10 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
 /* Moves the clock to now and fires timers with a deadline <= now, at most
  * budget of them, as lawn_mow() does, and returns how many this call fired.
  * Unlike lawn_mow() it may be called in a callback, and then goes on where the
- * mow outside has got to: the timers it fires, that one does not. */
+ * mow outside has got to: the timers it fires, that one does not. At the last
+ * tick, LAWN_NEVER - 1, what a callback starts is due at once, and may fire in
+ * the mow under way; but a mow fires no more timers there than there were when
+ * it began. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
@@ -238,7 +241,8 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
 
 /* Reads a snapshot into a store that holds no timers, and no further than to
  * its end. The clock stays as it is: tell the store the time first. Timers
- * keep their deadlines; what is overdue fires in the next mow. 0; -ENOTEMPTY
+ * keep their deadlines; what is overdue fires in the next mow; in a callback
+ * it counts as due at now + 1 [P6]. 0; -ENOTEMPTY
  * if there are timers; an enum lawn_store_error; -ENOMEM, -ENOSPC; or what read
  * returned. Unless 0, the store is as it was [S2]. O(timers and their bytes);
  * memory O(what was read), whatever it claims. */

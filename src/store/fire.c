@@ -60,6 +60,11 @@ lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
     size_t fired = 0;
 
     lawn_set_now(store->lawn, now);
+    /* At the last tick what callbacks start is due at once: but a mow ends. */
+    if (lawn_now(store->lawn) == LAWN_NEVER - 1 &&
+        budget > store->table.count) {
+        budget = store->table.count;
+    }
     store->mows++;
     while (fired < budget && !store->dying) {
         struct lawn_store_record *record =

@@ -56,11 +56,15 @@ lawn_store_slots_size(size_t bytes, uint32_t *slot)
     return LAWN_STORE_SLOTS_FINE / 8 + (shift - 5) * 8 + (unsigned)steps - 8;
 }
 
-/* Bytes of a slab up to its first slot. */
+/* Bytes of a slab up to its first slot. Slots of whole cache lines begin on
+ * one. */
 static size_t
-lawn_store_slots_head(uint32_t slots)
+lawn_store_slots_head(uint32_t slots, uint32_t slot)
 {
-    return sizeof(struct lawn_store_slab) + (slots + 63) / 64 * 8;
+    size_t head = sizeof(struct lawn_store_slab) + (slots + 63) / 64 * 8;
+    size_t align = slot % LAWN_STORE_LINE == 0 ? LAWN_STORE_LINE : 8;
+
+    return (head + align - 1) / align * align;
 }
 
 /* How many slots a further slab of this size has. */
@@ -75,7 +79,7 @@ lawn_store_slots_many(const struct lawn_store_size *size, uint32_t slot)
     if (size->slots < LAWN_STORE_SLOTS_LEAST) {
         return LAWN_STORE_SLOTS_LEAST;
     }
-    while (lawn_store_slots_head(many) + (size_t)many * slot >
+    while (lawn_store_slots_head(many, slot) + (size_t)many * slot >
            LAWN_STORE_BLOCK) {
         many--;
     }
@@ -133,7 +137,7 @@ lawn_store_slots_add(struct lawn_store_slots *slots, enum lawn_store_kind kind,
                      struct lawn_store_size *size, uint32_t slot)
 {
     uint32_t many = lawn_store_slots_many(size, slot);
-    size_t head = lawn_store_slots_head(many);
+    size_t head = lawn_store_slots_head(many, slot);
     size_t bytes = head + (size_t)many * slot;
     struct lawn_store_slab *slab;
 

@@ -306,10 +306,14 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
     return 0;
 }
 
-/* What an id has in the table. Too long an id has nothing. */
+/* What an id has in the table. */
 static struct lawn_store_found
 lawn_store_find(const struct lawn_store *store, const void *id, size_t id_size)
 {
+    if (LAWN_STORE_UNLIKELY(id_size > LAWN_STORE_ID_MAX)) {
+        /* Nothing; and nobody knows what it would cost to read it. */
+        return (struct lawn_store_found){NULL, NULL, NULL, 0};
+    }
     return lawn_store_table_find(
         &store->table, lawn_store_table_hash(&store->table, id, id_size), id,
         id_size);
@@ -450,8 +454,9 @@ lawn_store_restore_begin(struct lawn_store *store, uint64_t first)
 {
     uint64_t now = lawn_now(store->lawn);
 
-    /* The lawn's index begins where it was placed, whatever its clock says. */
-    if (first <= now) {
+    /* The lawn's index begins where it was placed, whatever its clock says. In
+     * a callback it stays, and what is overdue waits for a later mow [P6]. */
+    if (first <= now && store->mows == 0) {
         lawn_store_place(store, first - 1);
         lawn_set_now(store->lawn, now);
     }
@@ -463,6 +468,7 @@ lawn_store_restore(struct lawn_store *store,
 {
     uint64_t hash;
     struct lawn_store_record *record;
+    uint64_t deadline = timer->deadline;
     int error = 0;
 
     if (timer->id_size > LAWN_STORE_ID_MAX ||
@@ -479,8 +485,11 @@ lawn_store_restore(struct lawn_store *store,
     if (record == NULL) {
         return error;
     }
+    if (store->mows > 0 && deadline <= lawn_now(store->lawn)) {
+        deadline = lawn_now(store->lawn) + 1;
+    }
     record->ttl = timer->ttl;
     lawn_start_as(store->lawn, &record->timer, on_blade ? timer->ttl : 0,
-                  timer->deadline);
+                  deadline);
     return 0;
 }

@@ -8,6 +8,8 @@
 #include "expect.h"
 #include "hash.h"
 
+#include <errno.h>
+
 #define LAWN_STORE_TABLE_BITS 10u
 #define LAWN_STORE_TABLE_SEGMENT (UINT64_C(1) << LAWN_STORE_TABLE_BITS)
 #define LAWN_STORE_TABLE_LEAST 4u
@@ -43,10 +45,26 @@ lawn_store_table_home(const struct lawn_store_table *table, uint64_t hash)
     return lawn_store_table_bucket(table, lawn_store_table_number(table, hash));
 }
 
-static inline uint16_t
-lawn_store_table_tag(uint64_t hash)
+/* A bucket whose number is made of so many bits of the hash holds the 16 bits
+ * from here on as tags: 8 to 15 of them say more than the number does, and the
+ * first of those says where a record goes when the bucket is split. So records
+ * need to be read for that only if the bits come to a multiple of 8. */
+static inline unsigned
+lawn_store_table_shift(unsigned bits)
 {
-    return (uint16_t)(hash >> 48);
+    return bits & ~7u;
+}
+
+static inline uint16_t
+lawn_store_table_tag(const struct lawn_store_table *table, uint64_t number,
+                     uint64_t hash)
+{
+    /* Those from number - power up to power are still to be split. */
+    uint64_t power = (table->mask + 1) / 2;
+    bool split =
+        number - (table->buckets - power) >= table->mask + 1 - table->buckets;
+
+    return (uint16_t)(hash >> (split ? table->shift : table->shift_unsplit));
 }
 
 static inline struct lawn_store_bucket *
@@ -72,27 +90,42 @@ lawn_store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
     LAWN_STORE_PREFETCH(lawn_store_table_home(table, hash));
 }
 
+/* A bit for each record of a bucket with that tag. Without branches: what the
+ * processor cannot foretell would keep it from going on to the next call while
+ * this bucket is on its way from memory. */
+static inline unsigned
+lawn_store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
+{
+    const uint16_t *tags = bucket->tag;
+    unsigned match = (tags[0] == tag) * 1u | (tags[1] == tag) * 2u |
+                     (tags[2] == tag) * 4u | (tags[3] == tag) * 8u |
+                     (tags[4] == tag) * 16u | (tags[5] == tag) * 32u;
+
+    return match & ((1u << bucket->used) - 1);
+}
+
 struct lawn_store_found
 lawn_store_table_find(const struct lawn_store_table *table, uint64_t hash,
                       const void *id, size_t id_size)
 {
     struct lawn_store_found found = {NULL, NULL, NULL, 0};
-    struct lawn_store_bucket *bucket = lawn_store_table_home(table, hash);
-    uint16_t tag = lawn_store_table_tag(hash);
+    uint64_t number = lawn_store_table_number(table, hash);
+    struct lawn_store_bucket *bucket = lawn_store_table_bucket(table, number);
+    uint16_t tag = lawn_store_table_tag(table, number, hash);
 
     found.home = bucket;
     for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
-        unsigned i;
+        unsigned match = lawn_store_table_match(bucket, tag);
 
-        for (i = 0; i < bucket->used; i++) {
+        for (; match != 0; match &= match - 1) {
+            unsigned entry = (unsigned)__builtin_ctz(match);
             struct lawn_store_record *record =
-                (struct lawn_store_record *)bucket->entry[i];
+                (struct lawn_store_record *)bucket->entry[entry];
 
-            if (bucket->tag[i] == tag &&
-                lawn_store_record_is(record, id, id_size)) {
+            if (lawn_store_record_is(record, id, id_size)) {
                 found.record = record;
                 found.bucket = bucket;
-                found.entry = i;
+                found.entry = entry;
                 return found;
             }
         }
@@ -213,8 +246,8 @@ lawn_store_table_spare_none(struct lawn_store_table *table)
     }
 }
 
-/* How many records there are in a bucket and its chain, and how many chained
- * buckets that takes. */
+/* How many records there are in a bucket and its chain; and how many chained
+ * buckets so many take. */
 static uint64_t
 lawn_store_table_records(const struct lawn_store_bucket *bucket)
 {
@@ -309,36 +342,57 @@ lawn_store_table_set_buckets(struct lawn_store_table *table, uint64_t buckets)
 {
     uint64_t power = lawn_store_table_power(buckets);
 
+    unsigned bits;
+
     table->buckets = buckets;
     table->mask = power == buckets ? power - 1 : power * 2 - 1;
+    bits = (unsigned)__builtin_popcountll(table->mask);
+    table->shift = lawn_store_table_shift(bits);
+    table->shift_unsplit = lawn_store_table_shift(bits - 1);
 }
 
-/* Moves what has that bit in its hash. There are spare buckets enough. */
-static void
-lawn_store_table_split(struct lawn_store_table *table,
-                       struct lawn_store_bucket *from,
-                       struct lawn_store_bucket *to, uint64_t bit)
+/* An entry of a bucket and its chain, by its number among them. */
+static struct lawn_store_found
+lawn_store_table_entry(struct lawn_store_bucket *home, uint64_t number)
 {
-    uint64_t left = lawn_store_table_records(from);
-    uint64_t kept = 0;
+    struct lawn_store_found found = {NULL, home, home, 0};
 
-    for (; left > 0; left--) {
-        struct lawn_store_bucket *bucket = from;
-        uint64_t i = kept;
-        const struct lawn_store_record *record;
+    while (number >= found.bucket->used) {
+        number -= found.bucket->used;
+        found.bucket = lawn_store_table_next(found.bucket);
+    }
+    found.entry = (unsigned)number;
+    found.record = (struct lawn_store_record *)found.bucket->entry[number];
+    return found;
+}
 
-        while (i >= bucket->used) {
-            i -= bucket->used;
-            bucket = lawn_store_table_next(bucket);
-        }
-        record = (const struct lawn_store_record *)bucket->entry[i];
-        if ((lawn_store_table_hash(table, record->id, record->id_size) & bit) ==
-            0) {
-            kept++;
-        } else {
-            (void)lawn_store_table_put(table, to, bucket->entry[i],
-                                       bucket->tag[i]);
-            lawn_store_table_drop(table, from, bucket, (unsigned)i);
+static void
+lawn_store_table_fetch(const struct lawn_store_bucket *bucket)
+{
+    unsigned i;
+
+    for (i = 0; i < bucket->used; i++) {
+        LAWN_STORE_PREFETCH(bucket->entry[i]);
+    }
+}
+
+/* Gives the records of a bucket and its chain other tags. */
+static void
+lawn_store_table_retag(const struct lawn_store_table *table,
+                       struct lawn_store_bucket *bucket, unsigned shift)
+{
+    unsigned i;
+
+    lawn_store_table_fetch(bucket);
+    for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
+        for (i = 0; i < bucket->used; i++) {
+            const struct lawn_store_record *record =
+                (const struct lawn_store_record *)bucket->entry[i];
+
+            bucket->tag[i] =
+                (uint16_t)(lawn_store_table_hash(table, record->id,
+                                                 record->id_size) >>
+                           shift);
         }
     }
 }
@@ -349,19 +403,19 @@ lawn_store_table_grow(struct lawn_store_table *table)
 {
     uint64_t number = table->buckets;
     uint64_t power = lawn_store_table_power(number);
-    struct lawn_store_bucket *to;
+    unsigned bit = (unsigned)__builtin_ctzll(power);
+    unsigned shift = lawn_store_table_shift(bit);
     struct lawn_store_bucket *from;
-    unsigned i;
+    struct lawn_store_bucket *to;
+    uint64_t left;
+    uint64_t kept = 0;
 
     if (!lawn_store_table_extend(table)) {
         return false;
     }
     from = lawn_store_table_bucket(table, number - power);
-    for (i = 0; i < from->used; i++) {
-        LAWN_STORE_PREFETCH(from->entry[i]);
-    }
-    if (!lawn_store_table_spare(
-            table, lawn_store_table_chain(lawn_store_table_records(from)))) {
+    left = lawn_store_table_records(from);
+    if (!lawn_store_table_spare(table, lawn_store_table_chain(left))) {
         lawn_store_table_spare_none(table);
         lawn_store_table_retract(table);
         return false;
@@ -370,7 +424,21 @@ lawn_store_table_grow(struct lawn_store_table *table)
     to = lawn_store_table_bucket(table, number);
     to->used = 0;
     to->chained = false;
-    lawn_store_table_split(table, from, to, power);
+    for (; left > 0; left--) {
+        struct lawn_store_found found = lawn_store_table_entry(from, kept);
+        uint16_t tag = found.bucket->tag[found.entry];
+
+        if ((tag >> (bit - shift) & 1) == 0) {
+            kept++;
+        } else {
+            (void)lawn_store_table_put(table, to, found.record, tag);
+            lawn_store_table_drop(table, from, found.bucket, found.entry);
+        }
+    }
+    if (lawn_store_table_shift(bit + 1) != shift) {
+        lawn_store_table_retag(table, from, bit + 1);
+        lawn_store_table_retag(table, to, bit + 1);
+    }
     lawn_store_table_spare_none(table);
     return true;
 }
@@ -381,9 +449,12 @@ LAWN_STORE_NOINLINE static bool
 lawn_store_table_shrink(struct lawn_store_table *table)
 {
     uint64_t number = table->buckets - 1;
+    uint64_t power = lawn_store_table_power(number);
+    unsigned bit = (unsigned)__builtin_ctzll(power);
+    unsigned shift = lawn_store_table_shift(bit);
     struct lawn_store_bucket *from = lawn_store_table_bucket(table, number);
     struct lawn_store_bucket *to =
-        lawn_store_table_bucket(table, number - lawn_store_table_power(number));
+        lawn_store_table_bucket(table, number - power);
 
     if (!lawn_store_table_spare(
             table, lawn_store_table_chain(lawn_store_table_records(from) +
@@ -395,6 +466,9 @@ lawn_store_table_shrink(struct lawn_store_table *table)
         (void)lawn_store_table_put(table, to, from->entry[0], from->tag[0]);
         lawn_store_table_drop(table, from, from, 0);
     }
+    if (lawn_store_table_shift(bit + 1) != shift) {
+        lawn_store_table_retag(table, to, shift);
+    }
     lawn_store_table_spare_none(table);
     lawn_store_table_set_buckets(table, number);
     lawn_store_table_retract(table);
@@ -405,8 +479,11 @@ bool
 lawn_store_table_add(struct lawn_store_table *table, uint64_t hash,
                      struct lawn_store_record *record)
 {
-    if (!lawn_store_table_put(table, lawn_store_table_home(table, hash), record,
-                              lawn_store_table_tag(hash))) {
+    uint64_t number = lawn_store_table_number(table, hash);
+
+    if (!lawn_store_table_put(table, lawn_store_table_bucket(table, number),
+                              record,
+                              lawn_store_table_tag(table, number, hash))) {
         return false;
     }
     table->count++;
@@ -498,6 +575,12 @@ lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
     uint64_t least = records / LAWN_STORE_TABLE_MOST * LAWN_STORE_TABLE_PER +
                      LAWN_STORE_TABLE_PER;
 
+    /* What can never be had is not to be tried, bucket by bucket. */
+    if (least > table->memory->max / sizeof(struct lawn_store_bucket)) {
+        table->memory->error =
+            table->memory->max == SIZE_MAX ? -ENOMEM : -ENOSPC;
+        return false;
+    }
     while (table->buckets < least) {
         if (!lawn_store_table_grow(table)) {
             int error = table->memory->error;
@@ -534,6 +617,10 @@ lawn_store_table_clear(struct lawn_store_table *table)
     while (table->buckets > table->least) {
         (void)lawn_store_table_shrink(table);
     }
+    /* Nothing else keeps room that is not used yet. */
+    while (table->buckets <= table->first / 2 &&
+           lawn_store_table_resize_first(table, table->first / 2)) {
+    }
 }
 
 static bool
@@ -568,7 +655,7 @@ lawn_store_table_check_bucket(const struct lawn_store_table *table,
         if (lawn_store_table_number(table, hash) != number) {
             return lawn_store_table_wrong(out, "holds another's id", number);
         }
-        if (lawn_store_table_tag(hash) != bucket->tag[i]) {
+        if (lawn_store_table_tag(table, number, hash) != bucket->tag[i]) {
             return lawn_store_table_wrong(out, "has a wrong tag", number);
         }
         if (lawn_store_table_find(table, hash, record->id, record->id_size)

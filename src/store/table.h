@@ -35,8 +35,10 @@ struct lawn_store_table {
     uint64_t count;   /* records */
     uint64_t buckets; /* but those chained */
     uint64_t mask;    /* the least 2^k - 1 that is not below buckets - 1 */
-    uint64_t least;   /* buckets that it does not shrink below */
-    uint64_t first;   /* buckets that there is room for in segment 0 */
+    unsigned shift;   /* which bits of the hash are tags, in a bucket of k */
+    unsigned shift_unsplit; /* bits, and in one that is yet to be split */
+    uint64_t least;         /* buckets that it does not shrink below */
+    uint64_t first;         /* buckets that there is room for in segment 0 */
     struct lawn_store_pointers segments;
     struct lawn_store_bucket *spare; /* chained by entry[0], for a change that
                                         must not fail half-way */
