@@ -41,8 +41,8 @@
  *                        restarted, or is still running
  *   P4  order            timers fire in the order of their deadlines, within
  *                        and across mows; those of one TTL in the order in
- *                        which they were started (an exception stands at
- *                        lawn_set_resolution())
+ *                        which they were started (exceptions stand at
+ *                        lawn_set_resolution() and lawn_start_as())
  *   P5  stop is final    after lawn_stop() returned true the timer does not
  *                        fire, even if it was due in the mow under way
  *   P6  re-entrancy      a timer is idle when its callback runs; the callback
@@ -249,28 +249,35 @@ uint64_t lawn_deadline(const struct lawn_timer *timer);
  * O(1). */
 uint64_t lawn_due(const struct lawn_timer *timer);
 
-/* Called by lawn_each() with each timer and its TTL, 0 if it is on no blade.
- * Changes nothing in the lawn. False: that is enough. */
+/* Called by lawn_each() with each timer and its TTL; 0 if it is on no blade, or
+ * on one that takes no more since the resolution was changed. Changes nothing
+ * in the lawn. False: that is enough. */
 typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
 
-/* Visits all running timers: first those on no blade, then blade by blade;
- * those of one TTL and one deadline in the order in which they would fire. To
- * save them, or to move them to another lawn: started there by
- * lawn_start_as() in the same order they fire in the same order. True: all were
- * visited. Allowed at any time, callbacks included. O(timers + blades + slots).
- */
+/* Visits all running timers: first those on no blade, then TTL by TTL; those of
+ * one TTL and one deadline in the order in which they would fire. To save them,
+ * or to move them to another lawn: started there by lawn_start_as() in this
+ * order, they fire in the order in which they would have fired here, as far as
+ * P4 says one. True: all were visited. Allowed at any time, callbacks included.
+ * O(timers + blades + slots). */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
-/* Starts a timer that is due at deadline as one of the timers of a TTL, as if
- * it had been started ttl before that; with a ttl of 0 it goes to no blade. The
- * deadline is taken as it is, not rounded to the resolution. It may have
- * passed: the timer then fires in the next mow, and not behind those that are
- * due later; only a deadline before that of a timer that has fired already
- * counts as that, and in a callback one that is not after now as now + 1 [P6].
- * If timers of the TTL with later deadlines are there already, or the deadline
- * lies after now + ttl, it goes to no blade, and may then fire before timers of
- * the same TTL and deadline that were started earlier; otherwise P4 holds. O(1)
- * at worst. */
+/* Starts or restarts a timer that is due at deadline as one of the timers of a
+ * TTL, as if it had been started ttl before that; with a ttl of 0, or LAWN_NEVER,
+ * it goes to no blade. The deadline is not rounded to the resolution; one above
+ * LAWN_NEVER - 1 counts as that [P9].
+ * It may have passed: the timer then fires in the next mow, and not behind those
+ * that are due later. But a deadline before the time that mows have come to
+ * counts as that time: at first it is the one that the lawn was made with, and
+ * it is neither before a deadline that has fired nor after the lawn_now() of the
+ * last mow. So to load timers of which some are overdue, make the lawn with the
+ * deadline of the earliest, then tell it the present by lawn_set_now(). In a
+ * callback a deadline that is not after now counts as now + 1 [P6].
+ * If timers of the TTL with later deadlines are running, or if the clock has
+ * moved since others of the TTL and deadline were started, it may fire before
+ * the latter; otherwise P4 holds. In the first case, and if it is due after what
+ * lawn_start() would make of the TTL, it goes to no blade. Cannot fail. O(1) at
+ * worst. */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 

@@ -75,6 +75,18 @@ lawn_check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
     return true;
 }
 
+/* Whether a blade's last timer is due after what a start would append. */
+static bool
+lawn_check_late(const struct lawn *lawn, const struct lawn_blade *blade)
+{
+    uint64_t limit = lawn_ticks_round_up(
+        lawn_ticks_after(lawn->now, blade->ttl), lawn->resolution);
+
+    return blade->ttl != LAWN_NEVER && !lawn_list_empty(&blade->queue) &&
+           lawn_link_deadline(lawn_list_prev(lawn_key(lawn), &blade->queue)) >
+               limit;
+}
+
 static bool
 lawn_check_blade(struct lawn_checking *checking, const struct lawn_blade *blade)
 {
@@ -103,6 +115,10 @@ lawn_check_blade(struct lawn_checking *checking, const struct lawn_blade *blade)
     if (!lawn_list_empty(&blade->queue) &&
         blade->tip > lawn_link_deadline(blade->queue.next)) {
         return lawn_check_fails(checking, "[I3] a tip after its blade's head",
+                                blade);
+    }
+    if (lawn_check_late(checking->lawn, blade)) {
+        return lawn_check_fails(checking, "[I1] a timer too late for its blade",
                                 blade);
     }
     return true;

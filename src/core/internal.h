@@ -7,7 +7,8 @@
  *
  * INVARIANTS. Between any two calls, and whenever a callback runs:
  *   [I1] a blade's timers stand in the order of their deadlines, and those of
- *        equal deadlines in the order in which they were started
+ *        equal deadlines in the order in which they were started; none is
+ *        later than one that a start of its TTL would append now
  *   [I2] links agree: x->next->prev == x and x->prev->next == x
  *   [I3] a blade that holds timers has a tip in the index, at a time not after
  *        its head's deadline. Stopping a timer touches no tip, so a tip may be

@@ -254,24 +254,34 @@ lawn_start_on(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     }
 }
 
-/* Puts a timer that has its deadline on the blade of its TTL, which may be
- * away from home; or on a free one; else into the index itself. While most
- * blades are taken only one miss in eight looks for a free one: a TTL in
- * steady use gets its blade soon enough, the others save the search. */
-LAWN_NOINLINE static void
-lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+/* The blade of a TTL, which may be away from home; or a free one, which counts
+ * as a miss; or NULL. While most blades are taken only one miss in eight looks
+ * for a free one: a TTL in steady use gets its blade soon enough, the others
+ * save the search. */
+static inline struct lawn_blade *
+lawn_start_seek(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
     struct lawn_blades *blades = &lawn->blades;
-    struct lawn_blade *blade = lawn_blades_find(blades, ttl, timer->deadline);
+    struct lawn_blade *blade = lawn_blades_find(blades, ttl, deadline);
 
     if (blade == NULL &&
         (lawn->tips.count <= blades->homes / 4 * 3 || lawn->misses % 8 == 0)) {
-        blade = lawn_blades_claim(blades, ttl, timer->deadline);
+        blade = lawn_blades_claim(blades, ttl, deadline);
         if (blade != NULL) {
             lawn->claims++;
             lawn_start_missed(lawn);
         }
     }
+    return blade;
+}
+
+/* Puts a timer that has its deadline on a blade of its TTL, or into the index
+ * itself. */
+LAWN_NOINLINE static void
+lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+{
+    struct lawn_blade *blade = lawn_start_seek(lawn, ttl, timer->deadline);
+
     if (blade != NULL) {
         lawn_start_on(lawn, timer, ttl, blade);
     } else {
@@ -279,23 +289,44 @@ lawn_start_near(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
+/* Puts a timer that is due at the last tick into the queue for that. */
+static inline void
+lawn_start_last(struct lawn *lawn, struct lawn_timer *timer)
+{
+    lawn_list_append(lawn_key(lawn), &lawn->last, &timer->link);
+    lawn_start_bound(lawn, LAWN_LAST, &lawn->last);
+    lawn_start_missed(lawn);
+}
+
+/* The deadline that a start of the TTL has now: at most LAWN_LAST, and a
+ * multiple of the resolution. */
+static inline uint64_t
+lawn_start_due(const struct lawn *lawn, uint64_t ttl)
+{
+    uint64_t deadline = lawn_ticks_after(lawn->now, ttl);
+
+    return lawn->resolution == 1
+               ? deadline
+               : lawn_ticks_round_up(deadline, lawn->resolution);
+}
+
+/* A trial counts every start. */
+static inline void
+lawn_start_tried(struct lawn *lawn)
+{
+    if (lawn->habits.trial && --lawn->habits.left == 0) {
+        lawn_habits_ask(lawn);
+    }
+}
+
 /* A timer whose deadline has to be rounded or cut, or anything else. */
 LAWN_NOINLINE static void
 lawn_start_any(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
-    uint64_t deadline = lawn_ticks_after(lawn->now, ttl);
-
-    if (lawn->habits.trial && --lawn->habits.left == 0) {
-        lawn_habits_ask(lawn);
-    }
-    if (lawn->resolution != 1) {
-        deadline = lawn_ticks_round_up(deadline, lawn->resolution);
-    }
-    timer->deadline = deadline;
-    if (deadline == LAWN_LAST) {
-        lawn_list_append(lawn_key(lawn), &lawn->last, &timer->link);
-        lawn_start_bound(lawn, deadline, &lawn->last);
-        lawn_start_missed(lawn);
+    lawn_start_tried(lawn);
+    timer->deadline = lawn_start_due(lawn, ttl);
+    if (timer->deadline == LAWN_LAST) {
+        lawn_start_last(lawn, timer);
     } else if (lawn->habits.alone) {
         lawn_start_alone(lawn, timer);
     } else {
@@ -375,6 +406,69 @@ lawn_start_at(struct lawn *lawn, struct lawn_timer *timer, uint64_t deadline)
     lawn_start(lawn, timer, deadline > lawn->now ? deadline - lawn->now : 0);
 }
 
+/* Whether a timer of the TTL may stand on a blade with this deadline, behind
+ * what stands there already: lawn_start() appends without looking, so none may
+ * be later than what it appends [I1]. A closed blade has no TTL. */
+static inline bool
+lawn_start_fits(const struct lawn *lawn, uint64_t ttl, uint64_t deadline)
+{
+    return !lawn->habits.alone && ttl != 0 && ttl != LAWN_NEVER &&
+           deadline <= lawn_start_due(lawn, ttl);
+}
+
+/* Whether no timer on a blade is due after the deadline. */
+static inline bool
+lawn_start_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
+                  uint64_t deadline)
+{
+    const struct lawn_link *tail =
+        lawn_list_prev(lawn_key(lawn), &blade->queue);
+
+    return tail == &blade->queue || lawn_link_deadline(tail) <= deadline;
+}
+
+/* The index takes nothing before its base [I4]; a mow must not meet what its
+ * callbacks start [P6]. */
+static inline uint64_t
+lawn_start_clamp(const struct lawn *lawn, uint64_t deadline)
+{
+    if (lawn->mowing && deadline <= lawn->now) {
+        return lawn_ticks_after(lawn->now, 1);
+    }
+    if (deadline < lawn->tips.base) {
+        return lawn->tips.base;
+    }
+    return deadline < LAWN_LAST ? deadline : LAWN_LAST;
+}
+
+void
+lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
+              uint64_t deadline)
+{
+    struct lawn_blade *blade = NULL;
+
+    if (lawn_pending(timer)) {
+        lawn_list_remove(lawn_key(lawn), &timer->link);
+    } else if (++lawn->starts == 0) {
+        lawn_habits_ask(lawn);
+    }
+    lawn_start_tried(lawn);
+    deadline = lawn_start_clamp(lawn, deadline);
+    timer->deadline = deadline;
+    if (deadline == LAWN_LAST) {
+        lawn_start_last(lawn, timer);
+        return;
+    }
+    if (lawn_start_fits(lawn, ttl, deadline)) {
+        blade = lawn_start_seek(lawn, ttl, deadline);
+    }
+    if (blade != NULL && lawn_start_sorted(lawn, blade, deadline)) {
+        lawn_start_on(lawn, timer, ttl, blade);
+    } else {
+        lawn_start_alone(lawn, timer);
+    }
+}
+
 bool
 lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
 {
@@ -434,6 +528,12 @@ uint64_t
 lawn_deadline(const struct lawn_timer *timer)
 {
     return lawn_pending(timer) ? timer->deadline : LAWN_NEVER;
+}
+
+uint64_t
+lawn_due(const struct lawn_timer *timer)
+{
+    return timer->deadline;
 }
 
 void

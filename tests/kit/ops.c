@@ -29,6 +29,7 @@
 
 struct ops_timer {
     uint32_t number;
+    uint64_t visit; /* the one that came to it last */
     struct lawn_timer timer;
 };
 
@@ -49,6 +50,8 @@ struct ops {
     uint64_t own;     /* allocations made here */
     uint64_t foreign; /* allocations made elsewhere when the lawn was new */
     uint64_t unchecked;
+    uint64_t visits; /* of all timers, begun */
+    bool failed;
 };
 
 static uint32_t
@@ -95,6 +98,8 @@ compare_timer(struct ops *ops, uint32_t i)
                       deadline != LAWN_NEVER);
         script_expect(&ops->script, "P9: lawn_deadline()", lawn_deadline(timer),
                       deadline);
+        script_expect(&ops->script, "P9: lawn_due()", lawn_due(timer),
+                      ops->oracle.timers[i].due);
     }
 }
 
@@ -151,6 +156,59 @@ do_start_at(struct ops *ops, uint32_t i, uint64_t deadline)
 }
 
 static void
+do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
+{
+    struct lawn_timer *timer = timer_of(ops, i);
+    const char *broken;
+
+    lawn_start_as(ops->lawn, timer, ttl, deadline);
+    broken =
+        oracle_start_as(&ops->oracle, i, ttl, deadline, lawn_deadline(timer));
+    TELL(&ops->script, "start timer %u as one of ttl %llu at %llu: due at %llu",
+         i, (unsigned long long)ttl, (unsigned long long)deadline,
+         (unsigned long long)lawn_deadline(timer));
+    if (broken != NULL) {
+        script_fail(&ops->script, "%s (timer %u)", broken, i);
+    }
+    compare_timer(ops, i);
+}
+
+/* Of a TTL, most often one in use, or of none; due when it would be, or
+ * somewhat earlier, or overdue, or anything. */
+static void
+take_start_as(struct ops *ops, uint32_t i)
+{
+    uint8_t byte = script_take(&ops->script);
+    uint64_t ttl = byte % 16 == 0 ? 0 : script_take_ttl(&ops->script);
+    uint64_t deadline = script_later(ops->oracle.now, ttl);
+
+    switch (byte / 16 % 8) {
+    case 0:
+        break;
+    case 1:
+        deadline = script_earlier(ops->oracle.now, script_take(&ops->script));
+        break;
+    case 2:
+        deadline = script_take_extreme(&ops->script);
+        break;
+    case 3:
+        deadline = script_later(deadline, script_take(&ops->script) % 16);
+        break;
+    case 4:
+        deadline =
+            script_earlier(ops->oracle.now, script_take(&ops->script) % 16);
+        break;
+    case 5:
+        deadline =
+            script_later(ops->oracle.now, script_take(&ops->script) % 16);
+        break;
+    default:
+        deadline = script_earlier(deadline, script_take(&ops->script) % 16);
+    }
+    do_start_as(ops, i, ttl, deadline);
+}
+
+static void
 do_restart(struct ops *ops, uint32_t i)
 {
     bool known = ops->oracle.timers[i].deadline != LAWN_NEVER;
@@ -182,6 +240,7 @@ do_drop(struct ops *ops, uint32_t i)
         TELL(&ops->script, "free the memory of timer %u", i);
         free(ops->timers[i]);
         ops->timers[i] = NULL;
+        ops->oracle.timers[i].due = 0;
     }
 }
 
@@ -257,6 +316,83 @@ do_stats(struct ops *ops)
     }
 }
 
+/* Visits. */
+
+struct visited {
+    struct ops *ops;
+    uint64_t limit; /* of timers to visit */
+    uint64_t many;
+    uint32_t number[OPS_MANY_MAX]; /* in this order, as far as there is room; */
+    uint64_t ttl[OPS_MANY_MAX];    /* with this TTL */
+};
+
+static bool
+visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    struct visited *visited = (struct visited *)arg;
+    struct ops *ops = visited->ops;
+    struct ops_timer *seen = LAWN_CONTAINER(timer, struct ops_timer, timer);
+    const struct oracle_timer *t = &ops->oracle.timers[seen->number];
+    uint64_t i;
+
+    if (visited->many == visited->limit) {
+        script_fail(&ops->script,
+                    "P3: a visit went on after it was told to end");
+    }
+    if (t->deadline == LAWN_NEVER || seen->visit == ops->visits) {
+        script_fail(&ops->script, "P3: timer %u was visited %s", seen->number,
+                    t->deadline == LAWN_NEVER ? "though it is idle" : "twice");
+    }
+    seen->visit = ops->visits;
+    if (ttl != 0) {
+        script_expect(&ops->script, "P4: the TTL that is told", ttl, t->ttl);
+    }
+    for (i = 0; i < visited->many && i < OPS_MANY_MAX; i++) {
+        if (oracle_in_order(t, &ops->oracle.timers[visited->number[i]])) {
+            script_fail(&ops->script, "P4: timer %u was visited too late",
+                        seen->number);
+        }
+        if (visited->ttl[i] != 0 && ttl == 0) {
+            script_fail(&ops->script, "P4: timer %u comes after a blade",
+                        seen->number);
+        }
+    }
+    if (visited->many < OPS_MANY_MAX) {
+        visited->number[visited->many] = seen->number;
+        visited->ttl[visited->many] = ttl;
+    }
+    return ++visited->many < visited->limit;
+}
+
+/* All timers, or the first few. */
+static void
+visit_all(struct ops *ops, struct visited *visited, uint64_t limit)
+{
+    uint64_t count = ops->oracle.count;
+    bool all;
+
+    visited->ops = ops;
+    visited->limit = limit;
+    visited->many = 0;
+    ops->visits++;
+    all = lawn_each(ops->lawn, visit, visited);
+    script_expect(&ops->script, "P3: lawn_each()", all, count < limit);
+    script_expect(&ops->script, "P3: timers visited", visited->many,
+                  count < limit ? count : limit);
+}
+
+static void
+do_each(struct ops *ops)
+{
+    uint8_t byte = script_take(&ops->script);
+    struct visited visited;
+
+    if (oracle_looks(&ops->oracle)) {
+        TELL(&ops->script, "visit each");
+        visit_all(ops, &visited, byte < 64 ? 1 + byte % 8u : UINT64_MAX);
+    }
+}
+
 /* Callbacks. */
 
 /* A running timer that is due in the mow under way, near the one given. */
@@ -312,6 +448,8 @@ callback_one(struct ops *ops, uint32_t self)
     case 21:
         if (byte >= 128) {
             do_check(ops);
+        } else {
+            take_start_as(ops, other);
         }
         break;
     case 22:
@@ -320,6 +458,8 @@ callback_one(struct ops *ops, uint32_t self)
     case 23:
         if (byte >= 128) {
             do_set_resolution(ops, script_take_resolution(&ops->script));
+        } else {
+            do_each(ops);
         }
         break;
     default:
@@ -364,6 +504,8 @@ callback(struct lawn_timer *timer, void *arg)
                   lawn_pending(timer), 0);
     script_expect(&ops->script, "P6: lawn_deadline() in the callback",
                   lawn_deadline(timer), LAWN_NEVER);
+    script_expect(&ops->script, "P6: lawn_due() in the callback",
+                  lawn_due(timer), ops->oracle.timers[i].due);
     for (todo = lengths[script_take(&ops->script) % 8];
          todo > 0 && !ops->script.failed; todo--) {
         callback_one(ops, i);
@@ -449,14 +591,30 @@ free_lawn(struct ops *ops)
     ops->place = NULL;
 }
 
+/* Lawns may be made, but from now on nothing else allocates. */
 static void
-fill_lawn(struct ops *ops)
+note_allocations(struct ops *ops)
+{
+    const uint64_t *allocations = ops->script.config->allocations;
+
+    ops->foreign = allocations != NULL ? *allocations - ops->own : 0;
+}
+
+static void
+note_size(struct ops *ops)
 {
     struct lawn_stats stats;
-    uint32_t i;
 
     lawn_stats(ops->lawn, &stats);
     ops->bytes_at_first = stats.bytes;
+}
+
+static void
+fill_lawn(struct ops *ops)
+{
+    uint32_t i;
+
+    note_size(ops);
     for (i = 0; ops->script.config->fill && i < ops->oracle.many; i++) {
         do_start(ops, i, script_take_ttl(&ops->script));
     }
@@ -496,8 +654,7 @@ renew_lawn(struct ops *ops)
         ops->place = place;
         oracle_init(&ops->oracle, options.now, options.resolution);
     }
-    ops->foreign =
-        config->allocations != NULL ? *config->allocations - ops->own : 0;
+    note_allocations(ops);
     if (lawn != NULL) {
         fill_lawn(ops);
     }
@@ -512,6 +669,58 @@ op_start(struct ops *ops)
     uint32_t i = take_timer(ops);
 
     do_start(ops, i, script_take_ttl(&ops->script));
+}
+
+static void
+op_start_as(struct ops *ops)
+{
+    take_start_as(ops, take_timer(ops));
+}
+
+/* All timers go to another lawn, which is not told what the old one knew of
+ * its habits and closed blades. */
+static void
+op_move(struct ops *ops)
+{
+    uint64_t now = ops->oracle.now;
+    uint64_t next = oracle_next(&ops->oracle);
+    struct lawn_options options;
+    struct visited visited;
+    struct lawn *lawn;
+    uint64_t i;
+
+    take_options(ops, &options);
+    if (ops->oracle.many > OPS_MANY_MAX) {
+        return;
+    }
+    options.now = next < now ? next : now;
+    options.resolution = ops->oracle.resolution;
+    lawn = lawn_new(&options);
+    note_allocations(ops);
+    if (lawn == NULL) {
+        ops->script.result->refused++;
+        return;
+    }
+    TELL(&ops->script,
+         "move to a lawn of %zu blades, slot bits %u, made at %llu",
+         options.blades, options.slot_bits, (unsigned long long)options.now);
+    visit_all(ops, &visited, UINT64_MAX);
+    lawn_free(ops->lawn);
+    free(ops->place);
+    ops->lawn = lawn;
+    ops->place = NULL;
+    lawn_set_now(lawn, now);
+    for (i = 0; i < visited.many && !ops->script.failed; i++) {
+        uint32_t number = visited.number[i];
+        struct lawn_timer *timer = &ops->timers[number]->timer;
+
+        memset(timer, 0, sizeof *timer);
+        lawn_start_as(lawn, timer, visited.ttl[i],
+                      ops->oracle.timers[number].deadline);
+    }
+    oracle_move(&ops->oracle, options.now);
+    compare_all(ops);
+    note_size(ops);
 }
 
 static void
@@ -719,7 +928,8 @@ static const struct op {
     op_fn *run;
 } table[] = {
     {56, op_start},    {32, op_stop},          {14, do_next},
-    {20, op_restart},  {6, op_look},           {24, op_mow_next},
+    {20, op_restart},  {3, op_start_as},       {1, do_each},
+    {1, op_move},      {1, op_look},           {24, op_mow_next},
     {24, op_mow_step}, {16, op_start_at},      {12, op_mow_budget},
     {8, op_mow_back},  {8, op_start_row},      {8, op_set_now},
     {8, op_mow_jump},  {4, op_drop},           {4, op_mow_drain},

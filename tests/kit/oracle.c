@@ -19,6 +19,7 @@ oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution)
     oracle->mowing = false;
     oracle->until = 0;
     oracle->last = 0;
+    oracle->mown = oracle->now;
     oracle->starts = 0;
     oracle->restarts = 0;
     oracle->stops = 0;
@@ -29,6 +30,7 @@ oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution)
     }
     for (i = 0; i < oracle->many; i++) {
         oracle->timers[i].deadline = LAWN_NEVER;
+        oracle->timers[i].due = 0;
         oracle->timers[i].stopped = false;
     }
 }
@@ -37,6 +39,14 @@ bool
 oracle_looks(struct oracle *oracle)
 {
     return oracle->thorough || oracle->looks++ % 4096 == 0;
+}
+
+static uint64_t
+due_exactly(const struct oracle *oracle, uint64_t ttl)
+{
+    wide time = (wide)oracle->now + ttl;
+
+    return time < LAWN_NEVER - 1 ? (uint64_t)time : LAWN_NEVER - 1;
 }
 
 /* In 128 bits nothing can wrap. */
@@ -52,8 +62,8 @@ oracle_due(uint64_t now, uint64_t resolution, uint64_t ttl)
     return (uint64_t)(time < last ? time : last);
 }
 
-void
-oracle_start(struct oracle *oracle, uint32_t timer, uint64_t ttl)
+static void
+start(struct oracle *oracle, uint32_t timer, uint64_t ttl, uint64_t deadline)
 {
     struct oracle_timer *t = &oracle->timers[timer];
 
@@ -63,11 +73,22 @@ oracle_start(struct oracle *oracle, uint32_t timer, uint64_t ttl)
     } else {
         oracle->restarts++;
     }
-    t->ttl = ttl > 0 ? ttl : 1;
-    t->deadline = oracle_due(oracle->now, oracle->resolution, t->ttl);
+    t->ttl = ttl;
+    t->deadline = deadline;
+    t->due = deadline;
     t->order = oracle->order++;
     t->era = oracle->era;
     t->mow = oracle->mowing ? oracle->mows : 0;
+    t->now = oracle->now;
+    t->as = false;
+    t->loose = false;
+}
+
+void
+oracle_start(struct oracle *oracle, uint32_t timer, uint64_t ttl)
+{
+    ttl = ttl > 0 ? ttl : 1;
+    start(oracle, timer, ttl, oracle_due(oracle->now, oracle->resolution, ttl));
 }
 
 void
@@ -75,6 +96,80 @@ oracle_start_at(struct oracle *oracle, uint32_t timer, uint64_t deadline)
 {
     oracle_start(oracle, timer,
                  deadline > oracle->now ? deadline - oracle->now : 1);
+}
+
+/* Whether a running timer of the TTL has a later deadline. */
+static bool
+overtaken(const struct oracle *oracle, const struct oracle_timer *t)
+{
+    uint32_t i;
+
+    for (i = 0; oracle->thorough && i < oracle->many; i++) {
+        const struct oracle_timer *other = &oracle->timers[i];
+
+        if (other->ttl == t->ttl && other->deadline != LAWN_NEVER &&
+            other->deadline > t->deadline) {
+            return true;
+        }
+    }
+    return !oracle->thorough;
+}
+
+const char *
+oracle_start_as(struct oracle *oracle, uint32_t timer, uint64_t ttl,
+                uint64_t deadline, uint64_t is)
+{
+    struct oracle_timer *t = &oracle->timers[timer];
+
+    if (deadline == LAWN_NEVER) {
+        deadline = LAWN_NEVER - 1;
+    }
+    start(oracle, timer, ttl, is);
+    t->as = ttl != 0;
+    t->loose = t->as && overtaken(oracle, t);
+    if (oracle->mowing) {
+        if (deadline <= oracle->now) {
+            deadline = due_exactly(oracle, 1);
+        }
+        return is == deadline ? NULL : "P6: a deadline in a callback is wrong";
+    }
+    if (is < deadline) {
+        return "P1: a deadline is too early";
+    }
+    if (is != deadline && is > oracle->mown) {
+        return "P2: a deadline is too late";
+    }
+    return is < oracle->last ? "P4: a deadline lies before what has fired"
+                             : NULL;
+}
+
+void
+oracle_move(struct oracle *oracle, uint64_t now)
+{
+    uint32_t i;
+
+    oracle->mown = now;
+    oracle->last = 0;
+    oracle->starts = oracle->count;
+    oracle->restarts = 0;
+    oracle->stops = 0;
+    oracle->fires = 0;
+    for (i = 0; i < oracle->many; i++) {
+        struct oracle_timer *t = &oracle->timers[i];
+
+        /* What could fire before others still can. */
+        t->loose = t->as;
+        t->now = oracle->now;
+    }
+}
+
+bool
+oracle_in_order(const struct oracle_timer *earlier,
+                const struct oracle_timer *later)
+{
+    return earlier->ttl == later->ttl && earlier->deadline == later->deadline &&
+           earlier->era == later->era && earlier->order < later->order &&
+           (!later->as || (!later->loose && later->now == earlier->now));
 }
 
 bool
@@ -147,8 +242,7 @@ static const char *
 not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
 {
     struct oracle_timer *recent = &oracle->recent[t->ttl % ORACLE_RECENT];
-    bool wrong = recent->ttl == t->ttl && recent->deadline == t->deadline &&
-                 recent->era == t->era && recent->order > t->order;
+    bool wrong = oracle_in_order(t, recent);
 
     *recent = *t;
     return wrong ? OUT_OF_TURN : NULL;
@@ -166,8 +260,7 @@ not_first(const struct oracle *oracle, const struct oracle_timer *t)
         if (other->deadline < t->deadline) {
             return "P4: a timer fired while an earlier one was running";
         }
-        if (other->deadline == t->deadline && other->ttl == t->ttl &&
-            other->era == t->era && other->order < t->order) {
+        if (oracle_in_order(other, t)) {
             return OUT_OF_TURN;
         }
     }
@@ -211,6 +304,7 @@ oracle_mown(struct oracle *oracle, size_t fired, size_t budget)
     uint32_t i;
 
     oracle->mowing = false;
+    oracle->mown = oracle->now;
     if (fired > budget) {
         return "P2: a mow fired more than its budget";
     }

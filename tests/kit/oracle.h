@@ -13,10 +13,14 @@
 
 struct oracle_timer {
     uint64_t deadline; /* LAWN_NEVER: idle */
-    uint64_t ttl;      /* never 0 */
+    uint64_t due;      /* its last deadline; 0: it never had one */
+    uint64_t ttl;      /* 0 only if it was started as one of no TTL */
     uint64_t order;    /* of starting */
     uint64_t era;      /* how often the resolution had become finer */
     uint64_t mow;      /* the mow in which it was started, or 0 */
+    uint64_t now;      /* the time when it was started */
+    bool as;           /* started by lawn_start_as() with a TTL */
+    bool loose;        /* ... and it may fire before those started earlier */
     bool stopped;      /* why it is idle */
 };
 
@@ -35,6 +39,7 @@ struct oracle {
     bool mowing;
     uint64_t until; /* the time that the mow under way was given */
     uint64_t last;  /* the deadline that fired last */
+    uint64_t mown;  /* mows cannot have come further than here */
     /* What fired last, by TTL, as far as there is room. */
     struct oracle_timer recent[ORACLE_RECENT];
     uint64_t starts;
@@ -54,6 +59,20 @@ void oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution);
 void oracle_start(struct oracle *oracle, uint32_t timer, uint64_t ttl);
 void oracle_start_at(struct oracle *oracle, uint32_t timer, uint64_t deadline);
 bool oracle_stop(struct oracle *oracle, uint32_t timer);
+
+/* The lawn has made it is: which of several deadlines that may be, it knows
+ * best. Returns NULL, or which promise was broken. */
+const char *oracle_start_as(struct oracle *oracle, uint32_t timer, uint64_t ttl,
+                            uint64_t deadline, uint64_t is);
+
+/* All running timers were started again, on a lawn that was made at the given
+ * time and then told the present. */
+void oracle_move(struct oracle *oracle, uint64_t now);
+
+/* Whether the later one of two timers has to fire after the earlier one. */
+bool oracle_in_order(const struct oracle_timer *earlier,
+                     const struct oracle_timer *later);
+
 void oracle_set_now(struct oracle *oracle, uint64_t now);
 void oracle_set_resolution(struct oracle *oracle, uint64_t resolution);
 uint64_t oracle_next(const struct oracle *oracle);

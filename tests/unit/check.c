@@ -30,6 +30,12 @@ break_order(struct scene *s)
 }
 
 static void
+break_limit(struct scene *s)
+{
+    s->probe[1].timer.deadline = 301;
+}
+
+static void
 break_prev(struct scene *s)
 {
     s->probe[1].timer.link.prev = NULL;
@@ -231,6 +237,7 @@ static const struct {
     const char *message;
 } faults[] = {
     {BLADES, break_order, "[I1] a blade out of order"},
+    {BLADES, break_limit, "[I1] a timer too late for its blade"},
     {BLADES, break_prev, "[I2] links disagree"},
     {BLADES, break_next, "[I2] links disagree"},
     {BLADES, break_prev_at_the_last_tick, "[I2] links disagree"},

@@ -1,0 +1,414 @@
+/* start_as.c - timers started as of a TTL and a deadline, overdue or not; and
+ * when a timer was due. */
+#include "common.h"
+
+/* Starts a probe, and says when it is due. */
+static void
+start_as(struct scene *s, unsigned id, uint64_t ttl, uint64_t deadline)
+{
+    struct probe *probe = &s->probe[id];
+
+    lawn_start_as(s->lawn, &probe->timer, ttl, deadline);
+    probe->due = lawn_deadline(&probe->timer);
+    CHECK(lawn_pending(&probe->timer));
+    CHECK(lawn_check(s->lawn, stdout));
+}
+
+static uint64_t
+lone_of(const struct scene *s)
+{
+    return lawn_count_lone(s->lawn);
+}
+
+/* P4: a lawn made at the time of the earliest, then told the present. */
+TEST(overdue_timers_fire_in_the_order_of_their_deadlines_in_the_next_mow)
+{
+    struct lawn_options options = {.now = 1000};
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    lawn_set_now(s.lawn, 100000);
+    start_as(&s, 0, 300, 50000);
+    start_as(&s, 1, 0, 1000);
+    start_as(&s, 2, 300, 99999);
+    start_as(&s, 3, 500, 1001);
+    start_as(&s, 4, 300, 100000);
+    start_as(&s, 5, 300, 100001);
+    start_as(&s, 6, 0, 50001);
+    start_as(&s, 7, 500, 49999);
+    CHECK_EQ(lawn_next(s.lawn), 1000);
+    CHECK_EQ(mow(&s, 100000), 7);
+    CHECK_FIRED(&s, 1, 3, 7, 0, 6, 2, 4);
+    CHECK_EQ(mow(&s, 100001), 1); /* P1 */
+    CHECK_FIRED(&s, 5);
+    scene_end(&s);
+}
+
+/* P4 */
+TEST(overdue_timers_fire_in_order_with_any_budget_and_a_clock_that_is_late)
+{
+    struct lawn_options options = {.now = 10, .slot_bits = 4};
+    struct scene s;
+    unsigned id;
+
+    scene_begin_with(&s, &options);
+    lawn_set_now(s.lawn, 5000);
+    for (id = 0; id < 40; id++) {
+        start_as(&s, id, id % 3 * 100, 10 + (id * 7919u) % 4000);
+    }
+    CHECK_EQ(mow_some(&s, 1000, SIZE_MAX) + mow_some(&s, 3000, 5) +
+                 mow_some(&s, 5000, SIZE_MAX),
+             40);
+    scene_end(&s);
+}
+
+/* P1 */
+TEST(a_timer_started_as_of_a_ttl_fires_at_its_deadline_and_not_a_tick_before)
+{
+    static const uint64_t deadlines[] = {1,   2,   63,  64,  127,
+                                         128, 129, 300, 5000};
+    struct scene s;
+    int ground;
+    size_t i;
+
+    for (ground = 0; ground < GROUNDS; ground++) {
+        for (i = 0; i < COUNT(deadlines); i++) {
+            scene_begin(&s, (enum ground)ground);
+            start_as(&s, 0, 300, deadlines[i]);
+            start_as(&s, 1, 0, deadlines[i]);
+            CHECK_EQ(lawn_next(s.lawn), deadlines[i]);
+            CHECK_EQ(mow(&s, deadlines[i] - 1), 0);
+            CHECK_EQ(mow(&s, deadlines[i]), 2);
+            scene_end(&s);
+        }
+    }
+}
+
+TEST(timers_of_a_ttl_in_the_order_of_their_deadlines_share_its_blade)
+{
+    struct scene s;
+    struct lawn_stats stats;
+
+    scene_begin(&s, BLADES);
+    lawn_set_now(s.lawn, 1000);
+    start_as(&s, 0, 300, 1100);
+    start_as(&s, 1, 300, 1100);
+    start_as(&s, 2, 300, 1299);
+    start_as(&s, 3, 300, 1300);
+    start(&s, 4, 300);
+    lawn_stats(s.lawn, &stats);
+    CHECK_EQ(stats.live_blades, 1);
+    CHECK_EQ(stats.lone_starts, 0);
+    CHECK_EQ(stats.starts, 5);
+    CHECK_EQ(lone_of(&s), 0);
+    CHECK_EQ(mow(&s, 2000), 5);
+    CHECK_FIRED(&s, 0, 1, 2, 3, 4);
+    scene_end(&s);
+}
+
+/* I1: lawn_start() does not look at the tail. */
+TEST(a_timer_later_than_a_start_would_be_stays_off_the_blade)
+{
+    struct scene s;
+
+    scene_begin(&s, BLADES);
+    start_as(&s, 0, 300, 301);
+    CHECK_EQ(lone_of(&s), 1);
+    start(&s, 1, 300);
+    start_as(&s, 2, 300, 5000);
+    CHECK_EQ(lone_of(&s), 2);
+    CHECK(lawn_check(s.lawn, stdout));
+    lawn_set_now(s.lawn, 1);
+    start(&s, 3, 300);
+    CHECK(lawn_check(s.lawn, stdout));
+    CHECK_EQ(mow(&s, 5000), 4);
+    CHECK_FIRED(&s, 1, 0, 3, 2);
+    scene_end(&s);
+}
+
+/* I1 */
+TEST(a_timer_earlier_than_the_last_of_its_blade_stays_off_it)
+{
+    struct scene s;
+
+    scene_begin(&s, BLADES);
+    start(&s, 0, 300);
+    start_as(&s, 1, 300, 299);
+    CHECK_EQ(lone_of(&s), 1);
+    CHECK(stop(&s, 0));
+    start_as(&s, 2, 300, 298);
+    CHECK_EQ(lone_of(&s), 1);
+    start_as(&s, 1, 300, 298); /* restarted: behind the other, on the blade */
+    CHECK_EQ(lone_of(&s), 0);
+    start(&s, 0, 300);
+    CHECK_EQ(mow(&s, 297), 0);
+    CHECK_EQ(mow(&s, 300), 3);
+    CHECK_FIRED(&s, 2, 1, 0);
+    scene_end(&s);
+}
+
+/* P4, I1: a coarse resolution makes starts later than now + ttl, not these. */
+TEST(a_deadline_is_not_rounded_but_may_be_as_late_as_a_rounded_one)
+{
+    struct lawn_options options = {.resolution = 100};
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    lawn_set_now(s.lawn, 50);
+    start_as(&s, 0, 310, 355);
+    start_as(&s, 1, 310, 400);
+    CHECK_EQ(lone_of(&s), 0);
+    start_as(&s, 2, 310, 401);
+    CHECK_EQ(lone_of(&s), 1);
+    start(&s, 3, 310);
+    CHECK_EQ(lawn_deadline(&s.probe[0].timer), 355);
+    CHECK_EQ(lawn_deadline(&s.probe[3].timer), 400);
+    CHECK_EQ(mow(&s, 354), 0);
+    CHECK_EQ(mow(&s, 500), 4);
+    CHECK_FIRED(&s, 0, 1, 3, 2);
+    scene_end(&s);
+}
+
+/* P4: timers of one TTL and deadline whose blade was closed go first. */
+TEST(a_timer_started_as_of_a_ttl_does_not_go_to_a_closed_blade)
+{
+    struct lawn_options options = {.resolution = 10};
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    start(&s, 0, 300);
+    start(&s, 1, 300);
+    lawn_set_resolution(s.lawn, 1);
+    start_as(&s, 2, 300, 300);
+    start_as(&s, 3, 300, 300);
+    start_as(&s, 4, LAWN_NEVER, 300);
+    CHECK_EQ(lone_of(&s), 1);
+    CHECK_EQ(mow(&s, 300), 5);
+    CHECK_FIRED(&s, 4, 0, 1, 2, 3);
+    scene_end(&s);
+}
+
+TEST(a_ttl_of_never_has_no_blade)
+{
+    struct scene s;
+
+    scene_begin(&s, BLADES);
+    start_as(&s, 0, LAWN_NEVER, 20);
+    start_as(&s, 1, LAWN_NEVER, 10);
+    start_as(&s, 2, LAST, 30);
+    start_as(&s, 3, 0, 5);
+    CHECK_EQ(lone_of(&s), 3);
+    CHECK_EQ(mow(&s, 30), 4);
+    CHECK_FIRED(&s, 3, 1, 0, 2);
+    scene_end(&s);
+}
+
+/* P4: the mowing position is as early as a deadline can be. */
+TEST(a_deadline_before_what_has_fired_counts_as_that)
+{
+    struct lawn_options options = {.now = 500};
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    start_as(&s, 0, 300, 0);
+    CHECK_EQ(lawn_deadline(&s.probe[0].timer), 500);
+    CHECK_EQ(mow(&s, 500), 1);
+    start(&s, 1, 100);
+    start(&s, 2, 100);
+    CHECK_EQ(mow_some(&s, 1000, 1), 1);
+    start_as(&s, 3, 100, 550);
+    CHECK_EQ(lawn_deadline(&s.probe[3].timer), 600);
+    start_as(&s, 4, 0, 700);
+    CHECK_EQ(lawn_deadline(&s.probe[4].timer), 700);
+    CHECK_EQ(mow(&s, 1000), 3);
+    CHECK_FIRED(&s, 0, 1, 2, 3, 4);
+    scene_end(&s);
+}
+
+static void
+start_overdue(struct scene *s, struct probe *probe)
+{
+    uint64_t now = lawn_now(s->lawn);
+
+    CHECK_EQ(lawn_due(&probe->timer), s->last_due);
+    if (probe->id < 8) {
+        start_as(s, probe->id + 8, 300, s->last_due);
+        start_as(s, probe->id + 16, 0, now);
+        start_as(s, probe->id + 24, 300, now + 1);
+        start_as(s, probe->id + 32, 1, 0);
+    }
+}
+
+/* P6: what a callback starts waits for a later mow. */
+TEST(a_callback_may_start_overdue_timers_and_they_wait_for_a_later_mow)
+{
+    struct scene s;
+    int ground;
+    unsigned id;
+
+    for (ground = 0; ground < GROUNDS; ground++) {
+        scene_begin(&s, (enum ground)ground);
+        s.act = start_overdue;
+        for (id = 0; id < 8; id++) {
+            start(&s, id, 300 + id / 2);
+        }
+        CHECK_EQ(mow(&s, 1000), 8);
+        for (id = 8; id < 40; id++) {
+            CHECK_EQ(lawn_deadline(&s.probe[id].timer), 1001);
+        }
+        CHECK_EQ(lawn_next(s.lawn), 1001);
+        CHECK_EQ(mow(&s, 1000), 0);
+        CHECK_EQ(mow(&s, 1001), 32);
+        scene_end(&s);
+    }
+}
+
+/* P6, P9: there is no later tick. */
+TEST(a_callback_at_the_last_tick_starts_overdue_timers_for_the_next_mow)
+{
+    struct scene s;
+    unsigned round;
+
+    scene_begin(&s, BLADES);
+    s.act = start_overdue;
+    start(&s, 0, LAWN_NEVER);
+    CHECK_EQ(mow(&s, LAWN_NEVER), 1);
+    CHECK_EQ(lawn_deadline(&s.probe[8].timer), LAST);
+    CHECK_EQ(running(&s), 4);
+    for (round = 0; lawn_count(s.lawn) > 0; round++) {
+        CHECK_EQ(mow(&s, LAWN_NEVER), 4);
+    }
+    CHECK_EQ(round, 1);
+    scene_end(&s);
+}
+
+/* P9 */
+TEST(deadlines_of_timers_started_as_of_a_ttl_saturate_below_never)
+{
+    static const uint64_t ttls[] = {0, 1, 300, LAST - 1, LAST, LAWN_NEVER};
+    struct scene s;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    for (i = 0; i < COUNT(ttls); i++) {
+        start_as(&s, i * 3, ttls[i], LAWN_NEVER);
+        start_as(&s, i * 3 + 1, ttls[i], LAST);
+        start_as(&s, i * 3 + 2, ttls[i], LAST - 1);
+        CHECK_EQ(lawn_deadline(&s.probe[i * 3].timer), LAST);
+        CHECK_EQ(lawn_deadline(&s.probe[i * 3 + 1].timer), LAST);
+        CHECK_EQ(lawn_deadline(&s.probe[i * 3 + 2].timer), LAST - 1);
+    }
+    CHECK_EQ(mow(&s, LAST - 2), 0);
+    CHECK_EQ(mow(&s, LAST - 1), COUNT(ttls));
+    lawn_set_now(s.lawn, LAST);
+    start_as(&s, 20, 300, LAST - 1);
+    start_as(&s, 21, 300, LAST);
+    CHECK_EQ(lawn_next(s.lawn), LAST - 1);
+    CHECK_EQ(mow(&s, LAST - 1), 1);
+    CHECK_EQ(mow(&s, LAST), 2 * COUNT(ttls) + 1);
+    scene_end(&s);
+}
+
+/* I7 */
+TEST(a_timer_started_as_of_a_ttl_is_counted_as_any_other)
+{
+    struct lawn_stats stats;
+    struct scene s;
+
+    scene_begin(&s, BLADES);
+    start_as(&s, 0, 300, 300);
+    start_as(&s, 0, 300, 200);
+    start_as(&s, 1, 0, 200);
+    start_as(&s, 2, 300, LAWN_NEVER);
+    CHECK(stop(&s, 0));
+    lawn_stats(s.lawn, &stats);
+    CHECK_EQ(stats.starts, 3);
+    CHECK_EQ(stats.stops, 1);
+    CHECK_EQ(stats.count, 2);
+    CHECK_EQ(stats.lone_starts, 2);
+    scene_end(&s);
+}
+
+/* I6, I10: a lone timer comes before what is known to be the earliest. */
+TEST(the_next_deadline_is_exact_when_overdue_timers_come_one_by_one)
+{
+    struct lawn_options options = {.now = 1};
+    struct scene s;
+    unsigned id;
+
+    scene_begin_with(&s, &options);
+    lawn_set_now(s.lawn, 1u << 20);
+    for (id = 0; id < 60; id++) {
+        uint64_t deadline = 900000 - (uint64_t)id * 13;
+
+        start_as(&s, id, id % 2 * 700, deadline);
+        CHECK_EQ(lawn_next(s.lawn), deadline);
+    }
+    for (id = 60; id-- > 30;) {
+        CHECK(stop(&s, id));
+        CHECK_EQ(lawn_next(s.lawn), s.probe[id - 1].due);
+    }
+    CHECK_EQ(mow(&s, 1u << 20), 30);
+    scene_end(&s);
+}
+
+/* Many starts, and nothing but lawn_start_as(): habits are looked at as with
+ * any others, and a lawn that is alone takes them too. */
+TEST(a_lawn_changes_its_habits_by_timers_started_as_of_a_ttl)
+{
+    struct lawn_options options = {.blades = 16};
+    uint64_t seed = 5;
+    struct scene s;
+    unsigned i;
+
+    scene_begin_with(&s, &options);
+    for (i = 0; i < 20000; i++) {
+        uint64_t now = lawn_now(s.lawn);
+        uint64_t ttl = chance(&seed) % 100000;
+        unsigned id = i % PROBES;
+
+        lawn_start_as(s.lawn, &s.probe[id].timer, ttl,
+                      now + (i % 4 == 0 ? ttl : ttl / 2));
+        s.probe[id].due = lawn_deadline(&s.probe[id].timer);
+        if (i % 100 == 0) {
+            s.fired = 0;
+            (void)mow(&s, now + chance(&seed) % 64);
+        }
+    }
+    for (i = 0; i < 10; i++) {
+        start_as(&s, i, 777, lawn_now(s.lawn) + 777);
+    }
+    CHECK_EQ(lawn_count(s.lawn), mow(&s, LAST));
+    scene_end(&s);
+}
+
+static void
+tell_lateness(struct scene *s, struct probe *probe)
+{
+    CHECK_EQ(s->mowing - lawn_due(&probe->timer), 700);
+    CHECK_EQ(lawn_deadline(&probe->timer), LAWN_NEVER);
+}
+
+TEST(a_timer_keeps_the_time_when_it_was_due_after_it_fired_or_was_stopped)
+{
+    struct lawn_timer never = {0};
+    struct scene s;
+    int ground;
+
+    CHECK_EQ(lawn_due(&never), 0);
+    for (ground = 0; ground < GROUNDS; ground++) {
+        scene_begin(&s, (enum ground)ground);
+        s.act = tell_lateness;
+        start(&s, 0, 300);
+        start(&s, 1, 400);
+        CHECK_EQ(lawn_due(&s.probe[0].timer), 300);
+        CHECK_EQ(lawn_due(&s.probe[2].timer), 0);
+        CHECK(stop(&s, 1));
+        CHECK_EQ(mow(&s, 1000), 1);
+        CHECK_EQ(lawn_due(&s.probe[0].timer), 300);
+        CHECK_EQ(lawn_due(&s.probe[1].timer), 400);
+        start(&s, 1, 5);
+        CHECK_EQ(lawn_due(&s.probe[1].timer), 1005);
+        scene_end(&s);
+    }
+}
