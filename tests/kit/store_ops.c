@@ -1266,8 +1266,8 @@ op_move(struct store_ops *ops)
     store_tape_fini(&tape);
 }
 
-/* In a callback, what is overdue by then may have become due after it; and it
- * has been started then. */
+/* In a callback, what is overdue by then may have become due after it, in any
+ * order; and it has been started then. */
 static void
 reloaded(struct store_ops *ops)
 {
@@ -1290,6 +1290,7 @@ reloaded(struct store_ops *ops)
         if (t->deadline <= oracle->now &&
             told.deadline == oracle_due(oracle->now, 1, 1)) {
             t->deadline = told.deadline;
+            t->era = ++oracle->era;
         }
         t->born = base + rank;
     }
