@@ -151,7 +151,8 @@ $(call objects,fuzz,src/core/check.c src/store/store_check.c tests/kit/oracle.c 
 build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
-build/fuzz/fuzz_ops build/fuzz/fuzz_store build/fuzz/fuzz_trace:
+build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
+build/fuzz/fuzz_ops build/fuzz/fuzz_store build/fuzz/fuzz_trace build/fuzz/fuzz_snapshot:
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] src/core/*.[ch]) $(HEADERS)
@@ -200,10 +201,13 @@ fuzz_store = 'build/fuzz/fuzz_store -max_total_time=$(1) -timeout=10 -max_len=40
     -artifact_prefix=build/fuzz/store- build/fuzz/corpus-store tests/fuzz/corpus-store'
 fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
     -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
+fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_len=4096 \
+    -artifact_prefix=build/fuzz/ build/fuzz/corpus-snapshot tests/fuzz/corpus-snapshot'
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),build/fuzz/fuzz_ops build/fuzz/fuzz_store build/fuzz/fuzz_trace)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store trace snapshot))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -trace -snapshot)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
@@ -211,12 +215,13 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000) \
 	    $(call suite,asan,1000000,100000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
-	    build/asan/trace $(call fuzz_trace,10) $(call fuzz_store,30) $(call fuzz,60)
+	    build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_store,30) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
     $(fuzz_program)
-	@mkdir -p build/fuzz/corpus build/fuzz/corpus-store build/fuzz/corpus-trace
+	@mkdir -p $(fuzz_folders)
 
 asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan
 	@tests/run $(call suite,asan,$(OPS),$(OPS))
@@ -230,8 +235,8 @@ model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000
 fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
-	@mkdir -p build/fuzz/corpus build/fuzz/corpus-store build/fuzz/corpus-trace
-	@tests/run $(call fuzz_trace,60)
+	@mkdir -p $(fuzz_folders)
+	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60)
 	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
 	@build/fuzz/fuzz_store -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-store build/fuzz/corpus-store

@@ -213,7 +213,8 @@ void lawn_store_clear(struct lawn_store *store);
 /* SNAPSHOTS hold the ids, payloads, deadlines and TTLs of all timers, in a
  * format that is the same on every machine. Deadlines are absolute: they mean
  * the same where the clock does, so take a clock that outlives the machine,
- * such as CLOCK_REALTIME, if a snapshot is to do so. */
+ * such as CLOCK_REALTIME, if a snapshot is to do so. The format is described in
+ * docs/SNAPSHOT.md. */
 
 /* What is wrong with a snapshot. */
 enum lawn_store_error {
@@ -235,23 +236,29 @@ typedef ptrdiff_t lawn_store_read_fn(void *bytes, size_t size, void *arg);
 
 /* Writes a snapshot. 0, -ENOMEM, or what write returned, in which case part of
  * it may have been written. write must not change the store. O(timers and
- * their bytes), without sorting. */
+ * their bytes), without sorting; its buffer of 64 KiB does not count towards the
+ * limit of the store. */
 int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
                     void *arg);
 
 /* Reads a snapshot into a store that holds no timers, and no further than to
  * its end. The clock stays as it is: tell the store the time first. Timers
  * keep their deadlines; what is overdue fires in the next mow; in a callback
- * it counts as due at now + 1 [P6]. 0; -ENOTEMPTY
- * if there are timers; an enum lawn_store_error; -ENOMEM, -ENOSPC; or what read
- * returned. Unless 0, the store is as it was [S2]. O(timers and their bytes);
- * memory O(what was read), whatever it claims. */
+ * it counts as due at now + 1 [P6]. read must not touch the store. 0;
+ * -ENOTEMPTY if there are timers; an enum lawn_store_error; -ENOMEM, -ENOSPC;
+ * or what read returned. Unless 0, the store is as it was [S2]. O(timers and
+ * their bytes). Takes memory O(what was read) meanwhile, whatever it claims;
+ * buffers do not count towards the limit of the store. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 
 /* The same with a file. save_file() writes path.tmp-XXXXXX beside it, flushes
  * it to disk, and renames it, so that path is the old snapshot or the new one,
- * whole, whatever happens meanwhile; on an error it removes what it wrote. */
+ * whole, whatever happens meanwhile; on an error it removes what it wrote, and
+ * path is as it was, unless all went well but that the folder could not be
+ * flushed. A new file gets the mode that the umask leaves of 0666; one that
+ * replaces another, the mode of that, and its owner and group if they may be
+ * given. A symbolic link is replaced; -EISDIR or -EINVAL if path is no file. */
 int lawn_store_save_file(struct lawn_store *store, const char *path);
 int lawn_store_load_file(struct lawn_store *store, const char *path);
 

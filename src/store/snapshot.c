@@ -1,0 +1,528 @@
+/* snapshot.c - writing all timers down, and reading them again [S9].
+ *
+ * Saving walks the timers in the order in which a store wants them back, so
+ * nothing is sorted, and needs one block of memory. Loading adds them as they
+ * are read; what turns out to be wrong takes them all back, which leaves the
+ * store as empty as it was. It believes nothing: a block is used once its
+ * checksum is right, and what it says once it makes sense; no memory is taken
+ * for bytes that have not come. So a record that lies in one block is used
+ * where it stands, and one that does not is joined in a buffer that grows as
+ * its bytes arrive. O(timers and their bytes).
+ *
+ * The buffers do not count towards the limit of the store's memory: a store
+ * that is full can be saved, and loads into one with the same limit.
+ *
+ * What would break it: a store that says another order in lawn_store_each()
+ * than lawn_store_restore() needs; a read() or write() that changes the store.
+ */
+#include "snapshot.h"
+#include "expect.h"
+#include "store.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+unsigned char *
+lawn_store_snapshot_take(struct lawn_store *store, size_t size)
+{
+    struct lawn_store_memory *memory = &store->memory;
+    size_t max = memory->max;
+    void *buffer;
+
+    memory->max = SIZE_MAX;
+    buffer = lawn_store_memory_take(memory, size);
+    memory->max = max;
+    if (buffer != NULL && max != SIZE_MAX) {
+        memory->max += lawn_store_memory_cost(memory, size);
+    }
+    return (unsigned char *)buffer;
+}
+
+void
+lawn_store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
+                         size_t size)
+{
+    struct lawn_store_memory *memory = &store->memory;
+
+    if (buffer != NULL) {
+        if (memory->max != SIZE_MAX) {
+            memory->max -= lawn_store_memory_cost(memory, size);
+        }
+        lawn_store_memory_give(memory, buffer, size);
+    }
+}
+
+/* A save under way. */
+struct lawn_store_saving {
+    lawn_store_write_fn *write;
+    void *arg;
+    struct lawn_store_snapshot_chain chain;
+    int error;
+    size_t fill;           /* bytes of content in the block */
+    unsigned char *buffer; /* a block: its size, content, checksum */
+};
+
+/* Writes size bytes from the buffer, and their checksum behind them. */
+static int
+lawn_store_snapshot_write(struct lawn_store_saving *saving, size_t size)
+{
+    uint64_t sum =
+        lawn_store_snapshot_sum(&saving->chain, saving->buffer, size);
+    int error;
+
+    lawn_store_snapshot_put(saving->buffer + size, sum, 8);
+    error = saving->write(saving->buffer, size + LAWN_STORE_SNAPSHOT_CHECKSUM,
+                          saving->arg);
+    return error < 0 ? error : 0;
+}
+
+/* Writes the block as far as it is filled; not at all, the last one. */
+static int
+lawn_store_snapshot_flush(struct lawn_store_saving *saving)
+{
+    size_t fill = saving->fill;
+
+    lawn_store_snapshot_put(saving->buffer, fill, LAWN_STORE_SNAPSHOT_SIZE);
+    saving->fill = 0;
+    return lawn_store_snapshot_write(saving, LAWN_STORE_SNAPSHOT_SIZE + fill);
+}
+
+/* Adds bytes to the stream. */
+static int
+lawn_store_snapshot_add(struct lawn_store_saving *saving, const void *bytes,
+                        size_t size)
+{
+    const unsigned char *from = (const unsigned char *)bytes;
+
+    while (size > 0) {
+        size_t some = LAWN_STORE_SNAPSHOT_BLOCK - saving->fill;
+
+        if (some > size) {
+            some = size;
+        }
+        memcpy(saving->buffer + LAWN_STORE_SNAPSHOT_SIZE + saving->fill, from,
+               some);
+        saving->fill += some;
+        from += some;
+        size -= some;
+        if (saving->fill == LAWN_STORE_SNAPSHOT_BLOCK) {
+            int error = lawn_store_snapshot_flush(saving);
+
+            if (error != 0) {
+                return error;
+            }
+        }
+    }
+    return 0;
+}
+
+/* For lawn_store_each(). */
+static bool
+lawn_store_snapshot_visit(const struct lawn_store_timer *timer, bool on_blade,
+                          void *arg)
+{
+    struct lawn_store_saving *saving = (struct lawn_store_saving *)arg;
+    unsigned char record[LAWN_STORE_SNAPSHOT_RECORD];
+    int error;
+
+    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_DEADLINE,
+                            timer->deadline, 8);
+    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_TTL, timer->ttl, 8);
+    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE,
+                            timer->payload_size, 4);
+    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_ID_SIZE,
+                            timer->id_size, 2);
+    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_HOW,
+                            on_blade ? LAWN_STORE_SNAPSHOT_ON_BLADE : 0, 2);
+    error = lawn_store_snapshot_add(saving, record, sizeof record);
+    if (error == 0) {
+        error = lawn_store_snapshot_add(saving, timer->id, timer->id_size);
+    }
+    if (error == 0) {
+        error = lawn_store_snapshot_add(saving, timer->payload,
+                                        timer->payload_size);
+    }
+    saving->error = error;
+    return error == 0;
+}
+
+static int
+lawn_store_snapshot_save(struct lawn_store *store,
+                         struct lawn_store_saving *saving)
+{
+    unsigned char *header = saving->buffer;
+    int error;
+
+    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_MAGIC,
+                            LAWN_STORE_SNAPSHOT_MAGIC, 8);
+    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_VERSION,
+                            LAWN_STORE_SNAPSHOT_VERSION, 4);
+    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_FLAGS, 0, 4);
+    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_COUNT,
+                            lawn_store_count(store), 8);
+    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_FIRST,
+                            lawn_store_next(store), 8);
+    error = lawn_store_snapshot_write(saving, LAWN_STORE_SNAPSHOT_HEADER);
+    if (error != 0) {
+        return error;
+    }
+    if (!lawn_store_each(store, lawn_store_snapshot_visit, saving)) {
+        return saving->error;
+    }
+    if (saving->fill > 0) {
+        error = lawn_store_snapshot_flush(saving);
+    }
+    return error != 0 ? error : lawn_store_snapshot_flush(saving);
+}
+
+int
+lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write, void *arg)
+{
+    struct lawn_store_saving saving;
+    int error;
+
+    saving.write = write;
+    saving.arg = arg;
+    saving.chain = lawn_store_snapshot_begin();
+    saving.error = 0;
+    saving.fill = 0;
+    saving.buffer = lawn_store_snapshot_take(store, LAWN_STORE_SNAPSHOT_BUFFER);
+    if (saving.buffer == NULL) {
+        return -ENOMEM;
+    }
+    error = lawn_store_snapshot_save(store, &saving);
+    lawn_store_snapshot_give(store, saving.buffer, LAWN_STORE_SNAPSHOT_BUFFER);
+    return error;
+}
+
+/* A load under way. The stream is content[at] to content[end - 1], and what
+ * read() has yet to tell; content stands in the buffer. */
+struct lawn_store_loading {
+    struct lawn_store *store;
+    lawn_store_read_fn *read;
+    void *arg;
+    struct lawn_store_snapshot_chain chain;
+    unsigned char *buffer;
+    const unsigned char *content;
+    size_t at;
+    size_t end;
+    bool ended;            /* the last block has been read */
+    unsigned char *joined; /* what lay in more than one block */
+    size_t joined_size;    /* of that buffer */
+    uint64_t count;        /* as the header says */
+    uint64_t first;
+};
+
+/* Reads size bytes and tells how many came before the end; or an error. */
+static ptrdiff_t
+lawn_store_snapshot_read(struct lawn_store_loading *loading,
+                         unsigned char *bytes, size_t size)
+{
+    size_t have = 0;
+
+    while (have < size) {
+        ptrdiff_t got = loading->read(bytes + have, size - have, loading->arg);
+
+        if (got < 0) {
+            return got;
+        }
+        LAWN_STORE_EXPECT((size_t)got <= size - have,
+                          "a read has told more bytes than were asked for");
+        if (got == 0) {
+            break;
+        }
+        have += (size_t)got;
+    }
+    return (ptrdiff_t)have;
+}
+
+/* The same where an end is an error. */
+static int
+lawn_store_snapshot_read_all(struct lawn_store_loading *loading,
+                             unsigned char *bytes, size_t size)
+{
+    ptrdiff_t got = lawn_store_snapshot_read(loading, bytes, size);
+
+    if (got < 0) {
+        /* An error that is no int is none of errno's. */
+        return got < -INT_MAX ? -EIO : (int)got;
+    }
+    return (size_t)got < size ? LAWN_STORE_TRUNCATED : 0;
+}
+
+/* Whether size bytes of the buffer have the checksum that stands behind them.
+ */
+static bool
+lawn_store_snapshot_sound(struct lawn_store_loading *loading, size_t size)
+{
+    uint64_t sum =
+        lawn_store_snapshot_sum(&loading->chain, loading->buffer, size);
+
+    return lawn_store_snapshot_get(loading->buffer + size, 8) == sum;
+}
+
+static int
+lawn_store_snapshot_read_header(struct lawn_store_loading *loading)
+{
+    unsigned char *header = loading->buffer;
+    int error;
+
+    /* So that what ends in the magic, and has begun so, is truncated. */
+    lawn_store_snapshot_put(header, LAWN_STORE_SNAPSHOT_MAGIC, 8);
+    error = lawn_store_snapshot_read_all(loading, header,
+                                         LAWN_STORE_SNAPSHOT_HEADER +
+                                             LAWN_STORE_SNAPSHOT_CHECKSUM);
+    if (error != 0 && error != LAWN_STORE_TRUNCATED) {
+        return error;
+    }
+    if (lawn_store_snapshot_get(header, 8) != LAWN_STORE_SNAPSHOT_MAGIC) {
+        return LAWN_STORE_NOT_A_SNAPSHOT;
+    }
+    if (error != 0) {
+        return error;
+    }
+    if (!lawn_store_snapshot_sound(loading, LAWN_STORE_SNAPSHOT_HEADER)) {
+        return LAWN_STORE_DAMAGED;
+    }
+    if (lawn_store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_VERSION, 4) !=
+        LAWN_STORE_SNAPSHOT_VERSION) {
+        return LAWN_STORE_TOO_NEW;
+    }
+    loading->count =
+        lawn_store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_COUNT, 8);
+    loading->first =
+        lawn_store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_FIRST, 8);
+    if (lawn_store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_FLAGS, 4) !=
+            0 ||
+        loading->first == 0 ||
+        (loading->count == 0) != (loading->first == LAWN_NEVER)) {
+        return LAWN_STORE_NONSENSE;
+    }
+    return 0;
+}
+
+/* Reads the next block, when the one before is used up. */
+static int
+lawn_store_snapshot_read_block(struct lawn_store_loading *loading)
+{
+    unsigned char *buffer = loading->buffer;
+    uint64_t size;
+    int error;
+
+    error =
+        lawn_store_snapshot_read_all(loading, buffer, LAWN_STORE_SNAPSHOT_SIZE);
+    if (error != 0) {
+        return error;
+    }
+    size = lawn_store_snapshot_get(buffer, LAWN_STORE_SNAPSHOT_SIZE);
+    if (size > LAWN_STORE_SNAPSHOT_BLOCK) {
+        return LAWN_STORE_DAMAGED;
+    }
+    error = lawn_store_snapshot_read_all(
+        loading, buffer + LAWN_STORE_SNAPSHOT_SIZE,
+        (size_t)size + LAWN_STORE_SNAPSHOT_CHECKSUM);
+    if (error != 0) {
+        return error;
+    }
+    if (!lawn_store_snapshot_sound(loading,
+                                   LAWN_STORE_SNAPSHOT_SIZE + (size_t)size)) {
+        return LAWN_STORE_DAMAGED;
+    }
+    loading->at = 0;
+    loading->end = (size_t)size;
+    loading->ended = size == 0;
+    return 0;
+}
+
+/* Makes room for more in the joined buffer: twice what there was, but not more
+ * than limit. */
+static int
+lawn_store_snapshot_grow(struct lawn_store_loading *loading, size_t have,
+                         size_t more, size_t limit)
+{
+    size_t size = 2 * loading->joined_size;
+    unsigned char *joined;
+
+    if (have + more <= loading->joined_size) {
+        return 0;
+    }
+    if (size < have + more) {
+        size = have + more;
+    }
+    if (size > limit) {
+        size = limit;
+    }
+    joined = lawn_store_snapshot_take(loading->store, size);
+    if (joined == NULL) {
+        return -ENOMEM;
+    }
+    if (have > 0) {
+        memcpy(joined, loading->joined, have);
+    }
+    lawn_store_snapshot_give(loading->store, loading->joined,
+                             loading->joined_size);
+    loading->joined = joined;
+    loading->joined_size = size;
+    return 0;
+}
+
+/* Takes bytes of the stream that lie in more than one block. */
+static int
+lawn_store_snapshot_join(struct lawn_store_loading *loading, size_t size)
+{
+    size_t have = 0;
+
+    while (have < size) {
+        size_t some = loading->end - loading->at;
+        int error = 0;
+
+        if (some == 0) {
+            error = lawn_store_snapshot_read_block(loading);
+            some = loading->end - loading->at;
+        }
+        if (error == 0 && loading->ended) {
+            error = LAWN_STORE_NONSENSE;
+        }
+        if (error != 0) {
+            return error;
+        }
+        if (some > size - have) {
+            some = size - have;
+        }
+        error = lawn_store_snapshot_grow(loading, have, some, size);
+        if (error != 0) {
+            return error;
+        }
+        memcpy(loading->joined + have, loading->content + loading->at, some);
+        loading->at += some;
+        have += some;
+    }
+    return 0;
+}
+
+/* Takes size bytes of the stream; they stay where *out is until the next. */
+static int
+lawn_store_snapshot_next(struct lawn_store_loading *loading, size_t size,
+                         const unsigned char **out)
+{
+    int error;
+
+    if (loading->end - loading->at >= size) {
+        *out = loading->content + loading->at;
+        loading->at += size;
+        return 0;
+    }
+    error = lawn_store_snapshot_join(loading, size);
+    *out = loading->joined;
+    return error;
+}
+
+/* Reads a record, and adds the timer. */
+static int
+lawn_store_snapshot_read_record(struct lawn_store_loading *loading,
+                                uint64_t *deadline)
+{
+    struct lawn_store_timer timer;
+    const unsigned char *bytes;
+    uint64_t how;
+    int error;
+
+    error =
+        lawn_store_snapshot_next(loading, LAWN_STORE_SNAPSHOT_RECORD, &bytes);
+    if (error != 0) {
+        return error;
+    }
+    timer.deadline =
+        lawn_store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_DEADLINE, 8);
+    timer.ttl = lawn_store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_TTL, 8);
+    timer.payload_size = (size_t)lawn_store_snapshot_get(
+        bytes + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4);
+    timer.id_size = (size_t)lawn_store_snapshot_get(
+        bytes + LAWN_STORE_SNAPSHOT_AT_ID_SIZE, 2);
+    how = lawn_store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_HOW, 2);
+    if (timer.deadline < loading->first || timer.deadline == LAWN_NEVER ||
+        timer.ttl == 0 || timer.payload_size > LAWN_STORE_PAYLOAD_MAX ||
+        how > LAWN_STORE_SNAPSHOT_ON_BLADE) {
+        return LAWN_STORE_NONSENSE;
+    }
+    if (timer.payload_size > loading->store->memory.max) {
+        return -ENOSPC;
+    }
+    error = lawn_store_snapshot_next(
+        loading, timer.id_size + timer.payload_size, &bytes);
+    if (error != 0) {
+        return error;
+    }
+    timer.id = bytes;
+    timer.payload = bytes + timer.id_size;
+    *deadline = timer.deadline;
+    error = lawn_store_restore(loading->store, &timer,
+                               how == LAWN_STORE_SNAPSHOT_ON_BLADE);
+    return error == -EEXIST || error == -EINVAL ? LAWN_STORE_NONSENSE : error;
+}
+
+/* Reads all records. */
+static int
+lawn_store_snapshot_read_stream(struct lawn_store_loading *loading)
+{
+    uint64_t first = LAWN_NEVER;
+    uint64_t count = 0;
+    int error = 0;
+
+    while (error == 0) {
+        uint64_t deadline = LAWN_NEVER;
+
+        if (loading->at == loading->end) {
+            error = lawn_store_snapshot_read_block(loading);
+            if (error != 0 || loading->ended) {
+                break;
+            }
+        }
+        error = count == loading->count
+                    ? (int)LAWN_STORE_NONSENSE
+                    : lawn_store_snapshot_read_record(loading, &deadline);
+        count++;
+        if (deadline < first) {
+            first = deadline;
+        }
+    }
+    if (error == 0 && (count != loading->count || first != loading->first)) {
+        error = LAWN_STORE_NONSENSE;
+    }
+    return error;
+}
+
+int
+lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read, void *arg)
+{
+    struct lawn_store_loading loading;
+    int error;
+
+    if (lawn_store_count(store) > 0) {
+        return -ENOTEMPTY;
+    }
+    memset(&loading, 0, sizeof loading);
+    loading.store = store;
+    loading.read = read;
+    loading.arg = arg;
+    loading.chain = lawn_store_snapshot_begin();
+    loading.buffer =
+        lawn_store_snapshot_take(store, LAWN_STORE_SNAPSHOT_BUFFER);
+    if (loading.buffer == NULL) {
+        return -ENOMEM;
+    }
+    loading.content = loading.buffer + LAWN_STORE_SNAPSHOT_SIZE;
+    error = lawn_store_snapshot_read_header(&loading);
+    if (error == 0) {
+        lawn_store_restore_begin(store, loading.first);
+        error = lawn_store_snapshot_read_stream(&loading);
+        if (error != 0) {
+            lawn_store_clear(store);
+        }
+    }
+    lawn_store_snapshot_give(store, loading.joined, loading.joined_size);
+    lawn_store_snapshot_give(store, loading.buffer, LAWN_STORE_SNAPSHOT_BUFFER);
+    return error;
+}

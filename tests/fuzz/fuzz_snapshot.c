@@ -1,0 +1,376 @@
+/* fuzz_snapshot.c - the fuzzer's bytes as a snapshot.
+ *
+ * The first byte says what the others are: 'r', a snapshot as it is; 's', the
+ * stream of its records, which gets blocks, a header and right checksums, so
+ * that the fuzzer gets behind them; 'h', the same, but count and first of the
+ * header are the fuzzer's as well; 't', three bytes for each timer, so that
+ * all of it makes sense and loads. The second byte is the time; a third, for all
+ * but 'r', the size of the blocks.
+ *
+ * What does not load leaves the store as it was. What loads can be saved, and
+ * loads again: the same timers, which fire in the same order. Nothing takes more
+ * memory than a multiple of the input.
+ */
+#include "../../src/store/hash.h"
+#include "lawn_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory that may be taken, beside 32 bytes for each byte of input: a block,
+ * and what an empty store has. */
+#define FUZZ_MEMORY ((size_t)256 * 1024)
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void
+fuzz_check(bool good)
+{
+    if (!good) {
+        abort();
+    }
+}
+
+static size_t fuzz_live;
+static size_t fuzz_limit;
+
+static void *
+fuzz_alloc(size_t size, void *context)
+{
+    size_t *memory = malloc(size + 16);
+
+    (void)context;
+    fuzz_check(memory != NULL);
+    *memory = size;
+    fuzz_live += size;
+    fuzz_check(fuzz_live <= fuzz_limit);
+    return memory + 16 / sizeof *memory;
+}
+
+static void
+fuzz_release(void *memory, void *context)
+{
+    size_t *block = (size_t *)memory - 16 / sizeof *block;
+
+    (void)context;
+    fuzz_live -= *block;
+    free(block);
+}
+
+static struct lawn_store *
+fuzz_store(uint64_t now)
+{
+    struct lawn_store_options options = {.lawn = {.blades = 8,
+                                                  .slot_bits = 4,
+                                                  .now = now,
+                                                  .alloc = fuzz_alloc,
+                                                  .release = fuzz_release},
+                                         .seed = {1, 2}};
+    struct lawn_store *store = lawn_store_new(&options);
+
+    fuzz_check(store != NULL);
+    return store;
+}
+
+/* A snapshot in memory. */
+struct fuzz_tape {
+    uint8_t *bytes;
+    size_t size;
+    size_t room;
+    size_t at;
+    uint64_t number; /* of the next checksum */
+    uint64_t last;   /* the one before */
+};
+
+static int
+fuzz_write(const void *bytes, size_t size, void *arg)
+{
+    struct fuzz_tape *tape = arg;
+
+    if (tape->size + size > tape->room) {
+        tape->room = 2 * (tape->size + size);
+        tape->bytes = realloc(tape->bytes, tape->room);
+        fuzz_check(tape->bytes != NULL);
+    }
+    if (size > 0) {
+        memcpy(tape->bytes + tape->size, bytes, size);
+    }
+    tape->size += size;
+    return 0;
+}
+
+/* In pieces of varying sizes. */
+static ptrdiff_t
+fuzz_read(void *bytes, size_t size, void *arg)
+{
+    struct fuzz_tape *tape = arg;
+    size_t some = tape->size - tape->at;
+
+    if (some > 1 + tape->at % 37) {
+        some = 1 + tape->at % 37;
+    }
+    if (some > size) {
+        some = size;
+    }
+    if (some > 0) {
+        memcpy(bytes, tape->bytes + tape->at, some);
+    }
+    tape->at += some;
+    return (ptrdiff_t)some;
+}
+
+static void
+fuzz_put(struct fuzz_tape *tape, uint64_t number, unsigned bytes)
+{
+    uint8_t out[8];
+    unsigned i;
+
+    for (i = 0; i < bytes; i++) {
+        out[i] = (uint8_t)(number >> 8 * i);
+    }
+    (void)fuzz_write(out, bytes, tape);
+}
+
+static uint64_t
+fuzz_get(const uint8_t *at, unsigned bytes)
+{
+    uint64_t number = 0;
+
+    while (bytes-- > 0) {
+        number = number << 8 | at[bytes];
+    }
+    return number;
+}
+
+static void
+fuzz_sum(struct fuzz_tape *tape, size_t size)
+{
+    uint64_t key[2] = {tape->number++, tape->last};
+
+    tape->last = lawn_store_hash(key, tape->bytes + tape->size - size, size);
+    fuzz_put(tape, tape->last, 8);
+}
+
+/* A snapshot with this stream, in blocks of at most so many bytes. */
+static void
+fuzz_wrap(struct fuzz_tape *tape, uint64_t count, uint64_t first,
+          const uint8_t *stream, size_t size, size_t block)
+{
+    tape->number = 0;
+    tape->last = UINT64_C(0x70616e736e77616c);
+    (void)fuzz_write("lawnsnap\1\0\0\0\0\0\0\0", 16, tape);
+    fuzz_put(tape, count, 8);
+    fuzz_put(tape, first, 8);
+    fuzz_sum(tape, 32);
+    for (;;) {
+        size_t some = size < block ? size : block;
+
+        fuzz_put(tape, some, 4);
+        (void)fuzz_write(stream, some, tape);
+        fuzz_sum(tape, 4 + some);
+        if (some == 0) {
+            return;
+        }
+        stream += some;
+        size -= some;
+    }
+}
+
+/* How many records a stream has, and their earliest deadline. */
+static void
+fuzz_survey(const uint8_t *stream, size_t size, uint64_t *count,
+            uint64_t *first)
+{
+    *count = 0;
+    *first = LAWN_NEVER;
+    while (size > 0) {
+        uint64_t deadline = size < 24 ? 1 : fuzz_get(stream, 8);
+        uint64_t length = size < 24 ? size
+                                    : 24 + fuzz_get(stream + 16, 4) +
+                                          fuzz_get(stream + 20, 2);
+
+        if (deadline < *first) {
+            *first = deadline;
+        }
+        ++*count;
+        if (length > size) {
+            return;
+        }
+        stream += length;
+        size -= length;
+    }
+}
+
+/* A stream of a timer for each three bytes, all of which make sense. */
+static void
+fuzz_timers(struct fuzz_tape *stream, const uint8_t *bytes, size_t size)
+{
+    static const char payload[64] = "some payload";
+    uint64_t number = 0;
+
+    for (; size >= 3; size -= 3) {
+        uint64_t high = bytes[0] % 16 == 15 ? LAWN_NEVER - 257 : 0;
+        unsigned id_size = 2 + bytes[2] / 64;
+
+        fuzz_put(stream, high + bytes[0] + 1, 8);
+        fuzz_put(stream, bytes[1] / 16 + 1, 8);
+        fuzz_put(stream, bytes[2] % 64, 4);
+        fuzz_put(stream, id_size, 2);
+        fuzz_put(stream, bytes[1] % 16 < 12 ? 1 : 0, 2);
+        fuzz_put(stream, number++, id_size);
+        (void)fuzz_write(payload, bytes[2] % 64, stream);
+        bytes += 3;
+    }
+}
+
+/* Turns the input into a snapshot. */
+static void
+fuzz_make(struct fuzz_tape *tape, uint8_t kind, const uint8_t *bytes,
+          size_t size)
+{
+    struct fuzz_tape stream = {0};
+    uint64_t count = 0;
+    uint64_t first = LAWN_NEVER;
+    size_t block;
+
+    if ((kind != 's' && kind != 'h' && kind != 't') || size == 0) {
+        (void)fuzz_write(bytes, size, tape);
+        return;
+    }
+    block = bytes[0] == 0 ? 65536 : bytes[0];
+    bytes++;
+    size--;
+    if (kind == 't') {
+        fuzz_timers(&stream, bytes, size);
+        bytes = stream.bytes;
+        size = stream.size;
+    }
+    if (kind == 'h' && size >= 16) {
+        count = fuzz_get(bytes, 8);
+        first = fuzz_get(bytes + 8, 8);
+        bytes += 16;
+        size -= 16;
+    } else {
+        fuzz_survey(bytes, size, &count, &first);
+    }
+    fuzz_wrap(tape, count, first, bytes, size, block);
+    free(stream.bytes);
+}
+
+/* Both stores hold the same. */
+static void
+fuzz_same(struct lawn_store *a, struct lawn_store *b)
+{
+    struct lawn_store_timer x;
+    struct lawn_store_timer y;
+    uint64_t cursor = 0;
+
+    fuzz_check(lawn_store_count(a) == lawn_store_count(b));
+    fuzz_check(lawn_store_next(a) == lawn_store_next(b));
+    fuzz_check(lawn_store_now(a) == lawn_store_now(b));
+    while (lawn_store_iterate(a, &cursor, &x)) {
+        fuzz_check(lawn_store_get(b, x.id, x.id_size, &y));
+        fuzz_check(x.deadline == y.deadline && x.ttl == y.ttl &&
+                   x.payload_size == y.payload_size &&
+                   memcmp(x.payload, y.payload, x.payload_size) == 0);
+    }
+}
+
+/* What fires: a number for each of the shorter TTLs that tells in which order
+ * its timers have fired. */
+struct fuzz_fired {
+    uint64_t last;
+    uint64_t count;
+    uint64_t chain[256];
+};
+
+static void
+fuzz_fire(const struct lawn_store_timer *timer, void *arg)
+{
+    struct fuzz_fired *fired = arg;
+
+    fuzz_check(timer->deadline >= fired->last);
+    fired->last = timer->deadline;
+    fired->count++;
+    if (timer->ttl < 256) {
+        uint64_t *chain = &fired->chain[timer->ttl];
+        uint64_t key[2] = {*chain, timer->deadline};
+
+        *chain = lawn_store_hash(key, timer->id, timer->id_size);
+    }
+}
+
+/* Mows in two goes. */
+static void
+fuzz_mow(struct lawn_store *store, struct fuzz_fired *fired)
+{
+    uint64_t count = lawn_store_count(store);
+
+    memset(fired, 0, sizeof *fired);
+    (void)lawn_store_mow(store, lawn_store_now(store) + 20, SIZE_MAX, fuzz_fire,
+                         fired);
+    fuzz_check(lawn_store_check(store, stderr));
+    (void)lawn_store_mow(store, LAWN_NEVER, SIZE_MAX, fuzz_fire, fired);
+    fuzz_check(fired->count == count);
+    fuzz_check(lawn_store_count(store) == 0);
+}
+
+/* What was loaded can be saved, and loads again. */
+static void
+fuzz_again(struct lawn_store *store, struct fuzz_tape *tape)
+{
+    static struct fuzz_fired a;
+    static struct fuzz_fired b;
+    struct lawn_store *other = fuzz_store(lawn_store_now(store));
+
+    tape->size = tape->at = 0;
+    fuzz_check(lawn_store_save(store, fuzz_write, tape) == 0);
+    fuzz_check(lawn_store_load(other, fuzz_read, tape) == 0);
+    fuzz_check(tape->at == tape->size);
+    fuzz_check(lawn_store_check(store, stderr));
+    fuzz_check(lawn_store_check(other, stderr));
+    fuzz_same(store, other);
+    fuzz_mow(store, &a);
+    fuzz_mow(other, &b);
+    fuzz_check(memcmp(a.chain, b.chain, sizeof a.chain) == 0);
+    lawn_store_free(other);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct fuzz_tape tape = {0};
+    struct lawn_store *store;
+    size_t before;
+    uint64_t now;
+    int error;
+
+    if (size < 2) {
+        return 0;
+    }
+    fuzz_make(&tape, bytes[0], bytes + 2, size - 2);
+    fuzz_limit = FUZZ_MEMORY + 32 * tape.size;
+    now = bytes[1] == 255 ? LAWN_NEVER - 2 : bytes[1];
+    store = fuzz_store(now);
+    before = fuzz_live;
+    error = lawn_store_load(store, fuzz_read, &tape);
+    fuzz_check(error == 0 || bytes[0] != 't' || size < 3);
+    if (error == 0) {
+        fuzz_again(store, &tape);
+    } else {
+        fuzz_check(error <= LAWN_STORE_NOT_A_SNAPSHOT &&
+                   error >= LAWN_STORE_NONSENSE);
+        fuzz_check(lawn_store_count(store) == 0);
+        fuzz_check(lawn_store_next(store) == LAWN_NEVER);
+        fuzz_check(lawn_store_now(store) == now);
+        fuzz_check(lawn_store_check(store, stderr));
+        fuzz_check(fuzz_live <= before + 1024);
+        fuzz_check(lawn_store_start(store, "id", 2, 5, "payload", 7, 0) == 0);
+        fuzz_check(lawn_store_check(store, stderr));
+    }
+    lawn_store_free(store);
+    fuzz_check(fuzz_live == 0);
+    free(tape.bytes);
+    return 0;
+}

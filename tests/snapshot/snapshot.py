@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Reads and writes snapshots, as docs/SNAPSHOT.md has them, without any of our C.
+
+    snapshot.py list FILE          the timers in it, a line each, sorted
+    snapshot.py make FILE SEED     writes random timers, and lists them
+
+A line: deadline, TTL, the id and the payload in hexadecimal.
+"""
+import random
+import struct
+import sys
+
+MASK = 2**64 - 1
+NEVER = MASK
+KEY = int.from_bytes(b"lawnsnap", "little")
+
+
+def rotate(x, bits):
+    return (x << bits | x >> (64 - bits)) & MASK
+
+
+def siphash13(k0, k1, data):
+    v0 = k0 ^ 0x736F6D6570736575
+    v1 = k1 ^ 0x646F72616E646F6D
+    v2 = k0 ^ 0x6C7967656E657261
+    v3 = k1 ^ 0x7465646279746573
+
+    def rounds(many):
+        nonlocal v0, v1, v2, v3
+        for _ in range(many):
+            v0 = (v0 + v1) & MASK
+            v1 = rotate(v1, 13) ^ v0
+            v0 = rotate(v0, 32)
+            v2 = (v2 + v3) & MASK
+            v3 = rotate(v3, 16) ^ v2
+            v0 = (v0 + v3) & MASK
+            v3 = rotate(v3, 21) ^ v0
+            v2 = (v2 + v1) & MASK
+            v1 = rotate(v1, 17) ^ v2
+            v2 = rotate(v2, 32)
+
+    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 0xFF])
+    for (word,) in struct.iter_unpack("<Q", padded):
+        v3 ^= word
+        rounds(1)
+        v0 ^= word
+    v2 ^= 0xFF
+    rounds(3)
+    return v0 ^ v1 ^ v2 ^ v3
+
+
+class Chain:
+    """The checksums, one after the other."""
+
+    def __init__(self):
+        self.number = 0
+        self.last = KEY
+
+    def next(self, data):
+        self.last = siphash13(self.number, self.last, data)
+        self.number += 1
+        return struct.pack("<Q", self.last)
+
+
+def check(condition, what):
+    if not condition:
+        raise ValueError(what)
+
+
+def read(data):
+    """The timers in a snapshot: (deadline, ttl, id, payload, flags)."""
+    at = 0
+
+    def take(size):
+        nonlocal at
+        check(at + size <= len(data), "truncated")
+        at += size
+        return data[at - size : at]
+
+    chain = Chain()
+    header = take(32)
+    magic, version, flags, count, first = struct.unpack("<8sIIQQ", header)
+    check(magic == b"lawnsnap", "not a snapshot")
+    check(take(8) == chain.next(header), "the header is damaged")
+    check(version == 1, "too new")
+    check(flags == 0, "flags")
+
+    stream = b""
+    while True:
+        word = take(4)
+        (size,) = struct.unpack("<I", word)
+        check(size <= 65536, "a block is too large")
+        block = take(size)
+        check(take(8) == chain.next(word + block), "a block is damaged")
+        if size == 0:
+            break
+        stream += block
+    check(at == len(data), "trailing bytes")
+    return records(stream, count, first)
+
+
+def records(stream, count, first):
+    timers = []
+    at = 0
+    while at < len(stream):
+        check(at + 24 <= len(stream), "a record is cut")
+        deadline, ttl, payload_size, id_size, flags, zero = struct.unpack_from(
+            "<QQIHBB", stream, at
+        )
+        at += 24
+        check(at + id_size + payload_size <= len(stream), "a record is cut")
+        ident = stream[at : at + id_size]
+        at += id_size
+        payload = stream[at : at + payload_size]
+        at += payload_size
+        check(max(first, 1) <= deadline < NEVER, "deadline")
+        check(ttl > 0, "ttl")
+        check(flags in (0, 1) and zero == 0, "flags of a record")
+        timers.append((deadline, ttl, ident, payload, flags))
+    check(len(timers) == count, "count")
+    check(len({timer[2] for timer in timers}) == count, "ids")
+    check(min((timer[0] for timer in timers), default=NEVER) == first, "first")
+    return timers
+
+
+def write(timers, block_sizes):
+    """A snapshot of timers, in blocks of sizes that block_sizes() tells."""
+    chain = Chain()
+    first = min((timer[0] for timer in timers), default=NEVER)
+    header = struct.pack("<8sIIQQ", b"lawnsnap", 1, 0, len(timers), first)
+    out = [header, chain.next(header)]
+    stream = b"".join(
+        struct.pack("<QQIHBB", deadline, ttl, len(payload), len(ident), flags, 0)
+        + ident
+        + payload
+        for deadline, ttl, ident, payload, flags in timers
+    )
+    at = 0
+    while at < len(stream):
+        content = stream[at : at + block_sizes()]
+        at += len(content)
+        block = struct.pack("<I", len(content)) + content
+        out += [block, chain.next(block)]
+    end = struct.pack("<I", 0)
+    return b"".join(out + [end, chain.next(end)])
+
+
+def make(seed):
+    rng = random.Random(seed)
+    timers = {}
+    for number in range(rng.choice([0, 1, 300])):
+        size = rng.choice([0, 1, 8, 16, rng.randrange(300), rng.randrange(65536)])
+        ident = rng.randbytes(size)
+        deadline = rng.choice([1, 1000 + number, rng.randrange(1, NEVER), NEVER - 1])
+        ttl = rng.choice([1, 1000, rng.randrange(1, NEVER), NEVER])
+        size = rng.choice([0, 7, rng.randrange(5000), rng.randrange(200000)])
+        if number > 50:
+            size %= 100
+        timers[ident] = (deadline, ttl, ident, rng.randbytes(size), rng.randrange(2))
+    sizes = rng.choice([[65536], [1000, 65536], [7, 24, 1000]])
+    return list(timers.values()), lambda: rng.choice(sizes)
+
+
+def show(timers):
+    for deadline, ttl, ident, payload, _ in sorted(timers):
+        print(deadline, ttl, "id=" + ident.hex(), "payload=" + payload.hex())
+
+
+def main(verb, path, seed="0"):
+    if verb == "make":
+        timers, block_sizes = make(int(seed))
+        with open(path, "wb") as file:
+            file.write(write(timers, block_sizes))
+    else:
+        with open(path, "rb") as file:
+            timers = read(file.read())
+    show(timers)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,433 @@
+/* store_snapshot_file.c - snapshots in files: whole ones, or the old ones. */
+#include "common.h"
+#include "store_tape.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOBODY 65534
+
+/* A folder of the test's own, in which it works. */
+struct yard {
+    char path[64];
+    int home;     /* where it was before */
+    int next_fd;  /* the number of the next file that is opened */
+    mode_t umask; /* before */
+};
+
+static int
+lowest_fd(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+
+    CHECK(fd >= 0);
+    (void)close(fd);
+    return fd;
+}
+
+static void
+yard_begin(struct yard *yard)
+{
+    strcpy(yard->path, "/tmp/lawn-test-XXXXXX");
+    CHECK(mkdtemp(yard->path) != NULL);
+    yard->home = open(".", O_RDONLY | O_DIRECTORY);
+    CHECK(yard->home >= 0);
+    CHECK_EQ(chdir(yard->path), 0);
+    yard->umask = umask(022);
+    yard->next_fd = lowest_fd();
+}
+
+/* How many files there are. */
+static unsigned
+yard_count(void)
+{
+    DIR *folder = opendir(".");
+    const struct dirent *entry;
+    unsigned count = 0;
+
+    CHECK(folder != NULL);
+    while ((entry = readdir(folder)) != NULL) {
+        count += entry->d_name[0] != '.';
+    }
+    (void)closedir(folder);
+    return count;
+}
+
+/* Nothing is left but these files, and no file is open. */
+static void
+yard_end(struct yard *yard, unsigned files)
+{
+    static const char *const names[] = {"file", "link", "other", "folder/file"};
+    size_t i;
+
+    CHECK_EQ(yard_count(), files);
+    CHECK_EQ(lowest_fd(), yard->next_fd);
+    for (i = 0; i < COUNT(names); i++) {
+        (void)unlink(names[i]);
+    }
+    (void)rmdir("folder");
+    (void)umask(yard->umask);
+    CHECK_EQ(fchdir(yard->home), 0);
+    (void)close(yard->home);
+    CHECK_EQ(rmdir(yard->path), 0);
+}
+
+/* A store with so many timers. */
+static struct lawn_store *
+store_of(struct meter *meter, uint64_t count)
+{
+    struct lawn_store *store = meter_store(meter, 0);
+    uint64_t i;
+
+    CHECK(store != NULL);
+    for (i = 0; i < count; i++) {
+        CHECK_EQ(
+            lawn_store_start(store, &i, sizeof i, 5 + i, "some payload", 12, 0),
+            0);
+    }
+    return store;
+}
+
+/* That a file holds a snapshot of so many timers. */
+static void
+check_file(const char *path, uint64_t count)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = meter_store(&meter, 0);
+
+    CHECK(store != NULL);
+    CHECK_EQ(lawn_store_load_file(store, path), 0);
+    CHECK_EQ(lawn_store_count(store), count);
+    lawn_store_free(store);
+}
+
+static struct stat
+status_of(const char *path)
+{
+    struct stat status;
+
+    CHECK_EQ(lstat(path, &status), 0);
+    return status;
+}
+
+TEST(a_file_that_was_saved_loads)
+{
+    struct meter meter = {0};
+    struct lawn_store *a = store_of(&meter, 10000);
+    struct lawn_store *b = store_of(&meter, 0);
+    struct yard yard;
+
+    yard_begin(&yard);
+    CHECK_EQ(lawn_store_save_file(a, "file"), 0);
+    CHECK_EQ(lawn_store_load_file(b, "file"), 0);
+    check_same(a, b);
+    CHECK_EQ(mkdir("folder", 0755), 0);
+    CHECK_EQ(lawn_store_save_file(a, "./folder/../folder//file"), 0);
+    check_file("folder/file", 10000);
+    lawn_store_free(a);
+    lawn_store_free(b);
+    CHECK_EQ(meter.live, 0);
+    yard_end(&yard, 2);
+}
+
+TEST(a_save_puts_a_new_file_in_the_place_of_the_old_one)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct stat old;
+    struct stat kept;
+    struct yard yard;
+    int fd;
+
+    yard_begin(&yard);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    fd = open("file", O_RDONLY);
+    CHECK(fd >= 0);
+    old = status_of("file");
+    CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    check_file("file", 11);
+    /* Who has the old one open goes on reading that. */
+    CHECK_EQ(fstat(fd, &kept), 0);
+    CHECK_EQ(kept.st_size, old.st_size);
+    CHECK_EQ(kept.st_nlink, 0);
+    CHECK(status_of("file").st_ino != old.st_ino);
+    (void)close(fd);
+    lawn_store_free(store);
+    yard_end(&yard, 1);
+}
+
+TEST(a_disk_that_is_full_leaves_the_old_file_and_nothing_else)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct rlimit limit;
+    struct rlimit before;
+    struct yard yard;
+    rlim_t size;
+    uint64_t i;
+
+    yard_begin(&yard);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    for (i = 100; i < 5000; i++) {
+        CHECK_EQ(lawn_store_start(store, &i, sizeof i, i, &i, 8, 0), 0);
+    }
+    CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    for (size = 0; size < 150000; size += 29999) {
+        int error;
+
+        limit = before;
+        limit.rlim_cur = size;
+        CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        error = lawn_store_save_file(store, "file");
+        CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+        CHECK_EQ(error, -EFBIG);
+        CHECK_EQ(yard_count(), 1);
+        check_file("file", 10);
+    }
+    (void)signal(SIGXFSZ, SIG_DFL);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    check_file("file", 4910);
+    lawn_store_free(store);
+    yard_end(&yard, 1);
+}
+
+TEST(a_save_without_memory_leaves_the_old_file_and_nothing_else)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct yard yard;
+    int error;
+
+    yard_begin(&yard);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
+    do {
+        meter.requests = 0;
+        meter.refuse++;
+        error = lawn_store_save_file(store, "file");
+        CHECK(error == 0 || error == -ENOMEM);
+        CHECK_EQ(yard_count(), 1);
+        check_file("file", error == 0 ? 11 : 10);
+    } while (error != 0);
+    CHECK(meter.refuse > 2);
+    lawn_store_free(store);
+    yard_end(&yard, 1);
+}
+
+/* Saves in a child process that is nobody, and tells the error. */
+static int
+save_as_nobody(struct lawn_store *store, const char *path)
+{
+    int status = 0;
+    pid_t child;
+
+    (void)fflush(NULL);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)) {
+            _exit(255);
+        }
+        _exit(-lawn_store_save_file(store, path) & 0xff);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    return -WEXITSTATUS(status);
+}
+
+TEST(a_folder_that_cannot_be_written_to_is_left_alone)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct yard yard;
+
+    yard_begin(&yard);
+    CHECK_EQ(chmod(yard.path, 0755), 0);
+    CHECK_EQ(mkdir("folder", 0755), 0);
+    CHECK_EQ(lawn_store_save_file(store, "folder/file"), 0);
+    CHECK_EQ(chmod("folder", 0555), 0);
+    CHECK_EQ(save_as_nobody(store, "folder/file"), -EACCES);
+    CHECK_EQ(save_as_nobody(store, "folder/other"), -EACCES);
+    CHECK_EQ(chmod("folder", 0755), 0);
+    check_file("folder/file", 10);
+    CHECK_EQ(lawn_store_save_file(store, "missing/file"), -ENOENT);
+    CHECK_EQ(lawn_store_save_file(store, "folder/file/file"), -ENOTDIR);
+    CHECK_EQ(lawn_store_save_file(store, ""), -ENOENT);
+    CHECK_EQ(lawn_store_save_file(store, "missing/"), -ENOENT);
+    lawn_store_free(store);
+    yard_end(&yard, 1);
+}
+
+TEST(a_folder_or_a_device_is_not_replaced)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct yard yard;
+
+    yard_begin(&yard);
+    CHECK_EQ(mkdir("folder", 0755), 0);
+    CHECK_EQ(mkfifo("other", 0600), 0);
+    CHECK_EQ(lawn_store_save_file(store, "folder"), -EISDIR);
+    CHECK_EQ(lawn_store_save_file(store, "folder/"), -EISDIR);
+    CHECK_EQ(lawn_store_save_file(store, "."), -EISDIR);
+    CHECK_EQ(lawn_store_save_file(store, "/"), -EISDIR);
+    CHECK_EQ(lawn_store_save_file(store, "other"), -EINVAL);
+    CHECK(S_ISFIFO(status_of("other").st_mode));
+    lawn_store_free(store);
+    yard_end(&yard, 2);
+}
+
+TEST(a_link_is_replaced_and_not_what_it_leads_to)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct yard yard;
+
+    yard_begin(&yard);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    CHECK_EQ(symlink("file", "link"), 0);
+    CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
+    CHECK_EQ(lawn_store_save_file(store, "link"), 0);
+    CHECK(S_ISREG(status_of("link").st_mode));
+    check_file("file", 10);
+    check_file("link", 11);
+    lawn_store_free(store);
+    yard_end(&yard, 2);
+}
+
+TEST(a_new_file_has_the_mode_that_the_umask_leaves)
+{
+    static const mode_t masks[] = {022, 027, 077, 0};
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct yard yard;
+    size_t i;
+
+    yard_begin(&yard);
+    for (i = 0; i < COUNT(masks); i++) {
+        (void)umask(masks[i]);
+        CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+        CHECK_EQ(status_of("file").st_mode & 07777, 0666 & ~masks[i]);
+        CHECK_EQ(unlink("file"), 0);
+    }
+    lawn_store_free(store);
+    yard_end(&yard, 0);
+}
+
+TEST(a_file_keeps_its_mode_and_its_owner)
+{
+    static const mode_t modes[] = {0600, 0640, 0666, 0444};
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    bool root = geteuid() == 0;
+    struct yard yard;
+    size_t i;
+
+    yard_begin(&yard);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    if (root) {
+        CHECK_EQ(chown("file", NOBODY, NOBODY - 1), 0);
+    }
+    for (i = 0; i < COUNT(modes); i++) {
+        CHECK_EQ(chmod("file", modes[i]), 0);
+        CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+        CHECK_EQ(status_of("file").st_mode & 07777, modes[i]);
+        CHECK_EQ(status_of("file").st_uid, root ? NOBODY : geteuid());
+        CHECK(!root || status_of("file").st_gid == NOBODY - 1);
+    }
+    lawn_store_free(store);
+    yard_end(&yard, 1);
+}
+
+TEST(a_group_that_the_file_had_not_may_do_no_more_than_everybody)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct yard yard;
+
+    yard_begin(&yard);
+    if (geteuid() == 0) {
+        CHECK_EQ(chmod(yard.path, 0777), 0);
+        CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+        CHECK_EQ(chown("file", 0, 1), 0);
+        CHECK_EQ(chmod("file", 0664), 0);
+        CHECK_EQ(save_as_nobody(store, "file"), 0);
+        CHECK_EQ(status_of("file").st_uid, NOBODY);
+        CHECK_EQ(status_of("file").st_gid, NOBODY);
+        CHECK_EQ(status_of("file").st_mode & 07777, 0644);
+    } else {
+        CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    }
+    lawn_store_free(store);
+    yard_end(&yard, 1);
+}
+
+/* Writes bytes at the end of a file, or cuts it by so many. */
+static void
+lengthen(const char *path, int by)
+{
+    int fd = open(path, O_WRONLY | O_APPEND);
+
+    CHECK(fd >= 0);
+    if (by < 0) {
+        CHECK_EQ(ftruncate(fd, status_of(path).st_size + by), 0);
+    } else {
+        CHECK_EQ(write(fd, "more bytes", (size_t)by), by);
+    }
+    (void)close(fd);
+}
+
+TEST(a_file_that_goes_on_after_its_end_loads_nothing)
+{
+    struct meter meter = {0};
+    struct lawn_store *from = store_of(&meter, 1000);
+    struct lawn_store *to = store_of(&meter, 1000);
+    struct yard yard;
+    size_t bytes;
+
+    yard_begin(&yard);
+    lawn_store_set_now(to, 9);
+    lawn_store_clear(to);
+    bytes = lawn_store_bytes(to);
+    CHECK_EQ(lawn_store_save_file(from, "file"), 0);
+    lengthen("file", 1);
+    CHECK_EQ(lawn_store_load_file(to, "file"), LAWN_STORE_TRAILING);
+    check_unchanged(to, bytes, 9);
+    lengthen("file", -2);
+    CHECK_EQ(lawn_store_load_file(to, "file"), LAWN_STORE_TRUNCATED);
+    check_unchanged(to, bytes, 9);
+    lengthen("file", 1);
+    CHECK_EQ(lawn_store_load_file(to, "file"), LAWN_STORE_DAMAGED);
+    check_unchanged(to, bytes, 9);
+    lawn_store_free(from);
+    lawn_store_free(to);
+    yard_end(&yard, 1);
+}
+
+TEST(a_file_that_cannot_be_read_loads_nothing)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 0);
+    size_t bytes = lawn_store_bytes(store);
+    struct yard yard;
+
+    yard_begin(&yard);
+    CHECK_EQ(lawn_store_load_file(store, "file"), -ENOENT);
+    CHECK_EQ(lawn_store_load_file(store, "."), -EISDIR);
+    CHECK_EQ(lawn_store_load_file(store, "/dev/null"), LAWN_STORE_TRUNCATED);
+    check_unchanged(store, bytes, 0);
+    CHECK_EQ(lawn_store_start(store, "id", 2, 5, "", 0, 0), 0);
+    CHECK_EQ(lawn_store_load_file(store, "file"), -ENOTEMPTY);
+    lawn_store_free(store);
+    yard_end(&yard, 0);
+}
