@@ -242,11 +242,13 @@ lawn_store_until(const struct lawn_store *store, uint64_t deadline)
     return deadline > now ? deadline - now : 0;
 }
 
-/* Adds a record for an id that has none. NULL: *error says why. */
+/* Adds a record for an id that has none. NULL: *error says why, and nothing is
+ * kept that was taken for it [S2]. */
 static struct lawn_store_record *
 lawn_store_add(struct lawn_store *store, uint64_t hash, const void *id,
                size_t id_size, const void *payload, size_t size, int *error)
 {
+    size_t bytes = store->memory.bytes;
     struct lawn_store_record *record;
 
     if (LAWN_STORE_UNLIKELY(store->table.count >= store->max_timers)) {
@@ -254,16 +256,17 @@ lawn_store_add(struct lawn_store *store, uint64_t hash, const void *id,
         return NULL;
     }
     record = lawn_store_make(store, id, id_size, payload, size);
-    if (record == NULL) {
-        *error = store->memory.error;
-        return NULL;
+    if (record != NULL && lawn_store_table_add(&store->table, hash, record)) {
+        return record;
     }
-    if (!lawn_store_table_add(&store->table, hash, record)) {
-        *error = store->memory.error;
+    *error = store->memory.error;
+    if (record != NULL) {
         lawn_store_discard(store, record);
-        return NULL;
     }
-    return record;
+    if (store->memory.bytes > bytes) {
+        lawn_store_slots_trim(&store->slots);
+    }
+    return NULL;
 }
 
 int

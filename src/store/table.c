@@ -568,6 +568,15 @@ lawn_store_table_fini(struct lawn_store_table *table)
     }
 }
 
+/* Gives back the room for buckets that are yet to come. */
+static void
+lawn_store_table_fit(struct lawn_store_table *table)
+{
+    while (table->buckets <= table->first / 2 &&
+           lawn_store_table_resize_first(table, table->first / 2)) {
+    }
+}
+
 bool
 lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
 {
@@ -587,6 +596,7 @@ lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
 
             while (table->buckets > before && lawn_store_table_shrink(table)) {
             }
+            lawn_store_table_fit(table);
             table->memory->error = error;
             return false;
         }
@@ -617,10 +627,7 @@ lawn_store_table_clear(struct lawn_store_table *table)
     while (table->buckets > table->least) {
         (void)lawn_store_table_shrink(table);
     }
-    /* Nothing else keeps room that is not used yet. */
-    while (table->buckets <= table->first / 2 &&
-           lawn_store_table_resize_first(table, table->first / 2)) {
-    }
+    lawn_store_table_fit(table);
 }
 
 static bool
