@@ -202,7 +202,6 @@ store_oracle_start(struct store_oracle *oracle, uint32_t number, uint64_t ttl,
     if (payload != NULL) {
         set_payload(oracle, t, payload, size);
     }
-    t->zero = ttl == 0;
     t->ttl = ttl > 0 ? ttl : 1;
     t->deadline = oracle_due(oracle->now, oracle->resolution, t->ttl);
     t->order = oracle->order++;
@@ -317,6 +316,7 @@ store_oracle_mow(struct store_oracle *oracle, struct store_oracle_mow *mow,
     mow->began = oracle->order;
     mow->budget = budget;
     mow->fired = 0;
+    mow->most = oracle->now < LAWN_NEVER - 1 ? UINT64_MAX : oracle->count;
     oracle->mow = mow;
 }
 
@@ -371,8 +371,11 @@ store_oracle_fire(struct store_oracle *oracle, uint32_t number)
     if (t->deadline > mow->until) {
         return "P1: a timer fired early";
     }
-    if (t->order >= mow->began) {
+    if (t->order >= mow->began && t->deadline < LAWN_NEVER - 1) {
         return "P6: a timer fired in the mow whose callback started it";
+    }
+    if (mow->fired >= mow->most) {
+        return "P6: a mow at the last tick fires more than there was";
     }
     if (t->deadline < oracle->last) {
         return "P4: a timer fired after one with a later deadline";
@@ -390,8 +393,7 @@ store_oracle_fire(struct store_oracle *oracle, uint32_t number)
     return broken;
 }
 
-/* A mow inside another one need not fire what callbacks of that one started;
- * only at the last tick there is such as is due. */
+/* What a callback started may have been left: at the last tick it is due. */
 const char *
 store_oracle_mown(struct store_oracle *oracle)
 {

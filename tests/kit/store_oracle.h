@@ -28,7 +28,6 @@ struct store_oracle_timer {
     uint64_t era;      /* timers of different eras fire in any order */
     uint64_t told[STORE_ORACLE_WALKS]; /* the last walk that told of it */
     bool stopped;                      /* why it is not there */
-    bool zero;                         /* it was started with a ttl of 0 */
 };
 
 /* A walk over all timers by lawn_store_iterate(). */
@@ -44,6 +43,7 @@ struct store_oracle_mow {
     uint64_t began; /* the order then: what was started since has to wait */
     size_t budget;
     size_t fired;
+    uint64_t most; /* to be fired at the last tick: so many there were */
 };
 
 struct store_oracle {
