@@ -16,6 +16,7 @@
 #include "lawn.h"
 #include "ops.h"
 #include "rng.h"
+#include "shrink.h"
 #include "store_ops.h"
 
 #include <stdlib.h>
@@ -155,38 +156,74 @@ struct sweep {
     bool from_malloc; /* refuses, not an allocator of ours */
 };
 
+/* What is refused in the run to come. */
+static const struct sweep *current;
+static struct refusal next;
+
+/* Runs a case so; the refusing begins anew each time, whatever was allocated
+ * meanwhile. */
+static bool
+run_refusing(const struct ops_config *config, const uint8_t *bytes, size_t size,
+             struct ops_result *result)
+{
+    struct scarce scarce = {0};
+    struct ops_config with = *config;
+    bool good;
+
+    if (current->from_malloc) {
+        ours = next;
+    } else {
+        scarce.refusal = next;
+        with.alloc = scarce_alloc;
+        with.release = scarce_release;
+        with.context = &scarce;
+    }
+    good = current->run(&with, bytes, size, result);
+    memset(&ours, 0, sizeof ours);
+    if (good && scarce.given != scarce.returned) {
+        (void)snprintf(result->message, sizeof result->message,
+                       "memory leaked");
+        good = false;
+    }
+    return good;
+}
+
+/* In words, cut down to what it needs to fail. */
+static void
+tell_case(struct ops_config *config, uint8_t *bytes, size_t size)
+{
+    struct ops_result result;
+
+    if (!shrink_passes(config, bytes, size)) {
+        size = shrink(config, bytes, size);
+        config->trace = stdout;
+        (void)config->run(config, bytes, size, &result);
+        printf("  %s\n", result.message);
+    }
+}
+
 /* Refuses each request of a case in turn; true if all went well. */
 static bool
-sweep_case(const struct sweep *sweep, const uint8_t *bytes)
+sweep_case(const struct sweep *sweep, uint8_t *bytes)
 {
     struct ops_config config = {0};
     struct ops_result result = {0};
-    struct scarce scarce = {0};
-    struct refusal *refusal = sweep->from_malloc ? &ours : &scarce.refusal;
     uint64_t before;
-    uint64_t k = 0;
 
+    config.run = run_refusing;
     config.check_every = 64;
-    if (!sweep->from_malloc) {
-        config.alloc = scarce_alloc;
-        config.release = scarce_release;
-        config.context = &scarce;
-    }
     config.allocations = &allocations;
     config.refusals = &refusals;
+    current = sweep;
+    memset(&next, 0, sizeof next);
+    next.for_good = sweep->for_good;
     do {
-        bool good;
-
-        memset(&scarce, 0, sizeof scarce);
         before = refusals;
-        refusal->asked = 0;
-        refusal->refuse = ++k;
-        refusal->for_good = sweep->for_good;
-        good = sweep->run(&config, bytes, sweep->size, &result);
-        memset(refusal, 0, sizeof *refusal);
-        if (!good || scarce.given != scarce.returned) {
-            printf("  request %llu refused: %s\n", (unsigned long long)k,
-                   good ? "memory leaked" : result.message);
+        next.refuse++;
+        if (!config.run(&config, bytes, sweep->size, &result)) {
+            printf("  request %llu refused: %s\n",
+                   (unsigned long long)next.refuse, result.message);
+            tell_case(&config, bytes, sweep->size);
             return false;
         }
     } while (refusals != before);
