@@ -49,7 +49,9 @@
  *                        with the number of different TTLs
  *   S6  chosen ids       hashing is keyed: ids chosen by someone who does not
  *                        know the seed make nothing slower
- *   S7  memory           is given back: what n timers take is O(n), now
+ *   S7  memory           is given back when timers go: a block of up to 64 KiB
+ *                        as soon as none of its timers is left; timers whose
+ *                        TTLs differ by a factor of 16 stand in different ones
  *   S8  iteration        a timer that is there from the first call to the last
  *                        is told exactly once, whatever happens to others
  *   S9  snapshots        what was saved loads, anywhere; what is no whole

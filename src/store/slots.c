@@ -34,6 +34,15 @@ lawn_store_slots_init(struct lawn_store_slots *slots,
     slots->free_number = LAWN_STORE_SLOTS_NONE;
 }
 
+unsigned
+lawn_store_slots_group(uint64_t ttl)
+{
+    unsigned log16 = (63u - (unsigned)__builtin_clzll(ttl | 1)) / 4;
+
+    return LAWN_STORE_GROUP_RECORDS +
+           log16 % (LAWN_STORE_GROUPS - LAWN_STORE_GROUP_RECORDS);
+}
+
 /* Which size serves so many bytes, and how large its slots are. Size 0 is for
  * what has a slab of its own. */
 static unsigned
@@ -133,7 +142,7 @@ lawn_store_slots_leave(struct lawn_store_slab *slab)
 
 /* A slab of its own for one slot, or one more of its size. */
 LAWN_STORE_NOINLINE static struct lawn_store_slab *
-lawn_store_slots_add(struct lawn_store_slots *slots, enum lawn_store_kind kind,
+lawn_store_slots_add(struct lawn_store_slots *slots, unsigned group,
                      struct lawn_store_size *size, uint32_t slot)
 {
     uint32_t many = lawn_store_slots_many(size, slot);
@@ -154,7 +163,7 @@ lawn_store_slots_add(struct lawn_store_slots *slots, enum lawn_store_kind kind,
         lawn_store_memory_give(slots->memory, slab, bytes);
         return NULL;
     }
-    slab->kind = kind;
+    slab->group = group;
     slab->size = size;
     slab->bytes = bytes;
     slab->slot = slot;
@@ -188,19 +197,19 @@ lawn_store_slots_remove(struct lawn_store_slots *slots,
 }
 
 void *
-lawn_store_slots_take(struct lawn_store_slots *slots, enum lawn_store_kind kind,
+lawn_store_slots_take(struct lawn_store_slots *slots, unsigned group,
                       size_t size, uint16_t *place)
 {
     uint32_t slot;
     struct lawn_store_size *of =
-        &slots->size[kind][lawn_store_slots_size(size, &slot)];
+        &slots->size[group][lawn_store_slots_size(size, &slot)];
     struct lawn_store_slab *slab = of->room;
     uint32_t word;
     uint32_t number;
     uint32_t offset;
 
     if (slab == NULL) {
-        slab = lawn_store_slots_add(slots, kind, of, slot);
+        slab = lawn_store_slots_add(slots, group, of, slot);
         if (slab == NULL) {
             return NULL;
         }
@@ -278,7 +287,8 @@ lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
         uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
         struct lawn_store_slab *slab = (struct lawn_store_slab *)word;
 
-        if (lawn_store_slots_free(word) || slab->kind != LAWN_STORE_RECORDS) {
+        if (lawn_store_slots_free(word) ||
+            slab->group == LAWN_STORE_GROUP_BUCKETS) {
             slot = 0;
             continue;
         }
@@ -304,25 +314,25 @@ lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
 void
 lawn_store_slots_trim(struct lawn_store_slots *slots)
 {
+    uint64_t left = 0;
+    unsigned group;
     unsigned i;
 
-    for (i = 0; i < 2 * (LAWN_STORE_SLOTS_SIZES + 1); i++) {
-        struct lawn_store_slab *slab = slots->size[i % 2][i / 2].room;
+    for (group = 0; group < LAWN_STORE_GROUPS; group++) {
+        for (i = 0; i <= LAWN_STORE_SLOTS_SIZES; i++) {
+            struct lawn_store_slab *slab = slots->size[group][i].room;
 
-        if (slab != NULL && slab->live == 0) {
-            lawn_store_slots_remove(slots, slab);
+            if (slab != NULL && slab->live == 0) {
+                lawn_store_slots_remove(slots, slab);
+            }
+            left += slots->size[group][i].slots;
         }
     }
-    for (i = 0; i < 2 * (LAWN_STORE_SLOTS_SIZES + 1); i++) {
-        if (slots->size[i % 2][i / 2].slots != 0) {
-            return;
-        }
-    }
-    /* All numbers are free: forget them. */
-    while (slots->slabs.count > 0) {
+    /* If all numbers are free, they are forgotten. */
+    while (left == 0 && slots->slabs.count > 0) {
+        slots->free_number = LAWN_STORE_SLOTS_NONE;
         lawn_store_pointers_drop(&slots->slabs, slots->memory);
     }
-    slots->free_number = LAWN_STORE_SLOTS_NONE;
 }
 
 static bool

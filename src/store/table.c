@@ -144,7 +144,7 @@ lawn_store_table_extra(struct lawn_store_table *table)
         table->spare = (struct lawn_store_bucket *)bucket->entry[0];
     } else {
         bucket = (struct lawn_store_bucket *)lawn_store_slots_take(
-            table->slots, LAWN_STORE_BUCKETS, sizeof *bucket, &place);
+            table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof *bucket, &place);
         if (bucket == NULL) {
             return NULL;
         }
@@ -222,7 +222,7 @@ lawn_store_table_spare(struct lawn_store_table *table, uint64_t wanted)
         uint16_t place;
         struct lawn_store_bucket *bucket =
             (struct lawn_store_bucket *)lawn_store_slots_take(
-                table->slots, LAWN_STORE_BUCKETS, sizeof *bucket, &place);
+                table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof *bucket, &place);
 
         if (bucket == NULL) {
             return false;
