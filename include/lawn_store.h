@@ -267,9 +267,11 @@ int lawn_store_load_file(struct lawn_store *store, const char *path);
 /* What an error means, in a few words. */
 const char *lawn_store_strerror(int error);
 
+#if !defined LAWN_FREESTANDING
 /* Walks everything and tells whether all invariants hold, as lawn_check().
  * Allowed at any time. O(everything). */
 bool lawn_store_check(const struct lawn_store *store, FILE *out);
+#endif
 
 #ifdef __cplusplus
 }

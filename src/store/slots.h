@@ -34,18 +34,20 @@
 #define LAWN_STORE_GROUP_RECORDS 1u
 #define LAWN_STORE_GROUPS 9u
 
+/* What taking and giving need stands together. */
 struct lawn_store_slab {
     struct lawn_store_slab *next; /* of those of its size that have room: a */
     struct lawn_store_slab *prev; /* circle; only while it has room */
     struct lawn_store_size *size;
+    void *block;     /* that it stands in */
+    size_t bytes;    /* of the block */
+    uint64_t number; /* of the slab */
     unsigned group;
-    size_t bytes; /* of the block */
-    uint64_t number;
-    uint32_t slot;       /* bytes of each */
-    uint32_t inverse;    /* 2^32 / slot, rounded up */
-    uint32_t first;      /* where the first slot begins */
-    uint32_t slots;      /* how many */
-    uint32_t live;       /* how many are taken */
+    _Alignas(LAWN_STORE_LINE) uint32_t first; /* where the first slot begins */
+    uint32_t slots;                           /* how many */
+    uint32_t slot;                            /* bytes of each */
+    uint32_t inverse;                         /* 2^32 / slot, rounded up */
+    uint32_t live;                            /* how many are taken */
     uint32_t full_words; /* so many words of taken are all ones */
     uint64_t taken[];    /* a bit per slot; those beyond the last are set */
 };

@@ -12,9 +12,9 @@
  *   34 reentrancy.c         35, 36 index.c       37 next.c
  *   38 reentrancy.c         39 clock.c           40 here, in part
  *   41 start_stop.c, index.c                     44 here and where it says so
+ *   11 store_museum.c
  *
  * Not of the core, and of the level that takes them:
- *   store    11 ids that make memory for all ids below them
  *   workers  12 order of a queue that several threads feed
  *            17 stopping the earliest timer does not wake its thread
  *            18 a firing drops another thread's command

@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first to fire stops b. */
+/* The first to fire stops b; c is next. */
 static void
 stop_b(struct trial *t, const struct lawn_store_timer *timer)
 {
-    (void)timer;
-    (void)drop(t, "b");
+    if (memcmp(timer->id, "a", 1) == 0) {
+        CHECK(drop(t, "b"));
+        CHECK_EQ(lawn_store_next(t->store), look(t, "c").deadline);
+    }
 }
 
 /* [P5] */

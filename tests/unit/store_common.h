@@ -85,14 +85,13 @@ void check_cut(struct trial *trial, const char *ids, const char *payloads,
     check_cut(trial, ids, payloads, __FILE__, __LINE__)
 
 /* A number that stands for all that a store holds: ids, payloads, deadlines,
- * TTLs, and its clock. Not its memory: of what a call that fails had got so far
- * the store may keep a little. */
+ * TTLs, its clock, and how much memory. */
 uint64_t trial_print(const struct trial *trial);
 
 /* Whether a sanitizer or valgrind looks on: slow, and memory is not its own. */
 bool watched(void);
 
-/* Many in a program that is optimised, few in one that is watched. */
+/* Many in a program as shipped, few in one that is watched or not optimised. */
 unsigned how_many(unsigned many, unsigned some, unsigned few);
 
 #endif

@@ -10,6 +10,9 @@
 /* A few blocks that are kept for the next timers, however few there are. */
 #define SLACK (256u << 10)
 
+/* So that each run goes the same way. */
+#define SEED 1
+
 static void
 ignore(const struct lawn_store_timer *timer, void *arg)
 {
@@ -163,7 +166,7 @@ TEST(a_store_gives_memory_back_to_the_system_after_a_burst)
     fill(store, stay);
     before = resident();
     told = lawn_store_bytes(store);
-    burst(store, stay, how_many(1000000, 500000, 0), false);
+    burst(store, stay, how_many(1000000, 500000, 300000), false);
     CHECK(lawn_store_bytes(store) <= told + told / 4);
     CHECK(resident() <= before + before / 4);
     lawn_store_free(store);
@@ -369,7 +372,7 @@ TEST(calls_of_a_store_that_fail_for_long_take_no_memory)
         CHECK_EQ(put_number(&t, i, 10), 0);
     }
     before = t.ledger.bytes;
-    for (i = 0; i < 3000; i++) {
+    for (i = 0; i < 600; i++) {
         size_t k;
 
         for (k = 0; k < 3; k++) {
@@ -447,6 +450,7 @@ TEST(a_reservation_that_exceeds_a_limit_of_a_store_changes_nothing)
 {
     struct trial t;
     uint64_t print;
+    size_t k;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "x");
@@ -455,12 +459,12 @@ TEST(a_reservation_that_exceeds_a_limit_of_a_store_changes_nothing)
     CHECK_EQ(lawn_store_reserve(t.store, 1000000), -ENOSPC);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
     lawn_store_set_limits(t.store, 0, 0);
-    t.ledger.refuse = 3;
-    t.ledger.for_good = true;
-    CHECK_EQ(lawn_store_reserve(t.store, 10000000), -ENOMEM);
-    CHECK_EQ(trial_print(&t), print);
-    CHECK(lawn_store_reserve(t.store, UINT64_MAX) < 0);
-    CHECK(lawn_store_reserve(t.store, UINT64_MAX / 16) < 0);
+    for (k = 0; k < 30; k++) {
+        t.ledger.refuse = k;
+        CHECK_EQ(lawn_store_reserve(t.store, 10000000), -ENOMEM);
+        CHECK_EQ(trial_print(&t), print);
+    }
+    CHECK_EQ(lawn_store_reserve(t.store, UINT64_MAX), -ENOMEM);
     CHECK_EQ(trial_print(&t), print);
     CHECK(lawn_store_check(t.store, stdout));
     trial_end(&t);
@@ -477,7 +481,7 @@ check_scarcity(call_fn *call, uint64_t steps)
     uint64_t i;
     size_t refused = 0;
 
-    trial_begin(&t, NULL);
+    trial_begin(&t, &(struct lawn_store_options){.seed = {SEED, 1}});
     put(&t, "a", 100, "a payload");
     for (i = 0; i < steps; i++) {
         size_t k = 0;

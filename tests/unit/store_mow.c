@@ -280,6 +280,7 @@ TEST(a_mow_of_a_store_at_the_last_tick_comes_to_an_end)
         CHECK_EQ(trial_mow(&t, LAWN_NEVER), 2);
         CHECK_EQ(lawn_store_count(t.store), 2);
         CHECK_EQ(lawn_store_next(t.store), LAST);
+        CHECK_EQ(trial_mow_some(&t, LAWN_NEVER, 1), 1);
     }
     trial_end(&t);
 }

@@ -1,0 +1,104 @@
+/* store_system.c - what the system refuses a store: memory, random numbers. In
+ * a process of its own each, as it does not come back. */
+#include "store_common.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined __linux__
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+/* Runs body in a child process, which exits with 0 if all is well. */
+static void
+check_child(int (*body)(void))
+{
+    int status = 0;
+    pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child == 0) {
+        exit(body()); /* not _exit(): coverage is written then */
+    }
+    CHECK_EQ(waitpid(child, &status, 0), (uint64_t)child);
+    CHECK_EQ(status, 0);
+}
+
+/* Large blocks are mapped, by the allocator that a store has by default. */
+static int
+map_too_much(void)
+{
+    struct rlimit limit = {256u << 20, 256u << 20};
+    size_t large = 128u << 20;
+    char *bytes = calloc(1, large);
+    struct lawn_store *store = lawn_store_new(NULL);
+    size_t before;
+
+    if (bytes == NULL || store == NULL ||
+        lawn_store_start(store, "a", 1, 10, "x", 1, 0) != 0 ||
+        setrlimit(RLIMIT_AS, &limit) != 0) {
+        return 1;
+    }
+    before = lawn_store_bytes(store);
+    if (lawn_store_start(store, "b", 1, 10, bytes, large, 0) != -ENOMEM ||
+        lawn_store_update(store, "a", 1, bytes, large) != -ENOMEM) {
+        return 2;
+    }
+    if (lawn_store_bytes(store) != before || lawn_store_count(store) != 1 ||
+        !lawn_store_check(store, stdout)) {
+        return 3;
+    }
+    lawn_store_free(store);
+    free(bytes);
+    return 0;
+}
+
+/* [S2] */
+TEST(a_store_that_the_system_gives_no_memory_goes_on_as_it_was)
+{
+    if (!watched()) { /* they take much memory themselves */
+        check_child(map_too_much);
+    }
+}
+
+#if defined __linux__
+static int
+get_no_random_numbers(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrandom, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {COUNT(code), code};
+    struct lawn_store_options options = {.seed = {1, 0}};
+    struct lawn_store *store;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        return 0; /* a system that does not let us try */
+    }
+    errno = 0;
+    if (lawn_store_new(NULL) != NULL || errno != EIO) {
+        return 1;
+    }
+    store = lawn_store_new(&options); /* with a seed there is no need */
+    lawn_store_free(store);
+    return store == NULL ? 2 : 0;
+}
+
+/* [S6] Rather none than one that can be flooded. */
+TEST(a_store_is_not_made_without_random_numbers)
+{
+    check_child(get_no_random_numbers);
+}
+#endif
