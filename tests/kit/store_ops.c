@@ -16,7 +16,7 @@
 #include "oracle.h"
 #include "script.h"
 #include "store_oracle.h"
-#include "store_tape.h"
+#include "store_reel.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -1191,29 +1191,29 @@ renew(struct store_ops *ops)
 
 /* False: there is no memory. */
 static bool
-save(struct store_ops *ops, struct store_tape *tape)
+save(struct store_ops *ops, struct store_reel *reel)
 {
     uint8_t byte = script_take(&ops->script);
     int error;
 
-    store_tape_init(tape);
+    store_reel_init(reel);
     if (byte >= 240) {
-        tape->fail_at = byte % 16 * (size_t)16;
-        tape->error = -EIO;
-        error = lawn_store_save(ops->lot.store, store_tape_write, tape);
+        reel->fail_at = byte % 16 * (size_t)16;
+        reel->error = -EIO;
+        error = lawn_store_save(ops->lot.store, store_reel_write, reel);
         TELL(&ops->script, "save, write fails: %d", error);
         if (error != -EIO && error != -ENOMEM && error != 0) {
             script_fail(&ops->script, "lawn_store_save() is %d", error);
         }
-        store_tape_fini(tape);
-        store_tape_init(tape);
+        store_reel_fini(reel);
+        store_reel_init(reel);
     }
     TELL(&ops->script, "save");
     beware(ops);
-    error = lawn_store_save(ops->lot.store, store_tape_write, tape);
-    tape->piece = byte % 4 == 0 ? 0 : byte % 128;
+    error = lawn_store_save(ops->lot.store, store_reel_write, reel);
+    reel->piece = byte % 4 == 0 ? 0 : byte % 128;
     if (!judge(ops, "lawn_store_save()", error, 0, 0)) {
-        store_tape_fini(tape);
+        store_reel_fini(reel);
         return false;
     }
     return true;
@@ -1221,19 +1221,19 @@ save(struct store_ops *ops, struct store_tape *tape)
 
 /* Reads all of it and no more; whether it did. */
 static bool
-load(struct store_ops *ops, struct lot *lot, struct store_tape *tape)
+load(struct store_ops *ops, struct lot *lot, struct store_reel *reel)
 {
     uint64_t max = lot->store == ops->lot.store ? ops->oracle.max_timers
                                                 : lot->options.max_timers;
     uint64_t refused = refusals(ops);
-    size_t size = tape->size;
+    size_t size = reel->size;
     int error;
 
-    (void)store_tape_write("and so on", 9, tape);
-    error = lawn_store_load(lot->store, store_tape_read, tape);
+    (void)store_reel_write("and so on", 9, reel);
+    error = lawn_store_load(lot->store, store_reel_read, reel);
     TELL(&ops->script, "load %zu bytes: %d", size, error);
     if (error == 0) {
-        script_expect(&ops->script, "bytes read by lawn_store_load()", tape->at,
+        script_expect(&ops->script, "bytes read by lawn_store_load()", reel->at,
                       size);
         if (max != 0 && ops->oracle.count > max) {
             script_fail(&ops->script, "lawn_store_load() exceeds max_timers");
@@ -1256,7 +1256,7 @@ load(struct store_ops *ops, struct lot *lot, struct store_tape *tape)
 static void
 op_move(struct store_ops *ops)
 {
-    struct store_tape tape;
+    struct store_reel reel;
     uint8_t byte = script_take(&ops->script);
     struct lot lot;
 
@@ -1264,11 +1264,11 @@ op_move(struct store_ops *ops)
     if (byte < 192) {
         lot.options.lawn.now = script_later(ops->oracle.now, byte % 8);
     }
-    if (!store_oracle_looks(&ops->oracle) || !save(ops, &tape)) {
+    if (!store_oracle_looks(&ops->oracle) || !save(ops, &reel)) {
         return;
     }
     if (open_lot(ops, &lot)) {
-        if (load(ops, &lot, &tape)) {
+        if (load(ops, &lot, &reel)) {
             forget_popped(ops);
             close_lot(ops, &ops->lot);
             store_oracle_moved(&ops->oracle, lot.options.lawn.now,
@@ -1279,7 +1279,7 @@ op_move(struct store_ops *ops)
             close_lot(ops, &lot);
         }
     }
-    store_tape_fini(&tape);
+    store_reel_fini(&reel);
 }
 
 /* In a callback, all of it has been started then, and what is overdue is due
@@ -1316,51 +1316,51 @@ reloaded(struct store_ops *ops)
 static void
 do_reload(struct store_ops *ops)
 {
-    struct store_tape tape;
+    struct store_reel reel;
 
     if (!store_oracle_looks(&ops->oracle) ||
-        ops->oracle.many > STORE_OPS_MANY_MAX || !save(ops, &tape)) {
+        ops->oracle.many > STORE_OPS_MANY_MAX || !save(ops, &reel)) {
         return;
     }
     if (ops->oracle.count != 0) {
         script_expect(&ops->script, "lawn_store_load() with timers there",
                       (uint64_t)(int64_t)lawn_store_load(
-                          ops->lot.store, store_tape_read, &tape),
+                          ops->lot.store, store_reel_read, &reel),
                       (uint64_t)(int64_t)-ENOTEMPTY);
-        tape.at = 0;
+        reel.at = 0;
     }
     forget_handed(ops);
     lawn_store_clear(ops->lot.store);
-    if (load(ops, &ops->lot, &tape)) {
+    if (load(ops, &ops->lot, &reel)) {
         reloaded(ops);
         compare_all(ops);
     } else {
         store_oracle_clear(&ops->oracle);
     }
-    store_tape_fini(&tape);
+    store_reel_fini(&reel);
 }
 
 /* Of a snapshot that ends too early, has a wrong bit, or cannot be read. */
 static int
-damage(struct store_ops *ops, struct store_tape *tape)
+damage(struct store_ops *ops, struct store_reel *reel)
 {
     uint8_t byte = script_take(&ops->script);
-    size_t where = script_take_wide(&ops->script, 2) % tape->size;
+    size_t where = script_take_wide(&ops->script, 2) % reel->size;
 
     switch (byte % 4) {
     case 0:
-        tape->fail_at = where;
-        tape->error = -EIO;
+        reel->fail_at = where;
+        reel->error = -EIO;
         TELL(&ops->script, "reading fails at byte %zu of %zu", where,
-             tape->size);
+             reel->size);
         return -EIO;
     case 1:
-        tape->bytes[where] ^= (uint8_t)(1u << byte / 4 % 8);
-        TELL(&ops->script, "a wrong bit in byte %zu of %zu", where, tape->size);
+        reel->bytes[where] ^= (uint8_t)(1u << byte / 4 % 8);
+        TELL(&ops->script, "a wrong bit in byte %zu of %zu", where, reel->size);
         return 0;
     default:
-        TELL(&ops->script, "%zu of %zu bytes", where, tape->size);
-        tape->size = where;
+        TELL(&ops->script, "%zu of %zu bytes", where, reel->size);
+        reel->size = where;
         return LAWN_STORE_TRUNCATED;
     }
 }
@@ -1369,7 +1369,7 @@ damage(struct store_ops *ops, struct store_tape *tape)
 static void
 op_damage(struct store_ops *ops)
 {
-    struct store_tape tape;
+    struct store_reel reel;
     struct lot lot;
     int should_be;
     int error;
@@ -1377,15 +1377,15 @@ op_damage(struct store_ops *ops)
     take_options(ops, &lot);
     lot.options.max_timers = 0;
     lot.options.max_bytes = 0;
-    if (!store_oracle_looks(&ops->oracle) || !save(ops, &tape)) {
+    if (!store_oracle_looks(&ops->oracle) || !save(ops, &reel)) {
         return;
     }
-    should_be = damage(ops, &tape);
+    should_be = damage(ops, &reel);
     if (open_lot(ops, &lot)) {
         uint64_t refused = refusals(ops);
-        size_t size = tape.size;
+        size_t size = reel.size;
 
-        error = lawn_store_load(lot.store, store_tape_read, &tape);
+        error = lawn_store_load(lot.store, store_reel_read, &reel);
         TELL(&ops->script, "load: %d", error);
         if (error == -ENOMEM && refusals(ops) != refused) {
             ops->script.result->refused++;
@@ -1403,7 +1403,7 @@ op_damage(struct store_ops *ops)
         }
         close_lot(ops, &lot);
     }
-    store_tape_fini(&tape);
+    store_reel_fini(&reel);
 }
 
 /* Operations, each with its share of the 256 values of a byte. */
