@@ -199,9 +199,13 @@ lawn_store_slots_remove(struct lawn_store_slots *slots,
 {
     lawn_store_slots_leave(slab);
     slab->size->slots -= slab->slots;
-    *lawn_store_pointers_at(&slots->slabs, slab->number) =
-        (uintptr_t)(slots->free_number << 1 | 1);
-    slots->free_number = slab->number;
+    if (slab->number == slots->slabs.count - 1) {
+        lawn_store_pointers_drop(&slots->slabs, slots->memory);
+    } else {
+        *lawn_store_pointers_at(&slots->slabs, slab->number) =
+            (uintptr_t)(slots->free_number << 1 | 1);
+        slots->free_number = slab->number;
+    }
     LAWN_STORE_SLOTS_SHOW((char *)slab + slab->first,
                           (size_t)slab->slots * slab->slot);
     lawn_store_memory_give(slots->memory, slab->block, slab->bytes);
