@@ -150,7 +150,7 @@ TEST(the_hash_of_a_store_is_siphash_1_3)
         UINT64_C(0x369095118d299a8e), UINT64_C(0x25a48eb36c063de4),
         UINT64_C(0x79de85ee92ff097f), UINT64_C(0x70c118c1f94dc352),
     };
-    unsigned char message[COUNT(expected)];
+    unsigned char message[COUNT(expected)] = {0};
     size_t i;
 
     for (i = 0; i < COUNT(expected); i++) {
