@@ -34,23 +34,24 @@ CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
-BENCH_C := $(wildcard bench/*.c bench/contenders/*.c) $(PAGE_C)
+BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c) $(PAGE_C)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
+STORE_MIXES := $(MIXES:%=store-%)
 API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
 # What the benchmark's own tests need of it.
-CONTENDERS_C := $(wildcard bench/contenders/*.c) bench/contenders.c bench/peers.c \
-    bench/agree.c bench/tap.c
+CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c) bench/contenders.c bench/peers.c \
+    bench/agree.c bench/tap.c bench/store_agree.c
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
 # the unit tests have the kit's main as well, and so have those of the benchmark.
 PROGRAMS := $(foreach p,unit model oom soak contenders,$(if $(wildcard tests/$(p)/*.c),$(p)))
 OPS_C := $(filter-out tests/kit/kit.c,$(wildcard tests/kit/*.c))
-LINK_oom := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
-LINK_contenders := $(LINK_oom)
+LINK_contenders := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
+LINK_oom := $(LINK_contenders) -Wl,--wrap=mmap
 program_c = $(wildcard tests/$(1)/*.c) $(if $(filter contenders,$(1)),$(CONTENDERS_C),$(OPS_C)) \
     $(if $(filter unit contenders,$(1)),tests/kit/kit.c)
 
@@ -64,6 +65,9 @@ LIBS_event := -levent_core
 LIBS_common := -levent_core
 LIBS_ev := -lev
 LIBS_glib := -lglib-2.0
+LIBS_ghash := -lglib-2.0
+LIBS_gplain := -lglib-2.0
+LIBS_sqlite := -lsqlite3
 LIBS_dpdk := -lrte_timer -lrte_eal
 
 # What a recipe does, in a word; V=1 shows the command itself.
@@ -145,14 +149,16 @@ CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 # The fuzzer is not to be led by what only watches.
-build/fuzz/src/core/check.o build/fuzz/tests/kit/oracle.o: private FLAGS_fuzz = $(FLAGS_asan)
+$(call objects,fuzz,src/core/check.c src/store/store_check.c tests/kit/oracle.c \
+    tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
 build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
 build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
-build/fuzz/fuzz_ops build/fuzz/fuzz_trace build/fuzz/fuzz_snapshot:
+build/fuzz/fuzz_ops build/fuzz/fuzz_store build/fuzz/fuzz_trace build/fuzz/fuzz_snapshot:
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] src/core/*.[ch]) $(HEADERS)
+build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
 	@mkdir -p $(@D)
 	@tools/lines >$@
 $(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h
@@ -184,15 +190,18 @@ run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
 # Commands for tests/run: the suite of a variant, with so many model operations
-# in each mix; and the fuzzer for so many seconds. New inputs go to build/.
+# in each mix of lawns, and of stores; and the fuzzer for so many seconds. New inputs go to build/.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,contenders,'build/$(1)/contenders') \
     $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
+        $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
 fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
     -timeout=10 -artifact_prefix=build/fuzz/ build/fuzz/corpus $(wildcard tests/fuzz/corpus)')
+fuzz_store = 'build/fuzz/fuzz_store -max_total_time=$(1) -timeout=10 -max_len=4096 \
+    -artifact_prefix=build/fuzz/store- build/fuzz/corpus-store tests/fuzz/corpus-store'
 fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
     -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
 fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_len=4096 \
@@ -200,37 +209,40 @@ fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),build/fuzz/fuzz_ops build/fuzz/fuzz_trace build/fuzz/fuzz_snapshot)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store trace snapshot))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -trace -snapshot)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000) \
-	    $(call suite,asan,1000000) $(call have,unit,'build/release/unit') \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000) \
+	    $(call suite,asan,1000000,100000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
-	    build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) $(call fuzz,60)
+	    build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_store,30) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
     $(fuzz_program)
-	@mkdir -p build/fuzz/corpus build/fuzz/corpus-trace build/fuzz/corpus-snapshot
+	@mkdir -p $(fuzz_folders)
 
 asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan
-	@tests/run $(call suite,asan,$(OPS))
+	@tests/run $(call suite,asan,$(OPS),$(OPS))
 
 tsan: $(call suite_programs,tsan) ## the tests under ThreadSanitizer
-	@tests/run $(call suite,tsan,$(OPS))
+	@tests/run $(call suite,tsan,$(OPS),$(OPS))
 
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
-	@tests/run $(foreach m,$(MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
 
-fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/corpus
+fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
-	@mkdir -p build/fuzz/corpus build/fuzz/corpus-trace build/fuzz/corpus-snapshot tests/fuzz/corpus
+	@mkdir -p $(fuzz_folders)
 	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60)
-	@tests/run $(call fuzz,$(FUZZ_SECONDS))
+	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
+	@build/fuzz/fuzz_store -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-store build/fuzz/corpus-store
 
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
@@ -238,7 +250,7 @@ soak: build/debug/soak ## SOAK_SECONDS of random operations
 coverage: $(call suite_programs,coverage) $(call suite_programs,debug) ## lines and branches of src/core that the tests reach
 	@tools/deps coverage
 	@find build/coverage -name '*.gcda' -delete
-	@tests/run $(call suite,coverage,100000) $(call suite,debug,100000)
+	@tests/run $(call suite,coverage,100000,30000) $(call suite,debug,100000,30000)
 	@tools/coverage build/coverage tests/coverage-exceptions
 
 mutants: ## break the core in many ways; the tests must notice each

@@ -49,7 +49,9 @@
  *                        with the number of different TTLs
  *   S6  chosen ids       hashing is keyed: ids chosen by someone who does not
  *                        know the seed make nothing slower
- *   S7  memory           is given back: what n timers take is O(n), now
+ *   S7  memory           is given back when timers go: a block of up to 64 KiB
+ *                        as soon as none of its timers is left; timers whose
+ *                        TTLs differ by a factor of 16 stand in different ones
  *   S8  iteration        a timer that is there from the first call to the last
  *                        is told exactly once, whatever happens to others
  *   S9  snapshots        what was saved loads, anywhere; what is no whole
@@ -265,9 +267,11 @@ int lawn_store_load_file(struct lawn_store *store, const char *path);
 /* What an error means, in a few words. */
 const char *lawn_store_strerror(int error);
 
+#if !defined LAWN_FREESTANDING
 /* Walks everything and tells whether all invariants hold, as lawn_check().
  * Allowed at any time. O(everything). */
 bool lawn_store_check(const struct lawn_store *store, FILE *out);
+#endif
 
 #ifdef __cplusplus
 }

@@ -22,6 +22,10 @@
 #endif
 
 #define LAWN_STORE_SLOTS_LEAST 4u
+/* A slab that fills a block begins up to so many bytes into it: if all began at
+ * the start of theirs, their heads would fall into the same few lines of the
+ * cache. */
+#define LAWN_STORE_SLOTS_COLOURS (16u * LAWN_STORE_LINE)
 /* No number: also what is left of it in a word of slots->slabs. */
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
 
@@ -32,6 +36,15 @@ lawn_store_slots_init(struct lawn_store_slots *slots,
     memset(slots, 0, sizeof *slots);
     slots->memory = memory;
     slots->free_number = LAWN_STORE_SLOTS_NONE;
+}
+
+unsigned
+lawn_store_slots_group(uint64_t ttl)
+{
+    unsigned log16 = (63u - (unsigned)__builtin_clzll(ttl | 1)) / 4;
+
+    return LAWN_STORE_GROUP_RECORDS +
+           log16 % (LAWN_STORE_GROUPS - LAWN_STORE_GROUP_RECORDS);
 }
 
 /* Which size serves so many bytes, and how large its slots are. Size 0 is for
@@ -61,29 +74,24 @@ lawn_store_slots_size(size_t bytes, uint32_t *slot)
 static size_t
 lawn_store_slots_head(uint32_t slots, uint32_t slot)
 {
-    size_t head = sizeof(struct lawn_store_slab) + (slots + 63) / 64 * 8;
+    size_t head =
+        offsetof(struct lawn_store_slab, taken) + (slots + 63) / 64 * 8;
     size_t align = slot % LAWN_STORE_LINE == 0 ? LAWN_STORE_LINE : 8;
 
     return (head + align - 1) / align * align;
 }
 
-/* How many slots a further slab of this size has. */
+/* How many slots a slab has at most: as many as fit into a block. */
 static uint32_t
-lawn_store_slots_many(const struct lawn_store_size *size, uint32_t slot)
+lawn_store_slots_most(uint32_t slot)
 {
-    uint32_t many = (LAWN_STORE_BLOCK - sizeof(struct lawn_store_slab)) / slot;
+    const uint32_t room = LAWN_STORE_BLOCK - LAWN_STORE_SLOTS_COLOURS;
+    uint32_t most = room / slot;
 
-    if (slot > LAWN_STORE_SLOTS_MAX) {
-        return 1;
+    while (lawn_store_slots_head(most, slot) + (size_t)most * slot > room) {
+        most--;
     }
-    if (size->slots < LAWN_STORE_SLOTS_LEAST) {
-        return LAWN_STORE_SLOTS_LEAST;
-    }
-    while (lawn_store_slots_head(many, slot) + (size_t)many * slot >
-           LAWN_STORE_BLOCK) {
-        many--;
-    }
-    return size->slots < many ? (uint32_t)size->slots : many;
+    return most;
 }
 
 /* Gives a slab a number. False: no memory. */
@@ -133,28 +141,40 @@ lawn_store_slots_leave(struct lawn_store_slab *slab)
 
 /* A slab of its own for one slot, or one more of its size. */
 LAWN_STORE_NOINLINE static struct lawn_store_slab *
-lawn_store_slots_add(struct lawn_store_slots *slots, enum lawn_store_kind kind,
+lawn_store_slots_add(struct lawn_store_slots *slots, unsigned group,
                      struct lawn_store_size *size, uint32_t slot)
 {
-    uint32_t many = lawn_store_slots_many(size, slot);
-    size_t head = lawn_store_slots_head(many, slot);
-    size_t bytes = head + (size_t)many * slot;
+    bool own = slot > LAWN_STORE_SLOTS_MAX;
+    uint32_t most = own ? 1 : lawn_store_slots_most(slot);
+    uint32_t many = size->slots < most ? (uint32_t)size->slots : most;
+    size_t colour = 0;
+    size_t head;
+    size_t bytes;
+    char *block;
     struct lawn_store_slab *slab;
 
-    /* The last size of all: whole blocks, which are mapped. */
-    if (many > 1 && bytes + slot > LAWN_STORE_BLOCK) {
+    if (!own && many < LAWN_STORE_SLOTS_LEAST) {
+        many = LAWN_STORE_SLOTS_LEAST;
+    }
+    many = many > 0 ? many : 1;
+    head = lawn_store_slots_head(many, slot);
+    bytes = head + (size_t)many * slot;
+    if (!own && many == most) {
         bytes = LAWN_STORE_BLOCK;
+        colour =
+            slots->slabs.count * LAWN_STORE_LINE % LAWN_STORE_SLOTS_COLOURS;
     }
-    slab =
-        (struct lawn_store_slab *)lawn_store_memory_take(slots->memory, bytes);
-    if (slab == NULL) {
+    block = (char *)lawn_store_memory_take(slots->memory, bytes);
+    if (block == NULL) {
         return NULL;
     }
+    slab = (struct lawn_store_slab *)(void *)(block + colour);
     if (!lawn_store_slots_number(slots, slab)) {
-        lawn_store_memory_give(slots->memory, slab, bytes);
+        lawn_store_memory_give(slots->memory, block, bytes);
         return NULL;
     }
-    slab->kind = kind;
+    slab->block = block;
+    slab->group = group;
     slab->size = size;
     slab->bytes = bytes;
     slab->slot = slot;
@@ -168,7 +188,7 @@ lawn_store_slots_add(struct lawn_store_slots *slots, enum lawn_store_kind kind,
         slab->taken[many / 64] = ~UINT64_C(0) << many % 64;
     }
     size->slots += many;
-    LAWN_STORE_SLOTS_HIDE((char *)slab + head, bytes - head);
+    LAWN_STORE_SLOTS_HIDE((char *)slab + head, (size_t)many * slot);
     lawn_store_slots_enter(slab);
     return slab;
 }
@@ -183,24 +203,24 @@ lawn_store_slots_remove(struct lawn_store_slots *slots,
         (uintptr_t)(slots->free_number << 1 | 1);
     slots->free_number = slab->number;
     LAWN_STORE_SLOTS_SHOW((char *)slab + slab->first,
-                          slab->bytes - slab->first);
-    lawn_store_memory_give(slots->memory, slab, slab->bytes);
+                          (size_t)slab->slots * slab->slot);
+    lawn_store_memory_give(slots->memory, slab->block, slab->bytes);
 }
 
 void *
-lawn_store_slots_take(struct lawn_store_slots *slots, enum lawn_store_kind kind,
+lawn_store_slots_take(struct lawn_store_slots *slots, unsigned group,
                       size_t size, uint16_t *place)
 {
     uint32_t slot;
     struct lawn_store_size *of =
-        &slots->size[kind][lawn_store_slots_size(size, &slot)];
+        &slots->size[group][lawn_store_slots_size(size, &slot)];
     struct lawn_store_slab *slab = of->room;
     uint32_t word;
     uint32_t number;
     uint32_t offset;
 
     if (slab == NULL) {
-        slab = lawn_store_slots_add(slots, kind, of, slot);
+        slab = lawn_store_slots_add(slots, group, of, slot);
         if (slab == NULL) {
             return NULL;
         }
@@ -278,7 +298,8 @@ lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
         uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
         struct lawn_store_slab *slab = (struct lawn_store_slab *)word;
 
-        if (lawn_store_slots_free(word) || slab->kind != LAWN_STORE_RECORDS) {
+        if (lawn_store_slots_free(word) ||
+            slab->group == LAWN_STORE_GROUP_BUCKETS) {
             slot = 0;
             continue;
         }
@@ -304,25 +325,25 @@ lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
 void
 lawn_store_slots_trim(struct lawn_store_slots *slots)
 {
+    uint64_t left = 0;
+    unsigned group;
     unsigned i;
 
-    for (i = 0; i < 2 * (LAWN_STORE_SLOTS_SIZES + 1); i++) {
-        struct lawn_store_slab *slab = slots->size[i % 2][i / 2].room;
+    for (group = 0; group < LAWN_STORE_GROUPS; group++) {
+        for (i = 0; i <= LAWN_STORE_SLOTS_SIZES; i++) {
+            struct lawn_store_slab *slab = slots->size[group][i].room;
 
-        if (slab != NULL && slab->live == 0) {
-            lawn_store_slots_remove(slots, slab);
+            if (slab != NULL && slab->live == 0) {
+                lawn_store_slots_remove(slots, slab);
+            }
+            left += slots->size[group][i].slots;
         }
     }
-    for (i = 0; i < 2 * (LAWN_STORE_SLOTS_SIZES + 1); i++) {
-        if (slots->size[i % 2][i / 2].slots != 0) {
-            return;
-        }
-    }
-    /* All numbers are free: forget them. */
-    while (slots->slabs.count > 0) {
+    /* If all numbers are free, they are forgotten. */
+    while (left == 0 && slots->slabs.count > 0) {
+        slots->free_number = LAWN_STORE_SLOTS_NONE;
         lawn_store_pointers_drop(&slots->slabs, slots->memory);
     }
-    slots->free_number = LAWN_STORE_SLOTS_NONE;
 }
 
 static bool

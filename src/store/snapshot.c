@@ -24,6 +24,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* So many records are looked at ahead of the one that is added. */
+#define LAWN_STORE_SNAPSHOT_AHEAD 8u
+
 unsigned char *
 lawn_store_snapshot_take(struct lawn_store *store, size_t size)
 {
@@ -208,6 +211,8 @@ struct lawn_store_loading {
     const unsigned char *content;
     size_t at;
     size_t end;
+    size_t ahead;          /* the first record not looked at yet */
+    unsigned fetched;      /* how many were, from content[at] on */
     bool ended;            /* the last block has been read */
     unsigned char *joined; /* what lay in more than one block */
     size_t joined_size;    /* of that buffer */
@@ -332,6 +337,7 @@ lawn_store_snapshot_read_block(struct lawn_store_loading *loading)
     }
     loading->at = 0;
     loading->end = (size_t)size;
+    loading->ahead = SIZE_MAX;
     loading->ended = size == 0;
     return 0;
 }
@@ -419,6 +425,43 @@ lawn_store_snapshot_next(struct lawn_store_loading *loading, size_t size,
     return error;
 }
 
+/* Looks at the records that come next in the block, and fetches the places of
+ * their ids in the table: that is most of what a load waits for. Believes the
+ * sizes only as far as the block reaches. */
+static void
+lawn_store_snapshot_fetch(struct lawn_store_loading *loading)
+{
+    const struct lawn_store_table *table = &loading->store->table;
+
+    if (loading->ahead > loading->end) {
+        loading->ahead = loading->at;
+        loading->fetched = 0;
+    }
+    while (loading->fetched < LAWN_STORE_SNAPSHOT_AHEAD) {
+        const unsigned char *record = loading->content + loading->ahead;
+        size_t left = loading->end - loading->ahead;
+        size_t id_size;
+        size_t size;
+
+        if (left < LAWN_STORE_SNAPSHOT_RECORD) {
+            return;
+        }
+        id_size = (size_t)lawn_store_snapshot_get(
+            record + LAWN_STORE_SNAPSHOT_AT_ID_SIZE, 2);
+        size = LAWN_STORE_SNAPSHOT_RECORD + id_size +
+               (size_t)lawn_store_snapshot_get(
+                   record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4);
+        if (left < size) {
+            return;
+        }
+        lawn_store_table_prefetch(
+            table, lawn_store_table_hash(
+                       table, record + LAWN_STORE_SNAPSHOT_RECORD, id_size));
+        loading->ahead += size;
+        loading->fetched++;
+    }
+}
+
 /* Reads a record, and adds the timer. */
 static int
 lawn_store_snapshot_read_record(struct lawn_store_loading *loading,
@@ -480,10 +523,12 @@ lawn_store_snapshot_read_stream(struct lawn_store_loading *loading)
                 break;
             }
         }
+        lawn_store_snapshot_fetch(loading);
         error = count == loading->count
                     ? (int)LAWN_STORE_NONSENSE
                     : lawn_store_snapshot_read_record(loading, &deadline);
         count++;
+        loading->fetched -= loading->fetched > 0;
         if (deadline < first) {
             first = deadline;
         }

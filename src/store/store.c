@@ -59,6 +59,7 @@ lawn_store_new(const struct lawn_store_options *options)
     memory.alloc = options->lawn.alloc;
     memory.release = options->lawn.release;
     memory.context = options->lawn.context;
+    memory.kept = NULL;
     store = (struct lawn_store *)lawn_store_memory_take(&memory, sizeof *store);
     if (store == NULL) {
         errno = ENOMEM;
@@ -99,6 +100,7 @@ lawn_store_free(struct lawn_store *store)
     lawn_store_memory_give(&store->memory, store->place, store->place_size);
     memory = store->memory;
     lawn_store_memory_give(&memory, store, sizeof *store);
+    lawn_store_memory_fini(&memory);
     LAWN_STORE_EXPECT(memory.bytes == 0, "[J5] memory was lost");
 }
 
@@ -136,7 +138,7 @@ lawn_store_discard(struct lawn_store *store, struct lawn_store_record *record)
 /* A record of its own, in neither table nor lawn. NULL: no memory. */
 static struct lawn_store_record *
 lawn_store_make(struct lawn_store *store, const void *id, size_t id_size,
-                const void *payload, size_t size)
+                uint64_t ttl, const void *payload, size_t size)
 {
     size_t at = lawn_store_record_payload_at(id_size);
     bool outside = at + size > LAWN_STORE_SLOTS_MAX && size > sizeof(void *);
@@ -146,7 +148,7 @@ lawn_store_make(struct lawn_store *store, const void *id, size_t id_size,
     uint16_t place;
 
     record = (struct lawn_store_record *)lawn_store_slots_take(
-        &store->slots, LAWN_STORE_RECORDS, at + inside, &place);
+        &store->slots, lawn_store_slots_group(ttl), at + inside, &place);
     if (record == NULL) {
         return NULL;
     }
@@ -246,7 +248,8 @@ lawn_store_until(const struct lawn_store *store, uint64_t deadline)
  * kept that was taken for it [S2]. */
 static struct lawn_store_record *
 lawn_store_add(struct lawn_store *store, uint64_t hash, const void *id,
-               size_t id_size, const void *payload, size_t size, int *error)
+               size_t id_size, uint64_t ttl, const void *payload, size_t size,
+               int *error)
 {
     size_t bytes = store->memory.bytes;
     struct lawn_store_record *record;
@@ -255,7 +258,7 @@ lawn_store_add(struct lawn_store *store, uint64_t hash, const void *id,
         *error = -ENOSPC;
         return NULL;
     }
-    record = lawn_store_make(store, id, id_size, payload, size);
+    record = lawn_store_make(store, id, id_size, ttl, payload, size);
     if (record != NULL && lawn_store_table_add(&store->table, hash, record)) {
         return record;
     }
@@ -283,14 +286,17 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
         how > (either | LAWN_STORE_AT) || (how & either) == either) {
         return -EINVAL;
     }
+    if ((how & LAWN_STORE_AT) != 0) {
+        ttl = lawn_store_until(store, ttl);
+    }
     hash = lawn_store_table_hash(&store->table, id, id_size);
     record = lawn_store_table_find(&store->table, hash, id, id_size).record;
     if (record == NULL) {
         if ((how & LAWN_STORE_PRESENT) != 0) {
             return -ENOENT;
         }
-        record = lawn_store_add(store, hash, id, id_size, payload, payload_size,
-                                &error);
+        record = lawn_store_add(store, hash, id, id_size, ttl, payload,
+                                payload_size, &error);
         if (record == NULL) {
             return error;
         }
@@ -303,9 +309,7 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
             return error;
         }
     }
-    lawn_store_run(store, record,
-                   (how & LAWN_STORE_AT) != 0 ? lawn_store_until(store, ttl)
-                                              : ttl);
+    lawn_store_run(store, record, ttl);
     return 0;
 }
 
@@ -483,7 +487,7 @@ lawn_store_restore(struct lawn_store *store,
             .record != NULL) {
         return -EEXIST;
     }
-    record = lawn_store_add(store, hash, timer->id, timer->id_size,
+    record = lawn_store_add(store, hash, timer->id, timer->id_size, timer->ttl,
                             timer->payload, timer->payload_size, &error);
     if (record == NULL) {
         return error;

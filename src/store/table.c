@@ -79,9 +79,15 @@ uint64_t
 lawn_store_table_hash(const struct lawn_store_table *table, const void *id,
                       size_t id_size)
 {
-    /* The compiler leaves out of the first what it knows of 8 bytes. */
-    return id_size == 8 ? lawn_store_hash(table->key, id, 8)
-                        : lawn_store_hash(table->key, id, id_size);
+    /* The commonest sizes, as the compiler makes less of what it knows. */
+    switch (id_size) {
+    case 8:
+        return lawn_store_hash(table->key, id, 8);
+    case 16:
+        return lawn_store_hash(table->key, id, 16);
+    default:
+        return lawn_store_hash(table->key, id, id_size);
+    }
 }
 
 void
@@ -144,7 +150,7 @@ lawn_store_table_extra(struct lawn_store_table *table)
         table->spare = (struct lawn_store_bucket *)bucket->entry[0];
     } else {
         bucket = (struct lawn_store_bucket *)lawn_store_slots_take(
-            table->slots, LAWN_STORE_BUCKETS, sizeof *bucket, &place);
+            table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof *bucket, &place);
         if (bucket == NULL) {
             return NULL;
         }
@@ -222,7 +228,7 @@ lawn_store_table_spare(struct lawn_store_table *table, uint64_t wanted)
         uint16_t place;
         struct lawn_store_bucket *bucket =
             (struct lawn_store_bucket *)lawn_store_slots_take(
-                table->slots, LAWN_STORE_BUCKETS, sizeof *bucket, &place);
+                table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof *bucket, &place);
 
         if (bucket == NULL) {
             return false;
@@ -475,6 +481,15 @@ lawn_store_table_shrink(struct lawn_store_table *table)
     return true;
 }
 
+/* Whether the table has more buckets than it needs. */
+static inline bool
+lawn_store_table_spacious(const struct lawn_store_table *table)
+{
+    return table->count * LAWN_STORE_TABLE_PER <
+               table->buckets * LAWN_STORE_TABLE_FEWEST &&
+           table->buckets > table->least;
+}
+
 bool
 lawn_store_table_add(struct lawn_store_table *table, uint64_t hash,
                      struct lawn_store_record *record)
@@ -500,9 +515,7 @@ lawn_store_table_remove(struct lawn_store_table *table,
 {
     lawn_store_table_drop(table, found->home, found->bucket, found->entry);
     table->count--;
-    if (LAWN_STORE_UNLIKELY(table->count * LAWN_STORE_TABLE_PER <
-                                table->buckets * LAWN_STORE_TABLE_FEWEST &&
-                            table->buckets > table->least)) {
+    if (LAWN_STORE_UNLIKELY(lawn_store_table_spacious(table))) {
         (void)lawn_store_table_shrink(table);
     }
 }
@@ -602,6 +615,8 @@ lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
         }
     }
     table->least = least;
+    while (lawn_store_table_spacious(table) && lawn_store_table_shrink(table)) {
+    }
     return true;
 }
 

@@ -13,8 +13,8 @@
 
 #include "lawn.h"
 #include "oracle.h"
+#include "script.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,17 +34,10 @@ struct ops_timer {
 };
 
 struct ops {
-    const struct ops_config *config;
-    struct ops_result *result;
-    const uint8_t *bytes;
-    size_t size;
-    size_t at;
-    enum ops_mix mix;
-    uint64_t reach; /* jumps of the clock are cut down to these bits */
-    uint64_t span;  /* TTLs that are neither few nor extreme have these bits */
-    bool calm;      /* the clock hardly moves */
-    bool nosy;      /* ask for the next deadline after every operation */
-    bool careful;   /* check the lawn after every operation, if it is small */
+    struct script script;
+    bool calm;    /* the clock hardly moves */
+    bool nosy;    /* ask for the next deadline after every operation */
+    bool careful; /* check the lawn after every operation, if it is small */
 
     struct lawn *lawn;
     void *place; /* memory of ours that the lawn stands in, or NULL */
@@ -61,208 +54,34 @@ struct ops {
     bool failed;
 };
 
-static void tell(const struct ops *ops, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void fail(struct ops *ops, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Tells what is done, for whoever wants to read it. */
-#define TELL(ops, ...)                                                         \
-    do {                                                                       \
-        if ((ops)->config->trace != NULL) {                                    \
-            tell((ops), __VA_ARGS__);                                          \
-        }                                                                      \
-    } while (0)
-
-static void
-tell(const struct ops *ops, const char *format, ...)
-{
-    FILE *out = ops->config->trace;
-    va_list args;
-
-    (void)fputs(ops->oracle.mowing ? "        " : "", out);
-    va_start(args, format);
-    (void)vfprintf(out, format, args);
-    va_end(args);
-    (void)fputc('\n', out);
-    (void)fflush(out);
-}
-
-static void
-fail(struct ops *ops, const char *format, ...)
-{
-    char *message = ops->result->message;
-    va_list args;
-
-    if (ops->failed) {
-        return;
-    }
-    ops->failed = true;
-    va_start(args, format);
-    (void)vsnprintf(message, sizeof ops->result->message, format, args);
-    va_end(args);
-    TELL(ops, "BROKEN: %s", message);
-    if (ops->config->fatal) {
-        (void)fprintf(stderr, "%s\n", message);
-        abort();
-    }
-}
-
-static void
-expect(struct ops *ops, const char *promise, uint64_t is, uint64_t should_be)
-{
-    if (is != should_be) {
-        fail(ops, "%s is %llu, should be %llu", promise, (unsigned long long)is,
-             (unsigned long long)should_be);
-    }
-}
-
-/* Reading bytes. */
-
-static uint8_t
-take(struct ops *ops)
-{
-    return ops->at < ops->size ? ops->bytes[ops->at++] : 0;
-}
-
-static uint32_t
-take_wide(struct ops *ops, unsigned bytes)
-{
-    uint32_t value = 0;
-
-    while (bytes-- > 0) {
-        value = value << 8 | take(ops);
-    }
-    return value;
-}
-
 static uint32_t
 take_timer(struct ops *ops)
 {
-    return take_wide(ops, ops->oracle.many > OPS_MANY_MAX ? 3 : 1) %
+    return script_take_wide(&ops->script,
+                            ops->oracle.many > OPS_MANY_MAX ? 3 : 1) %
            ops->oracle.many;
-}
-
-/* 2^k - 1, 2^k, 2^k + 1 for every k, and the last numbers there are. */
-static uint64_t
-take_extreme(struct ops *ops)
-{
-    uint8_t byte = take(ops);
-    unsigned k = byte % 64;
-
-    switch (byte / 64) {
-    case 0:
-        return (UINT64_C(1) << k) - 1;
-    case 1:
-        return UINT64_C(1) << k;
-    case 2:
-        return (UINT64_C(1) << k) + 1;
-    default:
-        return UINT64_MAX - (k < 32 ? k % 3 : k);
-    }
-}
-
-static uint64_t
-take_ttl(struct ops *ops)
-{
-    static const uint64_t few[] = {1, 2, 10, 64, 100, 1000, 4096, 30000};
-    enum ops_mix mix = ops->mix;
-    uint8_t byte;
-
-    if (mix == OPS_ANY) {
-        mix = (enum ops_mix)(take(ops) % OPS_ANY);
-    }
-    if (mix == OPS_EXTREME) {
-        return take_extreme(ops);
-    }
-    byte = take(ops);
-    if (byte >= 252) {
-        return take_extreme(ops);
-    }
-    if (mix == OPS_FEW) {
-        return ops->span > 256 ? few[byte % 8] : ops->span / 2 + byte % 16;
-    }
-    return (((uint64_t)byte << 8 | take(ops)) & ops->span) + 1;
-}
-
-/* How far the clock goes: mostly a few ticks. */
-static uint64_t
-take_step(struct ops *ops)
-{
-    uint8_t byte = take(ops);
-
-    return byte < 192 ? byte % 16 : (byte - 191u) * 37;
-}
-
-static size_t
-take_budget(struct ops *ops)
-{
-    uint8_t byte = take(ops);
-
-    switch (byte % 4) {
-    case 0:
-        return SIZE_MAX;
-    case 1:
-        return byte % 3 == 0 ? 0 : 1;
-    default:
-        return 1 + byte / 4 % 8;
-    }
-}
-
-static uint64_t
-take_resolution(struct ops *ops)
-{
-    uint8_t byte = take(ops);
-    uint64_t ten = 1;
-    unsigned k;
-
-    switch (byte % 8) {
-    case 0:
-        return 0;
-    case 1:
-    case 2:
-        return 1;
-    case 3:
-        for (k = byte / 8 % 20; k > 0; k--) {
-            ten *= 10;
-        }
-        return ten;
-    case 4:
-        return take_extreme(ops);
-    default:
-        return 2 + byte / 8;
-    }
-}
-
-static uint64_t
-later(uint64_t time, uint64_t ticks)
-{
-    return ticks < UINT64_MAX - time ? time + ticks : UINT64_MAX;
-}
-
-static uint64_t
-earlier(uint64_t time, uint64_t ticks)
-{
-    return ticks < time ? time - ticks : 0;
 }
 
 /* What is the same after every operation. */
 static void
 compare(struct ops *ops)
 {
-    const struct ops_config *config = ops->config;
+    const struct ops_config *config = ops->script.config;
 
-    ops->result->operations++;
-    expect(ops, "P9: lawn_now()", lawn_now(ops->lawn), ops->oracle.now);
-    expect(ops, "P3: lawn_count()", lawn_count(ops->lawn), ops->oracle.count);
+    ops->script.result->operations++;
+    script_expect(&ops->script, "P9: lawn_now()", lawn_now(ops->lawn),
+                  ops->oracle.now);
+    script_expect(&ops->script, "P3: lawn_count()", lawn_count(ops->lawn),
+                  ops->oracle.count);
     if (config->allocations != NULL) {
-        expect(ops, "P7: the number of allocations since the lawn was new",
-               *config->allocations - ops->own - ops->foreign, 0);
+        script_expect(&ops->script,
+                      "P7: the number of allocations since the lawn was new",
+                      *config->allocations - ops->own - ops->foreign, 0);
     }
     if (config->check_every != 0 && ++ops->unchecked >= config->check_every) {
         ops->unchecked = 0;
         if (!lawn_check(ops->lawn, stderr)) {
-            fail(ops, "lawn_check() found a broken invariant");
+            script_fail(&ops->script, "lawn_check() found a broken invariant");
         }
     }
 }
@@ -275,11 +94,12 @@ compare_timer(struct ops *ops, uint32_t i)
     if (ops->timers[i] != NULL) {
         const struct lawn_timer *timer = &ops->timers[i]->timer;
 
-        expect(ops, "P3: lawn_pending()", lawn_pending(timer),
-               deadline != LAWN_NEVER);
-        expect(ops, "P9: lawn_deadline()", lawn_deadline(timer), deadline);
-        expect(ops, "P9: lawn_due()", lawn_due(timer),
-               ops->oracle.timers[i].due);
+        script_expect(&ops->script, "P3: lawn_pending()", lawn_pending(timer),
+                      deadline != LAWN_NEVER);
+        script_expect(&ops->script, "P9: lawn_deadline()", lawn_deadline(timer),
+                      deadline);
+        script_expect(&ops->script, "P9: lawn_due()", lawn_due(timer),
+                      ops->oracle.timers[i].due);
     }
 }
 
@@ -315,7 +135,7 @@ do_start(struct ops *ops, uint32_t i, uint64_t ttl)
     struct lawn_timer *timer = timer_of(ops, i);
 
     oracle_start(&ops->oracle, i, ttl);
-    TELL(ops, "start timer %u, ttl %llu: due at %llu", i,
+    TELL(&ops->script, "start timer %u, ttl %llu: due at %llu", i,
          (unsigned long long)ttl,
          (unsigned long long)ops->oracle.timers[i].deadline);
     lawn_start(ops->lawn, timer, ttl);
@@ -328,7 +148,7 @@ do_start_at(struct ops *ops, uint32_t i, uint64_t deadline)
     struct lawn_timer *timer = timer_of(ops, i);
 
     oracle_start_at(&ops->oracle, i, deadline);
-    TELL(ops, "start timer %u at %llu: due at %llu", i,
+    TELL(&ops->script, "start timer %u at %llu: due at %llu", i,
          (unsigned long long)deadline,
          (unsigned long long)ops->oracle.timers[i].deadline);
     lawn_start_at(ops->lawn, timer, deadline);
@@ -344,11 +164,11 @@ do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
     lawn_start_as(ops->lawn, timer, ttl, deadline);
     broken =
         oracle_start_as(&ops->oracle, i, ttl, deadline, lawn_deadline(timer));
-    TELL(ops, "start timer %u as one of ttl %llu at %llu: due at %llu", i,
-         (unsigned long long)ttl, (unsigned long long)deadline,
+    TELL(&ops->script, "start timer %u as one of ttl %llu at %llu: due at %llu",
+         i, (unsigned long long)ttl, (unsigned long long)deadline,
          (unsigned long long)lawn_deadline(timer));
     if (broken != NULL) {
-        fail(ops, "%s (timer %u)", broken, i);
+        script_fail(&ops->script, "%s (timer %u)", broken, i);
     }
     compare_timer(ops, i);
 }
@@ -358,30 +178,32 @@ do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
 static void
 take_start_as(struct ops *ops, uint32_t i)
 {
-    uint8_t byte = take(ops);
-    uint64_t ttl = byte % 16 == 0 ? 0 : take_ttl(ops);
-    uint64_t deadline = later(ops->oracle.now, ttl);
+    uint8_t byte = script_take(&ops->script);
+    uint64_t ttl = byte % 16 == 0 ? 0 : script_take_ttl(&ops->script);
+    uint64_t deadline = script_later(ops->oracle.now, ttl);
 
     switch (byte / 16 % 8) {
     case 0:
         break;
     case 1:
-        deadline = earlier(ops->oracle.now, take(ops));
+        deadline = script_earlier(ops->oracle.now, script_take(&ops->script));
         break;
     case 2:
-        deadline = take_extreme(ops);
+        deadline = script_take_extreme(&ops->script);
         break;
     case 3:
-        deadline = later(deadline, take(ops) % 16);
+        deadline = script_later(deadline, script_take(&ops->script) % 16);
         break;
     case 4:
-        deadline = earlier(ops->oracle.now, take(ops) % 16);
+        deadline =
+            script_earlier(ops->oracle.now, script_take(&ops->script) % 16);
         break;
     case 5:
-        deadline = later(ops->oracle.now, take(ops) % 16);
+        deadline =
+            script_later(ops->oracle.now, script_take(&ops->script) % 16);
         break;
     default:
-        deadline = earlier(deadline, take(ops) % 16);
+        deadline = script_earlier(deadline, script_take(&ops->script) % 16);
     }
     do_start_as(ops, i, ttl, deadline);
 }
@@ -391,7 +213,8 @@ do_restart(struct ops *ops, uint32_t i)
 {
     bool known = ops->oracle.timers[i].deadline != LAWN_NEVER;
 
-    do_start(ops, i, known ? ops->oracle.timers[i].ttl : take_ttl(ops));
+    do_start(ops, i,
+             known ? ops->oracle.timers[i].ttl : script_take_ttl(&ops->script));
 }
 
 static void
@@ -400,8 +223,9 @@ do_stop(struct ops *ops, uint32_t i)
     struct lawn_timer *timer = timer_of(ops, i);
     bool running = oracle_stop(&ops->oracle, i);
 
-    TELL(ops, "stop timer %u, %s", i, running ? "running" : "idle");
-    expect(ops, "P5: lawn_stop()", lawn_stop(ops->lawn, timer), running);
+    TELL(&ops->script, "stop timer %u, %s", i, running ? "running" : "idle");
+    script_expect(&ops->script, "P5: lawn_stop()", lawn_stop(ops->lawn, timer),
+                  running);
     compare_timer(ops, i);
 }
 
@@ -412,8 +236,8 @@ do_drop(struct ops *ops, uint32_t i)
     if (ops->oracle.timers[i].deadline != LAWN_NEVER) {
         do_stop(ops, i);
     }
-    if (!ops->failed) {
-        TELL(ops, "free the memory of timer %u", i);
+    if (!ops->script.failed) {
+        TELL(&ops->script, "free the memory of timer %u", i);
         free(ops->timers[i]);
         ops->timers[i] = NULL;
         ops->oracle.timers[i].due = 0;
@@ -425,9 +249,10 @@ do_next(struct ops *ops)
 {
     uint64_t next = lawn_next(ops->lawn);
 
-    TELL(ops, "next: %llu", (unsigned long long)next);
+    TELL(&ops->script, "next: %llu", (unsigned long long)next);
     if (oracle_looks(&ops->oracle)) {
-        expect(ops, "P2: lawn_next()", next, oracle_next(&ops->oracle));
+        script_expect(&ops->script, "P2: lawn_next()", next,
+                      oracle_next(&ops->oracle));
     }
 }
 
@@ -435,7 +260,7 @@ static void
 do_set_now(struct ops *ops, uint64_t now)
 {
     oracle_set_now(&ops->oracle, now);
-    TELL(ops, "set now to %llu", (unsigned long long)now);
+    TELL(&ops->script, "set now to %llu", (unsigned long long)now);
     lawn_set_now(ops->lawn, now);
 }
 
@@ -443,7 +268,8 @@ static void
 do_set_resolution(struct ops *ops, uint64_t resolution)
 {
     oracle_set_resolution(&ops->oracle, resolution);
-    TELL(ops, "set resolution to %llu", (unsigned long long)resolution);
+    TELL(&ops->script, "set resolution to %llu",
+         (unsigned long long)resolution);
     lawn_set_resolution(ops->lawn, resolution);
 }
 
@@ -453,9 +279,9 @@ do_check(struct ops *ops)
     if (!oracle_looks(&ops->oracle)) {
         return;
     }
-    TELL(ops, "check");
+    TELL(&ops->script, "check");
     if (!lawn_check(ops->lawn, stderr)) {
-        fail(ops, "lawn_check() found a broken invariant");
+        script_fail(&ops->script, "lawn_check() found a broken invariant");
     }
 }
 
@@ -469,24 +295,24 @@ do_stats(struct ops *ops)
     if (!oracle_looks(&ops->oracle)) {
         return;
     }
-    TELL(ops, "stats");
+    TELL(&ops->script, "stats");
     lone = lawn_count_lone(ops->lawn);
     lawn_stats(ops->lawn, &stats);
-    expect(ops, "P3: starts", stats.starts, oracle->starts);
-    expect(ops, "P3: stops", stats.stops, oracle->stops);
-    expect(ops, "P3: fires", stats.fires, oracle->fires);
-    expect(ops, "P3: count", stats.count, oracle->count);
-    expect(ops, "P7: bytes", stats.bytes, ops->bytes_at_first);
+    script_expect(&ops->script, "P3: starts", stats.starts, oracle->starts);
+    script_expect(&ops->script, "P3: stops", stats.stops, oracle->stops);
+    script_expect(&ops->script, "P3: fires", stats.fires, oracle->fires);
+    script_expect(&ops->script, "P3: count", stats.count, oracle->count);
+    script_expect(&ops->script, "P7: bytes", stats.bytes, ops->bytes_at_first);
     if (stats.live_blades > stats.blades ||
         stats.lone_starts > stats.starts + oracle->restarts ||
         stats.live_blades + lone > stats.count ||
         (stats.live_blades == 0 && lone != stats.count)) {
-        fail(ops,
-             "P3: %zu of %zu blades, %llu lone timers and %llu lone "
-             "starts do not fit %llu timers",
-             stats.live_blades, stats.blades, (unsigned long long)lone,
-             (unsigned long long)stats.lone_starts,
-             (unsigned long long)stats.count);
+        script_fail(&ops->script,
+                    "P3: %zu of %zu blades, %llu lone timers and %llu lone "
+                    "starts do not fit %llu timers",
+                    stats.live_blades, stats.blades, (unsigned long long)lone,
+                    (unsigned long long)stats.lone_starts,
+                    (unsigned long long)stats.count);
     }
 }
 
@@ -510,22 +336,25 @@ visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
     uint64_t i;
 
     if (visited->many == visited->limit) {
-        fail(ops, "P3: a visit went on after it was told to end");
+        script_fail(&ops->script,
+                    "P3: a visit went on after it was told to end");
     }
     if (t->deadline == LAWN_NEVER || seen->visit == ops->visits) {
-        fail(ops, "P3: timer %u was visited %s", seen->number,
-             t->deadline == LAWN_NEVER ? "though it is idle" : "twice");
+        script_fail(&ops->script, "P3: timer %u was visited %s", seen->number,
+                    t->deadline == LAWN_NEVER ? "though it is idle" : "twice");
     }
     seen->visit = ops->visits;
     if (ttl != 0) {
-        expect(ops, "P4: the TTL that is told", ttl, t->ttl);
+        script_expect(&ops->script, "P4: the TTL that is told", ttl, t->ttl);
     }
     for (i = 0; i < visited->many && i < OPS_MANY_MAX; i++) {
         if (oracle_in_order(t, &ops->oracle.timers[visited->number[i]])) {
-            fail(ops, "P4: timer %u was visited too late", seen->number);
+            script_fail(&ops->script, "P4: timer %u was visited too late",
+                        seen->number);
         }
         if (visited->ttl[i] != 0 && ttl == 0) {
-            fail(ops, "P4: timer %u comes after a blade", seen->number);
+            script_fail(&ops->script, "P4: timer %u comes after a blade",
+                        seen->number);
         }
     }
     if (visited->many < OPS_MANY_MAX) {
@@ -547,19 +376,19 @@ visit_all(struct ops *ops, struct visited *visited, uint64_t limit)
     visited->many = 0;
     ops->visits++;
     all = lawn_each(ops->lawn, visit, visited);
-    expect(ops, "P3: lawn_each()", all, count < limit);
-    expect(ops, "P3: timers visited", visited->many,
-           count < limit ? count : limit);
+    script_expect(&ops->script, "P3: lawn_each()", all, count < limit);
+    script_expect(&ops->script, "P3: timers visited", visited->many,
+                  count < limit ? count : limit);
 }
 
 static void
 do_each(struct ops *ops)
 {
-    uint8_t byte = take(ops);
+    uint8_t byte = script_take(&ops->script);
     struct visited visited;
 
     if (oracle_looks(&ops->oracle)) {
-        TELL(ops, "visit each");
+        TELL(&ops->script, "visit each");
         visit_all(ops, &visited, byte < 64 ? 1 + byte % 8u : UINT64_MAX);
     }
 }
@@ -585,17 +414,19 @@ sibling(const struct ops *ops, uint32_t i)
 static void
 callback_one(struct ops *ops, uint32_t self)
 {
-    uint8_t byte = take(ops);
+    uint8_t byte = script_take(&ops->script);
     uint32_t other = byte < 64    ? self
                      : byte < 160 ? sibling(ops, self)
                                   : take_timer(ops);
 
     switch (byte % 32) {
     case 12:
-        do_start_at(ops, other, later(ops->oracle.now, take(ops)));
+        do_start_at(ops, other,
+                    script_later(ops->oracle.now, script_take(&ops->script)));
         break;
     case 13:
-        do_start_at(ops, other, earlier(ops->oracle.now, take(ops)));
+        do_start_at(ops, other,
+                    script_earlier(ops->oracle.now, script_take(&ops->script)));
         break;
     case 14:
     case 15:
@@ -607,10 +438,12 @@ callback_one(struct ops *ops, uint32_t self)
         do_next(ops);
         break;
     case 19:
-        do_set_now(ops, later(ops->oracle.now, take_step(ops)));
+        do_set_now(
+            ops, script_later(ops->oracle.now, script_take_step(&ops->script)));
         break;
     case 20:
-        do_set_now(ops, later(ops->oracle.now, take_extreme(ops) & ops->reach));
+        do_set_now(
+            ops, script_later(ops->oracle.now, script_take_jump(&ops->script)));
         break;
     case 21:
         if (byte >= 128) {
@@ -624,14 +457,14 @@ callback_one(struct ops *ops, uint32_t self)
         break;
     case 23:
         if (byte >= 128) {
-            do_set_resolution(ops, take_resolution(ops));
+            do_set_resolution(ops, script_take_resolution(&ops->script));
         } else {
             do_each(ops);
         }
         break;
     default:
         if (byte % 32 < 8) {
-            do_start(ops, other, take_ttl(ops));
+            do_start(ops, other, script_take_ttl(&ops->script));
         } else if (byte % 32 < 12) {
             do_restart(ops, other);
         } else {
@@ -650,29 +483,31 @@ callback(struct lawn_timer *timer, void *arg)
     const char *broken;
     unsigned todo;
 
-    TELL(ops, "timer %u fires", i);
+    TELL(&ops->script, "timer %u fires", i);
     ops->fired++;
     if (i >= ops->oracle.many || ops->timers[i] == NULL ||
         timer != &ops->timers[i]->timer) {
-        fail(ops, "P3: something fired that is no timer");
+        script_fail(&ops->script, "P3: something fired that is no timer");
         return;
     }
     broken = oracle_fire(&ops->oracle, i);
     if (broken != NULL) {
-        fail(ops, "%s (timer %u)", broken, i);
+        script_fail(&ops->script, "%s (timer %u)", broken, i);
     }
     if (ops->fired > ops->budget) {
-        fail(ops, "P2: a mow fired more than its budget");
+        script_fail(&ops->script, "P2: a mow fired more than its budget");
     }
-    if (ops->failed) {
+    if (ops->script.failed) {
         return;
     }
-    expect(ops, "P6: lawn_pending() in the callback", lawn_pending(timer), 0);
-    expect(ops, "P6: lawn_deadline() in the callback", lawn_deadline(timer),
-           LAWN_NEVER);
-    expect(ops, "P6: lawn_due() in the callback", lawn_due(timer),
-           ops->oracle.timers[i].due);
-    for (todo = lengths[take(ops) % 8]; todo > 0 && !ops->failed; todo--) {
+    script_expect(&ops->script, "P6: lawn_pending() in the callback",
+                  lawn_pending(timer), 0);
+    script_expect(&ops->script, "P6: lawn_deadline() in the callback",
+                  lawn_deadline(timer), LAWN_NEVER);
+    script_expect(&ops->script, "P6: lawn_due() in the callback",
+                  lawn_due(timer), ops->oracle.timers[i].due);
+    for (todo = lengths[script_take(&ops->script) % 8];
+         todo > 0 && !ops->script.failed; todo--) {
         callback_one(ops, i);
     }
 }
@@ -684,18 +519,21 @@ do_mow(struct ops *ops, uint64_t now, size_t budget)
     size_t fired;
 
     if (budget == SIZE_MAX) {
-        TELL(ops, "mow at %llu", (unsigned long long)now);
+        TELL(&ops->script, "mow at %llu", (unsigned long long)now);
     } else {
-        TELL(ops, "mow at %llu, budget %zu", (unsigned long long)now, budget);
+        TELL(&ops->script, "mow at %llu, budget %zu", (unsigned long long)now,
+             budget);
     }
     ops->budget = budget;
     ops->fired = 0;
     oracle_mow(&ops->oracle, now);
+    ops->script.depth++;
     fired = lawn_mow(ops->lawn, now, budget, callback, ops);
+    ops->script.depth--;
     broken = oracle_mown(&ops->oracle, fired, budget);
-    expect(ops, "P3: lawn_mow()", fired, ops->fired);
+    script_expect(&ops->script, "P3: lawn_mow()", fired, ops->fired);
     if (broken != NULL) {
-        fail(ops, "%s", broken);
+        script_fail(&ops->script, "%s", broken);
     }
     return fired;
 }
@@ -705,21 +543,10 @@ do_mow(struct ops *ops, uint64_t now, size_t budget)
 static void
 take_options(struct ops *ops, struct lawn_options *options)
 {
-    static const size_t blades[8] = {16, 0, 1, 17, 64, 64, 2048, 16};
-    static const unsigned bits[8] = {4, 0, 5, 6, 7, 8, 4, 99};
-    uint8_t byte = take(ops);
-    uint8_t time = take(ops);
-
-    memset(options, 0, sizeof *options);
-    options->blades = blades[byte % 8];
-    options->slot_bits = bits[byte / 8 % 8];
-    options->resolution = byte < 224 ? 0 : take_resolution(ops);
-    if (ops->mix == OPS_EXTREME || time >= 128) {
-        options->now = take_extreme(ops);
-    }
-    options->alloc = ops->config->alloc;
-    options->release = ops->config->release;
-    options->context = ops->config->context;
+    script_take_lawn(&ops->script, options);
+    options->alloc = ops->script.config->alloc;
+    options->release = ops->script.config->release;
+    options->context = ops->script.config->context;
 }
 
 /* A lawn in memory of ours, of any alignment and not a byte too large. */
@@ -736,7 +563,8 @@ place_lawn(struct ops *ops, const struct lawn_options *options, size_t offset,
     ops->own++;
     *place = memory;
     if (lawn_place(memory + offset, size - 1, options) != NULL) {
-        fail(ops, "P9: lawn_place() did not notice that a byte is missing");
+        script_fail(&ops->script,
+                    "P9: lawn_place() did not notice that a byte is missing");
     }
     return lawn_place(memory + offset, size, options);
 }
@@ -767,7 +595,7 @@ free_lawn(struct ops *ops)
 static void
 note_allocations(struct ops *ops)
 {
-    const uint64_t *allocations = ops->config->allocations;
+    const uint64_t *allocations = ops->script.config->allocations;
 
     ops->foreign = allocations != NULL ? *allocations - ops->own : 0;
 }
@@ -787,8 +615,8 @@ fill_lawn(struct ops *ops)
     uint32_t i;
 
     note_size(ops);
-    for (i = 0; ops->config->fill && i < ops->oracle.many; i++) {
-        do_start(ops, i, take_ttl(ops));
+    for (i = 0; ops->script.config->fill && i < ops->oracle.many; i++) {
+        do_start(ops, i, script_take_ttl(&ops->script));
     }
 }
 
@@ -797,7 +625,7 @@ fill_lawn(struct ops *ops)
 static bool
 renew_lawn(struct ops *ops)
 {
-    const struct ops_config *config = ops->config;
+    const struct ops_config *config = ops->script.config;
     uint64_t refusals = config->refusals != NULL ? *config->refusals : 0;
     struct lawn_options options;
     struct lawn *lawn;
@@ -805,8 +633,8 @@ renew_lawn(struct ops *ops)
     uint8_t how;
 
     take_options(ops, &options);
-    how = take(ops);
-    TELL(ops,
+    how = script_take(&ops->script);
+    TELL(&ops->script,
          "new lawn: blades %zu, slot bits %u, resolution %llu, now %llu, %s",
          options.blades, options.slot_bits,
          (unsigned long long)options.resolution,
@@ -814,9 +642,9 @@ renew_lawn(struct ops *ops)
     lawn = how < 192 ? lawn_new(&options)
                      : place_lawn(ops, &options, how % 64, &place);
     if (lawn == NULL) {
-        ops->result->refused++;
+        ops->script.result->refused++;
         if (config->refusals == NULL || *config->refusals == refusals) {
-            fail(ops, "lawn_new() failed without need");
+            script_fail(&ops->script, "lawn_new() failed without need");
         }
     } else {
         if (ops->lawn != NULL) {
@@ -840,7 +668,7 @@ op_start(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
 
-    do_start(ops, i, take_ttl(ops));
+    do_start(ops, i, script_take_ttl(&ops->script));
 }
 
 static void
@@ -870,10 +698,11 @@ op_move(struct ops *ops)
     lawn = lawn_new(&options);
     note_allocations(ops);
     if (lawn == NULL) {
-        ops->result->refused++;
+        ops->script.result->refused++;
         return;
     }
-    TELL(ops, "move to a lawn of %zu blades, slot bits %u, made at %llu",
+    TELL(&ops->script,
+         "move to a lawn of %zu blades, slot bits %u, made at %llu",
          options.blades, options.slot_bits, (unsigned long long)options.now);
     visit_all(ops, &visited, UINT64_MAX);
     lawn_free(ops->lawn);
@@ -881,7 +710,7 @@ op_move(struct ops *ops)
     ops->lawn = lawn;
     ops->place = NULL;
     lawn_set_now(lawn, now);
-    for (i = 0; i < visited.many && !ops->failed; i++) {
+    for (i = 0; i < visited.many && !ops->script.failed; i++) {
         uint32_t number = visited.number[i];
         struct lawn_timer *timer = &ops->timers[number]->timer;
 
@@ -904,14 +733,16 @@ static void
 op_start_at(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
-    uint8_t byte = take(ops);
+    uint8_t byte = script_take(&ops->script);
 
     if (byte < 64) {
-        do_start_at(ops, i, earlier(ops->oracle.now, byte));
+        do_start_at(ops, i, script_earlier(ops->oracle.now, byte));
     } else if (byte < 192) {
-        do_start_at(ops, i, later(ops->oracle.now, take_ttl(ops)));
+        do_start_at(
+            ops, i,
+            script_later(ops->oracle.now, script_take_ttl(&ops->script)));
     } else {
-        do_start_at(ops, i, take_extreme(ops));
+        do_start_at(ops, i, script_take_extreme(&ops->script));
     }
 }
 
@@ -922,13 +753,13 @@ op_churn(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
     uint64_t ttls[2];
-    uint32_t times = 1u << take(ops) % OPS_CHURN;
+    uint32_t times = 1u << script_take(&ops->script) % OPS_CHURN;
     struct lawn_timer *timer = timer_of(ops, i);
 
-    ttls[0] = take_ttl(ops);
-    ttls[1] = take_ttl(ops);
-    TELL(ops, "start timer %u %u times, ttl %llu and %llu in turn", i, times,
-         (unsigned long long)ttls[0], (unsigned long long)ttls[1]);
+    ttls[0] = script_take_ttl(&ops->script);
+    ttls[1] = script_take_ttl(&ops->script);
+    TELL(&ops->script, "start timer %u %u times, ttl %llu and %llu in turn", i,
+         times, (unsigned long long)ttls[0], (unsigned long long)ttls[1]);
     while (times-- > 0) {
         oracle_start(&ops->oracle, i, ttls[times % 2]);
         lawn_start(ops->lawn, timer, ttls[times % 2]);
@@ -941,8 +772,8 @@ static void
 op_start_row(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
-    unsigned row = take(ops) % 16;
-    uint64_t ttl = take_ttl(ops);
+    unsigned row = script_take(&ops->script) % 16;
+    uint64_t ttl = script_take_ttl(&ops->script);
 
     for (; row > 0; row--) {
         do_start(ops, i, ttl);
@@ -960,7 +791,7 @@ static void
 op_stop_row(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
-    unsigned row = take(ops) % 16;
+    unsigned row = script_take(&ops->script) % 16;
 
     for (; row > 0; row--) {
         do_stop(ops, i);
@@ -977,57 +808,64 @@ op_drop(struct ops *ops)
 static void
 op_mow_step(struct ops *ops)
 {
-    (void)do_mow(ops, later(ops->oracle.now, take_step(ops)), SIZE_MAX);
+    (void)do_mow(ops,
+                 script_later(ops->oracle.now, script_take_step(&ops->script)),
+                 SIZE_MAX);
 }
 
 static void
 op_mow_budget(struct ops *ops)
 {
-    uint64_t now = later(ops->oracle.now, take_step(ops));
+    uint64_t now =
+        script_later(ops->oracle.now, script_take_step(&ops->script));
 
-    (void)do_mow(ops, now, take_budget(ops));
+    (void)do_mow(ops, now, script_take_budget(&ops->script));
 }
 
 /* To the next deadline, or a tick before or after it. */
 static void
 op_mow_next(struct ops *ops)
 {
-    uint8_t byte = take(ops);
+    uint8_t byte = script_take(&ops->script);
     uint64_t next =
         ops->oracle.thorough ? oracle_next(&ops->oracle) : lawn_next(ops->lawn);
 
     if (next == LAWN_NEVER && byte != 0) {
         next = ops->oracle.now;
     }
-    next = byte % 8 == 1   ? earlier(next, 1)
-           : byte % 8 == 2 ? later(next, 1)
+    next = byte % 8 == 1   ? script_earlier(next, 1)
+           : byte % 8 == 2 ? script_later(next, 1)
                            : next;
-    (void)do_mow(ops, next, byte < 160 ? SIZE_MAX : take_budget(ops));
+    (void)do_mow(ops, next,
+                 byte < 160 ? SIZE_MAX : script_take_budget(&ops->script));
 }
 
 static void
 op_mow_jump(struct ops *ops)
 {
-    uint64_t ticks = take_extreme(ops) & ops->reach;
+    uint64_t ticks = script_take_jump(&ops->script);
 
-    (void)do_mow(ops, later(ops->oracle.now, ticks), take_budget(ops));
+    (void)do_mow(ops, script_later(ops->oracle.now, ticks),
+                 script_take_budget(&ops->script));
 }
 
 static void
 op_mow_back(struct ops *ops)
 {
-    uint8_t byte = take(ops);
-    uint64_t ticks = byte < 192 ? byte : take_extreme(ops);
+    uint8_t byte = script_take(&ops->script);
+    uint64_t ticks = byte < 192 ? byte : script_take_extreme(&ops->script);
 
-    (void)do_mow(ops, earlier(ops->oracle.now, ticks), take_budget(ops));
+    (void)do_mow(ops, script_earlier(ops->oracle.now, ticks),
+                 script_take_budget(&ops->script));
 }
 
 /* With small budgets until none is left. */
 static void
 op_mow_drain(struct ops *ops)
 {
-    uint64_t now = later(ops->oracle.now, take_step(ops));
-    size_t budget = 1 + take(ops) % 4;
+    uint64_t now =
+        script_later(ops->oracle.now, script_take_step(&ops->script));
+    size_t budget = 1 + script_take(&ops->script) % 4;
     unsigned rounds = 64;
 
     while (rounds-- > 0 && do_mow(ops, now, budget) == budget) {
@@ -1038,21 +876,22 @@ op_mow_drain(struct ops *ops)
 static void
 op_set_now(struct ops *ops)
 {
-    uint8_t byte = take(ops);
+    uint8_t byte = script_take(&ops->script);
 
     if (byte < 128) {
-        do_set_now(ops, later(ops->oracle.now, byte));
+        do_set_now(ops, script_later(ops->oracle.now, byte));
     } else if (byte < 192) {
-        do_set_now(ops, earlier(ops->oracle.now, byte));
+        do_set_now(ops, script_earlier(ops->oracle.now, byte));
     } else {
-        do_set_now(ops, later(ops->oracle.now, take_extreme(ops) & ops->reach));
+        do_set_now(
+            ops, script_later(ops->oracle.now, script_take_jump(&ops->script)));
     }
 }
 
 static void
 op_set_resolution(struct ops *ops)
 {
-    do_set_resolution(ops, take_resolution(ops));
+    do_set_resolution(ops, script_take_resolution(&ops->script));
 }
 
 static void
@@ -1060,7 +899,7 @@ op_look(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
 
-    TELL(ops, "look at timer %u", i);
+    TELL(&ops->script, "look at timer %u", i);
     compare_timer(ops, i);
 }
 
@@ -1068,7 +907,7 @@ static void
 op_look_at_all(struct ops *ops)
 {
     if (oracle_looks(&ops->oracle)) {
-        TELL(ops, "look at all timers");
+        TELL(&ops->script, "look at all timers");
         compare_all(ops);
     }
 }
@@ -1077,7 +916,7 @@ op_look_at_all(struct ops *ops)
 static void
 op_renew(struct ops *ops)
 {
-    if (!ops->config->fill) {
+    if (!ops->script.config->fill) {
         (void)renew_lawn(ops);
     }
 }
@@ -1102,7 +941,7 @@ static const struct op {
 static void
 run_one(struct ops *ops)
 {
-    unsigned byte = take(ops);
+    unsigned byte = script_take(&ops->script);
     size_t i = 0;
 
     if (ops->calm && byte % 8 != 7) {
@@ -1134,30 +973,25 @@ run_out(struct ops *ops)
     ops->oracle.thorough = thorough;
     (void)do_mow(ops, LAWN_NEVER, SIZE_MAX);
     compare(ops);
-    expect(ops, "P2: lawn_count() at the end of time", ops->oracle.count, 0);
-    expect(ops, "P2: lawn_next() at the end of time", lawn_next(ops->lawn),
-           LAWN_NEVER);
+    script_expect(&ops->script, "P2: lawn_count() at the end of time",
+                  ops->oracle.count, 0);
+    script_expect(&ops->script, "P2: lawn_next() at the end of time",
+                  lawn_next(ops->lawn), LAWN_NEVER);
 }
 
 static void
-take_case(struct ops *ops)
+take_case(struct ops *ops, uint8_t byte)
 {
     static const uint32_t many[4] = {64, 256, 8, 16};
-    static const unsigned reach[4] = {16, 9, 32, 64};
-    static const unsigned span[4] = {16, 8, 12, 5};
-    uint8_t byte;
+    const struct ops_config *config = ops->script.config;
 
-    ops->mix = (enum ops_mix)(take(ops) % OPS_MIXES);
-    byte = take(ops);
-    ops->reach = UINT64_MAX >> (64 - reach[byte / 4 % 4]);
-    ops->span = UINT64_MAX >> (64 - span[byte / 64]);
     ops->calm = byte / 16 % 4 == 1;
     ops->nosy = byte / 16 % 4 == 2;
     ops->careful = byte / 16 % 4 == 3;
     ops->oracle.many = many[byte % 4];
     ops->oracle.thorough = true;
-    if (ops->config->timers != 0) {
-        ops->oracle.many = ops->config->timers;
+    if (config->timers != 0) {
+        ops->oracle.many = config->timers;
         ops->oracle.thorough = ops->oracle.many <= OPS_MANY_MAX;
     }
 }
@@ -1169,12 +1003,7 @@ ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
     struct ops ops;
 
     memset(&ops, 0, sizeof ops);
-    memset(result, 0, sizeof *result);
-    ops.config = config;
-    ops.result = result;
-    ops.bytes = bytes;
-    ops.size = size;
-    take_case(&ops);
+    take_case(&ops, script_begin(&ops.script, config, bytes, size, result));
     ops.timers = calloc(ops.oracle.many, sizeof *ops.timers);
     ops.oracle.timers = calloc(ops.oracle.many, sizeof *ops.oracle.timers);
     if (ops.timers == NULL || ops.oracle.timers == NULL) {
@@ -1182,10 +1011,10 @@ ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
     }
     ops.own = 2;
     if (renew_lawn(&ops)) {
-        while (ops.at < ops.size && !ops.failed) {
+        while (!script_over(&ops.script)) {
             run_one(&ops);
         }
-        if (!ops.failed) {
+        if (!ops.script.failed) {
             run_out(&ops);
         }
         result->fires = ops.oracle.fires;
@@ -1193,5 +1022,5 @@ ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
     }
     free(ops.timers);
     free(ops.oracle.timers);
-    return !ops.failed;
+    return !ops.script.failed;
 }

@@ -22,7 +22,15 @@ enum ops_mix {
     OPS_MIXES
 };
 
+struct ops_config;
+struct ops_result;
+
+/* An interpreter. True: all promises were kept. */
+typedef bool ops_run_fn(const struct ops_config *config, const uint8_t *bytes,
+                        size_t size, struct ops_result *result);
+
 struct ops_config {
+    ops_run_fn *run;      /* which one, for whoever drives several */
     uint64_t check_every; /* lawn_check() after so many operations; 0: never */
     uint32_t timers;      /* 0: the case says how many, at most 256 */
     bool fill;            /* start all timers of a new lawn */
@@ -47,8 +55,7 @@ struct ops_result {
     char message[256]; /* the promise that was broken, or "" */
 };
 
-/* True: all promises were kept. */
-bool ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
-             struct ops_result *result);
+/* The one for lawns. */
+ops_run_fn ops_run;
 
 #endif

@@ -50,15 +50,14 @@ due_exactly(const struct oracle *oracle, uint64_t ttl)
 }
 
 /* In 128 bits nothing can wrap. */
-static uint64_t
-due(const struct oracle *oracle, uint64_t ttl)
+uint64_t
+oracle_due(uint64_t now, uint64_t resolution, uint64_t ttl)
 {
     wide last = LAWN_NEVER - 1;
-    wide time = (wide)oracle->now + ttl;
+    wide time = (wide)now + ttl;
 
-    if (time < last && oracle->resolution > 1) {
-        time = (time + oracle->resolution - 1) / oracle->resolution *
-               oracle->resolution;
+    if (time < last && resolution > 1) {
+        time = (time + resolution - 1) / resolution * resolution;
     }
     return (uint64_t)(time < last ? time : last);
 }
@@ -89,7 +88,7 @@ void
 oracle_start(struct oracle *oracle, uint32_t timer, uint64_t ttl)
 {
     ttl = ttl > 0 ? ttl : 1;
-    start(oracle, timer, ttl, due(oracle, ttl));
+    start(oracle, timer, ttl, oracle_due(oracle->now, oracle->resolution, ttl));
 }
 
 void

@@ -49,6 +49,9 @@ struct oracle {
     uint64_t count;
 };
 
+/* When a timer is due that is started now, with a TTL that is not 0. */
+uint64_t oracle_due(uint64_t now, uint64_t resolution, uint64_t ttl);
+
 /* All timers idle, nothing counted. The caller has set timers, many and
  * thorough. */
 void oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution);

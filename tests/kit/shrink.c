@@ -22,7 +22,7 @@ run_silently(const struct ops_config *config, const uint8_t *bytes, size_t size)
     (void)dup2(null, STDERR_FILENO);
     (void)alarm(SHRINK_SECONDS);
     quiet.trace = NULL;
-    _exit(ops_run(&quiet, bytes, size, &result) ? 0 : 1);
+    _exit(config->run(&quiet, bytes, size, &result) ? 0 : 1);
 }
 
 bool

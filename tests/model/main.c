@@ -1,7 +1,12 @@
-/* main.c - the model test: random operations on a lawn and on the oracle.
+/* main.c - the model test: random operations on a lawn, or a store, and on the
+ * oracle.
  *
- *     model [--seed S] [--ops N] [--mix few|unique|extreme|all]
- *           [--check-every K] [--replay FILE]... [FILE]...
+ *     model [--seed S] [--ops N] [--mix MIX] [--check-every K]
+ *           [--replay FILE]... [FILE]...
+ *
+ * The mixes of a lawn are few, unique and extreme, lawn is all of them; those
+ * of a store are store-few, store-unique and store-extreme, and store; all is
+ * the default. A file with store- in its name is a case for a store.
  *
  * Each mix runs in a process of its own, so that a crash is a failure like any
  * other. A case that fails is cut down, kept in a file and told in words. With
@@ -10,6 +15,7 @@
 #include "ops.h"
 #include "rng.h"
 #include "shrink.h"
+#include "store_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +27,28 @@
 #define CASE_MAX 4096u
 #define FILE_MAX (1u << 20)
 
-static const char *const mix_names[] = {"few", "unique", "extreme"};
+#define MIXES 6
+#define ALL_MIXES ((1u << MIXES) - 1)
+
+static const struct mix {
+    const char *name;
+    ops_run_fn *run;
+    enum ops_mix mix;
+} mixes[MIXES] = {
+    {"few", ops_run, OPS_FEW},
+    {"unique", ops_run, OPS_UNIQUE},
+    {"extreme", ops_run, OPS_EXTREME},
+    {"store-few", store_ops_run, OPS_FEW},
+    {"store-unique", store_ops_run, OPS_UNIQUE},
+    {"store-extreme", store_ops_run, OPS_EXTREME},
+};
 
 struct model {
     struct ops_config config;
     uint64_t seed;
     uint64_t operations; /* in all mixes together */
     bool asked;          /* for them */
-    int mix;             /* -1: all */
+    unsigned mixes;      /* a bit for each */
     unsigned passed;
     unsigned failed;
 };
@@ -45,10 +65,10 @@ make_case(const struct model *model, int mix, uint64_t number, uint8_t *bytes)
     struct rng rng = {model->seed};
     size_t size;
 
-    rng.state = rng_next(&rng) + number * 4 + (uint64_t)mix;
+    rng.state = rng_next(&rng) + number * 4 + mixes[mix].mix;
     size = CASE_MIN << rng_below(&rng, 7);
     rng_fill(&rng, bytes, size);
-    bytes[0] = (uint8_t)mix;
+    bytes[0] = (uint8_t)mixes[mix].mix;
     return size;
 }
 
@@ -66,7 +86,7 @@ run_cases(const struct model *model, int mix, uint64_t operations, int out)
             exit(2);
         }
         (void)alarm(60);
-        if (!ops_run(&model->config, bytes, size, &result)) {
+        if (!model->config.run(&model->config, bytes, size, &result)) {
             printf("%s\n", result.message);
             exit(1);
         }
@@ -91,7 +111,7 @@ tell_case(const struct model *model, const uint8_t *bytes, size_t size)
     if (child == 0) {
         (void)alarm(10);
         config.trace = stdout;
-        exit(ops_run(&config, bytes, size, &result) ? 0 : 1);
+        exit(config.run(&config, bytes, size, &result) ? 0 : 1);
     }
     (void)waitpid(child, NULL, 0);
 }
@@ -153,8 +173,9 @@ run_mix(struct model *model, int mix, uint64_t operations)
 {
     static uint8_t bytes[CASE_MAX];
     struct progress last = {0, 0};
-    const char *name = mix_names[mix];
+    const char *name = mixes[mix].name;
 
+    model->config.run = mixes[mix].run;
     if (watch_cases(model, mix, operations, &last)) {
         printf("ok %s: %llu operations in %llu cases\n", name,
                (unsigned long long)last.operations,
@@ -183,6 +204,8 @@ replay(struct model *model, const char *path)
     }
     size = fread(bytes, 1, sizeof bytes, file);
     (void)fclose(file);
+    model->config.run =
+        strstr(path, "store-") != NULL ? store_ops_run : ops_run;
     if (shrink_passes(&model->config, bytes, size)) {
         printf("ok %s\n", path);
         model->passed++;
@@ -196,10 +219,11 @@ replay(struct model *model, const char *path)
 static void
 usage(void)
 {
-    (void)fprintf(stderr, "usage: model [--seed S] [--ops N] "
-                          "[--mix few|unique|extreme|all]\n"
-                          "             [--check-every K] [--replay FILE]... "
-                          "[FILE]...\n");
+    (void)fprintf(
+        stderr,
+        "usage: model [--seed S] [--ops N] [--check-every K]\n"
+        "             [--mix [store-]few|unique|extreme|lawn|store|all]\n"
+        "             [--replay FILE]... [FILE]...\n");
     exit(2);
 }
 
@@ -215,20 +239,24 @@ number(const char *text)
     return value;
 }
 
-static int
-mix_named(const char *name)
+static unsigned
+mixes_named(const char *name)
 {
-    int i;
+    unsigned named = 0;
+    unsigned i;
 
-    for (i = 0; i < 3; i++) {
-        if (strcmp(name, mix_names[i]) == 0) {
-            return i;
+    for (i = 0; i < MIXES; i++) {
+        bool store = mixes[i].run == store_ops_run;
+
+        if (strcmp(name, mixes[i].name) == 0 || strcmp(name, "all") == 0 ||
+            strcmp(name, store ? "store" : "lawn") == 0) {
+            named |= 1u << i;
         }
     }
-    if (strcmp(name, "all") != 0) {
+    if (named == 0) {
         usage();
     }
-    return -1;
+    return named;
 }
 
 static void
@@ -240,7 +268,7 @@ set_option(struct model *model, const char *name, const char *value)
         model->operations = number(value);
         model->asked = true;
     } else if (strcmp(name, "--mix") == 0) {
-        model->mix = mix_named(value);
+        model->mixes = mixes_named(value);
     } else if (strcmp(name, "--check-every") == 0) {
         model->config.check_every = number(value);
     } else if (strcmp(name, "--replay") != 0) {
@@ -265,7 +293,8 @@ replay_all(struct model *model, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-    struct model model = {{0}, 1, 2000000, false, -1, 0, 0};
+    struct model model = {{0}, 1, 2000000, false, ALL_MIXES, 0, 0};
+    uint64_t share;
     bool replays = false;
     int i;
 
@@ -284,11 +313,11 @@ main(int argc, char **argv)
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     printf("seed %llu\n", (unsigned long long)model.seed);
     replay_all(&model, argc, argv);
-    for (i = 0; i < 3 && (model.asked || !replays); i++) {
-        if (model.mix < 0) {
-            run_mix(&model, i, model.operations / 3 + (i == 0 ? 2 : 0));
-        } else if (model.mix == i) {
-            run_mix(&model, i, model.operations);
+    share = (uint64_t)__builtin_popcount(model.mixes);
+    share = (model.operations + share - 1) / share;
+    for (i = 0; i < MIXES && (model.asked || !replays); i++) {
+        if ((model.mixes >> i & 1) != 0) {
+            run_mix(&model, i, share);
         }
     }
     printf("%u passed, %u failed\n", model.passed, model.failed);

@@ -1,23 +1,32 @@
 /* main.c - memory runs out: at every allocation in turn, once or for good.
  *
- * The cases of the interpreter run under an allocator that refuses the k-th
+ * The cases of the interpreters run under an allocator that refuses the k-th
  * request, or all from the k-th on, for every k until nothing was refused. A
- * lawn that cannot be made is NULL, what there was goes on unharmed, and all
- * memory comes back. Meanwhile every allocation in the program is counted, so
- * that P7 is seen to hold: link with
+ * lawn or a store that cannot be made is NULL, a call that fails has changed
+ * nothing [S2], what there was goes on unharmed, and all memory comes back.
+ * Meanwhile every allocation in the program is counted, so that P7 is seen to
+ * hold. Stores with an allocator of their own have malloc() and mmap() refuse
+ * instead: link with
  *
  *     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
- *     -Wl,--wrap=aligned_alloc
+ *     -Wl,--wrap=aligned_alloc -Wl,--wrap=mmap
+ *
+ * The kit's own memory comes from elsewhere while stores are tested.
  */
 #include "lawn.h"
 #include "ops.h"
 #include "rng.h"
+#include "shrink.h"
+#include "store_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define OOM_CASES 200u
 #define OOM_CASE_SIZE 2048u
+#define OOM_STORE_CASES 30u
+#define OOM_STORE_SIZE 512u
 
 static uint64_t allocations; /* in the whole program */
 static uint64_t refusals;
@@ -32,12 +41,48 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t many, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__real_mmap(void *address, size_t size, int protection, int flags,
+                  int file, off_t offset);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags,
+                  int file, off_t offset);
+
+/* Which request is refused, from 1 on; 0: none. */
+struct refusal {
+    uint64_t asked;
+    uint64_t refuse;
+    bool for_good; /* and all after it */
+};
+
+/* Of malloc() and mmap(). */
+static struct refusal ours;
+
+static bool
+refused(struct refusal *refusal)
+{
+    bool no;
+
+    refusal->asked++;
+    no = refusal->asked == refusal->refuse ||
+         (refusal->for_good && refusal->asked > refusal->refuse);
+    refusals += no;
+    return no;
+}
 
 void *
 __wrap_malloc(size_t size)
 {
     allocations++;
-    return __real_malloc(size);
+    return refused(&ours) ? NULL : __real_malloc(size);
+}
+
+void *
+__wrap_mmap(void *address, size_t size, int protection, int flags, int file,
+            off_t offset)
+{
+    allocations++;
+    return refused(&ours)
+               ? MAP_FAILED
+               : __real_mmap(address, size, protection, flags, file, offset);
 }
 
 void *
@@ -63,11 +108,9 @@ __wrap_aligned_alloc(size_t alignment, size_t size)
 
 /* An allocator that refuses. */
 struct scarce {
-    uint64_t asked;
+    struct refusal refusal;
     uint64_t given;
     uint64_t returned;
-    uint64_t refuse; /* which request, from 1 on; 0: none */
-    bool for_good;   /* and all after it */
 };
 
 static void *
@@ -76,10 +119,7 @@ scarce_alloc(size_t size, void *context)
     struct scarce *scarce = (struct scarce *)context;
     void *memory;
 
-    scarce->asked++;
-    if (scarce->asked == scarce->refuse ||
-        (scarce->for_good && scarce->asked > scarce->refuse)) {
-        refusals++;
+    if (refused(&scarce->refusal)) {
         return NULL;
     }
     memory = malloc(size);
@@ -107,54 +147,130 @@ verdict(bool good, const char *sentence)
     }
 }
 
+/* What refuses, and in which cases. */
+struct sweep {
+    ops_run_fn *run;
+    unsigned cases;
+    size_t size;
+    bool for_good;
+    bool from_malloc; /* refuses, not an allocator of ours */
+};
+
+/* What is refused in the run to come. */
+static const struct sweep *current;
+static struct refusal next;
+
+/* Runs a case so; the refusing begins anew each time, whatever was allocated
+ * meanwhile. */
+static bool
+run_refusing(const struct ops_config *config, const uint8_t *bytes, size_t size,
+             struct ops_result *result)
+{
+    struct scarce scarce = {0};
+    struct ops_config with = *config;
+    bool good;
+
+    if (current->from_malloc) {
+        ours = next;
+    } else {
+        scarce.refusal = next;
+        with.alloc = scarce_alloc;
+        with.release = scarce_release;
+        with.context = &scarce;
+    }
+    good = current->run(&with, bytes, size, result);
+    memset(&ours, 0, sizeof ours);
+    if (good && scarce.given != scarce.returned) {
+        (void)snprintf(result->message, sizeof result->message,
+                       "memory leaked");
+        good = false;
+    }
+    return good;
+}
+
+/* In words, cut down to what it needs to fail. */
+static void
+tell_case(struct ops_config *config, uint8_t *bytes, size_t size)
+{
+    struct ops_result result;
+
+    if (!shrink_passes(config, bytes, size)) {
+        size = shrink(config, bytes, size);
+        config->trace = stdout;
+        (void)config->run(config, bytes, size, &result);
+        printf("  %s\n", result.message);
+    }
+}
+
 /* Refuses each request of a case in turn; true if all went well. */
 static bool
-sweep(const uint8_t *bytes, size_t size, bool for_good)
+sweep_case(const struct sweep *sweep, uint8_t *bytes)
 {
     struct ops_config config = {0};
     struct ops_result result = {0};
-    struct scarce scarce = {0};
-    uint64_t k = 0;
+    uint64_t before;
 
+    config.run = run_refusing;
     config.check_every = 64;
-    config.alloc = scarce_alloc;
-    config.release = scarce_release;
-    config.context = &scarce;
     config.allocations = &allocations;
     config.refusals = &refusals;
+    current = sweep;
+    memset(&next, 0, sizeof next);
+    next.for_good = sweep->for_good;
     do {
-        memset(&scarce, 0, sizeof scarce);
-        scarce.refuse = ++k;
-        scarce.for_good = for_good;
-        if (!ops_run(&config, bytes, size, &result)) {
-            printf("  request %llu refused: %s\n", (unsigned long long)k,
-                   result.message);
+        before = refusals;
+        next.refuse++;
+        if (!config.run(&config, bytes, sweep->size, &result)) {
+            printf("  request %llu refused: %s\n",
+                   (unsigned long long)next.refuse, result.message);
+            tell_case(&config, bytes, sweep->size);
             return false;
         }
-        if (scarce.given != scarce.returned) {
-            printf("  request %llu refused: memory leaked\n",
-                   (unsigned long long)k);
-            return false;
-        }
-    } while (result.refused > 0);
+    } while (refusals != before);
     return true;
 }
 
-static bool
-sweep_cases(uint64_t seed, bool for_good)
+static void
+sweep_cases(const struct sweep *sweep, uint64_t seed, const char *sentence)
 {
     static uint8_t bytes[OOM_CASE_SIZE];
     struct rng rng = {seed};
+    bool good = true;
     unsigned i;
 
-    for (i = 0; i < OOM_CASES; i++) {
-        rng_fill(&rng, bytes, sizeof bytes);
-        if (!sweep(bytes, sizeof bytes, for_good)) {
+    for (i = 0; i < sweep->cases && good; i++) {
+        rng_fill(&rng, bytes, sweep->size);
+        good = sweep_case(sweep, bytes);
+        if (!good) {
             printf("  case %u of seed %llu\n", i, (unsigned long long)seed);
-            return false;
         }
     }
-    return true;
+    verdict(good, sentence);
+}
+
+static void
+sweep_lawns(uint64_t seed)
+{
+    struct sweep sweep = {ops_run, OOM_CASES, OOM_CASE_SIZE, false, false};
+
+    sweep_cases(&sweep, seed, "a_request_refused_once_does_no_harm");
+    sweep.for_good = true;
+    sweep_cases(&sweep, seed, "requests_refused_for_good_do_no_harm");
+}
+
+static void
+sweep_stores(uint64_t seed)
+{
+    struct sweep sweep = {store_ops_run, OOM_STORE_CASES, OOM_STORE_SIZE, false,
+                          false};
+
+    sweep_cases(&sweep, seed, "a_store_survives_a_request_refused_once");
+    sweep.for_good = true;
+    sweep_cases(&sweep, seed, "a_store_survives_requests_refused_for_good");
+    sweep.from_malloc = true;
+    sweep_cases(&sweep, seed + 1, "a_store_survives_malloc_failing_for_good");
+    sweep.for_good = false;
+    sweep_cases(&sweep, seed + 1, "a_store_survives_malloc_failing_once");
 }
 
 static bool
@@ -169,7 +285,7 @@ one_request_makes_a_lawn(void)
     options.release = scarce_release;
     options.context = &scarce;
     lawn = lawn_new(&options);
-    one = lawn != NULL && scarce.asked == 1;
+    one = lawn != NULL && scarce.refusal.asked == 1;
     lawn_free(lawn);
     return one && scarce.returned == 1;
 }
@@ -200,8 +316,8 @@ main(int argc, char **argv)
     printf("seed %llu\n", (unsigned long long)seed);
     verdict(allocations_are_counted(), "every_allocation_is_counted");
     verdict(one_request_makes_a_lawn(), "one_request_for_memory_makes_a_lawn");
-    verdict(sweep_cases(seed, false), "a_request_refused_once_does_no_harm");
-    verdict(sweep_cases(seed, true), "requests_refused_for_good_do_no_harm");
+    sweep_lawns(seed);
+    sweep_stores(seed);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

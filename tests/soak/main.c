@@ -1,4 +1,5 @@
-/* main.c - the soak: large lawns under the interpreter until time is up.
+/* main.c - the soak: large lawns and stores under the interpreters until time
+ * is up.
  *
  *     soak [--seconds S] [--seed N] [--timers N] [--check-every K]
  *
@@ -9,6 +10,7 @@
  */
 #include "ops.h"
 #include "rng.h"
+#include "store_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +36,17 @@ round_of(struct soak *soak, uint64_t number, uint8_t *bytes)
     struct rng rng = {soak->seed};
     struct ops_config config = {0};
     struct ops_result result;
-    bool large = number % 4 != 3;
+    bool store = number % 2 == 1;
+    bool large = number / 2 % 4 != 3;
 
     rng.state = rng_next(&rng) + number;
     rng_fill(&rng, bytes, SOAK_BYTES);
-    bytes[0] = (uint8_t)(number % OPS_MIXES);
+    bytes[0] = (uint8_t)(number / 2 % OPS_MIXES);
     config.timers = large ? (uint32_t)soak->timers : 0;
     config.fill = large;
     config.check_every = large ? soak->check_every : 1024;
-    if (ops_run(&config, bytes, SOAK_BYTES, &result)) {
+    config.run = store ? store_ops_run : ops_run;
+    if (config.run(&config, bytes, SOAK_BYTES, &result)) {
         soak->passed++;
     } else {
         soak->failed++;
