@@ -5,6 +5,7 @@
 
 #include "../../src/store/hash.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,43 @@ TEST(ids_chosen_by_one_who_knows_the_seed_of_a_store_collide)
     CHECK(longest_of(ids, (const uint64_t[2]){2, 1}) <= 6);
     CHECK(longest_of(ids, (const uint64_t[2]){1, 3}) <= 6);
     CHECK(longest_of(ids, (const uint64_t[2]){0, 2}) <= 6);
+}
+
+/* Long chains cannot be moved without memory, so the table keeps its size,
+ * and is as good as before. */
+TEST(a_store_of_colliding_ids_without_memory_loses_none)
+{
+    static uint64_t ids[CHOSEN];
+    struct trial t;
+    size_t before;
+    size_t k;
+    unsigned i;
+
+    choose(ids, known);
+    trial_begin(&t, &(struct lawn_store_options){.seed = {1, 2}});
+    for (i = 0; i < CHOSEN; i++) {
+        CHECK_EQ(put_number(&t, ids[i], 10), 0);
+    }
+    before = t.ledger.bytes;
+    t.ledger.for_good = true;
+    for (k = 0; k < 40; k++) {
+        t.ledger.refuse = k;
+        CHECK_EQ(lawn_store_reserve(t.store, 1000000), -ENOMEM);
+        CHECK(lawn_store_check(t.store, stdout));
+        t.ledger.refuse = SIZE_MAX;
+        CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
+    }
+    CHECK_EQ(lawn_store_reserve(t.store, 20000), 0);
+    t.ledger.refuse = 0;
+    CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
+    CHECK(lawn_store_check(t.store, stdout));
+    t.ledger.refuse = SIZE_MAX;
+    CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
+    CHECK(t.ledger.bytes <= before + before / 4); /* [S7] */
+    for (i = 0; i < CHOSEN; i++) {
+        CHECK(drop_number(&t, ids[i]));
+    }
+    trial_end(&t);
 }
 
 /* A bucket holds 6; 36 records that fall into one by chance are not to be

@@ -446,6 +446,25 @@ TEST(a_reserved_store_does_not_grow_its_table)
     trial_end(&t);
 }
 
+/* [S7] */
+TEST(a_reservation_of_a_store_that_is_taken_back_gives_memory_back)
+{
+    struct trial t;
+    size_t before;
+
+    trial_begin(&t, NULL);
+    put(&t, "a", 10, "x");
+    before = t.ledger.bytes;
+    CHECK_EQ(lawn_store_reserve(t.store, 1000000), 0);
+    CHECK(t.ledger.bytes > before + 1000000);
+    CHECK_EQ(lawn_store_reserve(t.store, 10000), 0);
+    CHECK(t.ledger.bytes <= before + SLACK);
+    CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
+    CHECK(t.ledger.bytes <= before + 4096);
+    CHECK_TIMER(&t, "a", "x", 10);
+    trial_end(&t);
+}
+
 TEST(a_reservation_that_exceeds_a_limit_of_a_store_changes_nothing)
 {
     struct trial t;
