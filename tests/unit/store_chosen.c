@@ -196,3 +196,30 @@ TEST(the_hash_of_a_store_is_siphash_1_3)
         message[i] = (unsigned char)i;
     }
 }
+
+/* Of one bucket and one tag, so that only the ids themselves differ. */
+TEST(ids_of_a_store_whose_hashes_look_alike_are_told_apart)
+{
+    static const size_t sizes[] = {8, 12};
+    struct trial t;
+    size_t i;
+
+    for (i = 0; i < COUNT(sizes); i++) {
+        uint32_t first[3] = {0, 0, 0};
+        uint32_t other[3] = {0, 0, 0};
+        uint64_t hash = lawn_store_hash(known, first, sizes[i]);
+
+        do {
+            other[0]++;
+        } while (((lawn_store_hash(known, other, sizes[i]) ^ hash) &
+                  UINT64_C(0xffff000000000003)) != 0);
+        trial_begin(&t, &(struct lawn_store_options){.seed = {1, 2}});
+        CHECK_EQ(lawn_store_start(t.store, first, sizes[i], 10, "", 0, 0), 0);
+        CHECK(!lawn_store_get(t.store, other, sizes[i], NULL));
+        CHECK_EQ(lawn_store_start(t.store, other, sizes[i], 20, "", 0, 0), 0);
+        CHECK(lawn_store_stop(t.store, first, sizes[i]));
+        CHECK(!lawn_store_get(t.store, first, sizes[i], NULL));
+        CHECK(lawn_store_get(t.store, other, sizes[i], NULL));
+        trial_end(&t);
+    }
+}
