@@ -205,12 +205,14 @@ TEST(ids_of_a_store_whose_hashes_look_alike_are_told_apart)
     size_t i;
 
     for (i = 0; i < COUNT(sizes); i++) {
-        uint32_t first[3] = {0, 0, 0};
-        uint32_t other[3] = {0, 0, 0};
+        unsigned char first[12] = {0};
+        unsigned char other[12] = {0};
+        uint32_t number = 0;
         uint64_t hash = lawn_store_hash(known, first, sizes[i]);
 
         do {
-            other[0]++;
+            number++;
+            memcpy(other, &number, sizeof number);
         } while (((lawn_store_hash(known, other, sizes[i]) ^ hash) &
                   UINT64_C(0xffff000000000003)) != 0);
         trial_begin(&t, &(struct lawn_store_options){.seed = {1, 2}});
