@@ -247,7 +247,7 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
 
-coverage: $(call suite_programs,coverage) $(call suite_programs,debug) ## lines and branches of src/core that the tests reach
+coverage: $(call suite_programs,coverage) $(call suite_programs,debug) ## lines and branches of src/core and src/store that the tests reach
 	@tools/deps coverage
 	@find build/coverage -name '*.gcda' -delete
 	@tests/run $(call suite,coverage,100000,30000) $(call suite,debug,100000,30000)

@@ -5,6 +5,7 @@
 
 #include "../../src/store/hash.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,43 @@ TEST(ids_chosen_by_one_who_knows_the_seed_of_a_store_collide)
     CHECK(longest_of(ids, (const uint64_t[2]){0, 2}) <= 6);
 }
 
+/* Long chains cannot be moved without memory, so the table keeps its size,
+ * and is as good as before. */
+TEST(a_store_of_colliding_ids_without_memory_loses_none)
+{
+    static uint64_t ids[CHOSEN];
+    struct trial t;
+    size_t before;
+    size_t k;
+    unsigned i;
+
+    choose(ids, known);
+    trial_begin(&t, &(struct lawn_store_options){.seed = {1, 2}});
+    for (i = 0; i < CHOSEN; i++) {
+        CHECK_EQ(put_number(&t, ids[i], 10), 0);
+    }
+    before = t.ledger.bytes;
+    t.ledger.for_good = true;
+    for (k = 0; k < 40; k++) {
+        t.ledger.refuse = k;
+        CHECK_EQ(lawn_store_reserve(t.store, 1000000), -ENOMEM);
+        CHECK(lawn_store_check(t.store, stdout));
+        t.ledger.refuse = SIZE_MAX;
+        CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
+    }
+    CHECK_EQ(lawn_store_reserve(t.store, 20000), 0);
+    t.ledger.refuse = 0;
+    CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
+    CHECK(lawn_store_check(t.store, stdout));
+    t.ledger.refuse = SIZE_MAX;
+    CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
+    CHECK(t.ledger.bytes <= before + before / 4); /* [S7] */
+    for (i = 0; i < CHOSEN; i++) {
+        CHECK(drop_number(&t, ids[i]));
+    }
+    trial_end(&t);
+}
+
 /* A bucket holds 6; 36 records that fall into one by chance are not to be
  * expected before the universe ends. */
 TEST(chosen_ids_do_not_collide_in_a_store_with_a_random_seed)
@@ -150,11 +188,40 @@ TEST(the_hash_of_a_store_is_siphash_1_3)
         UINT64_C(0x369095118d299a8e), UINT64_C(0x25a48eb36c063de4),
         UINT64_C(0x79de85ee92ff097f), UINT64_C(0x70c118c1f94dc352),
     };
-    unsigned char message[COUNT(expected)];
+    unsigned char message[COUNT(expected)] = {0};
     size_t i;
 
     for (i = 0; i < COUNT(expected); i++) {
         CHECK_EQ(lawn_store_hash(key, message, i), expected[i]);
         message[i] = (unsigned char)i;
+    }
+}
+
+/* Of one bucket and one tag, so that only the ids themselves differ. */
+TEST(ids_of_a_store_whose_hashes_look_alike_are_told_apart)
+{
+    static const size_t sizes[] = {8, 12};
+    struct trial t;
+    size_t i;
+
+    for (i = 0; i < COUNT(sizes); i++) {
+        unsigned char first[12] = {0};
+        unsigned char other[12] = {0};
+        uint32_t number = 0;
+        uint64_t hash = lawn_store_hash(known, first, sizes[i]);
+
+        do {
+            number++;
+            memcpy(other, &number, sizeof number);
+        } while (((lawn_store_hash(known, other, sizes[i]) ^ hash) &
+                  UINT64_C(0xffff000000000003)) != 0);
+        trial_begin(&t, &(struct lawn_store_options){.seed = {1, 2}});
+        CHECK_EQ(lawn_store_start(t.store, first, sizes[i], 10, "", 0, 0), 0);
+        CHECK(!lawn_store_get(t.store, other, sizes[i], NULL));
+        CHECK_EQ(lawn_store_start(t.store, other, sizes[i], 20, "", 0, 0), 0);
+        CHECK(lawn_store_stop(t.store, first, sizes[i]));
+        CHECK(!lawn_store_get(t.store, first, sizes[i], NULL));
+        CHECK(lawn_store_get(t.store, other, sizes[i], NULL));
+        trial_end(&t);
     }
 }

@@ -256,40 +256,44 @@ check_cut(struct trial *trial, const char *ids, const char *payloads,
 }
 
 static uint64_t
+print_number(uint64_t print, uint64_t number)
+{
+    print = (print ^ number) * UINT64_C(0x9E3779B97F4A7C15);
+    return print ^ print >> 29;
+}
+
+static uint64_t
 print_bytes(uint64_t print, const void *bytes, size_t size)
 {
     const unsigned char *at = (const unsigned char *)bytes;
     size_t i;
 
-    print = (print ^ size) * UINT64_C(0x9E3779B97F4A7C15);
+    print = print_number(print, size);
     for (i = 0; i < size; i++) {
         print = (print ^ at[i]) * UINT64_C(0x100000001B3);
     }
-    return print ^ print >> 29;
+    return print;
 }
 
 uint64_t
 trial_print(const struct trial *trial)
 {
-    struct lawn_store_timer timer;
+    struct lawn_store_timer timer = {0};
     uint64_t cursor = 0;
     uint64_t sum = 0;
-    uint64_t all[5];
 
     while (lawn_store_iterate(trial->store, &cursor, &timer)) {
         uint64_t one = print_bytes(1, timer.id, timer.id_size);
 
         one = print_bytes(one, timer.payload, timer.payload_size);
-        one = print_bytes(one, &timer.deadline, sizeof timer.deadline);
-        sum += print_bytes(one, &timer.ttl, sizeof timer.ttl);
+        one = print_number(one, timer.deadline);
+        sum += print_number(one, timer.ttl);
     }
-    all[0] = sum;
-    all[1] = lawn_store_count(trial->store);
-    all[2] = lawn_store_now(trial->store);
-    all[3] = lawn_store_next(trial->store);
-    all[4] = lawn_store_bytes(trial->store);
-    CHECK_EQ(all[4], trial->ledger.bytes);
-    return print_bytes(2, all, sizeof all);
+    CHECK_EQ(lawn_store_bytes(trial->store), trial->ledger.bytes);
+    sum = print_number(sum, lawn_store_count(trial->store));
+    sum = print_number(sum, lawn_store_now(trial->store));
+    sum = print_number(sum, lawn_store_next(trial->store));
+    return print_number(sum, lawn_store_bytes(trial->store));
 }
 
 bool

@@ -34,6 +34,7 @@ TEST(what_a_store_hands_out_stays_while_others_come_and_go)
 
     trial_begin(&t, NULL);
     put(&t, "stays", 1000000, LONG_PAYLOAD);
+    got = look(&t, "stays");
     CHECK(lawn_store_iterate(t.store, &cursor, &told));
     for (i = 0; i < n; i++) {
         CHECK_EQ(put_number(&t, i, 10 + i % 100), 0);

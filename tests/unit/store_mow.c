@@ -239,7 +239,7 @@ TEST(a_store_takes_times_and_ttls_over_the_whole_range)
     trial_begin(&t, NULL);
     for (i = 0; i < COUNT(ttls); i++) {
         uint64_t due = ttls[i] == 0 ? 1 : ttls[i] < LAST ? ttls[i] : LAST;
-        struct lawn_store_timer timer;
+        struct lawn_store_timer timer = {0};
 
         CHECK_EQ(put_number(&t, i, ttls[i]), 0);
         CHECK(lawn_store_get(t.store, &(uint64_t){i}, 8, &timer));

@@ -123,6 +123,7 @@ start_many(struct lawn_store *store, uint64_t many)
 static int
 give_back_in_vain(void)
 {
+    static const char large[100000];
     const uint64_t many = 20000;
     struct lawn_store *store = lawn_store_new(NULL);
     size_t full;
@@ -141,6 +142,10 @@ give_back_in_vain(void)
     if (lawn_store_bytes(store) > full / 8 ||
         !lawn_store_check(store, stdout)) {
         return 2;
+    }
+    /* What is of another size is mapped. */
+    if (lawn_store_start(store, "x", 1, 10, large, sizeof large, 0) != 0) {
+        return 4;
     }
     /* There is room in what the system did not take, and nowhere else. */
     if (!refuse(SYS_mmap, ENOMEM) || !start_many(store, many / 2)) {
