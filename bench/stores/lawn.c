@@ -1,6 +1,6 @@
 /* lawn.c - our store with its default options, through its public header. */
-#include "lawn_store.h"
 #include "all.h"
+#include "lawn_store.h"
 
 struct ours_call {
     store_fire_fn *fire;

@@ -288,7 +288,7 @@ assert len({row["checksum"] for row in cell["rows"]}) == 1' <<<"$output"
 }
 
 @test "an interrupt ends the measuring; what there is gets written" {
-    run --separate-stderr timeout --foreground --preserve-status -s INT 1 \
+    run --separate-stderr timeout --foreground --preserve-status -s INT 4 \
         "$lawn" bench --contender lawn,heap4 --n 1k,1M --t 20 --runs 31 \
         --workload W1,W4 --json --report page.html
     [ "$status" -eq 130 ]
