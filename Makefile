@@ -34,7 +34,7 @@ CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
-BENCH_C := $(wildcard bench/*.c bench/contenders/*.c) $(PAGE_C)
+BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c) $(PAGE_C)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -43,8 +43,8 @@ API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard t
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
 # What the benchmark's own tests need of it.
-CONTENDERS_C := $(wildcard bench/contenders/*.c) bench/contenders.c bench/peers.c \
-    bench/agree.c bench/tap.c
+CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c) bench/contenders.c bench/peers.c \
+    bench/agree.c bench/tap.c bench/store_agree.c
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
 # the unit tests have the kit's main as well, and so have those of the benchmark.
@@ -65,6 +65,9 @@ LIBS_event := -levent_core
 LIBS_common := -levent_core
 LIBS_ev := -lev
 LIBS_glib := -lglib-2.0
+LIBS_ghash := -lglib-2.0
+LIBS_gplain := -lglib-2.0
+LIBS_sqlite := -lsqlite3
 LIBS_dpdk := -lrte_timer -lrte_eal
 
 # What a recipe does, in a word; V=1 shows the command itself.
@@ -155,7 +158,7 @@ build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C
 build/fuzz/fuzz_ops build/fuzz/fuzz_store build/fuzz/fuzz_trace build/fuzz/fuzz_snapshot:
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] src/core/*.[ch]) $(HEADERS)
+build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
 	@mkdir -p $(@D)
 	@tools/lines >$@
 $(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h

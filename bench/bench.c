@@ -6,6 +6,7 @@
 #include "options.h"
 #include "print.h"
 #include "replay.h"
+#include "store_agree.h"
 #include "verbs.h"
 
 #include <inttypes.h>
@@ -30,9 +31,14 @@ static const struct options_spec bench_specs[] = {
      .help = "check the bars; exit 1 if one does not hold",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, gate)},
+    {.name = "store",
+     .help = "timers by id, with payload: other contenders\n"
+             "                  and workloads",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, store)},
     {.name = "workload",
      .value = "LIST",
-     .help = "such as W1,churn (default all)",
+     .help = "such as W1,churn or S1 (default all)",
      .accepts = "a list of workloads",
      .parse = options_text,
      .offset = offsetof(struct bench_options, workloads)},
@@ -44,7 +50,8 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, contenders)},
     {.name = "n",
      .value = "LIST",
-     .help = "numbers of timers (default 1k,10k,100k,1M,10M)",
+     .help = "numbers of timers (default 1k,10k,100k,1M,10M,\n"
+             "                  of stores 10k,100k,1M)",
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, n)},
@@ -72,7 +79,7 @@ static const struct options_spec bench_specs[] = {
      .value = "TIME",
      .initial = "0",
      .help = "for one run; 0: 1 s and 4 us per timer, or\n"
-             "                  0.2 s with --quick",
+             "                  0.2 s with --quick; of stores tenfold",
      .accepts = "a time from 0 to 1h, such as 10s",
      .parse = options_seconds,
      .max = UINT64_C(3600000000000),
@@ -175,6 +182,10 @@ bench_agree(const struct bench_choice *choice, uint64_t seed)
     for (size_t i = 0; i < choice->contender_count; i++) {
         const struct contender *contender = choice->contenders[i];
 
+        if ((contender->flags & CONTENDER_STORE) != 0) {
+            agree = store_agree(store_of(contender), seed, stderr) && agree;
+            continue;
+        }
         agree = agree_check(contender, seed, stderr) && agree;
         agree = (!crowd || agree_check_crowd(contender, seed, stderr)) && agree;
     }
@@ -263,7 +274,8 @@ static int
 bench_measure(const struct bench_options *options, struct bench_choice *choice)
 {
     struct results results = {.seed = options->seed,
-                              .runs = (unsigned)options->runs};
+                              .runs = (unsigned)options->runs,
+                              .store = options->store};
     struct measure_plan plan = {
         .contenders = choice->contenders,
         .contender_count = choice->contender_count,
@@ -330,7 +342,7 @@ bench_settle(struct bench_options *options)
     if (options->runs == 0)
         options->runs = options->quick ? BENCH_QUICK_RUNS : BENCH_RUNS;
     if (options->limit_ns == 0 && options->quick)
-        options->limit_ns = BENCH_QUICK_LIMIT;
+        options->limit_ns = (options->store ? 10 : 1) * BENCH_QUICK_LIMIT;
 }
 
 /* What cannot be asked for together: one of the first with any of the others. */
@@ -345,6 +357,14 @@ bench_fits(const struct bench_options *o)
         with = "--gate and --quick or --trace";
     else if (o->gate && (o->json || o->csv || o->instructions))
         with = "--gate and --json, --csv or --instructions";
+    else if (o->store && (o->trace != NULL || o->t != NULL ||
+                          o->report != NULL || o->svg != NULL))
+        with = "--store and --trace, --t, --report or --svg";
+    else if (o->store && o->gate &&
+             (o->workloads != NULL || (o->n != NULL && strchr(o->n, ','))))
+        with = "--store --gate and --workload or several numbers of timers";
+    else if (o->store && o->instructions)
+        with = "--store and --instructions";
     else if (o->trace != NULL &&
              (o->workloads != NULL || o->n != NULL || o->t != NULL || o->quick))
         with = "--trace and --workload, --n, --t or --quick";

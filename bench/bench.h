@@ -8,6 +8,7 @@
 #define BENCH_INTERRUPTED 130 /* an exit code */
 
 struct bench_options {
+    bool store;
     bool quick;
     bool gate;
     bool instructions;

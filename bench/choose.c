@@ -15,6 +15,7 @@
 static const char choose_grid_n[] = "1k,10k,100k,1M,10M";
 static const char choose_grid_t[] = "1,4,20,100,1k,10k," CHOOSE_N;
 static const char choose_quick_n[] = "1k,10k";
+static const char choose_store_n[] = "10k,100k,1M";
 static const char choose_quick_t[] = "1,20," CHOOSE_N;
 #define CHOOSE_QUICK_OPS 40000u
 
@@ -49,16 +50,20 @@ choose_complain(const char *option, const char *word)
 }
 
 static bool
-choose_contenders(const char *list, struct bench_choice *choice)
+choose_contenders(const char *list, bool store, struct bench_choice *choice)
 {
     size_t count;
-    const struct contender *const *all = contenders_all(&count);
+    const struct contender *const *all =
+        store ? contenders_stores(&count) : contenders_all(&count);
     char word[CHOOSE_WORD];
 
     choice->contender_count = 0;
     while (choose_word(&list, word)) {
-        const struct contender *found = contenders_find(word);
+        const struct contender *found = NULL;
         bool again = false;
+
+        for (size_t i = 0; i < count; i++)
+            found = strcmp(all[i]->name, word) == 0 ? all[i] : found;
 
         for (size_t i = 0; i < choice->contender_count; i++)
             again = again || choice->contenders[i] == found;
@@ -82,22 +87,24 @@ choose_contenders(const char *list, struct bench_choice *choice)
 
 /* The workloads of a list, or all: a bit each. */
 static bool
-choose_workloads(const char *list, uint64_t *chosen)
+choose_workloads(const char *list, bool store, uint64_t *chosen)
 {
+    size_t count;
+    const struct workload *all = workloads_all(store, &count);
     char word[CHOOSE_WORD];
 
-    *chosen = list == NULL ? (UINT64_C(1) << workloads_count) - 1 : 0;
+    *chosen = list == NULL ? (UINT64_C(1) << count) - 1 : 0;
     while (choose_word(&list, word)) {
-        const struct workload *found = workloads_find(word);
+        const struct workload *found = workloads_find(word, store);
 
         if (found == NULL) {
             choose_complain("workload", word);
-            for (size_t i = 0; i < workloads_count; i++)
-                fprintf(stderr, " %s", workloads[i].name);
+            for (size_t i = 0; i < count; i++)
+                fprintf(stderr, " %s", all[i].name);
             fputs("\nsee 'lawn bench --list'\n", stderr);
             return false;
         }
-        *chosen |= UINT64_C(1) << (found - workloads);
+        *chosen |= UINT64_C(1) << (found - all);
     }
     return true;
 }
@@ -172,6 +179,8 @@ choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
              const struct bench_options *options)
 {
     uint64_t ops = options->quick ? CHOOSE_QUICK_OPS : 0;
+    size_t count;
+    const struct workload *all = workloads_all(options->store, &count);
 
     for (size_t i = 0; i <= t_count; i++) {
         uint64_t ttls = i == t_count ? 0 : t[i] == 0 ? n : t[i];
@@ -181,10 +190,10 @@ choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
             again = again || (t[k] == 0 ? n : t[k]) == ttls;
         if (again || ttls > n)
             continue;
-        for (size_t w = 0; w < workloads_count; w++) {
-            if ((chosen >> w & 1) != 0 && workloads[w].uses_t == (i < t_count))
+        for (size_t w = 0; w < count; w++) {
+            if ((chosen >> w & 1) != 0 && all[w].uses_t == (i < t_count))
                 choice->cells[choice->cell_count++] =
-                    (struct cell){&workloads[w], n, ttls, options->seed, ops};
+                    (struct cell){&all[w], n, ttls, options->seed, ops};
         }
     }
 }
@@ -197,11 +206,13 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     size_t n_count;
     size_t t_count;
     uint64_t chosen;
-    const char *n_list = options->quick ? choose_quick_n : choose_grid_n;
+    const char *n_list = options->quick   ? choose_quick_n
+                         : options->store ? choose_store_n
+                                          : choose_grid_n;
     const char *t_list = options->quick ? choose_quick_t : choose_grid_t;
 
-    if (!choose_contenders(options->contenders, choice) ||
-        !choose_workloads(options->workloads, &chosen) ||
+    if (!choose_contenders(options->contenders, options->store, choice) ||
+        !choose_workloads(options->workloads, options->store, &chosen) ||
         !choose_numbers("n", options->n != NULL ? options->n : n_list, false,
                         100, n, &n_count) ||
         !choose_numbers("t", options->t != NULL ? options->t : t_list, true, 1,

@@ -5,6 +5,8 @@
  * behind it, at object->node, as many bytes as the contender wants. All-zero
  * bytes there are an idle timer.
  *
+ * Stores, which keep their timers by id, have a vtable of their own: store.h.
+ *
  * Contenders of this tree stand in contenders/, one file each; real libraries
  * in peers/, each built as a shared object that is loaded if it is there.
  *
@@ -21,7 +23,7 @@
 #include <stdint.h>
 
 /* Bumped when anything here changes: a plug-in of another number is refused. */
-#define CONTENDER_ABI 2u
+#define CONTENDER_ABI 3u
 
 /* The user's part of an object is as small as can be; objects are padded to
  * 128 bytes, or to whole cache lines where the node is larger. */
@@ -58,6 +60,8 @@ enum {
     CONTENDER_ONE_TTL = 16, /* all timers must have one TTL */
     CONTENDER_NO_STOP = 32, /* stop() and restarts are not for real */
     CONTENDER_LINEAR = 64,  /* start() is O(n) where TTLs differ */
+    CONTENDER_STORE = 128,  /* it is the face of a struct store */
+    CONTENDER_WATCHED = 256, /* each call is timed: set by stopwatch.c alone */
 };
 
 typedef void contender_fire_fn(struct object *object, void *arg);

@@ -3,6 +3,7 @@
 
 #include "contenders/all.h"
 #include "peers.h"
+#include "stores/all.h"
 
 #include <string.h>
 
@@ -24,21 +25,42 @@ static const struct contenders_lines {
 
 static const struct contender *all[CONTENDERS_MAX];
 static size_t all_count;
+static const struct contender *stores[PEERS_MAX + 1];
+static size_t stores_count;
 static struct contenders_missing absent[PEERS_MAX + 1];
 static size_t absent_count;
 
-/* Ours, the peers, the floor. */
+/* Ours, the peers, the floor; of stores, ours and the peers. */
 static void
 contenders_gather(void)
 {
+    const struct contender *peers[PEERS_MAX];
+    size_t count;
+    size_t i;
+
     if (all_count > 0) {
         return;
     }
     memcpy(all, own, sizeof own);
     all_count = OWN;
-    all_count +=
-        peers_load(all + OWN, CONTENDERS_MAX - OWN - 1, absent, &absent_count);
+    stores[stores_count++] = &lawn_store_contender.face;
+    count = peers_load(peers, PEERS_MAX, absent, &absent_count);
+    for (i = 0; i < count; i++) {
+        if ((peers[i]->flags & CONTENDER_STORE) != 0) {
+            stores[stores_count++] = peers[i];
+        } else {
+            all[all_count++] = peers[i];
+        }
+    }
     all[all_count++] = &floor_contender;
+}
+
+const struct contender *const *
+contenders_stores(size_t *count)
+{
+    contenders_gather();
+    *count = stores_count;
+    return stores;
 }
 
 const struct contender *const *
@@ -77,7 +99,8 @@ contenders_lines(const struct contender *contender)
     size_t i;
 
     for (i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        if (strcmp(lines[i].name, contender->name) == 0) {
+        if ((contender->flags & CONTENDER_STORE) == 0 &&
+            strcmp(lines[i].name, contender->name) == 0) {
             return lines[i].lines;
         }
     }

@@ -10,9 +10,16 @@
  *   B6  the index entries that a mow moves while it fires nothing are no more
  *       than there are blades, as long as each TTL has one
  *
- * If the user chose workloads, n or t: B1 for these cells, and B4.
+ *   B7  a store of 10^6 timers, ids of 16 bytes and payloads of 32: start and
+ *       stop at most twice what insert and erase take in a hash table without
+ *       timers, the faster of uthash and GHashTable; at most 64 bytes per timer
+ *       beyond id and payload
+ *
+ * If the user chose workloads, n or t: B1 for these cells, and B4. If he chose
+ * stores: B7.
  */
 #include "gate.h"
+#include "gate_store.h"
 #include "gate_tail.h"
 #include "lawn.h"
 #include "loop.h"
@@ -308,31 +315,78 @@ gate_tails(struct gate *gate)
     }
 }
 
+/* B7; false: it was not measured. */
+static bool
+gate_stores(struct gate *gate, const struct bench_options *options)
+{
+    struct gate_store store;
+    char what[128];
+
+    if (!gate_store(options, &store))
+        return false;
+    if (store.table == NULL) {
+        puts("B7  start and stop over insert and erase in a hash table: "
+             "skipped: neither\n    uthash nor GHashTable was built: "
+             "tools/deps bench, make");
+    } else {
+        snprintf(what, sizeof what, "start and stop over %s, %s timers",
+                 store.table, text_count(store.n).s);
+        gate_judge(gate, "B7", what,
+                   store.pair < 0 ? -1 : store.pair / store.table_pair, "x", 2);
+        gate_tell("B7", "start and stop", store.pair, "ns");
+        gate_tell("B7", "insert and erase", store.table_pair, "ns");
+        gate_tell("B7", "the same while all others stay", store.churn, "ns");
+        gate_tell("B7", "insert and erase", store.table_churn, "ns");
+    }
+    gate_judge(gate, "B7", "per timer beyond id and payload", store.bytes,
+               "bytes", 64);
+    gate_tell("B7", "the same, as the process grows", store.resident, "bytes");
+    if (store.table != NULL)
+        gate_tell("B7", "of the table without timers", store.table_resident,
+                  "bytes");
+    return true;
+}
+
+static void
+gate_sum_up(const struct gate *gate, bool store)
+{
+    if (gate->failures > 0)
+        puts("\nnot held:");
+    for (unsigned i = 0; i < gate->failures; i++)
+        printf("  %s\n", gate->failed[i]);
+    printf("%u of %u %sbars held\n", gate->held, gate->bars,
+           store ? "" : "other ");
+    if (store)
+        return;
+    printf("%u of %u cells held; geometric mean %s x the best other contender, "
+           "%s x the floor\n",
+           gate->cells_held, gate->cells, gate_mean(&gate->best).s,
+           gate_mean(&gate->floor).s);
+}
+
 int
 gate_run(const struct bench_options *options, const struct bench_choice *choice)
 {
     static struct gate gate;
     bool whole;
 
-    if (!bench_agree(choice, options->seed))
-        return VERBS_FAILED;
-    whole = gate_times(&gate, options, choice);
-    if (!whole)
-        puts("not all was measured");
-    if (whole && !gate_restricted(options)) {
+    if (options->store) {
+        whole = gate_stores(&gate, options);
+    } else {
+        if (!bench_agree(choice, options->seed))
+            return VERBS_FAILED;
+        whole = gate_times(&gate, options, choice);
+    }
+    if (whole && !options->store && !gate_restricted(options)) {
         gate_instructions(&gate);
         gate_tails(&gate);
+        whole = gate_stores(&gate, options);
     }
-    gate_sizes(&gate);
-    if (gate.failures > 0)
-        puts("\nnot held:");
-    for (unsigned i = 0; i < gate.failures; i++)
-        printf("  %s\n", gate.failed[i]);
-    printf("%u of %u other bars held\n", gate.held, gate.bars);
-    printf("%u of %u cells held; geometric mean %s x the best other contender, "
-           "%s x the floor\n",
-           gate.cells_held, gate.cells, gate_mean(&gate.best).s,
-           gate_mean(&gate.floor).s);
+    if (!whole)
+        puts("not all was measured");
+    if (!options->store)
+        gate_sizes(&gate);
+    gate_sum_up(&gate, options->store);
     if (run_interrupted())
         return BENCH_INTERRUPTED;
     return whole && gate.failures == 0 ? VERBS_OK : VERBS_FAILED;

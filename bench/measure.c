@@ -13,6 +13,9 @@
  * ones need. */
 #define MEASURE_LIMIT UINT64_C(1000000000)
 #define MEASURE_LIMIT_EACH UINT64_C(4000)
+/* A database takes its time. */
+#define MEASURE_LIMIT_STORE (10 * MEASURE_LIMIT)
+#define MEASURE_LIMIT_STORE_EACH (10 * MEASURE_LIMIT_EACH)
 
 /* Cells of one life, being measured. */
 struct measure_group {
@@ -53,13 +56,18 @@ measure_excuse(struct results_row *row, enum run_end end)
 
     row->end = end;
     row->why = why[end];
+    if (end == RUN_UNFIT && (row->contender->flags & CONTENDER_STORE) != 0)
+        row->why = "keeps no timers";
 }
 
 static uint64_t
-measure_limit(const struct measure_plan *plan, uint64_t n)
+measure_limit(const struct measure_plan *plan, const struct cell *cell)
 {
-    return plan->limit_ns != 0 ? plan->limit_ns
-                               : MEASURE_LIMIT + n * MEASURE_LIMIT_EACH;
+    if (plan->limit_ns != 0)
+        return plan->limit_ns;
+    return cell->workload->store
+               ? MEASURE_LIMIT_STORE + cell->n * MEASURE_LIMIT_STORE_EACH
+               : MEASURE_LIMIT + cell->n * MEASURE_LIMIT_EACH;
 }
 
 /* What a run took goes to the rows of all cells that it was for. */
@@ -111,8 +119,8 @@ measure_tail(struct measure_group *group, size_t which)
     struct run run;
 
     stopwatch_wrap(&watch, plan->contenders[which], &run);
-    run_play(&run, cell, &watch.contender, group->last_stage,
-             2 * measure_limit(plan, cell->n));
+    run_play(&run, cell, &watch.store.face, group->last_stage,
+             2 * measure_limit(plan, cell));
     for (size_t i = 0; i < group->count; i++) {
         struct results_row *row = &group->cells[i].row[which];
         unsigned stage = group->cells[i].cell.workload->stage;
@@ -145,7 +153,7 @@ measure_round(struct measure_group *group, unsigned round)
                 plan->progress(cell, plan->contenders[which], group->done, all);
             if (round < plan->runs) {
                 run_play(&run, cell, plan->contenders[which], group->last_stage,
-                         measure_limit(plan, cell->n));
+                         measure_limit(plan, cell));
                 measure_keep(group, which, &run);
             } else {
                 measure_tail(group, which);
@@ -251,8 +259,8 @@ measure_group_size(const struct measure_plan *plan, size_t first)
     while (i < plan->cell_count &&
            cells[i].workload->play == cells[first].workload->play &&
            cells[i].workload != cells[i - 1].workload &&
-           cells[i].n == cells[first].n && cells[i].t == cells[first].t &&
-           cells[first].workload->uses_t)
+           cells[i].workload->ttls == cells[first].workload->ttls &&
+           cells[i].n == cells[first].n && cells[i].t == cells[first].t)
         i++;
     return i - first;
 }

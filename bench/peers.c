@@ -20,10 +20,14 @@
 static const struct known {
     const char *name;
     const char *package; /* Debian's, which it is built with */
+    bool store;
 } known[PEERS_MAX] = {
-    {"uv", "libuv1-dev"},       {"event", "libevent-dev"},
-    {"common", "libevent-dev"}, {"ev", "libev-dev"},
-    {"glib", "libglib2.0-dev"}, {"dpdk", "libdpdk-dev"},
+    {"uv", "libuv1-dev", false},        {"event", "libevent-dev", false},
+    {"common", "libevent-dev", false},  {"ev", "libev-dev", false},
+    {"glib", "libglib2.0-dev", false},  {"dpdk", "libdpdk-dev", false},
+    {"uthash", "uthash-dev", true},     {"ghash", "libglib2.0-dev", true},
+    {"sqlite", "libsqlite3-dev", true}, {"uplain", "uthash-dev", true},
+    {"gplain", "libglib2.0-dev", true},
 };
 
 static char whys[PEERS_MAX][256];
@@ -83,7 +87,8 @@ load(const struct known *peer, char *why)
     if (contender->abi != CONTENDER_ABI)
         return refuse(why, "%s is of interface %u, needed is %u: make it anew",
                       path, contender->abi, CONTENDER_ABI);
-    if (contender->name == NULL || strcmp(contender->name, peer->name) != 0)
+    if (contender->name == NULL || strcmp(contender->name, peer->name) != 0 ||
+        ((contender->flags & CONTENDER_STORE) != 0) != peer->store)
         return refuse(why, "%s is another peer", path);
     fault = contender->unusable == NULL ? NULL : contender->unusable();
     if (fault != NULL)
@@ -106,6 +111,7 @@ peers_load(const struct contender **into, size_t room,
         } else {
             missing[*missing_count].name = known[i].name;
             missing[*missing_count].why = whys[i];
+            missing[*missing_count].store = known[i].store;
             ++*missing_count;
         }
     }

@@ -1,6 +1,7 @@
 /* print.c - results as text and CSV; the list of what there is. */
 #include "print.h"
 #include "contenders.h"
+#include "stopwatch.h"
 #include "text.h"
 #include "workloads.h"
 
@@ -97,6 +98,13 @@ print_text(FILE *out, const struct results *results)
         print_cell(out, &results->cell[i]);
     if (results->counts > 0)
         print_counts(out, results);
+    if (results->store)
+        fprintf(out,
+                "\nids of 16 bytes, payloads of 32; bytes are those per timer "
+                "beyond them, as\nmalloc counts them, or by the store's own "
+                "count; of single calls %.0f ns are\ntaken off for the "
+                "stopwatch\n",
+                stopwatch_overhead());
 }
 
 void
@@ -172,6 +180,28 @@ print_contender(FILE *out, const struct contender *contender)
     print_wrapped(out, 12, contender->about);
 }
 
+static void
+print_contenders(FILE *out, const struct contender *const *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        print_contender(out, all[i]);
+}
+
+static void
+print_workloads(FILE *out, bool store)
+{
+    size_t count;
+    const struct workload *all = workloads_all(store, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "  %-5s %s%s\n", all[i].name, all[i].title,
+                all[i].uses_t ? ", t" : "");
+        print_wrapped(out, 8, all[i].imitates);
+        fprintf(out, "        counted: %s\n", all[i].operation);
+        print_wrapped(out, 8, all[i].parameters);
+    }
+}
+
 void
 print_list(FILE *out)
 {
@@ -180,19 +210,18 @@ print_list(FILE *out)
     const struct contenders_missing *missing;
 
     fputs("contenders:\n", out);
-    for (size_t i = 0; i < count; i++)
-        print_contender(out, all[i]);
+    print_contenders(out, all, count);
+    all = contenders_stores(&count);
+    fputs("\nstores (--store):\n", out);
+    print_contenders(out, all, count);
     missing = contenders_missing(&count);
     if (count > 0)
         fputs("\nleft out of this build:\n", out);
     for (size_t i = 0; i < count; i++)
         fprintf(out, "  %-9s %s\n", missing[i].name, missing[i].why);
     fputs("\nworkloads (t: for each number of TTLs):\n", out);
-    for (size_t i = 0; i < workloads_count; i++) {
-        fprintf(out, "  %-5s %s%s\n", workloads[i].name, workloads[i].title,
-                workloads[i].uses_t ? ", t" : "");
-        print_wrapped(out, 8, workloads[i].imitates);
-        fprintf(out, "        counted: %s\n", workloads[i].operation);
-        print_wrapped(out, 8, workloads[i].parameters);
-    }
+    print_workloads(out, false);
+    fputs("\nworkloads of stores: ids of 16 bytes, payloads of 32, 20 TTLs\n",
+          out);
+    print_workloads(out, true);
 }

@@ -3,6 +3,7 @@
 #include "contenders.h"
 #include "machine.h"
 #include "print.h"
+#include "stopwatch.h"
 #include "workloads.h"
 
 #include <inttypes.h>
@@ -92,6 +93,8 @@ print_who(FILE *out, const struct results *results)
 {
     size_t count;
     const struct contenders_missing *missing = contenders_missing(&count);
+    const struct workload *all;
+    const char *before = "{";
 
     fputs("\n \"contenders\": [", out);
     for (size_t i = 0; results->cells > 0 && i < results->cell[0].rows; i++) {
@@ -100,18 +103,21 @@ print_who(FILE *out, const struct results *results)
     }
     fputs("],\n \"missing\": [", out);
     for (size_t i = 0; i < count; i++) {
-        print_member(out, i > 0 ? ", {" : "{", "name", missing[i].name);
+        if (missing[i].store != results->store)
+            continue;
+        print_member(out, before, "name", missing[i].name);
         print_member(out, ", ", "why", missing[i].why);
         putc('}', out);
+        before = ", {";
     }
     fputs("],\n \"workloads\": [", out);
-    for (size_t i = 0; i < workloads_count; i++) {
-        print_member(out, i > 0 ? ",\n  {" : "\n  {", "name",
-                     workloads[i].name);
-        print_member(out, ", ", "title", workloads[i].title);
-        print_member(out, ", ", "imitates", workloads[i].imitates);
-        print_member(out, ", ", "operation", workloads[i].operation);
-        print_member(out, ", ", "parameters", workloads[i].parameters);
+    all = workloads_all(results->store, &count);
+    for (size_t i = 0; i < count; i++) {
+        print_member(out, i > 0 ? ",\n  {" : "\n  {", "name", all[i].name);
+        print_member(out, ", ", "title", all[i].title);
+        print_member(out, ", ", "imitates", all[i].imitates);
+        print_member(out, ", ", "operation", all[i].operation);
+        print_member(out, ", ", "parameters", all[i].parameters);
         putc('}', out);
     }
     fputs("],", out);
@@ -187,12 +193,16 @@ print_json(FILE *out, const struct results *results)
 
     if (gmtime_r(&now, &utc) != NULL)
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    print_member(out, "{", "program", "lawn bench");
+    print_member(out, "{", "program",
+                 results->store ? "lawn bench --store" : "lawn bench");
     print_member(out, ", ", "version", BUILD_VERSION);
     print_member(out, ", ", "commit", BUILD_COMMIT);
     print_member(out, ", ", "date", date);
-    fprintf(out, ",\n \"seed\": %" PRIu64 ", \"runs\": %u, \"complete\": %s,",
-            results->seed, results->runs, results->complete ? "true" : "false");
+    fprintf(out,
+            ",\n \"seed\": %" PRIu64 ", \"runs\": %u, \"complete\": %s, "
+            "\"overhead\": %.1f,",
+            results->seed, results->runs, results->complete ? "true" : "false",
+            stopwatch_overhead());
     print_machine(out);
     print_who(out, results);
     print_cells(out, results);

@@ -36,6 +36,7 @@ struct results_count {
 struct results {
     uint64_t seed;
     unsigned runs;
+    bool store;    /* the contenders are stores */
     bool complete; /* false: the user stopped it */
     size_t cells;
     struct results_cell *cell;

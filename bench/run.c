@@ -4,6 +4,7 @@
  * contender finds its objects at the same addresses.
  */
 #include "run.h"
+#include "store.h"
 #include "workloads.h"
 
 #include <malloc.h>
@@ -125,14 +126,26 @@ run_alloc(struct run *run, size_t count, size_t size)
     return memory;
 }
 
+static bool
+run_has_store(const struct run *run)
+{
+    return (run->contender->flags & CONTENDER_STORE) != 0;
+}
+
 void
 run_weigh(struct run *run)
 {
     size_t heap = run_heap();
+    size_t user = run->cell->n * (STORE_ID + STORE_PAYLOAD);
 
     run->bytes = heap > run->heap ? heap - run->heap : 0;
     if (run->contender->elsewhere != NULL)
         run->bytes += run->contender->elsewhere(run->self);
+    if (!run_has_store(run))
+        return;
+    if (store_of(run->contender)->bytes != NULL)
+        run->bytes = store_of(run->contender)->bytes(run->self);
+    run->bytes = run->bytes > user ? run->bytes - user : 0;
 }
 
 /* A permutation and its inverse. */
@@ -203,7 +216,9 @@ run_reserve(struct run *run)
     size_t size;
 
     stride = (stride + RUN_LINE - 1) & ~(size_t)(RUN_LINE - 1);
-    run->stride = stride > RUN_OBJECT ? stride : RUN_OBJECT;
+    run->stride = run_has_store(run)    ? 0
+                  : stride > RUN_OBJECT ? stride
+                                        : RUN_OBJECT;
     size = run->cell->n * run->stride;
     if (run->cell->n * (run->stride + RUN_ROOM) >
         run_available() + run_kept.objects_size)
@@ -218,10 +233,11 @@ run_reserve(struct run *run)
     }
     if (!run_shuffle(run->cell->n, run->cell->seed))
         return false;
-    run->objects = run_kept.objects;
+    run->objects = size > 0 ? run_kept.objects : NULL;
     run->order = run_kept.order;
     run->again = run_kept.order + run->cell->n;
-    memset(run->objects, 0, size);
+    if (size > 0)
+        memset(run->objects, 0, size);
     return true;
 }
 
@@ -259,7 +275,7 @@ run_plant(struct run *run)
 {
     if (!run_reserve(run))
         return false;
-    for (uint64_t i = 0; i < run->cell->n; i++) {
+    for (uint64_t i = 0; i < run->cell->n && run->objects != NULL; i++) {
         run_object(run, i)->id = (uint32_t)i;
         run_object(run, i)->which = CONTENDER_ANY;
     }
@@ -290,6 +306,10 @@ run_play(struct run *run, const struct cell *cell,
     setup.ttls = run->ttls;
     setup.ttl_count = run->ttl_count;
     setup.longest = workloads_longest(cell);
+    /* A store takes memory as it grows; what others have left in malloc's
+     * hands would be a gift. */
+    if (run_has_store(run))
+        malloc_trim(0);
     run->heap = run_heap();
     run->self = contender->make(&setup);
     if (run->self == NULL)

@@ -32,8 +32,8 @@ enum run_end {
 };
 
 /* A workload may have several stages that are measured one by one: one life of
- * a server, of which W1 to W5 are a stage each. */
-#define RUN_STAGES 5
+ * a server, of which W1 to W5 are a stage each, or of a store. */
+#define RUN_STAGES 7
 
 struct run_stage {
     uint64_t ops; /* 0: not measured */
@@ -46,7 +46,7 @@ struct run {
     const struct contender *contender;
     void *self; /* the contender's */
 
-    char *objects; /* cell->n of them, stride bytes each */
+    char *objects; /* cell->n of them, stride bytes each; stores have none */
     size_t stride;
     const uint32_t *order; /* a permutation of them, */
     const uint32_t *again; /* and its inverse, as random as it */
@@ -70,7 +70,8 @@ struct run {
     uint64_t limit;   /* give up at this time of run_clock() */
     enum run_end end; /* RUN_OK while all is well */
     size_t heap;      /* malloc's bytes before the contender was made */
-    size_t bytes;     /* of the contender, beyond the nodes */
+    size_t bytes;     /* of the contender, beyond the nodes; of a store, beyond
+                         ids and payloads */
 };
 
 /* Real time in ns. */

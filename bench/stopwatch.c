@@ -89,6 +89,81 @@ stopwatch_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
     return fired;
 }
 
+static bool
+stopwatch_store_start(void *self, const void *id, uint64_t ttl,
+                      const void *payload)
+{
+    uint64_t since = stopwatch_cycles();
+    bool good = store_of(stopwatch.inner)->start(self, id, ttl, payload);
+
+    stopwatch_note(since);
+    return good;
+}
+
+static bool
+stopwatch_store_stop(void *self, const void *id)
+{
+    uint64_t since = stopwatch_cycles();
+    bool was = store_of(stopwatch.inner)->stop(self, id);
+
+    stopwatch_note(since);
+    return was;
+}
+
+static bool
+stopwatch_store_get(void *self, const void *id, struct store_timer *out)
+{
+    uint64_t since = stopwatch_cycles();
+    bool is = store_of(stopwatch.inner)->get(self, id, out);
+
+    stopwatch_note(since);
+    return is;
+}
+
+static bool
+stopwatch_store_touch(void *self, const void *id, uint64_t ttl)
+{
+    uint64_t since = stopwatch_cycles();
+    bool is = store_of(stopwatch.inner)->touch(self, id, ttl);
+
+    stopwatch_note(since);
+    return is;
+}
+
+static size_t
+stopwatch_store_mow(void *self, uint64_t now, size_t budget,
+                    store_fire_fn *fire, void *arg)
+{
+    uint64_t since = stopwatch_cycles();
+    size_t fired = store_of(stopwatch.inner)->mow(self, now, budget, fire, arg);
+
+    /* Those that let the time pass, between calls of other kinds, are not
+     * what was asked for. */
+    if (budget == 1)
+        stopwatch_note(since);
+    return fired;
+}
+
+/* What a store does not have, it does not get here. */
+static void
+stopwatch_wrap_store(struct store *store, const struct store *inner)
+{
+    *store = *inner;
+    store->start = stopwatch_store_start;
+    store->stop = stopwatch_store_stop;
+    store->get = stopwatch_store_get;
+    if (inner->touch != NULL)
+        store->touch = stopwatch_store_touch;
+    if (inner->mow != NULL)
+        store->mow = stopwatch_store_mow;
+}
+
+double
+stopwatch_overhead(void)
+{
+    return (double)stopwatch.overhead * stopwatch.ns_per_cycle;
+}
+
 void
 stopwatch_wrap(struct stopwatch *watch, const struct contender *inner,
                const struct run *run)
@@ -96,10 +171,15 @@ stopwatch_wrap(struct stopwatch *watch, const struct contender *inner,
     if (stopwatch.overhead == 0)
         stopwatch_calibrate();
     memset(watch->stages, 0, sizeof watch->stages);
-    watch->contender = *inner;
-    watch->contender.start = stopwatch_start;
-    watch->contender.stop = stopwatch_stop;
-    watch->contender.mow = stopwatch_mow;
+    watch->store = (struct store){.face = *inner};
+    if ((inner->flags & CONTENDER_STORE) != 0) {
+        stopwatch_wrap_store(&watch->store, store_of(inner));
+    } else {
+        watch->store.face.start = stopwatch_start;
+        watch->store.face.stop = stopwatch_stop;
+        watch->store.face.mow = stopwatch_mow;
+    }
+    watch->store.face.flags |= CONTENDER_WATCHED;
     stopwatch.inner = inner;
     stopwatch.run = run;
     stopwatch.stages = watch->stages;

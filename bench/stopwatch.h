@@ -1,6 +1,6 @@
 /* stopwatch.h - how long single operations take.
  *
- * A contender that wraps another one and times each start, stop and mow while
+ * A contender that wraps another one, or a store, and times each call while
  * the run's own watch is running, in TSC cycles where there is a TSC. Taking
  * the time twice costs some 20 ns, which is measured and taken off; what is
  * left of that noise is a few ns.
@@ -10,9 +10,10 @@
 
 #include "histogram.h"
 #include "run.h"
+#include "store.h"
 
 struct stopwatch {
-    struct contender contender; /* to be run */
+    struct store store; /* its face is to be run */
     struct histogram stages[RUN_STAGES];
 };
 
@@ -20,5 +21,8 @@ struct stopwatch {
  * histograms are empty then. */
 void stopwatch_wrap(struct stopwatch *watch, const struct contender *inner,
                     const struct run *run);
+
+/* What taking the time twice costs, in ns. */
+double stopwatch_overhead(void);
 
 #endif

@@ -37,6 +37,19 @@ workload_fill(struct run *run)
 enum { LIFE_START, LIFE_STOP, LIFE_RESTART, LIFE_DEADLINES, LIFE_CHURN };
 void life_play(struct run *run);
 
+/* In the order in which they are played. */
+enum {
+    STORE_START,
+    STORE_STOP,
+    STORE_PAIR,
+    STORE_GET,
+    STORE_CHURN,
+    STORE_TOUCH,
+    STORE_FIRE,
+};
+void store_ttls(struct run *run);
+void store_play(struct run *run);
+
 void connections_ttls(struct run *run);
 void connections_play(struct run *run);
 void queue_ttls(struct run *run);

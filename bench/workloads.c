@@ -162,6 +162,79 @@ const struct workload workloads[] = {
 
 const size_t workloads_count = sizeof workloads / sizeof workloads[0];
 
+/* All of them are stages of one life. */
+#define WORKLOADS_STORE(number)                                                \
+    .store = true, .stage = (number), .longest = WORKLOADS_LONGEST,            \
+    .ttls = store_ttls, .play = store_play
+
+static const struct workload workloads_store[] = {
+    {
+        .name = "S1",
+        .title = "start",
+        .imitates = "a cache that is filled, and grows",
+        .operation = "start of a timer with a new id",
+        .parameters = "n starts of random ids; no store is told how many",
+        WORKLOADS_STORE(STORE_START),
+    },
+    {
+        .name = "S2",
+        .title = "stop",
+        .imitates = "a cache that is emptied, and shrinks",
+        .operation = "stop of a timer by its id",
+        .parameters = "n stops in random order, straight after S1",
+        WORKLOADS_STORE(STORE_STOP),
+    },
+    {
+        .name = "S3",
+        .title = "get",
+        .imitates = "reading from a cache: all are hits",
+        .operation = "get by id, of which the payload is read",
+        .parameters = "n timers, random ids",
+        WORKLOADS_STORE(STORE_GET),
+    },
+    {
+        .name = "S4",
+        .title = "fire",
+        .imitates = "sessions that end by themselves",
+        .operation = "firing of a timer, of which id and payload are read",
+        .parameters = "all n fire in some 200 mows; of the tails each mow has "
+                      "a budget of 1",
+        WORKLOADS_STORE(STORE_FIRE),
+    },
+    {
+        .name = "S5",
+        .title = "churn",
+        .imitates = "a full cache: something goes, something new comes",
+        .operation = "stop by id, and start of a new id",
+        .parameters = "n timers, random ids",
+        WORKLOADS_STORE(STORE_CHURN),
+    },
+    {
+        .name = "S6",
+        .title = "touch",
+        .imitates = "sessions that are used, and last longer for it",
+        .operation = "restart by id; the payload stays",
+        .parameters = "n timers, random ids, each with a random TTL of 20",
+        WORKLOADS_STORE(STORE_TOUCH),
+    },
+    {
+        .name = "S7",
+        .title = "pair",
+        .imitates = "S1 and S2 together: a whole life of all timers",
+        .operation = "start, and later stop",
+        .parameters = "n starts, then n stops in random order",
+        WORKLOADS_STORE(STORE_PAIR),
+    },
+};
+
+const struct workload *
+workloads_all(bool store, size_t *count)
+{
+    *count = store ? sizeof workloads_store / sizeof workloads_store[0]
+                   : workloads_count;
+    return store ? workloads_store : workloads;
+}
+
 /* About one timer fires in three ticks at least, however few there are. */
 uint64_t
 workloads_longest(const struct cell *cell)
@@ -175,12 +248,15 @@ workloads_longest(const struct cell *cell)
 }
 
 const struct workload *
-workloads_find(const char *name)
+workloads_find(const char *name, bool store)
 {
-    for (size_t i = 0; i < workloads_count; i++) {
-        if (strcasecmp(name, workloads[i].name) == 0 ||
-            strcasecmp(name, workloads[i].title) == 0)
-            return &workloads[i];
+    size_t count;
+    const struct workload *all = workloads_all(store, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(name, all[i].name) == 0 ||
+            strcasecmp(name, all[i].title) == 0)
+            return &all[i];
     }
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* workloads.h - what is measured: W1 to W11. */
+/* workloads.h - what is measured: W1 to W11; of stores, S1 to S7. */
 #ifndef LAWN_BENCH_WORKLOADS_H
 #define LAWN_BENCH_WORKLOADS_H
 
@@ -10,6 +10,7 @@ struct workload {
     const char *imitates;   /* what in the world it is like */
     const char *operation;  /* what is counted */
     const char *parameters; /* how the TTLs and the clock go */
+    bool store;             /* it is for stores */
     bool uses_t;            /* else it has TTLs of its own, and cell->t is 0 */
     unsigned stage;         /* which of play's stages it is */
     unsigned first;         /* the stage that a trace of it begins with */
@@ -23,10 +24,13 @@ struct workload {
 extern const struct workload workloads[];
 extern const size_t workloads_count;
 
+/* Those, or the ones for stores; *count of them. */
+const struct workload *workloads_all(bool store, size_t *count);
+
 /* The TTLs of a cell that uses t are spread evenly up to this. */
 uint64_t workloads_longest(const struct cell *cell);
 
 /* By name or title, in any case of letters; or NULL. */
-const struct workload *workloads_find(const char *name);
+const struct workload *workloads_find(const char *name, bool store);
 
 #endif

@@ -1,219 +1,57 @@
-/* heap4.c - a 4-ary heap with the keys in the array, as in libev.
- *
- * A comparison reads the array alone; four children fill one cache line, which
- * is why the root stands at 3. Only the timers that are moved are written to,
- * for they know their place. All operations O(log n); a restart sifts in place.
- */
+/* heap4.c - a 4-ary heap: see heap4.h. */
+#include "heap4.h"
 #include "all.h"
 #include "links.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#define HEAP4_ROOT 3u
-#define HEAP4_LEAST 64u
-
-/* In the object. 32 bits, as in libev, for 2^32 - 4 timers. */
-struct heap4_timer {
-    uint32_t place; /* 0: idle */
-};
-
-struct heap4_entry {
-    uint64_t deadline;
-    struct heap4_timer *timer;
-};
-
-struct heap4 {
-    struct heap4_entry *entries;
-    size_t end; /* behind the last entry */
-    size_t room;
+struct heap4_self {
+    struct heap4 heap;
     bool failed;
     uint64_t now;
 };
 
-static struct heap4_entry *
-heap4_alloc(size_t room)
-{
-    return aligned_alloc(64, room * sizeof(struct heap4_entry));
-}
-
 static void *
 heap4_make(const struct contender_setup *setup)
 {
-    struct heap4 *heap = calloc(1, sizeof *heap);
-    size_t most = setup->objects > HEAP4_LEAST ? setup->objects : HEAP4_LEAST;
+    struct heap4_self *self = calloc(1, sizeof *self);
 
-    if (heap == NULL) {
+    if (self == NULL) {
         return NULL;
     }
-    heap->room = (HEAP4_ROOT + most + 3) / 4 * 4;
-    heap->entries = heap4_alloc(heap->room);
-    if (heap->entries == NULL) {
-        free(heap);
+    if (!heap4_init(&self->heap, setup->objects)) {
+        free(self);
         return NULL;
     }
     /* Touched now, so that starts are not charged for the system's work. */
-    memset(heap->entries, 0, heap->room * sizeof heap->entries[0]);
-    heap->end = HEAP4_ROOT;
-    heap->now = setup->now;
-    return heap;
+    memset(self->heap.entries, 0,
+           self->heap.room * sizeof self->heap.entries[0]);
+    self->now = setup->now;
+    return self;
 }
 
 static void
-heap4_free(void *self)
+heap4_free(void *arg)
 {
-    struct heap4 *heap = (struct heap4 *)self;
+    struct heap4_self *self = (struct heap4_self *)arg;
 
-    free(heap->entries);
-    free(heap);
-}
-
-static inline size_t
-heap4_parent(size_t i)
-{
-    return (i - HEAP4_ROOT - 1) / 4 + HEAP4_ROOT;
-}
-
-static inline void
-heap4_put(struct heap4_entry *entries, size_t i, struct heap4_entry entry)
-{
-    entries[i] = entry;
-    entry.timer->place = (uint32_t)i;
-}
-
-/* Of four siblings one will be chosen, and then one of its children: they are
- * fetched for all four, so that a large heap is not one wait per level. */
-static inline void
-heap4_fetch(const struct heap4_entry *entries, size_t first, size_t end)
-{
-    size_t child = 4 * (first - HEAP4_ROOT) + HEAP4_ROOT + 1;
-
-    if (child + 15 < end) {
-        __builtin_prefetch(&entries[child]);
-        __builtin_prefetch(&entries[child + 4]);
-        __builtin_prefetch(&entries[child + 8]);
-        __builtin_prefetch(&entries[child + 12]);
-    }
-}
-
-/* Fills the hole at i with an entry, or with an ancestor that is due later. */
-static inline void
-heap4_up(struct heap4 *heap, size_t i, struct heap4_entry entry)
-{
-    struct heap4_entry *entries = heap->entries;
-
-    while (i > HEAP4_ROOT) {
-        size_t parent = heap4_parent(i);
-
-        if (entries[parent].deadline <= entry.deadline) {
-            break;
-        }
-        heap4_put(entries, i, entries[parent]);
-        i = parent;
-    }
-    heap4_put(entries, i, entry);
-}
-
-/* The same downwards. */
-static inline void
-heap4_down(struct heap4 *heap, size_t i, struct heap4_entry entry)
-{
-    struct heap4_entry *entries = heap->entries;
-    size_t end = heap->end;
-
-    for (;;) {
-        size_t child = 4 * (i - HEAP4_ROOT) + HEAP4_ROOT + 1;
-        size_t least = child;
-        uint64_t deadline;
-
-        if (child + 3 < end) {
-            size_t right = child + 2;
-
-            heap4_fetch(entries, child, end);
-            least += entries[child + 1].deadline < entries[child].deadline;
-            right += entries[child + 3].deadline < entries[right].deadline;
-            least = entries[right].deadline < entries[least].deadline ? right
-                                                                      : least;
-        } else if (child < end) {
-            while (++child < end) {
-                least = entries[child].deadline < entries[least].deadline
-                            ? child
-                            : least;
-            }
-        } else {
-            break;
-        }
-        deadline = entries[least].deadline;
-        if (entry.deadline <= deadline) {
-            break;
-        }
-        heap4_put(entries, i, entries[least]);
-        i = least;
-    }
-    heap4_put(entries, i, entry);
+    heap4_fini(&self->heap);
+    free(self);
 }
 
 static void
-heap4_remove(struct heap4 *heap, size_t i)
+heap4_start(void *arg, struct object *object, uint64_t ttl)
 {
-    struct heap4_entry last = heap->entries[--heap->end];
+    struct heap4_self *self = (struct heap4_self *)arg;
 
-    heap->entries[i].timer->place = 0;
-    if (i == heap->end) {
-        return;
+    if (!heap4_set(&self->heap, (struct heap4_timer *)(void *)object->node,
+                   links_deadline(self->now, ttl))) {
+        self->failed = true;
     }
-    if (i > HEAP4_ROOT &&
-        last.deadline < heap->entries[heap4_parent(i)].deadline) {
-        heap4_up(heap, i, last);
-    } else {
-        heap4_down(heap, i, last);
-    }
-}
-
-static bool
-heap4_grow(struct heap4 *heap)
-{
-    struct heap4_entry *entries = heap4_alloc(2 * heap->room);
-
-    if (entries == NULL) {
-        return false;
-    }
-    memcpy(entries, heap->entries, heap->end * sizeof entries[0]);
-    free(heap->entries);
-    heap->entries = entries;
-    heap->room *= 2;
-    return true;
-}
-
-static void
-heap4_start(void *self, struct object *object, uint64_t ttl)
-{
-    struct heap4 *heap = (struct heap4 *)self;
-    struct heap4_entry entry;
-
-    entry.deadline = links_deadline(heap->now, ttl);
-    entry.timer = (struct heap4_timer *)(void *)object->node;
-    if (entry.timer->place != 0) {
-        size_t i = entry.timer->place;
-
-        if (entry.deadline > heap->entries[i].deadline) {
-            heap4_down(heap, i, entry);
-        } else {
-            heap4_up(heap, i, entry);
-        }
-        return;
-    }
-    if (heap->end == heap->room && !heap4_grow(heap)) {
-        heap->failed = true;
-        return;
-    }
-    heap4_up(heap, heap->end++, entry);
 }
 
 static bool
 heap4_failed(void *self)
 {
-    return ((const struct heap4 *)self)->failed;
+    return ((const struct heap4_self *)self)->failed;
 }
 
 static bool
@@ -225,33 +63,30 @@ heap4_stop(void *self, struct object *object)
     if (timer->place == 0) {
         return false;
     }
-    heap4_remove((struct heap4 *)self, timer->place);
+    heap4_remove(&((struct heap4_self *)self)->heap, timer->place);
     return true;
 }
 
 static size_t
-heap4_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-          void *arg)
+heap4_mow(void *arg, uint64_t now, size_t budget, contender_fire_fn *fire,
+          void *fire_arg)
 {
-    struct heap4 *heap = (struct heap4 *)self;
+    struct heap4_self *self = (struct heap4_self *)arg;
+    struct heap4_timer *timer;
     size_t fired = 0;
 
-    heap->now = now;
-    while (fired < budget && heap->end > HEAP4_ROOT &&
-           heap->entries[HEAP4_ROOT].deadline <= now) {
-        struct heap4_timer *timer = heap->entries[HEAP4_ROOT].timer;
-
-        heap4_remove(heap, HEAP4_ROOT);
-        fire(links_object(timer), arg);
+    self->now = now;
+    while (fired < budget && (timer = heap4_pop(&self->heap, now)) != NULL) {
+        fire(links_object(timer), fire_arg);
         fired++;
     }
     return fired;
 }
 
 static uint64_t
-heap4_next(void *self)
+heap4_next(void *arg)
 {
-    const struct heap4 *heap = (const struct heap4 *)self;
+    const struct heap4 *heap = &((const struct heap4_self *)arg)->heap;
 
     return heap->end > HEAP4_ROOT ? heap->entries[HEAP4_ROOT].deadline
                                   : LINKS_NEVER;

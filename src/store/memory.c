@@ -20,6 +20,11 @@
  * largest, where the system rounds up by itself. */
 #define LAWN_STORE_MEMORY_UNIT 4096u
 
+struct lawn_store_kept {
+    struct lawn_store_kept *next;
+    size_t cost;
+};
+
 static bool
 lawn_store_memory_mapped(const struct lawn_store_memory *memory, size_t size)
 {
@@ -38,17 +43,60 @@ lawn_store_memory_cost(const struct lawn_store_memory *memory, size_t size)
 }
 
 static void *
-lawn_store_memory_map(size_t cost)
+lawn_store_memory_map(struct lawn_store_memory *memory, size_t cost)
 {
 #if LAWN_STORE_MEMORY_MAPS
-    void *block = mmap(NULL, cost, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct lawn_store_kept *kept = memory->kept;
+    void *block;
 
+    if (kept != NULL && kept->cost == cost) {
+        memory->kept = kept->next;
+        return kept;
+    }
+    block = mmap(NULL, cost, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return block != MAP_FAILED ? block : NULL;
 #else
+    (void)memory;
     (void)cost;
     return NULL;
 #endif
+}
+
+static void
+lawn_store_memory_unmap(struct lawn_store_memory *memory, void *block,
+                        size_t cost)
+{
+#if LAWN_STORE_MEMORY_MAPS
+    struct lawn_store_kept *kept = (struct lawn_store_kept *)block;
+
+    if (munmap(block, cost) != 0) {
+        (void)madvise(block, cost, MADV_DONTNEED);
+        kept->next = memory->kept;
+        kept->cost = cost;
+        memory->kept = kept;
+    }
+#else
+    (void)memory;
+    (void)block;
+    (void)cost;
+#endif
+}
+
+void
+lawn_store_memory_fini(struct lawn_store_memory *memory)
+{
+    struct lawn_store_kept *kept = memory->kept;
+
+    /* What lies at the end of a mapping leaves no hole: one goes after the
+     * other. */
+    memory->kept = NULL;
+    while (kept != NULL) {
+        struct lawn_store_kept *next = kept->next;
+
+        lawn_store_memory_unmap(memory, kept, kept->cost);
+        kept = next;
+    }
 }
 
 static unsigned char *
@@ -72,7 +120,7 @@ lawn_store_memory_take(struct lawn_store_memory *memory, size_t size)
         return NULL;
     }
     if (lawn_store_memory_mapped(memory, size)) {
-        block = lawn_store_memory_map(cost);
+        block = lawn_store_memory_map(memory, cost);
     } else {
         block = memory->alloc != NULL ? memory->alloc(cost, memory->context)
                                       : malloc(cost);
@@ -95,12 +143,10 @@ lawn_store_memory_give(struct lawn_store_memory *memory, void *block,
     size_t cost = lawn_store_memory_cost(memory, size);
 
     memory->bytes -= cost;
-#if LAWN_STORE_MEMORY_MAPS
     if (lawn_store_memory_mapped(memory, size)) {
-        (void)munmap(block, cost);
+        lawn_store_memory_unmap(memory, block, cost);
         return;
     }
-#endif
     block = (unsigned char *)block - ((unsigned char *)block)[-1];
     if (memory->alloc == NULL) {
         free(block);

@@ -4,7 +4,9 @@
  * The default takes blocks of 64 KiB and more from mmap(), so that they go back
  * to the system when they are given back: malloc() would keep them for as long
  * as anything above them lives. The store asks for most of its memory in
- * such blocks.
+ * such blocks. A system that has no room for one more hole among its mappings
+ * (Linux: vm.max_map_count) does not take a block: then its pages go back, and
+ * the block is the next to be taken.
  */
 #ifndef LAWN_STORE_MEMORY_H
 #define LAWN_STORE_MEMORY_H
@@ -21,6 +23,7 @@ struct lawn_store_memory {
     void *(*alloc)(size_t size, void *context); /* NULL: the default */
     void (*release)(void *memory, void *context);
     void *context;
+    struct lawn_store_kept *kept; /* blocks that the system did not take back */
 };
 
 /* A block that begins on a cache line; NULL: see memory->error. O(1). */
@@ -29,6 +32,9 @@ void *lawn_store_memory_take(struct lawn_store_memory *memory, size_t size);
 /* Gives it back; size as it was taken. */
 void lawn_store_memory_give(struct lawn_store_memory *memory, void *block,
                             size_t size);
+
+/* When all has been given back. */
+void lawn_store_memory_fini(struct lawn_store_memory *memory);
 
 /* What a block of that size adds to memory->bytes. */
 size_t lawn_store_memory_cost(const struct lawn_store_memory *memory,

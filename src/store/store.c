@@ -59,6 +59,7 @@ lawn_store_new(const struct lawn_store_options *options)
     memory.alloc = options->lawn.alloc;
     memory.release = options->lawn.release;
     memory.context = options->lawn.context;
+    memory.kept = NULL;
     store = (struct lawn_store *)lawn_store_memory_take(&memory, sizeof *store);
     if (store == NULL) {
         errno = ENOMEM;
@@ -99,6 +100,7 @@ lawn_store_free(struct lawn_store *store)
     lawn_store_memory_give(&store->memory, store->place, store->place_size);
     memory = store->memory;
     lawn_store_memory_give(&memory, store, sizeof *store);
+    lawn_store_memory_fini(&memory);
     LAWN_STORE_EXPECT(memory.bytes == 0, "[J5] memory was lost");
 }
 

@@ -24,6 +24,54 @@ fails() {
     done
 }
 
+# The JSON in $output has the form that bench/README.md tells, three runs, and
+# agrees with itself.
+is_whole() {
+    python3 - "$top/bench/README.md" "$output" <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+form = json.loads("\n".join(
+    line[4:] for line in text[text.index('    {"program"'):].split("\n")
+    if line.startswith("    ")).replace('"ours|paper|peer|floor"', '"ours"'))
+run = json.loads(sys.argv[2])
+
+def alike(form, value, where):
+    if isinstance(form, dict) and value is not None:
+        assert list(form) == list(value), (where, list(form), list(value))
+        for key in form:
+            alike(form[key], value[key], where + "." + key)
+    elif isinstance(form, list) and form:
+        for i, item in enumerate(value):
+            alike(form[0], item, f"{where}[{i}]")
+    elif form is not None and value is not None:
+        number = isinstance(form, (int, float))
+        assert number == isinstance(value, (int, float)), (where, value)
+
+alike(form, run, "run")
+assert run["complete"] is True and run["seed"] == 1 and run["runs"] == 3
+names = [c["name"] for c in run["contenders"]]
+exact = {c["name"] for c in run["contenders"] if c["exact"]}
+assert {c["workload"] for c in run["cells"]} == {
+    w["name"] for w in run["workloads"]}
+for cell in run["cells"]:
+    assert [row["contender"] for row in cell["rows"]] == names
+    for row in cell["rows"]:
+        assert row["ns"] == sorted(row["ns"])
+        assert (row["why"] is None) == (len(row["ns"]) == 3), row
+        if row["why"] is None:
+            assert row["median"] == row["ns"][1] > 0
+            assert row["ops"] > 0 and row["bytes"] >= 8
+            tail = row["tail"]
+            if cell["workload"] == "S7": # two calls, far from each other
+                assert tail is None
+                continue
+            assert tail["p50"] <= tail["p99"] <= tail["p9999"] <= tail["max"]
+    sums = {r["checksum"] for r in cell["rows"] if r["contender"] in exact
+            and r["checksum"] is not None}
+    assert len(sums) == 1 and re.fullmatch("[0-9a-f]{16}", sums.pop())
+END
+}
+
 # A copy of the tool in the folder "copy", without plug-ins beside it.
 copy_tool() {
     [ ! -e /usr/local/lib/lawn/peers ] || skip "peers are installed"
@@ -35,7 +83,7 @@ copy_tool() {
     run --separate-stderr "$lawn" bench --help
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
-    for option in quick gate workload contender n t trace runs limit seed \
+    for option in quick gate store workload contender n t trace runs limit seed \
         instructions json csv report from svg list loop help; do
         grep -qE "^  --$option( |$)" <<<"$output"
     done
@@ -48,9 +96,11 @@ copy_tool() {
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     for name in lawn list tree heap2 heap4 hashed growing wheel calendar paper \
-        heads uv event common ev glib dpdk floor W1 W2 W3 W4 W5 W6 W7 W8 W9 \
-        W10u W10l W10b W11; do
-        [ "$(grep -cE "^  $name +[^ ]" <<<"$output")" -eq 1 ]
+        heads uv event common ev glib dpdk floor uthash ghash sqlite uplain \
+        gplain W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 S1 S2 S3 S4 S5 \
+        S6 S7; do
+        [ "$(grep -cE "^  $name +[^ ]" <<<"$output")" -eq "$([ $name = lawn ] \
+            && echo 2 || echo 1)" ]
     done
 }
 
@@ -133,48 +183,15 @@ assert [r["t"] for r in rows] == ["1"] * 4 + ["20"] * 4 + [""] * 4' \
     run --separate-stderr "$lawn" bench "${few[@]}" --runs 3 --json
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
-    python3 - "$top/bench/README.md" "$output" <<'END'
-import json, re, sys
-text = open(sys.argv[1]).read()
-form = json.loads("\n".join(
-    line[4:] for line in text[text.index('    {"program"'):].split("\n")
-    if line.startswith("    ")).replace('"ours|paper|peer|floor"', '"ours"'))
-run = json.loads(sys.argv[2])
-
-def alike(form, value, where):
-    if isinstance(form, dict) and value is not None:
-        assert list(form) == list(value), (where, list(form), list(value))
-        for key in form:
-            alike(form[key], value[key], where + "." + key)
-    elif isinstance(form, list) and form:
-        for i, item in enumerate(value):
-            alike(form[0], item, f"{where}[{i}]")
-    elif form is not None and value is not None:
-        number = isinstance(form, (int, float))
-        assert number == isinstance(value, (int, float)), (where, value)
-
-alike(form, run, "run")
-assert run["complete"] is True and run["seed"] == 1 and run["runs"] == 3
+    is_whole
+    python3 -c '
+import json, sys
+run = json.load(sys.stdin)
 names = [c["name"] for c in run["contenders"]]
 assert names == ["lawn", "heap4", "wheel", "floor"], names
-exact = {c["name"] for c in run["contenders"] if c["exact"]}
 cells = [(c["workload"], c["n"], c["t"]) for c in run["cells"]]
 assert len(set(cells)) == len(cells) == 5 * 2 + 8
-assert {c[0] for c in cells} == {w["name"] for w in run["workloads"]}
-for cell in run["cells"]:
-    assert [row["contender"] for row in cell["rows"]] == names
-    for row in cell["rows"]:
-        assert row["ns"] == sorted(row["ns"])
-        assert (row["why"] is None) == (len(row["ns"]) == 3), row
-        if row["why"] is None:
-            assert row["median"] == row["ns"][1] > 0
-            assert row["ops"] > 0 and row["bytes"] >= 8
-            tail = row["tail"]
-            assert tail["p50"] <= tail["p99"] <= tail["p9999"] <= tail["max"]
-    sums = {r["checksum"] for r in cell["rows"] if r["contender"] in exact
-            and r["checksum"] is not None}
-    assert len(sums) == 1 and re.fullmatch("[0-9a-f]{16}", sums.pop())
-END
+' <<<"$output"
 }
 
 @test "the same seed fires the same timers, another one others" {
@@ -327,6 +344,111 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
     [ "$(grep -cE '^B1  W1 .* not measured: .*FAILS$' <<<"$output")" -eq 2 ]
     [[ "$output" == *"not held:"* ]]
     [[ "${lines[-1]}" == "0 of 2 cells held; "* ]]
+}
+
+@test "stores are played S1 to S7, and agree" {
+    run --separate-stderr "$lawn" bench --store --quick --n 1k --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    is_whole
+    python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+assert run["program"] == "lawn bench --store"
+kinds = {c["name"]: c["kind"] for c in run["contenders"]}
+assert kinds.pop("lawn") == "ours"
+missing = {m["name"] for m in run["missing"]}
+assert missing | set(kinds) == {"uthash", "ghash", "sqlite", "uplain", "gplain"}
+for cell in run["cells"]:
+    assert cell["n"] == 1000 and cell["t"] is None
+    for row in cell["rows"]:
+        timers = kinds.get(row["contender"]) != "floor"
+        if not timers and cell["workload"] in ("S4", "S6"):
+            assert row["why"] == "keeps no timers"
+        else:
+            assert row["why"] is None
+' <<<"$output"
+    run --separate-stderr "$lawn" bench --store --n 1k --runs 1 \
+        --contender lawn --workload S1,churn
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"S1 start, 1,000 timers, seed 1: start of a timer with"* ]]
+    [ "$(grep -cE '^  lawn +[0-9.]+ ' <<<"$output")" -eq 2 ]
+    [[ "$output" == *"ns are"*"taken off for the"*"stopwatch" ]]
+    run --separate-stderr "$lawn" bench --store --n 1k --runs 1 --csv \
+        --contender lawn
+    [ "$status" -eq 0 ]
+    [ "$(grep -cE '^S[1-7],1000,,1,lawn,1,.*,$' <<<"$output")" -eq 7 ]
+}
+
+@test "stores have contenders, workloads and options of their own" {
+    words=("unknown contender 'heap4'; there are: lawn" "--list")
+    fails 2 --store --contender heap4
+    words=("unknown contender 'uplain'; there are: lawn list")
+    fails 2 --contender uplain
+    words=("unknown workload 'W1'; there are: S1 S2" "--list")
+    fails 2 --store --workload W1
+    words=("unknown workload 'S1'; there are: W1 W2" "--list")
+    fails 2 --workload S1
+    words=("--store and --trace, --t, --report or --svg do not go together")
+    fails 2 --store --t 20
+    fails 2 --store --report page.html
+    fails 2 --store --svg page.svg
+    fails 2 --store --trace x
+    words=("--store --gate and --workload or several numbers of timers")
+    fails 2 --store --gate --workload S1
+    fails 2 --store --gate --n 1k,2k
+    "$lawn" bench --store --contender lawn --n 1k --runs 1 --json >run.json
+    words=("lawn bench: run.json: expected what 'lawn bench --json' prints")
+    fails 3 --from run.json --report none.html
+}
+
+@test "a store that forgets timers stops everything" {
+    copy_tool
+    mkdir copy/peers
+    cat >broken.c <<'END'
+#include "store.h"
+static void *make(const struct contender_setup *setup) { return (void *)setup; }
+static void drop(void *self) { (void)self; }
+static bool start(void *self, const void *id, uint64_t ttl, const void *payload)
+{ return self && id && ttl && payload; }
+static bool stop(void *self, const void *id) { (void)self, (void)id; return false; }
+static bool get(void *self, const void *id, struct store_timer *out)
+{ (void)self, (void)id, (void)out; return false; }
+static uint64_t count(void *self) { (void)self; return 0; }
+const struct store CONTENDER_PLUGIN = {
+    .face = {.abi = CONTENDER_ABI, .name = "uthash", .title = "broken",
+             .kind = CONTENDER_FLOOR, .flags = CONTENDER_STORE,
+             .make = make, .free = drop},
+    .start = start, .stop = stop, .get = get, .count = count};
+END
+    "${CC:-cc}" -std=c11 -shared -fPIC -I"$top/bench" -o copy/peers/uthash.so \
+        broken.c
+    lawn=copy/lawn
+    words=("uthash disagrees (seed 1, step " "contenders disagree: nothing was measured")
+    fails 1 --store --n 1k
+    [ -z "$output" ]
+    fails 1 --store --gate --n 1k
+    [[ "$output" != *ok* ]]
+    run "$lawn" bench --store --contender lawn --n 1k --runs 1
+    [ "$status" -eq 0 ]
+}
+
+@test "the gate of stores has two bars, and skips what it cannot compare with" {
+    run --separate-stderr "$lawn" bench --gate --store --n 1k --runs 1
+    [ "$status" -le 1 ]
+    [ -z "$stderr" ]
+    grep -qE '^B7  per timer beyond id and payload .* bytes +<= 64 +(ok|FAILS)$' \
+        <<<"$output"
+    if [[ "$output" != *skipped* ]]; then
+        grep -qE '^B7  start and stop over [ug]plain, 1,000 timers .* x +<= 2 +(ok|FAILS)$' \
+            <<<"$output"
+        [[ "${lines[-1]}" =~ ^[012]\ of\ 2\ bars\ held$ ]]
+    fi
+    copy_tool
+    run --separate-stderr copy/lawn bench --gate --store --n 1k --runs 1
+    [ "$status" -le 1 ]
+    [[ "$output" == *"B7"*"skipped: neither"*"uthash nor GHashTable"* ]]
+    [[ "${lines[-1]}" =~ ^[01]\ of\ 1\ bars\ held$ ]]
 }
 
 @test "instructions are counted where valgrind is, and else it is named" {

@@ -220,8 +220,8 @@ begin(struct patient *p)
 
     memset(p, 0, sizeof *p);
     trial_begin(&p->t, &(struct lawn_store_options){.seed = {SEED, SEED}});
-    put(&p->t, "a", 16, "x");
-    put(&p->t, "b", 20, "y");
+    put(&p->t, "a", 10, "x");
+    put(&p->t, "b", 12, "y");
     CHECK_EQ(lawn_store_start(p->t.store, "c", 1, 30, large, sizeof large, 0),
              0);
     p->at = find(p, "a");

@@ -70,22 +70,31 @@ TEST(a_store_that_the_system_gives_no_memory_goes_on_as_it_was)
 }
 
 #if defined __linux__
-static int
-get_no_random_numbers(void)
+/* From here on the system answers a call with an error. False: it does not let
+ * us try. */
+static bool
+refuse(unsigned call, unsigned error)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrandom, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {COUNT(code), code};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int
+get_no_random_numbers(void)
+{
     struct lawn_store_options options = {.seed = {1, 0}};
     struct lawn_store *store;
 
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-        return 0; /* a system that does not let us try */
+    if (!refuse(SYS_getrandom, EIO)) {
+        return 0;
     }
     errno = 0;
     if (lawn_store_new(NULL) != NULL || errno != EIO) {
@@ -94,6 +103,59 @@ get_no_random_numbers(void)
     store = lawn_store_new(&options); /* with a seed there is no need */
     lawn_store_free(store);
     return store == NULL ? 2 : 0;
+}
+
+static bool
+start_many(struct lawn_store *store, uint64_t many)
+{
+    static const char payload[200];
+    uint64_t i;
+
+    for (i = 0; i < many; i++) {
+        if (lawn_store_start(store, &i, sizeof i, 10, payload, sizeof payload,
+                             0) != 0) {
+            return false;
+        }
+    }
+    return lawn_store_check(store, stdout);
+}
+
+static int
+give_back_in_vain(void)
+{
+    const uint64_t many = 20000;
+    struct lawn_store *store = lawn_store_new(NULL);
+    size_t full;
+    uint64_t i;
+
+    if (store == NULL || !start_many(store, many)) {
+        return 1;
+    }
+    full = lawn_store_bytes(store);
+    if (!refuse(SYS_munmap, ENOMEM)) {
+        return 0;
+    }
+    for (i = 0; i < many; i++) {
+        (void)lawn_store_stop(store, &i, sizeof i);
+    }
+    if (lawn_store_bytes(store) > full / 8 ||
+        !lawn_store_check(store, stdout)) {
+        return 2;
+    }
+    /* There is room in what the system did not take, and nowhere else. */
+    if (!refuse(SYS_mmap, ENOMEM) || !start_many(store, many / 2)) {
+        return 3;
+    }
+    lawn_store_free(store);
+    return 0;
+}
+
+/* [S7] Linux does not, once there are vm.max_map_count mappings. */
+TEST(blocks_that_the_system_does_not_take_back_are_used_again)
+{
+    if (!watched()) { /* they need mappings of their own */
+        check_child(give_back_in_vain);
+    }
 }
 
 /* [S6] Rather none than one that can be flooded. */

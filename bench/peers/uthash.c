@@ -1,0 +1,26 @@
+/* uthash.c - timers by id, by hand: records in a uthash, and a 4-ary heap. */
+#include "hash_uthash.h"
+
+const struct store CONTENDER_PLUGIN = {
+    .face =
+        {
+            .abi = CONTENDER_ABI,
+            .name = "uthash",
+            .title = "uthash, 4-ary heap",
+            .about = "What people write by hand: a malloc'ed record with id, "
+                     "payload and deadline, found by uthash, in a heap. O(log "
+                     "n), and a start that doubles the table O(n).",
+            .kind = CONTENDER_PEER,
+            .flags = CONTENDER_STORE | CONTENDER_EXACT | CONTENDER_ORDERED |
+                     CONTENDER_BUDGET,
+            .version = table_version,
+            .make = hash_make,
+            .free = hash_free,
+        },
+    .start = hash_start,
+    .stop = hash_stop,
+    .get = hash_get,
+    .touch = hash_touch,
+    .mow = hash_mow,
+    .count = hash_count,
+};

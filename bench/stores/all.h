@@ -1,0 +1,9 @@
+/* all.h - the stores that are written here. */
+#ifndef LAWN_BENCH_STORES_ALL_H
+#define LAWN_BENCH_STORES_ALL_H
+
+#include "store.h"
+
+extern const struct store lawn_store_contender;
+
+#endif
