@@ -506,7 +506,8 @@ judge(struct store_ops *ops, const char *call, int error, int should_be,
     if (error != 0) {
         TELL(&ops->script, "    that fails: %s", lawn_store_strerror(error));
         if (lawn_store_bytes(ops->lot.store) > ops->bytes_before) {
-            script_fail(&ops->script, "S2: %s failed and keeps memory", call);
+            script_fail(&ops->script, "S2: %s failed and keeps %zu bytes", call,
+                        lawn_store_bytes(ops->lot.store) - ops->bytes_before);
         }
     }
     return error == 0;
