@@ -84,7 +84,7 @@ make_large_id(struct store_oracle_timer *t, uint32_t number)
     static const size_t sizes[8] = {8, 8, 16, 17, 12, 24, 40, 8};
 
     set_id(t, sizes[number % 8], 0);
-    put_number(t->id, number);
+    put_number(t->id + t->id_size - 4, number);
 }
 
 void
@@ -136,6 +136,7 @@ store_oracle_find(const struct store_oracle *oracle, const void *id,
         if (size < 4) {
             return STORE_ORACLE_NONE;
         }
+        bytes += size - 4;
         i = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 |
             (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
         return i < oracle->many && is_id(&oracle->timers[i], id, size)

@@ -72,7 +72,7 @@ struct store_oracle {
 void *store_oracle_alloc(size_t size);
 
 /* Places for many ids, which are made here: of all shapes if they are few, else
- * with their number in the first four bytes. */
+ * with their number in the last four bytes. */
 void store_oracle_init(struct store_oracle *oracle, uint32_t many,
                        bool thorough);
 void store_oracle_fini(struct store_oracle *oracle);
