@@ -77,8 +77,9 @@ objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 SANITIZE := -fno-omit-frame-pointer -fno-sanitize-recover=all
 FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition $(CPPFLAGS) $(CFLAGS)
 FLAGS_debug = $(CPPFLAGS) -O1 -g
-# A lawn that changes its habits often: see src/core/habits.c.
-FICKLE := -DLAWN_HABITS_TRIAL=32u -DLAWN_HABITS_MANY=8u
+# A lawn that changes its habits often: see src/core/habits.c; and a store as on
+# any machine.
+FICKLE := -DLAWN_HABITS_TRIAL=32u -DLAWN_HABITS_MANY=8u -DLAWN_STORE_TABLE_PLAIN
 FLAGS_asan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=address,undefined $(FICKLE)
 FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread

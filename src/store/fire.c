@@ -48,8 +48,8 @@ lawn_store_fire_next(struct lawn_store *store, uint64_t now, size_t wanted)
         store->due_next++;
     }
     record->payload ^= LAWN_STORE_DUE | LAWN_STORE_GONE;
-    lawn_store_table_take(&store->table, store->due_hash[store->due_next - 1],
-                          record);
+    lawn_store_table_remove(&store->table, store->due_hash[store->due_next - 1],
+                            record);
     return record;
 }
 

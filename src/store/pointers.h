@@ -16,20 +16,13 @@
 #define LAWN_STORE_POINTERS_FIRST_BITS 4u
 #define LAWN_STORE_POINTERS_PIECES 36u
 
+/* A piece begins with the element of that number less the first size; so its
+ * base, where element 0 would stand, is kept rather than its address, and one
+ * addition finds any element. */
 struct lawn_store_pointers {
-    uintptr_t *piece[LAWN_STORE_POINTERS_PIECES];
+    uintptr_t base[LAWN_STORE_POINTERS_PIECES];
     uint64_t count;
 };
-
-/* Which piece an element stands in. */
-static inline unsigned
-lawn_store_pointers_piece(uint64_t index)
-{
-    return 63u -
-           (unsigned)__builtin_clzll(
-               index + (UINT64_C(1) << LAWN_STORE_POINTERS_FIRST_BITS)) -
-           LAWN_STORE_POINTERS_FIRST_BITS;
-}
 
 static inline uint64_t
 lawn_store_pointers_size(unsigned piece)
@@ -37,15 +30,45 @@ lawn_store_pointers_size(unsigned piece)
     return UINT64_C(1) << (piece + LAWN_STORE_POINTERS_FIRST_BITS);
 }
 
+/* Which piece an element stands in. */
+static inline unsigned
+lawn_store_pointers_piece(uint64_t index)
+{
+    return 63u - LAWN_STORE_POINTERS_FIRST_BITS -
+           (unsigned)__builtin_clzll(index + lawn_store_pointers_size(0));
+}
+
+/* How many pieces there are. */
+static inline unsigned
+lawn_store_pointers_pieces(const struct lawn_store_pointers *pointers)
+{
+    return pointers->count == 0
+               ? 0
+               : lawn_store_pointers_piece(pointers->count - 1) + 1;
+}
+
+static inline size_t
+lawn_store_pointers_bytes(unsigned piece)
+{
+    return (size_t)lawn_store_pointers_size(piece) * sizeof(uintptr_t);
+}
+
+/* From a piece's address to its base. */
+static inline uintptr_t
+lawn_store_pointers_bias(unsigned piece)
+{
+    return (uintptr_t)(lawn_store_pointers_size(piece) -
+                       lawn_store_pointers_size(0)) *
+           sizeof(uintptr_t);
+}
+
 /* Where an element stands: index < count. */
 static inline uintptr_t *
 lawn_store_pointers_at(const struct lawn_store_pointers *pointers,
                        uint64_t index)
 {
-    unsigned piece = lawn_store_pointers_piece(index);
-
-    return &pointers->piece[piece][index + lawn_store_pointers_size(0) -
-                                   lawn_store_pointers_size(piece)];
+    return (uintptr_t *)(pointers->base[lawn_store_pointers_piece(index)] +
+                         (uintptr_t)index * sizeof(uintptr_t));
 }
 
 /* Adds an element at the end. False: no memory. */
@@ -55,12 +78,15 @@ lawn_store_pointers_add(struct lawn_store_pointers *pointers,
 {
     unsigned piece = lawn_store_pointers_piece(pointers->count);
 
-    if (pointers->piece[piece] == NULL) {
-        pointers->piece[piece] = (uintptr_t *)lawn_store_memory_take(
-            memory, lawn_store_pointers_size(piece) * sizeof(uintptr_t));
-        if (pointers->piece[piece] == NULL) {
+    if (piece == lawn_store_pointers_pieces(pointers)) {
+        void *block =
+            lawn_store_memory_take(memory, lawn_store_pointers_bytes(piece));
+
+        if (block == NULL) {
             return false;
         }
+        pointers->base[piece] =
+            (uintptr_t)block - lawn_store_pointers_bias(piece);
     }
     *lawn_store_pointers_at(pointers, pointers->count++) = value;
     return true;
@@ -74,12 +100,11 @@ lawn_store_pointers_drop(struct lawn_store_pointers *pointers,
     unsigned piece = lawn_store_pointers_piece(--pointers->count);
 
     /* It was the first of its piece. */
-    if (pointers->count == 0 ||
-        lawn_store_pointers_piece(pointers->count - 1) != piece) {
-        lawn_store_memory_give(memory, pointers->piece[piece],
-                               lawn_store_pointers_size(piece) *
-                                   sizeof(uintptr_t));
-        pointers->piece[piece] = NULL;
+    if (piece == lawn_store_pointers_pieces(pointers)) {
+        lawn_store_memory_give(
+            memory,
+            (void *)(pointers->base[piece] + lawn_store_pointers_bias(piece)),
+            lawn_store_pointers_bytes(piece));
     }
 }
 

@@ -290,7 +290,7 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
         ttl = lawn_store_until(store, ttl);
     }
     hash = lawn_store_table_hash(&store->table, id, id_size);
-    record = lawn_store_table_find(&store->table, hash, id, id_size).record;
+    record = lawn_store_table_find(&store->table, hash, id, id_size);
     if (record == NULL) {
         if ((how & LAWN_STORE_PRESENT) != 0) {
             return -ENOENT;
@@ -313,32 +313,34 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
     return 0;
 }
 
-/* What an id has in the table. */
-static struct lawn_store_found
-lawn_store_find(const struct lawn_store *store, const void *id, size_t id_size)
+/* The record of an id, or NULL; and the hash of the id. */
+static inline struct lawn_store_record *
+lawn_store_find(const struct lawn_store *store, const void *id, size_t id_size,
+                uint64_t *hash)
 {
     if (LAWN_STORE_UNLIKELY(id_size > LAWN_STORE_ID_MAX)) {
-        /* Nothing; and nobody knows what it would cost to read it. */
-        return (struct lawn_store_found){NULL, NULL, NULL, 0};
+        /* There is none; and nobody knows what it would cost to read the id. */
+        return NULL;
     }
-    return lawn_store_table_find(
-        &store->table, lawn_store_table_hash(&store->table, id, id_size), id,
-        id_size);
+    *hash = lawn_store_table_hash(&store->table, id, id_size);
+    return lawn_store_table_find(&store->table, *hash, id, id_size);
 }
 
 bool
 lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size)
 {
-    struct lawn_store_found found = lawn_store_find(store, id, id_size);
+    uint64_t hash;
+    struct lawn_store_record *record =
+        lawn_store_find(store, id, id_size, &hash);
 
-    if (found.record == NULL) {
+    if (record == NULL) {
         return false;
     }
-    if (!lawn_stop(store->lawn, &found.record->timer)) {
-        lawn_store_undue(store, found.record);
+    if (!lawn_stop(store->lawn, &record->timer)) {
+        lawn_store_undue(store, record);
     }
-    lawn_store_table_remove(&store->table, &found);
-    lawn_store_discard(store, found.record);
+    lawn_store_table_remove(&store->table, hash, record);
+    lawn_store_discard(store, record);
     return true;
 }
 
@@ -346,8 +348,9 @@ bool
 lawn_store_get(const struct lawn_store *store, const void *id, size_t id_size,
                struct lawn_store_timer *out)
 {
+    uint64_t hash;
     const struct lawn_store_record *record =
-        lawn_store_find(store, id, id_size).record;
+        lawn_store_find(store, id, id_size, &hash);
 
     if (record != NULL && out != NULL) {
         lawn_store_record_tell(record, out);
@@ -360,11 +363,12 @@ lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
                   const void *payload, size_t payload_size)
 {
     struct lawn_store_record *record;
+    uint64_t hash;
 
     if (payload_size > LAWN_STORE_PAYLOAD_MAX) {
         return -EINVAL;
     }
-    record = lawn_store_find(store, id, id_size).record;
+    record = lawn_store_find(store, id, id_size, &hash);
     if (record == NULL) {
         return -ENOENT;
     }
@@ -375,8 +379,9 @@ bool
 lawn_store_touch(struct lawn_store *store, const void *id, size_t id_size,
                  uint64_t ttl)
 {
+    uint64_t hash;
     struct lawn_store_record *record =
-        lawn_store_find(store, id, id_size).record;
+        lawn_store_find(store, id, id_size, &hash);
 
     if (record != NULL) {
         lawn_store_run(store, record, ttl);
@@ -483,8 +488,8 @@ lawn_store_restore(struct lawn_store *store,
         return -EINVAL;
     }
     hash = lawn_store_table_hash(&store->table, timer->id, timer->id_size);
-    if (lawn_store_table_find(&store->table, hash, timer->id, timer->id_size)
-            .record != NULL) {
+    if (lawn_store_table_find(&store->table, hash, timer->id, timer->id_size) !=
+        NULL) {
         return -EEXIST;
     }
     record = lawn_store_add(store, hash, timer->id, timer->id_size, timer->ttl,

@@ -43,8 +43,7 @@ lawn_store_check_record(const struct lawn_store *store,
     if (lawn_store_table_find(
             &store->table,
             lawn_store_table_hash(&store->table, record->id, record->id_size),
-            record->id, record->id_size)
-            .record != record) {
+            record->id, record->id_size) != record) {
         return lawn_store_wrong(out, "[J1] a record is not in the table");
     }
     if (lawn_pending(&record->timer) == due ||
@@ -85,12 +84,9 @@ lawn_store_check_pieces(const struct lawn_store *store,
     size_t bytes = 0;
     unsigned i;
 
-    for (i = 0; i < LAWN_STORE_POINTERS_PIECES; i++) {
-        if (pointers->piece[i] != NULL) {
-            bytes += lawn_store_memory_cost(&store->memory,
-                                            lawn_store_pointers_size(i) *
-                                                sizeof(uintptr_t));
-        }
+    for (i = 0; i < lawn_store_pointers_pieces(pointers); i++) {
+        bytes += lawn_store_memory_cost(&store->memory,
+                                        lawn_store_pointers_bytes(i));
     }
     return bytes;
 }

@@ -5,13 +5,8 @@
  * call. */
 #include "table.h"
 
-#include "expect.h"
-#include "hash.h"
-
 #include <errno.h>
 
-#define LAWN_STORE_TABLE_BITS 10u
-#define LAWN_STORE_TABLE_SEGMENT (UINT64_C(1) << LAWN_STORE_TABLE_BITS)
 #define LAWN_STORE_TABLE_LEAST 4u
 /* Records to so many buckets: above it grows, below it shrinks. Between a
  * doubling and the next, buckets hold from half to twice the mean. */
@@ -22,122 +17,6 @@
 _Static_assert(sizeof(void *) != 8 ||
                    sizeof(struct lawn_store_bucket) == LAWN_STORE_LINE,
                "a bucket is a cache line");
-
-static inline struct lawn_store_bucket *
-lawn_store_table_bucket(const struct lawn_store_table *table, uint64_t number)
-{
-    return (struct lawn_store_bucket *)*lawn_store_pointers_at(
-               &table->segments, number >> LAWN_STORE_TABLE_BITS) +
-           (number & (LAWN_STORE_TABLE_SEGMENT - 1));
-}
-
-static inline uint64_t
-lawn_store_table_number(const struct lawn_store_table *table, uint64_t hash)
-{
-    uint64_t number = hash & table->mask;
-
-    return number < table->buckets ? number : hash & table->mask >> 1;
-}
-
-static inline struct lawn_store_bucket *
-lawn_store_table_home(const struct lawn_store_table *table, uint64_t hash)
-{
-    return lawn_store_table_bucket(table, lawn_store_table_number(table, hash));
-}
-
-/* A bucket whose number is made of so many bits of the hash holds the 16 bits
- * from here on as tags: 8 to 15 of them say more than the number does, and the
- * first of those says where a record goes when the bucket is split. So records
- * need to be read for that only if the bits come to a multiple of 8. */
-static inline unsigned
-lawn_store_table_shift(unsigned bits)
-{
-    return bits & ~7u;
-}
-
-static inline uint16_t
-lawn_store_table_tag(const struct lawn_store_table *table, uint64_t number,
-                     uint64_t hash)
-{
-    /* Those from number - power up to power are still to be split. */
-    uint64_t power = (table->mask + 1) / 2;
-    bool split =
-        number - (table->buckets - power) >= table->mask + 1 - table->buckets;
-
-    return (uint16_t)(hash >> (split ? table->shift : table->shift_unsplit));
-}
-
-static inline struct lawn_store_bucket *
-lawn_store_table_next(const struct lawn_store_bucket *bucket)
-{
-    return bucket->chained ? (struct lawn_store_bucket *)
-                                 bucket->entry[LAWN_STORE_BUCKET_ENTRIES - 1]
-                           : NULL;
-}
-
-uint64_t
-lawn_store_table_hash(const struct lawn_store_table *table, const void *id,
-                      size_t id_size)
-{
-    /* The commonest sizes, as the compiler makes less of what it knows. */
-    switch (id_size) {
-    case 8:
-        return lawn_store_hash(table->key, id, 8);
-    case 16:
-        return lawn_store_hash(table->key, id, 16);
-    default:
-        return lawn_store_hash(table->key, id, id_size);
-    }
-}
-
-void
-lawn_store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
-{
-    LAWN_STORE_PREFETCH(lawn_store_table_home(table, hash));
-}
-
-/* A bit for each record of a bucket with that tag. Without branches: what the
- * processor cannot foretell would keep it from going on to the next call while
- * this bucket is on its way from memory. */
-static inline unsigned
-lawn_store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
-{
-    const uint16_t *tags = bucket->tag;
-    unsigned match = (tags[0] == tag) * 1u | (tags[1] == tag) * 2u |
-                     (tags[2] == tag) * 4u | (tags[3] == tag) * 8u |
-                     (tags[4] == tag) * 16u | (tags[5] == tag) * 32u;
-
-    return match & ((1u << bucket->used) - 1);
-}
-
-struct lawn_store_found
-lawn_store_table_find(const struct lawn_store_table *table, uint64_t hash,
-                      const void *id, size_t id_size)
-{
-    struct lawn_store_found found = {NULL, NULL, NULL, 0};
-    uint64_t number = lawn_store_table_number(table, hash);
-    struct lawn_store_bucket *bucket = lawn_store_table_bucket(table, number);
-    uint16_t tag = lawn_store_table_tag(table, number, hash);
-
-    found.home = bucket;
-    for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
-        unsigned match = lawn_store_table_match(bucket, tag);
-
-        for (; match != 0; match &= match - 1) {
-            unsigned entry = (unsigned)__builtin_ctz(match);
-            struct lawn_store_record *record =
-                (struct lawn_store_record *)bucket->entry[entry];
-
-            if (lawn_store_record_is(record, id, id_size)) {
-                found.record = record;
-                found.bucket = bucket;
-                found.entry = entry;
-                return found;
-            }
-        }
-    }
-    return found;
-}
 
 /* A bucket to chain: a spare one, or a new one. NULL: no memory. */
 static struct lawn_store_bucket *
@@ -357,19 +236,16 @@ lawn_store_table_set_buckets(struct lawn_store_table *table, uint64_t buckets)
     table->shift_unsplit = lawn_store_table_shift(bits - 1);
 }
 
-/* An entry of a bucket and its chain, by its number among them. */
-static struct lawn_store_found
-lawn_store_table_entry(struct lawn_store_bucket *home, uint64_t number)
+/* The bucket of a chain that an entry stands in, and its number there instead
+ * of that in the chain. */
+static struct lawn_store_bucket *
+lawn_store_table_entry(struct lawn_store_bucket *bucket, unsigned *entry)
 {
-    struct lawn_store_found found = {NULL, home, home, 0};
-
-    while (number >= found.bucket->used) {
-        number -= found.bucket->used;
-        found.bucket = lawn_store_table_next(found.bucket);
+    while (*entry >= bucket->used) {
+        *entry -= bucket->used;
+        bucket = lawn_store_table_next(bucket);
     }
-    found.entry = (unsigned)number;
-    found.record = (struct lawn_store_record *)found.bucket->entry[number];
-    return found;
+    return bucket;
 }
 
 static void
@@ -414,7 +290,7 @@ lawn_store_table_grow(struct lawn_store_table *table)
     struct lawn_store_bucket *from;
     struct lawn_store_bucket *to;
     uint64_t left;
-    uint64_t kept = 0;
+    unsigned kept = 0;
 
     if (!lawn_store_table_extend(table)) {
         return false;
@@ -431,14 +307,15 @@ lawn_store_table_grow(struct lawn_store_table *table)
     to->used = 0;
     to->chained = false;
     for (; left > 0; left--) {
-        struct lawn_store_found found = lawn_store_table_entry(from, kept);
-        uint16_t tag = found.bucket->tag[found.entry];
+        unsigned entry = kept;
+        struct lawn_store_bucket *bucket = lawn_store_table_entry(from, &entry);
+        uint16_t tag = bucket->tag[entry];
 
         if ((tag >> (bit - shift) & 1) == 0) {
             kept++;
         } else {
-            (void)lawn_store_table_put(table, to, found.record, tag);
-            lawn_store_table_drop(table, from, found.bucket, found.entry);
+            (void)lawn_store_table_put(table, to, bucket->entry[entry], tag);
+            lawn_store_table_drop(table, from, bucket, entry);
         }
     }
     if (lawn_store_table_shift(bit + 1) != shift) {
@@ -510,32 +387,25 @@ lawn_store_table_add(struct lawn_store_table *table, uint64_t hash,
 }
 
 void
-lawn_store_table_remove(struct lawn_store_table *table,
-                        const struct lawn_store_found *found)
+lawn_store_table_remove(struct lawn_store_table *table, uint64_t hash,
+                        const struct lawn_store_record *record)
 {
-    lawn_store_table_drop(table, found->home, found->bucket, found->entry);
+    struct lawn_store_bucket *home = lawn_store_table_home(table, hash);
+    struct lawn_store_bucket *bucket = home;
+    unsigned entry = 0;
+
+    while (bucket->entry[entry] != record) {
+        if (++entry >= bucket->used) {
+            bucket = lawn_store_table_next(bucket);
+            entry = 0;
+            LAWN_STORE_EXPECT(bucket != NULL, "a timer's id was overwritten");
+        }
+    }
+    lawn_store_table_drop(table, home, bucket, entry);
     table->count--;
     if (LAWN_STORE_UNLIKELY(lawn_store_table_spacious(table))) {
         (void)lawn_store_table_shrink(table);
     }
-}
-
-void
-lawn_store_table_take(struct lawn_store_table *table, uint64_t hash,
-                      const struct lawn_store_record *record)
-{
-    struct lawn_store_found found = {NULL, NULL, NULL, 0};
-
-    found.home = found.bucket = lawn_store_table_home(table, hash);
-    while (found.bucket->entry[found.entry] != record) {
-        if (++found.entry >= found.bucket->used) {
-            found.bucket = lawn_store_table_next(found.bucket);
-            found.entry = 0;
-            LAWN_STORE_EXPECT(found.bucket != NULL,
-                              "a timer's id was overwritten");
-        }
-    }
-    lawn_store_table_remove(table, &found);
 }
 
 bool
@@ -680,8 +550,8 @@ lawn_store_table_check_bucket(const struct lawn_store_table *table,
         if (lawn_store_table_tag(table, number, hash) != bucket->tag[i]) {
             return lawn_store_table_wrong(out, "has a wrong tag", number);
         }
-        if (lawn_store_table_find(table, hash, record->id, record->id_size)
-                .record != record) {
+        if (lawn_store_table_find(table, hash, record->id, record->id_size) !=
+            record) {
             return lawn_store_table_wrong(out, "holds an id twice [S1]",
                                           number);
         }

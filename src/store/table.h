@@ -11,13 +11,28 @@
  * backwards. So no call does more than one bucket's work, at any size; there is
  * no second table, and no moment when all is copied. Buckets stand in segments
  * of 64 KiB, the first of which is smaller as long as it is the only one.
+ *
+ * What finds is inline: how many calls can wait for memory at a time depends on
+ * how few instructions each takes.
  */
 #ifndef LAWN_STORE_TABLE_H
 #define LAWN_STORE_TABLE_H
 
+#include "expect.h"
+#include "hash.h"
 #include "record.h"
 
+/* The tests build the plain form as well. */
+#if defined __SSE2__ && !defined LAWN_STORE_TABLE_PLAIN
+#include <emmintrin.h>
+#define LAWN_STORE_TABLE_SSE2 1
+#else
+#define LAWN_STORE_TABLE_SSE2 0
+#endif
+
 #define LAWN_STORE_BUCKET_ENTRIES 6u
+#define LAWN_STORE_TABLE_BITS 10u
+#define LAWN_STORE_TABLE_SEGMENT (UINT64_C(1) << LAWN_STORE_TABLE_BITS)
 
 struct lawn_store_bucket {
     /* The last is the next bucket, if this one is chained. */
@@ -44,40 +59,143 @@ struct lawn_store_table {
                                         must not fail half-way */
 };
 
-/* Where a record is, or would be, in the table. */
-struct lawn_store_found {
-    struct lawn_store_record *record; /* NULL: there is none */
-    struct lawn_store_bucket *home;
-    struct lawn_store_bucket *bucket; /* home, or chained to it */
-    unsigned entry;
-};
-
 /* False: no memory. */
 bool lawn_store_table_init(struct lawn_store_table *table,
                            struct lawn_store_slots *slots,
                            const uint64_t key[2]);
 void lawn_store_table_fini(struct lawn_store_table *table);
 
-uint64_t lawn_store_table_hash(const struct lawn_store_table *table,
-                               const void *id, size_t id_size);
-void lawn_store_table_prefetch(const struct lawn_store_table *table,
-                               uint64_t hash);
+static inline struct lawn_store_bucket *
+lawn_store_table_bucket(const struct lawn_store_table *table, uint64_t number)
+{
+    return (struct lawn_store_bucket *)*lawn_store_pointers_at(
+               &table->segments, number >> LAWN_STORE_TABLE_BITS) +
+           (number & (LAWN_STORE_TABLE_SEGMENT - 1));
+}
 
-struct lawn_store_found
+static inline uint64_t
+lawn_store_table_number(const struct lawn_store_table *table, uint64_t hash)
+{
+    uint64_t number = hash & table->mask;
+
+    return number < table->buckets ? number : hash & table->mask >> 1;
+}
+
+static inline struct lawn_store_bucket *
+lawn_store_table_home(const struct lawn_store_table *table, uint64_t hash)
+{
+    return lawn_store_table_bucket(table, lawn_store_table_number(table, hash));
+}
+
+/* A bucket whose number is made of so many bits of the hash holds the 16 bits
+ * from here on as tags: 8 to 15 of them say more than the number does, and the
+ * first of those says where a record goes when the bucket is split. So records
+ * need to be read for that only if the bits come to a multiple of 8. */
+static inline unsigned
+lawn_store_table_shift(unsigned bits)
+{
+    return bits & ~7u;
+}
+
+static inline uint16_t
+lawn_store_table_tag(const struct lawn_store_table *table, uint64_t number,
+                     uint64_t hash)
+{
+    /* Those from number - power up to power are still to be split. */
+    uint64_t power = (table->mask + 1) / 2;
+    bool split =
+        number - (table->buckets - power) >= table->mask + 1 - table->buckets;
+
+    return (uint16_t)(hash >> (split ? table->shift : table->shift_unsplit));
+}
+
+static inline struct lawn_store_bucket *
+lawn_store_table_next(const struct lawn_store_bucket *bucket)
+{
+    return bucket->chained ? (struct lawn_store_bucket *)
+                                 bucket->entry[LAWN_STORE_BUCKET_ENTRIES - 1]
+                           : NULL;
+}
+
+static inline uint64_t
+lawn_store_table_hash(const struct lawn_store_table *table, const void *id,
+                      size_t id_size)
+{
+    /* The commonest sizes, as the compiler makes less of what it knows. */
+    switch (id_size) {
+    case 8:
+        return lawn_store_hash(table->key, id, 8);
+    case 16:
+        return lawn_store_hash(table->key, id, 16);
+    default:
+        return lawn_store_hash(table->key, id, id_size);
+    }
+}
+
+static inline void
+lawn_store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
+{
+    LAWN_STORE_PREFETCH(lawn_store_table_home(table, hash));
+}
+
+/* A bit for each record of a bucket with that tag, two apart. Without branches:
+ * what the processor cannot foretell would keep it from going on to the next
+ * call while this bucket is on its way from memory. */
+static inline unsigned
+lawn_store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
+{
+    const uint16_t *tags = bucket->tag;
+    unsigned valid = (1u << 2 * bucket->used) - 1;
+
+#if LAWN_STORE_TABLE_SSE2
+    /* What stands behind the tags is no part of valid. */
+    __m128i same = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)tags),
+                                   _mm_set1_epi16((short)tag));
+
+    return (unsigned)_mm_movemask_epi8(same) & 0x5555u & valid;
+#else
+    unsigned match = (tags[0] == tag) * 0x1u | (tags[1] == tag) * 0x4u |
+                     (tags[2] == tag) * 0x10u | (tags[3] == tag) * 0x40u |
+                     (tags[4] == tag) * 0x100u | (tags[5] == tag) * 0x400u;
+
+    return match & valid;
+#endif
+}
+
+/* The record of an id, or NULL. */
+static inline struct lawn_store_record *
 lawn_store_table_find(const struct lawn_store_table *table, uint64_t hash,
-                      const void *id, size_t id_size);
+                      const void *id, size_t id_size)
+{
+    uint64_t number = lawn_store_table_number(table, hash);
+    const struct lawn_store_bucket *bucket =
+        lawn_store_table_bucket(table, number);
+    uint16_t tag = lawn_store_table_tag(table, number, hash);
+
+    do {
+        unsigned match = lawn_store_table_match(bucket, tag);
+
+        for (; match != 0; match &= match - 1) {
+            struct lawn_store_record *record =
+                (struct lawn_store_record *)
+                    bucket->entry[__builtin_ctz(match) / 2];
+
+            if (lawn_store_record_is(record, id, id_size)) {
+                return record;
+            }
+        }
+        bucket = lawn_store_table_next(bucket);
+    } while (bucket != NULL);
+    return NULL;
+}
 
 /* Adds a record that is not there. False: no memory, nothing changed. */
 bool lawn_store_table_add(struct lawn_store_table *table, uint64_t hash,
                           struct lawn_store_record *record);
 
-/* Removes what was found, and nothing has happened to the table since. */
-void lawn_store_table_remove(struct lawn_store_table *table,
-                             const struct lawn_store_found *found);
-
-/* Removes a record by its address. */
-void lawn_store_table_take(struct lawn_store_table *table, uint64_t hash,
-                           const struct lawn_store_record *record);
+/* Removes a record that is there. */
+void lawn_store_table_remove(struct lawn_store_table *table, uint64_t hash,
+                             const struct lawn_store_record *record);
 
 /* See lawn_store_reserve(). False: no memory, nothing changed. */
 bool lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records);

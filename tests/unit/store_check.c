@@ -14,14 +14,22 @@ struct patient {
     struct trial t;
     struct lawn_store_record *a;
     struct lawn_store_record *b;
-    struct lawn_store_found at; /* a in the table */
+    struct lawn_store_bucket *home; /* of a */
     struct lawn_store_slab *slab;
     struct lawn_store_slab *other;
 };
 
 typedef void break_fn(struct patient *p, bool mend);
 
-static struct lawn_store_found
+static struct lawn_store_bucket *
+home(struct patient *p, const char *id)
+{
+    const struct lawn_store_table *table = &p->t.store->table;
+
+    return lawn_store_table_home(table, lawn_store_table_hash(table, id, 1));
+}
+
+static struct lawn_store_record *
 find(struct patient *p, const char *id)
 {
     const struct lawn_store_table *table = &p->t.store->table;
@@ -57,7 +65,7 @@ not_in_the_table(struct patient *p, bool mend)
     if (mend) {
         CHECK(lawn_store_table_add(table, hash, p->a));
     } else {
-        lawn_store_table_take(table, hash, p->a);
+        lawn_store_table_remove(table, hash, p->a);
     }
 }
 
@@ -139,13 +147,13 @@ unlisted_after(struct patient *p, bool mend)
 static void
 overfull(struct patient *p, bool mend)
 {
-    p->at.home->used = (uint8_t)(mend ? 1 : 7);
+    p->home->used = (uint8_t)(mend ? 1 : 7);
 }
 
 static void
 chained_early(struct patient *p, bool mend)
 {
-    p->at.home->chained = !mend;
+    p->home->chained = !mend;
 }
 
 /* The bucket chained to it would hold less than two. */
@@ -154,9 +162,9 @@ chained_to_nothing(struct patient *p, bool mend)
 {
     static struct lawn_store_bucket empty;
 
-    p->at.home->chained = !mend;
-    p->at.home->used = (uint8_t)(mend ? 1 : 5);
-    p->at.home->entry[5] = &empty;
+    p->home->chained = !mend;
+    p->home->used = (uint8_t)(mend ? 1 : 5);
+    p->home->entry[5] = &empty;
 }
 
 static void
@@ -178,7 +186,7 @@ static void
 another_tag(struct patient *p, bool mend)
 {
     (void)mend;
-    p->at.home->tag[p->at.entry] ^= 1;
+    p->home->tag[0] ^= 1;
 }
 
 static void
@@ -188,7 +196,7 @@ twice(struct patient *p, bool mend)
     uint64_t a = lawn_store_table_hash(table, "a", 1);
     uint64_t b = lawn_store_table_hash(table, "b", 1);
 
-    lawn_store_table_take(table, mend ? a : b, p->b);
+    lawn_store_table_remove(table, mend ? a : b, p->b);
     p->b->id[0] = mend ? 'b' : 'a';
     CHECK(lawn_store_table_add(table, mend ? b : a, p->b));
 }
@@ -224,11 +232,11 @@ begin(struct patient *p)
     put(&p->t, "b", 12, "y");
     CHECK_EQ(lawn_store_start(p->t.store, "c", 1, 30, large, sizeof large, 0),
              0);
-    p->at = find(p, "a");
-    p->a = p->at.record;
-    p->b = find(p, "b").record;
-    CHECK(find(p, "b").home != p->at.home);
-    CHECK(find(p, "c").home != p->at.home);
+    p->home = home(p, "a");
+    p->a = find(p, "a");
+    p->b = find(p, "b");
+    CHECK(home(p, "b") != p->home);
+    CHECK(home(p, "c") != p->home);
     p->slab = slab_number(p, 0);
     p->other = slab_number(p, 1);
     CHECK_EQ(p->slab->live, 2);

@@ -42,9 +42,8 @@ longest(const struct lawn_store *store)
     while (lawn_store_iterate(store, &cursor, &timer)) {
         uint64_t hash =
             lawn_store_table_hash(&store->table, timer.id, timer.id_size);
-        struct lawn_store_found found =
-            lawn_store_table_find(&store->table, hash, timer.id, timer.id_size);
-        const struct lawn_store_bucket *bucket = found.home;
+        const struct lawn_store_bucket *bucket =
+            lawn_store_table_home(&store->table, hash);
         unsigned length = 1;
 
         for (; bucket->chained; length++) {
