@@ -11,15 +11,16 @@
 #define IDLE (30 * MINUTE)
 
 struct session {
-    const char *user;
     uint64_t since;
+    char user[24]; /* no pointer: the session may outlive the program */
 };
 
 static void
 login(struct lawn_store *store, uint64_t token, const char *user)
 {
-    struct session session = {user, lawn_store_now(store)};
+    struct session session = {lawn_store_now(store), ""};
 
+    (void)snprintf(session.user, sizeof session.user, "%s", user);
     /* ABSENT: nobody takes over the session of another. */
     if (lawn_store_start(store, &token, sizeof token, IDLE, &session,
                          sizeof session, LAWN_STORE_ABSENT) != 0) {

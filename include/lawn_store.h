@@ -26,7 +26,8 @@
  *
  * IDS are bytes of any content, 0 to LAWN_STORE_ID_MAX of them. A 64-bit
  * integer is an id of 8 bytes: pass &number, sizeof number; ids of 8 bytes are
- * hashed and compared as one word.
+ * hashed and compared as one word. They are in one space with all others: a name
+ * of the same 8 bytes is the same id, and an int of 4 bytes is another.
  *
  * PAYLOADS are bytes of any content, 0 to LAWN_STORE_PAYLOAD_MAX of them,
  * copied when they come in. What the store hands out it does not copy: a
@@ -60,7 +61,8 @@
  * THREADS: a store has one owner at a time, like a lawn. Nothing here locks.
  *
  * ERRORS: calls that can fail return 0, or an error below 0: -errno, or one of
- * enum lawn_store_error. lawn_store_strerror() has words for each.
+ * enum lawn_store_error. lawn_store_strerror() has words for each. The names of
+ * the former are in <errno.h>.
  *
  * WHEN TO CHOOSE SOMETHING ELSE: your objects live in memory of your own and
  * you have a pointer at hand when you stop a timer: lawn.h, which needs neither
@@ -86,8 +88,10 @@ struct lawn_store_options {
      * system, small ones from malloc(). */
     struct lawn_options lawn;
 
-    /* At most so many timers, and so many bytes of memory, all told:
-     * what exceeds them fails with -ENOSPC. Default: no limit. See
+    /* At most so many timers, and so many bytes of memory, all told: what
+     * exceeds them fails with -ENOSPC. Default: no limit. The former is exact;
+     * the latter is reached in steps of up to 64 KiB, and an empty store takes
+     * 170 KiB of it by default, 17 KiB with the smallest lawn. See
      * lawn_store_set_limits(). */
     uint64_t max_timers;
     size_t max_bytes;
@@ -108,8 +112,9 @@ struct lawn_store_timer {
                      then until the deadline; at least 1 */
 };
 
-/* A new store. NULL with errno ENOMEM if there is no memory, or as the system
- * says if it has no random numbers. options may be NULL. */
+/* A new store. NULL with errno ENOMEM if there is no memory, ENOSPC if max_bytes
+ * does not suffice for an empty store, or as the system says if it has no random
+ * numbers. options may be NULL. */
 struct lawn_store *lawn_store_new(const struct lawn_store_options *options);
 
 /* Forgets all timers without firing them, and gives all memory back. In a
@@ -156,7 +161,9 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
 /* Called by lawn_store_mow() for each timer that fires, with mow's own arg.
  * The timer has left the store; what *timer tells stays until the callback
  * returns [S3]. To run it again, start it again: with timer->id and
- * timer->payload, if you like. */
+ * timer->payload, if you like. That may fail as any start, and then the timer is
+ * gone; where it must not, limit the number of timers, or leave a few blocks of
+ * 64 KiB below the limit of bytes. Pass the store in arg. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 

@@ -29,7 +29,11 @@ lawn_store_strerror(int error)
     case -EEXIST:
         return "there is a timer of this id already";
     case -ENOENT:
-        return "no such timer, or no such file";
+        return "no such timer, file or folder";
+    case -EINVAL:
+        return "an id or payload is too large, flags make no sense, or the "
+               "path "
+               "is no file";
     case -ENOTEMPTY:
         return "the store holds timers";
     case -ENOSPC:

@@ -2,7 +2,7 @@
  *
  * A block that was not mapped is preceded by a byte that says how far into the
  * allocator's block it begins. */
-#define _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "memory.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* store.c - making a store; starting, stopping, changing and finding timers. */
-#define _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "store.h"
 
 #include "expect.h"
@@ -30,13 +30,14 @@ lawn_store_init(struct lawn_store *store,
     store->options = options->lawn;
     store->place_size = lawn_size(&options->lawn);
     store->place = lawn_store_memory_take(&store->memory, store->place_size);
-    errno = ENOMEM;
     if (store->place == NULL) {
+        errno = ENOMEM;
         return false;
     }
     lawn_store_slots_init(&store->slots, &store->memory);
     if (!lawn_store_table_init(&store->table, &store->slots, key)) {
         lawn_store_memory_give(&store->memory, store->place, store->place_size);
+        errno = ENOMEM;
         return false;
     }
     lawn_store_place(store, options->lawn.now);
@@ -76,6 +77,11 @@ lawn_store_new(const struct lawn_store_options *options)
         return NULL;
     }
     lawn_store_set_limits(store, options->max_timers, options->max_bytes);
+    if (store->memory.bytes > store->memory.max) {
+        lawn_store_free(store);
+        errno = ENOSPC;
+        return NULL;
+    }
     return store;
 }
 
