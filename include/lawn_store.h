@@ -41,9 +41,9 @@
  *                        timer that fires has left the store by then, and what
  *                        the callback was handed stays until it returns
  *   S4  handed out       what lawn_store_get() and lawn_store_iterate() hand
- *                        out stays until that timer is started, updated or
- *                        stopped, or fires; other timers, and a touch, do not
- *                        matter. It may be handed back to any call
+ *                        out stays until that timer is started, updated,
+ *                        stopped or cleared, or fires; other timers, and a
+ *                        touch, do not matter. It may be handed back to any call
  *   S5  cost             start, stop, get, update and touch take O(1) and O(id +
  *                        payload), at worst as on the average: the table grows
  *                        and shrinks by one bucket at a time. Nothing grows
@@ -51,12 +51,14 @@
  *   S6  chosen ids       hashing is keyed: ids chosen by someone who does not
  *                        know the seed make nothing slower
  *   S7  memory           is given back when timers go: a block of up to 64 KiB
- *                        as soon as none of its timers is left; timers whose
- *                        TTLs differ by a factor of 16 stand in different ones
+ *                        as soon as none of its timers is left, but one.
+ *                        Timers share a block if the TTLs that they were first
+ *                        started with are within a factor of 16
  *   S8  iteration        a timer that is there from the first call to the last
  *                        is told exactly once, whatever happens to others
- *   S9  snapshots        what was saved loads, anywhere; what is no whole
- *                        snapshot loads nothing, with an error that says why
+ *   S9  snapshots        what was saved loads, anywhere, as the same bytes;
+ *                        what is no whole snapshot loads nothing, with an
+ *                        error that says why
  *
  * THREADS: a store has one owner at a time, like a lawn. Nothing here locks.
  *
@@ -179,7 +181,7 @@ size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
 
 /* The same for one timer and without a callback: takes the earliest timer with
  * a deadline <= now out of the store. False: there is none. What *out tells
- * stays until the next pop, or lawn_store_free(). */
+ * stays until the next pop, or lawn_store_free(). out may be NULL. */
 bool lawn_store_pop(struct lawn_store *store, uint64_t now,
                     struct lawn_store_timer *out);
 
@@ -193,15 +195,16 @@ uint64_t lawn_store_count(const struct lawn_store *store);
 /* The memory that the store has from its allocator, all told. O(1). */
 size_t lawn_store_bytes(const struct lawn_store *store);
 
-/* The lawn inside, to look at: its statistics, lawn_count_lone(). */
+/* The lawn inside, to look at: its statistics, lawn_count_lone(). A clear, and a
+ * load of overdue timers, begin with a new one. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Tells the timers one by one, in no particular order: begin with a cursor of
  * 0, and go on while it returns true. Between two calls anything may happen to
  * the store [S8]; a timer that is started meanwhile may be told or not; a
  * start that replaces, an update or a touch leaves a timer where it is. The
- * cursor is a plain number that needs no clean-up. O(1) each, all in all
- * O(timers and memory). */
+ * cursor is a plain number that needs no clean-up. out may be NULL. O(1) on the
+ * average over a whole iteration, which takes O(timers and memory). */
 bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                         struct lawn_store_timer *out);
 

@@ -97,7 +97,7 @@ lawn_store_pop(struct lawn_store *store, uint64_t now,
         lawn_store_discard(store, store->popped);
     }
     record = store->popped = lawn_store_fire_next(store, now, 1);
-    if (record != NULL) {
+    if (record != NULL && out != NULL) {
         lawn_store_record_tell(record, out);
     }
     return record != NULL;
@@ -129,7 +129,9 @@ lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
             return false;
         }
     } while ((record->payload & LAWN_STORE_GONE) != 0);
-    lawn_store_record_tell(record, out);
+    if (out != NULL) {
+        lawn_store_record_tell(record, out);
+    }
     return true;
 }
 

@@ -6,10 +6,9 @@
 #include "memory.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#if defined __unix__ || defined __APPLE__
+#if defined __unix__
 #include <sys/mman.h>
 #define LAWN_STORE_MEMORY_MAPS 1
 #else
@@ -19,6 +18,24 @@
 /* Blocks are mapped in units of this: a multiple of any page size but the
  * largest, where the system rounds up by itself. */
 #define LAWN_STORE_MEMORY_UNIT 4096u
+#define LAWN_STORE_MEMORY_MAPPED 16384u
+/* Kept blocks that are looked at for one of the right size. */
+#define LAWN_STORE_MEMORY_LOOK 64u
+
+#if LAWN_STORE_MEMORY_MAPS && defined __GNUC__
+/* LeakSanitizer does not look into what is mapped for what is referred to, unless
+ * it is told. Where it is not linked, there are no such functions. */
+/* NOLINTBEGIN(bugprone-reserved-identifier) */
+void __lsan_register_root_region(const void *, size_t) __attribute__((weak));
+void __lsan_unregister_root_region(const void *, size_t) __attribute__((weak));
+/* NOLINTEND(bugprone-reserved-identifier) */
+#define LAWN_STORE_MEMORY_TELL(what, block, cost)                              \
+    (__lsan_##what##_root_region != NULL                                       \
+         ? __lsan_##what##_root_region(block, cost)                            \
+         : (void)0)
+#else
+#define LAWN_STORE_MEMORY_TELL(what, block, cost) ((void)0)
+#endif
 
 struct lawn_store_kept {
     struct lawn_store_kept *next;
@@ -29,7 +46,7 @@ static bool
 lawn_store_memory_mapped(const struct lawn_store_memory *memory, size_t size)
 {
     return LAWN_STORE_MEMORY_MAPS && memory->alloc == NULL &&
-           size >= LAWN_STORE_BLOCK;
+           size >= LAWN_STORE_MEMORY_MAPPED;
 }
 
 size_t
@@ -42,61 +59,111 @@ lawn_store_memory_cost(const struct lawn_store_memory *memory, size_t size)
     return size + LAWN_STORE_LINE;
 }
 
+#if LAWN_STORE_MEMORY_MAPS
+static void *
+lawn_store_memory_unkeep(struct lawn_store_memory *memory,
+                         struct lawn_store_kept **at)
+{
+    struct lawn_store_kept *kept = *at;
+
+    *at = kept->next;
+    memory->bytes -= LAWN_STORE_MEMORY_UNIT;
+    memory->kept_bytes -= LAWN_STORE_MEMORY_UNIT;
+    return kept;
+}
+
 static void *
 lawn_store_memory_map(struct lawn_store_memory *memory, size_t cost)
 {
-#if LAWN_STORE_MEMORY_MAPS
-    struct lawn_store_kept *kept = memory->kept;
+    struct lawn_store_kept **at = &memory->kept;
+    unsigned look;
     void *block;
 
-    if (kept != NULL && kept->cost == cost) {
-        memory->kept = kept->next;
-        return kept;
+    for (look = 0; *at != NULL && look < LAWN_STORE_MEMORY_LOOK; look++) {
+        if ((*at)->cost == cost) {
+            return lawn_store_memory_unkeep(memory, at);
+        }
+        at = &(*at)->next;
     }
     block = mmap(NULL, cost, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return block != MAP_FAILED ? block : NULL;
-#else
-    (void)memory;
-    (void)cost;
-    return NULL;
-#endif
+    if (block == MAP_FAILED) {
+        return NULL;
+    }
+    LAWN_STORE_MEMORY_TELL(register, block, cost);
+    return block;
+}
+
+/* Gives a block back to the system, or keeps it. */
+static bool
+lawn_store_memory_return(struct lawn_store_memory *memory, void *block,
+                         size_t cost)
+{
+    struct lawn_store_kept *kept = (struct lawn_store_kept *)block;
+
+    if (munmap(block, cost) == 0) {
+        LAWN_STORE_MEMORY_TELL(unregister, block, cost);
+        return true;
+    }
+    (void)madvise(block, cost, MADV_DONTNEED);
+    kept->next = memory->kept;
+    kept->cost = cost;
+    memory->kept = kept;
+    memory->bytes += LAWN_STORE_MEMORY_UNIT;
+    memory->kept_bytes += LAWN_STORE_MEMORY_UNIT;
+    return false;
 }
 
 static void
 lawn_store_memory_unmap(struct lawn_store_memory *memory, void *block,
                         size_t cost)
 {
-#if LAWN_STORE_MEMORY_MAPS
-    struct lawn_store_kept *kept = (struct lawn_store_kept *)block;
+    if (lawn_store_memory_return(memory, block, cost) && memory->kept != NULL) {
+        /* Perhaps there is room for holes again: then one more goes. */
+        size_t kept_cost = memory->kept->cost;
 
-    if (munmap(block, cost) != 0) {
-        (void)madvise(block, cost, MADV_DONTNEED);
-        kept->next = memory->kept;
-        kept->cost = cost;
-        memory->kept = kept;
+        (void)lawn_store_memory_return(
+            memory, lawn_store_memory_unkeep(memory, &memory->kept), kept_cost);
     }
-#else
-    (void)memory;
-    (void)block;
-    (void)cost;
-#endif
 }
+#endif
 
 void
 lawn_store_memory_fini(struct lawn_store_memory *memory)
 {
-    struct lawn_store_kept *kept = memory->kept;
-
+#if LAWN_STORE_MEMORY_MAPS
     /* What lies at the end of a mapping leaves no hole: one goes after the
      * other. */
-    memory->kept = NULL;
-    while (kept != NULL) {
-        struct lawn_store_kept *next = kept->next;
+    while (memory->kept != NULL) {
+        size_t cost = memory->kept->cost;
 
-        lawn_store_memory_unmap(memory, kept, kept->cost);
-        kept = next;
+        (void)munmap(lawn_store_memory_unkeep(memory, &memory->kept), cost);
     }
+#else
+    (void)memory;
+#endif
+}
+
+bool
+lawn_store_memory_probe(struct lawn_store_memory *memory, size_t size)
+{
+    if (size > memory->max || memory->bytes > memory->max - size) {
+        memory->error = memory->max == SIZE_MAX ? -ENOMEM : -ENOSPC;
+        return false;
+    }
+#if LAWN_STORE_MEMORY_MAPS
+    if (lawn_store_memory_mapped(memory, size)) {
+        void *block = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (block == MAP_FAILED) {
+            memory->error = -ENOMEM;
+            return false;
+        }
+        (void)munmap(block, size);
+    }
+#endif
+    return true;
 }
 
 static unsigned char *
@@ -109,6 +176,22 @@ lawn_store_memory_align(unsigned char *raw)
     return block;
 }
 
+static void *
+lawn_store_memory_get(struct lawn_store_memory *memory, size_t size,
+                      size_t cost)
+{
+    void *raw;
+
+#if LAWN_STORE_MEMORY_MAPS
+    if (lawn_store_memory_mapped(memory, size)) {
+        return lawn_store_memory_map(memory, cost);
+    }
+#endif
+    raw = memory->alloc != NULL ? memory->alloc(cost, memory->context)
+                                : malloc(cost);
+    return raw != NULL ? lawn_store_memory_align((unsigned char *)raw) : NULL;
+}
+
 void *
 lawn_store_memory_take(struct lawn_store_memory *memory, size_t size)
 {
@@ -119,15 +202,7 @@ lawn_store_memory_take(struct lawn_store_memory *memory, size_t size)
         memory->error = -ENOSPC;
         return NULL;
     }
-    if (lawn_store_memory_mapped(memory, size)) {
-        block = lawn_store_memory_map(memory, cost);
-    } else {
-        block = memory->alloc != NULL ? memory->alloc(cost, memory->context)
-                                      : malloc(cost);
-        if (block != NULL) {
-            block = lawn_store_memory_align((unsigned char *)block);
-        }
-    }
+    block = lawn_store_memory_get(memory, size, cost);
     if (block == NULL) {
         memory->error = -ENOMEM;
         return NULL;
@@ -143,10 +218,12 @@ lawn_store_memory_give(struct lawn_store_memory *memory, void *block,
     size_t cost = lawn_store_memory_cost(memory, size);
 
     memory->bytes -= cost;
+#if LAWN_STORE_MEMORY_MAPS
     if (lawn_store_memory_mapped(memory, size)) {
         lawn_store_memory_unmap(memory, block, cost);
         return;
     }
+#endif
     block = (unsigned char *)block - ((unsigned char *)block)[-1];
     if (memory->alloc == NULL) {
         free(block);

@@ -16,11 +16,8 @@
 #define LAWN_STORE_POINTERS_FIRST_BITS 4u
 #define LAWN_STORE_POINTERS_PIECES 36u
 
-/* A piece begins with the element of that number less the first size; so its
- * base, where element 0 would stand, is kept rather than its address, and one
- * addition finds any element. */
 struct lawn_store_pointers {
-    uintptr_t base[LAWN_STORE_POINTERS_PIECES];
+    uintptr_t *piece[LAWN_STORE_POINTERS_PIECES];
     uint64_t count;
 };
 
@@ -53,22 +50,16 @@ lawn_store_pointers_bytes(unsigned piece)
     return (size_t)lawn_store_pointers_size(piece) * sizeof(uintptr_t);
 }
 
-/* From a piece's address to its base. */
-static inline uintptr_t
-lawn_store_pointers_bias(unsigned piece)
-{
-    return (uintptr_t)(lawn_store_pointers_size(piece) -
-                       lawn_store_pointers_size(0)) *
-           sizeof(uintptr_t);
-}
-
-/* Where an element stands: index < count. */
+/* Where an element stands: index < count. The highest bit of the index plus the
+ * first size tells the piece, the others where in it. */
 static inline uintptr_t *
 lawn_store_pointers_at(const struct lawn_store_pointers *pointers,
                        uint64_t index)
 {
-    return (uintptr_t *)(pointers->base[lawn_store_pointers_piece(index)] +
-                         (uintptr_t)index * sizeof(uintptr_t));
+    unsigned piece = lawn_store_pointers_piece(index);
+
+    return &pointers->piece[piece][(index + lawn_store_pointers_size(0)) ^
+                                   lawn_store_pointers_size(piece)];
 }
 
 /* Adds an element at the end. False: no memory. */
@@ -79,14 +70,11 @@ lawn_store_pointers_add(struct lawn_store_pointers *pointers,
     unsigned piece = lawn_store_pointers_piece(pointers->count);
 
     if (piece == lawn_store_pointers_pieces(pointers)) {
-        void *block =
-            lawn_store_memory_take(memory, lawn_store_pointers_bytes(piece));
-
-        if (block == NULL) {
+        pointers->piece[piece] = (uintptr_t *)lawn_store_memory_take(
+            memory, lawn_store_pointers_bytes(piece));
+        if (pointers->piece[piece] == NULL) {
             return false;
         }
-        pointers->base[piece] =
-            (uintptr_t)block - lawn_store_pointers_bias(piece);
     }
     *lawn_store_pointers_at(pointers, pointers->count++) = value;
     return true;
@@ -101,10 +89,23 @@ lawn_store_pointers_drop(struct lawn_store_pointers *pointers,
 
     /* It was the first of its piece. */
     if (piece == lawn_store_pointers_pieces(pointers)) {
-        lawn_store_memory_give(
-            memory,
-            (void *)(pointers->base[piece] + lawn_store_pointers_bias(piece)),
-            lawn_store_pointers_bytes(piece));
+        lawn_store_memory_give(memory, pointers->piece[piece],
+                               lawn_store_pointers_bytes(piece));
+    }
+}
+
+/* Removes all of them. O(pieces). */
+static inline void
+lawn_store_pointers_clear(struct lawn_store_pointers *pointers,
+                          struct lawn_store_memory *memory)
+{
+    while (pointers->count > 0) {
+        unsigned piece = lawn_store_pointers_pieces(pointers) - 1;
+
+        /* As if its first were the last of all. */
+        pointers->count =
+            lawn_store_pointers_size(piece) - lawn_store_pointers_size(0) + 1;
+        lawn_store_pointers_drop(pointers, memory);
     }
 }
 

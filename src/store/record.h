@@ -1,12 +1,12 @@
-/* record.h - a timer as the store keeps it: one slot, or a slot and a block.
+/* record.h - a timer as the store keeps it: a slot, or two.
  *
  *     | timer 24 | ttl 8 | payload's size and flags 4 | id's size 2 | place 2 |
  *     | id, filled up to a multiple of 8 | payload, or a pointer to it        |
  *
  * 40 bytes beside id and payload. A record never moves: the lawn has links to
  * the timer in it, and the table and iteration rely on it. So a payload that
- * has outgrown its slot, or is too large for any, stands outside, in a block of
- * its own.
+ * has outgrown its slot, or is large, stands outside: in a slot of its own, or a
+ * block, behind 8 bytes that tell its place.
  */
 #ifndef LAWN_STORE_RECORD_H
 #define LAWN_STORE_RECORD_H
@@ -15,6 +15,11 @@
 
 #include <lawn_store.h>
 #include <string.h>
+
+/* Records up to so large have their payload inside. */
+#define LAWN_STORE_INSIDE_MAX 2048u
+/* What stands before a payload outside. */
+#define LAWN_STORE_OUTSIDE_HEAD 8u
 
 #define LAWN_STORE_SIZE_MASK LAWN_STORE_PAYLOAD_MAX
 #define LAWN_STORE_OUTSIDE (1u << 29) /* the payload is elsewhere */
@@ -51,13 +56,13 @@ lawn_store_record_inside(const struct lawn_store_record *record)
            lawn_store_record_payload_at(record->id_size);
 }
 
-static inline void *
+static inline unsigned char *
 lawn_store_record_outside(const struct lawn_store_record *record)
 {
-    void *block;
+    unsigned char *payload;
 
-    memcpy(&block, lawn_store_record_inside(record), sizeof block);
-    return block;
+    memcpy(&payload, lawn_store_record_inside(record), sizeof payload);
+    return payload;
 }
 
 static inline void *

@@ -21,6 +21,7 @@
 #define LAWN_STORE_SLOTS_SHOW(at, size) ((void)(at), (void)(size))
 #endif
 
+/* Slots of the first slab of a size. */
 #define LAWN_STORE_SLOTS_LEAST 4u
 /* A slab that fills a block begins up to so many bytes into it: if all began at
  * the start of theirs, their heads would fall into the same few lines of the
@@ -28,6 +29,8 @@
 #define LAWN_STORE_SLOTS_COLOURS (16u * LAWN_STORE_LINE)
 /* No number: also what is left of it in a word of slots->slabs. */
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
+/* Free numbers forgotten at a time. */
+#define LAWN_STORE_SLOTS_FORGET 16u
 
 void
 lawn_store_slots_init(struct lawn_store_slots *slots,
@@ -41,10 +44,7 @@ lawn_store_slots_init(struct lawn_store_slots *slots,
 unsigned
 lawn_store_slots_group(uint64_t ttl)
 {
-    unsigned log16 = (63u - (unsigned)__builtin_clzll(ttl | 1)) / 4;
-
-    return LAWN_STORE_GROUP_RECORDS +
-           log16 % (LAWN_STORE_GROUPS - LAWN_STORE_GROUP_RECORDS);
+    return (63u - (unsigned)__builtin_clzll(ttl | 1)) / 4;
 }
 
 /* Which size serves so many bytes, and how large its slots are. Size 0 is for
@@ -69,6 +69,15 @@ lawn_store_slots_size(size_t bytes, uint32_t *slot)
     return LAWN_STORE_SLOTS_FINE / 8 + (shift - 5) * 8 + (unsigned)steps - 8;
 }
 
+size_t
+lawn_store_slots_room(size_t size)
+{
+    uint32_t slot;
+
+    (void)lawn_store_slots_size(size, &slot);
+    return slot;
+}
+
 /* Bytes of a slab up to its first slot. Slots of whole cache lines begin on
  * one. */
 static size_t
@@ -88,29 +97,98 @@ lawn_store_slots_most(uint32_t slot)
     const uint32_t room = LAWN_STORE_BLOCK - LAWN_STORE_SLOTS_COLOURS;
     uint32_t most = room / slot;
 
+    if (slot > LAWN_STORE_SLOTS_MAX) {
+        return 1;
+    }
     while (lawn_store_slots_head(most, slot) + (size_t)most * slot > room) {
         most--;
     }
     return most;
 }
 
-/* Gives a slab a number. False: no memory. */
-static bool
-lawn_store_slots_number(struct lawn_store_slots *slots,
-                        struct lawn_store_slab *slab)
+static uintptr_t *
+lawn_store_slots_word(const struct lawn_store_slots *slots, uint64_t number)
 {
-    uintptr_t *at;
+    return lawn_store_pointers_at(&slots->slabs, 2 * number);
+}
 
-    if (slots->free_number == LAWN_STORE_SLOTS_NONE) {
-        slab->number = slots->slabs.count;
-        return lawn_store_pointers_add(&slots->slabs, slots->memory,
-                                       (uintptr_t)slab);
+/* How many numbers there are. */
+static uint64_t
+lawn_store_slots_numbers(const struct lawn_store_slots *slots)
+{
+    return slots->slabs.count / 2;
+}
+
+/* Whether a number is free, by its word. */
+static bool
+lawn_store_slots_free(uintptr_t word)
+{
+    return (word & 1) != 0;
+}
+
+/* Sets the number before a free one, if that is one. */
+static void
+lawn_store_slots_set_before(struct lawn_store_slots *slots, uint64_t number,
+                            uint64_t before)
+{
+    if (number != LAWN_STORE_SLOTS_NONE) {
+        lawn_store_slots_word(slots, number)[1] = (uintptr_t)before;
     }
-    slab->number = slots->free_number;
-    at = lawn_store_pointers_at(&slots->slabs, slab->number);
-    slots->free_number = (uint64_t)*at >> 1;
-    *at = (uintptr_t)slab;
-    return true;
+}
+
+/* Takes a number out of the list of free ones. */
+static void
+lawn_store_slots_use_number(struct lawn_store_slots *slots, uint64_t number)
+{
+    const uintptr_t *word = lawn_store_slots_word(slots, number);
+    uint64_t next = (uint64_t)word[0] >> 1;
+    uint64_t before = (uint64_t)word[1];
+
+    if (before == LAWN_STORE_SLOTS_NONE) {
+        slots->free_number = next;
+    } else {
+        lawn_store_slots_word(slots, before)[0] = (uintptr_t)(next << 1 | 1);
+    }
+    lawn_store_slots_set_before(slots, next, before);
+}
+
+/* Puts a number into that list; and forgets a few of the last numbers if they
+ * are free, so that in the long run there are no more than slabs once were. */
+static void
+lawn_store_slots_free_number(struct lawn_store_slots *slots, uint64_t number)
+{
+    uintptr_t *word = lawn_store_slots_word(slots, number);
+    unsigned i;
+
+    word[0] = (uintptr_t)(slots->free_number << 1 | 1);
+    word[1] = (uintptr_t)LAWN_STORE_SLOTS_NONE;
+    lawn_store_slots_set_before(slots, slots->free_number, number);
+    slots->free_number = number;
+    for (i = 0; i < LAWN_STORE_SLOTS_FORGET && slots->slabs.count > 0; i++) {
+        uint64_t last = lawn_store_slots_numbers(slots) - 1;
+
+        if (!lawn_store_slots_free(*lawn_store_slots_word(slots, last))) {
+            break;
+        }
+        lawn_store_slots_use_number(slots, last);
+        lawn_store_pointers_drop(&slots->slabs, slots->memory);
+        lawn_store_pointers_drop(&slots->slabs, slots->memory);
+    }
+}
+
+/* A number that is in use from now on, a free or a new one. False: no memory. */
+static bool
+lawn_store_slots_number(struct lawn_store_slots *slots, uint64_t *number)
+{
+    if (slots->free_number != LAWN_STORE_SLOTS_NONE) {
+        *number = slots->free_number;
+        lawn_store_slots_use_number(slots, *number);
+        return true;
+    }
+    *number = lawn_store_slots_numbers(slots);
+    /* A pair is never in two pieces: the second word needs no memory. */
+    return lawn_store_pointers_add(&slots->slabs, slots->memory, 0) &&
+           lawn_store_pointers_add(&slots->slabs, slots->memory, 0);
 }
 
 static void
@@ -139,40 +217,72 @@ lawn_store_slots_leave(struct lawn_store_slab *slab)
     slab->prev->next = slab->next;
 }
 
-/* A slab of its own for one slot, or one more of its size. */
+/* Gives back a slab that holds nothing. */
+LAWN_STORE_NOINLINE static void
+lawn_store_slots_remove(struct lawn_store_slots *slots,
+                        struct lawn_store_slab *slab)
+{
+    lawn_store_slots_leave(slab);
+    slab->size->slots -= slab->slots;
+    slots->live--;
+    lawn_store_slots_free_number(slots, slab->number);
+    LAWN_STORE_SLOTS_SHOW((char *)slab + slab->first,
+                          (size_t)slab->slots * slab->slot);
+    lawn_store_memory_give(slots->memory, slab->block, slab->bytes);
+}
+
+static void
+lawn_store_slots_drop_spare(struct lawn_store_slots *slots)
+{
+    if (slots->spare != NULL) {
+        lawn_store_slots_remove(slots, slots->spare);
+        slots->spare = NULL;
+    }
+}
+
+void *
+lawn_store_slots_block(struct lawn_store_slots *slots, size_t size)
+{
+    void *block = lawn_store_memory_take(slots->memory, size);
+
+    if (LAWN_STORE_UNLIKELY(block == NULL) && slots->spare != NULL) {
+        lawn_store_slots_drop_spare(slots);
+        block = lawn_store_memory_take(slots->memory, size);
+    }
+    return block;
+}
+
+/* One more slab of a size. NULL: no memory, and what was taken is given back,
+ * but the group. */
 LAWN_STORE_NOINLINE static struct lawn_store_slab *
 lawn_store_slots_add(struct lawn_store_slots *slots, unsigned group,
                      struct lawn_store_size *size, uint32_t slot)
 {
-    bool own = slot > LAWN_STORE_SLOTS_MAX;
-    uint32_t most = own ? 1 : lawn_store_slots_most(slot);
-    uint32_t many = size->slots < most ? (uint32_t)size->slots : most;
+    uint32_t most = lawn_store_slots_most(slot);
+    uint64_t wanted = 3 * size->slots + LAWN_STORE_SLOTS_LEAST;
+    uint32_t many = wanted < most ? (uint32_t)wanted : most;
+    size_t head = lawn_store_slots_head(many, slot);
+    size_t bytes = head + (size_t)many * slot;
     size_t colour = 0;
-    size_t head;
-    size_t bytes;
+    uint64_t number;
     char *block;
     struct lawn_store_slab *slab;
 
-    if (!own && many < LAWN_STORE_SLOTS_LEAST) {
-        many = LAWN_STORE_SLOTS_LEAST;
+    if (!lawn_store_slots_number(slots, &number)) {
+        return NULL;
     }
-    many = many > 0 ? many : 1;
-    head = lawn_store_slots_head(many, slot);
-    bytes = head + (size_t)many * slot;
-    if (!own && many == most) {
+    if (many == most && slot <= LAWN_STORE_SLOTS_MAX) {
         bytes = LAWN_STORE_BLOCK;
-        colour =
-            slots->slabs.count * LAWN_STORE_LINE % LAWN_STORE_SLOTS_COLOURS;
+        colour = number * LAWN_STORE_LINE % LAWN_STORE_SLOTS_COLOURS;
     }
     block = (char *)lawn_store_memory_take(slots->memory, bytes);
     if (block == NULL) {
+        lawn_store_slots_free_number(slots, number);
         return NULL;
     }
     slab = (struct lawn_store_slab *)(void *)(block + colour);
-    if (!lawn_store_slots_number(slots, slab)) {
-        lawn_store_memory_give(slots->memory, block, bytes);
-        return NULL;
-    }
+    *lawn_store_slots_word(slots, number) = (uintptr_t)slab;
+    slab->number = number;
     slab->block = block;
     slab->group = group;
     slab->size = size;
@@ -188,27 +298,24 @@ lawn_store_slots_add(struct lawn_store_slots *slots, unsigned group,
         slab->taken[many / 64] = ~UINT64_C(0) << many % 64;
     }
     size->slots += many;
+    slots->live++;
     LAWN_STORE_SLOTS_HIDE((char *)slab + head, (size_t)many * slot);
     lawn_store_slots_enter(slab);
     return slab;
 }
 
-LAWN_STORE_NOINLINE static void
-lawn_store_slots_remove(struct lawn_store_slots *slots,
-                        struct lawn_store_slab *slab)
+/* The sizes of a group, which may be new. NULL: no memory. */
+LAWN_STORE_NOINLINE static struct lawn_store_size *
+lawn_store_slots_new_group(struct lawn_store_slots *slots, unsigned group)
 {
-    lawn_store_slots_leave(slab);
-    slab->size->slots -= slab->slots;
-    if (slab->number == slots->slabs.count - 1) {
-        lawn_store_pointers_drop(&slots->slabs, slots->memory);
-    } else {
-        *lawn_store_pointers_at(&slots->slabs, slab->number) =
-            (uintptr_t)(slots->free_number << 1 | 1);
-        slots->free_number = slab->number;
+    size_t bytes = LAWN_STORE_SLOTS_SIZES * sizeof(struct lawn_store_size);
+    void *sizes = lawn_store_slots_block(slots, bytes);
+
+    if (sizes != NULL) {
+        memset(sizes, 0, bytes);
+        slots->group[group] = (struct lawn_store_size *)sizes;
     }
-    LAWN_STORE_SLOTS_SHOW((char *)slab + slab->first,
-                          (size_t)slab->slots * slab->slot);
-    lawn_store_memory_give(slots->memory, slab->block, slab->bytes);
+    return (struct lawn_store_size *)sizes;
 }
 
 void *
@@ -216,18 +323,32 @@ lawn_store_slots_take(struct lawn_store_slots *slots, unsigned group,
                       size_t size, uint16_t *place)
 {
     uint32_t slot;
-    struct lawn_store_size *of =
-        &slots->size[group][lawn_store_slots_size(size, &slot)];
-    struct lawn_store_slab *slab = of->room;
+    unsigned index = lawn_store_slots_size(size, &slot);
+    struct lawn_store_size *sizes = slots->group[group];
+    struct lawn_store_slab *slab;
     uint32_t word;
     uint32_t number;
     uint32_t offset;
 
-    if (slab == NULL) {
-        slab = lawn_store_slots_add(slots, group, of, slot);
+    if (LAWN_STORE_UNLIKELY(sizes == NULL)) {
+        sizes = lawn_store_slots_new_group(slots, group);
+        if (sizes == NULL) {
+            return NULL;
+        }
+    }
+    slab = sizes[index].room;
+    if (LAWN_STORE_UNLIKELY(slab == NULL)) {
+        slab = lawn_store_slots_add(slots, group, &sizes[index], slot);
+        if (slab == NULL && slots->spare != NULL) {
+            lawn_store_slots_drop_spare(slots);
+            slab = lawn_store_slots_add(slots, group, &sizes[index], slot);
+        }
         if (slab == NULL) {
             return NULL;
         }
+    }
+    if (LAWN_STORE_UNLIKELY(slab == slots->spare)) {
+        slots->spare = NULL;
     }
     word = slab->full_words;
     while (slab->taken[word] == ~UINT64_C(0)) {
@@ -244,18 +365,6 @@ lawn_store_slots_take(struct lawn_store_slots *slots, unsigned group,
     *place = (uint16_t)(offset / 8);
     LAWN_STORE_SLOTS_SHOW((char *)slab + offset, slab->slot);
     return (char *)slab + offset;
-}
-
-static struct lawn_store_slab *
-lawn_store_slots_slab(const void *slot, uint16_t place)
-{
-    return (struct lawn_store_slab *)((uintptr_t)slot - (uintptr_t)place * 8);
-}
-
-size_t
-lawn_store_slots_room(const void *slot, uint16_t place)
-{
-    return lawn_store_slots_slab(slot, place)->slot;
 }
 
 void
@@ -279,17 +388,10 @@ lawn_store_slots_give(struct lawn_store_slots *slots, void *slot,
     if (slab->live-- == slab->slots) {
         lawn_store_slots_enter(slab);
     }
-    if (slab->live == 0 &&
-        (slab->next != slab || slab->slot > LAWN_STORE_SLOTS_MAX)) {
-        lawn_store_slots_remove(slots, slab);
+    if (LAWN_STORE_UNLIKELY(slab->live == 0)) {
+        lawn_store_slots_drop_spare(slots);
+        slots->spare = slab;
     }
-}
-
-/* Whether a number is free. */
-static bool
-lawn_store_slots_free(uintptr_t word)
-{
-    return (word & 1) != 0;
 }
 
 void *
@@ -298,12 +400,12 @@ lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
     uint64_t number = *cursor >> 16;
     uint32_t slot = (uint32_t)(*cursor & 0xffff);
 
-    for (; number < slots->slabs.count; number++) {
-        uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
+    for (; number < lawn_store_slots_numbers(slots); number++) {
+        uintptr_t word = *lawn_store_slots_word(slots, number);
         struct lawn_store_slab *slab = (struct lawn_store_slab *)word;
 
         if (lawn_store_slots_free(word) ||
-            slab->group == LAWN_STORE_GROUP_BUCKETS) {
+            slab->group < LAWN_STORE_GROUP_RECORDS) {
             slot = 0;
             continue;
         }
@@ -329,24 +431,27 @@ lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
 void
 lawn_store_slots_trim(struct lawn_store_slots *slots)
 {
-    uint64_t left = 0;
     unsigned group;
-    unsigned i;
 
+    lawn_store_slots_drop_spare(slots);
     for (group = 0; group < LAWN_STORE_GROUPS; group++) {
-        for (i = 0; i <= LAWN_STORE_SLOTS_SIZES; i++) {
-            struct lawn_store_slab *slab = slots->size[group][i].room;
+        struct lawn_store_size *sizes = slots->group[group];
+        uint64_t left = 0;
+        unsigned i;
 
-            if (slab != NULL && slab->live == 0) {
-                lawn_store_slots_remove(slots, slab);
-            }
-            left += slots->size[group][i].slots;
+        for (i = 0; sizes != NULL && i < LAWN_STORE_SLOTS_SIZES; i++) {
+            left += sizes[i].slots;
+        }
+        if (sizes != NULL && left == 0) {
+            lawn_store_memory_give(slots->memory, sizes,
+                                   LAWN_STORE_SLOTS_SIZES * sizeof *sizes);
+            slots->group[group] = NULL;
         }
     }
     /* If all numbers are free, they are forgotten. */
-    while (left == 0 && slots->slabs.count > 0) {
+    if (slots->live == 0) {
+        lawn_store_pointers_clear(&slots->slabs, slots->memory);
         slots->free_number = LAWN_STORE_SLOTS_NONE;
-        lawn_store_pointers_drop(&slots->slabs, slots->memory);
     }
 }
 
@@ -387,24 +492,83 @@ lawn_store_slots_check_slab(const struct lawn_store_slab *slab, uint64_t number,
     return true;
 }
 
+/* The list of free numbers. */
+static bool
+lawn_store_slots_check_numbers(const struct lawn_store_slots *slots,
+                               uint64_t free_numbers, FILE *out)
+{
+    uint64_t number = slots->free_number;
+    uint64_t before = LAWN_STORE_SLOTS_NONE;
+
+    for (; number != LAWN_STORE_SLOTS_NONE; free_numbers--) {
+        const uintptr_t *word;
+
+        if (free_numbers == 0 || number >= lawn_store_slots_numbers(slots)) {
+            return lawn_store_slots_wrong(out, "no free number", number);
+        }
+        word = lawn_store_slots_word(slots, number);
+        if (!lawn_store_slots_free(word[0]) || word[1] != before) {
+            return lawn_store_slots_wrong(out, "not free as listed", number);
+        }
+        before = number;
+        number = (uint64_t)word[0] >> 1;
+    }
+    return free_numbers == 0 ||
+           lawn_store_slots_wrong(out, "free, but not listed", free_numbers);
+}
+
+/* What the sizes of all groups say that there is; adds up their memory. */
+static uint64_t
+lawn_store_slots_check_groups(const struct lawn_store_slots *slots,
+                              size_t *bytes)
+{
+    uint64_t all = 0;
+    unsigned group;
+    unsigned i;
+
+    for (group = 0; group < LAWN_STORE_GROUPS; group++) {
+        const struct lawn_store_size *sizes = slots->group[group];
+
+        if (sizes != NULL) {
+            *bytes += lawn_store_memory_cost(
+                slots->memory, LAWN_STORE_SLOTS_SIZES * sizeof *sizes);
+            for (i = 0; i < LAWN_STORE_SLOTS_SIZES; i++) {
+                all += sizes[i].slots;
+            }
+        }
+    }
+    return all;
+}
+
 bool
 lawn_store_slots_check(const struct lawn_store_slots *slots, size_t *bytes,
                        FILE *out)
 {
+    uint64_t all = lawn_store_slots_check_groups(slots, bytes);
+    uint64_t free_numbers = 0;
     uint64_t number;
 
-    for (number = 0; number < slots->slabs.count; number++) {
-        uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
+    for (number = 0; number < lawn_store_slots_numbers(slots); number++) {
+        uintptr_t word = *lawn_store_slots_word(slots, number);
         const struct lawn_store_slab *slab =
             (const struct lawn_store_slab *)word;
 
         if (lawn_store_slots_free(word)) {
+            free_numbers++;
             continue;
         }
         if (!lawn_store_slots_check_slab(slab, number, out)) {
             return false;
         }
+        if (slab->live == 0 && slab != slots->spare) {
+            return lawn_store_slots_wrong(out, "holds nothing, and is kept",
+                                          number);
+        }
         *bytes += lawn_store_memory_cost(slots->memory, slab->bytes);
+        all -= slab->slots;
     }
-    return true;
+    if (all != 0) {
+        return lawn_store_slots_wrong(out, "slots miscounted, by so many", all);
+    }
+    return lawn_store_slots_check_numbers(slots, free_numbers, out);
 }

@@ -61,6 +61,7 @@ lawn_store_new(const struct lawn_store_options *options)
     memory.release = options->lawn.release;
     memory.context = options->lawn.context;
     memory.kept = NULL;
+    memory.kept_bytes = 0;
     store = (struct lawn_store *)lawn_store_memory_take(&memory, sizeof *store);
     if (store == NULL) {
         errno = ENOMEM;
@@ -110,25 +111,60 @@ lawn_store_free(struct lawn_store *store)
     LAWN_STORE_EXPECT(memory.bytes == 0, "[J5] memory was lost");
 }
 
-/* A block with a copy of a payload that stands outside. */
-static void *
-lawn_store_take_outside(struct lawn_store *store, const void *payload,
-                        size_t size)
+/* What a payload that stands outside takes: a slot of so many bytes, or a block
+ * of that size. */
+static size_t
+lawn_store_outside_size(size_t size)
 {
-    void *block = lawn_store_memory_take(&store->memory, size);
+    size += LAWN_STORE_OUTSIDE_HEAD;
+    return size <= LAWN_STORE_SLOTS_MAX ? lawn_store_slots_room(size) : size;
+}
 
-    if (block != NULL) {
-        memcpy(block, payload, size);
-        store->outside += lawn_store_memory_cost(&store->memory, size);
+/* A copy of a payload, to stand outside a record of that TTL. NULL: no memory.
+ */
+static unsigned char *
+lawn_store_take_outside(struct lawn_store *store, uint64_t ttl,
+                        const void *payload, size_t size)
+{
+    size_t whole = lawn_store_outside_size(size);
+    uint16_t place = 0;
+    unsigned char *at;
+
+    if (whole <= LAWN_STORE_SLOTS_MAX) {
+        at = (unsigned char *)lawn_store_slots_take(
+            &store->slots,
+            LAWN_STORE_GROUP_PAYLOADS + lawn_store_slots_group(ttl), whole,
+            &place);
+    } else {
+        at = (unsigned char *)lawn_store_slots_block(&store->slots, whole);
+        if (at != NULL) {
+            store->outside += lawn_store_memory_cost(&store->memory, whole);
+        }
     }
-    return block;
+    if (at == NULL) {
+        return NULL;
+    }
+    memcpy(at, &place, sizeof place);
+    at += LAWN_STORE_OUTSIDE_HEAD;
+    memcpy(at, payload, size);
+    return at;
 }
 
 static void
-lawn_store_give_outside(struct lawn_store *store, void *block, size_t size)
+lawn_store_give_outside(struct lawn_store *store, unsigned char *payload,
+                        size_t size)
 {
-    lawn_store_memory_give(&store->memory, block, size);
-    store->outside -= lawn_store_memory_cost(&store->memory, size);
+    size_t whole = lawn_store_outside_size(size);
+    uint16_t place;
+
+    payload -= LAWN_STORE_OUTSIDE_HEAD;
+    memcpy(&place, payload, sizeof place);
+    if (whole <= LAWN_STORE_SLOTS_MAX) {
+        lawn_store_slots_give(&store->slots, payload, place);
+    } else {
+        lawn_store_memory_give(&store->memory, payload, whole);
+        store->outside -= lawn_store_memory_cost(&store->memory, whole);
+    }
 }
 
 void
@@ -147,14 +183,15 @@ lawn_store_make(struct lawn_store *store, const void *id, size_t id_size,
                 uint64_t ttl, const void *payload, size_t size)
 {
     size_t at = lawn_store_record_payload_at(id_size);
-    bool outside = at + size > LAWN_STORE_SLOTS_MAX && size > sizeof(void *);
+    bool outside = at + size > LAWN_STORE_INSIDE_MAX && size > sizeof(void *);
     size_t inside = size > sizeof(void *) && !outside ? size : sizeof(void *);
-    void *block = NULL;
+    unsigned char *elsewhere;
     struct lawn_store_record *record;
     uint16_t place;
 
     record = (struct lawn_store_record *)lawn_store_slots_take(
-        &store->slots, lawn_store_slots_group(ttl), at + inside, &place);
+        &store->slots, LAWN_STORE_GROUP_RECORDS + lawn_store_slots_group(ttl),
+        at + inside, &place);
     if (record == NULL) {
         return NULL;
     }
@@ -163,14 +200,14 @@ lawn_store_make(struct lawn_store *store, const void *id, size_t id_size,
     record->payload = (uint32_t)size;
     record->id_size = (uint16_t)id_size;
     if (outside) {
-        block = lawn_store_take_outside(store, payload, size);
-        if (block == NULL) {
+        elsewhere = lawn_store_take_outside(store, ttl, payload, size);
+        if (elsewhere == NULL) {
             lawn_store_discard(store, record);
             return NULL;
         }
         record->payload |= LAWN_STORE_OUTSIDE;
-        payload = &block;
-        size = sizeof block;
+        payload = &elsewhere;
+        size = sizeof elsewhere;
     }
     if (id_size != 0) {
         memcpy(record->id, id, id_size);
@@ -181,6 +218,16 @@ lawn_store_make(struct lawn_store *store, const void *id, size_t id_size,
     return record;
 }
 
+/* How large a payload the slot of a record has room for. */
+static size_t
+lawn_store_inside_room(const struct lawn_store_record *record)
+{
+    const struct lawn_store_slab *slab =
+        lawn_store_slots_slab(record, record->place);
+
+    return slab->slot - lawn_store_record_payload_at(record->id_size);
+}
+
 /* Another payload, which may be part of the one that is there. 0 or an error:
  * nothing changed. */
 static int
@@ -189,25 +236,34 @@ lawn_store_change(struct lawn_store *store, struct lawn_store_record *record,
 {
     uint32_t flags = record->payload & ~LAWN_STORE_SIZE_MASK;
     unsigned char *inside = lawn_store_record_inside(record);
-    size_t room = lawn_store_slots_room(record, record->place) -
-                  lawn_store_record_payload_at(record->id_size);
     size_t old_size = lawn_store_record_size(record);
-    void *old = (flags & LAWN_STORE_OUTSIDE) != 0
-                    ? lawn_store_record_outside(record)
-                    : NULL;
+    size_t bytes = store->memory.bytes;
+    unsigned char *old = (flags & LAWN_STORE_OUTSIDE) != 0
+                             ? lawn_store_record_outside(record)
+                             : NULL;
 
-    flags &= ~LAWN_STORE_OUTSIDE;
-    if (size <= room) {
+    if (size <= lawn_store_inside_room(record)) {
         if (size != 0) {
             memmove(inside, payload, size);
         }
+        flags &= ~LAWN_STORE_OUTSIDE;
+    } else if (old != NULL && lawn_store_outside_size(size) ==
+                                  lawn_store_outside_size(old_size)) {
+        memmove(old, payload, size);
+        old = NULL;
     } else {
-        void *block = lawn_store_take_outside(store, payload, size);
+        unsigned char *elsewhere =
+            lawn_store_take_outside(store, record->ttl, payload, size);
 
-        if (block == NULL) {
-            return store->memory.error;
+        if (elsewhere == NULL) {
+            int error = store->memory.error;
+
+            if (store->memory.bytes > bytes) {
+                lawn_store_slots_trim(&store->slots);
+            }
+            return error;
         }
-        memcpy(inside, &block, sizeof block);
+        memcpy(inside, &elsewhere, sizeof elsewhere);
         flags |= LAWN_STORE_OUTSIDE;
     }
     if (old != NULL) {
@@ -489,10 +545,9 @@ lawn_store_restore(struct lawn_store *store,
     uint64_t deadline = timer->deadline;
     int error = 0;
 
-    if (timer->id_size > LAWN_STORE_ID_MAX ||
-        timer->payload_size > LAWN_STORE_PAYLOAD_MAX) {
-        return -EINVAL;
-    }
+    LAWN_STORE_EXPECT(timer->id_size <= LAWN_STORE_ID_MAX &&
+                          timer->payload_size <= LAWN_STORE_PAYLOAD_MAX,
+                      "a timer is restored that no store has saved");
     hash = lawn_store_table_hash(&store->table, timer->id, timer->id_size);
     if (lawn_store_table_find(&store->table, hash, timer->id, timer->id_size) !=
         NULL) {

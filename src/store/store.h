@@ -14,7 +14,7 @@
  *   [J3] no id is in the table twice; each record is in the bucket that its
  *        hash determines, with its tag; chained buckets are filled in order
  *   [J4] due[] is in the order of deadlines, none of which lies after the
- *        lawn's clock or a deadline on the lawn; outside all mows it is empty
+ *        lawn's clock; outside all mows it is empty
  *   [J5] memory.bytes is what all parts take
  * lawn_store_check() walks them all.
  */
@@ -68,8 +68,8 @@ bool lawn_store_each(const struct lawn_store *store, lawn_store_visit_fn *visit,
  * have passed. */
 void lawn_store_restore_begin(struct lawn_store *store, uint64_t first);
 
-/* Adds a timer as it was, copied. 0; -EEXIST if the id is there; -EINVAL,
- * -ENOMEM, -ENOSPC. */
+/* Adds a timer as it was, copied. 0; -EEXIST if the id is there; -ENOMEM,
+ * -ENOSPC. */
 int lawn_store_restore(struct lawn_store *store,
                        const struct lawn_store_timer *timer, bool on_blade);
 

@@ -24,7 +24,7 @@ lawn_store_is_due(const struct lawn_store *store,
     return false;
 }
 
-/* One record; adds up what stands outside. */
+/* One record; adds up what stands outside in blocks. */
 static bool
 lawn_store_check_record(const struct lawn_store *store,
                         const struct lawn_store_record *record, size_t *outside,
@@ -32,9 +32,12 @@ lawn_store_check_record(const struct lawn_store *store,
 {
     bool due = (record->payload & LAWN_STORE_DUE) != 0;
 
-    if ((record->payload & LAWN_STORE_OUTSIDE) != 0) {
+    if ((record->payload & LAWN_STORE_OUTSIDE) != 0 &&
+        lawn_store_record_size(record) + LAWN_STORE_OUTSIDE_HEAD >
+            LAWN_STORE_SLOTS_MAX) {
         *outside += lawn_store_memory_cost(&store->memory,
-                                           lawn_store_record_size(record));
+                                           lawn_store_record_size(record) +
+                                               LAWN_STORE_OUTSIDE_HEAD);
     }
     if ((record->payload & LAWN_STORE_GONE) != 0) {
         return !lawn_pending(&record->timer) ||
@@ -97,7 +100,8 @@ lawn_store_check(const struct lawn_store *store, FILE *out)
     uint64_t cursor = 0;
     uint64_t records = 0;
     size_t outside = 0;
-    size_t bytes = lawn_store_memory_cost(&store->memory, sizeof *store) +
+    size_t bytes = store->memory.kept_bytes +
+                   lawn_store_memory_cost(&store->memory, sizeof *store) +
                    lawn_store_memory_cost(&store->memory, store->place_size) +
                    lawn_store_check_pieces(store, &store->slots.slabs) +
                    lawn_store_check_pieces(store, &store->table.segments);

@@ -18,25 +18,36 @@ _Static_assert(sizeof(void *) != 8 ||
                    sizeof(struct lawn_store_bucket) == LAWN_STORE_LINE,
                "a bucket is a cache line");
 
+/* A new bucket to chain. NULL: no memory. */
+static struct lawn_store_bucket *
+lawn_store_table_new_bucket(struct lawn_store_table *table)
+{
+    uint16_t place;
+    struct lawn_store_bucket *bucket =
+        (struct lawn_store_bucket *)lawn_store_slots_take(
+            table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof *bucket, &place);
+
+    if (bucket != NULL) {
+        bucket->place = place;
+    }
+    return bucket;
+}
+
 /* A bucket to chain: a spare one, or a new one. NULL: no memory. */
 static struct lawn_store_bucket *
 lawn_store_table_extra(struct lawn_store_table *table)
 {
     struct lawn_store_bucket *bucket = table->spare;
-    uint16_t place;
 
     if (bucket != NULL) {
         table->spare = (struct lawn_store_bucket *)bucket->entry[0];
     } else {
-        bucket = (struct lawn_store_bucket *)lawn_store_slots_take(
-            table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof *bucket, &place);
-        if (bucket == NULL) {
-            return NULL;
-        }
-        bucket->place = place;
+        bucket = lawn_store_table_new_bucket(table);
     }
-    bucket->used = 0;
-    bucket->chained = false;
+    if (bucket != NULL) {
+        bucket->used = 0;
+        bucket->chained = false;
+    }
     return bucket;
 }
 
@@ -98,24 +109,18 @@ lawn_store_table_drop(struct lawn_store_table *table,
     }
 }
 
-/* Sees to it that there are so many spare buckets; or gives all of them
- * back. */
+/* Sees to it that there are so many spare buckets more. False: no memory. */
 static bool
 lawn_store_table_spare(struct lawn_store_table *table, uint64_t wanted)
 {
-    while (wanted > 0) {
-        uint16_t place;
-        struct lawn_store_bucket *bucket =
-            (struct lawn_store_bucket *)lawn_store_slots_take(
-                table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof *bucket, &place);
+    for (; wanted > 0; wanted--) {
+        struct lawn_store_bucket *bucket = lawn_store_table_new_bucket(table);
 
         if (bucket == NULL) {
             return false;
         }
-        bucket->place = place;
         bucket->entry[0] = table->spare;
         table->spare = bucket;
-        wanted--;
     }
     return true;
 }
@@ -158,7 +163,7 @@ lawn_store_table_resize_first(struct lawn_store_table *table, uint64_t room)
 {
     uintptr_t *at = lawn_store_pointers_at(&table->segments, 0);
     size_t size = sizeof(struct lawn_store_bucket);
-    void *segment = lawn_store_memory_take(table->memory, room * size);
+    void *segment = lawn_store_slots_block(table->slots, room * size);
 
     if (segment == NULL) {
         return false;
@@ -183,7 +188,7 @@ lawn_store_table_extend(struct lawn_store_table *table)
     if (table->buckets % LAWN_STORE_TABLE_SEGMENT != 0) {
         return true;
     }
-    segment = lawn_store_memory_take(table->memory, LAWN_STORE_BLOCK);
+    segment = lawn_store_slots_block(table->slots, LAWN_STORE_BLOCK);
     if (segment == NULL) {
         return false;
     }
@@ -467,10 +472,12 @@ lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
     uint64_t least = records / LAWN_STORE_TABLE_MOST * LAWN_STORE_TABLE_PER +
                      LAWN_STORE_TABLE_PER;
 
-    /* What can never be had is not to be tried, bucket by bucket. */
-    if (least > table->memory->max / sizeof(struct lawn_store_bucket)) {
-        table->memory->error =
-            table->memory->max == SIZE_MAX ? -ENOMEM : -ENOSPC;
+    uint64_t most = SIZE_MAX / sizeof(struct lawn_store_bucket);
+    uint64_t more = least > before ? least - before : 0;
+
+    if (more > 0 && !lawn_store_memory_probe(
+                        table->memory, (size_t)(more < most ? more : most) *
+                                           sizeof(struct lawn_store_bucket))) {
         return false;
     }
     while (table->buckets < least) {

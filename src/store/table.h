@@ -10,7 +10,7 @@
  * records whose hash says n rather than that. It shrinks the same way
  * backwards. So no call does more than one bucket's work, at any size; there is
  * no second table, and no moment when all is copied. Buckets stand in segments
- * of 64 KiB, the first of which is smaller as long as it is the only one.
+ * of 64 KiB; only the first is copied, as it grows to that size.
  *
  * What finds is inline: how many calls can wait for memory at a time depends on
  * how few instructions each takes.

@@ -132,6 +132,12 @@ another_number(struct patient *p, bool mend)
 }
 
 static void
+slots_miscounted(struct patient *p, bool mend)
+{
+    p->slab->size->slots += mend ? UINT64_MAX : 1;
+}
+
+static void
 unlisted_before(struct patient *p, bool mend)
 {
     p->slab->prev = mend ? p->slab : p->other;
@@ -217,7 +223,7 @@ static struct lawn_store_slab *
 slab_number(const struct patient *p, uint64_t number)
 {
     return (struct lawn_store_slab *)*lawn_store_pointers_at(
-        &p->t.store->slots.slabs, number);
+        &p->t.store->slots.slabs, 2 * number);
 }
 
 /* With this seed, a and b stand in buckets of their own. */
@@ -261,6 +267,7 @@ TEST(a_check_of_a_store_names_what_is_broken)
         {full_word, "a full word is not"},
         {live_miscounted, "live slots miscounted"},
         {another_number, "has another number"},
+        {slots_miscounted, "slots miscounted, by so many"},
         {unlisted_before, "has room, but is not listed"},
         {unlisted_after, "has room, but is not listed"},
         {overfull, "is not filled in order"},
@@ -324,4 +331,47 @@ TEST(a_check_of_a_store_sees_due_timers_out_of_order)
     store->mows = 0;
     lawn_store_clear(store);
     trial_end(&p.t);
+}
+
+/* A store with a slab that holds nothing, and the free number of another. */
+TEST(a_check_of_a_store_sees_numbers_of_slabs_that_are_lost)
+{
+    static char large[4][1300];
+    static const size_t sizes[] = {100, 500, 900, 1300};
+    struct trial t;
+    struct lawn_store_slots *slots;
+    uintptr_t *word;
+    uint64_t number;
+    size_t i;
+
+    trial_begin(&t, &(struct lawn_store_options){.seed = {SEED, SEED}});
+    slots = &t.store->slots;
+    for (i = 0; i < COUNT(sizes); i++) {
+        CHECK_EQ(
+            lawn_store_start(t.store, &i, sizeof i, 10, large[i], sizes[i], 0),
+            0);
+    }
+    for (i = 1; i < 3; i++) {
+        CHECK(lawn_store_stop(t.store, &i, sizeof i));
+    }
+    CHECK(lawn_store_check(t.store, stdout));
+    CHECK(slots->spare != NULL);
+    number = slots->free_number;
+    word = lawn_store_pointers_at(&slots->slabs, 2 * number);
+
+    slots->free_number = 0; /* which is not free */
+    CHECK(!lawn_store_check(t.store, NULL));
+    slots->free_number = 1000;
+    CHECK(!lawn_store_check(t.store, NULL));
+    slots->free_number = UINTPTR_MAX >> 1; /* none */
+    CHECK(!lawn_store_check(t.store, NULL));
+    slots->free_number = number;
+    word[1] ^= 1;
+    CHECK(!lawn_store_check(t.store, NULL));
+    word[1] ^= 1;
+    slots->spare = NULL;
+    CHECK(!lawn_store_check(t.store, NULL));
+    slots->spare =
+        (struct lawn_store_slab *)*lawn_store_pointers_at(&slots->slabs, 2 * 2);
+    trial_end(&t);
 }
