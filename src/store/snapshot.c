@@ -441,23 +441,23 @@ lawn_store_snapshot_fetch(struct lawn_store_loading *loading)
         const unsigned char *record = loading->content + loading->ahead;
         size_t left = loading->end - loading->ahead;
         size_t id_size;
-        size_t size;
+        uint64_t size; /* three such numbers may be more than a size_t */
 
         if (left < LAWN_STORE_SNAPSHOT_RECORD) {
             return;
         }
         id_size = (size_t)lawn_store_snapshot_get(
             record + LAWN_STORE_SNAPSHOT_AT_ID_SIZE, 2);
-        size = LAWN_STORE_SNAPSHOT_RECORD + id_size +
-               (size_t)lawn_store_snapshot_get(
-                   record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4);
+        size = lawn_store_snapshot_get(
+                   record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4) +
+               id_size + LAWN_STORE_SNAPSHOT_RECORD;
         if (left < size) {
             return;
         }
         lawn_store_table_prefetch(
             table, lawn_store_table_hash(
                        table, record + LAWN_STORE_SNAPSHOT_RECORD, id_size));
-        loading->ahead += size;
+        loading->ahead += (size_t)size;
         loading->fetched++;
     }
 }

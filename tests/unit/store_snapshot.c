@@ -540,6 +540,35 @@ TEST(a_record_that_the_end_cuts_is_nonsense)
     tape_free(&stream);
 }
 
+/* With 24 for the record itself, the sizes are 24 + 4 GiB, or near that: where a
+ * size_t has 32 bits, they must not seem to lie in the block. */
+TEST(sizes_whose_sum_is_beyond_4_gib_are_nonsense)
+{
+    static const struct {
+        uint32_t payload;
+        uint16_t id;
+    } sizes[] = {
+        {0u - 65535u, 65535}, {0u - 65535u - 24u, 65535}, {UINT32_MAX, 65535},
+        {UINT32_MAX, 1},      {UINT32_MAX - 23u, 0},
+    };
+    static char payload[30000];
+    size_t i;
+
+    memset(payload, 'x', sizeof payload - 1);
+    for (i = 0; i < COUNT(sizes); i++) {
+        struct tape stream = {0};
+
+        tape_record(&stream, 5, 1, "one", payload, 0);
+        tape_put(&stream, 5, 8);
+        tape_put(&stream, 1, 8);
+        tape_put(&stream, sizes[i].payload, 4);
+        tape_put(&stream, sizes[i].id, 2);
+        tape_put(&stream, 0, 2);
+        CHECK_EQ(load_stream(&stream, 2, 5), LAWN_STORE_NONSENSE);
+        tape_free(&stream);
+    }
+}
+
 TEST(unknown_flags_of_the_whole_are_nonsense)
 {
     struct lawn_store *store = new_store(9);
