@@ -37,8 +37,8 @@ lawn_store_snapshot_take(struct lawn_store *store, size_t size)
     memory->max = SIZE_MAX;
     buffer = lawn_store_memory_take(memory, size);
     memory->max = max;
-    if (buffer != NULL && max != SIZE_MAX) {
-        memory->max += lawn_store_memory_cost(memory, size);
+    if (buffer != NULL) {
+        memory->bytes -= lawn_store_memory_cost(memory, size);
     }
     return (unsigned char *)buffer;
 }
@@ -50,9 +50,7 @@ lawn_store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
     struct lawn_store_memory *memory = &store->memory;
 
     if (buffer != NULL) {
-        if (memory->max != SIZE_MAX) {
-            memory->max -= lawn_store_memory_cost(memory, size);
-        }
+        memory->bytes += lawn_store_memory_cost(memory, size);
         lawn_store_memory_give(memory, buffer, size);
     }
 }

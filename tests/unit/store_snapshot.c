@@ -794,6 +794,71 @@ TEST(a_store_that_is_full_can_be_saved_and_loads_into_one_as_large)
     tape_free(&tape);
 }
 
+/* Saves and loads with limits that no sum with the size of a buffer fits into,
+ * or just so. */
+static void
+save_and_load_below_the_highest_limits(struct lawn_store *from,
+                                       struct lawn_store *to)
+{
+    /* What a block of the format takes, with and without an allocator. */
+    static const size_t below[] = {1,     64,    4096,  65548,
+                                   65611, 65612, 65613, 69632};
+    size_t i;
+
+    for (i = 0; i < COUNT(below); i++) {
+        struct tape tape = {0};
+
+        lawn_store_set_limits(from, 0, SIZE_MAX - below[i]);
+        lawn_store_set_limits(to, 0, SIZE_MAX - below[i]);
+        tape_save(&tape, from);
+        CHECK_EQ(tape_load(&tape, to), 0);
+        check_same(from, to);
+        /* With a limit, this is a matter of that. */
+        CHECK_EQ(lawn_store_reserve(from, UINT64_MAX), -ENOSPC);
+        CHECK_EQ(lawn_store_reserve(to, UINT64_MAX), -ENOSPC);
+        lawn_store_clear(to);
+        tape_free(&tape);
+    }
+    lawn_store_set_limits(to, 0, 0);
+    CHECK_EQ(lawn_store_reserve(to, UINT64_MAX), -ENOMEM);
+    lawn_store_free(from);
+    lawn_store_free(to);
+}
+
+TEST(the_highest_of_limits_outlast_a_save_and_a_load)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = new_store(0);
+
+    fill(store, 20, 1);
+    save_and_load_below_the_highest_limits(store, new_store(0));
+    store = meter_store(&meter, 0);
+    CHECK(store != NULL);
+    fill(store, 20, 1);
+    save_and_load_below_the_highest_limits(store, meter_store(&meter, 0));
+    CHECK_EQ(meter.live, 0);
+}
+
+/* A write that looks at the store. */
+static int
+look_and_write(const void *bytes, size_t size, void *arg)
+{
+    const struct lawn_store *store = (const struct lawn_store *)arg;
+
+    (void)bytes;
+    (void)size;
+    return lawn_store_check(store, stdout) ? 0 : -1;
+}
+
+TEST(a_store_may_be_checked_while_it_is_saved)
+{
+    struct lawn_store *store = new_store(0);
+
+    fill(store, 300, 1);
+    CHECK_EQ(lawn_store_save(store, look_and_write, store), 0);
+    lawn_store_free(store);
+}
+
 TEST(a_load_that_runs_out_of_memory_anywhere_changes_nothing)
 {
     struct meter meter = {0};
