@@ -10,7 +10,7 @@
  * its bytes arrive. O(timers and their bytes).
  *
  * The buffers do not count towards the limit of the store's memory: a store
- * that is full can be saved, and loads into one with the same limit.
+ * that is full can be saved.
  *
  * What would break it: a store that says another order in lawn_store_each()
  * than lawn_store_restore() needs; a read() or write() that changes the store.

@@ -769,7 +769,7 @@ TEST(a_load_beyond_a_limit_fails_and_changes_nothing)
     tape_free(&tape);
 }
 
-TEST(a_store_that_is_full_can_be_saved_and_loads_into_one_as_large)
+TEST(a_store_that_is_full_can_be_saved_and_loads_into_a_larger_one)
 {
     struct lawn_store *from = new_store(0);
     struct lawn_store *to = new_store(0);
