@@ -303,7 +303,7 @@ lawn_store_snapshot_read_header(struct lawn_store_loading *loading)
         (loading->count == 0) != (loading->first == LAWN_NEVER)) {
         return LAWN_STORE_NONSENSE;
     }
-    return 0;
+    return loading->count > loading->store->max_timers ? -ENOSPC : 0;
 }
 
 /* Reads the next block, when the one before is used up. */

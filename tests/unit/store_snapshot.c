@@ -753,6 +753,7 @@ TEST(a_load_beyond_a_limit_fails_and_changes_nothing)
     tape_save(&tape, from);
     lawn_store_set_limits(to, 1999, 0);
     CHECK_EQ(tape_load(&tape, to), -ENOSPC);
+    CHECK_EQ(tape.at, 40); /* the header says how many there are */
     check_unchanged(to, bytes, 9);
     lawn_store_set_limits(to, 2000, 0);
     CHECK_EQ(tape_load(&tape, to), 0);
