@@ -76,6 +76,9 @@ lawn_store_snapshot_write(struct lawn_store_saving *saving, size_t size)
     lawn_store_snapshot_put(saving->buffer + size, sum, 8);
     error = saving->write(saving->buffer, size + LAWN_STORE_SNAPSHOT_CHECKSUM,
                           saving->arg);
+    LAWN_STORE_EXPECT(error <= 0,
+                      "a write has returned more than 0: it is to write all "
+                      "bytes and return 0, or an error below 0");
     return error < 0 ? error : 0;
 }
 

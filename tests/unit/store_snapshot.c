@@ -724,6 +724,37 @@ TEST(an_error_of_write_ends_the_save_and_is_passed_on)
     tape_free(&tape);
 }
 
+/* As write(2) does. */
+static int
+tell_how_many(const void *bytes, size_t size, void *arg)
+{
+    (void)bytes;
+    (void)arg;
+    return (int)size;
+}
+
+#if defined NDEBUG
+TEST(a_write_that_returns_more_than_0_has_written_in_release_builds)
+{
+    struct lawn_store *store = new_store(0);
+
+    CHECK_EQ(lawn_store_save(store, tell_how_many, NULL), 0);
+    lawn_store_free(store);
+}
+#else
+static void
+save_to_a_write_that_tells_how_many(void)
+{
+    (void)lawn_store_save(new_store(0), tell_how_many, NULL);
+}
+
+TEST(a_write_that_returns_more_than_0_is_named)
+{
+    CHECK(kit_aborts_with(save_to_a_write_that_tells_how_many,
+                          "a write has returned more than 0"));
+}
+#endif
+
 TEST(an_error_of_read_ends_the_load_and_is_passed_on)
 {
     struct lawn_store *store = new_store(9);
