@@ -12,6 +12,7 @@
  * the umask decides, as with any new file.
  */
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
+#define _FILE_OFFSET_BITS 64    /* NOLINT(bugprone-reserved-identifier) */
 #include "snapshot.h"
 #include "store.h"
 
