@@ -260,7 +260,8 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * -ENOTEMPTY if there are timers; an enum lawn_store_error; -ENOMEM, -ENOSPC;
  * or what read returned. Unless 0, the store is as it was [S2]. O(timers and
  * their bytes). Takes memory O(what was read) meanwhile, whatever it claims;
- * buffers do not count towards the limit of the store. */
+ * buffers do not count towards the limit of the store. The timers may take
+ * somewhat more memory than in the store that was saved. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 

@@ -10,7 +10,7 @@
  * its bytes arrive. O(timers and their bytes).
  *
  * The buffers do not count towards the limit of the store's memory: a store
- * that is full can be saved, and loads into one with the same limit.
+ * that is full can be saved.
  *
  * What would break it: a store that says another order in lawn_store_each()
  * than lawn_store_restore() needs; a read() or write() that changes the store.
@@ -37,8 +37,8 @@ lawn_store_snapshot_take(struct lawn_store *store, size_t size)
     memory->max = SIZE_MAX;
     buffer = lawn_store_memory_take(memory, size);
     memory->max = max;
-    if (buffer != NULL && max != SIZE_MAX) {
-        memory->max += lawn_store_memory_cost(memory, size);
+    if (buffer != NULL) {
+        memory->bytes -= lawn_store_memory_cost(memory, size);
     }
     return (unsigned char *)buffer;
 }
@@ -50,9 +50,7 @@ lawn_store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
     struct lawn_store_memory *memory = &store->memory;
 
     if (buffer != NULL) {
-        if (memory->max != SIZE_MAX) {
-            memory->max -= lawn_store_memory_cost(memory, size);
-        }
+        memory->bytes += lawn_store_memory_cost(memory, size);
         lawn_store_memory_give(memory, buffer, size);
     }
 }
@@ -78,6 +76,9 @@ lawn_store_snapshot_write(struct lawn_store_saving *saving, size_t size)
     lawn_store_snapshot_put(saving->buffer + size, sum, 8);
     error = saving->write(saving->buffer, size + LAWN_STORE_SNAPSHOT_CHECKSUM,
                           saving->arg);
+    LAWN_STORE_EXPECT(error <= 0,
+                      "a write has returned more than 0: it is to write all "
+                      "bytes and return 0, or an error below 0");
     return error < 0 ? error : 0;
 }
 
@@ -305,7 +306,7 @@ lawn_store_snapshot_read_header(struct lawn_store_loading *loading)
         (loading->count == 0) != (loading->first == LAWN_NEVER)) {
         return LAWN_STORE_NONSENSE;
     }
-    return 0;
+    return loading->count > loading->store->max_timers ? -ENOSPC : 0;
 }
 
 /* Reads the next block, when the one before is used up. */
@@ -441,23 +442,23 @@ lawn_store_snapshot_fetch(struct lawn_store_loading *loading)
         const unsigned char *record = loading->content + loading->ahead;
         size_t left = loading->end - loading->ahead;
         size_t id_size;
-        size_t size;
+        uint64_t size; /* three such numbers may be more than a size_t */
 
         if (left < LAWN_STORE_SNAPSHOT_RECORD) {
             return;
         }
         id_size = (size_t)lawn_store_snapshot_get(
             record + LAWN_STORE_SNAPSHOT_AT_ID_SIZE, 2);
-        size = LAWN_STORE_SNAPSHOT_RECORD + id_size +
-               (size_t)lawn_store_snapshot_get(
-                   record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4);
+        size = lawn_store_snapshot_get(
+                   record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4) +
+               id_size + LAWN_STORE_SNAPSHOT_RECORD;
         if (left < size) {
             return;
         }
         lawn_store_table_prefetch(
             table, lawn_store_table_hash(
                        table, record + LAWN_STORE_SNAPSHOT_RECORD, id_size));
-        loading->ahead += size;
+        loading->ahead += (size_t)size;
         loading->fetched++;
     }
 }

@@ -101,8 +101,8 @@ lawn_store_snapshot_sum(struct lawn_store_snapshot_chain *chain,
 
 struct lawn_store;
 
-/* Buffers from the store's allocator that do not count towards its limit: it is
- * higher by what they cost while they are there. NULL: no memory. */
+/* Buffers from the store's allocator that are none of the store's memory: they
+ * are not counted while they are there, so no limit applies. NULL: no memory. */
 unsigned char *lawn_store_snapshot_take(struct lawn_store *store, size_t size);
 void lawn_store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
                               size_t size);

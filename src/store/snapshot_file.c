@@ -12,6 +12,7 @@
  * the umask decides, as with any new file.
  */
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
+#define _FILE_OFFSET_BITS 64    /* NOLINT(bugprone-reserved-identifier) */
 #include "snapshot.h"
 #include "store.h"
 
@@ -203,12 +204,17 @@ lawn_store_file_open(struct lawn_store_file *file, const char *path,
 int
 lawn_store_save_file(struct lawn_store *store, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    size_t size = strlen(path) + sizeof LAWN_STORE_FILE_SUFFIX;
     struct lawn_store_file file;
+    const char *slash;
+    size_t size;
     char *names;
     int error;
 
+    if (path == NULL) {
+        return -EFAULT;
+    }
+    slash = strrchr(path, '/');
+    size = strlen(path) + sizeof LAWN_STORE_FILE_SUFFIX;
     names = (char *)lawn_store_snapshot_take(store, size);
     if (names == NULL) {
         return -ENOMEM;
@@ -244,6 +250,9 @@ lawn_store_load_file(struct lawn_store *store, const char *path)
 
     if (lawn_store_count(store) > 0) {
         return -ENOTEMPTY;
+    }
+    if (path == NULL) {
+        return -EFAULT;
     }
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {

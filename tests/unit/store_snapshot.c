@@ -540,6 +540,35 @@ TEST(a_record_that_the_end_cuts_is_nonsense)
     tape_free(&stream);
 }
 
+/* With 24 for the record itself, the sizes are 24 + 4 GiB, or near that: where a
+ * size_t has 32 bits, they must not seem to lie in the block. */
+TEST(sizes_whose_sum_is_beyond_4_gib_are_nonsense)
+{
+    static const struct {
+        uint32_t payload;
+        uint16_t id;
+    } sizes[] = {
+        {0u - 65535u, 65535}, {0u - 65535u - 24u, 65535}, {UINT32_MAX, 65535},
+        {UINT32_MAX, 1},      {UINT32_MAX - 23u, 0},
+    };
+    static char payload[30000];
+    size_t i;
+
+    memset(payload, 'x', sizeof payload - 1);
+    for (i = 0; i < COUNT(sizes); i++) {
+        struct tape stream = {0};
+
+        tape_record(&stream, 5, 1, "one", payload, 0);
+        tape_put(&stream, 5, 8);
+        tape_put(&stream, 1, 8);
+        tape_put(&stream, sizes[i].payload, 4);
+        tape_put(&stream, sizes[i].id, 2);
+        tape_put(&stream, 0, 2);
+        CHECK_EQ(load_stream(&stream, 2, 5), LAWN_STORE_NONSENSE);
+        tape_free(&stream);
+    }
+}
+
 TEST(unknown_flags_of_the_whole_are_nonsense)
 {
     struct lawn_store *store = new_store(9);
@@ -695,6 +724,37 @@ TEST(an_error_of_write_ends_the_save_and_is_passed_on)
     tape_free(&tape);
 }
 
+/* As write(2) does. */
+static int
+tell_how_many(const void *bytes, size_t size, void *arg)
+{
+    (void)bytes;
+    (void)arg;
+    return (int)size;
+}
+
+#if defined NDEBUG
+TEST(a_write_that_returns_more_than_0_has_written_in_release_builds)
+{
+    struct lawn_store *store = new_store(0);
+
+    CHECK_EQ(lawn_store_save(store, tell_how_many, NULL), 0);
+    lawn_store_free(store);
+}
+#else
+static void
+save_to_a_write_that_tells_how_many(void)
+{
+    (void)lawn_store_save(new_store(0), tell_how_many, NULL);
+}
+
+TEST(a_write_that_returns_more_than_0_is_named)
+{
+    CHECK(kit_aborts_with(save_to_a_write_that_tells_how_many,
+                          "a write has returned more than 0"));
+}
+#endif
+
 TEST(an_error_of_read_ends_the_load_and_is_passed_on)
 {
     struct lawn_store *store = new_store(9);
@@ -724,6 +784,7 @@ TEST(a_load_beyond_a_limit_fails_and_changes_nothing)
     tape_save(&tape, from);
     lawn_store_set_limits(to, 1999, 0);
     CHECK_EQ(tape_load(&tape, to), -ENOSPC);
+    CHECK_EQ(tape.at, 40); /* the header says how many there are */
     check_unchanged(to, bytes, 9);
     lawn_store_set_limits(to, 2000, 0);
     CHECK_EQ(tape_load(&tape, to), 0);
@@ -740,7 +801,7 @@ TEST(a_load_beyond_a_limit_fails_and_changes_nothing)
     tape_free(&tape);
 }
 
-TEST(a_store_that_is_full_can_be_saved_and_loads_into_one_as_large)
+TEST(a_store_that_is_full_can_be_saved_and_loads_into_a_larger_one)
 {
     struct lawn_store *from = new_store(0);
     struct lawn_store *to = new_store(0);
@@ -763,6 +824,71 @@ TEST(a_store_that_is_full_can_be_saved_and_loads_into_one_as_large)
     lawn_store_free(from);
     lawn_store_free(to);
     tape_free(&tape);
+}
+
+/* Saves and loads with limits that no sum with the size of a buffer fits into,
+ * or just so. */
+static void
+save_and_load_below_the_highest_limits(struct lawn_store *from,
+                                       struct lawn_store *to)
+{
+    /* What a block of the format takes, with and without an allocator. */
+    static const size_t below[] = {1,     64,    4096,  65548,
+                                   65611, 65612, 65613, 69632};
+    size_t i;
+
+    for (i = 0; i < COUNT(below); i++) {
+        struct tape tape = {0};
+
+        lawn_store_set_limits(from, 0, SIZE_MAX - below[i]);
+        lawn_store_set_limits(to, 0, SIZE_MAX - below[i]);
+        tape_save(&tape, from);
+        CHECK_EQ(tape_load(&tape, to), 0);
+        check_same(from, to);
+        /* With a limit, this is a matter of that. */
+        CHECK_EQ(lawn_store_reserve(from, UINT64_MAX), -ENOSPC);
+        CHECK_EQ(lawn_store_reserve(to, UINT64_MAX), -ENOSPC);
+        lawn_store_clear(to);
+        tape_free(&tape);
+    }
+    lawn_store_set_limits(to, 0, 0);
+    CHECK_EQ(lawn_store_reserve(to, UINT64_MAX), -ENOMEM);
+    lawn_store_free(from);
+    lawn_store_free(to);
+}
+
+TEST(the_highest_of_limits_outlast_a_save_and_a_load)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = new_store(0);
+
+    fill(store, 20, 1);
+    save_and_load_below_the_highest_limits(store, new_store(0));
+    store = meter_store(&meter, 0);
+    CHECK(store != NULL);
+    fill(store, 20, 1);
+    save_and_load_below_the_highest_limits(store, meter_store(&meter, 0));
+    CHECK_EQ(meter.live, 0);
+}
+
+/* A write that looks at the store. */
+static int
+look_and_write(const void *bytes, size_t size, void *arg)
+{
+    const struct lawn_store *store = (const struct lawn_store *)arg;
+
+    (void)bytes;
+    (void)size;
+    return lawn_store_check(store, stdout) ? 0 : -1;
+}
+
+TEST(a_store_may_be_checked_while_it_is_saved)
+{
+    struct lawn_store *store = new_store(0);
+
+    fill(store, 300, 1);
+    CHECK_EQ(lawn_store_save(store, look_and_write, store), 0);
+    lawn_store_free(store);
 }
 
 TEST(a_load_that_runs_out_of_memory_anywhere_changes_nothing)

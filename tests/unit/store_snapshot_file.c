@@ -305,6 +305,41 @@ TEST(a_link_is_replaced_and_not_what_it_leads_to)
     yard_end(&yard, 2);
 }
 
+/* That of the temporary file is longer by 11. */
+TEST(a_name_that_leaves_no_room_for_another_beside_it_is_too_long)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    char name[4096];
+    struct yard yard;
+    long longest;
+
+    yard_begin(&yard);
+    longest = pathconf(".", _PC_NAME_MAX);
+    CHECK(longest > 11 && longest < (long)sizeof name);
+    memset(name, 'x', sizeof name);
+    name[longest - 10] = '\0';
+    CHECK_EQ(lawn_store_save_file(store, name), -ENAMETOOLONG);
+    CHECK_EQ(yard_count(), 0);
+    name[longest - 11] = '\0';
+    CHECK_EQ(lawn_store_save_file(store, name), 0);
+    check_file(name, 10);
+    CHECK_EQ(unlink(name), 0);
+    lawn_store_free(store);
+    yard_end(&yard, 0);
+}
+
+TEST(no_path_at_all_is_an_error)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 0);
+
+    CHECK_EQ(lawn_store_save_file(store, NULL), -EFAULT);
+    CHECK_EQ(lawn_store_load_file(store, NULL), -EFAULT);
+    check_unchanged(store, meter.live, 0);
+    lawn_store_free(store);
+}
+
 TEST(a_new_file_has_the_mode_that_the_umask_leaves)
 {
     static const mode_t masks[] = {022, 027, 077, 0};
