@@ -409,8 +409,10 @@ for cell in run["cells"]:
     fails 2 --store --gate --workload S1
     fails 2 --store --gate --n 1k,2k
     "$lawn" bench --store --contender lawn --n 1k --runs 1 --json >run.json
-    words=("lawn bench: run.json: expected what 'lawn bench --json' prints")
+    words=("lawn bench: run.json: this is of 'lawn bench --store'" "no report of stores")
     fails 3 --from run.json --report none.html
+    [[ "$stderr" != *expected* ]]
+    [ ! -e none.html ]
 }
 
 @test "a store that forgets timers stops everything" {
