@@ -215,8 +215,11 @@ bench_loop(const struct bench_options *options)
         (options->n != NULL && !options_count(&range, options->n, &n))) {
         fprintf(stderr,
                 "lawn bench: --loop: '%s' is not CONTENDER/OPERATION, with "
-                "--n of 1k or more; see 'lawn bench --list'\n",
+                "--n from 1k to 100M; operations are:",
                 options->loop);
+        for (unsigned i = 0; i < LOOP_OPERATIONS; i++)
+            fprintf(stderr, " %s", loop_names[i]);
+        fputs("; for contenders see 'lawn bench --list'\n", stderr);
         return VERBS_USAGE;
     }
     printf("%" PRIu64 "\n",

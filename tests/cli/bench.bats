@@ -138,7 +138,8 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
     fails 2 --workload W1,W12
     words=("unknown option '--workloads'" "did you mean --workload?" "--help")
     fails 2 --workloads W1
-    words=("--loop: 'lawn/fly' is not CONTENDER/OPERATION" "--list")
+    words=("--loop: 'lawn/fly' is not CONTENDER/OPERATION"
+        "operations are: start stop restart idle fire;" "--list")
     fails 2 --loop lawn/fly
     words=("--loop: 'lwan/start' is not CONTENDER/OPERATION" "--list")
     fails 2 --loop lwan/start
