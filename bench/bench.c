@@ -360,9 +360,10 @@ bench_fits(const struct bench_options *o)
         with = "--gate and --quick or --trace";
     else if (o->gate && (o->json || o->csv || o->instructions))
         with = "--gate and --json, --csv or --instructions";
-    else if (o->store && (o->trace != NULL || o->t != NULL ||
-                          o->report != NULL || o->svg != NULL))
-        with = "--store and --trace, --t, --report or --svg";
+    else if (o->store &&
+             (o->trace != NULL || o->t != NULL || o->report != NULL ||
+              o->svg != NULL || o->loop != NULL))
+        with = "--store and --trace, --t, --report, --svg or --loop";
     else if (o->store && o->gate &&
              (o->workloads != NULL || (o->n != NULL && strchr(o->n, ','))))
         with = "--store --gate and --workload or several numbers of timers";

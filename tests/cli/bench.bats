@@ -401,11 +401,12 @@ for cell in run["cells"]:
     fails 2 --store --workload W1
     words=("unknown workload 'S1'; there are: W1 W2" "--list")
     fails 2 --workload S1
-    words=("--store and --trace, --t, --report or --svg do not go together")
+    words=("--store and --trace, --t, --report, --svg or --loop do not go together")
     fails 2 --store --t 20
     fails 2 --store --report page.html
     fails 2 --store --svg page.svg
     fails 2 --store --trace x
+    fails 2 --store --loop lawn/start
     words=("--store --gate and --workload or several numbers of timers")
     fails 2 --store --gate --workload S1
     fails 2 --store --gate --n 1k,2k
