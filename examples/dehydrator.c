@@ -7,6 +7,7 @@
  * does. An id that comes again before it was let go replaces the one before: of
  * a burst of events only the last is seen.
  */
+#define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn_store.h>
 
 #include <string.h>
