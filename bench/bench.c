@@ -215,8 +215,11 @@ bench_loop(const struct bench_options *options)
         (options->n != NULL && !options_count(&range, options->n, &n))) {
         fprintf(stderr,
                 "lawn bench: --loop: '%s' is not CONTENDER/OPERATION, with "
-                "--n of 1k or more; see 'lawn bench --list'\n",
+                "--n from 1k to 100M; operations are:",
                 options->loop);
+        for (unsigned i = 0; i < LOOP_OPERATIONS; i++)
+            fprintf(stderr, " %s", loop_names[i]);
+        fputs("; for contenders see 'lawn bench --list'\n", stderr);
         return VERBS_USAGE;
     }
     printf("%" PRIu64 "\n",
@@ -357,9 +360,10 @@ bench_fits(const struct bench_options *o)
         with = "--gate and --quick or --trace";
     else if (o->gate && (o->json || o->csv || o->instructions))
         with = "--gate and --json, --csv or --instructions";
-    else if (o->store && (o->trace != NULL || o->t != NULL ||
-                          o->report != NULL || o->svg != NULL))
-        with = "--store and --trace, --t, --report or --svg";
+    else if (o->store &&
+             (o->trace != NULL || o->t != NULL || o->report != NULL ||
+              o->svg != NULL || o->loop != NULL))
+        with = "--store and --trace, --t, --report, --svg or --loop";
     else if (o->store && o->gate &&
              (o->workloads != NULL || (o->n != NULL && strchr(o->n, ','))))
         with = "--store --gate and --workload or several numbers of timers";

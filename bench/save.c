@@ -16,6 +16,7 @@ static const char save_who[] = "lawn bench";
 
 /* What our JSON begins with. */
 static const char save_mark[] = "{\"program\": \"lawn bench\"";
+static const char save_mark_store[] = "{\"program\": \"lawn bench --store\"";
 
 bool
 bench_save_can(const char *path)
@@ -172,7 +173,13 @@ bench_save_again(const char *from, const char *path)
 
     if (json == NULL)
         return VERBS_INPUT;
-    if (!save_is_ours(json, length))
+    if (length >= sizeof save_mark_store &&
+        memcmp(json, save_mark_store, sizeof save_mark_store - 1) == 0)
+        fprintf(stderr,
+                "lawn bench: %s: this is of 'lawn bench --store', and there is "
+                "no report of stores\n",
+                from);
+    else if (!save_is_ours(json, length))
         fprintf(stderr,
                 "lawn bench: %s: expected what 'lawn bench --json' prints, "
                 "from {\"program\": \"lawn bench\" to its last }\n",

@@ -1,17 +1,18 @@
 /* dehydrator.c - holds events back, each for its own time, then lets them go in
  * the order in which they are due.
  *
- * Reads lines "delay id payload" from its input if it has an argument; else it
- * has a few of its own. Each line is a tick later than the one before, so
- * nothing here sleeps: on a real clock, wait for lawn_store_next(), as wait.c
- * does. An id that comes again before it was let go replaces the one before: of
- * a burst of events only the last is seen.
+ * Reads lines "delay id payload" from the file that its argument names, - being
+ * its input; without one it has a few of its own. Each line is a tick later than
+ * the one before, so nothing here sleeps: on a real clock, wait for
+ * lawn_store_next(), as wait.c does. An id that comes again before it was let go
+ * replaces the one before: of a burst of events only the last is seen.
  */
+#define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn_store.h>
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
-
-#define LINE 1024
 
 static char sample[] = "8 mail:7 your parcel has left\n"
                        "3 lamp off\n"
@@ -33,42 +34,54 @@ rehydrate(const struct lawn_store_timer *timer, void *arg)
 static bool
 dehydrate(struct lawn_store *store, const char *line)
 {
-    unsigned long long delay;
-    char id[LINE];
-    int end = 0;
+    char *end = NULL;
+    unsigned long long delay = strtoull(line, &end, 10);
+    const char *id = end + strspn(end, " ");
+    size_t id_size = strcspn(id, " ");
+    const char *payload = id + id_size + strspn(id + id_size, " ");
 
-    if (sscanf(line, "%llu %1023s %n", &delay, id, &end) < 2) {
-        return false;
-    }
-    return lawn_store_start(store, id, strlen(id), delay, line + end,
-                            strcspn(line + end, "\n"), 0) == 0;
+    /* To strtoull() -1 is a number, and ULLONG_MAX what is too large. */
+    return isdigit((unsigned char)*line) && delay < LAWN_NEVER && id > end &&
+           id_size > 0 &&
+           lawn_store_start(store, id, id_size, delay, payload, strlen(payload),
+                            0) == 0;
 }
 
 int
 main(int argc, char **argv)
 {
-    FILE *in = argc > 1 ? stdin : fmemopen(sample, sizeof sample - 1, "r");
     struct lawn_store *store = lawn_store_new(NULL);
-    char line[LINE];
+    FILE *in = argc < 2 ? fmemopen(sample, sizeof sample - 1, "r")
+               : strcmp(argv[1], "-") == 0 ? stdin
+                                           : fopen(argv[1], "r");
+    char *line = NULL;
+    size_t size = 0;
+    int status = 0;
 
-    (void)argv;
     if (store == NULL || in == NULL) {
+        perror(argc > 1 ? argv[1] : argv[0]);
         return 1;
     }
-    while (fgets(line, sizeof line, in) != NULL) {
+    while (getline(&line, &size, in) >= 0) {
+        line[strcspn(line, "\n")] = '\0';
         if (!dehydrate(store, line)) {
-            (void)fprintf(stderr, "not \"delay id payload\": %s", line);
+            (void)fprintf(stderr, "not \"delay id payload\": %s\n", line);
         }
         (void)lawn_store_mow(store, lawn_store_now(store) + 1, SIZE_MAX,
                              rehydrate, NULL);
+    }
+    if (ferror(in)) {
+        perror(argc > 1 ? argv[1] : argv[0]);
+        status = 1;
     }
     while (lawn_store_count(store) > 0) { /* all that is left, in due time */
         (void)lawn_store_mow(store, lawn_store_next(store), SIZE_MAX, rehydrate,
                              NULL);
     }
+    free(line);
     (void)fclose(in);
     lawn_store_free(store);
-    return 0;
+    return status;
 }
 
 /* prints:

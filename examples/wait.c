@@ -4,6 +4,7 @@
  * milliseconds, so that it neither spins nor fires early; then it mows, at most
  * a thousand timers before it looks after its file descriptors again.
  */
+#define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn.h>
 
 #include <poll.h>
