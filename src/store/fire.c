@@ -63,7 +63,7 @@ lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
     /* At the last tick what callbacks start is due at once: but a mow ends. */
     if (lawn_now(store->lawn) == LAWN_NEVER - 1 &&
         budget > store->table.count) {
-        budget = store->table.count;
+        budget = (size_t)store->table.count;
     }
     store->mows++;
     while (fired < budget && !store->dying) {

@@ -157,19 +157,26 @@ lawn_store_table_chain(uint64_t records)
     return records <= LAWN_STORE_BUCKET_ENTRIES ? 0 : (records - 2) / per;
 }
 
+static size_t
+lawn_store_table_bytes(uint64_t buckets)
+{
+    return (size_t)buckets * sizeof(struct lawn_store_bucket);
+}
+
 /* Other room for the buckets of segment 0. False: no memory. */
 static bool
 lawn_store_table_resize_first(struct lawn_store_table *table, uint64_t room)
 {
     uintptr_t *at = lawn_store_pointers_at(&table->segments, 0);
-    size_t size = sizeof(struct lawn_store_bucket);
-    void *segment = lawn_store_slots_block(table->slots, room * size);
+    void *segment =
+        lawn_store_slots_block(table->slots, lawn_store_table_bytes(room));
 
     if (segment == NULL) {
         return false;
     }
-    memcpy(segment, (void *)*at, table->buckets * size);
-    lawn_store_memory_give(table->memory, (void *)*at, table->first * size);
+    memcpy(segment, (void *)*at, lawn_store_table_bytes(table->buckets));
+    lawn_store_memory_give(table->memory, (void *)*at,
+                           lawn_store_table_bytes(table->first));
     *at = (uintptr_t)segment;
     table->first = room;
     return true;
@@ -417,7 +424,7 @@ bool
 lawn_store_table_init(struct lawn_store_table *table,
                       struct lawn_store_slots *slots, const uint64_t key[2])
 {
-    size_t size = LAWN_STORE_TABLE_LEAST * sizeof(struct lawn_store_bucket);
+    size_t size = lawn_store_table_bytes(LAWN_STORE_TABLE_LEAST);
     void *segment = lawn_store_memory_take(slots->memory, size);
 
     if (segment == NULL) {
@@ -451,7 +458,7 @@ lawn_store_table_fini(struct lawn_store_table *table)
             table->memory,
             (void *)*lawn_store_pointers_at(&table->segments, number),
             number > 0 ? LAWN_STORE_BLOCK
-                       : table->first * sizeof(struct lawn_store_bucket));
+                       : lawn_store_table_bytes(table->first));
         lawn_store_pointers_drop(&table->segments, table->memory);
     }
 }
@@ -587,9 +594,9 @@ lawn_store_table_check(const struct lawn_store_table *table, size_t *bytes,
     if (records != table->count) {
         return lawn_store_table_wrong(out, "records miscounted", records);
     }
-    *bytes += lawn_store_memory_cost(
-        table->memory, table->first * sizeof(struct lawn_store_bucket));
-    *bytes += (table->segments.count - 1) *
+    *bytes += lawn_store_memory_cost(table->memory,
+                                     lawn_store_table_bytes(table->first));
+    *bytes += (size_t)(table->segments.count - 1) *
               lawn_store_memory_cost(table->memory, LAWN_STORE_BLOCK);
     return true;
 }
