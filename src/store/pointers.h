@@ -94,19 +94,17 @@ lawn_store_pointers_drop(struct lawn_store_pointers *pointers,
     }
 }
 
-/* Removes all of them. O(pieces). */
+/* Removes the elements of the last piece. O(1). */
 static inline void
-lawn_store_pointers_clear(struct lawn_store_pointers *pointers,
-                          struct lawn_store_memory *memory)
+lawn_store_pointers_drop_piece(struct lawn_store_pointers *pointers,
+                               struct lawn_store_memory *memory)
 {
-    while (pointers->count > 0) {
-        unsigned piece = lawn_store_pointers_pieces(pointers) - 1;
+    unsigned piece = lawn_store_pointers_pieces(pointers) - 1;
 
-        /* As if its first were the last of all. */
-        pointers->count =
-            lawn_store_pointers_size(piece) - lawn_store_pointers_size(0) + 1;
-        lawn_store_pointers_drop(pointers, memory);
-    }
+    /* As if its first were the last of all. */
+    pointers->count =
+        lawn_store_pointers_size(piece) - lawn_store_pointers_size(0) + 1;
+    lawn_store_pointers_drop(pointers, memory);
 }
 
 #endif

@@ -29,16 +29,18 @@
 #define LAWN_STORE_SLOTS_COLOURS (16u * LAWN_STORE_LINE)
 /* No number: also what is left of it in a word of slots->slabs. */
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
-/* Free numbers forgotten at a time. */
-#define LAWN_STORE_SLOTS_FORGET 16u
 
 void
 lawn_store_slots_init(struct lawn_store_slots *slots,
                       struct lawn_store_memory *memory)
 {
+    unsigned piece;
+
     memset(slots, 0, sizeof *slots);
     slots->memory = memory;
-    slots->free_number = LAWN_STORE_SLOTS_NONE;
+    for (piece = 0; piece < LAWN_STORE_POINTERS_PIECES; piece++) {
+        slots->free_number[piece] = LAWN_STORE_SLOTS_NONE;
+    }
 }
 
 unsigned
@@ -106,19 +108,6 @@ lawn_store_slots_most(uint32_t slot)
     return most;
 }
 
-static uintptr_t *
-lawn_store_slots_word(const struct lawn_store_slots *slots, uint64_t number)
-{
-    return lawn_store_pointers_at(&slots->slabs, 2 * number);
-}
-
-/* How many numbers there are. */
-static uint64_t
-lawn_store_slots_numbers(const struct lawn_store_slots *slots)
-{
-    return slots->slabs.count / 2;
-}
-
 /* Whether a number is free, by its word. */
 static bool
 lawn_store_slots_free(uintptr_t word)
@@ -126,69 +115,50 @@ lawn_store_slots_free(uintptr_t word)
     return (word & 1) != 0;
 }
 
-/* Sets the number before a free one, if that is one. */
-static void
-lawn_store_slots_set_before(struct lawn_store_slots *slots, uint64_t number,
-                            uint64_t before)
-{
-    if (number != LAWN_STORE_SLOTS_NONE) {
-        lawn_store_slots_word(slots, number)[1] = (uintptr_t)before;
-    }
-}
-
-/* Takes a number out of the list of free ones. */
-static void
-lawn_store_slots_use_number(struct lawn_store_slots *slots, uint64_t number)
-{
-    const uintptr_t *word = lawn_store_slots_word(slots, number);
-    uint64_t next = (uint64_t)word[0] >> 1;
-    uint64_t before = (uint64_t)word[1];
-
-    if (before == LAWN_STORE_SLOTS_NONE) {
-        slots->free_number = next;
-    } else {
-        lawn_store_slots_word(slots, before)[0] = (uintptr_t)(next << 1 | 1);
-    }
-    lawn_store_slots_set_before(slots, next, before);
-}
-
-/* Puts a number into that list; and forgets a few of the last numbers if they
- * are free, so that in the long run there are no more than slabs once were. */
-static void
-lawn_store_slots_free_number(struct lawn_store_slots *slots, uint64_t number)
-{
-    uintptr_t *word = lawn_store_slots_word(slots, number);
-    unsigned i;
-
-    word[0] = (uintptr_t)(slots->free_number << 1 | 1);
-    word[1] = (uintptr_t)LAWN_STORE_SLOTS_NONE;
-    lawn_store_slots_set_before(slots, slots->free_number, number);
-    slots->free_number = number;
-    for (i = 0; i < LAWN_STORE_SLOTS_FORGET && slots->slabs.count > 0; i++) {
-        uint64_t last = lawn_store_slots_numbers(slots) - 1;
-
-        if (!lawn_store_slots_free(*lawn_store_slots_word(slots, last))) {
-            break;
-        }
-        lawn_store_slots_use_number(slots, last);
-        lawn_store_pointers_drop(&slots->slabs, slots->memory);
-        lawn_store_pointers_drop(&slots->slabs, slots->memory);
-    }
-}
-
-/* A number that is in use from now on, a free or a new one. False: no memory. */
+/* A number that is in use from now on, the lowest piece's that has one, or a
+ * new one. False: no memory. */
 static bool
 lawn_store_slots_number(struct lawn_store_slots *slots, uint64_t *number)
 {
-    if (slots->free_number != LAWN_STORE_SLOTS_NONE) {
-        *number = slots->free_number;
-        lawn_store_slots_use_number(slots, *number);
-        return true;
+    unsigned pieces = lawn_store_pointers_pieces(&slots->slabs);
+    unsigned piece = 0;
+
+    while (piece < pieces &&
+           slots->free_number[piece] == LAWN_STORE_SLOTS_NONE) {
+        piece++;
     }
-    *number = lawn_store_slots_numbers(slots);
-    /* A pair is never in two pieces: the second word needs no memory. */
-    return lawn_store_pointers_add(&slots->slabs, slots->memory, 0) &&
-           lawn_store_pointers_add(&slots->slabs, slots->memory, 0);
+    if (piece < pieces) {
+        *number = slots->free_number[piece];
+        slots->free_number[piece] =
+            (uint64_t)*lawn_store_pointers_at(&slots->slabs, *number) >> 1;
+    } else {
+        *number = slots->slabs.count;
+        if (!lawn_store_pointers_add(&slots->slabs, slots->memory, 0)) {
+            return false;
+        }
+        piece = lawn_store_pointers_piece(*number);
+    }
+    slots->in_use[piece]++;
+    return true;
+}
+
+static void
+lawn_store_slots_free_number(struct lawn_store_slots *slots, uint64_t number)
+{
+    unsigned piece = lawn_store_pointers_piece(number);
+
+    *lawn_store_pointers_at(&slots->slabs, number) =
+        (uintptr_t)(slots->free_number[piece] << 1 | 1);
+    slots->free_number[piece] = number;
+    slots->in_use[piece]--;
+    while (slots->slabs.count > 0) {
+        piece = lawn_store_pointers_pieces(&slots->slabs) - 1;
+        if (slots->in_use[piece] > 0) {
+            break;
+        }
+        slots->free_number[piece] = LAWN_STORE_SLOTS_NONE;
+        lawn_store_pointers_drop_piece(&slots->slabs, slots->memory);
+    }
 }
 
 static void
@@ -224,7 +194,6 @@ lawn_store_slots_remove(struct lawn_store_slots *slots,
 {
     lawn_store_slots_leave(slab);
     slab->size->slots -= slab->slots;
-    slots->live--;
     lawn_store_slots_free_number(slots, slab->number);
     LAWN_STORE_SLOTS_SHOW((char *)slab + slab->first,
                           (size_t)slab->slots * slab->slot);
@@ -281,7 +250,7 @@ lawn_store_slots_add(struct lawn_store_slots *slots, unsigned group,
         return NULL;
     }
     slab = (struct lawn_store_slab *)(void *)(block + colour);
-    *lawn_store_slots_word(slots, number) = (uintptr_t)slab;
+    *lawn_store_pointers_at(&slots->slabs, number) = (uintptr_t)slab;
     slab->number = number;
     slab->block = block;
     slab->group = group;
@@ -298,7 +267,6 @@ lawn_store_slots_add(struct lawn_store_slots *slots, unsigned group,
         slab->taken[many / 64] = ~UINT64_C(0) << many % 64;
     }
     size->slots += many;
-    slots->live++;
     LAWN_STORE_SLOTS_HIDE((char *)slab + head, (size_t)many * slot);
     lawn_store_slots_enter(slab);
     return slab;
@@ -389,8 +357,14 @@ lawn_store_slots_give(struct lawn_store_slots *slots, void *slot,
         lawn_store_slots_enter(slab);
     }
     if (LAWN_STORE_UNLIKELY(slab->live == 0)) {
-        lawn_store_slots_drop_spare(slots);
-        slots->spare = slab;
+        /* Of two, the one whose number is lower stays: so those go that lead to
+         * slabs that there were once. */
+        if (slots->spare != NULL && slots->spare->number < slab->number) {
+            lawn_store_slots_remove(slots, slab);
+        } else {
+            lawn_store_slots_drop_spare(slots);
+            slots->spare = slab;
+        }
     }
 }
 
@@ -400,8 +374,8 @@ lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
     uint64_t number = *cursor >> 16;
     uint32_t slot = (uint32_t)(*cursor & 0xffff);
 
-    for (; number < lawn_store_slots_numbers(slots); number++) {
-        uintptr_t word = *lawn_store_slots_word(slots, number);
+    for (; number < slots->slabs.count; number++) {
+        uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
         struct lawn_store_slab *slab = (struct lawn_store_slab *)word;
 
         if (lawn_store_slots_free(word) ||
@@ -448,11 +422,6 @@ lawn_store_slots_trim(struct lawn_store_slots *slots)
             slots->group[group] = NULL;
         }
     }
-    /* If all numbers are free, they are forgotten. */
-    if (slots->live == 0) {
-        lawn_store_pointers_clear(&slots->slabs, slots->memory);
-        slots->free_number = LAWN_STORE_SLOTS_NONE;
-    }
 }
 
 static bool
@@ -492,26 +461,29 @@ lawn_store_slots_check_slab(const struct lawn_store_slab *slab, uint64_t number,
     return true;
 }
 
-/* The list of free numbers. */
+/* The lists of free numbers. */
 static bool
 lawn_store_slots_check_numbers(const struct lawn_store_slots *slots,
                                uint64_t free_numbers, FILE *out)
 {
-    uint64_t number = slots->free_number;
-    uint64_t before = LAWN_STORE_SLOTS_NONE;
+    unsigned piece;
 
-    for (; number != LAWN_STORE_SLOTS_NONE; free_numbers--) {
-        const uintptr_t *word;
+    for (piece = 0; piece < LAWN_STORE_POINTERS_PIECES; piece++) {
+        uint64_t number = slots->free_number[piece];
 
-        if (free_numbers == 0 || number >= lawn_store_slots_numbers(slots)) {
-            return lawn_store_slots_wrong(out, "no free number", number);
+        for (; number != LAWN_STORE_SLOTS_NONE; free_numbers--) {
+            uintptr_t word;
+
+            if (free_numbers == 0 || number >= slots->slabs.count ||
+                lawn_store_pointers_piece(number) != piece) {
+                return lawn_store_slots_wrong(out, "no free number", number);
+            }
+            word = *lawn_store_pointers_at(&slots->slabs, number);
+            if (!lawn_store_slots_free(word)) {
+                return lawn_store_slots_wrong(out, "not free", number);
+            }
+            number = (uint64_t)word >> 1;
         }
-        word = lawn_store_slots_word(slots, number);
-        if (!lawn_store_slots_free(word[0]) || word[1] != before) {
-            return lawn_store_slots_wrong(out, "not free as listed", number);
-        }
-        before = number;
-        number = (uint64_t)word[0] >> 1;
     }
     return free_numbers == 0 ||
            lawn_store_slots_wrong(out, "free, but not listed", free_numbers);
@@ -548,8 +520,8 @@ lawn_store_slots_check(const struct lawn_store_slots *slots, size_t *bytes,
     uint64_t free_numbers = 0;
     uint64_t number;
 
-    for (number = 0; number < lawn_store_slots_numbers(slots); number++) {
-        uintptr_t word = *lawn_store_slots_word(slots, number);
+    for (number = 0; number < slots->slabs.count; number++) {
+        uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
         const struct lawn_store_slab *slab =
             (const struct lawn_store_slab *)word;
 

@@ -65,12 +65,13 @@ struct lawn_store_slots {
     struct lawn_store_memory *memory;
     struct lawn_store_size *group[LAWN_STORE_GROUPS]; /* by size; NULL: none */
     struct lawn_store_slab *spare; /* the one that holds nothing, or NULL */
-    uint64_t live;                 /* slabs */
 
-    /* Two words for each number: a slab, and nothing; or, if the number is
-     * free, the next free one times 2, plus 1, and the one before. */
+    /* A word for each number: a slab; or, if the number is free, the next free
+     * one in the same piece of the array, times 2, plus 1. A piece goes when none
+     * of its numbers is in use. */
     struct lawn_store_pointers slabs;
-    uint64_t free_number; /* the first such */
+    uint64_t free_number[LAWN_STORE_POINTERS_PIECES]; /* the first such */
+    uint64_t in_use[LAWN_STORE_POINTERS_PIECES];
 };
 
 void lawn_store_slots_init(struct lawn_store_slots *slots,
