@@ -4,6 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined __linux__
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#endif
 
 #define LEDGER_HEAD 16u /* keeps the alignment of malloc() */
 
@@ -307,6 +315,53 @@ watched(void)
     return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
 #endif
 }
+
+void
+check_child(int (*body)(void))
+{
+    int status = 0;
+    pid_t child;
+
+    (void)fflush(NULL);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        exit(body()); /* not _exit(): coverage is written then */
+    }
+    CHECK_EQ(waitpid(child, &status, 0), (uint64_t)child);
+    CHECK_EQ(status, 0);
+}
+
+#if defined __linux__
+bool
+refuse_if(unsigned call, unsigned error, unsigned which, uint32_t mask,
+          uint32_t value)
+{
+    const uint16_t one = 1;
+    /* The lower half of the argument. */
+    size_t half = *(const unsigned char *)&one == 1 ? 0 : 4;
+    size_t at = offsetof(struct seccomp_data, args) + (size_t)which * 8 + half;
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)at),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {COUNT(code), code};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+bool
+refuse(unsigned call, unsigned error)
+{
+    return refuse_if(call, error, 0, 0, 0);
+}
+#endif
 
 unsigned
 how_many(unsigned many, unsigned some, unsigned few)

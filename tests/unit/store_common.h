@@ -91,6 +91,21 @@ uint64_t trial_print(const struct trial *trial);
 /* Whether a sanitizer or valgrind looks on: slow, and memory is not its own. */
 bool watched(void);
 
+/* Runs body in a child process, which exits with what it returns: 0 if all is
+ * well. A check is not for it to make. */
+void check_child(int (*body)(void));
+
+#if defined __linux__
+/* From here on, for good, a system call does nothing but return an error; or 0,
+ * if that is 0. What was refused last counts. False: we may not. */
+bool refuse(unsigned call, unsigned error);
+
+/* The same, but only if its argument number which, from 0, has this value in
+ * the bits of mask. */
+bool refuse_if(unsigned call, unsigned error, unsigned which, uint32_t mask,
+               uint32_t value);
+#endif
+
 /* Many in a program as shipped, few in one that is watched or not optimised. */
 unsigned how_many(unsigned many, unsigned some, unsigned few);
 

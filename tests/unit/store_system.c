@@ -7,30 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #if defined __linux__
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
-
-/* Runs body in a child process, which exits with 0 if all is well. */
-static void
-check_child(int (*body)(void))
-{
-    int status = 0;
-    pid_t child = fork();
-
-    CHECK(child >= 0);
-    if (child == 0) {
-        exit(body()); /* not _exit(): coverage is written then */
-    }
-    CHECK_EQ(waitpid(child, &status, 0), (uint64_t)child);
-    CHECK_EQ(status, 0);
-}
 
 /* Large blocks are mapped, by the allocator that a store has by default. */
 static int
@@ -38,10 +18,11 @@ map_too_much(void)
 {
     struct rlimit limit = {256u << 20, 256u << 20};
     size_t large = 128u << 20;
-    char *bytes = calloc(1, large);
+    static char *bytes;
     struct lawn_store *store = lawn_store_new(NULL);
     size_t before;
 
+    bytes = calloc(1, large);
     if (bytes == NULL || store == NULL ||
         lawn_store_start(store, "a", 1, 10, "x", 1, 0) != 0 ||
         setrlimit(RLIMIT_AS, &limit) != 0) {
@@ -70,23 +51,6 @@ TEST(a_store_that_the_system_gives_no_memory_goes_on_as_it_was)
 }
 
 #if defined __linux__
-/* From here on the system answers a call with an error. False: it does not let
- * us try. */
-static bool
-refuse(unsigned call, unsigned error)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {COUNT(code), code};
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static int
 get_no_random_numbers(void)
 {
