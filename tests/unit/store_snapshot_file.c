@@ -1,5 +1,5 @@
 /* store_snapshot_file.c - snapshots in files: whole ones, or the old ones. */
-#include "common.h"
+#include "store_common.h"
 #include "store_tape.h"
 
 #include <dirent.h>
@@ -11,7 +11,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#if defined __linux__
+#include <sys/syscall.h>
+#endif
 
 #define NOBODY 65534
 
@@ -464,3 +469,473 @@ TEST(a_file_that_cannot_be_read_loads_nothing)
     lawn_store_free(store);
     yard_end(&yard, 0);
 }
+
+#if defined __linux__
+/* To the system files are numbers: the folder gets the lowest one that is
+ * free, and the temporary file the next. */
+static int folder_fd;
+static int temporary_fd;
+
+static void
+find_fds(void)
+{
+    folder_fd = open("/dev/null", O_RDONLY);
+    temporary_fd = open("/dev/null", O_RDONLY);
+    CHECK(folder_fd >= 0 && temporary_fd >= 0);
+    (void)close(folder_fd);
+    (void)close(temporary_fd);
+}
+
+/* What the C library makes of a call depends on its version and the machine. */
+static const unsigned fsync_calls[] = {SYS_fsync};
+static const unsigned write_calls[] = {SYS_write};
+static const unsigned close_calls[] = {SYS_close};
+static const unsigned both_calls[] = {SYS_fsync, SYS_close};
+static const unsigned openat_calls[] = {SYS_openat};
+static const unsigned fchmod_calls[] = {SYS_fchmod};
+static const unsigned read_calls[] = {SYS_read};
+static const unsigned fchown_calls[] = {
+#if defined SYS_fchown32
+    SYS_fchown32,
+#endif
+    SYS_fchown};
+static const unsigned fstat_calls[] = {
+#if defined SYS_newfstatat
+    SYS_newfstatat,
+#endif
+#if defined SYS_fstatat64
+    SYS_fstatat64,
+#endif
+#if defined SYS_fstat64
+    SYS_fstat64,
+#endif
+#if defined SYS_fstat
+    SYS_fstat,
+#endif
+    SYS_statx};
+static const unsigned rename_calls[] = {
+#if defined SYS_rename
+    SYS_rename,
+#endif
+#if defined SYS_renameat
+    SYS_renameat,
+#endif
+    SYS_renameat2};
+
+/* What is refused: these calls, if their argument number which is *fd or, with
+ * a mask, has this value in its bits. */
+struct ban {
+    const unsigned *calls;
+    size_t count;
+    unsigned error;
+    unsigned which;
+    const int *fd;
+    uint32_t mask;
+    uint32_t value;
+};
+#define CALLS(name) .calls = (name), .count = COUNT(name)
+
+static bool
+ban_calls(const struct ban *ban)
+{
+    uint32_t mask = ban->fd != NULL ? UINT32_MAX : ban->mask;
+    uint32_t value = ban->fd != NULL ? (uint32_t)*ban->fd : ban->value;
+    size_t i;
+
+    for (i = 0; i < ban->count; i++) {
+        if (!refuse_if(ban->calls[i], ban->error, ban->which, mask, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What a child process is to do. It frees its copy of the store. */
+static struct {
+    struct lawn_store *store;
+    struct ban ban;
+    int error;              /* what is to come of it */
+    bool replaces;          /* is there a new file then? */
+    const struct tape *old; /* what is in the old one */
+    struct stat status;     /* what the new one is to be like */
+} task;
+
+/* Whether a file has these bytes and no others. */
+static bool
+file_is(const char *path, const struct tape *tape)
+{
+    unsigned char bytes[4096];
+    int fd = open(path, O_RDONLY);
+    ssize_t size;
+
+    if (fd < 0) {
+        return false;
+    }
+    size = read(fd, bytes, sizeof bytes);
+    (void)close(fd);
+    return size >= 0 && (size_t)size == tape->size &&
+           memcmp(bytes, tape->bytes, tape->size) == 0;
+}
+
+static int
+save_though_banned(void)
+{
+    struct lawn_store *store = task.store;
+    size_t bytes = lawn_store_bytes(store);
+    struct tape before = {0};
+    struct tape after = {0};
+    bool same;
+
+    if (lawn_store_save(store, tape_write, &before) != 0) {
+        return 1;
+    }
+    if (!ban_calls(&task.ban)) {
+        return 0;
+    }
+    if (lawn_store_save_file(store, "file") != task.error) {
+        return 2;
+    }
+    if (!file_is("file", task.replaces ? &before : task.old)) {
+        return 3;
+    }
+    if (lawn_store_save(store, tape_write, &after) != 0 ||
+        lawn_store_bytes(store) != bytes || !lawn_store_check(store, stdout)) {
+        return 4;
+    }
+    same = before.size == after.size &&
+           memcmp(before.bytes, after.bytes, after.size) == 0;
+    tape_free(&before);
+    tape_free(&after);
+    lawn_store_free(store);
+    return same ? 0 : 5;
+}
+
+TEST(a_save_that_the_system_refuses_leaves_the_old_file_and_nothing_else)
+{
+    static const struct ban bans[] = {
+        {CALLS(openat_calls), .error = EMFILE, .which = 2,
+         .mask = O_DIRECTORY | O_CLOEXEC, .value = O_DIRECTORY | O_CLOEXEC},
+        {CALLS(openat_calls), .error = ENFILE, .fd = &folder_fd},
+        {CALLS(openat_calls), .error = EEXIST, .fd = &folder_fd},
+        {CALLS(write_calls), .error = ENOSPC, .fd = &temporary_fd},
+        {CALLS(fstat_calls), .error = EIO, .fd = &temporary_fd},
+        {CALLS(fchmod_calls), .error = EPERM, .fd = &temporary_fd},
+        {CALLS(fsync_calls), .error = EIO, .fd = &temporary_fd},
+        {CALLS(fsync_calls), .error = EINVAL, .fd = &temporary_fd},
+        {CALLS(close_calls), .error = EDQUOT, .fd = &temporary_fd},
+        {CALLS(both_calls), .error = EIO, .fd = &temporary_fd},
+        {CALLS(rename_calls), .error = EROFS},
+    };
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct tape old = {0};
+    struct stat status;
+    struct yard yard;
+    size_t i;
+
+    yard_begin(&yard);
+    find_fds();
+    tape_save(&old, store);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    status = status_of("file");
+    CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
+    task.store = store;
+    task.replaces = false;
+    task.old = &old;
+    for (i = 0; i < COUNT(bans); i++) {
+        task.ban = bans[i];
+        task.error = -(int)bans[i].error;
+        check_child(save_though_banned);
+        CHECK(file_is("file", &old));
+        CHECK_EQ(status_of("file").st_ino, status.st_ino);
+        CHECK_EQ(status_of("file").st_mode, status.st_mode);
+        CHECK_EQ(yard_count(), 1);
+    }
+    /* A write that writes nothing, and says so, would do so for ever. */
+    task.ban = bans[3];
+    task.ban.error = 0;
+    task.error = -EIO;
+    check_child(save_though_banned);
+    CHECK(file_is("file", &old));
+    CHECK_EQ(yard_count(), 1);
+    lawn_store_free(store);
+    tape_free(&old);
+    yard_end(&yard, 1);
+}
+
+TEST(a_folder_that_cannot_be_flushed_is_an_error_unless_it_need_not)
+{
+    static const int errors[] = {EIO, EINVAL, ENOTSUP};
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct yard yard;
+    size_t i;
+
+    yard_begin(&yard);
+    find_fds();
+    task.store = store;
+    task.replaces = true;
+    for (i = 0; i < COUNT(errors); i++) {
+        struct ban ban = {CALLS(fsync_calls), .error = (unsigned)errors[i],
+                          .fd = &folder_fd};
+
+        CHECK_EQ(lawn_store_start(store, &i, sizeof i, 7, "new", 3, 0), 0);
+        task.ban = ban;
+        task.error = i == 0 ? -errors[i] : 0;
+        check_child(save_though_banned);
+        CHECK_EQ(yard_count(), 1);
+    }
+    lawn_store_free(store);
+    yard_end(&yard, 1);
+}
+
+static int
+save_as_another(void)
+{
+    struct stat status;
+
+    if (!ban_calls(&task.ban)) {
+        return 0;
+    }
+    if (lawn_store_save_file(task.store, "file") != 0 ||
+        lstat("file", &status) != 0) {
+        return 1;
+    }
+    lawn_store_free(task.store);
+    return (status.st_mode & 07777) != task.status.st_mode ? 2
+           : status.st_uid != task.status.st_uid           ? 3
+           : status.st_gid != task.status.st_gid           ? 4
+                                                           : 0;
+}
+
+/* What may not be given away stays, and the group counts more than the owner. */
+TEST(an_owner_or_a_group_that_may_not_be_given_stays_ours)
+{
+    static const struct ban all = {CALLS(fchown_calls), .error = EPERM};
+    static const struct ban owner = {CALLS(fchown_calls), .error = EPERM,
+                                     .which = 1, .mask = UINT32_MAX,
+                                     .value = NOBODY};
+    const struct {
+        const struct ban *ban;
+        uid_t uid;
+        gid_t gid;
+        gid_t new_gid;
+        mode_t new_mode;
+    } cases[] = {
+        {&all, NOBODY, NOBODY - 1, getegid(), 0644},
+        {&all, NOBODY, getegid(), getegid(), 0664},
+        {&all, geteuid(), NOBODY - 1, getegid(), 0644},
+        {&owner, NOBODY, NOBODY - 1, NOBODY - 1, 0664},
+    };
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct yard yard;
+    size_t i;
+
+    yard_begin(&yard);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    task.store = store;
+    for (i = 0; i < COUNT(cases) && geteuid() == 0; i++) {
+        CHECK_EQ(chown("file", cases[i].uid, cases[i].gid), 0);
+        CHECK_EQ(chmod("file", 0664), 0);
+        task.ban = *cases[i].ban;
+        task.status.st_uid = geteuid();
+        task.status.st_gid = cases[i].new_gid;
+        task.status.st_mode = cases[i].new_mode;
+        check_child(save_as_another);
+    }
+    lawn_store_free(store);
+    yard_end(&yard, 1);
+}
+
+/* Has a signal come after so many milliseconds, again and again, which does not
+ * let a call go on that it interrupts. */
+static bool
+signal_every(long milliseconds, void (*handler)(int number))
+{
+    struct timespec time = {0, milliseconds * 1000000};
+    struct itimerspec period = {time, time};
+    struct sigaction action;
+    timer_t timer;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    return sigaction(SIGALRM, &action, NULL) == 0 &&
+           timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0 &&
+           timer_settime(timer, 0, &period, NULL) == 0;
+}
+
+static volatile sig_atomic_t signals;
+
+/* From the third on there is another error. */
+static void
+ban_otherwise(int number)
+{
+    (void)number;
+    if (++signals == 3) {
+        task.ban.error = EIO;
+        (void)ban_calls(&task.ban);
+    }
+}
+
+static int
+save_though_interrupted(void)
+{
+    if (!ban_calls(&task.ban)) {
+        return 0;
+    }
+    signals = 0;
+    if (!signal_every(5, ban_otherwise)) {
+        return 1;
+    }
+    if (lawn_store_save_file(task.store, "file") != -EIO) {
+        return 2;
+    }
+    lawn_store_free(task.store);
+    return signals >= 3 && file_is("file", task.old) ? 0 : 3;
+}
+
+TEST(a_save_that_is_interrupted_tries_again)
+{
+    static const struct ban bans[] = {
+        {CALLS(write_calls), .error = EINTR, .fd = &temporary_fd},
+        {CALLS(fsync_calls), .error = EINTR, .fd = &temporary_fd},
+    };
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct tape old = {0};
+    struct yard yard;
+    size_t i;
+
+    yard_begin(&yard);
+    find_fds();
+    tape_save(&old, store);
+    CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+    CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
+    task.store = store;
+    task.old = &old;
+    for (i = 0; i < COUNT(bans); i++) {
+        task.ban = bans[i];
+        check_child(save_though_interrupted);
+        CHECK(file_is("file", &old));
+        CHECK_EQ(yard_count(), 1);
+    }
+    lawn_store_free(store);
+    tape_free(&old);
+    yard_end(&yard, 1);
+}
+
+static struct {
+    const struct tape *tape;
+    size_t at;
+    int fd;
+} drip;
+
+/* A bit more of the tape at each signal, and the end with the last. */
+static void
+drip_more(int number)
+{
+    size_t some = drip.tape->size / 8 + 1;
+    int error = errno;
+
+    (void)number;
+    if (some > drip.tape->size - drip.at) {
+        some = drip.tape->size - drip.at;
+    }
+    if (some > 0 && write(drip.fd, drip.tape->bytes + drip.at, some) > 0) {
+        drip.at += some;
+    } else if (drip.fd >= 0) {
+        (void)close(drip.fd);
+        drip.fd = -1;
+    }
+    errno = error;
+}
+
+static int
+load_drops(void)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = meter_store(&meter, 0);
+    uint64_t count;
+
+    /* For writing as well: so it does not wait for someone to read. */
+    drip.fd = open("other", O_RDWR);
+    if (store == NULL || drip.fd < 0 || !signal_every(5, drip_more)) {
+        return 1;
+    }
+    if (lawn_store_load_file(store, "other") != 0 || drip.fd >= 0) {
+        return 2;
+    }
+    count = lawn_store_count(store);
+    lawn_store_free(store);
+    return count == 10 ? 0 : 3;
+}
+
+TEST(a_load_that_is_interrupted_goes_on)
+{
+    struct meter meter = {0};
+    struct lawn_store *store = store_of(&meter, 10);
+    struct tape tape = {0};
+    struct yard yard;
+
+    yard_begin(&yard);
+    CHECK_EQ(mkfifo("other", 0600), 0);
+    tape_save(&tape, store);
+    lawn_store_free(store);
+    drip.tape = &tape;
+    drip.at = 0;
+    check_child(load_drops);
+    tape_free(&tape);
+    yard_end(&yard, 1);
+}
+
+static int
+load_though_banned(void)
+{
+    struct lawn_store *store = task.store;
+    size_t bytes = lawn_store_bytes(store);
+
+    if (!ban_calls(&task.ban)) {
+        return 0;
+    }
+    if (lawn_store_load_file(store, "file") != task.error) {
+        return 1;
+    }
+    if (lawn_store_count(store) != 0 || lawn_store_bytes(store) != bytes ||
+        !lawn_store_check(store, stdout)) {
+        return 2;
+    }
+    lawn_store_free(store);
+    return 0;
+}
+
+TEST(a_load_that_the_system_refuses_loads_nothing)
+{
+    /* Of the header, and where only the end of the file is to come; by the size,
+     * for a number of a file would be another one's when coverage is written. */
+    static const struct ban bans[] = {
+        {CALLS(read_calls), .error = EIO, .which = 2, .mask = UINT32_MAX,
+         .value = 40},
+        {CALLS(read_calls), .error = EIO, .which = 2, .mask = UINT32_MAX,
+         .value = 1},
+    };
+    struct meter meter = {0};
+    struct lawn_store *from = store_of(&meter, 10);
+    struct yard yard;
+    size_t i;
+
+    yard_begin(&yard);
+    find_fds();
+    CHECK_EQ(lawn_store_save_file(from, "file"), 0);
+    lawn_store_free(from);
+    task.store = store_of(&meter, 0);
+    /* valgrind reads single bytes itself. */
+    for (i = 0; i < (watched() ? 1 : COUNT(bans)); i++) {
+        task.ban = bans[i];
+        task.error = -EIO;
+        check_child(load_though_banned);
+    }
+    lawn_store_free(task.store);
+    yard_end(&yard, 1);
+}
+#endif

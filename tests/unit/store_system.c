@@ -18,10 +18,11 @@ map_too_much(void)
 {
     struct rlimit limit = {256u << 20, 256u << 20};
     size_t large = 128u << 20;
-    char *bytes = calloc(1, large);
+    static char *bytes;
     struct lawn_store *store = lawn_store_new(NULL);
     size_t before;
 
+    bytes = calloc(1, large);
     if (bytes == NULL || store == NULL ||
         lawn_store_start(store, "a", 1, 10, "x", 1, 0) != 0 ||
         setrlimit(RLIMIT_AS, &limit) != 0) {
