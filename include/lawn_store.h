@@ -36,7 +36,8 @@
  * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6 and
  * P9 of lawn.h hold of the store's timers; moreover:
  *   S1  one each         an id has at most one timer
- *   S2  all or nothing   a call that fails has changed nothing
+ *   S2  all or nothing   a call that fails has changed nothing; it may have given
+ *                        memory back
  *   S3  callbacks        may call any function of the store, for any id; the
  *                        timer that fires has left the store by then, and what
  *                        the callback was handed stays until it returns

@@ -85,7 +85,7 @@ void check_cut(struct trial *trial, const char *ids, const char *payloads,
     check_cut(trial, ids, payloads, __FILE__, __LINE__)
 
 /* A number that stands for all that a store holds: ids, payloads, deadlines,
- * TTLs, its clock, and how much memory. */
+ * TTLs, and its clock. */
 uint64_t trial_print(const struct trial *trial);
 
 /* Whether a sanitizer or valgrind looks on: slow, and memory is not its own. */

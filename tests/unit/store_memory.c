@@ -309,6 +309,7 @@ TEST(a_store_of_limited_bytes_refuses_what_exceeds_them)
     static char bytes[100000];
     struct trial t;
     uint64_t print;
+    size_t before;
     size_t limit;
     uint64_t i;
     int error = 0;
@@ -320,11 +321,13 @@ TEST(a_store_of_limited_bytes_refuses_what_exceeds_them)
     for (i = 0; error == 0; i++) {
         CHECK(i < 100000);
         print = trial_print(&t);
+        before = lawn_store_bytes(t.store);
         error = lawn_store_start(t.store, &i, sizeof i, 10, bytes, 1000, 0);
         CHECK(lawn_store_bytes(t.store) <= limit);
     }
     CHECK_EQ(error, -ENOSPC);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
+    CHECK(lawn_store_bytes(t.store) <= before);
     CHECK_EQ(lawn_store_update(t.store, "a", 1, bytes, sizeof bytes), -ENOSPC);
     CHECK_EQ(lawn_store_start(t.store, "a", 1, 20, bytes, sizeof bytes, 0),
              -ENOSPC);
