@@ -485,8 +485,11 @@ lawn_store_slots_check_numbers(const struct lawn_store_slots *slots,
             number = (uint64_t)word >> 1;
         }
     }
-    return free_numbers == 0 ||
-           lawn_store_slots_wrong(out, "free, but not listed", free_numbers);
+    if (free_numbers != 0) {
+        return lawn_store_slots_wrong(out, "free, but not listed",
+                                      free_numbers);
+    }
+    return true;
 }
 
 /* What the sizes of all groups say that there is; adds up their memory. */

@@ -504,7 +504,7 @@ lawn_store_snapshot_read_record(struct lawn_store_loading *loading,
     *deadline = timer.deadline;
     error = lawn_store_restore(loading->store, &timer,
                                how == LAWN_STORE_SNAPSHOT_ON_BLADE);
-    return error == -EEXIST || error == -EINVAL ? LAWN_STORE_NONSENSE : error;
+    return error == -EEXIST ? (int)LAWN_STORE_NONSENSE : error;
 }
 
 /* Reads all records. */

@@ -365,6 +365,9 @@ TEST(a_check_of_a_store_sees_numbers_of_slabs_that_are_lost)
     CHECK(!lawn_store_check(t.store, NULL));
     slots->free_number[0] = UINTPTR_MAX >> 1; /* none */
     CHECK(!lawn_store_check(t.store, NULL));
+    slots->free_number[1] = number; /* which is another piece's */
+    CHECK(!lawn_store_check(t.store, NULL));
+    slots->free_number[1] = UINTPTR_MAX >> 1;
     slots->free_number[0] = 0; /* which is not free */
     CHECK(!lawn_store_check(t.store, NULL));
     slots->free_number[0] = number;

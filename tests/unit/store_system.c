@@ -119,11 +119,45 @@ give_back_in_vain(void)
     return 0;
 }
 
+/* Whole blocks are not taken back, but others are; each time one of the former
+ * is tried again. */
+static int
+give_back_some(void)
+{
+    static const char large[300000];
+    struct lawn_store *store = lawn_store_new(NULL);
+    size_t before;
+    uint64_t i;
+
+    if (store == NULL || !start_many(store, 20000)) {
+        return 1;
+    }
+    if (!refuse_if(SYS_munmap, ENOMEM, 1, UINT32_MAX, 65536)) {
+        return 0;
+    }
+    for (i = 0; i < 20000; i++) {
+        (void)lawn_store_stop(store, &i, sizeof i);
+    }
+    before = lawn_store_bytes(store);
+    for (i = 0; i < 100; i++) {
+        if (lawn_store_start(store, "x", 1, 10, large, sizeof large, 0) != 0 ||
+            !lawn_store_stop(store, "x", 1)) {
+            return 2;
+        }
+    }
+    if (lawn_store_bytes(store) > before || !lawn_store_check(store, stdout)) {
+        return 3;
+    }
+    lawn_store_free(store);
+    return 0;
+}
+
 /* [S7] Linux does not, once there are vm.max_map_count mappings. */
 TEST(blocks_that_the_system_does_not_take_back_are_used_again)
 {
     if (!watched()) { /* they need mappings of their own */
         check_child(give_back_in_vain);
+        check_child(give_back_some);
     }
 }
 
