@@ -211,7 +211,8 @@ bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
 
 /* Prepares the table for so many timers, so that none of them pays for its
  * growth; it does not shrink below that any more. 0 takes it back. 0, -ENOSPC
- * or -ENOMEM. O(timers). */
+ * or -ENOMEM: then the table may be left somewhat larger than it was. O(timers).
+ */
 int lawn_store_reserve(struct lawn_store *store, uint64_t timers);
 
 /* Other limits: at most so many timers, and so many bytes as told by

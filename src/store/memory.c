@@ -136,8 +136,10 @@ lawn_store_memory_fini(struct lawn_store_memory *memory)
      * other. */
     while (memory->kept != NULL) {
         size_t cost = memory->kept->cost;
+        void *block = lawn_store_memory_unkeep(memory, &memory->kept);
 
-        (void)munmap(lawn_store_memory_unkeep(memory, &memory->kept), cost);
+        LAWN_STORE_MEMORY_TELL(unregister, block, cost);
+        (void)munmap(block, cost);
     }
 #else
     (void)memory;

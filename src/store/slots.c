@@ -357,9 +357,11 @@ lawn_store_slots_give(struct lawn_store_slots *slots, void *slot,
         lawn_store_slots_enter(slab);
     }
     if (LAWN_STORE_UNLIKELY(slab->live == 0)) {
-        /* Of two, the one whose number is lower stays: so those go that lead to
-         * slabs that there were once. */
-        if (slots->spare != NULL && slots->spare->number < slab->number) {
+        /* One for a single slot does not fit the next. Of two others, the one
+         * whose number is lower stays: so those go that lead to slabs that there
+         * were once. */
+        if (slab->slot > LAWN_STORE_SLOTS_MAX ||
+            (slots->spare != NULL && slots->spare->number < slab->number)) {
             lawn_store_slots_remove(slots, slab);
         } else {
             lawn_store_slots_drop_spare(slots);
@@ -522,6 +524,7 @@ lawn_store_slots_check(const struct lawn_store_slots *slots, size_t *bytes,
     uint64_t all = lawn_store_slots_check_groups(slots, bytes);
     uint64_t free_numbers = 0;
     uint64_t number;
+    uint32_t slot;
 
     for (number = 0; number < slots->slabs.count; number++) {
         uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
@@ -534,6 +537,11 @@ lawn_store_slots_check(const struct lawn_store_slots *slots, size_t *bytes,
         }
         if (!lawn_store_slots_check_slab(slab, number, out)) {
             return false;
+        }
+        if (slab->size != &slots->group[slab->group][lawn_store_slots_size(
+                              slab->slot, &slot)]) {
+            return lawn_store_slots_wrong(out, "is among those of other sizes",
+                                          number);
         }
         if (slab->live == 0 && slab != slots->spare) {
             return lawn_store_slots_wrong(out, "holds nothing, and is kept",

@@ -74,6 +74,7 @@ lawn_store_new(const struct lawn_store_options *options)
 
         memory = store->memory;
         lawn_store_memory_give(&memory, store, sizeof *store);
+        lawn_store_memory_fini(&memory);
         errno = error;
         return NULL;
     }

@@ -480,11 +480,14 @@ lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
                      LAWN_STORE_TABLE_PER;
 
     uint64_t most = SIZE_MAX / sizeof(struct lawn_store_bucket);
-    uint64_t more = least > before ? least - before : 0;
+    uint64_t have = table->segments.count == 1
+                        ? table->first
+                        : table->segments.count * LAWN_STORE_TABLE_SEGMENT;
+    uint64_t more = least > have ? least - have : 0;
 
-    if (more > 0 && !lawn_store_memory_probe(
-                        table->memory, (size_t)(more < most ? more : most) *
-                                           sizeof(struct lawn_store_bucket))) {
+    if (more > 0 &&
+        !lawn_store_memory_probe(
+            table->memory, lawn_store_table_bytes(more < most ? more : most))) {
         return false;
     }
     while (table->buckets < least) {
@@ -494,6 +497,7 @@ lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
             while (table->buckets > before && lawn_store_table_shrink(table)) {
             }
             lawn_store_table_fit(table);
+            lawn_store_slots_trim(table->slots);
             table->memory->error = error;
             return false;
         }

@@ -132,6 +132,12 @@ another_number(struct patient *p, bool mend)
 }
 
 static void
+of_another_size(struct patient *p, bool mend)
+{
+    p->slab->size += mend ? -1 : 1;
+}
+
+static void
 slots_miscounted(struct patient *p, bool mend)
 {
     p->slab->size->slots += mend ? UINT64_MAX : 1;
@@ -268,6 +274,7 @@ TEST(a_check_of_a_store_names_what_is_broken)
         {live_miscounted, "live slots miscounted"},
         {another_number, "has another number"},
         {slots_miscounted, "slots miscounted, by so many"},
+        {of_another_size, "is among those of other sizes"},
         {unlisted_before, "has room, but is not listed"},
         {unlisted_after, "has room, but is not listed"},
         {overfull, "is not filled in order"},

@@ -125,3 +125,37 @@ TEST(a_store_is_not_made_with_less_memory_than_an_empty_one_takes)
     CHECK(lawn_store_new(&options) == NULL);
     CHECK_EQ(errno, ENOSPC);
 }
+
+/* They have slabs of their own, which do not fit one another. */
+TEST(a_store_takes_a_large_id_after_a_smaller_large_one_has_gone)
+{
+    static const size_t sizes[] = {20000, 65535, 17000, 30000};
+    struct trial t;
+    size_t i;
+
+    trial_begin(&t, NULL);
+    for (i = 0; i < 3 * COUNT(sizes); i++) {
+        size_t size = sizes[i % COUNT(sizes)];
+
+        CHECK_EQ(lawn_store_start(t.store, bytes, size, 10, "x", 1, 0), 0);
+        CHECK(lawn_store_check(t.store, stdout));
+        CHECK(lawn_store_stop(t.store, bytes, size));
+        CHECK(lawn_store_check(t.store, stdout));
+    }
+    trial_end(&t);
+}
+
+TEST(a_store_reserves_what_it_has_room_for_within_any_limit)
+{
+    struct trial t;
+    uint64_t i;
+
+    trial_begin(&t, NULL);
+    for (i = 0; i < 5000; i++) {
+        CHECK_EQ(put_number(&t, i, 10), 0);
+    }
+    lawn_store_set_limits(t.store, 0, lawn_store_bytes(t.store));
+    CHECK_EQ(lawn_store_reserve(t.store, 8000), 0);
+    CHECK_EQ(lawn_store_reserve(t.store, 80000), -ENOSPC);
+    trial_end(&t);
+}
