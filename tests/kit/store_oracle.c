@@ -70,7 +70,7 @@ make_id(struct store_oracle_timer *t, uint32_t number)
         put_number(t->id + 296, number);
         break;
     case 6:
-        set_id(t, row == 0 ? LAWN_STORE_ID_MAX : 5, 'z');
+        set_id(t, row == 0 ? LAWN_STORE_ID_MAX : row == 1 ? 20000 : 5, 'z');
         put_number(t->id, number);
         break;
     default:
