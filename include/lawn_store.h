@@ -53,8 +53,8 @@
  *                        know the seed make nothing slower
  *   S7  memory           is given back when timers go: a block of up to 64 KiB
  *                        as soon as none of its timers is left, but one.
- *                        Timers share a block if the TTLs that they were first
- *                        started with are within a factor of 16
+ *                        Timers share a block only if the TTLs that they were
+ *                        first started with are within a factor of 16
  *   S8  iteration        a timer that is there from the first call to the last
  *                        is told exactly once, whatever happens to others
  *   S9  snapshots        what was saved loads, anywhere, as the same bytes;
@@ -94,7 +94,7 @@ struct lawn_store_options {
     /* At most so many timers, and so many bytes of memory, all told: what
      * exceeds them fails with -ENOSPC. Default: no limit. The former is exact;
      * the latter is reached in steps of up to 64 KiB, and an empty store takes
-     * 170 KiB of it by default, 17 KiB with the smallest lawn. See
+     * 163 KiB of it by default, 10 KiB with the smallest lawn. See
      * lawn_store_set_limits(). */
     uint64_t max_timers;
     size_t max_bytes;

@@ -7,8 +7,6 @@
  * it stands in due[], and can be stopped, started again and found [J2]. */
 #include "store.h"
 
-#include "expect.h"
-
 static void
 lawn_store_fire_collect(struct lawn_timer *timer, void *arg)
 {

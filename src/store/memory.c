@@ -15,8 +15,8 @@
 #define LAWN_STORE_MEMORY_MAPS 0
 #endif
 
-/* Blocks are mapped in units of this: a multiple of any page size but the
- * largest, where the system rounds up by itself. */
+/* Blocks are mapped in units of this, the smallest page there is; where pages are
+ * larger, the system rounds up by itself. */
 #define LAWN_STORE_MEMORY_UNIT 4096u
 #define LAWN_STORE_MEMORY_MAPPED 16384u
 /* Kept blocks that are looked at for one of the right size. */

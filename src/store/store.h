@@ -2,7 +2,8 @@
  *
  *   store ──► table   id → record
  *         ├─► lawn    the timers in the records, by deadline
- *         ├─► slots   the memory that records and chained buckets stand in
+ *         ├─► slots   the memory that records, payloads outside them and
+ *         │           chained buckets stand in
  *         └─► due     up to 16 records that a mow has taken off the lawn, and
  *                     is about to fire
  *
