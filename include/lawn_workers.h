@@ -1,0 +1,306 @@
+/* lawn_workers.h - timers of many threads: a lawn each, and no lock between.
+ *
+ * A set of workers is a few threads, each with a lawn of its own that only it
+ * touches. Any thread starts, restarts and stops timers: on the thread that
+ * keeps the timer this is a start on its own lawn, and on any other a message
+ * in its mailbox. The timer's callback runs on the worker that keeps it.
+ *
+ *     #include <lawn_workers.h>
+ *     #include <stdio.h>
+ *
+ *     struct request {
+ *         int id;
+ *         struct lawn_workers_timer deadline; // zeroed at first
+ *     };
+ *
+ *     static void give_up(struct lawn_workers_timer *timer,
+ *                         struct lawn_worker *worker)
+ *     {
+ *         struct request *r = LAWN_CONTAINER(timer, struct request, deadline);
+ *         printf("request %d took too long\n", r->id);
+ *     }
+ *
+ *     struct lawn_workers *set = lawn_workers_new(NULL);
+ *     lawn_workers_add(set);                        // a thread; and another
+ *     lawn_workers_add(set);
+ *     r->deadline.fire = give_up;
+ *     lawn_workers_start(set, &r->deadline, 5000000000); // in 5 s
+ *     if (lawn_workers_stop(set, &r->deadline))     // from whatever thread
+ *         ...                                       // it does not fire
+ *     lawn_workers_stop_sync(set, &r->deadline);    // nor is it firing
+ *     free(r);
+ *
+ * THREADS of a set are made by the library, lawn_workers_add(), or are the
+ * caller's, lawn_workers_attach(). The latter have two ways to serve: to call
+ * lawn_worker_run(), which does nothing else, or lawn_worker_turn() in each
+ * round of an event loop of their own, which waits for lawn_worker_fd() too.
+ *
+ * WHERE A TIMER GOES. By owner, as is the default: to the worker that starts
+ * it, if a worker does, or in turn to one after the other, or to the one that
+ * lawn_workers_start_on() names; a running timer stays where it is when it is
+ * started again. Or by TTL, as the paper splits its buckets: all timers of a
+ * TTL go to the same worker. When workers come and go, whole lawns move from
+ * thread to thread; no timer is touched.
+ *
+ * TIME is CLOCK_MONOTONIC in nanoseconds, or any clock that the options give. A
+ * TTL counts from that clock for a start from another thread; on the worker
+ * itself it counts from lawn_worker_now(), the time at which the round began,
+ * as in any event loop: a callback that took long calls lawn_worker_update()
+ * before it starts timers.
+ *
+ * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6 and
+ * P9 of lawn.h hold of the timers on each worker; moreover:
+ *   C1  one end          each start ends in exactly one way: the timer fires,
+ *                        or is stopped, or started again, or is left over by
+ *                        lawn_workers_close()
+ *   C2  stop tells       lawn_workers_stop() returns true to one caller, and
+ *                        then the timer does not fire; else it had ended
+ *   C3  stop_sync        when it has returned, the callback is not running, and
+ *                        the library does not refer to the timer; it may be
+ *                        freed. So it may be in its own callback
+ *   C4  one callback     of a timer runs at a time, on the worker that keeps it
+ *   C5  local is local   start and stop on the worker that keeps the timer make
+ *                        no atomic read-modify-write, lock or system call; but
+ *                        for the first start of a timer, and for timers that
+ *                        other threads have started or stopped: one
+ *                        compare-and-swap on a word of the timer. The latter
+ *                        always where there is no membarrier(2)
+ *   C6  no waiting       start and stop from other threads wait for nobody; but
+ *                        the first one on a timer that had been its worker's
+ *                        alone costs a system call, and waits until a start or
+ *                        stop of that very timer is over that its worker is in
+ *   C7  wake-ups         a sleeping worker is woken when it must wake earlier
+ *                        than it would, once per burst, and not otherwise; none
+ *                        is lost
+ *   C8  come and go      adding and removing workers loses no timer, and makes
+ *                        none later than the turns that are under way
+ *   C9  floods           a worker fires what is due after at most a budget of
+ *                        messages, however many wait
+ * Memory is only needed by lawn_workers_new(), _add() and _attach(): the link
+ * of the mailbox is part of the timer, so a start cannot fail for want of it.
+ *
+ * TWO THREADS AT ONCE on one timer: of two starts one wins, and if both count as
+ * done, the loser's was first. A start of a running timer from another thread is
+ * a stop and then a start: a stop that comes between the two returns false. A
+ * start while the timer fires makes it run again when its callback has returned,
+ * never while it runs.
+ *
+ * WHEN TO CHOOSE SOMETHING ELSE: all timers belong to the thread that uses them:
+ * give each thread a lawn, lawn.h; this is what this header adds a door to. */
+#ifndef LAWN_WORKERS_H
+#define LAWN_WORKERS_H
+
+#include <lawn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct lawn_workers; /* a set of workers */
+struct lawn_worker;  /* one of them */
+struct lawn_workers_timer;
+
+/* Called when a timer fires, on the worker that keeps it. The timer is idle by
+ * then: start it again, or free it, if no other thread can know it any more. All
+ * calls but lawn_workers_close() and lawn_workers_free() are allowed here.
+ * lawn_due(&timer->timer) is when it was due. */
+typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
+                                  struct lawn_worker *worker);
+
+/* A timer, part of an object of yours: 72 bytes. All-zero bytes are an idle
+ * timer. Set fire before the first start, and change it only while the timer is
+ * idle; leave the other fields to the library. Do not copy or move a timer that
+ * was ever started. */
+struct lawn_workers_timer {
+    struct lawn_timer timer;
+    uint64_t state;
+    struct lawn_workers_timer *next;
+    uint64_t deadline;
+    uint64_t ttl;
+    uint32_t shared;
+    uint32_t part;
+    lawn_workers_fire_fn *fire;
+};
+
+/* Where timers go. */
+enum lawn_workers_route { LAWN_WORKERS_BY_OWNER, LAWN_WORKERS_BY_TTL };
+
+/* How many workers a set can have at a time, and lawns. */
+#define LAWN_WORKERS_MAX 256u
+#define LAWN_WORKERS_PARTS_MAX 1024u
+
+/* How to make a set. Zero in any field means the default. */
+struct lawn_workers_options {
+    /* Each worker's lawn. Its allocator serves all memory of the set, from
+     * whatever thread adds a worker. The time at first is the clock's. */
+    struct lawn_options lawn;
+
+    enum lawn_workers_route route;
+
+    /* By TTL: how many lawns the TTLs are spread over, and so how many workers
+     * can share them; default 16, at most LAWN_WORKERS_PARTS_MAX. By owner
+     * there is one for each worker. */
+    unsigned parts;
+
+    /* How many timers a worker fires, and how many messages it takes, before it
+     * turns to the other; default 256. */
+    size_t budget;
+
+    /* The time, told to all threads; it must not run back. Default:
+     * CLOCK_MONOTONIC in nanoseconds. With a clock of your own, workers that
+     * have nothing to do sleep until lawn_workers_wake(): call it when the
+     * clock has moved. So a test decides when and how far. */
+    uint64_t (*clock)(void *context);
+    void *clock_context;
+};
+
+/* What a worker, or all of them, have done. */
+struct lawn_workers_stats {
+    unsigned workers;   /* of the set, at the moment */
+    unsigned parts;     /* lawns: a worker's own, and those of removed ones */
+    uint64_t held;      /* timers on the lawns; among them those that another
+                           thread stopped and that are not yet taken off */
+    uint64_t fires;
+    uint64_t messages;  /* starts and stops that came through the mailbox */
+    uint64_t turns;     /* rounds */
+    uint64_t wakes;     /* rounds that another thread woke it for */
+    uint64_t late_most; /* ticks that a timer fired late, at most */
+    uint64_t late_sum;  /* and all together */
+    uint64_t behind;    /* ticks since the round under way began: if these are
+                           many, the worker is stuck in a callback; 0 if it
+                           sleeps. Of all workers: the most */
+};
+
+/* A new set, with no workers yet. NULL with errno ENOMEM, or EINVAL if the
+ * options make no sense. options may be NULL. */
+struct lawn_workers *lawn_workers_new(const struct lawn_workers_options *options);
+
+/* Adds a worker: a thread of the library's. It takes its share of the lawns, if
+ * there are more of them than workers, or a new one. Returns its number, which
+ * is below LAWN_WORKERS_MAX, or -ENOSPC if there are that many, -ENOMEM,
+ * -EAGAIN if the system has no thread to give, -ESHUTDOWN. Signals are blocked
+ * in the thread. */
+int lawn_workers_add(struct lawn_workers *set);
+
+/* Removes a worker by its number: its lawns go to the others, with all timers.
+ * A thread of the library's has ended when this returns; a caller's thread is
+ * told to end: lawn_worker_run() returns there, or the next lawn_worker_turn()
+ * does what is left to do, and it has yet to be detached. 0, or -ENOENT if there
+ * is none of that number; -EBUSY if it is the last; -EDEADLK if it is the
+ * caller. */
+int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
+
+/* Makes the calling thread a worker, as lawn_workers_add() does with a new one.
+ * NULL with errno as there, or EBUSY if the thread is a worker already. */
+struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
+
+/* Ends that: the worker's lawns go to the others. If it is the last, they stay
+ * with the set, and timers wait for the next worker. */
+void lawn_worker_detach(struct lawn_worker *worker);
+
+/* Serves until the worker is removed or the set is closed; the worker has yet to
+ * be detached. 0, or -EDEADLK in a callback. */
+int lawn_worker_run(struct lawn_worker *worker);
+
+/* One round: takes up to budget messages, fires up to budget timers of what is
+ * due, and returns when the next round is due: a time on the set's clock, which
+ * has passed if there is more to do at once, or LAWN_NEVER. What other threads
+ * do in the meantime makes lawn_worker_fd() readable if it is due earlier than
+ * that. In a callback it does nothing and returns LAWN_NEVER. */
+uint64_t lawn_worker_turn(struct lawn_worker *worker);
+
+/* A file descriptor that becomes readable when there is a reason for a turn
+ * before the time that the last one returned; to wait for in an event loop, and
+ * not to be read or closed. -errno if the system has none to give. */
+int lawn_worker_fd(struct lawn_worker *worker);
+
+/* What the worker's TTLs count from; and sets it to the clock. In its thread
+ * only. lawn_worker_turn() does so, and the first start after it. */
+uint64_t lawn_worker_now(const struct lawn_worker *worker);
+void lawn_worker_update(struct lawn_worker *worker);
+
+/* Its number, and its set. */
+unsigned lawn_worker_number(const struct lawn_worker *worker);
+struct lawn_workers *lawn_worker_set(const struct lawn_worker *worker);
+
+/* The worker that the calling thread is, or NULL. */
+struct lawn_worker *lawn_workers_self(void);
+
+/* Makes the calling thread another worker, or none, and returns which it was.
+ * For tests that are several workers in one thread, by turns: with a clock of
+ * their own, nothing happens but by their calls. */
+struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
+
+/* Starts a timer, or restarts a running one: it will be due ttl from now, or at
+ * the deadline. TTLs and deadlines are as in lawn.h. 0, or -ESHUTDOWN if the set
+ * is closed: the timer is then idle. */
+int lawn_workers_start(struct lawn_workers *set,
+                       struct lawn_workers_timer *timer, uint64_t ttl);
+int lawn_workers_start_at(struct lawn_workers *set,
+                          struct lawn_workers_timer *timer, uint64_t deadline);
+
+/* The same on a worker of the caller's choice; a timer that runs elsewhere moves
+ * there. -ENOENT if there is none of that number, and nothing has changed. Where
+ * timers go by TTL, the choice is ignored. */
+int lawn_workers_start_on(struct lawn_workers *set,
+                          struct lawn_workers_timer *timer, uint64_t ttl,
+                          unsigned worker);
+
+/* Stops a timer. True: it was running, and does not fire [C2]. False: it was
+ * idle, or has fired, or its callback is about to run or running. The library
+ * may refer to the timer's memory until it is started again or
+ * lawn_workers_stop_sync() has returned. */
+bool lawn_workers_stop(struct lawn_workers *set,
+                       struct lawn_workers_timer *timer);
+
+/* The same, and waits until the timer's callback has returned, if it is running,
+ * and until nothing refers to the timer any more [C3]. In the timer's own
+ * callback it does not wait for that. Two workers that wait for each other's
+ * callbacks wait for ever; and so does a caller while the set has no workers, or
+ * none of them takes turns. */
+bool lawn_workers_stop_sync(struct lawn_workers *set,
+                            struct lawn_workers_timer *timer);
+
+/* Whether the timer is running, at some moment during the call. */
+bool lawn_workers_pending(const struct lawn_workers_timer *timer);
+
+/* Makes all workers look at the clock. */
+void lawn_workers_wake(struct lawn_workers *set);
+
+/* Called by lawn_workers_close() for each timer that is left. It is idle, and
+ * may be freed. */
+typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
+
+/* Closes a set: from here on starts are refused. Timers that are due up to the
+ * time until fire when they are due, and the workers end: with an until of 0 at
+ * once, with the present time after what is due now, with LAWN_NEVER when the
+ * last timer has fired. Waits for the workers, also until the caller's threads
+ * have been detached. Then makes the timers that are left idle, calls left for
+ * each if it is not NULL, and returns how many they are. A start that is under
+ * way when the set is closed is refused, or counts among the fired or the left.
+ * Returns 0 at once if the set is closed already. Not on a worker. */
+uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
+                            lawn_workers_left_fn *left, void *arg);
+
+/* Closes the set at once, if it is not closed, and gives its memory back. No
+ * thread may use it any more. set may be NULL. */
+void lawn_workers_free(struct lawn_workers *set);
+
+/* What all workers have done since the set was made; or one of them since it was
+ * added: false if there is none of that number. From any thread, while they go
+ * on; the figures are from about the same moment. */
+void lawn_workers_stats(struct lawn_workers *set,
+                        struct lawn_workers_stats *out);
+bool lawn_workers_stats_of(struct lawn_workers *set, unsigned worker,
+                           struct lawn_workers_stats *out);
+
+#if !defined LAWN_FREESTANDING
+/* Whether all invariants hold, as lawn_check() tells. Only while no other thread
+ * uses the set. */
+bool lawn_workers_check(struct lawn_workers *set, FILE *out);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
