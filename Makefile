@@ -34,7 +34,7 @@ CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
-BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c) $(PAGE_C)
+BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crews/*.c) $(PAGE_C)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -43,8 +43,8 @@ API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard t
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
 # What the benchmark's own tests need of it.
-CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c) bench/contenders.c bench/peers.c \
-    bench/agree.c bench/tap.c bench/store_agree.c
+CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c bench/crews/*.c) \
+    bench/contenders.c bench/peers.c bench/agree.c bench/tap.c bench/store_agree.c bench/crew_agree.c
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
 # the unit tests have the kit's main as well, and so have those of the benchmark.
@@ -68,6 +68,7 @@ LIBS_glib := -lglib-2.0
 LIBS_ghash := -lglib-2.0
 LIBS_gplain := -lglib-2.0
 LIBS_sqlite := -lsqlite3
+LIBS_uvloops := -luv
 LIBS_dpdk := -lrte_timer -lrte_eal
 
 # What a recipe does, in a word; V=1 shows the command itself.
