@@ -42,6 +42,9 @@ struct crew_calls {
 struct crew {
     struct contender face;
 
+    /* For each object, before it is used; NULL: nothing has to be done. */
+    void (*prepare)(void *self, struct object *object);
+
     /* Makes the calling thread worker number, which is below setup->workers;
      * calls stays valid. NULL: no memory. And ends that. */
     void *(*join)(void *self, unsigned number, const struct crew_calls *calls);

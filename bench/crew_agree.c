@@ -272,6 +272,10 @@ agree_play(struct crew_agree *agree, FILE *out)
         fprintf(out, "%s: out of memory\n", agree->crew->face.name);
         return false;
     }
+    for (unsigned i = 0; i < AGREE_OBJECTS; i++) {
+        if (agree->crew->prepare != NULL)
+            agree->crew->prepare(agree->self, agree_object(agree, i));
+    }
     for (unsigned i = 0; i < AGREE_WORKERS; i++) {
         workers[i] = (struct agree_thread){
             .agree = agree,

@@ -99,6 +99,7 @@ struct crew_play {
     unsigned warm;
 
     _Alignas(CREW_LINE) unsigned done; /* hands that have ended */
+    unsigned idle;                     /* and have nothing more to do */
     unsigned last;                     /* last timers that have fired */
     uint64_t fired;                    /* plain ones */
     uint64_t fired_at;                 /* a sample; 0: not yet */
@@ -410,6 +411,7 @@ crew_hand(struct crew_thread *thread)
     crew_leave_some(thread, &thread->own, local);
     if (play->mixed)
         crew_leave_some(thread, &thread->other, false);
+    CREW_ADD(play->idle);
     while (local && !CREW_GET(play->over)) {
         play->crew->turn(thread->worker);
         crew_nap(CREW_PAUSE);
@@ -497,6 +499,8 @@ crew_open(struct crew_play *play, unsigned starters)
             .other = {.first = (play->workers + ring) * n},
         };
     }
+    for (size_t i = 0; i < run->object_count && play->crew->prepare; i++)
+        play->crew->prepare(run->self, run_object(run, i));
     for (unsigned i = 0; i < play->workers; i++) {
         crew_extra(play, i)->which = CREW_IS_BEAT;
         crew_extra(play, play->workers + i)->which = CREW_IS_LAST;
@@ -628,8 +632,9 @@ crew_play_pairs(struct crew_play *play, unsigned starters)
     while (!crew_ended(play))
         crew_nap(10 * CREW_PAUSE);
     patience = crew_clock() + CREW_PATIENCE;
-    while (CREW_GET(play->fired) < soon && CREW_GET(play->end) == RUN_OK &&
-           crew_clock() < patience)
+    while (
+        (CREW_GET(play->fired) < soon || CREW_GET(play->idle) < play->hands) &&
+        CREW_GET(play->end) == RUN_OK && crew_clock() < patience)
         crew_nap(CREW_PAUSE);
     crew_close(play, launched);
     crew_keep_time(play);

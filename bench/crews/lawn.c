@@ -109,13 +109,17 @@ lawn_crew_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
 }
 
 static void
+lawn_crew_prepare(void *self, struct object *object)
+{
+    (void)self;
+    lawn_crew_timer(object)->fire = lawn_crew_fire;
+}
+
+static void
 lawn_crew_start(void *self, struct object *object, uint64_t ttl)
 {
-    struct lawn_workers_timer *timer = lawn_crew_timer(object);
-
-    timer->fire = lawn_crew_fire;
     (void)lawn_workers_start(((struct lawn_crew_worker *)self)->crew->set,
-                             timer, ttl);
+                             lawn_crew_timer(object), ttl);
 }
 
 static bool
@@ -130,10 +134,9 @@ lawn_crew_start_on(void *self, unsigned number, struct object *object,
                    uint64_t ttl)
 {
     struct lawn_crew *crew = (struct lawn_crew *)self;
-    struct lawn_workers_timer *timer = lawn_crew_timer(object);
 
-    timer->fire = lawn_crew_fire;
-    (void)lawn_workers_start_on(crew->set, timer, ttl, crew->numbers[number]);
+    (void)lawn_workers_start_on(crew->set, lawn_crew_timer(object), ttl,
+                                crew->numbers[number]);
 }
 
 static enum crew_stop
@@ -195,6 +198,7 @@ const struct crew lawn_crew = {
             .make = lawn_crew_make,
             .free = lawn_crew_free,
         },
+    .prepare = lawn_crew_prepare,
     .join = lawn_crew_join,
     .leave = lawn_crew_leave,
     .turn = lawn_crew_turn,
