@@ -112,14 +112,14 @@ typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
  * idle; leave the other fields to the library. Do not copy or move a timer that
  * was ever started. */
 struct lawn_workers_timer {
+    struct lawn_timer timer;
     uint64_t state;
+    uint32_t shared;
+    uint32_t part;
     struct lawn_workers_timer *next;
     uint64_t when;
     uint64_t ttl;
-    uint32_t shared;
-    uint32_t part;
     lawn_workers_fire_fn *fire;
-    struct lawn_timer timer;
 };
 
 /* Where timers go. */

@@ -28,6 +28,7 @@ lawn_part_new(struct lawn_workers *set, unsigned number)
     }
     part->set = set;
     part->number = number;
+    part->word = (uint64_t)(number + 1) << LAWN_STATE_PART_SHIFT;
     part->resolution = options.resolution == 0 ? 1 : options.resolution;
     return part;
 }

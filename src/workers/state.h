@@ -96,7 +96,7 @@ static inline uint64_t
 lawn_state_of(uint64_t state, const struct lawn_part *part, uint64_t flags)
 {
     return (state & ~(LAWN_STATE_FLAGS | LAWN_STATE_PART_MASK)) | flags |
-           ((uint64_t)(part->number + 1) << LAWN_STATE_PART_SHIFT);
+           part->word;
 }
 
 static inline uint64_t
