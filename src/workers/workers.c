@@ -126,15 +126,11 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
         /* No worker has had the right to plain stores. */
         L_STORE(&timer->shared, LAWN_STATE_SHARED, L_RELEASE);
     }
-    bool in_mail = (*seen & MAIL) != 0;
-    lawn_state_post(timer, *seen, to, request);
-    if (in_mail) {
-        lawn_part_wake(to, deadline);
-    } else if (!lawn_part_post(to, timer, deadline)) {
-        (void)lawn_part_refuse(timer);
-        return -ESHUTDOWN;
-    }
-    return 1;
+    lawn_state_write(timer, request);
+    return lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to),
+                          deadline)
+               ? 1
+               : -ESHUTDOWN;
 }
 
 /* Starts a timer on a part of the caller's choice, or NULL. */
@@ -307,8 +303,10 @@ lawn_workers_wait_for(struct lawn_part *part,
     if (part->set->asymmetric) {
         L_HEAVY();
     }
-    if ((L_LOAD(&timer->state, L_SEQ_CST) & LAWN_STATE_HELD) != 0 ||
-        L_LOAD(&part->firing, L_SEQ_CST) == timer) {
+    uint64_t state = L_LOAD(&timer->state, L_SEQ_CST);
+    if ((state & (RUN | CLAIM)) == 0 &&
+        ((state & LAWN_STATE_HELD) != 0 ||
+         L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
         lawn_park_wait(&part->served, served, LAWN_NEVER);
     }
     (void)L_FADD(&part->waiters, (uint32_t)-1, L_SEQ_CST);
@@ -323,11 +321,11 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
     if ((*seen & MAIL) != 0) {
         lawn_part_wake(part, 0);
     } else {
-        if (!lawn_state_swap(timer, seen, *seen | MAIL)) {
+        if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
             return false;
         }
         /* If the set was closed, it lets go without being asked. */
-        (void)lawn_part_post(part, timer, 0);
+        (void)lawn_part_post(part, timer, *seen, *seen | MAIL, 0);
     }
     return true;
 }
