@@ -46,7 +46,8 @@ struct crew_agree {
     unsigned acted; /* threads that have played their script */
     unsigned fired;
     unsigned early;
-    bool failed; /* a call returned what it should not, or no memory */
+    bool failed; /* a call returned what it should not */
+    bool lacks;  /* memory */
     bool over;
 };
 
@@ -177,7 +178,7 @@ agree_worker(void *arg)
     thread->worker =
         agree->crew->join(agree->self, thread->number, &thread->calls);
     if (thread->worker == NULL) {
-        AGREE_SET(agree->failed, true);
+        AGREE_SET(agree->lacks, true);
         AGREE_ADD(agree->joined);
         return NULL;
     }
@@ -212,11 +213,13 @@ static bool
 agree_judge(struct crew_agree *agree, unsigned threads, FILE *out)
 {
     unsigned first = agree->serves ? AGREE_WORKERS * AGREE_EACH : 0;
-    const char *fault = agree->early > 0 ? "a timer fired early"
-                        : agree->failed  ? "a stop told what is not so"
-                                         : NULL;
+    const char *fault = agree->lacks       ? "out of memory"
+                        : agree->early > 0 ? "a timer fired early"
+                        : agree->failed    ? "a stop told what is not so"
+                                           : NULL;
 
-    for (unsigned i = first; i < first + threads * AGREE_EACH; i++) {
+    for (unsigned i = first; i < first + threads * AGREE_EACH && fault == NULL;
+         i++) {
         const struct agree_note *note = &agree->notes[i];
 
         if (note->fires != (note->fate == AGREE_FIRES))
@@ -243,9 +246,9 @@ agree_watch(struct crew_agree *agree, unsigned threads)
 
     while (AGREE_GET(agree->joined) < AGREE_WORKERS)
         agree_nap();
-    if (agree->crew->start_on != NULL && !AGREE_GET(agree->failed))
+    if (agree->crew->start_on != NULL && !AGREE_GET(agree->lacks))
         agree_act(&self);
-    while (crew_clock() < patience &&
+    while (crew_clock() < patience && !AGREE_GET(agree->lacks) &&
            (AGREE_GET(agree->acted) < threads ||
             AGREE_GET(agree->fired) < agree_expected(agree, threads)))
         agree_nap();
