@@ -248,7 +248,11 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     for (size_t i = 0; choice->cells != NULL && i < n_count; i++)
         choose_cells(choice, chosen, n[i], t, t_count, options);
     if (choice->cell_count == 0) {
-        fputs("lawn bench: no cell is left: more TTLs than timers?\n", stderr);
+        fputs(options->workers
+                  ? "lawn bench: no cell is left: mixed needs more threads "
+                    "than 1\n"
+                  : "lawn bench: no cell is left: more TTLs than timers?\n",
+              stderr);
         free(choice->cells);
         return false;
     }
