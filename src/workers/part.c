@@ -89,17 +89,17 @@ static void
 lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
                const struct lawn_request *request)
 {
-    if (request->ttl == 0) {
-        lawn_start_at(part->lawn, &timer->timer, request->when);
+    uint64_t last = LAWN_NEVER - 1;
+    uint64_t deadline = request->when;
+    if (request->ttl != 0) {
+        if (request->when > part->started) {
+            part->started = request->when;
+        }
+        deadline = lawn_workers_sum(part->started, request->ttl);
+    } else if (deadline > lawn_now(part->lawn)) {
+        lawn_start_at(part->lawn, &timer->timer, deadline);
         return;
     }
-    if (request->when > part->started) {
-        part->started = request->when;
-    }
-    uint64_t last = LAWN_NEVER - 1;
-    uint64_t deadline = request->ttl < last - part->started
-                            ? part->started + request->ttl
-                            : last;
     uint64_t past = deadline % part->resolution;
     if (past != 0) {
         uint64_t up = part->resolution - past;
@@ -114,12 +114,7 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
                   uint64_t *seen, const struct lawn_request *request)
 {
     struct lawn_part *to = request->part;
-    uint64_t deadline = LAWN_NEVER - 1;
-    if (request->ttl == 0) {
-        deadline = request->when;
-    } else if (request->ttl < deadline - request->when) {
-        deadline = request->when + request->ttl;
-    }
+    uint64_t deadline = lawn_workers_sum(request->when, request->ttl);
     if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
         return false;
     }
@@ -183,7 +178,7 @@ lawn_part_mail(struct lawn_part *part)
 }
 
 void
-lawn_part_drain(struct lawn_part *part, size_t steps)
+lawn_part_drain(struct lawn_part *part, size_t *steps)
 {
     struct lawn_worker *worker = part->worker;
     struct lawn_workers_timer *timer = part->again;
@@ -198,9 +193,9 @@ lawn_part_drain(struct lawn_part *part, size_t steps)
         timer = next;
         taken++;
     }
-    while (steps > 0) {
+    while (*steps > 0) {
         bool looks = lawn_mailbox_done(&part->box);
-        timer = lawn_mailbox_pop(&part->box, &steps);
+        timer = lawn_mailbox_pop(&part->box, steps);
         if (timer == NULL) {
             break;
         }
@@ -210,7 +205,7 @@ lawn_part_drain(struct lawn_part *part, size_t steps)
             lawn_worker_update(worker);
         }
         lawn_part_take(part, timer);
-        steps -= steps > 0;
+        *steps -= *steps > 0;
         taken++;
         lawn_count_up(&worker->counts.messages, 1);
     }

@@ -110,9 +110,7 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
     bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
     if (request->ttl != 0) {
         request->when = lawn_workers_clock(set);
-        deadline = request->ttl < LAWN_NEVER - 1 - request->when
-                       ? request->when + request->ttl
-                       : LAWN_NEVER - 1;
+        deadline = lawn_workers_sum(request->when, request->ttl);
     }
     if (!fresh) {
         lawn_state_share(set, timer);
@@ -287,8 +285,10 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
 static void
 lawn_workers_drain_own(struct lawn_worker *self)
 {
+    size_t steps = SIZE_MAX;
+    lawn_worker_adopt(self);
     for (struct lawn_part *part = self->parts; part; part = part->next) {
-        lawn_part_drain(part, SIZE_MAX);
+        lawn_part_drain(part, &steps);
     }
 }
 
