@@ -79,11 +79,13 @@ struct crew_thread {
     uint64_t ended;
 };
 
-/* Counters below the mutex are of threads that have come to a point. */
+/* Counters are of threads that have come to a point, and of timers. While the
+ * time counts, nobody writes here. */
 struct crew_play {
     struct run *run;
     const struct crew *crew;
     struct crew_thread *threads;
+    uint64_t pairs;
     unsigned workers;
     unsigned count; /* of threads */
     unsigned hands;
@@ -91,19 +93,18 @@ struct crew_play {
     bool remote; /* the hands are not workers */
     bool mixed;
     bool posts; /* messages are part of it */
-    uint64_t pairs;
 
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex; /* of the next three */
     pthread_cond_t came;
     unsigned joined;
     unsigned warm;
 
-    _Alignas(CREW_LINE) unsigned done; /* hands that have ended */
-    unsigned idle;                     /* and have nothing more to do */
-    unsigned last;                     /* last timers that have fired */
-    uint64_t fired;                    /* plain ones */
-    uint64_t fired_at;                 /* a sample; 0: not yet */
-    int end;                           /* an enum run_end: threads give up */
+    unsigned done;     /* hands that have ended, */
+    unsigned idle;     /* and have nothing more to do */
+    unsigned last;     /* last timers that have fired */
+    enum run_end end;  /* threads give up */
+    uint64_t fired;    /* plain ones */
+    uint64_t fired_at; /* a sample; 0: not yet */
     bool over;
 };
 
@@ -577,7 +578,7 @@ crew_close(struct crew_play *play, unsigned launched)
         pthread_join(play->threads[i].thread, NULL);
     crew_check(play);
     if (play->run->end == RUN_OK)
-        play->run->end = (enum run_end)play->end;
+        play->run->end = play->end;
     pthread_mutex_destroy(&play->mutex);
     pthread_cond_destroy(&play->came);
 }
