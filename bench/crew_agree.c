@@ -304,10 +304,10 @@ crew_agree(const struct crew *crew, uint64_t seed, FILE *out)
     struct crew_agree *agree = calloc(1, sizeof *agree);
     bool agrees = agree != NULL;
 
-    for (int serves = 0; serves <= (crew->serve != NULL) && agrees; serves++) {
+    for (unsigned i = 0; i < (crew->serve != NULL ? 2 : 1) && agrees; i++) {
         memset(agree, 0, sizeof *agree);
         agree->crew = crew;
-        agree->serves = serves != 0;
+        agree->serves = i == 1;
         agree->seed = seed;
         agree->stride =
             (sizeof(struct object) + crew->face.node + AGREE_LINE - 1) &
@@ -318,8 +318,8 @@ crew_agree(const struct crew *crew, uint64_t seed, FILE *out)
         if (!agrees)
             break;
         memset(agree->objects, 0, AGREE_OBJECTS * agree->stride);
-        for (unsigned i = 0; i < AGREE_OBJECTS; i++)
-            agree_object(agree, i)->id = i;
+        for (unsigned id = 0; id < AGREE_OBJECTS; id++)
+            agree_object(agree, id)->id = id;
         agrees = agree_play(agree, out);
         free(agree->objects);
     }
