@@ -327,11 +327,14 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
     if ((*seen & MAIL) != 0) {
         lawn_part_wake(part, 0);
     } else {
-        if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
+        if (!lawn_state_swap(timer, seen, *seen | MAIL)) {
             return false;
         }
-        /* If the set was closed, it lets go without being asked. */
-        (void)lawn_part_post(part, timer, *seen, *seen | MAIL, 0);
+        /* If the box is closed, so is the set, and what is on the lawn is let
+         * go without being asked. */
+        if (lawn_mailbox_push(&part->box, timer)) {
+            lawn_part_wake(part, 0);
+        }
     }
     return true;
 }
