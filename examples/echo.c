@@ -127,7 +127,6 @@ welcome(struct worker *w)
     c->request.fire = on_slow;
     w->connections[fd] = c;
     watch(w, EPOLL_CTL_ADD, fd, EPOLLIN);
-    lawn_worker_update(w->self);
     (void)lawn_workers_start(set, &c->idle, idle_ttl);
 }
 
@@ -164,8 +163,6 @@ hear(struct connection *c)
         }
         return;
     }
-    /* TTLs count from the time of the round, and this may have come later. */
-    lawn_worker_update(c->worker->self);
     (void)lawn_workers_start(set, &c->idle, idle_ttl);
     newline = memrchr(c->data, '\n', (size_t)n);
     c->within = newline != &c->data[n - 1];
@@ -179,9 +176,9 @@ hear(struct connection *c)
 
 /* How long epoll may sleep: rounded up, so that it does not spin. */
 static int
-wait_ms(struct lawn_worker *self, uint64_t next)
+wait_ms(uint64_t next)
 {
-    uint64_t now = (lawn_worker_update(self), lawn_worker_now(self));
+    uint64_t now = lawn_workers_now(set);
     uint64_t wait = next > now ? (next - now - 1) / MS + 1 : 0;
 
     return wait < 60000 ? (int)wait : 60000;
@@ -204,7 +201,7 @@ serve(void *arg)
     /* First what has come is heard, then what is due fires: nobody is idle only
      * because we were busy. */
     while (next = lawn_worker_turn(w->self), !w->ended) {
-        n = epoll_wait(w->epoll, events, 64, wait_ms(w->self, next));
+        n = epoll_wait(w->epoll, events, 64, wait_ms(next));
         for (i = 0; i < n; i++) {
             fd = events[i].data.fd;
             if (fd == w->listener) {

@@ -113,7 +113,7 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
     uint64_t deadline = request->when;
     bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
     if (request->ttl != 0) {
-        request->when = lawn_workers_clock(set);
+        request->when = lawn_workers_now(set);
         deadline = lawn_workers_sum(request->when, request->ttl);
     }
     if (!fresh) {
