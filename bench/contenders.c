@@ -13,7 +13,8 @@ static const struct contender *const own[] = {
     &heap2_contender,   &heap4_contender, &hashed_contender,
     &growing_contender, &wheel_contender, &calendar_contender,
     &paper_contender,   &heads_contender, &lawn_store_contender.face,
-    &lawn_crew.face,    &mutex_crew.face, &shards_crew.face,
+    &lawn_crew.face,    &mutex_crew.face, &adaptive_crew.face,
+    &shards_crew.face,
 };
 
 #define PARTS (PART_CREWS + 1)

@@ -63,7 +63,7 @@ gate_workers_keep(struct bench_choice *choice)
         const char *name = choice->contenders[i]->name;
 
         if (strcmp(name, "lawn") == 0 || strcmp(name, "mutex") == 0 ||
-            strcmp(name, "alone") == 0)
+            strcmp(name, "adaptive") == 0 || strcmp(name, "alone") == 0)
             choice->contenders[count++] = choice->contenders[i];
     }
     choice->contender_count = count;
@@ -78,6 +78,7 @@ gate_workers_compare(const struct results *results, struct gate_workers *out)
     out->local_two = gate_workers_rate(results, "local", n, 2, "lawn");
     out->remote = gate_workers_rate(results, "remote", n, 2, "lawn");
     out->remote_lock = gate_workers_rate(results, "remote", n, 2, "mutex");
+    out->remote_spin = gate_workers_rate(results, "remote", n, 2, "adaptive");
     out->alone_one = gate_workers_rate(results, "local", n, 1, "alone");
     out->alone_two = gate_workers_rate(results, "local", n, 2, "alone");
 }

@@ -11,7 +11,8 @@ struct gate_workers {
     double local_one;   /* one worker on its own timers, */
     double local_two;   /* and two */
     double remote;      /* two threads on timers that two workers keep, */
-    double remote_lock; /* or on one lawn behind a mutex */
+    double remote_lock; /* or on one lawn behind a mutex, */
+    double remote_spin; /* or behind one of the adaptive kind */
     double alone_one;   /* as local, with lawns that no other thread reaches */
     double alone_two;
 };

@@ -6,6 +6,7 @@
 
 extern const struct crew lawn_crew;
 extern const struct crew mutex_crew;
+extern const struct crew adaptive_crew;
 extern const struct crew shards_crew;
 extern const struct crew alone_crew;
 
