@@ -1,6 +1,6 @@
 /* alone.c - a lawn per thread, and no way from one to another: what threads that
  * need none would use, and so what local work cannot be faster than. */
-#include "crews/all.h"
+#include "all.h"
 
 #include "lawn.h"
 

@@ -12,7 +12,7 @@
  * for a while before it sleeps and does better with sections as short as these.
  * The lawns of several workers have the latter. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
-#include "crews/all.h"
+#include "all.h"
 
 #include "lawn.h"
 

@@ -1,6 +1,6 @@
 /* lawn.c - workers as in lawn_workers.h, timers by owner. The threads are the
  * benchmark's, and attach themselves. */
-#include "crews/all.h"
+#include "all.h"
 
 #include "lawn_workers.h"
 
