@@ -72,7 +72,7 @@ print_row_crew(FILE *out, const struct results_row *row, double best,
 static void
 print_head_crew(FILE *out, bool threads)
 {
-    fprintf(out, "  %-9s %8s  %8s %8s  %7s", "", threads ? "ns/pair" : "ns",
+    fprintf(out, "  %-9s %8s  %8s %8s  %7s", "", threads ? "ns/op" : "ns",
             "min", "max", "x best");
     if (threads)
         fprintf(out, "  %7s\n", "M/s");
@@ -145,10 +145,10 @@ print_text(FILE *out, const struct results *results)
     if (results->part == PART_CREWS)
         fprintf(
             out,
-            "\nns/pair is what a start and a stop take on their thread, M/s "
-            "how many\nmillions of pairs all threads do in a second, on %ld "
-            "processors; x best\nis beside the best with a way from thread "
-            "to thread\n",
+            "\nns/op is what an operation takes on its thread, M/s how many "
+            "millions of them\nall threads do in a second, on %ld "
+            "processors; x best is beside the best with\na way from "
+            "thread to thread\n",
             sysconf(_SC_NPROCESSORS_ONLN));
     if (results->part == PART_STORES)
         fprintf(

@@ -56,6 +56,7 @@ void crew_ttls(struct run *run);
 void crew_play_local(struct run *run);
 void crew_play_remote(struct run *run);
 void crew_play_mixed(struct run *run);
+void crew_play_fires(struct run *run);
 void crew_play_wake(struct run *run);
 void crew_play_busy(struct run *run);
 

@@ -1,4 +1,4 @@
-/* workload_crew.c - T1 to T5: several threads start and stop timers of a crew.
+/* workload_crew.c - T1 to T6: several threads start and stop timers of a crew.
  *
  * A hand is a thread that does so: a worker itself, on timers of its own (T1),
  * or a thread that is none (T2), or a worker on timers of its own and of the
@@ -18,6 +18,10 @@
  * and no others have fired, those and no others are left, and the rest was
  * stopped. What fired and what is left makes the checksum. Meanwhile nothing
  * fires, as TTLs are minutes.
+ *
+ * In T6 hands are as in T2, but timers have a TTL of 0 and all of them fire: each
+ * goes through the mail, the lawn and a callback. A hand whose timers are all under
+ * way waits for the oldest.
  *
  * T4 and T5 post one timer with a TTL of 0 at a time, and tell how long it took
  * until it fired: on a worker that sleeps, or on one that is a hand as in T1.
@@ -47,7 +51,12 @@
 #define CREW_SPINS 2000u
 
 /* What an object is for, in object->which; the others are plain ones. */
-enum { CREW_IS_BEAT = 1 << 20, CREW_IS_LAST, CREW_IS_SAMPLE };
+enum {
+    CREW_IS_BEAT = 1 << 20,
+    CREW_IS_LAST,
+    CREW_IS_SAMPLE,
+    CREW_IS_UNDER_WAY, /* of T6, while it runs */
+};
 
 /* A set of timers, by number and by a sum that tells sets apart. */
 struct crew_tally {
@@ -93,6 +102,7 @@ struct crew_play {
     bool remote; /* the hands are not workers */
     bool mixed;
     bool posts; /* messages are part of it */
+    bool fires; /* timers are not stopped */
 
     pthread_mutex_t mutex; /* of the next three */
     pthread_cond_t came;
@@ -201,6 +211,10 @@ crew_on_fire(struct object *object, void *arg)
         return;
     }
     crew_note(&thread->fired, object);
+    if (object->which == CREW_IS_UNDER_WAY) {
+        CREW_SET(object->which, 0);
+        return;
+    }
     if (object->which == CREW_IS_SAMPLE)
         CREW_SET(play->fired_at, crew_clock());
     CREW_ADD(play->fired);
@@ -288,7 +302,7 @@ crew_leave_some(struct crew_thread *thread, struct crew_ring *ring, bool local)
     struct run *run = thread->play->run;
     uint64_t n = run->cell->n;
 
-    for (uint64_t i = 0; i < n / 2; i++)
+    for (uint64_t i = 0; i < n / 2 && !thread->play->fires; i++)
         crew_stop_next(thread, ring, local);
     for (uint64_t i = 0; i < n / 4; i++) {
         struct object *object = run_object(run, ring->first + run->order[i]);
@@ -345,6 +359,30 @@ crew_mixed_pairs(struct crew_thread *thread, uint64_t pairs)
     }
 }
 
+/* T6: waits for the oldest if all are under way. */
+static void
+crew_remote_fires(struct crew_thread *thread, uint64_t count)
+{
+    struct run *run = thread->play->run;
+    struct crew_ring *ring = &thread->own;
+
+    for (uint64_t i = 0; i < count; i++) {
+        size_t place = ring->start;
+        struct object *object =
+            run_object(run, ring->first + run->order[place]);
+
+        while (CREW_GET(object->which) == CREW_IS_UNDER_WAY) {
+            if (!crew_goes_on(thread->play, 0))
+                return;
+            sched_yield();
+        }
+        object->which = CREW_IS_UNDER_WAY;
+        ring->start = place + 1 < run->cell->n ? place + 1 : 0;
+        crew_note(&thread->soon, object);
+        crew_start_one(thread, object, 0, false, crew_keeper(thread, place));
+    }
+}
+
 static void
 crew_pairs(struct crew_thread *thread, uint64_t pairs)
 {
@@ -352,6 +390,10 @@ crew_pairs(struct crew_thread *thread, uint64_t pairs)
 
     for (uint64_t i = 0; i < pairs && crew_goes_on(play, i / CREW_ROUND);
          i += CREW_ROUND) {
+        if (play->fires) {
+            crew_remote_fires(thread, CREW_ROUND);
+            continue;
+        }
         if (play->remote) {
             crew_remote_pairs(thread, &thread->own, CREW_ROUND);
             continue;
@@ -393,7 +435,8 @@ crew_hand(struct crew_thread *thread)
     struct crew_play *play = thread->play;
     bool local = !play->remote;
 
-    crew_fill(thread, &thread->own, local);
+    if (!play->fires)
+        crew_fill(thread, &thread->own, local);
     if (play->mixed)
         crew_fill(thread, &thread->other, false);
     crew_pairs(thread, play->pairs / 8);
@@ -482,6 +525,7 @@ crew_open(struct crew_play *play, unsigned starters)
     play->workers = run->cell->workload->uses_t ? (unsigned)run->cell->t : 1;
     play->count = play->workers + starters;
     play->pairs = run->cell->ops != 0 ? run->cell->ops : CREW_PAIRS;
+    play->pairs /= play->fires ? 4 : 1;
     play->pairs += CREW_ROUND - play->pairs % CREW_ROUND;
     play->threads =
         aligned_alloc(CREW_LINE, play->count * sizeof *play->threads);
@@ -611,7 +655,7 @@ crew_keep_time(struct crew_play *play)
     stage->checksum = play->run->checksum;
 }
 
-/* T1 to T3. */
+/* T1 to T3, and T6. */
 static void
 crew_play_pairs(struct crew_play *play, unsigned starters)
 {
@@ -655,6 +699,18 @@ crew_play_remote(struct run *run)
 {
     struct crew_play play = {
         .run = run, .serves = true, .remote = true, .posts = true};
+
+    crew_play_pairs(&play, (unsigned)run->cell->t);
+}
+
+void
+crew_play_fires(struct run *run)
+{
+    struct crew_play play = {.run = run,
+                             .serves = true,
+                             .remote = true,
+                             .posts = true,
+                             .fires = true};
 
     crew_play_pairs(&play, (unsigned)run->cell->t);
 }

@@ -296,6 +296,21 @@ static const struct workload workloads_crew[] = {
         .ttls = crew_ttls,
         .play = crew_play_busy,
     },
+    {
+        .name = "T6",
+        .title = "fire",
+        .imitates = "threads that hand their work to workers, all of it",
+        .operation = "start with TTL 0, and its firing",
+        .parameters =
+            "t threads that are no workers, t workers; a thread waits "
+            "when all its n timers are under way",
+        .part = PART_CREWS,
+        .uses_t = true,
+        .least_t = 1,
+        .longest = CREW_LONGEST,
+        .ttls = crew_ttls,
+        .play = crew_play_fires,
+    },
 };
 
 const struct workload *
