@@ -585,6 +585,37 @@ END
     [ -z "$output" ]
 }
 
+@test "a crew that loses one timer in thousands is found out" {
+    copy_tool
+    mkdir copy/peers
+    cat >broken.c <<'END'
+#include "crews/all.h"
+struct crew CONTENDER_PLUGIN;
+static unsigned calls;
+static void start(void *worker, struct object *object, uint64_t ttl)
+{
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 5000 != 0)
+        shards_crew.start(worker, object, ttl);
+}
+__attribute__((constructor)) static void begin(void)
+{
+    CONTENDER_PLUGIN = shards_crew;
+    CONTENDER_PLUGIN.face.name = "uvloops";
+    CONTENDER_PLUGIN.start = start;
+}
+END
+    "${CC:-cc}" -std=c11 -D_POSIX_C_SOURCE=200809L -DNDEBUG -shared -fPIC \
+        -I"$top/bench" -I"$top/include" -o copy/peers/uvloops.so broken.c \
+        "$top/bench/crews/guarded.c" "$top"/src/core/*.c
+    lawn=copy/lawn
+    words=("T1, uvloops: " " starts, " " left: not what it should be")
+    fails 1 --workers --quick --n 1k --runs 1 --workload local --threads 1
+    [[ "$output" == *"uvloops   fired other timers than others"* ]]
+    run "$lawn" bench --workers --quick --n 1k --runs 1 --workload remote \
+        --contender uvloops --threads 1
+    [ "$status" -eq 0 ]
+}
+
 @test "the gate of workers has three bars, or two if there is one number" {
     [ "$(nproc)" -ge 2 ] || skip "two processors are needed"
     run --separate-stderr "$lawn" bench --gate --workers --n 1k --runs 1
