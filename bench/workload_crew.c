@@ -44,6 +44,7 @@
 #define CREW_BEAT UINT64_C(1000000)      /* and of those that wake workers */
 #define CREW_PATIENCE UINT64_C(10000000000) /* ns that a timer may be late */
 #define CREW_PAIRS 1000000u                 /* of each hand */
+#define CREW_WARM UINT64_C(50000000)        /* ns before the time counts */
 #define CREW_ROUND 256u                     /* pairs between turns, */
 #define CREW_ROUND_BUSY 64u                 /* and in T5 */
 #define CREW_SAMPLES 2000u                  /* of T4 and T5, at most */
@@ -429,6 +430,20 @@ crew_ended(struct crew_play *play)
             (!play->posts || CREW_GET(play->last) == play->workers));
 }
 
+/* For so long that the system has found a processor for each thread; but not if
+ * few operations were asked for. */
+static void
+crew_warm(struct crew_thread *thread)
+{
+    struct crew_play *play = thread->play;
+    uint64_t until = crew_clock() + CREW_WARM;
+
+    do {
+        crew_pairs(thread, play->pairs / 8);
+    } while (play->run->cell->ops == 0 && crew_clock() < until &&
+             CREW_GET(play->end) == RUN_OK);
+}
+
 static void
 crew_hand(struct crew_thread *thread)
 {
@@ -439,7 +454,7 @@ crew_hand(struct crew_thread *thread)
         crew_fill(thread, &thread->own, local);
     if (play->mixed)
         crew_fill(thread, &thread->other, false);
-    crew_pairs(thread, play->pairs / 8);
+    crew_warm(thread);
     crew_meet(play, &play->warm, play->hands);
     thread->began = crew_clock();
     crew_pairs(thread, play->pairs);
