@@ -28,6 +28,7 @@ lawn_part_new(struct lawn_workers *set, unsigned number)
     }
     part->set = set;
     part->number = number;
+    part->word = (uint64_t)(number + 1) << LAWN_STATE_PART_SHIFT;
     part->resolution = options.resolution == 0 ? 1 : options.resolution;
     return part;
 }
@@ -69,11 +70,13 @@ lawn_part_serve(struct lawn_part *part)
 
 bool
 lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
-               uint64_t deadline)
+               uint64_t seen, uint64_t next, uint64_t deadline)
 {
-    if (!lawn_mailbox_push(&part->box, timer)) {
+    if ((seen & MAIL) == 0 && !lawn_mailbox_push(&part->box, timer)) {
+        L_STORE(&timer->state, seen, L_RELEASE);
         return false;
     }
+    L_STORE(&timer->state, next, L_RELEASE);
     lawn_part_wake(part, deadline);
     return true;
 }
@@ -117,13 +120,14 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
     } else if (request->ttl < deadline - request->when) {
         deadline = request->when + request->ttl;
     }
-    (void)lawn_stop(part->lawn, &timer->timer);
-    if (!lawn_state_swap(timer, seen,
-                         lawn_state_of(*seen, to, RUN | MAIL | REQ))) {
+    if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
         return false;
     }
-    /* Parts are closed when there are no workers any more. */
-    bool posted = lawn_part_post(to, timer, deadline);
+    (void)lawn_stop(part->lawn, &timer->timer);
+    /* It is in no mail any more. Parts are closed when there are no workers. */
+    uint64_t off = *seen & ~(MAIL | LAWN);
+    bool posted =
+        lawn_part_post(to, timer, off, lawn_state_posted(off, to), deadline);
     assert(posted);
     (void)posted;
     return true;
@@ -242,7 +246,9 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer)
              * not be handed out before that is taken. So it waits for it. */
             struct lawn_request request = {lawn_due(&timer->timer), 0, part};
             if (lawn_state_swap(timer, &seen, seen | CLAIM)) {
-                lawn_state_post(timer, seen & ~LAWN, part, &request);
+                lawn_state_write(timer, &request);
+                L_STORE(&timer->state, lawn_state_posted(seen & ~LAWN, part),
+                        L_RELEASE);
                 return false;
             }
         } else if (lawn_state_change(part, timer, &seen,
@@ -305,9 +311,13 @@ struct lawn_left {
     uint64_t count;
 };
 
-bool
-lawn_part_refuse(struct lawn_workers_timer *timer)
+/* Makes a timer idle that nothing refers to any more. */
+static void
+lawn_part_discard(struct lawn_timer *core, void *arg)
 {
+    struct lawn_left *left = arg;
+    struct lawn_workers_timer *timer =
+        LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     uint64_t seen = lawn_state_look(timer);
     while (
         (seen & CLAIM) != 0 ||
@@ -318,17 +328,7 @@ lawn_part_refuse(struct lawn_workers_timer *timer)
             seen = lawn_state_look(timer);
         }
     }
-    return (seen & RUN) != 0;
-}
-
-/* Makes a timer idle that nothing refers to any more. */
-static void
-lawn_part_discard(struct lawn_timer *core, void *arg)
-{
-    struct lawn_left *left = arg;
-    struct lawn_workers_timer *timer =
-        LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
-    if (lawn_part_refuse(timer)) {
+    if ((seen & RUN) != 0) {
         left->count++;
         if (left->left != NULL) {
             left->left(timer, left->arg);

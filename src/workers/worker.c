@@ -29,37 +29,21 @@ static struct lawn_part lawn_worker_closed; /* what arrivals are at the end */
 /* Who runs a part that is on the way. */
 struct lawn_worker lawn_worker_nobody = {.fd = -1};
 
-/* What the calling thread is. */
-#if defined LAWN_EXPLORE
-struct lawn_worker **lawn_explore_self(void);
-#define SELF (*lawn_explore_self())
-#else
-static _Thread_local struct lawn_worker *lawn_worker_current
-#if defined __linux__
-    __attribute__((tls_model("initial-exec")))
+#if !defined LAWN_EXPLORE
+_Thread_local struct lawn_worker *lawn_worker_current;
 #endif
-    ;
-#define SELF lawn_worker_current
-#endif
-
-struct lawn_worker *
-lawn_worker_self(const struct lawn_workers *set)
-{
-    struct lawn_worker *self = SELF;
-    return self != NULL && self->set == set ? self : NULL;
-}
 
 struct lawn_worker *
 lawn_workers_self(void)
 {
-    return SELF;
+    return LAWN_WORKER_CURRENT;
 }
 
 struct lawn_worker *
 lawn_workers_be(struct lawn_worker *worker)
 {
-    struct lawn_worker *was = SELF;
-    SELF = worker;
+    struct lawn_worker *was = LAWN_WORKER_CURRENT;
+    LAWN_WORKER_CURRENT = worker;
     return was;
 }
 
@@ -89,6 +73,11 @@ lawn_worker_update(struct lawn_worker *worker)
         worker->now = now < LAWN_NEVER ? now : LAWN_NEVER - 1;
     }
     worker->stale = false;
+    struct lawn_part *home = L_LOAD(&worker->home, L_RELAXED);
+    if (home != NULL && L_LOAD(&home->worker, L_RELAXED) == worker &&
+        worker->set->route == LAWN_WORKERS_BY_OWNER) {
+        worker->quick = home;
+    }
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
         lawn_set_now(part->lawn, worker->now);
     }
@@ -228,6 +217,7 @@ lawn_worker_part_with(struct lawn_worker *worker, bool locked)
             continue;
         }
         *link = part->next;
+        worker->quick = NULL;
         L_STORE(&part->worker, &lawn_worker_nobody, L_RELEASE);
         lawn_worker_give(part, locked);
     }
@@ -359,6 +349,7 @@ lawn_worker_turn(struct lawn_worker *worker)
     }
     L_STORE(&worker->began, LAWN_NEVER, L_RELAXED);
     worker->stale = true;
+    worker->quick = NULL;
     worker->turning = false;
     (void)lawn_workers_be(was);
     return next;

@@ -43,6 +43,7 @@ struct lawn_part {
     struct lawn *lawn;
     uint64_t resolution;
     unsigned number;
+    uint64_t word; /* how a state word names it: see state.h */
 
     /* L_: who runs it: &lawn_worker_nobody on the way, NULL if it lies about and
      * may be taken up, by the lock; and who is to run it, NULL if nobody. */
@@ -81,10 +82,12 @@ struct lawn_worker {
     /* The thread's own. */
     struct lawn_part *parts;
     uint64_t now;
-    bool stale;   /* time may have passed since now */
-    bool turning; /* in lawn_worker_turn() */
-    bool ended;   /* serves no more: removed, or the set is closed */
-    bool made;    /* by the library: thread is to be joined */
+    struct lawn_part *quick; /* its home, if its timers are simply to be started
+                                there: it runs it, by owner, and is not stale */
+    bool stale;              /* time may have passed since now */
+    bool turning;            /* in lawn_worker_turn() */
+    bool ended;              /* serves no more: removed, or the set is closed */
+    bool made;               /* by the library: thread is to be joined */
     pthread_t thread;
 
     struct lawn_counts counts;
@@ -128,8 +131,25 @@ struct lawn_workers {
 void *lawn_workers_alloc(const struct lawn_options *options, size_t size);
 void lawn_workers_release(const struct lawn_options *options, void *memory);
 
-/* worker.c: the worker of this set that the calling thread is, or NULL. */
-struct lawn_worker *lawn_worker_self(const struct lawn_workers *set);
+/* worker.c: what the calling thread is. */
+#if defined LAWN_EXPLORE
+struct lawn_worker **lawn_explore_self(void);
+#define LAWN_WORKER_CURRENT (*lawn_explore_self())
+#else
+#if defined __linux__ /* a shared library would call a function for it */
+__attribute__((tls_model("initial-exec")))
+#endif
+extern _Thread_local struct lawn_worker *lawn_worker_current;
+#define LAWN_WORKER_CURRENT lawn_worker_current
+#endif
+
+/* The worker of this set that the calling thread is, or NULL. */
+static inline struct lawn_worker *
+lawn_worker_self(const struct lawn_workers *set)
+{
+    struct lawn_worker *self = LAWN_WORKER_CURRENT;
+    return self != NULL && self->set == set ? self : NULL;
+}
 
 /* worker.c: makes it look at what others want of it. */
 void lawn_worker_unpark(struct lawn_worker *worker);

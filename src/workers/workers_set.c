@@ -380,6 +380,9 @@ void
 lawn_worker_detach(struct lawn_worker *worker)
 {
     struct lawn_workers *set = worker->set;
+    if (worker->turning) {
+        return;
+    }
     if (lawn_workers_self() == worker) {
         (void)lawn_workers_be(NULL);
     }
