@@ -115,7 +115,7 @@ TEST(timers_that_are_left_may_be_freed_as_they_are_told)
     crew_end(&c);
 }
 
-TEST(a_set_that_is_closed_refuses_starts_and_leaves_the_timer_idle)
+TEST(a_set_that_is_closed_refuses_starts_and_changes_nothing)
 {
     struct crew c;
 

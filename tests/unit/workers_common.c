@@ -119,15 +119,22 @@ as(struct crew *crew, unsigned worker)
     (void)lawn_workers_be(worker == NOBODY ? NULL : crew->worker[worker]);
 }
 
-/* What it counts from: the worker's time on the worker that keeps it, which
- * here is one of the crew's; the clock otherwise. */
+static uint64_t
+sum(uint64_t time, uint64_t ticks)
+{
+    return time < LAST && ticks < LAST - time ? time + ticks : LAST;
+}
+
+/* It counts from the worker's time on the worker that keeps it; from the clock
+ * otherwise. */
 static void
 hand_started(struct hand *hand, uint64_t base, uint64_t ttl)
 {
     uint64_t ticks = ttl > 0 ? ttl : 1;
 
     hand->running = true;
-    hand->due = ticks < LAST - base ? base + ticks : LAST;
+    hand->due = sum(base, ticks);
+    hand->late = sum(hand->crew->clock, ticks);
 }
 
 int
@@ -157,6 +164,7 @@ go_at(struct crew *crew, unsigned id, uint64_t deadline)
     CHECK_EQ(lawn_workers_start_at(crew->set, &hand->timer, deadline), 0);
     hand->running = true;
     hand->due = deadline < LAST ? deadline : LAST;
+    hand->late = hand->due;
 }
 
 void

@@ -26,7 +26,8 @@ struct hand {
     unsigned id;
     bool running;
     bool firing;
-    uint64_t due;
+    uint64_t due;  /* not before that, */
+    uint64_t late; /* and not after that */
     struct lawn_worker *fired_on;
 };
 

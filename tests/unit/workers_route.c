@@ -69,10 +69,12 @@ TEST(a_running_timer_stays_where_it_is_when_it_is_started_again)
     crew_end(&c);
 }
 
-/* It runs nowhere, so whoever starts it has it. */
+/* It runs nowhere, so whoever starts it has it; but if that is no worker, it
+ * goes where it was. */
 TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
 {
     struct crew c;
+    unsigned i;
 
     crew_begin(&c, 2, NULL);
     as(&c, 0);
@@ -85,6 +87,14 @@ TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
     c.clock = 1020;
     all_turn(&c);
     CHECK_EQ(fired_on(&c, 0), 1);
+    as(&c, NOBODY);
+    for (i = 0; i < 5; i++) {
+        c.hand[0].fired_on = NULL;
+        go(&c, 0, 10);
+        c.clock += 10;
+        all_turn(&c);
+        CHECK_EQ(fired_on(&c, 0), 1);
+    }
     crew_end(&c);
 }
 

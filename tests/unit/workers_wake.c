@@ -26,9 +26,9 @@ TEST(a_worker_is_called_exactly_when_it_must_wake_earlier)
         struct crew c;
 
         crew_begin(&c, 2, NULL);
-        CHECK(!called(&c, 0));
         as(&c, whos[i]);
         CHECK_EQ(turns(&c, 0), LAWN_NEVER);
+        CHECK(!called(&c, 0));
         go_on(&c, 0, 100, 0);
         CHECK(called(&c, 0));
         CHECK_EQ(turns(&c, 0), 1100);
@@ -58,10 +58,12 @@ TEST(a_worker_is_called_exactly_when_it_must_wake_earlier)
 TEST(a_worker_is_not_called_for_what_it_starts_itself)
 {
     struct crew c;
+    uint64_t before;
 
     crew_begin(&c, 2, NULL);
     all_turn(&c);
     CHECK(!called(&c, 0));
+    before = stats_of(&c, 0).wakes;
     as(&c, 0);
     go(&c, 0, 10);
     CHECK(!called(&c, 1));
@@ -69,7 +71,7 @@ TEST(a_worker_is_not_called_for_what_it_starts_itself)
     CHECK(halt(&c, 0));
     CHECK_EQ(turns(&c, 0), LAWN_NEVER);
     CHECK(!called(&c, 0));
-    CHECK_EQ(stats_of(&c, 0).wakes, 0);
+    CHECK_EQ(stats_of(&c, 0).wakes, before);
     CHECK_EQ(stats_of(&c, 0).messages, 0); /* [C5] */
     crew_end(&c);
 }
@@ -77,26 +79,28 @@ TEST(a_worker_is_not_called_for_what_it_starts_itself)
 TEST(a_burst_of_starts_wakes_a_worker_once)
 {
     struct crew c;
+    uint64_t before;
     unsigned i;
 
     crew_begin(&c, 1, NULL);
     (void)turns(&c, 0);
+    before = stats_of(&c, 0).wakes;
     for (i = 0; i < HANDS; i++) {
         go(&c, i, 1000 - i); /* each earlier than the one before */
     }
     (void)turns(&c, 0);
-    CHECK_EQ(stats_of(&c, 0).wakes, 1);
+    CHECK_EQ(stats_of(&c, 0).wakes, before + 1);
     CHECK_EQ(stats_of(&c, 0).messages, HANDS);
     for (i = 0; i < HANDS; i++) {
         go(&c, i, 2000 + i); /* none of them is earlier */
     }
     (void)turns(&c, 0);
-    CHECK_EQ(stats_of(&c, 0).wakes, 1);
+    CHECK_EQ(stats_of(&c, 0).wakes, before + 1);
     c.clock = 4000;
     (void)turns(&c, 0);
     CHECK_EQ(stats_of(&c, 0).fires, HANDS);
-    CHECK_EQ(stats_of(&c, 0).wakes, 1);
-    CHECK_EQ(stats_all(&c).wakes, 1);
+    CHECK_EQ(stats_of(&c, 0).wakes, before + 1);
+    CHECK_EQ(stats_all(&c).wakes, before + 1);
     crew_end(&c);
 }
 
@@ -216,8 +220,7 @@ TEST(a_flood_of_messages_does_not_keep_a_due_timer_from_firing)
             CHECK(turn(&c, 0) <= c.clock || stats_of(&c, 0).messages == many);
             CHECK_CREW(&c, 2);
             CHECK(stats_of(&c, 0).messages <= before + budget);
-            CHECK(stats_of(&c, 0).messages > before);
-            CHECK(rounds <= many);
+            CHECK(rounds <= 3 * (many / budget + 1));
         }
         as(&c, NOBODY);
         c.clock = 1000000;
@@ -241,9 +244,8 @@ TEST(a_timer_restarted_a_thousand_times_is_one_message)
         go(&c, 0, 10 + i);
     }
     CHECK_EQ(turn(&c, 0), 1000 + 10 + 999);
-    CHECK(stats_of(&c, 0).messages <= 1000);
+    CHECK_EQ(stats_of(&c, 0).messages, 1);
     CHECK_EQ(stats_of(&c, 0).held, 1);
-    CHECK_EQ(stats_of(&c, 0).wakes, 1);
     crew_end(&c);
 }
 
