@@ -77,7 +77,8 @@ check_all_alive(void)
 }
 
 /* Starts only its own timers, and stops them first, so that no start is of a
- * running timer; stops those of the others. */
+ * running timer; stops those of the others. Not for good, though: that goes on
+ * until they are stopped, and may stop more than one start. */
 static void
 start_own_stop_all(void *arg, unsigned which)
 {
@@ -96,7 +97,7 @@ start_own_stop_all(void *arg, unsigned which)
             (void)item_stop(&items[own]);
             item_start_on(&items[own], some_ttl(&rng), some_number(&rng));
         } else if (what < 11) {
-            (void)item_stop_sync(&items[rng_below(&rng, ITEMS)]);
+            (void)item_stop_sync(&items[own]);
         } else {
             (void)item_stop(&items[rng_below(&rng, ITEMS)]);
         }
@@ -263,13 +264,7 @@ interfere(void *arg, unsigned which)
     unsigned i;
 
     for (i = 0; i < 200; i++) {
-        struct item *item = &items[rng_below(&rng, ITEMS)];
-
-        if (rng_below(&rng, 8) == 0) {
-            (void)item_stop_sync(item);
-        } else {
-            (void)item_stop(item);
-        }
+        (void)item_stop(&items[rng_below(&rng, ITEMS)]);
     }
 }
 
@@ -310,11 +305,15 @@ restart_too(void *arg, unsigned which)
     for (i = 0; i < 200; i++) {
         struct item *item = &items[rng_below(&rng, ITEMS)];
 
-        switch (rng_below(&rng, 4)) {
+        switch (rng_below(&rng, 8)) {
         case 0:
+        case 1:
             (void)item_stop(item);
             break;
-        case 1:
+        case 2:
+            (void)item_stop_sync(item);
+            break;
+        case 3:
             item_start_on(item, rng_below(&rng, 2000), some_number(&rng));
             break;
         default:
