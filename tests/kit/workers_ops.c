@@ -39,11 +39,13 @@ struct ops_timer {
 /* What should be so. */
 struct should {
     bool running;
-    bool refers;  /* the library may refer to it [C3] */
-    bool sure;    /* it is on the worker, and nowhere on the way */
-    unsigned on;  /* WORKERS_OPS_NOBODY: not known */
-    uint64_t due; /* when it fires */
-    uint64_t ttl; /* 0: it was started with a deadline */
+    bool refers;   /* the library may refer to it [C3] */
+    bool sure;     /* it is on the worker, and nowhere on the way */
+    bool mailed;   /* its start may not have been taken yet */
+    unsigned on;   /* WORKERS_OPS_NOBODY: not known */
+    uint64_t ttl;  /* 0: it was started with a deadline */
+    uint64_t due;  /* it fires not before that */
+    uint64_t late; /* and not after that; see late_of() */
 };
 
 struct seat {
@@ -76,6 +78,9 @@ struct workers_ops {
     struct ops_timer **timers;
     struct should *should;
     struct ops_timer *firing;
+    unsigned fires_on; /* who fires it */
+    bool stable;       /* all have turned since the last came or went */
+    uint64_t latest;   /* when something was last started by mail, perhaps */
     struct ttl_home homes[WORKERS_OPS_TTLS];
 
     uint64_t fires;   /* of this set */
@@ -136,11 +141,37 @@ count_workers(const struct workers_ops *ops)
     return count;
 }
 
+/* When a timer fires at the latest. A start in the mail counts from the time at
+ * which it was made, or from that of a later start which was taken before it. */
+static uint64_t
+late_of(const struct workers_ops *ops, const struct should *s)
+{
+    uint64_t last = LAWN_NEVER - 1;
+    uint64_t from = s->ttl == 0 ? ops->clock : ops->latest;
+    uint64_t late = s->late;
+
+    if (s->mailed) {
+        late = oracle_due(from < last ? from : last, ops->resolution,
+                          s->ttl > 0 ? s->ttl : 1);
+    }
+    return late > s->due ? late : s->due;
+}
+
+/* It has been taken by now. */
+static void
+taken(const struct workers_ops *ops, struct should *s)
+{
+    s->late = late_of(ops, s);
+    s->mailed = false;
+}
+
 /* Lawns may have changed hands: where timers are is not known any more. */
 static void
 forget_places(struct workers_ops *ops)
 {
     uint32_t i;
+
+    ops->stable = false;
 
     for (i = 0; i < ops->many; i++) {
         ops->should[i].sure = false;
@@ -233,25 +264,24 @@ static void
 place(struct workers_ops *ops, uint32_t i, unsigned named)
 {
     struct should *s = &ops->should[i];
+    bool fires = ops->firing != NULL && ops->firing == ops->timers[i];
     unsigned to = named;
 
-    if (ops->by_ttl) {
-        s->on = WORKERS_OPS_NOBODY;
-        s->sure = false;
-        return;
-    }
     if (named == WORKERS_OPS_NOBODY) {
-        to = s->running ? s->on : ops->self;
+        to = s->running || fires || ops->self == WORKERS_OPS_NOBODY ? s->on
+                                                                    : ops->self;
+        /* Stopped, it may still be where it was. */
+        if (!s->running && s->refers && s->on != to) {
+            to = WORKERS_OPS_NOBODY;
+        }
     }
-    if (to != WORKERS_OPS_NOBODY && ops->seats[to].leaving) {
-        to = WORKERS_OPS_NOBODY;
-    }
-    if (s->refers && !(s->sure && s->on == to)) {
-        s->sure = false; /* it may have to leave another lawn first */
-        s->on = named == WORKERS_OPS_NOBODY && !s->running ? WORKERS_OPS_NOBODY
-                                                           : to;
+    if (ops->by_ttl || !ops->stable) {
+        s->sure = false;
+        s->on = WORKERS_OPS_NOBODY;
     } else {
-        s->sure = to != WORKERS_OPS_NOBODY;
+        /* It may have to leave another lawn first. */
+        s->sure = to != WORKERS_OPS_NOBODY &&
+                  (s->on == to ? s->sure || !s->refers : !s->refers && !fires);
         s->on = to;
     }
 }
@@ -259,15 +289,21 @@ place(struct workers_ops *ops, uint32_t i, unsigned named)
 /* The descriptor of a worker that sleeps tells of a start from elsewhere if it
  * is due earlier than the worker would wake, and not otherwise [C7]. */
 static void
-look_at_call(struct workers_ops *ops, uint32_t i, bool was_called)
+look_at_call(struct workers_ops *ops, uint32_t i, const bool *were_called)
 {
     const struct should *s = &ops->should[i];
+    bool is;
 
-    if (ops->nosy && s->sure && s->on != ops->self &&
-        ops->seats[s->on].asleep) {
-        script_expect(&ops->script, "C7: whether the worker is called",
-                      is_called(ops, s->on),
-                      was_called || s->due < ops->seats[s->on].until);
+    if (!ops->nosy || !s->sure || s->on == ops->self ||
+        !ops->seats[s->on].asleep) {
+        return;
+    }
+    is = is_called(ops, s->on);
+    if (!is && s->due < ops->seats[s->on].until) {
+        script_fail(&ops->script, "C7: %s is not woken", name(s->on));
+    } else if (is && !were_called[s->on] && ops->resolution <= 1 &&
+               s->due >= ops->seats[s->on].until) {
+        script_fail(&ops->script, "C7: %s is woken for nothing", name(s->on));
     }
 }
 
@@ -288,46 +324,64 @@ start_timer(struct workers_ops *ops, struct ops_timer *t, enum start_how how,
     }
 }
 
+/* When a timer that was just started is due: it counts from the worker's time
+ * where it is kept, and from the clock elsewhere. */
+static void
+expect_due(struct workers_ops *ops, struct should *s, enum start_how how,
+           uint64_t value)
+{
+    uint64_t base = ops->clock < LAWN_NEVER - 1 ? ops->clock : LAWN_NEVER - 1;
+
+    s->mailed = true;
+    if (ops->self != WORKERS_OPS_NOBODY && (!s->sure || s->on == ops->self)) {
+        uint64_t now = lawn_worker_now(ops->seats[ops->self].worker);
+
+        base = now < base ? now : base;
+        s->mailed = !s->sure;
+    }
+    if (how == START_AT) {
+        s->ttl = 0;
+        value = value > base ? value - base : 1;
+    } else {
+        value = value > 0 ? value : 1;
+        s->ttl = value;
+    }
+    s->due = oracle_due(base, ops->resolution, value);
+    s->late = s->due;
+    if (s->mailed) {
+        ops->latest = ops->clock;
+    }
+}
+
 static void
 do_start(struct workers_ops *ops, uint32_t i, enum start_how how,
          uint64_t value, unsigned named)
 {
     struct ops_timer *t = timer_of(ops, i);
     struct should *s = &ops->should[i];
-    uint64_t base = ops->clock;
-    bool was_called = false;
+    bool were_called[WORKERS_OPS_MAX] = {false};
+    unsigned w;
     int error;
 
-    if (ops->nosy && named != WORKERS_OPS_NOBODY) {
-        was_called = is_called(ops, named);
-    } else if (ops->nosy && s->on != WORKERS_OPS_NOBODY) {
-        was_called = is_called(ops, s->on);
+    for (w = 0; ops->nosy && w < WORKERS_OPS_MAX; w++) {
+        were_called[w] = ops->seats[w].worker != NULL && is_called(ops, w);
     }
     error = start_timer(ops, t, how, value, named);
     place(ops, i, how == START_ON ? named : WORKERS_OPS_NOBODY);
-    if (ops->self != WORKERS_OPS_NOBODY) {
-        uint64_t now = lawn_worker_now(ops->seats[ops->self].worker);
-
-        ops->seats[ops->self].asleep = false;
-        if (s->sure && s->on == ops->self) {
-            base = now; /* it is here; else the clock counts */
-        }
-    }
-    s->ttl = how == START_AT ? 0 : value > 0 ? value : 1;
-    if (how == START_AT) {
-        value = value > base ? value - base : 1;
-    }
-    s->due = oracle_due(base < LAWN_NEVER - 1 ? base : LAWN_NEVER - 1,
-                        ops->resolution, value > 0 ? value : 1);
+    expect_due(ops, s, how, value);
     s->running = true;
     s->refers = true;
-    TELL(&ops->script, "start timer %u, %s %llu%s%s: due at %llu", i,
-         how == START_AT ? "in" : "ttl", (unsigned long long)value,
+    if (ops->self != WORKERS_OPS_NOBODY) {
+        ops->seats[ops->self].asleep = false;
+    }
+    TELL(&ops->script, "start timer %u, %s %llu%s%s: due at %llu%s%s", i,
+         how == START_AT ? "at" : "ttl", (unsigned long long)value,
          how == START_ON ? " on " : "", how == START_ON ? name(named) : "",
-         (unsigned long long)s->due);
+         (unsigned long long)s->due, s->sure ? " for sure on " : "",
+         s->sure ? name(s->on) : "");
     script_expect(&ops->script, "the result of a start",
                   (uint64_t)(int64_t)error, 0);
-    look_at_call(ops, i, was_called);
+    look_at_call(ops, i, were_called);
 }
 
 static void
@@ -352,7 +406,7 @@ do_stop_sync(struct workers_ops *ops, uint32_t i, bool gone)
     struct should *s = &ops->should[i];
     bool own = ops->firing != NULL && ops->firing == ops->timers[i];
 
-    if (own && ops->self != s->on && ops->firing->number == i) {
+    if (own && ops->self != ops->fires_on) {
         return; /* as another one it would wait for the callback */
     }
     if (s->refers &&
@@ -455,7 +509,7 @@ look_at_home(struct workers_ops *ops, const struct should *s, unsigned who)
 {
     struct ttl_home *home = &ops->homes[s->ttl % WORKERS_OPS_TTLS];
 
-    if (!ops->by_ttl || s->ttl == 0) {
+    if (!ops->by_ttl || s->ttl == 0 || !ops->stable) {
         return;
     }
     if (home->on != WORKERS_OPS_NOBODY && home->ttl == s->ttl) {
@@ -480,9 +534,14 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
          (unsigned long long)lawn_due(&timer->timer));
     if (!s->running) {
         script_fail(script, "C1: timer %u fires, though it does not run", i);
-    } else if (s->due > ops->clock && s->due != LAWN_NEVER - 1) {
+    } else if (s->due > ops->clock) {
         script_fail(script, "P1: timer %u fires %llu ticks early", i,
                     (unsigned long long)(s->due - ops->clock));
+    } else if (lawn_due(&timer->timer) < s->due ||
+               lawn_due(&timer->timer) > late_of(ops, s)) {
+        script_fail(script, "P1: timer %u is due from %llu to %llu", i,
+                    (unsigned long long)s->due,
+                    (unsigned long long)late_of(ops, s));
     } else if (ops->self == WORKERS_OPS_NOBODY ||
                worker != ops->seats[ops->self].worker ||
                lawn_workers_self() != worker || ops->firing != NULL) {
@@ -491,7 +550,6 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
         script_fail(script, "timer %u fires on %s, not on %s", i,
                     name(ops->self), name(s->on));
     } else {
-        script_expect(script, "lawn_due()", lawn_due(&timer->timer), s->due);
         script_expect(script, "P6: lawn_workers_pending() in the callback",
                       lawn_workers_pending(timer), false);
     }
@@ -500,6 +558,7 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     s->refers = false;
     s->sure = true; /* if it refers to it at all, it is here */
     s->on = ops->self;
+    ops->fires_on = ops->self;
     ops->firing = t;
     script->depth++;
     if (!script->failed) {
@@ -528,19 +587,20 @@ look_at_rest(struct workers_ops *ops, unsigned who, uint64_t began,
     uint32_t i;
 
     for (i = 0; i < ops->many; i++) {
-        const struct should *s = &ops->should[i];
+        struct should *s = &ops->should[i];
 
         if (!s->running || !s->sure || s->on != who) {
             continue;
         }
-        if (s->due <= began && began < LAWN_NEVER - 1) {
+        taken(ops, s);
+        if (s->late <= began && began < LAWN_NEVER - 1) {
             script_fail(&ops->script, "P2: timer %u was due at %llu", i,
-                        (unsigned long long)s->due);
-        } else if (s->due < next) {
+                        (unsigned long long)s->late);
+        } else if (s->late < next) {
             script_fail(&ops->script,
                         "P2: the next turn is due at %llu, timer %u at %llu",
                         (unsigned long long)next, i,
-                        (unsigned long long)s->due);
+                        (unsigned long long)s->late);
         }
     }
 }
@@ -555,6 +615,7 @@ do_turn(struct workers_ops *ops, unsigned who)
     uint64_t next;
 
     be(ops, who);
+    seat->asleep = false;
     TELL(&ops->script, "%s turns at %llu", name(who),
          (unsigned long long)ops->clock);
     next = lawn_worker_turn(seat->worker);
@@ -563,9 +624,9 @@ do_turn(struct workers_ops *ops, unsigned who)
     if (next == LAWN_NEVER || next > began) {
         look_at_rest(ops, who, began, next);
     }
-    seat->asleep = !seat->leaving;
+    seat->asleep = ops->stable && !seat->leaving;
     seat->until = next;
-    if (ops->nosy && !seat->leaving && !ops->script.failed) {
+    if (ops->nosy && seat->asleep && !ops->script.failed) {
         script_expect(&ops->script, "C7: whether it is called after a turn",
                       is_called(ops, who), false);
     }
@@ -582,7 +643,7 @@ settle(struct workers_ops *ops)
     unsigned round;
     unsigned i;
 
-    for (round = 0; round < 3; round++) {
+    for (round = 0; round < 4; round++) {
         for (i = 0; i < WORKERS_OPS_MAX; i++) {
             while (ops->seats[i].worker != NULL && !ops->script.failed &&
                    do_turn(ops, i)) {
@@ -592,11 +653,19 @@ settle(struct workers_ops *ops)
             }
         }
     }
-    for (i = 0; i < ops->many && count_workers(ops) > 0; i++) {
-        if (ops->should[i].running && ops->should[i].due < LAWN_NEVER - 1 &&
-            ops->should[i].due <= ops->clock) {
+    if (count_workers(ops) == 0) {
+        return;
+    }
+    ops->stable = true;
+    for (i = 0; i < ops->many; i++) {
+        struct should *s = &ops->should[i];
+
+        if (s->running) {
+            taken(ops, s);
+        }
+        if (s->running && s->late < LAWN_NEVER - 1 && s->late <= ops->clock) {
             script_fail(&ops->script, "P2: timer %u was due at %llu", i,
-                        (unsigned long long)ops->should[i].due);
+                        (unsigned long long)s->late);
         }
     }
 }
@@ -653,10 +722,10 @@ static void
 do_remove(struct workers_ops *ops, unsigned seat)
 {
     struct seat *s = &ops->seats[seat];
-    int expected = s->leaving                ? -ENOENT
-                   : ops->self == seat       ? -EDEADLK
-                   : count_workers(ops) == 1 ? -EBUSY
-                                             : 0;
+    int expected = ops->self != WORKERS_OPS_NOBODY ? -EDEADLK
+                   : s->leaving                    ? -ENOENT
+                   : count_workers(ops) == 1       ? -EBUSY
+                                                   : 0;
 
     TELL(&ops->script, "remove %s", name(seat));
     script_expect(&ops->script, "lawn_workers_remove()",
@@ -749,6 +818,7 @@ open_set(struct workers_ops *ops)
          ops->by_ttl ? "TTL" : "owner", options.budget,
          (unsigned long long)ops->resolution);
     ops->fires = 0;
+    ops->latest = 0;
     ops->set = lawn_workers_new(&options);
     ops->foreign = allocations(ops);
     forget_places(ops);
