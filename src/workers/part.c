@@ -89,17 +89,17 @@ static void
 lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
                const struct lawn_request *request)
 {
-    if (request->ttl == 0) {
-        lawn_start_at(part->lawn, &timer->timer, request->when);
+    uint64_t last = LAWN_NEVER - 1;
+    uint64_t deadline = request->when;
+    if (request->ttl != 0) {
+        if (request->when > part->started) {
+            part->started = request->when;
+        }
+        deadline = lawn_workers_sum(part->started, request->ttl);
+    } else if (deadline > lawn_now(part->lawn)) {
+        lawn_start_at(part->lawn, &timer->timer, deadline);
         return;
     }
-    if (request->when > part->started) {
-        part->started = request->when;
-    }
-    uint64_t last = LAWN_NEVER - 1;
-    uint64_t deadline = request->ttl < last - part->started
-                            ? part->started + request->ttl
-                            : last;
     uint64_t past = deadline % part->resolution;
     if (past != 0) {
         uint64_t up = part->resolution - past;
@@ -114,22 +114,16 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
                   uint64_t *seen, const struct lawn_request *request)
 {
     struct lawn_part *to = request->part;
-    uint64_t deadline = LAWN_NEVER - 1;
-    if (request->ttl == 0) {
-        deadline = request->when;
-    } else if (request->ttl < deadline - request->when) {
-        deadline = request->when + request->ttl;
-    }
-    if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
+    uint64_t deadline = lawn_workers_sum(request->when, request->ttl);
+    (void)lawn_stop(part->lawn, &timer->timer);
+    if (!lawn_state_swap(timer, seen, lawn_state_posted(*seen & ~LAWN, to))) {
         return false;
     }
-    (void)lawn_stop(part->lawn, &timer->timer);
-    /* It is in no mail any more. Parts are closed when there are no workers. */
-    uint64_t off = *seen & ~(MAIL | LAWN);
-    bool posted =
-        lawn_part_post(to, timer, off, lawn_state_posted(off, to), deadline);
-    assert(posted);
-    (void)posted;
+    /* Boxes are closed when there are no workers any more. */
+    bool pushed = lawn_mailbox_push(&to->box, timer);
+    assert(pushed);
+    (void)pushed;
+    lawn_part_wake(to, deadline);
     return true;
 }
 
@@ -157,12 +151,19 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
             part->again = timer;
             return;
         }
-        if (request.part == NULL) {
-            if ((seen & RUN) == 0) {
-                (void)lawn_stop(part->lawn, &timer->timer);
-                next &= ~LAWN;
+        if ((seen & RUN) == 0) {
+            (void)lawn_stop(part->lawn, &timer->timer);
+            if (lawn_state_swap(timer, &seen, next & ~LAWN)) {
+                return;
             }
-            if (lawn_state_swap(timer, &seen, next)) {
+        } else if (request.part == NULL) {
+            /* A local start came before the mail was read; and if the timer is
+             * not on the lawn, it has come up since: see lawn_part_cut(). */
+            if (lawn_state_swap(timer, &seen, next | LAWN)) {
+                if ((seen & LAWN) == 0) {
+                    lawn_start_as(part->lawn, &timer->timer, 0,
+                                  lawn_due(&timer->timer));
+                }
                 return;
             }
         } else if (request.part != part) {
@@ -183,7 +184,7 @@ lawn_part_mail(struct lawn_part *part)
 }
 
 void
-lawn_part_drain(struct lawn_part *part, size_t steps)
+lawn_part_drain(struct lawn_part *part, size_t *steps)
 {
     struct lawn_worker *worker = part->worker;
     struct lawn_workers_timer *timer = part->again;
@@ -198,9 +199,9 @@ lawn_part_drain(struct lawn_part *part, size_t steps)
         timer = next;
         taken++;
     }
-    while (steps > 0) {
+    while (*steps > 0) {
         bool looks = lawn_mailbox_done(&part->box);
-        timer = lawn_mailbox_pop(&part->box, &steps);
+        timer = lawn_mailbox_pop(&part->box, steps);
         if (timer == NULL) {
             break;
         }
@@ -210,7 +211,7 @@ lawn_part_drain(struct lawn_part *part, size_t steps)
             lawn_worker_update(worker);
         }
         lawn_part_take(part, timer);
-        steps -= steps > 0;
+        *steps -= *steps > 0;
         taken++;
         lawn_count_up(&worker->counts.messages, 1);
     }
@@ -244,11 +245,7 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer)
         if ((seen & (RUN | MAIL)) == (RUN | MAIL)) {
             /* It is due, but has mail, which does not matter any more: it must
              * not be handed out before that is taken. So it waits for it. */
-            struct lawn_request request = {lawn_due(&timer->timer), 0, part};
-            if (lawn_state_swap(timer, &seen, seen | CLAIM)) {
-                lawn_state_write(timer, &request);
-                L_STORE(&timer->state, lawn_state_posted(seen & ~LAWN, part),
-                        L_RELEASE);
+            if (lawn_state_swap(timer, &seen, seen & ~LAWN)) {
                 return false;
             }
         } else if (lawn_state_change(part, timer, &seen,

@@ -9,9 +9,9 @@
 struct lawn_part *lawn_part_new(struct lawn_workers *set, unsigned number);
 void lawn_part_free(struct lawn_part *part);
 
-/* Takes timers out of the mail, in so many steps: each timer takes two. Moves the
- * worker's clock on. */
-void lawn_part_drain(struct lawn_part *part, size_t steps);
+/* Takes timers out of the mail, in at most *steps, of which each takes two, and
+ * counts them down. Moves the worker's clock on. */
+void lawn_part_drain(struct lawn_part *part, size_t *steps);
 
 /* Whether there is mail. */
 bool lawn_part_mail(struct lawn_part *part);

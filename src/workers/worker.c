@@ -70,7 +70,7 @@ lawn_worker_update(struct lawn_worker *worker)
 {
     uint64_t now = lawn_workers_clock(worker->set);
     if (now > worker->now) {
-        worker->now = now < LAWN_NEVER ? now : LAWN_NEVER - 1;
+        worker->now = now;
     }
     worker->stale = false;
     struct lawn_part *home = L_LOAD(&worker->home, L_RELAXED);
@@ -187,8 +187,7 @@ lawn_worker_give(struct lawn_part *part, bool locked)
     }
 }
 
-/* Takes over what has arrived. */
-static void
+void
 lawn_worker_adopt(struct lawn_worker *worker)
 {
     struct lawn_part *part = L_LOAD(&worker->arrivals, L_RELAXED);
@@ -251,8 +250,7 @@ lawn_worker_drained(const struct lawn_worker *worker, uint64_t until)
     return true;
 }
 
-/* Looks at what others want: that it takes or gives parts, leaves, or ends. */
-static void
+void
 lawn_worker_obey(struct lawn_worker *worker)
 {
     L_STORE(&worker->control, 0, L_SEQ_CST);
@@ -299,25 +297,43 @@ lawn_worker_sleep(struct lawn_worker *worker, uint64_t next)
     return false;
 }
 
-/* The work of a round; true if a budget was used up. */
+/* Puts the first part last, so that each comes first by turns. */
+static void
+lawn_worker_rotate(struct lawn_worker *worker)
+{
+    struct lawn_part *first = worker->parts;
+    if (first == NULL || first->next == NULL) {
+        return;
+    }
+    worker->parts = first->next;
+    struct lawn_part *last = worker->parts;
+    while (last->next != NULL) {
+        last = last->next;
+    }
+    last->next = first;
+    first->next = NULL;
+}
+
+/* The work of a round; true if more is due. */
 static bool
 lawn_worker_serve(struct lawn_worker *worker, uint64_t limit)
 {
     size_t budget = worker->set->budget;
-    bool more = false;
+    size_t steps = budget;
     bool claimed = false;
+    lawn_worker_rotate(worker);
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
-        lawn_part_drain(part, 2 * budget);
+        lawn_part_drain(part, &steps);
         claimed |= part->again != NULL;
     }
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
         uint64_t now = worker->now < limit ? worker->now : limit;
-        more |= lawn_part_mow(part, now, budget) == budget;
+        budget -= lawn_part_mow(part, now, budget);
     }
     if (claimed) {
         lawn_park_yield();
     }
-    return more;
+    return budget == 0;
 }
 
 uint64_t

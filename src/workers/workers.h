@@ -37,6 +37,7 @@ struct lawn_request {
     struct lawn_part *part;
 };
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): lines apart */
 struct lawn_part {
     /* Set once. */
     struct lawn_workers *set;
@@ -160,6 +161,11 @@ void lawn_worker_unpark(struct lawn_worker *worker);
 void lawn_worker_give(struct lawn_part *part, bool locked);
 extern struct lawn_worker lawn_worker_nobody;
 
+/* worker.c: takes over the parts that have arrived; and gives away what others
+ * are to keep, and leaves if it is told to. */
+void lawn_worker_adopt(struct lawn_worker *worker);
+void lawn_worker_obey(struct lawn_worker *worker);
+
 /* worker.c: takes no more parts, and gives those away that others are to keep;
  * true if that was all. */
 bool lawn_worker_leave(struct lawn_worker *worker, bool locked);
@@ -171,10 +177,19 @@ lawn_count_up(uint64_t *word, uint64_t by)
     L_STORE(word, L_LOAD(word, L_RELAXED) + by, L_RELAXED);
 }
 
+/* The set's clock, below LAWN_NEVER. */
 static inline uint64_t
 lawn_workers_clock(const struct lawn_workers *set)
 {
-    return set->clock(set->clock_context);
+    uint64_t now = set->clock(set->clock_context);
+    return now < LAWN_NEVER ? now : LAWN_NEVER - 1;
+}
+
+/* A time and a TTL, below LAWN_NEVER [P9]. */
+static inline uint64_t
+lawn_workers_sum(uint64_t time, uint64_t ttl)
+{
+    return ttl < LAWN_NEVER - 1 - time ? time + ttl : LAWN_NEVER - 1;
 }
 
 #endif

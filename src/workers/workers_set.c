@@ -371,7 +371,11 @@ lawn_workers_attach(struct lawn_workers *set)
     struct lawn_worker *worker = lawn_workers_enrol(set);
     lawn_park_unlock(&set->lock);
     if (worker != NULL) {
+        /* What was given to it is there already. */
         (void)lawn_workers_be(worker);
+        (void)L_XCHG(&worker->token, 0, L_SEQ_CST);
+        lawn_worker_obey(worker);
+        lawn_worker_update(worker);
     }
     return worker;
 }
@@ -460,9 +464,10 @@ lawn_workers_join(struct lawn_workers *set)
             lawn_park_unlock(&set->lock);
         }
     }
-    uint32_t seats;
-    while ((seats = L_LOAD(&set->seats, L_SEQ_CST)) != 0) {
+    uint32_t seats = L_LOAD(&set->seats, L_SEQ_CST);
+    while (seats != 0) {
         lawn_park_wait(&set->seats, seats, LAWN_NEVER);
+        seats = L_LOAD(&set->seats, L_SEQ_CST);
     }
 }
 
