@@ -188,6 +188,35 @@ TEST(a_running_timer_moves_to_the_worker_that_start_on_names)
     }
 }
 
+TEST(a_restart_of_a_timer_on_its_way_does_not_turn_it_back)
+{
+    static const unsigned whos[] = {0, 1, 2, NOBODY};
+    unsigned i;
+
+    for (i = 0; i < COUNT(whos) * COUNT(whos); i++) {
+        struct crew c;
+
+        crew_begin(&c, 3, NULL);
+        all_turn(&c);
+        as(&c, 0);
+        go(&c, 0, 10);
+        as(&c, whos[i / COUNT(whos)]);
+        go_on(&c, 0, 30, 1);
+        as(&c, whos[i % COUNT(whos)]);
+        go(&c, 0, 20);
+        all_turn(&c);
+        all_turn(&c);
+        c.clock = 1019;
+        all_turn(&c);
+        CHECK_CREW_NONE(&c);
+        c.clock = 1020;
+        all_turn(&c);
+        CHECK_CREW(&c, 0);
+        CHECK_EQ(fired_on(&c, 0), 1);
+        crew_end(&c);
+    }
+}
+
 /* The old worker is slow; nothing is lost on the way, whatever comes next. */
 TEST(a_timer_that_moves_to_and_fro_fires_once_where_it_was_sent_last)
 {
