@@ -40,13 +40,14 @@ struct ops_timer {
 /* What should be so. */
 struct should {
     bool running;
-    bool refers;   /* the library may refer to it [C3] */
-    bool sure;     /* it is on the worker, and nowhere on the way */
-    bool mailed;   /* its start may not have been taken yet */
-    unsigned on;   /* WORKERS_OPS_NOBODY: not known */
-    uint64_t ttl;  /* 0: it was started with a deadline */
-    uint64_t due;  /* it fires not before that */
-    uint64_t late; /* and not after that; see late_of() */
+    bool refers;    /* the library may refer to it [C3] */
+    bool sure;      /* it is on the worker, and nowhere on the way */
+    bool mailed;    /* its start may not have been taken yet */
+    unsigned on;    /* WORKERS_OPS_NOBODY: not known */
+    uint64_t ttl;   /* 0: it was started with a deadline */
+    uint64_t due;   /* it fires not before that */
+    uint64_t late;  /* and not after that; see late_of() */
+    uint64_t floor; /* nor before that */
 };
 
 struct seat {
@@ -155,7 +156,24 @@ late_of(const struct workers_ops *ops, const struct should *s)
         late = oracle_due(from < last ? from : last, ops->resolution,
                           s->ttl > 0 ? s->ttl : 1);
     }
+    late = late > s->floor ? late : s->floor;
     return late > s->due ? late : s->due;
+}
+
+/* In a callback mail may be taken, but what is due by then has to wait for the
+ * next tick, as whatever a callback starts [P6]. */
+static void
+take_in_callback(struct workers_ops *ops)
+{
+    uint64_t last = LAWN_NEVER - 1;
+    uint32_t i;
+
+    for (i = 0; i < ops->many; i++) {
+        if (ops->should[i].running && ops->should[i].mailed) {
+            ops->should[i].floor = oracle_due(
+                ops->clock < last ? ops->clock : last, ops->resolution, 1);
+        }
+    }
 }
 
 /* It has been taken by now. */
@@ -274,7 +292,7 @@ place(struct workers_ops *ops, uint32_t i, unsigned named)
         to = s->running || fires || ops->self == WORKERS_OPS_NOBODY ? s->on
                                                                     : ops->self;
         /* Stopped, it may still be where it was; or it is on its way. */
-        if (s->refers && (s->running ? !s->sure : s->on != to)) {
+        if (s->refers && (!s->sure || s->on != to)) {
             to = WORKERS_OPS_NOBODY;
         }
     }
@@ -306,7 +324,7 @@ look_at_call(struct workers_ops *ops, uint32_t i, const bool *were_called)
     if (!is && s->due < ops->seats[s->on].until) {
         script_fail(&ops->script, "C7: %s is not woken", name(s->on));
     } else if (is && !were_called[s->on] && ops->resolution <= 1 &&
-               s->due >= ops->seats[s->on].until) {
+               s->due >= ops->seats[s->on].until && s->due > ops->clock) {
         script_fail(&ops->script, "C7: %s is woken for nothing", name(s->on));
     }
 }
@@ -354,6 +372,7 @@ expect_due(struct workers_ops *ops, struct should *s, enum start_how how,
     }
     s->due = oracle_due(base, ops->resolution, value);
     s->late = s->due;
+    s->floor = 0;
     if (passed && s->mailed) {
         s->due = base; /* it need not wait for a tick */
     }
@@ -424,6 +443,9 @@ do_stop_sync(struct workers_ops *ops, uint32_t i, bool gone)
         return;
     }
     TELL(&ops->script, "stop timer %u for good", i);
+    if (ops->firing != NULL) {
+        take_in_callback(ops);
+    }
     script_expect(&ops->script, "C2: lawn_workers_stop_sync()",
                   lawn_workers_stop_sync(ops->set, &timer_of(ops, i)->timer),
                   s->running);

@@ -58,7 +58,7 @@ check_on_time(struct item *item, struct lawn_worker *worker)
 
 TEST(between_threads_a_start_wakes_a_sleeping_worker_on_the_real_clock)
 {
-    unsigned many = rounds(10000);
+    unsigned many = rounds(30000);
     unsigned i;
 
     troop_begin(&troop, 1, true, LAWN_WORKERS_BY_OWNER);
@@ -92,7 +92,7 @@ to_the_other(struct item *item, struct lawn_worker *worker)
 
 TEST(between_threads_two_workers_play_ping_pong_and_no_wake_up_is_lost)
 {
-    unsigned many = rounds(10000);
+    unsigned many = rounds(30000);
     unsigned real;
 
     for (real = 0; real < 2; real++) {

@@ -209,7 +209,7 @@ under_valgrind(void)
 unsigned
 rounds(unsigned as_shipped)
 {
-    unsigned divisor = how_many(1, 4, 16);
+    unsigned divisor = how_many(3, 6, 12);
 
     if (under_valgrind()) {
         divisor = 100;
