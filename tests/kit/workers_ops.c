@@ -169,7 +169,7 @@ take_in_callback(struct workers_ops *ops)
     uint32_t i;
 
     for (i = 0; i < ops->many; i++) {
-        if (ops->should[i].running && ops->should[i].mailed) {
+        if (ops->should[i].running) {
             ops->should[i].floor = oracle_due(
                 ops->clock < last ? ops->clock : last, ops->resolution, 1);
         }
@@ -360,7 +360,7 @@ expect_due(struct workers_ops *ops, struct should *s, enum start_how how,
         uint64_t now = lawn_worker_now(ops->seats[ops->self].worker);
 
         base = now < base ? now : base;
-        s->mailed = !s->sure;
+        s->mailed = !s->sure || how == START_ON; /* its own lawns, by mail */
     }
     if (how == START_AT) {
         s->ttl = 0;

@@ -13,7 +13,11 @@
 #include "workers_common.h"
 
 #include <pthread.h>
+#if defined LAWN_TESTS_LOCKED
+#include "../helgrind/locked.h"
+#else
 #include <stdatomic.h>
+#endif
 
 /* In any thread. */
 #define SURE(condition)                                                        \
@@ -50,7 +54,7 @@ struct item {
  * one. */
 struct troop {
     struct lawn_workers *set;
-    _Atomic uint64_t clock; /* of the test */
+    atomic_uint_fast64_t clock; /* of the test */
     bool real;
     void (*act)(struct item *item, struct lawn_worker *worker);
     atomic_uint fires;      /* of all items */
