@@ -237,6 +237,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
+    build/helgrind/threads \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 

@@ -665,15 +665,17 @@ do_turn(struct workers_ops *ops, unsigned who)
 }
 
 /* All turn until there is nothing to do at once, and again since one may have
- * something for another; then nothing that is due is left. */
+ * something for another; then nothing that is due is left. A callback that moves
+ * the clock makes it begin anew. */
 static void
 settle(struct workers_ops *ops)
 {
+    uint64_t clock = ops->clock;
     unsigned turns = 0;
     unsigned round;
     unsigned i;
 
-    for (round = 0; round < 4; round++) {
+    for (round = 0; round < 4 && !ops->script.failed; round++) {
         for (i = 0; i < WORKERS_OPS_MAX; i++) {
             while (ops->seats[i].worker != NULL && !ops->script.failed &&
                    do_turn(ops, i)) {
@@ -681,6 +683,10 @@ settle(struct workers_ops *ops)
                     script_fail(&ops->script, "P2: the turns do not end");
                 }
             }
+        }
+        if (ops->clock != clock) {
+            clock = ops->clock;
+            round = 0;
         }
     }
     if (count_workers(ops) == 0) {
