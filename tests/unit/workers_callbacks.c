@@ -324,6 +324,39 @@ TEST(a_callback_that_took_long_may_look_at_the_clock)
 }
 
 static void
+look_at_due(struct crew *crew, struct hand *hand)
+{
+    (void)crew;
+    CHECK_EQ(lawn_due(&hand->timer.timer), hand->due);
+}
+
+/* However late the worker is, and whoever has started it again. */
+TEST(lawn_due_in_a_callback_is_the_deadline_of_the_last_start)
+{
+    static const unsigned whos[] = {0, 1, NOBODY};
+    unsigned i;
+
+    for (i = 0; i < COUNT(whos) * COUNT(whos); i++) {
+        struct crew c;
+
+        crew_begin(&c, 2, NULL);
+        c.act = look_at_due;
+        all_turn(&c);
+        as(&c, whos[i / COUNT(whos)]);
+        go_on(&c, 0, 10, 0);
+        all_turn(&c);
+        as(&c, whos[i % COUNT(whos)]);
+        go(&c, 0, 20);
+        all_turn(&c);
+        go(&c, 0, 30);
+        c.clock = 1100;
+        all_turn(&c);
+        CHECK_CREW(&c, 0);
+        crew_end(&c);
+    }
+}
+
+static void
 come_and_go(struct crew *crew, struct hand *hand)
 {
     unsigned added = crew_attach(crew);

@@ -224,9 +224,10 @@ TEST(no_timer_is_lost_early_or_late_while_workers_come_and_go)
             w = (unsigned)(chance(&state) % CREW_MAX);
             as(&c, c.worker[w] != NULL ? w : NOBODY);
             go(&c, i, 1 + chance(&state) % 30);
-            c.clock++;
             all_turn(&c);
             all_turn(&c); /* what was handed over */
+            c.clock++;
+            all_turn(&c);
             if (stats_all(&c).workers == 0) {
                 continue;
             }

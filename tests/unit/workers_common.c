@@ -223,7 +223,6 @@ hand_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     CHECK(!hand->firing);                /* [C4] */
     CHECK(!lawn_workers_pending(timer)); /* [P6] */
     CHECK(hand->due <= crew->clock);     /* [P1] */
-    CHECK(lawn_due(&timer->timer) >= hand->due);
     CHECK(lawn_due(&timer->timer) <= crew->clock);
     hand->running = false;
     hand->fired_on = worker;

@@ -389,6 +389,8 @@ TEST(by_ttl_a_restart_with_another_ttl_goes_where_that_one_goes)
         go(&c, i, 300 - i);      /* from all kinds of TTLs ... */
         go(&c, 32 + i, 300 - i); /* ... to one that is asked for afresh */
     }
+    all_turn(&c);
+    all_turn(&c);
     c.clock = 1200;
     all_turn(&c);
     CHECK_CREW_NONE(&c);

@@ -47,9 +47,15 @@ TEST(a_worker_is_called_exactly_when_it_must_wake_earlier)
         go_on(&c, 0, 150, 0);
         CHECK(!called(&c, 0));
         CHECK(!called(&c, 1));
+        c.clock = 1100;
+        all_turn(&c);
+        CHECK_CREW(&c, 2);
+        c.clock = 1150;
+        all_turn(&c);
+        CHECK_CREW(&c, 0);
         c.clock = 1200;
         all_turn(&c);
-        CHECK_CREW(&c, 2, 0, 1);
+        CHECK_CREW(&c, 1);
         CHECK(!called(&c, 0));
         crew_end(&c);
     }
@@ -219,7 +225,8 @@ TEST(a_flood_of_messages_does_not_keep_a_due_timer_from_firing)
             c.clock++;
             CHECK(turn(&c, 0) <= c.clock || stats_of(&c, 0).messages == many);
             CHECK_CREW(&c, 2);
-            CHECK(stats_of(&c, 0).messages <= before + budget);
+            /* The worker's own start has taken some as well. */
+            CHECK(stats_of(&c, 0).messages <= before + 2 * budget);
             CHECK(rounds <= 3 * (many / budget + 1));
         }
         as(&c, NOBODY);
