@@ -333,7 +333,7 @@ look_at_call(struct workers_ops *ops, uint32_t i, const bool *were_called)
         return;
     }
     is = is_called(ops, s->on);
-    if (!is && s->due < ops->seats[s->on].until) {
+    if (!is && late_of(ops, s) < ops->seats[s->on].until) {
         script_fail(&ops->script, "C7: %s is not woken", name(s->on));
     } else if (is && !were_called[s->on] && ops->resolution <= 1 &&
                s->due >= ops->seats[s->on].until && s->due > ops->clock) {
