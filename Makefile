@@ -39,6 +39,7 @@ MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
 STORE_MIXES := $(MIXES:%=store-%)
+WORKERS_MIXES := $(MIXES:%=workers-%)
 API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
@@ -87,7 +88,9 @@ FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
-VARIANTS := release debug fickle asan tsan coverage fuzz
+# Threads as helgrind understands them: see tests/helgrind/locked.c.
+FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
+VARIANTS := release debug fickle asan tsan coverage fuzz helgrind
 
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
@@ -152,13 +155,14 @@ CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 # The fuzzer is not to be led by what only watches.
-$(call objects,fuzz,src/core/check.c src/store/store_check.c tests/kit/oracle.c \
-    tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
+$(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers_check.c \
+    tests/kit/oracle.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
 build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
 build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
-build/fuzz/fuzz_ops build/fuzz/fuzz_store build/fuzz/fuzz_trace build/fuzz/fuzz_snapshot:
+$(addprefix build/fuzz/fuzz_,ops store workers trace snapshot):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
@@ -180,6 +184,10 @@ $(PAGE_C): tools/page $(wildcard bench/report/page.*)
 	@mkdir -p $(@D)
 	$(call say,PAGE)tools/page >$@
 
+build/helgrind/threads: $(call objects,helgrind,$(wildcard tests/helgrind/*.c) tests/kit/kit.c \
+    $(patsubst %,tests/unit/%.c,common store_common $(addprefix workers_,common troop threads stress)) $(LIB_C))
+	$(call say,LINK)$(CC_helgrind) $(FLAGS_helgrind) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # Traces in memory, and replayed.
 build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/kit/kit.c \
     $(filter-out cli/main.c,$(CLI_C)) $(BENCH_C) bench/contenders/heap4.c $(LIB_C)))
@@ -193,18 +201,22 @@ run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
 # Commands for tests/run: the suite of a variant, with so many model operations
-# in each mix of lawns, and of stores; and the fuzzer for so many seconds. New inputs go to build/.
+# in each mix of lawns, of stores, and of workers; and the fuzzer for so many seconds.
+# New inputs go to build/.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,contenders,'build/$(1)/contenders') \
     $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
+        $(foreach m,$(WORKERS_MIXES),'build/$(1)/model --seed $(SEED) --ops $(4) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
 fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
     -timeout=10 -artifact_prefix=build/fuzz/ build/fuzz/corpus $(wildcard tests/fuzz/corpus)')
 fuzz_store = 'build/fuzz/fuzz_store -max_total_time=$(1) -timeout=10 -max_len=4096 \
     -artifact_prefix=build/fuzz/store- build/fuzz/corpus-store tests/fuzz/corpus-store'
+fuzz_workers = 'build/fuzz/fuzz_workers -max_total_time=$(1) -timeout=10 -max_len=1024 \
+    -artifact_prefix=build/fuzz/workers- build/fuzz/corpus-workers tests/fuzz/corpus-workers'
 fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
     -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
 fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_len=4096 \
@@ -212,40 +224,45 @@ fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store trace snapshot))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -trace -snapshot)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers trace snapshot))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -trace -snapshot)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000) \
-	    $(call suite,asan,1000000,100000) $(call have,unit,'build/release/unit') \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
+	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
 	    build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,30) $(call fuzz,60)
+	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
+    build/helgrind/threads \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
 asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan
-	@tests/run $(call suite,asan,$(OPS),$(OPS))
+	@tests/run $(call suite,asan,$(OPS),$(OPS),$(OPS))
 
-tsan: $(call suite_programs,tsan) ## the tests under ThreadSanitizer
-	@tests/run $(call suite,tsan,$(OPS),$(OPS))
+tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSanitizer
+	@tests/run 'build/tsan/unit between_threads' 'build/tsan/unit worker' \
+	    $(foreach i,1 2 3,'build/tsan/unit between_threads') \
+	    $(foreach m,$(WORKERS_MIXES),'build/tsan/model --seed $(SEED) --ops 50000 --mix $(m)')
 
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
-	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
 
 fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60)
-	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
+	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
+	    $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
 	@build/fuzz/fuzz_store -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-store build/fuzz/corpus-store
+	@build/fuzz/fuzz_workers -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-workers build/fuzz/corpus-workers
 
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
@@ -253,7 +270,7 @@ soak: build/debug/soak ## SOAK_SECONDS of random operations
 coverage: $(call suite_programs,coverage) $(call suite_programs,debug) ## lines and branches of src/core and src/store that the tests reach
 	@tools/deps coverage
 	@find build/coverage -name '*.gcda' -delete
-	@tests/run $(call suite,coverage,100000,30000) $(call suite,debug,100000,30000)
+	@tests/run $(call suite,coverage,100000,30000,30000) $(call suite,debug,100000,30000,30000)
 	@tools/coverage build/coverage tests/coverage-exceptions
 
 mutants: ## break the core in many ways; the tests must notice each

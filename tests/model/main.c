@@ -1,12 +1,13 @@
-/* main.c - the model test: random operations on a lawn, or a store, and on the
- * oracle.
+/* main.c - the model test: random operations on a lawn, a store, or a set of
+ * workers, and on the oracle.
  *
  *     model [--seed S] [--ops N] [--mix MIX] [--check-every K]
  *           [--replay FILE]... [FILE]...
  *
  * The mixes of a lawn are few, unique and extreme, lawn is all of them; those
- * of a store are store-few, store-unique and store-extreme, and store; all is
- * the default. A file with store- in its name is a case for a store.
+ * of a store are store-few, store-unique and store-extreme, and store; those of
+ * a set of workers workers-few and so on, and workers; all is the default. A file
+ * with store- in its name is a case for a store, one with workers- for workers.
  *
  * Each mix runs in a process of its own, so that a crash is a failure like any
  * other. A case that fails is cut down, kept in a file and told in words. With
@@ -16,6 +17,7 @@
 #include "rng.h"
 #include "shrink.h"
 #include "store_ops.h"
+#include "workers_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@
 #define CASE_MAX 4096u
 #define FILE_MAX (1u << 20)
 
-#define MIXES 6
+#define MIXES 9
 #define ALL_MIXES ((1u << MIXES) - 1)
 
 static const struct mix {
@@ -41,6 +43,9 @@ static const struct mix {
     {"store-few", store_ops_run, OPS_FEW},
     {"store-unique", store_ops_run, OPS_UNIQUE},
     {"store-extreme", store_ops_run, OPS_EXTREME},
+    {"workers-few", workers_ops_run, OPS_FEW},
+    {"workers-unique", workers_ops_run, OPS_UNIQUE},
+    {"workers-extreme", workers_ops_run, OPS_EXTREME},
 };
 
 struct model {
@@ -204,8 +209,9 @@ replay(struct model *model, const char *path)
     }
     size = fread(bytes, 1, sizeof bytes, file);
     (void)fclose(file);
-    model->config.run =
-        strstr(path, "store-") != NULL ? store_ops_run : ops_run;
+    model->config.run = strstr(path, "store-") != NULL     ? store_ops_run
+                        : strstr(path, "workers-") != NULL ? workers_ops_run
+                                                           : ops_run;
     if (shrink_passes(&model->config, bytes, size)) {
         printf("ok %s\n", path);
         model->passed++;
@@ -219,11 +225,11 @@ replay(struct model *model, const char *path)
 static void
 usage(void)
 {
-    (void)fprintf(
-        stderr,
-        "usage: model [--seed S] [--ops N] [--check-every K]\n"
-        "             [--mix [store-]few|unique|extreme|lawn|store|all]\n"
-        "             [--replay FILE]... [FILE]...\n");
+    (void)fprintf(stderr,
+                  "usage: model [--seed S] [--ops N] [--check-every K]\n"
+                  "             [--mix [store-|workers-]few|unique|extreme]\n"
+                  "             [--mix lawn|store|workers|all]\n"
+                  "             [--replay FILE]... [FILE]...\n");
     exit(2);
 }
 
@@ -246,10 +252,12 @@ mixes_named(const char *name)
     unsigned i;
 
     for (i = 0; i < MIXES; i++) {
-        bool store = mixes[i].run == store_ops_run;
+        const char *kind = mixes[i].run == store_ops_run     ? "store"
+                           : mixes[i].run == workers_ops_run ? "workers"
+                                                             : "lawn";
 
         if (strcmp(name, mixes[i].name) == 0 || strcmp(name, "all") == 0 ||
-            strcmp(name, store ? "store" : "lawn") == 0) {
+            strcmp(name, kind) == 0) {
             named |= 1u << i;
         }
     }

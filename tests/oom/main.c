@@ -2,8 +2,9 @@
  *
  * The cases of the interpreters run under an allocator that refuses the k-th
  * request, or all from the k-th on, for every k until nothing was refused. A
- * lawn or a store that cannot be made is NULL, a call that fails has changed
- * nothing [S2], what there was goes on unharmed, and all memory comes back.
+ * lawn, a store or a set of workers that cannot be made is NULL, a call that fails
+ * has changed nothing [S2], what there was goes on unharmed, and all memory comes
+ * back.
  * Meanwhile every allocation in the program is counted, so that P7 is seen to
  * hold. Stores with an allocator of their own have malloc() and mmap() refuse
  * instead: link with
@@ -18,6 +19,7 @@
 #include "rng.h"
 #include "shrink.h"
 #include "store_ops.h"
+#include "workers_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +29,8 @@
 #define OOM_CASE_SIZE 2048u
 #define OOM_STORE_CASES 30u
 #define OOM_STORE_SIZE 512u
+#define OOM_WORKERS_CASES 40u
+#define OOM_WORKERS_SIZE 512u
 
 static uint64_t allocations; /* in the whole program */
 static uint64_t refusals;
@@ -273,6 +277,21 @@ sweep_stores(uint64_t seed)
     sweep_cases(&sweep, seed + 1, "a_store_survives_malloc_failing_once");
 }
 
+static void
+sweep_workers(uint64_t seed)
+{
+    struct sweep sweep = {workers_ops_run, OOM_WORKERS_CASES, OOM_WORKERS_SIZE,
+                          false, false};
+
+    sweep_cases(&sweep, seed, "workers_survive_a_request_refused_once");
+    sweep.for_good = true;
+    sweep_cases(&sweep, seed, "workers_survive_requests_refused_for_good");
+    sweep.from_malloc = true;
+    sweep_cases(&sweep, seed + 1, "workers_survive_malloc_failing_for_good");
+    sweep.for_good = false;
+    sweep_cases(&sweep, seed + 1, "workers_survive_malloc_failing_once");
+}
+
 static bool
 one_request_makes_a_lawn(void)
 {
@@ -318,6 +337,7 @@ main(int argc, char **argv)
     verdict(one_request_makes_a_lawn(), "one_request_for_memory_makes_a_lawn");
     sweep_lawns(seed);
     sweep_stores(seed);
+    sweep_workers(seed);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -1,0 +1,228 @@
+/* locked.c - the atomic operations of the workers, each under a lock that
+ * belongs to its word; and sleeping in small pieces.
+ *
+ * Helgrind knows of an order between threads from locks, and from threads that
+ * begin and end, and knows nothing of atomic operations: of a
+ * set as it is it reports each shared word, and whatever is handed from thread to
+ * thread by one. Here it sees the locks instead, one for each word, so an order
+ * between two threads comes from a word that both have used. What the words
+ * protect, lawns, mailboxes, lists of parts, timers, is as it is; a word that was
+ * not accessed by its macro would stand out as not locked. No report is
+ * suppressed.
+ *
+ * It is kinder than the machine: a relaxed access orders, too. ThreadSanitizer,
+ * which knows memory orders, looks at the same tests: make tsan. There is no
+ * L_HEAVY, so timers are always shared.
+ *
+ * By the hooks that the explorer has: see src/workers/atomic.h. */
+#include "../../src/workers/park.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOCKS 4096u
+#define NS_PER_S 1000000000u
+
+struct lawn_worker;
+struct lawn_worker **lawn_explore_self(void);
+uint64_t lawn_explore_load(const void *word, unsigned size, int order);
+void lawn_explore_store(void *word, unsigned size, uint64_t value, int order);
+uint64_t lawn_explore_xchg(void *word, unsigned size, uint64_t value);
+int lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value);
+uint64_t lawn_explore_fadd(void *word, unsigned size, uint64_t value);
+void lawn_explore_heavy(void);
+
+static pthread_mutex_t words[LOCKS];
+static pthread_mutex_t sets[LOCKS];
+
+__attribute__((constructor)) static void
+init(void)
+{
+    unsigned i;
+
+    for (i = 0; i < LOCKS; i++) {
+        (void)pthread_mutex_init(&words[i], NULL);
+        (void)pthread_mutex_init(&sets[i], NULL);
+    }
+}
+
+static pthread_mutex_t *
+lock_of(pthread_mutex_t *locks, const void *word)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)word * UINT64_C(0x9E3779B97F4A7C15);
+
+    return &locks[hash >> 52];
+}
+
+static pthread_mutex_t *
+lock(const void *word)
+{
+    pthread_mutex_t *mutex = lock_of(words, word);
+
+    (void)pthread_mutex_lock(mutex);
+    return mutex;
+}
+
+/* Of 1, 4 or 8 bytes. */
+static uint64_t
+get(const void *word, unsigned size)
+{
+    switch (size) {
+    case 1:
+        return *(const uint8_t *)word;
+    case 4:
+        return *(const uint32_t *)word;
+    default:
+        return *(const uint64_t *)word;
+    }
+}
+
+static void
+put(void *word, unsigned size, uint64_t value)
+{
+    switch (size) {
+    case 1:
+        *(uint8_t *)word = (uint8_t)value;
+        break;
+    case 4:
+        *(uint32_t *)word = (uint32_t)value;
+        break;
+    default:
+        *(uint64_t *)word = value;
+        break;
+    }
+}
+
+uint64_t
+lawn_explore_load(const void *word, unsigned size, int order)
+{
+    pthread_mutex_t *mutex = lock(word);
+    uint64_t value = get(word, size);
+
+    (void)order;
+    (void)pthread_mutex_unlock(mutex);
+    return value;
+}
+
+void
+lawn_explore_store(void *word, unsigned size, uint64_t value, int order)
+{
+    pthread_mutex_t *mutex = lock(word);
+
+    (void)order;
+    put(word, size, value);
+    (void)pthread_mutex_unlock(mutex);
+}
+
+uint64_t
+lawn_explore_xchg(void *word, unsigned size, uint64_t value)
+{
+    pthread_mutex_t *mutex = lock(word);
+    uint64_t was = get(word, size);
+
+    put(word, size, value);
+    (void)pthread_mutex_unlock(mutex);
+    return was;
+}
+
+int
+lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value)
+{
+    pthread_mutex_t *mutex = lock(word);
+    uint64_t was = get(word, size);
+    int same = was == get(seen, size);
+
+    if (same) {
+        put(word, size, value);
+    } else {
+        put(seen, size, was);
+    }
+    (void)pthread_mutex_unlock(mutex);
+    return same;
+}
+
+uint64_t
+lawn_explore_fadd(void *word, unsigned size, uint64_t value)
+{
+    pthread_mutex_t *mutex = lock(word);
+    uint64_t was = get(word, size);
+
+    put(word, size, was + value);
+    (void)pthread_mutex_unlock(mutex);
+    return was;
+}
+
+void
+lawn_explore_heavy(void)
+{
+    abort(); /* lawn_park_asymmetric() says that there is none */
+}
+
+struct lawn_worker **
+lawn_explore_self(void)
+{
+    static _Thread_local struct lawn_worker *self;
+
+    return &self;
+}
+
+/* Returns for no reason after a moment, as it may: so nobody has to be woken,
+ * and an order between threads comes from the word alone. */
+void
+lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
+{
+    static const struct timespec moment = {0, 200000};
+
+    if (lawn_explore_load(word, sizeof *word, 0) == value &&
+        lawn_park_clock(NULL) < until) {
+        (void)nanosleep(&moment, NULL);
+    }
+}
+
+void
+lawn_park_wake(uint32_t *word)
+{
+    (void)word;
+}
+
+void
+lawn_park_yield(void)
+{
+    (void)sched_yield();
+}
+
+void
+lawn_park_lock(uint32_t *word)
+{
+    (void)pthread_mutex_lock(lock_of(sets, word));
+}
+
+void
+lawn_park_unlock(uint32_t *word)
+{
+    (void)pthread_mutex_unlock(lock_of(sets, word));
+}
+
+uint64_t
+lawn_park_clock(void *context)
+{
+    struct timespec time;
+
+    (void)context;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+bool
+lawn_park_asymmetric(void)
+{
+    return false;
+}
+
+void
+lawn_park_heavy(void)
+{
+}

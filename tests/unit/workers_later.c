@@ -1,0 +1,325 @@
+/* workers_later.c - a timer that other threads start again for later stays where
+ * it is on the lawn, and nobody is told until it comes up there; and all short
+ * stories of one timer. */
+#include "workers_common.h"
+
+/* On the lawn of the first worker, due in 100. */
+static void
+begin(struct crew *c)
+{
+    crew_begin(c, 2, NULL);
+    all_turn(c);
+    as(c, NOBODY);
+    go_on(c, 0, 100, 0);
+    all_turn(c);
+}
+
+/* Nothing happens a tick before, and it fires then. */
+static void
+check_fires_at(struct crew *c, uint64_t time)
+{
+    c->clock = time - 1;
+    all_turn(c);
+    CHECK_CREW_NONE(c);
+    c->clock = time;
+    all_turn(c);
+    CHECK_CREW(c, 0);
+    c->clock += 1000;
+    all_turn(c);
+    CHECK_CREW_NONE(c);
+    CHECK_EQ(stats_all(c).held, 0);
+}
+
+TEST(a_later_start_from_elsewhere_sends_no_message)
+{
+    struct crew c;
+    uint64_t messages;
+    unsigned i;
+
+    begin(&c);
+    messages = stats_of(&c, 0).messages;
+    for (i = 1; i <= 50; i++) {
+        go(&c, 0, 100 + i);
+        CHECK(!called(&c, 0));
+    }
+    CHECK(halt(&c, 0));
+    go(&c, 0, 160);
+    CHECK(!called(&c, 0));
+    (void)turns(&c, 0);
+    CHECK_EQ(stats_of(&c, 0).messages, messages);
+    CHECK_EQ(stats_of(&c, 0).held, 1);
+    check_fires_at(&c, 1160);
+    crew_end(&c);
+}
+
+TEST(a_start_that_is_earlier_than_the_last_but_later_than_the_first_is_kept)
+{
+    static const uint64_t ttls[] = {101, 120, 149, 150, 151, 199, 200};
+    unsigned i;
+
+    for (i = 0; i < COUNT(ttls); i++) {
+        struct crew c;
+
+        begin(&c);
+        go(&c, 0, 200);
+        go(&c, 0, ttls[i]);
+        check_fires_at(&c, 1000 + ttls[i]);
+        crew_end(&c);
+    }
+}
+
+TEST(a_start_that_is_earlier_than_all_is_told_to_the_worker)
+{
+    struct crew c;
+
+    begin(&c);
+    go(&c, 0, 200);
+    CHECK(!called(&c, 0));
+    go(&c, 0, 50);
+    CHECK(called(&c, 0));
+    check_fires_at(&c, 1050);
+    crew_end(&c);
+}
+
+/* When it came up for its first deadline it was put back for the second. */
+TEST(a_timer_that_was_put_back_can_be_started_for_any_time)
+{
+    static const uint64_t ttls[] = {1, 20, 89, 90, 91, 200};
+    unsigned i;
+
+    for (i = 0; i < COUNT(ttls); i++) {
+        struct crew c;
+
+        begin(&c);
+        go(&c, 0, 200);
+        c.clock = 1110;
+        CHECK_EQ(turns(&c, 0), 1200);
+        CHECK_CREW_NONE(&c);
+        go(&c, 0, ttls[i]);
+        check_fires_at(&c, 1110 + ttls[i]);
+        crew_end(&c);
+    }
+}
+
+/* [C2] */
+TEST(a_timer_started_for_later_from_elsewhere_can_be_stopped_by_anyone)
+{
+    static const unsigned whos[] = {0, 1, NOBODY};
+    unsigned i;
+
+    for (i = 0; i < COUNT(whos) * 3; i++) {
+        struct crew c;
+
+        begin(&c);
+        go(&c, 0, 200);
+        if (i % 3 != 0) {
+            c.clock = i % 3 == 1 ? 1099 : 1100;
+            (void)turns(&c, 0);
+        }
+        as(&c, whos[i / 3]);
+        CHECK(halt(&c, 0));
+        CHECK(!halt(&c, 0));
+        c.clock = 3000;
+        all_turn(&c);
+        CHECK_CREW_NONE(&c);
+        CHECK_EQ(stats_all(&c).held, 0);
+        crew_end(&c);
+    }
+}
+
+TEST(a_timer_started_for_later_from_elsewhere_can_be_started_by_its_worker)
+{
+    static const uint64_t ttls[] = {50, 100, 150, 200, 250};
+    unsigned i;
+
+    for (i = 0; i < COUNT(ttls); i++) {
+        struct crew c;
+
+        begin(&c);
+        go(&c, 0, 200);
+        as(&c, 0);
+        go(&c, 0, ttls[i]);
+        check_fires_at(&c, 1000 + ttls[i]);
+        crew_end(&c);
+    }
+}
+
+TEST(a_timer_started_for_later_from_elsewhere_fires_on_who_takes_over_its_lawn)
+{
+    struct crew c;
+
+    begin(&c);
+    go(&c, 0, 200);
+    crew_detach(&c, 0);
+    check_fires_at(&c, 1200);
+    CHECK_EQ(fired_on(&c, 0), 1);
+    crew_end(&c);
+}
+
+TEST(a_timer_started_for_later_from_elsewhere_is_left_when_the_set_is_closed)
+{
+    struct crew c;
+
+    begin(&c);
+    go(&c, 0, 200);
+    crew_detach(&c, 0);
+    crew_detach(&c, 1);
+    CHECK_EQ(lawn_workers_close(c.set, 0, hand_left, &c), 1);
+    CHECK_EQ(c.left, 1);
+    CHECK(!goes(&c, 0));
+    crew_end(&c);
+}
+
+/* All short stories. */
+
+enum {
+    LATER,
+    EARLIER,
+    HERE,
+    ELSEWHERE,
+    STOP,
+    STOP_HERE,
+    STOP_SYNC,
+    TURN,
+    STEP
+};
+enum { STEP_UNSEEN = STEP + 1, MOVE, GO_AWAY, DEEDS };
+
+struct story {
+    struct crew crew;
+    bool moved; /* the first worker may not keep it any more */
+    bool taken; /* all have turned since its last start */
+    uint64_t ttl;
+};
+
+static void
+story_start(struct story *s, unsigned who, uint64_t ttl)
+{
+    s->ttl = ttl;
+    s->taken = false;
+    as(&s->crew, s->crew.worker[who % CREW_MAX] != NULL ? who : NOBODY);
+    go(&s->crew, 0, ttl);
+}
+
+static void
+story_start_on(struct story *s, uint64_t ttl, unsigned worker)
+{
+    s->ttl = ttl;
+    s->taken = false;
+    as(&s->crew, NOBODY);
+    go_on(&s->crew, 0, ttl, worker);
+}
+
+/* Mail counts from when it is taken, at the latest; and then nothing that is due
+ * is left. */
+static void
+story_turn(struct story *s)
+{
+    struct hand *hand = &s->crew.hand[0];
+
+    if (!s->taken) {
+        s->taken = true;
+        hand->late = s->crew.clock + s->ttl;
+    }
+    all_turn(&s->crew);
+    all_turn(&s->crew);
+    all_turn(&s->crew);
+    CHECK(!hand->running || hand->late > s->crew.clock);
+}
+
+static void
+story_stop(struct story *s, unsigned who, bool sync)
+{
+    as(&s->crew, s->crew.worker[who % CREW_MAX] != NULL ? who : NOBODY);
+    if (sync) {
+        (void)halt_sync(&s->crew, 0);
+    } else {
+        (void)halt(&s->crew, 0);
+    }
+}
+
+static void
+story_do(struct story *s, unsigned deed)
+{
+    struct crew *c = &s->crew;
+
+    switch (deed) {
+    case LATER:
+        story_start(s, NOBODY, 20);
+        break;
+    case EARLIER:
+        story_start(s, NOBODY, 5);
+        break;
+    case HERE:
+        story_start(s, 0, 15);
+        break;
+    case ELSEWHERE:
+        s->moved = true;
+        story_start(s, 1, 8);
+        break;
+    case STOP:
+        story_stop(s, NOBODY, false);
+        break;
+    case STOP_HERE:
+        story_stop(s, 0, false);
+        break;
+    case STOP_SYNC:
+        story_stop(s, 0, !s->moved);
+        break;
+    case TURN:
+        if (c->worker[0] != NULL) {
+            (void)turns(c, 0);
+        }
+        break;
+    case STEP:
+        c->clock += 6;
+        story_turn(s);
+        break;
+    case STEP_UNSEEN:
+        c->clock += 6;
+        break;
+    case MOVE:
+        s->moved = true;
+        story_start_on(s, 12, 1);
+        break;
+    default:
+        s->moved = true;
+        if (c->worker[0] != NULL) {
+            crew_detach(c, 0);
+        } else {
+            (void)crew_attach(c);
+        }
+        break;
+    }
+}
+
+/* Whatever was done, it fires once if it runs, neither early nor late. */
+TEST(all_short_stories_of_a_timer_of_workers_end_well)
+{
+    static const struct lawn_workers_options options = {
+        .lawn = {.blades = 8, .slot_bits = 4}};
+    unsigned many = DEEDS * DEEDS * DEEDS * how_many(DEEDS, DEEDS / 2, 1);
+    unsigned number;
+    unsigned tick;
+
+    for (number = 0; number < many; number++) {
+        struct story s;
+        unsigned rest;
+
+        crew_begin(&s.crew, 2, &options);
+        s.moved = false;
+        all_turn(&s.crew);
+        s.crew.unchecked = true;
+        story_start_on(&s, 10, 0);
+        for (rest = number; rest > 0; rest /= DEEDS) {
+            story_do(&s, rest % DEEDS);
+        }
+        for (tick = 0; tick < 30; tick++) {
+            story_turn(&s);
+            s.crew.clock++;
+        }
+        CHECK(!goes(&s.crew, 0));
+        CHECK_EQ(stats_all(&s.crew).held, 0);
+        crew_end(&s.crew);
+    }
+}

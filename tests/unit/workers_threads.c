@@ -1,0 +1,561 @@
+/* workers_threads.c - sets with threads: wake-ups, callbacks that run meanwhile,
+ * coming and going, closing. */
+#include "workers_threads.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MICROSECOND UINT64_C(1000)
+#define HOUR (UINT64_C(3600) * 1000000000)
+
+static struct troop troop;
+static struct item items[256];
+
+static void
+init_items(unsigned count)
+{
+    unsigned i;
+
+    for (i = 0; i < count; i++) {
+        item_init(&troop, &items[i]);
+    }
+}
+
+/* Wake-ups [C7]. */
+
+TEST(between_threads_workers_fire_when_the_tests_clock_has_moved)
+{
+    unsigned many = rounds(4000);
+    unsigned i;
+
+    troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
+    init_items(2);
+    for (i = 0; i < many; i++) {
+        item_start(&items[0], 10);
+        item_start(&items[1], 11);
+        troop_advance(&troop, 9);
+        SURE(atomic_load(&troop.fires) == 2 * i); /* [P1] */
+        SURE(lawn_workers_pending(&items[0].timer));
+        troop_advance(&troop, 1);
+        WAIT_FOR(atomic_load(&troop.fires) == 2 * i + 1);
+        SURE(lawn_workers_pending(&items[1].timer));
+        troop_advance(&troop, 1);
+        WAIT_FOR(atomic_load(&troop.fires) == 2 * i + 2);
+    }
+    SURE(troop_end(&troop) == 0);
+}
+
+static void
+check_on_time(struct item *item, struct lawn_worker *worker)
+{
+    (void)worker;
+    SURE(lawn_due(&item->timer.timer) <= troop_now(&troop)); /* [P1] */
+}
+
+TEST(between_threads_a_start_wakes_a_sleeping_worker_on_the_real_clock)
+{
+    unsigned many = rounds(30000);
+    unsigned i;
+
+    troop_begin(&troop, 1, true, LAWN_WORKERS_BY_OWNER);
+    troop.act = check_on_time;
+    init_items(2);
+    item_start(&items[1], HOUR); /* it would sleep that long */
+    for (i = 0; i < many; i++) {
+        uint64_t now = troop_now(&troop);
+
+        item_start(&items[0], i % 3 * 10 * MICROSECOND);
+        WAIT_FOR(atomic_load(&troop.fires) == i + 1);
+        SURE(lawn_due(&items[0].timer.timer) >= now);
+    }
+    SURE(troop_end(&troop) == 1);
+}
+
+static atomic_uint pings;
+
+static void
+to_the_other(struct item *item, struct lawn_worker *worker)
+{
+    unsigned mine = lawn_worker_number(worker);
+    unsigned first = atomic_load(&troop.numbers[0]);
+    unsigned other = mine == first ? atomic_load(&troop.numbers[1]) : first;
+
+    check_on_time(item, worker);
+    if (atomic_fetch_sub(&pings, 1) > 1) {
+        item_start_on(item, 1, other);
+    }
+}
+
+TEST(between_threads_two_workers_play_ping_pong_and_no_wake_up_is_lost)
+{
+    unsigned many = rounds(30000);
+    unsigned real;
+
+    for (real = 0; real < 2; real++) {
+        troop_begin(&troop, 2, real == 1, LAWN_WORKERS_BY_OWNER);
+        troop.act = to_the_other;
+        atomic_store(&pings, many);
+        init_items(1);
+        item_start(&items[0], 1);
+        if (real == 0) {
+            /* Each start is a tick ahead of the clock. */
+            struct patience patience = {0, 0};
+
+            while (atomic_load(&troop.fires) < many) {
+                if (lawn_workers_pending(&items[0].timer)) {
+                    troop_advance(&troop, 1);
+                }
+                patience_lose(&patience, __FILE__, __LINE__, "ping");
+            }
+        } else {
+            WAIT_FOR(atomic_load(&troop.fires) == many);
+        }
+        SURE(atomic_load(&items[0].fires) == many);
+        SURE(troop_end(&troop) == 0);
+    }
+}
+
+/* The caller's own loop: it sleeps on the descriptor alone. */
+static void
+loop_of_its_own(void *arg, unsigned which)
+{
+    struct lawn_worker *worker = lawn_workers_attach(troop.set);
+    struct pollfd poller = {.events = POLLIN};
+
+    (void)arg;
+    SURE(worker != NULL);
+    atomic_store(&troop.numbers[which], lawn_worker_number(worker));
+    poller.fd = lawn_worker_fd(worker);
+    SURE(poller.fd >= 0);
+    while (!atomic_load(&troop.over)) {
+        uint64_t next = lawn_worker_turn(worker);
+        uint64_t now = troop_now(&troop);
+        int wait = next <= now ? 0
+                   : next - now > 1000 * 1000000
+                       ? -1
+                       : (int)((next - now) / 1000000 + 1);
+
+        SURE(poll(&poller, 1, wait) >= 0);
+    }
+    lawn_worker_detach(worker);
+}
+
+TEST(between_threads_a_descriptor_wakes_a_loop_of_the_callers)
+{
+    unsigned many = rounds(5000);
+    struct squad squad;
+    unsigned i;
+
+    troop_begin(&troop, 0, true, LAWN_WORKERS_BY_OWNER);
+    troop.act = check_on_time;
+    init_items(1);
+    squad_start(&squad, 1, loop_of_its_own, NULL);
+    for (i = 0; i < many; i++) {
+        item_start(&items[0], 1);
+        WAIT_FOR(atomic_load(&troop.fires) == i + 1);
+    }
+    atomic_store(&troop.over, true);
+    lawn_workers_wake(troop.set);
+    squad_join(&squad);
+    SURE(troop_end(&troop) == 0);
+}
+
+/* Callbacks that run meanwhile. */
+
+static atomic_bool entered;
+static atomic_bool let_go;
+
+static void
+wait_to_be_let_go(struct item *item, struct lawn_worker *worker)
+{
+    (void)worker;
+    if (item != &items[0]) {
+        return;
+    }
+    atomic_store(&entered, true);
+    WAIT_FOR(atomic_load(&let_go));
+}
+
+static void
+stop_and_wait(void *arg, unsigned which)
+{
+    (void)arg;
+    (void)which;
+    SURE(!lawn_workers_stop(troop.set, &items[0].timer));
+    SURE(!lawn_workers_stop_sync(troop.set, &items[0].timer));
+    SURE(atomic_load(&let_go)); /* [C3] */
+    SURE(atomic_load(&items[0].inside) == 0);
+}
+
+TEST(between_threads_stop_sync_returns_when_the_callback_has)
+{
+    unsigned many = rounds(300);
+    unsigned i;
+    unsigned j;
+
+    troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
+    troop.act = wait_to_be_let_go;
+    init_items(1);
+    for (i = 0; i < many; i++) {
+        struct squad squad;
+
+        atomic_store(&entered, false);
+        atomic_store(&let_go, false);
+        item_start(&items[0], 1);
+        troop_advance(&troop, 1);
+        WAIT_FOR(atomic_load(&entered));
+        SURE(!lawn_workers_pending(&items[0].timer));
+        squad_start(&squad, 3, stop_and_wait, NULL);
+        for (j = 0; j < i % 50; j++) {
+            (void)sched_yield(); /* they may have come to wait by now */
+        }
+        atomic_store(&let_go, true);
+        squad_join(&squad);
+    }
+    SURE(troop_end(&troop) == 0);
+}
+
+TEST(between_threads_a_stuck_worker_shows_and_does_not_hold_up_the_others)
+{
+    struct lawn_workers_stats stats;
+    unsigned stuck;
+    unsigned free_one;
+    unsigned i;
+
+    troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
+    troop.act = wait_to_be_let_go;
+    stuck = atomic_load(&troop.numbers[0]);
+    free_one = atomic_load(&troop.numbers[1]);
+    atomic_store(&entered, false);
+    atomic_store(&let_go, false);
+    init_items(32);
+    item_start_on(&items[0], 1, stuck);
+    item_start_on(&items[1], 50, stuck);
+    troop_advance(&troop, 1);
+    WAIT_FOR(atomic_load(&entered));
+    for (i = 2; i < 32; i++) {
+        item_start_on(&items[i], 1, free_one);
+    }
+    troop_advance(&troop, 500);
+    WAIT_FOR(atomic_load(&troop.fires) == 30);
+    SURE(lawn_workers_pending(&items[1].timer));
+    SURE(lawn_workers_stats_of(troop.set, stuck, &stats));
+    SURE(stats.behind == 500);
+    lawn_workers_stats(troop.set, &stats);
+    SURE(stats.behind == 500);
+    atomic_store(&let_go, true);
+    WAIT_FOR(atomic_load(&troop.fires) == 32);
+    WAIT_FOR(lawn_workers_stats_of(troop.set, stuck, &stats) &&
+             stats.behind == 0);
+    SURE(stats.late_most == 451);
+    SURE(troop_end(&troop) == 0);
+}
+
+static void
+linger(struct item *item, struct lawn_worker *worker)
+{
+    unsigned i;
+
+    check_on_time(item, worker);
+    for (i = 0; i < 3; i++) {
+        (void)sched_yield(); /* someone may start it now */
+    }
+}
+
+static void
+start_it_all_the_time(void *arg, unsigned which)
+{
+    unsigned many = *(const unsigned *)arg;
+    unsigned i;
+
+    for (i = 0; i < many; i++) {
+        if (which == 0) {
+            item_start_on(&items[0], i % 2,
+                          atomic_load(&troop.numbers[i / 3 % 2]));
+        } else {
+            item_start(&items[0], i % 4 * MICROSECOND);
+        }
+        if (i % 4 == 0) {
+            (void)sched_yield();
+        }
+    }
+}
+
+/* [C4] item_fire() looks. */
+TEST(between_threads_a_timer_has_one_callback_at_a_time_however_it_is_started)
+{
+    unsigned many = rounds(40000);
+    struct squad squad;
+    unsigned fires;
+
+    troop_begin(&troop, 2, true, LAWN_WORKERS_BY_OWNER);
+    troop.act = linger;
+    init_items(1);
+    squad_start(&squad, 3, start_it_all_the_time, &many);
+    squad_join(&squad);
+    WAIT_FOR(!lawn_workers_pending(&items[0].timer));
+    SURE(!item_stop_sync(&items[0]));
+    fires = atomic_load(&items[0].fires);
+    SURE(fires >= 1);
+    SURE(fires <= atomic_load(&items[0].starts));
+    SURE(troop_end(&troop) == 0);
+}
+
+static atomic_uint blocked;
+
+static void
+look_at_signals(struct item *item, struct lawn_worker *worker)
+{
+    static const int some[] = {SIGTERM, SIGINT, SIGUSR1, SIGALRM, SIGCHLD};
+    sigset_t now;
+    unsigned i;
+
+    (void)item;
+    (void)worker;
+    SURE(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0);
+    for (i = 0; i < COUNT(some); i++) {
+        atomic_fetch_add(&blocked, sigismember(&now, some[i]) == 1);
+    }
+}
+
+TEST(between_threads_signals_do_not_go_to_threads_of_the_library)
+{
+    sigset_t now;
+
+    atomic_store(&blocked, 0);
+    troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
+    troop.act = look_at_signals;
+    init_items(1);
+    item_start(&items[0], 1);
+    troop_advance(&troop, 1);
+    WAIT_FOR(atomic_load(&troop.fires) == 1);
+    SURE(atomic_load(&blocked) == 5);
+    SURE(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0);
+    SURE(sigismember(&now, SIGTERM) == 0); /* and here all is as it was */
+    SURE(troop_end(&troop) == 0);
+}
+
+/* Coming and going [C8]. */
+
+TEST(between_threads_timers_of_a_removed_worker_fire_on_the_others)
+{
+    unsigned many = rounds(200);
+    unsigned round;
+    unsigned i;
+
+    for (round = 0; round < many; round++) {
+        troop_begin(&troop, 3, false, LAWN_WORKERS_BY_OWNER);
+        init_items(60);
+        for (i = 0; i < 60; i++) {
+            item_start_on(&items[i], 10 + i, atomic_load(&troop.numbers[1]));
+        }
+        SURE(lawn_workers_remove(troop.set, atomic_load(&troop.numbers[1])) ==
+             0);
+        SURE(lawn_workers_remove(troop.set, atomic_load(&troop.numbers[1])) ==
+             -ENOENT);
+        troop_advance(&troop, 9);
+        SURE(atomic_load(&troop.fires) == 0);
+        troop_advance(&troop, 30);
+        WAIT_FOR(atomic_load(&troop.fires) == 30);
+        SURE(lawn_workers_remove(troop.set, atomic_load(&troop.numbers[0])) ==
+             0);
+        SURE(lawn_workers_remove(troop.set, atomic_load(&troop.numbers[2])) ==
+             -EBUSY);
+        troop_advance(&troop, 30);
+        WAIT_FOR(atomic_load(&troop.fires) == 60);
+        SURE(troop_end(&troop) == 0);
+    }
+}
+
+static void
+run_until_told(void *arg, unsigned which)
+{
+    struct lawn_worker *worker = lawn_workers_attach(troop.set);
+
+    (void)arg;
+    SURE(worker != NULL);
+    atomic_store(&troop.numbers[which], lawn_worker_number(worker));
+    atomic_fetch_add(&pings, 1);
+    SURE(lawn_worker_run(worker) == 0);
+    lawn_worker_detach(worker);
+    SURE(lawn_workers_self() == NULL);
+}
+
+TEST(between_threads_a_callers_thread_runs_until_it_is_removed_or_all_is_closed)
+{
+    unsigned many = rounds(200);
+    unsigned round;
+
+    for (round = 0; round < many; round++) {
+        struct squad squad;
+        unsigned i;
+
+        troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
+        init_items(20);
+        atomic_store(&pings, 0);
+        squad_start(&squad, 2, run_until_told, NULL);
+        WAIT_FOR(atomic_load(&pings) == 2);
+        for (i = 0; i < 20; i++) {
+            item_start(&items[i], 1 + i);
+        }
+        troop_advance(&troop, 10);
+        WAIT_FOR(atomic_load(&troop.fires) == 10);
+        SURE(lawn_workers_remove(troop.set,
+                                 atomic_load(&troop.numbers[round % 2])) == 0);
+        troop_advance(&troop, 5);
+        WAIT_FOR(atomic_load(&troop.fires) == 15);
+        SURE(troop_end(&troop) == 5); /* it waits for both to be detached */
+        squad_join(&squad);
+    }
+}
+
+/* The end. */
+
+static void
+close_when_all_is_done(void *arg, unsigned which)
+{
+    (void)which;
+    SURE(lawn_workers_close(troop.set, *(const uint64_t *)arg, NULL, NULL) ==
+         3);
+    atomic_store(&troop.over, true);
+}
+
+/* Ten are due up to the time until, which has not come; three are not. */
+TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
+{
+    unsigned many = rounds(100);
+    unsigned round;
+
+    for (round = 0; round < many; round++) {
+        uint64_t until = 1050;
+        struct squad squad;
+        unsigned i;
+
+        troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
+        init_items(13);
+        for (i = 0; i < 13; i++) {
+            item_start(&items[i], i < 10 ? 41 + i : 51);
+        }
+        squad_start(&squad, 1, close_when_all_is_done, &until);
+        troop_advance(&troop, 45);
+        WAIT_FOR(atomic_load(&troop.fires) == 5);
+        SURE(!atomic_load(&troop.over)); /* it waits */
+        SURE(lawn_workers_pending(&items[9].timer));
+        troop_advance(&troop, 5);
+        squad_join(&squad);
+        SURE(atomic_load(&troop.fires) == 10);
+        SURE(lawn_workers_start(troop.set, &items[0].timer, 1) == -ESHUTDOWN);
+        for (i = 0; i < 13; i++) {
+            SURE(!lawn_workers_pending(&items[i].timer));
+            SURE(atomic_load(&items[i].fires) == (i < 10));
+        }
+        lawn_workers_free(troop.set);
+    }
+}
+
+TEST(between_threads_a_set_closed_now_fires_what_is_due_and_no_more)
+{
+    unsigned many = rounds(100);
+    unsigned round;
+
+    for (round = 0; round < many; round++) {
+        unsigned i;
+
+        troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
+        init_items(40);
+        for (i = 0; i < 40; i++) {
+            item_start(&items[i], 1 + i);
+        }
+        atomic_fetch_add(&troop.clock, 30); /* nobody has been told */
+        SURE(lawn_workers_close(troop.set, 1030, NULL, NULL) == 10);
+        SURE(atomic_load(&troop.fires) == 30);
+        SURE(lawn_workers_check(troop.set, stdout));
+        lawn_workers_free(troop.set);
+    }
+}
+
+TEST(between_threads_a_set_closed_in_the_end_fires_all)
+{
+    unsigned many = rounds(100);
+    unsigned round;
+
+    for (round = 0; round < many; round++) {
+        unsigned i;
+
+        troop_begin(&troop, 2, true, LAWN_WORKERS_BY_OWNER);
+        troop.act = check_on_time;
+        init_items(40);
+        for (i = 0; i < 40; i++) {
+            item_start(&items[i], i * 10 * MICROSECOND);
+        }
+        SURE(lawn_workers_close(troop.set, LAWN_NEVER, NULL, NULL) == 0);
+        SURE(atomic_load(&troop.fires) == 40);
+        lawn_workers_free(troop.set);
+    }
+}
+
+static void
+count_left(struct lawn_workers_timer *timer, void *arg)
+{
+    struct item *item = LAWN_CONTAINER(timer, struct item, timer);
+
+    SURE(!lawn_workers_pending(timer));
+    atomic_fetch_add(&item->stops, 1);
+    (*(unsigned *)arg)++;
+}
+
+static void
+start_until_refused(void *arg, unsigned which)
+{
+    unsigned i;
+
+    (void)arg;
+    for (i = which;; i = (i + 4) % 256) {
+        int error;
+
+        (void)item_stop(&items[i]); /* so that a start is not a restart */
+        error = lawn_workers_start(troop.set, &items[i].timer,
+                                   i % 50 * MICROSECOND);
+        if (error != 0) {
+            SURE(error == -ESHUTDOWN);
+            break;
+        }
+        atomic_fetch_add(&items[i].starts, 1);
+    }
+}
+
+/* [C1] What was started fires, is stopped, or is left. */
+TEST(between_threads_starts_while_a_set_is_closed_are_refused_or_accounted_for)
+{
+    unsigned many = rounds(200);
+    unsigned round;
+
+    for (round = 0; round < many; round++) {
+        struct squad squad;
+        unsigned left = 0;
+        unsigned i;
+
+        troop_begin(&troop, 2, true,
+                    round % 2 == 0 ? LAWN_WORKERS_BY_OWNER
+                                   : LAWN_WORKERS_BY_TTL);
+        init_items(256);
+        squad_start(&squad, 4, start_until_refused, NULL);
+        WAIT_FOR(atomic_load(&troop.fires) > round % 32);
+        SURE(lawn_workers_close(troop.set,
+                                round % 3 == 0   ? 0
+                                : round % 3 == 1 ? troop_now(&troop)
+                                                 : LAWN_NEVER,
+                                count_left, &left) == left);
+        squad_join(&squad);
+        for (i = 0; i < 256; i++) {
+            SURE(!lawn_workers_pending(&items[i].timer));
+            SURE(atomic_load(&items[i].starts) ==
+                 atomic_load(&items[i].fires) + atomic_load(&items[i].stops));
+        }
+        lawn_workers_free(troop.set);
+    }
+}
