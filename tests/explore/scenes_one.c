@@ -1,0 +1,280 @@
+/* scenes_one.c - one worker, and other threads that start and stop timers. */
+#include "scene.h"
+
+/* Starts. */
+
+static void
+setup_idle(void)
+{
+    scene_begin(1);
+    scene_ready();
+}
+
+static void
+start_0_for_20(void)
+{
+    (void)scene_start(0, 20);
+}
+
+static void
+start_0_for_30(void)
+{
+    (void)scene_start(0, 30);
+}
+
+static void
+start_1_for_15(void)
+{
+    (void)scene_start(1, 15);
+}
+
+SCENARIO(a_start_wakes_a_worker_that_falls_asleep, .setup = setup_idle,
+         .threads = {scene_serve, start_0_for_20}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_start_fires_when_the_clock_moves_meanwhile, .setup = setup_idle,
+         .threads = {scene_serve, start_0_for_20, scene_move_clock},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(two_starts_of_two_timers_wake_a_sleeping_worker, .setup = setup_idle,
+         .threads = {scene_serve, start_0_for_20, start_1_for_15}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(two_starts_of_one_timer_make_one_firing, .setup = setup_idle,
+         .threads = {scene_serve, start_0_for_20, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
+/* A worker that sleeps until 50 is woken by what is due before, and not by what
+ * is due after. */
+
+static void
+setup_later(void)
+{
+    scene_begin(1);
+    scene_have_own(2, 0, 50);
+    scene_ready();
+}
+
+static void
+start_1_for_60(void)
+{
+    (void)scene_start(1, 60);
+}
+
+SCENARIO(an_earlier_and_a_later_start_come_to_a_sleeping_worker,
+         .setup = setup_later,
+         .threads = {scene_serve, start_0_for_20, start_1_for_60}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
+/* A timer that is due. */
+
+static void
+setup_due(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 5);
+    scene_ready();
+}
+
+static void
+setup_due_own(void)
+{
+    scene_begin(1);
+    scene_have_own(0, 0, 5);
+    scene_ready();
+}
+
+static void
+stop_0(void)
+{
+    (void)scene_stop(0);
+}
+
+static void
+stop_then_start_0(void)
+{
+    (void)scene_stop(0);
+    (void)scene_start(0, 40);
+}
+
+SCENARIO(a_stop_excludes_a_firing, .setup = setup_due,
+         .threads = {scene_serve, stop_0}, .daemons = 1, .finish = scene_finish,
+         .delays = true);
+SCENARIO(a_first_stop_from_another_thread_excludes_a_firing,
+         .setup = setup_due_own, .threads = {scene_serve, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(of_two_stops_and_a_firing_one_wins, .setup = setup_due,
+         .threads = {scene_serve, stop_0, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(of_two_first_stops_and_a_firing_one_wins, .setup = setup_due_own,
+         .threads = {scene_serve, stop_0, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_restart_meets_a_firing, .setup = setup_due,
+         .threads = {scene_serve, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_first_restart_from_another_thread_meets_a_firing,
+         .setup = setup_due_own, .threads = {scene_serve, start_0_for_30},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_restart_and_a_stop_meet_a_firing, .setup = setup_due,
+         .threads = {scene_serve, start_0_for_30, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(two_restarts_meet_a_firing, .setup = setup_due,
+         .threads = {scene_serve, start_0_for_30, stop_then_start_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+
+/* Callbacks that start their timer again, stop it, or free it. */
+
+static void
+restart_self(unsigned timer)
+{
+    scene.hooks[timer] = NULL;
+    (void)scene_start(timer, 25);
+    explore_point();
+}
+
+static void
+stop_self(unsigned timer)
+{
+    (void)scene_start(timer, 25);
+    (void)scene_stop_sync(timer);
+    scene_free(timer);
+}
+
+static void
+setup_restarts_self(void)
+{
+    setup_due_own();
+    scene.hooks[0] = restart_self;
+}
+
+static void
+setup_stops_self(void)
+{
+    setup_due();
+    scene.hooks[0] = stop_self;
+}
+
+static void
+setup_frees_self(void)
+{
+    setup_due();
+    scene.hooks[0] = scene_free;
+}
+
+SCENARIO(a_callback_and_another_thread_restart_a_timer,
+         .setup = setup_restarts_self, .threads = {scene_serve, start_0_for_30},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_callback_restarts_what_another_thread_stops,
+         .setup = setup_restarts_self, .threads = {scene_serve, stop_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_callback_stops_and_frees_its_timer, .setup = setup_stops_self,
+         .threads = {scene_serve, start_1_for_15}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_callback_frees_its_timer, .setup = setup_frees_self,
+         .threads = {scene_serve, start_1_for_15}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
+/* stop_sync, and then the timer is gone. */
+
+static void
+stop_sync_and_free_0(void)
+{
+    (void)scene_stop_sync(0);
+    scene_free(0);
+}
+
+static void
+start_stop_sync_and_free_0(void)
+{
+    (void)scene_start(0, 20);
+    stop_sync_and_free_0();
+}
+
+static void
+start_stop_and_free_0(void)
+{
+    (void)scene_start(0, 20);
+    (void)scene_stop(0);
+    stop_sync_and_free_0();
+}
+
+SCENARIO(a_timer_is_freed_after_a_stop_sync_that_met_its_firing,
+         .setup = setup_due, .threads = {scene_serve, stop_sync_and_free_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_timer_is_freed_after_a_first_stop_sync_from_another_thread,
+         .setup = setup_due_own, .threads = {scene_serve, stop_sync_and_free_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_timer_is_freed_that_was_in_the_mail, .setup = setup_idle,
+         .threads = {scene_serve, start_stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_stopped_timer_is_freed_that_was_in_the_mail, .setup = setup_idle,
+         .threads = {scene_serve, start_stop_and_free_0, start_1_for_15},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+
+static void
+stop_sync_0(void)
+{
+    (void)scene_stop_sync(0);
+}
+
+SCENARIO(two_wait_for_the_same_callback, .setup = setup_due,
+         .threads = {scene_serve, stop_sync_0, stop_sync_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_sync_and_a_restart_meet, .setup = setup_due,
+         .threads = {scene_serve, stop_sync_0, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
+/* The worker's own starts and stops, and the first of another thread. */
+
+static void
+setup_own(void)
+{
+    scene_begin(1);
+    scene_have_own(0, 0, 50);
+    scene_ready();
+}
+
+static void
+stop_start_and_serve(void)
+{
+    (void)scene_stop(0);
+    (void)scene_start(0, 40);
+    scene_serve();
+}
+
+static void
+restart_and_serve(void)
+{
+    (void)scene_start(0, 40);
+    scene_serve();
+}
+
+static void
+stop_and_serve(void)
+{
+    (void)scene_stop(0);
+    scene_serve();
+}
+
+static void
+stop_sync_free_and_serve(void)
+{
+    stop_sync_and_free_0();
+    scene_serve();
+}
+
+SCENARIO(a_stop_meets_the_workers_own_stop_and_start, .setup = setup_own,
+         .threads = {stop_start_and_serve, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_meets_the_workers_own_stop, .setup = setup_own,
+         .threads = {stop_and_serve, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_meets_the_workers_own_restart, .setup = setup_own,
+         .threads = {restart_and_serve, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_the_workers_own_start, .setup = setup_idle,
+         .threads = {restart_and_serve, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_the_workers_own_stop_and_start, .setup = setup_own,
+         .threads = {stop_start_and_serve, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(the_worker_frees_what_another_thread_had_started, .setup = setup_due,
+         .threads = {stop_sync_free_and_serve, start_1_for_15}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
