@@ -36,9 +36,9 @@
  * round of an event loop of their own, which waits for lawn_worker_fd() too.
  *
  * WHERE A TIMER GOES. By owner, as is the default: to the worker that starts
- * it, if a worker does, or in turn to one after the other, or to the one that
- * lawn_workers_start_on() names; a running timer stays where it is when it is
- * started again. Or by TTL, as the paper splits its buckets: all timers of a
+ * it, if a worker does; else to where it was before, and at first to one worker
+ * after the other; or to the one that lawn_workers_start_on() names. A timer
+ * that runs, or fires, stays where it is when it is started again. Or by TTL, as the paper splits its buckets: all timers of a
  * TTL go to the same worker. When workers come and go, whole lawns move from
  * thread to thread; no timer is touched.
  *
@@ -112,14 +112,14 @@ typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
  * idle; leave the other fields to the library. Do not copy or move a timer that
  * was ever started. */
 struct lawn_workers_timer {
-    struct lawn_timer timer;
     uint64_t state;
     struct lawn_workers_timer *next;
-    uint64_t deadline;
+    uint64_t when;
     uint64_t ttl;
     uint32_t shared;
     uint32_t part;
     lawn_workers_fire_fn *fire;
+    struct lawn_timer timer;
 };
 
 /* Where timers go. */
@@ -186,8 +186,8 @@ int lawn_workers_add(struct lawn_workers *set);
  * A thread of the library's has ended when this returns; a caller's thread is
  * told to end: lawn_worker_run() returns there, or the next lawn_worker_turn()
  * does what is left to do, and it has yet to be detached. 0, or -ENOENT if there
- * is none of that number; -EBUSY if it is the last; -EDEADLK if it is the
- * caller. */
+ * is none of that number; -EBUSY if it is the last; -EDEADLK on a worker of the
+ * set. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 
 /* Makes the calling thread a worker, as lawn_workers_add() does with a new one.
@@ -233,7 +233,7 @@ struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 
 /* Starts a timer, or restarts a running one: it will be due ttl from now, or at
  * the deadline. TTLs and deadlines are as in lawn.h. 0, or -ESHUTDOWN if the set
- * is closed: the timer is then idle. */
+ * is closed, and nothing has changed. */
 int lawn_workers_start(struct lawn_workers *set,
                        struct lawn_workers_timer *timer, uint64_t ttl);
 int lawn_workers_start_at(struct lawn_workers *set,
@@ -278,7 +278,8 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * have been detached. Then makes the timers that are left idle, calls left for
  * each if it is not NULL, and returns how many they are. A start that is under
  * way when the set is closed is refused, or counts among the fired or the left.
- * Returns 0 at once if the set is closed already. Not on a worker. */
+ * Returns 0 at once if the set is closed already; and on a worker of the set,
+ * where it does nothing. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 

@@ -20,6 +20,10 @@ void lawn_park_wake(uint32_t *word);
 /* Lets others go on, for one who waits for something that will be soon. */
 void lawn_park_yield(void);
 
+/* A lock for what is rare: workers that come and go. 0 is open. */
+void lawn_park_lock(uint32_t *word);
+void lawn_park_unlock(uint32_t *word);
+
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t lawn_park_clock(void *context);
 

@@ -1,0 +1,162 @@
+/* park.c - futex(2), membarrier(2) and the clock; or, elsewhere than on Linux and
+ * with LAWN_WORKERS_PORTABLE, what POSIX has: one condition variable for all who
+ * sleep, and no fence for all threads. */
+#define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#if defined __linux__ && !defined LAWN_WORKERS_PORTABLE
+#define LAWN_PARK_LINUX
+#endif
+
+#include "park.h"
+
+#if !defined LAWN_EXPLORE
+
+#include "atomic.h"
+#include "lawn_workers.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000u
+
+static void
+lawn_park_time(uint64_t ns, struct timespec *out)
+{
+    out->tv_sec = (time_t)(ns / NS_PER_S);
+    out->tv_nsec = (long)(ns % NS_PER_S);
+}
+
+#if defined LAWN_PARK_LINUX
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void
+lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
+{
+    struct timespec time;
+    lawn_park_time(until, &time);
+    /* A wait for a bit set, since that one takes an absolute time. */
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value,
+                  until == LAWN_NEVER ? NULL : &time, NULL,
+                  FUTEX_BITSET_MATCH_ANY);
+}
+
+void
+lawn_park_wake(uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+bool
+lawn_park_asymmetric(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+                   0) == 0;
+}
+
+void
+lawn_park_heavy(void)
+{
+    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+#else
+
+#include <pthread.h>
+
+static pthread_mutex_t lawn_park_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t lawn_park_changed;
+static pthread_once_t lawn_park_once = PTHREAD_ONCE_INIT;
+
+static void
+lawn_park_init(void)
+{
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&lawn_park_changed, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+}
+
+void
+lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
+{
+    (void)pthread_once(&lawn_park_once, lawn_park_init);
+    (void)pthread_mutex_lock(&lawn_park_mutex);
+    /* Who wakes changes the word first, and then needs the mutex. */
+    if (L_LOAD(word, L_SEQ_CST) == value) {
+        struct timespec time;
+        lawn_park_time(until, &time);
+        if (until == LAWN_NEVER) {
+            (void)pthread_cond_wait(&lawn_park_changed, &lawn_park_mutex);
+        } else {
+            (void)pthread_cond_timedwait(&lawn_park_changed, &lawn_park_mutex,
+                                         &time);
+        }
+    }
+    (void)pthread_mutex_unlock(&lawn_park_mutex);
+}
+
+void
+lawn_park_wake(uint32_t *word)
+{
+    (void)word;
+    (void)pthread_once(&lawn_park_once, lawn_park_init);
+    (void)pthread_mutex_lock(&lawn_park_mutex);
+    (void)pthread_cond_broadcast(&lawn_park_changed);
+    (void)pthread_mutex_unlock(&lawn_park_mutex);
+}
+
+bool
+lawn_park_asymmetric(void)
+{
+    return false;
+}
+
+void
+lawn_park_heavy(void)
+{
+}
+
+#endif
+
+void
+lawn_park_yield(void)
+{
+    (void)sched_yield();
+}
+
+/* 0: open, 1: locked, 2: locked, and somebody may sleep. */
+void
+lawn_park_lock(uint32_t *word)
+{
+    uint32_t seen = 0;
+    if (L_CAS(word, &seen, 1, L_ACQUIRE)) {
+        return;
+    }
+    while (L_XCHG(word, 2, L_ACQUIRE) != 0) {
+        lawn_park_wait(word, 2, LAWN_NEVER);
+    }
+}
+
+void
+lawn_park_unlock(uint32_t *word)
+{
+    if (L_XCHG(word, 0, L_RELEASE) == 2) {
+        lawn_park_wake(word);
+    }
+}
+
+uint64_t
+lawn_park_clock(void *context)
+{
+    struct timespec time;
+    (void)context;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,359 @@
+/* part.c - what a worker does with the timers of a part: takes them out of the
+ * mail, puts them on the lawn, and fires them. */
+#include "part.h"
+
+#include "state.h"
+
+#include <assert.h>
+
+#define RUN LAWN_STATE_RUN
+#define LAWN LAWN_STATE_LAWN
+#define MAIL LAWN_STATE_MAIL
+#define REQ LAWN_STATE_REQ
+#define CLAIM LAWN_STATE_CLAIM
+
+struct lawn_part *
+lawn_part_new(struct lawn_workers *set, unsigned number)
+{
+    struct lawn_part *part = lawn_workers_alloc(&set->lawn, sizeof *part);
+    struct lawn_options options = set->lawn;
+    options.now = lawn_workers_clock(set);
+    if (part == NULL) {
+        return NULL;
+    }
+    part->lawn = lawn_new(&options);
+    if (part->lawn == NULL) {
+        lawn_workers_release(&set->lawn, part);
+        return NULL;
+    }
+    part->set = set;
+    part->number = number;
+    part->resolution = options.resolution == 0 ? 1 : options.resolution;
+    return part;
+}
+
+void
+lawn_part_free(struct lawn_part *part)
+{
+    lawn_free(part->lawn);
+    lawn_workers_release(&part->set->lawn, part);
+}
+
+void
+lawn_part_wake(struct lawn_part *part, uint64_t deadline)
+{
+    uint64_t at = L_LOAD(&part->wake_at, L_SEQ_CST);
+    while (deadline < at) {
+        /* The one who takes the time away wakes: once per burst [C7]. An
+         * acquire, so as to see who sleeps. */
+        if (L_CAS(&part->wake_at, &at, 0, L_SEQ_CST)) {
+            struct lawn_worker *worker = L_LOAD(&part->worker, L_ACQUIRE);
+            if (worker != NULL) {
+                lawn_worker_unpark(worker);
+            }
+            return;
+        }
+    }
+}
+
+void
+lawn_part_serve(struct lawn_part *part)
+{
+    /* The other half of the fence is in lawn_workers_wait_for(). */
+    L_LIGHT();
+    if (L_LOAD(&part->waiters, L_SEQ_CST) != 0) {
+        (void)L_FADD(&part->served, 1, L_SEQ_CST);
+        lawn_park_wake(&part->served);
+    }
+}
+
+bool
+lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
+               uint64_t deadline)
+{
+    if (!lawn_mailbox_push(&part->box, timer)) {
+        return false;
+    }
+    lawn_part_wake(part, deadline);
+    return true;
+}
+
+/* Puts a timer on the lawn that came by mail. A start counts from the time at
+ * which it was made; but not from before that of another one that was taken
+ * earlier, which would be out of order on its blade, by as much as the mail took
+ * [M5]. */
+static void
+lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
+               const struct lawn_request *request)
+{
+    if (request->ttl == 0) {
+        lawn_start_at(part->lawn, &timer->timer, request->when);
+        return;
+    }
+    if (request->when > part->started) {
+        part->started = request->when;
+    }
+    uint64_t last = LAWN_NEVER - 1;
+    uint64_t deadline = request->ttl < last - part->started
+                            ? part->started + request->ttl
+                            : last;
+    uint64_t past = deadline % part->resolution;
+    if (past != 0) {
+        uint64_t up = part->resolution - past;
+        deadline = up < last - deadline ? deadline + up : last;
+    }
+    lawn_start_as(part->lawn, &timer->timer, request->ttl, deadline);
+}
+
+/* A start for another part: sends the timer on. */
+static bool
+lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
+                  uint64_t *seen, const struct lawn_request *request)
+{
+    struct lawn_part *to = request->part;
+    uint64_t deadline = LAWN_NEVER - 1;
+    if (request->ttl == 0) {
+        deadline = request->when;
+    } else if (request->ttl < deadline - request->when) {
+        deadline = request->when + request->ttl;
+    }
+    (void)lawn_stop(part->lawn, &timer->timer);
+    if (!lawn_state_swap(timer, seen,
+                         lawn_state_of(*seen, to, RUN | MAIL | REQ))) {
+        return false;
+    }
+    /* Parts are closed when there are no workers any more. */
+    bool posted = lawn_part_post(to, timer, deadline);
+    assert(posted);
+    (void)posted;
+    return true;
+}
+
+/* A timer that came out of the mail. */
+static void
+lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
+{
+    uint64_t seen = lawn_state_look(timer);
+    for (;;) {
+        uint64_t next = seen & ~(MAIL | REQ);
+        struct lawn_request request = {0};
+        if ((seen & (RUN | REQ)) == (RUN | REQ)) {
+            unsigned number = L_LOAD(&timer->part, L_RELAXED);
+            request.when = L_LOAD(&timer->when, L_RELAXED);
+            request.ttl = L_LOAD(&timer->ttl, L_RELAXED);
+            request.part = part->set->parts[number];
+        }
+        /* Claimed: its end is not far, and then the timer may be wanted here
+         * or elsewhere. And a timer whose callback runs here stays, or it might
+         * run elsewhere at the same time [C4]. */
+        if ((seen & CLAIM) != 0 ||
+            (request.part != NULL && request.part != part &&
+             L_LOAD(&part->firing, L_RELAXED) == timer)) {
+            timer->next = part->again;
+            part->again = timer;
+            return;
+        }
+        if (request.part == NULL) {
+            if ((seen & RUN) == 0) {
+                (void)lawn_stop(part->lawn, &timer->timer);
+                next &= ~LAWN;
+            }
+            if (lawn_state_swap(timer, &seen, next)) {
+                return;
+            }
+        } else if (request.part != part) {
+            if (lawn_part_forward(part, timer, &seen, &request)) {
+                return;
+            }
+        } else if (lawn_state_swap(timer, &seen, next | LAWN)) {
+            lawn_part_link(part, timer, &request);
+            return;
+        }
+    }
+}
+
+bool
+lawn_part_mail(struct lawn_part *part)
+{
+    return part->again != NULL || !lawn_mailbox_empty(&part->box);
+}
+
+void
+lawn_part_drain(struct lawn_part *part, size_t steps)
+{
+    struct lawn_worker *worker = part->worker;
+    struct lawn_workers_timer *timer = part->again;
+    uint64_t taken = 0;
+    if (timer != NULL) {
+        lawn_worker_update(worker);
+    }
+    part->again = NULL;
+    while (timer != NULL) {
+        struct lawn_workers_timer *next = timer->next;
+        lawn_part_take(part, timer);
+        timer = next;
+        taken++;
+    }
+    while (steps > 0) {
+        bool looks = lawn_mailbox_done(&part->box);
+        timer = lawn_mailbox_pop(&part->box, &steps);
+        if (timer == NULL) {
+            break;
+        }
+        /* After the box was emptied, so that all that was in it was started
+         * before now [M5]. */
+        if (looks) {
+            lawn_worker_update(worker);
+        }
+        lawn_part_take(part, timer);
+        steps -= steps > 0;
+        taken++;
+        lawn_count_up(&worker->counts.messages, 1);
+    }
+    if (taken > 0) {
+        lawn_part_serve(part);
+    }
+}
+
+/* Ends what lawn_part_fire() began. */
+static void
+lawn_part_fired(struct lawn_part *part)
+{
+    if (part->set->asymmetric) {
+        L_STORE(&part->firing, NULL, L_RELEASE);
+    } else {
+        /* Then L_LIGHT is nothing, and this is the fence. */
+        (void)L_XCHG(&part->firing, NULL, L_SEQ_CST);
+    }
+    lawn_part_serve(part);
+}
+
+/* Whether a timer that the lawn has cut is to fire; it is free then. */
+static bool
+lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer)
+{
+    uint64_t seen = lawn_state_look(timer);
+    for (;;) {
+        if ((seen & (CLAIM | REQ)) != 0) {
+            return false; /* started again: it comes by mail */
+        }
+        if ((seen & (RUN | MAIL)) == (RUN | MAIL)) {
+            /* It is due, but has mail, which does not matter any more: it must
+             * not be handed out before that is taken. So it waits for it. */
+            struct lawn_request request = {lawn_due(&timer->timer), 0, part};
+            if (lawn_state_swap(timer, &seen, seen | CLAIM)) {
+                lawn_state_post(timer, seen & ~LAWN, part, &request);
+                return false;
+            }
+        } else if (lawn_state_change(part, timer, &seen,
+                                     seen & ~(RUN | LAWN))) {
+            /* If it was not running, someone had stopped it. */
+            return (seen & RUN) != 0;
+        }
+    }
+}
+
+static void
+lawn_part_fire(struct lawn_timer *core, void *arg)
+{
+    struct lawn_part *part = arg;
+    struct lawn_workers_timer *timer =
+        LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
+    struct lawn_worker *worker = part->worker;
+    lawn_workers_fire_fn *fire = timer->fire;
+    uint64_t late = worker->now - lawn_due(core);
+
+    /* Before the timer becomes free: who sees it free, and not this, knows that
+     * its callback has returned [C3]. */
+    L_STORE(&part->firing, timer, L_RELAXED);
+    if (lawn_part_cut(part, timer)) {
+        lawn_count_up(&worker->counts.fires, 1);
+        lawn_count_up(&worker->counts.late_sum, late);
+        if (late > L_LOAD(&worker->counts.late_most, L_RELAXED)) {
+            L_STORE(&worker->counts.late_most, late, L_RELAXED);
+        }
+        fire(timer, worker);
+    }
+    lawn_part_fired(part);
+}
+
+size_t
+lawn_part_mow(struct lawn_part *part, uint64_t now, size_t budget)
+{
+    return lawn_mow(part->lawn, now, budget, lawn_part_fire, part);
+}
+
+static bool
+lawn_part_stopped(struct lawn_timer *core, uint64_t ttl, void *arg)
+{
+    (void)ttl;
+    (void)arg;
+    return (lawn_state_look(
+                LAWN_CONTAINER(core, struct lawn_workers_timer, timer)) &
+            RUN) == 0;
+}
+
+bool
+lawn_part_runs(const struct lawn_part *part)
+{
+    return !lawn_each(part->lawn, lawn_part_stopped, NULL);
+}
+
+struct lawn_left {
+    lawn_workers_left_fn *left;
+    void *arg;
+    uint64_t count;
+};
+
+bool
+lawn_part_refuse(struct lawn_workers_timer *timer)
+{
+    uint64_t seen = lawn_state_look(timer);
+    while (
+        (seen & CLAIM) != 0 ||
+        !lawn_state_swap(timer, &seen,
+                         seen & ~(LAWN_STATE_FLAGS | LAWN_STATE_PART_MASK))) {
+        if ((seen & CLAIM) != 0) {
+            lawn_park_yield();
+            seen = lawn_state_look(timer);
+        }
+    }
+    return (seen & RUN) != 0;
+}
+
+/* Makes a timer idle that nothing refers to any more. */
+static void
+lawn_part_discard(struct lawn_timer *core, void *arg)
+{
+    struct lawn_left *left = arg;
+    struct lawn_workers_timer *timer =
+        LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
+    if (lawn_part_refuse(timer)) {
+        left->count++;
+        if (left->left != NULL) {
+            left->left(timer, left->arg);
+        }
+    }
+}
+
+uint64_t
+lawn_part_close(struct lawn_part *part, lawn_workers_left_fn *left, void *arg)
+{
+    struct lawn_left all = {left, arg, 0};
+    struct lawn_workers_timer *timer;
+    size_t steps = SIZE_MAX;
+    lawn_mailbox_close(&part->box);
+    while ((timer = part->again) != NULL) {
+        part->again = timer->next;
+        (void)lawn_stop(part->lawn, &timer->timer);
+        lawn_part_discard(&timer->timer, &all);
+    }
+    while ((timer = lawn_mailbox_pop(&part->box, &steps)) != NULL) {
+        (void)lawn_stop(part->lawn, &timer->timer);
+        lawn_part_discard(&timer->timer, &all);
+    }
+    (void)lawn_mow(part->lawn, LAWN_NEVER - 1, SIZE_MAX, lawn_part_discard,
+                   &all);
+    lawn_part_serve(part);
+    return all.count;
+}

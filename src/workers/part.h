@@ -1,0 +1,46 @@
+/* part.h - a lawn with a door. Called on the worker that runs the part, unless
+ * said otherwise. */
+#ifndef LAWN_WORKERS_PART_H
+#define LAWN_WORKERS_PART_H
+
+#include "workers.h"
+
+/* A new part, or NULL. Any thread, as is the end of it. */
+struct lawn_part *lawn_part_new(struct lawn_workers *set, unsigned number);
+void lawn_part_free(struct lawn_part *part);
+
+/* Takes timers out of the mail, in so many steps: each timer takes two. Moves the
+ * worker's clock on. */
+void lawn_part_drain(struct lawn_part *part, size_t steps);
+
+/* Whether there is mail. */
+bool lawn_part_mail(struct lawn_part *part);
+
+/* Fires what is due. */
+size_t lawn_part_mow(struct lawn_part *part, uint64_t now, size_t budget);
+
+/* Whether a timer on the lawn is running: others were stopped by other threads.
+ * O(timers). */
+bool lawn_part_runs(const struct lawn_part *part);
+
+/* Any thread: puts a timer into the mail that has MAIL set and is due at
+ * deadline, and wakes the worker if it sleeps longer; or just the latter. The
+ * timer may be gone when this returns. False: the part is closed, and the timer
+ * is not in the mail. */
+bool lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
+                    uint64_t deadline);
+void lawn_part_wake(struct lawn_part *part, uint64_t deadline);
+
+/* Tells those who wait for a timer that one was let go. */
+void lawn_part_serve(struct lawn_part *part);
+
+/* When all workers are gone: takes nothing more, makes all timers idle, calls
+ * left, and returns how many were running. */
+uint64_t lawn_part_close(struct lawn_part *part, lawn_workers_left_fn *left,
+                         void *arg);
+
+/* Any thread: makes a timer idle that it could not post; true if it was
+ * running. */
+bool lawn_part_refuse(struct lawn_workers_timer *timer);
+
+#endif

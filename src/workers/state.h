@@ -1,0 +1,159 @@
+/* state.h - the one word that decides what becomes of a timer.
+ *
+ *   RUN    it is running: it will fire unless someone stops it
+ *   LAWN   the lawn of its part may refer to it
+ *   MAIL   it is in the mailbox of its part, or about to be put there
+ *   REQ    a start waits in when, ttl and part, for who takes the mail
+ *   CLAIM  a thread is writing these: nobody else changes the word
+ *   and the number of its part + 1, 0 if it has none; and a version
+ *
+ * A timer is held while LAWN or MAIL is set, and free otherwise: then nothing of
+ * ours refers to it, but part->firing while its callback runs.
+ *
+ *                        start, local
+ *          +---------------------------------------------+
+ *          |                                             v
+ *        free <---- fire (and the callback) ------- RUN LAWN <---- take
+ *        |  ^ ^---- stop, local ------------------------ |  |         |
+ *        |  |                                stop, remote|  |         |
+ *        |  +------ comes up on the lawn ---- LAWN <-----+  |         |
+ *        |                                     |            |         |
+ *        | start, remote                       | start, remote        |
+ *        +------------------+------------------+------------+         |
+ *                           v                                         |
+ *                         CLAIM ---> RUN MAIL REQ (LAWN) -------------+
+ *                                     |        ^
+ *                         stop        v        | start, by way of CLAIM
+ *                                    MAIL (LAWN) ----> take: free
+ *
+ *   RUN LAWN MAIL, without REQ, is a start in the mail that a local one has
+ *   overtaken: who takes it leaves the timer where it is.
+ *
+ * WHO MAY CHANGE IT. Anyone, by compare-and-swap from a word without CLAIM; while
+ * CLAIM is set, only the thread that set it, which ends it by a plain store. So
+ * fired and stopped exclude each other [C1 C2]: both take RUN away, and one
+ * compare-and-swap succeeds. Nobody waits for CLAIM to end: an operation that
+ * finds it counts as having come just before the start that is being written,
+ * which would undo it. Only lawn_workers_stop_sync(), which waits anyway, waits.
+ *
+ * UNSHARED TIMERS. As long as shared is 0, the worker that runs the timer's part
+ * is the only one to change the word, and does so by a plain store [C5]. The
+ * first other thread to touch the timer takes this right away:
+ *
+ *      the worker                         the other
+ *      part->hand = timer                 timer->shared = 1
+ *      LIGHT                              HEAVY
+ *      if timer->shared == 0              while part->hand == timer: yield
+ *          timer->state = next            timer->shared = 2
+ *      else compare-and-swap              compare-and-swap
+ *      part->hand = NULL
+ *
+ * One of the two sees the other's first store: the worker does not use the right
+ * any more, or the other waits until it is done. So from shared == 2 on there
+ * are no plain stores under way. The right is given by the compare-and-swap that
+ * puts a timer without a part on a lawn, and goes with the part from worker to
+ * worker.
+ *
+ * MEMORY ORDER. Each change is a release and each look an acquire: who sees a
+ * timer free sees all that was done to it. when, ttl and part are written
+ * between the claim and its end, which is a release; who takes the mail reads
+ * them after an acquire of the word, and uses them only if its compare-and-swap
+ * of that very word succeeds: the version, which each claim's end counts up, says
+ * that nobody wrote them in the meantime. That is a seqlock; the three are
+ * relaxed atomics, since a losing reader may read while a writer writes. */
+#ifndef LAWN_WORKERS_STATE_H
+#define LAWN_WORKERS_STATE_H
+
+#include "atomic.h"
+#include "park.h"
+#include "workers.h"
+
+#define LAWN_STATE_RUN UINT64_C(1)
+#define LAWN_STATE_LAWN UINT64_C(2)
+#define LAWN_STATE_MAIL UINT64_C(4)
+#define LAWN_STATE_REQ UINT64_C(8)
+#define LAWN_STATE_CLAIM UINT64_C(16)
+#define LAWN_STATE_FLAGS UINT64_C(31)
+#define LAWN_STATE_HELD (LAWN_STATE_LAWN | LAWN_STATE_MAIL)
+
+#define LAWN_STATE_PART_SHIFT 8
+#define LAWN_STATE_PART_MASK (UINT64_C(0xfff) << LAWN_STATE_PART_SHIFT)
+#define LAWN_STATE_VERSION (UINT64_C(1) << 20)
+
+/* Values of timer->shared. */
+enum { LAWN_STATE_UNSHARED, LAWN_STATE_SHARING, LAWN_STATE_SHARED };
+
+/* The part that a word names, or NULL. */
+static inline struct lawn_part *
+lawn_state_part(const struct lawn_workers *set, uint64_t state)
+{
+    uint64_t number = (state & LAWN_STATE_PART_MASK) >> LAWN_STATE_PART_SHIFT;
+    return number == 0 ? NULL : set->parts[number - 1];
+}
+
+/* A word with other flags and another part. */
+static inline uint64_t
+lawn_state_of(uint64_t state, const struct lawn_part *part, uint64_t flags)
+{
+    return (state & ~(LAWN_STATE_FLAGS | LAWN_STATE_PART_MASK)) | flags |
+           ((uint64_t)(part->number + 1) << LAWN_STATE_PART_SHIFT);
+}
+
+static inline uint64_t
+lawn_state_look(const struct lawn_workers_timer *timer)
+{
+    return L_LOAD(&timer->state, L_ACQUIRE);
+}
+
+/* Changes the word from *seen to next; or, if it is not *seen any more, nothing,
+ * and then *seen is what it is. */
+static inline bool
+lawn_state_swap(struct lawn_workers_timer *timer, uint64_t *seen, uint64_t next)
+{
+    return L_CAS(&timer->state, seen, next, L_SEQ_CST);
+}
+
+/* The same on the worker that runs the part, which the word names. */
+static inline bool
+lawn_state_change(struct lawn_part *part, struct lawn_workers_timer *timer,
+                  uint64_t *seen, uint64_t next)
+{
+    bool changed = true;
+    if (!part->set->asymmetric) {
+        return lawn_state_swap(timer, seen, next);
+    }
+    L_STORE(&part->hand, timer, L_RELAXED);
+    L_LIGHT();
+    if (L_LOAD(&timer->shared, L_ACQUIRE) == LAWN_STATE_UNSHARED) {
+        L_STORE(&timer->state, next, L_RELEASE);
+    } else {
+        changed = lawn_state_swap(timer, seen, next);
+    }
+    /* A release, so that who sees it sees the store above. */
+    L_STORE(&part->hand, NULL, L_RELEASE);
+    return changed;
+}
+
+/* Takes the timer's worker the right to plain stores. */
+void lawn_state_share(struct lawn_workers *set,
+                      struct lawn_workers_timer *timer);
+
+/* Ends a claim of a timer whose word was seen: writes the request. The timer may
+ * be gone when this returns. */
+static inline void
+lawn_state_post(struct lawn_workers_timer *timer, uint64_t seen,
+                const struct lawn_part *part,
+                const struct lawn_request *request)
+{
+    L_STORE(&timer->when, request->when, L_RELAXED);
+    L_STORE(&timer->ttl, request->ttl, L_RELAXED);
+    L_STORE(&timer->part, request->part->number, L_RELAXED);
+    L_STORE(&timer->state,
+            lawn_state_of(seen, part,
+                          LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
+                              (seen & LAWN_STATE_LAWN)) +
+                LAWN_STATE_VERSION,
+            L_RELEASE);
+}
+
+#endif

@@ -1,0 +1,313 @@
+/* workers.c - what any thread does with a timer: start, stop, and wait for its
+ * end. See state.h for the word that decides. */
+#include "lawn_workers.h"
+
+#include "part.h"
+#include "state.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#define RUN LAWN_STATE_RUN
+#define LAWN LAWN_STATE_LAWN
+#define MAIL LAWN_STATE_MAIL
+#define REQ LAWN_STATE_REQ
+#define CLAIM LAWN_STATE_CLAIM
+
+bool
+lawn_workers_pending(const struct lawn_workers_timer *timer)
+{
+    return (lawn_state_look(timer) & (RUN | CLAIM)) != 0;
+}
+
+/* The part for a timer that none has. */
+static struct lawn_part *
+lawn_workers_pick(struct lawn_workers *set, const struct lawn_worker *self)
+{
+    static _Thread_local unsigned turn;
+    struct lawn_part *home = self ? L_LOAD(&self->home, L_ACQUIRE) : NULL;
+    return home != NULL ? home
+                        : set->parts[turn++ % L_LOAD(&set->count, L_ACQUIRE)];
+}
+
+/* The part for all timers of a TTL: the high bits of a multiplicative hash. */
+static struct lawn_part *
+lawn_workers_pick_ttl(struct lawn_workers *set, uint64_t ttl)
+{
+    uint64_t hash = (ttl * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+    return set->parts[(hash * L_LOAD(&set->count, L_RELAXED)) >> 32];
+}
+
+/* Whether the timer's part may be changed: nothing there refers to it. */
+static bool
+lawn_workers_free_of(const struct lawn_part *part,
+                     const struct lawn_workers_timer *timer, uint64_t seen)
+{
+    return part == NULL || ((seen & LAWN_STATE_HELD) == 0 &&
+                            L_LOAD(&part->firing, L_ACQUIRE) != timer);
+}
+
+/* Starts a timer on a lawn of the worker that calls. here is where it was, if
+ * anywhere. False: the word is not *seen any more. */
+static bool
+lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
+                         struct lawn_workers_timer *timer, uint64_t *seen,
+                         const struct lawn_request *request)
+{
+    struct lawn_part *part = request->part;
+    uint64_t flags = RUN | LAWN | (*seen & MAIL);
+    /* A timer that runs here needs no change: a stop by another thread that
+     * comes now comes after this start. */
+    if (here != part || (*seen & (RUN | LAWN | REQ)) != (RUN | LAWN)) {
+        /* A version of its own: after this start the timer may have fired and
+         * be free again, and who saw it free before must not take it for the
+         * same. */
+        uint64_t next = lawn_state_of(*seen, part, flags) + LAWN_STATE_VERSION;
+        if (here != NULL && L_LOAD(&here->worker, L_RELAXED) == self) {
+            if (here != part) {
+                (void)lawn_stop(here->lawn, &timer->timer);
+            }
+            if (!lawn_state_change(here, timer, seen, next)) {
+                return false;
+            }
+        } else {
+            /* It had no part, or is free at another's. */
+            if (here != NULL) {
+                lawn_state_share(self->set, timer);
+            }
+            if (!lawn_state_swap(timer, seen, next)) {
+                return false;
+            }
+        }
+    }
+    if (self->stale) {
+        lawn_worker_update(self);
+    }
+    if (request->ttl == 0) {
+        lawn_start_at(part->lawn, &timer->timer, request->when);
+    } else {
+        lawn_start(part->lawn, &timer->timer, request->ttl);
+    }
+    return true;
+}
+
+/* Starts a timer by mail to the part `to`. 1: done; 0: the word is not *seen any
+ * more; or an error. */
+static int
+lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
+                          struct lawn_workers_timer *timer, uint64_t *seen,
+                          struct lawn_request *request)
+{
+    uint64_t deadline = request->when;
+    bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
+    if (request->ttl != 0) {
+        request->when = lawn_workers_clock(set);
+        deadline = request->ttl < LAWN_NEVER - 1 - request->when
+                       ? request->when + request->ttl
+                       : LAWN_NEVER - 1;
+    }
+    if (!fresh) {
+        lawn_state_share(set, timer);
+    } else if (L_LOAD(&timer->shared, L_RELAXED) == LAWN_STATE_UNSHARED) {
+        L_STORE(&timer->shared, LAWN_STATE_SHARING, L_SEQ_CST);
+    }
+    if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
+        return 0;
+    }
+    if (fresh) {
+        /* No worker has had the right to plain stores. */
+        L_STORE(&timer->shared, LAWN_STATE_SHARED, L_RELEASE);
+    }
+    bool in_mail = (*seen & MAIL) != 0;
+    lawn_state_post(timer, *seen, to, request);
+    if (in_mail) {
+        lawn_part_wake(to, deadline);
+    } else if (!lawn_part_post(to, timer, deadline)) {
+        (void)lawn_part_refuse(timer);
+        return -ESHUTDOWN;
+    }
+    return 1;
+}
+
+/* Starts a timer on a part of the caller's choice, or NULL. */
+static int
+lawn_workers_begin(struct lawn_workers *set, struct lawn_workers_timer *timer,
+                   uint64_t when, uint64_t ttl, struct lawn_part *choice)
+{
+    struct lawn_worker *self = lawn_worker_self(set);
+    uint64_t seen = lawn_state_look(timer);
+    assert(timer->fire != NULL);
+    if (L_LOAD(&set->closing, L_ACQUIRE) != 0) {
+        return -ESHUTDOWN;
+    }
+    for (;;) {
+        if ((seen & CLAIM) != 0) {
+            return 0; /* came before the one that is being written */
+        }
+        struct lawn_part *here = lawn_state_part(set, seen);
+        bool loose = lawn_workers_free_of(here, timer, seen);
+        struct lawn_request request = {when, ttl, choice};
+        if (choice == NULL) {
+            request.part = !loose || (here != NULL && self == NULL)
+                               ? here
+                               : lawn_workers_pick(set, self);
+        }
+        struct lawn_part *to = loose ? request.part : here;
+        int done;
+        if (self != NULL && L_LOAD(&to->worker, L_RELAXED) == self &&
+            (to == request.part ||
+             (L_LOAD(&request.part->worker, L_RELAXED) == self &&
+              (seen & MAIL) == 0 && L_LOAD(&to->firing, L_RELAXED) != timer))) {
+            done = lawn_workers_start_local(self, here, timer, &seen, &request);
+        } else {
+            done = lawn_workers_start_remote(set, to, timer, &seen, &request);
+        }
+        if (done != 0) {
+            return done > 0 ? 0 : done;
+        }
+    }
+}
+
+int
+lawn_workers_start(struct lawn_workers *set, struct lawn_workers_timer *timer,
+                   uint64_t ttl)
+{
+    ttl += ttl == 0;
+    return lawn_workers_begin(set, timer, 0, ttl,
+                              set->route == LAWN_WORKERS_BY_TTL
+                                  ? lawn_workers_pick_ttl(set, ttl)
+                                  : NULL);
+}
+
+int
+lawn_workers_start_at(struct lawn_workers *set,
+                      struct lawn_workers_timer *timer, uint64_t deadline)
+{
+    return lawn_workers_begin(set, timer, deadline, 0, NULL);
+}
+
+int
+lawn_workers_start_on(struct lawn_workers *set,
+                      struct lawn_workers_timer *timer, uint64_t ttl,
+                      unsigned number)
+{
+    struct lawn_worker *worker = number < LAWN_WORKERS_MAX
+                                     ? L_LOAD(&set->workers[number], L_ACQUIRE)
+                                     : NULL;
+    if (worker == NULL || L_LOAD(&worker->live, L_ACQUIRE) == 0) {
+        return -ENOENT;
+    }
+    if (set->route == LAWN_WORKERS_BY_TTL) {
+        return lawn_workers_start(set, timer, ttl);
+    }
+    ttl += ttl == 0;
+    return lawn_workers_begin(set, timer, 0, ttl,
+                              L_LOAD(&worker->home, L_ACQUIRE));
+}
+
+bool
+lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
+{
+    struct lawn_worker *self = lawn_worker_self(set);
+    uint64_t seen = lawn_state_look(timer);
+    while ((seen & (RUN | LAWN)) != 0 && (seen & CLAIM) == 0) {
+        struct lawn_part *here = lawn_state_part(set, seen);
+        if (self != NULL && L_LOAD(&here->worker, L_RELAXED) == self) {
+            /* Off the lawn first: after that it may be gone. */
+            (void)lawn_stop(here->lawn, &timer->timer);
+            if (lawn_state_change(here, timer, &seen,
+                                  seen & ~(RUN | LAWN | REQ))) {
+                return (seen & RUN) != 0;
+            }
+            continue;
+        }
+        if ((seen & RUN) == 0) {
+            return false;
+        }
+        lawn_state_share(set, timer);
+        if (lawn_state_swap(timer, &seen, seen & ~(RUN | REQ))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the mail of all parts of a worker that waits, so that others who wait for
+ * it can go on. */
+static void
+lawn_workers_drain_own(struct lawn_worker *self)
+{
+    for (struct lawn_part *part = self->parts; part; part = part->next) {
+        lawn_part_drain(part, SIZE_MAX);
+    }
+}
+
+/* Sleeps until the worker of a part has let a timer go, or something else. */
+static void
+lawn_workers_wait_for(struct lawn_part *part,
+                      const struct lawn_workers_timer *timer)
+{
+    uint32_t served = L_LOAD(&part->served, L_ACQUIRE);
+    (void)L_FADD(&part->waiters, 1, L_SEQ_CST);
+    /* The worker lets go, and then looks at waiters: see lawn_part_serve(). */
+    if (part->set->asymmetric) {
+        L_HEAVY();
+    }
+    if ((L_LOAD(&timer->state, L_SEQ_CST) & LAWN_STATE_HELD) != 0 ||
+        L_LOAD(&part->firing, L_SEQ_CST) == timer) {
+        lawn_park_wait(&part->served, served, LAWN_NEVER);
+    }
+    (void)L_FADD(&part->waiters, (uint32_t)-1, L_SEQ_CST);
+}
+
+/* Asks the worker of a part to let go a timer, which is not running. False: the
+ * word is not *seen any more. */
+static bool
+lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
+                    uint64_t *seen)
+{
+    if ((*seen & MAIL) != 0) {
+        lawn_part_wake(part, 0);
+    } else {
+        if (!lawn_state_swap(timer, seen, *seen | MAIL)) {
+            return false;
+        }
+        /* If the set was closed, it lets go without being asked. */
+        (void)lawn_part_post(part, timer, 0);
+    }
+    return true;
+}
+
+bool
+lawn_workers_stop_sync(struct lawn_workers *set,
+                       struct lawn_workers_timer *timer)
+{
+    struct lawn_worker *self = lawn_worker_self(set);
+    bool stopped = false;
+    for (;;) {
+        stopped |= lawn_workers_stop(set, timer);
+        uint64_t seen = lawn_state_look(timer);
+        struct lawn_part *here = lawn_state_part(set, seen);
+        bool mine = self != NULL && here != NULL &&
+                    L_LOAD(&here->worker, L_RELAXED) == self;
+        if ((seen & LAWN_STATE_FLAGS) == 0 &&
+            (here == NULL || mine ||
+             L_LOAD(&here->firing, L_ACQUIRE) != timer)) {
+            return stopped;
+        }
+        if ((seen & (RUN | CLAIM)) != 0) {
+            lawn_park_yield(); /* someone starts it: it is stopped after that */
+            continue;
+        }
+        if (!mine && (seen & LAWN_STATE_HELD) != 0 &&
+            !lawn_workers_recall(here, timer, &seen)) {
+            continue;
+        }
+        if (self != NULL) {
+            lawn_workers_drain_own(self);
+            lawn_park_yield();
+        } else {
+            lawn_workers_wait_for(here, timer);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+/* workers.h - a set, its workers and its parts.
+ *
+ * A PART is a lawn with a door: a mailbox, and a few words that other threads
+ * look at. A WORKER is a thread's seat: it runs one or more parts, and only it
+ * touches their lawns. Workers come and go; parts stay, and are handed over.
+ * Timers know their part, not their worker; so a hand-over touches no timer.
+ *
+ * Invariants, between operations:
+ *   M1  a timer on a part's lawn has LAWN set and names that part; or it is
+ *       CLAIMed
+ *   M2  a timer in a part's mailbox, or in its list of what waits for the end of
+ *       a claim, has MAIL set and names that part; no other has, but for the
+ *       moment before its pusher has pushed
+ *   M3  a part is on the list of the one worker that runs it (part->worker), or
+ *       on its way to one, or there are no workers
+ *   M4  while a worker sleeps, the wake_at of its parts is when it will wake,
+ *       and nothing is in their mailboxes that is due before; while it is awake,
+ *       and on the way, wake_at is 0
+ *   M5  the starts that a part has taken from the mail count from times that do
+ *       not run back (part->started), nor are they after the lawn's clock: so
+ *       blades stay in order without looking at their tails */
+#ifndef LAWN_WORKERS_INTERNAL_H
+#define LAWN_WORKERS_INTERNAL_H
+
+#include "atomic.h"
+#include "mailbox.h"
+
+#include <pthread.h>
+
+/* What two threads write stands in different lines of the cache. */
+#define LAWN_LINE 64
+
+/* A start: ttl from when, or at when if ttl is 0; on which part. */
+struct lawn_request {
+    uint64_t when;
+    uint64_t ttl;
+    struct lawn_part *part;
+};
+
+struct lawn_part {
+    /* Set once. */
+    struct lawn_workers *set;
+    struct lawn *lawn;
+    uint64_t resolution;
+    unsigned number;
+
+    /* L_: who runs it: &lawn_worker_nobody on the way, NULL if it lies about and
+     * may be taken up, by the lock; and who is to run it, NULL if nobody. */
+    struct lawn_worker *worker;
+    struct lawn_worker *keeper;
+
+    /* L_: the timer that the worker changes, see state.h; whose callback runs;
+     * how many wait for the end of that, or for a timer to be let go, on the
+     * word served, which is counted up when there is news. */
+    struct lawn_workers_timer *hand;
+    struct lawn_workers_timer *firing;
+    uint32_t waiters;
+    uint32_t served;
+
+    /* The worker's own: the next of its parts, or of those on the way; timers
+     * that were claimed when they came out of the mail; see M5. */
+    struct lawn_part *next;
+    struct lawn_workers_timer *again;
+    uint64_t started;
+    uint64_t held; /* L_: lawn_count() at the end of the last round */
+
+    _Alignas(LAWN_LINE) struct lawn_mailbox box;
+    /* L_: see M4. */
+    _Alignas(LAWN_LINE) uint64_t wake_at;
+    _Alignas(LAWN_LINE) char end;
+};
+
+struct lawn_counts {
+    uint64_t fires, messages, turns, wakes, late_most, late_sum; /* L_ */
+};
+
+struct lawn_worker {
+    struct lawn_workers *set;
+    unsigned number;
+
+    /* The thread's own. */
+    struct lawn_part *parts;
+    uint64_t now;
+    bool stale;   /* time may have passed since now */
+    bool turning; /* in lawn_worker_turn() */
+    bool ended;   /* serves no more: removed, or the set is closed */
+    bool made;    /* by the library: thread is to be joined */
+    pthread_t thread;
+
+    struct lawn_counts counts;
+    uint64_t began;         /* L_: when the round began, LAWN_NEVER between */
+    struct lawn_part *home; /* L_: the part for what it starts */
+    uint32_t live;          /* L_: it may keep parts; by the set's lock */
+    bool vacant;            /* another may take its place; by the set's lock */
+
+    /* L_: written by others. Parts for it, or the end of that; that it has to
+     * look at who keeps its parts, or whether the set is closed; that it is to
+     * leave; that it shall not sleep, and the file that says so. */
+    _Alignas(LAWN_LINE) struct lawn_part *arrivals;
+    uint32_t control;
+    uint32_t leaving;
+    uint32_t token;
+    int fd;
+};
+
+struct lawn_workers {
+    struct lawn_options lawn;
+    enum lawn_workers_route route;
+    size_t budget;
+    uint64_t (*clock)(void *context);
+    void *clock_context;
+    bool real;       /* the clock is CLOCK_MONOTONIC */
+    bool asymmetric; /* there is L_HEAVY */
+
+    uint32_t lock;    /* of all that follows, but for reading where L_ stands */
+    uint32_t closing; /* L_ */
+    uint32_t seats;   /* L_: workers that are not vacant */
+    uint64_t until;   /* L_: what is due later is left */
+    unsigned count;   /* L_: parts */
+    struct lawn_part *parts[LAWN_WORKERS_PARTS_MAX];
+    struct lawn_worker *workers[LAWN_WORKERS_MAX]; /* L_: live or not */
+    struct lawn_counts
+        past; /* of workers that others have taken the place of */
+};
+
+/* workers_set.c: zeroed memory of the set's allocator, in lines of its own; NULL
+ * if there is none. */
+void *lawn_workers_alloc(const struct lawn_options *options, size_t size);
+void lawn_workers_release(const struct lawn_options *options, void *memory);
+
+/* worker.c: the worker of this set that the calling thread is, or NULL. */
+struct lawn_worker *lawn_worker_self(const struct lawn_workers *set);
+
+/* worker.c: makes it look at what others want of it. */
+void lawn_worker_unpark(struct lawn_worker *worker);
+
+/* worker.c: hands a part that is on no worker's list, and that nobody runs, over
+ * to its keeper; or leaves it lying if it has none. locked: the caller holds the
+ * set's lock. */
+void lawn_worker_give(struct lawn_part *part, bool locked);
+extern struct lawn_worker lawn_worker_nobody;
+
+/* worker.c: takes no more parts, and gives those away that others are to keep;
+ * true if that was all. */
+bool lawn_worker_leave(struct lawn_worker *worker, bool locked);
+
+/* Counts, in a word that only the caller writes and others read. */
+static inline void
+lawn_count_up(uint64_t *word, uint64_t by)
+{
+    L_STORE(word, L_LOAD(word, L_RELAXED) + by, L_RELAXED);
+}
+
+static inline uint64_t
+lawn_workers_clock(const struct lawn_workers *set)
+{
+    return set->clock(set->clock_context);
+}
+
+#endif
