@@ -40,6 +40,7 @@ struct explore_scenario {
     void (*threads[EXPLORE_FIBRES])(void);
     unsigned daemons; /* a bit for each thread that may sleep at the end */
     bool delays;      /* stores can be delayed */
+    bool time_passes; /* when all sleep, until the first one wakes */
     bool broken;      /* must fail: tests the explorer */
     /* When nobody can go on. It may call explore_settle(). */
     void (*finish)(void);
@@ -90,7 +91,8 @@ _Noreturn void explore_fail(const char *format, ...)
                  : explore_fail("%s:%d: not true: %s", __FILE__, __LINE__,     \
                                 #condition))
 
-/* A line in the trace, if there is one. */
+/* A line in the trace, if there is one; and whether there is. */
+bool explore_telling(void);
 void explore_tell(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -38,17 +38,19 @@ struct run_word {
     void *word;
     unsigned size;
     uint64_t value;
+    bool own; /* written, not read */
 };
 
 struct run_thread {
     struct fibre fibre;
     enum run_state state;
-    bool storing; /* about to store what could be delayed */
-    bool delay;   /* it is */
-    void *word;
+    bool storing;     /* about to store what could be delayed */
+    bool delay;       /* it is */
+    const void *word; /* that it is about to use, or waits for; or NULL */
     uint64_t until;
     unsigned stored; /* words in the buffer, the oldest first */
     unsigned seen_count;
+    bool news; /* what it has seen has changed since */
     struct run_word buffer[RUN_BUFFER];
     uint64_t under[RUN_BUFFER]; /* what others see there, while it runs */
     struct run_word seen[RUN_SEEN];
@@ -200,7 +202,7 @@ check_word(const void *word, unsigned size)
 
 /* What the caller has read or written last, and so knows: a ring. */
 static void
-saw(void *word, unsigned size, uint64_t value)
+saw(void *word, unsigned size, uint64_t value, bool own)
 {
     struct run_thread *me = &threads[current];
     struct run_word *next = &me->seen[me->seen_count++ % RUN_SEEN];
@@ -208,18 +210,20 @@ saw(void *word, unsigned size, uint64_t value)
     next->word = word;
     next->size = size;
     next->value = value;
+    next->own = own;
 }
 
 void
 explore_saw(const void *word, unsigned size)
 {
     if (current < RUN_MAIN) {
-        saw((void *)(uintptr_t)word, size, read_word(word, size));
+        saw((void *)(uintptr_t)word, size, read_word(word, size), false);
     }
 }
 
-/* Of several entries for a word the newest is right; older ones are told apart
- * once, when the fibre yields. */
+/* Of several entries for a word the newest is right. If others have changed it
+ * between two looks, the fibre may wait because of the first of them, and goes
+ * on at once. */
 static void
 settle_seen(struct run_thread *me)
 {
@@ -229,14 +233,16 @@ settle_seen(struct run_thread *me)
     unsigned i;
     unsigned k;
 
-    for (i = me->seen_count; i > oldest; i--) {
-        struct run_word *entry = &me->seen[(i - 1) % RUN_SEEN];
+    me->news = false;
+    for (i = oldest; i < me->seen_count; i++) {
+        struct run_word *entry = &me->seen[i % RUN_SEEN];
 
         for (k = 0; k < count && known[k].word != entry->word; k++) {
         }
-        if (k == count) {
-            known[count++] = *entry;
-        }
+        me->news = me->news ||
+                   (k < count && !entry->own && known[k].value != entry->value);
+        known[k] = *entry;
+        count += k == count;
     }
     memcpy(me->seen, known, count * sizeof *known);
     me->seen_count = count;
@@ -340,7 +346,7 @@ can_go_on(const struct run_thread *thread)
     case RUN_ASLEEP:
         return thread->until != RUN_NEVER && explore_now >= thread->until;
     case RUN_YIELDED:
-        return seen_changed(thread);
+        return thread->news || seen_changed(thread);
     case RUN_AT_LOCK:
         return read_word(thread->word, 4) == 0;
     case RUN_DONE:
@@ -357,6 +363,40 @@ add_runs(struct choose_option *options, unsigned n, unsigned fibre,
 
     options[n++] = option;
     return n;
+}
+
+/* Up to which of a fibre's delayed stores they are to be flushed for others to
+ * notice: the first to a word that one is about to use, or waits for. 0: for
+ * none, and then it makes no difference when. */
+static unsigned
+noticed(unsigned fibre)
+{
+    const struct run_thread *thread = &threads[fibre];
+    unsigned i;
+    unsigned k;
+    unsigned m;
+
+    for (i = 0; i < thread->stored; i++) {
+        const void *word = thread->buffer[i].word;
+
+        for (k = 0; k < thread_count; k++) {
+            const struct run_thread *other = &threads[k];
+
+            if (k == fibre || other->state == RUN_DONE) {
+                continue;
+            }
+            if (other->state != RUN_YIELDED && other->word == word) {
+                return i + 1;
+            }
+            for (m = 0; other->state == RUN_YIELDED && m < other->seen_count;
+                 m++) {
+                if (other->seen[m].word == word) {
+                    return i + 1;
+                }
+            }
+        }
+    }
+    return 0;
 }
 
 /* What can happen now, first what does if nothing speaks against it. A store
@@ -391,13 +431,46 @@ list_options(struct choose_option *options)
         }
     }
     for (i = 0; i < thread_count && buffered > 0; i++) {
-        if (threads[i].stored > 0 && (last != i || last_flushed || runs == 0)) {
+        if (threads[i].stored > 0 &&
+            (runs == 0 ||
+             ((last != i || last_flushed || telling) && noticed(i) > 0))) {
             struct choose_option option = {CHOOSE_FLUSH, (uint8_t)i, 0};
 
             options[n++] = option;
         }
     }
     return n;
+}
+
+static void
+flush_noticed(unsigned fibre)
+{
+    unsigned count = noticed(fibre);
+
+    flush(&threads[fibre]); /* if for nobody, to be done with it */
+    for (; count > 1; count--) {
+        flush(&threads[fibre]);
+    }
+}
+
+/* The clock goes to when the first sleeper wakes. */
+static bool
+pass_time(void)
+{
+    uint64_t first = RUN_NEVER;
+    unsigned i;
+
+    for (i = 0; i < thread_count; i++) {
+        if (threads[i].state == RUN_ASLEEP && threads[i].until < first) {
+            first = threads[i].until;
+        }
+    }
+    if (first == RUN_NEVER) {
+        return false;
+    }
+    explore_now = first;
+    explore_tell("it is %llu", (unsigned long long)first);
+    return true;
 }
 
 /* A step: flushes until a fibre is to go on; or the main context, if nobody
@@ -415,6 +488,9 @@ pick(void)
         }
         n = list_options(options);
         if (n == 0) {
+            if (scenario->time_passes && pass_time()) {
+                continue;
+            }
             return RUN_MAIN;
         }
         chosen = n == 1 || settling ? 0 : choose(options, n, steps);
@@ -424,7 +500,7 @@ pick(void)
             threads[last].delay = options[chosen].kind == CHOOSE_DELAY;
             return last;
         }
-        flush(&threads[last]);
+        flush_noticed(last);
     }
 }
 
@@ -469,6 +545,7 @@ run_step(const void *word, bool writes, bool storing)
         return false;
     }
     me->storing = storing;
+    me->word = word;
     go_on();
     me->storing = false;
     return me->delay;
@@ -493,7 +570,7 @@ lawn_explore_load(const void *word, unsigned size, int order)
     check_word(word, size);
     value = read_word(word, size);
     if (current < RUN_MAIN) {
-        saw(at, size, value);
+        saw(at, size, value, false);
         tell_word("load", word, value, "");
     }
     return value;
@@ -503,7 +580,7 @@ static void
 wrote(void *word, unsigned size, uint64_t value)
 {
     if (current < RUN_MAIN) {
-        saw(word, size, value);
+        saw(word, size, value, true);
     }
 }
 
@@ -572,7 +649,7 @@ lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value)
     tell_word("cas", word, old, " is not what was seen");
     write_word(seen, size, old);
     if (current < RUN_MAIN) {
-        saw(word, size, old);
+        saw(word, size, old, false);
     }
     return 0;
 }
@@ -615,7 +692,7 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
     check_word(word, sizeof *word);
     if (*word != value || (until != RUN_NEVER && explore_now >= until)) {
         tell_word("wait", word, *word, " not at all");
-        saw(word, sizeof *word, *word);
+        saw(word, sizeof *word, *word, false);
         return;
     }
     tell_word("wait", word, value, "");
@@ -752,11 +829,13 @@ expect_quiet(void)
     unsigned i;
 
     for (i = 0; i < thread_count; i++) {
-        size_t used = strlen(text);
-
         quiet = quiet && (threads[i].state == RUN_DONE ||
                           (threads[i].state == RUN_ASLEEP &&
                            (scenario->daemons >> i & 1) != 0));
+    }
+    for (i = 0; i < thread_count && !quiet; i++) {
+        size_t used = strlen(text);
+
         (void)snprintf(text + used, sizeof text - used, "%s%c %s",
                        i > 0 ? ", " : "", 'a' + (int)i,
                        words[threads[i].state]);
@@ -809,6 +888,7 @@ begin(void)
     for (i = 0; i <= EXPLORE_FIBRES; i++) {
         threads[i].state = i < thread_count ? RUN_READY : RUN_DONE;
         threads[i].storing = false;
+        threads[i].word = NULL;
         threads[i].stored = 0;
         threads[i].seen_count = 0;
         threads[i].self = selves[i];
@@ -851,12 +931,12 @@ run_prepare(const struct explore_scenario *which)
 }
 
 bool
-run_schedule(bool trace)
+run_schedule(enum run_how how)
 {
     memory_restore();
     begin();
-    tracing = trace;
-    telling = trace;
+    tracing = how == RUN_TRACE;
+    telling = how != RUN_WALK;
     choose_begin();
     if (setjmp(in_main) != 0) {
         return false;
@@ -875,6 +955,12 @@ const char *
 run_message(void)
 {
     return message;
+}
+
+bool
+explore_telling(void)
+{
+    return telling;
 }
 
 unsigned

@@ -8,8 +8,10 @@
 bool run_prepare(const struct explore_scenario *scenario);
 
 /* Runs a schedule, with the choices of choose.h. False: run_message() says what
- * was wrong. With a trace, each operation is printed. */
-bool run_schedule(bool trace);
+ * was wrong. One that was told is looked at closely, and
+ * with a trace each operation is printed. */
+enum run_how { RUN_WALK, RUN_TOLD, RUN_TRACE };
+bool run_schedule(enum run_how how);
 const char *run_message(void);
 unsigned run_steps(void);
 

@@ -68,7 +68,9 @@ drop_event(unsigned timer, struct history_event *event)
 static void
 expect_possible(unsigned timer, bool runs)
 {
-    static const uint64_t clocks[] = {SCENE_NOW, SCENE_SOON, SCENE_END, 0};
+    /* 20 and 50 are deadlines of scenarios in which time passes. */
+    static const uint64_t clocks[] = {SCENE_NOW,  20,        50,
+                                      SCENE_SOON, SCENE_END, 0};
     char text[500];
 
     if (!history_possible(&scene.histories[timer], runs, explore_now, clocks)) {
@@ -330,9 +332,12 @@ scene_move_clock(void)
 
 /* The end. */
 
+/* The check walks through all lawns, and takes longer than a schedule; so most
+ * do without. */
 static void
 expect_well(void)
 {
+    static unsigned checks;
     unsigned i;
 
     for (i = 0; i < SCENE_TIMERS; i++) {
@@ -340,7 +345,10 @@ expect_well(void)
         expect_possible(i, !scene.freed[i] &&
                                lawn_workers_pending(&scene.timers[i]));
     }
-    EXPECT(lawn_workers_check(scene.set, stderr)); /* says what is broken */
+    if (explore_telling() || checks++ % SCENE_CHECKED == 0) {
+        EXPECT(
+            lawn_workers_check(scene.set, explore_telling() ? stdout : NULL));
+    }
 }
 
 void

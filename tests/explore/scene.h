@@ -18,6 +18,8 @@
 #define SCENE_SOON 100 /* where scene_move_clock() moves it */
 #define SCENE_END 1000 /* when all is quiet */
 
+#define SCENE_CHECKED 15 /* one end in so many is looked at by the library */
+
 struct scene {
     struct lawn_workers *set;
     struct lawn_worker *workers[EXPLORE_FIBRES];

@@ -269,9 +269,8 @@ SCENARIO(a_stop_meets_the_end, .setup = setup_one_held,
                      stop_sync_and_free_0},
          .finish = finish_closed, .delays = true);
 SCENARIO(a_start_meets_the_end_after_the_last_timer, .setup = setup_one_held,
-         .threads = {scene_serve_and_leave, close_at_the_end, restart_0,
-                     scene_move_clock},
-         .finish = finish_closed, .delays = true);
+         .threads = {scene_serve_and_leave, close_at_the_end, restart_0},
+         .finish = finish_closed, .delays = true, .time_passes = true);
 SCENARIO(a_start_meets_the_end_of_two_workers, .setup = setup_two_due,
          .threads = {scene_serve_and_leave, scene_serve_and_leave,
                      close_at_once, move_0},
