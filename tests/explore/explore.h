@@ -41,6 +41,7 @@ struct explore_scenario {
     unsigned daemons; /* a bit for each thread that may sleep at the end */
     bool delays;      /* stores can be delayed */
     bool time_passes; /* when all sleep, until the first one wakes */
+    bool symmetric;   /* there is no L_HEAVY */
     bool broken;      /* must fail: tests the explorer */
     /* When nobody can go on. It may call explore_settle(). */
     void (*finish)(void);

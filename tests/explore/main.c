@@ -6,6 +6,7 @@
  *         --random N      and besides, at random
  *         --seconds S     or for so long, for all together
  *         --cost N        nothing that costs more
+ *         --delays 0      no delayed stores: memory is sequentially consistent
  *         --seed S
  *     explore --replay NAME CHOICES
  *         one schedule, told operation by operation
@@ -245,6 +246,8 @@ parse(int argc, char **argv)
             seconds = strtod(value, NULL);
         } else if (strcmp(argv[i], "--cost") == 0) {
             cost_most = (unsigned)strtoul(value, NULL, 10);
+        } else if (strcmp(argv[i], "--delays") == 0) {
+            run_without_delays = strcmp(value, "0") == 0;
         } else if (strcmp(argv[i], "--seed") == 0) {
             seed = strtoull(value, NULL, 10);
         } else {

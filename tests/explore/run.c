@@ -62,7 +62,10 @@ struct lawn_worker **lawn_explore_self(void);
 
 uint64_t explore_now;
 
+bool run_without_delays;
+
 static const struct explore_scenario *scenario;
+static bool run_delays;
 static struct run_thread threads[EXPLORE_FIBRES + 1]; /* and the main context */
 static struct lawn_worker *selves[EXPLORE_FIBRES + 1]; /* when setup was done */
 static unsigned thread_count;
@@ -420,7 +423,7 @@ list_options(struct choose_option *options)
         }
     }
     runs = n;
-    for (i = 0; i < runs && scenario->delays; i++) {
+    for (i = 0; i < runs && run_delays; i++) {
         const struct run_thread *thread = &threads[options[i].fibre];
 
         if (thread->storing && thread->stored == 0 &&
@@ -588,7 +591,7 @@ void
 lawn_explore_store(void *word, unsigned size, uint64_t value, int order)
 {
     struct run_thread *me = &threads[current];
-    bool weak = order != L_SEQ_CST && scenario->delays;
+    bool weak = order != L_SEQ_CST && run_delays;
     bool delay = run_step(word, true, weak);
 
     value = size == 4 ? (uint32_t)value : value;
@@ -670,6 +673,9 @@ lawn_explore_heavy(void)
 {
     unsigned i;
 
+    if (scenario->symmetric) {
+        explore_fail("there is no heavy fence here");
+    }
     (void)run_step(NULL, false, false);
     explore_tell("heavy");
     for (i = 0; i <= EXPLORE_FIBRES; i++) {
@@ -779,7 +785,7 @@ lawn_park_clock(void *context)
 bool
 lawn_park_asymmetric(void)
 {
-    return true;
+    return !scenario->symmetric;
 }
 
 void
@@ -904,6 +910,7 @@ run_prepare(const struct explore_scenario *which)
     unsigned i;
 
     scenario = which;
+    run_delays = which->delays && !run_without_delays;
     thread_count = 0;
     while (thread_count < EXPLORE_FIBRES &&
            which->threads[thread_count] != NULL) {

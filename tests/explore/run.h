@@ -4,6 +4,9 @@
 
 #include "explore.h"
 
+/* No store is delayed, whatever the scenario says. */
+extern bool run_without_delays;
+
 /* Sets the scenario up; all that follows is about it. False if that failed. */
 bool run_prepare(const struct explore_scenario *scenario);
 
