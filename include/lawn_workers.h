@@ -112,14 +112,14 @@ typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
  * idle; leave the other fields to the library. Do not copy or move a timer that
  * was ever started. */
 struct lawn_workers_timer {
+    struct lawn_timer timer;
     uint64_t state;
+    uint32_t shared;
+    uint32_t part;
     struct lawn_workers_timer *next;
     uint64_t when;
     uint64_t ttl;
-    uint32_t shared;
-    uint32_t part;
     lawn_workers_fire_fn *fire;
-    struct lawn_timer timer;
 };
 
 /* Where timers go. */
@@ -195,7 +195,8 @@ int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
 
 /* Ends that: the worker's lawns go to the others. If it is the last, they stay
- * with the set, and timers wait for the next worker. */
+ * with the set, and timers wait for the next worker. Does nothing in a callback.
+ */
 void lawn_worker_detach(struct lawn_worker *worker);
 
 /* Serves until the worker is removed or the set is closed; the worker has yet to
@@ -241,7 +242,8 @@ int lawn_workers_start_at(struct lawn_workers *set,
 
 /* The same on a worker of the caller's choice; a timer that runs elsewhere moves
  * there. -ENOENT if there is none of that number, and nothing has changed. Where
- * timers go by TTL, the choice is ignored. */
+ * timers go by TTL, the choice is ignored; and what has a deadline only goes as
+ * by owner. */
 int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);

@@ -28,6 +28,7 @@ lawn_part_new(struct lawn_workers *set, unsigned number)
     }
     part->set = set;
     part->number = number;
+    part->word = (uint64_t)(number + 1) << LAWN_STATE_PART_SHIFT;
     part->resolution = options.resolution == 0 ? 1 : options.resolution;
     return part;
 }
@@ -69,11 +70,13 @@ lawn_part_serve(struct lawn_part *part)
 
 bool
 lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
-               uint64_t deadline)
+               uint64_t seen, uint64_t next, uint64_t deadline)
 {
-    if (!lawn_mailbox_push(&part->box, timer)) {
+    if ((seen & MAIL) == 0 && !lawn_mailbox_push(&part->box, timer)) {
+        L_STORE(&timer->state, seen, L_RELEASE);
         return false;
     }
+    L_STORE(&timer->state, next, L_RELEASE);
     lawn_part_wake(part, deadline);
     return true;
 }
@@ -86,17 +89,17 @@ static void
 lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
                const struct lawn_request *request)
 {
-    if (request->ttl == 0) {
-        lawn_start_at(part->lawn, &timer->timer, request->when);
+    uint64_t last = LAWN_NEVER - 1;
+    uint64_t deadline = request->when;
+    if (request->ttl != 0) {
+        if (request->when > part->started) {
+            part->started = request->when;
+        }
+        deadline = lawn_workers_sum(part->started, request->ttl);
+    } else if (deadline > lawn_now(part->lawn)) {
+        lawn_start_at(part->lawn, &timer->timer, deadline);
         return;
     }
-    if (request->when > part->started) {
-        part->started = request->when;
-    }
-    uint64_t last = LAWN_NEVER - 1;
-    uint64_t deadline = request->ttl < last - part->started
-                            ? part->started + request->ttl
-                            : last;
     uint64_t past = deadline % part->resolution;
     if (past != 0) {
         uint64_t up = part->resolution - past;
@@ -111,19 +114,15 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
                   uint64_t *seen, const struct lawn_request *request)
 {
     struct lawn_part *to = request->part;
-    uint64_t deadline = LAWN_NEVER - 1;
-    if (request->ttl == 0) {
-        deadline = request->when;
-    } else if (request->ttl < deadline - request->when) {
-        deadline = request->when + request->ttl;
-    }
-    (void)lawn_stop(part->lawn, &timer->timer);
-    if (!lawn_state_swap(timer, seen,
-                         lawn_state_of(*seen, to, RUN | MAIL | REQ))) {
+    uint64_t deadline = lawn_workers_sum(request->when, request->ttl);
+    if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
         return false;
     }
-    /* Parts are closed when there are no workers any more. */
-    bool posted = lawn_part_post(to, timer, deadline);
+    (void)lawn_stop(part->lawn, &timer->timer);
+    /* It is in no mail any more. Parts are closed when there are no workers. */
+    uint64_t off = *seen & ~(MAIL | LAWN);
+    bool posted =
+        lawn_part_post(to, timer, off, lawn_state_posted(off, to), deadline);
     assert(posted);
     (void)posted;
     return true;
@@ -179,7 +178,7 @@ lawn_part_mail(struct lawn_part *part)
 }
 
 void
-lawn_part_drain(struct lawn_part *part, size_t steps)
+lawn_part_drain(struct lawn_part *part, size_t *steps)
 {
     struct lawn_worker *worker = part->worker;
     struct lawn_workers_timer *timer = part->again;
@@ -194,9 +193,9 @@ lawn_part_drain(struct lawn_part *part, size_t steps)
         timer = next;
         taken++;
     }
-    while (steps > 0) {
+    while (*steps > 0) {
         bool looks = lawn_mailbox_done(&part->box);
-        timer = lawn_mailbox_pop(&part->box, &steps);
+        timer = lawn_mailbox_pop(&part->box, steps);
         if (timer == NULL) {
             break;
         }
@@ -206,7 +205,7 @@ lawn_part_drain(struct lawn_part *part, size_t steps)
             lawn_worker_update(worker);
         }
         lawn_part_take(part, timer);
-        steps -= steps > 0;
+        *steps -= *steps > 0;
         taken++;
         lawn_count_up(&worker->counts.messages, 1);
     }
@@ -242,7 +241,9 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer)
              * not be handed out before that is taken. So it waits for it. */
             struct lawn_request request = {lawn_due(&timer->timer), 0, part};
             if (lawn_state_swap(timer, &seen, seen | CLAIM)) {
-                lawn_state_post(timer, seen & ~LAWN, part, &request);
+                lawn_state_write(timer, &request);
+                L_STORE(&timer->state, lawn_state_posted(seen & ~LAWN, part),
+                        L_RELEASE);
                 return false;
             }
         } else if (lawn_state_change(part, timer, &seen,
@@ -305,9 +306,13 @@ struct lawn_left {
     uint64_t count;
 };
 
-bool
-lawn_part_refuse(struct lawn_workers_timer *timer)
+/* Makes a timer idle that nothing refers to any more. */
+static void
+lawn_part_discard(struct lawn_timer *core, void *arg)
 {
+    struct lawn_left *left = arg;
+    struct lawn_workers_timer *timer =
+        LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     uint64_t seen = lawn_state_look(timer);
     while (
         (seen & CLAIM) != 0 ||
@@ -318,17 +323,7 @@ lawn_part_refuse(struct lawn_workers_timer *timer)
             seen = lawn_state_look(timer);
         }
     }
-    return (seen & RUN) != 0;
-}
-
-/* Makes a timer idle that nothing refers to any more. */
-static void
-lawn_part_discard(struct lawn_timer *core, void *arg)
-{
-    struct lawn_left *left = arg;
-    struct lawn_workers_timer *timer =
-        LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
-    if (lawn_part_refuse(timer)) {
+    if ((seen & RUN) != 0) {
         left->count++;
         if (left->left != NULL) {
             left->left(timer, left->arg);

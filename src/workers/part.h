@@ -9,9 +9,9 @@
 struct lawn_part *lawn_part_new(struct lawn_workers *set, unsigned number);
 void lawn_part_free(struct lawn_part *part);
 
-/* Takes timers out of the mail, in so many steps: each timer takes two. Moves the
- * worker's clock on. */
-void lawn_part_drain(struct lawn_part *part, size_t steps);
+/* Takes timers out of the mail, in at most *steps, of which each takes two, and
+ * counts them down. Moves the worker's clock on. */
+void lawn_part_drain(struct lawn_part *part, size_t *steps);
 
 /* Whether there is mail. */
 bool lawn_part_mail(struct lawn_part *part);
@@ -23,12 +23,14 @@ size_t lawn_part_mow(struct lawn_part *part, uint64_t now, size_t budget);
  * O(timers). */
 bool lawn_part_runs(const struct lawn_part *part);
 
-/* Any thread: puts a timer into the mail that has MAIL set and is due at
- * deadline, and wakes the worker if it sleeps longer; or just the latter. The
- * timer may be gone when this returns. False: the part is closed, and the timer
- * is not in the mail. */
+/* Any thread: puts a timer that it has claimed, and whose word was seen, into the
+ * mail, if it is not there; ends the claim with the word next; and wakes the
+ * worker if it sleeps longer than to deadline. The timer may be gone when this
+ * returns. False: the part is closed, and the word is what it was. */
 bool lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
-                    uint64_t deadline);
+                    uint64_t seen, uint64_t next, uint64_t deadline);
+
+/* Any thread: wakes the worker if it sleeps longer than to deadline. */
 void lawn_part_wake(struct lawn_part *part, uint64_t deadline);
 
 /* Tells those who wait for a timer that one was let go. */
@@ -38,9 +40,5 @@ void lawn_part_serve(struct lawn_part *part);
  * left, and returns how many were running. */
 uint64_t lawn_part_close(struct lawn_part *part, lawn_workers_left_fn *left,
                          void *arg);
-
-/* Any thread: makes a timer idle that it could not post; true if it was
- * running. */
-bool lawn_part_refuse(struct lawn_workers_timer *timer);
 
 #endif

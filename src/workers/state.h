@@ -2,9 +2,10 @@
  *
  *   RUN    it is running: it will fire unless someone stops it
  *   LAWN   the lawn of its part may refer to it
- *   MAIL   it is in the mailbox of its part, or about to be put there
+ *   MAIL   it is in the mailbox of its part
  *   REQ    a start waits in when, ttl and part, for who takes the mail
- *   CLAIM  a thread is writing these: nobody else changes the word
+ *   CLAIM  a thread is writing these, and putting the timer into the mail: nobody
+ *          else changes the word
  *   and the number of its part + 1, 0 if it has none; and a version
  *
  * A timer is held while LAWN or MAIL is set, and free otherwise: then nothing of
@@ -34,7 +35,10 @@
  * fired and stopped exclude each other [C1 C2]: both take RUN away, and one
  * compare-and-swap succeeds. Nobody waits for CLAIM to end: an operation that
  * finds it counts as having come just before the start that is being written,
- * which would undo it. Only lawn_workers_stop_sync(), which waits anyway, waits.
+ * which would undo it. Only lawn_workers_stop_sync(), which waits anyway, waits;
+ * and the worker that finds a claimed timer in the mail puts it aside for its
+ * next round. The timer goes into the mail before the claim ends: if the box is
+ * closed, the word becomes again what it was, and nothing has happened.
  *
  * UNSHARED TIMERS. As long as shared is 0, the worker that runs the timer's part
  * is the only one to change the word, and does so by a plain store [C5]. The
@@ -96,7 +100,7 @@ static inline uint64_t
 lawn_state_of(uint64_t state, const struct lawn_part *part, uint64_t flags)
 {
     return (state & ~(LAWN_STATE_FLAGS | LAWN_STATE_PART_MASK)) | flags |
-           ((uint64_t)(part->number + 1) << LAWN_STATE_PART_SHIFT);
+           part->word;
 }
 
 static inline uint64_t
@@ -138,22 +142,24 @@ lawn_state_change(struct lawn_part *part, struct lawn_workers_timer *timer,
 void lawn_state_share(struct lawn_workers *set,
                       struct lawn_workers_timer *timer);
 
-/* Ends a claim of a timer whose word was seen: writes the request. The timer may
- * be gone when this returns. */
+/* Writes a request; the timer is claimed. */
 static inline void
-lawn_state_post(struct lawn_workers_timer *timer, uint64_t seen,
-                const struct lawn_part *part,
-                const struct lawn_request *request)
+lawn_state_write(struct lawn_workers_timer *timer,
+                 const struct lawn_request *request)
 {
     L_STORE(&timer->when, request->when, L_RELAXED);
     L_STORE(&timer->ttl, request->ttl, L_RELAXED);
     L_STORE(&timer->part, request->part->number, L_RELAXED);
-    L_STORE(&timer->state,
-            lawn_state_of(seen, part,
-                          LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
-                              (seen & LAWN_STATE_LAWN)) +
-                LAWN_STATE_VERSION,
-            L_RELEASE);
+}
+
+/* The word of a timer with a request in the mail of a part; it was seen. */
+static inline uint64_t
+lawn_state_posted(uint64_t seen, const struct lawn_part *part)
+{
+    return lawn_state_of(seen, part,
+                         LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
+                             (seen & LAWN_STATE_LAWN)) +
+           LAWN_STATE_VERSION;
 }
 
 #endif

@@ -29,37 +29,21 @@ static struct lawn_part lawn_worker_closed; /* what arrivals are at the end */
 /* Who runs a part that is on the way. */
 struct lawn_worker lawn_worker_nobody = {.fd = -1};
 
-/* What the calling thread is. */
-#if defined LAWN_EXPLORE
-struct lawn_worker **lawn_explore_self(void);
-#define SELF (*lawn_explore_self())
-#else
-static _Thread_local struct lawn_worker *lawn_worker_current
-#if defined __linux__
-    __attribute__((tls_model("initial-exec")))
+#if !defined LAWN_EXPLORE
+_Thread_local struct lawn_worker *lawn_worker_current;
 #endif
-    ;
-#define SELF lawn_worker_current
-#endif
-
-struct lawn_worker *
-lawn_worker_self(const struct lawn_workers *set)
-{
-    struct lawn_worker *self = SELF;
-    return self != NULL && self->set == set ? self : NULL;
-}
 
 struct lawn_worker *
 lawn_workers_self(void)
 {
-    return SELF;
+    return LAWN_WORKER_CURRENT;
 }
 
 struct lawn_worker *
 lawn_workers_be(struct lawn_worker *worker)
 {
-    struct lawn_worker *was = SELF;
-    SELF = worker;
+    struct lawn_worker *was = LAWN_WORKER_CURRENT;
+    LAWN_WORKER_CURRENT = worker;
     return was;
 }
 
@@ -86,9 +70,14 @@ lawn_worker_update(struct lawn_worker *worker)
 {
     uint64_t now = lawn_workers_clock(worker->set);
     if (now > worker->now) {
-        worker->now = now < LAWN_NEVER ? now : LAWN_NEVER - 1;
+        worker->now = now;
     }
     worker->stale = false;
+    struct lawn_part *home = L_LOAD(&worker->home, L_RELAXED);
+    if (home != NULL && L_LOAD(&home->worker, L_RELAXED) == worker &&
+        worker->set->route == LAWN_WORKERS_BY_OWNER) {
+        worker->quick = home;
+    }
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
         lawn_set_now(part->lawn, worker->now);
     }
@@ -198,8 +187,7 @@ lawn_worker_give(struct lawn_part *part, bool locked)
     }
 }
 
-/* Takes over what has arrived. */
-static void
+void
 lawn_worker_adopt(struct lawn_worker *worker)
 {
     struct lawn_part *part = L_LOAD(&worker->arrivals, L_RELAXED);
@@ -228,6 +216,7 @@ lawn_worker_part_with(struct lawn_worker *worker, bool locked)
             continue;
         }
         *link = part->next;
+        worker->quick = NULL;
         L_STORE(&part->worker, &lawn_worker_nobody, L_RELEASE);
         lawn_worker_give(part, locked);
     }
@@ -261,8 +250,7 @@ lawn_worker_drained(const struct lawn_worker *worker, uint64_t until)
     return true;
 }
 
-/* Looks at what others want: that it takes or gives parts, leaves, or ends. */
-static void
+void
 lawn_worker_obey(struct lawn_worker *worker)
 {
     L_STORE(&worker->control, 0, L_SEQ_CST);
@@ -309,25 +297,43 @@ lawn_worker_sleep(struct lawn_worker *worker, uint64_t next)
     return false;
 }
 
-/* The work of a round; true if a budget was used up. */
+/* Puts the first part last, so that each comes first by turns. */
+static void
+lawn_worker_rotate(struct lawn_worker *worker)
+{
+    struct lawn_part *first = worker->parts;
+    if (first == NULL || first->next == NULL) {
+        return;
+    }
+    worker->parts = first->next;
+    struct lawn_part *last = worker->parts;
+    while (last->next != NULL) {
+        last = last->next;
+    }
+    last->next = first;
+    first->next = NULL;
+}
+
+/* The work of a round; true if more is due. */
 static bool
 lawn_worker_serve(struct lawn_worker *worker, uint64_t limit)
 {
+    size_t steps = worker->set->budget;
     size_t budget = worker->set->budget;
-    bool more = false;
     bool claimed = false;
+    lawn_worker_rotate(worker);
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
-        lawn_part_drain(part, 2 * budget);
+        lawn_part_drain(part, &steps);
         claimed |= part->again != NULL;
     }
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
         uint64_t now = worker->now < limit ? worker->now : limit;
-        more |= lawn_part_mow(part, now, budget) == budget;
+        budget -= lawn_part_mow(part, now, budget);
     }
     if (claimed) {
         lawn_park_yield();
     }
-    return more;
+    return budget == 0;
 }
 
 uint64_t
@@ -359,6 +365,7 @@ lawn_worker_turn(struct lawn_worker *worker)
     }
     L_STORE(&worker->began, LAWN_NEVER, L_RELAXED);
     worker->stale = true;
+    worker->quick = NULL;
     worker->turning = false;
     (void)lawn_workers_be(was);
     return next;

@@ -14,6 +14,14 @@
 #define REQ LAWN_STATE_REQ
 #define CLAIM LAWN_STATE_CLAIM
 
+/* For what is not the usual way: within the usual one it would take registers
+ * that that needs. */
+#if defined __GNUC__
+#define LAWN_RARE __attribute__((noinline))
+#else
+#define LAWN_RARE
+#endif
+
 bool
 lawn_workers_pending(const struct lawn_workers_timer *timer)
 {
@@ -102,9 +110,7 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
     bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
     if (request->ttl != 0) {
         request->when = lawn_workers_clock(set);
-        deadline = request->ttl < LAWN_NEVER - 1 - request->when
-                       ? request->when + request->ttl
-                       : LAWN_NEVER - 1;
+        deadline = lawn_workers_sum(request->when, request->ttl);
     }
     if (!fresh) {
         lawn_state_share(set, timer);
@@ -118,19 +124,15 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
         /* No worker has had the right to plain stores. */
         L_STORE(&timer->shared, LAWN_STATE_SHARED, L_RELEASE);
     }
-    bool in_mail = (*seen & MAIL) != 0;
-    lawn_state_post(timer, *seen, to, request);
-    if (in_mail) {
-        lawn_part_wake(to, deadline);
-    } else if (!lawn_part_post(to, timer, deadline)) {
-        (void)lawn_part_refuse(timer);
-        return -ESHUTDOWN;
-    }
-    return 1;
+    lawn_state_write(timer, request);
+    return lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to),
+                          deadline)
+               ? 1
+               : -ESHUTDOWN;
 }
 
 /* Starts a timer on a part of the caller's choice, or NULL. */
-static int
+static LAWN_RARE int
 lawn_workers_begin(struct lawn_workers *set, struct lawn_workers_timer *timer,
                    uint64_t when, uint64_t ttl, struct lawn_part *choice)
 {
@@ -168,10 +170,36 @@ lawn_workers_begin(struct lawn_workers *set, struct lawn_workers_timer *timer,
     }
 }
 
+/* The usual start of a worker's own timer: it ran, or was free, at home. */
+static inline bool
+lawn_workers_start_quick(struct lawn_workers *set,
+                         struct lawn_workers_timer *timer, uint64_t ttl)
+{
+    struct lawn_worker *self = lawn_worker_self(set);
+    struct lawn_part *home = self != NULL ? self->quick : NULL;
+    if (home == NULL || L_LOAD(&set->closing, L_RELAXED) != 0) {
+        return false;
+    }
+    uint64_t seen = lawn_state_look(timer);
+    uint64_t at_home =
+        (seen & (LAWN_STATE_PART_MASK | LAWN_STATE_FLAGS)) ^ home->word;
+    if (at_home != (RUN | LAWN) &&
+        (at_home != 0 ||
+         !lawn_state_change(home, timer, &seen,
+                            (seen | RUN | LAWN) + LAWN_STATE_VERSION))) {
+        return false;
+    }
+    lawn_start(home->lawn, &timer->timer, ttl);
+    return true;
+}
+
 int
 lawn_workers_start(struct lawn_workers *set, struct lawn_workers_timer *timer,
                    uint64_t ttl)
 {
+    if (lawn_workers_start_quick(set, timer, ttl)) {
+        return 0;
+    }
     ttl += ttl == 0;
     return lawn_workers_begin(set, timer, 0, ttl,
                               set->route == LAWN_WORKERS_BY_TTL
@@ -205,8 +233,9 @@ lawn_workers_start_on(struct lawn_workers *set,
                               L_LOAD(&worker->home, L_ACQUIRE));
 }
 
-bool
-lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
+/* Stops a timer wherever it is. */
+static LAWN_RARE bool
+lawn_workers_end(struct lawn_workers *set, struct lawn_workers_timer *timer)
 {
     struct lawn_worker *self = lawn_worker_self(set);
     uint64_t seen = lawn_state_look(timer);
@@ -232,13 +261,34 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
     return false;
 }
 
+bool
+lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
+{
+    struct lawn_worker *self = lawn_worker_self(set);
+    struct lawn_part *home = self != NULL ? self->quick : NULL;
+    /* The usual stop of a worker's own timer: it runs at home. */
+    if (home != NULL) {
+        uint64_t seen = lawn_state_look(timer);
+        if ((seen & (LAWN_STATE_PART_MASK | LAWN_STATE_FLAGS)) ==
+            (home->word | RUN | LAWN)) {
+            (void)lawn_stop(home->lawn, &timer->timer);
+            if (lawn_state_change(home, timer, &seen, seen & ~(RUN | LAWN))) {
+                return true;
+            }
+        }
+    }
+    return lawn_workers_end(set, timer);
+}
+
 /* Takes the mail of all parts of a worker that waits, so that others who wait for
  * it can go on. */
 static void
 lawn_workers_drain_own(struct lawn_worker *self)
 {
+    size_t steps = SIZE_MAX;
+    lawn_worker_adopt(self);
     for (struct lawn_part *part = self->parts; part; part = part->next) {
-        lawn_part_drain(part, SIZE_MAX);
+        lawn_part_drain(part, &steps);
     }
 }
 
@@ -253,8 +303,10 @@ lawn_workers_wait_for(struct lawn_part *part,
     if (part->set->asymmetric) {
         L_HEAVY();
     }
-    if ((L_LOAD(&timer->state, L_SEQ_CST) & LAWN_STATE_HELD) != 0 ||
-        L_LOAD(&part->firing, L_SEQ_CST) == timer) {
+    uint64_t state = L_LOAD(&timer->state, L_SEQ_CST);
+    if ((state & (RUN | CLAIM)) == 0 &&
+        ((state & LAWN_STATE_HELD) != 0 ||
+         L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
         lawn_park_wait(&part->served, served, LAWN_NEVER);
     }
     (void)L_FADD(&part->waiters, (uint32_t)-1, L_SEQ_CST);
@@ -269,11 +321,11 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
     if ((*seen & MAIL) != 0) {
         lawn_part_wake(part, 0);
     } else {
-        if (!lawn_state_swap(timer, seen, *seen | MAIL)) {
+        if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
             return false;
         }
         /* If the set was closed, it lets go without being asked. */
-        (void)lawn_part_post(part, timer, 0);
+        (void)lawn_part_post(part, timer, *seen, *seen | MAIL, 0);
     }
     return true;
 }

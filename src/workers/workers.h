@@ -43,6 +43,7 @@ struct lawn_part {
     struct lawn *lawn;
     uint64_t resolution;
     unsigned number;
+    uint64_t word; /* how a state word names it: see state.h */
 
     /* L_: who runs it: &lawn_worker_nobody on the way, NULL if it lies about and
      * may be taken up, by the lock; and who is to run it, NULL if nobody. */
@@ -81,10 +82,12 @@ struct lawn_worker {
     /* The thread's own. */
     struct lawn_part *parts;
     uint64_t now;
-    bool stale;   /* time may have passed since now */
-    bool turning; /* in lawn_worker_turn() */
-    bool ended;   /* serves no more: removed, or the set is closed */
-    bool made;    /* by the library: thread is to be joined */
+    struct lawn_part *quick; /* its home, if its timers are simply to be started
+                                there: it runs it, by owner, and is not stale */
+    bool stale;              /* time may have passed since now */
+    bool turning;            /* in lawn_worker_turn() */
+    bool ended;              /* serves no more: removed, or the set is closed */
+    bool made;               /* by the library: thread is to be joined */
     pthread_t thread;
 
     struct lawn_counts counts;
@@ -128,8 +131,25 @@ struct lawn_workers {
 void *lawn_workers_alloc(const struct lawn_options *options, size_t size);
 void lawn_workers_release(const struct lawn_options *options, void *memory);
 
-/* worker.c: the worker of this set that the calling thread is, or NULL. */
-struct lawn_worker *lawn_worker_self(const struct lawn_workers *set);
+/* worker.c: what the calling thread is. */
+#if defined LAWN_EXPLORE
+struct lawn_worker **lawn_explore_self(void);
+#define LAWN_WORKER_CURRENT (*lawn_explore_self())
+#else
+#if defined __linux__ /* a shared library would call a function for it */
+__attribute__((tls_model("initial-exec")))
+#endif
+extern _Thread_local struct lawn_worker *lawn_worker_current;
+#define LAWN_WORKER_CURRENT lawn_worker_current
+#endif
+
+/* The worker of this set that the calling thread is, or NULL. */
+static inline struct lawn_worker *
+lawn_worker_self(const struct lawn_workers *set)
+{
+    struct lawn_worker *self = LAWN_WORKER_CURRENT;
+    return self != NULL && self->set == set ? self : NULL;
+}
 
 /* worker.c: makes it look at what others want of it. */
 void lawn_worker_unpark(struct lawn_worker *worker);
@@ -139,6 +159,11 @@ void lawn_worker_unpark(struct lawn_worker *worker);
  * set's lock. */
 void lawn_worker_give(struct lawn_part *part, bool locked);
 extern struct lawn_worker lawn_worker_nobody;
+
+/* worker.c: takes over the parts that have arrived; and gives away what others
+ * are to keep, and leaves if it is told to. */
+void lawn_worker_adopt(struct lawn_worker *worker);
+void lawn_worker_obey(struct lawn_worker *worker);
 
 /* worker.c: takes no more parts, and gives those away that others are to keep;
  * true if that was all. */
@@ -151,10 +176,19 @@ lawn_count_up(uint64_t *word, uint64_t by)
     L_STORE(word, L_LOAD(word, L_RELAXED) + by, L_RELAXED);
 }
 
+/* The set's clock, below LAWN_NEVER. */
 static inline uint64_t
 lawn_workers_clock(const struct lawn_workers *set)
 {
-    return set->clock(set->clock_context);
+    uint64_t now = set->clock(set->clock_context);
+    return now < LAWN_NEVER ? now : LAWN_NEVER - 1;
+}
+
+/* A time and a TTL, below LAWN_NEVER [P9]. */
+static inline uint64_t
+lawn_workers_sum(uint64_t time, uint64_t ttl)
+{
+    return ttl < LAWN_NEVER - 1 - time ? time + ttl : LAWN_NEVER - 1;
 }
 
 #endif

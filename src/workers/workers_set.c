@@ -371,7 +371,11 @@ lawn_workers_attach(struct lawn_workers *set)
     struct lawn_worker *worker = lawn_workers_enrol(set);
     lawn_park_unlock(&set->lock);
     if (worker != NULL) {
+        /* What was given to it is there already. */
         (void)lawn_workers_be(worker);
+        (void)L_XCHG(&worker->token, 0, L_SEQ_CST);
+        lawn_worker_obey(worker);
+        lawn_worker_update(worker);
     }
     return worker;
 }
@@ -380,6 +384,9 @@ void
 lawn_worker_detach(struct lawn_worker *worker)
 {
     struct lawn_workers *set = worker->set;
+    if (worker->turning) {
+        return;
+    }
     if (lawn_workers_self() == worker) {
         (void)lawn_workers_be(NULL);
     }
