@@ -5,8 +5,6 @@
 
 struct scene scene;
 
-extern uint64_t explore_now;
-
 /* Histories. */
 
 static struct history_event *

@@ -36,6 +36,7 @@ struct scene {
 };
 
 extern struct scene scene;
+extern uint64_t explore_now;
 
 /* In setup: a set with so many workers, at time 0. */
 void scene_begin(unsigned workers);

@@ -1,6 +1,8 @@
 /* scenes_one.c - one worker, and other threads that start and stop timers. */
 #include "scene.h"
 
+#include "../../src/workers/park.h"
+
 /* Starts. */
 
 static void
@@ -277,4 +279,99 @@ SCENARIO(a_start_meets_the_workers_own_stop_and_start, .setup = setup_own,
          .finish = scene_finish, .delays = true);
 SCENARIO(the_worker_frees_what_another_thread_had_started, .setup = setup_due,
          .threads = {stop_sync_free_and_serve, start_1_for_15}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
+/* Without membarrier(2) every change is a compare-and-swap. */
+
+SCENARIO(without_a_heavy_fence_a_first_stop_excludes_a_firing,
+         .setup = setup_due_own, .threads = {scene_serve, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true, .symmetric = true);
+SCENARIO(without_a_heavy_fence_a_stop_meets_the_workers_own_stop_and_start,
+         .setup = setup_own, .threads = {stop_start_and_serve, stop_0},
+         .daemons = 1, .finish = scene_finish, .delays = true,
+         .symmetric = true);
+SCENARIO(without_a_heavy_fence_a_timer_is_freed_after_a_stop_sync,
+         .setup = setup_due, .threads = {scene_serve, stop_sync_and_free_0},
+         .daemons = 1, .finish = scene_finish, .delays = true,
+         .symmetric = true);
+SCENARIO(without_a_heavy_fence_a_restart_meets_a_firing, .setup = setup_due_own,
+         .threads = {scene_serve, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true, .symmetric = true);
+
+/* A budget of one message and one firing for each round. */
+
+static void
+setup_small_budget(void)
+{
+    struct lawn_workers_options options = {.budget = 1};
+
+    scene_begin_with(1, &options);
+    scene_have_shared(0, 0, 5);
+    scene_have_own(2, 0, 6);
+    scene_ready();
+}
+
+SCENARIO(small_budgets_forget_nothing, .setup = setup_small_budget,
+         .threads = {scene_serve, start_0_for_30, start_1_for_15}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
+/* A clock of the caller's: who moves it wakes the workers. */
+
+static void
+setup_own_clock(void)
+{
+    struct lawn_workers_options options = {.clock = lawn_park_clock};
+
+    scene_begin_with(1, &options);
+    scene_ready();
+}
+
+static void
+move_own_clock(void)
+{
+    scene_move_clock();
+    lawn_workers_wake(scene.set);
+}
+
+static void
+finish_own_clock(void)
+{
+    explore_now = SCENE_END;
+    lawn_workers_wake(scene.set);
+    explore_settle();
+    explore_now = SCENE_END + 1;
+    lawn_workers_wake(scene.set);
+    scene_finish();
+}
+
+SCENARIO(who_moves_the_clock_wakes_the_worker, .setup = setup_own_clock,
+         .threads = {scene_serve, start_0_for_20, move_own_clock}, .daemons = 1,
+         .finish = finish_own_clock, .delays = true);
+
+/* A timer that was stopped by another thread, and is still on the lawn. */
+
+static void
+setup_stopped(void)
+{
+    struct history_event stop = {.kind = HISTORY_STOP, .result = true};
+
+    setup_due();
+    stop.began = scene.events++;
+    stop.ended = scene.events++;
+    EXPECT(lawn_workers_stop(scene.set, &scene.timers[0]));
+    scene.histories[0].events[scene.histories[0].count++] = stop;
+}
+
+SCENARIO(a_start_meets_a_stop_sync_of_a_stopped_timer, .setup = setup_stopped,
+         .threads = {scene_serve, stop_sync_0, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_stopped_timer_is_freed_that_is_on_the_lawn, .setup = setup_stopped,
+         .threads = {scene_serve, stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_stopped_timer_comes_up_while_two_start_it, .setup = setup_stopped,
+         .threads = {scene_serve, start_0_for_20, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_start_in_the_mail_is_overtaken_by_the_workers_own,
+         .setup = setup_stopped,
+         .threads = {restart_and_serve, start_0_for_30, stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
