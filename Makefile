@@ -78,9 +78,10 @@ objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 SANITIZE := -fno-omit-frame-pointer -fno-sanitize-recover=all
 FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition $(CPPFLAGS) $(CFLAGS)
 FLAGS_debug = $(CPPFLAGS) -O1 -g
-# A lawn that changes its habits often: see src/core/habits.c; and a store as on
-# any machine.
-FICKLE := -DLAWN_HABITS_TRIAL=32u -DLAWN_HABITS_MANY=8u -DLAWN_STORE_TABLE_PLAIN
+# A lawn that changes its habits often: see src/core/habits.c; and a store and
+# workers as on any machine.
+FICKLE := -DLAWN_HABITS_TRIAL=32u -DLAWN_HABITS_MANY=8u -DLAWN_STORE_TABLE_PLAIN \
+    -DLAWN_WORKERS_PORTABLE
 FLAGS_asan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=address,undefined $(FICKLE)
 FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
@@ -294,7 +295,7 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	ln -sf $(SO) '$(DESTDIR)$(libdir)/liblawn.so'
 	printf '%s\n' 'libdir=$(libdir)' 'includedir=$(includedir)' '' 'Name: lawn' \
 	    'Description: timers started and stopped in constant time' \
-	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llawn' \
+	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llawn' 'Libs.private: -pthread' \
 	    'Cflags: -I$${includedir}' >'$(DESTDIR)$(libdir)/pkgconfig/lawn.pc'
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
 	$(if $(PEERS_SO),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))

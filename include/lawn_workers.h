@@ -256,8 +256,9 @@ bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
 /* The same, and waits until the timer's callback has returned, if it is running,
- * and until nothing refers to the timer any more [C3]. In the timer's own
- * callback it does not wait for that. Two workers that wait for each other's
+ * and until nothing refers to the timer any more [C3]. What is started meanwhile,
+ * by the callback for example, is stopped as well. In the timer's own callback it
+ * does not wait for that. Two workers that wait for each other's
  * callbacks wait for ever; and so does a caller while the set has no workers, or
  * none of them takes turns. */
 bool lawn_workers_stop_sync(struct lawn_workers *set,

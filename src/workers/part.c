@@ -115,16 +115,15 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
 {
     struct lawn_part *to = request->part;
     uint64_t deadline = lawn_workers_sum(request->when, request->ttl);
-    if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
+    (void)lawn_stop(part->lawn, &timer->timer);
+    if (!lawn_state_swap(timer, seen, lawn_state_posted(*seen & ~LAWN, to))) {
         return false;
     }
-    (void)lawn_stop(part->lawn, &timer->timer);
-    /* It is in no mail any more. Parts are closed when there are no workers. */
-    uint64_t off = *seen & ~(MAIL | LAWN);
-    bool posted =
-        lawn_part_post(to, timer, off, lawn_state_posted(off, to), deadline);
-    assert(posted);
-    (void)posted;
+    /* Boxes are closed when there are no workers any more. */
+    bool pushed = lawn_mailbox_push(&to->box, timer);
+    assert(pushed);
+    (void)pushed;
+    lawn_part_wake(to, deadline);
     return true;
 }
 
@@ -152,12 +151,19 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
             part->again = timer;
             return;
         }
-        if (request.part == NULL) {
-            if ((seen & RUN) == 0) {
-                (void)lawn_stop(part->lawn, &timer->timer);
-                next &= ~LAWN;
+        if ((seen & RUN) == 0) {
+            (void)lawn_stop(part->lawn, &timer->timer);
+            if (lawn_state_swap(timer, &seen, next & ~LAWN)) {
+                return;
             }
-            if (lawn_state_swap(timer, &seen, next)) {
+        } else if (request.part == NULL) {
+            /* A local start came before the mail was read; and if the timer is
+             * not on the lawn, it has come up since: see lawn_part_cut(). */
+            if (lawn_state_swap(timer, &seen, next | LAWN)) {
+                if ((seen & LAWN) == 0) {
+                    lawn_start_as(part->lawn, &timer->timer, 0,
+                                  lawn_due(&timer->timer));
+                }
                 return;
             }
         } else if (request.part != part) {
@@ -239,11 +245,7 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer)
         if ((seen & (RUN | MAIL)) == (RUN | MAIL)) {
             /* It is due, but has mail, which does not matter any more: it must
              * not be handed out before that is taken. So it waits for it. */
-            struct lawn_request request = {lawn_due(&timer->timer), 0, part};
-            if (lawn_state_swap(timer, &seen, seen | CLAIM)) {
-                lawn_state_write(timer, &request);
-                L_STORE(&timer->state, lawn_state_posted(seen & ~LAWN, part),
-                        L_RELEASE);
+            if (lawn_state_swap(timer, &seen, seen & ~LAWN)) {
                 return false;
             }
         } else if (lawn_state_change(part, timer, &seen,

@@ -2,10 +2,10 @@
  *
  *   RUN    it is running: it will fire unless someone stops it
  *   LAWN   the lawn of its part may refer to it
- *   MAIL   it is in the mailbox of its part
+ *   MAIL   it is in the mailbox of its part, or about to be put there
  *   REQ    a start waits in when, ttl and part, for who takes the mail
- *   CLAIM  a thread is writing these, and putting the timer into the mail: nobody
- *          else changes the word
+ *   CLAIM  a thread is writing these, and putting the timer into the mail, for a
+ *          start: nobody else changes the word
  *   and the number of its part + 1, 0 if it has none; and a version
  *
  * A timer is held while LAWN or MAIL is set, and free otherwise: then nothing of
@@ -28,7 +28,9 @@
  *                                    MAIL (LAWN) ----> take: free
  *
  *   RUN LAWN MAIL, without REQ, is a start in the mail that a local one has
- *   overtaken: who takes it leaves the timer where it is.
+ *   overtaken: who takes it leaves the timer where it is. If it comes up before
+ *   that, it is RUN MAIL, and due, and goes back on the lawn when it is taken: a
+ *   timer with mail does not fire, since its callback may free it.
  *
  * WHO MAY CHANGE IT. Anyone, by compare-and-swap from a word without CLAIM; while
  * CLAIM is set, only the thread that set it, which ends it by a plain store. So
@@ -38,7 +40,8 @@
  * which would undo it. Only lawn_workers_stop_sync(), which waits anyway, waits;
  * and the worker that finds a claimed timer in the mail puts it aside for its
  * next round. The timer goes into the mail before the claim ends: if the box is
- * closed, the word becomes again what it was, and nothing has happened.
+ * closed, the word becomes again what it was, and nothing has happened. Only a
+ * start may claim: what else finds the word claimed relies on it.
  *
  * UNSHARED TIMERS. As long as shared is 0, the worker that runs the timer's part
  * is the only one to change the word, and does so by a plain store [C5]. The

@@ -318,8 +318,8 @@ lawn_worker_rotate(struct lawn_worker *worker)
 static bool
 lawn_worker_serve(struct lawn_worker *worker, uint64_t limit)
 {
-    size_t steps = worker->set->budget;
     size_t budget = worker->set->budget;
+    size_t steps = budget;
     bool claimed = false;
     lawn_worker_rotate(worker);
     for (struct lawn_part *part = worker->parts; part; part = part->next) {

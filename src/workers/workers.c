@@ -33,7 +33,10 @@ static struct lawn_part *
 lawn_workers_pick(struct lawn_workers *set, const struct lawn_worker *self)
 {
     static _Thread_local unsigned turn;
-    struct lawn_part *home = self ? L_LOAD(&self->home, L_ACQUIRE) : NULL;
+    struct lawn_part *home = NULL;
+    if (self != NULL) {
+        home = L_LOAD(&self->home, L_ACQUIRE);
+    }
     return home != NULL ? home
                         : set->parts[turn++ % L_LOAD(&set->count, L_ACQUIRE)];
 }
@@ -66,7 +69,8 @@ lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
     uint64_t flags = RUN | LAWN | (*seen & MAIL);
     /* A timer that runs here needs no change: a stop by another thread that
      * comes now comes after this start. */
-    if (here != part || (*seen & (RUN | LAWN | REQ)) != (RUN | LAWN)) {
+    if (here == NULL || here != part ||
+        (*seen & (RUN | LAWN | REQ)) != (RUN | LAWN)) {
         /* A version of its own: after this start the timer may have fired and
          * be free again, and who saw it free before must not take it for the
          * same. */
@@ -211,7 +215,9 @@ int
 lawn_workers_start_at(struct lawn_workers *set,
                       struct lawn_workers_timer *timer, uint64_t deadline)
 {
-    return lawn_workers_begin(set, timer, deadline, 0, NULL);
+    uint64_t last = LAWN_NEVER - 1;
+    return lawn_workers_begin(set, timer, deadline < last ? deadline : last, 0,
+                              NULL);
 }
 
 int
@@ -321,11 +327,14 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
     if ((*seen & MAIL) != 0) {
         lawn_part_wake(part, 0);
     } else {
-        if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
+        if (!lawn_state_swap(timer, seen, *seen | MAIL)) {
             return false;
         }
-        /* If the set was closed, it lets go without being asked. */
-        (void)lawn_part_post(part, timer, *seen, *seen | MAIL, 0);
+        /* If the box is closed, so is the set, and what is on the lawn is let
+         * go without being asked. */
+        if (lawn_mailbox_push(&part->box, timer)) {
+            lawn_part_wake(part, 0);
+        }
     }
     return true;
 }

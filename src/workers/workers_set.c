@@ -464,9 +464,10 @@ lawn_workers_join(struct lawn_workers *set)
             lawn_park_unlock(&set->lock);
         }
     }
-    uint32_t seats;
-    while ((seats = L_LOAD(&set->seats, L_SEQ_CST)) != 0) {
+    uint32_t seats = L_LOAD(&set->seats, L_SEQ_CST);
+    while (seats != 0) {
         lawn_park_wait(&set->seats, seats, LAWN_NEVER);
+        seats = L_LOAD(&set->seats, L_SEQ_CST);
     }
 }
 
