@@ -239,7 +239,14 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer)
 {
     uint64_t seen = lawn_state_look(timer);
     for (;;) {
-        if ((seen & (CLAIM | REQ)) != 0) {
+        if ((seen & CLAIM) != 0) {
+            /* Being started again; but that may be refused, and then the timer
+             * must be where it was. */
+            lawn_start_as(part->lawn, &timer->timer, 0,
+                          lawn_due(&timer->timer));
+            return false;
+        }
+        if ((seen & REQ) != 0) {
             return false; /* started again: it comes by mail */
         }
         if ((seen & (RUN | MAIL)) == (RUN | MAIL)) {
