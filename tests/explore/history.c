@@ -40,7 +40,7 @@ can_become(const struct search *s, uint64_t deadline, uint64_t due)
     const uint64_t *clock;
 
     for (clock = s->clocks; *clock != 0; clock++) {
-        if (deadline <= *clock && due == *clock + 1) {
+        if (deadline <= due && deadline <= *clock && due <= *clock + 1) {
             return true;
         }
     }

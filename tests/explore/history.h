@@ -37,9 +37,9 @@ struct history {
 };
 
 /* Whether it was possible, and the timer runs, or does not, in the end. If it
- * runs, it must be due after now. A start whose deadline has passed when
- * the worker takes it counts as one for a tick later than the clock, which has
- * only ever stood at the times in clocks, ended by 0. */
+ * runs, it must be due after now. A start whose deadline has passed when the
+ * worker takes it may count as one for a later time, up to a tick after the
+ * clock, which has only ever stood at the times in clocks, ended by 0. */
 bool history_possible(const struct history *history, bool runs, uint64_t now,
                       const uint64_t *clocks);
 

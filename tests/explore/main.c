@@ -35,8 +35,8 @@ struct walk {
 static const struct explore_scenario *scenarios[MAIN_MAX];
 static unsigned scenario_count;
 
-static uint64_t schedules = 200000;
-static uint64_t randoms = 20000;
+static uint64_t schedules = 50000;
+static uint64_t randoms = 5000;
 static double seconds;
 static unsigned cost_most = 100;
 static uint64_t seed = 1;

@@ -174,6 +174,37 @@ SCENARIO(a_worker_starts_timers_after_it_has_left, .setup = setup_two_held,
          .threads = {scene_serve, serve_once_leave_and_start_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
+/* A part is on its way to a worker that leaves. */
+
+static void
+setup_three(void)
+{
+    scene_begin(3);
+    scene_have_own(0, 0, 50);
+    scene_have_shared(1, 0, 5);
+    scene_ready();
+}
+
+static void
+remove_0_and_1(void)
+{
+    EXPECT(lawn_workers_remove(scene.set, 0) == 0);
+    EXPECT(lawn_workers_remove(scene.set, 1) == 0);
+}
+
+static void
+serve_until_told(void)
+{
+    struct lawn_worker *worker = scene.workers[explore_me()];
+
+    EXPECT(lawn_worker_run(worker) == 0);
+}
+
+SCENARIO(a_lawn_comes_to_a_worker_that_leaves, .setup = setup_three,
+         .threads = {serve_until_told, serve_until_told, scene_serve,
+                     remove_0_and_1},
+         .daemons = 4, .finish = scene_finish, .delays = true);
+
 /* Workers that come. */
 
 static void

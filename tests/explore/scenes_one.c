@@ -375,3 +375,38 @@ SCENARIO(a_start_in_the_mail_is_overtaken_by_the_workers_own,
          .setup = setup_stopped,
          .threads = {restart_and_serve, start_0_for_30, stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
+
+/* A start in the mail that a local one has overtaken, and that is due before the
+ * mail is taken: with a budget of one, others stand before it. */
+
+static void
+setup_overtaken(void)
+{
+    struct lawn_workers_options options = {.budget = 1};
+
+    scene_begin_with(1, &options);
+    scene_ready();
+    (void)scene_start(1, 500);
+    (void)scene_start(2, 600);
+    (void)scene_start(0, 700);
+    explore_be(0);
+    (void)scene_start(0, 15);
+    explore_be(EXPLORE_FIBRES);
+    explore_now = SCENE_SOON;
+}
+
+static void
+setup_overtaken_and_freed(void)
+{
+    setup_overtaken();
+    scene.hooks[0] = scene_free;
+}
+
+SCENARIO(a_timer_is_freed_that_was_due_before_its_mail_came,
+         .setup = setup_overtaken_and_freed,
+         .threads = {scene_serve, start_1_for_15}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_sync_meets_a_timer_that_was_due_before_its_mail_came,
+         .setup = setup_overtaken,
+         .threads = {scene_serve, stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
