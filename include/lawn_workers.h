@@ -216,7 +216,9 @@ uint64_t lawn_worker_turn(struct lawn_worker *worker);
 int lawn_worker_fd(struct lawn_worker *worker);
 
 /* What the worker's TTLs count from; and sets it to the clock. In its thread
- * only. lawn_worker_turn() does so, and the first start after it. */
+ * only. lawn_worker_turn() does the latter, and so does the first start after it:
+ * so TTLs that an event loop starts between two turns count from the first event
+ * after its wait. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
@@ -263,6 +265,9 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * none of them takes turns. */
 bool lawn_workers_stop_sync(struct lawn_workers *set,
                             struct lawn_workers_timer *timer);
+
+/* The set's clock, read now. */
+uint64_t lawn_workers_now(const struct lawn_workers *set);
 
 /* Whether the timer is running, at some moment during the call. */
 bool lawn_workers_pending(const struct lawn_workers_timer *timer);

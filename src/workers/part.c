@@ -17,7 +17,7 @@ lawn_part_new(struct lawn_workers *set, unsigned number)
 {
     struct lawn_part *part = lawn_workers_alloc(&set->lawn, sizeof *part);
     struct lawn_options options = set->lawn;
-    options.now = lawn_workers_clock(set);
+    options.now = lawn_workers_now(set);
     if (part == NULL) {
         return NULL;
     }

@@ -68,7 +68,7 @@ lawn_worker_set(const struct lawn_worker *worker)
 void
 lawn_worker_update(struct lawn_worker *worker)
 {
-    uint64_t now = lawn_workers_clock(worker->set);
+    uint64_t now = lawn_workers_now(worker->set);
     if (now > worker->now) {
         worker->now = now;
     }

@@ -113,7 +113,7 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
     uint64_t deadline = request->when;
     bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
     if (request->ttl != 0) {
-        request->when = lawn_workers_clock(set);
+        request->when = lawn_workers_now(set);
         deadline = lawn_workers_sum(request->when, request->ttl);
     }
     if (!fresh) {
@@ -153,7 +153,10 @@ lawn_workers_begin(struct lawn_workers *set, struct lawn_workers_timer *timer,
         struct lawn_part *here = lawn_state_part(set, seen);
         bool loose = lawn_workers_free_of(here, timer, seen);
         struct lawn_request request = {when, ttl, choice};
-        if (choice == NULL) {
+        if (choice == NULL && (seen & (RUN | REQ)) == (RUN | REQ)) {
+            /* It may be on its way elsewhere, and goes on to there. */
+            request.part = set->parts[L_LOAD(&timer->part, L_RELAXED)];
+        } else if (choice == NULL) {
             request.part = !loose || (here != NULL && self == NULL)
                                ? here
                                : lawn_workers_pick(set, self);

@@ -177,14 +177,6 @@ lawn_count_up(uint64_t *word, uint64_t by)
     L_STORE(word, L_LOAD(word, L_RELAXED) + by, L_RELAXED);
 }
 
-/* The set's clock, below LAWN_NEVER. */
-static inline uint64_t
-lawn_workers_clock(const struct lawn_workers *set)
-{
-    uint64_t now = set->clock(set->clock_context);
-    return now < LAWN_NEVER ? now : LAWN_NEVER - 1;
-}
-
 /* A time and a TTL, below LAWN_NEVER [P9]. */
 static inline uint64_t
 lawn_workers_sum(uint64_t time, uint64_t ttl)

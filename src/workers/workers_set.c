@@ -111,6 +111,13 @@ lawn_workers_new(const struct lawn_workers_options *options)
     return set;
 }
 
+uint64_t
+lawn_workers_now(const struct lawn_workers *set)
+{
+    uint64_t now = set->clock(set->clock_context);
+    return now < LAWN_NEVER ? now : LAWN_NEVER - 1;
+}
+
 /* How many parts a worker keeps; NULL: that nobody does. */
 static unsigned
 lawn_workers_keeps(struct lawn_workers *set, const struct lawn_worker *worker)
@@ -511,7 +518,7 @@ static void
 lawn_workers_fill(struct lawn_workers *set, const struct lawn_worker *worker,
                   struct lawn_workers_stats *out)
 {
-    uint64_t now = lawn_workers_clock(set);
+    uint64_t now = lawn_workers_now(set);
     struct lawn_counts all = {0};
     memset(out, 0, sizeof *out);
     if (worker == NULL) {
