@@ -1,6 +1,8 @@
 /* scenes_many.c - several workers, workers that come and go, and the end. */
 #include "scene.h"
 
+#include <errno.h>
+
 #define BOTH 3
 
 static void
@@ -68,6 +70,58 @@ move_and_free_0(void)
 
 SCENARIO(a_timer_is_freed_that_was_about_to_move, .setup = setup_two_due,
          .threads = {scene_serve, scene_serve, move_and_free_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+/* A timer that is free, and starts and fires where it was while it is about to
+ * start elsewhere. */
+
+static void
+setup_two_free(void)
+{
+    scene_begin(2);
+    scene_have_own(0, 0, 5);
+    explore_be(0);
+    EXPECT(scene_stop(0));
+    scene_ready();
+}
+
+static void
+start_0_for_15_and_serve(void)
+{
+    (void)scene_start(0, 15);
+    scene_serve();
+}
+
+SCENARIO(a_move_meets_the_workers_own_start_and_its_firing,
+         .setup = setup_two_free,
+         .threads = {start_0_for_15_and_serve, scene_serve, move_0,
+                     scene_move_clock},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+/* A callback that waits takes the mail of its worker, and so the start that
+ * moves its own timer. */
+
+static void
+stop_sync_1(unsigned timer)
+{
+    (void)timer;
+    (void)scene_stop_sync(1);
+    explore_point();
+}
+
+static void
+setup_waiting_callback(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 5);
+    scene_have_own(1, 1, 500);
+    scene.hooks[0] = stop_sync_1;
+    scene_ready();
+}
+
+SCENARIO(a_timer_moves_while_its_callback_waits,
+         .setup = setup_waiting_callback,
+         .threads = {scene_serve, scene_serve, move_0, scene_move_clock},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
 /* Workers, and each other's timers. */
@@ -192,18 +246,43 @@ remove_0_and_1(void)
     EXPECT(lawn_workers_remove(scene.set, 1) == 0);
 }
 
+SCENARIO(a_lawn_comes_to_a_worker_that_leaves, .setup = setup_three,
+         .threads = {scene_serve, scene_serve, scene_serve, remove_0_and_1},
+         .daemons = 4, .finish = scene_finish, .delays = true);
+
 static void
-serve_until_told(void)
+leave_and_come_back(void)
 {
     struct lawn_worker *worker = scene.workers[explore_me()];
 
+    lawn_worker_detach(worker);
+    worker = lawn_workers_attach(scene.set);
+    EXPECT(worker != NULL);
     EXPECT(lawn_worker_run(worker) == 0);
 }
 
-SCENARIO(a_lawn_comes_to_a_worker_that_leaves, .setup = setup_three,
-         .threads = {serve_until_told, serve_until_told, scene_serve,
-                     remove_0_and_1},
-         .daemons = 4, .finish = scene_finish, .delays = true);
+static void
+setup_two_of_first(void)
+{
+    scene_begin(2);
+    scene_have_own(0, 0, 50);
+    scene_have_shared(1, 0, 5);
+    scene_ready();
+}
+
+/* Unless it is the last. */
+static void
+remove_0(void)
+{
+    int error = lawn_workers_remove(scene.set, 0);
+
+    EXPECT(error == 0 || error == -EBUSY);
+}
+
+SCENARIO(a_lawn_comes_to_a_worker_that_leaves_and_comes_back,
+         .setup = setup_two_of_first,
+         .threads = {scene_serve, leave_and_come_back, remove_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
 
 /* Workers that come. */
 
