@@ -163,6 +163,9 @@ hear(struct connection *c)
         }
         return;
     }
+    /* TTLs count from the first event of the round, and some of this may have
+     * come since: nobody is hung up on early, not even by a moment. */
+    lawn_worker_update(c->worker->self);
     (void)lawn_workers_start(set, &c->idle, idle_ttl);
     newline = memrchr(c->data, '\n', (size_t)n);
     c->within = newline != &c->data[n - 1];
