@@ -139,7 +139,7 @@ choose_begin(void)
 static unsigned
 choose_in_order(const struct choose_option *options, unsigned count)
 {
-    unsigned allowed[CHOOSE_OPTIONS];
+    unsigned allowed[CHOOSE_OPTIONS] = {0};
     unsigned i;
     unsigned n = 0;
     unsigned chosen;

@@ -28,6 +28,11 @@
 #ifndef LAWN_EXPLORE_EXPLORE_H
 #define LAWN_EXPLORE_EXPLORE_H
 
+/* What src/workers/atomic.h is to be; the library is built with it, too. */
+#if !defined LAWN_EXPLORE
+#define LAWN_EXPLORE
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -22,7 +22,6 @@
 #include <time.h>
 
 #define MAIN_MAX 100
-#define MAIN_LEARN 200
 
 struct walk {
     uint64_t schedules; /* different ones, as far as they are not random */
@@ -35,8 +34,8 @@ struct walk {
 static const struct explore_scenario *scenarios[MAIN_MAX];
 static unsigned scenario_count;
 
-static uint64_t schedules = 50000;
-static uint64_t randoms = 5000;
+static uint64_t schedules = 30000;
+static uint64_t randoms = 20000;
 static double seconds;
 static unsigned cost_most = 100;
 static uint64_t seed = 1;
@@ -102,8 +101,32 @@ walk_random(struct walk *walk, uint64_t most, double end)
     }
 }
 
-/* A few at random, to learn which words fibres meet at; then all in order, and
- * at random again: for half of the time each, if there is a time. */
+/* In order, until there are enough, or no more. */
+static void
+walk_in_order(struct walk *walk, double end)
+{
+    while (walk->cost <= cost_most && !walk->complete && !walk->failed &&
+           walk_cost(walk, end)) {
+    }
+}
+
+/* A schedule at random was wrong: looks for one in order, which costs less to
+ * understand; or else makes that one again. */
+static void
+find_shorter(double end)
+{
+    struct walk shorter = {.schedules = 0};
+    char *choices = strdup(choose_told());
+
+    walk_in_order(&shorter, end);
+    if (!shorter.failed && choices != NULL && choose_as_told(choices)) {
+        (void)run_schedule(RUN_TOLD);
+    }
+    free(choices);
+}
+
+/* First at random, so as to learn which words fibres meet at, and then in order:
+ * for half of the time each, if there is a time. */
 static void
 walk_scenario(const struct explore_scenario *scenario, struct walk *walk,
               double share)
@@ -115,12 +138,12 @@ walk_scenario(const struct explore_scenario *scenario, struct walk *walk,
         walk->failed = true;
         return;
     }
-    walk_random(walk, MAIN_LEARN, 0);
-    while (walk->cost <= cost_most && !walk->complete && !walk->failed &&
-           walk_cost(walk, share > 0 ? now + share / 2 : 0)) {
-    }
-    if (!walk->failed && !walk->complete) {
-        walk_random(walk, MAIN_LEARN + randoms, share > 0 ? now + share : 0);
+    walk_random(walk, randoms, share > 0 ? now + share / 2 : 0);
+    (void)words_learned();
+    if (walk->failed) {
+        find_shorter(share > 0 ? now + share : 0);
+    } else {
+        walk_in_order(walk, share > 0 ? now + share : 0);
     }
 }
 
@@ -131,38 +154,51 @@ fails_again(const char *choices)
     return choose_as_told(choices) && !run_schedule(RUN_TOLD);
 }
 
+static void
+tell(const struct explore_scenario *scenario, const struct walk *walk,
+     bool good)
+{
+    uint64_t all = walk->schedules + walk->random;
+
+    printf("%s %s  %llu schedules", good ? "ok" : "FAILED", scenario->name,
+           (unsigned long long)all);
+    if (walk->failed) {
+        printf("; the last was wrong\n");
+    } else if (walk->complete) {
+        printf(": all there are\n");
+    } else if (walk->cost > 0) {
+        printf(": all of cost %u, %llu at random\n", walk->cost - 1,
+               (unsigned long long)walk->random);
+    } else {
+        printf("\n");
+    }
+}
+
 static bool
 test(const struct explore_scenario *scenario, double share, uint64_t *sum)
 {
     struct walk walk;
-    char how[100] = "";
-    char why[1000];
-    bool again = true;
+    char why[1000] = "nothing was found";
+    bool good;
 
     walk_scenario(scenario, &walk, share);
     *sum += walk.schedules + walk.random;
-    if (walk.complete) {
-        (void)snprintf(how, sizeof how, "there are no more");
-    } else if (walk.cost > 0) {
-        (void)snprintf(how, sizeof how, "all of cost %u, %llu at random",
-                       walk.cost - 1, (unsigned long long)walk.random);
-    }
+    good = walk.failed == scenario->broken;
     if (walk.failed) {
         (void)snprintf(why, sizeof why, "%s", run_message());
-        again = fails_again(choose_told());
-    }
-    if (walk.failed != scenario->broken || !again) {
-        printf("  %s\n", walk.failed ? why : "nothing was found");
-        if (walk.failed) {
-            printf("  explore --replay %s '%s'%s\n", scenario->name,
-                   choose_told(), again ? "" : " (not this time)");
+        if (!fails_again(choose_told())) {
+            good = false;
+            printf("  not the second time:\n");
         }
     }
-    printf("%s %s  %llu schedules: %s\n",
-           walk.failed == scenario->broken && again ? "ok" : "FAILED",
-           scenario->name, (unsigned long long)(walk.schedules + walk.random),
-           walk.failed ? "it failed" : how);
-    return walk.failed == scenario->broken && again;
+    if (!good) {
+        printf("  %s\n", why);
+    }
+    if (!good && walk.failed) {
+        printf("  explore --replay %s '%s'\n", scenario->name, choose_told());
+    }
+    tell(scenario, &walk, good);
+    return good;
 }
 
 static int

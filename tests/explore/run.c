@@ -36,25 +36,25 @@ enum run_state {
 
 struct run_word {
     void *word;
-    unsigned size;
     uint64_t value;
+    unsigned size;
     bool own; /* written, not read */
 };
 
 struct run_thread {
     struct fibre fibre;
-    enum run_state state;
-    bool storing;     /* about to store what could be delayed */
-    bool delay;       /* it is */
+    struct lawn_worker *self;
     const void *word; /* that it is about to use, or waits for; or NULL */
-    uint64_t until;
-    unsigned stored; /* words in the buffer, the oldest first */
+    uint64_t until;   /* when it wakes by itself */
+    enum run_state state;
+    unsigned stored; /* delayed stores in the buffer, the oldest first */
     unsigned seen_count;
-    bool news; /* what it has seen has changed since */
+    bool storing; /* about to store what could be delayed, */
+    bool delay;   /* and it is */
+    bool news;    /* what it has seen has changed since */
     struct run_word buffer[RUN_BUFFER];
     uint64_t under[RUN_BUFFER]; /* what others see there, while it runs */
     struct run_word seen[RUN_SEEN];
-    struct lawn_worker *self;
 };
 
 struct lawn_worker;
@@ -231,7 +231,7 @@ static void
 settle_seen(struct run_thread *me)
 {
     unsigned oldest = me->seen_count > RUN_SEEN ? me->seen_count - RUN_SEEN : 0;
-    struct run_word known[RUN_SEEN];
+    struct run_word known[RUN_SEEN] = {{0}};
     unsigned count = 0;
     unsigned i;
     unsigned k;
