@@ -11,6 +11,7 @@
 #define MAIL LAWN_STATE_MAIL
 #define REQ LAWN_STATE_REQ
 #define CLAIM LAWN_STATE_CLAIM
+#define DUE LAWN_STATE_DUE
 
 struct lawn_part *
 lawn_part_new(struct lawn_workers *set, unsigned number)
@@ -81,6 +82,15 @@ lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
     return true;
 }
 
+/* A deadline, rounded up to the resolution. */
+static uint64_t
+lawn_part_round(const struct lawn_part *part, uint64_t deadline)
+{
+    uint64_t past = deadline % part->resolution;
+    return past == 0 ? deadline
+                     : lawn_workers_sum(deadline, part->resolution - past);
+}
+
 /* Puts a timer on the lawn that came by mail. A start counts from the time at
  * which it was made; but not from before that of another one that was taken
  * earlier, which would be out of order on its blade, by as much as the mail took
@@ -89,7 +99,6 @@ static void
 lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
                const struct lawn_request *request)
 {
-    uint64_t last = LAWN_NEVER - 1;
     uint64_t deadline = request->when;
     if (request->ttl != 0) {
         if (request->when > part->started) {
@@ -100,12 +109,15 @@ lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
         lawn_start_at(part->lawn, &timer->timer, deadline);
         return;
     }
-    uint64_t past = deadline % part->resolution;
-    if (past != 0) {
-        uint64_t up = part->resolution - past;
-        deadline = up < last - deadline ? deadline + up : last;
-    }
-    lawn_start_as(part->lawn, &timer->timer, request->ttl, deadline);
+    lawn_start_as(part->lawn, &timer->timer, request->ttl,
+                  lawn_part_round(part, deadline));
+}
+
+void
+lawn_part_back(struct lawn_part *part, struct lawn_workers_timer *timer,
+               uint64_t deadline)
+{
+    lawn_start_as(part->lawn, &timer->timer, 0, deadline);
 }
 
 /* A start for another part: sends the timer on. */
@@ -135,11 +147,9 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
     for (;;) {
         uint64_t next = seen & ~(MAIL | REQ);
         struct lawn_request request = {0};
-        if ((seen & (RUN | REQ)) == (RUN | REQ)) {
-            unsigned number = L_LOAD(&timer->part, L_RELAXED);
-            request.when = L_LOAD(&timer->when, L_RELAXED);
-            request.ttl = L_LOAD(&timer->ttl, L_RELAXED);
-            request.part = part->set->parts[number];
+        if ((seen & REQ) != 0) {
+            lawn_state_read(timer, &request);
+            request.part = part->set->parts[L_LOAD(&timer->part, L_RELAXED)];
         }
         /* Claimed: its end is not far, and then the timer may be wanted here
          * or elsewhere. And a timer whose callback runs here stays, or it might
@@ -151,9 +161,9 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
             part->again = timer;
             return;
         }
-        if ((seen & RUN) == 0) {
+        if ((seen & RUN) == 0 && request.part != part) {
             (void)lawn_stop(part->lawn, &timer->timer);
-            if (lawn_state_swap(timer, &seen, next & ~LAWN)) {
+            if (lawn_state_swap(timer, &seen, next & ~(LAWN | DUE))) {
                 return;
             }
         } else if (request.part == NULL) {
@@ -161,8 +171,7 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
              * not on the lawn, it has come up since: see lawn_part_cut(). */
             if (lawn_state_swap(timer, &seen, next | LAWN)) {
                 if ((seen & LAWN) == 0) {
-                    lawn_start_as(part->lawn, &timer->timer, 0,
-                                  lawn_due(&timer->timer));
+                    lawn_part_back(part, timer, lawn_due(&timer->timer));
                 }
                 return;
             }
@@ -170,7 +179,9 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
             if (lawn_part_forward(part, timer, &seen, &request)) {
                 return;
             }
-        } else if (lawn_state_swap(timer, &seen, next | LAWN)) {
+        } else if (lawn_state_swap(timer, &seen, next | LAWN | DUE)) {
+            /* Also if it has been stopped since: most such timers are started
+             * again by those who did, and then that needs no mail. */
             lawn_part_link(part, timer, &request);
             return;
         }
@@ -233,21 +244,38 @@ lawn_part_fired(struct lawn_part *part)
     lawn_part_serve(part);
 }
 
-/* Whether a timer that the lawn has cut is to fire; it is free then. */
+/* Whether a timer that the lawn has cut is to fire; it is free then. *due is when
+ * it was due. */
 static bool
-lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer)
+lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer,
+              uint64_t *due)
 {
     uint64_t seen = lawn_state_look(timer);
     for (;;) {
+        uint64_t free = seen & ~(RUN | LAWN | REQ | DUE);
+        *due = lawn_due(&timer->timer);
         if ((seen & CLAIM) != 0) {
-            /* Being started again; but that may be refused, and then the timer
-             * must be where it was. */
-            lawn_start_as(part->lawn, &timer->timer, 0,
-                          lawn_due(&timer->timer));
+            /* Being started again; but that may be refused, or need no mail, and
+             * then the timer must be where it was. */
+            lawn_part_back(part, timer, *due);
             return false;
         }
-        if ((seen & REQ) != 0) {
+        if ((seen & (REQ | MAIL)) == (REQ | MAIL)) {
             return false; /* started again: it comes by mail */
+        }
+        if ((seen & (RUN | REQ)) == (RUN | REQ)) {
+            /* Started again, without mail. */
+            struct lawn_request request = {0};
+            lawn_state_read(timer, &request);
+            *due = lawn_part_round(part,
+                                   lawn_workers_sum(request.when, request.ttl));
+            if (*due > part->mown) {
+                if (lawn_state_swap(timer, &seen, seen & ~REQ)) {
+                    lawn_part_back(part, timer, *due);
+                    return false;
+                }
+                continue;
+            }
         }
         if ((seen & (RUN | MAIL)) == (RUN | MAIL)) {
             /* It is due, but has mail, which does not matter any more: it must
@@ -255,8 +283,7 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer)
             if (lawn_state_swap(timer, &seen, seen & ~LAWN)) {
                 return false;
             }
-        } else if (lawn_state_change(part, timer, &seen,
-                                     seen & ~(RUN | LAWN))) {
+        } else if (lawn_state_change(part, timer, &seen, free)) {
             /* If it was not running, someone had stopped it. */
             return (seen & RUN) != 0;
         }
@@ -271,12 +298,13 @@ lawn_part_fire(struct lawn_timer *core, void *arg)
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     struct lawn_worker *worker = part->worker;
     lawn_workers_fire_fn *fire = timer->fire;
-    uint64_t late = worker->now - lawn_due(core);
+    uint64_t due;
 
     /* Before the timer becomes free: who sees it free, and not this, knows that
      * its callback has returned [C3]. */
     L_STORE(&part->firing, timer, L_RELAXED);
-    if (lawn_part_cut(part, timer)) {
+    if (lawn_part_cut(part, timer, &due)) {
+        uint64_t late = worker->now - due;
         lawn_count_up(&worker->counts.fires, 1);
         lawn_count_up(&worker->counts.late_sum, late);
         if (late > L_LOAD(&worker->counts.late_most, L_RELAXED)) {
@@ -290,6 +318,7 @@ lawn_part_fire(struct lawn_timer *core, void *arg)
 size_t
 lawn_part_mow(struct lawn_part *part, uint64_t now, size_t budget)
 {
+    part->mown = now;
     return lawn_mow(part->lawn, now, budget, lawn_part_fire, part);
 }
 

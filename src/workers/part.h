@@ -16,7 +16,12 @@ void lawn_part_drain(struct lawn_part *part, size_t *steps);
 /* Whether there is mail. */
 bool lawn_part_mail(struct lawn_part *part);
 
-/* Fires what is due. */
+/* Puts a timer on the lawn that belongs there: it was taken off, or it comes up
+ * before it is due. On no blade, as others there may be due later. */
+void lawn_part_back(struct lawn_part *part, struct lawn_workers_timer *timer,
+                    uint64_t deadline);
+
+/* Fires what is due; returns how many timers came up. */
 size_t lawn_part_mow(struct lawn_part *part, uint64_t now, size_t budget);
 
 /* Whether a timer on the lawn is running: others were stopped by other threads.

@@ -3,7 +3,10 @@
  *   RUN    it is running: it will fire unless someone stops it
  *   LAWN   the lawn of its part may refer to it
  *   MAIL   it is in the mailbox of its part, or about to be put there
- *   REQ    a start waits in when, ttl and part, for who takes the mail
+ *   REQ    a start waits in when, ttl and part: for who takes the mail, or, without
+ *          MAIL, until the timer comes up on the lawn; without RUN, it was stopped
+ *          before that
+ *   DUE    the lawn has it no later than for the start in when and ttl
  *   CLAIM  a thread is writing these, and putting the timer into the mail, for a
  *          start: nobody else changes the word
  *   and the number of its part + 1, 0 if it has none; and a version
@@ -25,7 +28,16 @@
  *                         CLAIM ---> RUN MAIL REQ (LAWN) -------------+
  *                                     |        ^
  *                         stop        v        | start, by way of CLAIM
- *                                    MAIL (LAWN) ----> take: free
+ *                                  MAIL REQ (LAWN) ----> take: LAWN
+ *                    stop_sync        v
+ *                                    MAIL (LAWN) ------> take: free
+ *
+ *   A remote start of a timer that is LAWN and DUE, and not MAIL, and due no
+ *   earlier than the one before, needs no mail: it becomes RUN LAWN REQ DUE, and
+ *   when it comes up on the lawn it goes back there for its new deadline. Most
+ *   timers that other threads start again are of this kind, and then their worker
+ *   hears of one start out of many. LAWN without MAIL therefore means that it is
+ *   on the lawn: who takes it off, and then finds the word changed, puts it back.
  *
  *   RUN LAWN MAIL, without REQ, is a start in the mail that a local one has
  *   overtaken: who takes it leaves the timer where it is. If it comes up before
@@ -80,7 +92,8 @@
 #define LAWN_STATE_MAIL UINT64_C(4)
 #define LAWN_STATE_REQ UINT64_C(8)
 #define LAWN_STATE_CLAIM UINT64_C(16)
-#define LAWN_STATE_FLAGS UINT64_C(31)
+#define LAWN_STATE_DUE UINT64_C(32)
+#define LAWN_STATE_FLAGS UINT64_C(63)
 #define LAWN_STATE_HELD (LAWN_STATE_LAWN | LAWN_STATE_MAIL)
 
 #define LAWN_STATE_PART_SHIFT 8
@@ -153,6 +166,15 @@ lawn_state_write(struct lawn_workers_timer *timer,
     L_STORE(&timer->when, request->when, L_RELAXED);
     L_STORE(&timer->ttl, request->ttl, L_RELAXED);
     L_STORE(&timer->part, request->part->number, L_RELAXED);
+}
+
+/* Reads one, but for the part: right if the word is what it was before. */
+static inline void
+lawn_state_read(const struct lawn_workers_timer *timer,
+                struct lawn_request *request)
+{
+    request->when = L_LOAD(&timer->when, L_RELAXED);
+    request->ttl = L_LOAD(&timer->ttl, L_RELAXED);
 }
 
 /* The word of a timer with a request in the mail of a part; it was seen. */

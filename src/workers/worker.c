@@ -314,18 +314,39 @@ lawn_worker_rotate(struct lawn_worker *worker)
     first->next = NULL;
 }
 
+/* Takes the mail, up to a budget; true if some of it was claimed. */
+static bool
+lawn_worker_drain(struct lawn_worker *worker)
+{
+    size_t steps = worker->set->budget;
+    bool claimed = false;
+    for (struct lawn_part *part = worker->parts; part; part = part->next) {
+        /* What the worker has started counts from there, or from before [M5]. */
+        uint64_t now = lawn_now(part->lawn);
+        part->started = part->started > now ? part->started : now;
+    }
+    lawn_worker_update(worker);
+    for (struct lawn_part *part = worker->parts; part; part = part->next) {
+        lawn_part_drain(part, &steps);
+        claimed |= part->again != NULL;
+    }
+    return claimed;
+}
+
+void
+lawn_worker_resume(struct lawn_worker *worker)
+{
+    (void)lawn_worker_drain(worker);
+}
+
 /* The work of a round; true if more is due. */
 static bool
 lawn_worker_serve(struct lawn_worker *worker, uint64_t limit)
 {
     size_t budget = worker->set->budget;
-    size_t steps = budget;
-    bool claimed = false;
     lawn_worker_rotate(worker);
-    for (struct lawn_part *part = worker->parts; part; part = part->next) {
-        lawn_part_drain(part, &steps);
-        claimed |= part->again != NULL;
-    }
+    bool claimed = lawn_worker_drain(worker);
+    L_STORE(&worker->began, worker->now, L_RELAXED);
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
         uint64_t now = worker->now < limit ? worker->now : limit;
         budget -= lawn_part_mow(part, now, budget);
@@ -349,8 +370,6 @@ lawn_worker_turn(struct lawn_worker *worker)
     if (L_LOAD(&worker->control, L_ACQUIRE) != 0) {
         lawn_worker_obey(worker);
     }
-    lawn_worker_update(worker);
-    L_STORE(&worker->began, worker->now, L_RELAXED);
     lawn_count_up(&worker->counts.turns, 1);
 
     bool closing = L_LOAD(&set->closing, L_ACQUIRE) != 0;

@@ -13,6 +13,7 @@
 #define MAIL LAWN_STATE_MAIL
 #define REQ LAWN_STATE_REQ
 #define CLAIM LAWN_STATE_CLAIM
+#define DUE LAWN_STATE_DUE
 
 /* For what is not the usual way: within the usual one it would take registers
  * that that needs. */
@@ -70,16 +71,17 @@ lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
     /* A timer that runs here needs no change: a stop by another thread that
      * comes now comes after this start. */
     if (here == NULL || here != part ||
-        (*seen & (RUN | LAWN | REQ)) != (RUN | LAWN)) {
+        (*seen & (RUN | LAWN | REQ | DUE)) != (RUN | LAWN)) {
         /* A version of its own: after this start the timer may have fired and
          * be free again, and who saw it free before must not take it for the
          * same. */
         uint64_t next = lawn_state_of(*seen, part, flags) + LAWN_STATE_VERSION;
         if (here != NULL && L_LOAD(&here->worker, L_RELAXED) == self) {
-            if (here != part) {
-                (void)lawn_stop(here->lawn, &timer->timer);
-            }
+            bool off = here != part && lawn_stop(here->lawn, &timer->timer);
             if (!lawn_state_change(here, timer, seen, next)) {
+                if (off) {
+                    lawn_part_back(here, timer, lawn_due(&timer->timer));
+                }
                 return false;
             }
         } else {
@@ -91,9 +93,6 @@ lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
                 return false;
             }
         }
-    }
-    if (self->stale) {
-        lawn_worker_update(self);
     }
     if (request->ttl == 0) {
         lawn_start_at(part->lawn, &timer->timer, request->when);
@@ -128,7 +127,16 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
         /* No worker has had the right to plain stores. */
         L_STORE(&timer->shared, LAWN_STATE_SHARED, L_RELEASE);
     }
+    struct lawn_request before = {0};
+    lawn_state_read(timer, &before);
     lawn_state_write(timer, request);
+    if ((*seen & (LAWN | MAIL | DUE)) == (LAWN | DUE) && to == request->part &&
+        deadline >= lawn_workers_sum(before.when, before.ttl)) {
+        /* It comes up on the lawn in time: no mail. */
+        L_STORE(&timer->state,
+                ((*seen & ~CLAIM) | RUN | REQ) + LAWN_STATE_VERSION, L_RELEASE);
+        return 1;
+    }
     return lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to),
                           deadline)
                ? 1
@@ -141,6 +149,9 @@ lawn_workers_begin(struct lawn_workers *set, struct lawn_workers_timer *timer,
                    uint64_t when, uint64_t ttl, struct lawn_part *choice)
 {
     struct lawn_worker *self = lawn_worker_self(set);
+    if (self != NULL && self->stale) {
+        lawn_worker_resume(self);
+    }
     uint64_t seen = lawn_state_look(timer);
     assert(timer->fire != NULL);
     if (L_LOAD(&set->closing, L_ACQUIRE) != 0) {
@@ -252,10 +263,13 @@ lawn_workers_end(struct lawn_workers *set, struct lawn_workers_timer *timer)
         struct lawn_part *here = lawn_state_part(set, seen);
         if (self != NULL && L_LOAD(&here->worker, L_RELAXED) == self) {
             /* Off the lawn first: after that it may be gone. */
-            (void)lawn_stop(here->lawn, &timer->timer);
+            bool off = lawn_stop(here->lawn, &timer->timer);
             if (lawn_state_change(here, timer, &seen,
-                                  seen & ~(RUN | LAWN | REQ))) {
+                                  seen & ~(RUN | LAWN | REQ | DUE))) {
                 return (seen & RUN) != 0;
+            }
+            if (off) {
+                lawn_part_back(here, timer, lawn_due(&timer->timer));
             }
             continue;
         }
@@ -263,7 +277,7 @@ lawn_workers_end(struct lawn_workers *set, struct lawn_workers_timer *timer)
             return false;
         }
         lawn_state_share(set, timer);
-        if (lawn_state_swap(timer, &seen, seen & ~(RUN | REQ))) {
+        if (lawn_state_swap(timer, &seen, seen & ~RUN)) {
             return true;
         }
     }
@@ -284,6 +298,7 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
             if (lawn_state_change(home, timer, &seen, seen & ~(RUN | LAWN))) {
                 return true;
             }
+            lawn_part_back(home, timer, lawn_due(&timer->timer));
         }
     }
     return lawn_workers_end(set, timer);
@@ -297,6 +312,7 @@ lawn_workers_drain_own(struct lawn_worker *self)
     size_t steps = SIZE_MAX;
     lawn_worker_adopt(self);
     for (struct lawn_part *part = self->parts; part; part = part->next) {
+        part->started = lawn_now(part->lawn);
         lawn_part_drain(part, &steps);
     }
 }
@@ -327,17 +343,16 @@ static bool
 lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
                     uint64_t *seen)
 {
-    if ((*seen & MAIL) != 0) {
+    bool in_mail = (*seen & MAIL) != 0;
+    /* Without REQ, or it would be put on the lawn. */
+    uint64_t next = (*seen | MAIL) & ~REQ;
+    if (next != *seen && !lawn_state_swap(timer, seen, next)) {
+        return false;
+    }
+    /* If the box is closed, so is the set, and what is on the lawn is let go
+     * without being asked. */
+    if (in_mail || lawn_mailbox_push(&part->box, timer)) {
         lawn_part_wake(part, 0);
-    } else {
-        if (!lawn_state_swap(timer, seen, *seen | MAIL)) {
-            return false;
-        }
-        /* If the box is closed, so is the set, and what is on the lawn is let
-         * go without being asked. */
-        if (lawn_mailbox_push(&part->box, timer)) {
-            lawn_part_wake(part, 0);
-        }
     }
     return true;
 }

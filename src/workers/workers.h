@@ -7,7 +7,7 @@
  *
  * Invariants, between operations:
  *   M1  a timer on a part's lawn has LAWN set and names that part; or it is
- *       CLAIMed
+ *       CLAIMed. A timer with LAWN and without MAIL and CLAIM is on the lawn
  *   M2  a timer in a part's mailbox, or in its list of what waits for the end of
  *       a claim, has MAIL set and names that part; no other has, but for the
  *       moment before its pusher has pushed
@@ -16,9 +16,9 @@
  *   M4  while a worker sleeps, the wake_at of its parts is when it will wake,
  *       and nothing is in their mailboxes that is due before; while it is awake,
  *       and on the way, wake_at is 0
- *   M5  the starts that a part has taken from the mail count from times that do
- *       not run back (part->started), nor are they after the lawn's clock: so
- *       blades stay in order without looking at their tails */
+ *   M5  the starts of a part, those of its worker and those that it takes from the
+ *       mail, count from times that do not run back (part->started); nor are they
+ *       after the lawn's clock: so blades stay in order */
 #ifndef LAWN_WORKERS_INTERNAL_H
 #define LAWN_WORKERS_INTERNAL_H
 
@@ -64,6 +64,7 @@ struct lawn_part {
     struct lawn_part *next;
     struct lawn_workers_timer *again;
     uint64_t started;
+    uint64_t mown; /* the time that mow was last told */
     uint64_t held; /* L_: lawn_count() at the end of the last round */
 
     _Alignas(LAWN_LINE) struct lawn_mailbox box;
@@ -160,6 +161,10 @@ void lawn_worker_unpark(struct lawn_worker *worker);
  * set's lock. */
 void lawn_worker_give(struct lawn_part *part, bool locked);
 extern struct lawn_worker lawn_worker_nobody;
+
+/* worker.c: a thread that has waited for something else begins to act: takes the
+ * mail, since what is in it came before, and looks at the clock. */
+void lawn_worker_resume(struct lawn_worker *worker);
 
 /* worker.c: takes over the parts that have arrived; and gives away what others
  * are to keep, and leaves if it is told to. */
