@@ -7,8 +7,10 @@
 
 #include <stddef.h>
 
-#if !defined __x86_64__ && !defined __aarch64__
+#if !defined __x86_64__ && !defined __aarch64__ && !defined FIBRE_UCONTEXT
 #define FIBRE_UCONTEXT
+#endif
+#if defined FIBRE_UCONTEXT
 #include <ucontext.h>
 #endif
 

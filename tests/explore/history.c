@@ -9,7 +9,7 @@ struct search {
     uint64_t now;
     const uint64_t *clocks;
     unsigned done;    /* a bit for each event */
-    unsigned stopped; /* starts that have stopped the timer, and not started */
+    unsigned stopped; /* events that have stopped the timer, and go on */
 };
 
 struct timer {
@@ -48,16 +48,18 @@ can_become(const struct search *s, uint64_t deadline, uint64_t due)
 }
 
 static bool
-happens(const struct search *s, const struct history_event *event,
-        struct timer *timer)
+happens(const struct search *s, unsigned which, struct timer *timer)
 {
+    const struct history_event *event = &s->history->events[which];
+
     switch (event->kind) {
     case HISTORY_START:
         timer->running = true;
         timer->deadline = event->deadline;
         return true;
     case HISTORY_STOP:
-        if (event->result != timer->running) {
+        if (event->result !=
+            (timer->running || (s->stopped >> which & 1) != 0)) {
             return false;
         }
         break;
@@ -77,6 +79,14 @@ happens(const struct search *s, const struct history_event *event,
     return true;
 }
 
+/* A start stops the timer once. */
+static bool
+can_stop(const struct search *s, unsigned which)
+{
+    return s->history->events[which].kind == HISTORY_STOP ||
+           (s->stopped >> which & 1) == 0;
+}
+
 static bool
 search(struct search *s, struct timer timer)
 {
@@ -94,21 +104,22 @@ search(struct search *s, struct timer timer)
         if ((s->done >> i & 1) != 0 || !can_be_next(s, i)) {
             continue;
         }
-        if (happens(s, event, &next)) {
+        if (happens(s, i, &next)) {
             s->done |= 1u << i;
             if (search(s, next)) {
                 return true;
             }
             s->done &= ~(1u << i);
         }
-        if (event->kind == HISTORY_START && event->remote && timer.running &&
-            (s->stopped >> i & 1) == 0) {
+        if (event->moments && timer.running && can_stop(s, i)) {
+            unsigned stopped = s->stopped;
+
             next.running = false;
             s->stopped |= 1u << i;
             if (search(s, next)) {
                 return true;
             }
-            s->stopped &= ~(1u << i);
+            s->stopped = stopped;
         }
     }
     return false;

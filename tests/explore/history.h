@@ -6,7 +6,8 @@
  *
  *     start   makes the timer run; but a start by another thread than the timer's
  *             own may take two moments: it stops the timer, and then starts it
- *     stop    true if it was running, which it is not any more; else false
+ *     stop    true if it was running, which it is not any more; else false. One
+ *             that waits may do so several times, and tells it once
  *     fire    it was running and due, and is not running any more
  *     left    it was running, and is not any more
  *
@@ -26,7 +27,7 @@ struct history_event {
     unsigned began;
     unsigned ended;
     unsigned late;     /* of the caller's */
-    bool remote;       /* a start that may take two moments */
+    bool moments;      /* a start that may take two; a stop, many */
     bool result;       /* of a stop */
     uint64_t deadline; /* of a start, or fire */
 };

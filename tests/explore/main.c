@@ -158,20 +158,19 @@ static void
 tell(const struct explore_scenario *scenario, const struct walk *walk,
      bool good)
 {
-    uint64_t all = walk->schedules + walk->random;
+    char in_order[100] = "";
 
-    printf("%s %s  %llu schedules", good ? "ok" : "FAILED", scenario->name,
-           (unsigned long long)all);
-    if (walk->failed) {
-        printf("; the last was wrong\n");
-    } else if (walk->complete) {
-        printf(": all there are\n");
+    if (walk->complete) {
+        (void)snprintf(in_order, sizeof in_order, ", all there are");
     } else if (walk->cost > 0) {
-        printf(": all of cost %u, %llu at random\n", walk->cost - 1,
-               (unsigned long long)walk->random);
-    } else {
-        printf("\n");
+        (void)snprintf(in_order, sizeof in_order, ", all of cost %u",
+                       walk->cost - 1);
     }
+    printf("%s %s  %llu schedules at random, %llu in order%s%s\n",
+           good ? "ok" : "FAILED", scenario->name,
+           (unsigned long long)walk->random,
+           (unsigned long long)walk->schedules, in_order,
+           walk->failed ? "; the last was wrong" : "");
 }
 
 static bool

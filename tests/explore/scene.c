@@ -236,11 +236,26 @@ scene_start(unsigned timer, uint64_t deadline)
     unsigned began = event->began;
     int error;
 
-    event->remote = true;
+    event->moments = true;
     event->deadline = deadline;
     explore_tell("-- starts timer %u for %llu", timer,
                  (unsigned long long)deadline);
     error = lawn_workers_start_at(scene.set, &scene.timers[timer], deadline);
+    return started(timer, event_of(timer, began), error);
+}
+
+int
+scene_start_ttl(unsigned timer, uint64_t ttl)
+{
+    struct history_event *event = begin_event(timer, HISTORY_START);
+    unsigned began = event->began;
+    int error;
+
+    event->moments = true;
+    event->deadline = explore_now + ttl;
+    explore_tell("-- starts timer %u for %llu", timer,
+                 (unsigned long long)event->deadline);
+    error = lawn_workers_start(scene.set, &scene.timers[timer], ttl);
     return started(timer, event_of(timer, began), error);
 }
 
@@ -251,7 +266,7 @@ scene_start_on(unsigned timer, uint64_t ttl, unsigned worker)
     unsigned began = event->began;
     int error;
 
-    event->remote = true;
+    event->moments = true;
     event->deadline = explore_now + ttl;
     explore_tell("-- starts timer %u for %llu on %u", timer,
                  (unsigned long long)event->deadline, worker);
@@ -263,10 +278,11 @@ static bool
 stop(unsigned timer,
      bool (*way)(struct lawn_workers *, struct lawn_workers_timer *))
 {
-    unsigned began = begin_event(timer, HISTORY_STOP)->began;
-    struct history_event *event;
+    struct history_event *event = begin_event(timer, HISTORY_STOP);
+    unsigned began = event->began;
     bool result;
 
+    event->moments = way == lawn_workers_stop_sync;
     explore_tell("-- stops timer %u", timer);
     result = way(scene.set, &scene.timers[timer]);
     event = event_of(timer, began);

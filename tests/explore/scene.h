@@ -52,6 +52,7 @@ void scene_ready(void);
 
 /* In threads and hooks. */
 int scene_start(unsigned timer, uint64_t deadline);
+int scene_start_ttl(unsigned timer, uint64_t ttl);
 int scene_start_on(unsigned timer, uint64_t ttl, unsigned worker);
 bool scene_stop(unsigned timer);
 bool scene_stop_sync(unsigned timer);

@@ -281,6 +281,67 @@ SCENARIO(the_worker_frees_what_another_thread_had_started, .setup = setup_due,
          .threads = {stop_sync_free_and_serve, start_1_for_15}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
+/* The same the quick way, which is for a worker that knows the time. */
+
+static void
+stop_start_quickly_and_serve(void)
+{
+    lawn_worker_update(scene.workers[0]);
+    (void)scene_stop(0);
+    (void)scene_start_ttl(0, 25);
+    scene_serve();
+}
+
+static void
+restart_quickly_and_serve(void)
+{
+    lawn_worker_update(scene.workers[0]);
+    (void)scene_start_ttl(0, 25);
+    scene_serve();
+}
+
+static void
+restart_self_quickly(unsigned timer)
+{
+    scene.hooks[timer] = NULL;
+    if (explore_now != SCENE_NOW) {
+        return;
+    }
+    (void)scene_start_ttl(timer, 15);
+    explore_point();
+    (void)scene_stop(timer);
+    explore_point();
+    (void)scene_start_ttl(timer, 25);
+}
+
+static void
+setup_restarts_self_quickly(void)
+{
+    setup_due_own();
+    scene.hooks[0] = restart_self_quickly;
+}
+
+SCENARIO(a_stop_meets_the_workers_own_quick_stop_and_start, .setup = setup_own,
+         .threads = {stop_start_quickly_and_serve, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_the_workers_own_quick_stop_and_start, .setup = setup_own,
+         .threads = {stop_start_quickly_and_serve, start_0_for_30},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_meets_the_workers_own_quick_restart, .setup = setup_own,
+         .threads = {restart_quickly_and_serve, stop_then_start_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_meets_a_callback_that_restarts_quickly,
+         .setup = setup_restarts_self_quickly, .threads = {scene_serve, stop_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_a_callback_that_restarts_quickly,
+         .setup = setup_restarts_self_quickly,
+         .threads = {scene_serve, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_sync_meets_a_callback_that_restarts_quickly,
+         .setup = setup_restarts_self_quickly,
+         .threads = {scene_serve, stop_sync_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
 /* Without membarrier(2) every change is a compare-and-swap. */
 
 SCENARIO(without_a_heavy_fence_a_first_stop_excludes_a_firing,
