@@ -49,7 +49,9 @@
  * before it starts timers.
  *
  * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6 and
- * P9 of lawn.h hold of the timers on each worker; moreover:
+ * P9 of lawn.h hold of the timers on each worker; but timers that other threads
+ * started fire in any order among those of the same deadline, and may be late by
+ * as much as a round of the worker takes. Moreover:
  *   C1  one end          each start ends in exactly one way: the timer fires,
  *                        or is stopped, or started again, or is left over by
  *                        lawn_workers_close()
@@ -251,9 +253,10 @@ int lawn_workers_start_on(struct lawn_workers *set,
                           unsigned worker);
 
 /* Stops a timer. True: it was running, and does not fire [C2]. False: it was
- * idle, or has fired, or its callback is about to run or running. The library
- * may refer to the timer's memory until it is started again or
- * lawn_workers_stop_sync() has returned. */
+ * idle, or has fired, or its callback is about to run or running. Costs another
+ * thread than its worker's one compare-and-swap, and its worker nothing until the
+ * timer would have been due; till then, or until lawn_workers_stop_sync() has
+ * returned, the library may refer to the timer's memory. */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
