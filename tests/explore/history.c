@@ -64,7 +64,7 @@ happens(const struct search *s, unsigned which, struct timer *timer)
         }
         break;
     case HISTORY_FIRE:
-        if (!timer->running ||
+        if (!timer->running || event->time < timer->deadline ||
             !can_become(s, timer->deadline, event->deadline)) {
             return false;
         }

@@ -8,7 +8,7 @@
  *             own may take two moments: it stops the timer, and then starts it
  *     stop    true if it was running, which it is not any more; else false. One
  *             that waits may do so several times, and tells it once
- *     fire    it was running and due, and is not running any more
+ *     fire    it was running and due [P1], and is not running any more
  *     left    it was running, and is not any more
  *
  * All orders are tried that the beginnings and ends allow. */
@@ -29,7 +29,8 @@ struct history_event {
     unsigned late;     /* of the caller's */
     bool moments;      /* a start that may take two; a stop, many */
     bool result;       /* of a stop */
-    uint64_t deadline; /* of a start, or fire */
+    uint64_t deadline; /* of a start; of a firing, as the callback was told */
+    uint64_t time;     /* of a firing */
 };
 
 struct history {

@@ -95,6 +95,7 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     event = begin_event(which, HISTORY_FIRE);
     event->began = 0;
     event->deadline = lawn_due(&timer->timer);
+    event->time = explore_now;
     end_event(event);
     EXPECT(event->deadline <= explore_now); /* P1 */
     explore_tell("-- timer %u fires", which);
