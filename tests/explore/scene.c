@@ -66,7 +66,7 @@ drop_event(unsigned timer, struct history_event *event)
 static void
 expect_possible(unsigned timer, bool runs)
 {
-    /* 20 and 50 are deadlines of scenarios in which time passes. */
+    /* 20, 50, 60 are deadlines of scenarios in which time passes. */
     static const uint64_t clocks[] = {SCENE_NOW,  20,        50,
                                       SCENE_SOON, SCENE_END, 0};
     char text[500];

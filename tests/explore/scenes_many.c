@@ -374,6 +374,19 @@ finish_closed(void)
 SCENARIO(a_start_meets_the_end, .setup = setup_one_held,
          .threads = {scene_serve_and_leave, close_at_once, restart_0},
          .finish = finish_closed, .delays = true);
+static void
+restart_0_later(void)
+{
+    (void)scene_start(0, 60);
+}
+
+SCENARIO(a_later_start_meets_the_end, .setup = setup_one_held,
+         .threads = {scene_serve_and_leave, close_at_once, restart_0_later},
+         .finish = finish_closed, .delays = true);
+SCENARIO(a_later_start_meets_the_end_after_the_last_timer,
+         .setup = setup_one_held,
+         .threads = {scene_serve_and_leave, close_at_the_end, restart_0_later},
+         .finish = finish_closed, .delays = true, .time_passes = true);
 SCENARIO(a_stop_meets_the_end, .setup = setup_one_held,
          .threads = {scene_serve_and_leave, close_at_once,
                      stop_sync_and_free_0},

@@ -471,3 +471,54 @@ SCENARIO(a_stop_sync_meets_a_timer_that_was_due_before_its_mail_came,
          .setup = setup_overtaken,
          .threads = {scene_serve, stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
+
+/* A timer that another thread had started, and that is not yet due: a start for
+ * a later time needs no mail, one for an earlier time does. */
+
+static void
+setup_shared(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+}
+
+static void
+start_0_for_60(void)
+{
+    (void)scene_start(0, 60);
+}
+
+static void
+start_0_for_60_and_20(void)
+{
+    (void)scene_start(0, 60);
+    (void)scene_start(0, 20);
+}
+
+static void
+start_stop_and_free_0_later(void)
+{
+    (void)scene_start(0, 60);
+    (void)scene_stop(0);
+    (void)scene_start(0, 70);
+    stop_sync_and_free_0();
+}
+
+SCENARIO(a_later_and_an_earlier_start_of_one_timer_meet, .setup = setup_shared,
+         .threads = {scene_serve, start_0_for_60, start_0_for_20}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_later_and_then_an_earlier_start_meet_the_clock,
+         .setup = setup_shared,
+         .threads = {scene_serve, start_0_for_60_and_20, scene_move_clock},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_later_start_meets_a_stop_and_the_clock, .setup = setup_shared,
+         .threads = {scene_serve, start_0_for_60, stop_0, scene_move_clock},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_later_start_meets_the_workers_own, .setup = setup_shared,
+         .threads = {restart_and_serve, start_0_for_60, scene_move_clock},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_timer_is_freed_that_was_started_later, .setup = setup_shared,
+         .threads = {scene_serve, start_stop_and_free_0_later,
+                     scene_move_clock},
+         .daemons = 1, .finish = scene_finish, .delays = true);
