@@ -50,8 +50,8 @@
  *
  * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6 and
  * P9 of lawn.h hold of the timers on each worker; but timers that other threads
- * started fire in any order among those of the same deadline, and may be late by
- * as much as a round of the worker takes. Moreover:
+ * started fire in any order among what is due in one round, and may be late by as
+ * much as a round of the worker takes. Moreover:
  *   C1  one end          each start ends in exactly one way: the timer fires,
  *                        or is stopped, or started again, or is left over by
  *                        lawn_workers_close()
@@ -158,9 +158,9 @@ struct lawn_workers_options {
 
 /* What a worker, or all of them, have done. */
 struct lawn_workers_stats {
-    unsigned workers;   /* of the set, at the moment */
-    unsigned parts;     /* lawns: a worker's own, and those of removed ones */
-    uint64_t held;      /* timers on the lawns; among them those that another
+    unsigned workers; /* of the set, at the moment */
+    unsigned parts;   /* lawns: a worker's own, and those of removed ones */
+    uint64_t held;    /* timers on the lawns; among them those that another
                            thread stopped and that are not yet taken off */
     uint64_t fires;
     uint64_t messages;  /* starts and stops that came through the mailbox */
@@ -175,7 +175,8 @@ struct lawn_workers_stats {
 
 /* A new set, with no workers yet. NULL with errno ENOMEM, or EINVAL if the
  * options make no sense. options may be NULL. */
-struct lawn_workers *lawn_workers_new(const struct lawn_workers_options *options);
+struct lawn_workers *
+lawn_workers_new(const struct lawn_workers_options *options);
 
 /* Adds a worker: a thread of the library's. It takes its share of the lawns, if
  * there are more of them than workers, or a new one. Returns its number, which

@@ -113,6 +113,14 @@ lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
                   lawn_part_round(part, deadline));
 }
 
+/* DUE, if the lawn will have it for the very deadline. */
+static uint64_t
+lawn_part_punctual(const struct lawn_part *part,
+                   const struct lawn_request *request)
+{
+    return request->ttl == 0 || request->when >= part->started ? DUE : 0;
+}
+
 void
 lawn_part_back(struct lawn_part *part, struct lawn_workers_timer *timer,
                uint64_t deadline)
@@ -145,7 +153,7 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
 {
     uint64_t seen = lawn_state_look(timer);
     for (;;) {
-        uint64_t next = seen & ~(MAIL | REQ);
+        uint64_t next = seen & ~(MAIL | REQ | DUE);
         struct lawn_request request = {0};
         if ((seen & REQ) != 0) {
             lawn_state_read(timer, &request);
@@ -163,7 +171,7 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
         }
         if ((seen & RUN) == 0 && request.part != part) {
             (void)lawn_stop(part->lawn, &timer->timer);
-            if (lawn_state_swap(timer, &seen, next & ~(LAWN | DUE))) {
+            if (lawn_state_swap(timer, &seen, next & ~LAWN)) {
                 return;
             }
         } else if (request.part == NULL) {
@@ -179,7 +187,9 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
             if (lawn_part_forward(part, timer, &seen, &request)) {
                 return;
             }
-        } else if (lawn_state_swap(timer, &seen, next | LAWN | DUE)) {
+        } else if (lawn_state_swap(timer, &seen,
+                                   next | LAWN |
+                                       lawn_part_punctual(part, &request))) {
             /* Also if it has been stopped since: most such timers are started
              * again by those who did, and then that needs no mail. */
             lawn_part_link(part, timer, &request);
@@ -283,9 +293,13 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer,
             if (lawn_state_swap(timer, &seen, seen & ~LAWN)) {
                 return false;
             }
-        } else if (lawn_state_change(part, timer, &seen, free)) {
-            /* If it was not running, someone had stopped it. */
-            return (seen & RUN) != 0;
+        } else {
+            /* What a callback asks for: it is on no lawn, so nobody else does. */
+            timer->timer.deadline = *due;
+            if (lawn_state_change(part, timer, &seen, free)) {
+                /* If it was not running, someone had stopped it. */
+                return (seen & RUN) != 0;
+            }
         }
     }
 }

@@ -199,6 +199,7 @@ lawn_worker_adopt(struct lawn_worker *worker)
         struct lawn_part *next = part->next;
         part->next = worker->parts;
         worker->parts = part;
+        lawn_set_now(part->lawn, worker->now);
         L_STORE(&part->worker, worker, L_RELEASE);
         part = next;
     }
@@ -320,11 +321,6 @@ lawn_worker_drain(struct lawn_worker *worker)
 {
     size_t steps = worker->set->budget;
     bool claimed = false;
-    for (struct lawn_part *part = worker->parts; part; part = part->next) {
-        /* What the worker has started counts from there, or from before [M5]. */
-        uint64_t now = lawn_now(part->lawn);
-        part->started = part->started > now ? part->started : now;
-    }
     lawn_worker_update(worker);
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
         lawn_part_drain(part, &steps);

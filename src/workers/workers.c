@@ -94,6 +94,7 @@ lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
             }
         }
     }
+    part->started = self->now; /* M5 */
     if (request->ttl == 0) {
         lawn_start_at(part->lawn, &timer->timer, request->when);
     } else {
@@ -207,6 +208,7 @@ lawn_workers_start_quick(struct lawn_workers *set,
                             (seen | RUN | LAWN) + LAWN_STATE_VERSION))) {
         return false;
     }
+    home->started = self->now; /* M5 */
     lawn_start(home->lawn, &timer->timer, ttl);
     return true;
 }
@@ -312,7 +314,6 @@ lawn_workers_drain_own(struct lawn_worker *self)
     size_t steps = SIZE_MAX;
     lawn_worker_adopt(self);
     for (struct lawn_part *part = self->parts; part; part = part->next) {
-        part->started = lawn_now(part->lawn);
         lawn_part_drain(part, &steps);
     }
 }

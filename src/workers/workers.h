@@ -60,7 +60,8 @@ struct lawn_part {
     uint32_t served;
 
     /* The worker's own: the next of its parts, or of those on the way; timers
-     * that were claimed when they came out of the mail; see M5. */
+     * that were claimed when they came out of the mail; what the latest start
+     * counts from [M5]. */
     struct lawn_part *next;
     struct lawn_workers_timer *again;
     uint64_t started;

@@ -381,8 +381,8 @@ lawn_workers_attach(struct lawn_workers *set)
         /* What was given to it is there already. */
         (void)lawn_workers_be(worker);
         (void)L_XCHG(&worker->token, 0, L_SEQ_CST);
+        worker->now = lawn_workers_now(set);
         lawn_worker_obey(worker);
-        lawn_worker_update(worker);
     }
     return worker;
 }
