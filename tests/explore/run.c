@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #define RUN_STACK (64u * 1024)
 #define RUN_MAIN EXPLORE_FIBRES
@@ -75,6 +76,7 @@ static unsigned last;   /* who made the last step */
 static bool last_flushed;
 static unsigned buffered; /* in all buffers */
 static unsigned steps;
+static uint64_t schedule; /* how many there were with this one */
 static bool running; /* a fibre, or the main context; or steps are chosen */
 static bool settling;
 static bool failed;
@@ -146,9 +148,25 @@ on_signal(int number)
                                          : "a bad access to memory");
 }
 
+/* After each second of computing: a schedule takes a few microseconds, so one
+ * that was there the last time goes round somewhere between two steps. */
+static void
+on_tick(int number)
+{
+    static uint64_t before;
+
+    (void)number;
+    if (schedule != 0 && schedule == before) {
+        before = 0;
+        explore_fail("goes round without end");
+    }
+    before = schedule;
+}
+
 void
 run_catch_signals(void)
 {
+    struct itimerval second = {{1, 0}, {1, 0}};
     struct sigaction action;
 
     memset(&action, 0, sizeof action);
@@ -159,6 +177,10 @@ run_catch_signals(void)
     (void)sigaction(SIGBUS, &action, NULL);
     (void)sigaction(SIGILL, &action, NULL);
     (void)sigaction(SIGFPE, &action, NULL);
+    action.sa_handler = on_tick;
+    action.sa_flags = SA_NODEFER | SA_RESTART;
+    (void)sigaction(SIGVTALRM, &action, NULL);
+    (void)setitimer(ITIMER_VIRTUAL, &second, NULL);
 }
 
 /* Telling. */
@@ -941,6 +963,7 @@ bool
 run_schedule(enum run_how how)
 {
     memory_restore();
+    schedule++;
     begin();
     tracing = how == RUN_TRACE;
     telling = how != RUN_WALK;

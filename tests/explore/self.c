@@ -204,3 +204,17 @@ lock_and_count(void)
 SCENARIO(self_a_lock_makes_a_bad_counter_right, .setup = toy_setup,
          .threads = {lock_and_count, lock_and_count}, .finish = count_finish,
          .delays = true);
+
+/* One who goes round without looking at anything that others could change. */
+
+static void
+go_round(void)
+{
+    volatile uint32_t *flag = &toy.flags[0];
+
+    while (*flag == 0) {
+    }
+}
+
+SCENARIO(self_an_endless_loop_is_found_out, .setup = toy_setup,
+         .threads = {go_round}, .broken = true);
