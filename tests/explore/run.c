@@ -148,8 +148,9 @@ on_signal(int number)
                                          : "a bad access to memory");
 }
 
-/* After each fifth of a second of computing: a schedule takes a few microseconds, so one
- * that was there the last time goes round somewhere between two steps. */
+/* After each fifth of a second of computing: a schedule takes a few
+ * microseconds, so one that was there the last time goes round somewhere between
+ * two steps. */
 static void
 on_tick(int number)
 {
