@@ -79,6 +79,17 @@ happens(const struct search *s, unsigned which, struct timer *timer)
     return true;
 }
 
+static bool
+is_clock(const struct search *s, uint64_t now)
+{
+    const uint64_t *clock = s->clocks;
+
+    while (*clock != 0 && *clock != now) {
+        clock++;
+    }
+    return *clock != 0;
+}
+
 /* A start stops the timer once. */
 static bool
 can_stop(const struct search *s, unsigned which)
@@ -95,7 +106,7 @@ search(struct search *s, struct timer timer)
     if (s->done == (1u << s->history->count) - 1) {
         return timer.running == s->runs &&
                (!timer.running || timer.deadline > s->now ||
-                can_become(s, timer.deadline, s->now + 1));
+                is_clock(s, s->now));
     }
     for (i = 0; i < s->history->count; i++) {
         const struct history_event *event = &s->history->events[i];

@@ -38,10 +38,11 @@ struct history {
     struct history_event events[HISTORY_MAX];
 };
 
-/* Whether it was possible, and the timer runs, or does not, in the end. If it
- * runs, it must be due after now. A start whose deadline has passed when the
- * worker takes it may count as one for a later time, up to a tick after the
- * clock, which has only ever stood at the times in clocks, ended by 0. */
+/* Whether it was possible, and the timer runs, or does not, in the end. A start
+ * whose deadline has passed when the worker takes it may count as one for a later
+ * time, up to a tick after the clock, which has stood at the times in clocks,
+ * ended by 0, and long enough at each. So if it runs in the end, it must be due
+ * after now, or now is one of them. */
 bool history_possible(const struct history *history, bool runs, uint64_t now,
                       const uint64_t *clocks);
 

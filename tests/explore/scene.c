@@ -66,9 +66,9 @@ drop_event(unsigned timer, struct history_event *event)
 static void
 expect_possible(unsigned timer, bool runs)
 {
-    /* 20, 50, 60 are deadlines of scenarios in which time passes. */
-    static const uint64_t clocks[] = {SCENE_NOW,  20,        50,
-                                      SCENE_SOON, SCENE_END, 0};
+    /* 20, 50 and 60 are deadlines of scenarios in which time passes. */
+    static const uint64_t clocks[] = {SCENE_NOW, 20,         SCENE_AMID, 50,
+                                      60,        SCENE_SOON, SCENE_END,  0};
     char text[500];
 
     if (!history_possible(&scene.histories[timer], runs, explore_now, clocks)) {
@@ -372,6 +372,13 @@ scene_finish(void)
     unsigned i;
 
     expect_well();
+    if (explore_now < SCENE_AMID) {
+        explore_now = SCENE_AMID;
+        explore_settle();
+        explore_now = SCENE_AMID + 1;
+        explore_settle();
+        expect_well();
+    }
     explore_now = SCENE_END;
     explore_settle();
     explore_now = SCENE_END + 1; /* what was started for a time before that */

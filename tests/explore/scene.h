@@ -16,7 +16,8 @@
 #define SCENE_TIMERS 3
 #define SCENE_NOW 10   /* while threads run */
 #define SCENE_SOON 100 /* where scene_move_clock() moves it */
-#define SCENE_END 1000 /* when all is quiet */
+#define SCENE_AMID 45  /* when all is quiet: nothing may be late */
+#define SCENE_END 1000 /* and at the end */
 
 #define SCENE_CHECKED 15 /* one end in so many is looked at by the library */
 
