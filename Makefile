@@ -22,6 +22,7 @@ SEED ?= 1
 OPS ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
+EXPLORE_SECONDS ?= 600
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
@@ -34,7 +35,7 @@ CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
-BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c) $(PAGE_C)
+BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crews/*.c) $(PAGE_C)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -44,8 +45,8 @@ API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard t
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
 # What the benchmark's own tests need of it.
-CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c) bench/contenders.c bench/peers.c \
-    bench/agree.c bench/tap.c bench/store_agree.c
+CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c bench/crews/*.c) \
+    bench/contenders.c bench/peers.c bench/agree.c bench/tap.c bench/store_agree.c bench/crew_agree.c
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
 # the unit tests have the kit's main as well, and so have those of the benchmark.
@@ -69,6 +70,7 @@ LIBS_glib := -lglib-2.0
 LIBS_ghash := -lglib-2.0
 LIBS_gplain := -lglib-2.0
 LIBS_sqlite := -lsqlite3
+LIBS_uvloops := -luv
 LIBS_dpdk := -lrte_timer -lrte_eal
 
 # What a recipe does, in a word; V=1 shows the command itself.
@@ -89,7 +91,8 @@ FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
 # Threads as helgrind understands them: see tests/helgrind/locked.c.
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
-VARIANTS := release debug fickle asan tsan coverage fuzz helgrind
+FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
+VARIANTS := release debug fickle asan tsan coverage fuzz helgrind explore
 
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
@@ -196,6 +199,11 @@ build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/k
 build/asan/report: $(call objects,asan,$(wildcard tests/report/*.c) $(REPORT_C))
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
 
+# The workers, with every step of their threads decided by the test.
+build/explore/explore: $(call objects,explore,$(wildcard tests/explore/*.c \
+    src/core/*.c src/workers/*.c))
+	$(call say,LINK)$(CC_explore) $(FLAGS_explore) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
@@ -232,12 +240,12 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
-	    build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
-    build/helgrind/threads \
+    build/helgrind/threads build/explore/explore \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
@@ -265,6 +273,9 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
+
+explore: build/explore/explore ## EXPLORE_SECONDS of schedules of the workers' threads; SEED=1
+	@build/explore/explore --seconds $(EXPLORE_SECONDS) --seed $(SEED)
 
 coverage: $(call suite_programs,coverage) $(call suite_programs,debug) ## lines and branches of src/core and src/store that the tests reach
 	@tools/deps coverage
@@ -321,7 +332,7 @@ clean: ## remove build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all run test test-programs asan tsan model fuzz soak coverage mutants \
+.PHONY: all run test test-programs asan tsan model fuzz soak explore coverage mutants \
     gate bench lint install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build -name "*.d" 2>/dev/null)

@@ -1,6 +1,7 @@
 /* bench.c - the verb "lawn bench". */
 #include "bench.h"
 #include "agree.h"
+#include "crew_agree.h"
 #include "gate.h"
 #include "loop.h"
 #include "options.h"
@@ -36,9 +37,13 @@ static const struct options_spec bench_specs[] = {
              "                  and workloads",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, store)},
+    {.name = "workers",
+     .help = "timers of several threads: likewise",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, workers)},
     {.name = "workload",
      .value = "LIST",
-     .help = "such as W1,churn or S1 (default all)",
+     .help = "such as W1,churn, S1 or T1 (default all)",
      .accepts = "a list of workloads",
      .parse = options_text,
      .offset = offsetof(struct bench_options, workloads)},
@@ -51,7 +56,7 @@ static const struct options_spec bench_specs[] = {
     {.name = "n",
      .value = "LIST",
      .help = "numbers of timers (default 1k,10k,100k,1M,10M,\n"
-             "                  of stores 10k,100k,1M)",
+             "                  of stores 10k,100k,1M; of workers 1k,100k)",
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, n)},
@@ -61,6 +66,12 @@ static const struct options_spec bench_specs[] = {
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, t)},
+    {.name = "threads",
+     .value = "LIST",
+     .help = "numbers of threads, of workers (default 1,2,4)",
+     .accepts = "a list of numbers",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, threads)},
     {.name = "trace",
      .value = "FILE",
      .help = "replay a trace instead of the workloads",
@@ -182,8 +193,12 @@ bench_agree(const struct bench_choice *choice, uint64_t seed)
     for (size_t i = 0; i < choice->contender_count; i++) {
         const struct contender *contender = choice->contenders[i];
 
-        if ((contender->flags & CONTENDER_STORE) != 0) {
+        if (contender_part(contender) == PART_STORES) {
             agree = store_agree(store_of(contender), seed, stderr) && agree;
+            continue;
+        }
+        if (contender_part(contender) == PART_CREWS) {
+            agree = crew_agree(crew_of(contender), seed, stderr) && agree;
             continue;
         }
         agree = agree_check(contender, seed, stderr) && agree;
@@ -278,14 +293,14 @@ bench_measure(const struct bench_options *options, struct bench_choice *choice)
 {
     struct results results = {.seed = options->seed,
                               .runs = (unsigned)options->runs,
-                              .store = options->store};
+                              .part = bench_part(options)};
     struct measure_plan plan = {
         .contenders = choice->contenders,
         .contender_count = choice->contender_count,
         .cells = choice->cells,
         .cell_count = choice->cell_count,
         .runs = (unsigned)options->runs,
-        .tails = true,
+        .tails = !options->workers, /* they have their own */
         .limit_ns = options->limit_ns,
         .progress = bench_progress,
     };
@@ -345,7 +360,8 @@ bench_settle(struct bench_options *options)
     if (options->runs == 0)
         options->runs = options->quick ? BENCH_QUICK_RUNS : BENCH_RUNS;
     if (options->limit_ns == 0 && options->quick)
-        options->limit_ns = (options->store ? 10 : 1) * BENCH_QUICK_LIMIT;
+        options->limit_ns =
+            (options->store || options->workers ? 10 : 1) * BENCH_QUICK_LIMIT;
 }
 
 /* What cannot be asked for together: one of the first with any of the others. */
@@ -369,6 +385,18 @@ bench_fits(const struct bench_options *o)
         with = "--store --gate and --workload or several numbers of timers";
     else if (o->store && o->instructions)
         with = "--store and --instructions";
+    else if (o->workers && o->store)
+        with = "--workers and --store";
+    else if (o->workers &&
+             (o->trace != NULL || o->t != NULL || o->report != NULL ||
+              o->svg != NULL || o->loop != NULL || o->instructions))
+        with = "--workers and --trace, --t, --report, --svg, --loop or "
+               "--instructions";
+    else if (o->workers && o->gate &&
+             (o->workloads != NULL || o->threads != NULL))
+        with = "--workers --gate and --workload or --threads";
+    else if (!o->workers && o->threads != NULL)
+        with = "--threads and what is not --workers";
     else if (o->trace != NULL &&
              (o->workloads != NULL || o->n != NULL || o->t != NULL || o->quick))
         with = "--trace and --workload, --n, --t or --quick";

@@ -9,6 +9,7 @@
 
 struct bench_options {
     bool store;
+    bool workers;
     bool quick;
     bool gate;
     bool instructions;
@@ -22,12 +23,22 @@ struct bench_options {
     const char *contenders;
     const char *n;
     const char *t;
+    const char *threads;
     const char *trace;
     const char *report;
     const char *from;
     const char *svg;
     const char *loop;
 };
+
+/* Which part of the benchmark is meant. */
+static inline enum contender_part
+bench_part(const struct bench_options *options)
+{
+    return options->store     ? PART_STORES
+           : options->workers ? PART_CREWS
+                              : PART_TIMERS;
+}
 
 /* The cells and contenders that were asked for. */
 struct bench_choice {

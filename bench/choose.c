@@ -1,6 +1,7 @@
 /* choose.c - which cells and contenders a user of "lawn bench" asked for. */
 #include "bench.h"
 #include "options.h"
+#include "text.h"
 #include "workloads.h"
 
 #include <inttypes.h>
@@ -11,11 +12,16 @@
 #define CHOOSE_MAX 64u  /* of a list */
 #define CHOOSE_N "N"    /* as a number of TTLs: as many as timers */
 #define CHOOSE_WORD 64u /* letters of a name */
+#define CHOOSE_TIMERS 100000000u
+#define CHOOSE_THREADS 64u
 
 static const char choose_grid_n[] = "1k,10k,100k,1M,10M";
 static const char choose_grid_t[] = "1,4,20,100,1k,10k," CHOOSE_N;
 static const char choose_quick_n[] = "1k,10k";
 static const char choose_store_n[] = "10k,100k,1M";
+static const char choose_crew_n[] = "1k,100k";
+static const char choose_crew_t[] = "1,2,4";
+static const char choose_quick_crew_t[] = "1,2";
 static const char choose_quick_t[] = "1,20," CHOOSE_N;
 #define CHOOSE_QUICK_OPS 40000u
 
@@ -50,11 +56,11 @@ choose_complain(const char *option, const char *word)
 }
 
 static bool
-choose_contenders(const char *list, bool store, struct bench_choice *choice)
+choose_contenders(const char *list, enum contender_part part,
+                  struct bench_choice *choice)
 {
     size_t count;
-    const struct contender *const *all =
-        store ? contenders_stores(&count) : contenders_all(&count);
+    const struct contender *const *all = contenders_of(part, &count);
     char word[CHOOSE_WORD];
 
     choice->contender_count = 0;
@@ -87,15 +93,15 @@ choose_contenders(const char *list, bool store, struct bench_choice *choice)
 
 /* The workloads of a list, or all: a bit each. */
 static bool
-choose_workloads(const char *list, bool store, uint64_t *chosen)
+choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
 {
     size_t count;
-    const struct workload *all = workloads_all(store, &count);
+    const struct workload *all = workloads_all(part, &count);
     char word[CHOOSE_WORD];
 
     *chosen = list == NULL ? (UINT64_C(1) << count) - 1 : 0;
     while (choose_word(&list, word)) {
-        const struct workload *found = workloads_find(word, store);
+        const struct workload *found = workloads_find(word, part);
 
         if (found == NULL) {
             choose_complain("workload", word);
@@ -112,11 +118,11 @@ choose_workloads(const char *list, bool store, uint64_t *chosen)
 /* A list of counts, N among them as 0 if allowed. */
 static bool
 choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
-               uint64_t *numbers, size_t *count)
+               uint64_t most, uint64_t *numbers, size_t *count)
 {
     const struct options_spec range = {
         .min = least,
-        .max = 100000000,
+        .max = most,
     };
     const char *rest = list;
     char word[CHOOSE_WORD];
@@ -132,9 +138,11 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
         } else if (!options_count(&range, word, &numbers[*count])) {
             fprintf(stderr,
                     "lawn bench: --%s: '%s' is not a list of numbers from %u "
-                    "to 100M, such as %s\n",
-                    option, list, (unsigned)least,
-                    or_n ? choose_grid_t : choose_grid_n);
+                    "to %s, such as %s\n",
+                    option, list, (unsigned)least, text_short((double)most).s,
+                    most == CHOOSE_THREADS ? choose_crew_t
+                    : or_n                 ? choose_grid_t
+                                           : choose_grid_n);
             return false;
         }
     }
@@ -180,7 +188,7 @@ choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
 {
     uint64_t ops = options->quick ? CHOOSE_QUICK_OPS : 0;
     size_t count;
-    const struct workload *all = workloads_all(options->store, &count);
+    const struct workload *all = workloads_all(bench_part(options), &count);
 
     for (size_t i = 0; i <= t_count; i++) {
         uint64_t ttls = i == t_count ? 0 : t[i] == 0 ? n : t[i];
@@ -188,14 +196,30 @@ choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
 
         for (size_t k = 0; k < i && i < t_count; k++)
             again = again || (t[k] == 0 ? n : t[k]) == ttls;
-        if (again || ttls > n)
+        if (again || (ttls > n && !options->workers))
             continue;
         for (size_t w = 0; w < count; w++) {
-            if ((chosen >> w & 1) != 0 && all[w].uses_t == (i < t_count))
+            if ((chosen >> w & 1) != 0 && all[w].uses_t == (i < t_count) &&
+                ttls >= all[w].least_t)
                 choice->cells[choice->cell_count++] =
                     (struct cell){&all[w], n, ttls, options->seed, ops};
         }
     }
+}
+
+/* Numbers of TTLs; of crews, of threads. */
+static bool
+choose_second(const struct bench_options *options, uint64_t *t, size_t *count)
+{
+    const char *list = options->quick ? choose_quick_t : choose_grid_t;
+
+    if (!options->workers)
+        return choose_numbers("t", options->t != NULL ? options->t : list, true,
+                              1, CHOOSE_TIMERS, t, count);
+    list = options->quick ? choose_quick_crew_t : choose_crew_t;
+    return choose_numbers("threads",
+                          options->threads != NULL ? options->threads : list,
+                          false, 1, CHOOSE_THREADS, t, count);
 }
 
 bool
@@ -206,17 +230,17 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     size_t n_count;
     size_t t_count;
     uint64_t chosen;
-    const char *n_list = options->quick   ? choose_quick_n
-                         : options->store ? choose_store_n
-                                          : choose_grid_n;
-    const char *t_list = options->quick ? choose_quick_t : choose_grid_t;
+    enum contender_part part = bench_part(options);
+    const char *n_list = options->quick        ? choose_quick_n
+                         : part == PART_STORES ? choose_store_n
+                         : part == PART_CREWS  ? choose_crew_n
+                                               : choose_grid_n;
 
-    if (!choose_contenders(options->contenders, options->store, choice) ||
-        !choose_workloads(options->workloads, options->store, &chosen) ||
+    if (!choose_contenders(options->contenders, part, choice) ||
+        !choose_workloads(options->workloads, part, &chosen) ||
         !choose_numbers("n", options->n != NULL ? options->n : n_list, false,
-                        100, n, &n_count) ||
-        !choose_numbers("t", options->t != NULL ? options->t : t_list, true, 1,
-                        t, &t_count))
+                        100, CHOOSE_TIMERS, n, &n_count) ||
+        !choose_second(options, t, &t_count))
         return false;
     choice->cell_count = 0;
     choice->cells = calloc(n_count * (t_count + 1) * workloads_count,
@@ -224,7 +248,11 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     for (size_t i = 0; choice->cells != NULL && i < n_count; i++)
         choose_cells(choice, chosen, n[i], t, t_count, options);
     if (choice->cell_count == 0) {
-        fputs("lawn bench: no cell is left: more TTLs than timers?\n", stderr);
+        fputs(options->workers
+                  ? "lawn bench: no cell is left: mixed needs more threads "
+                    "than 1\n"
+                  : "lawn bench: no cell is left: more TTLs than timers?\n",
+              stderr);
         free(choice->cells);
         return false;
     }

@@ -5,7 +5,8 @@
  * behind it, at object->node, as many bytes as the contender wants. All-zero
  * bytes there are an idle timer.
  *
- * Stores, which keep their timers by id, have a vtable of their own: store.h.
+ * Stores, which keep their timers by id, have a vtable of their own: store.h;
+ * and so have crews, which keep timers for several threads: crew.h.
  *
  * Contenders of this tree stand in contenders/, one file each; real libraries
  * in peers/, each built as a shared object that is loaded if it is there.
@@ -23,7 +24,7 @@
 #include <stdint.h>
 
 /* Bumped when anything here changes: a plug-in of another number is refused. */
-#define CONTENDER_ABI 3u
+#define CONTENDER_ABI 4u
 
 /* The user's part of an object is as small as can be; objects are padded to
  * 128 bytes, or to whole cache lines where the node is larger. */
@@ -43,6 +44,7 @@ struct contender_setup {
     const uint64_t *ttls; /* the TTLs that will be used, if they are few */
     size_t ttl_count;     /* 0: any */
     uint64_t longest;     /* no TTL is above it */
+    unsigned workers;     /* of a crew */
 };
 
 enum contender_kind {
@@ -62,6 +64,7 @@ enum {
     CONTENDER_LINEAR = 64,  /* start() is O(n) where TTLs differ */
     CONTENDER_STORE = 128,  /* it is the face of a struct store */
     CONTENDER_WATCHED = 256, /* each call is timed: set by stopwatch.c alone */
+    CONTENDER_CREW = 512,    /* it is the face of a struct crew */
 };
 
 typedef void contender_fire_fn(struct object *object, void *arg);
@@ -104,6 +107,17 @@ struct contender {
     /* Bytes that it holds elsewhere than in malloc's heap; NULL: none. */
     size_t (*elsewhere)(void *self);
 };
+
+/* The parts of the benchmark: each has contenders and workloads of its own. */
+enum contender_part { PART_TIMERS, PART_STORES, PART_CREWS };
+
+static inline enum contender_part
+contender_part(const struct contender *contender)
+{
+    return (contender->flags & CONTENDER_STORE) != 0  ? PART_STORES
+           : (contender->flags & CONTENDER_CREW) != 0 ? PART_CREWS
+                                                      : PART_TIMERS;
+}
 
 /* What a plug-in exports. */
 #define CONTENDER_PLUGIN lawn_bench_contender

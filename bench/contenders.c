@@ -2,6 +2,7 @@
 #include "contenders.h"
 
 #include "contenders/all.h"
+#include "crews/all.h"
 #include "peers.h"
 #include "stores/all.h"
 
@@ -11,9 +12,12 @@ static const struct contender *const own[] = {
     &lawn_contender,    &list_contender,  &tree_contender,
     &heap2_contender,   &heap4_contender, &hashed_contender,
     &growing_contender, &wheel_contender, &calendar_contender,
-    &paper_contender,   &heads_contender,
+    &paper_contender,   &heads_contender, &lawn_store_contender.face,
+    &lawn_crew.face,    &mutex_crew.face, &adaptive_crew.face,
+    &shards_crew.face,
 };
 
+#define PARTS (PART_CREWS + 1)
 #define OWN (sizeof own / sizeof own[0])
 
 static const struct contenders_lines {
@@ -23,14 +27,23 @@ static const struct contenders_lines {
 #include "lines.h" /* written by tools/lines */
 };
 
-static const struct contender *all[CONTENDERS_MAX];
-static size_t all_count;
-static const struct contender *stores[PEERS_MAX + 1];
-static size_t stores_count;
+/* Of a part. */
+static struct {
+    const struct contender *of[CONTENDERS_MAX];
+    size_t count;
+} parts[PARTS];
 static struct contenders_missing absent[PEERS_MAX + 1];
 static size_t absent_count;
 
-/* Ours, the peers, the floor; of stores, ours and the peers. */
+static void
+contenders_add(const struct contender *contender)
+{
+    enum contender_part part = contender_part(contender);
+
+    parts[part].of[parts[part].count++] = contender;
+}
+
+/* Ours, the peers, and what is no rival: the floor. */
 static void
 contenders_gather(void)
 {
@@ -38,46 +51,42 @@ contenders_gather(void)
     size_t count;
     size_t i;
 
-    if (all_count > 0) {
+    if (parts[PART_TIMERS].count > 0) {
         return;
     }
-    memcpy(all, own, sizeof own);
-    all_count = OWN;
-    stores[stores_count++] = &lawn_store_contender.face;
+    for (i = 0; i < OWN; i++) {
+        contenders_add(own[i]);
+    }
     count = peers_load(peers, PEERS_MAX, absent, &absent_count);
     for (i = 0; i < count; i++) {
-        if ((peers[i]->flags & CONTENDER_STORE) != 0) {
-            stores[stores_count++] = peers[i];
-        } else {
-            all[all_count++] = peers[i];
-        }
+        contenders_add(peers[i]);
     }
-    all[all_count++] = &floor_contender;
+    contenders_add(&floor_contender);
+    contenders_add(&alone_crew.face);
 }
 
 const struct contender *const *
-contenders_stores(size_t *count)
+contenders_of(enum contender_part part, size_t *count)
 {
     contenders_gather();
-    *count = stores_count;
-    return stores;
+    *count = parts[part].count;
+    return parts[part].of;
 }
 
 const struct contender *const *
 contenders_all(size_t *count)
 {
-    contenders_gather();
-    *count = all_count;
-    return all;
+    return contenders_of(PART_TIMERS, count);
 }
 
 const struct contender *
 contenders_find(const char *name)
 {
+    size_t count;
     size_t i;
+    const struct contender *const *all = contenders_all(&count);
 
-    contenders_gather();
-    for (i = 0; i < all_count; i++) {
+    for (i = 0; i < count; i++) {
         if (strcmp(all[i]->name, name) == 0) {
             return all[i];
         }
@@ -99,7 +108,7 @@ contenders_lines(const struct contender *contender)
     size_t i;
 
     for (i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        if ((contender->flags & CONTENDER_STORE) == 0 &&
+        if (contender_part(contender) == PART_TIMERS &&
             strcmp(lines[i].name, contender->name) == 0) {
             return lines[i].lines;
         }

@@ -2,20 +2,22 @@
 #ifndef LAWN_BENCH_CONTENDERS_H
 #define LAWN_BENCH_CONTENDERS_H
 
+#include "crew.h"
 #include "store.h"
 
 #include <stdio.h>
 
 #define CONTENDERS_MAX 32
 
-/* All that can run, ours first; *count of them. The plug-ins are loaded at the
- * first call. */
+/* All of a part that can run, ours first; *count of them: of stores and crews
+ * their faces. The plug-ins are loaded at the first call. */
+const struct contender *const *contenders_of(enum contender_part part,
+                                             size_t *count);
+
+/* Those of timers. */
 const struct contender *const *contenders_all(size_t *count);
 
-/* The same for stores: their faces. */
-const struct contender *const *contenders_stores(size_t *count);
-
-/* By name, or NULL; no store. */
+/* By name, or NULL; no store or crew. */
 const struct contender *contenders_find(const char *name);
 
 /* Peers that are known but cannot run here: why, for people. NULL after the
@@ -23,12 +25,12 @@ const struct contender *contenders_find(const char *name);
 struct contenders_missing {
     const char *name;
     const char *why;
-    bool store;
+    enum contender_part part;
 };
 const struct contenders_missing *contenders_missing(size_t *count);
 
 /* Lines of code, without blank lines and comments; 0: not known. Not for
- * stores. */
+ * stores and crews. */
 unsigned contenders_lines(const struct contender *contender);
 
 #endif

@@ -15,12 +15,17 @@
  *       timers, the faster of uthash and GHashTable; at most 64 bytes per timer
  *       beyond id and payload
  *
+ *   B8  workers, on two processors: two do at least 1.8 x as many local starts
+ *       and stops as one; two other threads do at least 3 x as many as on the
+ *       same lawn behind one mutex
+ *
  * If the user chose workloads, n or t: B1 for these cells, and B4. If he chose
- * stores: B7.
+ * stores: B7; if workers: B8.
  */
 #include "gate.h"
 #include "gate_store.h"
 #include "gate_tail.h"
+#include "gate_workers.h"
 #include "lawn.h"
 #include "loop.h"
 #include "text.h"
@@ -104,6 +109,27 @@ gate_judge(struct gate *gate, const char *bar, const char *what, double value,
     gate->held += holds;
     if (!holds)
         gate_fail(gate, "%s %s: %.2f %s", bar, what, value, unit);
+}
+
+/* The same for what is to be much, in a figure without a unit. */
+static void
+gate_judge_least(struct gate *gate, const char *bar, const char *what,
+                 double value, double least)
+{
+    bool holds = value >= least;
+
+    if (value < 0)
+        printf("%s  %-52s not measured  FAILS\n", bar, what);
+    else
+        printf("%s  %-52s %9.2f %-12s >= %-7g %s\n", bar, what, value, "x",
+               least, holds ? "ok" : "FAILS");
+    fflush(stdout);
+    gate->bars++;
+    gate->held += holds;
+    if (value < 0)
+        gate_fail(gate, "%s %s: not measured", bar, what);
+    else if (!holds)
+        gate_fail(gate, "%s %s: %.2f x", bar, what, value);
 }
 
 /* A figure without a bar. */
@@ -349,16 +375,77 @@ gate_stores(struct gate *gate, const struct bench_options *options)
     return store.table != NULL;
 }
 
+static double
+gate_ratio(double over, double under)
+{
+    return over < 0 || under <= 0 ? -1 : over / under;
+}
+
+/* B8 with so many timers; false: not all of it was measured. How two workers
+ * scale is judged with the fewest: many share the cache and the memory, and so
+ * do lawns without workers, which are told beside them. */
+static bool
+gate_crew(struct gate *gate, const struct gate_workers *w, bool first)
+{
+    double two = gate_ratio(w->local_two, w->local_one);
+    double lock = gate_ratio(w->remote, w->remote_lock);
+    char what[128];
+
+    snprintf(what, sizeof what, "local, 2 workers over 1, %s timers each",
+             text_count(w->n).s);
+    if (first)
+        gate_judge_least(gate, "B8", what, two, 1.8);
+    else
+        gate_tell("B8", what, two, "x");
+    gate_tell("B8", "two lawns without workers over one",
+              gate_ratio(w->alone_two, w->alone_one), "x");
+    gate_tell("B8", "one worker on its own timers", w->local_one, "M/s");
+    gate_tell("B8", "two workers", w->local_two, "M/s");
+    gate_tell("B8", "one lawn without workers", w->alone_one, "M/s");
+    gate_tell("B8", "two lawns without workers", w->alone_two, "M/s");
+    snprintf(what, sizeof what, "remote, over one mutex, %s timers each",
+             text_count(w->n).s);
+    gate_judge_least(gate, "B8", what, lock, 3);
+    gate_tell("B8", "the same over an adaptive mutex",
+              gate_ratio(w->remote, w->remote_spin), "x");
+    gate_tell("B8", "two threads on timers of workers", w->remote, "M/s");
+    gate_tell("B8", "the same behind one mutex", w->remote_lock, "M/s");
+    gate_tell("B8", "behind one adaptive mutex", w->remote_spin, "M/s");
+    return (!first || two >= 0) && lock >= 0;
+}
+
+/* B8; false: not all of it was measured. */
+static bool
+gate_crews(struct gate *gate, const struct bench_options *options)
+{
+    struct gate_workers found[GATE_WORKERS_MAX];
+    size_t count;
+    bool whole = true;
+
+    if (gate_workers_processors() < 2) {
+        puts("B8  workers: not measured  FAILS\n    two processors are needed");
+        gate->bars++;
+        gate_fail(gate, "B8 workers: not measured: two processors are needed");
+        return false;
+    }
+    if (!gate_workers(options, found, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        whole = gate_crew(gate, &found[i], i == 0) && whole;
+    }
+    return whole;
+}
+
 static void
-gate_sum_up(const struct gate *gate, bool store)
+gate_sum_up(const struct gate *gate, bool part)
 {
     if (gate->failures > 0)
         puts("\nnot held:");
     for (unsigned i = 0; i < gate->failures; i++)
         printf("  %s\n", gate->failed[i]);
     printf("%u of %u %sbars held\n", gate->held, gate->bars,
-           store ? "" : "other ");
-    if (store)
+           part ? "" : "other ");
+    if (part)
         return;
     printf("%u of %u cells held; geometric mean %s x the best other contender, "
            "%s x the floor\n",
@@ -370,23 +457,27 @@ int
 gate_run(const struct bench_options *options, const struct bench_choice *choice)
 {
     static struct gate gate;
+    bool part = options->store || options->workers;
     bool whole;
 
     if (options->store) {
         whole = gate_stores(&gate, options);
+    } else if (options->workers) {
+        whole = gate_crews(&gate, options);
     } else {
         if (!bench_agree(choice, options->seed))
             return VERBS_FAILED;
         whole = gate_times(&gate, options, choice);
     }
-    if (whole && !options->store && !gate_restricted(options)) {
+    if (whole && !part && !gate_restricted(options)) {
         gate_instructions(&gate);
         gate_tails(&gate);
         whole = gate_stores(&gate, options);
+        whole = gate_crews(&gate, options) && whole;
     }
-    if (!options->store)
+    if (!part)
         gate_sizes(&gate);
-    gate_sum_up(&gate, options->store);
+    gate_sum_up(&gate, part);
     if (!whole)
         puts("not all was measured");
     if (run_interrupted())

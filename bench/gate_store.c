@@ -154,7 +154,7 @@ gate_store(const struct bench_options *options, struct gate_store *out)
 {
     struct bench_options grid = *options;
     struct bench_choice choice;
-    struct results results = {.store = true};
+    struct results results = {.part = PART_STORES};
     struct measure_plan plan = {.runs = (unsigned)options->runs,
                                 .limit_ns = options->limit_ns,
                                 .progress = bench_progress};
@@ -163,6 +163,7 @@ gate_store(const struct bench_options *options, struct gate_store *out)
     if (!options->store)
         grid.contenders = grid.n = NULL;
     grid.store = true;
+    grid.workers = false;
     grid.quick = false;
     grid.t = NULL;
     grid.workloads = GATE_STORE_WORKLOADS;

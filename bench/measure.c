@@ -17,6 +17,9 @@
 #define MEASURE_LIMIT_STORE (10 * MEASURE_LIMIT)
 #define MEASURE_LIMIT_STORE_EACH (10 * MEASURE_LIMIT_EACH)
 
+/* Millions of pairs, and they may be many on few processors. */
+#define MEASURE_LIMIT_CREW (60 * MEASURE_LIMIT)
+
 /* Cells of one life, being measured. */
 struct measure_group {
     const struct measure_plan *plan;
@@ -56,8 +59,10 @@ measure_excuse(struct results_row *row, enum run_end end)
 
     row->end = end;
     row->why = why[end];
-    if (end == RUN_UNFIT && (row->contender->flags & CONTENDER_STORE) != 0)
+    if (end == RUN_UNFIT && contender_part(row->contender) == PART_STORES)
         row->why = "keeps no timers";
+    if (end == RUN_UNFIT && contender_part(row->contender) == PART_CREWS)
+        row->why = "has no way from thread to thread";
 }
 
 static uint64_t
@@ -65,9 +70,26 @@ measure_limit(const struct measure_plan *plan, const struct cell *cell)
 {
     if (plan->limit_ns != 0)
         return plan->limit_ns;
-    return cell->workload->store
+    if (cell->workload->part == PART_CREWS)
+        return MEASURE_LIMIT_CREW;
+    return cell->workload->part == PART_STORES
                ? MEASURE_LIMIT_STORE + cell->n * MEASURE_LIMIT_STORE_EACH
                : MEASURE_LIMIT + cell->n * MEASURE_LIMIT_EACH;
+}
+
+/* Adds what a run has seen to what the earlier ones have. */
+static void
+measure_latency(struct results_row *row, const struct histogram *latency)
+{
+    if (row->latency == NULL)
+        row->latency = calloc(1, sizeof *row->latency);
+    if (row->latency == NULL)
+        return;
+    row->latency->count += latency->count;
+    if (latency->max > row->latency->max)
+        row->latency->max = latency->max;
+    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+        row->latency->buckets[i] += latency->buckets[i];
 }
 
 /* What a run took goes to the rows of all cells that it was for. */
@@ -90,9 +112,12 @@ measure_keep(struct measure_group *group, size_t which, const struct run *run)
         }
         if (row->runs > 0 && stage->checksum != row->checksum)
             row->differs = true;
+        row->differs = row->differs || run->wrong;
         row->checksum = stage->checksum;
         row->ops = stage->ops;
         row->ns[row->runs++] = (double)stage->ns / (double)stage->ops;
+        if (run->latency != NULL)
+            measure_latency(row, run->latency);
         row->bytes =
             fmax(row->bytes, (double)run->contender->node +
                                  (double)run->bytes / (double)run->cell->n);
@@ -235,6 +260,21 @@ measure_add(const struct measure_plan *plan, struct results *results,
 }
 
 static void
+measure_end_latency(struct results_row *row)
+{
+    if (row->latency == NULL)
+        return;
+    row->has_tail = row->latency->count > 0;
+    row->p50 = histogram_at(row->latency, 5000);
+    row->p99 = histogram_at(row->latency, 9900);
+    row->p999 = histogram_at(row->latency, 9990);
+    row->p9999 = histogram_at(row->latency, 9999);
+    row->max = row->latency->max;
+    free(row->latency);
+    row->latency = NULL;
+}
+
+static void
 measure_end(struct measure_group *group)
 {
     for (size_t i = 0; i < group->count; i++) {
@@ -244,6 +284,7 @@ measure_end(struct measure_group *group)
             /* Its turn had not come when the user had enough. */
             if (row->runs == 0 && row->end == RUN_OK)
                 measure_excuse(row, RUN_STOPPED);
+            measure_end_latency(row);
             qsort(row->ns, row->runs, sizeof row->ns[0], measure_compare);
         }
     }

@@ -20,14 +20,20 @@
 static const struct known {
     const char *name;
     const char *package; /* Debian's, which it is built with */
-    bool store;
+    enum contender_part part;
 } known[PEERS_MAX] = {
-    {"uv", "libuv1-dev", false},        {"event", "libevent-dev", false},
-    {"common", "libevent-dev", false},  {"ev", "libev-dev", false},
-    {"glib", "libglib2.0-dev", false},  {"dpdk", "libdpdk-dev", false},
-    {"uthash", "uthash-dev", true},     {"ghash", "libglib2.0-dev", true},
-    {"sqlite", "libsqlite3-dev", true}, {"uplain", "uthash-dev", true},
-    {"gplain", "libglib2.0-dev", true},
+    {"uv", "libuv1-dev", PART_TIMERS},
+    {"event", "libevent-dev", PART_TIMERS},
+    {"common", "libevent-dev", PART_TIMERS},
+    {"ev", "libev-dev", PART_TIMERS},
+    {"glib", "libglib2.0-dev", PART_TIMERS},
+    {"dpdk", "libdpdk-dev", PART_TIMERS},
+    {"uthash", "uthash-dev", PART_STORES},
+    {"ghash", "libglib2.0-dev", PART_STORES},
+    {"sqlite", "libsqlite3-dev", PART_STORES},
+    {"uplain", "uthash-dev", PART_STORES},
+    {"gplain", "libglib2.0-dev", PART_STORES},
+    {"uvloops", "libuv1-dev", PART_CREWS},
 };
 
 static char whys[PEERS_MAX][256];
@@ -88,7 +94,7 @@ load(const struct known *peer, char *why)
         return refuse(why, "%s is of interface %u, needed is %u: make it anew",
                       path, contender->abi, CONTENDER_ABI);
     if (contender->name == NULL || strcmp(contender->name, peer->name) != 0 ||
-        ((contender->flags & CONTENDER_STORE) != 0) != peer->store)
+        contender_part(contender) != peer->part)
         return refuse(why, "%s is another peer", path);
     fault = contender->unusable == NULL ? NULL : contender->unusable();
     if (fault != NULL)
@@ -111,7 +117,7 @@ peers_load(const struct contender **into, size_t room,
         } else {
             missing[*missing_count].name = known[i].name;
             missing[*missing_count].why = whys[i];
-            missing[*missing_count].store = known[i].store;
+            missing[*missing_count].part = known[i].part;
             ++*missing_count;
         }
     }

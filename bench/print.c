@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PRINT_WIDTH 78
 
@@ -44,9 +45,45 @@ print_row(FILE *out, const struct results_row *row, double best)
     putc('\n', out);
 }
 
+/* Of crews: how much all threads did together; or, of T4 and T5, latencies. */
+static void
+print_row_crew(FILE *out, const struct results_row *row, double best,
+               uint64_t threads)
+{
+    double median;
+
+    fprintf(out, "  %-9s", row->contender->name);
+    if (row->runs == 0) {
+        fprintf(out, " %s\n", row->why);
+        return;
+    }
+    median = results_median(row);
+    fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f", median, row->ns[0],
+            row->ns[row->runs - 1], median / best);
+    if (threads > 0)
+        fprintf(out, "  %7.2f", 1e3 * (double)threads / median);
+    if (row->has_tail)
+        fprintf(out, "  %7s %7s %7s %7s", text_lateness(row->p50).s,
+                text_lateness(row->p99).s, text_lateness(row->p999).s,
+                text_lateness(row->max).s);
+    putc('\n', out);
+}
+
+static void
+print_head_crew(FILE *out, bool threads)
+{
+    fprintf(out, "  %-9s %8s  %8s %8s  %7s", "", threads ? "ns/op" : "ns",
+            "min", "max", "x best");
+    if (threads)
+        fprintf(out, "  %7s\n", "M/s");
+    else
+        fprintf(out, "  %7s %7s %7s %7s\n", "p50", "p99", "p99.9", "max");
+}
+
 static void
 print_cell(FILE *out, const struct results_cell *cell)
 {
+    bool crew = cell->cell.workload->part == PART_CREWS;
     const struct results_row *rows[CONTENDERS_MAX] = {NULL};
     const struct workload *workload = cell->cell.workload;
     double best = 0;
@@ -58,19 +95,26 @@ print_cell(FILE *out, const struct results_cell *cell)
         if (rows[i]->runs > 0 && rows[i]->contender->kind != CONTENDER_FLOOR)
             best = results_median(rows[i]);
     }
-    fprintf(out, "\n%s %s, %s timers", workload->name, workload->title,
-            text_count(cell->cell.n).s);
+    fprintf(out, "\n%s %s, %s timers%s", workload->name, workload->title,
+            text_count(cell->cell.n).s, crew ? " per thread" : "");
     if (workload->uses_t)
-        fprintf(out, ", %s TTL%s", text_count(cell->cell.t).s,
-                cell->cell.t == 1 ? "" : "s");
+        fprintf(out, ", %s %s%s", text_count(cell->cell.t).s,
+                crew ? "thread" : "TTL", cell->cell.t == 1 ? "" : "s");
     fprintf(out, ", seed %" PRIu64 ": %s\n", cell->cell.seed,
             workload->operation);
     fprintf(out, "  (%s)\n", workload->parameters);
-    fprintf(out, "  %-9s %8s  %8s %8s  %7s  %6s  %7s %7s %7s %7s\n", "",
-            "ns/op", "min", "max", "x best", "bytes", "p50", "p99", "p99.99",
-            "max");
-    for (size_t i = 0; i < cell->rows; i++)
-        print_row(out, rows[i], best);
+    if (crew)
+        print_head_crew(out, workload->uses_t);
+    else
+        fprintf(out, "  %-9s %8s  %8s %8s  %7s  %6s  %7s %7s %7s %7s\n", "",
+                "ns/op", "min", "max", "x best", "bytes", "p50", "p99",
+                "p99.99", "max");
+    for (size_t i = 0; i < cell->rows; i++) {
+        if (crew)
+            print_row_crew(out, rows[i], best, cell->cell.t);
+        else
+            print_row(out, rows[i], best);
+    }
 }
 
 static void
@@ -98,7 +142,15 @@ print_text(FILE *out, const struct results *results)
         print_cell(out, &results->cell[i]);
     if (results->counts > 0)
         print_counts(out, results);
-    if (results->store)
+    if (results->part == PART_CREWS)
+        fprintf(
+            out,
+            "\nns/op is what an operation takes on its thread, M/s how many "
+            "millions of them\nall threads do in a second, on %ld "
+            "processors; x best is beside the best with\na way from "
+            "thread to thread\n",
+            sysconf(_SC_NPROCESSORS_ONLN));
+    if (results->part == PART_STORES)
         fprintf(
             out,
             "\nx best is beside the best that keeps timers; ids of 16 bytes,"
@@ -112,9 +164,12 @@ print_text(FILE *out, const struct results *results)
 void
 print_csv(FILE *out, const struct results *results)
 {
-    fputs("workload,n,t,seed,contender,runs,ns_median,ns_min,ns_max,ops,"
-          "checksum,bytes,p50,p99,p9999,max,why\n",
-          out);
+    bool crew = results->part == PART_CREWS;
+
+    fprintf(out,
+            "workload,n,%s,seed,contender,runs,ns_median,ns_min,ns_max,ops,"
+            "checksum,bytes,p50,p99,%s,max,why\n",
+            crew ? "threads" : "t", crew ? "p999" : "p9999");
     for (size_t i = 0; i < results->cells; i++) {
         const struct results_cell *cell = &results->cell[i];
 
@@ -135,7 +190,8 @@ print_csv(FILE *out, const struct results *results)
                 fputs(",,,,,,", out);
             if (row->has_tail)
                 fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-                        row->p50, row->p99, row->p9999, row->max);
+                        row->p50, row->p99, crew ? row->p999 : row->p9999,
+                        row->max);
             else
                 fputs(",,,,", out);
             fprintf(out, "%s\n", row->why != NULL ? row->why : "");
@@ -190,10 +246,10 @@ print_contenders(FILE *out, const struct contender *const *all, size_t count)
 }
 
 static void
-print_workloads(FILE *out, bool store)
+print_workloads(FILE *out, enum contender_part part)
 {
     size_t count;
-    const struct workload *all = workloads_all(store, &count);
+    const struct workload *all = workloads_all(part, &count);
 
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "  %-5s %s%s\n", all[i].name, all[i].title,
@@ -213,8 +269,11 @@ print_list(FILE *out)
 
     fputs("contenders:\n", out);
     print_contenders(out, all, count);
-    all = contenders_stores(&count);
+    all = contenders_of(PART_STORES, &count);
     fputs("\nstores (--store):\n", out);
+    print_contenders(out, all, count);
+    all = contenders_of(PART_CREWS, &count);
+    fputs("\nfor several threads (--workers):\n", out);
     print_contenders(out, all, count);
     missing = contenders_missing(&count);
     if (count > 0)
@@ -222,8 +281,11 @@ print_list(FILE *out)
     for (size_t i = 0; i < count; i++)
         fprintf(out, "  %-9s %s\n", missing[i].name, missing[i].why);
     fputs("\nworkloads (t: for each number of TTLs):\n", out);
-    print_workloads(out, false);
+    print_workloads(out, PART_TIMERS);
     fputs("\nworkloads of stores: ids of 16 bytes, payloads of 32, 20 TTLs\n",
           out);
-    print_workloads(out, true);
+    print_workloads(out, PART_STORES);
+    fputs("\nworkloads of several threads (t: for each number of threads):\n",
+          out);
+    print_workloads(out, PART_CREWS);
 }

@@ -103,7 +103,7 @@ print_who(FILE *out, const struct results *results)
     }
     fputs("],\n \"missing\": [", out);
     for (size_t i = 0; i < count; i++) {
-        if (missing[i].store != results->store)
+        if (missing[i].part != results->part)
             continue;
         print_member(out, before, "name", missing[i].name);
         print_member(out, ", ", "why", missing[i].why);
@@ -111,7 +111,7 @@ print_who(FILE *out, const struct results *results)
         before = ", {";
     }
     fputs("],\n \"workloads\": [", out);
-    all = workloads_all(results->store, &count);
+    all = workloads_all(results->part, &count);
     for (size_t i = 0; i < count; i++) {
         print_member(out, i > 0 ? ",\n  {" : "\n  {", "name", all[i].name);
         print_member(out, ", ", "title", all[i].title);
@@ -126,6 +126,8 @@ print_who(FILE *out, const struct results *results)
 static void
 print_json_row(FILE *out, const struct results_row *row)
 {
+    bool crew = contender_part(row->contender) == PART_CREWS;
+
     print_member(out, "\n    {", "contender", row->contender->name);
     fputs(", \"ns\": [", out);
     for (unsigned i = 0; i < row->runs; i++)
@@ -142,8 +144,9 @@ print_json_row(FILE *out, const struct results_row *row)
     if (row->has_tail)
         fprintf(out,
                 "\"tail\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
-                ", \"p9999\": %" PRIu64 ", \"max\": %" PRIu64 "}",
-                row->p50, row->p99, row->p9999, row->max);
+                ", \"%s\": %" PRIu64 ", \"max\": %" PRIu64 "}",
+                row->p50, row->p99, crew ? "p999" : "p9999",
+                crew ? row->p999 : row->p9999, row->max);
     else
         fputs("\"tail\": null", out);
     print_member(out, ", ", "why", row->why);
@@ -159,7 +162,8 @@ print_cells(FILE *out, const struct results *results)
 
         print_member(out, i > 0 ? ",\n  {" : "\n  {", "workload",
                      cell->cell.workload->name);
-        fprintf(out, ", \"n\": %" PRIu64 ", \"t\": ", cell->cell.n);
+        fprintf(out, ", \"n\": %" PRIu64 ", \"%s\": ", cell->cell.n,
+                results->part == PART_CREWS ? "threads" : "t");
         if (cell->cell.workload->uses_t)
             fprintf(out, "%" PRIu64, cell->cell.t);
         else
@@ -187,14 +191,18 @@ print_figure(FILE *out, const char *name, double figure)
 void
 print_json(FILE *out, const struct results *results)
 {
+    static const char *const programs[] = {
+        [PART_TIMERS] = "lawn bench",
+        [PART_STORES] = "lawn bench --store",
+        [PART_CREWS] = "lawn bench --workers",
+    };
     time_t now = time(NULL);
     struct tm utc;
     char date[32] = "";
 
     if (gmtime_r(&now, &utc) != NULL)
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    print_member(out, "{", "program",
-                 results->store ? "lawn bench --store" : "lawn bench");
+    print_member(out, "{", "program", programs[results->part]);
     print_member(out, ", ", "version", BUILD_VERSION);
     print_member(out, ", ", "commit", BUILD_COMMIT);
     print_member(out, ", ", "date", date);

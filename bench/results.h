@@ -19,6 +19,8 @@ struct results_row {
     double bytes; /* per timer, the node included; 0: not measured */
     bool has_tail;
     uint64_t p50, p99, p9999, max; /* of single operations, ns */
+    uint64_t p999;                 /* of crews */
+    struct histogram *latency;     /* while it is measured, of T4 and T5 */
 };
 
 struct results_cell {
@@ -36,7 +38,7 @@ struct results_count {
 struct results {
     uint64_t seed;
     unsigned runs;
-    bool store;    /* the contenders are stores */
+    enum contender_part part;
     bool complete; /* false: the user stopped it */
     size_t cells;
     struct results_cell *cell;

@@ -126,6 +126,23 @@ run_alloc(struct run *run, size_t count, size_t size)
     return memory;
 }
 
+/* Threads of a crew that keep timers. */
+static unsigned
+run_workers(const struct cell *cell)
+{
+    return cell->workload->uses_t ? (unsigned)cell->t : 1;
+}
+
+/* Of a crew each worker, or whoever uses its timers, has n, and as many that
+ * another one keeps; and there are a few for the benchmark itself. */
+static uint64_t
+run_objects(const struct cell *cell)
+{
+    return cell->workload->part == PART_CREWS
+               ? (2 * cell->n + RUN_CREW_OWN) * run_workers(cell)
+               : cell->n;
+}
+
 static bool
 run_has_store(const struct run *run)
 {
@@ -219,8 +236,8 @@ run_reserve(struct run *run)
     run->stride = run_has_store(run)    ? 0
                   : stride > RUN_OBJECT ? stride
                                         : RUN_OBJECT;
-    size = run->cell->n * run->stride;
-    if (run->cell->n * (run->stride + RUN_ROOM) >
+    size = run->object_count * run->stride;
+    if (run->object_count * (run->stride + RUN_ROOM) >
         run_available() + run_kept.objects_size)
         return false;
     if (size > run_kept.objects_size) {
@@ -275,11 +292,11 @@ run_plant(struct run *run)
 {
     if (!run_reserve(run))
         return false;
-    for (uint64_t i = 0; i < run->cell->n && run->objects != NULL; i++) {
+    for (uint64_t i = 0; i < run->object_count && run->objects != NULL; i++) {
         run_object(run, i)->id = (uint32_t)i;
         run_object(run, i)->which = CONTENDER_ANY;
     }
-    if (run->cell->workload->uses_t)
+    if (run->cell->workload->uses_t && run->cell->workload->ttls == NULL)
         run_spread_ttls(run);
     else
         run->cell->workload->ttls(run);
@@ -291,7 +308,7 @@ run_play(struct run *run, const struct cell *cell,
          const struct contender *contender, unsigned last_stage,
          uint64_t limit_ns)
 {
-    struct contender_setup setup = {.objects = cell->n};
+    struct contender_setup setup = {.workers = run_workers(cell)};
 
     memset(run, 0, sizeof *run);
     run->cell = cell;
@@ -299,10 +316,12 @@ run_play(struct run *run, const struct cell *cell,
     run->random.state = cell->seed;
     run->fire = run_fire_once;
     run->last_stage = last_stage;
+    run->object_count = run_objects(cell);
     if ((contender->flags & CONTENDER_ONE_TTL) != 0 && cell->t != 1)
         return run->end = RUN_UNFIT;
     if (!run_plant(run))
         return run->end = run->end != RUN_OK ? run->end : RUN_MEMORY;
+    setup.objects = run->object_count;
     setup.ttls = run->ttls;
     setup.ttl_count = run->ttl_count;
     setup.longest = workloads_longest(cell);

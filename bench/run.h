@@ -12,6 +12,7 @@
 #include "contender.h"
 #include "random.h"
 
+struct histogram;
 struct workload;
 
 /* What is run: a cell of the grid. */
@@ -46,7 +47,8 @@ struct run {
     const struct contender *contender;
     void *self; /* the contender's */
 
-    char *objects; /* cell->n of them, stride bytes each; stores have none */
+    char *objects;       /* stride bytes each; stores have none */
+    size_t object_count; /* n of them; for crews more */
     size_t stride;
     const uint32_t *order; /* a permutation of them, */
     const uint32_t *again; /* and its inverse, as random as it */
@@ -69,10 +71,16 @@ struct run {
     uint64_t watch;   /* since when */
     uint64_t limit;   /* give up at this time of run_clock() */
     enum run_end end; /* RUN_OK while all is well */
-    size_t heap;      /* malloc's bytes before the contender was made */
-    size_t bytes;     /* of the contender, beyond the nodes; of a store, beyond
+    bool wrong;       /* what it did to timers is not what it should be */
+    const struct histogram *latency; /* of a workload that has one; else NULL */
+    size_t heap;  /* malloc's bytes before the contender was made */
+    size_t bytes; /* of the contender, beyond the nodes; of a store, beyond
                          ids and payloads */
 };
+
+/* Of each worker of a crew: objects behind all others, for the benchmark's own
+ * use. */
+#define RUN_CREW_OWN 2u
 
 /* Real time in ns. */
 uint64_t run_clock(void);

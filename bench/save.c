@@ -16,7 +16,16 @@ static const char save_who[] = "lawn bench";
 
 /* What our JSON begins with. */
 static const char save_mark[] = "{\"program\": \"lawn bench\"";
-static const char save_mark_store[] = "{\"program\": \"lawn bench --store\"";
+
+/* The parts that there is no report of. */
+static const struct {
+    const char *mark;
+    const char *option;
+    const char *name;
+} save_others[] = {
+    {"{\"program\": \"lawn bench --store\"", "--store", "stores"},
+    {"{\"program\": \"lawn bench --workers\"", "--workers", "workers"},
+};
 
 bool
 bench_save_can(const char *path)
@@ -164,6 +173,24 @@ save_is_ours(const char *json, size_t length)
            save_is_whole(json, length);
 }
 
+/* Whether it is ours, but of a part without a report; a message tells which. */
+static bool
+save_is_other(const char *json, size_t length, const char *from)
+{
+    for (size_t i = 0; i < sizeof save_others / sizeof save_others[0]; i++) {
+        size_t size = strlen(save_others[i].mark);
+
+        if (length <= size || memcmp(json, save_others[i].mark, size) != 0)
+            continue;
+        fprintf(stderr,
+                "lawn bench: %s: this is of 'lawn bench %s', and there is no "
+                "report of %s\n",
+                from, save_others[i].option, save_others[i].name);
+        return true;
+    }
+    return false;
+}
+
 int
 bench_save_again(const char *from, const char *path)
 {
@@ -173,12 +200,8 @@ bench_save_again(const char *from, const char *path)
 
     if (json == NULL)
         return VERBS_INPUT;
-    if (length >= sizeof save_mark_store &&
-        memcmp(json, save_mark_store, sizeof save_mark_store - 1) == 0)
-        fprintf(stderr,
-                "lawn bench: %s: this is of 'lawn bench --store', and there is "
-                "no report of stores\n",
-                from);
+    if (save_is_other(json, length, from))
+        code = VERBS_INPUT;
     else if (!save_is_ours(json, length))
         fprintf(stderr,
                 "lawn bench: %s: expected what 'lawn bench --json' prints, "

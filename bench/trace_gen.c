@@ -118,7 +118,7 @@ static bool
 trace_gen_parse_workload(const struct options_spec *spec, const char *text,
                          void *out)
 {
-    const struct workload *workload = workloads_find(text, false);
+    const struct workload *workload = workloads_find(text, PART_TIMERS);
     (void)spec;
     memcpy(out, &workload, sizeof workload);
     return workload != NULL;

@@ -50,6 +50,16 @@ enum {
 void store_ttls(struct run *run);
 void store_play(struct run *run);
 
+/* Nanoseconds, of crews: so long that nothing is due before it is meant to. */
+#define CREW_LONGEST UINT64_C(240000000000)
+void crew_ttls(struct run *run);
+void crew_play_local(struct run *run);
+void crew_play_remote(struct run *run);
+void crew_play_mixed(struct run *run);
+void crew_play_fires(struct run *run);
+void crew_play_wake(struct run *run);
+void crew_play_busy(struct run *run);
+
 void connections_ttls(struct run *run);
 void connections_play(struct run *run);
 void queue_ttls(struct run *run);

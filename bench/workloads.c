@@ -164,7 +164,7 @@ const size_t workloads_count = sizeof workloads / sizeof workloads[0];
 
 /* All of them are stages of one life. */
 #define WORKLOADS_STORE(number)                                                \
-    .store = true, .stage = (number), .longest = WORKLOADS_LONGEST,            \
+    .part = PART_STORES, .stage = (number), .longest = WORKLOADS_LONGEST,      \
     .ttls = store_ttls, .play = store_play
 
 static const struct workload workloads_store[] = {
@@ -227,12 +227,105 @@ static const struct workload workloads_store[] = {
     },
 };
 
+/* Those with a latency have no threads to choose. */
+static const struct workload workloads_crew[] = {
+    {
+        .name = "T1",
+        .title = "local",
+        .imitates = "servers with a loop per thread, each with its own timers",
+        .operation = "start, and stop of one started n/2 before",
+        .parameters = "t workers on timers of their own; a round of the loop "
+                      "every 256 pairs",
+        .part = PART_CREWS,
+        .uses_t = true,
+        .least_t = 1,
+        .longest = CREW_LONGEST,
+        .ttls = crew_ttls,
+        .play = crew_play_local,
+    },
+    {
+        .name = "T2",
+        .title = "remote",
+        .imitates = "threads that make requests, and workers that keep their "
+                    "deadlines",
+        .operation = "start, and stop of one started n/2 before",
+        .parameters = "t threads that are no workers, on timers that t workers "
+                      "keep; until the last message is taken",
+        .part = PART_CREWS,
+        .uses_t = true,
+        .least_t = 1,
+        .longest = CREW_LONGEST,
+        .ttls = crew_ttls,
+        .play = crew_play_remote,
+    },
+    {
+        .name = "T3",
+        .title = "mixed",
+        .imitates = "a loop per thread, and a connection in ten that has moved",
+        .operation = "start, and stop of one started n/2 before",
+        .parameters = "t workers; one pair in ten on a timer that the next one "
+                      "keeps; until the last message is taken",
+        .part = PART_CREWS,
+        .uses_t = true,
+        .least_t = 2,
+        .longest = CREW_LONGEST,
+        .ttls = crew_ttls,
+        .play = crew_play_mixed,
+    },
+    {
+        .name = "T4",
+        .title = "wake",
+        .imitates = "work handed to a thread that sleeps",
+        .operation = "from a start with TTL 0 until it fires on the worker",
+        .parameters = "one starter, one worker that sleeps",
+        .part = PART_CREWS,
+        .longest = CREW_LONGEST,
+        .ttls = crew_ttls,
+        .play = crew_play_wake,
+    },
+    {
+        .name = "T5",
+        .title = "busy",
+        .imitates = "work handed to a thread that has enough to do",
+        .operation = "from a start with TTL 0 until it fires on the worker",
+        .parameters =
+            "one starter, one worker as in T1, but with a round every "
+            "64 pairs",
+        .part = PART_CREWS,
+        .longest = CREW_LONGEST,
+        .ttls = crew_ttls,
+        .play = crew_play_busy,
+    },
+    {
+        .name = "T6",
+        .title = "fire",
+        .imitates = "threads that hand their work to workers, all of it",
+        .operation = "start with TTL 0, and its firing",
+        .parameters =
+            "t threads that are no workers, t workers; a thread waits "
+            "when all its n timers are under way",
+        .part = PART_CREWS,
+        .uses_t = true,
+        .least_t = 1,
+        .longest = CREW_LONGEST,
+        .ttls = crew_ttls,
+        .play = crew_play_fires,
+    },
+};
+
 const struct workload *
-workloads_all(bool store, size_t *count)
+workloads_all(enum contender_part part, size_t *count)
 {
-    *count = store ? sizeof workloads_store / sizeof workloads_store[0]
-                   : workloads_count;
-    return store ? workloads_store : workloads;
+    if (part == PART_STORES) {
+        *count = sizeof workloads_store / sizeof workloads_store[0];
+        return workloads_store;
+    }
+    if (part == PART_CREWS) {
+        *count = sizeof workloads_crew / sizeof workloads_crew[0];
+        return workloads_crew;
+    }
+    *count = workloads_count;
+    return workloads;
 }
 
 /* About one timer fires in three ticks at least, however few there are. */
@@ -248,10 +341,10 @@ workloads_longest(const struct cell *cell)
 }
 
 const struct workload *
-workloads_find(const char *name, bool store)
+workloads_find(const char *name, enum contender_part part)
 {
     size_t count;
-    const struct workload *all = workloads_all(store, &count);
+    const struct workload *all = workloads_all(part, &count);
 
     for (size_t i = 0; i < count; i++) {
         if (strcasecmp(name, all[i].name) == 0 ||

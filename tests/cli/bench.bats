@@ -94,8 +94,8 @@ copy_tool() {
     run --separate-stderr "$lawn" bench --help
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
-    for option in quick gate store workload contender n t trace runs limit seed \
-        instructions json csv report from svg list loop help; do
+    for option in quick gate store workers workload contender n t threads trace \
+        runs limit seed instructions json csv report from svg list loop help; do
         grep -qE "^  --$option( |$)" <<<"$output"
     done
     [[ "$output" == *"example:"*"lawn bench --"* ]]
@@ -108,10 +108,10 @@ copy_tool() {
     [ -z "$stderr" ]
     for name in lawn list tree heap2 heap4 hashed growing wheel calendar paper \
         heads uv event common ev glib dpdk floor uthash ghash sqlite uplain \
-        gplain W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 S1 S2 S3 S4 S5 \
-        S6 S7; do
+        gplain mutex adaptive shards uvloops alone W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 S1 S2 S3 S4 S5 \
+        S6 S7 T1 T2 T3 T4 T5 T6; do
         [ "$(grep -cE "^  $name +[^ ]" <<<"$output")" -eq "$([ $name = lawn ] \
-            && echo 2 || echo 1)" ]
+            && echo 3 || echo 1)" ]
     done
 }
 
@@ -465,6 +465,184 @@ END
     copy_tool
     run --separate-stderr copy/lawn "${alone[@]}"
     is_not_measured
+}
+
+# All processors but one are taken from what follows.
+one_processor() {
+    taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$@"
+}
+
+@test "workers are played T1 to T6, and agree" {
+    run --separate-stderr "$lawn" bench --workers --quick --n 1k --threads 1,2 \
+        --limit 60 --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+assert run["program"] == "lawn bench --workers"
+kinds = {c["name"]: c["kind"] for c in run["contenders"]}
+assert kinds.pop("lawn") == "ours" and kinds["alone"] == "floor"
+missing = {m["name"] for m in run["missing"]}
+assert missing | set(kinds) == {"mutex", "adaptive", "shards", "uvloops",
+                                 "alone"}
+assert [w["name"] for w in run["workloads"]] == [
+    "T1", "T2", "T3", "T4", "T5", "T6"]
+cells = [(c["workload"], c["threads"]) for c in run["cells"]]
+assert sorted(cells, key=str) == [("T1", 1), ("T1", 2), ("T2", 1), ("T2", 2),
+                                  ("T3", 2), ("T4", None), ("T5", None),
+                                  ("T6", 1), ("T6", 2)]
+for cell in run["cells"]:
+    assert cell["n"] == 1000
+    rows = {row["contender"]: row for row in cell["rows"]}
+    if cell["workload"] != "T1":
+        assert rows.pop("alone")["why"] == "has no way from thread to thread"
+    for row in rows.values():
+        assert row["why"] is None and len(row["ns"]) == 3, row
+        assert row["ns"] == sorted(row["ns"]) and row["ns"][0] > 0
+        if cell["workload"] in ("T4", "T5"):
+            tail = row["tail"]
+            assert list(tail) == ["p50", "p99", "p999", "max"]
+            assert 0 < tail["p50"] <= tail["p99"] <= tail["p999"] <= tail["max"]
+            assert row["ops"] == 200
+        else:
+            assert row["tail"] is None
+            assert row["ops"] >= 10000 * cell["threads"]
+    assert len({row["checksum"] for row in rows.values()}) == 1
+' <<<"$output"
+    run --separate-stderr "$lawn" bench --workers --quick --n 1k --runs 1 \
+        --contender lawn,mutex --workload local,wake --threads 1
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"T1 local, 1,000 timers per thread, 1 thread, seed 1: "* ]]
+    [[ "$output" == *" x best      M/s"*" p99.9     max"* ]]
+    [ "$(grep -cE '^  (lawn|mutex) +[0-9.]+ ' <<<"$output")" -eq 4 ]
+    run --separate-stderr "$lawn" bench --workers --quick --n 1k --runs 1 --csv \
+        --contender lawn --threads 2
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == workload,n,threads,seed,*,p99,p999,max,why ]]
+    [ "$(grep -cE '^T[1236],1000,2,1,lawn,1,.*,,,,,$' <<<"$output")" -eq 4 ]
+    [ "$(grep -cE '^T[45],1000,,1,lawn,1,.*,[0-9]+,$' <<<"$output")" -eq 2 ]
+}
+
+@test "workers have contenders, workloads and options of their own" {
+    words=("unknown contender 'heap4'; there are: lawn mutex" "--list")
+    fails 2 --workers --contender heap4
+    words=("unknown contender 'mutex'; there are: lawn list")
+    fails 2 --contender mutex
+    words=("unknown workload 'W1'; there are: T1 T2" "--list")
+    fails 2 --workers --workload W1
+    words=("--threads: '1,65' is not a list of numbers from 1 to 64, such as 1,2,4")
+    fails 2 --workers --threads 1,65
+    words=("--workers and --store do not go together")
+    fails 2 --workers --store
+    words=("--workers and --trace, --t, --report, --svg, --loop or --instructions")
+    fails 2 --workers --t 20
+    fails 2 --workers --report page.html
+    fails 2 --workers --instructions
+    fails 2 --workers --loop lawn/start
+    words=("--workers --gate and --workload or --threads do not go together")
+    fails 2 --workers --gate --workload T1
+    fails 2 --workers --gate --threads 2
+    words=("--threads and what is not --workers do not go together")
+    fails 2 --threads 2
+    words=("more threads than 1")
+    fails 2 --workers --workload mixed --threads 1
+    "$lawn" bench --workers --contender lawn --workload T1 --threads 1 --n 1k \
+        --quick --runs 1 --json >run.json
+    words=("lawn bench: run.json: this is of 'lawn bench --workers'")
+    fails 3 --from run.json --report none.html
+    [ ! -e none.html ]
+}
+
+@test "a crew that forgets timers stops everything" {
+    copy_tool
+    mkdir copy/peers
+    cat >broken.c <<'END'
+#include "crew.h"
+static int it;
+static void *make(const struct contender_setup *setup)
+{ (void)setup; return &it; }
+static void drop(void *self) { (void)self; }
+static void *join(void *self, unsigned number, const struct crew_calls *calls)
+{ (void)number; (void)calls; return self; }
+static void start(void *worker, struct object *object, uint64_t ttl)
+{ (void)worker; (void)object; (void)ttl; }
+static bool stop(void *worker, struct object *object)
+{ (void)worker; (void)object; return true; }
+static uint64_t left(void *self, contender_fire_fn *tell, void *arg)
+{ (void)self; (void)tell; (void)arg; return 0; }
+const struct crew CONTENDER_PLUGIN = {
+    .face = {.abi = CONTENDER_ABI, .name = "uvloops", .title = "broken",
+             .flags = CONTENDER_CREW, .make = make, .free = drop},
+    .join = join, .leave = drop, .turn = drop, .start = start, .stop = stop,
+    .left = left};
+END
+    "${CC:-cc}" -std=c11 -D_POSIX_C_SOURCE=200809L -shared -fPIC \
+        -I"$top/bench" -o copy/peers/uvloops.so broken.c
+    lawn=copy/lawn
+    words=("uvloops disagrees (seed 1, workers turn): " "nothing was measured")
+    fails 1 --workers --quick --n 1k
+    [ -z "$output" ]
+}
+
+@test "a crew that loses one timer in thousands is found out" {
+    copy_tool
+    mkdir copy/peers
+    cat >broken.c <<'END'
+#include "crews/all.h"
+struct crew CONTENDER_PLUGIN;
+static unsigned calls;
+static void start(void *worker, struct object *object, uint64_t ttl)
+{
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 5000 != 0)
+        shards_crew.start(worker, object, ttl);
+}
+__attribute__((constructor)) static void begin(void)
+{
+    CONTENDER_PLUGIN = shards_crew;
+    CONTENDER_PLUGIN.face.name = "uvloops";
+    CONTENDER_PLUGIN.start = start;
+}
+END
+    "${CC:-cc}" -std=c11 -D_POSIX_C_SOURCE=200809L -DNDEBUG -shared -fPIC \
+        -I"$top/bench" -I"$top/include" -o copy/peers/uvloops.so broken.c \
+        "$top/bench/crews/guarded.c" "$top"/src/core/*.c
+    lawn=copy/lawn
+    words=("T1, uvloops: " " starts, " " left: not what it should be")
+    fails 1 --workers --quick --n 1k --runs 1 --workload local --threads 1
+    [[ "$output" == *"uvloops   fired other timers than others"* ]]
+    run "$lawn" bench --workers --quick --n 1k --runs 1 --workload remote \
+        --contender uvloops --threads 1
+    [ "$status" -eq 0 ]
+}
+
+@test "the gate of workers has three bars, or two if there is one number" {
+    [ "$(nproc)" -ge 2 ] || skip "two processors are needed"
+    run --separate-stderr "$lawn" bench --gate --workers --n 1k --runs 1
+    [ "$status" -le 1 ]
+    [ -z "$stderr" ]
+    grep -qE '^B8  local, 2 workers over 1, 1,000 timers each +[0-9.]+ x +>= 1.8 +(ok|FAILS)$' \
+        <<<"$output"
+    grep -qE '^B8  remote, over one mutex, 1,000 timers each +[0-9.]+ x +>= 3 +(ok|FAILS)$' \
+        <<<"$output"
+    [ "$(grep -cE '^B8  .* [0-9.]+ M/s$' <<<"$output")" -eq 7 ]
+    [ "$(grep -cE '^B8  .* [0-9.]+ x$' <<<"$output")" -eq 2 ]
+    [[ "${lines[-1]}" =~ ^[012]\ of\ 2\ bars\ held$ ]]
+    run --separate-stderr "$lawn" bench --gate --workers --n 1k --runs 1 \
+        --contender lawn
+    [ "$status" -eq 1 ]
+    grep -qE '^B8  remote, over one mutex, .* not measured  FAILS$' <<<"$output"
+    [ "${lines[-1]}" = "not all was measured" ]
+}
+
+@test "the gate of workers measures nothing on one processor" {
+    command -v taskset >/dev/null || skip "taskset is missing"
+    run --separate-stderr one_processor "$lawn" bench --gate --workers --n 1k
+    [ "$status" -eq 1 ]
+    [ -z "$stderr" ]
+    [[ "$output" == *"B8  workers: not measured  FAILS"*"two processors"* ]]
+    [ "${lines[-2]}" = "0 of 1 bars held" ]
+    [ "${lines[-1]}" = "not all was measured" ]
 }
 
 @test "instructions are counted where valgrind is, and else it is named" {

@@ -325,7 +325,7 @@ TEST(a_store_without_memory_fails_to_start_and_loses_nothing)
 TEST(every_store_has_a_name_of_its_own)
 {
     size_t count, i, k;
-    const struct contender *const *all = contenders_stores(&count);
+    const struct contender *const *all = contenders_of(PART_STORES, &count);
 
     CHECK(count >= 1 && all[0] == &ours->face);
     for (i = 0; i < count; i++) {

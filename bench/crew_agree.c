@@ -1,0 +1,328 @@
+/* crew_agree.c - whether a crew does what it was asked for: see crew_agree.h.
+ *
+ * Two workers and a thread that is none play the same small script, each on
+ * objects of its own; in a second play the workers serve, and only the other
+ * thread acts. By the script each object is to fire, to be stopped, or to be
+ * left. The clock is real: nobody may fire early, and by when a last timer has
+ * fired that was started last and is due last, all others have. */
+#include "crew_agree.h"
+#include "random.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGREE_WORKERS 2u
+#define AGREE_EACH 200u /* objects of a thread */
+#define AGREE_OBJECTS (AGREE_EACH * (AGREE_WORKERS + 1))
+#define AGREE_LINE 64u
+#define AGREE_MS UINT64_C(1000000)
+#define AGREE_HOUR (3600000 * AGREE_MS)
+#define AGREE_MOST 5u /* ms, of what is due soon */
+#define AGREE_LAST (3 * AGREE_MOST * AGREE_MS)
+#define AGREE_PATIENCE (2000 * AGREE_MS)
+
+enum agree_fate { AGREE_FIRES, AGREE_STOPPED, AGREE_LEFT };
+
+/* What is known of an object; ends are counted by whatever thread. */
+struct agree_note {
+    enum agree_fate fate;
+    uint64_t due; /* not before this */
+    unsigned fires;
+    unsigned stops;
+    unsigned left;
+};
+
+struct crew_agree {
+    const struct crew *crew;
+    void *self;
+    bool serves;
+    uint64_t seed;
+    char *objects;
+    size_t stride;
+    struct agree_note notes[AGREE_OBJECTS];
+    unsigned joined;
+    unsigned acted; /* threads that have played their script */
+    unsigned fired;
+    unsigned early;
+    bool failed; /* a call returned what it should not */
+    bool lacks;  /* memory */
+    bool over;
+};
+
+struct agree_thread {
+    struct crew_agree *agree;
+    unsigned number; /* AGREE_WORKERS: it is no worker */
+    void *worker;
+    struct crew_calls calls;
+};
+
+#define AGREE_GET(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
+#define AGREE_SET(word, value)                                                 \
+    __atomic_store_n(&(word), value, __ATOMIC_RELEASE)
+#define AGREE_ADD(word) __atomic_add_fetch(&(word), 1, __ATOMIC_ACQ_REL)
+
+static struct object *
+agree_object(const struct crew_agree *agree, size_t i)
+{
+    return (struct object *)(void *)(agree->objects + i * agree->stride);
+}
+
+static void
+agree_fire(struct object *object, void *arg)
+{
+    struct crew_agree *agree = ((struct agree_thread *)arg)->agree;
+    struct agree_note *note = &agree->notes[object->id];
+
+    if (crew_clock() < AGREE_GET(note->due))
+        AGREE_ADD(agree->early);
+    AGREE_ADD(note->fires);
+    AGREE_ADD(agree->fired);
+}
+
+static void
+agree_stopped(struct object *object, void *arg)
+{
+    AGREE_ADD(((struct agree_thread *)arg)->agree->notes[object->id].stops);
+}
+
+static void
+agree_left(struct object *object, void *arg)
+{
+    ((struct crew_agree *)arg)->notes[object->id].left++;
+}
+
+static void
+agree_nap(void)
+{
+    struct timespec nap = {0, 200000};
+
+    nanosleep(&nap, NULL);
+}
+
+/* TTLs count from base if that is not 0. */
+static void
+agree_start(struct agree_thread *thread, size_t i, uint64_t ttl, uint64_t base)
+{
+    struct crew_agree *agree = thread->agree;
+
+    AGREE_SET(agree->notes[i].due, (base != 0 ? base : crew_clock()) + ttl);
+    if (thread->worker != NULL)
+        agree->crew->start(thread->worker, agree_object(agree, i), ttl);
+    else
+        agree->crew->start_on(agree->self, i % AGREE_WORKERS,
+                              agree_object(agree, i), ttl);
+}
+
+/* was: it is running. */
+static void
+agree_stop(struct agree_thread *thread, size_t i, bool was)
+{
+    struct crew_agree *agree = thread->agree;
+    enum crew_stop stop;
+
+    if (thread->worker != NULL)
+        stop = agree->crew->stop(thread->worker, agree_object(agree, i))
+                   ? CREW_STOPPED
+                   : CREW_ENDED;
+    else
+        stop = agree->crew->stop_on(agree->self, i % AGREE_WORKERS,
+                                    agree_object(agree, i));
+    if (stop == CREW_STOPPED)
+        AGREE_ADD(agree->notes[i].stops);
+    if (stop == (was ? CREW_ENDED : CREW_STOPPED))
+        AGREE_SET(agree->failed, true);
+}
+
+/* The script. Each object is stopped now and then, and at last as its fate
+ * wants; the first of a thread is the one that fires last. */
+static void
+agree_act(struct agree_thread *thread)
+{
+    struct crew_agree *agree = thread->agree;
+    struct random random = {agree->seed * 100 + thread->number};
+    size_t first = thread->number * AGREE_EACH;
+    uint64_t base = 0;
+
+    if (thread->worker != NULL) {
+        base = crew_clock();
+        agree->crew->turn(thread->worker);
+    }
+    for (size_t i = first + 1; i < first + AGREE_EACH; i++) {
+        struct agree_note *note = &agree->notes[i];
+        uint64_t soon = AGREE_MS * (1 + random_below(&random, AGREE_MOST));
+
+        note->fate = (enum agree_fate)random_below(&random, 3);
+        if (random_below(&random, 2) == 0) {
+            agree_start(thread, i, AGREE_HOUR, base);
+            agree_stop(thread, i, true);
+        }
+        agree_start(thread, i, note->fate == AGREE_FIRES ? soon : AGREE_HOUR,
+                    base);
+        if (note->fate != AGREE_STOPPED)
+            continue;
+        agree_stop(thread, i, true);
+        agree_stop(thread, i, false);
+    }
+    agree_start(thread, first, AGREE_LAST, base);
+    AGREE_ADD(agree->acted);
+}
+
+static void *
+agree_worker(void *arg)
+{
+    struct agree_thread *thread = (struct agree_thread *)arg;
+    struct crew_agree *agree = thread->agree;
+
+    thread->worker =
+        agree->crew->join(agree->self, thread->number, &thread->calls);
+    if (thread->worker == NULL) {
+        AGREE_SET(agree->lacks, true);
+        AGREE_ADD(agree->joined);
+        return NULL;
+    }
+    AGREE_ADD(agree->joined);
+    if (agree->serves) {
+        agree->crew->serve(thread->worker);
+    } else {
+        agree_act(thread);
+        while (!AGREE_GET(agree->over)) {
+            agree->crew->turn(thread->worker);
+            agree_nap();
+        }
+    }
+    agree->crew->leave(thread->worker);
+    return NULL;
+}
+
+/* How many are to fire. */
+static unsigned
+agree_expected(const struct crew_agree *agree, unsigned threads)
+{
+    unsigned first = agree->serves ? AGREE_WORKERS * AGREE_EACH : 0;
+    unsigned expected = 0;
+
+    for (unsigned i = first; i < first + threads * AGREE_EACH; i++)
+        expected += agree->notes[i].fate == AGREE_FIRES;
+    return expected;
+}
+
+/* Whether each object has had its ends; objects that nobody used have none. */
+static bool
+agree_judge(struct crew_agree *agree, unsigned threads, FILE *out)
+{
+    unsigned first = agree->serves ? AGREE_WORKERS * AGREE_EACH : 0;
+    const char *fault = agree->lacks       ? "out of memory"
+                        : agree->early > 0 ? "a timer fired early"
+                        : agree->failed    ? "a stop told what is not so"
+                                           : NULL;
+
+    for (unsigned i = first; i < first + threads * AGREE_EACH && fault == NULL;
+         i++) {
+        const struct agree_note *note = &agree->notes[i];
+
+        if (note->fires != (note->fate == AGREE_FIRES))
+            fault = note->fires == 0 ? "a timer did not fire"
+                                     : "a timer fired that should not";
+        else if (note->left != (note->fate == AGREE_LEFT))
+            fault = "another timer is left than should be";
+        else if (note->fate == AGREE_STOPPED && note->stops == 0)
+            fault = "a stop was not told";
+    }
+    if (fault != NULL)
+        fprintf(out, "%s disagrees (seed %" PRIu64 ", workers %s): %s\n",
+                agree->crew->face.name, agree->seed,
+                agree->serves ? "serve" : "turn", fault);
+    return fault == NULL;
+}
+
+/* With the threads there; the calling one is the one that is no worker. */
+static void
+agree_watch(struct crew_agree *agree, unsigned threads)
+{
+    struct agree_thread self = {.agree = agree, .number = AGREE_WORKERS};
+    uint64_t patience = crew_clock() + AGREE_PATIENCE;
+
+    while (AGREE_GET(agree->joined) < AGREE_WORKERS)
+        agree_nap();
+    if (agree->crew->start_on != NULL && !AGREE_GET(agree->lacks))
+        agree_act(&self);
+    while (crew_clock() < patience && !AGREE_GET(agree->lacks) &&
+           (AGREE_GET(agree->acted) < threads ||
+            AGREE_GET(agree->fired) < agree_expected(agree, threads)))
+        agree_nap();
+    AGREE_SET(agree->over, true);
+    if (agree->serves)
+        agree->crew->dismiss(agree->self);
+}
+
+static bool
+agree_play(struct crew_agree *agree, FILE *out)
+{
+    const struct contender_setup setup = {.objects = AGREE_OBJECTS,
+                                          .workers = AGREE_WORKERS,
+                                          .longest = AGREE_HOUR};
+    struct agree_thread workers[AGREE_WORKERS];
+    pthread_t ids[AGREE_WORKERS];
+    unsigned threads =
+        (agree->serves ? 0 : AGREE_WORKERS) + (agree->crew->start_on != NULL);
+    uint64_t count;
+    uint64_t left = 0;
+
+    agree->self = agree->crew->face.make(&setup);
+    if (agree->self == NULL) {
+        fprintf(out, "%s: out of memory\n", agree->crew->face.name);
+        return false;
+    }
+    for (unsigned i = 0; i < AGREE_OBJECTS; i++) {
+        if (agree->crew->prepare != NULL)
+            agree->crew->prepare(agree->self, agree_object(agree, i));
+    }
+    for (unsigned i = 0; i < AGREE_WORKERS; i++) {
+        workers[i] = (struct agree_thread){
+            .agree = agree,
+            .number = i,
+            .calls = {agree_fire, agree_stopped, &workers[i]}};
+        if (pthread_create(&ids[i], NULL, agree_worker, &workers[i]) != 0)
+            abort();
+    }
+    agree_watch(agree, threads);
+    for (unsigned i = 0; i < AGREE_WORKERS; i++)
+        pthread_join(ids[i], NULL);
+    count = agree->crew->left(agree->self, agree_left, agree);
+    for (unsigned i = 0; i < AGREE_OBJECTS; i++)
+        left += agree->notes[i].left;
+    agree->failed = agree->failed || count != left;
+    agree->crew->face.free(agree->self);
+    return agree_judge(agree, threads, out);
+}
+
+bool
+crew_agree(const struct crew *crew, uint64_t seed, FILE *out)
+{
+    struct crew_agree *agree = calloc(1, sizeof *agree);
+    bool agrees = agree != NULL;
+
+    for (unsigned i = 0; i < (crew->serve != NULL ? 2 : 1) && agrees; i++) {
+        memset(agree, 0, sizeof *agree);
+        agree->crew = crew;
+        agree->serves = i == 1;
+        agree->seed = seed;
+        agree->stride =
+            (sizeof(struct object) + crew->face.node + AGREE_LINE - 1) &
+            ~(size_t)(AGREE_LINE - 1);
+        agree->objects =
+            aligned_alloc(AGREE_LINE, AGREE_OBJECTS * agree->stride);
+        agrees = agree->objects != NULL;
+        if (!agrees)
+            break;
+        memset(agree->objects, 0, AGREE_OBJECTS * agree->stride);
+        for (unsigned id = 0; id < AGREE_OBJECTS; id++)
+            agree_object(agree, id)->id = id;
+        agrees = agree_play(agree, out);
+        free(agree->objects);
+    }
+    free(agree);
+    return agrees;
+}

@@ -1,0 +1,155 @@
+/* alone.c - a lawn per thread, and no way from one to another: what threads that
+ * need none would use, and so what local work cannot be faster than. */
+#include "all.h"
+
+#include "lawn.h"
+
+#include <stdlib.h>
+
+struct alone {
+    unsigned count;
+    struct lawn *lawns[];
+};
+
+struct alone_worker {
+    struct lawn *lawn;
+    const struct crew_calls *calls;
+};
+
+static struct lawn_timer *
+alone_timer(struct object *object)
+{
+    return (struct lawn_timer *)(void *)object->node;
+}
+
+static void *
+alone_make(const struct contender_setup *setup)
+{
+    struct alone *crew =
+        calloc(1, sizeof *crew + setup->workers * sizeof crew->lawns[0]);
+
+    if (crew != NULL) {
+        crew->count = setup->workers;
+    }
+    return crew;
+}
+
+static void
+alone_free(void *self)
+{
+    struct alone *crew = (struct alone *)self;
+    unsigned i;
+
+    for (i = 0; i < crew->count; i++) {
+        lawn_free(crew->lawns[i]);
+    }
+    free(crew);
+}
+
+static void *
+alone_join(void *self, unsigned number, const struct crew_calls *calls)
+{
+    const struct lawn_options options = {.now = crew_clock()};
+    struct alone_worker *worker = calloc(1, sizeof *worker);
+
+    if (worker == NULL) {
+        return NULL;
+    }
+    worker->calls = calls;
+    worker->lawn = lawn_new(&options);
+    if (worker->lawn == NULL) {
+        free(worker);
+        return NULL;
+    }
+    ((struct alone *)self)->lawns[number] = worker->lawn;
+    return worker;
+}
+
+static void
+alone_leave(void *self)
+{
+    free(self);
+}
+
+static void
+alone_fire(struct lawn_timer *timer, void *arg)
+{
+    const struct crew_calls *calls = (const struct crew_calls *)arg;
+
+    calls->fire(LAWN_CONTAINER(timer, struct object, node), calls->arg);
+}
+
+static void
+alone_turn(void *self)
+{
+    const struct alone_worker *worker = (const struct alone_worker *)self;
+    struct crew_calls calls = *worker->calls;
+
+    lawn_mow(worker->lawn, crew_clock(), SIZE_MAX, alone_fire, &calls);
+}
+
+static void
+alone_start(void *self, struct object *object, uint64_t ttl)
+{
+    lawn_start(((struct alone_worker *)self)->lawn, alone_timer(object), ttl);
+}
+
+static bool
+alone_stop(void *self, struct object *object)
+{
+    return lawn_stop(((struct alone_worker *)self)->lawn, alone_timer(object));
+}
+
+struct alone_teller {
+    contender_fire_fn *tell;
+    void *arg;
+};
+
+static bool
+alone_tell(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    const struct alone_teller *teller = (const struct alone_teller *)arg;
+
+    (void)ttl;
+    teller->tell(LAWN_CONTAINER(timer, struct object, node), teller->arg);
+    return true;
+}
+
+static uint64_t
+alone_left(void *self, contender_fire_fn *tell, void *arg)
+{
+    const struct alone *crew = (const struct alone *)self;
+    struct alone_teller teller = {tell, arg};
+    uint64_t count = 0;
+    unsigned i;
+
+    for (i = 0; i < crew->count; i++) {
+        if (crew->lawns[i] != NULL) {
+            count += lawn_count(crew->lawns[i]);
+            lawn_each(crew->lawns[i], alone_tell, &teller);
+        }
+    }
+    return count;
+}
+
+const struct crew alone_crew = {
+    .face =
+        {
+            .abi = CONTENDER_ABI,
+            .name = "alone",
+            .title = "a lawn per thread",
+            .about = "A lawn per thread that no other can reach: for local "
+                     "work alone, which cannot be faster.",
+            .kind = CONTENDER_FLOOR,
+            .flags = CONTENDER_CREW | CONTENDER_EXACT,
+            .node = sizeof(struct lawn_timer),
+            .make = alone_make,
+            .free = alone_free,
+        },
+    .join = alone_join,
+    .leave = alone_leave,
+    .turn = alone_turn,
+    .start = alone_start,
+    .stop = alone_stop,
+    .left = alone_left,
+};

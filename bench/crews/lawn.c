@@ -1,0 +1,212 @@
+/* lawn.c - workers as in lawn_workers.h, timers by owner. The threads are the
+ * benchmark's, and attach themselves. */
+#include "all.h"
+
+#include "lawn_workers.h"
+
+#include <stdlib.h>
+
+struct lawn_crew {
+    struct lawn_workers *set;
+    unsigned *numbers;   /* the library's, by ours */
+    struct object *left; /* chained by their nodes, when the set is closed */
+    uint64_t left_count;
+};
+
+struct lawn_crew_worker {
+    struct lawn_crew *crew;
+    struct lawn_worker *worker;
+    const struct crew_calls *calls;
+};
+
+/* The one that the thread is. */
+static _Thread_local struct lawn_crew_worker *lawn_crew_self;
+
+static struct lawn_workers_timer *
+lawn_crew_timer(struct object *object)
+{
+    return (struct lawn_workers_timer *)(void *)object->node;
+}
+
+static void *
+lawn_crew_make(const struct contender_setup *setup)
+{
+    struct lawn_crew *crew = calloc(1, sizeof *crew);
+
+    if (crew == NULL) {
+        return NULL;
+    }
+    crew->numbers = calloc(setup->workers, sizeof *crew->numbers);
+    crew->set = lawn_workers_new(NULL);
+    if (crew->numbers == NULL || crew->set == NULL) {
+        lawn_workers_free(crew->set);
+        free(crew->numbers);
+        free(crew);
+        return NULL;
+    }
+    return crew;
+}
+
+static void
+lawn_crew_free(void *self)
+{
+    struct lawn_crew *crew = (struct lawn_crew *)self;
+
+    lawn_workers_free(crew->set);
+    free(crew->numbers);
+    free(crew);
+}
+
+static void *
+lawn_crew_join(void *self, unsigned number, const struct crew_calls *calls)
+{
+    struct lawn_crew_worker *worker = calloc(1, sizeof *worker);
+
+    if (worker == NULL) {
+        return NULL;
+    }
+    worker->crew = (struct lawn_crew *)self;
+    worker->worker = lawn_workers_attach(worker->crew->set);
+    if (worker->worker == NULL) {
+        free(worker);
+        return NULL;
+    }
+    worker->crew->numbers[number] = lawn_worker_number(worker->worker);
+    worker->calls = calls;
+    lawn_crew_self = worker;
+    return worker;
+}
+
+static void
+lawn_crew_leave(void *self)
+{
+    struct lawn_crew_worker *worker = (struct lawn_crew_worker *)self;
+
+    lawn_worker_detach(worker->worker);
+    lawn_crew_self = NULL;
+    free(worker);
+}
+
+static void
+lawn_crew_turn(void *self)
+{
+    (void)lawn_worker_turn(((struct lawn_crew_worker *)self)->worker);
+}
+
+static void
+lawn_crew_serve(void *self)
+{
+    (void)lawn_worker_run(((struct lawn_crew_worker *)self)->worker);
+}
+
+static void
+lawn_crew_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
+{
+    const struct crew_calls *calls = lawn_crew_self->calls;
+
+    (void)worker;
+    calls->fire(LAWN_CONTAINER(timer, struct object, node), calls->arg);
+}
+
+static void
+lawn_crew_prepare(void *self, struct object *object)
+{
+    (void)self;
+    lawn_crew_timer(object)->fire = lawn_crew_fire;
+}
+
+static void
+lawn_crew_start(void *self, struct object *object, uint64_t ttl)
+{
+    (void)lawn_workers_start(((struct lawn_crew_worker *)self)->crew->set,
+                             lawn_crew_timer(object), ttl);
+}
+
+static bool
+lawn_crew_stop(void *self, struct object *object)
+{
+    return lawn_workers_stop(((struct lawn_crew_worker *)self)->crew->set,
+                             lawn_crew_timer(object));
+}
+
+static void
+lawn_crew_start_on(void *self, unsigned number, struct object *object,
+                   uint64_t ttl)
+{
+    struct lawn_crew *crew = (struct lawn_crew *)self;
+
+    (void)lawn_workers_start_on(crew->set, lawn_crew_timer(object), ttl,
+                                crew->numbers[number]);
+}
+
+static enum crew_stop
+lawn_crew_stop_on(void *self, unsigned number, struct object *object)
+{
+    (void)number;
+    return lawn_workers_stop(((struct lawn_crew *)self)->set,
+                             lawn_crew_timer(object))
+               ? CREW_STOPPED
+               : CREW_ENDED;
+}
+
+/* The timer is idle: the memory is ours to chain them by. */
+static void
+lawn_crew_keep(struct lawn_workers_timer *timer, void *arg)
+{
+    struct lawn_crew *crew = (struct lawn_crew *)arg;
+    struct object *object = LAWN_CONTAINER(timer, struct object, node);
+
+    *(struct object **)(void *)object->node = crew->left;
+    crew->left = object;
+}
+
+static void
+lawn_crew_dismiss(void *self)
+{
+    struct lawn_crew *crew = (struct lawn_crew *)self;
+
+    crew->left_count += lawn_workers_close(crew->set, 0, lawn_crew_keep, crew);
+}
+
+static uint64_t
+lawn_crew_left(void *self, contender_fire_fn *tell, void *arg)
+{
+    struct lawn_crew *crew = (struct lawn_crew *)self;
+
+    lawn_crew_dismiss(self); /* if nobody served */
+    while (crew->left != NULL) {
+        struct object *object = crew->left;
+
+        crew->left = *(struct object **)(void *)object->node;
+        tell(object, arg);
+    }
+    return crew->left_count;
+}
+
+const struct crew lawn_crew = {
+    .face =
+        {
+            .abi = CONTENDER_ABI,
+            .name = "lawn",
+            .title = "lawn workers",
+            .about = "A lawn per worker, that only it touches; a start from "
+                     "another thread is a message in a mailbox without locks, "
+                     "a stop a word of the timer.",
+            .kind = CONTENDER_OURS,
+            .flags = CONTENDER_CREW | CONTENDER_EXACT,
+            .node = sizeof(struct lawn_workers_timer),
+            .make = lawn_crew_make,
+            .free = lawn_crew_free,
+        },
+    .prepare = lawn_crew_prepare,
+    .join = lawn_crew_join,
+    .leave = lawn_crew_leave,
+    .turn = lawn_crew_turn,
+    .serve = lawn_crew_serve,
+    .dismiss = lawn_crew_dismiss,
+    .start = lawn_crew_start,
+    .stop = lawn_crew_stop,
+    .start_on = lawn_crew_start_on,
+    .stop_on = lawn_crew_stop_on,
+    .left = lawn_crew_left,
+};

@@ -1,0 +1,160 @@
+/* history.c - see history.h: a search, depth first. */
+#include "history.h"
+
+#include <stdio.h>
+
+struct search {
+    const struct history *history;
+    bool runs;
+    uint64_t now;
+    const uint64_t *clocks;
+    unsigned done;    /* a bit for each event */
+    unsigned stopped; /* events that have stopped the timer, and go on */
+};
+
+struct timer {
+    bool running;
+    uint64_t deadline;
+};
+
+static bool search(struct search *search, struct timer timer);
+
+/* Nothing that is still to come has ended before this began. */
+static bool
+can_be_next(const struct search *s, unsigned which)
+{
+    unsigned i;
+
+    for (i = 0; i < s->history->count; i++) {
+        if ((s->done >> i & 1) == 0 &&
+            s->history->events[i].ended < s->history->events[which].began) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+can_become(const struct search *s, uint64_t deadline, uint64_t due)
+{
+    const uint64_t *clock;
+
+    for (clock = s->clocks; *clock != 0; clock++) {
+        if (deadline <= due && deadline <= *clock && due <= *clock + 1) {
+            return true;
+        }
+    }
+    return due == deadline;
+}
+
+static bool
+happens(const struct search *s, unsigned which, struct timer *timer)
+{
+    const struct history_event *event = &s->history->events[which];
+
+    switch (event->kind) {
+    case HISTORY_START:
+        timer->running = true;
+        timer->deadline = event->deadline;
+        return true;
+    case HISTORY_STOP:
+        if (event->result !=
+            (timer->running || (s->stopped >> which & 1) != 0)) {
+            return false;
+        }
+        break;
+    case HISTORY_FIRE:
+        if (!timer->running || event->time < timer->deadline ||
+            !can_become(s, timer->deadline, event->deadline)) {
+            return false;
+        }
+        break;
+    case HISTORY_LEFT:
+        if (!timer->running) {
+            return false;
+        }
+        break;
+    }
+    timer->running = false;
+    return true;
+}
+
+/* A start stops the timer once. */
+static bool
+can_stop(const struct search *s, unsigned which)
+{
+    return s->history->events[which].kind == HISTORY_STOP ||
+           (s->stopped >> which & 1) == 0;
+}
+
+static bool
+search(struct search *s, struct timer timer)
+{
+    unsigned i;
+
+    if (s->done == (1u << s->history->count) - 1) {
+        return timer.running == s->runs &&
+               (!timer.running || timer.deadline > s->now ||
+                can_become(s, timer.deadline, s->now + 1));
+    }
+    for (i = 0; i < s->history->count; i++) {
+        const struct history_event *event = &s->history->events[i];
+        struct timer next = timer;
+
+        if ((s->done >> i & 1) != 0 || !can_be_next(s, i)) {
+            continue;
+        }
+        if (happens(s, i, &next)) {
+            s->done |= 1u << i;
+            if (search(s, next)) {
+                return true;
+            }
+            s->done &= ~(1u << i);
+        }
+        if (event->moments && timer.running && can_stop(s, i)) {
+            unsigned stopped = s->stopped;
+
+            next.running = false;
+            s->stopped |= 1u << i;
+            if (search(s, next)) {
+                return true;
+            }
+            s->stopped = stopped;
+        }
+    }
+    return false;
+}
+
+bool
+history_possible(const struct history *history, bool runs, uint64_t now,
+                 const uint64_t *clocks)
+{
+    struct search s = {history, runs, now, clocks, 0, 0};
+    struct timer timer = {false, 0};
+
+    return search(&s, timer);
+}
+
+void
+history_tell(const struct history *history, char *text, unsigned size)
+{
+    static const char *const names[] = {"start", "stop", "fire", "left"};
+    unsigned i;
+    unsigned at = 0;
+
+    text[0] = '\0';
+    for (i = 0; i < history->count && at + 50 < size; i++) {
+        const struct history_event *event = &history->events[i];
+
+        at += (unsigned)snprintf(text + at, size - at, "%s%s [%u,%u]",
+                                 i > 0 ? ", " : "", names[event->kind],
+                                 event->began, event->ended);
+        if (event->kind == HISTORY_STOP) {
+            at += (unsigned)snprintf(text + at, size - at, " %s",
+                                     event->result ? "true" : "false");
+        } else {
+            at += (unsigned)snprintf(text + at, size - at, " %llu",
+                                     (unsigned long long)event->deadline);
+        }
+    }
+}

@@ -1,0 +1,400 @@
+/* scenes_many.c - several workers, workers that come and go, and the end. */
+#include "scene.h"
+
+#include <errno.h>
+
+#define BOTH 3
+
+static void
+setup_two(void)
+{
+    scene_begin(2);
+    scene_ready();
+}
+
+static void
+setup_two_due(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 5);
+    scene_ready();
+}
+
+static void
+move_0(void)
+{
+    (void)scene_start_on(0, 20, 1);
+}
+
+static void
+move_0_back(void)
+{
+    (void)scene_start_on(0, 25, 0);
+}
+
+static void
+keep_0(void)
+{
+    (void)scene_start_on(0, 20, 0);
+}
+
+static void
+stop_0(void)
+{
+    (void)scene_stop(0);
+}
+
+static void
+stop_sync_and_free_0(void)
+{
+    (void)scene_stop_sync(0);
+    scene_free(0);
+}
+
+SCENARIO(a_move_to_another_worker_meets_a_firing, .setup = setup_two_due,
+         .threads = {scene_serve, scene_serve, move_0}, .daemons = BOTH,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_move_to_another_worker_meets_a_stop, .setup = setup_two_due,
+         .threads = {scene_serve, scene_serve, move_0, stop_0}, .daemons = BOTH,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_timer_moves_to_and_fro, .setup = setup_two_due,
+         .threads = {scene_serve, scene_serve, move_0, move_0_back},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+static void
+move_and_free_0(void)
+{
+    (void)scene_start_on(0, 20, 1);
+    stop_sync_and_free_0();
+}
+
+SCENARIO(a_timer_is_freed_that_was_about_to_move, .setup = setup_two_due,
+         .threads = {scene_serve, scene_serve, move_and_free_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+/* A timer that is free, and starts and fires where it was while it is about to
+ * start elsewhere. */
+
+static void
+setup_two_free(void)
+{
+    scene_begin(2);
+    scene_have_own(0, 0, 5);
+    explore_be(0);
+    EXPECT(scene_stop(0));
+    scene_ready();
+}
+
+static void
+start_0_for_15_and_serve(void)
+{
+    (void)scene_start(0, 15);
+    scene_serve();
+}
+
+SCENARIO(a_move_meets_the_workers_own_start_and_its_firing,
+         .setup = setup_two_free,
+         .threads = {start_0_for_15_and_serve, scene_serve, move_0,
+                     scene_move_clock},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+/* A callback that waits takes the mail of its worker, and so the start that
+ * moves its own timer. */
+
+static void
+stop_sync_1(unsigned timer)
+{
+    (void)timer;
+    (void)scene_stop_sync(1);
+    explore_point();
+}
+
+static void
+setup_waiting_callback(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 5);
+    scene_have_own(1, 1, 500);
+    scene.hooks[0] = stop_sync_1;
+    scene_ready();
+}
+
+SCENARIO(a_timer_moves_while_its_callback_waits,
+         .setup = setup_waiting_callback,
+         .threads = {scene_serve, scene_serve, move_0, scene_move_clock},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+/* Workers, and each other's timers. */
+
+static void
+setup_crossed(void)
+{
+    scene_begin(2);
+    scene_have_own(0, 0, 50);
+    scene_have_own(1, 1, 60);
+    scene_ready();
+}
+
+static void
+stop_sync_1_and_serve(void)
+{
+    (void)scene_stop_sync(1);
+    scene_free(1);
+    scene_serve();
+}
+
+static void
+stop_sync_0_and_serve(void)
+{
+    stop_sync_and_free_0();
+    scene_serve();
+}
+
+static void
+start_1_and_serve(void)
+{
+    (void)scene_start(1, 40);
+    scene_serve();
+}
+
+static void
+start_0_and_serve(void)
+{
+    (void)scene_start(0, 45);
+    scene_serve();
+}
+
+SCENARIO(two_workers_stop_and_free_each_others_timers, .setup = setup_crossed,
+         .threads = {stop_sync_1_and_serve, stop_sync_0_and_serve},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+SCENARIO(two_workers_restart_each_others_timers, .setup = setup_crossed,
+         .threads = {start_1_and_serve, start_0_and_serve}, .daemons = BOTH,
+         .finish = scene_finish, .delays = true);
+SCENARIO(two_workers_start_the_same_timer, .setup = setup_two,
+         .threads = {start_0_and_serve, start_0_and_serve}, .daemons = BOTH,
+         .finish = scene_finish, .delays = true);
+
+/* Workers that go. */
+
+static void
+setup_two_held(void)
+{
+    scene_begin(2);
+    scene_have_own(0, 1, 50);
+    scene_have_shared(1, 1, 5);
+    scene_ready();
+}
+
+static void
+remove_1(void)
+{
+    EXPECT(lawn_workers_remove(scene.set, 1) == 0);
+}
+
+static void
+restart_0(void)
+{
+    (void)scene_start(0, 20);
+}
+
+static void
+serve_once_and_leave(void)
+{
+    struct lawn_worker *worker = scene.workers[explore_me()];
+
+    (void)lawn_worker_turn(worker);
+    lawn_worker_detach(worker);
+}
+
+SCENARIO(a_start_meets_the_removal_of_its_worker, .setup = setup_two_held,
+         .threads = {scene_serve, scene_serve_and_leave, remove_1, restart_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_meets_the_removal_of_its_worker, .setup = setup_two_held,
+         .threads = {scene_serve, scene_serve_and_leave, remove_1,
+                     stop_sync_and_free_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_a_worker_that_leaves, .setup = setup_two_held,
+         .threads = {scene_serve, serve_once_and_leave, restart_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+
+static void
+serve_once_leave_and_start_0(void)
+{
+    serve_once_and_leave();
+    restart_0();
+}
+
+SCENARIO(a_worker_starts_timers_after_it_has_left, .setup = setup_two_held,
+         .threads = {scene_serve, serve_once_leave_and_start_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
+/* A part is on its way to a worker that leaves. */
+
+static void
+setup_three(void)
+{
+    scene_begin(3);
+    scene_have_own(0, 0, 50);
+    scene_have_shared(1, 0, 5);
+    scene_ready();
+}
+
+static void
+remove_0_and_1(void)
+{
+    EXPECT(lawn_workers_remove(scene.set, 0) == 0);
+    EXPECT(lawn_workers_remove(scene.set, 1) == 0);
+}
+
+SCENARIO(a_lawn_comes_to_a_worker_that_leaves, .setup = setup_three,
+         .threads = {scene_serve, scene_serve, scene_serve, remove_0_and_1},
+         .daemons = 4, .finish = scene_finish, .delays = true);
+
+static void
+leave_and_come_back(void)
+{
+    struct lawn_worker *worker = scene.workers[explore_me()];
+
+    lawn_worker_detach(worker);
+    worker = lawn_workers_attach(scene.set);
+    EXPECT(worker != NULL);
+    EXPECT(lawn_worker_run(worker) == 0);
+}
+
+static void
+setup_two_of_first(void)
+{
+    scene_begin(2);
+    scene_have_own(0, 0, 50);
+    scene_have_shared(1, 0, 5);
+    scene_ready();
+}
+
+/* Unless it is the last. */
+static void
+remove_0(void)
+{
+    int error = lawn_workers_remove(scene.set, 0);
+
+    EXPECT(error == 0 || error == -EBUSY);
+}
+
+SCENARIO(a_lawn_comes_to_a_worker_that_leaves_and_comes_back,
+         .setup = setup_two_of_first,
+         .threads = {scene_serve, leave_and_come_back, remove_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+/* Workers that come. */
+
+static void
+setup_none(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+    explore_be(0);
+    lawn_worker_detach(scene.workers[0]);
+    explore_be(EXPLORE_FIBRES);
+}
+
+static void
+setup_one_held(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+}
+
+static void
+attach_and_serve(void)
+{
+    struct lawn_worker *worker = lawn_workers_attach(scene.set);
+
+    EXPECT(worker != NULL);
+    EXPECT(lawn_worker_run(worker) == 0);
+}
+
+SCENARIO(a_start_meets_a_first_worker_that_comes, .setup = setup_none,
+         .threads = {attach_and_serve, restart_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_a_second_worker_that_comes, .setup = setup_one_held,
+         .threads = {scene_serve, attach_and_serve, restart_0}, .daemons = BOTH,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_two_workers_that_come, .setup = setup_none,
+         .threads = {attach_and_serve, attach_and_serve, restart_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+/* By TTL there are more lawns than workers, and they move. */
+
+static void
+setup_by_ttl(void)
+{
+    struct lawn_workers_options options = {.route = LAWN_WORKERS_BY_TTL,
+                                           .parts = 2};
+
+    scene_begin_with(1, &options);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(1, 0, 5);
+    scene_ready();
+}
+
+SCENARIO(a_start_meets_lawns_on_their_way, .setup = setup_by_ttl,
+         .threads = {scene_serve, attach_and_serve, restart_0}, .daemons = BOTH,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_restart_goes_to_another_lawn, .setup = setup_by_ttl,
+         .threads = {scene_serve, keep_0, move_0_back}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
+/* The end. */
+
+static void
+close_at_once(void)
+{
+    scene_close(0);
+}
+
+static void
+close_at_the_end(void)
+{
+    scene_close(LAWN_NEVER);
+}
+
+static void
+finish_closed(void)
+{
+    unsigned i;
+
+    for (i = 0; i < SCENE_TIMERS; i++) {
+        EXPECT(scene.freed[i] || !lawn_workers_pending(&scene.timers[i]));
+    }
+    scene_finish();
+    lawn_workers_free(scene.set);
+}
+
+SCENARIO(a_start_meets_the_end, .setup = setup_one_held,
+         .threads = {scene_serve_and_leave, close_at_once, restart_0},
+         .finish = finish_closed, .delays = true);
+static void
+restart_0_later(void)
+{
+    (void)scene_start(0, 60);
+}
+
+SCENARIO(a_later_start_meets_the_end, .setup = setup_one_held,
+         .threads = {scene_serve_and_leave, close_at_once, restart_0_later},
+         .finish = finish_closed, .delays = true);
+SCENARIO(a_later_start_meets_the_end_after_the_last_timer,
+         .setup = setup_one_held,
+         .threads = {scene_serve_and_leave, close_at_the_end, restart_0_later},
+         .finish = finish_closed, .delays = true, .time_passes = true);
+SCENARIO(a_stop_meets_the_end, .setup = setup_one_held,
+         .threads = {scene_serve_and_leave, close_at_once,
+                     stop_sync_and_free_0},
+         .finish = finish_closed, .delays = true);
+SCENARIO(a_start_meets_the_end_after_the_last_timer, .setup = setup_one_held,
+         .threads = {scene_serve_and_leave, close_at_the_end, restart_0},
+         .finish = finish_closed, .delays = true, .time_passes = true);
+SCENARIO(a_start_meets_the_end_of_two_workers, .setup = setup_two_due,
+         .threads = {scene_serve_and_leave, scene_serve_and_leave,
+                     close_at_once, move_0},
+         .finish = finish_closed, .delays = true);

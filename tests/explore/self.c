@@ -1,0 +1,220 @@
+/* self.c - does the explorer find what it is for? Known bugs, which it must
+ * find, and the same without the bug. */
+#include "explore.h"
+
+#include "../../src/workers/atomic.h"
+#include "../../src/workers/park.h"
+
+#include <string.h>
+
+static struct {
+    uint64_t count;
+    uint32_t flags[2];
+    uint32_t inside;
+    uint32_t entered[2];
+    uint32_t bell;
+    uint64_t job;
+    uint64_t done;
+} toy;
+
+static void
+toy_setup(void)
+{
+    memset(&toy, 0, sizeof toy);
+    explore_keep(&toy, sizeof toy);
+    explore_name(&toy, sizeof toy, "toy");
+}
+
+/* Two add one each. */
+
+static void
+count_badly(void)
+{
+    uint64_t seen = L_LOAD(&toy.count, L_RELAXED);
+
+    L_STORE(&toy.count, seen + 1, L_RELAXED);
+}
+
+static void
+count_well(void)
+{
+    (void)L_FADD(&toy.count, UINT64_C(1), L_RELAXED);
+}
+
+static void
+count_finish(void)
+{
+    EXPECT(toy.count == 2);
+}
+
+SCENARIO(self_a_counter_without_an_atomic_addition_is_found_out,
+         .setup = toy_setup, .threads = {count_badly, count_badly},
+         .finish = count_finish, .broken = true);
+SCENARIO(self_a_counter_with_an_atomic_addition_is_right, .setup = toy_setup,
+         .threads = {count_well, count_well}, .finish = count_finish);
+
+/* Dekker: each shows its flag and enters if the other does not show its own. */
+
+static void
+dekker(int order)
+{
+    unsigned me = explore_me();
+
+    L_STORE(&toy.flags[me], 1u, order);
+    if (L_LOAD(&toy.flags[1 - me], L_SEQ_CST) == 0) {
+        toy.entered[me] = 1;
+    }
+}
+
+static void
+dekker_weak(void)
+{
+    dekker(L_RELEASE);
+}
+
+static void
+dekker_strong(void)
+{
+    dekker(L_SEQ_CST);
+}
+
+/* One half of the fence costs nothing, the other is for both. */
+static void
+dekker_heavy(void)
+{
+    L_STORE(&toy.flags[explore_me()], 1u, L_RELEASE);
+    L_HEAVY();
+    if (L_LOAD(&toy.flags[1 - explore_me()], L_SEQ_CST) == 0) {
+        toy.entered[explore_me()] = 1;
+    }
+}
+
+static void
+dekker_finish(void)
+{
+    EXPECT(toy.entered[0] + toy.entered[1] < 2);
+}
+
+SCENARIO(self_weak_stores_make_no_lock_if_they_can_be_delayed,
+         .setup = toy_setup, .threads = {dekker_weak, dekker_weak},
+         .finish = dekker_finish, .delays = true, .broken = true);
+SCENARIO(self_weak_stores_make_a_lock_if_they_cannot_be_delayed,
+         .setup = toy_setup, .threads = {dekker_weak, dekker_weak},
+         .finish = dekker_finish);
+SCENARIO(self_strong_stores_make_a_lock, .setup = toy_setup,
+         .threads = {dekker_strong, dekker_strong}, .finish = dekker_finish,
+         .delays = true);
+SCENARIO(self_one_weak_store_and_a_heavy_fence_make_a_lock, .setup = toy_setup,
+         .threads = {dekker_weak, dekker_heavy}, .finish = dekker_finish,
+         .delays = true);
+
+/* A sleeper, and one who brings a job. */
+
+static void
+sleep_badly(void)
+{
+    if (L_LOAD(&toy.job, L_SEQ_CST) == 0) {
+        L_STORE(&toy.bell, 1u, L_SEQ_CST);
+        lawn_park_wait(&toy.bell, 1, UINT64_MAX);
+    }
+    toy.done = L_LOAD(&toy.job, L_SEQ_CST);
+}
+
+static void
+sleep_well(void)
+{
+    L_STORE(&toy.bell, 1u, L_SEQ_CST);
+    if (L_LOAD(&toy.job, L_SEQ_CST) == 0) {
+        lawn_park_wait(&toy.bell, 1, UINT64_MAX);
+    }
+    toy.done = L_LOAD(&toy.job, L_SEQ_CST);
+}
+
+static void
+bring_job(void)
+{
+    L_STORE(&toy.job, UINT64_C(1), L_SEQ_CST);
+    if (L_XCHG(&toy.bell, 0u, L_SEQ_CST) == 1) {
+        lawn_park_wake(&toy.bell);
+    }
+}
+
+static void
+sleep_finish(void)
+{
+    EXPECT(toy.done == 1);
+}
+
+SCENARIO(self_a_lost_wakeup_is_found_out, .setup = toy_setup,
+         .threads = {sleep_badly, bring_job}, .finish = sleep_finish,
+         .broken = true);
+SCENARIO(self_a_sleeper_who_looks_again_is_woken, .setup = toy_setup,
+         .threads = {sleep_well, bring_job}, .finish = sleep_finish,
+         .delays = true);
+
+/* One who waits by yielding, and one who frees what the other still reads. */
+
+static void
+wait_for_flag(void)
+{
+    while (L_LOAD(&toy.flags[0], L_ACQUIRE) == 0) {
+        lawn_park_yield();
+    }
+}
+
+static void
+wait_then_free(void)
+{
+    wait_for_flag();
+    explore_free(&toy.count, sizeof toy.count);
+}
+
+static void
+raise_flag_early(void)
+{
+    L_STORE(&toy.flags[0], 1u, L_RELEASE);
+    (void)L_LOAD(&toy.count, L_RELAXED);
+}
+
+static void
+raise_flag_late(void)
+{
+    (void)L_LOAD(&toy.count, L_RELAXED);
+    L_STORE(&toy.flags[0], 1u, L_RELEASE);
+}
+
+SCENARIO(self_a_use_of_freed_memory_is_found_out, .setup = toy_setup,
+         .threads = {wait_then_free, raise_flag_early}, .broken = true);
+SCENARIO(self_one_who_yields_is_let_go_when_the_word_changes,
+         .setup = toy_setup, .threads = {wait_then_free, raise_flag_late},
+         .delays = true);
+SCENARIO(self_one_who_yields_for_ever_is_found_out, .setup = toy_setup,
+         .threads = {wait_for_flag, count_well}, .broken = true);
+
+/* A lock, taken by two. */
+
+static void
+lock_and_count(void)
+{
+    lawn_park_lock(&toy.inside);
+    count_badly();
+    lawn_park_unlock(&toy.inside);
+}
+
+SCENARIO(self_a_lock_makes_a_bad_counter_right, .setup = toy_setup,
+         .threads = {lock_and_count, lock_and_count}, .finish = count_finish,
+         .delays = true);
+
+/* One who goes round without looking at anything that others could change. */
+
+static void
+go_round(void)
+{
+    volatile uint32_t *flag = &toy.flags[0];
+
+    while (*flag == 0) {
+    }
+}
+
+SCENARIO(self_an_endless_loop_is_found_out, .setup = toy_setup,
+         .threads = {go_round}, .broken = true);

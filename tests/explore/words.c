@@ -1,0 +1,83 @@
+/* words.c - see words.h. A table of words, hashed, which never shrinks. */
+#include "words.h"
+
+#include "explore.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define WORDS_MAX 4096u
+
+struct words_entry {
+    uintptr_t word; /* 0: free */
+    uint8_t users;  /* a bit for each fibre */
+    bool written;
+    bool met;
+};
+
+static struct words_entry table[WORDS_MAX];
+static unsigned used;
+static bool learned;
+
+void
+words_clear(void)
+{
+    memset(table, 0, sizeof table);
+    used = 0;
+    learned = false;
+}
+
+static struct words_entry *
+find(uintptr_t word)
+{
+    uint32_t at = (uint32_t)(word >> 2) * 2654435769u >> 20;
+
+    while (table[at].word != word) {
+        if (table[at].word == 0) {
+            if (++used > WORDS_MAX / 2) {
+                explore_fail("too many words");
+            }
+            table[at].word = word;
+            break;
+        }
+        at = (at + 1) % WORDS_MAX;
+    }
+    return &table[at];
+}
+
+static bool
+meet(struct words_entry *entry, unsigned fibre, bool writes)
+{
+    entry->users |= (uint8_t)(1u << fibre);
+    entry->written = entry->written || writes;
+    if (entry->written && (entry->users & (entry->users - 1)) != 0) {
+        learned = learned || !entry->met;
+        entry->met = true;
+    }
+    return entry->met;
+}
+
+bool
+words_meet(const void *word, unsigned fibre, bool writes)
+{
+    return meet(find((uintptr_t)word), fibre, writes);
+}
+
+void
+words_gone(const void *memory, size_t size, unsigned fibre)
+{
+    size_t at;
+
+    for (at = 0; at < size; at += 4) {
+        (void)meet(find((uintptr_t)memory + at), fibre, true);
+    }
+}
+
+bool
+words_learned(void)
+{
+    bool was = learned;
+
+    learned = false;
+    return was;
+}
