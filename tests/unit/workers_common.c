@@ -21,6 +21,10 @@ crew_options(struct crew *crew, const struct lawn_workers_options *options)
     if (options != NULL) {
         mine = *options;
     }
+    if (mine.lawn.blades == 0) { /* small, since it is checked often */
+        mine.lawn.blades = 16;
+        mine.lawn.slot_bits = 4;
+    }
     mine.clock = crew_clock;
     mine.clock_context = crew;
     mine.lawn.alloc = trial_alloc;

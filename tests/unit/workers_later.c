@@ -298,7 +298,7 @@ TEST(all_short_stories_of_a_timer_of_workers_end_well)
 {
     static const struct lawn_workers_options options = {
         .lawn = {.blades = 8, .slot_bits = 4}};
-    unsigned many = DEEDS * DEEDS * DEEDS * how_many(DEEDS, DEEDS / 2, 1);
+    unsigned many = DEEDS * DEEDS * DEEDS * how_many(DEEDS, DEEDS, 1);
     unsigned number;
     unsigned tick;
 

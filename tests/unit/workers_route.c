@@ -291,7 +291,7 @@ static const struct lawn_workers_options by_ttl = {
 static void
 check_ttls(struct crew *c, unsigned workers)
 {
-    unsigned worker_of[16];
+    unsigned worker_of[16] = {0};
     unsigned seen = 0;
     unsigned i;
 

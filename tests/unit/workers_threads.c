@@ -559,3 +559,43 @@ TEST(between_threads_starts_while_a_set_is_closed_are_refused_or_accounted_for)
         lawn_workers_free(troop.set);
     }
 }
+
+static void
+close_now(void *arg, unsigned which)
+{
+    (void)which;
+    *(uint64_t *)arg =
+        lawn_workers_close(troop.set, troop_now(&troop), NULL, NULL);
+}
+
+/* More than a budget of messages waits when the set is closed, and all of them
+ * are about timers that are due. */
+TEST(between_threads_a_set_closed_now_fires_what_still_waits_in_the_mail)
+{
+    static struct item many[3000];
+    uint64_t left = UINT64_MAX;
+    struct squad squad;
+    unsigned i;
+
+    troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
+    troop.act = wait_to_be_let_go;
+    atomic_store(&entered, false);
+    atomic_store(&let_go, false);
+    init_items(2);
+    item_start(&items[0], 1);
+    troop_advance(&troop, 1);
+    WAIT_FOR(atomic_load(&entered));
+    for (i = 0; i < COUNT(many); i++) {
+        item_init(&troop, &many[i]);
+        item_start(&many[i], 1);
+    }
+    troop_advance(&troop, 1);
+    squad_start(&squad, 1, close_now, &left);
+    WAIT_FOR(lawn_workers_start(troop.set, &items[1].timer, 1000) ==
+             -ESHUTDOWN);
+    atomic_store(&let_go, true);
+    squad_join(&squad);
+    SURE(left <= 1); /* the one that found out */
+    SURE(atomic_load(&troop.fires) == 1 + COUNT(many));
+    lawn_workers_free(troop.set);
+}
