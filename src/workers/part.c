@@ -6,13 +6,6 @@
 
 #include <assert.h>
 
-#define RUN LAWN_STATE_RUN
-#define LAWN LAWN_STATE_LAWN
-#define MAIL LAWN_STATE_MAIL
-#define REQ LAWN_STATE_REQ
-#define CLAIM LAWN_STATE_CLAIM
-#define DUE LAWN_STATE_DUE
-
 struct lawn_part *
 lawn_part_new(struct lawn_workers *set, unsigned number)
 {

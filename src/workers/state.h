@@ -87,14 +87,14 @@
 #include "park.h"
 #include "workers.h"
 
-#define LAWN_STATE_RUN UINT64_C(1)
-#define LAWN_STATE_LAWN UINT64_C(2)
-#define LAWN_STATE_MAIL UINT64_C(4)
-#define LAWN_STATE_REQ UINT64_C(8)
-#define LAWN_STATE_CLAIM UINT64_C(16)
-#define LAWN_STATE_DUE UINT64_C(32)
+#define RUN UINT64_C(1)
+#define LAWN UINT64_C(2)
+#define MAIL UINT64_C(4)
+#define REQ UINT64_C(8)
+#define CLAIM UINT64_C(16)
+#define DUE UINT64_C(32)
 #define LAWN_STATE_FLAGS UINT64_C(63)
-#define LAWN_STATE_HELD (LAWN_STATE_LAWN | LAWN_STATE_MAIL)
+#define LAWN_STATE_HELD (LAWN | MAIL)
 
 #define LAWN_STATE_PART_SHIFT 8
 #define LAWN_STATE_PART_MASK (UINT64_C(0xfff) << LAWN_STATE_PART_SHIFT)
@@ -181,9 +181,7 @@ lawn_state_read(const struct lawn_workers_timer *timer,
 static inline uint64_t
 lawn_state_posted(uint64_t seen, const struct lawn_part *part)
 {
-    return lawn_state_of(seen, part,
-                         LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
-                             (seen & LAWN_STATE_LAWN)) +
+    return lawn_state_of(seen, part, RUN | MAIL | REQ | (seen & LAWN)) +
            LAWN_STATE_VERSION;
 }
 

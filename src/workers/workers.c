@@ -8,13 +8,6 @@
 #include <assert.h>
 #include <errno.h>
 
-#define RUN LAWN_STATE_RUN
-#define LAWN LAWN_STATE_LAWN
-#define MAIL LAWN_STATE_MAIL
-#define REQ LAWN_STATE_REQ
-#define CLAIM LAWN_STATE_CLAIM
-#define DUE LAWN_STATE_DUE
-
 /* For what is not the usual way: within the usual one it would take registers
  * that that needs. */
 #if defined __GNUC__

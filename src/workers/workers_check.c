@@ -16,8 +16,8 @@ lawn_workers_check_timer(struct lawn_timer *core, uint64_t ttl, void *arg)
     uint64_t state =
         lawn_state_look(LAWN_CONTAINER(core, struct lawn_workers_timer, timer));
     (void)ttl;
-    if ((state & LAWN_STATE_CLAIM) == 0 &&
-        ((state & LAWN_STATE_LAWN) == 0 ||
+    if ((state & CLAIM) == 0 &&
+        ((state & LAWN) == 0 ||
          lawn_state_part(finding->part->set, state) != finding->part)) {
         finding->broken = "M1: a timer on a lawn does not say so";
     }
@@ -31,7 +31,7 @@ lawn_workers_check_mail(struct lawn_finding *finding,
 {
     for (; timer != NULL; timer = timer->next) {
         uint64_t state = lawn_state_look(timer);
-        if ((state & LAWN_STATE_MAIL) == 0 ||
+        if ((state & MAIL) == 0 ||
             lawn_state_part(finding->part->set, state) != finding->part) {
             finding->broken = "M2: a timer in the mail does not say so";
         }

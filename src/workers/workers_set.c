@@ -315,6 +315,16 @@ lawn_workers_vacate(struct lawn_workers *set, struct lawn_worker *worker)
     lawn_park_wake(&set->seats);
 }
 
+/* Waits for the end of a thread of the library's. */
+static void
+lawn_workers_reap(struct lawn_workers *set, struct lawn_worker *worker)
+{
+    (void)pthread_join(worker->thread, NULL);
+    lawn_park_lock(&set->lock);
+    lawn_workers_vacate(set, worker);
+    lawn_park_unlock(&set->lock);
+}
+
 /* Lets a worker go whose thread calls, or has none. By the lock. */
 static void
 lawn_workers_dismiss(struct lawn_workers *set, struct lawn_worker *worker)
@@ -429,10 +439,7 @@ lawn_workers_remove(struct lawn_workers *set, unsigned number)
     bool made = result == 0 && worker->made;
     lawn_park_unlock(&set->lock);
     if (made) {
-        (void)pthread_join(worker->thread, NULL);
-        lawn_park_lock(&set->lock);
-        lawn_workers_vacate(set, worker);
-        lawn_park_unlock(&set->lock);
+        lawn_workers_reap(set, worker);
     }
     return result;
 }
@@ -465,10 +472,7 @@ lawn_workers_join(struct lawn_workers *set)
         }
         lawn_park_unlock(&set->lock);
         if (made) {
-            (void)pthread_join(worker->thread, NULL);
-            lawn_park_lock(&set->lock);
-            lawn_workers_vacate(set, worker);
-            lawn_park_unlock(&set->lock);
+            lawn_workers_reap(set, worker);
         }
     }
     uint32_t seats = L_LOAD(&set->seats, L_SEQ_CST);
