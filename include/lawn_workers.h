@@ -44,9 +44,9 @@
  *
  * TIME is CLOCK_MONOTONIC in nanoseconds, or any clock that the options give. A
  * TTL counts from that clock for a start from another thread; on the worker
- * itself it counts from lawn_worker_now(), the time at which the round began,
- * as in any event loop: a callback that took long calls lawn_worker_update()
- * before it starts timers.
+ * itself it counts from lawn_worker_now(): in a callback that is the time at
+ * which it began, and one that takes long calls lawn_worker_update() before it
+ * starts timers.
  *
  * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6 and
  * P9 of lawn.h hold of the timers on each worker; but timers that other threads
@@ -62,33 +62,40 @@
  *                        freed. So it may be in its own callback
  *   C4  one callback     of a timer runs at a time, on the worker that keeps it
  *   C5  local is local   start and stop on the worker that keeps the timer make
- *                        no atomic read-modify-write, lock or system call; but
- *                        for the first start of a timer, and for timers that
- *                        other threads have started or stopped: one
- *                        compare-and-swap on a word of the timer. The latter
- *                        always where there is no membarrier(2)
- *   C6  no waiting       start and stop from other threads wait for nobody; but
+ *                        no atomic read-modify-write, lock or system call. But
+ *                        one compare-and-swap on a word of the timer: its first
+ *                        start, and if other threads have started or stopped
+ *                        it, and where there is no membarrier(2). And the first
+ *                        start after a round takes the mail, and reads the
+ *                        clock
+ *   C6  no waiting       start and stop from other threads wait for nobody. But
  *                        the first one on a timer that had been its worker's
- *                        alone costs a system call, and waits until a start or
- *                        stop of that very timer is over that its worker is in
+ *                        alone costs a system call, membarrier(2), and if its
+ *                        worker is starting or stopping that very timer at that
+ *                        moment, it waits for that
  *   C7  wake-ups         a sleeping worker is woken when it must wake earlier
  *                        than it would, once per burst, and not otherwise; none
  *                        is lost
- *   C8  come and go      adding and removing workers loses no timer, and makes
- *                        none later than the turns that are under way
+ *   C8  come and go      adding and removing workers loses no timer; a lawn
+ *                        changes hands when the round under way is over
  *   C9  floods           a worker fires what is due after at most a budget of
  *                        messages, however many wait
  * Memory is only needed by lawn_workers_new(), _add() and _attach(): the link
  * of the mailbox is part of the timer, so a start cannot fail for want of it.
  *
- * TWO THREADS AT ONCE on one timer: of two starts one wins, and if both count as
- * done, the loser's was first. A start of a running timer from another thread is
- * a stop and then a start: a stop that comes between the two returns false. A
- * start while the timer fires makes it run again when its callback has returned,
- * never while it runs.
+ * TWO THREADS AT ONCE on one timer: while a thread that is not its worker is
+ * within a start of it, other starts of it do nothing and return 0, and stops do
+ * nothing and return false: that start would undo them. A start while the timer
+ * fires makes it run again when its callback has returned, never while it runs.
  *
- * WHEN TO CHOOSE SOMETHING ELSE: all timers belong to the thread that uses them:
- * give each thread a lawn, lawn.h; this is what this header adds a door to. */
+ * WAITING. What waits here for a moment that is near, such as a worker in
+ * lawn_workers_stop_sync(), yields the processor and looks again; threads of
+ * fixed priorities above others should leave that to the others. A child after
+ * fork() has no workers: it must not use the set, nor free it.
+ *
+ * WHEN TO CHOOSE SOMETHING ELSE: no thread ever touches another's timers: give
+ * each thread a lawn of its own, lawn.h. Or threads hardly ever meet: a lawn and a
+ * mutex take as long as a start through the mail, as long as the mutex is free. */
 #ifndef LAWN_WORKERS_H
 #define LAWN_WORKERS_H
 
@@ -103,24 +110,32 @@ struct lawn_worker;  /* one of them */
 struct lawn_workers_timer;
 
 /* Called when a timer fires, on the worker that keeps it. The timer is idle by
- * then: start it again, or free it, if no other thread can know it any more. All
- * calls but lawn_workers_close() and lawn_workers_free() are allowed here.
+ * then: start it again, and it is periodic; or free it, if no other thread can
+ * know it any more. Calls that cannot work here say so, or do nothing.
  * lawn_due(&timer->timer) is when it was due. */
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
-/* A timer, part of an object of yours: 72 bytes. All-zero bytes are an idle
+/* A word that threads share: aligned as such also where a uint64_t is not. */
+#if defined __GNUC__
+#define LAWN_WORKERS_WORD __attribute__((aligned(8))) uint64_t
+#else
+#define LAWN_WORKERS_WORD uint64_t
+#endif
+
+/* A timer, part of an object of yours: 72 bytes on machines of 64 bits. All-zero bytes are an idle
  * timer. Set fire before the first start, and change it only while the timer is
  * idle; leave the other fields to the library. Do not copy or move a timer that
- * was ever started. */
+ * was ever started. It belongs to the set that it was started on, until it has
+ * fired, or been stopped by lawn_workers_stop_sync(), or that set is closed. */
 struct lawn_workers_timer {
     struct lawn_timer timer;
-    uint64_t state;
+    LAWN_WORKERS_WORD state;
     uint32_t shared;
     uint32_t part;
     struct lawn_workers_timer *next;
-    uint64_t when;
-    uint64_t ttl;
+    LAWN_WORKERS_WORD when;
+    LAWN_WORKERS_WORD ttl;
     lawn_workers_fire_fn *fire;
 };
 
@@ -148,7 +163,8 @@ struct lawn_workers_options {
      * turns to the other; default 256. */
     size_t budget;
 
-    /* The time, told to all threads; it must not run back. Default:
+    /* The time, told to all threads; it must not run back. A TTL of 0 counts as
+     * one tick of it. Default:
      * CLOCK_MONOTONIC in nanoseconds. With a clock of your own, workers that
      * have nothing to do sleep until lawn_workers_wake(): call it when the
      * clock has moved. So a test decides when and how far. */
@@ -187,8 +203,8 @@ int lawn_workers_add(struct lawn_workers *set);
 
 /* Removes a worker by its number: its lawns go to the others, with all timers.
  * A thread of the library's has ended when this returns; a caller's thread is
- * told to end: lawn_worker_run() returns there, or the next lawn_worker_turn()
- * does what is left to do, and it has yet to be detached. 0, or -ENOENT if there
+ * told to end: lawn_worker_run() returns there, or lawn_worker_ended() is true
+ * after its next lawn_worker_turn(), and it has yet to be detached. 0, or -ENOENT if there
  * is none of that number; -EBUSY if it is the last; -EDEADLK on a worker of the
  * set. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
@@ -199,7 +215,8 @@ struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
 
 /* Ends that: the worker's lawns go to the others. If it is the last, they stay
  * with the set, and timers wait for the next worker. Does nothing in a callback.
- */
+ * A thread that is a worker must not end without this: its timers would wait for
+ * it for ever, and so would lawn_workers_close(). */
 void lawn_worker_detach(struct lawn_worker *worker);
 
 /* Serves until the worker is removed or the set is closed; the worker has yet to
@@ -212,6 +229,10 @@ int lawn_worker_run(struct lawn_worker *worker);
  * do in the meantime makes lawn_worker_fd() readable if it is due earlier than
  * that. In a callback it does nothing and returns LAWN_NEVER. */
 uint64_t lawn_worker_turn(struct lawn_worker *worker);
+
+/* Whether the worker has nothing more to do: it was removed, or the set is closed
+ * and all is done. An event loop detaches it then; till then close waits. */
+bool lawn_worker_ended(const struct lawn_worker *worker);
 
 /* A file descriptor that becomes readable when there is a reason for a turn
  * before the time that the last one returned; to wait for in an event loop, and
@@ -253,19 +274,19 @@ int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);
 
-/* Stops a timer. True: it was running, and does not fire [C2]. False: it was
- * idle, or has fired, or its callback is about to run or running. Costs another
- * thread than its worker's one compare-and-swap, and its worker nothing until the
- * timer would have been due; till then, or until lawn_workers_stop_sync() has
- * returned, the library may refer to the timer's memory. */
+/* Stops a timer. Do not free it yet: lawn_workers_stop_sync() says when. True: it
+ * was running, and does not fire [C2]. False: it was idle, or has fired, or its
+ * callback is about to run or running. Costs another thread than its worker's one
+ * compare-and-swap, and its worker nothing until the timer would have been due:
+ * till then the library may refer to its memory. */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
 /* The same, and waits until the timer's callback has returned, if it is running,
  * and until nothing refers to the timer any more [C3]. What is started meanwhile,
  * by the callback for example, is stopped as well. In the timer's own callback it
- * does not wait for that. Two workers that wait for each other's
- * callbacks wait for ever; and so does a caller while the set has no workers, or
+ * does not wait for that. Two workers that wait for each other's callbacks wait
+ * for ever; and so does a caller while a set that is not closed has no workers, or
  * none of them takes turns. */
 bool lawn_workers_stop_sync(struct lawn_workers *set,
                             struct lawn_workers_timer *timer);
@@ -280,7 +301,8 @@ bool lawn_workers_pending(const struct lawn_workers_timer *timer);
 void lawn_workers_wake(struct lawn_workers *set);
 
 /* Called by lawn_workers_close() for each timer that is left. It is idle, and
- * may be freed. */
+ * may be freed; so may others of the same object, after a stop_sync each. Timers
+ * that were stopped are not told of; they may be freed when close has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
 /* Closes a set: from here on starts are refused. Timers that are due up to the
@@ -289,14 +311,16 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * last timer has fired. Waits for the workers, also until the caller's threads
  * have been detached. Then makes the timers that are left idle, calls left for
  * each if it is not NULL, and returns how many they are. A start that is under
- * way when the set is closed is refused, or counts among the fired or the left.
+ * way when the set is closed is refused, or counts among the fired or the left,
+ * or has met another one and done nothing.
  * Returns 0 at once if the set is closed already; and on a worker of the set,
  * where it does nothing. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
 /* Closes the set at once, if it is not closed, and gives its memory back. No
- * thread may use it any more. set may be NULL. */
+ * thread may use it any more; if the caller is a worker of it, it is detached. Not
+ * in a callback. set may be NULL. */
 void lawn_workers_free(struct lawn_workers *set);
 
 /* What all workers have done since the set was made; or one of them since it was

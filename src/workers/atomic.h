@@ -14,11 +14,16 @@
 #ifndef LAWN_WORKERS_ATOMIC_H
 #define LAWN_WORKERS_ATOMIC_H
 
+#include <stdint.h>
+
 #define L_RELAXED __ATOMIC_RELAXED
 #define L_ACQUIRE __ATOMIC_ACQUIRE
 #define L_RELEASE __ATOMIC_RELEASE
 #define L_ACQ_REL __ATOMIC_ACQ_REL
 #define L_SEQ_CST __ATOMIC_SEQ_CST
+
+/* A word of 64 bits; some machines of 32 would align it to 4 bytes. */
+#define L_U64 _Alignas(8) uint64_t
 
 #if !defined LAWN_EXPLORE
 
@@ -33,8 +38,6 @@
 #define L_HEAVY() lawn_park_heavy()
 
 #else
-
-#include <stdint.h>
 
 /* A thread of the explorer may be interrupted before each of these. word is of
  * 4 or 8 bytes, as size says. */

@@ -13,18 +13,14 @@
 #include "atomic.h"
 #include "lawn_workers.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000u
-
-static void
-lawn_park_time(uint64_t ns, struct timespec *out)
-{
-    out->tv_sec = (time_t)(ns / NS_PER_S);
-    out->tv_nsec = (long)(ns % NS_PER_S);
-}
 
 #if defined LAWN_PARK_LINUX
 
@@ -36,8 +32,14 @@ lawn_park_time(uint64_t ns, struct timespec *out)
 void
 lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
-    struct timespec time;
-    lawn_park_time(until, &time);
+    /* As this system call has it: not always a struct timespec of 32 bits. */
+    struct {
+        long seconds, nanoseconds;
+    } time = {LONG_MAX, 0};
+    if (until / NS_PER_S < LONG_MAX) {
+        time.seconds = (long)(until / NS_PER_S);
+        time.nanoseconds = (long)(until % NS_PER_S);
+    }
     /* A wait for a bit set, since that one takes an absolute time. */
     (void)syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value,
                   until == LAWN_NEVER ? NULL : &time, NULL,
@@ -60,7 +62,15 @@ lawn_park_asymmetric(void)
 void
 lawn_park_heavy(void)
 {
-    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) {
+        /* Without it two threads might both have a timer: there is no way on. */
+        if (errno != ENOMEM) {
+            (void)fprintf(stderr,
+                          "lawn: membarrier was there, and is refused\n");
+            abort();
+        }
+        lawn_park_yield();
+    }
 }
 
 #else
@@ -88,8 +98,8 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
     (void)pthread_mutex_lock(&lawn_park_mutex);
     /* Who wakes changes the word first, and then needs the mutex. */
     if (L_LOAD(word, L_SEQ_CST) == value) {
-        struct timespec time;
-        lawn_park_time(until, &time);
+        struct timespec time = {.tv_sec = (time_t)(until / NS_PER_S),
+                                .tv_nsec = (long)(until % NS_PER_S)};
         if (until == LAWN_NEVER) {
             (void)pthread_cond_wait(&lawn_park_changed, &lawn_park_mutex);
         } else {

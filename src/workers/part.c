@@ -129,10 +129,18 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
     struct lawn_part *to = request->part;
     uint64_t deadline = lawn_workers_sum(request->when, request->ttl);
     (void)lawn_stop(part->lawn, &timer->timer);
+    if (L_LOAD(&to->worker, L_RELAXED) == part->worker) {
+        if (!lawn_state_swap(timer, seen,
+                             lawn_state_of(*seen, to, RUN | LAWN))) {
+            return false;
+        }
+        lawn_part_link(to, timer, request);
+        return true;
+    }
     if (!lawn_state_swap(timer, seen, lawn_state_posted(*seen & ~LAWN, to))) {
         return false;
     }
-    /* Boxes are closed when there are no workers any more. */
+    /* Boxes are closed when all parts are with one worker. */
     bool pushed = lawn_mailbox_push(&to->box, timer);
     assert(pushed);
     (void)pushed;
@@ -272,7 +280,9 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer,
             lawn_state_read(timer, &request);
             *due = lawn_part_round(part,
                                    lawn_workers_sum(request.when, request.ttl));
-            if (*due > part->mown) {
+            /* Due, also if time has gone on since the mow began: back on the
+             * lawn it would be so a tick later [P6]. */
+            if (*due > lawn_now(part->lawn) || *due > part->limit) {
                 if (lawn_state_swap(timer, &seen, seen & ~REQ)) {
                     lawn_part_back(part, timer, *due);
                     return false;
@@ -309,8 +319,9 @@ lawn_part_fire(struct lawn_timer *core, void *arg)
 
     /* Before the timer becomes free: who sees it free, and not this, knows that
      * its callback has returned [C3]. */
-    L_STORE(&part->firing, timer, L_RELAXED);
+    L_STORE(&part->firing, timer, L_RELEASE);
     if (lawn_part_cut(part, timer, &due)) {
+        lawn_worker_tick(worker, part);
         uint64_t late = worker->now - due;
         lawn_count_up(&worker->counts.fires, 1);
         lawn_count_up(&worker->counts.late_sum, late);
@@ -323,9 +334,11 @@ lawn_part_fire(struct lawn_timer *core, void *arg)
 }
 
 size_t
-lawn_part_mow(struct lawn_part *part, uint64_t now, size_t budget)
+lawn_part_mow(struct lawn_part *part, uint64_t now, uint64_t limit,
+              size_t budget)
 {
-    part->mown = now;
+    part->limit = limit;
+    now = now < limit ? now : limit;
     return lawn_mow(part->lawn, now, budget, lawn_part_fire, part);
 }
 
@@ -351,13 +364,9 @@ struct lawn_left {
     uint64_t count;
 };
 
-/* Makes a timer idle that nothing refers to any more. */
-static void
-lawn_part_discard(struct lawn_timer *core, void *arg)
+bool
+lawn_part_release(struct lawn_workers_timer *timer)
 {
-    struct lawn_left *left = arg;
-    struct lawn_workers_timer *timer =
-        LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     uint64_t seen = lawn_state_look(timer);
     while (
         (seen & CLAIM) != 0 ||
@@ -368,7 +377,16 @@ lawn_part_discard(struct lawn_timer *core, void *arg)
             seen = lawn_state_look(timer);
         }
     }
-    if ((seen & RUN) != 0) {
+    return (seen & RUN) != 0;
+}
+
+static void
+lawn_part_discard(struct lawn_timer *core, void *arg)
+{
+    struct lawn_left *left = arg;
+    struct lawn_workers_timer *timer =
+        LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
+    if (lawn_part_release(timer)) {
         left->count++;
         if (left->left != NULL) {
             left->left(timer, left->arg);
@@ -376,24 +394,26 @@ lawn_part_discard(struct lawn_timer *core, void *arg)
     }
 }
 
+void
+lawn_part_shut(struct lawn_part *part)
+{
+    lawn_mailbox_close(&part->box);
+    while (lawn_part_mail(part)) {
+        size_t steps = SIZE_MAX;
+        lawn_part_drain(part, &steps);
+        if (part->again != NULL) {
+            lawn_park_yield();
+        }
+    }
+}
+
 uint64_t
-lawn_part_close(struct lawn_part *part, lawn_workers_left_fn *left, void *arg)
+lawn_part_clear(struct lawn_part *part, lawn_workers_left_fn *left, void *arg)
 {
     struct lawn_left all = {left, arg, 0};
-    struct lawn_workers_timer *timer;
-    size_t steps = SIZE_MAX;
-    lawn_mailbox_close(&part->box);
-    while ((timer = part->again) != NULL) {
-        part->again = timer->next;
-        (void)lawn_stop(part->lawn, &timer->timer);
-        lawn_part_discard(&timer->timer, &all);
-    }
-    while ((timer = lawn_mailbox_pop(&part->box, &steps)) != NULL) {
-        (void)lawn_stop(part->lawn, &timer->timer);
-        lawn_part_discard(&timer->timer, &all);
-    }
     (void)lawn_mow(part->lawn, LAWN_NEVER - 1, SIZE_MAX, lawn_part_discard,
                    &all);
+    L_STORE(&part->cleared, 1, L_SEQ_CST);
     lawn_part_serve(part);
     return all.count;
 }

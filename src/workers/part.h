@@ -21,8 +21,10 @@ bool lawn_part_mail(struct lawn_part *part);
 void lawn_part_back(struct lawn_part *part, struct lawn_workers_timer *timer,
                     uint64_t deadline);
 
-/* Fires what is due; returns how many timers came up. */
-size_t lawn_part_mow(struct lawn_part *part, uint64_t now, size_t budget);
+/* Fires what is due by now, and not after the limit; returns how many timers came
+ * up. */
+size_t lawn_part_mow(struct lawn_part *part, uint64_t now, uint64_t limit,
+                     size_t budget);
 
 /* Whether a timer on the lawn is running: others were stopped by other threads.
  * O(timers). */
@@ -41,9 +43,15 @@ void lawn_part_wake(struct lawn_part *part, uint64_t deadline);
 /* Tells those who wait for a timer that one was let go. */
 void lawn_part_serve(struct lawn_part *part);
 
-/* When all workers are gone: takes nothing more, makes all timers idle, calls
- * left, and returns how many were running. */
-uint64_t lawn_part_close(struct lawn_part *part, lawn_workers_left_fn *left,
+/* When all workers are gone, on the thread that closes the set and runs all
+ * parts: takes nothing more in, and puts all that came on the lawn; then makes
+ * all timers idle, calls left, and returns how many were running. */
+void lawn_part_shut(struct lawn_part *part);
+uint64_t lawn_part_clear(struct lawn_part *part, lawn_workers_left_fn *left,
                          void *arg);
+
+/* Makes a timer idle and free that nothing of ours refers to; true if it was
+ * running. */
+bool lawn_part_release(struct lawn_workers_timer *timer);
 
 #endif

@@ -87,6 +87,8 @@
 #include "park.h"
 #include "workers.h"
 
+#include <assert.h>
+
 #define RUN UINT64_C(1)
 #define LAWN UINT64_C(2)
 #define MAIL UINT64_C(4)
@@ -108,6 +110,10 @@ static inline struct lawn_part *
 lawn_state_part(const struct lawn_workers *set, uint64_t state)
 {
     uint64_t number = (state & LAWN_STATE_PART_MASK) >> LAWN_STATE_PART_SHIFT;
+    /* A free timer may be another set's. */
+    assert(((state & LAWN_STATE_HELD) == 0 ||
+            number <= L_LOAD(&set->count, L_RELAXED)) &&
+           "a timer that another set keeps, or that was not zeroed [P10]");
     return number == 0 ? NULL : set->parts[number - 1];
 }
 
@@ -142,7 +148,7 @@ lawn_state_change(struct lawn_part *part, struct lawn_workers_timer *timer,
     if (!part->set->asymmetric) {
         return lawn_state_swap(timer, seen, next);
     }
-    L_STORE(&part->hand, timer, L_RELAXED);
+    L_STORE(&part->hand, timer, L_RELEASE);
     L_LIGHT();
     if (L_LOAD(&timer->shared, L_ACQUIRE) == LAWN_STATE_UNSHARED) {
         L_STORE(&timer->state, next, L_RELEASE);

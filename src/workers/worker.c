@@ -47,6 +47,12 @@ lawn_workers_be(struct lawn_worker *worker)
     return was;
 }
 
+bool
+lawn_worker_ended(const struct lawn_worker *worker)
+{
+    return worker->ended;
+}
+
 uint64_t
 lawn_worker_now(const struct lawn_worker *worker)
 {
@@ -65,13 +71,30 @@ lawn_worker_set(const struct lawn_worker *worker)
     return worker->set;
 }
 
-void
-lawn_worker_update(struct lawn_worker *worker)
+/* Reads the clock, which is not to run back. */
+static void
+lawn_worker_look(struct lawn_worker *worker)
 {
     uint64_t now = lawn_workers_now(worker->set);
     if (now > worker->now) {
         worker->now = now;
     }
+}
+
+void
+lawn_worker_tick(struct lawn_worker *worker, struct lawn_part *part)
+{
+    lawn_worker_look(worker);
+    lawn_set_now(part->lawn, worker->now);
+    if (worker->quick != NULL) {
+        lawn_set_now(worker->quick->lawn, worker->now);
+    }
+}
+
+void
+lawn_worker_update(struct lawn_worker *worker)
+{
+    lawn_worker_look(worker);
     worker->stale = false;
     struct lawn_part *home = L_LOAD(&worker->home, L_RELAXED);
     if (home != NULL && L_LOAD(&home->worker, L_RELAXED) == worker &&
@@ -89,10 +112,10 @@ lawn_worker_unpark(struct lawn_worker *worker)
     if (L_XCHG(&worker->token, 1, L_SEQ_CST) != 0) {
         return;
     }
+    /* It may sleep either way, and the file may be from who had its place. */
+    lawn_park_wake(&worker->token);
     int fd = L_LOAD(&worker->fd, L_SEQ_CST);
-    if (fd < 0) {
-        lawn_park_wake(&worker->token);
-    } else {
+    if (fd >= 0) {
         uint64_t one = 1;
         ssize_t written = write(fd, &one, sizeof one);
         (void)written; /* cannot fail: it is not full */
@@ -238,17 +261,30 @@ lawn_worker_leave(struct lawn_worker *worker, bool locked)
     return worker->parts == NULL;
 }
 
-/* Whether a closed set has nothing more for the worker to fire. */
+/* Whether a closed set has nothing more for the worker to fire, neither on its
+ * parts nor on one that is to come; then none comes any more. */
 static bool
-lawn_worker_drained(const struct lawn_worker *worker, uint64_t until)
+lawn_worker_drained(struct lawn_worker *worker, uint64_t until)
 {
+    struct lawn_workers *set = worker->set;
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
         if (lawn_part_mail(part) ||
             (lawn_next(part->lawn) <= until && lawn_part_runs(part))) {
             return false;
         }
     }
-    return true;
+    bool all = true;
+    lawn_park_lock(&set->lock);
+    for (unsigned i = 0; i < set->count; i++) {
+        const struct lawn_part *part = set->parts[i];
+        all = all && (L_LOAD(&part->keeper, L_RELAXED) != worker ||
+                      L_LOAD(&part->worker, L_RELAXED) == worker);
+    }
+    if (all) {
+        L_STORE(&worker->live, 0, L_RELEASE);
+    }
+    lawn_park_unlock(&set->lock);
+    return all;
 }
 
 void
@@ -344,11 +380,14 @@ lawn_worker_serve(struct lawn_worker *worker, uint64_t limit)
     bool claimed = lawn_worker_drain(worker);
     L_STORE(&worker->began, worker->now, L_RELAXED);
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
-        uint64_t now = worker->now < limit ? worker->now : limit;
-        budget -= lawn_part_mow(part, now, budget);
+        budget -= lawn_part_mow(part, worker->now, limit, budget);
     }
-    if (claimed) {
-        lawn_park_yield();
+    for (struct lawn_part *part = worker->parts; claimed && part != NULL;
+         part = part->next) {
+        if (part->again != NULL) {
+            lawn_park_yield();
+            claimed = false;
+        }
     }
     return budget == 0;
 }

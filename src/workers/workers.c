@@ -88,6 +88,7 @@ lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
         }
     }
     part->started = self->now; /* M5 */
+    lawn_set_now(part->lawn, self->now);
     if (request->ttl == 0) {
         lawn_start_at(part->lawn, &timer->timer, request->when);
     } else {
@@ -244,8 +245,9 @@ lawn_workers_start_on(struct lawn_workers *set,
         return lawn_workers_start(set, timer, ttl);
     }
     ttl += ttl == 0;
-    return lawn_workers_begin(set, timer, 0, ttl,
-                              L_LOAD(&worker->home, L_ACQUIRE));
+    struct lawn_part *home = L_LOAD(&worker->home, L_ACQUIRE);
+    return home == NULL ? -ENOENT
+                        : lawn_workers_begin(set, timer, 0, ttl, home);
 }
 
 /* Stops a timer wherever it is. */
@@ -304,7 +306,7 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
 static void
 lawn_workers_drain_own(struct lawn_worker *self)
 {
-    size_t steps = SIZE_MAX;
+    size_t steps = self->set->budget;
     lawn_worker_adopt(self);
     for (struct lawn_part *part = self->parts; part; part = part->next) {
         lawn_part_drain(part, &steps);
@@ -335,7 +337,7 @@ lawn_workers_wait_for(struct lawn_part *part,
  * word is not *seen any more. */
 static bool
 lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
-                    uint64_t *seen)
+                    uint64_t *seen, bool *stopped)
 {
     bool in_mail = (*seen & MAIL) != 0;
     /* Without REQ, or it would be put on the lawn. */
@@ -343,11 +345,17 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
     if (next != *seen && !lawn_state_swap(timer, seen, next)) {
         return false;
     }
-    /* If the box is closed, so is the set, and what is on the lawn is let go
-     * without being asked. */
     if (in_mail || lawn_mailbox_push(&part->box, timer)) {
         lawn_part_wake(part, 0);
+        return true;
     }
+    /* The set is closed. The timer may have come off the lawn since, and is not
+     * in the mail, though it says so: when the lawn is empty, nobody refers to
+     * it. */
+    while (L_LOAD(&part->cleared, L_SEQ_CST) == 0) {
+        lawn_park_yield();
+    }
+    *stopped |= lawn_part_release(timer);
     return true;
 }
 
@@ -355,6 +363,8 @@ bool
 lawn_workers_stop_sync(struct lawn_workers *set,
                        struct lawn_workers_timer *timer)
 {
+    /* A worker of whatever set lets others go on while it waits. */
+    struct lawn_worker *waits = lawn_workers_self();
     struct lawn_worker *self = lawn_worker_self(set);
     bool stopped = false;
     for (;;) {
@@ -373,14 +383,17 @@ lawn_workers_stop_sync(struct lawn_workers *set,
             continue;
         }
         if (!mine && (seen & LAWN_STATE_HELD) != 0 &&
-            !lawn_workers_recall(here, timer, &seen)) {
+            !lawn_workers_recall(here, timer, &seen, &stopped)) {
             continue;
         }
-        if (self != NULL) {
-            lawn_workers_drain_own(self);
-            lawn_park_yield();
-        } else {
+        if (waits == NULL) {
             lawn_workers_wait_for(here, timer);
+            continue;
+        }
+        seen = lawn_state_look(timer);
+        lawn_workers_drain_own(waits);
+        if (lawn_state_look(timer) == seen) {
+            lawn_park_yield();
         }
     }
 }

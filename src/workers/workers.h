@@ -58,6 +58,7 @@ struct lawn_part {
     struct lawn_workers_timer *firing;
     uint32_t waiters;
     uint32_t served;
+    uint32_t cleared; /* L_: the set is closed, and the lawn empty */
 
     /* The worker's own: the next of its parts, or of those on the way; timers
      * that were claimed when they came out of the mail; what the latest start
@@ -65,8 +66,8 @@ struct lawn_part {
     struct lawn_part *next;
     struct lawn_workers_timer *again;
     uint64_t started;
-    uint64_t mown; /* the time that mow was last told */
-    uint64_t held; /* L_: lawn_count() at the end of the last round */
+    uint64_t limit; /* what is due later does not fire: the set is closed */
+    L_U64 held;     /* L_: lawn_count() at the end of the last round */
 
     _Alignas(LAWN_LINE) struct lawn_mailbox box;
     /* L_: see M4. */
@@ -75,7 +76,7 @@ struct lawn_part {
 };
 
 struct lawn_counts {
-    uint64_t fires, messages, turns, wakes, late_most, late_sum; /* L_ */
+    L_U64 fires, messages, turns, wakes, late_most, late_sum; /* L_ */
 };
 
 struct lawn_worker {
@@ -91,10 +92,11 @@ struct lawn_worker {
     bool turning;            /* in lawn_worker_turn() */
     bool ended;              /* serves no more: removed, or the set is closed */
     bool made;               /* by the library: thread is to be joined */
+    bool joined;             /* or is being so; by the set's lock */
     pthread_t thread;
 
     struct lawn_counts counts;
-    uint64_t began;         /* L_: when the round began, LAWN_NEVER between */
+    L_U64 began;            /* L_: when the round began, LAWN_NEVER between */
     struct lawn_part *home; /* L_: the part for what it starts */
     uint32_t live;          /* L_: it may keep parts; by the set's lock */
     bool vacant;            /* another may take its place; by the set's lock */
@@ -121,12 +123,12 @@ struct lawn_workers {
     uint32_t lock;    /* of all that follows, but for reading where L_ stands */
     uint32_t closing; /* L_ */
     uint32_t seats;   /* L_: workers that are not vacant */
-    uint64_t until;   /* L_: what is due later is left */
+    L_U64 until;      /* L_: what is due later is left */
     unsigned count;   /* L_: parts */
     struct lawn_part *parts[LAWN_WORKERS_PARTS_MAX];
     struct lawn_worker *workers[LAWN_WORKERS_MAX]; /* L_: live or not */
-    struct lawn_counts
-        past; /* of workers that others have taken the place of */
+    struct lawn_counts past;   /* of workers whose places others have taken */
+    struct lawn_worker closer; /* the thread that closes the set */
 };
 
 /* workers_set.c: zeroed memory of the set's allocator, in lines of its own; NULL
@@ -162,6 +164,9 @@ void lawn_worker_unpark(struct lawn_worker *worker);
  * set's lock. */
 void lawn_worker_give(struct lawn_part *part, bool locked);
 extern struct lawn_worker lawn_worker_nobody;
+
+/* worker.c: looks at the clock before a callback of a part. */
+void lawn_worker_tick(struct lawn_worker *worker, struct lawn_part *part);
 
 /* worker.c: a thread that has waited for something else begins to act: takes the
  * mail, since what is in it came before, and looks at the clock. */

@@ -4,6 +4,7 @@
 #include "park.h"
 #include "part.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -100,6 +101,8 @@ lawn_workers_new(const struct lawn_workers_options *options)
     set->clock = set->real ? lawn_park_clock : options->clock;
     set->clock_context = options->clock_context;
     set->asymmetric = lawn_park_asymmetric();
+    set->closer.set = set;
+    set->closer.fd = -1;
     unsigned parts = options->parts == 0 ? PARTS_DEFAULT : options->parts;
     while (set->count < (set->route == LAWN_WORKERS_BY_TTL ? parts : 1)) {
         if (!lawn_workers_add_part(set)) {
@@ -297,6 +300,7 @@ lawn_workers_enrol(struct lawn_workers *set)
     worker->vacant = false;
     worker->ended = false;
     worker->made = false;
+    worker->joined = false;
     worker->stale = true;
     L_STORE(&worker->leaving, 0, L_RELAXED);
     L_STORE(&worker->arrivals, NULL, L_RELEASE);
@@ -437,6 +441,9 @@ lawn_workers_remove(struct lawn_workers *set, unsigned number)
         }
     }
     bool made = result == 0 && worker->made;
+    if (made) {
+        worker->joined = true;
+    }
     lawn_park_unlock(&set->lock);
     if (made) {
         lawn_workers_reap(set, worker);
@@ -466,10 +473,8 @@ lawn_workers_join(struct lawn_workers *set)
             break;
         }
         lawn_park_lock(&set->lock);
-        bool made = L_LOAD(&worker->live, L_RELAXED) != 0 && worker->made;
-        if (made) {
-            L_STORE(&worker->live, 0, L_RELEASE);
-        }
+        bool made = !worker->vacant && worker->made && !worker->joined;
+        worker->joined |= made;
         lawn_park_unlock(&set->lock);
         if (made) {
             lawn_workers_reap(set, worker);
@@ -480,6 +485,9 @@ lawn_workers_join(struct lawn_workers *set)
         lawn_park_wait(&set->seats, seats, LAWN_NEVER);
         seats = L_LOAD(&set->seats, L_SEQ_CST);
     }
+    /* The last of them may still hold it, and the set may go after this. */
+    lawn_park_lock(&set->lock);
+    lawn_park_unlock(&set->lock);
 }
 
 uint64_t
@@ -502,9 +510,21 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     }
     lawn_workers_wake(set);
     lawn_workers_join(set);
+    /* From here on this thread is the worker, of all parts: left may stop other
+     * timers, and free them. */
+    struct lawn_worker *was = lawn_workers_be(&set->closer);
     for (unsigned i = 0; i < set->count; i++) {
-        count += lawn_part_close(set->parts[i], left, arg);
+        set->parts[i]->next = i + 1 < set->count ? set->parts[i + 1] : NULL;
+        L_STORE(&set->parts[i]->worker, &set->closer, L_RELEASE);
     }
+    set->closer.parts = set->parts[0];
+    for (unsigned i = 0; i < set->count; i++) {
+        lawn_part_shut(set->parts[i]);
+    }
+    for (unsigned i = 0; i < set->count; i++) {
+        count += lawn_part_clear(set->parts[i], left, arg);
+    }
+    (void)lawn_workers_be(was);
     return count;
 }
 
@@ -512,6 +532,11 @@ void
 lawn_workers_free(struct lawn_workers *set)
 {
     if (set != NULL) {
+        struct lawn_worker *self = lawn_worker_self(set);
+        if (self != NULL) {
+            assert(!self->turning && "a set freed in a callback of its own");
+            lawn_worker_detach(self);
+        }
         (void)lawn_workers_close(set, 0, NULL, NULL);
         lawn_workers_release_all(set);
     }
