@@ -3,6 +3,7 @@
 #if defined __linux__
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #endif
+#include "../../src/workers/park.h"
 #include "../../src/workers/workers.h"
 #include "workers_threads.h"
 
@@ -310,6 +311,47 @@ TEST(between_threads_a_worker_that_has_left_can_wait_for_a_timer)
     SURE(lawn_workers_self() == NULL);
     troop_advance(&troop, 2000);
     SURE(troop_end(&troop) == 0);
+}
+
+/* The lock of a set, and its sleep. */
+
+static uint32_t locked;
+static unsigned within;
+
+static void
+lock_and_look(void *arg, unsigned which)
+{
+    (void)arg;
+    (void)which;
+    lawn_park_lock(&locked);
+    SURE(++within > 1);
+    lawn_park_unlock(&locked);
+}
+
+TEST(between_threads_a_lock_that_is_held_is_waited_for)
+{
+    struct squad squad;
+    uint32_t held;
+
+    within = 0;
+    lawn_park_lock(&locked);
+    held = L_LOAD(&locked, L_RELAXED);
+    squad_start(&squad, 2, lock_and_look, NULL);
+    WAIT_FOR(L_LOAD(&locked, L_RELAXED) != held); /* someone sleeps */
+    SURE(++within == 1);
+    lawn_park_unlock(&locked);
+    squad_join(&squad);
+    SURE(within == 3);
+    SURE(L_LOAD(&locked, L_RELAXED) == 0);
+}
+
+TEST(a_worker_does_not_sleep_until_a_time_that_has_passed)
+{
+    uint32_t word = 0;
+
+    lawn_park_wait(&word, 0, 1);
+    lawn_park_wait(&word, 1, LAWN_NEVER); /* nor for what is so already */
+    CHECK(lawn_park_clock(NULL) > 1);
 }
 
 #if defined __linux__
