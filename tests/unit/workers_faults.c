@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #if defined __linux__
+#include <linux/sched.h>
 #include <sys/syscall.h>
 #endif
 
@@ -375,11 +376,12 @@ get_no_thread(void)
     struct lawn_workers_stats stats;
     unsigned had;
 
-    if (!refuse(SYS_clone, EAGAIN)) {
+    /* Threads alone: LeakSanitizer needs a process. */
+    if (!refuse_if(SYS_clone, EAGAIN, 0, CLONE_THREAD, CLONE_THREAD)) {
         return 0;
     }
 #if defined SYS_clone3
-    if (!refuse(SYS_clone3, EAGAIN)) {
+    if (!refuse(SYS_clone3, ENOSYS)) { /* then the former is tried */
         return 0;
     }
 #endif
