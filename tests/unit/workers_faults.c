@@ -162,7 +162,6 @@ TEST(a_worker_of_one_set_is_no_worker_of_another)
     crew_detach(&other, 0);
     as(&c, 0);
     go(&other, 2, 10);
-    other.hand[2].running = true;
     CHECK_EQ(lawn_workers_close(other.set, 0, hand_left, &other), 1);
     CHECK(lawn_workers_self() == c.worker[0]);
     go(&c, 0, 10);
