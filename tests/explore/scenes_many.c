@@ -345,6 +345,31 @@ SCENARIO(a_restart_goes_to_another_lawn, .setup = setup_by_ttl,
          .threads = {scene_serve, keep_0, move_0_back}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
+/* The worker's own restarts, of which one goes from lawn to lawn. */
+
+static void
+restart_to_and_fro_and_serve(void)
+{
+    (void)scene_start_ttl(0, 20);
+    (void)scene_start_ttl(0, 25);
+    scene_serve();
+}
+
+static void
+restart_0_for_70(void)
+{
+    (void)scene_start(0, 70);
+}
+
+SCENARIO(a_stop_meets_the_workers_own_restart_on_another_lawn,
+         .setup = setup_by_ttl,
+         .threads = {restart_to_and_fro_and_serve, stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+SCENARIO(a_later_start_meets_the_workers_own_restart_on_another_lawn,
+         .setup = setup_by_ttl,
+         .threads = {restart_to_and_fro_and_serve, restart_0_for_70},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+
 /* The end. */
 
 static void

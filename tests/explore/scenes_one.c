@@ -281,6 +281,24 @@ SCENARIO(the_worker_frees_what_another_thread_had_started, .setup = setup_due,
          .threads = {stop_sync_free_and_serve, start_1_for_15}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
+/* The worker stops what is in the mail, and on no lawn. */
+
+static void
+setup_in_the_mail(void)
+{
+    scene_begin(1);
+    scene_ready();
+    (void)scene_start(0, 50);
+}
+
+SCENARIO(a_stop_meets_the_workers_own_stop_of_a_timer_in_the_mail,
+         .setup = setup_in_the_mail, .threads = {stop_and_serve, stop_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_the_workers_own_stop_of_a_timer_in_the_mail,
+         .setup = setup_in_the_mail,
+         .threads = {stop_and_serve, start_0_for_30}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
 /* The same the quick way, which is for a worker that knows the time. */
 
 static void

@@ -58,6 +58,7 @@ TEST(there_are_so_many_workers_and_not_one_more)
     CHECK(lawn_workers_attach(c.set) == NULL);
     CHECK_EQ(errno, ENOSPC);
     CHECK_EQ((uint64_t)-lawn_workers_add(c.set), ENOSPC);
+    CHECK_EQ(stats_all(&c).workers, LAWN_WORKERS_MAX);
     go(&c, 0, 10);
     for (i = 0; i < LAWN_WORKERS_MAX; i++) {
         (void)lawn_workers_be(many[i]);
