@@ -22,7 +22,7 @@ static void
 not_on_the_lawn(struct patient *p, bool mend)
 {
     (void)mend;
-    p->held->state ^= LAWN_STATE_LAWN;
+    p->held->state ^= LAWN;
 }
 
 static void
@@ -36,7 +36,7 @@ static void
 not_in_the_mail(struct patient *p, bool mend)
 {
     (void)mend;
-    p->mail->state ^= LAWN_STATE_MAIL;
+    p->mail->state ^= MAIL;
 }
 
 static void
@@ -168,9 +168,9 @@ TEST(a_check_of_workers_lets_timers_be_that_are_being_started)
 
     begin(&p);
     not_on_the_lawn(&p, false);
-    p.held->state |= LAWN_STATE_CLAIM;
+    p.held->state |= CLAIM;
     CHECK(lawn_workers_check(p.c.set, stdout));
-    p.held->state &= ~LAWN_STATE_CLAIM;
+    p.held->state &= ~CLAIM;
     CHECK(!lawn_workers_check(p.c.set, NULL));
     not_on_the_lawn(&p, true);
     crew_end(&p.c);
