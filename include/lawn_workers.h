@@ -50,8 +50,8 @@
  *
  * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6 and
  * P9 of lawn.h hold of the timers on each worker; but timers that other threads
- * started fire in any order among what is due in one round, and may be late by as
- * much as a round of the worker takes. Moreover:
+ * started fire in any order among what is due in one round, and may be late by a
+ * 1024th of their TTL if others were faster in the mail. Moreover:
  *   C1  one end          each start ends in exactly one way: the timer fires,
  *                        or is stopped, or started again, or is left over by
  *                        lawn_workers_close()

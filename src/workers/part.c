@@ -6,6 +6,9 @@
 
 #include <assert.h>
 
+/* A start may be late by 1/1024 of its TTL, so as to stand on its blade. */
+#define LATE_BITS 10
+
 struct lawn_part *
 lawn_part_new(struct lawn_workers *set, unsigned number)
 {
@@ -84,41 +87,44 @@ lawn_part_round(const struct lawn_part *part, uint64_t deadline)
                      : lawn_workers_sum(deadline, part->resolution - past);
 }
 
-/* Puts a timer on the lawn that came by mail. A start counts from the time at
- * which it was made; but not from before that of another one that was taken
- * earlier, which would be out of order on its blade, by as much as the mail took
- * [M5]. */
-static void
-lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
-               const struct lawn_request *request)
-{
-    uint64_t deadline = request->when;
-    if (request->ttl != 0) {
-        if (request->when > part->started) {
-            part->started = request->when;
-        }
-        deadline = lawn_workers_sum(part->started, request->ttl);
-    } else if (deadline > lawn_now(part->lawn)) {
-        lawn_start_at(part->lawn, &timer->timer, deadline);
-        return;
-    }
-    lawn_start_as(part->lawn, &timer->timer, request->ttl,
-                  lawn_part_round(part, deadline));
-}
-
-/* DUE, if the lawn will have it for the very deadline. */
-static uint64_t
-lawn_part_punctual(const struct lawn_part *part,
-                   const struct lawn_request *request)
-{
-    return request->ttl == 0 || request->when >= part->started ? DUE : 0;
-}
-
 void
 lawn_part_back(struct lawn_part *part, struct lawn_workers_timer *timer,
                uint64_t deadline)
 {
     lawn_start_as(part->lawn, &timer->timer, 0, deadline);
+}
+
+/* Whether a start is to count from the latest one rather than from its own time:
+ * that is later, but by so little of its TTL that its place on the blade is worth
+ * more [M5]. */
+static bool
+lawn_part_overtaken(const struct lawn_part *part,
+                    const struct lawn_request *request)
+{
+    return request->when < part->started &&
+           part->started - request->when <= request->ttl >> LATE_BITS;
+}
+
+/* Puts a timer on the lawn that came by mail. */
+static void
+lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
+               const struct lawn_request *request)
+{
+    uint64_t deadline = lawn_workers_sum(request->when, request->ttl);
+    if (request->ttl == 0 && deadline > lawn_now(part->lawn)) {
+        lawn_start_at(part->lawn, &timer->timer, deadline);
+        return;
+    }
+    if (lawn_part_overtaken(part, request)) {
+        deadline = lawn_workers_sum(part->started, request->ttl);
+    } else if (request->ttl == 0 || request->when < part->started) {
+        lawn_part_back(part, timer, lawn_part_round(part, deadline));
+        return;
+    } else {
+        part->started = request->when;
+    }
+    lawn_start_as(part->lawn, &timer->timer, request->ttl,
+                  lawn_part_round(part, deadline));
 }
 
 /* A start for another part: sends the timer on. */
@@ -188,9 +194,10 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
             if (lawn_part_forward(part, timer, &seen, &request)) {
                 return;
             }
-        } else if (lawn_state_swap(timer, &seen,
-                                   next | LAWN |
-                                       lawn_part_punctual(part, &request))) {
+        } else if (lawn_state_swap(
+                       timer, &seen,
+                       next | LAWN |
+                           (lawn_part_overtaken(part, &request) ? 0 : DUE))) {
             /* Also if it has been stopped since: most such timers are started
              * again by those who did, and then that needs no mail. */
             lawn_part_link(part, timer, &request);

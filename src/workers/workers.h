@@ -16,9 +16,9 @@
  *   M4  while a worker sleeps, the wake_at of its parts is when it will wake,
  *       and nothing is in their mailboxes that is due before; while it is awake,
  *       and on the way, wake_at is 0
- *   M5  the starts of a part, those of its worker and those that it takes from the
- *       mail, count from times that do not run back (part->started); nor are they
- *       after the lawn's clock: so blades stay in order */
+ *   M5  the starts of a part that go to blades, those of its worker and those that
+ *       it takes from the mail, count from times that do not run back
+ *       (part->started); nor are they after the lawn's clock */
 #ifndef LAWN_WORKERS_INTERNAL_H
 #define LAWN_WORKERS_INTERNAL_H
 
