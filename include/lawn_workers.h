@@ -133,9 +133,9 @@ struct lawn_workers_timer {
     LAWN_WORKERS_WORD state;
     uint32_t shared;
     uint32_t part;
-    struct lawn_workers_timer *next;
     LAWN_WORKERS_WORD when;
     LAWN_WORKERS_WORD ttl;
+    struct lawn_workers_timer *next;
     lawn_workers_fire_fn *fire;
 };
 

@@ -101,8 +101,9 @@ static bool
 lawn_part_overtaken(const struct lawn_part *part,
                     const struct lawn_request *request)
 {
-    return request->when < part->started &&
-           part->started - request->when <= request->ttl >> LATE_BITS;
+    uint64_t start = request->when - request->ttl;
+    return request->ttl != 0 && start < part->started &&
+           part->started - start <= request->ttl >> LATE_BITS;
 }
 
 /* Puts a timer on the lawn that came by mail. */
@@ -110,18 +111,19 @@ static void
 lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
                const struct lawn_request *request)
 {
-    uint64_t deadline = lawn_workers_sum(request->when, request->ttl);
+    uint64_t deadline = request->when;
+    uint64_t start = deadline - request->ttl;
     if (request->ttl == 0 && deadline > lawn_now(part->lawn)) {
         lawn_start_at(part->lawn, &timer->timer, deadline);
         return;
     }
     if (lawn_part_overtaken(part, request)) {
         deadline = lawn_workers_sum(part->started, request->ttl);
-    } else if (request->ttl == 0 || request->when < part->started) {
+    } else if (request->ttl == 0 || start < part->started) {
         lawn_part_back(part, timer, lawn_part_round(part, deadline));
         return;
     } else {
-        part->started = request->when;
+        part->started = start;
     }
     lawn_start_as(part->lawn, &timer->timer, request->ttl,
                   lawn_part_round(part, deadline));
@@ -133,7 +135,6 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
                   uint64_t *seen, const struct lawn_request *request)
 {
     struct lawn_part *to = request->part;
-    uint64_t deadline = lawn_workers_sum(request->when, request->ttl);
     (void)lawn_stop(part->lawn, &timer->timer);
     if (L_LOAD(&to->worker, L_RELAXED) == part->worker) {
         if (!lawn_state_swap(timer, seen,
@@ -150,7 +151,7 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
     bool pushed = lawn_mailbox_push(&to->box, timer);
     assert(pushed);
     (void)pushed;
-    lawn_part_wake(to, deadline);
+    lawn_part_wake(to, request->when);
     return true;
 }
 
@@ -163,7 +164,8 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
         uint64_t next = seen & ~(MAIL | REQ | DUE);
         struct lawn_request request = {0};
         if ((seen & REQ) != 0) {
-            lawn_state_read(timer, &request);
+            request.when = L_LOAD(&timer->when, L_RELAXED);
+            request.ttl = L_LOAD(&timer->ttl, L_RELAXED);
             request.part = part->set->parts[L_LOAD(&timer->part, L_RELAXED)];
         }
         /* Claimed: its end is not far, and then the timer may be wanted here
@@ -283,10 +285,7 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer,
         }
         if ((seen & (RUN | REQ)) == (RUN | REQ)) {
             /* Started again, without mail. */
-            struct lawn_request request = {0};
-            lawn_state_read(timer, &request);
-            *due = lawn_part_round(part,
-                                   lawn_workers_sum(request.when, request.ttl));
+            *due = lawn_part_round(part, L_LOAD(&timer->when, L_RELAXED));
             /* Due, also if time has gone on since the mow began: back on the
              * lawn it would be so a tick later [P6]. */
             if (*due > lawn_now(part->lawn) || *due > part->limit) {

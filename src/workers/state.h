@@ -6,7 +6,7 @@
  *   REQ    a start waits in when, ttl and part: for who takes the mail, or, without
  *          MAIL, until the timer comes up on the lawn; without RUN, it was stopped
  *          before that
- *   DUE    the lawn has it no later than for the start in when and ttl
+ *   DUE    the lawn has it no later than for the start in when
  *   CLAIM  a thread is writing these, and putting the timer into the mail, for a
  *          start: nobody else changes the word
  *   and the number of its part + 1, 0 if it has none; and a version
@@ -164,23 +164,17 @@ lawn_state_change(struct lawn_part *part, struct lawn_workers_timer *timer,
 void lawn_state_share(struct lawn_workers *set,
                       struct lawn_workers_timer *timer);
 
-/* Writes a request; the timer is claimed. */
+/* Writes a request; the timer is claimed. Without mail nobody asks for the TTL,
+ * which may be in another line of the cache. */
 static inline void
 lawn_state_write(struct lawn_workers_timer *timer,
-                 const struct lawn_request *request)
+                 const struct lawn_request *request, bool by_mail)
 {
     L_STORE(&timer->when, request->when, L_RELAXED);
-    L_STORE(&timer->ttl, request->ttl, L_RELAXED);
     L_STORE(&timer->part, request->part->number, L_RELAXED);
-}
-
-/* Reads one, but for the part: right if the word is what it was before. */
-static inline void
-lawn_state_read(const struct lawn_workers_timer *timer,
-                struct lawn_request *request)
-{
-    request->when = L_LOAD(&timer->when, L_RELAXED);
-    request->ttl = L_LOAD(&timer->ttl, L_RELAXED);
+    if (by_mail) {
+        L_STORE(&timer->ttl, request->ttl, L_RELAXED);
+    }
 }
 
 /* The word of a timer with a request in the mail of a part; it was seen. */

@@ -104,11 +104,12 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
                           struct lawn_workers_timer *timer, uint64_t *seen,
                           struct lawn_request *request)
 {
-    uint64_t deadline = request->when;
     bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
     if (request->ttl != 0) {
-        request->when = lawn_workers_now(set);
-        deadline = lawn_workers_sum(request->when, request->ttl);
+        /* A TTL that reaches beyond the end of time is cut short. */
+        uint64_t now = lawn_workers_now(set);
+        request->when = lawn_workers_sum(now, request->ttl);
+        request->ttl = request->when - now;
     }
     if (!fresh) {
         lawn_state_share(set, timer);
@@ -122,18 +123,18 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
         /* No worker has had the right to plain stores. */
         L_STORE(&timer->shared, LAWN_STATE_SHARED, L_RELEASE);
     }
-    struct lawn_request before = {0};
-    lawn_state_read(timer, &before);
-    lawn_state_write(timer, request);
-    if ((*seen & (LAWN | MAIL | DUE)) == (LAWN | DUE) && to == request->part &&
-        deadline >= lawn_workers_sum(before.when, before.ttl)) {
-        /* It comes up on the lawn in time: no mail. */
+    /* It may come up on the lawn in time, and then it needs no mail. */
+    bool by_mail = (*seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) ||
+                   to != request->part ||
+                   request->when < L_LOAD(&timer->when, L_RELAXED);
+    lawn_state_write(timer, request, by_mail);
+    if (!by_mail) {
         L_STORE(&timer->state,
                 ((*seen & ~CLAIM) | RUN | REQ) + LAWN_STATE_VERSION, L_RELEASE);
         return 1;
     }
     return lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to),
-                          deadline)
+                          request->when)
                ? 1
                : -ESHUTDOWN;
 }

@@ -30,7 +30,7 @@
 /* What two threads write stands in different lines of the cache. */
 #define LAWN_LINE 64
 
-/* A start: ttl from when, or at when if ttl is 0; on which part. */
+/* A start: when it is due, with which TTL, 0 if it has none; on which part. */
 struct lawn_request {
     uint64_t when;
     uint64_t ttl;
