@@ -8,10 +8,12 @@
  * serve, and are woken each millisecond by a timer of their own, so that what is
  * posted does not wait for ever.
  *
- * The time counts from when the first hand begins until the last has ended, and
- * with messages until a last timer with a TTL of 0, posted to each worker behind
- * all others, has fired: work that was put off is paid for. It is given per pair
- * and hand.
+ * The time counts from when the first hand begins, and each timer has been
+ * started before, until the last has ended, and with messages until a last timer
+ * with a TTL of 0, posted to each worker behind all others, has fired: what was
+ * posted is paid for. It is given per pair and hand. What is not paid for is what a
+ * crew puts off until a timer is due, since none is: a worker drops a timer that
+ * another thread stopped when it comes up. T6 has all of that.
  *
  * Behind that, untimed, some timers are left running until they fire, and some
  * for ever. In the end each start must have had one end, timer by timer: those
@@ -430,17 +432,20 @@ crew_ended(struct crew_play *play)
             (!play->posts || CREW_GET(play->last) == play->workers));
 }
 
-/* For so long that the system has found a processor for each thread; but not if
- * few operations were asked for. In T6 so many, as they are part of what is
- * compared. */
+/* For so long that the system has found a processor for each thread, and that
+ * each timer was started twice; but not if few operations were asked for. In T6 so
+ * many, as they are part of what is compared. */
 static void
 crew_warm(struct crew_thread *thread)
 {
     struct crew_play *play = thread->play;
     uint64_t until = crew_clock() + CREW_WARM;
+    uint64_t pairs = play->pairs / (play->fires ? 2 : 8);
 
+    if (play->run->cell->ops == 0 && pairs < 2 * play->run->cell->n)
+        pairs = 2 * play->run->cell->n;
     do {
-        crew_pairs(thread, play->pairs / (play->fires ? 2 : 8));
+        crew_pairs(thread, pairs);
     } while (play->run->cell->ops == 0 && !play->fires &&
              crew_clock() < until && CREW_GET(play->end) == RUN_OK);
 }
