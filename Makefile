@@ -288,7 +288,7 @@ coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_prog
 	    'build/walked/explore --schedules 5000 --random 5000'
 	@tools/coverage build/coverage/src build/walked/src/workers tests/coverage-exceptions
 
-mutants: ## break the core in many ways; the tests must notice each
+mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
 
