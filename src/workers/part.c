@@ -328,7 +328,7 @@ lawn_part_fire(struct lawn_timer *core, void *arg)
     L_STORE(&part->firing, timer, L_RELEASE);
     if (lawn_part_cut(part, timer, &due)) {
         lawn_worker_tick(worker, part);
-        uint64_t late = worker->now - due;
+        uint64_t late = worker->now > due ? worker->now - due : 0;
         lawn_count_up(&worker->counts.fires, 1);
         lawn_count_up(&worker->counts.late_sum, late);
         if (late > L_LOAD(&worker->counts.late_most, L_RELAXED)) {
