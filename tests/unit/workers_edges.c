@@ -409,3 +409,25 @@ TEST(between_threads_workers_of_two_sets_stop_timers_of_each_others)
         SURE(troop_end(&other) == 0);
     }
 }
+
+/* From a lawn to another that is cleared before it, or after it. */
+TEST(what_is_on_its_way_to_another_worker_is_left_when_a_set_is_closed)
+{
+    struct crew c;
+
+    crew_begin(&c, 2, NULL);
+    as(&c, 0);
+    go(&c, 0, 10);
+    as(&c, 1);
+    go(&c, 1, 10);
+    as(&c, NOBODY);
+    go_on(&c, 0, 20, 1);
+    go_on(&c, 1, 20, 0);
+    crew_detach(&c, 0);
+    crew_detach(&c, 1);
+    CHECK_EQ(lawn_workers_close(c.set, 0, hand_left, &c), 2);
+    CHECK_EQ(c.left, 2);
+    CHECK(!goes(&c, 0));
+    CHECK(!goes(&c, 1));
+    crew_end(&c);
+}
