@@ -81,6 +81,10 @@ void explore_free(void *memory, size_t size);
 bool explore_has_delayed(void);
 void explore_when_drained(void (*call)(unsigned fibre));
 
+/* How many operations of the caller's have read and written a word at once:
+ * L_XCHG, L_CAS, L_FADD; and L_HEAVY and calls of the system that lock or wake. */
+unsigned explore_changes(void);
+
 /* A step that does nothing. */
 void explore_point(void);
 

@@ -50,9 +50,10 @@ struct run_thread {
     enum run_state state;
     unsigned stored; /* delayed stores in the buffer, the oldest first */
     unsigned seen_count;
-    bool storing; /* about to store what could be delayed, */
-    bool delay;   /* and it is */
-    bool news;    /* what it has seen has changed since */
+    unsigned changes; /* see explore_changes() */
+    bool storing;     /* about to store what could be delayed, */
+    bool delay;       /* and it is */
+    bool news;        /* what it has seen has changed since */
     struct run_word buffer[RUN_BUFFER];
     uint64_t under[RUN_BUFFER]; /* what others see there, while it runs */
     struct run_word seen[RUN_SEEN];
@@ -645,7 +646,14 @@ begin_change(void *word, unsigned size)
     (void)run_step(word, true, false);
     drain(&threads[current]);
     check_word(word, size);
+    threads[current].changes++;
     return read_word(word, size);
+}
+
+unsigned
+explore_changes(void)
+{
+    return threads[current].changes;
 }
 
 uint64_t
@@ -701,6 +709,7 @@ lawn_explore_heavy(void)
     }
     (void)run_step(NULL, false, false);
     explore_tell("heavy");
+    threads[current].changes++;
     for (i = 0; i <= EXPLORE_FIBRES; i++) {
         drain(&threads[i]);
     }
@@ -740,6 +749,7 @@ lawn_park_wake(uint32_t *word)
 
     (void)run_step(NULL, false, false);
     drain(&threads[current]);
+    threads[current].changes++;
     tell_word("wake", word, 0, "");
     for (i = 0; i < thread_count; i++) {
         if (threads[i].state == RUN_ASLEEP && threads[i].word == word) {
@@ -783,6 +793,7 @@ lawn_park_lock(uint32_t *word)
         go_on();
         check_word(word, sizeof *word);
     }
+    me->changes++;
     tell_word("lock", word, 1, "");
     *word = 1;
 }

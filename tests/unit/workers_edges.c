@@ -1,0 +1,436 @@
+/* workers_edges.c - where two things of a set meet that hardly ever do. */
+#include "../../src/workers/workers.h"
+#include "workers_threads.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct troop troop;
+static struct troop other;
+static struct item items[8];
+
+/* Descriptors, and threads that do not wait for them [C7]. */
+
+static void
+take_turns_with_sleep(unsigned times)
+{
+    struct lawn_worker *worker = troop.set->workers[0];
+    struct lawn_part *home = L_LOAD(&worker->home, L_ACQUIRE);
+    unsigned i;
+
+    for (i = 0; i < times; i++) {
+        unsigned fires = atomic_load(&troop.fires);
+
+        WAIT_FOR(L_LOAD(&home->wake_at, L_ACQUIRE) == LAWN_NEVER);
+        item_start(&items[0], 1);
+        WAIT_FOR(atomic_load(&troop.fires) == fires + 1);
+    }
+}
+
+TEST(between_threads_a_thread_wakes_in_a_place_that_had_a_descriptor)
+{
+    struct lawn_worker *worker;
+
+    troop_begin(&troop, 0, true, LAWN_WORKERS_BY_OWNER);
+    item_init(&troop, &items[0]);
+    worker = lawn_workers_attach(troop.set);
+    SURE(worker != NULL);
+    SURE(lawn_worker_fd(worker) >= 0);
+    lawn_worker_detach(worker);
+    SURE(lawn_workers_add(troop.set) == 0); /* the same place */
+    take_turns_with_sleep(rounds(1000));
+    SURE(troop_end(&troop) == 0);
+}
+
+static void
+ask_for_descriptor(struct item *item, struct lawn_worker *worker)
+{
+    (void)item;
+    SURE(lawn_worker_fd(worker) >= 0);
+}
+
+TEST(between_threads_a_thread_of_the_library_wakes_though_it_has_a_descriptor)
+{
+    troop_begin(&troop, 1, true, LAWN_WORKERS_BY_OWNER);
+    troop.act = ask_for_descriptor;
+    item_init(&troop, &items[0]);
+    take_turns_with_sleep(rounds(1000));
+    SURE(troop_end(&troop) == 0);
+}
+
+/* Lateness. */
+
+static void
+take_7_ticks(struct crew *crew, struct hand *hand)
+{
+    (void)hand;
+    crew->clock += 7;
+}
+
+TEST(a_timer_counts_as_late_by_the_callbacks_before_it)
+{
+    struct crew c;
+    unsigned i;
+
+    crew_begin(&c, 1, NULL);
+    c.act = take_7_ticks;
+    for (i = 0; i < 4; i++) {
+        as(&c, i % 2 == 0 ? 0 : NOBODY);
+        go(&c, i, 10);
+    }
+    (void)turn(&c, 0);
+    c.clock = 1012;
+    (void)turn(&c, 0);
+    CHECK_EQ(stats_of(&c, 0).fires, 4);
+    CHECK_EQ(stats_of(&c, 0).late_most, 2 + 3 * 7);
+    CHECK_EQ(stats_of(&c, 0).late_sum, 2 + 9 + 16 + 23);
+    CHECK_EQ(stats_all(&c).late_most, 23);
+    crew_end(&c);
+}
+
+/* The one of a TTL that is posted again keeps its place in the mail, before one
+ * that was started earlier. */
+static void
+check_overtaken(uint64_t ttl, uint64_t late)
+{
+    struct crew c;
+
+    crew_begin(&c, 1, NULL);
+    (void)turns(&c, 0);
+    go(&c, 0, 1);
+    go(&c, 1, ttl);
+    c.clock = 1100;
+    go(&c, 0, ttl);
+    CHECK_EQ(turns(&c, 0), 1000 + ttl + late);
+    c.clock = 1000 + ttl + late - 1;
+    (void)turns(&c, 0);
+    CHECK_CREW_NONE(&c);
+    c.clock++;
+    (void)turns(&c, 0);
+    CHECK_EQ(lawn_due(&c.hand[1].timer.timer), 1000 + ttl + late);
+    if (late == 0) {
+        CHECK_CREW(&c, 1);
+    } else {
+        CHECK_EQ(c.fires, 2); /* the blade has them in one place */
+    }
+    c.clock = 1100 + ttl;
+    (void)turns(&c, 0);
+    CHECK_EQ(c.fires, 2);
+    crew_end(&c);
+}
+
+TEST(a_start_that_was_overtaken_is_late_by_a_1024th_of_its_ttl_at_most)
+{
+    check_overtaken(500, 0);
+    check_overtaken(10000, 0);
+    check_overtaken(100 * 1024 - 1, 0);
+    check_overtaken(100 * 1024, 100);
+    check_overtaken(1000 * 1024, 100);
+}
+
+/* The end of a worker. */
+
+TEST(a_worker_has_ended_when_it_was_removed_and_has_turned)
+{
+    struct crew c;
+
+    crew_begin(&c, 2, NULL);
+    all_turn(&c);
+    CHECK(!lawn_worker_ended(c.worker[0]));
+    CHECK(!lawn_worker_ended(c.worker[1]));
+    CHECK_EQ(lawn_workers_remove(c.set, c.number[0]), 0);
+    CHECK(!lawn_worker_ended(c.worker[0]));
+    CHECK(called(&c, 0));
+    (void)turn(&c, 0);
+    CHECK(lawn_worker_ended(c.worker[0]));
+    (void)turn(&c, 1);
+    CHECK(!lawn_worker_ended(c.worker[1]));
+    crew_detach(&c, 0);
+    CHECK_EQ(crew_attach(&c), 0);
+    CHECK(!lawn_worker_ended(c.worker[0]));
+    crew_end(&c);
+}
+
+static atomic_uint looping;
+
+/* As the header has it. */
+static void
+loop_until_ended(void *arg, unsigned which)
+{
+    struct lawn_worker *worker = lawn_workers_attach(troop.set);
+    struct pollfd poller = {.events = POLLIN};
+
+    (void)arg;
+    (void)which;
+    SURE(worker != NULL);
+    poller.fd = lawn_worker_fd(worker);
+    SURE(poller.fd >= 0);
+    atomic_fetch_add(&looping, 1);
+    for (;;) {
+        uint64_t next = lawn_worker_turn(worker);
+
+        if (lawn_worker_ended(worker)) {
+            break;
+        }
+        SURE(poll(&poller, 1, next <= troop_now(&troop) ? 0 : -1) >= 0);
+    }
+    lawn_worker_detach(worker);
+}
+
+static void
+close_in_the_end(void *arg, unsigned which)
+{
+    (void)which;
+    SURE(lawn_workers_close(troop.set, LAWN_NEVER, NULL, NULL) == 0);
+    atomic_store((atomic_bool *)arg, true);
+}
+
+TEST(between_threads_loops_of_the_callers_end_when_the_set_is_closed)
+{
+    unsigned many = rounds(100);
+    unsigned round;
+
+    for (round = 0; round < many; round++) {
+        atomic_bool closed;
+        struct squad squad;
+        struct squad closer;
+
+        atomic_store(&closed, false);
+        troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
+        item_init(&troop, &items[0]);
+        item_init(&troop, &items[1]);
+        atomic_store(&looping, 0);
+        squad_start(&squad, 2, loop_until_ended, NULL);
+        WAIT_FOR(atomic_load(&looping) == 2);
+        item_start(&items[0], 10);
+        item_start(&items[1], 20);
+        squad_start(&closer, 1, close_in_the_end, &closed);
+        WAIT_FOR(L_LOAD(&troop.set->closing, L_ACQUIRE) != 0);
+        troop_advance(&troop, 10);
+        WAIT_FOR(atomic_load(&troop.fires) == 1);
+        SURE(!atomic_load(&closed));
+        troop_advance(&troop, 10);
+        squad_join(&closer);
+        squad_join(&squad);
+        SURE(atomic_load(&troop.fires) == 2);
+        lawn_workers_free(troop.set);
+    }
+}
+
+static uint64_t turns_before;
+
+static uint64_t
+turns_of(unsigned number)
+{
+    struct lawn_workers_stats stats;
+
+    SURE(lawn_workers_stats_of(troop.set, number, &stats));
+    return stats.turns;
+}
+
+/* Has a timer, and is busy elsewhere until it was removed, the set closed, and
+ * the other worker has seen that. */
+static void
+be_busy_elsewhere(void *arg, unsigned which)
+{
+    struct lawn_worker *worker = lawn_workers_attach(troop.set);
+    const struct lawn_worker *second;
+
+    (void)arg;
+    (void)which;
+    SURE(worker != NULL);
+    item_start(&items[0], 10);
+    (void)lawn_worker_turn(worker);
+    atomic_store(&looping, 1);
+    WAIT_FOR(L_LOAD(&troop.set->closing, L_ACQUIRE) != 0);
+    second = troop.set->workers[1];
+    WAIT_FOR(L_LOAD(&second->counts.turns, L_RELAXED) > turns_before);
+    SURE(lawn_worker_run(worker) == 0);
+    lawn_worker_detach(worker);
+    atomic_fetch_add(&troop.clock, 10);
+    lawn_workers_wake(troop.set);
+}
+
+TEST(between_threads_the_end_waits_for_the_lawn_of_a_worker_that_was_removed)
+{
+    unsigned many = rounds(100);
+    unsigned round;
+
+    for (round = 0; round < many; round++) {
+        struct lawn_part *home;
+        struct squad squad;
+
+        troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
+        item_init(&troop, &items[0]);
+        atomic_store(&looping, 0);
+        squad_start(&squad, 1, be_busy_elsewhere, NULL);
+        WAIT_FOR(atomic_load(&looping) == 1);
+        SURE(lawn_workers_add(troop.set) == 1);
+        home = L_LOAD(&troop.set->workers[1]->home, L_ACQUIRE);
+        WAIT_FOR(L_LOAD(&home->wake_at, L_ACQUIRE) == LAWN_NEVER &&
+                 L_LOAD(&troop.set->workers[1]->token, L_ACQUIRE) == 0);
+        SURE(lawn_workers_remove(troop.set, 0) == 0);
+        turns_before = turns_of(1);
+        SURE(lawn_workers_close(troop.set, LAWN_NEVER, NULL, NULL) == 0);
+        SURE(atomic_load(&troop.fires) == 1);
+        squad_join(&squad);
+        lawn_workers_free(troop.set);
+    }
+}
+
+TEST(a_thread_that_frees_the_set_it_works_for_is_detached)
+{
+    struct crew c;
+
+    crew_begin(&c, 2, NULL);
+    crew_detach(&c, 1);
+    as(&c, 0);
+    go(&c, 0, 10);
+    lawn_workers_free(c.set);
+    CHECK(lawn_workers_self() == NULL);
+    CHECK_EQ(c.ledger.blocks, 0);
+    CHECK(!lawn_workers_pending(&c.hand[0].timer));
+    c.set = NULL;
+    c.worker[0] = NULL;
+    crew_end(&c);
+}
+
+/* Objects with two timers, of which one is left. */
+
+struct pair {
+    struct hand hands[2];
+};
+
+static struct lawn_workers *set_of_pairs;
+
+static void
+free_pair(struct lawn_workers_timer *timer, void *arg)
+{
+    struct hand *hand = LAWN_CONTAINER(timer, struct hand, timer);
+    struct pair *pair = LAWN_CONTAINER(hand - hand->id, struct pair, hands[0]);
+    struct hand *second = &pair->hands[1 - hand->id];
+
+    hand_left(timer, arg);
+    CHECK_EQ(lawn_workers_stop_sync(set_of_pairs, &second->timer),
+             second->running);
+    free(pair);
+}
+
+static struct pair *
+new_pair(struct crew *c)
+{
+    struct pair *pair = malloc(sizeof *pair);
+
+    CHECK(pair != NULL);
+    hand_init(c, &pair->hands[0], 0);
+    hand_init(c, &pair->hands[1], 1);
+    return pair;
+}
+
+/* Each on one of two lawns, or in the mail of either, or both; or stopped. A
+ * sanitizer would see a touch [C3]. */
+TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
+{
+    struct pair *pairs[72];
+    struct crew c;
+    unsigned i;
+    unsigned k;
+
+    crew_begin(&c, 2, NULL);
+    set_of_pairs = c.set;
+    for (i = 0; i < COUNT(pairs); i++) {
+        pairs[i] = new_pair(&c);
+        for (k = 0; k < 2; k++) {
+            unsigned where = k == 0 ? i % 6 : i / 6 % 6;
+            struct hand *hand = &pairs[i]->hands[k];
+
+            if (where < 4) { /* on a lawn, for a time at least */
+                as(&c, where % 2);
+                CHECK_EQ(hand_start(&c, hand, 10 + i % 5 + k), 0);
+            }
+        }
+    }
+    as(&c, NOBODY);
+    for (i = 0; i < COUNT(pairs); i++) {
+        for (k = 0; k < 2; k++) {
+            unsigned where = k == 0 ? i % 6 : i / 6 % 6;
+
+            if (where >= 2) {
+                CHECK_EQ(hand_start(&c, &pairs[i]->hands[k], 5 + i % 3), 0);
+            }
+        }
+        if (i >= 36) {
+            CHECK(lawn_workers_stop(c.set, &pairs[i]->hands[i % 2].timer));
+            pairs[i]->hands[i % 2].running = false;
+        }
+    }
+    crew_detach(&c, 0);
+    crew_detach(&c, 1);
+    CHECK_EQ(lawn_workers_close(c.set, 0, free_pair, &c), COUNT(pairs));
+    CHECK_EQ(c.left, COUNT(pairs));
+    crew_end(&c);
+}
+
+/* Two sets, whose workers wait for timers of each other's. */
+
+static atomic_uint met;
+
+static void
+stop_the_others(struct item *item, struct lawn_worker *worker)
+{
+    struct item *lies = item == &items[0] ? &items[3] : &items[2];
+
+    (void)worker;
+    atomic_fetch_add(&met, 1);
+    WAIT_FOR(atomic_load(&met) == 2);
+    SURE(item_stop_sync(lies));
+    memset(&lies->timer, 0xA5, sizeof lies->timer); /* [C3] */
+}
+
+TEST(between_threads_workers_of_two_sets_stop_timers_of_each_others)
+{
+    unsigned many = rounds(100);
+    unsigned round;
+    unsigned i;
+
+    for (round = 0; round < many; round++) {
+        troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
+        troop_begin(&other, 1, false, LAWN_WORKERS_BY_OWNER);
+        troop.act = stop_the_others;
+        other.act = stop_the_others;
+        atomic_store(&met, 0);
+        for (i = 0; i < 4; i++) {
+            item_init(i % 2 == 0 ? &troop : &other, &items[i]);
+            item_start(&items[i], i < 2 ? 1 : 1000);
+        }
+        troop_advance(&troop, 1);
+        troop_advance(&other, 1);
+        WAIT_FOR(atomic_load(&troop.fires) == 1 &&
+                 atomic_load(&other.fires) == 1);
+        SURE(troop_end(&troop) == 0);
+        SURE(troop_end(&other) == 0);
+    }
+}
+
+/* From a lawn to another that is cleared before it, or after it. */
+TEST(what_is_on_its_way_to_another_worker_is_left_when_a_set_is_closed)
+{
+    struct crew c;
+
+    crew_begin(&c, 2, NULL);
+    as(&c, 0);
+    go(&c, 0, 10);
+    as(&c, 1);
+    go(&c, 1, 10);
+    as(&c, NOBODY);
+    go_on(&c, 0, 20, 1);
+    go_on(&c, 1, 20, 0);
+    crew_detach(&c, 0);
+    crew_detach(&c, 1);
+    CHECK_EQ(lawn_workers_close(c.set, 0, hand_left, &c), 2);
+    CHECK_EQ(c.left, 2);
+    CHECK(!goes(&c, 0));
+    CHECK(!goes(&c, 1));
+    crew_end(&c);
+}
