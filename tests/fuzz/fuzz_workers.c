@@ -11,7 +11,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct ops_config config = {0};
-    struct ops_result result;
+    struct ops_result result = {0};
 
     config.check_every = 64;
     config.fatal = true;
