@@ -124,9 +124,9 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
         L_STORE(&timer->shared, LAWN_STATE_SHARED, L_RELEASE);
     }
     /* It may come up on the lawn in time, and then it needs no mail. */
+    uint64_t before = L_LOAD(&timer->when, L_RELAXED);
     bool by_mail = (*seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) ||
-                   to != request->part ||
-                   request->when < L_LOAD(&timer->when, L_RELAXED);
+                   to != request->part || request->when < before;
     lawn_state_write(timer, request, by_mail);
     if (!by_mail) {
         L_STORE(&timer->state,
