@@ -206,7 +206,7 @@ int lawn_workers_add(struct lawn_workers *set);
  * told to end: lawn_worker_run() returns there, or lawn_worker_ended() is true
  * after its next lawn_worker_turn(), and it has yet to be detached. 0, or -ENOENT if there
  * is none of that number; -EBUSY if it is the last; -EDEADLK on a worker of the
- * set. */
+ * set; -ESHUTDOWN. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 
 /* Makes the calling thread a worker, as lawn_workers_add() does with a new one.

@@ -417,8 +417,10 @@ uint64_t
 lawn_part_clear(struct lawn_part *part, lawn_workers_left_fn *left, void *arg)
 {
     struct lawn_left all = {left, arg, 0};
-    (void)lawn_mow(part->lawn, LAWN_NEVER - 1, SIZE_MAX, lawn_part_discard,
-                   &all);
+    while (lawn_count(part->lawn) != 0) {
+        (void)lawn_mow(part->lawn, LAWN_NEVER - 1, SIZE_MAX, lawn_part_discard,
+                       &all);
+    }
     L_STORE(&part->cleared, 1, L_SEQ_CST);
     lawn_part_serve(part);
     return all.count;

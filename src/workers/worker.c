@@ -277,8 +277,8 @@ lawn_worker_drained(struct lawn_worker *worker, uint64_t until)
     lawn_park_lock(&set->lock);
     for (unsigned i = 0; i < set->count; i++) {
         const struct lawn_part *part = set->parts[i];
-        all = all && (L_LOAD(&part->keeper, L_RELAXED) != worker ||
-                      L_LOAD(&part->worker, L_RELAXED) == worker);
+        all = all && (L_LOAD(&part->keeper, L_RELAXED) == worker) ==
+                         (L_LOAD(&part->worker, L_RELAXED) == worker);
     }
     if (all) {
         L_STORE(&worker->live, 0, L_RELEASE);

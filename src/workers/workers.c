@@ -357,6 +357,7 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
         lawn_park_yield();
     }
     *stopped |= lawn_part_release(timer);
+    lawn_part_serve(part);
     return true;
 }
 
@@ -381,6 +382,11 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         }
         if ((seen & (RUN | CLAIM)) != 0) {
             lawn_park_yield(); /* someone starts it: it is stopped after that */
+            continue;
+        }
+        if (self == &set->closer && mine) {
+            /* All boxes are empty: who said MAIL has not put it there. */
+            stopped |= lawn_part_release(timer);
             continue;
         }
         if (!mine && (seen & LAWN_STATE_HELD) != 0 &&

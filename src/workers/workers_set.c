@@ -103,6 +103,7 @@ lawn_workers_new(const struct lawn_workers_options *options)
     set->asymmetric = lawn_park_asymmetric();
     set->closer.set = set;
     set->closer.fd = -1;
+    set->closer.turning = true;
     unsigned parts = options->parts == 0 ? PARTS_DEFAULT : options->parts;
     while (set->count < (set->route == LAWN_WORKERS_BY_TTL ? parts : 1)) {
         if (!lawn_workers_add_part(set)) {
@@ -426,7 +427,9 @@ lawn_workers_remove(struct lawn_workers *set, unsigned number)
     struct lawn_worker *worker =
         number < LAWN_WORKERS_MAX ? set->workers[number] : NULL;
     int result = 0;
-    if (worker == NULL || L_LOAD(&worker->live, L_RELAXED) == 0) {
+    if (L_LOAD(&set->closing, L_RELAXED) != 0) {
+        result = -ESHUTDOWN;
+    } else if (worker == NULL || L_LOAD(&worker->live, L_RELAXED) == 0) {
         result = -ENOENT;
     } else {
         L_STORE(&worker->live, 0, L_RELEASE);
