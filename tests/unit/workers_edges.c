@@ -2,6 +2,7 @@
 #include "../../src/workers/workers.h"
 #include "workers_threads.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,6 +278,47 @@ TEST(between_threads_the_end_waits_for_the_lawn_of_a_worker_that_was_removed)
         squad_join(&squad);
         lawn_workers_free(troop.set);
     }
+}
+
+/* Works until the set is closed. */
+static void
+work_on(void *arg, unsigned which)
+{
+    struct lawn_worker *worker = lawn_workers_attach(troop.set);
+
+    (void)arg;
+    (void)which;
+    SURE(worker != NULL);
+    atomic_fetch_add(&looping, 1);
+    WAIT_FOR(atomic_load(&looping) == 3);
+    SURE(lawn_worker_run(worker) == 0);
+    lawn_worker_detach(worker);
+}
+
+static void
+close_it(void *arg, unsigned which)
+{
+    (void)arg;
+    (void)which;
+    SURE(lawn_workers_close(troop.set, 0, NULL, NULL) == 0);
+}
+
+/* Else two would wait for the end of one thread. */
+TEST(between_threads_no_worker_is_removed_while_the_set_is_closed)
+{
+    struct squad workers, closer;
+
+    troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
+    atomic_store(&looping, 0);
+    squad_start(&workers, 2, work_on, NULL);
+    WAIT_FOR(atomic_load(&looping) == 2);
+    squad_start(&closer, 1, close_it, NULL);
+    WAIT_FOR(L_LOAD(&troop.set->closing, L_ACQUIRE) != 0);
+    SURE(lawn_workers_remove(troop.set, 0) == -ESHUTDOWN);
+    atomic_store(&looping, 3);
+    squad_join(&workers);
+    squad_join(&closer);
+    lawn_workers_free(troop.set);
 }
 
 TEST(a_thread_that_frees_the_set_it_works_for_is_detached)
