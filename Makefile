@@ -206,6 +206,14 @@ build/helgrind/threads: $(call objects,helgrind,$(wildcard tests/helgrind/*.c) t
     $(patsubst %,tests/unit/%.c,common store_common $(addprefix workers_,common troop threads stress)) $(LIB_C))
 	$(call say,LINK)$(CC_helgrind) $(FLAGS_helgrind) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# An adapter, in its event loop.
+ADAPTER_TESTS := $(ADAPTERS:%=build/asan/adapters/%)
+$(call objects,asan,$(wildcard tests/adapters/*.c)): private INCLUDES += $(PEER_INCLUDES)
+$(ADAPTER_TESTS): build/asan/adapters/%: build/asan/tests/adapters/%.o build/asan/tests/adapters/adapters.o \
+    build/asan/src/adapters/%.o $(call objects,asan,tests/kit/kit.c $(LIB_C))
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ $(LIBS_$*) $(LDLIBS)
+
 # Traces in memory, and replayed.
 build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/kit/kit.c \
     $(filter-out cli/main.c,$(CLI_C)) $(BENCH_C) bench/contenders/heap4.c $(LIB_C)))
@@ -258,12 +266,12 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
-	    build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
-    build/helgrind/threads build/explore/explore \
+    build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
