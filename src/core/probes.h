@@ -25,6 +25,9 @@
 #endif
 #endif
 #include <sys/sdt.h>
+#if defined __clang__ /* what it says of that header's macros */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
 
 /* No parameter is called lawn: that is the name of the provider. */
 #define LAWN_PROBES_START(on, timer, ttl)                                      \
