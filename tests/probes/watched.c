@@ -84,7 +84,7 @@ main(int argc, char **argv)
     }
     start(1, 5);
     mow(lawn_now(lawn) + 5, SIZE_MAX);
-    start(1, 5); /* on the blade that is empty now */
+    start(1, 5);                /* on the blade that is empty now */
     for (i = 0; i < 200; i++) { /* few TTLs */
         start(i % MANY, 5 + i % 3);
         if (i % 7 == 0) {
