@@ -30,7 +30,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench -Ibuild/bench
 
 HEADERS := $(wildcard include/*.h)
-LIB_C := $(wildcard src/*/*.c)
+LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
 CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
@@ -73,6 +73,13 @@ LIBS_sqlite := -lsqlite3
 LIBS_uvloops := -luv
 LIBS_dpdk := -lrte_timer -lrte_eal
 
+# The adapters to event loops, each a library of its own that is built if the
+# event loop's header is there.
+ADAPTERS := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard src/adapters/*.c))
+ADAPTERS_A := $(ADAPTERS:%=build/liblawn_%.a)
+LIBS_uring := -luring
+LIBS_sdevent := -lsystemd
+
 # What a recipe does, in a word; V=1 shows the command itself.
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
@@ -99,9 +106,13 @@ VARIANTS := release debug fickle asan tsan coverage walked fuzz helgrind explore
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
 
-all: build/liblawn.a build/liblawn.so $(if $(CLI_C),build/lawn) $(PEERS_SO) ## the library and the tool, in build/
+all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(PEERS_SO) ## the library and the tool, in build/
 
 build/liblawn.a: $(call objects,release,$(LIB_C))
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
+$(ADAPTERS_A): build/liblawn_%.a: build/release/src/adapters/%.o
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
@@ -140,6 +151,9 @@ define variant
 build/$(1)/src/%.o: src/%.c build/$(1)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC)$$(CC_$(1)) -std=c11 $$(WARNINGS) -Iinclude $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+build/$(1)/src/adapters/%.o: src/adapters/%.c build/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)$$(CC_$(1)) -std=c11 -D_GNU_SOURCE $$(WARNINGS) -Iinclude $$(PEER_INCLUDES) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 build/$(1)/%.o: %.c build/$(1)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC)$$(CC_$(1)) -std=c11 -D_POSIX_C_SOURCE=200809L $$(WARNINGS) $$(INCLUDES) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
@@ -191,6 +205,14 @@ $(PAGE_C): tools/page $(wildcard bench/report/page.*)
 build/helgrind/threads: $(call objects,helgrind,$(wildcard tests/helgrind/*.c) tests/kit/kit.c \
     $(patsubst %,tests/unit/%.c,common store_common $(addprefix workers_,common troop threads stress)) $(LIB_C))
 	$(call say,LINK)$(CC_helgrind) $(FLAGS_helgrind) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# An adapter, in its event loop.
+ADAPTER_TESTS := $(ADAPTERS:%=build/asan/adapters/%)
+$(call objects,asan,$(wildcard tests/adapters/*.c)): private INCLUDES += $(PEER_INCLUDES)
+$(ADAPTER_TESTS): build/asan/adapters/%: build/asan/tests/adapters/%.o build/asan/tests/adapters/adapters.o \
+    build/asan/src/adapters/%.o $(call objects,asan,tests/kit/kit.c $(LIB_C))
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ $(LIBS_$*) $(LDLIBS)
 
 # Traces in memory, and replayed.
 build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/kit/kit.c \
@@ -244,12 +266,12 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
-	    build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
-    build/helgrind/threads build/explore/explore \
+    build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
