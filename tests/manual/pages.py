@@ -62,6 +62,7 @@ class Page:
         self.parts = {}
         self.structs = []
         self.commands = []  # (program, command)
+        self.flaws = []
         self.read_synopsis()
         self.read_displays()
 
@@ -117,7 +118,8 @@ class Page:
                     display.append(plain(line))
             elif line.startswith('.Bd -literal'):
                 if kind is None:
-                    fail(where + ': no comment says what this display is')
+                    self.flaws.append(
+                        where + ': no comment says what this display is')
                 display = []
             elif mark and mark[1] == 'end':
                 self.parts[name] = code
@@ -131,14 +133,15 @@ class Page:
             elif line.startswith('.\\"+') and kind == 'part':
                 code.append(line[5:])
         if kind is not None:
-            fail('%s: "%s %s" has no end' % (self.path, kind, name))
+            self.flaws.append('%s: "%s %s" has no end' %
+                              (self.path, kind, name))
 
     def keep(self, kind, name, display, where):
         if kind == 'program':
             self.programs[name] = display
         elif kind == 'prints':
             if name not in self.programs:
-                fail(where + ': there is no program ' + name)
+                self.flaws.append(where + ': there is no program ' + name)
             self.prints[name] = display
         elif kind == 'struct':
             self.structs.append('\n'.join(display))
@@ -295,6 +298,8 @@ def print_structs(folder):
 def print_examples(folder):
     """Programs, what they print, parts of programs, and commands."""
     for page in all_pages():
+        for flaw in page.flaws:
+            fail(flaw)
         prefix = os.path.basename(page.path).replace('.', '_') + '_'
         for name, code in page.programs.items():
             write(folder, prefix + name + '.program.c', '\n'.join(code) + '\n')
