@@ -224,6 +224,19 @@ def check_references():
                 fail('%s: there is no %s(%s)' % (page.path, name, section))
 
 
+def check_figures():
+    """What lawn(7) says of costs is what README.md says."""
+    figure = r'\b\d+(?:,\d+)*\b'
+    with open('README.md', encoding='utf-8') as lines:
+        there = set(re.findall(figure, lines.read()))
+    told = re.findall(figure, '\n'.join(Page('man/lawn.7').part_of('COST')))
+    for number in told:
+        if number not in there:
+            fail('man/lawn.7: %s in COST is not in README.md' % number)
+    if not told:
+        fail('man/lawn.7: there are no figures in COST')
+
+
 def check_options():
     """lawn(1) has the options that the tool has, verb by verb."""
     page = Page('man/lawn.1')
@@ -314,9 +327,9 @@ def print_examples(folder):
 
 
 COMMANDS = {'entries': check_entries, 'promises': check_promises,
-            'references': check_references, 'options': check_options,
-            'public': print_public, 'prototypes': print_prototypes,
-            'structs': print_structs, 'examples': print_examples}
+            'references': check_references, 'figures': check_figures,
+            'options': check_options, 'public': print_public,
+            'prototypes': print_prototypes, 'structs': print_structs, 'examples': print_examples}
 
 if __name__ == '__main__':
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
