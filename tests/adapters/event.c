@@ -104,6 +104,7 @@ event_host_unwatch(void *context)
 const struct host host = {
     .name = "libevent",
     .grain = 11000000, /* a millisecond, and what its clock is coarse by */
+    .early = true,
     .ends = true,
     .open = event_host_open,
     .close = event_host_close,
@@ -121,6 +122,47 @@ fire_once(struct lawn_loop_timer *timer, void *arg)
 {
     (void)timer;
     *(bool *)arg = true;
+}
+
+struct slow {
+    struct lawn_loop *loop;
+    struct lawn_loop_timer timer;
+    unsigned fired;
+};
+
+/* Takes two milliseconds, which the base does not know, and starts itself. */
+static void
+fire_slowly(struct lawn_loop_timer *timer, void *arg)
+{
+    struct slow *slow = arg;
+    uint64_t begin = lawn_loop_update(slow->loop);
+
+    while (lawn_loop_update(slow->loop) - begin < 2 * LAWN_LOOP_MS) {
+    }
+    if (++slow->fired < 20) {
+        lawn_loop_start(slow->loop, timer, slow->fired * 33331);
+    }
+}
+
+/* Its clock is not coarse: no wake-up is too early. */
+TEST(a_precise_base_wakes_for_each_timer_once)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base;
+    struct slow slow = {.timer = {.fire = fire_slowly, .arg = &slow}};
+    struct lawn_loop_stats stats;
+
+    (void)event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
+    base = event_base_new_with_config(config);
+    event_config_free(config);
+    slow.loop = lawn_event_new(base, NULL);
+    lawn_loop_start(slow.loop, &slow.timer, 0);
+    (void)event_base_dispatch(base);
+    lawn_loop_stats(slow.loop, &stats);
+    CHECK_EQ(stats.fires, 20);
+    CHECK_EQ(stats.idle, 0);
+    lawn_event_free(slow.loop);
+    event_base_free(base);
 }
 
 TEST(a_timer_fires_though_libevent_has_no_memory_for_it)
