@@ -201,6 +201,22 @@ scene_ready(void)
     explore_now = SCENE_NOW;
 }
 
+void
+scene_setup_due(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 5);
+    scene_ready();
+}
+
+void
+scene_setup_held(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+}
+
 /* Threads. */
 
 static int
@@ -345,6 +361,55 @@ scene_move_clock(void)
     explore_tell("-- it is %u", SCENE_SOON);
 }
 
+void
+scene_start_0_for_20(void)
+{
+    (void)scene_start(0, 20);
+}
+
+void
+scene_start_0_for_60(void)
+{
+    (void)scene_start(0, 60);
+}
+
+void
+scene_start_1_for_60(void)
+{
+    (void)scene_start(1, 60);
+}
+
+void
+scene_stop_0(void)
+{
+    (void)scene_stop(0);
+}
+
+void
+scene_stop_sync_0(void)
+{
+    (void)scene_stop_sync(0);
+}
+
+void
+scene_stop_sync_and_free_0(void)
+{
+    (void)scene_stop_sync(0);
+    scene_free(0);
+}
+
+void
+scene_close_at_once(void)
+{
+    scene_close(0);
+}
+
+void
+scene_close_at_the_end(void)
+{
+    scene_close(LAWN_NEVER);
+}
+
 /* The end. */
 
 /* The check walks through all lawns, and takes longer than a schedule; so most
@@ -366,11 +431,19 @@ expect_well(void)
     }
 }
 
-void
-scene_finish(void)
+static void
+expect_ended(void)
 {
     unsigned i;
 
+    for (i = 0; i < SCENE_TIMERS; i++) {
+        EXPECT(scene.freed[i] || !lawn_workers_pending(&scene.timers[i]));
+    }
+}
+
+void
+scene_finish(void)
+{
     expect_well();
     if (explore_now < SCENE_AMID) {
         explore_now = SCENE_AMID;
@@ -383,8 +456,14 @@ scene_finish(void)
     explore_settle();
     explore_now = SCENE_END + 1; /* what was started for a time before that */
     explore_settle();
-    for (i = 0; i < SCENE_TIMERS; i++) {
-        EXPECT(scene.freed[i] || !lawn_workers_pending(&scene.timers[i]));
-    }
+    expect_ended();
     expect_well();
+}
+
+void
+scene_finish_closed(void)
+{
+    expect_ended();
+    scene_finish();
+    lawn_workers_free(scene.set);
 }

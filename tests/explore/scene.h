@@ -65,7 +65,23 @@ void scene_serve(void);
 void scene_serve_and_leave(void);
 void scene_move_clock(void);
 
-/* For .finish. */
+/* What several scenarios do. One worker, and timer 0, which another thread had
+ * started: it is due, or will be at 50. */
+void scene_setup_due(void);
+void scene_setup_held(void);
+
+/* Threads, each of one operation. */
+void scene_start_0_for_20(void);
+void scene_start_0_for_60(void);
+void scene_start_1_for_60(void);
+void scene_stop_0(void);
+void scene_stop_sync_0(void);
+void scene_stop_sync_and_free_0(void);
+void scene_close_at_once(void);
+void scene_close_at_the_end(void);
+
+/* For .finish; and if the set has been closed. */
 void scene_finish(void);
+void scene_finish_closed(void);
 
 #endif
