@@ -1,6 +1,8 @@
 /* scene.c - see scene.h. */
 #include "scene.h"
 
+#include "../../src/workers/workers.h"
+
 #include <string.h>
 
 struct scene scene;
@@ -119,6 +121,9 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     event = begin_event(which, HISTORY_LEFT);
     end_event(event);
     scene.left++;
+    if (scene.left_hook != NULL) {
+        scene.left_hook(which);
+    }
 }
 
 /* Setup. */
@@ -158,6 +163,15 @@ scene_begin(unsigned workers)
 
     memset(&options, 0, sizeof options);
     scene_begin_with(workers, &options);
+}
+
+void
+scene_add(unsigned worker)
+{
+    explore_make(worker);
+    EXPECT(lawn_workers_add(scene.set) == (int)worker);
+    scene.workers[worker] = scene.set->workers[worker];
+    (void)lawn_worker_turn(scene.workers[worker]);
 }
 
 static void

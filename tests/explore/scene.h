@@ -26,6 +26,7 @@ struct scene {
     struct lawn_worker *workers[EXPLORE_FIBRES];
     struct history histories[SCENE_TIMERS];
     void (*hooks[SCENE_TIMERS])(unsigned timer); /* called when it fires */
+    void (*left_hook)(unsigned timer);           /* and when it is left */
     bool freed[SCENE_TIMERS];
     unsigned callbacks[SCENE_TIMERS]; /* that run, */
     unsigned callers[SCENE_TIMERS];   /* and on which fibre */
@@ -42,6 +43,10 @@ extern uint64_t explore_now;
 /* In setup: a set with so many workers, at time 0. */
 void scene_begin(unsigned workers);
 void scene_begin_with(unsigned workers, struct lawn_workers_options *options);
+
+/* In setup: another worker, whose thread the library has made; that of the
+ * scenario is explore_made. */
+void scene_add(unsigned worker);
 
 /* In setup: a timer that was started by its worker, or by another thread, and is
  * on the worker's lawn. */
