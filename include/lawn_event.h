@@ -15,7 +15,7 @@
  *     event_base_dispatch(base);
  *
  * Link with -llawn_event -llawn -levent_core. The calls are for the thread that
- * dispatches the base. They bring the base's cached time up to date.
+ * dispatches the base.
  */
 #ifndef LAWN_EVENT_H
 #define LAWN_EVENT_H

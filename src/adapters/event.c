@@ -12,7 +12,6 @@
 
 struct lawn_event {
     struct event timer;
-    struct event_base *base;
     struct lawn_loop *loop;
 };
 
@@ -26,10 +25,9 @@ lawn_event_due(evutil_socket_t fd, short events, void *context)
     (void)lawn_loop_woken(host->loop);
 }
 
-/* libevent counts from the time that it has cached, so that is renewed. Its clock
- * may be some milliseconds behind, and wake us as much too early: what is left
- * then is set anew, and as it waits a whole millisecond for the rest of one, it
- * does not spin. */
+/* libevent counts from when it woke, and its clock may be some milliseconds
+ * behind: it may wake us as much too early. What is left then is set anew; as it
+ * waits a whole millisecond for the rest of one, it does not spin. */
 static void
 lawn_event_arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
@@ -45,7 +43,6 @@ lawn_event_arm(struct lawn_loop *loop, uint64_t when, void *context)
     wait = wait < LAWN_EVENT_FAR ? wait + 999 : LAWN_EVENT_FAR;
     timeout.tv_sec = (time_t)(wait / LAWN_LOOP_SECOND);
     timeout.tv_usec = (suseconds_t)(wait % LAWN_LOOP_SECOND / 1000);
-    (void)event_base_update_cache_time(host->base);
     if (event_add(&host->timer, &timeout) != 0) {
         /* No memory: better too often than never. */
         event_active(&host->timer, EV_TIMEOUT, 0);
@@ -65,7 +62,6 @@ lawn_event_new(struct event_base *base, const struct lawn_loop_options *options)
     }
     o.arm = lawn_event_arm;
     o.arm_context = host;
-    host->base = base;
     host->loop = lawn_loop_new(&o);
     if (host->loop == NULL) {
         free(host);

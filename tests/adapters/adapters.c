@@ -815,7 +815,7 @@ TEST(a_far_deadline_is_not_near)
 {
     static const uint64_t ttls[] = {
         UINT64_C(0x7fffffff) * MICROSECOND,
-        UINT64_C(0x100000000),
+        UINT64_C(0x100000000) + LAWN_LOOP_MS,
         UINT64_C(0x100000000) * MICROSECOND,
         UINT64_C(0x7fffffff) * LAWN_LOOP_MS,
         UINT64_C(0x80000000) * LAWN_LOOP_MS,
@@ -823,7 +823,7 @@ TEST(a_far_deadline_is_not_near)
         UINT64_C(0x7fffffff) * LAWN_LOOP_SECOND,
         UINT64_C(0x80000000) * LAWN_LOOP_SECOND,
         UINT64_C(0x100000000) * LAWN_LOOP_SECOND,
-        UINT64_C(1) << 48,
+        (UINT64_C(1) << 48) + LAWN_LOOP_MS,
         (uint64_t)INT64_MAX - 1,
         (uint64_t)INT64_MAX,
         (uint64_t)INT64_MAX + 1,
