@@ -208,6 +208,9 @@ build/explore/explore: $(call objects,explore,$(EXPLORE_C))
 build/walked/explore: $(call objects,walked,$(EXPLORE_C))
 	$(call say,LINK)$(CC_walked) $(FLAGS_walked) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+amalgamation: ## the library as one file, build/amalgamation/lawn.[ch], or lawn_single.h
+	@tools/amalgamate build/amalgamation $(VERSION)
+
 run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
@@ -335,9 +338,9 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all run test test-programs asan tsan model fuzz soak explore coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
     gate bench lint install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build -name "*.d" 2>/dev/null)
