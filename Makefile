@@ -17,6 +17,10 @@ bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
 mandir ?= $(PREFIX)/share/man
+# A relative prefix is below this folder, other relative folders are below it.
+override PREFIX := $(if $(PREFIX),$(if $(filter /%,$(PREFIX)),$(PREFIX),$(CURDIR)/$(PREFIX)))
+$(foreach d,bindir libdir includedir mandir,$(eval \
+    override $(d) := $$(if $$(filter /%,$$($(d))),$$($(d)),$$(PREFIX)/$$($(d)))))
 
 SEED ?= 1
 OPS ?= 1000000
@@ -29,8 +33,12 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wformat=2 $(if $(WERROR),-Werror)
 INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench -Ibuild/bench
 
-HEADERS := $(wildcard include/*.h)
+HEADERS := $(wildcard include/*.h include/*.hpp)
 LIB_C := $(wildcard src/*/*.c)
+# Adapters to event loops: what each stands on, a module of pkg-config or a
+# library that has none; and those that are built, as build/liblawn_NAME.a.
+ADAPTERS := uv=libuv event=libevent_core ev=-lev uring=liburing glib=glib-2.0 sdevent=libsystemd
+ADAPTERS_BUILT :=
 CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
@@ -312,27 +320,30 @@ lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both c
 	@WARNINGS='$(WARNINGS)' tools/lint
 
 install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
-	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)/pkgconfig' '$(DESTDIR)$(bindir)'
+	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)' '$(DESTDIR)$(bindir)'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)'
-	install -m 644 build/liblawn.a '$(DESTDIR)$(libdir)'
+	install -m 644 build/liblawn.a $(ADAPTERS_BUILT:%=build/liblawn_%.a) '$(DESTDIR)$(libdir)'
 	install -m 755 build/$(SO) '$(DESTDIR)$(libdir)'
 	ln -sf $(SO) '$(DESTDIR)$(libdir)/$(SONAME)'
 	ln -sf $(SO) '$(DESTDIR)$(libdir)/liblawn.so'
-	printf '%s\n' 'libdir=$(libdir)' 'includedir=$(includedir)' '' 'Name: lawn' \
-	    'Description: timers started and stopped in constant time' \
-	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llawn' 'Libs.private: -pthread' \
-	    'Cflags: -I$${includedir}' >'$(DESTDIR)$(libdir)/pkgconfig/lawn.pc'
+	PREFIX='$(PREFIX)' libdir='$(libdir)' includedir='$(includedir)' VERSION=$(VERSION) \
+	    SOVERSION=$(SOVERSION) ADAPTERS='$(ADAPTERS)' INSTALLED='$(ADAPTERS_BUILT)' \
+	    tools/package '$(DESTDIR)$(libdir)'
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
 	$(if $(PEERS_SO),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
 
+ADAPTER_NAMES := $(foreach a,$(ADAPTERS),$(firstword $(subst =, ,$(a))))
 uninstall: ## remove what install put there
 	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
-	    $(foreach f,liblawn.a liblawn.so $(SONAME) $(SO) pkgconfig/lawn.pc,'$(DESTDIR)$(libdir)/$(f)') \
+	    $(foreach f,liblawn.a liblawn.so $(SONAME) $(SO) pkgconfig/lawn.pc \
+	        $(foreach a,$(ADAPTER_NAMES),liblawn_$(a).a pkgconfig/lawn_$(a).pc) \
+	        cmake/lawn/lawnConfig.cmake cmake/lawn/lawnConfigVersion.cmake,'$(DESTDIR)$(libdir)/$(f)') \
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
 	    '$(DESTDIR)$(bindir)/lawn'
-	@rmdir '$(DESTDIR)$(libdir)/lawn/peers' '$(DESTDIR)$(libdir)/lawn' 2>/dev/null || :
+	@for folder in lawn/peers lawn cmake/lawn; do \
+	    rmdir '$(DESTDIR)$(libdir)'/$$folder 2>/dev/null; done; :
 
 clean: ## remove build/
 	rm -rf build
