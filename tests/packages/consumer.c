@@ -8,6 +8,7 @@
 #else
 #define LAWN_WITH_ALL
 #include <lawn.h>
+#include <lawn_loop.h>
 #include <lawn_store.h>
 #include <lawn_workers.h>
 #endif
@@ -98,6 +99,32 @@ use_workers(void)
 }
 #endif
 
+#if defined LAWN_WITH_ALL || defined LAWN_WITH_LOOP
+static void
+count_looped(struct lawn_loop_timer *timer, void *arg)
+{
+    (void)timer;
+    ++*(unsigned *)arg;
+}
+
+static int
+use_loop(void)
+{
+    static struct lawn_loop_timer timer;
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+
+    EXPECT(loop != NULL);
+    timer.fire = count_looped;
+    timer.arg = &fired;
+    lawn_loop_start(loop, &timer, 1000);
+    EXPECT(lawn_loop_run(loop) == 0);
+    EXPECT(fired == 1 && lawn_loop_lateness(loop)->count == 1);
+    lawn_loop_free(loop);
+    return 0;
+}
+#endif
+
 int
 main(void)
 {
@@ -107,6 +134,9 @@ main(void)
 #endif
 #if defined LAWN_WITH_ALL || defined LAWN_WITH_WORKERS
     status |= use_workers();
+#endif
+#if defined LAWN_WITH_ALL || defined LAWN_WITH_LOOP
+    status |= use_loop();
 #endif
     return status;
 }
