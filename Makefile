@@ -92,7 +92,9 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 
 SANITIZE := -fno-omit-frame-pointer -fno-sanitize-recover=all
-FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition $(CPPFLAGS) $(CFLAGS)
+# PROBES=1 puts probes into the library: see src/core/probes.h.
+FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition \
+    $(if $(filter-out 0,$(PROBES)),-DLAWN_PROBES) $(CPPFLAGS) $(CFLAGS)
 FLAGS_debug = $(CPPFLAGS) -O1 -g
 # A lawn that changes its habits often: see src/core/habits.c; and a store and
 # workers as on any machine.
