@@ -326,6 +326,10 @@ abi-update: ## store the library's interface as it is, for `make abi`
 	+@$(MAKE) --no-print-directory build/abi/liblawn.so
 	@tools/abi update
 
+deb: ## the Debian packages of what is committed, in build/deb
+	@tools/deps deb
+	@tools/deb
+
 install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)/pkgconfig' '$(DESTDIR)$(bindir)'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)'
@@ -356,6 +360,6 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all run test test-programs asan tsan model fuzz soak explore coverage mutants \
-    gate bench lint abi abi-update install uninstall clean help FORCE
+    gate bench lint abi abi-update deb install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build -name "*.d" 2>/dev/null)
