@@ -342,7 +342,7 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llawn' 'Libs.private: -pthread' \
 	    'Cflags: -I$${includedir}' >'$(DESTDIR)$(libdir)/pkgconfig/lawn.pc'
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
-	$(if $(PEERS_SO),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
+	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
 
 uninstall: ## remove what install put there
