@@ -330,6 +330,10 @@ deb: ## the Debian packages of what is committed, in build/deb
 	@tools/deps deb
 	@tools/deb
 
+deb-check: deb ## whether they install, serve, go, and build in a minimal Debian; as root
+	@tools/deps deb-check
+	@tools/deb-check
+
 install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)/pkgconfig' '$(DESTDIR)$(bindir)'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)'
@@ -360,6 +364,6 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all run test test-programs asan tsan model fuzz soak explore coverage mutants \
-    gate bench lint abi abi-update deb install uninstall clean help FORCE
+    gate bench lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build -name "*.d" 2>/dev/null)
