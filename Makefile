@@ -30,7 +30,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench -Ibuild/bench
 
 HEADERS := $(wildcard include/*.h)
-LIB_C := $(wildcard src/*/*.c)
+LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
 CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
@@ -41,6 +41,7 @@ REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
 STORE_MIXES := $(MIXES:%=store-%)
 WORKERS_MIXES := $(MIXES:%=workers-%)
+LOOP_MIXES := $(MIXES:%=loop-%)
 API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
@@ -73,6 +74,13 @@ LIBS_sqlite := -lsqlite3
 LIBS_uvloops := -luv
 LIBS_dpdk := -lrte_timer -lrte_eal
 
+# The adapters to event loops, each a library of its own that is built if the
+# event loop's header is there.
+ADAPTERS := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard src/adapters/*.c))
+ADAPTERS_A := $(ADAPTERS:%=build/liblawn_%.a)
+LIBS_uring := -luring
+LIBS_sdevent := -lsystemd
+
 # What a recipe does, in a word; V=1 shows the command itself.
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
@@ -102,9 +110,13 @@ VARIANTS := release debug fickle asan tsan coverage walked fuzz helgrind explore
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
 
-all: build/liblawn.a build/liblawn.so $(if $(CLI_C),build/lawn) $(PEERS_SO) ## the library and the tool, in build/
+all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(PEERS_SO) ## the library and the tool, in build/
 
 build/liblawn.a: $(call objects,release,$(LIB_C))
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
+$(ADAPTERS_A): build/liblawn_%.a: build/release/src/adapters/%.o
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
@@ -147,6 +159,9 @@ define variant
 build/$(1)/src/%.o: src/%.c build/$(1)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC)$$(CC_$(1)) -std=c11 $$(WARNINGS) -Iinclude $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+build/$(1)/src/adapters/%.o: src/adapters/%.c build/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)$$(CC_$(1)) -std=c11 -D_GNU_SOURCE $$(WARNINGS) -Iinclude $$(PEER_INCLUDES) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 build/$(1)/%.o: %.c build/$(1)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC)$$(CC_$(1)) -std=c11 -D_POSIX_C_SOURCE=200809L $$(WARNINGS) $$(INCLUDES) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
@@ -171,9 +186,10 @@ $(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers
 build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_loop: $(call objects,fuzz,tests/fuzz/fuzz_loop.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
 build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers trace snapshot):
+$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
@@ -200,6 +216,14 @@ build/helgrind/threads: $(call objects,helgrind,$(wildcard tests/helgrind/*.c) t
     $(patsubst %,tests/unit/%.c,common store_common $(addprefix workers_,common troop threads stress)) $(LIB_C))
 	$(call say,LINK)$(CC_helgrind) $(FLAGS_helgrind) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# An adapter, in its event loop.
+ADAPTER_TESTS := $(ADAPTERS:%=build/asan/adapters/%)
+$(call objects,asan,$(wildcard tests/adapters/*.c)): private INCLUDES += $(PEER_INCLUDES)
+$(ADAPTER_TESTS): build/asan/adapters/%: build/asan/tests/adapters/%.o build/asan/tests/adapters/adapters.o \
+    build/asan/src/adapters/%.o $(call objects,asan,tests/kit/kit.c $(LIB_C))
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ $(LIBS_$*) $(LDLIBS)
+
 # Traces in memory, and replayed.
 build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/kit/kit.c \
     $(filter-out cli/main.c,$(CLI_C)) $(BENCH_C) bench/contenders/heap4.c $(LIB_C)))
@@ -220,7 +244,8 @@ run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
 # Commands for tests/run: the suite of a variant, with so many model operations
-# in each mix of lawns, of stores, and of workers; and the fuzzer for so many seconds.
+# in each mix of lawns, of stores and loops, and of workers; and the fuzzer for so
+# many seconds.
 # New inputs go to build/.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
@@ -228,6 +253,7 @@ suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(foreach m,$(WORKERS_MIXES),'build/$(1)/model --seed $(SEED) --ops $(4) --mix $(m)') \
+        $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
 fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
@@ -236,6 +262,8 @@ fuzz_store = 'build/fuzz/fuzz_store -max_total_time=$(1) -timeout=10 -max_len=40
     -artifact_prefix=build/fuzz/store- build/fuzz/corpus-store tests/fuzz/corpus-store'
 fuzz_workers = 'build/fuzz/fuzz_workers -max_total_time=$(1) -timeout=10 -max_len=1024 \
     -artifact_prefix=build/fuzz/workers- build/fuzz/corpus-workers tests/fuzz/corpus-workers'
+fuzz_loop = 'build/fuzz/fuzz_loop -max_total_time=$(1) -timeout=10 -max_len=2048 \
+    -artifact_prefix=build/fuzz/loop- build/fuzz/corpus-loop tests/fuzz/corpus-loop'
 fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
     -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
 fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_len=4096 \
@@ -243,8 +271,8 @@ fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers trace snapshot))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -trace -snapshot)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
@@ -252,12 +280,12 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
-	    build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz,60)
+	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
-    build/helgrind/threads build/explore/explore \
+    build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
@@ -270,7 +298,7 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 	    $(foreach m,$(WORKERS_MIXES),'build/tsan/model --seed $(SEED) --ops 50000 --mix $(m)')
 
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
-	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
 
 fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
@@ -278,10 +306,11 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@mkdir -p $(fuzz_folders)
 	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60)
 	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
-	    $(call fuzz,$(FUZZ_SECONDS))
+	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
 	@build/fuzz/fuzz_store -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-store build/fuzz/corpus-store
 	@build/fuzz/fuzz_workers -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-workers build/fuzz/corpus-workers
+	@build/fuzz/fuzz_loop -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-loop build/fuzz/corpus-loop
 
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'

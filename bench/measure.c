@@ -79,17 +79,12 @@ measure_limit(const struct measure_plan *plan, const struct cell *cell)
 
 /* Adds what a run has seen to what the earlier ones have. */
 static void
-measure_latency(struct results_row *row, const struct histogram *latency)
+measure_latency(struct results_row *row, const struct lawn_histogram *latency)
 {
     if (row->latency == NULL)
         row->latency = calloc(1, sizeof *row->latency);
-    if (row->latency == NULL)
-        return;
-    row->latency->count += latency->count;
-    if (latency->max > row->latency->max)
-        row->latency->max = latency->max;
-    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-        row->latency->buckets[i] += latency->buckets[i];
+    if (row->latency != NULL)
+        lawn_histogram_merge(row->latency, latency);
 }
 
 /* What a run took goes to the rows of all cells that it was for. */
@@ -149,12 +144,12 @@ measure_tail(struct measure_group *group, size_t which)
     for (size_t i = 0; i < group->count; i++) {
         struct results_row *row = &group->cells[i].row[which];
         unsigned stage = group->cells[i].cell.workload->stage;
-        const struct histogram *histogram = &watch.stages[stage];
+        const struct lawn_histogram *histogram = &watch.stages[stage];
 
         row->has_tail = run.stages[stage].ops != 0 && histogram->count > 0;
-        row->p50 = histogram_at(histogram, 5000);
-        row->p99 = histogram_at(histogram, 9900);
-        row->p9999 = histogram_at(histogram, 9999);
+        row->p50 = lawn_histogram_at(histogram, 50000);
+        row->p99 = lawn_histogram_at(histogram, 99000);
+        row->p9999 = lawn_histogram_at(histogram, 99990);
         row->max = histogram->max;
     }
 }
@@ -265,10 +260,10 @@ measure_end_latency(struct results_row *row)
     if (row->latency == NULL)
         return;
     row->has_tail = row->latency->count > 0;
-    row->p50 = histogram_at(row->latency, 5000);
-    row->p99 = histogram_at(row->latency, 9900);
-    row->p999 = histogram_at(row->latency, 9990);
-    row->p9999 = histogram_at(row->latency, 9999);
+    row->p50 = lawn_histogram_at(row->latency, 50000);
+    row->p99 = lawn_histogram_at(row->latency, 99000);
+    row->p999 = lawn_histogram_at(row->latency, 99900);
+    row->p9999 = lawn_histogram_at(row->latency, 99990);
     row->max = row->latency->max;
     free(row->latency);
     row->latency = NULL;

@@ -18,9 +18,9 @@ struct results_row {
     uint64_t checksum;
     double bytes; /* per timer, the node included; 0: not measured */
     bool has_tail;
-    uint64_t p50, p99, p9999, max; /* of single operations, ns */
-    uint64_t p999;                 /* of crews */
-    struct histogram *latency;     /* while it is measured, of T4 and T5 */
+    uint64_t p50, p99, p9999, max;  /* of single operations, ns */
+    uint64_t p999;                  /* of crews */
+    struct lawn_histogram *latency; /* while it is measured, of T4 and T5 */
 };
 
 struct results_cell {

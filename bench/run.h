@@ -12,7 +12,7 @@
 #include "contender.h"
 #include "random.h"
 
-struct histogram;
+struct lawn_histogram;
 struct workload;
 
 /* What is run: a cell of the grid. */
@@ -72,7 +72,8 @@ struct run {
     uint64_t limit;   /* give up at this time of run_clock() */
     enum run_end end; /* RUN_OK while all is well */
     bool wrong;       /* what it did to timers is not what it should be */
-    const struct histogram *latency; /* of a workload that has one; else NULL */
+    const struct lawn_histogram
+        *latency; /* of a workload that has one; else NULL */
     size_t heap;  /* malloc's bytes before the contender was made */
     size_t bytes; /* of the contender, beyond the nodes; of a store, beyond
                          ids and payloads */

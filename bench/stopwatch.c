@@ -8,7 +8,7 @@
 static struct {
     const struct contender *inner;
     const struct run *run;
-    struct histogram *stages;
+    struct lawn_histogram *stages;
     double ns_per_cycle;
     uint64_t overhead; /* cycles */
     bool mowing;       /* what callbacks do is part of the mow */
@@ -52,8 +52,8 @@ stopwatch_note(uint64_t since)
     if (!stopwatch.run->watching || stopwatch.mowing)
         return;
     took = took > stopwatch.overhead ? took - stopwatch.overhead : 0;
-    histogram_add(&stopwatch.stages[stopwatch.run->stage],
-                  (uint64_t)((double)took * stopwatch.ns_per_cycle));
+    lawn_histogram_add(&stopwatch.stages[stopwatch.run->stage],
+                       (uint64_t)((double)took * stopwatch.ns_per_cycle));
 }
 
 static void

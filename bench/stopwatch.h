@@ -8,13 +8,13 @@
 #ifndef LAWN_BENCH_STOPWATCH_H
 #define LAWN_BENCH_STOPWATCH_H
 
-#include "histogram.h"
 #include "run.h"
 #include "store.h"
+#include <lawn_histogram.h>
 
 struct stopwatch {
     struct store store; /* its face is to be run */
-    struct histogram stages[RUN_STAGES];
+    struct lawn_histogram stages[RUN_STAGES];
 };
 
 /* Sets a watch around a contender for the next run: one at a time. The

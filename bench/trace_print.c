@@ -81,9 +81,9 @@ trace_print_spread(const struct trace_stats *stats, FILE *out)
     if (stats->gaps.count == 0)
         return;
     fprintf(out, "  %-11s   p50 %s,", "gaps",
-            trace_print_time(stats, histogram_percentile(&stats->gaps, 50)).s);
+            trace_print_time(stats, lawn_histogram_at(&stats->gaps, 50000)).s);
     fprintf(out, " p99 %s,",
-            trace_print_time(stats, histogram_percentile(&stats->gaps, 99)).s);
+            trace_print_time(stats, lawn_histogram_at(&stats->gaps, 99000)).s);
     fprintf(out, " max %s between starts\n",
             trace_print_time(stats, stats->gaps.max).s);
 }
@@ -267,8 +267,8 @@ trace_print_json(const struct trace_stats *stats,
     fprintf(out,
             "\"gaps\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
             ", \"max\": %" PRIu64 "}, ",
-            histogram_percentile(&stats->gaps, 50),
-            histogram_percentile(&stats->gaps, 99), stats->gaps.max);
+            lawn_histogram_at(&stats->gaps, 50000),
+            lawn_histogram_at(&stats->gaps, 99000), stats->gaps.max);
     trace_print_json_ttls(stats, out);
     trace_print_json_series(&stats->series, out);
     trace_print_json_advice(advice, out);

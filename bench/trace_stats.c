@@ -88,7 +88,7 @@ trace_stats_start(struct trace_stats *stats, struct trace_live *live,
     timer->ttl = number;
     trace_live_start(live, timer, line->ttl);
     if (stats->runs++ > 0)
-        histogram_add(&stats->gaps, line->time - stats->last_start);
+        lawn_histogram_add(&stats->gaps, line->time - stats->last_start);
     stats->last_start = line->time;
     stats->running++;
     ttl->starts++;

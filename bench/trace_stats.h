@@ -6,10 +6,10 @@
 #ifndef LAWN_BENCH_TRACE_STATS_H
 #define LAWN_BENCH_TRACE_STATS_H
 
-#include "histogram.h"
 #include "text.h"
 #include "trace_series.h"
 #include "trace_ttls.h"
+#include <lawn_histogram.h>
 
 #include <stdio.h>
 
@@ -38,7 +38,7 @@ struct trace_stats {
     uint64_t most_ttls_timers; /* most timers while they were so many */
 
     struct trace_ttls ttls;     /* with the runs of each; sorted at the end */
-    struct histogram gaps;      /* between starts */
+    struct lawn_histogram gaps; /* between starts */
     struct trace_series series; /* timers over time */
 
     /* Made at the end. */

@@ -29,9 +29,9 @@
  * until it fired: on a worker that sleeps, or on one that is a hand as in T1.
  */
 #include "crew.h"
-#include "histogram.h"
 #include "workload.h"
 #include "workloads.h"
+#include <lawn_histogram.h>
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -763,7 +763,7 @@ crew_await(struct crew_play *play)
 }
 
 static void
-crew_sample(struct crew_play *play, struct histogram *histogram)
+crew_sample(struct crew_play *play, struct lawn_histogram *histogram)
 {
     struct run *run = play->run;
     struct crew_thread *self = &play->threads[play->workers];
@@ -786,7 +786,7 @@ crew_sample(struct crew_play *play, struct histogram *histogram)
         fired = crew_await(play);
         if (fired == 0)
             return;
-        histogram_add(histogram, fired - since);
+        lawn_histogram_add(histogram, fired - since);
         sum += fired - since;
     }
     run->stages[0].ns = sum;
@@ -797,7 +797,7 @@ crew_sample(struct crew_play *play, struct histogram *histogram)
 static void
 crew_play_latency(struct crew_play *play)
 {
-    static struct histogram histogram;
+    static struct lawn_histogram histogram;
     struct run *run = play->run;
     unsigned launched;
 
@@ -809,7 +809,7 @@ crew_play_latency(struct crew_play *play)
         run->end = RUN_MEMORY;
         return;
     }
-    histogram = (struct histogram){0};
+    histogram = (struct lawn_histogram){0};
     launched = crew_launch(play, play->workers);
     crew_meet(play, &play->joined, play->count);
     if (CREW_GET(play->end) == RUN_OK)

@@ -214,7 +214,7 @@ demo_fire(struct lawn_timer *timer, void *arg)
     if (demo->now < connection->due)
         demo->early++;
     else
-        histogram_add(&demo->lateness, demo->now - connection->due);
+        lawn_histogram_add(&demo->lateness, demo->now - connection->due);
     demo->counts.fires++;
     demo->counts.fires_of[connection->ttl]++;
     demo_start(demo, connection);

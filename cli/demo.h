@@ -6,7 +6,7 @@
 #ifndef LAWN_CLI_DEMO_H
 #define LAWN_CLI_DEMO_H
 
-#include "histogram.h"
+#include <lawn_histogram.h>
 
 #include <lawn.h>
 #include <stdbool.h>
@@ -48,7 +48,8 @@ struct demo {
     uint64_t begin; /* CLOCK_MONOTONIC, ns, as all times here */
     uint64_t now;   /* read once per batch */
     struct demo_counts counts;
-    struct histogram lateness; /* ns from deadline to the mow that fired it */
+    struct lawn_histogram
+        lateness; /* ns from deadline to the mow that fired it */
     uint64_t early;
     uint64_t lost;
     uint64_t core_ns; /* how long the process had a core */

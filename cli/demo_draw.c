@@ -287,8 +287,8 @@ draw_rates(const struct demo *demo)
            draw_rate(demo, counts->fires, past->fires).s);
     draw_end_line();
     printf(" lateness p50 %s, p99 %s, max %s; %s early",
-           text_lateness(histogram_percentile(&demo->lateness, 50)).s,
-           text_lateness(histogram_percentile(&demo->lateness, 99)).s,
+           text_lateness(lawn_histogram_at(&demo->lateness, 50000)).s,
+           text_lateness(lawn_histogram_at(&demo->lateness, 99000)).s,
            text_lateness(demo->lateness.max).s, text_count(demo->early).s);
     draw_end_line();
 }

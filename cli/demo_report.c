@@ -56,7 +56,7 @@ demo_report_line(const struct demo *demo, FILE *out)
             "%" PRIu64 " early\n",
             demo_elapsed(demo), text_count(demo_running(demo)).s,
             text_short(operations).s, text_short(fires).s,
-            text_lateness(histogram_percentile(&demo->lateness, 99)).s,
+            text_lateness(lawn_histogram_at(&demo->lateness, 99000)).s,
             demo->early);
 }
 
@@ -71,7 +71,7 @@ void
 demo_report_summary(const struct demo *demo, FILE *out)
 {
     const struct demo_counts *counts = &demo->counts;
-    const struct histogram *lateness = &demo->lateness;
+    const struct lawn_histogram *lateness = &demo->lateness;
     double seconds = demo_elapsed(demo);
     struct lawn_stats stats;
     lawn_stats(demo->lawn, &stats);
@@ -87,8 +87,8 @@ demo_report_summary(const struct demo *demo, FILE *out)
     fprintf(out, "  %-11s %14s\n", "early", text_count(demo->early).s);
     fprintf(out, "  %-11s %14s\n", "lost", text_count(demo->lost).s);
     fprintf(out, "  %-11s   p50 %s, p99 %s, max %s\n", "lateness",
-            text_lateness(histogram_percentile(lateness, 50)).s,
-            text_lateness(histogram_percentile(lateness, 99)).s,
+            text_lateness(lawn_histogram_at(lateness, 50000)).s,
+            text_lateness(lawn_histogram_at(lateness, 99000)).s,
             text_lateness(lateness->max).s);
     fprintf(out, "  %-11s   had one for %.0f %% of the time\n", "core",
             demo_core_percent(demo));
@@ -126,8 +126,8 @@ demo_report_json(const struct demo *demo, FILE *out)
             "\"early\": %" PRIu64 ", \"lost\": %" PRIu64
             ", \"lateness_ns\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
             ", \"max\": %" PRIu64 "}, \"core_percent\": %.1f, ",
-            demo->early, demo->lost, histogram_percentile(&demo->lateness, 50),
-            histogram_percentile(&demo->lateness, 99), demo->lateness.max,
+            demo->early, demo->lost, lawn_histogram_at(&demo->lateness, 50000),
+            lawn_histogram_at(&demo->lateness, 99000), demo->lateness.max,
             demo_core_percent(demo));
     fprintf(out,
             "\"timer_bytes\": %zu, \"lawn_bytes\": %zu, "

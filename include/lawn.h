@@ -35,8 +35,8 @@
  * PROMISES, by the numbers that assertions, tests and proofs cite:
  *   P1  never early      a timer fires only in a mow with now >= its deadline
  *   P2  never forgotten  after a mow(now) that returned less than its budget,
- *                        no running timer has a deadline <= now; lawn_next()
- *                        is exact
+ *                        and was not halted, no running timer has a deadline
+ *                        <= now; lawn_next() is exact
  *   P3  exactly once     a started timer fires once, or is stopped, or is
  *                        restarted, or is still running
  *   P4  order            timers fire in the order of their deadlines, within
@@ -199,7 +199,7 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 
 /* Moves the clock to now and fires timers with a deadline <= now, at most
  * budget of them, in the order of P4. Returns how many fired. If that is
- * budget, there may be more: they fire first in the next mow, and what is
+ * budget, or lawn_halt() was called, there may be more: they fire first in the next mow, and what is
  * started meanwhile counts from now all the same. If it is less, none is left
  * [P2].
  * A now before lawn_now() leaves the clock where it is, and fires what is due
@@ -211,6 +211,12 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * blade. O(1) if nothing came up. */
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
+
+/* In a callback: the mow under way fires no more after it, as if its budget had
+ * been used up; what is left fires first in the next mow, and mow returns how
+ * many did fire. So a mow can be bounded in time, by a callback that looks at a
+ * clock. Elsewhere it does nothing. O(1). */
+void lawn_halt(struct lawn *lawn);
 
 /* Moves the clock without firing anything: what is started next counts from
  * now. An earlier time is ignored. O(1). */
@@ -284,9 +290,9 @@ void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 /* Counters and sizes. O(blades). */
 void lawn_stats(const struct lawn *lawn, struct lawn_stats *out);
 
-/* How many timers run outside the blades, as in a wheel; many of them for
- * long suggest more blades or a coarser resolution. Nobody keeps count of them,
- * or stop would have to know: O(that many). */
+/* How many timers run outside the blades, as in a wheel; many of them for long
+ * suggest more blades, or TTLs that are rounded up to fewer. Nobody keeps count of
+ * them, or stop would have to know: O(that many). */
 uint64_t lawn_count_lone(const struct lawn *lawn);
 
 #if !defined LAWN_FREESTANDING

@@ -36,6 +36,8 @@
 #include "ticks.h"
 #include "tips.h"
 
+struct lawn_mowing;
+
 struct lawn {
     /* What every start, stop and mow reads or writes comes first. */
     uint64_t now;
@@ -66,7 +68,7 @@ struct lawn {
     struct lawn_link last;         /* timers due at LAWN_LAST, which are in the
                                       index only once a mow has reached it */
     struct lawn_habits habits;
-    bool mowing;
+    struct lawn_mowing *mowing; /* the mow under way, or NULL */
 
     size_t bytes;
     void (*release)(void *memory, void *context);

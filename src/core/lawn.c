@@ -101,7 +101,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->front = NULL;
     lawn->habits.many = false;
     lawn->habits.asked = false;
-    lawn->mowing = false;
+    lawn->mowing = NULL;
     lawn->bytes = size;
     lawn->release = NULL;
     lawn->context = NULL;
@@ -173,9 +173,9 @@ lawn_free(struct lawn *lawn)
     if (lawn == NULL) {
         return;
     }
-    LAWN_ASSERT(!lawn->mowing, "[P10] lawn_free inside a callback");
+    LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_free inside a callback");
     /* The mow under way still needs it: rather lost than given away. */
-    if (lawn->release != NULL && !lawn->mowing) {
+    if (lawn->release != NULL && lawn->mowing == NULL) {
         lawn->release(lawn->memory, lawn->context);
     }
 }
@@ -432,7 +432,7 @@ lawn_start_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
 static inline uint64_t
 lawn_start_clamp(const struct lawn *lawn, uint64_t deadline)
 {
-    if (lawn->mowing && deadline <= lawn->now) {
+    if (lawn->mowing != NULL && deadline <= lawn->now) {
         return lawn_ticks_after(lawn->now, 1);
     }
     if (deadline < lawn->tips.base) {

@@ -21,7 +21,8 @@
 
 struct lawn_mowing {
     struct lawn *lawn;
-    size_t left; /* of the budget */
+    size_t left;   /* of the budget */
+    size_t budget; /* how many fire at most */
     lawn_fire_fn *fire;
     void *arg;
 };
@@ -438,11 +439,12 @@ LAWN_NOINLINE static size_t
 lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg)
 {
-    struct lawn_mowing mowing = {lawn, budget, fire, arg};
+    struct lawn_mowing mowing = {lawn, budget, budget, fire, arg};
     uint64_t moved = lawn->tips.moved;
+    size_t fired;
 
-    LAWN_ASSERT(!lawn->mowing, "[P10] lawn_mow inside a callback");
-    if (lawn->mowing) {
+    LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_mow inside a callback");
+    if (lawn->mowing != NULL) {
         return 0;
     }
     lawn_tell_time(lawn, now);
@@ -452,16 +454,28 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
     if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
         lawn_mow_last(lawn);
     }
-    lawn->mowing = true;
+    lawn->mowing = &mowing;
     lawn->bound = 0;
     lawn->wake = 0;
     lawn_mow_until(&mowing, now);
-    lawn->mowing = false;
+    lawn->mowing = NULL;
     moved = lawn->tips.moved - moved;
-    if (mowing.left == budget && moved > lawn->moved_idle) {
+    fired = mowing.budget - mowing.left;
+    if (fired == 0 && moved > lawn->moved_idle) {
         lawn->moved_idle = moved;
     }
-    return budget - mowing.left;
+    return fired;
+}
+
+void
+lawn_halt(struct lawn *lawn)
+{
+    struct lawn_mowing *mowing = lawn->mowing;
+
+    if (mowing != NULL) {
+        mowing->budget -= mowing->left;
+        mowing->left = 0;
+    }
 }
 
 size_t

@@ -163,7 +163,7 @@ lawn_next(struct lawn *lawn)
         next = LAWN_LAST;
         front = &lawn->last;
     }
-    if (!lawn->mowing) {
+    if (lawn->mowing == NULL) {
         lawn_set_bound(lawn, next);
         lawn->front = front;
     }

@@ -1,0 +1,182 @@
+/* histogram.c - a log-linear histogram.
+ *
+ * The bucket of a value is its leading one's place, and the five bits below
+ * it; read together they form the bucket's number, without gaps.
+ */
+#include <lawn_histogram.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#define LAWN_HISTOGRAM_BITS 5
+#define LAWN_HISTOGRAM_SPLIT (UINT64_C(1) << LAWN_HISTOGRAM_BITS)
+/* Lines for each halving of what is left to 100 %. */
+#define LAWN_HISTOGRAM_LINES 5
+
+_Static_assert(LAWN_HISTOGRAM_BUCKETS == (64 - LAWN_HISTOGRAM_BITS + 1)
+                                             << LAWN_HISTOGRAM_BITS,
+               "a bucket for every value");
+
+static size_t
+lawn_histogram_bucket(uint64_t value)
+{
+    if (value < LAWN_HISTOGRAM_SPLIT) {
+        return (size_t)value;
+    }
+    unsigned top = 63 - (unsigned)__builtin_clzll(value);
+    unsigned shift = top - LAWN_HISTOGRAM_BITS;
+    return (size_t)(shift * LAWN_HISTOGRAM_SPLIT + (value >> shift));
+}
+
+/* The largest value of a bucket. */
+static uint64_t
+lawn_histogram_end(size_t bucket)
+{
+    if (bucket < 2 * LAWN_HISTOGRAM_SPLIT) {
+        return bucket;
+    }
+    uint64_t shift = bucket / LAWN_HISTOGRAM_SPLIT - 1;
+    uint64_t leading = bucket % LAWN_HISTOGRAM_SPLIT + LAWN_HISTOGRAM_SPLIT;
+    return ((leading + 1) << shift) - 1; /* the last wraps to UINT64_MAX */
+}
+
+/* The largest value of a bucket that can have been added. */
+static uint64_t
+lawn_histogram_most(const struct lawn_histogram *histogram, size_t bucket)
+{
+    uint64_t end = lawn_histogram_end(bucket);
+
+    return end < histogram->max ? end : histogram->max;
+}
+
+void
+lawn_histogram_add(struct lawn_histogram *histogram, uint64_t value)
+{
+    histogram->buckets[lawn_histogram_bucket(value)]++;
+    histogram->count++;
+    if (value > histogram->max) {
+        histogram->max = value;
+    }
+}
+
+void
+lawn_histogram_merge(struct lawn_histogram *histogram,
+                     const struct lawn_histogram *other)
+{
+    for (size_t i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
+        histogram->buckets[i] += other->buckets[i];
+    }
+    histogram->count += other->count;
+    if (other->max > histogram->max) {
+        histogram->max = other->max;
+    }
+}
+
+uint64_t
+lawn_histogram_at(const struct lawn_histogram *histogram, unsigned parts)
+{
+    uint64_t whole = 100000;
+    uint64_t share = parts == 0 ? 1 : parts < whole ? parts : whole;
+    uint64_t rank = histogram->count / whole * share +
+                    (histogram->count % whole * share + whole - 1) / whole;
+    uint64_t seen = 0;
+
+    for (size_t i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
+        seen += histogram->buckets[i];
+        if (seen >= rank) {
+            return lawn_histogram_most(histogram, i);
+        }
+    }
+    return histogram->max;
+}
+
+/* Newton's way: the library is not linked with libm. */
+static double
+lawn_histogram_root(double square)
+{
+    double root = square > 1 ? square : 1;
+
+    for (int i = 0; i < 100; i++) {
+        root = (root + square / root) / 2;
+    }
+    return root;
+}
+
+/* The middle of a bucket, in units. */
+static double
+lawn_histogram_middle(size_t bucket, double unit)
+{
+    double first = bucket == 0 ? 0 : (double)lawn_histogram_end(bucket - 1) + 1;
+
+    return (first + (double)lawn_histogram_end(bucket)) / 2 / unit;
+}
+
+/* Prints a bucket's line for each percentile that it reaches, and tells the
+ * next one. Up to 50 % there are so many lines, up to 75 % as many, and so on. */
+static double
+lawn_histogram_lines(FILE *out, double value, uint64_t seen, uint64_t count,
+                     double next)
+{
+    double reached = 100 * ((double)seen / (double)count);
+
+    while (next <= reached) {
+        double halves = 1;
+
+        if (next >= 100) {
+            fprintf(out, "%12.3f %2.12f %10" PRIu64 " %14s\n", value, 1.0, seen,
+                    "inf");
+            return 200;
+        }
+        fprintf(out, "%12.3f %2.12f %10" PRIu64 " %14.2f\n", value, next / 100,
+                seen, 100 / (100 - next));
+        while (halves <= 100 / (100 - next)) {
+            halves *= 2;
+        }
+        next += 100 / (LAWN_HISTOGRAM_LINES * halves);
+        if (seen == count) {
+            next = 100; /* the same value for all that follow */
+        }
+    }
+    return next;
+}
+
+int
+lawn_histogram_print(const struct lawn_histogram *histogram, FILE *out,
+                     double unit)
+{
+    double by = unit > 0 ? unit : 1;
+    double count = histogram->count > 0 ? (double)histogram->count : 1;
+    double mean = 0;
+    double variance = 0;
+    double next = 0;
+    uint64_t seen = 0;
+    size_t i;
+
+    fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
+            "1/(1-Percentile)");
+    for (i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
+        if (histogram->buckets[i] > 0) {
+            double value = (double)lawn_histogram_most(histogram, i) / by;
+
+            seen += histogram->buckets[i];
+            next =
+                lawn_histogram_lines(out, value, seen, histogram->count, next);
+            mean += lawn_histogram_middle(i, by) *
+                    ((double)histogram->buckets[i] / count);
+        }
+    }
+    for (i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
+        double off = lawn_histogram_middle(i, by) - mean;
+
+        variance += off * off * ((double)histogram->buckets[i] / count);
+    }
+    fprintf(out,
+            "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n"
+            "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n"
+            "#[Buckets = %12d, SubBuckets     = %12d]\n",
+            mean, lawn_histogram_root(variance), (double)histogram->max / by,
+            histogram->count, 64 - LAWN_HISTOGRAM_BITS + 1,
+            (int)LAWN_HISTOGRAM_SPLIT);
+    return ferror(out) ? -EIO : 0;
+}

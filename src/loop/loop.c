@@ -1,0 +1,412 @@
+/* loop.c - timers on a clock, that know what to do.
+ *
+ * A turn reads the clock, mows the lawn, and tells the host when to come again.
+ * The clock is read after every callback as well: the next one's lateness, the
+ * turn's time, and the TTLs of what is started need it. It is the price of never
+ * being early or off by a slow callback, 20 ns a fire.
+ *
+ * A timer that repeats is started for its next fire before its callback runs,
+ * never after: the callback may stop it and free it, and the loop must not look at
+ * it then. With mode DELAY it is started again after the callback, if nobody has
+ * touched it; who touches it says so by clearing loop->current [K4].
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
+#include "loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Timers in a turn, if the options do not say. */
+#define LAWN_LOOP_BUDGET 1024u
+/* In a timer's mode: it has not fired yet, and due is its first time. */
+#define LAWN_LOOP_FIRST 0x100u
+
+static uint64_t
+lawn_loop_add(uint64_t time, uint64_t more)
+{
+    return more < LAWN_NEVER - time ? time + more : LAWN_NEVER - 1;
+}
+
+static uint64_t
+lawn_loop_monotonic(void *context)
+{
+    struct timespec now;
+
+    (void)context;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * LAWN_LOOP_SECOND + (uint64_t)now.tv_nsec;
+}
+
+#if defined CLOCK_BOOTTIME
+static uint64_t
+lawn_loop_boottime(void *context)
+{
+    struct timespec now;
+
+    (void)context;
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * LAWN_LOOP_SECOND + (uint64_t)now.tv_nsec;
+}
+#endif
+
+/* The system's clock of that name, or NULL. */
+static uint64_t (*lawn_loop_system_clock(enum lawn_loop_clock id))(void *)
+{
+    switch (id) {
+    case LAWN_LOOP_MONOTONIC:
+        return lawn_loop_monotonic;
+    case LAWN_LOOP_BOOTTIME:
+#if defined CLOCK_BOOTTIME
+        return lawn_loop_boottime;
+#else
+        break;
+#endif
+    }
+    return NULL;
+}
+
+static void *
+lawn_loop_malloc(size_t size, void *context)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void
+lawn_loop_release(void *memory, void *context)
+{
+    (void)context;
+    free(memory);
+}
+
+struct lawn_loop *
+lawn_loop_new(const struct lawn_loop_options *options)
+{
+    static const struct lawn_loop_options defaults;
+    const struct lawn_loop_options *o = options != NULL ? options : &defaults;
+    uint64_t (*clock)(void *) =
+        o->clock != NULL ? o->clock : lawn_loop_system_clock(o->clock_id);
+    struct lawn_options lawn = o->lawn;
+    struct lawn_loop *loop;
+
+    if (clock == NULL) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (lawn.alloc == NULL) {
+        lawn.alloc = lawn_loop_malloc;
+        lawn.release = lawn_loop_release;
+    }
+    loop = lawn.alloc(sizeof *loop, lawn.context);
+    if (loop == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    memset(loop, 0, sizeof *loop);
+    lawn.now = clock(o->clock_context);
+    loop->lawn = lawn_new(&lawn);
+    loop->clock = clock;
+    loop->clock_context = o->clock_context;
+    loop->clock_id = o->clock_id;
+    loop->own_clock = o->clock != NULL;
+    loop->armed = LAWN_NEVER;
+    loop->budget = o->budget != 0 ? o->budget : LAWN_LOOP_BUDGET;
+    loop->budget_time = o->budget_time;
+    loop->arm = o->arm;
+    loop->arm_context = o->arm_context;
+    loop->timer_fd = -1;
+    loop->set = LAWN_NEVER;
+    loop->epoll_fd = -1;
+    loop->release = lawn.release;
+    loop->context = lawn.context;
+    if (loop->lawn == NULL) {
+        lawn_loop_free(loop);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return loop;
+}
+
+void
+lawn_loop_free(struct lawn_loop *loop)
+{
+    if (loop == NULL || loop->turning || loop->running) {
+        return;
+    }
+    lawn_wait_fini(loop);
+    lawn_free(loop->lawn);
+    if (loop->release != NULL) {
+        loop->release(loop, loop->context);
+    }
+}
+
+uint64_t
+lawn_loop_update(struct lawn_loop *loop)
+{
+    lawn_set_now(loop->lawn, loop->clock(loop->clock_context));
+    return lawn_now(loop->lawn);
+}
+
+/* Sets the wake-up, or takes it back [L2]. */
+static void
+lawn_loop_tell(struct lawn_loop *loop, uint64_t when)
+{
+    loop->armed = when;
+    if (loop->arm != NULL) {
+        loop->stats.arms++;
+        loop->arm(loop, when, loop->arm_context);
+    } else {
+        lawn_wait_arm(loop);
+    }
+}
+
+/* Before a timer is started or stopped. */
+static void
+lawn_loop_touch(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
+{
+    if (loop->current == timer) {
+        loop->current = NULL;
+    }
+}
+
+/* After it was started; a turn looks at all of them at its end. */
+static void
+lawn_loop_started(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
+{
+    uint64_t deadline = lawn_deadline(&timer->timer);
+
+    if (deadline < loop->armed && !loop->turning) {
+        lawn_loop_tell(loop, deadline);
+    }
+}
+
+void
+lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
+                uint64_t ttl)
+{
+    (void)lawn_loop_update(loop);
+    lawn_loop_touch(loop, timer);
+    timer->period = 0;
+    lawn_start(loop->lawn, &timer->timer, ttl);
+    lawn_loop_started(loop, timer);
+}
+
+void
+lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
+                   uint64_t deadline)
+{
+    lawn_loop_touch(loop, timer);
+    timer->period = 0;
+    lawn_start_at(loop->lawn, &timer->timer, deadline);
+    lawn_loop_started(loop, timer);
+}
+
+void
+lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
+                uint64_t period, enum lawn_loop_mode mode)
+{
+    uint64_t now = lawn_loop_update(loop);
+
+    lawn_loop_every_at(loop, timer, lawn_loop_add(now, period > 0 ? period : 1),
+                       period, mode);
+}
+
+void
+lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
+                   uint64_t first, uint64_t period, enum lawn_loop_mode mode)
+{
+    lawn_loop_touch(loop, timer);
+    timer->period = period > 0 ? period : 1;
+    timer->mode = (uint32_t)mode | LAWN_LOOP_FIRST;
+    timer->due = lawn_loop_add(0, first); /* not beyond the last tick */
+    if (mode == LAWN_LOOP_DELAY) {
+        lawn_start_at(loop->lawn, &timer->timer, first);
+    } else {
+        lawn_start_as(loop->lawn, &timer->timer, timer->period, first);
+    }
+    lawn_loop_started(loop, timer);
+}
+
+bool
+lawn_loop_stop(struct lawn_loop *loop, struct lawn_loop_timer *timer)
+{
+    bool stopped = lawn_stop(loop->lawn, &timer->timer);
+
+    lawn_loop_touch(loop, timer);
+    if (!loop->turning && loop->armed != LAWN_NEVER &&
+        lawn_count(loop->lawn) == 0) {
+        lawn_loop_tell(loop, LAWN_NEVER);
+    }
+    return stopped;
+}
+
+bool
+lawn_loop_pending(const struct lawn_loop_timer *timer)
+{
+    return lawn_pending(&timer->timer);
+}
+
+/* A timer of a fixed rate comes up: which period it fires for, and when the
+ * next one is due [L4 L5]. Tells when the first that it stands for was due. */
+static uint64_t
+lawn_loop_fire_rate(struct lawn_loop *loop, struct lawn_loop_timer *timer,
+                    uint64_t now)
+{
+    uint64_t due = (timer->mode & LAWN_LOOP_FIRST) != 0
+                       ? timer->due
+                       : lawn_loop_add(timer->due, timer->period);
+    uint64_t missed = 0;
+
+    timer->mode &= ~LAWN_LOOP_FIRST;
+    if (timer->mode == LAWN_LOOP_SKIP && now > due) {
+        missed = (now - due) / timer->period;
+    }
+    loop->stats.missed += missed;
+    timer->missed = missed < UINT32_MAX ? (uint32_t)missed : UINT32_MAX;
+    timer->due = due + missed * timer->period;
+    lawn_start_as(loop->lawn, &timer->timer, timer->period,
+                  lawn_loop_add(timer->due, timer->period));
+    return due;
+}
+
+static void
+lawn_loop_fire(struct lawn_timer *link, void *arg)
+{
+    struct lawn_loop *loop = arg;
+    struct lawn_loop_timer *timer =
+        LAWN_CONTAINER(link, struct lawn_loop_timer, timer);
+    uint64_t now = lawn_now(loop->lawn);
+    uint64_t due = lawn_due(link);
+
+    timer->missed = 0;
+    if (timer->period == 0) {
+        timer->due = due;
+    } else if ((timer->mode & ~LAWN_LOOP_FIRST) == LAWN_LOOP_DELAY) {
+        timer->due = due;
+        lawn_start(loop->lawn, link, timer->period);
+        loop->current = timer;
+    } else {
+        due = lawn_loop_fire_rate(loop, timer, now);
+    }
+    loop->stats.fires++;
+    lawn_histogram_add(&loop->lateness, now - due);
+    timer->fire(timer, timer->arg);
+    now = lawn_loop_update(loop);
+    if (loop->current != NULL) {
+        lawn_start(loop->lawn, &loop->current->timer, loop->current->period);
+        loop->current = NULL;
+    }
+    if (now >= loop->until) {
+        loop->halted = true;
+        lawn_halt(loop->lawn);
+    }
+}
+
+uint64_t
+lawn_loop_turn(struct lawn_loop *loop)
+{
+    uint64_t now;
+    uint64_t next;
+    size_t fired;
+
+    if (loop->turning) {
+        return LAWN_NEVER;
+    }
+    now = lawn_loop_update(loop);
+    loop->turning = true;
+    loop->halted = false;
+    loop->until = loop->budget_time > 0 ? lawn_loop_add(now, loop->budget_time)
+                                        : LAWN_NEVER;
+    fired = lawn_mow(loop->lawn, now, loop->budget, lawn_loop_fire, loop);
+    loop->turning = false;
+    loop->stats.turns++;
+    loop->stats.idle += fired == 0;
+    now = lawn_now(loop->lawn);
+    next = lawn_next(loop->lawn);
+    loop->stats.cut += (loop->halted || fired == loop->budget) && next <= now;
+    /* What was set has come, or is too late, or is for nobody [L2]. A timerfd
+     * that is readable is to be made unreadable. */
+    if (loop->armed <= now || loop->set <= now || next < loop->armed ||
+        (next == LAWN_NEVER && loop->armed != LAWN_NEVER)) {
+        lawn_loop_tell(loop, next);
+    }
+    return next;
+}
+
+uint64_t
+lawn_loop_woken(struct lawn_loop *loop)
+{
+    if (!loop->turning) {
+        loop->armed = LAWN_NEVER;
+    }
+    return lawn_loop_turn(loop);
+}
+
+void *
+lawn_loop_arm_context(const struct lawn_loop *loop)
+{
+    return loop->arm_context;
+}
+
+uint64_t
+lawn_loop_now(const struct lawn_loop *loop)
+{
+    return lawn_now(loop->lawn);
+}
+
+uint64_t
+lawn_loop_next(struct lawn_loop *loop)
+{
+    return lawn_next(loop->lawn);
+}
+
+uint64_t
+lawn_loop_count(const struct lawn_loop *loop)
+{
+    return lawn_count(loop->lawn);
+}
+
+struct lawn *
+lawn_loop_lawn(struct lawn_loop *loop)
+{
+    return loop->lawn;
+}
+
+void
+lawn_loop_stats(const struct lawn_loop *loop, struct lawn_loop_stats *out)
+{
+    *out = loop->stats;
+    out->count = lawn_count(loop->lawn);
+}
+
+struct lawn_histogram *
+lawn_loop_lateness(struct lawn_loop *loop)
+{
+    return &loop->lateness;
+}
+
+bool
+lawn_loop_check(struct lawn_loop *loop, FILE *out)
+{
+    const char *broken = NULL;
+
+    if (!lawn_check(loop->lawn, out)) {
+        return false;
+    }
+    if (!loop->turning && loop->armed > lawn_next(loop->lawn)) {
+        broken = "[K1] the wake-up is after the earliest deadline";
+    } else if (!loop->turning && lawn_count(loop->lawn) == 0 &&
+               loop->armed != LAWN_NEVER) {
+        broken = "[K1] a wake-up is set, but no timer is running";
+    } else if (loop->lateness.count > loop->stats.fires) {
+        broken = "[K3] more lateness than fires";
+    } else if (loop->current != NULL && !loop->turning) {
+        broken = "[K4] a timer is current outside of a turn";
+    }
+    if (broken != NULL && out != NULL) {
+        fprintf(out, "%s\n", broken);
+    }
+    return broken == NULL;
+}

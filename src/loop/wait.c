@@ -1,0 +1,342 @@
+/* wait.c - the timerfd, and the small event loop on epoll.
+ *
+ * The timerfd is left alone when the wake-up that it is set for is early enough:
+ * it then wakes once for nothing, which costs less than a system call for each
+ * timer that is stopped. While the loop's own wait is the only one that looks at
+ * it, it is set right before the wait, once, whatever happened in the meantime.
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
+#include "loop.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#if defined __linux__
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Descriptors that are served in a round. */
+#define LAWN_WAIT_ROUND 64
+
+/* What epoll said, while it is being served; data.ptr is NULL for the timerfd,
+ * and for what was unwatched meanwhile. */
+struct lawn_loop_round {
+    struct epoll_event ready[LAWN_WAIT_ROUND];
+    int many;
+};
+
+/* Sets the timerfd; to LAWN_NEVER: not at all. It is unreadable then, unless the
+ * time has passed. */
+static void
+lawn_wait_set(struct lawn_loop *loop, uint64_t when)
+{
+    struct itimerspec at = {{0, 0}, {0, 0}};
+    uint64_t most = sizeof(time_t) > 4 ? LAWN_NEVER : INT32_MAX;
+    uint64_t seconds = when / LAWN_LOOP_SECOND;
+
+    if (when != LAWN_NEVER) {
+        at.it_value.tv_sec = (time_t)(seconds < most ? seconds : most);
+        at.it_value.tv_nsec = (long)(when % LAWN_LOOP_SECOND);
+        if (when == 0) {
+            at.it_value.tv_nsec = 1; /* 0 would mean not at all */
+        }
+    }
+    loop->set = when;
+    loop->stats.arms++;
+    (void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* Brings the timerfd in line with what is armed. */
+static void
+lawn_wait_settle(struct lawn_loop *loop)
+{
+    uint64_t now = lawn_now(loop->lawn);
+
+    if (loop->set <= now ? loop->armed > now : loop->armed < loop->set) {
+        lawn_wait_set(loop, loop->armed);
+    }
+}
+
+void
+lawn_wait_arm(struct lawn_loop *loop)
+{
+    if (loop->shown) {
+        lawn_wait_settle(loop);
+    }
+}
+
+void
+lawn_wait_fini(struct lawn_loop *loop)
+{
+    if (loop->epoll_fd >= 0) {
+        (void)close(loop->epoll_fd);
+    }
+    if (loop->timer_fd >= 0) {
+        (void)close(loop->timer_fd);
+    }
+}
+
+/* Makes the timerfd, if there is none yet. */
+static int
+lawn_wait_timer(struct lawn_loop *loop)
+{
+    int clock =
+        loop->clock_id == LAWN_LOOP_BOOTTIME ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
+
+    if (loop->own_clock || loop->arm != NULL) {
+        return -EINVAL;
+    }
+    if (loop->timer_fd < 0) {
+        loop->timer_fd = timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
+    }
+    return loop->timer_fd < 0 ? -errno : 0;
+}
+
+int
+lawn_loop_fd(struct lawn_loop *loop)
+{
+    int error = lawn_wait_timer(loop);
+
+    if (error != 0) {
+        return error;
+    }
+    loop->shown = true;
+    lawn_wait_settle(loop);
+    return loop->timer_fd;
+}
+
+/* Makes the epoll descriptor, if there is none yet. */
+static int
+lawn_wait_epoll(struct lawn_loop *loop)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    int error = lawn_wait_timer(loop);
+
+    if (error != 0 || loop->epoll_fd >= 0) {
+        return error;
+    }
+    loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (loop->epoll_fd < 0) {
+        return -errno;
+    }
+    if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, loop->timer_fd, &event) != 0) {
+        error = -errno;
+        (void)close(loop->epoll_fd);
+        loop->epoll_fd = -1;
+    }
+    return error;
+}
+
+int
+lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch, int fd,
+                unsigned events)
+{
+    unsigned known = LAWN_LOOP_READ | LAWN_LOOP_WRITE;
+    struct epoll_event event = {.data.ptr = watch};
+    bool more = watch->events != 0;
+    int error;
+
+    if (events == 0 || (events & ~known) != 0 || (more && watch->fd != fd)) {
+        return -EINVAL;
+    }
+    error = lawn_wait_epoll(loop);
+    if (error != 0) {
+        return error;
+    }
+    event.events = ((events & LAWN_LOOP_READ) != 0 ? EPOLLIN : 0u) |
+                   ((events & LAWN_LOOP_WRITE) != 0 ? EPOLLOUT : 0u);
+    if (epoll_ctl(loop->epoll_fd, more ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd,
+                  &event) != 0) {
+        return -errno;
+    }
+    loop->watches += !more;
+    watch->fd = fd;
+    watch->events = events;
+    return 0;
+}
+
+void
+lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch)
+{
+    struct lawn_loop_round *round = loop->round;
+
+    if (watch->events == 0) {
+        return;
+    }
+    (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+    watch->events = 0;
+    loop->watches--;
+    for (int i = 0; round != NULL && i < round->many; i++) {
+        if (round->ready[i].data.ptr == watch) {
+            round->ready[i].data.ptr = NULL;
+        }
+    }
+}
+
+/* Calls back for one ready descriptor. */
+static void
+lawn_wait_serve(struct lawn_loop_watch *watch, uint32_t events)
+{
+    bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
+    unsigned ready = gone ? LAWN_LOOP_HANGUP : 0;
+
+    /* Whoever only looks at what it waits for must see the end as well. */
+    if (gone || (events & EPOLLIN) != 0) {
+        ready |= watch->events & LAWN_LOOP_READ;
+    }
+    if (gone || (events & EPOLLOUT) != 0) {
+        ready |= watch->events & LAWN_LOOP_WRITE;
+    }
+    if (ready != 0) {
+        watch->ready(watch, ready, watch->arg);
+    }
+}
+
+/* Waits until something is ready or due, if it is to wait, and serves it: first
+ * what is ready, for a connection that has just spoken is not idle. Returns how
+ * many callbacks were called, or -errno. */
+static int
+lawn_wait_round(struct lawn_loop *loop, bool wait)
+{
+    struct lawn_loop_round round;
+    uint64_t fires = loop->stats.fires;
+    int served = 0;
+
+    if (loop->armed <= lawn_now(loop->lawn) ||
+        (loop->watches == 0 && lawn_count(loop->lawn) == 0)) {
+        wait = false;
+    }
+    if (wait) {
+        lawn_wait_settle(loop);
+    }
+    round.many =
+        epoll_wait(loop->epoll_fd, round.ready, LAWN_WAIT_ROUND, wait ? -1 : 0);
+    if (round.many < 0) {
+        return errno == EINTR ? 0 : -errno;
+    }
+    loop->round = &round;
+    for (int i = 0; i < round.many && !loop->quit; i++) {
+        if (round.ready[i].data.ptr != NULL) {
+            lawn_wait_serve(round.ready[i].data.ptr, round.ready[i].events);
+            served++;
+        }
+    }
+    loop->round = NULL;
+    if (!loop->quit) {
+        (void)lawn_loop_turn(loop);
+    }
+    fires = loop->stats.fires - fires;
+    return fires < INT_MAX - LAWN_WAIT_ROUND ? served + (int)fires : INT_MAX;
+}
+
+/* Before a run: 0, or -errno. */
+static int
+lawn_wait_begin(struct lawn_loop *loop)
+{
+    if (loop->running || loop->turning) {
+        return -EDEADLK;
+    }
+    return lawn_wait_epoll(loop);
+}
+
+int
+lawn_loop_once(struct lawn_loop *loop, bool wait)
+{
+    int done = lawn_wait_begin(loop);
+
+    if (done == 0) {
+        loop->running = true;
+        done = loop->quit ? 0 : lawn_wait_round(loop, wait);
+        loop->running = false;
+        loop->quit = false;
+    }
+    return done;
+}
+
+int
+lawn_loop_run(struct lawn_loop *loop)
+{
+    int done = lawn_wait_begin(loop);
+
+    if (done != 0) {
+        return done;
+    }
+    loop->running = true;
+    while (done >= 0 && !loop->quit &&
+           (loop->watches > 0 || lawn_count(loop->lawn) > 0)) {
+        done = lawn_wait_round(loop, true);
+    }
+    loop->running = false;
+    loop->quit = false;
+    return done < 0 ? done : 0;
+}
+
+void
+lawn_loop_quit(struct lawn_loop *loop)
+{
+    loop->quit = true;
+    lawn_halt(loop->lawn);
+}
+
+#else /* no epoll, and no timerfd */
+
+void
+lawn_wait_arm(struct lawn_loop *loop)
+{
+    (void)loop;
+}
+
+void
+lawn_wait_fini(struct lawn_loop *loop)
+{
+    (void)loop;
+}
+
+int
+lawn_loop_fd(struct lawn_loop *loop)
+{
+    (void)loop;
+    return -ENOSYS;
+}
+
+int
+lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch, int fd,
+                unsigned events)
+{
+    (void)loop;
+    (void)watch;
+    (void)fd;
+    (void)events;
+    return -ENOSYS;
+}
+
+void
+lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch)
+{
+    (void)loop;
+    (void)watch;
+}
+
+int
+lawn_loop_once(struct lawn_loop *loop, bool wait)
+{
+    (void)loop;
+    (void)wait;
+    return -ENOSYS;
+}
+
+int
+lawn_loop_run(struct lawn_loop *loop)
+{
+    (void)loop;
+    return -ENOSYS;
+}
+
+void
+lawn_loop_quit(struct lawn_loop *loop)
+{
+    (void)loop;
+}
+#endif

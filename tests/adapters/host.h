@@ -1,0 +1,46 @@
+/* host.h - an event loop of somebody else's, as the tests of adapters use it.
+ *
+ * Each file of this folder that is named like an adapter defines the one host
+ * that its program is about; adapters.c has the tests.
+ */
+#ifndef LAWN_TESTS_HOST_H
+#define LAWN_TESTS_HOST_H
+
+#include <lawn_loop.h>
+
+typedef void host_ready_fn(int fd, void *arg);
+
+struct host {
+    const char *name;
+
+    /* How late its own timers may be by its nature, in ns: a millisecond if it
+     * counts in them. */
+    uint64_t grain;
+
+    /* Whether its run ends by itself when there is nothing to wait for. */
+    bool ends;
+
+    void *(*open)(void);
+    void (*close)(void *context);
+
+    /* The adapter's new and free. */
+    struct lawn_loop *(*attach)(void *context,
+                                const struct lawn_loop_options *options);
+    void (*detach)(struct lawn_loop *loop);
+
+    /* Runs until stop, or until there is nothing to wait for, if it ends. */
+    void (*run)(void *context);
+    void (*stop)(void *context); /* in a callback */
+
+    /* A round that does not wait; true if it served anything. */
+    bool (*poll)(void *context);
+
+    /* Calls ready when the descriptor is readable, until unwatch; one at most
+     * is watched at a time. */
+    void (*watch)(void *context, int fd, host_ready_fn *ready, void *arg);
+    void (*unwatch)(void *context);
+};
+
+extern const struct host host;
+
+#endif
