@@ -17,6 +17,10 @@ bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
 mandir ?= $(PREFIX)/share/man
+# A relative prefix is below this folder, other relative folders are below it.
+override PREFIX := $(if $(PREFIX),$(if $(filter /%,$(PREFIX)),$(PREFIX),$(CURDIR)/$(PREFIX)))
+$(foreach d,bindir libdir includedir mandir,$(eval \
+    override $(d) := $$(if $$(filter /%,$$($(d))),$$($(d)),$$(PREFIX)/$$($(d)))))
 
 SEED ?= 1
 OPS ?= 1000000
@@ -29,7 +33,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wformat=2 $(if $(WERROR),-Werror)
 INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench -Ibuild/bench
 
-HEADERS := $(wildcard include/*.h)
+HEADERS := $(wildcard include/*.h include/*.hpp)
 LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
 CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
@@ -78,6 +82,8 @@ LIBS_dpdk := -lrte_timer -lrte_eal
 # event loop's header is there.
 ADAPTERS := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard src/adapters/*.c))
 ADAPTERS_A := $(ADAPTERS:%=build/liblawn_%.a)
+# What each stands on: a module of pkg-config, or a library that has none.
+ADAPTERS_NEED := uv=libuv event=libevent_core ev=-lev uring=liburing glib=glib-2.0 sdevent=libsystemd
 LIBS_uring := -luring
 LIBS_sdevent := -lsystemd
 
@@ -240,6 +246,9 @@ build/explore/explore: $(call objects,explore,$(EXPLORE_C))
 build/walked/explore: $(call objects,walked,$(EXPLORE_C))
 	$(call say,LINK)$(CC_walked) $(FLAGS_walked) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+amalgamation: ## the library as one file, build/amalgamation/lawn.[ch], or lawn_single.h
+	@tools/amalgamate build/amalgamation $(VERSION)
+
 run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
@@ -364,35 +373,37 @@ deb-check: deb ## whether they install, serve, go, and build in a minimal Debian
 	@tools/deb-check
 
 install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
-	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)/pkgconfig' '$(DESTDIR)$(bindir)'
+	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)' '$(DESTDIR)$(bindir)'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)'
-	install -m 644 build/liblawn.a '$(DESTDIR)$(libdir)'
+	install -m 644 build/liblawn.a $(ADAPTERS_A) '$(DESTDIR)$(libdir)'
 	install -m 755 build/$(SO) '$(DESTDIR)$(libdir)'
 	ln -sf $(SO) '$(DESTDIR)$(libdir)/$(SONAME)'
 	ln -sf $(SO) '$(DESTDIR)$(libdir)/liblawn.so'
-	printf '%s\n' 'libdir=$(libdir)' 'includedir=$(includedir)' '' 'Name: lawn' \
-	    'Description: timers started and stopped in constant time' \
-	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llawn' 'Libs.private: -pthread' \
-	    'Cflags: -I$${includedir}' >'$(DESTDIR)$(libdir)/pkgconfig/lawn.pc'
+	PREFIX='$(PREFIX)' libdir='$(libdir)' includedir='$(includedir)' VERSION=$(VERSION) \
+	    SOVERSION=$(SOVERSION) ADAPTERS='$(ADAPTERS_NEED)' INSTALLED='$(ADAPTERS)' \
+	    tools/package '$(DESTDIR)$(libdir)'
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
 	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
 
 uninstall: ## remove what install put there
 	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
-	    $(foreach f,liblawn.a liblawn.so $(SONAME) $(SO) pkgconfig/lawn.pc,'$(DESTDIR)$(libdir)/$(f)') \
+	    $(foreach f,liblawn.a liblawn.so $(SONAME) $(SO) pkgconfig/lawn.pc \
+	        $(foreach a,$(patsubst src/adapters/%.c,%,$(wildcard src/adapters/*.c)),liblawn_$(a).a pkgconfig/lawn_$(a).pc) \
+	        cmake/lawn/lawnConfig.cmake cmake/lawn/lawnConfigVersion.cmake,'$(DESTDIR)$(libdir)/$(f)') \
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
 	    '$(DESTDIR)$(bindir)/lawn'
-	@rmdir '$(DESTDIR)$(libdir)/lawn/peers' '$(DESTDIR)$(libdir)/lawn' 2>/dev/null || :
+	@for folder in lawn/peers lawn cmake/lawn; do \
+	    rmdir '$(DESTDIR)$(libdir)'/$$folder 2>/dev/null; done; :
 
 clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all run test test-programs asan tsan model fuzz soak explore coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
     gate bench lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build -name "*.d" 2>/dev/null)
