@@ -409,4 +409,5 @@ help: ## this list
 .PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
     gate bench lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
--include $(shell find build -name "*.d" 2>/dev/null)
+-include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
+    -o -name "*.d" -print 2>/dev/null)
