@@ -136,7 +136,7 @@ build/liblawn.so: build/$(SO)
 	@ln -sf $(SO) build/$(SONAME)
 	@ln -sf $(SO) $@
 
-build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map
+build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
 	$(call say,LINK)$(CC_abi) $(FLAGS_abi) -shared -Wl,-soname,$(SONAME) \
 	    -Wl,--version-script=src/lawn.map -o $@ $(filter %.o,$^)
 
