@@ -1,10 +1,12 @@
 /* consumer.c - a program as users of the library have it, in C11 and in C++17
  * alike: does something with each level, and exits with 0 if that works.
  *
- * ONE_FILE is the header of an amalgamation; then LAWN_WITH_STORE and the like
- * say what it has. Without it, all levels are there. */
+ * With ONE_FILE or SINGLE_HEADER it is one that uses an amalgamation; then
+ * LAWN_WITH_STORE and the like say what that has. Else all levels are there. */
 #if defined ONE_FILE
-#include ONE_FILE
+#include "lawn.h"
+#elif defined SINGLE_HEADER
+#include "lawn_single.h"
 #else
 #define LAWN_WITH_ALL
 #include <lawn.h>
