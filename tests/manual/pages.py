@@ -329,7 +329,8 @@ def print_examples(folder):
 COMMANDS = {'entries': check_entries, 'promises': check_promises,
             'references': check_references, 'figures': check_figures,
             'options': check_options, 'public': print_public,
-            'prototypes': print_prototypes, 'structs': print_structs, 'examples': print_examples}
+            'prototypes': print_prototypes, 'structs': print_structs,
+            'examples': print_examples}
 
 if __name__ == '__main__':
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
