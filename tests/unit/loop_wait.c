@@ -529,58 +529,54 @@ TEST(a_signal_does_not_end_a_run)
     lawn_loop_free(loop);
 }
 
+/* In a child: what the loop says when the system refuses a call. */
 static int
-refused_fd(void)
+refused_so(unsigned call, int error)
 {
     struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+    bool told;
 
-    if (!refuse(SYS_timerfd_create, EMFILE)) {
+    lawn_loop_start(loop, &timer, LAWN_LOOP_MS);
+    if (!refuse(call, (unsigned)error)) {
+        lawn_loop_free(loop);
         return 0;
     }
-    return lawn_loop_fd(loop) == -EMFILE && lawn_loop_run(loop) == -EMFILE ? 0
-                                                                           : 1;
+    told = lawn_loop_run(loop) == -error && lawn_loop_run(loop) == -error &&
+           (lawn_loop_fd(loop) == -error) == (call == SYS_timerfd_create) &&
+           fired == 0;
+    lawn_loop_free(loop);
+    return told ? 0 : 1;
+}
+
+static int
+refused_timerfd(void)
+{
+    return refused_so(SYS_timerfd_create, EMFILE);
 }
 
 static int
 refused_epoll(void)
 {
-    struct lawn_loop *loop = lawn_loop_new(NULL);
-
-    if (!refuse(SYS_epoll_create1, ENFILE)) {
-        return 0;
-    }
-    return lawn_loop_run(loop) == -ENFILE ? 0 : 1;
+    return refused_so(SYS_epoll_create1, ENFILE);
 }
 
 static int
 refused_epoll_ctl(void)
 {
-    struct lawn_loop *loop = lawn_loop_new(NULL);
-
-    if (!refuse(SYS_epoll_ctl, ENOMEM)) {
-        return 0;
-    }
-    return lawn_loop_run(loop) == -ENOMEM && lawn_loop_run(loop) == -ENOMEM ? 0
-                                                                            : 1;
+    return refused_so(SYS_epoll_ctl, ENOMEM);
 }
 
 static int
 refused_epoll_wait(void)
 {
-    struct lawn_loop *loop = lawn_loop_new(NULL);
-    unsigned fired = 0;
-    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
-
-    lawn_loop_start(loop, &timer, LAWN_LOOP_MS);
-    if (!refuse(SYS_epoll_wait, EINVAL)) {
-        return 0;
-    }
-    return lawn_loop_run(loop) == -EINVAL && fired == 0 ? 0 : 1;
+    return refused_so(SYS_epoll_wait, EINVAL);
 }
 
 TEST(a_system_that_refuses_descriptors_is_told_of)
 {
-    check_child(refused_fd);
+    check_child(refused_timerfd);
     check_child(refused_epoll);
     check_child(refused_epoll_ctl);
     check_child(refused_epoll_wait);
