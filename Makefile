@@ -110,7 +110,10 @@ FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
 # The explorer, measured: it reaches what takes a race.
 FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
-VARIANTS := release debug fickle asan tsan coverage walked fuzz helgrind explore
+# For its debugging information alone; by one compiler, to be compared.
+FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
+CC_abi = gcc
+VARIANTS := release debug fickle asan tsan coverage walked fuzz helgrind explore abi
 
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
@@ -134,6 +137,10 @@ build/$(SO): $(call objects,release,$(LIB_C)) src/lawn.map
 build/liblawn.so: build/$(SO)
 	@ln -sf $(SO) build/$(SONAME)
 	@ln -sf $(SO) $@
+
+build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
+	$(call say,LINK)$(CC_abi) $(FLAGS_abi) -shared -Wl,-soname,$(SONAME) \
+	    -Wl,--version-script=src/lawn.map -o $@ $(filter %.o,$^)
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
@@ -198,13 +205,14 @@ build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.
 	@tools/lines >$@
 $(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h
 
-# What a report says of the build it is from.
+# What a report says of the build it is from. A folder that a compiler is to
+# forget is not told; and COMMIT is, if there is no git to ask.
 build/bench/build.h: FORCE
 	@mkdir -p $(@D)
 	@{ echo '#define BUILD_VERSION "$(VERSION)"'; \
-	    echo '#define BUILD_FLAGS "$(strip $(subst ",\",$(FLAGS_release)))"'; \
+	    echo '#define BUILD_FLAGS "$(strip $(subst ",\",$(filter-out -ffile-prefix-map=% -fdebug-prefix-map=%,$(FLAGS_release))))"'; \
 	    echo "#define BUILD_COMPILER \"$$($(CC) --version | sed 1q)\""; \
-	    echo "#define BUILD_COMMIT \"$$(git describe --always --dirty 2>/dev/null || echo unknown)\""; \
+	    echo "#define BUILD_COMMIT \"$(or $(COMMIT),$$(git describe --always --dirty 2>/dev/null || echo unknown))\""; \
 	} >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 $(foreach o,machine print_json,$(VARIANTS:%=build/%/bench/$(o).o)): build/bench/build.h
 
@@ -348,6 +356,24 @@ lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both c
 	@tools/deps lint
 	@WARNINGS='$(WARNINGS)' tools/lint
 
+abi: ## whether programs linked with the library as it was run with this one
+	@tools/deps abi
+	+@$(MAKE) --no-print-directory build/abi/liblawn.so
+	@tools/abi compare
+
+abi-update: ## store the library's interface as it is, for `make abi`
+	@tools/deps abi
+	+@$(MAKE) --no-print-directory build/abi/liblawn.so
+	@tools/abi update
+
+deb: ## the Debian packages of what is committed, in build/deb
+	@tools/deps deb
+	@tools/deb
+
+deb-check: deb ## whether they install, serve, go, and build in a minimal Debian; as root
+	@tools/deps deb-check
+	@tools/deb-check
+
 install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)' '$(DESTDIR)$(bindir)'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)'
@@ -359,8 +385,10 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	    SOVERSION=$(SOVERSION) ADAPTERS='$(ADAPTERS_NEED)' INSTALLED='$(ADAPTERS)' \
 	    tools/package '$(DESTDIR)$(libdir)'
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
-	$(if $(PEERS_SO),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
+	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
+	tools/manlinks | while read -r name page; do \
+	    echo ".so man3/$$page" >'$(DESTDIR)$(mandir)'"/man3/$$name.3" || exit; done
 
 uninstall: ## remove what install put there
 	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
@@ -370,6 +398,7 @@ uninstall: ## remove what install put there
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
 	    '$(DESTDIR)$(bindir)/lawn'
+	tools/manlinks | while read -r name page; do rm -f '$(DESTDIR)$(mandir)'"/man3/$$name.3"; done
 	@for folder in lawn/peers lawn cmake/lawn; do \
 	    rmdir '$(DESTDIR)$(libdir)'/$$folder 2>/dev/null; done; :
 
@@ -377,9 +406,10 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
-    gate bench lint install uninstall clean help FORCE
+    gate bench lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
--include $(shell find build -name "*.d" 2>/dev/null)
+-include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
+    -o -name "*.d" -print 2>/dev/null)

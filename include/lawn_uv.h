@@ -1,9 +1,12 @@
 /* lawn_uv.h - the timers of a loop in libuv.
  *
- * One uv_timer_t wakes libuv's loop for all of them. It is active while a timer
- * is running, so libuv's loop ends when there are none; and it is started anew
- * as L2 of lawn_loop.h says, not for each timer. As libuv counts milliseconds,
- * timers fire up to one late, and not early.
+ * One uv_timer_t wakes libuv's loop for all of them, or an uv_idle_t if that is
+ * to be at once, which lets in what is ready before each turn. They are active
+ * while a timer is running, so libuv's loop ends when there are none; and they
+ * are started anew as L2 of lawn_loop.h says, not for each timer. As libuv counts
+ * milliseconds, timers fire up to one late, and not early. It does not count the
+ * time of a suspended machine: with LAWN_LOOP_BOOTTIME, a timer may be late by
+ * that; if it matters, watch lawn_loop_fd() instead.
  *
  *     struct lawn_loop *loop = lawn_uv_new(uv_default_loop(), NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);

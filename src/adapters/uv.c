@@ -1,4 +1,6 @@
-/* uv.c - the wake-up of a loop is a timer of libuv's. */
+/* uv.c - the wake-up of a loop is a timer of libuv's; or, if it is for at once,
+ * an idle handle: a timer that its own callback starts with a timeout of 0 is
+ * called again and again by some versions, and nobody else is. */
 #include <lawn_uv.h>
 
 #include <errno.h>
@@ -7,36 +9,52 @@
 
 struct lawn_uv {
     uv_timer_t timer;
+    uv_idle_t idle; /* not both are active */
+    unsigned handles;
     struct lawn_loop *loop;
 };
 
 static void
-lawn_uv_fire(uv_timer_t *timer)
+lawn_uv_due(uv_timer_t *timer)
 {
     struct lawn_uv *host = timer->data;
 
     (void)lawn_loop_woken(host->loop);
 }
 
-/* libuv counts from the time at which it woke, in whole milliseconds: to be not
- * early, the sum is done here, and rounded up. */
+static void
+lawn_uv_at_once(uv_idle_t *idle)
+{
+    struct lawn_uv *host = idle->data;
+
+    (void)uv_idle_stop(idle);
+    (void)lawn_loop_woken(host->loop);
+}
+
 static void
 lawn_uv_arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     struct lawn_uv *host = context;
-    uint64_t woke = uv_now(host->timer.loop);
     uint64_t now = lawn_loop_update(loop);
-    uint64_t wait = when > now ? when - now : 0;
-    uint64_t awake = uv_hrtime() - woke * LAWN_LOOP_MS;
+    /* libuv counts from when it woke, cut to whole milliseconds, and fires
+     * when as many have begun. Counted from there and rounded up, it is not
+     * early. */
+    uint64_t awake = uv_hrtime() - uv_now(host->timer.loop) * LAWN_LOOP_MS;
+    uint64_t wait;
 
+    (void)uv_timer_stop(&host->timer);
+    (void)uv_idle_stop(&host->idle);
     if (when == LAWN_NEVER) {
-        (void)uv_timer_stop(&host->timer);
-    } else {
-        wait +=
-            wait > 0 && wait < LAWN_NEVER / 2 ? awake + LAWN_LOOP_MS - 1 : 0;
-        (void)uv_timer_start(&host->timer, lawn_uv_fire, wait / LAWN_LOOP_MS,
-                             0);
+        return;
     }
+    if (when <= now) {
+        (void)uv_idle_start(&host->idle, lawn_uv_at_once);
+        return;
+    }
+    wait = (when - now) / LAWN_LOOP_MS;
+    awake += (when - now) % LAWN_LOOP_MS + LAWN_LOOP_MS - 1;
+    (void)uv_timer_start(&host->timer, lawn_uv_due, wait + awake / LAWN_LOOP_MS,
+                         0);
 }
 
 struct lawn_loop *
@@ -58,14 +76,22 @@ lawn_uv_new(struct uv_loop_s *uv, const struct lawn_loop_options *options)
         return NULL;
     }
     (void)uv_timer_init(uv, &host->timer);
+    (void)uv_idle_init(uv, &host->idle);
     host->timer.data = host;
+    host->idle.data = host;
+    host->handles = 2;
     return host->loop;
 }
 
+/* Both handles are in the host's memory. */
 static void
-lawn_uv_closed(uv_handle_t *timer)
+lawn_uv_closed(uv_handle_t *handle)
 {
-    free(timer->data);
+    struct lawn_uv *host = handle->data;
+
+    if (--host->handles == 0) {
+        free(host);
+    }
 }
 
 void
@@ -79,4 +105,5 @@ lawn_uv_free(struct lawn_loop *loop)
     host = lawn_loop_arm_context(loop);
     lawn_loop_free(loop);
     uv_close((uv_handle_t *)&host->timer, lawn_uv_closed);
+    uv_close((uv_handle_t *)&host->idle, lawn_uv_closed);
 }

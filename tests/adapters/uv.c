@@ -7,7 +7,7 @@
 
 struct uv_host {
     uv_loop_t uv;
-    uv_poll_t watch;
+    uv_poll_t *watch; /* lives until it is closed */
     host_ready_fn *ready;
     void *arg;
     int fd;
@@ -83,9 +83,18 @@ uv_host_watch(void *context, int fd, host_ready_fn *ready, void *arg)
     uv->ready = ready;
     uv->arg = arg;
     uv->fd = fd;
-    (void)uv_poll_init(&uv->uv, &uv->watch, fd);
-    uv->watch.data = uv;
-    (void)uv_poll_start(&uv->watch, UV_READABLE, uv_host_ready);
+    uv->watch = malloc(sizeof *uv->watch);
+    if (uv->watch == NULL)
+        abort();
+    (void)uv_poll_init(&uv->uv, uv->watch, fd);
+    uv->watch->data = uv;
+    (void)uv_poll_start(uv->watch, UV_READABLE, uv_host_ready);
+}
+
+static void
+uv_host_closed(uv_handle_t *watch)
+{
+    free(watch);
 }
 
 static void
@@ -93,7 +102,7 @@ uv_host_unwatch(void *context)
 {
     struct uv_host *uv = context;
 
-    uv_close((uv_handle_t *)&uv->watch, NULL);
+    uv_close((uv_handle_t *)uv->watch, uv_host_closed);
 }
 
 const struct host host = {
