@@ -25,6 +25,18 @@ check()
     fi
 }
 
+# runs_as_said TEST NAME SOURCE - tests that the program $scratch/NAME runs, and
+# prints what its source says that it prints, if it does.
+runs_as_said()
+{
+    check "$1_runs" sh -c "timeout 60 '$scratch/$2' >'$scratch/printed'"
+    sed -n '/^\/\* prints:$/,/^ \*\/$/s/^ \* //p' "$3" >"$scratch/expected"
+    if [ -s "$scratch/expected" ]; then
+        check "$1_prints_what_it_says" \
+            diff "$scratch/expected" "$scratch/printed"
+    fi
+}
+
 finish()
 {
     echo "$passed passed, $failed failed"
