@@ -37,6 +37,28 @@ runs_as_said()
     fi
 }
 
+clean()
+{
+    # shellcheck disable=SC2046 # a list
+    $CC -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude \
+        -o "$scratch/clean" "$@" \
+        $(for file in src/core/*.c src/store/*.c src/workers/*.c src/loop/*.c; do
+            echo "build/asan/${file%.c}.o"
+        done) && timeout 60 "$scratch/clean"
+}
+
+# is_clean TEST SOURCE [OPTION...] - tests that nothing is leaked, and nothing else
+# is wrong that the sanitizers see; with what `make test` has built for the other
+# tests, if it has.
+is_clean()
+{
+    is_clean_test=$1
+    shift
+    if [ -f build/asan/unit ]; then
+        check "${is_clean_test}_is_clean_under_the_sanitizers" clean "$@"
+    fi
+}
+
 finish()
 {
     echo "$passed passed, $failed failed"

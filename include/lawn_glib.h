@@ -1,0 +1,44 @@
+/* lawn_glib.h - the timers of a loop in a main loop of GLib's.
+ *
+ * One GSource wakes the main context for all of them, at default priority. Its
+ * ready time is set as L2 of lawn_loop.h says, not for each timer, and to -1 while
+ * none is running. GLib walks all sources of a context in each iteration: with one
+ * for all timers that stays short. It waits in milliseconds, so timers fire up to
+ * one late, and not early.
+ *
+ *     struct lawn_loop *loop = lawn_glib_new(NULL, NULL);
+ *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);
+ *     g_main_loop_run(main_loop);
+ *
+ * A main loop that is run in a callback of a timer fires no timers of that loop;
+ * one that is run in any other callback does. GLib's wait stands still while the
+ * machine is suspended: for LAWN_LOOP_BOOTTIME, watch lawn_loop_fd() instead.
+ *
+ * Link with -llawn_glib -llawn -lglib-2.0. The calls are for the thread that runs
+ * the context.
+ */
+#ifndef LAWN_GLIB_H
+#define LAWN_GLIB_H
+
+#include <lawn_loop.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct _GMainContext; /* GMainContext */
+
+/* A new loop whose timers fire while the context is iterated, NULL for the
+ * default one; or NULL with errno, as lawn_loop_new() says. The options may be
+ * NULL; a clock of your own must count nanoseconds, and arm is the adapter's. */
+struct lawn_loop *lawn_glib_new(struct _GMainContext *context,
+                                const struct lawn_loop_options *options);
+
+/* In place of lawn_loop_free(); not in a callback of a timer. The context may be
+ * gone by then. loop may be NULL. */
+void lawn_glib_free(struct lawn_loop *loop);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

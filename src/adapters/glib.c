@@ -1,0 +1,73 @@
+/* glib.c - the wake-up of a loop is the ready time of a GSource. */
+#include <lawn_glib.h>
+
+#include <glib.h>
+
+struct lawn_glib {
+    GSource source; /* first: GLib makes it, and frees it */
+    struct lawn_loop *loop;
+};
+
+/* GLib would dispatch again at once, if the ready time were left as it is. */
+static gboolean
+lawn_glib_dispatch(GSource *source, GSourceFunc callback, gpointer data)
+{
+    struct lawn_glib *host = (struct lawn_glib *)(void *)source;
+
+    (void)callback;
+    (void)data;
+    g_source_set_ready_time(source, -1);
+    (void)lawn_loop_woken(host->loop);
+    return G_SOURCE_CONTINUE;
+}
+
+/* GLib counts microseconds, and has cut off what is less: to be not early, the
+ * sum is rounded up, and one more. */
+static void
+lawn_glib_arm(struct lawn_loop *loop, uint64_t when, void *context)
+{
+    struct lawn_glib *host = context;
+    uint64_t now = lawn_loop_update(loop);
+    uint64_t wait = when > now ? (when - now - 1) / 1000 + 2 : 0;
+
+    g_source_set_ready_time(
+        &host->source,
+        when == LAWN_NEVER ? -1 : g_get_monotonic_time() + (gint64)wait);
+}
+
+struct lawn_loop *
+lawn_glib_new(struct _GMainContext *context,
+              const struct lawn_loop_options *options)
+{
+    static GSourceFuncs functions = {.dispatch = lawn_glib_dispatch};
+    struct lawn_loop_options o =
+        options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
+    struct lawn_glib *host =
+        (struct lawn_glib *)(void *)g_source_new(&functions, sizeof *host);
+    struct lawn_loop *loop;
+
+    o.arm = lawn_glib_arm;
+    o.arm_context = host;
+    loop = host->loop = lawn_loop_new(&o);
+    if (loop == NULL) {
+        g_source_unref(&host->source);
+        return NULL;
+    }
+    g_source_set_name(&host->source, "lawn");
+    (void)g_source_attach(&host->source, context);
+    return loop;
+}
+
+void
+lawn_glib_free(struct lawn_loop *loop)
+{
+    struct lawn_glib *host;
+
+    if (loop == NULL) {
+        return;
+    }
+    host = lawn_loop_arm_context(loop);
+    lawn_loop_free(loop);
+    g_source_destroy(&host->source);
+    g_source_unref(&host->source);
+}

@@ -1,0 +1,98 @@
+/* sdevent.c - the wake-up of a loop is a time source of sd-event's. */
+#include <lawn_sdevent.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <systemd/sd-event.h>
+#include <time.h>
+
+/* In microseconds. 0 would mean 250 ms. */
+#define LAWN_SDEVENT_ACCURACY 1
+
+struct lawn_sdevent {
+    sd_event_source *source;
+    struct lawn_loop *loop;
+    clockid_t clock;
+};
+
+static int
+lawn_sdevent_fire(sd_event_source *source, uint64_t when, void *context)
+{
+    struct lawn_sdevent *host = context;
+
+    (void)source;
+    (void)when;
+    (void)lawn_loop_woken(host->loop);
+    return 0;
+}
+
+/* The loop's clock is the source's, or one of the user's: so the difference counts,
+ * rounded up to be not early. */
+static void
+lawn_sdevent_arm(struct lawn_loop *loop, uint64_t when, void *context)
+{
+    struct lawn_sdevent *host = context;
+    uint64_t now = lawn_loop_update(loop);
+    uint64_t wait = when > now ? when - now : 0;
+    struct timespec base;
+
+    if (when == LAWN_NEVER) {
+        (void)sd_event_source_set_enabled(host->source, SD_EVENT_OFF);
+        return;
+    }
+    (void)clock_gettime(host->clock, &base);
+    wait = wait / 1000 + ((uint64_t)base.tv_nsec + wait % 1000 + 999) / 1000;
+    (void)sd_event_source_set_time(host->source,
+                                   (uint64_t)base.tv_sec * 1000000 + wait);
+    (void)sd_event_source_set_enabled(host->source, SD_EVENT_ONESHOT);
+}
+
+struct lawn_loop *
+lawn_sdevent_new(struct sd_event *event,
+                 const struct lawn_loop_options *options)
+{
+    struct lawn_loop_options o =
+        options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
+    struct lawn_sdevent *host = calloc(1, sizeof *host);
+    int error;
+
+    if (host == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    o.arm = lawn_sdevent_arm;
+    o.arm_context = host;
+    host->clock = o.clock == NULL && o.clock_id == LAWN_LOOP_BOOTTIME
+                      ? CLOCK_BOOTTIME
+                      : CLOCK_MONOTONIC;
+    host->loop = lawn_loop_new(&o);
+    if (host->loop == NULL) {
+        free(host);
+        return NULL;
+    }
+    error = sd_event_add_time(event, &host->source, host->clock, 0,
+                              LAWN_SDEVENT_ACCURACY, lawn_sdevent_fire, host);
+    if (error < 0) {
+        lawn_loop_free(host->loop);
+        free(host);
+        errno = -error;
+        return NULL;
+    }
+    (void)sd_event_source_set_enabled(host->source, SD_EVENT_OFF);
+    (void)sd_event_source_set_description(host->source, "lawn");
+    return host->loop;
+}
+
+void
+lawn_sdevent_free(struct lawn_loop *loop)
+{
+    struct lawn_sdevent *host;
+
+    if (loop == NULL) {
+        return;
+    }
+    host = lawn_loop_arm_context(loop);
+    lawn_loop_free(loop);
+    (void)sd_event_source_disable_unref(host->source);
+    free(host);
+}

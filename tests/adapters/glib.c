@@ -1,0 +1,121 @@
+/* glib.c - a main context of GLib's as a host. */
+#include "host.h"
+
+#include <glib.h>
+#include <lawn_glib.h>
+
+struct glib_host {
+    GMainContext *context;
+    GSource *watch;
+    host_ready_fn *ready;
+    void *arg;
+    int fd;
+    bool stopped;
+};
+
+struct glib_watch {
+    GSource source;
+    struct glib_host *glib;
+};
+
+static void *
+glib_host_open(void)
+{
+    struct glib_host *glib = g_new0(struct glib_host, 1);
+
+    glib->context = g_main_context_new();
+    return glib;
+}
+
+static void
+glib_host_close(void *context)
+{
+    struct glib_host *glib = context;
+
+    g_main_context_unref(glib->context);
+    g_free(glib);
+}
+
+static struct lawn_loop *
+glib_host_attach(void *context, const struct lawn_loop_options *options)
+{
+    struct glib_host *glib = context;
+
+    return lawn_glib_new(glib->context, options);
+}
+
+static void
+glib_host_run(void *context)
+{
+    struct glib_host *glib = context;
+
+    glib->stopped = false;
+    while (!glib->stopped)
+        (void)g_main_context_iteration(glib->context, TRUE);
+}
+
+static void
+glib_host_stop(void *context)
+{
+    struct glib_host *glib = context;
+
+    glib->stopped = true;
+}
+
+static bool
+glib_host_poll(void *context)
+{
+    struct glib_host *glib = context;
+
+    return g_main_context_iteration(glib->context, FALSE);
+}
+
+static gboolean
+glib_host_dispatch(GSource *source, GSourceFunc callback, gpointer data)
+{
+    struct glib_host *glib = ((struct glib_watch *)(void *)source)->glib;
+
+    (void)callback;
+    (void)data;
+    glib->ready(glib->fd, glib->arg);
+    return G_SOURCE_CONTINUE;
+}
+
+static void
+glib_host_watch(void *context, int fd, host_ready_fn *ready, void *arg)
+{
+    static GSourceFuncs functions = {.dispatch = glib_host_dispatch};
+    struct glib_host *glib = context;
+
+    glib->ready = ready;
+    glib->arg = arg;
+    glib->fd = fd;
+    glib->watch = g_source_new(&functions, sizeof(struct glib_watch));
+    ((struct glib_watch *)(void *)glib->watch)->glib = glib;
+    (void)g_source_add_unix_fd(glib->watch, fd, G_IO_IN);
+    (void)g_source_attach(glib->watch, glib->context);
+}
+
+static void
+glib_host_unwatch(void *context)
+{
+    struct glib_host *glib = context;
+
+    g_source_destroy(glib->watch);
+    g_source_unref(glib->watch);
+}
+
+const struct host host = {
+    .name = "GLib",
+    .grain = 1000000,
+    .ends = false,
+    .open = glib_host_open,
+    .close = glib_host_close,
+    .attach = glib_host_attach,
+    .detach = lawn_glib_free,
+    .run = glib_host_run,
+    .stop = glib_host_stop,
+    .poll = glib_host_poll,
+    .watch = glib_host_watch,
+    .unwatch = glib_host_unwatch,
+};

@@ -1,0 +1,452 @@
+/* uring.c - an io_uring as a host. */
+#include "host.h"
+#include "kit.h"
+
+#include <errno.h>
+#include <lawn_uring.h>
+#include <liburing.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* So few entries that a test can fill them. */
+#define RING_ENTRIES 8
+
+/* user_data of the descriptor that is watched, and of what ends that. */
+enum { WATCH = 1, UNWATCH };
+
+struct ring_host {
+    struct io_uring ring;
+    struct lawn_loop *loops[2];
+    host_ready_fn *ready;
+    void *arg;
+    int fd;
+    bool stopped;
+};
+
+/* detach is not told which host it is. */
+static struct ring_host *opened;
+
+static void *
+ring_host_open(void)
+{
+    struct ring_host *uring = calloc(1, sizeof *uring);
+
+    if (uring == NULL ||
+        io_uring_queue_init(RING_ENTRIES, &uring->ring, 0) != 0)
+        abort();
+    uring->fd = -1;
+    opened = uring;
+    return uring;
+}
+
+static void
+ring_host_close(void *context)
+{
+    struct ring_host *uring = context;
+
+    io_uring_queue_exit(&uring->ring);
+    free(uring);
+}
+
+static struct lawn_loop *
+ring_host_attach(void *context, const struct lawn_loop_options *options)
+{
+    struct ring_host *uring = context;
+    struct lawn_loop **loop = &uring->loops[uring->loops[0] != NULL];
+
+    CHECK(*loop == NULL);
+    *loop = lawn_uring_new(&uring->ring, options);
+    return *loop;
+}
+
+static void
+ring_host_detach(struct lawn_loop *loop)
+{
+    for (int i = 0; i < 2; i++) {
+        if (opened->loops[i] == loop)
+            opened->loops[i] = NULL;
+    }
+    lawn_uring_free(loop);
+}
+
+static void
+ring_host_poll_add(struct ring_host *uring)
+{
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
+
+    CHECK(sqe != NULL);
+    io_uring_prep_poll_add(sqe, uring->fd, POLLIN);
+    io_uring_sqe_set_data64(sqe, WATCH);
+}
+
+/* Whether a completion was anybody's but that of an unwatch. */
+static bool
+ring_host_serve(struct ring_host *uring, const struct io_uring_cqe *cqe)
+{
+    for (int i = 0; i < 2; i++) {
+        if (uring->loops[i] != NULL && lawn_uring_handle(uring->loops[i], cqe))
+            return true;
+    }
+    if (lawn_uring_handle(NULL, cqe) || cqe->user_data == UNWATCH ||
+        uring->fd < 0)
+        return false;
+    uring->ready(uring->fd, uring->arg);
+    if (uring->fd >= 0)
+        ring_host_poll_add(uring);
+    return true;
+}
+
+static bool
+ring_host_round(struct ring_host *uring)
+{
+    struct io_uring_cqe *cqe;
+    bool served = false;
+
+    while (!uring->stopped && io_uring_peek_cqe(&uring->ring, &cqe) == 0) {
+        served = ring_host_serve(uring, cqe) || served;
+        io_uring_cqe_seen(&uring->ring, cqe);
+    }
+    return served;
+}
+
+static void
+ring_host_run(void *context)
+{
+    struct ring_host *uring = context;
+
+    uring->stopped = false;
+    while (!uring->stopped) {
+        CHECK(io_uring_submit_and_wait(&uring->ring, 1) >= 0);
+        (void)ring_host_round(uring);
+    }
+}
+
+static void
+ring_host_stop(void *context)
+{
+    struct ring_host *uring = context;
+
+    uring->stopped = true;
+}
+
+static bool
+ring_host_poll(void *context)
+{
+    struct ring_host *uring = context;
+
+    uring->stopped = false;
+    CHECK(io_uring_submit(&uring->ring) >= 0);
+    return ring_host_round(uring);
+}
+
+static void
+ring_host_watch(void *context, int fd, host_ready_fn *ready, void *arg)
+{
+    struct ring_host *uring = context;
+
+    uring->ready = ready;
+    uring->arg = arg;
+    uring->fd = fd;
+    ring_host_poll_add(uring);
+}
+
+static void
+ring_host_unwatch(void *context)
+{
+    struct ring_host *uring = context;
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
+
+    CHECK(sqe != NULL);
+    uring->fd = -1;
+    io_uring_prep_poll_remove(sqe, WATCH);
+    io_uring_sqe_set_data64(sqe, UNWATCH);
+    CHECK(io_uring_submit(&uring->ring) >= 0);
+}
+
+const struct host host = {
+    .name = "io_uring",
+    .grain = 0,
+    .ends = false,
+    .open = ring_host_open,
+    .close = ring_host_close,
+    .attach = ring_host_attach,
+    .detach = ring_host_detach,
+    .run = ring_host_run,
+    .stop = ring_host_stop,
+    .poll = ring_host_poll,
+    .watch = ring_host_watch,
+    .unwatch = ring_host_unwatch,
+};
+
+/* A ring and a loop in it, for the tests of this adapter alone. */
+struct stage {
+    struct ring_host *uring;
+    struct lawn_loop *loop;
+    unsigned fired;
+};
+
+static void
+stage_open(struct stage *stage, const struct lawn_loop_options *options)
+{
+    *stage = (struct stage){.uring = ring_host_open()};
+    stage->loop = ring_host_attach(stage->uring, options);
+    CHECK(stage->loop != NULL);
+}
+
+static void
+stage_close(struct stage *stage)
+{
+    CHECK(lawn_loop_check(stage->loop, stderr));
+    ring_host_detach(stage->loop);
+    ring_host_close(stage->uring);
+}
+
+static void
+fire_and_stop(struct lawn_loop_timer *timer, void *arg)
+{
+    struct stage *stage = arg;
+
+    CHECK(lawn_loop_now(stage->loop) >= timer->due);
+    stage->fired++;
+    ring_host_stop(stage->uring);
+}
+
+/* Waits for the next completion, and leaves it. */
+static const struct io_uring_cqe *
+stage_wait(struct stage *stage)
+{
+    struct io_uring_cqe *cqe;
+
+    CHECK(io_uring_submit_and_wait(&stage->uring->ring, 1) >= 0);
+    CHECK(io_uring_peek_cqe(&stage->uring->ring, &cqe) == 0);
+    return cqe;
+}
+
+/* Prepares requests that complete at once, until the queue is full. */
+static unsigned
+stage_fill(struct stage *stage)
+{
+    struct io_uring_sqe *sqe;
+    unsigned many = 0;
+
+    while ((sqe = io_uring_get_sqe(&stage->uring->ring)) != NULL) {
+        io_uring_prep_nop(sqe);
+        io_uring_sqe_set_data64(sqe, UNWATCH);
+        many++;
+    }
+    return many;
+}
+
+TEST(completions_of_others_are_left_alone)
+{
+    struct io_uring ring = {.flags = 0};
+    struct lawn_loop *one = lawn_uring_new(&ring, NULL);
+    struct lawn_loop *two = lawn_uring_new(&ring, NULL);
+    uint64_t others[] = {0, LAWN_URING_MARK, (uintptr_t)one, UINT64_MAX};
+    struct io_uring_cqe cqe = {.res = 0};
+    int owned = 0;
+
+    CHECK(one != NULL && two != NULL);
+    for (int i = 0; i < 4; i++) {
+        cqe.user_data = others[i];
+        CHECK(!lawn_uring_handle(one, &cqe));
+        CHECK(!lawn_uring_handle(NULL, &cqe));
+    }
+    /* Each of two loops has two, and none has both. */
+    for (cqe.user_data = (uint64_t)LAWN_URING_MARK << 32; owned < 4;
+         cqe.user_data++) {
+        bool first = lawn_uring_handle(one, &cqe);
+        bool second = lawn_uring_handle(two, &cqe);
+
+        CHECK(!(first && second));
+        CHECK(lawn_uring_handle(NULL, &cqe));
+        owned += first + second;
+    }
+    lawn_uring_free(one);
+    lawn_uring_free(two);
+    lawn_uring_free(NULL);
+}
+
+TEST(a_ring_that_polls_devices_is_refused)
+{
+    struct io_uring ring = {.flags = IORING_SETUP_IOPOLL};
+
+    errno = 0;
+    CHECK(lawn_uring_new(&ring, NULL) == NULL);
+    CHECK_EQ(errno, EINVAL);
+}
+
+TEST(a_full_submission_queue_is_submitted)
+{
+    struct stage stage;
+    struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
+
+    stage_open(&stage, NULL);
+    CHECK_EQ(stage_fill(&stage), RING_ENTRIES);
+    lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
+    CHECK_EQ(io_uring_sq_ready(&stage.uring->ring), 1);
+    ring_host_run(stage.uring);
+    CHECK_EQ(stage.fired, 1);
+    stage_close(&stage);
+}
+
+TEST(the_timeout_is_moved_earlier_whatever_is_under_way)
+{
+    struct stage stage;
+    struct lawn_loop_timer timers[4];
+
+    stage_open(&stage, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        timers[i] = (struct lawn_loop_timer){.fire = fire_and_stop, &stage};
+        lawn_loop_start(stage.loop, &timers[i],
+                        i < 3 ? (100 - i) * LAWN_LOOP_SECOND : LAWN_LOOP_MS);
+    }
+    /* The timeout, and the first change of it: the others wait for that. */
+    CHECK_EQ(io_uring_sq_ready(&stage.uring->ring), 2);
+    ring_host_run(stage.uring);
+    CHECK_EQ(stage.fired, 1);
+    CHECK(!lawn_loop_pending(&timers[3]));
+    CHECK_EQ(lawn_loop_count(stage.loop), 3);
+    stage_close(&stage);
+}
+
+TEST(a_timer_stopped_and_started_again_fires_once)
+{
+    struct stage stage;
+    struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
+
+    for (unsigned submitted = 0; submitted < 8; submitted++) {
+        stage_open(&stage, NULL);
+        lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
+        if ((submitted & 1) != 0)
+            CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        CHECK(lawn_loop_stop(stage.loop, &timer));
+        if ((submitted & 2) != 0)
+            CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
+        if ((submitted & 4) != 0)
+            CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        ring_host_run(stage.uring);
+        CHECK_EQ(stage.fired, 1);
+        CHECK_EQ(lawn_loop_count(stage.loop), 0);
+        stage_close(&stage);
+    }
+}
+
+/* The timeout has completed, but is not handed in yet, when it is changed. */
+TEST(a_timeout_that_has_come_is_not_lost_when_it_is_changed)
+{
+    struct stage stage;
+    struct lawn_loop_timer first = {.fire = fire_and_stop, .arg = &stage};
+    struct lawn_loop_timer second = {.fire = fire_and_stop, .arg = &stage};
+    static const unsigned fires[] = {0, 2, 1};
+
+    for (int how = 0; how < 3; how++) {
+        stage_open(&stage, NULL);
+        lawn_loop_start(stage.loop, &first, LAWN_LOOP_MS);
+        CHECK_EQ(stage_wait(&stage)->res, -ETIME);
+        if (how != 1)
+            CHECK(lawn_loop_stop(stage.loop, &first));
+        if (how != 0)
+            lawn_loop_start(stage.loop, &second, 0);
+        CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        while (how != 0 && lawn_loop_count(stage.loop) > 0)
+            ring_host_run(stage.uring);
+        while (ring_host_poll(stage.uring)) {
+        }
+        CHECK_EQ(stage.fired, fires[how]);
+        stage_close(&stage);
+    }
+}
+
+TEST(a_loop_is_freed_with_a_timeout_under_way)
+{
+    struct stage stage;
+    unsigned late;
+
+    for (int submitted = 0; submitted < 2; submitted++) {
+        struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
+        struct lawn_loop_timer other = {.fire = fire_and_stop, .arg = &stage};
+
+        stage_open(&stage, NULL);
+        lawn_loop_start(stage.loop, &timer, 100 * LAWN_LOOP_SECOND);
+        if (submitted)
+            CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        ring_host_detach(stage.loop);
+        /* Another loop does not take what is still to come for its own. */
+        stage.loop = ring_host_attach(stage.uring, NULL);
+        for (late = 0; late < 2; late++) {
+            const struct io_uring_cqe *cqe = stage_wait(&stage);
+
+            CHECK(!lawn_uring_handle(stage.loop, cqe));
+            CHECK(lawn_uring_handle(NULL, cqe));
+            io_uring_cq_advance(&stage.uring->ring, 1);
+        }
+        lawn_loop_start(stage.loop, &other, LAWN_LOOP_MS);
+        ring_host_run(stage.uring);
+        CHECK_EQ(stage.fired, 1);
+        stage_close(&stage);
+    }
+}
+
+TEST(a_timeout_on_the_clock_that_counts_suspension_is_moved_as_well)
+{
+    struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
+    struct stage stage;
+    struct lawn_loop_timer far = {.fire = fire_and_stop, .arg = &stage};
+    struct lawn_loop_timer near = {.fire = fire_and_stop, .arg = &stage};
+
+    stage_open(&stage, &options);
+    lawn_loop_start(stage.loop, &far, LAWN_NEVER - 1);
+    lawn_loop_start(stage.loop, &near, LAWN_LOOP_MS);
+    ring_host_run(stage.uring);
+    CHECK_EQ(stage.fired, 1);
+    CHECK(lawn_loop_pending(&far));
+    stage_close(&stage);
+}
+
+/* Its submissions are taken by a thread of the kernel's. */
+TEST(a_ring_with_a_thread_of_its_own_fires_as_well)
+{
+    struct stage stage;
+    struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
+
+    stage_open(&stage, NULL);
+    ring_host_detach(stage.loop);
+    io_uring_queue_exit(&stage.uring->ring);
+    CHECK(io_uring_queue_init(RING_ENTRIES, &stage.uring->ring,
+                              IORING_SETUP_SQPOLL) == 0);
+    stage.loop = ring_host_attach(stage.uring, NULL);
+    (void)stage_fill(&stage);
+    lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
+    ring_host_run(stage.uring);
+    CHECK_EQ(stage.fired, 1);
+    lawn_loop_start(stage.loop, &timer, LAWN_LOOP_SECOND);
+    stage_close(&stage);
+}
+
+/* Where the system has no io_uring, or does not let us: runs what needs none, and
+ * says so in TAP. */
+__attribute__((constructor)) static void
+skip_without_io_uring(void)
+{
+    struct io_uring ring;
+    int error = io_uring_queue_init(RING_ENTRIES, &ring, 0);
+
+    if (error == 0) {
+        io_uring_queue_exit(&ring);
+        return;
+    }
+    completions_of_others_are_left_alone();
+    a_ring_that_polls_devices_is_refused();
+    printf("1..3\n"
+           "ok 1 completions_of_others_are_left_alone\n"
+           "ok 2 a_ring_that_polls_devices_is_refused\n"
+           "ok 3 timers in an io_uring # skip io_uring_queue_init(): %s\n",
+           strerror(-error));
+    (void)fflush(stdout);
+    _exit(0);
+}
