@@ -767,10 +767,15 @@ TEST(loops_share_a_host_and_do_not_disturb_each_other)
         witness_start(&witnesses[i], &stages[i], (LOOPS - i) * LAWN_LOOP_MS);
     }
     host.detach(stages[1].loop);
-    stage_run(&stages[0], 1);
     for (i = 0; i < LOOPS; i++) {
-        CHECK_EQ(stages[i].fired, i != 1);
+        stages[i].wanted = i != 1; /* whichever is next */
     }
+    for (i = 0; i < LOOPS; i++) {
+        while (stages[i].fired < stages[i].wanted) {
+            host.run(stages[0].host);
+        }
+    }
+    CHECK_EQ(stages[1].fired, 0);
     for (i = 2; i < LOOPS; i++) {
         host.detach(stages[i].loop);
     }
