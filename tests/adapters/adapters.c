@@ -708,6 +708,11 @@ TEST(loops_share_a_host_and_do_not_disturb_each_other)
     }
     host.detach(stages[1].loop);
     stage_run(&stages[0], 1);
+    for (i = 2; i < LOOPS; i++) {
+        while (stages[i].fired == 0) { /* if all were late, and it was first */
+            (void)host.poll(stages[0].host);
+        }
+    }
     for (i = 0; i < LOOPS; i++) {
         CHECK_EQ(stages[i].fired, i != 1);
     }
