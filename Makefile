@@ -41,6 +41,7 @@ REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
 STORE_MIXES := $(MIXES:%=store-%)
 WORKERS_MIXES := $(MIXES:%=workers-%)
+LOOP_MIXES := $(MIXES:%=loop-%)
 API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard tests/api/*))
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
@@ -85,7 +86,9 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 
 SANITIZE := -fno-omit-frame-pointer -fno-sanitize-recover=all
-FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition $(CPPFLAGS) $(CFLAGS)
+# PROBES=1 puts probes into the library: see src/core/probes.h.
+FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition \
+    $(if $(filter-out 0,$(PROBES)),-DLAWN_PROBES) $(CPPFLAGS) $(CFLAGS)
 FLAGS_debug = $(CPPFLAGS) -O1 -g
 # A lawn that changes its habits often: see src/core/habits.c; and a store and
 # workers as on any machine.
@@ -178,9 +181,10 @@ $(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers
 build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_loop: $(call objects,fuzz,tests/fuzz/fuzz_loop.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
 build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers trace snapshot):
+$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
@@ -234,7 +238,8 @@ run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
 # Commands for tests/run: the suite of a variant, with so many model operations
-# in each mix of lawns, of stores, and of workers; and the fuzzer for so many seconds.
+# in each mix of lawns, of stores and loops, and of workers; and the fuzzer for so
+# many seconds.
 # New inputs go to build/.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
@@ -242,6 +247,7 @@ suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(foreach m,$(WORKERS_MIXES),'build/$(1)/model --seed $(SEED) --ops $(4) --mix $(m)') \
+        $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
 fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
@@ -250,6 +256,8 @@ fuzz_store = 'build/fuzz/fuzz_store -max_total_time=$(1) -timeout=10 -max_len=40
     -artifact_prefix=build/fuzz/store- build/fuzz/corpus-store tests/fuzz/corpus-store'
 fuzz_workers = 'build/fuzz/fuzz_workers -max_total_time=$(1) -timeout=10 -max_len=1024 \
     -artifact_prefix=build/fuzz/workers- build/fuzz/corpus-workers tests/fuzz/corpus-workers'
+fuzz_loop = 'build/fuzz/fuzz_loop -max_total_time=$(1) -timeout=10 -max_len=2048 \
+    -artifact_prefix=build/fuzz/loop- build/fuzz/corpus-loop tests/fuzz/corpus-loop'
 fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
     -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
 fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_len=4096 \
@@ -257,8 +265,8 @@ fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers trace snapshot))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -trace -snapshot)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
@@ -267,7 +275,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
 	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz,60)
+	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
@@ -284,7 +292,7 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 	    $(foreach m,$(WORKERS_MIXES),'build/tsan/model --seed $(SEED) --ops 50000 --mix $(m)')
 
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
-	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
 
 fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
@@ -292,10 +300,11 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@mkdir -p $(fuzz_folders)
 	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60)
 	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
-	    $(call fuzz,$(FUZZ_SECONDS))
+	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
 	@build/fuzz/fuzz_store -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-store build/fuzz/corpus-store
 	@build/fuzz/fuzz_workers -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-workers build/fuzz/corpus-workers
+	@build/fuzz/fuzz_loop -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-loop build/fuzz/corpus-loop
 
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'

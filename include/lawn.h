@@ -290,9 +290,9 @@ void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 /* Counters and sizes. O(blades). */
 void lawn_stats(const struct lawn *lawn, struct lawn_stats *out);
 
-/* How many timers run outside the blades, as in a wheel; many of them for
- * long suggest more blades or a coarser resolution. Nobody keeps count of them,
- * or stop would have to know: O(that many). */
+/* How many timers run outside the blades, as in a wheel; many of them for long
+ * suggest more blades, or TTLs that are rounded up to fewer. Nobody keeps count of
+ * them, or stop would have to know: O(that many). */
 uint64_t lawn_count_lone(const struct lawn *lawn);
 
 #if !defined LAWN_FREESTANDING

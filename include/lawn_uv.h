@@ -5,8 +5,8 @@
  * while a timer is running, so libuv's loop ends when there are none; and they
  * are started anew as L2 of lawn_loop.h says, not for each timer. As libuv counts
  * milliseconds, timers fire up to one late, and not early. It does not count the
- * time of a suspended machine: with LAWN_LOOP_BOOTTIME, what became due then
- * fires when something wakes libuv's loop and the loop is turned.
+ * time of a suspended machine: with LAWN_LOOP_BOOTTIME, a timer may be late by
+ * that; if it matters, watch lawn_loop_fd() instead.
  *
  *     struct lawn_loop *loop = lawn_uv_new(uv_default_loop(), NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);

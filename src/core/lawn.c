@@ -1,5 +1,6 @@
 /* lawn.c - making a lawn, starting and stopping timers, the clock. */
 #include "internal.h"
+#include "probes.h"
 
 #if !defined LAWN_FREESTANDING
 #include <stdlib.h>
@@ -325,6 +326,7 @@ lawn_start_any(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     lawn_start_tried(lawn);
     timer->deadline = lawn_start_due(lawn, ttl);
+    LAWN_PROBES_START(lawn, timer, ttl);
     if (timer->deadline == LAWN_LAST) {
         lawn_start_last(lawn, timer);
     } else if (lawn->habits.alone) {
@@ -342,6 +344,7 @@ lawn_start_otherwise(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     if (LAWN_LIKELY(lawn->habits.alone && lawn->resolution == 1 &&
                     ttl < LAWN_LAST - lawn->now && ttl != 0)) {
         timer->deadline = lawn->now + ttl;
+        LAWN_PROBES_START(lawn, timer, ttl);
         lawn_start_alone(lawn, timer);
     } else {
         lawn_start_any(lawn, timer, ttl);
@@ -357,6 +360,7 @@ lawn_start_asking(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         lawn_start_any(lawn, timer, ttl);
     } else {
         timer->deadline = lawn->now + ttl;
+        LAWN_PROBES_START(lawn, timer, ttl);
         lawn_start_near(lawn, timer, ttl);
     }
 }
@@ -385,11 +389,13 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         if (ttl == 0) {
             lawn_start_any(lawn, timer, ttl);
         } else {
+            LAWN_PROBES_START(lawn, timer, ttl);
             lawn_start_near(lawn, timer, ttl);
         }
         return;
     }
     if (LAWN_UNLIKELY(blade->tip > timer->deadline)) {
+        LAWN_PROBES_START(lawn, timer, ttl);
         lawn_start_on(lawn, timer, ttl, blade);
         return;
     }
@@ -397,6 +403,7 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
                     lawn_link_deadline(lawn_list_prev(key, &blade->queue)) <=
                         timer->deadline,
                 "[I1] a blade is out of order: was a running timer changed?");
+    LAWN_PROBES_START(lawn, timer, ttl);
     lawn_list_append(key, &blade->queue, &timer->link);
 }
 
@@ -455,6 +462,7 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     lawn_start_tried(lawn);
     deadline = lawn_start_clamp(lawn, deadline);
     timer->deadline = deadline;
+    LAWN_PROBES_START(lawn, timer, ttl);
     if (deadline == LAWN_LAST) {
         lawn_start_last(lawn, timer);
         return;
@@ -475,6 +483,7 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
     if (LAWN_UNLIKELY(!lawn_pending(timer))) {
         return false;
     }
+    LAWN_PROBES_STOP(lawn, timer);
     lawn_list_remove(lawn_key(lawn), &timer->link);
     timer->link.next = NULL;
     lawn->stops++;

@@ -8,6 +8,7 @@
  * remembered but numbers of blades and slots, and every link is read anew.
  */
 #include "internal.h"
+#include "probes.h"
 
 /* Blades drained in turn: enough to keep the memory system busy. */
 #define LAWN_MOW_TURN 16u
@@ -39,6 +40,7 @@ lawn_mow_cut(struct lawn_mowing *mowing, struct lawn_link *link)
     link->next = NULL;
     lawn->fires++;
     mowing->left--;
+    LAWN_PROBES_FIRE(lawn, timer);
     mowing->fire(timer, mowing->arg);
 }
 
@@ -454,6 +456,7 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
     if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
         lawn_mow_last(lawn);
     }
+    LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
     lawn->bound = 0;
     lawn->wake = 0;
@@ -464,6 +467,7 @@ lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
     if (fired == 0 && moved > lawn->moved_idle) {
         lawn->moved_idle = moved;
     }
+    LAWN_PROBES_MOWN(lawn, now, fired);
     return fired;
 }
 

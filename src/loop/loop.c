@@ -113,7 +113,7 @@ lawn_loop_new(const struct lawn_loop_options *options)
     loop->own_clock = o->clock != NULL;
     loop->armed = LAWN_NEVER;
     loop->budget = o->budget != 0 ? o->budget : LAWN_LOOP_BUDGET;
-    loop->budget_time = o->budget_time != 0 ? o->budget_time : LAWN_NEVER;
+    loop->budget_time = o->budget_time;
     loop->arm = o->arm;
     loop->arm_context = o->arm_context;
     loop->timer_fd = -1;
@@ -220,7 +220,7 @@ lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     lawn_loop_touch(loop, timer);
     timer->period = period > 0 ? period : 1;
     timer->mode = (uint32_t)mode | LAWN_LOOP_FIRST;
-    timer->due = first;
+    timer->due = lawn_loop_add(0, first); /* not beyond the last tick */
     if (mode == LAWN_LOOP_DELAY) {
         lawn_start_at(loop->lawn, &timer->timer, first);
     } else {
@@ -317,7 +317,8 @@ lawn_loop_turn(struct lawn_loop *loop)
     now = lawn_loop_update(loop);
     loop->turning = true;
     loop->halted = false;
-    loop->until = lawn_loop_add(now, loop->budget_time);
+    loop->until = loop->budget_time > 0 ? lawn_loop_add(now, loop->budget_time)
+                                        : LAWN_NEVER;
     fired = lawn_mow(loop->lawn, now, loop->budget, lawn_loop_fire, loop);
     loop->turning = false;
     loop->stats.turns++;

@@ -28,7 +28,7 @@ struct lawn_loop {
     bool turning;
     bool halted; /* the turn under way was ended by its time */
     size_t budget;
-    uint64_t budget_time;
+    uint64_t budget_time;            /* 0: as long as it takes */
     uint64_t until;                  /* the end of the turn's time */
     struct lawn_loop_timer *current; /* [K4] */
     lawn_loop_arm_fn *arm;

@@ -17,6 +17,9 @@ struct host {
      * counts in them. */
     uint64_t grain;
 
+    /* Whether its wake-ups come too early at times, as its clock is coarse. */
+    bool early;
+
     /* Whether its run ends by itself when there is nothing to wait for. */
     bool ends;
 
@@ -32,7 +35,8 @@ struct host {
     void (*run)(void *context);
     void (*stop)(void *context); /* in a callback */
 
-    /* A round that does not wait; true if it served anything. */
+    /* A round that does not wait; true if it served anything. Of hosts that end,
+     * nobody asks. */
     bool (*poll)(void *context);
 
     /* Calls ready when the descriptor is readable, until unwatch; one at most

@@ -1,20 +1,10 @@
-/* fuzz_store.c - the fuzzer's bytes as operations on a store: see
- * tests/kit/store_ops.h.
- *
- * Built with -fsanitize=fuzzer; a broken promise is a crash.
- */
+/* fuzz_store.c - the fuzzer's bytes as operations on a store. */
+#include "fuzz.h"
 #include "store_ops.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct ops_config config = {0};
-    struct ops_result result;
-
-    config.check_every = 64;
-    config.fatal = true;
-    (void)store_ops_run(&config, bytes, size, &result);
+    fuzz_case(store_ops_run, bytes, size);
     return 0;
 }

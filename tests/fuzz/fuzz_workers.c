@@ -1,20 +1,10 @@
-/* fuzz_workers.c - the fuzzer's bytes as operations on a set of workers: see
- * tests/kit/workers_ops.h.
- *
- * Built with -fsanitize=fuzzer; a broken promise is a crash.
- */
+/* fuzz_workers.c - the fuzzer's bytes as operations on a set of workers. */
+#include "fuzz.h"
 #include "workers_ops.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct ops_config config = {0};
-    struct ops_result result = {0};
-
-    config.check_every = 64;
-    config.fatal = true;
-    (void)workers_ops_run(&config, bytes, size, &result);
+    fuzz_case(workers_ops_run, bytes, size);
     return 0;
 }

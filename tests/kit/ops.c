@@ -45,7 +45,7 @@ struct ops {
     struct oracle oracle;
     struct ops_timer **timers;
 
-    size_t budget;
+    size_t budget; /* of the mow under way; what has fired, once it is halted */
     size_t fired;
     uint64_t own;     /* allocations made here */
     uint64_t foreign; /* allocations made elsewhere when the lawn was new */
@@ -395,6 +395,15 @@ do_each(struct ops *ops)
 
 /* Callbacks. */
 
+/* The budget is used up. */
+static void
+do_halt(struct ops *ops)
+{
+    TELL(&ops->script, "halt");
+    lawn_halt(ops->lawn);
+    ops->budget = ops->fired;
+}
+
 /* A running timer that is due in the mow under way, near the one given. */
 static uint32_t
 sibling(const struct ops *ops, uint32_t i)
@@ -453,7 +462,11 @@ callback_one(struct ops *ops, uint32_t self)
         }
         break;
     case 22:
-        do_stats(ops);
+        if (byte >= 128) {
+            do_halt(ops);
+        } else {
+            do_stats(ops);
+        }
         break;
     case 23:
         if (byte >= 128) {
@@ -530,7 +543,7 @@ do_mow(struct ops *ops, uint64_t now, size_t budget)
     ops->script.depth++;
     fired = lawn_mow(ops->lawn, now, budget, callback, ops);
     ops->script.depth--;
-    broken = oracle_mown(&ops->oracle, fired, budget);
+    broken = oracle_mown(&ops->oracle, fired, ops->budget);
     script_expect(&ops->script, "P3: lawn_mow()", fired, ops->fired);
     if (broken != NULL) {
         script_fail(&ops->script, "%s", broken);
@@ -894,12 +907,14 @@ op_set_resolution(struct ops *ops)
     do_set_resolution(ops, script_take_resolution(&ops->script));
 }
 
+/* Here a halt does nothing, now or later. */
 static void
 op_look(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
 
-    TELL(&ops->script, "look at timer %u", i);
+    TELL(&ops->script, "halt outside a mow; look at timer %u", i);
+    lawn_halt(ops->lawn);
     compare_timer(ops, i);
 }
 

@@ -1,18 +1,20 @@
-/* main.c - the model test: random operations on a lawn, a store, or a set of
- * workers, and on the oracle.
+/* main.c - the model test: random operations on a lawn, a store, a set of
+ * workers or a loop, and on the oracle.
  *
  *     model [--seed S] [--ops N] [--mix MIX] [--check-every K]
  *           [--replay FILE]... [FILE]...
  *
  * The mixes of a lawn are few, unique and extreme, lawn is all of them; those
  * of a store are store-few, store-unique and store-extreme, and store; those of
- * a set of workers workers-few and so on, and workers; all is the default. A file
- * with store- in its name is a case for a store, one with workers- for workers.
+ * a set of workers workers-few and so on, and workers, and so of a loop; all is
+ * the default. A file with store- in its name is a case for a store, one with
+ * workers- for workers, one with loop- for a loop.
  *
  * Each mix runs in a process of its own, so that a crash is a failure like any
  * other. A case that fails is cut down, kept in a file and told in words. With
  * files to replay, the random part runs only if --ops asks for it.
  */
+#include "loop_ops.h"
 #include "ops.h"
 #include "rng.h"
 #include "shrink.h"
@@ -29,7 +31,7 @@
 #define CASE_MAX 4096u
 #define FILE_MAX (1u << 20)
 
-#define MIXES 9
+#define MIXES 12
 #define ALL_MIXES ((1u << MIXES) - 1)
 
 static const struct mix {
@@ -46,6 +48,9 @@ static const struct mix {
     {"workers-few", workers_ops_run, OPS_FEW},
     {"workers-unique", workers_ops_run, OPS_UNIQUE},
     {"workers-extreme", workers_ops_run, OPS_EXTREME},
+    {"loop-few", loop_ops_run, OPS_FEW},
+    {"loop-unique", loop_ops_run, OPS_UNIQUE},
+    {"loop-extreme", loop_ops_run, OPS_EXTREME},
 };
 
 struct model {
@@ -211,6 +216,7 @@ replay(struct model *model, const char *path)
     (void)fclose(file);
     model->config.run = strstr(path, "store-") != NULL     ? store_ops_run
                         : strstr(path, "workers-") != NULL ? workers_ops_run
+                        : strstr(path, "loop-") != NULL    ? loop_ops_run
                                                            : ops_run;
     if (shrink_passes(&model->config, bytes, size)) {
         printf("ok %s\n", path);
@@ -225,11 +231,12 @@ replay(struct model *model, const char *path)
 static void
 usage(void)
 {
-    (void)fprintf(stderr,
-                  "usage: model [--seed S] [--ops N] [--check-every K]\n"
-                  "             [--mix [store-|workers-]few|unique|extreme]\n"
-                  "             [--mix lawn|store|workers|all]\n"
-                  "             [--replay FILE]... [FILE]...\n");
+    (void)fprintf(
+        stderr,
+        "usage: model [--seed S] [--ops N] [--check-every K]\n"
+        "             [--mix [store-|workers-|loop-]few|unique|extreme]\n"
+        "             [--mix lawn|store|workers|loop|all]\n"
+        "             [--replay FILE]... [FILE]...\n");
     exit(2);
 }
 
@@ -254,6 +261,7 @@ mixes_named(const char *name)
     for (i = 0; i < MIXES; i++) {
         const char *kind = mixes[i].run == store_ops_run     ? "store"
                            : mixes[i].run == workers_ops_run ? "workers"
+                           : mixes[i].run == loop_ops_run    ? "loop"
                                                              : "lawn";
 
         if (strcmp(name, mixes[i].name) == 0 || strcmp(name, "all") == 0 ||

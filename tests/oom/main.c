@@ -15,6 +15,7 @@
  * The kit's own memory comes from elsewhere while stores are tested.
  */
 #include "lawn.h"
+#include "loop_ops.h"
 #include "ops.h"
 #include "rng.h"
 #include "shrink.h"
@@ -292,6 +293,16 @@ sweep_workers(uint64_t seed)
     sweep_cases(&sweep, seed + 1, "workers_survive_malloc_failing_once");
 }
 
+static void
+sweep_loops(uint64_t seed)
+{
+    struct sweep sweep = {loop_ops_run, OOM_CASES, OOM_CASE_SIZE, false, false};
+
+    sweep_cases(&sweep, seed, "a_loop_survives_a_request_refused_once");
+    sweep.for_good = true;
+    sweep_cases(&sweep, seed, "a_loop_survives_requests_refused_for_good");
+}
+
 static bool
 one_request_makes_a_lawn(void)
 {
@@ -338,6 +349,7 @@ main(int argc, char **argv)
     sweep_lawns(seed);
     sweep_stores(seed);
     sweep_workers(seed);
+    sweep_loops(seed);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

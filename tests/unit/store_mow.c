@@ -53,6 +53,28 @@ TEST(a_store_mows_no_more_than_its_budget)
     trial_end(&t);
 }
 
+static void
+halt_the_lawn(struct trial *t, const struct lawn_store_timer *timer)
+{
+    (void)timer;
+    /* To look at only, and not being mown when callbacks run. */
+    lawn_halt((struct lawn *)(uintptr_t)lawn_store_lawn(t->store));
+}
+
+TEST(a_store_does_not_halt_with_its_lawn)
+{
+    struct trial t;
+    uint64_t i;
+
+    trial_begin(&t, NULL);
+    for (i = 0; i < 40; i++) { /* more than a batch */
+        CHECK_EQ(put_number(&t, i, 10), 0);
+    }
+    t.act = halt_the_lawn;
+    CHECK_EQ(trial_mow(&t, 10), 40);
+    trial_end(&t);
+}
+
 TEST(a_store_ignores_a_clock_that_runs_back)
 {
     struct lawn_store_options options = {.lawn.now = 1000};

@@ -1,0 +1,100 @@
+/* ev.c - the wake-up of a loop is a timer of libev's; or, if it is for at once, an
+ * idle watcher, as libev waits a millisecond for any timer. That one has the
+ * highest priority: at a lower one, it would not come as long as others do. */
+#include <lawn_ev.h>
+
+#include <errno.h>
+#include <ev.h>
+#include <stdlib.h>
+
+struct lawn_ev {
+    ev_timer timer;
+    ev_idle idle; /* not both are active */
+    struct ev_loop *ev;
+    struct lawn_loop *loop;
+};
+
+static void
+lawn_ev_due(struct ev_loop *ev, ev_timer *timer, int events)
+{
+    struct lawn_ev *host = timer->data;
+
+    (void)ev;
+    (void)events;
+    (void)lawn_loop_woken(host->loop);
+}
+
+static void
+lawn_ev_at_once(struct ev_loop *ev, ev_idle *idle, int events)
+{
+    struct lawn_ev *host = idle->data;
+
+    (void)events;
+    ev_idle_stop(ev, idle);
+    (void)lawn_loop_woken(host->loop);
+}
+
+static void
+lawn_ev_arm(struct lawn_loop *loop, uint64_t when, void *context)
+{
+    struct lawn_ev *host = context;
+    uint64_t now = lawn_loop_update(loop);
+
+    ev_timer_stop(host->ev, &host->timer);
+    ev_idle_stop(host->ev, &host->idle);
+    if (when == LAWN_NEVER) {
+        return;
+    }
+    if (when <= now) {
+        ev_idle_start(host->ev, &host->idle);
+        return;
+    }
+    /* libev counts from when it woke, unless it is told to look. It adds numbers
+     * of seconds since the boot as double, which after years are some tenths of
+     * a microsecond off: rather late than early. */
+    ev_now_update(host->ev);
+    ev_timer_set(&host->timer, (double)(when - now) * 1e-9 + 1e-6, 0.);
+    ev_timer_start(host->ev, &host->timer);
+}
+
+struct lawn_loop *
+lawn_ev_new(struct ev_loop *ev, const struct lawn_loop_options *options)
+{
+    struct lawn_loop_options o =
+        options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
+    struct lawn_ev *host = malloc(sizeof *host);
+
+    if (host == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    o.arm = lawn_ev_arm;
+    o.arm_context = host;
+    host->ev = ev;
+    host->loop = lawn_loop_new(&o);
+    if (host->loop == NULL) {
+        free(host);
+        return NULL;
+    }
+    ev_timer_init(&host->timer, lawn_ev_due, 0., 0.);
+    ev_idle_init(&host->idle, lawn_ev_at_once);
+    ev_set_priority(&host->idle, EV_MAXPRI);
+    host->timer.data = host;
+    host->idle.data = host;
+    return host->loop;
+}
+
+void
+lawn_ev_free(struct lawn_loop *loop)
+{
+    struct lawn_ev *host;
+
+    if (loop == NULL) {
+        return;
+    }
+    host = lawn_loop_arm_context(loop);
+    lawn_loop_free(loop);
+    ev_timer_stop(host->ev, &host->timer);
+    ev_idle_stop(host->ev, &host->idle);
+    free(host);
+}

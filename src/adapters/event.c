@@ -1,0 +1,86 @@
+/* event.c - the wake-up of a loop is an event of libevent's with a timeout. */
+#include <lawn_event.h>
+
+#include <errno.h>
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdlib.h>
+
+/* Further ahead we wake for nothing, every 34 years: no time_t is too small for
+ * that. */
+#define LAWN_EVENT_FAR ((UINT64_C(1) << 30) * LAWN_LOOP_SECOND)
+
+struct lawn_event {
+    struct event timer;
+    struct lawn_loop *loop;
+};
+
+static void
+lawn_event_due(evutil_socket_t fd, short events, void *context)
+{
+    struct lawn_event *host = context;
+
+    (void)fd;
+    (void)events;
+    (void)lawn_loop_woken(host->loop);
+}
+
+/* libevent counts from when it woke, and its clock may be some milliseconds
+ * behind: it may wake us as much too early. What is left then is set anew; as it
+ * waits a whole millisecond for the rest of one, it does not spin. */
+static void
+lawn_event_arm(struct lawn_loop *loop, uint64_t when, void *context)
+{
+    struct lawn_event *host = context;
+    uint64_t now = lawn_loop_update(loop);
+    uint64_t wait = when > now ? when - now : 0;
+    struct timeval timeout;
+
+    if (when == LAWN_NEVER) {
+        (void)event_del(&host->timer);
+        return;
+    }
+    wait = wait < LAWN_EVENT_FAR ? wait + 999 : LAWN_EVENT_FAR;
+    timeout.tv_sec = (time_t)(wait / LAWN_LOOP_SECOND);
+    timeout.tv_usec = (suseconds_t)(wait % LAWN_LOOP_SECOND / 1000);
+    if (event_add(&host->timer, &timeout) != 0) {
+        /* No memory: better too often than never. */
+        event_active(&host->timer, EV_TIMEOUT, 0);
+    }
+}
+
+struct lawn_loop *
+lawn_event_new(struct event_base *base, const struct lawn_loop_options *options)
+{
+    struct lawn_loop_options o =
+        options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
+    struct lawn_event *host = malloc(sizeof *host);
+
+    if (host == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    o.arm = lawn_event_arm;
+    o.arm_context = host;
+    host->loop = lawn_loop_new(&o);
+    if (host->loop == NULL) {
+        free(host);
+        return NULL;
+    }
+    (void)evtimer_assign(&host->timer, base, lawn_event_due, host);
+    return host->loop;
+}
+
+void
+lawn_event_free(struct lawn_loop *loop)
+{
+    struct lawn_event *host;
+
+    if (loop == NULL) {
+        return;
+    }
+    host = lawn_loop_arm_context(loop);
+    lawn_loop_free(loop);
+    (void)event_del(&host->timer);
+    free(host);
+}

@@ -1,0 +1,53 @@
+/* probes.h - places where a tracer can watch a lawn at work: USDT probes.
+ *
+ *   lawn:start  lawn, timer, ttl, deadline   the TTL as it was asked for
+ *   lawn:stop   lawn, timer, deadline        of a running timer
+ *   lawn:fire   lawn, timer, deadline, now   before the callback; the timer is
+ *                                            late by now - deadline
+ *   lawn:mow    lawn, now, budget            a mow that may have work begins
+ *   lawn:mown   lawn, now, fired             ... and is over
+ *
+ * They are compiled in if LAWN_PROBES is defined, as `make PROBES=1` does; that
+ * takes <sys/sdt.h>. Else they are nothing at all. A probe that nobody watches
+ * is one instruction that does nothing; its arguments are described beside the
+ * code, wherever they happen to be, so keep to values that are at hand or in
+ * memory at a fixed distance from one. A mow that sees at a glance that nothing
+ * is due has no probe.
+ */
+#ifndef LAWN_CORE_PROBES_H
+#define LAWN_CORE_PROBES_H
+
+#if defined LAWN_PROBES
+
+#if defined __has_include
+#if !__has_include(<sys/sdt.h>)
+#error LAWN_PROBES needs <sys/sdt.h>: install systemtap-sdt-dev (Debian) or systemtap-sdt-devel (Fedora), or build without PROBES=1
+#endif
+#endif
+#include <sys/sdt.h>
+#if defined __clang__ /* what it says of that header's macros */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
+
+/* No parameter is called lawn: that is the name of the provider. */
+#define LAWN_PROBES_START(on, timer, ttl)                                      \
+    STAP_PROBE4(lawn, start, on, timer, ttl, (timer)->deadline)
+#define LAWN_PROBES_STOP(on, timer)                                            \
+    STAP_PROBE3(lawn, stop, on, timer, (timer)->deadline)
+#define LAWN_PROBES_FIRE(on, timer)                                            \
+    STAP_PROBE4(lawn, fire, on, timer, (timer)->deadline, (on)->now)
+#define LAWN_PROBES_MOW(on, time, budget)                                      \
+    STAP_PROBE3(lawn, mow, on, time, budget)
+#define LAWN_PROBES_MOWN(on, time, fired)                                      \
+    STAP_PROBE3(lawn, mown, on, time, fired)
+
+#else
+
+#define LAWN_PROBES_START(on, timer, ttl) ((void)0)
+#define LAWN_PROBES_STOP(on, timer) ((void)0)
+#define LAWN_PROBES_FIRE(on, timer) ((void)0)
+#define LAWN_PROBES_MOW(on, time, budget) ((void)0)
+#define LAWN_PROBES_MOWN(on, time, fired) ((void)0)
+
+#endif
+#endif

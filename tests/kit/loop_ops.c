@@ -1,0 +1,589 @@
+/* loop_ops.c - the interpreter of operations on a loop: see loop_ops.h.
+ *
+ * A case is a byte for the mix, a byte for its size and manner, then options of
+ * a loop, then operations. What each timer should do is told by a few numbers
+ * for each, and by looking at all of them: no queue, no index.
+ *
+ * The host is the test: it notes what wake-up it was told, and whether there was
+ * a reason to tell it anew [L2]. Callbacks read further operations from the
+ * case, and take time: the clock goes on in them.
+ */
+#include "loop_ops.h"
+
+#include "lawn_loop.h"
+#include "script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOP_OPS_LAST (LAWN_NEVER - 1)
+#define LOOP_OPS_ONCE 3u /* beside the modes */
+#define LOOP_OPS_ACTS 4u /* in a callback, below that */
+
+/* What a timer should do. */
+struct should {
+    bool running;
+    unsigned mode;
+    uint64_t period;
+    uint64_t nominal;  /* of a fixed rate: when the next fire is due */
+    uint64_t deadline; /* when it comes up */
+    uint64_t turn;     /* it was started in */
+};
+
+struct loop_ops {
+    struct script script;
+    struct lawn_loop *loop;
+    struct lawn_loop_timer *timers;
+    struct should *should;
+    uint32_t many;
+    uint64_t resolution;
+    size_t budget;
+    uint64_t budget_time; /* 0: none */
+
+    uint64_t clock; /* as it would be read */
+    uint64_t told;  /* the newest that was read */
+    uint64_t armed; /* what the host was told; LAWN_NEVER: nothing is set */
+    uint64_t running;
+
+    uint64_t turn;  /* the number of turns */
+    bool turning;   /* one is under way */
+    bool calling;   /* in it, a callback */
+    bool touched;   /* the timer whose callback runs was started or stopped */
+    uint32_t which; /* that is */
+    uint64_t begin; /* of the turn */
+    uint64_t fired; /* in the turn */
+    uint64_t order; /* the deadline of the last that fired in the turn */
+
+    uint64_t fires;
+    uint64_t missed;
+    uint64_t late_most;
+    uint64_t unchecked;
+};
+
+static uint64_t
+later(uint64_t time, uint64_t ticks)
+{
+    return ticks < LOOP_OPS_LAST - time ? time + ticks : LOOP_OPS_LAST;
+}
+
+static uint64_t
+rounded(const struct loop_ops *ops, uint64_t time)
+{
+    uint64_t past = ops->resolution > 1 ? time % ops->resolution : 0;
+
+    return past == 0 ? time : later(time, ops->resolution - past);
+}
+
+/* A deadline as a start takes it. */
+static uint64_t
+future(const struct loop_ops *ops, uint64_t deadline)
+{
+    uint64_t soon = later(ops->told, 1);
+
+    deadline = deadline < LOOP_OPS_LAST ? deadline : LOOP_OPS_LAST;
+    return deadline > soon ? deadline : soon;
+}
+
+static uint64_t
+loop_ops_clock(void *context)
+{
+    struct loop_ops *ops = (struct loop_ops *)context;
+
+    return ops->clock;
+}
+
+/* The loop has read the clock. */
+static void
+read_clock(struct loop_ops *ops)
+{
+    uint64_t clock = ops->clock < LOOP_OPS_LAST ? ops->clock : LOOP_OPS_LAST;
+
+    if (clock > ops->told) {
+        ops->told = clock;
+    }
+}
+
+static void
+loop_ops_arm(struct lawn_loop *loop, uint64_t when, void *context)
+{
+    struct loop_ops *ops = (struct loop_ops *)context;
+    uint64_t now = lawn_loop_now(loop);
+    bool empty = lawn_loop_count(loop) == 0;
+
+    if (ops->calling) {
+        script_fail(&ops->script, "[L2] set in a callback");
+    } else if (when == LAWN_NEVER ? !empty
+                                  : when >= ops->armed && ops->armed > now) {
+        script_fail(&ops->script, "[L2] set to %llu though %llu was set",
+                    (unsigned long long)when, (unsigned long long)ops->armed);
+    }
+    ops->armed = when;
+}
+
+/* The earliest deadline of all. */
+static uint64_t
+earliest(const struct loop_ops *ops)
+{
+    uint64_t first = LAWN_NEVER;
+    uint32_t i;
+
+    for (i = 0; i < ops->many; i++) {
+        if (ops->should[i].running && ops->should[i].deadline < first) {
+            first = ops->should[i].deadline;
+        }
+    }
+    return first;
+}
+
+static void
+look(struct loop_ops *ops)
+{
+    struct script *script = &ops->script;
+    struct lawn_loop_stats stats;
+
+    script_expect(script, "[P9] now", lawn_loop_now(ops->loop), ops->told);
+    script_expect(script, "count", lawn_loop_count(ops->loop), ops->running);
+    if (!ops->turning && (ops->running == 0) != (ops->armed == LAWN_NEVER)) {
+        script_fail(script, "[L2] %llu timers, set to %llu",
+                    (unsigned long long)ops->running,
+                    (unsigned long long)ops->armed);
+    }
+    if (++ops->unchecked < script->config->check_every ||
+        script->config->check_every == 0) {
+        return;
+    }
+    ops->unchecked = 0;
+    script_expect(script, "[P2] next", lawn_loop_next(ops->loop),
+                  earliest(ops));
+    if (!ops->turning && ops->armed > earliest(ops)) {
+        script_fail(script, "[L2] set too late");
+    }
+    if (!lawn_loop_check(ops->loop, script->config->trace)) {
+        script_fail(script, "lawn_loop_check() found a fault");
+    }
+    lawn_loop_stats(ops->loop, &stats);
+    script_expect(script, "fires", stats.fires, ops->fires);
+    script_expect(script, "missed", stats.missed, ops->missed);
+    script_expect(script, "[L8] lateness", lawn_loop_lateness(ops->loop)->count,
+                  ops->fires);
+    script_expect(script, "[L8] latest", lawn_loop_lateness(ops->loop)->max,
+                  ops->late_most);
+}
+
+/* The timer has been started: it should be due then. */
+static void
+started(struct loop_ops *ops, uint32_t which, unsigned mode, uint64_t deadline)
+{
+    struct should *should = &ops->should[which];
+    uint64_t is = lawn_deadline(&ops->timers[which].timer);
+
+    ops->running += !should->running;
+    should->running = true;
+    should->mode = mode;
+    should->turn = ops->turning ? ops->turn : UINT64_MAX;
+    should->deadline = deadline;
+    if ((mode == LAWN_LOOP_SKIP || mode == LAWN_LOOP_CATCH_UP) &&
+        should->nominal <= ops->told && !ops->turning) {
+        /* Overdue already: at the time that mows have come to, or its own. */
+        if (is > ops->told) {
+            script_fail(&ops->script, "[L4] an overdue timer is due later");
+        }
+        should->deadline = is;
+    } else {
+        script_expect(&ops->script, "deadline", is, deadline);
+    }
+    if (ops->calling && which == ops->which) {
+        ops->touched = true;
+    }
+}
+
+static void
+do_start(struct loop_ops *ops, uint32_t which)
+{
+    uint64_t ttl = script_take_ttl(&ops->script);
+
+    TELL(&ops->script, "start %u %llu", which, (unsigned long long)ttl);
+    lawn_loop_start(ops->loop, &ops->timers[which], ttl);
+    read_clock(ops);
+    started(ops, which, LOOP_OPS_ONCE,
+            rounded(ops, later(ops->told, ttl > 0 ? ttl : 1)));
+}
+
+static void
+do_start_at(struct loop_ops *ops, uint32_t which)
+{
+    uint64_t ttl = script_take_ttl(&ops->script);
+    uint64_t deadline = script_take(&ops->script) % 4 == 0
+                            ? script_earlier(ops->told, ttl)
+                            : script_later(ops->told, ttl);
+
+    TELL(&ops->script, "start %u at %llu", which, (unsigned long long)deadline);
+    lawn_loop_start_at(ops->loop, &ops->timers[which], deadline);
+    started(ops, which, LOOP_OPS_ONCE, rounded(ops, future(ops, deadline)));
+}
+
+static void
+do_every(struct loop_ops *ops, uint32_t which, bool at)
+{
+    uint64_t period = script_take_ttl(&ops->script);
+    uint8_t byte = script_take(&ops->script);
+    enum lawn_loop_mode mode = (enum lawn_loop_mode)(byte % 3);
+    uint64_t ttl = at ? script_take_ttl(&ops->script) : 0;
+    uint64_t first = byte >= 192 ? script_earlier(ops->told, ttl)
+                                 : script_later(ops->told, ttl);
+    struct should *should = &ops->should[which];
+
+    period = byte / 3 % 16 == 0 ? 0 : period;
+    should->period = period > 0 ? period : 1;
+    if (at) {
+        TELL(&ops->script, "every %u %llu at %llu mode %d", which,
+             (unsigned long long)period, (unsigned long long)first, mode);
+        lawn_loop_every_at(ops->loop, &ops->timers[which], first, period, mode);
+    } else {
+        TELL(&ops->script, "every %u %llu mode %d", which,
+             (unsigned long long)period, mode);
+        lawn_loop_every(ops->loop, &ops->timers[which], period, mode);
+        read_clock(ops);
+        first = later(ops->told, should->period);
+    }
+    should->nominal = first < LOOP_OPS_LAST ? first : LOOP_OPS_LAST;
+    first = future(ops, first);
+    started(ops, which, mode,
+            mode == LAWN_LOOP_DELAY ? rounded(ops, first) : first);
+}
+
+static void
+do_stop(struct loop_ops *ops, uint32_t which)
+{
+    struct should *should = &ops->should[which];
+    bool stopped = lawn_loop_stop(ops->loop, &ops->timers[which]);
+
+    TELL(&ops->script, "stop %u: %d", which, stopped);
+    script_expect(&ops->script, "[L7] stop", stopped, should->running);
+    ops->running -= should->running;
+    should->running = false;
+    if (ops->calling && which == ops->which) {
+        ops->touched = true;
+    }
+}
+
+static uint32_t
+take_timer(struct loop_ops *ops)
+{
+    return script_take(&ops->script) % ops->many;
+}
+
+/* What a callback does, as well as whoever is outside of one. */
+static void
+act(struct loop_ops *ops, unsigned what, uint32_t which)
+{
+    switch (what % 6) {
+    case 0:
+        do_start(ops, which);
+        break;
+    case 1:
+        do_start_at(ops, which);
+        break;
+    case 2:
+        do_every(ops, which, false);
+        break;
+    case 3:
+        do_every(ops, which, true);
+        break;
+    case 4:
+        do_stop(ops, which);
+        break;
+    default:
+        ops->clock = script_later(ops->clock, script_take_step(&ops->script));
+        TELL(&ops->script, "the clock goes to %llu",
+             (unsigned long long)ops->clock);
+        break;
+    }
+}
+
+/* A timer of a fixed rate fires: what it should say, and what comes next. */
+static uint64_t
+fire_rate(struct loop_ops *ops, struct should *should,
+          const struct lawn_loop_timer *timer)
+{
+    uint64_t late = ops->told - should->nominal;
+    uint64_t missed =
+        should->mode == LAWN_LOOP_SKIP ? late / should->period : 0;
+    uint64_t due = should->nominal + missed * should->period;
+
+    script_expect(&ops->script, "[L4] due", timer->due, due);
+    script_expect(&ops->script, "[L5] missed", timer->missed,
+                  missed < UINT32_MAX ? missed : UINT32_MAX);
+    ops->missed += missed;
+    should->nominal = later(due, should->period);
+    should->deadline = future(ops, should->nominal);
+    return late;
+}
+
+/* The timer was due: what holds of every fire. */
+static void
+check_fire(struct loop_ops *ops, const struct should *should)
+{
+    struct script *script = &ops->script;
+
+    if (!should->running) {
+        script_fail(script, "[P3] an idle timer fires");
+    } else if (ops->told < should->deadline) {
+        script_fail(script, "[L1] early");
+    } else if (should->turn == ops->turn) {
+        script_fail(script, "[P6] started in this turn");
+    } else if (should->deadline < ops->order) {
+        script_fail(script, "[P4] out of order");
+    } else if (ops->fired >= ops->budget) {
+        script_fail(script, "[L3] more timers than the budget");
+    } else if (ops->fired > 0 && ops->budget_time != 0 &&
+               ops->told >= later(ops->begin, ops->budget_time)) {
+        script_fail(script, "[L3] the time was over");
+    } else if (ops->calling) {
+        script_fail(script, "a callback in a callback");
+    }
+}
+
+static void
+loop_ops_fire(struct lawn_loop_timer *timer, void *arg)
+{
+    struct loop_ops *ops = (struct loop_ops *)arg;
+    uint32_t which = (uint32_t)(timer - ops->timers);
+    struct should *should = &ops->should[which];
+    struct script *script = &ops->script;
+    uint64_t late = ops->told - should->deadline;
+    unsigned acts;
+
+    TELL(script, "%u fires", which);
+    check_fire(ops, should);
+    ops->order = should->deadline;
+    ops->fired++;
+    ops->fires++;
+    if (should->mode == LAWN_LOOP_SKIP || should->mode == LAWN_LOOP_CATCH_UP) {
+        late = fire_rate(ops, should, timer);
+    } else {
+        script_expect(script, "due", timer->due, should->deadline);
+        script_expect(script, "missed", timer->missed, 0);
+        should->deadline = rounded(ops, later(ops->told, should->period));
+    }
+    ops->late_most = late > ops->late_most ? late : ops->late_most;
+    should->turn = ops->turn;
+    should->running = should->mode != LOOP_OPS_ONCE;
+    ops->running -= !should->running;
+    script_expect(script, "[P6] pending", lawn_loop_pending(timer),
+                  should->running);
+    script_expect(script, "deadline in the callback",
+                  lawn_deadline(&timer->timer),
+                  should->running ? should->deadline : LAWN_NEVER);
+    ops->calling = true;
+    ops->touched = false;
+    ops->which = which;
+    script->depth++;
+    for (acts = script_take(script) % LOOP_OPS_ACTS; acts > 0; acts--) {
+        uint8_t what = script_take(script);
+
+        act(ops, what, what >= 128 ? which : take_timer(ops));
+        script->result->operations++;
+        look(ops);
+    }
+    script_expect(script, "a turn in a turn", lawn_loop_turn(ops->loop),
+                  LAWN_NEVER);
+    script->depth--;
+    ops->calling = false;
+    read_clock(ops);
+    if (!ops->touched && should->running && should->mode == LAWN_LOOP_DELAY) {
+        should->deadline = rounded(ops, later(ops->told, should->period));
+    }
+}
+
+/* After a turn: what should have fired has. */
+static void
+check_turn(struct loop_ops *ops, uint64_t next)
+{
+    bool over = ops->fired > 0 && ops->budget_time != 0 &&
+                ops->told >= later(ops->begin, ops->budget_time);
+    uint32_t i;
+
+    script_expect(&ops->script, "[P2] turn's next", next, earliest(ops));
+    if (next < ops->armed) {
+        script_fail(&ops->script, "[L2] set too late after a turn");
+    }
+    for (i = 0; i < ops->many && !over && ops->fired < ops->budget; i++) {
+        const struct should *should = &ops->should[i];
+
+        if (should->running && should->turn != ops->turn &&
+            should->deadline <= ops->begin) {
+            script_fail(&ops->script, "[P2] %u was forgotten", i);
+        }
+    }
+}
+
+static void
+do_turn(struct loop_ops *ops, bool woken)
+{
+    uint64_t next;
+
+    TELL(&ops->script, "%s at %llu", woken ? "woken" : "turn",
+         (unsigned long long)ops->clock);
+    read_clock(ops);
+    ops->turn++;
+    ops->turning = true;
+    ops->begin = ops->told;
+    ops->fired = 0;
+    ops->order = 0;
+    if (woken) {
+        ops->armed = LAWN_NEVER;
+        next = lawn_loop_woken(ops->loop);
+    } else {
+        next = lawn_loop_turn(ops->loop);
+    }
+    ops->turning = false;
+    check_turn(ops, next);
+}
+
+static bool
+open_loop(struct loop_ops *ops)
+{
+    const struct ops_config *config = ops->script.config;
+    struct lawn_loop_options options = {.clock = loop_ops_clock,
+                                        .clock_context = ops,
+                                        .arm = loop_ops_arm,
+                                        .arm_context = ops};
+    uint64_t refused = config->refusals != NULL ? *config->refusals : 0;
+    uint8_t byte;
+    uint32_t i;
+
+    script_take_lawn(&ops->script, &options.lawn);
+    options.lawn.alloc = config->alloc;
+    options.lawn.release = config->release;
+    options.lawn.context = config->context;
+    options.budget = script_take_budget(&ops->script);
+    byte = script_take(&ops->script);
+    options.budget_time = byte < 128 ? 0 : byte % 32u;
+    ops->clock = script_later(ops->clock, options.lawn.now);
+    ops->resolution = options.lawn.resolution;
+    ops->budget = options.budget != 0 ? options.budget : 1024;
+    ops->budget_time = options.budget_time;
+    ops->loop = lawn_loop_new(&options);
+    if (ops->loop == NULL) {
+        ops->script.result->refused++;
+        if (config->refusals == NULL || *config->refusals == refused) {
+            script_fail(&ops->script, "no loop, though there is memory");
+        }
+        return false;
+    }
+    ops->told = 0;
+    read_clock(ops);
+    ops->armed = LAWN_NEVER;
+    ops->running = 0;
+    ops->fires = 0;
+    ops->missed = 0;
+    ops->late_most = 0;
+    memset(ops->timers, 0, ops->many * sizeof *ops->timers);
+    memset(ops->should, 0, ops->many * sizeof *ops->should);
+    for (i = 0; i < ops->many; i++) {
+        ops->timers[i].fire = loop_ops_fire;
+        ops->timers[i].arg = ops;
+    }
+    return true;
+}
+
+static void
+run_one(struct loop_ops *ops)
+{
+    uint8_t what = script_take(&ops->script);
+    uint64_t step;
+
+    switch (what % 16) {
+    case 0:
+    case 1:
+    case 2:
+        step = what < 192 ? script_take_step(&ops->script)
+                          : script_take_jump(&ops->script);
+        ops->clock = script_later(ops->clock, step);
+        do_turn(ops, false);
+        break;
+    case 3:
+        if (earliest(ops) != LAWN_NEVER && earliest(ops) > ops->clock) {
+            ops->clock = earliest(ops) - (what >= 192); /* or a tick early */
+        }
+        do_turn(ops, true);
+        break;
+    case 4:
+        step = script_take_jump(&ops->script);
+        ops->clock = what < 64 ? script_earlier(ops->clock, step)
+                               : script_later(ops->clock, step % 1000);
+        TELL(&ops->script, "update at %llu", (unsigned long long)ops->clock);
+        (void)lawn_loop_update(ops->loop);
+        read_clock(ops);
+        break;
+    case 5:
+        if (what >= 240) {
+            TELL(&ops->script, "a new loop");
+            lawn_loop_free(ops->loop);
+            (void)open_loop(ops);
+            break;
+        }
+        do_turn(ops, false);
+        break;
+    default:
+        act(ops, what / 16 + what % 16, take_timer(ops));
+        break;
+    }
+    ops->script.result->operations++;
+    if (ops->loop != NULL) {
+        look(ops);
+    }
+}
+
+/* At the end of time all that fire once have fired. */
+static void
+run_out(struct loop_ops *ops)
+{
+    uint32_t i;
+
+    for (i = 0; i < ops->many; i++) {
+        if (ops->should[i].mode != LOOP_OPS_ONCE) {
+            do_stop(ops, i);
+        }
+    }
+    ops->clock = LAWN_NEVER;
+    for (i = 0; i <= ops->many && ops->running > 0 && !ops->script.failed;
+         i++) {
+        do_turn(ops, i % 2 == 0);
+        look(ops);
+    }
+    script_expect(&ops->script, "[P2] timers at the end of time", ops->running,
+                  0);
+}
+
+bool
+loop_ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
+             struct ops_result *result)
+{
+    static const uint32_t many[4] = {8, 1, 64, 200};
+    struct loop_ops ops;
+    uint8_t byte;
+
+    memset(&ops, 0, sizeof ops);
+    byte = script_begin(&ops.script, config, bytes, size, result);
+    ops.many = config->timers != 0 ? config->timers : many[byte % 4];
+    ops.timers = calloc(ops.many, sizeof *ops.timers);
+    ops.should = calloc(ops.many, sizeof *ops.should);
+    if (ops.timers == NULL || ops.should == NULL) {
+        abort();
+    }
+    if (open_loop(&ops)) {
+        while (!script_over(&ops.script) && ops.loop != NULL) {
+            run_one(&ops);
+        }
+        if (!ops.script.failed && ops.loop != NULL) {
+            run_out(&ops);
+        }
+    }
+    result->fires = ops.fires;
+    lawn_loop_free(ops.loop);
+    free(ops.timers);
+    free(ops.should);
+    return !ops.script.failed;
+}

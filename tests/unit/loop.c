@@ -1,0 +1,579 @@
+/* loop.c - a loop, with a clock and a host that are the test's. */
+#include "loop_common.h"
+
+#include <errno.h>
+#include <lawn_loop.h>
+
+/* Of callbacks. */
+
+static void
+take_ten(struct bench *bench, struct lawn_loop_timer *timer)
+{
+    (void)timer;
+    bench->clock += 10;
+}
+
+static void
+stop_itself(struct bench *bench, struct lawn_loop_timer *timer)
+{
+    CHECK(lawn_loop_pending(timer)); /* for its next fire */
+    CHECK(lawn_loop_stop(bench->loop, timer));
+    timer->fire = NULL; /* as good as freed */
+}
+
+static void
+take_ten_and_stop_itself(struct bench *bench, struct lawn_loop_timer *timer)
+{
+    take_ten(bench, timer);
+    stop_itself(bench, timer);
+}
+
+static void
+start_itself_once(struct bench *bench, struct lawn_loop_timer *timer)
+{
+    bench->clock += 10;
+    lawn_loop_start(bench->loop, timer, 5);
+}
+
+static void
+start_1_and_stop_2(struct bench *bench, struct lawn_loop_timer *timer)
+{
+    if (timer == &bench->timer[0]) {
+        lawn_loop_start(bench->loop, &bench->timer[1], 5);
+        CHECK(lawn_loop_stop(bench->loop, &bench->timer[2]));
+    }
+}
+
+static void
+misuse(struct bench *bench, struct lawn_loop_timer *timer)
+{
+    (void)timer;
+    CHECK_EQ(lawn_loop_turn(bench->loop), LAWN_NEVER);
+    CHECK_EQ(lawn_loop_woken(bench->loop), LAWN_NEVER);
+    CHECK_EQ(lawn_loop_run(bench->loop), (uint64_t)-EDEADLK);
+    CHECK_EQ(lawn_loop_once(bench->loop, false), (uint64_t)-EDEADLK);
+    lawn_loop_free(bench->loop);
+}
+
+TEST(a_loop_fires_a_timer_once_when_it_is_due)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_start(bench.loop, &bench.timer[0], 30);
+    CHECK(lawn_loop_pending(&bench.timer[0]));
+    CHECK_EQ(turn_at(&bench, 1029), 1030);
+    CHECK_NONE_RANG(&bench);
+    CHECK_EQ(turn_at(&bench, 1030), LAWN_NEVER);
+    CHECK_EQ(bench.due[0], 1030);
+    CHECK_RANG(&bench, 0);
+    CHECK(!lawn_loop_pending(&bench.timer[0]));
+    CHECK_EQ(turn_at(&bench, 2000), LAWN_NEVER);
+    CHECK_NONE_RANG(&bench);
+    bench_end(&bench);
+}
+
+/* libuv, libev: a TTL counts from when the loop woke, and so is too short. */
+TEST(a_ttl_counts_from_the_clock_and_not_from_the_last_turn)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    (void)turn_at(&bench, 1000);
+    bench.clock = 5000;
+    CHECK_EQ(lawn_loop_now(bench.loop), 1000);
+    lawn_loop_start(bench.loop, &bench.timer[0], 30);
+    CHECK_EQ(lawn_loop_next(bench.loop), 5030);
+    bench.clock = 6000;
+    lawn_loop_every(bench.loop, &bench.timer[1], 40, LAWN_LOOP_DELAY);
+    CHECK_EQ(lawn_deadline(&bench.timer[1].timer), 6040);
+    bench.clock = 7000;
+    lawn_loop_start_at(bench.loop, &bench.timer[2], 6500);
+    CHECK_EQ(lawn_loop_now(bench.loop), 6000); /* it does not read it */
+    CHECK_EQ(lawn_loop_update(bench.loop), 7000);
+    bench_end(&bench);
+}
+
+TEST(a_ttl_in_a_slow_callback_counts_from_the_clock_too)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    bench.act = start_itself_once;
+    lawn_loop_start(bench.loop, &bench.timer[0], 30);
+    CHECK_EQ(turn_at(&bench, 1030), 1045);
+    bench_end(&bench);
+}
+
+TEST(timers_may_be_started_and_stopped_in_callbacks_of_a_loop)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    bench.act = start_1_and_stop_2;
+    lawn_loop_start(bench.loop, &bench.timer[0], 30);
+    lawn_loop_start(bench.loop, &bench.timer[2], 30);
+    CHECK_EQ(turn_at(&bench, 1030), 1035);
+    CHECK_RANG(&bench, 0);
+    CHECK_EQ(turn_at(&bench, 1040), LAWN_NEVER);
+    CHECK_RANG(&bench, 1);
+    bench_end(&bench);
+}
+
+TEST(what_cannot_work_in_a_callback_of_a_loop_does_nothing)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    bench.act = misuse;
+    lawn_loop_start(bench.loop, &bench.timer[0], 30);
+    CHECK_EQ(turn_at(&bench, 1030), LAWN_NEVER);
+    CHECK_RANG(&bench, 0);
+    bench_end(&bench);
+}
+
+/* [L4] libuv#1381, #2259: a repeated timer drifts. */
+TEST(a_fixed_rate_does_not_drift_however_late_it_is)
+{
+    struct bench bench;
+    uint64_t state = 1;
+    uint64_t due = 1000;
+    unsigned i;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_every(bench.loop, &bench.timer[0], 100, LAWN_LOOP_SKIP);
+    lawn_loop_every(bench.loop, &bench.timer[1], 100, LAWN_LOOP_CATCH_UP);
+    for (i = 0; i < 500; i++) {
+        due += 100;
+        (void)turn_at(&bench, due + chance(&state) % 99);
+        CHECK_EQ(bench.due[0], due);
+        CHECK_EQ(bench.due[1], due);
+        CHECK_EQ(bench.missed[0], 0);
+        CHECK_RANG(&bench, 0, 1);
+    }
+    bench_end(&bench);
+}
+
+/* [L5] */
+TEST(skipping_fires_once_for_all_missed_periods_and_counts_them)
+{
+    struct bench bench;
+    struct lawn_loop_stats stats;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_every(bench.loop, &bench.timer[0], 100, LAWN_LOOP_SKIP);
+    CHECK_EQ(turn_at(&bench, 1000 + 100 * 7 + 30), 1800);
+    CHECK_EQ(bench.missed[0], 6);
+    CHECK_EQ(bench.due[0], 1700);
+    CHECK_RANG(&bench, 0);
+    CHECK_EQ(turn_at(&bench, 1800), 1900);
+    CHECK_EQ(bench.missed[0], 0);
+    CHECK_RANG(&bench, 0);
+    lawn_loop_stats(bench.loop, &stats);
+    CHECK_EQ(stats.missed, 6);
+    /* How late it was is told from the first of them [L8]. */
+    CHECK_EQ(lawn_loop_lateness(bench.loop)->max, 630);
+    bench_end(&bench);
+}
+
+TEST(more_missed_periods_than_can_be_counted_are_as_many_as_can)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_every(bench.loop, &bench.timer[0], 1, LAWN_LOOP_SKIP);
+    CHECK_EQ(turn_at(&bench, UINT64_C(1) << 40), (UINT64_C(1) << 40) + 1);
+    CHECK_EQ(bench.missed[0], UINT32_MAX);
+    CHECK_EQ(bench.due[0], UINT64_C(1) << 40);
+    bench_end(&bench);
+}
+
+/* [L5] */
+TEST(catching_up_fires_every_period_one_in_a_turn)
+{
+    struct bench bench;
+    unsigned i;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_every(bench.loop, &bench.timer[0], 100, LAWN_LOOP_CATCH_UP);
+    for (i = 1; i <= 7; i++) {
+        CHECK(turn_at(&bench, 1730 + i) <= 1731 + i || i == 7);
+        CHECK_EQ(bench.due[0], 1000 + 100 * i);
+        CHECK_EQ(bench.missed[0], 0);
+        CHECK_RANG(&bench, 0);
+        CHECK(bench.armed <= 1731 + i || i == 7);
+    }
+    CHECK_EQ(turn_at(&bench, 1738), 1800);
+    CHECK_NONE_RANG(&bench);
+    bench_end(&bench);
+}
+
+/* [L6] */
+TEST(a_fixed_delay_counts_from_the_end_of_the_callback)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    bench.act = take_ten;
+    lawn_loop_every(bench.loop, &bench.timer[0], 100, LAWN_LOOP_DELAY);
+    CHECK_EQ(turn_at(&bench, 1150), 1260);
+    CHECK_EQ(turn_at(&bench, 1260), 1370);
+    CHECK_EQ(bench.due[1], 1260);
+    CHECK_RANG(&bench, 0, 0);
+    bench_end(&bench);
+}
+
+TEST(a_fixed_rate_begins_when_it_is_told_to)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_every_at(bench.loop, &bench.timer[0], 5000, 100, LAWN_LOOP_SKIP);
+    lawn_loop_every_at(bench.loop, &bench.timer[1], 5000, 100, LAWN_LOOP_DELAY);
+    CHECK_EQ(turn_at(&bench, 4999), 5000);
+    CHECK_NONE_RANG(&bench);
+    CHECK_EQ(turn_at(&bench, 5010), 5100);
+    CHECK_EQ(bench.fired, 2);
+    CHECK_EQ(bench.due[0], 5000);
+    CHECK_EQ(bench.due[1], 5000);
+    CHECK_EQ(lawn_deadline(&bench.timer[1].timer), 5110);
+    bench_end(&bench);
+}
+
+/* On the grid of the past: a schedule that goes on after a restart. */
+TEST(a_fixed_rate_that_began_in_the_past_keeps_its_times)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_every_at(bench.loop, &bench.timer[0], 30, 100, LAWN_LOOP_SKIP);
+    lawn_loop_every_at(bench.loop, &bench.timer[1], 830, 100,
+                       LAWN_LOOP_CATCH_UP);
+    CHECK(bench.armed <= 1000);
+    (void)turn_at(&bench, 1000);
+    CHECK_EQ(bench.due[0], 930);
+    CHECK_EQ(bench.missed[0], 9);
+    CHECK_EQ(bench.due[1], 830);
+    CHECK_RANG(&bench, 0, 1);
+    (void)turn_at(&bench, 1001);
+    CHECK_EQ(bench.due[0], 930);
+    CHECK_RANG(&bench, 1);
+    CHECK_EQ(turn_at(&bench, 1002), 1030);
+    bench_end(&bench);
+}
+
+TEST(a_period_of_0_counts_as_one_tick)
+{
+    static const enum lawn_loop_mode modes[] = {
+        LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP, LAWN_LOOP_DELAY};
+    struct bench bench;
+    unsigned i;
+
+    for (i = 0; i < COUNT(modes); i++) {
+        bench_begin(&bench, NULL);
+        lawn_loop_every(bench.loop, &bench.timer[0], 0, modes[i]);
+        CHECK_EQ(turn_at(&bench, 1001), 1002);
+        CHECK_RANG(&bench, 0);
+        lawn_loop_every_at(bench.loop, &bench.timer[0], 0, 0, modes[i]);
+        (void)turn_at(&bench, 1002);
+        CHECK_RANG(&bench, 0);
+        bench_end(&bench);
+    }
+}
+
+/* [L7] */
+TEST(a_periodic_timer_may_stop_itself_and_be_freed_in_its_callback)
+{
+    static const enum lawn_loop_mode modes[] = {
+        LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP, LAWN_LOOP_DELAY};
+    struct bench bench;
+    unsigned i;
+
+    for (i = 0; i < COUNT(modes); i++) {
+        bench_begin(&bench, NULL);
+        bench.act = take_ten_and_stop_itself;
+        lawn_loop_every(bench.loop, &bench.timer[0], 5, modes[i]);
+        CHECK_EQ(turn_at(&bench, 1030), LAWN_NEVER);
+        CHECK_EQ(turn_at(&bench, 2030), LAWN_NEVER);
+        CHECK_RANG(&bench, 0);
+        bench_end(&bench);
+    }
+}
+
+TEST(a_periodic_timer_may_start_itself_anew_in_its_callback)
+{
+    static const enum lawn_loop_mode modes[] = {
+        LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP, LAWN_LOOP_DELAY};
+    struct bench bench;
+    unsigned i;
+
+    for (i = 0; i < COUNT(modes); i++) {
+        bench_begin(&bench, NULL);
+        bench.act = start_itself_once;
+        lawn_loop_every(bench.loop, &bench.timer[0], 100, modes[i]);
+        CHECK_EQ(turn_at(&bench, 1100), 1115);
+        bench.act = NULL;
+        CHECK_EQ(turn_at(&bench, 1115),
+                 LAWN_NEVER); /* it is periodic no more */
+        CHECK_RANG(&bench, 0, 0);
+        bench_end(&bench);
+    }
+}
+
+TEST(stop_of_a_loop_says_whether_the_timer_was_running)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    CHECK(!lawn_loop_stop(bench.loop, &bench.timer[0]));
+    lawn_loop_every(bench.loop, &bench.timer[0], 10, LAWN_LOOP_CATCH_UP);
+    (void)turn_at(&bench, 1050);
+    CHECK_RANG(&bench, 0);
+    CHECK(lawn_loop_stop(bench.loop, &bench.timer[0]));
+    CHECK(!lawn_loop_stop(bench.loop, &bench.timer[0]));
+    (void)turn_at(&bench, 2000);
+    CHECK_NONE_RANG(&bench);
+    bench_end(&bench);
+}
+
+/* [L2] erlang/otp#10681: half of the time went into setting the system's
+ * timer. */
+TEST(the_wake_up_is_set_only_when_the_earliest_deadline_moves_earlier)
+{
+    struct bench bench;
+    unsigned i;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_start(bench.loop, &bench.timer[0], 100);
+    CHECK_EQ(bench.armed, 1100);
+    for (i = 1; i < BENCH_TIMERS; i++) { /* later ones, and moved later */
+        lawn_loop_start(bench.loop, &bench.timer[i], 100 + i);
+        lawn_loop_start(bench.loop, &bench.timer[i], 200);
+        CHECK(lawn_loop_stop(bench.loop, &bench.timer[i]));
+        lawn_loop_start(bench.loop, &bench.timer[i], 300);
+    }
+    lawn_loop_start(bench.loop, &bench.timer[0], 400); /* the earliest too */
+    CHECK_EQ(bench.arms, 1);
+    CHECK_EQ(turn_at(&bench, 1050), 1300); /* too early: it stays set */
+    CHECK_EQ(bench.arms, 1);
+    CHECK_EQ(turn_at(&bench, 1100), 1300); /* it has come, for nothing */
+    CHECK_EQ(bench.armed, 1300);
+    CHECK_EQ(bench.arms, 2);
+    lawn_loop_start(bench.loop, &bench.timer[1], 50);
+    CHECK_EQ(bench.armed, 1150);
+    CHECK_EQ(bench.arms, 3);
+    bench_end(&bench);
+}
+
+/* [L2] */
+TEST(the_wake_up_is_taken_back_with_the_last_timer)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_start(bench.loop, &bench.timer[0], 100);
+    lawn_loop_start(bench.loop, &bench.timer[1], 100);
+    CHECK(lawn_loop_stop(bench.loop, &bench.timer[0]));
+    CHECK_EQ(bench.armed, 1100);
+    CHECK(lawn_loop_stop(bench.loop, &bench.timer[1]));
+    CHECK_EQ(bench.armed, LAWN_NEVER);
+    CHECK_EQ(bench.arms, 2);
+    CHECK(!lawn_loop_stop(bench.loop, &bench.timer[1]));
+    (void)turn_at(&bench, 5000);
+    CHECK_EQ(bench.arms, 2);
+    lawn_loop_start(bench.loop, &bench.timer[1], 100);
+    CHECK_EQ(turn_at(&bench, 6000), LAWN_NEVER); /* fired: the last */
+    CHECK_EQ(bench.armed, LAWN_NEVER);
+    bench_end(&bench);
+}
+
+/* libuv#4773: up to a millisecond early. */
+TEST(a_host_that_wakes_early_is_told_again)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_start(bench.loop, &bench.timer[0], 100);
+    bench.armed = LAWN_NEVER; /* it has one shot only */
+    bench.clock = 1099;
+    CHECK_EQ(lawn_loop_woken(bench.loop), 1100);
+    CHECK_NONE_RANG(&bench);
+    CHECK_EQ(bench.armed, 1100);
+    bench.clock = 1100;
+    CHECK_EQ(lawn_loop_woken(bench.loop), LAWN_NEVER);
+    CHECK_RANG(&bench, 0);
+    bench_end(&bench);
+}
+
+/* [L3] */
+TEST(a_turn_ends_when_its_budget_of_timers_is_used_up)
+{
+    struct bench bench;
+    struct lawn_loop_options options = {.budget = 2};
+    struct lawn_loop_stats stats;
+    unsigned i;
+
+    bench_begin(&bench, &options);
+    for (i = 0; i < 4; i++) {
+        lawn_loop_start(bench.loop, &bench.timer[i], 10 + i);
+    }
+    CHECK(turn_at(&bench, 1100) <= 1100);
+    CHECK_RANG(&bench, 0, 1);
+    CHECK(bench.armed <= 1100);
+    CHECK_EQ(turn_at(&bench, 1101), LAWN_NEVER);
+    CHECK_RANG(&bench, 2, 3);
+    lawn_loop_stats(bench.loop, &stats);
+    CHECK_EQ(stats.cut, 1);
+    CHECK_EQ(stats.turns, 2);
+    CHECK_EQ(stats.fires, 4);
+    CHECK_EQ(stats.idle, 0);
+    bench_end(&bench);
+}
+
+/* [L3] valkey#2595: the time was looked at every 16th. */
+TEST(a_turn_ends_after_the_callback_that_used_up_its_time)
+{
+    struct bench bench;
+    struct lawn_loop_options options = {.budget_time = 25};
+    unsigned i;
+
+    bench_begin(&bench, &options);
+    bench.act = take_ten;
+    for (i = 0; i < 5; i++) {
+        lawn_loop_start(bench.loop, &bench.timer[i], 10);
+    }
+    CHECK(turn_at(&bench, 1100) <= 1130);
+    CHECK_RANG(&bench, 0, 1, 2);
+    CHECK(bench.armed <= 1130);
+    CHECK_EQ(turn_at(&bench, 1130), LAWN_NEVER);
+    CHECK_RANG(&bench, 3, 4);
+    bench_end(&bench);
+}
+
+TEST(a_turn_without_a_limit_of_time_goes_on)
+{
+    struct bench bench;
+    unsigned i;
+
+    bench_begin(&bench, NULL);
+    bench.act = take_ten;
+    for (i = 0; i < BENCH_TIMERS; i++) {
+        lawn_loop_start(bench.loop, &bench.timer[i], 10);
+    }
+    (void)turn_at(&bench, LAWN_NEVER - 1000);
+    CHECK_EQ(bench.fired, BENCH_TIMERS);
+    bench_end(&bench);
+}
+
+/* [L8] */
+TEST(lateness_is_told_of_every_fire_and_counts_slow_callbacks)
+{
+    struct bench bench;
+    const struct lawn_histogram *late;
+
+    bench_begin(&bench, NULL);
+    bench.act = take_ten;
+    lawn_loop_start(bench.loop, &bench.timer[0], 10);
+    lawn_loop_start(bench.loop, &bench.timer[1], 10);
+    lawn_loop_start(bench.loop, &bench.timer[2], 10);
+    (void)turn_at(&bench, 1011);
+    late = lawn_loop_lateness(bench.loop);
+    CHECK_EQ(late->count, 3);
+    CHECK_EQ(lawn_histogram_at(late, 33000), 1);
+    CHECK_EQ(lawn_histogram_at(late, 66000), 11);
+    CHECK_EQ(late->max, 21);
+    *lawn_loop_lateness(bench.loop) = (struct lawn_histogram){0};
+    lawn_loop_start(bench.loop, &bench.timer[0], 10);
+    (void)turn_at(&bench, 2000);
+    CHECK_EQ(late->count, 1);
+    bench_end(&bench);
+}
+
+/* [P9] libevent#46, h2o#2321. */
+TEST(a_clock_that_runs_back_stands_still)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_start(bench.loop, &bench.timer[0], 100);
+    bench.clock = 500;
+    lawn_loop_start(bench.loop, &bench.timer[1], 50); /* from 1000 on */
+    CHECK_EQ(lawn_loop_now(bench.loop), 1000);
+    CHECK_EQ(turn_at(&bench, 600), 1050);
+    CHECK_NONE_RANG(&bench);
+    (void)turn_at(&bench, 1050);
+    CHECK_RANG(&bench, 1);
+    (void)turn_at(&bench, 1100);
+    CHECK_RANG(&bench, 0);
+    bench_end(&bench);
+}
+
+/* A machine that was suspended, on a clock that counts it; or a long stall. */
+TEST(a_clock_that_jumps_ahead_fires_each_timer_once)
+{
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    lawn_loop_start(bench.loop, &bench.timer[0], 10);
+    lawn_loop_every(bench.loop, &bench.timer[1], 10, LAWN_LOOP_SKIP);
+    lawn_loop_every(bench.loop, &bench.timer[2], 10, LAWN_LOOP_CATCH_UP);
+    lawn_loop_every(bench.loop, &bench.timer[3], 10, LAWN_LOOP_DELAY);
+    (void)turn_at(&bench, 1000 + 86400 * LAWN_LOOP_SECOND);
+    CHECK_EQ(bench.fired, 4);
+    bench_end(&bench);
+}
+
+TEST(a_resolution_rounds_what_fires_once_but_no_fixed_rate)
+{
+    struct bench bench;
+    struct lawn_loop_options options = {.lawn = {.resolution = 100}};
+
+    bench_begin(&bench, &options);
+    lawn_loop_start(bench.loop, &bench.timer[0], 30);
+    lawn_loop_every(bench.loop, &bench.timer[1], 30, LAWN_LOOP_SKIP);
+    CHECK_EQ(turn_at(&bench, 1030), 1060);
+    CHECK_RANG(&bench, 1);
+    (void)turn_at(&bench, 1100);
+    CHECK_RANG(&bench, 1, 0);
+    bench_end(&bench);
+}
+
+TEST(a_loop_cannot_be_made_with_a_clock_that_is_unknown)
+{
+    struct lawn_loop_options options = {.clock_id = (enum lawn_loop_clock)77};
+
+    errno = 0;
+    CHECK(lawn_loop_new(&options) == NULL);
+    CHECK_EQ(errno, EINVAL);
+}
+
+TEST(a_loop_without_memory_says_so)
+{
+    struct ledger ledger;
+    struct lawn_loop_options options = {.lawn = {.alloc = trial_alloc,
+                                                 .release = trial_release,
+                                                 .context = &ledger}};
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        ledger = (struct ledger){.refuse = i};
+        errno = 0;
+        CHECK(lawn_loop_new(&options) == NULL);
+        CHECK_EQ(errno, ENOMEM);
+        CHECK_EQ(ledger.blocks, 0);
+    }
+}
+
+TEST(a_loop_may_live_in_memory_that_is_never_given_back)
+{
+    struct ledger ledger = {.refuse = SIZE_MAX};
+    struct lawn_loop_options options = {
+        .lawn = {.alloc = trial_alloc, .context = &ledger}};
+    struct lawn_loop *loop = lawn_loop_new(&options);
+
+    CHECK(loop != NULL);
+    CHECK(lawn_loop_lawn(loop) != NULL);
+    lawn_loop_free(loop);
+    lawn_loop_free(NULL);
+    CHECK(ledger.blocks > 0);
+}
