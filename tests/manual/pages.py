@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+"""pages.py COMMAND FOLDER... - what the manual pages in man/ say, for
+tests/api/manual to hold against the headers.
+
+In the sources of the pages a comment before a literal display says what it is:
+
+    .\\" program NAME    a whole program; "with -lLIBRARY" may follow
+    .\\" prints NAME     what that program prints
+    .\\" part NAME       C up to .\\" end, in one or more displays; lines that
+                        begin with .\\"+ are compiled with it and not shown
+    .\\" struct          a struct of a header, word for word but for comments
+    .\\" no C            neither
+
+and .\\" command before a .Dl says that it compiles the program before it.
+A display without such a comment is an error: nothing is left unchecked.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+MARK = re.compile(r'\.\\" (program|prints|part|end|struct|no C|command)'
+                  r'(?: (\w+)(?: with (.*))?)?$')
+
+
+def fail(message):
+    print(message)
+    fail.failed = True
+
+
+fail.failed = False
+
+
+def plain(line):
+    """A line of a literal display as it is shown."""
+    for code, char in ((r'\-', '-'), (r'\(aq', "'"), (r'\(ha', '^'),
+                       (r'\(ti', '~'), (r'\(ga', '`'), (r'\&', ''),
+                       (r'\e', '\\')):
+        line = line.replace(code, char)
+    return line
+
+
+def words(line):
+    """The arguments of a macro."""
+    return [a or b for a, b in re.findall(r'"([^"]*)"|(\S+)', line)]
+
+
+class Page:
+    """A page: its sections, the functions it declares, its examples."""
+
+    def __init__(self, path):
+        self.path = path
+        self.lines = open(path, encoding='utf-8').read().split('\n')
+        self.section = int(path[-1])
+        self.headers = []
+        self.defines = []
+        self.functions = []  # (name, declaration)
+        self.programs = {}
+        self.libraries = {}
+        self.prints = {}
+        self.parts = {}
+        self.structs = []
+        self.commands = []  # (program, command)
+        self.flaws = []
+        self.read_synopsis()
+        self.read_displays()
+
+    def part_of(self, title):
+        """The lines of a section."""
+        inside = False
+        found = []
+        for line in self.lines:
+            if line.startswith('.Sh '):
+                inside = line == '.Sh ' + title
+            elif inside:
+                found.append(line)
+        return found
+
+    def read_synopsis(self):
+        result = name = None
+        arguments = []
+        for line in self.part_of('SYNOPSIS'):
+            macro, *rest = words(line) or ['']
+            if macro == '.In':
+                self.headers.append(rest[0])
+            elif macro == '.Fd' and not re.search(r'define \w+\(', line):
+                self.defines.append(' '.join(rest))
+            elif macro == '.Ft':
+                result = ' '.join(rest)
+            elif macro == '.Fn' and result:
+                self.declare(result, rest[0], rest[1:])
+            elif macro == '.Fo':
+                name, arguments = rest[0], []
+            elif macro == '.Fa' and name:
+                arguments += rest
+            elif macro == '.Fc':
+                self.declare(result, name, arguments)
+                name = None
+
+    def declare(self, result, name, arguments):
+        self.functions.append((name, '%s %s(%s);' % (
+            result, name, ', '.join(arguments))))
+
+    def read_displays(self):
+        kind = name = display = None
+        code = []
+        for number, line in enumerate(self.lines, 1):
+            where = '%s:%d' % (self.path, number)
+            mark = MARK.match(line)
+            if display is not None:
+                if line == '.Ed':
+                    self.keep(kind, name, display, where)
+                    code += display
+                    display = None
+                    kind = kind if kind == 'part' else None
+                else:
+                    display.append(plain(line))
+            elif line.startswith('.Bd -literal'):
+                if kind is None:
+                    self.flaws.append(
+                        where + ': no comment says what this display is')
+                display = []
+            elif mark and mark[1] == 'end':
+                self.parts[name] = code
+                kind = None
+            elif mark and mark[1] == 'command':
+                self.commands.append((name, words(self.lines[number])[1:]))
+            elif mark:
+                kind, name = mark[1], mark[2] or name
+                self.libraries[name] = mark[3] or self.libraries.get(name, '')
+                code = []
+            elif line.startswith('.\\"+') and kind == 'part':
+                code.append(line[5:])
+        if kind is not None:
+            self.flaws.append('%s: "%s %s" has no end' %
+                              (self.path, kind, name))
+
+    def keep(self, kind, name, display, where):
+        if kind == 'program':
+            self.programs[name] = display
+        elif kind == 'prints':
+            if name not in self.programs:
+                self.flaws.append(where + ': there is no program ' + name)
+            self.prints[name] = display
+        elif kind == 'struct':
+            self.structs.append('\n'.join(display))
+
+    def names_in(self, title):
+        """The functions that a section speaks of."""
+        text = '\n'.join(self.part_of(title))
+        return set(re.findall(r'\b(?:Fn|Fo) (\w+)', text))
+
+
+def all_pages():
+    return [Page('man/' + name) for name in sorted(os.listdir('man'))
+            if re.search(r'\.[1-9]$', name)]
+
+
+def public():
+    """What the map and the headers say is public: some headers are those of
+    libraries of their own."""
+    with open('src/lawn.map', encoding='utf-8') as lines:
+        names = set(re.findall(r'^\s+(\w+);', lines.read(), re.M))
+    for name in os.listdir('include'):
+        if name.endswith('.h'):
+            with open('include/' + name, encoding='utf-8') as lines:
+                text = re.sub(r'/\*.*?\*/', '', lines.read(), flags=re.S)
+            names |= set(re.findall(
+                r'^(?!typedef|#|\s)[^;{}()]*?\b(lawn_\w+)\(', text, re.M))
+    return sorted(names)
+
+
+def is_type(declaration):
+    return declaration.startswith('typedef ')
+
+
+def check_entries():
+    """Every public function has its entry, in one page; and nothing else."""
+    pages = [page for page in all_pages() if page.section == 3]
+    known = public()
+    for function in known:
+        having = [page for page in pages
+                  if function in (name for name, _ in page.functions)]
+        if len(having) != 1:
+            fail('%s stands in the SYNOPSIS of %d pages, not of one' %
+                 (function, len(having)))
+            continue
+        for title in ('DESCRIPTION', 'RETURN VALUES'):
+            if function not in having[0].names_in(title):
+                fail('%s: nothing of %s() in %s' %
+                     (having[0].path, function, title))
+    for page in pages:
+        for name, declaration in page.functions:
+            if not is_type(declaration) and name not in known:
+                fail('%s: %s() is not public' % (page.path, name))
+
+
+def check_promises():
+    """A page has the numbers of the promises of its header."""
+    for page in all_pages():
+        if page.section != 3:
+            continue
+        told = re.findall(r'^\.It ([A-Z]\d+)$', '\n'.join(page.lines), re.M)
+        said = []
+        for header in page.headers:
+            path = 'include/' + header
+            with open(path, encoding='utf-8') as lines:
+                said += re.findall(r'^ \*   ([A-Z]\d+)  ?\w', lines.read(), re.M)
+        if told != said:
+            fail('%s: promises %s, and in the header %s' %
+                 (page.path, ' '.join(told), ' '.join(said)))
+
+
+def check_references():
+    """Pages of ours that others refer to exist, or are functions."""
+    pages = all_pages()
+    there = {os.path.basename(page.path) for page in pages}
+    there |= {name + '.3' for name in public()}
+    for page in pages:
+        for name, section in re.findall(r'^\.(?:It )?Xr (lawn\S*) (\d)',
+                                        '\n'.join(page.lines), re.M):
+            if name + '.' + section not in there:
+                fail('%s: there is no %s(%s)' % (page.path, name, section))
+
+
+def check_figures():
+    """What lawn(7) says of costs is what README.md says."""
+    figure = r'\b\d+(?:,\d+)*\b'
+    with open('README.md', encoding='utf-8') as lines:
+        there = set(re.findall(figure, lines.read()))
+    told = re.findall(figure, '\n'.join(Page('man/lawn.7').part_of('COST')))
+    for number in told:
+        if number not in there:
+            fail('man/lawn.7: %s in COST is not in README.md' % number)
+    if not told:
+        fail('man/lawn.7: there are no figures in COST')
+
+
+def check_options():
+    """lawn(1) has the options that the tool has, verb by verb."""
+    page = Page('man/lawn.1')
+    told = {}
+    verb = ''
+    for line in page.lines:
+        if line.startswith(('.Ss ', '.Sh ')):
+            verb = line[9:] if line.startswith('.Ss lawn ') else ''
+        told.setdefault(verb, set()).update(
+            re.findall(r'^\.It Fl -(\w+)', line))
+    verbs = ['demo', 'bench', 'trace stats', 'trace gen', 'trace convert']
+    if sorted(told) != sorted(verbs + ['']):
+        fail('man/lawn.1 has the verbs ' + ', '.join(sorted(told)))
+    for verb in verbs:
+        said = subprocess.run(['build/lawn', *verb.split(), '--help'],
+                              check=True, stdout=subprocess.PIPE, text=True)
+        there = set(re.findall(r'^  --(\w+)', said.stdout, re.M)) - {'help'}
+        for name in sorted(there ^ told.get(verb, set())):
+            fail('--%s of lawn %s stands %s' % (
+                name, verb, 'in its help and not in man/lawn.1'
+                if name in there else 'in man/lawn.1 and not in its help'))
+
+
+def print_public():
+    """The names of all public functions."""
+    print('\n'.join(public()))
+
+
+def write(folder, name, text):
+    with open(os.path.join(folder, name), 'w', encoding='utf-8') as out:
+        out.write(text)
+
+
+def print_prototypes(folder):
+    """The SYNOPSIS of each page, to be compiled after its headers."""
+    for page in all_pages():
+        if page.headers and page.functions:
+            name = os.path.basename(page.path).replace('.', '_')
+            write(folder, name + '.c', ''.join(
+                '#include <%s>\n' % header for header in page.headers) +
+                '\n'.join(page.defines) + '\n' +
+                '\n'.join(declaration for _, declaration in page.functions) +
+                '\n')
+
+
+def print_structs(folder):
+    """The structs of each page, each to be compared with that of a header."""
+    for page in all_pages():
+        if not page.structs:
+            continue
+        text = '#include <%s>\n#include <stddef.h>\n' % '>\n#include <'.join(
+            page.headers)
+        for struct in page.structs:
+            bare = re.sub(r'/\*.*?\*/', '', struct, flags=re.S)
+            name = re.match(r'struct (\w+) \{', bare)[1]
+            fields = re.findall(r'\(\*(\w+)\)\(|(\w+)(?:\[\d+\])?;', bare)
+            text += bare.replace('struct ' + name, 'struct page_' + name, 1)
+            text += ('\n_Static_assert(sizeof(struct %s) == '
+                     'sizeof(struct page_%s), "size");\n' % (name, name))
+            for field in sorted({a or b for a, b in fields}):
+                text += (
+                    '_Static_assert(offsetof(struct {0}, {1}) == '
+                    'offsetof(struct page_{0}, {1}) && '
+                    '__builtin_types_compatible_p('
+                    '__typeof__(((struct {0} *)0)->{1}), '
+                    '__typeof__(((struct page_{0} *)0)->{1})), "{1}");\n'
+                ).format(name, field)
+        write(folder, os.path.basename(page.path).replace('.', '_') +
+              '_structs.c', text)
+
+
+def print_examples(folder):
+    """Programs, what they print, parts of programs, and commands."""
+    for page in all_pages():
+        for flaw in page.flaws:
+            fail(flaw)
+        prefix = os.path.basename(page.path).replace('.', '_') + '_'
+        for name, code in page.programs.items():
+            write(folder, prefix + name + '.program.c', '\n'.join(code) + '\n')
+            write(folder, prefix + name + '.libraries', page.libraries[name])
+        for name, text in page.prints.items():
+            write(folder, prefix + name + '.expected', '\n'.join(text) + '\n')
+        for name, code in page.parts.items():
+            write(folder, prefix + name + '.part.c', '\n'.join(code) + '\n')
+        for number, (name, command) in enumerate(page.commands, 1):
+            write(folder, '%s%s.%d.command' % (prefix, name, number),
+                  plain(' '.join(command)) + '\n')
+
+
+COMMANDS = {'entries': check_entries, 'promises': check_promises,
+            'references': check_references, 'figures': check_figures,
+            'options': check_options, 'public': print_public,
+            'prototypes': print_prototypes, 'structs': print_structs,
+            'examples': print_examples}
+
+if __name__ == '__main__':
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
+        sys.exit('usage: tests/manual/pages.py %s [FOLDER]' %
+                 '|'.join(COMMANDS))
+    COMMANDS[sys.argv[1]](*sys.argv[2:])
+    sys.exit(fail.failed)

@@ -1,0 +1,587 @@
+/* loop_wait.c - the timerfd of a loop, and its own wait: with the real clock.
+ *
+ * Nothing here sleeps to wait for time: the tests wait on what happens, and judge
+ * by the clock only that nothing is early.
+ */
+#include "kit.h"
+#include "store_common.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lawn_loop.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t
+monotonic(void)
+{
+    struct timespec now;
+
+    CHECK_EQ(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    return (uint64_t)now.tv_sec * LAWN_LOOP_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static void
+count(struct lawn_loop_timer *timer, void *arg)
+{
+    (void)timer;
+    ++*(unsigned *)arg;
+}
+
+static void
+quit(struct lawn_loop_timer *timer, void *arg)
+{
+    (void)timer;
+    lawn_loop_quit(arg);
+}
+
+static bool
+readable(int fd, int wait_ms)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+    return poll(&poll_fd, 1, wait_ms) == 1;
+}
+
+static uint64_t
+arms(const struct lawn_loop *loop)
+{
+    struct lawn_loop_stats stats;
+
+    lawn_loop_stats(loop, &stats);
+    return stats.arms;
+}
+
+TEST(the_descriptor_of_a_loop_is_readable_when_a_turn_is_due)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+    uint64_t begin = monotonic();
+    int fd;
+
+    lawn_loop_start(loop, &timer, 2 * LAWN_LOOP_MS);
+    fd = lawn_loop_fd(loop);
+    CHECK(fd >= 0);
+    CHECK_EQ(lawn_loop_fd(loop), fd);
+    CHECK(readable(fd, -1));
+    CHECK(monotonic() - begin >= 2 * LAWN_LOOP_MS);
+    CHECK_EQ(lawn_loop_turn(loop), LAWN_NEVER);
+    CHECK_EQ(fired, 1);
+    CHECK(!readable(fd, 0)); /* nor does it wake for nothing */
+    lawn_loop_start(loop, &timer, 0);
+    CHECK(readable(fd, -1));
+    (void)lawn_loop_turn(loop);
+    CHECK_EQ(fired, 2);
+    lawn_loop_free(loop);
+    CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
+}
+
+/* A wake-up that is too early for what is left is had once, not for ever. */
+TEST(the_descriptor_of_a_loop_does_not_stay_readable_for_a_timer_that_is_gone)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer soon = {.fire = count, .arg = &fired};
+    struct lawn_loop_timer far = {.fire = count, .arg = &fired};
+    int fd = lawn_loop_fd(loop);
+
+    lawn_loop_start(loop, &soon, LAWN_LOOP_MS);
+    lawn_loop_start(loop, &far, 3600 * LAWN_LOOP_SECOND);
+    CHECK(lawn_loop_stop(loop, &soon));
+    CHECK(readable(fd, -1));
+    CHECK(lawn_loop_turn(loop) > monotonic());
+    CHECK(!readable(fd, 0));
+    lawn_loop_start(loop, &soon, LAWN_LOOP_MS);
+    CHECK(lawn_loop_stop(loop, &far));
+    CHECK(lawn_loop_stop(loop, &soon)); /* the last: nothing is armed */
+    CHECK(readable(fd, -1));
+    CHECK_EQ(lawn_loop_turn(loop), LAWN_NEVER);
+    CHECK(!readable(fd, 0));
+    CHECK_EQ(fired, 0);
+    lawn_loop_free(loop);
+}
+
+/* [L3] */
+TEST(the_descriptor_of_a_loop_stays_readable_while_timers_are_left)
+{
+    struct lawn_loop_options options = {.budget = 1};
+    struct lawn_loop *loop = lawn_loop_new(&options);
+    unsigned fired = 0;
+    struct lawn_loop_timer one = {.fire = count, .arg = &fired};
+    struct lawn_loop_timer two = {.fire = count, .arg = &fired};
+    int fd = lawn_loop_fd(loop);
+
+    lawn_loop_start(loop, &one, 0);
+    lawn_loop_start(loop, &two, 0);
+    CHECK(readable(fd, -1));
+    (void)lawn_loop_turn(loop);
+    CHECK_EQ(fired, 1);
+    CHECK(readable(fd, -1));
+    (void)lawn_loop_turn(loop);
+    CHECK_EQ(fired, 2);
+    CHECK(!readable(fd, 0));
+    lawn_loop_free(loop);
+}
+
+/* [L2] */
+TEST(the_timerfd_is_not_set_for_each_timer)
+{
+    static struct lawn_loop_timer timers[1000];
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    unsigned round;
+    size_t i;
+
+    CHECK(lawn_loop_fd(loop) >= 0);
+    for (round = 0; round < 3; round++) {
+        for (i = 0; i < COUNT(timers); i++) {
+            timers[i].fire = count;
+            timers[i].arg = &fired;
+            lawn_loop_start(loop, &timers[i], (3600 + i) * LAWN_LOOP_SECOND);
+        }
+        for (i = 0; i < COUNT(timers); i++) {
+            (void)lawn_loop_stop(loop, &timers[i]);
+        }
+    }
+    CHECK(arms(loop) <= 2);
+    lawn_loop_free(loop);
+}
+
+static bool
+fd_has_clock(int fd, int clock)
+{
+    char path[64];
+    char line[128];
+    bool has = false;
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+    file = fopen(path, "r");
+    CHECK(file != NULL);
+    while (fgets(line, sizeof line, file) != NULL) {
+        int id;
+
+        has |= sscanf(line, "clockid: %d", &id) == 1 && id == clock;
+    }
+    (void)fclose(file);
+    return has;
+}
+
+/* Suspend cannot be had in a test; which clock the system wakes us by can. */
+TEST(a_loop_waits_by_the_clock_that_it_has)
+{
+    struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    struct lawn_loop *boot = lawn_loop_new(&options);
+    struct timespec now;
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+
+    CHECK(fd_has_clock(lawn_loop_fd(loop), CLOCK_MONOTONIC));
+    CHECK(fd_has_clock(lawn_loop_fd(boot), 7)); /* CLOCK_BOOTTIME */
+    CHECK_EQ(clock_gettime(7, &now), 0);
+    CHECK(lawn_loop_update(boot) / LAWN_LOOP_SECOND - (uint64_t)now.tv_sec <=
+          60);
+    lawn_loop_start(boot, &timer, LAWN_LOOP_MS);
+    CHECK_EQ(lawn_loop_run(boot), 0);
+    CHECK_EQ(fired, 1);
+    lawn_loop_free(loop);
+    lawn_loop_free(boot);
+}
+
+static uint64_t
+still(void *context)
+{
+    (void)context;
+    return 5;
+}
+
+static void
+no_arm(struct lawn_loop *loop, uint64_t when, void *context)
+{
+    (void)loop;
+    (void)when;
+    (void)context;
+}
+
+TEST(a_loop_cannot_wait_by_a_clock_or_a_host_that_is_not_its_own)
+{
+    struct lawn_loop_options clock = {.clock = still};
+    struct lawn_loop_options host = {.arm = no_arm};
+    const struct lawn_loop_options *options[] = {&clock, &host};
+    struct lawn_loop_watch watch = {.fd = -1};
+    unsigned i;
+
+    for (i = 0; i < COUNT(options); i++) {
+        struct lawn_loop *loop = lawn_loop_new(options[i]);
+
+        CHECK_EQ(lawn_loop_fd(loop), (uint64_t)-EINVAL);
+        CHECK_EQ(lawn_loop_run(loop), (uint64_t)-EINVAL);
+        CHECK_EQ(lawn_loop_once(loop, false), (uint64_t)-EINVAL);
+        CHECK_EQ(lawn_loop_watch(loop, &watch, 0, LAWN_LOOP_READ),
+                 (uint64_t)-EINVAL);
+        lawn_loop_free(loop);
+    }
+}
+
+TEST(a_run_ends_when_nothing_is_left)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer once = {.fire = count, .arg = &fired};
+    struct lawn_loop_timer more = {.fire = count, .arg = &fired};
+
+    CHECK_EQ(lawn_loop_run(loop), 0); /* nothing at all */
+    CHECK_EQ(lawn_loop_once(loop, true), 0);
+    lawn_loop_start(loop, &once, LAWN_LOOP_MS);
+    lawn_loop_start(loop, &more, 2 * LAWN_LOOP_MS);
+    CHECK_EQ(lawn_loop_run(loop), 0);
+    CHECK_EQ(fired, 2);
+    lawn_loop_start(loop, &once, LAWN_LOOP_MS); /* and again */
+    CHECK_EQ(lawn_loop_run(loop), 0);
+    CHECK_EQ(fired, 3);
+    lawn_loop_free(loop);
+}
+
+TEST(a_run_ends_when_it_is_told_to_and_may_be_run_again)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer ender = {.fire = quit, .arg = loop};
+    struct lawn_loop_timer same = {.fire = count, .arg = &fired};
+
+    lawn_loop_start_at(loop, &ender, 1);
+    lawn_loop_start_at(loop, &same, 1); /* due as well, behind it */
+    CHECK_EQ(lawn_loop_run(loop), 0);
+    CHECK_EQ(fired, 0);
+    CHECK(lawn_loop_pending(&same));
+    lawn_loop_quit(loop); /* before a run: it returns at once */
+    CHECK_EQ(lawn_loop_run(loop), 0);
+    CHECK_EQ(fired, 0);
+    CHECK_EQ(lawn_loop_once(loop, true), 1);
+    CHECK_EQ(fired, 1);
+    lawn_loop_quit(loop);
+    lawn_loop_start(loop, &same, 0);
+    CHECK_EQ(lawn_loop_once(loop, true), 0);
+    lawn_loop_free(loop);
+}
+
+/* Descriptors. */
+
+struct party {
+    struct lawn_loop *loop;
+    struct lawn_loop_watch watch[2];
+    int fd[2];
+    unsigned calls;
+    unsigned ready;
+};
+
+static void
+party_begin(struct party *party)
+{
+    memset(party, 0, sizeof *party);
+    party->loop = lawn_loop_new(NULL);
+    CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, party->fd), 0);
+}
+
+static void
+party_end(struct party *party)
+{
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        lawn_loop_unwatch(party->loop, &party->watch[i]);
+        (void)close(party->fd[i]);
+    }
+    lawn_loop_free(party->loop);
+}
+
+static void
+note(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    struct party *party = arg;
+
+    (void)watch;
+    party->calls++;
+    party->ready = ready;
+}
+
+static void
+note_and_read(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    char byte;
+
+    note(watch, ready, arg);
+    CHECK_EQ(read(watch->fd, &byte, 1), 1);
+}
+
+static void
+unwatch_both(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    struct party *party = arg;
+
+    note(watch, ready, arg);
+    lawn_loop_unwatch(party->loop, &party->watch[0]);
+    lawn_loop_unwatch(party->loop, &party->watch[1]);
+    memset(party->watch, 0, sizeof party->watch); /* as good as freed */
+}
+
+static void
+quit_loop(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    struct party *party = arg;
+
+    note(watch, ready, arg);
+    lawn_loop_quit(party->loop);
+    lawn_loop_free(party->loop); /* does nothing here */
+    CHECK_EQ(lawn_loop_run(party->loop), (uint64_t)-EDEADLK);
+}
+
+TEST(a_watch_tells_what_a_descriptor_is_ready_for)
+{
+    struct party party;
+
+    party_begin(&party);
+    party.watch[0] = (struct lawn_loop_watch){.ready = note, .arg = &party};
+    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
+                             LAWN_LOOP_READ),
+             0);
+    CHECK_EQ(lawn_loop_once(party.loop, false), 0);
+    CHECK_EQ(write(party.fd[1], "x", 1), 1);
+    CHECK_EQ(lawn_loop_once(party.loop, true), 1);
+    CHECK_EQ(party.ready, LAWN_LOOP_READ);
+    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
+                             LAWN_LOOP_READ | LAWN_LOOP_WRITE),
+             0);
+    CHECK_EQ(lawn_loop_once(party.loop, true), 1);
+    CHECK_EQ(party.ready, LAWN_LOOP_READ | LAWN_LOOP_WRITE);
+    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
+                             LAWN_LOOP_WRITE),
+             0);
+    CHECK_EQ(lawn_loop_once(party.loop, true), 1);
+    CHECK_EQ(party.ready, LAWN_LOOP_WRITE);
+    lawn_loop_unwatch(party.loop, &party.watch[0]);
+    CHECK_EQ(lawn_loop_once(party.loop, false), 0);
+    CHECK_EQ(lawn_loop_run(party.loop), 0); /* nothing is left */
+    party_end(&party);
+}
+
+/* A pipe whose writer is gone is never readable by epoll, only hung up: who
+ * waits for READ alone must hear of it, or the loop spins. */
+TEST(a_watch_tells_of_the_other_end_that_is_gone)
+{
+    struct party party;
+
+    party_begin(&party);
+    (void)close(party.fd[0]);
+    (void)close(party.fd[1]);
+    CHECK_EQ(pipe(party.fd), 0);
+    party.watch[0] = (struct lawn_loop_watch){.ready = note, .arg = &party};
+    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
+                             LAWN_LOOP_READ),
+             0);
+    (void)close(party.fd[1]);
+    CHECK_EQ(lawn_loop_once(party.loop, true), 1);
+    CHECK_EQ(party.ready, LAWN_LOOP_READ | LAWN_LOOP_HANGUP);
+    party.fd[1] = dup(party.fd[0]);
+    party_end(&party);
+}
+
+/* iotivity-lite#8, qpid-dispatch#1170, and every epoll loop once. */
+TEST(a_watch_that_is_taken_back_in_a_callback_is_not_called_any_more)
+{
+    struct party party;
+    unsigned i;
+
+    party_begin(&party);
+    for (i = 0; i < 2; i++) {
+        party.watch[i] =
+            (struct lawn_loop_watch){.ready = unwatch_both, .arg = &party};
+        CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[i], party.fd[i],
+                                 LAWN_LOOP_WRITE),
+                 0);
+    }
+    CHECK_EQ(lawn_loop_once(party.loop, true), 1);
+    CHECK_EQ(party.calls, 1);
+    CHECK_EQ(lawn_loop_run(party.loop), 0);
+    party_end(&party);
+}
+
+TEST(a_callback_of_a_watch_may_end_the_run)
+{
+    struct party party;
+    unsigned i;
+
+    party_begin(&party);
+    for (i = 0; i < 2; i++) {
+        party.watch[i] =
+            (struct lawn_loop_watch){.ready = quit_loop, .arg = &party};
+        CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[i], party.fd[i],
+                                 LAWN_LOOP_WRITE),
+                 0);
+    }
+    CHECK_EQ(lawn_loop_run(party.loop), 0);
+    CHECK_EQ(party.calls, 1);
+    party_end(&party);
+}
+
+struct keeper {
+    struct party party;
+    struct lawn_loop_timer idle;
+    unsigned idled;
+};
+
+static void
+keep_alive(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    struct keeper *keeper = arg;
+
+    note_and_read(watch, ready, &keeper->party);
+    lawn_loop_start(keeper->party.loop, &keeper->idle, 3600 * LAWN_LOOP_SECOND);
+}
+
+TEST(what_is_ready_is_served_before_what_is_due)
+{
+    struct keeper keeper = {.idled = 0};
+    struct lawn_loop *loop;
+
+    party_begin(&keeper.party);
+    loop = keeper.party.loop;
+    keeper.party.watch[0] =
+        (struct lawn_loop_watch){.ready = keep_alive, .arg = &keeper};
+    keeper.idle = (struct lawn_loop_timer){.fire = count, .arg = &keeper.idled};
+    CHECK_EQ(lawn_loop_watch(loop, &keeper.party.watch[0], keeper.party.fd[0],
+                             LAWN_LOOP_READ),
+             0);
+    lawn_loop_start_at(loop, &keeper.idle, 1);
+    CHECK_EQ(write(keeper.party.fd[1], "x", 1), 1);
+    CHECK_EQ(lawn_loop_once(loop, true), 1);
+    CHECK_EQ(keeper.party.calls, 1);
+    CHECK_EQ(keeper.idled, 0); /* it spoke in time */
+    CHECK(lawn_loop_stop(loop, &keeper.idle));
+    party_end(&keeper.party);
+}
+
+TEST(a_watch_that_makes_no_sense_is_refused)
+{
+    struct party party;
+    struct lawn_loop_watch *watch = party.watch;
+    int file = open("/proc/self/exe", O_RDONLY);
+
+    party_begin(&party);
+    CHECK_EQ(lawn_loop_watch(party.loop, &watch[0], party.fd[0], 0),
+             (uint64_t)-EINVAL);
+    CHECK_EQ(
+        lawn_loop_watch(party.loop, &watch[0], party.fd[0], LAWN_LOOP_HANGUP),
+        (uint64_t)-EINVAL);
+    CHECK_EQ(lawn_loop_watch(party.loop, &watch[0], -1, LAWN_LOOP_READ),
+             (uint64_t)-EBADF);
+    CHECK_EQ(lawn_loop_watch(party.loop, &watch[0], file, LAWN_LOOP_READ),
+             (uint64_t)-EPERM);
+    CHECK_EQ(watch[0].events, 0);
+    CHECK_EQ(
+        lawn_loop_watch(party.loop, &watch[0], party.fd[0], LAWN_LOOP_READ), 0);
+    CHECK_EQ(
+        lawn_loop_watch(party.loop, &watch[0], party.fd[1], LAWN_LOOP_READ),
+        (uint64_t)-EINVAL);
+    CHECK_EQ(
+        lawn_loop_watch(party.loop, &watch[1], party.fd[0], LAWN_LOOP_READ),
+        (uint64_t)-EEXIST);
+    (void)close(file);
+    party_end(&party);
+}
+
+static void
+nothing(int signal)
+{
+    (void)signal;
+}
+
+TEST(a_signal_does_not_end_a_run)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+    struct sigaction action;
+    struct sigaction old;
+    struct itimerspec soon = {.it_value = {.tv_nsec = 1000000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGALRM};
+    timer_t alarm_timer;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = nothing;
+    CHECK_EQ(sigaction(SIGALRM, &action, &old), 0);
+    CHECK_EQ(timer_create(CLOCK_MONOTONIC, &event, &alarm_timer), 0);
+    CHECK_EQ(timer_settime(alarm_timer, 0, &soon, NULL), 0);
+    lawn_loop_start(loop, &timer, 4 * LAWN_LOOP_MS);
+    CHECK_EQ(lawn_loop_run(loop), 0);
+    CHECK_EQ(fired, 1);
+    (void)timer_delete(alarm_timer);
+    CHECK_EQ(sigaction(SIGALRM, &old, NULL), 0);
+    lawn_loop_free(loop);
+}
+
+static int
+refused_fd(void)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+
+    if (!refuse(SYS_timerfd_create, EMFILE)) {
+        return 0;
+    }
+    return lawn_loop_fd(loop) == -EMFILE && lawn_loop_run(loop) == -EMFILE ? 0
+                                                                           : 1;
+}
+
+static int
+refused_epoll(void)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+
+    if (!refuse(SYS_epoll_create1, ENFILE)) {
+        return 0;
+    }
+    return lawn_loop_run(loop) == -ENFILE ? 0 : 1;
+}
+
+static int
+refused_epoll_ctl(void)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+
+    if (!refuse(SYS_epoll_ctl, ENOMEM)) {
+        return 0;
+    }
+    return lawn_loop_run(loop) == -ENOMEM && lawn_loop_run(loop) == -ENOMEM ? 0
+                                                                            : 1;
+}
+
+static int
+refused_epoll_wait(void)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+
+    lawn_loop_start(loop, &timer, LAWN_LOOP_MS);
+    if (!refuse(SYS_epoll_wait, EINVAL)) {
+        return 0;
+    }
+    return lawn_loop_run(loop) == -EINVAL && fired == 0 ? 0 : 1;
+}
+
+TEST(a_system_that_refuses_descriptors_is_told_of)
+{
+    check_child(refused_fd);
+    check_child(refused_epoll);
+    check_child(refused_epoll_ctl);
+    check_child(refused_epoll_wait);
+}
