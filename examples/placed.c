@@ -42,3 +42,8 @@ main(void)
     lawn_free(lawn);
     return 0;
 }
+
+/* prints:
+ * the button has been still for 20 ms, at 29 ms
+ * the button has been still for 20 ms, at 123 ms
+ */

@@ -1,4 +1,7 @@
-/* wait.c - driving a lawn with a real clock and poll().
+/* wait.c - driving a bare lawn with a real clock and poll().
+ *
+ * lawn_loop.h does this for you; here is what it takes where there is only the
+ * core, or a wait of your own.
  *
  * The loop sleeps until the earliest deadline, rounded up to poll's
  * milliseconds, so that it neither spins nor fires early; then it mows, at most
@@ -67,3 +70,10 @@ main(void)
     lawn_free(lawn);
     return 0;
 }
+
+/* prints:
+ * try 1
+ * try 2
+ * try 3
+ * try 4
+ */

@@ -5,6 +5,8 @@
  */
 #include "internal.h"
 
+#if !defined LAWN_FREESTANDING
+
 struct lawn_checking {
     const struct lawn *lawn;
     FILE *out;
@@ -221,3 +223,5 @@ lawn_check(const struct lawn *lawn, FILE *out)
     }
     return true;
 }
+
+#endif

@@ -66,6 +66,11 @@ void explore_add(const struct explore_scenario *scenario);
 /* In setup: memory that is put back before each schedule. */
 void explore_keep(void *memory, size_t size);
 
+/* In setup: the thread that the library makes next is this fibre; and that is its
+ * thread in the scenario. */
+void explore_make(unsigned fibre);
+void explore_made(void);
+
 /* In setup, for traces: what a word is called. */
 void explore_name(const void *word, size_t size, const char *name);
 

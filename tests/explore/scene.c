@@ -1,6 +1,8 @@
 /* scene.c - see scene.h. */
 #include "scene.h"
 
+#include "../../src/workers/workers.h"
+
 #include <string.h>
 
 struct scene scene;
@@ -119,6 +121,9 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     event = begin_event(which, HISTORY_LEFT);
     end_event(event);
     scene.left++;
+    if (scene.left_hook != NULL) {
+        scene.left_hook(which);
+    }
 }
 
 /* Setup. */
@@ -160,6 +165,15 @@ scene_begin(unsigned workers)
     scene_begin_with(workers, &options);
 }
 
+void
+scene_add(unsigned worker)
+{
+    explore_make(worker);
+    EXPECT(lawn_workers_add(scene.set) == (int)worker);
+    scene.workers[worker] = scene.set->workers[worker];
+    (void)lawn_worker_turn(scene.workers[worker]);
+}
+
 static void
 have(unsigned timer, uint64_t deadline)
 {
@@ -199,6 +213,22 @@ scene_ready(void)
     }
     explore_be(EXPLORE_FIBRES);
     explore_now = SCENE_NOW;
+}
+
+void
+scene_setup_due(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 5);
+    scene_ready();
+}
+
+void
+scene_setup_held(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
 }
 
 /* Threads. */
@@ -345,6 +375,55 @@ scene_move_clock(void)
     explore_tell("-- it is %u", SCENE_SOON);
 }
 
+void
+scene_start_0_for_20(void)
+{
+    (void)scene_start(0, 20);
+}
+
+void
+scene_start_0_for_60(void)
+{
+    (void)scene_start(0, 60);
+}
+
+void
+scene_start_1_for_60(void)
+{
+    (void)scene_start(1, 60);
+}
+
+void
+scene_stop_0(void)
+{
+    (void)scene_stop(0);
+}
+
+void
+scene_stop_sync_0(void)
+{
+    (void)scene_stop_sync(0);
+}
+
+void
+scene_stop_sync_and_free_0(void)
+{
+    (void)scene_stop_sync(0);
+    scene_free(0);
+}
+
+void
+scene_close_at_once(void)
+{
+    scene_close(0);
+}
+
+void
+scene_close_at_the_end(void)
+{
+    scene_close(LAWN_NEVER);
+}
+
 /* The end. */
 
 /* The check walks through all lawns, and takes longer than a schedule; so most
@@ -366,11 +445,19 @@ expect_well(void)
     }
 }
 
-void
-scene_finish(void)
+static void
+expect_ended(void)
 {
     unsigned i;
 
+    for (i = 0; i < SCENE_TIMERS; i++) {
+        EXPECT(scene.freed[i] || !lawn_workers_pending(&scene.timers[i]));
+    }
+}
+
+void
+scene_finish(void)
+{
     expect_well();
     if (explore_now < SCENE_AMID) {
         explore_now = SCENE_AMID;
@@ -383,8 +470,14 @@ scene_finish(void)
     explore_settle();
     explore_now = SCENE_END + 1; /* what was started for a time before that */
     explore_settle();
-    for (i = 0; i < SCENE_TIMERS; i++) {
-        EXPECT(scene.freed[i] || !lawn_workers_pending(&scene.timers[i]));
-    }
+    expect_ended();
     expect_well();
+}
+
+void
+scene_finish_closed(void)
+{
+    expect_ended();
+    scene_finish();
+    lawn_workers_free(scene.set);
 }

@@ -26,6 +26,7 @@ struct scene {
     struct lawn_worker *workers[EXPLORE_FIBRES];
     struct history histories[SCENE_TIMERS];
     void (*hooks[SCENE_TIMERS])(unsigned timer); /* called when it fires */
+    void (*left_hook)(unsigned timer);           /* and when it is left */
     bool freed[SCENE_TIMERS];
     unsigned callbacks[SCENE_TIMERS]; /* that run, */
     unsigned callers[SCENE_TIMERS];   /* and on which fibre */
@@ -42,6 +43,10 @@ extern uint64_t explore_now;
 /* In setup: a set with so many workers, at time 0. */
 void scene_begin(unsigned workers);
 void scene_begin_with(unsigned workers, struct lawn_workers_options *options);
+
+/* In setup: another worker, whose thread the library has made; that of the
+ * scenario is explore_made. */
+void scene_add(unsigned worker);
 
 /* In setup: a timer that was started by its worker, or by another thread, and is
  * on the worker's lawn. */
@@ -65,7 +70,23 @@ void scene_serve(void);
 void scene_serve_and_leave(void);
 void scene_move_clock(void);
 
-/* For .finish. */
+/* What several scenarios do. One worker, and timer 0, which another thread had
+ * started: it is due, or will be at 50. */
+void scene_setup_due(void);
+void scene_setup_held(void);
+
+/* Threads, each of one operation. */
+void scene_start_0_for_20(void);
+void scene_start_0_for_60(void);
+void scene_start_1_for_60(void);
+void scene_stop_0(void);
+void scene_stop_sync_0(void);
+void scene_stop_sync_and_free_0(void);
+void scene_close_at_once(void);
+void scene_close_at_the_end(void);
+
+/* For .finish; and if the set has been closed. */
 void scene_finish(void);
+void scene_finish_closed(void);
 
 #endif

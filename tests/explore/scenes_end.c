@@ -2,75 +2,20 @@
  * what a worker does without an atomic read-modify-write. */
 #include "scene.h"
 
-static void
-setup_due(void)
-{
-    scene_begin(1);
-    scene_have_shared(0, 0, 5);
-    scene_ready();
-}
-
-static void
-close_at_once(void)
-{
-    scene_close(0);
-}
-
-static void
-close_at_the_end(void)
-{
-    scene_close(LAWN_NEVER);
-}
-
-static void
-start_0_for_20(void)
-{
-    (void)scene_start(0, 20);
-}
-
-static void
-start_0_for_60(void)
-{
-    (void)scene_start(0, 60);
-}
-
-static void
-stop_sync_0(void)
-{
-    (void)scene_stop_sync(0);
-}
-
-static void
-stop_sync_and_free_0(void)
-{
-    (void)scene_stop_sync(0);
-    scene_free(0);
-}
-
-static void
-finish_closed(void)
-{
-    unsigned i;
-
-    for (i = 0; i < SCENE_TIMERS; i++) {
-        EXPECT(scene.freed[i] || !lawn_workers_pending(&scene.timers[i]));
-    }
-    scene_finish();
-    lawn_workers_free(scene.set);
-}
-
-SCENARIO(a_due_timer_is_freed_at_the_end, .setup = setup_due,
-         .threads = {scene_serve_and_leave, close_at_once,
-                     stop_sync_and_free_0},
-         .finish = finish_closed, .delays = true);
-SCENARIO(a_due_timer_is_freed_at_the_end_after_the_last, .setup = setup_due,
-         .threads = {scene_serve_and_leave, close_at_the_end,
-                     stop_sync_and_free_0},
-         .finish = finish_closed, .delays = true, .time_passes = true);
-SCENARIO(a_due_timer_is_stopped_and_started_at_the_end, .setup = setup_due,
-         .threads = {scene_serve_and_leave, close_at_the_end, stop_sync_0,
-                     start_0_for_60},
-         .finish = finish_closed, .delays = true, .time_passes = true);
+SCENARIO(a_due_timer_is_freed_at_the_end, .setup = scene_setup_due,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_and_free_0},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_due_timer_is_freed_at_the_end_after_the_last,
+         .setup = scene_setup_due,
+         .threads = {scene_serve_and_leave, scene_close_at_the_end,
+                     scene_stop_sync_and_free_0},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);
+SCENARIO(a_due_timer_is_stopped_and_started_at_the_end,
+         .setup = scene_setup_due,
+         .threads = {scene_serve_and_leave, scene_close_at_the_end,
+                     scene_stop_sync_0, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);
 
 /* A removed worker has its lawn still when the set is closed. */
 
@@ -93,7 +38,7 @@ static void
 finish_with_none_left(void)
 {
     EXPECT(scene.left == 0);
-    finish_closed();
+    scene_finish_closed();
 }
 
 SCENARIO(the_end_waits_for_the_lawn_of_a_removed_worker,
@@ -121,8 +66,8 @@ stop_sync_and_start_0_and_serve(void)
 }
 
 SCENARIO(a_worker_waits_for_a_timer_in_its_own_mail, .setup = setup_own_due,
-         .threads = {stop_sync_and_start_0_and_serve, start_0_for_60,
-                     start_0_for_20},
+         .threads = {stop_sync_and_start_0_and_serve, scene_start_0_for_60,
+                     scene_start_0_for_20},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
 static void
@@ -138,24 +83,18 @@ start_and_stop_sync(unsigned timer)
 static void
 setup_stops_itself(void)
 {
-    setup_due();
+    scene_setup_due();
     scene.hooks[0] = start_and_stop_sync;
 }
 
 SCENARIO(a_callback_starts_and_stops_its_timer, .setup = setup_stops_itself,
-         .threads = {scene_serve, start_0_for_60, stop_sync_0}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, scene_start_0_for_60, scene_stop_sync_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 
 static void
 start_1_for_20(void)
 {
     (void)scene_start(1, 20);
-}
-
-static void
-start_1_for_60(void)
-{
-    (void)scene_start(1, 60);
 }
 
 static void
@@ -176,8 +115,8 @@ setup_stops_another(void)
 }
 
 SCENARIO(a_callback_stops_another_timer_with_mail, .setup = setup_stops_another,
-         .threads = {scene_serve, start_1_for_20, start_1_for_60}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, start_1_for_20, scene_start_1_for_60},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 
 /* [C5] */
 

@@ -38,25 +38,12 @@ keep_0(void)
     (void)scene_start_on(0, 20, 0);
 }
 
-static void
-stop_0(void)
-{
-    (void)scene_stop(0);
-}
-
-static void
-stop_sync_and_free_0(void)
-{
-    (void)scene_stop_sync(0);
-    scene_free(0);
-}
-
 SCENARIO(a_move_to_another_worker_meets_a_firing, .setup = setup_two_due,
          .threads = {scene_serve, scene_serve, move_0}, .daemons = BOTH,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_move_to_another_worker_meets_a_stop, .setup = setup_two_due,
-         .threads = {scene_serve, scene_serve, move_0, stop_0}, .daemons = BOTH,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, scene_serve, move_0, scene_stop_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
 SCENARIO(a_timer_moves_to_and_fro, .setup = setup_two_due,
          .threads = {scene_serve, scene_serve, move_0, move_0_back},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
@@ -65,7 +52,7 @@ static void
 move_and_free_0(void)
 {
     (void)scene_start_on(0, 20, 1);
-    stop_sync_and_free_0();
+    scene_stop_sync_and_free_0();
 }
 
 SCENARIO(a_timer_is_freed_that_was_about_to_move, .setup = setup_two_due,
@@ -146,7 +133,7 @@ stop_sync_1_and_serve(void)
 static void
 stop_sync_0_and_serve(void)
 {
-    stop_sync_and_free_0();
+    scene_stop_sync_and_free_0();
     scene_serve();
 }
 
@@ -192,12 +179,6 @@ remove_1(void)
 }
 
 static void
-restart_0(void)
-{
-    (void)scene_start(0, 20);
-}
-
-static void
 serve_once_and_leave(void)
 {
     struct lawn_worker *worker = scene.workers[explore_me()];
@@ -207,21 +188,22 @@ serve_once_and_leave(void)
 }
 
 SCENARIO(a_start_meets_the_removal_of_its_worker, .setup = setup_two_held,
-         .threads = {scene_serve, scene_serve_and_leave, remove_1, restart_0},
+         .threads = {scene_serve, scene_serve_and_leave, remove_1,
+                     scene_start_0_for_20},
          .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_stop_meets_the_removal_of_its_worker, .setup = setup_two_held,
          .threads = {scene_serve, scene_serve_and_leave, remove_1,
-                     stop_sync_and_free_0},
+                     scene_stop_sync_and_free_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_start_meets_a_worker_that_leaves, .setup = setup_two_held,
-         .threads = {scene_serve, serve_once_and_leave, restart_0},
+         .threads = {scene_serve, serve_once_and_leave, scene_start_0_for_20},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
 static void
 serve_once_leave_and_start_0(void)
 {
     serve_once_and_leave();
-    restart_0();
+    scene_start_0_for_20();
 }
 
 SCENARIO(a_worker_starts_timers_after_it_has_left, .setup = setup_two_held,
@@ -298,14 +280,6 @@ setup_none(void)
 }
 
 static void
-setup_one_held(void)
-{
-    scene_begin(1);
-    scene_have_shared(0, 0, 50);
-    scene_ready();
-}
-
-static void
 attach_and_serve(void)
 {
     struct lawn_worker *worker = lawn_workers_attach(scene.set);
@@ -315,13 +289,13 @@ attach_and_serve(void)
 }
 
 SCENARIO(a_start_meets_a_first_worker_that_comes, .setup = setup_none,
-         .threads = {attach_and_serve, restart_0}, .daemons = 1,
+         .threads = {attach_and_serve, scene_start_0_for_20}, .daemons = 1,
          .finish = scene_finish, .delays = true);
-SCENARIO(a_start_meets_a_second_worker_that_comes, .setup = setup_one_held,
-         .threads = {scene_serve, attach_and_serve, restart_0}, .daemons = BOTH,
-         .finish = scene_finish, .delays = true);
+SCENARIO(a_start_meets_a_second_worker_that_comes, .setup = scene_setup_held,
+         .threads = {scene_serve, attach_and_serve, scene_start_0_for_20},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
 SCENARIO(a_start_meets_two_workers_that_come, .setup = setup_none,
-         .threads = {attach_and_serve, attach_and_serve, restart_0},
+         .threads = {attach_and_serve, attach_and_serve, scene_start_0_for_20},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
 /* By TTL there are more lawns than workers, and they move. */
@@ -339,8 +313,8 @@ setup_by_ttl(void)
 }
 
 SCENARIO(a_start_meets_lawns_on_their_way, .setup = setup_by_ttl,
-         .threads = {scene_serve, attach_and_serve, restart_0}, .daemons = BOTH,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, attach_and_serve, scene_start_0_for_20},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
 SCENARIO(a_restart_goes_to_another_lawn, .setup = setup_by_ttl,
          .threads = {scene_serve, keep_0, move_0_back}, .daemons = 1,
          .finish = scene_finish, .delays = true);
@@ -363,7 +337,7 @@ restart_0_for_70(void)
 
 SCENARIO(a_stop_meets_the_workers_own_restart_on_another_lawn,
          .setup = setup_by_ttl,
-         .threads = {restart_to_and_fro_and_serve, stop_0}, .daemons = 1,
+         .threads = {restart_to_and_fro_and_serve, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_later_start_meets_the_workers_own_restart_on_another_lawn,
          .setup = setup_by_ttl,
@@ -372,54 +346,28 @@ SCENARIO(a_later_start_meets_the_workers_own_restart_on_another_lawn,
 
 /* The end. */
 
-static void
-close_at_once(void)
-{
-    scene_close(0);
-}
-
-static void
-close_at_the_end(void)
-{
-    scene_close(LAWN_NEVER);
-}
-
-static void
-finish_closed(void)
-{
-    unsigned i;
-
-    for (i = 0; i < SCENE_TIMERS; i++) {
-        EXPECT(scene.freed[i] || !lawn_workers_pending(&scene.timers[i]));
-    }
-    scene_finish();
-    lawn_workers_free(scene.set);
-}
-
-SCENARIO(a_start_meets_the_end, .setup = setup_one_held,
-         .threads = {scene_serve_and_leave, close_at_once, restart_0},
-         .finish = finish_closed, .delays = true);
-static void
-restart_0_later(void)
-{
-    (void)scene_start(0, 60);
-}
-
-SCENARIO(a_later_start_meets_the_end, .setup = setup_one_held,
-         .threads = {scene_serve_and_leave, close_at_once, restart_0_later},
-         .finish = finish_closed, .delays = true);
+SCENARIO(a_start_meets_the_end, .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_20},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_later_start_meets_the_end, .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true);
 SCENARIO(a_later_start_meets_the_end_after_the_last_timer,
-         .setup = setup_one_held,
-         .threads = {scene_serve_and_leave, close_at_the_end, restart_0_later},
-         .finish = finish_closed, .delays = true, .time_passes = true);
-SCENARIO(a_stop_meets_the_end, .setup = setup_one_held,
-         .threads = {scene_serve_and_leave, close_at_once,
-                     stop_sync_and_free_0},
-         .finish = finish_closed, .delays = true);
-SCENARIO(a_start_meets_the_end_after_the_last_timer, .setup = setup_one_held,
-         .threads = {scene_serve_and_leave, close_at_the_end, restart_0},
-         .finish = finish_closed, .delays = true, .time_passes = true);
+         .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_the_end,
+                     scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);
+SCENARIO(a_stop_meets_the_end, .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_and_free_0},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_start_meets_the_end_after_the_last_timer, .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_the_end,
+                     scene_start_0_for_20},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);
 SCENARIO(a_start_meets_the_end_of_two_workers, .setup = setup_two_due,
          .threads = {scene_serve_and_leave, scene_serve_and_leave,
-                     close_at_once, move_0},
-         .finish = finish_closed, .delays = true);
+                     scene_close_at_once, move_0},
+         .finish = scene_finish_closed, .delays = true);

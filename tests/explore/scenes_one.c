@@ -13,12 +13,6 @@ setup_idle(void)
 }
 
 static void
-start_0_for_20(void)
-{
-    (void)scene_start(0, 20);
-}
-
-static void
 start_0_for_30(void)
 {
     (void)scene_start(0, 30);
@@ -31,17 +25,17 @@ start_1_for_15(void)
 }
 
 SCENARIO(a_start_wakes_a_worker_that_falls_asleep, .setup = setup_idle,
-         .threads = {scene_serve, start_0_for_20}, .daemons = 1,
+         .threads = {scene_serve, scene_start_0_for_20}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_start_fires_when_the_clock_moves_meanwhile, .setup = setup_idle,
-         .threads = {scene_serve, start_0_for_20, scene_move_clock},
+         .threads = {scene_serve, scene_start_0_for_20, scene_move_clock},
          .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(two_starts_of_two_timers_wake_a_sleeping_worker, .setup = setup_idle,
-         .threads = {scene_serve, start_0_for_20, start_1_for_15}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, scene_start_0_for_20, start_1_for_15},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(two_starts_of_one_timer_make_one_firing, .setup = setup_idle,
-         .threads = {scene_serve, start_0_for_20, start_0_for_30}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, scene_start_0_for_20, start_0_for_30},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 
 /* A worker that sleeps until 50 is woken by what is due before, and not by what
  * is due after. */
@@ -54,26 +48,12 @@ setup_later(void)
     scene_ready();
 }
 
-static void
-start_1_for_60(void)
-{
-    (void)scene_start(1, 60);
-}
-
 SCENARIO(an_earlier_and_a_later_start_come_to_a_sleeping_worker,
          .setup = setup_later,
-         .threads = {scene_serve, start_0_for_20, start_1_for_60}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, scene_start_0_for_20, scene_start_1_for_60},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 
 /* A timer that is due. */
-
-static void
-setup_due(void)
-{
-    scene_begin(1);
-    scene_have_shared(0, 0, 5);
-    scene_ready();
-}
 
 static void
 setup_due_own(void)
@@ -84,40 +64,34 @@ setup_due_own(void)
 }
 
 static void
-stop_0(void)
-{
-    (void)scene_stop(0);
-}
-
-static void
 stop_then_start_0(void)
 {
     (void)scene_stop(0);
     (void)scene_start(0, 40);
 }
 
-SCENARIO(a_stop_excludes_a_firing, .setup = setup_due,
-         .threads = {scene_serve, stop_0}, .daemons = 1, .finish = scene_finish,
-         .delays = true);
-SCENARIO(a_first_stop_from_another_thread_excludes_a_firing,
-         .setup = setup_due_own, .threads = {scene_serve, stop_0}, .daemons = 1,
+SCENARIO(a_stop_excludes_a_firing, .setup = scene_setup_due,
+         .threads = {scene_serve, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
-SCENARIO(of_two_stops_and_a_firing_one_wins, .setup = setup_due,
-         .threads = {scene_serve, stop_0, stop_0}, .daemons = 1,
+SCENARIO(a_first_stop_from_another_thread_excludes_a_firing,
+         .setup = setup_due_own, .threads = {scene_serve, scene_stop_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(of_two_stops_and_a_firing_one_wins, .setup = scene_setup_due,
+         .threads = {scene_serve, scene_stop_0, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(of_two_first_stops_and_a_firing_one_wins, .setup = setup_due_own,
-         .threads = {scene_serve, stop_0, stop_0}, .daemons = 1,
+         .threads = {scene_serve, scene_stop_0, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
-SCENARIO(a_restart_meets_a_firing, .setup = setup_due,
+SCENARIO(a_restart_meets_a_firing, .setup = scene_setup_due,
          .threads = {scene_serve, start_0_for_30}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_first_restart_from_another_thread_meets_a_firing,
          .setup = setup_due_own, .threads = {scene_serve, start_0_for_30},
          .daemons = 1, .finish = scene_finish, .delays = true);
-SCENARIO(a_restart_and_a_stop_meet_a_firing, .setup = setup_due,
-         .threads = {scene_serve, start_0_for_30, stop_0}, .daemons = 1,
+SCENARIO(a_restart_and_a_stop_meet_a_firing, .setup = scene_setup_due,
+         .threads = {scene_serve, start_0_for_30, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
-SCENARIO(two_restarts_meet_a_firing, .setup = setup_due,
+SCENARIO(two_restarts_meet_a_firing, .setup = scene_setup_due,
          .threads = {scene_serve, start_0_for_30, stop_then_start_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
@@ -149,14 +123,14 @@ setup_restarts_self(void)
 static void
 setup_stops_self(void)
 {
-    setup_due();
+    scene_setup_due();
     scene.hooks[0] = stop_self;
 }
 
 static void
 setup_frees_self(void)
 {
-    setup_due();
+    scene_setup_due();
     scene.hooks[0] = scene_free;
 }
 
@@ -164,7 +138,7 @@ SCENARIO(a_callback_and_another_thread_restart_a_timer,
          .setup = setup_restarts_self, .threads = {scene_serve, start_0_for_30},
          .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_callback_restarts_what_another_thread_stops,
-         .setup = setup_restarts_self, .threads = {scene_serve, stop_0},
+         .setup = setup_restarts_self, .threads = {scene_serve, scene_stop_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_callback_stops_and_frees_its_timer, .setup = setup_stops_self,
          .threads = {scene_serve, start_1_for_15}, .daemons = 1,
@@ -176,17 +150,10 @@ SCENARIO(a_callback_frees_its_timer, .setup = setup_frees_self,
 /* stop_sync, and then the timer is gone. */
 
 static void
-stop_sync_and_free_0(void)
-{
-    (void)scene_stop_sync(0);
-    scene_free(0);
-}
-
-static void
 start_stop_sync_and_free_0(void)
 {
     (void)scene_start(0, 20);
-    stop_sync_and_free_0();
+    scene_stop_sync_and_free_0();
 }
 
 static void
@@ -194,15 +161,17 @@ start_stop_and_free_0(void)
 {
     (void)scene_start(0, 20);
     (void)scene_stop(0);
-    stop_sync_and_free_0();
+    scene_stop_sync_and_free_0();
 }
 
 SCENARIO(a_timer_is_freed_after_a_stop_sync_that_met_its_firing,
-         .setup = setup_due, .threads = {scene_serve, stop_sync_and_free_0},
-         .daemons = 1, .finish = scene_finish, .delays = true);
+         .setup = scene_setup_due,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
 SCENARIO(a_timer_is_freed_after_a_first_stop_sync_from_another_thread,
-         .setup = setup_due_own, .threads = {scene_serve, stop_sync_and_free_0},
-         .daemons = 1, .finish = scene_finish, .delays = true);
+         .setup = setup_due_own,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
 SCENARIO(a_timer_is_freed_that_was_in_the_mail, .setup = setup_idle,
          .threads = {scene_serve, start_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
@@ -210,18 +179,12 @@ SCENARIO(a_stopped_timer_is_freed_that_was_in_the_mail, .setup = setup_idle,
          .threads = {scene_serve, start_stop_and_free_0, start_1_for_15},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-static void
-stop_sync_0(void)
-{
-    (void)scene_stop_sync(0);
-}
-
-SCENARIO(two_wait_for_the_same_callback, .setup = setup_due,
-         .threads = {scene_serve, stop_sync_0, stop_sync_0}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
-SCENARIO(a_stop_sync_and_a_restart_meet, .setup = setup_due,
-         .threads = {scene_serve, stop_sync_0, start_0_for_30}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+SCENARIO(two_wait_for_the_same_callback, .setup = scene_setup_due,
+         .threads = {scene_serve, scene_stop_sync_0, scene_stop_sync_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+SCENARIO(a_stop_sync_and_a_restart_meet, .setup = scene_setup_due,
+         .threads = {scene_serve, scene_stop_sync_0, start_0_for_30},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 
 /* The worker's own starts and stops, and the first of another thread. */
 
@@ -258,18 +221,18 @@ stop_and_serve(void)
 static void
 stop_sync_free_and_serve(void)
 {
-    stop_sync_and_free_0();
+    scene_stop_sync_and_free_0();
     scene_serve();
 }
 
 SCENARIO(a_stop_meets_the_workers_own_stop_and_start, .setup = setup_own,
-         .threads = {stop_start_and_serve, stop_0}, .daemons = 1,
+         .threads = {stop_start_and_serve, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_stop_meets_the_workers_own_stop, .setup = setup_own,
-         .threads = {stop_and_serve, stop_0}, .daemons = 1,
+         .threads = {stop_and_serve, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_stop_meets_the_workers_own_restart, .setup = setup_own,
-         .threads = {restart_and_serve, stop_0}, .daemons = 1,
+         .threads = {restart_and_serve, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_start_meets_the_workers_own_start, .setup = setup_idle,
          .threads = {restart_and_serve, start_0_for_30}, .daemons = 1,
@@ -277,7 +240,8 @@ SCENARIO(a_start_meets_the_workers_own_start, .setup = setup_idle,
 SCENARIO(a_start_meets_the_workers_own_stop_and_start, .setup = setup_own,
          .threads = {stop_start_and_serve, start_0_for_30}, .daemons = 1,
          .finish = scene_finish, .delays = true);
-SCENARIO(the_worker_frees_what_another_thread_had_started, .setup = setup_due,
+SCENARIO(the_worker_frees_what_another_thread_had_started,
+         .setup = scene_setup_due,
          .threads = {stop_sync_free_and_serve, start_1_for_15}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
@@ -292,7 +256,7 @@ setup_in_the_mail(void)
 }
 
 SCENARIO(a_stop_meets_the_workers_own_stop_of_a_timer_in_the_mail,
-         .setup = setup_in_the_mail, .threads = {stop_and_serve, stop_0},
+         .setup = setup_in_the_mail, .threads = {stop_and_serve, scene_stop_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_start_meets_the_workers_own_stop_of_a_timer_in_the_mail,
          .setup = setup_in_the_mail,
@@ -340,7 +304,7 @@ setup_restarts_self_quickly(void)
 }
 
 SCENARIO(a_stop_meets_the_workers_own_quick_stop_and_start, .setup = setup_own,
-         .threads = {stop_start_quickly_and_serve, stop_0}, .daemons = 1,
+         .threads = {stop_start_quickly_and_serve, scene_stop_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_start_meets_the_workers_own_quick_stop_and_start, .setup = setup_own,
          .threads = {stop_start_quickly_and_serve, start_0_for_30},
@@ -349,30 +313,32 @@ SCENARIO(a_stop_meets_the_workers_own_quick_restart, .setup = setup_own,
          .threads = {restart_quickly_and_serve, stop_then_start_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_stop_meets_a_callback_that_restarts_quickly,
-         .setup = setup_restarts_self_quickly, .threads = {scene_serve, stop_0},
-         .daemons = 1, .finish = scene_finish, .delays = true);
+         .setup = setup_restarts_self_quickly,
+         .threads = {scene_serve, scene_stop_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
 SCENARIO(a_start_meets_a_callback_that_restarts_quickly,
          .setup = setup_restarts_self_quickly,
          .threads = {scene_serve, start_0_for_30}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_stop_sync_meets_a_callback_that_restarts_quickly,
          .setup = setup_restarts_self_quickly,
-         .threads = {scene_serve, stop_sync_0}, .daemons = 1,
+         .threads = {scene_serve, scene_stop_sync_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
 /* Without membarrier(2) every change is a compare-and-swap. */
 
 SCENARIO(without_a_heavy_fence_a_first_stop_excludes_a_firing,
-         .setup = setup_due_own, .threads = {scene_serve, stop_0}, .daemons = 1,
-         .finish = scene_finish, .delays = true, .symmetric = true);
+         .setup = setup_due_own, .threads = {scene_serve, scene_stop_0},
+         .daemons = 1, .finish = scene_finish, .delays = true,
+         .symmetric = true);
 SCENARIO(without_a_heavy_fence_a_stop_meets_the_workers_own_stop_and_start,
-         .setup = setup_own, .threads = {stop_start_and_serve, stop_0},
+         .setup = setup_own, .threads = {stop_start_and_serve, scene_stop_0},
          .daemons = 1, .finish = scene_finish, .delays = true,
          .symmetric = true);
 SCENARIO(without_a_heavy_fence_a_timer_is_freed_after_a_stop_sync,
-         .setup = setup_due, .threads = {scene_serve, stop_sync_and_free_0},
-         .daemons = 1, .finish = scene_finish, .delays = true,
-         .symmetric = true);
+         .setup = scene_setup_due,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true, .symmetric = true);
 SCENARIO(without_a_heavy_fence_a_restart_meets_a_firing, .setup = setup_due_own,
          .threads = {scene_serve, start_0_for_30}, .daemons = 1,
          .finish = scene_finish, .delays = true, .symmetric = true);
@@ -424,8 +390,8 @@ finish_own_clock(void)
 }
 
 SCENARIO(who_moves_the_clock_wakes_the_worker, .setup = setup_own_clock,
-         .threads = {scene_serve, start_0_for_20, move_own_clock}, .daemons = 1,
-         .finish = finish_own_clock, .delays = true);
+         .threads = {scene_serve, scene_start_0_for_20, move_own_clock},
+         .daemons = 1, .finish = finish_own_clock, .delays = true);
 
 /* A timer that was stopped by another thread, and is still on the lawn. */
 
@@ -434,7 +400,7 @@ setup_stopped(void)
 {
     struct history_event stop = {.kind = HISTORY_STOP, .result = true};
 
-    setup_due();
+    scene_setup_due();
     stop.began = scene.events++;
     stop.ended = scene.events++;
     EXPECT(lawn_workers_stop(scene.set, &scene.timers[0]));
@@ -442,18 +408,18 @@ setup_stopped(void)
 }
 
 SCENARIO(a_start_meets_a_stop_sync_of_a_stopped_timer, .setup = setup_stopped,
-         .threads = {scene_serve, stop_sync_0, start_0_for_30}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, scene_stop_sync_0, start_0_for_30},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_stopped_timer_is_freed_that_is_on_the_lawn, .setup = setup_stopped,
-         .threads = {scene_serve, stop_sync_and_free_0}, .daemons = 1,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_stopped_timer_comes_up_while_two_start_it, .setup = setup_stopped,
-         .threads = {scene_serve, start_0_for_20, start_0_for_30}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+         .threads = {scene_serve, scene_start_0_for_20, start_0_for_30},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_start_in_the_mail_is_overtaken_by_the_workers_own,
          .setup = setup_stopped,
-         .threads = {restart_and_serve, start_0_for_30, stop_0}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+         .threads = {restart_and_serve, start_0_for_30, scene_stop_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 
 /* A start in the mail that a local one has overtaken, and that is due before the
  * mail is taken: with a budget of one, others stand before it. */
@@ -487,25 +453,11 @@ SCENARIO(a_timer_is_freed_that_was_due_before_its_mail_came,
          .finish = scene_finish, .delays = true);
 SCENARIO(a_stop_sync_meets_a_timer_that_was_due_before_its_mail_came,
          .setup = setup_overtaken,
-         .threads = {scene_serve, stop_sync_and_free_0}, .daemons = 1,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
 /* A timer that another thread had started, and that is not yet due: a start for
  * a later time needs no mail, one for an earlier time does. */
-
-static void
-setup_shared(void)
-{
-    scene_begin(1);
-    scene_have_shared(0, 0, 50);
-    scene_ready();
-}
-
-static void
-start_0_for_60(void)
-{
-    (void)scene_start(0, 60);
-}
 
 static void
 start_0_for_60_and_20(void)
@@ -520,23 +472,25 @@ start_stop_and_free_0_later(void)
     (void)scene_start(0, 60);
     (void)scene_stop(0);
     (void)scene_start(0, 70);
-    stop_sync_and_free_0();
+    scene_stop_sync_and_free_0();
 }
 
-SCENARIO(a_later_and_an_earlier_start_of_one_timer_meet, .setup = setup_shared,
-         .threads = {scene_serve, start_0_for_60, start_0_for_20}, .daemons = 1,
-         .finish = scene_finish, .delays = true);
+SCENARIO(a_later_and_an_earlier_start_of_one_timer_meet,
+         .setup = scene_setup_held,
+         .threads = {scene_serve, scene_start_0_for_60, scene_start_0_for_20},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_later_and_then_an_earlier_start_meet_the_clock,
-         .setup = setup_shared,
+         .setup = scene_setup_held,
          .threads = {scene_serve, start_0_for_60_and_20, scene_move_clock},
          .daemons = 1, .finish = scene_finish, .delays = true);
-SCENARIO(a_later_start_meets_a_stop_and_the_clock, .setup = setup_shared,
-         .threads = {scene_serve, start_0_for_60, stop_0, scene_move_clock},
+SCENARIO(a_later_start_meets_a_stop_and_the_clock, .setup = scene_setup_held,
+         .threads = {scene_serve, scene_start_0_for_60, scene_stop_0,
+                     scene_move_clock},
          .daemons = 1, .finish = scene_finish, .delays = true);
-SCENARIO(a_later_start_meets_the_workers_own, .setup = setup_shared,
-         .threads = {restart_and_serve, start_0_for_60, scene_move_clock},
+SCENARIO(a_later_start_meets_the_workers_own, .setup = scene_setup_held,
+         .threads = {restart_and_serve, scene_start_0_for_60, scene_move_clock},
          .daemons = 1, .finish = scene_finish, .delays = true);
-SCENARIO(a_timer_is_freed_that_was_started_later, .setup = setup_shared,
+SCENARIO(a_timer_is_freed_that_was_started_later, .setup = scene_setup_held,
          .threads = {scene_serve, start_stop_and_free_0_later,
                      scene_move_clock},
          .daemons = 1, .finish = scene_finish, .delays = true);

@@ -14,603 +14,19 @@
  */
 #include "workers_ops.h"
 
-#include "lawn_workers.h"
-#include "oracle.h"
-#include "script.h"
+#include "workers_ops_state.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORKERS_OPS_MAX 4u /* workers */
-#define WORKERS_OPS_NOBODY WORKERS_OPS_MAX
 #define WORKERS_OPS_TURNS 100000u
-#define WORKERS_OPS_TTLS 64u
-
-struct workers_ops;
-
-struct ops_timer {
-    struct lawn_workers_timer timer;
-    struct workers_ops *ops;
-    uint32_t number;
-};
-
-/* What should be so. */
-struct should {
-    bool running;
-    bool refers;    /* the library may refer to it [C3] */
-    bool sure;      /* it is on the worker, and nowhere on the way */
-    bool mailed;    /* its start may not have been taken yet */
-    unsigned on;    /* WORKERS_OPS_NOBODY: not known */
-    uint64_t ttl;   /* 0: it was started with a deadline */
-    uint64_t due;   /* it fires not before that */
-    uint64_t late;  /* and not after that; see late_of() */
-    uint64_t floor; /* nor before that */
-};
-
-struct seat {
-    struct lawn_worker *worker; /* NULL: free */
-    unsigned number;
-    bool leaving;   /* told to end */
-    bool asleep;    /* it has done nothing since its last turn */
-    uint64_t until; /* what that returned */
-};
-
-/* Which worker the timers of a TTL went to, since the last one came or went. */
-struct ttl_home {
-    uint64_t ttl;
-    unsigned on;
-};
-
-struct workers_ops {
-    struct script script;
-    bool calm;    /* the clock hardly moves */
-    bool nosy;    /* look at the descriptors */
-    bool careful; /* check after every operation */
-
-    struct lawn_workers *set; /* NULL: there was no memory for it */
-    bool by_ttl;
-    uint64_t resolution;
-    uint64_t clock;
-    struct seat seats[WORKERS_OPS_MAX];
-    unsigned self;
-    uint32_t many;
-    struct ops_timer **timers;
-    struct should *should;
-    struct ops_timer *firing;
-    unsigned fires_on; /* who fires it */
-    bool stable;       /* all have turned since the last came or went */
-    uint64_t latest;   /* what mail counts from at least: see late_of() */
-    struct ttl_home homes[WORKERS_OPS_TTLS];
-
-    uint64_t fires;   /* of this set */
-    uint64_t left;    /* told by the close under way */
-    uint64_t own;     /* allocations made here */
-    uint64_t foreign; /* and elsewhere, when memory was last needed */
-    uint64_t unchecked;
-};
 
 static uint64_t
 read_clock(void *context)
 {
     return ((const struct workers_ops *)context)->clock;
-}
-
-static uint64_t
-refusals(const struct workers_ops *ops)
-{
-    const uint64_t *refused = ops->script.config->refusals;
-
-    return refused != NULL ? *refused : 0;
-}
-
-static uint64_t
-allocations(const struct workers_ops *ops)
-{
-    const uint64_t *made = ops->script.config->allocations;
-
-    return made != NULL ? *made - ops->own : 0;
-}
-
-static const char *
-name(unsigned who)
-{
-    static const char *const names[] = {"worker A", "worker B", "worker C",
-                                        "worker D", "no worker"};
-
-    return names[who];
-}
-
-static void
-be(struct workers_ops *ops, unsigned who)
-{
-    ops->self = who;
-    (void)lawn_workers_be(who == WORKERS_OPS_NOBODY ? NULL
-                                                    : ops->seats[who].worker);
-}
-
-static unsigned
-count_workers(const struct workers_ops *ops)
-{
-    unsigned count = 0;
-    unsigned i;
-
-    for (i = 0; i < WORKERS_OPS_MAX; i++) {
-        count += ops->seats[i].worker != NULL && !ops->seats[i].leaving;
-    }
-    return count;
-}
-
-/* When a timer fires at the latest. A start in the mail counts from the time at
- * which it was made; or from that of a later start which was taken before it, or
- * from the time of the worker's last round. */
-static uint64_t
-late_of(const struct workers_ops *ops, const struct should *s)
-{
-    uint64_t last = LAWN_NEVER - 1;
-    uint64_t from = s->ttl == 0 ? ops->clock : ops->latest;
-    uint64_t late = s->late;
-
-    if (s->mailed) {
-        late = oracle_due(from < last ? from : last, ops->resolution,
-                          s->ttl > 0 ? s->ttl : 1);
-    }
-    late = late > s->floor ? late : s->floor;
-    return late > s->due ? late : s->due;
-}
-
-/* In a callback mail may be taken, but what is due by then has to wait for the
- * next tick, as whatever a callback starts [P6]. */
-static void
-take_in_callback(struct workers_ops *ops)
-{
-    uint64_t last = LAWN_NEVER - 1;
-    uint32_t i;
-
-    for (i = 0; i < ops->many; i++) {
-        if (ops->should[i].running) {
-            ops->should[i].floor = oracle_due(
-                ops->clock < last ? ops->clock : last, ops->resolution, 1);
-        }
-    }
-}
-
-/* We are about to do something as a worker, which may take mail. */
-static void
-may_take_mail(struct workers_ops *ops, unsigned who)
-{
-    if (who != WORKERS_OPS_NOBODY) {
-        uint64_t now = lawn_worker_now(ops->seats[who].worker);
-
-        ops->latest = now > ops->latest ? now : ops->latest;
-    }
-}
-
-/* It has been taken by now. */
-static void
-taken(const struct workers_ops *ops, struct should *s)
-{
-    s->late = late_of(ops, s);
-    s->mailed = false;
-}
-
-/* Lawns may have changed hands: where timers are is not known any more. */
-static void
-forget_places(struct workers_ops *ops)
-{
-    uint32_t i;
-
-    ops->stable = false;
-
-    for (i = 0; i < ops->many; i++) {
-        ops->should[i].sure = false;
-        ops->should[i].on = WORKERS_OPS_NOBODY;
-    }
-    for (i = 0; i < WORKERS_OPS_TTLS; i++) {
-        ops->homes[i].on = WORKERS_OPS_NOBODY;
-    }
-    for (i = 0; i < WORKERS_OPS_MAX; i++) {
-        ops->seats[i].asleep = false;
-    }
-}
-
-/* What is the same after every operation. */
-static void
-compare(struct workers_ops *ops)
-{
-    const struct ops_config *config = ops->script.config;
-    struct script *script = &ops->script;
-    struct lawn_workers_stats stats;
-    uint32_t i;
-
-    script->result->operations++;
-    for (i = 0; i < ops->many; i++) {
-        if (ops->timers[i] != NULL &&
-            lawn_workers_pending(&ops->timers[i]->timer) !=
-                ops->should[i].running) {
-            script_fail(script, "C1: timer %u is%s running", i,
-                        ops->should[i].running ? " not" : "");
-        }
-    }
-    if (ops->set == NULL) {
-        return;
-    }
-    script_expect(script, "the number of allocations since memory was needed",
-                  allocations(ops), ops->foreign);
-    lawn_workers_stats(ops->set, &stats);
-    script_expect(script, "the fires of all workers", stats.fires, ops->fires);
-    if (ops->careful ||
-        (config->check_every != 0 && ++ops->unchecked >= config->check_every)) {
-        ops->unchecked = 0;
-        if (!lawn_workers_check(ops->set, stderr)) {
-            script_fail(script, "lawn_workers_check() found something broken");
-        }
-    }
-}
-
-/* Descriptors. */
-
-static bool
-is_called(const struct workers_ops *ops, unsigned who)
-{
-    struct pollfd poller = {.events = POLLIN};
-
-    poller.fd = lawn_worker_fd(ops->seats[who].worker);
-    return poll(&poller, 1, 0) == 1;
-}
-
-/* Timers. */
-
-static void on_fire(struct lawn_workers_timer *timer,
-                    struct lawn_worker *worker);
-
-static struct ops_timer *
-timer_of(struct workers_ops *ops, uint32_t i)
-{
-    if (ops->timers[i] == NULL) {
-        ops->timers[i] = calloc(1, sizeof *ops->timers[i]);
-        if (ops->timers[i] == NULL) {
-            abort();
-        }
-        ops->own++;
-        ops->timers[i]->timer.fire = on_fire;
-        ops->timers[i]->ops = ops;
-        ops->timers[i]->number = i;
-    }
-    return ops->timers[i];
-}
-
-static void
-free_timer(struct workers_ops *ops, uint32_t i)
-{
-    TELL(&ops->script, "free timer %u", i);
-    free(ops->timers[i]);
-    ops->timers[i] = NULL;
-    ops->should[i].on = WORKERS_OPS_NOBODY; /* the next knows no worker */
-    ops->should[i].sure = false;
-}
-
-/* Whom a start by the one who we are makes it go to. */
-static void
-place(struct workers_ops *ops, uint32_t i, unsigned named)
-{
-    struct should *s = &ops->should[i];
-    bool fires = ops->firing != NULL && ops->firing == ops->timers[i];
-    unsigned to = named;
-
-    if (named == WORKERS_OPS_NOBODY) {
-        to = s->running || fires || ops->self == WORKERS_OPS_NOBODY ? s->on
-                                                                    : ops->self;
-        /* Stopped, it may still be where it was; or it is on its way. */
-        if (s->refers && (!s->sure || s->on != to)) {
-            to = WORKERS_OPS_NOBODY;
-        }
-    }
-    if (ops->by_ttl || !ops->stable ||
-        (to != WORKERS_OPS_NOBODY && ops->seats[to].leaving)) {
-        s->sure = false;
-        s->on = WORKERS_OPS_NOBODY;
-    } else {
-        /* It may have to leave another lawn first. */
-        s->sure = to != WORKERS_OPS_NOBODY &&
-                  (s->on == to ? s->sure || !s->refers : !s->refers && !fires);
-        s->on = to;
-    }
-}
-
-/* The descriptor of a worker that sleeps tells of a start from elsewhere if it
- * is due earlier than the worker would wake, and not otherwise [C7]. */
-static void
-look_at_call(struct workers_ops *ops, uint32_t i, const bool *were_called)
-{
-    const struct should *s = &ops->should[i];
-    bool is;
-
-    if (!ops->nosy || !s->sure || s->on == ops->self ||
-        !ops->seats[s->on].asleep) {
-        return;
-    }
-    is = is_called(ops, s->on);
-    if (!is && late_of(ops, s) < ops->seats[s->on].until) {
-        script_fail(&ops->script, "C7: %s is not woken", name(s->on));
-    } else if (is && !were_called[s->on] && ops->resolution <= 1 &&
-               /* A worker may also have sent on what was in its mail. */
-               ops->self == WORKERS_OPS_NOBODY &&
-               s->due >= ops->seats[s->on].until && s->due > ops->clock) {
-        script_fail(&ops->script, "C7: %s is woken for nothing", name(s->on));
-    }
-}
-
-enum start_how { START_TTL, START_AT, START_ON };
-
-static int
-start_timer(struct workers_ops *ops, struct ops_timer *t, enum start_how how,
-            uint64_t value, unsigned named)
-{
-    switch (how) {
-    case START_TTL:
-        return lawn_workers_start(ops->set, &t->timer, value);
-    case START_AT:
-        return lawn_workers_start_at(ops->set, &t->timer, value);
-    default:
-        return lawn_workers_start_on(ops->set, &t->timer, value,
-                                     ops->seats[named].number);
-    }
-}
-
-/* When a timer that was just started is due: it counts from the worker's time
- * where it is kept, and from the clock elsewhere. */
-static void
-expect_due(struct workers_ops *ops, struct should *s, enum start_how how,
-           uint64_t value)
-{
-    uint64_t base = ops->clock < LAWN_NEVER - 1 ? ops->clock : LAWN_NEVER - 1;
-    bool passed = false;
-
-    s->mailed = true;
-    if (ops->self != WORKERS_OPS_NOBODY && (!s->sure || s->on == ops->self)) {
-        uint64_t now = lawn_worker_now(ops->seats[ops->self].worker);
-
-        base = now < base ? now : base;
-        s->mailed = !s->sure || how == START_ON; /* its own lawns, by mail */
-    }
-    if (how == START_AT) {
-        s->ttl = 0;
-        passed = value <= base;
-        value = value > base ? value - base : 1;
-    } else {
-        value = value > 0 ? value : 1;
-        s->ttl = value;
-    }
-    s->due = oracle_due(base, ops->resolution, value);
-    s->late = s->due;
-    s->floor = 0;
-    if (passed && s->mailed) {
-        s->due = base; /* it need not wait for a tick */
-    }
-    ops->latest = ops->clock;
-}
-
-static void
-do_start(struct workers_ops *ops, uint32_t i, enum start_how how,
-         uint64_t value, unsigned named)
-{
-    struct ops_timer *t = timer_of(ops, i);
-    struct should *s = &ops->should[i];
-    bool were_called[WORKERS_OPS_MAX] = {false};
-    unsigned w;
-    int error;
-
-    for (w = 0; ops->nosy && w < WORKERS_OPS_MAX; w++) {
-        were_called[w] = ops->seats[w].worker != NULL && is_called(ops, w);
-    }
-    may_take_mail(ops, ops->self);
-    error = start_timer(ops, t, how, value, named);
-    place(ops, i, how == START_ON ? named : WORKERS_OPS_NOBODY);
-    expect_due(ops, s, how, value);
-    s->running = true;
-    s->refers = true;
-    if (ops->self != WORKERS_OPS_NOBODY) {
-        ops->seats[ops->self].asleep = false;
-    }
-    TELL(&ops->script, "start timer %u, %s %llu%s%s: due at %llu%s%s", i,
-         how == START_AT ? "at" : "ttl", (unsigned long long)value,
-         how == START_ON ? " on " : "", how == START_ON ? name(named) : "",
-         (unsigned long long)s->due, s->sure ? " for sure on " : "",
-         s->sure ? name(s->on) : "");
-    script_expect(&ops->script, "the result of a start",
-                  (uint64_t)(int64_t)error, 0);
-    look_at_call(ops, i, were_called);
-}
-
-static void
-do_stop(struct workers_ops *ops, uint32_t i)
-{
-    struct should *s = &ops->should[i];
-
-    TELL(&ops->script, "stop timer %u", i);
-    script_expect(&ops->script, "C2: lawn_workers_stop()",
-                  lawn_workers_stop(ops->set, &timer_of(ops, i)->timer),
-                  s->running);
-    s->running = false;
-    if (ops->self != WORKERS_OPS_NOBODY) {
-        ops->seats[ops->self].asleep = false;
-    }
-}
-
-/* Only where it does not wait for one who takes no turns. */
-static void
-do_stop_sync(struct workers_ops *ops, uint32_t i, bool gone)
-{
-    struct should *s = &ops->should[i];
-    bool own = ops->firing != NULL && ops->firing == ops->timers[i];
-
-    if (own && ops->self != ops->fires_on) {
-        return; /* as another one it would wait for the callback */
-    }
-    if (s->refers &&
-        (!s->sure || s->on != ops->self || ops->self == WORKERS_OPS_NOBODY)) {
-        do_stop(ops, i);
-        return;
-    }
-    TELL(&ops->script, "stop timer %u for good", i);
-    may_take_mail(ops, ops->self);
-    if (ops->firing != NULL) {
-        take_in_callback(ops);
-    }
-    script_expect(&ops->script, "C2: lawn_workers_stop_sync()",
-                  lawn_workers_stop_sync(ops->set, &timer_of(ops, i)->timer),
-                  s->running);
-    s->running = false;
-    s->refers = false;
-    if (ops->self != WORKERS_OPS_NOBODY) {
-        ops->seats[ops->self].asleep = false;
-    }
-    if (gone && !own) {
-        free_timer(ops, i);
-    }
-}
-
-/* Of one byte for the timer, and more for the rest. */
-static void
-start_any(struct workers_ops *ops, uint32_t i, uint8_t how)
-{
-    unsigned named = how / 8 % WORKERS_OPS_MAX;
-    uint64_t ttl = script_take_ttl(&ops->script);
-
-    if (how % 8 == 0) {
-        do_start(ops, i, START_AT, script_later(ops->clock, ttl), named);
-    } else if (how % 8 == 1) {
-        do_start(ops, i, START_AT, script_earlier(ops->clock, ttl), named);
-    } else if (how % 8 < 4 && ops->seats[named].worker != NULL &&
-               !ops->seats[named].leaving) {
-        do_start(ops, i, START_ON, ttl, named);
-    } else {
-        do_start(ops, i, START_TTL, ttl, WORKERS_OPS_NOBODY);
-    }
-}
-
-static uint32_t
-take_timer(struct workers_ops *ops)
-{
-    return script_take(&ops->script) % ops->many;
-}
-
-/* The program of a callback: the thread may be another one meanwhile. */
-static void
-run_callback(struct workers_ops *ops, uint32_t i)
-{
-    unsigned was = ops->self;
-    unsigned steps = script_take(&ops->script);
-
-    for (steps = steps < 128 ? 0 : 1 + steps % 3;
-         steps > 0 && !ops->script.failed; steps--) {
-        uint8_t byte = script_take(&ops->script);
-        unsigned as = byte / 16 % (WORKERS_OPS_MAX + 1);
-        uint32_t on = (byte & 8) != 0 ? i : take_timer(ops);
-
-        if (as == WORKERS_OPS_NOBODY ||
-            (byte >= 128 && ops->seats[as].worker != NULL)) {
-            be(ops, as);
-            TELL(&ops->script, "as %s", name(as));
-        }
-        switch (byte % 8) {
-        case 0:
-            break;
-        case 1:
-            do_stop(ops, on);
-            break;
-        case 2:
-            do_stop_sync(ops, on, true);
-            break;
-        case 3:
-            ops->clock = script_later(ops->clock, script_take(&ops->script));
-            TELL(&ops->script, "the clock is %llu",
-                 (unsigned long long)ops->clock);
-            if (ops->self == was) {
-                lawn_worker_update(ops->seats[was].worker);
-            }
-            break;
-        case 4:
-            if (ops->self == was) {
-                script_expect(&ops->script, "a turn in a callback",
-                              lawn_worker_turn(ops->seats[was].worker),
-                              LAWN_NEVER);
-            }
-            break;
-        default:
-            start_any(ops, on, script_take(&ops->script));
-            break;
-        }
-        be(ops, was);
-    }
-}
-
-/* By TTL: all of a TTL come up at one worker. */
-static void
-look_at_home(struct workers_ops *ops, const struct should *s, unsigned who)
-{
-    struct ttl_home *home = &ops->homes[s->ttl % WORKERS_OPS_TTLS];
-
-    if (!ops->by_ttl || s->ttl == 0 || !ops->stable) {
-        return;
-    }
-    if (home->on != WORKERS_OPS_NOBODY && home->ttl == s->ttl) {
-        script_expect(&ops->script, "the worker of a TTL", who, home->on);
-    }
-    home->ttl = s->ttl;
-    home->on = who;
-}
-
-static void
-on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
-{
-    struct ops_timer *t = LAWN_CONTAINER(timer, struct ops_timer, timer);
-    struct workers_ops *ops = t->ops;
-    struct script *script = &ops->script;
-    struct should *s = &ops->should[t->number];
-    uint32_t i = t->number;
-
-    ops->fires++;
-    script->result->fires++;
-    TELL(script, "timer %u fires, due at %llu", i,
-         (unsigned long long)lawn_due(&timer->timer));
-    if (!s->running) {
-        script_fail(script, "C1: timer %u fires, though it does not run", i);
-    } else if (s->due > ops->clock) {
-        script_fail(script, "P1: timer %u fires %llu ticks early", i,
-                    (unsigned long long)(s->due - ops->clock));
-    } else if (lawn_due(&timer->timer) > ops->clock) {
-        script_fail(script, "P1: timer %u fires before its lawn_due()", i);
-    } else if (ops->self == WORKERS_OPS_NOBODY ||
-               worker != ops->seats[ops->self].worker ||
-               lawn_workers_self() != worker || ops->firing != NULL) {
-        script_fail(script, "C4: timer %u fires on another worker", i);
-    } else if (s->on != WORKERS_OPS_NOBODY && s->on != ops->self) {
-        script_fail(script, "timer %u fires on %s, not on %s", i,
-                    name(ops->self), name(s->on));
-    } else {
-        script_expect(script, "P6: lawn_workers_pending() in the callback",
-                      lawn_workers_pending(timer), false);
-    }
-    look_at_home(ops, s, ops->self);
-    s->running = false;
-    s->refers = false;
-    s->sure = true; /* if it refers to it at all, it is here */
-    s->on = ops->self;
-    ops->fires_on = ops->self;
-    ops->firing = t;
-    script->depth++;
-    if (!script->failed) {
-        run_callback(ops, i);
-    }
-    script->depth--;
-    ops->firing = NULL;
-    if (!s->running && !s->refers && script_take(script) >= 128) {
-        free_timer(ops, i); /* [C3] */
-    }
 }
 
 /* Turns. */
@@ -634,7 +50,7 @@ look_at_rest(struct workers_ops *ops, unsigned who, uint64_t began,
         if (!s->running || !s->sure || s->on != who) {
             continue;
         }
-        taken(ops, s);
+        workers_ops_taken(ops, s);
         if (s->late <= began && began < LAWN_NEVER - 1) {
             script_fail(&ops->script, "P2: timer %u was due at %llu", i,
                         (unsigned long long)s->late);
@@ -656,13 +72,13 @@ do_turn(struct workers_ops *ops, unsigned who)
     uint64_t began = ops->clock;
     uint64_t next;
 
-    be(ops, who);
+    workers_ops_be(ops, who);
     seat->asleep = false;
-    TELL(&ops->script, "%s turns at %llu", name(who),
+    TELL(&ops->script, "%s turns at %llu", workers_ops_name_of(who),
          (unsigned long long)ops->clock);
-    may_take_mail(ops, who);
+    workers_ops_may_take_mail(ops, who);
     next = lawn_worker_turn(seat->worker);
-    TELL(&ops->script, "%s next turns at %llu", name(who),
+    TELL(&ops->script, "%s next turns at %llu", workers_ops_name_of(who),
          (unsigned long long)next);
     if (!has_passed(ops, next)) {
         look_at_rest(ops, who, began, next);
@@ -671,9 +87,9 @@ do_turn(struct workers_ops *ops, unsigned who)
     seat->until = next;
     if (ops->nosy && seat->asleep && !ops->script.failed) {
         script_expect(&ops->script, "C7: whether it is called after a turn",
-                      is_called(ops, who), false);
+                      workers_ops_is_called(ops, who), false);
     }
-    be(ops, was);
+    workers_ops_be(ops, was);
     return has_passed(ops, next);
 }
 
@@ -702,7 +118,7 @@ settle(struct workers_ops *ops)
             round = 0;
         }
     }
-    if (count_workers(ops) == 0) {
+    if (workers_ops_count_workers(ops) == 0) {
         return;
     }
     ops->stable = true;
@@ -710,7 +126,7 @@ settle(struct workers_ops *ops)
         struct should *s = &ops->should[i];
 
         if (s->running) {
-            taken(ops, s);
+            workers_ops_taken(ops, s);
         }
         if (s->running && s->late < LAWN_NEVER - 1 && s->late <= ops->clock) {
             script_fail(&ops->script, "P2: timer %u was due at %llu", i,
@@ -725,17 +141,17 @@ static void
 do_attach(struct workers_ops *ops, unsigned seat)
 {
     unsigned was = ops->self;
-    uint64_t before = refusals(ops);
+    uint64_t before = workers_ops_refusals(ops);
     struct seat *s = &ops->seats[seat];
 
-    be(ops, WORKERS_OPS_NOBODY);
-    TELL(&ops->script, "attach %s", name(seat));
+    workers_ops_be(ops, WORKERS_OPS_NOBODY);
+    TELL(&ops->script, "attach %s", workers_ops_name_of(seat));
     memset(s, 0, sizeof *s);
     s->worker = lawn_workers_attach(ops->set);
     if (s->worker == NULL) {
         script_expect(&ops->script, "the error of an attach", (uint64_t)errno,
                       ENOMEM);
-        if (refusals(ops) == before) {
+        if (workers_ops_refusals(ops) == before) {
             script_fail(&ops->script, "there was memory for a worker");
         }
         ops->script.result->refused++;
@@ -746,9 +162,9 @@ do_attach(struct workers_ops *ops, unsigned seat)
                       ops->clock < LAWN_NEVER - 1 ? ops->clock
                                                   : LAWN_NEVER - 1);
     }
-    ops->foreign = allocations(ops);
-    forget_places(ops);
-    be(ops, was);
+    ops->foreign = workers_ops_allocations(ops);
+    workers_ops_forget_places(ops);
+    workers_ops_be(ops, was);
 }
 
 static void
@@ -756,33 +172,33 @@ do_detach(struct workers_ops *ops, unsigned seat)
 {
     unsigned was = ops->self;
 
-    be(ops, seat);
-    TELL(&ops->script, "detach %s", name(seat));
+    workers_ops_be(ops, seat);
+    TELL(&ops->script, "detach %s", workers_ops_name_of(seat));
     lawn_worker_detach(ops->seats[seat].worker);
     if (lawn_workers_self() != NULL) {
         script_fail(&ops->script, "a thread that was detached is a worker");
     }
     ops->seats[seat].worker = NULL;
-    forget_places(ops);
-    be(ops, was == seat ? WORKERS_OPS_NOBODY : was);
+    workers_ops_forget_places(ops);
+    workers_ops_be(ops, was == seat ? WORKERS_OPS_NOBODY : was);
 }
 
 static void
 do_remove(struct workers_ops *ops, unsigned seat)
 {
     struct seat *s = &ops->seats[seat];
-    int expected = ops->self != WORKERS_OPS_NOBODY ? -EDEADLK
-                   : s->leaving                    ? -ENOENT
-                   : count_workers(ops) == 1       ? -EBUSY
-                                                   : 0;
+    int expected = ops->self != WORKERS_OPS_NOBODY       ? -EDEADLK
+                   : s->leaving                          ? -ENOENT
+                   : workers_ops_count_workers(ops) == 1 ? -EBUSY
+                                                         : 0;
 
-    TELL(&ops->script, "remove %s", name(seat));
+    TELL(&ops->script, "remove %s", workers_ops_name_of(seat));
     script_expect(&ops->script, "lawn_workers_remove()",
                   (uint64_t)(int64_t)lawn_workers_remove(ops->set, s->number),
                   (uint64_t)(int64_t)expected);
     if (expected == 0) {
         s->leaving = true;
-        forget_places(ops);
+        workers_ops_forget_places(ops);
     }
 }
 
@@ -802,7 +218,7 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     s->running = false;
     s->refers = false;
     if (t->number % 2 == 0) {
-        free_timer(ops, t->number);
+        workers_ops_free_timer(ops, t->number);
     }
 }
 
@@ -814,7 +230,7 @@ close_set(struct workers_ops *ops, uint64_t until)
     uint64_t running = 0;
     unsigned i;
 
-    be(ops, WORKERS_OPS_NOBODY);
+    workers_ops_be(ops, WORKERS_OPS_NOBODY);
     for (i = 0; i < WORKERS_OPS_MAX; i++) {
         if (ops->seats[i].worker != NULL) {
             do_detach(ops, i);
@@ -833,12 +249,12 @@ close_set(struct workers_ops *ops, uint64_t until)
                   lawn_workers_close(ops->set, until, on_left, ops), 0);
     script_expect(script, "a start after the end",
                   (uint64_t)(int64_t)lawn_workers_start(
-                      ops->set, &timer_of(ops, 0)->timer, 1),
+                      ops->set, &workers_ops_timer_of(ops, 0)->timer, 1),
                   (uint64_t)(int64_t)-ESHUTDOWN);
     for (i = 0; i < ops->many; i++) {
         ops->should[i].refers = false;
     }
-    compare(ops);
+    workers_ops_compare(ops);
     lawn_workers_free(ops->set);
     ops->set = NULL;
 }
@@ -848,7 +264,7 @@ open_set(struct workers_ops *ops)
 {
     const struct ops_config *config = ops->script.config;
     struct lawn_workers_options options = {0};
-    uint64_t before = refusals(ops);
+    uint64_t before = workers_ops_refusals(ops);
     uint8_t byte = script_take(&ops->script);
 
     script_take_lawn(&ops->script, &options.lawn);
@@ -869,10 +285,10 @@ open_set(struct workers_ops *ops)
     ops->fires = 0;
     ops->latest = 0;
     ops->set = lawn_workers_new(&options);
-    ops->foreign = allocations(ops);
-    forget_places(ops);
+    ops->foreign = workers_ops_allocations(ops);
+    workers_ops_forget_places(ops);
     if (ops->set == NULL) {
-        if (refusals(ops) == before || errno != ENOMEM) {
+        if (workers_ops_refusals(ops) == before || errno != ENOMEM) {
             script_fail(&ops->script, "there was memory for a set");
         }
         ops->script.result->refused++;
@@ -886,35 +302,35 @@ open_set(struct workers_ops *ops)
 static void
 op_start(struct workers_ops *ops)
 {
-    uint32_t i = take_timer(ops);
+    uint32_t i = workers_ops_take_timer(ops);
 
-    start_any(ops, i, script_take(&ops->script));
+    workers_ops_start_any(ops, i, script_take(&ops->script));
 }
 
 static void
 op_stop(struct workers_ops *ops)
 {
-    do_stop(ops, take_timer(ops));
+    workers_ops_stop(ops, workers_ops_take_timer(ops));
 }
 
 static void
 op_stop_sync(struct workers_ops *ops)
 {
-    uint32_t i = take_timer(ops);
+    uint32_t i = workers_ops_take_timer(ops);
 
-    do_stop_sync(ops, i, script_take(&ops->script) % 2 == 0);
+    workers_ops_stop_sync(ops, i, script_take(&ops->script) % 2 == 0);
 }
 
 static void
 op_start_row(struct workers_ops *ops)
 {
-    uint32_t i = take_timer(ops);
+    uint32_t i = workers_ops_take_timer(ops);
     uint8_t byte = script_take(&ops->script);
     uint64_t ttl = script_take_ttl(&ops->script);
     unsigned count = 1 + byte % 32;
 
     for (; count > 0 && !ops->script.failed; count--) {
-        do_start(ops, i, START_TTL, ttl, WORKERS_OPS_NOBODY);
+        workers_ops_start(ops, i, START_TTL, ttl, WORKERS_OPS_NOBODY);
         i = (i + 1) % ops->many;
     }
 }
@@ -926,8 +342,8 @@ op_be(struct workers_ops *ops)
     unsigned who = script_take(&ops->script) % (WORKERS_OPS_MAX + 1);
 
     if (who == WORKERS_OPS_NOBODY || ops->seats[who].worker != NULL) {
-        TELL(&ops->script, "as %s", name(who));
-        be(ops, who);
+        TELL(&ops->script, "as %s", workers_ops_name_of(who));
+        workers_ops_be(ops, who);
     }
 }
 
@@ -1015,7 +431,7 @@ op_wake(struct workers_ops *ops)
     for (i = 0; i < WORKERS_OPS_MAX; i++) {
         if (ops->nosy && ops->seats[i].worker != NULL && ops->seats[i].asleep) {
             script_expect(&ops->script, "C7: whether a worker is called",
-                          is_called(ops, i), true);
+                          workers_ops_is_called(ops, i), true);
         }
         ops->seats[i].asleep = false;
     }
@@ -1070,7 +486,7 @@ run_one(struct workers_ops *ops)
     }
     table[i].run(ops);
     if (!ops->script.failed) {
-        compare(ops);
+        workers_ops_compare(ops);
     }
 }
 
@@ -1083,14 +499,14 @@ run_out(struct workers_ops *ops)
     while (i < WORKERS_OPS_MAX && ops->seats[i].worker != NULL) {
         i++;
     }
-    if (count_workers(ops) == 0 && i < WORKERS_OPS_MAX) {
+    if (workers_ops_count_workers(ops) == 0 && i < WORKERS_OPS_MAX) {
         do_attach(ops, i);
     }
     settle(ops);
     if (!ops->script.failed) {
-        compare(ops);
+        workers_ops_compare(ops);
     }
-    if (ops->clock % 2 == 0 && count_workers(ops) > 0) {
+    if (ops->clock % 2 == 0 && workers_ops_count_workers(ops) > 0) {
         ops->clock = LAWN_NEVER - 1;
         settle(ops);
         for (i = 0; i < ops->many; i++) {
@@ -1108,7 +524,8 @@ clean_up(struct workers_ops *ops)
     uint32_t i;
 
     if (ops->set != NULL && ops->script.failed) {
-        be(ops, WORKERS_OPS_NOBODY); /* it may be in any state: leave it */
+        workers_ops_be(
+            ops, WORKERS_OPS_NOBODY); /* it may be in any state: leave it */
         return;
     }
     if (ops->set != NULL) {
@@ -1138,7 +555,7 @@ run_case(struct workers_ops *ops, uint8_t byte)
         abort();
     }
     ops->own += 2;
-    be(ops, WORKERS_OPS_NOBODY);
+    workers_ops_be(ops, WORKERS_OPS_NOBODY);
     if (open_set(ops)) {
         for (i = script_take(&ops->script) % (WORKERS_OPS_MAX + 1); i > 0;
              i--) {

@@ -101,6 +101,38 @@ TEST(a_timer_that_was_put_back_can_be_started_for_any_time)
     }
 }
 
+/* Another thread starts the first timer for later, and the callback takes until
+ * then. */
+static void
+take_long(struct crew *c, struct hand *hand)
+{
+    if (hand->id == 1) {
+        as(c, NOBODY);
+        go(c, 0, 50);
+        as(c, 0);
+        c->clock += 50;
+        lawn_worker_update(c->worker[0]);
+    }
+}
+
+/* [P2] Not in the next round, a tick later. */
+TEST(a_start_for_later_that_becomes_due_before_its_timer_comes_up_fires_then)
+{
+    struct crew c;
+
+    crew_begin(&c, 2, NULL);
+    all_turn(&c);
+    c.act = take_long;
+    go_on(&c, 1, 100, 0);
+    go_on(&c, 0, 100, 0);
+    all_turn(&c);
+    c.clock = 1100;
+    (void)turn(&c, 0);
+    CHECK_CREW(&c, 1, 0);
+    CHECK_EQ(lawn_due(&c.hand[0].timer.timer), 1150);
+    crew_end(&c);
+}
+
 /* [C2] */
 TEST(a_timer_started_for_later_from_elsewhere_can_be_stopped_by_anyone)
 {

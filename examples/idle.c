@@ -1,0 +1,205 @@
+/* idle.c - a server that hangs up on those who are silent for too long.
+ *
+ *     idle [CLIENTS]
+ *
+ * Each connection has one timer, which every message restarts. That moves the
+ * timer to the end of the queue of its TTL and does not call the system, so it
+ * can be done whenever something comes. Of the clients, in the same loop, half
+ * speak for a while and leave, and the others say nothing.
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#include <lawn_loop.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define IDLE (300 * LAWN_LOOP_MS)
+#define PAUSE (20 * LAWN_LOOP_MS) /* between the words of a client */
+#define WORDS 20
+#define MOST 4000
+
+struct connection {
+    struct lawn_loop_watch watch;
+    struct lawn_loop_timer idle;
+    int fd;
+};
+
+static struct lawn_loop *loop;
+static struct lawn_loop_watch door;
+static int listener;
+static struct {
+    int fd, words;
+} clients[MOST];
+static long many, here, accepted, heard, left, idle;
+
+static void
+need(bool it, const char *what)
+{
+    if (!it) {
+        perror(what);
+        exit(1);
+    }
+}
+
+static void
+hang_up(struct connection *c)
+{
+    (void)lawn_loop_stop(loop, &c->idle);
+    lawn_loop_unwatch(loop, &c->watch);
+    (void)close(c->fd);
+    free(c);
+}
+
+static void
+on_idle(struct lawn_loop_timer *timer, void *arg)
+{
+    struct connection *c = arg;
+    char byte;
+
+    (void)timer;
+    /* Nobody is idle only because we were busy: what has come meanwhile is
+     * heard in the next round, and starts the timer again. */
+    if (recv(c->fd, &byte, 1, MSG_PEEK) < 0) {
+        idle++;
+        hang_up(c);
+    }
+}
+
+static void
+hear(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    struct connection *c = arg;
+    char data[512];
+    ssize_t n = read(c->fd, data, sizeof data);
+
+    (void)watch;
+    (void)ready;
+    if (n > 0) {
+        lawn_loop_start(loop, &c->idle, IDLE);
+        while (n-- > 0) {
+            heard += data[n] == '\n';
+        }
+    } else if (n == 0 || errno != EAGAIN) {
+        left++;
+        hang_up(c);
+    }
+}
+
+static void
+open_door(struct lawn_loop_timer *timer, void *arg)
+{
+    (void)timer;
+    (void)arg;
+    errno = -lawn_loop_watch(loop, &door, listener, LAWN_LOOP_READ);
+    need(errno == 0, "lawn_loop_watch");
+}
+
+static void
+welcome(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    static struct lawn_loop_timer later = {.fire = open_door};
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
+
+    (void)ready;
+    (void)arg;
+    if (fd < 0 && (errno == EAGAIN || errno == ECONNABORTED)) {
+        return; /* it is gone again */
+    }
+    if (c == NULL) { /* no room: the door would be ready again and again */
+        (void)(fd < 0 ? 0 : close(fd));
+        lawn_loop_unwatch(loop, watch);
+        lawn_loop_start(loop, &later, 100 * LAWN_LOOP_MS);
+        return;
+    }
+    *c = (struct connection){{hear, c, 0, 0}, {.fire = on_idle, .arg = c}, fd};
+    errno = -lawn_loop_watch(loop, &c->watch, fd, LAWN_LOOP_READ);
+    need(errno == 0, "lawn_loop_watch");
+    lawn_loop_start(loop, &c->idle, IDLE);
+    if (++accepted == many) { /* a server would go on */
+        lawn_loop_unwatch(loop, watch);
+    }
+}
+
+/* Every other client that is there says a word, or has said enough. */
+static void
+speak(struct lawn_loop_timer *timer, void *arg)
+{
+    static long silent;
+    long i;
+
+    (void)arg;
+    for (i = 0; i < here; i += 2) {
+        if (clients[i].words < WORDS) {
+            clients[i].words++;
+            need(send(clients[i].fd, "hello\n", 6, MSG_NOSIGNAL) == 6, "send");
+        } else if (clients[i].words++ == WORDS) {
+            (void)close(clients[i].fd);
+            silent++;
+        }
+    }
+    if (silent == (many + 1) / 2) {
+        (void)lawn_loop_stop(loop, timer);
+    }
+}
+
+static void
+come_in(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    struct sockaddr *at = (struct sockaddr *)&address;
+    socklen_t size = sizeof address;
+    int fd;
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    need(listener >= 0 && bind(listener, at, size) == 0 &&
+             listen(listener, SOMAXCONN) == 0 &&
+             getsockname(listener, at, &size) == 0,
+         "cannot listen");
+    door.ready = welcome;
+    open_door(NULL, NULL);
+    for (here = 0; here < many; here++) {
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        need(fd >= 0 && connect(fd, at, size) == 0, "connect");
+        clients[here].fd = fd;
+        need(lawn_loop_once(loop, false) >= 0, "lawn_loop_once");
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    struct lawn_loop_timer pause = {.fire = speak};
+    long i, dismissed = 0;
+    char byte;
+
+    many = argc > 1 ? strtol(argv[1], NULL, 10) : 10;
+    if (many < 1 || many > MOST) {
+        (void)fprintf(stderr, "clients: \"%s\" is not 1 to %d\n", argv[1],
+                      MOST);
+        return 2;
+    }
+    need((loop = lawn_loop_new(NULL)) != NULL, "lawn_loop_new");
+    lawn_loop_every(loop, &pause, PAUSE, LAWN_LOOP_SKIP);
+    come_in();
+    /* Until the last connection is closed: then nothing is left to wait for. */
+    errno = -lawn_loop_run(loop);
+    need(errno == 0, "lawn_loop_run");
+    for (i = 1; i < many; i += 2) {
+        dismissed += recv(clients[i].fd, &byte, 1, 0) == 0;
+        (void)close(clients[i].fd);
+    }
+    printf("%ld connections: %ld left, %ld idle\n", accepted, left, idle);
+    printf("%ld words were heard, %ld clients dismissed\n", heard, dismissed);
+    lawn_loop_free(loop);
+    (void)close(listener);
+    return 0;
+}
+
+/* prints:
+ * 10 connections: 5 left, 5 idle
+ * 100 words were heard, 5 clients dismissed
+ */

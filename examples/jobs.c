@@ -1,0 +1,124 @@
+/* jobs.c - periodic jobs, one of which takes longer than its period, until a
+ * signal.
+ *
+ *     jobs [wait]
+ *
+ * What becomes of periods that a job missed is for its mode to say: they are
+ * skipped, or the job runs once for each of them, or there are none and it rests
+ * after each run. The signal is a descriptor like any other. The program sends
+ * it to itself after 20 runs of the second job, unless it is to wait for yours.
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#include <lawn_loop.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERIOD (10 * LAWN_LOOP_MS)
+
+struct job {
+    struct lawn_loop_timer timer;
+    enum lawn_loop_mode mode;
+    long work_ms;
+    unsigned long runs, missed, limit;
+    uint64_t first, ended;
+    bool wrong;
+};
+
+static struct lawn_loop *loop;
+
+static void
+run(struct lawn_loop_timer *timer, void *arg)
+{
+    struct job *job = arg;
+    struct timespec work = {0, job->work_ms * 1000000};
+    uint64_t began = lawn_loop_update(loop);
+
+    job->missed += timer->missed;
+    if (job->mode == LAWN_LOOP_DELAY) {
+        job->wrong |= began - job->ended < PERIOD;
+    } else { /* it is the turn of exactly this period */
+        job->wrong |=
+            timer->due != job->first + (job->runs + job->missed) * PERIOD;
+    }
+    (void)nanosleep(&work, NULL);
+    if (++job->runs == job->limit) {
+        (void)raise(SIGTERM);
+    }
+    job->ended = lawn_loop_update(loop);
+}
+
+static void
+on_signal(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    struct signalfd_siginfo info;
+
+    (void)ready;
+    if (read(watch->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        *(int *)arg = (int)info.ssi_signo;
+        lawn_loop_quit(loop);
+    }
+}
+
+static void
+start(struct job *job)
+{
+    job->timer = (struct lawn_loop_timer){.fire = run, .arg = job};
+    job->ended = lawn_loop_update(loop);
+    job->first = job->ended + PERIOD;
+    lawn_loop_every_at(loop, &job->timer, job->first, PERIOD, job->mode);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct job skip = {.mode = LAWN_LOOP_SKIP, .work_ms = 25};
+    struct job each = {.mode = LAWN_LOOP_CATCH_UP, .limit = argc > 1 ? 0 : 20};
+    struct job rest = {.mode = LAWN_LOOP_DELAY, .work_ms = 1};
+    int which = 0, fd;
+    struct lawn_loop_watch ends = {.ready = on_signal, .arg = &which};
+    sigset_t signals;
+
+    (void)argv;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGINT);
+    /* Blocked, or it would end us before it can be read. */
+    (void)sigprocmask(SIG_BLOCK, &signals, NULL);
+    fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (fd < 0 || (loop = lawn_loop_new(NULL)) == NULL ||
+        (errno = -lawn_loop_watch(loop, &ends, fd, LAWN_LOOP_READ)) != 0) {
+        perror("jobs");
+        return 1;
+    }
+    start(&skip);
+    start(&each);
+    start(&rest);
+    printf("jobs are running\n");
+    (void)fflush(stdout);
+    errno = -lawn_loop_run(loop);
+    if (errno != 0) {
+        perror("lawn_loop_run");
+        return 1;
+    }
+    printf("one job skips: %s, %s\n", skip.wrong ? "off the beat" : "in step",
+           skip.missed > 0 ? "but not for every period" : "for every period");
+    printf("one catches up: %s, for every period\n",
+           each.wrong || each.missed > 0 ? "off the beat" : "in step");
+    printf("one rests: %s\n", rest.wrong ? "not always" : "after each run");
+    printf("it was %s\n", which == SIGTERM ? "SIGTERM" : "SIGINT");
+    lawn_loop_free(loop);
+    (void)close(fd);
+    return 0;
+}
+
+/* prints:
+ * jobs are running
+ * one job skips: in step, but not for every period
+ * one catches up: in step, for every period
+ * one rests: after each run
+ * it was SIGTERM
+ */

@@ -1,0 +1,130 @@
+/* ratelimit.c - at most 3 requests of a user within a second: what exceeds that
+ * waits for the next free slot.
+ *
+ * A user has RATE slots. Each request takes the one that has been free for
+ * longest, for a PERIOD: so no period, wherever it begins, sees more than RATE
+ * of them. Requests that find no slot stand in line, at most QUEUE, and the
+ * user's timer is set to when the next slot is free. Users without a line have
+ * no timer running. The clock is ours, in milliseconds.
+ */
+#include <lawn_loop.h>
+
+#define RATE 3
+#define PERIOD 1000
+#define QUEUE 4
+
+struct user {
+    const char *name;
+    struct lawn_loop_timer slot;
+    uint64_t came, passed;  /* how many requests */
+    uint64_t free_at[RATE]; /* the slots, in turn */
+    uint64_t since[QUEUE];  /* those in line, in turn */
+    uint64_t seen[20];      /* for main: when they passed */
+};
+
+static struct lawn_loop *loop;
+
+static uint64_t
+read_clock(void *context)
+{
+    return *(uint64_t *)context;
+}
+
+/* Lets through whom there are slots for, then waits for the next slot. */
+static void
+serve(struct lawn_loop_timer *timer, void *arg)
+{
+    struct user *u = arg;
+    uint64_t *slot, now;
+
+    while (u->passed < u->came) {
+        now = lawn_loop_update(loop);
+        slot = &u->free_at[u->passed % RATE];
+        if (*slot > now) {
+            lawn_loop_start_at(loop, timer, *slot);
+            break;
+        }
+        printf("%4d ms: %s, waited %d ms\n", (int)now, u->name,
+               (int)(now - u->since[u->passed % QUEUE]));
+        u->seen[u->passed++ % 20] = now;
+        /* The period begins when it is through, not when it was due: however
+         * late timers and callbacks are, the next one keeps its distance. */
+        *slot = lawn_loop_update(loop) + PERIOD;
+    }
+}
+
+static void
+request(struct user *u)
+{
+    if (u->came - u->passed == QUEUE) {
+        printf("%4d ms: %s, refused\n", (int)lawn_loop_update(loop), u->name);
+        return;
+    }
+    u->since[u->came++ % QUEUE] = lawn_loop_update(loop);
+    if (!lawn_loop_pending(&u->slot)) { /* nobody is before it */
+        serve(&u->slot, u);
+    }
+}
+
+/* How many passed, at most, from some time on until less than a period later. */
+static int
+most(const struct user *u)
+{
+    uint64_t i, j;
+    int many, result = 0;
+
+    for (i = 0; i < u->passed; i++) {
+        for (many = 0, j = i; j < u->passed; j++) {
+            many += u->seen[j] - u->seen[i] < PERIOD;
+        }
+        result = many > result ? many : result;
+    }
+    return result;
+}
+
+int
+main(void)
+{
+    static struct user ada = {.name = "ada",
+                              .slot = {.fire = serve, .arg = &ada}};
+    static struct user bob = {.name = "bob",
+                              .slot = {.fire = serve, .arg = &bob}};
+    uint64_t now = 0;
+    struct lawn_loop_options options = {.clock = read_clock,
+                                        .clock_context = &now};
+
+    if ((loop = lawn_loop_new(&options)) == NULL) {
+        return 1;
+    }
+    /* Ada sends nine in a hurry, and bob takes his time. */
+    for (; now < 5000; now++) {
+        (void)lawn_loop_turn(loop);
+        if (now % 100 == 0 && now < 900) {
+            request(&ada);
+        }
+        if (now % 450 == 10 && now < 1800) {
+            request(&bob);
+        }
+    }
+    printf("at most %d of ada's and %d of bob's within %d ms\n", most(&ada),
+           most(&bob), PERIOD);
+    lawn_loop_free(loop);
+    return 0;
+}
+
+/* prints:
+ *    0 ms: ada, waited 0 ms
+ *   10 ms: bob, waited 0 ms
+ *  100 ms: ada, waited 0 ms
+ *  200 ms: ada, waited 0 ms
+ *  460 ms: bob, waited 0 ms
+ *  700 ms: ada, refused
+ *  800 ms: ada, refused
+ *  910 ms: bob, waited 0 ms
+ * 1000 ms: ada, waited 700 ms
+ * 1100 ms: ada, waited 700 ms
+ * 1200 ms: ada, waited 700 ms
+ * 1360 ms: bob, waited 0 ms
+ * 2000 ms: ada, waited 1400 ms
+ * at most 3 of ada's and 3 of bob's within 1000 ms
+ */

@@ -1,0 +1,245 @@
+/* retransmit.c - a reliable datagram transport: a timer for every packet.
+ *
+ *     retransmit [PEERS [LOSS_PERCENT [SEED]]]
+ *
+ * Each peer has up to WINDOW packets in flight. A packet is sent by its timer,
+ * which starts itself again, after RTO, 2 RTO, 4 RTO and so on, until the
+ * acknowledgement stops it. So most timers never fire a second time, and there
+ * are few TTLs however many peers. Both sides are here, with a UDP socket each;
+ * datagrams and acknowledgements are lost on purpose, as the seed has it, and
+ * by the system whenever it likes.
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#include <lawn_loop.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define RTO (10 * LAWN_LOOP_MS)
+#define BACKOFFS 3u /* the longest RTO is RTO << BACKOFFS */
+#define TRIES 100u
+#define WINDOW 4u
+#define PACKETS 20u /* for each peer */
+
+struct packet {
+    struct lawn_loop_timer timer; /* runs until it is acknowledged */
+    uint32_t peer, seq;
+    unsigned tries;
+};
+
+struct peer {
+    /* Of the sender: all before first are acknowledged, and none from next on
+     * was sent. */
+    struct packet flight[WINDOW];
+    uint32_t first, next;
+
+    /* Of the receiver: all before due were delivered; those that came before
+     * their turn are held. */
+    uint32_t due;
+    uint64_t held[WINDOW];
+    bool holds[WINDOW];
+};
+
+/* In the byte order of this machine, which it does not leave. An
+ * acknowledgement has no payload. */
+struct datagram {
+    uint32_t peer, seq;
+    uint64_t payload;
+};
+
+static struct lawn_loop *loop;
+static struct peer *peers;
+static uint64_t many, loss, seed, delivered, wrong, resent;
+static int sender, receiver;
+
+static void
+need(bool it, const char *what)
+{
+    if (!it) {
+        perror(what);
+        exit(1);
+    }
+}
+
+/* Nobody asks whether it went out: the timers see to what did not. */
+static void
+submit(int fd, const struct datagram *datagram, size_t size)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    if ((seed >> 33) % 100 >= loss) {
+        (void)send(fd, datagram, size, MSG_DONTWAIT);
+    }
+}
+
+static uint64_t
+payload(uint32_t peer, uint32_t seq)
+{
+    return ((uint64_t)peer << 32 | seq) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void
+transmit(struct lawn_loop_timer *timer, void *arg)
+{
+    struct packet *p = LAWN_CONTAINER(timer, struct packet, timer);
+    struct datagram data = {p->peer, p->seq, payload(p->peer, p->seq)};
+    unsigned backoffs = p->tries < BACKOFFS ? p->tries : BACKOFFS;
+
+    (void)arg;
+    resent += p->tries > 0;
+    errno = ETIMEDOUT;
+    need(p->tries++ < TRIES, "a peer is gone");
+    lawn_loop_start(loop, timer, RTO << backoffs);
+    submit(sender, &data, sizeof data);
+}
+
+/* Sends what the window has room for: in the next turn, and within its budget,
+ * so that the receiver gets a word in and its socket does not overflow. */
+static void
+proceed(struct peer *peer)
+{
+    struct packet *p;
+
+    while (peer->first < peer->next &&
+           !lawn_loop_pending(&peer->flight[peer->first % WINDOW].timer)) {
+        peer->first++;
+    }
+    while (peer->next < PACKETS && peer->next < peer->first + WINDOW) {
+        p = &peer->flight[peer->next % WINDOW];
+        *p = (struct packet){
+            {.fire = transmit}, (uint32_t)(peer - peers), peer->next++, 0};
+        lawn_loop_start(loop, &p->timer, 0);
+    }
+}
+
+static void
+hear_ack(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    struct datagram ack = {UINT32_MAX, 0, 0};
+    struct packet *p;
+
+    (void)ready;
+    (void)arg;
+    while (recv(watch->fd, &ack, sizeof ack, MSG_DONTWAIT) > 0) {
+        if (ack.peer >= many) {
+            continue; /* not one of ours */
+        }
+        p = &peers[ack.peer].flight[ack.seq % WINDOW];
+        /* False: this is a second acknowledgement, of the same sending or of
+         * one too many. */
+        if (p->seq == ack.seq && lawn_loop_stop(loop, &p->timer)) {
+            proceed(&peers[ack.peer]);
+        }
+    }
+    if (lawn_loop_count(loop) == 0) {
+        lawn_loop_quit(loop); /* there is nothing in flight */
+    }
+}
+
+static void
+hear_data(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+{
+    struct datagram data = {UINT32_MAX, 0, 0};
+    struct peer *peer;
+    unsigned slot;
+
+    (void)ready;
+    (void)arg;
+    while (recv(watch->fd, &data, sizeof data, MSG_DONTWAIT) > 0) {
+        if (data.peer >= many) {
+            continue;
+        }
+        peer = &peers[data.peer];
+        if (data.seq - peer->due < WINDOW) { /* or it was delivered before */
+            peer->held[data.seq % WINDOW] = data.payload;
+            peer->holds[data.seq % WINDOW] = true;
+        }
+        while (slot = peer->due % WINDOW, peer->holds[slot]) {
+            peer->holds[slot] = false;
+            wrong += peer->held[slot] != payload(data.peer, peer->due++);
+            delivered++;
+        }
+        submit(watch->fd, &data, offsetof(struct datagram, payload));
+    }
+}
+
+static int
+udp(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    need(fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0,
+         "cannot have a UDP socket");
+    return fd;
+}
+
+/* Nobody else's datagrams come in. */
+static void
+join(int fd, int other, struct lawn_loop_watch *watch)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+
+    need(getsockname(other, (struct sockaddr *)&address, &size) == 0 &&
+             connect(fd, (struct sockaddr *)&address, size) == 0,
+         "connect");
+    errno = -lawn_loop_watch(loop, watch, fd, LAWN_LOOP_READ);
+    need(errno == 0, "lawn_loop_watch");
+}
+
+static uint64_t
+number(const char *arg, const char *name, unsigned long least,
+       unsigned long most)
+{
+    char *end = NULL;
+    unsigned long value = strtoul(arg, &end, 10);
+
+    if (end == arg || *end != '\0' || value < least || value > most) {
+        (void)fprintf(stderr, "%s: \"%s\" is not a number from %lu to %lu\n",
+                      name, arg, least, most);
+        exit(2);
+    }
+    return value;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct lawn_loop_options options = {.budget = 64};
+    struct lawn_loop_watch acks = {.ready = hear_ack};
+    struct lawn_loop_watch datagrams = {.ready = hear_data};
+    uint64_t i;
+
+    many = number(argc > 1 ? argv[1] : "2000", "peers", 1, 1000000);
+    loss = number(argc > 2 ? argv[2] : "10", "loss in percent", 0, 50);
+    seed = number(argc > 3 ? argv[3] : "1", "seed", 0, UINT32_MAX);
+    need((loop = lawn_loop_new(&options)) != NULL, "lawn_loop_new");
+    need((peers = calloc(many, sizeof *peers)) != NULL, "peers");
+    sender = udp();
+    receiver = udp();
+    join(sender, receiver, &acks);
+    join(receiver, sender, &datagrams);
+    for (i = 0; i < many; i++) {
+        proceed(&peers[i]);
+    }
+    errno = -lawn_loop_run(loop);
+    need(errno == 0, "lawn_loop_run");
+    printf("%llu packets were delivered%s\n", (unsigned long long)delivered,
+           wrong == 0 ? ", each once and in its place" : " wrongly");
+    printf("%s was sent again, %llu timers are left\n",
+           resent > 0 ? "what was lost" : "nothing",
+           (unsigned long long)lawn_loop_count(loop));
+    lawn_loop_free(loop);
+    free(peers);
+    (void)close(sender);
+    (void)close(receiver);
+    return 0;
+}
+
+/* prints:
+ * 40000 packets were delivered, each once and in its place
+ * what was lost was sent again, 0 timers are left
+ */

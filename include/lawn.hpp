@@ -1,0 +1,148 @@
+/* lawn.hpp - lawns and timers that clean up after themselves, for C++17.
+ *
+ *     #include <lawn.hpp>
+ *
+ *     struct connection {
+ *         explicit connection(lawnpp::lawn &lawn)
+ *             : idle(lawn, [this] { hang_up(); }) {}
+ *         void spoke() { idle.start(30000); } // from now on
+ *         void hang_up();
+ *         lawnpp::timer<> idle;
+ *     };
+ *
+ *     lawn_options options = {};
+ *     options.now = now;
+ *     lawnpp::lawn lawn(options); // std::bad_alloc if there is no memory
+ *     connection c(lawn);
+ *     c.spoke();
+ *     lawn.mow(now); // fires what is due
+ *
+ * A thin cover of lawn.h, whose promises and costs hold. The namespace is not
+ * lawn, since that is a struct there. lawn::get() opens the rest of lawn.h; but
+ * all timers that run on this lawn must be of this header.
+ *
+ * LIFETIME: a timer stops when it is destroyed; it is neither copied nor moved.
+ * A lawn can be moved, with all that runs on it. If it is destroyed first, its
+ * timers are idle and may be destroyed, but not be started; O(timers).
+ *
+ * CALLBACKS take no argument, or the any_timer that fires. They may start, stop
+ * and destroy any timer, their own if that is the last thing they do; they may
+ * not mow or destroy the lawn. They must not throw: C code has no way to pass
+ * that on, and it ends the program by std::terminate().
+ *
+ * MEMORY: nothing is allocated but the lawn, and what a std::function needs,
+ * nothing for [this]. timer<> has 72 bytes. A callable of your own type makes it
+ * as small as 48: timer<F>, or timer t(lawn, [&] { ... }) for a local one.
+ */
+#ifndef LAWN_HPP
+#define LAWN_HPP
+
+#include <lawn.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace lawnpp {
+
+/* A duration in ticks of a Unit: rounded up for TTLs and deadlines, so that no
+ * timer is early, and down for what the time is. Below 0 it counts as 0. */
+template <class Unit, class Rep, class Period>
+constexpr uint64_t ttl_of(std::chrono::duration<Rep, Period> d)
+{
+    auto count = std::chrono::ceil<Unit>(d).count();
+    return count > 0 ? static_cast<uint64_t>(count) : 0;
+}
+template <class Unit, class Rep, class Period>
+constexpr uint64_t time_of(std::chrono::duration<Rep, Period> d)
+{
+    auto count = std::chrono::floor<Unit>(d).count();
+    return count > 0 ? static_cast<uint64_t>(count) : 0;
+}
+
+/* What timers of all types have in common. */
+class any_timer {
+public:
+    any_timer(const any_timer &) = delete;
+    any_timer &operator=(const any_timer &) = delete;
+
+    void start(uint64_t ttl) noexcept { lawn_start(lawn_, &timer_, ttl); }
+    void start_at(uint64_t deadline) noexcept
+    {
+        lawn_start_at(lawn_, &timer_, deadline);
+    }
+    /* True: it was running, and now it does not fire. */
+    bool stop() noexcept { return pending() && lawn_stop(lawn_, &timer_); }
+    bool pending() const noexcept { return lawn_pending(&timer_); }
+    uint64_t deadline() const noexcept { return lawn_deadline(&timer_); }
+    uint64_t due() const noexcept { return lawn_due(&timer_); }
+
+protected:
+    any_timer(::lawn *lawn, void (*fire)(any_timer *) noexcept) noexcept
+        : lawn_(lawn), fire_(fire) {}
+    ~any_timer() { stop(); } /* reads no lawn if it is idle */
+
+private:
+    friend class lawn;
+    ::lawn_timer timer_ = {}; /* the first, so that its address is ours */
+    ::lawn *lawn_;
+    void (*fire_)(any_timer *) noexcept;
+};
+static_assert(std::is_standard_layout_v<any_timer>);
+
+class lawn {
+public:
+    explicit lawn(const ::lawn_options &options = {})
+        : lawn_(lawn_new(&options))
+    {
+        if (!lawn_) throw std::bad_alloc();
+    }
+    /* Fires what is due by now, at most budget timers; tells how many. */
+    size_t mow(uint64_t now, size_t budget = SIZE_MAX) noexcept
+    {
+        return lawn_mow(get(), now, budget, fire, nullptr);
+    }
+    uint64_t next() const noexcept { return lawn_next(get()); }
+    uint64_t now() const noexcept { return lawn_now(get()); }
+    void set_now(uint64_t now) noexcept { lawn_set_now(get(), now); }
+    uint64_t count() const noexcept { return lawn_count(get()); }
+    ::lawn *get() const noexcept { return lawn_.get(); }
+
+private:
+    static void fire(::lawn_timer *timer, void *) noexcept
+    {
+        auto *self = reinterpret_cast<any_timer *>(timer);
+        self->fire_(self);
+    }
+    struct end {
+        void operator()(::lawn *lawn) const noexcept
+        {
+            /* Cut without being called: they are idle, and know no lawn. */
+            lawn_mow(lawn, LAWN_NEVER, SIZE_MAX,
+                     [](::lawn_timer *, void *) {}, nullptr);
+            lawn_free(lawn);
+        }
+    };
+    std::unique_ptr<::lawn, end> lawn_;
+};
+
+template <class F = std::function<void()>> class timer : public any_timer {
+public:
+    timer(const lawn &lawn, F call)
+        : any_timer(lawn.get(), fire), call_(std::move(call)) {}
+
+private:
+    static void fire(any_timer *self) noexcept
+    {
+        auto &timer = *static_cast<class timer *>(self);
+        if constexpr (std::is_invocable_v<F &, any_timer &>) timer.call_(*self);
+        else timer.call_();
+    }
+    F call_;
+};
+
+} // namespace lawnpp
+#endif

@@ -1,0 +1,138 @@
+/* scenes_close.c - what others do to timers and workers while a set is closed. */
+#include "scene.h"
+
+#include "../../src/workers/park.h"
+#include "../../src/workers/workers.h"
+
+#include <errno.h>
+
+/* Two wait for a timer: one says that it is in the mail, finds the mailbox
+ * closed, and so does not put it there; the other sees what it said, and
+ * sleeps. */
+
+SCENARIO(two_wait_for_a_timer_at_the_end, .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_0, scene_stop_sync_0},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(two_wait_for_a_due_timer_at_the_end, .setup = scene_setup_due,
+         .threads = {scene_serve_and_leave, scene_close_at_the_end,
+                     scene_stop_sync_0, scene_stop_sync_0},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);
+
+/* What is told of a timer that is left stops another one, which other threads
+ * use at that moment. */
+
+static void
+stop_0_if_1(unsigned timer)
+{
+    if (timer == 1) {
+        (void)scene_stop(0);
+    }
+}
+
+static void
+stop_sync_0_if_1(unsigned timer)
+{
+    if (timer == 1) {
+        (void)scene_stop_sync(0);
+    }
+}
+
+static void
+setup_left_stops(void)
+{
+    scene_begin(1);
+    scene_have_shared(1, 0, 40);
+    scene_have_shared(0, 0, 50);
+    scene.left_hook = stop_0_if_1;
+    scene_ready();
+}
+
+static void
+setup_left_stops_and_waits(void)
+{
+    setup_left_stops();
+    scene.left_hook = stop_sync_0_if_1;
+}
+
+SCENARIO(a_timer_is_stopped_by_what_is_told_of_another_and_by_a_thread,
+         .setup = setup_left_stops,
+         .threads = {scene_serve_and_leave, scene_close_at_once, scene_stop_0},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_timer_that_starts_is_stopped_by_what_is_told_of_another,
+         .setup = setup_left_stops,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(what_is_told_of_a_timer_and_a_thread_wait_for_another,
+         .setup = setup_left_stops_and_waits,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_0},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(what_is_told_of_a_timer_waits_for_another_that_two_use,
+         .setup = setup_left_stops_and_waits,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_0, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true);
+
+/* A start for after the end, without mail, of a timer that comes up before: also
+ * if the worker is so late that it is due by then. */
+
+static void
+setup_later_than_the_end(void)
+{
+    scene_setup_due();
+    (void)scene_start(0, 60);
+    explore_now = SCENE_SOON;
+}
+
+static void
+serve_when_closed(void)
+{
+    while (L_LOAD(&scene.set->closing, L_SEQ_CST) == 0) {
+        lawn_park_yield();
+    }
+    scene_serve_and_leave();
+}
+
+static void
+close_at_20(void)
+{
+    scene_close(20);
+    EXPECT(scene.left == 1);
+}
+
+SCENARIO(what_is_started_for_after_the_end_is_left,
+         .setup = setup_later_than_the_end,
+         .threads = {serve_when_closed, close_at_20},
+         .finish = scene_finish_closed, .delays = true);
+
+/* Threads of the library's. */
+
+static void
+setup_made(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    scene_add(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+}
+
+static void
+remove_0(void)
+{
+    int error = lawn_workers_remove(scene.set, 0);
+
+    EXPECT(error == 0 || error == -ESHUTDOWN);
+}
+
+SCENARIO(a_thread_that_is_removed_at_the_end_is_joined_once,
+         .setup = setup_made,
+         .threads = {explore_made, explore_made, remove_0, scene_close_at_once},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_thread_that_is_removed_at_the_end_leaves_its_lawn,
+         .setup = setup_made,
+         .threads = {explore_made, explore_made, remove_0,
+                     scene_close_at_the_end},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);

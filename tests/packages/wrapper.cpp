@@ -1,0 +1,285 @@
+/* wrapper.cpp - lawn.hpp: what its contract says, each in a test by a sentence. */
+#include <lawn.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <type_traits>
+#include <unistd.h>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+static int failures;
+
+#define EXPECT(...)                                                            \
+    do {                                                                       \
+        if (!(__VA_ARGS__)) {                                                  \
+            std::printf("  line %d: not so: %s\n", __LINE__, #__VA_ARGS__);    \
+            failures++;                                                        \
+        }                                                                      \
+    } while (0)
+
+static_assert(!std::is_copy_constructible_v<lawnpp::timer<>>);
+static_assert(!std::is_move_constructible_v<lawnpp::timer<>>);
+static_assert(!std::is_copy_assignable_v<lawnpp::timer<>>);
+static_assert(!std::is_copy_constructible_v<lawnpp::lawn>);
+static_assert(!std::is_copy_assignable_v<lawnpp::lawn>);
+static_assert(std::is_nothrow_move_constructible_v<lawnpp::lawn>);
+static_assert(std::is_nothrow_move_assignable_v<lawnpp::lawn>);
+
+/* A timer, or a lawn, is no larger than it says. */
+struct bell {
+    void operator()() { ++*rung; }
+    int *rung;
+};
+static_assert(sizeof(lawnpp::timer<bell>) == 48 || sizeof(void *) != 8);
+static_assert(sizeof(lawnpp::timer<>) <= 72);
+static_assert(sizeof(lawnpp::lawn) == sizeof(void *));
+
+struct connection {
+    explicit connection(lawnpp::lawn &lawn)
+        : idle(lawn, [this] { hung_up = true; })
+    {
+    }
+    bool hung_up = false;
+    lawnpp::timer<> idle;
+};
+
+static void
+a_timer_fires_when_it_is_due_and_not_before()
+{
+    lawnpp::lawn lawn;
+    connection c(lawn);
+    EXPECT(!c.idle.pending() && c.idle.deadline() == LAWN_NEVER);
+    c.idle.start(30);
+    EXPECT(c.idle.pending() && c.idle.deadline() == 30);
+    EXPECT(lawn.next() == 30 && lawn.count() == 1);
+    EXPECT(lawn.mow(29) == 0 && !c.hung_up);
+    EXPECT(lawn.mow(30) == 1 && c.hung_up);
+    EXPECT(!c.idle.pending() && c.idle.due() == 30);
+    EXPECT(lawn.next() == LAWN_NEVER && lawn.now() == 30);
+    c.hung_up = false;
+    c.idle.start_at(35);
+    EXPECT(lawn.mow(34) == 0 && lawn.mow(35) == 1 && c.hung_up);
+}
+
+static void
+a_stopped_timer_does_not_fire()
+{
+    lawnpp::lawn lawn;
+    connection c(lawn);
+    EXPECT(!c.idle.stop());
+    c.idle.start(5);
+    EXPECT(c.idle.stop() && !c.idle.stop());
+    EXPECT(lawn.mow(10) == 0 && !c.hung_up);
+}
+
+static void
+a_destroyed_timer_does_not_fire()
+{
+    lawnpp::lawn lawn;
+    {
+        connection c(lawn);
+        c.idle.start(5);
+        EXPECT(lawn.count() == 1);
+    }
+    EXPECT(lawn.count() == 0 && lawn.next() == LAWN_NEVER);
+    EXPECT(lawn.mow(10) == 0);
+}
+
+static void
+timers_of_many_types_share_a_lawn_and_keep_their_order()
+{
+    lawnpp::lawn lawn;
+    std::string order;
+    int rung = 0;
+    lawnpp::timer one(lawn, [&] { order += '1'; });
+    lawnpp::timer<> two(lawn, [&order] { order += '2'; });
+    lawnpp::timer<bell> three(lawn, bell{&rung});
+    three.start(6);
+    two.start(5);
+    one.start(4);
+    EXPECT(lawn.mow(6) == 3 && order == "12" && rung == 1);
+}
+
+static void
+a_budget_leaves_the_rest()
+{
+    lawnpp::lawn lawn;
+    connection a(lawn);
+    connection b(lawn);
+    a.idle.start(1);
+    b.idle.start(1);
+    EXPECT(lawn.mow(1, 1) == 1 && a.hung_up && !b.hung_up);
+    EXPECT(lawn.mow(1, 0) == 0 && lawn.mow(1) == 1 && b.hung_up);
+}
+
+static void
+a_callback_may_take_the_timer_and_start_it_again()
+{
+    lawnpp::lawn lawn;
+    std::vector<uint64_t> due;
+    lawnpp::timer beat(lawn, [&](lawnpp::any_timer &self) {
+        due.push_back(self.due());
+        self.start_at(self.due() + 10);
+    });
+    beat.start(10);
+    for (uint64_t now = 1; now <= 35; now++) {
+        lawn.mow(now);
+    }
+    EXPECT(due == std::vector<uint64_t>{10, 20, 30});
+    EXPECT(beat.deadline() == 40);
+}
+
+static void
+a_callback_may_destroy_its_own_timer()
+{
+    lawnpp::lawn lawn;
+    struct request {
+        request(lawnpp::lawn &lawn, int *ended)
+            : deadline(lawn, [this] { delete this; }), ended(ended)
+        {
+        }
+        ~request() { ++*ended; }
+        lawnpp::timer<> deadline;
+        int *ended;
+    };
+    int ended = 0;
+    auto *first = new request(lawn, &ended);
+    auto *second = new request(lawn, &ended);
+    first->deadline.start(3);
+    second->deadline.start(4);
+    EXPECT(lawn.mow(3) == 1 && ended == 1);
+    EXPECT(lawn.mow(4) == 1 && ended == 2);
+}
+
+static void
+a_lawn_moves_with_its_timers()
+{
+    lawnpp::lawn lawn;
+    connection c(lawn);
+    c.idle.start(5);
+    lawnpp::lawn moved(std::move(lawn));
+    EXPECT(moved.count() == 1);
+    c.idle.start(7);
+    lawnpp::lawn other;
+    connection d(other);
+    d.idle.start(1);
+    other = std::move(moved); /* ends what it was */
+    EXPECT(!d.idle.pending());
+    EXPECT(other.mow(6) == 0 && other.mow(7) == 1 && c.hung_up && !d.hung_up);
+}
+
+static void
+timers_outlive_their_lawn_idle_and_uncalled()
+{
+    std::optional<lawnpp::lawn> lawn(std::in_place);
+    connection soon(*lawn);
+    connection late(*lawn);
+    soon.idle.start(1);
+    late.idle.start_at(LAWN_NEVER - 1);
+    lawn.reset();
+    EXPECT(!soon.idle.pending() && !late.idle.pending());
+    EXPECT(!soon.hung_up && !late.hung_up && !soon.idle.stop());
+}
+
+static void
+a_lawn_without_memory_is_bad_alloc()
+{
+    lawn_options options = {};
+    options.alloc = [](size_t, void *) -> void * { return nullptr; };
+    bool thrown = false;
+    try {
+        lawnpp::lawn lawn(options);
+    } catch (const std::bad_alloc &) {
+        thrown = true;
+    }
+    EXPECT(thrown);
+}
+
+static void
+the_options_are_those_of_the_lawn()
+{
+    lawn_options options = {};
+    options.now = 1000;
+    lawnpp::lawn lawn(options);
+    EXPECT(lawn.now() == 1000);
+    lawn.set_now(2000);
+    connection c(lawn);
+    c.idle.start(5);
+    EXPECT(c.idle.deadline() == 2005);
+    lawn_set_resolution(lawn.get(), 10);
+    c.idle.start(5);
+    EXPECT(c.idle.deadline() == 2010);
+}
+
+static void
+a_callback_that_throws_ends_the_program()
+{
+    std::fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        std::set_terminate([] { _exit(42); });
+        lawnpp::lawn lawn;
+        lawnpp::timer t(lawn, [] { throw std::runtime_error("no"); });
+        t.start(1);
+        try {
+            lawn.mow(1);
+        } catch (...) {
+            _exit(1);
+        }
+        _exit(2);
+    }
+    int status = 0;
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+}
+
+static void
+durations_round_so_that_no_timer_is_early()
+{
+    using ms = std::chrono::milliseconds;
+    static_assert(lawnpp::ttl_of<ms>(2s) == 2000);
+    EXPECT(lawnpp::ttl_of<ms>(1500us) == 2 && lawnpp::ttl_of<ms>(2000us) == 2);
+    EXPECT(lawnpp::time_of<ms>(1999us) == 1 && lawnpp::time_of<ms>(2ms) == 2);
+    EXPECT(lawnpp::ttl_of<ms>(-1s) == 0 && lawnpp::time_of<ms>(-1us) == 0);
+    EXPECT(lawnpp::ttl_of<ms>(std::chrono::duration<double>(0.0015)) == 2);
+}
+
+#define RUN(name) run(#name, name)
+static int passed, failed;
+
+static void
+run(const char *name, void (*test)())
+{
+    failures = 0;
+    test();
+    failures == 0 ? passed++ : failed++;
+    std::printf("%s %s\n", failures == 0 ? "ok" : "FAILED", name);
+}
+
+int
+main()
+{
+    RUN(a_timer_fires_when_it_is_due_and_not_before);
+    RUN(a_stopped_timer_does_not_fire);
+    RUN(a_destroyed_timer_does_not_fire);
+    RUN(timers_of_many_types_share_a_lawn_and_keep_their_order);
+    RUN(a_budget_leaves_the_rest);
+    RUN(a_callback_may_take_the_timer_and_start_it_again);
+    RUN(a_callback_may_destroy_its_own_timer);
+    RUN(a_lawn_moves_with_its_timers);
+    RUN(timers_outlive_their_lawn_idle_and_uncalled);
+    RUN(a_lawn_without_memory_is_bad_alloc);
+    RUN(the_options_are_those_of_the_lawn);
+    RUN(a_callback_that_throws_ends_the_program);
+    RUN(durations_round_so_that_no_timer_is_early);
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
