@@ -97,20 +97,38 @@ stage_run(struct stage *stage, unsigned fires)
     stage->wanted = 0;
 }
 
-/* Runs the host until it ends by itself; one that never does must have
- * nothing to do once the wake-ups that had been set before are over. */
+/* Whether the host has nothing to do, once it is over with what was stopped. */
+static bool
+idles(void *context)
+{
+    unsigned rounds = 0;
+
+    while (host.poll(context)) {
+        if (++rounds == 10) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Runs the host until it ends by itself; one that never does must have nothing
+ * to do when wake-ups that were set before, if they are left, have come. */
 static void
 stage_run_out(struct stage *stage, uint64_t over)
 {
+    uint64_t turns;
+
     if (host.ends) {
         host.run(stage->host);
         return;
     }
-    while (lawn_loop_count(stage->loop) > 0) {
+    do {
         (void)host.poll(stage->host);
-    }
+    } while (lawn_loop_count(stage->loop) > 0);
+    turns = stage_stats(stage).turns;
     burn(over);
-    CHECK(!host.poll(stage->host));
+    CHECK(idles(stage->host));
+    CHECK_EQ(stage_stats(stage).turns, turns);
 }
 
 static void
@@ -749,10 +767,15 @@ TEST(loops_share_a_host_and_do_not_disturb_each_other)
         witness_start(&witnesses[i], &stages[i], (LOOPS - i) * LAWN_LOOP_MS);
     }
     host.detach(stages[1].loop);
-    stage_run(&stages[0], 1);
     for (i = 0; i < LOOPS; i++) {
-        CHECK_EQ(stages[i].fired, i != 1);
+        stages[i].wanted = i != 1; /* whichever is next */
     }
+    for (i = 0; i < LOOPS; i++) {
+        while (stages[i].fired < stages[i].wanted) {
+            host.run(stages[0].host);
+        }
+    }
+    CHECK_EQ(stages[1].fired, 0);
     for (i = 2; i < LOOPS; i++) {
         host.detach(stages[i].loop);
     }
@@ -775,7 +798,7 @@ TEST(a_loop_that_is_detached_with_timers_leaves_no_wake_up)
         if (host.ends) {
             host.run(stage.host);
         } else {
-            CHECK(!host.poll(stage.host));
+            CHECK(idles(stage.host));
         }
         CHECK_EQ(stage.fired, 0);
         host.close(stage.host);
@@ -1028,7 +1051,7 @@ TEST(without_memory_there_is_no_loop_and_the_host_is_as_before)
             if (host.ends) {
                 host.run(context);
             } else {
-                CHECK(!host.poll(context));
+                CHECK(idles(context));
             }
         }
     }

@@ -25,6 +25,40 @@ check()
     fi
 }
 
+# runs_as_said TEST NAME SOURCE - tests that the program $scratch/NAME runs, and
+# prints what its source says that it prints, if it does.
+runs_as_said()
+{
+    check "$1_runs" sh -c "timeout 60 '$scratch/$2' >'$scratch/printed'"
+    sed -n '/^\/\* prints:$/,/^ \*\/$/s/^ \* //p' "$3" >"$scratch/expected"
+    if [ -s "$scratch/expected" ]; then
+        check "$1_prints_what_it_says" \
+            diff "$scratch/expected" "$scratch/printed"
+    fi
+}
+
+clean()
+{
+    # shellcheck disable=SC2046 # a list
+    $CC -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude \
+        -o "$scratch/clean" "$@" \
+        $(for file in src/core/*.c src/store/*.c src/workers/*.c src/loop/*.c; do
+            echo "build/asan/${file%.c}.o"
+        done) && timeout 60 "$scratch/clean"
+}
+
+# is_clean TEST SOURCE [OPTION...] - tests that nothing is leaked, and nothing else
+# is wrong that the sanitizers see; with what `make test` has built for the other
+# tests, if it has.
+is_clean()
+{
+    is_clean_test=$1
+    shift
+    if [ -f build/asan/unit ]; then
+        check "${is_clean_test}_is_clean_under_the_sanitizers" clean "$@"
+    fi
+}
+
 finish()
 {
     echo "$passed passed, $failed failed"

@@ -1,0 +1,122 @@
+/* event.c - an echo server in libevent that hangs up on who is silent for half a
+ * second.
+ *
+ *     event [PORT]
+ *
+ * Each connection has a timer of its own, which is started again whenever
+ * something comes; the one event of libevent's behind them all is not. Without a
+ * port, the server has three clients of its own, and ends when they are gone.
+ */
+/* prints:
+ * 3 left, lines: 1
+ * 2 was silent, lines: 0
+ * 1 was silent, lines: 12
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#include "loopback.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <lawn_event.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#define IDLE (500 * LAWN_LOOP_MS)
+
+struct connection {
+    struct bufferevent *stream;
+    struct lawn_loop_timer idle;
+    unsigned number, lines;
+};
+
+static struct lawn_loop *loop;
+static struct evconnlistener *listener;
+static unsigned came, guests;
+
+static void
+hang_up(struct connection *c, const char *why)
+{
+    printf("%u %s, lines: %u\n", c->number, why, c->lines);
+    (void)lawn_loop_stop(loop, &c->idle);
+    bufferevent_free(c->stream);
+    free(c);
+    if (guests > 0 && --guests == 0) {
+        (void)evconnlistener_disable(listener); /* nothing is left to do */
+    }
+}
+
+static void
+on_idle(struct lawn_loop_timer *timer, void *c)
+{
+    (void)timer;
+    hang_up(c, "was silent");
+}
+
+static void
+on_read(struct bufferevent *stream, void *arg)
+{
+    struct connection *c = arg;
+    char data[4096];
+    size_t length;
+    size_t i;
+
+    while ((length = bufferevent_read(stream, data, sizeof data)) > 0) {
+        (void)bufferevent_write(stream, data, length);
+        for (i = 0; i < length; i++) {
+            c->lines += data[i] == '\n';
+        }
+    }
+    lawn_loop_start(loop, &c->idle, IDLE);
+}
+
+static void
+on_end(struct bufferevent *stream, short events, void *c)
+{
+    (void)stream, (void)events;
+    hang_up(c, "left");
+}
+
+static void
+on_connection(struct evconnlistener *self, evutil_socket_t fd,
+              struct sockaddr *address, int size, void *base)
+{
+    struct connection *c = calloc(1, sizeof *c);
+
+    (void)self, (void)address, (void)size;
+    if (c == NULL || (c->stream = bufferevent_socket_new(
+                          base, fd, BEV_OPT_CLOSE_ON_FREE)) == NULL) {
+        (void)evutil_closesocket(fd);
+        free(c);
+        return;
+    }
+    c->number = ++came;
+    c->idle = (struct lawn_loop_timer){.fire = on_idle, .arg = c};
+    bufferevent_setcb(c->stream, on_read, NULL, on_end, c);
+    (void)bufferevent_enable(c->stream, EV_READ | EV_WRITE);
+    lawn_loop_start(loop, &c->idle, IDLE);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct event_base *base = event_base_new();
+    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+
+    guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
+    loop = lawn_event_new(base, NULL);
+    listener = evconnlistener_new(base, on_connection, base,
+                                  LEV_OPT_CLOSE_ON_FREE, 0, fd);
+    if (loop == NULL || listener == NULL ||
+        (guests > 0 && !loopback_clients(loop, fd))) {
+        perror("event: cannot serve");
+        return 1;
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)event_base_dispatch(base);
+    evconnlistener_free(listener);
+    lawn_event_free(loop);
+    event_base_free(base);
+    return 0;
+}

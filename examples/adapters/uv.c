@@ -1,0 +1,122 @@
+/* uv.c - an echo server in libuv that hangs up on who is silent for half a second.
+ *
+ *     uv [PORT]
+ *
+ * Each connection has a timer of its own, which is started again whenever
+ * something comes; the one timer of libuv's behind them all is not. Without a
+ * port, the server has three clients of its own, and ends when they are gone.
+ */
+/* prints:
+ * 3 left, lines: 1
+ * 2 was silent, lines: 0
+ * 1 was silent, lines: 12
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#include "loopback.h"
+
+#include <lawn_uv.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#define IDLE (500 * LAWN_LOOP_MS)
+
+struct connection {
+    uv_tcp_t tcp;
+    struct lawn_loop_timer idle;
+    unsigned number, lines;
+};
+
+static struct lawn_loop *loop;
+static uv_tcp_t server;
+static unsigned came, guests;
+
+static void
+on_closed(uv_handle_t *tcp)
+{
+    free(tcp->data);
+}
+
+static void
+hang_up(struct connection *c, const char *why)
+{
+    printf("%u %s, lines: %u\n", c->number, why, c->lines);
+    (void)lawn_loop_stop(loop, &c->idle);
+    uv_close((uv_handle_t *)&c->tcp, on_closed);
+    if (guests > 0 && --guests == 0) {
+        uv_close((uv_handle_t *)&server, NULL); /* and nothing is left to do */
+    }
+}
+
+static void
+on_idle(struct lawn_loop_timer *timer, void *c)
+{
+    (void)timer;
+    hang_up(c, "was silent");
+}
+
+static void
+on_alloc(uv_handle_t *tcp, size_t size, uv_buf_t *buf)
+{
+    static char data[4096]; /* is echoed before the next one needs it */
+
+    (void)tcp, (void)size;
+    *buf = uv_buf_init(data, sizeof data);
+}
+
+static void
+on_read(uv_stream_t *tcp, ssize_t length, const uv_buf_t *buf)
+{
+    struct connection *c = tcp->data;
+    uv_buf_t echo = uv_buf_init(buf->base, length > 0 ? (unsigned)length : 0);
+    ssize_t i;
+
+    for (i = 0; i < length; i++) {
+        c->lines += buf->base[i] == '\n';
+    }
+    if (length < 0) {
+        hang_up(c, "left");
+    } else if (length > 0 && uv_try_write(tcp, &echo, 1) != length) {
+        hang_up(c, "does not listen");
+    } else {
+        lawn_loop_start(loop, &c->idle, IDLE);
+    }
+}
+
+static void
+on_connection(uv_stream_t *listener, int status)
+{
+    struct connection *c = status < 0 ? NULL : calloc(1, sizeof *c);
+
+    if (c != NULL) {
+        c->number = ++came;
+        c->idle = (struct lawn_loop_timer){.fire = on_idle, .arg = c};
+        (void)uv_tcp_init(listener->loop, &c->tcp);
+        c->tcp.data = c;
+        (void)uv_accept(listener, (uv_stream_t *)&c->tcp);
+        (void)uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read);
+        lawn_loop_start(loop, &c->idle, IDLE);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    uv_loop_t *uv = uv_default_loop();
+    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+
+    guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
+    loop = lawn_uv_new(uv, NULL);
+    (void)uv_tcp_init(uv, &server);
+    if (fd < 0 || loop == NULL || uv_tcp_open(&server, fd) != 0 ||
+        uv_listen((uv_stream_t *)&server, 128, on_connection) != 0 ||
+        (guests > 0 && !loopback_clients(loop, fd))) {
+        perror("uv: cannot serve");
+        return 1;
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)uv_run(uv, UV_RUN_DEFAULT);
+    lawn_uv_free(loop);
+    (void)uv_run(uv, UV_RUN_DEFAULT); /* for what is closing */
+    return uv_loop_close(uv) != 0;
+}
