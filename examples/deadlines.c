@@ -20,8 +20,6 @@ struct request {
     struct lawn_loop_timer deadline, attempt, answer;
 };
 
-static struct lawn_loop *loop;
-
 static uint64_t
 read_clock(void *context)
 {
@@ -29,7 +27,7 @@ read_clock(void *context)
 }
 
 static void
-finish(struct request *r, const char *how)
+finish(struct lawn_loop *loop, struct request *r, const char *how)
 {
     (void)lawn_loop_stop(loop, &r->attempt);
     printf("%4d ms: %s, after %u attempts: %s\n", (int)lawn_loop_now(loop),
@@ -37,29 +35,27 @@ finish(struct request *r, const char *how)
 }
 
 static void
-on_answer(struct lawn_loop_timer *timer, void *arg)
+on_answer(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct request *r = arg;
+    struct request *r = timer->arg;
 
-    (void)timer;
     if (lawn_loop_stop(loop, &r->deadline)) { /* or it comes too late */
-        finish(r, "an answer");
+        finish(loop, r, "an answer");
     }
 }
 
 static void
-on_deadline(struct lawn_loop_timer *timer, void *arg)
+on_deadline(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer;
-    finish(arg, "given up");
+    finish(loop, timer->arg, "given up");
 }
 
-static void on_slow(struct lawn_loop_timer *timer, void *arg);
+static void on_slow(struct lawn_loop_timer *timer, struct lawn_loop *loop);
 
 static void
-attempt(struct lawn_loop_timer *timer, void *arg)
+attempt(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct request *r = arg;
+    struct request *r = timer->arg;
 
     if (++r->attempts == r->answered) {
         lawn_loop_start(loop, &r->answer, r->after);
@@ -71,9 +67,9 @@ attempt(struct lawn_loop_timer *timer, void *arg)
 /* An answer that comes now is as good as any. Where clients are many, let the
  * pause be random, or they all come back at once. */
 static void
-on_slow(struct lawn_loop_timer *timer, void *arg)
+on_slow(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct request *r = arg;
+    struct request *r = timer->arg;
 
     timer->fire = attempt;
     lawn_loop_start(loop, timer, PAUSE << (r->attempts - 1));
@@ -91,9 +87,10 @@ main(void)
     uint64_t now = 0;
     struct lawn_loop_options options = {.clock = read_clock,
                                         .clock_context = &now};
+    struct lawn_loop *loop = lawn_loop_new(&options);
     size_t i;
 
-    if ((loop = lawn_loop_new(&options)) == NULL) {
+    if (loop == NULL) {
         return 1;
     }
     for (i = 0; i < sizeof requests / sizeof *requests; i++) {
@@ -103,7 +100,7 @@ main(void)
         r->answer = (struct lawn_loop_timer){.fire = on_answer, .arg = r};
         r->attempt.arg = r;
         lawn_loop_start(loop, &r->deadline, DEADLINE);
-        attempt(&r->attempt, r);
+        attempt(&r->attempt, loop);
     }
     while ((now = lawn_loop_next(loop)) != LAWN_NEVER) {
         (void)lawn_loop_turn(loop);

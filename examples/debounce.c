@@ -16,8 +16,6 @@ struct document {
     int changes; /* since the last save */
 };
 
-static struct lawn_loop *loop;
-
 static uint64_t
 read_clock(void *context)
 {
@@ -25,9 +23,9 @@ read_clock(void *context)
 }
 
 static void
-save(struct lawn_loop_timer *timer, void *arg)
+save(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct document *d = arg;
+    struct document *d = timer->arg;
 
     printf("%4d ms: %d changes saved, %s\n", (int)lawn_loop_now(loop),
            d->changes, timer == &d->still ? "all is still" : "it is high time");
@@ -37,7 +35,7 @@ save(struct lawn_loop_timer *timer, void *arg)
 }
 
 static void
-change(struct document *d)
+change(struct lawn_loop *loop, struct document *d)
 {
     d->changes++;
     lawn_loop_start(loop, &d->still, STILL);
@@ -54,15 +52,16 @@ main(void)
     uint64_t now = 0;
     struct lawn_loop_options options = {.clock = read_clock,
                                         .clock_context = &now};
+    struct lawn_loop *loop = lawn_loop_new(&options);
 
-    if ((loop = lawn_loop_new(&options)) == NULL) {
+    if (loop == NULL) {
         return 1;
     }
     for (; now < 4000; now++) {
         (void)lawn_loop_turn(loop);
         if (now == 100 || now == 150 || now == 390 ||        /* a flurry */
             (now >= 1000 && now < 3000 && now % 200 == 0)) { /* no end */
-            change(&d);
+            change(loop, &d);
         }
     }
     lawn_loop_free(loop);

@@ -23,10 +23,8 @@
 struct connection {
     struct lawn_loop_watch watch;
     struct lawn_loop_timer idle;
-    int fd;
 };
 
-static struct lawn_loop *loop;
 static struct lawn_loop_watch door;
 static int listener;
 static struct {
@@ -44,37 +42,35 @@ need(bool it, const char *what)
 }
 
 static void
-hang_up(struct connection *c)
+hang_up(struct lawn_loop *loop, struct connection *c)
 {
     (void)lawn_loop_stop(loop, &c->idle);
     lawn_loop_unwatch(loop, &c->watch);
-    (void)close(c->fd);
+    (void)close(c->watch.fd);
     free(c);
 }
 
 static void
-on_idle(struct lawn_loop_timer *timer, void *arg)
+on_idle(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct connection *c = arg;
+    struct connection *c = LAWN_CONTAINER(timer, struct connection, idle);
     char byte;
 
-    (void)timer;
     /* Nobody is idle only because we were busy: what has come meanwhile is
      * heard in the next round, and starts the timer again. */
-    if (recv(c->fd, &byte, 1, MSG_PEEK) < 0) {
+    if (recv(c->watch.fd, &byte, 1, MSG_PEEK) < 0) {
         idle++;
-        hang_up(c);
+        hang_up(loop, c);
     }
 }
 
 static void
-hear(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+hear(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 {
-    struct connection *c = arg;
+    struct connection *c = LAWN_CONTAINER(watch, struct connection, watch);
     char data[512];
-    ssize_t n = read(c->fd, data, sizeof data);
+    ssize_t n = read(c->watch.fd, data, sizeof data);
 
-    (void)watch;
     (void)ready;
     if (n > 0) {
         lawn_loop_start(loop, &c->idle, IDLE);
@@ -83,28 +79,26 @@ hear(struct lawn_loop_watch *watch, unsigned ready, void *arg)
         }
     } else if (n == 0 || errno != EAGAIN) {
         left++;
-        hang_up(c);
+        hang_up(loop, c);
     }
 }
 
 static void
-open_door(struct lawn_loop_timer *timer, void *arg)
+open_door(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     (void)timer;
-    (void)arg;
     errno = -lawn_loop_watch(loop, &door, listener, LAWN_LOOP_READ);
     need(errno == 0, "lawn_loop_watch");
 }
 
 static void
-welcome(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+welcome(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 {
     static struct lawn_loop_timer later = {.fire = open_door};
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
 
     (void)ready;
-    (void)arg;
     if (fd < 0 && (errno == EAGAIN || errno == ECONNABORTED)) {
         return; /* it is gone again */
     }
@@ -114,9 +108,8 @@ welcome(struct lawn_loop_watch *watch, unsigned ready, void *arg)
         lawn_loop_start(loop, &later, 100 * LAWN_LOOP_MS);
         return;
     }
-    *c = (struct connection){.watch = {.ready = hear, .arg = c},
-                             .idle = {.fire = on_idle, .arg = c},
-                             .fd = fd};
+    c->watch.ready = hear;
+    c->idle.fire = on_idle;
     errno = -lawn_loop_watch(loop, &c->watch, fd, LAWN_LOOP_READ);
     need(errno == 0, "lawn_loop_watch");
     lawn_loop_start(loop, &c->idle, IDLE);
@@ -127,12 +120,11 @@ welcome(struct lawn_loop_watch *watch, unsigned ready, void *arg)
 
 /* Every other client that is there says a word, or has said enough. */
 static void
-speak(struct lawn_loop_timer *timer, void *arg)
+speak(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     static long silent;
     long i;
 
-    (void)arg;
     for (i = 0; i < here; i += 2) {
         if (clients[i].words < WORDS) {
             clients[i].words++;
@@ -148,7 +140,7 @@ speak(struct lawn_loop_timer *timer, void *arg)
 }
 
 static void
-come_in(void)
+come_in(struct lawn_loop *loop)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     struct sockaddr *at = (struct sockaddr *)&address;
@@ -162,7 +154,7 @@ come_in(void)
              getsockname(listener, at, &size) == 0,
          "cannot listen");
     door.ready = welcome;
-    open_door(NULL, NULL);
+    open_door(NULL, loop);
     for (here = 0; here < many; here++) {
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         need(fd >= 0 && connect(fd, at, size) == 0, "connect");
@@ -175,18 +167,20 @@ int
 main(int argc, char **argv)
 {
     struct lawn_loop_timer pause = {.fire = speak};
+    struct lawn_loop *loop = lawn_loop_new(NULL);
     long i, dismissed = 0;
     char byte;
 
+    need(loop != NULL, "lawn_loop_new");
     many = argc > 1 ? strtol(argv[1], NULL, 10) : 10;
     if (many < 1 || many > MOST) {
         (void)fprintf(stderr, "clients: \"%s\" is not a number from 1 to %d\n",
                       argv[1], MOST);
+        lawn_loop_free(loop);
         return 2;
     }
-    need((loop = lawn_loop_new(NULL)) != NULL, "lawn_loop_new");
     lawn_loop_every(loop, &pause, PAUSE, LAWN_LOOP_SKIP);
-    come_in();
+    come_in(loop);
     /* Until the last connection is closed: then nothing is left to wait for. */
     errno = -lawn_loop_run(loop);
     need(errno == 0, "lawn_loop_run");

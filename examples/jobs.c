@@ -28,12 +28,10 @@ struct job {
     bool wrong;
 };
 
-static struct lawn_loop *loop;
-
 static void
-run(struct lawn_loop_timer *timer, void *arg)
+run(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct job *job = arg;
+    struct job *job = timer->arg;
     struct timespec work = {0, job->work_ms * 1000000};
     uint64_t began = lawn_loop_update(loop);
 
@@ -52,19 +50,19 @@ run(struct lawn_loop_timer *timer, void *arg)
 }
 
 static void
-on_signal(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+on_signal(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 {
     struct signalfd_siginfo info;
 
     (void)ready;
     if (read(watch->fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        *(int *)arg = (int)info.ssi_signo;
+        *(int *)watch->arg = (int)info.ssi_signo;
         lawn_loop_quit(loop);
     }
 }
 
 static void
-start(struct job *job)
+start(struct lawn_loop *loop, struct job *job)
 {
     job->timer = (struct lawn_loop_timer){.fire = run, .arg = job};
     job->ended = lawn_loop_update(loop);
@@ -80,6 +78,7 @@ main(int argc, char **argv)
     struct job rest = {.mode = LAWN_LOOP_DELAY, .work_ms = 1};
     int which = 0, fd;
     struct lawn_loop_watch ends = {.ready = on_signal, .arg = &which};
+    struct lawn_loop *loop = lawn_loop_new(NULL);
     sigset_t signals;
 
     (void)argv;
@@ -89,14 +88,14 @@ main(int argc, char **argv)
     /* Blocked, or it would end us before it can be read. */
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
     fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-    if (fd < 0 || (loop = lawn_loop_new(NULL)) == NULL ||
+    if (fd < 0 || loop == NULL ||
         (errno = -lawn_loop_watch(loop, &ends, fd, LAWN_LOOP_READ)) != 0) {
         perror("jobs");
         return 1;
     }
-    start(&skip);
-    start(&each);
-    start(&rest);
+    start(loop, &skip);
+    start(loop, &each);
+    start(loop, &rest);
     printf("jobs are running\n");
     (void)fflush(stdout);
     errno = -lawn_loop_run(loop);

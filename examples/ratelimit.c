@@ -22,8 +22,6 @@ struct user {
     uint64_t seen[20];      /* for main: when they passed */
 };
 
-static struct lawn_loop *loop;
-
 static uint64_t
 read_clock(void *context)
 {
@@ -32,9 +30,9 @@ read_clock(void *context)
 
 /* Lets through whom there are slots for, then waits for the next slot. */
 static void
-serve(struct lawn_loop_timer *timer, void *arg)
+serve(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct user *u = arg;
+    struct user *u = timer->arg;
     uint64_t *slot, now;
 
     while (u->passed < u->came) {
@@ -54,7 +52,7 @@ serve(struct lawn_loop_timer *timer, void *arg)
 }
 
 static void
-request(struct user *u)
+request(struct lawn_loop *loop, struct user *u)
 {
     if (u->came - u->passed == QUEUE) {
         printf("%4d ms: %s, refused\n", (int)lawn_loop_update(loop), u->name);
@@ -62,7 +60,7 @@ request(struct user *u)
     }
     u->since[u->came++ % QUEUE] = lawn_loop_update(loop);
     if (!lawn_loop_pending(&u->slot)) { /* nobody is before it */
-        serve(&u->slot, u);
+        serve(&u->slot, loop);
     }
 }
 
@@ -92,18 +90,19 @@ main(void)
     uint64_t now = 0;
     struct lawn_loop_options options = {.clock = read_clock,
                                         .clock_context = &now};
+    struct lawn_loop *loop = lawn_loop_new(&options);
 
-    if ((loop = lawn_loop_new(&options)) == NULL) {
+    if (loop == NULL) {
         return 1;
     }
     /* Ada sends nine in a hurry, and bob takes his time. */
     for (; now < 5000; now++) {
         (void)lawn_loop_turn(loop);
         if (now % 100 == 0 && now < 900) {
-            request(&ada);
+            request(loop, &ada);
         }
         if (now % 450 == 10 && now < 1800) {
-            request(&bob);
+            request(loop, &bob);
         }
     }
     printf("at most %d of ada's and %d of bob's within %d ms\n", most(&ada),

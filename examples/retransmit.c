@@ -51,7 +51,6 @@ struct datagram {
     uint64_t payload;
 };
 
-static struct lawn_loop *loop;
 static struct peer *peers;
 static uint64_t many, loss, seed, delivered, wrong, resent;
 static int fds[2];
@@ -82,13 +81,12 @@ payload(uint32_t peer, uint32_t seq)
 }
 
 static void
-transmit(struct lawn_loop_timer *timer, void *arg)
+transmit(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct packet *p = LAWN_CONTAINER(timer, struct packet, timer);
     struct datagram data = {p->peer, p->seq, payload(p->peer, p->seq)};
     unsigned backoffs = p->tries < BACKOFFS ? p->tries : BACKOFFS;
 
-    (void)arg;
     resent += p->tries > 0;
     errno = ETIMEDOUT;
     need(p->tries++ < TRIES, "a peer is gone");
@@ -99,7 +97,7 @@ transmit(struct lawn_loop_timer *timer, void *arg)
 /* Sends what the window has room for: in the next turn, and within its budget,
  * so that the receiver gets a word in and its socket does not overflow. */
 static void
-proceed(struct peer *peer)
+proceed(struct lawn_loop *loop, struct peer *peer)
 {
     struct packet *p;
 
@@ -116,13 +114,12 @@ proceed(struct peer *peer)
 }
 
 static void
-hear_ack(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+hear_ack(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 {
     struct datagram ack = {UINT32_MAX, 0, 0};
     struct packet *p;
 
     (void)ready;
-    (void)arg;
     while (recv(watch->fd, &ack, sizeof ack, MSG_DONTWAIT) > 0) {
         if (ack.peer >= many) {
             continue; /* not one of ours */
@@ -130,20 +127,20 @@ hear_ack(struct lawn_loop_watch *watch, unsigned ready, void *arg)
         p = &peers[ack.peer].flight[ack.seq % WINDOW];
         /* False: it was acknowledged before. */
         if (p->seq == ack.seq && lawn_loop_stop(loop, &p->timer)) {
-            proceed(&peers[ack.peer]);
+            proceed(loop, &peers[ack.peer]);
         }
     }
 }
 
 static void
-hear_data(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+hear_data(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 {
     struct datagram data = {UINT32_MAX, 0, 0};
     struct peer *peer;
     unsigned slot;
 
     (void)ready;
-    (void)arg;
+    (void)loop;
     while (recv(watch->fd, &data, sizeof data, MSG_DONTWAIT) > 0) {
         if (data.peer >= many) {
             continue;
@@ -206,12 +203,13 @@ main(int argc, char **argv)
     struct lawn_loop_options options = {.budget = 64};
     struct lawn_loop_watch acks = {.ready = hear_ack};
     struct lawn_loop_watch datagrams = {.ready = hear_data};
+    struct lawn_loop *loop = lawn_loop_new(&options);
     uint64_t i;
 
     many = number(argc > 1 ? argv[1] : "2000", "peers", 1000000);
     loss = number(argc > 2 ? argv[2] : "10", "loss in percent", 50);
     seed = number(argc > 3 ? argv[3] : "1", "seed", UINT32_MAX);
-    need((loop = lawn_loop_new(&options)) != NULL, "lawn_loop_new");
+    need(loop != NULL, "lawn_loop_new");
     need((peers = calloc(many, sizeof *peers)) != NULL || many == 0, "peers");
     open_sockets();
     need(lawn_loop_watch(loop, &acks, fds[SENDER], LAWN_LOOP_READ) == 0 &&
@@ -219,7 +217,7 @@ main(int argc, char **argv)
                  0,
          "lawn_loop_watch");
     for (i = 0; i < many; i++) {
-        proceed(&peers[i]);
+        proceed(loop, &peers[i]);
     }
     while (lawn_loop_count(loop) > 0) { /* not all is acknowledged */
         need(lawn_loop_once(loop, true) >= 0, "lawn_loop_once");
