@@ -3,6 +3,7 @@
 #include "agree.h"
 #include "crew_agree.h"
 #include "gate.h"
+#include "host_agree.h"
 #include "loop.h"
 #include "options.h"
 #include "print.h"
@@ -41,9 +42,13 @@ static const struct options_spec bench_specs[] = {
      .help = "timers of several threads: likewise",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, workers)},
+    {.name = "adapters",
+     .help = "timers of event loops, and ours in them: likewise",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, adapters)},
     {.name = "workload",
      .value = "LIST",
-     .help = "such as W1,churn, S1 or T1 (default all)",
+     .help = "such as W1,churn, S1, T1 or A1 (default all)",
      .accepts = "a list of workloads",
      .parse = options_text,
      .offset = offsetof(struct bench_options, workloads)},
@@ -56,7 +61,8 @@ static const struct options_spec bench_specs[] = {
     {.name = "n",
      .value = "LIST",
      .help = "numbers of timers (default 1k,10k,100k,1M,10M,\n"
-             "                  of stores 10k,100k,1M; of workers 1k,100k)",
+             "                  of stores 10k,100k,1M; of workers and\n"
+             "                  adapters 1k,100k)",
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, n)},
@@ -201,6 +207,10 @@ bench_agree(const struct bench_choice *choice, uint64_t seed)
             agree = crew_agree(crew_of(contender), seed, stderr) && agree;
             continue;
         }
+        if (contender_part(contender) == PART_HOSTS) {
+            agree = host_agree(host_of(contender), stderr) && agree;
+            continue;
+        }
         agree = agree_check(contender, seed, stderr) && agree;
         agree = (!crowd || agree_check_crowd(contender, seed, stderr)) && agree;
     }
@@ -300,7 +310,8 @@ bench_measure(const struct bench_options *options, struct bench_choice *choice)
         .cells = choice->cells,
         .cell_count = choice->cell_count,
         .runs = (unsigned)options->runs,
-        .tails = !options->workers, /* they have their own */
+        /* They have their own. */
+        .tails = !options->workers && !options->adapters,
         .limit_ns = options->limit_ns,
         .progress = bench_progress,
     };
@@ -361,7 +372,7 @@ bench_settle(struct bench_options *options)
         options->runs = options->quick ? BENCH_QUICK_RUNS : BENCH_RUNS;
     if (options->limit_ns == 0 && options->quick)
         options->limit_ns =
-            (options->store || options->workers ? 10 : 1) * BENCH_QUICK_LIMIT;
+            (bench_part(options) != PART_TIMERS ? 10 : 1) * BENCH_QUICK_LIMIT;
 }
 
 /* What cannot be asked for together: one of the first with any of the others. */
@@ -395,6 +406,13 @@ bench_fits(const struct bench_options *o)
     else if (o->workers && o->gate &&
              (o->workloads != NULL || o->threads != NULL))
         with = "--workers --gate and --workload or --threads";
+    else if (o->adapters && (o->store || o->workers || o->gate))
+        with = "--adapters and --store, --workers or --gate";
+    else if (o->adapters &&
+             (o->trace != NULL || o->t != NULL || o->report != NULL ||
+              o->svg != NULL || o->loop != NULL || o->instructions))
+        with = "--adapters and --trace, --t, --report, --svg, --loop or "
+               "--instructions";
     else if (!o->workers && o->threads != NULL)
         with = "--threads and what is not --workers";
     else if (o->trace != NULL &&

@@ -10,6 +10,7 @@
 struct bench_options {
     bool store;
     bool workers;
+    bool adapters;
     bool quick;
     bool gate;
     bool instructions;
@@ -36,7 +37,8 @@ static inline enum contender_part
 bench_part(const struct bench_options *options)
 {
     return options->store     ? PART_STORES
-           : options->workers ? PART_CREWS
+           : options->workers  ? PART_CREWS
+           : options->adapters ? PART_HOSTS
                               : PART_TIMERS;
 }
 

@@ -20,6 +20,7 @@ static const char choose_grid_t[] = "1,4,20,100,1k,10k," CHOOSE_N;
 static const char choose_quick_n[] = "1k,10k";
 static const char choose_store_n[] = "10k,100k,1M";
 static const char choose_crew_n[] = "1k,100k";
+static const char choose_host_n[] = "1k,100k";
 static const char choose_crew_t[] = "1,2,4";
 static const char choose_quick_crew_t[] = "1,2";
 static const char choose_quick_t[] = "1,20," CHOOSE_N;
@@ -234,6 +235,7 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     const char *n_list = options->quick        ? choose_quick_n
                          : part == PART_STORES ? choose_store_n
                          : part == PART_CREWS  ? choose_crew_n
+                         : part == PART_HOSTS  ? choose_host_n
                                                : choose_grid_n;
 
     if (!choose_contenders(options->contenders, part, choice) ||

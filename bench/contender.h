@@ -6,7 +6,8 @@
  * bytes there are an idle timer.
  *
  * Stores, which keep their timers by id, have a vtable of their own: store.h;
- * and so have crews, which keep timers for several threads: crew.h.
+ * and so have crews, which keep timers for several threads: crew.h; and hosts,
+ * which are event loops on the real clock: host.h.
  *
  * Contenders of this tree stand in contenders/, one file each; real libraries
  * in peers/, each built as a shared object that is loaded if it is there.
@@ -24,7 +25,7 @@
 #include <stdint.h>
 
 /* Bumped when anything here changes: a plug-in of another number is refused. */
-#define CONTENDER_ABI 4u
+#define CONTENDER_ABI 5u
 
 /* The user's part of an object is as small as can be; objects are padded to
  * 128 bytes, or to whole cache lines where the node is larger. */
@@ -65,6 +66,7 @@ enum {
     CONTENDER_STORE = 128,  /* it is the face of a struct store */
     CONTENDER_WATCHED = 256, /* each call is timed: set by stopwatch.c alone */
     CONTENDER_CREW = 512,    /* it is the face of a struct crew */
+    CONTENDER_HOST = 1024,   /* it is the face of a struct host */
 };
 
 typedef void contender_fire_fn(struct object *object, void *arg);
@@ -109,13 +111,14 @@ struct contender {
 };
 
 /* The parts of the benchmark: each has contenders and workloads of its own. */
-enum contender_part { PART_TIMERS, PART_STORES, PART_CREWS };
+enum contender_part { PART_TIMERS, PART_STORES, PART_CREWS, PART_HOSTS };
 
 static inline enum contender_part
 contender_part(const struct contender *contender)
 {
     return (contender->flags & CONTENDER_STORE) != 0  ? PART_STORES
            : (contender->flags & CONTENDER_CREW) != 0 ? PART_CREWS
+           : (contender->flags & CONTENDER_HOST) != 0 ? PART_HOSTS
                                                       : PART_TIMERS;
 }
 

@@ -3,6 +3,7 @@
 
 #include "contenders/all.h"
 #include "crews/all.h"
+#include "hosts/all.h"
 #include "peers.h"
 #include "stores/all.h"
 
@@ -14,10 +15,10 @@ static const struct contender *const own[] = {
     &growing_contender, &wheel_contender, &calendar_contender,
     &paper_contender,   &heads_contender, &lawn_store_contender.face,
     &lawn_crew.face,    &mutex_crew.face, &adaptive_crew.face,
-    &shards_crew.face,
+    &shards_crew.face,  &lawn_host.face,
 };
 
-#define PARTS (PART_CREWS + 1)
+#define PARTS (PART_HOSTS + 1)
 #define OWN (sizeof own / sizeof own[0])
 
 static const struct contenders_lines {

@@ -19,6 +19,7 @@
 
 /* Millions of pairs, and they may be many on few processors. */
 #define MEASURE_LIMIT_CREW (60 * MEASURE_LIMIT)
+#define MEASURE_LIMIT_HOST UINT64_C(2000000000)
 
 /* Cells of one life, being measured. */
 struct measure_group {
@@ -72,6 +73,8 @@ measure_limit(const struct measure_plan *plan, const struct cell *cell)
         return plan->limit_ns;
     if (cell->workload->part == PART_CREWS)
         return MEASURE_LIMIT_CREW;
+    if (cell->workload->part == PART_HOSTS)
+        return MEASURE_LIMIT_HOST + cell->n * MEASURE_LIMIT_EACH;
     return cell->workload->part == PART_STORES
                ? MEASURE_LIMIT_STORE + cell->n * MEASURE_LIMIT_STORE_EACH
                : MEASURE_LIMIT + cell->n * MEASURE_LIMIT_EACH;

@@ -21,6 +21,7 @@ static const struct known {
     const char *name;
     const char *package; /* Debian's, which it is built with */
     enum contender_part part;
+    const char *file; /* NULL: it is called as the peer */
 } known[PEERS_MAX] = {
     {"uv", "libuv1-dev", PART_TIMERS},
     {"event", "libevent-dev", PART_TIMERS},
@@ -34,6 +35,19 @@ static const struct known {
     {"uplain", "uthash-dev", PART_STORES},
     {"gplain", "libglib2.0-dev", PART_STORES},
     {"uvloops", "libuv1-dev", PART_CREWS},
+    {"uv", "libuv1-dev", PART_HOSTS, "uvhost"},
+    {"uv+lawn", "libuv1-dev", PART_HOSTS, "uvhost"},
+    {"event", "libevent-dev", PART_HOSTS, "eventhost"},
+    {"common", "libevent-dev", PART_HOSTS, "eventhost"},
+    {"event+lawn", "libevent-dev", PART_HOSTS, "eventhost"},
+    {"ev", "libev-dev", PART_HOSTS, "evhost"},
+    {"ev+lawn", "libev-dev", PART_HOSTS, "evhost"},
+    {"uring", "liburing-dev", PART_HOSTS, "uringhost"},
+    {"uring+lawn", "liburing-dev", PART_HOSTS, "uringhost"},
+    {"glib", "libglib2.0-dev", PART_HOSTS, "glibhost"},
+    {"glib+lawn", "libglib2.0-dev", PART_HOSTS, "glibhost"},
+    {"sdevent", "libsystemd-dev", PART_HOSTS, "sdeventhost"},
+    {"sdevent+lawn", "libsystemd-dev", PART_HOSTS, "sdeventhost"},
 };
 
 static char whys[PEERS_MAX][256];
@@ -67,6 +81,22 @@ find(const char *name, char *path)
     return size < PATH_ROOM && access(path, F_OK) == 0;
 }
 
+/* The contender of that name in a plug-in, or NULL: the only one, or one of its
+ * hosts. */
+static const struct contender *
+look(void *handle, const struct known *peer)
+{
+    const struct host *const *hosts;
+
+    if (peer->part != PART_HOSTS)
+        return dlsym(handle, TEXT(CONTENDER_PLUGIN));
+    hosts = dlsym(handle, TEXT(HOST_PLUGIN));
+    while (hosts != NULL && *hosts != NULL &&
+           strcmp((*hosts)->face.name, peer->name) != 0)
+        hosts++;
+    return hosts != NULL && *hosts != NULL ? &(*hosts)->face : NULL;
+}
+
 /* The contender, or NULL and why. */
 static const struct contender *
 load(const struct known *peer, char *why)
@@ -76,7 +106,7 @@ load(const struct known *peer, char *why)
     const char *fault;
     void *handle;
 
-    if (!find(peer->name, path))
+    if (!find(peer->file != NULL ? peer->file : peer->name, path))
         return refuse(why,
                       "not built, or not beside this program: in the sources, "
                       "with %s: tools/deps bench, make",
@@ -87,7 +117,7 @@ load(const struct known *peer, char *why)
         return refuse(why, "cannot be loaded: %s",
                       fault == NULL ? path : fault);
     }
-    contender = dlsym(handle, TEXT(CONTENDER_PLUGIN));
+    contender = look(handle, peer);
     if (contender == NULL)
         return refuse(why, "%s is no plug-in", path);
     if (contender->abi != CONTENDER_ABI)

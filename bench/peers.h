@@ -6,7 +6,7 @@
 #include "contenders.h"
 
 /* So many are known. */
-#define PEERS_MAX 12
+#define PEERS_MAX 25
 
 /* Loads the peers that are there, at most room of them, and returns how many
  * they are. What is known but cannot run goes to missing, which has room for

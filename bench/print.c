@@ -80,6 +80,60 @@ print_head_crew(FILE *out, bool threads)
         fprintf(out, "  %7s %7s %7s %7s\n", "p50", "p99", "p99.9", "max");
 }
 
+/* Of hosts: the event loop's own timers beside ours in it. */
+static void
+print_row_host(FILE *out, const struct results_row *row,
+               const struct results_cell *cell)
+{
+    const char *adapted = host_of(row->contender)->adapted;
+    double ratio = 0;
+
+    fprintf(out, "  %-12s", row->contender->name);
+    if (row->runs == 0) {
+        fprintf(out, " %s\n", row->why);
+        return;
+    }
+    for (size_t i = 0; i < cell->rows && adapted != NULL; i++) {
+        if (strcmp(cell->row[i].contender->name, adapted) == 0 &&
+            cell->row[i].runs > 0)
+            ratio = results_median(row) / results_median(&cell->row[i]);
+    }
+    fprintf(out, " %9.1f %9.1f %9.1f", results_median(row), row->ns[0],
+            row->ns[row->runs - 1]);
+    if (ratio > 0)
+        fprintf(out, " %7.2f", ratio);
+    else
+        fprintf(out, " %7s", "-");
+    fprintf(out, " %7.1f", row->bytes);
+    if (row->has_tail)
+        fprintf(out, "  %7s %7s %7s", text_lateness(row->p50).s,
+                text_lateness(row->p99).s, text_lateness(row->max).s);
+    putc('\n', out);
+}
+
+static void
+print_head_host(FILE *out, bool tails)
+{
+    fprintf(out, "  %-12s %9s %9s %9s %7s %7s", "", "ns/op", "min", "max",
+            "x ours", "bytes");
+    if (tails)
+        fprintf(out, "  %7s %7s %7s", "p50", "p99", "max");
+    putc('\n', out);
+}
+
+/* In their order, and under one another what is in one event loop. */
+static void
+print_rows_host(FILE *out, const struct results_cell *cell)
+{
+    bool tails = false;
+
+    for (size_t i = 0; i < cell->rows; i++)
+        tails = tails || cell->row[i].has_tail;
+    print_head_host(out, tails);
+    for (size_t i = 0; i < cell->rows; i++)
+        print_row_host(out, &cell->row[i], cell);
+}
+
 static void
 print_cell(FILE *out, const struct results_cell *cell)
 {
@@ -103,6 +157,10 @@ print_cell(FILE *out, const struct results_cell *cell)
     fprintf(out, ", seed %" PRIu64 ": %s\n", cell->cell.seed,
             workload->operation);
     fprintf(out, "  (%s)\n", workload->parameters);
+    if (workload->part == PART_HOSTS) {
+        print_rows_host(out, cell);
+        return;
+    }
     if (crew)
         print_head_crew(out, workload->uses_t);
     else
@@ -150,6 +208,10 @@ print_text(FILE *out, const struct results *results)
             "processors; x best is beside the best with\na way from "
             "thread to thread\n",
             sysconf(_SC_NPROCESSORS_ONLN));
+    if (results->part == PART_HOSTS)
+        fputs("\nx ours is an event loop's own timers beside ours in it; bytes "
+              "are those per timer,\nthe timer included\n",
+              out);
     if (results->part == PART_STORES)
         fprintf(
             out,
@@ -165,11 +227,12 @@ void
 print_csv(FILE *out, const struct results *results)
 {
     bool crew = results->part == PART_CREWS;
+    bool timed = crew || results->part == PART_HOSTS;
 
     fprintf(out,
             "workload,n,%s,seed,contender,runs,ns_median,ns_min,ns_max,ops,"
             "checksum,bytes,p50,p99,%s,max,why\n",
-            crew ? "threads" : "t", crew ? "p999" : "p9999");
+            crew ? "threads" : "t", timed ? "p999" : "p9999");
     for (size_t i = 0; i < results->cells; i++) {
         const struct results_cell *cell = &results->cell[i];
 
@@ -190,7 +253,7 @@ print_csv(FILE *out, const struct results *results)
                 fputs(",,,,,,", out);
             if (row->has_tail)
                 fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-                        row->p50, row->p99, crew ? row->p999 : row->p9999,
+                        row->p50, row->p99, timed ? row->p999 : row->p9999,
                         row->max);
             else
                 fputs(",,,,", out);
@@ -275,6 +338,9 @@ print_list(FILE *out)
     all = contenders_of(PART_CREWS, &count);
     fputs("\nfor several threads (--workers):\n", out);
     print_contenders(out, all, count);
+    all = contenders_of(PART_HOSTS, &count);
+    fputs("\nevent loops (--adapters):\n", out);
+    print_contenders(out, all, count);
     missing = contenders_missing(&count);
     if (count > 0)
         fputs("\nleft out of this build:\n", out);
@@ -288,4 +354,6 @@ print_list(FILE *out)
     fputs("\nworkloads of several threads (t: for each number of threads):\n",
           out);
     print_workloads(out, PART_CREWS);
+    fputs("\nworkloads of event loops:\n", out);
+    print_workloads(out, PART_HOSTS);
 }

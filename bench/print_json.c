@@ -126,7 +126,8 @@ print_who(FILE *out, const struct results *results)
 static void
 print_json_row(FILE *out, const struct results_row *row)
 {
-    bool crew = contender_part(row->contender) == PART_CREWS;
+    bool timed = contender_part(row->contender) == PART_CREWS ||
+                 contender_part(row->contender) == PART_HOSTS;
 
     print_member(out, "\n    {", "contender", row->contender->name);
     fputs(", \"ns\": [", out);
@@ -145,8 +146,8 @@ print_json_row(FILE *out, const struct results_row *row)
         fprintf(out,
                 "\"tail\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
                 ", \"%s\": %" PRIu64 ", \"max\": %" PRIu64 "}",
-                row->p50, row->p99, crew ? "p999" : "p9999",
-                crew ? row->p999 : row->p9999, row->max);
+                row->p50, row->p99, timed ? "p999" : "p9999",
+                timed ? row->p999 : row->p9999, row->max);
     else
         fputs("\"tail\": null", out);
     print_member(out, ", ", "why", row->why);
@@ -195,6 +196,7 @@ print_json(FILE *out, const struct results *results)
         [PART_TIMERS] = "lawn bench",
         [PART_STORES] = "lawn bench --store",
         [PART_CREWS] = "lawn bench --workers",
+        [PART_HOSTS] = "lawn bench --adapters",
     };
     time_t now = time(NULL);
     struct tm utc;

@@ -19,8 +19,8 @@ struct results_row {
     double bytes; /* per timer, the node included; 0: not measured */
     bool has_tail;
     uint64_t p50, p99, p9999, max;  /* of single operations, ns */
-    uint64_t p999;                  /* of crews */
-    struct lawn_histogram *latency; /* while it is measured, of T4 and T5 */
+    uint64_t p999;                  /* of crews and hosts */
+    struct lawn_histogram *latency; /* while it is measured, of T4, T5 and A3 */
 };
 
 struct results_cell {

@@ -138,6 +138,8 @@ run_workers(const struct cell *cell)
 static uint64_t
 run_objects(const struct cell *cell)
 {
+    if (cell->workload->part == PART_HOSTS)
+        return cell->n + RUN_HOST_OWN;
     return cell->workload->part == PART_CREWS
                ? (2 * cell->n + RUN_CREW_OWN) * run_workers(cell)
                : cell->n;

@@ -48,7 +48,7 @@ struct run {
     void *self; /* the contender's */
 
     char *objects;       /* stride bytes each; stores have none */
-    size_t object_count; /* n of them; for crews more */
+    size_t object_count; /* n of them; for crews and hosts more */
     size_t stride;
     const uint32_t *order; /* a permutation of them, */
     const uint32_t *again; /* and its inverse, as random as it */
@@ -82,6 +82,9 @@ struct run {
 /* Of each worker of a crew: objects behind all others, for the benchmark's own
  * use. */
 #define RUN_CREW_OWN 2u
+
+/* Of a host: likewise. */
+#define RUN_HOST_OWN 1024u
 
 /* Real time in ns. */
 uint64_t run_clock(void);

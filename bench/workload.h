@@ -60,6 +60,14 @@ void crew_play_fires(struct run *run);
 void crew_play_wake(struct run *run);
 void crew_play_busy(struct run *run);
 
+/* Nanoseconds, of hosts: likewise. */
+#define HOST_LONGEST UINT64_C(240000000000)
+void host_ttls_far(struct run *run);
+void host_ttls_near(struct run *run);
+void host_play_restart(struct run *run);
+void host_play_pair(struct run *run);
+void host_play_fire(struct run *run);
+
 void connections_ttls(struct run *run);
 void connections_play(struct run *run);
 void queue_ttls(struct run *run);

@@ -313,6 +313,45 @@ static const struct workload workloads_crew[] = {
     },
 };
 
+static const struct workload workloads_host[] = {
+    {
+        .name = "A1",
+        .title = "restart",
+        .imitates = "connections that are kept alive by what they send",
+        .operation = "restart of a random timer",
+        .parameters = "n timers of 8 TTLs; a round of the event loop every 256 "
+                      "restarts",
+        .part = PART_HOSTS,
+        .longest = HOST_LONGEST,
+        .ttls = host_ttls_far,
+        .play = host_play_restart,
+    },
+    {
+        .name = "A2",
+        .title = "pair",
+        .imitates = "requests with a deadline, beside idle connections",
+        .operation = "start, and stop of one started 512 before",
+        .parameters = "n others are running, of 8 TTLs; a round of the event "
+                      "loop every 256 pairs",
+        .part = PART_HOSTS,
+        .longest = HOST_LONGEST,
+        .ttls = host_ttls_far,
+        .play = host_play_pair,
+    },
+    {
+        .name = "A3",
+        .title = "fire",
+        .imitates = "delayed jobs, all of which fire",
+        .operation = "start and firing, in time of the processor",
+        .parameters = "n timers, due within 200 ms; the percentiles are how "
+                      "late they fire",
+        .part = PART_HOSTS,
+        .longest = HOST_LONGEST,
+        .ttls = host_ttls_near,
+        .play = host_play_fire,
+    },
+};
+
 const struct workload *
 workloads_all(enum contender_part part, size_t *count)
 {
@@ -323,6 +362,10 @@ workloads_all(enum contender_part part, size_t *count)
     if (part == PART_CREWS) {
         *count = sizeof workloads_crew / sizeof workloads_crew[0];
         return workloads_crew;
+    }
+    if (part == PART_HOSTS) {
+        *count = sizeof workloads_host / sizeof workloads_host[0];
+        return workloads_host;
     }
     *count = workloads_count;
     return workloads;

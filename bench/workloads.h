@@ -1,5 +1,5 @@
 /* workloads.h - what is measured: W1 to W11; of stores, S1 to S7; of
- * crews, T1 to T6. */
+ * crews, T1 to T6; of hosts, A1 to A3. */
 #ifndef LAWN_BENCH_WORKLOADS_H
 #define LAWN_BENCH_WORKLOADS_H
 

@@ -55,6 +55,10 @@ size_t peer_patch(const char *library, const struct peer_patch *patches,
  * or why that cannot be done. */
 const char *peer_take_clock(const char *library);
 
+/* Gives a loaded library the system's clock and polls, for as long as it is used
+ * as a host or as a crew. */
+void peer_give_clock(const char *library);
+
 /* Calls act for each loaded part of a library that has these PF_ flags. */
 void peer_segments(const char *library, unsigned flags,
                    void (*act)(char *start, size_t size, void *arg), void *arg);

@@ -18,7 +18,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <uv.h>
 
 #define LINE 128u
@@ -52,12 +51,6 @@ struct loop {
 struct crew_of_loops {
     struct loop *loops;
     unsigned count;
-};
-
-static const struct peer_patch real[] = {
-    {"clock_gettime", (peer_fn *)clock_gettime},
-    {"epoll_wait", (peer_fn *)epoll_wait},
-    {"epoll_pwait", (peer_fn *)epoll_pwait},
 };
 
 /* What the other peer of this library needs. */
@@ -117,7 +110,7 @@ crew_make(const struct contender_setup *setup)
 
     if (crew == NULL)
         return NULL;
-    (void)peer_patch("libuv.so", real, sizeof(real) / sizeof(*real));
+    peer_give_clock("libuv.so");
     crew->loops = aligned_alloc(LINE, setup->workers * sizeof(*crew->loops));
     while (crew->loops != NULL && crew->count < setup->workers) {
         crew->loops[crew->count] = (struct loop){.failed = false};

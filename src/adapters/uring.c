@@ -135,7 +135,7 @@ lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
         host->dying = host->flight && (host->removing || cqe->res < 0);
     } else if (ours) {
         host->flight = host->dying = false;
-        if (host->wanted != LAWN_NEVER) {
+        if (host->wanted != LAWN_NEVER && cqe->res != -ECANCELED) {
             host->wanted = LAWN_NEVER;
             (void)lawn_loop_woken(loop);
         }

@@ -1,5 +1,6 @@
 /* glib.c - a main context of GLib's as a host. */
 #include "host.h"
+#include "kit.h"
 
 #include <glib.h>
 #include <lawn_glib.h>
@@ -119,3 +120,63 @@ const struct host host = {
     .watch = glib_host_watch,
     .unwatch = glib_host_unwatch,
 };
+
+static void
+never(struct lawn_loop_timer *timer, void *arg)
+{
+    (void)timer;
+    (void)arg;
+    CHECK(false);
+}
+
+TEST(the_ready_time_is_rounded_up)
+{
+    struct glib_host *glib = glib_host_open();
+    struct lawn_loop *loop = lawn_glib_new(glib->context, NULL);
+    GSource *source = g_main_context_find_source_by_id(glib->context, 1);
+    struct lawn_loop_timer timer = {.fire = never};
+
+    CHECK(source != NULL);
+    for (unsigned i = 0; i < 100; i++) {
+        CHECK(g_source_get_ready_time(source) == -1);
+        lawn_loop_start(loop, &timer, 3600 * LAWN_LOOP_SECOND + i);
+        CHECK((uint64_t)g_source_get_ready_time(source) * 1000 >=
+              lawn_loop_next(loop));
+        CHECK(lawn_loop_stop(loop, &timer));
+    }
+    lawn_glib_free(loop);
+    glib_host_close(glib);
+}
+
+TEST(a_context_may_go_before_its_loop)
+{
+    struct glib_host *glib = glib_host_open();
+    struct lawn_loop *loop = lawn_glib_new(glib->context, NULL);
+    struct lawn_loop_timer timer = {.fire = never};
+
+    lawn_loop_start(loop, &timer, 0);
+    glib_host_close(glib);
+    CHECK(lawn_loop_stop(loop, &timer));
+    lawn_loop_start(loop, &timer, 0);
+    lawn_glib_free(loop);
+}
+
+static void
+quit_main_loop(struct lawn_loop_timer *timer, void *arg)
+{
+    (void)timer;
+    g_main_loop_quit(arg);
+}
+
+TEST(without_a_context_it_is_the_default_one)
+{
+    struct lawn_loop *loop = lawn_glib_new(NULL, NULL);
+    GMainLoop *main_loop = g_main_loop_new(NULL, FALSE);
+    struct lawn_loop_timer timer = {.fire = quit_main_loop, .arg = main_loop};
+
+    lawn_loop_start(loop, &timer, LAWN_LOOP_MS);
+    g_main_loop_run(main_loop);
+    CHECK(!lawn_loop_pending(&timer));
+    g_main_loop_unref(main_loop);
+    lawn_glib_free(loop);
+}

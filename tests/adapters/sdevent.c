@@ -1,10 +1,15 @@
 /* sdevent.c - systemd's sd-event as a host. */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): RTLD_NEXT */
 #include "host.h"
+#include "kit.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <lawn_sdevent.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <systemd/sd-event.h>
+#include <time.h>
 
 struct sd_host {
     sd_event *event;
@@ -113,3 +118,76 @@ const struct host host = {
     .watch = sd_host_watch,
     .unwatch = sd_host_unwatch,
 };
+
+/* What the adapter asks for, on its way to sd-event. */
+static uint64_t time_set;
+static clockid_t clock_asked;
+static int refusal;
+
+int
+sd_event_source_set_time(sd_event_source *source, uint64_t when)
+{
+    int (*real)(sd_event_source *, uint64_t);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "sd_event_source_set_time");
+    time_set = when;
+    return real(source, when);
+}
+
+int
+sd_event_add_time(sd_event *event, sd_event_source **source, clockid_t clock,
+                  uint64_t when, uint64_t accuracy,
+                  sd_event_time_handler_t callback, void *context)
+{
+    int (*real)(sd_event *, sd_event_source **, clockid_t, uint64_t, uint64_t,
+                sd_event_time_handler_t, void *);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "sd_event_add_time");
+    clock_asked = clock;
+    return refusal != 0
+               ? refusal
+               : real(event, source, clock, when, accuracy, callback, context);
+}
+
+static void
+never(struct lawn_loop_timer *timer, void *arg)
+{
+    (void)timer;
+    (void)arg;
+    CHECK(false);
+}
+
+TEST(the_time_is_rounded_up_and_on_the_loops_clock)
+{
+    static const clockid_t clocks[] = {CLOCK_MONOTONIC, CLOCK_BOOTTIME};
+    struct lawn_loop_timer timer = {.fire = never};
+
+    for (unsigned id = LAWN_LOOP_MONOTONIC; id <= LAWN_LOOP_BOOTTIME; id++) {
+        struct sd_host *sd = sd_host_open();
+        struct lawn_loop_options options = {.clock_id =
+                                                (enum lawn_loop_clock)id};
+        struct lawn_loop *loop = lawn_sdevent_new(sd->event, &options);
+
+        CHECK(loop != NULL);
+        CHECK_EQ(clock_asked, clocks[id]);
+        for (unsigned i = 0; i < 100; i++) {
+            lawn_loop_start(loop, &timer, 3600 * LAWN_LOOP_SECOND + i);
+            CHECK(time_set * 1000 >= lawn_loop_next(loop));
+            CHECK(lawn_loop_stop(loop, &timer));
+        }
+        lawn_sdevent_free(loop);
+        sd_host_close(sd);
+    }
+}
+
+TEST(what_sd_event_refuses_is_told)
+{
+    struct sd_host *sd = sd_host_open();
+
+    refusal = -ESTALE;
+    errno = 0;
+    CHECK(lawn_sdevent_new(sd->event, NULL) == NULL);
+    CHECK_EQ(errno, ESTALE);
+    refusal = 0;
+    sd_host_close(sd);
+}

@@ -14,12 +14,15 @@
 /* So few entries that a test can fill them. */
 #define RING_ENTRIES 8
 
+/* In one ring. */
+#define LOOPS 5
+
 /* user_data of the descriptor that is watched, and of what ends that. */
 enum { WATCH = 1, UNWATCH };
 
 struct ring_host {
     struct io_uring ring;
-    struct lawn_loop *loops[2];
+    struct lawn_loop *loops[LOOPS];
     host_ready_fn *ready;
     void *arg;
     int fd;
@@ -55,9 +58,10 @@ static struct lawn_loop *
 ring_host_attach(void *context, const struct lawn_loop_options *options)
 {
     struct ring_host *uring = context;
-    struct lawn_loop **loop = &uring->loops[uring->loops[0] != NULL];
+    struct lawn_loop **loop = uring->loops;
 
-    CHECK(*loop == NULL);
+    while (*loop != NULL)
+        loop++;
     *loop = lawn_uring_new(&uring->ring, options);
     return *loop;
 }
@@ -65,7 +69,7 @@ ring_host_attach(void *context, const struct lawn_loop_options *options)
 static void
 ring_host_detach(struct lawn_loop *loop)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < LOOPS; i++) {
         if (opened->loops[i] == loop)
             opened->loops[i] = NULL;
     }
@@ -82,13 +86,23 @@ ring_host_poll_add(struct ring_host *uring)
     io_uring_sqe_set_data64(sqe, WATCH);
 }
 
-/* Whether a completion was anybody's but that of an unwatch. */
+/* Whether a completion was for anybody: that of a change of a timeout, or of one
+ * that was taken back, is for nobody but the adapter. */
 static bool
 ring_host_serve(struct ring_host *uring, const struct io_uring_cqe *cqe)
 {
-    for (int i = 0; i < 2; i++) {
-        if (uring->loops[i] != NULL && lawn_uring_handle(uring->loops[i], cqe))
-            return true;
+    for (int i = 0; i < LOOPS; i++) {
+        struct lawn_loop *loop = uring->loops[i];
+        struct lawn_loop_stats before;
+        struct lawn_loop_stats after;
+
+        if (loop == NULL)
+            continue;
+        lawn_loop_stats(loop, &before);
+        if (lawn_uring_handle(loop, cqe)) {
+            lawn_loop_stats(loop, &after);
+            return after.turns > before.turns;
+        }
     }
     if (lawn_uring_handle(NULL, cqe) || cqe->user_data == UNWATCH ||
         uring->fd < 0)
@@ -214,6 +228,15 @@ fire_and_stop(struct lawn_loop_timer *timer, void *arg)
     ring_host_stop(stage->uring);
 }
 
+static uint64_t
+stage_turns(const struct stage *stage)
+{
+    struct lawn_loop_stats stats;
+
+    lawn_loop_stats(stage->loop, &stats);
+    return stats.turns;
+}
+
 /* Waits for the next completion, and leaves it. */
 static const struct io_uring_cqe *
 stage_wait(struct stage *stage)
@@ -313,6 +336,47 @@ TEST(the_timeout_is_moved_earlier_whatever_is_under_way)
     stage_close(&stage);
 }
 
+TEST(with_the_last_timer_the_timeout_is_cancelled)
+{
+    struct stage stage;
+    struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
+    int cancelled = 0;
+
+    stage_open(&stage, NULL);
+    lawn_loop_start(stage.loop, &timer, 100 * LAWN_LOOP_SECOND);
+    CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+    CHECK(lawn_loop_stop(stage.loop, &timer));
+    for (int i = 0; i < 2; i++) {
+        const struct io_uring_cqe *cqe = stage_wait(&stage);
+
+        cancelled += cqe->res == -ECANCELED;
+        CHECK(lawn_uring_handle(stage.loop, cqe));
+        io_uring_cq_advance(&stage.uring->ring, 1);
+    }
+    CHECK_EQ(cancelled, 1);
+    CHECK_EQ(io_uring_submit(&stage.uring->ring), 0);
+    CHECK_EQ(io_uring_cq_ready(&stage.uring->ring), 0);
+    stage_close(&stage);
+}
+
+/* By somebody who cancels all that is in flight. */
+TEST(a_timeout_that_others_cancel_is_set_anew)
+{
+    struct stage stage;
+    struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
+    struct io_uring_sqe *sqe;
+
+    stage_open(&stage, NULL);
+    lawn_loop_start(stage.loop, &timer, 3 * LAWN_LOOP_MS);
+    sqe = io_uring_get_sqe(&stage.uring->ring);
+    io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ANY);
+    io_uring_sqe_set_data64(sqe, UNWATCH);
+    ring_host_run(stage.uring);
+    CHECK_EQ(stage.fired, 1);
+    CHECK_EQ(stage_turns(&stage), 1);
+    stage_close(&stage);
+}
+
 TEST(a_timer_stopped_and_started_again_fires_once)
 {
     struct stage stage;
@@ -342,7 +406,8 @@ TEST(a_timeout_that_has_come_is_not_lost_when_it_is_changed)
     struct stage stage;
     struct lawn_loop_timer first = {.fire = fire_and_stop, .arg = &stage};
     struct lawn_loop_timer second = {.fire = fire_and_stop, .arg = &stage};
-    static const unsigned fires[] = {0, 2, 1};
+    struct lawn_loop_timer third = {.fire = fire_and_stop, .arg = &stage};
+    static const unsigned fires[] = {0, 3, 2};
 
     for (int how = 0; how < 3; how++) {
         stage_open(&stage, NULL);
@@ -353,13 +418,56 @@ TEST(a_timeout_that_has_come_is_not_lost_when_it_is_changed)
         if (how != 0)
             lawn_loop_start(stage.loop, &second, 0);
         CHECK(io_uring_submit(&stage.uring->ring) >= 0);
-        while (how != 0 && lawn_loop_count(stage.loop) > 0)
+        if (how != 0)
+            lawn_loop_start(stage.loop, &third, 10 * LAWN_LOOP_MS);
+        while (lawn_loop_count(stage.loop) > 0)
             ring_host_run(stage.uring);
         while (ring_host_poll(stage.uring)) {
         }
         CHECK_EQ(stage.fired, fires[how]);
         stage_close(&stage);
     }
+}
+
+/* It fires for nothing then, which costs less than to move it. */
+TEST(a_timeout_that_is_too_early_is_left_as_it_is)
+{
+    struct stage stage;
+    struct lawn_loop_timer first = {.fire = fire_and_stop, .arg = &stage};
+    struct lawn_loop_timer second = {.fire = fire_and_stop, .arg = &stage};
+
+    stage_open(&stage, NULL);
+    lawn_loop_start(stage.loop, &first, LAWN_LOOP_MS);
+    lawn_loop_start(stage.loop, &second, 30 * LAWN_LOOP_MS);
+    CHECK_EQ(stage_wait(&stage)->res, -ETIME);
+    (void)lawn_loop_turn(stage.loop);
+    CHECK(stage.fired >= 1);
+    CHECK_EQ(io_uring_sq_ready(&stage.uring->ring), 0);
+    while (lawn_loop_count(stage.loop) > 0)
+        ring_host_run(stage.uring);
+    CHECK_EQ(stage.fired, 2);
+    stage_close(&stage);
+}
+
+static uint64_t
+clock_at_zero(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+TEST(the_end_of_time_is_far_on_any_clock)
+{
+    struct lawn_loop_options options = {.clock = clock_at_zero};
+    struct stage stage;
+    struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
+
+    stage_open(&stage, &options);
+    lawn_loop_start(stage.loop, &timer, LAWN_NEVER - 1);
+    for (int i = 0; i < 3; i++)
+        (void)ring_host_poll(stage.uring);
+    CHECK_EQ(stage_turns(&stage), 0);
+    stage_close(&stage);
 }
 
 TEST(a_loop_is_freed_with_a_timeout_under_way)
@@ -401,6 +509,8 @@ TEST(a_timeout_on_the_clock_that_counts_suspension_is_moved_as_well)
 
     stage_open(&stage, &options);
     lawn_loop_start(stage.loop, &far, LAWN_NEVER - 1);
+    CHECK_EQ(stage.uring->ring.sq.sqes[0].timeout_flags,
+             IORING_TIMEOUT_ABS | IORING_TIMEOUT_BOOTTIME);
     lawn_loop_start(stage.loop, &near, LAWN_LOOP_MS);
     ring_host_run(stage.uring);
     CHECK_EQ(stage.fired, 1);

@@ -1,0 +1,130 @@
+/* host_agree.c - whether a host does what it was asked for: see host_agree.h.
+ *
+ * Of four timers, one is left alone, one is stopped, one is restarted for later,
+ * one for earlier. A last one, due when all others are, ends it. Early is what
+ * fires two milliseconds before its time, as libuv is up to one. */
+#include "host_agree.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define AGREE_TIMERS 64u
+#define AGREE_LINE 64u
+#define AGREE_MS UINT64_C(1000000)
+#define AGREE_SOON (5 * AGREE_MS)
+#define AGREE_LATER (10 * AGREE_MS)
+#define AGREE_LAST (20 * AGREE_MS)
+#define AGREE_HOUR (3600000 * AGREE_MS)
+
+enum { AGREE_ALONE, AGREE_STOPPED, AGREE_LATE, AGREE_EARLY, AGREE_FATES };
+
+struct host_agree {
+    const struct host *host;
+    void *self;
+    char *objects;
+    size_t stride;
+    uint64_t begin;
+    unsigned fires[AGREE_TIMERS + 1];
+    const char *wrong;
+};
+
+static uint64_t
+agree_clock(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static struct object *
+agree_object(const struct host_agree *agree, unsigned i)
+{
+    return (struct object *)(void *)(agree->objects + i * agree->stride);
+}
+
+static void
+agree_start(struct host_agree *agree, unsigned i, uint64_t ttl)
+{
+    struct object *object = agree_object(agree, i);
+
+    object->id = i;
+    object->which = CONTENDER_ANY;
+    object->ttl = ttl;
+    agree->host->face.start(agree->self, object, ttl);
+}
+
+static void
+agree_on_fire(struct object *object, void *arg)
+{
+    struct host_agree *agree = arg;
+
+    if (agree_clock() + 2 * AGREE_MS < agree->begin + object->ttl)
+        agree->wrong = "a timer fired early";
+    agree->fires[object->id]++;
+    if (object->id == AGREE_TIMERS)
+        agree->host->quit(agree->self);
+}
+
+static void
+agree_play(struct host_agree *agree)
+{
+    agree->begin = agree_clock();
+    for (unsigned i = 0; i < AGREE_TIMERS; i++)
+        agree_start(agree, i,
+                    i % AGREE_FATES == AGREE_ALONE ? AGREE_SOON : AGREE_HOUR);
+    agree->host->turn(agree->self);
+    for (unsigned i = 0; i < AGREE_TIMERS; i++) {
+        struct object *object = agree_object(agree, i);
+
+        if (i % AGREE_FATES == AGREE_LATE)
+            agree_start(agree, i, AGREE_LATER);
+        else if (i % AGREE_FATES == AGREE_EARLY)
+            agree_start(agree, i, AGREE_SOON);
+        else if (i % AGREE_FATES == AGREE_STOPPED &&
+                 (!agree->host->face.stop(agree->self, object) ||
+                  agree->host->face.stop(agree->self, object)))
+            agree->wrong = "a stop told the wrong thing";
+    }
+    agree_start(agree, AGREE_TIMERS, AGREE_LAST);
+    while (agree->fires[AGREE_TIMERS] == 0 && agree_clock() < agree->begin +
+                                                  100 * AGREE_LAST)
+        agree->host->serve(agree->self);
+    for (unsigned i = 0; i < AGREE_TIMERS && agree->wrong == NULL; i++) {
+        bool stopped = i % AGREE_FATES == AGREE_STOPPED;
+
+        if (agree->fires[i] > 1)
+            agree->wrong = "a timer fired twice";
+        else if (stopped && agree->fires[i] != 0)
+            agree->wrong = "a stopped timer fired";
+        else if (!stopped && agree->fires[i] == 0)
+            agree->wrong = "a timer did not fire";
+    }
+}
+
+bool
+host_agree(const struct host *host, FILE *out)
+{
+    struct host_agree agree = {.host = host};
+    struct contender_setup setup = {.objects = AGREE_TIMERS + 1,
+                                    .longest = AGREE_HOUR};
+
+    agree.stride = (offsetof(struct object, node) + host->face.node +
+                    AGREE_LINE - 1) &
+                   ~(size_t)(AGREE_LINE - 1);
+    agree.objects = calloc(AGREE_TIMERS + 1, agree.stride);
+    agree.self = agree.objects != NULL ? host->face.make(&setup) : NULL;
+    if (agree.self == NULL) {
+        agree.wrong = "out of memory";
+    } else {
+        ((struct host_self *)agree.self)->fire = agree_on_fire;
+        ((struct host_self *)agree.self)->arg = &agree;
+        agree_play(&agree);
+        host->face.free(agree.self);
+    }
+    free(agree.objects);
+    if (agree.wrong != NULL)
+        fprintf(out, "lawn bench: %s disagrees: %s\n", host->face.name,
+                agree.wrong);
+    return agree.wrong == NULL;
+}

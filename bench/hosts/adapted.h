@@ -1,0 +1,43 @@
+/* adapted.h - our timers in an event loop: what is the same in all of them. */
+#ifndef LAWN_BENCH_HOSTS_ADAPTED_H
+#define LAWN_BENCH_HOSTS_ADAPTED_H
+
+#include "../host.h"
+#include <lawn_loop.h>
+
+/* What make() of such a host returns begins with. */
+struct adapted {
+    struct host_self self;
+    struct lawn_loop *loop; /* NULL: the event loop's own timers are used */
+};
+
+static inline void
+adapted_fire(struct lawn_loop_timer *timer, void *arg)
+{
+    const struct adapted *adapted = arg;
+
+    adapted->self.fire((struct object *)(void *)((char *)timer -
+                                                 offsetof(struct object, node)),
+                       adapted->self.arg);
+}
+
+static inline void
+adapted_start(void *self, struct object *object, uint64_t ttl)
+{
+    struct adapted *adapted = self;
+    struct lawn_loop_timer *timer = (void *)object->node;
+
+    timer->fire = adapted_fire;
+    timer->arg = adapted;
+    lawn_loop_start(adapted->loop, timer, ttl);
+}
+
+static inline bool
+adapted_stop(void *self, struct object *object)
+{
+    struct adapted *adapted = self;
+
+    return lawn_loop_stop(adapted->loop, (void *)object->node);
+}
+
+#endif

@@ -1,0 +1,260 @@
+/* workload_host.c - A1 to A3: an event loop on the real clock, with timers of its
+ * own or with ours.
+ *
+ * In A1 and A2 n timers run, of 8 TTLs, none of which is due while the time is
+ * taken; each 256 operations the event loop takes a round that does not wait, as a
+ * server does that gets some hundred packets at a time.
+ *
+ * In A3 n timers are started and all fire, within 200 ms; what counts is the
+ * processor's time of all that, the event loop's own included. How late timers fire
+ * is told by one in 16. A timer of the benchmark's own, due seconds later, ends
+ * it if some do not fire.
+ *
+ * Each run checks that those fired that were to, once each, and no others.
+ */
+#include "host.h"
+#include "workload.h"
+#include "workloads.h"
+#include <lawn_histogram.h>
+
+#include <stdlib.h>
+#include <time.h>
+
+#define HOST_FAR_TTLS 8u
+#define HOST_LEAST UINT64_C(60000000000) /* ns: the shortest of them */
+#define HOST_NEAR_TTLS 200u              /* of A3, */
+#define HOST_NEAR UINT64_C(20000000)     /* the shortest of them, */
+#define HOST_STEP UINT64_C(1000000)      /* and between them */
+#define HOST_PATIENCE UINT64_C(10000000000)
+#define HOST_ROUND 256u  /* operations between rounds */
+#define HOST_SAMPLE 16u  /* one timer in so many tells how late it is */
+#define HOST_PROBES 64u  /* timers that are looked at in the end */
+#define HOST_APART 512u  /* a pair of A2 has so many between start and stop */
+
+struct host_play {
+    struct run *run;
+    const struct host *host;
+    uint64_t fired;
+    uint64_t *due; /* of A3, one in HOST_SAMPLE; else NULL */
+};
+
+static struct lawn_histogram host_latency;
+
+void
+host_ttls_far(struct run *run)
+{
+    if (!run_list_ttls(run, HOST_FAR_TTLS))
+        return;
+    for (uint64_t i = 0; i < HOST_FAR_TTLS; i++)
+        run->ttls[i] =
+            HOST_LEAST + i * (HOST_LONGEST - HOST_LEAST) / (HOST_FAR_TTLS - 1);
+    for (size_t i = 0; i < run->object_count; i++)
+        run_choose(run, i, random_below(&run->random, HOST_FAR_TTLS));
+}
+
+void
+host_ttls_near(struct run *run)
+{
+    if (!run_list_ttls(run, HOST_NEAR_TTLS + 1))
+        return;
+    for (uint64_t i = 0; i < HOST_NEAR_TTLS; i++)
+        run->ttls[i] = HOST_NEAR + i * HOST_STEP;
+    run->ttls[HOST_NEAR_TTLS] = HOST_PATIENCE;
+    for (size_t i = 0; i < run->cell->n; i++)
+        run_choose(run, i, random_below(&run->random, HOST_NEAR_TTLS));
+    run_choose(run, run->cell->n, HOST_NEAR_TTLS);
+}
+
+static void
+host_on_fire(struct object *object, void *arg)
+{
+    struct host_play *play = arg;
+    struct run *run = play->run;
+
+    if (play->due != NULL && object->id == run->cell->n) {
+        run->end = RUN_SLOW; /* it was to be stopped */
+        play->host->quit(run->self);
+        return;
+    }
+    run_note(run, object);
+    if (play->due != NULL && object->id % HOST_SAMPLE == 0) {
+        uint64_t now = run_clock();
+        uint64_t due = play->due[object->id / HOST_SAMPLE];
+
+        lawn_histogram_add(&host_latency, now > due ? now - due : 0);
+    }
+    play->fired++;
+    if (play->fired == run->cell->n ||
+        (play->fired % HOST_ROUND == 0 && !run_goes_on(run)))
+        play->host->quit(run->self);
+}
+
+static void
+host_begin(struct host_play *play, struct run *run)
+{
+    struct host_self *self = run->self;
+
+    *play = (struct host_play){.run = run, .host = host_of(run->contender)};
+    self->fire = host_on_fire;
+    self->arg = play;
+    run->stamp = 1;
+}
+
+/* After so many operations, now and then: a round. */
+static inline bool
+host_round(struct host_play *play, uint64_t ops)
+{
+    if (ops % HOST_ROUND != 0)
+        return true;
+    play->host->turn(play->run->self);
+    return run_goes_on(play->run);
+}
+
+static bool
+host_fill(struct host_play *play)
+{
+    struct run *run = play->run;
+
+    for (uint64_t i = 0; i < run->cell->n; i++) {
+        run_start(run, run->order[i]);
+        if (!host_round(play, i))
+            return false;
+    }
+    run_weigh(run);
+    return true;
+}
+
+/* Nothing has fired, and what was not stopped is running. */
+static void
+host_end_far(struct host_play *play)
+{
+    struct run *run = play->run;
+    uint64_t n = run->cell->n;
+    uint64_t probes = n < HOST_PROBES ? n : HOST_PROBES;
+
+    run->wrong = run->wrong || play->fired != 0;
+    for (uint64_t i = 0; i < probes; i++)
+        run->wrong = !run_stop(run, i * (n / probes)) || run->wrong;
+}
+
+static bool
+host_restarts(struct host_play *play, uint64_t ops)
+{
+    struct run *run = play->run;
+
+    for (uint64_t i = 0; i < ops; i++) {
+        run_start(run, random_below(&run->random, run->cell->n));
+        if (!host_round(play, i))
+            return false;
+    }
+    return true;
+}
+
+void
+host_play_restart(struct run *run)
+{
+    struct host_play play;
+    uint64_t ops = workload_ops(run);
+
+    host_begin(&play, run);
+    if (!host_fill(&play) || !host_restarts(&play, ops / 8))
+        return;
+    run_begin(run, 0);
+    if (!host_restarts(&play, ops))
+        return;
+    run_finish(run, ops);
+    host_end_far(&play);
+}
+
+/* The timers of A2 are behind all others. */
+static bool
+host_pairs(struct host_play *play, uint64_t from, uint64_t ops)
+{
+    struct run *run = play->run;
+    uint64_t n = run->cell->n;
+
+    for (uint64_t i = from; i < from + ops; i++) {
+        run_start(run, n + i % RUN_HOST_OWN);
+        if (i >= HOST_APART)
+            run->wrong = !run_stop(run, n + (i - HOST_APART) % RUN_HOST_OWN) ||
+                         run->wrong;
+        if (!host_round(play, i))
+            return false;
+    }
+    return true;
+}
+
+void
+host_play_pair(struct run *run)
+{
+    struct host_play play;
+    uint64_t ops = workload_ops(run);
+
+    host_begin(&play, run);
+    if (!host_fill(&play) || !host_pairs(&play, 0, ops / 8))
+        return;
+    run_begin(run, 0);
+    if (!host_pairs(&play, ops / 8, ops))
+        return;
+    run_finish(run, ops);
+    host_end_far(&play);
+}
+
+static uint64_t
+host_processor_time(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* What must have fired. */
+static uint64_t
+host_all(struct run *run)
+{
+    uint64_t checksum = run->checksum;
+    uint64_t all;
+
+    run->checksum = 0;
+    for (uint64_t i = 0; i < run->cell->n; i++)
+        run_note(run, run_object(run, i));
+    all = run->checksum;
+    run->checksum = checksum;
+    return all;
+}
+
+void
+host_play_fire(struct run *run)
+{
+    struct host_play play;
+    uint64_t n = run->cell->n;
+    uint64_t spent;
+
+    host_begin(&play, run);
+    play.due = run_alloc(run, n / HOST_SAMPLE + 1, sizeof *play.due);
+    if (play.due == NULL)
+        return;
+    host_latency = (struct lawn_histogram){.count = 0};
+    spent = host_processor_time();
+    run_start(run, n);
+    for (uint64_t i = 0; i < n && host_round(&play, i); i++) {
+        uint32_t id = run->order[i];
+
+        if (id % HOST_SAMPLE == 0)
+            play.due[id / HOST_SAMPLE] =
+                run_clock() + run_object(run, id)->ttl;
+        run_start(run, id);
+    }
+    run_weigh(run);
+    if (run->end == RUN_OK && play.fired < n)
+        play.host->serve(run->self);
+    spent = host_processor_time() - spent;
+    free(play.due);
+    if (!run_goes_on(run))
+        return;
+    run->wrong = play.fired != n || run->checksum != host_all(run) ||
+                 !run_stop(run, n);
+    run->stages[0] = (struct run_stage){n, spent, run->checksum};
+    run->latency = &host_latency;
+}
