@@ -87,8 +87,8 @@ agree_play(struct host_agree *agree)
             agree->wrong = "a stop told the wrong thing";
     }
     agree_start(agree, AGREE_TIMERS, AGREE_LAST);
-    while (agree->fires[AGREE_TIMERS] == 0 && agree_clock() < agree->begin +
-                                                  100 * AGREE_LAST)
+    while (agree->fires[AGREE_TIMERS] == 0 &&
+           agree_clock() < agree->begin + 100 * AGREE_LAST)
         agree->host->serve(agree->self);
     for (unsigned i = 0; i < AGREE_TIMERS && agree->wrong == NULL; i++) {
         bool stopped = i % AGREE_FATES == AGREE_STOPPED;
@@ -109,9 +109,9 @@ host_agree(const struct host *host, FILE *out)
     struct contender_setup setup = {.objects = AGREE_TIMERS + 1,
                                     .longest = AGREE_HOUR};
 
-    agree.stride = (offsetof(struct object, node) + host->face.node +
-                    AGREE_LINE - 1) &
-                   ~(size_t)(AGREE_LINE - 1);
+    agree.stride =
+        (offsetof(struct object, node) + host->face.node + AGREE_LINE - 1) &
+        ~(size_t)(AGREE_LINE - 1);
     agree.objects = calloc(AGREE_TIMERS + 1, agree.stride);
     agree.self = agree.objects != NULL ? host->face.make(&setup) : NULL;
     if (agree.self == NULL) {
