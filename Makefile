@@ -394,7 +394,7 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
 	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
-	tools/manlinks | while read -r name page; do \
+	umask 022; tools/manlinks | while read -r name page; do \
 	    echo ".so man3/$$page" >'$(DESTDIR)$(mandir)'"/man3/$$name.3" || exit; done
 
 uninstall: ## remove what install put there

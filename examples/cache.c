@@ -24,8 +24,8 @@ struct entry {
 
 struct cache {
     struct lawn *lawn;
-    LIST_HEAD(, entry) buckets[BUCKETS];
-    TAILQ_HEAD(, entry) order;
+    LIST_HEAD(bucket, entry) buckets[BUCKETS];
+    TAILQ_HEAD(order, entry) order;
     size_t count, hits, misses, expired, evicted;
 };
 
@@ -63,13 +63,10 @@ hash(const char *key)
 static struct entry *
 find(struct cache *cache, const char *key)
 {
-    struct entry *e;
+    struct entry *e = LIST_FIRST(&cache->buckets[hash(key)]);
 
-    LIST_FOREACH(e, &cache->buckets[hash(key)], chain)
-    {
-        if (strcmp(e->key, key) == 0) {
-            break;
-        }
+    while (e != NULL && strcmp(e->key, key) != 0) {
+        e = LIST_NEXT(e, chain);
     }
     return e;
 }

@@ -114,7 +114,9 @@ welcome(struct lawn_loop_watch *watch, unsigned ready, void *arg)
         lawn_loop_start(loop, &later, 100 * LAWN_LOOP_MS);
         return;
     }
-    *c = (struct connection){{hear, c, 0, 0}, {.fire = on_idle, .arg = c}, fd};
+    *c = (struct connection){.watch = {.ready = hear, .arg = c},
+                             .idle = {.fire = on_idle, .arg = c},
+                             .fd = fd};
     errno = -lawn_loop_watch(loop, &c->watch, fd, LAWN_LOOP_READ);
     need(errno == 0, "lawn_loop_watch");
     lawn_loop_start(loop, &c->idle, IDLE);
@@ -178,8 +180,8 @@ main(int argc, char **argv)
 
     many = argc > 1 ? strtol(argv[1], NULL, 10) : 10;
     if (many < 1 || many > MOST) {
-        (void)fprintf(stderr, "clients: \"%s\" is not 1 to %d\n", argv[1],
-                      MOST);
+        (void)fprintf(stderr, "clients: \"%s\" is not a number from 1 to %d\n",
+                      argv[1], MOST);
         return 2;
     }
     need((loop = lawn_loop_new(NULL)) != NULL, "lawn_loop_new");

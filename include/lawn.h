@@ -199,9 +199,9 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 
 /* Moves the clock to now and fires timers with a deadline <= now, at most
  * budget of them, in the order of P4. Returns how many fired. If that is
- * budget, or lawn_halt() was called, there may be more: they fire first in the next mow, and what is
- * started meanwhile counts from now all the same. If it is less, none is left
- * [P2].
+ * budget, or if a callback called lawn_halt(), there may be more: they fire
+ * first in the next mow, and what is started meanwhile counts from now all the
+ * same. Otherwise none is left [P2].
  * A now before lawn_now() leaves the clock where it is, and fires what is due
  * by that earlier time. A now of LAWN_NEVER counts as LAWN_NEVER - 1; at that
  * last tick there is no later one, so what a callback starts there has the

@@ -1,7 +1,5 @@
 /* lawn.hpp - lawns and timers that clean up after themselves, for C++17.
  *
- *     #include <lawn.hpp>
- *
  *     struct connection {
  *         explicit connection(lawnpp::lawn &lawn)
  *             : idle(lawn, [this] { hang_up(); }) {}
@@ -10,8 +8,7 @@
  *         lawnpp::timer<> idle;
  *     };
  *
- *     lawn_options options = {};
- *     options.now = now;
+ *     lawn_options options = {}; options.now = now;
  *     lawnpp::lawn lawn(options); // std::bad_alloc if there is no memory
  *     connection c(lawn);
  *     c.spoke();
@@ -27,12 +24,11 @@
  *
  * CALLBACKS take no argument, or the any_timer that fires. They may start, stop
  * and destroy any timer, their own if that is the last thing they do; they may
- * not mow or destroy the lawn. They must not throw: C code has no way to pass
- * that on, and it ends the program by std::terminate().
+ * not mow or destroy the lawn. If one throws, mow() ends and throws that on;
+ * its timer has fired, and what is left fires in the next mow.
  *
- * MEMORY: nothing is allocated but the lawn, and what a std::function needs,
- * nothing for [this]. timer<> has 72 bytes. A callable of your own type makes it
- * as small as 48: timer<F>, or timer t(lawn, [&] { ... }) for a local one.
+ * MEMORY: timer<> has 72 bytes and allocates nothing for [this]. With callables
+ * of other types, timer<F> or timer t(lawn, [&] { ... }), it has 48 or more.
  */
 #ifndef LAWN_HPP
 #define LAWN_HPP
@@ -40,6 +36,7 @@
 #include <lawn.h>
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <new>
@@ -50,14 +47,12 @@ namespace lawnpp {
 
 /* A duration in ticks of a Unit: rounded up for TTLs and deadlines, so that no
  * timer is early, and down for what the time is. Below 0 it counts as 0. */
-template <class Unit, class Rep, class Period>
-constexpr uint64_t ttl_of(std::chrono::duration<Rep, Period> d)
+template <class Unit, class D> constexpr uint64_t ttl_of(D d)
 {
     auto count = std::chrono::ceil<Unit>(d).count();
     return count > 0 ? static_cast<uint64_t>(count) : 0;
 }
-template <class Unit, class Rep, class Period>
-constexpr uint64_t time_of(std::chrono::duration<Rep, Period> d)
+template <class Unit, class D> constexpr uint64_t time_of(D d)
 {
     auto count = std::chrono::floor<Unit>(d).count();
     return count > 0 ? static_cast<uint64_t>(count) : 0;
@@ -70,10 +65,7 @@ public:
     any_timer &operator=(const any_timer &) = delete;
 
     void start(uint64_t ttl) noexcept { lawn_start(lawn_, &timer_, ttl); }
-    void start_at(uint64_t deadline) noexcept
-    {
-        lawn_start_at(lawn_, &timer_, deadline);
-    }
+    void start_at(uint64_t at) noexcept { lawn_start_at(lawn_, &timer_, at); }
     /* True: it was running, and now it does not fire. */
     bool stop() noexcept { return pending() && lawn_stop(lawn_, &timer_); }
     bool pending() const noexcept { return lawn_pending(&timer_); }
@@ -81,7 +73,7 @@ public:
     uint64_t due() const noexcept { return lawn_due(&timer_); }
 
 protected:
-    any_timer(::lawn *lawn, void (*fire)(any_timer *) noexcept) noexcept
+    any_timer(::lawn *lawn, void (*fire)(any_timer *)) noexcept
         : lawn_(lawn), fire_(fire) {}
     ~any_timer() { stop(); } /* reads no lawn if it is idle */
 
@@ -89,9 +81,8 @@ private:
     friend class lawn;
     ::lawn_timer timer_ = {}; /* the first, so that its address is ours */
     ::lawn *lawn_;
-    void (*fire_)(any_timer *) noexcept;
+    void (*fire_)(any_timer *);
 };
-static_assert(std::is_standard_layout_v<any_timer>);
 
 class lawn {
 public:
@@ -101,9 +92,12 @@ public:
         if (!lawn_) throw std::bad_alloc();
     }
     /* Fires what is due by now, at most budget timers; tells how many. */
-    size_t mow(uint64_t now, size_t budget = SIZE_MAX) noexcept
+    size_t mow(uint64_t now, size_t budget = SIZE_MAX)
     {
-        return lawn_mow(get(), now, budget, fire, nullptr);
+        std::exception_ptr thrown;
+        size_t fired = lawn_mow(get(), now, budget, fire, &thrown);
+        if (thrown) std::rethrow_exception(thrown);
+        return fired;
     }
     uint64_t next() const noexcept { return lawn_next(get()); }
     uint64_t now() const noexcept { return lawn_now(get()); }
@@ -112,10 +106,17 @@ public:
     ::lawn *get() const noexcept { return lawn_.get(); }
 
 private:
-    static void fire(::lawn_timer *timer, void *) noexcept
+    static void fire(::lawn_timer *timer, void *thrown) noexcept
     {
         auto *self = reinterpret_cast<any_timer *>(timer);
-        self->fire_(self);
+        auto *lawn = self->lawn_; /* it may be gone after the call */
+        try {
+            self->fire_(self);
+        } catch (...) { /* C code would not pass it on */
+            lawn_halt(lawn);
+            *static_cast<std::exception_ptr *>(thrown) =
+                std::current_exception();
+        }
     }
     struct end {
         void operator()(::lawn *lawn) const noexcept
@@ -135,7 +136,7 @@ public:
         : any_timer(lawn.get(), fire), call_(std::move(call)) {}
 
 private:
-    static void fire(any_timer *self) noexcept
+    static void fire(any_timer *self)
     {
         auto &timer = *static_cast<class timer *>(self);
         if constexpr (std::is_invocable_v<F &, any_timer &>) timer.call_(*self);

@@ -2,14 +2,15 @@
  *
  * A loop is a lawn bound to a clock. Its timers carry a callback and an
  * argument, fire once or again and again, and tell the event loop that you
- * have when it must wake for them; or use the small one here.
+ * have when it must wake for them; or use the small one here. Calls that can
+ * fail return 0 or -errno.
  *
  *     #include <lawn_loop.h>
  *     #include <stdio.h>
  *
- *     static void tick(struct lawn_loop_timer *timer, void *arg)
+ *     static void tick(struct lawn_loop_timer *timer, struct lawn_loop *loop)
  *     {
- *         printf("%s\n", (const char *)arg);
+ *         printf("%s\n", (const char *)timer->arg);
  *     }
  *
  *     struct lawn_loop *loop = lawn_loop_new(NULL);
@@ -36,6 +37,10 @@
  * somebody sets the wall clock. A clock that runs back is ignored: it stands
  * until it has caught up. One that jumps ahead makes timers due, each once;
  * periodic ones as their mode says.
+ *   In tests, the clock is yours: let it return a variable, and go from one
+ * deadline to the next without waiting:
+ *     while ((now = lawn_loop_next(loop)) != LAWN_NEVER)
+ *         lawn_loop_turn(loop);
  *
  * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6
  * and P9 of lawn.h hold. Moreover:
@@ -82,17 +87,17 @@ struct lawn_loop_timer;
  * stop it before you free it. The callback may start, restart and stop any
  * timer of the loop. In it, lawn_loop_turn() and lawn_loop_run() do nothing;
  * lawn_loop_free() is not allowed. */
-typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer, void *arg);
+typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
+                               struct lawn_loop *loop);
 
 /* A timer, part of an object of yours: 64 bytes on machines of 64 bits.
- * All-zero bytes are an idle timer. Set fire, and arg if it needs one, before
- * the first start, and change them when you like; read due and missed; leave
- * the other fields to the library. Do not copy, move or free a running timer.
- */
+ * All-zero bytes are an idle timer. Set fire before the first start, and
+ * change it when you like; arg is yours; read due and missed; leave the other
+ * fields to the library. Do not copy, move or free a running timer. */
 struct lawn_loop_timer {
     struct lawn_timer timer;
     lawn_loop_fire_fn *fire;
-    void *arg;
+    void *arg;       /* for fire to use */
     uint64_t due;    /* in its callback: when it was due. At a fixed rate that
                         is exact, and of periods that were missed the last */
     uint64_t period; /* 0: fires once */
@@ -123,9 +128,9 @@ typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
 /* How to make a loop. Zero in any field means the default. */
 struct lawn_loop_options {
     /* Its lawn: blades, resolution, allocator, which serves all memory of the
-     * loop. The time at first is the clock's. A resolution of LAWN_LOOP_MS makes
-     * timers due on whole milliseconds, and a loop wake less often; it does not
-     * round the periods of a fixed rate. */
+     * loop. The time at first is the clock's. A resolution of LAWN_LOOP_MS
+     * makes timers due on whole milliseconds, and a loop wake less often; it
+     * does not round the periods of a fixed rate. */
     struct lawn_options lawn;
 
     /* How long a turn takes: at most so many timers, default 1024, and no
@@ -163,9 +168,10 @@ struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
  * in a callback. */
 void lawn_loop_free(struct lawn_loop *loop);
 
-/* Starts a timer, or restarts a running one, to fire once: ttl from now, on
- * the clock as it is read here; or at a time on the clock. TTLs and deadlines
- * are as in lawn.h. Cannot fail. O(1) at worst. */
+/* Starts a timer, or restarts a running one, to fire once: ttl from now, on the
+ * clock as it is read here; or at a time on the clock. TTLs and deadlines are
+ * as in lawn.h; a TTL of 0 is for the next turn, and not for the one under way.
+ * Cannot fail. O(1) at worst. */
 void lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t ttl);
 void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
@@ -184,8 +190,10 @@ void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
  * memory is yours. False: it was idle. Cannot fail. O(1) at worst. */
 bool lawn_loop_stop(struct lawn_loop *loop, struct lawn_loop_timer *timer);
 
-/* Whether the timer is running. O(1). */
+/* Whether the timer is running, and when it is due; LAWN_NEVER if it is idle.
+ * O(1). */
 bool lawn_loop_pending(const struct lawn_loop_timer *timer);
+uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
 
 /* Reads the clock and fires what is due, within the budget. Returns when the
  * next turn is due: a time that has passed if there is more to do at once,
@@ -239,19 +247,20 @@ enum { LAWN_LOOP_READ = 1, LAWN_LOOP_WRITE = 2, LAWN_LOOP_HANGUP = 4 };
 
 struct lawn_loop_watch;
 
-/* Called when a descriptor is ready: ready is what of READ and WRITE it was
- * watched for, and HANGUP if the other end is gone, or there is an error. The
- * callback may watch and unwatch any descriptor and free its own watch after
- * that. */
+/* Called when a descriptor is ready: ready is what of READ and WRITE it is
+ * watched for and ready for; and HANGUP, with all that it is watched for, if
+ * there is an error or no data can go either way any more. That the other end
+ * will send no more is told by a read() that returns 0. The callback may watch
+ * and unwatch any descriptor, and free any watch that is unwatched. */
 typedef void lawn_loop_ready_fn(struct lawn_loop_watch *watch, unsigned ready,
-                                void *arg);
+                                struct lawn_loop *loop);
 
 /* A watched descriptor, part of an object of yours. Set ready and arg; leave
  * the rest to the library. */
 struct lawn_loop_watch {
     lawn_loop_ready_fn *ready;
-    void *arg;
-    int fd;          /* while it is watched */
+    void *arg;       /* for ready to use */
+    int fd;          /* that was watched last */
     unsigned events; /* 0: it is not watched */
 };
 
@@ -268,9 +277,9 @@ int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch,
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch);
 
 /* Waits and calls back until lawn_loop_quit(), or until there is neither a
- * running timer nor a watch. What is ready is served before what is due, and
- * no more than a budget of either in a round. 0, or -errno as lawn_loop_fd()
- * or epoll says; -EDEADLK in a callback. It may be run again. */
+ * running timer nor a watch. In a round, what is ready is served before what is
+ * due, at most 64 descriptors and a budget of timers. 0, or -errno as
+ * lawn_loop_fd() or epoll says; -EDEADLK in a callback. It may be run again. */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* One round of that: waits until something is ready or due, or if wait is

@@ -248,6 +248,12 @@ lawn_loop_pending(const struct lawn_loop_timer *timer)
     return lawn_pending(&timer->timer);
 }
 
+uint64_t
+lawn_loop_deadline(const struct lawn_loop_timer *timer)
+{
+    return lawn_deadline(&timer->timer);
+}
+
 /* A timer of a fixed rate comes up: which period it fires for, and when the
  * next one is due [L4 L5]. Tells when the first that it stands for was due. */
 static uint64_t
@@ -292,7 +298,7 @@ lawn_loop_fire(struct lawn_timer *link, void *arg)
     }
     loop->stats.fires++;
     lawn_histogram_add(&loop->lateness, now - due);
-    timer->fire(timer, timer->arg);
+    timer->fire(timer, loop);
     now = lawn_loop_update(loop);
     if (loop->current != NULL) {
         lawn_start(loop->lawn, &loop->current->timer, loop->current->period);

@@ -177,7 +177,8 @@ lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch)
 
 /* Calls back for one ready descriptor. */
 static void
-lawn_wait_serve(struct lawn_loop_watch *watch, uint32_t events)
+lawn_wait_serve(struct lawn_loop *loop, struct lawn_loop_watch *watch,
+                uint32_t events)
 {
     bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
     unsigned ready = gone ? LAWN_LOOP_HANGUP : 0;
@@ -190,7 +191,7 @@ lawn_wait_serve(struct lawn_loop_watch *watch, uint32_t events)
         ready |= watch->events & LAWN_LOOP_WRITE;
     }
     if (ready != 0) {
-        watch->ready(watch, ready, watch->arg);
+        watch->ready(watch, ready, loop);
     }
 }
 
@@ -219,7 +220,8 @@ lawn_wait_round(struct lawn_loop *loop, bool wait)
     loop->round = &round;
     for (int i = 0; i < round.many && !loop->quit; i++) {
         if (round.ready[i].data.ptr != NULL) {
-            lawn_wait_serve(round.ready[i].data.ptr, round.ready[i].events);
+            lawn_wait_serve(loop, round.ready[i].data.ptr,
+                            round.ready[i].events);
             served++;
         }
     }

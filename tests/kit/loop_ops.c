@@ -175,7 +175,7 @@ static void
 started(struct loop_ops *ops, uint32_t which, unsigned mode, uint64_t deadline)
 {
     struct should *should = &ops->should[which];
-    uint64_t is = lawn_deadline(&ops->timers[which].timer);
+    uint64_t is = lawn_loop_deadline(&ops->timers[which]);
 
     ops->running += !should->running;
     should->running = true;
@@ -345,9 +345,9 @@ check_fire(struct loop_ops *ops, const struct should *should)
 }
 
 static void
-loop_ops_fire(struct lawn_loop_timer *timer, void *arg)
+loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct loop_ops *ops = (struct loop_ops *)arg;
+    struct loop_ops *ops = (struct loop_ops *)timer->arg;
     uint32_t which = (uint32_t)(timer - ops->timers);
     struct should *should = &ops->should[which];
     struct script *script = &ops->script;
@@ -356,6 +356,8 @@ loop_ops_fire(struct lawn_loop_timer *timer, void *arg)
 
     TELL(script, "%u fires", which);
     check_fire(ops, should);
+    script_expect(script, "the loop in a callback", (uintptr_t)loop,
+                  (uintptr_t)ops->loop);
     ops->order = should->deadline;
     ops->fired++;
     ops->fires++;
@@ -372,8 +374,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, void *arg)
     ops->running -= !should->running;
     script_expect(script, "[P6] pending", lawn_loop_pending(timer),
                   should->running);
-    script_expect(script, "deadline in the callback",
-                  lawn_deadline(&timer->timer),
+    script_expect(script, "deadline in the callback", lawn_loop_deadline(timer),
                   should->running ? should->deadline : LAWN_NEVER);
     ops->calling = true;
     ops->touched = false;

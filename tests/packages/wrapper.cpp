@@ -1,16 +1,14 @@
 /* wrapper.cpp - lawn.hpp: what its contract says, each in a test by a sentence. */
 #include <lawn.hpp>
 
-#include <csignal>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <sys/wait.h>
 #include <type_traits>
-#include <unistd.h>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -25,6 +23,8 @@ static int failures;
         }                                                                      \
     } while (0)
 
+/* The address of what is in it is that of the timer. */
+static_assert(std::is_standard_layout_v<lawnpp::any_timer>);
 static_assert(!std::is_copy_constructible_v<lawnpp::timer<>>);
 static_assert(!std::is_move_constructible_v<lawnpp::timer<>>);
 static_assert(!std::is_copy_assignable_v<lawnpp::timer<>>);
@@ -50,6 +50,44 @@ struct connection {
     bool hung_up = false;
     lawnpp::timer<> idle;
 };
+
+static int allocations;
+
+/* Inline, gcc would see that what delete frees is from malloc(), and warn. */
+__attribute__((noinline)) void *
+operator new(size_t size)
+{
+    allocations++;
+    if (void *memory = std::malloc(size)) {
+        return memory;
+    }
+    throw std::bad_alloc();
+}
+
+__attribute__((noinline)) void
+operator delete(void *memory) noexcept
+{
+    std::free(memory);
+}
+
+__attribute__((noinline)) void
+operator delete(void *memory, size_t) noexcept
+{
+    std::free(memory);
+}
+
+static void
+a_timer_of_this_allocates_nothing()
+{
+    lawnpp::lawn lawn;
+    int before = allocations;
+    connection c(lawn);
+    c.idle.start(1);
+    EXPECT(lawn.mow(1) == 1 && c.hung_up && allocations == before);
+    std::array<char, 64> much = {};
+    lawnpp::timer<> large(lawn, [much] { (void)much; });
+    EXPECT(allocations > before);
+}
 
 static void
 a_timer_fires_when_it_is_due_and_not_before()
@@ -220,25 +258,45 @@ the_options_are_those_of_the_lawn()
 }
 
 static void
-a_callback_that_throws_ends_the_program()
+what_a_callback_throws_comes_out_of_the_mow()
 {
-    std::fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        std::set_terminate([] { _exit(42); });
-        lawnpp::lawn lawn;
-        lawnpp::timer t(lawn, [] { throw std::runtime_error("no"); });
-        t.start(1);
-        try {
-            lawn.mow(1);
-        } catch (...) {
-            _exit(1);
-        }
-        _exit(2);
+    lawnpp::lawn lawn;
+    connection before(lawn);
+    lawnpp::timer bad(lawn, [] { throw std::runtime_error("no"); });
+    connection after(lawn);
+    before.idle.start(1);
+    bad.start(1);
+    after.idle.start(1);
+    std::string caught;
+    try {
+        lawn.mow(1);
+    } catch (const std::runtime_error &error) {
+        caught = error.what();
     }
-    int status = 0;
-    EXPECT(child > 0 && waitpid(child, &status, 0) == child);
-    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+    EXPECT(caught == "no");
+    EXPECT(before.hung_up && !after.hung_up);
+    EXPECT(!bad.pending() && after.idle.pending() && lawn.count() == 1);
+    EXPECT(lawn_check(lawn.get(), stdout));
+    EXPECT(lawn.mow(1) == 1 && after.hung_up);
+}
+
+static void
+a_callback_may_throw_when_its_timer_is_gone()
+{
+    lawnpp::lawn lawn;
+    std::unique_ptr<lawnpp::timer<>> timer;
+    timer = std::make_unique<lawnpp::timer<>>(lawn, [&timer] {
+        timer.reset();
+        throw 7;
+    });
+    timer->start(1);
+    int caught = 0;
+    try {
+        lawn.mow(1);
+    } catch (int thrown) {
+        caught = thrown;
+    }
+    EXPECT(caught == 7 && !timer && lawn.count() == 0);
 }
 
 static void
@@ -268,6 +326,7 @@ int
 main()
 {
     RUN(a_timer_fires_when_it_is_due_and_not_before);
+    RUN(a_timer_of_this_allocates_nothing);
     RUN(a_stopped_timer_does_not_fire);
     RUN(a_destroyed_timer_does_not_fire);
     RUN(timers_of_many_types_share_a_lawn_and_keep_their_order);
@@ -278,7 +337,8 @@ main()
     RUN(timers_outlive_their_lawn_idle_and_uncalled);
     RUN(a_lawn_without_memory_is_bad_alloc);
     RUN(the_options_are_those_of_the_lawn);
-    RUN(a_callback_that_throws_ends_the_program);
+    RUN(what_a_callback_throws_comes_out_of_the_mow);
+    RUN(a_callback_may_throw_when_its_timer_is_gone);
     RUN(durations_round_so_that_no_timer_is_early);
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

@@ -20,10 +20,11 @@ bench_arm(struct lawn_loop *loop, uint64_t when, void *context)
 }
 
 static void
-bench_fire(struct lawn_loop_timer *timer, void *arg)
+bench_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct bench *bench = arg;
+    struct bench *bench = timer->arg;
 
+    CHECK(loop == bench->loop);
     CHECK(bench->clock >= timer->due); /* [L1] */
     CHECK(bench->fired < BENCH_LOG);
     bench->id[bench->fired] = bench_id(bench, timer);

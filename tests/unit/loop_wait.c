@@ -28,17 +28,17 @@ monotonic(void)
 }
 
 static void
-count(struct lawn_loop_timer *timer, void *arg)
+count(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer;
-    ++*(unsigned *)arg;
+    (void)loop;
+    ++*(unsigned *)timer->arg;
 }
 
 static void
-quit(struct lawn_loop_timer *timer, void *arg)
+quit(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     (void)timer;
-    lawn_loop_quit(arg);
+    lawn_loop_quit(loop);
 }
 
 static bool
@@ -254,7 +254,7 @@ TEST(a_run_ends_when_it_is_told_to_and_may_be_run_again)
 {
     struct lawn_loop *loop = lawn_loop_new(NULL);
     unsigned fired = 0;
-    struct lawn_loop_timer ender = {.fire = quit, .arg = loop};
+    struct lawn_loop_timer ender = {.fire = quit};
     struct lawn_loop_timer same = {.fire = count, .arg = &fired};
 
     lawn_loop_start_at(loop, &ender, 1);
@@ -304,41 +304,43 @@ party_end(struct party *party)
 }
 
 static void
-note(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+note(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 {
-    struct party *party = arg;
+    struct party *party = watch->arg;
 
-    (void)watch;
+    CHECK(loop == party->loop);
     party->calls++;
     party->ready = ready;
 }
 
 static void
-note_and_read(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+note_and_read(struct lawn_loop_watch *watch, unsigned ready,
+              struct lawn_loop *loop)
 {
     char byte;
 
-    note(watch, ready, arg);
+    note(watch, ready, loop);
     CHECK_EQ(read(watch->fd, &byte, 1), 1);
 }
 
 static void
-unwatch_both(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+unwatch_both(struct lawn_loop_watch *watch, unsigned ready,
+             struct lawn_loop *loop)
 {
-    struct party *party = arg;
+    struct party *party = watch->arg;
 
-    note(watch, ready, arg);
+    note(watch, ready, loop);
     lawn_loop_unwatch(party->loop, &party->watch[0]);
     lawn_loop_unwatch(party->loop, &party->watch[1]);
     memset(party->watch, 0, sizeof party->watch); /* as good as freed */
 }
 
 static void
-quit_loop(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+quit_loop(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 {
-    struct party *party = arg;
+    struct party *party = watch->arg;
 
-    note(watch, ready, arg);
+    note(watch, ready, loop);
     lawn_loop_quit(party->loop);
     lawn_loop_free(party->loop); /* does nothing here */
     CHECK_EQ(lawn_loop_run(party->loop), (uint64_t)-EDEADLK);
@@ -439,12 +441,13 @@ struct keeper {
 };
 
 static void
-keep_alive(struct lawn_loop_watch *watch, unsigned ready, void *arg)
+keep_alive(struct lawn_loop_watch *watch, unsigned ready,
+           struct lawn_loop *loop)
 {
-    struct keeper *keeper = arg;
+    struct keeper *keeper = LAWN_CONTAINER(watch->arg, struct keeper, party);
 
-    note_and_read(watch, ready, &keeper->party);
-    lawn_loop_start(keeper->party.loop, &keeper->idle, 3600 * LAWN_LOOP_SECOND);
+    note_and_read(watch, ready, loop);
+    lawn_loop_start(loop, &keeper->idle, 3600 * LAWN_LOOP_SECOND);
 }
 
 TEST(what_is_ready_is_served_before_what_is_due)
@@ -455,7 +458,7 @@ TEST(what_is_ready_is_served_before_what_is_due)
     party_begin(&keeper.party);
     loop = keeper.party.loop;
     keeper.party.watch[0] =
-        (struct lawn_loop_watch){.ready = keep_alive, .arg = &keeper};
+        (struct lawn_loop_watch){.ready = keep_alive, .arg = &keeper.party};
     keeper.idle = (struct lawn_loop_timer){.fire = count, .arg = &keeper.idled};
     CHECK_EQ(lawn_loop_watch(loop, &keeper.party.watch[0], keeper.party.fd[0],
                              LAWN_LOOP_READ),
@@ -529,58 +532,54 @@ TEST(a_signal_does_not_end_a_run)
     lawn_loop_free(loop);
 }
 
+/* In a child: what the loop says when the system refuses a call. */
 static int
-refused_fd(void)
+refused_so(unsigned call, int error)
 {
     struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+    bool told;
 
-    if (!refuse(SYS_timerfd_create, EMFILE)) {
+    lawn_loop_start(loop, &timer, LAWN_LOOP_MS);
+    if (!refuse(call, (unsigned)error)) {
+        lawn_loop_free(loop);
         return 0;
     }
-    return lawn_loop_fd(loop) == -EMFILE && lawn_loop_run(loop) == -EMFILE ? 0
-                                                                           : 1;
+    told = lawn_loop_run(loop) == -error && lawn_loop_run(loop) == -error &&
+           (lawn_loop_fd(loop) == -error) == (call == SYS_timerfd_create) &&
+           fired == 0;
+    lawn_loop_free(loop);
+    return told ? 0 : 1;
+}
+
+static int
+refused_timerfd(void)
+{
+    return refused_so(SYS_timerfd_create, EMFILE);
 }
 
 static int
 refused_epoll(void)
 {
-    struct lawn_loop *loop = lawn_loop_new(NULL);
-
-    if (!refuse(SYS_epoll_create1, ENFILE)) {
-        return 0;
-    }
-    return lawn_loop_run(loop) == -ENFILE ? 0 : 1;
+    return refused_so(SYS_epoll_create1, ENFILE);
 }
 
 static int
 refused_epoll_ctl(void)
 {
-    struct lawn_loop *loop = lawn_loop_new(NULL);
-
-    if (!refuse(SYS_epoll_ctl, ENOMEM)) {
-        return 0;
-    }
-    return lawn_loop_run(loop) == -ENOMEM && lawn_loop_run(loop) == -ENOMEM ? 0
-                                                                            : 1;
+    return refused_so(SYS_epoll_ctl, ENOMEM);
 }
 
 static int
 refused_epoll_wait(void)
 {
-    struct lawn_loop *loop = lawn_loop_new(NULL);
-    unsigned fired = 0;
-    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
-
-    lawn_loop_start(loop, &timer, LAWN_LOOP_MS);
-    if (!refuse(SYS_epoll_wait, EINVAL)) {
-        return 0;
-    }
-    return lawn_loop_run(loop) == -EINVAL && fired == 0 ? 0 : 1;
+    return refused_so(SYS_epoll_wait, EINVAL);
 }
 
 TEST(a_system_that_refuses_descriptors_is_told_of)
 {
-    check_child(refused_fd);
+    check_child(refused_timerfd);
     check_child(refused_epoll);
     check_child(refused_epoll_ctl);
     check_child(refused_epoll_wait);
