@@ -108,7 +108,7 @@ main(int argc, char **argv)
     loop = lawn_event_new(base, NULL);
     listener = evconnlistener_new(base, on_connection, base,
                                   LEV_OPT_CLOSE_ON_FREE, 0, fd);
-    if (loop == NULL || listener == NULL ||
+    if (fd < 0 || loop == NULL || listener == NULL ||
         (guests > 0 && !loopback_clients(loop, fd))) {
         perror("event: cannot serve");
         return 1;
