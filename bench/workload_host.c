@@ -26,10 +26,10 @@
 #define HOST_NEAR UINT64_C(20000000)     /* the shortest of them, */
 #define HOST_STEP UINT64_C(1000000)      /* and between them */
 #define HOST_PATIENCE UINT64_C(10000000000)
-#define HOST_ROUND 256u  /* operations between rounds */
-#define HOST_SAMPLE 16u  /* one timer in so many tells how late it is */
-#define HOST_PROBES 64u  /* timers that are looked at in the end */
-#define HOST_APART 512u  /* a pair of A2 has so many between start and stop */
+#define HOST_ROUND 256u /* operations between rounds */
+#define HOST_SAMPLE 16u /* one timer in so many tells how late it is */
+#define HOST_PROBES 64u /* timers that are looked at in the end */
+#define HOST_APART 512u /* a pair of A2 has so many between start and stop */
 
 struct host_play {
     struct run *run;
@@ -242,8 +242,7 @@ host_play_fire(struct run *run)
         uint32_t id = run->order[i];
 
         if (id % HOST_SAMPLE == 0)
-            play.due[id / HOST_SAMPLE] =
-                run_clock() + run_object(run, id)->ttl;
+            play.due[id / HOST_SAMPLE] = run_clock() + run_object(run, id)->ttl;
         run_start(run, id);
     }
     run_weigh(run);
@@ -253,8 +252,8 @@ host_play_fire(struct run *run)
     free(play.due);
     if (!run_goes_on(run))
         return;
-    run->wrong = play.fired != n || run->checksum != host_all(run) ||
-                 !run_stop(run, n);
+    run->wrong =
+        play.fired != n || run->checksum != host_all(run) || !run_stop(run, n);
     run->stages[0] = (struct run_stage){n, spent, run->checksum};
     run->latency = &host_latency;
 }

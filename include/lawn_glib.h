@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-struct _GMainContext; /* GMainContext */
+struct _GMainContext; /* NOLINT(bugprone-reserved-identifier): GMainContext */
 
 /* A new loop whose timers fire while the context is iterated, NULL for the
  * default one; or NULL with errno, as lawn_loop_new() says. The options may be

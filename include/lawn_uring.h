@@ -19,9 +19,10 @@
  *
  * A start or stop that moves the wake-up takes an entry of the submission queue;
  * you submit it with your own, before you wait. When the queue is full, it is
- * submitted at once. So do not start or stop timers between the entries of a
- * chain (IOSQE_IO_LINK): ours would become part of it. The upper half of their
- * user_data is LAWN_URING_MARK, which no pointer and no small number has.
+ * submitted at once. So start and stop no timer while an entry that you have got
+ * is not prepared yet, nor between the entries of a chain (IOSQE_IO_LINK), of
+ * which ours would become part. The upper half of our user_data is
+ * LAWN_URING_MARK, which no pointer and no small number has.
  *
  * Needs Linux 5.11, for LAWN_LOOP_BOOTTIME 5.15. Link with -llawn_uring -llawn
  * -luring. The calls are for the thread that submits to the ring.

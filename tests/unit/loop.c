@@ -431,6 +431,20 @@ TEST(a_turn_ends_when_its_budget_of_timers_is_used_up)
     bench_end(&bench);
 }
 
+TEST(a_budget_may_be_as_large_as_there_are_numbers)
+{
+    struct bench bench;
+    struct lawn_loop_options options = {.budget = SIZE_MAX,
+                                        .budget_time = LAWN_NEVER};
+
+    bench_begin(&bench, &options);
+    lawn_loop_start(bench.loop, &bench.timer[0], 10);
+    lawn_loop_start(bench.loop, &bench.timer[1], 10);
+    CHECK_EQ(turn_at(&bench, 1010), LAWN_NEVER);
+    CHECK_RANG(&bench, 0, 1);
+    bench_end(&bench);
+}
+
 /* [L3] valkey#2595: the time was looked at every 16th. */
 TEST(a_turn_ends_after_the_callback_that_used_up_its_time)
 {
