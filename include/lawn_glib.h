@@ -12,7 +12,9 @@
  *
  * A main loop that is run in a callback of a timer fires no timers of that loop;
  * one that is run in any other callback does. GLib's wait stands still while the
- * machine is suspended: for LAWN_LOOP_BOOTTIME, watch lawn_loop_fd() instead.
+ * machine is suspended: with LAWN_LOOP_BOOTTIME, what became due then fires when
+ * something else wakes the context and the loop is turned; or watch the
+ * lawn_loop_fd() of a plain loop.
  *
  * Link with -llawn_glib -llawn -lglib-2.0. The calls are for the thread that runs
  * the context.

@@ -48,10 +48,10 @@ hang_up(struct connection *c, const char *why)
 }
 
 static void
-on_idle(struct lawn_loop_timer *timer, void *c)
+on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
-    (void)timer;
-    hang_up(c, "was silent");
+    (void)self;
+    hang_up(timer->arg, "was silent");
 }
 
 static int

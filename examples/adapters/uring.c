@@ -72,11 +72,11 @@ reply(struct connection *c, size_t length)
 
 /* What is in flight ends then, and so does the connection. */
 static void
-on_idle(struct lawn_loop_timer *timer, void *arg)
+on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
-    struct connection *c = arg;
+    struct connection *c = timer->arg;
 
-    (void)timer;
+    (void)self;
     c->silent = true;
     (void)shutdown(c->fd, SHUT_RDWR);
 }

@@ -122,10 +122,10 @@ const struct host host = {
 };
 
 static void
-never(struct lawn_loop_timer *timer, void *arg)
+never(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     (void)timer;
-    (void)arg;
+    (void)loop;
     CHECK(false);
 }
 
@@ -149,10 +149,10 @@ TEST(the_ready_time_is_rounded_up)
 }
 
 static void
-count(struct lawn_loop_timer *timer, void *arg)
+count(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer;
-    ++*(unsigned *)arg;
+    (void)loop;
+    ++*(unsigned *)timer->arg;
 }
 
 TEST(a_context_fires_the_timers_of_its_own_loop)
@@ -194,10 +194,10 @@ TEST(a_context_may_go_before_its_loop)
 }
 
 static void
-quit_main_loop(struct lawn_loop_timer *timer, void *arg)
+quit_main_loop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer;
-    g_main_loop_quit(arg);
+    (void)loop;
+    g_main_loop_quit(timer->arg);
 }
 
 TEST(without_a_context_it_is_the_default_one)

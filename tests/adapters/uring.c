@@ -219,11 +219,11 @@ stage_close(struct stage *stage)
 }
 
 static void
-fire_and_stop(struct lawn_loop_timer *timer, void *arg)
+fire_and_stop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct stage *stage = arg;
+    struct stage *stage = timer->arg;
 
-    CHECK(lawn_loop_now(stage->loop) >= timer->due);
+    CHECK(lawn_loop_now(loop) >= timer->due);
     stage->fired++;
     ring_host_stop(stage->uring);
 }
