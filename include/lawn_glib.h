@@ -36,8 +36,8 @@ struct _GMainContext; /* NOLINT(bugprone-reserved-identifier): GMainContext */
 struct lawn_loop *lawn_glib_new(struct _GMainContext *context,
                                 const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(); not in a callback of a timer. The context may be
- * gone by then. loop may be NULL. */
+/* In place of lawn_loop_free(); in a callback of a timer it does nothing. The
+ * context may be gone by then. loop may be NULL. */
 void lawn_glib_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -53,10 +53,10 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
  * a loop of NULL: whether it is any loop's, such as one that was freed. */
 bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
-/* In place of lawn_loop_free(), before io_uring_queue_exit(); not in a callback
- * of a timer. If a timeout was in flight, it is cancelled: that submits what is in
- * the queue, and up to three completions are still to come, for which see
- * lawn_uring_handle(). loop may be NULL. */
+/* In place of lawn_loop_free(), before io_uring_queue_exit(); in a callback of
+ * a timer it does nothing. If a timeout was in flight, it is cancelled: that
+ * submits what is in the queue, and up to three completions are still to come,
+ * for which see lawn_uring_handle(). loop may be NULL. */
 void lawn_uring_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -129,24 +129,25 @@ lawn_loop_new(const struct lawn_loop_options *options)
     loop->release = lawn.release;
     loop->context = lawn.context;
     if (loop->lawn == NULL) {
-        lawn_loop_free(loop);
+        (void)lawn_loop_free(loop);
         errno = ENOMEM;
         return NULL;
     }
     return loop;
 }
 
-void
+bool
 lawn_loop_free(struct lawn_loop *loop)
 {
     if (loop == NULL || loop->turning || loop->running) {
-        return;
+        return loop == NULL;
     }
     lawn_wait_fini(loop);
     lawn_free(loop->lawn);
     if (loop->release != NULL) {
         loop->release(loop, loop->context);
     }
+    return true;
 }
 
 uint64_t

@@ -983,6 +983,28 @@ TEST(a_timer_is_freed_in_its_callback)
 }
 
 static void
+fire_and_detach(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+{
+    fire(timer, loop);
+    host.detach(loop);
+}
+
+TEST(a_loop_is_not_freed_by_a_callback_of_its_own)
+{
+    struct stage stage;
+    struct lawn_loop_timer timer = {.fire = fire_and_detach, .arg = &stage};
+    unsigned i;
+
+    stage_begin(&stage);
+    for (i = 0; i < 2; i++) {
+        lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
+        stage_run(&stage, 1);
+    }
+    CHECK_EQ(stage.fired, 2);
+    stage_end(&stage);
+}
+
+static void
 again_at_once(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     const struct crowd *crowd = timer->arg;

@@ -52,7 +52,7 @@ misuse(struct bench *bench, struct lawn_loop_timer *timer)
     CHECK_EQ(lawn_loop_woken(bench->loop), LAWN_NEVER);
     CHECK_EQ(lawn_loop_run(bench->loop), (uint64_t)-EDEADLK);
     CHECK_EQ(lawn_loop_once(bench->loop, false), (uint64_t)-EDEADLK);
-    lawn_loop_free(bench->loop);
+    CHECK(!lawn_loop_free(bench->loop));
 }
 
 TEST(a_loop_fires_a_timer_once_when_it_is_due)
@@ -605,6 +605,6 @@ TEST(a_loop_may_live_in_memory_that_is_never_given_back)
     CHECK(loop != NULL);
     CHECK(used >= lawn_size(NULL));
     CHECK(lawn_loop_lawn(loop) != NULL);
-    lawn_loop_free(loop);
-    lawn_loop_free(NULL);
+    CHECK(lawn_loop_free(loop));
+    CHECK(lawn_loop_free(NULL));
 }

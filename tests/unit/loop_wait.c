@@ -342,7 +342,7 @@ quit_loop(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 
     note(watch, ready, loop);
     lawn_loop_quit(party->loop);
-    lawn_loop_free(party->loop); /* does nothing here */
+    CHECK(!lawn_loop_free(party->loop));
     CHECK_EQ(lawn_loop_run(party->loop), (uint64_t)-EDEADLK);
 }
 
