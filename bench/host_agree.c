@@ -15,7 +15,11 @@
 #define AGREE_SOON (5 * AGREE_MS)
 #define AGREE_MIDDLE (10 * AGREE_MS)
 #define AGREE_LAST (20 * AGREE_MS)
+#define AGREE_PATIENCE (2000 * AGREE_MS)
 #define AGREE_HOUR (3600000 * AGREE_MS)
+
+/* One in four is stopped. */
+#define AGREE_FIRES (AGREE_TIMERS / 4 * 3)
 
 enum { AGREE_ALONE, AGREE_STOPPED, AGREE_SOONER, AGREE_SOONEST, AGREE_FATES };
 
@@ -26,6 +30,7 @@ struct host_agree {
     size_t stride;
     uint64_t begin;
     unsigned fires[AGREE_TIMERS + 1];
+    unsigned fired;
     const char *wrong;
 };
 
@@ -63,6 +68,7 @@ agree_on_fire(struct object *object, void *arg)
     if (agree_clock() + 2 * AGREE_MS < agree->begin + object->ttl)
         agree->wrong = "a timer fired early";
     agree->fires[object->id]++;
+    agree->fired++;
     if (object->id == AGREE_TIMERS)
         agree->host->quit(agree->self);
 }
@@ -87,7 +93,9 @@ agree_play(struct host_agree *agree)
                   agree->host->face.stop(agree->self, object)))
             agree->wrong = "a stop told the wrong thing";
     }
-    while (agree_clock() < agree->begin + AGREE_LAST)
+    while (agree_clock() < agree->begin + AGREE_LAST ||
+           (agree->fired < AGREE_FIRES &&
+            agree_clock() < agree->begin + AGREE_PATIENCE))
         agree->host->turn(agree->self);
 }
 
