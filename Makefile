@@ -39,7 +39,7 @@ CLI_C := $(wildcard cli/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
-BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crews/*.c) $(PAGE_C)
+BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crews/*.c bench/hosts/*.c) $(PAGE_C)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -50,8 +50,8 @@ API := $(filter-out %.sh $(if $(wildcard examples/*.c),,%/examples),$(wildcard t
 CLI_TESTS := $(wildcard tests/cli/*.bats)
 
 # What the benchmark's own tests need of it.
-CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c bench/crews/*.c) \
-    bench/contenders.c bench/peers.c bench/agree.c bench/tap.c bench/store_agree.c bench/crew_agree.c
+CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c bench/crews/*.c bench/hosts/*.c) \
+    bench/contenders.c bench/peers.c bench/agree.c bench/tap.c bench/store_agree.c bench/crew_agree.c bench/host_agree.c
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
 # the unit tests have the kit's main as well, and so have those of the benchmark.
@@ -77,6 +77,9 @@ LIBS_gplain := -lglib-2.0
 LIBS_sqlite := -lsqlite3
 LIBS_uvloops := -luv
 LIBS_dpdk := -lrte_timer -lrte_eal
+# Event loops with our timers in them.
+HOSTS := $(filter %host,$(PEERS))
+PEERS_PLAIN := $(filter-out $(HOSTS),$(PEERS))
 
 # The adapters to event loops, each a library of its own that is built if the
 # event loop's header is there.
@@ -146,11 +149,15 @@ build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
 
 # They share a clock, which stands in peer.so beside them.
-$(call objects,release,$(wildcard bench/peers/*.c)): private INCLUDES = $(PEER_INCLUDES)
+$(call objects,release,$(wildcard bench/peers/*.c)): private INCLUDES = -Iinclude $(PEER_INCLUDES)
 build/peers/peer.so: build/release/bench/peers/peer.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^
-$(PEERS:%=build/peers/%.so): build/peers/%.so: build/release/bench/peers/%.o build/peers/peer.so
+$(HOSTS:%=build/peers/%.so): build/peers/%host.so: build/release/bench/peers/%host.o build/peers/peer.so \
+    build/liblawn_%.a build/liblawn.a
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions \
+	    -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(LIBS_$*)
+$(PEERS_PLAIN:%=build/peers/%.so): build/peers/%.so: build/release/bench/peers/%.o build/peers/peer.so
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-rpath,'$$ORIGIN' \
 	    -o $@ $^ $(LIBS_$*)
 

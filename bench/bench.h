@@ -36,10 +36,10 @@ struct bench_options {
 static inline enum contender_part
 bench_part(const struct bench_options *options)
 {
-    return options->store     ? PART_STORES
+    return options->store      ? PART_STORES
            : options->workers  ? PART_CREWS
            : options->adapters ? PART_HOSTS
-                              : PART_TIMERS;
+                               : PART_TIMERS;
 }
 
 /* The cells and contenders that were asked for. */

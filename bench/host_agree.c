@@ -1,8 +1,9 @@
 /* host_agree.c - whether a host does what it was asked for: see host_agree.h.
  *
- * Of four timers, one is left alone, one is stopped, one is restarted for later,
- * one for earlier. A last one, due when all others are, ends it. Early is what
- * fires two milliseconds before its time, as libuv is up to one. */
+ * Of four timers, one is left alone, one is stopped, two are restarted for
+ * earlier. Rounds are taken until all are due; then the event loop sleeps until a
+ * last one. Early is what fires two milliseconds before its time, as libuv is up
+ * to one. */
 #include "host_agree.h"
 
 #include <stdlib.h>
@@ -12,11 +13,15 @@
 #define AGREE_LINE 64u
 #define AGREE_MS UINT64_C(1000000)
 #define AGREE_SOON (5 * AGREE_MS)
-#define AGREE_LATER (10 * AGREE_MS)
+#define AGREE_MIDDLE (10 * AGREE_MS)
 #define AGREE_LAST (20 * AGREE_MS)
+#define AGREE_PATIENCE (2000 * AGREE_MS)
 #define AGREE_HOUR (3600000 * AGREE_MS)
 
-enum { AGREE_ALONE, AGREE_STOPPED, AGREE_LATE, AGREE_EARLY, AGREE_FATES };
+/* One in four is stopped. */
+#define AGREE_FIRES (AGREE_TIMERS / 4 * 3)
+
+enum { AGREE_ALONE, AGREE_STOPPED, AGREE_SOONER, AGREE_SOONEST, AGREE_FATES };
 
 struct host_agree {
     const struct host *host;
@@ -25,6 +30,7 @@ struct host_agree {
     size_t stride;
     uint64_t begin;
     unsigned fires[AGREE_TIMERS + 1];
+    unsigned fired;
     const char *wrong;
 };
 
@@ -62,6 +68,7 @@ agree_on_fire(struct object *object, void *arg)
     if (agree_clock() + 2 * AGREE_MS < agree->begin + object->ttl)
         agree->wrong = "a timer fired early";
     agree->fires[object->id]++;
+    agree->fired++;
     if (object->id == AGREE_TIMERS)
         agree->host->quit(agree->self);
 }
@@ -77,19 +84,25 @@ agree_play(struct host_agree *agree)
     for (unsigned i = 0; i < AGREE_TIMERS; i++) {
         struct object *object = agree_object(agree, i);
 
-        if (i % AGREE_FATES == AGREE_LATE)
-            agree_start(agree, i, AGREE_LATER);
-        else if (i % AGREE_FATES == AGREE_EARLY)
+        if (i % AGREE_FATES == AGREE_SOONER)
+            agree_start(agree, i, AGREE_MIDDLE);
+        else if (i % AGREE_FATES == AGREE_SOONEST)
             agree_start(agree, i, AGREE_SOON);
         else if (i % AGREE_FATES == AGREE_STOPPED &&
                  (!agree->host->face.stop(agree->self, object) ||
                   agree->host->face.stop(agree->self, object)))
             agree->wrong = "a stop told the wrong thing";
     }
-    agree_start(agree, AGREE_TIMERS, AGREE_LAST);
-    while (agree->fires[AGREE_TIMERS] == 0 && agree_clock() < agree->begin +
-                                                  100 * AGREE_LAST)
-        agree->host->serve(agree->self);
+    while (agree_clock() < agree->begin + AGREE_LAST ||
+           (agree->fired < AGREE_FIRES &&
+            agree_clock() < agree->begin + AGREE_PATIENCE))
+        agree->host->turn(agree->self);
+}
+
+/* What has become of them. */
+static void
+agree_judge(struct host_agree *agree)
+{
     for (unsigned i = 0; i < AGREE_TIMERS && agree->wrong == NULL; i++) {
         bool stopped = i % AGREE_FATES == AGREE_STOPPED;
 
@@ -102,6 +115,17 @@ agree_play(struct host_agree *agree)
     }
 }
 
+/* The event loop sleeps until a timer ends it. */
+static void
+agree_serve(struct host_agree *agree)
+{
+    agree->begin = agree_clock();
+    agree_start(agree, AGREE_TIMERS, AGREE_SOON);
+    agree->host->serve(agree->self);
+    if (agree->fires[AGREE_TIMERS] != 1)
+        agree->wrong = "the loop ended before its timer";
+}
+
 bool
 host_agree(const struct host *host, FILE *out)
 {
@@ -109,9 +133,9 @@ host_agree(const struct host *host, FILE *out)
     struct contender_setup setup = {.objects = AGREE_TIMERS + 1,
                                     .longest = AGREE_HOUR};
 
-    agree.stride = (offsetof(struct object, node) + host->face.node +
-                    AGREE_LINE - 1) &
-                   ~(size_t)(AGREE_LINE - 1);
+    agree.stride =
+        (offsetof(struct object, node) + host->face.node + AGREE_LINE - 1) &
+        ~(size_t)(AGREE_LINE - 1);
     agree.objects = calloc(AGREE_TIMERS + 1, agree.stride);
     agree.self = agree.objects != NULL ? host->face.make(&setup) : NULL;
     if (agree.self == NULL) {
@@ -120,6 +144,9 @@ host_agree(const struct host *host, FILE *out)
         ((struct host_self *)agree.self)->fire = agree_on_fire;
         ((struct host_self *)agree.self)->arg = &agree;
         agree_play(&agree);
+        agree_judge(&agree);
+        if (agree.wrong == NULL)
+            agree_serve(&agree);
         host->face.free(agree.self);
     }
     free(agree.objects);

@@ -19,7 +19,8 @@
 
 /* Millions of pairs, and they may be many on few processors. */
 #define MEASURE_LIMIT_CREW (60 * MEASURE_LIMIT)
-#define MEASURE_LIMIT_HOST UINT64_C(2000000000)
+/* Event loops that look at each of their timers take seconds. */
+#define MEASURE_LIMIT_HOST (2 * MEASURE_LIMIT)
 
 /* Cells of one life, being measured. */
 struct measure_group {

@@ -21,20 +21,20 @@ static const struct known {
     const char *name;
     const char *package; /* Debian's, which it is built with */
     enum contender_part part;
-    const char *file; /* NULL: it is called as the peer */
+    const char *file; /* its plug-in */
 } known[PEERS_MAX] = {
-    {"uv", "libuv1-dev", PART_TIMERS},
-    {"event", "libevent-dev", PART_TIMERS},
-    {"common", "libevent-dev", PART_TIMERS},
-    {"ev", "libev-dev", PART_TIMERS},
-    {"glib", "libglib2.0-dev", PART_TIMERS},
-    {"dpdk", "libdpdk-dev", PART_TIMERS},
-    {"uthash", "uthash-dev", PART_STORES},
-    {"ghash", "libglib2.0-dev", PART_STORES},
-    {"sqlite", "libsqlite3-dev", PART_STORES},
-    {"uplain", "uthash-dev", PART_STORES},
-    {"gplain", "libglib2.0-dev", PART_STORES},
-    {"uvloops", "libuv1-dev", PART_CREWS},
+    {"uv", "libuv1-dev", PART_TIMERS, "uv"},
+    {"event", "libevent-dev", PART_TIMERS, "event"},
+    {"common", "libevent-dev", PART_TIMERS, "common"},
+    {"ev", "libev-dev", PART_TIMERS, "ev"},
+    {"glib", "libglib2.0-dev", PART_TIMERS, "glib"},
+    {"dpdk", "libdpdk-dev", PART_TIMERS, "dpdk"},
+    {"uthash", "uthash-dev", PART_STORES, "uthash"},
+    {"ghash", "libglib2.0-dev", PART_STORES, "ghash"},
+    {"sqlite", "libsqlite3-dev", PART_STORES, "sqlite"},
+    {"uplain", "uthash-dev", PART_STORES, "uplain"},
+    {"gplain", "libglib2.0-dev", PART_STORES, "gplain"},
+    {"uvloops", "libuv1-dev", PART_CREWS, "uvloops"},
     {"uv", "libuv1-dev", PART_HOSTS, "uvhost"},
     {"uv+lawn", "libuv1-dev", PART_HOSTS, "uvhost"},
     {"event", "libevent-dev", PART_HOSTS, "eventhost"},
@@ -106,7 +106,7 @@ load(const struct known *peer, char *why)
     const char *fault;
     void *handle;
 
-    if (!find(peer->file != NULL ? peer->file : peer->name, path))
+    if (!find(peer->file, path))
         return refuse(why,
                       "not built, or not beside this program: in the sources, "
                       "with %s: tools/deps bench, make",

@@ -210,7 +210,7 @@ print_text(FILE *out, const struct results *results)
             sysconf(_SC_NPROCESSORS_ONLN));
     if (results->part == PART_HOSTS)
         fputs("\nx ours is an event loop's own timers beside ours in it; bytes "
-              "are those per timer,\nthe timer included\n",
+              "are those\nper timer, the timer included\n",
               out);
     if (results->part == PART_STORES)
         fprintf(

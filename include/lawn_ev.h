@@ -33,8 +33,8 @@ struct ev_loop;
 struct lawn_loop *lawn_ev_new(struct ev_loop *ev,
                               const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(); not in a callback of a timer, and before
- * ev_loop_destroy(). loop may be NULL. */
+/* In place of lawn_loop_free(); in a callback of a timer it does nothing, and
+ * before ev_loop_destroy(). loop may be NULL. */
 void lawn_ev_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

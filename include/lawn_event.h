@@ -34,8 +34,8 @@ struct event_base;
 struct lawn_loop *lawn_event_new(struct event_base *base,
                                  const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(); not in a callback of a timer, and before
- * event_base_free(). loop may be NULL. */
+/* In place of lawn_loop_free(); in a callback of a timer it does nothing, and
+ * before event_base_free(). loop may be NULL. */
 void lawn_event_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -12,7 +12,9 @@
  *
  * A main loop that is run in a callback of a timer fires no timers of that loop;
  * one that is run in any other callback does. GLib's wait stands still while the
- * machine is suspended: for LAWN_LOOP_BOOTTIME, watch lawn_loop_fd() instead.
+ * machine is suspended: with LAWN_LOOP_BOOTTIME, what became due then fires when
+ * something else wakes the context and the loop is turned; or watch the
+ * lawn_loop_fd() of a plain loop.
  *
  * Link with -llawn_glib -llawn -lglib-2.0. The calls are for the thread that runs
  * the context.
@@ -26,7 +28,7 @@
 extern "C" {
 #endif
 
-struct _GMainContext; /* GMainContext */
+struct _GMainContext; /* NOLINT(bugprone-reserved-identifier): GMainContext */
 
 /* A new loop whose timers fire while the context is iterated, NULL for the
  * default one; or NULL with errno, as lawn_loop_new() says. The options may be
@@ -34,8 +36,8 @@ struct _GMainContext; /* GMainContext */
 struct lawn_loop *lawn_glib_new(struct _GMainContext *context,
                                 const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(); not in a callback of a timer. The context may be
- * gone by then. loop may be NULL. */
+/* In place of lawn_loop_free(); in a callback of a timer it does nothing. The
+ * context may be gone by then. loop may be NULL. */
 void lawn_glib_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -85,8 +85,8 @@ struct lawn_loop_timer;
 /* Called when a timer fires. One that fires once is idle by then: start it
  * again, or free it. One that repeats is running by then, for its next fire:
  * stop it before you free it. The callback may start, restart and stop any
- * timer of the loop. In it, lawn_loop_turn() and lawn_loop_run() do nothing;
- * lawn_loop_free() is not allowed. */
+ * timer of the loop. In it, lawn_loop_turn(), lawn_loop_run() and
+ * lawn_loop_free() do nothing. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
 
@@ -164,9 +164,9 @@ struct lawn_loop_stats {
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
 /* Forgets all timers and descriptors, and gives the loop's memory back; closes
- * the descriptors that it made, none of yours. loop may be NULL. Does nothing
- * in a callback. */
-void lawn_loop_free(struct lawn_loop *loop);
+ * the descriptors that it made, none of yours. loop may be NULL. False in a
+ * callback: nothing was done. */
+bool lawn_loop_free(struct lawn_loop *loop);
 
 /* Starts a timer, or restarts a running one, to fire once: ttl from now, on the
  * clock as it is read here; or at a time on the clock. TTLs and deadlines are

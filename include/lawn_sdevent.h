@@ -36,8 +36,8 @@ struct sd_event; /* sd_event */
 struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
                                    const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(); not in a callback of a timer. loop may be NULL.
- */
+/* In place of lawn_loop_free(); in a callback of a timer it does nothing. loop
+ * may be NULL. */
 void lawn_sdevent_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -19,9 +19,10 @@
  *
  * A start or stop that moves the wake-up takes an entry of the submission queue;
  * you submit it with your own, before you wait. When the queue is full, it is
- * submitted at once. So do not start or stop timers between the entries of a
- * chain (IOSQE_IO_LINK): ours would become part of it. The upper half of their
- * user_data is LAWN_URING_MARK, which no pointer and no small number has.
+ * submitted at once. So start and stop no timer while an entry that you have got
+ * is not prepared yet, nor between the entries of a chain (IOSQE_IO_LINK), of
+ * which ours would become part. The upper half of our user_data is
+ * LAWN_URING_MARK, which no pointer and no small number has.
  *
  * Needs Linux 5.11, for LAWN_LOOP_BOOTTIME 5.15. Link with -llawn_uring -llawn
  * -luring. The calls are for the thread that submits to the ring.
@@ -52,10 +53,10 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
  * a loop of NULL: whether it is any loop's, such as one that was freed. */
 bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
-/* In place of lawn_loop_free(), before io_uring_queue_exit(); not in a callback
- * of a timer. If a timeout was in flight, it is cancelled: that submits what is in
- * the queue, and up to three completions are still to come, for which see
- * lawn_uring_handle(). loop may be NULL. */
+/* In place of lawn_loop_free(), before io_uring_queue_exit(); in a callback of
+ * a timer it does nothing. If a timeout was in flight, it is cancelled: that
+ * submits what is in the queue, and up to three completions are still to come,
+ * for which see lawn_uring_handle(). loop may be NULL. */
 void lawn_uring_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -12,10 +12,11 @@ struct adapted {
 };
 
 static inline void
-adapted_fire(struct lawn_loop_timer *timer, void *arg)
+adapted_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    const struct adapted *adapted = arg;
+    const struct adapted *adapted = timer->arg;
 
+    (void)loop;
     adapted->self.fire((struct object *)(void *)((char *)timer -
                                                  offsetof(struct object, node)),
                        adapted->self.arg);

@@ -46,10 +46,10 @@ hang_up(struct connection *c, const char *why)
 }
 
 static void
-on_idle(struct lawn_loop_timer *timer, void *c)
+on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
-    (void)timer;
-    hang_up(c, "was silent");
+    (void)self;
+    hang_up(LAWN_CONTAINER(timer, struct connection, idle), "was silent");
 }
 
 static void
@@ -86,7 +86,7 @@ on_connection(struct ev_loop *ev, ev_io *io, int events)
         return;
     }
     c->number = ++came;
-    c->idle = (struct lawn_loop_timer){.fire = on_idle, .arg = c};
+    c->idle.fire = on_idle;
     ev_io_init(&c->io, on_read, fd, EV_READ);
     c->io.data = c;
     ev_io_start(ev, &c->io);

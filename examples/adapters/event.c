@@ -48,10 +48,10 @@ hang_up(struct connection *c, const char *why)
 }
 
 static void
-on_idle(struct lawn_loop_timer *timer, void *c)
+on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
-    (void)timer;
-    hang_up(c, "was silent");
+    (void)self;
+    hang_up(LAWN_CONTAINER(timer, struct connection, idle), "was silent");
 }
 
 static void
@@ -92,7 +92,7 @@ on_connection(struct evconnlistener *self, evutil_socket_t fd,
         return;
     }
     c->number = ++came;
-    c->idle = (struct lawn_loop_timer){.fire = on_idle, .arg = c};
+    c->idle.fire = on_idle;
     bufferevent_setcb(c->stream, on_read, NULL, on_end, c);
     (void)bufferevent_enable(c->stream, EV_READ | EV_WRITE);
     lawn_loop_start(loop, &c->idle, IDLE);
@@ -108,7 +108,7 @@ main(int argc, char **argv)
     loop = lawn_event_new(base, NULL);
     listener = evconnlistener_new(base, on_connection, base,
                                   LEV_OPT_CLOSE_ON_FREE, 0, fd);
-    if (loop == NULL || listener == NULL ||
+    if (fd < 0 || loop == NULL || listener == NULL ||
         (guests > 0 && !loopback_clients(loop, fd))) {
         perror("event: cannot serve");
         return 1;

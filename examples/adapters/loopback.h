@@ -29,20 +29,20 @@ loopback_listen(int port)
 }
 
 struct loopback_talker {
-    struct lawn_loop *loop;
     struct lawn_loop_timer timer;
     unsigned lines;
     int fd;
 };
 
 static void
-loopback_talk(struct lawn_loop_timer *timer, void *arg)
+loopback_talk(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct loopback_talker *talker = arg;
+    struct loopback_talker *talker =
+        LAWN_CONTAINER(timer, struct loopback_talker, timer);
 
     (void)send(talker->fd, "hello\n", 6, MSG_NOSIGNAL);
     if (++talker->lines == 12) {
-        (void)lawn_loop_stop(talker->loop, timer);
+        (void)lawn_loop_stop(loop, timer);
     }
 }
 
@@ -65,10 +65,8 @@ loopback_clients(struct lawn_loop *loop, int listener)
             return false;
         }
     }
-    talker.loop = loop;
     talker.fd = fds[0];
     talker.timer.fire = loopback_talk;
-    talker.timer.arg = &talker;
     lawn_loop_every(loop, &talker.timer, 50 * LAWN_LOOP_MS, LAWN_LOOP_SKIP);
     return send(fds[2], "bye\n", 4, MSG_NOSIGNAL) == 4 &&
            shutdown(fds[2], SHUT_WR) == 0;

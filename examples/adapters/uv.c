@@ -49,10 +49,10 @@ hang_up(struct connection *c, const char *why)
 }
 
 static void
-on_idle(struct lawn_loop_timer *timer, void *c)
+on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
-    (void)timer;
-    hang_up(c, "was silent");
+    (void)self;
+    hang_up(LAWN_CONTAINER(timer, struct connection, idle), "was silent");
 }
 
 static void
@@ -90,7 +90,7 @@ on_connection(uv_stream_t *listener, int status)
 
     if (c != NULL) {
         c->number = ++came;
-        c->idle = (struct lawn_loop_timer){.fire = on_idle, .arg = c};
+        c->idle.fire = on_idle;
         (void)uv_tcp_init(listener->loop, &c->tcp);
         c->tcp.data = c;
         (void)uv_accept(listener, (uv_stream_t *)&c->tcp);

@@ -93,7 +93,9 @@ lawn_ev_free(struct lawn_loop *loop)
         return;
     }
     host = lawn_loop_arm_context(loop);
-    lawn_loop_free(loop);
+    if (!lawn_loop_free(loop)) {
+        return;
+    }
     ev_timer_stop(host->ev, &host->timer);
     ev_idle_stop(host->ev, &host->idle);
     free(host);

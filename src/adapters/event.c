@@ -80,7 +80,9 @@ lawn_event_free(struct lawn_loop *loop)
         return;
     }
     host = lawn_loop_arm_context(loop);
-    lawn_loop_free(loop);
+    if (!lawn_loop_free(loop)) {
+        return;
+    }
     (void)event_del(&host->timer);
     free(host);
 }

@@ -67,7 +67,9 @@ lawn_glib_free(struct lawn_loop *loop)
         return;
     }
     host = lawn_loop_arm_context(loop);
-    lawn_loop_free(loop);
+    if (!lawn_loop_free(loop)) {
+        return;
+    }
     g_source_destroy(&host->source);
     g_source_unref(&host->source);
 }

@@ -92,7 +92,9 @@ lawn_sdevent_free(struct lawn_loop *loop)
         return;
     }
     host = lawn_loop_arm_context(loop);
-    lawn_loop_free(loop);
+    if (!lawn_loop_free(loop)) {
+        return;
+    }
     (void)sd_event_source_disable_unref(host->source);
     free(host);
 }

@@ -185,7 +185,9 @@ lawn_uring_free(struct lawn_loop *loop)
         return;
     }
     host = lawn_loop_arm_context(loop);
-    lawn_loop_free(loop);
+    if (!lawn_loop_free(loop)) {
+        return;
+    }
     if (host->flight || host->changing) {
         sqe = lawn_uring_entry(host->ring);
         if (sqe != NULL) {

@@ -103,7 +103,9 @@ lawn_uv_free(struct lawn_loop *loop)
         return;
     }
     host = lawn_loop_arm_context(loop);
-    lawn_loop_free(loop);
+    if (!lawn_loop_free(loop)) {
+        return;
+    }
     uv_close((uv_handle_t *)&host->timer, lawn_uv_closed);
     uv_close((uv_handle_t *)&host->idle, lawn_uv_closed);
 }

@@ -80,15 +80,13 @@ lawn_histogram_at(const struct lawn_histogram *histogram, unsigned parts)
     uint64_t share = parts == 0 ? 1 : parts < whole ? parts : whole;
     uint64_t rank = histogram->count / whole * share +
                     (histogram->count % whole * share + whole - 1) / whole;
-    uint64_t seen = 0;
+    uint64_t seen = histogram->buckets[0];
+    size_t i = 0;
 
-    for (size_t i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
-        seen += histogram->buckets[i];
-        if (seen >= rank) {
-            return lawn_histogram_most(histogram, i);
-        }
+    while (seen < rank && i < LAWN_HISTOGRAM_BUCKETS - 1) {
+        seen += histogram->buckets[++i];
     }
-    return histogram->max;
+    return lawn_histogram_most(histogram, i);
 }
 
 /* Newton's way: the library is not linked with libm. */

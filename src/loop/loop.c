@@ -20,8 +20,13 @@
 
 /* Timers in a turn, if the options do not say. */
 #define LAWN_LOOP_BUDGET 1024u
+/* More than ever fire in a turn, and what lawn_loop_once() can count. */
+#define LAWN_LOOP_BUDGET_MAX ((size_t)1 << 30)
 /* In a timer's mode: it has not fired yet, and due is its first time. */
 #define LAWN_LOOP_FIRST 0x100u
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_loop_timer) == 64,
+               "as the header says");
 
 static uint64_t
 lawn_loop_add(uint64_t time, uint64_t more)
@@ -112,7 +117,9 @@ lawn_loop_new(const struct lawn_loop_options *options)
     loop->clock_id = o->clock_id;
     loop->own_clock = o->clock != NULL;
     loop->armed = LAWN_NEVER;
-    loop->budget = o->budget != 0 ? o->budget : LAWN_LOOP_BUDGET;
+    loop->budget = o->budget == 0                     ? LAWN_LOOP_BUDGET
+                   : o->budget < LAWN_LOOP_BUDGET_MAX ? o->budget
+                                                      : LAWN_LOOP_BUDGET_MAX;
     loop->budget_time = o->budget_time;
     loop->arm = o->arm;
     loop->arm_context = o->arm_context;
@@ -122,24 +129,25 @@ lawn_loop_new(const struct lawn_loop_options *options)
     loop->release = lawn.release;
     loop->context = lawn.context;
     if (loop->lawn == NULL) {
-        lawn_loop_free(loop);
+        (void)lawn_loop_free(loop);
         errno = ENOMEM;
         return NULL;
     }
     return loop;
 }
 
-void
+bool
 lawn_loop_free(struct lawn_loop *loop)
 {
     if (loop == NULL || loop->turning || loop->running) {
-        return;
+        return loop == NULL;
     }
     lawn_wait_fini(loop);
     lawn_free(loop->lawn);
     if (loop->release != NULL) {
         loop->release(loop, loop->context);
     }
+    return true;
 }
 
 uint64_t
@@ -332,10 +340,9 @@ lawn_loop_turn(struct lawn_loop *loop)
     now = lawn_now(loop->lawn);
     next = lawn_next(loop->lawn);
     loop->stats.cut += (loop->halted || fired == loop->budget) && next <= now;
-    /* What was set has come, or is too late, or is for nobody [L2]. A timerfd
-     * that is readable is to be made unreadable. */
-    if (loop->armed <= now || loop->set <= now || next < loop->armed ||
-        (next == LAWN_NEVER && loop->armed != LAWN_NEVER)) {
+    /* What was set has come, or is too late [L2]. A timerfd that is readable
+     * is to be made unreadable. */
+    if (loop->armed <= now || loop->set <= now || next < loop->armed) {
         lawn_loop_tell(loop, next);
     }
     return next;

@@ -9,7 +9,6 @@
 #include "loop.h"
 
 #include <errno.h>
-#include <limits.h>
 
 #if defined __linux__
 #include <sys/epoll.h>
@@ -38,10 +37,8 @@ lawn_wait_set(struct lawn_loop *loop, uint64_t when)
 
     if (when != LAWN_NEVER) {
         at.it_value.tv_sec = (time_t)(seconds < most ? seconds : most);
-        at.it_value.tv_nsec = (long)(when % LAWN_LOOP_SECOND);
-        if (when == 0) {
-            at.it_value.tv_nsec = 1; /* 0 would mean not at all */
-        }
+        /* 0 would mean not at all. */
+        at.it_value.tv_nsec = (long)(when % LAWN_LOOP_SECOND) + (when == 0);
     }
     loop->set = when;
     loop->stats.arms++;
@@ -175,8 +172,9 @@ lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch)
     }
 }
 
-/* Calls back for one ready descriptor. */
-static void
+/* Calls back for one ready descriptor; false if it is no longer watched for
+ * what it is ready for. */
+static bool
 lawn_wait_serve(struct lawn_loop *loop, struct lawn_loop_watch *watch,
                 uint32_t events)
 {
@@ -190,9 +188,11 @@ lawn_wait_serve(struct lawn_loop *loop, struct lawn_loop_watch *watch,
     if (gone || (events & EPOLLOUT) != 0) {
         ready |= watch->events & LAWN_LOOP_WRITE;
     }
-    if (ready != 0) {
-        watch->ready(watch, ready, loop);
+    if (ready == 0) {
+        return false;
     }
+    watch->ready(watch, ready, loop);
+    return true;
 }
 
 /* Waits until something is ready or due, if it is to wait, and serves it: first
@@ -220,17 +220,15 @@ lawn_wait_round(struct lawn_loop *loop, bool wait)
     loop->round = &round;
     for (int i = 0; i < round.many && !loop->quit; i++) {
         if (round.ready[i].data.ptr != NULL) {
-            lawn_wait_serve(loop, round.ready[i].data.ptr,
-                            round.ready[i].events);
-            served++;
+            served += lawn_wait_serve(loop, round.ready[i].data.ptr,
+                                      round.ready[i].events);
         }
     }
     loop->round = NULL;
     if (!loop->quit) {
         (void)lawn_loop_turn(loop);
     }
-    fires = loop->stats.fires - fires;
-    return fires < INT_MAX - LAWN_WAIT_ROUND ? served + (int)fires : INT_MAX;
+    return served + (int)(loop->stats.fires - fires);
 }
 
 /* Before a run: 0, or -errno. */

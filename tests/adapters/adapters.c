@@ -155,16 +155,23 @@ stage_watch(struct stage *stage, void (*act)(struct stage *))
 
 /* A fire of any timer: not early, in the order of what was due. */
 static void
-fire(struct lawn_loop_timer *timer, void *arg)
+note(const struct lawn_loop_timer *timer, struct stage *stage)
 {
-    struct stage *stage = arg;
-
     CHECK(lawn_loop_now(stage->loop) >= timer->due);
     CHECK(timer->due >= stage->last);
     stage->last = timer->due;
     if (++stage->fired == stage->wanted) {
         host.stop(stage->host);
     }
+}
+
+static void
+fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+{
+    struct stage *stage = timer->arg;
+
+    CHECK(loop == stage->loop);
+    note(timer, stage);
 }
 
 /* When it was started, for a timer that must not be earlier. */
@@ -177,13 +184,14 @@ struct witness {
 };
 
 static void
-witness_fire(struct lawn_loop_timer *timer, void *arg)
+witness_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct witness *witness = arg;
+    struct witness *witness = timer->arg;
 
     witness->fired = clock_now();
     CHECK(witness->fired - witness->begin >= witness->ttl);
-    fire(timer, witness->stage);
+    CHECK(loop == witness->stage->loop);
+    note(timer, witness->stage);
 }
 
 static void
@@ -381,11 +389,11 @@ TEST(a_timer_restarted_to_a_later_time_fires_then)
 }
 
 static void
-fire_and_stop(struct lawn_loop_timer *timer, void *arg)
+fire_and_stop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct stage *stage = arg;
+    struct stage *stage = timer->arg;
 
-    fire(timer, stage);
+    fire(timer, loop);
     host.stop(stage->host);
 }
 
@@ -480,12 +488,12 @@ TEST(a_host_whose_last_timer_is_stopped_by_what_is_ready_ends)
 }
 
 static void
-stop_the_other(struct lawn_loop_timer *timer, void *arg)
+stop_the_other(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct stage *stage = arg;
+    struct stage *stage = timer->arg;
 
-    fire(timer, stage);
-    CHECK(lawn_loop_stop(stage->loop, &stage->timers[1]));
+    fire(timer, loop);
+    CHECK(lawn_loop_stop(loop, &stage->timers[1]));
 }
 
 TEST(a_host_whose_last_timer_is_stopped_by_another_ends)
@@ -528,11 +536,11 @@ TEST(a_timer_started_long_after_the_host_woke_is_not_early)
 }
 
 static void
-burn_and_start(struct lawn_loop_timer *timer, void *arg)
+burn_and_start(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct stage *stage = arg;
+    struct stage *stage = timer->arg;
 
-    (void)timer;
+    (void)loop;
     burn(10 * LAWN_LOOP_MS);
     witness_start((struct witness *)stage->timers, stage, 6 * LAWN_LOOP_MS);
 }
@@ -574,10 +582,11 @@ struct crowd {
 };
 
 static void
-crowd_fire(struct lawn_loop_timer *timer, void *arg)
+crowd_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct crowd *crowd = arg;
+    struct crowd *crowd = timer->arg;
 
+    (void)loop;
     if (crowd->ready_then != crowd->stage.ready) {
         crowd->ready_then = crowd->stage.ready;
         crowd->since = 0;
@@ -585,7 +594,7 @@ crowd_fire(struct lawn_loop_timer *timer, void *arg)
     if (++crowd->since > crowd->most) {
         crowd->most = crowd->since;
     }
-    fire(timer, &crowd->stage);
+    note(timer, &crowd->stage);
 }
 
 TEST(more_than_the_budget_leaves_room_for_what_is_ready)
@@ -642,7 +651,6 @@ enum { PERIODS = 20 };
 
 struct beat {
     struct lawn_loop_timer timer;
-    struct stage *stage;
     enum lawn_loop_mode mode;
     uint64_t first;
     uint64_t period;
@@ -652,9 +660,9 @@ struct beat {
 };
 
 static void
-beat_fire(struct lawn_loop_timer *timer, void *arg)
+beat_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct beat *beat = arg;
+    struct beat *beat = timer->arg;
     uint64_t now = clock_now();
 
     CHECK(now >= timer->due);
@@ -666,7 +674,7 @@ beat_fire(struct lawn_loop_timer *timer, void *arg)
         CHECK(beat->mode == LAWN_LOOP_SKIP || timer->missed == 0);
     }
     if (++beat->fired == PERIODS) {
-        CHECK(lawn_loop_stop(beat->stage->loop, timer));
+        CHECK(lawn_loop_stop(loop, timer));
     } else if (beat->fired % 7 == 0) {
         burn(3 * beat->period);
     }
@@ -685,7 +693,6 @@ TEST(periodic_timers_beat_in_every_mode)
     for (i = 0; i < 3; i++) {
         beats[i] = (struct beat){
             .timer = {.fire = beat_fire, .arg = &beats[i]},
-            .stage = &stage,
             .mode = modes[i],
             .period = LAWN_LOOP_MS + i * 100 * MICROSECOND,
         };
@@ -950,9 +957,9 @@ TEST(the_clock_that_counts_suspended_time_is_kept)
 }
 
 static void
-fire_and_free(struct lawn_loop_timer *timer, void *arg)
+fire_and_free(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    fire(timer, arg);
+    fire(timer, loop);
     free(timer);
 }
 
@@ -976,14 +983,36 @@ TEST(a_timer_is_freed_in_its_callback)
 }
 
 static void
-again_at_once(struct lawn_loop_timer *timer, void *arg)
+fire_and_detach(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct crowd *crowd = arg;
+    fire(timer, loop);
+    host.detach(loop);
+}
+
+TEST(a_loop_is_not_freed_by_a_callback_of_its_own)
+{
+    struct stage stage;
+    struct lawn_loop_timer timer = {.fire = fire_and_detach, .arg = &stage};
+    unsigned i;
+
+    stage_begin(&stage);
+    for (i = 0; i < 2; i++) {
+        lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
+        stage_run(&stage, 1);
+    }
+    CHECK_EQ(stage.fired, 2);
+    stage_end(&stage);
+}
+
+static void
+again_at_once(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+{
+    const struct crowd *crowd = timer->arg;
 
     if (crowd->stage.fired < 100) {
-        lawn_loop_start(crowd->stage.loop, timer, 0);
+        lawn_loop_start(loop, timer, 0);
     }
-    crowd_fire(timer, crowd);
+    crowd_fire(timer, loop);
 }
 
 TEST(a_timer_that_starts_itself_at_once_lets_others_in)

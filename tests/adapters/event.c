@@ -118,29 +118,23 @@ const struct host host = {
 };
 
 static void
-fire_once(struct lawn_loop_timer *timer, void *arg)
+fire_once(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer;
-    *(bool *)arg = true;
+    (void)loop;
+    *(bool *)timer->arg = true;
 }
-
-struct slow {
-    struct lawn_loop *loop;
-    struct lawn_loop_timer timer;
-    unsigned fired;
-};
 
 /* Takes two milliseconds, which the base does not know, and starts itself. */
 static void
-fire_slowly(struct lawn_loop_timer *timer, void *arg)
+fire_slowly(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct slow *slow = arg;
-    uint64_t begin = lawn_loop_update(slow->loop);
+    unsigned *fired = timer->arg;
+    uint64_t begin = lawn_loop_update(loop);
 
-    while (lawn_loop_update(slow->loop) - begin < 2 * LAWN_LOOP_MS) {
+    while (lawn_loop_update(loop) - begin < 2 * LAWN_LOOP_MS) {
     }
-    if (++slow->fired < 20) {
-        lawn_loop_start(slow->loop, timer, slow->fired * 33331);
+    if (++*fired < 20) {
+        lawn_loop_start(loop, timer, *fired * 33331);
     }
 }
 
@@ -149,19 +143,21 @@ TEST(a_precise_base_wakes_for_each_timer_once)
 {
     struct event_config *config = event_config_new();
     struct event_base *base;
-    struct slow slow = {.timer = {.fire = fire_slowly, .arg = &slow}};
+    struct lawn_loop *loop;
+    unsigned fired = 0;
+    struct lawn_loop_timer slow = {.fire = fire_slowly, .arg = &fired};
     struct lawn_loop_stats stats;
 
     (void)event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
     base = event_base_new_with_config(config);
     event_config_free(config);
-    slow.loop = lawn_event_new(base, NULL);
-    lawn_loop_start(slow.loop, &slow.timer, 0);
+    loop = lawn_event_new(base, NULL);
+    lawn_loop_start(loop, &slow, 0);
     (void)event_base_dispatch(base);
-    lawn_loop_stats(slow.loop, &stats);
+    lawn_loop_stats(loop, &stats);
     CHECK_EQ(stats.fires, 20);
     CHECK_EQ(stats.idle, 0);
-    lawn_event_free(slow.loop);
+    lawn_event_free(loop);
     event_base_free(base);
 }
 

@@ -122,10 +122,10 @@ const struct host host = {
 };
 
 static void
-never(struct lawn_loop_timer *timer, void *arg)
+never(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     (void)timer;
-    (void)arg;
+    (void)loop;
     CHECK(false);
 }
 
@@ -148,6 +148,38 @@ TEST(the_ready_time_is_rounded_up)
     glib_host_close(glib);
 }
 
+static void
+count(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+{
+    (void)loop;
+    ++*(unsigned *)timer->arg;
+}
+
+TEST(a_context_fires_the_timers_of_its_own_loop)
+{
+    struct glib_host *hosts[2];
+    struct lawn_loop *loops[2];
+    struct lawn_loop_timer timers[2];
+    unsigned fired[2] = {0, 0};
+
+    for (int i = 0; i < 2; i++) {
+        hosts[i] = glib_host_open();
+        loops[i] = lawn_glib_new(hosts[i]->context, NULL);
+        timers[i] = (struct lawn_loop_timer){.fire = count, .arg = &fired[i]};
+        lawn_loop_start(loops[i], &timers[i], 0);
+    }
+    CHECK(glib_host_poll(hosts[1]));
+    CHECK_EQ(fired[0], 0);
+    CHECK_EQ(fired[1], 1);
+    CHECK(!glib_host_poll(hosts[1]));
+    CHECK(glib_host_poll(hosts[0]));
+    CHECK_EQ(fired[0], 1);
+    for (int i = 0; i < 2; i++) {
+        lawn_glib_free(loops[i]);
+        glib_host_close(hosts[i]);
+    }
+}
+
 TEST(a_context_may_go_before_its_loop)
 {
     struct glib_host *glib = glib_host_open();
@@ -162,10 +194,10 @@ TEST(a_context_may_go_before_its_loop)
 }
 
 static void
-quit_main_loop(struct lawn_loop_timer *timer, void *arg)
+quit_main_loop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer;
-    g_main_loop_quit(arg);
+    (void)loop;
+    g_main_loop_quit(timer->arg);
 }
 
 TEST(without_a_context_it_is_the_default_one)

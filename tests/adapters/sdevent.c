@@ -150,10 +150,10 @@ sd_event_add_time(sd_event *event, sd_event_source **source, clockid_t clock,
 }
 
 static void
-never(struct lawn_loop_timer *timer, void *arg)
+never(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     (void)timer;
-    (void)arg;
+    (void)loop;
     CHECK(false);
 }
 

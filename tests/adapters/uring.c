@@ -219,11 +219,11 @@ stage_close(struct stage *stage)
 }
 
 static void
-fire_and_stop(struct lawn_loop_timer *timer, void *arg)
+fire_and_stop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    struct stage *stage = arg;
+    struct stage *stage = timer->arg;
 
-    CHECK(lawn_loop_now(stage->loop) >= timer->due);
+    CHECK(lawn_loop_now(loop) >= timer->due);
     stage->fired++;
     ring_host_stop(stage->uring);
 }
@@ -438,14 +438,14 @@ TEST(a_timeout_that_is_too_early_is_left_as_it_is)
 
     stage_open(&stage, NULL);
     lawn_loop_start(stage.loop, &first, LAWN_LOOP_MS);
-    lawn_loop_start(stage.loop, &second, 30 * LAWN_LOOP_MS);
+    lawn_loop_start(stage.loop, &second, 100 * LAWN_LOOP_SECOND);
     CHECK_EQ(stage_wait(&stage)->res, -ETIME);
     (void)lawn_loop_turn(stage.loop);
-    CHECK(stage.fired >= 1);
+    CHECK_EQ(stage.fired, 1);
     CHECK_EQ(io_uring_sq_ready(&stage.uring->ring), 0);
-    while (lawn_loop_count(stage.loop) > 0)
-        ring_host_run(stage.uring);
-    CHECK_EQ(stage.fired, 2);
+    CHECK(ring_host_poll(stage.uring));
+    CHECK_EQ(io_uring_sq_ready(&stage.uring->ring), 1);
+    CHECK(lawn_loop_pending(&second));
     stage_close(&stage);
 }
 
@@ -523,12 +523,16 @@ TEST(a_ring_with_a_thread_of_its_own_fires_as_well)
 {
     struct stage stage;
     struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
+    struct io_uring ring;
 
+    if (io_uring_queue_init(RING_ENTRIES, &ring, IORING_SETUP_SQPOLL) != 0) {
+        printf("  skipped: the system has no thread for a ring\n");
+        return;
+    }
     stage_open(&stage, NULL);
     ring_host_detach(stage.loop);
     io_uring_queue_exit(&stage.uring->ring);
-    CHECK(io_uring_queue_init(RING_ENTRIES, &stage.uring->ring,
-                              IORING_SETUP_SQPOLL) == 0);
+    stage.uring->ring = ring;
     stage.loop = ring_host_attach(stage.uring, NULL);
     (void)stage_fill(&stage);
     lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);

@@ -94,7 +94,7 @@ copy_tool() {
     run --separate-stderr "$lawn" bench --help
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
-    for option in quick gate store workers workload contender n t threads trace \
+    for option in quick gate store workers adapters workload contender n t threads trace \
         runs limit seed instructions json csv report from svg list loop help; do
         grep -qE "^  --$option( |$)" <<<"$output"
     done
@@ -109,9 +109,14 @@ copy_tool() {
     for name in lawn list tree heap2 heap4 hashed growing wheel calendar paper \
         heads uv event common ev glib dpdk floor uthash ghash sqlite uplain \
         gplain mutex adaptive shards uvloops alone W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 S1 S2 S3 S4 S5 \
-        S6 S7 T1 T2 T3 T4 T5 T6; do
-        [ "$(grep -cE "^  $name +[^ ]" <<<"$output")" -eq "$([ $name = lawn ] \
-            && echo 3 || echo 1)" ]
+        S6 S7 T1 T2 T3 T4 T5 T6 uv.lawn event.lawn ev.lawn uring uring.lawn \
+        glib.lawn sdevent sdevent.lawn A1 A2 A3; do
+        case $name in
+        lawn) many=4 ;;
+        uv | event | common | ev | glib) many=2 ;;
+        *) many=1 ;;
+        esac
+        [ "$(grep -cE "^  $name +[^ ]" <<<"$output")" -eq $many ]
     done
 }
 
@@ -552,6 +557,109 @@ for cell in run["cells"]:
     words=("lawn bench: run.json: this is of 'lawn bench --workers'")
     fails 3 --from run.json --report none.html
     [ ! -e none.html ]
+}
+
+@test "event loops are played A1 to A3, with their timers and with ours" {
+    run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 \
+        --limit 60 --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+assert run["program"] == "lawn bench --adapters"
+kinds = {c["name"]: c["kind"] for c in run["contenders"]}
+missing = {m["name"] for m in run["missing"]}
+loops = {"uv", "event", "ev", "uring", "glib", "sdevent"}
+assert missing | set(kinds) == loops | {l + "+lawn" for l in loops} | {
+    "lawn", "common"}
+assert {n for n in kinds if kinds[n] == "ours"} == {
+    n for n in kinds if n.endswith("lawn")}
+assert [w["name"] for w in run["workloads"]] == ["A1", "A2", "A3"]
+assert [c["workload"] for c in run["cells"]] == ["A1", "A2", "A3"]
+for cell in run["cells"]:
+    assert cell["n"] == 1000 and cell["t"] is None
+    for row in cell["rows"]:
+        assert row["why"] is None and len(row["ns"]) == 1, row
+        assert row["ns"][0] > 0 and row["bytes"] > 0
+        if cell["workload"] == "A3":
+            tail = row["tail"]
+            assert list(tail) == ["p50", "p99", "p999", "max"]
+            assert tail["p50"] <= tail["p99"] <= tail["p999"] <= tail["max"]
+            assert row["ops"] == 1000
+        else:
+            assert row["tail"] is None and row["ops"] == 40000
+' <<<"$output"
+    run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 \
+        --contender lawn,uv,uv+lawn --workload pair,fire
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"A2 pair, 1,000 timers, seed 1: "*" x ours   bytes"* ]]
+    [ "$(grep -cE '^  (lawn|uv.lawn)( +[0-9.]+){3} +- ' <<<"$output")" -eq 4 ]
+    [ "$(grep -cE '^  uv( +[0-9.]+){5}' <<<"$output")" -eq 2 ]
+    run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 --csv \
+        --contender lawn
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == workload,n,t,seed,*,p99,p999,max,why ]]
+    [ "$(grep -cE '^A[12],1000,,1,lawn,1,.*,,,,,$' <<<"$output")" -eq 2 ]
+    [ "$(grep -cE '^A3,1000,,1,lawn,1,.*,[0-9]+,$' <<<"$output")" -eq 1 ]
+}
+
+@test "event loops have contenders, workloads and options of their own" {
+    words=("unknown contender 'heap4'; there are: lawn" "--list")
+    fails 2 --adapters --contender heap4
+    words=("unknown workload 'W1'; there are: A1 A2 A3" "--list")
+    fails 2 --adapters --workload W1
+    words=("--adapters and --store, --workers or --gate do not go together")
+    fails 2 --adapters --store
+    fails 2 --adapters --workers
+    fails 2 --adapters --gate
+    words=("--adapters and --trace, --t, --report, --svg, --loop or --instructions")
+    fails 2 --adapters --t 20
+    fails 2 --adapters --report page.html
+    fails 2 --adapters --instructions
+    words=("--threads and what is not --workers do not go together")
+    fails 2 --adapters --threads 2
+}
+
+@test "an event loop that loses timers is found out" {
+    copy_tool
+    mkdir copy/peers
+    cat >broken.c <<'END'
+#include "hosts/all.h"
+#include <stdlib.h>
+static struct host broken;
+const struct host *const HOST_PLUGIN[] = {&broken, NULL};
+static unsigned calls;
+static void start(void *self, struct object *object, uint64_t ttl)
+{
+    unsigned every = (unsigned)atoi(getenv("EVERY"));
+    if (++calls % every != 0)
+        lawn_host.face.start(self, object, ttl);
+}
+__attribute__((constructor)) static void begin(void)
+{
+    broken = lawn_host;
+    broken.face.name = "uv";
+    broken.face.start = start;
+}
+END
+    "${CC:-cc}" -std=c11 -D_POSIX_C_SOURCE=200809L -shared -fPIC \
+        -I"$top/bench" -I"$top/include" -Wl,-Bsymbolic \
+        -o copy/peers/uvhost.so broken.c "$top/bench/hosts/lawn.c" \
+        "$top/build/liblawn.a"
+    lawn=copy/lawn
+    export EVERY=10
+    words=("uv disagrees: a " "nothing was measured")
+    fails 1 --adapters --quick --n 1k --contender lawn,uv
+    [ -z "$output" ]
+    export EVERY=500
+    words=("A2 n=1000" "uv fired other timers, or at other times, than lawn")
+    fails 1 --adapters --quick --n 1k --runs 1 --contender lawn,uv \
+        --workload pair
+    run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 \
+        --contender lawn,uv --workload fire
+    [ "$status" -eq 0 ]
+    grep -qE '^  uv +given up: too slow$' <<<"$output"
 }
 
 @test "a crew that forgets timers stops everything" {

@@ -81,6 +81,15 @@ TEST(a_histogram_takes_every_value_there_is)
     CHECK_EQ(lawn_histogram_at(&histogram, 50001), UINT64_MAX);
 }
 
+TEST(a_histogram_whose_count_is_wrong_ends_at_its_largest_value)
+{
+    struct lawn_histogram histogram = {0};
+
+    add_each(&histogram, 1, 9);
+    histogram.count = 1000;
+    CHECK_EQ(lawn_histogram_at(&histogram, 90000), 9);
+}
+
 TEST(two_histograms_merge_to_what_one_would_be)
 {
     static struct lawn_histogram one;
@@ -143,6 +152,19 @@ TEST(a_histogram_is_printed_as_hdr_histogram_does)
     CHECK(strstr(line, ", StdDeviation   =        0.28") != NULL);
     CHECK(strstr(line, "#[Max     =        1.000, Total count    =         "
                        "1000]\n") != NULL);
+    free(text);
+}
+
+TEST(a_histogram_of_large_values_is_printed_with_their_deviation)
+{
+    static struct lawn_histogram histogram;
+    char *text;
+
+    histogram = (struct lawn_histogram){0};
+    lawn_histogram_add(&histogram, 0);
+    lawn_histogram_add(&histogram, 1 << 20);
+    text = print(&histogram, 1);
+    CHECK(strstr(text, "StdDeviation   =   532") != NULL); /* of 3.2 % */
     free(text);
 }
 

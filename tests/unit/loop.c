@@ -52,7 +52,7 @@ misuse(struct bench *bench, struct lawn_loop_timer *timer)
     CHECK_EQ(lawn_loop_woken(bench->loop), LAWN_NEVER);
     CHECK_EQ(lawn_loop_run(bench->loop), (uint64_t)-EDEADLK);
     CHECK_EQ(lawn_loop_once(bench->loop, false), (uint64_t)-EDEADLK);
-    lawn_loop_free(bench->loop);
+    CHECK(!lawn_loop_free(bench->loop));
 }
 
 TEST(a_loop_fires_a_timer_once_when_it_is_due)
@@ -431,6 +431,20 @@ TEST(a_turn_ends_when_its_budget_of_timers_is_used_up)
     bench_end(&bench);
 }
 
+TEST(a_budget_may_be_as_large_as_there_are_numbers)
+{
+    struct bench bench;
+    struct lawn_loop_options options = {.budget = SIZE_MAX,
+                                        .budget_time = LAWN_NEVER};
+
+    bench_begin(&bench, &options);
+    lawn_loop_start(bench.loop, &bench.timer[0], 10);
+    lawn_loop_start(bench.loop, &bench.timer[1], 10);
+    CHECK_EQ(turn_at(&bench, 1010), LAWN_NEVER);
+    CHECK_RANG(&bench, 0, 1);
+    bench_end(&bench);
+}
+
 /* [L3] valkey#2595: the time was looked at every 16th. */
 TEST(a_turn_ends_after_the_callback_that_used_up_its_time)
 {
@@ -591,6 +605,6 @@ TEST(a_loop_may_live_in_memory_that_is_never_given_back)
     CHECK(loop != NULL);
     CHECK(used >= lawn_size(NULL));
     CHECK(lawn_loop_lawn(loop) != NULL);
-    lawn_loop_free(loop);
-    lawn_loop_free(NULL);
+    CHECK(lawn_loop_free(loop));
+    CHECK(lawn_loop_free(NULL));
 }

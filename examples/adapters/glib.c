@@ -1,0 +1,113 @@
+/* glib.c - an echo server in GLib that hangs up on who is silent for half a second.
+ *
+ *     glib [PORT]
+ *
+ * Each connection has a timer of its own, which is started again whenever
+ * something comes; the one source of GLib's behind them all is not touched.
+ * Without a port, the server has three clients of its own, and ends when they are
+ * gone.
+ */
+/* prints:
+ * 3 left, lines: 1
+ * 2 was silent, lines: 0
+ * 1 was silent, lines: 12
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#include "loopback.h"
+
+#include <glib-unix.h>
+#include <lawn_glib.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define IDLE (500 * LAWN_LOOP_MS)
+
+struct connection {
+    struct lawn_loop_timer idle;
+    unsigned number, lines;
+    guint source;
+    int fd;
+};
+
+static GMainLoop *main_loop;
+static struct lawn_loop *loop;
+static unsigned came, guests;
+
+static void
+hang_up(struct connection *c, const char *why)
+{
+    printf("%u %s, lines: %u\n", c->number, why, c->lines);
+    (void)lawn_loop_stop(loop, &c->idle);
+    (void)g_source_remove(c->source);
+    (void)close(c->fd);
+    g_free(c);
+    if (guests > 0 && --guests == 0) {
+        g_main_loop_quit(main_loop);
+    }
+}
+
+static void
+on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
+{
+    (void)self;
+    hang_up(timer->arg, "was silent");
+}
+
+static gboolean
+on_read(gint fd, GIOCondition condition, gpointer arg)
+{
+    struct connection *c = arg;
+    char data[4096];
+    ssize_t length = recv(fd, data, sizeof data, MSG_DONTWAIT);
+    ssize_t i;
+
+    (void)condition;
+    for (i = 0; i < length; i++) {
+        c->lines += data[i] == '\n';
+    }
+    if (length <= 0) {
+        hang_up(c, "left");
+    } else if (send(fd, data, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) !=
+               length) {
+        hang_up(c, "does not listen");
+    } else {
+        lawn_loop_start(loop, &c->idle, IDLE);
+    }
+    return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_connection(gint listener, GIOCondition condition, gpointer arg)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct connection *c = fd < 0 ? NULL : g_new0(struct connection, 1);
+
+    (void)condition, (void)arg;
+    if (c != NULL) {
+        c->fd = fd;
+        c->number = ++came;
+        c->idle = (struct lawn_loop_timer){.fire = on_idle, .arg = c};
+        c->source = g_unix_fd_add(fd, G_IO_IN, on_read, c);
+        lawn_loop_start(loop, &c->idle, IDLE);
+    }
+    return G_SOURCE_CONTINUE;
+}
+
+int
+main(int argc, char **argv)
+{
+    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+
+    guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
+    main_loop = g_main_loop_new(NULL, FALSE);
+    loop = lawn_glib_new(NULL, NULL);
+    if (fd < 0 || loop == NULL || (guests > 0 && !loopback_clients(loop, fd))) {
+        perror("glib: cannot serve");
+        return 1;
+    }
+    (void)g_unix_fd_add(fd, G_IO_IN, on_connection, NULL);
+    g_main_loop_run(main_loop);
+    lawn_glib_free(loop);
+    g_main_loop_unref(main_loop);
+    return 0;
+}

@@ -1,0 +1,169 @@
+/* uring.c - an echo server on an io_uring that hangs up on who is silent for half a
+ * second.
+ *
+ *     uring [PORT]
+ *
+ * Each connection has a timer of its own, which is started again whenever
+ * something comes; the one timeout that is in flight for them all is not touched.
+ * Without a port, the server has three clients of its own, and ends when they are
+ * gone.
+ */
+/* prints:
+ * 3 left, lines: 1
+ * 2 was silent, lines: 0
+ * 1 was silent, lines: 12
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#include "loopback.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lawn_uring.h>
+#include <liburing.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define IDLE (500 * LAWN_LOOP_MS)
+
+/* One request is in flight for each. */
+struct connection {
+    struct lawn_loop_timer idle;
+    unsigned number, lines;
+    int fd;
+    bool silent, sending;
+    char data[4096];
+};
+
+static struct io_uring ring;
+static struct lawn_loop *loop;
+static unsigned came, guests;
+
+/* An entry of the submission queue. */
+static struct io_uring_sqe *
+entry(void)
+{
+    struct io_uring_sqe *sqe;
+
+    while ((sqe = io_uring_get_sqe(&ring)) == NULL) {
+        (void)io_uring_submit(&ring);
+    }
+    return sqe;
+}
+
+static void
+receive(struct connection *c)
+{
+    struct io_uring_sqe *sqe = entry();
+
+    io_uring_prep_recv(sqe, c->fd, c->data, sizeof c->data, 0);
+    io_uring_sqe_set_data(sqe, c);
+    c->sending = false;
+}
+
+static void
+reply(struct connection *c, size_t length)
+{
+    struct io_uring_sqe *sqe = entry();
+
+    io_uring_prep_send(sqe, c->fd, c->data, length, MSG_NOSIGNAL | MSG_WAITALL);
+    io_uring_sqe_set_data(sqe, c);
+    c->sending = true;
+}
+
+/* What is in flight ends then, and so does the connection. */
+static void
+on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
+{
+    struct connection *c = timer->arg;
+
+    (void)self;
+    c->silent = true;
+    (void)shutdown(c->fd, SHUT_RDWR);
+}
+
+static void
+on_connection(int fd)
+{
+    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
+
+    if (c != NULL) {
+        c->fd = fd;
+        c->number = ++came;
+        c->idle = (struct lawn_loop_timer){.fire = on_idle, .arg = c};
+        lawn_loop_start(loop, &c->idle, IDLE);
+        receive(c);
+    }
+}
+
+static void
+on_done(struct connection *c, int length)
+{
+    int i;
+
+    if (length <= 0 || c->silent) {
+        printf("%u %s, lines: %u\n", c->number,
+               c->silent ? "was silent" : "left", c->lines);
+        (void)lawn_loop_stop(loop, &c->idle);
+        (void)close(c->fd);
+        free(c);
+        guests -= guests > 0;
+    } else if (c->sending) {
+        receive(c);
+    } else {
+        for (i = 0; i < length; i++) {
+            c->lines += c->data[i] == '\n';
+        }
+        lawn_loop_start(loop, &c->idle, IDLE);
+        reply(c, (size_t)length);
+    }
+}
+
+static void
+serve(int listener, bool forever)
+{
+    struct io_uring_sqe *sqe;
+    struct io_uring_cqe *cqe;
+    bool accepting = false;
+
+    while (forever || guests > 0) {
+        if (!accepting) {
+            sqe = entry();
+            io_uring_prep_accept(sqe, listener, NULL, NULL, SOCK_CLOEXEC);
+            io_uring_sqe_set_data(sqe, NULL);
+            accepting = true;
+        }
+        (void)io_uring_submit_and_wait(&ring, 1);
+        while (io_uring_peek_cqe(&ring, &cqe) == 0) {
+            if (!lawn_uring_handle(loop, cqe)) {
+                if (cqe->user_data == 0) {
+                    on_connection(cqe->res);
+                    accepting = false;
+                } else {
+                    on_done(io_uring_cqe_get_data(cqe), cqe->res);
+                }
+            }
+            io_uring_cqe_seen(&ring, cqe);
+        }
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+    int error = io_uring_queue_init(64, &ring, 0);
+
+    guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
+    errno = -error;
+    /* A request on a socket that does not block would not wait. */
+    if (error != 0 || fd < 0 || fcntl(fd, F_SETFL, 0) != 0 ||
+        (loop = lawn_uring_new(&ring, NULL)) == NULL ||
+        (guests > 0 && !loopback_clients(loop, fd))) {
+        perror("uring: cannot serve");
+        return 1;
+    }
+    serve(fd, guests == 0);
+    lawn_uring_free(loop);
+    io_uring_queue_exit(&ring);
+    return 0;
+}

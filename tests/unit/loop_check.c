@@ -1,0 +1,51 @@
+/* loop_check.c - lawn_loop_check() names what is broken. */
+#include "../../src/loop/loop.h"
+#include "loop_common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The check finds a fault and names it; the loop is put right afterwards. */
+static void
+check_names(struct bench *bench, const char *invariant)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    CHECK(out != NULL);
+    CHECK(!lawn_loop_check(bench->loop, out));
+    CHECK(!lawn_loop_check(bench->loop, NULL));
+    CHECK_EQ(fclose(out), 0);
+    CHECK(strstr(text, invariant) != NULL);
+    free(text);
+}
+
+TEST(a_check_of_a_loop_names_what_is_broken)
+{
+    struct bench bench;
+    struct lawn_loop *loop;
+    struct lawn_link *link;
+
+    bench_begin(&bench, NULL);
+    loop = bench.loop;
+    loop->armed = 7;
+    check_names(&bench, "[K1] a wake-up is set, but no timer is running");
+    loop->armed = LAWN_NEVER;
+    lawn_loop_start(loop, &bench.timer[0], 100);
+    CHECK(lawn_loop_check(loop, stdout));
+    loop->armed = 1101;
+    check_names(&bench, "[K1] the wake-up is after the earliest deadline");
+    loop->armed = 1100;
+    loop->lateness.count = 1;
+    check_names(&bench, "[K3]");
+    loop->lateness.count = 0;
+    loop->current = &bench.timer[0];
+    check_names(&bench, "[K4]");
+    loop->current = NULL;
+    link = bench.timer[0].timer.link.next->prev;
+    bench.timer[0].timer.link.next->prev = NULL;
+    check_names(&bench, "[I2]");
+    bench.timer[0].timer.link.next->prev = link;
+    bench_end(&bench);
+}
