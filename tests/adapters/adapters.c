@@ -983,16 +983,17 @@ TEST(a_timer_is_freed_in_its_callback)
 }
 
 static void
-fire_and_detach(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+fire_and_free_the_loop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     fire(timer, loop);
-    host.detach(loop);
+    host.free(loop);
 }
 
 TEST(a_loop_is_not_freed_by_a_callback_of_its_own)
 {
     struct stage stage;
-    struct lawn_loop_timer timer = {.fire = fire_and_detach, .arg = &stage};
+    struct lawn_loop_timer timer = {.fire = fire_and_free_the_loop,
+                                    .arg = &stage};
     unsigned i;
 
     stage_begin(&stage);

@@ -100,6 +100,7 @@ const struct host host = {
     .close = ev_host_close,
     .attach = ev_host_attach,
     .detach = lawn_ev_free,
+    .free = lawn_ev_free,
     .run = ev_host_run,
     .stop = ev_host_stop,
     .poll = ev_host_poll,

@@ -110,6 +110,7 @@ const struct host host = {
     .close = event_host_close,
     .attach = event_host_attach,
     .detach = lawn_event_free,
+    .free = lawn_event_free,
     .run = event_host_run,
     .stop = event_host_stop,
     .poll = event_host_poll,

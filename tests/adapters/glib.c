@@ -114,6 +114,7 @@ const struct host host = {
     .close = glib_host_close,
     .attach = glib_host_attach,
     .detach = lawn_glib_free,
+    .free = lawn_glib_free,
     .run = glib_host_run,
     .stop = glib_host_stop,
     .poll = glib_host_poll,

@@ -30,6 +30,7 @@ struct host {
     struct lawn_loop *(*attach)(void *context,
                                 const struct lawn_loop_options *options);
     void (*detach)(struct lawn_loop *loop);
+    void (*free)(struct lawn_loop *loop); /* by itself */
 
     /* Runs until stop, or until there is nothing to wait for, if it ends. */
     void (*run)(void *context);

@@ -112,6 +112,7 @@ const struct host host = {
     .close = sd_host_close,
     .attach = sd_host_attach,
     .detach = lawn_sdevent_free,
+    .free = lawn_sdevent_free,
     .run = sd_host_run,
     .stop = sd_host_stop,
     .poll = sd_host_poll,

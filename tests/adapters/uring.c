@@ -188,6 +188,7 @@ const struct host host = {
     .close = ring_host_close,
     .attach = ring_host_attach,
     .detach = ring_host_detach,
+    .free = lawn_uring_free,
     .run = ring_host_run,
     .stop = ring_host_stop,
     .poll = ring_host_poll,

@@ -113,6 +113,7 @@ const struct host host = {
     .close = uv_host_close,
     .attach = uv_host_attach,
     .detach = lawn_uv_free,
+    .free = lawn_uv_free,
     .run = uv_host_run,
     .stop = uv_host_stop,
     .poll = uv_host_poll,
