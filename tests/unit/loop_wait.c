@@ -332,7 +332,7 @@ unwatch_both(struct lawn_loop_watch *watch, unsigned ready,
     note(watch, ready, loop);
     lawn_loop_unwatch(party->loop, &party->watch[0]);
     lawn_loop_unwatch(party->loop, &party->watch[1]);
-    memset(party->watch, 0, sizeof party->watch); /* as good as freed */
+    memset(party->watch, 0xA5, sizeof party->watch); /* as good as freed */
 }
 
 static void
@@ -413,6 +413,7 @@ TEST(a_watch_that_is_taken_back_in_a_callback_is_not_called_any_more)
     CHECK_EQ(lawn_loop_once(party.loop, true), 1);
     CHECK_EQ(party.calls, 1);
     CHECK_EQ(lawn_loop_run(party.loop), 0);
+    memset(party.watch, 0, sizeof party.watch);
     party_end(&party);
 }
 
