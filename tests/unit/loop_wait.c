@@ -332,7 +332,7 @@ unwatch_both(struct lawn_loop_watch *watch, unsigned ready,
     note(watch, ready, loop);
     lawn_loop_unwatch(party->loop, &party->watch[0]);
     lawn_loop_unwatch(party->loop, &party->watch[1]);
-    memset(party->watch, 0xA5, sizeof party->watch); /* as good as freed */
+    memset(party->watch, 0xFF, sizeof party->watch); /* as good as freed */
 }
 
 static void
