@@ -6,7 +6,7 @@
  *
  *   flight    the timeout was prepared, and has not completed
  *   changing  a change of it was prepared, and has not completed
- *   dying     the change has completed, and the timeout is about to
+ *   dying     it was taken back, and is about to complete
  *
  * Each change completes as soon as it is submitted, so that nothing waits long.
  * The kernel reads a time when the request is submitted, which may be long after
@@ -130,9 +130,9 @@ lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
     host = lawn_loop_arm_context(loop);
     ours = cqe->user_data == host->timeout || cqe->user_data == host->change;
     if (cqe->user_data == host->change) {
-        /* It failed if the timeout had come before it. */
+        /* If it failed, the timeout had come before, and wakes us anyway. */
         host->changing = false;
-        host->dying = host->flight && (host->removing || cqe->res < 0);
+        host->dying = host->flight && host->removing;
     } else if (ours) {
         host->flight = host->dying = false;
         if (host->wanted != LAWN_NEVER && cqe->res != -ECANCELED) {
