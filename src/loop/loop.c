@@ -28,7 +28,7 @@
 _Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_loop_timer) == 64,
                "as the header says");
 
-static uint64_t
+static inline uint64_t
 lawn_loop_add(uint64_t time, uint64_t more)
 {
     return more < LAWN_NEVER - time ? time + more : LAWN_NEVER - 1;
@@ -170,8 +170,17 @@ lawn_loop_tell(struct lawn_loop *loop, uint64_t when)
     }
 }
 
-/* Before a timer is started or stopped. */
+/* A timer that may be the earliest was started. */
 static void
+lawn_loop_alert(struct lawn_loop *loop, uint64_t deadline)
+{
+    if (deadline < loop->armed) {
+        lawn_loop_tell(loop, deadline);
+    }
+}
+
+/* Before a timer is started or stopped. */
+static inline void
 lawn_loop_touch(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
 {
     if (loop->current == timer) {
@@ -179,14 +188,15 @@ lawn_loop_touch(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
     }
 }
 
-/* After it was started; a turn looks at all of them at its end. */
-static void
-lawn_loop_started(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
+/* After it was started, to fire not before that time, which is not beyond the
+ * last tick. As a rule there is an earlier one, and nothing to be done; a turn
+ * looks at all of them at its end. */
+static inline void
+lawn_loop_started(struct lawn_loop *loop, const struct lawn_loop_timer *timer,
+                  uint64_t earliest)
 {
-    uint64_t deadline = lawn_deadline(&timer->timer);
-
-    if (deadline < loop->armed && !loop->turning) {
-        lawn_loop_tell(loop, deadline);
+    if (earliest < loop->armed && !loop->turning) {
+        lawn_loop_alert(loop, lawn_deadline(&timer->timer));
     }
 }
 
@@ -194,11 +204,13 @@ void
 lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                 uint64_t ttl)
 {
-    (void)lawn_loop_update(loop);
+    uint64_t now = loop->clock(loop->clock_context);
+
+    lawn_set_now(loop->lawn, now);
     lawn_loop_touch(loop, timer);
     timer->period = 0;
     lawn_start(loop->lawn, &timer->timer, ttl);
-    lawn_loop_started(loop, timer);
+    lawn_loop_started(loop, timer, lawn_loop_add(now, ttl));
 }
 
 void
@@ -208,7 +220,7 @@ lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     lawn_loop_touch(loop, timer);
     timer->period = 0;
     lawn_start_at(loop->lawn, &timer->timer, deadline);
-    lawn_loop_started(loop, timer);
+    lawn_loop_started(loop, timer, lawn_loop_add(0, deadline));
 }
 
 void
@@ -234,7 +246,7 @@ lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     } else {
         lawn_start_as(loop->lawn, &timer->timer, timer->period, first);
     }
-    lawn_loop_started(loop, timer);
+    lawn_loop_started(loop, timer, timer->due);
 }
 
 bool
