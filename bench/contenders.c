@@ -15,7 +15,7 @@ static const struct contender *const own[] = {
     &growing_contender, &wheel_contender, &calendar_contender,
     &paper_contender,   &heads_contender, &lawn_store_contender.face,
     &lawn_crew.face,    &mutex_crew.face, &adaptive_crew.face,
-    &shards_crew.face,  &lawn_host.face,
+    &shards_crew.face,  &lawn_host.face,  &lawn_host_coarse.face,
 };
 
 #define PARTS (PART_HOSTS + 1)

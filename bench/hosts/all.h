@@ -5,5 +5,6 @@
 #include "../host.h"
 
 extern const struct host lawn_host;
+extern const struct host lawn_host_coarse;
 
 #endif
