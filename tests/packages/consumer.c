@@ -103,10 +103,10 @@ use_workers(void)
 
 #if defined LAWN_WITH_ALL || defined LAWN_WITH_LOOP
 static void
-count_looped(struct lawn_loop_timer *timer, void *arg)
+count_looped(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer;
-    ++*(unsigned *)arg;
+    (void)loop;
+    ++*(unsigned *)timer->arg;
 }
 
 static int
