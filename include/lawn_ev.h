@@ -35,7 +35,7 @@ struct lawn_loop *lawn_ev_new(struct ev_loop *ev,
 
 /* In place of lawn_loop_free(); in a callback of a timer it does nothing, and
  * before ev_loop_destroy(). loop may be NULL. */
-void lawn_ev_free(struct lawn_loop *loop);
+bool lawn_ev_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }

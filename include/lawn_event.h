@@ -36,7 +36,7 @@ struct lawn_loop *lawn_event_new(struct event_base *base,
 
 /* In place of lawn_loop_free(); in a callback of a timer it does nothing, and
  * before event_base_free(). loop may be NULL. */
-void lawn_event_free(struct lawn_loop *loop);
+bool lawn_event_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,7 @@ struct lawn_loop *lawn_glib_new(struct _GMainContext *context,
 
 /* In place of lawn_loop_free(); in a callback of a timer it does nothing. The
  * context may be gone by then. loop may be NULL. */
-void lawn_glib_free(struct lawn_loop *loop);
+bool lawn_glib_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,7 @@ struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
 
 /* In place of lawn_loop_free(); in a callback of a timer it does nothing. loop
  * may be NULL. */
-void lawn_sdevent_free(struct lawn_loop *loop);
+bool lawn_sdevent_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }

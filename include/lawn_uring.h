@@ -57,7 +57,7 @@ bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
  * a timer it does nothing. If a timeout was in flight, it is cancelled: that
  * submits what is in the queue, and up to three completions are still to come,
  * for which see lawn_uring_handle(). loop may be NULL. */
-void lawn_uring_free(struct lawn_loop *loop);
+bool lawn_uring_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ struct lawn_loop *lawn_uv_new(struct uv_loop_s *uv,
 /* In place of lawn_loop_free(); in a callback of a timer it does nothing.
  * libuv must run once more after that, as after each uv_close(), before its
  * loop is closed. loop may be NULL. */
-void lawn_uv_free(struct lawn_loop *loop);
+bool lawn_uv_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }
