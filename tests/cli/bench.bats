@@ -666,7 +666,7 @@ END
         --contender lawn,uv --workload fire
     [ "$status" -eq 0 ]
     grep -qE '^  uv +given up: too slow$' <<<"$output"
-    export EVERY=1000000 EARLY=10000000
+    export EVERY=1000000 EARLY=1900000
     run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 \
         --contender lawn,uv --workload fire
     [ "$status" -eq 0 ]
