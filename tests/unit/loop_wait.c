@@ -646,6 +646,8 @@ TEST(a_watch_that_makes_no_sense_is_refused)
     int file = open("/proc/self/exe", O_RDONLY);
 
     party_begin(&party);
+    watch[0].ready = note;
+    watch[1].ready = note;
     CHECK_EQ(lawn_loop_watch(party.loop, &watch[0], party.fd[0], 0),
              (uint64_t)-EINVAL);
     CHECK_EQ(
