@@ -276,6 +276,16 @@ still(void *context)
 }
 
 static void
+never_ready(struct lawn_loop_watch *watch, unsigned ready,
+            struct lawn_loop *loop)
+{
+    (void)watch;
+    (void)ready;
+    (void)loop;
+    CHECK(false);
+}
+
+static void
 no_arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     (void)loop;
@@ -288,7 +298,7 @@ TEST(a_loop_cannot_wait_by_a_clock_or_a_host_that_is_not_its_own)
     struct lawn_loop_options clock = {.clock = still};
     struct lawn_loop_options host = {.arm = no_arm};
     const struct lawn_loop_options *options[] = {&clock, &host};
-    struct lawn_loop_watch watch = {.fd = -1};
+    struct lawn_loop_watch watch = {.ready = never_ready};
     unsigned i;
 
     for (i = 0; i < COUNT(options); i++) {
