@@ -49,7 +49,8 @@
  *   L2  the wake-up      while timers run, a wake-up is set at or before the
  *                        earliest deadline; it is set anew only when that moves
  *                        earlier than what is set, or when what was set has
- *                        come. With the last timer it is taken back
+ *                        come. An adapter's is taken back with the last timer;
+ *                        a timerfd may come once more, for nothing
  *   L3  the budget       a turn ends after the callback that used up its
  *                        budget, in timers or in time; what is left fires first
  *                        in the next turn, and a wake-up is set for at once
@@ -64,7 +65,8 @@
  *                        skipped, less when the first of them was
  *
  * THREADS: a loop has one owner, as a lawn has. For timers of many threads
- * there is lawn_workers.h.
+ * there is lawn_workers.h. In a child after fork(), call nothing on the loop
+ * but lawn_loop_free(): its descriptors are the parent's as well.
  */
 #ifndef LAWN_LOOP_H
 #define LAWN_LOOP_H
@@ -87,8 +89,8 @@ struct lawn_loop_timer;
 /* Called when a timer fires. One that fires once is idle by then: start it
  * again, or free it. One that repeats is running by then, for its next fire:
  * stop it before you free it. The callback may start, restart and stop any
- * timer of the loop. In it, lawn_loop_turn(), lawn_loop_run() and
- * lawn_loop_free() do nothing. */
+ * timer of the loop, and watch and unwatch descriptors. In it,
+ * lawn_loop_turn(), lawn_loop_run() and lawn_loop_free() do nothing. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
 
@@ -166,14 +168,15 @@ struct lawn_loop_stats {
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
 /* Forgets all timers and descriptors, and gives the loop's memory back; closes
- * the descriptors that it made, none of yours. loop may be NULL. False in a
- * callback: nothing was done. */
+ * the descriptors that it made, none of yours. To use a timer or a watch again
+ * that was in use, zero it first. loop may be NULL. False in a callback:
+ * nothing was done. */
 bool lawn_loop_free(struct lawn_loop *loop);
 
-/* Starts a timer, or restarts a running one, to fire once: ttl from now, on the
- * clock as it is read here; or at a time on the clock. TTLs and deadlines are
- * as in lawn.h; a TTL of 0 is for the next turn, and not for the one under way.
- * Cannot fail. O(1) at worst. */
+/* Starts a timer, or restarts a running one, to fire once: ttl from now, on
+ * the clock as it is read here; or at a time on the clock. TTLs and deadlines
+ * are as in lawn.h: a TTL of 0 counts as one tick, and is not for the turn
+ * under way. Cannot fail. O(1) at worst. */
 void lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t ttl);
 void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
@@ -253,7 +256,8 @@ struct lawn_loop_watch;
  * watched for and ready for; and HANGUP, with all that it is watched for, if
  * there is an error or no data can go either way any more. That the other end
  * will send no more is told by a read() that returns 0. The callback may watch
- * and unwatch any descriptor, and free any watch that is unwatched. */
+ * and unwatch any descriptor, free any watch that is unwatched, and start and
+ * stop timers. */
 typedef void lawn_loop_ready_fn(struct lawn_loop_watch *watch, unsigned ready,
                                 struct lawn_loop *loop);
 
@@ -285,12 +289,13 @@ void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch);
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* One round of that: waits until something is ready or due, or if wait is
- * false looks and does not wait. Returns how many callbacks were called, or
- * -errno. */
+ * false looks and does not wait. Returns how many callbacks were called, which
+ * may be 0, as after a signal, or -errno. */
 int lawn_loop_once(struct lawn_loop *loop, bool wait);
 
 /* Makes lawn_loop_run() or lawn_loop_once() return when the callback under way
- * has; outside of one, the next of them returns at once. */
+ * has; outside of one, the next of them returns at once. Not for signal
+ * handlers or other threads: let them write to a descriptor that is watched. */
 void lawn_loop_quit(struct lawn_loop *loop);
 
 #ifdef __cplusplus

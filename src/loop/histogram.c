@@ -120,21 +120,21 @@ lawn_histogram_lines(FILE *out, double value, uint64_t seen, uint64_t count,
 
     while (next <= reached) {
         double halves = 1;
+        double step;
 
         if (next >= 100) {
-            fprintf(out, "%12.3f %2.12f %10" PRIu64 " %14s\n", value, 1.0, seen,
-                    "inf");
+            fprintf(out, " %11.3f %2.12f %10" PRIu64 " %14s\n", value, 1.0,
+                    seen, "inf");
             return 200;
         }
-        fprintf(out, "%12.3f %2.12f %10" PRIu64 " %14.2f\n", value, next / 100,
+        fprintf(out, " %11.3f %2.12f %10" PRIu64 " %14.2f\n", value, next / 100,
                 seen, 100 / (100 - next));
         while (halves <= 100 / (100 - next)) {
             halves *= 2;
         }
-        next += 100 / (LAWN_HISTOGRAM_LINES * halves);
-        if (seen == count) {
-            next = 100; /* the same value for all that follow */
-        }
+        step = 100 / (LAWN_HISTOGRAM_LINES * halves);
+        /* The same value for all that follow; or no number lies between. */
+        next = seen == count || next + step <= next ? 100 : next + step;
     }
     return next;
 }

@@ -1,15 +1,15 @@
 /* loop.c - timers on a clock, that know what to do.
  *
- * A turn reads the clock, mows the lawn, and tells the host when to come again.
- * The clock is read after every callback as well: the next one's lateness, the
- * turn's time, and the TTLs of what is started need it. It is the price of never
- * being early or off by a slow callback, 20 ns a fire.
+ * A turn reads the clock, mows the lawn, and tells the host when to come
+ * again. The clock is read after every callback as well: the next one's
+ * lateness, the turn's time, and the TTLs of what is started need it. It is
+ * the price of never being early or off by a slow callback, 20 ns a fire.
  *
  * A timer that repeats is started for its next fire before its callback runs,
- * never after: the callback may stop it and free it, and the loop must not look at
- * it then. With mode DELAY it is started again after the callback, if nobody has
- * touched it; who touches it says so by clearing loop->current [K4].
- */
+ * never after: the callback may stop it and free it, and the loop must not
+ * look at it then. With mode DELAY it is started again after the callback, if
+ * nobody has touched it; who touches it says so by clearing loop->current
+ * [K4]. / */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 
@@ -183,8 +183,16 @@ lawn_loop_alert(struct lawn_loop *loop, uint64_t deadline)
 static inline void
 lawn_loop_touch(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
 {
+    unsigned i;
+
     if (loop->current == timer) {
         loop->current = NULL;
+    }
+    for (i = 0; i < loop->behinds; i++) {
+        if (loop->behind[i] == timer) {
+            loop->behind[i] = loop->behind[--loop->behinds];
+            break;
+        }
     }
 }
 
@@ -284,6 +292,7 @@ lawn_loop_fire_rate(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                        ? timer->due
                        : lawn_loop_add(timer->due, timer->period);
     uint64_t missed = 0;
+    uint64_t next;
 
     timer->mode &= ~LAWN_LOOP_FIRST;
     if (timer->mode == LAWN_LOOP_SKIP && now > due) {
@@ -292,9 +301,27 @@ lawn_loop_fire_rate(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     loop->stats.missed += missed;
     timer->missed = missed < UINT32_MAX ? (uint32_t)missed : UINT32_MAX;
     timer->due = due + missed * timer->period;
-    lawn_start_as(loop->lawn, &timer->timer, timer->period,
-                  lawn_loop_add(timer->due, timer->period));
+    next = lawn_loop_add(timer->due, timer->period);
+    lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
+    /* It is overdue again, and due in the next tick by now, since the mow must
+     * end; but not if that tick is long in coming. */
+    if (next <= now && loop->behinds < LAWN_LOOP_BEHIND) {
+        loop->behind[loop->behinds++] = timer;
+    }
     return due;
+}
+
+/* After a mow: those that are catching up are due in the next turn, whether the
+ * clock has moved by then or not. */
+static void
+lawn_loop_recall(struct lawn_loop *loop)
+{
+    while (loop->behinds > 0) {
+        struct lawn_loop_timer *timer = loop->behind[--loop->behinds];
+
+        lawn_start_as(loop->lawn, &timer->timer, timer->period,
+                      lawn_loop_add(timer->due, timer->period));
+    }
 }
 
 static void
@@ -347,6 +374,7 @@ lawn_loop_turn(struct lawn_loop *loop)
                                         : LAWN_NEVER;
     fired = lawn_mow(loop->lawn, now, loop->budget, lawn_loop_fire, loop);
     loop->turning = false;
+    lawn_loop_recall(loop);
     loop->stats.turns++;
     loop->stats.idle += fired == 0;
     now = lawn_now(loop->lawn);
@@ -427,8 +455,12 @@ lawn_loop_check(struct lawn_loop *loop, FILE *out)
         broken = "[K1] a wake-up is set, but no timer is running";
     } else if (loop->lateness.count > loop->stats.fires) {
         broken = "[K3] more lateness than fires";
+    } else if (loop->shown && !loop->turning && loop->set > loop->armed) {
+        broken = "[K2] the timerfd is set too late";
     } else if (loop->current != NULL && !loop->turning) {
         broken = "[K4] a timer is current outside of a turn";
+    } else if (loop->behinds > 0 && !loop->turning) {
+        broken = "[K5] a timer is behind outside of a turn";
     }
     if (broken != NULL && out != NULL) {
         fprintf(out, "%s\n", broken);

@@ -12,6 +12,9 @@
  *   [K3] fires == lateness.count + what was emptied from it
  *   [K4] current is NULL but in a callback of a timer of mode DELAY that nobody
  *        has started or stopped since it fired
+ *   [K5] behind are timers that are catching up, that fired in the turn under
+ *        way, and that nobody has started or stopped since; outside of a turn
+ *        there are none
  */
 #ifndef LAWN_LOOP_LOOP_H
 #define LAWN_LOOP_LOOP_H
@@ -19,6 +22,10 @@
 #include <lawn_loop.h>
 
 struct lawn_loop_round;
+
+/* Timers that catch up at the same time on a clock that stands still; on one
+ * that goes on there is no limit. */
+#define LAWN_LOOP_BEHIND 16u
 
 struct lawn_loop {
     struct lawn *lawn;
@@ -31,6 +38,8 @@ struct lawn_loop {
     uint64_t budget_time;            /* 0: as long as it takes */
     uint64_t until;                  /* the end of the turn's time */
     struct lawn_loop_timer *current; /* [K4] */
+    struct lawn_loop_timer *behind[LAWN_LOOP_BEHIND]; /* [K5] */
+    unsigned behinds;
     lawn_loop_arm_fn *arm;
     void *arm_context;
     struct lawn_loop_stats stats;

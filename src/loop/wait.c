@@ -1,10 +1,10 @@
 /* wait.c - the timerfd, and the small event loop on epoll.
  *
- * The timerfd is left alone when the wake-up that it is set for is early enough:
- * it then wakes once for nothing, which costs less than a system call for each
- * timer that is stopped. While the loop's own wait is the only one that looks at
- * it, it is set right before the wait, once, whatever happened in the meantime.
- */
+ * The timerfd is left alone when the wake-up that it is set for is early
+ * enough: it then wakes once for nothing, which costs less than a system call
+ * for each timer that is stopped. While the loop's own wait is the only one
+ * that looks at it, it is set right before the wait, once, whatever happened
+ * in the meantime. / */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 
@@ -26,8 +26,8 @@ struct lawn_loop_round {
     int many;
 };
 
-/* Sets the timerfd; to LAWN_NEVER: not at all. It is unreadable then, unless the
- * time has passed. */
+/* Sets the timerfd; to LAWN_NEVER: not at all. It is unreadable then, unless
+ * the time has passed. */
 static void
 lawn_wait_set(struct lawn_loop *loop, uint64_t when)
 {
@@ -56,11 +56,14 @@ lawn_wait_settle(struct lawn_loop *loop)
     }
 }
 
+/* For others who watch it, maybe by its edges: so if it has come, and more is
+ * to be done at once, it comes again. */
 void
 lawn_wait_arm(struct lawn_loop *loop)
 {
-    if (loop->shown) {
-        lawn_wait_settle(loop);
+    if (loop->shown &&
+        (loop->armed < loop->set || loop->set <= lawn_now(loop->lawn))) {
+        lawn_wait_set(loop, loop->armed);
     }
 }
 

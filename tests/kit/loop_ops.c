@@ -28,6 +28,7 @@ struct should {
     uint64_t nominal;  /* of a fixed rate: when the next fire is due */
     uint64_t deadline; /* when it comes up */
     uint64_t turn;     /* it was started in */
+    bool behind; /* it fired in the turn under way, and is overdue again */
 };
 
 struct loop_ops {
@@ -45,14 +46,15 @@ struct loop_ops {
     uint64_t armed; /* what the host was told; LAWN_NEVER: nothing is set */
     uint64_t running;
 
-    uint64_t turn;  /* the number of turns */
-    bool turning;   /* one is under way */
-    bool calling;   /* in it, a callback */
-    bool touched;   /* the timer whose callback runs was started or stopped */
-    uint32_t which; /* that is */
-    uint64_t begin; /* of the turn */
-    uint64_t fired; /* in the turn */
-    uint64_t order; /* the deadline of the last that fired in the turn */
+    uint64_t turn;    /* the number of turns */
+    bool turning;     /* one is under way */
+    bool calling;     /* in it, a callback */
+    bool touched;     /* the timer whose callback runs was started or stopped */
+    uint32_t which;   /* that is */
+    uint64_t begin;   /* of the turn */
+    uint64_t fired;   /* in the turn */
+    uint64_t behinds; /* of them, overdue again */
+    uint64_t order;   /* the deadline of the last that fired in the turn */
 
     uint64_t fires;
     uint64_t missed;
@@ -181,6 +183,7 @@ started(struct loop_ops *ops, uint32_t which, unsigned mode, uint64_t deadline)
     should->running = true;
     should->mode = mode;
     should->turn = ops->turning ? ops->turn : UINT64_MAX;
+    should->behind = false;
     should->deadline = deadline;
     if ((mode == LAWN_LOOP_SKIP || mode == LAWN_LOOP_CATCH_UP) &&
         should->nominal <= ops->told && !ops->turning) {
@@ -262,6 +265,7 @@ do_stop(struct loop_ops *ops, uint32_t which)
     script_expect(&ops->script, "[L7] stop", stopped, should->running);
     ops->running -= should->running;
     should->running = false;
+    should->behind = false;
     if (ops->calling && which == ops->which) {
         ops->touched = true;
     }
@@ -317,6 +321,8 @@ fire_rate(struct loop_ops *ops, struct should *should,
     ops->missed += missed;
     should->nominal = later(due, should->period);
     should->deadline = future(ops, should->nominal);
+    should->behind = should->nominal <= ops->told;
+    ops->behinds += should->behind;
     return late;
 }
 
@@ -397,6 +403,29 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     }
 }
 
+/* After a turn: what is catching up is due in the next one, be the clock where it
+ * is; or if that are many, a tick later [L5]. */
+static void
+check_behind(struct loop_ops *ops)
+{
+    uint32_t i;
+
+    for (i = 0; i < ops->many; i++) {
+        struct should *should = &ops->should[i];
+
+        if (should->behind) {
+            uint64_t is = lawn_loop_deadline(&ops->timers[i]);
+
+            if (is > ops->told &&
+                (ops->behinds <= 16 || is != should->deadline)) {
+                script_fail(&ops->script, "[L5] %u is not due", i);
+            }
+            should->deadline = is;
+            should->behind = false;
+        }
+    }
+}
+
 /* After a turn: what should have fired has. */
 static void
 check_turn(struct loop_ops *ops, uint64_t next)
@@ -431,6 +460,7 @@ do_turn(struct loop_ops *ops, bool woken)
     ops->turning = true;
     ops->begin = ops->told;
     ops->fired = 0;
+    ops->behinds = 0;
     ops->order = 0;
     if (woken) {
         ops->armed = LAWN_NEVER;
@@ -439,6 +469,7 @@ do_turn(struct loop_ops *ops, bool woken)
         next = lawn_loop_turn(ops->loop);
     }
     ops->turning = false;
+    check_behind(ops);
     check_turn(ops, next);
 }
 

@@ -148,6 +148,9 @@ TEST(a_histogram_is_printed_as_hdr_histogram_does)
     CHECK(last == 1.0);
     CHECK_EQ(seen, 1000);
     CHECK(lines > 20 && lines < 80);
+    CHECK(strstr(text, " 0.100000000000 ") != NULL); /* five to each half */
+    CHECK(strstr(text, " 0.550000000000 ") != NULL);
+    CHECK(strstr(text, " 0.775000000000 ") != NULL);
     CHECK(strstr(line, "#[Mean    =        0.50") == line);
     CHECK(strstr(line, ", StdDeviation   =        0.28") != NULL);
     CHECK(strstr(line, "#[Max     =        1.000, Total count    =         "
@@ -165,6 +168,34 @@ TEST(a_histogram_of_large_values_is_printed_with_their_deviation)
     lawn_histogram_add(&histogram, 1 << 20);
     text = print(&histogram, 1);
     CHECK(strstr(text, "StdDeviation   =   532") != NULL); /* of 3.2 % */
+    free(text);
+}
+
+/* hdr-plot takes lines that begin with a blank. */
+TEST(a_line_of_a_histogram_begins_with_a_blank_however_large_the_value)
+{
+    static struct lawn_histogram histogram;
+    char *text;
+
+    histogram = (struct lawn_histogram){0};
+    lawn_histogram_add(&histogram, UINT64_MAX);
+    text = print(&histogram, 1);
+    CHECK(strstr(text, "\n 18446744073709551616.000 0.000000000000 ") != NULL);
+    free(text);
+}
+
+TEST(a_histogram_of_more_values_than_a_double_can_count_is_printed)
+{
+    static struct lawn_histogram histogram;
+    char *text;
+
+    histogram =
+        (struct lawn_histogram){.count = (UINT64_C(1) << 60) + 1, .max = 2};
+    histogram.buckets[1] = UINT64_C(1) << 60;
+    histogram.buckets[2] = 1;
+    text = print(&histogram, 1);
+    CHECK(strlen(text) < 100000);
+    CHECK(strstr(text, " 1.000000000000 ") != NULL);
     free(text);
 }
 

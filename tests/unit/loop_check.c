@@ -43,6 +43,14 @@ TEST(a_check_of_a_loop_names_what_is_broken)
     loop->current = &bench.timer[0];
     check_names(&bench, "[K4]");
     loop->current = NULL;
+    loop->behinds = 1;
+    check_names(&bench, "[K5]");
+    loop->behinds = 0;
+    loop->shown = true;
+    loop->set = 1101;
+    check_names(&bench, "[K2]");
+    loop->shown = false;
+    loop->set = LAWN_NEVER;
     link = bench.timer[0].timer.link.next->prev;
     bench.timer[0].timer.link.next->prev = NULL;
     check_names(&bench, "[I2]");

@@ -3,6 +3,7 @@
  * Nothing here sleeps to wait for time: the tests wait on what happens, and judge
  * by the clock only that nothing is early.
  */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): unshare() */
 #include "kit.h"
 #include "store_common.h"
 
@@ -10,13 +11,20 @@
 #include <fcntl.h>
 #include <lawn_loop.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#if !defined CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
 
 static uint64_t
 monotonic(void)
@@ -130,6 +138,29 @@ TEST(the_descriptor_of_a_loop_stays_readable_while_timers_are_left)
     lawn_loop_free(loop);
 }
 
+TEST(the_descriptor_of_a_loop_may_be_watched_by_its_edges)
+{
+    struct lawn_loop_options options = {.budget = 1};
+    struct lawn_loop *loop = lawn_loop_new(&options);
+    unsigned fired = 0;
+    struct lawn_loop_timer timer[3];
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    int epoll = epoll_create1(0);
+    unsigned i;
+
+    CHECK_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, lawn_loop_fd(loop), &event), 0);
+    for (i = 0; i < COUNT(timer); i++) {
+        timer[i] = (struct lawn_loop_timer){.fire = count, .arg = &fired};
+        lawn_loop_start(loop, &timer[i], 0);
+    }
+    while (fired < COUNT(timer)) { /* a lost edge waits for ever */
+        CHECK_EQ(epoll_wait(epoll, &event, 1, 20000), 1);
+        (void)lawn_loop_turn(loop);
+    }
+    (void)close(epoll);
+    (void)lawn_loop_free(loop);
+}
+
 /* [L2] */
 TEST(the_timerfd_is_not_set_for_each_timer)
 {
@@ -194,6 +225,47 @@ TEST(a_loop_waits_by_the_clock_that_it_has)
     CHECK_EQ(fired, 1);
     lawn_loop_free(loop);
     lawn_loop_free(boot);
+}
+
+/* In a child whose CLOCK_BOOTTIME is 1000 s ahead of what it was: as after as
+ * long a suspension. */
+static int
+wait_after_suspension(void)
+{
+    struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
+    struct lawn_loop *boot;
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+    uint64_t begin;
+    int status = 0;
+    int file;
+    pid_t child;
+
+    if (unshare(CLONE_NEWTIME) != 0) {
+        return 0; /* we may not */
+    }
+    file = open("/proc/self/timens_offsets", O_WRONLY);
+    if (file < 0 || write(file, "boottime 1000 0", 15) != 15) {
+        return 1;
+    }
+    (void)close(file);
+    child = fork();
+    if (child != 0) {
+        return waitpid(child, &status, 0) == child && status == 0 ? 0 : 2;
+    }
+    boot = lawn_loop_new(&options);
+    begin = monotonic();
+    lawn_loop_start(boot, &timer, LAWN_LOOP_MS);
+    if (lawn_loop_update(boot) < begin + 999 * LAWN_LOOP_SECOND ||
+        lawn_loop_run(boot) != 0 || fired != 1) {
+        _exit(1);
+    }
+    _exit(0);
+}
+
+TEST(a_loop_counts_a_suspension_if_it_is_to)
+{
+    check_child(wait_after_suspension);
 }
 
 static uint64_t
@@ -396,6 +468,25 @@ TEST(a_watch_tells_of_the_other_end_that_is_gone)
     party_end(&party);
 }
 
+TEST(a_watch_tells_of_an_error)
+{
+    struct party party;
+
+    party_begin(&party);
+    (void)close(party.fd[0]);
+    (void)close(party.fd[1]);
+    CHECK_EQ(pipe(party.fd), 0);
+    party.watch[0] = (struct lawn_loop_watch){.ready = note, .arg = &party};
+    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[1],
+                             LAWN_LOOP_WRITE),
+             0);
+    (void)close(party.fd[0]); /* nobody reads any more */
+    CHECK_EQ(lawn_loop_once(party.loop, true), 1);
+    CHECK_EQ(party.ready, LAWN_LOOP_WRITE | LAWN_LOOP_HANGUP);
+    party.fd[0] = dup(party.fd[1]);
+    party_end(&party);
+}
+
 /* iotivity-lite#8, qpid-dispatch#1170, and every epoll loop once. */
 TEST(a_watch_that_is_taken_back_in_a_callback_is_not_called_any_more)
 {
@@ -414,6 +505,39 @@ TEST(a_watch_that_is_taken_back_in_a_callback_is_not_called_any_more)
     CHECK_EQ(party.calls, 1);
     CHECK_EQ(lawn_loop_run(party.loop), 0);
     memset(party.watch, 0, sizeof party.watch);
+    party_end(&party);
+}
+
+static void
+move_later(struct lawn_loop_watch *watch, unsigned ready,
+           struct lawn_loop *loop)
+{
+    struct lawn_loop_timer *timer = watch->arg;
+
+    (void)ready;
+    CHECK(lawn_loop_stop(loop, timer)); /* the last: none is needed */
+    lawn_loop_start(loop, timer, 3600 * LAWN_LOOP_SECOND);
+}
+
+/* [L2] */
+TEST(the_timerfd_is_not_set_in_each_round)
+{
+    struct party party;
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+    unsigned i;
+
+    party_begin(&party);
+    party.watch[0] =
+        (struct lawn_loop_watch){.ready = move_later, .arg = &timer};
+    lawn_loop_start(party.loop, &timer, 3600 * LAWN_LOOP_SECOND);
+    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
+                             LAWN_LOOP_WRITE),
+             0);
+    for (i = 0; i < 100; i++) {
+        CHECK_EQ(lawn_loop_once(party.loop, true), 1);
+    }
+    CHECK_EQ(arms(party.loop), 1);
     party_end(&party);
 }
 
@@ -451,9 +575,12 @@ TEST(a_watch_is_not_called_for_what_it_is_no_longer_watched_for)
 TEST(a_callback_of_a_watch_may_end_the_run)
 {
     struct party party;
+    unsigned fired = 0;
+    struct lawn_loop_timer due = {.fire = count, .arg = &fired};
     unsigned i;
 
     party_begin(&party);
+    lawn_loop_start_at(party.loop, &due, 1);
     for (i = 0; i < 2; i++) {
         party.watch[i] =
             (struct lawn_loop_watch){.ready = quit_loop, .arg = &party};
@@ -463,6 +590,7 @@ TEST(a_callback_of_a_watch_may_end_the_run)
     }
     CHECK_EQ(lawn_loop_run(party.loop), 0);
     CHECK_EQ(party.calls, 1);
+    CHECK_EQ(fired, 0); /* it ends at once */
     party_end(&party);
 }
 
@@ -502,6 +630,13 @@ TEST(what_is_ready_is_served_before_what_is_due)
     CHECK_EQ(keeper.idled, 0); /* it spoke in time */
     CHECK(lawn_loop_stop(loop, &keeper.idle));
     party_end(&keeper.party);
+}
+
+TEST(events_have_the_numbers_that_programs_were_compiled_with)
+{
+    CHECK_EQ(LAWN_LOOP_READ, 1);
+    CHECK_EQ(LAWN_LOOP_WRITE, 2);
+    CHECK_EQ(LAWN_LOOP_HANGUP, 4);
 }
 
 TEST(a_watch_that_makes_no_sense_is_refused)
