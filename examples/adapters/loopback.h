@@ -22,11 +22,11 @@ loopback_port(int argc, char **argv)
     long port = argc > 1 ? strtol(argv[1], &end, 10) : 0;
 
     if (argc > 1 && (end == argv[1] || *end != '\0' || argc > 2 || port < 0 ||
-                     port > UINT16_MAX)) {
+                     port > 65535)) {
         (void)fprintf(stderr,
-                      "port: \"%s\" is not a number from 0 to %d\n"
+                      "port: \"%s\" is not a number from 0 to 65535\n"
                       "usage: %s [PORT]\n",
-                      argv[1], UINT16_MAX, argv[0]);
+                      argv[1], argv[0]);
         exit(2);
     }
     return (uint16_t)port;

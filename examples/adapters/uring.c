@@ -153,14 +153,17 @@ serve(int listener, bool forever)
         }
         (void)io_uring_submit_and_wait(&ring, 1);
         while (io_uring_peek_cqe(&ring, &cqe) == 0) {
-            if (!lawn_uring_handle(loop, cqe)) {
-                if (cqe->user_data == 0) {
-                    on_connection(cqe->res);
-                } else if (io_uring_cqe_get_data(cqe) != &ring) {
-                    on_done(io_uring_cqe_get_data(cqe), cqe->res);
-                }
-            }
+            struct io_uring_cqe done = *cqe;
+
             io_uring_cqe_seen(&ring, cqe);
+            if (lawn_uring_handle(loop, &done)) {
+                continue;
+            }
+            if (done.user_data == 0) {
+                on_connection(done.res);
+            } else if (io_uring_cqe_get_data(&done) != &ring) {
+                on_done(io_uring_cqe_get_data(&done), done.res);
+            }
         }
     }
 }
