@@ -62,10 +62,22 @@ LINK_oom := $(LINK_contenders) -Wl,--wrap=mmap
 program_c = $(wildcard tests/$(1)/*.c) $(if $(filter contenders,$(1)),$(CONTENDERS_C),$(OPS_C)) \
     $(if $(filter unit contenders,$(1)),tests/kit/kit.c)
 
+# The adapters to event loops, each a library of its own that is built if the
+# event loop's header is there.
+ADAPTERS := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard src/adapters/*.c))
+ADAPTERS_A := $(ADAPTERS:%=build/liblawn_%.a)
+# Those that there is no event loop for are not installed.
+ADAPTERS_LEFT := $(filter-out $(ADAPTERS),$(patsubst src/adapters/%.c,%,$(wildcard src/adapters/*.c)))
+# What each stands on: a module of pkg-config, or a library that has none.
+ADAPTERS_NEED := uv=libuv event=libevent_core ev=-lev uring=liburing glib=glib-2.0 sdevent=libsystemd
+LIBS_uring := -luring
+LIBS_sdevent := -lsystemd
+
 # The libraries that the benchmark compares with, each a plug-in that is built
 # if its header is there: looked up anew each time, by one run of the compiler.
 PEER_INCLUDES := $(shell CC='$(CC)' tools/peers includes)
-PEERS := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard bench/peers/*.c))
+PEERS := $(filter-out $(ADAPTERS_LEFT:%=%host),$(shell \
+    CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard bench/peers/*.c)))
 PEERS_SO := $(if $(PEERS),build/peers/peer.so) $(PEERS:%=build/peers/%.so)
 LIBS_uv := -luv
 LIBS_event := -levent_core
@@ -80,15 +92,6 @@ LIBS_dpdk := -lrte_timer -lrte_eal
 # Event loops with our timers in them.
 HOSTS := $(filter %host,$(PEERS))
 PEERS_PLAIN := $(filter-out $(HOSTS),$(PEERS))
-
-# The adapters to event loops, each a library of its own that is built if the
-# event loop's header is there.
-ADAPTERS := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard src/adapters/*.c))
-ADAPTERS_A := $(ADAPTERS:%=build/liblawn_%.a)
-# What each stands on: a module of pkg-config, or a library that has none.
-ADAPTERS_NEED := uv=libuv event=libevent_core ev=-lev uring=liburing glib=glib-2.0 sdevent=libsystemd
-LIBS_uring := -luring
-LIBS_sdevent := -lsystemd
 
 # What a recipe does, in a word; V=1 shows the command itself.
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@;)
@@ -383,7 +386,7 @@ deb-check: deb ## whether they install, serve, go, and build in a minimal Debian
 
 install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)' '$(DESTDIR)$(bindir)'
-	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)'
+	install -m 644 $(filter-out $(ADAPTERS_LEFT:%=include/lawn_%.h),$(HEADERS)) '$(DESTDIR)$(includedir)'
 	install -m 644 build/liblawn.a $(ADAPTERS_A) '$(DESTDIR)$(libdir)'
 	install -m 755 build/$(SO) '$(DESTDIR)$(libdir)'
 	ln -sf $(SO) '$(DESTDIR)$(libdir)/$(SONAME)'
@@ -394,7 +397,7 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
 	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
-	umask 022; tools/manlinks | while read -r name page; do \
+	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do \
 	    echo ".so man3/$$page" >'$(DESTDIR)$(mandir)'"/man3/$$name.3" || exit; done
 
 uninstall: ## remove what install put there
@@ -414,6 +417,8 @@ clean: ## remove build/
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
+	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
 .PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
     gate bench lint abi abi-update deb deb-check install uninstall clean help FORCE

@@ -41,6 +41,14 @@ need(bool it, const char *what)
     }
 }
 
+/* The same for what returns an error below 0. */
+static void
+did(int result, const char *what)
+{
+    errno = result < 0 ? -result : 0;
+    need(result >= 0, what);
+}
+
 static void
 hang_up(struct lawn_loop *loop, struct connection *c)
 {
@@ -87,8 +95,8 @@ static void
 open_door(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     (void)timer;
-    errno = -lawn_loop_watch(loop, &door, listener, LAWN_LOOP_READ);
-    need(errno == 0, "lawn_loop_watch");
+    did(lawn_loop_watch(loop, &door, listener, LAWN_LOOP_READ),
+        "lawn_loop_watch");
 }
 
 static void
@@ -110,8 +118,8 @@ welcome(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
     }
     c->watch.ready = hear;
     c->idle.fire = on_idle;
-    errno = -lawn_loop_watch(loop, &c->watch, fd, LAWN_LOOP_READ);
-    need(errno == 0, "lawn_loop_watch");
+    did(lawn_loop_watch(loop, &c->watch, fd, LAWN_LOOP_READ),
+        "lawn_loop_watch");
     lawn_loop_start(loop, &c->idle, IDLE);
     if (++accepted == many) { /* a server would go on */
         lawn_loop_unwatch(loop, watch);
@@ -159,7 +167,7 @@ come_in(struct lawn_loop *loop)
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         need(fd >= 0 && connect(fd, at, size) == 0, "connect");
         clients[here].fd = fd;
-        need(lawn_loop_once(loop, false) >= 0, "lawn_loop_once");
+        did(lawn_loop_once(loop, false), "lawn_loop_once");
     }
 }
 
@@ -169,12 +177,14 @@ main(int argc, char **argv)
     struct lawn_loop_timer pause = {.fire = speak};
     struct lawn_loop *loop = lawn_loop_new(NULL);
     long i, dismissed = 0;
-    char byte;
+    char byte, *end = "";
 
     need(loop != NULL, "lawn_loop_new");
-    many = argc > 1 ? strtol(argv[1], NULL, 10) : 10;
-    if (many < 1 || many > MOST) {
-        (void)fprintf(stderr, "clients: \"%s\" is not a number from 1 to %d\n",
+    many = argc > 1 ? strtol(argv[1], &end, 10) : 10;
+    if (many < 1 || many > MOST || *end != '\0' || argc > 2) {
+        (void)fprintf(stderr,
+                      "clients: \"%s\" is not a number from 1 to %d\n"
+                      "usage: idle [CLIENTS]\n",
                       argv[1], MOST);
         lawn_loop_free(loop);
         return 2;
@@ -182,8 +192,7 @@ main(int argc, char **argv)
     lawn_loop_every(loop, &pause, PAUSE, LAWN_LOOP_SKIP);
     come_in(loop);
     /* Until the last connection is closed: then nothing is left to wait for. */
-    errno = -lawn_loop_run(loop);
-    need(errno == 0, "lawn_loop_run");
+    did(lawn_loop_run(loop), "lawn_loop_run");
     for (i = 1; i < many; i += 2) {
         dismissed += recv(clients[i].fd, &byte, 1, 0) == 0;
         (void)close(clients[i].fd);

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,7 +82,11 @@ main(int argc, char **argv)
     struct lawn_loop *loop = lawn_loop_new(NULL);
     sigset_t signals;
 
-    (void)argv;
+    if (argc > 2 || (argc > 1 && strcmp(argv[1], "wait") != 0)) {
+        (void)fprintf(stderr, "usage: jobs [wait]\n");
+        lawn_loop_free(loop);
+        return 2;
+    }
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGTERM);
     (void)sigaddset(&signals, SIGINT);

@@ -64,6 +64,14 @@ need(bool it, const char *what)
     }
 }
 
+/* The same for what returns an error below 0. */
+static void
+did(int result, const char *what)
+{
+    errno = result < 0 ? -result : 0;
+    need(result >= 0, what);
+}
+
 /* Nobody asks whether it went out: the timers see to what did not. */
 static void
 submit(int fd, const struct datagram *datagram, size_t size)
@@ -88,6 +96,7 @@ transmit(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     unsigned backoffs = p->tries < BACKOFFS ? p->tries : BACKOFFS;
 
     resent += p->tries > 0;
+    errno = ETIMEDOUT;
     errno = ETIMEDOUT;
     need(p->tries++ < TRIES, "a peer is gone");
     lawn_loop_start(loop, timer, RTO << backoffs);
@@ -212,15 +221,14 @@ main(int argc, char **argv)
     need(loop != NULL, "lawn_loop_new");
     need((peers = calloc(many, sizeof *peers)) != NULL || many == 0, "peers");
     open_sockets();
-    need(lawn_loop_watch(loop, &acks, fds[SENDER], LAWN_LOOP_READ) == 0 &&
-             lawn_loop_watch(loop, &datagrams, fds[RECEIVER], LAWN_LOOP_READ) ==
-                 0,
-         "lawn_loop_watch");
+    did(lawn_loop_watch(loop, &acks, fds[SENDER], LAWN_LOOP_READ), "sender");
+    did(lawn_loop_watch(loop, &datagrams, fds[RECEIVER], LAWN_LOOP_READ),
+        "receiver");
     for (i = 0; i < many; i++) {
         proceed(loop, &peers[i]);
     }
     while (lawn_loop_count(loop) > 0) { /* not all is acknowledged */
-        need(lawn_loop_once(loop, true) >= 0, "lawn_loop_once");
+        did(lawn_loop_once(loop, true), "lawn_loop_once");
     }
     printf("%llu packets were delivered%s\n", (unsigned long long)delivered,
            wrong == 0 ? ", each once and in its place" : " wrongly");

@@ -83,6 +83,8 @@
 #endif
 
 #ifdef __cplusplus
+#pragma GCC diagnostic push /* a struct and a function may share a name */
+#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #endif
 
@@ -304,5 +306,6 @@ bool lawn_check(const struct lawn *lawn, FILE *out);
 
 #ifdef __cplusplus
 }
+#pragma GCC diagnostic pop
 #endif
 #endif

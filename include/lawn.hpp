@@ -10,8 +10,7 @@
  *
  *     lawn_options options = {}; options.now = now;
  *     lawnpp::lawn lawn(options); // std::bad_alloc if there is no memory
- *     connection c(lawn);
- *     c.spoke();
+ *     connection c(lawn); c.spoke();
  *     lawn.mow(now); // fires what is due
  *
  * A thin cover of lawn.h, whose promises and costs hold. The namespace is not
@@ -44,18 +43,21 @@
 #include <utility>
 
 namespace lawnpp {
-
-/* A duration in ticks of a Unit: rounded up for TTLs and deadlines, so that no
- * timer is early, and down for what the time is. Below 0 it counts as 0. */
-template <class Unit, class D> constexpr uint64_t ttl_of(D d)
+/* A duration in ticks of a Unit, from 0 to LAWN_NEVER: rounded up for TTLs and
+ * deadlines, so that no timer is early, and down for what the time is. */
+template <class Unit, bool up = true, class D> constexpr uint64_t ttl_of(D d)
 {
-    auto count = std::chrono::ceil<Unit>(d).count();
-    return count > 0 ? static_cast<uint64_t>(count) : 0;
+    using ticks = std::chrono::duration<int64_t, typename Unit::period>;
+    using finer = typename std::common_type_t<ticks, D>::period;
+    std::chrono::duration<long double, finer> most(9.2e18L); /* below 2^63 */
+    if (!(d > D::zero())) return 0;
+    if (d > most) return LAWN_NEVER;
+    auto down = std::chrono::floor<ticks>(d);
+    return static_cast<uint64_t>(down.count()) + (up && down < d);
 }
 template <class Unit, class D> constexpr uint64_t time_of(D d)
 {
-    auto count = std::chrono::floor<Unit>(d).count();
-    return count > 0 ? static_cast<uint64_t>(count) : 0;
+    return ttl_of<Unit, false>(d);
 }
 
 /* What timers of all types have in common. */
@@ -86,8 +88,7 @@ private:
 
 class lawn {
 public:
-    explicit lawn(const ::lawn_options &options = {})
-        : lawn_(lawn_new(&options))
+    explicit lawn(const ::lawn_options &with = {}) : lawn_(lawn_new(&with))
     {
         if (!lawn_) throw std::bad_alloc();
     }
@@ -144,6 +145,5 @@ private:
     }
     F call_;
 };
-
 } // namespace lawnpp
 #endif

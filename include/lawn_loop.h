@@ -78,6 +78,8 @@
 #include <lawn_histogram.h>
 
 #ifdef __cplusplus
+#pragma GCC diagnostic push /* a struct and a function may share a name */
+#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #endif
 
@@ -301,5 +303,6 @@ void lawn_loop_quit(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }
+#pragma GCC diagnostic pop
 #endif
 #endif

@@ -102,6 +102,8 @@
 #include <lawn.h>
 
 #ifdef __cplusplus
+#pragma GCC diagnostic push /* a struct and a function may share a name */
+#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #endif
 
@@ -339,5 +341,6 @@ bool lawn_workers_check(struct lawn_workers *set, FILE *out);
 
 #ifdef __cplusplus
 }
+#pragma GCC diagnostic pop
 #endif
 #endif

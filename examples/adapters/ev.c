@@ -14,13 +14,13 @@
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "loopback.h"
 
-#include <errno.h>
 #include <ev.h>
 #include <lawn_ev.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
+#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
 
 struct connection {
     ev_io io;
@@ -48,41 +48,51 @@ hang_up(struct connection *c, const char *why)
 static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
+    struct connection *c = LAWN_CONTAINER(timer, struct connection, idle);
+
     (void)self;
-    hang_up(LAWN_CONTAINER(timer, struct connection, idle), "was silent");
+    if (!loopback_spoke(c->io.fd)) {
+        hang_up(c, "was silent");
+    }
 }
 
 static void
 on_read(struct ev_loop *ev, ev_io *io, int events)
 {
     struct connection *c = io->data;
-    char data[4096];
-    ssize_t length = recv(io->fd, data, sizeof data, 0);
-    ssize_t i;
+    const char *why = loopback_echo(io->fd, &c->lines);
 
     (void)ev, (void)events;
-    for (i = 0; i < length; i++) {
-        c->lines += data[i] == '\n';
-    }
-    if (length == 0 || (length < 0 && errno != EAGAIN)) {
-        hang_up(c, "left");
-    } else if (length > 0 &&
-               send(io->fd, data, (size_t)length, MSG_NOSIGNAL) != length) {
-        hang_up(c, "does not listen");
+    if (why != NULL) {
+        hang_up(c, why);
     } else {
         lawn_loop_start(loop, &c->idle, IDLE);
     }
 }
 
 static void
+open_door(struct lawn_loop_timer *timer, struct lawn_loop *self)
+{
+    (void)timer, (void)self;
+    ev_io_start(EV_DEFAULT, &server);
+}
+
+static struct lawn_loop_timer door = {.fire = open_door};
+
+static void
 on_connection(struct ev_loop *ev, ev_io *io, int events)
 {
-    int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    bool full;
+    int fd = loopback_accept(io->fd, &full);
     struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
 
     (void)events;
+    if (full) {
+        ev_io_stop(ev, io);
+        lawn_loop_start(loop, &door, PAUSE);
+    }
     if (c == NULL) {
-        (void)close(fd);
+        (void)(fd < 0 ? 0 : close(fd));
         return;
     }
     c->number = ++came;
@@ -97,11 +107,11 @@ int
 main(int argc, char **argv)
 {
     struct ev_loop *ev = EV_DEFAULT;
-    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+    int fd = loopback_listen(argc, argv);
 
     guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
     loop = lawn_ev_new(ev, NULL);
-    if (fd < 0 || loop == NULL || (guests > 0 && !loopback_clients(loop, fd))) {
+    if (loop == NULL || (guests > 0 && !loopback_clients(loop, fd))) {
         perror("ev: cannot serve");
         return 1;
     }

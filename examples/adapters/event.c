@@ -24,6 +24,8 @@
 #include <stdlib.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
+#define PENDING (64 << 10)         /* bytes that a client has not taken yet */
+#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
 
 struct connection {
     struct bufferevent *stream;
@@ -50,8 +52,14 @@ hang_up(struct connection *c, const char *why)
 static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
+    struct connection *c = LAWN_CONTAINER(timer, struct connection, idle);
+
     (void)self;
-    hang_up(LAWN_CONTAINER(timer, struct connection, idle), "was silent");
+    if (!(bufferevent_get_enabled(c->stream) & EV_READ)) {
+        hang_up(c, "does not listen");
+    } else if (!loopback_spoke(bufferevent_getfd(c->stream))) {
+        hang_up(c, "was silent");
+    }
 }
 
 static void
@@ -60,15 +68,23 @@ on_read(struct bufferevent *stream, void *arg)
     struct connection *c = arg;
     char data[4096];
     size_t length;
-    size_t i;
 
     while ((length = bufferevent_read(stream, data, sizeof data)) > 0) {
         (void)bufferevent_write(stream, data, length);
-        for (i = 0; i < length; i++) {
-            c->lines += data[i] == '\n';
-        }
+        c->lines += loopback_lines(data, length);
+    }
+    if (evbuffer_get_length(bufferevent_get_output(stream)) > PENDING) {
+        (void)bufferevent_disable(stream, EV_READ);
     }
     lawn_loop_start(loop, &c->idle, IDLE);
+}
+
+/* It has taken all. */
+static void
+on_written(struct bufferevent *stream, void *arg)
+{
+    (void)arg;
+    (void)bufferevent_enable(stream, EV_READ);
 }
 
 static void
@@ -93,26 +109,45 @@ on_connection(struct evconnlistener *self, evutil_socket_t fd,
     }
     c->number = ++came;
     c->idle.fire = on_idle;
-    bufferevent_setcb(c->stream, on_read, NULL, on_end, c);
+    bufferevent_setcb(c->stream, on_read, on_written, on_end, c);
     (void)bufferevent_enable(c->stream, EV_READ | EV_WRITE);
     lawn_loop_start(loop, &c->idle, IDLE);
+}
+
+static void
+open_door(struct lawn_loop_timer *timer, struct lawn_loop *self)
+{
+    (void)timer, (void)self;
+    (void)evconnlistener_enable(listener);
+}
+
+static struct lawn_loop_timer door = {.fire = open_door};
+
+/* There is no room for another: it would be ready again and again. */
+static void
+on_full(struct evconnlistener *self, void *base)
+{
+    (void)base;
+    (void)evconnlistener_disable(self);
+    lawn_loop_start(loop, &door, PAUSE);
 }
 
 int
 main(int argc, char **argv)
 {
     struct event_base *base = event_base_new();
-    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+    int fd = loopback_listen(argc, argv);
 
     guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
     loop = lawn_event_new(base, NULL);
     listener = evconnlistener_new(base, on_connection, base,
                                   LEV_OPT_CLOSE_ON_FREE, 0, fd);
-    if (fd < 0 || loop == NULL || listener == NULL ||
+    if (loop == NULL || listener == NULL ||
         (guests > 0 && !loopback_clients(loop, fd))) {
         perror("event: cannot serve");
         return 1;
     }
+    evconnlistener_set_error_cb(listener, on_full);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)event_base_dispatch(base);
     evconnlistener_free(listener);

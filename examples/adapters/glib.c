@@ -17,10 +17,10 @@
 
 #include <glib-unix.h>
 #include <lawn_glib.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
+#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
 
 struct connection {
     struct lawn_loop_timer idle;
@@ -31,6 +31,7 @@ struct connection {
 
 static GMainLoop *main_loop;
 static struct lawn_loop *loop;
+static int listener;
 static unsigned came, guests;
 
 static void
@@ -49,40 +50,52 @@ hang_up(struct connection *c, const char *why)
 static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
+    struct connection *c = timer->arg;
+
     (void)self;
-    hang_up(timer->arg, "was silent");
+    if (!loopback_spoke(c->fd)) {
+        hang_up(c, "was silent");
+    }
 }
 
 static gboolean
 on_read(gint fd, GIOCondition condition, gpointer arg)
 {
     struct connection *c = arg;
-    char data[4096];
-    ssize_t length = recv(fd, data, sizeof data, MSG_DONTWAIT);
-    ssize_t i;
+    const char *why = loopback_echo(fd, &c->lines);
 
     (void)condition;
-    for (i = 0; i < length; i++) {
-        c->lines += data[i] == '\n';
-    }
-    if (length <= 0) {
-        hang_up(c, "left");
-    } else if (send(fd, data, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) !=
-               length) {
-        hang_up(c, "does not listen");
+    if (why != NULL) {
+        hang_up(c, why);
     } else {
         lawn_loop_start(loop, &c->idle, IDLE);
     }
     return G_SOURCE_CONTINUE;
 }
 
-static gboolean
-on_connection(gint listener, GIOCondition condition, gpointer arg)
+static gboolean on_connection(gint self, GIOCondition condition, gpointer arg);
+
+static void
+open_door(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
-    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    (void)timer, (void)self;
+    (void)g_unix_fd_add(listener, G_IO_IN, on_connection, NULL);
+}
+
+static struct lawn_loop_timer door = {.fire = open_door};
+
+static gboolean
+on_connection(gint self, GIOCondition condition, gpointer arg)
+{
+    bool full;
+    int fd = loopback_accept(self, &full);
     struct connection *c = fd < 0 ? NULL : g_new0(struct connection, 1);
 
     (void)condition, (void)arg;
+    if (full) {
+        lawn_loop_start(loop, &door, PAUSE);
+        return G_SOURCE_REMOVE;
+    }
     if (c != NULL) {
         c->fd = fd;
         c->number = ++came;
@@ -96,16 +109,15 @@ on_connection(gint listener, GIOCondition condition, gpointer arg)
 int
 main(int argc, char **argv)
 {
-    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
-
+    listener = loopback_listen(argc, argv);
     guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
     main_loop = g_main_loop_new(NULL, FALSE);
     loop = lawn_glib_new(NULL, NULL);
-    if (fd < 0 || loop == NULL || (guests > 0 && !loopback_clients(loop, fd))) {
+    if (loop == NULL || (guests > 0 && !loopback_clients(loop, listener))) {
         perror("glib: cannot serve");
         return 1;
     }
-    (void)g_unix_fd_add(fd, G_IO_IN, on_connection, NULL);
+    open_door(NULL, loop);
     g_main_loop_run(main_loop);
     lawn_glib_free(loop);
     g_main_loop_unref(main_loop);

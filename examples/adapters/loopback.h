@@ -1,5 +1,6 @@
-/* loopback.h - a socket that listens, and clients to try the servers here with:
- * the first talks for 600 ms, the second is silent, the third leaves.
+/* loopback.h - what the servers here have in common: a socket that listens, what
+ * is done with a client's, and clients to try them with: the first talks for
+ * 600 ms, the second is silent, the third leaves.
  */
 #ifndef LOOPBACK_H
 #define LOOPBACK_H
@@ -7,25 +8,101 @@
 #include <lawn_loop.h>
 
 #include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 
 #define LOOPBACK_CLIENTS 3
 
-/* A socket that listens on a port, or on any if that is 0; or -1. */
-static int
-loopback_listen(int port)
+/* The port that the argument says, or 0 if there is none. */
+static inline uint16_t
+loopback_port(int argc, char **argv)
 {
-    const struct sockaddr_in address = {
+    char *end = NULL;
+    long port = argc > 1 ? strtol(argv[1], &end, 10) : 0;
+
+    if (argc > 1 && (end == argv[1] || *end != '\0' || argc > 2 || port < 0 ||
+                     port > 65535)) {
+        (void)fprintf(stderr,
+                      "port: \"%s\" is not a number from 0 to 65535\n"
+                      "usage: %s [PORT]\n",
+                      argv[1], argv[0]);
+        exit(2);
+    }
+    return (uint16_t)port;
+}
+
+/* A socket that listens on the port that the arguments say; 0 is any, and
+ * printed. */
+static inline int
+loopback_listen(int argc, char **argv)
+{
+    struct sockaddr_in address = {
         .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)port),
+        .sin_port = htons(loopback_port(argc, argv)),
         .sin_addr = {htonl(INADDR_LOOPBACK)},
     };
+    socklen_t size = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-    return bind(fd, (const void *)&address, sizeof address) == 0 &&
-                   listen(fd, 128) == 0
-               ? fd
-               : -1;
+    if (fd < 0 || bind(fd, (const void *)&address, size) != 0 ||
+        listen(fd, 128) != 0 || getsockname(fd, (void *)&address, &size) != 0) {
+        perror("cannot listen");
+        exit(1);
+    }
+    if (argc > 1) {
+        printf("port %u\n", ntohs(address.sin_port));
+        (void)fflush(stdout);
+    }
+    return fd;
+}
+
+/* A client's socket, or -1; full says that there are no descriptors left, or no
+ * memory: the listener would then be ready again and again. */
+static inline int
+loopback_accept(int listener, bool *full)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    *full = fd < 0 && errno != EAGAIN && errno != ECONNABORTED;
+    return fd;
+}
+
+/* Whether something waits to be read. Nobody is silent only because we were busy:
+ * what has come meanwhile is heard in the next round. */
+static inline bool
+loopback_spoke(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
+static inline unsigned
+loopback_lines(const char *data, size_t length)
+{
+    unsigned lines = 0;
+
+    while (length > 0) {
+        lines += data[--length] == '\n';
+    }
+    return lines;
+}
+
+/* Echoes what has come, and counts its lines; why to hang up, or NULL. */
+static inline const char *
+loopback_echo(int fd, unsigned *lines)
+{
+    char data[4096];
+    ssize_t length = recv(fd, data, sizeof data, MSG_DONTWAIT);
+
+    if (length <= 0) {
+        return length < 0 && errno == EAGAIN ? NULL : "left";
+    }
+    *lines += loopback_lines(data, (size_t)length);
+    return send(fd, data, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) == length
+               ? NULL
+               : "does not listen";
 }
 
 struct loopback_talker {
@@ -34,7 +111,7 @@ struct loopback_talker {
     int fd;
 };
 
-static void
+static inline void
 loopback_talk(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct loopback_talker *talker =
@@ -47,7 +124,7 @@ loopback_talk(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 }
 
 /* Connects the clients, which the system accepts before the server does. */
-static bool
+static inline bool
 loopback_clients(struct lawn_loop *loop, int listener)
 {
     static struct loopback_talker talker;

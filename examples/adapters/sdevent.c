@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
+#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
 
 struct connection {
     struct lawn_loop_timer idle;
@@ -31,6 +32,7 @@ struct connection {
 };
 
 static sd_event *event;
+static sd_event_source *server;
 static struct lawn_loop *loop;
 static unsigned came, guests;
 
@@ -50,43 +52,53 @@ hang_up(struct connection *c, const char *why)
 static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
+    struct connection *c = timer->arg;
+
     (void)self;
-    hang_up(timer->arg, "was silent");
+    if (!loopback_spoke(c->fd)) {
+        hang_up(c, "was silent");
+    }
 }
 
 static int
 on_read(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
     struct connection *c = arg;
-    char data[4096];
-    ssize_t length = recv(fd, data, sizeof data, MSG_DONTWAIT);
-    ssize_t i;
+    const char *why = loopback_echo(fd, &c->lines);
 
     (void)source, (void)events;
-    for (i = 0; i < length; i++) {
-        c->lines += data[i] == '\n';
-    }
-    if (length <= 0) {
-        hang_up(c, "left");
-    } else if (send(fd, data, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) !=
-               length) {
-        hang_up(c, "does not listen");
+    if (why != NULL) {
+        hang_up(c, why);
     } else {
         lawn_loop_start(loop, &c->idle, IDLE);
     }
     return 0;
 }
 
+static void
+open_door(struct lawn_loop_timer *timer, struct lawn_loop *self)
+{
+    (void)timer, (void)self;
+    (void)sd_event_source_set_enabled(server, SD_EVENT_ON);
+}
+
+static struct lawn_loop_timer door = {.fire = open_door};
+
 static int
 on_connection(sd_event_source *source, int listener, uint32_t events, void *arg)
 {
-    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    bool full;
+    int fd = loopback_accept(listener, &full);
     struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
 
-    (void)source, (void)events, (void)arg;
+    (void)events, (void)arg;
+    if (full) {
+        (void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        lawn_loop_start(loop, &door, PAUSE);
+    }
     if (c == NULL ||
         sd_event_add_io(event, &c->source, fd, EPOLLIN, on_read, c) < 0) {
-        (void)close(fd);
+        (void)(fd < 0 ? 0 : close(fd));
         free(c);
         return 0;
     }
@@ -97,21 +109,31 @@ on_connection(sd_event_source *source, int listener, uint32_t events, void *arg)
     return 0;
 }
 
+/* What sd-event returns, for perror(). */
+static bool
+good(int result)
+{
+    errno = result < 0 ? -result : 0;
+    return result >= 0;
+}
+
 int
 main(int argc, char **argv)
 {
-    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+    int fd = loopback_listen(argc, argv);
 
     guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
-    if (fd < 0 || sd_event_default(&event) < 0 ||
+    if (!good(sd_event_default(&event)) ||
         (loop = lawn_sdevent_new(event, NULL)) == NULL ||
-        sd_event_add_io(event, NULL, fd, EPOLLIN, on_connection, NULL) < 0 ||
+        !good(sd_event_add_io(event, &server, fd, EPOLLIN, on_connection,
+                              NULL)) ||
         (guests > 0 && !loopback_clients(loop, fd))) {
         perror("sdevent: cannot serve");
         return 1;
     }
     (void)sd_event_loop(event);
     lawn_sdevent_free(loop);
+    (void)sd_event_source_unref(server);
     (void)sd_event_unref(event);
     return 0;
 }

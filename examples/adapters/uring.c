@@ -16,7 +16,6 @@
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "loopback.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <lawn_uring.h>
 #include <liburing.h>
@@ -24,6 +23,7 @@
 #include <unistd.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
+#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
 
 /* One request is in flight for each. */
 struct connection {
@@ -36,6 +36,7 @@ struct connection {
 
 static struct io_uring ring;
 static struct lawn_loop *loop;
+static bool accepting;
 static unsigned came, guests;
 
 /* An entry of the submission queue. */
@@ -70,23 +71,45 @@ reply(struct connection *c, size_t length)
     c->sending = true;
 }
 
-/* What is in flight ends then, and so does the connection. */
+/* What is in flight ends then, and so does the connection; unless the end of a
+ * recv is among the completions already. */
 static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
     struct connection *c = timer->arg;
+    struct io_uring_sqe *sqe;
 
     (void)self;
-    c->silent = true;
-    (void)shutdown(c->fd, SHUT_RDWR);
+    if (c->sending || !loopback_spoke(c->fd)) {
+        sqe = entry();
+        io_uring_prep_cancel(sqe, c, 0);
+        io_uring_sqe_set_data(sqe, &ring); /* its own end tells nothing */
+        c->silent = true;
+    }
 }
+
+static void
+open_door(struct lawn_loop_timer *timer, struct lawn_loop *self)
+{
+    (void)timer, (void)self;
+    accepting = false;
+}
+
+static struct lawn_loop_timer door = {.fire = open_door};
 
 static void
 on_connection(int fd)
 {
     struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
 
-    if (c != NULL) {
+    accepting = false;
+    if (fd < 0 && fd != -ECONNABORTED) { /* no room: not again at once */
+        accepting = true;
+        lawn_loop_start(loop, &door, PAUSE);
+    }
+    if (c == NULL) {
+        (void)(fd < 0 ? 0 : close(fd));
+    } else {
         c->fd = fd;
         c->number = ++came;
         c->idle = (struct lawn_loop_timer){.fire = on_idle, .arg = c};
@@ -98,9 +121,7 @@ on_connection(int fd)
 static void
 on_done(struct connection *c, int length)
 {
-    int i;
-
-    if (length <= 0 || c->silent) {
+    if (length <= 0 || (c->silent && c->sending)) {
         printf("%u %s, lines: %u\n", c->number,
                c->silent ? "was silent" : "left", c->lines);
         (void)lawn_loop_stop(loop, &c->idle);
@@ -110,9 +131,8 @@ on_done(struct connection *c, int length)
     } else if (c->sending) {
         receive(c);
     } else {
-        for (i = 0; i < length; i++) {
-            c->lines += c->data[i] == '\n';
-        }
+        c->lines += loopback_lines(c->data, (size_t)length);
+        c->silent = false;
         lawn_loop_start(loop, &c->idle, IDLE);
         reply(c, (size_t)length);
     }
@@ -123,7 +143,6 @@ serve(int listener, bool forever)
 {
     struct io_uring_sqe *sqe;
     struct io_uring_cqe *cqe;
-    bool accepting = false;
 
     while (forever || guests > 0) {
         if (!accepting) {
@@ -142,8 +161,12 @@ serve(int listener, bool forever)
             }
             if (done.user_data == 0) {
                 on_connection(done.res);
+<<<<<<< HEAD
                 accepting = false;
             } else {
+=======
+            } else if (io_uring_cqe_get_data(&done) != &ring) {
+>>>>>>> refs/heads/mendpk
                 on_done(io_uring_cqe_get_data(&done), done.res);
             }
         }
@@ -153,13 +176,13 @@ serve(int listener, bool forever)
 int
 main(int argc, char **argv)
 {
-    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+    int fd = loopback_listen(argc, argv);
     int error = io_uring_queue_init(64, &ring, 0);
 
     guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
     errno = -error;
     /* A request on a socket that does not block would not wait. */
-    if (error != 0 || fd < 0 || fcntl(fd, F_SETFL, 0) != 0 ||
+    if (error != 0 || fcntl(fd, F_SETFL, 0) != 0 ||
         (loop = lawn_uring_new(&ring, NULL)) == NULL ||
         (guests > 0 && !loopback_clients(loop, fd))) {
         perror("uring: cannot serve");

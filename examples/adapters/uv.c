@@ -20,6 +20,7 @@
 #include <uv.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
+#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
 
 struct connection {
     uv_tcp_t tcp;
@@ -51,8 +52,14 @@ hang_up(struct connection *c, const char *why)
 static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
+    struct connection *c = LAWN_CONTAINER(timer, struct connection, idle);
+    uv_os_fd_t fd = -1;
+
     (void)self;
-    hang_up(LAWN_CONTAINER(timer, struct connection, idle), "was silent");
+    (void)uv_fileno((uv_handle_t *)&c->tcp, &fd);
+    if (!loopback_spoke(fd)) {
+        hang_up(c, "was silent");
+    }
 }
 
 static void
@@ -69,11 +76,8 @@ on_read(uv_stream_t *tcp, ssize_t length, const uv_buf_t *buf)
 {
     struct connection *c = tcp->data;
     uv_buf_t echo = uv_buf_init(buf->base, length > 0 ? (unsigned)length : 0);
-    ssize_t i;
 
-    for (i = 0; i < length; i++) {
-        c->lines += buf->base[i] == '\n';
-    }
+    c->lines += loopback_lines(echo.base, echo.len);
     if (length < 0) {
         hang_up(c, "left");
     } else if (length > 0 && uv_try_write(tcp, &echo, 1) != length) {
@@ -83,12 +87,26 @@ on_read(uv_stream_t *tcp, ssize_t length, const uv_buf_t *buf)
     }
 }
 
+static void on_connection(uv_stream_t *listener, int status);
+
+static void
+open_door(struct lawn_loop_timer *timer, struct lawn_loop *self)
+{
+    (void)timer, (void)self;
+    on_connection((uv_stream_t *)&server, 0);
+}
+
+static struct lawn_loop_timer door = {.fire = open_door};
+
+/* For no memory; when descriptors are out, libuv hangs up on who comes. */
 static void
 on_connection(uv_stream_t *listener, int status)
 {
     struct connection *c = status < 0 ? NULL : calloc(1, sizeof *c);
 
-    if (c != NULL) {
+    if (c == NULL && status == 0) {
+        lawn_loop_start(loop, &door, PAUSE); /* libuv waits for uv_accept() */
+    } else if (c != NULL) {
         c->number = ++came;
         c->idle.fire = on_idle;
         (void)uv_tcp_init(listener->loop, &c->tcp);
@@ -103,13 +121,13 @@ int
 main(int argc, char **argv)
 {
     uv_loop_t *uv = uv_default_loop();
-    int fd = loopback_listen(argc > 1 ? atoi(argv[1]) : 0);
+    int fd = loopback_listen(argc, argv);
 
     guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
     loop = lawn_uv_new(uv, NULL);
     (void)uv_tcp_init(uv, &server);
-    if (fd < 0 || loop == NULL || uv_tcp_open(&server, fd) != 0 ||
-        uv_listen((uv_stream_t *)&server, 128, on_connection) != 0 ||
+    if (loop == NULL || (errno = -uv_tcp_open(&server, fd)) != 0 ||
+        (errno = -uv_listen((uv_stream_t *)&server, 128, on_connection)) != 0 ||
         (guests > 0 && !loopback_clients(loop, fd))) {
         perror("uv: cannot serve");
         return 1;

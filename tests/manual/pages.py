@@ -7,7 +7,8 @@ In the sources of the pages a comment before a literal display says what it is:
     .\\" program NAME    a whole program; "with -lLIBRARY" may follow
     .\\" prints NAME     what that program prints
     .\\" part NAME       C up to .\\" end, in one or more displays; lines that
-                        begin with .\\"+ are compiled with it and not shown
+                        begin with .\\"+ are compiled with it and not shown;
+                        if they define RUN, that must be true
     .\\" struct          a struct of a header, word for word but for comments
     .\\" no C            neither
 

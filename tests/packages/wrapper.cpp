@@ -2,6 +2,7 @@
 #include <lawn.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -35,7 +36,10 @@ static_assert(std::is_nothrow_move_assignable_v<lawnpp::lawn>);
 
 /* A timer, or a lawn, is no larger than it says. */
 struct bell {
-    void operator()() { ++*rung; }
+    void operator()()
+    {
+        ++*rung;
+    }
     int *rung;
 };
 static_assert(sizeof(lawnpp::timer<bell>) == 48 || sizeof(void *) != 8);
@@ -184,7 +188,10 @@ a_callback_may_destroy_its_own_timer()
             : deadline(lawn, [this] { delete this; }), ended(ended)
         {
         }
-        ~request() { ++*ended; }
+        ~request()
+        {
+            ++*ended;
+        }
         lawnpp::timer<> deadline;
         int *ended;
     };
@@ -310,6 +317,33 @@ durations_round_so_that_no_timer_is_early()
     EXPECT(lawnpp::ttl_of<ms>(std::chrono::duration<double>(0.0015)) == 2);
 }
 
+static void
+durations_that_are_too_long_are_never()
+{
+    using namespace std::chrono;
+    using ms = milliseconds;
+    using seconds_of_double = duration<double>;
+    static_assert(lawnpp::ttl_of<ms>(hours::max()) == LAWN_NEVER);
+    static_assert(lawnpp::time_of<ms>(hours::max()) == LAWN_NEVER);
+    EXPECT(lawnpp::ttl_of<ms>(hours::min()) == 0);
+    EXPECT(lawnpp::time_of<ms>(hours::min()) == 0);
+    EXPECT(lawnpp::ttl_of<ms>(seconds_of_double(1e30)) == LAWN_NEVER);
+    EXPECT(lawnpp::ttl_of<ms>(seconds_of_double(-1e30)) == 0);
+    EXPECT(lawnpp::ttl_of<ms>(seconds_of_double(9.1e15)) ==
+           9100000000000000000);
+    EXPECT(lawnpp::ttl_of<nanoseconds>(seconds_of_double(HUGE_VAL)) ==
+           LAWN_NEVER);
+    EXPECT(lawnpp::ttl_of<ms>(seconds_of_double(NAN)) == 0);
+    EXPECT(lawnpp::ttl_of<ms>(duration<uint64_t>(UINT64_MAX)) == LAWN_NEVER);
+    /* Frames, which are no whole number of milliseconds. */
+    using frames = duration<int64_t, std::ratio<1, 30>>;
+    EXPECT(lawnpp::ttl_of<ms>(frames(1)) == 34);
+    EXPECT(lawnpp::time_of<ms>(frames(1)) == 33);
+    EXPECT(lawnpp::ttl_of<ms>(frames::max()) == LAWN_NEVER);
+    /* A unit of few bits. */
+    EXPECT(lawnpp::ttl_of<duration<short>>(hours(100)) == 360000);
+}
+
 #define RUN(name) run(#name, name)
 static int passed, failed;
 
@@ -340,6 +374,7 @@ main()
     RUN(what_a_callback_throws_comes_out_of_the_mow);
     RUN(a_callback_may_throw_when_its_timer_is_gone);
     RUN(durations_round_so_that_no_timer_is_early);
+    RUN(durations_that_are_too_long_are_never);
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
