@@ -161,12 +161,7 @@ serve(int listener, bool forever)
             }
             if (done.user_data == 0) {
                 on_connection(done.res);
-<<<<<<< HEAD
-                accepting = false;
-            } else {
-=======
             } else if (io_uring_cqe_get_data(&done) != &ring) {
->>>>>>> refs/heads/mendpk
                 on_done(io_uring_cqe_get_data(&done), done.res);
             }
         }
