@@ -73,10 +73,18 @@ agree_on_fire(struct object *object, void *arg)
         agree->host->quit(agree->self);
 }
 
+/* Some count from when they last looked at the clock: that is not before. */
+static void
+agree_begin(struct host_agree *agree)
+{
+    agree->begin = agree_clock();
+    agree->host->turn(agree->self);
+}
+
 static void
 agree_play(struct host_agree *agree)
 {
-    agree->begin = agree_clock();
+    agree_begin(agree);
     for (unsigned i = 0; i < AGREE_TIMERS; i++)
         agree_start(agree, i,
                     i % AGREE_FATES == AGREE_ALONE ? AGREE_SOON : AGREE_HOUR);
@@ -119,7 +127,7 @@ agree_judge(struct host_agree *agree)
 static void
 agree_serve(struct host_agree *agree)
 {
-    agree->begin = agree_clock();
+    agree_begin(agree);
     agree_start(agree, AGREE_TIMERS, AGREE_SOON);
     agree->host->serve(agree->self);
     if (agree->fires[AGREE_TIMERS] != 1)

@@ -117,6 +117,7 @@ measure_keep(struct measure_group *group, size_t which, const struct run *run)
         row->ns[row->runs++] = (double)stage->ns / (double)stage->ops;
         if (run->latency != NULL)
             measure_latency(row, run->latency);
+        row->early += run->early;
         row->bytes =
             fmax(row->bytes, (double)run->contender->node +
                                  (double)run->bytes / (double)run->cell->n);
@@ -264,6 +265,7 @@ measure_end_latency(struct results_row *row)
     if (row->latency == NULL)
         return;
     row->has_tail = row->latency->count > 0;
+    row->sampled = row->latency->count;
     row->p50 = lawn_histogram_at(row->latency, 50000);
     row->p99 = lawn_histogram_at(row->latency, 99000);
     row->p999 = lawn_histogram_at(row->latency, 99900);

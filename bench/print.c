@@ -106,8 +106,9 @@ print_row_host(FILE *out, const struct results_row *row,
         fprintf(out, " %7s", "-");
     fprintf(out, " %7.1f", row->bytes);
     if (row->has_tail)
-        fprintf(out, "  %7s %7s %7s", text_lateness(row->p50).s,
-                text_lateness(row->p99).s, text_lateness(row->max).s);
+        fprintf(out, "  %7s %7s %7s  %5.1f%%", text_lateness(row->p50).s,
+                text_lateness(row->p99).s, text_lateness(row->max).s,
+                100 * (double)row->early / (double)row->sampled);
     putc('\n', out);
 }
 
@@ -117,7 +118,7 @@ print_head_host(FILE *out, bool tails)
     fprintf(out, "  %-12s %9s %9s %9s %7s %7s", "", "ns/op", "min", "max",
             "x ours", "bytes");
     if (tails)
-        fprintf(out, "  %7s %7s %7s", "p50", "p99", "max");
+        fprintf(out, "  %7s %7s %7s  %6s", "p50", "p99", "max", "early");
     putc('\n', out);
 }
 
@@ -210,7 +211,8 @@ print_text(FILE *out, const struct results *results)
             sysconf(_SC_NPROCESSORS_ONLN));
     if (results->part == PART_HOSTS)
         fputs("\nx ours is an event loop's own timers beside ours in it; bytes "
-              "are those\nper timer, the timer included\n",
+              "are those\nper timer, the timer included; early is how many "
+              "fired before they were due,\nwhich count as not late\n",
               out);
     if (results->part == PART_STORES)
         fprintf(
@@ -227,12 +229,14 @@ void
 print_csv(FILE *out, const struct results *results)
 {
     bool crew = results->part == PART_CREWS;
-    bool timed = crew || results->part == PART_HOSTS;
+    bool host = results->part == PART_HOSTS;
+    bool timed = crew || host;
 
     fprintf(out,
             "workload,n,%s,seed,contender,runs,ns_median,ns_min,ns_max,ops,"
-            "checksum,bytes,p50,p99,%s,max,why\n",
-            crew ? "threads" : "t", timed ? "p999" : "p9999");
+            "checksum,bytes,p50,p99,%s,max,%swhy\n",
+            crew ? "threads" : "t", timed ? "p999" : "p9999",
+            host ? "sampled,early," : "");
     for (size_t i = 0; i < results->cells; i++) {
         const struct results_cell *cell = &results->cell[i];
 
@@ -257,6 +261,11 @@ print_csv(FILE *out, const struct results *results)
                         row->max);
             else
                 fputs(",,,,", out);
+            if (host && row->has_tail)
+                fprintf(out, "%" PRIu64 ",%" PRIu64 ",", row->sampled,
+                        row->early);
+            else if (host)
+                fputs(",,", out);
             fprintf(out, "%s\n", row->why != NULL ? row->why : "");
         }
     }

@@ -145,9 +145,14 @@ print_json_row(FILE *out, const struct results_row *row)
     if (row->has_tail)
         fprintf(out,
                 "\"tail\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
-                ", \"%s\": %" PRIu64 ", \"max\": %" PRIu64 "}",
+                ", \"%s\": %" PRIu64 ", \"max\": %" PRIu64,
                 row->p50, row->p99, timed ? "p999" : "p9999",
                 timed ? row->p999 : row->p9999, row->max);
+    if (row->has_tail && contender_part(row->contender) == PART_HOSTS)
+        fprintf(out, ", \"sampled\": %" PRIu64 ", \"early\": %" PRIu64,
+                row->sampled, row->early);
+    if (row->has_tail)
+        putc('}', out);
     else
         fputs("\"tail\": null", out);
     print_member(out, ", ", "why", row->why);

@@ -20,6 +20,7 @@ struct results_row {
     bool has_tail;
     uint64_t p50, p99, p9999, max;  /* of single operations, ns */
     uint64_t p999;                  /* of crews and hosts */
+    uint64_t sampled, early;        /* of A3: how many told, and were early */
     struct lawn_histogram *latency; /* while it is measured, of T4, T5 and A3 */
 };
 

@@ -73,9 +73,10 @@ struct run {
     enum run_end end; /* RUN_OK while all is well */
     bool wrong;       /* what it did to timers is not what it should be */
     const struct lawn_histogram
-        *latency; /* of a workload that has one; else NULL */
-    size_t heap;  /* malloc's bytes before the contender was made */
-    size_t bytes; /* of the contender, beyond the nodes; of a store, beyond
+        *latency;   /* of a workload that has one; else NULL */
+    uint64_t early; /* of those in it, which are in it as 0 */
+    size_t heap;    /* malloc's bytes before the contender was made */
+    size_t bytes;   /* of the contender, beyond the nodes; of a store, beyond
                          ids and payloads */
 };
 

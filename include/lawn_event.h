@@ -6,8 +6,8 @@
  * timer. Unless the base has EVENT_BASE_FLAG_PRECISE_TIMER, libevent waits whole
  * milliseconds, on a clock that ticks every few: timers fire as late as that, and
  * not early. It does not count the time of a suspended machine: with
- * LAWN_LOOP_BOOTTIME, a timer may be late by that; if it matters, watch
- * lawn_loop_fd() instead.
+ * LAWN_LOOP_BOOTTIME, a timer may be late by that; if it matters, watch the
+ * lawn_loop_fd() of a plain loop instead.
  *
  *     struct event_base *base = event_base_new();
  *     struct lawn_loop *loop = lawn_event_new(base, NULL);
@@ -30,13 +30,14 @@ struct event_base;
 
 /* A new loop whose timers fire while the base is dispatched; or NULL with errno,
  * as lawn_loop_new() says. The options may be NULL; a clock of your own must
- * count nanoseconds, and arm is the adapter's. */
+ * count nanoseconds, arm is the adapter's, and its own memory
+ * is malloc's. */
 struct lawn_loop *lawn_event_new(struct event_base *base,
                                  const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(); in a callback of a timer it does nothing, and
- * before event_base_free(). loop may be NULL. */
-void lawn_event_free(struct lawn_loop *loop);
+/* In place of lawn_loop_free(), and before event_base_free(). loop may be NULL.
+ * False in a callback of a timer: nothing was done. */
+bool lawn_event_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }

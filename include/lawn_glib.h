@@ -32,13 +32,14 @@ struct _GMainContext; /* NOLINT(bugprone-reserved-identifier): GMainContext */
 
 /* A new loop whose timers fire while the context is iterated, NULL for the
  * default one; or NULL with errno, as lawn_loop_new() says. The options may be
- * NULL; a clock of your own must count nanoseconds, and arm is the adapter's. */
+ * NULL; a clock of your own must count nanoseconds, arm is the adapter's, and
+ * its own memory is g_source_new()'s, which aborts if there is none. */
 struct lawn_loop *lawn_glib_new(struct _GMainContext *context,
                                 const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(); in a callback of a timer it does nothing. The
- * context may be gone by then. loop may be NULL. */
-void lawn_glib_free(struct lawn_loop *loop);
+/* In place of lawn_loop_free(). The context may be gone by then. loop may be
+ * NULL. False in a callback of a timer: nothing was done. */
+bool lawn_glib_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }

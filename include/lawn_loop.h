@@ -39,11 +39,13 @@
  * periodic ones as their mode says.
  *   In tests, the clock is yours: let it return a variable, and go from one
  * deadline to the next without waiting:
- *     while ((now = lawn_loop_next(loop)) != LAWN_NEVER)
+ *     while ((next = lawn_loop_next(loop)) != LAWN_NEVER) {
+ *         now = next > now ? next : now; // a callback may have moved it
  *         lawn_loop_turn(loop);
+ *     }
  *
- * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6
- * and P9 of lawn.h hold. Moreover:
+ * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6,
+ * P9 and P10 of lawn.h hold. Moreover:
  *   L1  never early      a callback runs only when the clock, read after the
  *                        start, has reached the deadline
  *   L2  the wake-up      while timers run, a wake-up is set at or before the
@@ -57,7 +59,8 @@
  *   L4  no drift         fires of a fixed rate are due at first + n * period
  *                        exactly, however late those before were
  *   L5  skip, catch up   of missed periods, skip fires one, and counts the
- *                        others; catch-up fires each, one in a turn
+ *                        others; catch-up fires each, one in a turn: for the
+ *                        order of P4, what is behind is due when the turn is
  *   L6  fixed delay      the period counts from the callback's return
  *   L7  stop is final    in every mode, in the timer's own callback too
  *   L8  lateness         of every fire is in the histogram: the clock when the

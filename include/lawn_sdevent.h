@@ -32,13 +32,14 @@ struct sd_event; /* sd_event */
 
 /* A new loop whose timers fire while the event loop runs; or NULL with errno, as
  * lawn_loop_new() and sd_event_add_time(3) say. The options may be NULL; a clock
- * of your own must count nanoseconds, and arm is the adapter's. */
+ * of your own must count nanoseconds, arm is the adapter's, and its own
+ * memory is malloc's. */
 struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
                                    const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(); in a callback of a timer it does nothing. loop
- * may be NULL. */
-void lawn_sdevent_free(struct lawn_loop *loop);
+/* In place of lawn_loop_free(). loop may be NULL. False in a callback of a
+ * timer: nothing was done. */
+bool lawn_sdevent_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }

@@ -158,8 +158,10 @@ reap(struct uringhost *host)
     struct io_uring_cqe *cqe;
 
     while (!host->over && io_uring_peek_cqe(&host->ring, &cqe) == 0) {
-        handle(host, cqe);
+        struct io_uring_cqe copy = *cqe;
+
         io_uring_cqe_seen(&host->ring, cqe);
+        handle(host, &copy);
     }
 }
 

@@ -84,19 +84,20 @@ lawn_ev_new(struct ev_loop *ev, const struct lawn_loop_options *options)
     return host->loop;
 }
 
-void
+bool
 lawn_ev_free(struct lawn_loop *loop)
 {
     struct lawn_ev *host;
 
     if (loop == NULL) {
-        return;
+        return true;
     }
     host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
-        return;
+        return false;
     }
     ev_timer_stop(host->ev, &host->timer);
     ev_idle_stop(host->ev, &host->idle);
     free(host);
+    return true;
 }

@@ -71,18 +71,19 @@ lawn_event_new(struct event_base *base, const struct lawn_loop_options *options)
     return host->loop;
 }
 
-void
+bool
 lawn_event_free(struct lawn_loop *loop)
 {
     struct lawn_event *host;
 
     if (loop == NULL) {
-        return;
+        return true;
     }
     host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
-        return;
+        return false;
     }
     (void)event_del(&host->timer);
     free(host);
+    return true;
 }

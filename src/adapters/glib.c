@@ -58,18 +58,19 @@ lawn_glib_new(struct _GMainContext *context,
     return loop;
 }
 
-void
+bool
 lawn_glib_free(struct lawn_loop *loop)
 {
     struct lawn_glib *host;
 
     if (loop == NULL) {
-        return;
+        return true;
     }
     host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
-        return;
+        return false;
     }
     g_source_destroy(&host->source);
     g_source_unref(&host->source);
+    return true;
 }

@@ -27,7 +27,8 @@ lawn_sdevent_fire(sd_event_source *source, uint64_t when, void *context)
 }
 
 /* The loop's clock is the source's, or one of the user's: so the difference counts,
- * rounded up to be not early. */
+ * rounded up to be not early. sd-event has made what it needs with the source: it
+ * refuses only where it does not run, when it has finished and after a fork. */
 static void
 lawn_sdevent_arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
@@ -83,18 +84,19 @@ lawn_sdevent_new(struct sd_event *event,
     return host->loop;
 }
 
-void
+bool
 lawn_sdevent_free(struct lawn_loop *loop)
 {
     struct lawn_sdevent *host;
 
     if (loop == NULL) {
-        return;
+        return true;
     }
     host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
-        return;
+        return false;
     }
     (void)sd_event_source_disable_unref(host->source);
     free(host);
+    return true;
 }

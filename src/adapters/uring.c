@@ -9,9 +9,9 @@
  *   dying     it was taken back, and is about to complete
  *
  * Each change completes as soon as it is submitted, so that nothing waits long.
- * The kernel reads a time when the request is submitted, which may be long after
- * it was prepared: timeout and change have one each, that is not touched until the
- * request has completed.
+ * The kernel reads how long to wait when the request is submitted, which may be
+ * long after it was prepared: timeout and change have one each, that is not touched
+ * until the request has completed.
  */
 #include <lawn_uring.h>
 
@@ -20,7 +20,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct lawn_uring {
     struct io_uring *ring;
@@ -34,28 +33,24 @@ struct lawn_uring {
     bool changing;
     bool removing; /* the change takes it back */
     bool dying;
-    struct __kernel_timespec timeout_at;
-    struct __kernel_timespec change_at;
+    struct __kernel_timespec timeout_wait;
+    struct __kernel_timespec change_wait;
 };
 
 /* Completions of a loop that was freed are not taken for those of another. */
 static atomic_uint lawn_uring_number;
 
-/* A time of the loop's on the kernel's clock: the same, unless the loop has a
- * clock of its own. */
+/* How long it is until a time of the loop's. The kernel counts that from when it
+ * is submitted, so that it is not early. A time on its clock would be wrong where
+ * ours is another: in a time namespace. */
 static struct __kernel_timespec
-lawn_uring_time(const struct lawn_uring *host, uint64_t when)
+lawn_uring_wait(const struct lawn_uring *host, uint64_t when)
 {
     uint64_t now = lawn_loop_update(host->loop);
     uint64_t wait = when > now ? when - now : 0;
-    struct timespec base;
 
-    (void)clock_gettime(host->boottime ? CLOCK_BOOTTIME : CLOCK_MONOTONIC,
-                        &base);
-    wait +=
-        (uint64_t)base.tv_nsec < LAWN_NEVER - wait ? (uint64_t)base.tv_nsec : 0;
     return (struct __kernel_timespec){
-        .tv_sec = base.tv_sec + (int64_t)(wait / LAWN_LOOP_SECOND),
+        .tv_sec = (long long)(wait / LAWN_LOOP_SECOND),
         .tv_nsec = (long long)(wait % LAWN_LOOP_SECOND)};
 }
 
@@ -91,15 +86,12 @@ lawn_uring_settle(struct lawn_uring *host)
     if (remove) {
         io_uring_prep_timeout_remove(sqe, host->timeout, 0);
     } else if (host->flight) {
-        host->change_at = lawn_uring_time(host, host->wanted);
-        io_uring_prep_timeout_update(sqe, &host->change_at, host->timeout,
-                                     IORING_TIMEOUT_ABS);
+        host->change_wait = lawn_uring_wait(host, host->wanted);
+        io_uring_prep_timeout_update(sqe, &host->change_wait, host->timeout, 0);
     } else {
-        host->timeout_at = lawn_uring_time(host, host->wanted);
-        io_uring_prep_timeout(
-            sqe, &host->timeout_at, 0,
-            IORING_TIMEOUT_ABS |
-                (host->boottime ? IORING_TIMEOUT_BOOTTIME : 0u));
+        host->timeout_wait = lawn_uring_wait(host, host->wanted);
+        io_uring_prep_timeout(sqe, &host->timeout_wait, 0,
+                              host->boottime ? IORING_TIMEOUT_BOOTTIME : 0);
     }
     io_uring_sqe_set_data64(sqe, host->flight ? host->change : host->timeout);
     host->changing = host->flight;
@@ -122,7 +114,9 @@ bool
 lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
 {
     struct lawn_uring *host;
+    int res = cqe->res;
     bool ours;
+    bool woken;
 
     if (loop == NULL) {
         return cqe->user_data >> 32 == LAWN_URING_MARK;
@@ -135,8 +129,13 @@ lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
         host->dying = host->flight && host->removing;
     } else if (ours) {
         host->flight = host->dying = false;
-        if (host->wanted != LAWN_NEVER && cqe->res != -ECANCELED) {
+        woken = host->wanted != LAWN_NEVER && (res == -ETIME || res == 0);
+        if (res != -ECANCELED) {
+            /* If it was refused, it would be again: that waits for the loop to
+             * ask for another. */
             host->wanted = LAWN_NEVER;
+        }
+        if (woken) {
             (void)lawn_loop_woken(loop);
         }
     }
@@ -174,7 +173,7 @@ lawn_uring_new(struct io_uring *ring, const struct lawn_loop_options *options)
     return host->loop;
 }
 
-void
+bool
 lawn_uring_free(struct lawn_loop *loop)
 {
     struct lawn_uring *host;
@@ -182,11 +181,11 @@ lawn_uring_free(struct lawn_loop *loop)
     int submitted = 0;
 
     if (loop == NULL) {
-        return;
+        return true;
     }
     host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
-        return;
+        return false;
     }
     if (host->flight || host->changing) {
         sqe = lawn_uring_entry(host->ring);
@@ -203,4 +202,5 @@ lawn_uring_free(struct lawn_loop *loop)
     if (submitted >= 0) {
         free(host);
     }
+    return true;
 }

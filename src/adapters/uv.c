@@ -94,18 +94,19 @@ lawn_uv_closed(uv_handle_t *handle)
     }
 }
 
-void
+bool
 lawn_uv_free(struct lawn_loop *loop)
 {
     struct lawn_uv *host;
 
     if (loop == NULL) {
-        return;
+        return true;
     }
     host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
-        return;
+        return false;
     }
     uv_close((uv_handle_t *)&host->timer, lawn_uv_closed);
     uv_close((uv_handle_t *)&host->idle, lawn_uv_closed);
+    return true;
 }

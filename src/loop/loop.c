@@ -22,6 +22,7 @@
 #define LAWN_LOOP_BUDGET 1024u
 /* More than ever fire in a turn, and what lawn_loop_once() can count. */
 #define LAWN_LOOP_BUDGET_MAX ((size_t)1 << 30)
+#define LAWN_LOOP_NO_FIRE "[P10] a timer of a loop is started without fire"
 /* In a timer's mode: it has not fired yet, and due is its first time. */
 #define LAWN_LOOP_FIRST 0x100u
 
@@ -214,6 +215,7 @@ lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 {
     uint64_t now = loop->clock(loop->clock_context);
 
+    LAWN_LOOP_EXPECT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
     lawn_set_now(loop->lawn, now);
     lawn_loop_touch(loop, timer);
     timer->period = 0;
@@ -225,6 +227,7 @@ void
 lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                    uint64_t deadline)
 {
+    LAWN_LOOP_EXPECT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
     lawn_loop_touch(loop, timer);
     timer->period = 0;
     lawn_start_at(loop->lawn, &timer->timer, deadline);
@@ -245,6 +248,7 @@ void
 lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                    uint64_t first, uint64_t period, enum lawn_loop_mode mode)
 {
+    LAWN_LOOP_EXPECT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
     lawn_loop_touch(loop, timer);
     timer->period = period > 0 ? period : 1;
     timer->mode = (uint32_t)mode | LAWN_LOOP_FIRST;

@@ -21,6 +21,17 @@
 
 #include <lawn_loop.h>
 
+/* For bugs, of the caller's or ours: a message and abort(), unless NDEBUG is
+ * defined. */
+#if defined NDEBUG
+#define LAWN_LOOP_EXPECT(condition, message) ((void)0)
+#else
+#include <stdlib.h>
+#define LAWN_LOOP_EXPECT(condition, message)                                   \
+    ((condition) ? (void)0                                                     \
+                 : ((void)fprintf(stderr, "lawn: %s\n", message), abort()))
+#endif
+
 struct lawn_loop_round;
 
 /* Timers that catch up at the same time on a clock that stands still; on one

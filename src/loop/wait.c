@@ -141,6 +141,8 @@ lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch, int fd,
     if (events == 0 || (events & ~known) != 0 || (more && watch->fd != fd)) {
         return -EINVAL;
     }
+    LAWN_LOOP_EXPECT(watch->ready != NULL,
+                     "[P10] a descriptor is watched without ready");
     error = lawn_wait_epoll(loop);
     if (error != 0) {
         return error;

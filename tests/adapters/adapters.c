@@ -69,7 +69,7 @@ static void
 stage_end(struct stage *stage)
 {
     CHECK(lawn_loop_check(stage->loop, stderr));
-    host.detach(stage->loop);
+    CHECK(host.detach(stage->loop));
     if (stage->pipe[0] >= 0) {
         (void)close(stage->pipe[0]);
         (void)close(stage->pipe[1]);
@@ -773,7 +773,7 @@ TEST(loops_share_a_host_and_do_not_disturb_each_other)
     for (i = 0; i < LOOPS; i++) {
         witness_start(&witnesses[i], &stages[i], (LOOPS - i) * LAWN_LOOP_MS);
     }
-    host.detach(stages[1].loop);
+    CHECK(host.detach(stages[1].loop));
     for (i = 0; i < LOOPS; i++) {
         stages[i].wanted = i != 1; /* whichever is next */
     }
@@ -784,7 +784,7 @@ TEST(loops_share_a_host_and_do_not_disturb_each_other)
     }
     CHECK_EQ(stages[1].fired, 0);
     for (i = 2; i < LOOPS; i++) {
-        host.detach(stages[i].loop);
+        CHECK(host.detach(stages[i].loop));
     }
     stage_end(&stages[0]);
 }
@@ -800,7 +800,7 @@ TEST(a_loop_that_is_detached_with_timers_leaves_no_wake_up)
         stage_begin(&stage);
         timers[i] = (struct lawn_loop_timer){.fire = fire, .arg = &stage};
         lawn_loop_start(stage.loop, &timers[i], ttls[i]);
-        host.detach(stage.loop);
+        CHECK(host.detach(stage.loop));
         burn(3 * LAWN_LOOP_MS);
         if (host.ends) {
             host.run(stage.host);
@@ -822,7 +822,7 @@ detach_another(struct stage *stage)
     host.unwatch(stage->host);
     CHECK(other != NULL);
     lawn_loop_start(other, &stage->timers[0], 0);
-    host.detach(other);
+    CHECK(host.detach(other));
     lawn_loop_start(stage->loop, &stage->timers[1], 2 * LAWN_LOOP_MS);
 }
 
@@ -986,7 +986,7 @@ static void
 fire_and_free_the_loop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     fire(timer, loop);
-    host.free(loop);
+    CHECK(!host.free(loop));
 }
 
 TEST(a_loop_is_not_freed_by_a_callback_of_its_own)
@@ -1087,9 +1087,9 @@ TEST(without_memory_there_is_no_loop_and_the_host_is_as_before)
     }
     CHECK(loop != NULL);
     CHECK(enough > 1);
-    host.detach(loop);
+    CHECK(host.detach(loop));
     CHECK_EQ(poverty.blocks, 0);
-    host.detach(NULL);
+    CHECK(host.detach(NULL));
     host.close(context);
     (void)alarm(0);
 }

@@ -158,7 +158,7 @@ TEST(a_precise_base_wakes_for_each_timer_once)
     lawn_loop_stats(loop, &stats);
     CHECK_EQ(stats.fires, 20);
     CHECK_EQ(stats.idle, 0);
-    lawn_event_free(loop);
+    CHECK(lawn_event_free(loop));
     event_base_free(base);
 }
 
@@ -174,6 +174,6 @@ TEST(a_timer_fires_though_libevent_has_no_memory_for_it)
     event_host_run(event);
     poor = false;
     CHECK(fired);
-    lawn_event_free(loop);
+    CHECK(lawn_event_free(loop));
     event_host_close(event);
 }

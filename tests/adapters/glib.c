@@ -145,7 +145,7 @@ TEST(the_ready_time_is_rounded_up)
               lawn_loop_next(loop));
         CHECK(lawn_loop_stop(loop, &timer));
     }
-    lawn_glib_free(loop);
+    CHECK(lawn_glib_free(loop));
     glib_host_close(glib);
 }
 
@@ -176,7 +176,7 @@ TEST(a_context_fires_the_timers_of_its_own_loop)
     CHECK(glib_host_poll(hosts[0]));
     CHECK_EQ(fired[0], 1);
     for (int i = 0; i < 2; i++) {
-        lawn_glib_free(loops[i]);
+        CHECK(lawn_glib_free(loops[i]));
         glib_host_close(hosts[i]);
     }
 }
@@ -191,7 +191,7 @@ TEST(a_context_may_go_before_its_loop)
     glib_host_close(glib);
     CHECK(lawn_loop_stop(loop, &timer));
     lawn_loop_start(loop, &timer, 0);
-    lawn_glib_free(loop);
+    CHECK(lawn_glib_free(loop));
 }
 
 static void
@@ -211,5 +211,5 @@ TEST(without_a_context_it_is_the_default_one)
     g_main_loop_run(main_loop);
     CHECK(!lawn_loop_pending(&timer));
     g_main_loop_unref(main_loop);
-    lawn_glib_free(loop);
+    CHECK(lawn_glib_free(loop));
 }

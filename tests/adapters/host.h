@@ -29,8 +29,8 @@ struct host {
     /* The adapter's new and free. */
     struct lawn_loop *(*attach)(void *context,
                                 const struct lawn_loop_options *options);
-    void (*detach)(struct lawn_loop *loop);
-    void (*free)(struct lawn_loop *loop); /* by itself */
+    bool (*detach)(struct lawn_loop *loop);
+    bool (*free)(struct lawn_loop *loop); /* by itself */
 
     /* Runs until stop, or until there is nothing to wait for, if it ends. */
     void (*run)(void *context);

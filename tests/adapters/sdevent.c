@@ -176,7 +176,7 @@ TEST(the_time_is_rounded_up_and_on_the_loops_clock)
             CHECK(time_set * 1000 >= lawn_loop_next(loop));
             CHECK(lawn_loop_stop(loop, &timer));
         }
-        lawn_sdevent_free(loop);
+        CHECK(lawn_sdevent_free(loop));
         sd_host_close(sd);
     }
 }

@@ -584,9 +584,12 @@ for cell in run["cells"]:
         assert row["ns"][0] > 0 and row["bytes"] > 0
         if cell["workload"] == "A3":
             tail = row["tail"]
-            assert list(tail) == ["p50", "p99", "p999", "max"]
+            assert list(tail) == ["p50", "p99", "p999", "max", "sampled",
+                                  "early"]
             assert tail["p50"] <= tail["p99"] <= tail["p999"] <= tail["max"]
-            assert row["ops"] == 1000
+            assert row["ops"] == 1000 and tail["sampled"] == 63
+            assert 0 <= tail["early"] <= tail["sampled"]
+            assert kinds[row["contender"]] != "ours" or tail["early"] == 0
         else:
             assert row["tail"] is None and row["ops"] == 40000
 ' <<<"$output"
@@ -596,12 +599,14 @@ for cell in run["cells"]:
     [[ "$output" == *"A2 pair, 1,000 timers, seed 1: "*" x ours   bytes"* ]]
     [ "$(grep -cE '^  (lawn|uv.lawn)( +[0-9.]+){3} +- ' <<<"$output")" -eq 4 ]
     [ "$(grep -cE '^  uv( +[0-9.]+){5}' <<<"$output")" -eq 2 ]
+    [ "$(grep -cE '^  (lawn|uv.lawn) .*s +0\.0%$' <<<"$output")" -eq 2 ]
+    [ "$(grep -cE '^  uv .* [0-9]+\.[0-9]%$' <<<"$output")" -eq 1 ]
     run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 --csv \
         --contender lawn
     [ "$status" -eq 0 ]
-    [[ "${lines[0]}" == workload,n,t,seed,*,p99,p999,max,why ]]
-    [ "$(grep -cE '^A[12],1000,,1,lawn,1,.*,,,,,$' <<<"$output")" -eq 2 ]
-    [ "$(grep -cE '^A3,1000,,1,lawn,1,.*,[0-9]+,$' <<<"$output")" -eq 1 ]
+    [[ "${lines[0]}" == workload,n,t,seed,*,p99,p999,max,sampled,early,why ]]
+    [ "$(grep -cE '^A[12],1000,,1,lawn,1,.*,,,,,,,$' <<<"$output")" -eq 2 ]
+    [ "$(grep -cE '^A3,1000,,1,lawn,1,.*,[0-9]+,63,0,$' <<<"$output")" -eq 1 ]
 }
 
 @test "event loops have contenders, workloads and options of their own" {
@@ -621,7 +626,7 @@ for cell in run["cells"]:
     fails 2 --adapters --threads 2
 }
 
-@test "an event loop that loses timers is found out" {
+@test "an event loop that loses timers or fires early is found out" {
     copy_tool
     mkdir copy/peers
     cat >broken.c <<'END'
@@ -633,8 +638,9 @@ static unsigned calls;
 static void start(void *self, struct object *object, uint64_t ttl)
 {
     unsigned every = (unsigned)atoi(getenv("EVERY"));
+    uint64_t early = (uint64_t)atoi(getenv("EARLY"));
     if (++calls % every != 0)
-        lawn_host.face.start(self, object, ttl);
+        lawn_host.face.start(self, object, ttl > early ? ttl - early : 0);
 }
 __attribute__((constructor)) static void begin(void)
 {
@@ -648,7 +654,7 @@ END
         -o copy/peers/uvhost.so broken.c "$top/bench/hosts/lawn.c" \
         "$top/build/liblawn.a"
     lawn=copy/lawn
-    export EVERY=10
+    export EVERY=10 EARLY=0
     words=("uv disagrees: a " "nothing was measured")
     fails 1 --adapters --quick --n 1k --contender lawn,uv
     [ -z "$output" ]
@@ -660,6 +666,12 @@ END
         --contender lawn,uv --workload fire
     [ "$status" -eq 0 ]
     grep -qE '^  uv +given up: too slow$' <<<"$output"
+    export EVERY=1000000 EARLY=1900000
+    run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 \
+        --contender lawn,uv --workload fire
+    [ "$status" -eq 0 ]
+    grep -qE '^  lawn .* 0\.0%$' <<<"$output"
+    grep -qE '^  uv .* [1-9][0-9.]+%$' <<<"$output"
 }
 
 @test "a crew that forgets timers stops everything" {

@@ -660,3 +660,46 @@ TEST(a_loop_may_live_in_memory_that_is_never_given_back)
     CHECK(lawn_loop_free(loop));
     CHECK(lawn_loop_free(NULL));
 }
+
+#if !defined NDEBUG
+static void
+start_without_fire(void)
+{
+    struct lawn_loop_timer timer = {.arg = NULL};
+
+    lawn_loop_start(lawn_loop_new(NULL), &timer, 1);
+}
+
+static void
+start_at_without_fire(void)
+{
+    struct lawn_loop_timer timer = {.arg = NULL};
+
+    lawn_loop_start_at(lawn_loop_new(NULL), &timer, 1);
+}
+
+static void
+start_every_without_fire(void)
+{
+    struct lawn_loop_timer timer = {.arg = NULL};
+
+    lawn_loop_every(lawn_loop_new(NULL), &timer, 1, LAWN_LOOP_SKIP);
+}
+
+static void
+watch_without_ready(void)
+{
+    struct lawn_loop_watch watch = {.arg = NULL};
+
+    (void)lawn_loop_watch(lawn_loop_new(NULL), &watch, 0, LAWN_LOOP_READ);
+}
+
+/* [P10] */
+TEST(what_has_no_callback_is_named)
+{
+    CHECK(kit_aborts_with(start_without_fire, "[P10]"));
+    CHECK(kit_aborts_with(start_at_without_fire, "[P10]"));
+    CHECK(kit_aborts_with(start_every_without_fire, "[P10]"));
+    CHECK(kit_aborts_with(watch_without_ready, "[P10]"));
+}
+#endif

@@ -276,6 +276,16 @@ still(void *context)
 }
 
 static void
+never_ready(struct lawn_loop_watch *watch, unsigned ready,
+            struct lawn_loop *loop)
+{
+    (void)watch;
+    (void)ready;
+    (void)loop;
+    CHECK(false);
+}
+
+static void
 no_arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     (void)loop;
@@ -288,7 +298,7 @@ TEST(a_loop_cannot_wait_by_a_clock_or_a_host_that_is_not_its_own)
     struct lawn_loop_options clock = {.clock = still};
     struct lawn_loop_options host = {.arm = no_arm};
     const struct lawn_loop_options *options[] = {&clock, &host};
-    struct lawn_loop_watch watch = {.fd = -1};
+    struct lawn_loop_watch watch = {.ready = never_ready};
     unsigned i;
 
     for (i = 0; i < COUNT(options); i++) {
@@ -646,6 +656,8 @@ TEST(a_watch_that_makes_no_sense_is_refused)
     int file = open("/proc/self/exe", O_RDONLY);
 
     party_begin(&party);
+    watch[0].ready = note;
+    watch[1].ready = note;
     CHECK_EQ(lawn_loop_watch(party.loop, &watch[0], party.fd[0], 0),
              (uint64_t)-EINVAL);
     CHECK_EQ(
