@@ -103,11 +103,11 @@ typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
  * fields to the library. Do not copy, move or free a running timer. */
 struct lawn_loop_timer {
     struct lawn_timer timer;
-    lawn_loop_fire_fn *fire;
-    void *arg;       /* for fire to use */
-    uint64_t due;    /* in its callback: when it was due. At a fixed rate that
-                        is exact, and of periods that were missed the last */
     uint64_t period; /* 0: fires once */
+    lawn_loop_fire_fn *fire;
+    void *arg;    /* for fire to use */
+    uint64_t due; /* in its callback: when it was due. At a fixed rate that
+                        is exact, and of periods that were missed the last */
     uint32_t mode;
     uint32_t missed; /* in its callback: periods before that one that were
                         skipped, at most UINT32_MAX */

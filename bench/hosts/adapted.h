@@ -28,8 +28,10 @@ adapted_start(void *self, struct object *object, uint64_t ttl)
     struct adapted *adapted = self;
     struct lawn_loop_timer *timer = (void *)object->node;
 
-    timer->fire = adapted_fire;
-    timer->arg = adapted;
+    if (timer->fire == NULL) {
+        timer->fire = adapted_fire;
+        timer->arg = adapted;
+    }
     lawn_loop_start(adapted->loop, timer, ttl);
 }
 

@@ -42,8 +42,10 @@ lawn_host_start_coarse(void *self, struct object *object, uint64_t ttl)
     struct adapted *adapted = self;
     struct lawn_loop_timer *timer = (void *)object->node;
 
-    timer->fire = adapted_fire;
-    timer->arg = adapted;
+    if (timer->fire == NULL) {
+        timer->fire = adapted_fire;
+        timer->arg = adapted;
+    }
     lawn_loop_start_at(adapted->loop, timer,
                        lawn_loop_now(adapted->loop) + ttl);
 }
