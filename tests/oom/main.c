@@ -32,6 +32,8 @@
 #define OOM_STORE_SIZE 512u
 #define OOM_WORKERS_CASES 40u
 #define OOM_WORKERS_SIZE 512u
+#define OOM_LOOP_CASES 40u
+#define OOM_LOOP_SIZE 512u
 
 static uint64_t allocations; /* in the whole program */
 static uint64_t refusals;
@@ -296,7 +298,8 @@ sweep_workers(uint64_t seed)
 static void
 sweep_loops(uint64_t seed)
 {
-    struct sweep sweep = {loop_ops_run, OOM_CASES, OOM_CASE_SIZE, false, false};
+    struct sweep sweep = {loop_ops_run, OOM_LOOP_CASES, OOM_LOOP_SIZE, false,
+                          false};
 
     sweep_cases(&sweep, seed, "a_loop_survives_a_request_refused_once");
     sweep.for_good = true;
