@@ -7,8 +7,8 @@
  *
  * In A3 n timers are started and all fire, within 200 ms; what counts is the
  * processor's time of all that, the event loop's own included. How late timers fire
- * is told by one in 16, and how many of those are early. A timer of the benchmark's own, due when a run may take no
- * longer, ends it if some do not fire.
+ * is told by one in 16, and how many of those are early. A timer of the benchmark's
+ * own, due when a run may take no longer, ends it if some do not fire.
  *
  * Each run checks that those fired that were to, once each, and no others.
  */

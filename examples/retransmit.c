@@ -97,7 +97,6 @@ transmit(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 
     resent += p->tries > 0;
     errno = ETIMEDOUT;
-    errno = ETIMEDOUT;
     need(p->tries++ < TRIES, "a peer is gone");
     lawn_loop_start(loop, timer, RTO << backoffs);
     submit(fds[SENDER], &data, sizeof data);

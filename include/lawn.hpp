@@ -33,7 +33,6 @@
 #define LAWN_HPP
 
 #include <lawn.h>
-
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -48,10 +47,11 @@ namespace lawnpp {
 template <class Unit, bool up = true, class D> constexpr uint64_t ttl_of(D d)
 {
     using ticks = std::chrono::duration<int64_t, typename Unit::period>;
-    using finer = typename std::common_type_t<ticks, D>::period;
-    std::chrono::duration<long double, finer> most(9.2e18L); /* below 2^63 */
-    if (!(d > D::zero())) return 0;
-    if (d > most) return LAWN_NEVER;
+    using fine = typename std::common_type_t<ticks, D>::period;
+    constexpr bool own = std::is_same_v<fine, typename D::period>;
+    using scale = std::conditional_t<own, typename Unit::period, fine>;
+    std::chrono::duration<long double, scale> most(9.2e18L); /* below 2^63 */
+    if (!(d > D::zero()) || d > most) return d > D::zero() ? LAWN_NEVER : 0;
     auto down = std::chrono::floor<ticks>(d);
     return static_cast<uint64_t>(down.count()) + (up && down < d);
 }

@@ -60,7 +60,8 @@
  *                        exactly, however late those before were
  *   L5  skip, catch up   of missed periods, skip fires one, and counts the
  *                        others; catch-up fires each, one in a turn: for the
- *                        order of P4, what is behind is due when the turn is
+ *                        order of P4, what is behind is due when the turn is.
+ *                        While the clock stands, 16 timers can catch up
  *   L6  fixed delay      the period counts from the callback's return
  *   L7  stop is final    in every mode, in the timer's own callback too
  *   L8  lateness         of every fire is in the histogram: the clock when the

@@ -9,7 +9,7 @@
  * never after: the callback may stop it and free it, and the loop must not
  * look at it then. With mode DELAY it is started again after the callback, if
  * nobody has touched it; who touches it says so by clearing loop->current
- * [K4]. / */
+ * [K4] */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 
@@ -191,7 +191,9 @@ lawn_loop_touch(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
     }
     for (i = 0; i < loop->behinds; i++) {
         if (loop->behind[i] == timer) {
-            loop->behind[i] = loop->behind[--loop->behinds];
+            loop->behinds--;
+            memmove(&loop->behind[i], &loop->behind[i + 1],
+                    (loop->behinds - i) * sizeof loop->behind[i]);
             break;
         }
     }
@@ -316,16 +318,20 @@ lawn_loop_fire_rate(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 }
 
 /* After a mow: those that are catching up are due in the next turn, whether the
- * clock has moved by then or not. */
+ * clock has moved by then or not; behind what the budget has left, and in the
+ * order in which they fired. */
 static void
 lawn_loop_recall(struct lawn_loop *loop)
 {
-    while (loop->behinds > 0) {
-        struct lawn_loop_timer *timer = loop->behind[--loop->behinds];
+    unsigned i;
+
+    for (i = 0; i < loop->behinds; i++) {
+        struct lawn_loop_timer *timer = loop->behind[i];
 
         lawn_start_as(loop->lawn, &timer->timer, timer->period,
-                      lawn_loop_add(timer->due, timer->period));
+                      lawn_now(loop->lawn));
     }
+    loop->behinds = 0;
 }
 
 static void
@@ -378,12 +384,13 @@ lawn_loop_turn(struct lawn_loop *loop)
                                         : LAWN_NEVER;
     fired = lawn_mow(loop->lawn, now, loop->budget, lawn_loop_fire, loop);
     loop->turning = false;
-    lawn_loop_recall(loop);
+    now = lawn_now(loop->lawn);
     loop->stats.turns++;
     loop->stats.idle += fired == 0;
-    now = lawn_now(loop->lawn);
+    loop->stats.cut +=
+        (loop->halted || fired == loop->budget) && lawn_next(loop->lawn) <= now;
+    lawn_loop_recall(loop);
     next = lawn_next(loop->lawn);
-    loop->stats.cut += (loop->halted || fired == loop->budget) && next <= now;
     /* What was set has come, or is too late [L2]. A timerfd that is readable
      * is to be made unreadable. */
     if (loop->armed <= now || loop->set <= now || next < loop->armed) {

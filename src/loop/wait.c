@@ -4,7 +4,7 @@
  * enough: it then wakes once for nothing, which costs less than a system call
  * for each timer that is stopped. While the loop's own wait is the only one
  * that looks at it, it is set right before the wait, once, whatever happened
- * in the meantime. / */
+ * in the meantime. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 

@@ -340,6 +340,12 @@ durations_that_are_too_long_are_never()
     EXPECT(lawnpp::ttl_of<ms>(frames(1)) == 34);
     EXPECT(lawnpp::time_of<ms>(frames(1)) == 33);
     EXPECT(lawnpp::ttl_of<ms>(frames::max()) == LAWN_NEVER);
+    /* Of a finer clock, all of it. */
+    EXPECT(lawnpp::ttl_of<ms>(nanoseconds::max()) == 9223372036855);
+    EXPECT(lawnpp::time_of<ms>(nanoseconds::max()) == 9223372036854);
+    EXPECT(lawnpp::time_of<ms>(duration<uint64_t, std::nano>(
+               10000000000000000000u)) == 10000000000000);
+    EXPECT(lawnpp::time_of<ms>(duration<double, std::femto>(1e19)) == 10000000);
     /* A unit of few bits. */
     EXPECT(lawnpp::ttl_of<duration<short>>(hours(100)) == 360000);
 }

@@ -229,6 +229,43 @@ TEST(catching_up_goes_on_while_the_clock_stands)
     bench_end(&bench);
 }
 
+/* [L3] Or a slow job that is behind would keep all others waiting for ever. */
+TEST(what_the_budget_left_goes_before_what_is_catching_up)
+{
+    struct bench bench;
+    struct lawn_loop_options options = {.budget = 1};
+    struct lawn_loop_stats stats;
+
+    bench_begin(&bench, &options);
+    lawn_loop_every(bench.loop, &bench.timer[0], 10, LAWN_LOOP_CATCH_UP);
+    lawn_loop_start(bench.loop, &bench.timer[1], 300);
+    (void)turn_at(&bench, 1400);
+    (void)turn_at(&bench, 1400);
+    (void)turn_at(&bench, 1400);
+    CHECK_RANG(&bench, 0, 1, 0);
+    lawn_loop_stats(bench.loop, &stats);
+    CHECK_EQ(stats.cut, 2); /* of the second turn, by what was caught up */
+    bench_end(&bench);
+}
+
+/* [P4] */
+TEST(timers_catch_up_in_their_order)
+{
+    struct bench bench;
+    unsigned i;
+
+    bench_begin(&bench, NULL);
+    for (i = 0; i < 4; i++) {
+        lawn_loop_every_at(bench.loop, &bench.timer[i], 1010 + i, 10,
+                           LAWN_LOOP_CATCH_UP);
+    }
+    for (i = 0; i < 5; i++) {
+        (void)turn_at(&bench, 1500);
+        CHECK_RANG(&bench, 0, 1, 2, 3);
+    }
+    bench_end(&bench);
+}
+
 static void
 stop_0_and_restart_1(struct bench *bench, struct lawn_loop_timer *timer)
 {

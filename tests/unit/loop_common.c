@@ -25,6 +25,7 @@ bench_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     struct bench *bench = timer->arg;
 
     CHECK(loop == bench->loop);
+    CHECK(lawn_loop_check(loop, stdout));
     CHECK(bench->clock >= timer->due); /* [L1] */
     CHECK(bench->fired < BENCH_LOG);
     bench->id[bench->fired] = bench_id(bench, timer);
