@@ -161,6 +161,30 @@ TEST(the_descriptor_of_a_loop_may_be_watched_by_its_edges)
     (void)lawn_loop_free(loop);
 }
 
+static void
+check_itself(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+{
+    count(timer, loop);
+    CHECK(lawn_loop_check(loop, stdout));
+}
+
+TEST(a_loop_whose_descriptor_is_watched_may_be_checked_at_any_time)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = check_itself, .arg = &fired};
+    int fd = lawn_loop_fd(loop);
+
+    CHECK(lawn_loop_check(loop, stdout));
+    lawn_loop_start(loop, &timer, 0);
+    CHECK(lawn_loop_check(loop, stdout));
+    CHECK(readable(fd, -1));
+    (void)lawn_loop_turn(loop);
+    CHECK_EQ(fired, 1);
+    CHECK(lawn_loop_check(loop, stdout));
+    (void)lawn_loop_free(loop);
+}
+
 /* [L2] */
 TEST(the_timerfd_is_not_set_for_each_timer)
 {
