@@ -33,6 +33,9 @@ struct options_spec {
     size_t offset;
     const char *const *words; /* what options_word() accepts; NULL ends them.
                                  They are named instead of accepts */
+    char letter;              /* "-k VALUE" or "-kVALUE" as well; 0: none */
+    const char *implied;      /* not NULL: the value may be left out and is this
+                             then; given, it follows an equals sign */
 };
 
 /* What an argument vector holds besides options, in its order. A word after
@@ -49,6 +52,8 @@ struct options_verb {
     const char *details; /* paragraphs of "lawn VERB --help" */
     const char *example;
     const struct options_spec *specs;
+    const struct options_spec *common; /* further ones, which other verbs have
+                                          as well; may be NULL */
     const char *operands;   /* what the help calls them; NULL: there are none */
     size_t operands_offset; /* where a struct options_operands gets them */
     const struct options_verb *const *verbs; /* its own, NULL after the last,
