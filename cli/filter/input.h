@@ -52,6 +52,9 @@ void input_close(struct input *input);
 
 enum input_result input_next(struct input *input, struct input_line *line);
 
+/* Takes back that the last line was told. */
+void input_back(struct input *input, const struct input_line *line);
+
 /* Reads once, which may wait. 0, also if nothing has come; or -errno: it could
  * not be read, or the next file not be opened. */
 int input_fill(struct input *input);
