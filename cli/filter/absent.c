@@ -48,10 +48,9 @@ static void
 absent_watch(struct filter *filter, const void *key, size_t key_size, bool seen)
 {
     const struct absent_key known = {filter->now, seen};
-    hold_started(filter,
-                 lawn_store_start(filter->keys, key, key_size,
-                                  clock_after(filter, filter->ttl), &known,
-                                  sizeof known, LAWN_STORE_AT));
+    hold_started(filter, lawn_store_start(filter->keys, key, key_size,
+                                          clock_after(filter, filter->ttl),
+                                          &known, sizeof known, LAWN_STORE_AT));
 }
 
 static void
@@ -79,12 +78,11 @@ absent_report(struct filter *filter, const struct lawn_store_timer *timer)
     struct absent_key known;
     memcpy(&known, timer->payload, sizeof known);
     absent_put(filter, "absent", timer->id, timer->id_size, &known);
-    uint64_t again = filter->options.repeat
-                         ? clock_after(filter, filter->ttl)
-                         : LAWN_NEVER - 1;
-    hold_started(filter, lawn_store_start(filter->lines, timer->id,
-                                          timer->id_size, again, &known,
-                                          sizeof known, LAWN_STORE_AT));
+    uint64_t again = filter->options.repeat ? clock_after(filter, filter->ttl)
+                                            : LAWN_NEVER - 1;
+    hold_started(filter,
+                 lawn_store_start(filter->lines, timer->id, timer->id_size,
+                                  again, &known, sizeof known, LAWN_STORE_AT));
     if (filter->options.exit_on_absent)
         filter_end(filter, VERBS_FAILED);
 }
@@ -212,13 +210,14 @@ static const struct options_spec absent_specs[] = {
 const struct options_verb absent_verb = {
     .name = "absent",
     .summary = "a line when a key has been silent, another when it is back",
-    .details = "Writes \"absent\", the key, its last time and the seconds since "
-               "when a\n"
-               "key has had no line for DURATION, and \"back\" when one comes; "
-               "none of\n"
-               "the lines themselves. A key is known from its first line on.\n"
-               "When the input ends all keys fall silent, unless --on-eof "
-               "drop.\n",
+    .details =
+        "Writes \"absent\", the key, its last time and the seconds since "
+        "when a\n"
+        "key has had no line for DURATION, and \"back\" when one comes; "
+        "none of\n"
+        "the lines themselves. A key is known from its first line on.\n"
+        "When the input ends all keys fall silent, unless --on-eof "
+        "drop.\n",
     .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
                "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
     .specs = absent_specs,

@@ -149,12 +149,9 @@ choices_fields(struct filter *filter, unsigned side)
         time = o->right_time_field;
     filter->fields[side].json = o->json;
     return choices_delimiter(filter, &filter->fields[side].delimiter) &&
+           choices_field(filter, side, side == 0 ? "key" : "right-key", key) &&
            choices_field(filter, side,
-                         side == 0 ? "key" : "right-key", key) &&
-           choices_field(filter, side,
-                         side == 0 ? "time-field"
-                                               : "right-time-field",
-                         time) &&
+                         side == 0 ? "time-field" : "right-time-field", time) &&
            choices_field(filter, side, "ttl-field", o->ttl_field);
 }
 
@@ -169,12 +166,14 @@ choices_apply(struct filter *filter)
         o->json = true;
         filter->fields[0].json = filter->fields[1].json = true;
     }
+    if (o->lateness == UINT64_MAX)
+        o->lateness = 0;
     if (o->on_eof == SIZE_MAX)
         o->on_eof = FILTER_DRAIN;
     if (o->overflow == SIZE_MAX)
         o->overflow = FILTER_EVICT;
-    filter->unit = o->time_field != NULL ? times_unit_of(o->time_field)
-                                         : TIMES_S;
+    filter->unit =
+        o->time_field != NULL ? times_unit_of(o->time_field) : TIMES_S;
     if (o->time_unit != SIZE_MAX)
         filter->unit = (enum times_unit)o->time_unit;
     filter->ttl_unit =

@@ -25,17 +25,11 @@ clock_next_due(struct filter *filter)
     return key < line ? key : line;
 }
 
-static uint64_t
-clock_next_early(struct filter *filter)
-{
-    return filter->early != NULL ? lawn_store_next(filter->early) : LAWN_NEVER;
-}
-
 uint64_t
 clock_next(struct filter *filter)
 {
     uint64_t due = clock_next_due(filter);
-    uint64_t early = clock_next_early(filter);
+    uint64_t early = lawn_store_next(filter->early);
     return due < early ? due : early;
 }
 
@@ -82,7 +76,7 @@ static bool
 clock_step(struct filter *filter, uint64_t to)
 {
     uint64_t due = clock_next_due(filter);
-    uint64_t early = clock_next_early(filter);
+    uint64_t early = lawn_store_next(filter->early);
     uint64_t next = due < early ? due : early;
     if (next > to)
         return false;

@@ -43,6 +43,9 @@ debounce_open(struct filter *filter)
         filter->options.emit = DEBOUNCE_LAST;
     size_t emit = filter->options.emit;
     filter->pending = filter->keys;
+    filter->emit = emit == DEBOUNCE_LAST && !debounce_is_plain(filter)
+                       ? "last with --max-wait"
+                       : debounce_emits[emit];
     filter->key_holds = emit == DEBOUNCE_LAST || emit == DEBOUNCE_FIRST;
     filter->line_holds = emit == DEBOUNCE_ALL;
     filter->flushes = true;
@@ -60,10 +63,10 @@ debounce_start(struct filter *filter, const struct filter_line *line,
         deadline = burst->first + wait;
     const void *record = hold_join(filter, burst, sizeof *burst, at, size);
     return record != NULL &&
-           hold_started(filter, lawn_store_start(filter->keys, line->key,
-                                                 line->key_size, deadline,
-                                                 record, sizeof *burst + size,
-                                                 LAWN_STORE_AT));
+           hold_started(filter,
+                        lawn_store_start(filter->keys, line->key,
+                                         line->key_size, deadline, record,
+                                         sizeof *burst + size, LAWN_STORE_AT));
 }
 
 /* Holds a line besides the others of its burst. */
@@ -72,8 +75,7 @@ debounce_hold(struct filter *filter, const struct filter_line *line,
               uint64_t number)
 {
     size_t size;
-    const void *id =
-        hold_id(filter, line->key, line->key_size, number, &size);
+    const void *id = hold_id(filter, line->key, line->key_size, number, &size);
     return hold_started(filter,
                         lawn_store_start(filter->lines, id, size, UINT64_MAX,
                                          line->at, line->size, 0));
@@ -164,7 +166,7 @@ debounce_put_all(struct filter *filter, const struct lawn_store_timer *timer,
         const void *id =
             hold_id(filter, timer->id, timer->id_size, number, &size);
         if (!lawn_store_get(filter->lines, id, size, &line))
-            continue;
+            continue; /* its start had no memory */
         put_line(filter, line.payload, line.payload_size);
         lawn_store_stop(filter->lines, id, size);
         filter->counts.held--;
@@ -230,7 +232,19 @@ debounce_key_valid(const struct filter *filter,
         return false;
     memcpy(&burst, timer->payload, sizeof burst);
     return burst.first <= burst.last && burst.last <= filter->now &&
-           burst.count <= UINT32_MAX;
+           (filter->options.emit != DEBOUNCE_ALL ||
+            burst.count <= lawn_store_count(filter->lines));
+}
+
+static uint64_t
+debounce_key_lines(const struct filter *filter,
+                   const struct lawn_store_timer *timer)
+{
+    struct debounce_burst burst;
+    if (filter->options.emit != DEBOUNCE_ALL)
+        return 0;
+    memcpy(&burst, timer->payload, sizeof burst);
+    return burst.count;
 }
 
 /* Its lines are found by key and number, those that there are. */
@@ -241,8 +255,7 @@ debounce_line_valid(const struct filter *filter,
     struct lawn_store_timer key;
     struct debounce_burst burst;
     uint64_t number;
-    if (timer->id_size < sizeof number ||
-        filter->options.emit != DEBOUNCE_ALL)
+    if (timer->id_size < sizeof number || filter->options.emit != DEBOUNCE_ALL)
         return false;
     size_t size = timer->id_size - sizeof number;
     memcpy(&number, (const char *)timer->id + size, sizeof number);
@@ -259,6 +272,7 @@ static const struct filter_verb debounce_filter = {
     .key_due = debounce_key_due,
     .pass = debounce_pass,
     .key_valid = debounce_key_valid,
+    .key_lines = debounce_key_lines,
     .line_valid = debounce_line_valid,
 };
 

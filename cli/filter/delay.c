@@ -23,8 +23,7 @@ delay_open(struct filter *filter)
 static void
 delay_line(struct filter *filter, const struct filter_line *line)
 {
-    uint64_t ttl =
-        filter->options.ttl_field != NULL ? line->ttl : filter->ttl;
+    uint64_t ttl = filter->options.ttl_field != NULL ? line->ttl : filter->ttl;
     if (ttl == 0)
         put_line(filter, line->at, line->size);
     else if (hold_has_line_room(filter, line))
@@ -81,12 +80,14 @@ static const struct options_spec delay_specs[] = {
 const struct options_verb delay_verb = {
     .name = "delay",
     .summary = "hold each line for some time, then release it, in order",
-    .details = "Writes each line DURATION after it came, in the order in which\n"
-               "they are due.\n",
-    .example = "printf '1 a\\n2 b\\n9 c\\n' | lawn delay 5s --time-field 1\n"
-               "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "
-               "|\n"
-               "    lawn delay --ttl-field .wait_ms",
+    .details =
+        "Writes each line DURATION after it came, in the order in which\n"
+        "they are due.\n",
+    .example =
+        "printf '1 a\\n2 b\\n9 c\\n' | lawn delay 5s --time-field 1\n"
+        "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "
+        "|\n"
+        "    lawn delay --ttl-field .wait_ms",
     .specs = delay_specs,
     .common = choices_common,
     .operands = "DURATION [FILE]...",

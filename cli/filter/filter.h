@@ -109,7 +109,8 @@ struct filter_verb {
     void (*line)(struct filter *filter, const struct filter_line *line);
     /* A timer of keys, or of lines, has come, and left the store; or is to end,
      * and still stands there. */
-    void (*key_due)(struct filter *filter, const struct lawn_store_timer *timer);
+    void (*key_due)(struct filter *filter,
+                    const struct lawn_store_timer *timer);
     void (*line_due)(struct filter *filter,
                      const struct lawn_store_timer *timer);
     /* A line that exceeds a limit, and is not to be held. */
@@ -121,6 +122,9 @@ struct filter_verb {
                       const struct lawn_store_timer *timer);
     bool (*line_valid)(const struct filter *filter,
                        const struct lawn_store_timer *timer);
+    /* How many of lines belong to a key; NULL: none do. */
+    uint64_t (*key_lines)(const struct filter *filter,
+                          const struct lawn_store_timer *timer);
 };
 
 struct filter {
@@ -134,23 +138,30 @@ struct filter {
     unsigned line_holds;        /* by one of lines */
     bool flushes;               /* pending can be written before it is due */
     bool line_keys;             /* lines are keys as well, of absent */
-    uint64_t rate; /* of throttle: so many each ttl */
+    uint64_t rate;              /* of throttle: so many each ttl */
 
     struct lawn_store *keys;
     struct lawn_store *lines;
-    struct lawn_store *early; /* NULL unless --lateness */
-    uint64_t now;             /* the time that is being treated */
-    uint64_t newest;          /* event time that was seen */
-    bool timed;               /* one was, and form is known */
-    bool begun;               /* a line was treated */
-    bool ended;               /* the input has */
+    struct lawn_store *early;
+    uint64_t now;    /* the time that is being treated */
+    uint64_t newest; /* event time that was seen */
+    bool timed;      /* one was, and form is known */
+    bool begun;      /* a line was treated */
+    bool ended;      /* the input has */
     enum filter_why why;
     uint64_t serial; /* of the line held last */
 
     struct fields fields[2]; /* of the inputs */
     struct input inputs[2];
     size_t input_count;
-    enum times_form form; /* of times that are written */
+    struct filter_head {
+        struct input_line line; /* that an input stands at, */
+        uint64_t time;          /* 0 if it has none */
+        bool there;             /* if it does */
+        bool ended;             /* it has no more */
+        bool ready;             /* reading it does not wait */
+    } heads[2];
+    enum times_form form; /* of times that are written; */
     enum times_unit unit;
     enum times_unit ttl_unit;
 
@@ -166,10 +177,13 @@ struct filter {
     struct lawn_loop_watch watches[2];
     struct lawn_loop_watch signals;
 
-    int lock;    /* of the state file; below 0: none */
-    bool loaded; /* the state is ours to replace */
-    bool done;   /* stop, */
-    int code;    /* and exit with this */
+    const char *emit;  /* the word of --emit; NULL: the verb has none */
+    char was_of[1024]; /* what the state that was loaded is of */
+    int lock;          /* of the state file; below 0: none */
+    bool loaded;       /* the state is ours to replace */
+    int signal;        /* that told us to stop; 0: none has */
+    bool done;         /* stop, */
+    int code;          /* and exit with this */
 
     char *scratch; /* a record being put together */
     size_t scratch_size;

@@ -4,6 +4,7 @@
 #include "tell.h"
 #include "verbs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,9 @@ hold_open(struct filter *filter)
     struct lawn_store_options options = {.lawn.now = filter->now};
     filter->keys = lawn_store_new(&options);
     filter->lines = lawn_store_new(&options);
-    if (filter->options.lateness != UINT64_MAX)
-        filter->early = lawn_store_new(&options);
+    filter->early = lawn_store_new(&options);
     return filter->keys != NULL && filter->lines != NULL &&
-           (filter->options.lateness == UINT64_MAX || filter->early != NULL);
+           filter->early != NULL;
 }
 
 void
@@ -150,9 +150,7 @@ bool
 hold_has_line_room(struct filter *filter, const struct filter_line *line)
 {
     uint64_t limit = filter->options.max_lines;
-    uint64_t early =
-        filter->early != NULL ? lawn_store_count(filter->early) : 0;
-    if (filter->counts.held - early < limit)
+    if (filter->counts.held - lawn_store_count(filter->early) < limit)
         return true;
     return hold_overflow(filter, line, "lines", limit, filter->pending);
 }

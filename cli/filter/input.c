@@ -104,8 +104,8 @@ input_back(struct input *input, const struct input_line *line)
 {
     input->number--;
     input->too_long = line->at == NULL;
-    input->at = input->too_long ? input->end
-                                : (size_t)(line->at - input->buffer);
+    input->at =
+        input->too_long ? input->end : (size_t)(line->at - input->buffer);
     input->seen = 0;
 }
 

@@ -92,8 +92,7 @@ join_pair(struct filter *filter, const struct filter_line *line,
         put_key(filter, "key", line->key, line->key_size);
     if (line->side == 0)
         put_input(filter, "left", line->at, line->size);
-    put_input(filter, join_sides[key->side], other.payload,
-              other.payload_size);
+    put_input(filter, join_sides[key->side], other.payload, other.payload_size);
     if (line->side == 1)
         put_input(filter, "right", line->at, line->size);
     put_end(filter, SINK_PAIR);
@@ -109,16 +108,17 @@ join_wait(struct filter *filter, const struct filter_line *line,
 {
     size_t size;
     uint64_t deadline = clock_after(filter, filter->ttl);
-    if (deadline > key->deadline)
-        key->deadline = deadline;
+    /* A line of a shorter TTL, after the state was resumed with another one,
+     * leaves after those that came before it. */
+    key->deadline = deadline >= key->deadline ? deadline : key->deadline + 1;
     const void *id =
         hold_id(filter, line->key, line->key_size, key->end++, &size);
-    if (hold_started(filter, lawn_store_start(filter->keys, line->key,
-                                              line->key_size, UINT64_MAX, key,
-                                              sizeof *key, 0)) &&
-        hold_started(filter, lawn_store_start(filter->lines, id, size,
-                                              key->deadline, line->at,
-                                              line->size, LAWN_STORE_AT)))
+    if (hold_started(filter,
+                     lawn_store_start(filter->keys, line->key, line->key_size,
+                                      UINT64_MAX, key, sizeof *key, 0)) &&
+        hold_started(filter,
+                     lawn_store_start(filter->lines, id, size, key->deadline,
+                                      line->at, line->size, LAWN_STORE_AT)))
         filter->counts.held++;
     else
         filter->counts.discarded++;
@@ -162,14 +162,16 @@ join_line_due(struct filter *filter, const struct lawn_store_timer *timer)
     join_forget_first(filter, timer->id, size, &key);
 }
 
-/* A key has to go, and its lines with it. */
+/* The key of the line that is due first has to go, and its lines with it. */
 static void
 join_evict(struct filter *filter)
 {
     struct lawn_store_timer owner;
     struct lawn_store_timer line;
     struct join_key key;
-    if (!lawn_store_first(filter->keys, &owner))
+    if (!lawn_store_first(filter->lines, &line) ||
+        !lawn_store_get(filter->keys, line.id, line.id_size - sizeof key.first,
+                        &owner))
         return;
     memcpy(&key, owner.payload, sizeof key);
     for (; key.first < key.end; key.first++) {
@@ -203,7 +205,18 @@ join_key_valid(const struct filter *filter,
         return false;
     memcpy(&key, timer->payload, sizeof key);
     return key.side <= 1 && key.first < key.end &&
+           key.deadline < LAWN_NEVER - 1 &&
            key.end - key.first <= lawn_store_count(filter->lines);
+}
+
+static uint64_t
+join_key_lines(const struct filter *filter,
+               const struct lawn_store_timer *timer)
+{
+    (void)filter;
+    struct join_key key;
+    memcpy(&key, timer->payload, sizeof key);
+    return key.end - key.first;
 }
 
 static bool
@@ -231,6 +244,7 @@ static const struct filter_verb join_filter = {
     .pass = join_pass,
     .evict = join_evict,
     .key_valid = join_key_valid,
+    .key_lines = join_key_lines,
     .line_valid = join_line_valid,
 };
 
@@ -256,11 +270,13 @@ static const struct options_spec join_specs[] = {
 const struct options_verb join_verb = {
     .name = "join",
     .summary = "pair lines of two inputs that share a key within some time",
-    .details =
-        "A line pairs with the oldest line of the other input that has its key\n"
-        "and came within DURATION: writes \"both\" and the two lines. One that\n"
-        "finds no partner is written after \"left\" or \"right\". An input is a\n"
-        "file, a named pipe, or - for standard input.\n",
+    .details = "A line pairs with the oldest line of the other input that has "
+               "its key\n"
+               "and came within DURATION: writes \"both\" and the two lines. "
+               "One that\n"
+               "finds no partner is written after \"left\" or \"right\". An "
+               "input is a\n"
+               "file, a named pipe, or - for standard input.\n",
     .example = "printf 'q1 1 GET\\nq2 2 GET\\n' >requests\n"
                "printf 'q1 3 200\\n' >responses\n"
                "lawn join 10s -k 1 --time-field 2 requests responses",

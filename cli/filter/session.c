@@ -120,8 +120,8 @@ static const struct options_spec session_specs[] = {
     CHOICES_KEY,
     {CHOICES_DURATION("max-duration", max_duration,
                       "end a session at the latest D after its first line")},
-    {CHOICES_COUNT("max-events", max_events,
-                   "end a session with its Nth line", 1)},
+    {CHOICES_COUNT("max-events", max_events, "end a session with its Nth line",
+                   1)},
     CHOICES_MAX_KEYS,
     CHOICES_END,
 };

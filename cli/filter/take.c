@@ -111,7 +111,7 @@ take_line(struct filter *filter, unsigned side, const struct input_line *line)
             return true;
         if (time > filter->newest)
             filter->newest = time;
-        uint64_t lateness = filter->early != NULL ? filter->options.lateness : 0;
+        uint64_t lateness = filter->options.lateness;
         if (filter->newest > lateness &&
             !clock_advance(filter, filter->newest - lateness)) {
             filter->counts.in--;

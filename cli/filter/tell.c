@@ -67,9 +67,9 @@ tell_stats(const struct filter *filter)
         keys += lawn_store_count(filter->lines);
     tell(filter,
          "in=%" PRIu64 " out=%" PRIu64 " dropped=%" PRIu64 " held=%" PRIu64
-         " made=%" PRIu64 " merged=%" PRIu64 " refused=%" PRIu64
-         " bad=%" PRIu64 " discarded=%" PRIu64 " late=%" PRIu64
-         " evicted=%" PRIu64 " keys=%" PRIu64 " resumed=%" PRIu64,
+         " made=%" PRIu64 " merged=%" PRIu64 " refused=%" PRIu64 " bad=%" PRIu64
+         " discarded=%" PRIu64 " late=%" PRIu64 " evicted=%" PRIu64
+         " keys=%" PRIu64 " resumed=%" PRIu64,
          c->in, filter->sink.out,
          c->merged + c->refused + c->bad + c->discarded,
          c->held + filter->sink.carried, filter->sink.made, c->merged,

@@ -151,9 +151,8 @@ throttle_line(struct filter *filter, const struct filter_line *line)
     if (!hold_has_key_room(filter, line))
         return;
     struct throttle_time now = {filter->now, 0};
-    struct throttle_time full =
-        throttle_add(filter, throttle_full(filter, line),
-                     throttle_tokens(filter, 1));
+    struct throttle_time full = throttle_add(
+        filter, throttle_full(filter, line), throttle_tokens(filter, 1));
     struct throttle_time bucket = throttle_tokens(filter, options->burst);
     struct throttle_time at_once = throttle_add(filter, now, bucket);
     bool waits = throttle_after(full, at_once);
@@ -174,7 +173,8 @@ throttle_line(struct filter *filter, const struct filter_line *line)
     else if (!waits)
         put_line(filter, line->at, line->size);
     else
-        hold_line(filter, line, throttle_up(throttle_less(filter, full, bucket)));
+        hold_line(filter, line,
+                  throttle_up(throttle_less(filter, full, bucket)));
 }
 
 static void
