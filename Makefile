@@ -27,6 +27,9 @@ OPS ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
+LINES ?= 10000000
+KEYS ?= 1000000
+RUNS ?= 3
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
@@ -367,6 +370,11 @@ bench: ## the whole benchmark, hours: build/bench.json, build/bench.html
 	@build/lawn bench --instructions --json --report build/bench.html >build/bench.json
 	@echo 'see build/bench.html; the data is in build/bench.json'
 
+bench-cli: ## lawn's filters against awk, and their bars: LINES=10000000 KEYS=1000000 RUNS=3
+	@tools/deps bench-cli
+	+@$(MAKE) --no-print-directory build/lawn
+	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' tools/bench-cli
+
 lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both compilers' warnings; silent if all is well
 	@tools/deps lint
 	@WARNINGS='$(WARNINGS)' tools/lint
@@ -426,7 +434,7 @@ help: ## this list
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
 .PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
-    gate bench lint abi abi-update deb deb-check install uninstall clean help FORCE
+    gate bench bench-cli lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
     -o -name "*.d" -print 2>/dev/null)
