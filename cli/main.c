@@ -11,29 +11,38 @@
 
 #define MAIN_VERSION "0.1.0"
 
-static const struct options_verb *const main_verbs[] = {
-    &demo_verb,
-    &bench_verb,
-    &trace_verb,
-};
-static const size_t main_verb_count = sizeof main_verbs / sizeof main_verbs[0];
+#define MAIN_COLUMN 21 /* where summaries begin */
+
+/* "absent DURATION": the verb, and what must follow it first. */
+static void
+main_put_verb(const struct options_verb *verb, FILE *out)
+{
+    char name[40];
+    const char *first = verb->operands != NULL ? verb->operands : "[";
+    int length = *first == '[' ? 0 : (int)strcspn(first, " ");
+    snprintf(name, sizeof name, "%s%s%.*s", verb->name, length > 0 ? " " : "",
+             length, first);
+    options_put_entry(name, verb->summary, MAIN_COLUMN, out);
+}
 
 static void
 main_help(FILE *out)
 {
     fputs("usage: lawn VERB [OPTION]...\n\n"
-          "Millions of timers, each started and stopped in constant time.\n\n"
-          "verbs:\n",
+          "Millions of timers, each started and stopped in constant time.\n",
           out);
-    for (size_t i = 0; i < main_verb_count; i++)
-        fprintf(out, "  %-14s  %s\n", main_verbs[i]->name,
-                main_verbs[i]->summary);
-    fprintf(out,
-            "\noptions:\n"
-            "  %-14s  print this, or with a verb its options, and exit\n"
-            "  %-14s  print the version and exit\n"
-            "\nexample:\n  %s\n",
-            "--help", "--version", main_verbs[0]->example);
+    for (const struct verbs_group *g = verbs_groups; g->title != NULL; g++) {
+        fprintf(out, "\n%s:\n", g->title);
+        for (size_t i = 0; g->verbs[i] != NULL; i++)
+            main_put_verb(g->verbs[i], out);
+    }
+    fputs("\noptions:\n", out);
+    options_put_entry("--help",
+                      "print this, or with a verb its options, and exit",
+                      MAIN_COLUMN, out);
+    options_put_entry("--version", "print the version and exit", MAIN_COLUMN,
+                      out);
+    options_put_examples(verbs_at(0)->example, out);
 }
 
 static int
@@ -41,9 +50,10 @@ main_unknown(const char *word)
 {
     fprintf(stderr, "lawn: unknown %s '%s'\n",
             word[0] == '-' ? "option" : "verb", word);
-    for (size_t i = 0; i < main_verb_count; i++) {
-        if (options_resembles(word, main_verbs[i]->name))
-            fprintf(stderr, "did you mean %s?\n", main_verbs[i]->name);
+    const struct options_verb *verb;
+    for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
+        if (options_resembles(word, verb->name))
+            fprintf(stderr, "did you mean %s?\n", verb->name);
     }
     fputs("see 'lawn --help'\n", stderr);
     return VERBS_USAGE;
@@ -65,9 +75,10 @@ main_dispatch(int argc, char **argv)
         puts("lawn " MAIN_VERSION);
         return VERBS_OK;
     }
-    for (size_t i = 0; i < main_verb_count; i++) {
-        if (strcmp(argv[1], main_verbs[i]->name) == 0)
-            return main_verbs[i]->run(argc - 1, argv + 1);
+    const struct options_verb *verb;
+    for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
+        if (strcmp(argv[1], verb->name) == 0)
+            return verb->run(argc - 1, argv + 1);
     }
     return main_unknown(argv[1]);
 }
