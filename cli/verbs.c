@@ -14,8 +14,14 @@ static const struct options_verb *const verbs_timers[] = {
     NULL,
 };
 
+static const struct options_verb *const verbs_shells[] = {
+    &completion_verb,
+    NULL,
+};
+
 const struct verbs_group verbs_groups[] = {
     {"timers", verbs_timers},
+    {"shells", verbs_shells},
     {NULL, NULL},
 };
 

@@ -19,6 +19,7 @@ enum verbs_exit {
 extern const struct options_verb demo_verb;
 extern const struct options_verb bench_verb;
 extern const struct options_verb trace_verb;
+extern const struct options_verb completion_verb;
 
 /* Verbs that belong together, as "lawn --help" shows them. */
 struct verbs_group {
