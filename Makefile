@@ -372,6 +372,9 @@ bench: ## the whole benchmark, hours: build/bench.json, build/bench.html
 	@build/lawn bench --instructions --json --report build/bench.html >build/bench.json
 	@echo 'see build/bench.html; the data is in build/bench.json'
 
+man: build/lawn ## write the tool's options into the pages of man/ that list them
+	@LAWN='$(RUN_LAWN)' tools/manoptions
+
 lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both compilers' warnings; silent if all is well
 	@tools/deps lint
 	@WARNINGS='$(WARNINGS)' tools/lint
@@ -435,7 +438,7 @@ help: ## this list
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
 .PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
-    gate bench lint abi abi-update deb deb-check install uninstall clean help FORCE
+    gate bench man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
     -o -name "*.d" -print 2>/dev/null)
