@@ -7,6 +7,11 @@
 
 #define VERBS_COLUMN 18 /* where summaries begin */
 
+static const struct options_verb *const verbs_filters[] = {
+    &delay_verb,  &debounce_verb, &throttle_verb, &dedupe_verb,
+    &absent_verb, &session_verb,  &join_verb,     NULL,
+};
+
 static const struct options_verb *const verbs_timers[] = {
     &demo_verb,
     &bench_verb,
@@ -20,6 +25,7 @@ static const struct options_verb *const verbs_shells[] = {
 };
 
 const struct verbs_group verbs_groups[] = {
+    {"filters of lines", verbs_filters},
     {"timers", verbs_timers},
     {"shells", verbs_shells},
     {NULL, NULL},

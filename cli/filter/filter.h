@@ -1,9 +1,10 @@
 /* filter.h - what the filters have in common: lines in, timed lines out.
  *
  * A line's way: input.c cuts it from a block; take.c finds its key and time
- * (fields.c) and moves the clock on, which makes timers due (time.c); the verb
- * (delay.c, debounce.c, ...) holds it, writes it or merges it; sink.c writes.
- * run.c waits for lines and deadlines; state.c keeps what is held.
+ * (fields.c) and moves the clock on, which makes timers due (clock.c); the verb
+ * (delay.c, debounce.c, ...) holds it (hold.c), writes it (put.c), or merges it;
+ * sink.c writes. filter.c waits for lines and deadlines; state.c keeps what is
+ * held; tell.c is what we say on standard error.
  *
  * What is held lives in three stores:
  *     keys    by key: what the verb knows of it
@@ -34,8 +35,8 @@ enum filter_overflow { FILTER_EVICT, FILTER_PASS, FILTER_FAIL };
 /* Places in struct fields. */
 enum filter_field { FILTER_KEY, FILTER_TIME, FILTER_TTL, FILTER_FIELDS };
 
-/* Of all verbs' options; a verb's table has those that it takes. 0, NULL and
- * SIZE_MAX: not given. */
+/* Of all verbs' options; a verb's table has those that it takes. NULL, SIZE_MAX
+ * and UINT64_MAX: not given. */
 struct filter_options {
     struct options_operands operands;
     const char *key;
@@ -45,7 +46,7 @@ struct filter_options {
     const char *right_time_field;
     const char *ttl_field;
     const char *state;
-    const char *expect;
+    char *expect;
     size_t time_unit;
     size_t ttl_unit;
     size_t on_eof;
@@ -55,7 +56,7 @@ struct filter_options {
     uint64_t max_keys;
     uint64_t max_lines;
     uint64_t state_every;
-    uint64_t stats; /* every so often; 1 ns: at the end only */
+    uint64_t stats; /* every so often; 0: at the end only */
     uint64_t max_wait;
     uint64_t burst;
     uint64_t queue;
@@ -100,14 +101,16 @@ struct filter;
 /* What a verb is. Callbacks get the filter, whose now is the time. */
 struct filter_verb {
     const struct options_verb *options;
+    bool whole_line; /* is the key, unless another is given */
     /* Reads what its options say. Else 0, or an exit code; it was told why. */
     int (*open)(struct filter *filter);
-    /* The time is known for the first time. May be NULL. */
+    /* The first line is about to be treated. May be NULL. */
     void (*begin)(struct filter *filter);
     void (*line)(struct filter *filter, const struct filter_line *line);
     /* A timer of keys, or of lines, has come, and left the store; or is to end,
      * and still stands there. */
-    void (*key_due)(struct filter *filter, const struct lawn_store_timer *timer);
+    void (*key_due)(struct filter *filter,
+                    const struct lawn_store_timer *timer);
     void (*line_due)(struct filter *filter,
                      const struct lawn_store_timer *timer);
     /* A line that exceeds a limit, and is not to be held. */
@@ -119,6 +122,9 @@ struct filter_verb {
                       const struct lawn_store_timer *timer);
     bool (*line_valid)(const struct filter *filter,
                        const struct lawn_store_timer *timer);
+    /* How many of lines belong to a key; NULL: none do. */
+    uint64_t (*key_lines)(const struct filter *filter,
+                          const struct lawn_store_timer *timer);
 };
 
 struct filter {
@@ -131,34 +137,36 @@ struct filter {
     unsigned key_holds;         /* lines held by a timer of keys, 0 or 1; */
     unsigned line_holds;        /* by one of lines */
     bool flushes;               /* pending can be written before it is due */
-    union {
-        struct {
-            uint64_t limit; /* of --max-wait */
-        } debounce;
-        struct filter_rate {
-            uint64_t count; /* so many each period */
-            uint64_t period;
-        } rate;
-    };
+    bool line_keys;             /* lines are keys as well, of absent */
+    uint64_t rate;              /* of throttle: so many each ttl */
 
     struct lawn_store *keys;
     struct lawn_store *lines;
-    struct lawn_store *early; /* NULL unless --lateness */
-    uint64_t now;             /* the time that is being treated */
-    uint64_t newest;          /* event time that was seen */
-    bool begun;               /* a time is known */
-    bool ended;               /* the input has */
+    struct lawn_store *early;
+    uint64_t now;    /* the time that is being treated */
+    uint64_t newest; /* event time that was seen */
+    bool timed;      /* one was, and form is known */
+    bool begun;      /* a line was treated */
+    bool ended;      /* the input has */
     enum filter_why why;
     uint64_t serial; /* of the line held last */
 
     struct fields fields[2]; /* of the inputs */
     struct input inputs[2];
     size_t input_count;
-    enum times_form form; /* of times that are written */
+    struct filter_head {
+        struct input_line line; /* that an input stands at, */
+        uint64_t time;          /* 0 if it has none */
+        bool there;             /* if it does */
+        bool ended;             /* it has no more */
+        bool ready;             /* reading it does not wait */
+    } heads[2];
+    enum times_form form; /* of times that are written; */
     enum times_unit unit;
     enum times_unit ttl_unit;
 
     struct sink sink;
+    unsigned pieces; /* of the made line that stands at its end */
     struct filter_counts counts;
 
     struct lawn_loop *loop;
@@ -169,74 +177,23 @@ struct filter {
     struct lawn_loop_watch watches[2];
     struct lawn_loop_watch signals;
 
-    int lock;    /* of the state file; below 0: none */
-    bool loaded; /* the state is ours to replace */
-    bool done;   /* stop, */
-    int code;    /* and exit with this */
+    const char *emit;  /* the word of --emit; NULL: the verb has none */
+    char was_of[1024]; /* what the state that was loaded is of */
+    int lock;          /* of the state file; below 0: none */
+    bool loaded;       /* the state is ours to replace */
+    int signal;        /* that told us to stop; 0: none has */
+    bool done;         /* stop, */
+    int code;          /* and exit with this */
 
     char *scratch; /* a record being put together */
     size_t scratch_size;
+    char id[FILTER_KEY_MAX + 8]; /* a key's line */
 };
 
-/* run.c: a verb's run(). */
+/* A verb's run(). */
 int filter_main(const struct filter_verb *verb, int argc, char **argv);
 
-/* options.c */
-extern const struct options_spec filter_common[];
-extern const struct options_spec filter_common_keys[];
-bool filter_options_check(struct filter *filter);
-/* Takes an operand off, as a duration. False: there is none, or it is none; it
- * was told. */
-bool filter_take_duration(struct filter *filter, uint64_t min, uint64_t *ns);
-const char *filter_take_operand(struct filter *filter);
-
-/* time.c: the stores, and the clock. */
-bool filter_event_time(const struct filter *filter);
-int filter_stores_open(struct filter *filter);
-void filter_stores_close(struct filter *filter);
-/* Moves the clock to a time; what is due by then happens, in order. */
-void filter_advance(struct filter *filter, uint64_t to);
-/* The same without an end, until nothing is pending. */
-void filter_drain(struct filter *filter, enum filter_why why);
-uint64_t filter_next(struct filter *filter);
-/* Whether a line's key may be held, or a line. False: it was passed on. */
-bool filter_room_for_key(struct filter *filter, const struct filter_line *line);
-bool filter_room_for_line(struct filter *filter,
-                          const struct filter_line *line);
-/* Whether a start has worked; if not, the filter ends. */
-bool filter_started(struct filter *filter, int error);
-/* Two pieces put together, or NULL: the filter ends. */
-const void *filter_record(struct filter *filter, const void *head,
-                          size_t head_size, const void *tail, size_t tail_size);
-/* now + ttl, or what is left of time. */
-uint64_t filter_after(const struct filter *filter, uint64_t ttl);
-
-/* take.c: from bytes to a line that the verb gets. */
-void filter_take(struct filter *filter, unsigned side,
-                 const struct input_line *line);
-void filter_treat(struct filter *filter, unsigned side, const char *at,
-                  size_t size);
-/* The time of the line that the input stands at, without taking it. False: it
- * has none. */
-bool filter_peek_time(struct filter *filter, unsigned side,
-                      const struct input_line *line, uint64_t *ns);
-
-/* print.c: what is written. */
-void filter_write(struct filter *filter, const void *at, size_t size);
-void filter_put_key(struct filter *filter, const void *key, size_t size);
-void filter_put_time(struct filter *filter, uint64_t time);
-void filter_put_seconds(struct filter *filter, uint64_t ns);
-void filter_put_number(struct filter *filter, uint64_t number);
-/* A line of the input within a made one. */
-void filter_put_line(struct filter *filter, const void *at, size_t size);
-void filter_complain(const struct filter *filter, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void filter_tell_stats(const struct filter *filter);
 /* Ends the filter with an exit code. */
 void filter_end(struct filter *filter, int code);
-
-/* state.c */
-bool filter_state_load(struct filter *filter);
-bool filter_state_save(struct filter *filter);
 
 #endif

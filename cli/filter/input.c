@@ -99,6 +99,16 @@ input_next(struct input *input, struct input_line *line)
     return input->over && input->names_left == 0 ? INPUT_END : INPUT_MORE;
 }
 
+void
+input_back(struct input *input, const struct input_line *line)
+{
+    input->number--;
+    input->too_long = line->at == NULL;
+    input->at =
+        input->too_long ? input->end : (size_t)(line->at - input->buffer);
+    input->seen = 0;
+}
+
 /* Moves the line that has begun to the front of the buffer, and sees to it that
  * there is room behind it. A line that is too long is forgotten but for its
  * being there. */

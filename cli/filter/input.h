@@ -21,11 +21,12 @@
 struct input {
     char **names; /* of the files still to be read */
     size_t names_left;
-    const char *name; /* of the one being read; NULL: standard input by default */
-    int fd;           /* below 0: none is open */
-    bool waits;       /* a pipe or a terminal, not a file: it may keep us waiting */
-    bool over;        /* the file has no more bytes */
-    bool too_long;    /* the line that is being read is */
+    const char
+        *name;  /* of the one being read; NULL: standard input by default */
+    int fd;     /* below 0: none is open */
+    bool waits; /* a pipe or a terminal, not a file: it may keep us waiting */
+    bool over;  /* the file has no more bytes */
+    bool too_long; /* the line that is being read is */
     char *buffer;
     size_t at;
     size_t seen;
@@ -35,8 +36,9 @@ struct input {
 };
 
 struct input_line {
-    const char *at; /* stays until the next input_fill(); NULL: it is too long */
-    size_t size;    /* without the newline */
+    const char
+        *at;     /* stays until the next input_fill(); NULL: it is too long */
+    size_t size; /* without the newline */
 };
 
 enum input_result {
@@ -51,6 +53,9 @@ int input_open(struct input *input, char **names, size_t count);
 void input_close(struct input *input);
 
 enum input_result input_next(struct input *input, struct input_line *line);
+
+/* Takes back that the last line was told. */
+void input_back(struct input *input, const struct input_line *line);
 
 /* Reads once, which may wait. 0, also if nothing has come; or -errno: it could
  * not be read, or the next file not be opened. */

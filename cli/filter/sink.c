@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SINK_MANY ((size_t)1 << 17) /* bytes, written without being told to */
-#define SINK_CARRIES 3u             /* the bits of a kind that count lines */
+#define SINK_MANY ((size_t)1 << 17)  /* bytes, written without being told to */
+#define SINK_CARRIES 3u              /* the bits of a kind that count lines */
 #define SINK_LINES ((size_t)1 << 12) /* at first */
 
 bool
@@ -166,9 +166,8 @@ sink_restore(struct sink *sink, const void *bytes, size_t size,
     const char *end = at + size;
     for (size_t i = 0; i < lines; i++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        if (newline == NULL ||
-            (kind[i] != SINK_INPUT && kind[i] != SINK_MADE &&
-             kind[i] != SINK_MARKED && kind[i] != SINK_PAIR))
+        if (newline == NULL || (kind[i] != SINK_INPUT && kind[i] != SINK_MADE &&
+                                kind[i] != SINK_MARKED && kind[i] != SINK_PAIR))
             return false;
         sink_bytes(sink, at, (size_t)(newline - at));
         sink_end(sink, kind[i]);
