@@ -12,22 +12,13 @@ static const struct options_verb *const verbs_filters[] = {
     &absent_verb, &session_verb,  &join_verb,     NULL,
 };
 
-static const struct options_verb *const verbs_timers[] = {
-    &demo_verb,
-    &bench_verb,
-    &trace_verb,
-    NULL,
-};
-
-static const struct options_verb *const verbs_shells[] = {
-    &completion_verb,
-    NULL,
+static const struct options_verb *const verbs_others[] = {
+    &demo_verb, &bench_verb, &trace_verb, &completion_verb, NULL,
 };
 
 const struct verbs_group verbs_groups[] = {
     {"filters of lines", verbs_filters},
-    {"timers", verbs_timers},
-    {"shells", verbs_shells},
+    {"timers and shells", verbs_others},
     {NULL, NULL},
 };
 

@@ -99,6 +99,17 @@ offers_values() {
     [[ "$("$1" lawn trace convert --from twitter o)" == \
         @(one.file|"$files") ]]
     [[ "$("$1" lawn trace stats -- o)" == @(one.file|"$files") ]]
+    # An operand that is no file, then files; options anywhere.
+    [ -z "$("$1" lawn debounce o)" ]
+    [ -z "$("$1" lawn debounce -k 2 --stats o)" ]
+    [[ "$("$1" lawn debounce -k 2 1s o)" == @(one.file|"$files") ]]
+    [[ "$("$1" lawn debounce 1s a --stats o)" == @(one.file|"$files") ]]
+    [[ "$("$1" lawn join 1s --key 2 a o)" == @(one.file|"$files") ]]
+    [ -z "$("$1" lawn join 1s --key 2 a b o)" ]
+    [ -z "$("$1" lawn debounce 1s -k o)" ]
+    [[ "$("$1" lawn debounce 1s --state o)" == @(one.file|"$files") ]]
+    [ "$("$1" lawn debounce --emit c)" = count ]
+    [ "$("$1" lawn debounce - | grep '^-[a-z]$' | sort)" = $'-d\n-k' ]
 }
 
 @test "the scripts are sound, and the same each time" {
@@ -142,7 +153,7 @@ offers_values() {
 
 @test "zsh tells what each is" {
     need zsh
-    [[ "$(zsh_tells lawn tr)" == trace$'\t'*" -- tell from a record"* ]]
+    [[ "$(zsh_tells lawn tr)" == trace$'\t'*" -- tell whether a lawn"* ]]
     [[ "$(zsh_tells lawn trace gen --w)" == *" -- which: see 'lawn bench"* ]]
 }
 
@@ -168,7 +179,7 @@ offers_values() {
 
 @test "fish tells what each is" {
     need fish
-    [[ "$(fish_tells lawn tr)" == trace$'\t'"tell from a record"* ]]
+    [[ "$(fish_tells lawn tr)" == trace$'\t'"tell whether a lawn"* ]]
     [[ "$(fish_tells lawn trace gen --w)" == *$'\t'"which: see 'lawn bench"* ]]
 }
 
