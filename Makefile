@@ -16,10 +16,12 @@ PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
-mandir ?= $(PREFIX)/share/man
+datadir ?= $(PREFIX)/share
+mandir ?= $(datadir)/man
+zshdir ?= $(datadir)/zsh/site-functions
 # A relative prefix is below this folder, other relative folders are below it.
 override PREFIX := $(if $(PREFIX),$(if $(filter /%,$(PREFIX)),$(PREFIX),$(CURDIR)/$(PREFIX)))
-$(foreach d,bindir libdir includedir mandir,$(eval \
+$(foreach d,bindir libdir includedir datadir mandir zshdir,$(eval \
     override $(d) := $$(if $$(filter /%,$$($(d))),$$($(d)),$$(PREFIX)/$$($(d)))))
 
 SEED ?= 1
@@ -124,10 +126,15 @@ FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
 VARIANTS := release debug fickle asan tsan coverage walked fuzz helgrind explore abi
 
+# The scripts by which shells complete the tool's words. The tool writes them;
+# RUN_LAWN is one that runs here, if build/lawn is for another machine.
+COMPLETIONS := $(if $(CLI_C),$(addprefix build/lawn.,bash zsh fish))
+RUN_LAWN ?= build/lawn
+
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
 
-all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(PEERS_SO) ## the library and the tool, in build/
+all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(COMPLETIONS) $(PEERS_SO) ## the library and the tool, in build/
 
 build/liblawn.a: $(call objects,release,$(LIB_C))
 	@rm -f $@
@@ -153,6 +160,9 @@ build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
+
+$(COMPLETIONS): build/lawn.%: build/lawn
+	$(call say,GEN)$(RUN_LAWN) completion $* >$@
 
 # They share a clock, which stands in peer.so beside them.
 $(call objects,release,$(wildcard bench/peers/*.c)): private INCLUDES = -Iinclude $(PEER_INCLUDES)
@@ -388,6 +398,9 @@ bench-cli: ## lawn's filters against awk, and their bars: LINES=10000000 KEYS=10
 	+@$(MAKE) --no-print-directory build/lawn
 	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' tools/bench-cli
 
+man: build/lawn ## write the tool's options into the pages of man/ that list them
+	@LAWN='$(RUN_LAWN)' tools/manoptions
+
 lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both compilers' warnings; silent if all is well
 	@tools/deps lint
 	@WARNINGS='$(WARNINGS)' tools/lint
@@ -421,6 +434,9 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	    SOVERSION=$(SOVERSION) ADAPTERS='$(ADAPTERS_NEED)' INSTALLED='$(ADAPTERS)' \
 	    tools/package '$(DESTDIR)$(libdir)'
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
+	$(if $(CLI_C),install -D -m 644 build/lawn.bash '$(DESTDIR)$(datadir)/bash-completion/completions/lawn')
+	$(if $(CLI_C),install -D -m 644 build/lawn.zsh '$(DESTDIR)$(zshdir)/_lawn')
+	$(if $(CLI_C),install -D -m 644 build/lawn.fish '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish')
 	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
 	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do \
@@ -433,7 +449,8 @@ uninstall: ## remove what install put there
 	        cmake/lawn/lawnConfig.cmake cmake/lawn/lawnConfigVersion.cmake,'$(DESTDIR)$(libdir)/$(f)') \
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
-	    '$(DESTDIR)$(bindir)/lawn'
+	    '$(DESTDIR)$(bindir)/lawn' '$(DESTDIR)$(datadir)/bash-completion/completions/lawn' \
+	    '$(DESTDIR)$(zshdir)/_lawn' '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish'
 	tools/manlinks | while read -r name page; do rm -f '$(DESTDIR)$(mandir)'"/man3/$$name.3"; done
 	@for folder in lawn/peers lawn cmake/lawn; do \
 	    rmdir '$(DESTDIR)$(libdir)'/$$folder 2>/dev/null; done; :
@@ -447,7 +464,7 @@ help: ## this list
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
 .PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
-    gate bench bench-cli lint abi abi-update deb deb-check install uninstall clean help FORCE
+    gate bench bench-cli man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
     -o -name "*.d" -print 2>/dev/null)

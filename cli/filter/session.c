@@ -141,7 +141,7 @@ static const struct options_spec session_specs[] = {
 
 const struct options_verb session_verb = {
     .name = "session",
-    .summary = "a summary of each session: lines of a key without a long gap",
+    .summary = "a summary of each session: lines of a key with no long gap",
     .details =
         "Lines of a key that follow each other within DURATION are a session.\n"
         "When it is over, writes key, number of lines, time of the first and "
