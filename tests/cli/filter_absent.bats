@@ -83,9 +83,6 @@ END
 {"event":"absent","key":"y","last":1,"silent":5}
 {"event":"absent","key":"a","last":2,"silent":5}
 END
-    given 'a 0' 'x 7'
-    gives absent 5s -k 1 --time-field 2 --expect keys --on-eof drop --json \
-        </dev/null
     words=(missing)
     refuses 3 absent 5s -k 1 --time-field 2 --expect missing
 }

@@ -48,10 +48,11 @@ END
 }
 
 @test "--ttl-field: each line says its own delay" {
-    given '0 30 a' '1 5 b' '2 2 c' '3 1 d' '40 1 e'
-    # a is due at 30, b at 6, c at 4, d at 4 - of another TTL - and e at 41.
+    given '0 30 a' '1 5 b' '2 2.5 c' '3 1 d' '40 1 e'
+    # a is due at 30, b at 6, c at 4.5, d at 4, e at 41.
     gives delay --ttl-field 2 --time-field 1 --on-eof drop <<END
-$(printf '2 2 c\n3 1 d\n' | sort -k 3)
+3 1 d
+2 2.5 c
 1 5 b
 0 30 a
 END
