@@ -104,10 +104,10 @@ END
 }
 
 @test "a line whose TTL cannot be read is bad" {
-    given '0 5 a' '1 x b' '2 -1 c' '3' '4 1 e'
+    given '0 5 a' '1 x b' '2 -1 c' '3' '4 2 e'
     gives delay --ttl-field 2 --time-field 1 <<END
 0 5 a
-4 1 e
+4 2 e
 END
     counts in=5 out=2 bad=3 dropped=3
     words=("lawn delay: line 2: " "lawn delay: line 3: " "lawn delay: line 4: no column 2")
