@@ -248,7 +248,8 @@ def json_string(key):
             text += "\ufffd"
             size = 1
         at += size
-    return json.dumps(text, ensure_ascii=False)
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + re.sub(r"[\0-\x1f]", lambda m: f"\\u{ord(m[0]):04x}", text) + '"'
 
 
 def bare(line):
@@ -307,6 +308,7 @@ class Line:
 
 class Filter:
     """What the verbs have in common: the clock, the counts, the end."""
+    drops = False  # keys with what is held
     def __init__(self, o):
         self.o = o
         self.out = []
@@ -449,7 +451,9 @@ class Filter:
         elif self.o.on_eof == "save":
             n["held"] = self.held()
         n["dropped"] = n["merged"] + n["refused"] + n["bad"] + n["discarded"]
-        n["keys"] = self.keys()
+        # What is dropped is not known any more; throttle still knows its tokens.
+        dropped = code == 0 and self.o.on_eof == "drop" and self.drops
+        n["keys"] = 0 if dropped else self.keys()
         if self.o.verb != "join" or code == 0:
             assert n["in"] == n["out"] + n["dropped"] + n["held"], n
 
@@ -480,6 +484,7 @@ class Delay(Filter):
 
 class Debounce(Filter):
     """Names of timers are keys; a burst is the list of its lines."""
+    drops = True
 
     def __init__(self, o):
         super().__init__(o)
@@ -490,7 +495,7 @@ class Debounce(Filter):
         o = self.o
         burst = self.bursts.get(line.key)
         over = burst is None and len(self.bursts) == o.max_keys
-        if burst is None or o.emit == "all":
+        if o.emit == "all" or burst is None and o.emit != "count":
             over = over or self.held() == o.max_lines
         if over:
             if self.overflow():
@@ -533,11 +538,13 @@ class Debounce(Filter):
             self.make(b"%d\t%s" % (len(burst), last))
 
     def held(self):
-        return self.lines if self.o.emit == "all" else len(self.bursts)
+        """Lines that may be written yet: of counted bursts, none."""
+        return {"all": self.lines, "count": 0}.get(self.o.emit,
+                                                   len(self.bursts))
 
     def finish(self, code=0):
         if self.o.emit != "all":  # those that their burst has swallowed
-            self.n["merged"] += sum(len(b) - 1 for b in self.bursts.values())
+            self.n["merged"] += self.lines - self.held()
         super().finish(code)
 
     def keys(self):
@@ -698,7 +705,7 @@ class Absent(Filter):
         watch.reports += 1
         self.report("absent", key, watch, watch.reports * self.o.duration)
         if self.o.repeat and not end:
-            self.timers.start(key, due + self.o.duration)
+            self.timers.start(key, due + self.o.duration, 1)
         if self.o.exit_on_absent:
             raise Stop(1)
 
@@ -714,6 +721,7 @@ class Absent(Filter):
 
 class Session(Filter):
     """Names of timers are keys; a session is [events, first, last]."""
+    drops = True
 
     def __init__(self, o):
         super().__init__(o)
@@ -767,6 +775,7 @@ class Session(Filter):
 
 class Join(Filter):
     """Names of timers are lines; a key's waiting lines are all of one side."""
+    drops = True
 
     def __init__(self, o):
         super().__init__(o)
