@@ -342,33 +342,33 @@ filter_count_rest(const struct filter *filter)
     return lines;
 }
 
-/* What is held is lost: counts it, and says so if it was not asked for. */
+/* What is held is lost: counts it, and says so. Whoever closed a pipe knows. */
 static void
 filter_lose(struct filter *filter)
 {
+    const char *why = filter_signal != 0 ? "interrupted" : "ended early";
     uint64_t rest = filter_count_rest(filter);
     uint64_t lost = filter->counts.held + filter->sink.carried + rest;
-    uint64_t sessions =
-        filter->flushes && filter->key_holds + filter->line_holds == 0
-            ? lawn_store_count(filter->keys)
-            : 0;
+    bool counts = filter->key_holds + filter->line_holds == 0;
+    uint64_t open =
+        filter->flushes && counts ? lawn_store_count(filter->keys) : 0;
     filter->counts.in += rest;
     filter->counts.held = 0;
     filter->sink.carried = 0;
     filter->counts.discarded += lost;
+    if (filter->sink.error == EPIPE)
+        return;
     if (lost > 0)
         tell(filter,
              "%s: %" PRIu64 " held line%s dropped (--state FILE would keep "
              "them)",
-             filter->signal != 0 ? "interrupted" : "ended early", lost,
-             lost == 1 ? "" : "s");
-    if (sessions > 0)
+             why, lost, lost == 1 ? "" : "s");
+    if (open > 0)
         tell(filter,
              "%s: %" PRIu64 " open %s%s dropped (--state FILE would keep "
              "them)",
-             filter->signal != 0 ? "interrupted" : "ended early", sessions,
-             filter->emit != NULL ? "burst" : "session",
-             sessions == 1 ? "" : "s");
+             why, open, filter->emit != NULL ? "burst" : "session",
+             open == 1 ? "" : "s");
 }
 
 /* Writes, saves and tells what is left. */
@@ -376,7 +376,6 @@ static int
 filter_finish(struct filter *filter)
 {
     struct sink *sink = &filter->sink;
-    filter->signal = filter_signal;
     for (unsigned side = 0; side < filter->input_count; side++) {
         if (filter->heads[side].there)
             input_back(&filter->inputs[side], &filter->heads[side].line);

@@ -181,7 +181,6 @@ struct filter {
     char was_of[1024]; /* what the state that was loaded is of */
     int lock;          /* of the state file; below 0: none */
     bool loaded;       /* the state is ours to replace */
-    int signal;        /* that told us to stop; 0: none has */
     bool done;         /* stop, */
     int code;          /* and exit with this */
 
