@@ -83,8 +83,21 @@ END
 {"event":"absent","key":"y","last":1,"silent":5}
 {"event":"absent","key":"a","last":2,"silent":5}
 END
-    words=(missing)
+}
+
+@test "a file of expected keys that cannot be read, or is too long, is told" {
+    given
+    words=("lawn absent: " "--expect" missing "No such file")
     refuses 3 absent 5s -k 1 --time-field 2 --expect missing
+    given 'a 0'
+    refuses 3 absent 5s -k 1 --time-field 2 --expect missing
+    printf '%s\n' x y z >keys
+    words=("--max-keys")
+    refuses 3 absent 5s -k 1 --time-field 2 --expect keys --max-keys 2
+    : >keys
+    gives absent 5s -k 1 --time-field 2 --expect keys <<END
+absent	a	0	5
+END
 }
 
 @test "--exit-on-absent ends it after the first report" {

@@ -151,7 +151,7 @@ END
 END
     words=("lawn debounce: " "--max-keys" 2 "'c'")
     refuses 3 debounce 50s -k 1 --time-field 2 --max-keys 2 --overflow fail
-    counts in=3 out=0
+    counts out=0 refused=1
 }
 
 @test "--max-lines: the burst due first makes room" {

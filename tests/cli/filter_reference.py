@@ -567,7 +567,7 @@ class Throttle(Filter):
             if self.overflow():
                 return self.write(line)
             self.n["evicted"] += 1
-            self.evict()
+            del self.tat[self.full.pop()[1]]  # what waits, waits on
         tat = max(self.tat.get(key, 0), now) + o.token
         leaves = max(Fraction(now), tat - o.burst * o.token)
         if o.queue is not None and leaves - now > o.queue * o.token:
@@ -585,12 +585,6 @@ class Throttle(Filter):
             self.timers.start(line, leaves, None)
         self.tat[key] = tat
         self.full.start(key, -(-tat.numerator // tat.denominator), None)
-
-    def evict(self):
-        """Forgets a key. Which one, if lines wait, is not told."""
-        if self.timers:
-            raise Ambiguous("which bucket is due first")
-        del self.tat[self.full.pop()[1]]
 
     def advance(self, now):
         super().advance(now)
@@ -678,6 +672,8 @@ class Absent(Filter):
                 self.n["refused"] += 1
                 return
             self.n["evicted"] += 1
+            if self.o.repeat:
+                raise Ambiguous("the oldest of those that repeat")
             oldest = next(iter(self.watched))
             del self.watched[oldest]
             self.timers.stop(oldest)

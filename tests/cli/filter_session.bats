@@ -27,7 +27,7 @@ END
     given '{"id":"a","t":1}' '{"id":"a","t":2.5}' '{"id":"b\t\u0001","t":3}'
     gives session 5s -k .id --time-field .t <<'END'
 {"key":"a","events":2,"first":1,"last":2.5,"duration":1.5,"end":"gap"}
-{"key":"b\t\u0001","events":1,"first":3,"last":3,"duration":0,"end":"gap"}
+{"key":"b\u0009\u0001","events":1,"first":3,"last":3,"duration":0,"end":"gap"}
 END
     given '{"id":"a","t":"2026-11-15T10:00:00.25Z"}' '{"id":"a","t":"2026-11-15t10:00:01z"}'
     gives session 5s -k .id --time-field .t <<'END'
