@@ -26,6 +26,7 @@ $(foreach d,bindir libdir includedir datadir mandir zshdir,$(eval \
 
 SEED ?= 1
 OPS ?= 1000000
+LINES ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
@@ -317,6 +318,8 @@ fuzz_json = 'build/fuzz/fuzz_json -max_total_time=$(1) -timeout=10 -max_len=1024
     -artifact_prefix=build/fuzz/json- build/fuzz/corpus-json tests/fuzz/corpus-json'
 fuzz_times = 'build/fuzz/fuzz_times -max_total_time=$(1) -timeout=10 -max_len=256 \
     -artifact_prefix=build/fuzz/times- build/fuzz/corpus-times tests/fuzz/corpus-times'
+# The tool's filters, each with so many lines.
+model_filters = 'tests/cli/filter_model.py --seed $(SEED) --lines $(1)'
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
@@ -328,7 +331,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	+@$(MAKE) --no-print-directory test-programs
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
-	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
+	    $(API:%='%') $(CLI_TESTS:%='bats %') $(call model_filters,100000) $(report_test) \
 	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
 	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
@@ -351,6 +354,9 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
 	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+
+model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
+	@tests/run $(call model_filters,$(LINES))
 
 fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
