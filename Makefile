@@ -247,6 +247,11 @@ build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/k
     $(filter-out cli/main.c,$(CLI_C)) $(BENCH_C) bench/contenders/heap4.c $(LIB_C)))
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
 
+# What the filters of the tool find in lines.
+FILTER_C := $(addprefix cli/,filter/json.c filter/times.c filter/fields.c options.c text.c)
+build/asan/filter: $(call objects,asan,$(wildcard tests/filter/*.c) tests/kit/kit.c $(FILTER_C))
+	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # Makes pages and pictures for the browser.
 build/asan/report: $(call objects,asan,$(wildcard tests/report/*.c) $(REPORT_C))
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
@@ -301,11 +306,11 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
 	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
-	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
-    $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
+    $(call have,unit,build/release/unit) build/asan/report build/asan/trace build/asan/filter \
     build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)

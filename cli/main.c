@@ -12,6 +12,13 @@
 #define MAIN_VERSION "0.1.0"
 
 static const struct options_verb *const main_verbs[] = {
+    &delay_verb,
+    &debounce_verb,
+    &throttle_verb,
+    &dedupe_verb,
+    &absent_verb,
+    &session_verb,
+    &join_verb,
     &demo_verb,
     &bench_verb,
     &trace_verb,

@@ -67,13 +67,18 @@ struct options_verb {
 bool options_read(const struct options_verb *verb, int argc, char **argv,
                   void *values, int *exit_code);
 
+/* The verb's options, its own and then the common ones; NULL after the last. */
+const struct options_spec *options_at(const struct options_verb *verb,
+                                      size_t i);
+
 void options_help(const struct options_verb *verb, FILE *out);
 
 /* Whether a user who wrote word may have meant name: at most two letters
  * inserted, left out or mistaken. */
 bool options_resembles(const char *word, const char *name);
 
-/* Parsers. min <= value <= max is part of being acceptable. */
+/* Parsers. min <= value <= max is part of being acceptable. A number that is
+ * not given and has no default is UINT64_MAX. */
 options_parse_fn options_flag;    /* bool */
 options_parse_fn options_number;  /* uint64_t: 42 */
 options_parse_fn options_count;   /* uint64_t: 250k, 1M, 1e6, 1.5M */

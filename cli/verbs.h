@@ -16,6 +16,13 @@ enum verbs_exit {
     VERBS_OUTPUT = 4,
 };
 
+extern const struct options_verb delay_verb;
+extern const struct options_verb debounce_verb;
+extern const struct options_verb throttle_verb;
+extern const struct options_verb dedupe_verb;
+extern const struct options_verb absent_verb;
+extern const struct options_verb session_verb;
+extern const struct options_verb join_verb;
 extern const struct options_verb demo_verb;
 extern const struct options_verb bench_verb;
 extern const struct options_verb trace_verb;

@@ -34,7 +34,7 @@ struct fields {
     struct fields_one one[FIELDS_MAX];
     size_t count;
     bool json;       /* lines must be JSON */
-    int delimiter;   /* a byte; below 0: runs of blanks and tabs */
+    int delimiter;   /* a byte; 0 or below: runs of blanks and tabs */
     char wrong[256]; /* what fields_find() returned */
     char *scratch;   /* unescaped strings */
     size_t scratch_size;
