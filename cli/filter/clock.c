@@ -1,5 +1,7 @@
 /* clock.c - a filter's time, which makes things due: see clock.h. */
 #include "clock.h"
+#include "due.h"
+#include "hold.h"
 #include "take.h"
 
 #define CLOCK_BUDGET 4096u /* timers until the output is looked at */
@@ -44,30 +46,70 @@ clock_set(struct filter *filter, uint64_t now)
 }
 
 static void
-clock_fire_key(const struct lawn_store_timer *timer, void *arg)
+clock_key_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct filter *filter = arg;
     filter->counts.held -= filter->key_holds;
     filter->verb->key_due(filter, timer);
 }
 
 static void
-clock_fire_line(const struct lawn_store_timer *timer, void *arg)
+clock_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct filter *filter = arg;
     filter->counts.held -= filter->line_holds;
     filter->verb->line_due(filter, timer);
 }
 
-/* A line whose time has come. */
+/* A line whose time has come. If the filter has ended it stays. */
 static void
-clock_fire_early(const struct lawn_store_timer *timer, void *arg)
+clock_early_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct filter *filter = arg;
     const char *bytes = timer->payload;
+    if (filter->done) {
+        take_keep(filter, hold_number(timer), bytes, timer->payload_size,
+                  filter->now);
+        return;
+    }
     filter->counts.held--;
     take_treat(filter, (unsigned char)bytes[0], bytes + 1,
                timer->payload_size - 1);
+}
+
+/* Lines of the left come before those of the right. */
+static uint64_t
+clock_early_order(const struct filter *filter,
+                  const struct lawn_store_timer *timer)
+{
+    uint64_t side = *(const unsigned char *)timer->payload;
+    (void)filter;
+    return side << 63 | hold_number(timer);
+}
+
+static void
+clock_mow_key(const struct lawn_store_timer *timer, void *arg)
+{
+    clock_key_due(arg, timer);
+}
+
+static void
+clock_mow_line(const struct lawn_store_timer *timer, void *arg)
+{
+    clock_line_due(arg, timer);
+}
+
+/* Does what is due now. */
+static void
+clock_fire(struct filter *filter)
+{
+    if (filter->key_order != NULL)
+        due_fire(filter, filter->keys, filter->key_order, clock_key_due);
+    else
+        lawn_store_mow(filter->keys, filter->now, CLOCK_BUDGET, clock_mow_key,
+                       filter);
+    if (filter->line_order != NULL)
+        due_fire(filter, filter->lines, filter->line_order, clock_line_due);
+    else
+        lawn_store_mow(filter->lines, filter->now, CLOCK_BUDGET, clock_mow_line,
+                       filter);
 }
 
 /* Goes to the next deadline that is not after to, and does what is due there.
@@ -81,14 +123,10 @@ clock_step(struct filter *filter, uint64_t to)
     if (next > to)
         return false;
     clock_set(filter, next);
-    if (due <= early) {
-        lawn_store_mow(filter->keys, filter->now, CLOCK_BUDGET, clock_fire_key,
-                       filter);
-        lawn_store_mow(filter->lines, filter->now, CLOCK_BUDGET,
-                       clock_fire_line, filter);
-    } else {
-        lawn_store_mow(filter->early, filter->now, 1, clock_fire_early, filter);
-    }
+    if (due <= early)
+        clock_fire(filter);
+    else
+        due_fire(filter, filter->early, clock_early_order, clock_early_due);
     return true;
 }
 

@@ -165,9 +165,8 @@ filter_look(struct filter *filter, unsigned side)
     enum input_result result = input_next(&filter->inputs[side], &head->line);
     head->there = result == INPUT_LINE;
     head->ended = result == INPUT_END;
-    head->time = 0;
     if (head->there && filter_merges(filter))
-        take_time(filter, side, &head->line, &head->time);
+        head->time = take_time(filter, side, &head->line);
     return result != INPUT_MORE;
 }
 
@@ -486,6 +485,7 @@ filter_close(struct filter *filter)
         input_close(&filter->inputs[i]);
         fields_free(&filter->fields[i]);
     }
+    input_close(&filter->expected);
     sink_close(&filter->sink);
     hold_close(filter);
     lawn_loop_free(filter->loop);

@@ -106,6 +106,14 @@ throttle_read_rate(struct filter *filter, const char *text)
     return options_seconds(&spec, copy, &filter->ttl);
 }
 
+static uint64_t
+throttle_order(const struct filter *filter,
+               const struct lawn_store_timer *timer)
+{
+    (void)filter;
+    return hold_number(timer);
+}
+
 static int
 throttle_open(struct filter *filter)
 {
@@ -113,6 +121,7 @@ throttle_open(struct filter *filter)
     const char *rate = choices_operand(filter);
     filter->pending = filter->lines;
     filter->line_holds = 1;
+    filter->line_order = throttle_order;
     filter->flushes = true;
     if (rate == NULL)
         tell_usage(filter, "a rate is missing, such as 10/1s or 1/1h");
