@@ -26,7 +26,6 @@ $(foreach d,bindir libdir includedir datadir mandir zshdir,$(eval \
 
 SEED ?= 1
 OPS ?= 1000000
-LINES ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
@@ -355,6 +354,7 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
 	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
 
+model-filters: LINES := 1000000
 model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
 	@tests/run $(call model_filters,$(LINES))
 
@@ -470,7 +470,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
     gate bench bench-cli man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
