@@ -445,8 +445,8 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	$(if $(CLI_C),install -D -m 644 build/lawn.fish '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish')
 	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
-	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do \
-	    echo ".so man3/$$page" >'$(DESTDIR)$(mandir)'"/man3/$$name.3" || exit; done
+	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do n=$${page##*.}; \
+	    echo ".so man$$n/$$page" >'$(DESTDIR)$(mandir)'"/man$$n/$$name.$$n" || exit; done
 
 uninstall: ## remove what install put there
 	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
@@ -457,7 +457,8 @@ uninstall: ## remove what install put there
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
 	    '$(DESTDIR)$(bindir)/lawn' '$(DESTDIR)$(datadir)/bash-completion/completions/lawn' \
 	    '$(DESTDIR)$(zshdir)/_lawn' '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish'
-	tools/manlinks | while read -r name page; do rm -f '$(DESTDIR)$(mandir)'"/man3/$$name.3"; done
+	tools/manlinks | while read -r name page; do n=$${page##*.}; \
+	    rm -f '$(DESTDIR)$(mandir)'"/man$$n/$$name.$$n"; done
 	@for folder in lawn/peers lawn cmake/lawn; do \
 	    rmdir '$(DESTDIR)$(libdir)'/$$folder 2>/dev/null; done; :
 

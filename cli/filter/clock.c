@@ -4,8 +4,6 @@
 #include "hold.h"
 #include "take.h"
 
-#define CLOCK_BUDGET 4096u /* timers until the output is looked at */
-
 bool
 clock_is_event(const struct filter *filter)
 {
@@ -85,31 +83,15 @@ clock_early_order(const struct filter *filter,
 }
 
 static void
-clock_mow_key(const struct lawn_store_timer *timer, void *arg)
+clock_fire_keys(struct filter *filter, uint64_t time)
 {
-    clock_key_due(arg, timer);
+    due_fire(filter, filter->keys, time, filter->key_order, clock_key_due);
 }
 
 static void
-clock_mow_line(const struct lawn_store_timer *timer, void *arg)
+clock_fire_lines(struct filter *filter, uint64_t time)
 {
-    clock_line_due(arg, timer);
-}
-
-/* Does what is due now. */
-static void
-clock_fire(struct filter *filter)
-{
-    if (filter->key_order != NULL)
-        due_fire(filter, filter->keys, filter->key_order, clock_key_due);
-    else
-        lawn_store_mow(filter->keys, filter->now, CLOCK_BUDGET, clock_mow_key,
-                       filter);
-    if (filter->line_order != NULL)
-        due_fire(filter, filter->lines, filter->line_order, clock_line_due);
-    else
-        lawn_store_mow(filter->lines, filter->now, CLOCK_BUDGET, clock_mow_line,
-                       filter);
+    due_fire(filter, filter->lines, time, filter->line_order, clock_line_due);
 }
 
 /* Goes to the next deadline that is not after to, and does what is due there.
@@ -123,10 +105,13 @@ clock_step(struct filter *filter, uint64_t to)
     if (next > to)
         return false;
     clock_set(filter, next);
-    if (due <= early)
-        clock_fire(filter);
-    else
-        due_fire(filter, filter->early, clock_early_order, clock_early_due);
+    if (due <= early) {
+        clock_fire_keys(filter, filter->now);
+        clock_fire_lines(filter, filter->now);
+    } else {
+        due_fire(filter, filter->early, filter->now, clock_early_order,
+                 clock_early_due);
+    }
     return true;
 }
 
@@ -149,10 +134,22 @@ clock_advance(struct filter *filter, uint64_t to)
 }
 
 void
-clock_drain(struct filter *filter, enum filter_why why)
+clock_drain(struct filter *filter)
 {
-    filter->why = why;
     while (clock_goes_on(filter) && lawn_store_count(filter->pending) > 0 &&
            clock_step(filter, LAWN_NEVER - 1))
         ;
+}
+
+void
+clock_flush(struct filter *filter)
+{
+    filter->why = FILTER_AT_EOF;
+    while (clock_goes_on(filter) && lawn_store_count(filter->pending) > 0) {
+        uint64_t next = lawn_store_next(filter->pending);
+        if (filter->pending == filter->keys)
+            clock_fire_keys(filter, next);
+        else
+            clock_fire_lines(filter, next);
+    }
 }

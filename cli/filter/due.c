@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DUE_BUDGET 4096u /* timers until the output is looked at */
+
 /* One that fired; its id and payload stand in the bytes, from at on. */
 struct due_one {
     uint64_t order;
@@ -77,15 +79,26 @@ due_compare(const void *a, const void *b)
     return (left->order > right->order) - (left->order < right->order);
 }
 
+static void
+due_pass_on(const struct lawn_store_timer *timer, void *arg)
+{
+    struct due_collecting *collecting = arg;
+    collecting->fire(collecting->filter, timer);
+}
+
 void
-due_fire(struct filter *filter, struct lawn_store *store,
+due_fire(struct filter *filter, struct lawn_store *store, uint64_t time,
          filter_order_fn *order, due_fn *fire)
 {
     struct due *due = &filter->due;
     struct due_collecting collecting = {filter, due, order, fire};
+    if (order == NULL) {
+        lawn_store_mow(store, time, DUE_BUDGET, due_pass_on, &collecting);
+        return;
+    }
     due->count = 0;
     due->size = 0;
-    lawn_store_mow(store, filter->now, SIZE_MAX, due_collect, &collecting);
+    lawn_store_mow(store, time, SIZE_MAX, due_collect, &collecting);
     if (due->count > 1)
         qsort(due->all, due->count, sizeof *due->all, due_compare);
     for (size_t i = 0; i < due->count; i++) {

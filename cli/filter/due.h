@@ -12,8 +12,9 @@
 typedef void due_fn(struct filter *filter,
                     const struct lawn_store_timer *timer);
 
-/* Fires what is due by now in a store, in order. */
-void due_fire(struct filter *filter, struct lawn_store *store,
+/* Fires what is due by a time in a store, in order. Without an order, as the store
+ * has them. */
+void due_fire(struct filter *filter, struct lawn_store *store, uint64_t time,
               filter_order_fn *order, due_fn *fire);
 
 void due_close(struct filter *filter);

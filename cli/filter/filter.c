@@ -266,18 +266,18 @@ filter_discard(struct filter *filter)
 static void
 filter_at_eof(struct filter *filter)
 {
-    filter->ended = true;
     if (clock_is_event(filter) && !clock_advance(filter, filter->newest))
         return;
+    filter->ended = true;
     switch (filter->options.on_eof) {
     case FILTER_DRAIN:
         if (!clock_is_event(filter))
             return;
-        clock_drain(filter, FILTER_DUE);
+        clock_drain(filter);
         break;
     case FILTER_FLUSH:
         if (filter->flushes)
-            clock_drain(filter, FILTER_AT_EOF);
+            clock_flush(filter);
         break;
     case FILTER_DROP:
         filter_discard(filter);

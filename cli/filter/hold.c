@@ -159,7 +159,9 @@ bool
 hold_has_line_room(struct filter *filter, const struct filter_line *line)
 {
     uint64_t limit = filter->options.max_lines;
-    if (filter->counts.held - lawn_store_count(filter->early) < limit)
+    uint64_t held = filter->key_holds * lawn_store_count(filter->keys) +
+                    filter->line_holds * lawn_store_count(filter->lines);
+    if (held < limit)
         return true;
     return hold_overflow(filter, line, "lines", limit, filter->pending);
 }

@@ -98,7 +98,7 @@ throttle_read_rate(struct filter *filter, const char *text)
     memcpy(copy, text, (size_t)(slash - text));
     if (!options_count(&spec, copy, &filter->rate))
         return false;
-    if (strlen(slash + 1) + 2 > sizeof copy)
+    if (slash[1] == '\0' || strlen(slash + 1) + 2 > sizeof copy)
         return false;
     bool unit_alone = slash[1] < '0' || slash[1] > '9';
     strcpy(copy, unit_alone ? "1" : "");
