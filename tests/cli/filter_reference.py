@@ -16,6 +16,7 @@ import time
 from collections import deque
 from decimal import Decimal
 from fractions import Fraction
+from math import ceil
 
 SECOND = 10**9
 NEVER = 2**64 - 1
@@ -560,13 +561,14 @@ class Debounce(Filter):
 
 
 class Throttle(Filter):
-    """Names of timers are lines that wait. Those in full are keys, until their
-    bucket is full again."""
+    """Names of timers are lines that wait. Those in known are keys: until an empty
+    bucket would be full, counted from the last line that got a token, and on
+    until theirs is."""
 
     def __init__(self, o):
         super().__init__(o)
         self.tat = {}
-        self.full = Timers()
+        self.known = Timers()
 
     def line(self, line):
         o = self.o
@@ -575,13 +577,13 @@ class Throttle(Filter):
             if self.overflow():
                 return self.write(line)
             self.n["evicted"] += 1
-            del self.tat[self.full.evict()[1]]  # what waits, waits on
+            del self.tat[self.known.evict()[1]]  # what waits, waits on
         tat = max(self.tat.get(key, 0), now) + o.token
         leaves = max(Fraction(now), tat - o.burst * o.token)
         if o.queue is not None and leaves - now > o.queue * o.token:
             self.n["refused"] += 1
             return
-        leaves = -(-leaves.numerator // leaves.denominator)
+        leaves = ceil(leaves)
         if leaves == now:
             self.write(line)
         elif self.held() == o.max_lines and self.overflow():
@@ -592,14 +594,19 @@ class Throttle(Filter):
                 self.fire(*self.timers.evict())
             self.timers.start(line, leaves, None)
         self.tat[key] = tat
-        self.full.start(key, -(-tat.numerator // tat.denominator), None)
+        fills = ceil(o.burst * o.token)
+        self.known.start(key, now + fills, fills)
 
     def advance(self, now):
         super().advance(now)
-        due = self.full.next()
+        due = self.known.next()
         while due is not None and due <= now:
-            del self.tat[self.full.pop()[1]]
-            due = self.full.next()
+            key = self.known.pop()[1]
+            if ceil(self.tat[key]) > due:
+                self.known.start(key, ceil(self.tat[key]), None)
+            else:
+                del self.tat[key]
+            due = self.known.next()
 
     def fire(self, due, line, end=False):
         self.write(line)
