@@ -161,8 +161,8 @@ state_get_all(struct filter *filter, struct lawn_store *values)
         return false;
     memcpy(&numbers, value.payload, sizeof numbers);
     if (numbers.form > TIMES_RFC3339 || numbers.timed > 1 ||
-        numbers.begun > 1 || numbers.now >= LAWN_NEVER - 1 ||
-        numbers.newest >= LAWN_NEVER - 1)
+        numbers.begun > 1 || numbers.now > CLOCK_LAST ||
+        numbers.newest > CLOCK_LAST)
         return false;
     filter->serial = numbers.serial;
     filter->form = (enum times_form)numbers.form;
