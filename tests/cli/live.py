@@ -14,6 +14,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import select
 import shutil
 import signal
@@ -80,7 +81,7 @@ class Lawn:
     """A filter with pipes at its ends, or what it is given instead."""
 
     def __init__(self, *args, stdin=None, stdout=None, ignore=(), room=None,
-                 close=(), prefix=(), **more):
+                 close=(), prefix=(), limit=None, **more):
         self.stdin = self.stdout = None
         self.buffer = b''
         mine = []
@@ -97,6 +98,8 @@ class Lawn:
             for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN if number in ignore
                               else signal.SIG_DFL)
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
             for fd in close:
                 os.close(fd)
 
@@ -229,6 +232,21 @@ class Lawn:
         equal(counts['dropped'], counts['merged'] + counts['refused'] +
               counts['bad'] + counts['discarded'])
         return counts
+
+
+def writer_of(path):
+    """A named pipe, once someone reads it."""
+    end = None
+
+    def opened():
+        nonlocal end
+        with contextlib.suppress(OSError):
+            end = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        return end is not None
+
+    wait_until(opened, f'{path} is read')
+    os.set_blocking(end, True)
+    return open(end, 'wb', buffering=0)
 
 
 def run(*args, feed=b'', code=0):
@@ -393,7 +411,7 @@ def session_sums_up_after_its_gap(_):
 def join_pairs_at_once_and_gives_up_in_time(folder):
     os.mkfifo(folder / 'right')
     with Lawn('join', '150ms', '-k', 1, '-', folder / 'right', '--stats') as \
-            lawn, open(folder / 'right', 'wb', buffering=0) as right:
+            lawn, writer_of(folder / 'right') as right:
         lawn.send('k left\n')
         lawn.settle()
         right.write(b'k right\n')
@@ -484,7 +502,7 @@ def two_pipes_by_name_may_be_opened_in_any_order(folder):
             with Lawn('join', '30s', '-k', 1, folder / 'left', folder / 'right',
                       *extra) as lawn:
                 for side in order:  # the first is closed before the second
-                    with open(folder / side, 'wb', buffering=0) as file:
+                    with writer_of(folder / side) as file:
                         file.write(b'k 1 ' + side.encode() + b'\n')
                 equal(lawn.lines(), ['both\tk 1 left\tk 1 right'])
                 lawn.exit(0)
@@ -499,7 +517,7 @@ def writers_of_two_pipes_may_be_there_first(folder):
         with open(folder / side, 'wb') as file:
             file.write(b'k ' + side.encode() + b'\n')
 
-    writers = [threading.Thread(target=feed, args=(side,))
+    writers = [threading.Thread(target=feed, args=(side,), daemon=True)
                for side in ('right', 'left')]
     for writer in writers:
         writer.start()
@@ -1107,7 +1125,7 @@ def a_line_that_waits_for_the_other_input_is_saved_too(folder):
     os.mkfifo(folder / 'right')
     args = ('join', '5s', '-k', 1, '--time-field', 2, '--state', folder / 's')
     with Lawn(*args, '--state-every', '5ms', '-', folder / 'right') as lawn, \
-            open(folder / 'right', 'wb', buffering=0):
+            writer_of(folder / 'right'):
         lawn.send('k 1\nk 2\nhal')
         lawn.settle()
         for _ in range(2):
@@ -1261,6 +1279,25 @@ def a_state_that_cannot_be_saved_is_told(folder):
             assert f'cannot save the state to {folder}/in/s: no such' in \
                 lawn.said(), lawn.said()
         shutil.rmtree(folder / 'out')
+
+
+@case
+def a_state_that_there_is_no_room_for_leaves_the_old_one(folder):
+    args = ('delay', '1h', '--state', folder / 's')
+    run(*args, '--on-eof', 'save', feed=b'a\n')
+    before = (folder / 's').read_bytes()
+    for feed in (b'x' * 50_000 + b'\n', b'x' * 3900 + b'\n'):
+        with Lawn(*args, restore_signals=False, limit=4096) as lawn:
+            lawn.send(feed)
+            lawn.settle()
+            lawn.kill(signal.SIGTERM)
+            lawn.exit(4)
+            assert f'cannot save the state to {folder}/s: ' in lawn.said() \
+                and 'File too large' in lawn.said(), lawn.said()
+        equal((folder / 's').read_bytes(), before)
+        equal(sorted(name.name for name in folder.iterdir()),
+              ['s', 's.lock'])
+    equal(run(*args, '--on-eof', 'flush')[0], ['a'])
 
 
 @case
