@@ -336,7 +336,7 @@ def make(rng, verb, n, kind):
     operand, options, boundaries, mixed = pick_verb(rng, verb, ttl, n)
     options += pick_key(rng, verb, shape) + shape.options
     unit, form = pick_time(rng, shape, options, kind)
-    if not shape.json and rng.random() < 0.05:
+    if kind == "verb" and not shape.json and rng.random() < 0.03:
         options.append("--json")  # then they are all bad
     if operand is None:
         options += ["--ttl-field", shape.ttl]
