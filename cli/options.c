@@ -243,33 +243,6 @@ options_put_accepts(const struct options_spec *spec, FILE *out)
     putc('\n', out);
 }
 
-static void
-options_help_one(const struct options_spec *spec, FILE *out)
-{
-    char left[40];
-    snprintf(left, sizeof left, "--%s %s", spec->name,
-             spec->value != NULL ? spec->value : "");
-    fprintf(out, "  %-14s  %s", left, spec->help);
-    if (spec->initial != NULL) {
-        bool fits = strlen(spec->help) + strlen(spec->initial) < 50;
-        fprintf(out, "%s (default %s)", fits ? "" : "\n                 ",
-                spec->initial);
-    }
-    putc('\n', out);
-}
-
-void
-options_help(const struct options_verb *verb, FILE *out)
-{
-    fprintf(out, "usage: lawn %s [OPTION]...%s%s\n\n%s\noptions:\n", verb->name,
-            verb->operands != NULL ? " " : "",
-            verb->operands != NULL ? verb->operands : "", verb->details);
-    for (const struct options_spec *s = verb->specs; s->name != NULL; s++)
-        options_help_one(s, out);
-    fprintf(out, "  %-14s  %s\n\nexample:\n  %s\n", "--help",
-            "print this and exit", verb->example);
-}
-
 const struct options_spec *
 options_at(const struct options_verb *verb, size_t i)
 {

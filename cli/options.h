@@ -73,6 +73,13 @@ const struct options_spec *options_at(const struct options_verb *verb,
 
 void options_help(const struct options_verb *verb, FILE *out);
 
+/* Parts of a help, for one that is not of a verb. An entry's text begins at
+ * column, which is beyond the second, and is broken into lines there. Examples
+ * are lines of a shell script. */
+void options_put_entry(const char *name, const char *text, size_t column,
+                       FILE *out);
+void options_put_examples(const char *example, FILE *out);
+
 /* Whether a user who wrote word may have meant name: at most two letters
  * inserted, left out or mistaken. */
 bool options_resembles(const char *word, const char *name);

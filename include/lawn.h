@@ -160,7 +160,7 @@ struct lawn_stats {
     uint64_t lone_starts; /* starts and restarts that found no blade */
     uint64_t moved;       /* index entries moved or dropped */
     uint64_t moved_idle;  /* the most by one mow that fired nothing */
-    uint64_t looked;      /* index entries looked at by lawn_next() */
+    uint64_t looked;      /* index entries that lawn_next(), lawn_first() saw */
     uint64_t ahead;       /* timers that mows read ahead of their deadlines */
     size_t live_blades;   /* blades that hold timers now */
     size_t blades;        /* blades there are: over twice those asked for */

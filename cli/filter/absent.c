@@ -20,14 +20,6 @@ struct absent_key {
     uint64_t seen;  /* whether it has had a line: 0 or 1 */
 };
 
-static int
-absent_open(struct filter *filter)
-{
-    filter->pending = filter->keys;
-    filter->line_keys = true;
-    return choices_duration(filter, 1, &filter->ttl) ? 0 : VERBS_USAGE;
-}
-
 static void
 absent_put(struct filter *filter, const char *event, const void *key,
            size_t key_size, const struct absent_key *known)
@@ -70,27 +62,47 @@ absent_line(struct filter *filter, const struct filter_line *line)
     absent_watch(filter, line->key, line->key_size, true);
 }
 
+/* Starts a key's timer anew, in one of the stores. */
+static void
+absent_remember(struct filter *filter, struct lawn_store *store,
+                const struct lawn_store_timer *timer, uint64_t deadline)
+{
+    hold_started(filter, lawn_store_start(store, timer->id, timer->id_size,
+                                          deadline, timer->payload,
+                                          timer->payload_size, LAWN_STORE_AT));
+}
+
 /* Reports a key, and remembers that: until it is back, or until it is to be
  * reported again. */
 static void
 absent_report(struct filter *filter, const struct lawn_store_timer *timer)
 {
     struct absent_key known;
+    bool again = filter->options.repeat && !filter->ended;
     memcpy(&known, timer->payload, sizeof known);
     absent_put(filter, "absent", timer->id, timer->id_size, &known);
-    uint64_t again = filter->options.repeat ? clock_after(filter, filter->ttl)
-                                            : LAWN_NEVER - 1;
-    hold_started(filter,
-                 lawn_store_start(filter->lines, timer->id, timer->id_size,
-                                  again, &known, sizeof known, LAWN_STORE_AT));
+    absent_remember(filter, filter->lines, timer,
+                    again ? clock_after(filter, filter->ttl) : LAWN_NEVER - 1);
     if (filter->options.exit_on_absent)
         filter_end(filter, VERBS_FAILED);
+}
+
+/* One report is enough for --exit-on-absent; the others stay due. */
+static void
+absent_key_due(struct filter *filter, const struct lawn_store_timer *timer)
+{
+    if (filter->done)
+        absent_remember(filter, filter->keys, timer, filter->now);
+    else
+        absent_report(filter, timer);
 }
 
 static void
 absent_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    if (!filter->ended)
+    if (filter->ended || filter->done)
+        absent_remember(filter, filter->lines, timer, LAWN_NEVER - 1);
+    else
         absent_report(filter, timer);
 }
 
@@ -133,36 +145,56 @@ absent_expect(struct filter *filter, const struct input_line *line)
     return 0;
 }
 
-/* What is wrong with the file of --expect. */
-static const char *
-absent_wrong(int error)
+/* Says what is wrong with the file of --expect. */
+static void
+absent_refuse(struct filter *filter, int error)
 {
+    const char *why = strerror(-error);
     if (error == -E2BIG)
-        return "it has a key longer than 65000 bytes";
-    if (error == -ENOSPC)
-        return "it has more keys than --max-keys allows";
-    return strerror(-error);
+        why = "it has a key longer than 65000 bytes";
+    else if (error == -ENOSPC)
+        why = "it has more keys than --max-keys allows";
+    tell(filter, "--expect %s: %s", filter->options.expect, why);
+    filter_end(filter, VERBS_INPUT);
 }
 
+/* Watches the keys of --expect, which were read when we started. */
 static void
 absent_begin(struct filter *filter)
 {
-    struct input expected;
     struct input_line line;
-    enum input_result result;
+    int error = 0;
     if (filter->options.expect == NULL)
         return;
-    int error = input_open(&expected, &filter->options.expect, 1);
     while (error == 0 && !filter->done &&
-           (result = input_next(&expected, &line)) != INPUT_END)
-        error = result == INPUT_MORE ? input_fill(&expected)
-                                     : absent_expect(filter, &line);
-    if (error != 0) {
-        tell(filter, "--expect %s: %s", filter->options.expect,
-             absent_wrong(error));
-        filter_end(filter, VERBS_INPUT);
-    }
-    input_close(&expected);
+           input_next(&filter->expected, &line) == INPUT_LINE)
+        error = absent_expect(filter, &line);
+    if (error != 0)
+        absent_refuse(filter, error);
+}
+
+static int
+absent_read_expected(struct filter *filter)
+{
+    struct input *expected = &filter->expected;
+    if (filter->options.expect == NULL)
+        return 0;
+    int error = input_open(expected, &filter->options.expect, 1);
+    while (error == 0 && !expected->over)
+        error = input_fill(expected);
+    if (error != 0)
+        absent_refuse(filter, error);
+    return error != 0 ? VERBS_INPUT : 0;
+}
+
+static int
+absent_open(struct filter *filter)
+{
+    filter->pending = filter->keys;
+    filter->line_keys = true;
+    if (!choices_duration(filter, 1, &filter->ttl))
+        return VERBS_USAGE;
+    return absent_read_expected(filter);
 }
 
 static bool
@@ -180,7 +212,7 @@ static const struct filter_verb absent_filter = {
     .open = absent_open,
     .begin = absent_begin,
     .line = absent_line,
-    .key_due = absent_report,
+    .key_due = absent_key_due,
     .line_due = absent_line_due,
     .pass = absent_pass,
     .evict = absent_evict,

@@ -155,6 +155,21 @@ choices_fields(struct filter *filter, unsigned side)
            choices_field(filter, side, "ttl-field", o->ttl_field);
 }
 
+/* Of the times that are read, and of those that are written. */
+static void
+choices_units(struct filter *filter)
+{
+    const struct filter_options *o = &filter->options;
+    const char *fields[] = {o->time_field, o->right_time_field};
+    for (size_t side = 0; side < 2; side++) {
+        const char *field = fields[side] != NULL ? fields[side] : fields[0];
+        filter->units[side] = field != NULL ? times_unit_of(field) : TIMES_S;
+        if (o->time_unit != SIZE_MAX)
+            filter->units[side] = (enum times_unit)o->time_unit;
+    }
+    filter->unit = filter->units[0];
+}
+
 bool
 choices_apply(struct filter *filter)
 {
@@ -172,10 +187,7 @@ choices_apply(struct filter *filter)
         o->on_eof = FILTER_DRAIN;
     if (o->overflow == SIZE_MAX)
         o->overflow = FILTER_EVICT;
-    filter->unit =
-        o->time_field != NULL ? times_unit_of(o->time_field) : TIMES_S;
-    if (o->time_unit != SIZE_MAX)
-        filter->unit = (enum times_unit)o->time_unit;
+    choices_units(filter);
     filter->ttl_unit =
         o->ttl_field != NULL ? times_unit_of(o->ttl_field) : TIMES_S;
     if (o->ttl_unit != SIZE_MAX)

@@ -1,8 +1,8 @@
 /* clock.c - a filter's time, which makes things due: see clock.h. */
 #include "clock.h"
+#include "due.h"
+#include "hold.h"
 #include "take.h"
-
-#define CLOCK_BUDGET 4096u /* timers until the output is looked at */
 
 bool
 clock_is_event(const struct filter *filter)
@@ -44,30 +44,54 @@ clock_set(struct filter *filter, uint64_t now)
 }
 
 static void
-clock_fire_key(const struct lawn_store_timer *timer, void *arg)
+clock_key_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct filter *filter = arg;
     filter->counts.held -= filter->key_holds;
     filter->verb->key_due(filter, timer);
 }
 
 static void
-clock_fire_line(const struct lawn_store_timer *timer, void *arg)
+clock_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct filter *filter = arg;
     filter->counts.held -= filter->line_holds;
     filter->verb->line_due(filter, timer);
 }
 
-/* A line whose time has come. */
+/* A line whose time has come. If the filter has ended it stays. */
 static void
-clock_fire_early(const struct lawn_store_timer *timer, void *arg)
+clock_early_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct filter *filter = arg;
     const char *bytes = timer->payload;
+    if (filter->done) {
+        take_keep(filter, hold_number(timer), bytes, timer->payload_size,
+                  filter->now);
+        return;
+    }
     filter->counts.held--;
     take_treat(filter, (unsigned char)bytes[0], bytes + 1,
                timer->payload_size - 1);
+}
+
+/* Lines of the left come before those of the right. */
+static uint64_t
+clock_early_order(const struct filter *filter,
+                  const struct lawn_store_timer *timer)
+{
+    uint64_t side = *(const unsigned char *)timer->payload;
+    (void)filter;
+    return side << 63 | hold_number(timer);
+}
+
+static void
+clock_fire_keys(struct filter *filter, uint64_t time)
+{
+    due_fire(filter, filter->keys, time, filter->key_order, clock_key_due);
+}
+
+static void
+clock_fire_lines(struct filter *filter, uint64_t time)
+{
+    due_fire(filter, filter->lines, time, filter->line_order, clock_line_due);
 }
 
 /* Goes to the next deadline that is not after to, and does what is due there.
@@ -82,12 +106,11 @@ clock_step(struct filter *filter, uint64_t to)
         return false;
     clock_set(filter, next);
     if (due <= early) {
-        lawn_store_mow(filter->keys, filter->now, CLOCK_BUDGET, clock_fire_key,
-                       filter);
-        lawn_store_mow(filter->lines, filter->now, CLOCK_BUDGET,
-                       clock_fire_line, filter);
+        clock_fire_keys(filter, filter->now);
+        clock_fire_lines(filter, filter->now);
     } else {
-        lawn_store_mow(filter->early, filter->now, 1, clock_fire_early, filter);
+        due_fire(filter, filter->early, filter->now, clock_early_order,
+                 clock_early_due);
     }
     return true;
 }
@@ -111,10 +134,22 @@ clock_advance(struct filter *filter, uint64_t to)
 }
 
 void
-clock_drain(struct filter *filter, enum filter_why why)
+clock_drain(struct filter *filter)
 {
-    filter->why = why;
     while (clock_goes_on(filter) && lawn_store_count(filter->pending) > 0 &&
            clock_step(filter, LAWN_NEVER - 1))
         ;
+}
+
+void
+clock_flush(struct filter *filter)
+{
+    filter->why = FILTER_AT_EOF;
+    while (clock_goes_on(filter) && lawn_store_count(filter->pending) > 0) {
+        uint64_t next = lawn_store_next(filter->pending);
+        if (filter->pending == filter->keys)
+            clock_fire_keys(filter, next);
+        else
+            clock_fire_lines(filter, next);
+    }
 }

@@ -16,9 +16,11 @@ bool clock_is_event(const struct filter *filter);
  * filter ended on the way, or cannot write. */
 bool clock_advance(struct filter *filter, uint64_t to);
 
-/* Lets time go on until nothing is pending, and all that happens meanwhile be
- * because of why. */
-void clock_drain(struct filter *filter, enum filter_why why);
+/* Lets time go on until nothing is pending. */
+void clock_drain(struct filter *filter);
+
+/* What is pending happens now, in the order in which it would be due. */
+void clock_flush(struct filter *filter);
 
 /* When something is due next, or LAWN_NEVER. */
 uint64_t clock_next(struct filter *filter);

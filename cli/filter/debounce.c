@@ -26,6 +26,7 @@ struct debounce_burst {
     uint64_t first;
     uint64_t last;
     uint64_t count;
+    uint64_t serial; /* of its last line */
 };
 
 /* The last line is all that is needed. */
@@ -34,6 +35,16 @@ debounce_is_plain(const struct filter *filter)
 {
     return filter->options.emit == DEBOUNCE_LAST &&
            filter->options.max_wait == UINT64_MAX;
+}
+
+static uint64_t
+debounce_order(const struct filter *filter,
+               const struct lawn_store_timer *timer)
+{
+    struct debounce_burst burst;
+    (void)filter;
+    memcpy(&burst, timer->payload, sizeof burst);
+    return burst.serial;
 }
 
 static int
@@ -49,6 +60,8 @@ debounce_open(struct filter *filter)
     filter->key_holds = emit == DEBOUNCE_LAST || emit == DEBOUNCE_FIRST;
     filter->line_holds = emit == DEBOUNCE_ALL;
     filter->flushes = true;
+    if (filter->options.max_wait != UINT64_MAX)
+        filter->key_order = debounce_order;
     return choices_duration(filter, 1, &filter->ttl) ? 0 : VERBS_USAGE;
 }
 
@@ -144,6 +157,7 @@ debounce_line(struct filter *filter, const struct filter_line *line)
     }
     burst.last = filter->now;
     burst.count++;
+    burst.serial = ++filter->serial;
     bool held = true;
     if (filter->options.emit == DEBOUNCE_ALL) {
         held = debounce_hold(filter, line, burst.count);
@@ -211,7 +225,7 @@ debounce_key_due(struct filter *filter, const struct lawn_store_timer *timer)
 static void
 debounce_pass(struct filter *filter, const struct filter_line *line)
 {
-    const struct debounce_burst one = {filter->now, filter->now, 1};
+    const struct debounce_burst one = {filter->now, filter->now, 1, 0};
     if (filter->options.emit == DEBOUNCE_COUNT) {
         filter->counts.merged++;
         debounce_put_count(filter, line->key, line->key_size, &one, line->at,

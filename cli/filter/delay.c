@@ -9,14 +9,23 @@
 #include "put.h"
 #include "verbs.h"
 
+static uint64_t
+delay_order(const struct filter *filter, const struct lawn_store_timer *timer)
+{
+    (void)filter;
+    return hold_number(timer);
+}
+
 static int
 delay_open(struct filter *filter)
 {
     filter->pending = filter->lines;
     filter->line_holds = 1;
     filter->flushes = true;
-    if (filter->options.ttl_field != NULL)
+    if (filter->options.ttl_field != NULL) {
+        filter->line_order = delay_order;
         return 0;
+    }
     return choices_duration(filter, 0, &filter->ttl) ? 0 : VERBS_USAGE;
 }
 

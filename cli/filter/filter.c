@@ -165,9 +165,8 @@ filter_look(struct filter *filter, unsigned side)
     enum input_result result = input_next(&filter->inputs[side], &head->line);
     head->there = result == INPUT_LINE;
     head->ended = result == INPUT_END;
-    head->time = 0;
     if (head->there && filter_merges(filter))
-        take_time(filter, side, &head->line, &head->time);
+        head->time = take_time(filter, side, &head->line);
     return result != INPUT_MORE;
 }
 
@@ -267,18 +266,18 @@ filter_discard(struct filter *filter)
 static void
 filter_at_eof(struct filter *filter)
 {
-    filter->ended = true;
     if (clock_is_event(filter) && !clock_advance(filter, filter->newest))
         return;
+    filter->ended = true;
     switch (filter->options.on_eof) {
     case FILTER_DRAIN:
         if (!clock_is_event(filter))
             return;
-        clock_drain(filter, FILTER_DUE);
+        clock_drain(filter);
         break;
     case FILTER_FLUSH:
         if (filter->flushes)
-            clock_drain(filter, FILTER_AT_EOF);
+            clock_flush(filter);
         break;
     case FILTER_DROP:
         filter_discard(filter);
@@ -486,6 +485,7 @@ filter_close(struct filter *filter)
         input_close(&filter->inputs[i]);
         fields_free(&filter->fields[i]);
     }
+    input_close(&filter->expected);
     sink_close(&filter->sink);
     hold_close(filter);
     lawn_loop_free(filter->loop);

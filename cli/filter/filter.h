@@ -97,6 +97,12 @@ struct filter_counts {
 enum filter_why { FILTER_DUE, FILTER_AT_EOF, FILTER_EVICTED };
 
 struct filter;
+struct due_one;
+
+/* The number of the line that a timer is due for, which orders those that are
+ * due at the same time. */
+typedef uint64_t filter_order_fn(const struct filter *filter,
+                                 const struct lawn_store_timer *timer);
 
 /* What a verb is. Callbacks get the filter, whose now is the time. */
 struct filter_verb {
@@ -137,8 +143,10 @@ struct filter {
     unsigned key_holds;         /* lines held by a timer of keys, 0 or 1; */
     unsigned line_holds;        /* by one of lines */
     bool flushes;               /* pending can be written before it is due */
-    bool line_keys;             /* lines are keys as well, of absent */
-    uint64_t rate;              /* of throttle: so many each ttl */
+    filter_order_fn *key_order; /* NULL: they have one TTL, and are in order */
+    filter_order_fn *line_order;
+    bool line_keys; /* lines are keys as well, of absent */
+    uint64_t rate;  /* of throttle: so many each ttl */
 
     struct lawn_store *keys;
     struct lawn_store *lines;
@@ -163,11 +171,23 @@ struct filter {
     } heads[2];
     enum times_form form; /* of times that are written; */
     enum times_unit unit;
+    enum times_unit units[2]; /* of times that are read, from each input */
     enum times_unit ttl_unit;
+
+    struct due { /* timers in order: see due.h */
+        struct due_one *all;
+        size_t count;
+        size_t room;
+        char *bytes;
+        size_t size;
+        size_t capacity;
+    } due;
 
     struct sink sink;
     unsigned pieces; /* of the made line that stands at its end */
     struct filter_counts counts;
+
+    struct input expected; /* of absent */
 
     struct lawn_loop *loop;
     uint64_t offset; /* from the loop's clock to ours */
@@ -184,7 +204,8 @@ struct filter {
     bool done;         /* stop, */
     int code;          /* and exit with this */
 
-    char *scratch; /* a record being put together */
+    char wrong[128]; /* with a line */
+    char *scratch;   /* a record being put together */
     size_t scratch_size;
     char id[FILTER_KEY_MAX + 8]; /* a key's line */
 };

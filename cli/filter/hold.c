@@ -1,6 +1,6 @@
 /* hold.c - what is held, and how much of it may be: see hold.h. */
 #include "hold.h"
-#include "clock.h"
+#include "due.h"
 #include "tell.h"
 #include "verbs.h"
 
@@ -26,6 +26,7 @@ hold_close(struct filter *filter)
     lawn_store_free(filter->keys);
     lawn_store_free(filter->lines);
     lawn_store_free(filter->early);
+    due_close(filter);
     free(filter->scratch);
 }
 
@@ -50,6 +51,14 @@ hold_line(struct filter *filter, const struct filter_line *line,
         filter->counts.held++;
     else
         filter->counts.discarded++;
+}
+
+uint64_t
+hold_number(const struct lawn_store_timer *timer)
+{
+    uint64_t number;
+    memcpy(&number, timer->id, sizeof number);
+    return number;
 }
 
 /* Room in the scratch; false: the filter ends. */
@@ -150,7 +159,9 @@ bool
 hold_has_line_room(struct filter *filter, const struct filter_line *line)
 {
     uint64_t limit = filter->options.max_lines;
-    if (filter->counts.held - lawn_store_count(filter->early) < limit)
+    uint64_t held = filter->key_holds * lawn_store_count(filter->keys) +
+                    filter->line_holds * lawn_store_count(filter->lines);
+    if (held < limit)
         return true;
     return hold_overflow(filter, line, "lines", limit, filter->pending);
 }

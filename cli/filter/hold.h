@@ -24,6 +24,9 @@ bool hold_started(struct filter *filter, int error);
 void hold_line(struct filter *filter, const struct filter_line *line,
                uint64_t deadline);
 
+/* That number. */
+uint64_t hold_number(const struct lawn_store_timer *timer);
+
 /* A record and a line one after the other, until the next call; NULL: no
  * memory. */
 const void *hold_join(struct filter *filter, const void *record,

@@ -15,13 +15,25 @@ struct session_record {
     uint64_t first;
     uint64_t last;
     uint64_t events;
+    uint64_t serial; /* of its last line */
 };
+
+static uint64_t
+session_order(const struct filter *filter, const struct lawn_store_timer *timer)
+{
+    struct session_record session;
+    (void)filter;
+    memcpy(&session, timer->payload, sizeof session);
+    return session.serial;
+}
 
 static int
 session_open(struct filter *filter)
 {
     filter->pending = filter->keys;
     filter->flushes = true;
+    if (filter->options.max_duration != UINT64_MAX)
+        filter->key_order = session_order;
     return choices_duration(filter, 1, &filter->ttl) ? 0 : VERBS_USAGE;
 }
 
@@ -51,6 +63,7 @@ session_line(struct filter *filter, const struct filter_line *line)
         memcpy(&session, timer.payload, sizeof session);
     session.last = filter->now;
     session.events++;
+    session.serial = ++filter->serial;
     filter->counts.merged++;
     if (session.events >= filter->options.max_events) {
         session_put(filter, line->key, line->key_size, &session, "max-events");
@@ -128,7 +141,7 @@ static const struct options_spec session_specs[] = {
 
 const struct options_verb session_verb = {
     .name = "session",
-    .summary = "a summary of each session: lines of a key without a long gap",
+    .summary = "a summary of each session: lines of a key with no long gap",
     .details =
         "Lines of a key that follow each other within DURATION are a session.\n"
         "When it is over, writes key, number of lines, time of the first and "

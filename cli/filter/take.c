@@ -10,45 +10,42 @@
 
 #include <stdio.h>
 
-/* The time of day in the line's time field, which also settles how times get
- * written. False: it is none, which was counted as bad. */
-static bool
-take_read_time(struct filter *filter, unsigned side,
-               const struct fields_bytes *field, uint64_t *time)
-{
+/* What is found in a line. */
+struct take_found {
+    struct fields_bytes fields[FILTER_FIELDS];
+    uint64_t ttl;
+    uint64_t time;
     enum times_form form;
-    if (!times_read(field->at, field->size, filter->unit, time, &form)) {
-        char wrong[160];
-        snprintf(wrong, sizeof wrong, "'%.*s' is not a time",
-                 (int)(field->size < 60 ? field->size : 60), field->at);
-        tell_bad(filter, side, wrong);
-        return false;
-    }
-    if (!filter->timed)
-        filter->form = form;
-    filter->timed = true;
-    return true;
-}
+};
 
-/* Finds a line's fields, and its TTL if it has one of its own. False: it is bad,
- * and was counted. */
-static bool
-take_fields(struct filter *filter, unsigned side, const char *at, size_t size,
-            struct fields_bytes *found, uint64_t *ttl)
+/* Finds a line's fields, its time in event time, and its TTL if it has one of its
+ * own. NULL; or what is wrong with it. */
+static const char *
+take_find(struct filter *filter, unsigned side, const char *at, size_t size,
+          struct take_found *found)
 {
-    const char *wrong = "longer than 536870000 bytes";
-    *ttl = 0;
-    if (at != NULL)
-        wrong = fields_find(&filter->fields[side], at, size, found);
-    if (wrong == NULL && found[FILTER_KEY].size > FILTER_KEY_MAX)
-        wrong = "a key longer than 65000 bytes";
-    if (wrong == NULL && found[FILTER_TTL].at != NULL &&
-        !times_read_length(found[FILTER_TTL].at, found[FILTER_TTL].size,
-                           filter->ttl_unit, ttl))
-        wrong = "its TTL is neither a number nor a duration";
+    struct fields_bytes *fields = found->fields;
+    *found = (struct take_found){.time = filter->now};
+    if (at == NULL)
+        return "longer than 536870000 bytes";
+    const char *wrong = fields_find(&filter->fields[side], at, size, fields);
     if (wrong != NULL)
-        tell_bad(filter, side, wrong);
-    return wrong == NULL;
+        return wrong;
+    if (fields[FILTER_KEY].size > FILTER_KEY_MAX)
+        return "a key longer than 65000 bytes";
+    const struct fields_bytes *ttl = &fields[FILTER_TTL];
+    if (ttl->at != NULL &&
+        !times_read_length(ttl->at, ttl->size, filter->ttl_unit, &found->ttl))
+        return "its TTL is neither a number nor a duration";
+    const struct fields_bytes *time = &fields[FILTER_TIME];
+    if (time->at != NULL &&
+        !times_read(time->at, time->size, filter->units[side], &found->time,
+                    &found->form)) {
+        snprintf(filter->wrong, sizeof filter->wrong, "'%.*s' is not a time",
+                 (int)(time->size < 60 ? time->size : 60), time->at);
+        return filter->wrong;
+    }
+    return NULL;
 }
 
 /* Gives a line whose fields are known to the verb. */
@@ -74,24 +71,32 @@ take_give(struct filter *filter, unsigned side, const char *at, size_t size,
 void
 take_treat(struct filter *filter, unsigned side, const char *at, size_t size)
 {
-    struct fields_bytes found[FILTER_FIELDS];
-    uint64_t ttl;
-    if (take_fields(filter, side, at, size, found, &ttl))
-        take_give(filter, side, at, size, &found[FILTER_KEY], ttl);
+    struct take_found found;
+    const char *wrong = take_find(filter, side, at, size, &found);
+    if (wrong != NULL) /* of a state that others have written */
+        tell_bad(filter, side, wrong);
+    else
+        take_give(filter, side, at, size, &found.fields[FILTER_KEY], found.ttl);
+}
+
+bool
+take_keep(struct filter *filter, uint64_t number, const void *bytes,
+          size_t size, uint64_t time)
+{
+    return hold_started(filter,
+                        lawn_store_start(filter->early, &number, sizeof number,
+                                         time, bytes, size, LAWN_STORE_AT));
 }
 
 /* Keeps a line until its time. */
 static void
-take_keep(struct filter *filter, unsigned side, const struct input_line *line,
+take_wait(struct filter *filter, unsigned side, const struct input_line *line,
           uint64_t time)
 {
     unsigned char mark = (unsigned char)side;
     const void *kept = hold_join(filter, &mark, 1, line->at, line->size);
-    uint64_t number = ++filter->serial;
     if (kept != NULL &&
-        hold_started(filter, lawn_store_start(filter->early, &number,
-                                              sizeof number, time, kept,
-                                              line->size + 1, LAWN_STORE_AT)))
+        take_keep(filter, ++filter->serial, kept, line->size + 1, time))
         filter->counts.held++;
     else
         filter->counts.discarded++;
@@ -100,41 +105,40 @@ take_keep(struct filter *filter, unsigned side, const struct input_line *line,
 bool
 take_line(struct filter *filter, unsigned side, const struct input_line *line)
 {
-    struct fields_bytes found[FILTER_FIELDS];
-    uint64_t time = filter->now;
-    uint64_t ttl;
+    struct take_found found;
+    const char *wrong = take_find(filter, side, line->at, line->size, &found);
     filter->counts.in++;
-    if (!take_fields(filter, side, line->at, line->size, found, &ttl))
+    if (wrong != NULL) {
+        tell_bad(filter, side, wrong);
         return true;
+    }
     if (clock_is_event(filter)) {
-        if (!take_read_time(filter, side, &found[FILTER_TIME], &time))
-            return true;
-        if (time > filter->newest)
-            filter->newest = time;
         uint64_t lateness = filter->options.lateness;
+        if (!filter->timed)
+            filter->form = found.form;
+        filter->timed = true;
+        if (found.time > filter->newest)
+            filter->newest = found.time;
         if (filter->newest > lateness &&
             !clock_advance(filter, filter->newest - lateness)) {
             filter->counts.in--;
             return false;
         }
     }
-    if (time > filter->now) {
-        take_keep(filter, side, line, time);
+    if (found.time > filter->now) {
+        take_wait(filter, side, line, found.time);
         return true;
     }
-    filter->counts.late += time < filter->now;
-    take_give(filter, side, line->at, line->size, &found[FILTER_KEY], ttl);
+    filter->counts.late += found.time < filter->now;
+    take_give(filter, side, line->at, line->size, &found.fields[FILTER_KEY],
+              found.ttl);
     return true;
 }
 
-bool
-take_time(struct filter *filter, unsigned side, const struct input_line *line,
-          uint64_t *time)
+uint64_t
+take_time(struct filter *filter, unsigned side, const struct input_line *line)
 {
-    struct fields_bytes found[FILTER_FIELDS];
-    return line->at != NULL &&
-           fields_find(&filter->fields[side], line->at, line->size, found) ==
-               NULL &&
-           times_read(found[FILTER_TIME].at, found[FILTER_TIME].size,
-                      filter->unit, time, NULL);
+    struct take_found found;
+    const char *wrong = take_find(filter, side, line->at, line->size, &found);
+    return wrong == NULL ? found.time : 0;
 }

@@ -14,8 +14,13 @@ bool take_line(struct filter *filter, unsigned side,
 void take_treat(struct filter *filter, unsigned side, const char *at,
                 size_t size);
 
-/* The event time of a line; false: it has none. */
-bool take_time(struct filter *filter, unsigned side,
-               const struct input_line *line, uint64_t *time);
+/* Keeps a line, after the mark of its side, under its number until its time.
+ * False: no memory. */
+bool take_keep(struct filter *filter, uint64_t number, const void *bytes,
+               size_t size, uint64_t time);
+
+/* The event time of a line; 0 if it is bad, and need not wait for its turn. */
+uint64_t take_time(struct filter *filter, unsigned side,
+                   const struct input_line *line);
 
 #endif

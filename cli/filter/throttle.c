@@ -98,12 +98,20 @@ throttle_read_rate(struct filter *filter, const char *text)
     memcpy(copy, text, (size_t)(slash - text));
     if (!options_count(&spec, copy, &filter->rate))
         return false;
-    if (strlen(slash + 1) + 2 > sizeof copy)
+    if (slash[1] == '\0' || strlen(slash + 1) + 2 > sizeof copy)
         return false;
     bool unit_alone = slash[1] < '0' || slash[1] > '9';
     strcpy(copy, unit_alone ? "1" : "");
     strcat(copy, slash + 1);
     return options_seconds(&spec, copy, &filter->ttl);
+}
+
+static uint64_t
+throttle_order(const struct filter *filter,
+               const struct lawn_store_timer *timer)
+{
+    (void)filter;
+    return hold_number(timer);
 }
 
 static int
@@ -113,6 +121,7 @@ throttle_open(struct filter *filter)
     const char *rate = choices_operand(filter);
     filter->pending = filter->lines;
     filter->line_holds = 1;
+    filter->line_order = throttle_order;
     filter->flushes = true;
     if (rate == NULL)
         tell_usage(filter, "a rate is missing, such as 10/1s or 1/1h");

@@ -214,7 +214,7 @@ times_offset(const char *text, size_t size, int64_t *seconds)
     unsigned minutes = times_two(text + 4);
     if (hours > 23 || minutes > 59)
         return false;
-    *seconds = (int64_t)(hours * 3600 + minutes * 60);
+    *seconds = (int64_t)hours * 3600 + (int64_t)minutes * 60;
     if (text[0] == '-')
         *seconds = -*seconds;
     return true;
@@ -351,7 +351,7 @@ times_put_date(char *to, uint64_t seconds)
 struct text
 times_text(uint64_t ns, enum times_form form, enum times_unit unit)
 {
-    struct text text;
+    struct text text = {""};
     char *to = text.s;
     if (form == TIMES_RFC3339) {
         to = times_put_date(to, ns / TIMES_NS_PER_S);
@@ -368,7 +368,7 @@ times_text(uint64_t ns, enum times_form form, enum times_unit unit)
 struct text
 times_text_ms(uint64_t ns)
 {
-    struct text text;
+    struct text text = {""};
     char *to = times_put_date(text.s, ns / TIMES_NS_PER_S);
     *to++ = '.';
     to = times_put(to, ns / 1000000 % 1000, 3);

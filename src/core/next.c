@@ -192,7 +192,8 @@ lawn_next(struct lawn *lawn)
 }
 
 /* The first of the lone timers that have the earliest deadline of all, or NULL.
- * It goes to the front of its list, as in lawn_next_in_list(). */
+ * It goes to the front of its list, as in lawn_next_in_list(), to be found there
+ * the next time. */
 static struct lawn_link *
 lawn_next_lone(struct lawn *lawn, uint64_t next)
 {
@@ -201,6 +202,7 @@ lawn_next_lone(struct lawn *lawn, uint64_t next)
     struct lawn_link *link = list->next;
 
     while (link != list && lawn_link_deadline(link) != next) {
+        lawn->looked++;
         link = link->next;
     }
     if (link == list) {
@@ -210,7 +212,6 @@ lawn_next_lone(struct lawn *lawn, uint64_t next)
         lawn_list_remove(lawn_key(lawn), link);
         lawn_list_prepend(lawn_key(lawn), list, link);
     }
-    lawn->front = list;
     return link;
 }
 

@@ -1,13 +1,14 @@
 /* fields.c - keys, times and TTLs of lines: see cli/filter/fields.h. */
 #include "fields.h"
 
+#include "copy.h"
 #include "kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELDS_SIZED(literal) literal, sizeof literal - 1
+#define FIELDS_SIZED(literal) literal, sizeof(literal) - 1
 
 /* One field of a line, between angle brackets; or what is wrong with it. */
 static const char *
@@ -22,9 +23,7 @@ fields_get(const char *field, int delimiter, const char *line, size_t size)
         fields_free(&fields);
         return result;
     }
-    char *copy = malloc(size + (size == 0));
-    CHECK(copy != NULL);
-    memcpy(copy, line, size);
+    char *copy = copy_bytes(line, size);
     wrong = fields_find(&fields, copy, size, &found);
     if (wrong != NULL) {
         snprintf(result, sizeof result, "%s", wrong);
@@ -42,7 +41,7 @@ fields_get(const char *field, int delimiter, const char *line, size_t size)
 #define CHECK_FIELD(field, delimiter, line, expected)                          \
     do {                                                                       \
         const char *got = fields_get(field, delimiter, FIELDS_SIZED(line));    \
-        if (memcmp(got, expected, sizeof expected) != 0)                       \
+        if (memcmp(got, expected, sizeof(expected)) != 0)                      \
             kit_fail(__FILE__, __LINE__, "%s of %s is %s", field, line, got);  \
     } while (0)
 

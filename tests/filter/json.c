@@ -1,5 +1,7 @@
 /* json.c - JSON texts and paths: see cli/filter/json.h. */
 #include "json.h"
+#include "copy.h"
+#include "json_plain.h"
 #include "kit.h"
 
 #include <stdio.h>
@@ -13,19 +15,24 @@ struct json_text {
 };
 #define JSON_TEXT(literal)                                                     \
     {                                                                          \
-        literal, sizeof literal - 1                                            \
+        literal, sizeof(literal) - 1                                           \
     }
 #define JSON_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Scans a copy of just that size, so that reading past it is noticed. */
+/* Scans a copy of just that size, so that reading past it is noticed; in both
+ * ways. */
 static const char *
 json_check(const char *text, size_t size, size_t *wrong)
 {
-    char *copy = malloc(size + (size == 0));
-    CHECK(copy != NULL);
-    memcpy(copy, text, size);
+    char *copy = copy_bytes(text, size);
     const char *why = json_scan(copy, size, NULL, 0, NULL, wrong);
+    size_t wrong_plain = *wrong;
+    const char *why_plain =
+        json_plain_scan(copy, size, NULL, 0, NULL, &wrong_plain);
     free(copy);
+    CHECK_EQ(why_plain == NULL, why == NULL);
+    CHECK(why == NULL || strcmp(why, why_plain) == 0);
+    CHECK_EQ(wrong_plain, *wrong);
     return why;
 }
 
@@ -190,7 +197,7 @@ static const struct json_text json_invalid[] = {
 
 TEST(every_rule_of_the_grammar_is_taken)
 {
-    size_t wrong;
+    size_t wrong = 0;
     for (size_t i = 0; i < JSON_COUNT(json_valid); i++) {
         const char *why =
             json_check(json_valid[i].text, json_valid[i].size, &wrong);
@@ -258,7 +265,7 @@ json_nest(size_t depth, bool objects)
     static const char open[] = "{\"a\":";
     size_t step = objects ? sizeof open - 1 : 1;
     char *text = malloc(depth * (step + 1) + 1);
-    size_t wrong;
+    size_t wrong = 0;
     CHECK(text != NULL);
     for (size_t i = 0; i < depth; i++)
         memcpy(text + i * step, objects ? open : "[", step);
@@ -284,7 +291,7 @@ TEST(nesting_is_limited)
 TEST(a_container_ends_with_its_own_bracket_at_every_depth)
 {
     char text[400];
-    size_t wrong;
+    size_t wrong = 0;
     for (size_t depth = 1; depth < 150; depth++) {
         for (size_t i = 0; i < depth; i++) {
             text[i] = '[';
@@ -314,9 +321,7 @@ json_get(const char *path_text, const char *text)
     if (why != NULL)
         return why;
     size_t size = strlen(text);
-    char *copy = malloc(size + (size == 0));
-    CHECK(copy != NULL);
-    memcpy(copy, text, size);
+    char *copy = copy_bytes(text, size);
     why = json_scan(copy, size, paths, 1, &value, &wrong);
     json_path_free(&path);
     if (why == NULL) {
@@ -489,18 +494,16 @@ TEST(nothing_is_told_of_a_text_that_is_refused)
 
 TEST(a_path_of_sixteen_steps_is_followed_and_a_longer_one_refused)
 {
-    char path[100] = "";
-    char text[300] = "";
-    for (size_t i = 0; i < JSON_STEPS_MAX; i++) {
-        strcat(path, i % 2 ? "[0]" : ".a");
-        strcat(text, i % 2 ? "[" : "{\"a\":");
-    }
-    strcat(text, "[{\"b\":[2]}]");
-    for (size_t i = JSON_STEPS_MAX; i-- > 0;)
-        strcat(text, i % 2 ? "]" : "}");
-    CHECK_GET(path, text, "o:[{\"b\":[2]}]");
-    strcat(path, ".b");
-    CHECK_GET(path, text, "a path has at most 16 steps");
+#define JSON_FOUR_STEPS ".a[0].a[0]"
+#define JSON_FOUR_OPEN "{\"a\":[{\"a\":["
+#define JSON_SIXTEEN_STEPS                                                     \
+    JSON_FOUR_STEPS JSON_FOUR_STEPS JSON_FOUR_STEPS JSON_FOUR_STEPS
+    const char *text =
+        JSON_FOUR_OPEN JSON_FOUR_OPEN JSON_FOUR_OPEN JSON_FOUR_OPEN
+        "[{\"b\":[2]}]]}]}]}]}]}]}]}]}";
+    CHECK_GET(JSON_SIXTEEN_STEPS, text, "o:[{\"b\":[2]}]");
+    CHECK_GET(JSON_SIXTEEN_STEPS ".b", text, "a path has at most 16 steps");
+    CHECK_EQ(JSON_STEPS_MAX, 16);
 }
 
 TEST(bad_paths_are_refused)
