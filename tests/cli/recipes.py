@@ -269,7 +269,7 @@ def start_service(unit, folder, fifo):
     command = [LAWN if word == '/usr/bin/lawn' else
                re.sub(r'^/(?:etc|var/lib)/.*/', folder + '/', word)
                for word in command]
-    command = ['0.2s' if word == '5m' else word for word in command]
+    command[2:3] = ['0.2s']
     return running(*command, stdin=fifo, stdout=subprocess.PIPE, text=True)
 
 
