@@ -3,8 +3,10 @@
  * A bucket of tokens per key, kept as one time, as in the generic cell rate
  * algorithm: when the bucket will be full again. From it follows when the token
  * of a line that comes now is there; until then the line waits in lines, on its
- * own. So there is no queue per key, and a key is one timer, which fires when the
- * bucket is full and the key can be forgotten.
+ * own. So there is no queue per key, and a key is one timer. It is due when an
+ * empty bucket would be full, counted from the last line that got a token, so that
+ * all keys have one TTL and the one due first, which is evicted, is found at once;
+ * if lines wait for tokens yet, it goes on until the bucket is full.
  *
  * A token takes DURATION / N, which need not be whole nanoseconds: times are kept
  * with a fraction, in Nths, and are exact.
@@ -153,6 +155,16 @@ throttle_full(struct filter *filter, const struct filter_line *line)
     return throttle_after(full, now) ? full : now;
 }
 
+/* Knows a key until a time. */
+static bool
+throttle_start(struct filter *filter, const void *key, size_t size,
+               uint64_t deadline, const struct throttle_time *full)
+{
+    return hold_started(filter,
+                        lawn_store_start(filter->keys, key, size, deadline,
+                                         full, sizeof *full, LAWN_STORE_AT));
+}
+
 static void
 throttle_line(struct filter *filter, const struct filter_line *line)
 {
@@ -174,10 +186,8 @@ throttle_line(struct filter *filter, const struct filter_line *line)
     }
     if (waits && !hold_has_line_room(filter, line))
         return;
-    if (!hold_started(filter,
-                      lawn_store_start(filter->keys, line->key, line->key_size,
-                                       throttle_up(full), &full, sizeof full,
-                                       LAWN_STORE_AT)))
+    if (!throttle_start(filter, line->key, line->key_size,
+                        clock_after(filter, throttle_up(bucket)), &full))
         filter->counts.discarded++;
     else if (!waits)
         put_line(filter, line->at, line->size);
@@ -189,8 +199,11 @@ throttle_line(struct filter *filter, const struct filter_line *line)
 static void
 throttle_key_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    (void)filter;
-    (void)timer;
+    struct throttle_time full;
+    memcpy(&full, timer->payload, sizeof full);
+    if (filter->why == FILTER_DUE && throttle_up(full) > filter->now)
+        throttle_start(filter, timer->id, timer->id_size, throttle_up(full),
+                       &full);
 }
 
 static void

@@ -288,7 +288,7 @@ def pick_limit(rng, verb, keys, only=None):
 
 def pick_verb(rng, verb, ttl, n):
     """DURATION or RATE and the verb's own options; the lengths of time that
-    matter; and whether ties are to be avoided."""
+    matter; and whether timers are of several lengths."""
     if verb == "delay":
         if rng.random() < 0.4:
             return None, [], [ttl], True
@@ -313,8 +313,7 @@ def pick_verb(rng, verb, ttl, n):
             ["/1s", "/s"]))
         return rate, options, [ttl, -(-ttl // tokens)], True
     if verb == "absent":
-        repeat = rng.random() < 0.4
-        return text_of(ttl), ["--repeat"] * repeat, [ttl], repeat
+        return text_of(ttl), ["--repeat"] * (rng.random() < 0.4), [ttl], False
     if verb == "session":
         options = []
         if rng.random() < 0.3:
@@ -334,17 +333,19 @@ def make(rng, verb, n, kind):
     ttl = rng.choice([SECOND, 5 * SECOND // 2, 10 * SECOND, SECOND // 4,
                       5400 * SECOND, 1000, 3])
     keys = rng.choice([1, 3, 50, 3000, n])
-    operand, options, boundaries, fine = pick_verb(rng, verb, ttl, n)
+    operand, options, boundaries, mixed = pick_verb(rng, verb, ttl, n)
     options += pick_key(rng, verb, shape) + shape.options
     unit, form = pick_time(rng, shape, options, kind)
     if not shape.json and rng.random() < 0.05:
         options.append("--json")  # then they are all bad
-    late = pick_disorder(rng, ttl, options, kind, fine)
     if operand is None:
         options += ["--ttl-field", shape.ttl]
+    fine = False
     if kind != "lateness" and rng.random() < 0.3 or rng.random() < 0.1:
         options += pick_limit(rng, verb, keys,
                               None if kind == "verb" else ["evict", "pass"])
+        fine = mixed  # which of two makes room is to be clear
+    late = pick_disorder(rng, ttl, options, kind, fine)
     if rng.random() < 0.6:
         options += ["--on-eof", rng.choice(["drain", "flush", "flush", "drop"])]
     if kind == "verb" and verb != "join" and rng.random() < 0.05:
@@ -539,7 +540,7 @@ def compare_lateness(tool, case):
     counts = told(ordered.stderr, case.verb)[0]
     if " late=0 " not in counts:
         return "a line is late: " + counts
-    # Where ties are not settled, anything goes.
+    # Where it is not settled what makes room, anything goes.
     reference.run(plain[:at] + plain[at + 2:], data)
     return first_difference(shuffled.stdout, ordered.stdout) \
         or differs("stderr", shuffled.stderr, ordered.stderr) \

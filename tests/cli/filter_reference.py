@@ -3,9 +3,9 @@
 event time, as plainly as can be told; --time-field is not optional here.
 
 It is for comparing with. Each verb is a few lines over a dict of keys and a heap
-of what is due; nothing is clever. Where the order of two lines is not settled by
-the manual, since timers of different lengths are due at the same nanosecond, it
-raises Ambiguous, and there is nothing to compare."""
+of what is due; nothing is clever. Where nobody says which of two is to make room,
+since both are due at the same nanosecond, it raises Ambiguous, and there is
+nothing to compare."""
 import argparse
 import calendar
 import heapq
@@ -16,6 +16,7 @@ import time
 from collections import deque
 from decimal import Decimal
 from fractions import Fraction
+from math import ceil
 
 SECOND = 10**9
 NEVER = 2**64 - 1
@@ -32,7 +33,7 @@ class Bad(Exception):
 
 
 class Ambiguous(Exception):
-    """Two lines whose order is nobody's promise."""
+    """What comes now is nobody's promise."""
 
 
 class Stop(Exception):
@@ -260,18 +261,18 @@ def bare(line):
 # What is due, and when.
 
 class Timers:
-    """Names and when they are due; those of one length in the order in which
-    they were started. A length of None is like no other."""
+    """Names and when they are due; those of one time in the order in which they
+    were started, but those of a higher rank later."""
 
     def __init__(self):
         self.of = {}
         self.heap = []
         self.serial = 0
 
-    def start(self, name, due, ttl=0):
+    def start(self, name, due, ttl=0, rank=0):
         self.serial += 1
         self.of[name] = self.serial
-        heapq.heappush(self.heap, (due, self.serial, name, ttl))
+        heapq.heappush(self.heap, (due, rank, self.serial, name, ttl))
 
     def stop(self, name):
         self.of.pop(name, None)
@@ -280,7 +281,7 @@ class Timers:
         return bool(self.of)
 
     def tidy(self):
-        while self.heap and self.of.get(self.heap[0][2]) != self.heap[0][1]:
+        while self.heap and self.of.get(self.heap[0][3]) != self.heap[0][2]:
             heapq.heappop(self.heap)
 
     def next(self):
@@ -290,10 +291,18 @@ class Timers:
 
     def pop(self):
         self.tidy()
-        due, _, name, ttl = heapq.heappop(self.heap)
+        due, _, _, name, _ = heapq.heappop(self.heap)
         del self.of[name]
-        if self.next() == due and (ttl is None or self.heap[0][3] != ttl):
-            raise Ambiguous(f"{name} and {self.heap[0][2]} at {due}")
+        return due, name
+
+    def evict(self):
+        """The first, to make room. Those of one ttl are in order, others not; a
+        ttl of None is like no other."""
+        self.tidy()
+        ttl = self.heap[0][4]
+        due, name = self.pop()
+        if self.next() == due and (ttl is None or self.heap[0][4] != ttl):
+            raise Ambiguous(f"{name} and {self.heap[0][3]} at {due}")
         return due, name
 
 
@@ -469,7 +478,7 @@ class Delay(Filter):
             if self.overflow():
                 return self.write(line)
             self.n["evicted"] += 1
-            self.fire(*self.timers.pop())
+            self.fire(*self.timers.evict())
         self.timers.start(line, line.time + ttl, ttl)
 
     def fire(self, _, line, end=False):
@@ -501,7 +510,7 @@ class Debounce(Filter):
             if self.overflow():
                 return self.emit([line])
             self.n["evicted"] += 1
-            self.fire(*self.timers.pop())
+            self.fire(*self.timers.evict())
         self.lines += 1
         burst = self.bursts.setdefault(line.key, [])
         burst.append(line)
@@ -552,13 +561,14 @@ class Debounce(Filter):
 
 
 class Throttle(Filter):
-    """Names of timers are lines that wait. Those in full are keys, until their
-    bucket is full again."""
+    """Names of timers are lines that wait. Those in known are keys: until an empty
+    bucket would be full, counted from the last line that got a token, and on
+    until theirs is."""
 
     def __init__(self, o):
         super().__init__(o)
         self.tat = {}
-        self.full = Timers()
+        self.known = Timers()
 
     def line(self, line):
         o = self.o
@@ -567,13 +577,13 @@ class Throttle(Filter):
             if self.overflow():
                 return self.write(line)
             self.n["evicted"] += 1
-            del self.tat[self.full.pop()[1]]  # what waits, waits on
+            del self.tat[self.known.evict()[1]]  # what waits, waits on
         tat = max(self.tat.get(key, 0), now) + o.token
         leaves = max(Fraction(now), tat - o.burst * o.token)
         if o.queue is not None and leaves - now > o.queue * o.token:
             self.n["refused"] += 1
             return
-        leaves = -(-leaves.numerator // leaves.denominator)
+        leaves = ceil(leaves)
         if leaves == now:
             self.write(line)
         elif self.held() == o.max_lines and self.overflow():
@@ -581,19 +591,22 @@ class Throttle(Filter):
         else:
             if self.held() == o.max_lines:
                 self.n["evicted"] += 1
-                self.fire(*self.timers.pop())
+                self.fire(*self.timers.evict())
             self.timers.start(line, leaves, None)
         self.tat[key] = tat
-        self.full.start(key, -(-tat.numerator // tat.denominator), None)
+        fills = ceil(o.burst * o.token)
+        self.known.start(key, now + fills, fills)
 
     def advance(self, now):
         super().advance(now)
-        due = self.full.next()
+        due = self.known.next()
         while due is not None and due <= now:
-            key = self.full.heap[0][2]
-            self.full.stop(key)
-            del self.tat[key]
-            due = self.full.next()
+            key = self.known.pop()[1]
+            if ceil(self.tat[key]) > due:
+                self.known.start(key, ceil(self.tat[key]), None)
+            else:
+                del self.tat[key]
+            due = self.known.next()
 
     def fire(self, due, line, end=False):
         self.write(line)
@@ -621,7 +634,7 @@ class Dedupe(Filter):
             if self.overflow():
                 return self.write(line)
             self.n["evicted"] += 1
-            self.timers.pop()
+            self.timers.evict()
         self.write(line)
         self.timers.start(line.key, line.time + self.o.duration)
 
@@ -701,7 +714,7 @@ class Absent(Filter):
         watch.reports += 1
         self.report("absent", key, watch, watch.reports * self.o.duration)
         if self.o.repeat and not end:
-            self.timers.start(key, due + self.o.duration, 1)
+            self.timers.start(key, due + self.o.duration, rank=1)
         if self.o.exit_on_absent:
             raise Stop(1)
 
@@ -730,7 +743,7 @@ class Session(Filter):
                 self.n["refused"] += 1
                 return
             self.n["evicted"] += 1
-            self.summary(self.timers.pop()[1], "evicted")
+            self.summary(self.timers.evict()[1], "evicted")
         self.n["merged"] += 1
         session = self.sessions.setdefault(key, [0, now, now])
         session[0] += 1
@@ -791,7 +804,7 @@ class Join(Filter):
             if self.overflow():
                 return self.unpaired(line)
             self.n["evicted"] += 1
-            _, first = self.timers.pop()
+            _, first = self.timers.evict()
             for one in self.waiting.pop(first.key):
                 self.timers.stop(one)
                 self.unpaired(one)
@@ -799,7 +812,7 @@ class Join(Filter):
             if self.overflow():
                 return self.unpaired(line)
             self.n["evicted"] += 1
-            self.fire(*self.timers.pop())
+            self.fire(*self.timers.evict())
         self.waiting.setdefault(line.key, deque()).append(line)
         self.timers.start(line, line.time + self.o.duration)
 
