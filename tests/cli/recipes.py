@@ -269,7 +269,7 @@ def start_service(unit, folder, fifo):
     command = [LAWN if word == '/usr/bin/lawn' else
                re.sub(r'^/(?:etc|var/lib)/.*/', folder + '/', word)
                for word in command]
-    command = ['0.2s' if word == '5m' else word for word in command]
+    command[2:3] = ['0.2s']
     return running(*command, stdin=fifo, stdout=subprocess.PIPE, text=True)
 
 
@@ -291,10 +291,9 @@ def check_service(text, folder):
         key = line.split('\t')[1]
         with start_service(text, folder, fifo) as service:
             os.write(fifo, (key + '\n').encode())
-            for line in service.stdout:
-                if line.split('\t')[:2] == ['back', key]:
-                    break
-            else:
+            told = next(line for line in service.stdout
+                        if line.split('\t')[1] == key)
+            if not told.startswith('back\t'):
                 raise Failed('the service has forgotten ' + key)
     finally:
         os.close(fifo)
