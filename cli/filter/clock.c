@@ -13,8 +13,7 @@ clock_is_event(const struct filter *filter)
 uint64_t
 clock_after(const struct filter *filter, uint64_t ttl)
 {
-    uint64_t last = LAWN_NEVER - 1;
-    return ttl < last - filter->now ? filter->now + ttl : last;
+    return ttl < CLOCK_LAST - filter->now ? filter->now + ttl : CLOCK_LAST;
 }
 
 static uint64_t
@@ -137,7 +136,7 @@ void
 clock_drain(struct filter *filter)
 {
     while (clock_goes_on(filter) && lawn_store_count(filter->pending) > 0 &&
-           clock_step(filter, LAWN_NEVER - 1))
+           clock_step(filter, CLOCK_LAST))
         ;
 }
 

@@ -9,6 +9,9 @@
 
 #include "filter.h"
 
+/* The last time there is. What has no deadline is started for later. */
+#define CLOCK_LAST (LAWN_NEVER - 2)
+
 /* Whether time comes with the lines, and not from the wall. */
 bool clock_is_event(const struct filter *filter);
 

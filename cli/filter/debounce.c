@@ -276,7 +276,7 @@ debounce_line_valid(const struct filter *filter,
     if (!lawn_store_get(filter->keys, timer->id, size, &key))
         return false;
     memcpy(&burst, key.payload, sizeof burst);
-    return number >= 1 && number <= burst.count;
+    return number >= 1 && number <= burst.count && timer->deadline > CLOCK_LAST;
 }
 
 static const struct filter_verb debounce_filter = {

@@ -437,13 +437,26 @@ filter_open_inputs(struct filter *filter)
     return true;
 }
 
+/* Whoever closed a standard stream is to be told when we need it, not to get or
+ * give the bytes of what else we open: so it becomes one that cannot be used. */
+static bool
+filter_fill_streams(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            return false;
+    }
+    return true;
+}
+
 /* Everything that can fail before the first line. Else 0, or an exit code. */
 static int
 filter_open(struct filter *filter)
 {
     if (!choices_apply(filter))
         return VERBS_USAGE;
-    if (!hold_open(filter) ||
+    if (!filter_fill_streams() || !hold_open(filter) ||
         !sink_open(&filter->sink, STDOUT_FILENO, filter_is_stopped) ||
         !filter_open_loop(filter)) {
         tell(filter, "no memory");
@@ -476,6 +489,7 @@ filter_begin(struct filter *filter)
     if (options->stats != UINT64_MAX && options->stats > 0)
         lawn_loop_every(filter->loop, &filter->telling, options->stats,
                         LAWN_LOOP_SKIP);
+    filter_take_lines(filter); /* those of the state */
 }
 
 static void

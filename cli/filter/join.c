@@ -110,7 +110,9 @@ join_wait(struct filter *filter, const struct filter_line *line,
     uint64_t deadline = clock_after(filter, filter->ttl);
     /* A line of a shorter TTL, after the state was resumed with another one,
      * leaves after those that came before it. */
-    key->deadline = deadline >= key->deadline ? deadline : key->deadline + 1;
+    if (deadline < key->deadline)
+        deadline = key->deadline + (key->deadline < CLOCK_LAST);
+    key->deadline = deadline;
     const void *id =
         hold_id(filter, line->key, line->key_size, key->end++, &size);
     if (hold_started(filter,
@@ -204,8 +206,8 @@ join_key_valid(const struct filter *filter,
     if (timer->payload_size != sizeof key)
         return false;
     memcpy(&key, timer->payload, sizeof key);
-    return key.side <= 1 && key.first < key.end &&
-           key.deadline < LAWN_NEVER - 1 &&
+    return key.side <= 1 && key.first < key.end && key.deadline <= CLOCK_LAST &&
+           timer->deadline > CLOCK_LAST &&
            key.end - key.first <= lawn_store_count(filter->lines);
 }
 

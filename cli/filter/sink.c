@@ -68,8 +68,8 @@ sink_text(struct sink *sink, const char *text)
     sink_bytes(sink, text, strlen(text));
 }
 
-void
-sink_end(struct sink *sink, enum sink_kind kind)
+static void
+sink_add(struct sink *sink, unsigned kind)
 {
     sink_bytes(sink, "\n", 1);
     if (sink->lines == sink->kinds_capacity &&
@@ -77,6 +77,12 @@ sink_end(struct sink *sink, enum sink_kind kind)
         return;
     sink->kinds[sink->lines++] = (unsigned char)kind;
     sink->carried += kind & SINK_CARRIES;
+}
+
+void
+sink_end(struct sink *sink, enum sink_kind kind)
+{
+    sink_add(sink, kind);
     if (sink->size >= SINK_MANY)
         sink_flush(sink);
 }
@@ -170,7 +176,7 @@ sink_restore(struct sink *sink, const void *bytes, size_t size,
                                 kind[i] != SINK_MARKED && kind[i] != SINK_PAIR))
             return false;
         sink_bytes(sink, at, (size_t)(newline - at));
-        sink_end(sink, kind[i]);
+        sink_add(sink, kind[i]);
         at = newline + 1;
     }
     return at == end && sink->error == 0;

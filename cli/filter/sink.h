@@ -51,8 +51,8 @@ void sink_end(struct sink *sink, enum sink_kind kind);
  * beginning of a line on, and nothing is written any more. */
 bool sink_flush(struct sink *sink);
 
-/* Puts back what stood in a sink before. False: it is no such thing, or there is
- * no memory. */
+/* Puts back what stood in a sink before, and writes nothing yet. False: it is no
+ * such thing, or there is no memory. */
 bool sink_restore(struct sink *sink, const void *bytes, size_t size,
                   const void *kinds, size_t lines);
 

@@ -63,6 +63,20 @@ state_put(struct lawn_store *values, const char *name, const void *bytes,
                             size, 0);
 }
 
+/* What was read of an input and is not taken, the line that it stands at as
+ * well. */
+static size_t
+state_rest(const struct filter *filter, size_t side, const char **bytes)
+{
+    const struct filter_head *head = &filter->heads[side];
+    size_t size = input_rest(&filter->inputs[side], bytes);
+    if (head->there && head->line.at != NULL) {
+        size += (size_t)(*bytes - head->line.at);
+        *bytes = head->line.at;
+    }
+    return size;
+}
+
 /* The names and values of the first snapshot. */
 static int
 state_put_all(struct filter *filter, struct lawn_store *values)
@@ -83,7 +97,7 @@ state_put_all(struct filter *filter, struct lawn_store *values)
         error = state_put(values, "kinds", sink->kinds, sink->lines);
     for (size_t i = 0; error == 0 && i < filter->input_count; i++) {
         const char *bytes;
-        size_t size = input_rest(&filter->inputs[i], &bytes);
+        size_t size = state_rest(filter, i, &bytes);
         error = state_put(values, rests[i], bytes, size);
     }
     return error;
@@ -147,8 +161,8 @@ state_get_all(struct filter *filter, struct lawn_store *values)
         return false;
     memcpy(&numbers, value.payload, sizeof numbers);
     if (numbers.form > TIMES_RFC3339 || numbers.timed > 1 ||
-        numbers.begun > 1 || numbers.now >= LAWN_NEVER - 1 ||
-        numbers.newest >= LAWN_NEVER - 1)
+        numbers.begun > 1 || numbers.now > CLOCK_LAST ||
+        numbers.newest > CLOCK_LAST)
         return false;
     filter->serial = numbers.serial;
     filter->form = (enum times_form)numbers.form;
@@ -171,8 +185,11 @@ state_is_valid(struct filter *filter, struct lawn_store *store,
 {
     uint64_t cursor = 0;
     struct lawn_store_timer timer;
+    size_t longest = FILTER_KEY_MAX;
+    if (store == filter->lines && !filter->line_keys)
+        longest = sizeof filter->id;
     while (lawn_store_iterate(store, &cursor, &timer)) {
-        if (valid == NULL || !valid(filter, &timer))
+        if (timer.id_size > longest || valid == NULL || !valid(filter, &timer))
             return false;
         filter->counts.held += holds;
         filter->counts.resumed += holds;
@@ -241,7 +258,7 @@ state_read_file(void *bytes, size_t size, void *arg)
 {
     FILE *file = arg;
     size_t got = fread(bytes, 1, size, file);
-    return got == 0 && ferror(file) ? -EIO : (ptrdiff_t)got;
+    return got == 0 && ferror(file) ? -errno : (ptrdiff_t)got;
 }
 
 /* Flushes to disk the folder that a file stands in. */

@@ -38,9 +38,11 @@ take_find(struct filter *filter, unsigned side, const char *at, size_t size,
         !times_read_length(ttl->at, ttl->size, filter->ttl_unit, &found->ttl))
         return "its TTL is neither a number nor a duration";
     const struct fields_bytes *time = &fields[FILTER_TIME];
+    /* At the last time of all, nothing could be due later. */
     if (time->at != NULL &&
-        !times_read(time->at, time->size, filter->units[side], &found->time,
-                    &found->form)) {
+        (!times_read(time->at, time->size, filter->units[side], &found->time,
+                     &found->form) ||
+         found->time >= CLOCK_LAST)) {
         snprintf(filter->wrong, sizeof filter->wrong, "'%.*s' is not a time",
                  (int)(time->size < 60 ? time->size : 60), time->at);
         return filter->wrong;

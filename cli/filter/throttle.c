@@ -31,8 +31,7 @@ struct throttle_time {
 static uint64_t
 throttle_sum(uint64_t a, uint64_t b)
 {
-    uint64_t last = LAWN_NEVER - 1;
-    return a < last && b < last - a ? a + b : last;
+    return a < CLOCK_LAST && b < CLOCK_LAST - a ? a + b : CLOCK_LAST;
 }
 
 static struct throttle_time
@@ -67,8 +66,8 @@ throttle_tokens(const struct filter *filter, uint64_t count)
     __extension__ typedef unsigned __int128 wide;
     wide all = (wide)filter->ttl * count;
     wide ns = all / filter->rate;
-    struct throttle_time time = {LAWN_NEVER - 1, 0};
-    if (ns < LAWN_NEVER - 1) {
+    struct throttle_time time = {CLOCK_LAST, 0};
+    if (ns < CLOCK_LAST) {
         time.ns = (uint64_t)ns;
         time.nths = (uint64_t)(all % filter->rate);
     }
