@@ -405,8 +405,8 @@ END
     given 'a 0' 'b 5' 'a 5' 'b 4' 'c 20'
     gives debounce 5s -k 1 --time-field 2 --lateness 2s --emit count <<END
 1	a 0
-1	a 5
 2	b 5
+1	a 5
 1	c 20
 END
     gives dedupe 5s -k 1 --time-field 2 --lateness 2s <<END
@@ -513,8 +513,8 @@ refuses_state() {
     refuses_state "debounce 5s -k 1 --time-field 2 --time-unit ms"
     gives debounce 5s -k 1 --time-field 2 --state kept --on-eof drain <<END
 a 1
-a 1
 END
+    counts resumed=1 in=2 out=1 merged=1
 }
 
 @test "a state that is damaged or none is refused, and left alone" {
