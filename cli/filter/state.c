@@ -49,7 +49,7 @@ state_of(const struct filter *filter, char *text)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (parts[i].value != NULL && size < (int)STATE_OF_MAX)
             size += snprintf(text + size, STATE_OF_MAX - (size_t)size,
-                             " --%s '%s'", parts[i].name, parts[i].value);
+                             " --%s %s", parts[i].name, parts[i].value);
     }
     if (o->json && size < (int)STATE_OF_MAX)
         snprintf(text + size, STATE_OF_MAX - (size_t)size, " --json");
