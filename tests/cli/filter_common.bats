@@ -316,7 +316,7 @@ END
     [ "$(cat out)" = '1 a' ]
     # That is also what stood behind it, and was read.
     counts out=1 bad=1 held=0
-    words=("lawn delay: line 3: " "2 held lines dropped")
+    words=("lawn delay: line 3: " "1 held line dropped")
     says
     given '1 a' '2 b'
     gives delay 2s --time-field 1 --strict <in
