@@ -189,3 +189,12 @@ both	c 9 L	c 8 R
 END
     counts late=0
 }
+
+@test "a bad line does not hold up the merge" {
+    sides 'a 5 L' -- 'a 6 R'
+    { head -c 65001 /dev/zero | tr '\0' x; printf ' 100\n'; cat right; } >bad
+    gives join 10s -k 1 --time-field 2 left bad <<END
+both	a 5 L	a 6 R
+END
+    counts bad=1 late=0
+}

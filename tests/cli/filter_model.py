@@ -334,6 +334,8 @@ def make(rng, verb, n, kind):
                       5400 * SECOND, 1000, 3])
     keys = rng.choice([1, 3, 50, 3000, n])
     operand, options, boundaries, mixed = pick_verb(rng, verb, ttl, n)
+    if "--repeat" in options:
+        keys = min(keys, 50)  # or there is hardly anything but repeats
     options += pick_key(rng, verb, shape) + shape.options
     unit, form = pick_time(rng, shape, options, kind)
     if kind == "verb" and not shape.json and rng.random() < 0.03:
