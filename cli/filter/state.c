@@ -17,6 +17,9 @@
 #define STATE_OF_MAX 1024u
 #define STATE_NEVER UINT64_MAX
 
+/* What was read of each input and not taken. */
+static const char *const state_rests[] = {"rest left", "rest right"};
+
 /* Numbers that are kept. */
 struct state_numbers {
     uint64_t now;
@@ -81,7 +84,6 @@ state_rest(const struct filter *filter, size_t side, const char **bytes)
 static int
 state_put_all(struct filter *filter, struct lawn_store *values)
 {
-    static const char *const rests[] = {"rest left", "rest right"};
     const struct state_numbers numbers = {filter->now,    filter->newest,
                                           filter->serial, filter->form,
                                           filter->timed,  filter->begun};
@@ -95,10 +97,10 @@ state_put_all(struct filter *filter, struct lawn_store *values)
         error = state_put(values, "unwritten", sink->bytes, sink->size);
     if (error == 0)
         error = state_put(values, "kinds", sink->kinds, sink->lines);
-    for (size_t i = 0; error == 0 && i < filter->input_count; i++) {
+    for (size_t i = 0; error == 0 && i < 2; i++) {
         const char *bytes;
         size_t size = state_rest(filter, i, &bytes);
-        error = state_put(values, rests[i], bytes, size);
+        error = state_put(values, state_rests[i], bytes, size);
     }
     return error;
 }
@@ -131,12 +133,15 @@ state_get_bytes(struct filter *filter, struct lawn_store *values)
 {
     struct lawn_store_timer bytes;
     struct lawn_store_timer kinds;
-    if (filter->input_count > 0 && state_get(values, "rest left", &bytes) &&
-        !input_unread(&filter->inputs[0], bytes.payload, bytes.payload_size))
-        return false;
-    if (filter->input_count > 1 && state_get(values, "rest right", &bytes) &&
-        !input_unread(&filter->inputs[1], bytes.payload, bytes.payload_size))
-        return false;
+    for (size_t i = 0; i < 2; i++) {
+        if (!state_get(values, state_rests[i], &bytes))
+            return false;
+        if (bytes.payload_size > 0 &&
+            (i >= filter->input_count ||
+             !input_unread(&filter->inputs[i], bytes.payload,
+                           bytes.payload_size)))
+            return false;
+    }
     return state_get(values, "unwritten", &bytes) &&
            state_get(values, "kinds", &kinds) &&
            sink_restore(&filter->sink, bytes.payload, bytes.payload_size,
