@@ -297,6 +297,7 @@ TEST(lengths_are_numbers_or_durations)
         if (times_get_length(bad[i], TIMES_S) != LAWN_NEVER)
             kit_fail(__FILE__, __LINE__, "'%s' is taken", bad[i]);
     }
+    CHECK_EQ(times_get_length(times_long + 1, TIMES_S), 0);
     uint64_t ns = 7;
     CHECK(!times_read_length("5s\0", 3, TIMES_S, &ns));
     CHECK(!times_read_length("5s\0s", 4, TIMES_S, &ns));
