@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""filter_model.py [--seed N] [--lines N] [--case N] [NAME]... - lawn's filters on
-random lines, compared with filter_reference.py byte for byte.
+"""filter_model.py [--seed N] [--lines N] [--case N] [NAME]... - lawn's filters
+on random lines, compared with filter_reference.py byte for byte.
 
-A NAME is a verb, `lateness` or `state`; all of them by default. Each gets so many
-lines: half of them in many small cases with options of their own, half in one
-large case. What does not agree is cut down, told, and kept beside the tool.
+A NAME is a verb, `lateness` or `state`; all of them by default. Each gets so
+many lines: half of them in many small cases with options of their own, half in
+one large case. What does not agree is cut down, told, and kept beside the tool.
 
   a verb     output, exit code, counts, and the numbers of the bad lines
   lateness   lines shuffled by up to D with --lateness D are as if sorted
@@ -201,8 +201,8 @@ class Json(Columns):
 
 
 class Traffic:
-    """When lines come, and of which key. fine: no two things are due at the same
-    time, but for what boundaries asks for."""
+    """When lines come, and of which key. fine: no two things are due at the
+    same time, but for what boundaries asks for."""
 
     def __init__(self, rng, keys, ttl, fine, boundaries):
         self.rng = rng
@@ -369,7 +369,9 @@ def make(rng, verb, n, kind):
     if verb != "join" and not case.stdin and kind == "verb":
         whole = case.inputs.pop()
         at = rng.randrange(len(whole) + 1)
-        case.inputs = [whole[:at], whole[at:]] if rng.random() < 0.5 else [whole]
+        case.inputs = [whole]
+        if rng.random() < 0.5:
+            case.inputs = [whole[:at], whole[at:]]
     return case
 
 
@@ -705,7 +707,8 @@ def main():
                 p.error(f"no such name: {name}")
             try:
                 good, cases = run_one(tool, name, o.seed, o.lines, o.case)
-                print(f"ok {name}: {good} of {cases} cases compared", flush=True)
+                print(f"ok {name}: {good} of {cases} cases compared",
+                      flush=True)
                 passed += 1
             except AssertionError as e:
                 print(f"not ok {name}: case {e}", flush=True)
