@@ -221,7 +221,7 @@ build/fuzz/fuzz_loop: $(call objects,fuzz,tests/fuzz/fuzz_loop.c $(OPS_C) $(LIB_
 build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
 build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
 build/fuzz/fuzz_json: $(call objects,fuzz,tests/fuzz/fuzz_json.c tests/filter/json_plain.c cli/filter/json.c)
-build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c text.c))
+build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c options_help.c text.c))
 $(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -264,7 +264,7 @@ build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/k
 
 # What the filters of the tool find in lines; and JSON as they read it, for Python
 # to compare with.
-FILTER_C := $(addprefix cli/,filter/json.c filter/times.c filter/fields.c options.c text.c)
+FILTER_C := $(addprefix cli/,$(patsubst %,filter/%.c,json times fields input sink) options.c options_help.c text.c)
 build/asan/filter: $(call objects,asan,$(filter-out %/json_lines.c,$(wildcard tests/filter/*.c)) \
     tests/kit/kit.c $(FILTER_C))
 build/asan/json_lines: $(call objects,asan,tests/filter/json_lines.c cli/filter/json.c)

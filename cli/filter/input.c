@@ -37,7 +37,7 @@ input_open(struct input *input, char **names, size_t count)
 {
     static char standard[] = "-";
     static char *none[] = {standard};
-    *input = (struct input){.fd = -1};
+    *input = (struct input){.fd = -1, .longest = INPUT_LINE_MAX};
     input->names = count > 0 ? names : none;
     input->names_left = count > 0 ? count : 1;
     input->buffer = malloc(INPUT_BLOCK);
@@ -70,8 +70,9 @@ input_close(struct input *input)
 static enum input_result
 input_tell(struct input *input, size_t end, struct input_line *line)
 {
-    line->at = input->too_long ? NULL : input->buffer + input->at;
     line->size = end - input->at;
+    input->too_long = input->too_long || line->size > input->longest;
+    line->at = input->too_long ? NULL : input->buffer + input->at;
     input->too_long = false;
     input->seen = 0;
     input->number++;
@@ -103,9 +104,8 @@ void
 input_back(struct input *input, const struct input_line *line)
 {
     input->number--;
-    input->too_long = line->at == NULL;
-    input->at =
-        input->too_long ? input->end : (size_t)(line->at - input->buffer);
+    if (line->at != NULL)
+        input->at = (size_t)(line->at - input->buffer);
     input->seen = 0;
 }
 
@@ -116,7 +116,7 @@ static bool
 input_make_room(struct input *input)
 {
     size_t rest = input->end - input->at;
-    if (rest > INPUT_LINE_MAX) {
+    if (rest > input->longest) {
         input->too_long = true;
         rest = 0;
         input->seen = 0;

@@ -26,7 +26,8 @@ struct input {
     int fd;     /* below 0: none is open */
     bool waits; /* a pipe or a terminal, not a file: it may keep us waiting */
     bool over;  /* the file has no more bytes */
-    bool too_long; /* the line that is being read is */
+    bool too_long;  /* the line that is being read is */
+    size_t longest; /* that a line may be: INPUT_LINE_MAX */
     char *buffer;
     size_t at;
     size_t seen;
@@ -54,7 +55,7 @@ void input_close(struct input *input);
 
 enum input_result input_next(struct input *input, struct input_line *line);
 
-/* Takes back that the last line was told. */
+/* Takes back that the last line was told. One that was too long stays gone. */
 void input_back(struct input *input, const struct input_line *line);
 
 /* Reads once, which may wait. 0, also if nothing has come; or -errno: it could

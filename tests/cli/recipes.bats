@@ -95,6 +95,11 @@ recipe() {
     recipes run man/lawn-filters.1
 }
 
+@test "what README.md shows of the command line works" {
+    grep -qx '## From the command line' README.md || skip "it shows nothing"
+    recipes run README.md 'From the command line'
+}
+
 @test "every display of examples in lawn-filters(1) is run" {
     displays="$(sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' man/lawn-filters.1 |
         grep -c '^\.Bd ')"

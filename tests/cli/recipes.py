@@ -12,7 +12,7 @@ with the tool that LAWN names, by default build/lawn, as the first lawn in PATH:
                by systemd itself, if that is there
     ```text    what is not run
 
-Any other block is an error: nothing is left unchecked by mistake. Of a page in
+Any other block there is an error: nothing is left unchecked by mistake. Of a page in
 mdoc the displays are such blocks that a comment marks, .\\" no C shell and
 .\\" no C output; a recipe is one of the former with the text before it.
 
@@ -56,8 +56,8 @@ class Block:
 
 def read_markdown(path):
     """The recipes of a page: titles and their blocks."""
-    recipes = {}
-    title = block = None
+    title, block = '', None
+    recipes = {title: []}
     with open(path, encoding='utf-8') as page:
         for number, line in enumerate(page.read().split('\n'), 1):
             where = '%s:%d' % (path, number)
@@ -70,8 +70,6 @@ def read_markdown(path):
                 title = line[3:]
                 recipes[title] = []
             elif line.startswith('```'):
-                if line[3:] not in KINDS or title is None:
-                    raise Failed('%s: what is this block?' % where)
                 block = Block(line[3:], where)
                 recipes[title].append(block)
     return {title: blocks for title, blocks in recipes.items() if blocks}
@@ -301,6 +299,9 @@ def check_service(text, folder):
 
 def run_recipe(blocks):
     commands = ''.join(block.text() for block in blocks if block.kind == 'sh')
+    for block in blocks:
+        if block.kind not in KINDS:
+            raise Failed('%s: what is this block?' % block.where)
     with contextlib.ExitStack() as stack:
         top = stack.enter_context(tempfile.TemporaryDirectory())
         folder = os.path.join(top, 'empty')
