@@ -551,6 +551,14 @@ def compare_lateness(tool, case):
         or differs("exit code", shuffled.returncode, ordered.returncode)
 
 
+def time_of(f, raw):
+    """The time of a line; None: it is bad."""
+    try:
+        return f.parse(raw.rstrip(b"\n")).time
+    except reference.Bad:
+        return None
+
+
 def cut(rng, case):
     """The inputs in pieces, as whole lines, at the same times."""
     cuts = rng.choice([1, 2, 3])
@@ -559,11 +567,15 @@ def cut(rng, case):
         at = sorted(rng.randrange(len(lines) + 1) for _ in range(cuts))
         at = [0] + at + [len(lines)]
         return [[b"".join(lines[a:b])] for a, b in zip(at, at[1:])]
-    times = sorted(ns for lines in case.inputs for ns, _ in lines
+    # Some that were made to be bad are good for a join.
+    f = reference.Join(reference.options([case.verb] + case.argv))
+    inputs = [[(time_of(f, raw), raw) for _, raw in lines]
+              for lines in case.inputs]
+    times = sorted(ns for lines in inputs for ns, _ in lines
                    if ns is not None) or [0]
     times = sorted(rng.choice(times) for _ in range(cuts))
     sides = []
-    for lines in case.inputs:
+    for lines in inputs:
         at = [0]
         for time in times:
             at.append(next((i for i, (ns, _) in enumerate(lines)
