@@ -7,7 +7,8 @@ Of docs/RECIPES.md, or a page like it, a recipe is what stands below a heading
 with the tool that LAWN names, by default build/lawn, as the first lawn in PATH:
 
     ```sh      commands; what they print, errors included, must be
-    ```output  the block that follows, or nothing, and their status 0
+    ```output  the block that follows, or nothing, and their status 0; on the
+               next line it may be ```text as well
     ```ini     a unit of systemd's; it is named in its first line, and checked
                by systemd itself, if that is there
     ```text    what is not run
@@ -58,11 +59,13 @@ def read_markdown(path):
     """The recipes of a page: titles and their blocks."""
     title, block = '', None
     recipes = {title: []}
+    commands_end = 0  # the line
     with open(path, encoding='utf-8') as page:
         for number, line in enumerate(page.read().split('\n'), 1):
             where = '%s:%d' % (path, number)
             if block is not None:
                 if line == '```':
+                    commands_end = number if block.kind == 'sh' else 0
                     block = None
                 else:
                     block.lines.append(line)
@@ -71,6 +74,8 @@ def read_markdown(path):
                 recipes[title] = []
             elif line.startswith('```'):
                 block = Block(line[3:], where)
+                if block.kind == 'text' and commands_end == number - 1:
+                    block.kind = 'output'
                 recipes[title].append(block)
     return {title: blocks for title, blocks in recipes.items() if blocks}
 
