@@ -222,7 +222,10 @@ build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix b
 build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
 build/fuzz/fuzz_json: $(call objects,fuzz,tests/fuzz/fuzz_json.c tests/filter/json_plain.c cli/filter/json.c)
 build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c options_help.c text.c))
-$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times):
+build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
+build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
+    $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
+$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
@@ -317,23 +320,25 @@ fuzz_json = 'build/fuzz/fuzz_json -max_total_time=$(1) -timeout=10 -max_len=1024
     -artifact_prefix=build/fuzz/json- build/fuzz/corpus-json tests/fuzz/corpus-json'
 fuzz_times = 'build/fuzz/fuzz_times -max_total_time=$(1) -timeout=10 -max_len=256 \
     -artifact_prefix=build/fuzz/times- build/fuzz/corpus-times tests/fuzz/corpus-times'
+fuzz_state = 'build/fuzz/fuzz_state -max_total_time=$(1) -timeout=10 -max_len=512 \
+    -artifact_prefix=build/fuzz/state- build/fuzz/corpus-state tests/fuzz/corpus-state'
 # The tool's filters, each with so many lines.
 model_filters = 'tests/cli/filter_model.py --seed $(SEED) --lines $(1)'
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -state)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
-	    $(API:%='%') $(CLI_TESTS:%='bats %') $(call model_filters,100000) $(report_test) \
+	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(call model_filters,100000) $(report_test) \
 	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60)
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
@@ -362,7 +367,7 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
-	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_times,60)
+	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_times,60) $(call fuzz_state,60)
 	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
 	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus

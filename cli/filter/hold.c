@@ -61,6 +61,14 @@ hold_number(const struct lawn_store_timer *timer)
     return number;
 }
 
+bool
+hold_is_numbered(const struct filter *filter,
+                 const struct lawn_store_timer *timer)
+{
+    return timer->id_size == sizeof filter->serial &&
+           hold_number(timer) <= filter->serial;
+}
+
 /* Room in the scratch; false: the filter ends. */
 static bool
 hold_reserve(struct filter *filter, size_t size)

@@ -24,8 +24,10 @@ bool hold_started(struct filter *filter, int error);
 void hold_line(struct filter *filter, const struct filter_line *line,
                uint64_t deadline);
 
-/* That number. */
+/* That number; and whether a timer has one that was given out. */
 uint64_t hold_number(const struct lawn_store_timer *timer);
+bool hold_is_numbered(const struct filter *filter,
+                      const struct lawn_store_timer *timer);
 
 /* A record and a line one after the other, until the next call; NULL: no
  * memory. */

@@ -206,8 +206,8 @@ join_key_valid(const struct filter *filter,
     if (timer->payload_size != sizeof key)
         return false;
     memcpy(&key, timer->payload, sizeof key);
-    return key.side <= 1 && key.first < key.end && key.deadline <= CLOCK_LAST &&
-           timer->deadline > CLOCK_LAST &&
+    return key.side <= 1 && key.first < key.end && key.end >> 63 == 0 &&
+           key.deadline <= CLOCK_LAST && timer->deadline > CLOCK_LAST &&
            key.end - key.first <= lawn_store_count(filter->lines);
 }
 

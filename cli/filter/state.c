@@ -1,6 +1,7 @@
 /* state.c - what a filter holds, in a file: see state.h. */
 #include "state.h"
 #include "clock.h"
+#include "hold.h"
 #include "tell.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 
 #define STATE_OF_MAX 1024u
 #define STATE_NEVER UINT64_MAX
+#define STATE_MANY (UINT64_C(1) << 63) /* more lines than there will ever be */
 
 /* What was read of each input and not taken. */
 static const char *const state_rests[] = {"rest left", "rest right"};
@@ -165,8 +167,8 @@ state_get_all(struct filter *filter, struct lawn_store *values)
         value.payload_size != sizeof numbers)
         return false;
     memcpy(&numbers, value.payload, sizeof numbers);
-    if (numbers.form > TIMES_RFC3339 || numbers.timed > 1 ||
-        numbers.begun > 1 || numbers.now > CLOCK_LAST ||
+    if (numbers.serial >= STATE_MANY || numbers.form > TIMES_RFC3339 ||
+        numbers.timed > 1 || numbers.begun > 1 || numbers.now > CLOCK_LAST ||
         numbers.newest > CLOCK_LAST)
         return false;
     filter->serial = numbers.serial;
@@ -209,7 +211,7 @@ static bool
 state_early_valid(const struct filter *filter,
                   const struct lawn_store_timer *timer)
 {
-    return timer->id_size == sizeof filter->serial && timer->payload_size > 0 &&
+    return hold_is_numbered(filter, timer) && timer->payload_size > 0 &&
            *(const unsigned char *)timer->payload < filter->input_count;
 }
 

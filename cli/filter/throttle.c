@@ -226,7 +226,7 @@ static bool
 throttle_line_valid(const struct filter *filter,
                     const struct lawn_store_timer *timer)
 {
-    return timer->id_size == sizeof filter->serial;
+    return hold_is_numbered(filter, timer);
 }
 
 static const struct filter_verb throttle_filter = {

@@ -1427,23 +1427,26 @@ def values_that_no_filter_has_saved_are_refused(folder):
 
 @case
 def a_key_longer_than_any_is_refused(folder):
-    state = folder / 's'
+    record = struct.pack('<4Q', 1, 1, 1, 1)
     for args, record, lines in (
             (('debounce', '5s', '-k', 1, '--time-field', 2, '--emit', 'all'),
-             struct.pack('<3Q', 1, 1, 1), 1),
-            (('session', '5s', '-k', 1, '--time-field', 2),
-             struct.pack('<3Q', 1, 1, 1), 0),
+             record, 1),
+            (('session', '5s', '-k', 1, '--time-field', 2), record, 0),
+            (('absent', '5s', '-k', 1, '--time-field', 2),
+             struct.pack('<2Q', 1, 1), 0),
             (('dedupe', '5s', '-k', 1, '--time-field', 2), b'', 0)):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(state)
+        state = folder / (args[0] + '.state')
         run(*args, '--state', state, '--on-eof', 'save', feed=b'a 1\n')
         stores = parts(state.read_bytes())
-        key = b'k' * 65_500
-        stores[1] = [(9 * SECOND, 1, key, record, 0)]
-        stores[2] = [(9 * SECOND, 1, key + struct.pack('<Q', 1), b'k 1', 0)
-                     ][:lines]
-        state.write_bytes(joined(stores))
-        refused(state, args, 'no state of a filter')
+        for size in (65_001, 65_500, 65_000):
+            key = b'k' * size
+            stores[1] = [(9 * SECOND, 1, key, record, 0)]
+            stores[2] = [(2**64 - 2, 1, key + struct.pack('<Q', 1), b'k 1', 0)
+                         ][:lines]
+            state.write_bytes(joined(stores))
+            if size > 65_000:
+                refused(state, args, 'no state of a filter')
+        run(*args, '--state', state, feed=b'a 2\n')  # the last one is good
 
 
 @case
