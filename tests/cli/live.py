@@ -1431,7 +1431,7 @@ def a_key_longer_than_any_is_refused(folder):
     for args, record, lines in (
             (('debounce', '5s', '-k', 1, '--time-field', 2, '--emit', 'all'),
              record, 1),
-            (('session', '5s', '-k', 1, '--time-field', 2), record, 0),
+            (('session', '5s', '-k', 1, '--time-field', 2), record + bytes(8), 0),
             (('absent', '5s', '-k', 1, '--time-field', 2),
              struct.pack('<2Q', 1, 1), 0),
             (('dedupe', '5s', '-k', 1, '--time-field', 2), b'', 0)):
