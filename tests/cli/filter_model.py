@@ -334,9 +334,13 @@ def make(rng, verb, n, kind):
                       5400 * SECOND, 1000, 3])
     keys = rng.choice([1, 3, 50, 3000, n])
     operand, options, boundaries, mixed = pick_verb(rng, verb, ttl, n)
-    if "--repeat" in options:
-        keys = min(keys, 50)  # or there is hardly anything but repeats
-    options += pick_key(rng, verb, shape) + shape.options
+    key = pick_key(rng, verb, shape)
+    if "--repeat" in options:  # not so many that there is little else
+        keys = min(keys, 50)
+        n = min(n, 5000)
+        if key[1:] == ["0"]:
+            key = []
+    options += key + shape.options
     unit, form = pick_time(rng, shape, options, kind)
     if kind == "verb" and not shape.json and rng.random() < 0.03:
         options.append("--json")  # then they are all bad
