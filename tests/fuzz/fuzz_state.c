@@ -301,7 +301,7 @@ fuzz_id(struct fuzz_words *words, unsigned how, char *id)
     return size;
 }
 
-/* Starts a timer, of keys, of lines or of early ones. */
+/* Starts any timer, of keys, of lines or of early ones. */
 static void
 fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
 {
@@ -325,6 +325,86 @@ fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
         *at = ' '; /* no line has one */
     fuzz_check(lawn_store_start(stores[store], id, id_size, deadline, payload,
                                 size, LAWN_STORE_AT) == 0);
+}
+
+/* Starts a timer that stands for something: size numbers, and a line if there is
+ * one. */
+static void
+fuzz_put(struct lawn_store *store, const char *key, uint64_t number,
+         uint64_t deadline, const uint64_t *numbers, size_t count,
+         const char *line)
+{
+    char id[32];
+    char payload[4 * sizeof *numbers + 64];
+    size_t id_size = key != NULL ? strlen(key) : 0;
+    size_t size = count * sizeof *numbers;
+    if (key != NULL)
+        memcpy(id, key, id_size);
+    if (number != UINT64_MAX) {
+        memcpy(id + id_size, &number, sizeof number);
+        id_size += sizeof number;
+    }
+    if (count > 0)
+        memcpy(payload, numbers, size);
+    if (line != NULL) {
+        memcpy(payload + size, line, strlen(line));
+        size += strlen(line);
+    }
+    fuzz_check(lawn_store_start(store, id, id_size, deadline, payload, size,
+                                LAWN_STORE_AT) == 0);
+}
+
+/* Starts a timer as the filter may have left it, and what belongs to it. */
+static void
+fuzz_put_likely(struct fuzz_words *words, struct lawn_store *const stores[3],
+                const char *const *filter)
+{
+    static const char *const keys[] = {"", "a", "b", "12345678"};
+    const char *key = keys[fuzz_byte(words) % 4];
+    uint64_t deadline = fuzz_byte(words) * (FUZZ_SECOND / 2);
+    unsigned what = fuzz_byte(words);
+    uint64_t numbers[] = {what % 4 * FUZZ_SECOND, (3 + what % 8) * FUZZ_SECOND,
+                          1 + what / 64, what};
+    char line[64];
+    line[fuzz_line(words, line) - 1] = '\0';
+    bool all = false;
+    bool records = false;
+    for (size_t i = 1; filter[i] != NULL; i++) {
+        all = all || strcmp(filter[i], "all") == 0;
+        records = records || strcmp(filter[i], "--emit") == 0 ||
+                  strcmp(filter[i], "--max-wait") == 0;
+    }
+    if (what % 16 == 15) {
+        char early[66] = {'\1', ' '};
+        strcpy(early + 1, line);
+        fuzz_put(stores[2], NULL, what, deadline, NULL, 0, early);
+    } else if (strcmp(filter[0], "delay") == 0) {
+        fuzz_put(stores[1], NULL, what, deadline, NULL, 0, line);
+    } else if (strcmp(filter[0], "throttle") == 0) {
+        numbers[1] = what % 3;
+        fuzz_put(stores[0], key, UINT64_MAX, deadline, numbers, 2, NULL);
+        fuzz_put(stores[1], NULL, what, deadline, NULL, 0, line);
+    } else if (strcmp(filter[0], "debounce") == 0) {
+        fuzz_put(stores[0], key, UINT64_MAX, deadline, numbers, records ? 4 : 0,
+                 all ? NULL : line);
+        for (uint64_t i = 1; all && i <= numbers[2]; i++)
+            fuzz_put(stores[1], key, i, UINT64_MAX, NULL, 0, line);
+    } else if (strcmp(filter[0], "dedupe") == 0) {
+        fuzz_put(stores[0], key, UINT64_MAX, deadline, NULL, 0, NULL);
+    } else if (strcmp(filter[0], "absent") == 0) {
+        numbers[1] = what / 4 % 2;
+        fuzz_put(stores[what / 8 % 2], key, UINT64_MAX, deadline, numbers, 2,
+                 NULL);
+    } else if (strcmp(filter[0], "session") == 0) {
+        fuzz_put(stores[0], key, UINT64_MAX, deadline + 11 * FUZZ_SECOND,
+                 numbers, 4, NULL);
+    } else {
+        const uint64_t join[] = {what % 2, what / 8, what / 8 + numbers[2],
+                                 deadline};
+        fuzz_put(stores[0], key, UINT64_MAX, UINT64_MAX, join, 4, NULL);
+        for (uint64_t i = join[1]; i < join[2]; i++)
+            fuzz_put(stores[1], key, i, deadline, NULL, 0, line);
+    }
 }
 
 /* Gives one of the named values another content. */
@@ -360,7 +440,7 @@ fuzz_put_value(struct fuzz_words *words, struct lawn_store *values)
                                     many, 0) == 0);
 }
 
-/* What a new filter would save first: names and values. */
+/* What a filter would save first after some lines: names and values. */
 static struct lawn_store *
 fuzz_new_values(size_t which)
 {
@@ -369,6 +449,9 @@ fuzz_new_values(size_t which)
     struct lawn_store *values = lawn_store_new(NULL);
     if (tape->size == 0) {
         struct filter *filter = fuzz_open(which);
+        filter->now = filter->newest = 20 * FUZZ_SECOND;
+        filter->timed = filter->begun = true;
+        filter->serial = 256;
         fuzz_check(state_write(filter, fuzz_write, tape) == 0);
         fuzz_close(filter);
     }
@@ -382,8 +465,10 @@ static void
 fuzz_make(struct fuzz_tape *tape, size_t which, struct fuzz_words *words)
 {
     struct lawn_store *stores[4];
-    unsigned timers = fuzz_byte(words) % 8;
-    unsigned values = fuzz_byte(words) % 4;
+    unsigned likely = fuzz_byte(words) % 8;
+    unsigned others = fuzz_byte(words);
+    unsigned timers = others % 4;
+    unsigned values = others / 4 % 4;
     stores[0] = fuzz_new_values(which);
     for (size_t i = 1; i < 4; i++) {
         stores[i] = lawn_store_new(NULL);
@@ -391,6 +476,8 @@ fuzz_make(struct fuzz_tape *tape, size_t which, struct fuzz_words *words)
     }
     for (unsigned i = 0; i < values; i++)
         fuzz_put_value(words, stores[0]);
+    for (unsigned i = 0; i < likely; i++)
+        fuzz_put_likely(words, stores + 1, fuzz_filters[which]);
     for (unsigned i = 0; i < timers; i++)
         fuzz_put_timer(words, stores + 1);
     for (size_t i = 0; i < 4; i++) {
