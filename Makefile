@@ -333,13 +333,14 @@ fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
-	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
-	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(call model_filters,100000) $(report_test) \
-	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(call model_filters,100000) \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
 	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60)
+	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60) -- \
+	    $(call suite,debug,5000000,500000,200000) \
+	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
+	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
+	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \

@@ -22,8 +22,8 @@ const struct options_spec choices_common[] = {
                   "3339, in this column, JSON path or regex; nothing waits",
                   "a column, a JSON path or a /regex/")},
     {CHOICES_WORD("time-unit", "UNIT", time_unit,
-                  "of numbers in it: s, ms, us or ns; default: what its name "
-                  "ends with (_ms, _us, _ns), or s",
+                  "of numbers in --time-field: s, ms, us or ns; default: what "
+                  "its name ends with (_ms, _us, _ns), or s",
                   times_units)},
     {CHOICES_DURATION("lateness", lateness,
                       "event time: lines may be out of order by so much")},
@@ -39,7 +39,8 @@ const struct options_spec choices_common[] = {
     {CHOICES_TEXT("state", "FILE", state,
                   "go on from FILE, and save there what is held on exit",
                   "a file")},
-    {CHOICES_DURATION("state-every", state_every, "and every so often")},
+    {CHOICES_DURATION("state-every", state_every,
+                      "save to the file of --state every so often, too")},
     {.name = "stats",
      .value = "SEC",
      .help = "print counts to stderr at the end, and every SEC seconds",
@@ -213,8 +214,9 @@ choices_duration(struct filter *filter, uint64_t min, uint64_t *ns)
     if (text == NULL)
         tell_usage(filter, "a duration is missing, such as 250ms, 5s or 1h30m");
     else if (!options_seconds(&spec, text, ns))
-        tell_usage(filter, "'%s' is not a duration, such as 250ms, 5s or 1h30m",
-                   text);
+        tell_usage(filter,
+                   "'%s' is not a duration%s, such as 250ms, 5s or 1h30m", text,
+                   min > 0 ? " of more than 0" : "");
     else
         return true;
     return false;

@@ -79,8 +79,8 @@ static const struct options_spec delay_specs[] = {
                   "this column, JSON path or regex; instead of DURATION",
                   "a column, a JSON path or a /regex/")},
     {CHOICES_WORD("ttl-unit", "UNIT", ttl_unit,
-                  "of numbers in it: s, ms, us or ns; default: what its name "
-                  "ends with (_ms, _us, _ns), or s",
+                  "of numbers in --ttl-field: s, ms, us or ns; default: what "
+                  "its name ends with (_ms, _us, _ns), or s",
                   times_units)},
     CHOICES_MAX_LINES,
     CHOICES_END,

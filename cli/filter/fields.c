@@ -44,9 +44,10 @@ static const char *
 fields_add_regex(struct fields *fields, struct fields_one *one)
 {
     size_t size = strlen(one->text);
-    if (size < 3 || one->text[size - 1] != '/')
-        return fields_wrong(fields, size == 2 ? "the regex is empty"
-                                              : "a regex ends with a slash");
+    if (size < 2 || one->text[size - 1] != '/')
+        return fields_wrong(fields, "a regex ends with a slash");
+    if (size == 2)
+        return fields_wrong(fields, "the regex is empty");
     char *regex = strndup(one->text + 1, size - 2);
     if (regex == NULL)
         return fields_wrong(fields, "no memory");

@@ -341,33 +341,40 @@ filter_count_rest(const struct filter *filter)
     return lines;
 }
 
-/* What is held is lost: counts it, and says so. Whoever closed a pipe knows. */
+/* Says that something is lost, and why. */
+static void
+filter_tell_lost(const struct filter *filter, uint64_t count, const char *what,
+                 const char *end)
+{
+    if (count > 0)
+        tell(filter, "%s: %" PRIu64 " %s%s %s",
+             filter_signal != 0 ? "interrupted" : "ended early", count, what,
+             count == 1 ? "" : "s", end);
+}
+
+/* What is held is lost: counts it, and says so. Whoever closed a pipe knows, and
+ * whoever asked to exit does not care for what was read ahead. */
 static void
 filter_lose(struct filter *filter)
 {
-    const char *why = filter_signal != 0 ? "interrupted" : "ended early";
+    uint64_t held = filter->counts.held + filter->sink.carried;
     uint64_t rest = filter_count_rest(filter);
-    uint64_t lost = filter->counts.held + filter->sink.carried + rest;
-    bool counts = filter->key_holds + filter->line_holds == 0;
+    bool holds = filter->key_holds + filter->line_holds > 0;
     uint64_t open =
-        filter->flushes && counts ? lawn_store_count(filter->keys) : 0;
+        filter->flushes && !holds ? lawn_store_count(filter->keys) : 0;
     filter->counts.in += rest;
     filter->counts.held = 0;
     filter->sink.carried = 0;
-    filter->counts.discarded += lost;
+    filter->counts.discarded += held + rest;
     if (filter->sink.error == EPIPE)
         return;
-    if (lost > 0)
-        tell(filter,
-             "%s: %" PRIu64 " held line%s dropped (--state FILE would keep "
-             "them)",
-             why, lost, lost == 1 ? "" : "s");
-    if (open > 0)
-        tell(filter,
-             "%s: %" PRIu64 " open %s%s dropped (--state FILE would keep "
-             "them)",
-             why, open, filter->emit != NULL ? "burst" : "session",
-             open == 1 ? "" : "s");
+    filter_tell_lost(filter, held, "held line",
+                     "dropped (--state FILE would keep them)");
+    filter_tell_lost(filter, open,
+                     filter->emit != NULL ? "open burst" : "open session",
+                     "dropped (--state FILE would keep them)");
+    if (!filter->options.exit_on_absent)
+        filter_tell_lost(filter, rest, "line", "read and not treated");
 }
 
 /* Writes, saves and tells what is left. */

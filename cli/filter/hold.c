@@ -138,11 +138,12 @@ hold_overflow(struct filter *filter, const struct filter_line *line,
         filter->verb->pass(filter, line);
         return false;
     }
+    int shown = (int)(line->key_size < 100 ? line->key_size : 100);
     tell(filter,
-         "--max-%s %" PRIu64 ": no room for a line of key '%.*s' "
-         "(--overflow evict or pass would go on)",
-         what, limit, (int)(line->key_size < 100 ? line->key_size : 100),
-         line->key_size > 0 ? (const char *)line->key : "");
+         "--max-%s %" PRIu64 ": no room for a line%s%.*s%s (--overflow evict "
+         "or pass would go on)",
+         what, limit, shown > 0 ? " of key '" : "", shown,
+         shown > 0 ? (const char *)line->key : "", shown > 0 ? "'" : "");
     filter->counts.refused++;
     filter_end(filter, VERBS_INPUT);
     return false;

@@ -177,6 +177,6 @@ input_unread(struct input *input, const void *bytes, size_t size)
 size_t
 input_rest(const struct input *input, const char **bytes)
 {
-    *bytes = input->buffer + input->at;
+    *bytes = input->buffer != NULL ? input->buffer + input->at : "";
     return input->end - input->at;
 }

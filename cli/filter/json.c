@@ -537,7 +537,7 @@ json_path_name(struct json_step *step, const char *at, size_t size,
                bool escaped)
 {
     struct json_value value = {JSON_STRING, escaped, at, size};
-    step->name = malloc(size + 1);
+    step->name = malloc(size > 0 ? size : 1);
     if (step->name == NULL)
         return "no memory";
     if (escaped)

@@ -16,6 +16,7 @@ struct session_record {
     uint64_t last;
     uint64_t events;
     uint64_t serial; /* of its last line */
+    uint64_t cut;    /* whether --max-duration will end it: 0 or 1 */
 };
 
 static uint64_t
@@ -73,7 +74,8 @@ session_line(struct filter *filter, const struct filter_line *line)
     }
     uint64_t deadline = clock_after(filter, filter->ttl);
     uint64_t longest = filter->options.max_duration;
-    if (longest < deadline - session.first)
+    session.cut = longest < deadline - session.first;
+    if (session.cut != 0)
         deadline = session.first + longest;
     hold_started(filter, lawn_store_start(filter->keys, line->key,
                                           line->key_size, deadline, &session,
@@ -90,7 +92,7 @@ session_key_due(struct filter *filter, const struct lawn_store_timer *timer)
         end = "evicted";
     else if (filter->why == FILTER_AT_EOF)
         end = "eof";
-    else if (timer->deadline - session.last < filter->ttl)
+    else if (session.cut != 0)
         end = "max-duration";
     session_put(filter, timer->id, timer->id_size, &session, end);
 }

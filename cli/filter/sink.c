@@ -126,9 +126,9 @@ sink_count(struct sink *sink, size_t done)
     size_t begin = 0;
     size_t line = 0;
     while (line < sink->lines) {
-        const char *newline = sink->bytes + done; /* if all is done */
-        if (done < sink->size) {
-            newline = memchr(sink->bytes + begin, '\n', done - begin);
+        if (done < sink->size) { /* else none need be looked for */
+            const char *newline =
+                memchr(sink->bytes + begin, '\n', done - begin);
             if (newline == NULL)
                 break;
             begin = (size_t)(newline + 1 - sink->bytes);

@@ -19,6 +19,9 @@
 #define STATE_NEVER UINT64_MAX
 #define STATE_MANY (UINT64_C(1) << 63) /* more lines than there will ever be */
 
+/* What was read of each input and not taken. */
+static const char *const state_rests[] = {"rest left", "rest right"};
+
 /* Numbers that are kept. */
 struct state_numbers {
     uint64_t now;
@@ -51,7 +54,7 @@ state_of(const struct filter *filter, char *text)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (parts[i].value != NULL && size < (int)STATE_OF_MAX)
             size += snprintf(text + size, STATE_OF_MAX - (size_t)size,
-                             " --%s '%s'", parts[i].name, parts[i].value);
+                             " --%s %s", parts[i].name, parts[i].value);
     }
     if (o->json && size < (int)STATE_OF_MAX)
         snprintf(text + size, STATE_OF_MAX - (size_t)size, " --json");
@@ -83,7 +86,6 @@ state_rest(const struct filter *filter, size_t side, const char **bytes)
 static int
 state_put_all(struct filter *filter, struct lawn_store *values)
 {
-    static const char *const rests[] = {"rest left", "rest right"};
     const struct state_numbers numbers = {filter->now,    filter->newest,
                                           filter->serial, filter->form,
                                           filter->timed,  filter->begun};
@@ -97,10 +99,10 @@ state_put_all(struct filter *filter, struct lawn_store *values)
         error = state_put(values, "unwritten", sink->bytes, sink->size);
     if (error == 0)
         error = state_put(values, "kinds", sink->kinds, sink->lines);
-    for (size_t i = 0; error == 0 && i < filter->input_count; i++) {
+    for (size_t i = 0; error == 0 && i < 2; i++) {
         const char *bytes;
         size_t size = state_rest(filter, i, &bytes);
-        error = state_put(values, rests[i], bytes, size);
+        error = state_put(values, state_rests[i], bytes, size);
     }
     return error;
 }
@@ -133,12 +135,15 @@ state_get_bytes(struct filter *filter, struct lawn_store *values)
 {
     struct lawn_store_timer bytes;
     struct lawn_store_timer kinds;
-    if (filter->input_count > 0 && state_get(values, "rest left", &bytes) &&
-        !input_unread(&filter->inputs[0], bytes.payload, bytes.payload_size))
-        return false;
-    if (filter->input_count > 1 && state_get(values, "rest right", &bytes) &&
-        !input_unread(&filter->inputs[1], bytes.payload, bytes.payload_size))
-        return false;
+    for (size_t i = 0; i < 2; i++) {
+        if (!state_get(values, state_rests[i], &bytes))
+            return false;
+        if (bytes.payload_size > 0 &&
+            (i >= filter->input_count ||
+             !input_unread(&filter->inputs[i], bytes.payload,
+                           bytes.payload_size)))
+            return false;
+    }
     return state_get(values, "unwritten", &bytes) &&
            state_get(values, "kinds", &kinds) &&
            sink_restore(&filter->sink, bytes.payload, bytes.payload_size,

@@ -8,31 +8,27 @@
 
 #define TELL_BAD_MAX 10u /* bad lines that are told one by one */
 
-static void
-tell_list(const struct filter *filter, const char *format, va_list list)
-{
-    fprintf(stderr, "lawn %s: ", filter->verb->options->name);
-    vfprintf(stderr, format, list);
-    putc('\n', stderr);
-}
-
 void
 tell(const struct filter *filter, const char *format, ...)
 {
     va_list list;
+    fprintf(stderr, "lawn %s: ", filter->verb->options->name);
     va_start(list, format);
-    tell_list(filter, format, list);
+    vfprintf(stderr, format, list);
     va_end(list);
+    putc('\n', stderr);
 }
 
 void
 tell_usage(const struct filter *filter, const char *format, ...)
 {
+    const char *verb = filter->verb->options->name;
     va_list list;
+    fprintf(stderr, "lawn %s: ", verb);
     va_start(list, format);
-    tell_list(filter, format, list);
+    vfprintf(stderr, format, list);
     va_end(list);
-    fprintf(stderr, "see 'lawn %s --help'\n", filter->verb->options->name);
+    fprintf(stderr, "\nsee 'lawn %s --help'\n", verb);
 }
 
 void

@@ -18,7 +18,7 @@
 #include "tell.h"
 #include "verbs.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ns + nths / N nanoseconds. */
@@ -92,18 +92,15 @@ static bool
 throttle_read_rate(struct filter *filter, const char *text)
 {
     const struct options_spec spec = {.min = 1, .max = CHOICES_DURATION_MAX};
-    char copy[64] = "";
+    char copy[64];
     const char *slash = strchr(text, '/');
-    if (slash == NULL || (size_t)(slash - text) >= sizeof copy)
+    if (slash == NULL || slash[1] == '\0' || strlen(text) + 2 > sizeof copy)
         return false;
-    memcpy(copy, text, (size_t)(slash - text));
+    snprintf(copy, sizeof copy, "%.*s", (int)(slash - text), text);
     if (!options_count(&spec, copy, &filter->rate))
         return false;
-    if (slash[1] == '\0' || strlen(slash + 1) + 2 > sizeof copy)
-        return false;
     bool unit_alone = slash[1] < '0' || slash[1] > '9';
-    strcpy(copy, unit_alone ? "1" : "");
-    strcat(copy, slash + 1);
+    snprintf(copy, sizeof copy, "%s%s", unit_alone ? "1" : "", slash + 1);
     return options_seconds(&spec, copy, &filter->ttl);
 }
 

@@ -71,15 +71,14 @@ times_exponent(const char *text, size_t size, int64_t *exponent)
     return true;
 }
 
-/* Any number; places says how far the unit moves its point. */
+/* Any number that begins with a digit; places says how far the unit moves its
+ * point. */
 static bool
 times_any_number(const char *text, size_t size, unsigned places, uint64_t *ns)
 {
     size_t whole = times_digits(text, size);
     size_t end = whole;
     int64_t exponent = 0;
-    if (whole == 0)
-        return false;
     if (whole < size && text[whole] == '.') {
         size_t fraction = times_digits(text + whole + 1, size - whole - 1);
         if (fraction == 0)
@@ -169,16 +168,15 @@ times_days(unsigned year, unsigned month, unsigned day)
            146097 - 719468;
 }
 
-/* Reads "2026-11-15" to the days since 1970. */
+/* Reads "2026-11-15", of which the dashes are there, to the days since 1970. */
 static bool
 times_date(const char *text, int64_t *days)
 {
     unsigned year = times_two(text) * 100 + times_two(text + 2);
     unsigned month = times_two(text + 5);
     unsigned day = times_two(text + 8);
-    if (times_two(text) == 100 || times_two(text + 2) == 100 ||
-        text[4] != '-' || text[7] != '-' || month < 1 || month > 12 ||
-        day < 1 || day > times_month_days(year, month))
+    if (times_two(text) == 100 || times_two(text + 2) == 100 || month < 1 ||
+        month > 12 || day < 1 || day > times_month_days(year, month))
         return false;
     *days = times_days(year, month, day);
     return true;

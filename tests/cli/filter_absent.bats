@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # lawn absent in event time.
 
+# lawn and code are set, and words are read, by filter.bash.
+# shellcheck disable=SC2034,SC2154
 bats_require_minimum_version 1.5.0
 load filter.bash
 
@@ -153,4 +155,28 @@ END
     counts in=4 merged=3 refused=1 dropped=4
     words=("--max-keys" 2 "'c'")
     refuses 3 absent 5s -k 1 --time-field 2 --max-keys 2 --overflow fail
+}
+
+@test "--repeat with --lateness: keys repeat until the last line is treated" {
+    given 'b 8' 'a 0'
+    gives absent 3s -k 1 --time-field 2 --repeat --lateness 8s <<END
+absent	a	0	3
+absent	a	0	6
+absent	b	8	3
+END
+}
+
+@test "absent keys stay known after the end of the input" {
+    given 'a 1' 'b 9'
+    gives absent 3s -k 1 --time-field 2 --repeat --state kept <<END
+absent	a	1	3
+absent	a	1	6
+absent	b	9	3
+END
+    counts keys=2
+    given 'a 13' 'b 14'
+    gives absent 3s -k 1 --time-field 2 --state kept --on-eof drop <<END
+back	a	1	12
+back	b	9	5
+END
 }

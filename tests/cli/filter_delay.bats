@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # lawn delay in event time.
 
+# lawn and code are set, and words are read, by filter.bash.
+# shellcheck disable=SC2034,SC2154
 bats_require_minimum_version 1.5.0
 load filter.bash
 
@@ -116,9 +118,9 @@ END
 
 @test "with --ttl-field every operand is a file" {
     printf '0 5 a\n' >5s
-    printf '1 1 b\n' >more
+    printf '1 1 b\n' >two
     given
-    gives delay --ttl-field 2 --time-field 1 5s more <<END
+    gives delay --ttl-field 2 --time-field 1 5s two <<END
 1 1 b
 0 5 a
 END

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # lawn join in event time.
 
+# lawn and code are set, and words are read, by filter.bash.
+# shellcheck disable=SC2034,SC2154
 bats_require_minimum_version 1.5.0
 load filter.bash
 
@@ -188,4 +190,13 @@ both	a 3 L	a 1 R
 both	c 9 L	c 8 R
 END
     counts late=0
+}
+
+@test "a bad line does not hold up the merge" {
+    sides 'a 5 L' -- 'a 6 R'
+    { head -c 65001 /dev/zero | tr '\0' x; printf ' 100\n'; cat right; } >bad
+    gives join 10s -k 1 --time-field 2 left bad <<END
+both	a 5 L	a 6 R
+END
+    counts bad=1 late=0
 }

@@ -2,10 +2,10 @@
 """filter_reference.py VERB [OPTION]... [FILE]... - what lawn's filters say in
 event time, as plainly as can be told; --time-field is not optional here.
 
-It is for comparing with. Each verb is a few lines over a dict of keys and a heap
-of what is due; nothing is clever. Where nobody says which of two is to make room,
-since both are due at the same nanosecond, it raises Ambiguous, and there is
-nothing to compare."""
+It is for comparing with. Each verb is a few lines over a dict of keys and a
+heap of what is due; nothing is clever. Where nobody says which of two is to
+make room, since both are due at the same nanosecond, it raises Ambiguous, and
+there is nothing to compare."""
 import argparse
 import calendar
 import heapq
@@ -250,7 +250,8 @@ def json_string(key):
             size = 1
         at += size
     text = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + re.sub(r"[\0-\x1f]", lambda m: f"\\u{ord(m[0]):04x}", text) + '"'
+    text = re.sub(r"[\0-\x1f]", lambda m: f"\\u{ord(m[0]):04x}", text)
+    return '"' + text + '"'
 
 
 def bare(line):
@@ -460,7 +461,7 @@ class Filter:
         elif self.o.on_eof == "save":
             n["held"] = self.held()
         n["dropped"] = n["merged"] + n["refused"] + n["bad"] + n["discarded"]
-        # What is dropped is not known any more; throttle still knows its tokens.
+        # What is dropped is not known any more; throttle keeps its tokens.
         dropped = code == 0 and self.o.on_eof == "drop" and self.drops
         n["keys"] = 0 if dropped else self.keys()
         if self.o.verb != "join" or code == 0:
@@ -539,7 +540,8 @@ class Debounce(Filter):
     def count(self, burst):
         last = bare(burst[-1].raw)
         if self.json:
-            self.make(b'{"count":%d,"key":%s,"first":%s,"last":%s,"line":%s}' % (
+            self.make(b'{"count":%d,"key":%s,"first":%s,"last":%s,'
+                      b'"line":%s}' % (
                 len(burst), json_string(burst[0].key).encode(),
                 self.shown(burst[0].time).encode(),
                 self.shown(burst[-1].time).encode(), last))
@@ -561,8 +563,8 @@ class Debounce(Filter):
 
 
 class Throttle(Filter):
-    """Names of timers are lines that wait. Those in known are keys: until an empty
-    bucket would be full, counted from the last line that got a token, and on
+    """Names of timers are lines that wait. Those in known are keys: until an
+    empty bucket would be full, counted from the last line that got a token, and on
     until theirs is."""
 
     def __init__(self, o):
@@ -766,7 +768,8 @@ class Session(Filter):
 
     def summary(self, key, end):
         events, first, last = self.sessions.pop(key)
-        texts = (self.shown(first), self.shown(last), decimal(last - first), end)
+        texts = (self.shown(first), self.shown(last), decimal(last - first),
+                 end)
         texts = tuple(t.encode() for t in texts)
         if self.json:
             self.make(b'{"key":%s,"events":%d,"first":%s,"last":%s,'
@@ -915,8 +918,8 @@ def merged(f, left, right):
 
 
 def run(argv, inputs):
-    """Runs a command on the bytes of its inputs. Returns the filter and the exit
-    code; f.out has the lines that it wrote, f.n the counts."""
+    """Runs a command on the bytes of its inputs. Returns the filter and the
+    exit code; f.out has the lines that it wrote, f.n the counts."""
     o = options(argv)
     f = VERBS[o.verb](o)
     code = 0

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # lawn session in event time.
 
+# lawn and code are set, and words are read, by filter.bash.
+# shellcheck disable=SC2034,SC2154
 bats_require_minimum_version 1.5.0
 load filter.bash
 

@@ -619,8 +619,10 @@ def a_signal_ends_it_and_what_is_held_is_told(_):
             equal(lawn.lines(), ['0 at once'])
             lawn.exit(code)
             assert lawn.said().startswith(
-                'lawn delay: interrupted: 3 held lines dropped '
-                '(--state FILE would keep them)\n'), lawn.said()
+                'lawn delay: interrupted: 2 held lines dropped '
+                '(--state FILE would keep them)\n'
+                'lawn delay: interrupted: 1 line read and not treated\n'), \
+                lawn.said()
             counts = lawn.stats()
             equal((counts['out'], counts['discarded']), (1, 3))
 
@@ -1380,7 +1382,7 @@ def a_state_is_four_snapshots(folder):
     run(*args, '--on-eof', 'save', feed=b'1 a\n2 b\n')
     stores = parts((folder / 's').read_bytes())
     equal(len(stores), 4)
-    equal(values(stores)[b'of'], b"delay --time-field '1' --time-unit 's'")
+    equal(values(stores)[b'of'], b"delay --time-field 1 --time-unit s")
     equal(sorted((timer[0], timer[3]) for timer in stores[2]),
           [(6 * SECOND, b'1 a'), (7 * SECOND, b'2 b')])
     (folder / 's').write_bytes(joined(stores))
@@ -1466,7 +1468,7 @@ def a_key_longer_than_any_is_refused(folder):
     for args, record, lines in (
             (('debounce', '5s', '-k', 1, '--time-field', 2, '--emit', 'all'),
              record, 1),
-            (('session', '5s', '-k', 1, '--time-field', 2), record, 0),
+            (('session', '5s', '-k', 1, '--time-field', 2), record + bytes(8), 0),
             (('absent', '5s', '-k', 1, '--time-field', 2),
              struct.pack('<2Q', 1, 1), 0),
             (('dedupe', '5s', '-k', 1, '--time-field', 2), b'', 0)):

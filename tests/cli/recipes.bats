@@ -95,6 +95,10 @@ recipe() {
     recipes run man/lawn-filters.1
 }
 
+@test "what README.md shows of the command line works" {
+    recipes run README.md 'From the command line'
+}
+
 @test "every display of examples in lawn-filters(1) is run" {
     displays="$(sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' man/lawn-filters.1 |
         grep -c '^\.Bd ')"

@@ -7,12 +7,13 @@ Of docs/RECIPES.md, or a page like it, a recipe is what stands below a heading
 with the tool that LAWN names, by default build/lawn, as the first lawn in PATH:
 
     ```sh      commands; what they print, errors included, must be
-    ```output  the block that follows, or nothing, and their status 0
+    ```output  the block that follows, or nothing, and their status 0; on the
+               next line it may be ```text as well
     ```ini     a unit of systemd's; it is named in its first line, and checked
                by systemd itself, if that is there
     ```text    what is not run
 
-Any other block is an error: nothing is left unchecked by mistake. Of a page in
+Any other block there is an error: nothing is left unchecked by mistake. Of a page in
 mdoc the displays are such blocks that a comment marks, .\\" no C shell and
 .\\" no C output; a recipe is one of the former with the text before it.
 
@@ -56,13 +57,15 @@ class Block:
 
 def read_markdown(path):
     """The recipes of a page: titles and their blocks."""
-    recipes = {}
-    title = block = None
+    title, block = '', None
+    recipes = {title: []}
+    commands_end = 0  # the line
     with open(path, encoding='utf-8') as page:
         for number, line in enumerate(page.read().split('\n'), 1):
             where = '%s:%d' % (path, number)
             if block is not None:
                 if line == '```':
+                    commands_end = number if block.kind == 'sh' else 0
                     block = None
                 else:
                     block.lines.append(line)
@@ -70,9 +73,9 @@ def read_markdown(path):
                 title = line[3:]
                 recipes[title] = []
             elif line.startswith('```'):
-                if line[3:] not in KINDS or title is None:
-                    raise Failed('%s: what is this block?' % where)
                 block = Block(line[3:], where)
+                if block.kind == 'text' and commands_end == number - 1:
+                    block.kind = 'output'
                 recipes[title].append(block)
     return {title: blocks for title, blocks in recipes.items() if blocks}
 
@@ -269,7 +272,7 @@ def start_service(unit, folder, fifo):
     command = [LAWN if word == '/usr/bin/lawn' else
                re.sub(r'^/(?:etc|var/lib)/.*/', folder + '/', word)
                for word in command]
-    command = ['0.2s' if word == '5m' else word for word in command]
+    command[2:3] = ['0.2s']
     return running(*command, stdin=fifo, stdout=subprocess.PIPE, text=True)
 
 
@@ -291,10 +294,9 @@ def check_service(text, folder):
         key = line.split('\t')[1]
         with start_service(text, folder, fifo) as service:
             os.write(fifo, (key + '\n').encode())
-            for line in service.stdout:
-                if line.split('\t')[:2] == ['back', key]:
-                    break
-            else:
+            told = next(line for line in service.stdout
+                        if line.split('\t')[1] == key)
+            if not told.startswith('back\t'):
                 raise Failed('the service has forgotten ' + key)
     finally:
         os.close(fifo)
@@ -302,6 +304,9 @@ def check_service(text, folder):
 
 def run_recipe(blocks):
     commands = ''.join(block.text() for block in blocks if block.kind == 'sh')
+    for block in blocks:
+        if block.kind not in KINDS:
+            raise Failed('%s: what is this block?' % block.where)
     with contextlib.ExitStack() as stack:
         top = stack.enter_context(tempfile.TemporaryDirectory())
         folder = os.path.join(top, 'empty')

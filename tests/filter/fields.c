@@ -82,6 +82,9 @@ TEST(columns_by_a_delimiter_may_be_empty)
     CHECK_FIELD("2", ',', "a,\r", "<>");
     CHECK_FIELD("2", '\t', "a\t b", "< b>");
     CHECK_FIELD("2", ' ', "a  b", "<>");
+    CHECK_FIELD("2", '\1', "a\1b c", "<b c>");
+    CHECK_FIELD("9", ',', "1,2,3,4,5,6,7,8,n", "<n>");
+    CHECK_FIELD("10", ',', "1,2,3,4,5,6,7,8,9,ten", "<ten>");
     CHECK_FIELD("2", 0xff, "a\xff\0b", "<\0b>");
 }
 
@@ -218,7 +221,46 @@ TEST(bad_fields_are_refused_and_leave_nothing_behind)
         CHECK_EQ(fields.count, 0);
         CHECK(!fields.json);
     }
+    /* the place of a bad one is taken by a good one */
+    struct fields_bytes found[2] = {{"x", 1}, {"x", 1}};
+    CHECK(fields_add(&fields, "5x") != NULL);
+    CHECK(fields_add(&fields, NULL) == NULL);
+    CHECK(fields_add(&fields, "5x") != NULL);
+    CHECK(fields_add(&fields, "2") == NULL);
+    CHECK_EQ(fields.count, 2);
+    CHECK(fields_find(&fields, "a b", 3, found) == NULL);
+    CHECK(found[0].at == NULL && found[0].size == 0);
+    CHECK(found[1].size == 1 && *found[1].at == 'b');
     fields_free(&fields);
+}
+
+TEST(what_is_wrong_with_a_field_is_told)
+{
+    CHECK_FIELD("//", -1, "", "bad: the regex is empty");
+    CHECK_FIELD("/a", -1, "", "bad: a regex ends with a slash");
+    CHECK_FIELD("/", -1, "", "bad: a regex ends with a slash");
+    CHECK_FIELD("/(/", -1, "", "bad: Unmatched ( or \\(");
+    CHECK_FIELD("3a", -1, "", "bad: a column is a number");
+    CHECK_FIELD(".a.", -1, "", "bad: a name is missing after a point");
+}
+
+TEST(freed_fields_are_none_and_may_be_added_to_again)
+{
+    struct fields fields = {.delimiter = -1};
+    struct fields_bytes found[FIELDS_MAX];
+    for (int i = 0; i < 3; i++) {
+        CHECK(fields_add(&fields, ".a") == NULL);
+        CHECK(fields_add(&fields, ".b") == NULL);
+        CHECK(fields_add(&fields, "/(c)/") == NULL);
+        const char *line = "{\"a\":\"\\n\",\"b\":\"a plain one\",\"c\":0}";
+        CHECK(fields_find(&fields, line, strlen(line), found) == NULL);
+        CHECK(found[0].size == 1 && *found[0].at == '\n');
+        CHECK(found[1].at == line + 15 && found[1].size == 11);
+        CHECK(found[2].at == line + 29 && found[2].size == 1);
+        fields_free(&fields);
+        CHECK_EQ(fields.count, 0);
+        fields_free(&fields);
+    }
 }
 
 TEST(a_long_field_is_cut_in_the_message)

@@ -450,6 +450,10 @@ TEST(strings_are_unescaped_to_utf8)
               "s:\xef\xbf\xbd\xf0\x9f\x98\x80");
     CHECK_GET(".", "\"\\ud7ff\\ue000\"", "s:\xed\x9f\xbf\xee\x80\x80");
     CHECK_GET(".", "\"a\xff\\n\xc0z\"", "s:a\xff\n\xc0z");
+    CHECK_GET(".", "\"\\udc00\\udc00\\udfff\"",
+              "s:\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    CHECK_GET(".", "\"\\ud83dxude00\"", "s:\xef\xbf\xbdxude00");
+    CHECK_GET(".", "\"\\ud83d\\nde00\"", "s:\xef\xbf\xbd\nde00");
     CHECK_GET(".", "\"\\ud83d\\\\ude00\"", "s:\xef\xbf\xbd\\ude00");
 }
 
@@ -479,6 +483,29 @@ TEST(several_paths_are_found_in_one_scan)
         json_path_free(&read[i]);
 }
 
+TEST(a_path_is_not_led_astray_by_another)
+{
+    static const char *const texts[] = {".a.x", ".b.x", ".b", ".c[1]"};
+    const char *text = "{\"a\":{\"x\":1,\"y\":[5,6]},\"c\":[{\"x\":2}],"
+                       "\"d\":{\"x\":3}}";
+    struct json_path read[4];
+    const struct json_path *paths[4];
+    struct json_value found[4];
+    size_t wrong;
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(json_path_read(&read[i], texts[i]) == NULL);
+        paths[i] = &read[i];
+    }
+    CHECK(json_scan(text, strlen(text), paths, 4, found, &wrong) == NULL);
+    CHECK_EQ(found[0].kind, JSON_NUMBER);
+    CHECK(found[0].size == 1 && *found[0].at == '1');
+    CHECK_EQ(found[1].kind, JSON_MISSING);
+    CHECK_EQ(found[2].kind, JSON_MISSING);
+    CHECK_EQ(found[3].kind, JSON_MISSING);
+    for (size_t i = 0; i < 4; i++)
+        json_path_free(&read[i]);
+}
+
 TEST(nothing_is_told_of_a_text_that_is_refused)
 {
     struct json_path path;
@@ -504,6 +531,36 @@ TEST(a_path_of_sixteen_steps_is_followed_and_a_longer_one_refused)
     CHECK_GET(JSON_SIXTEEN_STEPS, text, "o:[{\"b\":[2]}]");
     CHECK_GET(JSON_SIXTEEN_STEPS ".b", text, "a path has at most 16 steps");
     CHECK_EQ(JSON_STEPS_MAX, 16);
+}
+
+TEST(an_index_is_as_large_as_a_size_at_most)
+{
+    char text[40];
+    struct json_path path;
+    int length = snprintf(text, sizeof text, ".[%zu]", SIZE_MAX);
+    CHECK(json_path_read(&path, text) == NULL);
+    CHECK_EQ(path.steps[0].index, SIZE_MAX);
+    json_path_free(&path);
+    text[length - 2]++; /* the last digit is a 5 */
+    CHECK(json_path_read(&path, text) != NULL);
+}
+
+TEST(a_backslash_in_a_name_without_quotes_is_one)
+{
+    CHECK_GET(".a\\tb", "{\"a\\tb\":1,\"a\\\\tb\":2}", "n:2");
+    CHECK_GET(".a\\u", "{\"a\\\\u\":1}", "n:1");
+    CHECK_GET(".a\\", "{\"a\\\\\":1}", "n:1");
+}
+
+TEST(what_is_wrong_with_a_path_is_told)
+{
+    CHECK_GET("a", "1", "a JSON path begins with a point");
+    CHECK_GET(".a[0]b", "1", "a point is missing");
+    CHECK_GET(".a.", "1", "a name is missing after a point");
+    CHECK_GET(".\"a", "1", "a quote is missing");
+    CHECK_GET(".\"\\x\"", "1", "no such escape in a string");
+    CHECK_GET(".a[0", "1", "a ] is missing");
+    CHECK_GET(".a[]", "1", "in brackets stands a number, or a name in quotes");
 }
 
 TEST(bad_paths_are_refused)

@@ -224,6 +224,7 @@ static const struct {
     {"20240101T000000Z", LAWN_NEVER},
     {"+2024-01-01T00:00:00Z", LAWN_NEVER},
     {"202x-01-01T00:00:00Z", LAWN_NEVER},
+    {"20:5-01-01T00:00:00Z", LAWN_NEVER},
     {"x024-01-01T00:00:00Z", LAWN_NEVER},
     {"2024-x1-01T00:00:00Z", LAWN_NEVER},
     {"2024-01-0xT00:00:00Z", LAWN_NEVER},
@@ -296,6 +297,7 @@ TEST(lengths_are_numbers_or_durations)
         if (times_get_length(bad[i], TIMES_S) != LAWN_NEVER)
             kit_fail(__FILE__, __LINE__, "'%s' is taken", bad[i]);
     }
+    CHECK_EQ(times_get_length(times_long + 1, TIMES_S), 0);
     uint64_t ns = 7;
     CHECK(!times_read_length("5s\0", 3, TIMES_S, &ns));
     CHECK(!times_read_length("5s\0s", 4, TIMES_S, &ns));

@@ -301,7 +301,10 @@ def check_options():
                      (name, verb, default))
     known = {'help', 'version'}.union(*there.values())
     for page in all_pages():
-        for name in re.findall(r'\bFl -([\w-]+)', '\n'.join(page.lines)):
+        # Others have options, too: "--line-buffered of grep(1)".
+        text = re.sub(r'^\.Fl -\S+\nof\n\.Xr (?!lawn)', '',
+                      '\n'.join(page.lines), flags=re.M)
+        for name in re.findall(r'\bFl -([\w-]+)', text):
             if page.section == 1 and name not in known:
                 fail('%s: there is no option --%s' % (page.path, name))
 
