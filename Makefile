@@ -16,10 +16,12 @@ PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
-mandir ?= $(PREFIX)/share/man
+datadir ?= $(PREFIX)/share
+mandir ?= $(datadir)/man
+zshdir ?= $(datadir)/zsh/site-functions
 # A relative prefix is below this folder, other relative folders are below it.
 override PREFIX := $(if $(PREFIX),$(if $(filter /%,$(PREFIX)),$(PREFIX),$(CURDIR)/$(PREFIX)))
-$(foreach d,bindir libdir includedir mandir,$(eval \
+$(foreach d,bindir libdir includedir datadir mandir zshdir,$(eval \
     override $(d) := $$(if $$(filter /%,$$($(d))),$$($(d)),$$(PREFIX)/$$($(d)))))
 
 SEED ?= 1
@@ -27,15 +29,18 @@ OPS ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
+LINES ?= 10000000
+KEYS ?= 1000000
+RUNS ?= 3
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
     -Wformat=2 $(if $(WERROR),-Werror)
-INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Ibench -Ibuild/bench
+INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Icli/filter -Ibench -Ibuild/bench
 
 HEADERS := $(wildcard include/*.h include/*.hpp)
 LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
-CLI_C := $(wildcard cli/*.c)
+CLI_C := $(wildcard cli/*.c cli/filter/*.c)
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
@@ -121,10 +126,15 @@ FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
 VARIANTS := release debug fickle asan tsan coverage walked fuzz helgrind explore abi
 
+# The scripts by which shells complete the tool's words. The tool writes them;
+# RUN_LAWN is one that runs here, if build/lawn is for another machine.
+COMPLETIONS := $(if $(CLI_C),$(addprefix build/lawn.,bash zsh fish))
+RUN_LAWN ?= build/lawn
+
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
 
-all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(PEERS_SO) ## the library and the tool, in build/
+all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(COMPLETIONS) $(PEERS_SO) ## the library and the tool, in build/
 
 build/liblawn.a: $(call objects,release,$(LIB_C))
 	@rm -f $@
@@ -150,6 +160,9 @@ build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
+
+$(COMPLETIONS): build/lawn.%: build/lawn
+	$(call say,GEN)$(RUN_LAWN) completion $* >$@
 
 # They share a clock, which stands in peer.so beside them.
 $(call objects,release,$(wildcard bench/peers/*.c)): private INCLUDES = -Iinclude $(PEER_INCLUDES)
@@ -207,7 +220,12 @@ build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) 
 build/fuzz/fuzz_loop: $(call objects,fuzz,tests/fuzz/fuzz_loop.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
 build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot):
+build/fuzz/fuzz_json: $(call objects,fuzz,tests/fuzz/fuzz_json.c tests/filter/json_plain.c cli/filter/json.c)
+build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c options_help.c text.c))
+build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
+build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
+    $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
+$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
@@ -246,6 +264,15 @@ $(ADAPTER_TESTS): build/asan/adapters/%: build/asan/tests/adapters/%.o build/asa
 build/asan/trace: $(call objects,asan,$(sort $(wildcard tests/trace/*.c) tests/kit/kit.c \
     $(filter-out cli/main.c,$(CLI_C)) $(BENCH_C) bench/contenders/heap4.c $(LIB_C)))
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
+
+# What the filters of the tool find in lines; and JSON as they read it, for Python
+# to compare with.
+FILTER_C := $(addprefix cli/,$(patsubst %,filter/%.c,json times fields input sink) options.c options_help.c text.c)
+build/asan/filter: $(call objects,asan,$(filter-out %/json_lines.c,$(wildcard tests/filter/*.c)) \
+    tests/kit/kit.c $(FILTER_C))
+build/asan/json_lines: $(call objects,asan,tests/filter/json_lines.c cli/filter/json.c)
+build/asan/filter build/asan/json_lines:
+	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Makes pages and pictures for the browser.
 build/asan/report: $(call objects,asan,$(wildcard tests/report/*.c) $(REPORT_C))
@@ -289,23 +316,35 @@ fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
     -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
 fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_len=4096 \
     -artifact_prefix=build/fuzz/ build/fuzz/corpus-snapshot tests/fuzz/corpus-snapshot'
+fuzz_json = 'build/fuzz/fuzz_json -max_total_time=$(1) -timeout=10 -max_len=1024 \
+    -artifact_prefix=build/fuzz/json- build/fuzz/corpus-json tests/fuzz/corpus-json'
+fuzz_times = 'build/fuzz/fuzz_times -max_total_time=$(1) -timeout=10 -max_len=256 \
+    -artifact_prefix=build/fuzz/times- build/fuzz/corpus-times tests/fuzz/corpus-times'
+fuzz_state = 'build/fuzz/fuzz_state -max_total_time=$(1) -timeout=10 -max_len=512 \
+    -artifact_prefix=build/fuzz/state- build/fuzz/corpus-state tests/fuzz/corpus-state'
+# The tool's filters, each with so many lines.
+model_filters = 'tests/cli/filter_model.py --seed $(SEED) --lines $(1)'
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -state)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run $(call suite,debug,5000000,500000,200000) \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(call model_filters,100000) \
+	    'tests/filter/json_against_python.py build/asan/json_lines' \
+	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60) -- \
+	    $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
-	    $(API:%='%') $(CLI_TESTS:%='bats %') $(report_test) \
-	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60)
+	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
+	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
+    build/asan/filter build/asan/json_lines \
     build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
@@ -321,11 +360,15 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
 	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
 
+model-filters: LINES := 1000000
+model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
+	@tests/run $(call model_filters,$(LINES))
+
 fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
-	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60)
+	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_times,60) $(call fuzz_state,60)
 	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
 	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
@@ -362,6 +405,14 @@ bench: ## the whole benchmark, hours: build/bench.json, build/bench.html
 	@build/lawn bench --instructions --json --report build/bench.html >build/bench.json
 	@echo 'see build/bench.html; the data is in build/bench.json'
 
+bench-cli: ## lawn's filters against awk, and their bars: LINES=10000000 KEYS=1000000 RUNS=3
+	@tools/deps bench-cli
+	+@$(MAKE) --no-print-directory build/lawn
+	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' tools/bench-cli
+
+man: build/lawn ## write the tool's options into the pages of man/ that list them
+	@LAWN='$(RUN_LAWN)' tools/manoptions
+
 lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both compilers' warnings; silent if all is well
 	@tools/deps lint
 	@WARNINGS='$(WARNINGS)' tools/lint
@@ -395,10 +446,13 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	    SOVERSION=$(SOVERSION) ADAPTERS='$(ADAPTERS_NEED)' INSTALLED='$(ADAPTERS)' \
 	    tools/package '$(DESTDIR)$(libdir)'
 	$(if $(CLI_C),install -m 755 build/lawn '$(DESTDIR)$(bindir)')
+	$(if $(CLI_C),install -D -m 644 build/lawn.bash '$(DESTDIR)$(datadir)/bash-completion/completions/lawn')
+	$(if $(CLI_C),install -D -m 644 build/lawn.zsh '$(DESTDIR)$(zshdir)/_lawn')
+	$(if $(CLI_C),install -D -m 644 build/lawn.fish '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish')
 	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
-	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do \
-	    echo ".so man3/$$page" >'$(DESTDIR)$(mandir)'"/man3/$$name.3" || exit; done
+	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do n=$${page##*.}; \
+	    echo ".so man$$n/$$page" >'$(DESTDIR)$(mandir)'"/man$$n/$$name.$$n" || exit; done
 
 uninstall: ## remove what install put there
 	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
@@ -407,8 +461,10 @@ uninstall: ## remove what install put there
 	        cmake/lawn/lawnConfig.cmake cmake/lawn/lawnConfigVersion.cmake,'$(DESTDIR)$(libdir)/$(f)') \
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
-	    '$(DESTDIR)$(bindir)/lawn'
-	tools/manlinks | while read -r name page; do rm -f '$(DESTDIR)$(mandir)'"/man3/$$name.3"; done
+	    '$(DESTDIR)$(bindir)/lawn' '$(DESTDIR)$(datadir)/bash-completion/completions/lawn' \
+	    '$(DESTDIR)$(zshdir)/_lawn' '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish'
+	tools/manlinks | while read -r name page; do n=$${page##*.}; \
+	    rm -f '$(DESTDIR)$(mandir)'"/man$$n/$$name.$$n"; done
 	@for folder in lawn/peers lawn cmake/lawn; do \
 	    rmdir '$(DESTDIR)$(libdir)'/$$folder 2>/dev/null; done; :
 
@@ -420,8 +476,8 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model fuzz soak explore coverage mutants \
-    gate bench lint abi abi-update deb deb-check install uninstall clean help FORCE
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
+    gate bench bench-cli man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
     -o -name "*.d" -print 2>/dev/null)

@@ -79,7 +79,7 @@ trace_main(int argc, char **argv)
 
 const struct options_verb trace_verb = {
     .name = "trace",
-    .summary = "tell from a record of timers whether a lawn is right for them",
+    .summary = "tell whether a lawn is right for timers on record",
     .details =
         "A trace is a text file that begins with \"# lawn trace 1\" and has a\n"
         "line for each start and stop of a timer, \"TIME start ID TTL\" or\n"

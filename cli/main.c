@@ -11,29 +11,90 @@
 
 #define MAIN_VERSION "0.1.0"
 
-static const struct options_verb *const main_verbs[] = {
-    &demo_verb,
-    &bench_verb,
-    &trace_verb,
-};
-static const size_t main_verb_count = sizeof main_verbs / sizeof main_verbs[0];
+#define MAIN_COLUMN 21 /* where summaries begin */
+
+/* "absent DURATION": the verb, and what must follow it first. */
+static void
+main_put_verb(const struct options_verb *verb, FILE *out)
+{
+    char name[40];
+    const char *first = verb->operands != NULL ? verb->operands : "[";
+    int length = *first == '[' ? 0 : (int)strcspn(first, " ");
+    snprintf(name, sizeof name, "%s%s%.*s", verb->name, length > 0 ? " " : "",
+             length, first);
+    options_put_entry(name, verb->summary, MAIN_COLUMN, out);
+}
+
+/* What a newcomer needs to know to use a filter, besides which there are. */
+static const char main_notes[] =
+    "\n"
+    "A filter reads standard input, or the FILEs that follow its first "
+    "argument, and\n"
+    "writes to standard output. 'lawn VERB --help' tells all its options.\n"
+    "  DURATION           250ms, 5s, 1h30m, or a number of seconds\n"
+    "  RATE               lines per time: 10/1s, 1/1h\n"
+    "\n"
+    "keys: which lines belong together; without -k all, for dedupe equal "
+    "ones:\n"
+    "  -k 2               lines with the same second column; blanks separate\n"
+    "                     columns, or with -d , every comma\n"
+    "  -k .user.id        lines with the same value at this path of their "
+    "JSON\n"
+    "  -k '/id=(\\w+)/'    lines with the same text in the parentheses of a "
+    "regex\n"
+    "\n"
+    "time: when a line was read, unless lines hold their own:\n"
+    "  --time-field 1     it stands in this column, JSON path or /regex/, in "
+    "seconds\n"
+    "                     or as 2026-11-15T10:00:00Z; nothing waits then, and "
+    "a\n"
+    "                     recorded day takes moments\n"
+    "  --time-unit ms     numbers there are ms, us or ns\n"
+    "\n"
+    "often used:\n"
+    "  --json             lines are JSON, and so are those that lawn makes\n"
+    "  --on-eof flush     write what is held when the input ends, don't wait\n"
+    "  --state FILE       keep what is held there, from one run to the next\n"
+    "  --stats            print counts to stderr at the end\n";
+
+static const char main_example[] =
+    "# Put your program, or tail -F FILE, where printf stands.\n"
+    "# Tell when a sensor, named in column 1, has been silent for a second:\n"
+    "printf 'attic 21\\ncellar 12\\n' | lawn absent 1s -k 1\n"
+    "# Collapse bursts of log lines per host: the last line, and how many:\n"
+    "printf 'web1 hot\\nweb1 hot\\ndb2 up\\n' | lawn debounce 1s -k 1 "
+    "--emit count\n"
+    "# One notification per user and hour; without --drop, others wait:\n"
+    "printf '{\"user\":\"ann\"}\\n{\"user\":\"bob\"}\\n{\"user\":\"ann\"}\\n' "
+    "|\n"
+    "    lawn throttle 1/1h -k .user --drop\n"
+    "# Pair requests with responses by id; those alone for 10 s are told too:\n"
+    "printf '0 GET id=7\\n1 GET id=8\\n' >requests\n"
+    "printf '2 OK id=7\\n' >responses\n"
+    "lawn join 10s -k '/id=(\\w+)/' --time-field 1 requests responses\n";
 
 static void
 main_help(FILE *out)
 {
-    fputs("usage: lawn VERB [OPTION]...\n\n"
-          "Millions of timers, each started and stopped in constant time.\n\n"
-          "verbs:\n",
+    fputs("usage: lawn VERB [OPTION]... [ARGUMENT]...\n\n"
+          "Filters lines by time, for millions of keys at once: writes them "
+          "later, once it\n"
+          "is quiet, no faster than allowed, in pairs; or tells that none "
+          "came.\n",
           out);
-    for (size_t i = 0; i < main_verb_count; i++)
-        fprintf(out, "  %-14s  %s\n", main_verbs[i]->name,
-                main_verbs[i]->summary);
-    fprintf(out,
-            "\noptions:\n"
-            "  %-14s  print this, or with a verb its options, and exit\n"
-            "  %-14s  print the version and exit\n"
-            "\nexample:\n  %s\n",
-            "--help", "--version", main_verbs[0]->example);
+    for (const struct verbs_group *g = verbs_groups; g->title != NULL; g++) {
+        fprintf(out, "\n%s:\n", g->title);
+        for (size_t i = 0; g->verbs[i] != NULL; i++)
+            main_put_verb(g->verbs[i], out);
+    }
+    fputs(main_notes, out);
+    fputs("\noptions:\n", out);
+    options_put_entry("--help",
+                      "print this, or with a verb its options, and exit",
+                      MAIN_COLUMN, out);
+    options_put_entry("--version", "print the version and exit", MAIN_COLUMN,
+                      out);
+    options_put_examples(main_example, out);
 }
 
 static int
@@ -41,9 +102,10 @@ main_unknown(const char *word)
 {
     fprintf(stderr, "lawn: unknown %s '%s'\n",
             word[0] == '-' ? "option" : "verb", word);
-    for (size_t i = 0; i < main_verb_count; i++) {
-        if (options_resembles(word, main_verbs[i]->name))
-            fprintf(stderr, "did you mean %s?\n", main_verbs[i]->name);
+    const struct options_verb *verb;
+    for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
+        if (options_resembles(word, verb->name))
+            fprintf(stderr, "did you mean %s?\n", verb->name);
     }
     fputs("see 'lawn --help'\n", stderr);
     return VERBS_USAGE;
@@ -65,9 +127,10 @@ main_dispatch(int argc, char **argv)
         puts("lawn " MAIN_VERSION);
         return VERBS_OK;
     }
-    for (size_t i = 0; i < main_verb_count; i++) {
-        if (strcmp(argv[1], main_verbs[i]->name) == 0)
-            return main_verbs[i]->run(argc - 1, argv + 1);
+    const struct options_verb *verb;
+    for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
+        if (strcmp(argv[1], verb->name) == 0)
+            return verb->run(argc - 1, argv + 1);
     }
     return main_unknown(argv[1]);
 }

@@ -102,6 +102,15 @@ options_store(const struct options_spec *spec, uint64_t value, void *out)
     return true;
 }
 
+/* What a number is that was not given. */
+static bool
+options_absent(void *out)
+{
+    uint64_t none = UINT64_MAX;
+    memcpy(out, &none, sizeof none);
+    return true;
+}
+
 bool
 options_flag(const struct options_spec *spec, const char *text, void *out)
 {
@@ -114,6 +123,8 @@ options_flag(const struct options_spec *spec, const char *text, void *out)
 bool
 options_number(const struct options_spec *spec, const char *text, void *out)
 {
+    if (text == NULL)
+        return options_absent(out);
     uint64_t value = 0;
     size_t length = strspn(text, "0123456789");
     return length > 0 && text[length] == '\0' &&
@@ -149,6 +160,8 @@ options_suffix(const char *suffix)
 bool
 options_count(const struct options_spec *spec, const char *text, void *out)
 {
+    if (text == NULL)
+        return options_absent(out);
     uint64_t value = 0;
     size_t length = options_decimal_length(text);
     uint64_t unit = options_suffix(text + length);
@@ -160,6 +173,8 @@ options_count(const struct options_spec *spec, const char *text, void *out)
 bool
 options_seconds(const struct options_spec *spec, const char *text, void *out)
 {
+    if (text == NULL)
+        return options_absent(out);
     uint64_t ns = 0;
     size_t length = options_decimal_length(text);
     if (length > 0 && text[length] == '\0')
@@ -228,31 +243,18 @@ options_put_accepts(const struct options_spec *spec, FILE *out)
     putc('\n', out);
 }
 
-static void
-options_help_one(const struct options_spec *spec, FILE *out)
+const struct options_spec *
+options_at(const struct options_verb *verb, size_t i)
 {
-    char left[40];
-    snprintf(left, sizeof left, "--%s %s", spec->name,
-             spec->value != NULL ? spec->value : "");
-    fprintf(out, "  %-14s  %s", left, spec->help);
-    if (spec->initial != NULL) {
-        bool fits = strlen(spec->help) + strlen(spec->initial) < 50;
-        fprintf(out, "%s (default %s)", fits ? "" : "\n                 ",
-                spec->initial);
+    const struct options_spec *tables[] = {verb->specs, verb->common};
+    for (size_t t = 0; t < 2; t++) {
+        const struct options_spec *s = tables[t];
+        for (; s != NULL && s->name != NULL; s++) {
+            if (i-- == 0)
+                return s;
+        }
     }
-    putc('\n', out);
-}
-
-void
-options_help(const struct options_verb *verb, FILE *out)
-{
-    fprintf(out, "usage: lawn %s [OPTION]...%s%s\n\n%s\noptions:\n", verb->name,
-            verb->operands != NULL ? " " : "",
-            verb->operands != NULL ? verb->operands : "", verb->details);
-    for (const struct options_spec *s = verb->specs; s->name != NULL; s++)
-        options_help_one(s, out);
-    fprintf(out, "  %-14s  %s\n\nexample:\n  %s\n", "--help",
-            "print this and exit", verb->example);
+    return NULL;
 }
 
 /* Says what is wrong with argument, and where help is. */
@@ -260,28 +262,37 @@ static void
 options_complain(const struct options_verb *verb, const char *what,
                  const char *argument)
 {
+    const struct options_spec *s;
+    size_t dashes = strspn(argument, "-");
     fprintf(stderr, "lawn %s: %s '%s'\n", verb->name, what, argument);
-    for (const struct options_spec *s = verb->specs; s->name != NULL; s++) {
-        if (argument[0] == '-' &&
-            options_resembles(argument + strspn(argument, "-"), s->name))
+    for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++) {
+        if (dashes == 1 && s->letter != '\0' &&
+            (argument[1] ^ s->letter) == ('a' ^ 'A'))
+            fprintf(stderr, "did you mean -%c?\n", s->letter);
+        else if (dashes > 0 && options_resembles(argument + dashes, s->name))
             fprintf(stderr, "did you mean --%s?\n", s->name);
     }
     fprintf(stderr, "see 'lawn %s --help'\n", verb->name);
 }
 
-/* The spec of an argument "--name" or "--name=value"; *value is what follows
- * the equals sign, or NULL. */
+/* The spec of an argument "--name", "--name=value", "-n" or "-nvalue"; *value
+ * is what stands there, or NULL. */
 static const struct options_spec *
 options_find(const struct options_verb *verb, const char *argument,
              const char **value)
 {
-    size_t length = strcspn(argument, "=");
-    *value = argument[length] == '=' ? argument + length + 1 : NULL;
-    if (strncmp(argument, "--", 2) != 0)
+    const struct options_spec *s;
+    bool is_long = strncmp(argument, "--", 2) == 0;
+    size_t length = is_long ? strcspn(argument, "=") : 2;
+    *value = NULL;
+    if (argument[0] != '-' || argument[1] == '\0')
         return NULL;
-    for (const struct options_spec *s = verb->specs; s->name != NULL; s++) {
-        if (strlen(s->name) == length - 2 &&
-            memcmp(s->name, argument + 2, length - 2) == 0)
+    if (argument[length] != '\0')
+        *value = argument + length + (is_long ? 1 : 0);
+    for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++) {
+        if (is_long ? strlen(s->name) == length - 2 &&
+                          memcmp(s->name, argument + 2, length - 2) == 0
+                    : s->letter == argument[1])
             return s;
     }
     return NULL;
@@ -307,6 +318,8 @@ options_read_one(const struct options_verb *verb, char **argv, int *i,
     }
     if (spec->value == NULL)
         text = "";
+    else if (text == NULL && spec->implied != NULL)
+        text = spec->implied;
     else if (text == NULL)
         text = argv[++*i]; /* NULL at the end of argv */
     if (text == NULL) {
@@ -338,7 +351,8 @@ options_read(const struct options_verb *verb, int argc, char **argv,
     struct options_operands operands = {0, argv + 1};
     bool takes = verb->operands != NULL;
     bool only = false; /* operands from here on */
-    for (const struct options_spec *s = verb->specs; s->name != NULL; s++)
+    const struct options_spec *s;
+    for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++)
         s->parse(s, s->initial, (char *)values + s->offset);
     for (int i = 1; i < argc; i++) {
         if (takes && (only || options_is_operand(argv[i]))) {

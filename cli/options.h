@@ -33,6 +33,9 @@ struct options_spec {
     size_t offset;
     const char *const *words; /* what options_word() accepts; NULL ends them.
                                  They are named instead of accepts */
+    char letter;              /* "-k VALUE" or "-kVALUE" as well; 0: none */
+    const char *implied;      /* not NULL: the value may be left out and is this
+                             then; given, it follows an equals sign */
 };
 
 /* What an argument vector holds besides options, in its order. A word after
@@ -49,6 +52,8 @@ struct options_verb {
     const char *details; /* paragraphs of "lawn VERB --help" */
     const char *example;
     const struct options_spec *specs;
+    const struct options_spec *common; /* further ones, which other verbs have
+                                          as well; may be NULL */
     const char *operands;   /* what the help calls them; NULL: there are none */
     size_t operands_offset; /* where a struct options_operands gets them */
     const struct options_verb *const *verbs; /* its own, NULL after the last,
@@ -62,13 +67,25 @@ struct options_verb {
 bool options_read(const struct options_verb *verb, int argc, char **argv,
                   void *values, int *exit_code);
 
+/* The verb's options, its own and then the common ones; NULL after the last. */
+const struct options_spec *options_at(const struct options_verb *verb,
+                                      size_t i);
+
 void options_help(const struct options_verb *verb, FILE *out);
+
+/* Parts of a help, for one that is not of a verb. An entry's text begins at
+ * column, which is beyond the second, and is broken into lines there. Examples
+ * are lines of a shell script. */
+void options_put_entry(const char *name, const char *text, size_t column,
+                       FILE *out);
+void options_put_examples(const char *example, FILE *out);
 
 /* Whether a user who wrote word may have meant name: at most two letters
  * inserted, left out or mistaken. */
 bool options_resembles(const char *word, const char *name);
 
-/* Parsers. min <= value <= max is part of being acceptable. */
+/* Parsers. min <= value <= max is part of being acceptable. A number that is
+ * not given and has no default is UINT64_MAX. */
 options_parse_fn options_flag;    /* bool */
 options_parse_fn options_number;  /* uint64_t: 42 */
 options_parse_fn options_count;   /* uint64_t: 250k, 1M, 1e6, 1.5M */

@@ -1,10 +1,40 @@
-/* verbs.c - a verb that has verbs of its own, such as "lawn trace stats". */
+/* verbs.c - which verbs there are, and a verb that has verbs of its own, such as
+ * "lawn trace stats".
+ */
 #include "verbs.h"
 
 #include <string.h>
 
-/* The second word of "trace stats". */
-static const char *
+#define VERBS_COLUMN 18 /* where summaries begin */
+
+static const struct options_verb *const verbs_filters[] = {
+    &delay_verb,  &debounce_verb, &throttle_verb, &dedupe_verb,
+    &absent_verb, &session_verb,  &join_verb,     NULL,
+};
+
+static const struct options_verb *const verbs_others[] = {
+    &demo_verb, &bench_verb, &trace_verb, &completion_verb, NULL,
+};
+
+const struct verbs_group verbs_groups[] = {
+    {"filters of lines", verbs_filters},
+    {"timers and shells", verbs_others},
+    {NULL, NULL},
+};
+
+const struct options_verb *
+verbs_at(size_t i)
+{
+    for (const struct verbs_group *g = verbs_groups; g->title != NULL; g++) {
+        for (size_t j = 0; g->verbs[j] != NULL; j++) {
+            if (i-- == 0)
+                return g->verbs[j];
+        }
+    }
+    return NULL;
+}
+
+const char *
 verbs_word(const struct options_verb *verb)
 {
     const char *blank = strrchr(verb->name, ' ');
@@ -17,13 +47,13 @@ verbs_help(const struct options_verb *verb, FILE *out)
     fprintf(out, "usage: lawn %s VERB [OPTION]...\n\n%s\nverbs:\n", verb->name,
             verb->details);
     for (size_t i = 0; verb->verbs[i] != NULL; i++)
-        fprintf(out, "  %-14s  %s\n", verbs_word(verb->verbs[i]),
-                verb->verbs[i]->summary);
-    fprintf(out,
-            "\noptions:\n"
-            "  %-14s  print this, or with a verb its options, and exit\n"
-            "\nexample:\n  %s\n",
-            "--help", verb->example);
+        options_put_entry(verbs_word(verb->verbs[i]), verb->verbs[i]->summary,
+                          VERBS_COLUMN, out);
+    fputs("\noptions:\n", out);
+    options_put_entry("--help",
+                      "print this, or with a verb its options, and exit",
+                      VERBS_COLUMN, out);
+    options_put_examples(verb->example, out);
 }
 
 static int

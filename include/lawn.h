@@ -160,7 +160,7 @@ struct lawn_stats {
     uint64_t lone_starts; /* starts and restarts that found no blade */
     uint64_t moved;       /* index entries moved or dropped */
     uint64_t moved_idle;  /* the most by one mow that fired nothing */
-    uint64_t looked;      /* index entries looked at by lawn_next() */
+    uint64_t looked;      /* index entries that lawn_next(), lawn_first() saw */
     uint64_t ahead;       /* timers that mows read ahead of their deadlines */
     size_t live_blades;   /* blades that hold timers now */
     size_t blades;        /* blades there are: over twice those asked for */
@@ -242,6 +242,15 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
  * its slot of the index, or come and go before it as lone timers; otherwise
  * O(index entries in the earliest slot). */
 uint64_t lawn_next(struct lawn *lawn);
+
+/* The timer that is due at lawn_next(), NULL if there is none; it stays in the
+ * lawn. To evict it, stop it. Of several that are due then it is one that P4
+ * lets fire first: of its TTL the first started; which TTL that is, is not said.
+ * Allowed at any time, callbacks included. At worst O(index entries in the
+ * earliest slot), as lawn_next(); O(1) where that is, unless lone timers stand
+ * in that slot, or timers run that were started before a resolution that is no
+ * multiple of theirs was set. */
+struct lawn_timer *lawn_first(struct lawn *lawn);
 
 /* How many timers are running. O(1). */
 uint64_t lawn_count(const struct lawn *lawn);

@@ -101,6 +101,11 @@ public:
         return fired;
     }
     uint64_t next() const noexcept { return lawn_next(get()); }
+    /* The timer that is due first, or null: stop it to evict it. */
+    any_timer *first() const noexcept
+    {
+        return reinterpret_cast<any_timer *>(lawn_first(get()));
+    }
     uint64_t now() const noexcept { return lawn_now(get()); }
     void set_now(uint64_t now) noexcept { lawn_set_now(get(), now); }
     uint64_t count() const noexcept { return lawn_count(get()); }

@@ -41,10 +41,11 @@
  *   S3  callbacks        may call any function of the store, for any id; the
  *                        timer that fires has left the store by then, and what
  *                        the callback was handed stays until it returns
- *   S4  handed out       what lawn_store_get() and lawn_store_iterate() hand
- *                        out stays until that timer is started, updated,
- *                        stopped or cleared, or fires; other timers, and a
- *                        touch, do not matter. It may be handed back to any call
+ *   S4  handed out       what lawn_store_get(), lawn_store_first() and
+ *                        lawn_store_iterate() hand out stays until that timer
+ *                        is started, updated, stopped or cleared, or fires;
+ *                        other timers, and a touch, do not matter. It may be
+ *                        handed back to any call
  *   S5  cost             start, stop, get, update and touch take O(1) and O(id +
  *                        payload), at worst as on the average: the table grows
  *                        and shrinks by one bucket at a time. Nothing grows
@@ -147,6 +148,12 @@ bool lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size);
  * NULL. */
 bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
+
+/* Looks at the timer that is due first, at lawn_store_next(), which stays; of
+ * several that are due then, at one that P4 lets fire first, as lawn_first()
+ * does. True: there is one, and out tells of it [S4]. To evict it, hand its id to
+ * lawn_store_stop(). out may be NULL. Costs what lawn_first() does. */
+bool lawn_store_first(struct lawn_store *store, struct lawn_store_timer *out);
 
 /* Gives a timer another payload. Its deadline, and its place among timers of
  * the same deadline, stay. 0, or -ENOENT if there is no such timer; -EINVAL,

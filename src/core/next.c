@@ -1,10 +1,14 @@
-/* next.c - telling what is due next, exactly [P2].
+/* next.c - telling what is due next, exactly [P2], and which timer it is.
  *
  * The bound is never after the earliest deadline. If some queue begins with a
  * timer due at the bound, that timer is the earliest: this is what lawn_next()
  * looks at first. Otherwise the earliest slot is looked through. What is found
  * in a slot of many entries is remembered, so that timers that come and go
  * before them do not make lawn_next() look through them again and again.
+ *
+ * Of the timers due then lawn_first() has to tell one that P4 lets fire first,
+ * so it goes by the order in which a mow takes them: lone timers, closed blades,
+ * other blades. A front that is a blade's queue says nothing of the first two.
  */
 #include "internal.h"
 
@@ -43,7 +47,8 @@ lawn_next_in_list(const struct lawn *lawn, struct lawn_link *list,
 }
 
 /* Looks at the blades that have their tip in a slot, and corrects the tips:
- * those that belong into other slots leave. */
+ * those that belong into other slots leave. Of blades that begin alike a closed
+ * one counts, since it fires before the others [P4]. */
 static void
 lawn_next_in_blades(struct lawn *lawn, uint32_t slot,
                     struct lawn_looking *looking)
@@ -66,7 +71,8 @@ lawn_next_in_blades(struct lawn *lawn, uint32_t slot,
             /* Not only for speed: no tip may lie before the bound [I6], or
              * before the time that is known of its slot [I10]. */
             all[number].tip = time;
-            if (time < looking->next) {
+            if (time < looking->next ||
+                (time == looking->next && all[number].ttl == LAWN_NEVER)) {
                 looking->next = time;
                 looking->queue = queue;
             }
@@ -140,32 +146,94 @@ lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
     return looking.next;
 }
 
-uint64_t
-lawn_next(struct lawn *lawn)
+/* Looks for the earliest deadline, and for a queue that begins with it. */
+static uint64_t
+lawn_next_look(struct lawn *lawn, const struct lawn_link **front)
 {
-    const struct lawn_link *front = lawn->front;
     uint64_t next = LAWN_NEVER;
     uint32_t slot;
 
-    if (front != NULL && !lawn_list_empty(front) &&
-        lawn_link_deadline(front->next) == lawn->bound) {
-        return lawn->bound;
-    }
-    front = NULL;
+    *front = NULL;
     while (next == LAWN_NEVER &&
            (slot = lawn_tips_first(&lawn->tips)) != LAWN_TIPS_NONE) {
-        next = lawn_next_in_slot(lawn, slot, &front);
+        next = lawn_next_in_slot(lawn, slot, front);
         if (next == LAWN_NEVER) {
             lawn_tips_clear(&lawn->tips, slot);
         }
     }
     if (next == LAWN_NEVER && !lawn_list_empty(&lawn->last)) {
         next = LAWN_LAST;
-        front = &lawn->last;
+        *front = &lawn->last;
     }
     if (lawn->mowing == NULL) {
         lawn_set_bound(lawn, next);
-        lawn->front = front;
+        lawn->front = *front;
     }
     return next;
+}
+
+/* Whether the timer that was last found to be the earliest, or another one with
+ * its deadline, still begins that queue. */
+static inline bool
+lawn_next_stays(const struct lawn *lawn)
+{
+    const struct lawn_link *front = lawn->front;
+
+    return front != NULL && !lawn_list_empty(front) &&
+           lawn_link_deadline(front->next) == lawn->bound;
+}
+
+uint64_t
+lawn_next(struct lawn *lawn)
+{
+    const struct lawn_link *front;
+
+    return lawn_next_stays(lawn) ? lawn->bound : lawn_next_look(lawn, &front);
+}
+
+/* The first of the lone timers that have the earliest deadline of all, or NULL.
+ * It goes to the front of its list, as in lawn_next_in_list(), to be found there
+ * the next time. */
+static struct lawn_link *
+lawn_next_lone(struct lawn *lawn, uint64_t next)
+{
+    struct lawn_link *list =
+        lawn_tips_list(&lawn->tips, lawn_tips_slot(&lawn->tips, next), next);
+    struct lawn_link *link = list->next;
+
+    while (link != list && lawn_link_deadline(link) != next) {
+        lawn->looked++;
+        link = link->next;
+    }
+    if (link == list) {
+        return NULL;
+    }
+    if (link != list->next) {
+        lawn_list_remove(lawn_key(lawn), link);
+        lawn_list_prepend(lawn_key(lawn), list, link);
+    }
+    return link;
+}
+
+struct lawn_timer *
+lawn_first(struct lawn *lawn)
+{
+    bool closed = lawn->closed != 0 && lawn->tips.base <= lawn->closed;
+    const struct lawn_link *front = lawn->front;
+    uint64_t next = lawn->bound;
+    struct lawn_link *lone;
+
+    if (LAWN_UNLIKELY(closed)) {
+        /* Only a look at the blades tells the closed ones from others. */
+        lawn->tips.known = LAWN_TIPS_NONE;
+        lawn->tips.known_time = 0;
+    }
+    if (closed || !lawn_next_stays(lawn)) {
+        next = lawn_next_look(lawn, &front);
+    }
+    if (next == LAWN_NEVER) {
+        return NULL;
+    }
+    lone = lawn_next_lone(lawn, next);
+    return lawn_timer_of(lone != NULL ? lone : front->next);
 }

@@ -101,17 +101,46 @@ lawn_store_pop(struct lawn_store *store, uint64_t now,
     return record != NULL;
 }
 
-uint64_t
-lawn_store_next(struct lawn_store *store)
+/* The first of those that were taken off the lawn, or NULL: all the others are
+ * not due before it, and fire later. */
+static const struct lawn_store_record *
+lawn_store_fire_waiting(const struct lawn_store *store)
 {
     unsigned i;
 
     for (i = store->due_next; i < store->due_end; i++) {
         if (store->due[i] != NULL) {
-            return lawn_due(&store->due[i]->timer);
+            return store->due[i];
         }
     }
-    return lawn_next(store->lawn);
+    return NULL;
+}
+
+uint64_t
+lawn_store_next(struct lawn_store *store)
+{
+    const struct lawn_store_record *waiting = lawn_store_fire_waiting(store);
+
+    return waiting != NULL ? lawn_due(&waiting->timer) : lawn_next(store->lawn);
+}
+
+bool
+lawn_store_first(struct lawn_store *store, struct lawn_store_timer *out)
+{
+    const struct lawn_store_record *record = lawn_store_fire_waiting(store);
+
+    if (record == NULL) {
+        struct lawn_timer *timer = lawn_first(store->lawn);
+
+        if (timer == NULL) {
+            return false;
+        }
+        record = LAWN_CONTAINER(timer, struct lawn_store_record, timer);
+    }
+    if (out != NULL) {
+        lawn_store_record_tell(record, out);
+    }
+    return true;
 }
 
 bool

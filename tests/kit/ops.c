@@ -244,15 +244,31 @@ do_drop(struct ops *ops, uint32_t i)
     }
 }
 
+/* Which is asked first, the deadline or the timer, changes from time to time:
+ * one must not have to rely on the other. */
 static void
 do_next(struct ops *ops)
 {
+    bool ahead = ops->script.result->operations / 4 % 2 == 0;
+    struct lawn_timer *first = ahead ? lawn_first(ops->lawn) : NULL;
     uint64_t next = lawn_next(ops->lawn);
+    const char *broken = NULL;
 
+    first = ahead ? first : lawn_first(ops->lawn);
     TELL(&ops->script, "next: %llu", (unsigned long long)next);
+    script_expect(&ops->script, "P2: the deadline of lawn_first()",
+                  first != NULL ? lawn_deadline(first) : LAWN_NEVER, next);
     if (oracle_looks(&ops->oracle)) {
         script_expect(&ops->script, "P2: lawn_next()", next,
                       oracle_next(&ops->oracle));
+        if (first != NULL) {
+            broken = oracle_first(
+                &ops->oracle,
+                LAWN_CONTAINER(first, struct ops_timer, timer)->number);
+        }
+    }
+    if (broken != NULL) {
+        script_fail(&ops->script, "%s", broken);
     }
 }
 

@@ -248,7 +248,7 @@ not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
     return wrong ? OUT_OF_TURN : NULL;
 }
 
-/* Whether another timer should have fired before t. */
+/* Whether another timer should fire before t. */
 static const char *
 not_first(const struct oracle *oracle, const struct oracle_timer *t)
 {
@@ -265,6 +265,19 @@ not_first(const struct oracle *oracle, const struct oracle_timer *t)
         }
     }
     return NULL;
+}
+
+const char *
+oracle_first(const struct oracle *oracle, uint32_t timer)
+{
+    const struct oracle_timer *t = &oracle->timers[timer];
+
+    if (t->deadline == LAWN_NEVER) {
+        return "P3: a timer is called the first that is not running";
+    }
+    return not_first(oracle, t) != NULL
+               ? "P4: a timer is called the first that must not fire first"
+               : NULL;
 }
 
 const char *

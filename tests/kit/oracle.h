@@ -77,6 +77,10 @@ void oracle_set_now(struct oracle *oracle, uint64_t now);
 void oracle_set_resolution(struct oracle *oracle, uint64_t resolution);
 uint64_t oracle_next(const struct oracle *oracle);
 
+/* The lawn says that this timer is due first. Looks at all of them. Returns NULL,
+ * or which promise was broken. */
+const char *oracle_first(const struct oracle *oracle, uint32_t timer);
+
 /* A mow begins; a timer fires in it; it ends and says how many fired. The
  * latter two return NULL, or which promise was broken. */
 void oracle_mow(struct oracle *oracle, uint64_t now);

@@ -641,15 +641,51 @@ do_get(struct store_ops *ops, uint32_t number)
     }
 }
 
+/* A timer that the store says is due first. */
+static void
+compare_first(struct store_ops *ops, const struct lawn_store_timer *told)
+{
+    uint32_t number = store_oracle_find(&ops->oracle, told->id, told->id_size);
+    struct lawn_store_timer got = {.id = NULL};
+    const char *broken;
+
+    if (number == STORE_ORACLE_NONE) {
+        script_fail(&ops->script, "P3: the first of all is no timer");
+        return;
+    }
+    compare_told(ops, told, number);
+    (void)lawn_store_get(ops->lot.store, told->id, told->id_size, &got);
+    if (told->id != got.id || told->payload != got.payload) {
+        script_fail(&ops->script, "S4: the first of all is a copy");
+    }
+    broken = store_oracle_first(&ops->oracle, number);
+    if (broken != NULL) {
+        script_fail(&ops->script, "%s (timer %u)", broken, number);
+    }
+}
+
+/* Which is asked first, the deadline or the timer, changes from time to time:
+ * one must not have to rely on the other. */
 static void
 do_next(struct store_ops *ops)
 {
+    bool ahead = ops->script.result->operations / 4 % 2 == 0;
+    struct lawn_store_timer told = {.deadline = LAWN_NEVER};
+    bool there = ahead && lawn_store_first(ops->lot.store, &told);
     uint64_t next = lawn_store_next(ops->lot.store);
 
+    there = ahead ? there : lawn_store_first(ops->lot.store, &told);
     TELL(&ops->script, "next: %llu", (unsigned long long)next);
+    script_expect(&ops->script, "P2: lawn_store_first()", there,
+                  ops->oracle.count != 0);
+    script_expect(&ops->script, "P2: the deadline of lawn_store_first()",
+                  told.deadline, next);
     if (store_oracle_looks(&ops->oracle)) {
         script_expect(&ops->script, "P2: lawn_store_next()", next,
                       store_oracle_next(&ops->oracle));
+        if (there && !ops->script.failed) {
+            compare_first(ops, &told);
+        }
     }
 }
 

@@ -338,7 +338,7 @@ not_in_turn(struct store_oracle *oracle, const struct store_oracle_timer *t)
     return wrong ? OUT_OF_TURN : NULL;
 }
 
-/* Whether another timer should have fired before t. */
+/* Whether another timer should fire before t. */
 static const char *
 not_first(const struct store_oracle *oracle, const struct store_oracle_timer *t)
 {
@@ -356,6 +356,19 @@ not_first(const struct store_oracle *oracle, const struct store_oracle_timer *t)
         }
     }
     return NULL;
+}
+
+const char *
+store_oracle_first(const struct store_oracle *oracle, uint32_t number)
+{
+    const struct store_oracle_timer *t = &oracle->timers[number];
+
+    if (t->deadline == LAWN_NEVER) {
+        return "P3: a timer is called the first that is not there";
+    }
+    return not_first(oracle, t) != NULL
+               ? "P4: a timer is called the first that must not fire first"
+               : NULL;
 }
 
 const char *

@@ -98,6 +98,11 @@ void store_oracle_clear(struct store_oracle *oracle);
 void store_oracle_set_now(struct store_oracle *oracle, uint64_t now);
 uint64_t store_oracle_next(const struct store_oracle *oracle);
 
+/* The store says that this timer is due first. Looks at all of them. Returns
+ * NULL, or which promise was broken. */
+const char *store_oracle_first(const struct store_oracle *oracle,
+                               uint32_t number);
+
 /* All timers were moved, in their order, to a store in which nothing has fired;
  * or to the same one after it was cleared. */
 void store_oracle_moved(struct store_oracle *oracle, uint64_t now,

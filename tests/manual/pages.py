@@ -238,27 +238,75 @@ def check_figures():
         fail('man/lawn.7: there are no figures in COST')
 
 
-def check_options():
-    """lawn(1) has the options that the tool has, verb by verb."""
-    page = Page('man/lawn.1')
-    told = {}
-    verb = ''
+def tool_options():
+    """Verb -> option -> its default, as the tool tells; or ''."""
+    told = subprocess.run(['build/lawn', 'completion', 'table'], check=True,
+                          stdout=subprocess.PIPE, text=True)
+    options = {}
+    for line in told.stdout.splitlines():
+        verb, _, _, name, _, default, *_ = line.split('\t')
+        options.setdefault(verb, {})[name] = default
+    return options
+
+
+def page_options(page):
+    """Verb -> option -> what the page says of it; '' is no verb's part."""
+    told = {'': {}}
+    verb = name = ''
     for line in page.lines:
+        item = re.match(r'\.It Fl (?:\w .*Fl )?-([\w-]+)', line)
         if line.startswith(('.Ss ', '.Sh ')):
             verb = line[9:] if line.startswith('.Ss lawn ') else ''
-        told.setdefault(verb, set()).update(
-            re.findall(r'^\.It Fl -(\w+)', line))
-    verbs = ['demo', 'bench', 'trace stats', 'trace gen', 'trace convert']
-    if sorted(told) != sorted(verbs + ['']):
-        fail('man/lawn.1 has the verbs ' + ', '.join(sorted(told)))
-    for verb in verbs:
-        said = subprocess.run(['build/lawn', *verb.split(), '--help'],
-                              check=True, stdout=subprocess.PIPE, text=True)
-        there = set(re.findall(r'^  --(\w+)', said.stdout, re.M)) - {'help'}
-        for name in sorted(there ^ told.get(verb, set())):
-            fail('--%s of lawn %s stands %s' % (
-                name, verb, 'in its help and not in man/lawn.1'
-                if name in there else 'in man/lawn.1 and not in its help'))
+            name = ''
+        elif item:
+            name = item[1]
+            told.setdefault(verb, {})[name] = ''
+        elif name:
+            told[verb][name] += line + '\n'
+    return told
+
+
+def synopsis_options(page):
+    """Verb -> the options that stand behind it in the SYNOPSIS."""
+    told = {}
+    for usage in '\n'.join(page.part_of('SYNOPSIS')).split('.Nm\n'):
+        verb = re.match(r'\.Cm ([a-z ]+)\n', usage)
+        if verb and 'Fl -' in usage:
+            told.setdefault(verb[1], set()).update(
+                re.findall(r'(?:Fl|\|) -([\w-]+)', usage))
+    return told
+
+
+def check_options():
+    """Of a verb that lawn(1) explains it has all options, with their defaults,
+    and so has the SYNOPSIS; no page has others."""
+    there = tool_options()
+    page = Page('man/lawn.1')
+    told = page_options(page)
+    synopsis = synopsis_options(page)
+    for verb in ('demo', 'bench', 'trace stats', 'trace gen', 'trace convert'):
+        for part, names in (('its part', told.get(verb, {})),
+                            ('the SYNOPSIS', synopsis.get(verb, ()))):
+            for name in sorted(set(there[verb]) ^ set(names)):
+                fail('--%s of lawn %s: there is %s, in man/lawn.1' % (
+                    name, verb, 'nothing of it in ' + part
+                    if name in there[verb] else 'no such option, but ' + part +
+                    ' has it'))
+        for name, default in there[verb].items():
+            text = told.get(verb, {}).get(name, '')
+            # 0 is what the help says for "it depends".
+            said = 'default' if default == '0' else 'default is ' + default
+            if default and not re.search(re.escape(said) + r'\b', text):
+                fail('man/lawn.1: --%s of lawn %s has the default %s' %
+                     (name, verb, default))
+    known = {'help', 'version'}.union(*there.values())
+    for page in all_pages():
+        # Others have options, too: "--line-buffered of grep(1)".
+        text = re.sub(r'^\.Fl -\S+\nof\n\.Xr (?!lawn)', '',
+                      '\n'.join(page.lines), flags=re.M)
+        for name in re.findall(r'\bFl -([\w-]+)', text):
+            if page.section == 1 and name not in known:
+                fail('%s: there is no option --%s' % (page.path, name))
 
 
 def print_public():

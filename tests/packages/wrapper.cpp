@@ -123,6 +123,20 @@ a_stopped_timer_does_not_fire()
 }
 
 static void
+the_timer_that_is_due_first_is_told_and_can_be_evicted()
+{
+    lawnpp::lawn lawn;
+    connection sooner(lawn);
+    connection later(lawn);
+    EXPECT(lawn.first() == nullptr);
+    later.idle.start(9);
+    sooner.idle.start(5);
+    EXPECT(lawn.first() == &sooner.idle);
+    EXPECT(lawn.first()->stop() && lawn.first() == &later.idle);
+    EXPECT(lawn.mow(10) == 1 && later.hung_up && !sooner.hung_up);
+}
+
+static void
 a_destroyed_timer_does_not_fire()
 {
     lawnpp::lawn lawn;
@@ -368,6 +382,7 @@ main()
     RUN(a_timer_fires_when_it_is_due_and_not_before);
     RUN(a_timer_of_this_allocates_nothing);
     RUN(a_stopped_timer_does_not_fire);
+    RUN(the_timer_that_is_due_first_is_told_and_can_be_evicted);
     RUN(a_destroyed_timer_does_not_fire);
     RUN(timers_of_many_types_share_a_lawn_and_keep_their_order);
     RUN(a_budget_leaves_the_rest);

@@ -735,6 +735,33 @@ TEST(a_signal_does_not_end_a_run)
     lawn_loop_free(loop);
 }
 
+/* In a child: each wait ends as if by a signal. */
+static int
+interrupted(void)
+{
+    struct lawn_loop *loop = lawn_loop_new(NULL);
+    unsigned fired = 0;
+    struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
+    bool well;
+
+    lawn_loop_start(loop, &timer, LAWN_LOOP_SECOND);
+    if (!refuse(SYS_epoll_wait, EINTR)) {
+        lawn_loop_free(loop);
+        return 0;
+    }
+    well = lawn_loop_once(loop, true) == 0 &&
+           lawn_loop_once(loop, false) == 0 && fired == 0 &&
+           lawn_loop_pending(&timer);
+    lawn_loop_free(loop);
+    return well ? 0 : 1;
+}
+
+/* The same without a race between the signal and the wait. */
+TEST(a_wait_that_a_signal_ends_serves_nothing_and_is_no_error)
+{
+    check_child(interrupted);
+}
+
 /* In a child: what the loop says when the system refuses a call. */
 static int
 refused_so(unsigned call, int error)

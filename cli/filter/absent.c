@@ -1,0 +1,260 @@
+/* absent.c - lawn absent: tells when a key has been silent, and when it is back.
+ *
+ * A key that talks has a timer in keys, restarted by each of its lines. One that
+ * was reported stands in lines, with a timer there if it is to be reported again,
+ * so that it can be told when it is back.
+ */
+#include "choices.h"
+#include "clock.h"
+#include "hold.h"
+#include "put.h"
+#include "tell.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What is known of a key. */
+struct absent_key {
+    uint64_t since; /* its last line, or when we began to watch it */
+    uint64_t seen;  /* whether it has had a line: 0 or 1 */
+};
+
+static void
+absent_put(struct filter *filter, const char *event, const void *key,
+           size_t key_size, const struct absent_key *known)
+{
+    put_word(filter, "event", event);
+    put_key(filter, "key", key, key_size);
+    if (known->seen != 0)
+        put_time(filter, "last", known->since);
+    else if (filter->options.json)
+        put_input(filter, "last", NULL, 0);
+    else
+        put_word(filter, "last", "never");
+    put_seconds(filter, "silent", filter->now - known->since);
+    put_end(filter, SINK_MADE);
+}
+
+static void
+absent_watch(struct filter *filter, const void *key, size_t key_size, bool seen)
+{
+    const struct absent_key known = {filter->now, seen};
+    hold_started(filter, lawn_store_start(filter->keys, key, key_size,
+                                          clock_after(filter, filter->ttl),
+                                          &known, sizeof known, LAWN_STORE_AT));
+}
+
+static void
+absent_line(struct filter *filter, const struct filter_line *line)
+{
+    struct lawn_store_timer timer;
+    struct absent_key known;
+    if (!hold_has_key_room(filter, line))
+        return;
+    filter->counts.merged++;
+    if (lawn_store_count(filter->lines) > 0 &&
+        lawn_store_get(filter->lines, line->key, line->key_size, &timer)) {
+        memcpy(&known, timer.payload, sizeof known);
+        absent_put(filter, "back", line->key, line->key_size, &known);
+        lawn_store_stop(filter->lines, line->key, line->key_size);
+    }
+    absent_watch(filter, line->key, line->key_size, true);
+}
+
+/* Starts a key's timer anew, in one of the stores. */
+static void
+absent_remember(struct filter *filter, struct lawn_store *store,
+                const struct lawn_store_timer *timer, uint64_t deadline)
+{
+    hold_started(filter, lawn_store_start(store, timer->id, timer->id_size,
+                                          deadline, timer->payload,
+                                          timer->payload_size, LAWN_STORE_AT));
+}
+
+/* Reports a key, and remembers that: until it is back, or until it is to be
+ * reported again. */
+static void
+absent_report(struct filter *filter, const struct lawn_store_timer *timer)
+{
+    struct absent_key known;
+    bool again = filter->options.repeat && !filter->ended;
+    memcpy(&known, timer->payload, sizeof known);
+    absent_put(filter, "absent", timer->id, timer->id_size, &known);
+    absent_remember(filter, filter->lines, timer,
+                    again ? clock_after(filter, filter->ttl) : LAWN_NEVER - 1);
+    if (filter->options.exit_on_absent)
+        filter_end(filter, VERBS_FAILED);
+}
+
+/* One report is enough for --exit-on-absent; the others stay due. */
+static void
+absent_key_due(struct filter *filter, const struct lawn_store_timer *timer)
+{
+    if (filter->done)
+        absent_remember(filter, filter->keys, timer, filter->now);
+    else
+        absent_report(filter, timer);
+}
+
+static void
+absent_line_due(struct filter *filter, const struct lawn_store_timer *timer)
+{
+    if (filter->ended || filter->done)
+        absent_remember(filter, filter->lines, timer, LAWN_NEVER - 1);
+    else
+        absent_report(filter, timer);
+}
+
+static void
+absent_pass(struct filter *filter, const struct filter_line *line)
+{
+    (void)line;
+    filter->counts.refused++;
+}
+
+/* Those that were reported go first. */
+static void
+absent_evict(struct filter *filter)
+{
+    struct lawn_store_timer first;
+    struct lawn_store *store =
+        lawn_store_count(filter->lines) > 0 ? filter->lines : filter->keys;
+    if (lawn_store_first(store, &first)) {
+        lawn_store_stop(store, first.id, first.id_size);
+        filter->counts.evicted++;
+    }
+}
+
+/* Watches a key of --expect, unless it is already. Else 0, or -errno. */
+static int
+absent_expect(struct filter *filter, const struct input_line *line)
+{
+    size_t size = line->size;
+    if (line->at == NULL || size > FILTER_KEY_MAX)
+        return -E2BIG;
+    if (size > 0 && line->at[size - 1] == '\r')
+        size--;
+    if (lawn_store_get(filter->keys, line->at, size, NULL) ||
+        lawn_store_get(filter->lines, line->at, size, NULL))
+        return 0;
+    if (lawn_store_count(filter->keys) + lawn_store_count(filter->lines) >=
+        filter->options.max_keys)
+        return -ENOSPC;
+    absent_watch(filter, line->at, size, false);
+    return 0;
+}
+
+/* Says what is wrong with the file of --expect. */
+static void
+absent_refuse(struct filter *filter, int error)
+{
+    const char *why = strerror(-error);
+    if (error == -E2BIG)
+        why = "it has a key longer than 65000 bytes";
+    else if (error == -ENOSPC)
+        why = "it has more keys than --max-keys allows";
+    tell(filter, "--expect %s: %s", filter->options.expect, why);
+    filter_end(filter, VERBS_INPUT);
+}
+
+/* Watches the keys of --expect, which were read when we started. */
+static void
+absent_begin(struct filter *filter)
+{
+    struct input_line line;
+    int error = 0;
+    if (filter->options.expect == NULL)
+        return;
+    while (error == 0 && !filter->done &&
+           input_next(&filter->expected, &line) == INPUT_LINE)
+        error = absent_expect(filter, &line);
+    if (error != 0)
+        absent_refuse(filter, error);
+}
+
+static int
+absent_read_expected(struct filter *filter)
+{
+    struct input *expected = &filter->expected;
+    if (filter->options.expect == NULL)
+        return 0;
+    int error = input_open(expected, &filter->options.expect, 1);
+    while (error == 0 && !expected->over)
+        error = input_fill(expected);
+    if (error != 0)
+        absent_refuse(filter, error);
+    return error != 0 ? VERBS_INPUT : 0;
+}
+
+static int
+absent_open(struct filter *filter)
+{
+    filter->pending = filter->keys;
+    filter->line_keys = true;
+    if (!choices_duration(filter, 1, &filter->ttl))
+        return VERBS_USAGE;
+    return absent_read_expected(filter);
+}
+
+static bool
+absent_valid(const struct filter *filter, const struct lawn_store_timer *timer)
+{
+    struct absent_key known;
+    if (timer->payload_size != sizeof known)
+        return false;
+    memcpy(&known, timer->payload, sizeof known);
+    return known.since <= filter->now && known.seen <= 1;
+}
+
+static const struct filter_verb absent_filter = {
+    .options = &absent_verb,
+    .open = absent_open,
+    .begin = absent_begin,
+    .line = absent_line,
+    .key_due = absent_key_due,
+    .line_due = absent_line_due,
+    .pass = absent_pass,
+    .evict = absent_evict,
+    .key_valid = absent_valid,
+    .line_valid = absent_valid,
+};
+
+static int
+absent_main(int argc, char **argv)
+{
+    return filter_main(&absent_filter, argc, argv);
+}
+
+static const struct options_spec absent_specs[] = {
+    CHOICES_KEY,
+    {CHOICES_TEXT("expect", "FILE", expect,
+                  "watch the keys in FILE, one per line, from the start",
+                  "a file")},
+    {CHOICES_FLAG("repeat", repeat,
+                  "report again each DURATION while a key is silent")},
+    {CHOICES_FLAG("exit-on-absent", exit_on_absent,
+                  "exit with 1 after the first report")},
+    CHOICES_MAX_KEYS,
+    CHOICES_END,
+};
+
+const struct options_verb absent_verb = {
+    .name = "absent",
+    .summary = "a line when a key has been silent, another when it is back",
+    .details =
+        "Writes \"absent\", the key, its last time and the seconds since "
+        "when a\n"
+        "key has had no line for DURATION, and \"back\" when one comes; "
+        "none of\n"
+        "the lines themselves. A key is known from its first line on.\n"
+        "When the input ends all keys fall silent, unless --on-eof "
+        "drop.\n",
+    .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
+               "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
+    .specs = absent_specs,
+    .common = choices_common,
+    .operands = "DURATION [FILE]...",
+    .operands_offset = CHOICES_AT(operands),
+    .run = absent_main,
+};

@@ -1,0 +1,105 @@
+/* delay.c - lawn delay: each line leaves some time after it came.
+ *
+ * A line is a timer of its own, by a number. One TTL for all is the lawn's best
+ * case; a TTL in each line is no other code.
+ */
+#include "choices.h"
+#include "clock.h"
+#include "hold.h"
+#include "put.h"
+#include "verbs.h"
+
+static uint64_t
+delay_order(const struct filter *filter, const struct lawn_store_timer *timer)
+{
+    (void)filter;
+    return hold_number(timer);
+}
+
+static int
+delay_open(struct filter *filter)
+{
+    filter->pending = filter->lines;
+    filter->line_holds = 1;
+    filter->flushes = true;
+    if (filter->options.ttl_field != NULL) {
+        filter->line_order = delay_order;
+        return 0;
+    }
+    return choices_duration(filter, 0, &filter->ttl) ? 0 : VERBS_USAGE;
+}
+
+static void
+delay_line(struct filter *filter, const struct filter_line *line)
+{
+    uint64_t ttl = filter->options.ttl_field != NULL ? line->ttl : filter->ttl;
+    if (ttl == 0)
+        put_line(filter, line->at, line->size);
+    else if (hold_has_line_room(filter, line))
+        hold_line(filter, line, clock_after(filter, ttl));
+}
+
+static void
+delay_line_due(struct filter *filter, const struct lawn_store_timer *timer)
+{
+    put_line(filter, timer->payload, timer->payload_size);
+}
+
+static void
+delay_pass(struct filter *filter, const struct filter_line *line)
+{
+    put_line(filter, line->at, line->size);
+}
+
+static bool
+delay_line_valid(const struct filter *filter,
+                 const struct lawn_store_timer *timer)
+{
+    return hold_is_numbered(filter, timer);
+}
+
+static const struct filter_verb delay_filter = {
+    .options = &delay_verb,
+    .open = delay_open,
+    .line = delay_line,
+    .line_due = delay_line_due,
+    .pass = delay_pass,
+    .line_valid = delay_line_valid,
+};
+
+static int
+delay_main(int argc, char **argv)
+{
+    return filter_main(&delay_filter, argc, argv);
+}
+
+static const struct options_spec delay_specs[] = {
+    {CHOICES_TEXT("ttl-field", "FIELD", ttl_field,
+                  "each line holds its own delay, a number or a duration, in "
+                  "this column, JSON path or regex; instead of DURATION",
+                  "a column, a JSON path or a /regex/")},
+    {CHOICES_WORD("ttl-unit", "UNIT", ttl_unit,
+                  "of numbers in --ttl-field: s, ms, us or ns; default: what "
+                  "its name ends with (_ms, _us, _ns), or s",
+                  times_units)},
+    CHOICES_MAX_LINES,
+    CHOICES_END,
+};
+
+const struct options_verb delay_verb = {
+    .name = "delay",
+    .summary = "hold each line for some time, then release it, in order",
+    .details =
+        "Writes each line DURATION after it came, in the order in which\n"
+        "they are due.\n",
+    .example =
+        "printf '1 a\\n2 b\\n9 c\\n' | lawn delay 5s --time-field 1\n"
+        "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "
+        "|\n"
+        "    lawn delay --ttl-field .wait_ms",
+    .specs = delay_specs,
+    .common = choices_common,
+    .operands = "DURATION [FILE]...",
+    .operands_offset = CHOICES_AT(operands),
+    .run = delay_main,
+};

@@ -1,0 +1,270 @@
+/* fields.c - what of a line is its key, its time, its TTL: see fields.h.
+ *
+ * What is found points into the line, but for JSON strings with escapes: these are
+ * unescaped into memory of our own, of which there is as much as the longest took.
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): re_search() */
+#include "fields.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keeps what is wrong, and returns it. */
+__attribute__((format(printf, 2, 3))) static const char *
+fields_wrong(struct fields *fields, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fields->wrong, sizeof fields->wrong, format, args);
+    va_end(args);
+    return fields->wrong;
+}
+
+static const char *
+fields_add_column(struct fields *fields, struct fields_one *one)
+{
+    one->kind = FIELDS_COLUMN;
+    one->column = 0;
+    for (const char *c = one->text; *c != '\0'; c++) {
+        if (*c < '0' || *c > '9')
+            return fields_wrong(fields, "a column is a number");
+        size_t digit = (size_t)(*c - '0');
+        if (one->column > (SIZE_MAX - digit) / 10)
+            return fields_wrong(fields, "no line has so many columns");
+        one->column = one->column * 10 + digit;
+    }
+    return NULL;
+}
+
+static const char *
+fields_add_regex(struct fields *fields, struct fields_one *one)
+{
+    size_t size = strlen(one->text);
+    if (size < 2 || one->text[size - 1] != '/')
+        return fields_wrong(fields, "a regex ends with a slash");
+    if (size == 2)
+        return fields_wrong(fields, "the regex is empty");
+    char *regex = strndup(one->text + 1, size - 2);
+    if (regex == NULL)
+        return fields_wrong(fields, "no memory");
+    int error = regcomp(&one->regex, regex, REG_EXTENDED);
+    free(regex);
+    if (error != 0) {
+        char why[128];
+        regerror(error, &one->regex, why, sizeof why);
+        return fields_wrong(fields, "%s", why);
+    }
+    one->regex.regs_allocated = REGS_FIXED; /* the two that we look at */
+    one->kind = FIELDS_REGEX;
+    return NULL;
+}
+
+const char *
+fields_add(struct fields *fields, const char *text)
+{
+    assert(fields->count < FIELDS_MAX);
+    struct fields_one *one = &fields->one[fields->count];
+    const char *wrong = NULL;
+    one->kind = FIELDS_NOTHING;
+    one->text = text;
+    if (text == NULL) {
+        /* not asked for */
+    } else if (text[0] >= '0' && text[0] <= '9') {
+        wrong = fields_add_column(fields, one);
+    } else if (text[0] == '.') {
+        wrong = json_path_read(&one->path, text);
+        if (wrong != NULL)
+            return fields_wrong(fields, "%s", wrong);
+        one->kind = FIELDS_JSON;
+        fields->json = true;
+    } else if (text[0] == '/') {
+        wrong = fields_add_regex(fields, one);
+    } else {
+        wrong = fields_wrong(fields, "it is neither a column (3), nor a JSON "
+                                     "path (.user.id), nor a regex "
+                                     "(/id=([0-9]+)/)");
+    }
+    if (wrong == NULL)
+        fields->count++;
+    return wrong;
+}
+
+void
+fields_free(struct fields *fields)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        if (fields->one[i].kind == FIELDS_JSON)
+            json_path_free(&fields->one[i].path);
+        else if (fields->one[i].kind == FIELDS_REGEX)
+            regfree(&fields->one[i].regex);
+    }
+    free(fields->scratch);
+    fields->count = 0;
+    fields->scratch = NULL;
+    fields->scratch_size = 0;
+}
+
+static inline bool
+fields_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The column, which is 1 or more, between runs of blanks. */
+static bool
+fields_column_blanks(size_t column, const char *at, const char *end,
+                     struct fields_bytes *found)
+{
+    for (;;) {
+        while (at < end && fields_is_blank(*at))
+            at++;
+        if (at == end)
+            return false;
+        const char *begin = at;
+        do
+            at++;
+        while (at < end && !fields_is_blank(*at));
+        if (--column == 0) {
+            *found = (struct fields_bytes){begin, (size_t)(at - begin)};
+            return true;
+        }
+    }
+}
+
+/* The column, which is 1 or more, between single delimiters. An empty line is
+ * one empty column. */
+static bool
+fields_column_delimiter(size_t column, int delimiter, const char *at,
+                        const char *end, struct fields_bytes *found)
+{
+    for (;;) {
+        const char *stop = memchr(at, delimiter, (size_t)(end - at));
+        if (--column == 0) {
+            *found = (struct fields_bytes){
+                at, (size_t)((stop != NULL ? stop : end) - at)};
+            return true;
+        }
+        if (stop == NULL)
+            return false;
+        at = stop + 1;
+    }
+}
+
+static const char *
+fields_find_column(struct fields *fields, const struct fields_one *one,
+                   const char *line, size_t size, struct fields_bytes *found)
+{
+    bool there = true;
+    if (one->column == 0)
+        *found = (struct fields_bytes){line, size};
+    else if (fields->delimiter > 0)
+        there = fields_column_delimiter(one->column, fields->delimiter, line,
+                                        line + size, found);
+    else
+        there = fields_column_blanks(one->column, line, line + size, found);
+    return there ? NULL : fields_wrong(fields, "no column %zu", one->column);
+}
+
+/* The first group if there is one, else all that matches. Not by regexec():
+ * AddressSanitizer takes its text for one that ends with a NUL byte, also if it is
+ * told where it ends. */
+static const char *
+fields_find_regex(struct fields *fields, struct fields_one *one,
+                  const char *line, size_t size, struct fields_bytes *found)
+{
+    regoff_t begins[2];
+    regoff_t ends[2];
+    struct re_registers matches = {2, begins, ends};
+    size_t group = one->regex.re_nsub > 0 ? 1 : 0;
+    regoff_t length = (regoff_t)size;
+    regoff_t place = re_search(&one->regex, line, length, 0, length, &matches);
+    if (place < -1)
+        return fields_wrong(fields, "no memory");
+    if (place < 0 || begins[group] < 0)
+        return fields_wrong(fields, "no match of %s", one->text);
+    found->at = line + begins[group];
+    found->size = (size_t)(ends[group] - begins[group]);
+    return NULL;
+}
+
+/* Unescapes those of the values that need it. */
+static bool
+fields_unescape(struct fields *fields, const struct json_value *values,
+                size_t count, struct fields_bytes *const *found)
+{
+    size_t need = 0;
+    for (size_t i = 0; i < count; i++)
+        need += values[i].escaped ? values[i].size : 0;
+    if (need > fields->scratch_size) {
+        char *bytes = realloc(fields->scratch, need);
+        if (bytes == NULL)
+            return false;
+        fields->scratch = bytes;
+        fields->scratch_size = need;
+    }
+    char *to = fields->scratch;
+    for (size_t i = 0; i < count; i++) {
+        if (!values[i].escaped)
+            continue;
+        *found[i] = (struct fields_bytes){to, json_unescape(&values[i], to)};
+        to += found[i]->size;
+    }
+    return true;
+}
+
+static const char *
+fields_find_json(struct fields *fields, const char *line, size_t size,
+                 struct fields_bytes *found)
+{
+    const struct json_path *paths[FIELDS_MAX] = {NULL};
+    const struct fields_one *ones[FIELDS_MAX];
+    struct fields_bytes *to[FIELDS_MAX];
+    struct json_value values[FIELDS_MAX];
+    size_t count = 0;
+    size_t at;
+    bool escaped = false;
+    for (size_t i = 0; i < fields->count; i++) {
+        if (fields->one[i].kind == FIELDS_JSON) {
+            ones[count] = &fields->one[i];
+            paths[count] = &fields->one[i].path;
+            to[count++] = &found[i];
+        }
+    }
+    const char *wrong = json_scan(line, size, paths, count, values, &at);
+    if (wrong != NULL)
+        return fields_wrong(fields, "not JSON at byte %zu: %s", at + 1, wrong);
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].kind == JSON_MISSING || values[i].kind == JSON_NULL)
+            return fields_wrong(fields, "no %s", ones[i]->text);
+        *to[i] = (struct fields_bytes){values[i].at, values[i].size};
+        escaped = escaped || values[i].escaped;
+    }
+    if (escaped && !fields_unescape(fields, values, count, to))
+        return fields_wrong(fields, "no memory");
+    return NULL;
+}
+
+const char *
+fields_find(struct fields *fields, const char *line, size_t size,
+            struct fields_bytes *found)
+{
+    const char *wrong = NULL;
+    if (size > 0 && line[size - 1] == '\r')
+        size--;
+    if (fields->json)
+        wrong = fields_find_json(fields, line, size, found);
+    for (size_t i = 0; i < fields->count && wrong == NULL; i++) {
+        struct fields_one *one = &fields->one[i];
+        if (one->kind == FIELDS_NOTHING)
+            found[i] = (struct fields_bytes){NULL, 0};
+        else if (one->kind == FIELDS_COLUMN)
+            wrong = fields_find_column(fields, one, line, size, &found[i]);
+        else if (one->kind == FIELDS_REGEX)
+            wrong = fields_find_regex(fields, one, line, size, &found[i]);
+    }
+    return wrong;
+}

@@ -1,0 +1,60 @@
+/* fields.h - what of a line is its key, its time, its TTL.
+ *
+ * A field is a column, a JSON path or a regex with a group. All fields of a line
+ * are found together, so that a JSON text is scanned once. O(line).
+ */
+#ifndef LAWN_CLI_FIELDS_H
+#define LAWN_CLI_FIELDS_H
+
+#include "json.h"
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum fields_kind {
+    FIELDS_NOTHING, /* not asked for: found as no bytes */
+    FIELDS_COLUMN,  /* 0: the whole line */
+    FIELDS_JSON,
+    FIELDS_REGEX
+};
+
+struct fields_one {
+    enum fields_kind kind;
+    const char *text; /* as the user wrote it */
+    size_t column;
+    struct json_path path;
+    regex_t regex;
+};
+
+#define FIELDS_MAX JSON_PATHS_MAX
+
+/* Which fields, and how lines are cut. All-zero bytes are no fields. */
+struct fields {
+    struct fields_one one[FIELDS_MAX];
+    size_t count;
+    bool json;       /* lines must be JSON */
+    int delimiter;   /* a byte; 0 or below: runs of blanks and tabs */
+    char wrong[256]; /* what fields_find() returned */
+    char *scratch;   /* unescaped strings */
+    size_t scratch_size;
+};
+
+struct fields_bytes {
+    const char *at; /* NULL only if FIELDS_NOTHING */
+    size_t size;
+};
+
+/* Adds a field that a user wrote as text; NULL: FIELDS_NOTHING. A JSON path sets
+ * json. NULL; or what is wrong with it, in fields->wrong. */
+const char *fields_add(struct fields *fields, const char *text);
+void fields_free(struct fields *fields);
+
+/* Finds all fields in a line, which has no newline; a carriage return at its end
+ * is not looked at. What is found stays until the next call, or as long as the
+ * line. NULL; or what is wrong with the line: "no column 3", "no .user.id",
+ * "not JSON at byte 17: ...", "no match of /id=(..)/"; or "no memory". */
+const char *fields_find(struct fields *fields, const char *line, size_t size,
+                        struct fields_bytes *found);
+
+#endif

@@ -1,0 +1,182 @@
+/* input.c - lines from files, pipes and terminals: see input.h. */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INPUT_BLOCK ((size_t)1 << 18) /* read at once; the buffer at first */
+
+/* Opens the next file. A pipe by name is opened without waiting for someone to
+ * write to it, since its writer may first want to write to another one. */
+static int
+input_open_next(struct input *input)
+{
+    struct stat about;
+    input->over = false;
+    input->number = 0;
+    input->name = *input->names++;
+    input->names_left--;
+    if (strcmp(input->name, "-") == 0)
+        input->fd = STDIN_FILENO;
+    else
+        input->fd = open(input->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (input->fd < 0 || fstat(input->fd, &about) != 0)
+        return -errno;
+    if (S_ISDIR(about.st_mode))
+        return -EISDIR;
+    input->waits = !S_ISREG(about.st_mode) && !S_ISBLK(about.st_mode);
+    return 0;
+}
+
+int
+input_open(struct input *input, char **names, size_t count)
+{
+    static char standard[] = "-";
+    static char *none[] = {standard};
+    *input = (struct input){.fd = -1, .longest = INPUT_LINE_MAX};
+    input->names = count > 0 ? names : none;
+    input->names_left = count > 0 ? count : 1;
+    input->buffer = malloc(INPUT_BLOCK);
+    if (input->buffer == NULL)
+        return -ENOMEM;
+    input->capacity = INPUT_BLOCK;
+    int error = input_open_next(input);
+    if (count == 0)
+        input->name = NULL;
+    return error;
+}
+
+static void
+input_close_file(struct input *input)
+{
+    if (input->fd > STDERR_FILENO)
+        close(input->fd);
+    input->fd = -1;
+}
+
+void
+input_close(struct input *input)
+{
+    input_close_file(input);
+    free(input->buffer);
+    input->buffer = NULL;
+}
+
+/* Tells what stands in the buffer up to end as a line. */
+static enum input_result
+input_tell(struct input *input, size_t end, struct input_line *line)
+{
+    line->size = end - input->at;
+    input->too_long = input->too_long || line->size > input->longest;
+    line->at = input->too_long ? NULL : input->buffer + input->at;
+    input->too_long = false;
+    input->seen = 0;
+    input->number++;
+    return INPUT_LINE;
+}
+
+enum input_result
+input_next(struct input *input, struct input_line *line)
+{
+    char *from = input->buffer + input->at + input->seen;
+    size_t left = input->end - input->at - input->seen;
+    char *newline = left > 0 ? memchr(from, '\n', left) : NULL;
+    if (newline != NULL) {
+        size_t end = (size_t)(newline - input->buffer);
+        input_tell(input, end, line);
+        input->at = end + 1;
+        return INPUT_LINE;
+    }
+    if (input->over && (input->end > input->at || input->too_long)) {
+        input_tell(input, input->end, line);
+        input->at = input->end;
+        return INPUT_LINE;
+    }
+    input->seen = input->end - input->at;
+    return input->over && input->names_left == 0 ? INPUT_END : INPUT_MORE;
+}
+
+void
+input_back(struct input *input, const struct input_line *line)
+{
+    input->number--;
+    if (line->at != NULL)
+        input->at = (size_t)(line->at - input->buffer);
+    input->seen = 0;
+}
+
+/* Moves the line that has begun to the front of the buffer, and sees to it that
+ * there is room behind it. A line that is too long is forgotten but for its
+ * being there. */
+static bool
+input_make_room(struct input *input)
+{
+    size_t rest = input->end - input->at;
+    if (rest > input->longest) {
+        input->too_long = true;
+        rest = 0;
+        input->seen = 0;
+    }
+    size_t capacity = input->capacity;
+    if (rest > capacity / 2)
+        capacity *= 2;
+    else if (rest < INPUT_BLOCK / 2)
+        capacity = INPUT_BLOCK;
+    if (rest > 0 && input->at > 0)
+        memmove(input->buffer, input->buffer + input->at, rest);
+    input->at = 0;
+    input->end = rest;
+    if (capacity != input->capacity) {
+        char *buffer = realloc(input->buffer, capacity);
+        if (buffer == NULL)
+            return false;
+        input->buffer = buffer;
+        input->capacity = capacity;
+    }
+    return true;
+}
+
+int
+input_fill(struct input *input)
+{
+    if (input->over) {
+        input_close_file(input);
+        return input->names_left > 0 ? input_open_next(input) : 0;
+    }
+    if (!input_make_room(input))
+        return -ENOMEM;
+    ssize_t got = read(input->fd, input->buffer + input->end,
+                       input->capacity - input->end);
+    if (got < 0)
+        return errno == EINTR || errno == EAGAIN ? 0 : -errno;
+    if (got == 0)
+        input->over = true;
+    input->end += (size_t)got;
+    return 0;
+}
+
+bool
+input_unread(struct input *input, const void *bytes, size_t size)
+{
+    while (input->capacity - input->end <= size) {
+        char *buffer = realloc(input->buffer, input->capacity * 2);
+        if (buffer == NULL)
+            return false;
+        input->buffer = buffer;
+        input->capacity *= 2;
+    }
+    memcpy(input->buffer + input->end, bytes, size);
+    input->end += size;
+    return true;
+}
+
+size_t
+input_rest(const struct input *input, const char **bytes)
+{
+    *bytes = input->buffer != NULL ? input->buffer + input->at : "";
+    return input->end - input->at;
+}

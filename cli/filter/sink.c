@@ -1,0 +1,183 @@
+/* sink.c - the lines that are written, and those that could not be. */
+#include "sink.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SINK_MANY ((size_t)1 << 17)  /* bytes, written without being told to */
+#define SINK_CARRIES 3u              /* the bits of a kind that count lines */
+#define SINK_LINES ((size_t)1 << 12) /* at first */
+
+bool
+sink_open(struct sink *sink, int fd, bool (*stopped)(void))
+{
+    *sink = (struct sink){.fd = fd, .stopped = stopped};
+    sink->capacity = 2 * SINK_MANY;
+    sink->kinds_capacity = SINK_LINES;
+    sink->bytes = malloc(sink->capacity);
+    sink->kinds = malloc(sink->kinds_capacity);
+    return sink->bytes != NULL && sink->kinds != NULL;
+}
+
+void
+sink_close(struct sink *sink)
+{
+    free(sink->bytes);
+    free(sink->kinds);
+    sink->bytes = NULL;
+    sink->kinds = NULL;
+}
+
+/* Doubles a buffer until size more have room. False, and an error: no memory. */
+static bool
+sink_grow(struct sink *sink, void *buffer, size_t *capacity, size_t used,
+          size_t size)
+{
+    size_t wanted = *capacity;
+    while (wanted - used < size)
+        wanted *= 2;
+    void *old;
+    memcpy(&old, buffer, sizeof old);
+    void *grown = realloc(old, wanted);
+    if (grown == NULL) {
+        sink->error = ENOMEM;
+        return false;
+    }
+    memcpy(buffer, &grown, sizeof grown);
+    *capacity = wanted;
+    return true;
+}
+
+void
+sink_bytes(struct sink *sink, const void *bytes, size_t size)
+{
+    if (sink->capacity - sink->size < size &&
+        !sink_grow(sink, &sink->bytes, &sink->capacity, sink->size, size))
+        return;
+    if (size > 0)
+        memcpy(sink->bytes + sink->size, bytes, size);
+    sink->size += size;
+}
+
+void
+sink_text(struct sink *sink, const char *text)
+{
+    sink_bytes(sink, text, strlen(text));
+}
+
+static void
+sink_add(struct sink *sink, unsigned kind)
+{
+    sink_bytes(sink, "\n", 1);
+    if (sink->lines == sink->kinds_capacity &&
+        !sink_grow(sink, &sink->kinds, &sink->kinds_capacity, sink->lines, 1))
+        return;
+    sink->kinds[sink->lines++] = (unsigned char)kind;
+    sink->carried += kind & SINK_CARRIES;
+}
+
+void
+sink_end(struct sink *sink, enum sink_kind kind)
+{
+    sink_add(sink, kind);
+    if (sink->size >= SINK_MANY)
+        sink_flush(sink);
+}
+
+/* Writes as far as it goes, and tells how far. Someone who was told to stop
+ * does not wait for a reader any longer than until a second signal: there is
+ * one each second then. */
+static size_t
+sink_write(struct sink *sink)
+{
+    size_t done = 0;
+    unsigned in_vain = 0;
+    while (done < sink->size) {
+        ssize_t put = write(sink->fd, sink->bytes + done, sink->size - done);
+        if (put >= 0) {
+            done += (size_t)put;
+            in_vain = 0;
+            continue;
+        }
+        if (errno != EINTR && errno != EAGAIN) {
+            sink->error = errno;
+            break;
+        }
+        if (sink->stopped() && ++in_vain > 1) {
+            sink->stuck = true;
+            break;
+        }
+        if (errno == EAGAIN) {
+            struct pollfd wait = {.fd = sink->fd, .events = POLLOUT};
+            poll(&wait, 1, -1);
+        }
+    }
+    return done;
+}
+
+/* Counts the lines that stand before done, forgets them, and returns where the
+ * others begin. */
+static size_t
+sink_count(struct sink *sink, size_t done)
+{
+    size_t begin = 0;
+    size_t line = 0;
+    while (line < sink->lines) {
+        if (done < sink->size) { /* else none need be looked for */
+            const char *newline =
+                memchr(sink->bytes + begin, '\n', done - begin);
+            if (newline == NULL)
+                break;
+            begin = (size_t)(newline + 1 - sink->bytes);
+        }
+        unsigned kind = sink->kinds[line++];
+        sink->out += kind & SINK_CARRIES;
+        sink->made += (kind & SINK_MADE) != 0;
+        sink->carried -= kind & SINK_CARRIES;
+    }
+    sink->lines -= line;
+    memmove(sink->kinds, sink->kinds + line, sink->lines);
+    return done < sink->size ? begin : done;
+}
+
+bool
+sink_flush(struct sink *sink)
+{
+    if (sink->error != 0 || sink->stuck)
+        return false;
+    if (sink->size == 0)
+        return true;
+    size_t done = sink_count(sink, sink_write(sink));
+    sink->size -= done;
+    memmove(sink->bytes, sink->bytes + done, sink->size);
+    if (sink->size == 0 && sink->capacity > 2 * SINK_MANY) {
+        char *bytes = realloc(sink->bytes, 2 * SINK_MANY);
+        if (bytes != NULL) {
+            sink->bytes = bytes;
+            sink->capacity = 2 * SINK_MANY;
+        }
+    }
+    return sink->size == 0;
+}
+
+bool
+sink_restore(struct sink *sink, const void *bytes, size_t size,
+             const void *kinds, size_t lines)
+{
+    const unsigned char *kind = kinds;
+    const char *at = bytes;
+    const char *end = at + size;
+    for (size_t i = 0; i < lines; i++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (newline == NULL || (kind[i] != SINK_INPUT && kind[i] != SINK_MADE &&
+                                kind[i] != SINK_MARKED && kind[i] != SINK_PAIR))
+            return false;
+        sink_bytes(sink, at, (size_t)(newline - at));
+        sink_add(sink, kind[i]);
+        at = newline + 1;
+    }
+    return at == end && sink->error == 0;
+}

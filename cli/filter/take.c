@@ -1,0 +1,146 @@
+/* take.c - from the bytes of a line to what a verb gets.
+ *
+ * A line that has to wait for its time is kept as it was read, and its fields
+ * are found again when that has come: their places are not worth the memory.
+ */
+#include "take.h"
+#include "clock.h"
+#include "hold.h"
+#include "tell.h"
+
+#include <stdio.h>
+
+/* What is found in a line. */
+struct take_found {
+    struct fields_bytes fields[FILTER_FIELDS];
+    uint64_t ttl;
+    uint64_t time;
+    enum times_form form;
+};
+
+/* Finds a line's fields, its time in event time, and its TTL if it has one of its
+ * own. NULL; or what is wrong with it. */
+static const char *
+take_find(struct filter *filter, unsigned side, const char *at, size_t size,
+          struct take_found *found)
+{
+    struct fields_bytes *fields = found->fields;
+    *found = (struct take_found){.time = filter->now};
+    if (at == NULL)
+        return "longer than 536870000 bytes";
+    const char *wrong = fields_find(&filter->fields[side], at, size, fields);
+    if (wrong != NULL)
+        return wrong;
+    if (fields[FILTER_KEY].size > FILTER_KEY_MAX)
+        return "a key longer than 65000 bytes";
+    const struct fields_bytes *ttl = &fields[FILTER_TTL];
+    if (ttl->at != NULL &&
+        !times_read_length(ttl->at, ttl->size, filter->ttl_unit, &found->ttl))
+        return "its TTL is neither a number nor a duration";
+    const struct fields_bytes *time = &fields[FILTER_TIME];
+    /* At the last time of all, nothing could be due later. */
+    if (time->at != NULL &&
+        (!times_read(time->at, time->size, filter->units[side], &found->time,
+                     &found->form) ||
+         found->time >= CLOCK_LAST)) {
+        snprintf(filter->wrong, sizeof filter->wrong, "'%.*s' is not a time",
+                 (int)(time->size < 60 ? time->size : 60), time->at);
+        return filter->wrong;
+    }
+    return NULL;
+}
+
+/* Gives a line whose fields are known to the verb. */
+static void
+take_give(struct filter *filter, unsigned side, const char *at, size_t size,
+          const struct fields_bytes *key, uint64_t ttl)
+{
+    struct filter_line line = {
+        .at = at,
+        .size = size,
+        .bare = size > 0 && at[size - 1] == '\r' ? size - 1 : size,
+        .key = key->size > 0 ? key->at : "",
+        .key_size = key->size,
+        .ttl = ttl,
+        .side = side,
+    };
+    if (!filter->begun && filter->verb->begin != NULL)
+        filter->verb->begin(filter);
+    filter->begun = true;
+    filter->verb->line(filter, &line);
+}
+
+void
+take_treat(struct filter *filter, unsigned side, const char *at, size_t size)
+{
+    struct take_found found;
+    const char *wrong = take_find(filter, side, at, size, &found);
+    if (wrong != NULL) /* of a state that others have written */
+        tell_bad(filter, side, wrong);
+    else
+        take_give(filter, side, at, size, &found.fields[FILTER_KEY], found.ttl);
+}
+
+bool
+take_keep(struct filter *filter, uint64_t number, const void *bytes,
+          size_t size, uint64_t time)
+{
+    return hold_started(filter,
+                        lawn_store_start(filter->early, &number, sizeof number,
+                                         time, bytes, size, LAWN_STORE_AT));
+}
+
+/* Keeps a line until its time. */
+static void
+take_wait(struct filter *filter, unsigned side, const struct input_line *line,
+          uint64_t time)
+{
+    unsigned char mark = (unsigned char)side;
+    const void *kept = hold_join(filter, &mark, 1, line->at, line->size);
+    if (kept != NULL &&
+        take_keep(filter, ++filter->serial, kept, line->size + 1, time))
+        filter->counts.held++;
+    else
+        filter->counts.discarded++;
+}
+
+bool
+take_line(struct filter *filter, unsigned side, const struct input_line *line)
+{
+    struct take_found found;
+    const char *wrong = take_find(filter, side, line->at, line->size, &found);
+    filter->counts.in++;
+    if (wrong != NULL) {
+        tell_bad(filter, side, wrong);
+        return true;
+    }
+    if (clock_is_event(filter)) {
+        uint64_t lateness = filter->options.lateness;
+        if (!filter->timed)
+            filter->form = found.form;
+        filter->timed = true;
+        if (found.time > filter->newest)
+            filter->newest = found.time;
+        if (filter->newest > lateness &&
+            !clock_advance(filter, filter->newest - lateness)) {
+            filter->counts.in--;
+            return false;
+        }
+    }
+    if (found.time > filter->now) {
+        take_wait(filter, side, line, found.time);
+        return true;
+    }
+    filter->counts.late += found.time < filter->now;
+    take_give(filter, side, line->at, line->size, &found.fields[FILTER_KEY],
+              found.ttl);
+    return true;
+}
+
+uint64_t
+take_time(struct filter *filter, unsigned side, const struct input_line *line)
+{
+    struct take_found found;
+    const char *wrong = take_find(filter, side, line->at, line->size, &found);
+    return wrong == NULL ? found.time : 0;
+}

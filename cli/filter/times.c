@@ -1,0 +1,376 @@
+/* times.c - times and lengths of time in lines: see times.h.
+ *
+ * A decimal number is a row of digits with a point somewhere; unit and exponent
+ * only move the point. The nanoseconds are the digits before it, whatever stands
+ * behind, so no rounding is ever needed. Numbers without an exponent and of up to
+ * 19 digits before the point, nearly all of them, go a shorter way to the same.
+ *
+ * Dates are counted as in the Gregorian calendar, with years that begin in March:
+ * then the leap day is the last of the year.
+ */
+#include "times.h"
+
+#include "lawn.h"
+#include "options.h"
+
+#include <string.h>
+
+#define TIMES_NS_PER_S 1000000000u
+#define TIMES_DURATION_MAX 100 /* bytes; no sensible duration is longer */
+#define TIMES_EXPONENT_MAX 1000000000000 /* beyond any line's length */
+
+const char *const times_units[] = {"s", "ms", "us", "ns", NULL};
+
+/* How many digits a unit is above nanoseconds, and that power of ten. */
+static const unsigned times_places[] = {9, 6, 3, 0};
+static const uint64_t times_scale[] = {1000000000, 1000000, 1000, 1};
+
+static bool
+times_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* *value = *value * 10 + digit, unless that is LAWN_NEVER or more. */
+static bool
+times_append(uint64_t *value, unsigned digit)
+{
+    if (*value > (LAWN_NEVER - 1 - digit) / 10)
+        return false;
+    *value = *value * 10 + digit;
+    return true;
+}
+
+/* The length of the digits at text. */
+static size_t
+times_digits(const char *text, size_t size)
+{
+    size_t i = 0;
+    while (i < size && times_is_digit(text[i]))
+        i++;
+    return i;
+}
+
+/* Reads an exponent, from its letter up to the end. A huge one is cut. */
+static bool
+times_exponent(const char *text, size_t size, int64_t *exponent)
+{
+    bool negative = size > 1 && text[1] == '-';
+    size_t i = negative || (size > 1 && text[1] == '+') ? 2 : 1;
+    if (text[0] != 'e' && text[0] != 'E')
+        return false;
+    if (i == size || times_digits(text + i, size - i) != size - i)
+        return false;
+    *exponent = 0;
+    for (; i < size; i++) {
+        if (*exponent < TIMES_EXPONENT_MAX)
+            *exponent = *exponent * 10 + (text[i] - '0');
+    }
+    if (negative)
+        *exponent = -*exponent;
+    return true;
+}
+
+/* Any number that begins with a digit; places says how far the unit moves its
+ * point. */
+static bool
+times_any_number(const char *text, size_t size, unsigned places, uint64_t *ns)
+{
+    size_t whole = times_digits(text, size);
+    size_t end = whole;
+    int64_t exponent = 0;
+    if (whole < size && text[whole] == '.') {
+        size_t fraction = times_digits(text + whole + 1, size - whole - 1);
+        if (fraction == 0)
+            return false;
+        end += 1 + fraction;
+    }
+    if (end < size && !times_exponent(text + end, size - end, &exponent))
+        return false;
+    int64_t before = (int64_t)whole + exponent + (int64_t)places;
+    uint64_t value = 0;
+    for (size_t i = 0; i < end && before > 0; i++) {
+        if (text[i] == '.')
+            continue;
+        if (!times_append(&value, (unsigned)(text[i] - '0')))
+            return false;
+        before--;
+    }
+    for (; value > 0 && before > 0; before--) {
+        if (!times_append(&value, 0))
+            return false;
+    }
+    *ns = value;
+    return true;
+}
+
+static bool
+times_number(const char *text, size_t size, enum times_unit unit, uint64_t *ns)
+{
+    uint64_t value = 0;
+    uint64_t scale = times_scale[unit];
+    size_t i = 0;
+    for (; i < size && i < 19 && times_is_digit(text[i]); i++)
+        value = value * 10 + (uint64_t)(text[i] - '0');
+    if (i == 0)
+        return false;
+    if (i < size && text[i] != '.')
+        return times_any_number(text, size, times_places[unit], ns);
+    if (value > (LAWN_NEVER - 1) / scale)
+        return false;
+    value *= scale;
+    if (i < size) {
+        uint64_t fraction = 0;
+        if (++i == size)
+            return false;
+        for (; i < size && times_is_digit(text[i]); i++) {
+            scale /= 10;
+            fraction += (uint64_t)(text[i] - '0') * scale;
+        }
+        if (i < size)
+            return times_any_number(text, size, times_places[unit], ns);
+        if (value > LAWN_NEVER - 1 - fraction)
+            return false;
+        value += fraction;
+    }
+    *ns = value;
+    return true;
+}
+
+/* The number of two digits; 100 if they are none. */
+static unsigned
+times_two(const char *text)
+{
+    if (!times_is_digit(text[0]) || !times_is_digit(text[1]))
+        return 100;
+    return (unsigned)(text[0] - '0') * 10 + (unsigned)(text[1] - '0');
+}
+
+static unsigned
+times_month_days(unsigned year, unsigned month)
+{
+    static const unsigned char days[] = {31, 28, 31, 30, 31, 30,
+                                         31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return days[month - 1] + (unsigned)(month == 2 && leap);
+}
+
+/* Days from 1970-01-01 to that day. */
+static int64_t
+times_days(unsigned year, unsigned month, unsigned day)
+{
+    int64_t y = (int64_t)year - (month <= 2); /* from March to February */
+    int64_t m = month > 2 ? month - 3 : month + 9;
+    /* 153 days are five months of 31, 30, 31, 30 and 31; for a year 0 that
+     * begins in January, y is -1: 400 more years keep the divisions right. */
+    int64_t c = y + 400;
+    return c * 365 + c / 4 - c / 100 + c / 400 + (m * 153 + 2) / 5 + day - 1 -
+           146097 - 719468;
+}
+
+/* Reads "2026-11-15", of which the dashes are there, to the days since 1970. */
+static bool
+times_date(const char *text, int64_t *days)
+{
+    unsigned year = times_two(text) * 100 + times_two(text + 2);
+    unsigned month = times_two(text + 5);
+    unsigned day = times_two(text + 8);
+    if (times_two(text) == 100 || times_two(text + 2) == 100 || month < 1 ||
+        month > 12 || day < 1 || day > times_month_days(year, month))
+        return false;
+    *days = times_days(year, month, day);
+    return true;
+}
+
+/* Reads the fraction, if there is one, from its point on; *at is moved. */
+static bool
+times_fraction(const char *text, size_t size, size_t *at, uint64_t *ns)
+{
+    *ns = 0;
+    if (*at == size || text[*at] != '.')
+        return true;
+    size_t digits = times_digits(text + *at + 1, size - *at - 1);
+    uint64_t scale = TIMES_NS_PER_S;
+    for (size_t i = 0; i < digits && i < 9; i++) {
+        scale /= 10;
+        *ns += (uint64_t)(text[*at + 1 + i] - '0') * scale;
+    }
+    *at += 1 + digits;
+    return digits > 0;
+}
+
+/* Reads "Z" or "+01:30", up to the end, as seconds. */
+static bool
+times_offset(const char *text, size_t size, int64_t *seconds)
+{
+    *seconds = 0;
+    if (size == 1)
+        return text[0] == 'Z' || text[0] == 'z';
+    if (size != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':')
+        return false;
+    unsigned hours = times_two(text + 1);
+    unsigned minutes = times_two(text + 4);
+    if (hours > 23 || minutes > 59)
+        return false;
+    *seconds = (int64_t)hours * 3600 + (int64_t)minutes * 60;
+    if (text[0] == '-')
+        *seconds = -*seconds;
+    return true;
+}
+
+static bool
+times_rfc3339(const char *text, size_t size, uint64_t *ns)
+{
+    size_t at = 19;
+    int64_t days;
+    int64_t offset;
+    uint64_t fraction;
+    if (size < 20 || !times_date(text, &days) || text[13] != ':' ||
+        text[16] != ':' ||
+        (text[10] != 'T' && text[10] != 't' && text[10] != ' '))
+        return false;
+    unsigned hour = times_two(text + 11);
+    unsigned minute = times_two(text + 14);
+    unsigned second = times_two(text + 17); /* 60: the next minute's first */
+    if (hour > 23 || minute > 59 || second > 60 ||
+        !times_fraction(text, size, &at, &fraction) ||
+        !times_offset(text + at, size - at, &offset))
+        return false;
+    int64_t seconds = days * 86400 + hour * 3600 + minute * 60 + second;
+    seconds -= offset;
+    if (seconds < 0 ||
+        (uint64_t)seconds > (LAWN_NEVER - 1 - fraction) / TIMES_NS_PER_S)
+        return false;
+    *ns = (uint64_t)seconds * TIMES_NS_PER_S + fraction;
+    return true;
+}
+
+bool
+times_read(const char *text, size_t size, enum times_unit unit, uint64_t *ns,
+           enum times_form *form)
+{
+    enum times_form as = TIMES_NUMBER;
+    if (size >= 20 && text[4] == '-' && text[7] == '-') {
+        as = TIMES_RFC3339;
+        if (!times_rfc3339(text, size, ns))
+            return false;
+    } else if (!times_number(text, size, unit, ns)) {
+        return false;
+    }
+    if (form != NULL)
+        *form = as;
+    return true;
+}
+
+bool
+times_read_length(const char *text, size_t size, enum times_unit unit,
+                  uint64_t *ns)
+{
+    char copy[TIMES_DURATION_MAX + 1];
+    const char *at = copy;
+    uint64_t value;
+    if (times_number(text, size, unit, ns))
+        return true;
+    if (size > TIMES_DURATION_MAX)
+        return false;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    if (!options_duration(&at, &value) || at != copy + size ||
+        value == LAWN_NEVER)
+        return false;
+    *ns = value;
+    return true;
+}
+
+enum times_unit
+times_unit_of(const char *name)
+{
+    size_t size = strlen(name);
+    while (size > 0 && strchr("\"'])", name[size - 1]) != NULL)
+        size--;
+    for (enum times_unit unit = TIMES_MS; unit <= TIMES_NS; unit++) {
+        if (size >= 3 && name[size - 3] == '_' &&
+            memcmp(name + size - 2, times_units[unit], 2) == 0)
+            return unit;
+    }
+    return TIMES_S;
+}
+
+/* Writes a number with at least so many digits; returns its end. */
+static char *
+times_put(char *to, uint64_t number, unsigned width)
+{
+    char digits[20];
+    unsigned count = 0;
+    for (; number > 0 || count < width; number /= 10)
+        digits[count++] = (char)('0' + number % 10);
+    while (count > 0)
+        *to++ = digits[--count];
+    return to;
+}
+
+/* Writes a point and so many digits, without zeros at the end; nothing for 0. */
+static char *
+times_put_fraction(char *to, uint64_t fraction, unsigned width)
+{
+    if (fraction == 0)
+        return to;
+    for (; fraction % 10 == 0; fraction /= 10)
+        width--;
+    *to++ = '.';
+    return times_put(to, fraction, width);
+}
+
+/* Writes "2023-11-14T22:13:20". */
+static char *
+times_put_date(char *to, uint64_t seconds)
+{
+    uint64_t days = seconds / 86400 + 719468; /* since 0000-03-01 */
+    uint64_t era = days / 146097;             /* of 400 years */
+    uint64_t day = days % 146097;
+    uint64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= year * 365 + year / 4 - year / 100;
+    uint64_t month = (day * 5 + 2) / 153; /* from March on */
+    day -= (month * 153 + 2) / 5;
+    year += era * 400 + (month >= 10);
+    to = times_put(to, year, 4);
+    *to++ = '-';
+    to = times_put(to, month < 10 ? month + 3 : month - 9, 2);
+    *to++ = '-';
+    to = times_put(to, day + 1, 2);
+    *to++ = 'T';
+    to = times_put(to, seconds / 3600 % 24, 2);
+    *to++ = ':';
+    to = times_put(to, seconds / 60 % 60, 2);
+    *to++ = ':';
+    return times_put(to, seconds % 60, 2);
+}
+
+struct text
+times_text(uint64_t ns, enum times_form form, enum times_unit unit)
+{
+    struct text text = {""};
+    char *to = text.s;
+    if (form == TIMES_RFC3339) {
+        to = times_put_date(to, ns / TIMES_NS_PER_S);
+        to = times_put_fraction(to, ns % TIMES_NS_PER_S, 9);
+        *to++ = 'Z';
+    } else {
+        to = times_put(to, ns / times_scale[unit], 1);
+        to = times_put_fraction(to, ns % times_scale[unit], times_places[unit]);
+    }
+    *to = '\0';
+    return text;
+}
+
+struct text
+times_text_ms(uint64_t ns)
+{
+    struct text text = {""};
+    char *to = times_put_date(text.s, ns / TIMES_NS_PER_S);
+    *to++ = '.';
+    to = times_put(to, ns / 1000000 % 1000, 3);
+    *to++ = 'Z';
+    *to = '\0';
+    return text;
+}

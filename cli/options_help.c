@@ -1,0 +1,144 @@
+/* options_help.c - "lawn VERB --help", set from the verb's table.
+ *
+ * Texts of a table are of any length, and are broken into lines here; a blank
+ * or newline in them is where a line may end, a tab is a blank where none does.
+ * Details and examples are printed as they stand: they are set by hand.
+ */
+#include "options.h"
+
+#include <string.h>
+
+#define OPTIONS_COLUMNS 79   /* of a terminal's 80 */
+#define OPTIONS_TEXTS_MIN 18 /* where texts begin, if the names are short */
+#define OPTIONS_TEXTS_MAX 26 /* and if one is long */
+#define OPTIONS_NAME_MAX 80  /* bytes, as options_name() writes it */
+
+/* Prints the words of text in lines that begin at column; the first line is
+ * there already. */
+static void
+options_put_words(const char *text, size_t column, FILE *out)
+{
+    size_t at = column;
+    for (;;) {
+        text += strspn(text, " \n");
+        size_t length = strcspn(text, " \n");
+        if (length == 0)
+            break;
+        if (at > column && at + 1 + length > OPTIONS_COLUMNS) {
+            fprintf(out, "\n%*s", (int)column, "");
+            at = column;
+        } else if (at > column) {
+            putc(' ', out);
+            at++;
+        }
+        for (size_t i = 0; i < length; i++)
+            putc(text[i] == '\t' ? ' ' : text[i], out);
+        text += length;
+        at += length;
+    }
+    putc('\n', out);
+}
+
+void
+options_put_entry(const char *name, const char *text, size_t column, FILE *out)
+{
+    size_t at = 2 + strlen(name);
+    fprintf(out, "  %s", name);
+    if (at + 2 > column) {
+        putc('\n', out);
+        at = 0;
+    }
+    fprintf(out, "%*s", (int)(column - at), "");
+    options_put_words(text, column, out);
+}
+
+/* "-k, --key KEY", into name; where others have letters, one without leaves
+ * their place. */
+static void
+options_name(const struct options_spec *spec, bool letters, char *name)
+{
+    const char *value = spec->value != NULL ? spec->value : "";
+    bool implied = spec->implied != NULL;
+    char letter[] = "    ";
+    if (spec->letter != '\0')
+        memcpy(letter, (char[]){'-', spec->letter, ','}, 3);
+    snprintf(name, OPTIONS_NAME_MAX, "%s--%s%s%s%s", letters ? letter : "",
+             spec->name,
+             implied          ? "[="
+             : *value != '\0' ? " "
+                              : "",
+             value, implied ? "]" : "");
+}
+
+static bool
+options_have_letters(const struct options_verb *verb)
+{
+    const struct options_spec *s;
+    for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++) {
+        if (s->letter != '\0')
+            return true;
+    }
+    return false;
+}
+
+/* Where the texts of the verb's options begin: after the longest name, unless
+ * that is too long. */
+static size_t
+options_column(const struct options_verb *verb)
+{
+    const struct options_spec *s;
+    char name[OPTIONS_NAME_MAX];
+    bool letters = options_have_letters(verb);
+    size_t column = OPTIONS_TEXTS_MIN;
+    for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++) {
+        options_name(s, letters, name);
+        size_t needed = 2 + strlen(name) + 2;
+        if (needed > column && needed <= OPTIONS_TEXTS_MAX)
+            column = needed;
+    }
+    return column;
+}
+
+static void
+options_put_spec(const struct options_spec *spec, bool letters, size_t column,
+                 FILE *out)
+{
+    char name[OPTIONS_NAME_MAX];
+    char text[1024];
+    options_name(spec, letters, name);
+    snprintf(text, sizeof text,
+             spec->initial != NULL ? "%s (default\t%s)" : "%s", spec->help,
+             spec->initial);
+    options_put_entry(name, text, column, out);
+}
+
+void
+options_put_examples(const char *example, FILE *out)
+{
+    fprintf(out, "\nexample%s:\n", strchr(example, '\n') != NULL ? "s" : "");
+    while (*example != '\0') {
+        size_t length = strcspn(example, "\n");
+        fprintf(out, "  %.*s\n", (int)length, example);
+        example += length + (example[length] == '\n');
+    }
+}
+
+void
+options_help(const struct options_verb *verb, FILE *out)
+{
+    const struct options_spec *s;
+    size_t column = options_column(verb);
+    bool letters = options_have_letters(verb);
+    fprintf(out, "usage: lawn %s [OPTION]...%s%s\n\n%s\noptions:\n", verb->name,
+            verb->operands != NULL ? " " : "",
+            verb->operands != NULL ? verb->operands : "", verb->details);
+    for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++) {
+        if (s == verb->common && i > 0)
+            fputs("\ncommon options:\n", out);
+        options_put_spec(s, letters, column, out);
+    }
+    options_put_spec(
+        &(struct options_spec){.name = "help", .help = "print this and exit"},
+        letters, column, out);
+    options_put_examples(verb->example, out);
+}

@@ -1,0 +1,88 @@
+# filter.bash - what the tests of lawn's filters have in common.
+#
+# A test is an input, a command and what it writes, worked out by hand:
+#
+#     given 'a 1' 'b 2'
+#     gives delay 5s --time-field 2 <<END
+#
+# LAWN names the tool, by default build/lawn.
+
+setup() {
+    lawn="$(realpath "${LAWN:-$BATS_TEST_DIRNAME/../../build/lawn}")"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# The lines given are the input.
+given() {
+    [ $# -eq 0 ] || printf '%s\n' "$@" >in
+    [ $# -gt 0 ] || : >in
+}
+
+# The input is what printf makes of the format.
+given_bytes() {
+    printf "$1" >in
+}
+
+# Runs lawn with the arguments on the input: "out" and "err" are what it writes.
+# $code is its exit code.
+runs() {
+    code=0
+    timeout 30 "$lawn" "$1" --stats "${@:2}" <in >out 2>err || code=$?
+}
+
+# It must write what stands on standard input, and exit with 0.
+gives() {
+    runs "$@"
+    if [ $code -ne 0 ]; then
+        echo "exit code $code"
+        cat err
+        return 1
+    fi
+    diff -u - out
+}
+
+# It must write nothing at all, and exit with 0.
+gives_nothing() {
+    gives "$@" </dev/null
+}
+
+# The last run has these counts, such as in=3; and all lines are accounted for.
+counts() {
+    local word n
+    for word in "$@"; do
+        if ! grep -q "^lawn [a-z]*: in=.* $word\( \|$\)\|: $word " err; then
+            echo "not $word:"
+            cat err
+            return 1
+        fi
+    done
+    n="$(sed -n '/: in=/s/[^ 0-9]*=\([0-9]*\)/\1/gp' err |
+        awk '{ print $3 - $4 - $5 - $6 }')"
+    [ "$n" = 0 ]
+}
+
+# stderr must have the words of the array $words, each somewhere in it.
+says() {
+    local word
+    for word in "${words[@]}"; do
+        if ! grep -qF -e "$word" err; then
+            echo "'$word' is not said:"
+            cat err
+            return 1
+        fi
+    done
+}
+
+# Runs lawn; it must exit with $1, say $words and not have written anything.
+refuses() {
+    local expected=$1
+    shift
+    runs "$@"
+    if [ $code -ne "$expected" ]; then
+        echo "lawn $*: exit code $code, not $expected"
+        cat err
+        return 1
+    fi
+    says
+    [ ! -s out ]
+}

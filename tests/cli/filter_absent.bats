@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# lawn absent in event time.
+
+# lawn and code are set, and words are read, by filter.bash.
+# shellcheck disable=SC2034,SC2154
+bats_require_minimum_version 1.5.0
+load filter.bash
+
+@test "a key that was silent is reported absent, and back" {
+    given 'a 0' 'b 1' 'a 4' 'a 8' 'b 10' 'a 12'
+    # b is absent from 6 to 10, and is due again at 15, a at 17.
+    gives absent 5s -k 1 --time-field 2 <<END
+absent	b	1	5
+back	b	1	9
+absent	b	10	5
+absent	a	12	5
+END
+    counts in=6 out=0 merged=6 dropped=6 made=4 keys=2
+}
+
+@test "a key seen at exactly DURATION was absent, and is back" {
+    given 'a 0' 'a 5' 'a 9.999999999'
+    gives absent 5s -k 1 --time-field 2 --on-eof drop <<END
+absent	a	0	5
+back	a	0	5
+END
+}
+
+@test "reports as JSON" {
+    given '{"id":"a","t":0.25}' '{"id":"b","t":10.5}' '{"id":"a","t":11}'
+    gives absent 1500ms -k .id --time-field .t <<'END'
+{"event":"absent","key":"a","last":0.25,"silent":1.5}
+{"event":"back","key":"a","last":0.25,"silent":10.75}
+{"event":"absent","key":"b","last":10.5,"silent":1.5}
+{"event":"absent","key":"a","last":11,"silent":1.5}
+END
+    given '{"id":[1, "x"],"t":"2026-11-15T10:00:00+01:00"}'
+    gives absent 1m -k .id --time-field .t <<'END'
+{"event":"absent","key":"[1, \"x\"]","last":"2026-11-15T09:00:00Z","silent":60}
+END
+}
+
+@test "times are told as they were read" {
+    given '2026-11-15T10:00:00.50Z a' '1794736802 b'
+    gives absent 5m -k 2 --time-field 1 <<END
+absent	a	2026-11-15T10:00:00.5Z	300
+absent	b	2026-11-15T10:00:02Z	300
+END
+    given '1794736802000 b' '2026-11-15T10:00:00.5Z a'
+    gives absent 5m -k 2 --time-field 1 --time-unit ms <<END
+absent	b	1794736802000	300
+absent	a	1794736802000	300
+END
+    counts late=1
+}
+
+@test "--repeat: again each DURATION, until the end of the input" {
+    given 'a 0' 'b 12' 'c 25'
+    gives absent 5s -k 1 --time-field 2 --repeat <<END
+absent	a	0	5
+absent	a	0	10
+absent	a	0	15
+absent	b	12	5
+absent	a	0	20
+absent	b	12	10
+absent	a	0	25
+absent	c	25	5
+END
+    counts made=8
+}
+
+@test "--expect: keys are watched from the start" {
+    printf 'x\na\r\nx\ny' >keys
+    given 'a 100' 'b 103' 'y 106'
+    gives absent 5s -k 1 --time-field 2 --expect keys --on-eof drop <<END
+absent	x	never	5
+absent	y	never	5
+absent	a	100	5
+back	y	never	6
+END
+    counts in=3 keys=4
+    given '{"id":"y","t":1}' '{"id":"a","t":2}'
+    gives absent 5s -k .id --time-field .t --expect keys <<END
+{"event":"absent","key":"x","last":null,"silent":5}
+{"event":"absent","key":"y","last":1,"silent":5}
+{"event":"absent","key":"a","last":2,"silent":5}
+END
+}
+
+@test "a file of expected keys that cannot be read, or is too long, is told" {
+    given
+    words=("lawn absent: " "--expect" missing "No such file")
+    refuses 3 absent 5s -k 1 --time-field 2 --expect missing
+    given 'a 0'
+    refuses 3 absent 5s -k 1 --time-field 2 --expect missing
+    printf '%s\n' x y z >keys
+    words=("--max-keys")
+    refuses 3 absent 5s -k 1 --time-field 2 --expect keys --max-keys 2
+    : >keys
+    gives absent 5s -k 1 --time-field 2 --expect keys <<END
+absent	a	0	5
+END
+}
+
+@test "--exit-on-absent ends it after the first report" {
+    given 'a 0' 'b 1' 'c 100' 'd 101'
+    runs absent 5s -k 1 --time-field 2 --exit-on-absent
+    [ $code -eq 1 ]
+    [ "$(cat out)" = "absent	a	0	5" ]
+    given 'a 0' 'b 1'
+    runs absent 5s -k 1 --time-field 2 --exit-on-absent
+    [ $code -eq 1 ]
+    [ "$(cat out)" = "absent	a	0	5" ]
+    gives_nothing absent 5s -k 1 --time-field 2 --exit-on-absent --on-eof drop
+}
+
+@test "flush and drop report nothing at the end" {
+    given 'a 0' 'b 1' 'b 6'
+    for eof in flush drop; do
+        gives absent 5s -k 1 --time-field 2 --on-eof $eof <<END
+absent	a	0	5
+absent	b	1	5
+back	b	1	5
+END
+        counts in=3 merged=3 discarded=0
+    done
+}
+
+@test "without a key it is the input that falls silent" {
+    given 'a 0' 'b 1' 'c 20'
+    gives absent 5s --time-field 2 <<END
+absent		1	5
+back		1	19
+absent		20	5
+END
+}
+
+@test "--max-keys: absent keys are forgotten first, the oldest first" {
+    given 'a 0' 'b 1' 'c 6' 'd 7' 'a 8' 'b 9' 'c 10'
+    # a and b are absent at 6: c drives out a, d then b; a and b are new, and
+    # drive out c and d; c drives out a.
+    gives absent 5s -k 1 --time-field 2 --max-keys 2 --on-eof drop <<END
+absent	a	0	5
+absent	b	1	5
+END
+    counts evicted=5 keys=2 merged=7
+}
+
+@test "--overflow pass does not regard a key too many; fail ends it" {
+    given 'a 0' 'b 1' 'c 2' 'a 3'
+    gives absent 5s -k 1 --time-field 2 --max-keys 2 --overflow pass <<END
+absent	b	1	5
+absent	a	3	5
+END
+    counts in=4 merged=3 refused=1 dropped=4
+    words=("--max-keys" 2 "'c'")
+    refuses 3 absent 5s -k 1 --time-field 2 --max-keys 2 --overflow fail
+}
+
+@test "--repeat with --lateness: keys repeat until the last line is treated" {
+    given 'b 8' 'a 0'
+    gives absent 3s -k 1 --time-field 2 --repeat --lateness 8s <<END
+absent	a	0	3
+absent	a	0	6
+absent	b	8	3
+END
+}
+
+@test "absent keys stay known after the end of the input" {
+    given 'a 1' 'b 9'
+    gives absent 3s -k 1 --time-field 2 --repeat --state kept <<END
+absent	a	1	3
+absent	a	1	6
+absent	b	9	3
+END
+    counts keys=2
+    given 'a 13' 'b 14'
+    gives absent 3s -k 1 --time-field 2 --state kept --on-eof drop <<END
+back	a	1	12
+back	b	9	5
+END
+}

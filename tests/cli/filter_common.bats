@@ -1,0 +1,688 @@
+#!/usr/bin/env bats
+# What lawn's filters have in common: keys, times, files, counts, errors.
+
+# lawn and code are set, and words are read, by filter.bash.
+# shellcheck disable=SC2034,SC2154
+bats_require_minimum_version 1.5.0
+load filter.bash
+
+# A line whose time is $1 must be told to be of $2.
+time_is() {
+    given "$1" 9000000000
+    gives session 1s -d '|' -k 1 --time-field 1 --max-events 1 <<END
+$1	1	$2	$2	0	max-events
+9000000000	1	9000000000	9000000000	0	max-events
+END
+}
+
+@test "columns are separated by blanks and tabs, as in awk" {
+    printf '1 a  x\n2\t\ta\n  3 a\n\t 4   b  \n5 a\r\n' >in
+    gives session 1h -k 2 --time-field 1 --on-eof flush <<END
+b	1	4	4	0	eof
+a	4	1	5	4	eof
+END
+    printf '1 a \n2\n3 \t\n' >in
+    gives session 1h -k 2 --time-field 1 <<END
+a	1	1	1	0	gap
+END
+    counts in=3 bad=2
+}
+
+@test "-d: each delimiter separates, and columns may be empty" {
+    given '1,a b,x' '2,,x' '3,' '4' '5, a b' '6,a b'
+    gives session 1h -k 2 -d , --time-field 1 --on-eof flush <<END
+	2	2	3	1	eof
+ a b	1	5	5	0	eof
+a b	2	1	6	5	eof
+END
+    counts bad=1
+    printf '1\ta b\n2\t\tx\n' >in
+    gives session 1h -k 2 -d '\t' --time-field 1 <<END
+a b	1	1	1	0	gap
+	1	2	2	0	gap
+END
+    gives session 1h -k 2 --delimiter '	' --time-field 1 <out
+    gives session 1h -k2 '-d	' --time-field=1 <out
+}
+
+@test "-k 0 is the whole line" {
+    printf '1 a\n1 a\r\n1 b\n' >in
+    gives dedupe 1h -k 0 --time-field 1 <<END
+1 a
+1 b
+END
+}
+
+@test "JSON paths: members, elements, odd names" {
+    given '{"t":1,"user":{"id":"u"},"items":[{"id":"i0"},{"id":"i1"}],"odd name":"o","a.b":"d"}'
+    local path
+    for path in .user.id=u '.items[0].id=i0' '.items[1].id=i1' \
+        '."odd name"=o' '.["odd name"]=o' '.["user"]["id"]=u' '."a.b"=d' \
+        '.["user"].id=u' '.items[1]={\"id\":\"i1\"}'; do
+        gives session 1h -k "${path%%=*}" --time-field .t <<END
+{"key":"${path#*=}","events":1,"first":1,"last":1,"duration":0,"end":"gap"}
+END
+    done
+    for path in .user.x .items[2].id .user[0] .items.id .t.x; do
+        gives_nothing session 1h -k $path --time-field .t
+        counts bad=1
+        words=("lawn session: line 1: no $path")
+        says
+    done
+}
+
+@test "a JSON value is a key as its content, or as it stands" {
+    given '{"t":1,"k":"a"}' '{"t":2,"k":"\u0061"}' '{"t":3,"k":1.50}' \
+        '{"t":4,"k":[1, {"x":2}]}' '{"t":5,"k":true}' '{"t":6,"k":"true"}' \
+        '{"t":7,"k":""}' '{"t":8,"k":"\ud83d\ude00\/"}' '{"t":9,"k":"\ud83d"}' \
+        '{"t":10,"k":"x","k":"y"}' '{"t":11,"k":null}' '{"t":12}' \
+        '{"t":13,"k":"x","k":null}'
+    gives session 1h -k .k --time-field .t --on-eof flush <<'END'
+{"key":"a","events":2,"first":1,"last":2,"duration":1,"end":"eof"}
+{"key":"1.50","events":1,"first":3,"last":3,"duration":0,"end":"eof"}
+{"key":"[1, {\"x\":2}]","events":1,"first":4,"last":4,"duration":0,"end":"eof"}
+{"key":"true","events":2,"first":5,"last":6,"duration":1,"end":"eof"}
+{"key":"","events":1,"first":7,"last":7,"duration":0,"end":"eof"}
+{"key":"😀/","events":1,"first":8,"last":8,"duration":0,"end":"eof"}
+{"key":"�","events":1,"first":9,"last":9,"duration":0,"end":"eof"}
+{"key":"y","events":1,"first":10,"last":10,"duration":0,"end":"eof"}
+END
+    counts in=13 bad=3
+}
+
+@test "lines that are no JSON are bad where JSON is asked for" {
+    given '{"t":1}' 'x' '{"t":2' '{"t":3}}' '{"t":04}' '{"t":5,}' "{'t':6}" '' \
+        '{"t":"7"}' ' {"t" : 8 } '
+    gives delay 1h --time-field .t <<'END'
+{"t":1}
+{"t":"7"}
+ {"t" : 8 } 
+END
+    counts in=10 bad=7
+    given '1' 'a' '"b"' '[1' '2'
+    gives delay 0 --json <<'END'
+1
+"b"
+2
+END
+}
+
+@test "a regex takes its first group, or the whole match" {
+    given '1 id=ab x' '2 id=cd' '3 xid=ab' '4 id=' '5 no'
+    gives session 1h -k '/id=([a-z]*)/' --time-field 1 --on-eof flush <<END
+cd	1	2	2	0	eof
+ab	2	1	3	2	eof
+	1	4	4	0	eof
+END
+    counts bad=1
+    gives session 1h -k '/[a-z]+=[ac]/' --time-field '/^[0-9]+/' --on-eof flush <<END
+id=a	1	1	1	0	eof
+id=c	1	2	2	0	eof
+xid=a	1	3	3	0	eof
+END
+    gives session 1h -k '/(i|x)(d|i)/' --time-field 1 --on-eof flush <<END
+x	1	3	3	0	eof
+i	3	1	4	3	eof
+END
+    words=("lawn session: line 5: no match of /(i|x)(d|i)/")
+    says
+}
+
+@test "a key may have 65,000 bytes, and no more" {
+    { printf '1 '; head -c 65000 /dev/zero | tr '\0' x
+        printf '\n2 '; head -c 65001 /dev/zero | tr '\0' x; echo; } >in
+    head -n 1 in >expected
+    gives dedupe 1h -k 2 --time-field 1 <expected
+    counts in=2 out=1 bad=1
+}
+
+@test "NUL bytes are part of keys" {
+    printf '1 a\0b\n2 a\0c\n3 a\0b\n' >in
+    printf '1 a\0b\n2 a\0c\n' >expected
+    gives dedupe 1h -k 2 --time-field 1 <expected
+}
+
+@test "times are decimal numbers, or RFC 3339" {
+    time_is 1 1
+    time_is 0 0
+    time_is 1.50 1.5
+    time_is 0.1234567899 0.123456789
+    time_is 1e3 1000
+    time_is 12.5E-1 1.25
+    time_is 1700000000000e-3 1700000000
+    time_is 00012 12
+}
+
+# Times as RFC 3339: what was read, and what is told.
+rfc3339_is() {
+    given "$1"
+    gives session 1s -d '|' -k 1 --time-field 1 <<END
+$1	1	$2	$2	0	gap
+END
+}
+
+@test "RFC 3339 with fractions, offsets, small letters, blanks, leap seconds" {
+    rfc3339_is 2026-11-15T10:00:00Z 2026-11-15T10:00:00Z
+    rfc3339_is 2026-11-15T10:00:00.5Z 2026-11-15T10:00:00.5Z
+    rfc3339_is 2026-11-15T10:00:00.1234567899Z 2026-11-15T10:00:00.123456789Z
+    rfc3339_is 2026-11-15t10:00:00.000z 2026-11-15T10:00:00Z
+    rfc3339_is '2026-11-15 10:00:00Z' 2026-11-15T10:00:00Z
+    rfc3339_is 2026-11-15T10:00:00+01:30 2026-11-15T08:30:00Z
+    rfc3339_is 2026-11-15T23:00:00-02:00 2026-11-16T01:00:00Z
+    rfc3339_is 2016-12-31T23:59:60Z 2017-01-01T00:00:00Z
+    rfc3339_is 2024-02-29T12:00:00Z 2024-02-29T12:00:00Z
+    rfc3339_is 1970-01-01T00:00:00Z 1970-01-01T00:00:00Z
+}
+
+@test "a line without a readable time is bad" {
+    given x -1 1s 1e 1.2.3 0x10 inf nan '' 1e30 2026-11-15 2026-13-01T00:00:00Z \
+        2026-02-29T00:00:00Z 2026-11-15T24:00:00Z 2026-11-15T10:60:00Z \
+        2026-11-15T10:00:61Z 2026-11-15T10:00:00 1969-12-31T23:59:59Z
+    gives_nothing delay 1s -d '|' --time-field 1
+    counts in=18 bad=18
+}
+
+@test "--time-unit, and names that end with a unit" {
+    given '1500 a' '2499 b' '2500 c'
+    gives delay 1s --time-field 1 --time-unit ms --on-eof drop <<END
+1500 a
+END
+    gives session 1s --time-field 1 --time-unit us --on-eof flush <<END
+	3	1500	2500	0.001	eof
+END
+    gives session 1s --time-field 1 --time-unit=ns --on-eof flush <<END
+	3	1500	2500	0.000001	eof
+END
+    given '{"t_ms":1500.25}' '{"t_ms":2000}'
+    gives session 1s --time-field .t_ms <<END
+{"key":"","events":2,"first":1500.25,"last":2000,"duration":0.49975,"end":"gap"}
+END
+    gives session 1h --time-field .t_ms --time-unit s <<END
+{"key":"","events":2,"first":1500.25,"last":2000,"duration":499.75,"end":"gap"}
+END
+    given '{"a":{"t_us":1}}' '{"a":{"t_us":2}}'
+    gives session 1s --time-field '.a["t_us"]' <<END
+{"key":"","events":2,"first":1,"last":2,"duration":0.000001,"end":"gap"}
+END
+}
+
+@test "a late line counts as of the clock, and is counted" {
+    given 'a 10' 'b 3' 'c 12' 'd 11.9'
+    gives delay 2s --time-field 2 --on-eof drop <<END
+a 10
+b 3
+END
+    counts late=2 discarded=2
+}
+
+@test "--lateness: lines are treated in the order of their times" {
+    given 'c 3' 'a 1' 'b 2' 'd 3' 'g 9' 'f 6' 'e 5'
+    gives delay 0 --time-field 2 --lateness 4s <<END
+a 1
+b 2
+c 3
+d 3
+e 5
+f 6
+g 9
+END
+    counts late=0
+    # The clock is at 5 when e comes: with 3 s it is late, and counts as of 6.
+    gives delay 0 --time-field 2 --lateness 3s <<END
+a 1
+b 2
+c 3
+d 3
+f 6
+e 5
+g 9
+END
+    counts late=1
+}
+
+@test "lines kept for --lateness are treated at the end of the input" {
+    given 'a 10' 'b 5' 'a 7'
+    gives debounce 2s -k 1 --time-field 2 --lateness 1h --on-eof drop <<END
+b 5
+a 7
+END
+    counts in=3 out=2 discarded=1 held=0 late=0
+    gives dedupe 1h -k 1 --time-field 2 --lateness 1h --max-keys 1 <<END
+b 5
+a 7
+END
+}
+
+@test "several files are read one after the other, - is standard input" {
+    printf '1 a\n2 b' >one
+    printf '3 c\n' >two
+    : >empty
+    given '2.5 x'
+    gives delay 1h --time-field 1 one - two <<END
+1 a
+2 b
+2.5 x
+3 c
+END
+    counts in=4 out=4
+    gives delay 1h one --time-field 1 empty two <<END
+1 a
+2 b
+3 c
+END
+    gives delay 1h --time-field 1 -- one <<END
+1 a
+2 b
+END
+}
+
+@test "bad lines are told with their number, and with the file's name" {
+    given '1 a' '2' '' '4 d'
+    gives debounce 1h -k 2 --time-field 1 <<END
+1 a
+4 d
+END
+    words=("lawn debounce: line 2: no column 2" "lawn debounce: line 3: no column")
+    says
+    [ "$(wc -l <err)" -eq 3 ]
+    cp in one
+    cp in two
+    gives dedupe 1h -k 2 --time-field 1 one two <<END
+1 a
+4 d
+END
+    words=("lawn dedupe: one:2: no column 2" "lawn dedupe: two:2: no column 2"
+        "lawn dedupe: two:3: no column")
+    says
+    counts bad=4 merged=2
+}
+
+@test "the first ten bad lines are told, and how many there were" {
+    yes x | head -n 10 >in
+    gives_nothing delay 1h --time-field 1
+    [ "$(grep -c ': line ' err)" -eq 10 ]
+    run ! grep 'bad lines' err
+    seq -f 'x%g' 3211 >in
+    gives_nothing debounce 1h --time-field 1
+    [ "$(grep -c ': line ' err)" -eq 10 ]
+    words=("lawn debounce: 3211 bad lines, 10 of them told above")
+    says
+    counts in=3211 bad=3211
+}
+
+@test "--strict stops at the first bad line" {
+    given '1 a' '5 b' 'x' '6 c'
+    runs delay 2s --time-field 1 --strict
+    [ $code -eq 3 ]
+    # What was due is written, what is held is dropped and told.
+    [ "$(cat out)" = '1 a' ]
+    # That is also what stood behind it, and was read.
+    counts out=1 bad=1 held=0
+    words=("lawn delay: line 3: " "1 held line dropped")
+    says
+    given '1 a' '2 b'
+    gives delay 2s --time-field 1 --strict <in
+}
+
+@test "a file that cannot be read is told, and what was read before is not lost" {
+    given
+    printf '1 a\n' >one
+    words=("lawn delay: " missing "No such file")
+    runs delay 1h --time-field 1 missing
+    [ $code -eq 3 ]
+    says
+    words=("lawn delay: " "Is a directory")
+    mkdir -p folder
+    runs delay 1h --time-field 1 folder
+    [ $code -eq 3 ]
+    says
+    runs delay 0 --time-field 1 one missing
+    [ $code -eq 3 ]
+    counts held=0
+}
+
+@test "output that cannot be written is told" {
+    given '1 a' '2 b'
+    local verb
+    for verb in "delay 0" "dedupe 1s" "session 1s" "throttle 1/s" "absent 1s" \
+        "debounce 1s"; do
+        code=0
+        timeout 30 "$lawn" $verb --time-field 1 --stats <in >/dev/full 2>err ||
+            code=$?
+        [ $code -eq 4 ]
+        words=("lawn ${verb% *}: " "No space left on device")
+        says
+        counts held=0
+    done
+}
+
+@test "a closed pipe is not told" {
+    seq 300000 >in
+    code="$( { timeout 30 "$lawn" delay 0 --time-field 1 in 2>err || echo $? >code; } | head -n 1)"
+    [ "$code" = 1 ]
+    [ "$(cat code)" = 4 ]
+    [ ! -s err ]
+    timeout 30 "$lawn" delay 0 --time-field 1 in 2>err | true
+    [ "${PIPESTATUS[0]}" -eq 4 ]
+    [ ! -s err ]
+}
+
+@test "counts are told on stderr in one line, and only if asked for" {
+    given 'a 1' 'b 2'
+    timeout 30 "$lawn" delay 1s --time-field 2 in >out 2>err
+    [ ! -s err ]
+    gives delay 1s --time-field 2 --stats=3600 <in
+    gives delay 1s --time-field 2 <in
+    [ "$(cat err)" = "lawn delay: in=2 out=2 dropped=0 held=0 made=0 merged=0 refused=0 bad=0 discarded=0 late=0 evicted=0 keys=0 resumed=0" ]
+}
+
+@test "--on-eof save keeps what is held for the next run" {
+    given 'a 1' 'b 2' 'c 4'
+    gives delay 2s --time-field 2 --on-eof save --state kept <<END
+a 1
+b 2
+END
+    counts in=3 out=2 held=1 resumed=0
+    given 'd 5'
+    gives delay 2s --time-field 2 --on-eof save --state kept --state-every 1h </dev/null
+    counts in=2 out=0 held=2 resumed=1
+    given 'e 6'
+    gives delay 2s --time-field 2 --state kept <<END
+c 4
+d 5
+e 6
+END
+    counts in=3 out=3 held=0 resumed=2
+    given 'f 3'
+    # The clock goes on from where it was.
+    gives session 2s --time-field 2 --on-eof save --state other </dev/null
+    given 'g 1'
+    gives session 2s --time-field 2 --state other <<END
+	2	3	3	0	gap
+END
+    counts late=1
+}
+
+@test "what is due comes before a line of that time, kept for --lateness or not" {
+    given 'a 0' 'b 5' 'a 5' 'b 4' 'c 20'
+    gives debounce 5s -k 1 --time-field 2 --lateness 2s --emit count <<END
+1	a 0
+2	b 5
+1	a 5
+1	c 20
+END
+    gives dedupe 5s -k 1 --time-field 2 --lateness 2s <<END
+a 0
+b 4
+a 5
+c 20
+END
+    counts late=0 merged=1
+}
+
+@test "lines kept for --lateness do not count towards --max-lines" {
+    given 'a 1' 'b 2' 'c 2' 'd 2'
+    gives delay 5 --time-field 2 --max-lines 2 --overflow pass --lateness 2s <<END
+c 2
+d 2
+a 1
+b 2
+END
+    given 'a 1' 'b 3' 'c 2'
+    gives delay 1h --time-field 2 --max-lines 3 --lateness 1h --on-eof drop </dev/null
+    counts evicted=0 discarded=3
+}
+
+@test "what is due at one time leaves in the order of the lines" {
+    given '0 9 a' '1 8 b' '2 7 c' '3 6 d' '0 9 late' '4 5 e'
+    # The late one counts as of 3, and is due at 12.
+    gives delay --ttl-field 2 --time-field 1 <<END
+0 9 a
+1 8 b
+2 7 c
+3 6 d
+4 5 e
+0 9 late
+END
+    given 'a 0' 'b 0' 'c 5' 'b 6' 'a 7'
+    # The bursts of a and b are due at 10, b's last line was first, c at 13.
+    gives debounce 8s -k 1 --time-field 2 --max-wait 10s <<END
+b 6
+a 7
+c 5
+END
+    gives session 8s -k 1 --time-field 2 --max-duration 10s <<END
+b	2	0	6	6	max-duration
+a	2	0	7	7	max-duration
+c	1	5	5	0	gap
+END
+    given 'a 0 1' 'b 0 1' 'b 0 2' 'a 0 2' 'c 5 1' 'c 5 2'
+    gives throttle 1/10s -k 1 --time-field 2 <<END
+a 0 1
+b 0 1
+c 5 1
+b 0 2
+a 0 2
+c 5 2
+END
+}
+
+@test "a flush does not move the clock" {
+    given 'a 0' 'a 1'
+    gives throttle 1/1h -k 1 --time-field 2 --on-eof flush --state kept <in
+    given 'b 5' 'a 6'
+    gives throttle 1/1h -k 1 --time-field 2 --on-eof drop --state kept <<END
+b 5
+END
+    counts late=0 keys=2 discarded=1
+}
+
+@test "a DURATION that has changed counts for what comes" {
+    given 'a 0'
+    gives_nothing session 5s -k 1 --time-field 2 --state kept --on-eof save
+    given 'b 6'
+    gives session 10s -k 1 --time-field 2 --state kept <<END
+a	1	0	0	0	gap
+b	1	6	6	0	gap
+END
+    given 'a 0'
+    gives_nothing delay 5s --time-field 2 --state other --on-eof save
+    given 'b 1' 'c 4.9' 'd 5'
+    gives delay 1s --time-field 2 --state other --on-eof drop <<END
+b 1
+a 0
+END
+}
+
+# A state that another command has left is not this one's.
+refuses_state() {
+    cp kept before
+    words=("lawn ${1%% *}: " kept)
+    refuses 3 $1 --state kept
+    cmp kept before
+}
+
+@test "a state of another command is refused, and left alone" {
+    given 'a 1'
+    runs debounce 5s -k 1 --time-field 2 --state kept --on-eof save
+    [ $code -eq 0 ]
+    refuses_state "delay 5s --time-field 2"
+    refuses_state "debounce 5s -k 2 --time-field 2"
+    refuses_state "debounce 5s --time-field 2"
+    refuses_state "debounce 5s -k 1"
+    refuses_state "debounce 5s -k 1 --time-field 2 --emit all"
+    refuses_state "debounce 5s -k 1 --time-field 2 --json"
+    refuses_state "debounce 5s -k 1 --time-field 2 --time-unit ms"
+    gives debounce 5s -k 1 --time-field 2 --state kept --on-eof drain <<END
+a 1
+END
+    counts resumed=1 in=2 out=1 merged=1
+}
+
+@test "a state that is damaged or none is refused, and left alone" {
+    given 'a 1'
+    gives_nothing debounce 5s -k 1 --time-field 2 --state kept --on-eof save
+    cp kept whole
+    head -c 20 whole >kept
+    refuses_state "debounce 5s -k 1 --time-field 2"
+    head -c -1 whole >kept
+    refuses_state "debounce 5s -k 1 --time-field 2"
+    { cat whole; echo; } >kept
+    refuses_state "debounce 5s -k 1 --time-field 2"
+    echo nonsense >kept
+    refuses_state "debounce 5s -k 1 --time-field 2"
+    : >kept
+    refuses_state "debounce 5s -k 1 --time-field 2"
+    # Each bit counts.
+    python3 -c '
+import sys
+data = bytearray(open("whole", "rb").read())
+data[len(data) // 2] ^= 1
+open("kept", "wb").write(data)'
+    refuses_state "debounce 5s -k 1 --time-field 2"
+}
+
+@test "a DURATION or RATE that is missing or none is refused" {
+    given
+    local verb
+    for verb in delay debounce dedupe absent session join; do
+        words=("lawn $verb: " "a duration is missing")
+        refuses 2 $verb
+        words=("lawn $verb: " "'x'")
+        refuses 2 $verb x
+        words=("lawn $verb: " "'-1s'")
+        refuses 2 $verb -- -1s
+        words=("lawn $verb: " "'5 s'")
+        refuses 2 $verb '5 s'
+        [ $verb != delay ] || continue
+        words=("lawn $verb: " "'0'")
+        refuses 2 $verb 0
+        words=("lawn $verb: " "'0ms'")
+        refuses 2 $verb 0ms
+    done
+    words=("lawn throttle: " "a rate is missing")
+    refuses 2 throttle
+    local rate
+    for rate in 10 10/ /1s 0/1s 10/0s x/1s 1.5/1s 10/x 10/1s/1s -1/1s; do
+        words=("lawn throttle: " "'$rate'")
+        refuses 2 throttle -- "$rate"
+    done
+}
+
+@test "options that need another are refused without it" {
+    given
+    words=(--lateness --time-field)
+    refuses 2 delay 1s --lateness 5s
+    words=(--time-unit --time-field)
+    refuses 2 dedupe 1s --time-unit ms
+    words=(--ttl-unit --ttl-field)
+    refuses 2 delay 1s --ttl-unit ms
+    words=(--state-every --state)
+    refuses 2 delay 1s --state-every 5s
+    words=(--on-eof save --state)
+    refuses 2 delay 1s --on-eof save
+    words=(--overflow --max)
+    refuses 2 delay 1s --overflow pass
+    refuses 2 session 1s --overflow evict
+    words=(--queue --drop)
+    refuses 2 throttle 1/s --queue 5 --drop
+}
+
+@test "join wants a key and two inputs" {
+    given
+    words=("lawn join: " "-k")
+    refuses 2 join 1s in in
+    words=("lawn join: " LEFT RIGHT)
+    refuses 2 join 1s -k 1
+    refuses 2 join 1s -k 1 in
+    refuses 2 join 1s -k 1 in in in
+}
+
+@test "keys and other fields that cannot be are refused" {
+    given
+    local key
+    for key in x 1x -1 '/a(/' '/a' / '.a[' '.a..b' '.a[x]' '."a' '.[]' 1.5; do
+        words=("'$key'")
+        refuses 2 dedupe 1s -k "$key"
+        refuses 2 dedupe 1s "--time-field=$key"
+        refuses 2 delay "--ttl-field=$key"
+    done
+    words=("--key")
+    refuses 2 dedupe 1s -k ''
+    words=("--right-key" "'x'")
+    refuses 2 join 1s -k 1 --right-key x in in
+    words=("--right-time-field" "'x'")
+    refuses 2 join 1s -k 1 --time-field 1 --right-time-field x in in
+}
+
+@test "values that are none of the choices are refused" {
+    given
+    words=(--delimiter "'ab'")
+    refuses 2 dedupe 1s -d ab
+    words=(--delimiter)
+    refuses 2 dedupe 1s -d ''
+    words=(--emit "'some'")
+    refuses 2 debounce 1s --emit some
+    words=(--on-eof "'x'")
+    refuses 2 delay 1s --on-eof x
+    words=(--overflow "'x'")
+    refuses 2 delay 1s --max-lines 1 --overflow x
+    words=(--time-unit "'h'")
+    refuses 2 delay 1s --time-field 1 --time-unit h
+    words=(--max-wait "'x'")
+    refuses 2 debounce 1s --max-wait x
+    words=(--lateness "'x'")
+    refuses 2 delay 1s --time-field 1 --lateness x
+    words=(--max-keys "'x'")
+    refuses 2 dedupe 1s --max-keys x
+    words=(--max-lines "'-1'")
+    refuses 2 delay 1s --max-lines -1
+    words=(--max-events "'x'")
+    refuses 2 session 1s --max-events x
+    words=(--max-duration "'x'")
+    refuses 2 session 1s --max-duration x
+    words=(--burst "'x'")
+    refuses 2 throttle 1/s --burst x
+    words=(--queue "'x'")
+    refuses 2 throttle 1/s --queue x
+    words=(--stats "'x'")
+    code=0
+    timeout 30 "$lawn" delay 1s --stats=x <in >out 2>err || code=$?
+    [ $code -eq 2 ]
+    says
+}
+
+@test "an option of another verb is refused" {
+    given
+    words=(--key)
+    refuses 2 delay 1s --key 1
+    words=(--max-keys)
+    refuses 2 delay 1s --max-keys 1
+    words=(--max-lines)
+    refuses 2 dedupe 1s --max-lines 1
+    refuses 2 session 1s --max-lines 1
+    refuses 2 absent 1s --max-lines 1
+    words=(--emit)
+    refuses 2 session 1s --emit all
+    words=(--ttl-field)
+    refuses 2 debounce 1s --ttl-field 1
+    words=(--nonsense)
+    refuses 2 debounce 1s --nonsense
+}
+
+@test "each verb has a help that names its options" {
+    local verb option
+    for verb in delay debounce throttle dedupe absent session join; do
+        timeout 30 "$lawn" $verb --help >out
+        for option in --time-field --time-unit --lateness --on-eof --overflow \
+            --state --state-every --stats --strict --json --delimiter; do
+            grep -q -e "$option" out
+        done
+    done
+    "$lawn" debounce --help | grep -q -e --max-wait
+    "$lawn" throttle --help | grep -q -e --queue
+    "$lawn" absent --help | grep -q -e --exit-on-absent
+    "$lawn" session --help | grep -q -e --max-events
+    "$lawn" join --help | grep -q -e --right-time-field
+    "$lawn" delay --help | grep -q -e --ttl-field
+}

@@ -1,0 +1,1562 @@
+#!/usr/bin/env python3
+"""live.py [PART OF A NAME] - the filters of lawn(1) as live processes.
+
+Pipes, signals, full disks, state files, on the real clock. LAWN names the tool,
+by default build/lawn. A case is a function whose name is a sentence; it gets an
+empty folder. No case sleeps for something to have happened: each waits until it
+has, for at most PATIENCE seconds; and that a line is not early is told by clocks
+that were read before it was sent and after it came. Ends with "N passed, N failed".
+"""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import random
+import re
+import resource
+import select
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'snapshot'))
+import snapshot  # noqa: E402 pylint: disable=wrong-import-position
+
+LAWN = os.path.abspath(os.environ.get('LAWN', HERE / '../../build/lawn'))
+PATIENCE = 60
+SECOND = 10**9
+CASES = []
+
+
+class Skip(Exception):
+    """Why a case cannot be tried here."""
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def now():
+    """On the clock that lawn goes by."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+def wait_until(condition, what):
+    """Until it holds; it is looked at again and again."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, 'never: ' + what
+        time.sleep(0.0005)
+
+
+def equal(got, expected):
+    assert got == expected, f'got {got!r}, expected {expected!r}'
+
+
+def unread(fd):
+    """Bytes that stand in a pipe."""
+    return struct.unpack('i', fcntl.ioctl(fd, termios.FIONREAD, b'\0' * 4))[0]
+
+
+def numbered(first, end):
+    return [f'{i:08} line' for i in range(first, end)]
+
+
+def text(lines):
+    return ''.join(line + '\n' for line in lines).encode()
+
+
+class Lawn:
+    """A filter with pipes at its ends, or what it is given instead."""
+
+    def __init__(self, *args, stdin=None, stdout=None, ignore=(), room=None,
+                 close=(), prefix=(), limit=None, **more):
+        self.stdin = self.stdout = None
+        self.buffer = b''
+        mine = []
+        if stdin is None:
+            stdin, self.stdin = os.pipe()
+            mine.append(stdin)
+        if stdout is None:
+            self.stdout, stdout = os.pipe()
+            mine.append(stdout)
+            if room is not None:
+                fcntl.fcntl(stdout, 1031, room)  # F_SETPIPE_SZ
+
+        def prepare():
+            for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN if number in ignore
+                              else signal.SIG_DFL)
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            for fd in close:
+                os.close(fd)
+
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [*prefix, LAWN, *map(str, args)], stdin=stdin, stdout=stdout,
+            stderr=self.errors, preexec_fn=prepare, **more)
+        for fd in mine:
+            os.close(fd)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.close()
+        self.shut()
+        self.errors.close()
+
+    def send(self, data):
+        """When it was about to be there."""
+        if isinstance(data, str):
+            data = data.encode()
+        before = now()
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.stdin, view):]
+        return before
+
+    def close(self):
+        """The end of its input."""
+        if self.stdin is not None:
+            os.close(self.stdin)
+            self.stdin = None
+
+    def shut(self):
+        """Its reader goes."""
+        if self.stdout is not None:
+            os.close(self.stdout)
+            self.stdout = None
+
+    def proc(self, name):
+        with open(f'/proc/{self.process.pid}/{name}', encoding='ascii') as file:
+            return file.read()
+
+    def catches(self, number):
+        mask = re.search(r'SigCgt:\s*(\w+)', self.proc('status'))[1]
+        return int(mask, 16) >> (number - 1) & 1 == 1
+
+    def state_is(self, letter):
+        return self.proc('stat').rsplit(')', 1)[1].split()[0] == letter
+
+    def ready(self):
+        """It has begun to catch signals."""
+        wait_until(lambda: self.catches(signal.SIGTERM) or
+                   self.catches(signal.SIGINT), 'it catches signals')
+
+    def settle(self):
+        """It has taken what was sent, and waits."""
+        self.ready()
+        if self.stdin is not None:
+            wait_until(lambda: unread(self.stdin) == 0, 'it reads')
+        wait_until(lambda: self.state_is('S'), 'it waits')
+
+    def fills(self):
+        """It waits for its reader."""
+        self.ready()
+        size = fcntl.fcntl(self.stdout, 1032)  # F_GETPIPE_SZ
+        wait_until(lambda: unread(self.stdout) > size - 4096 and
+                   self.state_is('S'), 'the pipe is full')
+
+    def silent(self):
+        return not self.buffer and \
+            not select.select([self.stdout], [], [], 0)[0]
+
+    def line(self):
+        """The next line, and when it was seen."""
+        end = time.monotonic() + PATIENCE
+        while b'\n' not in self.buffer:
+            left = max(0, end - time.monotonic())
+            assert select.select([self.stdout], [], [], left)[0], 'no line came'
+            got = os.read(self.stdout, 65536)
+            assert got, f'no line, but the end, after {self.buffer!r}'
+            self.buffer += got
+        line, self.buffer = self.buffer.split(b'\n', 1)
+        return line.decode(), now()
+
+    def rest(self):
+        """All that comes until it ends."""
+        while self.stdout is not None:
+            assert select.select([self.stdout], [], [], PATIENCE)[0], 'no end'
+            got = os.read(self.stdout, 1 << 20)
+            if not got:
+                break
+            self.buffer += got
+        rest, self.buffer = self.buffer, b''
+        return rest
+
+    def lines(self):
+        """The same, whole lines."""
+        rest = self.rest().decode()
+        assert not rest or rest.endswith('\n'), f'a partial line: {rest[-50:]}'
+        return rest.splitlines()
+
+    def kill(self, number):
+        self.process.send_signal(number)
+
+    def exit(self, expected):
+        try:
+            code = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise AssertionError('it does not end') from None
+        assert code == expected, \
+            f'exit {code}, expected {expected}; it said {self.said()!r}'
+
+    def said(self):
+        self.errors.seek(0)
+        return self.errors.read().decode()
+
+    def stats(self):
+        """Its counts, which add up."""
+        found = re.findall(r'^lawn \w+: (in=.*)$', self.said(), re.M)
+        assert found, f'no counts: {self.said()!r}'
+        counts = {name: int(number) for name, number
+                  in (word.split('=') for word in found[-1].split())}
+        equal(counts['in'],
+              counts['out'] + counts['dropped'] + counts['held'])
+        equal(counts['dropped'], counts['merged'] + counts['refused'] +
+              counts['bad'] + counts['discarded'])
+        return counts
+
+
+def writer_of(path):
+    """A named pipe, once someone reads it."""
+    end = None
+
+    def opened():
+        nonlocal end
+        with contextlib.suppress(OSError):
+            end = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        return end is not None
+
+    wait_until(opened, f'{path} is read')
+    os.set_blocking(end, True)
+    return open(end, 'wb', buffering=0)
+
+
+def run(*args, feed=b'', code=0):
+    """From the beginning to the end: its lines, and what it said."""
+    done = subprocess.run([LAWN, *map(str, args)], input=feed, check=False,
+                          capture_output=True, timeout=PATIENCE)
+    assert done.returncode == code, \
+        f'{args}: exit {done.returncode}, expected {code}; it said ' \
+        f'{done.stderr.decode()!r}'
+    return done.stdout.decode().splitlines(), done.stderr.decode()
+
+
+def not_early(seen, sent, ttl_ns):
+    assert seen >= sent + ttl_ns, \
+        f'{(sent + ttl_ns - seen) / 1e6} ms early'
+
+
+# ON THE WALL CLOCK
+
+
+@case
+def delay_writes_a_line_when_it_is_due_and_the_input_idle(_):
+    with Lawn('delay', '150ms') as lawn:
+        for word in ('a', 'b'):
+            sent = lawn.send(word + '\n')
+            line, seen = lawn.line()
+            equal(line, word)
+            not_early(seen, sent, 150_000_000)
+        sent = [lawn.send(f'{i}\n') for i in range(20)]
+        for i in range(20):
+            line, seen = lawn.line()
+            equal(line, str(i))
+            not_early(seen, sent[i], 150_000_000)
+        lawn.send('at the end')  # without a newline, and drained
+        lawn.close()
+        equal(lawn.lines(), ['at the end'])
+        lawn.exit(0)
+
+
+@case
+def delay_takes_the_time_from_each_line(_):
+    with Lawn('delay', '--ttl-field', '.ms', '--ttl-unit', 'ms') as lawn:
+        sent = lawn.send('{"ms":250}\n{"ms":50}\n{"ms":0}\n')
+        for ms in (0, 50, 250):
+            line, seen = lawn.line()
+            equal(line, f'{{"ms":{ms}}}')
+            not_early(seen, sent, ms * 1_000_000)
+
+
+@case
+def debounce_writes_the_last_of_a_burst_when_it_is_quiet(_):
+    with Lawn('debounce', '120ms', '-k', 1) as lawn:
+        for i in range(30):
+            sent = lawn.send(f'a {i}\n')
+            lawn.settle()
+        other = lawn.send('b 1\n')
+        equal(lawn.line()[0], 'a 29')
+        not_early(now(), sent, 120_000_000)
+        equal(lawn.line()[0], 'b 1')
+        not_early(now(), other, 120_000_000)
+        lawn.close()
+        lawn.exit(0)
+
+
+@case
+def debounce_ends_a_burst_after_max_wait(_):
+    with Lawn('debounce', '30s', '--max-wait', '150ms', '--emit', 'first') as \
+            lawn:
+        sent = lawn.send('a\n')
+        for i in range(100):
+            lawn.send(f'{i}\n')
+        line, seen = lawn.line()
+        equal(line, 'a')
+        not_early(seen, sent, 150_000_000)
+
+
+@case
+def throttle_gives_each_line_its_token(_):
+    with Lawn('throttle', '20/s', '--burst', 2, '-k', 1) as lawn:
+        sent = lawn.send(''.join(f'a {i}\n' for i in range(8)) + 'b 0\n')
+        seen = [lawn.line() for _ in range(9)]
+        equal([line for line, _ in seen if line[0] == 'a'],
+              [f'a {i}' for i in range(8)])
+        assert 'b 0' in (line for line, _ in seen[:3])
+        late = [time for line, time in seen if line[0] == 'a']
+        for i in range(8):
+            not_early(late[i], sent, max(0, i - 1) * 50_000_000)
+
+
+@case
+def dedupe_lets_a_key_through_again_after_its_window(_):
+    with Lawn('dedupe', '200ms') as lawn:
+        first = lawn.send('a\n')
+        equal(lawn.line()[0], 'a')
+        count = 1
+        while lawn.silent():
+            lawn.send('a\n')
+            lawn.settle()
+            count += 1
+        not_early(lawn.line()[1], first, 200_000_000)
+        assert count > 2
+        lawn.close()
+        lawn.exit(0)
+
+
+@case
+def absent_tells_when_a_key_falls_silent_and_when_it_is_back(folder):
+    (folder / 'expected').write_text('never\n')
+    with Lawn('absent', '150ms', '-k', 1, '--expect', folder / 'expected',
+              '--stats') as lawn:
+        sent = lawn.send('a 1\n')
+        seen = {}
+        for _ in range(2):
+            line, when = lawn.line()
+            event, key, last, silent = line.split('\t')
+            equal(event, 'absent')
+            assert silent.startswith('0.15'), line
+            seen[key] = when
+            equal(last == 'never', key == 'never')
+        not_early(seen['a'], sent, 150_000_000)
+        assert 'never' in seen
+        lawn.send('a 2\n')
+        assert lawn.line()[0].startswith('back\ta\t')
+        lawn.close()
+        equal([line.split('\t')[:2] for line in lawn.lines()],
+              [['absent', 'a']])
+        lawn.exit(0)
+        equal(lawn.stats()['merged'], 2)
+
+
+@case
+def absent_reports_again_and_exits_when_told_to(_):
+    with Lawn('absent', '60ms', '--repeat') as lawn:
+        sent = lawn.send('a\n')
+        for i in range(1, 5):
+            not_early(lawn.line()[1], sent, i * 60_000_000)
+    with Lawn('absent', '60ms', '--exit-on-absent') as lawn:
+        sent = lawn.send('a\n')
+        line, seen = lawn.line()
+        assert line.startswith('absent\t\t20'), line
+        not_early(seen, sent, 60_000_000)
+        lawn.exit(1)
+
+
+@case
+def session_sums_up_after_its_gap(_):
+    with Lawn('session', '120ms', '-k', 1) as lawn:
+        lawn.send('a 1\na 2\nb 1\n')
+        lawn.settle()
+        sent = lawn.send('a 3\n')
+        keys = {}
+        for _ in range(2):
+            line, seen = lawn.line()
+            key, events, *_, end = line.split('\t')
+            equal(end, 'gap')
+            keys[key] = int(events)
+        equal(keys, {'a': 3, 'b': 1})
+        not_early(seen, sent, 120_000_000)
+
+
+@case
+def join_pairs_at_once_and_gives_up_in_time(folder):
+    os.mkfifo(folder / 'right')
+    with Lawn('join', '150ms', '-k', 1, '-', folder / 'right', '--stats') as \
+            lawn, writer_of(folder / 'right') as right:
+        lawn.send('k left\n')
+        lawn.settle()
+        right.write(b'k right\n')
+        equal(lawn.line()[0], 'both\tk left\tk right')
+        sent = lawn.send('x left\n')
+        line, seen = lawn.line()
+        equal(line, 'left\tx left')
+        not_early(seen, sent, 150_000_000)
+        sent = now()
+        right.write(b'y right\n')
+        line, seen = lawn.line()
+        equal(line, 'right\ty right')
+        not_early(seen, sent, 150_000_000)
+        lawn.close()
+        right.close()
+        lawn.exit(0)
+        counts = lawn.stats()
+        equal((counts['out'], counts['made']), (4, 3))
+
+
+@case
+def a_due_line_is_seen_while_input_keeps_coming_fast(_):
+    for verb in (('debounce', '150ms', '-k', 1), ('session', '150ms', '-k', 1),
+                 ('absent', '150ms', '-k', 1)):
+        with Lawn(*verb) as lawn:
+            sent = lawn.send('a 1\n')
+            block = b'b and much more\n' * 4000
+            seen = threading.Event()
+
+            def flood():
+                with contextlib.suppress(BrokenPipeError):
+                    while not seen.is_set():
+                        lawn.send(block)
+
+            writer = threading.Thread(target=flood)
+            writer.start()
+            try:
+                line, when = lawn.line()
+            finally:
+                seen.set()
+                writer.join()
+            assert 'a' in line.split('\t')[:2] or line == 'a 1', line
+            not_early(when, sent, 150_000_000)
+            assert when < sent + 20 * SECOND, 'only after the flood'
+
+
+@case
+def a_due_line_is_seen_while_a_file_is_read(folder):
+    with open(folder / 'large', 'wb') as file:
+        for _ in range(100):
+            file.write(b'b\n' * 500_000)
+    (folder / 'small').write_text('a\n')
+    with Lawn('debounce', '1ms', folder / 'small', folder / 'large', '-k',
+              1) as lawn:
+        began = now()
+        equal(lawn.line()[0], 'a')
+        not_early(now(), began, 0)
+        equal(lawn.process.poll(), None)  # it still reads
+
+
+@case
+def bytes_that_dribble_in_are_lines_when_they_end(_):
+    with Lawn('delay', '20ms') as lawn:
+        for word in ('a', 'longer', ''):
+            for byte in word:
+                lawn.send(byte)
+                lawn.settle()
+                assert lawn.silent()
+            sent = lawn.send('\n')
+            line, seen = lawn.line()
+            equal(line, word)
+            not_early(seen, sent, 20_000_000)
+        lawn.send('half')
+        lawn.settle()
+        lawn.close()
+        equal(lawn.lines(), ['half'])
+        lawn.exit(0)
+
+
+@case
+def two_pipes_by_name_may_be_opened_in_any_order(folder):
+    for order in (('left', 'right'), ('right', 'left')):
+        for extra in ((), ('--time-field', 2)):
+            for side in order:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(folder / side)
+                os.mkfifo(folder / side)
+            with Lawn('join', '30s', '-k', 1, folder / 'left', folder / 'right',
+                      *extra) as lawn:
+                for side in order:  # the first is closed before the second
+                    with writer_of(folder / side) as file:
+                        file.write(b'k 1 ' + side.encode() + b'\n')
+                equal(lawn.lines(), ['both\tk 1 left\tk 1 right'])
+                lawn.exit(0)
+
+
+@case
+def writers_of_two_pipes_may_be_there_first(folder):
+    for side in ('left', 'right'):
+        os.mkfifo(folder / side)
+
+    def feed(side):
+        with open(folder / side, 'wb') as file:
+            file.write(b'k ' + side.encode() + b'\n')
+
+    writers = [threading.Thread(target=feed, args=(side,), daemon=True)
+               for side in ('right', 'left')]
+    for writer in writers:
+        writer.start()
+    with Lawn('join', '30s', '-k', 1, folder / 'left', folder / 'right') as lawn:
+        equal(lawn.lines(), ['both\tk left\tk right'])
+        lawn.exit(0)
+    for writer in writers:
+        writer.join()
+
+
+# DESCRIPTORS
+
+
+@case
+def an_output_that_does_not_wait_gets_every_line(_):
+    lines = numbered(0, 60_000)
+    inner, outer = os.pipe()
+    os.set_blocking(outer, False)
+    fcntl.fcntl(outer, 1031, 4096)
+    with Lawn('delay', 0, stdout=outer) as lawn:
+        os.close(outer)
+        lawn.stdout = inner
+        writer = threading.Thread(
+            target=lambda: (lawn.send(text(lines)), lawn.close()))
+        writer.start()
+        lawn.fills()
+        equal(lawn.lines(), lines)
+        writer.join()
+        lawn.exit(0)
+
+
+@case
+def an_input_that_does_not_wait_is_waited_for(_):
+    inner, outer = os.pipe()
+    os.set_blocking(inner, False)
+    with Lawn('delay', 0, stdin=inner) as lawn:
+        os.close(inner)
+        lawn.stdin = outer
+        for i in range(5):
+            lawn.send(f'{i}\n')
+            equal(lawn.line()[0], str(i))
+            lawn.settle()
+        lawn.close()
+        lawn.exit(0)
+
+
+@case
+def a_closed_input_is_told(_):
+    for verb in ('delay', 'debounce', 'dedupe', 'absent', 'session'):
+        with Lawn(verb, '1s', stdin=subprocess.DEVNULL, close=[0]) as lawn:
+            lawn.exit(3)
+            equal(lawn.said(), f'lawn {verb}: cannot read standard input: '
+                               'Bad file descriptor\n')
+
+
+@case
+def a_closed_output_is_told(folder):
+    for extra in ((), ('--state', folder / 's')):
+        with Lawn('delay', 0, *extra, stdout=subprocess.DEVNULL,
+                  close=[1]) as lawn:
+            lawn.send('a\n')
+            lawn.exit(4)
+            assert lawn.said().startswith('lawn delay: cannot write the output:'
+                                          ' Bad file descriptor\n'), lawn.said()
+    equal(run('delay', 0, '--state', folder / 's')[0], ['a'])
+
+
+@case
+def a_closed_input_is_no_matter_if_it_is_not_read(folder):
+    (folder / 'in').write_text('a\nb\n')
+    for close in ([0], [2], [0, 2]):
+        with Lawn('delay', 0, folder / 'in', '--state', folder / 's',
+                  close=close) as lawn:
+            equal(lawn.lines(), ['a', 'b'])
+            lawn.exit(0)
+
+
+@case
+def a_folder_and_what_is_not_there_are_told(folder):
+    for path, why in ((folder, 'Is a directory'),
+                      (folder / 'none', 'No such file or directory')):
+        said = run('delay', 0, path, code=3)[1]
+        equal(said, f'lawn delay: cannot read {path}: {why}\n')
+
+
+# SIGNALS
+
+
+CODES = ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129))
+
+
+@case
+def a_signal_ends_it_and_what_is_held_is_told(_):
+    for number, code in CODES:
+        with Lawn('delay', '--ttl-field', 1, '--stats') as lawn:
+            lawn.send('0 at once\n3600 a\n3600 b\nhalf of a line')
+            lawn.settle()
+            lawn.kill(number)
+            equal(lawn.lines(), ['0 at once'])
+            lawn.exit(code)
+            assert lawn.said().startswith(
+                'lawn delay: interrupted: 2 held lines dropped '
+                '(--state FILE would keep them)\n'
+                'lawn delay: interrupted: 1 line read and not treated\n'), \
+                lawn.said()
+            counts = lawn.stats()
+            equal((counts['out'], counts['discarded']), (1, 3))
+
+
+@case
+def a_signal_tells_open_sessions_and_bursts(_):
+    for args, what in ((('session', '1h', '-k', 1), '2 open sessions dropped'),
+                       (('debounce', '1h', '-k', 1, '--emit', 'count'),
+                        '2 open bursts dropped'),
+                       (('debounce', '1h', '-k', 1), '2 held lines dropped'),
+                       (('debounce', '1h', '-k', 1, '--emit', 'all'),
+                        '3 held lines dropped'),
+                       (('throttle', '1/1h'), '2 held lines dropped')):
+        with Lawn(*args, '--stats') as lawn:
+            lawn.send('a 1\na 2\nb 1\n')
+            lawn.settle()
+            lawn.kill(signal.SIGTERM)
+            lawn.rest()
+            lawn.exit(143)
+            assert f'interrupted: {what} (' in lawn.said(), lawn.said()
+            lawn.stats()
+    for verb in ('dedupe', 'absent'):
+        with Lawn(verb, '1h') as lawn:
+            lawn.send('a 1\n')
+            lawn.settle()
+            lawn.kill(signal.SIGTERM)
+            lawn.rest()
+            lawn.exit(143)
+            equal(lawn.said(), '')
+
+
+@case
+def what_is_due_at_a_signal_is_written_first(_):
+    with Lawn('delay', '--ttl-field', 1) as lawn:
+        sent = lawn.send('0.05 due\n3600 held\n')
+        lawn.settle()
+        lawn.kill(signal.SIGSTOP)
+        wait_until(lambda: lawn.state_is('T'), 'it stops')
+        wait_until(lambda: now() > sent + 2 * SECOND / 10, 'it is due')
+        lawn.kill(signal.SIGTERM)
+        lawn.kill(signal.SIGCONT)
+        equal(lawn.lines(), ['0.05 due'])
+        lawn.exit(143)
+        assert '1 held line dropped' in lawn.said()
+
+
+@case
+def a_signal_ends_the_drain_as_well(folder):
+    (folder / 'in').write_text('a\nb\n')
+    with Lawn('delay', '1h', folder / 'in') as lawn:
+        lawn.settle()
+        lawn.kill(signal.SIGINT)
+        equal(lawn.lines(), [])
+        lawn.exit(130)
+        assert '2 held lines dropped' in lawn.said()
+
+
+@case
+def a_signal_ends_it_while_nobody_reads(_):
+    with contextlib.ExitStack() as stack:
+        all_of_them = []
+        for number, code in CODES:
+            for blocking in (True, False):
+                inner, outer = os.pipe()
+                os.set_blocking(outer, blocking)
+                fcntl.fcntl(outer, 1031, 4096)
+                lawn = stack.enter_context(Lawn('delay', 0, '--stats',
+                                                stdout=outer))
+                os.close(outer)
+                lawn.stdout = inner
+                lawn.send(text(numbered(0, 1000)))
+                lawn.fills()
+                all_of_them.append((lawn, number, code))
+        for lawn, number, _ in all_of_them:
+            lawn.kill(number)
+        began = time.monotonic()
+        for lawn, _, code in all_of_them:
+            lawn.exit(code)
+            assert time.monotonic() - began < 15
+            counts = lawn.stats()
+            equal(counts['in'], 1000)
+            equal(counts['held'], 0)
+            whole = lawn.rest().decode().rpartition('\n')[0].splitlines()
+            equal(whole, numbered(0, counts['out']))
+            assert f'{counts["discarded"]} held lines dropped' in lawn.said()
+
+
+@case
+def a_second_signal_ends_it_at_once(_):
+    for first, _ in CODES:
+        with Lawn('delay', 0, room=4096) as lawn:
+            lawn.send(text(numbered(0, 1000)))
+            lawn.fills()
+            lawn.kill(first)
+            wait_until(lambda: not lawn.catches(signal.SIGTERM),
+                       'the first has come')
+            lawn.kill(signal.SIGTERM)
+            began = time.monotonic()
+            lawn.exit(-signal.SIGTERM)
+            assert time.monotonic() - began < 1
+
+
+@case
+def a_signal_that_was_ignored_stays_so(_):
+    for ignored in (signal.SIGINT, signal.SIGHUP):
+        with Lawn('delay', 0, ignore=[ignored]) as lawn:
+            lawn.send('a\n')
+            equal(lawn.line()[0], 'a')
+            for _ in range(3):
+                lawn.kill(ignored)
+            lawn.send('b\n')
+            equal(lawn.line()[0], 'b')
+            lawn.kill(signal.SIGTERM)
+            lawn.exit(143)
+            equal(lawn.said(), '')
+
+
+@case
+def a_suspended_filter_goes_on_where_it_was(_):
+    with Lawn('delay', '100ms') as lawn:
+        for _ in range(3):
+            sent = lawn.send('a\n')
+            lawn.settle()
+            lawn.kill(signal.SIGSTOP)
+            wait_until(lambda: lawn.state_is('T'), 'it stops')
+            lawn.send('while stopped\n')
+            again = now()
+            lawn.kill(signal.SIGCONT)
+            line, seen = lawn.line()
+            equal(line, 'a')
+            not_early(seen, sent, 100_000_000)
+            line, seen = lawn.line()
+            equal(line, 'while stopped')
+            not_early(seen, again, 100_000_000)
+        for _ in range(20):  # each interrupts what waits
+            lawn.kill(signal.SIGSTOP)
+            lawn.kill(signal.SIGCONT)
+        lawn.send('b\n')
+        equal(lawn.line()[0], 'b')
+        lawn.close()
+        lawn.exit(0)
+
+
+# OUTPUT THAT FAILS
+
+
+@case
+def a_closed_pipe_exits_4_without_a_word(_):
+    for verb in (('delay', 0), ('throttle', '10/s'), ('dedupe', '1h')):
+        with Lawn(*verb) as lawn:
+            lawn.send('a\n')
+            equal(lawn.line()[0], 'a')
+            lawn.shut()
+            lawn.send('b\n')
+            lawn.exit(4)
+            equal(lawn.said(), '')
+
+
+@case
+def a_full_disk_exits_4_and_is_told(_):
+    for verb in (('delay', 0), ('delay', '10ms'), ('session', '10ms'),
+                 ('absent', '10ms'), ('debounce', '10ms')):
+        with open('/dev/full', 'wb') as full, \
+                Lawn(*verb, '--stats', stdout=full) as lawn:
+            lawn.send('a\n')
+            lawn.exit(4)
+            assert lawn.said().startswith(
+                f'lawn {verb[0]}: cannot write the output: '
+                'No space left on device\n'), lawn.said()
+            equal(lawn.stats()['in'], 1)
+
+
+FAILING = (  # options, what goes in, what is to come out in the end
+    (('delay', '5s', '--time-field', 1), '1 a\n2 b\n9 c\n',
+     ['1 a', '2 b', '9 c']),
+    (('throttle', '1/10s', '--time-field', 1), '1 a\n2 b\n3 c\n',
+     ['1 a', '2 b', '3 c']),
+    (('dedupe', '60s', '-k', 2, '--time-field', 1), '1 a\n2 b\n3 a\n70 a\n',
+     ['1 a', '2 b', '70 a']),
+    (('debounce', '5s', '-k', 2, '--time-field', 1), '1 a\n2 b\n3 a\n70 a\n',
+     ['2 b', '3 a', '70 a']),
+    (('debounce', '5s', '-k', 2, '--time-field', 1, '--emit', 'all'),
+     '1 a\n2 b\n3 a\n70 a\n', ['2 b', '1 a', '3 a', '70 a']),
+    (('debounce', '5s', '-k', 2, '--time-field', 1, '--emit', 'count'),
+     '1 a\n2 b\n3 a\n70 a\n', ['1\t2 b', '2\t3 a', '1\t70 a']),
+    (('session', '5s', '-k', 2, '--time-field', 1), '1 a\n2 b\n3 a\n70 a\n',
+     ['b\t1\t2\t2\t0\tgap', 'a\t2\t1\t3\t2\tgap', 'a\t1\t70\t70\t0\tgap']),
+    (('absent', '5s', '-k', 2, '--time-field', 1), '1 a\n2 b\n70 a\n',
+     ['absent\ta\t1\t5', 'absent\tb\t2\t5', 'back\ta\t1\t69',
+      'absent\ta\t70\t5']),
+)
+
+
+@case
+def what_a_full_disk_refused_is_written_by_the_next_run(folder):
+    for i, (args, feed, expected) in enumerate(FAILING):
+        state = folder / str(i)
+        with open('/dev/full', 'wb') as full, \
+                Lawn(*args, '--state', state, '--stats', stdout=full) as lawn:
+            lawn.send(feed)
+            lawn.close()
+            lawn.exit(4)
+            assert 'No space left' in lawn.said(), lawn.said()
+            lawn.stats()
+        with Lawn(*args, '--state', state, '--stats',
+                  stdin=subprocess.DEVNULL) as lawn:
+            equal(lawn.lines(), expected)
+            lawn.exit(0)
+            lawn.stats()
+        equal(run(*args, '--state', state)[0], [])
+
+
+@case
+def a_pair_that_could_not_be_written_is_not_lost(folder):
+    (folder / 'left').write_text('k 1\nx 2\nk 3\n')
+    (folder / 'right').write_text('k 2\ny 9\n')
+    args = ('join', '5s', '-k', 1, '--time-field', 2, '--state', folder / 's',
+            '--stats')
+    with open('/dev/full', 'wb') as full, \
+            Lawn(*args, folder / 'left', folder / 'right', stdout=full) as lawn:
+        lawn.exit(4)
+        lawn.stats()
+    with Lawn(*args, '/dev/null', '/dev/null') as lawn:
+        equal(sorted(lawn.lines()), ['both\tk 1\tk 2', 'left\tk 3',
+                                     'left\tx 2', 'right\ty 9'])
+        lawn.exit(0)
+        equal(lawn.stats()['out'], 5)
+
+
+@case
+def much_that_could_not_be_written_is_not_lost(folder):
+    lines = numbered(0, 15_000)
+    (folder / 'in').write_bytes(text(lines))
+    args = ('dedupe', '1h', '--state', folder / 's', '--stats')
+    with open('/dev/full', 'wb') as full, \
+            Lawn(*args, folder / 'in', stdout=full) as lawn:
+        lawn.exit(4)
+        equal(lawn.stats()['held'], 15_000)
+    with Lawn(*args, stdin=subprocess.DEVNULL) as lawn:
+        equal(lawn.lines(), lines)
+        lawn.exit(0)
+        counts = lawn.stats()
+        equal((counts['resumed'], counts['in'], counts['out']),
+              (15_000, 15_000, 15_000))
+
+
+# STATE
+
+
+def stop_and_resume(folder, number, code, args, feed):
+    """The lines of a run that a signal ends, and those of the next."""
+    state = folder / 'state'
+    with Lawn(*args, '--state', state, '--stats') as lawn:
+        lawn.send(feed)
+        lawn.settle()
+        lawn.kill(number)
+        first = lawn.lines()
+        lawn.exit(code)
+        held = lawn.stats()['held']
+        assert 'dropped (' not in lawn.said(), lawn.said()
+    with Lawn(*args, '--state', state, '--stats', '--on-eof', 'flush',
+              stdin=subprocess.DEVNULL) as lawn:
+        second = lawn.lines()
+        lawn.exit(0)
+        equal(lawn.stats()['resumed'], held)
+    equal(run(*args, '--state', state, '--on-eof', 'flush')[0], [])
+    return first, second
+
+
+@case
+def what_a_signal_saves_the_next_run_writes_once(folder):
+    for number, code in CODES:
+        first, second = stop_and_resume(
+            folder, number, code, ('delay', '--ttl-field', 1),
+            '0 a\n3600 b\n1800 c\n3600 d\n0 e\n')
+        equal(first, ['0 a', '0 e'])
+        equal(second, ['1800 c', '3600 b', '3600 d'])
+        os.unlink(folder / 'state')
+        equal(stop_and_resume(folder, number, code,
+                              ('debounce', '1h', '-k', 1, '--emit', 'all'),
+                              'a 1\nb 1\na 2\n'),
+              ([], ['b 1', 'a 1', 'a 2']))
+        os.unlink(folder / 'state')
+        first, second = stop_and_resume(
+            folder, number, code, ('throttle', '2/1h'), '1\n2\n3\n4\n')
+        equal((first, second), (['1', '2'], ['3', '4']))
+        os.unlink(folder / 'state')
+
+
+@case
+def a_partial_line_is_kept(folder):
+    state = folder / 's'
+    with Lawn('delay', 0, '--state', state) as lawn:
+        lawn.send('whole\nhal')
+        lawn.settle()
+        lawn.kill(signal.SIGTERM)
+        equal(lawn.lines(), ['whole'])
+        lawn.exit(143)
+    equal(run('delay', 0, '--state', state, feed=b'f\nnext\n')[0],
+          ['half', 'next'])
+
+
+@case
+def a_held_line_keeps_its_time_over_runs(folder):
+    args = ('delay', '700ms', '--state', folder / 's')
+    with Lawn(*args) as lawn:
+        sent = lawn.send('a\n')
+        lawn.settle()
+        lawn.kill(signal.SIGTERM)
+        lawn.exit(143)
+    for _ in range(3):
+        run(*args, '--on-eof', 'save')
+    with Lawn(*args) as lawn:
+        line, seen = lawn.line()
+        equal(line, 'a')
+        not_early(seen, sent, 700_000_000)
+        assert seen < sent + 20 * SECOND
+
+
+@case
+def what_is_overdue_leaves_at_once_and_in_order(folder):
+    args = ('delay', '--ttl-field', 1, '--state', folder / 's')
+    feed = '0.03 c\n0.01 a\n0.03 d\n0.02 b\n3600 e\n'
+    run(*args, '--on-eof', 'save', feed=feed.encode())
+    end = now() + SECOND / 20
+    wait_until(lambda: now() > end, 'they are overdue')
+    with Lawn(*args) as lawn:  # whose input is idle
+        equal([lawn.line()[0] for _ in range(4)],
+              ['0.01 a', '0.02 b', '0.03 c', '0.03 d'])
+        lawn.settle()
+        assert lawn.silent()
+
+
+@case
+def keys_are_known_in_the_next_run(folder):
+    args = ('dedupe', '1h', '--state', folder / 'dedupe')
+    equal(run(*args, feed=b'a\nb\n')[0], ['a', 'b'])
+    equal(run(*args, feed=b'b\nc\na\n')[0], ['c'])
+    args = ('session', '10s', '-k', 1, '--time-field', 2, '--state',
+            folder / 'session')
+    equal(run(*args, '--on-eof', 'save', feed=b'a 1\nb 2\n')[0], [])
+    equal(run(*args, feed=b'a 5\n')[0],
+          ['b\t1\t2\t2\t0\tgap', 'a\t2\t1\t5\t4\tgap'])
+    args = ('absent', '5s', '-k', 1, '--time-field', 2, '--state',
+            folder / 'absent')
+    equal(run(*args, '--on-eof', 'save', feed=b'a 1\nb 2\nb 8\n')[0],
+          ['absent\ta\t1\t5', 'absent\tb\t2\t5', 'back\tb\t2\t6'])
+    equal(run(*args, feed=b'a 9\n')[0],
+          ['back\ta\t1\t8', 'absent\tb\t8\t5', 'absent\ta\t9\t5'])
+    (folder / 'l').write_text('k 1\nx 2\n')
+    (folder / 'r').write_text('k 3\n')
+    args = ('join', '10s', '-k', 1, '--time-field', 2, '--state',
+            folder / 'join')
+    equal(run(*args, '--on-eof', 'save', folder / 'l', '/dev/null')[0], [])
+    equal(run(*args, '/dev/null', folder / 'r')[0],
+          ['both\tk 1\tk 3', 'left\tx 2'])
+
+
+@case
+def lines_that_wait_for_their_time_are_saved(folder):
+    args = ('delay', '1s', '--time-field', 1, '--lateness', '10s', '--state',
+            folder / 's', '--stats')
+    with Lawn(*args) as lawn:
+        lawn.send('5 b\n3 a\n')
+        lawn.settle()
+        lawn.kill(signal.SIGTERM)
+        equal(lawn.lines(), [])
+        lawn.exit(143)
+        equal(lawn.stats()['held'], 2)
+    lines, _ = run(*args, feed=b'4 c\n')
+    equal(lines, ['3 a', '4 c', '5 b'])
+
+
+@case
+def nothing_is_lost_while_nobody_reads_and_it_is_told_to_end(folder):
+    """Whole lines of the first run's output, then those of the second."""
+    feed = text(numbered(1, 3000))
+    with contextlib.ExitStack() as stack:
+        stopped = []
+        for args in (('dedupe', '1h'), ('delay', '1s', '--time-field', 1),
+                     ('throttle', '1000000/s', '--time-field', 1),
+                     ('dedupe', '1h', '--time-field', 1)):
+            args += ('--state', folder / str(len(stopped)), '--stats')
+            lawn = stack.enter_context(Lawn(*args, room=4096))
+            lawn.send(feed[:30_007])
+            lawn.fills()
+            lawn.kill(signal.SIGTERM)
+            stopped.append((lawn, args))
+        for lawn, args in stopped:
+            lawn.exit(143)
+            lawn.stats()
+            seen = lawn.rest().decode().rpartition('\n')[0].splitlines()
+            with Lawn(*args) as again:
+                again.send(feed[30_007:])
+                again.close()
+                seen += again.lines()
+                again.exit(0)
+                again.stats()
+            equal(seen, numbered(1, 3000))
+
+
+@case
+def lines_that_were_read_and_not_taken_do_not_wait_for_more(folder):
+    lines = numbered(1, 15_001)  # a block, of which half fills the output
+    (folder / 'in').write_bytes(text(lines))
+    args = ('throttle', '1000000/s', '--time-field', 1, '--state', folder / 's')
+    with Lawn(*args, folder / 'in', room=4096) as lawn:
+        lawn.fills()
+        lawn.kill(signal.SIGTERM)
+        lawn.exit(143)
+        seen = lawn.rest().decode().rpartition('\n')[0].splitlines()
+    assert values(parts((folder / 's').read_bytes()))[b'rest left']
+    with Lawn(*args) as lawn:  # whose input is idle
+        while len(seen) < len(lines):
+            seen.append(lawn.line()[0])
+        equal(seen, lines)
+
+
+class Killed:
+    """A delay that is killed at any moment, and what must hold then.
+
+    A save that was seen after a line had been read has that line; one that was
+    seen after a line had been written does not have it any more."""
+
+    def __init__(self, folder):
+        self.state = folder / 's'
+        self.args = ('delay', '5ms', '--state', self.state, '--state-every',
+                     '2ms')
+        self.sent = 0       # lines,
+        self.safe = 0       # of which so many must not be lost,
+        self.done = set()   # and these must not be written again
+        self.seen = []
+
+    def saves(self):
+        with contextlib.suppress(FileNotFoundError):
+            return self.state.stat().st_ino
+        return 0
+
+    def step(self, lawn):
+        """Sends some, waits for the state to be replaced, reads some."""
+        many = random.randrange(1, 50)
+        lawn.send(text(numbered(self.sent, self.sent + many)))
+        self.sent += many
+        wait_until(lambda: unread(lawn.stdin) == 0, 'it reads')
+        reading = self.sent
+        while not lawn.silent():
+            self.take(os.read(lawn.stdout, 65536), lawn)
+        written = set(self.seen)
+        before = self.saves()
+        if random.random() < 0.5:
+            wait_until(lambda: self.saves() not in (0, before), 'it saves')
+            self.safe = reading
+            self.done |= written
+
+    def take(self, data, lawn):
+        *lines, lawn.part = (lawn.part + data).split(b'\n')
+        for line in lines:
+            number = int(line.split()[0])
+            assert number not in self.done, f'{number} again'
+            self.seen.append(number)
+
+    def cycle(self):
+        with Lawn(*self.args) as lawn:
+            lawn.part = b''
+            lawn.ready()
+            for _ in range(random.randrange(6)):
+                self.step(lawn)
+            lawn.kill(signal.SIGKILL)
+            lawn.exit(-signal.SIGKILL)
+            self.take(lawn.rest(), lawn)
+        lost = set(range(self.safe, self.sent)) - set(self.seen)
+        self.unsure |= lost
+
+    unsure = set()
+
+
+@case
+def nothing_that_was_saved_is_lost_by_kill_9(folder):
+    for seed in (1, 2):
+        random.seed(seed)
+        (folder / str(seed)).mkdir()
+        killed = Killed(folder / str(seed))
+        killed.unsure = set()
+        for _ in range(15):
+            killed.cycle()
+        lines, _ = run(*killed.args)
+        for line in lines:
+            number = int(line.split()[0])
+            assert number not in killed.done, f'{number} again'
+            killed.seen.append(number)
+        lost = set(range(killed.sent)) - set(killed.seen) - killed.unsure
+        assert not lost, f'lost: {sorted(lost)}'
+        assert killed.safe > 100
+        left = {name.name for name in (folder / str(seed)).iterdir()}
+        torn = {name for name in left if '.tmp-' in name}
+        equal(left - torn, {'s', 's.lock'})
+        assert len(torn) <= 15
+
+
+@case
+def a_line_that_waits_for_the_other_input_is_saved_too(folder):
+    os.mkfifo(folder / 'right')
+    args = ('join', '5s', '-k', 1, '--time-field', 2, '--state', folder / 's')
+    with Lawn(*args, '--state-every', '5ms', '-', folder / 'right') as lawn, \
+            writer_of(folder / 'right'):
+        lawn.send('k 1\nk 2\nhal')
+        lawn.settle()
+        for _ in range(2):
+            before = os.stat(folder / 's').st_ino \
+                if (folder / 's').exists() else 0
+            wait_until(lambda: (folder / 's').exists() and
+                       os.stat(folder / 's').st_ino != before, 'it saves')
+        lawn.kill(signal.SIGKILL)
+        equal(lawn.lines(), [])
+    with Lawn(*args, '-', '/dev/null') as lawn:
+        lawn.send('f 3\n')
+        lawn.close()
+        equal(lawn.lines(), ['left\tk 1', 'left\tk 2', 'left\thalf 3'])
+        lawn.exit(0)
+
+
+def refused(path, args, word):
+    """It is told why, and the file stays as it is."""
+    before = path.read_bytes()
+    lines, said = run(*args, '--state', path, code=3)
+    equal(lines, [])
+    equal(path.read_bytes(), before)
+    assert said.startswith(f'lawn {args[0]}: ') and str(path) in said and \
+        word in said and said.count('\n') == 1, said
+
+
+@case
+def a_truncated_state_is_refused(folder):
+    args = ('delay', '5s', '--time-field', 1)
+    whole = folder / 'whole'
+    run(*args, '--state', whole, '--on-eof', 'save', feed=b'1 a\n2 b\n')
+    data = whole.read_bytes()
+    state = folder / 's'
+    for size in range(len(data)):
+        state.write_bytes(data[:size])
+        refused(state, args, 'too early' if size > 8 else '')
+    state.write_bytes(data + b'x')
+    refused(state, args, 'goes on')
+    state.write_bytes(data)
+    equal(run(*args, '--state', state)[0], ['1 a', '2 b'])
+
+
+@case
+def a_state_with_any_byte_changed_is_refused(folder):
+    args = ('delay', '5s', '--time-field', 1)
+    whole = folder / 'whole'
+    run(*args, '--state', whole, '--on-eof', 'save', feed=b'1 a\n2 b\n')
+    data = whole.read_bytes()
+    state = folder / 's'
+    random.seed(1)
+    for at in range(len(data)):
+        bit = 1 << random.randrange(8)
+        state.write_bytes(data[:at] + bytes([data[at] ^ bit]) + data[at + 1:])
+        refused(state, args, '')
+
+
+@case
+def a_foreign_file_is_refused(folder):
+    state = folder / 's'
+    for data in (b'', b'hello\n', b'lawnsnap', os.urandom(1000),
+                 snapshot.write([], lambda: 65536),
+                 snapshot.write([], lambda: 65536) * 4):
+        state.write_bytes(data)
+        refused(state, ('delay', '5s'), '')
+
+
+@case
+def a_state_of_another_filter_is_refused_and_both_are_named(folder):
+    base = ('debounce', '5s', '-k', '1', '--time-field', '2')
+    others = (
+        ('delay', '5s', '--time-field', '2'),
+        ('session', '5s', '-k', '1', '--time-field', '2'),
+        ('debounce', '5s', '-k', '2', '--time-field', '2'),
+        ('debounce', '5s', '--time-field', '2'),
+        ('debounce', '5s', '-k', '1'),
+        ('debounce', '5s', '-k', '1', '--time-field', '1'),
+        ('debounce', '5s', '-k', '1', '--time-field', '2', '--time-unit', 'ms'),
+        ('debounce', '5s', '-k', '1', '--time-field', '2', '--emit', 'first'),
+        ('debounce', '5s', '-k', '1', '--time-field', '2', '--emit', 'all'),
+        ('debounce', '5s', '-k', '1', '--time-field', '2', '--emit', 'count'),
+        ('debounce', '5s', '-k', '1', '--time-field', '2', '--json'),
+        ('debounce', '5s', '-k', '1', '--time-field', '2', '-d', ' '),
+        ('debounce', '5s', '-k', '/(.)/', '--time-field', '2'),
+    )
+    for i, (one, two) in enumerate([(base, other) for other in others] +
+                                   [(other, base) for other in others]):
+        state = folder / str(i)
+        run(*one, '--state', state, '--on-eof', 'save', feed=b'')
+        refused(state, two, f"is of 'lawn {one[0]}")
+        refused(state, two, f"not of 'lawn {two[0]}")
+    run(*base, '--state', folder / 's', '--on-eof', 'save', feed=b'a 1\n')
+    equal(run('debounce', '9s', *base[2:], '--state', folder / 's',
+              '--lateness', '1s', '--max-keys', 5, feed=b'b 3\n')[0],
+          ['a 1', 'b 3'])  # this is none of its matters
+
+
+@case
+def a_second_filter_on_a_state_is_refused(folder):
+    state = folder / 's'
+    args = ('delay', '1h', '--state', state)
+    with Lawn(*args) as lawn:
+        lawn.send('a\n')
+        lawn.settle()
+        lines, said = run(*args, feed=b'b\n', code=3)
+        equal(lines, [])
+        equal(said, f'lawn delay: the state {state} is in use by another '
+                    'lawn\n')
+        lawn.kill(signal.SIGTERM)
+        lawn.exit(143)
+    equal(run(*args, '--on-eof', 'flush')[0], ['a'])
+
+
+@case
+def a_state_in_no_folder_is_refused_at_the_start(folder):
+    path = folder / 'none' / 's'
+    lines, said = run('delay', 0, '--state', path, feed=b'a\n', code=3)
+    equal(lines, [])
+    assert str(path) in said and 'No such file or directory' in said, said
+
+
+@case
+def a_state_in_a_folder_of_others_is_refused_at_the_start(folder):
+    if os.getuid() != 0:
+        raise Skip('takes root, to be someone else')
+    for part in (folder, folder.parent):
+        part.chmod(0o755)
+    tool = folder / 'lawn'
+    shutil.copy(LAWN, tool)
+    tool.chmod(0o755)
+    done = subprocess.run([tool, 'delay', '0', '--state', folder / 's'],
+                          input=b'a\n', capture_output=True, check=False,
+                          timeout=PATIENCE, user=65534)
+    equal(done.returncode, 3)
+    equal(done.stdout, b'')
+    assert b'Permission denied' in done.stderr and \
+        str(folder / 's').encode() in done.stderr, done.stderr
+
+
+@case
+def a_state_that_cannot_be_saved_is_told(folder):
+    for every in ((), ('--state-every', '5ms')):
+        (folder / 'in').mkdir()
+        with Lawn('delay', '1h', '--state', folder / 'in' / 's', *every) as \
+                lawn:
+            lawn.send('a\n')
+            lawn.settle()
+            (folder / 'in').rename(folder / 'out')
+            if not every:
+                lawn.kill(signal.SIGTERM)
+            lawn.exit(4)
+            assert f'cannot save the state to {folder}/in/s: no such' in \
+                lawn.said(), lawn.said()
+        shutil.rmtree(folder / 'out')
+
+
+@case
+def a_state_that_there_is_no_room_for_leaves_the_old_one(folder):
+    args = ('delay', '1h', '--state', folder / 's')
+    run(*args, '--on-eof', 'save', feed=b'a\n')
+    before = (folder / 's').read_bytes()
+    for feed in (b'x' * 50_000 + b'\n', b'x' * 3900 + b'\n'):
+        with Lawn(*args, restore_signals=False, limit=4096) as lawn:
+            lawn.send(feed)
+            lawn.settle()
+            lawn.kill(signal.SIGTERM)
+            lawn.exit(4)
+            assert f'cannot save the state to {folder}/s: ' in lawn.said() \
+                and 'File too large' in lawn.said(), lawn.said()
+        equal((folder / 's').read_bytes(), before)
+        equal(sorted(name.name for name in folder.iterdir()),
+              ['s', 's.lock'])
+    equal(run(*args, '--on-eof', 'flush')[0], ['a'])
+
+
+@case
+def a_folder_for_a_state_is_refused(folder):
+    (folder / 's').mkdir()
+    lines, said = run('delay', 0, '--state', folder / 's', feed=b'a\n', code=3)
+    equal(lines, [])
+    assert str(folder / 's') in said and 'Is a directory' in said, said
+    equal(list((folder / 's').iterdir()), [])
+
+
+@case
+def a_folder_that_takes_the_place_of_a_state_is_told(folder):
+    with Lawn('delay', '1h', '--state', folder / 's') as lawn:
+        lawn.send('a\n')
+        lawn.settle()
+        (folder / 's').mkdir()
+        lawn.kill(signal.SIGTERM)
+        lawn.exit(4)
+        assert 'cannot save the state' in lawn.said(), lawn.said()
+    equal(sorted(name.name for name in folder.iterdir()), ['s', 's.lock'])
+
+
+@case
+def the_mode_of_a_state_is_kept_and_nothing_is_left_beside_it(folder):
+    state = folder / 's'
+    args = ('delay', '1h', '--state', state, '--on-eof', 'save')
+    run(*args, feed=b'a\n')
+    equal(stat.S_IMODE(state.stat().st_mode) & 0o077, 0)
+    for mode in (0o640, 0o604, 0o666):
+        state.chmod(mode)
+        run(*args, feed=b'a\n')
+        equal(stat.S_IMODE(state.stat().st_mode), mode)
+    equal(sorted(name.name for name in folder.iterdir()), ['s', 's.lock'])
+
+
+@case
+def a_bad_line_that_ends_it_loses_nothing(folder):
+    args = ('delay', '5s', '--time-field', 1, '--state', folder / 's')
+    lines, said = run(*args, '--strict', feed=b'1 a\nnone b\n2 c\n', code=3)
+    equal(lines, [])
+    assert "line 2: 'none' is not a time" in said, said
+    equal(run(*args)[0], ['1 a', '2 c'])
+
+
+# STATES MADE BY HAND, AND OTHER CLOCKS
+
+
+def parts(data):
+    """The snapshots that a state is made of."""
+    out = []
+    while data:
+        at = 40
+        while True:
+            (size,) = struct.unpack_from('<I', data, at)
+            at += 4 + size + 8
+            if size == 0:
+                break
+        out.append(snapshot.read(data[:at]))
+        data = data[at:]
+    return out
+
+
+def joined(stores):
+    return b''.join(snapshot.write(timers, lambda: 65536) for timers in stores)
+
+
+def values(stores):
+    return {timer[2]: timer[3] for timer in stores[0]}
+
+
+def with_value(stores, name, payload):
+    return [[(*timer[:3], payload, timer[4]) if timer[2] == name else timer
+             for timer in stores[0]], *stores[1:]]
+
+
+@case
+def a_state_is_four_snapshots(folder):
+    args = ('delay', '5s', '--time-field', 1, '--state', folder / 's')
+    run(*args, '--on-eof', 'save', feed=b'1 a\n2 b\n')
+    stores = parts((folder / 's').read_bytes())
+    equal(len(stores), 4)
+    equal(values(stores)[b'of'], b"delay --time-field 1 --time-unit s")
+    equal(sorted((timer[0], timer[3]) for timer in stores[2]),
+          [(6 * SECOND, b'1 a'), (7 * SECOND, b'2 b')])
+    (folder / 's').write_bytes(joined(stores))
+    equal(run(*args)[0], ['1 a', '2 b'])
+
+
+@case
+def a_line_leaves_after_its_time_where_the_clock_was_set_back(folder):
+    args = ('delay', '300ms', '--state', folder / 's')
+    run(*args, '--on-eof', 'save', feed=b'a\n')
+    stores = parts((folder / 's').read_bytes())
+    numbers = list(struct.unpack('<6Q', values(stores)[b'numbers']))
+    numbers[0] += 3600 * SECOND  # the clock was so much ahead then
+    stores = with_value(stores, b'numbers', struct.pack('<6Q', *numbers))
+    stores[2] = [(timer[0] + 3600 * SECOND, *timer[1:]) for timer in stores[2]]
+    (folder / 's').write_bytes(joined(stores))
+    with Lawn(*args) as lawn:
+        sent = lawn.send('b\n')
+        equal(lawn.line()[0], 'a')
+        line, seen = lawn.line()
+        equal(line, 'b')
+        not_early(seen, sent, 300_000_000)
+        assert seen < sent + 20 * SECOND
+
+
+@case
+def a_line_keeps_its_time_where_the_machine_was_started_anew(folder):
+    def prefix(seconds):
+        for how in ('-Tf', '-rTf'):
+            command = ['unshare', how, '--boottime', str(seconds),
+                       '--monotonic', str(seconds)]
+            if shutil.which('unshare') and subprocess.run(
+                    [*command, 'true'], check=False,
+                    capture_output=True).returncode == 0:
+                return command
+        raise Skip('no time namespaces here')
+
+    args = ('delay', '600ms', '--state', folder / 's')
+    for seconds in (100_000_000, 5):
+        sent = now()
+        run(*args, '--on-eof', 'save', feed=b'a\n')
+        with Lawn(*args, prefix=prefix(seconds)) as lawn:
+            line, seen = lawn.line()
+            equal(line, 'a')
+            not_early(seen, sent, 600_000_000)
+            assert seen < sent + 20 * SECOND
+            lawn.close()
+            lawn.exit(0)
+
+
+@case
+def values_that_no_filter_has_saved_are_refused(folder):
+    args = ('delay', '5s', '--time-field', 1)
+    state = folder / 's'
+    run(*args, '--state', state, '--on-eof', 'save', feed=b'1 a\n2 b\n')
+    stores = parts(state.read_bytes())
+    numbers = struct.unpack('<6Q', values(stores)[b'numbers'])
+    for i, bad in ((0, 2**64 - 1), (1, 2**64 - 1), (3, 77), (4, 2), (5, 2)):
+        wrong = list(numbers)
+        wrong[i] = bad
+        state.write_bytes(joined(with_value(stores, b'numbers',
+                                            struct.pack('<6Q', *wrong))))
+        refused(state, args, 'no state of a filter')
+    for name, wrong in ((b'numbers', b'short'), (b'unwritten', b'a\n'),
+                        (b'unwritten', b'a'), (b'kinds', b'\1'),
+                        (b'kinds', b'\7')):
+        state.write_bytes(joined(with_value(stores, name, wrong)))
+        refused(state, args, 'no state of a filter')
+    for name in (b'of', b'numbers', b'unwritten', b'kinds'):
+        state.write_bytes(joined([[timer for timer in stores[0]
+                                   if timer[2] != name], *stores[1:]]))
+        refused(state, args, 'no state of a filter')
+    for i in (1, 2, 3):  # keys of a delay; an id, a side that cannot be
+        more = list(stores)
+        more[i] = [*more[i], (9 * SECOND, 1, b'id', b'\2line', 0)]
+        state.write_bytes(joined(more))
+        refused(state, args, 'no state of a filter')
+
+
+@case
+def a_key_longer_than_any_is_refused(folder):
+    record = struct.pack('<4Q', 1, 1, 1, 1)
+    for args, record, lines in (
+            (('debounce', '5s', '-k', 1, '--time-field', 2, '--emit', 'all'),
+             record, 1),
+            (('session', '5s', '-k', 1, '--time-field', 2), record + bytes(8), 0),
+            (('absent', '5s', '-k', 1, '--time-field', 2),
+             struct.pack('<2Q', 1, 1), 0),
+            (('dedupe', '5s', '-k', 1, '--time-field', 2), b'', 0)):
+        state = folder / (args[0] + '.state')
+        run(*args, '--state', state, '--on-eof', 'save', feed=b'a 1\n')
+        stores = parts(state.read_bytes())
+        for size in (65_001, 65_500, 65_000):
+            key = b'k' * size
+            stores[1] = [(9 * SECOND, 1, key, record, 0)]
+            stores[2] = [(2**64 - 2, 1, key + struct.pack('<Q', 1), b'k 1', 0)
+                         ][:lines]
+            state.write_bytes(joined(stores))
+            if size > 65_000:
+                refused(state, args, 'no state of a filter')
+        run(*args, '--state', state, feed=b'a 2\n')  # the last one is good
+
+
+@case
+def a_time_after_all_times_is_a_bad_line(_):
+    for verb in ('absent', 'session', 'debounce'):
+        lines, said = run(verb, '5s', '-k', 1, '--time-field', 2, '--on-eof',
+                          'drop', feed=b'a 1\nb 18446744073.709551614\n')
+        equal(lines, [])
+        assert "line 2: '18446744073.709551614' is not a time" in said, said
+
+
+@case
+def a_flush_does_not_move_the_clock(folder):
+    args = ('session', '5h', '--state', folder / 's', '--on-eof', 'flush')
+    first = run(*args, feed=b'a\n')[0][0]
+    second = run(*args, feed=b'a\n')[0][0]
+    hours = [line.split('\t')[2][:13] for line in (first, second)]
+    today = time.strftime('%Y-%m-%dT%H', time.gmtime())
+    equal(second.split('\t')[-1], 'eof')
+    assert hours[1] in (hours[0], today), hours
+
+
+@case
+def what_is_due_at_the_end_of_all_times_is_saved_and_resumed(folder):
+    last = str((2**64 - 3) // SECOND)
+    for i, args in enumerate((('delay', '100d'), ('debounce', '100d'),
+                              ('session', '100d'), ('absent', '100d'),
+                              ('throttle', '1/100d'), ('dedupe', '100d'))):
+        args = (*args, '--time-field', 1, '--state', folder / str(i))
+        saved = run(*args, '--on-eof', 'save',
+                    feed=f'{last} a\n{last} b\n'.encode())[0]
+        direct = run(*args)[0]
+        whole = run(*args[:-2], feed=f'{last} a\n{last} b\n'.encode())[0]
+        equal(saved + direct, whole)
+        run(*args)  # and is the state of that good again
+    (folder / 'l').write_text(f'k {last}\nk {last}\n')
+    args = ('join', '100d', '-k', 1, '--time-field', 2, '--state',
+            folder / 'join')
+    run(*args, '--on-eof', 'save', folder / 'l', '/dev/null')
+    equal(len(run(*args, '/dev/null', '/dev/null')[0]), 2)
+    run(*args, '/dev/null', '/dev/null')
+
+
+def main():
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ''
+    passed = failed = 0
+    for test in CASES:
+        if wanted not in test.__name__:
+            continue
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                test(pathlib.Path(folder))
+            except Skip as why:
+                print(f'skipped {test.__name__}: {why}')
+            except Exception as error:  # pylint: disable=broad-except
+                failed += 1
+                print(f'FAILED {test.__name__}')
+                if not isinstance(error, AssertionError) or not str(error):
+                    traceback.print_exc(file=sys.stdout)
+                else:
+                    where = traceback.extract_tb(error.__traceback__)
+                    line = [frame.lineno for frame in where
+                            if frame.name == test.__name__]
+                    print(f'  line {line[-1]}: {error}'[:2000])
+            else:
+                passed += 1
+                print(f'ok {test.__name__} '
+                      f'({time.monotonic() - began:.1f} s)')
+        sys.stdout.flush()
+    print(f'{passed} passed, {failed} failed')
+    sys.exit(failed > 0 or passed == 0)
+
+
+if __name__ == '__main__':
+    main()

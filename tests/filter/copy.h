@@ -1,0 +1,20 @@
+/* copy.h - a copy of just so many bytes, so that reading past them is noticed. */
+#ifndef LAWN_TESTS_COPY_H
+#define LAWN_TESTS_COPY_H
+
+#include "kit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* To be freed. */
+static inline char *
+copy_bytes(const char *bytes, size_t size)
+{
+    char *copy = malloc(size + (size == 0));
+    CHECK(copy != NULL);
+    memcpy(copy, bytes, size);
+    return copy;
+}
+
+#endif

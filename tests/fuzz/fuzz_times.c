@@ -1,0 +1,143 @@
+/* fuzz_times.c - the fuzzer's bytes as a time, a length of time and a field's name:
+ * the first byte says which unit numbers have.
+ *
+ * What is read is printed, and must be read again as the same; units, forms and ways
+ * to read must agree; and what is only longer or padded must mean the same.
+ */
+#include "times.h"
+
+#include "lawn.h"
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void
+fuzz_check(bool good)
+{
+    if (!good)
+        abort();
+}
+
+/* What is printed is read as the same. */
+static void
+fuzz_again(uint64_t ns, enum times_form form, enum times_unit unit)
+{
+    uint64_t again;
+    enum times_form form_again;
+    struct text text = times_text(ns, form, unit);
+    size_t size = strlen(text.s);
+    fuzz_check(size < sizeof text.s);
+    fuzz_check(times_read(text.s, size, unit, &again, &form_again));
+    fuzz_check(again == ns && form_again == form);
+    fuzz_check(strchr(text.s, '.') == NULL ||
+               text.s[size - 1 - (form == TIMES_RFC3339)] != '0');
+}
+
+static void
+fuzz_print(uint64_t ns)
+{
+    uint64_t again;
+    for (enum times_unit unit = TIMES_S; unit <= TIMES_NS; unit++)
+        fuzz_again(ns, TIMES_NUMBER, unit);
+    fuzz_again(ns, TIMES_RFC3339, TIMES_S);
+    struct text text = times_text_ms(ns);
+    fuzz_check(times_read(text.s, strlen(text.s), TIMES_S, &again, NULL));
+    fuzz_check(again == ns - ns % 1000000);
+    text = text_ttl(ns);
+    fuzz_check(times_read_length(text.s, strlen(text.s), TIMES_S, &again));
+    fuzz_check(again == ns);
+}
+
+/* A number that was read is the same with zeros before it, and with an exponent
+ * of 0; and both ways to read it agree. */
+static void
+fuzz_number(const char *text, size_t size, enum times_unit unit, uint64_t ns)
+{
+    uint64_t again;
+    char *longer = malloc(size + 32);
+    fuzz_check(longer != NULL);
+    memset(longer, '0', 30);
+    memcpy(longer + 30, text, size);
+    fuzz_check(times_read(longer, size + 30, unit, &again, NULL));
+    fuzz_check(again == ns);
+    fuzz_check(times_read_length(longer, size + 30, unit, &again));
+    fuzz_check(again == ns);
+    if (memchr(text, 'e', size) == NULL && memchr(text, 'E', size) == NULL) {
+        longer[30 + size] = 'e';
+        longer[30 + size + 1] = '0';
+        fuzz_check(times_read(longer + 30, size + 2, unit, &again, NULL));
+        fuzz_check(again == ns);
+    }
+    if (unit != TIMES_NS &&
+        times_read(text, size, (enum times_unit)(unit + 1), &again, NULL))
+        fuzz_check(again == ns / 1000);
+    free(longer);
+}
+
+static void
+fuzz_time(const char *text, size_t size, enum times_unit unit)
+{
+    uint64_t ns;
+    uint64_t length;
+    enum times_form form;
+    if (!times_read(text, size, unit, &ns, &form))
+        return;
+    fuzz_check(ns < LAWN_NEVER && size > 0);
+    fuzz_check(text[0] >= '0' && text[0] <= '9');
+    if (form == TIMES_NUMBER) {
+        fuzz_number(text, size, unit, ns);
+    } else {
+        fuzz_check(size >= 20 && text[4] == '-');
+        fuzz_check(!times_read_length(text, size, unit, &length));
+    }
+    fuzz_print(ns);
+}
+
+/* A length is what options_duration() says, if it is no number. */
+static void
+fuzz_length(const char *text, size_t size, enum times_unit unit)
+{
+    uint64_t ns = 0;
+    uint64_t duration;
+    char *copy = malloc(size + 1);
+    fuzz_check(copy != NULL);
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    const char *at = copy;
+    bool good = times_read_length(text, size, unit, &ns);
+    if (options_duration(&at, &duration)) {
+        fuzz_check(at > copy && at <= copy + size);
+        if (at == copy + size && duration < LAWN_NEVER && size <= 100)
+            fuzz_check(good && ns == duration);
+    } else if (good) {
+        fuzz_check(times_read(text, size, unit, &duration, NULL));
+        fuzz_check(duration == ns);
+    }
+    if (good)
+        fuzz_print(ns);
+    (void)times_unit_of(copy);
+    free(copy);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    if (size == 0)
+        return 0;
+    enum times_unit unit = (enum times_unit)(bytes[0] % 4);
+    /* A copy, so that reading past the text is noticed. */
+    char *text = malloc(size - 1 + (size == 1));
+    fuzz_check(text != NULL);
+    memcpy(text, bytes + 1, size - 1);
+    fuzz_time(text, size - 1, unit);
+    fuzz_length(text, size - 1, unit);
+    uint64_t ns = 0;
+    memcpy(&ns, bytes, size < sizeof ns ? size : sizeof ns);
+    if (ns < LAWN_NEVER)
+        fuzz_print(ns);
+    free(text);
+    return 0;
+}
