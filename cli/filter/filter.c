@@ -70,6 +70,7 @@ filter_catch_signals(void)
     sigemptyset(&catch.sa_mask);
     sigemptyset(&tick.sa_mask);
     sigaction(SIGALRM, &tick, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* such a write fails, as on a full disk */
     for (size_t i = 0; i < sizeof filter_signals / sizeof *filter_signals;
          i++) {
         int number = filter_signals[i];
