@@ -869,6 +869,26 @@ def much_that_could_not_be_written_is_not_lost(folder):
               (15_000, 15_000, 15_000))
 
 
+@case
+def an_output_over_the_limit_of_its_size_is_told_and_not_lost(folder):
+    lines = numbered(0, 3000)
+    (folder / 'in').write_bytes(text(lines))
+    args = ('delay', 0, '--state', folder / 's', '--stats')
+    with open(folder / 'out', 'wb') as out, \
+            Lawn(*args, folder / 'in', stdout=out, limit=30_000) as lawn:
+        lawn.exit(4)
+        assert 'cannot write the output: File too large' in lawn.said(), \
+            lawn.said()
+        lawn.stats()
+    seen = (folder / 'out').read_text().rpartition('\n')[0].splitlines()
+    equal(len(seen), 30_000 // 14)
+    with Lawn(*args, stdin=subprocess.DEVNULL) as lawn:
+        seen += lawn.lines()
+        lawn.exit(0)
+        lawn.stats()
+    equal(seen, lines)
+
+
 # STATE
 
 

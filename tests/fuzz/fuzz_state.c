@@ -153,7 +153,7 @@ fuzz_open(size_t which)
     if (nowhere < 0)
         nowhere = open("/dev/null", O_WRONLY);
     for (const char *word; (word = fuzz_filters[which][argc]) != NULL; argc++)
-        argv[argc] = strcpy(words[argc], word);
+        argv[argc] = memcpy(words[argc], word, strlen(word) + 1);
     for (size_t i = 0; i < sizeof fuzz_verbs / sizeof fuzz_verbs[0]; i++) {
         if (strcmp(fuzz_verbs[i]->name, argv[0]) == 0)
             fuzz_verbs[i]->run(argc, argv);
@@ -332,7 +332,7 @@ fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
 static void
 fuzz_put(struct lawn_store *store, const char *key, uint64_t number,
          uint64_t deadline, const uint64_t *numbers, size_t count,
-         const char *line)
+         const char *line, size_t line_size)
 {
     char id[32];
     char payload[4 * sizeof *numbers + 64];
@@ -346,10 +346,9 @@ fuzz_put(struct lawn_store *store, const char *key, uint64_t number,
     }
     if (count > 0)
         memcpy(payload, numbers, size);
-    if (line != NULL) {
-        memcpy(payload + size, line, strlen(line));
-        size += strlen(line);
-    }
+    if (line_size > 0)
+        memcpy(payload + size, line, line_size);
+    size += line_size;
     fuzz_check(lawn_store_start(store, id, id_size, deadline, payload, size,
                                 LAWN_STORE_AT) == 0);
 }
@@ -365,8 +364,8 @@ fuzz_put_likely(struct fuzz_words *words, struct lawn_store *const stores[3],
     unsigned what = fuzz_byte(words);
     uint64_t numbers[] = {what % 4 * FUZZ_SECOND, (3 + what % 8) * FUZZ_SECOND,
                           1 + what / 64, what};
-    char line[64];
-    line[fuzz_line(words, line) - 1] = '\0';
+    char line[1 + 64];
+    size_t size = fuzz_line(words, line + 1);
     bool all = false;
     bool records = false;
     for (size_t i = 1; filter[i] != NULL; i++) {
@@ -375,35 +374,35 @@ fuzz_put_likely(struct fuzz_words *words, struct lawn_store *const stores[3],
                   strcmp(filter[i], "--max-wait") == 0;
     }
     if (what % 16 == 15) {
-        char early[66] = {'\1', ' '};
-        strcpy(early + 1, line);
-        fuzz_put(stores[2], NULL, what, deadline, NULL, 0, early);
+        line[0] = strcmp(filter[0], "join") == 0 && what >= 128 ? '\1' : '\0';
+        fuzz_put(stores[2], NULL, what, deadline, NULL, 0, line, size);
     } else if (strcmp(filter[0], "delay") == 0) {
-        fuzz_put(stores[1], NULL, what, deadline, NULL, 0, line);
+        fuzz_put(stores[1], NULL, what, deadline, NULL, 0, line + 1, size - 1);
     } else if (strcmp(filter[0], "throttle") == 0) {
         numbers[1] = what % 3;
-        fuzz_put(stores[0], key, UINT64_MAX, deadline, numbers, 2, NULL);
-        fuzz_put(stores[1], NULL, what, deadline, NULL, 0, line);
+        fuzz_put(stores[0], key, UINT64_MAX, deadline, numbers, 2, NULL, 0);
+        fuzz_put(stores[1], NULL, what, deadline, NULL, 0, line + 1, size - 1);
     } else if (strcmp(filter[0], "debounce") == 0) {
         fuzz_put(stores[0], key, UINT64_MAX, deadline, numbers, records ? 4 : 0,
-                 all ? NULL : line);
+                 line + 1, all ? 0 : size - 1);
         for (uint64_t i = 1; all && i <= numbers[2]; i++)
-            fuzz_put(stores[1], key, i, UINT64_MAX, NULL, 0, line);
+            fuzz_put(stores[1], key, i, UINT64_MAX, NULL, 0, line + 1,
+                     size - 1);
     } else if (strcmp(filter[0], "dedupe") == 0) {
-        fuzz_put(stores[0], key, UINT64_MAX, deadline, NULL, 0, NULL);
+        fuzz_put(stores[0], key, UINT64_MAX, deadline, NULL, 0, NULL, 0);
     } else if (strcmp(filter[0], "absent") == 0) {
         numbers[1] = what / 4 % 2;
         fuzz_put(stores[what / 8 % 2], key, UINT64_MAX, deadline, numbers, 2,
-                 NULL);
+                 NULL, 0);
     } else if (strcmp(filter[0], "session") == 0) {
         fuzz_put(stores[0], key, UINT64_MAX, deadline + 11 * FUZZ_SECOND,
-                 numbers, 4, NULL);
+                 numbers, 4, NULL, 0);
     } else {
         const uint64_t join[] = {what % 2, what / 8, what / 8 + numbers[2],
                                  deadline};
-        fuzz_put(stores[0], key, UINT64_MAX, UINT64_MAX, join, 4, NULL);
+        fuzz_put(stores[0], key, UINT64_MAX, UINT64_MAX, join, 4, NULL, 0);
         for (uint64_t i = join[1]; i < join[2]; i++)
-            fuzz_put(stores[1], key, i, deadline, NULL, 0, line);
+            fuzz_put(stores[1], key, i, deadline, NULL, 0, line + 1, size - 1);
     }
 }
 
