@@ -1483,6 +1483,39 @@ def values_that_no_filter_has_saved_are_refused(folder):
 
 
 @case
+def lines_that_do_not_belong_to_their_key_are_refused(folder):
+    state = folder / 's'
+    args = ('join', '5s', '-k', 1, '--time-field', 2, '/dev/null', '/dev/null')
+    (folder / 'left').write_text('k 1\nk 2\n')
+    run(*args[:-2], folder / 'left', '/dev/null', '--state', state, '--on-eof',
+        'save')
+    check_numbers(state, args, ['left\tk 1', 'left\tk 2'])
+    state.unlink()
+    args = ('debounce', '5s', '-k', 1, '--time-field', 2, '--emit', 'all')
+    run(*args, '--state', state, '--on-eof', 'save', feed=b'k 1\nk 2\n')
+    check_numbers(state, args, ['k 1', 'k 2'])
+
+
+def check_numbers(state, args, expected):
+    """The two lines of its one key may have no other numbers and keys."""
+    whole = state.read_bytes()
+    stores = parts(whole)
+    for i in (0, 1):
+        line = stores[2][i]
+        (number,) = struct.unpack('<Q', line[2][1:])
+        for wrong in (b'k' + struct.pack('<Q', number + 2),
+                      b'x' + line[2][1:], b'k', b''):
+            more = list(stores[2])
+            more[i] = (*line[:2], wrong, *line[3:])
+            state.write_bytes(joined([*stores[:2], more, stores[3]]))
+            refused(state, args, 'no state of a filter')
+        state.write_bytes(joined([*stores[:2], [line], stores[3]]))
+        refused(state, args, 'no state of a filter')
+    state.write_bytes(whole)
+    equal(run(*args, '--state', state)[0], expected)
+
+
+@case
 def a_key_longer_than_any_is_refused(folder):
     record = struct.pack('<4Q', 1, 1, 1, 1)
     for args, record, lines in (
