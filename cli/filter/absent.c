@@ -106,13 +106,6 @@ absent_line_due(struct filter *filter, const struct lawn_store_timer *timer)
         absent_report(filter, timer);
 }
 
-static void
-absent_pass(struct filter *filter, const struct filter_line *line)
-{
-    (void)line;
-    filter->counts.refused++;
-}
-
 /* Those that were reported go first. */
 static void
 absent_evict(struct filter *filter)
@@ -179,8 +172,8 @@ absent_read_expected(struct filter *filter)
     struct input *expected = &filter->expected;
     if (filter->options.expect == NULL)
         return 0;
-    int error = input_open(expected, &filter->options.expect, 1);
-    while (error == 0 && !expected->over)
+    int error = input_open(expected, &filter->options.expect, 1, true);
+    while (error == 0 && !expected->over && !filter->sink.stopped())
         error = input_fill(expected);
     if (error != 0)
         absent_refuse(filter, error);
@@ -214,7 +207,6 @@ static const struct filter_verb absent_filter = {
     .line = absent_line,
     .key_due = absent_key_due,
     .line_due = absent_line_due,
-    .pass = absent_pass,
     .evict = absent_evict,
     .key_valid = absent_valid,
     .line_valid = absent_valid,

@@ -25,8 +25,13 @@ const struct options_spec choices_common[] = {
                   "of numbers in --time-field: s, ms, us or ns; default: what "
                   "its name ends with (_ms, _us, _ns), or s",
                   times_units)},
-    {CHOICES_DURATION("lateness", lateness,
-                      "event time: lines may be out of order by so much")},
+    {.name = "lateness",
+     .value = "D",
+     .help = "event time: lines may be out of order by so much",
+     .accepts = "a duration, such as 250ms, 5s or 1h30m",
+     .parse = options_seconds,
+     .max = CHOICES_DURATION_MAX,
+     .offset = CHOICES_AT(lateness)},
     {CHOICES_WORD("on-eof", "WHAT", on_eof,
                   "at the end of the input: drain waits until all is due, "
                   "flush writes it now, drop forgets it, save keeps it in "

@@ -46,7 +46,8 @@ static void
 clock_key_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
     filter->counts.held -= filter->key_holds;
-    filter->verb->key_due(filter, timer);
+    if (filter->verb->key_due != NULL)
+        filter->verb->key_due(filter, timer);
 }
 
 static void
@@ -61,14 +62,15 @@ static void
 clock_early_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
     const char *bytes = timer->payload;
-    if (filter->done) {
-        take_keep(filter, hold_number(timer), bytes, timer->payload_size,
-                  filter->now);
-        return;
-    }
     filter->counts.held--;
-    take_treat(filter, (unsigned char)bytes[0], bytes + 1,
-               timer->payload_size - 1);
+    if (!filter->done && take_treat(filter, (unsigned char)bytes[0], bytes + 1,
+                                    timer->payload_size - 1))
+        return;
+    if (take_keep(filter, hold_number(timer), bytes, timer->payload_size,
+                  filter->now))
+        filter->counts.held++;
+    else
+        filter->counts.discarded++;
 }
 
 /* Lines of the left come before those of the right. */

@@ -116,7 +116,7 @@ debounce_plain(struct filter *filter, const struct filter_line *line)
                                       line->at, line->size, LAWN_STORE_AT)))
         debounce_count(filter, lawn_store_count(filter->keys) > known);
     else
-        filter->counts.discarded++;
+        hold_give_back(filter);
 }
 
 static bool
@@ -163,10 +163,14 @@ debounce_line(struct filter *filter, const struct filter_line *line)
         held = debounce_hold(filter, line, burst.count);
         size = 0;
     }
-    if (held && debounce_start(filter, line, &burst, at, size))
+    if (held && debounce_start(filter, line, &burst, at, size)) {
         debounce_count(filter, begins);
-    else
-        filter->counts.discarded++;
+        return;
+    }
+    if (held && filter->options.emit == DEBOUNCE_ALL)
+        lawn_store_stop(filter->lines, filter->id,
+                        line->key_size + sizeof burst.count);
+    hold_give_back(filter);
 }
 
 /* Writes all lines of a burst. */
@@ -179,11 +183,11 @@ debounce_put_all(struct filter *filter, const struct lawn_store_timer *timer,
         size_t size;
         const void *id =
             hold_id(filter, timer->id, timer->id_size, number, &size);
-        if (!lawn_store_get(filter->lines, id, size, &line))
-            continue; /* its start had no memory */
-        put_line(filter, line.payload, line.payload_size);
-        lawn_store_stop(filter->lines, id, size);
-        filter->counts.held--;
+        if (lawn_store_get(filter->lines, id, size, &line)) {
+            put_line(filter, line.payload, line.payload_size);
+            lawn_store_stop(filter->lines, id, size);
+            filter->counts.held--;
+        }
     }
 }
 

@@ -31,20 +31,7 @@ dedupe_line(struct filter *filter, const struct filter_line *line)
     else if (hold_started(filter, error))
         put_line(filter, line->at, line->size);
     else
-        filter->counts.discarded++;
-}
-
-static void
-dedupe_key_due(struct filter *filter, const struct lawn_store_timer *timer)
-{
-    (void)filter;
-    (void)timer;
-}
-
-static void
-dedupe_pass(struct filter *filter, const struct filter_line *line)
-{
-    put_line(filter, line->at, line->size);
+        hold_give_back(filter);
 }
 
 static bool
@@ -60,8 +47,7 @@ static const struct filter_verb dedupe_filter = {
     .whole_line = true,
     .open = dedupe_open,
     .line = dedupe_line,
-    .key_due = dedupe_key_due,
-    .pass = dedupe_pass,
+    .pass = put_at_once,
     .key_valid = dedupe_key_valid,
 };
 

@@ -9,13 +9,6 @@
 #include "put.h"
 #include "verbs.h"
 
-static uint64_t
-delay_order(const struct filter *filter, const struct lawn_store_timer *timer)
-{
-    (void)filter;
-    return hold_number(timer);
-}
-
 static int
 delay_open(struct filter *filter)
 {
@@ -23,7 +16,7 @@ delay_open(struct filter *filter)
     filter->line_holds = 1;
     filter->flushes = true;
     if (filter->options.ttl_field != NULL) {
-        filter->line_order = delay_order;
+        filter->line_order = hold_order;
         return 0;
     }
     return choices_duration(filter, 0, &filter->ttl) ? 0 : VERBS_USAGE;
@@ -39,32 +32,13 @@ delay_line(struct filter *filter, const struct filter_line *line)
         hold_line(filter, line, clock_after(filter, ttl));
 }
 
-static void
-delay_line_due(struct filter *filter, const struct lawn_store_timer *timer)
-{
-    put_line(filter, timer->payload, timer->payload_size);
-}
-
-static void
-delay_pass(struct filter *filter, const struct filter_line *line)
-{
-    put_line(filter, line->at, line->size);
-}
-
-static bool
-delay_line_valid(const struct filter *filter,
-                 const struct lawn_store_timer *timer)
-{
-    return hold_is_numbered(filter, timer);
-}
-
 static const struct filter_verb delay_filter = {
     .options = &delay_verb,
     .open = delay_open,
     .line = delay_line,
-    .line_due = delay_line_due,
-    .pass = delay_pass,
-    .line_valid = delay_line_valid,
+    .line_due = put_held,
+    .pass = put_at_once,
+    .line_valid = hold_is_numbered,
 };
 
 static int

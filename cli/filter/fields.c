@@ -48,6 +48,14 @@ fields_add_regex(struct fields *fields, struct fields_one *one)
         return fields_wrong(fields, "a regex ends with a slash");
     if (size == 2)
         return fields_wrong(fields, "the regex is empty");
+    /* Matching them takes time without bounds. */
+    for (const char *c = one->text; *c != '\0'; c++) {
+        if (*c != '\\')
+            continue;
+        if (*++c >= '1' && *c <= '9')
+            return fields_wrong(fields, "\\%c, a back-reference, is not for us",
+                                *c);
+    }
     char *regex = strndup(one->text + 1, size - 2);
     if (regex == NULL)
         return fields_wrong(fields, "no memory");
@@ -73,6 +81,9 @@ fields_add(struct fields *fields, const char *text)
     one->text = text;
     if (text == NULL) {
         /* not asked for */
+    } else if (strlen(text) > FIELDS_TEXT_MAX) {
+        wrong =
+            fields_wrong(fields, "it is longer than %u bytes", FIELDS_TEXT_MAX);
     } else if (text[0] >= '0' && text[0] <= '9') {
         wrong = fields_add_column(fields, one);
     } else if (text[0] == '.') {

@@ -1,7 +1,8 @@
 /* fields.h - what of a line is its key, its time, its TTL.
  *
  * A field is a column, a JSON path or a regex with a group. All fields of a line
- * are found together, so that a JSON text is scanned once. O(line).
+ * are found together, so that a JSON text is scanned once. O(line), but for a regex,
+ * which may take O(line^2).
  */
 #ifndef LAWN_CLI_FIELDS_H
 #define LAWN_CLI_FIELDS_H
@@ -28,6 +29,7 @@ struct fields_one {
 };
 
 #define FIELDS_MAX JSON_PATHS_MAX
+#define FIELDS_TEXT_MAX 1000u /* bytes of a field as a user writes it */
 
 /* Which fields, and how lines are cut. All-zero bytes are no fields. */
 struct fields {

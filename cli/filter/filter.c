@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FILTER_SKEW (60 * LAWN_LOOP_SECOND) /* of clocks that needs a word */
+
 static volatile sig_atomic_t filter_signal; /* the first that came; 0: none */
 static int filter_pipe[2] = {-1, -1};       /* wakes the loop for it */
 
@@ -49,8 +51,9 @@ filter_on_signal(int number)
 {
     int error = errno;
     filter_signal = number;
-    for (size_t i = 0; i < sizeof filter_signals / sizeof *filter_signals; i++)
-        signal(filter_signals[i], SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_IGN); /* a terminal that goes may send two */
     alarm(1);
     ssize_t put = write(filter_pipe[1], "", 1);
     (void)put; /* it holds a byte already if there is no room */
@@ -103,6 +106,11 @@ filter_set_offset(struct filter *filter)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    if (!clock_is_event(filter) && filter->now > ns + FILTER_SKEW)
+        tell(filter,
+             "the state %s is of a later time than this, %s: was the clock set "
+             "back? its time goes on",
+             filter->options.state, times_text_ms(filter->now).s);
     if (ns < filter->now)
         ns = filter->now;
     filter->offset = ns - lawn_loop_update(filter->loop);
@@ -186,7 +194,7 @@ static void
 filter_take_lines(struct filter *filter)
 {
     bool merges = filter_merges(filter);
-    while (!filter->done) {
+    while (!filter->done && !filter_is_stopped()) {
         bool left = filter_look(filter, 0);
         bool right = filter->input_count < 2 || filter_look(filter, 1);
         if (merges && (!left || !right))
@@ -199,6 +207,15 @@ filter_take_lines(struct filter *filter)
             return;
         head->there = false;
     }
+}
+
+static void
+filter_cannot_read(struct filter *filter, const struct input *input, int error)
+{
+    tell(filter, "cannot read %s: %s",
+         input->name != NULL ? input->name : "standard input",
+         strerror(-error));
+    filter_end(filter, VERBS_INPUT);
 }
 
 /* Reads what is to be read next, if that does not wait. */
@@ -216,10 +233,7 @@ filter_read(struct filter *filter)
         head->ready = false;
         int error = input_fill(input);
         if (error != 0) {
-            tell(filter, "cannot read %s: %s",
-                 input->name != NULL ? input->name : "standard input",
-                 strerror(-error));
-            filter_end(filter, VERBS_INPUT);
+            filter_cannot_read(filter, input, error);
         }
     }
 }
@@ -239,6 +253,8 @@ filter_watch(struct filter *filter)
                                         input->fd, LAWN_LOOP_READ);
             if (error == -EPERM) /* such as /dev/null: it never waits */
                 input->waits = false;
+            else if (error != 0)
+                filter_cannot_read(filter, input, error);
         } else if (filter->watches[side].events != 0) {
             lawn_loop_unwatch(filter->loop, &filter->watches[side]);
         }
@@ -393,8 +409,10 @@ filter_finish(struct filter *filter)
         filter->code = VERBS_OUTPUT;
     }
     if (filter->loaded) {
-        if (!state_save(filter))
+        if (!state_save(filter)) {
             filter->code = VERBS_OUTPUT;
+            filter_lose(filter);
+        }
     } else {
         filter_lose(filter);
     }
@@ -434,11 +452,9 @@ filter_open_inputs(struct filter *filter)
     for (size_t i = 0; i < filter->input_count; i++) {
         struct input *input = &filter->inputs[i];
         int error = input_open(input, operands->words + (each ? i : 0),
-                               each ? 1 : operands->count);
+                               each ? 1 : operands->count, false);
         if (error != 0) {
-            tell(filter, "cannot read %s: %s",
-                 input->name != NULL ? input->name : "standard input",
-                 strerror(-error));
+            filter_cannot_read(filter, input, error);
             return false;
         }
     }

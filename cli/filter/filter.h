@@ -28,6 +28,7 @@
 #include <lawn_store.h>
 
 #define FILTER_KEY_MAX 65000u
+#define FILTER_OF_MAX 8192u /* the options that a state goes by, as text */
 
 enum filter_eof { FILTER_DRAIN, FILTER_FLUSH, FILTER_DROP, FILTER_SAVE };
 enum filter_overflow { FILTER_EVICT, FILTER_PASS, FILTER_FAIL };
@@ -114,12 +115,12 @@ struct filter_verb {
     void (*begin)(struct filter *filter);
     void (*line)(struct filter *filter, const struct filter_line *line);
     /* A timer of keys, or of lines, has come, and left the store; or is to end,
-     * and still stands there. */
+     * and still stands there. NULL: it is forgotten. */
     void (*key_due)(struct filter *filter,
                     const struct lawn_store_timer *timer);
     void (*line_due)(struct filter *filter,
                      const struct lawn_store_timer *timer);
-    /* A line that exceeds a limit, and is not to be held. */
+    /* A line that exceeds a limit, and is not to be held. NULL: it is refused. */
     void (*pass)(struct filter *filter, const struct filter_line *line);
     /* Makes room for a key. NULL: the one due first ends. */
     void (*evict)(struct filter *filter);
@@ -197,14 +198,17 @@ struct filter {
     struct lawn_loop_watch watches[2];
     struct lawn_loop_watch signals;
 
-    const char *emit;  /* the word of --emit; NULL: the verb has none */
-    char was_of[1024]; /* what the state that was loaded is of */
-    int lock;          /* of the state file; below 0: none */
-    bool loaded;       /* the state is ours to replace */
-    bool done;         /* stop, */
-    int code;          /* and exit with this */
+    const char *emit; /* the word of --emit; NULL: the verb has none */
+    char was_of[FILTER_OF_MAX]; /* what the state that was loaded is of */
+    int lock;                   /* of the state file; below 0: none */
+    bool loaded;                /* the state is ours to replace */
+    bool done;                  /* stop, */
+    int code;                   /* and exit with this */
 
     char wrong[128]; /* with a line */
+    bool untaken;    /* the line that a verb was given is to be given back */
+    void *spare;     /* memory to save the state with when there is no more */
+    uint64_t oldest; /* no line has a number before it */
     char *scratch;   /* a record being put together */
     size_t scratch_size;
     char id[FILTER_KEY_MAX + 8]; /* a key's line */

@@ -27,6 +27,7 @@ hold_close(struct filter *filter)
     lawn_store_free(filter->lines);
     lawn_store_free(filter->early);
     due_close(filter);
+    free(filter->spare);
     free(filter->scratch);
 }
 
@@ -37,6 +38,29 @@ hold_started(struct filter *filter, int error)
         return true;
     tell(filter, "cannot hold a line: %s", lawn_store_strerror(error));
     filter_end(filter, VERBS_FAILED);
+    free(filter->spare);
+    filter->spare = NULL;
+    return false;
+}
+
+void
+hold_give_back(struct filter *filter)
+{
+    filter->untaken = true;
+}
+
+/* Moves oldest on over numbers that no line has, up to a number. True: a line has
+ * the one that it is at. */
+static bool
+hold_seek_oldest(struct filter *filter, uint64_t to)
+{
+    if (filter->options.max_lines == UINT64_MAX)
+        return false;
+    for (; filter->oldest < to; filter->oldest++) {
+        if (lawn_store_get(filter->lines, &filter->oldest,
+                           sizeof filter->oldest, NULL))
+            return true;
+    }
     return false;
 }
 
@@ -50,7 +74,9 @@ hold_line(struct filter *filter, const struct filter_line *line,
     if (hold_started(filter, error))
         filter->counts.held++;
     else
-        filter->counts.discarded++;
+        hold_give_back(filter);
+    for (int i = 0; i < 2; i++) /* keeps up with what leaves */
+        hold_seek_oldest(filter, filter->oldest + 1);
 }
 
 uint64_t
@@ -59,6 +85,13 @@ hold_number(const struct lawn_store_timer *timer)
     uint64_t number;
     memcpy(&number, timer->id, sizeof number);
     return number;
+}
+
+uint64_t
+hold_order(const struct filter *filter, const struct lawn_store_timer *timer)
+{
+    (void)filter;
+    return hold_number(timer);
 }
 
 bool
@@ -106,37 +139,47 @@ hold_id(struct filter *filter, const void *key, size_t key_size,
     return filter->id;
 }
 
-/* Ends the timer of a store that is due first. */
+/* The timer that has to go: the one due first; of lines by number, which may have
+ * many TTLs, the oldest. */
+static bool
+hold_find_first(struct filter *filter, struct lawn_store *store,
+                struct lawn_store_timer *first)
+{
+    if (store != filter->lines || filter->line_order == NULL)
+        return lawn_store_first(store, first);
+    return hold_seek_oldest(filter, filter->serial + 1) &&
+           lawn_store_get(store, &filter->oldest, sizeof filter->oldest, first);
+}
+
 static void
 hold_evict(struct filter *filter, struct lawn_store *store)
 {
     struct lawn_store_timer first;
     bool is_key = store == filter->keys;
-    if (!lawn_store_first(store, &first))
+    if (!hold_find_first(filter, store, &first))
         return;
     filter->counts.held -= is_key ? filter->key_holds : filter->line_holds;
     filter->counts.evicted++;
     filter->why = FILTER_EVICTED;
-    (is_key ? filter->verb->key_due : filter->verb->line_due)(filter, &first);
+    if (!is_key)
+        filter->verb->line_due(filter, &first);
+    else if (filter->verb->key_due != NULL)
+        filter->verb->key_due(filter, &first);
     filter->why = FILTER_DUE;
     lawn_store_stop(store, first.id, first.id_size);
 }
 
-/* A line is over a limit: whether there is room now. */
-static bool
+/* A line is over a limit, and nothing is to be evicted for it. */
+static void
 hold_overflow(struct filter *filter, const struct filter_line *line,
-              const char *what, uint64_t limit, struct lawn_store *from)
+              const char *what, uint64_t limit)
 {
-    if (filter->options.overflow == FILTER_EVICT) {
-        if (from == filter->keys && filter->verb->evict != NULL)
-            filter->verb->evict(filter);
-        else
-            hold_evict(filter, from);
-        return true;
-    }
     if (filter->options.overflow == FILTER_PASS) {
-        filter->verb->pass(filter, line);
-        return false;
+        if (filter->verb->pass != NULL)
+            filter->verb->pass(filter, line);
+        else
+            filter->counts.refused++;
+        return;
     }
     int shown = (int)(line->key_size < 100 ? line->key_size : 100);
     tell(filter,
@@ -144,33 +187,57 @@ hold_overflow(struct filter *filter, const struct filter_line *line,
          "or pass would go on)",
          what, limit, shown > 0 ? " of key '" : "", shown,
          shown > 0 ? (const char *)line->key : "", shown > 0 ? "'" : "");
-    filter->counts.refused++;
+    hold_give_back(filter);
     filter_end(filter, VERBS_INPUT);
-    return false;
+}
+
+static uint64_t
+hold_count_keys(const struct filter *filter)
+{
+    return lawn_store_count(filter->keys) +
+           (filter->line_keys ? lawn_store_count(filter->lines) : 0);
+}
+
+static uint64_t
+hold_count_lines(const struct filter *filter)
+{
+    return filter->key_holds * lawn_store_count(filter->keys) +
+           filter->line_holds * lawn_store_count(filter->lines);
 }
 
 bool
 hold_has_key_room(struct filter *filter, const struct filter_line *line)
 {
     uint64_t limit = filter->options.max_keys;
-    uint64_t known = lawn_store_count(filter->keys);
-    if (filter->line_keys)
-        known += lawn_store_count(filter->lines);
-    if (known < limit ||
+    if (hold_count_keys(filter) < limit ||
         lawn_store_get(filter->keys, line->key, line->key_size, NULL) ||
         (filter->line_keys &&
          lawn_store_get(filter->lines, line->key, line->key_size, NULL)))
         return true;
-    return hold_overflow(filter, line, "keys", limit, filter->keys);
+    if (filter->options.overflow != FILTER_EVICT) {
+        hold_overflow(filter, line, "keys", limit);
+        return false;
+    }
+    while (hold_count_keys(filter) >= limit) { /* more, after a resume */
+        if (filter->verb->evict != NULL)
+            filter->verb->evict(filter);
+        else
+            hold_evict(filter, filter->keys);
+    }
+    return true;
 }
 
 bool
 hold_has_line_room(struct filter *filter, const struct filter_line *line)
 {
     uint64_t limit = filter->options.max_lines;
-    uint64_t held = filter->key_holds * lawn_store_count(filter->keys) +
-                    filter->line_holds * lawn_store_count(filter->lines);
-    if (held < limit)
+    if (hold_count_lines(filter) < limit)
         return true;
-    return hold_overflow(filter, line, "lines", limit, filter->pending);
+    if (filter->options.overflow != FILTER_EVICT) {
+        hold_overflow(filter, line, "lines", limit);
+        return false;
+    }
+    while (hold_count_lines(filter) >= limit)
+        hold_evict(filter, filter->pending);
+    return true;
 }

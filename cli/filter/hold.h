@@ -17,15 +17,18 @@ void hold_close(struct filter *filter);
 bool hold_has_key_room(struct filter *filter, const struct filter_line *line);
 bool hold_has_line_room(struct filter *filter, const struct filter_line *line);
 
-/* Whether a start has worked. */
+/* Whether a start has worked. If not, give the line back that it was for. */
 bool hold_started(struct filter *filter, int error);
+void hold_give_back(struct filter *filter);
 
 /* Holds a line until a deadline, under a number of its own. */
 void hold_line(struct filter *filter, const struct filter_line *line,
                uint64_t deadline);
 
-/* That number; and whether a timer has one that was given out. */
+/* That number, and as an order; and whether a timer has one that was given out. */
 uint64_t hold_number(const struct lawn_store_timer *timer);
+uint64_t hold_order(const struct filter *filter,
+                    const struct lawn_store_timer *timer);
 bool hold_is_numbered(const struct filter *filter,
                       const struct lawn_store_timer *timer);
 
@@ -34,10 +37,8 @@ bool hold_is_numbered(const struct filter *filter,
 const void *hold_join(struct filter *filter, const void *record,
                       size_t record_size, const void *line, size_t line_size);
 
-/* A KEY'S LINES, in the order of their coming: they stand in lines by the key
- * and a number of 8 bytes, from first on. */
-
-/* The id of a line, until the next call. */
+/* The id of a line that stands in lines by its key and a number of 8 bytes, until
+ * the next call; and these of an id. False: it is none. */
 const void *hold_id(struct filter *filter, const void *key, size_t key_size,
                     uint64_t number, size_t *size);
 

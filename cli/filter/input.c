@@ -23,7 +23,7 @@ input_open_next(struct input *input)
     if (strcmp(input->name, "-") == 0)
         input->fd = STDIN_FILENO;
     else
-        input->fd = open(input->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        input->fd = open(input->name, input->how);
     if (input->fd < 0 || fstat(input->fd, &about) != 0)
         return -errno;
     if (S_ISDIR(about.st_mode))
@@ -33,11 +33,12 @@ input_open_next(struct input *input)
 }
 
 int
-input_open(struct input *input, char **names, size_t count)
+input_open(struct input *input, char **names, size_t count, bool waits)
 {
     static char standard[] = "-";
     static char *none[] = {standard};
     *input = (struct input){.fd = -1, .longest = INPUT_LINE_MAX};
+    input->how = O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK);
     input->names = count > 0 ? names : none;
     input->names_left = count > 0 ? count : 1;
     input->buffer = malloc(INPUT_BLOCK);

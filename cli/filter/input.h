@@ -25,6 +25,7 @@ struct input {
         *name;  /* of the one being read; NULL: standard input by default */
     int fd;     /* below 0: none is open */
     bool waits; /* a pipe or a terminal, not a file: it may keep us waiting */
+    int how;    /* to open them */
     bool over;  /* the file has no more bytes */
     bool too_long;  /* the line that is being read is */
     size_t longest; /* that a line may be: INPUT_LINE_MAX */
@@ -49,8 +50,9 @@ enum input_result {
 };
 
 /* The files of these names, "-" being standard input; none: standard input.
- * Opens the first. 0, or -errno; input->name tells which. */
-int input_open(struct input *input, char **names, size_t count);
+ * Opens the first. If it waits, then also for someone to write to a named pipe,
+ * and so does input_fill(). 0, or -errno; input->name tells which. */
+int input_open(struct input *input, char **names, size_t count, bool waits);
 void input_close(struct input *input);
 
 enum input_result input_next(struct input *input, struct input_line *line);

@@ -115,15 +115,19 @@ join_wait(struct filter *filter, const struct filter_line *line,
     key->deadline = deadline;
     const void *id =
         hold_id(filter, line->key, line->key_size, key->end++, &size);
-    if (hold_started(filter,
-                     lawn_store_start(filter->keys, line->key, line->key_size,
-                                      UINT64_MAX, key, sizeof *key, 0)) &&
+    bool held = hold_started(
+        filter, lawn_store_start(filter->lines, id, size, key->deadline,
+                                 line->at, line->size, LAWN_STORE_AT));
+    if (held &&
         hold_started(filter,
-                     lawn_store_start(filter->lines, id, size, key->deadline,
-                                      line->at, line->size, LAWN_STORE_AT)))
+                     lawn_store_start(filter->keys, line->key, line->key_size,
+                                      UINT64_MAX, key, sizeof *key, 0))) {
         filter->counts.held++;
-    else
-        filter->counts.discarded++;
+        return;
+    }
+    if (held)
+        lawn_store_stop(filter->lines, id, size);
+    hold_give_back(filter);
 }
 
 static void

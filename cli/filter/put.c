@@ -15,6 +15,18 @@ put_line(struct filter *filter, const void *at, size_t size)
     sink_end(&filter->sink, SINK_INPUT);
 }
 
+void
+put_at_once(struct filter *filter, const struct filter_line *line)
+{
+    put_line(filter, line->at, line->size);
+}
+
+void
+put_held(struct filter *filter, const struct lawn_store_timer *timer)
+{
+    put_line(filter, timer->payload, timer->payload_size);
+}
+
 /* What stands before a piece. */
 static void
 put_name(struct filter *filter, const char *name)

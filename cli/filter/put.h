@@ -10,6 +10,10 @@
 /* A line of the input, as it was. */
 void put_line(struct filter *filter, const void *at, size_t size);
 
+/* The same, of a line that has not been held; and of one that a timer holds. */
+void put_at_once(struct filter *filter, const struct filter_line *line);
+void put_held(struct filter *filter, const struct lawn_store_timer *timer);
+
 /* Pieces: of JSON, or text with a tab in front unless it is the first. */
 void put_word(struct filter *filter, const char *name, const char *word);
 void put_number(struct filter *filter, const char *name, uint64_t number);

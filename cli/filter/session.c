@@ -65,9 +65,9 @@ session_line(struct filter *filter, const struct filter_line *line)
     session.last = filter->now;
     session.events++;
     session.serial = ++filter->serial;
-    filter->counts.merged++;
     if (session.events >= filter->options.max_events) {
         session_put(filter, line->key, line->key_size, &session, "max-events");
+        filter->counts.merged++;
         if (known)
             lawn_store_stop(filter->keys, line->key, line->key_size);
         return;
@@ -77,9 +77,13 @@ session_line(struct filter *filter, const struct filter_line *line)
     session.cut = longest < deadline - session.first;
     if (session.cut != 0)
         deadline = session.first + longest;
-    hold_started(filter, lawn_store_start(filter->keys, line->key,
-                                          line->key_size, deadline, &session,
-                                          sizeof session, LAWN_STORE_AT));
+    if (hold_started(filter,
+                     lawn_store_start(filter->keys, line->key, line->key_size,
+                                      deadline, &session, sizeof session,
+                                      LAWN_STORE_AT)))
+        filter->counts.merged++;
+    else
+        hold_give_back(filter);
 }
 
 static void
@@ -95,13 +99,6 @@ session_key_due(struct filter *filter, const struct lawn_store_timer *timer)
     else if (session.cut != 0)
         end = "max-duration";
     session_put(filter, timer->id, timer->id_size, &session, end);
-}
-
-static void
-session_pass(struct filter *filter, const struct filter_line *line)
-{
-    (void)line;
-    filter->counts.refused++;
 }
 
 static bool
@@ -121,7 +118,6 @@ static const struct filter_verb session_filter = {
     .open = session_open,
     .line = session_line,
     .key_due = session_key_due,
-    .pass = session_pass,
     .key_valid = session_key_valid,
 };
 

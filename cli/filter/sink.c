@@ -54,9 +54,13 @@ sink_grow(struct sink *sink, void *buffer, size_t *capacity, size_t used,
 void
 sink_bytes(struct sink *sink, const void *bytes, size_t size)
 {
-    if (sink->capacity - sink->size < size &&
-        !sink_grow(sink, &sink->bytes, &sink->capacity, sink->size, size))
+    if (sink->torn)
         return;
+    if (sink->capacity - sink->size < size &&
+        !sink_grow(sink, &sink->bytes, &sink->capacity, sink->size, size)) {
+        sink->torn = true;
+        return;
+    }
     if (size > 0)
         memcpy(sink->bytes + sink->size, bytes, size);
     sink->size += size;
@@ -72,9 +76,15 @@ static void
 sink_add(struct sink *sink, unsigned kind)
 {
     sink_bytes(sink, "\n", 1);
-    if (sink->lines == sink->kinds_capacity &&
-        !sink_grow(sink, &sink->kinds, &sink->kinds_capacity, sink->lines, 1))
+    if (sink->torn || (sink->lines == sink->kinds_capacity &&
+                       !sink_grow(sink, &sink->kinds, &sink->kinds_capacity,
+                                  sink->lines, 1))) {
+        sink->size = sink->ends; /* all of the line, or nothing */
+        sink->torn = false;
+        sink->lost += kind & SINK_CARRIES;
         return;
+    }
+    sink->ends = sink->size;
     sink->kinds[sink->lines++] = (unsigned char)kind;
     sink->carried += kind & SINK_CARRIES;
 }
@@ -152,6 +162,7 @@ sink_flush(struct sink *sink)
         return true;
     size_t done = sink_count(sink, sink_write(sink));
     sink->size -= done;
+    sink->ends -= done;
     memmove(sink->bytes, sink->bytes + done, sink->size);
     if (sink->size == 0 && sink->capacity > 2 * SINK_MANY) {
         char *bytes = realloc(sink->bytes, 2 * SINK_MANY);

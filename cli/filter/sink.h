@@ -31,6 +31,9 @@ struct sink {
     uint64_t carried; /* lines of the input that stand in bytes */
     uint64_t out;     /* and that were written; */
     uint64_t made;    /* lines made here that were */
+    uint64_t lost;    /* and for which there was no memory */
+    size_t ends;      /* where the last whole line does */
+    bool torn;        /* there was none for a piece of the one that follows */
     int fd;
     int error;             /* of the write that failed; 0: none has */
     bool stuck;            /* it would wait, and we have been told to stop */

@@ -15,8 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATE_OF_MAX 1024u
-#define STATE_NEVER UINT64_MAX
+#define STATE_SPARE ((size_t)4 << 20)  /* more than a save takes */
 #define STATE_MANY (UINT64_C(1) << 63) /* more lines than there will ever be */
 
 /* What was read of each input and not taken. */
@@ -29,7 +28,6 @@ struct state_numbers {
     uint64_t serial;
     uint64_t form;
     uint64_t timed;
-    uint64_t begun;
 };
 
 /* What a state is of: another filter cannot go on from it. */
@@ -37,7 +35,7 @@ static void
 state_of(const struct filter *filter, char *text)
 {
     const struct filter_options *o = &filter->options;
-    int size = snprintf(text, STATE_OF_MAX, "%s", filter->verb->options->name);
+    int size = snprintf(text, FILTER_OF_MAX, "%s", filter->verb->options->name);
     const struct {
         const char *name;
         const char *value;
@@ -52,20 +50,20 @@ state_of(const struct filter *filter, char *text)
         {"emit", filter->emit},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (parts[i].value != NULL && size < (int)STATE_OF_MAX)
-            size += snprintf(text + size, STATE_OF_MAX - (size_t)size,
+        if (parts[i].value != NULL && size < (int)FILTER_OF_MAX)
+            size += snprintf(text + size, FILTER_OF_MAX - (size_t)size,
                              " --%s %s", parts[i].name, parts[i].value);
     }
-    if (o->json && size < (int)STATE_OF_MAX)
-        snprintf(text + size, STATE_OF_MAX - (size_t)size, " --json");
+    if (o->json && size < (int)FILTER_OF_MAX)
+        snprintf(text + size, FILTER_OF_MAX - (size_t)size, " --json");
 }
 
 static int
 state_put(struct lawn_store *values, const char *name, const void *bytes,
           size_t size)
 {
-    return lawn_store_start(values, name, strlen(name), STATE_NEVER, bytes,
-                            size, 0);
+    return lawn_store_start(values, name, strlen(name), UINT64_MAX, bytes, size,
+                            0);
 }
 
 /* What was read of an input and is not taken, the line that it stands at as
@@ -86,11 +84,11 @@ state_rest(const struct filter *filter, size_t side, const char **bytes)
 static int
 state_put_all(struct filter *filter, struct lawn_store *values)
 {
-    const struct state_numbers numbers = {filter->now,    filter->newest,
+    const struct state_numbers numbers = {filter->now, filter->newest,
                                           filter->serial, filter->form,
-                                          filter->timed,  filter->begun};
+                                          filter->timed};
     const struct sink *sink = &filter->sink;
-    char of[STATE_OF_MAX];
+    char of[FILTER_OF_MAX];
     state_of(filter, of);
     int error = state_put(values, "of", of, strlen(of));
     if (error == 0)
@@ -156,7 +154,7 @@ state_get_all(struct filter *filter, struct lawn_store *values)
 {
     struct lawn_store_timer value;
     struct state_numbers numbers;
-    char of[STATE_OF_MAX];
+    char of[FILTER_OF_MAX];
     state_of(filter, of);
     if (!state_get(values, "of", &value))
         return false;
@@ -168,13 +166,12 @@ state_get_all(struct filter *filter, struct lawn_store *values)
         return false;
     memcpy(&numbers, value.payload, sizeof numbers);
     if (numbers.serial >= STATE_MANY || numbers.form > TIMES_RFC3339 ||
-        numbers.timed > 1 || numbers.begun > 1 || numbers.now > CLOCK_LAST ||
+        numbers.timed > 1 || numbers.now > CLOCK_LAST ||
         numbers.newest > CLOCK_LAST)
         return false;
     filter->serial = numbers.serial;
     filter->form = (enum times_form)numbers.form;
     filter->timed = numbers.timed != 0;
-    filter->begun = numbers.begun != 0;
     filter->newest = numbers.newest;
     if (numbers.now > filter->now)
         filter->now = numbers.now;
@@ -200,6 +197,9 @@ state_is_valid(struct filter *filter, struct lawn_store *store,
             return false;
         filter->counts.held += holds;
         filter->counts.resumed += holds;
+        if (store == filter->lines && filter->line_order != NULL &&
+            hold_number(&timer) < filter->oldest)
+            filter->oldest = hold_number(&timer);
         if (store == filter->keys && filter->verb->key_lines != NULL)
             *lines += filter->verb->key_lines(filter, &timer);
     }
@@ -220,6 +220,7 @@ state_all_valid(struct filter *filter)
 {
     const struct filter_verb *verb = filter->verb;
     uint64_t lines = 0;
+    filter->oldest = filter->serial;
     return state_is_valid(filter, filter->keys, verb->key_valid,
                           filter->key_holds, &lines) &&
            (verb->key_lines == NULL ||
@@ -268,19 +269,20 @@ state_read_file(void *bytes, size_t size, void *arg)
     return got == 0 && ferror(file) ? -errno : (ptrdiff_t)got;
 }
 
-/* Flushes to disk the folder that a file stands in. */
-static int
+/* Flushes to disk the folder that a file stands in. Where that cannot be had, the
+ * file is there nevertheless, unless the machine falls over now. */
+static void
 state_sync_folder(const char *path)
 {
     char *copy = strdup(path);
     if (copy == NULL)
-        return -ENOMEM;
+        return;
     int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int error = folder < 0 || fsync(folder) != 0 ? -errno : 0;
-    if (folder >= 0)
+    if (folder >= 0) {
+        fsync(folder);
         close(folder);
+    }
     free(copy);
-    return error;
 }
 
 /* Writes and flushes the new file, and puts it in the place of the old. */
@@ -308,27 +310,36 @@ state_replace(struct filter *filter, int fd, const char *fresh)
     return error;
 }
 
+/* A file to be written beside path, which nobody else uses, since path is locked;
+ * what a crash left there goes. */
+static int
+state_open_fresh(const char *fresh)
+{
+    unlink(fresh);
+    return open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
 bool
 state_save(struct filter *filter)
 {
     const char *path = filter->options.state;
-    size_t size = strlen(path) + sizeof ".tmp-XXXXXX";
+    size_t size = strlen(path) + sizeof ".tmp";
     char *fresh = malloc(size);
     int error = fresh != NULL ? 0 : -ENOMEM;
     if (error == 0) {
-        snprintf(fresh, size, "%s.tmp-XXXXXX", path);
-        int fd = mkstemp(fresh);
+        snprintf(fresh, size, "%s.tmp", path);
+        int fd = state_open_fresh(fresh);
         errno = fd < 0 ? errno : 0;
         error = fd < 0 ? -errno : state_replace(filter, fd, fresh);
         if (error != 0 && fd >= 0)
             unlink(fresh);
     }
     free(fresh);
-    if (error == 0)
-        error = state_sync_folder(path);
     if (error != 0)
         tell(filter, "cannot save the state to %s: %s", path,
              lawn_store_strerror(error));
+    else
+        state_sync_folder(path);
     return error == 0;
 }
 
@@ -367,7 +378,7 @@ state_unlock(struct filter *filter)
 static void
 state_refuse(const struct filter *filter, int error)
 {
-    char of[STATE_OF_MAX];
+    char of[FILTER_OF_MAX];
     state_of(filter, of);
     if (error != -EINVAL)
         tell(filter, "cannot go on from the state %s: %s",
@@ -385,6 +396,7 @@ state_load(struct filter *filter)
 {
     if (!state_lock(filter))
         return false;
+    filter->spare = malloc(STATE_SPARE);
     FILE *file = fopen(filter->options.state, "r");
     if (file == NULL && errno == ENOENT) {
         filter->loaded = true;

@@ -50,8 +50,8 @@ take_find(struct filter *filter, unsigned side, const char *at, size_t size,
     return NULL;
 }
 
-/* Gives a line whose fields are known to the verb. */
-static void
+/* Gives a line whose fields are known to the verb. False: it gave it back. */
+static bool
 take_give(struct filter *filter, unsigned side, const char *at, size_t size,
           const struct fields_bytes *key, uint64_t ttl)
 {
@@ -67,18 +67,21 @@ take_give(struct filter *filter, unsigned side, const char *at, size_t size,
     if (!filter->begun && filter->verb->begin != NULL)
         filter->verb->begin(filter);
     filter->begun = true;
+    filter->untaken = false;
     filter->verb->line(filter, &line);
+    return !filter->untaken;
 }
 
-void
+bool
 take_treat(struct filter *filter, unsigned side, const char *at, size_t size)
 {
     struct take_found found;
     const char *wrong = take_find(filter, side, at, size, &found);
-    if (wrong != NULL) /* of a state that others have written */
-        tell_bad(filter, side, wrong);
-    else
-        take_give(filter, side, at, size, &found.fields[FILTER_KEY], found.ttl);
+    if (wrong == NULL)
+        return take_give(filter, side, at, size, &found.fields[FILTER_KEY],
+                         found.ttl);
+    tell_bad(filter, side, wrong); /* of a state that others have written */
+    return true;
 }
 
 bool
@@ -90,18 +93,18 @@ take_keep(struct filter *filter, uint64_t number, const void *bytes,
                                          time, bytes, size, LAWN_STORE_AT));
 }
 
-/* Keeps a line until its time. */
-static void
+/* Keeps a line until its time. False: no memory. */
+static bool
 take_wait(struct filter *filter, unsigned side, const struct input_line *line,
           uint64_t time)
 {
     unsigned char mark = (unsigned char)side;
     const void *kept = hold_join(filter, &mark, 1, line->at, line->size);
-    if (kept != NULL &&
-        take_keep(filter, ++filter->serial, kept, line->size + 1, time))
-        filter->counts.held++;
-    else
-        filter->counts.discarded++;
+    if (kept == NULL ||
+        !take_keep(filter, ++filter->serial, kept, line->size + 1, time))
+        return false;
+    filter->counts.held++;
+    return true;
 }
 
 bool
@@ -109,8 +112,8 @@ take_line(struct filter *filter, unsigned side, const struct input_line *line)
 {
     struct take_found found;
     const char *wrong = take_find(filter, side, line->at, line->size, &found);
-    filter->counts.in++;
     if (wrong != NULL) {
+        filter->counts.in++;
         tell_bad(filter, side, wrong);
         return true;
     }
@@ -122,18 +125,19 @@ take_line(struct filter *filter, unsigned side, const struct input_line *line)
         if (found.time > filter->newest)
             filter->newest = found.time;
         if (filter->newest > lateness &&
-            !clock_advance(filter, filter->newest - lateness)) {
-            filter->counts.in--;
+            !clock_advance(filter, filter->newest - lateness))
             return false;
-        }
     }
     if (found.time > filter->now) {
-        take_wait(filter, side, line, found.time);
-        return true;
+        if (!take_wait(filter, side, line, found.time))
+            return false;
+    } else if (!take_give(filter, side, line->at, line->size,
+                          &found.fields[FILTER_KEY], found.ttl)) {
+        return false;
+    } else if (found.time < filter->now) {
+        filter->counts.late++;
     }
-    filter->counts.late += found.time < filter->now;
-    take_give(filter, side, line->at, line->size, &found.fields[FILTER_KEY],
-              found.ttl);
+    filter->counts.in++;
     return true;
 }
 

@@ -10,8 +10,8 @@
 bool take_line(struct filter *filter, unsigned side,
                const struct input_line *line);
 
-/* Gives a line to the verb, now. */
-void take_treat(struct filter *filter, unsigned side, const char *at,
+/* Gives a line to the verb, now. False: it was given back. */
+bool take_treat(struct filter *filter, unsigned side, const char *at,
                 size_t size);
 
 /* Keeps a line, after the mark of its side, under its number until its time.

@@ -6,29 +6,41 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define TELL_MAX 4096u   /* bytes of a message */
 #define TELL_BAD_MAX 10u /* bad lines that are told one by one */
+
+/* What is told may hold bytes of the input: none of them is to move a cursor. */
+static void
+tell_plainly(const struct filter *filter, char *text)
+{
+    for (char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    }
+    fprintf(stderr, "lawn %s: %s\n", filter->verb->options->name, text);
+}
 
 void
 tell(const struct filter *filter, const char *format, ...)
 {
+    char text[TELL_MAX];
     va_list list;
-    fprintf(stderr, "lawn %s: ", filter->verb->options->name);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    putc('\n', stderr);
+    tell_plainly(filter, text);
 }
 
 void
 tell_usage(const struct filter *filter, const char *format, ...)
 {
-    const char *verb = filter->verb->options->name;
+    char text[TELL_MAX];
     va_list list;
-    fprintf(stderr, "lawn %s: ", verb);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fprintf(stderr, "\nsee 'lawn %s --help'\n", verb);
+    tell_plainly(filter, text);
+    fprintf(stderr, "see 'lawn %s --help'\n", filter->verb->options->name);
 }
 
 void
@@ -58,6 +70,7 @@ void
 tell_stats(const struct filter *filter)
 {
     const struct filter_counts *c = &filter->counts;
+    uint64_t discarded = c->discarded + filter->sink.lost;
     uint64_t keys = lawn_store_count(filter->keys);
     if (filter->line_keys)
         keys += lawn_store_count(filter->lines);
@@ -66,9 +79,7 @@ tell_stats(const struct filter *filter)
          " made=%" PRIu64 " merged=%" PRIu64 " refused=%" PRIu64 " bad=%" PRIu64
          " discarded=%" PRIu64 " late=%" PRIu64 " evicted=%" PRIu64
          " keys=%" PRIu64 " resumed=%" PRIu64,
-         c->in, filter->sink.out,
-         c->merged + c->refused + c->bad + c->discarded,
+         c->in, filter->sink.out, c->merged + c->refused + c->bad + discarded,
          c->held + filter->sink.carried, filter->sink.made, c->merged,
-         c->refused, c->bad, c->discarded, c->late, c->evicted, keys,
-         c->resumed);
+         c->refused, c->bad, discarded, c->late, c->evicted, keys, c->resumed);
 }

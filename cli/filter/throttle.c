@@ -45,6 +45,8 @@ throttle_add(const struct filter *filter, struct throttle_time a,
     } else {
         sum.nths += b.nths;
     }
+    if (sum.ns == CLOCK_LAST)
+        sum.nths = 0;
     return sum;
 }
 
@@ -99,17 +101,9 @@ throttle_read_rate(struct filter *filter, const char *text)
     snprintf(copy, sizeof copy, "%.*s", (int)(slash - text), text);
     if (!options_count(&spec, copy, &filter->rate))
         return false;
-    bool unit_alone = slash[1] < '0' || slash[1] > '9';
+    bool unit_alone = slash[1] >= 'a' && slash[1] <= 'z';
     snprintf(copy, sizeof copy, "%s%s", unit_alone ? "1" : "", slash + 1);
     return options_seconds(&spec, copy, &filter->ttl);
-}
-
-static uint64_t
-throttle_order(const struct filter *filter,
-               const struct lawn_store_timer *timer)
-{
-    (void)filter;
-    return hold_number(timer);
 }
 
 static int
@@ -119,7 +113,7 @@ throttle_open(struct filter *filter)
     const char *rate = choices_operand(filter);
     filter->pending = filter->lines;
     filter->line_holds = 1;
-    filter->line_order = throttle_order;
+    filter->line_order = hold_order;
     filter->flushes = true;
     if (rate == NULL)
         tell_usage(filter, "a rate is missing, such as 10/1s or 1/1h");
@@ -184,7 +178,7 @@ throttle_line(struct filter *filter, const struct filter_line *line)
         return;
     if (!throttle_start(filter, line->key, line->key_size,
                         clock_after(filter, throttle_up(bucket)), &full))
-        filter->counts.discarded++;
+        hold_give_back(filter);
     else if (!waits)
         put_line(filter, line->at, line->size);
     else
@@ -202,18 +196,6 @@ throttle_key_due(struct filter *filter, const struct lawn_store_timer *timer)
                        &full);
 }
 
-static void
-throttle_line_due(struct filter *filter, const struct lawn_store_timer *timer)
-{
-    put_line(filter, timer->payload, timer->payload_size);
-}
-
-static void
-throttle_pass(struct filter *filter, const struct filter_line *line)
-{
-    put_line(filter, line->at, line->size);
-}
-
 static bool
 throttle_key_valid(const struct filter *filter,
                    const struct lawn_store_timer *timer)
@@ -222,22 +204,15 @@ throttle_key_valid(const struct filter *filter,
     return timer->payload_size == sizeof(struct throttle_time);
 }
 
-static bool
-throttle_line_valid(const struct filter *filter,
-                    const struct lawn_store_timer *timer)
-{
-    return hold_is_numbered(filter, timer);
-}
-
 static const struct filter_verb throttle_filter = {
     .options = &throttle_verb,
     .open = throttle_open,
     .line = throttle_line,
     .key_due = throttle_key_due,
-    .line_due = throttle_line_due,
-    .pass = throttle_pass,
+    .line_due = put_held,
+    .pass = put_at_once,
     .key_valid = throttle_key_valid,
-    .line_valid = throttle_line_valid,
+    .line_valid = hold_is_numbered,
 };
 
 static int

@@ -296,6 +296,12 @@ class Timers:
         del self.of[name]
         return due, name
 
+    def evict_oldest(self):
+        """The one started first, to make room."""
+        name = next(iter(self.of))
+        del self.of[name]
+        return None, name
+
     def evict(self):
         """The first, to make room. Those of one ttl are in order, others not; a
         ttl of None is like no other."""
@@ -450,7 +456,7 @@ class Filter:
     def overflow(self):
         """At a limit. True: the line is to pass."""
         if self.o.overflow == "fail":
-            self.n["refused"] += 1
+            self.n["discarded"] += 1
             raise Stop(3)
         return self.o.overflow == "pass"
 
@@ -479,7 +485,7 @@ class Delay(Filter):
             if self.overflow():
                 return self.write(line)
             self.n["evicted"] += 1
-            self.fire(*self.timers.evict())
+            self.fire(*self.timers.evict_oldest())
         self.timers.start(line, line.time + ttl, ttl)
 
     def fire(self, _, line, end=False):
@@ -593,7 +599,7 @@ class Throttle(Filter):
         else:
             if self.held() == o.max_lines:
                 self.n["evicted"] += 1
-                self.fire(*self.timers.evict())
+                self.fire(*self.timers.evict_oldest())
             self.timers.start(line, leaves, None)
         self.tat[key] = tat
         fills = ceil(o.burst * o.token)

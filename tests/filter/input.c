@@ -64,7 +64,7 @@ input_open_bytes(struct input *input, const void *bytes, size_t size)
 {
     struct input_file file = input_file(bytes, size);
     char *names[] = {file.name};
-    CHECK_EQ(input_open(input, names, 1), 0);
+    CHECK_EQ(input_open(input, names, 1, false), 0);
     return file;
 }
 
@@ -76,7 +76,7 @@ input_open_pipe(struct input *input, char name[64])
     char *names[] = {name};
     CHECK_EQ(pipe(ends), 0);
     snprintf(name, 64, "/proc/self/fd/%d", ends[0]);
-    CHECK_EQ(input_open(input, names, 1), 0);
+    CHECK_EQ(input_open(input, names, 1, false), 0);
     close(ends[0]);
     CHECK(input->waits);
     return ends[1];
@@ -122,7 +122,7 @@ TEST(several_files_are_one_input_and_each_counts_its_lines)
     char *names[] = {files[0].name, files[1].name, files[2].name,
                      files[3].name};
     struct input input;
-    CHECK_EQ(input_open(&input, names, 4), 0);
+    CHECK_EQ(input_open(&input, names, 4, false), 0);
     input_expect(&input, "a", 1);
     input_expect(&input, "b", 1);
     CHECK(strcmp(input.name, names[0]) == 0 && input.number == 2);
@@ -145,12 +145,12 @@ TEST(what_cannot_be_read_is_told_with_its_name)
     char *folders[] = {folder};
     struct input input;
     struct input_line line;
-    CHECK_EQ(input_open(&input, folders, 1), -EISDIR);
+    CHECK_EQ(input_open(&input, folders, 1, false), -EISDIR);
     input_close(&input);
-    CHECK_EQ(input_open(&input, &names[1], 1), -ENOENT);
+    CHECK_EQ(input_open(&input, &names[1], 1, false), -ENOENT);
     CHECK(input.name == none);
     input_close(&input);
-    CHECK_EQ(input_open(&input, names, 2), 0);
+    CHECK_EQ(input_open(&input, names, 2, false), 0);
     input_expect(&input, "a", 1);
     int error = 0;
     while (error == 0 && input_next(&input, &line) == INPUT_MORE)
