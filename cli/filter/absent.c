@@ -22,17 +22,17 @@ struct absent_key {
 
 static void
 absent_put(struct filter *filter, const char *event, const void *key,
-           size_t key_size, const struct absent_key *known)
+           size_t key_size, const struct absent_key *known, uint64_t now)
 {
     put_word(filter, "event", event);
     put_key(filter, "key", key, key_size);
     if (known->seen != 0)
         put_time(filter, "last", known->since);
     else if (filter->options.json)
-        put_input(filter, "last", NULL, 0);
+        put_input(filter, 0, "last", NULL, 0);
     else
         put_word(filter, "last", "never");
-    put_seconds(filter, "silent", filter->now - known->since);
+    put_seconds(filter, "silent", now - known->since);
     put_end(filter, SINK_MADE);
 }
 
@@ -56,7 +56,8 @@ absent_line(struct filter *filter, const struct filter_line *line)
     if (lawn_store_count(filter->lines) > 0 &&
         lawn_store_get(filter->lines, line->key, line->key_size, &timer)) {
         memcpy(&known, timer.payload, sizeof known);
-        absent_put(filter, "back", line->key, line->key_size, &known);
+        absent_put(filter, "back", line->key, line->key_size, &known,
+                   filter->now);
         lawn_store_stop(filter->lines, line->key, line->key_size);
     }
     absent_watch(filter, line->key, line->key_size, true);
@@ -80,27 +81,18 @@ absent_report(struct filter *filter, const struct lawn_store_timer *timer)
     struct absent_key known;
     bool again = filter->options.repeat && !filter->ended;
     memcpy(&known, timer->payload, sizeof known);
-    absent_put(filter, "absent", timer->id, timer->id_size, &known);
+    absent_put(filter, "absent", timer->id, timer->id_size, &known,
+               timer->deadline);
     absent_remember(filter, filter->lines, timer,
                     again ? clock_after(filter, filter->ttl) : LAWN_NEVER - 1);
     if (filter->options.exit_on_absent)
         filter_end(filter, VERBS_FAILED);
 }
 
-/* One report is enough for --exit-on-absent; the others stay due. */
-static void
-absent_key_due(struct filter *filter, const struct lawn_store_timer *timer)
-{
-    if (filter->done)
-        absent_remember(filter, filter->keys, timer, filter->now);
-    else
-        absent_report(filter, timer);
-}
-
 static void
 absent_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    if (filter->ended || filter->done)
+    if (filter->ended)
         absent_remember(filter, filter->lines, timer, LAWN_NEVER - 1);
     else
         absent_report(filter, timer);
@@ -128,7 +120,7 @@ absent_expect(struct filter *filter, const struct input_line *line)
         return -E2BIG;
     if (size > 0 && line->at[size - 1] == '\r')
         size--;
-    if (lawn_store_get(filter->keys, line->at, size, NULL) ||
+    if (size == 0 || lawn_store_get(filter->keys, line->at, size, NULL) ||
         lawn_store_get(filter->lines, line->at, size, NULL))
         return 0;
     if (lawn_store_count(filter->keys) + lawn_store_count(filter->lines) >=
@@ -187,6 +179,10 @@ absent_open(struct filter *filter)
     filter->line_keys = true;
     if (!choices_duration(filter, 1, &filter->ttl))
         return VERBS_USAGE;
+    if (filter->options.expect != NULL && filter->options.key == NULL) {
+        tell_usage(filter, "--expect needs --key");
+        return VERBS_USAGE;
+    }
     return absent_read_expected(filter);
 }
 
@@ -205,7 +201,7 @@ static const struct filter_verb absent_filter = {
     .open = absent_open,
     .begin = absent_begin,
     .line = absent_line,
-    .key_due = absent_key_due,
+    .key_due = absent_report,
     .line_due = absent_line_due,
     .evict = absent_evict,
     .key_valid = absent_valid,

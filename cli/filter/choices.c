@@ -183,10 +183,8 @@ choices_apply(struct filter *filter)
     if (!choices_agree(filter) || !choices_fields(filter, 0) ||
         !choices_fields(filter, 1))
         return false;
-    if (filter->fields[0].json || filter->fields[1].json) {
+    if (filter->fields[0].json || filter->fields[1].json)
         o->json = true;
-        filter->fields[0].json = filter->fields[1].json = true;
-    }
     if (o->lateness == UINT64_MAX)
         o->lateness = 0;
     if (o->on_eof == SIZE_MAX)

@@ -108,7 +108,8 @@ clock_step(struct filter *filter, uint64_t to)
     clock_set(filter, next);
     if (due <= early) {
         clock_fire_keys(filter, filter->now);
-        clock_fire_lines(filter, filter->now);
+        if (!filter->done)
+            clock_fire_lines(filter, filter->now);
     } else {
         due_fire(filter, filter->early, filter->now, clock_early_order,
                  clock_early_due);

@@ -202,7 +202,7 @@ debounce_put_count(struct filter *filter, const void *key, size_t key_size,
         put_time(filter, "first", burst->first);
         put_time(filter, "last", burst->last);
     }
-    put_input(filter, "line", line, size);
+    put_input(filter, 0, "line", line, size);
     put_end(filter, SINK_MADE);
 }
 

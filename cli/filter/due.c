@@ -93,7 +93,9 @@ due_fire(struct filter *filter, struct lawn_store *store, uint64_t time,
     struct due *due = &filter->due;
     struct due_collecting collecting = {filter, due, order, fire};
     if (order == NULL) {
-        lawn_store_mow(store, time, DUE_BUDGET, due_pass_on, &collecting);
+        /* What is due after the end of the filter stays. */
+        size_t budget = filter->options.exit_on_absent ? 1 : DUE_BUDGET;
+        lawn_store_mow(store, time, budget, due_pass_on, &collecting);
         return;
     }
     due->count = 0;

@@ -48,11 +48,13 @@ fields_add_regex(struct fields *fields, struct fields_one *one)
         return fields_wrong(fields, "a regex ends with a slash");
     if (size == 2)
         return fields_wrong(fields, "the regex is empty");
-    /* Matching them takes time without bounds. */
+    /* Matching back-references takes time without bounds; \d would be a d. */
     for (const char *c = one->text; *c != '\0'; c++) {
         if (*c != '\\')
             continue;
-        if (*++c >= '1' && *c <= '9')
+        if (*++c == 'd' || *c == 'D')
+            return fields_wrong(fields, "\\%c is not known: write [0-9]", *c);
+        if (*c >= '1' && *c <= '9')
             return fields_wrong(fields, "\\%c, a back-reference, is not for us",
                                 *c);
     }

@@ -351,7 +351,8 @@ filter_count_rest(const struct filter *filter)
     uint64_t lines = 0;
     for (size_t i = 0; i < filter->input_count; i++) {
         const char *at;
-        size_t size = input_rest(&filter->inputs[i], &at);
+        size_t whole;
+        size_t size = input_rest(&filter->inputs[i], &at, &whole);
         for (size_t j = 0; j < size; j++)
             lines += at[j] == '\n' || j + 1 == size;
     }
@@ -394,6 +395,24 @@ filter_lose(struct filter *filter)
         filter_tell_lost(filter, rest, "line", "read and not treated");
 }
 
+/* All is saved but what is left of files: says where that begins. */
+static void
+filter_tell_unread(const struct filter *filter)
+{
+    for (size_t i = 0; i < filter->input_count; i++) {
+        const struct input *input = &filter->inputs[i];
+        const char *at;
+        size_t whole;
+        input_rest(input, &at, &whole);
+        uint64_t lines = input->number;
+        for (size_t j = 0; j < whole; j++)
+            lines += at[j] == '\n';
+        if (!input->waits && !(input->over && input->names_left == 0))
+            tell(filter, "ended early: %s was read up to line %" PRIu64,
+                 input->name != NULL ? input->name : "standard input", lines);
+    }
+}
+
 /* Writes, saves and tells what is left. */
 static int
 filter_finish(struct filter *filter)
@@ -409,14 +428,19 @@ filter_finish(struct filter *filter)
         filter->code = VERBS_OUTPUT;
     }
     if (filter->loaded) {
-        if (!state_save(filter)) {
+        if (state_save(filter)) {
+            filter_tell_unread(filter);
+        } else {
             filter->code = VERBS_OUTPUT;
             filter_lose(filter);
         }
     } else {
         filter_lose(filter);
     }
-    tell_all_bad(filter);
+    if (filter->code == VERBS_OK && filter->counts.bad > 0 &&
+        filter->counts.bad == filter->counts.in)
+        filter->code = VERBS_INPUT;
+    tell_at_end(filter);
     if (filter->options.stats != UINT64_MAX)
         tell_stats(filter);
     return filter->code;

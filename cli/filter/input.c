@@ -175,9 +175,23 @@ input_unread(struct input *input, const void *bytes, size_t size)
     return true;
 }
 
-size_t
-input_rest(const struct input *input, const char **bytes)
+struct input_source
+input_source(const struct input *input)
 {
+    struct stat about;
+    if (input->fd < 0 || fstat(input->fd, &about) != 0 ||
+        !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)))
+        return (struct input_source){0, 0};
+    return (struct input_source){about.st_dev, about.st_ino};
+}
+
+size_t
+input_rest(const struct input *input, const char **bytes, size_t *whole)
+{
+    size_t size = input->end - input->at;
     *bytes = input->buffer != NULL ? input->buffer + input->at : "";
-    return input->end - input->at;
+    *whole = size;
+    while (!input->over && *whole > 0 && (*bytes)[*whole - 1] != '\n')
+        --*whole;
+    return size;
 }

@@ -64,9 +64,18 @@ void input_back(struct input *input, const struct input_line *line);
  * not be read, or the next file not be opened. */
 int input_fill(struct input *input);
 
-/* Bytes that are to be read before what comes, and those of a line that has not
- * ended. False: no memory. */
+/* Bytes that are to be read before what comes. False: no memory. */
 bool input_unread(struct input *input, const void *bytes, size_t size);
-size_t input_rest(const struct input *input, const char **bytes);
+
+/* Which pipe or socket it reads; 0, 0 if it is another kind of file. */
+struct input_source {
+    uint64_t device;
+    uint64_t inode;
+};
+struct input_source input_source(const struct input *input);
+
+/* The lines that were read and not told: bytes, and how many of them are whole
+ * lines. What follows these is part of a line whose end was not read. */
+size_t input_rest(const struct input *input, const char **bytes, size_t *whole);
 
 #endif

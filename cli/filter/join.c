@@ -55,10 +55,10 @@ join_put_alone(struct filter *filter, unsigned side, const void *key,
     put_word(filter, "join", join_sides[side]);
     if (filter->options.json) {
         put_key(filter, "key", key, key_size);
-        put_input(filter, "left", side == 0 ? at : NULL, size);
-        put_input(filter, "right", side == 1 ? at : NULL, size);
+        put_input(filter, 0, "left", side == 0 ? at : NULL, size);
+        put_input(filter, 1, "right", side == 1 ? at : NULL, size);
     } else {
-        put_input(filter, "line", at, size);
+        put_input(filter, side, "line", at, size);
     }
     put_end(filter, SINK_MARKED);
 }
@@ -91,10 +91,11 @@ join_pair(struct filter *filter, const struct filter_line *line,
     if (filter->options.json)
         put_key(filter, "key", line->key, line->key_size);
     if (line->side == 0)
-        put_input(filter, "left", line->at, line->size);
-    put_input(filter, join_sides[key->side], other.payload, other.payload_size);
+        put_input(filter, 0, "left", line->at, line->size);
+    put_input(filter, (unsigned)key->side, join_sides[key->side], other.payload,
+              other.payload_size);
     if (line->side == 1)
-        put_input(filter, "right", line->at, line->size);
+        put_input(filter, 1, "right", line->at, line->size);
     put_end(filter, SINK_PAIR);
     lawn_store_stop(filter->lines, id, size);
     filter->counts.held--;

@@ -150,15 +150,19 @@ put_key(struct filter *filter, const char *name, const void *key, size_t size)
 }
 
 void
-put_input(struct filter *filter, const char *name, const void *at, size_t size)
+put_input(struct filter *filter, unsigned side, const char *name,
+          const void *at, size_t size)
 {
     const char *text = at;
     put_name(filter, name);
+    if (text != NULL && size > 0 && text[size - 1] == '\r')
+        size--;
     if (text == NULL)
         sink_text(&filter->sink, "null");
+    else if (filter->options.json && !filter->fields[side].json)
+        put_string(&filter->sink, at, size);
     else
-        sink_bytes(&filter->sink, text,
-                   size > 0 && text[size - 1] == '\r' ? size - 1 : size);
+        sink_bytes(&filter->sink, text, size);
 }
 
 void

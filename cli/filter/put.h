@@ -21,10 +21,10 @@ void put_seconds(struct filter *filter, const char *name, uint64_t ns);
 void put_time(struct filter *filter, const char *name, uint64_t time);
 void put_key(struct filter *filter, const char *name, const void *key,
              size_t size);
-/* A line of the input, without its carriage return; at NULL: null, in JSON
- * only. */
-void put_input(struct filter *filter, const char *name, const void *at,
-               size_t size);
+/* A line of an input, without its carriage return; in JSON, as a string if it is
+ * none. at NULL: null, in JSON only. */
+void put_input(struct filter *filter, unsigned side, const char *name,
+               const void *at, size_t size);
 
 /* Ends the made line. */
 void put_end(struct filter *filter, enum sink_kind kind);

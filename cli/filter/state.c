@@ -20,6 +20,8 @@
 
 /* What was read of each input and not taken. */
 static const char *const state_rests[] = {"rest left", "rest right"};
+static const char *const state_parts[] = {"part left", "part right"};
+static const char *const state_sources[] = {"source left", "source right"};
 
 /* Numbers that are kept. */
 struct state_numbers {
@@ -66,18 +68,38 @@ state_put(struct lawn_store *values, const char *name, const void *bytes,
                             0);
 }
 
-/* What was read of an input and is not taken, the line that it stands at as
- * well. */
+/* The lines that were read of an input and are not taken, the one that it stands
+ * at as well; and of those bytes, how many are whole lines. */
 static size_t
-state_rest(const struct filter *filter, size_t side, const char **bytes)
+state_rest(const struct filter *filter, size_t side, const char **bytes,
+           size_t *whole)
 {
     const struct filter_head *head = &filter->heads[side];
-    size_t size = input_rest(&filter->inputs[side], bytes);
+    size_t size = input_rest(&filter->inputs[side], bytes, whole);
     if (head->there && head->line.at != NULL) {
-        size += (size_t)(*bytes - head->line.at);
+        size_t line = (size_t)(*bytes - head->line.at);
+        size += line;
+        *whole += line;
         *bytes = head->line.at;
     }
     return size;
+}
+
+/* Keeps what was read of an input and is not taken. */
+static int
+state_put_rest(struct filter *filter, struct lawn_store *values, size_t side)
+{
+    const struct input_source source = input_source(&filter->inputs[side]);
+    const char *bytes;
+    size_t whole;
+    size_t size = state_rest(filter, side, &bytes, &whole);
+    int error = state_put(values, state_rests[side], bytes, whole);
+    if (error == 0)
+        error =
+            state_put(values, state_parts[side], bytes + whole, size - whole);
+    if (error == 0)
+        error = state_put(values, state_sources[side], &source, sizeof source);
+    return error;
 }
 
 /* The names and values of the first snapshot. */
@@ -97,11 +119,8 @@ state_put_all(struct filter *filter, struct lawn_store *values)
         error = state_put(values, "unwritten", sink->bytes, sink->size);
     if (error == 0)
         error = state_put(values, "kinds", sink->kinds, sink->lines);
-    for (size_t i = 0; error == 0 && i < 2; i++) {
-        const char *bytes;
-        size_t size = state_rest(filter, i, &bytes);
-        error = state_put(values, state_rests[i], bytes, size);
-    }
+    for (size_t i = 0; error == 0 && i < 2; i++)
+        error = state_put_rest(filter, values, i);
     return error;
 }
 
@@ -127,6 +146,41 @@ state_get(struct lawn_store *values, const char *name,
     return lawn_store_get(values, name, strlen(name), value);
 }
 
+/* Takes the lines that were read before; and the part of a line, if the same pipe
+ * goes on: the end of another one's must not be taken for its own. */
+static bool
+state_get_rest(struct filter *filter, struct lawn_store *values, size_t side)
+{
+    struct input *input = &filter->inputs[side];
+    struct input_source now = input_source(input);
+    struct lawn_store_timer rest;
+    struct lawn_store_timer part;
+    struct lawn_store_timer source;
+    if (!state_get(values, state_rests[side], &rest) ||
+        !state_get(values, state_parts[side], &part) ||
+        !state_get(values, state_sources[side], &source) ||
+        source.payload_size != sizeof now)
+        return false;
+    const char *bytes = rest.payload;
+    size_t size = rest.payload_size;
+    if (size + part.payload_size > 0 && side >= filter->input_count)
+        return false;
+    if (size > 0 &&
+        (!input_unread(input, bytes, size) ||
+         (bytes[size - 1] != '\n' && !input_unread(input, "\n", 1))))
+        return false;
+    if (part.payload_size == 0)
+        return true;
+    if (now.inode != 0 && memcmp(source.payload, &now, sizeof now) == 0)
+        return input_unread(input, part.payload, part.payload_size);
+    filter->counts.resumed++;
+    filter->counts.discarded++;
+    tell(filter,
+         "the state has a part of a line, of an input that is not there "
+         "any more: dropped");
+    return true;
+}
+
 /* Takes what stood unread and unwritten. */
 static bool
 state_get_bytes(struct filter *filter, struct lawn_store *values)
@@ -134,12 +188,7 @@ state_get_bytes(struct filter *filter, struct lawn_store *values)
     struct lawn_store_timer bytes;
     struct lawn_store_timer kinds;
     for (size_t i = 0; i < 2; i++) {
-        if (!state_get(values, state_rests[i], &bytes))
-            return false;
-        if (bytes.payload_size > 0 &&
-            (i >= filter->input_count ||
-             !input_unread(&filter->inputs[i], bytes.payload,
-                           bytes.payload_size)))
+        if (!state_get_rest(filter, values, i))
             return false;
     }
     return state_get(values, "unwritten", &bytes) &&

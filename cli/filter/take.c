@@ -43,8 +43,10 @@ take_find(struct filter *filter, unsigned side, const char *at, size_t size,
         (!times_read(time->at, time->size, filter->units[side], &found->time,
                      &found->form) ||
          found->time >= CLOCK_LAST)) {
-        snprintf(filter->wrong, sizeof filter->wrong, "'%.*s' is not a time",
-                 (int)(time->size < 60 ? time->size : 60), time->at);
+        snprintf(filter->wrong, sizeof filter->wrong,
+                 "'%.*s' is not a time in %s",
+                 (int)(time->size < 60 ? time->size : 60), time->at,
+                 times_units[filter->units[side]]);
         return filter->wrong;
     }
     return NULL;

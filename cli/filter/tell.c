@@ -59,11 +59,19 @@ tell_bad(struct filter *filter, unsigned side, const char *wrong)
 }
 
 void
-tell_all_bad(const struct filter *filter)
+tell_at_end(const struct filter *filter)
 {
-    if (filter->counts.bad > TELL_BAD_MAX)
+    const struct filter_counts *counts = &filter->counts;
+    if (counts->bad > TELL_BAD_MAX)
         tell(filter, "%" PRIu64 " bad lines, %u of them told above",
-             filter->counts.bad, TELL_BAD_MAX);
+             counts->bad, TELL_BAD_MAX);
+    if (counts->bad > 0 && counts->bad == counts->in)
+        tell(filter, "there was no good line");
+    if (counts->late > 0)
+        tell(filter,
+             "%" PRIu64 " line%s late, and taken to be of the time before: see "
+             "--lateness",
+             counts->late, counts->late == 1 ? " was" : "s were");
 }
 
 void

@@ -14,8 +14,8 @@ void tell_usage(const struct filter *filter, const char *format, ...)
  * are told. */
 void tell_bad(struct filter *filter, unsigned side, const char *wrong);
 
-/* How many there were, if not all were told. */
-void tell_all_bad(const struct filter *filter);
+/* How many there were, if not all were told, and how many were late. */
+void tell_at_end(const struct filter *filter);
 
 /* The counts. */
 void tell_stats(const struct filter *filter);

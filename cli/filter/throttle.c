@@ -239,13 +239,15 @@ static const struct options_spec throttle_specs[] = {
 
 const struct options_verb throttle_verb = {
     .name = "throttle",
-    .summary = "at most so many lines of a key in some time",
-    .details =
-        "RATE is a number of lines and a time: 10/1s, 1/1h. A key may write "
-        "so\n"
-        "many lines at once, and gets one more each 10th of a second, or "
-        "hour.\n"
-        "What comes too fast waits for its turn, or is dropped.\n",
+    .summary = "slow the lines of a key down to a rate, after a burst",
+    .details = "RATE is a number of lines and a time: 10/1s, 10/s, 1/1h. A key "
+               "may write\n"
+               "as many lines at once, and gets one more each 10th of a "
+               "second, or each\n"
+               "hour: within any time T, a burst and what the rate gives in T. "
+               "--burst 1\n"
+               "spaces lines evenly. What comes too fast waits for its turn, "
+               "or is dropped.\n",
     .example = "printf 'ann 1\\nann 2\\nbob 2\\nann 3\\n' |\n"
                "    lawn throttle 1/1h -k 1 --drop --time-field 2",
     .specs = throttle_specs,
