@@ -77,7 +77,7 @@ take_give(struct filter *filter, unsigned side, const char *at, size_t size,
 bool
 take_treat(struct filter *filter, unsigned side, const char *at, size_t size)
 {
-    struct take_found found;
+    struct take_found found = {.ttl = 0};
     const char *wrong = take_find(filter, side, at, size, &found);
     if (wrong == NULL)
         return take_give(filter, side, at, size, &found.fields[FILTER_KEY],
@@ -112,7 +112,7 @@ take_wait(struct filter *filter, unsigned side, const struct input_line *line,
 bool
 take_line(struct filter *filter, unsigned side, const struct input_line *line)
 {
-    struct take_found found;
+    struct take_found found = {.ttl = 0};
     const char *wrong = take_find(filter, side, line->at, line->size, &found);
     if (wrong != NULL) {
         filter->counts.in++;
@@ -146,7 +146,7 @@ take_line(struct filter *filter, unsigned side, const struct input_line *line)
 uint64_t
 take_time(struct filter *filter, unsigned side, const struct input_line *line)
 {
-    struct take_found found;
+    struct take_found found = {.ttl = 0};
     const char *wrong = take_find(filter, side, line->at, line->size, &found);
     return wrong == NULL ? found.time : 0;
 }
