@@ -41,8 +41,9 @@ static const char main_notes[] =
     "\n"
     "keys: which lines belong together; without -k all, for dedupe equal "
     "ones:\n"
-    "  -k 2               lines with the same second column, of words; with "
-    "-d , of CSV\n"
+    "  -k 2               lines with the same second column, by blanks; -d , "
+    "by "
+    "commas\n"
     "  -k .user.id        lines with the same value at this path of their "
     "JSON\n"
     "  -k '/id=(\\w+)/'    lines with the same text in the parentheses; POSIX "
@@ -62,7 +63,7 @@ static const char main_notes[] =
     "  --expect FILE      absent: watch these keys, one a line, from the "
     "start\n";
 static const char main_example[] =
-    "# Put your program, or tail -n 0 -F FILE, where printf stands.\n"
+    "# Put your program, or tail -n0 -F FILE, where printf stands.\n"
     "# Tell when a sensor, named in column 1, has been silent for a second:\n"
     "printf 'attic 21\\ncellar 12\\n' | lawn absent 1s -k 1\n"
     "# Collapse bursts of log lines per host: the last line, and how many:\n"
