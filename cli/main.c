@@ -41,7 +41,7 @@ static const char main_notes[] =
     "\n"
     "keys: which lines belong together; without -k all, for dedupe equal "
     "ones:\n"
-    "  -k 2               lines with the same second column, by blanks; -d , "
+    "  -k 2               lines with the same column 2, by blanks; with -d , "
     "by "
     "commas\n"
     "  -k .user.id        lines with the same value at this path of their "
