@@ -6,6 +6,7 @@
 #include "output.h"
 #include "verbs.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,35 +31,38 @@ static const char main_notes[] =
     "\n"
     "A filter reads standard input, or the FILEs that follow its first "
     "argument, and\n"
-    "writes to standard output. 'lawn VERB --help' tells all its options.\n"
-    "  DURATION           250ms, 5s, 1h30m, or a number of seconds\n"
-    "  RATE               lines per time: 10/1s, 1/1h\n"
+    "writes to standard output; join reads two: join DURATION -k KEY LEFT "
+    "RIGHT.\n"
+    "'lawn help VERB' tells its options, and 'man lawn-filters' all the rest.\n"
+    "Exit status: 1 a key was absent, 2 usage, 3 input, 4 output, 128+N "
+    "signal N.\n"
+    "  DURATION           250ms, 5s, 1h30m: d h m s ms us ns; or just seconds\n"
+    "  RATE               lines per time: 10/s, 1/1h\n"
     "\n"
     "keys: which lines belong together; without -k all, for dedupe equal "
     "ones:\n"
-    "  -k 2               lines with the same second column; blanks separate\n"
-    "                     columns, or with -d , every comma\n"
+    "  -k 2               lines with the same column 2; blanks separate, -d , "
+    "commas\n"
     "  -k .user.id        lines with the same value at this path of their "
     "JSON\n"
-    "  -k '/id=(\\w+)/'    lines with the same text in the parentheses of a "
+    "  -k '/id=(\\w+)/'    lines with the same text in the parentheses; POSIX "
     "regex\n"
     "\n"
     "time: when a line was read, unless lines hold their own:\n"
     "  --time-field 1     it stands in this column, JSON path or /regex/, in "
     "seconds\n"
-    "                     or as 2026-11-15T10:00:00Z; nothing waits then, and "
-    "a\n"
-    "                     recorded day takes moments\n"
+    "                     or as 2026-11-15T10:00:00Z; nothing waits then\n"
     "  --time-unit ms     numbers there are ms, us or ns\n"
     "\n"
     "often used:\n"
     "  --json             lines are JSON, and so are those that lawn makes\n"
     "  --on-eof flush     write what is held when the input ends, don't wait\n"
     "  --state FILE       keep what is held there, from one run to the next\n"
-    "  --stats            print counts to stderr at the end\n";
-
+    "  --stats            print counts to stderr at the end\n"
+    "  --expect FILE      absent: watch these keys, one a line, from the "
+    "start\n";
 static const char main_example[] =
-    "# Put your program, or tail -F FILE, where printf stands.\n"
+    "# Put your program, or tail -n0 -F FILE, where printf stands.\n"
     "# Tell when a sensor, named in column 1, has been silent for a second:\n"
     "printf 'attic 21\\ncellar 12\\n' | lawn absent 1s -k 1\n"
     "# Collapse bursts of log lines per host: the last line, and how many:\n"
@@ -69,8 +73,8 @@ static const char main_example[] =
     "|\n"
     "    lawn throttle 1/1h -k .user --drop\n"
     "# Pair requests with responses by id; those alone for 10 s are told too:\n"
-    "printf '0 GET id=7\\n1 GET id=8\\n' >requests\n"
-    "printf '2 OK id=7\\n' >responses\n"
+    "printf '0 GET id=7\\n1 GET id=8\\n' >requests; printf '2 OK id=7\\n' "
+    ">responses\n"
     "lawn join 10s -k '/id=(\\w+)/' --time-field 1 requests responses\n";
 
 static void
@@ -111,6 +115,30 @@ main_unknown(const char *word)
     return VERBS_USAGE;
 }
 
+/* Runs the verb that the first word names. */
+static int
+main_run(int argc, char **argv)
+{
+    const struct options_verb *verb;
+    for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
+        if (strcmp(argv[0], verb->name) == 0)
+            return verb->run(argc, argv);
+    }
+    return main_unknown(argv[0]);
+}
+
+/* "lawn help trace stats" is "lawn trace stats --help". */
+static int
+main_help_of(int argc, char **argv)
+{
+    static char help[] = "--help";
+    for (int i = 0; i + 2 < argc; i++)
+        argv[i] = argv[i + 2];
+    argv[argc - 2] = help;
+    argv[argc - 1] = NULL;
+    return main_run(argc - 1, argv);
+}
+
 static int
 main_dispatch(int argc, char **argv)
 {
@@ -118,8 +146,11 @@ main_dispatch(int argc, char **argv)
         main_help(stderr);
         return VERBS_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+    bool is_help = strcmp(argv[1], "help") == 0;
+    if (is_help && argc > 2)
+        return main_help_of(argc, argv);
+    if (is_help || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0) {
         main_help(stdout);
         return VERBS_OK;
     }
@@ -127,12 +158,7 @@ main_dispatch(int argc, char **argv)
         puts("lawn " MAIN_VERSION);
         return VERBS_OK;
     }
-    const struct options_verb *verb;
-    for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
-        if (strcmp(argv[1], verb->name) == 0)
-            return verb->run(argc - 1, argv + 1);
-    }
-    return main_unknown(argv[1]);
+    return main_run(argc - 1, argv + 1);
 }
 
 int

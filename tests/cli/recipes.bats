@@ -38,8 +38,8 @@ recipe() {
     recipe 'A click stream becomes sessions'
 }
 
-@test "the recipe 'Two notifications an hour for each user' works" {
-    recipe 'Two notifications an hour for each user'
+@test "the recipe 'Two notifications at once, then one each half hour' works" {
+    recipe 'Two notifications at once, then one each half hour'
 }
 
 @test "the recipe 'An API that takes ten calls a second' works" {
@@ -48,6 +48,10 @@ recipe() {
 
 @test "the recipe 'Requests and their answers' works" {
     recipe 'Requests and their answers'
+}
+
+@test "the recipe 'Two formats' works" {
+    recipe 'Two formats'
 }
 
 @test "the recipe 'Each alert once in ten minutes' works" {
