@@ -64,10 +64,9 @@ END
 END
     done
     for path in .user.x .items[2].id .user[0] .items.id .t.x; do
-        gives_nothing session 1h -k $path --time-field .t
-        counts bad=1
         words=("lawn session: line 1: no $path")
-        says
+        refuses 3 session 1h -k $path --time-field .t
+        counts bad=1
     done
 }
 
@@ -178,7 +177,8 @@ END
     given x -1 1s 1e 1.2.3 0x10 inf nan '' 1e30 2026-11-15 2026-13-01T00:00:00Z \
         2026-02-29T00:00:00Z 2026-11-15T24:00:00Z 2026-11-15T10:60:00Z \
         2026-11-15T10:00:61Z 2026-11-15T10:00:00 1969-12-31T23:59:59Z
-    gives_nothing delay 1s -d '|' --time-field 1
+    words=("line 1: 'x' is not a time in s" "there was no good line")
+    refuses 3 delay 1s -d '|' --time-field 1
     counts in=18 bad=18
 }
 
@@ -299,14 +299,14 @@ END
 
 @test "the first ten bad lines are told, and how many there were" {
     yes x | head -n 10 >in
-    gives_nothing delay 1h --time-field 1
+    words=("there was no good line")
+    refuses 3 delay 1h --time-field 1
     [ "$(grep -c ': line ' err)" -eq 10 ]
     run ! grep 'bad lines' err
     seq -f 'x%g' 3211 >in
-    gives_nothing debounce 1h --time-field 1
-    [ "$(grep -c ': line ' err)" -eq 10 ]
     words=("lawn debounce: 3211 bad lines, 10 of them told above")
-    says
+    refuses 3 debounce 1h --time-field 1
+    [ "$(grep -c ': line ' err)" -eq 10 ]
     counts in=3211 bad=3211
 }
 

@@ -186,7 +186,8 @@ END
     printf '\n\r\n\n' >expected
     gives delay 0 <expected
     counts in=3 out=3
-    gives_nothing delay 0 --time-field 1
+    words=("there was no good line")
+    refuses 3 delay 0 --time-field 1
     counts in=3 bad=3
 }
 

@@ -943,7 +943,23 @@ def run(argv, inputs):
     except Stop as stop:
         code = stop.args[0]
     f.finish(code)
+    f.stopped = code != 0
+    if code == 0 and 0 < f.n["bad"] == f.n["in"]:
+        code = 3
     return f, code
+
+
+def said(f):
+    """What it says at the end, without the numbers of bad lines."""
+    out = []
+    n = f.n
+    if 0 < n["bad"] == n["in"]:
+        out.append(f"lawn {f.o.verb}: there was no good line")
+    if n["late"]:
+        were = "line was" if n["late"] == 1 else "lines were"
+        out.append(f"lawn {f.o.verb}: {n['late']} {were} late, and taken to be "
+                   "of the time before: see --lateness")
+    return out
 
 
 def stats(f):
