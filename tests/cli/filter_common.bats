@@ -686,3 +686,179 @@ open("kept", "wb").write(data)'
     "$lawn" join --help | grep -q -e --right-time-field
     "$lawn" delay --help | grep -q -e --ttl-field
 }
+
+@test "without one good line it ends with 3, whatever else there is" {
+    given 'x' 'y'
+    words=("lawn dedupe: line 1: 'x' is not a time in ms" "lawn dedupe: there was no good line")
+    refuses 3 dedupe 1s --time-field 1 --time-unit ms
+    counts in=2 bad=2
+    # One good line is enough, also one that is held, or refused, or resumed.
+    given 'x' '1'
+    gives dedupe 1s --time-field 1 <<END
+1
+END
+    run ! grep 'no good line' err
+    given '1 a'
+    gives_nothing delay 1s --time-field 1 --state kept --on-eof save
+    given 'x'
+    gives delay 1s --time-field 1 --state kept <<END
+1 a
+END
+    counts in=2 bad=1 resumed=1
+    given
+    gives_nothing delay 1s --time-field 1
+}
+
+@test "late lines are told at the end" {
+    given 'a 10' 'b 3'
+    gives delay 0 --time-field 2 <in
+    words=("lawn delay: 1 line was late, and taken to be of the time before: see --lateness")
+    says
+    given 'a 10' 'b 3' 'c 4'
+    gives delay 0 --time-field 2 <in
+    words=("lawn delay: 2 lines were late, and taken to be of the time before: see --lateness")
+    says
+    given 'b 3' 'a 10'
+    gives delay 0 --time-field 2 <in
+    run ! grep 'late, and' err
+}
+
+@test "--lateness 0 is as if there was none" {
+    given 'a 10' 'b 3' 'c 12'
+    gives delay 0 --time-field 2 --lateness 0 <in
+    counts late=1
+}
+
+# [F5]
+@test "--overflow fail gives the line back: it is the next run's" {
+    given 'a 1' 'b 2' 'c 3' 'd 4'
+    words=(--max-lines 2 "no room")
+    refuses 3 delay 10s --time-field 2 --max-lines 2 --overflow fail --state kept
+    counts in=2 held=2 refused=0 discarded=0
+    given 'e 5'
+    gives delay 10s --time-field 2 --state kept <<END
+a 1
+b 2
+c 3
+d 4
+e 5
+END
+    given 'a 1' 'b 2' 'c 3'
+    words=(--max-keys 1 "key 'b'")
+    runs dedupe 10s -k 1 --time-field 2 --max-keys 1 --overflow fail --state other
+    [ $code -eq 3 ]
+    says
+    [ "$(cat out)" = 'a 1' ]
+    given
+    gives dedupe 10s -k 1 --time-field 2 --state other <<END
+b 2
+c 3
+END
+}
+
+# [F5]
+@test "lines kept for --lateness are all there after --overflow fail" {
+    # All are treated at the end, and the third does not fit.
+    given 'd 4' 'b 2' 'e 5' 'a 1' 'c 3' 'c2 3'
+    refuses_fail() { words=("no room"); refuses 3 "$@"; }
+    refuses_fail delay 100s --time-field 2 --lateness 10s --max-lines 2 --overflow fail --state kept
+    counts in=6 held=6 refused=0 discarded=0
+    given
+    gives delay 100s --time-field 2 --lateness 10s --state kept <<END
+a 1
+b 2
+c 3
+c2 3
+d 4
+e 5
+END
+    counts resumed=6 out=6 late=0
+    # And where the clock has gone on, in the midst of them.
+    given 'd 4' 'b 2' 'a 1' 'z 13' 'c 5'
+    refuses_fail delay 100s --time-field 2 --lateness 10s --max-lines 1 --overflow fail --state more
+    given
+    gives delay 100s --time-field 2 --lateness 10s --state more <<END
+a 1
+b 2
+d 4
+c 5
+z 13
+END
+    counts out=5
+}
+
+# [F3]
+@test "after a resume with smaller limits keys and lines are evicted down to them" {
+    given 'a 1' 'b 2' 'c 3' 'd 4'
+    gives_nothing delay 10s --time-field 2 --state kept --on-eof save
+    given 'e 5'
+    gives delay 10s --time-field 2 --max-lines 2 --state kept --on-eof save <<END
+a 1
+b 2
+c 3
+END
+    counts held=2 evicted=3
+    given 'a 1' 'b 2' 'c 3' 'd 4'
+    gives_nothing session 10s -k 1 --time-field 2 --state other --on-eof save
+    given 'e 5'
+    gives session 10s -k 1 --time-field 2 --max-keys 2 --state other --on-eof save <<END
+a	1	1	1	0	evicted
+b	1	2	2	0	evicted
+c	1	3	3	0	evicted
+END
+    counts keys=2 evicted=3
+    given 'a 1' 'b 2' 'c 3'
+    runs absent 1s -k 1 --time-field 2 --state third --on-eof save
+    [ $code -eq 0 ]
+    given 'd 3'
+    runs absent 1s -k 1 --time-field 2 --max-keys 1 --state third --on-eof save
+    [ $code -eq 0 ]
+    counts keys=1 evicted=3
+}
+
+@test "regexes: \\d and back-references are refused, and texts that are too long" {
+    given
+    words=("--key" "write [0-9]")
+    refuses 2 dedupe 1s -k '/\d+/'
+    refuses 2 dedupe 1s -k '/a\D/'
+    words=("--key" "back-reference")
+    refuses 2 dedupe 1s -k '/(a)\1/'
+    refuses 2 dedupe 1s -k '/(a)(b)\9/'
+    words=(--key)
+    refuses 2 dedupe 1s -k "/$(printf '%01000d' 0)/"
+    refuses 2 dedupe 1s -k ".$(printf '%01000d' 0)"
+    gives_nothing dedupe 1s -k "/$(printf '%0998d' 0)/"
+    # A backslash that stands for itself may be before anything.
+    given 'a\1' 'a\1' 'a\d'
+    gives dedupe 1s -k '/a\\[1d]/' <<'END'
+a\1
+a\d
+END
+}
+
+@test "a time is told in the form of the first, also by the next run" {
+    given '2026-11-15T10:00:00Z a'
+    gives_nothing session 1h -k 2 --time-field 1 --state kept --on-eof save
+    given
+    gives session 1h -k 2 --time-field 1 --state kept <<END
+a	1	2026-11-15T10:00:00Z	2026-11-15T10:00:00Z	0	gap
+END
+    # The first time of all was RFC 3339, not the first of this run.
+    given '1794744000 b'
+    gives session 1h -k 2 --time-field 1 --state kept --on-eof flush <<END
+b	1	2026-11-15T12:00:00Z	2026-11-15T12:00:00Z	0	eof
+END
+    given '1 a'
+    gives_nothing session 1h -k 2 --time-field 1 --state other --on-eof save
+    given '1970-01-01T00:00:05Z a'
+    gives session 1h -k 2 --time-field 1 --state other <<END
+a	2	1	5	4	gap
+END
+    # A state without any time leaves it open.
+    given
+    gives_nothing session 1h -k 2 --time-field 1 --state third --on-eof save
+    given '1970-01-01T00:00:05Z a'
+    gives session 1h -k 2 --time-field 1 --state third <<END
+a	1	1970-01-01T00:00:05Z	1970-01-01T00:00:05Z	0	gap
+END
+}

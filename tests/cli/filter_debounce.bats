@@ -188,3 +188,24 @@ END
     began=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
     [ $began -ge 200 ]
 }
+
+# [F2]
+@test "bursts that --max-wait ends at one nanosecond leave in the order of their last lines" {
+    given 'b 0.000000001' 'a 0.000000001' 'b 3' 'a 4' 'c 5' 'b 6'
+    gives debounce 8s -k 1 --time-field 2 --max-wait 10s <<END
+a 4
+b 6
+c 5
+END
+    gives debounce 8s -k 1 --time-field 2 --max-wait 10s --emit count <<END
+2	a 4
+3	b 6
+1	c 5
+END
+    # One of them because it is quiet, at the same nanosecond.
+    given 'b 0' 'x 2' 'b 5' 'b 6'
+    gives debounce 8s -k 1 --time-field 2 --max-wait 10s <<END
+x 2
+b 6
+END
+}

@@ -213,3 +213,21 @@ END
     began=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
     [ $began -ge 200 ]
 }
+
+@test "--max-lines: of lines with times of their own the oldest makes room" {
+    given '0 9 a' '1 1 b' '1 5 c' '1 5 d'
+    # When c comes, a is the oldest, though b is due first; then b has left.
+    gives delay --ttl-field 2 --time-field 1 --max-lines 2 <<END
+0 9 a
+1 1 b
+1 5 c
+1 5 d
+END
+    counts evicted=2
+    given '0 9 a' '0 1 b' '2 9 c' '3 9 d'
+    gives delay --ttl-field 2 --time-field 1 --max-lines 2 --on-eof drop <<END
+0 1 b
+0 9 a
+END
+    counts evicted=1 discarded=2
+}

@@ -200,3 +200,48 @@ both	a 5 L	a 6 R
 END
     counts bad=1 late=0
 }
+
+@test "one input may be text, and the other JSON" {
+    sides 'a 0 "L"' 'b 1 L' -- '{"id":"a","t":2}' '{"id":"c","t":3}'
+    gives join 5s -k 1 --time-field 2 --right-key .id --right-time-field .t left right <<'END'
+{"join":"both","key":"a","left":"a 0 \"L\"","right":{"id":"a","t":2}}
+{"join":"left","key":"b","left":"b 1 L","right":null}
+{"join":"right","key":"c","left":null,"right":{"id":"c","t":3}}
+END
+    counts bad=0
+    sides '{"id":"a","t":2}' -- 'a 0 R'
+    gives join 5s -k .id --time-field .t --right-key 1 --right-time-field 2 left right <<'END'
+{"join":"both","key":"a","left":{"id":"a","t":2},"right":"a 0 R"}
+END
+    sides 'a 0' 'b 1' -- '{"id":"a","t":2}' 'no JSON'
+    gives join 5s -k 1 --time-field 2 --right-key .id --right-time-field .t left right <<'END'
+{"join":"both","key":"a","left":"a 0","right":{"id":"a","t":2}}
+{"join":"left","key":"b","left":"b 1","right":null}
+END
+    counts bad=1
+}
+
+# [F12]
+@test "a shorter DURATION in the next run keeps the order of a key's lines" {
+    sides 'k 0 1' 'k 1 2' --
+    gives_nothing join 100s -k 1 --time-field 2 --state kept --on-eof save left right
+    sides 'k 2 3' 'k 3 4' -- 'k 4 x' 'k 4 y' 'k 4 z'
+    gives join 10s -k 1 --time-field 2 --state kept left right <<END
+both	k 0 1	k 4 x
+both	k 1 2	k 4 y
+both	k 2 3	k 4 z
+left	k 3 4
+END
+    counts in=7 out=7 resumed=2
+}
+
+@test "a state of another --right-key or --right-time-field is refused" {
+    sides 'k 0 0' --
+    gives_nothing join 100s -k 1 --time-field 2 --state kept --on-eof save left right
+    cp kept before
+    words=("lawn join: " kept "--right-key 3")
+    refuses 3 join 100s -k 1 --time-field 2 --right-key 3 --state kept left right
+    words=("lawn join: " kept "--right-time-field 3")
+    refuses 3 join 100s -k 1 --time-field 2 --right-time-field 3 --state kept left right
+    cmp kept before
+}

@@ -125,3 +125,20 @@ b	1	10	10	0	gap
 END
     counts late=2
 }
+
+# [F2]
+@test "sessions that --max-duration ends at one nanosecond end in the order of their last lines" {
+    given 'b 0.000000001' 'a 0.000000001' 'b 3' 'a 4' 'c 5' 'b 6'
+    # a and b both end at 10.000000001; a's last line came before b's.
+    gives session 8s -k 1 --time-field 2 --max-duration 10s <<END
+a	2	0.000000001	4	3.999999999	max-duration
+b	3	0.000000001	6	5.999999999	max-duration
+c	1	5	5	0	gap
+END
+    # One of them by its gap, at the same nanosecond.
+    given 'b 0' 'x 2' 'b 5' 'b 6'
+    gives session 8s -k 1 --time-field 2 --max-duration 10s <<END
+x	1	2	2	0	gap
+b	3	0	6	6	max-duration
+END
+}

@@ -195,3 +195,23 @@ a 0 2
 END
     counts evicted=0
 }
+
+@test "--max-lines: the oldest line makes room, of whatever key" {
+    # When the last comes, b's line is due at 11, a's only at 20, but came before.
+    given 'a 0 1' 'a 0 2' 'a 0 3' 'b 1 1' 'b 1 2' 'b 1 3'
+    gives throttle 1/10s -k 1 --time-field 2 --max-lines 2 <<END
+a 0 1
+b 1 1
+a 0 2
+a 0 3
+b 1 2
+b 1 3
+END
+    counts evicted=2
+}
+
+@test "a RATE whose duration begins with a point is refused" {
+    given
+    words=("lawn throttle: " "'1/.5s'")
+    refuses 2 throttle 1/.5s
+}
