@@ -725,6 +725,34 @@ def a_second_signal_ends_it_at_once(_):
 
 
 @case
+def a_second_hangup_is_ignored(folder):
+    """[F5] A terminal that goes may send two."""
+    args = ('delay', 0, '--state', folder / 's')
+    lines = numbered(0, 1000)
+    with Lawn(*args, room=4096) as lawn:
+        lawn.send(text(lines))
+        lawn.fills()
+        lawn.kill(signal.SIGHUP)
+        wait_until(lambda: not lawn.catches(signal.SIGTERM),
+                   'the first has come')
+        for _ in range(3):
+            lawn.kill(signal.SIGHUP)
+        lawn.exit(129)
+        seen = lawn.rest().decode().rpartition('\n')[0].splitlines()
+    equal(seen + run(*args)[0], lines)
+
+
+@case
+def a_signal_ends_the_wait_for_a_pipe_of_expected_keys(folder):
+    os.mkfifo(folder / 'keys')
+    with Lawn('absent', '1h', '-k', 1, '--expect', folder / 'keys') as lawn:
+        lawn.ready()
+        lawn.kill(signal.SIGTERM)
+        code = lawn.process.wait(PATIENCE)
+        assert code in (143, -signal.SIGTERM, 3), code
+
+
+@case
 def a_signal_that_was_ignored_stays_so(_):
     for ignored in (signal.SIGINT, signal.SIGHUP):
         with Lawn('delay', 0, ignore=[ignored]) as lawn:
@@ -1432,6 +1460,66 @@ def the_mode_of_a_state_is_kept_and_nothing_is_left_beside_it(folder):
         run(*args, feed=b'a\n')
         equal(stat.S_IMODE(state.stat().st_mode), mode)
     equal(sorted(name.name for name in folder.iterdir()), ['s', 's.lock'])
+
+
+@case
+def what_a_crash_left_beside_a_state_is_in_no_ones_way(folder):
+    """[F13] It is always of one name, and is not written through a link."""
+    (folder / 'other').write_text('mine')
+    args = ('delay', '1h', '--state', folder / 's')
+    run(*args, '--on-eof', 'save', feed=b'a\n')
+    (folder / 's.tmp').write_text('junk')
+    run(*args, '--on-eof', 'save', feed=b'b\n')
+    assert not (folder / 's.tmp').exists()
+    (folder / 's.tmp').symlink_to(folder / 'other')
+    equal(run(*args, '--on-eof', 'flush', feed=b'c\n')[0], ['a', 'b', 'c'])
+    equal((folder / 'other').read_text(), 'mine')
+    equal(sorted(name.name for name in folder.iterdir()),
+          ['other', 's', 's.lock'])
+
+
+def sanitized():
+    with open(LAWN, 'rb') as file:
+        return b'__asan_init' in file.read()
+
+
+@case
+def nothing_is_lost_when_memory_runs_out(folder):
+    """[F4 F5] And how far the files were read is told."""
+    if sanitized():
+        raise Skip('the sanitizers take memory of their own')
+    lines = numbered(0, 600_000)
+    (folder / 'in').write_bytes(text(lines))
+    for i, args in enumerate((
+            ('delay', '1h'), ('delay', '9999h', '--time-field', 1),
+            ('throttle', '1/1h', '--burst', 1),
+            ('debounce', '1h', '--emit', 'all'),
+            ('debounce', '1h', '-k', 1),
+            ('join', '1h', '-k', 1),
+            ('join', '1h', '-k', 2))):
+        extra = ('--state', folder / str(i), '--stats')
+        files = ('/dev/null',) * (args[0] == 'join')
+        with Lawn(*args, *extra, folder / 'in', *files,
+                  memory=40 << 20) as lawn:
+            first = lawn.lines()
+            lawn.exit(1)
+            assert 'Cannot allocate memory' in lawn.said(), lawn.said()
+            counts = lawn.stats()
+            equal(counts['discarded'], 0)
+            found = re.search(r'ended early: (.*)/in was read up to line (\d+)',
+                              lawn.said())
+            assert found, lawn.said()
+            read = int(found[2])
+            assert counts['held'] > 1000 and read >= counts['in'], counts
+        with Lawn(*args, *extra, '--on-eof', 'flush',
+                  *(files * 2 or ('/dev/null',))) as lawn:
+            got = first + [line.removeprefix('left\t') for line
+                           in lawn.lines()]
+            lawn.exit(0)
+            lawn.stats()
+        equal(len(got), read)
+        assert got == lines[:read], args
+        os.unlink(folder / str(i))
 
 
 @case
