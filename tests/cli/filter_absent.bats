@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load filter.bash
 
+# [F10]
 @test "a key that was silent is reported absent, and back" {
     given 'a 0' 'b 1' 'a 4' 'a 8' 'b 10' 'a 12'
     # b is absent from 6 to 10, and is due again at 15, a at 17.
@@ -18,6 +19,7 @@ END
     counts in=6 out=0 merged=6 dropped=6 made=4 keys=2
 }
 
+# [F2 F10]
 @test "a key seen at exactly DURATION was absent, and is back" {
     given 'a 0' 'a 5' 'a 9.999999999'
     gives absent 5s -k 1 --time-field 2 --on-eof drop <<END
@@ -135,6 +137,7 @@ absent		20	5
 END
 }
 
+# [F3]
 @test "--max-keys: absent keys are forgotten first, the oldest first" {
     given 'a 0' 'b 1' 'c 6' 'd 7' 'a 8' 'b 9' 'c 10'
     # a and b are absent at 6: c drives out a, d then b; a and b are new, and

@@ -173,6 +173,7 @@ END
     rfc3339_is 1970-01-01T00:00:00Z 1970-01-01T00:00:00Z
 }
 
+# [F4]
 @test "a line without a readable time is bad" {
     given x -1 1s 1e 1.2.3 0x10 inf nan '' 1e30 2026-11-15 2026-13-01T00:00:00Z \
         2026-02-29T00:00:00Z 2026-11-15T24:00:00Z 2026-11-15T10:60:00Z \
@@ -215,6 +216,7 @@ END
     counts late=2 discarded=2
 }
 
+# [F7]
 @test "--lateness: lines are treated in the order of their times" {
     given 'c 3' 'a 1' 'b 2' 'd 3' 'g 9' 'f 6' 'e 5'
     gives delay 0 --time-field 2 --lateness 4s <<END
@@ -297,6 +299,7 @@ END
     counts bad=4 merged=2
 }
 
+# [F4]
 @test "the first ten bad lines are told, and how many there were" {
     yes x | head -n 10 >in
     words=("there was no good line")
@@ -310,6 +313,7 @@ END
     counts in=3211 bad=3211
 }
 
+# [F4]
 @test "--strict stops at the first bad line" {
     given '1 a' '5 b' 'x' '6 c'
     runs delay 2s --time-field 1 --strict
@@ -341,6 +345,7 @@ END
     counts held=0
 }
 
+# [F4]
 @test "output that cannot be written is told" {
     given '1 a' '2 b'
     local verb
@@ -376,6 +381,7 @@ END
     [ "$(cat err)" = "lawn delay: in=2 out=2 dropped=0 held=0 made=0 merged=0 refused=0 bad=0 discarded=0 late=0 evicted=0 keys=0 resumed=0" ]
 }
 
+# [F5]
 @test "--on-eof save keeps what is held for the next run" {
     given 'a 1' 'b 2' 'c 4'
     gives delay 2s --time-field 2 --on-eof save --state kept <<END
@@ -403,6 +409,7 @@ END
     counts late=1
 }
 
+# [F2]
 @test "what is due comes before a line of that time, kept for --lateness or not" {
     given 'a 0' 'b 5' 'a 5' 'b 4' 'c 20'
     gives debounce 5s -k 1 --time-field 2 --lateness 2s --emit count <<END
@@ -433,6 +440,7 @@ END
     counts evicted=0 discarded=3
 }
 
+# [F2]
 @test "what is due at one time leaves in the order of the lines" {
     given '0 9 a' '1 8 b' '2 7 c' '3 6 d' '0 9 late' '4 5 e'
     # The late one counts as of 3, and is due at 12.
@@ -477,6 +485,7 @@ END
     counts late=0 keys=2 discarded=1
 }
 
+# [F1]
 @test "a DURATION that has changed counts for what comes" {
     given 'a 0'
     gives_nothing session 5s -k 1 --time-field 2 --state kept --on-eof save
@@ -709,6 +718,7 @@ END
     gives_nothing delay 1s --time-field 1
 }
 
+# [F4]
 @test "late lines are told at the end" {
     given 'a 10' 'b 3'
     gives delay 0 --time-field 2 <in

@@ -21,6 +21,7 @@ sides() {
     done
 }
 
+# [F12]
 @test "lines that share a key within DURATION are paired" {
     sides 'a 0 L' 'b 1 L' 'c 2 L' 'd 20 L' -- 'b 0 R' 'a 3 R' 'c 7 R' 'e 8 R'
     # c is alone at 7, and so is its partner, which comes at that very time.
@@ -44,6 +45,7 @@ END
 END
 }
 
+# [F12]
 @test "a line pairs with the oldest that waits, once" {
     sides 'a 0 1' 'a 1 2' 'a 2 3' -- 'a 3 x' 'a 4 y'
     gives join 50s -k 1 --time-field 2 left right <<END
@@ -98,6 +100,7 @@ both	a 0 L	a 1 R
 END
 }
 
+# [F12]
 @test "at the end: drain, flush and drop" {
     sides 'a 0 L' 'b 1 L' -- 'a 2 R' 'c 3 R'
     for eof in drain flush; do
@@ -114,6 +117,7 @@ END
     counts in=4 out=2 discarded=2
 }
 
+# [F3 F12]
 @test "--max-keys: the key due first makes room with all of its lines" {
     sides 'a 0 1' 'b 1 1' 'a 2 2' 'c 3 1' -- 'b 4 R'
     gives join 50s -k 1 --time-field 2 --max-keys 2 left right <<END
@@ -182,6 +186,7 @@ END
     says
 }
 
+# [F7]
 @test "--lateness sorts both inputs" {
     sides 'a 3 L' 'b 0 L' 'c 9 L' -- 'b 2 R' 'a 1 R' 'c 8 R'
     gives join 5s -k 1 --time-field 2 --lateness 3s left right <<END

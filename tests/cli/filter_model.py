@@ -7,8 +7,11 @@ many lines: half of them in many small cases with options of their own, half in
 one large case. What does not agree is cut down, told, and kept beside the tool.
 
   a verb     output, exit code, counts, and the numbers of the bad lines
-  lateness   lines shuffled by up to D with --lateness D are as if sorted
-  state      an input cut into runs with --on-eof save is as if not cut"""
+             [F1 F2 F3 F4 F8 F9 F10 F11 F12]
+  lateness   lines shuffled by up to D with --lateness D are as if sorted [F7]
+  state      an input cut into runs with --on-eof save is as if not cut [F5]
+
+[F1] and so on are the guarantees of lawn-filters(1)."""
 import argparse
 import os
 import random

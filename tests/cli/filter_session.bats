@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load filter.bash
 
+# [F11]
 @test "lines of a key are a session until DURATION passes without one" {
     given 'a 0' 'b 1' 'a 4' 'a 8.5' 'b 20' 'a 21'
     gives session 5s -k 1 --time-field 2 <<END
@@ -17,6 +18,7 @@ END
     counts in=6 out=0 merged=6 dropped=6 made=4 keys=0
 }
 
+# [F2 F11]
 @test "a line at exactly DURATION after the last begins a new session" {
     given 'a 0' 'a 4.999999999' 'a 9.999999999'
     gives session 5s -k 1 --time-field 2 <<END
@@ -93,6 +95,7 @@ END
     counts in=3 merged=3 dropped=3 made=0
 }
 
+# [F3]
 @test "--max-keys: the session that would end first makes room" {
     given 'a 0' 'b 1' 'a 2' 'c 3'
     gives session 50s -k 1 --time-field 2 --max-keys 2 <<END

@@ -5,7 +5,8 @@ Pipes, signals, full disks, state files, on the real clock. LAWN names the tool,
 by default build/lawn. A case is a function whose name is a sentence; it gets an
 empty folder. No case sleeps for something to have happened: each waits until it
 has, for at most PATIENCE seconds; and that a line is not early is told by clocks
-that were read before it was sent and after it came. Ends with "N passed, N failed".
+that were read before it was sent and after it came. [F5] is a guarantee of
+lawn-filters(1). Ends with "N passed, N failed".
 """
 
 import contextlib
@@ -271,6 +272,7 @@ def not_early(seen, sent, ttl_ns):
 
 @case
 def delay_writes_a_line_when_it_is_due_and_the_input_idle(_):
+    """[F1 F2]"""
     with Lawn('delay', '150ms') as lawn:
         for word in ('a', 'b'):
             sent = lawn.send(word + '\n')
@@ -290,6 +292,7 @@ def delay_writes_a_line_when_it_is_due_and_the_input_idle(_):
 
 @case
 def delay_takes_the_time_from_each_line(_):
+    """[F1 F2]"""
     with Lawn('delay', '--ttl-field', '.ms', '--ttl-unit', 'ms') as lawn:
         sent = lawn.send('{"ms":250}\n{"ms":50}\n{"ms":0}\n')
         for ms in (0, 50, 250):
@@ -300,6 +303,7 @@ def delay_takes_the_time_from_each_line(_):
 
 @case
 def debounce_writes_the_last_of_a_burst_when_it_is_quiet(_):
+    """[F1 F11]"""
     with Lawn('debounce', '120ms', '-k', 1) as lawn:
         sent = lawn.send(''.join(f'a {i}\n' for i in range(30)) + 'b 1\n')
         seen = dict(lawn.line() for _ in range(2))
@@ -313,6 +317,7 @@ def debounce_writes_the_last_of_a_burst_when_it_is_quiet(_):
 
 @case
 def debounce_ends_a_burst_after_max_wait(_):
+    """[F1]"""
     with Lawn('debounce', '30s', '--max-wait', '150ms', '--emit', 'first') as \
             lawn:
         sent = lawn.send('a\n')
@@ -325,6 +330,7 @@ def debounce_ends_a_burst_after_max_wait(_):
 
 @case
 def throttle_gives_each_line_its_token(_):
+    """[F1 F9]"""
     with Lawn('throttle', '20/s', '--burst', 2, '-k', 1) as lawn:
         sent = lawn.send(''.join(f'a {i}\n' for i in range(8)) + 'b 0\n')
         seen = [lawn.line() for _ in range(9)]
@@ -338,6 +344,7 @@ def throttle_gives_each_line_its_token(_):
 
 @case
 def dedupe_lets_a_key_through_again_after_its_window(_):
+    """[F1]"""
     with Lawn('dedupe', '200ms') as lawn:
         first = lawn.send('a\n' * 50)  # in one block: at one time
         equal(lawn.line()[0], 'a')
@@ -351,6 +358,7 @@ def dedupe_lets_a_key_through_again_after_its_window(_):
 
 @case
 def absent_tells_when_a_key_falls_silent_and_when_it_is_back(folder):
+    """[F1 F10]"""
     (folder / 'expected').write_text('never\n')
     with Lawn('absent', '150ms', '-k', 1, '--expect', folder / 'expected',
               '--stats') as lawn:
@@ -376,6 +384,7 @@ def absent_tells_when_a_key_falls_silent_and_when_it_is_back(folder):
 
 @case
 def absent_reports_again_and_exits_when_told_to(_):
+    """[F1 F10]"""
     with Lawn('absent', '60ms', '--repeat') as lawn:
         sent = lawn.send('a\n')
         for i in range(1, 5):
@@ -390,6 +399,7 @@ def absent_reports_again_and_exits_when_told_to(_):
 
 @case
 def session_sums_up_after_its_gap(_):
+    """[F1 F11]"""
     with Lawn('session', '120ms', '-k', 1) as lawn:
         sent = lawn.send('a 1\na 2\nb 1\na 3\n')
         keys = {}
@@ -404,6 +414,7 @@ def session_sums_up_after_its_gap(_):
 
 @case
 def join_pairs_at_once_and_gives_up_in_time(folder):
+    """[F1 F12]"""
     os.mkfifo(folder / 'right')
     with Lawn('join', '1h', '-k', 1, '-', folder / 'right') as lawn, \
             writer_of(folder / 'right') as right:
@@ -473,6 +484,7 @@ def a_due_line_is_seen_while_a_file_is_read(folder):
 
 @case
 def bytes_that_dribble_in_are_lines_when_they_end(_):
+    """[F8]"""
     with Lawn('delay', '20ms') as lawn:
         for word in ('a', 'longer', ''):
             for byte in word:
@@ -488,6 +500,38 @@ def bytes_that_dribble_in_are_lines_when_they_end(_):
         lawn.close()
         equal(lawn.lines(), ['half'])
         lawn.exit(0)
+
+
+@case
+def in_event_time_pieces_of_the_input_are_no_matter(folder):
+    """[F6]"""
+    random.seed(3)
+    at = 0
+    feed = ''
+    for i in range(300):
+        at += random.randrange(3)
+        feed += f'k{random.randrange(5)} {at - random.randrange(4)}.5 {i}\n'
+    feed = feed.replace('-', '').encode()
+    (folder / 'in').write_bytes(feed)
+    for args in (('delay', '5s'), ('debounce', '2s', '-k', 1),
+                 ('throttle', '1/3s', '-k', 1), ('dedupe', '4s', '-k', 1),
+                 ('absent', '5s', '-k', 1), ('session', '2s', '-k', 1),
+                 ('debounce', '2s', '-k', 1, '--lateness', '2s')):
+        args += ('--time-field', 2, '--stats')
+        whole, said = run(*args, folder / 'in')
+        assert len(whole) > 20, args
+        with Lawn(*args) as lawn:
+            left = feed
+            while left:
+                size = random.choice((1, 2, 7, 100, 1000))
+                lawn.send(left[:size])
+                if random.random() < 0.5:
+                    lawn.settle()
+                left = left[size:]
+            lawn.close()
+            equal(lawn.lines(), whole)
+            lawn.exit(0)
+            equal(lawn.said(), said)
 
 
 @case
@@ -532,6 +576,7 @@ def writers_of_two_pipes_may_be_there_first(folder):
 
 @case
 def an_output_that_does_not_wait_gets_every_line(_):
+    """[F4]"""
     lines = numbered(0, 60_000)
     inner, outer = os.pipe()
     os.set_blocking(outer, False)
@@ -610,6 +655,7 @@ CODES = ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129))
 
 @case
 def a_signal_ends_it_and_what_is_held_is_told(_):
+    """[F4]"""
     for number, code in CODES:
         with Lawn('delay', '--ttl-field', 1, '--stats') as lawn:
             lawn.send('0 at once\n3600 a\n3600 b\nhalf of a line')
@@ -628,6 +674,7 @@ def a_signal_ends_it_and_what_is_held_is_told(_):
 
 @case
 def a_signal_tells_open_sessions_and_bursts(_):
+    """[F4]"""
     for args, what in ((('session', '1h', '-k', 1), '2 open sessions dropped'),
                        (('debounce', '1h', '-k', 1, '--emit', 'count'),
                         '2 open bursts dropped'),
@@ -681,6 +728,7 @@ def a_signal_ends_the_drain_as_well(folder):
 
 @case
 def a_signal_ends_it_while_nobody_reads(_):
+    """[F4]"""
     with contextlib.ExitStack() as stack:
         all_of_them = []
         for number, code in CODES:
@@ -810,6 +858,7 @@ def a_closed_pipe_exits_4_without_a_word(_):
 
 @case
 def a_full_disk_exits_4_and_is_told(_):
+    """[F4]"""
     for verb in (('delay', 0), ('delay', '10ms'), ('session', '10ms'),
                  ('absent', '10ms'), ('debounce', '10ms')):
         with open('/dev/full', 'wb') as full, \
@@ -845,6 +894,7 @@ FAILING = (  # options, what goes in, what is to come out in the end
 
 @case
 def what_a_full_disk_refused_is_written_by_the_next_run(folder):
+    """[F4 F5]"""
     for i, (args, feed, expected) in enumerate(FAILING):
         state = folder / str(i)
         with open('/dev/full', 'wb') as full, \
@@ -864,6 +914,7 @@ def what_a_full_disk_refused_is_written_by_the_next_run(folder):
 
 @case
 def a_pair_that_could_not_be_written_is_not_lost(folder):
+    """[F5 F12]"""
     (folder / 'left').write_text('k 1\nx 2\nk 3\n')
     (folder / 'right').write_text('k 2\ny 9\n')
     args = ('join', '5s', '-k', 1, '--time-field', 2, '--state', folder / 's',
@@ -881,6 +932,7 @@ def a_pair_that_could_not_be_written_is_not_lost(folder):
 
 @case
 def much_that_could_not_be_written_is_not_lost(folder):
+    """[F4 F5]"""
     lines = numbered(0, 15_000)
     (folder / 'in').write_bytes(text(lines))
     args = ('dedupe', '1h', '--state', folder / 's', '--stats')
@@ -898,6 +950,7 @@ def much_that_could_not_be_written_is_not_lost(folder):
 
 @case
 def an_output_over_the_limit_of_its_size_is_told_and_not_lost(folder):
+    """[F5]"""
     lines = numbered(0, 3000)
     (folder / 'in').write_bytes(text(lines))
     args = ('delay', 0, '--state', folder / 's', '--stats')
@@ -941,6 +994,7 @@ def stop_and_resume(folder, number, code, args, feed):
 
 @case
 def what_a_signal_saves_the_next_run_writes_once(folder):
+    """[F5]"""
     for number, code in CODES:
         first, second = stop_and_resume(
             folder, number, code, ('delay', '--ttl-field', 1),
@@ -1002,6 +1056,7 @@ def a_part_of_a_line_goes_on_in_the_same_pipe(folder):
 
 @case
 def a_part_of_a_line_is_not_glued_to_another_input(folder):
+    """[F4 F8]"""
     (folder / 'in').write_text('f\nnext\n')
     args = ('delay', 0, '--state', folder / 's')
     with pipe() as (inner, outer), open(folder / 'in', 'rb') as file:
@@ -1024,6 +1079,7 @@ def a_part_of_a_line_is_not_glued_to_another_input(folder):
 
 @case
 def how_far_a_file_was_read_is_told_when_it_ends_early(folder):
+    """[F4 F5]"""
     lines = numbered(1, 60_001)
     (folder / 'in').write_bytes(text(lines))
     args = ('delay', 0, '--time-field', 1)
@@ -1047,6 +1103,7 @@ def how_far_a_file_was_read_is_told_when_it_ends_early(folder):
 
 @case
 def a_held_line_keeps_its_time_over_runs(folder):
+    """[F1 F5]"""
     args = ('delay', '700ms', '--state', folder / 's')
     with Lawn(*args) as lawn:
         sent = lawn.send('a\n')
@@ -1064,6 +1121,7 @@ def a_held_line_keeps_its_time_over_runs(folder):
 
 @case
 def what_is_overdue_leaves_at_once_and_in_order(folder):
+    """[F2]"""
     args = ('delay', '--ttl-field', 1, '--state', folder / 's')
     feed = '0.03 c\n0.01 a\n0.03 d\n0.02 b\n3600 e\n'
     run(*args, '--on-eof', 'save', feed=feed.encode())
@@ -1078,6 +1136,7 @@ def what_is_overdue_leaves_at_once_and_in_order(folder):
 
 @case
 def keys_are_known_in_the_next_run(folder):
+    """[F5]"""
     args = ('dedupe', '1h', '--state', folder / 'dedupe')
     equal(run(*args, feed=b'a\nb\n')[0], ['a', 'b'])
     equal(run(*args, feed=b'b\nc\na\n')[0], ['c'])
@@ -1103,6 +1162,7 @@ def keys_are_known_in_the_next_run(folder):
 
 @case
 def lines_that_wait_for_their_time_are_saved(folder):
+    """[F5 F7]"""
     args = ('delay', '1s', '--time-field', 1, '--lateness', '10s', '--state',
             folder / 's', '--stats')
     with Lawn(*args) as lawn:
@@ -1118,7 +1178,7 @@ def lines_that_wait_for_their_time_are_saved(folder):
 
 @case
 def nothing_is_lost_while_nobody_reads_and_it_is_told_to_end(folder):
-    """Whole lines of the first run's output, then those of the second."""
+    """[F4 F5] Whole lines of the first run's output, then those of the second."""
     feed = text(numbered(1, 3000))
     with contextlib.ExitStack() as stack:
         stopped = []
@@ -1151,6 +1211,7 @@ def nothing_is_lost_while_nobody_reads_and_it_is_told_to_end(folder):
 
 @case
 def lines_that_were_read_and_not_taken_do_not_wait_for_more(folder):
+    """[F5]"""
     lines = numbered(1, 15_001)  # a block, of which half fills the output
     (folder / 'in').write_bytes(text(lines))
     args = ('throttle', '1000000/s', '--time-field', 1, '--state', folder / 's')
@@ -1226,6 +1287,7 @@ class Killed:
 
 @case
 def nothing_that_was_saved_is_lost_by_kill_9(folder):
+    """[F5 F13]"""
     for seed in (1, 2):
         random.seed(seed)
         (folder / str(seed)).mkdir()
@@ -1247,6 +1309,7 @@ def nothing_that_was_saved_is_lost_by_kill_9(folder):
 
 @case
 def a_line_that_waits_for_the_other_input_is_saved_too(folder):
+    """[F5]"""
     os.mkfifo(folder / 'left')
     os.mkfifo(folder / 'right')
     args = ('join', '5s', '-k', 1, '--time-field', 2, '--state', folder / 's')
@@ -1394,6 +1457,7 @@ def a_state_in_a_folder_of_others_is_refused_at_the_start(folder):
 
 @case
 def a_state_that_cannot_be_saved_is_told(folder):
+    """[F4]"""
     for every in ((), ('--state-every', '5ms')):
         (folder / 'in').mkdir()
         with Lawn('delay', '1h', '--state', folder / 'in' / 's', *every) as \
@@ -1411,6 +1475,7 @@ def a_state_that_cannot_be_saved_is_told(folder):
 
 @case
 def a_state_that_there_is_no_room_for_leaves_the_old_one(folder):
+    """[F13]"""
     args = ('delay', '1h', '--state', folder / 's')
     run(*args, '--on-eof', 'save', feed=b'a\n')
     before = (folder / 's').read_bytes()
@@ -1524,6 +1589,7 @@ def nothing_is_lost_when_memory_runs_out(folder):
 
 @case
 def a_bad_line_that_ends_it_loses_nothing(folder):
+    """[F5]"""
     args = ('delay', '5s', '--time-field', 1, '--state', folder / 's')
     lines, said = run(*args, '--strict', feed=b'1 a\nnone b\n2 c\n', code=3)
     equal(lines, [])
@@ -1577,6 +1643,7 @@ def a_state_is_four_snapshots(folder):
 
 @case
 def a_line_leaves_after_its_time_where_the_clock_was_set_back(folder):
+    """[F1]"""
     args = ('delay', '300ms', '--state', folder / 's')
     run(*args, '--on-eof', 'save', feed=b'a\n')
     stores = parts((folder / 's').read_bytes())
@@ -1596,6 +1663,7 @@ def a_line_leaves_after_its_time_where_the_clock_was_set_back(folder):
 
 @case
 def a_line_keeps_its_time_where_the_machine_was_started_anew(folder):
+    """[F1]"""
     def prefix(seconds):
         for how in ('-Tf', '-rTf'):
             command = ['unshare', how, '--boottime', str(seconds),
