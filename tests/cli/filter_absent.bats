@@ -257,3 +257,17 @@ END
     done
     [ "$(cat out)" = "absent	d	1	5" ]
 }
+
+# [F5]
+@test "a repeat that is due with the report of --exit-on-absent is not lost" {
+    local expected
+    given 'a 0' 'b 5' 'z 100'
+    for expected in 'a	0	5' 'b	5	5' 'a	0	10' 'b	5	10' 'a	0	15'; do
+        runs absent 5s -k 1 --time-field 2 --repeat --exit-on-absent --state kept
+        [ $code -eq 1 ]
+        diff -u - out <<END
+absent	$expected
+END
+        given
+    done
+}

@@ -795,6 +795,18 @@ c 5
 z 13
 END
     counts out=5
+    # Nothing overtakes the one that does not fit.
+    given 'a 1' 'b 1.5' 'a 1.5' 'c 1.5'
+    runs throttle 10/s -k 1 --time-field 2 --lateness 10s --max-keys 1 --overflow fail --state third
+    [ $code -eq 3 ]
+    [ "$(cat out)" = 'a 1' ]
+    [ "$(grep -c 'no room' err)" -eq 1 ]
+    given
+    gives throttle 10/s -k 1 --time-field 2 --lateness 10s --state third <<END
+b 1.5
+a 1.5
+c 1.5
+END
 }
 
 # [F3]

@@ -238,6 +238,17 @@ both	k 2 3	k 4 z
 left	k 3 4
 END
     counts in=7 out=7 resumed=2
+    # Those that wait for less leave no earlier than those that came before.
+    sides 'k 0 1' --
+    gives_nothing join 100s -k 1 --time-field 2 --state other --on-eof save left right
+    sides 'k 2 2' 'k 3 3' 'z 60' -- 'k 50 x'
+    gives join 10s -k 1 --time-field 2 --state other left right <<END
+both	k 0 1	k 50 x
+left	z 60
+left	k 2 2
+left	k 3 3
+END
+    counts in=5 out=5
 }
 
 @test "a state of another --right-key or --right-time-field is refused" {
