@@ -274,6 +274,10 @@ build/asan/json_lines: $(call objects,asan,tests/filter/json_lines.c cli/filter/
 build/asan/filter build/asan/json_lines:
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# The tool itself, for the model of its filters.
+build/asan/lawn: $(call objects,asan,$(sort $(CLI_C) $(BENCH_C) $(LIB_C)))
+	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
+
 # Makes pages and pictures for the browser.
 build/asan/report: $(call objects,asan,$(wildcard tests/report/*.c) $(REPORT_C))
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
@@ -322,8 +326,9 @@ fuzz_times = 'build/fuzz/fuzz_times -max_total_time=$(1) -timeout=10 -max_len=25
     -artifact_prefix=build/fuzz/times- build/fuzz/corpus-times tests/fuzz/corpus-times'
 fuzz_state = 'build/fuzz/fuzz_state -max_total_time=$(1) -timeout=10 -max_len=512 \
     -artifact_prefix=build/fuzz/state- build/fuzz/corpus-state tests/fuzz/corpus-state'
-# The tool's filters, each with so many lines.
-model_filters = 'tests/cli/filter_model.py --seed $(SEED) --lines $(1)'
+# The tool's filters, each with so many lines; a run for each number, which is
+# added to the seed.
+model_filters = $(foreach i,$(2),'tests/cli/filter_model.py --seed $(shell expr $(SEED) + $(i)) --lines $(1)')
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
@@ -333,7 +338,8 @@ fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(call model_filters,100000) \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(call model_filters,25000,0 1 2 3) \
+	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
 	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60) -- \
@@ -344,7 +350,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
-    build/asan/filter build/asan/json_lines \
+    build/asan/filter build/asan/json_lines build/asan/lawn \
     build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
     $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
@@ -362,7 +368,7 @@ model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000
 
 model-filters: LINES := 1000000
 model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
-	@tests/run $(call model_filters,$(LINES))
+	@tests/run $(call model_filters,$(LINES),0)
 
 fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz

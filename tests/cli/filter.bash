@@ -49,6 +49,11 @@ gives_nothing() {
 # The last run has these counts, such as in=3; and all lines are accounted for.
 counts() {
     local word n
+    if ! grep -q '^lawn [a-z]*: in=' err; then
+        echo "there are no counts:"
+        cat err
+        return 1
+    fi
     for word in "$@"; do
         if ! grep -q "^lawn [a-z]*: in=.* $word\( \|$\)\|: $word " err; then
             echo "not $word:"
@@ -64,6 +69,10 @@ counts() {
 # stderr must have the words of the array $words, each somewhere in it.
 says() {
     local word
+    if [ "${#words[@]}" -eq 0 ]; then
+        echo "no words are given"
+        return 1
+    fi
     for word in "${words[@]}"; do
         if ! grep -qF -e "$word" err; then
             echo "'$word' is not said:"

@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load filter.bash
 
+# [F10]
 @test "a key that was silent is reported absent, and back" {
     given 'a 0' 'b 1' 'a 4' 'a 8' 'b 10' 'a 12'
     # b is absent from 6 to 10, and is due again at 15, a at 17.
@@ -18,6 +19,7 @@ END
     counts in=6 out=0 merged=6 dropped=6 made=4 keys=2
 }
 
+# [F2 F10]
 @test "a key seen at exactly DURATION was absent, and is back" {
     given 'a 0' 'a 5' 'a 9.999999999'
     gives absent 5s -k 1 --time-field 2 --on-eof drop <<END
@@ -135,6 +137,7 @@ absent		20	5
 END
 }
 
+# [F3]
 @test "--max-keys: absent keys are forgotten first, the oldest first" {
     given 'a 0' 'b 1' 'c 6' 'd 7' 'a 8' 'b 9' 'c 10'
     # a and b are absent at 6: c drives out a, d then b; a and b are new, and
@@ -179,4 +182,92 @@ END
 back	a	1	12
 back	b	9	5
 END
+}
+
+@test "--expect: blank lines are no keys, and it needs a key" {
+    printf '\nx\n\r\n\n' >keys
+    given 'a 0'
+    gives absent 5s -k 1 --time-field 2 --expect keys <<END
+absent	x	never	5
+absent	a	0	5
+END
+    words=("--expect needs --key")
+    refuses 2 absent 5s --time-field 2 --expect keys
+}
+
+@test "--expect may be a pipe" {
+    given 'a 0'
+    gives absent 5s -k 1 --time-field 2 --expect <(printf 'x\ny\n') <<END
+absent	x	never	5
+absent	y	never	5
+absent	a	0	5
+END
+    mkfifo pipe
+    printf 'z\n' >pipe &
+    gives absent 5s -k 1 --time-field 2 --expect pipe <<END
+absent	z	never	5
+absent	a	0	5
+END
+    wait
+}
+
+@test "--expect: each run reads it, at its first line" {
+    printf '%s\n' x a >keys
+    given 'a 0'
+    gives_nothing absent 5s -k 1 --time-field 2 --expect keys --state kept --on-eof save
+    printf '%s\n' a x y >keys
+    given 'a 3'
+    # x is watched since 0, y since 3, before the line.
+    gives absent 5s -k 1 --time-field 2 --expect keys --state kept --on-eof save </dev/null
+    given 'a 20'
+    gives absent 5s -k 1 --time-field 2 --expect keys --state kept --on-eof drop <<END
+absent	x	never	5
+absent	y	never	5
+absent	a	3	5
+back	a	3	17
+END
+}
+
+# [F10]
+@test "--repeat: after the end of the input nothing is reported twice" {
+    given 'a 0' 'b 7'
+    # a at 5; then the end, at which b is still watched until 12.
+    gives absent 5s -k 1 --time-field 2 --repeat --state kept <<END
+absent	a	0	5
+absent	b	7	5
+END
+    given
+    gives_nothing absent 5s -k 1 --time-field 2 --repeat --state kept
+    given 'c 12'
+    gives absent 5s -k 1 --time-field 2 --repeat --state kept <<END
+absent	c	12	5
+END
+}
+
+# [F5]
+@test "what is due with the report of --exit-on-absent is reported by the next run" {
+    given 'a 0' 'b 0' 'c 0' 'd 1' 'z 100'
+    local key
+    for key in a b c d; do
+        runs absent 5s -k 1 --time-field 2 --exit-on-absent --state kept
+        [ $code -eq 1 ]
+        given
+        [ $key != d ] || break
+        [ "$(cat out)" = "absent	$key	0	5" ]
+    done
+    [ "$(cat out)" = "absent	d	1	5" ]
+}
+
+# [F5]
+@test "a repeat that is due with the report of --exit-on-absent is not lost" {
+    local expected
+    given 'a 0' 'b 5' 'z 100'
+    for expected in 'a	0	5' 'b	5	5' 'a	0	10' 'b	5	10' 'a	0	15'; do
+        runs absent 5s -k 1 --time-field 2 --repeat --exit-on-absent --state kept
+        [ $code -eq 1 ]
+        diff -u - out <<END
+absent	$expected
+END
+        given
+    done
 }

@@ -64,10 +64,9 @@ END
 END
     done
     for path in .user.x .items[2].id .user[0] .items.id .t.x; do
-        gives_nothing session 1h -k $path --time-field .t
-        counts bad=1
         words=("lawn session: line 1: no $path")
-        says
+        refuses 3 session 1h -k $path --time-field .t
+        counts bad=1
     done
 }
 
@@ -174,11 +173,13 @@ END
     rfc3339_is 1970-01-01T00:00:00Z 1970-01-01T00:00:00Z
 }
 
+# [F4]
 @test "a line without a readable time is bad" {
     given x -1 1s 1e 1.2.3 0x10 inf nan '' 1e30 2026-11-15 2026-13-01T00:00:00Z \
         2026-02-29T00:00:00Z 2026-11-15T24:00:00Z 2026-11-15T10:60:00Z \
         2026-11-15T10:00:61Z 2026-11-15T10:00:00 1969-12-31T23:59:59Z
-    gives_nothing delay 1s -d '|' --time-field 1
+    words=("line 1: 'x' is not a time in s" "there was no good line")
+    refuses 3 delay 1s -d '|' --time-field 1
     counts in=18 bad=18
 }
 
@@ -215,6 +216,7 @@ END
     counts late=2 discarded=2
 }
 
+# [F7]
 @test "--lateness: lines are treated in the order of their times" {
     given 'c 3' 'a 1' 'b 2' 'd 3' 'g 9' 'f 6' 'e 5'
     gives delay 0 --time-field 2 --lateness 4s <<END
@@ -297,19 +299,21 @@ END
     counts bad=4 merged=2
 }
 
+# [F4]
 @test "the first ten bad lines are told, and how many there were" {
     yes x | head -n 10 >in
-    gives_nothing delay 1h --time-field 1
+    words=("there was no good line")
+    refuses 3 delay 1h --time-field 1
     [ "$(grep -c ': line ' err)" -eq 10 ]
     run ! grep 'bad lines' err
     seq -f 'x%g' 3211 >in
-    gives_nothing debounce 1h --time-field 1
-    [ "$(grep -c ': line ' err)" -eq 10 ]
     words=("lawn debounce: 3211 bad lines, 10 of them told above")
-    says
+    refuses 3 debounce 1h --time-field 1
+    [ "$(grep -c ': line ' err)" -eq 10 ]
     counts in=3211 bad=3211
 }
 
+# [F4]
 @test "--strict stops at the first bad line" {
     given '1 a' '5 b' 'x' '6 c'
     runs delay 2s --time-field 1 --strict
@@ -341,6 +345,7 @@ END
     counts held=0
 }
 
+# [F4]
 @test "output that cannot be written is told" {
     given '1 a' '2 b'
     local verb
@@ -376,6 +381,7 @@ END
     [ "$(cat err)" = "lawn delay: in=2 out=2 dropped=0 held=0 made=0 merged=0 refused=0 bad=0 discarded=0 late=0 evicted=0 keys=0 resumed=0" ]
 }
 
+# [F5]
 @test "--on-eof save keeps what is held for the next run" {
     given 'a 1' 'b 2' 'c 4'
     gives delay 2s --time-field 2 --on-eof save --state kept <<END
@@ -403,6 +409,7 @@ END
     counts late=1
 }
 
+# [F2]
 @test "what is due comes before a line of that time, kept for --lateness or not" {
     given 'a 0' 'b 5' 'a 5' 'b 4' 'c 20'
     gives debounce 5s -k 1 --time-field 2 --lateness 2s --emit count <<END
@@ -433,6 +440,7 @@ END
     counts evicted=0 discarded=3
 }
 
+# [F2]
 @test "what is due at one time leaves in the order of the lines" {
     given '0 9 a' '1 8 b' '2 7 c' '3 6 d' '0 9 late' '4 5 e'
     # The late one counts as of 3, and is due at 12.
@@ -477,6 +485,7 @@ END
     counts late=0 keys=2 discarded=1
 }
 
+# [F1]
 @test "a DURATION that has changed counts for what comes" {
     given 'a 0'
     gives_nothing session 5s -k 1 --time-field 2 --state kept --on-eof save
@@ -685,4 +694,193 @@ open("kept", "wb").write(data)'
     "$lawn" session --help | grep -q -e --max-events
     "$lawn" join --help | grep -q -e --right-time-field
     "$lawn" delay --help | grep -q -e --ttl-field
+}
+
+@test "without one good line it ends with 3, whatever else there is" {
+    given 'x' 'y'
+    words=("lawn dedupe: line 1: 'x' is not a time in ms" "lawn dedupe: there was no good line")
+    refuses 3 dedupe 1s --time-field 1 --time-unit ms
+    counts in=2 bad=2
+    # One good line is enough, also one that is held, or refused, or resumed.
+    given 'x' '1'
+    gives dedupe 1s --time-field 1 <<END
+1
+END
+    run ! grep 'no good line' err
+    given '1 a'
+    gives_nothing delay 1s --time-field 1 --state kept --on-eof save
+    given 'x'
+    gives delay 1s --time-field 1 --state kept <<END
+1 a
+END
+    counts in=2 bad=1 resumed=1
+    given
+    gives_nothing delay 1s --time-field 1
+}
+
+# [F4]
+@test "late lines are told at the end" {
+    given 'a 10' 'b 3'
+    gives delay 0 --time-field 2 <in
+    words=("lawn delay: 1 line was late, and taken to be of the time before: see --lateness")
+    says
+    given 'a 10' 'b 3' 'c 4'
+    gives delay 0 --time-field 2 <in
+    words=("lawn delay: 2 lines were late, and taken to be of the time before: see --lateness")
+    says
+    given 'b 3' 'a 10'
+    gives delay 0 --time-field 2 <in
+    run ! grep 'late, and' err
+}
+
+@test "--lateness 0 is as if there was none" {
+    given 'a 10' 'b 3' 'c 12'
+    gives delay 0 --time-field 2 --lateness 0 <in
+    counts late=1
+}
+
+# [F5]
+@test "--overflow fail gives the line back: it is the next run's" {
+    given 'a 1' 'b 2' 'c 3' 'd 4'
+    words=(--max-lines 2 "no room")
+    refuses 3 delay 10s --time-field 2 --max-lines 2 --overflow fail --state kept
+    counts in=2 held=2 refused=0 discarded=0
+    given 'e 5'
+    gives delay 10s --time-field 2 --state kept <<END
+a 1
+b 2
+c 3
+d 4
+e 5
+END
+    given 'a 1' 'b 2' 'c 3'
+    words=(--max-keys 1 "key 'b'")
+    runs dedupe 10s -k 1 --time-field 2 --max-keys 1 --overflow fail --state other
+    [ $code -eq 3 ]
+    says
+    [ "$(cat out)" = 'a 1' ]
+    given
+    gives dedupe 10s -k 1 --time-field 2 --state other <<END
+b 2
+c 3
+END
+}
+
+# [F5]
+@test "lines kept for --lateness are all there after --overflow fail" {
+    # All are treated at the end, and the third does not fit.
+    given 'd 4' 'b 2' 'e 5' 'a 1' 'c 3' 'c2 3'
+    refuses_fail() { words=("no room"); refuses 3 "$@"; }
+    refuses_fail delay 100s --time-field 2 --lateness 10s --max-lines 2 --overflow fail --state kept
+    counts in=6 held=6 refused=0 discarded=0
+    given
+    gives delay 100s --time-field 2 --lateness 10s --state kept <<END
+a 1
+b 2
+c 3
+c2 3
+d 4
+e 5
+END
+    counts resumed=6 out=6 late=0
+    # And where the clock has gone on, in the midst of them.
+    given 'd 4' 'b 2' 'a 1' 'z 13' 'c 5'
+    refuses_fail delay 100s --time-field 2 --lateness 10s --max-lines 1 --overflow fail --state more
+    given
+    gives delay 100s --time-field 2 --lateness 10s --state more <<END
+a 1
+b 2
+d 4
+c 5
+z 13
+END
+    counts out=5
+    # Nothing overtakes the one that does not fit.
+    given 'a 1' 'b 1.5' 'a 1.5' 'c 1.5'
+    runs throttle 10/s -k 1 --time-field 2 --lateness 10s --max-keys 1 --overflow fail --state third
+    [ $code -eq 3 ]
+    [ "$(cat out)" = 'a 1' ]
+    [ "$(grep -c 'no room' err)" -eq 1 ]
+    given
+    gives throttle 10/s -k 1 --time-field 2 --lateness 10s --state third <<END
+b 1.5
+a 1.5
+c 1.5
+END
+}
+
+# [F3]
+@test "after a resume with smaller limits keys and lines are evicted down to them" {
+    given 'a 1' 'b 2' 'c 3' 'd 4'
+    gives_nothing delay 10s --time-field 2 --state kept --on-eof save
+    given 'e 5'
+    gives delay 10s --time-field 2 --max-lines 2 --state kept --on-eof save <<END
+a 1
+b 2
+c 3
+END
+    counts held=2 evicted=3
+    given 'a 1' 'b 2' 'c 3' 'd 4'
+    gives_nothing session 10s -k 1 --time-field 2 --state other --on-eof save
+    given 'e 5'
+    gives session 10s -k 1 --time-field 2 --max-keys 2 --state other --on-eof save <<END
+a	1	1	1	0	evicted
+b	1	2	2	0	evicted
+c	1	3	3	0	evicted
+END
+    counts keys=2 evicted=3
+    given 'a 1' 'b 2' 'c 3'
+    runs absent 1s -k 1 --time-field 2 --state third --on-eof save
+    [ $code -eq 0 ]
+    given 'd 3'
+    runs absent 1s -k 1 --time-field 2 --max-keys 1 --state third --on-eof save
+    [ $code -eq 0 ]
+    counts keys=1 evicted=3
+}
+
+@test "regexes: \\d and back-references are refused, and texts that are too long" {
+    given
+    words=("--key" "write [0-9]")
+    refuses 2 dedupe 1s -k '/\d+/'
+    refuses 2 dedupe 1s -k '/a\D/'
+    words=("--key" "back-reference")
+    refuses 2 dedupe 1s -k '/(a)\1/'
+    refuses 2 dedupe 1s -k '/(a)(b)\9/'
+    words=(--key)
+    refuses 2 dedupe 1s -k "/$(printf '%01000d' 0)/"
+    refuses 2 dedupe 1s -k ".$(printf '%01000d' 0)"
+    gives_nothing dedupe 1s -k "/$(printf '%0998d' 0)/"
+    # A backslash that stands for itself may be before anything.
+    given 'a\1' 'a\1' 'a\d'
+    gives dedupe 1s -k '/a\\[1d]/' <<'END'
+a\1
+a\d
+END
+}
+
+@test "a time is told in the form of the first, also by the next run" {
+    given '2026-11-15T10:00:00Z a'
+    gives_nothing session 1h -k 2 --time-field 1 --state kept --on-eof save
+    given
+    gives session 1h -k 2 --time-field 1 --state kept <<END
+a	1	2026-11-15T10:00:00Z	2026-11-15T10:00:00Z	0	gap
+END
+    # The first time of all was RFC 3339, not the first of this run.
+    given '1794744000 b'
+    gives session 1h -k 2 --time-field 1 --state kept --on-eof flush <<END
+b	1	2026-11-15T12:00:00Z	2026-11-15T12:00:00Z	0	eof
+END
+    given '1 a'
+    gives_nothing session 1h -k 2 --time-field 1 --state other --on-eof save
+    given '1970-01-01T00:00:05Z a'
+    gives session 1h -k 2 --time-field 1 --state other <<END
+a	2	1	5	4	gap
+END
+    # A state without any time leaves it open.
+    given
+    gives_nothing session 1h -k 2 --time-field 1 --state third --on-eof save
+    given '1970-01-01T00:00:05Z a'
+    gives session 1h -k 2 --time-field 1 --state third <<END
+a	1	1970-01-01T00:00:05Z	1970-01-01T00:00:05Z	0	gap
+END
 }

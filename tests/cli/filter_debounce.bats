@@ -11,6 +11,7 @@ two_keys() {
     given 'a 0 1st' 'b 1 2nd' 'a 2 3rd' 'a 4 4th' 'a 10 5th' 'b 2 late'
 }
 
+# [F1 F11]
 @test "after DURATION without a line of the key its last line is written" {
     two_keys
     # b is due at 6, a at 9, again at 15; the late b counts as of 10.
@@ -66,6 +67,7 @@ END
 END
 }
 
+# [F2 F11]
 @test "a line at exactly DURATION after the last begins a new burst" {
     given 'a 0' 'a 5' 'a 9.999999999' 'b 20'
     gives debounce 5s -k 1 --time-field 2 --emit count <<END
@@ -125,6 +127,7 @@ END
     counts in=3 merged=0 discarded=3
 }
 
+# [F3]
 @test "--max-keys: the burst due first makes room" {
     given 'a 0' 'b 1' 'a 2' 'c 3' 'd 4' 'b 100'
     gives debounce 50s -k 1 --time-field 2 --max-keys 2 --emit count <<END
@@ -170,6 +173,7 @@ END
     counts in=5 merged=2 discarded=3 evicted=0
 }
 
+# [F8]
 @test "carriage returns are written with a line, and not in made ones" {
     given_bytes 'a 0\r\na 1\r\n'
     printf 'a 1\r\n' >expected
@@ -187,4 +191,25 @@ a 2
 END
     began=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
     [ $began -ge 200 ]
+}
+
+# [F2]
+@test "bursts that --max-wait ends at one nanosecond leave in the order of their last lines" {
+    given 'b 0.000000001' 'a 0.000000001' 'b 3' 'a 4' 'c 5' 'b 6'
+    gives debounce 8s -k 1 --time-field 2 --max-wait 10s <<END
+a 4
+b 6
+c 5
+END
+    gives debounce 8s -k 1 --time-field 2 --max-wait 10s --emit count <<END
+2	a 4
+3	b 6
+1	c 5
+END
+    # One of them because it is quiet, at the same nanosecond.
+    given 'b 0' 'x 2' 'b 5' 'b 6'
+    gives debounce 8s -k 1 --time-field 2 --max-wait 10s <<END
+x 2
+b 6
+END
 }

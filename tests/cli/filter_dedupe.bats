@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load filter.bash
 
+# [F1]
 @test "the first line of a key is written, others are not until DURATION later" {
     given 'a 0 1' 'b 1 2' 'a 2 3' 'a 4.999999999 4' 'a 5 5' 'a 9 6' 'b 6 late'
     # The window is from the first line on: it is not prolonged.
@@ -51,6 +52,7 @@ END
     counts keys=2
 }
 
+# [F3]
 @test "--max-keys: the oldest key makes room" {
     given 'a 0' 'b 1' 'a 2' 'c 3' 'b 4' 'a 5'
     gives dedupe 1h -k 1 --time-field 2 --max-keys 2 <<END

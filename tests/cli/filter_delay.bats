@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load filter.bash
 
+# [F1]
 @test "a line leaves at its time plus DURATION, not before" {
     given 'a 1' 'b 2' 'c 3' 'd 4'
     # The clock ends at 4. b is due at exactly that.
@@ -49,6 +50,7 @@ END
     gives delay 0s <in
 }
 
+# [F2]
 @test "--ttl-field: each line says its own delay" {
     given '0 30 a' '1 5 b' '2 2.5 c' '3 1 d' '40 1 e'
     # a is due at 30, b at 6, c at 4.5, d at 4, e at 41.
@@ -137,6 +139,7 @@ END
     counts in=4 out=4 discarded=0
 }
 
+# [F3]
 @test "--max-lines: the line due first makes room" {
     given 'a 1' 'b 2' 'c 3' 'd 4'
     gives delay 1h --time-field 2 --max-lines 2 --on-eof drop <<END
@@ -173,6 +176,7 @@ END
     counts out=0 held=0 refused=0
 }
 
+# [F8]
 @test "lines are written byte for byte, and all end with a newline" {
     given_bytes '1 \000\377\376 \303(\r\n1\t  a \n1\r\n1 last'
     printf '1 \000\377\376 \303(\r\n1\t  a \n1\r\n1 last\n' >expected
@@ -186,7 +190,8 @@ END
     printf '\n\r\n\n' >expected
     gives delay 0 <expected
     counts in=3 out=3
-    gives_nothing delay 0 --time-field 1
+    words=("there was no good line")
+    refuses 3 delay 0 --time-field 1
     counts in=3 bad=3
 }
 
@@ -211,4 +216,23 @@ END
     gives delay 200ms <in
     began=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
     [ $began -ge 200 ]
+}
+
+# [F3]
+@test "--max-lines: of lines with times of their own the oldest makes room" {
+    given '0 9 a' '1 1 b' '1 5 c' '1 5 d'
+    # When c comes, a is the oldest, though b is due first; then b has left.
+    gives delay --ttl-field 2 --time-field 1 --max-lines 2 <<END
+0 9 a
+1 1 b
+1 5 c
+1 5 d
+END
+    counts evicted=2
+    given '0 9 a' '0 1 b' '2 9 c' '3 9 d'
+    gives delay --ttl-field 2 --time-field 1 --max-lines 2 --on-eof drop <<END
+0 1 b
+0 9 a
+END
+    counts evicted=1 discarded=2
 }

@@ -21,6 +21,7 @@ sides() {
     done
 }
 
+# [F12]
 @test "lines that share a key within DURATION are paired" {
     sides 'a 0 L' 'b 1 L' 'c 2 L' 'd 20 L' -- 'b 0 R' 'a 3 R' 'c 7 R' 'e 8 R'
     # c is alone at 7, and so is its partner, which comes at that very time.
@@ -44,6 +45,7 @@ END
 END
 }
 
+# [F12]
 @test "a line pairs with the oldest that waits, once" {
     sides 'a 0 1' 'a 1 2' 'a 2 3' -- 'a 3 x' 'a 4 y'
     gives join 50s -k 1 --time-field 2 left right <<END
@@ -98,6 +100,7 @@ both	a 0 L	a 1 R
 END
 }
 
+# [F12]
 @test "at the end: drain, flush and drop" {
     sides 'a 0 L' 'b 1 L' -- 'a 2 R' 'c 3 R'
     for eof in drain flush; do
@@ -114,6 +117,7 @@ END
     counts in=4 out=2 discarded=2
 }
 
+# [F3 F12]
 @test "--max-keys: the key due first makes room with all of its lines" {
     sides 'a 0 1' 'b 1 1' 'a 2 2' 'c 3 1' -- 'b 4 R'
     gives join 50s -k 1 --time-field 2 --max-keys 2 left right <<END
@@ -182,6 +186,7 @@ END
     says
 }
 
+# [F7]
 @test "--lateness sorts both inputs" {
     sides 'a 3 L' 'b 0 L' 'c 9 L' -- 'b 2 R' 'a 1 R' 'c 8 R'
     gives join 5s -k 1 --time-field 2 --lateness 3s left right <<END
@@ -199,4 +204,60 @@ END
 both	a 5 L	a 6 R
 END
     counts bad=1 late=0
+}
+
+@test "one input may be text, and the other JSON" {
+    sides 'a 0 "L"' 'b 1 L' -- '{"id":"a","t":2}' '{"id":"c","t":3}'
+    gives join 5s -k 1 --time-field 2 --right-key .id --right-time-field .t left right <<'END'
+{"join":"both","key":"a","left":"a 0 \"L\"","right":{"id":"a","t":2}}
+{"join":"left","key":"b","left":"b 1 L","right":null}
+{"join":"right","key":"c","left":null,"right":{"id":"c","t":3}}
+END
+    counts bad=0
+    sides '{"id":"a","t":2}' -- 'a 0 R'
+    gives join 5s -k .id --time-field .t --right-key 1 --right-time-field 2 left right <<'END'
+{"join":"both","key":"a","left":{"id":"a","t":2},"right":"a 0 R"}
+END
+    sides 'a 0' 'b 1' -- '{"id":"a","t":2}' 'no JSON'
+    gives join 5s -k 1 --time-field 2 --right-key .id --right-time-field .t left right <<'END'
+{"join":"both","key":"a","left":"a 0","right":{"id":"a","t":2}}
+{"join":"left","key":"b","left":"b 1","right":null}
+END
+    counts bad=1
+}
+
+# [F12]
+@test "a shorter DURATION in the next run keeps the order of a key's lines" {
+    sides 'k 0 1' 'k 1 2' --
+    gives_nothing join 100s -k 1 --time-field 2 --state kept --on-eof save left right
+    sides 'k 2 3' 'k 3 4' -- 'k 4 x' 'k 4 y' 'k 4 z'
+    gives join 10s -k 1 --time-field 2 --state kept left right <<END
+both	k 0 1	k 4 x
+both	k 1 2	k 4 y
+both	k 2 3	k 4 z
+left	k 3 4
+END
+    counts in=7 out=7 resumed=2
+    # Those that wait for less leave no earlier than those that came before.
+    sides 'k 0 1' --
+    gives_nothing join 100s -k 1 --time-field 2 --state other --on-eof save left right
+    sides 'k 2 2' 'k 3 3' 'z 60' -- 'k 50 x'
+    gives join 10s -k 1 --time-field 2 --state other left right <<END
+both	k 0 1	k 50 x
+left	z 60
+left	k 2 2
+left	k 3 3
+END
+    counts in=5 out=5
+}
+
+@test "a state of another --right-key or --right-time-field is refused" {
+    sides 'k 0 0' --
+    gives_nothing join 100s -k 1 --time-field 2 --state kept --on-eof save left right
+    cp kept before
+    words=("lawn join: " kept "--right-key 3")
+    refuses 3 join 100s -k 1 --time-field 2 --right-key 3 --state kept left right
+    words=("lawn join: " kept "--right-time-field 3")
+    refuses 3 join 100s -k 1 --time-field 2 --right-time-field 3 --state kept left right
+    cmp kept before
 }

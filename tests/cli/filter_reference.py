@@ -394,13 +394,14 @@ class Filter:
 
     def take(self, line):
         newest = line.time
-        if line.time < self.clock:
-            self.n["late"] += 1
+        late = line.time < self.clock
+        if late:
             line.time = self.clock
         self.serial += 1
         heapq.heappush(self.kept, (line.time, line.side, self.serial, line))
         self.clock = max(self.clock, newest - self.o.lateness)
         self.treat(self.clock)
+        self.n["late"] += late  # unless it was given back
         self.advance(self.clock)
 
     def treat(self, now):
@@ -897,7 +898,7 @@ def options(argv):
         o.duration = length(o.operands.pop(0))
     if o.verb == "absent":
         o.expect = lines_of(open(o.expect, "rb").read()) if o.expect else []
-        o.expect = [bare(line) for line in o.expect]
+        o.expect = [bare(line) for line in o.expect if bare(line)]
     return o
 
 
@@ -943,7 +944,23 @@ def run(argv, inputs):
     except Stop as stop:
         code = stop.args[0]
     f.finish(code)
+    f.stopped = code != 0
+    if code == 0 and 0 < f.n["bad"] == f.n["in"]:
+        code = 3
     return f, code
+
+
+def said(f):
+    """What it says at the end, without the numbers of bad lines."""
+    out = []
+    n = f.n
+    if 0 < n["bad"] == n["in"]:
+        out.append(f"lawn {f.o.verb}: there was no good line")
+    if n["late"]:
+        were = "line was" if n["late"] == 1 else "lines were"
+        out.append(f"lawn {f.o.verb}: {n['late']} {were} late, and taken to be "
+                   "of the time before: see --lateness")
+    return out
 
 
 def stats(f):

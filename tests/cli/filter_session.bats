@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load filter.bash
 
+# [F11]
 @test "lines of a key are a session until DURATION passes without one" {
     given 'a 0' 'b 1' 'a 4' 'a 8.5' 'b 20' 'a 21'
     gives session 5s -k 1 --time-field 2 <<END
@@ -17,6 +18,7 @@ END
     counts in=6 out=0 merged=6 dropped=6 made=4 keys=0
 }
 
+# [F2 F11]
 @test "a line at exactly DURATION after the last begins a new session" {
     given 'a 0' 'a 4.999999999' 'a 9.999999999'
     gives session 5s -k 1 --time-field 2 <<END
@@ -93,6 +95,7 @@ END
     counts in=3 merged=3 dropped=3 made=0
 }
 
+# [F3]
 @test "--max-keys: the session that would end first makes room" {
     given 'a 0' 'b 1' 'a 2' 'c 3'
     gives session 50s -k 1 --time-field 2 --max-keys 2 <<END
@@ -124,4 +127,21 @@ a	2	10	10	0	gap
 b	1	10	10	0	gap
 END
     counts late=2
+}
+
+# [F2]
+@test "sessions that --max-duration ends at one nanosecond end in the order of their last lines" {
+    given 'b 0.000000001' 'a 0.000000001' 'b 3' 'a 4' 'c 5' 'b 6'
+    # a and b both end at 10.000000001; a's last line came before b's.
+    gives session 8s -k 1 --time-field 2 --max-duration 10s <<END
+a	2	0.000000001	4	3.999999999	max-duration
+b	3	0.000000001	6	5.999999999	max-duration
+c	1	5	5	0	gap
+END
+    # One of them by its gap, at the same nanosecond.
+    given 'b 0' 'x 2' 'b 5' 'b 6'
+    gives session 8s -k 1 --time-field 2 --max-duration 10s <<END
+x	1	2	2	0	gap
+b	3	0	6	6	max-duration
+END
 }

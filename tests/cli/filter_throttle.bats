@@ -24,6 +24,7 @@ END
     counts in=9 out=9 dropped=0 held=0
 }
 
+# [F9]
 @test "a bucket holds N tokens, and gets one each DURATION/N" {
     given 'a 0' 'a 0' 'a 0' 'a 0' 'a 0' 'm 4.9' 'n 5' 'o 9.9' 'p 10'
     gives throttle 2/10s -k 1 --time-field 2 <<END
@@ -39,6 +40,7 @@ a 0
 END
 }
 
+# [F9]
 @test "--burst 1 spaces lines evenly, a larger one lets more through" {
     given 'a 0' 'a 0' 'a 0' 'm 4.9' 'n 5' 'o 10'
     gives throttle 2/10s -k 1 --time-field 2 --burst 1 <<END
@@ -52,6 +54,7 @@ END
     gives throttle 2/10s -k 1 --time-field 2 --burst 3 <in
 }
 
+# [F1 F9]
 @test "a third of a second is exact, and never early" {
     given 'a 0' 'a 0' 'a 0' 'm 0.333333333' 'n 0.333333334' 'o 0.666666666' \
         'p 0.666666667'
@@ -150,6 +153,7 @@ END
     counts keys=2
 }
 
+# [F3]
 @test "--max-keys: a bucket makes room" {
     given 'a 0' 'b 1' 'c 2' 'a 3' 'c 4'
     # c drives a out, and a gets a new bucket that drives b out.
@@ -194,4 +198,25 @@ a 2 4
 a 0 2
 END
     counts evicted=0
+}
+
+# [F3]
+@test "--max-lines: the oldest line makes room, of whatever key" {
+    # When the last comes, b's line is due at 11, a's only at 20, but came before.
+    given 'a 0 1' 'a 0 2' 'a 0 3' 'b 1 1' 'b 1 2' 'b 1 3'
+    gives throttle 1/10s -k 1 --time-field 2 --max-lines 2 <<END
+a 0 1
+b 1 1
+a 0 2
+a 0 3
+b 1 2
+b 1 3
+END
+    counts evicted=2
+}
+
+@test "a RATE whose duration begins with a point is refused" {
+    given
+    words=("lawn throttle: " "'1/.5s'")
+    refuses 2 throttle 1/.5s
 }

@@ -261,13 +261,23 @@ TEST(bytes_of_a_pipe_are_lines_when_their_newline_has_come)
     input_close(&input);
 }
 
-/* What is read, and not taken. */
+/* What is read, and not taken, of which so many bytes are whole lines. */
+static void
+input_expect_parts(const struct input *input, const char *bytes, size_t lines)
+{
+    const char *rest;
+    size_t whole;
+    CHECK_EQ(input_rest(input, &rest, &whole), strlen(bytes));
+    CHECK(memcmp(rest, bytes, strlen(bytes)) == 0);
+    CHECK_EQ(whole, lines);
+}
+
 static void
 input_expect_rest(const struct input *input, const char *bytes)
 {
-    const char *rest;
-    CHECK_EQ(input_rest(input, &rest), strlen(bytes));
-    CHECK(memcmp(rest, bytes, strlen(bytes)) == 0);
+    const char *newline = strrchr(bytes, '\n');
+    size_t lines = newline != NULL ? (size_t)(newline - bytes) + 1 : 0;
+    input_expect_parts(input, bytes, input->over ? strlen(bytes) : lines);
 }
 
 TEST(the_rest_of_an_input_is_what_was_read_and_not_told)
@@ -294,6 +304,37 @@ TEST(the_rest_of_an_input_is_what_was_read_and_not_told)
     input_expect_rest(&input, "d");
     input_expect(&input, "d", 1);
     input_expect_end(&input);
+    input_close(&input);
+    close(file.fd);
+}
+
+TEST(part_of_a_line_is_whole_only_once_the_input_has_ended)
+{
+    char name[64];
+    struct input input;
+    int end = input_open_pipe(&input, name);
+    struct input_source source = input_source(&input);
+    CHECK(source.inode != 0);
+    CHECK_EQ(write(end, "a\nhalf", 6), 6);
+    CHECK_EQ(input_fill(&input), 0);
+    input_expect_parts(&input, "a\nhalf", 2);
+    input_expect(&input, "a", 1);
+    input_expect_parts(&input, "half", 0);
+    close(end);
+    CHECK_EQ(input_fill(&input), 0);
+    input_expect_parts(&input, "half", 4);
+    CHECK(input_source(&input).inode == source.inode);
+    input_expect(&input, "half", 4);
+    input_close(&input);
+    CHECK_EQ(input_source(&input).inode, 0);
+}
+
+TEST(only_pipes_are_sources_that_can_be_known_again)
+{
+    struct input input;
+    struct input_file file = input_open_bytes(&input, "a", 1);
+    CHECK_EQ(input_source(&input).device, 0);
+    CHECK_EQ(input_source(&input).inode, 0);
     input_close(&input);
     close(file.fd);
 }
