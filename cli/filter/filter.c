@@ -30,6 +30,7 @@ static volatile sig_atomic_t filter_signal; /* the first that came; 0: none */
 static int filter_pipe[2] = {-1, -1};       /* wakes the loop for it */
 
 static const int filter_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static bool filter_caught[3]; /* those that were not ignored before */
 
 static bool
 filter_is_stopped(void)
@@ -51,9 +52,13 @@ filter_on_signal(int number)
 {
     int error = errno;
     filter_signal = number;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_IGN); /* a terminal that goes may send two */
+    for (size_t i = 0; i < sizeof filter_signals / sizeof *filter_signals;
+         i++) {
+        /* A terminal that goes may send two of SIGHUP. */
+        if (filter_caught[i])
+            signal(filter_signals[i],
+                   filter_signals[i] == SIGHUP ? SIG_IGN : SIG_DFL);
+    }
     alarm(1);
     ssize_t put = write(filter_pipe[1], "", 1);
     (void)put; /* it holds a byte already if there is no room */
@@ -77,7 +82,9 @@ filter_catch_signals(void)
     for (size_t i = 0; i < sizeof filter_signals / sizeof *filter_signals;
          i++) {
         int number = filter_signals[i];
-        if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        filter_caught[i] =
+            sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN;
+        if (filter_caught[i])
             sigaction(number, &catch, NULL);
     }
     return true;
@@ -421,12 +428,15 @@ filter_finish(struct filter *filter)
     for (unsigned side = 0; side < filter->input_count; side++) {
         if (filter->heads[side].there)
             input_back(&filter->inputs[side], &filter->heads[side].line);
+        input_look_over(&filter->inputs[side]);
     }
     if (!sink_flush(sink) && sink->error != 0) {
         if (sink->error != EPIPE)
             tell(filter, "cannot write the output: %s", strerror(sink->error));
         filter->code = VERBS_OUTPUT;
     }
+    free(filter->spare);
+    filter->spare = NULL;
     if (filter->loaded) {
         if (state_save(filter)) {
             filter_tell_unread(filter);

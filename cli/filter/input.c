@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -160,6 +161,15 @@ input_fill(struct input *input)
     return 0;
 }
 
+void
+input_look_over(struct input *input)
+{
+    struct pollfd look = {.fd = input->fd, .events = POLLIN};
+    if (input->waits && !input->over && poll(&look, 1, 0) == 1 &&
+        (look.revents & (POLLIN | POLLHUP)) == POLLHUP)
+        input->over = true;
+}
+
 bool
 input_unread(struct input *input, const void *bytes, size_t size)
 {
@@ -171,6 +181,8 @@ input_unread(struct input *input, const void *bytes, size_t size)
         input->capacity *= 2;
     }
     memcpy(input->buffer + input->end, bytes, size);
+    for (size_t i = 0; i < size; i++)
+        input->number -= input->buffer[input->end + i] == '\n';
     input->end += size;
     return true;
 }

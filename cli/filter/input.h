@@ -64,7 +64,11 @@ void input_back(struct input *input, const struct input_line *line);
  * not be read, or the next file not be opened. */
 int input_fill(struct input *input);
 
-/* Bytes that are to be read before what comes. False: no memory. */
+/* Sees whether a pipe that is not read any more has ended. */
+void input_look_over(struct input *input);
+
+/* Bytes that are to be read before what comes; their lines have numbers up to 0,
+ * modulo 2^64. False: no memory. */
 bool input_unread(struct input *input, const void *bytes, size_t size);
 
 /* Which pipe or socket it reads; 0, 0 if it is another kind of file. */

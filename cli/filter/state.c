@@ -2,6 +2,7 @@
 #include "state.h"
 #include "clock.h"
 #include "hold.h"
+#include "take.h"
 #include "tell.h"
 
 #include <errno.h>
@@ -93,6 +94,8 @@ state_put_rest(struct filter *filter, struct lawn_store *values, size_t side)
     const char *bytes;
     size_t whole;
     size_t size = state_rest(filter, side, &bytes, &whole);
+    if (!filter->inputs[side].waits)
+        size = whole; /* a file is fed again from there on */
     int error = state_put(values, state_rests[side], bytes, whole);
     if (error == 0)
         error =
@@ -279,6 +282,21 @@ state_all_valid(struct filter *filter)
            state_is_valid(filter, filter->early, state_early_valid, 1, &lines);
 }
 
+/* A line that was given back stands a tick after its time: see clock.c. */
+static void
+state_set_early(struct filter *filter)
+{
+    uint64_t cursor = 0;
+    struct lawn_store_timer timer;
+    while (lawn_store_iterate(filter->early, &cursor, &timer)) {
+        const char *bytes = timer.payload;
+        struct input_line line = {bytes + 1, timer.payload_size - 1};
+        uint64_t time = take_time(filter, (unsigned char)bytes[0], &line);
+        if (time != 0 && time < timer.deadline)
+            lawn_store_touch_at(filter->early, timer.id, timer.id_size, time);
+    }
+}
+
 int
 state_read(struct filter *filter, lawn_store_read_fn *read, void *arg)
 {
@@ -297,6 +315,8 @@ state_read(struct filter *filter, lawn_store_read_fn *read, void *arg)
     if (error == 0 &&
         (!state_all_valid(filter) || !state_get_bytes(filter, values)))
         error = -EINVAL;
+    if (error == 0)
+        state_set_early(filter);
     filter->counts.resumed += filter->sink.carried;
     filter->counts.in += filter->counts.resumed;
     lawn_store_free(values);
@@ -365,18 +385,21 @@ static int
 state_open_fresh(const char *fresh)
 {
     unlink(fresh);
-    return open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
+        errno = EISDIR;
+    return fd;
 }
 
 bool
 state_save(struct filter *filter)
 {
     const char *path = filter->options.state;
-    size_t size = strlen(path) + sizeof ".tmp";
+    size_t size = strlen(path) + sizeof ".lawn-tmp";
     char *fresh = malloc(size);
     int error = fresh != NULL ? 0 : -ENOMEM;
     if (error == 0) {
-        snprintf(fresh, size, "%s.tmp", path);
+        snprintf(fresh, size, "%s.lawn-tmp", path);
         int fd = state_open_fresh(fresh);
         errno = fd < 0 ? errno : 0;
         error = fd < 0 ? -errno : state_replace(filter, fd, fresh);

@@ -69,8 +69,9 @@ take_give(struct filter *filter, unsigned side, const char *at, size_t size,
     if (!filter->begun && filter->verb->begin != NULL)
         filter->verb->begin(filter);
     filter->begun = true;
-    filter->untaken = false;
-    filter->verb->line(filter, &line);
+    filter->untaken = filter->done; /* by its begin() */
+    if (!filter->untaken)
+        filter->verb->line(filter, &line);
     return !filter->untaken;
 }
 

@@ -14,7 +14,8 @@ static void
 tell_plainly(const struct filter *filter, char *text)
 {
     for (char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+        const unsigned char *u = (unsigned char *)c;
+        if (*u < ' ' || *u == 0x7f || (*u == 0xc2 && (u[1] & 0xe0) == 0x80))
             *c = '?';
     }
     fprintf(stderr, "lawn %s: %s\n", filter->verb->options->name, text);
@@ -48,7 +49,9 @@ tell_bad(struct filter *filter, unsigned side, const char *wrong)
 {
     const struct input *input = &filter->inputs[side];
     if (filter->counts.bad++ < TELL_BAD_MAX) {
-        if (input->name != NULL)
+        if (input->number == 0 || input->number > UINT64_MAX / 2)
+            tell(filter, "a line of the state: %s", wrong);
+        else if (input->name != NULL)
             tell(filter, "%s:%" PRIu64 ": %s", input->name, input->number,
                  wrong);
         else

@@ -176,14 +176,22 @@ throttle_line(struct filter *filter, const struct filter_line *line)
     }
     if (waits && !hold_has_line_room(filter, line))
         return;
-    if (!throttle_start(filter, line->key, line->key_size,
-                        clock_after(filter, throttle_up(bucket)), &full))
-        hold_give_back(filter);
-    else if (!waits)
-        put_line(filter, line->at, line->size);
-    else
+    if (waits)
         hold_line(filter, line,
                   throttle_up(throttle_less(filter, full, bucket)));
+    if (filter->untaken)
+        return;
+    bool started =
+        throttle_start(filter, line->key, line->key_size,
+                       clock_after(filter, throttle_up(bucket)), &full);
+    if (started && !waits)
+        put_line(filter, line->at, line->size);
+    if (!started && waits) {
+        lawn_store_stop(filter->lines, &filter->serial, sizeof filter->serial);
+        filter->counts.held--;
+    }
+    if (!started)
+        hold_give_back(filter);
 }
 
 static void

@@ -1533,10 +1533,10 @@ def what_a_crash_left_beside_a_state_is_in_no_ones_way(folder):
     (folder / 'other').write_text('mine')
     args = ('delay', '1h', '--state', folder / 's')
     run(*args, '--on-eof', 'save', feed=b'a\n')
-    (folder / 's.tmp').write_text('junk')
+    (folder / 's.lawn-tmp').write_text('junk')
     run(*args, '--on-eof', 'save', feed=b'b\n')
-    assert not (folder / 's.tmp').exists()
-    (folder / 's.tmp').symlink_to(folder / 'other')
+    assert not (folder / 's.lawn-tmp').exists()
+    (folder / 's.lawn-tmp').symlink_to(folder / 'other')
     equal(run(*args, '--on-eof', 'flush', feed=b'c\n')[0], ['a', 'b', 'c'])
     equal((folder / 'other').read_text(), 'mine')
     equal(sorted(name.name for name in folder.iterdir()),
