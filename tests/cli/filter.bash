@@ -69,6 +69,7 @@ counts() {
 # stderr must have the words of the array $words, each somewhere in it.
 says() {
     local word
+    # shellcheck disable=SC2154 # the test sets it
     if [ "${#words[@]}" -eq 0 ]; then
         echo "no words are given"
         return 1

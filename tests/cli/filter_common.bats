@@ -801,11 +801,12 @@ END
     [ $code -eq 3 ]
     [ "$(cat out)" = 'a 1' ]
     [ "$(grep -c 'no room' err)" -eq 1 ]
-    given
+    given 'd 9'
     gives throttle 10/s -k 1 --time-field 2 --lateness 10s --state third <<END
 b 1.5
 a 1.5
 c 1.5
+d 9
 END
 }
 

@@ -212,4 +212,15 @@ END
 x 2
 b 6
 END
+    # Their last lines had different times left: still the one that came first.
+    given 'c 1' 'b 1' 'c 2'
+    gives debounce 8ns -k 1 --time-field 2 --time-unit ns --max-wait 7ns <<END
+b 1
+c 2
+END
+    gives debounce 8ns -k 1 --time-field 2 --time-unit ns --max-wait 7ns --emit all <<END
+b 1
+c 1
+c 2
+END
 }

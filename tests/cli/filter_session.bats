@@ -144,4 +144,10 @@ END
 x	1	2	2	0	gap
 b	3	0	6	6	max-duration
 END
+    # Their last lines had different times left: still the one that came first.
+    given 'c 1' 'b 1' 'c 2'
+    gives session 8ns -k 1 --time-field 2 --time-unit ns --max-duration 7ns <<END
+b	1	1	1	0	max-duration
+c	2	1	2	0.000000001	max-duration
+END
 }
