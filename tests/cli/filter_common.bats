@@ -885,3 +885,42 @@ END
 a	1	1970-01-01T00:00:05Z	1970-01-01T00:00:05Z	0	gap
 END
 }
+
+@test "[F5] lines of one time that are given back to the state keep it" {
+    given 'b 1001' 'a 1001'
+    runs session 10s -k 1 --time-field 2 --lateness 5s --max-keys 1 \
+        --overflow fail --state s
+    [ $code -eq 3 ]
+    given
+    gives session 10s -k 1 --time-field 2 --lateness 5s --state s \
+        --on-eof flush <<END
+b	1	1001	1001	0	eof
+a	1	1001	1001	0	eof
+END
+    counts held=0
+}
+
+@test "[F5] a last line without a newline is in the state of an early end" {
+    code=0
+    printf 'a 1\nb 2\nc 3' | timeout 30 "$lawn" debounce 5s -k 1 \
+        --time-field 2 --max-keys 1 --overflow fail --state s || code=$?
+    [ $code -eq 3 ]
+    given
+    gives debounce 5s -k 1 --time-field 2 --state s --on-eof flush <<END
+a 1
+b 2
+c 3
+END
+}
+
+@test "what a user has beside a state is left alone" {
+    echo precious >s.tmp
+    given 'a 1'
+    gives_nothing delay 5s --time-field 2 --state s --on-eof save
+    [ "$(cat s.tmp)" = precious ]
+    mkdir q.lawn-tmp
+    runs delay 5s --time-field 2 --state q --on-eof save
+    [ $code -eq 4 ]
+    words=("cannot save the state to q: " "irectory")
+    says
+}

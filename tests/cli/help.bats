@@ -230,3 +230,11 @@ END_OF_TABLE
     [ "$status" -eq 2 ]
     [[ "$stderr" == *"--emit: 'best' is not one of last, first, all, count"* ]]
 }
+
+@test "lawn help VERB is lawn VERB --help" {
+    while read -r verb; do
+        [ -n "$verb" ] || continue
+        # shellcheck disable=SC2086 # a verb may have two words
+        [ "$("$lawn" help $verb)" = "$("$lawn" $verb --help)" ]
+    done < <(all_verbs)
+}
