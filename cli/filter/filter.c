@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "hold.h"
 #include "state.h"
+#include "stop.h"
 #include "take.h"
 #include "tell.h"
 #include "verbs.h"
@@ -18,77 +19,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FILTER_SKEW (60 * LAWN_LOOP_SECOND) /* of clocks that needs a word */
-
-static volatile sig_atomic_t filter_signal; /* the first that came; 0: none */
-static int filter_pipe[2] = {-1, -1};       /* wakes the loop for it */
-
-static const int filter_signals[] = {SIGINT, SIGTERM, SIGHUP};
-static bool filter_caught[3]; /* those that were not ignored before */
-
-static bool
-filter_is_stopped(void)
-{
-    return filter_signal != 0;
-}
-
-/* A write that waits for a reader is interrupted again and again. */
-static void
-filter_on_alarm(int number)
-{
-    (void)number;
-    alarm(1);
-}
-
-/* The first signal stops us in good order, a second one at once. */
-static void
-filter_on_signal(int number)
-{
-    int error = errno;
-    filter_signal = number;
-    for (size_t i = 0; i < sizeof filter_signals / sizeof *filter_signals;
-         i++) {
-        /* A terminal that goes may send two of SIGHUP. */
-        if (filter_caught[i])
-            signal(filter_signals[i],
-                   filter_signals[i] == SIGHUP ? SIG_IGN : SIG_DFL);
-    }
-    alarm(1);
-    ssize_t put = write(filter_pipe[1], "", 1);
-    (void)put; /* it holds a byte already if there is no room */
-    errno = error;
-}
-
-static bool
-filter_catch_signals(void)
-{
-    struct sigaction catch = {.sa_handler = filter_on_signal};
-    struct sigaction tick = {.sa_handler = filter_on_alarm};
-    struct sigaction old;
-    if (pipe(filter_pipe) != 0)
-        return false;
-    for (size_t i = 0; i < 2; i++)
-        fcntl(filter_pipe[i], F_SETFD, FD_CLOEXEC);
-    sigemptyset(&catch.sa_mask);
-    sigemptyset(&tick.sa_mask);
-    sigaction(SIGALRM, &tick, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* such a write fails, as on a full disk */
-    for (size_t i = 0; i < sizeof filter_signals / sizeof *filter_signals;
-         i++) {
-        int number = filter_signals[i];
-        filter_caught[i] =
-            sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN;
-        if (filter_caught[i])
-            sigaction(number, &catch, NULL);
-    }
-    return true;
-}
 
 void
 filter_end(struct filter *filter, int code)
@@ -201,7 +137,7 @@ static void
 filter_take_lines(struct filter *filter)
 {
     bool merges = filter_merges(filter);
-    while (!filter->done && !filter_is_stopped()) {
+    while (!filter->done && !stop_was_told()) {
         bool left = filter_look(filter, 0);
         bool right = filter->input_count < 2 || filter_look(filter, 1);
         if (merges && (!left || !right))
@@ -323,7 +259,7 @@ filter_wait(struct filter *filter, bool busy)
         lawn_loop_start_at(filter->loop, &filter->wake, next - filter->offset);
     else
         lawn_loop_stop(filter->loop, &filter->wake);
-    int error = lawn_loop_once(filter->loop, !busy && !filter_is_stopped());
+    int error = lawn_loop_once(filter->loop, !busy && !stop_was_told());
     if (error < 0) {
         tell(filter, "cannot wait: %s", strerror(-error));
         filter_end(filter, VERBS_FAILED);
@@ -334,12 +270,12 @@ static void
 filter_round(struct filter *filter)
 {
     filter_wait(filter, filter_watch(filter));
-    if (!filter_is_stopped())
+    if (!stop_was_told())
         filter_read(filter);
     if (!clock_is_event(filter))
         clock_advance(filter, filter_wall(filter));
-    if (filter_is_stopped())
-        filter_end(filter, 128 + filter_signal);
+    if (stop_was_told())
+        filter_end(filter, 128 + stop_signal());
     filter_take_lines(filter);
     bool ended = filter->heads[0].ended &&
                  (filter->input_count < 2 || filter->heads[1].ended);
@@ -373,7 +309,7 @@ filter_tell_lost(const struct filter *filter, uint64_t count, const char *what,
 {
     if (count > 0)
         tell(filter, "%s: %" PRIu64 " %s%s %s",
-             filter_signal != 0 ? "interrupted" : "ended early", count, what,
+             stop_was_told() ? "interrupted" : "ended early", count, what,
              count == 1 ? "" : "s", end);
 }
 
@@ -462,7 +398,7 @@ filter_open_loop(struct filter *filter)
 {
     struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
     filter->loop = lawn_loop_new(&options);
-    if (filter->loop == NULL || !filter_catch_signals())
+    if (filter->loop == NULL || !stop_open())
         return false;
     filter->wake.fire = filter_on_wake;
     filter->saving.fire = filter_on_save;
@@ -474,7 +410,7 @@ filter_open_loop(struct filter *filter)
         filter->watches[i].ready = filter_on_ready;
         filter->watches[i].arg = &filter->heads[i];
     }
-    return lawn_loop_watch(filter->loop, &filter->signals, filter_pipe[0],
+    return lawn_loop_watch(filter->loop, &filter->signals, stop_fd(),
                            LAWN_LOOP_READ) == 0;
 }
 
@@ -515,7 +451,7 @@ filter_open(struct filter *filter)
     if (!choices_apply(filter))
         return VERBS_USAGE;
     if (!filter_fill_streams() || !hold_open(filter) ||
-        !sink_open(&filter->sink, STDOUT_FILENO, filter_is_stopped) ||
+        !sink_open(&filter->sink, STDOUT_FILENO, stop_was_told) ||
         !filter_open_loop(filter)) {
         tell(filter, "no memory");
         return VERBS_FAILED;
@@ -583,7 +519,7 @@ filter_main(const struct filter_verb *verb, int argc, char **argv)
             while (!filter->done && !filter->sink.stuck)
                 filter_round(filter);
             if (!filter->done)
-                filter_end(filter, 128 + filter_signal);
+                filter_end(filter, 128 + stop_signal());
             code = filter_finish(filter);
         }
     }

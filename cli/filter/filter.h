@@ -13,7 +13,8 @@
  * A deadline is a time on the filter's clock: nanoseconds since 1970, of the
  * events, or of CLOCK_BOOTTIME set to the time of day when we started.
  *
- * One line costs a lookup or two and O(its length), whatever is held.
+ * One line costs a lookup or two and O(its length), whatever is held; where limits
+ * evict keys that have many TTLs, more: see hold.c.
  */
 #ifndef LAWN_CLI_FILTER_H
 #define LAWN_CLI_FILTER_H
@@ -73,8 +74,7 @@ struct filter_options {
 /* A line as a verb gets it. */
 struct filter_line {
     const char *at;
-    size_t size; /* with a carriage return at its end, if it has one; */
-    size_t bare; /* without */
+    size_t size; /* with a carriage return at its end, if it has one */
     const void *key;
     size_t key_size;
     uint64_t ttl;  /* of --ttl-field */

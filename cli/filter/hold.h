@@ -38,7 +38,7 @@ const void *hold_join(struct filter *filter, const void *record,
                       size_t record_size, const void *line, size_t line_size);
 
 /* The id of a line that stands in lines by its key and a number of 8 bytes, until
- * the next call; and these of an id. False: it is none. */
+ * the next call. */
 const void *hold_id(struct filter *filter, const void *key, size_t key_size,
                     uint64_t number, size_t *size);
 

@@ -60,7 +60,6 @@ take_give(struct filter *filter, unsigned side, const char *at, size_t size,
     struct filter_line line = {
         .at = at,
         .size = size,
-        .bare = size > 0 && at[size - 1] == '\r' ? size - 1 : size,
         .key = key->size > 0 ? key->at : "",
         .key_size = key->size,
         .ttl = ttl,
