@@ -198,6 +198,7 @@ offers_values() {
 @test "a shell that is not known gets a hint" {
     run --separate-stderr "$lawn" completion bahs
     [ "$status" -eq 2 ]
+    # shellcheck disable=SC2154 # run sets it
     [[ "$stderr" == *"unknown verb 'bahs'"*"did you mean bash?"* ]]
     run --separate-stderr "$lawn" completion
     [ "$status" -eq 2 ]
