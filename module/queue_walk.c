@@ -18,12 +18,14 @@ queue_ripen_fire(struct lawn_timer *timer, void *arg)
 uint64_t
 queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
 {
+    uint64_t next = LAWN_NEVER;
     size_t fired;
-    uint64_t next;
 
     now = now > lawn_now(queue->lawn) ? now : lawn_now(queue->lawn);
     fired = lawn_mow(queue->lawn, now, budget, queue_ripen_fire, queue);
-    next = lawn_next(queue->lawn);
+    if (fired == budget) {
+        next = lawn_next(queue->lawn);
+    }
     if (next <= now) {
         /* More is due. The lawn's position may be anywhere up to that: nothing
          * may be started there that is due before. */
