@@ -1,12 +1,11 @@
 /* queue.c - putting events in, changing them and taking them out.
  *
- * What is put in goes to the lawn, unless it is due at a time that is mown
- * already: then it goes to ready, in order. On a master nothing is put in before
- * the time that was mown, so that is at the end. Elsewhere it may be: a replica's
- * clock may be ahead of its master's. Such events mostly come one after the
- * other, so the place of the last one is remembered. If that does not help, all
- * that is ready goes back to the lawn, at once: so no order of events makes
- * putting them in slow.
+ * What is put in goes to the lawn, unless it is due before the time that is mown:
+ * then it goes to ready, in order. On a master that does not happen; elsewhere it
+ * does, as a replica's clock may be ahead of its master's. Such events mostly come
+ * one after the other, so the place of the last one is remembered. If that does
+ * not help, all that is ready goes back to the lawn, at once: so no order of events
+ * makes putting them in slow.
  *
  * A lawn does not grow. A queue of few events has a small one, and gets another
  * as it grows; all that waits then moves: at 4096 events, at 32768, and where there
@@ -420,8 +419,7 @@ queue_place(struct queue *queue, struct event *event,
     uint64_t steps = QUEUE_STEPS;
 
     queue_tell(queue, as->ttl < due ? due - as->ttl : 0);
-    if (due < queue->mown ||
-        (due == queue->mown && lawn_next(queue->lawn) > due)) {
+    if (due < queue->mown) {
         (void)queue_ready_find(queue, due, &steps);
         if (steps > 0 || !queue_relay(queue, queue->size, 0)) {
             queue_ready_add(queue, event, due);

@@ -33,7 +33,6 @@ queue_ripen_early(const struct queue *queue, uint64_t most)
 uint64_t
 queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
 {
-    uint64_t next = LAWN_NEVER;
     uint64_t mown;
     size_t fired;
 
@@ -46,12 +45,9 @@ queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
      * next: nothing may be started there that is due before. */
     mown = lawn_now(queue->lawn);
     if (fired == budget || now < mown) {
-        next = lawn_next(queue->lawn);
-    }
-    if (next <= mown) {
-        bool same = fired > 0 && queue->last->ready.due == next;
+        uint64_t next = lawn_next(queue->lawn);
 
-        mown = same || next == 0 ? next : next - 1;
+        mown = next < mown ? next : mown;
     }
     queue->mown = mown > queue->mown ? mown : queue->mown;
     return queue->ready - queue_ripen_early(queue, UINT64_MAX);
