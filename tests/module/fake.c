@@ -91,7 +91,10 @@ fake_have(void *memory)
 static void
 fake_text_add(struct fake_text *text, const char *bytes, size_t size)
 {
-    text->at = fake_have(realloc(text->at, text->size + size + 1));
+    if (text->size + size >= text->room) {
+        text->room = 2 * (text->size + size) + 64;
+        text->at = fake_have(realloc(text->at, text->room));
+    }
     memcpy(text->at + text->size, bytes, size);
     text->size += size;
     text->at[text->size] = '\0';

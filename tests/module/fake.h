@@ -23,6 +23,7 @@
 struct fake_text {
     char *at;
     size_t size;
+    size_t room;
 };
 
 #define FAKE_KEYS 8
