@@ -2,6 +2,7 @@
  * nothing is allocated or walked here: all stand ready, or are O(buckets). */
 #include "info.h"
 
+#include "late.h"
 #include "queue.h"
 #include "registry.h"
 #include "server.h"
@@ -20,10 +21,11 @@ info_tell(struct redis_info *info, int crash)
     } fields[] = {
         {"keys", type_count()},
         {"timers", queue_total()},
-        {"pushed_total", server_counts.pushed},
-        {"fired_total", server_counts.fired},
-        {"missed_total", server_counts.missed},
-        {"dropped_total", server_counts.dropped},
+        {"pushed_total", command_totals.pushed},
+        {"fired_total", command_totals.fired},
+        {"late_ms_p50", late_at(&command_totals.late, 500)},
+        {"late_ms_p99", late_at(&command_totals.late, 990)},
+        {"late_ms_max", command_totals.late.max},
         {"waits_total", server_counts.waits},
         {"waits_timed_out", server_counts.timed_out},
         {"wake_late_us_p50", lawn_histogram_at(&wake_late, 50000)},

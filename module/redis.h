@@ -59,6 +59,9 @@ struct redis_names; /* of the key that a callback of a type is about */
 #define REDIS_CONFIG_PLAIN 0u
 #define REDIS_CONFIG_MEMORY 0x80u
 
+/* EventLoopAdd(). */
+#define REDIS_READABLE 0x1
+
 /* SubscribeToServerEvent(), and what comes with it. */
 struct redis_event {
     uint64_t id;
@@ -85,6 +88,7 @@ struct redis_swap {
 typedef int redis_command_fn(struct redis_ctx *ctx, struct redis_string **argv,
                              int argc);
 typedef void redis_timer_fn(struct redis_ctx *ctx, void *data);
+typedef void redis_file_fn(int fd, void *data, int what);
 typedef void redis_event_fn(struct redis_ctx *ctx, struct redis_event event,
                             uint64_t what, void *data);
 typedef int redis_notice_fn(struct redis_ctx *ctx, int type, const char *event,
@@ -298,6 +302,8 @@ struct redis_docs {
       (struct redis_ctx * ctx, long long ms, redis_timer_fn *fired,            \
        void *data))                                                            \
     X(int, StopTimer, (struct redis_ctx * ctx, uint64_t id, void **data))      \
+    MAYBE(int, EventLoopAdd,                                                   \
+          (int fd, int what, redis_file_fn *ready, void *data))                \
     /* Files */                                                                \
     X(void, SaveUnsigned, (struct redis_io * io, uint64_t value))              \
     X(uint64_t, LoadUnsigned, (struct redis_io * io))                          \

@@ -17,7 +17,6 @@ struct host {
     enum server_why why;
     struct redis_key *key;
     struct queue *queue;
-    struct queue_counts before; /* the queue's, when it was opened */
     uint64_t now;
     bool changed;
     bool stays; /* the client goes on waiting */
@@ -135,19 +134,8 @@ host_create(struct host *host)
         type_free(queue);
         return NULL;
     }
-    host->before = *queue_counts(queue);
     host->queue = queue;
     return queue;
-}
-
-static void
-server_count(struct host *host)
-{
-    const struct queue_counts *counts = queue_counts(host->queue);
-    server_counts.pushed += counts->pushed - host->before.pushed;
-    server_counts.fired += counts->fired - host->before.fired;
-    server_counts.missed += counts->missed - host->before.missed;
-    server_counts.dropped += counts->dropped - host->before.dropped;
 }
 
 void
@@ -155,7 +143,6 @@ host_delete(struct host *host)
 {
     if (!host->queue || !(host->entry->mode & REDIS_WRITE))
         return;
-    server_count(host);
     host->queue = NULL;
     redis.DeleteKey(host->key);
     redis.NotifyKeyspaceEvent(host->ctx, REDIS_EVENTS_GENERIC, "del",
@@ -269,12 +256,6 @@ host_block(struct host *host, uint64_t ms)
     return true;
 }
 
-bool
-host_woken(const struct host *host)
-{
-    return host->why != SERVER_CALLED;
-}
-
 /* A client's own call never comes here while writes are paused; what was woken
  * by a timer may, and to replicate then would end the server. As for a client
  * that has waited long enough: it is told that there was nothing. */
@@ -314,16 +295,9 @@ server_open(struct host *host)
     const struct command *command = host->entry->command;
     if (!command->key)
         return true;
-    if (host->args[1].size > REGISTRY_NAME_MAX) {
-        host_error(host, "ERR key names longer than 65535 bytes cannot be used "
-                         "with lawn");
-        return false;
-    }
     bool other;
     host->key = redis.OpenKey(host->ctx, host->argv[1], host->entry->mode);
     host->queue = server_value(host->key, &other);
-    if (host->queue)
-        host->before = *queue_counts(host->queue);
     /* A waiting client waits for a key of ours, as others do for theirs. */
     if (!other || host->why == SERVER_TIMED_OUT)
         return true;
@@ -338,8 +312,6 @@ server_open(struct host *host)
 static void
 server_close(struct host *host)
 {
-    if (host->queue)
-        server_count(host);
     if (host->changed)
         redis.SignalModifiedKey(host->ctx, host->argv[1]);
     if (host->key)
@@ -365,11 +337,8 @@ server_run(struct server_entry *entry, enum server_why why,
                         .why = why,
                         .now = (uint64_t)redis.Milliseconds()};
     if (server_open(&host)) {
-        struct call call = {.host = &host,
-                            .args = args,
-                            .count = count,
-                            .now = host.now,
-                            .queue = host.queue};
+        struct call call = {
+            .host = &host, .args = args, .count = count, .now = host.now};
         command_call(entry->command, &call);
     }
     server_close(&host);

@@ -40,10 +40,6 @@ struct bytes server_bytes(const struct redis_string *string);
 
 /* Since the module was loaded. */
 struct server_counts {
-    uint64_t pushed;
-    uint64_t fired;
-    uint64_t missed;
-    uint64_t dropped;
     uint64_t waits; /* clients that had to wait */
     uint64_t timed_out;
 };

@@ -7,6 +7,7 @@
  */
 #include "type.h"
 
+#include "args.h"
 #include "command.h"
 #include "image.h"
 #include "server.h"
@@ -164,23 +165,9 @@ type_number(struct type_rewrite *rewrite, uint64_t number)
 static void
 type_meta(struct type_rewrite *rewrite, const struct queue_event *event)
 {
-    char text[96] = "";
-    size_t size = 0;
-    const struct {
-        char letter;
-        uint64_t value;
-    } parts[] = {{'e', event->repeat.period},
-                 {'t', event->repeat.times},
-                 {'m', event->repeat.missed}};
-    if (event->alone)
-        text[size++] = 'a';
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (parts[i].value)
-            size += (size_t)snprintf(
-                text + size, sizeof(text) - size, "%s%c%llu", size ? " " : "",
-                parts[i].letter, (unsigned long long)parts[i].value);
-    }
-    type_word(rewrite, (struct bytes){text, size});
+    char text[ARGS_META_SIZE];
+    struct args_meta meta = {.alone = event->alone, .repeat = event->repeat};
+    type_word(rewrite, (struct bytes){text, args_meta_write(&meta, text)});
 }
 
 static bool

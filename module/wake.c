@@ -3,7 +3,9 @@
 
 #include "server.h"
 
+#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 /* When to try again while writes are paused, or something is loading. */
 #define WAKE_AGAIN_MS 10u
@@ -17,8 +19,10 @@ struct lawn_histogram wake_late;
 /* Not a client's: it lasts, and timers can be made by it at any time. */
 static struct redis_ctx *wake_ctx;
 static bool wake_master;
-static uint64_t wake_timer; /* its id */
-static uint64_t wake_at = LAWN_NEVER;
+static int wake_fd = -1;              /* the timer */
+static uint64_t wake_at = LAWN_NEVER; /* when it is set for */
+static uint64_t wake_timer;           /* the server's own */
+static bool wake_timer_runs;
 static bool wake_complained;
 
 /* The key that was last unlinked, by the beginning of its name. */
@@ -38,18 +42,53 @@ wake_us(clockid_t clock)
 
 static void wake_tick(struct redis_ctx *ctx, void *data);
 
+/* The server's own timer: there is one at most. */
+static void
+wake_own(uint64_t ms)
+{
+    if (wake_timer_runs)
+        redis.StopTimer(wake_ctx, wake_timer, NULL);
+    wake_timer = redis.CreateTimer(wake_ctx, (long long)ms, wake_tick, NULL);
+    wake_timer_runs = true;
+}
+
+static void
+wake_ready(int fd, void *data, int what)
+{
+    (void)data;
+    (void)what;
+    uint64_t count;
+    /* What was set anew meanwhile has nothing to read. */
+    if (read(fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
+        wake_own(0);
+}
+
 /* A timer that is set too early stays: it costs a look. */
 static void
 wake_set(uint64_t when)
 {
     if (!wake_master || when >= wake_at)
         return;
-    uint64_t now = (uint64_t)redis.Milliseconds();
-    if (wake_at != LAWN_NEVER)
-        redis.StopTimer(wake_ctx, wake_timer, NULL);
     wake_at = when;
-    wake_timer = redis.CreateTimer(
-        wake_ctx, when > now ? (long long)(when - now) : 0, wake_tick, NULL);
+    uint64_t now = (uint64_t)redis.Milliseconds();
+    /* No sooner than the kernel can tell from "never". */
+    struct itimerspec at = {
+        .it_value = {.tv_sec = (time_t)(when / 1000),
+                     .tv_nsec = (long)(when % 1000) * 1000000 + 1}};
+    if (wake_fd < 0 || timerfd_settime(wake_fd, TFD_TIMER_ABSTIME, &at, NULL))
+        wake_own(when > now ? when - now : 0);
+}
+
+static void
+wake_stop(void)
+{
+    struct itimerspec never = {{0, 0}, {0, 0}};
+    if (wake_timer_runs)
+        redis.StopTimer(wake_ctx, wake_timer, NULL);
+    wake_timer_runs = false;
+    if (wake_fd >= 0)
+        timerfd_settime(wake_fd, 0, &never, NULL);
+    wake_at = LAWN_NEVER;
 }
 
 static void
@@ -67,8 +106,8 @@ wake_register(int db, struct bytes name, struct queue *queue, uint64_t when)
     } else if (!wake_complained) {
         wake_complained = true;
         redis.Log(wake_ctx, "warning",
-                  "no memory to remember when a key has events due: those who "
-                  "wait for them may be woken late");
+                  "cannot remember when a key has events due: no memory, or "
+                  "its name is too long; who waits for them may be woken late");
     }
 }
 
@@ -145,6 +184,7 @@ wake_tick(struct redis_ctx *ctx, void *data)
 {
     (void)data;
     wake_at = LAWN_NEVER;
+    wake_timer_runs = false;
     int flags = redis.GetContextFlags(ctx);
     if (!(flags & REDIS_MASTER))
         return;
@@ -223,12 +263,10 @@ wake_role(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
     (void)event;
     (void)data;
     wake_master = what == REDIS_ROLE_MASTER;
-    if (wake_master) {
+    if (wake_master)
         wake_again(1);
-    } else if (wake_at != LAWN_NEVER) {
-        redis.StopTimer(wake_ctx, wake_timer, NULL);
-        wake_at = LAWN_NEVER;
-    }
+    else
+        wake_stop();
 }
 
 static void
@@ -258,6 +296,13 @@ wake_init(struct redis_ctx *ctx)
 {
     wake_ctx = redis.GetDetachedThreadSafeContext(ctx);
     wake_master = (redis.GetContextFlags(ctx) & REDIS_MASTER) != 0;
+    wake_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (wake_fd >= 0 && (!redis.EventLoopAdd ||
+                         redis.EventLoopAdd(wake_fd, REDIS_READABLE, wake_ready,
+                                            NULL) != REDIS_OK)) {
+        close(wake_fd);
+        wake_fd = -1;
+    }
     return redis.SubscribeToKeyspaceEvents(
                ctx, REDIS_EVENTS_GENERIC | REDIS_EVENTS_EVICTED, wake_notice) ==
                REDIS_OK &&

@@ -1,10 +1,16 @@
 /* wake.h - wakes who waits for an event when it is due.
  *
- * The registry knows which keys to look at when; one timer of the server's is
- * set for the earliest. When it fires, keys whose time has come are looked at,
- * their waiting clients woken, and listeners told; not more at once than the
- * budgets allow. Nothing is changed by that: it is the woken clients' commands
- * that take events.
+ * The registry knows which keys to look at when; one timer is set for the
+ * earliest. When it fires, keys whose time has come are looked at, their waiting
+ * clients woken, and listeners told; not more at once than the budgets allow.
+ * Nothing is changed by that: it is the woken clients' commands that take
+ * events.
+ *
+ * The timer is a file of the kernel's in the server's event loop, as the
+ * server's own timers come a millisecond or two late: their times are rounded up
+ * twice. But a file is also looked at while the server loads or is busy with a
+ * script, when keys must not be touched. So all it does is to make a timer of
+ * the server's that fires at once, which is in the same turn of the loop.
  *
  * A replica keeps the registry, but no timer: its master decides. While the
  * server wants no writes (a failover, CLIENT PAUSE) nobody is woken.
