@@ -388,19 +388,14 @@ def a_hostile_dump_file_is_refused_at_the_start_with_a_message():
 
 
 @case
-def a_million_claimed_bytes_are_not_taken():
-    """The sizes that a value claims take no memory before they are there."""
-    server = shared()
-    client = server.client()
-    before = int(server.info('memory')['used_memory'])
+def strings_that_claim_to_be_huge_are_refused():
+    client = shared().client()
     head = rdb.value(ours(end=False), 1, end=False)
-    for size in (2**30, 2**31 - 1, 2**32, 2**40, 2**62):
+    for size in (2**16, 2**24, 2**31 - 1, 2**32, 2**40, 2**62):
         body = (head + rdb.length(rdb.MARK_UNSIGNED) + rdb.length(2)
                 + rdb.length(rdb.MARK_UNSIGNED) + rdb.length(FAR)
                 + rdb.length(rdb.MARK_STRING) + rdb.length(size) + b'abc')
         equal(client.call('RESTORE', 'k', 0, rdb.dump(body)), BAD)
-    assert int(server.info('memory')['used_memory_peak']) < before + 2**27 \
-        or True
     equal(client.call('PING'), resp.Simple(b'PONG'))
 
 
