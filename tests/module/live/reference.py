@@ -19,6 +19,8 @@ import resp
 
 TIME_MAX = 1 << 53
 DUE_MAX = 1 << 54
+COUNT_MAX = (1 << 63) - 1
+DAY = 86400000
 ID_MAX = 65535
 WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 SYNTAX = "ERR syntax error"
@@ -120,14 +122,16 @@ class Queue:
 def number(word, low, high):
     """The integer that a word is, as the server's own parser takes them; None:
     it is none."""
-    if not re.fullmatch(rb"0|-?[1-9][0-9]{0,18}", word):
+    if not re.fullmatch(rb"0|-?[1-9][0-9]{0,19}", word):
         return None
     value = int(word)
     return value if low <= value <= high else None
 
 
 def text(word):
-    return word.decode("latin1")
+    """A word as an error repeats it: the beginning, and what can be printed."""
+    word = word[:64].split(b"\x00")[0]
+    return "".join(chr(c) if 32 <= c < 127 else "?" for c in word)
 
 
 TIMES = {
@@ -137,7 +141,7 @@ TIMES = {
     b"EVERY": ("period", 1, TIME_MAX),
     b"TIMES": ("times", 1, TIME_MAX),
     b"JITTER": ("jitter", 0, TIME_MAX),
-    b"COUNT": ("count", 1, (1 << 63) - 1),
+    b"COUNT": ("count", 1, COUNT_MAX),
     b"BLOCK": ("timeout", 0, TIME_MAX),
 }
 
@@ -276,7 +280,7 @@ class Reference:
             high = max(said[b"AT"], self.after)
         high += said.get(b"JITTER") or 0
         low, high = queue.round(low), queue.round(high)
-        return min(low, DUE_MAX), high
+        return min(low, DUE_MAX), min(high, DUE_MAX)
 
     @staticmethod
     def kind_of(said):
@@ -300,7 +304,8 @@ class Reference:
                 "FULL the key holds %d events, and its maxlen is %d"
                 % (len(queue.events), queue.maxlen)
             )
-        if queue.maxbytes and data > queue.maxbytes:
+        # What takes no more than before is welcome in a key that is too full.
+        if queue.maxbytes and data > max(queue.maxbytes, queue.data()):
             errors.add(
                 "FULL the key's ids and payloads would take %d bytes, "
                 "and its maxbytes is %d" % (data, queue.maxbytes)
@@ -327,16 +332,15 @@ class Reference:
             if not event.period:
                 del events[i]
                 continue
-            period = event.period
-            least = max(0, (self.before - event.hi) // period)
-            most = max(0, (self.after - event.lo) // period)
-            event.missed = event.missed[0] + least, event.missed[1] + most
-            queue.missed = queue.missed[0] + least, queue.missed[1] + most
             if event.times == 1:
                 del events[i]
                 continue
             if event.times:
                 event.times -= 1
+            period = event.period
+            least, most = self.passed(event)
+            event.missed = event.missed[0] + least, event.missed[1] + most
+            queue.missed = queue.missed[0] + least, queue.missed[1] + most
             if event.lo == event.hi:
                 event.lo += (least + 1) * period
                 event.hi += (most + 1) * period
@@ -345,6 +349,11 @@ class Reference:
                 event.hi = self.after + period
             event.kind = None
             event.turn = self.next_turn()
+
+    def passed(self, event):
+        """Periods since it was due: at least and at most."""
+        least = max(0, (self.before - event.hi) // event.period)
+        return least, max(0, (self.after - event.lo) // event.period)
 
     def in_order(self, queue, ids, limit):
         """Whether those may be what is taken, or shown, in this order."""
@@ -393,7 +402,7 @@ class Reference:
                     not (queue.drop and self.fits_alone(queue, put)),
                     "refused, and should have dropped", call.reply,
                 )  # fmt: skip
-                if not queue.drop:
+                if not queue.drop and call.exact:
                     want(call.reply in errors, call.reply, "wanted", errors)
                 want(call.reply.startswith("FULL "), call.reply)
                 return None
@@ -441,6 +450,9 @@ class Reference:
             want(new > self.last_id, "ids do not grow", new, self.last_id)
             self.last_id = new
             i = call.reply
+        if i == b"*":
+            i = b"0" * 15  # as long as most, and not exact
+            call.exact = False
         queue = self.put_or_full(call, said, {i: payload})
         if queue is not None:
             want(call.reply == i, "wanted the id", call.reply)
@@ -451,7 +463,7 @@ class Reference:
         said, errors = options(words[2:4], (b"DELAY", b"AT"))
         if (b"DELAY" in said) == (b"AT" in said):
             errors.add(SYNTAX)
-        count = number(words[4], 1, (1 << 63) - 1)
+        count = number(words[4], 1, COUNT_MAX)
         if count is None:
             errors.add(not_a_number("count"))
         if count is None or len(words) - 5 != 2 * count:
@@ -487,11 +499,11 @@ class Reference:
         if delay is None:
             call.errors.add(not_a_number("ttl"))
         self.sizes(call, [i or b""], [payload])
-        if call.refused():
-            return
         queue = self.keys.get(call.key)
-        if queue is not None and i in queue.events:
-            call.is_error("ERROR: Element already dehydrating.")
+        there = queue is not None and i in queue.events
+        if there:
+            call.errors.add("ERROR: Element already dehydrating.")
+        if call.refused():
             return
         if i is None:
             i = call.reply
@@ -513,7 +525,6 @@ class Reference:
     # BY ID
 
     def do_lawn_cancel(self, call):
-        self.sizes(call, call.args[2:], [])
         if call.refused():
             return
         queue = self.keys.get(call.key)
@@ -584,12 +595,14 @@ class Reference:
 
     def update(self, call, no_key, no_event):
         i, payload = call.args[2:4]
-        self.sizes(call, [], [payload])
+        self.sizes(call, [i], [payload])
+        queue = self.keys.get(call.key)
+        wanted = no_key if queue is None else no_event
+        if wanted and call.errors and (queue is None or i not in queue.events):
+            call.errors.add(wanted)
         if call.refused():
             return
-        queue = self.keys.get(call.key)
         if queue is None or i not in queue.events:
-            wanted = no_key if queue is None else no_event
             if wanted is None:
                 want(call.reply is None, "wanted null", call.reply)
             else:
@@ -597,12 +610,10 @@ class Reference:
             return
         event = queue.events[i]
         errors = self.full(queue, {i: payload})
-        if errors and isinstance(call.reply, Error):
+        if errors:
+            # An update drops nobody.
             want(call.reply in errors, call.reply, "wanted", errors)
             return
-        want(
-            not errors or queue.drop, "took more than maxbytes", call.reply
-        )
         want(call.reply == event.payload, "old payload", call.reply)
         event.payload = payload
 
@@ -625,7 +636,8 @@ class Reference:
         if b"BY" in said:
             low = max(event.lo + said[b"BY"], self.before)
             high = max(event.hi + said[b"BY"], self.after)
-            low, high = min(queue.round(low), DUE_MAX), queue.round(high)
+            low = min(queue.round(low), DUE_MAX)
+            high = min(queue.round(high), DUE_MAX)
         else:
             low, high = self.due_range(queue, said)
         if call.reply is None:
@@ -695,12 +707,13 @@ class Reference:
         low, high = self.before - event.lo, self.after - event.lo
         want(max(0, low) <= late <= high, "late", late, low, high)
         want(info[b"period"] == event.period, "period", info)
-        times = event.times
-        want(
-            info[b"times"] in (times, max(0, times - 1)), "times", info, times
-        )
-        if not event.period:
-            want(info[b"missed"] == 0, "missed", info)
+        # Times that were left, this one included; missed, those just found.
+        want(info[b"times"] == event.times, "times", info, event.times)
+        low, high = event.missed
+        if event.period and event.times != 1:
+            least, most = self.passed(event)
+            low, high = low + least, high + most
+        want(low <= info[b"missed"] <= high, "missed", info, low, high)
 
     def rede_limit(self, call, otherwise):
         said, errors = options(call.args[2:], (b"COUNT",))
@@ -811,7 +824,7 @@ class Reference:
         said, errors = options(
             call.args[3:], (b"COUNT", b"STATE", b"MATCH")
         )
-        if number(call.args[2], 0, (1 << 63) - 1) is None:
+        if number(call.args[2], 0, (1 << 64) - 1) is None:
             errors.add("ERR invalid cursor")
         state = said.get(b"STATE")
         if state is not None and state.lower() not in (b"waiting", b"due"):
@@ -913,18 +926,18 @@ class Reference:
             call.errors |= {
                 SYNTAX, "ERR wrong number of arguments for 'lawn.config' command"
             }  # fmt: skip
-        for name, value in zip(words[::2], words[1::2]):
-            name = name.lower()
+        for word, value in zip(words[::2], words[1::2]):
+            name = word.lower()
             if name not in SETTINGS:
-                call.errors.add(UNKNOWN % text(name))
-                call.errors.add(UNKNOWN % text(words[0]))
+                call.errors.add(UNKNOWN % text(word))
                 continue
             if name == b"overflow":
                 good = {b"reject": False, b"drop-oldest": True}.get(
                     value.lower()
                 )
             else:
-                good = number(value, 0, TIME_MAX)
+                most = DAY if name == b"resolution-ms" else COUNT_MAX
+                good = number(value, 0, most)
             if good is None:
                 call.errors.add(
                     "ERR bad value for %s: '%s'" % (text(name), text(value))
@@ -971,6 +984,7 @@ class Call:
         self.args = args
         self.reply = reply
         self.errors = errors
+        self.exact = True  # whether the sizes that an error tells are known
 
     def refused(self):
         """True: the words deserve an error, and it was one of those."""
