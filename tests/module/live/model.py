@@ -286,7 +286,7 @@ class Driver:
         self.done = []  # of this batch
         options = (
             "appendonly", "yes", "appendfsync", "no",
-            "auto-aof-rewrite-percentage", "0",
+            "auto-aof-rewrite-percentage", "0", "shutdown-timeout", "0",
             "lawn.max-batch", MAX_BATCH, "lawn.max-payload", MAX_PAYLOAD,
         )  # fmt: skip
         self.protocol = self.dice.choice((2, 3))
@@ -478,6 +478,9 @@ class Driver:
         self.master.restart()
         self.connect()
         self.again(way, live)
+        # By itself it would only look once in a second.
+        self.replica.call("REPLICAOF", "NO", "ONE")
+        self.replica.call("REPLICAOF", "127.0.0.1", self.master.port)
 
     def rewrite(self, live, preamble):
         call = self.client.call

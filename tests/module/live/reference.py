@@ -202,6 +202,7 @@ class Reference:
     def judge(self, args, reply, before, after):
         name = args[0].upper()
         self.before, self.after = before, after
+        self.began = self.turn
         arity = ARITY[name]
         wrong = len(args) != arity if arity > 0 else len(args) < -arity
         if wrong:
@@ -242,13 +243,12 @@ class Reference:
         lost = [i for i in queue.events if i not in left]
         for i in left:
             want(i in queue.events, "an event nobody pushed", key, i)
-        newest = max((e.turn for e in queue.events.values()), default=0)
         for i in lost:
             event = queue.events[i]
-            want(event.turn <= self.turn, "dropped what was pushed", i)
+            want(event.turn <= self.began, "dropped what was pushed", i)
             for j in left:
                 other = queue.events[j]
-                if other.turn < newest:
+                if other.turn <= self.began:
                     want(
                         event.lo <= other.hi, "dropped", i,
                         "which was due after", j,
