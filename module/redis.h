@@ -218,6 +218,7 @@ struct redis_docs {
     X(void, Free, (void *memory))                                              \
     X(size_t, MallocSize, (void *memory))                                      \
     X(long long, Milliseconds, (void))                                         \
+    MAYBE(long long, CachedMicroseconds, (void))                               \
     X(void, GetRandomBytes, (unsigned char *at, size_t size))                  \
     /* The module */                                                           \
     X(void, SetModuleAttribs,                                                  \

@@ -7,6 +7,7 @@
 
 #define SERVER_ARGS 16u
 #define SERVER_WORDS 16u
+#define SERVER_ADD 5u /* the words of one event */
 
 struct host {
     struct redis_ctx *ctx;
@@ -170,7 +171,7 @@ server_word(const struct host *host, struct bytes word, size_t *arg)
     struct redis_string *string = NULL;
     if (word.size == 0)
         string = server_empty;
-    for (size_t i = *arg; !string && i < host->count && i < *arg + 6; i++) {
+    for (size_t i = *arg; !string && i < host->count && i < *arg + 4; i++) {
         if (host->args[i].at == word.at && host->args[i].size == word.size) {
             string = host->argv[i];
             *arg = i + 1;
@@ -182,9 +183,42 @@ server_word(const struct host *host, struct bytes word, size_t *arg)
     return string;
 }
 
-void
-host_replicate(struct host *host, const char *verb, const struct bytes *words,
-               size_t count)
+/* As above for a word that was the same last time, in many cases: a delay, or
+ * the time within a millisecond. */
+static struct redis_string *
+server_word_again(struct bytes word, struct redis_string **last)
+{
+    if (!*last || !bytes_equal(server_bytes(*last), word)) {
+        if (*last)
+            redis.FreeString(NULL, *last);
+        *last = redis.CreateString(NULL, word.at, word.size);
+    }
+    redis.RetainString(NULL, *last);
+    return *last;
+}
+
+/* One event that was put in: what is replicated most, so that nothing is
+ * allocated for it that can be had otherwise. */
+static void
+server_replicate_add(struct host *host, const struct bytes *words)
+{
+    static struct redis_string *due;
+    static struct redis_string *ttl;
+    size_t arg = 2;
+    struct redis_string *strings[SERVER_ADD] = {
+        server_word(host, words[0], &arg), server_word(host, words[1], &arg),
+        server_word_again(words[2], &due), server_word_again(words[3], &ttl),
+        server_word(host, words[4], &arg)};
+    redis.Replicate(host->ctx, "LAWN.APPLY", "sssssss", host->argv[1],
+                    server_verb_strings[0], strings[0], strings[1], strings[2],
+                    strings[3], strings[4]);
+    for (size_t i = 0; i < SERVER_ADD; i++)
+        redis.FreeString(NULL, strings[i]);
+}
+
+static void
+server_replicate_all(struct host *host, const char *verb,
+                     const struct bytes *words, size_t count)
 {
     struct redis_string *stack[SERVER_WORDS];
     struct redis_string **strings = stack;
@@ -199,6 +233,16 @@ host_replicate(struct host *host, const char *verb, const struct bytes *words,
         redis.FreeString(NULL, strings[i]);
     if (strings != stack)
         redis.Free(strings);
+}
+
+void
+host_replicate(struct host *host, const char *verb, const struct bytes *words,
+               size_t count)
+{
+    if (count == SERVER_ADD && strcmp(verb, server_verbs[0]) == 0)
+        server_replicate_add(host, words);
+    else
+        server_replicate_all(host, verb, words, count);
     host->changed = true;
 }
 
@@ -288,6 +332,16 @@ host_random(struct host *host, uint64_t below)
 
 /* A CALL */
 
+/* A call's time is that at which it began, which some servers know. One that was
+ * woken is late, and asks. */
+static uint64_t
+server_now(enum server_why why)
+{
+    if (why == SERVER_CALLED && redis.CachedMicroseconds)
+        return (uint64_t)redis.CachedMicroseconds() / 1000;
+    return (uint64_t)redis.Milliseconds();
+}
+
 /* False: it has been replied, or the client goes on waiting. */
 static bool
 server_open(struct host *host)
@@ -335,7 +389,7 @@ server_run(struct server_entry *entry, enum server_why why,
                         .count = count,
                         .entry = entry,
                         .why = why,
-                        .now = (uint64_t)redis.Milliseconds()};
+                        .now = server_now(why)};
     if (server_open(&host)) {
         struct call call = {
             .host = &host, .args = args, .count = count, .now = host.now};

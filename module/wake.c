@@ -165,6 +165,8 @@ wake_look(struct redis_ctx *ctx, int db, struct bytes name)
         uint64_t now_us = wake_us(CLOCK_REALTIME);
         if (queue_settings(queue)->paused || next == LAWN_NEVER) {
         } else if (next <= now_us / 1000) {
+            /* Should the clock be set back now, it is still due for who polls. */
+            queue_tell(queue, now_us / 1000);
             wake_counts.fired++;
             lawn_histogram_add(&wake_late, now_us - next * 1000);
             redis.SignalKeyAsReady(ctx, string);
