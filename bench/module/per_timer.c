@@ -18,61 +18,22 @@
 #include <stdint.h>
 #include <string.h>
 
-struct RedisModuleCtx;
-struct RedisModuleString;
-struct RedisModuleBlockedClient;
-typedef int per_timer_command_fn(struct RedisModuleCtx *,
-                                 struct RedisModuleString **, int);
-typedef void per_timer_timer_fn(struct RedisModuleCtx *, void *);
-typedef void per_timer_free_fn(struct RedisModuleCtx *, void *);
+#include "redis.h"
 
-/* The calls of the server that are used: result, name, arguments. */
-#define PER_TIMER_CALLS(call)                                                  \
-    call(void, SetModuleAttribs,                                               \
-         (struct RedisModuleCtx *, const char *, int,                          \
-          int)) call(int, CreateCommand,                                       \
-                     (struct RedisModuleCtx *, const char *,                   \
-                      per_timer_command_fn *, const char *, int, int,          \
-                      int)) call(void *, Alloc,                                \
-                                 (size_t)) call(void *, Calloc,                \
-                                                (size_t, size_t))              \
-        call(void, Free, (void *)) call(                                       \
-            const char *, StringPtrLen,                                        \
-            (const struct RedisModuleString *,                                 \
-             size_t *)) call(int, StringToLongLong,                            \
-                             (const struct RedisModuleString *, long long *))  \
-            call(int, ReplyWithArray, (struct RedisModuleCtx *, long)) call(   \
-                int, ReplyWithLongLong,                                        \
-                (struct RedisModuleCtx *,                                      \
-                 long long)) call(int, ReplyWithError,                         \
-                                  (struct RedisModuleCtx *, const char *))     \
-                call(int, ReplyWithStringBuffer,                               \
-                     (struct RedisModuleCtx *, const char *, size_t))          \
-                    call(int, WrongArity, (struct RedisModuleCtx *)) call(     \
-                        long long, Milliseconds,                               \
-                        (void)) call(uint64_t, CreateTimer,                    \
-                                     (struct RedisModuleCtx *, long long,      \
-                                      per_timer_timer_fn *,                    \
-                                      void *)) call(int, StopTimer,            \
-                                                    (struct RedisModuleCtx *,  \
-                                                     uint64_t, void **))       \
-                        call(struct RedisModuleBlockedClient *, BlockClient,   \
-                             (struct RedisModuleCtx *, per_timer_command_fn *, \
-                              per_timer_command_fn *, per_timer_free_fn *,     \
-                              long long))                                      \
-                            call(int, UnblockClient,                           \
-                                 (struct RedisModuleBlockedClient *, void *))  \
-                                call(struct RedisModuleBlockedClient *,        \
-                                     GetBlockedClientHandle,                   \
-                                     (struct RedisModuleCtx *))                \
-                                    call(void *, GetBlockedClientPrivateData,  \
-                                         (struct RedisModuleCtx *))
+/* What lawn has no use for: clients that wait for no key. */
+static struct {
+    int (*WrongArity)(struct redis_ctx *ctx);
+    int (*StringToLongLong)(const struct redis_string *string,
+                            long long *value);
+    struct redis_blocked *(*BlockClient)(
+        struct redis_ctx *ctx, redis_command_fn *woken,
+        redis_command_fn *timed_out,
+        void (*release)(struct redis_ctx *, void *), long long ms);
+    int (*UnblockClient)(struct redis_blocked *client, void *data);
+    struct redis_blocked *(*GetBlockedClientHandle)(struct redis_ctx *ctx);
+} more;
 
-#define PER_TIMER_DECLARE(result, name, arguments)                             \
-    static result(*RM_##name) arguments;
-PER_TIMER_CALLS(PER_TIMER_DECLARE)
-
-enum { OK = 0, FAILED = 1, WAITERS = 64 };
+enum { WAITERS = 64 };
 
 /* `next` is the chain of the table, or the list of what is ready. */
 struct event {
@@ -86,7 +47,7 @@ struct event {
 
 /* Who waits, the first to come first. */
 struct waiter {
-    struct RedisModuleBlockedClient *client;
+    struct redis_blocked *client;
     long long count;
 };
 
@@ -129,13 +90,21 @@ per_timer_find(const char *id, size_t size)
     return at;
 }
 
+static struct event **
+per_timer_buckets(size_t count)
+{
+    struct event **buckets = redis.Alloc(count * sizeof(*buckets));
+    memset(buckets, 0, count * sizeof(*buckets));
+    return buckets;
+}
+
 static void
 per_timer_grow(void)
 {
     struct event **old = timers.buckets;
     size_t count = timers.size;
     timers.size = count * 2;
-    timers.buckets = RM_Calloc(timers.size, sizeof(*timers.buckets));
+    timers.buckets = per_timer_buckets(timers.size);
     for (size_t i = 0; i < count; i++) {
         for (struct event *event = old[i], *next; event; event = next) {
             next = event->next;
@@ -146,7 +115,7 @@ per_timer_grow(void)
             *at = event;
         }
     }
-    RM_Free(old);
+    redis.Free(old);
 }
 
 static void
@@ -168,13 +137,13 @@ per_timer_wake(void)
     memmove(timers.waiters, timers.waiters + 1,
             timers.waiting * sizeof(waiter));
     timers.woken++;
-    long long *count = RM_Alloc(sizeof(*count));
+    long long *count = redis.Alloc(sizeof(*count));
     *count = waiter.count;
-    RM_UnblockClient(waiter.client, count);
+    more.UnblockClient(waiter.client, count);
 }
 
 static void
-per_timer_fire(struct RedisModuleCtx *ctx, void *data)
+per_timer_fire(struct redis_ctx *ctx, void *data)
 {
     (void)ctx;
     struct event *event = data;
@@ -187,176 +156,186 @@ per_timer_fire(struct RedisModuleCtx *ctx, void *data)
 }
 
 static int
-per_timer_push(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
-               int argc)
+per_timer_push(struct redis_ctx *ctx, struct redis_string **argv, int argc)
 {
     long long delay;
     if (argc != 4)
-        return RM_WrongArity(ctx);
-    if (RM_StringToLongLong(argv[3], &delay) != OK || delay < 0)
-        return RM_ReplyWithError(ctx, "ERR bad delay");
+        return more.WrongArity(ctx);
+    if (more.StringToLongLong(argv[3], &delay) != REDIS_OK || delay < 0)
+        return redis.ReplyWithError(ctx, "ERR bad delay");
     size_t id_size;
     size_t payload_size;
-    const char *id = RM_StringPtrLen(argv[1], &id_size);
-    const char *payload = RM_StringPtrLen(argv[2], &payload_size);
+    const char *id = redis.StringPtrLen(argv[1], &id_size);
+    const char *payload = redis.StringPtrLen(argv[2], &payload_size);
     struct event **at = per_timer_find(id, id_size);
     if (*at) {
         struct event *old = *at;
-        RM_StopTimer(ctx, old->timer, NULL);
+        redis.StopTimer(ctx, old->timer, NULL);
         per_timer_take_out(at);
-        RM_Free(old);
+        redis.Free(old);
     } else if (timers.used == timers.size) {
         per_timer_grow();
     }
     at = &timers.buckets[per_timer_hash(id, id_size) & (timers.size - 1)];
-    struct event *event = RM_Alloc(sizeof(*event) + id_size + payload_size);
+    struct event *event = redis.Alloc(sizeof(*event) + id_size + payload_size);
     event->id_size = (uint32_t)id_size;
     event->payload_size = (uint32_t)payload_size;
     memcpy(event->bytes, id, id_size);
     memcpy(event->bytes + id_size, payload, payload_size);
-    event->due = RM_Milliseconds() + delay;
-    event->timer = RM_CreateTimer(ctx, delay, per_timer_fire, event);
+    event->due = redis.Milliseconds() + delay;
+    event->timer = redis.CreateTimer(ctx, delay, per_timer_fire, event);
     event->next = *at;
     *at = event;
     timers.used++;
-    return RM_ReplyWithStringBuffer(ctx, id, id_size);
+    return redis.ReplyWithStringBuffer(ctx, id, id_size);
 }
 
 static int
-per_timer_cancel(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
-                 int argc)
+per_timer_cancel(struct redis_ctx *ctx, struct redis_string **argv, int argc)
 {
     if (argc != 2)
-        return RM_WrongArity(ctx);
+        return more.WrongArity(ctx);
     size_t size;
-    const char *id = RM_StringPtrLen(argv[1], &size);
+    const char *id = redis.StringPtrLen(argv[1], &size);
     struct event **at = per_timer_find(id, size);
     struct event *event = *at;
     if (!event)
-        return RM_ReplyWithLongLong(ctx, 0);
-    RM_StopTimer(ctx, event->timer, NULL);
+        return redis.ReplyWithLongLong(ctx, 0);
+    redis.StopTimer(ctx, event->timer, NULL);
     per_timer_take_out(at);
-    RM_Free(event);
-    return RM_ReplyWithLongLong(ctx, 1);
+    redis.Free(event);
+    return redis.ReplyWithLongLong(ctx, 1);
 }
 
 static int
-per_timer_deliver(struct RedisModuleCtx *ctx, long long count)
+per_timer_deliver(struct redis_ctx *ctx, long long count)
 {
     size_t most = count < 1 ? 1 : (size_t)count;
     size_t taken = timers.ready < most ? timers.ready : most;
-    RM_ReplyWithArray(ctx, (long)taken);
+    redis.ReplyWithArray(ctx, (long)taken);
     for (size_t i = 0; i < taken; i++) {
         struct event *event = timers.first;
         timers.first = event->next;
         timers.ready--;
-        RM_ReplyWithArray(ctx, 3);
-        RM_ReplyWithStringBuffer(ctx, event->bytes, event->id_size);
-        RM_ReplyWithStringBuffer(ctx, event->bytes + event->id_size,
-                                 event->payload_size);
-        RM_ReplyWithLongLong(ctx, event->due);
-        RM_Free(event);
+        redis.ReplyWithArray(ctx, 3);
+        redis.ReplyWithStringBuffer(ctx, event->bytes, event->id_size);
+        redis.ReplyWithStringBuffer(ctx, event->bytes + event->id_size,
+                                    event->payload_size);
+        redis.ReplyWithLongLong(ctx, event->due);
+        redis.Free(event);
     }
     if (!timers.first)
         timers.last = &timers.first;
-    return OK;
+    return REDIS_OK;
 }
 
 static int
-per_timer_woken(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
-                int argc)
+per_timer_woken(struct redis_ctx *ctx, struct redis_string **argv, int argc)
 {
     (void)argv;
     (void)argc;
-    long long *count = RM_GetBlockedClientPrivateData(ctx);
+    long long *count = redis.GetBlockedClientPrivateData(ctx);
     timers.woken--;
     per_timer_deliver(ctx, *count);
     per_timer_wake();
-    return OK;
+    return REDIS_OK;
 }
 
 static int
-per_timer_timed_out(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
-                    int argc)
+per_timer_timed_out(struct redis_ctx *ctx, struct redis_string **argv, int argc)
 {
     (void)argv;
     (void)argc;
-    struct RedisModuleBlockedClient *client = RM_GetBlockedClientHandle(ctx);
+    struct redis_blocked *client = more.GetBlockedClientHandle(ctx);
     size_t kept = 0;
     for (size_t i = 0; i < timers.waiting; i++)
         if (timers.waiters[i].client != client)
             timers.waiters[kept++] = timers.waiters[i];
     timers.waiting = kept;
-    return RM_ReplyWithArray(ctx, 0);
+    return redis.ReplyWithArray(ctx, 0);
 }
 
 static void
-per_timer_forget(struct RedisModuleCtx *ctx, void *count)
+per_timer_forget(struct redis_ctx *ctx, void *count)
 {
     (void)ctx;
-    RM_Free(count);
+    redis.Free(count);
 }
 
 static int
-per_timer_poll(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
-               int argc)
+per_timer_poll(struct redis_ctx *ctx, struct redis_string **argv, int argc)
 {
     long long count;
     long long wait_ms;
     if (argc != 3)
-        return RM_WrongArity(ctx);
-    if (RM_StringToLongLong(argv[1], &count) != OK ||
-        RM_StringToLongLong(argv[2], &wait_ms) != OK)
-        return RM_ReplyWithError(ctx, "ERR not a number");
+        return more.WrongArity(ctx);
+    if (more.StringToLongLong(argv[1], &count) != REDIS_OK ||
+        more.StringToLongLong(argv[2], &wait_ms) != REDIS_OK)
+        return redis.ReplyWithError(ctx, "ERR not a number");
     if (timers.ready > 0 || timers.waiting == WAITERS)
         return per_timer_deliver(ctx, count);
     timers.waiters[timers.waiting++] = (struct waiter){
-        RM_BlockClient(ctx, per_timer_woken, per_timer_timed_out,
-                       per_timer_forget, wait_ms),
+        more.BlockClient(ctx, per_timer_woken, per_timer_timed_out,
+                         per_timer_forget, wait_ms),
         count};
-    return OK;
+    return REDIS_OK;
 }
 
 static int
-per_timer_len(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
-              int argc)
+per_timer_len(struct redis_ctx *ctx, struct redis_string **argv, int argc)
 {
     (void)argv;
     (void)argc;
-    return RM_ReplyWithLongLong(ctx, (long long)(timers.used + timers.ready));
+    return redis.ReplyWithLongLong(ctx, (long long)timers.used +
+                                            (long long)timers.ready);
 }
 
-int RedisModule_OnLoad(struct RedisModuleCtx *ctx,
-                       struct RedisModuleString **argv, int argc);
+static bool
+per_timer_load(struct redis_ctx *ctx)
+{
+    const struct {
+        const char *name;
+        void *at;
+    } wanted[] = {
+        {"RedisModule_WrongArity", &more.WrongArity},
+        {"RedisModule_StringToLongLong", &more.StringToLongLong},
+        {"RedisModule_BlockClient", &more.BlockClient},
+        {"RedisModule_UnblockClient", &more.UnblockClient},
+        {"RedisModule_GetBlockedClientHandle", &more.GetBlockedClientHandle}};
+    /* A context begins with the function that finds all others. */
+    int (*find)(const char *, void *);
+    memcpy(&find, ctx, sizeof(find));
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+        if (find(wanted[i].name, wanted[i].at) != REDIS_OK)
+            return false;
+    return !redis_find(ctx);
+}
+
+int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv,
+                       int argc);
 
 int
-RedisModule_OnLoad(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
-                   int argc)
+RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv, int argc)
 {
     (void)argv;
     (void)argc;
-    /* A context begins with the call that finds all others. */
-    int (*find)(const char *, void *);
-    memcpy(&find, (void *)ctx, sizeof(find));
-#define PER_TIMER_FIND(result, name, arguments)                                \
-    if (find("RedisModule_" #name, (void *)&RM_##name) != OK)                  \
-        return FAILED;
-    PER_TIMER_CALLS(PER_TIMER_FIND)
-    RM_SetModuleAttribs(ctx, "timers", 1, 1);
+    if (!per_timer_load(ctx))
+        return REDIS_ERR;
+    redis.SetModuleAttribs(ctx, "timers", 1, 1);
     timers.size = 16;
-    timers.buckets = RM_Calloc(timers.size, sizeof(*timers.buckets));
+    timers.buckets = per_timer_buckets(timers.size);
     timers.last = &timers.first;
     static const struct {
         const char *name;
-        per_timer_command_fn *function;
+        redis_command_fn *function;
         const char *flags;
     } commands[] = {{"timers.push", per_timer_push, "write deny-oom fast"},
                     {"timers.cancel", per_timer_cancel, "write fast"},
                     {"timers.poll", per_timer_poll, "write"},
                     {"timers.len", per_timer_len, "readonly fast"}};
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-        if (RM_CreateCommand(ctx, commands[i].name, commands[i].function,
-                             commands[i].flags, 0, 0, 0) != OK)
-            return FAILED;
-    return OK;
+        if (redis.CreateCommand(ctx, commands[i].name, commands[i].function,
+                                commands[i].flags, 0, 0, 0) != REDIS_OK)
+            return REDIS_ERR;
+    return REDIS_OK;
 }
