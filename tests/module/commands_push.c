@@ -356,23 +356,10 @@ TEST(commands_push_without_memory_changes_nothing)
 {
     struct fake *fake = scene_begin();
 
-    for (size_t left = 0; left < 4; left++) {
-        struct fake *replica = fake->replica;
-        /* The replica has memory of its own. */
-        fake->replica = NULL;
-        fake_memory_left = left;
-        const char *reply = fake_run(fake, "LAWN.PUSH k a x DELAY 10");
-        fake_memory_left = SIZE_MAX;
-        fake->replica = replica;
-        if (reply[0] != '!')
-            break;
-        CHECK_TEXT(reply, "!ERR out of memory");
-        TOLD(fake, "");
-        CHECK(fake_queue(fake, "k") == NULL);
-        CHECK(left < 5);
-    }
-    CHECK(fake_queue(fake, "k") != NULL || fake_memory_blocks == 0);
-    fake_memory_left = SIZE_MAX;
+    CHECK(scene_starve(fake, "LAWN.PUSH k a x DELAY 10") >= 3);
+    CHECK_TEXT(fake->reply.at, "\"a\"");
+    CHECK_EQ(scene_starve(fake, "LAWN.PUSH k a longer DELAY 20"), 1);
+    CHECK_EQ(scene_starve(fake, "LAWN.PUSH k b longer DELAY 20"), 1);
     scene_end(fake);
 }
 
