@@ -372,7 +372,8 @@ registry_model_pop(struct registry_model *model, uint64_t now, bool back)
         return;
     }
     CHECK(db >= 0 && db < REGISTRY_MODEL_DBS && name.size == 1);
-    int i = name.at[0];
+    unsigned char i = (unsigned char)name.at[0];
+    CHECK(i < REGISTRY_MODEL_NAMES);
     CHECK_EQ(model->when[db][i], when);
     CHECK(when <= now);
     if (!back && !model->past[db][i])
