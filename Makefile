@@ -41,6 +41,8 @@ INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Icli/filter -Ibench -Ibuild/
 HEADERS := $(wildcard include/*.h include/*.hpp)
 LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
 CLI_C := $(wildcard cli/*.c cli/filter/*.c)
+# The module for servers, but for what knows the server.
+MODULE_C := $(filter-out $(patsubst %,module/%.c,redis server module type wake config info),$(wildcard module/*.c))
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
@@ -61,13 +63,17 @@ CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c bench/crews/*.c
     bench/contenders.c bench/peers.c bench/agree.c bench/tap.c bench/store_agree.c bench/crew_agree.c bench/host_agree.c
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
-# the unit tests have the kit's main as well, and so have those of the benchmark.
-PROGRAMS := $(foreach p,unit model oom soak contenders,$(if $(wildcard tests/$(p)/*.c),$(p)))
+# the unit tests have the kit's main as well, and so have those of the benchmark
+# and of the module.
+PROGRAMS := $(foreach p,unit model oom soak contenders,$(if $(wildcard tests/$(p)/*.c),$(p))) \
+    $(if $(wildcard tests/module/*.c),module_test)
 OPS_C := $(filter-out tests/kit/kit.c,$(wildcard tests/kit/*.c))
 LINK_contenders := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 LINK_oom := $(LINK_contenders) -Wl,--wrap=mmap
-program_c = $(wildcard tests/$(1)/*.c) $(if $(filter contenders,$(1)),$(CONTENDERS_C),$(OPS_C)) \
-    $(if $(filter unit contenders,$(1)),tests/kit/kit.c)
+program_c = $(wildcard tests/$(1:_test=)/*.c) $(or $(OWN_C_$(1)),$(OPS_C)) \
+    $(if $(filter unit contenders module_test,$(1)),tests/kit/kit.c)
+OWN_C_contenders = $(CONTENDERS_C)
+OWN_C_module_test = $(MODULE_C)
 
 # The adapters to event loops, each a library of its own that is built if the
 # event loop's header is there.
@@ -218,6 +224,8 @@ endef
 CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
+$(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
+
 # The fuzzer is not to be led by what only watches.
 $(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers_check.c \
     tests/kit/oracle.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
@@ -308,7 +316,7 @@ run: all ## a million timers on the real clock for ten seconds
 # New inputs go to build/.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
-    $(call have,contenders,'build/$(1)/contenders') \
+    $(call have,contenders,'build/$(1)/contenders') $(call have,module_test,'build/$(1)/module_test') \
     $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(foreach m,$(WORKERS_MIXES),'build/$(1)/model --seed $(SEED) --ops $(4) --mix $(m)') \
