@@ -47,8 +47,6 @@ MODULE_C := $(filter-out $(patsubst %,module/%.c,redis server module type wake c
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
 BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crews/*.c bench/hosts/*.c) $(PAGE_C)
-# The module of Redis and Valkey.
-MODULE_C := $(wildcard module/*.c)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -167,7 +165,7 @@ build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
 	    -Wl,--version-script=src/lawn.map -o $@ $(filter %.o,$^)
 
 # The server finds what it needs by one name, and shall not see our others.
-build/lawn.so: $(call objects,release,$(MODULE_C)) build/liblawn.a module/module.map
+build/lawn.so: $(call objects,release,$(wildcard module/*.c)) build/liblawn.a module/module.map
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,--version-script=module/module.map \
 	    -Wl,-Bsymbolic -Wl,-z,defs -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
