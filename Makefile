@@ -36,7 +36,7 @@ RUNS ?= 3
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
     -Wformat=2 $(if $(WERROR),-Werror)
-INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Icli/filter -Ibench -Ibuild/bench
+INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Icli/filter -Ibench -Ibuild/bench -Imodule
 
 HEADERS := $(wildcard include/*.h include/*.hpp)
 LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
@@ -140,7 +140,7 @@ RUN_LAWN ?= build/lawn
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
 
-all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(COMPLETIONS) $(PEERS_SO) ## the library and the tool, in build/
+all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(COMPLETIONS) $(PEERS_SO) build/lawn.so ## the library, the tool and the module, in build/
 
 build/liblawn.a: $(call objects,release,$(LIB_C))
 	@rm -f $@
@@ -163,6 +163,11 @@ build/liblawn.so: build/$(SO)
 build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
 	$(call say,LINK)$(CC_abi) $(FLAGS_abi) -shared -Wl,-soname,$(SONAME) \
 	    -Wl,--version-script=src/lawn.map -o $@ $(filter %.o,$^)
+
+# The server finds what it needs by one name, and shall not see our others.
+build/lawn.so: $(call objects,release,$(wildcard module/*.c)) build/liblawn.a module/module.map
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,--version-script=module/module.map \
+	    -Wl,-Bsymbolic -Wl,-z,defs -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
@@ -468,6 +473,7 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	$(if $(CLI_C),install -D -m 644 build/lawn.bash '$(DESTDIR)$(datadir)/bash-completion/completions/lawn')
 	$(if $(CLI_C),install -D -m 644 build/lawn.zsh '$(DESTDIR)$(zshdir)/_lawn')
 	$(if $(CLI_C),install -D -m 644 build/lawn.fish '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish')
+	install -D -m 755 build/lawn.so '$(DESTDIR)$(libdir)/lawn/lawn.so'
 	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
 	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do n=$${page##*.}; \
@@ -480,6 +486,7 @@ uninstall: ## remove what install put there
 	        cmake/lawn/lawnConfig.cmake cmake/lawn/lawnConfigVersion.cmake,'$(DESTDIR)$(libdir)/$(f)') \
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
+	    '$(DESTDIR)$(libdir)/lawn/lawn.so' \
 	    '$(DESTDIR)$(bindir)/lawn' '$(DESTDIR)$(datadir)/bash-completion/completions/lawn' \
 	    '$(DESTDIR)$(zshdir)/_lawn' '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish'
 	tools/manlinks | while read -r name page; do n=$${page##*.}; \
