@@ -207,6 +207,7 @@ TEST(registry_flush_forgets_one_database_or_all)
     CHECK(registry_gives_none(1200));
     registry_flush(-1);
     CHECK_EQ(registry_bytes(), 0);
+    CHECK(registry_gives_none(LAWN_NEVER));
 }
 
 TEST(registry_swapped_databases_swap_their_keys)
