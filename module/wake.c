@@ -242,8 +242,7 @@ wake_was_ours(struct redis_ctx *ctx, struct bytes name)
                   name.size < WAKE_NAME ? name.size : WAKE_NAME) == 0;
 }
 
-/* Called for every key that anyone deletes, so the names of events are looked at
- * by their ends alone at first. */
+/* Called for every key that anyone deletes. */
 static int
 wake_notice(struct redis_ctx *ctx, int type, const char *event,
             struct redis_string *key)
@@ -296,25 +295,24 @@ wake_swapped(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
     registry_swap(swap->first, swap->second);
 }
 
+/* What the server would forget if we were not loaded after all comes first. */
 bool
 wake_init(struct redis_ctx *ctx)
 {
     wake_ctx = redis.GetDetachedThreadSafeContext(ctx);
     wake_master = (redis.GetContextFlags(ctx) & REDIS_MASTER) != 0;
+    if (redis.SubscribeToKeyspaceEvents(
+            ctx, REDIS_EVENTS_GENERIC | REDIS_EVENTS_EVICTED, wake_notice) ||
+        redis.SubscribeToServerEvent(ctx, REDIS_EVENT_ROLE, wake_role) ||
+        redis.SubscribeToServerEvent(ctx, REDIS_EVENT_FLUSH, wake_flushed) ||
+        redis.SubscribeToServerEvent(ctx, REDIS_EVENT_SWAP, wake_swapped))
+        return false;
     wake_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (wake_fd >= 0 && (!redis.EventLoopAdd ||
-                         redis.EventLoopAdd(wake_fd, REDIS_READABLE, wake_ready,
-                                            NULL) != REDIS_OK)) {
+    if (wake_fd >= 0 &&
+        (!redis.EventLoopAdd ||
+         redis.EventLoopAdd(wake_fd, REDIS_READABLE, wake_ready, NULL))) {
         close(wake_fd);
         wake_fd = -1;
     }
-    return redis.SubscribeToKeyspaceEvents(
-               ctx, REDIS_EVENTS_GENERIC | REDIS_EVENTS_EVICTED, wake_notice) ==
-               REDIS_OK &&
-           redis.SubscribeToServerEvent(ctx, REDIS_EVENT_ROLE, wake_role) ==
-               REDIS_OK &&
-           redis.SubscribeToServerEvent(ctx, REDIS_EVENT_FLUSH, wake_flushed) ==
-               REDIS_OK &&
-           redis.SubscribeToServerEvent(ctx, REDIS_EVENT_SWAP, wake_swapped) ==
-               REDIS_OK;
+    return true;
 }
