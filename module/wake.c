@@ -150,7 +150,27 @@ wake_unlinked(int db, struct bytes name)
 
 /* THE TICK */
 
-/* Looks at a key. */
+static void
+wake_found(struct redis_ctx *ctx, int db, struct redis_string *name,
+           struct queue *queue)
+{
+    *queue_armed(queue) = LAWN_NEVER;
+    if (queue_settings(queue)->paused)
+        return;
+    uint64_t next = queue_next(queue);
+    uint64_t now_us = wake_us(CLOCK_REALTIME);
+    if (next <= now_us / 1000) {
+        /* Should the clock be set back now, it is still due for who polls. */
+        queue_tell(queue, now_us / 1000);
+        wake_counts.fired++;
+        lawn_histogram_add(&wake_late, now_us - next * 1000);
+        redis.SignalKeyAsReady(ctx, name);
+        redis.NotifyKeyspaceEvent(ctx, REDIS_EVENTS_MODULE, "lawn.fire", name);
+    } else if (next != LAWN_NEVER) {
+        wake_register(db, server_bytes(name), queue, next);
+    }
+}
+
 static void
 wake_look(struct redis_ctx *ctx, int db, struct bytes name)
 {
@@ -159,23 +179,8 @@ wake_look(struct redis_ctx *ctx, int db, struct bytes name)
     struct redis_key *key = redis.OpenKey(ctx, string, REDIS_PEEK);
     bool other;
     struct queue *queue = server_value(key, &other);
-    if (queue) {
-        *queue_armed(queue) = LAWN_NEVER;
-        uint64_t next = queue_next(queue);
-        uint64_t now_us = wake_us(CLOCK_REALTIME);
-        if (queue_settings(queue)->paused || next == LAWN_NEVER) {
-        } else if (next <= now_us / 1000) {
-            /* Should the clock be set back now, it is still due for who polls. */
-            queue_tell(queue, now_us / 1000);
-            wake_counts.fired++;
-            lawn_histogram_add(&wake_late, now_us - next * 1000);
-            redis.SignalKeyAsReady(ctx, string);
-            redis.NotifyKeyspaceEvent(ctx, REDIS_EVENTS_MODULE, "lawn.fire",
-                                      string);
-        } else {
-            wake_register(db, server_bytes(string), queue, next);
-        }
-    }
+    if (queue)
+        wake_found(ctx, db, string, queue);
     if (key)
         redis.CloseKey(key);
     redis.FreeString(NULL, string);
