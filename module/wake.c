@@ -9,6 +9,8 @@
 
 /* When to try again while writes are paused, or something is loading. */
 #define WAKE_AGAIN_MS 10u
+/* So many events of a key are found due by a tick; the others by who takes them. */
+#define WAKE_RIPEN 128u
 /* So much of a name is compared. */
 #define WAKE_NAME 256u
 
@@ -97,13 +99,17 @@ wake_again(uint64_t ms)
     wake_set((uint64_t)redis.Milliseconds() + ms);
 }
 
-static void
-wake_register(int db, struct bytes name, struct queue *queue, uint64_t when)
+void
+wake_arm(int db, struct bytes name, struct queue *queue, uint64_t when)
 {
     if (registry_set(db, name, when)) {
         *queue_armed(queue) = when;
         wake_set(when);
-    } else if (!wake_complained) {
+        return;
+    }
+    /* The next command will try again. */
+    *queue_armed(queue) = LAWN_NEVER;
+    if (!wake_complained) {
         wake_complained = true;
         redis.Log(wake_ctx, "warning",
                   "cannot remember when a key has events due: no memory, or "
@@ -111,19 +117,20 @@ wake_register(int db, struct bytes name, struct queue *queue, uint64_t when)
     }
 }
 
-void
-wake_arm(int db, struct bytes name, struct queue *queue)
+/* For when its next event is due. */
+static void
+wake_arm_next(int db, struct bytes name, struct queue *queue)
 {
     uint64_t next = queue_next(queue);
+    *queue_armed(queue) = LAWN_NEVER;
     if (next != LAWN_NEVER)
-        wake_register(db, name, queue, next);
+        wake_arm(db, name, queue, next);
 }
 
 void
 wake_later(int db, struct bytes name, struct queue *queue)
 {
-    wake_register(db, name, queue,
-                  (uint64_t)redis.Milliseconds() + WAKE_AGAIN_MS);
+    wake_arm(db, name, queue, (uint64_t)redis.Milliseconds() + WAKE_AGAIN_MS);
 }
 
 /* While a replica loads beside the keys that it serves, the same name may stand
@@ -133,9 +140,9 @@ void
 wake_loaded(int db, struct bytes name, struct queue *queue)
 {
     if (redis.GetContextFlags(wake_ctx) & REDIS_ASYNC_LOADING)
-        wake_register(db, name, queue, 0);
+        wake_arm(db, name, queue, 0);
     else
-        wake_arm(db, name, queue);
+        wake_arm_next(db, name, queue);
 }
 
 void
@@ -157,8 +164,11 @@ wake_found(struct redis_ctx *ctx, int db, struct redis_string *name,
     *queue_armed(queue) = LAWN_NEVER;
     if (queue_settings(queue)->paused)
         return;
-    uint64_t next = queue_next(queue);
+    /* So that the queue's position follows, and the search for the next event
+     * does not begin where the last one did. */
     uint64_t now_us = wake_us(CLOCK_REALTIME);
+    queue_ripen(queue, now_us / 1000, WAKE_RIPEN);
+    uint64_t next = queue_next(queue);
     if (next <= now_us / 1000) {
         /* Should the clock be set back now, it is still due for who polls. */
         queue_tell(queue, now_us / 1000);
@@ -167,7 +177,7 @@ wake_found(struct redis_ctx *ctx, int db, struct redis_string *name,
         redis.SignalKeyAsReady(ctx, name);
         redis.NotifyKeyspaceEvent(ctx, REDIS_EVENTS_MODULE, "lawn.fire", name);
     } else if (next != LAWN_NEVER) {
-        wake_register(db, server_bytes(name), queue, next);
+        wake_arm(db, server_bytes(name), queue, next);
     }
 }
 
@@ -233,7 +243,7 @@ wake_arrived(struct redis_ctx *ctx, struct redis_string *string)
     bool other;
     struct queue *queue = server_value(key, &other);
     if (queue)
-        wake_arm(redis.GetSelectedDb(ctx), server_bytes(string), queue);
+        wake_arm_next(redis.GetSelectedDb(ctx), server_bytes(string), queue);
     if (key)
         redis.CloseKey(key);
 }
