@@ -128,6 +128,7 @@ apply_tell(struct call *call, const char *verb, size_t words)
     if (words > 0)
         host_replicate(call->host, verb, call->args + 3, words);
     call->changed = true;
+    call->applied = true;
 }
 
 static void

@@ -20,6 +20,7 @@ struct call {
     struct queue *queue; /* NULL: there is no such key */
     bool changed;        /* the queue may be idle now, or have another next */
     bool resumed;        /* or has been paused: its next is not known */
+    bool applied;        /* by a master, which woke those who waited there */
     uint64_t earliest;   /* due time of what came */
 };
 

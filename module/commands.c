@@ -19,7 +19,8 @@ struct command_totals command_totals;
  * nobody waits for a key in which something is due, since POLL takes it. What
  * goes makes the next event later, and a wake-up that comes too early does no
  * harm; so the queue is asked for its next, which may cost it a search, only if
- * no wake-up is set at all. */
+ * no wake-up is set at all. On a replica what is due is noted, too: nobody has
+ * told of it yet if it becomes a master. */
 static void
 command_settle(struct call *call)
 {
@@ -38,7 +39,7 @@ command_settle(struct call *call)
         next = call->earliest = queue_next(queue);
     else if (armed == LAWN_NEVER)
         next = queue_next(queue);
-    if (next > call->now && next < armed)
+    if ((next > call->now || call->applied) && next < armed)
         host_arm(call->host, next);
     if (call->earliest <= call->now)
         host_signal(call->host);

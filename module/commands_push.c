@@ -139,9 +139,9 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
     const struct queue_settings *settings = queue_settings(call->queue);
     struct commands_at at;
     struct bytes words[ADD_WORDS] = {event->id, event->payload};
-    struct queue_event one = *event;
     uint64_t added;
     bool drop = false;
+    bool done;
 
     if (settings->max_events > 0 || settings->max_bytes > 0) {
         struct commands_push_tally tally = {0};
@@ -149,8 +149,13 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
         if (!commands_push_room(call, &tally, &drop))
             return false;
     }
-    if (drop ? !commands_push_in(call, &one, 1, true, &added)
-             : queue_put(call->queue, event) < 0) {
+    if (drop) {
+        struct queue_event one = *event;
+        done = commands_push_in(call, &one, 1, true, &added);
+    } else {
+        done = queue_put(call->queue, event) >= 0;
+    }
+    if (!done) {
         host_error(call->host, COMMANDS_OOM);
         return false;
     }
