@@ -109,7 +109,7 @@ def a_push_is_written_as_an_add_with_its_time():
         assert aof.client.call('LAWN.GET', 'k', got[2]) == b'q'
         got = aof.one('LAWN.PUSH', 'k', 'e', 'q', 'DELAY', FAR, 'EVERY', 50,
                       'TIMES', 3, 'JITTER', 100)
-        equal(sorted(got[6].split()), ['e50', 't3'])
+        equal(sorted(set(got[6].split()) - {b'a'}), ['e50', 't3'])
         equal(int(got[4]), aof.client.call('LAWN.GET', 'k', 'e', 'META')[3])
         got = aof.one('LAWN.PUSH', 'k', 'past', 'q', 'AT', 1)
         assert after <= int(got[4]) <= now_ms(), got
@@ -147,13 +147,11 @@ def what_leaves_is_written_as_one_del():
 def a_poll_that_waited_is_written_as_what_it_took():
     with Aof() as aof:
         waiter = aof.server.client()
-        waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        blocked(aof.server, 1)
+        aof.server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
         aof.new('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 10)
         equal(waiter.read(), [['i', 'p']])
         equal(aof.new(), [['k', 'DEL', 'i']])
-        waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        blocked(aof.server, 1)
+        aof.server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
         got = aof.new('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
         equal([row[:3] for row in got], [['k', 'ADD', 'i'],
                                          ['k', 'DEL', 'i']])
@@ -435,7 +433,7 @@ def a_promoted_replica_tells_what_is_due_by_itself():
     with Server() as master:
         replica = replica_of(master)
         client = master.client()
-        client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3)
+        client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 60)
         caught_up(master, replica)
         wait_until(lambda: replica.call('LAWN.LEN', 'k', 'DUE') == 1,
                    'it is due')
@@ -451,8 +449,7 @@ def a_promoted_replica_tells_what_is_due_by_itself():
 def a_master_that_becomes_a_replica_sends_its_waiters_away():
     with Server() as master, Server() as other:
         waiter = other.client()
-        waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        blocked(other, 1)
+        other.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
         other.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 20)
         other.call('REPLICAOF', '127.0.0.1', master.port)
         got = waiter.read()
@@ -528,12 +525,13 @@ def a_full_resynchronisation_brings_everything():
 @case
 def an_aborted_resynchronisation_keeps_what_was_there():
     """swapdb with a master that goes away in the middle."""
-    with Server('repl-diskless-sync', 'yes', 'rdb-key-save-delay',
-                '2000') as master:
+    with Server('repl-diskless-sync', 'yes', 'rdb-key-save-delay', 1000,
+                'rdbcompression', 'no') as master:
         client = master.client()
         client.pipe(('LAWN.PUSH', f'k{i}', 'i', b'x' * 2000, 'DELAY', FAR)
                     for i in range(3000))
-        replica = Server('repl-diskless-load', 'swapdb')
+        replica = Server('repl-diskless-load', 'swapdb',
+                         'loading-process-events-interval-bytes', 1024)
         replica.call('LAWN.PUSH', 'mine', 'i', 'p', 'DELAY', FAR)
         replica.call('LAWN.PUSH', 'mine2', 'i', 'p', 'DELAY', FAR)
         digest = replica.digest('mine')
@@ -566,14 +564,13 @@ def a_paused_server_keeps_events_until_it_goes_on():
                 replica = replica_of(master) if with_replica else None
                 control = master.client()
                 waiter = master.client()
-                waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-                blocked(master, 1)
+                master.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
                 before = int(lawn(master)['deferred_by_pause'])
+                paused = now_ms()
                 control.multi(
                     ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                     ('LAWN.PUSH', 'other', 'i', 'p', 'DELAY', 5),
                     ('CLIENT', 'PAUSE', 150, kind))
-                paused = now_ms()
                 if kind == 'WRITE':
                     wait_until(lambda: int(lawn(master)['deferred_by_pause'])
                                > before, 'it is put off')
@@ -581,7 +578,7 @@ def a_paused_server_keeps_events_until_it_goes_on():
                     equal(control.call('LAWN.LEN', 'k'), 1)
                     equal(control.call('LAWN.LEN', 'k', 'DUE'), 1)
                 equal(waiter.read(), [['i', 'p']])
-                assert now_ms() >= paused + 100, 'it came in the pause'
+                assert now_ms() >= paused + 150, 'it came in the pause'
                 equal(control.call('EXISTS', 'k'), 0)
                 equal(control.call('LAWN.POLL', 'other'), [['i', 'p']])
                 if replica:
@@ -594,8 +591,7 @@ def a_paused_server_keeps_events_until_it_goes_on():
 def the_end_of_a_pause_by_hand_wakes_soon():
     server = shared()
     control, waiter = server.client(), server.client()
-    waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-    blocked(server, 1)
+    server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
     control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3),
                   ('CLIENT', 'PAUSE', 60000, 'WRITE'))
     wait_until(lambda: control.call('LAWN.LEN', 'k', 'DUE') == 1, 'due')
@@ -610,8 +606,8 @@ def waiting_that_ends_in_a_pause_takes_nothing():
     control, waiter = server.client(), server.client()
     number = waiter.call('CLIENT', 'ID')
     for end in ('time', 'unblock', 'kill'):
-        waiter.send('LAWN.POLL', 'k', 'BLOCK', 40 if end == 'time' else 0)
-        blocked(server, 1)
+        server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK',
+                     40 if end == 'time' else 0)
         control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3),
                       ('CLIENT', 'PAUSE', 60000, 'WRITE'))
         wait_until(lambda: control.call('LAWN.LEN', 'k', 'DUE') == 1, 'due')
@@ -642,16 +638,17 @@ def everything_that_happens_to_keys_happens_in_a_pause():
     server = shared()
     control, waiter, writer = (server.client(), server.client(),
                                server.client())
-    waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-    blocked(server, 1)
+    server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
     control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                   ('LAWN.PUSH', 'x', 'i', 'p', 'DELAY', 5),
                   ('PEXPIRE', 'x', 5), ('CLIENT', 'PAUSE', 100, 'WRITE'))
     writer.send('FLUSHALL')
-    got = waiter.read()
-    equal(got, [['i', 'p']])
     equal(writer.read(), OK)
     equal(control.call('DBSIZE'), 0)
+    # Who was served first when it ended is not said.
+    if waiter.waits():
+        control.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+    equal(waiter.read(), [['i', 'p']])
 
 
 @case
@@ -659,8 +656,7 @@ def writers_that_were_held_up_in_a_pause_wake_waiters_after_it():
     server = shared()
     control, waiter, writer = (server.client(), server.client(),
                                server.client())
-    waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-    blocked(server, 1)
+    server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
     control.call('CLIENT', 'PAUSE', 60000, 'WRITE')
     writer.send('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
     other = server.client()
