@@ -17,6 +17,7 @@
 
 #include "late.h"
 #include "memory.h"
+#include "sizes.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -61,7 +62,8 @@ queue_lay(struct queue *queue, unsigned size, uint64_t position)
         return false;
     }
     queue->lawn = lawn_place(queue->ground, needed, &options);
-    queue->bytes += memory_size(queue->ground);
+    queue->bytes += sizes_class(needed);
+    queue->ground_size = needed;
     queue->size = size;
     queue->mown = position;
     return true;
@@ -104,7 +106,7 @@ queue_relay(struct queue *queue, unsigned size, uint64_t position)
     }
     (void)lawn_each(before.lawn, queue_relay_visit, &next);
     lawn_set_now(queue->lawn, lawn_now(before.lawn));
-    queue->bytes -= memory_size(before.ground);
+    queue->bytes -= sizes_class(before.ground_size);
     memory_free(before.ground);
     for (next = all; many > 0; many--, next++) {
         struct event *event = next->event;
@@ -126,7 +128,7 @@ queue_new(uint64_t now, size_t blades)
         return NULL;
     }
     *queue = (struct queue){.blades = blades, .armed = LAWN_NEVER};
-    queue->bytes = memory_size(queue);
+    queue->bytes = sizes_class(sizeof *queue);
     if (!queue_lay(queue, QUEUE_SMALL, now)) {
         memory_free(queue);
         return NULL;
@@ -149,7 +151,7 @@ queue_free(struct queue *queue)
             size_t i;
 
             for (i = 0; i < segment->used; i++) {
-                memory_free(segment->events[i]);
+                memory_free(table_events(segment)[i]);
             }
             hash = table_end(segment, hash);
         } while (hash != 0);
@@ -244,7 +246,7 @@ queue_note_late(struct queue *queue, uint64_t ms)
             return;
         }
         *queue->late = (struct late){0};
-        queue->bytes += memory_size(queue->late);
+        queue->bytes += sizes_class(sizeof *queue->late);
     }
     late_add(queue->late, ms);
 }
@@ -266,7 +268,7 @@ queue_event_new(struct queue *queue, unsigned flags, size_t id_size,
         *event = (struct event){.payload_size = (uint32_t)payload_size,
                                 .id_size = (uint16_t)id_size,
                                 .flags = (uint8_t)flags};
-        queue->bytes += memory_size(event);
+        queue->bytes += event_bytes(event);
         queue->data += id_size + payload_size;
     }
     return event;
@@ -275,7 +277,7 @@ queue_event_new(struct queue *queue, unsigned flags, size_t id_size,
 void
 queue_event_free(struct queue *queue, struct event *event)
 {
-    queue->bytes -= memory_size(event);
+    queue->bytes -= event_bytes(event);
     queue->data -= (uint64_t)event->id_size + event->payload_size;
     memory_free(event);
 }
@@ -436,32 +438,38 @@ queue_grow(struct queue *queue)
     }
 }
 
+/* Puts an event where another is, which goes. */
+static void
+queue_supplant(struct queue *queue, const struct table_place *place,
+               struct event *old, struct event *event,
+               const struct queue_event *as)
+{
+    table_replace(place, event);
+    queue_displace(queue, old);
+    queue_place(queue, event, as);
+    queue_event_free(queue, old); /* the caller's bytes may be its */
+}
+
 int
 queue_put(struct queue *queue, const struct queue_event *event)
 {
-    uint64_t hash = table_hash(event->id);
-    struct event **at = table_find(&queue->table, hash, event->id);
+    struct table_place place;
+    struct event *old = table_find(&queue->table, event->id, &place);
     struct event *created = queue_event_like(queue, event);
-    bool there = at != NULL;
 
     if (created == NULL) {
         return -ENOMEM;
     }
-    if (there) {
-        struct event *old = *at;
-
-        *at = created;
-        queue_displace(queue, old);
-        queue_place(queue, created, event);
-        queue_event_free(queue, old); /* the caller's bytes may be its */
+    if (old != NULL) {
+        queue_supplant(queue, &place, old, created, event);
         return 1;
     }
-    if (!table_reserve(&queue->table, hash)) {
+    if (!table_reserve(&queue->table, &place)) {
         queue_event_free(queue, created);
         return -ENOMEM;
     }
     queue_grow(queue);
-    table_add(&queue->table, hash, created);
+    table_add(&queue->table, &place, created);
     queue_total_add(1);
     queue_place(queue, created, event);
     return 0;
@@ -470,15 +478,13 @@ queue_put(struct queue *queue, const struct queue_event *event)
 int
 queue_move(struct queue *queue, const struct queue_event *event)
 {
-    uint64_t hash = table_hash(event->id);
-    struct event **at = table_find(&queue->table, hash, event->id);
+    struct table_place place;
+    struct event *old = table_find(&queue->table, event->id, &place);
     bool repeats = event->repeat.period != 0;
-    struct event *old;
 
-    if (at == NULL) {
+    if (old == NULL) {
         return -ENOENT;
     }
-    old = *at;
     if (((old->flags & EVENT_REPEAT) != 0) != repeats) {
         struct queue_event like = *event;
         struct event *created;
@@ -488,10 +494,7 @@ queue_move(struct queue *queue, const struct queue_event *event)
         if (created == NULL) {
             return -ENOMEM;
         }
-        *at = created;
-        queue_displace(queue, old);
-        queue_place(queue, created, event);
-        queue_event_free(queue, old);
+        queue_supplant(queue, &place, old, created, event);
         return 0;
     }
     if (repeats) {
@@ -526,16 +529,14 @@ queue_event_moved(struct queue *queue, struct event *event)
 int
 queue_update(struct queue *queue, struct bytes id, struct bytes payload)
 {
-    uint64_t hash = table_hash(id);
-    struct event **at = table_find(&queue->table, hash, id);
-    struct event *old;
+    struct table_place place;
+    struct event *old = table_find(&queue->table, id, &place);
     struct event *created;
     size_t head;
 
-    if (at == NULL) {
+    if (old == NULL) {
         return -ENOENT;
     }
-    old = *at;
     head = event_head(old->flags) + old->id_size;
     if (payload.size == old->payload_size) {
         if (payload.size > 0) {
@@ -552,7 +553,7 @@ queue_update(struct queue *queue, struct bytes id, struct bytes payload)
     if (payload.size > 0) {
         memcpy((char *)created + head, payload.at, payload.size);
     }
-    *at = created;
+    table_replace(&place, created);
     if (queue->near == old) {
         queue->near = created;
     }
@@ -564,16 +565,14 @@ queue_update(struct queue *queue, struct bytes id, struct bytes payload)
 bool
 queue_remove(struct queue *queue, struct bytes id)
 {
-    uint64_t hash = table_hash(id);
-    struct event **at = table_find(&queue->table, hash, id);
-    struct event *event;
+    struct table_place place;
+    struct event *event = table_find(&queue->table, id, &place);
 
-    if (at == NULL) {
+    if (event == NULL) {
         return false;
     }
-    event = *at;
     queue_displace(queue, event);
-    table_remove(&queue->table, hash, at);
+    table_remove(&queue->table, &place);
     queue_event_free(queue, event); /* the caller's id may be its */
     queue_total_add(-1);
     if (queue->table.count == 0 && queue->size != QUEUE_SMALL) {
@@ -585,10 +584,11 @@ queue_remove(struct queue *queue, struct bytes id)
 bool
 queue_get(const struct queue *queue, struct bytes id, struct queue_event *out)
 {
-    struct event **at = table_find(&queue->table, table_hash(id), id);
+    struct table_place place;
+    const struct event *event = table_find(&queue->table, id, &place);
 
-    if (at != NULL && out != NULL) {
-        queue_tell_of(*at, out);
+    if (event != NULL && out != NULL) {
+        queue_tell_of(event, out);
     }
-    return at != NULL;
+    return event != NULL;
 }

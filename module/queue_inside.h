@@ -11,6 +11,7 @@ struct queue {
     struct table table;
     struct lawn *lawn;
     void *ground; /* the memory that the lawn is in */
+    size_t ground_size;
     uint64_t mown;
     struct event *first; /* of ready, */
     struct event *last;

@@ -211,7 +211,10 @@ wake_tick(struct redis_ctx *ctx, void *data)
             break;
         wake_look(ctx, db, name);
     }
-    if (registry_next() != LAWN_NEVER)
+    /* What cannot be had now is not asked for over and over. */
+    if (registry_next() <= now)
+        wake_again(1);
+    else
         wake_set(registry_next());
 }
 

@@ -1,7 +1,7 @@
 /* fake.c - a server of a few hundred lines: see fake.h. */
 #include "fake.h"
 
-#include "memory.h"
+#include "memory_kit.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -31,47 +31,6 @@ struct fake_done {
     size_t count;
 };
 
-size_t fake_memory_left = SIZE_MAX;
-size_t fake_memory_blocks;
-
-/* The size of a block stands before it, at a distance that keeps it aligned. */
-#define FAKE_HEAD 16u
-
-void *
-memory_alloc(size_t size)
-{
-    char *memory;
-
-    if (fake_memory_left == 0)
-        return NULL;
-    if (fake_memory_left != SIZE_MAX)
-        fake_memory_left--;
-    memory = malloc(FAKE_HEAD + size);
-    if (memory == NULL)
-        return NULL;
-    memcpy(memory, &size, sizeof size);
-    fake_memory_blocks++;
-    return memory + FAKE_HEAD;
-}
-
-void
-memory_free(void *memory)
-{
-    if (memory == NULL)
-        return;
-    fake_memory_blocks--;
-    free((char *)memory - FAKE_HEAD);
-}
-
-size_t
-memory_size(const void *memory)
-{
-    size_t size;
-
-    memcpy(&size, (const char *)memory - FAKE_HEAD, sizeof size);
-    return size;
-}
-
 _Noreturn static void
 fake_die(const struct host *host, const char *what)
 {
@@ -91,7 +50,10 @@ fake_have(void *memory)
 static void
 fake_text_add(struct fake_text *text, const char *bytes, size_t size)
 {
-    text->at = fake_have(realloc(text->at, text->size + size + 1));
+    if (text->size + size >= text->room) {
+        text->room = 2 * (text->size + size) + 64;
+        text->at = fake_have(realloc(text->at, text->room));
+    }
     memcpy(text->at + text->size, bytes, size);
     text->size += size;
     text->at[text->size] = '\0';
@@ -393,6 +355,7 @@ fake_new(void)
 
     fake->now = 1000;
     fake->may_block = true;
+    fake->memory = UINT64_MAX;
     return fake;
 }
 
@@ -474,7 +437,9 @@ fake_call(struct fake *fake, const struct bytes *args, size_t count)
     }
     if (command->key)
         host.key = fake_find(fake, args[1]);
+    memory_fail_after(fake->memory);
     command_call(command, &call);
+    memory_fail_after(UINT64_MAX);
     if (host.blocked)
         fake_text_print(&fake->reply, "waits");
     else if (host.replies != 1 || host.depth != 0)

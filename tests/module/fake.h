@@ -23,6 +23,7 @@
 struct fake_text {
     char *at;
     size_t size;
+    size_t room;
 };
 
 #define FAKE_KEYS 8
@@ -33,6 +34,8 @@ struct fake {
     uint64_t random;      /* the state of its numbers */
     bool may_block;
     bool frozen;
+    uint64_t memory; /* blocks that a call may have; UINT64_MAX: any number */
+    uint64_t blocks; /* of memory, that there were at first */
     /* Of the last call: */
     struct fake_text reply;
     struct fake_text told;  /* "ADD a x 10 10 \"\"; DEL b" */
@@ -64,10 +67,6 @@ struct queue *fake_queue(struct fake *fake, const char *key);
 /* Whether both have the same keys with the same settings and events, and all is
  * well with their queues; if not, says what is the matter. */
 bool fake_same(struct fake *a, struct fake *b);
-
-/* MEMORY: how many more blocks there are, and how many are out. */
-extern size_t fake_memory_left;
-extern size_t fake_memory_blocks;
 
 void fake_check_text(const char *file, int line, const char *actual,
                      const char *expected);

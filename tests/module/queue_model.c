@@ -42,6 +42,7 @@ struct model {
     uint64_t cursor;
     bool scanning;
     bool wild;
+    bool high; /* the tide */
     unsigned events;
     uint64_t count;
     struct model_event event[EVENTS_MAX];
@@ -480,9 +481,9 @@ step(void)
         do_get(number);
     } else if (what < 800) {
         do_ripen();
-    } else if (what < 850) {
+    } else if (what < 810) {
         do_take();
-    } else if (what < 860) {
+    } else if (what < 820) {
         do_defrag();
     } else if (what < 990) {
         do_scan();
@@ -495,9 +496,10 @@ step(void)
 static void
 tide(void)
 {
-    bool low = rng_below(&model.rng, 2) == 0;
+    bool low = model.high;
     unsigned i;
 
+    model.high = !low;
     for (i = 0; i < model.events; i++) {
         if (low) {
             do_remove(i);
@@ -527,7 +529,7 @@ run(unsigned events, unsigned steps, unsigned check_every, bool wild,
         uint64_t fails = rng_below(&model.rng, 4);
 
         memory_fail_often(fails == 0 ? 1 + rng_below(&model.rng, 5) : 0, i);
-        if (rng_below(&model.rng, 4000) == 0) {
+        if (i == 0 || rng_below(&model.rng, 1500) == 0) {
             tide();
         } else {
             step();
@@ -554,6 +556,6 @@ TEST(a_queue_of_many_events_does_what_a_plain_array_does)
 
 TEST(a_queue_of_very_many_events_does_what_a_plain_array_does)
 {
-    run(EVENTS_MAX, 8000, 32, false, 5);
-    run(EVENTS_MAX, 8000, 32, true, 6);
+    run(EVENTS_MAX, 6000, 64, false, 5);
+    run(EVENTS_MAX, 6000, 64, true, 6);
 }

@@ -2,7 +2,7 @@
 #include "registry.h"
 
 #include "kit.h"
-#include "memory.h"
+#include "memory_kit.h"
 #include "rng.h"
 
 #include <lawn.h>
@@ -251,6 +251,87 @@ TEST(registry_a_clock_that_was_set_back_makes_nothing_late)
     CHECK_EQ(registry_next(), 950000);
     CHECK(registry_gives(2000000, 0, "older", 950000));
     CHECK(registry_gives(2000000, 0, "oldest", 1700000));
+    registry_flush(-1);
+}
+
+TEST(registry_sorts_once_after_the_clock_was_set_back)
+{
+    char name[8];
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("old"), 900000));
+    CHECK(registry_gives(900000, 0, "old", 900000));
+    for (unsigned i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "k%u", i);
+        CHECK(registry_set(0, bytes_of(name), 10000 + i));
+    }
+    CHECK(registry_gives(10000, 0, "k0", 10000));
+    uint64_t calls = memory_calls();
+    for (unsigned i = 1; i < 50; i++) {
+        snprintf(name, sizeof name, "k%u", i);
+        CHECK(registry_gives_none(10000 + i - 1));
+        CHECK(registry_gives(10000 + i, 0, name, 10000 + i));
+    }
+    /* A store is three blocks at least. */
+    CHECK(memory_calls() - calls < 3);
+    registry_flush(-1);
+}
+
+TEST(registry_without_memory_keeps_what_was_set)
+{
+    uint64_t blocks = memory_blocks();
+    bool set = false;
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("a"), 1100));
+    for (int db = 0; db < 12; db++) {
+        set = false;
+        for (uint64_t left = 0; !set; left++) {
+            memory_fail_after(left);
+            set = registry_set(db, bytes_of("b"), 1200);
+            memory_fail_after(UINT64_MAX);
+            CHECK_EQ(registry_count(), (uint64_t)db + 1 + set);
+            CHECK_EQ(registry_next(), 1100);
+        }
+    }
+    /* From what is coming to what is overdue. */
+    set = false;
+    for (uint64_t left = 0; !set; left++) {
+        memory_fail_after(left);
+        set = registry_set(0, bytes_of("a"), 900);
+        memory_fail_after(UINT64_MAX);
+        CHECK_EQ(registry_count(), 13);
+        CHECK_EQ(registry_next(), set ? 900 : 1100);
+    }
+    CHECK(registry_gives(1000, 0, "a", 900));
+    for (int db = 0; db < 12; db++) {
+        struct bytes name;
+        uint64_t when;
+        int got;
+        CHECK(registry_pop(1200, &got, &name, &when) && when == 1200);
+    }
+    registry_flush(-1);
+    CHECK_EQ(memory_blocks(), blocks);
+}
+
+TEST(registry_without_memory_to_sort_is_late_and_not_lost)
+{
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("old"), 900000));
+    CHECK(registry_gives(900000, 0, "old", 900000));
+    CHECK(registry_set(0, bytes_of("a"), 10100));
+    CHECK(registry_set(0, bytes_of("b"), 10050));
+    CHECK(registry_set(0, bytes_of("far"), 950000));
+    for (uint64_t left = 0; left < 3; left++) {
+        uint64_t blocks = memory_blocks();
+        memory_fail_after(left);
+        CHECK(registry_gives_none(10100));
+        memory_fail_after(UINT64_MAX);
+        CHECK_EQ(registry_count(), 3);
+        CHECK_EQ(registry_next(), 10050);
+        CHECK_EQ(memory_blocks(), blocks);
+    }
+    CHECK(registry_gives(10100, 0, "b", 10050));
+    CHECK(registry_gives(10100, 0, "a", 10100));
+    CHECK(registry_gives_none(10100));
     registry_flush(-1);
 }
 
