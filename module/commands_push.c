@@ -63,11 +63,12 @@ commands_push_room(struct call *call, const struct commands_push_tally *tally,
     *drop = false;
     if (holds + tally->added <= events && takes <= bytes)
         return true;
-    *drop = settings->overflow == QUEUE_DROP_OLDEST && tally->count <= events &&
-            tally->bytes <= bytes;
+    bool oldest = settings->overflow == QUEUE_DROP_OLDEST;
+    *drop = oldest && tally->count <= events && tally->bytes <= bytes;
     if (*drop)
         return true;
-    if (holds + tally->added > events)
+    /* What is in the way if all others went, or as it is. */
+    if ((oldest ? tally->count : holds + tally->added) > events)
         commands_error(call,
                        "FULL the key holds %llu events, and its maxlen is %llu",
                        (unsigned long long)holds, (unsigned long long)events);

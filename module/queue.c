@@ -9,7 +9,8 @@
  * putting them in slow.
  *
  * A lawn does not grow. A queue of few events has a small one, and gets another
- * as it grows; all that waits then moves, once at 1024 events and once at 32768.
+ * as it grows; all that waits then moves: at 4096 events, at 32768, and where there
+ * are very many TTLs at 262144, which takes some 20 ms.
  *
  * A call takes all memory that it needs first, and so fails before anything has
  * changed. */
@@ -24,6 +25,9 @@
 
 /* Steps in ready to find the place of an event, before all of it is sent back. */
 #define QUEUE_STEPS 64u
+/* With so many events, a lawn of so many blades is replaced if most are in use. */
+#define QUEUE_LARGE_BLADES 1024u
+#define QUEUE_HUGE_COUNT 262144u
 
 static _Atomic uint64_t queue_events;
 
@@ -47,12 +51,13 @@ queue_lay(struct queue *queue, unsigned size, uint64_t position)
     static const struct lawn_options sizes[] = {
         [QUEUE_SMALL] = {.blades = 8, .slot_bits = 4},
         [QUEUE_MIDDLE] = {.blades = 128, .slot_bits = 5},
-        [QUEUE_LARGE] = {.slot_bits = 7},
+        [QUEUE_LARGE] = {.blades = QUEUE_LARGE_BLADES, .slot_bits = 6},
+        [QUEUE_HUGE] = {.slot_bits = 7},
     };
     struct lawn_options options = sizes[size];
     size_t needed;
 
-    if (size == QUEUE_LARGE) {
+    if (size == QUEUE_HUGE || options.blades > queue->blades) {
         options.blades = queue->blades;
     }
     options.now = position;
@@ -426,14 +431,19 @@ queue_place(struct queue *queue, struct event *event,
 }
 
 /* There is to be one event more: a lawn that gets too small is replaced, if there
- * is memory for another. */
+ * is memory for another. Most need no more blades than a large one has. */
 static void
 queue_grow(struct queue *queue)
 {
     static const uint64_t most[] = {
-        [QUEUE_SMALL] = 1024, [QUEUE_MIDDLE] = 32768};
+        [QUEUE_SMALL] = 4096, [QUEUE_MIDDLE] = 32768};
+    uint64_t count = queue->table.count;
 
-    if (queue->size < QUEUE_LARGE && queue->table.count >= most[queue->size]) {
+    if (queue->size < QUEUE_LARGE
+            ? count >= most[queue->size]
+            : queue->size == QUEUE_LARGE && count == QUEUE_HUGE_COUNT &&
+                  queue->blades > QUEUE_LARGE_BLADES &&
+                  queue_ttls(queue) > QUEUE_LARGE_BLADES / 4 * 3) {
         (void)queue_relay(queue, queue->size + 1, queue->mown);
     }
 }
@@ -472,6 +482,67 @@ queue_put(struct queue *queue, const struct queue_event *event)
     table_add(&queue->table, &place, created);
     queue_total_add(1);
     queue_place(queue, created, event);
+    return 0;
+}
+
+/* Takes back what queue_put_all() has prepared: a chain of blocks, of which some
+ * are in the table already. */
+static void
+queue_put_none(struct queue *queue, struct event *chain)
+{
+    while (chain != NULL) {
+        struct event *event = chain;
+        struct table_place place;
+
+        chain = event->ready.next;
+        if (table_find(&queue->table, event_id(event), &place) == event) {
+            table_remove(&queue->table, &place);
+        }
+        queue_event_free(queue, event);
+    }
+}
+
+/* All blocks, and places in the table for those that have none, come first; what
+ * comes then cannot fail. Two of one id: the second finds the first there. */
+int
+queue_put_all(struct queue *queue, const struct queue_event *events,
+              size_t count, uint64_t *added)
+{
+    struct event *chain = NULL;
+    struct event **end = &chain;
+    struct table_place place;
+    uint64_t before = queue->table.count;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        struct event *event = queue_event_like(queue, &events[i]);
+
+        *end = event;
+        if (event != NULL && table_find(&queue->table, events[i].id, &place)) {
+            end = &event->ready.next;
+        } else if (event != NULL && table_reserve(&queue->table, &place)) {
+            table_add(&queue->table, &place, event);
+            end = &event->ready.next;
+        } else {
+            queue_put_none(queue, chain);
+            return -ENOMEM;
+        }
+    }
+    *added = queue->table.count - before;
+    queue_total_add((int64_t)*added);
+    for (i = 0; i < count; i++) {
+        struct event *event = chain;
+        struct event *old = table_find(&queue->table, event_id(event), &place);
+
+        chain = event->ready.next;
+        event->timer = (struct lawn_timer){{NULL, NULL}, 0};
+        queue_grow(queue);
+        if (old == event) {
+            queue_place(queue, event, &events[i]);
+        } else {
+            queue_supplant(queue, &place, old, event, &events[i]);
+        }
+    }
     return 0;
 }
 

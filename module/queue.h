@@ -126,6 +126,11 @@ uint64_t *queue_armed(struct queue *queue);
  * id; -ENOMEM: nothing has changed. O(1) and the bytes. */
 int queue_put(struct queue *queue, const struct queue_event *event);
 
+/* The same for several, one after the other, and all or nothing; *added: how many
+ * there were not. 0; -ENOMEM: nothing has changed. */
+int queue_put_all(struct queue *queue, const struct queue_event *events,
+                  size_t count, uint64_t *added);
+
 /* Gives an event another due time and repetition, and keeps the payload.
  * 0; -ENOENT; -ENOMEM. O(1); O(bytes) if it begins or ceases to repeat. */
 int queue_move(struct queue *queue, const struct queue_event *event);

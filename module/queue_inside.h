@@ -27,7 +27,7 @@ struct queue {
     struct queue_counts counts;
 };
 
-enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE };
+enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_HUGE };
 
 /* Makes a lawn of a size, at a position that is not after mown, and moves all that
  * waits there. If the position is before mown, all that is ready waits again.

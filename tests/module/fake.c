@@ -538,11 +538,3 @@ fake_same(struct fake *a, struct fake *b)
     }
     return count == 0;
 }
-
-void
-fake_check_text(const char *file, int line, const char *actual,
-                const char *expected)
-{
-    if (strcmp(actual, expected) != 0)
-        kit_fail(file, line, "is\n    %s\nnot\n    %s", actual, expected);
-}

@@ -3,18 +3,29 @@
 #define LAWN_TESTS_SCENE_H
 
 #include "fake.h"
+#include "kit.h"
 #include "memory_kit.h"
+
+static inline void
+scene_check(const char *file, int line, const char *actual,
+            const char *expected)
+{
+    if (strcmp(actual, expected) != 0)
+        kit_fail(file, line, "is\n    %s\nnot\n    %s", actual, expected);
+}
+
+#define CHECK_TEXT(actual, expected)                                           \
+    scene_check(__FILE__, __LINE__, actual, expected)
 
 /* Both have the same after each command. */
 #define SAYS(fake, line, reply)                                                \
     do {                                                                       \
-        fake_check_text(__FILE__, __LINE__, fake_run(fake, line), reply);      \
+        scene_check(__FILE__, __LINE__, fake_run(fake, line), reply);          \
         CHECK(fake_same(fake, (fake)->replica));                               \
     } while (0)
-#define TOLD(fake, text)                                                       \
-    fake_check_text(__FILE__, __LINE__, (fake)->told.at, text)
+#define TOLD(fake, text) scene_check(__FILE__, __LINE__, (fake)->told.at, text)
 #define NOTED(fake, text)                                                      \
-    fake_check_text(__FILE__, __LINE__, (fake)->noted.at, text)
+    scene_check(__FILE__, __LINE__, (fake)->noted.at, text)
 
 static inline struct fake *
 scene_begin(void)
