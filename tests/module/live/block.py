@@ -540,9 +540,8 @@ def info_commandstats_has_no_failed_calls():
     client.read()
     equal(client.call('LAWN.POLL', 'k', 'BLOCK', 1), [])
     stats = server.info('commandstats')['cmdstat_lawn.poll']
-    assert 'failed_calls=0' in stats and 'rejected_calls=0' in stats, stats
+    assert ',failed_calls=0' in stats and ',rejected_calls=0' in stats, stats
     equal(server.info('errorstats'), {})
-    assert 'calls=2' in stats, stats
 
 
 @case

@@ -20,15 +20,24 @@ def lawn(server):
 
 def replica_of(master, *options):
     """A new replica that has all there is."""
-    replica = Server('replicaof', f'127.0.0.1\0{master.port}', *options)
-    linked(replica)
-    caught_up(master, replica)
+    replica = Server(*options)
+    follow(replica, master)
     return replica
 
 
-def linked(replica):
+def follow(replica, master):
+    equal(replica.call('REPLICAOF', '127.0.0.1', master.port), OK)
+    linked(replica, master)
+    caught_up(master, replica)
+
+
+def linked(replica, master):
+    """Both ends say so."""
     wait_until(lambda: replica.info('replication').get('master_link_status')
                == 'up', 'the replica is linked')
+    wait_until(lambda: f'port={replica.port},state=online' in
+               master.call('INFO', 'replication').decode(),
+               'the replica is online')
 
 
 def caught_up(master, replica):
@@ -451,11 +460,11 @@ def a_master_that_becomes_a_replica_sends_its_waiters_away():
         waiter = other.client()
         other.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
         other.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 20)
-        other.call('REPLICAOF', '127.0.0.1', master.port)
+        equal(other.call('REPLICAOF', '127.0.0.1', master.port), OK)
         got = waiter.read()
         assert isinstance(got, resp.Error) and got.startswith(b'UNBLOCKED') \
             or got == [[b'i', b'p']], got
-        linked(other)
+        linked(other, master)
         master.call('LAWN.PUSH', 'k', 'j', 'p', 'DELAY', 3)
         caught_up(master, other)
         wait_until(lambda: other.call('LAWN.NEXT', 'k') == 0, 'it is due')
@@ -509,11 +518,10 @@ def a_full_resynchronisation_brings_everything():
             replica = Server('repl-diskless-load', load)
             replica.call('LAWN.PUSH', 'old', 'i', 'p', 'DELAY', 300)
             replica.call('LAWN.PUSH', 'soon', 'x', 'y', 'DELAY', 100)
-            replica.call('REPLICAOF', '127.0.0.1', master.port)
-            linked(replica)
-            caught_up(master, replica)
+            follow(replica, master)
             same_data(master, replica)
-            equal(lawn(replica)['timers'], lawn(master)['timers'])
+            wait_until(lambda: lawn(replica)['timers']
+                       == lawn(master)['timers'], 'the old ones are freed')
             equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
             waiter = replica.client()
             equal(waiter.call('LAWN.POLL', 'soon', 'BLOCK', 0), [['i', 'p']],
@@ -690,7 +698,7 @@ def a_failover_moves_the_events_and_crashes_nobody():
                        == 'master', 'the replica is master')
             wait_until(lambda: master.info('replication')['role']
                        == 'slave', 'the master is replica')
-            linked(master)
+            linked(master, replica)
             taken = []
             for waiter in waiters:
                 try:

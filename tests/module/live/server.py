@@ -132,7 +132,7 @@ class Server:
                 '--logfile', self.folder / 'log', '--daemonize', 'no',
                 '--save', '', '--enable-debug-command', 'yes',
                 '--enable-module-command', 'yes', '--loglevel', 'notice',
-                '--repl-diskless-sync-delay', '0', *self._pairs()]
+                '--repl-diskless-sync-delay', '0', '--repl-diskless-sync', 'no', *self._pairs()]
         if self.module:
             args += ['--loadmodule', MODULE, *self.module_args]
         return list(map(str, args))
