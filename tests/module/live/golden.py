@@ -5,11 +5,12 @@ word why.
 """
 
 import random
+import shutil
 
 import rdb
 import resp
 from resp import OK
-from server import (Server, case, equal, error, main, now_ms, shared,
+from server import (Server, Skip, case, equal, error, main, now_ms, shared,
                     wait_until)
 
 FAR = 2**50
@@ -209,6 +210,22 @@ def an_older_server_time_in_a_dump_does_no_harm():
         client.call('LAWN.PUSH', 'k', 'j', 'q', 'DELAY', 1)
         client.call('LAWN.POLL', 'k')
         client.call('DEL', 'k')
+
+
+@case
+def a_dump_goes_from_one_kind_of_server_to_the_other():
+    if not all(map(shutil.which, ('redis-server', 'valkey-server'))):
+        raise Skip('only one of them is here')
+    with Server(kind='redis') as one, Server(kind='valkey') as other:
+        client = one.client()
+        client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 1000)
+        client.call('LAWN.MPUSH', 'k', 'DELAY', 10**9, 300,
+                    *[i // 2 for i in range(600)])
+        client.call('LAWN.PUSH', 'k', 'r', 'p', 'AT', 1, 'EVERY', 10**9)
+        dump = client.call('DUMP', 'k')
+        equal(other.call('RESTORE', 'k', 0, dump), OK)
+        equal(other.digest('k'), one.digest('k'))
+        equal(other.call('LAWN.POLL', 'k'), [['r', 'p']])
 
 
 HOSTILE = {

@@ -157,13 +157,15 @@ def a_poll_that_waited_is_written_as_what_it_took():
     with Aof() as aof:
         waiter = aof.server.client()
         aof.server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
-        aof.new('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 10)
+        aof.client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 10)
         equal(waiter.read(), [['i', 'p']])
-        equal(aof.new(), [['k', 'DEL', 'i']])
+        equal([row[:3] for row in aof.new()], [['k', 'ADD', 'i'],
+                                               ['k', 'DEL', 'i']])
         aof.server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
-        got = aof.new('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
-        equal([row[:3] for row in got], [['k', 'ADD', 'i'],
-                                         ['k', 'DEL', 'i']])
+        aof.client.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+        equal(waiter.read(), [['i', 'p']])
+        equal([row[:3] for row in aof.new()], [['k', 'ADD', 'i'],
+                                               ['k', 'DEL', 'i']])
 
 
 @case
@@ -322,6 +324,72 @@ def the_file_brings_everything_back():
                 for key, digest in digests.items():
                     equal(server.digest(key), digest, f'{turn} {key!r}')
                 equal(client.call('DEBUG', 'DIGEST'), everything)
+
+
+@case
+def the_farthest_times_come_back_as_well():
+    far = 2**53
+    for preamble in ('yes', 'no'):
+        with Server('appendonly', 'yes', 'appendfsync', 'always',
+                    'aof-use-rdb-preamble', preamble) as server:
+            replica = replica_of(server)
+            client = server.client()
+            client.call('LAWN.CONFIG', 'k', 'SET', 'resolution-ms', 1000)
+            for key in 'jk':
+                for i in range(20):
+                    client.call('LAWN.PUSH', key, f'j{i}', 'p', 'DELAY', far,
+                                'JITTER', far)
+                client.call('LAWN.PUSH', key, 'd', 'p', 'DELAY', far)
+                client.call('LAWN.PUSH', key, 'a', 'p', 'AT', far)
+                client.call('LAWN.PUSH', key, 'e', 'p', 'AT', 1, 'EVERY', far)
+                client.call('LAWN.PUSH', key, 'b', 'p', 'AT', far)
+                for _ in range(4):
+                    client.call('LAWN.TOUCH', key, 'b', 'BY', far)
+                    client.call('LAWN.TOUCH', key, 'j1', 'BY', far)
+                    wait_until(lambda: client.call('LAWN.POLL', key)
+                               or client.call('LAWN.TOUCH', key, 'e', 'AT',
+                                              1), 'it repeats')
+            digests = [server.digest(key) for key in 'jk']
+            caught_up(server, replica)
+            same_data(server, replica)
+            dump = client.call('DUMP', 'k')
+            equal(client.call('RESTORE', 'copy', 0, dump), OK)
+            equal(server.digest('copy'), digests[1])
+            client.call('DEL', 'copy')
+            server.restart(kill=True)
+            equal([server.digest(key) for key in 'jk'], digests)
+            server.call('BGREWRITEAOF')
+            wait_until(lambda: server.info('persistence')[
+                'aof_rewrite_in_progress'] == '0' and server.info(
+                    'persistence')['aof_rewrite_scheduled'] == '0',
+                    'the file is rewritten')
+            server.restart(kill=True)
+            equal([server.digest(key) for key in 'jk'], digests)
+            tear_down(replica)
+
+
+@case
+def the_file_can_be_rewritten_while_events_come_and_go():
+    chance = random.Random(3)
+    with Server('appendonly', 'yes', 'appendfsync', 'always',
+                'aof-use-rdb-preamble', 'no') as server:
+        client = server.client()
+        for _ in range(3):
+            client.call('LAWN.MPUSH', 'many', 'DELAY', FAR, 3000,
+                        *[i // 2 for i in range(6000)])
+            client.call('BGREWRITEAOF')
+            traffic(client, chance, 300)
+            client.call('LAWN.CANCEL', 'many', *range(0, 3000, 2))
+            wait_until(lambda: server.info('persistence')[
+                'aof_rewrite_in_progress'] == '0' and server.info(
+                    'persistence')['aof_rewrite_scheduled'] == '0',
+                    'the file is rewritten')
+            digests = {key: server.digest(key)
+                       for key in client.call('KEYS', '*')}
+            server.restart(kill=True)
+            client = server.client()
+            equal({key: server.digest(key)
+                   for key in client.call('KEYS', '*')} == digests, True)
 
 
 @case
