@@ -39,7 +39,7 @@ static struct server_entry module_entries[MODULE_COUNT];
     static int module_run_##n(struct redis_ctx *ctx,                           \
                               struct redis_string **argv, int argc)            \
     {                                                                          \
-        return server_run(&module_entries[n - MODULE_FIRST], SERVER_CALLED,    \
+        return server_run(&module_entries[(n)-MODULE_FIRST], SERVER_CALLED,    \
                           ctx, argv, argc);                                    \
     }
 MODULE_ENTRIES(MODULE_DEFINE)
@@ -188,7 +188,7 @@ static void
 module_lower(const char *name, char out[MODULE_NAME_SIZE])
 {
     size_t i;
-    for (i = 0; name[i] && i < MODULE_NAME_SIZE - 1; i++)
+    for (i = 0; i < MODULE_NAME_SIZE - 1 && name[i]; i++)
         out[i] = (char)tolower((unsigned char)name[i]);
     out[i] = '\0';
 }

@@ -262,10 +262,11 @@ host_signal(struct host *host)
 }
 
 void
-host_arm(struct host *host)
+host_arm(struct host *host, uint64_t when)
 {
     if (host->queue)
-        wake_arm(redis.GetSelectedDb(host->ctx), host->args[1], host->queue);
+        wake_arm(redis.GetSelectedDb(host->ctx), host->args[1], host->queue,
+                 when);
 }
 
 static int

@@ -69,6 +69,9 @@ TEST(commands_apply_sets_wake_ups_and_wakes)
     CHECK_EQ(fake->signals, 0);
     SAYS(fake, "LAWN.APPLY k ADD b x 900 10 ''", "+OK");
     CHECK_EQ(fake->signals, 1);
+    /* Nobody has told of what is due if this becomes a master. */
+    CHECK_EQ(fake->arms, 1);
+    CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 900);
     scene_end(fake);
 }
 

@@ -380,6 +380,21 @@ TEST(commands_mpush_puts_in_all)
     scene_end(fake);
 }
 
+TEST(commands_mpush_without_memory_changes_nothing)
+{
+    struct fake *fake = scene_begin();
+
+    CHECK(scene_starve(fake, "LAWN.MPUSH k DELAY 10 3 a x b x a y") >= 5);
+    CHECK_TEXT(fake->reply.at, "2");
+    CHECK_EQ(
+        scene_starve(fake, "LAWN.MPUSH k DELAY 20 3 b longer a longer c x"), 4);
+    CHECK_TEXT(fake->reply.at, "1");
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 3 overflow drop-oldest", "+OK");
+    CHECK_EQ(scene_starve(fake, "LAWN.MPUSH k DELAY 1 2 d x a x"), 4);
+    TOLD(fake, "DEL b; ADD d x 1001 1 '' a x 1001 1 ''");
+    scene_end(fake);
+}
+
 TEST(commands_mpush_wants_as_many_pairs_as_it_says)
 {
     static const struct {

@@ -72,8 +72,9 @@ TEST(commands_poll_takes_the_earliest_first_up_to_a_count)
     SAYS(fake, "LAWN.POLL k COUNT 2", "[[\"a\", \"x\"], [\"b\", \"y\"]]");
     TOLD(fake, "DEL a b");
     NOTED(fake, "lawn.poll");
-    SAYS(fake, "LAWN.POLL k", "[[\"c\", \"z\"]]");
     CHECK_EQ(fake->arms, 0);
+    SAYS(fake, "LAWN.POLL k", "[[\"c\", \"z\"]]");
+    CHECK_EQ(fake->arms, 1);
     SAYS(fake, "LAWN.POLL k", "[]");
     TOLD(fake, "");
     NOTED(fake, "");

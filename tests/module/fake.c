@@ -318,10 +318,10 @@ host_signal(struct host *host)
 }
 
 void
-host_arm(struct host *host)
+host_arm(struct host *host, uint64_t when)
 {
     host->fake->arms++;
-    *queue_armed(host->key->queue) = queue_next(host->key->queue);
+    *queue_armed(host->key->queue) = when;
 }
 
 bool
@@ -414,6 +414,37 @@ fake_arity(const struct command *command, size_t count)
                               : count >= (size_t)-command->arity;
 }
 
+/* What the server's tick does: keys whose wake-up has come are looked at. */
+static void
+fake_tick(struct fake *fake)
+{
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct queue *queue = fake->keys[i].queue;
+        if (queue == NULL || *queue_armed(queue) > fake->now)
+            continue;
+        uint64_t next = queue_next(queue);
+        queue_tell(queue, fake->now);
+        *queue_armed(queue) = next > fake->now && !queue_settings(queue)->paused
+                                  ? next
+                                  : LAWN_NEVER;
+    }
+}
+
+/* Whoever waits for a key in which nothing is due is woken in time. */
+static void
+fake_armed(const struct host *host, uint64_t now)
+{
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct queue *queue = host->fake->keys[i].queue;
+        if (queue == NULL || queue_settings(queue)->paused)
+            continue;
+        uint64_t next = queue_next(queue);
+        if (next != LAWN_NEVER && next > now && next > queue_now(queue) &&
+            *queue_armed(queue) > next)
+            fake_die(host, "a wake-up too late");
+    }
+}
+
 const char *
 fake_call(struct fake *fake, const struct bytes *args, size_t count)
 {
@@ -437,6 +468,7 @@ fake_call(struct fake *fake, const struct bytes *args, size_t count)
     }
     if (command->key)
         host.key = fake_find(fake, args[1]);
+    fake_tick(fake);
     memory_fail_after(fake->memory);
     command_call(command, &call);
     memory_fail_after(UINT64_MAX);
@@ -446,6 +478,7 @@ fake_call(struct fake *fake, const struct bytes *args, size_t count)
         fake_die(&host, "not one reply");
     if (fake->told.size > 0 && strstr(command->flags, "readonly") != NULL)
         fake_die(&host, "a command that reads has changed something");
+    fake_armed(&host, fake->now);
     fake_play(fake);
     return fake->reply.at;
 }

@@ -10,6 +10,9 @@
  * printed is \xNN; "waits" if the client was blocked. A call that does not reply
  * exactly once ends the program.
  *
+ * Before a call the keys whose wake-up has come are looked at; after it each has
+ * one that is early enough.
+ *
  * What is replicated is noted in `told`, and done by the replica, if there is
  * one, when the call is over; as the server does it.
  */
