@@ -206,8 +206,9 @@ wake_tick(struct redis_ctx *ctx, void *data)
     if (!(flags & REDIS_MASTER))
         return;
     wake_counts.ticks++;
-    if (redis.AvoidReplicaTraffic() || (flags & REDIS_LOADING)) {
-        wake_counts.deferred++;
+    bool paused = redis.AvoidReplicaTraffic() != 0;
+    wake_counts.deferred += paused;
+    if (paused || (flags & REDIS_LOADING)) {
         wake_again(WAKE_AGAIN_MS);
         return;
     }
