@@ -296,6 +296,7 @@ class Driver:
         self.reference.keys[b"s"] = None
         self.commands = 0
         self.ways = {}
+        self.coming = []
         self.done = []  # of this batch
         options = (
             "appendonly", "yes", "appendfsync", "no",
@@ -489,11 +490,14 @@ class Driver:
         live = self.digests(self.master)
         self.on_replica(live)
         self.copied(live)
-        way = self.dice.choice(
-            (self.reload, self.restart, self.rewrite_yes, self.rewrite_no,
-             self.replica_alone, self.nothing, self.nothing)
-        )  # fmt: skip
-        way(live)
+        # Each in turn, in some order.
+        if not self.coming:
+            self.coming = [
+                self.reload, self.restart, self.rewrite_yes, self.rewrite_no,
+                self.replica_alone, self.nothing,
+            ]  # fmt: skip
+            self.dice.shuffle(self.coming)
+        self.coming.pop()(live)
 
     def nothing(self, live):
         pass
@@ -536,9 +540,22 @@ class Driver:
             self.client.call("DEL", copied)
         self.same("in a copy", {k: live[k] for k in copies}, copies)
 
-    def again(self, way, live):
+    def ttls(self):
+        """How many delays there are, of keys where that stands still."""
+        found = {}
+        soon = now() + HOUR // 2
+        for key, queue in self.reference.keys.items():
+            if queue and all(e.lo > soon for e in queue.events.values()):
+                info = plain(self.client.call("LAWN.INFO", key))
+                if isinstance(info, list):
+                    info = dict(zip(info[::2], info[1::2]))
+                found[key] = info[b"ttls"]
+        return found
+
+    def again(self, way, live, ttls):
         self.reference.loaded()
         self.same(way, live, self.digests(self.master))
+        want(self.ttls() == ttls, "other delays", way, self.ttls(), ttls)
         self.compare()
 
     def replica_alone(self, live):
@@ -553,14 +570,16 @@ class Driver:
         one.call("REPLICAOF", "127.0.0.1", self.master.port)
 
     def reload(self, live):
+        ttls = self.ttls()
         reply = plain(self.client.call("DEBUG", "RELOAD"))
         want(reply == "OK", "DEBUG RELOAD", reply)
-        self.again("after a reload", live)
+        self.again("after a reload", live, ttls)
 
     def restart(self, live, way="after a restart"):
+        ttls = self.ttls()
         self.master.restart()
         self.connect()
-        self.again(way, live)
+        self.again(way, live, ttls)
         # By itself it would only look once in a second.
         self.replica.call("REPLICAOF", "NO", "ONE")
         self.replica.call("REPLICAOF", "127.0.0.1", self.master.port)
