@@ -226,13 +226,12 @@ class Reference:
         wrong = len(args) != arity if arity > 0 else len(args) < -arity
         if wrong:
             want(isinstance(reply, Error), "no error for wrong arity", reply)
-            # ReDe's have capitals, as it had them.
-            shown = text(name)
-            if shown.startswith("LAWN."):
-                shown = shown.lower()
             arity_text = (
-                "ERR wrong number of arguments for '%s' command" % shown
+                "ERR wrong number of arguments for '%s' command"
+                % text(name).lower()
             )
+            if name.startswith(b"REDE."):  # ReDe's own had capitals there
+                reply = Error(reply.replace(text(name), text(name).lower()))
             want(
                 reply in (arity_text, SYNTAX, WRONGTYPE, LONG_KEY),
                 "error", reply, "wanted", arity_text,
