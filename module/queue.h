@@ -53,7 +53,8 @@ struct queue_event {
     struct bytes payload;
     uint64_t due;
     uint64_t ttl; /* due less the queue's time when it was pushed; handed out by
-                     queue_each() alone */
+                     queue_each() alone, and there, for what stands in no queue
+                     of equal delays, due less the present, or 0 */
     bool alone;   /* pushed for a time of its own, not after a delay: there is
                      no queue of equal delays to stand in */
     struct queue_repeat repeat;
@@ -70,7 +71,8 @@ struct queue_settings {
     bool paused;
 };
 
-/* Since the key was made or loaded. */
+/* Since the key was made or loaded. Who does it counts it: a queue cannot tell a
+ * push from a load. */
 struct queue_counts {
     uint64_t pushed;
     uint64_t fired;   /* taken because they were due */
@@ -141,14 +143,16 @@ bool queue_get(const struct queue *queue, struct bytes id,
  * and returns how many are known to be now. O(budget). */
 uint64_t queue_ripen(struct queue *queue, uint64_t now, uint64_t budget);
 
-/* Those known to be due, in order: *cursor NULL at first. False: no more. */
+/* Those known to be due, in order: *cursor NULL at first. False: no more. The
+ * queue is not to be changed in between. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
 /* The event that is due first, ready or not. False: none. */
 bool queue_first(struct queue *queue, struct queue_event *out);
 
-/* All events: those ready first, in order; then as lawn_each() has them. Put
+/* All events: those ready first, in order; then as lawn_each() has them. alone
+ * tells whether it now stands in no queue of equal delays, for any reason. Put
  * into an empty queue in this order, with its time and what it held before told
  * by queue_restore(), they come out in the order in which they would here.
  * False: visit returned false. */
@@ -161,13 +165,17 @@ bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 
 /* A walk that bears changes between its calls: from cursor 0 on, visits at least
  * count events unless it comes to the end, and returns the next cursor, 0 at
- * the end. What is there all the while is visited once. */
+ * the end. What is there all the while is visited once. If visit returns false,
+ * the walk ends with a cursor from which what it visited last comes again.
+ * Cursors are below 2^48. O(count + 255). */
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);
 
 /* Lets someone move blocks of memory: moved() returns where a block of that
  * address is now, or NULL if it stays. Goes on from cursor, 0 at first, until
- * stop() or the end, and returns where to go on, 0 at the end. */
+ * stop() or the end, and returns where to go on, 0 at the end. The queue's own
+ * block may be moved by whoever has its address; nothing else knows it. The
+ * lawn's stays. */
 typedef void *queue_moved_fn(void *memory, void *arg);
 typedef bool queue_stop_fn(void *arg);
 uint64_t queue_defrag(struct queue *queue, uint64_t cursor,

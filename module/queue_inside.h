@@ -1,0 +1,54 @@
+/* queue_inside.h - what a queue is made of. */
+#ifndef QUEUE_INSIDE_H
+#define QUEUE_INSIDE_H
+
+#include "event.h"
+#include "table.h"
+
+/* What is due before mown is in ready; what is due then is in either. Ends of
+ * ready have NULL neighbours: nothing points to the queue itself. */
+struct queue {
+    struct table table;
+    struct lawn *lawn;
+    void *ground; /* the memory that the lawn is in */
+    uint64_t mown;
+    struct event *first; /* of ready, */
+    struct event *last;
+    struct event *near; /* where one was put in elsewhere than at the end, */
+    uint64_t ready;     /* how many they are */
+    size_t bytes;       /* of all but the table */
+    uint64_t data;
+    unsigned size; /* of the lawn: QUEUE_SMALL... */
+    size_t blades; /* as queue_new() was told */
+    uint64_t armed;
+    struct late *late;
+    struct queue_settings settings;
+    struct queue_counts counts;
+};
+
+enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE };
+
+/* Makes a lawn of a size, at a position that is not after mown, and moves all that
+ * waits there. If the position is before mown, all that is ready waits again.
+ * False: no memory. */
+bool queue_relay(struct queue *queue, unsigned size, uint64_t position);
+
+/* Puts an event in ready, behind those that are not due after it. */
+void queue_ready_add(struct queue *queue, struct event *event, uint64_t due);
+void queue_ready_remove(struct queue *queue, struct event *event);
+
+/* The block of an event is another now: tells all but the table. */
+void queue_event_moved(struct queue *queue, struct event *event);
+
+/* The memory of an event with room for these; counted, and in no place. */
+struct event *queue_event_new(struct queue *queue, unsigned flags,
+                              size_t id_size, size_t payload_size);
+void queue_event_free(struct queue *queue, struct event *event);
+
+/* Tells of an event; ttl is 0. */
+void queue_tell_of(const struct event *event, struct queue_event *out);
+
+/* Notes that there are so many events more, or fewer, in all queues. */
+void queue_total_add(int64_t events);
+
+#endif

@@ -1,0 +1,274 @@
+/* queue_walk.c - what is due, and walks over all events. */
+#include "late.h"
+#include "memory.h"
+#include "queue_inside.h"
+
+/* A cursor is the first bits of a hash, of this many less than 64. No segment has
+ * a range of so few hashes. */
+#define QUEUE_CURSOR_SHIFT 16u
+
+/* What is due later than what has ripened before goes to the end. */
+static void
+queue_ripen_fire(struct lawn_timer *timer, void *arg)
+{
+    struct event *event = LAWN_CONTAINER(timer, struct event, timer);
+
+    queue_ready_add(arg, event, lawn_due(timer));
+}
+
+uint64_t
+queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
+{
+    size_t fired;
+    uint64_t next;
+
+    now = now > lawn_now(queue->lawn) ? now : lawn_now(queue->lawn);
+    fired = lawn_mow(queue->lawn, now, budget, queue_ripen_fire, queue);
+    next = lawn_next(queue->lawn);
+    if (next <= now) {
+        /* More is due. The lawn's position may be anywhere up to that: nothing
+         * may be started there that is due before. */
+        bool same = fired > 0 && queue->last->ready.due == next;
+
+        now = same || next == 0 ? next : next - 1;
+    }
+    queue->mown = now > queue->mown ? now : queue->mown;
+    return queue->ready;
+}
+
+bool
+queue_ready(const struct queue *queue, const void **cursor,
+            struct queue_event *out)
+{
+    const struct event *before = *cursor;
+    const struct event *event =
+        before != NULL ? before->ready.next : queue->first;
+
+    if (event == NULL) {
+        return false;
+    }
+    queue_tell_of(event, out);
+    *cursor = event;
+    return true;
+}
+
+bool
+queue_first(struct queue *queue, struct queue_event *out)
+{
+    const struct event *event = queue->first;
+
+    if (event == NULL) {
+        struct lawn_timer *timer = lawn_first(queue->lawn);
+
+        if (timer == NULL) {
+            return false;
+        }
+        event = LAWN_CONTAINER(timer, struct event, timer);
+    }
+    queue_tell_of(event, out);
+    return true;
+}
+
+struct queue_visiting {
+    queue_visit_fn *visit;
+    void *arg;
+    uint64_t now;
+};
+
+/* ttl: 0 if it stands in no queue of equal delays. */
+static bool
+queue_each_one(const struct queue_visiting *visiting, const struct event *event,
+               uint64_t ttl)
+{
+    struct queue_event out;
+
+    queue_tell_of(event, &out);
+    out.alone = ttl == 0;
+    if (ttl == 0 && out.due > visiting->now) {
+        ttl = out.due - visiting->now;
+    }
+    out.ttl = ttl;
+    return visiting->visit(&out, visiting->arg);
+}
+
+static bool
+queue_each_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    return queue_each_one(arg, LAWN_CONTAINER(timer, struct event, timer), ttl);
+}
+
+bool
+queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg)
+{
+    struct queue_visiting visiting = {visit, arg, lawn_now(queue->lawn)};
+    const struct event *event;
+
+    for (event = queue->first; event != NULL; event = event->ready.next) {
+        if (!queue_each_one(&visiting, event, 0)) {
+            return false;
+        }
+    }
+    return lawn_each(queue->lawn, queue_each_waiting, &visiting);
+}
+
+bool
+queue_restore(struct queue *queue, uint64_t first, uint64_t now)
+{
+    if (!queue_relay(queue, queue->size, first < now ? first : now)) {
+        return false;
+    }
+    lawn_set_now(queue->lawn, now);
+    return true;
+}
+
+/* Copies an event to where it stands: in ready, or on the lawn. */
+static bool
+queue_copy_one(struct queue *to, const struct event *event, uint64_t ttl)
+{
+    struct bytes id = event_id(event);
+    uint64_t hash = table_hash(id);
+    uint64_t due = event_due(event);
+    size_t head = event_head(event->flags);
+    struct event *copy =
+        queue_event_new(to, event->flags, event->id_size, event->payload_size);
+
+    if (copy == NULL) {
+        return false;
+    }
+    if (!table_reserve(&to->table, hash)) {
+        queue_event_free(to, copy);
+        return false;
+    }
+    memcpy(copy + 1, event + 1,
+           head - sizeof *event + event->id_size + event->payload_size);
+    table_add(&to->table, hash, copy);
+    queue_total_add(1);
+    if (event->flags & EVENT_READY) {
+        queue_ready_add(to, copy, due);
+    } else {
+        lawn_start_as(to->lawn, &copy->timer, ttl, due);
+    }
+    return true;
+}
+
+static bool
+queue_copy_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    return queue_copy_one(arg, LAWN_CONTAINER(timer, struct event, timer), ttl);
+}
+
+struct queue *
+queue_copy(const struct queue *queue)
+{
+    struct queue *copy = queue_new(0, queue->blades);
+    const struct event *event;
+
+    if (copy == NULL) {
+        return NULL;
+    }
+    copy->settings = queue->settings;
+    if (!queue_relay(copy, queue->size, queue->mown)) {
+        queue_free(copy);
+        return NULL;
+    }
+    lawn_set_now(copy->lawn, lawn_now(queue->lawn));
+    for (event = queue->first; event != NULL; event = event->ready.next) {
+        if (!queue_copy_one(copy, event, 0)) {
+            queue_free(copy);
+            return NULL;
+        }
+    }
+    if (!lawn_each(queue->lawn, queue_copy_waiting, copy)) {
+        queue_free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+uint64_t
+queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
+           queue_visit_fn *visit, void *arg)
+{
+    uint64_t hash = cursor << QUEUE_CURSOR_SHIFT;
+    size_t visited = 0;
+
+    if (queue->table.count == 0 || hash >> QUEUE_CURSOR_SHIFT != cursor) {
+        return 0;
+    }
+    do {
+        const struct table_segment *segment =
+            table_segment(&queue->table, hash);
+        bool whole = table_begin(segment, hash) == hash;
+        size_t i;
+
+        for (i = 0; i < segment->used; i++) {
+            struct queue_event out;
+
+            queue_tell_of(segment->events[i], &out);
+            if (whole || table_hash(out.id) >= hash) {
+                visited++;
+                if (!visit(&out, arg)) {
+                    return hash >> QUEUE_CURSOR_SHIFT;
+                }
+            }
+        }
+        hash = table_end(segment, hash);
+    } while (hash != 0 && visited < count);
+    return hash >> QUEUE_CURSOR_SHIFT;
+}
+
+/* Lets the events of a segment be moved, and the segment. */
+static void
+queue_defrag_segment(struct queue *queue, uint64_t hash, queue_moved_fn *moved,
+                     void *arg)
+{
+    struct table_segment *segment = table_segment(&queue->table, hash);
+    struct table_segment *now = moved(segment, arg);
+    size_t i;
+
+    if (now != NULL) {
+        segment = now;
+        table_moved(&queue->table, hash, segment);
+    }
+    for (i = 0; i < segment->used; i++) {
+        struct event *old = segment->events[i];
+        bool near = queue->near == old;
+        struct event *event = moved(old, arg);
+
+        if (event != NULL) {
+            segment->events[i] = event;
+            queue->near = near ? event : queue->near;
+            queue_event_moved(queue, event);
+        }
+    }
+}
+
+uint64_t
+queue_defrag(struct queue *queue, uint64_t cursor, queue_moved_fn *moved,
+             queue_stop_fn *stop, void *arg)
+{
+    uint64_t hash = cursor << QUEUE_CURSOR_SHIFT;
+    void *now;
+
+    if (cursor == 0 && queue->late != NULL) {
+        now = moved(queue->late, arg);
+        queue->late = now != NULL ? now : queue->late;
+    }
+    if (cursor == 0 && queue->table.directory != NULL) {
+        now = moved(queue->table.directory, arg);
+        if (now != NULL) {
+            table_moved_directory(&queue->table, now);
+        }
+    }
+    if (queue->table.count == 0) {
+        return 0;
+    }
+    do {
+        const struct table_segment *segment;
+
+        queue_defrag_segment(queue, hash, moved, arg);
+        segment = table_segment(&queue->table, hash);
+        hash = table_end(segment, hash);
+    } while (hash != 0 && !stop(arg));
+    return hash >> QUEUE_CURSOR_SHIFT;
+}
