@@ -105,7 +105,9 @@ def try_typed(block, port):
     done = subprocess.run([*client(port), '-3', '--no-raw'], input=session,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=server.PATIENCE, check=False)
-    replies = done.stdout.split(f'"{mark}"\n')
+    # What took long, the client says how long.
+    told = re.sub(r'^\(\d+\.\d+s\)\n', '', done.stdout, flags=re.M)
+    replies = told.split(f'"{mark}"\n')
     assert len(replies) == len(steps) + 1, done.stdout
     for (command, shown), got in zip(steps, replies):
         compare(block, f'> {command}\n{shown}',
