@@ -238,11 +238,7 @@ build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix c
 build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
 build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
     $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
-<<<<<<< HEAD
-build/fuzz/tests/fuzz/fuzz_image.o: private INCLUDES += -Imodule
-=======
 build/fuzz/tests/fuzz/fuzz_image.o build/fuzz/tests/fuzz/fuzz_commands.o: private INCLUDES += -Imodule -Itests/module
->>>>>>> mc
 build/fuzz/fuzz_image: $(call objects,fuzz,tests/fuzz/fuzz_image.c tests/module/memory.c \
     $(addprefix module/,image.c args.c ids.c queue.c queue_walk.c queue_check.c table.c late.c) $(LIB_C))
 build/fuzz/fuzz_commands: $(call objects,fuzz,tests/fuzz/fuzz_commands.c tests/module/fake.c tests/module/memory.c \
