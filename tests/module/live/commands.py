@@ -1285,7 +1285,7 @@ def thirty_thousand_events_come_each_once_in_order():
     client = shared().client()
     count = 30000
     for begin in range(0, count, 3000):
-        client.call('LAWN.MPUSH', 'k', 'DELAY', 1 + begin // 10000, 10000,
+        client.call('LAWN.MPUSH', 'k', 'DELAY', 1 + begin // 3000, 3000,
                     *[f'{begin + i // 2}' for i in range(6000)])
     got = []
 
