@@ -506,20 +506,39 @@ def a_promoted_replica_fires():
 
 @case
 def a_promoted_replica_tells_what_is_due_by_itself():
-    """Without anyone who asks: the tick of the new master finds it."""
-    with Server() as master:
-        replica = replica_of(master)
-        client = master.client()
-        client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 60)
-        caught_up(master, replica)
-        wait_until(lambda: replica.call('LAWN.LEN', 'k', 'DUE') == 1,
-                   'it is due')
-        replica.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd')
-        listener = replica.client()
-        listener.one('PSUBSCRIBE', '__keyspace@*__:*')
-        replica.call('REPLICAOF', 'NO', 'ONE')
-        equal(listener.read()[2:], ['__keyspace@0__:k', 'lawn.fire'])
-        tear_down(replica)
+    """Without anyone who asks: the tick of the new master finds it, also what
+    was due when it came."""
+    for when in (('DELAY', 60), ('AT', 1)):
+        with Server() as master:
+            replica = replica_of(master)
+            client = master.client()
+            client.call('LAWN.PUSH', 'k', 'i', 'p', *when)
+            caught_up(master, replica)
+            wait_until(lambda: replica.call('LAWN.LEN', 'k', 'DUE') == 1,
+                       'it is due')
+            replica.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd')
+            listener = replica.client()
+            listener.one('PSUBSCRIBE', '__keyspace@*__:*')
+            replica.call('REPLICAOF', 'NO', 'ONE')
+            equal(listener.read()[2:], ['__keyspace@0__:k', 'lawn.fire'])
+            tear_down(replica)
+
+
+@case
+def a_server_that_starts_again_tells_what_is_due():
+    for preamble in ('yes', 'no'):
+        with Server('appendonly', 'yes', 'appendfsync', 'always',
+                    'aof-use-rdb-preamble', preamble) as server:
+            server.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+            server.call('BGREWRITEAOF')
+            wait_until(lambda: server.info('persistence')[
+                'aof_rewrite_in_progress'] == '0' and server.info(
+                    'persistence')['aof_rewrite_scheduled'] == '0',
+                    'the file is rewritten')
+            equal(lawn(server)['wake_late_us_count'], '0')
+            server.restart(kill=True)
+            wait_until(lambda: lawn(server)['wake_late_us_count'] == '1',
+                       'it is told')
 
 
 @case
