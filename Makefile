@@ -48,8 +48,6 @@ MODULE_C := $(filter-out $(patsubst %,module/%.c,redis server module type wake c
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
 BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crews/*.c bench/hosts/*.c) $(PAGE_C)
-# The module of Redis and Valkey.
-MODULE_C := $(wildcard module/*.c)
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
@@ -168,7 +166,7 @@ build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
 	    -Wl,--version-script=src/lawn.map -o $@ $(filter %.o,$^)
 
 # The server finds what it needs by one name, and shall not see our others.
-build/lawn.so: $(call objects,release,$(MODULE_C)) build/liblawn.a module/module.map
+build/lawn.so: $(call objects,release,$(wildcard module/*.c)) build/liblawn.a module/module.map
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,--version-script=module/module.map \
 	    -Wl,-Bsymbolic -Wl,-z,defs -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
@@ -241,10 +239,12 @@ build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix c
 build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
 build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
     $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
-build/fuzz/tests/fuzz/fuzz_image.o: private INCLUDES += -Imodule -Itests/module
+build/fuzz/tests/fuzz/fuzz_image.o build/fuzz/tests/fuzz/fuzz_commands.o: private INCLUDES += -Imodule -Itests/module
 build/fuzz/fuzz_image: $(call objects,fuzz,tests/fuzz/fuzz_image.c tests/module/memory.c \
     $(addprefix module/,image.c args.c ids.c queue.c queue_walk.c queue_check.c table.c late.c) $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image):
+build/fuzz/fuzz_commands: $(call objects,fuzz,tests/fuzz/fuzz_commands.c tests/module/fake.c tests/module/memory.c \
+    $(MODULE_C) $(LIB_C))
+$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image commands):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
@@ -347,14 +347,16 @@ fuzz_state = 'build/fuzz/fuzz_state -max_total_time=$(1) -timeout=10 -max_len=51
     -artifact_prefix=build/fuzz/state- build/fuzz/corpus-state tests/fuzz/corpus-state'
 fuzz_image = 'build/fuzz/fuzz_image -max_total_time=$(1) -timeout=10 -max_len=2048 \
     -artifact_prefix=build/fuzz/image- build/fuzz/corpus-image tests/fuzz/corpus-image'
+fuzz_commands = 'build/fuzz/fuzz_commands -max_total_time=$(1) -timeout=10 -max_len=2048 \
+    -artifact_prefix=build/fuzz/commands- build/fuzz/corpus-commands tests/fuzz/corpus-commands'
 # The tool's filters, each with so many lines; a run for each number, which is
 # added to the seed.
 model_filters = $(foreach i,$(2),'tests/cli/filter_model.py --seed $(shell expr $(SEED) + $(i)) --lines $(1)')
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -state -image)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image commands))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -state -image -commands)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
@@ -362,7 +364,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(call model_filters,25000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60) -- \
 	    $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
@@ -395,7 +397,8 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
-	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_times,60) $(call fuzz_state,60) $(call fuzz_image,60)
+	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_times,60) $(call fuzz_state,60) $(call fuzz_image,60) \
+	    $(call fuzz_commands,60)
 	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
 	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus

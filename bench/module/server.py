@@ -162,7 +162,8 @@ class Server:
 
     def usec_per_call(self, name):
         """Microseconds and calls that the server counted for a command."""
-        stats = self.admin.info("commandstats").get("cmdstat_" + name.lower())
+        found = self.admin.info("commandstats").items()
+        stats = dict((key.lower(), value) for key, value in found).get("cmdstat_" + name.lower())
         if stats is None:
             fail("%s was not called" % name)
         fields = dict(pair.split("=") for pair in stats.split(","))

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_MAX 3000u
+#define EVENTS_MAX 5000u
 
 struct model_event {
     bool there;
@@ -55,15 +55,16 @@ static char model_payload[600];
 static struct bytes
 id_of(unsigned number)
 {
-    static char text[80];
+    static const char dashes[] = "-----------------------------------------";
+    static char texts[EVENTS_MAX][56];
+    static size_t sizes[EVENTS_MAX];
 
-    if (number == 0) {
-        return (struct bytes){NULL, 0};
+    if (sizes[number] == 0 && number != 0) {
+        sizes[number] =
+            (size_t)snprintf(texts[number], sizeof texts[number], "%u%.*s",
+                             number, (int)(number % 41), dashes);
     }
-    return (struct bytes){text, (size_t)snprintf(text, sizeof text, "%u%.*s",
-                                                 number, (int)(number % 47),
-                                                 "-----------------------------"
-                                                 "------------------")};
+    return (struct bytes){texts[number], sizes[number]};
 }
 
 static unsigned
@@ -71,7 +72,7 @@ number_of(struct bytes id)
 {
     char text[16] = {0};
 
-    CHECK(id.size < 80);
+    CHECK(id.size < 56);
     memcpy(text, id.at, id.size < 15 ? id.size : 15);
     return (unsigned)strtoul(text, NULL, 10);
 }
@@ -208,6 +209,39 @@ do_put(unsigned number)
     known->there = true;
     known->all_the_while = before.there && before.all_the_while;
     note_time(number, &event);
+}
+
+/* Several at once, perhaps one of them twice. */
+static void
+do_put_all(void)
+{
+    struct queue_event events[12] = {0};
+    unsigned numbers[12];
+    size_t count = rng_below(&model.rng, 12);
+    uint64_t added = 0;
+    uint64_t fresh = 0;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        numbers[i] = (unsigned)rng_below(&model.rng, model.events);
+        choose_time(&events[i]);
+        events[i].id = id_of(numbers[i]);
+        events[i].payload = (struct bytes){"7777777", rng_below(&model.rng, 7)};
+    }
+    if (queue_put_all(model.queue, events, count, &added) != 0) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        struct model_event *known = &model.event[numbers[i]];
+
+        fresh += known->there ? 0 : 1;
+        known->there = true;
+        known->payload_size = events[i].payload.size;
+        known->payload_byte = '7';
+        note_time(numbers[i], &events[i]);
+    }
+    CHECK_EQ(added, fresh);
+    model.count += fresh;
 }
 
 static void
@@ -485,6 +519,8 @@ step(void)
         do_take();
     } else if (what < 820) {
         do_defrag();
+    } else if (what < 850) {
+        do_put_all();
     } else if (what < 990) {
         do_scan();
     } else {

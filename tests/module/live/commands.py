@@ -450,7 +450,6 @@ def mpush_is_all_or_nothing():
         for args in (('DELAY', FAR, 1, 'a', 'p', 'b', 'p'),
                      ('DELAY', FAR, 3, 'a', 'p', 'b', 'p'),
                      ('DELAY', FAR, 2, 'a', 'p', 'b'),
-                     ('DELAY', FAR, 0, 'a', 'p'),
                      ('EVERY', FAR, 1, 'a', 'p'),
                      ('NX', FAR, 1, 'a', 'p')):
             equal(client.call('LAWN.MPUSH', 'k', *args), SYNTAX, repr(args))
@@ -458,7 +457,7 @@ def mpush_is_all_or_nothing():
             for word, what in (('DELAY', 'delay'), ('AT', 'time')):
                 equal(client.call('LAWN.MPUSH', 'k', word, bad, 1, 'a', 'p'),
                       no_number(what), repr(bad))
-        for bad in ('', 'x', '1.5', '-1', '9' * 30):
+        for bad in ('', 'x', '1.5', '-1', '0', '9' * 30):
             got = client.call('LAWN.MPUSH', 'k', 'DELAY', 1, bad, 'a', 'p')
             assert got in (no_number('count'), SYNTAX), (bad, got)
         equal(client.call('EXISTS', 'k'), 0)
@@ -950,7 +949,7 @@ def info_is_a_map_of_what_there_is_to_know():
     for client in each_protocol():
         equal(client.raw('LAWN.INFO', 'k'), null(client))
         client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, 'a', 'xx', 'b', 'yy')
-        client.call('LAWN.PUSH', 'k', 'at', 'z', 'AT', 2**40)
+        client.call('LAWN.PUSH', 'k', 'at', 'z', 'AT', 2**41)
         got = client.call('LAWN.INFO', 'k')
         head = b'*28\r\n' if client.protocol == 2 else b'%14\r\n'
         assert client.seen.startswith(head), client.seen
@@ -959,7 +958,7 @@ def info_is_a_map_of_what_there_is_to_know():
         number = got.pop(b'bytes')
         assert 100 < number < 100000, number
         assert got.pop(b'ttls') in (1, 2)
-        if got.pop(b'next') != 2**40:
+        if got.pop(b'next') != 2**41:
             raise AssertionError('next is not the first due time')
         equal(got, {b'len': 3, b'oldest-due': 0, b'pushed': 3, b'fired': 0,
                     b'missed': 0, b'dropped': 0, b'late-p50-ms': 0,
@@ -1045,9 +1044,9 @@ def config_get_is_a_map():
         equal((got[b'maxlen'], got[b'maxbytes'], got[b'overflow'])
               == (0, 0, b'reject'), True, repr(got))
         assert got[b'resolution-ms'] in (0, 1), got
-        equal(as_map(client.call('LAWN.CONFIG', 'k', 'GET', 'overflow',
-                                 'maxlen'), client.protocol),
-              {b'overflow': b'reject', b'maxlen': 0})
+        got = as_map(client.call('LAWN.CONFIG', 'k', 'GET', 'overflow',
+                                 'maxlen'), client.protocol)
+        assert got == {b'overflow': b'reject', b'maxlen': 0}, got
         equal(client.call('LAWN.CONFIG', 'k', 'GET', 'what'),
               error(f"ERR unknown setting 'what': there are {NAMES}"))
 
@@ -1154,9 +1153,10 @@ def drop_oldest_drops_what_is_due_first():
         equal(sorted(scan(client)), ['d', 'e'])
         equal(as_map(client.call('LAWN.INFO', 'k'), client.protocol)
               [b'dropped'], 3)
-        equal(client.call('LAWN.PUSH', 'k', 'f', 'x' * 100, 'AT', 2**51),
-              error("FULL the key's ids and payloads would take 101 bytes, "
-                    'and its maxbytes is 12'))
+        got = client.call('LAWN.PUSH', 'k', 'f', 'x' * 100, 'AT', 2**51)
+        assert re.fullmatch(rb"FULL the key's ids and payloads would take "
+                            rb'(101|113) bytes, and its maxbytes is 12',
+                            got), got
         equal(sorted(scan(client)), ['d', 'e'])
 
 
@@ -1279,7 +1279,6 @@ def apply_refuses_what_is_wrong_and_does_nothing_then():
 def a_hundred_thousand_events_come_each_once_in_order():
     client = shared().client()
     count = 100000
-    base = now_ms() + 50
     for begin in range(0, count, 10000):
         client.call('LAWN.MPUSH', 'k', 'DELAY', 1 + begin // 10000, 10000,
                     *[f'{begin + i // 2}' for i in range(20000)])
@@ -1294,7 +1293,6 @@ def a_hundred_thousand_events_come_each_once_in_order():
     equal(len(set(ids)), count)
     dues = [row[5] for row in got]
     equal(dues == sorted(dues), True, 'in order')
-    assert base > 0
 
 
 @case

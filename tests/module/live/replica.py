@@ -20,15 +20,24 @@ def lawn(server):
 
 def replica_of(master, *options):
     """A new replica that has all there is."""
-    replica = Server('replicaof', f'127.0.0.1\0{master.port}', *options)
-    linked(replica)
-    caught_up(master, replica)
+    replica = Server(*options)
+    follow(replica, master)
     return replica
 
 
-def linked(replica):
+def follow(replica, master):
+    equal(replica.call('REPLICAOF', '127.0.0.1', master.port), OK)
+    linked(replica, master)
+    caught_up(master, replica)
+
+
+def linked(replica, master):
+    """Both ends say so."""
     wait_until(lambda: replica.info('replication').get('master_link_status')
                == 'up', 'the replica is linked')
+    wait_until(lambda: f'port={replica.port},state=online' in
+               master.call('INFO', 'replication').decode(),
+               'the replica is online')
 
 
 def caught_up(master, replica):
@@ -109,7 +118,7 @@ def a_push_is_written_as_an_add_with_its_time():
         assert aof.client.call('LAWN.GET', 'k', got[2]) == b'q'
         got = aof.one('LAWN.PUSH', 'k', 'e', 'q', 'DELAY', FAR, 'EVERY', 50,
                       'TIMES', 3, 'JITTER', 100)
-        equal(sorted(got[6].split()), ['e50', 't3'])
+        equal(sorted(set(got[6].split()) - {b'a'}), ['e50', 't3'])
         equal(int(got[4]), aof.client.call('LAWN.GET', 'k', 'e', 'META')[3])
         got = aof.one('LAWN.PUSH', 'k', 'past', 'q', 'AT', 1)
         assert after <= int(got[4]) <= now_ms(), got
@@ -147,16 +156,16 @@ def what_leaves_is_written_as_one_del():
 def a_poll_that_waited_is_written_as_what_it_took():
     with Aof() as aof:
         waiter = aof.server.client()
-        waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        blocked(aof.server, 1)
-        aof.new('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 10)
+        aof.server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
+        aof.client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 10)
         equal(waiter.read(), [['i', 'p']])
-        equal(aof.new(), [['k', 'DEL', 'i']])
-        waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        blocked(aof.server, 1)
-        got = aof.new('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
-        equal([row[:3] for row in got], [['k', 'ADD', 'i'],
-                                         ['k', 'DEL', 'i']])
+        equal([row[:3] for row in aof.new()], [['k', 'ADD', 'i'],
+                                               ['k', 'DEL', 'i']])
+        aof.server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
+        aof.client.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+        equal(waiter.read(), [['i', 'p']])
+        equal([row[:3] for row in aof.new()], [['k', 'ADD', 'i'],
+                                               ['k', 'DEL', 'i']])
 
 
 @case
@@ -318,6 +327,72 @@ def the_file_brings_everything_back():
 
 
 @case
+def the_farthest_times_come_back_as_well():
+    far = 2**53
+    for preamble in ('yes', 'no'):
+        with Server('appendonly', 'yes', 'appendfsync', 'always',
+                    'aof-use-rdb-preamble', preamble) as server:
+            replica = replica_of(server)
+            client = server.client()
+            client.call('LAWN.CONFIG', 'k', 'SET', 'resolution-ms', 1000)
+            for key in 'jk':
+                for i in range(20):
+                    client.call('LAWN.PUSH', key, f'j{i}', 'p', 'DELAY', far,
+                                'JITTER', far)
+                client.call('LAWN.PUSH', key, 'd', 'p', 'DELAY', far)
+                client.call('LAWN.PUSH', key, 'a', 'p', 'AT', far)
+                client.call('LAWN.PUSH', key, 'e', 'p', 'AT', 1, 'EVERY', far)
+                client.call('LAWN.PUSH', key, 'b', 'p', 'AT', far)
+                for _ in range(4):
+                    client.call('LAWN.TOUCH', key, 'b', 'BY', far)
+                    client.call('LAWN.TOUCH', key, 'j1', 'BY', far)
+                    wait_until(lambda: client.call('LAWN.POLL', key)
+                               or client.call('LAWN.TOUCH', key, 'e', 'AT',
+                                              1), 'it repeats')
+            digests = [server.digest(key) for key in 'jk']
+            caught_up(server, replica)
+            same_data(server, replica)
+            dump = client.call('DUMP', 'k')
+            equal(client.call('RESTORE', 'copy', 0, dump), OK)
+            equal(server.digest('copy'), digests[1])
+            client.call('DEL', 'copy')
+            server.restart(kill=True)
+            equal([server.digest(key) for key in 'jk'], digests)
+            server.call('BGREWRITEAOF')
+            wait_until(lambda: server.info('persistence')[
+                'aof_rewrite_in_progress'] == '0' and server.info(
+                    'persistence')['aof_rewrite_scheduled'] == '0',
+                    'the file is rewritten')
+            server.restart(kill=True)
+            equal([server.digest(key) for key in 'jk'], digests)
+            tear_down(replica)
+
+
+@case
+def the_file_can_be_rewritten_while_events_come_and_go():
+    chance = random.Random(3)
+    with Server('appendonly', 'yes', 'appendfsync', 'always',
+                'aof-use-rdb-preamble', 'no') as server:
+        client = server.client()
+        for _ in range(3):
+            client.call('LAWN.MPUSH', 'many', 'DELAY', FAR, 3000,
+                        *[i // 2 for i in range(6000)])
+            client.call('BGREWRITEAOF')
+            traffic(client, chance, 300)
+            client.call('LAWN.CANCEL', 'many', *range(0, 3000, 2))
+            wait_until(lambda: server.info('persistence')[
+                'aof_rewrite_in_progress'] == '0' and server.info(
+                    'persistence')['aof_rewrite_scheduled'] == '0',
+                    'the file is rewritten')
+            digests = {key: server.digest(key)
+                       for key in client.call('KEYS', '*')}
+            server.restart(kill=True)
+            client = server.client()
+            equal({key: server.digest(key)
+                   for key in client.call('KEYS', '*')} == digests, True)
+
+
+@case
 def after_a_restart_events_fire_and_ids_go_on():
     with Server('appendonly', 'yes', 'appendfsync', 'always',
                 'aof-use-rdb-preamble', 'no') as server:
@@ -435,7 +510,7 @@ def a_promoted_replica_tells_what_is_due_by_itself():
     with Server() as master:
         replica = replica_of(master)
         client = master.client()
-        client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3)
+        client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 60)
         caught_up(master, replica)
         wait_until(lambda: replica.call('LAWN.LEN', 'k', 'DUE') == 1,
                    'it is due')
@@ -451,14 +526,13 @@ def a_promoted_replica_tells_what_is_due_by_itself():
 def a_master_that_becomes_a_replica_sends_its_waiters_away():
     with Server() as master, Server() as other:
         waiter = other.client()
-        waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        blocked(other, 1)
+        other.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
         other.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 20)
-        other.call('REPLICAOF', '127.0.0.1', master.port)
+        equal(other.call('REPLICAOF', '127.0.0.1', master.port), OK)
         got = waiter.read()
         assert isinstance(got, resp.Error) and got.startswith(b'UNBLOCKED') \
             or got == [[b'i', b'p']], got
-        linked(other)
+        linked(other, master)
         master.call('LAWN.PUSH', 'k', 'j', 'p', 'DELAY', 3)
         caught_up(master, other)
         wait_until(lambda: other.call('LAWN.NEXT', 'k') == 0, 'it is due')
@@ -512,11 +586,10 @@ def a_full_resynchronisation_brings_everything():
             replica = Server('repl-diskless-load', load)
             replica.call('LAWN.PUSH', 'old', 'i', 'p', 'DELAY', 300)
             replica.call('LAWN.PUSH', 'soon', 'x', 'y', 'DELAY', 100)
-            replica.call('REPLICAOF', '127.0.0.1', master.port)
-            linked(replica)
-            caught_up(master, replica)
+            follow(replica, master)
             same_data(master, replica)
-            equal(lawn(replica)['timers'], lawn(master)['timers'])
+            wait_until(lambda: lawn(replica)['timers']
+                       == lawn(master)['timers'], 'the old ones are freed')
             equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
             waiter = replica.client()
             equal(waiter.call('LAWN.POLL', 'soon', 'BLOCK', 0), [['i', 'p']],
@@ -528,12 +601,13 @@ def a_full_resynchronisation_brings_everything():
 @case
 def an_aborted_resynchronisation_keeps_what_was_there():
     """swapdb with a master that goes away in the middle."""
-    with Server('repl-diskless-sync', 'yes', 'rdb-key-save-delay',
-                '2000') as master:
+    with Server('repl-diskless-sync', 'yes', 'rdb-key-save-delay', 1000,
+                'rdbcompression', 'no') as master:
         client = master.client()
         client.pipe(('LAWN.PUSH', f'k{i}', 'i', b'x' * 2000, 'DELAY', FAR)
                     for i in range(3000))
-        replica = Server('repl-diskless-load', 'swapdb')
+        replica = Server('repl-diskless-load', 'swapdb',
+                         'loading-process-events-interval-bytes', 1024)
         replica.call('LAWN.PUSH', 'mine', 'i', 'p', 'DELAY', FAR)
         replica.call('LAWN.PUSH', 'mine2', 'i', 'p', 'DELAY', FAR)
         digest = replica.digest('mine')
@@ -566,14 +640,13 @@ def a_paused_server_keeps_events_until_it_goes_on():
                 replica = replica_of(master) if with_replica else None
                 control = master.client()
                 waiter = master.client()
-                waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-                blocked(master, 1)
+                master.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
                 before = int(lawn(master)['deferred_by_pause'])
+                paused = now_ms()
                 control.multi(
                     ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                     ('LAWN.PUSH', 'other', 'i', 'p', 'DELAY', 5),
                     ('CLIENT', 'PAUSE', 150, kind))
-                paused = now_ms()
                 if kind == 'WRITE':
                     wait_until(lambda: int(lawn(master)['deferred_by_pause'])
                                > before, 'it is put off')
@@ -581,7 +654,7 @@ def a_paused_server_keeps_events_until_it_goes_on():
                     equal(control.call('LAWN.LEN', 'k'), 1)
                     equal(control.call('LAWN.LEN', 'k', 'DUE'), 1)
                 equal(waiter.read(), [['i', 'p']])
-                assert now_ms() >= paused + 100, 'it came in the pause'
+                assert now_ms() >= paused + 150, 'it came in the pause'
                 equal(control.call('EXISTS', 'k'), 0)
                 equal(control.call('LAWN.POLL', 'other'), [['i', 'p']])
                 if replica:
@@ -594,8 +667,7 @@ def a_paused_server_keeps_events_until_it_goes_on():
 def the_end_of_a_pause_by_hand_wakes_soon():
     server = shared()
     control, waiter = server.client(), server.client()
-    waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-    blocked(server, 1)
+    server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
     control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3),
                   ('CLIENT', 'PAUSE', 60000, 'WRITE'))
     wait_until(lambda: control.call('LAWN.LEN', 'k', 'DUE') == 1, 'due')
@@ -610,8 +682,8 @@ def waiting_that_ends_in_a_pause_takes_nothing():
     control, waiter = server.client(), server.client()
     number = waiter.call('CLIENT', 'ID')
     for end in ('time', 'unblock', 'kill'):
-        waiter.send('LAWN.POLL', 'k', 'BLOCK', 40 if end == 'time' else 0)
-        blocked(server, 1)
+        server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK',
+                     40 if end == 'time' else 0)
         control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3),
                       ('CLIENT', 'PAUSE', 60000, 'WRITE'))
         wait_until(lambda: control.call('LAWN.LEN', 'k', 'DUE') == 1, 'due')
@@ -642,16 +714,17 @@ def everything_that_happens_to_keys_happens_in_a_pause():
     server = shared()
     control, waiter, writer = (server.client(), server.client(),
                                server.client())
-    waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-    blocked(server, 1)
+    server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
     control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                   ('LAWN.PUSH', 'x', 'i', 'p', 'DELAY', 5),
                   ('PEXPIRE', 'x', 5), ('CLIENT', 'PAUSE', 100, 'WRITE'))
     writer.send('FLUSHALL')
-    got = waiter.read()
-    equal(got, [['i', 'p']])
     equal(writer.read(), OK)
     equal(control.call('DBSIZE'), 0)
+    # Who was served first when it ended is not said.
+    if waiter.waits():
+        control.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+    equal(waiter.read(), [['i', 'p']])
 
 
 @case
@@ -659,8 +732,7 @@ def writers_that_were_held_up_in_a_pause_wake_waiters_after_it():
     server = shared()
     control, waiter, writer = (server.client(), server.client(),
                                server.client())
-    waiter.send('LAWN.POLL', 'k', 'BLOCK', 0)
-    blocked(server, 1)
+    server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
     control.call('CLIENT', 'PAUSE', 60000, 'WRITE')
     writer.send('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
     other = server.client()
@@ -694,7 +766,7 @@ def a_failover_moves_the_events_and_crashes_nobody():
                        == 'master', 'the replica is master')
             wait_until(lambda: master.info('replication')['role']
                        == 'slave', 'the master is replica')
-            linked(master)
+            linked(master, replica)
             taken = []
             for waiter in waiters:
                 try:
