@@ -4,17 +4,24 @@
 
 #include "bytes.h"
 #include "host.h"
+#include "late.h"
 
 #include <stdint.h>
 
 /* A call of a command, with all that it may look at. args[0] is the command's
- * name, args[1] the key's, if it has one. */
+ * name, args[1] the key's, if it has one. Who makes it sets the first four, and
+ * zeroes the others. */
 struct call {
     struct host *host;
     const struct bytes *args;
     size_t count;
-    uint64_t now;        /* the wall clock, in ms */
+    uint64_t now;        /* the wall clock, in ms; command_call() sets it to the
+                            queue's time, which never runs back */
     struct queue *queue; /* NULL: there is no such key */
+    bool changed;        /* the queue may be idle now, or have another next */
+    bool resumed;        /* or has been paused: its next is not known */
+    bool applied;        /* by a master, which woke those who waited there */
+    uint64_t earliest;   /* due time of what came */
 };
 
 /* Replies once. */
@@ -58,8 +65,9 @@ struct command {
 extern const struct command command_lawn[];
 extern const struct command command_rede[];
 
-/* Runs one: the arity was checked, the key is no other type's. Afterwards an
- * idle key is gone, and the next wake-up is set. */
+/* Runs one: the arity was checked, the key is no other type's (if it is: the
+ * server's usual WRONGTYPE, for all of them). Afterwards an idle key is gone,
+ * and the next wake-up is set. */
 void command_call(const struct command *command, struct call *call);
 
 /* What can be set for all keys: see lawn.* in docs/MODULE.md. */
@@ -69,5 +77,13 @@ struct command_limits {
     uint64_t max_ttls;
 };
 extern struct command_limits command_limits;
+
+/* Of all keys, since the module was loaded. */
+struct command_totals {
+    uint64_t pushed;
+    uint64_t fired;   /* taken because they were due */
+    struct late late; /* how late they were taken, in ms */
+};
+extern struct command_totals command_totals;
 
 #endif

@@ -21,15 +21,17 @@ void host_array(struct host *host, size_t count);
 void host_map(struct host *host, size_t count);
 
 /* The key. host_queue() is its value, NULL if there is no such key; made by
- * host_create(), NULL if there is no memory, or deleted. A call that the server
- * finds a key of another type for does not get here. */
+ * host_create(), NULL if there is no memory; or deleted, of which those hear who
+ * listen for `del`. A call that the server finds a key of another type for does
+ * not get here. */
 struct queue *host_queue(struct host *host);
 struct queue *host_create(struct host *host);
 void host_delete(struct host *host);
 
 /* REPLICATION: LAWN.APPLY key verb and these words, for the replicas and the
  * append-only file. A word that is an argument of the call costs less if it is
- * handed on as such: at is then that of the argument. */
+ * handed on as such: at is then that of the argument. Nothing of the words is
+ * looked at later: they may be of an event that goes next. */
 void host_replicate(struct host *host, const char *verb,
                     const struct bytes *words, size_t count);
 
@@ -39,18 +41,14 @@ void host_notify(struct host *host, const char *event);
 /* Something in the key is due: wakes who waits for it. */
 void host_signal(struct host *host);
 
-/* The key is to be looked at when its next event is due. */
-void host_arm(struct host *host);
+/* The key is to be looked at at that time, which is noted in queue_armed(). */
+void host_arm(struct host *host, uint64_t when);
 
 /* Waits for the key, until host_signal() or a tick has called the command
  * again, which then replies, or until so many ms have passed, 0 for ever: then
  * the command is called a last time. False: it may not wait here (MULTI, a
  * script). */
 bool host_block(struct host *host, uint64_t ms);
-
-/* The call is one of a client that waited: it may leave without a reply, by
- * host_block(). */
-bool host_woken(const struct host *host);
 
 /* It may still be in time, but has been put off since the server wants no
  * writes now: nothing may be taken. */

@@ -12,10 +12,15 @@
 
 #define IDS_SIZE 42 /* enough for two numbers of 64 bits, a dash and a 0 byte */
 
+/* Ids of a later time are nobody's: seen, they would use up what times there
+ * are. */
+#define IDS_MS_MAX (UINT64_C(1) << 54)
+
 /* Writes the next id; returns its size. */
 size_t ids_next(uint64_t now, char id[IDS_SIZE]);
 
-/* What was made last, to be saved; and what someone else made. */
+/* What was made last, to be saved, 0 and 0 if nothing was; and what someone else
+ * made, or saved. */
 void ids_last(uint64_t *ms, uint64_t *number);
 void ids_seen(uint64_t ms, uint64_t number);
 /* The same by its text; false: it is no such id. */

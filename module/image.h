@@ -9,8 +9,14 @@
  *   2 event     due, id, payload
  *   3 event     due, id, payload, period, times, missed
  *   0           the end, and how many events there were
- * FORMAT 0 is ReDe's: the name of the key; how many TTLs; for each the TTL, how
- * many events, and for each of them due, id, payload.
+ * The events stand in the order of queue_each().
+ *
+ * FORMAT 0 is ReDe's, the same in all its versions: the name of the key; how many
+ * TTLs; for each the TTL, how many events, and for each of them due, id, payload.
+ * Numbers are unsigned, though ReDe's own were not: a TTL is an int, cut to 32
+ * bits, and a due time may be before 1970. Ids and payloads are whole strings,
+ * with any bytes, and no end mark. The name may be that of another key, if it was
+ * renamed. There may be TTLs without events.
  */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -33,9 +39,12 @@ struct image_reader {
     void *arg;
 };
 
-void image_save(const struct queue *queue, const struct image_writer *writer);
+/* Saves what image_load() takes. O(events and their bytes). */
+void image_save(struct queue *queue, const struct image_writer *writer);
 
-/* NULL: *error says what is wrong with it, in a few words. */
+/* NULL: *error says what is wrong with it, in a few words, and nothing has
+ * changed. blades as in queue_new(). Events that ReDe wrote are put in as pushed
+ * for a time: its TTLs cannot be trusted to say when. O(what was read). */
 struct queue *image_load(const struct image_reader *reader, int version,
                          size_t blades, const char **error);
 

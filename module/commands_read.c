@@ -1,0 +1,175 @@
+/* commands_read.c - GET, NEXT, LEN, SCAN and INFO: what there is.
+ *
+ * They change nothing that is saved or replicated, and so run on replicas, too.
+ * A pause is no concern of theirs: what is due is due, though nobody gets it.
+ */
+#include "commands.h"
+
+#include "glob.h"
+
+static void
+commands_read_number(struct host *host, const char *name, uint64_t value)
+{
+    host_bytes(host, bytes_of(name));
+    host_integer(host, (int64_t)value);
+}
+
+void
+commands_get(struct call *call)
+{
+    struct host *host = call->host;
+    struct queue_event event;
+    bool meta;
+    const char *error = args_with_meta(call->args + 3, call->count - 3, &meta);
+
+    if (error != NULL) {
+        host_error(host, error);
+        return;
+    }
+    if (call->queue == NULL || !queue_get(call->queue, call->args[2], &event)) {
+        host_null(host);
+        return;
+    }
+    if (!meta) {
+        host_bytes(host, event.payload);
+        return;
+    }
+    host_map(host, 6);
+    host_bytes(host, bytes_of("payload"));
+    host_bytes(host, event.payload);
+    commands_read_number(host, "due", event.due);
+    host_bytes(host, bytes_of("state"));
+    host_bytes(host, bytes_of(event.due <= call->now ? "due" : "waiting"));
+    commands_read_number(host, "period", event.repeat.period);
+    commands_read_number(host, "times", event.repeat.times);
+    commands_read_number(host, "missed", event.repeat.missed);
+}
+
+void
+commands_next(struct call *call)
+{
+    if (call->queue == NULL) {
+        host_null(call->host);
+        return;
+    }
+    uint64_t next = queue_next(call->queue);
+    if (next == LAWN_NEVER)
+        host_integer(call->host, -1);
+    else
+        host_integer(call->host,
+                     next > call->now ? (int64_t)(next - call->now) : 0);
+}
+
+void
+commands_len(struct call *call)
+{
+    enum args_state state;
+    const char *error = args_state(call->args + 2, call->count - 2, &state);
+
+    if (error != NULL) {
+        host_error(call->host, error);
+        return;
+    }
+    if (call->queue == NULL) {
+        host_integer(call->host, 0);
+        return;
+    }
+    uint64_t count = queue_count(call->queue);
+    if (state != ARGS_ANY) {
+        uint64_t due = queue_ripen(call->queue, call->now, UINT64_MAX);
+        count = state == ARGS_DUE ? due : count - due;
+    }
+    host_integer(call->host, (int64_t)count);
+}
+
+/* A walk over some events: once to count those that are wanted, since a reply
+ * begins with that, and once to tell them. */
+struct commands_read_walk {
+    struct host *host;
+    const struct args_scan *args;
+    uint64_t now;
+    size_t count;
+    bool tell;
+};
+
+static bool
+commands_read_visit(const struct queue_event *event, void *arg)
+{
+    struct commands_read_walk *walk = arg;
+    const struct args_scan *args = walk->args;
+
+    if (args->state != ARGS_ANY &&
+        (args->state == ARGS_DUE) != (event->due <= walk->now))
+        return true;
+    if (args->match && !glob_match(args->pattern, event->id))
+        return true;
+    if (walk->tell)
+        host_bytes(walk->host, event->id);
+    walk->count++;
+    return true;
+}
+
+void
+commands_scan(struct call *call)
+{
+    struct args_scan args;
+    struct commands_read_walk walk = {call->host, &args, call->now, 0, false};
+    char text[COMMANDS_NUMBER];
+    uint64_t cursor = 0;
+    const char *error = args_scan(call->args + 2, call->count - 2, &args);
+
+    if (error != NULL) {
+        host_error(call->host, error);
+        return;
+    }
+    if (args.count > command_limits.max_batch)
+        args.count = command_limits.max_batch;
+    if (call->queue != NULL)
+        cursor = queue_scan(call->queue, args.cursor, (size_t)args.count,
+                            commands_read_visit, &walk);
+    host_array(call->host, 2);
+    host_bytes(call->host, commands_number(cursor, text));
+    host_array(call->host, walk.count);
+    walk.tell = true;
+    if (walk.count > 0)
+        (void)queue_scan(call->queue, args.cursor, (size_t)args.count,
+                         commands_read_visit, &walk);
+}
+
+void
+commands_info(struct call *call)
+{
+    static const struct late none;
+    struct host *host = call->host;
+    struct queue *queue = call->queue;
+
+    if (queue == NULL) {
+        host_null(host);
+        return;
+    }
+    uint64_t next = queue_next(queue);
+    const struct queue_counts *counts = queue_counts(queue);
+    const struct late *late = queue_late(queue);
+    if (late == NULL)
+        late = &none;
+    host_map(host, 14);
+    commands_read_number(host, "len", queue_count(queue));
+    commands_read_number(host, "ttls", queue_ttls(queue));
+    host_bytes(host, bytes_of("next"));
+    if (next == LAWN_NEVER)
+        host_null(host);
+    else
+        host_integer(host, (int64_t)next);
+    commands_read_number(host, "oldest-due",
+                         next < call->now ? call->now - next : 0);
+    commands_read_number(host, "pushed", counts->pushed);
+    commands_read_number(host, "fired", counts->fired);
+    commands_read_number(host, "missed", counts->missed);
+    commands_read_number(host, "dropped", counts->dropped);
+    commands_read_number(host, "late-p50-ms", late_at(late, 500));
+    commands_read_number(host, "late-p99-ms", late_at(late, 990));
+    commands_read_number(host, "late-max-ms", late->max);
+    commands_read_number(host, "bytes", queue_bytes(queue));
+    commands_read_number(host, "data-bytes", queue_data(queue));
+    commands_read_number(host, "paused", queue_settings(queue)->paused);
+}
