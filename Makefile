@@ -32,6 +32,7 @@ EXPLORE_SECONDS ?= 600
 LINES ?= 10000000
 KEYS ?= 1000000
 RUNS ?= 3
+SERVER ?= both
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
@@ -439,6 +440,17 @@ bench-cli: ## lawn's filters against awk, and their bars: LINES=10000000 KEYS=10
 	+@$(MAKE) --no-print-directory build/lawn
 	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' tools/bench-cli
 
+# The module that has one timer per event, to compare with.
+build/release/bench/module/per_timer.o: private INCLUDES = -Imodule
+build/bench/per_timer.so: $(call objects,release,bench/module/per_timer.c module/redis.c)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -o $@ $^
+
+bench-module: ## the Redis and Valkey module against what else delays, and its bars: SERVER=both QUICK=
+	@tools/deps bench-module
+	+@$(MAKE) --no-print-directory build/lawn.so build/bench/per_timer.so
+	@tools/bench-module --server '$(SERVER)' $(if $(QUICK),--quick)
+
 man: build/lawn ## write the tool's options into the pages of man/ that list them
 	@LAWN='$(RUN_LAWN)' tools/manoptions
 
@@ -508,7 +520,7 @@ help: ## this list
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
 .PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
-    gate bench bench-cli man lint abi abi-update deb deb-check install uninstall clean help FORCE
+    gate bench bench-cli bench-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
     -o -name "*.d" -print 2>/dev/null)

@@ -39,7 +39,7 @@ static struct server_entry module_entries[MODULE_COUNT];
     static int module_run_##n(struct redis_ctx *ctx,                           \
                               struct redis_string **argv, int argc)            \
     {                                                                          \
-        return server_run(&module_entries[n - MODULE_FIRST], SERVER_CALLED,    \
+        return server_run(&module_entries[(n)-MODULE_FIRST], SERVER_CALLED,    \
                           ctx, argv, argc);                                    \
     }
 MODULE_ENTRIES(MODULE_DEFINE)
@@ -188,26 +188,22 @@ static void
 module_lower(const char *name, char out[MODULE_NAME_SIZE])
 {
     size_t i;
-    for (i = 0; name[i] && i < MODULE_NAME_SIZE - 1; i++)
+    for (i = 0; i < MODULE_NAME_SIZE - 1 && name[i]; i++)
         out[i] = (char)tolower((unsigned char)name[i]);
     out[i] = '\0';
 }
 
-/* Ours are in lower case, as are the server's own: so they are shown in errors
+/* They are in lower case, as are the server's own: so they are shown in errors
  * and figures. */
 static bool
-module_register(struct redis_ctx *ctx, const struct command *list, bool lower,
+module_register(struct redis_ctx *ctx, const struct command *list,
                 size_t *count)
 {
     for (const struct command *command = list; command->name; command++) {
-        char text[MODULE_NAME_SIZE];
-        const char *name = command->name;
+        char name[MODULE_NAME_SIZE];
         if (*count == MODULE_COUNT)
             return false;
-        if (lower) {
-            module_lower(name, text);
-            name = text;
-        }
+        module_lower(command->name, name);
         module_entries[*count] =
             (struct server_entry){command, module_has(command->flags, "write")
                                                ? REDIS_READ | REDIS_WRITE
@@ -291,8 +287,8 @@ RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv, int argc)
         return REDIS_ERR;
     }
     server_init();
-    if (!module_register(ctx, command_lawn, true, &count) ||
-        (rede && !module_register(ctx, command_rede, false, &count)) ||
+    if (!module_register(ctx, command_lawn, &count) ||
+        (rede && !module_register(ctx, command_rede, &count)) ||
         !config_init(ctx) || !info_init(ctx) || !wake_init(ctx))
         return REDIS_ERR;
     redis.Log(ctx, "notice", "version %s, rede-compat %s", MODULE_VERSION_TEXT,

@@ -10,19 +10,17 @@
 
 #include <stdlib.h>
 
-/* On copies of just their sizes, so that reading past one is noticed. */
+/* On copies that end where they end, so that reading past one is noticed. */
 static bool
 glob_copied(struct bytes pattern, struct bytes text)
 {
-    char *p = malloc(pattern.size);
-    char *t = malloc(text.size);
-    CHECK((p != NULL || pattern.size == 0) && (t != NULL || text.size == 0));
-    if (pattern.size > 0)
-        memcpy(p, pattern.at, pattern.size);
-    if (text.size > 0)
-        memcpy(t, text.at, text.size);
-    bool match = glob_match((struct bytes){p, pattern.size},
-                            (struct bytes){t, text.size});
+    char *p = malloc(pattern.size + 1);
+    char *t = malloc(text.size + 1);
+    CHECK(p != NULL && t != NULL);
+    memcpy(p + 1, pattern.at, pattern.size);
+    memcpy(t + 1, text.at, text.size);
+    bool match = glob_match((struct bytes){p + 1, pattern.size},
+                            (struct bytes){t + 1, text.size});
     free(p);
     free(t);
     return match;

@@ -1,0 +1,580 @@
+#!/usr/bin/env python3
+"""model.py - random commands against a plain reference of the specification.
+
+A stream of random commands, right and wrong, alone, in pipelines, MULTI and
+scripts, goes to a server with lawn.so, and each reply is judged by reference.py.
+After each batch the whole content is read and compared, and then the same
+content must be found, by DEBUG DIGEST-VALUE of each key, in other ways:
+
+  - on a replica, which has heard of nothing but what was replicated
+  - in a copy made by COPY, and one by DUMP and RESTORE
+  - after DEBUG RELOAD: through an RDB file
+  - after a restart: through the append-only file, as it grew, or after a
+    BGREWRITEAOF with aof-use-rdb-preamble yes or no
+
+The seed is printed first, and the commands of a batch that failed last: the same
+seed makes the same commands. (Times differ from run to run, so what depends on
+the millisecond may need a few tries.)
+"""
+import argparse
+import random
+import string
+import sys
+import time
+
+import resp
+import server
+from reference import ARITY, Error, Reference, Wrong, number, plain, want
+
+HOUR = 3600 * 1000
+KEYS = [b"a", b"b", b"c", b"k\x00\xff", b"s"]  # s is a string
+MAX_PAYLOAD = 3000
+MAX_BATCH = 40
+
+
+def now():
+    return time.time_ns() // 1000000
+
+
+class Dice(random.Random):
+    """Words for commands."""
+
+    def key(self):
+        return self.choices(KEYS, (50, 30, 10, 8, 1))[0]
+
+    def id(self):
+        kind = self.random()
+        if kind < 0.9:
+            return b"id%d" % self.randrange(30)
+        if kind < 0.93:
+            return b"\x00\xff\r\n%d" % self.randrange(3)
+        if kind < 0.95:
+            return b""
+        if kind < 0.97:
+            return b"x" * self.choice((100, 65535))
+        if kind < 0.975:
+            return b"x" * 65536
+        return b"id%d" % self.randrange(1000)
+
+    def payload(self):
+        self.payloads = getattr(self, "payloads", 0) + 1
+        kind = self.random()
+        # Never the same twice: REDE.POLL tells events apart by nothing else.
+        mark = b"%d" % self.payloads
+        if kind < 0.8:
+            return mark
+        if kind < 0.9:
+            return mark + bytes(self.choices(range(256), k=self.randrange(99)))
+        if kind < 0.98:
+            return mark.ljust(self.randrange(MAX_PAYLOAD + 1), b".")
+        return mark.ljust(MAX_PAYLOAD + self.randrange(2), b".")
+
+    def delay(self):
+        return self.choice(
+            (0, 0, 1, 3, self.randrange(50), HOUR, HOUR, HOUR, 2 * HOUR,
+             self.randrange(HOUR, 9 * HOUR), 1000 * HOUR, 1 << 40)
+        )  # fmt: skip
+
+    def when(self):
+        return self.choice(
+            (0, 1, now() - self.randrange(HOUR), now() + self.randrange(20),
+             now() + HOUR, now() + self.randrange(HOUR, 9 * HOUR),
+             (1 << 41) + self.randrange(5))
+        )  # fmt: skip
+
+    def huge(self):
+        return self.choice(((1 << 53), (1 << 53) - 1, 1 << 52))
+
+    def junk(self):
+        return self.choice(
+            (b"", b"x", b"-1", b"+5", b" 5", b"5 ", b"0x10", b"1e3", b"1.5",
+             b"9007199254740993", b"18446744073709551615", b"5\x00",
+             b"-9223372036854775809", b"00", b"-0")
+        )  # fmt: skip
+
+    def case(self, word):
+        return self.choice((word, word.lower(), word.title()))
+
+    def time_option(self, by=False):
+        kind = self.random()
+        if by and kind < 0.4:
+            value = self.choice(
+                (-HOUR, HOUR, -10, 10, 0, self.randrange(-9 * HOUR, 9 * HOUR))
+            )
+            return [self.case(b"BY"), b"%d" % value]
+        if kind < 0.7:
+            return [self.case(b"DELAY"), b"%d" % self.delay()]
+        return [self.case(b"AT"), b"%d" % self.when()]
+
+    # A command of each name
+
+    def lawn_push(self):
+        i = b"*" if self.random() < 0.15 else self.id()
+        parts = [self.time_option()]
+        if self.random() < 0.2:
+            parts.append([self.case(self.choice((b"NX", b"XX")))])
+        if self.random() < 0.2:
+            period = self.choice((1, 7, 100, HOUR, self.randrange(1, HOUR)))
+            parts.append([self.case(b"EVERY"), b"%d" % period])
+            if self.random() < 0.5:
+                parts.append(
+                    [self.case(b"TIMES"), b"%d" % self.randrange(1, 5)]
+                )
+        if self.random() < 0.1:
+            jitter = self.choice((0, 1, 100, HOUR))
+            parts.append([self.case(b"JITTER"), b"%d" % jitter])
+        self.shuffle(parts)
+        return [self.key(), i, self.payload(), *sum(parts, [])]
+
+    def lawn_mpush(self):
+        count = self.choice((1, 1, 2, 3, self.randrange(1, 60)))
+        pairs = []
+        for _ in range(count):
+            pairs += [self.id(), self.payload()]
+        if self.random() < 0.05:
+            count += self.choice((-1, 1))
+        return [self.key(), *self.time_option(), b"%d" % count, *pairs]
+
+    def ids(self):
+        return [self.id() for _ in range(self.choice((1, 1, 2, 5)))]
+
+    def lawn_cancel(self):
+        return [self.key(), *self.ids()]
+
+    def lawn_pull(self):
+        return [self.key(), self.id()]
+
+    rede_pull = rede_look = lawn_pull
+
+    def lawn_get(self):
+        meta = [self.case(b"META")] if self.random() < 0.6 else []
+        return [self.key(), self.id(), *meta]
+
+    def lawn_update(self):
+        return [self.key(), self.id(), self.payload()]
+
+    rede_update = lawn_update
+
+    def lawn_touch(self):
+        parts = [self.time_option(by=True)]
+        if self.random() < 0.4:
+            parts.append([self.case(self.choice((b"GT", b"LT")))])
+        self.shuffle(parts)
+        return [self.key(), self.id(), *sum(parts, [])]
+
+    def count(self):
+        value = self.choice((1, 2, 3, 10, 39, 40, 41, 100, 1 << 40))
+        return [self.case(b"COUNT"), b"%d" % value]
+
+    def lawn_poll(self):
+        parts = []
+        if self.random() < 0.6:
+            parts.append(self.count())
+        if self.random() < 0.4:
+            parts.append([self.case(b"META")])
+        if self.random() < 0.1:
+            parts.append([self.case(b"BLOCK"), b"%d" % self.randrange(1, 4)])
+        self.shuffle(parts)
+        return [self.key(), *sum(parts, [])]
+
+    def rede_poll(self):
+        return [self.key(), *(self.count() if self.random() < 0.7 else [])]
+
+    rede_xpoll = rede_poll
+
+    def rede_xack(self):
+        return [self.key(), *self.ids()]
+
+    def alone(self):
+        return [self.key()]
+
+    lawn_next = lawn_info = rede_ttn = rede_print = alone
+    lawn_pause = lawn_resume = alone
+
+    def lawn_len(self):
+        word = self.choice(([], [b"WAITING"], [b"DUE"]))
+        return [self.key(), *map(self.case, word)]
+
+    def lawn_scan(self):
+        parts = []
+        if self.random() < 0.5:
+            parts.append(self.count())
+        if self.random() < 0.3:
+            parts.append(
+                [self.case(b"STATE"), self.choice((b"waiting", b"due", b"Due"))]
+            )
+        return [self.key(), b"0", *sum(parts, [])]
+
+    def lawn_config(self):
+        if self.random() < 0.4:
+            names = self.sample(
+                (b"maxlen", b"maxbytes", b"overflow", b"resolution-ms"),
+                self.randrange(5),
+            )
+            return [self.key(), self.case(b"GET"), *names]
+        pairs = self.sample(
+            (
+                [b"maxlen", b"%d" % self.choice((0, 0, 10, 20, 40))],
+                [b"maxbytes", b"%d" % self.choice((0, 0, 5000, 20000))],
+                [b"overflow", self.choice((b"reject", b"drop-oldest"))],
+                [b"resolution-ms", b"%d" % self.choice((0, 1, 1, 7, 1000))],
+            ),
+            self.randrange(1, 5),
+        )
+        return [self.key(), self.case(b"SET"), *sum(pairs, [])]
+
+    def rede_push(self):
+        return [self.key(), b"%d" % self.delay(), self.payload(), self.id()]
+
+    def rede_gidpush(self):
+        return [self.key(), b"%d" % self.delay(), self.payload()]
+
+    # Now and then something that is wrong
+
+    def spoil(self, args):
+        args = list(args)
+        kind = self.randrange(6)
+        at = self.randrange(1, len(args))
+        if kind == 0:
+            del args[at]
+        elif kind == 1:
+            args.insert(at, self.choice((b"NX", b"META", b"DELAY", b"junk")))
+        elif kind == 2:
+            numbers = [
+                i
+                for i in range(2, len(args))
+                if number(args[i], -(1 << 53), 1 << 53) is not None
+            ]
+            if numbers:
+                args[self.choice(numbers)] = self.junk()
+        elif kind == 3:
+            args[at:] = args[at:] + args[at:]
+        elif kind == 4:
+            args[1] = b"k" * self.choice((65535, 65536))
+        else:
+            args.append(self.choice((b"", b"COUNT", b"\xff", b"LT")))
+        return args
+
+    WEIGHTS = {
+        "LAWN.PUSH": 30, "LAWN.MPUSH": 6, "LAWN.CANCEL": 5, "LAWN.PULL": 3,
+        "LAWN.GET": 8, "LAWN.UPDATE": 4, "LAWN.TOUCH": 10, "LAWN.POLL": 5,
+        "LAWN.NEXT": 2, "LAWN.LEN": 4, "LAWN.SCAN": 2, "LAWN.INFO": 3,
+        "LAWN.CONFIG": 2, "LAWN.PAUSE": 0.3, "LAWN.RESUME": 1,
+        "REDE.PUSH": 8, "REDE.GIDPUSH": 2, "REDE.PULL": 2, "REDE.POLL": 1,
+        "REDE.XPOLL": 2, "REDE.XACK": 4, "REDE.LOOK": 2, "REDE.TTN": 1,
+        "REDE.UPDATE": 2, "REDE.PRINT": 0.3,
+    }  # fmt: skip
+
+    def command(self):
+        name = self.choices(
+            list(self.WEIGHTS), list(self.WEIGHTS.values())
+        )[0]
+        make = getattr(self, name.lower().replace(".", "_"))
+        args = [self.case(name.encode()), *make()]
+        if self.random() < 0.06:
+            args = self.spoil(args)
+        return args
+
+
+class Driver:
+    def __init__(self, seed):
+        self.dice = Dice(seed)
+        self.reference = Reference(MAX_BATCH, MAX_PAYLOAD)
+        self.reference.keys[b"s"] = None
+        self.commands = 0
+        self.ways = {}
+        self.done = []  # of this batch
+        options = (
+            "appendonly", "yes", "appendfsync", "no",
+            "auto-aof-rewrite-percentage", "0", "shutdown-timeout", "0",
+            "lawn.max-batch", MAX_BATCH, "lawn.max-payload", MAX_PAYLOAD,
+        )  # fmt: skip
+        self.protocol = self.dice.choice((2, 3))
+        self.master = server.Server(*options)
+        self.replica = server.Server(
+            *options, "replicaof", "127.0.0.1\0%d" % self.master.port
+        )
+        self.connect()
+        self.client.call("SET", b"s", "a string")
+
+    def connect(self):
+        self.client = self.master.client(self.protocol)
+
+    # COMMANDS
+
+    def judge(self, args, reply, before, after):
+        self.done.append(args)
+        self.commands += 1
+        reply = plain(reply)
+        try:
+            self.reference.judge(args, reply, before, after)
+        except Wrong as wrong:
+            raise Wrong(*wrong.args, "by", args, "reply", reply) from None
+
+    def one(self, args):
+        before = now()
+        reply = self.client.call(*args)
+        self.judge(args, reply, before, now())
+        if self.reference.may_drop(args):
+            self.reference.gone(args[1], self.scan(args[1]))
+
+    def run(self):
+        """Some commands, one way or another."""
+        dice = self.dice
+        size = dice.choice((1, 1, 1, 5, 20))
+        commands = [dice.command() for _ in range(size)]
+        # What has to be asked about right afterwards goes alone.
+        alone = any(
+            self.reference.may_drop(args) or args[0].upper() == b"LAWN.CONFIG"
+            for args in commands
+        )
+        waits = any(b"BLOCK" in (w.upper() for w in c) for c in commands)
+        if alone:
+            for args in commands:
+                self.one(args)
+            return
+        way = dice.choices(("pipe", "multi", "script"), (6, 2, 1))[0]
+        before = now()
+        if way == "pipe" or any(self.bad_arity(c) for c in commands):
+            replies = self.client.pipe(commands)
+        elif way == "multi":
+            replies = self.client.multi(*commands)
+        else:
+            # The reply of a script is converted: only RESP2 comes through.
+            if self.protocol == 3 or waits:
+                return
+            replies = [
+                self.client.call(
+                    "EVAL", "return redis.pcall(unpack(ARGV))", 0, *args
+                )
+                for args in commands
+            ]
+        after = now()
+        for args, reply in zip(commands, replies):
+            self.judge(args, reply, before, after)
+
+    @staticmethod
+    def bad_arity(args):
+        arity = ARITY[args[0].upper()]
+        return len(args) != arity if arity > 0 else len(args) < -arity
+
+    # CONTENT
+
+    def scan(self, key, *more):
+        """All ids of a key; no id may come twice."""
+        ids = []
+        cursor = b"0"
+        for _ in range(100000):
+            cursor, some = self.client.call("LAWN.SCAN", key, cursor, *more)
+            ids += map(bytes, some)
+            if cursor == b"0":
+                break
+        want(len(set(ids)) == len(ids), "an id twice in a scan", key, ids)
+        want(cursor == b"0", "a scan without end", key)
+        return set(ids)
+
+    def compare(self):
+        """The content of the server with the reference's."""
+        keys = {bytes(k) for k in self.client.call("KEYS", "*")}
+        want(
+            keys == set(self.reference.keys),
+            "keys", keys, "wanted", set(self.reference.keys),
+        )  # fmt: skip
+        for key, queue in self.reference.keys.items():
+            if queue is None:
+                continue
+            ids = self.scan(key, b"COUNT", self.dice.choice((1, 7, 1000)))
+            want(
+                ids == set(queue.events),
+                "ids of", key, "too many", ids - set(queue.events),
+                "missing", set(queue.events) - ids,
+            )  # fmt: skip
+            reads = [[b"LAWN.GET", key, i, b"META"] for i in ids]
+            reads += [[b"LAWN.LEN", key], [b"LAWN.NEXT", key]]
+            reads += [[b"LAWN.INFO", key], [b"LAWN.CONFIG", key, b"GET"]]
+            before = now()
+            replies = self.client.pipe(reads)
+            after = now()
+            for args, reply in zip(reads, replies):
+                self.judge(args, reply, before, after)
+
+    def digests(self, one):
+        """What each key holds, as one server tells."""
+        keys = sorted(k for k, q in self.reference.keys.items() if q)
+        if not keys:
+            return {}
+        found = one.call("DEBUG", "DIGEST-VALUE", *keys)
+        return dict(zip(keys, map(plain, found)))
+
+    def same(self, way, expected, found):
+        self.ways[way] = self.ways.get(way, 0) + 1
+        for key in expected:
+            want(
+                expected[key] == found.get(key),
+                "digest of", key, "is another", way,
+            )  # fmt: skip
+
+    # OTHER WAYS TO THE SAME CONTENT
+
+    def elsewhere(self):
+        live = self.digests(self.master)
+        self.on_replica(live)
+        self.copied(live)
+        way = self.dice.choice(
+            (self.reload, self.restart, self.rewrite_yes, self.rewrite_no,
+             self.nothing, self.nothing)
+        )  # fmt: skip
+        way(live)
+
+    def nothing(self, live):
+        pass
+
+    def on_replica(self, live):
+        offset = int(self.master.info("replication")["master_repl_offset"])
+        server.wait_until(
+            lambda: self.replica.info("replication").get("master_link_status")
+            == "up"
+            and int(self.replica.info("replication")["slave_repl_offset"])
+            >= offset,
+            "the replica follows",
+        )
+        self.same("on the replica", live, self.digests(self.replica))
+        count = self.replica.call("DBSIZE")
+        want(
+            count == len(self.reference.keys), "keys on the replica", count
+        )
+
+    def copied(self, live):
+        copies = {}
+        for key in live:
+            copy = b"copy of " + key
+            kind = self.dice.randrange(3)
+            if kind == 0:
+                dump = self.client.call("DUMP", key)
+                reply = self.client.call("RESTORE", copy, 0, dump)
+            elif kind == 1:
+                reply = self.client.call("COPY", key, copy)
+            else:
+                continue
+            want(
+                not isinstance(reply, resp.Error), "no copy of", key, reply
+            )
+            found = self.client.call("DEBUG", "DIGEST-VALUE", copy)
+            copies[key] = plain(found[0])
+            self.client.call("DEL", copy)
+        self.same("in a copy", {k: live[k] for k in copies}, copies)
+
+    def again(self, way, live):
+        self.reference.loaded()
+        self.same(way, live, self.digests(self.master))
+        self.compare()
+
+    def reload(self, live):
+        reply = plain(self.client.call("DEBUG", "RELOAD"))
+        want(reply == "OK", "DEBUG RELOAD", reply)
+        self.again("after a reload", live)
+
+    def restart(self, live, way="after a restart"):
+        self.master.restart()
+        self.connect()
+        self.again(way, live)
+        # By itself it would only look once in a second.
+        self.replica.call("REPLICAOF", "NO", "ONE")
+        self.replica.call("REPLICAOF", "127.0.0.1", self.master.port)
+
+    def rewrite(self, live, preamble):
+        call = self.client.call
+        call("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
+        reply = plain(call("BGREWRITEAOF"))
+        want(not isinstance(reply, Error), "BGREWRITEAOF", reply)
+
+        def done():
+            info = self.master.info("persistence")
+            return (
+                info["aof_rewrite_in_progress"] == "0"
+                and info["aof_rewrite_scheduled"] == "0"
+                and info["aof_last_bgrewrite_status"] == "ok"
+            )
+
+        # Some go on meanwhile.
+        for _ in range(self.dice.randrange(3)):
+            self.run()
+        server.wait_until(done, "the file is rewritten")
+        live = self.digests(self.master)
+        self.restart(live, "after a rewrite, preamble " + preamble)
+
+    def rewrite_yes(self, live):
+        self.rewrite(live, "yes")
+
+    def rewrite_no(self, live):
+        self.rewrite(live, "no")
+
+    def batch(self, size):
+        self.done = []
+        end = self.commands + size
+        while self.commands < end:
+            self.run()
+        self.compare()
+        self.elsewhere()
+        if self.dice.random() < 0.2:
+            self.client.call("FLUSHALL")
+            self.client.call("SET", b"s", "a string")
+            self.reference.keys = {b"s": None}
+
+
+def shown(args):
+    return " ".join(
+        repr(a)[2:-1] if len(a) < 60 else "<%d bytes>" % len(a) for a in args
+    )
+
+
+def run(seed, ops, batch):
+    """Whether all was well."""
+    began = time.monotonic()
+    print("seed %d" % seed, flush=True)
+    driver = Driver(seed)
+    try:
+        while driver.commands < ops:
+            driver.batch(batch)
+        driver.master.check()
+        driver.replica.check()
+    except (Wrong, AssertionError, resp.Closed, resp.Late, resp.Bad) as why:
+        print("FAILED after %d commands:" % driver.commands)
+        print("  ", type(why).__name__, *map(str, why.args))
+        for args in driver.done[-40:]:
+            print("   ", shown(args))
+        server.show_logs()
+        return False
+    finally:
+        driver.master.end()
+        driver.replica.end()
+    print(
+        "%d commands, %s, %.1f s"
+        % (
+            driver.commands,
+            ", ".join("%d times %s" % (n, w) for w, n in driver.ways.items()),
+            time.monotonic() - began,
+        )
+    )
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--server", default="redis")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ops", type=int, default=20000)
+    parser.add_argument("--batch", type=int, default=250)
+    parser.add_argument("--runs", type=int, default=1, help="seeds from --seed on")
+    options = parser.parse_args()
+    server.KIND = options.server
+    good = sum(
+        run(options.seed + i, options.ops, options.batch)
+        for i in range(options.runs)
+    )
+    print("%d passed, %d failed" % (good, options.runs - good))
+    sys.exit(good != options.runs)
+
+
+if __name__ == "__main__":
+    main()
