@@ -129,6 +129,28 @@ TEST(commands_apply_bears_any_words)
     scene_end(fake);
 }
 
+TEST(commands_apply_refuses_what_no_queue_takes)
+{
+    static char word[65536];
+    struct fake *fake = scene_begin();
+    struct bytes args[] = {bytes_of("LAWN.APPLY"),
+                           bytes_of("k"),
+                           bytes_of("SET"),
+                           {word, sizeof word},
+                           bytes_of("x")};
+
+    CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
+    args[3].size--;
+    CHECK_TEXT(fake_call(fake, args, 5), "+OK");
+    /* It is not looked at, since it is too long. */
+    args[4].size = (size_t)QUEUE_PAYLOAD_MAX + 1;
+    CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
+    args[2] = bytes_of("DEL");
+    args[3].size++;
+    CHECK_TEXT(fake_call(fake, args, 4), "!ERR syntax error");
+    scene_end(fake);
+}
+
 TEST(commands_apply_without_memory_says_so)
 {
     struct fake *fake = scene_begin();

@@ -97,6 +97,12 @@ TEST(commands_scan_visits_each_id_once)
     for (int i = 0; i < 2000; i++)
         CHECK(seen[i]);
     CHECK(calls > 4);
+    command_limits.max_batch = 100;
+    (void)fake_run(fake, "LAWN.SCAN k 0 COUNT 2000");
+    command_limits.max_batch = 10000;
+    CHECK(strncmp(fake->reply.at, "[\"0\"", 4) != 0);
+    (void)fake_run(fake, "LAWN.SCAN k 0 COUNT 2000");
+    CHECK(strncmp(fake->reply.at, "[\"0\"", 4) == 0);
     scene_end(fake);
 }
 

@@ -85,6 +85,30 @@ TEST(rede_push_of_a_bad_ttl_is_an_error_and_leaves_no_key)
     PLAY(steps);
 }
 
+TEST(rede_push_of_no_ttl_is_due_at_once)
+{
+    static const struct rede_step steps[] = {
+        {0, "REDE.PUSH d 0 now e", "+OK"},
+        {0, "REDE.TTN d", "0"},
+        {0, "REDE.POLL d", "[\"now\"]"},
+    };
+    PLAY(steps);
+}
+
+TEST(rede_commands_refuse_what_is_too_long)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "REDE.PUSH d 10 one e", "+OK");
+    command_limits.max_payload = 3;
+    SAYS(fake, "REDE.UPDATE d e four",
+         "!ERR payload too large: 4 bytes, and lawn.max-payload is 3");
+    SAYS(fake, "REDE.GIDPUSH d 10 four",
+         "!ERR payload too large: 4 bytes, and lawn.max-payload is 3");
+    command_limits.max_payload = 1048576;
+    scene_end(fake);
+}
+
 TEST(rede_poll_takes_what_is_due_second_by_second)
 {
     static const struct rede_step steps[] = {
@@ -263,5 +287,10 @@ TEST(rede_print_shows_a_key_in_one_line)
     (void)fake_run(fake, "REDE.PRINT d");
     CHECK(strncmp(fake->reply.at, "+(elements=1101) head->", 23) == 0);
     CHECK(strcmp(fake->reply.at + fake->reply.size - 5, "->...") == 0);
+    size_t events = 0;
+    for (const char *at = fake->reply.at; (at = strstr(at, "->[")) != NULL;
+         at++)
+        events++;
+    CHECK_EQ(events, 1000);
     scene_end(fake);
 }
