@@ -130,6 +130,8 @@ commands_batch_add(struct call *call, struct commands_batch *batch,
         return;
     }
     counts->missed += next->repeat.missed - event->repeat.missed;
+    if (next->due < call->earliest)
+        call->earliest = next->due;
     commands_at_words(next, &batch->at[batch->again_count],
                       &batch->again[batch->again_count * COMMANDS_AT_WORDS]);
     batch->again_count++;

@@ -11,6 +11,7 @@ struct queue {
     struct table table;
     struct lawn *lawn;
     void *ground; /* the memory that the lawn is in */
+    size_t ground_size;
     uint64_t mown;
     struct event *first; /* of ready, */
     struct event *last;
@@ -26,7 +27,7 @@ struct queue {
     struct queue_counts counts;
 };
 
-enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE };
+enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_HUGE };
 
 /* Makes a lawn of a size, at a position that is not after mown, and moves all that
  * waits there. If the position is before mown, all that is ready waits again.

@@ -3,9 +3,8 @@
 #include "memory.h"
 #include "queue_inside.h"
 
-/* A cursor is the first bits of a hash, of this many less than 64. No segment has
- * a range of so few hashes. */
-#define QUEUE_CURSOR_SHIFT 16u
+/* A cursor is the first 32 bits of a hash: as many as a tag has. */
+#define QUEUE_CURSOR_SHIFT 32u
 
 /* What is due later than what has ripened before goes to the end. */
 static void
@@ -125,8 +124,7 @@ queue_restore(struct queue *queue, uint64_t first, uint64_t now)
 static bool
 queue_copy_one(struct queue *to, const struct event *event, uint64_t ttl)
 {
-    struct bytes id = event_id(event);
-    uint64_t hash = table_hash(id);
+    struct table_place place;
     uint64_t due = event_due(event);
     size_t head = event_head(event->flags);
     struct event *copy =
@@ -135,13 +133,14 @@ queue_copy_one(struct queue *to, const struct event *event, uint64_t ttl)
     if (copy == NULL) {
         return false;
     }
-    if (!table_reserve(&to->table, hash)) {
+    (void)table_find(&to->table, event_id(event), &place);
+    if (!table_reserve(&to->table, &place)) {
         queue_event_free(to, copy);
         return false;
     }
     memcpy(copy + 1, event + 1,
            head - sizeof *event + event->id_size + event->payload_size);
-    table_add(&to->table, hash, copy);
+    table_add(&to->table, &place, copy);
     queue_total_add(1);
     if (event->flags & EVENT_READY) {
         queue_ready_add(to, copy, due);
@@ -198,18 +197,18 @@ queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
     do {
         const struct table_segment *segment =
             table_segment(&queue->table, hash);
-        bool whole = table_begin(segment, hash) == hash;
         size_t i;
 
         for (i = 0; i < segment->used; i++) {
             struct queue_event out;
 
-            queue_tell_of(segment->events[i], &out);
-            if (whole || table_hash(out.id) >= hash) {
-                visited++;
-                if (!visit(&out, arg)) {
-                    return hash >> QUEUE_CURSOR_SHIFT;
-                }
+            if (segment->tags[i] < hash >> QUEUE_CURSOR_SHIFT) {
+                continue; /* it was visited before two segments became one */
+            }
+            queue_tell_of(table_events(segment)[i], &out);
+            visited++;
+            if (!visit(&out, arg)) {
+                return hash >> QUEUE_CURSOR_SHIFT;
             }
         }
         hash = table_end(segment, hash);
@@ -231,12 +230,12 @@ queue_defrag_segment(struct queue *queue, uint64_t hash, queue_moved_fn *moved,
         table_moved(&queue->table, hash, segment);
     }
     for (i = 0; i < segment->used; i++) {
-        struct event *old = segment->events[i];
+        struct event *old = table_events(segment)[i];
         bool near = queue->near == old;
         struct event *event = moved(old, arg);
 
         if (event != NULL) {
-            segment->events[i] = event;
+            table_events(segment)[i] = event;
             queue->near = near ? event : queue->near;
             queue_event_moved(queue, event);
         }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_MAX 3000u
+#define EVENTS_MAX 5000u
 
 struct model_event {
     bool there;
@@ -42,6 +42,7 @@ struct model {
     uint64_t cursor;
     bool scanning;
     bool wild;
+    bool high; /* the tide */
     unsigned events;
     uint64_t count;
     struct model_event event[EVENTS_MAX];
@@ -54,15 +55,16 @@ static char model_payload[600];
 static struct bytes
 id_of(unsigned number)
 {
-    static char text[80];
+    static const char dashes[] = "-----------------------------------------";
+    static char texts[EVENTS_MAX][56];
+    static size_t sizes[EVENTS_MAX];
 
-    if (number == 0) {
-        return (struct bytes){NULL, 0};
+    if (sizes[number] == 0 && number != 0) {
+        sizes[number] =
+            (size_t)snprintf(texts[number], sizeof texts[number], "%u%.*s",
+                             number, (int)(number % 41), dashes);
     }
-    return (struct bytes){text, (size_t)snprintf(text, sizeof text, "%u%.*s",
-                                                 number, (int)(number % 47),
-                                                 "-----------------------------"
-                                                 "------------------")};
+    return (struct bytes){texts[number], sizes[number]};
 }
 
 static unsigned
@@ -70,7 +72,7 @@ number_of(struct bytes id)
 {
     char text[16] = {0};
 
-    CHECK(id.size < 80);
+    CHECK(id.size < 56);
     memcpy(text, id.at, id.size < 15 ? id.size : 15);
     return (unsigned)strtoul(text, NULL, 10);
 }
@@ -207,6 +209,39 @@ do_put(unsigned number)
     known->there = true;
     known->all_the_while = before.there && before.all_the_while;
     note_time(number, &event);
+}
+
+/* Several at once, perhaps one of them twice. */
+static void
+do_put_all(void)
+{
+    struct queue_event events[12] = {0};
+    unsigned numbers[12];
+    size_t count = rng_below(&model.rng, 12);
+    uint64_t added = 0;
+    uint64_t fresh = 0;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        numbers[i] = (unsigned)rng_below(&model.rng, model.events);
+        choose_time(&events[i]);
+        events[i].id = id_of(numbers[i]);
+        events[i].payload = (struct bytes){"7777777", rng_below(&model.rng, 7)};
+    }
+    if (queue_put_all(model.queue, events, count, &added) != 0) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        struct model_event *known = &model.event[numbers[i]];
+
+        fresh += known->there ? 0 : 1;
+        known->there = true;
+        known->payload_size = events[i].payload.size;
+        known->payload_byte = '7';
+        note_time(numbers[i], &events[i]);
+    }
+    CHECK_EQ(added, fresh);
+    model.count += fresh;
 }
 
 static void
@@ -480,10 +515,12 @@ step(void)
         do_get(number);
     } else if (what < 800) {
         do_ripen();
-    } else if (what < 850) {
+    } else if (what < 810) {
         do_take();
-    } else if (what < 860) {
+    } else if (what < 820) {
         do_defrag();
+    } else if (what < 850) {
+        do_put_all();
     } else if (what < 990) {
         do_scan();
     } else {
@@ -495,9 +532,10 @@ step(void)
 static void
 tide(void)
 {
-    bool low = rng_below(&model.rng, 2) == 0;
+    bool low = model.high;
     unsigned i;
 
+    model.high = !low;
     for (i = 0; i < model.events; i++) {
         if (low) {
             do_remove(i);
@@ -527,7 +565,7 @@ run(unsigned events, unsigned steps, unsigned check_every, bool wild,
         uint64_t fails = rng_below(&model.rng, 4);
 
         memory_fail_often(fails == 0 ? 1 + rng_below(&model.rng, 5) : 0, i);
-        if (rng_below(&model.rng, 4000) == 0) {
+        if (i == 0 || rng_below(&model.rng, 1500) == 0) {
             tide();
         } else {
             step();
@@ -554,6 +592,6 @@ TEST(a_queue_of_many_events_does_what_a_plain_array_does)
 
 TEST(a_queue_of_very_many_events_does_what_a_plain_array_does)
 {
-    run(EVENTS_MAX, 8000, 32, false, 5);
-    run(EVENTS_MAX, 8000, 32, true, 6);
+    run(EVENTS_MAX, 6000, 64, false, 5);
+    run(EVENTS_MAX, 6000, 64, true, 6);
 }
