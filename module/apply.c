@@ -70,14 +70,25 @@ apply_read_add(const struct bytes *words, struct apply_group *group)
            apply_read_time(words + 2, group);
 }
 
+/* Notes when it is due. */
+static void
+apply_came(struct call *call, const struct apply_group *group)
+{
+    if (group->event.due < call->earliest)
+        call->earliest = group->event.due;
+}
+
 static int
 apply_add(struct call *call, const struct apply_group *group)
 {
     int put = queue_put(call->queue, &group->event);
 
-    if (put >= 0 && group->made)
+    if (put < 0)
+        return put;
+    if (group->made)
         (void)ids_seen_text(group->event.id);
-    return put;
+    apply_came(call, group);
+    return 0;
 }
 
 static int
@@ -90,7 +101,11 @@ apply_del(struct call *call, const struct apply_group *group)
 static int
 apply_at(struct call *call, const struct apply_group *group)
 {
-    return queue_move(call->queue, &group->event);
+    int moved = queue_move(call->queue, &group->event);
+
+    if (moved == 0)
+        apply_came(call, group);
+    return moved;
 }
 
 static int
@@ -113,7 +128,7 @@ apply_tell(struct call *call, const char *verb, size_t words)
     if (words > 0)
         host_replicate(call->host, verb, call->args + 3, words);
     call->changed = true;
-    call->due = true;
+    call->applied = true;
 }
 
 static void
@@ -138,6 +153,7 @@ apply_settings(struct call *call)
         return;
     *queue_settings(call->queue) = settings;
     apply_tell(call, "CFG", call->count - 3);
+    call->resumed = true;
     host_simple(call->host, "OK");
 }
 

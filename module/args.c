@@ -21,10 +21,11 @@ args_is_digit(char c)
 }
 
 /* Not toupper(), which asks the locale. */
-static char
-args_capital(char c)
+static bool
+args_is_letter(char c, char capital)
 {
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    return c == capital ||
+           (capital >= 'A' && capital <= 'Z' && c == capital - 'A' + 'a');
 }
 
 bool
@@ -33,7 +34,7 @@ args_is(struct bytes word, const char *name)
     if (word.size != strlen(name))
         return false;
     for (size_t i = 0; i < word.size; i++) {
-        if (args_capital(word.at[i]) != name[i])
+        if (!args_is_letter(word.at[i], name[i]))
             return false;
     }
     return true;

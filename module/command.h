@@ -19,7 +19,9 @@ struct call {
                             queue's time, which never runs back */
     struct queue *queue; /* NULL: there is no such key */
     bool changed;        /* the queue may be idle now, or have another next */
-    bool due;            /* something was made due at once */
+    bool resumed;        /* or has been paused: its next is not known */
+    bool applied;        /* by a master, which woke those who waited there */
+    uint64_t earliest;   /* due time of what came */
 };
 
 /* Replies once. */

@@ -16,7 +16,11 @@ struct command_limits command_limits = {
 struct command_totals command_totals;
 
 /* What every change asks for. An event that is due already needs no wake-up:
- * nobody waits for a key in which something is due, since POLL takes it. */
+ * nobody waits for a key in which something is due, since POLL takes it. What
+ * goes makes the next event later, and a wake-up that comes too early does no
+ * harm; so the queue is asked for its next, which may cost it a search, only if
+ * no wake-up is set at all. On a replica what is due is noted, too: nobody has
+ * told of it yet if it becomes a master. */
 static void
 command_settle(struct call *call)
 {
@@ -29,10 +33,15 @@ command_settle(struct call *call)
     }
     if (queue_settings(queue)->paused)
         return;
-    uint64_t next = queue_next(queue);
-    if (next > call->now && next < *queue_armed(queue))
-        host_arm(call->host);
-    if (call->due && next <= call->now)
+    uint64_t armed = *queue_armed(queue);
+    uint64_t next = call->earliest;
+    if (call->resumed)
+        next = call->earliest = queue_next(queue);
+    else if (armed == LAWN_NEVER)
+        next = queue_next(queue);
+    if ((next > call->now || call->applied) && next < armed)
+        host_arm(call->host, next);
+    if (call->earliest <= call->now)
         host_signal(call->host);
 }
 
@@ -51,6 +60,7 @@ command_call(const struct command *command, struct call *call)
             call->now = queue_now(call->queue);
         }
     }
+    call->earliest = LAWN_NEVER;
     command->run(call);
     if (call->changed && call->queue != NULL)
         command_settle(call);

@@ -112,6 +112,6 @@ commands_touch(struct call *call)
     host_replicate(call->host, "AT", words, COMMANDS_AT_WORDS);
     host_notify(call->host, "lawn.touch");
     call->changed = true;
-    call->due = event.due <= call->now;
+    call->earliest = event.due;
     host_integer(call->host, (int64_t)event.due);
 }

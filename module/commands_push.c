@@ -63,11 +63,12 @@ commands_push_room(struct call *call, const struct commands_push_tally *tally,
     *drop = false;
     if (holds + tally->added <= events && takes <= bytes)
         return true;
-    *drop = settings->overflow == QUEUE_DROP_OLDEST && tally->count <= events &&
-            tally->bytes <= bytes;
+    bool oldest = settings->overflow == QUEUE_DROP_OLDEST;
+    *drop = oldest && tally->count <= events && tally->bytes <= bytes;
     if (*drop)
         return true;
-    if (holds + tally->added > events)
+    /* What is in the way if all others went, or as it is. */
+    if ((oldest ? tally->count : holds + tally->added) > events)
         commands_error(call,
                        "FULL the key holds %llu events, and its maxlen is %llu",
                        (unsigned long long)holds, (unsigned long long)events);
@@ -104,48 +105,29 @@ commands_push_pushed(struct call *call, uint64_t count, uint64_t due)
     command_totals.pushed += count;
     host_notify(call->host, "lawn.push");
     call->changed = true;
-    call->due = due <= call->now;
+    call->earliest = due;
 }
 
-/* Puts in events that all have the same times. The new ones of those that went
- * in go again if there is no memory for one. */
+/* Puts events in, all or none, and drops others if need be; *added: how many are
+ * new. False: no memory. */
 static bool
-commands_push_all(struct call *call, const struct queue_event *event,
-                  const struct bytes *pairs, size_t count, uint64_t *added)
+commands_push_in(struct call *call, struct queue_event *events, size_t count,
+                 bool drop, uint64_t *added)
 {
-    struct queue_event one = *event;
-    uint64_t before = queue_count(call->queue);
+    struct queue_event when = events[0];
 
-    for (size_t i = 0; i < count; i++) {
-        one.id = pairs[2 * i];
-        one.payload = pairs[2 * i + 1];
-        if (queue_put(call->queue, &one) < 0)
-            return false;
+    for (size_t i = 0; drop && i < count; i++) {
+        events[i].due = COMMANDS_PUSH_LAST;
+        events[i].ttl = COMMANDS_PUSH_LAST - call->now;
+        events[i].alone = true;
     }
-    *added = queue_count(call->queue) - before;
-    return true;
-}
-
-/* As above, and drops others if need be. */
-static bool
-commands_push_in(struct call *call, const struct queue_event *event,
-                 const struct bytes *pairs, size_t count, bool drop,
-                 uint64_t *added)
-{
-    struct queue_event last = *event;
-
-    if (!drop)
-        return commands_push_all(call, event, pairs, count, added);
-    last.due = COMMANDS_PUSH_LAST;
-    last.ttl = last.due - call->now;
-    last.alone = true;
-    if (!commands_push_all(call, &last, pairs, count, added))
+    if (queue_put_all(call->queue, events, count, added) != 0)
         return false;
-    commands_push_drop(call);
-    last = *event;
-    for (size_t i = 0; i < count; i++) {
-        last.id = pairs[2 * i];
-        if (queue_move(call->queue, &last) != 0)
+    if (drop)
+        commands_push_drop(call);
+    for (size_t i = 0; drop && i < count; i++) {
+        when.id = events[i].id;
+        if (queue_move(call->queue, &when) != 0)
             assert(false);
     }
     return true;
@@ -159,6 +141,7 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
     struct bytes words[ADD_WORDS] = {event->id, event->payload};
     uint64_t added;
     bool drop = false;
+    bool done;
 
     if (settings->max_events > 0 || settings->max_bytes > 0) {
         struct commands_push_tally tally = {0};
@@ -166,7 +149,13 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
         if (!commands_push_room(call, &tally, &drop))
             return false;
     }
-    if (!commands_push_in(call, event, words, 1, drop, &added)) {
+    if (drop) {
+        struct queue_event one = *event;
+        done = commands_push_in(call, &one, 1, true, &added);
+    } else {
+        done = queue_put(call->queue, event) >= 0;
+    }
+    if (!done) {
         host_error(call->host, COMMANDS_OOM);
         return false;
     }
@@ -272,12 +261,12 @@ commands_push_limits(struct call *call, const struct args_mpush *args,
     return commands_push_room(call, &tally, drop);
 }
 
-/* MPUSH, with its words of ADD, which have room for all pairs. */
+/* MPUSH, with the memory for it. */
 static void
 commands_push_many(struct call *call, const struct args_mpush *args,
-                   struct bytes *words)
+                   struct queue_event *events, struct bytes *words)
 {
-    struct queue_event event = {0};
+    struct queue_event when = {0};
     struct args_meta meta = {0};
     struct commands_at at;
     uint64_t added;
@@ -285,24 +274,24 @@ commands_push_many(struct call *call, const struct args_mpush *args,
 
     if (!commands_open(call) || !commands_push_limits(call, args, &drop))
         return;
-    commands_when(call, &args->time, 0, &event);
-    if (!commands_push_in(call, &event, args->pairs, args->count, drop,
-                          &added)) {
+    commands_when(call, &args->time, 0, &when);
+    meta.alone = when.alone;
+    for (size_t i = 0; i < args->count; i++) {
+        struct bytes *pair = words + i * ADD_WORDS;
+        events[i] = when;
+        events[i].id = pair[ADD_ID] = args->pairs[2 * i];
+        events[i].payload = pair[ADD_PAYLOAD] = args->pairs[2 * i + 1];
+        pair[ADD_DUE] = commands_number(when.due, at.due);
+        pair[ADD_TTL] = commands_number(when.ttl, at.ttl);
+        pair[ADD_META] =
+            (struct bytes){at.meta, args_meta_write(&meta, at.meta)};
+    }
+    if (!commands_push_in(call, events, args->count, drop, &added)) {
         host_error(call->host, COMMANDS_OOM);
         return;
     }
-    meta.alone = event.alone;
-    words[ADD_DUE] = commands_number(event.due, at.due);
-    words[ADD_TTL] = commands_number(event.ttl, at.ttl);
-    words[ADD_META] = (struct bytes){at.meta, args_meta_write(&meta, at.meta)};
-    for (size_t i = 0; i < args->count; i++) {
-        struct bytes *pair = words + i * ADD_WORDS;
-        memmove(pair + ADD_DUE, words + ADD_DUE, 3 * sizeof *words);
-        pair[ADD_ID] = args->pairs[2 * i];
-        pair[ADD_PAYLOAD] = args->pairs[2 * i + 1];
-    }
     host_replicate(call->host, "ADD", words, args->count * ADD_WORDS);
-    commands_push_pushed(call, args->count, event.due);
+    commands_push_pushed(call, args->count, when.due);
     host_integer(call->host, (int64_t)added);
 }
 
@@ -310,7 +299,7 @@ void
 commands_mpush(struct call *call)
 {
     struct args_mpush args;
-    struct bytes *words;
+    struct queue_event *events;
     const char *error = args_mpush(call->args + 2, call->count - 2, &args);
 
     if (error != NULL) {
@@ -321,11 +310,13 @@ commands_mpush(struct call *call)
         if (!commands_fit(call, args.pairs[2 * i], args.pairs[2 * i + 1]))
             return;
     }
-    words = memory_alloc(args.count * ADD_WORDS * sizeof *words);
-    if (words == NULL) {
+    events = memory_alloc(args.count *
+                          (sizeof *events + ADD_WORDS * sizeof(struct bytes)));
+    if (events == NULL) {
         host_error(call->host, COMMANDS_OOM);
         return;
     }
-    commands_push_many(call, &args, words);
-    memory_free(words);
+    commands_push_many(call, &args, events,
+                       (struct bytes *)(void *)(events + args.count));
+    memory_free(events);
 }

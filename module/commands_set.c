@@ -67,7 +67,7 @@ commands_set(struct call *call, const struct queue_settings *settings)
         *queue_settings(call->queue) = *settings;
         host_replicate(call->host, "CFG", words, count);
         call->changed = true;
-        call->due = true;
+        call->resumed = true;
     }
     host_simple(call->host, "OK");
 }

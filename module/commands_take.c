@@ -97,7 +97,7 @@ commands_batch_init(struct call *call, struct commands_batch *batch,
     batch->again_count = 0;
     batch->memory = NULL;
     batch->gone = batch->few;
-    batch->again = NULL;
+    batch->again = batch->few;
     batch->at = NULL;
     if (again_count == 0 && count <= sizeof batch->few / sizeof *batch->few)
         return true;
@@ -130,6 +130,8 @@ commands_batch_add(struct call *call, struct commands_batch *batch,
         return;
     }
     counts->missed += next->repeat.missed - event->repeat.missed;
+    if (next->due < call->earliest)
+        call->earliest = next->due;
     commands_at_words(next, &batch->at[batch->again_count],
                       &batch->again[batch->again_count * COMMANDS_AT_WORDS]);
     batch->again_count++;

@@ -10,6 +10,7 @@
 #define EVENT_H
 
 #include "queue.h"
+#include "sizes.h"
 
 /* It stands in ready. */
 #define EVENT_READY 1u
@@ -72,6 +73,14 @@ event_payload(const struct event *event)
         (const char *)event + event_head(event->flags) + event->id_size;
 
     return (struct bytes){at, event->payload_size};
+}
+
+/* What its block takes. */
+static inline size_t
+event_bytes(const struct event *event)
+{
+    return sizes_class(event_head(event->flags) + event->id_size +
+                       event->payload_size);
 }
 
 #endif

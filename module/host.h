@@ -41,9 +41,8 @@ void host_notify(struct host *host, const char *event);
 /* Something in the key is due: wakes who waits for it. */
 void host_signal(struct host *host);
 
-/* The key is to be looked at when its next event is due; notes that time in
- * queue_armed(). */
-void host_arm(struct host *host);
+/* The key is to be looked at at that time, which is noted in queue_armed(). */
+void host_arm(struct host *host, uint64_t when);
 
 /* Waits for the key, until host_signal() or a tick has called the command
  * again, which then replies, or until so many ms have passed, 0 for ever: then

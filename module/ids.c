@@ -11,12 +11,11 @@
 
 static uint64_t ids_ms;
 static uint64_t ids_number;
-static bool ids_any; /* one was made or seen: 0-0 may have been */
 
 size_t
 ids_next(uint64_t now, char id[IDS_SIZE])
 {
-    if (!ids_any || now > ids_ms) {
+    if (now > ids_ms) {
         ids_ms = now;
         ids_number = 0;
     } else if (ids_number < UINT64_MAX) {
@@ -25,7 +24,6 @@ ids_next(uint64_t now, char id[IDS_SIZE])
         ids_ms++;
         ids_number = 0;
     }
-    ids_any = true;
     return (size_t)snprintf(id, IDS_SIZE, "%llu-%llu",
                             (unsigned long long)ids_ms,
                             (unsigned long long)ids_number);
@@ -43,12 +41,10 @@ ids_seen(uint64_t ms, uint64_t number)
 {
     if (ms > IDS_MS_MAX)
         return;
-    if (!ids_any || ms > ids_ms || (ms == ids_ms && number > ids_number)) {
+    if (ms > ids_ms || (ms == ids_ms && number > ids_number)) {
         ids_ms = ms;
         ids_number = number;
     }
-    /* What was never made is saved as 0-0. */
-    ids_any = ids_any || ms > 0 || number > 0;
 }
 
 bool
@@ -68,6 +64,5 @@ ids_seen_text(struct bytes id)
         !args_number(behind, 0, UINT64_MAX, &number))
         return false;
     ids_seen(ms, number);
-    ids_any = true;
     return true;
 }

@@ -340,11 +340,9 @@ image_load_0(struct image_loading *loading)
                       "it has more TTLs than there can be"))
         return false;
     for (; ttls > 0; ttls--) {
-        if (!image_number(loading, 0, UINT64_MAX, &ttl, ""))
-            return false;
-        if (ttl > INT32_MAX && ttl < UINT64_MAX - INT32_MAX)
-            return image_fail(loading, "a TTL is out of range");
-        if (!image_number(loading, 0, INT32_MAX, &events,
+        /* The TTL itself is of no use: see image_event_0(). */
+        if (!image_number(loading, 0, UINT64_MAX, &ttl, "") ||
+            !image_number(loading, 0, INT32_MAX, &events,
                           "a TTL has more events than there can be"))
             return false;
         for (; events > 0; events--) {

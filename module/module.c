@@ -11,12 +11,14 @@
 #include "type.h"
 #include "wake.h"
 
+#include <ctype.h>
 #include <strings.h>
 
 #define MODULE_NAME "lawn"
 #define MODULE_VERSION 1
 #define MODULE_VERSION_TEXT "0.1.0"
 #define MODULE_ARGS 64
+#define MODULE_NAME_SIZE 32
 
 int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv,
                        int argc);
@@ -37,7 +39,7 @@ static struct server_entry module_entries[MODULE_COUNT];
     static int module_run_##n(struct redis_ctx *ctx,                           \
                               struct redis_string **argv, int argc)            \
     {                                                                          \
-        return server_run(&module_entries[n - MODULE_FIRST], SERVER_CALLED,    \
+        return server_run(&module_entries[(n)-MODULE_FIRST], SERVER_CALLED,    \
                           ctx, argv, argc);                                    \
     }
 MODULE_ENTRIES(MODULE_DEFINE)
@@ -182,26 +184,38 @@ module_categorise(struct redis_command *to, const struct command *command)
     return redis.SetCommandACLCategories(to, categories) == REDIS_OK;
 }
 
+static void
+module_lower(const char *name, char out[MODULE_NAME_SIZE])
+{
+    size_t i;
+    for (i = 0; i < MODULE_NAME_SIZE - 1 && name[i]; i++)
+        out[i] = (char)tolower((unsigned char)name[i]);
+    out[i] = '\0';
+}
+
+/* They are in lower case, as are the server's own: so they are shown in errors
+ * and figures. */
 static bool
 module_register(struct redis_ctx *ctx, const struct command *list,
                 size_t *count)
 {
     for (const struct command *command = list; command->name; command++) {
+        char name[MODULE_NAME_SIZE];
         if (*count == MODULE_COUNT)
             return false;
+        module_lower(command->name, name);
         module_entries[*count] =
             (struct server_entry){command, module_has(command->flags, "write")
                                                ? REDIS_READ | REDIS_WRITE
                                                : REDIS_READ};
         redis_command_fn *run = module_runs[(*count)++];
         struct redis_command *to = NULL;
-        if (redis.CreateCommand(ctx, command->name, run, command->flags, 0, 0,
-                                0) == REDIS_OK)
-            to = redis.GetCommand(ctx, command->name);
+        if (redis.CreateCommand(ctx, name, run, command->flags, 0, 0, 0) ==
+            REDIS_OK)
+            to = redis.GetCommand(ctx, name);
         if (!to || !module_document(to, command) ||
             !module_categorise(to, command)) {
-            redis.Log(ctx, "warning", "cannot register the command %s",
-                      command->name);
+            redis.Log(ctx, "warning", "cannot register the command %s", name);
             return false;
         }
     }

@@ -9,7 +9,8 @@
  * putting them in slow.
  *
  * A lawn does not grow. A queue of few events has a small one, and gets another
- * as it grows; all that waits then moves, once at 1024 events and once at 32768.
+ * as it grows; all that waits then moves: at 4096 events, at 32768, and where there
+ * are very many TTLs at 262144, which takes some 20 ms.
  *
  * A call takes all memory that it needs first, and so fails before anything has
  * changed. */
@@ -17,12 +18,14 @@
 
 #include "late.h"
 #include "memory.h"
+#include "sizes.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
-/* Steps in ready to find the place of an event, before all of it is sent back. */
-#define QUEUE_STEPS 64u
+/* With so many events, a lawn of so many blades is replaced if most are in use. */
+#define QUEUE_LARGE_BLADES 1024u
+#define QUEUE_HUGE_COUNT 262144u
 
 static _Atomic uint64_t queue_events;
 
@@ -46,12 +49,13 @@ queue_lay(struct queue *queue, unsigned size, uint64_t position)
     static const struct lawn_options sizes[] = {
         [QUEUE_SMALL] = {.blades = 8, .slot_bits = 4},
         [QUEUE_MIDDLE] = {.blades = 128, .slot_bits = 5},
-        [QUEUE_LARGE] = {.slot_bits = 7},
+        [QUEUE_LARGE] = {.blades = QUEUE_LARGE_BLADES, .slot_bits = 6},
+        [QUEUE_HUGE] = {.slot_bits = 7},
     };
     struct lawn_options options = sizes[size];
     size_t needed;
 
-    if (size == QUEUE_LARGE) {
+    if (size == QUEUE_HUGE || options.blades > queue->blades) {
         options.blades = queue->blades;
     }
     options.now = position;
@@ -61,7 +65,8 @@ queue_lay(struct queue *queue, unsigned size, uint64_t position)
         return false;
     }
     queue->lawn = lawn_place(queue->ground, needed, &options);
-    queue->bytes += memory_size(queue->ground);
+    queue->bytes += sizes_class(needed);
+    queue->ground_size = needed;
     queue->size = size;
     queue->mown = position;
     return true;
@@ -103,8 +108,8 @@ queue_relay(struct queue *queue, unsigned size, uint64_t position)
         queue_ready_remove(queue, queue->first);
     }
     (void)lawn_each(before.lawn, queue_relay_visit, &next);
-    lawn_set_now(queue->lawn, lawn_now(before.lawn));
-    queue->bytes -= memory_size(before.ground);
+    lawn_set_now(queue->lawn, queue->now);
+    queue->bytes -= sizes_class(before.ground_size);
     memory_free(before.ground);
     for (next = all; many > 0; many--, next++) {
         struct event *event = next->event;
@@ -125,8 +130,8 @@ queue_new(uint64_t now, size_t blades)
     if (queue == NULL) {
         return NULL;
     }
-    *queue = (struct queue){.blades = blades, .armed = LAWN_NEVER};
-    queue->bytes = memory_size(queue);
+    *queue = (struct queue){.now = now, .blades = blades, .armed = LAWN_NEVER};
+    queue->bytes = sizes_class(sizeof *queue);
     if (!queue_lay(queue, QUEUE_SMALL, now)) {
         memory_free(queue);
         return NULL;
@@ -149,7 +154,7 @@ queue_free(struct queue *queue)
             size_t i;
 
             for (i = 0; i < segment->used; i++) {
-                memory_free(segment->events[i]);
+                memory_free(table_events(segment)[i]);
             }
             hash = table_end(segment, hash);
         } while (hash != 0);
@@ -164,13 +169,16 @@ queue_free(struct queue *queue)
 void
 queue_tell(struct queue *queue, uint64_t now)
 {
-    lawn_set_now(queue->lawn, now);
+    if (now > queue->now) {
+        queue->now = now;
+        lawn_set_now(queue->lawn, now);
+    }
 }
 
 uint64_t
 queue_now(const struct queue *queue)
 {
-    return lawn_now(queue->lawn);
+    return queue->now;
 }
 
 uint64_t
@@ -244,7 +252,7 @@ queue_note_late(struct queue *queue, uint64_t ms)
             return;
         }
         *queue->late = (struct late){0};
-        queue->bytes += memory_size(queue->late);
+        queue->bytes += sizes_class(sizeof *queue->late);
     }
     late_add(queue->late, ms);
 }
@@ -266,7 +274,7 @@ queue_event_new(struct queue *queue, unsigned flags, size_t id_size,
         *event = (struct event){.payload_size = (uint32_t)payload_size,
                                 .id_size = (uint16_t)id_size,
                                 .flags = (uint8_t)flags};
-        queue->bytes += memory_size(event);
+        queue->bytes += event_bytes(event);
         queue->data += id_size + payload_size;
     }
     return event;
@@ -275,7 +283,7 @@ queue_event_new(struct queue *queue, unsigned flags, size_t id_size,
 void
 queue_event_free(struct queue *queue, struct event *event)
 {
-    queue->bytes -= memory_size(event);
+    queue->bytes -= event_bytes(event);
     queue->data -= (uint64_t)event->id_size + event->payload_size;
     memory_free(event);
 }
@@ -411,7 +419,7 @@ queue_place(struct queue *queue, struct event *event,
     uint64_t due = as->due < LAWN_NEVER ? as->due : LAWN_NEVER - 1;
     uint64_t steps = QUEUE_STEPS;
 
-    lawn_set_now(queue->lawn, as->ttl < due ? due - as->ttl : 0);
+    queue_tell(queue, as->ttl < due ? due - as->ttl : 0);
     if (due < queue->mown ||
         (due == queue->mown && lawn_next(queue->lawn) > due)) {
         (void)queue_ready_find(queue, due, &steps);
@@ -424,61 +432,131 @@ queue_place(struct queue *queue, struct event *event,
 }
 
 /* There is to be one event more: a lawn that gets too small is replaced, if there
- * is memory for another. */
+ * is memory for another. Most need no more blades than a large one has. */
 static void
 queue_grow(struct queue *queue)
 {
     static const uint64_t most[] = {
-        [QUEUE_SMALL] = 1024, [QUEUE_MIDDLE] = 32768};
+        [QUEUE_SMALL] = 4096, [QUEUE_MIDDLE] = 32768};
+    uint64_t count = queue->table.count;
 
-    if (queue->size < QUEUE_LARGE && queue->table.count >= most[queue->size]) {
+    if (queue->size < QUEUE_LARGE
+            ? count >= most[queue->size]
+            : queue->size == QUEUE_LARGE && count == QUEUE_HUGE_COUNT &&
+                  queue->blades > QUEUE_LARGE_BLADES &&
+                  queue_ttls(queue) > QUEUE_LARGE_BLADES / 4 * 3) {
         (void)queue_relay(queue, queue->size + 1, queue->mown);
     }
+}
+
+/* Puts an event where another is, which goes. */
+static void
+queue_supplant(struct queue *queue, const struct table_place *place,
+               struct event *old, struct event *event,
+               const struct queue_event *as)
+{
+    table_replace(place, event);
+    queue_displace(queue, old);
+    queue_place(queue, event, as);
+    queue_event_free(queue, old); /* the caller's bytes may be its */
 }
 
 int
 queue_put(struct queue *queue, const struct queue_event *event)
 {
-    uint64_t hash = table_hash(event->id);
-    struct event **at = table_find(&queue->table, hash, event->id);
+    struct table_place place;
+    struct event *old = table_find(&queue->table, event->id, &place);
     struct event *created = queue_event_like(queue, event);
-    bool there = at != NULL;
 
     if (created == NULL) {
         return -ENOMEM;
     }
-    if (there) {
-        struct event *old = *at;
-
-        *at = created;
-        queue_displace(queue, old);
-        queue_place(queue, created, event);
-        queue_event_free(queue, old); /* the caller's bytes may be its */
+    if (old != NULL) {
+        queue_supplant(queue, &place, old, created, event);
         return 1;
     }
-    if (!table_reserve(&queue->table, hash)) {
+    if (!table_reserve(&queue->table, &place)) {
         queue_event_free(queue, created);
         return -ENOMEM;
     }
     queue_grow(queue);
-    table_add(&queue->table, hash, created);
+    table_add(&queue->table, &place, created);
     queue_total_add(1);
     queue_place(queue, created, event);
+    return 0;
+}
+
+/* Takes back what queue_put_all() has prepared: a chain of blocks, of which some
+ * are in the table already. */
+static void
+queue_put_none(struct queue *queue, struct event *chain)
+{
+    while (chain != NULL) {
+        struct event *event = chain;
+        struct table_place place;
+
+        chain = event->ready.next;
+        if (table_find(&queue->table, event_id(event), &place) == event) {
+            table_remove(&queue->table, &place);
+        }
+        queue_event_free(queue, event);
+    }
+}
+
+/* All blocks, and places in the table for those that have none, come first; what
+ * comes then cannot fail. Two of one id: the second finds the first there. */
+int
+queue_put_all(struct queue *queue, const struct queue_event *events,
+              size_t count, uint64_t *added)
+{
+    struct event *chain = NULL;
+    struct event **end = &chain;
+    struct table_place place;
+    uint64_t before = queue->table.count;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        struct event *event = queue_event_like(queue, &events[i]);
+
+        *end = event;
+        if (event != NULL && table_find(&queue->table, events[i].id, &place)) {
+            end = &event->ready.next;
+        } else if (event != NULL && table_reserve(&queue->table, &place)) {
+            table_add(&queue->table, &place, event);
+            end = &event->ready.next;
+        } else {
+            queue_put_none(queue, chain);
+            return -ENOMEM;
+        }
+    }
+    *added = queue->table.count - before;
+    queue_total_add((int64_t)*added);
+    for (i = 0; i < count; i++) {
+        struct event *event = chain;
+        struct event *old = table_find(&queue->table, event_id(event), &place);
+
+        chain = event->ready.next;
+        event->timer = (struct lawn_timer){{NULL, NULL}, 0};
+        queue_grow(queue);
+        if (old == event) {
+            queue_place(queue, event, &events[i]);
+        } else {
+            queue_supplant(queue, &place, old, event, &events[i]);
+        }
+    }
     return 0;
 }
 
 int
 queue_move(struct queue *queue, const struct queue_event *event)
 {
-    uint64_t hash = table_hash(event->id);
-    struct event **at = table_find(&queue->table, hash, event->id);
+    struct table_place place;
+    struct event *old = table_find(&queue->table, event->id, &place);
     bool repeats = event->repeat.period != 0;
-    struct event *old;
 
-    if (at == NULL) {
+    if (old == NULL) {
         return -ENOENT;
     }
-    old = *at;
     if (((old->flags & EVENT_REPEAT) != 0) != repeats) {
         struct queue_event like = *event;
         struct event *created;
@@ -488,10 +566,7 @@ queue_move(struct queue *queue, const struct queue_event *event)
         if (created == NULL) {
             return -ENOMEM;
         }
-        *at = created;
-        queue_displace(queue, old);
-        queue_place(queue, created, event);
-        queue_event_free(queue, old);
+        queue_supplant(queue, &place, old, created, event);
         return 0;
     }
     if (repeats) {
@@ -526,16 +601,14 @@ queue_event_moved(struct queue *queue, struct event *event)
 int
 queue_update(struct queue *queue, struct bytes id, struct bytes payload)
 {
-    uint64_t hash = table_hash(id);
-    struct event **at = table_find(&queue->table, hash, id);
-    struct event *old;
+    struct table_place place;
+    struct event *old = table_find(&queue->table, id, &place);
     struct event *created;
     size_t head;
 
-    if (at == NULL) {
+    if (old == NULL) {
         return -ENOENT;
     }
-    old = *at;
     head = event_head(old->flags) + old->id_size;
     if (payload.size == old->payload_size) {
         if (payload.size > 0) {
@@ -552,7 +625,7 @@ queue_update(struct queue *queue, struct bytes id, struct bytes payload)
     if (payload.size > 0) {
         memcpy((char *)created + head, payload.at, payload.size);
     }
-    *at = created;
+    table_replace(&place, created);
     if (queue->near == old) {
         queue->near = created;
     }
@@ -564,16 +637,14 @@ queue_update(struct queue *queue, struct bytes id, struct bytes payload)
 bool
 queue_remove(struct queue *queue, struct bytes id)
 {
-    uint64_t hash = table_hash(id);
-    struct event **at = table_find(&queue->table, hash, id);
-    struct event *event;
+    struct table_place place;
+    struct event *event = table_find(&queue->table, id, &place);
 
-    if (at == NULL) {
+    if (event == NULL) {
         return false;
     }
-    event = *at;
     queue_displace(queue, event);
-    table_remove(&queue->table, hash, at);
+    table_remove(&queue->table, &place);
     queue_event_free(queue, event); /* the caller's id may be its */
     queue_total_add(-1);
     if (queue->table.count == 0 && queue->size != QUEUE_SMALL) {
@@ -585,10 +656,11 @@ queue_remove(struct queue *queue, struct bytes id)
 bool
 queue_get(const struct queue *queue, struct bytes id, struct queue_event *out)
 {
-    struct event **at = table_find(&queue->table, table_hash(id), id);
+    struct table_place place;
+    const struct event *event = table_find(&queue->table, id, &place);
 
-    if (at != NULL && out != NULL) {
-        queue_tell_of(*at, out);
+    if (event != NULL && out != NULL) {
+        queue_tell_of(event, out);
     }
-    return at != NULL;
+    return event != NULL;
 }

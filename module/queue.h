@@ -8,7 +8,7 @@
  *
  * An event is one block of memory: the timer, what little there is to know of
  * it, id and payload. A plain one has 32 bytes beside id and payload, and about
- * 16 in the table.
+ * 14 in the table.
  *
  * TIME is the wall clock in milliseconds, and never runs back for a queue: a
  * clock that was set back makes what is pushed meanwhile late, nothing early.
@@ -24,7 +24,8 @@
  *        stands in ready
  *   [Q2] ready is in the order of due times, none after `mown`
  *   [Q3] what runs on the lawn is due at `mown` or later
- *   [Q4] bytes is what all blocks take, data the sum of ids and payloads
+ *   [Q4] bytes is what all blocks take, by the rule of sizes.h; data is the sum of
+ *        ids and payloads
  */
 #ifndef QUEUE_H
 #define QUEUE_H
@@ -125,6 +126,11 @@ uint64_t *queue_armed(struct queue *queue);
  * id; -ENOMEM: nothing has changed. O(1) and the bytes. */
 int queue_put(struct queue *queue, const struct queue_event *event);
 
+/* The same for several, one after the other, and all or nothing; *added: how many
+ * there were not. 0; -ENOMEM: nothing has changed. */
+int queue_put_all(struct queue *queue, const struct queue_event *events,
+                  size_t count, uint64_t *added);
+
 /* Gives an event another due time and repetition, and keeps the payload.
  * 0; -ENOENT; -ENOMEM. O(1); O(bytes) if it begins or ceases to repeat. */
 int queue_move(struct queue *queue, const struct queue_event *event);
@@ -140,10 +146,12 @@ bool queue_get(const struct queue *queue, struct bytes id,
                struct queue_event *out);
 
 /* Finds out what is due by now, up to so many events that were not known to be,
- * and returns how many are known to be now. O(budget). */
+ * and returns how many are known to be. Does not tell the queue the time: now may
+ * be before that of other calls. O(budget), and once O(events) after a now that is
+ * before. */
 uint64_t queue_ripen(struct queue *queue, uint64_t now, uint64_t budget);
 
-/* Those known to be due, in order: *cursor NULL at first. False: no more. The
+/* Those known to be due by the time of the last queue_ripen(), in order: *cursor NULL at first. False: no more. The
  * queue is not to be changed in between. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
@@ -167,7 +175,7 @@ bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
  * count events unless it comes to the end, and returns the next cursor, 0 at
  * the end. What is there all the while is visited once. If visit returns false,
  * the walk ends with a cursor from which what it visited last comes again.
- * Cursors are below 2^48. O(count + 255). */
+ * Cursors are below 2^32. O(count + 126). */
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);
 

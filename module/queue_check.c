@@ -1,6 +1,5 @@
 /* queue_check.c - walks all that always holds of a queue: see queue.h. */
 #include "late.h"
-#include "memory.h"
 #include "queue_inside.h"
 
 /* What was met on the way. */
@@ -71,7 +70,7 @@ queue_check_table(struct queue_checking *checking)
         size_t i;
 
         for (i = 0; i < segment->used; i++) {
-            const struct event *event = segment->events[i];
+            const struct event *event = table_events(segment)[i];
             bool ready = (event->flags & EVENT_READY) != 0;
 
             if (!ready && !lawn_pending(&event->timer)) {
@@ -80,7 +79,7 @@ queue_check_table(struct queue_checking *checking)
             checking->ready += ready ? 1 : 0;
             checking->waiting += ready ? 0 : 1;
             checking->data += (uint64_t)event->id_size + event->payload_size;
-            checking->bytes += memory_size(event);
+            checking->bytes += event_bytes(event);
         }
         hash = table_end(segment, hash);
     } while (hash != 0);
@@ -91,9 +90,10 @@ queue_check_counts(struct queue_checking *checking)
 {
     const struct queue *queue = checking->queue;
 
-    checking->bytes += memory_size(queue) + memory_size(queue->ground);
+    checking->bytes +=
+        sizes_class(sizeof *queue) + sizes_class(queue->ground_size);
     if (queue->late != NULL) {
-        checking->bytes += memory_size(queue->late);
+        checking->bytes += sizes_class(sizeof *queue->late);
     }
     if (checking->ready != queue->ready ||
         checking->waiting != lawn_count(queue->lawn)) {
@@ -102,7 +102,7 @@ queue_check_counts(struct queue_checking *checking)
                checking->data != queue->data) {
         checking->wrong = "[Q4] bytes, or data, are not what there is";
     } else if (queue->mown > lawn_now(queue->lawn)) {
-        checking->wrong = "[Q3] mown is after the present";
+        checking->wrong = "[Q3] mown is after the lawn's time";
     }
 }
 

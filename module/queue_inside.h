@@ -11,7 +11,10 @@ struct queue {
     struct table table;
     struct lawn *lawn;
     void *ground; /* the memory that the lawn is in */
-    uint64_t mown;
+    size_t ground_size;
+    uint64_t now;   /* as it was told; the lawn's may be ahead, by ripening */
+    uint64_t mown;  /* above */
+    uint64_t asked; /* the time of the last ripening */
     struct event *first; /* of ready, */
     struct event *last;
     struct event *near; /* where one was put in elsewhere than at the end, */
@@ -26,7 +29,10 @@ struct queue {
     struct queue_counts counts;
 };
 
-enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE };
+/* Steps in ready before all of it is sent back. */
+#define QUEUE_STEPS 64u
+
+enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_HUGE };
 
 /* Makes a lawn of a size, at a position that is not after mown, and moves all that
  * waits there. If the position is before mown, all that is ready waits again.

@@ -3,9 +3,8 @@
 #include "memory.h"
 #include "queue_inside.h"
 
-/* A cursor is the first bits of a hash, of this many less than 64. No segment has
- * a range of so few hashes. */
-#define QUEUE_CURSOR_SHIFT 16u
+/* A cursor is the first 32 bits of a hash: as many as a tag has. */
+#define QUEUE_CURSOR_SHIFT 32u
 
 /* What is due later than what has ripened before goes to the end. */
 static void
@@ -16,24 +15,46 @@ queue_ripen_fire(struct lawn_timer *timer, void *arg)
     queue_ready_add(arg, event, lawn_due(timer));
 }
 
+/* How many at the end of ready are not due by now, since the clock was set back;
+ * or that many more than QUEUE_STEPS. */
+static uint64_t
+queue_ripen_early(const struct queue *queue, uint64_t most)
+{
+    const struct event *event = queue->last;
+    uint64_t many = 0;
+
+    while (event != NULL && event->ready.due > queue->asked && many < most) {
+        event = event->ready.prev;
+        many++;
+    }
+    return many;
+}
+
 uint64_t
 queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
 {
+    uint64_t next = LAWN_NEVER;
+    uint64_t mown;
     size_t fired;
-    uint64_t next;
 
-    now = now > lawn_now(queue->lawn) ? now : lawn_now(queue->lawn);
+    queue->asked = now;
+    if (queue_ripen_early(queue, QUEUE_STEPS) == QUEUE_STEPS) {
+        (void)queue_relay(queue, queue->size, 0);
+    }
     fired = lawn_mow(queue->lawn, now, budget, queue_ripen_fire, queue);
-    next = lawn_next(queue->lawn);
-    if (next <= now) {
-        /* More is due. The lawn's position may be anywhere up to that: nothing
-         * may be started there that is due before. */
+    /* The lawn's position may be anywhere up to its time, and up to what is due
+     * next: nothing may be started there that is due before. */
+    mown = lawn_now(queue->lawn);
+    if (fired == budget || now < mown) {
+        next = lawn_next(queue->lawn);
+    }
+    if (next <= mown) {
         bool same = fired > 0 && queue->last->ready.due == next;
 
-        now = same || next == 0 ? next : next - 1;
+        mown = same || next == 0 ? next : next - 1;
     }
-    queue->mown = now > queue->mown ? now : queue->mown;
-    return queue->ready;
+    queue->mown = mown > queue->mown ? mown : queue->mown;
+    return queue->ready - queue_ripen_early(queue, UINT64_MAX);
 }
 
 bool
@@ -44,7 +65,7 @@ queue_ready(const struct queue *queue, const void **cursor,
     const struct event *event =
         before != NULL ? before->ready.next : queue->first;
 
-    if (event == NULL) {
+    if (event == NULL || event->ready.due > queue->asked) {
         return false;
     }
     queue_tell_of(event, out);
@@ -100,7 +121,7 @@ queue_each_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
 bool
 queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg)
 {
-    struct queue_visiting visiting = {visit, arg, lawn_now(queue->lawn)};
+    struct queue_visiting visiting = {visit, arg, queue->now};
     const struct event *event;
 
     for (event = queue->first; event != NULL; event = event->ready.next) {
@@ -117,7 +138,7 @@ queue_restore(struct queue *queue, uint64_t first, uint64_t now)
     if (!queue_relay(queue, queue->size, first < now ? first : now)) {
         return false;
     }
-    lawn_set_now(queue->lawn, now);
+    queue_tell(queue, now);
     return true;
 }
 
@@ -125,8 +146,7 @@ queue_restore(struct queue *queue, uint64_t first, uint64_t now)
 static bool
 queue_copy_one(struct queue *to, const struct event *event, uint64_t ttl)
 {
-    struct bytes id = event_id(event);
-    uint64_t hash = table_hash(id);
+    struct table_place place;
     uint64_t due = event_due(event);
     size_t head = event_head(event->flags);
     struct event *copy =
@@ -135,13 +155,14 @@ queue_copy_one(struct queue *to, const struct event *event, uint64_t ttl)
     if (copy == NULL) {
         return false;
     }
-    if (!table_reserve(&to->table, hash)) {
+    (void)table_find(&to->table, event_id(event), &place);
+    if (!table_reserve(&to->table, &place)) {
         queue_event_free(to, copy);
         return false;
     }
     memcpy(copy + 1, event + 1,
            head - sizeof *event + event->id_size + event->payload_size);
-    table_add(&to->table, hash, copy);
+    table_add(&to->table, &place, copy);
     queue_total_add(1);
     if (event->flags & EVENT_READY) {
         queue_ready_add(to, copy, due);
@@ -171,7 +192,8 @@ queue_copy(const struct queue *queue)
         queue_free(copy);
         return NULL;
     }
-    lawn_set_now(copy->lawn, lawn_now(queue->lawn));
+    copy->asked = queue->asked;
+    queue_tell(copy, queue->now);
     for (event = queue->first; event != NULL; event = event->ready.next) {
         if (!queue_copy_one(copy, event, 0)) {
             queue_free(copy);
@@ -198,18 +220,18 @@ queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
     do {
         const struct table_segment *segment =
             table_segment(&queue->table, hash);
-        bool whole = table_begin(segment, hash) == hash;
         size_t i;
 
         for (i = 0; i < segment->used; i++) {
             struct queue_event out;
 
-            queue_tell_of(segment->events[i], &out);
-            if (whole || table_hash(out.id) >= hash) {
-                visited++;
-                if (!visit(&out, arg)) {
-                    return hash >> QUEUE_CURSOR_SHIFT;
-                }
+            if (segment->tags[i] < hash >> QUEUE_CURSOR_SHIFT) {
+                continue; /* it was visited before two segments became one */
+            }
+            queue_tell_of(table_events(segment)[i], &out);
+            visited++;
+            if (!visit(&out, arg)) {
+                return hash >> QUEUE_CURSOR_SHIFT;
             }
         }
         hash = table_end(segment, hash);
@@ -231,12 +253,12 @@ queue_defrag_segment(struct queue *queue, uint64_t hash, queue_moved_fn *moved,
         table_moved(&queue->table, hash, segment);
     }
     for (i = 0; i < segment->used; i++) {
-        struct event *old = segment->events[i];
+        struct event *old = table_events(segment)[i];
         bool near = queue->near == old;
         struct event *event = moved(old, arg);
 
         if (event != NULL) {
-            segment->events[i] = event;
+            table_events(segment)[i] = event;
             queue->near = near ? event : queue->near;
             queue_event_moved(queue, event);
         }

@@ -225,8 +225,17 @@ server_replicate_all(struct host *host, const char *verb,
     if (count > SERVER_WORDS)
         strings = redis.Alloc(count * sizeof(*strings));
     size_t arg = 2;
-    for (size_t i = 0; i < count; i++)
-        strings[i] = server_word(host, words[i], &arg);
+    for (size_t i = 0; i < count; i++) {
+        /* Many events that were put in at once have the same times. */
+        const struct bytes *last =
+            i < SERVER_ADD ? NULL : &words[i - SERVER_ADD];
+        if (last && last->at == words[i].at && last->size == words[i].size) {
+            strings[i] = strings[i - SERVER_ADD];
+            redis.RetainString(NULL, strings[i]);
+        } else {
+            strings[i] = server_word(host, words[i], &arg);
+        }
+    }
     redis.Replicate(host->ctx, "LAWN.APPLY", "ssv", host->argv[1],
                     server_verb(verb), strings, count);
     for (size_t i = 0; i < count; i++)
@@ -262,10 +271,11 @@ host_signal(struct host *host)
 }
 
 void
-host_arm(struct host *host)
+host_arm(struct host *host, uint64_t when)
 {
     if (host->queue)
-        wake_arm(redis.GetSelectedDb(host->ctx), host->args[1], host->queue);
+        wake_arm(redis.GetSelectedDb(host->ctx), host->args[1], host->queue,
+                 when);
 }
 
 static int

@@ -1,24 +1,25 @@
 /* table.c - segments that grow, split, merge and shrink: see table.h. */
-#define _DEFAULT_SOURCE
 #include "table.h"
 
 #include "memory.h"
+#include "sizes.h"
 
 #include <lawn_store.h>
 #include <sys/random.h>
 #include <time.h>
 
-/* The smallest segment, in bytes: 15 events. */
+/* The smallest segment, in bytes, and the most events in one. */
 #define TABLE_SMALLEST 160u
+#define TABLE_ROOM_MAX 4096u
 /* A full segment of so many is split. */
-#define TABLE_SPLIT 255u
+#define TABLE_SPLIT 126u
 /* Two segments that hold fewer together become one. */
-#define TABLE_MERGE 95u
+#define TABLE_MERGE 47u
 /* A directory of up to 2^6 gets smaller as soon as it can. */
 #define TABLE_SHALLOW 6u
-/* A bit for each event of the largest. */
-#define TABLE_WORDS (TABLE_ROOM_MAX / 64 + 1)
-#define TABLE_SLOT (sizeof(struct event *) + sizeof(uint16_t))
+/* Tags have 32 bits. */
+#define TABLE_DEEPEST 31u
+#define TABLE_SLOT (sizeof(struct event *) + sizeof(uint32_t))
 
 static uint64_t table_key[2];
 
@@ -54,62 +55,77 @@ table_hash(struct bytes id)
     return lawn_hash(table_key, id.at, id.size);
 }
 
-static inline uint16_t *
-table_tags(const struct table_segment *segment)
+struct event **
+table_events(const struct table_segment *segment)
 {
-    struct table_segment *own = (struct table_segment *)(uintptr_t)segment;
+    uintptr_t end = (uintptr_t)&segment->tags[segment->room];
 
-    return (uint16_t *)(void *)&own->events[own->room];
+    return (struct event **)end;
 }
 
-/* What an allocator makes of a size: four classes to the power of two, which is
- * what the servers' has. */
 static size_t
-table_class(size_t size)
+table_size(size_t room)
 {
-    size_t step;
+    size_t size = sizeof(struct table_segment) + room * TABLE_SLOT;
 
-    if (size <= TABLE_SMALLEST) {
-        return TABLE_SMALLEST;
-    }
-    step = (size_t)1 << (63 - __builtin_clzll(size - 1)) >> 2;
-    return (size + step - 1) & ~(step - 1);
+    return sizes_class(size > TABLE_SMALLEST ? size : TABLE_SMALLEST);
 }
 
 /* A segment with room for so many at least. */
 static struct table_segment *
 table_segment_new(struct table *table, size_t events, uint32_t depth)
 {
-    size_t size =
-        table_class(sizeof(struct table_segment) + events * TABLE_SLOT);
+    size_t size = table_size((events + 1) / 2 * 2);
     struct table_segment *segment =
         events <= TABLE_ROOM_MAX ? memory_alloc(size) : NULL;
 
     if (segment != NULL) {
         segment->used = 0;
         segment->room =
-            (uint16_t)((size - sizeof(struct table_segment)) / TABLE_SLOT);
+            (uint16_t)((size - sizeof *segment) / TABLE_SLOT / 2 * 2);
         segment->depth = depth;
-        table->bytes += memory_size(segment);
+        table->bytes += size;
     }
     return segment;
 }
 
 static void
-table_give(struct table *table, void *memory)
+table_segment_free(struct table *table, struct table_segment *segment)
 {
-    if (memory != NULL) {
-        table->bytes -= memory_size(memory);
-        memory_free(memory);
+    if (segment != NULL) {
+        table->bytes -= table_size(segment->room);
+        memory_free(segment);
     }
 }
 
-/* Behind those that are there. */
+/* Behind those that are there: so many events of another segment. */
 static void
-table_append(struct table_segment *segment, struct event *event, uint16_t tag)
+table_append(struct table_segment *to, const struct table_segment *from,
+             size_t first, size_t many)
 {
-    table_tags(segment)[segment->used] = tag;
-    segment->events[segment->used++] = event;
+    memcpy(&to->tags[to->used], &from->tags[first], many * sizeof *to->tags);
+    memcpy(&table_events(to)[to->used], &table_events(from)[first],
+           many * sizeof(struct event *));
+    to->used = (uint16_t)(to->used + many);
+}
+
+static size_t
+table_directory_size(uint32_t depth)
+{
+    return depth == 0 ? 0
+                      : sizes_class(sizeof(struct table_segment *) << depth);
+}
+
+/* Another directory, or none. */
+static void
+table_lead_by(struct table *table, struct table_segment **directory,
+              uint32_t depth)
+{
+    table->bytes -= table_directory_size(table->depth);
+    table->bytes += table_directory_size(depth);
+    memory_free(table->directory);
+    table->directory = directory;
+    table->depth = depth;
 }
 
 struct table_segment *
@@ -167,12 +183,14 @@ table_moved_directory(struct table *table, struct table_segment **directory)
 
 /* The first place with this tag, or where it would be. */
 static size_t
-table_place(const struct table_segment *segment, uint16_t tag)
+table_lower(const struct table_segment *segment, uint32_t tag)
 {
-    const uint16_t *tags = table_tags(segment);
+    const uint32_t *tags = segment->tags;
     size_t used = segment->used;
-    size_t at = used * tag >> 16;
+    uint64_t share = tag << segment->depth;
+    size_t at = (size_t)(used * share >> 32);
 
+    __builtin_prefetch(&table_events(segment)[at]);
     while (at > 0 && tags[at - 1] >= tag) {
         at--;
     }
@@ -182,45 +200,57 @@ table_place(const struct table_segment *segment, uint16_t tag)
     return at;
 }
 
-struct event **
-table_find(const struct table *table, uint64_t hash, struct bytes id)
+struct event *
+table_find(const struct table *table, struct bytes id,
+           struct table_place *place)
 {
-    struct table_segment *segment = table_segment(table, hash);
-    uint16_t tag = (uint16_t)hash;
-    size_t at;
+    uint64_t hash = table_hash(id);
+    uint32_t tag = (uint32_t)(hash >> 32);
+    const struct table_segment *segment;
 
+    place->hash = hash;
+    place->at = 0;
+    segment = place->segment = table_segment(table, hash);
     if (segment == NULL) {
         return NULL;
     }
-    for (at = table_place(segment, tag);
-         at < segment->used && table_tags(segment)[at] == tag; at++) {
-        if (bytes_equal(event_id(segment->events[at]), id)) {
-            return &segment->events[at];
+    for (place->at = table_lower(segment, tag);
+         place->at < segment->used && segment->tags[place->at] == tag;
+         place->at++) {
+        struct event *event = table_events(segment)[place->at];
+
+        if (bytes_equal(event_id(event), id)) {
+            return event;
         }
     }
     return NULL;
 }
 
+void
+table_replace(const struct table_place *place, struct event *event)
+{
+    table_events(place->segment)[place->at] = event;
+}
+
 /* Another room for the events of a segment. False: no memory. */
 static bool
-table_resize(struct table *table, uint64_t hash, size_t events)
+table_resize(struct table *table, struct table_place *place, size_t events)
 {
-    struct table_segment *old = table_segment(table, hash);
+    struct table_segment *old = place->segment;
     struct table_segment *segment =
         table_segment_new(table, events, old->depth);
 
     if (segment == NULL) {
         return false;
     }
-    segment->used = old->used;
-    memcpy(segment->events, old->events, old->used * sizeof *old->events);
-    memcpy(table_tags(segment), table_tags(old), old->used * sizeof(uint16_t));
-    table_lead(table, hash, segment);
-    table_give(table, old);
+    table_append(segment, old, 0, old->used);
+    table_lead(table, place->hash, segment);
+    table_segment_free(table, old);
+    place->segment = segment;
     return true;
 }
 
-/* Doubles the directory. There are not to be more entries than an eighth of the
+/* Doubles the directory. There are not to be more entries than a quarter of the
  * events: what hashes that are spread evenly never ask for. */
 static bool
 table_deepen(struct table *table)
@@ -229,10 +259,10 @@ table_deepen(struct table *table)
     struct table_segment **directory;
     size_t i;
 
-    if (entries * 2 > table->count / 8) {
+    if (entries * 2 > table->count / 4 || table->depth == TABLE_DEEPEST) {
         return false;
     }
-    directory = memory_alloc(2 * entries * sizeof(struct table_segment *));
+    directory = memory_alloc(table_directory_size(table->depth + 1));
     if (directory == NULL) {
         return false;
     }
@@ -240,144 +270,113 @@ table_deepen(struct table *table)
         directory[2 * i] = directory[2 * i + 1] =
             table->depth == 0 ? table->only : table->directory[i];
     }
-    table->bytes += memory_size(directory);
-    table_give(table, table->directory);
-    table->directory = directory;
+    table_lead_by(table, directory, table->depth + 1);
     table->only = NULL;
-    table->depth++;
     table->deepest = 0;
     return true;
 }
 
-/* Tells which events of a segment go to the second half of its range, and how
- * many they are. */
-static size_t
-table_sides(const struct table_segment *segment, uint64_t *second)
-{
-    size_t many = 0;
-    size_t i;
-
-    memset(second, 0, TABLE_WORDS * sizeof *second);
-    for (i = 0; i < segment->used; i++) {
-        uint64_t hash;
-
-        if (i + 8 < segment->used) {
-            __builtin_prefetch(segment->events[i + 8]);
-        }
-        hash = table_hash(event_id(segment->events[i]));
-        if (hash << segment->depth >> 63 != 0) {
-            second[i / 64] |= UINT64_C(1) << i % 64;
-            many++;
-        }
-    }
-    return many;
-}
-
 /* Makes two of a segment. False: no memory, or no sense. */
 static bool
-table_split(struct table *table, uint64_t hash)
+table_split(struct table *table, struct table_place *place)
 {
-    struct table_segment *old = table_segment(table, hash);
-    uint64_t second[TABLE_WORDS];
-    struct table_segment *half[2];
+    struct table_segment *old = place->segment;
     uint32_t depth = old->depth + 1;
-    size_t many;
-    size_t i;
+    struct table_segment *half[2];
+    uint64_t begin = table_begin(old, place->hash);
+    uint64_t middle;
+    size_t first;
 
     if (old->depth == table->depth && !table_deepen(table)) {
         return false;
     }
-    many = table_sides(old, second);
-    half[0] = table_segment_new(table, old->used - many + 1, depth);
-    half[1] = table_segment_new(table, many + 1, depth);
+    middle = begin | UINT64_C(1) << (64 - depth);
+    first = table_lower(old, (uint32_t)(middle >> 32));
+    half[0] = table_segment_new(table, first + 1, depth);
+    half[1] = table_segment_new(table, old->used - first + 1, depth);
     if (half[0] == NULL || half[1] == NULL) {
-        table_give(table, half[0]);
-        table_give(table, half[1]);
+        table_segment_free(table, half[0]);
+        table_segment_free(table, half[1]);
         return false;
     }
-    for (i = 0; i < old->used; i++) {
-        table_append(half[second[i / 64] >> i % 64 & 1], old->events[i],
-                     table_tags(old)[i]);
-    }
-    hash = table_begin(old, hash);
-    table_lead(table, hash, half[0]);
-    table_lead(table, table_end(half[0], hash), half[1]);
-    table_give(table, old);
+    table_append(half[0], old, 0, first);
+    table_append(half[1], old, first, old->used - first);
+    table_lead(table, begin, half[0]);
+    table_lead(table, middle, half[1]);
+    table_segment_free(table, old);
     table->segments++;
     table->deepest += depth == table->depth ? 2 : 0;
+    place->segment = half[place->hash >= middle];
+    place->at -= place->hash >= middle ? first : 0;
     return true;
 }
 
 bool
-table_reserve(struct table *table, uint64_t hash)
+table_reserve(struct table *table, struct table_place *place)
 {
-    const struct table_segment *segment = table_segment(table, hash);
-
-    if (segment == NULL) {
-        table->only = table_segment_new(table, 1, 0);
+    if (place->segment == NULL) {
+        place->segment = table->only = table_segment_new(table, 1, 0);
         table->segments = table->deepest = table->only != NULL ? 1 : 0;
         return table->only != NULL;
     }
-    while (segment->used == segment->room) {
-        if ((segment->used < TABLE_SPLIT || !table_split(table, hash)) &&
-            !table_resize(table, hash, segment->used + 1u)) {
+    while (place->segment->used == place->segment->room) {
+        size_t used = place->segment->used;
+
+        if ((used < TABLE_SPLIT || !table_split(table, place)) &&
+            !table_resize(table, place, used + 1)) {
             return false;
         }
-        segment = table_segment(table, hash);
     }
     return true;
 }
 
 void
-table_add(struct table *table, uint64_t hash, struct event *event)
+table_add(struct table *table, const struct table_place *place,
+          struct event *event)
 {
-    struct table_segment *segment = table_segment(table, hash);
-    uint16_t *tags = table_tags(segment);
-    size_t at = table_place(segment, (uint16_t)hash);
-    size_t behind = segment->used - at;
+    struct table_segment *segment = place->segment;
+    uint32_t *tag = &segment->tags[place->at];
+    struct event **at = &table_events(segment)[place->at];
+    size_t behind = segment->used - place->at;
 
-    memmove(&segment->events[at + 1], &segment->events[at],
-            behind * sizeof(struct event *));
-    memmove(&tags[at + 1], &tags[at], behind * sizeof *tags);
-    segment->events[at] = event;
-    tags[at] = (uint16_t)hash;
+    memmove(tag + 1, tag, behind * sizeof *tag);
+    memmove(at + 1, at, behind * sizeof(struct event *));
+    *tag = (uint32_t)(place->hash >> 32);
+    *at = event;
     segment->used++;
     table->count++;
 }
 
-/* Halves the directory if no segment needs all of it. */
-static void
-table_flatten(struct table *table)
+/* Halves the directory if no segment needs all of it, and it is small, or much
+ * too large. False: it stays. */
+static bool
+table_flatten(struct table *table, uint32_t depth)
 {
-    while (table->depth > 0 && table->deepest == 0 &&
-           (table->depth <= TABLE_SHALLOW ||
-            (UINT64_C(1) << table->depth) / 8 > table->segments)) {
-        size_t entries = (size_t)1 << (table->depth - 1);
-        struct table_segment **old = table->directory;
-        struct table_segment **directory = NULL;
-        size_t i;
+    size_t entries = (size_t)1 << depth;
+    struct table_segment **directory = NULL;
+    size_t i;
 
-        if (entries > 1) {
-            directory = memory_alloc(entries * sizeof *directory);
-            if (directory == NULL) {
-                return;
-            }
-            table->bytes += memory_size(directory);
-        }
-        table->depth--;
-        for (i = 0; i < entries; i++) {
-            if (directory != NULL) {
-                directory[i] = old[2 * i];
-            }
-            /* Once each: where its range begins. */
-            if (old[2 * i]->depth == table->depth) {
-                table->deepest++;
-            }
-        }
-        table->only = directory == NULL ? old[0] : NULL;
-        table->directory = directory;
-        table_give(table, old);
+    if (table->deepest != 0 ||
+        (depth >= TABLE_SHALLOW && entries / 4 <= table->segments)) {
+        return false;
     }
+    if (depth > 0) {
+        directory = memory_alloc(table_directory_size(depth));
+        if (directory == NULL) {
+            return false;
+        }
+    }
+    table->only = depth == 0 ? table->directory[0] : NULL;
+    for (i = 0; i < entries; i++) {
+        struct table_segment *segment = table->directory[2 * i];
+
+        if (directory != NULL) {
+            directory[i] = segment;
+        }
+        table->deepest += segment->depth == depth ? 1 : 0;
+    }
+    table_lead_by(table, directory, depth);
+    return true;
 }
 
 /* Makes one of two segments that hold few, if there is memory. */
@@ -385,66 +384,64 @@ static bool
 table_merge(struct table *table, uint64_t hash)
 {
     struct table_segment *one = table_segment(table, hash);
-    struct table_segment *other;
+    struct table_segment *half[2];
     struct table_segment *both;
-    size_t i = 0;
-    size_t j = 0;
+    uint32_t depth;
+    uint64_t bit;
 
     if (one->depth == 0) {
         return false;
     }
-    other = table_segment(table, hash ^ UINT64_C(1) << (64 - one->depth));
-    if (other->depth != one->depth || one->used + other->used >= TABLE_MERGE) {
+    bit = UINT64_C(1) << (64 - one->depth);
+    half[0] = table_segment(table, hash & ~bit);
+    half[1] = table_segment(table, hash | bit);
+    if (half[0]->depth != half[1]->depth ||
+        half[0]->used + half[1]->used >= TABLE_MERGE) {
         return false;
     }
-    both = table_segment_new(table, (size_t)one->used + other->used + 1,
+    both = table_segment_new(table, (size_t)half[0]->used + half[1]->used + 1,
                              one->depth - 1);
     if (both == NULL) {
         return false;
     }
-    while (i < one->used || j < other->used) {
-        if (j == other->used ||
-            (i < one->used && table_tags(one)[i] <= table_tags(other)[j])) {
-            table_append(both, one->events[i], table_tags(one)[i]);
-            i++;
-        } else {
-            table_append(both, other->events[j], table_tags(other)[j]);
-            j++;
-        }
-    }
+    table_append(both, half[0], 0, half[0]->used);
+    table_append(both, half[1], 0, half[1]->used);
     table->segments--;
     table->deepest -= one->depth == table->depth ? 2 : 0;
     table_lead(table, hash, both);
-    table_give(table, one);
-    table_give(table, other);
-    table_flatten(table);
+    table_segment_free(table, half[0]);
+    table_segment_free(table, half[1]);
+    for (depth = table->depth; depth > 0; depth--) {
+        if (!table_flatten(table, depth - 1)) {
+            break;
+        }
+    }
     return true;
 }
 
 void
-table_remove(struct table *table, uint64_t hash, struct event **at)
+table_remove(struct table *table, const struct table_place *place)
 {
-    struct table_segment *segment = table_segment(table, hash);
-    uint16_t *tags = table_tags(segment);
-    size_t place = (size_t)(at - segment->events);
-    size_t behind = --segment->used - place;
+    struct table_place left = *place;
+    struct table_segment *segment = place->segment;
+    uint32_t *tag = &segment->tags[place->at];
+    struct event **at = &table_events(segment)[place->at];
+    size_t behind = --segment->used - place->at;
+    size_t wanted;
 
+    memmove(tag, tag + 1, behind * sizeof *tag);
     memmove(at, at + 1, behind * sizeof(struct event *));
-    memmove(&tags[place], &tags[place + 1], behind * sizeof *tags);
     if (--table->count == 0) {
         table_clear(table);
         return;
     }
-    while (table_merge(table, hash)) {
+    while (table_merge(table, place->hash)) {
     }
-    segment = table_segment(table, hash);
-    if (segment->used < segment->room / 2) {
-        size_t room = segment->used + segment->used / 8u + 1u;
-
-        if (table_class(sizeof *segment + room * TABLE_SLOT) <
-            sizeof *segment + segment->room * TABLE_SLOT) {
-            (void)table_resize(table, hash, room); /* else it stays larger */
-        }
+    left.segment = table_segment(table, place->hash);
+    wanted = left.segment->used + left.segment->used / 8u + 2u;
+    if (left.segment->used < left.segment->room / 2 &&
+        table_size(wanted) < table_size(left.segment->room)) {
+        (void)table_resize(table, &left, wanted); /* else it stays larger */
     }
 }
 
@@ -458,10 +455,10 @@ table_clear(struct table *table)
             struct table_segment *segment = table_segment(table, hash);
 
             hash = table_end(segment, hash);
-            table_give(table, segment);
+            table_segment_free(table, segment);
         } while (hash != 0);
     }
-    table_give(table, table->directory);
+    memory_free(table->directory);
     *table = (struct table){0};
 }
 
@@ -470,7 +467,7 @@ static const char *
 table_wrong(const struct table *table, const struct table_segment *segment,
             uint64_t begin)
 {
-    const uint16_t *tags = table_tags(segment);
+    const uint32_t *tags = segment->tags;
     uint64_t end = table_end(segment, begin) - 1;
     uint64_t step;
     uint64_t at;
@@ -487,17 +484,16 @@ table_wrong(const struct table *table, const struct table_segment *segment,
         }
     }
     for (i = 0; i < segment->used; i++) {
-        uint64_t hash = table_hash(event_id(segment->events[i]));
+        struct event *event = table_events(segment)[i];
+        struct table_place place;
 
-        if (tags[i] != (uint16_t)hash || (i > 0 && tags[i - 1] > tags[i])) {
-            return "a tag is wrong, or out of order";
+        if (table_find(table, event_id(event), &place) != event ||
+            place.segment != segment || place.at != i ||
+            tags[i] != place.hash >> 32) {
+            return "an event is not found";
         }
-        if (table_begin(segment, hash) != begin) {
-            return "an event is in another's segment";
-        }
-        if (table_find(table, hash, event_id(segment->events[i])) !=
-            &segment->events[i]) {
-            return "an event is there twice";
+        if (i > 0 && tags[i - 1] > tags[i]) {
+            return "tags are out of order";
         }
     }
     return NULL;
@@ -507,7 +503,7 @@ bool
 table_check(const struct table *table, FILE *out)
 {
     const char *wrong = NULL;
-    size_t bytes = table->directory != NULL ? memory_size(table->directory) : 0;
+    size_t bytes = table_directory_size(table->depth);
     uint32_t segments = 0;
     uint32_t deepest = 0;
     uint64_t count = 0;
@@ -519,7 +515,7 @@ table_check(const struct table *table, FILE *out)
 
             wrong = table_wrong(table, segment, hash);
             count += segment->used;
-            bytes += memory_size(segment);
+            bytes += table_size(segment->room);
             segments++;
             deepest += segment->depth == table->depth ? 1 : 0;
             hash = table_end(segment, hash);

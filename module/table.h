@@ -1,18 +1,19 @@
 /* table.h - finds events by id.
  *
  * Extendible hashing: a directory by the first bits of a hash leads to segments.
- * A segment has all events whose hashes begin alike, in the order of the last 16
+ * A segment has all events whose hashes begin alike, in the order of the first 32
  * bits of the hash, their tags. These are spread evenly, so a tag tells within a
- * few places where it stands: one look at the directory, one or two lines of
- * tags, one event.
+ * few places where it stands: one look at the directory, a line or two of tags,
+ * one event. Two halves of a segment are two segments, and no event is looked at
+ * to make them.
  *
- * A segment grows by steps as memory comes, 4 to the power of two; one of 255
- * becomes two. So a table takes 10 to 13 bytes per event at any size, and no
- * call does more than the work of one segment, but for copies of the directory,
- * which has 8 bytes for some 100 events.
+ * A segment grows by steps as memory comes, 4 to the power of two; one of 126
+ * becomes two. So a table takes 12 to 16 bytes per event at any size, and no call
+ * does more than the work of one segment, but for copies of the directory, which
+ * has 8 bytes for some 50 events.
  *
  * The hash is keyed, as ids come from anyone. If it were not, or for want of
- * memory, segments grow beyond 255, and the directory no longer: that gets slow,
+ * memory, segments grow beyond 126, and the directory no longer: that gets slow,
  * not wrong.
  */
 #ifndef TABLE_H
@@ -20,15 +21,12 @@
 
 #include "event.h"
 
-/* More than this do not stand in one segment. */
-#define TABLE_ROOM_MAX 4088u
-
-/* Pointers to events come first, then their tags. */
+/* The tags come first, then as many pointers to events. */
 struct table_segment {
     uint16_t used;
-    uint16_t room;
+    uint16_t room;  /* an even number */
     uint32_t depth; /* how many first bits of the hashes are alike */
-    struct event *events[];
+    uint32_t tags[];
 };
 
 /* All zero is an empty table. */
@@ -42,23 +40,34 @@ struct table {
     size_t bytes; /* of its memory */
 };
 
+/* Where an event is, or could be put in; until the table is changed. */
+struct table_place {
+    uint64_t hash;
+    struct table_segment *segment; /* NULL: the table is empty */
+    size_t at;
+};
+
 /* The key of the hash for all tables: random, unless a test has set one while
  * there were no events. */
 void table_set_key(const uint64_t key[2]);
 uint64_t table_hash(struct bytes id);
 
-/* Where it points to the event of that id, or NULL. */
-struct event **table_find(const struct table *table, uint64_t hash,
-                          struct bytes id);
+/* The event of that id, or NULL, and its place. */
+struct event *table_find(const struct table *table, struct bytes id,
+                         struct table_place *place);
 
-/* Makes room for one more event. False: no memory. */
-bool table_reserve(struct table *table, uint64_t hash);
+/* Puts another in the place of one that was found. */
+void table_replace(const struct table_place *place, struct event *event);
 
-/* Puts in an event that there was room made for. */
-void table_add(struct table *table, uint64_t hash, struct event *event);
+/* Makes room at a place where nothing was found. False: no memory. */
+bool table_reserve(struct table *table, struct table_place *place);
 
-/* Takes out what table_find() found. */
-void table_remove(struct table *table, uint64_t hash, struct event **at);
+/* Puts in an event at a place that room was made at. */
+void table_add(struct table *table, const struct table_place *place,
+               struct event *event);
+
+/* Takes out what was found. */
+void table_remove(struct table *table, const struct table_place *place);
 
 /* Gives all its memory back; the events stay. */
 void table_clear(struct table *table);
@@ -68,6 +77,7 @@ void table_clear(struct table *table);
 struct table_segment *table_segment(const struct table *table, uint64_t hash);
 uint64_t table_begin(const struct table_segment *segment, uint64_t hash);
 uint64_t table_end(const struct table_segment *segment, uint64_t hash);
+struct event **table_events(const struct table_segment *segment);
 
 /* A segment, which has this hash, or the directory has been moved in memory. */
 void table_moved(struct table *table, uint64_t hash,

@@ -329,17 +329,17 @@ type_defrag(struct redis_defrag *defrag, struct redis_string *key, void **value)
 bool
 type_init(struct redis_ctx *ctx)
 {
-    struct redis_methods methods = {.version = REDIS_METHODS,
-                                    .rdb_load = type_load,
-                                    .rdb_save = type_save,
-                                    .aof_rewrite = type_rewrite,
-                                    .digest = type_digest,
-                                    .free = type_free,
-                                    .defrag = type_defrag,
-                                    .mem_usage2 = type_bytes,
-                                    .free_effort2 = type_effort,
-                                    .unlink2 = type_unlink,
-                                    .copy2 = type_copy};
+    static struct redis_methods methods = {.version = REDIS_METHODS,
+                                           .rdb_load = type_load,
+                                           .rdb_save = type_save,
+                                           .aof_rewrite = type_rewrite,
+                                           .digest = type_digest,
+                                           .free = type_free,
+                                           .defrag = type_defrag,
+                                           .mem_usage2 = type_bytes,
+                                           .free_effort2 = type_effort,
+                                           .unlink2 = type_unlink,
+                                           .copy2 = type_copy};
     type_ours = redis.CreateDataType(ctx, TYPE_NAME, IMAGE_VERSION, &methods);
     return type_ours != NULL;
 }

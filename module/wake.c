@@ -9,6 +9,8 @@
 
 /* When to try again while writes are paused, or something is loading. */
 #define WAKE_AGAIN_MS 10u
+/* So many events of a key are found due by a tick; the others by who takes them. */
+#define WAKE_RIPEN 128u
 /* So much of a name is compared. */
 #define WAKE_NAME 256u
 
@@ -97,13 +99,17 @@ wake_again(uint64_t ms)
     wake_set((uint64_t)redis.Milliseconds() + ms);
 }
 
-static void
-wake_register(int db, struct bytes name, struct queue *queue, uint64_t when)
+void
+wake_arm(int db, struct bytes name, struct queue *queue, uint64_t when)
 {
     if (registry_set(db, name, when)) {
         *queue_armed(queue) = when;
         wake_set(when);
-    } else if (!wake_complained) {
+        return;
+    }
+    /* The next command will try again. */
+    *queue_armed(queue) = LAWN_NEVER;
+    if (!wake_complained) {
         wake_complained = true;
         redis.Log(wake_ctx, "warning",
                   "cannot remember when a key has events due: no memory, or "
@@ -111,19 +117,20 @@ wake_register(int db, struct bytes name, struct queue *queue, uint64_t when)
     }
 }
 
-void
-wake_arm(int db, struct bytes name, struct queue *queue)
+/* For when its next event is due. */
+static void
+wake_arm_next(int db, struct bytes name, struct queue *queue)
 {
     uint64_t next = queue_next(queue);
+    *queue_armed(queue) = LAWN_NEVER;
     if (next != LAWN_NEVER)
-        wake_register(db, name, queue, next);
+        wake_arm(db, name, queue, next);
 }
 
 void
 wake_later(int db, struct bytes name, struct queue *queue)
 {
-    wake_register(db, name, queue,
-                  (uint64_t)redis.Milliseconds() + WAKE_AGAIN_MS);
+    wake_arm(db, name, queue, (uint64_t)redis.Milliseconds() + WAKE_AGAIN_MS);
 }
 
 /* While a replica loads beside the keys that it serves, the same name may stand
@@ -133,9 +140,9 @@ void
 wake_loaded(int db, struct bytes name, struct queue *queue)
 {
     if (redis.GetContextFlags(wake_ctx) & REDIS_ASYNC_LOADING)
-        wake_register(db, name, queue, 0);
+        wake_arm(db, name, queue, 0);
     else
-        wake_arm(db, name, queue);
+        wake_arm_next(db, name, queue);
 }
 
 void
@@ -150,7 +157,30 @@ wake_unlinked(int db, struct bytes name)
 
 /* THE TICK */
 
-/* Looks at a key. */
+static void
+wake_found(struct redis_ctx *ctx, int db, struct redis_string *name,
+           struct queue *queue)
+{
+    *queue_armed(queue) = LAWN_NEVER;
+    if (queue_settings(queue)->paused)
+        return;
+    /* So that the queue's position follows, and the search for the next event
+     * does not begin where the last one did. */
+    uint64_t now_us = wake_us(CLOCK_REALTIME);
+    queue_ripen(queue, now_us / 1000, WAKE_RIPEN);
+    uint64_t next = queue_next(queue);
+    if (next <= now_us / 1000) {
+        /* Should the clock be set back now, it is still due for who polls. */
+        queue_tell(queue, now_us / 1000);
+        wake_counts.fired++;
+        lawn_histogram_add(&wake_late, now_us - next * 1000);
+        redis.SignalKeyAsReady(ctx, name);
+        redis.NotifyKeyspaceEvent(ctx, REDIS_EVENTS_MODULE, "lawn.fire", name);
+    } else if (next != LAWN_NEVER) {
+        wake_arm(db, server_bytes(name), queue, next);
+    }
+}
+
 static void
 wake_look(struct redis_ctx *ctx, int db, struct bytes name)
 {
@@ -159,23 +189,8 @@ wake_look(struct redis_ctx *ctx, int db, struct bytes name)
     struct redis_key *key = redis.OpenKey(ctx, string, REDIS_PEEK);
     bool other;
     struct queue *queue = server_value(key, &other);
-    if (queue) {
-        *queue_armed(queue) = LAWN_NEVER;
-        uint64_t next = queue_next(queue);
-        uint64_t now_us = wake_us(CLOCK_REALTIME);
-        if (queue_settings(queue)->paused || next == LAWN_NEVER) {
-        } else if (next <= now_us / 1000) {
-            /* Should the clock be set back now, it is still due for who polls. */
-            queue_tell(queue, now_us / 1000);
-            wake_counts.fired++;
-            lawn_histogram_add(&wake_late, now_us - next * 1000);
-            redis.SignalKeyAsReady(ctx, string);
-            redis.NotifyKeyspaceEvent(ctx, REDIS_EVENTS_MODULE, "lawn.fire",
-                                      string);
-        } else {
-            wake_register(db, server_bytes(string), queue, next);
-        }
-    }
+    if (queue)
+        wake_found(ctx, db, string, queue);
     if (key)
         redis.CloseKey(key);
     redis.FreeString(NULL, string);
@@ -191,8 +206,9 @@ wake_tick(struct redis_ctx *ctx, void *data)
     if (!(flags & REDIS_MASTER))
         return;
     wake_counts.ticks++;
-    if (redis.AvoidReplicaTraffic() || (flags & REDIS_LOADING)) {
-        wake_counts.deferred++;
+    bool paused = redis.AvoidReplicaTraffic() != 0;
+    wake_counts.deferred += paused;
+    if (paused || (flags & REDIS_LOADING)) {
         wake_again(WAKE_AGAIN_MS);
         return;
     }
@@ -211,7 +227,10 @@ wake_tick(struct redis_ctx *ctx, void *data)
             break;
         wake_look(ctx, db, name);
     }
-    if (registry_next() != LAWN_NEVER)
+    /* What cannot be had now is not asked for over and over. */
+    if (registry_next() <= now)
+        wake_again(1);
+    else
         wake_set(registry_next());
 }
 
@@ -225,7 +244,7 @@ wake_arrived(struct redis_ctx *ctx, struct redis_string *string)
     bool other;
     struct queue *queue = server_value(key, &other);
     if (queue)
-        wake_arm(redis.GetSelectedDb(ctx), server_bytes(string), queue);
+        wake_arm_next(redis.GetSelectedDb(ctx), server_bytes(string), queue);
     if (key)
         redis.CloseKey(key);
 }
@@ -239,8 +258,7 @@ wake_was_ours(struct redis_ctx *ctx, struct bytes name)
                   name.size < WAKE_NAME ? name.size : WAKE_NAME) == 0;
 }
 
-/* Called for every key that anyone deletes, so the names of events are looked at
- * by their ends alone at first. */
+/* Called for every key that anyone deletes. */
 static int
 wake_notice(struct redis_ctx *ctx, int type, const char *event,
             struct redis_string *key)
@@ -293,25 +311,24 @@ wake_swapped(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
     registry_swap(swap->first, swap->second);
 }
 
+/* What the server would forget if we were not loaded after all comes first. */
 bool
 wake_init(struct redis_ctx *ctx)
 {
     wake_ctx = redis.GetDetachedThreadSafeContext(ctx);
     wake_master = (redis.GetContextFlags(ctx) & REDIS_MASTER) != 0;
+    if (redis.SubscribeToKeyspaceEvents(
+            ctx, REDIS_EVENTS_GENERIC | REDIS_EVENTS_EVICTED, wake_notice) ||
+        redis.SubscribeToServerEvent(ctx, REDIS_EVENT_ROLE, wake_role) ||
+        redis.SubscribeToServerEvent(ctx, REDIS_EVENT_FLUSH, wake_flushed) ||
+        redis.SubscribeToServerEvent(ctx, REDIS_EVENT_SWAP, wake_swapped))
+        return false;
     wake_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (wake_fd >= 0 && (!redis.EventLoopAdd ||
-                         redis.EventLoopAdd(wake_fd, REDIS_READABLE, wake_ready,
-                                            NULL) != REDIS_OK)) {
+    if (wake_fd >= 0 &&
+        (!redis.EventLoopAdd ||
+         redis.EventLoopAdd(wake_fd, REDIS_READABLE, wake_ready, NULL))) {
         close(wake_fd);
         wake_fd = -1;
     }
-    return redis.SubscribeToKeyspaceEvents(
-               ctx, REDIS_EVENTS_GENERIC | REDIS_EVENTS_EVICTED, wake_notice) ==
-               REDIS_OK &&
-           redis.SubscribeToServerEvent(ctx, REDIS_EVENT_ROLE, wake_role) ==
-               REDIS_OK &&
-           redis.SubscribeToServerEvent(ctx, REDIS_EVENT_FLUSH, wake_flushed) ==
-               REDIS_OK &&
-           redis.SubscribeToServerEvent(ctx, REDIS_EVENT_SWAP, wake_swapped) ==
-               REDIS_OK;
+    return true;
 }

@@ -30,8 +30,9 @@
 
 bool wake_init(struct redis_ctx *ctx);
 
-/* Looks at the key when its next event is due. */
-void wake_arm(int db, struct bytes name, struct queue *queue);
+/* Looks at the key at that time, in place of what was set before; notes it in
+ * queue_armed(), or LAWN_NEVER if there is no memory. */
+void wake_arm(int db, struct bytes name, struct queue *queue, uint64_t when);
 /* Looks at it again soon. */
 void wake_later(int db, struct bytes name, struct queue *queue);
 /* The value has been loaded for a key, which is not there yet. */

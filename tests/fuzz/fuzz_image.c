@@ -10,9 +10,9 @@
  * is loaded holds all invariants, is loaded again as the same when it was saved,
  * and comes out in order.
  */
+#include "../module/memory_kit.h"
 #include "args.h"
 #include "image.h"
-#include "memory_kit.h"
 
 #include <stdlib.h>
 

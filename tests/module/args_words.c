@@ -116,6 +116,7 @@ TEST(args_a_signed_number_may_be_below_zero)
     CHECK(!args_signed(bytes_of("6"), 5, &value));
     CHECK(!args_signed(bytes_of("-0"), 5, &value));
     CHECK(!args_signed(bytes_of("--1"), 5, &value));
+    CHECK(!args_signed((struct bytes){NULL, 0}, 5, &value));
     CHECK(!args_signed(bytes_of("-"), 5, &value));
     CHECK(!args_signed(bytes_of(""), 5, &value));
     CHECK(!args_signed(bytes_of("+1"), 5, &value));
@@ -129,6 +130,7 @@ TEST(args_a_word_is_known_in_any_case_of_letters)
     CHECK(args_is(bytes_of("delay"), "DELAY"));
     CHECK(args_is(bytes_of("dElAy"), "DELAY"));
     CHECK(args_is(bytes_of("Drop-Oldest"), "DROP-OLDEST"));
+    CHECK(args_is(bytes_of("az"), "AZ"));
     CHECK(!args_is(bytes_of("DELA"), "DELAY"));
     CHECK(!args_is(bytes_of("DELAYS"), "DELAY"));
     CHECK(!args_is((struct bytes){"DELAY", 6}, "DELAY"));
@@ -146,6 +148,7 @@ static const struct {
     {"DELAY 5", NULL, {.time = {ARGS_DELAY, 5, 0}}},
     {"at 5", NULL, {.time = {ARGS_AT, 5, 0}}},
     {"DELAY 0", NULL, {.time = {ARGS_DELAY, 0, 0}}},
+    {"AT 0", NULL, {.time = {ARGS_AT, 0, 0}}},
     {"DELAY " ARGS_2_53, NULL, {.time = {ARGS_DELAY, QUEUE_TIME_MAX, 0}}},
     {"nx DELAY 5", NULL, {.time = {ARGS_DELAY, 5, 0}, .absent = true}},
     {"AT 5 XX", NULL, {.time = {ARGS_AT, 5, 0}, .present = true}},
@@ -463,6 +466,15 @@ TEST(args_a_setting_is_changed_only_by_a_good_value)
                           &set),
              ARGS_SET);
     CHECK_EQ(set.overflow, QUEUE_DROP_OLDEST);
+    set.resolution = 7;
+    CHECK_EQ(
+        args_setting(bytes_of("resolution-ms"), bytes_of("0"), false, &set),
+        ARGS_SET);
+    CHECK_EQ(args_setting(bytes_of("maxlen"), bytes_of("0"), false, &set),
+             ARGS_SET);
+    CHECK_EQ(args_setting(bytes_of("paused"), bytes_of("1"), true, &set),
+             ARGS_SET);
+    CHECK(set.resolution == 0 && set.max_events == 0 && set.paused);
 }
 
 TEST(args_meta_is_read_as_it_was_written)

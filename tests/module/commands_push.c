@@ -143,6 +143,11 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
     (void)fake_run(fake, line);
     (void)fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX");
     SAYS(fake, "LAWN.LEN k", "4");
+    /* One that is called so is another matter. */
+    SAYS(fake, "LAWN.MPUSH k DELAY 10 1 * x", "1");
+    CHECK(fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX")[0] == '"');
+    SAYS(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
+    SAYS(fake, "LAWN.LEN k", "6");
     scene_end(fake);
 }
 
@@ -356,23 +361,10 @@ TEST(commands_push_without_memory_changes_nothing)
 {
     struct fake *fake = scene_begin();
 
-    for (size_t left = 0; left < 4; left++) {
-        struct fake *replica = fake->replica;
-        /* The replica has memory of its own. */
-        fake->replica = NULL;
-        fake_memory_left = left;
-        const char *reply = fake_run(fake, "LAWN.PUSH k a x DELAY 10");
-        fake_memory_left = SIZE_MAX;
-        fake->replica = replica;
-        if (reply[0] != '!')
-            break;
-        CHECK_TEXT(reply, "!ERR out of memory");
-        TOLD(fake, "");
-        CHECK(fake_queue(fake, "k") == NULL);
-        CHECK(left < 5);
-    }
-    CHECK(fake_queue(fake, "k") != NULL || fake_memory_blocks == 0);
-    fake_memory_left = SIZE_MAX;
+    CHECK(scene_starve(fake, "LAWN.PUSH k a x DELAY 10") >= 3);
+    CHECK_TEXT(fake->reply.at, "\"a\"");
+    CHECK_EQ(scene_starve(fake, "LAWN.PUSH k a longer DELAY 20"), 1);
+    CHECK_EQ(scene_starve(fake, "LAWN.PUSH k b longer DELAY 20"), 1);
     scene_end(fake);
 }
 
@@ -390,6 +382,21 @@ TEST(commands_mpush_puts_in_all)
     fake->now = 1500;
     SAYS(fake, "LAWN.POLL k",
          "[[\"a\", \"x\"], [\"b\", \"z\"], [\"c\", \"w\"]]");
+    scene_end(fake);
+}
+
+TEST(commands_mpush_without_memory_changes_nothing)
+{
+    struct fake *fake = scene_begin();
+
+    CHECK(scene_starve(fake, "LAWN.MPUSH k DELAY 10 3 a x b x a y") >= 5);
+    CHECK_TEXT(fake->reply.at, "2");
+    CHECK_EQ(
+        scene_starve(fake, "LAWN.MPUSH k DELAY 20 3 b longer a longer c x"), 4);
+    CHECK_TEXT(fake->reply.at, "1");
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 3 overflow drop-oldest", "+OK");
+    CHECK_EQ(scene_starve(fake, "LAWN.MPUSH k DELAY 1 2 d x a x"), 4);
+    TOLD(fake, "DEL b; ADD d x 1001 1 '' a x 1001 1 ''");
     scene_end(fake);
 }
 

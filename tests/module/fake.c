@@ -1,7 +1,7 @@
 /* fake.c - a server of a few hundred lines: see fake.h. */
 #include "fake.h"
 
-#include "memory.h"
+#include "memory_kit.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -30,47 +30,6 @@ struct fake_done {
     struct bytes *args;
     size_t count;
 };
-
-size_t fake_memory_left = SIZE_MAX;
-size_t fake_memory_blocks;
-
-/* The size of a block stands before it, at a distance that keeps it aligned. */
-#define FAKE_HEAD 16u
-
-void *
-memory_alloc(size_t size)
-{
-    char *memory;
-
-    if (fake_memory_left == 0)
-        return NULL;
-    if (fake_memory_left != SIZE_MAX)
-        fake_memory_left--;
-    memory = malloc(FAKE_HEAD + size);
-    if (memory == NULL)
-        return NULL;
-    memcpy(memory, &size, sizeof size);
-    fake_memory_blocks++;
-    return memory + FAKE_HEAD;
-}
-
-void
-memory_free(void *memory)
-{
-    if (memory == NULL)
-        return;
-    fake_memory_blocks--;
-    free((char *)memory - FAKE_HEAD);
-}
-
-size_t
-memory_size(const void *memory)
-{
-    size_t size;
-
-    memcpy(&size, (const char *)memory - FAKE_HEAD, sizeof size);
-    return size;
-}
 
 _Noreturn static void
 fake_die(const struct host *host, const char *what)
@@ -359,10 +318,10 @@ host_signal(struct host *host)
 }
 
 void
-host_arm(struct host *host)
+host_arm(struct host *host, uint64_t when)
 {
     host->fake->arms++;
-    *queue_armed(host->key->queue) = queue_next(host->key->queue);
+    *queue_armed(host->key->queue) = when;
 }
 
 bool
@@ -396,6 +355,7 @@ fake_new(void)
 
     fake->now = 1000;
     fake->may_block = true;
+    fake->memory = UINT64_MAX;
     return fake;
 }
 
@@ -454,6 +414,37 @@ fake_arity(const struct command *command, size_t count)
                               : count >= (size_t)-command->arity;
 }
 
+/* What the server's tick does: keys whose wake-up has come are looked at. */
+static void
+fake_tick(struct fake *fake)
+{
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct queue *queue = fake->keys[i].queue;
+        if (queue == NULL || *queue_armed(queue) > fake->now)
+            continue;
+        uint64_t next = queue_next(queue);
+        queue_tell(queue, fake->now);
+        *queue_armed(queue) = next > fake->now && !queue_settings(queue)->paused
+                                  ? next
+                                  : LAWN_NEVER;
+    }
+}
+
+/* Whoever waits for a key in which nothing is due is woken in time. */
+static void
+fake_armed(const struct host *host, uint64_t now)
+{
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct queue *queue = host->fake->keys[i].queue;
+        if (queue == NULL || queue_settings(queue)->paused)
+            continue;
+        uint64_t next = queue_next(queue);
+        if (next != LAWN_NEVER && next > now && next > queue_now(queue) &&
+            *queue_armed(queue) > next)
+            fake_die(host, "a wake-up too late");
+    }
+}
+
 const char *
 fake_call(struct fake *fake, const struct bytes *args, size_t count)
 {
@@ -477,13 +468,17 @@ fake_call(struct fake *fake, const struct bytes *args, size_t count)
     }
     if (command->key)
         host.key = fake_find(fake, args[1]);
+    fake_tick(fake);
+    memory_fail_after(fake->memory);
     command_call(command, &call);
+    memory_fail_after(UINT64_MAX);
     if (host.blocked)
         fake_text_print(&fake->reply, "waits");
     else if (host.replies != 1 || host.depth != 0)
         fake_die(&host, "not one reply");
     if (fake->told.size > 0 && strstr(command->flags, "readonly") != NULL)
         fake_die(&host, "a command that reads has changed something");
+    fake_armed(&host, fake->now);
     fake_play(fake);
     return fake->reply.at;
 }
@@ -575,12 +570,4 @@ fake_same(struct fake *a, struct fake *b)
             return false;
     }
     return count == 0;
-}
-
-void
-fake_check_text(const char *file, int line, const char *actual,
-                const char *expected)
-{
-    if (strcmp(actual, expected) != 0)
-        kit_fail(file, line, "is\n    %s\nnot\n    %s", actual, expected);
 }

@@ -101,7 +101,7 @@ TEST(ids_are_seen_by_their_text)
     CHECK(ids_next_is(ms, ms, 1));
     CHECK(ids_seen_text(bytes_of("0-0")));
     CHECK(ids_next_is(ms, ms, 2));
-    snprintf(text, sizeof text, "%llu-41", (unsigned long long)(ms + 3));
+    snprintf(text, sizeof text, "%llu-41", (unsigned long long)ms + 3);
     CHECK(ids_seen_text(bytes_of(text)));
     CHECK(ids_next_is(ms, ms + 3, 42));
     /* Its own as well; and not beyond its size. */

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_MAX 3000u
+#define EVENTS_MAX 5000u
 
 struct model_event {
     bool there;
@@ -55,15 +55,16 @@ static char model_payload[600];
 static struct bytes
 id_of(unsigned number)
 {
-    static char text[80];
+    static const char dashes[] = "-----------------------------------------";
+    static char texts[EVENTS_MAX][56];
+    static size_t sizes[EVENTS_MAX];
 
-    if (number == 0) {
-        return (struct bytes){NULL, 0};
+    if (sizes[number] == 0 && number != 0) {
+        sizes[number] =
+            (size_t)snprintf(texts[number], sizeof texts[number], "%u%.*s",
+                             number, (int)(number % 41), dashes);
     }
-    return (struct bytes){text, (size_t)snprintf(text, sizeof text, "%u%.*s",
-                                                 number, (int)(number % 47),
-                                                 "-----------------------------"
-                                                 "------------------")};
+    return (struct bytes){texts[number], sizes[number]};
 }
 
 static unsigned
@@ -71,7 +72,7 @@ number_of(struct bytes id)
 {
     char text[16] = {0};
 
-    CHECK(id.size < 80);
+    CHECK(id.size < 56);
     memcpy(text, id.at, id.size < 15 ? id.size : 15);
     return (unsigned)strtoul(text, NULL, 10);
 }
@@ -210,6 +211,39 @@ do_put(unsigned number)
     note_time(number, &event);
 }
 
+/* Several at once, perhaps one of them twice. */
+static void
+do_put_all(void)
+{
+    struct queue_event events[12] = {0};
+    unsigned numbers[12];
+    size_t count = rng_below(&model.rng, 12);
+    uint64_t added = 0;
+    uint64_t fresh = 0;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        numbers[i] = (unsigned)rng_below(&model.rng, model.events);
+        choose_time(&events[i]);
+        events[i].id = id_of(numbers[i]);
+        events[i].payload = (struct bytes){"7777777", rng_below(&model.rng, 7)};
+    }
+    if (queue_put_all(model.queue, events, count, &added) != 0) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        struct model_event *known = &model.event[numbers[i]];
+
+        fresh += known->there ? 0 : 1;
+        known->there = true;
+        known->payload_size = events[i].payload.size;
+        known->payload_byte = '7';
+        note_time(numbers[i], &events[i]);
+    }
+    CHECK_EQ(added, fresh);
+    model.count += fresh;
+}
+
 static void
 do_move(unsigned number)
 {
@@ -274,7 +308,7 @@ do_get(unsigned number)
 
 /* Those ready are the first of all by due time, and in order. */
 static uint64_t
-check_ready(const struct queue *queue)
+check_ready(const struct queue *queue, uint64_t now)
 {
     const struct model_event *before = NULL;
     const void *cursor = NULL;
@@ -289,7 +323,7 @@ check_ready(const struct queue *queue)
         struct model_event *known = &model.event[check_event(&event)];
 
         CHECK(!known->ready);
-        CHECK(known->due <= model.now);
+        CHECK(known->due <= now);
         known->ready = true;
         if (before != NULL) {
             CHECK(before->due <= known->due);
@@ -307,21 +341,28 @@ check_ready(const struct queue *queue)
     return many;
 }
 
+/* By a clock that may be ahead of what the queue was told, or behind. */
 static void
 do_ripen(void)
 {
     uint64_t budget = rng_below(&model.rng, 2) == 0
                           ? UINT64_MAX
                           : rng_below(&model.rng, 1 + model.count / 2);
-    uint64_t before = check_ready(model.queue);
+    uint64_t at = model.now;
     uint64_t due = 0;
+    uint64_t before;
     uint64_t ready;
     unsigned i;
 
-    ready = queue_ripen(model.queue, model.now, budget);
-    CHECK_EQ(ready, check_ready(model.queue));
+    if (rng_below(&model.rng, 4) == 0) {
+        at = at - 5000 + rng_below(&model.rng, 10000);
+    }
+    before = queue_ripen(model.queue, at, 0);
+    CHECK_EQ(before, check_ready(model.queue, at));
+    ready = queue_ripen(model.queue, at, budget);
+    CHECK_EQ(ready, check_ready(model.queue, at));
     for (i = 0; i < model.events; i++) {
-        due += model.event[i].there && model.event[i].due <= model.now;
+        due += model.event[i].there && model.event[i].due <= at;
     }
     CHECK_EQ(ready, budget < due - before ? before + budget : due);
 }
@@ -485,6 +526,8 @@ step(void)
         do_take();
     } else if (what < 820) {
         do_defrag();
+    } else if (what < 850) {
+        do_put_all();
     } else if (what < 990) {
         do_scan();
     } else {

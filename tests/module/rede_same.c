@@ -238,12 +238,9 @@ TEST(rede_test_passes)
     struct fake *fake = scene_begin();
 
     SAYS(fake, "REDE.TEST", "+PASS");
-    for (size_t left = 0; left < 4; left++) {
-        fake_memory_left = left;
+    for (fake->memory = 0; fake->memory < 4; fake->memory++)
         CHECK_TEXT(fake_run(fake, "REDE.TEST"),
                    "!ERR the self-check has failed");
-    }
-    fake_memory_left = SIZE_MAX;
     scene_end(fake);
 }
 
@@ -260,9 +257,7 @@ TEST(rede_print_shows_a_key_in_one_line)
     (void)fake_call(fake, args, 5);
     SAYS(fake, "REDE.PRINT d",
          "+(elements=1) head->[id=e,elem=a??b,ttl=100,exp=1100]");
-    fake_memory_left = 0;
-    CHECK_TEXT(fake_run(fake, "REDE.PRINT d"), "!ERR out of memory");
-    fake_memory_left = SIZE_MAX;
+    CHECK_EQ(scene_starve(fake, "REDE.PRINT d"), 1);
     for (int i = 0; i < 1100; i++)
         (void)fake_run(fake, "REDE.GIDPUSH d 1000 x");
     (void)fake_run(fake, "REDE.PRINT d");

@@ -2,7 +2,7 @@
 #include "registry.h"
 
 #include "kit.h"
-#include "memory.h"
+#include "memory_kit.h"
 #include "rng.h"
 
 #include <lawn.h>
@@ -99,6 +99,19 @@ TEST(registry_a_key_set_for_a_past_time_comes_at_once)
     registry_flush(-1);
 }
 
+TEST(registry_a_key_set_for_never_is_set_for_the_end_of_time)
+{
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("a"), LAWN_NEVER));
+    CHECK_EQ(registry_next(), LAWN_NEVER - 1);
+    CHECK(registry_gives_none(LAWN_NEVER - 2));
+    CHECK(registry_gives(LAWN_NEVER - 1, 0, "a", LAWN_NEVER - 1));
+    CHECK(registry_set(0, bytes_of("a"), LAWN_NEVER));
+    CHECK(registry_gives(LAWN_NEVER, 0, "a", LAWN_NEVER - 1));
+    CHECK(registry_gives_none(LAWN_NEVER));
+    registry_flush(-1);
+}
+
 TEST(registry_removed_keys_do_not_come)
 {
     registry_begin(1000);
@@ -141,6 +154,9 @@ TEST(registry_names_are_bytes_of_any_content)
     CHECK(registry_pop(1110, &db, &got, &when));
     CHECK_EQ(got.size, REGISTRY_NAME_MAX);
     CHECK(registry_gives_none(1110));
+    CHECK(registry_set(0, (struct bytes){long_name, REGISTRY_NAME_MAX}, 1200));
+    registry_remove(0, (struct bytes){long_name, REGISTRY_NAME_MAX});
+    CHECK_EQ(registry_count(), 0);
     registry_flush(-1);
 }
 
@@ -191,6 +207,7 @@ TEST(registry_flush_forgets_one_database_or_all)
     CHECK(registry_gives_none(1200));
     registry_flush(-1);
     CHECK_EQ(registry_bytes(), 0);
+    CHECK(registry_gives_none(LAWN_NEVER));
 }
 
 TEST(registry_swapped_databases_swap_their_keys)
@@ -254,6 +271,126 @@ TEST(registry_a_clock_that_was_set_back_makes_nothing_late)
     registry_flush(-1);
 }
 
+TEST(registry_sorts_once_after_the_clock_was_set_back)
+{
+    char name[8];
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("old"), 900000));
+    CHECK(registry_gives(900000, 0, "old", 900000));
+    for (unsigned i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "k%u", i);
+        CHECK(registry_set(0, bytes_of(name), 10000 + i));
+    }
+    CHECK(registry_gives(10000, 0, "k0", 10000));
+    uint64_t calls = memory_calls();
+    for (unsigned i = 1; i < 50; i++) {
+        snprintf(name, sizeof name, "k%u", i);
+        CHECK(registry_gives_none(10000 + i - 1));
+        CHECK(registry_gives(10000 + i, 0, name, 10000 + i));
+    }
+    /* A store is three blocks at least. */
+    CHECK(memory_calls() - calls < 3);
+    registry_flush(-1);
+}
+
+TEST(registry_without_memory_keeps_what_was_set)
+{
+    uint64_t blocks = memory_blocks();
+    bool set = false;
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("a"), 1100));
+    for (int db = 0; db < 12; db++) {
+        set = false;
+        for (uint64_t left = 0; !set; left++) {
+            memory_fail_after(left);
+            set = registry_set(db, bytes_of("b"), 1200);
+            memory_fail_after(UINT64_MAX);
+            CHECK_EQ(registry_count(), (uint64_t)db + 1 + set);
+            CHECK_EQ(registry_next(), 1100);
+        }
+    }
+    /* From what is coming to what is overdue. */
+    set = false;
+    for (uint64_t left = 0; !set; left++) {
+        memory_fail_after(left);
+        set = registry_set(0, bytes_of("a"), 900);
+        memory_fail_after(UINT64_MAX);
+        CHECK_EQ(registry_count(), 13);
+        CHECK_EQ(registry_next(), set ? 900 : 1100);
+    }
+    CHECK(registry_gives(1000, 0, "a", 900));
+    for (int db = 0; db < 12; db++) {
+        struct bytes name;
+        uint64_t when;
+        int got;
+        CHECK(registry_pop(1200, &got, &name, &when) && when == 1200);
+    }
+    registry_flush(-1);
+    CHECK_EQ(memory_blocks(), blocks);
+}
+
+TEST(registry_bears_memory_that_comes_and_goes)
+{
+    uint64_t blocks = memory_blocks();
+    registry_begin(1000);
+    for (uint64_t round = 0; round < 200; round++) {
+        uint64_t count = 0;
+        memory_fail_often(3, round);
+        for (int db = 0; db < 12; db++) {
+            count += registry_set(db, bytes_of("a"), 2000 + round);
+            count += registry_set(db, bytes_of("b"), 900);
+        }
+        memory_fail_often(0, 0);
+        CHECK_EQ(registry_count(), count);
+        registry_flush(-1);
+        CHECK_EQ(memory_blocks(), blocks);
+    }
+}
+
+TEST(registry_without_memory_to_sort_is_late_and_not_lost)
+{
+    struct bytes got;
+    int db;
+    uint64_t when;
+    uint64_t left = 0;
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("old"), 900000));
+    CHECK(registry_gives(900000, 0, "old", 900000));
+    for (char name = 0; name < 100; name++)
+        CHECK(registry_set(0, (struct bytes){&name, 1},
+                           name % 2 ? 950000 : 10050));
+    for (bool sorted = false; !sorted; left++) {
+        uint64_t blocks = memory_blocks();
+        memory_fail_after(left);
+        sorted = registry_pop(10100, &db, &got, &when);
+        memory_fail_after(UINT64_MAX);
+        CHECK_EQ(registry_count(), sorted ? 99 : 100);
+        CHECK_EQ(registry_next(), 10050);
+        if (!sorted)
+            CHECK_EQ(memory_blocks(), blocks);
+    }
+    CHECK(left > 5);
+    for (int i = 1; i < 50; i++)
+        CHECK(registry_pop(10100, &db, &got, &when) && when == 10050);
+    CHECK(registry_gives_none(10100));
+    CHECK_EQ(registry_next(), 950000);
+    registry_flush(-1);
+}
+
+TEST(registry_a_key_set_for_the_beginning_of_time_comes)
+{
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("old"), 900000));
+    CHECK(registry_gives(900000, 0, "old", 900000));
+    CHECK(registry_set(0, bytes_of("a"), 0));
+    CHECK(registry_gives(900000, 0, "a", 0));
+    CHECK(registry_set(0, bytes_of("a"), 0));
+    CHECK(registry_set(0, bytes_of("b"), 950000));
+    CHECK(registry_gives(10, 0, "a", 1)); /* sorted */
+    CHECK(registry_gives(950000, 0, "b", 950000));
+    registry_flush(-1);
+}
+
 /* MODEL: an array of what was set. */
 #define REGISTRY_MODEL_DBS 5
 #define REGISTRY_MODEL_NAMES 40
@@ -291,7 +428,8 @@ registry_model_pop(struct registry_model *model, uint64_t now, bool back)
         return;
     }
     CHECK(db >= 0 && db < REGISTRY_MODEL_DBS && name.size == 1);
-    int i = name.at[0];
+    unsigned char i = (unsigned char)name.at[0];
+    CHECK(i < REGISTRY_MODEL_NAMES);
     CHECK_EQ(model->when[db][i], when);
     CHECK(when <= now);
     if (!back && !model->past[db][i])

@@ -129,13 +129,18 @@ def every_command_bears_any_number_of_strange_words():
                'x' * 70000, '\r\n+OK\r\n')
     client = shared().client(3)
     for name in COMMANDS:
+        calls = []
         for a in strange:
-            for count in range(1, 8):
-                client.call(name, *[a] * count)
+            calls += [(name, *[a] * count) for count in range(1, 8)]
             for b in strange:
-                client.call(name, 'k', a, b)
-                client.call(name, 'k', 'i', 'p', a, b)
-                client.call(name, 'k', 'i', a, 10, b, 10)
+                calls += [(name, 'k', a, b), (name, 'k', 'i', 'p', a, b),
+                          (name, 'k', 'i', a, 10, b, 10)]
+        for begin in range(0, len(calls), 100):
+            part = calls[begin:begin + 100]
+            got = client.pipe(each for i, call in enumerate(part)
+                              for each in (call, ('ECHO', i)))
+            equal(got[1::2] == [b'%d' % i for i in range(len(part))], True,
+                  'one reply each')
 
 
 @case
@@ -450,7 +455,6 @@ def mpush_is_all_or_nothing():
         for args in (('DELAY', FAR, 1, 'a', 'p', 'b', 'p'),
                      ('DELAY', FAR, 3, 'a', 'p', 'b', 'p'),
                      ('DELAY', FAR, 2, 'a', 'p', 'b'),
-                     ('DELAY', FAR, 0, 'a', 'p'),
                      ('EVERY', FAR, 1, 'a', 'p'),
                      ('NX', FAR, 1, 'a', 'p')):
             equal(client.call('LAWN.MPUSH', 'k', *args), SYNTAX, repr(args))
@@ -458,7 +462,7 @@ def mpush_is_all_or_nothing():
             for word, what in (('DELAY', 'delay'), ('AT', 'time')):
                 equal(client.call('LAWN.MPUSH', 'k', word, bad, 1, 'a', 'p'),
                       no_number(what), repr(bad))
-        for bad in ('', 'x', '1.5', '-1', '9' * 30):
+        for bad in ('', 'x', '1.5', '-1', '0', '9' * 30):
             got = client.call('LAWN.MPUSH', 'k', 'DELAY', 1, bad, 'a', 'p')
             assert got in (no_number('count'), SYNTAX), (bad, got)
         equal(client.call('EXISTS', 'k'), 0)
@@ -806,8 +810,8 @@ def periods_that_passed_are_missed_and_never_a_burst():
 @case
 def a_repeating_event_comes_times_times():
     client = shared().client()
-    client.call('LAWN.PUSH', 'k', 'r', 'p', 'DELAY', 2, 'EVERY', 3, 'TIMES', 5)
     began = now_ms()
+    client.call('LAWN.PUSH', 'k', 'r', 'p', 'DELAY', 2, 'EVERY', 3, 'TIMES', 5)
     got = []
 
     def five():
@@ -815,7 +819,7 @@ def a_repeating_event_comes_times_times():
         return client.call('EXISTS', 'k') == 0
     wait_until(five, 'it is gone')
     equal(got, [['r', 'p']] * 5)
-    assert now_ms() >= began + 2 + 4 * 3 - 1
+    assert now_ms() >= began + 2 + 4 * 3, 'early'
 
 
 # NEXT, LEN, SCAN, INFO
@@ -950,7 +954,7 @@ def info_is_a_map_of_what_there_is_to_know():
     for client in each_protocol():
         equal(client.raw('LAWN.INFO', 'k'), null(client))
         client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, 'a', 'xx', 'b', 'yy')
-        client.call('LAWN.PUSH', 'k', 'at', 'z', 'AT', 2**40)
+        client.call('LAWN.PUSH', 'k', 'at', 'z', 'AT', 2**41)
         got = client.call('LAWN.INFO', 'k')
         head = b'*28\r\n' if client.protocol == 2 else b'%14\r\n'
         assert client.seen.startswith(head), client.seen
@@ -959,7 +963,7 @@ def info_is_a_map_of_what_there_is_to_know():
         number = got.pop(b'bytes')
         assert 100 < number < 100000, number
         assert got.pop(b'ttls') in (1, 2)
-        if got.pop(b'next') != 2**40:
+        if got.pop(b'next') != 2**41:
             raise AssertionError('next is not the first due time')
         equal(got, {b'len': 3, b'oldest-due': 0, b'pushed': 3, b'fired': 0,
                     b'missed': 0, b'dropped': 0, b'late-p50-ms': 0,
@@ -1045,9 +1049,9 @@ def config_get_is_a_map():
         equal((got[b'maxlen'], got[b'maxbytes'], got[b'overflow'])
               == (0, 0, b'reject'), True, repr(got))
         assert got[b'resolution-ms'] in (0, 1), got
-        equal(as_map(client.call('LAWN.CONFIG', 'k', 'GET', 'overflow',
-                                 'maxlen'), client.protocol),
-              {b'overflow': b'reject', b'maxlen': 0})
+        got = as_map(client.call('LAWN.CONFIG', 'k', 'GET', 'overflow',
+                                 'maxlen'), client.protocol)
+        assert got == {b'overflow': b'reject', b'maxlen': 0}, got
         equal(client.call('LAWN.CONFIG', 'k', 'GET', 'what'),
               error(f"ERR unknown setting 'what': there are {NAMES}"))
 
@@ -1154,9 +1158,10 @@ def drop_oldest_drops_what_is_due_first():
         equal(sorted(scan(client)), ['d', 'e'])
         equal(as_map(client.call('LAWN.INFO', 'k'), client.protocol)
               [b'dropped'], 3)
-        equal(client.call('LAWN.PUSH', 'k', 'f', 'x' * 100, 'AT', 2**51),
-              error("FULL the key's ids and payloads would take 101 bytes, "
-                    'and its maxbytes is 12'))
+        got = client.call('LAWN.PUSH', 'k', 'f', 'x' * 100, 'AT', 2**51)
+        assert re.fullmatch(rb"FULL the key's ids and payloads would take "
+                            rb'(101|113) bytes, and its maxbytes is 12',
+                            got), got
         equal(sorted(scan(client)), ['d', 'e'])
 
 
@@ -1276,13 +1281,12 @@ def apply_refuses_what_is_wrong_and_does_nothing_then():
 # ORDER AND SIZE
 
 @case
-def a_hundred_thousand_events_come_each_once_in_order():
+def thirty_thousand_events_come_each_once_in_order():
     client = shared().client()
-    count = 100000
-    base = now_ms() + 50
-    for begin in range(0, count, 10000):
-        client.call('LAWN.MPUSH', 'k', 'DELAY', 1 + begin // 10000, 10000,
-                    *[f'{begin + i // 2}' for i in range(20000)])
+    count = 30000
+    for begin in range(0, count, 3000):
+        client.call('LAWN.MPUSH', 'k', 'DELAY', 1 + begin // 3000, 3000,
+                    *[f'{begin + i // 2}' for i in range(6000)])
     got = []
 
     def everything():
@@ -1294,7 +1298,6 @@ def a_hundred_thousand_events_come_each_once_in_order():
     equal(len(set(ids)), count)
     dues = [row[5] for row in got]
     equal(dues == sorted(dues), True, 'in order')
-    assert base > 0
 
 
 @case

@@ -9,6 +9,7 @@ are run in their order, on a server that is empty at first:
     ```sh      commands of a shell, which must print
     ```output  the block that follows; the server that they start is ours, and
                there is nothing to make
+    ```python  likewise, by Debian's Python, which has the package redis
 
 Any other block is an error: nothing is left unchecked by mistake. What is another
 number each time need not be the same: one of three digits and more that no line
@@ -105,7 +106,9 @@ def try_typed(block, port):
     done = subprocess.run([*client(port), '-3', '--no-raw'], input=session,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=server.PATIENCE, check=False)
-    replies = done.stdout.split(f'"{mark}"\n')
+    # What took long, the client says how long.
+    told = re.sub(r'^\(\d+\.\d+s\)\n', '', done.stdout, flags=re.M)
+    replies = told.split(f'"{mark}"\n')
     assert len(replies) == len(steps) + 1, done.stdout
     for (command, shown), got in zip(steps, replies):
         compare(block, f'> {command}\n{shown}',
@@ -133,19 +136,32 @@ def try_shell(block, expected, port):
     compare(block, expected, done.stdout, block.text())
 
 
+def try_python(block, expected, port):
+    done = subprocess.run(
+        ['/usr/bin/python3', '-c', block.text().replace('6379', str(port))],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, timeout=server.PATIENCE,
+        check=False)
+    compare(block, expected, done.stdout, block.text())
+
+
+# What prints, and has it compared with the block that follows.
+COMMANDS = {'sh': try_shell, 'python': try_python}
+
+
 def try_chapter(blocks):
     port = shared().port
     before = None
     for block, after in zip(blocks, blocks[1:] + [None]):
         if block.kind == 'redis':
             try_typed(block, port)
-        elif block.kind == 'sh':
+        elif block.kind in COMMANDS:
             expected = after and after.kind == 'output' and after.text()
-            try_shell(block, expected or '', port)
+            COMMANDS[block.kind](block, expected or '', port)
         else:
-            assert block.kind == 'output' and before and before.kind == 'sh', (
+            assert block.kind == 'output' and before in COMMANDS, (
                 f'MODULE.md, line {block.line}: what is this block?')
-        before = block
+        before = block.kind
 
 
 def add_chapter(title, blocks):

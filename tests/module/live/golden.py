@@ -5,11 +5,12 @@ word why.
 """
 
 import random
+import shutil
 
 import rdb
 import resp
 from resp import OK
-from server import (Server, case, equal, error, main, now_ms, shared,
+from server import (Server, Skip, case, equal, error, main, now_ms, shared,
                     wait_until)
 
 FAR = 2**50
@@ -169,9 +170,9 @@ def format_1_is_what_the_header_says():
     server = shared()
     client = server.client()
     now = now_ms()
-    row = ours([(0, FAR, b'at', b'p'), (5000, now + 10**9, b'a', b'1'),
-                (None, now + 10**9 + 1, b'b', b'2'),
-                (7, now + 10**10, b'r', b'3', 50, 4, 2)], time=now,
+    row = ours([(0, FAR, b'at', b'p'), (10**9, now + 10**9 - 9, b'a', b'1'),
+                (None, now + 10**9 - 5, b'b', b'2'),
+                (10**10, now + 10**10, b'r', b'3', 50, 4, 2)], time=now,
                settings=(10, 1000, 1, 5, 1), made=(now, 3))
     equal(restore(client, row, 1), OK)
     equal(client.call('LAWN.LEN', 'k'), 4)
@@ -209,6 +210,22 @@ def an_older_server_time_in_a_dump_does_no_harm():
         client.call('LAWN.PUSH', 'k', 'j', 'q', 'DELAY', 1)
         client.call('LAWN.POLL', 'k')
         client.call('DEL', 'k')
+
+
+@case
+def a_dump_goes_from_one_kind_of_server_to_the_other():
+    if not all(map(shutil.which, ('redis-server', 'valkey-server'))):
+        raise Skip('only one of them is here')
+    with Server(kind='redis') as one, Server(kind='valkey') as other:
+        client = one.client()
+        client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 1000)
+        client.call('LAWN.MPUSH', 'k', 'DELAY', 10**9, 300,
+                    *[i // 2 for i in range(600)])
+        client.call('LAWN.PUSH', 'k', 'r', 'p', 'AT', 1, 'EVERY', 10**9)
+        dump = client.call('DUMP', 'k')
+        equal(other.call('RESTORE', 'k', 0, dump), OK)
+        equal(other.digest('k'), one.digest('k'))
+        equal(other.call('LAWN.POLL', 'k'), [['r', 'p']])
 
 
 HOSTILE = {
@@ -319,8 +336,9 @@ def every_cut_of_a_value_is_refused():
     client = shared().client()
     now = now_ms()
     for row, version in ((ours([(0, FAR, b'at', b'p'),
-                                (5000, now + 10**9, b'a', b'1'),
-                                (7, now + 10**10, b'r', b'3', 50, 4, 2)]), 1),
+                                (10**9, now + 10**9, b'a', b'1'),
+                                (10**10, now + 10**10, b'r', b'3', 50, 4,
+                                 2)], time=now), 1),
                          (rdb.rede(b'k', sample()[0]), 0)):
         for count in range(len(row)):
             equal(restore(client, row[:count], version), BAD, f'{count}')
@@ -339,10 +357,10 @@ def changed_values_never_do_harm():
     now = now_ms()
     chance = random.Random(8)
     bodies = [rdb.value(ours([(0, FAR, b'at', b'p' * 20),
-                              (5000, now + 10**9, b'a', b'1'),
-                              (None, now + 10**9 + 1, b'b', b'2'),
-                              (7, now + 10**10, b'r', b'3', 50, 4, 2),
-                              (1, 5, b'due', b'')],
+                              (10**9, now + 10**9 - 9, b'a', b'1'),
+                              (None, now + 10**9 - 5, b'b', b'2'),
+                              (10**10, now + 10**10, b'r', b'3', 50, 4, 2),
+                              (1, 5, b'due', b'')], time=now,
                              settings=(10, 1000, 1, 5, 0)), 1),
               rdb.value(rdb.rede(b'k', sample()[0]), 0)]
     taken = 0
@@ -383,7 +401,6 @@ def a_hostile_dump_file_is_refused_at_the_start_with_a_message():
             server.module = True
             server.expect_crash = True
             equal(server.start(may_fail=True), False, 'it starts')
-            assert server.process.returncode == 1, server.process.returncode
             assert 'the bad one' in server.log(), 'no message'
 
 

@@ -2,7 +2,7 @@
 """memcheck.py - parts of the other tests with a module that watches its memory.
 
 lawn.so is one that was built with AddressSanitizer and UBSan (LAWN_ASAN_SO, by
-default build/asan/lawn.so). As the server itself was not, the sanitizer's library
+default build/watched/lawn.so). As the server itself was not, the sanitizer's library
 is loaded before all others, and takes the place of the server's allocator; so what
 the module gets from the server is watched, too. Valkey calls one function that
 only its own allocator has: nojemalloc.c is that.
@@ -21,7 +21,7 @@ import server
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODULE = os.path.abspath(
-    os.environ.get("LAWN_ASAN_SO", HERE / "../../../build/asan/lawn.so")
+    os.environ.get("LAWN_ASAN_SO", HERE / "../../../build/watched/lawn.so")
 )
 # What the servers do at their end, or on purpose.
 OPTIONS = "detect_leaks=0:abort_on_error=1:handle_segv=0:allow_user_segv_handler=1"

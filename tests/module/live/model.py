@@ -17,6 +17,7 @@ seed makes the same commands. (Times differ from run to run, so what depends on
 the millisecond may need a few tries.)
 """
 import argparse
+import copy
 import random
 import string
 import sys
@@ -24,9 +25,12 @@ import time
 
 import resp
 import server
-from reference import ARITY, Error, Reference, Wrong, number, plain, want
+from reference import (
+    ARITY, GLOBS, Error, Reference, Wrong, matches, number, plain, want
+)  # fmt: skip
 
 HOUR = 3600 * 1000
+BULK = 1500  # ids at once: more than a small queue holds
 KEYS = [b"a", b"b", b"c", b"k\x00\xff", b"s"]  # s is a string
 MAX_PAYLOAD = 3000
 MAX_BATCH = 40
@@ -70,19 +74,28 @@ class Dice(random.Random):
         return mark.ljust(MAX_PAYLOAD + self.randrange(2), b".")
 
     def delay(self):
+        if self.random() < 0.03:
+            return self.huge()
         return self.choice(
             (0, 0, 1, 3, self.randrange(50), HOUR, HOUR, HOUR, 2 * HOUR,
              self.randrange(HOUR, 9 * HOUR), 1000 * HOUR, 1 << 40)
         )  # fmt: skip
 
     def when(self):
+        if self.random() < 0.03:
+            return self.huge()
         return self.choice(
             (0, 1, now() - self.randrange(HOUR), now() + self.randrange(20),
              now() + HOUR, now() + self.randrange(HOUR, 9 * HOUR),
              (1 << 41) + self.randrange(5))
         )  # fmt: skip
 
+    # Numbers of scripts are doubles: those of either beyond 2^53 are not exact.
+    scripts = False
+
     def huge(self):
+        if self.scripts:
+            return 1 << 40
         return self.choice(((1 << 53), (1 << 53) - 1, 1 << 52))
 
     def junk(self):
@@ -99,8 +112,9 @@ class Dice(random.Random):
         kind = self.random()
         if by and kind < 0.4:
             value = self.choice(
-                (-HOUR, HOUR, -10, 10, 0, self.randrange(-9 * HOUR, 9 * HOUR))
-            )
+                (-HOUR, HOUR, -10, 10, 0, self.randrange(-9 * HOUR, 9 * HOUR),
+                 self.huge(), -self.huge())
+            )  # fmt: skip
             return [self.case(b"BY"), b"%d" % value]
         if kind < 0.7:
             return [self.case(b"DELAY"), b"%d" % self.delay()]
@@ -114,14 +128,16 @@ class Dice(random.Random):
         if self.random() < 0.2:
             parts.append([self.case(self.choice((b"NX", b"XX")))])
         if self.random() < 0.2:
-            period = self.choice((1, 7, 100, HOUR, self.randrange(1, HOUR)))
+            period = self.choice(
+                (1, 7, 100, HOUR, self.randrange(1, HOUR), self.huge())
+            )
             parts.append([self.case(b"EVERY"), b"%d" % period])
             if self.random() < 0.5:
                 parts.append(
                     [self.case(b"TIMES"), b"%d" % self.randrange(1, 5)]
                 )
         if self.random() < 0.1:
-            jitter = self.choice((0, 1, 100, HOUR))
+            jitter = self.choice((0, 1, 100, HOUR, self.huge()))
             parts.append([self.case(b"JITTER"), b"%d" % jitter])
         self.shuffle(parts)
         return [self.key(), i, self.payload(), *sum(parts, [])]
@@ -203,6 +219,8 @@ class Dice(random.Random):
             parts.append(
                 [self.case(b"STATE"), self.choice((b"waiting", b"due", b"Due"))]
             )
+        if self.random() < 0.3:
+            parts.append([self.case(b"MATCH"), self.choice(list(GLOBS))])
         return [self.key(), b"0", *sum(parts, [])]
 
     def lawn_config(self):
@@ -283,6 +301,7 @@ class Driver:
         self.reference.keys[b"s"] = None
         self.commands = 0
         self.ways = {}
+        self.coming = []
         self.done = []  # of this batch
         options = (
             "appendonly", "yes", "appendfsync", "no",
@@ -290,6 +309,7 @@ class Driver:
             "lawn.max-batch", MAX_BATCH, "lawn.max-payload", MAX_PAYLOAD,
         )  # fmt: skip
         self.protocol = self.dice.choice((2, 3))
+        self.dice.scripts = self.dice.random() < 0.7
         self.master = server.Server(*options)
         self.replica = server.Server(
             *options, "replicaof", "127.0.0.1\0%d" % self.master.port
@@ -304,14 +324,17 @@ class Driver:
 
     def judge(self, args, reply, before, after):
         self.done.append(args)
-        self.commands += 1
         reply = plain(reply)
         try:
             self.reference.judge(args, reply, before, after)
         except Wrong as wrong:
-            raise Wrong(*wrong.args, "by", args, "reply", reply) from None
+            what = " ".join(map(str, wrong.args))[:1000]
+            raise Wrong(
+                what, "by", shown(args), "reply", repr(reply)[:500]
+            ) from None
 
     def one(self, args):
+        self.commands += 1
         before = now()
         reply = self.client.call(*args)
         self.judge(args, reply, before, now())
@@ -341,7 +364,7 @@ class Driver:
             replies = self.client.multi(*commands)
         else:
             # The reply of a script is converted: only RESP2 comes through.
-            if self.protocol == 3 or waits:
+            if self.protocol == 3 or waits or not dice.scripts:
                 return
             replies = [
                 self.client.call(
@@ -350,6 +373,7 @@ class Driver:
                 for args in commands
             ]
         after = now()
+        self.commands += size
         for args, reply in zip(commands, replies):
             self.judge(args, reply, before, after)
 
@@ -357,6 +381,46 @@ class Driver:
     def bad_arity(args):
         arity = ARITY[args[0].upper()]
         return len(args) != arity if arity > 0 else len(args) < -arity
+
+    def bulk(self):
+        """Many events come or go at once: tables split and merge."""
+        dice = self.dice
+        key = dice.choice((b"a", b"b"))
+        ids = [b"bulk%d" % i for i in range(BULK)]
+        if dice.random() < 0.6:
+            pairs = sum(([i, dice.payload()[:9]] for i in ids), [])
+            when = dice.time_option()
+            self.one([b"LAWN.MPUSH", key, *when, b"%d" % BULK, *pairs])
+        else:
+            dice.shuffle(ids)
+            self.one([b"LAWN.CANCEL", key, *ids[: dice.randrange(1, BULK)]])
+
+    def keyspace(self):
+        """What the server itself does to keys."""
+        keys = self.reference.keys
+        one, other = self.dice.choice(KEYS[:3]), self.dice.choice(KEYS[:3])
+        kind = self.dice.choice(("RENAME", "COPY", "DEL", "MOVE"))
+        if one not in keys or one == other:
+            return
+        if kind == "RENAME":
+            self.client.call("RENAME", one, other)
+            keys[other] = keys.pop(one)
+        elif kind == "COPY":
+            self.client.call("COPY", one, other, "REPLACE")
+            keys[other] = copy.deepcopy(keys[one])
+            keys[other].loaded()
+        elif kind == "DEL":
+            self.client.call("DEL", one)
+            del keys[one]
+        else:
+            # There and back: what waits for its time must go along.
+            self.client.pipe(
+                [("MOVE", one, 1), ("SWAPDB", 0, 1), ("SELECT", 1)]
+            )
+            for key in list(keys):
+                if key != one:
+                    self.client.call("MOVE", key, 0)
+            self.client.call("SELECT", 0)
 
     # CONTENT
 
@@ -389,6 +453,12 @@ class Driver:
                 "ids of", key, "too many", ids - set(queue.events),
                 "missing", set(queue.events) - ids,
             )  # fmt: skip
+            glob = self.dice.choice(list(GLOBS))
+            found = self.scan(key, b"MATCH", glob, b"COUNT", b"100")
+            want(
+                found == {i for i in ids if matches(glob, i)},
+                "ids of", key, "that match", glob, found,
+            )  # fmt: skip
             reads = [[b"LAWN.GET", key, i, b"META"] for i in ids]
             reads += [[b"LAWN.LEN", key], [b"LAWN.NEXT", key]]
             reads += [[b"LAWN.INFO", key], [b"LAWN.CONFIG", key, b"GET"]]
@@ -414,17 +484,26 @@ class Driver:
                 "digest of", key, "is another", way,
             )  # fmt: skip
 
+    def order(self, one, key, known):
+        """What is due there comes in the order that it should."""
+        before = now()
+        reply = one.call("REDE.XPOLL", key)
+        self.judge([b"REDE.XPOLL", known], reply, before, now())
+
     # OTHER WAYS TO THE SAME CONTENT
 
     def elsewhere(self):
         live = self.digests(self.master)
         self.on_replica(live)
         self.copied(live)
-        way = self.dice.choice(
-            (self.reload, self.restart, self.rewrite_yes, self.rewrite_no,
-             self.nothing, self.nothing)
-        )  # fmt: skip
-        way(live)
+        # Each in turn, in some order.
+        if not self.coming:
+            self.coming = [
+                self.reload, self.restart, self.rewrite_yes, self.rewrite_no,
+                self.replica_alone, self.nothing,
+            ]  # fmt: skip
+            self.dice.shuffle(self.coming)
+        self.coming.pop()(live)
 
     def nothing(self, live):
         pass
@@ -443,63 +522,96 @@ class Driver:
         want(
             count == len(self.reference.keys), "keys on the replica", count
         )
+        for key in live:
+            self.order(self.replica, key, key)
 
     def copied(self, live):
         copies = {}
         for key in live:
-            copy = b"copy of " + key
+            copied = b"copy of " + key[:20]
             kind = self.dice.randrange(3)
             if kind == 0:
                 dump = self.client.call("DUMP", key)
-                reply = self.client.call("RESTORE", copy, 0, dump)
+                reply = self.client.call("RESTORE", copied, 0, dump)
             elif kind == 1:
-                reply = self.client.call("COPY", key, copy)
+                reply = self.client.call("COPY", key, copied)
             else:
                 continue
             want(
                 not isinstance(reply, resp.Error), "no copy of", key, reply
             )
-            found = self.client.call("DEBUG", "DIGEST-VALUE", copy)
+            found = self.client.call("DEBUG", "DIGEST-VALUE", copied)
             copies[key] = plain(found[0])
-            self.client.call("DEL", copy)
+            self.order(self.client, copied, key)
+            self.client.call("DEL", copied)
         self.same("in a copy", {k: live[k] for k in copies}, copies)
 
-    def again(self, way, live):
+    def ttls(self):
+        """Whether there are queues of equal delays, of keys where that stands
+        still. How many is up to what the key went through."""
+        found = {}
+        soon = now() + HOUR // 2
+        for key, queue in self.reference.keys.items():
+            if queue and all(e.lo > soon for e in queue.events.values()):
+                info = plain(self.client.call("LAWN.INFO", key))
+                if isinstance(info, list):
+                    info = dict(zip(info[::2], info[1::2]))
+                found[key] = info[b"ttls"] > 0
+        return found
+
+    def again(self, way, live, ttls):
         self.reference.loaded()
         self.same(way, live, self.digests(self.master))
+        want(self.ttls() == ttls, "no delays any more", way)
         self.compare()
 
+    def replica_alone(self, live):
+        """Started from its own append-only file, with no master."""
+        one = self.replica
+        server.wait_until(lambda: self.rewritten(one), "its file is complete")
+        options = one.options
+        one.options = options[: options.index("replicaof")]
+        one.restart()
+        one.options = options
+        self.same("in the replica's own file", live, self.digests(one))
+        one.call("REPLICAOF", "127.0.0.1", self.master.port)
+
     def reload(self, live):
+        ttls = self.ttls()
         reply = plain(self.client.call("DEBUG", "RELOAD"))
         want(reply == "OK", "DEBUG RELOAD", reply)
-        self.again("after a reload", live)
+        self.again("after a reload", live, ttls)
 
     def restart(self, live, way="after a restart"):
+        ttls = self.ttls()
         self.master.restart()
         self.connect()
-        self.again(way, live)
+        self.again(way, live, ttls)
         # By itself it would only look once in a second.
         self.replica.call("REPLICAOF", "NO", "ONE")
         self.replica.call("REPLICAOF", "127.0.0.1", self.master.port)
+
+    @staticmethod
+    def rewritten(one):
+        info = one.info("persistence")
+        return (
+            info["aof_enabled"] == "1"
+            and info["aof_rewrite_in_progress"] == "0"
+            and info["aof_rewrite_scheduled"] == "0"
+            and info["aof_last_bgrewrite_status"] == "ok"
+        )
 
     def rewrite(self, live, preamble):
         call = self.client.call
         call("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
         reply = plain(call("BGREWRITEAOF"))
         want(not isinstance(reply, Error), "BGREWRITEAOF", reply)
-
-        def done():
-            info = self.master.info("persistence")
-            return (
-                info["aof_rewrite_in_progress"] == "0"
-                and info["aof_rewrite_scheduled"] == "0"
-                and info["aof_last_bgrewrite_status"] == "ok"
-            )
-
         # Some go on meanwhile.
         for _ in range(self.dice.randrange(3)):
             self.run()
-        server.wait_until(done, "the file is rewritten")
+        server.wait_until(
+            lambda: self.rewritten(self.master), "the file is rewritten"
+        )
         live = self.digests(self.master)
         self.restart(live, "after a rewrite, preamble " + preamble)
 
@@ -514,6 +626,11 @@ class Driver:
         end = self.commands + size
         while self.commands < end:
             self.run()
+            kind = self.dice.random()
+            if kind < 0.01:
+                self.bulk()
+            elif kind < 0.02:
+                self.keyspace()
         self.compare()
         self.elsewhere()
         if self.dice.random() < 0.2:

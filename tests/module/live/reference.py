@@ -150,6 +150,25 @@ def not_a_number(name):
     return "ERR %s is not an integer or out of range" % name
 
 
+# Patterns, and what they mean, for SCAN.
+GLOBS = {
+    b"*": rb".*",
+    b"id1*": rb"id1.*",
+    b"id?": rb"id.",
+    b"id[2-5]": rb"id[2-5]",
+    b"id[^2-5]": rb"id[^2-5]",
+    b"*[05]": rb".*[05]",
+    b"b*1*2": rb"b.*1.*2",
+    b"id\\1": rb"id1",
+    b"": rb"",
+    b"nobody": rb"nobody",
+}
+
+
+def matches(glob, i):
+    return re.fullmatch(GLOBS[glob], i, re.DOTALL) is not None
+
+
 def options(words, valued=(), flags=()):
     """(what was said, errors that this deserves) of a list of options."""
     said, errors = {}, set()
@@ -211,6 +230,8 @@ class Reference:
                 "ERR wrong number of arguments for '%s' command"
                 % text(name).lower()
             )
+            if name.startswith(b"REDE."):  # ReDe's own had capitals there
+                reply = Error(reply.replace(text(name), text(name).lower()))
             want(
                 reply in (arity_text, SYNTAX, WRONGTYPE, LONG_KEY),
                 "error", reply, "wanted", arity_text,
@@ -845,6 +866,8 @@ class Reference:
             want(queue is not None and i in queue.events, "not there", i)
             if state is not None:
                 self.state(queue.events[i], state.lower())
+            if said.get(b"MATCH") in GLOBS:
+                want(matches(said[b"MATCH"], i), "does not match", i)
         if queue is None or not queue.events:
             want(call.reply == [b"0", []], "empty", call.reply)
 

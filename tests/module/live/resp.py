@@ -112,6 +112,8 @@ class Client:
         self.buffer = b''
         self.at = 0
         self.deadline = None
+        self.parts = []
+        self.expect_3 = False
         self.protocol = 2
         if protocol != 2:
             self.call('HELLO', protocol)
@@ -161,7 +163,7 @@ class Client:
             self._more()
         line = self.buffer[self.at:end]
         self.at = end + 2
-        self.seen += line + b'\r\n'
+        self.parts.append(line)
         return line
 
     def _bytes(self, size):
@@ -171,7 +173,7 @@ class Client:
         if self.buffer[self.at + size:self.at + size + 2] != b'\r\n':
             raise Bad(f'{data!r} does not end where it should')
         self.at += size + 2
-        self.seen += data + b'\r\n'
+        self.parts.append(data)
         return data
 
     def _value(self):
@@ -216,12 +218,14 @@ class Client:
             return Error(data) if kind == b'!' else Bulk(data[4:])
         raise Bad(f'{kind + rest!r} is no reply')
 
-    seen = b''
-    expect_3 = False
+    @property
+    def seen(self):
+        """The bytes of the last reply."""
+        return b''.join(part + b'\r\n' for part in self.parts)
 
     def read(self, patience=None):
         """The next reply."""
-        self.seen = b''
+        self.parts = []
         self.deadline = time.monotonic() + (patience or self.patience)
         return self._value()
 
@@ -238,14 +242,14 @@ class Client:
         self.expect_3 = words(args[:2]) == [b'HELLO', b'3']
         self.socket.sendall(encode(*args) + encode('ECHO', token))
         got = self.read()
-        seen = self.seen
+        parts = self.parts
         try:
             after = self.read()
         except Late:
             raise AssertionError(f'no reply at all, or half of one, to '
                                  f'{args!r}') from None
         assert after == token, f'{args!r}: {got!r}, and then {after!r}'
-        self.seen = seen
+        self.parts = parts
         self.expect_3 = False
         return got
 

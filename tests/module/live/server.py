@@ -70,7 +70,7 @@ def same(got, expected):
     if isinstance(expected, dict):
         return (isinstance(got, dict) and list(got) == list(expected)
                 and all(same(got[key], expected[key]) for key in expected))
-    if isinstance(expected, str):
+    if isinstance(expected, str) and not isinstance(got, str):
         expected = expected.encode()
     if isinstance(got, bool) or isinstance(expected, bool):
         return got is expected
@@ -112,6 +112,7 @@ class Server:
         self.process = None
         self.port = None
         self.clients = []
+        self.control_client = None
         self.expect_crash = False
         RUNNING.append(self)
         self.start()
@@ -131,7 +132,7 @@ class Server:
                 '--logfile', self.folder / 'log', '--daemonize', 'no',
                 '--save', '', '--enable-debug-command', 'yes',
                 '--enable-module-command', 'yes', '--loglevel', 'notice',
-                '--repl-diskless-sync-delay', '0', *self._pairs()]
+                '--repl-diskless-sync-delay', '0', '--repl-diskless-sync', 'no', *self._pairs()]
         if self.module:
             args += ['--loadmodule', MODULE, *self.module_args]
         return list(map(str, args))
@@ -185,11 +186,15 @@ class Server:
         self.clients.append(client)
         return client
 
+    @property
+    def control(self):
+        """A connection for the test's own questions."""
+        if self.control_client is None:
+            self.control_client = self.client()
+        return self.control_client
+
     def call(self, *args):
-        """On a connection that is opened when first needed."""
-        if not self.clients:
-            self.client()
-        return self.clients[0].call(*args)
+        return self.control.call(*args)
 
     def log(self):
         text = ''
@@ -211,6 +216,7 @@ class Server:
         for client in self.clients:
             client.close()
         self.clients = []
+        self.control_client = None
 
     def stop(self):
         """By SIGTERM, as an init system would."""
@@ -255,6 +261,17 @@ class Server:
         text = self.call('INFO', section).decode()
         return dict(line.split(':', 1) for line in text.splitlines()
                     if ':' in line and not line.startswith('#'))
+
+    def waits(self, client, *args):
+        """Sends a command on a connection, and returns when that waits. The
+        server's count of those who wait lags behind, so it is not asked."""
+        number = client.call('CLIENT', 'ID')
+        client.send(*args)
+
+        def flagged():
+            text = self.call('CLIENT', 'LIST', 'ID', number)
+            return re.search(rb' flags=\w*b', text)
+        wait_until(flagged, f'{args!r} waits')
 
     def digest(self, key):
         return self.call('DEBUG', 'DIGEST-VALUE', key)[0]
