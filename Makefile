@@ -467,10 +467,10 @@ build/bench/per_timer.so: $(call objects,release,bench/module/per_timer.c module
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -o $@ $^
 
-bench-module: ## the Redis and Valkey module against what else delays, and its bars: SERVER=both QUICK=
+bench-module: ## the Redis and Valkey module against what else delays, and its bars: SERVER=both QUICK= REALTIME=
 	@tools/deps bench-module
 	+@$(MAKE) --no-print-directory build/lawn.so build/bench/per_timer.so
-	@tools/bench-module --server '$(SERVER)' $(if $(QUICK),--quick)
+	@tools/bench-module --server '$(SERVER)' $(if $(QUICK),--quick) $(if $(REALTIME),--realtime)
 
 man: build/lawn ## write the tool's options into the pages of man/ that list them
 	@LAWN='$(RUN_LAWN)' tools/manoptions

@@ -94,10 +94,6 @@ class Connection:
         lines = self.call("INFO", section).decode().split("\r\n")
         return dict(line.split(":", 1) for line in lines if ":" in line)
 
-    def close(self):
-        self.file.close()
-        self.socket.close()
-
 
 class Server:
     """One server, for `with`: started when entered, gone when left."""
