@@ -120,6 +120,9 @@ FICKLE := -DLAWN_HABITS_TRIAL=32u -DLAWN_HABITS_MANY=8u -DLAWN_STORE_TABLE_PLAIN
     -DLAWN_WORKERS_PORTABLE
 FLAGS_asan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=address,undefined $(FICKLE)
 FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
+# A module, for a server that is not built so: see tests/module/live/memcheck.py.
+FLAGS_watched = $(FLAGS_asan) -fPIC
+CC_watched = gcc
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
@@ -131,7 +134,7 @@ FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan tsan coverage walked fuzz helgrind explore abi
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore abi
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -169,6 +172,11 @@ build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
 build/lawn.so: $(call objects,release,$(wildcard module/*.c)) build/liblawn.a module/module.map
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,--version-script=module/module.map \
 	    -Wl,-Bsymbolic -Wl,-z,defs -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+
+# What it wants of the sanitizer comes from a library that is loaded before it.
+build/watched/lawn.so: $(call objects,watched,$(wildcard module/*.c) $(LIB_C)) module/module.map
+	$(call say,LINK)$(CC_watched) $(FLAGS_watched) $(LDFLAGS) -shared \
+	    -Wl,--version-script=module/module.map -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(LDLIBS)
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
@@ -358,24 +366,31 @@ report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
 fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image commands))
 fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -state -image -commands)
 
+# The module in servers. What is about time goes first; what is long, beside.
+SERVERS := redis valkey
+live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
+live_quick = $(foreach t,commands rede keys block replica golden docs,$(call live,$(t).py))
+live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 10000) \
+    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED))
+
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(call model_filters,25000,0 1 2 3) \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,25000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
 	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60) -- \
 	    $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
-	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
+	    $(live_quick) $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
 	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
     build/asan/filter build/asan/json_lines build/asan/lawn \
     build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
-    $(fuzz_program)
+    build/watched/lawn.so $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
 asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan
@@ -408,6 +423,12 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
+
+soak-module: build/lawn.so ## the module: kills, random commands and odd lines, in both servers; SEED=1
+	@tools/deps soak-module
+	@tests/run $(call live,kill.py,--seed $(SEED) --cycles 1000) \
+	    $(call live,model.py,--seed $(SEED) --ops 20000 --runs 20) \
+	    $(call live,fuzz.py,--seed $(SEED) --lines 1000000 --payloads 100000)
 
 explore: build/explore/explore ## EXPLORE_SECONDS of schedules of the workers' threads; SEED=1
 	@build/explore/explore --seconds $(EXPLORE_SECONDS) --seed $(SEED)
@@ -520,7 +541,7 @@ help: ## this list
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
 .PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
-    gate bench bench-cli bench-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
+    gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
     -o -name "*.d" -print 2>/dev/null)

@@ -23,8 +23,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* Steps in ready to find the place of an event, before all of it is sent back. */
-#define QUEUE_STEPS 64u
 /* With so many events, a lawn of so many blades is replaced if most are in use. */
 #define QUEUE_LARGE_BLADES 1024u
 #define QUEUE_HUGE_COUNT 262144u
@@ -110,7 +108,7 @@ queue_relay(struct queue *queue, unsigned size, uint64_t position)
         queue_ready_remove(queue, queue->first);
     }
     (void)lawn_each(before.lawn, queue_relay_visit, &next);
-    lawn_set_now(queue->lawn, lawn_now(before.lawn));
+    lawn_set_now(queue->lawn, queue->now);
     queue->bytes -= sizes_class(before.ground_size);
     memory_free(before.ground);
     for (next = all; many > 0; many--, next++) {
@@ -132,7 +130,7 @@ queue_new(uint64_t now, size_t blades)
     if (queue == NULL) {
         return NULL;
     }
-    *queue = (struct queue){.blades = blades, .armed = LAWN_NEVER};
+    *queue = (struct queue){.now = now, .blades = blades, .armed = LAWN_NEVER};
     queue->bytes = sizes_class(sizeof *queue);
     if (!queue_lay(queue, QUEUE_SMALL, now)) {
         memory_free(queue);
@@ -171,13 +169,16 @@ queue_free(struct queue *queue)
 void
 queue_tell(struct queue *queue, uint64_t now)
 {
-    lawn_set_now(queue->lawn, now);
+    if (now > queue->now) {
+        queue->now = now;
+        lawn_set_now(queue->lawn, now);
+    }
 }
 
 uint64_t
 queue_now(const struct queue *queue)
 {
-    return lawn_now(queue->lawn);
+    return queue->now;
 }
 
 uint64_t
@@ -418,7 +419,7 @@ queue_place(struct queue *queue, struct event *event,
     uint64_t due = as->due < LAWN_NEVER ? as->due : LAWN_NEVER - 1;
     uint64_t steps = QUEUE_STEPS;
 
-    lawn_set_now(queue->lawn, as->ttl < due ? due - as->ttl : 0);
+    queue_tell(queue, as->ttl < due ? due - as->ttl : 0);
     if (due < queue->mown ||
         (due == queue->mown && lawn_next(queue->lawn) > due)) {
         (void)queue_ready_find(queue, due, &steps);

@@ -146,10 +146,12 @@ bool queue_get(const struct queue *queue, struct bytes id,
                struct queue_event *out);
 
 /* Finds out what is due by now, up to so many events that were not known to be,
- * and returns how many are known to be now. O(budget). */
+ * and returns how many are known to be. Does not tell the queue the time: now may
+ * be before that of other calls. O(budget), and once O(events) after a now that is
+ * before. */
 uint64_t queue_ripen(struct queue *queue, uint64_t now, uint64_t budget);
 
-/* Those known to be due, in order: *cursor NULL at first. False: no more. The
+/* Those known to be due by the time of the last queue_ripen(), in order: *cursor NULL at first. False: no more. The
  * queue is not to be changed in between. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);

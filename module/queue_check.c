@@ -102,7 +102,7 @@ queue_check_counts(struct queue_checking *checking)
                checking->data != queue->data) {
         checking->wrong = "[Q4] bytes, or data, are not what there is";
     } else if (queue->mown > lawn_now(queue->lawn)) {
-        checking->wrong = "[Q3] mown is after the present";
+        checking->wrong = "[Q3] mown is after the lawn's time";
     }
 }
 

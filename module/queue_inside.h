@@ -12,7 +12,9 @@ struct queue {
     struct lawn *lawn;
     void *ground; /* the memory that the lawn is in */
     size_t ground_size;
-    uint64_t mown;
+    uint64_t now;   /* as it was told; the lawn's may be ahead, by ripening */
+    uint64_t mown;  /* above */
+    uint64_t asked; /* the time of the last ripening */
     struct event *first; /* of ready, */
     struct event *last;
     struct event *near; /* where one was put in elsewhere than at the end, */
@@ -26,6 +28,9 @@ struct queue {
     struct queue_settings settings;
     struct queue_counts counts;
 };
+
+/* Steps in ready before all of it is sent back. */
+#define QUEUE_STEPS 64u
 
 enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_HUGE };
 

@@ -15,24 +15,46 @@ queue_ripen_fire(struct lawn_timer *timer, void *arg)
     queue_ready_add(arg, event, lawn_due(timer));
 }
 
+/* How many at the end of ready are not due by now, since the clock was set back;
+ * or that many more than QUEUE_STEPS. */
+static uint64_t
+queue_ripen_early(const struct queue *queue, uint64_t most)
+{
+    const struct event *event = queue->last;
+    uint64_t many = 0;
+
+    while (event != NULL && event->ready.due > queue->asked && many < most) {
+        event = event->ready.prev;
+        many++;
+    }
+    return many;
+}
+
 uint64_t
 queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
 {
+    uint64_t next = LAWN_NEVER;
+    uint64_t mown;
     size_t fired;
-    uint64_t next;
 
-    now = now > lawn_now(queue->lawn) ? now : lawn_now(queue->lawn);
+    queue->asked = now;
+    if (queue_ripen_early(queue, QUEUE_STEPS) == QUEUE_STEPS) {
+        (void)queue_relay(queue, queue->size, 0);
+    }
     fired = lawn_mow(queue->lawn, now, budget, queue_ripen_fire, queue);
-    next = lawn_next(queue->lawn);
-    if (next <= now) {
-        /* More is due. The lawn's position may be anywhere up to that: nothing
-         * may be started there that is due before. */
+    /* The lawn's position may be anywhere up to its time, and up to what is due
+     * next: nothing may be started there that is due before. */
+    mown = lawn_now(queue->lawn);
+    if (fired == budget || now < mown) {
+        next = lawn_next(queue->lawn);
+    }
+    if (next <= mown) {
         bool same = fired > 0 && queue->last->ready.due == next;
 
-        now = same || next == 0 ? next : next - 1;
+        mown = same || next == 0 ? next : next - 1;
     }
-    queue->mown = now > queue->mown ? now : queue->mown;
-    return queue->ready;
+    queue->mown = mown > queue->mown ? mown : queue->mown;
+    return queue->ready - queue_ripen_early(queue, UINT64_MAX);
 }
 
 bool
@@ -43,7 +65,7 @@ queue_ready(const struct queue *queue, const void **cursor,
     const struct event *event =
         before != NULL ? before->ready.next : queue->first;
 
-    if (event == NULL) {
+    if (event == NULL || event->ready.due > queue->asked) {
         return false;
     }
     queue_tell_of(event, out);
@@ -99,7 +121,7 @@ queue_each_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
 bool
 queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg)
 {
-    struct queue_visiting visiting = {visit, arg, lawn_now(queue->lawn)};
+    struct queue_visiting visiting = {visit, arg, queue->now};
     const struct event *event;
 
     for (event = queue->first; event != NULL; event = event->ready.next) {
@@ -116,7 +138,7 @@ queue_restore(struct queue *queue, uint64_t first, uint64_t now)
     if (!queue_relay(queue, queue->size, first < now ? first : now)) {
         return false;
     }
-    lawn_set_now(queue->lawn, now);
+    queue_tell(queue, now);
     return true;
 }
 
@@ -170,7 +192,8 @@ queue_copy(const struct queue *queue)
         queue_free(copy);
         return NULL;
     }
-    lawn_set_now(copy->lawn, lawn_now(queue->lawn));
+    copy->asked = queue->asked;
+    queue_tell(copy, queue->now);
     for (event = queue->first; event != NULL; event = event->ready.next) {
         if (!queue_copy_one(copy, event, 0)) {
             queue_free(copy);

@@ -1,5 +1,4 @@
 /* table.c - segments that grow, split, merge and shrink: see table.h. */
-#define _DEFAULT_SOURCE
 #include "table.h"
 
 #include "memory.h"
@@ -348,34 +347,36 @@ table_add(struct table *table, const struct table_place *place,
     table->count++;
 }
 
-/* Halves the directory if no segment needs all of it. */
-static void
-table_flatten(struct table *table)
+/* Halves the directory if no segment needs all of it, and it is small, or much
+ * too large. False: it stays. */
+static bool
+table_flatten(struct table *table, uint32_t depth)
 {
-    while (table->depth > 0 && table->deepest == 0 &&
-           (table->depth <= TABLE_SHALLOW ||
-            (UINT64_C(1) << table->depth) / 8 > table->segments)) {
-        size_t entries = (size_t)1 << (table->depth - 1);
-        struct table_segment **directory = NULL;
-        size_t i;
+    size_t entries = (size_t)1 << depth;
+    struct table_segment **directory = NULL;
+    size_t i;
 
-        if (entries > 1) {
-            directory = memory_alloc(table_directory_size(table->depth - 1));
-            if (directory == NULL) {
-                return;
-            }
-        }
-        table->only = entries == 1 ? table->directory[0] : NULL;
-        for (i = 0; i < entries; i++) {
-            struct table_segment *segment = table->directory[2 * i];
-
-            if (directory != NULL) {
-                directory[i] = segment;
-            }
-            table->deepest += segment->depth == table->depth - 1 ? 1 : 0;
-        }
-        table_lead_by(table, directory, table->depth - 1);
+    if (table->deepest != 0 ||
+        (depth >= TABLE_SHALLOW && entries / 4 <= table->segments)) {
+        return false;
     }
+    if (depth > 0) {
+        directory = memory_alloc(table_directory_size(depth));
+        if (directory == NULL) {
+            return false;
+        }
+    }
+    table->only = depth == 0 ? table->directory[0] : NULL;
+    for (i = 0; i < entries; i++) {
+        struct table_segment *segment = table->directory[2 * i];
+
+        if (directory != NULL) {
+            directory[i] = segment;
+        }
+        table->deepest += segment->depth == depth ? 1 : 0;
+    }
+    table_lead_by(table, directory, depth);
+    return true;
 }
 
 /* Makes one of two segments that hold few, if there is memory. */
@@ -385,6 +386,7 @@ table_merge(struct table *table, uint64_t hash)
     struct table_segment *one = table_segment(table, hash);
     struct table_segment *half[2];
     struct table_segment *both;
+    uint32_t depth;
     uint64_t bit;
 
     if (one->depth == 0) {
@@ -409,7 +411,11 @@ table_merge(struct table *table, uint64_t hash)
     table_lead(table, hash, both);
     table_segment_free(table, half[0]);
     table_segment_free(table, half[1]);
-    table_flatten(table);
+    for (depth = table->depth; depth > 0; depth--) {
+        if (!table_flatten(table, depth - 1)) {
+            break;
+        }
+    }
     return true;
 }
 

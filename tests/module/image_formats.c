@@ -241,6 +241,8 @@ TEST(image_of_the_largest_numbers_loads)
     CHECK_EQ(queue_next(queue), 0);
     queue_free(image_again(queue));
     queue_free(queue);
+    queue_free(image_taken(1, "0 0x40000000000000 0 0 0 0 0 0 0 "
+                              "3 0x40000000000000 \"a\" \"\" 1 0 0 0 1"));
 }
 
 TEST(image_cut_anywhere_is_refused)
@@ -314,9 +316,9 @@ TEST(image_of_rede_loads)
     queue_free(queue);
     /* Whatever it has for a TTL. */
     queue = image_taken(0, "\"\" 3 3000000000 1 9 \"a\" \"\" "
-                           "0x8000000000000000 0 -1 1 8 \"b\" \"\"");
+                           "0 0 -1 1 0 \"b\" \"\"");
     CHECK_EQ(image_get(queue, "a").due, 9);
-    CHECK_EQ(queue_next(queue), 8);
+    CHECK_EQ(queue_next(queue), 0);
     queue_free(queue);
     /* Times that ReDe took, and nobody lives to see. */
     queue = image_taken(0, "\"\" 1 5 3 -1 \"a\" \"\" 0x7fffffffffffffff \"b\" "

@@ -234,9 +234,41 @@ TEST(a_clock_that_runs_back_makes_nothing_early)
     CHECK_EQ(queue_now(queue), 5000);
     CHECK_EQ(kit_push(queue, "a", "", 10), 0);
     CHECK_EQ(queue_next(queue), 5010);
-    CHECK_TEXT(kit_take(queue, 1000), "");
+    CHECK_TEXT(kit_take(queue, 5009), "");
     CHECK_TEXT(kit_take(queue, 5010), "a ");
     kit_queue_end(queue);
+}
+
+/* On a replica whose clock is ahead, and then is not. */
+TEST(finding_out_what_is_due_tells_no_time_and_can_be_taken_back)
+{
+    unsigned many;
+
+    for (many = 3; many < 300; many += 200) {
+        struct queue *queue = kit_queue(1000);
+        const void *cursor = NULL;
+        struct queue_event event;
+        unsigned i;
+
+        for (i = 0; i < many; i++) {
+            char id[8];
+
+            (void)snprintf(id, sizeof id, "%u", i);
+            CHECK_EQ(kit_push(queue, id, "", 10 * i), 0);
+        }
+        CHECK_EQ(queue_ripen(queue, 1000000, 9999), many);
+        CHECK_EQ(queue_now(queue), 1000);
+        CHECK_EQ(queue_ripen(queue, 1010, 9999), 2);
+        CHECK(queue_ready(queue, &cursor, &event));
+        CHECK(queue_ready(queue, &cursor, &event));
+        CHECK(!queue_ready(queue, &cursor, &event));
+        CHECK_EQ(kit_push(queue, "a", "", 5), 0); /* before what was known */
+        CHECK(queue_check(queue, stdout));
+        CHECK_TEXT(kit_take(queue, 1010), "0 a 1 ");
+        CHECK_EQ(queue_now(queue), 1000);
+        CHECK_EQ(queue_ripen(queue, 1000000, 9999), many - 2);
+        kit_queue_end(queue);
+    }
 }
 
 /* As an image says it. */

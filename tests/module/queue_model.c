@@ -308,7 +308,7 @@ do_get(unsigned number)
 
 /* Those ready are the first of all by due time, and in order. */
 static uint64_t
-check_ready(const struct queue *queue)
+check_ready(const struct queue *queue, uint64_t now)
 {
     const struct model_event *before = NULL;
     const void *cursor = NULL;
@@ -323,7 +323,7 @@ check_ready(const struct queue *queue)
         struct model_event *known = &model.event[check_event(&event)];
 
         CHECK(!known->ready);
-        CHECK(known->due <= model.now);
+        CHECK(known->due <= now);
         known->ready = true;
         if (before != NULL) {
             CHECK(before->due <= known->due);
@@ -341,21 +341,28 @@ check_ready(const struct queue *queue)
     return many;
 }
 
+/* By a clock that may be ahead of what the queue was told, or behind. */
 static void
 do_ripen(void)
 {
     uint64_t budget = rng_below(&model.rng, 2) == 0
                           ? UINT64_MAX
                           : rng_below(&model.rng, 1 + model.count / 2);
-    uint64_t before = check_ready(model.queue);
+    uint64_t at = model.now;
     uint64_t due = 0;
+    uint64_t before;
     uint64_t ready;
     unsigned i;
 
-    ready = queue_ripen(model.queue, model.now, budget);
-    CHECK_EQ(ready, check_ready(model.queue));
+    if (rng_below(&model.rng, 4) == 0) {
+        at = at - 5000 + rng_below(&model.rng, 10000);
+    }
+    before = queue_ripen(model.queue, at, 0);
+    CHECK_EQ(before, check_ready(model.queue, at));
+    ready = queue_ripen(model.queue, at, budget);
+    CHECK_EQ(ready, check_ready(model.queue, at));
     for (i = 0; i < model.events; i++) {
-        due += model.event[i].there && model.event[i].due <= model.now;
+        due += model.event[i].there && model.event[i].due <= at;
     }
     CHECK_EQ(ready, budget < due - before ? before + budget : due);
 }

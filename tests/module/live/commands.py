@@ -129,13 +129,18 @@ def every_command_bears_any_number_of_strange_words():
                'x' * 70000, '\r\n+OK\r\n')
     client = shared().client(3)
     for name in COMMANDS:
+        calls = []
         for a in strange:
-            for count in range(1, 8):
-                client.call(name, *[a] * count)
+            calls += [(name, *[a] * count) for count in range(1, 8)]
             for b in strange:
-                client.call(name, 'k', a, b)
-                client.call(name, 'k', 'i', 'p', a, b)
-                client.call(name, 'k', 'i', a, 10, b, 10)
+                calls += [(name, 'k', a, b), (name, 'k', 'i', 'p', a, b),
+                          (name, 'k', 'i', a, 10, b, 10)]
+        for begin in range(0, len(calls), 100):
+            part = calls[begin:begin + 100]
+            got = client.pipe(each for i, call in enumerate(part)
+                              for each in (call, ('ECHO', i)))
+            equal(got[1::2] == [b'%d' % i for i in range(len(part))], True,
+                  'one reply each')
 
 
 @case
@@ -805,8 +810,8 @@ def periods_that_passed_are_missed_and_never_a_burst():
 @case
 def a_repeating_event_comes_times_times():
     client = shared().client()
-    client.call('LAWN.PUSH', 'k', 'r', 'p', 'DELAY', 2, 'EVERY', 3, 'TIMES', 5)
     began = now_ms()
+    client.call('LAWN.PUSH', 'k', 'r', 'p', 'DELAY', 2, 'EVERY', 3, 'TIMES', 5)
     got = []
 
     def five():
@@ -814,7 +819,7 @@ def a_repeating_event_comes_times_times():
         return client.call('EXISTS', 'k') == 0
     wait_until(five, 'it is gone')
     equal(got, [['r', 'p']] * 5)
-    assert now_ms() >= began + 2 + 4 * 3 - 1
+    assert now_ms() >= began + 2 + 4 * 3, 'early'
 
 
 # NEXT, LEN, SCAN, INFO
@@ -1276,12 +1281,12 @@ def apply_refuses_what_is_wrong_and_does_nothing_then():
 # ORDER AND SIZE
 
 @case
-def a_hundred_thousand_events_come_each_once_in_order():
+def thirty_thousand_events_come_each_once_in_order():
     client = shared().client()
-    count = 100000
-    for begin in range(0, count, 10000):
-        client.call('LAWN.MPUSH', 'k', 'DELAY', 1 + begin // 10000, 10000,
-                    *[f'{begin + i // 2}' for i in range(20000)])
+    count = 30000
+    for begin in range(0, count, 3000):
+        client.call('LAWN.MPUSH', 'k', 'DELAY', 1 + begin // 3000, 3000,
+                    *[f'{begin + i // 2}' for i in range(6000)])
     got = []
 
     def everything():

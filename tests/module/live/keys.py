@@ -1108,7 +1108,7 @@ def defragmentation_moves_events_and_loses_none():
     client = server.client()
     got = client.call('CONFIG', 'SET', 'activedefrag', 'yes')
     if isinstance(got, resp.Error):
-        return  # a server without it
+        raise Skip('the server was built without it')
     try:
         client.call('CONFIG', 'SET', 'active-defrag-ignore-bytes', 1,
                     'active-defrag-threshold-lower', 0,

@@ -4,7 +4,9 @@ into the append-only file: effects, with absolute times; replicas never fire unt
 they are masters; and a server that wants no writes gets none.
 """
 
+import os
 import random
+import signal
 
 import resp
 from resp import OK
@@ -506,20 +508,39 @@ def a_promoted_replica_fires():
 
 @case
 def a_promoted_replica_tells_what_is_due_by_itself():
-    """Without anyone who asks: the tick of the new master finds it."""
-    with Server() as master:
-        replica = replica_of(master)
-        client = master.client()
-        client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 60)
-        caught_up(master, replica)
-        wait_until(lambda: replica.call('LAWN.LEN', 'k', 'DUE') == 1,
-                   'it is due')
-        replica.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd')
-        listener = replica.client()
-        listener.one('PSUBSCRIBE', '__keyspace@*__:*')
-        replica.call('REPLICAOF', 'NO', 'ONE')
-        equal(listener.read()[2:], ['__keyspace@0__:k', 'lawn.fire'])
-        tear_down(replica)
+    """Without anyone who asks: the tick of the new master finds it, also what
+    was due when it came."""
+    for when in (('DELAY', 60), ('AT', 1)):
+        with Server() as master:
+            replica = replica_of(master)
+            client = master.client()
+            client.call('LAWN.PUSH', 'k', 'i', 'p', *when)
+            caught_up(master, replica)
+            wait_until(lambda: replica.call('LAWN.LEN', 'k', 'DUE') == 1,
+                       'it is due')
+            replica.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd')
+            listener = replica.client()
+            listener.one('PSUBSCRIBE', '__keyspace@*__:*')
+            replica.call('REPLICAOF', 'NO', 'ONE')
+            equal(listener.read()[2:], ['__keyspace@0__:k', 'lawn.fire'])
+            tear_down(replica)
+
+
+@case
+def a_server_that_starts_again_tells_what_is_due():
+    for preamble in ('yes', 'no'):
+        with Server('appendonly', 'yes', 'appendfsync', 'always',
+                    'aof-use-rdb-preamble', preamble) as server:
+            server.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+            server.call('BGREWRITEAOF')
+            wait_until(lambda: server.info('persistence')[
+                'aof_rewrite_in_progress'] == '0' and server.info(
+                    'persistence')['aof_rewrite_scheduled'] == '0',
+                    'the file is rewritten')
+            equal(lawn(server)['wake_late_us_count'], '0')
+            server.restart(kill=True)
+            wait_until(lambda: lawn(server)['wake_late_us_count'] == '1',
+                       'it is told')
 
 
 @case
@@ -627,6 +648,85 @@ def an_aborted_resynchronisation_keeps_what_was_there():
                   [['j', 'p']])
         tear_down(replica)
         master.expect_crash = True
+        master.start()
+
+
+def cut_off(master, replica, keys):
+    """The replica falls so far behind that it needs everything anew, from a
+    master that it knows: it keeps on serving what it had meanwhile."""
+    os.kill(replica.process.pid, signal.SIGSTOP)
+    client = master.client()
+    client.pipe(('SET', f'filler{i}', b'x' * 50000) for i in range(100))
+    wait_until(lambda: master.info('replication')['connected_slaves'] == '0',
+               'the master has given up')
+    client.pipe(('DEL', f'filler{i}') for i in range(100))
+    for args in keys:
+        client.call(*args)
+    os.kill(replica.process.pid, signal.SIGCONT)
+
+
+LAGGING = ('repl-diskless-sync', 'yes', 'repl-backlog-size', '16kb',
+           'client-output-buffer-limit', 'replica 1mb 1mb 0',
+           'rdb-key-save-delay', 300)
+
+
+@case
+def a_resynchronisation_beside_the_old_keys_brings_everything():
+    with Server(*LAGGING) as master:
+        master.call('LAWN.PUSH', 'old', 'i', 'p', 'DELAY', FAR)
+        master.call('LAWN.PUSH', 'both', 'i', 'p', 'DELAY', FAR)
+        master.call('LAWN.PUSH', 'first', 'i', 'p', 'DELAY', 900)
+        replica = replica_of(master, 'repl-diskless-load', 'swapdb')
+        cut_off(master, replica, [
+            ('DEL', 'old'), ('LAWN.PUSH', 'both', 'j', 'q', 'DELAY', 900),
+            ('LAWN.PUSH', 'new', 'i', 'p', 'DELAY', 900),
+            ('LAWN.PUSH', 'due', 'i', 'p', 'AT', 1),
+            *[('LAWN.PUSH', f'k{i}', 'i', 'p', 'DELAY', FAR)
+              for i in range(300)]])
+        wait_until(lambda: master.info('replication')['connected_slaves']
+                   == '1', 'it comes again')
+        linked(replica, master)
+        caught_up(master, replica)
+        same_data(master, replica)
+        equal(master.info('stats')['sync_full'], '2')
+        wait_until(lambda: lawn(replica)['timers'] == lawn(master)['timers'],
+                   'the old ones are freed')
+        equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
+        waiters = {key: replica.client() for key in ('both', 'first', 'new',
+                                                     'due')}
+        for key, waiter in waiters.items():
+            waiter.send('LAWN.POLL', key, 'BLOCK', 0)
+        for key, waiter in waiters.items():
+            equal(waiter.read(), [['j', 'q']] if key == 'both'
+                  else [['i', 'p']], key)
+        tear_down(replica)
+
+
+@case
+def a_resynchronisation_beside_the_old_keys_that_fails_keeps_them():
+    with Server(*LAGGING) as master:
+        master.call('LAWN.PUSH', 'old', 'i', 'p', 'DELAY', 1500)
+        replica = replica_of(master, 'repl-diskless-load', 'swapdb',
+                             'loading-process-events-interval-bytes', 1024)
+        digest = replica.digest('old')
+        master.call('CONFIG', 'SET', 'rdb-key-save-delay', 3000)
+        cut_off(master, replica, [
+            ('DEL', 'old'), ('LAWN.PUSH', 'old', 'j', 'q', 'DELAY', FAR),
+            *[('LAWN.PUSH', f'k{i}', 'i', bytes([i % 256]) * 3000, 'DELAY',
+               FAR) for i in range(1000)]])
+        wait_until(lambda: replica.info('persistence').get('async_loading')
+                   == '1', 'it loads')
+        equal(replica.digest('old'), digest, 'it serves what it had')
+        master.kill()
+        wait_until(lambda: replica.info('persistence')['async_loading']
+                   == '0', 'it has given up')
+        equal(replica.digest('old'), digest)
+        equal(replica.call('DBSIZE'), 1)
+        wait_until(lambda: lawn(replica)['timers'] == '1', 'all are freed')
+        equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
+        equal(replica.client().call('LAWN.POLL', 'old', 'BLOCK', 0),
+              [['i', 'p']])
+        tear_down(replica)
         master.start()
 
 
