@@ -97,7 +97,7 @@ commands_batch_init(struct call *call, struct commands_batch *batch,
     batch->again_count = 0;
     batch->memory = NULL;
     batch->gone = batch->few;
-    batch->again = NULL;
+    batch->again = batch->few;
     batch->at = NULL;
     if (again_count == 0 && count <= sizeof batch->few / sizeof *batch->few)
         return true;

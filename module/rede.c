@@ -238,9 +238,9 @@ rede_print_bytes(struct rede_text *text, struct bytes bytes)
     size_t size = bytes.size < REDE_PRINT_BYTES ? bytes.size : REDE_PRINT_BYTES;
 
     for (size_t i = 0; i < size; i++) {
-        char c = bytes.at[i];
+        bool plain = bytes.at[i] >= ' ' && bytes.at[i] <= '~';
         if (text->size < text->room)
-            text->at[text->size] = c < ' ' || c > '~' ? '?' : c;
+            memcpy(text->at + text->size, plain ? bytes.at + i : "?", 1);
         text->size++;
     }
 }

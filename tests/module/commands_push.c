@@ -143,6 +143,11 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
     (void)fake_run(fake, line);
     (void)fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX");
     SAYS(fake, "LAWN.LEN k", "4");
+    /* One that is called so is another matter. */
+    SAYS(fake, "LAWN.MPUSH k DELAY 10 1 * x", "1");
+    CHECK(fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX")[0] == '"');
+    SAYS(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
+    SAYS(fake, "LAWN.LEN k", "6");
     scene_end(fake);
 }
 

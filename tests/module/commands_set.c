@@ -149,6 +149,12 @@ TEST(commands_that_would_exceed_maxlen_are_refused)
     SAYS(fake, "LAWN.MPUSH k DELAY 10 2 a x c x",
          "!FULL the key holds 2 events, and its maxlen is 2");
     SAYS(fake, "LAWN.GET k a", "\"z\"");
+    SAYS(fake, "LAWN.CANCEL k a b", "2");
+    SAYS(fake, "LAWN.MPUSH k DELAY 10 5 ab x a x '' x a x ab x",
+         "!FULL the key holds 0 events, and its maxlen is 2");
+    SAYS(fake, "LAWN.MPUSH k DELAY 10 4 ab x a x ab x a x", "2");
+    SAYS(fake, "LAWN.CANCEL k ab", "1");
+    SAYS(fake, "LAWN.PUSH k b x DELAY 1", "\"b\"");
     /* One that is there may be replaced in a key that is over full. */
     SAYS(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
     SAYS(fake, "LAWN.PUSH k a y DELAY 1", "\"a\"");
@@ -171,7 +177,7 @@ TEST(commands_that_would_exceed_maxbytes_are_refused)
     SAYS(fake, "LAWN.PUSH k a 123456 DELAY 10",
          "!FULL the key's ids and payloads would take 11 bytes, and its "
          "maxbytes is 10");
-    SAYS(fake, "LAWN.MPUSH k DELAY 1 3 a 12 b 123456 b 12345", "0");
+    SAYS(fake, "LAWN.MPUSH k DELAY 1 3 a 12 b 1234567 b 12345", "0");
     SAYS(fake, "LAWN.MPUSH k DELAY 1 2 a 12 b 1234567",
          "!FULL the key's ids and payloads would take 11 bytes, and its "
          "maxbytes is 10");

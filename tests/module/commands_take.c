@@ -98,6 +98,18 @@ TEST(commands_poll_sets_the_wake_up_for_what_is_left)
     scene_end(fake);
 }
 
+TEST(commands_poll_sets_the_wake_up_for_what_repeats)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.PUSH k b x DELAY 500", "\"b\"");
+    SAYS(fake, "LAWN.PUSH k a x DELAY 0 EVERY 10", "\"a\"");
+    CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1500);
+    SAYS(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
+    CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1010);
+    scene_end(fake);
+}
+
 TEST(commands_poll_takes_a_hundred_unless_told_and_no_more_than_the_limit)
 {
     struct fake *fake = scene_begin();
