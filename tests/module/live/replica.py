@@ -704,28 +704,37 @@ def a_resynchronisation_beside_the_old_keys_brings_everything():
 
 @case
 def a_resynchronisation_beside_the_old_keys_that_fails_keeps_them():
+    """Of each name there are two values for a while, and the old ones, which
+    are due sooner, remain."""
+    count = 1000
     with Server(*LAGGING) as master:
-        master.call('LAWN.PUSH', 'old', 'i', 'p', 'DELAY', 1500)
+        master.control.pipe(('LAWN.PUSH', f'k{i}', 'i', b'x' * 2000, 'DELAY',
+                             3000) for i in range(count))
+        master.call('CONFIG', 'SET', 'rdb-key-save-delay', 0)
         replica = replica_of(master, 'repl-diskless-load', 'swapdb',
                              'loading-process-events-interval-bytes', 1024)
-        digest = replica.digest('old')
-        master.call('CONFIG', 'SET', 'rdb-key-save-delay', 3000)
-        cut_off(master, replica, [
-            ('DEL', 'old'), ('LAWN.PUSH', 'old', 'j', 'q', 'DELAY', FAR),
-            *[('LAWN.PUSH', f'k{i}', 'i', bytes([i % 256]) * 3000, 'DELAY',
-               FAR) for i in range(1000)]])
+        digests = [replica.digest(f'k{i}') for i in range(count)]
+        master.call('CONFIG', 'SET', 'rdb-key-save-delay', 1000,
+                    'rdbcompression', 'no')
+        cut_off(master, replica, [('LAWN.TOUCH', f'k{i}', 'i', 'DELAY', FAR)
+                                  for i in range(count)])
         wait_until(lambda: replica.info('persistence').get('async_loading')
-                   == '1', 'it loads')
-        equal(replica.digest('old'), digest, 'it serves what it had')
+                   == '1' and int(replica.info('persistence').get(
+                       'async_loading_loaded_bytes', replica.info(
+                           'persistence').get('loading_loaded_bytes', '0')))
+                   > 200000, 'it loads')
+        equal([replica.digest(f'k{i}') for i in range(0, count, 50)],
+              digests[::50], 'it serves what it had')
         master.kill()
         wait_until(lambda: replica.info('persistence')['async_loading']
                    == '0', 'it has given up')
-        equal(replica.digest('old'), digest)
-        equal(replica.call('DBSIZE'), 1)
-        wait_until(lambda: lawn(replica)['timers'] == '1', 'all are freed')
+        equal([replica.digest(f'k{i}') for i in range(count)] == digests,
+              True)
+        wait_until(lambda: lawn(replica)['timers'] == str(count),
+                   'the others are freed')
         equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
-        equal(replica.client().call('LAWN.POLL', 'old', 'BLOCK', 0),
-              [['i', 'p']])
+        wait_until(lambda: lawn(replica)['wake_late_us_count'] == str(count),
+                   'all are told')
         tear_down(replica)
         master.start()
 
@@ -774,6 +783,28 @@ def the_end_of_a_pause_by_hand_wakes_soon():
     equal(waiter.waits(), True)
     equal(control.call('CLIENT', 'UNPAUSE'), OK)
     equal(waiter.read(), [['i', 'p']])
+
+
+@case
+def what_comes_in_the_same_breath_as_a_pause_waits_for_its_end():
+    """A transaction makes something due and then pauses: who waits is looked
+    at when writes are not wanted any more."""
+    for change in (('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1),
+                   ('LAWN.MPUSH', 'k', 'DELAY', 0, 1, 'i', 'p'),
+                   ('LAWN.RESUME', 'k')):
+        for kind in ('WRITE', 'ALL'):
+            server = shared()
+            control, waiter = server.client(), server.client()
+            if change[0] == 'LAWN.RESUME':
+                control.call('LAWN.PAUSE', 'k')
+                control.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+            server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
+            paused = now_ms()
+            control.multi(change, ('CLIENT', 'PAUSE', 60, kind))
+            if kind == 'WRITE':
+                equal(waiter.waits() or now_ms() >= paused + 60, True)
+            equal(waiter.read(), [['i', 'p']])
+            assert now_ms() >= paused + 60, 'it came in the pause'
 
 
 @case

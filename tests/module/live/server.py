@@ -7,7 +7,8 @@ is shown when a case fails, and a report of a crash in it fails the case.
   LAWN_SO       the module; by default build/lawn.so
   LAWN_PREFIX   a command to run the server by, such as "valgrind -q"
   LAWN_PRELOAD  a library that goes before all others: that of a sanitizer
-  LAWN_SLOW     patience is multiplied by this
+  LAWN_PATIENCE seconds to wait for something; 20
+  LAWN_SLOW     the same multiplied by this
 """
 
 import argparse
@@ -33,7 +34,7 @@ MODULE = os.path.abspath(os.environ.get('LAWN_SO',
                                         HERE / '../../../build/lawn.so'))
 PREFIX = shlex.split(os.environ.get('LAWN_PREFIX', ''))
 SLOW = int(os.environ.get('LAWN_SLOW', '1'))
-PATIENCE = 20 * SLOW
+PATIENCE = int(os.environ.get('LAWN_PATIENCE', '20')) * SLOW
 BROKEN = re.compile(r'BUG REPORT|ASSERTION FAILED|crashed by signal|'
                     r'Guru Meditation|AddressSanitizer|LeakSanitizer|'
                     r'runtime error:|ERROR SUMMARY: [1-9]')
