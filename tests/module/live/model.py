@@ -19,7 +19,6 @@ the millisecond may need a few tries.)
 import argparse
 import copy
 import random
-import string
 import sys
 import time
 

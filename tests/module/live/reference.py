@@ -27,7 +27,10 @@ SYNTAX = "ERR syntax error"
 LONG_KEY = "ERR key names longer than 65535 bytes cannot be used with lawn"
 LONG_ID = "ERR id is longer than 65535 bytes"
 SETTINGS = (b"maxlen", b"maxbytes", b"overflow", b"resolution-ms")
-UNKNOWN = "ERR unknown setting '%s': there are maxlen, maxbytes, overflow and resolution-ms"
+UNKNOWN = (
+    "ERR unknown setting '%s': "
+    "there are maxlen, maxbytes, overflow and resolution-ms"
+)
 
 
 class Wrong(Exception):
