@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""replica.py [--server redis|valkey] [PART OF A NAME] - what goes to replicas and
-into the append-only file: effects, with absolute times; replicas never fire until
-they are masters; and a server that wants no writes gets none.
+"""replica.py [--server redis|valkey] [PART OF A NAME] - what goes to replicas
+and into the append-only file: effects, with absolute times; replicas never fire
+until they are masters; and a server that wants no writes gets none.
 """
 
 import os
