@@ -382,6 +382,7 @@ def main(text):
                         help='part of the name of a case')
     options = parser.parse_args()
     KIND = options.server
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # folders go, too
     count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
     for test in CASES:
         if options.wanted in test.__name__:
