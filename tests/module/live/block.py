@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""block.py [--server redis|valkey] [PART OF A NAME] - LAWN.POLL BLOCK: who waits
-is woken by time or by a change, in the order of their coming, once, and never
-early.
+"""block.py [--server redis|valkey] [PART OF A NAME] - LAWN.POLL BLOCK: who
+waits is woken by time or by a change, in the order of their coming, once, and
+never early.
 """
 
 import resp

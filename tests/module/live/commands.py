@@ -48,12 +48,6 @@ def no_number(what):
     return error(f'ERR {what} is not an integer or out of range')
 
 
-def both():
-    """A connection of each protocol to an empty server."""
-    server = shared()
-    return server.client(2), server.client(3)
-
-
 def each_protocol():
     for protocol in (2, 3):
         yield shared().client(protocol)

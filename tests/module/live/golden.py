@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""golden.py [--server redis|valkey] [PART OF A NAME] - dump files: those of ReDe
-are read, ours are as module/image.h says, and what is hostile is refused with a
-word why.
+"""golden.py [--server redis|valkey] [PART OF A NAME] - dump files: those of
+ReDe are read, ours are as module/image.h says, and what is hostile is refused
+with a word why.
 """
 
 import random

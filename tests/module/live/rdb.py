@@ -1,12 +1,11 @@
-"""rdb.py - dump files and DUMP payloads, written by hand: just what the server's
-format needs for a key of a module.
+"""rdb.py - dump files and DUMP payloads, written by hand: just what the
+server's format needs for a key of a module.
 
 A value of a module is its type's 64-bit number and a row of marked values: ints
 are unsigned numbers here, bytes are strings. Anything else in a row is put down
 as it is, so that wrong ones can be made.
 """
 
-import re
 import struct
 
 CHARS = ('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
@@ -119,8 +118,3 @@ def rede(name, queues):
         for event in events:
             row += event
     return row
-
-
-def plain(text):
-    """What of a log can be compared."""
-    return re.sub(r'\s+', ' ', text)

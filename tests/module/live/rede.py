@@ -49,10 +49,6 @@ def array(*strings):
     return resp.encode(*strings)
 
 
-def bulk(text):
-    return b'$%d\r\n%s\r\n' % (len(text), text.encode())
-
-
 def dry(client, key='my_dehydrator'):
     """Until something in it has dried for long enough."""
     wait_until(lambda: client.call('REDE.TTN', key) == 0, 'something is due')

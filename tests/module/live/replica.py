@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""replica.py [--server redis|valkey] [PART OF A NAME] - what goes to replicas and
-into the append-only file: effects, with absolute times; replicas never fire until
-they are masters; and a server that wants no writes gets none.
+"""replica.py [--server redis|valkey] [PART OF A NAME] - what goes to replicas
+and into the append-only file: effects, with absolute times; replicas never fire
+until they are masters; and a server that wants no writes gets none.
 """
 
 import os
@@ -656,10 +656,12 @@ def cut_off(master, replica, keys):
     master that it knows: it keeps on serving what it had meanwhile."""
     os.kill(replica.process.pid, signal.SIGSTOP)
     client = master.client()
-    client.pipe(('SET', f'filler{i}', b'x' * 50000) for i in range(100))
-    wait_until(lambda: master.info('replication')['connected_slaves'] == '0',
-               'the master has given up')
-    client.pipe(('DEL', f'filler{i}') for i in range(100))
+
+    def given_up():
+        client.pipe([('SET', 'filler', b'x' * 100000)] * 20)
+        return master.info('replication')['connected_slaves'] == '0'
+    wait_until(given_up, 'the master has given up')
+    client.call('DEL', 'filler')
     for args in keys:
         client.call(*args)
     os.kill(replica.process.pid, signal.SIGCONT)

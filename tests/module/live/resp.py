@@ -2,8 +2,8 @@
 
 Replies become Python values that keep their kind: what is a simple string, a
 bulk string or an error never compares equal to one of another kind. raw() gives
-the bytes themselves. After each call() an ECHO must come back next, so a command
-that replies twice, or not at all, is found at once.
+the bytes themselves. After each call() an ECHO must come back next, so a
+command that replies twice, or not at all, is found at once.
 """
 
 import itertools

@@ -89,6 +89,13 @@ def wait_until(condition, what, patience=None):
     return value
 
 
+def free_port():
+    """One that nobody has just now."""
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
 def error(text):
     return resp.Error(text.encode())
 
@@ -133,7 +140,8 @@ class Server:
                 '--logfile', self.folder / 'log', '--daemonize', 'no',
                 '--save', '', '--enable-debug-command', 'yes',
                 '--enable-module-command', 'yes', '--loglevel', 'notice',
-                '--repl-diskless-sync-delay', '0', '--repl-diskless-sync', 'no', *self._pairs()]
+                '--repl-diskless-sync-delay', '0',
+                '--repl-diskless-sync', 'no', *self._pairs()]
         if self.module:
             args += ['--loadmodule', MODULE, *self.module_args]
         return list(map(str, args))
@@ -147,9 +155,7 @@ class Server:
         """Until it answers. May fail: False if it ends instead."""
         for _ in range(5):
             if self.port is None:
-                with socket.socket() as probe:
-                    probe.bind(('127.0.0.1', 0))
-                    self.port = probe.getsockname()[1]
+                self.port = free_port()
             environment = dict(os.environ)
             if os.environ.get('LAWN_PRELOAD'):
                 environment['LD_PRELOAD'] = os.environ['LAWN_PRELOAD']
@@ -376,6 +382,7 @@ def main(text):
                         help='part of the name of a case')
     options = parser.parse_args()
     KIND = options.server
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # folders go, too
     count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
     for test in CASES:
         if options.wanted in test.__name__:
