@@ -371,6 +371,7 @@ SERVERS := redis valkey
 live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
 live_quick = $(foreach t,commands rede keys block replica golden docs,$(call live,$(t).py))
 live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 10000) \
+    $(call live,wake.py,--seed $(SEED)) \
     $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED))
 
 test: ## everything that must hold; ends with "N passed, N failed"
@@ -428,6 +429,7 @@ soak-module: build/lawn.so ## the module: kills, random commands and odd lines, 
 	@tools/deps soak-module
 	@tests/run $(call live,kill.py,--seed $(SEED) --cycles 1000) \
 	    $(call live,model.py,--seed $(SEED) --ops 20000 --runs 20) \
+	    $(call live,wake.py,--seed $(SEED) --rounds 2000) \
 	    $(call live,fuzz.py,--seed $(SEED) --lines 1000000 --payloads 100000)
 
 explore: build/explore/explore ## EXPLORE_SECONDS of schedules of the workers' threads; SEED=1
