@@ -29,8 +29,10 @@ struct queue {
     struct queue_counts counts;
 };
 
-/* Steps in ready before all of it is sent back. */
+/* Steps in ready before all of it is sent back; and how many events go there
+ * before they are due, at most at a time. */
 #define QUEUE_STEPS 64u
+#define QUEUE_FEW 16u
 
 enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_HUGE };
 

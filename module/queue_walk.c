@@ -15,8 +15,8 @@ queue_ripen_fire(struct lawn_timer *timer, void *arg)
     queue_ready_add(arg, event, lawn_due(timer));
 }
 
-/* How many at the end of ready are not due by now, since the clock was set back;
- * or that many more than QUEUE_STEPS. */
+/* How many at the end of ready are not due by now: the clock was set back, or they
+ * were moved there early. No more than most are counted. */
 static uint64_t
 queue_ripen_early(const struct queue *queue, uint64_t most)
 {
@@ -30,26 +30,31 @@ queue_ripen_early(const struct queue *queue, uint64_t most)
     return many;
 }
 
-uint64_t
-queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
+/* Moves what is due by then from the lawn to ready, so many at most. */
+static void
+queue_ripen_until(struct queue *queue, uint64_t then, uint64_t budget)
 {
-    uint64_t mown;
-    size_t fired;
-
-    queue->asked = now;
-    if (queue_ripen_early(queue, QUEUE_STEPS) == QUEUE_STEPS) {
-        (void)queue_relay(queue, queue->size, 0);
-    }
-    fired = lawn_mow(queue->lawn, now, budget, queue_ripen_fire, queue);
+    size_t fired = lawn_mow(queue->lawn, then, budget, queue_ripen_fire, queue);
     /* The lawn's position may be anywhere up to its time, and up to what is due
      * next: nothing may be started there that is due before. */
-    mown = lawn_now(queue->lawn);
-    if (fired == budget || now < mown) {
+    uint64_t mown = lawn_now(queue->lawn);
+
+    if (fired == budget || then < mown) {
         uint64_t next = lawn_next(queue->lawn);
 
         mown = next < mown ? next : mown;
     }
     queue->mown = mown > queue->mown ? mown : queue->mown;
+}
+
+uint64_t
+queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
+{
+    queue->asked = now;
+    if (queue_ripen_early(queue, QUEUE_STEPS) == QUEUE_STEPS) {
+        (void)queue_relay(queue, queue->size, 0);
+    }
+    queue_ripen_until(queue, now, budget);
     return queue->ready - queue_ripen_early(queue, UINT64_MAX);
 }
 
@@ -69,20 +74,22 @@ queue_ready(const struct queue *queue, const void **cursor,
     return true;
 }
 
+/* Who asks for the first one mostly takes it away, and asks again: to search the
+ * lawn each time would cost as much as there are events for times of their own in
+ * its earliest slot. So a few are moved to ready, before their time: where the
+ * lawn has been mown, its slots are small. */
 bool
 queue_first(struct queue *queue, struct queue_event *out)
 {
-    const struct event *event = queue->first;
+    if (queue->first == NULL) {
+        uint64_t next = lawn_next(queue->lawn);
 
-    if (event == NULL) {
-        struct lawn_timer *timer = lawn_first(queue->lawn);
-
-        if (timer == NULL) {
+        if (next == LAWN_NEVER) {
             return false;
         }
-        event = LAWN_CONTAINER(timer, struct event, timer);
+        queue_ripen_until(queue, next, QUEUE_FEW);
     }
-    queue_tell_of(event, out);
+    queue_tell_of(queue->first, out);
     return true;
 }
 

@@ -159,6 +159,38 @@ TEST(no_order_of_events_that_are_due_makes_pushing_them_slow)
     CHECK((clock() - begin) / CLOCKS_PER_SEC < 20);
 }
 
+/* As LAWN.PUSH has it when a key is full and drops what is due first: new events
+ * may be due before those that were moved to ready early. */
+TEST(to_drop_the_first_event_again_and_again_is_not_slow)
+{
+    enum { EVENTS = 200000, WEEK = 604800000 };
+    struct queue *queue = kit_queue(1000);
+    struct rng rng = {7};
+    clock_t begin = clock();
+    uint64_t i;
+
+    for (i = 0; i < (uint64_t)2 * EVENTS; i++) {
+        struct queue_event event = {.id = {(const char *)&i, sizeof i},
+                                    .alone = true};
+
+        event.ttl = rng_below(&rng, i % 8 == 0 ? WEEK / 64 : WEEK);
+        event.due = queue_now(queue) + event.ttl;
+        CHECK_EQ(queue_put(queue, &event), 0);
+        if (i >= EVENTS) {
+            struct queue_event first;
+            uint64_t next = queue_next(queue);
+
+            CHECK(queue_first(queue, &first));
+            CHECK_EQ(first.due, next);
+            CHECK(queue_remove(queue, first.id));
+        }
+    }
+    CHECK(queue_check(queue, stdout));
+    CHECK_EQ(queue_ripen(queue, 1000, 100), 0); /* nothing is due early */
+    CHECK((clock() - begin) / CLOCKS_PER_SEC < 20);
+    kit_queue_end(queue);
+}
+
 /* Ids whose hashes begin alike, as nobody can choose them. */
 TEST(ids_whose_hashes_begin_alike_are_found_and_take_no_more_memory)
 {
