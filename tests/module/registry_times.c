@@ -366,8 +366,9 @@ TEST(registry_without_memory_to_sort_is_late_and_not_lost)
         memory_fail_after(UINT64_MAX);
         CHECK_EQ(registry_count(), sorted ? 99 : 100);
         CHECK_EQ(registry_next(), 10050);
+        /* A store that fails may have given back what it kept in hand [S2]. */
         if (!sorted)
-            CHECK_EQ(memory_blocks(), blocks);
+            CHECK(memory_blocks() <= blocks);
     }
     CHECK(left > 5);
     for (int i = 1; i < 50; i++)
