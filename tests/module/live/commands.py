@@ -7,9 +7,9 @@ import re
 
 import resp
 from resp import OK
-from server import case, equal, error, main, now_ms, same, shared, wait_until
+from server import (FAR, case, each_protocol, equal, error, main, now_ms,
+                    null, same, shared, wait_until)
 
-FAR = 10**12       # ms: no test waits for that
 LIMIT = 2**53
 WRONG_TYPE = error('WRONGTYPE Operation against a key holding the wrong kind '
                    'of value')
@@ -48,11 +48,6 @@ def no_number(what):
     return error(f'ERR {what} is not an integer or out of range')
 
 
-def each_protocol():
-    for protocol in (2, 3):
-        yield shared().client(protocol)
-
-
 def as_map(reply, protocol):
     """A map, which RESP2 has as a flat array."""
     if protocol == 3:
@@ -65,10 +60,6 @@ def as_map(reply, protocol):
 def due_of(client, key, id_):
     got = as_map(client.call('LAWN.GET', key, id_, 'META'), client.protocol)
     return got[b'due']
-
-
-def null(client):
-    return b'$-1\r\n' if client.protocol == 2 else b'_\r\n'
 
 
 # ERRORS THAT ALL COMMANDS HAVE
@@ -481,11 +472,22 @@ def mpush_takes_thousands_at_once():
 
 
 @case
-def mpush_takes_a_star_as_push_does_or_as_a_name():
-    client = shared().client()
-    got = client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, '*', 'a', '*', 'b')
-    assert got in (1, 2), got
-    equal(client.call('LAWN.LEN', 'k'), got)
+def mpush_makes_an_id_of_each_star_as_push_does():
+    for client in each_protocol():
+        got = client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 3, '*', 'a', 'name',
+                          'b', '*', 'c')
+        equal(got, 3)
+        equal(client.call('LAWN.LEN', 'k'), 3)
+        equal(client.call('LAWN.GET', 'k', '*'), None)
+        ids = client.call('LAWN.SCAN', 'k', 0, 'COUNT', 100)[1]
+        made = sorted(set(ids) - {b'name'})
+        equal(len(made), 2)
+        for id_ in made:
+            assert re.fullmatch(rb'\d{13}-\d+', id_), id_
+        equal(sorted(client.call('LAWN.GET', 'k', id_) for id_ in made),
+              ['a', 'c'])
+        more = client.call('LAWN.PUSH', 'k', '*', 'd', 'DELAY', FAR)
+        assert more not in made, more
 
 
 # CANCEL, PULL, GET, UPDATE

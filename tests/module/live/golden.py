@@ -124,13 +124,14 @@ def a_dump_of_one_key_of_rede_is_restored():
 
 
 @case
-def an_empty_dehydrator_is_loaded_or_left_out_but_never_a_crash():
+def an_empty_dehydrator_is_loaded_empty():
     client = shared().client()
-    got = restore(client, rdb.rede(b'k', {}), 0)
-    assert got == OK, got
+    equal(restore(client, rdb.rede(b'k', {}), 0), OK)
+    equal(client.call('EXISTS', 'k'), 1)
     equal(client.call('LAWN.LEN', 'k'), 0)
+    equal(client.call('REDE.TTN', 'k'), -1)
     equal(client.call('REDE.POLL', 'k'), [])
-    assert client.call('REDE.TTN', 'k') in (None, -1)
+    equal(client.call('EXISTS', 'k'), 1)
     equal(restore(client, rdb.rede(b'k', {5: []}), 0), OK)
     equal(client.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1), 'i')
     equal(client.call('LAWN.POLL', 'k'), [['i', 'p']])
