@@ -25,6 +25,8 @@ from server import now_ms as now
 
 HOUR = 3600 * 1000
 KEYS = (b"a", b"b", b"{c}", b"d\x00", b"string", b"list")
+QUIET = tuple(b"quiet%d" % i for i in range(30))  # where less happens
+ROUND = 5  # batches until all keys are reloaded
 PATIENCE = 30
 
 
@@ -128,6 +130,7 @@ class Pipe:
 class Lines:
     def __init__(self, dice):
         self.dice = dice
+        self.flushes = False  # whether all keys may go at once
         self.pools = {
             "id": [b"id%d" % i for i in range(40)]
             + [b"", b"*", b"\x00", b"\xff" * 9],
@@ -166,6 +169,8 @@ class Lines:
         return self.dice.choice(self.numbers)
 
     def key(self):
+        if self.dice.random() < 0.2:
+            return self.dice.choice(QUIET)
         return self.dice.choices(KEYS, (8, 4, 2, 1, 0.5, 0.5))[0]
 
     def push(self):
@@ -271,16 +276,22 @@ class Lines:
             }[verb]
         return line
 
+    def all_keys(self):
+        return self.dice.choice(
+            ([b"FLUSHDB"], [b"FLUSHALL", b"ASYNC"], [b"SWAPDB", b"0", b"1"])
+        )
+
     def other(self):
         a, b = self.key(), self.key()
+        if self.flushes and self.dice.random() < 0.1:
+            return self.all_keys()
         return self.dice.choice(
             (
                 [b"RENAME", a, b], [b"COPY", a, b, b"REPLACE"], [b"DEL", a],
                 [b"UNLINK", a], [b"EXPIRE", a, b"1"], [b"PEXPIRE", a, b"5"],
                 [b"PERSIST", a], [b"TYPE", a], [b"DUMP", a],
                 [b"OBJECT", b"ENCODING", a], [b"MEMORY", b"USAGE", a],
-                [b"DEBUG", b"DIGEST-VALUE", a], [b"FLUSHDB"],
-                [b"FLUSHALL", b"ASYNC"], [b"SWAPDB", b"0", b"1"],
+                [b"DEBUG", b"DIGEST-VALUE", a],
                 [b"MOVE", a, b"1"], [b"SET", b"string", b"x"],
                 [b"RPUSH", b"list", b"x"], [b"TOUCH", a], [b"GET", a],
                 [b"COMMAND", b"DOCS", b"lawn.push"],
@@ -405,18 +416,21 @@ def forget(one, client):
 def fuzz_lines(one, dice, count):
     pipe = Pipe(one)
     lines = Lines(dice)
-    sent = kept = batches = 0
+    sent = kept = batches = reloads = 0
     while sent < count:
+        lines.flushes = batches % ROUND == 0
         batch = lines.batch(min(1000, count - sent))
         pipe.run(batch)
         sent += len(batch)
         batches += 1
-        if batches % 5 == 0:
+        if batches % ROUND == 0:
+            reloads += 1
             kept += reloaded(one, pipe.side)
             for name in ("batch 10000", "payload 1mb", "ttls 4096"):
                 pipe.side.call("CONFIG", "SET", *("lawn.max-" + name).split())
     one.check()
-    print("%d lines, %d keys reloaded" % (sent, kept))
+    print("%d lines, %d keys in %d reloads" % (sent, kept, reloads))
+    assert kept >= 10 * reloads, "there was little to compare"
 
 
 # PAYLOADS OF DUMP
