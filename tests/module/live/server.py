@@ -50,6 +50,15 @@ class Skip(Exception):
     """Why a case cannot be tried here."""
 
 
+def need(there, package):
+    """That something is there that tools/deps installs. Where there are no
+    packages of Debian it cannot, and the case is skipped."""
+    if not there:
+        if shutil.which('dpkg-query'):
+            raise AssertionError(f'no {package}: tools/deps test installs it')
+        raise Skip(f'no {package}')
+
+
 def case(function):
     CASES.append(function)
     return function
