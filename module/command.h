@@ -82,6 +82,8 @@ extern struct command_limits command_limits;
 struct command_totals {
     uint64_t pushed;
     uint64_t fired;   /* taken because they were due */
+    uint64_t dropped; /* to make room */
+    uint64_t missed;  /* periods */
     struct late late; /* how late they were taken, in ms */
 };
 extern struct command_totals command_totals;

@@ -74,6 +74,30 @@ queue_ready(const struct queue *queue, const void **cursor,
     return true;
 }
 
+uint64_t
+queue_latest(const struct queue *queue)
+{
+    const struct event *event = queue->last;
+
+    while (event != NULL && event->ready.due > queue->asked) {
+        event = event->ready.prev;
+    }
+    return event != NULL ? event->ready.due : 0;
+}
+
+uint64_t
+queue_coming(const struct queue *queue)
+{
+    const struct event *event = queue->last;
+    uint64_t coming = LAWN_NEVER;
+
+    while (event != NULL && event->ready.due > queue->asked) {
+        coming = event->ready.due;
+        event = event->ready.prev;
+    }
+    return coming != LAWN_NEVER ? coming : lawn_next(queue->lawn);
+}
+
 /* Who asks for the first one mostly takes it away, and asks again: to search the
  * lawn each time would cost as much as there are events for times of their own in
  * its earliest slot. So a few are moved to ready, before their time: where the
