@@ -39,6 +39,8 @@ static uint64_t wake_timer;           /* the server's own */
 static bool wake_timer_runs;
 /* Since when keys are looked at, in us: nobody can be late before. */
 static uint64_t wake_since;
+/* When a key last came with something due. */
+static uint64_t wake_came;
 
 /* Keys that there was no memory for, which are among all. */
 static struct {
@@ -167,8 +169,10 @@ wake_arm_next(int db, struct bytes name, struct queue *queue)
 {
     uint64_t next = queue_next(queue);
     *queue_armed(queue) = LAWN_NEVER;
-    if (next <= (uint64_t)redis.Milliseconds())
+    if (next <= (uint64_t)redis.Milliseconds()) {
         next = WAKE_AT_ONCE;
+        wake_came = wake_us(CLOCK_REALTIME);
+    }
     if (next != LAWN_NEVER)
         wake_arm(db, name, queue, next);
 }
@@ -222,8 +226,9 @@ wake_fire(const struct wake_look *look, struct queue *queue, uint64_t now_us)
     due = (due > look->when ? due : look->when) * 1000;
     if (due < wake_since)
         due = wake_since;
-    if (look->when != WAKE_AT_ONCE)
-        lawn_histogram_add(&wake_late, now_us > due ? now_us - due : 0);
+    if (look->when == WAKE_AT_ONCE && due < wake_came)
+        due = wake_came;
+    lawn_histogram_add(&wake_late, now_us > due ? now_us - due : 0);
     redis.NotifyKeyspaceEvent(look->ctx, REDIS_EVENTS_MODULE, "lawn.fire",
                               look->name);
 }

@@ -56,8 +56,7 @@ struct wake_counts {
 };
 extern struct wake_counts wake_counts;
 /* How late keys were looked at, in us: from when an event was due, or from when
- * the server could have looked, after a pause or a load. A key that came with
- * events that were due already is not counted. */
+ * the server could have looked: after a pause, a load, or the key's coming. */
 extern struct lawn_histogram wake_late;
 
 #endif
