@@ -23,6 +23,10 @@ _Static_assert(sizeof(time_t) >= 8, "time_t has 64 bits");
 /* A key that is to be looked at at once, as events in it may have been due long
  * before it came here: whoever was told of them, it was not here. */
 #define WAKE_AT_ONCE 0u
+/* Keys of a database at which who waits could not be served stand in the registry
+ * once more, as those of another: when that is over they are to be looked at, at
+ * whatever time. */
+#define WAKE_HELD(db) (-1 - (db))
 /* So much of a name is compared. */
 #define WAKE_NAME 256u
 
@@ -180,9 +184,12 @@ wake_arm_next(int db, struct bytes name, struct queue *queue)
 void
 wake_later(int db, struct bytes name, struct queue *queue)
 {
-    uint64_t when = (uint64_t)redis.Milliseconds() + WAKE_AGAIN_MS;
-    if (when < *queue_armed(queue))
-        wake_arm(db, name, queue, when);
+    if (registry_set(WAKE_HELD(db), name, WAKE_AT_ONCE)) {
+        wake_again(WAKE_AGAIN_MS);
+    } else {
+        *queue_armed(queue) = LAWN_NEVER;
+        wake_lose(name);
+    }
 }
 
 /* While a replica loads beside the keys that it serves, the same name may stand
@@ -214,6 +221,7 @@ struct wake_look {
     struct redis_ctx *ctx;
     int db;
     struct redis_string *name;
+    bool held;     /* for who waits alone */
     uint64_t when; /* as it was set: what was told of before is due before */
     uint64_t end;  /* of the tick, in us */
 };
@@ -238,6 +246,10 @@ wake_fire(const struct wake_look *look, struct queue *queue, uint64_t now_us)
 static void
 wake_found(const struct wake_look *look, struct queue *queue)
 {
+    if (look->held) {
+        redis.SignalKeyAsReady(look->ctx, look->name);
+        return;
+    }
     *queue_armed(queue) = LAWN_NEVER;
     if (queue_settings(queue)->paused)
         return;
@@ -262,6 +274,9 @@ wake_found(const struct wake_look *look, struct queue *queue)
 static void
 wake_look(struct wake_look *look, struct bytes name)
 {
+    look->held = look->db < 0;
+    if (look->held)
+        look->db = WAKE_HELD(look->db);
     look->name = redis.CreateString(NULL, name.at, name.size);
     redis.SelectDb(look->ctx, look->db);
     struct redis_key *key = redis.OpenKey(look->ctx, look->name, REDIS_PEEK);

@@ -963,9 +963,11 @@ def each_time_that_something_becomes_due_is_told_once():
             told(int(expected), repr(args))
         client.call('REDE.PUSH', 'k', 0, 'p', 'z')
         told(1, 'REDE.PUSH')
-        client.multi(*[('LAWN.PUSH', 'k', i, 'p', 'DELAY', 5)
+        at = now_ms() + 100
+        client.multi(*[('LAWN.PUSH', 'k', i, 'p', 'AT', at)
                        for i in range(3000)])
-        ticked(server, 40)
+        wait_until(lambda: now_ms() > at, 'due')
+        ticked(server)
         told(1, 'many at once')
     finally:
         server.call('CONFIG', 'SET', 'notify-keyspace-events', '')
