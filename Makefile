@@ -72,7 +72,7 @@ LINK_oom := $(LINK_contenders) -Wl,--wrap=mmap
 program_c = $(wildcard tests/$(1:_test=)/*.c) $(or $(OWN_C_$(1)),$(OPS_C)) \
     $(if $(filter unit contenders module_test,$(1)),tests/kit/kit.c)
 OWN_C_contenders = $(CONTENDERS_C)
-OWN_C_module_test = $(MODULE_C)
+OWN_C_module_test = $(MODULE_C) module/type.c module/wake.c
 
 # The adapters to event loops, each a library of its own that is built if the
 # event loop's header is there.

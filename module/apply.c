@@ -40,7 +40,8 @@ apply_read_payload(const struct bytes *words, struct apply_group *group)
     return apply_read_id(words, group) && words[1].size <= QUEUE_PAYLOAD_MAX;
 }
 
-/* due ttl meta */
+/* due ttl meta. due - ttl is told the queue as its time: a delay more must not be
+ * after all times. */
 static bool
 apply_read_time(const struct bytes *words, struct apply_group *group)
 {
@@ -49,6 +50,7 @@ apply_read_time(const struct bytes *words, struct apply_group *group)
 
     if (!args_number(words[0], 0, ARGS_DUE_MAX, &event->due) ||
         !args_number(words[1], 0, event->due, &event->ttl) ||
+        event->due - event->ttl > QUEUE_TIME_MAX ||
         !args_meta_read(words[2], &meta))
         return false;
     event->alone = meta.alone;

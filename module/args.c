@@ -312,38 +312,103 @@ args_state(const struct bytes *words, size_t count, enum args_state *out)
     return count == 0 || *out != ARGS_ANY ? NULL : ARGS_SYNTAX;
 }
 
+const char *const args_set_names[ARGS_SETS] = {"maxlen", "maxbytes", "overflow",
+                                               "resolution-ms", "paused"};
+const char *const args_overflow_names[] = {
+    [QUEUE_REJECT] = "reject", [QUEUE_DROP_OLDEST] = "drop-oldest"};
+
+enum args_set
+args_set_find(struct bytes name)
+{
+    static const char *const capitals[ARGS_SETS] = {
+        "MAXLEN", "MAXBYTES", "OVERFLOW", "RESOLUTION-MS", "PAUSED"};
+    int set = 0;
+
+    while (set < ARGS_SETS && !args_is(name, capitals[set]))
+        set++;
+    return (enum args_set)set;
+}
+
+uint64_t
+args_set_value(const struct queue_settings *settings, enum args_set set)
+{
+    switch (set) {
+    case ARGS_SET_MAXLEN:
+        return settings->max_events;
+    case ARGS_SET_MAXBYTES:
+        return settings->max_bytes;
+    case ARGS_SET_OVERFLOW:
+        return settings->overflow;
+    case ARGS_SET_RESOLUTION:
+        return settings->resolution > 0 ? settings->resolution : 1;
+    default:
+        return settings->paused;
+    }
+}
+
+static bool
+args_setting_overflow(struct bytes value, struct queue_settings *settings)
+{
+    bool drop = args_is(value, "DROP-OLDEST");
+
+    if (!drop && !args_is(value, "REJECT"))
+        return false;
+    settings->overflow = drop ? QUEUE_DROP_OLDEST : QUEUE_REJECT;
+    return true;
+}
+
 enum args_setting
 args_setting(struct bytes name, struct bytes value, bool all,
              struct queue_settings *settings)
 {
+    enum args_set set = args_set_find(name);
     uint64_t number;
-    bool good = true;
+    bool good;
 
-    if (args_is(name, "MAXLEN")) {
+    if (set == ARGS_SETS || (set == ARGS_SET_PAUSED && !all))
+        return ARGS_UNKNOWN;
+    switch (set) {
+    case ARGS_SET_MAXLEN:
         good = args_number(value, 0, ARGS_COUNT_MAX, &settings->max_events);
-    } else if (args_is(name, "MAXBYTES")) {
+        break;
+    case ARGS_SET_MAXBYTES:
         good = args_number(value, 0, ARGS_COUNT_MAX, &settings->max_bytes);
-    } else if (args_is(name, "RESOLUTION-MS")) {
-        good =
-            args_number(value, 0, ARGS_RESOLUTION_MAX, &settings->resolution);
+        break;
+    case ARGS_SET_OVERFLOW:
+        good = args_setting_overflow(value, settings);
+        break;
+    case ARGS_SET_RESOLUTION:
+        good = args_number(value, 0, ARGS_RESOLUTION_MAX, &number);
         /* One way to say it: the default is all zero. */
-        if (good && settings->resolution == 1)
-            settings->resolution = 0;
-    } else if (args_is(name, "OVERFLOW")) {
-        if (args_is(value, "REJECT"))
-            settings->overflow = QUEUE_REJECT;
-        else if (args_is(value, "DROP-OLDEST"))
-            settings->overflow = QUEUE_DROP_OLDEST;
-        else
-            good = false;
-    } else if (all && args_is(name, "PAUSED")) {
+        if (good)
+            settings->resolution = number > 1 ? number : 0;
+        break;
+    default:
         good = args_number(value, 0, 1, &number);
         if (good)
             settings->paused = number == 1;
-    } else {
-        return ARGS_UNKNOWN;
     }
     return good ? ARGS_SET : ARGS_BAD;
+}
+
+void
+args_settings_write(const struct queue_settings *settings,
+                    const struct queue_settings *before,
+                    struct args_settings *out)
+{
+    out->count = 0;
+    for (int i = 0; i < ARGS_SETS; i++) {
+        enum args_set set = (enum args_set)i;
+        uint64_t value = args_set_value(settings, set);
+        if (value == args_set_value(before, set))
+            continue;
+        (void)snprintf(out->text[i], sizeof out->text[i], "%llu",
+                       (unsigned long long)value);
+        out->words[out->count++] = bytes_of(args_set_names[i]);
+        out->words[out->count++] =
+            bytes_of(set == ARGS_SET_OVERFLOW ? args_overflow_names[value]
+                                              : out->text[i]);
+    }
 }
 
 /* The next word, up to a space. */

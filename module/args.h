@@ -99,11 +99,38 @@ const char *args_with_meta(const struct bytes *words, size_t count, bool *out);
 const char *args_state(const struct bytes *words, size_t count,
                        enum args_state *out);
 
+/* The settings: the first of them are a user's. */
+enum args_set {
+    ARGS_SET_MAXLEN,
+    ARGS_SET_MAXBYTES,
+    ARGS_SET_OVERFLOW,
+    ARGS_SET_RESOLUTION,
+    ARGS_SET_PAUSED,
+    ARGS_SETS
+};
+extern const char *const args_set_names[ARGS_SETS];
+extern const char *const args_overflow_names[]; /* by enum queue_overflow */
+/* ARGS_SETS: there is none of that name. */
+enum args_set args_set_find(struct bytes name);
+/* A setting as a number; resolution-ms is at least 1. */
+uint64_t args_set_value(const struct queue_settings *settings,
+                        enum args_set set);
+
 /* A setting: maxlen, maxbytes, overflow, resolution-ms; and for LAWN.APPLY,
  * `all`, paused. The settings are changed only if all is well. */
 enum args_setting { ARGS_SET, ARGS_UNKNOWN, ARGS_BAD };
 enum args_setting args_setting(struct bytes name, struct bytes value, bool all,
                                struct queue_settings *settings);
+
+/* The words of CFG for settings that are others than before: names and values. */
+struct args_settings {
+    struct bytes words[2 * ARGS_SETS];
+    size_t count;
+    char text[ARGS_SETS][21];
+};
+void args_settings_write(const struct queue_settings *settings,
+                         const struct queue_settings *before,
+                         struct args_settings *out);
 
 /* What LAWN.APPLY says of an event beside its times: "" of a plain one, else
  * letters with a space between them: a (alone), g (the id was made here), and

@@ -17,9 +17,10 @@ struct call {
     size_t count;
     uint64_t now;        /* the wall clock, in ms; command_call() sets it to the
                             queue's time, which never runs back */
+    uint64_t wall;       /* the wall clock as it was handed in */
     struct queue *queue; /* NULL: there is no such key */
     bool changed;        /* the queue may be idle now, or have another next */
-    bool resumed;        /* or has been paused: its next is not known */
+    bool resumed;        /* it was paused: its next is not known */
     bool applied;        /* by a master, which woke those who waited there */
     uint64_t earliest;   /* due time of what came */
 };
@@ -82,6 +83,8 @@ extern struct command_limits command_limits;
 struct command_totals {
     uint64_t pushed;
     uint64_t fired;   /* taken because they were due */
+    uint64_t dropped; /* to make room */
+    uint64_t missed;  /* periods */
     struct late late; /* how late they were taken, in ms */
 };
 extern struct command_totals command_totals;

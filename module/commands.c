@@ -15,12 +15,27 @@ struct command_limits command_limits = {
     .max_batch = 10000, .max_payload = 1048576, .max_ttls = 4096};
 struct command_totals command_totals;
 
+/* When the key is to be looked at next, as far as this call knows. What goes makes
+ * the next event later, and a wake-up that comes too early does no harm; so the
+ * queue is asked for its next, which may cost it a search, only if no wake-up is
+ * set at all. Of what is due those have heard who listen: it is the next after
+ * that that counts. But on a replica nobody has been told yet, should it become a
+ * master. */
+static uint64_t
+command_next(struct call *call)
+{
+    struct queue *queue = call->queue;
+
+    if (!call->resumed && *queue_armed(queue) != LAWN_NEVER)
+        return call->earliest;
+    if (call->applied)
+        return queue_next(queue);
+    (void)queue_ripen(queue, call->now, UINT64_MAX);
+    return queue_coming(queue);
+}
+
 /* What every change asks for. An event that is due already needs no wake-up:
- * nobody waits for a key in which something is due, since POLL takes it. What
- * goes makes the next event later, and a wake-up that comes too early does no
- * harm; so the queue is asked for its next, which may cost it a search, only if
- * no wake-up is set at all. On a replica what is due is noted, too: nobody has
- * told of it yet if it becomes a master. */
+ * those who wait and those who listen are told at once. */
 static void
 command_settle(struct call *call)
 {
@@ -33,21 +48,22 @@ command_settle(struct call *call)
     }
     if (queue_settings(queue)->paused)
         return;
-    uint64_t armed = *queue_armed(queue);
-    uint64_t next = call->earliest;
     if (call->resumed)
-        next = call->earliest = queue_next(queue);
-    else if (armed == LAWN_NEVER)
-        next = queue_next(queue);
-    if ((next > call->now || call->applied) && next < armed)
+        call->earliest = queue_next(queue);
+    uint64_t next = command_next(call);
+    if ((next > call->now || call->applied) && next < *queue_armed(queue))
         host_arm(call->host, next);
-    if (call->earliest <= call->now)
-        host_signal(call->host);
+    if (call->earliest > call->now)
+        return;
+    host_signal(call->host);
+    if (!call->applied)
+        host_notify(call->host, "lawn.fire");
 }
 
 void
 command_call(const struct command *command, struct call *call)
 {
+    call->wall = call->now;
     if (command->key) {
         if (call->args[1].size > REGISTRY_NAME_MAX) {
             host_error(call->host, "ERR key names longer than 65535 bytes "
@@ -176,4 +192,19 @@ commands_at_words(const struct queue_event *event, struct commands_at *at,
     words[1] = commands_number(event->due, at->due);
     words[2] = commands_number(event->ttl, at->ttl);
     words[3] = (struct bytes){at->meta, args_meta_write(&meta, at->meta)};
+}
+
+void
+commands_tell_number(struct host *host, const char *name, uint64_t value)
+{
+    host_bytes(host, bytes_of(name));
+    host_integer(host, (int64_t)value);
+}
+
+void
+commands_tell_repeat(struct host *host, const struct queue_repeat *repeat)
+{
+    commands_tell_number(host, "period", repeat->period);
+    commands_tell_number(host, "times", repeat->times);
+    commands_tell_number(host, "missed", repeat->missed);
 }

@@ -12,6 +12,17 @@
 
 #define COMMANDS_OOM "ERR out of memory"
 
+/* Arguments as COMMAND DOCS tells of them, which are written like this. */
+#define COMMANDS_ARG(name, type)                                               \
+    {                                                                          \
+        name, COMMAND_##type, NULL, 0, NULL                                    \
+    }
+#define COMMANDS_ARG_COUNT                                                     \
+    {                                                                          \
+        "count", COMMAND_INTEGER, "COUNT", COMMAND_OPTIONAL, NULL              \
+    }
+#define COMMANDS_ARG_END COMMANDS_ARG(NULL, KEY)
+
 command_fn commands_push;
 command_fn commands_mpush;
 command_fn commands_cancel;
@@ -73,6 +84,15 @@ struct commands_at {
 };
 void commands_at_words(const struct queue_event *event, struct commands_at *at,
                        struct bytes words[COMMANDS_AT_WORDS]);
+
+/* Pairs of a map: a name and a number; and COMMANDS_REPEAT pairs of what repeats. */
+#define COMMANDS_REPEAT 3
+void commands_tell_number(struct host *host, const char *name, uint64_t value);
+void commands_tell_repeat(struct host *host, const struct queue_repeat *repeat);
+
+/* What is set for a key, as pairs of a map: COMMANDS_SETTINGS of them. */
+#define COMMANDS_SETTINGS 4
+void commands_tell_settings(struct call *call);
 
 /* How many events may be taken now, count at most. */
 uint64_t commands_due(struct call *call, uint64_t count);

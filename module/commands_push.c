@@ -19,6 +19,8 @@
 /* Due after all that users have. */
 #define COMMANDS_PUSH_LAST (ARGS_DUE_MAX + 1)
 
+#define PUSH_FEW 8u
+
 /* The words of ADD for each event. */
 enum { ADD_ID, ADD_PAYLOAD, ADD_DUE, ADD_TTL, ADD_META, ADD_WORDS };
 
@@ -68,7 +70,13 @@ commands_push_room(struct call *call, const struct commands_push_tally *tally,
     if (*drop)
         return true;
     /* What is in the way if all others went, or as it is. */
-    if ((oldest ? tally->count : holds + tally->added) > events)
+    if (tally->count > events)
+        commands_error(call,
+                       "FULL %llu events at once are more than the key's "
+                       "maxlen %llu",
+                       (unsigned long long)tally->count,
+                       (unsigned long long)events);
+    else if (!oldest && holds + tally->added > events)
         commands_error(call,
                        "FULL the key holds %llu events, and its maxlen is %llu",
                        (unsigned long long)holds, (unsigned long long)events);
@@ -77,25 +85,82 @@ commands_push_room(struct call *call, const struct commands_push_tally *tally,
     return false;
 }
 
+/* Events that are to go: still there, as the replicas are told their ids, but due
+ * after all others, so that they are found once. */
+struct commands_push_victims {
+    struct bytes few[PUSH_FEW];
+    struct bytes *ids;
+    size_t count;
+    size_t room;
+};
+
+/* Tells the replicas of them, and removes them. */
+static void
+commands_push_remove(struct call *call, struct commands_push_victims *victims)
+{
+    if (victims->count == 0)
+        return;
+    host_replicate(call->host, "DEL", victims->ids, victims->count);
+    for (size_t i = 0; i < victims->count; i++)
+        (void)queue_remove(call->queue, victims->ids[i]);
+    queue_counts(call->queue)->dropped += victims->count;
+    command_totals.dropped += victims->count;
+    victims->count = 0;
+}
+
+/* Room for one more. If there is no memory, those that there are go now. */
+static void
+commands_push_grow(struct call *call, struct commands_push_victims *victims)
+{
+    struct bytes *ids;
+
+    if (victims->count < victims->room)
+        return;
+    ids = memory_alloc(2 * victims->room * sizeof *ids);
+    if (ids == NULL) {
+        commands_push_remove(call, victims);
+        return;
+    }
+    memcpy(ids, victims->ids, victims->count * sizeof *ids);
+    if (victims->ids != victims->few)
+        memory_free(victims->ids);
+    victims->ids = ids;
+    victims->room *= 2;
+}
+
 /* What is due first goes, until the queue is within its limits: what is due at
- * COMMANDS_PUSH_LAST fits in. */
+ * COMMANDS_PUSH_LAST fits in. One DEL for all of it, unless there is no memory for
+ * their ids. */
 static void
 commands_push_drop(struct call *call)
 {
     const struct queue_settings *settings = queue_settings(call->queue);
+    uint64_t holds = queue_count(call->queue);
+    uint64_t takes = queue_data(call->queue);
+    struct commands_push_victims victims;
     struct queue_event first;
 
-    while ((settings->max_events > 0 &&
-            queue_count(call->queue) > settings->max_events) ||
-           (settings->max_bytes > 0 &&
-            queue_data(call->queue) > settings->max_bytes)) {
+    victims.ids = victims.few;
+    victims.count = 0;
+    victims.room = PUSH_FEW;
+    while ((settings->max_events > 0 && holds > settings->max_events) ||
+           (settings->max_bytes > 0 && takes > settings->max_bytes)) {
+        commands_push_grow(call, &victims);
         if (!queue_first(call->queue, &first) ||
             first.due == COMMANDS_PUSH_LAST)
             break;
-        host_replicate(call->host, "DEL", &first.id, 1);
-        (void)queue_remove(call->queue, first.id);
-        queue_counts(call->queue)->dropped++;
+        victims.ids[victims.count++] = first.id;
+        holds--;
+        takes -= first.id.size + first.payload.size;
+        first.due = COMMANDS_PUSH_LAST;
+        first.ttl = COMMANDS_PUSH_LAST - call->now;
+        first.alone = true;
+        (void)queue_move(call->queue, &first);
     }
+    commands_push_remove(call, &victims);
+    if (victims.ids != victims.few)
+        memory_free(victims.ids);
+    host_notify(call->host, "lawn.drop");
 }
 
 static void
@@ -172,6 +237,13 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
     return true;
 }
 
+/* Whether the server is to make the id. */
+static bool
+commands_push_star(struct bytes id)
+{
+    return id.size == 1 && id.at[0] == '*';
+}
+
 /* An id of the server's that is not in the key. */
 static struct bytes
 commands_push_make(const struct call *call, char text[IDS_SIZE])
@@ -179,7 +251,7 @@ commands_push_make(const struct call *call, char text[IDS_SIZE])
     struct bytes id = {text, 0};
 
     do {
-        id.size = ids_next(call->now, text);
+        id.size = ids_next(call->wall, text);
     } while (call->queue != NULL && queue_get(call->queue, id, NULL));
     return id;
 }
@@ -188,7 +260,7 @@ void
 commands_push(struct call *call)
 {
     struct queue_event event = {.id = call->args[2], .payload = call->args[3]};
-    bool made = event.id.size == 1 && event.id.at[0] == '*';
+    bool made = commands_push_star(event.id);
     struct args_push args;
     char text[IDS_SIZE];
     const char *error = args_push(call->args + 4, call->count - 4, &args);
@@ -220,77 +292,97 @@ commands_push(struct call *call)
 static int
 commands_push_compare(const void *a, const void *b)
 {
-    const struct bytes *one = *(const struct bytes *const *)a;
-    const struct bytes *other = *(const struct bytes *const *)b;
-    size_t size = one->size < other->size ? one->size : other->size;
-    int order = size > 0 ? memcmp(one->at, other->at, size) : 0;
+    const struct queue_event *one = *(const struct queue_event *const *)a;
+    const struct queue_event *other = *(const struct queue_event *const *)b;
+    size_t least =
+        one->id.size < other->id.size ? one->id.size : other->id.size;
+    int order = least > 0 ? memcmp(one->id.at, other->id.at, least) : 0;
 
     if (order != 0)
         return order;
-    if (one->size != other->size)
-        return one->size < other->size ? -1 : 1;
+    if (one->id.size != other->id.size)
+        return one->id.size < other->id.size ? -1 : 1;
     return one < other ? -1 : 1;
 }
 
-/* Whether all pairs together are within the limits: sorted, so that each id is
+/* Whether all events together are within the limits: sorted, so that each id is
  * counted once, with the payload that comes last. */
 static bool
-commands_push_limits(struct call *call, const struct args_mpush *args,
-                     bool *drop)
+commands_push_limits(struct call *call, const struct queue_event *events,
+                     size_t count, bool *drop)
 {
     const struct queue_settings *settings = queue_settings(call->queue);
     struct commands_push_tally tally = {0};
-    const struct bytes **ids;
+    const struct queue_event **all;
 
     *drop = false;
     if (settings->max_events == 0 && settings->max_bytes == 0)
         return true;
-    ids = memory_alloc(args->count * sizeof(const struct bytes *));
-    if (ids == NULL) {
+    all = memory_alloc(count * sizeof(const struct queue_event *));
+    if (all == NULL) {
         host_error(call->host, COMMANDS_OOM);
         return false;
     }
-    for (size_t i = 0; i < args->count; i++)
-        ids[i] = &args->pairs[2 * i];
-    qsort(ids, args->count, sizeof *ids, commands_push_compare);
-    for (size_t i = 0; i < args->count; i++) {
-        if (i + 1 == args->count || !bytes_equal(*ids[i], *ids[i + 1]))
-            commands_push_count(call->queue, ids[i][0], ids[i][1], &tally);
+    for (size_t i = 0; i < count; i++)
+        all[i] = &events[i];
+    qsort(all, count, sizeof *all, commands_push_compare);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 == count || !bytes_equal(all[i]->id, all[i + 1]->id))
+            commands_push_count(call->queue, all[i]->id, all[i]->payload,
+                                &tally);
     }
-    memory_free(ids);
+    memory_free(all);
     return commands_push_room(call, &tally, drop);
 }
+
+/* The memory of MPUSH: all of it in one block. */
+struct commands_push_many {
+    struct queue_event *events;
+    struct bytes *words;   /* of ADD */
+    char (*ids)[IDS_SIZE]; /* that are made here */
+};
 
 /* MPUSH, with the memory for it. */
 static void
 commands_push_many(struct call *call, const struct args_mpush *args,
-                   struct queue_event *events, struct bytes *words)
+                   const struct commands_push_many *many)
 {
+    struct queue_event *events = many->events;
     struct queue_event when = {0};
-    struct args_meta meta = {0};
     struct commands_at at;
+    char made_text[ARGS_META_SIZE];
     uint64_t added;
     bool drop;
 
-    if (!commands_open(call) || !commands_push_limits(call, args, &drop))
+    if (!commands_open(call))
         return;
     commands_when(call, &args->time, 0, &when);
-    meta.alone = when.alone;
-    for (size_t i = 0; i < args->count; i++) {
-        struct bytes *pair = words + i * ADD_WORDS;
+    struct args_meta meta = {.alone = when.alone};
+    struct bytes plain = {at.meta, args_meta_write(&meta, at.meta)};
+    meta.made = true;
+    struct bytes made = {made_text, args_meta_write(&meta, made_text)};
+    struct bytes due = commands_number(when.due, at.due);
+    struct bytes ttl = commands_number(when.ttl, at.ttl);
+    for (size_t i = 0, stars = 0; i < args->count; i++) {
+        struct bytes *pair = many->words + i * ADD_WORDS;
+        bool star = commands_push_star(args->pairs[2 * i]);
         events[i] = when;
-        events[i].id = pair[ADD_ID] = args->pairs[2 * i];
-        events[i].payload = pair[ADD_PAYLOAD] = args->pairs[2 * i + 1];
-        pair[ADD_DUE] = commands_number(when.due, at.due);
-        pair[ADD_TTL] = commands_number(when.ttl, at.ttl);
-        pair[ADD_META] =
-            (struct bytes){at.meta, args_meta_write(&meta, at.meta)};
+        events[i].id = star ? commands_push_make(call, many->ids[stars++])
+                            : args->pairs[2 * i];
+        events[i].payload = args->pairs[2 * i + 1];
+        pair[ADD_ID] = events[i].id;
+        pair[ADD_PAYLOAD] = events[i].payload;
+        pair[ADD_DUE] = due;
+        pair[ADD_TTL] = ttl;
+        pair[ADD_META] = star ? made : plain;
     }
+    if (!commands_push_limits(call, events, args->count, &drop))
+        return;
     if (!commands_push_in(call, events, args->count, drop, &added)) {
         host_error(call->host, COMMANDS_OOM);
         return;
     }
-    host_replicate(call->host, "ADD", words, args->count * ADD_WORDS);
+    host_replicate(call->host, "ADD", many->words, args->count * ADD_WORDS);
     commands_push_pushed(call, args->count, when.due);
     host_integer(call->host, (int64_t)added);
 }
@@ -299,7 +391,8 @@ void
 commands_mpush(struct call *call)
 {
     struct args_mpush args;
-    struct queue_event *events;
+    struct commands_push_many many;
+    size_t stars = 0;
     const char *error = args_mpush(call->args + 2, call->count - 2, &args);
 
     if (error != NULL) {
@@ -309,14 +402,17 @@ commands_mpush(struct call *call)
     for (size_t i = 0; i < args.count; i++) {
         if (!commands_fit(call, args.pairs[2 * i], args.pairs[2 * i + 1]))
             return;
+        stars += commands_push_star(args.pairs[2 * i]);
     }
-    events = memory_alloc(args.count *
-                          (sizeof *events + ADD_WORDS * sizeof(struct bytes)));
-    if (events == NULL) {
+    many.events = memory_alloc(
+        args.count * (sizeof *many.events + ADD_WORDS * sizeof *many.words) +
+        stars * sizeof *many.ids);
+    if (many.events == NULL) {
         host_error(call->host, COMMANDS_OOM);
         return;
     }
-    commands_push_many(call, &args, events,
-                       (struct bytes *)(void *)(events + args.count));
-    memory_free(events);
+    many.words = (struct bytes *)(void *)(many.events + args.count);
+    many.ids = (char(*)[IDS_SIZE])(void *)(many.words + args.count * ADD_WORDS);
+    commands_push_many(call, &args, &many);
+    memory_free(many.events);
 }

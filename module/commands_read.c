@@ -6,13 +6,7 @@
 #include "commands.h"
 
 #include "glob.h"
-
-static void
-commands_read_number(struct host *host, const char *name, uint64_t value)
-{
-    host_bytes(host, bytes_of(name));
-    host_integer(host, (int64_t)value);
-}
+#include "memory.h"
 
 void
 commands_get(struct call *call)
@@ -34,15 +28,13 @@ commands_get(struct call *call)
         host_bytes(host, event.payload);
         return;
     }
-    host_map(host, 6);
+    host_map(host, 3 + COMMANDS_REPEAT);
     host_bytes(host, bytes_of("payload"));
     host_bytes(host, event.payload);
-    commands_read_number(host, "due", event.due);
+    commands_tell_number(host, "due", event.due);
     host_bytes(host, bytes_of("state"));
     host_bytes(host, bytes_of(event.due <= call->now ? "due" : "waiting"));
-    commands_read_number(host, "period", event.repeat.period);
-    commands_read_number(host, "times", event.repeat.times);
-    commands_read_number(host, "missed", event.repeat.missed);
+    commands_tell_repeat(host, &event.repeat);
 }
 
 void
@@ -82,15 +74,34 @@ commands_len(struct call *call)
     host_integer(call->host, (int64_t)count);
 }
 
-/* A walk over some events: once to count those that are wanted, since a reply
- * begins with that, and once to tell them. */
+#define READ_FEW 128u
+
+/* A walk over some events: the ids of those that are wanted, as a reply begins
+ * with how many there are, and to match one may take long. */
 struct commands_read_walk {
-    struct host *host;
     const struct args_scan *args;
     uint64_t now;
+    struct bytes *ids;
     size_t count;
-    bool tell;
+    size_t room;
+    struct bytes few[READ_FEW];
 };
+
+/* Makes room for more ids. False: no memory. */
+static bool
+commands_read_grow(struct commands_read_walk *walk)
+{
+    struct bytes *ids = memory_alloc(2 * walk->room * sizeof *ids);
+
+    if (ids == NULL)
+        return false;
+    memcpy(ids, walk->ids, walk->count * sizeof *ids);
+    if (walk->ids != walk->few)
+        memory_free(walk->ids);
+    walk->ids = ids;
+    walk->room *= 2;
+    return true;
+}
 
 static bool
 commands_read_visit(const struct queue_event *event, void *arg)
@@ -103,37 +114,61 @@ commands_read_visit(const struct queue_event *event, void *arg)
         return true;
     if (args->match && !glob_match(args->pattern, event->id))
         return true;
-    if (walk->tell)
-        host_bytes(walk->host, event->id);
-    walk->count++;
+    if (walk->count == walk->room && !commands_read_grow(walk)) {
+        walk->room = 0;
+        return false;
+    }
+    walk->ids[walk->count++] = event->id;
     return true;
+}
+
+/* Replies with the walk from a cursor on. */
+static void
+commands_read_walk(struct call *call, struct commands_read_walk *walk)
+{
+    char text[COMMANDS_NUMBER];
+    uint64_t cursor =
+        queue_scan(call->queue, walk->args->cursor, (size_t)walk->args->count,
+                   commands_read_visit, walk);
+
+    if (walk->room == 0) {
+        host_error(call->host, COMMANDS_OOM);
+        return;
+    }
+    host_array(call->host, 2);
+    host_bytes(call->host, commands_number(cursor, text));
+    host_array(call->host, walk->count);
+    for (size_t i = 0; i < walk->count; i++)
+        host_bytes(call->host, walk->ids[i]);
 }
 
 void
 commands_scan(struct call *call)
 {
     struct args_scan args;
-    struct commands_read_walk walk = {call->host, &args, call->now, 0, false};
-    char text[COMMANDS_NUMBER];
-    uint64_t cursor = 0;
+    struct commands_read_walk walk;
     const char *error = args_scan(call->args + 2, call->count - 2, &args);
 
     if (error != NULL) {
         host_error(call->host, error);
         return;
     }
+    if (call->queue == NULL) {
+        host_array(call->host, 2);
+        host_bytes(call->host, bytes_of("0"));
+        host_array(call->host, 0);
+        return;
+    }
     if (args.count > command_limits.max_batch)
         args.count = command_limits.max_batch;
-    if (call->queue != NULL)
-        cursor = queue_scan(call->queue, args.cursor, (size_t)args.count,
-                            commands_read_visit, &walk);
-    host_array(call->host, 2);
-    host_bytes(call->host, commands_number(cursor, text));
-    host_array(call->host, walk.count);
-    walk.tell = true;
-    if (walk.count > 0)
-        (void)queue_scan(call->queue, args.cursor, (size_t)args.count,
-                         commands_read_visit, &walk);
+    walk.args = &args;
+    walk.now = call->now;
+    walk.ids = walk.few;
+    walk.count = 0;
+    walk.room = READ_FEW;
+    commands_read_walk(call, &walk);
+    if (walk.ids != walk.few)
+        memory_free(walk.ids);
 }
 
 void
@@ -152,24 +187,25 @@ commands_info(struct call *call)
     const struct late *late = queue_late(queue);
     if (late == NULL)
         late = &none;
-    host_map(host, 14);
-    commands_read_number(host, "len", queue_count(queue));
-    commands_read_number(host, "ttls", queue_ttls(queue));
+    host_map(host, 14 + COMMANDS_SETTINGS);
+    commands_tell_number(host, "len", queue_count(queue));
+    commands_tell_number(host, "ttls", queue_ttls(queue));
     host_bytes(host, bytes_of("next"));
     if (next == LAWN_NEVER)
         host_null(host);
     else
         host_integer(host, (int64_t)next);
-    commands_read_number(host, "oldest-due",
+    commands_tell_number(host, "oldest-due",
                          next < call->now ? call->now - next : 0);
-    commands_read_number(host, "pushed", counts->pushed);
-    commands_read_number(host, "fired", counts->fired);
-    commands_read_number(host, "missed", counts->missed);
-    commands_read_number(host, "dropped", counts->dropped);
-    commands_read_number(host, "late-p50-ms", late_at(late, 500));
-    commands_read_number(host, "late-p99-ms", late_at(late, 990));
-    commands_read_number(host, "late-max-ms", late->max);
-    commands_read_number(host, "bytes", queue_bytes(queue));
-    commands_read_number(host, "data-bytes", queue_data(queue));
-    commands_read_number(host, "paused", queue_settings(queue)->paused);
+    commands_tell_number(host, "pushed", counts->pushed);
+    commands_tell_number(host, "fired", counts->fired);
+    commands_tell_number(host, "missed", counts->missed);
+    commands_tell_number(host, "dropped", counts->dropped);
+    commands_tell_number(host, "late-p50-ms", late_at(late, 500));
+    commands_tell_number(host, "late-p99-ms", late_at(late, 990));
+    commands_tell_number(host, "late-max-ms", late->max);
+    commands_tell_number(host, "bytes", queue_bytes(queue));
+    commands_tell_number(host, "data-bytes", queue_data(queue));
+    commands_tell_number(host, "paused", queue_settings(queue)->paused);
+    commands_tell_settings(call);
 }

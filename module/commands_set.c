@@ -5,42 +5,6 @@
  */
 #include "commands.h"
 
-enum {
-    SET_MAXLEN,
-    SET_MAXBYTES,
-    SET_OVERFLOW,
-    SET_RESOLUTION,
-    SET_PAUSED,
-    SETS
-};
-
-static const char *const commands_set_names[SETS] = {
-    "maxlen", "maxbytes", "overflow", "resolution-ms", "paused"};
-
-/* A setting as a number: of overflow, whether it drops. */
-static uint64_t
-commands_set_value(const struct queue_settings *settings, int set)
-{
-    switch (set) {
-    case SET_MAXLEN:
-        return settings->max_events;
-    case SET_MAXBYTES:
-        return settings->max_bytes;
-    case SET_OVERFLOW:
-        return settings->overflow == QUEUE_DROP_OLDEST;
-    case SET_RESOLUTION:
-        return settings->resolution > 0 ? settings->resolution : 1;
-    default:
-        return settings->paused;
-    }
-}
-
-static const char *
-commands_set_overflow(const struct queue_settings *settings)
-{
-    return settings->overflow == QUEUE_DROP_OLDEST ? "drop-oldest" : "reject";
-}
-
 /* Sets them all, and replies OK. */
 static void
 commands_set(struct call *call, const struct queue_settings *settings)
@@ -48,42 +12,19 @@ commands_set(struct call *call, const struct queue_settings *settings)
     static const struct queue_settings plain;
     const struct queue_settings *before =
         call->queue != NULL ? queue_settings(call->queue) : &plain;
-    char text[SETS][COMMANDS_NUMBER];
-    struct bytes words[2 * SETS];
-    size_t count = 0;
+    struct args_settings words;
+    bool resumed = before->paused && !settings->paused;
 
-    for (int i = 0; i < SETS; i++) {
-        uint64_t value = commands_set_value(settings, i);
-        if (value == commands_set_value(before, i))
-            continue;
-        words[count++] = bytes_of(commands_set_names[i]);
-        words[count++] = i == SET_OVERFLOW
-                             ? bytes_of(commands_set_overflow(settings))
-                             : commands_number(value, text[i]);
-    }
-    if (count > 0) {
+    args_settings_write(settings, before, &words);
+    if (words.count > 0) {
         if (!commands_open(call))
             return;
         *queue_settings(call->queue) = *settings;
-        host_replicate(call->host, "CFG", words, count);
+        host_replicate(call->host, "CFG", words.words, words.count);
         call->changed = true;
-        call->resumed = true;
+        call->resumed = resumed;
     }
     host_simple(call->host, "OK");
-}
-
-/* The number of a setting that users have; SETS: there is none. */
-static int
-commands_set_find(struct bytes name)
-{
-    static const char *const capitals[] = {"MAXLEN", "MAXBYTES", "OVERFLOW",
-                                           "RESOLUTION-MS"};
-
-    for (int i = 0; i < SET_PAUSED; i++) {
-        if (args_is(name, capitals[i]))
-            return i;
-    }
-    return SETS;
 }
 
 static void
@@ -95,16 +36,38 @@ commands_set_unknown(struct call *call, struct bytes name)
                    name.size < 64 ? (int)name.size : 64, name.at);
 }
 
+static void
+commands_set_tell(struct call *call, enum args_set set)
+{
+    const struct queue_settings *settings = queue_settings(call->queue);
+
+    if (set == ARGS_SET_OVERFLOW) {
+        host_bytes(call->host, bytes_of(args_set_names[set]));
+        host_bytes(call->host,
+                   bytes_of(args_overflow_names[settings->overflow]));
+    } else {
+        commands_tell_number(call->host, args_set_names[set],
+                             args_set_value(settings, set));
+    }
+}
+
+void
+commands_tell_settings(struct call *call)
+{
+    for (int i = 0; i < COMMANDS_SETTINGS; i++)
+        commands_set_tell(call, (enum args_set)i);
+}
+
 /* Some of the settings, each once, or all. */
 static void
 commands_set_get(struct call *call)
 {
-    bool wanted[SETS] = {false};
+    bool wanted[ARGS_SETS] = {false};
     size_t count = 0;
 
     for (size_t i = 3; i < call->count; i++) {
-        int set = commands_set_find(call->args[i]);
-        if (set == SETS) {
+        enum args_set set = args_set_find(call->args[i]);
+        if (set >= ARGS_SET_PAUSED) {
             commands_set_unknown(call, call->args[i]);
             return;
         }
@@ -115,17 +78,21 @@ commands_set_get(struct call *call)
         host_null(call->host);
         return;
     }
-    const struct queue_settings *settings = queue_settings(call->queue);
-    host_map(call->host, count > 0 ? count : SET_PAUSED);
-    for (int i = 0; i < SET_PAUSED; i++) {
-        if (count > 0 && !wanted[i])
-            continue;
-        host_bytes(call->host, bytes_of(commands_set_names[i]));
-        if (i == SET_OVERFLOW)
-            host_bytes(call->host, bytes_of(commands_set_overflow(settings)));
-        else
-            host_integer(call->host, (int64_t)commands_set_value(settings, i));
+    host_map(call->host, count > 0 ? count : COMMANDS_SETTINGS);
+    for (int i = 0; i < COMMANDS_SETTINGS; i++) {
+        if (count == 0 || wanted[i])
+            commands_set_tell(call, (enum args_set)i);
     }
+}
+
+static void
+commands_set_bad(struct call *call, struct bytes name, struct bytes value)
+{
+    enum args_set set = args_set_find(name);
+
+    commands_error(call, "ERR bad value for %s: '%.*s'%s", args_set_names[set],
+                   value.size < 64 ? (int)value.size : 64, value.at,
+                   set == ARGS_SET_OVERFLOW ? " (reject or drop-oldest)" : "");
 }
 
 void
@@ -154,9 +121,7 @@ commands_config(struct call *call)
             commands_set_unknown(call, name);
             return;
         default:
-            commands_error(call, "ERR bad value for %s: '%.*s'",
-                           commands_set_names[commands_set_find(name)],
-                           value.size < 64 ? (int)value.size : 64, value.at);
+            commands_set_bad(call, name, value);
             return;
         }
     }

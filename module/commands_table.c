@@ -3,29 +3,14 @@
  */
 #include "commands.h"
 
-#define KEY                                                                    \
-    {                                                                          \
-        "key", COMMAND_KEY, NULL, 0, NULL                                      \
-    }
-#define ID                                                                     \
-    {                                                                          \
-        "id", COMMAND_STRING, NULL, 0, NULL                                    \
-    }
-#define PAYLOAD                                                                \
-    {                                                                          \
-        "payload", COMMAND_STRING, NULL, 0, NULL                               \
-    }
-#define COUNT                                                                  \
-    {                                                                          \
-        "count", COMMAND_INTEGER, "COUNT", COMMAND_OPTIONAL, NULL              \
-    }
+#define KEY COMMANDS_ARG("key", KEY)
+#define ID COMMANDS_ARG("id", STRING)
+#define PAYLOAD COMMANDS_ARG("payload", STRING)
+#define COUNT COMMANDS_ARG_COUNT
+#define END COMMANDS_ARG_END
 #define META                                                                   \
     {                                                                          \
         "meta", COMMAND_WORD, "META", COMMAND_OPTIONAL, NULL                   \
-    }
-#define END                                                                    \
-    {                                                                          \
-        NULL, COMMAND_KEY, NULL, 0, NULL                                       \
     }
 
 static const struct command_arg commands_table_when_args[] = {
@@ -168,14 +153,15 @@ const struct command command_lawn[] = {
      commands_table_len},
     {"LAWN.SCAN", commands_scan, "readonly", -3, true, "RO ACCESS",
      "Walks over the ids of events.",
-     "O(1) for each call, O(n) for a whole walk", "0.1.0", commands_table_scan},
+     "O(COUNT) for each call, O(n) for a whole walk", "0.1.0",
+     commands_table_scan},
     {"LAWN.INFO", commands_info, "readonly", 2, true, "RO",
      "Tells what a key holds, and how it went so far.",
      "O(t) for t delays in use", "0.1.0", commands_table_key},
-    {"LAWN.CONFIG", commands_config, "write", -3, true, "RW ACCESS UPDATE",
-     "Reads or changes the settings of a key.", "O(1)", "0.1.0",
-     commands_table_config},
-    {"LAWN.PAUSE", commands_pause, "write fast", 2, true, "RW UPDATE",
+    {"LAWN.CONFIG", commands_config, "write deny-oom", -3, true,
+     "RW ACCESS UPDATE", "Reads or changes the settings of a key.", "O(1)",
+     "0.1.0", commands_table_config},
+    {"LAWN.PAUSE", commands_pause, "write deny-oom fast", 2, true, "RW UPDATE",
      "Holds back what is due in a key.", "O(1)", "0.1.0", commands_table_key},
     {"LAWN.RESUME", commands_resume, "write fast", 2, true, "RW UPDATE",
      "Lets go what is due in a key.", "O(1)", "0.1.0", commands_table_key},

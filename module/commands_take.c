@@ -130,6 +130,7 @@ commands_batch_add(struct call *call, struct commands_batch *batch,
         return;
     }
     counts->missed += next->repeat.missed - event->repeat.missed;
+    command_totals.missed += next->repeat.missed - event->repeat.missed;
     if (next->due < call->earliest)
         call->earliest = next->due;
     commands_at_words(next, &batch->at[batch->again_count],
@@ -166,11 +167,9 @@ commands_take_again(struct call *call, size_t count)
     const void *cursor = NULL;
     size_t again = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!queue_ready(call->queue, &cursor, &event))
-            assert(false);
+    for (size_t i = 0; i < count && queue_ready(call->queue, &cursor, &event);
+         i++)
         again += commands_again(&event, call->now, &next);
-    }
     return again;
 }
 
@@ -206,9 +205,8 @@ commands_take(struct call *call, size_t count, commands_tell_fn *tell)
                              commands_take_again(call, count)))
         return;
     host_array(call->host, count);
-    for (size_t i = 0; i < count; i++) {
-        if (!queue_ready(call->queue, &cursor, &event))
-            assert(false);
+    for (size_t i = 0; i < count && queue_ready(call->queue, &cursor, &event);
+         i++) {
         bool again = commands_again(&event, call->now, &next);
         commands_batch_add(call, &batch, &event, again ? &next : NULL);
         if (again)
@@ -233,21 +231,14 @@ commands_take_tell_meta(struct call *call, const struct queue_event *event)
 {
     struct host *host = call->host;
 
-    host_map(host, 7);
+    host_map(host, 4 + COMMANDS_REPEAT);
     host_bytes(host, bytes_of("id"));
     host_bytes(host, event->id);
     host_bytes(host, bytes_of("payload"));
     host_bytes(host, event->payload);
-    host_bytes(host, bytes_of("due"));
-    host_integer(host, (int64_t)event->due);
-    host_bytes(host, bytes_of("late"));
-    host_integer(host, (int64_t)(call->now - event->due));
-    host_bytes(host, bytes_of("period"));
-    host_integer(host, (int64_t)event->repeat.period);
-    host_bytes(host, bytes_of("times"));
-    host_integer(host, (int64_t)event->repeat.times);
-    host_bytes(host, bytes_of("missed"));
-    host_integer(host, (int64_t)event->repeat.missed);
+    commands_tell_number(host, "due", event->due);
+    commands_tell_number(host, "late", call->now - event->due);
+    commands_tell_repeat(host, &event->repeat);
 }
 
 void

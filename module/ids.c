@@ -15,10 +15,16 @@ static uint64_t ids_number;
 size_t
 ids_next(uint64_t now, char id[IDS_SIZE])
 {
-    if (now > ids_ms) {
+    /* Someone has used up all that replicas believe: nobody but him made those
+     * that are of a time to come. */
+    bool spent = ids_ms == IDS_MS_MAX && ids_number == IDS_NUMBER_MAX;
+
+    if (now > IDS_MS_MAX)
+        now = IDS_MS_MAX;
+    if (now > ids_ms || spent) {
         ids_ms = now;
         ids_number = 0;
-    } else if (ids_number < UINT64_MAX) {
+    } else if (ids_number < IDS_NUMBER_MAX) {
         ids_number++;
     } else {
         ids_ms++;
@@ -39,7 +45,7 @@ ids_last(uint64_t *ms, uint64_t *number)
 void
 ids_seen(uint64_t ms, uint64_t number)
 {
-    if (ms > IDS_MS_MAX)
+    if (ms > IDS_MS_MAX || number > IDS_NUMBER_MAX)
         return;
     if (ms > ids_ms || (ms == ids_ms && number > ids_number)) {
         ids_ms = ms;
@@ -61,7 +67,7 @@ ids_seen_text(struct bytes id)
     struct bytes before = {id.at, dash};
     struct bytes behind = {id.at + dash + 1, id.size - dash - 1};
     if (!args_number(before, 0, IDS_MS_MAX, &ms) ||
-        !args_number(behind, 0, UINT64_MAX, &number))
+        !args_number(behind, 0, IDS_NUMBER_MAX, &number))
         return false;
     ids_seen(ms, number);
     return true;

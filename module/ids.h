@@ -12,11 +12,13 @@
 
 #define IDS_SIZE 42 /* enough for two numbers of 64 bits, a dash and a 0 byte */
 
-/* Ids of a later time are nobody's: seen, they would use up what times there
- * are. */
-#define IDS_MS_MAX (UINT64_C(1) << 54)
+/* Ids of a later time, or a greater number, are nobody's: none is made, and if one
+ * is seen it is not believed, as it would use up what ids there are. */
+#define IDS_MS_MAX (UINT64_C(1) << 53)
+#define IDS_NUMBER_MAX (UINT64_C(1) << 53)
 
-/* Writes the next id; returns its size. */
+/* Writes the next id; returns its size. now: the wall clock, not the time of a key,
+ * which may have been told to be years ahead. */
 size_t ids_next(uint64_t now, char id[IDS_SIZE]);
 
 /* What was made last, to be saved, 0 and 0 if nothing was; and what someone else

@@ -69,14 +69,14 @@ image_save(struct queue *queue, const struct image_writer *writer)
 
     ids_last(&ms, &number);
     const uint64_t head[] = {
-        image_min(queue_now(queue), ARGS_DUE_MAX),
+        image_min(queue_now(queue), QUEUE_TIME_MAX),
         first < LAWN_NEVER ? image_min(first, ARGS_DUE_MAX) : LAWN_NEVER,
         settings->max_events,
         settings->max_bytes,
         settings->overflow,
         settings->resolution,
         settings->paused,
-        image_min(ms, IDS_MS_MAX),
+        ms,
         number,
     };
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
@@ -281,7 +281,7 @@ image_load_1(struct image_loading *loading)
     uint64_t ms;
     uint64_t number;
 
-    if (!image_number(loading, 0, ARGS_DUE_MAX, &loading->now,
+    if (!image_number(loading, 0, QUEUE_TIME_MAX, &loading->now,
                       "its time is after all times") ||
         !image_number(loading, 0, LAWN_NEVER, &loading->first, ""))
         return false;
@@ -290,7 +290,8 @@ image_load_1(struct image_loading *loading)
     if (!image_settings(loading, queue_settings(loading->queue)) ||
         !image_number(loading, 0, IDS_MS_MAX, &ms,
                       "the last id is of a time after all times") ||
-        !image_number(loading, 0, UINT64_MAX, &number, ""))
+        !image_number(loading, 0, IDS_NUMBER_MAX, &number,
+                      "the last id has too great a number"))
         return false;
     if (!queue_restore(loading->queue, loading->first, loading->now))
         return image_fail(loading, IMAGE_NO_MEMORY);

@@ -1,5 +1,6 @@
 /* info.c - the figures of INFO lawn. They are told in a crash report as well, so
- * nothing is allocated or walked here: all stand ready, or are O(buckets). */
+ * nothing is allocated here, and what is walked is left out then: it may be the
+ * very thing that broke. The rest stands ready, or is O(buckets). */
 #include "info.h"
 
 #include "late.h"
@@ -12,7 +13,6 @@
 static void
 info_tell(struct redis_info *info, int crash)
 {
-    (void)crash;
     if (redis.InfoAddSection(info, NULL) != REDIS_OK)
         return;
     const struct {
@@ -23,6 +23,8 @@ info_tell(struct redis_info *info, int crash)
         {"timers", queue_total()},
         {"pushed_total", command_totals.pushed},
         {"fired_total", command_totals.fired},
+        {"dropped_total", command_totals.dropped},
+        {"missed_total", command_totals.missed},
         {"late_ms_p50", late_at(&command_totals.late, 500)},
         {"late_ms_p99", late_at(&command_totals.late, 990)},
         {"late_ms_max", command_totals.late.max},
@@ -37,8 +39,8 @@ info_tell(struct redis_info *info, int crash)
         {"tick_overruns", wake_counts.overruns},
         {"deferred_by_pause", wake_counts.deferred},
         {"evicted_keys", wake_counts.evicted},
-        {"registry_keys", registry_count()},
-        {"registry_bytes", registry_bytes()},
+        {"registry_keys", crash ? 0 : registry_count()},
+        {"registry_bytes", crash ? 0 : registry_bytes()},
     };
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         redis.InfoAddFieldULongLong(info, fields[i].name, fields[i].value);

@@ -165,7 +165,8 @@ module_document(struct redis_command *to, const struct command *command)
     return redis.SetCommandInfo(to, &docs) == REDIS_OK;
 }
 
-/* Servers before 7.2 know these by the flags. */
+/* Servers before 7.2 have no categories for commands of modules: see
+ * server_entry.guarded. */
 static bool
 module_categorise(struct redis_command *to, const struct command *command)
 {
@@ -204,10 +205,12 @@ module_register(struct redis_ctx *ctx, const struct command *list,
         if (*count == MODULE_COUNT)
             return false;
         module_lower(command->name, name);
-        module_entries[*count] =
-            (struct server_entry){command, module_has(command->flags, "write")
-                                               ? REDIS_READ | REDIS_WRITE
-                                               : REDIS_READ};
+        module_entries[*count] = (struct server_entry){
+            command,
+            module_has(command->flags, "write") ? REDIS_READ | REDIS_WRITE
+                                                : REDIS_READ,
+            !redis.SetCommandACLCategories &&
+                module_has(command->flags, "admin")};
         redis_command_fn *run = module_runs[(*count)++];
         struct redis_command *to = NULL;
         if (redis.CreateCommand(ctx, name, run, command->flags, 0, 0, 0) ==
@@ -293,5 +296,9 @@ RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv, int argc)
         return REDIS_ERR;
     redis.Log(ctx, "notice", "version %s, rede-compat %s", MODULE_VERSION_TEXT,
               rede ? "yes" : "no");
+    if (!redis.SetCommandACLCategories)
+        redis.Log(ctx, "notice",
+                  "on this server commands of modules are in no ACL category: "
+                  "name them in ACL rules");
     return REDIS_OK;
 }

@@ -4,8 +4,9 @@
  * then it goes to ready, in order. On a master that does not happen; elsewhere it
  * does, as a replica's clock may be ahead of its master's. Such events mostly come
  * one after the other, so the place of the last one is remembered. If that does
- * not help, all that is ready goes back to the lawn, at once: so no order of events
- * makes putting them in slow.
+ * not help, all goes back to the lawn, at once: so no order of events makes putting
+ * them in slow. As that costs as much as there are events, it is done when the
+ * steps in ready have come to a share of them.
  *
  * A lawn does not grow. A queue of few events has a small one, and gets another
  * as it grows; all that waits then moves: at 4096 events, at 32768, and where there
@@ -71,6 +72,29 @@ queue_lay(struct queue *queue, unsigned size, uint64_t position)
     return true;
 }
 
+static void
+queue_ready_remove(struct queue *queue, struct event *event)
+{
+    struct event *prev = event->ready.prev;
+    struct event *next = event->ready.next;
+
+    if (prev != NULL) {
+        prev->ready.next = next;
+    } else {
+        queue->first = next;
+    }
+    if (next != NULL) {
+        next->ready.prev = prev;
+    } else {
+        queue->last = prev;
+    }
+    if (queue->near == event) {
+        queue->near = prev;
+    }
+    queue->ready--;
+    event->flags &= (uint8_t)~EVENT_READY;
+}
+
 /* As queue_relay() moves them. */
 struct queue_moving {
     struct event *event;
@@ -118,7 +142,15 @@ queue_relay(struct queue *queue, unsigned size, uint64_t position)
         lawn_start_as(queue->lawn, &event->timer, next->ttl, due);
     }
     memory_free(all);
+    queue->walked = 0;
+    queue->counted = 0;
     return true;
+}
+
+uint64_t
+queue_steps(const struct queue *queue)
+{
+    return queue->table.count / 16;
 }
 
 struct queue *
@@ -178,13 +210,6 @@ uint64_t
 queue_now(const struct queue *queue)
 {
     return queue->now;
-}
-
-uint64_t
-queue_next(struct queue *queue)
-{
-    return queue->first != NULL ? queue->first->ready.due
-                                : lawn_next(queue->lawn);
 }
 
 uint64_t
@@ -375,29 +400,6 @@ queue_ready_add(struct queue *queue, struct event *event, uint64_t due)
     queue->ready++;
 }
 
-void
-queue_ready_remove(struct queue *queue, struct event *event)
-{
-    struct event *prev = event->ready.prev;
-    struct event *next = event->ready.next;
-
-    if (prev != NULL) {
-        prev->ready.next = next;
-    } else {
-        queue->first = next;
-    }
-    if (next != NULL) {
-        next->ready.prev = prev;
-    } else {
-        queue->last = prev;
-    }
-    if (queue->near == event) {
-        queue->near = prev;
-    }
-    queue->ready--;
-    event->flags &= (uint8_t)~EVENT_READY;
-}
-
 /* Takes an event out of its place, but not out of the table. */
 static void
 queue_displace(struct queue *queue, struct event *event)
@@ -405,9 +407,32 @@ queue_displace(struct queue *queue, struct event *event)
     if (event->flags & EVENT_READY) {
         queue_ready_remove(queue, event);
     } else {
+        queue->lost |= lawn_due(&event->timer) == queue->told;
         (void)lawn_stop(queue->lawn, &event->timer);
     }
     memset(&event->timer, 0, sizeof event->timer);
+}
+
+/* Whether the place of an event in ready was found by few steps, or by many that
+ * all together cost less than a relay; if so, it is near now. */
+static bool
+queue_near(struct queue *queue, uint64_t due)
+{
+    uint64_t many = queue_steps(queue);
+    uint64_t most = QUEUE_STEPS;
+    uint64_t steps;
+    struct event *at;
+
+    if (many > queue->walked) {
+        most += many - queue->walked;
+    }
+    steps = most;
+    at = queue_ready_find(queue, due, &steps);
+    if (most - steps > QUEUE_STEPS) {
+        queue->walked += most - steps - QUEUE_STEPS;
+        queue->near = at != NULL ? at : queue->first;
+    }
+    return steps > 0;
 }
 
 /* Puts an event in its place: due and ttl as in struct queue_event. */
@@ -416,15 +441,12 @@ queue_place(struct queue *queue, struct event *event,
             const struct queue_event *as)
 {
     uint64_t due = as->due < LAWN_NEVER ? as->due : LAWN_NEVER - 1;
-    uint64_t steps = QUEUE_STEPS;
 
     queue_tell(queue, as->ttl < due ? due - as->ttl : 0);
-    if (due < queue->mown) {
-        (void)queue_ready_find(queue, due, &steps);
-        if (steps > 0 || !queue_relay(queue, queue->size, 0)) {
-            queue_ready_add(queue, event, due);
-            return;
-        }
+    if (due < queue->mown &&
+        (queue_near(queue, due) || !queue_relay(queue, queue->size, 0))) {
+        queue_ready_add(queue, event, due);
+        return;
     }
     lawn_start_as(queue->lawn, &event->timer, as->alone ? 0 : as->ttl, due);
 }

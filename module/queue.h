@@ -156,6 +156,11 @@ uint64_t queue_ripen(struct queue *queue, uint64_t now, uint64_t budget);
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
+/* The due time of the last of those, 0 if there is none; and of the next event
+ * that is none of those, LAWN_NEVER if there is none. */
+uint64_t queue_latest(const struct queue *queue);
+uint64_t queue_coming(const struct queue *queue);
+
 /* The event that is due first, ready or not. False: none. */
 bool queue_first(struct queue *queue, struct queue_event *out);
 

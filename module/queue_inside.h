@@ -12,9 +12,14 @@ struct queue {
     struct lawn *lawn;
     void *ground; /* the memory that the lawn is in */
     size_t ground_size;
-    uint64_t now;   /* as it was told; the lawn's may be ahead, by ripening */
-    uint64_t mown;  /* above */
-    uint64_t asked; /* the time of the last ripening */
+    uint64_t now;    /* as it was told; the lawn's may be ahead, by ripening */
+    uint64_t mown;   /* above */
+    uint64_t asked;  /* the time of the last ripening */
+    uint64_t walked; /* steps in ready since then, to put events in, */
+    uint64_t
+        counted;   /* and since the last relay, to find out what is not due */
+    uint64_t told; /* the lawn's next as queue_next() told it, */
+    bool lost;     /* and whether that was taken away */
     struct event *first; /* of ready, */
     struct event *last;
     struct event *near; /* where one was put in elsewhere than at the end, */
@@ -29,8 +34,9 @@ struct queue {
     struct queue_counts counts;
 };
 
-/* Steps in ready before all of it is sent back; and how many events go there
- * before they are due, at most at a time. */
+/* Steps in ready before all of it is sent back, beside what there is by
+ * queue_steps(); and how many events go there before they are due, at most at a
+ * time. */
 #define QUEUE_STEPS 64u
 #define QUEUE_FEW 16u
 
@@ -43,7 +49,9 @@ bool queue_relay(struct queue *queue, unsigned size, uint64_t position);
 
 /* Puts an event in ready, behind those that are not due after it. */
 void queue_ready_add(struct queue *queue, struct event *event, uint64_t due);
-void queue_ready_remove(struct queue *queue, struct event *event);
+
+/* How many steps in ready cost little against a relay. */
+uint64_t queue_steps(const struct queue *queue);
 
 /* The block of an event is another now: tells all but the table. */
 void queue_event_moved(struct queue *queue, struct event *event);

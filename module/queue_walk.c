@@ -50,12 +50,19 @@ queue_ripen_until(struct queue *queue, uint64_t then, uint64_t budget)
 uint64_t
 queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
 {
+    uint64_t many = queue_steps(queue);
+    uint64_t early;
+
     queue->asked = now;
-    if (queue_ripen_early(queue, QUEUE_STEPS) == QUEUE_STEPS) {
+    queue->walked = 0;
+    many = QUEUE_STEPS + (many > queue->counted ? many - queue->counted : 0);
+    if (queue_ripen_early(queue, many) == many) {
         (void)queue_relay(queue, queue->size, 0);
     }
     queue_ripen_until(queue, now, budget);
-    return queue->ready - queue_ripen_early(queue, UINT64_MAX);
+    early = queue_ripen_early(queue, UINT64_MAX);
+    queue->counted += early > QUEUE_STEPS ? early - QUEUE_STEPS : 0;
+    return queue->ready - early;
 }
 
 bool
@@ -74,23 +81,70 @@ queue_ready(const struct queue *queue, const void **cursor,
     return true;
 }
 
+uint64_t
+queue_latest(const struct queue *queue)
+{
+    const struct event *event = queue->last;
+
+    while (event != NULL && event->ready.due > queue->asked) {
+        event = event->ready.prev;
+    }
+    return event != NULL ? event->ready.due : 0;
+}
+
+uint64_t
+queue_coming(const struct queue *queue)
+{
+    const struct event *event = queue->last;
+    uint64_t coming = LAWN_NEVER;
+
+    while (event != NULL && event->ready.due > queue->asked) {
+        coming = event->ready.due;
+        event = event->ready.prev;
+    }
+    return coming != LAWN_NEVER ? coming : lawn_next(queue->lawn);
+}
+
 /* Who asks for the first one mostly takes it away, and asks again: to search the
  * lawn each time would cost as much as there are events for times of their own in
  * its earliest slot. So a few are moved to ready, before their time: where the
  * lawn has been mown, its slots are small. */
+static void
+queue_ripen_first(struct queue *queue)
+{
+    uint64_t next = lawn_next(queue->lawn);
+
+    if (next != LAWN_NEVER) {
+        queue_ripen_until(queue, next, QUEUE_FEW);
+    }
+}
+
 bool
 queue_first(struct queue *queue, struct queue_event *out)
 {
     if (queue->first == NULL) {
-        uint64_t next = lawn_next(queue->lawn);
-
-        if (next == LAWN_NEVER) {
-            return false;
-        }
-        queue_ripen_until(queue, next, QUEUE_FEW);
+        queue_ripen_first(queue);
+    }
+    if (queue->first == NULL) {
+        return false;
     }
     queue_tell_of(queue->first, out);
     return true;
+}
+
+/* The lawn knows its next, unless that was taken away since it was asked. */
+uint64_t
+queue_next(struct queue *queue)
+{
+    if (queue->first == NULL && queue->lost) {
+        queue->lost = false;
+        queue_ripen_first(queue);
+    }
+    if (queue->first != NULL) {
+        return queue->first->ready.due;
+    }
+    queue->told = lawn_next(queue->lawn);
+    return queue->told;
 }
 
 struct queue_visiting {

@@ -119,11 +119,8 @@ rede_xpoll(struct call *call)
     if (!rede_due(call, &due))
         return;
     host_array(call->host, due);
-    for (size_t i = 0; i < due; i++) {
-        if (!queue_ready(call->queue, &cursor, &event))
-            assert(false);
+    while (due-- > 0 && queue_ready(call->queue, &cursor, &event))
         host_bytes(call->host, event.id);
-    }
 }
 
 /* Delivers one event if it is due. */
@@ -306,30 +303,12 @@ rede_print(struct call *call)
     memory_free(text.at);
 }
 
-#define KEY                                                                    \
-    {                                                                          \
-        "dehydrator", COMMAND_KEY, NULL, 0, NULL                               \
-    }
-#define TTL                                                                    \
-    {                                                                          \
-        "ttl", COMMAND_INTEGER, NULL, 0, NULL                                  \
-    }
-#define ELEMENT                                                                \
-    {                                                                          \
-        "element", COMMAND_STRING, NULL, 0, NULL                               \
-    }
-#define ID                                                                     \
-    {                                                                          \
-        "element-id", COMMAND_STRING, NULL, 0, NULL                            \
-    }
-#define COUNT                                                                  \
-    {                                                                          \
-        "count", COMMAND_INTEGER, "COUNT", COMMAND_OPTIONAL, NULL              \
-    }
-#define END                                                                    \
-    {                                                                          \
-        NULL, COMMAND_KEY, NULL, 0, NULL                                       \
-    }
+#define KEY COMMANDS_ARG("dehydrator", KEY)
+#define TTL COMMANDS_ARG("ttl", INTEGER)
+#define ELEMENT COMMANDS_ARG("element", STRING)
+#define ID COMMANDS_ARG("element-id", STRING)
+#define COUNT COMMANDS_ARG_COUNT
+#define END COMMANDS_ARG_END
 
 static const struct command_arg rede_args_push[] = {KEY, TTL, ELEMENT, ID, END};
 static const struct command_arg rede_args_gidpush[] = {KEY, TTL, ELEMENT, END};
@@ -342,10 +321,10 @@ static const struct command_arg rede_args_update[] = {KEY, ID, ELEMENT, END};
 static const struct command_arg rede_args_none[] = {END};
 
 const struct command command_rede[] = {
-    {"REDE.PUSH", rede_push, "write deny-oom fast", 5, true, "RW INSERT",
+    {"REDE.PUSH", rede_push, "write deny-oom fast", 5, true, "RW UPDATE",
      "As ReDe had it: puts in an element for ttl milliseconds.", "O(1)",
      "0.1.0", rede_args_push},
-    {"REDE.GIDPUSH", rede_gidpush, "write deny-oom fast", 4, true, "RW INSERT",
+    {"REDE.GIDPUSH", rede_gidpush, "write deny-oom fast", 4, true, "RW UPDATE",
      "As ReDe had it: puts in an element, and makes an id for it.", "O(1)",
      "0.1.0", rede_args_gidpush},
     {"REDE.PULL", commands_pull, "write fast", 3, true, "RW ACCESS DELETE",

@@ -23,6 +23,8 @@ struct redis_command;
 struct redis_blocked;
 struct redis_info;
 struct redis_defrag;
+struct redis_cursor;
+struct redis_user;
 struct redis_names; /* of the key that a callback of a type is about */
 
 #define REDIS_OK 0
@@ -40,6 +42,7 @@ struct redis_names; /* of the key that a callback of a type is about */
 
 /* GetContextFlags(). */
 #define REDIS_MASTER 0x4
+#define REDIS_REPLICATED 0x1000
 #define REDIS_LOADING 0x2000
 #define REDIS_DENY_BLOCKING 0x200000
 #define REDIS_ASYNC_LOADING 0x800000
@@ -69,9 +72,12 @@ struct redis_event {
 };
 #define REDIS_EVENT_ROLE ((struct redis_event){0, 1})
 #define REDIS_EVENT_FLUSH ((struct redis_event){2, 1})
+#define REDIS_EVENT_LOAD ((struct redis_event){3, 1})
 #define REDIS_EVENT_SWAP ((struct redis_event){11, 1})
 #define REDIS_ROLE_MASTER 0
 #define REDIS_FLUSH_END 1
+#define REDIS_LOAD_ENDED 3
+#define REDIS_LOAD_FAILED 4
 
 struct redis_flush {
     uint64_t version;
@@ -93,6 +99,8 @@ typedef void redis_event_fn(struct redis_ctx *ctx, struct redis_event event,
                             uint64_t what, void *data);
 typedef int redis_notice_fn(struct redis_ctx *ctx, int type, const char *event,
                             struct redis_string *key);
+typedef void redis_scan_fn(struct redis_ctx *ctx, struct redis_string *name,
+                           struct redis_key *key, void *data);
 typedef void redis_info_fn(struct redis_info *info, int crash);
 typedef long long redis_get_fn(const char *name, void *arg);
 typedef int redis_set_fn(const char *name, long long value, void *arg,
@@ -130,8 +138,7 @@ struct redis_methods {
 enum redis_arg_type {
     REDIS_ARG_STRING,
     REDIS_ARG_INTEGER,
-    REDIS_ARG_DOUBLE,
-    REDIS_ARG_KEY,
+    REDIS_ARG_KEY = 3, /* 2 are those with a fraction */
     REDIS_ARG_PATTERN,
     REDIS_ARG_TIME,
     REDIS_ARG_WORD,
@@ -241,6 +248,12 @@ struct redis_docs {
       (struct redis_command * command, const struct redis_docs *docs))         \
     MAYBE(int, SetCommandACLCategories,                                        \
           (struct redis_command * command, const char *categories))            \
+    X(struct redis_string *, GetCurrentUserName, (struct redis_ctx * ctx))     \
+    X(struct redis_user *, GetModuleUserFromUserName,                          \
+      (struct redis_string * name))                                            \
+    X(int, ACLCheckCommandPermissions,                                         \
+      (struct redis_user * user, struct redis_string * *argv, int argc))       \
+    X(void, FreeModuleUser, (struct redis_user * user))                        \
     /* Strings */                                                              \
     X(struct redis_string *, CreateString,                                     \
       (struct redis_ctx * ctx, const char *at, size_t size))                   \
@@ -265,6 +278,12 @@ struct redis_docs {
     X(struct redis_key *, OpenKey,                                             \
       (struct redis_ctx * ctx, struct redis_string * name, int mode))          \
     X(void, CloseKey, (struct redis_key * key))                                \
+    X(struct redis_cursor *, ScanCursorCreate, (void))                         \
+    X(void, ScanCursorRestart, (struct redis_cursor * cursor))                 \
+    X(void, ScanCursorDestroy, (struct redis_cursor * cursor))                 \
+    X(int, Scan,                                                               \
+      (struct redis_ctx * ctx, struct redis_cursor * cursor,                   \
+       redis_scan_fn * found, void *data))                                     \
     X(int, KeyType, (struct redis_key * key))                                  \
     X(int, DeleteKey, (struct redis_key * key))                                \
     X(int, SignalModifiedKey,                                                  \

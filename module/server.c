@@ -30,6 +30,11 @@ static const char *const server_verbs[] = {"ADD", "DEL", "AT", "SET", "CFG"};
 #define SERVER_VERBS (sizeof(server_verbs) / sizeof(server_verbs[0]))
 static struct redis_string *server_verb_strings[SERVER_VERBS];
 static struct redis_string *server_empty;
+/* A command that is only for who administers the server, as its user is asked
+ * about. */
+static const char *const server_guard_words[] = {"DEBUG", "SLEEP", "0"};
+#define SERVER_GUARD 3
+static struct redis_string *server_guard[SERVER_GUARD];
 
 /* MEMORY */
 
@@ -302,7 +307,9 @@ host_block(struct host *host, uint64_t ms)
         host->stays = true;
         return true;
     }
-    if (redis.GetContextFlags(host->ctx) & REDIS_DENY_BLOCKING)
+    int flags = redis.GetContextFlags(host->ctx);
+    /* Nobody is woken by time where a master decides what is due. */
+    if (flags & REDIS_DENY_BLOCKING || !(flags & REDIS_MASTER))
         return false;
     server_counts.waits++;
     redis.BlockClientOnKeys(host->ctx, server_woken, server_timed_out, NULL,
@@ -352,11 +359,37 @@ server_now(enum server_why why)
     return (uint64_t)redis.Milliseconds();
 }
 
+/* What the server's own for administrators say of the user: if the server knows
+ * no categories of a module's commands, it gives an internal one to whoever may
+ * run what he is not forbidden by name. */
+static bool
+server_admits(struct host *host)
+{
+    if (!host->entry->guarded ||
+        redis.GetContextFlags(host->ctx) & (REDIS_REPLICATED | REDIS_LOADING))
+        return true;
+    struct redis_string *name = redis.GetCurrentUserName(host->ctx);
+    struct redis_user *user =
+        name ? redis.GetModuleUserFromUserName(name) : NULL;
+    bool admits = user && redis.ACLCheckCommandPermissions(
+                              user, server_guard, SERVER_GUARD) == REDIS_OK;
+    if (user)
+        redis.FreeModuleUser(user);
+    if (name)
+        redis.FreeString(NULL, name);
+    if (!admits)
+        host_error(host, "NOPERM this command is for the server itself and for "
+                         "users who may run DEBUG");
+    return admits;
+}
+
 /* False: it has been replied, or the client goes on waiting. */
 static bool
 server_open(struct host *host)
 {
     const struct command *command = host->entry->command;
+    if (!server_admits(host))
+        return false;
     if (!command->key)
         return true;
     bool other;
@@ -418,4 +451,7 @@ server_init(void)
     for (size_t i = 0; i < SERVER_VERBS; i++)
         server_verb_strings[i] =
             redis.CreateString(NULL, server_verbs[i], strlen(server_verbs[i]));
+    for (size_t i = 0; i < SERVER_GUARD; i++)
+        server_guard[i] = redis.CreateString(NULL, server_guard_words[i],
+                                             strlen(server_guard_words[i]));
 }

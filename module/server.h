@@ -15,7 +15,8 @@
 /* A command as it was registered. */
 struct server_entry {
     const struct command *command;
-    int mode; /* in which its key is opened */
+    int mode;     /* in which its key is opened */
+    bool guarded; /* for administrators, which the server cannot tell */
 };
 
 enum server_why {

@@ -135,7 +135,8 @@ table_segment(const struct table *table, uint64_t hash)
                              : table->directory[hash >> (64 - table->depth)];
 }
 
-uint64_t
+/* Where its range of hashes begins. */
+static uint64_t
 table_begin(const struct table_segment *segment, uint64_t hash)
 {
     return segment->depth == 0

@@ -97,6 +97,19 @@ type_load_string(struct bytes *string, void *arg)
     return load->string != NULL && !redis.IsIOError(load->io);
 }
 
+/* So much of a name stands in the log, with nothing that would end the line. */
+#define TYPE_LOGGED 256u
+static void
+type_complain(struct redis_io *io, struct bytes name, const char *error)
+{
+    char text[TYPE_LOGGED + 1];
+    size_t size = name.size < TYPE_LOGGED ? name.size : TYPE_LOGGED;
+    for (size_t i = 0; i < size; i++)
+        text[i] = name.at[i] < ' ' || name.at[i] > '~' ? '?' : name.at[i];
+    text[size] = '\0';
+    redis.LogIOError(io, "warning", "cannot load key '%s': %s", text, error);
+}
+
 static void *
 type_load(struct redis_io *io, int version)
 {
@@ -112,9 +125,7 @@ type_load(struct redis_io *io, int version)
     if (load.string)
         redis.Free(load.string);
     if (!queue)
-        redis.LogIOError(io, "warning", "cannot load key '%.*s': %s",
-                         (int)(name.size < 256 ? name.size : 256), name.at,
-                         error);
+        type_complain(io, name, error);
     else if (key)
         wake_loaded(redis.GetDbIdFromIO(io), name, queue);
     return queue;

@@ -3,14 +3,30 @@
 
 #include "server.h"
 
+#include <errno.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
+/* Times that are far must not become times long past. */
+_Static_assert(sizeof(time_t) >= 8, "time_t has 64 bits");
+
 /* When to try again while writes are paused, or something is loading. */
 #define WAKE_AGAIN_MS 10u
-/* So many events of a key are found due by a tick; the others by who takes them. */
-#define WAKE_RIPEN 128u
+/* So many events of a key are found due between two looks at the clock. */
+#define WAKE_RIPEN 1024u
+/* When to look for keys that were forgotten, how many at a time, and how long not
+ * to complain of it again. */
+#define WAKE_SEARCH_MS 100u
+#define WAKE_SEARCH_KEYS 1000u
+#define WAKE_COMPLAIN_US UINT64_C(60000000)
+/* A key that is to be looked at at once, as events in it may have been due long
+ * before it came here: whoever was told of them, it was not here. */
+#define WAKE_AT_ONCE 0u
+/* Keys of a database at which who waits could not be served stand in the registry
+ * once more, as those of another: when that is over they are to be looked at, at
+ * whatever time. */
+#define WAKE_HELD(db) (-1 - (db))
 /* So much of a name is compared. */
 #define WAKE_NAME 256u
 
@@ -25,7 +41,22 @@ static int wake_fd = -1;              /* the timer */
 static uint64_t wake_at = LAWN_NEVER; /* when it is set for */
 static uint64_t wake_timer;           /* the server's own */
 static bool wake_timer_runs;
-static bool wake_complained;
+/* Since when keys are looked at, in us: nobody can be late before. */
+static uint64_t wake_since;
+/* When a key last came with something due. */
+static uint64_t wake_came;
+
+/* Keys that there was no memory for, which are among all. */
+static struct {
+    bool any;
+    bool again; /* one more since the search began */
+    uint64_t
+        next; /* when to go on, in ms of the clock that only goes forward */
+    int db;
+    struct redis_cursor *cursor; /* NULL: from the beginning */
+    uint64_t seen;
+    uint64_t silent; /* until when nothing is said of it */
+} wake_lost;
 
 /* The key that was last unlinked, by the beginning of its name. */
 static struct {
@@ -60,8 +91,10 @@ wake_ready(int fd, void *data, int what)
     (void)data;
     (void)what;
     uint64_t count;
-    /* What was set anew meanwhile has nothing to read. */
-    if (read(fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
+    /* What was set anew meanwhile has nothing to read. But if the clock was set,
+     * all times are to be looked at anew. */
+    if (read(fd, &count, sizeof(count)) == (ssize_t)sizeof(count) ||
+        errno == ECANCELED)
         wake_own(0);
 }
 
@@ -77,7 +110,9 @@ wake_set(uint64_t when)
     struct itimerspec at = {
         .it_value = {.tv_sec = (time_t)(when / 1000),
                      .tv_nsec = (long)(when % 1000) * 1000000 + 1}};
-    if (wake_fd < 0 || timerfd_settime(wake_fd, TFD_TIMER_ABSTIME, &at, NULL))
+    if (wake_fd < 0 ||
+        timerfd_settime(wake_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
+                        &at, NULL))
         wake_own(when > now ? when - now : 0);
 }
 
@@ -99,21 +134,36 @@ wake_again(uint64_t ms)
     wake_set((uint64_t)redis.Milliseconds() + ms);
 }
 
+/* Not to be lost for ever: who waits for it may be the only one to ask. */
+static void
+wake_lose(struct bytes name)
+{
+    uint64_t now = wake_us(CLOCK_MONOTONIC);
+    if (name.size <= REGISTRY_NAME_MAX) {
+        wake_lost.again = true;
+        if (!wake_lost.any) {
+            wake_lost.any = true;
+            wake_lost.next = now / 1000 + WAKE_SEARCH_MS;
+            wake_again(WAKE_SEARCH_MS);
+        }
+    }
+    if (now < wake_lost.silent)
+        return;
+    wake_lost.silent = now + WAKE_COMPLAIN_US;
+    redis.Log(wake_ctx, "warning",
+              "cannot remember when a key has events due: no memory, or its "
+              "name is too long; who waits for them may be woken late");
+}
+
 void
 wake_arm(int db, struct bytes name, struct queue *queue, uint64_t when)
 {
     if (registry_set(db, name, when)) {
         *queue_armed(queue) = when;
         wake_set(when);
-        return;
-    }
-    /* The next command will try again. */
-    *queue_armed(queue) = LAWN_NEVER;
-    if (!wake_complained) {
-        wake_complained = true;
-        redis.Log(wake_ctx, "warning",
-                  "cannot remember when a key has events due: no memory, or "
-                  "its name is too long; who waits for them may be woken late");
+    } else {
+        *queue_armed(queue) = LAWN_NEVER;
+        wake_lose(name);
     }
 }
 
@@ -123,6 +173,10 @@ wake_arm_next(int db, struct bytes name, struct queue *queue)
 {
     uint64_t next = queue_next(queue);
     *queue_armed(queue) = LAWN_NEVER;
+    if (next <= (uint64_t)redis.Milliseconds()) {
+        next = WAKE_AT_ONCE;
+        wake_came = wake_us(CLOCK_REALTIME);
+    }
     if (next != LAWN_NEVER)
         wake_arm(db, name, queue, next);
 }
@@ -130,7 +184,12 @@ wake_arm_next(int db, struct bytes name, struct queue *queue)
 void
 wake_later(int db, struct bytes name, struct queue *queue)
 {
-    wake_arm(db, name, queue, (uint64_t)redis.Milliseconds() + WAKE_AGAIN_MS);
+    if (registry_set(WAKE_HELD(db), name, WAKE_AT_ONCE)) {
+        wake_again(WAKE_AGAIN_MS);
+    } else {
+        *queue_armed(queue) = LAWN_NEVER;
+        wake_lose(name);
+    }
 }
 
 /* While a replica loads beside the keys that it serves, the same name may stand
@@ -140,7 +199,7 @@ void
 wake_loaded(int db, struct bytes name, struct queue *queue)
 {
     if (redis.GetContextFlags(wake_ctx) & REDIS_ASYNC_LOADING)
-        wake_arm(db, name, queue, 0);
+        wake_arm(db, name, queue, WAKE_AT_ONCE);
     else
         wake_arm_next(db, name, queue);
 }
@@ -157,43 +216,133 @@ wake_unlinked(int db, struct bytes name)
 
 /* THE TICK */
 
+/* What the key is looked at for. */
+struct wake_look {
+    struct redis_ctx *ctx;
+    int db;
+    struct redis_string *name;
+    bool held;     /* for who waits alone */
+    uint64_t when; /* as it was set: what was told of before is due before */
+    uint64_t end;  /* of the tick, in us */
+};
+
+/* Something is due that was not when the key was last looked at. */
 static void
-wake_found(struct redis_ctx *ctx, int db, struct redis_string *name,
-           struct queue *queue)
+wake_fire(const struct wake_look *look, struct queue *queue, uint64_t now_us)
 {
+    uint64_t due = queue_next(queue);
+    due = (due > look->when ? due : look->when) * 1000;
+    if (due < wake_since)
+        due = wake_since;
+    if (look->when == WAKE_AT_ONCE && due < wake_came)
+        due = wake_came;
+    lawn_histogram_add(&wake_late, now_us > due ? now_us - due : 0);
+    redis.NotifyKeyspaceEvent(look->ctx, REDIS_EVENTS_MODULE, "lawn.fire",
+                              look->name);
+}
+
+/* Time runs as it does for who polls the key: should the clock be set back, what
+ * was due is so still. */
+static void
+wake_found(const struct wake_look *look, struct queue *queue)
+{
+    if (look->held) {
+        redis.SignalKeyAsReady(look->ctx, look->name);
+        return;
+    }
     *queue_armed(queue) = LAWN_NEVER;
     if (queue_settings(queue)->paused)
         return;
-    /* So that the queue's position follows, and the search for the next event
-     * does not begin where the last one did. */
     uint64_t now_us = wake_us(CLOCK_REALTIME);
-    queue_ripen(queue, now_us / 1000, WAKE_RIPEN);
-    uint64_t next = queue_next(queue);
-    if (next <= now_us / 1000) {
-        /* Should the clock be set back now, it is still due for who polls. */
-        queue_tell(queue, now_us / 1000);
-        wake_counts.fired++;
-        lawn_histogram_add(&wake_late, now_us - next * 1000);
-        redis.SignalKeyAsReady(ctx, name);
-        redis.NotifyKeyspaceEvent(ctx, REDIS_EVENTS_MODULE, "lawn.fire", name);
-    } else if (next != LAWN_NEVER) {
-        wake_arm(db, server_bytes(name), queue, next);
+    uint64_t now = now_us / 1000;
+    if (now < queue_now(queue))
+        now = queue_now(queue);
+    uint64_t due = queue_ripen(queue, now, WAKE_RIPEN);
+    while (queue_coming(queue) <= now && wake_us(CLOCK_MONOTONIC) < look->end)
+        due = queue_ripen(queue, now, WAKE_RIPEN);
+    if (due > 0) {
+        queue_tell(queue, now);
+        redis.SignalKeyAsReady(look->ctx, look->name);
+        if (queue_latest(queue) >= look->when)
+            wake_fire(look, queue, now_us);
     }
+    uint64_t next = queue_coming(queue);
+    if (next != LAWN_NEVER)
+        wake_arm(look->db, server_bytes(look->name), queue, next);
 }
 
 static void
-wake_look(struct redis_ctx *ctx, int db, struct bytes name)
+wake_look(struct wake_look *look, struct bytes name)
 {
-    struct redis_string *string = redis.CreateString(NULL, name.at, name.size);
-    redis.SelectDb(ctx, db);
-    struct redis_key *key = redis.OpenKey(ctx, string, REDIS_PEEK);
+    look->held = look->db < 0;
+    if (look->held)
+        look->db = WAKE_HELD(look->db);
+    look->name = redis.CreateString(NULL, name.at, name.size);
+    redis.SelectDb(look->ctx, look->db);
+    struct redis_key *key = redis.OpenKey(look->ctx, look->name, REDIS_PEEK);
     bool other;
     struct queue *queue = server_value(key, &other);
     if (queue)
-        wake_found(ctx, db, string, queue);
+        wake_found(look, queue);
     if (key)
         redis.CloseKey(key);
-    redis.FreeString(NULL, string);
+    redis.FreeString(NULL, look->name);
+}
+
+/* A key that was forgotten is known by that: it has events, and no time. */
+static void
+wake_search_key(struct redis_ctx *ctx, struct redis_string *name,
+                struct redis_key *key, void *data)
+{
+    (void)data;
+    wake_lost.seen++;
+    bool other;
+    struct queue *queue = server_value(key, &other);
+    if (queue && *queue_armed(queue) == LAWN_NEVER &&
+        !queue_settings(queue)->paused)
+        wake_arm_next(redis.GetSelectedDb(ctx), server_bytes(name), queue);
+}
+
+/* Goes on with the search through all databases, or begins it. */
+static void
+wake_search(struct redis_ctx *ctx)
+{
+    wake_lost.seen = 0;
+    if (!wake_lost.cursor) {
+        wake_lost.cursor = redis.ScanCursorCreate();
+        wake_lost.db = 0;
+        wake_lost.again = false;
+    }
+    while (wake_lost.seen < WAKE_SEARCH_KEYS) {
+        if (redis.SelectDb(ctx, wake_lost.db) != REDIS_OK) {
+            redis.ScanCursorDestroy(wake_lost.cursor);
+            wake_lost.cursor = NULL;
+            wake_lost.any = wake_lost.again;
+            break;
+        }
+        if (!redis.Scan(ctx, wake_lost.cursor, wake_search_key, NULL)) {
+            redis.ScanCursorRestart(wake_lost.cursor);
+            wake_lost.db++;
+        }
+    }
+}
+
+/* Sets the timer for what comes next. */
+static void
+wake_rest(struct redis_ctx *ctx, uint64_t now)
+{
+    uint64_t clock = wake_us(CLOCK_MONOTONIC) / 1000;
+    if (wake_lost.any && wake_lost.next <= clock) {
+        wake_search(ctx);
+        wake_lost.next = clock + WAKE_SEARCH_MS;
+    }
+    if (wake_lost.any)
+        wake_again(WAKE_SEARCH_MS);
+    /* What cannot be had now is not asked for over and over. */
+    if (registry_next() <= now)
+        wake_again(1);
+    else
+        wake_set(registry_next());
 }
 
 static void
@@ -209,29 +358,24 @@ wake_tick(struct redis_ctx *ctx, void *data)
     bool paused = redis.AvoidReplicaTraffic() != 0;
     wake_counts.deferred += paused;
     if (paused || (flags & REDIS_LOADING)) {
+        wake_since = wake_us(CLOCK_REALTIME);
         wake_again(WAKE_AGAIN_MS);
         return;
     }
-    uint64_t end = wake_us(CLOCK_MONOTONIC) + wake_limits.us;
     uint64_t now = (uint64_t)redis.Milliseconds();
-    int db;
+    struct wake_look look = {.ctx = ctx,
+                             .end = wake_us(CLOCK_MONOTONIC) + wake_limits.us};
     struct bytes name;
-    uint64_t when;
     for (uint64_t i = 0; registry_next() <= now; i++) {
-        if (i >= wake_limits.events || wake_us(CLOCK_MONOTONIC) >= end) {
+        if (i >= wake_limits.events || wake_us(CLOCK_MONOTONIC) >= look.end) {
             wake_counts.overruns++;
-            wake_again(1);
-            return;
-        }
-        if (!registry_pop(now, &db, &name, &when))
             break;
-        wake_look(ctx, db, name);
+        }
+        if (!registry_pop(now, &look.db, &name, &look.when))
+            break;
+        wake_look(&look, name);
     }
-    /* What cannot be had now is not asked for over and over. */
-    if (registry_next() <= now)
-        wake_again(1);
-    else
-        wake_set(registry_next());
+    wake_rest(ctx, now);
 }
 
 /* WHAT HAPPENS TO KEYS */
@@ -283,10 +427,22 @@ wake_role(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
     (void)event;
     (void)data;
     wake_master = what == REDIS_ROLE_MASTER;
+    wake_since = wake_us(CLOCK_REALTIME);
     if (wake_master)
         wake_again(1);
     else
         wake_stop();
+}
+
+static void
+wake_load_ended(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
+                void *data)
+{
+    (void)ctx;
+    (void)event;
+    (void)data;
+    if (what == REDIS_LOAD_ENDED || what == REDIS_LOAD_FAILED)
+        wake_since = wake_us(CLOCK_REALTIME);
 }
 
 static void
@@ -320,6 +476,7 @@ wake_init(struct redis_ctx *ctx)
     if (redis.SubscribeToKeyspaceEvents(
             ctx, REDIS_EVENTS_GENERIC | REDIS_EVENTS_EVICTED, wake_notice) ||
         redis.SubscribeToServerEvent(ctx, REDIS_EVENT_ROLE, wake_role) ||
+        redis.SubscribeToServerEvent(ctx, REDIS_EVENT_LOAD, wake_load_ended) ||
         redis.SubscribeToServerEvent(ctx, REDIS_EVENT_FLUSH, wake_flushed) ||
         redis.SubscribeToServerEvent(ctx, REDIS_EVENT_SWAP, wake_swapped))
         return false;

@@ -15,9 +15,10 @@
  * A replica keeps the registry, but no timer: its master decides. While the
  * server wants no writes (a failover, CLIENT PAUSE) nobody is woken.
  *
- * A key's time in the registry is never after its next event is due, unless
- * something in it is due already; so what is there out of date costs a look, and
- * no event is missed.
+ * A key's time in the registry is never after an event is due that nobody was
+ * told of, and after all that somebody was; so what is there out of date costs a
+ * look, and of no event it is told twice, or never. Where there is no memory for
+ * the registry, all keys are searched for those that are not in it.
  */
 #ifndef WAKE_H
 #define WAKE_H
@@ -33,7 +34,7 @@ bool wake_init(struct redis_ctx *ctx);
 /* Looks at the key at that time, in place of what was set before; notes it in
  * queue_armed(), or LAWN_NEVER if there is no memory. */
 void wake_arm(int db, struct bytes name, struct queue *queue, uint64_t when);
-/* Looks at it again soon. */
+/* Looks at it again soon: who waits could not be served. */
 void wake_later(int db, struct bytes name, struct queue *queue);
 /* The value has been loaded for a key, which is not there yet. */
 void wake_loaded(int db, struct bytes name, struct queue *queue);
@@ -49,13 +50,13 @@ extern struct wake_limits wake_limits;
 
 struct wake_counts {
     uint64_t ticks;
-    uint64_t fired;    /* keys with something due */
     uint64_t deferred; /* ticks that came when writes were paused */
     uint64_t overruns; /* ticks that left something for the next one */
     uint64_t evicted;  /* keys */
 };
 extern struct wake_counts wake_counts;
-/* How late keys were looked at, in us. */
+/* How late keys were looked at, in us: from when an event was due, or from when
+ * the server could have looked: after a pause, a load, or the key's coming. */
 extern struct lawn_histogram wake_late;
 
 #endif

@@ -57,14 +57,95 @@ TEST(commands_push_that_is_due_at_once_wakes_who_waits)
 
     SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     CHECK_EQ(fake->signals, 1);
+    NOTED(fake, "lawn.push lawn.fire");
+    CHECK_TEXT(fake->replica->noted.at, "");
     SAYS(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
     CHECK_EQ(fake->signals, 0);
-    CHECK_EQ(fake->arms, 0);
+    NOTED(fake, "lawn.push");
     SAYS(fake, "LAWN.MPUSH k DELAY 0 1 c x", "1");
     CHECK_EQ(fake->signals, 1);
+    NOTED(fake, "lawn.push lawn.fire");
+    SAYS(fake, "LAWN.TOUCH k b DELAY 0", "1000");
+    CHECK_EQ(fake->signals, 1);
+    NOTED(fake, "lawn.touch lawn.fire");
+    SAYS(fake, "REDE.PUSH k 0 x e", "+OK");
+    NOTED(fake, "lawn.push lawn.fire");
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 100", "+OK");
+    NOTED(fake, "");
     SAYS(fake, "LAWN.PAUSE k", "+OK");
+    NOTED(fake, "");
     SAYS(fake, "LAWN.PUSH k d x DELAY 0", "\"d\"");
     CHECK_EQ(fake->signals, 0);
+    NOTED(fake, "lawn.push");
+    SAYS(fake, "LAWN.RESUME k", "+OK");
+    CHECK_EQ(fake->signals, 1);
+    NOTED(fake, "lawn.fire");
+    scene_end(fake);
+}
+
+TEST(commands_set_the_wake_up_though_something_due_is_left)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    SAYS(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
+    CHECK_EQ(fake->arms, 1);
+    CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1005);
+    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    SAYS(fake, "LAWN.PUSH k c x DELAY 3", "\"c\"");
+    CHECK_EQ(fake->arms, 0);
+    SAYS(fake, "LAWN.RESUME k", "+OK");
+    CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1003);
+    scene_end(fake);
+}
+
+TEST(commands_mpush_makes_ids)
+{
+    struct fake *fake = scene_begin();
+    char text[64];
+    struct bytes last[2];
+
+    fake->now = 5000000;
+    SAYS(fake, "LAWN.MPUSH k DELAY 1 4 * x a y * z ** w", "4");
+    CHECK(strstr(fake->told.at, " x 5000001 1 g ") != NULL);
+    CHECK(strstr(fake->told.at, " a y 5000001 1 '' ") != NULL);
+    CHECK(strstr(fake->told.at, " z 5000001 1 g ") != NULL);
+    CHECK(strstr(fake->told.at, " ** w 5000001 1 ''") != NULL);
+    CHECK(!queue_get(fake_queue(fake, "k"), bytes_of("*"), NULL));
+    /* Two stars are two events: also where each id is counted once. */
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
+    SAYS(fake, "LAWN.MPUSH k AT 9000000 2 * x * y",
+         "!FULL the key holds 4 events, and its maxlen is 5");
+    SAYS(fake, "LAWN.MPUSH k AT 9000000 1 * x", "1");
+    CHECK(strstr(fake->told.at, " x 9000000 4000000 a g") != NULL);
+    /* They are of the same row as those of PUSH. */
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 0", "+OK");
+    for (int i = 0; i < 2; i++) {
+        (void)fake_run(fake, "LAWN.PUSH k * x DELAY 1");
+        last[i].size = strlen(fake->reply.at);
+        CHECK(last[i].size < sizeof text / 2);
+        last[i].at = memcpy(text + i * 32, fake->reply.at, last[i].size);
+        SAYS(fake, "LAWN.MPUSH k DELAY 1 1 * x", "1");
+    }
+    CHECK(!bytes_equal(last[0], last[1]));
+    SAYS(fake, "LAWN.LEN k", "9");
+    scene_end(fake);
+}
+
+/* The time of a key may have been told to be years ahead. */
+TEST(commands_make_ids_by_the_wall_clock)
+{
+    struct fake *fake = scene_begin();
+
+    fake->now = 6000000;
+    SAYS(fake, "LAWN.APPLY k ADD a x 9007199254740992 0 ''", "+OK");
+    (void)fake_run(fake, "LAWN.PUSH k * x DELAY 1");
+    CHECK(strncmp(fake->reply.at, "\"9007", 5) != 0);
+    (void)fake_run(fake, "LAWN.PUSH other * x DELAY 1");
+    CHECK(strncmp(fake->reply.at, "\"9007", 5) != 0);
+    /* And a delay is as long there as anywhere. */
+    SAYS(fake, "LAWN.PUSH k b x DELAY 9007199254740992", "\"b\"");
+    TOLD(fake, "ADD b x 18014398509481984 9007199254740992 ''");
     scene_end(fake);
 }
 

@@ -131,6 +131,26 @@ TEST(commands_scan_tells_what_matches)
     scene_end(fake);
 }
 
+TEST(commands_scan_without_memory_says_so)
+{
+    struct fake *fake = scene_begin();
+    char line[64];
+
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(line, sizeof line, "LAWN.PUSH k id%d x DELAY 5", i);
+        (void)fake_run(fake, line);
+    }
+    CHECK_EQ(scene_starve(fake, "LAWN.SCAN k 0 COUNT 1000"), 2);
+    CHECK(strncmp(fake->reply.at, "[\"0\", [\"id", 10) == 0);
+    size_t ids = 0;
+    for (const char *at = fake->reply.at; (at = strstr(at, "\"id")); at++)
+        ids++;
+    CHECK_EQ(ids, 300);
+    /* What is not wanted takes none. */
+    CHECK_EQ(scene_starve(fake, "LAWN.SCAN k 0 COUNT 1000 MATCH id29?"), 0);
+    scene_end(fake);
+}
+
 TEST(commands_info_tells_what_a_key_holds)
 {
     struct fake *fake = scene_begin();
@@ -143,18 +163,22 @@ TEST(commands_info_tells_what_a_key_holds)
                    "0, \"pushed\": 0, \"fired\": 0, \"missed\": 0, "
                    "\"dropped\": 0, \"late-p50-ms\": 0, \"late-p99-ms\": 0, "
                    "\"late-max-ms\": 0, \"bytes\": %zu, \"data-bytes\": 0, "
-                   "\"paused\": 1}",
+                   "\"paused\": 1, \"maxlen\": 0, \"maxbytes\": 0, "
+                   "\"overflow\": \"reject\", \"resolution-ms\": 1}",
                    queue_bytes(fake_queue(fake, "k")));
     SAYS(fake, "LAWN.INFO k", expected);
     SAYS(fake, "LAWN.RESUME k", "+OK");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 2 a xyz b x", "2");
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 9 maxbytes 99 overflow drop-oldest",
+         "+OK");
     SAYS(fake, "LAWN.PUSH k c x DELAY 20", "\"c\"");
     (void)snprintf(expected, sizeof expected,
                    "{\"len\": 3, \"ttls\": 2, \"next\": 1010, \"oldest-due\": "
                    "0, \"pushed\": 3, \"fired\": 0, \"missed\": 0, "
                    "\"dropped\": 0, \"late-p50-ms\": 0, \"late-p99-ms\": 0, "
                    "\"late-max-ms\": 0, \"bytes\": %zu, \"data-bytes\": 8, "
-                   "\"paused\": 0}",
+                   "\"paused\": 0, \"maxlen\": 9, \"maxbytes\": 99, "
+                   "\"overflow\": \"drop-oldest\", \"resolution-ms\": 1}",
                    queue_bytes(fake_queue(fake, "k")));
     SAYS(fake, "LAWN.INFO k", expected);
     fake->now = 1013;

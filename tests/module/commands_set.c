@@ -70,7 +70,8 @@ TEST(commands_config_is_all_or_nothing)
         {"SET maxlen -1", "!ERR bad value for maxlen: '-1'"},
         {"SET maxlen 9223372036854775808",
          "!ERR bad value for maxlen: '9223372036854775808'"},
-        {"SET overflow ''", "!ERR bad value for overflow: ''"},
+        {"SET overflow ''",
+         "!ERR bad value for overflow: '' (reject or drop-oldest)"},
         {"SET resolution-ms 86400001",
          "!ERR bad value for resolution-ms: '86400001'"},
         {"SET maxlen", "!ERR syntax error"},
@@ -140,7 +141,7 @@ TEST(commands_that_would_exceed_maxlen_are_refused)
 
     SAYS(fake, "LAWN.CONFIG k SET maxlen 2", "+OK");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a x b x c x",
-         "!FULL the key holds 0 events, and its maxlen is 2");
+         "!FULL 3 events at once are more than the key's maxlen 2");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a x b x a y", "2");
     SAYS(fake, "LAWN.PUSH k c x DELAY 1",
          "!FULL the key holds 2 events, and its maxlen is 2");
@@ -151,7 +152,7 @@ TEST(commands_that_would_exceed_maxlen_are_refused)
     SAYS(fake, "LAWN.GET k a", "\"z\"");
     SAYS(fake, "LAWN.CANCEL k a b", "2");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 5 ab x a x '' x a x ab x",
-         "!FULL the key holds 0 events, and its maxlen is 2");
+         "!FULL 3 events at once are more than the key's maxlen 2");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 4 ab x a x ab x a x", "2");
     SAYS(fake, "LAWN.CANCEL k ab", "1");
     SAYS(fake, "LAWN.PUSH k b x DELAY 1", "\"b\"");
@@ -218,17 +219,87 @@ TEST(commands_drop_many_to_make_room_for_many)
     SAYS(fake, "LAWN.CONFIG k SET maxlen 3 maxbytes 12 overflow drop-oldest",
          "+OK");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 4 a x b x c x d x",
-         "!FULL the key holds 0 events, and its maxlen is 3");
+         "!FULL 4 events at once are more than the key's maxlen 3");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a xxx b xxx c xxx", "3");
     SAYS(fake, "LAWN.MPUSH k DELAY 5 2 d yyy e yyy", "2");
-    TOLD(fake, "DEL a; DEL b; ADD d yyy 1005 5 '' e yyy 1005 5 ''");
+    TOLD(fake, "DEL a b; ADD d yyy 1005 5 '' e yyy 1005 5 ''");
+    NOTED(fake, "lawn.drop lawn.push");
     SAYS(fake, "LAWN.PUSH k f 1234567890123 DELAY 5",
          "!FULL the key's ids and payloads would take 26 bytes, and its "
          "maxbytes is 12");
     SAYS(fake, "LAWN.PUSH k d 12345678901 DELAY 9", "\"d\"");
-    TOLD(fake, "DEL e; DEL c; ADD d 12345678901 1009 9 ''");
+    TOLD(fake, "DEL e c; ADD d 12345678901 1009 9 ''");
     SAYS(fake, "LAWN.LEN k", "1");
     scene_end(fake);
+}
+
+static void
+commands_push_forty(struct fake *fake)
+{
+    char line[64];
+
+    for (int i = 0; i < 40; i++) {
+        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY %d", i,
+                       100 + i);
+        (void)fake_run(fake, line);
+    }
+}
+
+TEST(commands_that_drop_very_many_tell_of_them_at_once)
+{
+    struct fake *fake = scene_begin();
+    uint64_t before = command_totals.dropped;
+
+    commands_push_forty(fake);
+    SAYS(fake, "LAWN.PUSH k e x DELAY 1 EVERY 3", "\"e\"");
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    SAYS(fake, "LAWN.PUSH k z x DELAY 1", "\"z\"");
+    CHECK(strncmp(fake->told.at, "DEL e 0 1 2 3 ", 14) == 0);
+    CHECK(strstr(fake->told.at, " 37 38; ADD z x 1001 1 ''") != NULL);
+    CHECK(strstr(fake->told.at + 1, "DEL") == NULL);
+    NOTED(fake, "lawn.drop lawn.push");
+    CHECK_EQ(command_totals.dropped - before, 40);
+    SAYS(fake, "LAWN.POLL k", "[]");
+    fake->now = 1200;
+    SAYS(fake, "LAWN.POLL k", "[[\"z\", \"x\"], [\"39\", \"x\"]]");
+    scene_end(fake);
+}
+
+/* They are told of by and by then. */
+TEST(commands_that_drop_very_many_need_no_memory_for_it)
+{
+    struct fake *fake = scene_begin();
+
+    commands_push_forty(fake);
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    fake->memory = 1;
+    SAYS(fake, "LAWN.PUSH k z x DELAY 1", "\"z\"");
+    fake->memory = UINT64_MAX;
+    CHECK(strstr(fake->told.at, "DEL 0 1 2 3 4 5 6 7; DEL 8 ") != NULL);
+    NOTED(fake, "lawn.drop lawn.push");
+    SAYS(fake, "LAWN.LEN k", "2");
+    scene_end(fake);
+}
+
+/* The server refuses them then; what frees or reads goes on. */
+TEST(commands_that_may_make_a_key_are_refused_if_memory_is_short)
+{
+    static const char *const names[] = {
+        "LAWN.PUSH",  "LAWN.MPUSH", "LAWN.UPDATE",  "LAWN.CONFIG",
+        "LAWN.PAUSE", "REDE.PUSH",  "REDE.GIDPUSH", "REDE.UPDATE"};
+    const struct command *lists[] = {command_lawn, command_rede};
+
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct command *c = lists[i]; c->name != NULL; c++) {
+            bool listed = false;
+            for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+                listed = listed || strcmp(c->name, names[j]) == 0;
+            CHECK_EQ(strstr(c->flags, "deny-oom") != NULL, listed);
+            /* A limit may make any push delete, which is no mere insertion. */
+            CHECK(c->key_flags == NULL ||
+                  strstr(c->key_flags, "INSERT") == NULL);
+        }
+    }
 }
 
 TEST(commands_that_drop_without_memory_drop_nothing)

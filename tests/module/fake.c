@@ -422,15 +422,15 @@ fake_tick(struct fake *fake)
         struct queue *queue = fake->keys[i].queue;
         if (queue == NULL || *queue_armed(queue) > fake->now)
             continue;
-        uint64_t next = queue_next(queue);
         queue_tell(queue, fake->now);
-        *queue_armed(queue) = next > fake->now && !queue_settings(queue)->paused
-                                  ? next
-                                  : LAWN_NEVER;
+        (void)queue_ripen(queue, fake->now, UINT64_MAX);
+        *queue_armed(queue) =
+            queue_settings(queue)->paused ? LAWN_NEVER : queue_coming(queue);
     }
 }
 
-/* Whoever waits for a key in which nothing is due is woken in time. */
+/* Whoever waits for a key in which nothing is due is woken in time; and whoever
+ * listens is told in time, whatever nobody took. */
 static void
 fake_armed(const struct host *host, uint64_t now)
 {
@@ -439,6 +439,8 @@ fake_armed(const struct host *host, uint64_t now)
         if (queue == NULL || queue_settings(queue)->paused)
             continue;
         uint64_t next = queue_next(queue);
+        if (next <= now)
+            next = queue_coming(queue);
         if (next != LAWN_NEVER && next > now && next > queue_now(queue) &&
             *queue_armed(queue) > next)
             fake_die(host, "a wake-up too late");

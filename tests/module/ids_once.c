@@ -67,7 +67,7 @@ TEST(ids_go_on_from_what_was_seen)
     ids_seen(0, 0);
     CHECK(ids_next_is(ms, ms, 9));
     /* When a millisecond's numbers are used up, the next is taken. */
-    ids_seen(ms, UINT64_MAX);
+    ids_seen(ms, IDS_NUMBER_MAX);
     CHECK(ids_next_is(ms, ms + 1, 0));
     CHECK(ids_next_is(ms, ms + 1, 1));
 }
@@ -78,9 +78,29 @@ TEST(ids_no_time_beyond_all_times_is_believed)
     CHECK(ids_next_is(ms, ms, 0));
     ids_seen(IDS_MS_MAX + 1, 0);
     ids_seen(UINT64_MAX, UINT64_MAX);
-    CHECK(!ids_seen_text(bytes_of("18014398509481985-0")));
+    ids_seen(ms + 5, IDS_NUMBER_MAX + 1);
+    CHECK(!ids_seen_text(bytes_of("9007199254740993-0")));
+    CHECK(!ids_seen_text(bytes_of("5-9007199254740993")));
     CHECK(!ids_seen_text(bytes_of("18446744073709551615-0")));
     CHECK(ids_next_is(ms, ms, 1));
+}
+
+/* Whatever is seen, what is made then would be believed by others. */
+TEST(ids_that_are_made_are_believed)
+{
+    uint64_t now = ids_time() + 1000;
+
+    for (int i = 0; i < 2; i++) {
+        ids_seen(IDS_MS_MAX, IDS_NUMBER_MAX - 1);
+        CHECK(ids_next_is(now, IDS_MS_MAX, IDS_NUMBER_MAX));
+        CHECK(ids_next_is(now, now, 0));
+        CHECK(ids_next_is(now, now, 1));
+        now++;
+    }
+    ids_seen(now, IDS_NUMBER_MAX);
+    CHECK(ids_next_is(UINT64_MAX, IDS_MS_MAX, 0));
+    ids_seen(IDS_MS_MAX, IDS_NUMBER_MAX);
+    CHECK(ids_next_is(now, now, 0));
 }
 
 TEST(ids_are_seen_by_their_text)

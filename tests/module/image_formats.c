@@ -177,7 +177,7 @@ TEST(image_that_makes_no_sense_is_refused)
         const char *text;
         const char *words;
     } cases[] = {
-        {"0x40000000000001 -1 0 0 0 0 0 0 0 0 0",
+        {"0x20000000000001 -1 0 0 0 0 0 0 0 0 0",
          "its time is after all times"},
         {"-1 -1 0 0 0 0 0 0 0 0 0", "its time is after all times"},
         {"0 0x40000000000001 0 0 0 0 0 0 0 0 0",
@@ -188,8 +188,10 @@ TEST(image_that_makes_no_sense_is_refused)
         {"0 -1 0 0 0x100000000 0 0 0 0 0 0", "overflow is unknown"},
         {"0 -1 0 0 0 86400001 0 0 0 0 0", "resolution-ms is out of range"},
         {"0 -1 0 0 0 0 2 0 0 0 0", "paused is neither yes nor no"},
-        {"0 -1 0 0 0 0 0 0x40000000000001 0 0 0",
+        {"0 -1 0 0 0 0 0 0x20000000000001 0 0 0",
          "the last id is of a time after all times"},
+        {"0 -1 0 0 0 0 0 0 0x20000000000001 0 0",
+         "the last id has too great a number"},
         {"0 -1 0 0 0 0 0 0 0 4", "there is something unknown in it"},
         {"0 -1 0 0 0 0 0 0 0 -1", "there is something unknown in it"},
         {"0 -1 0 0 0 0 0 0 0 0 1", "the number of events is wrong"},
@@ -232,8 +234,9 @@ TEST(image_that_makes_no_sense_is_refused)
 TEST(image_of_the_largest_numbers_loads)
 {
     struct queue *queue = image_taken(
-        1, "0x40000000000000 0 0x7fffffffffffffff 0x7fffffffffffffff 1 "
-           "86400000 1 0 -1 3 0x40000000000000 \"a\" \"\" 0x20000000000000 "
+        1, "0x20000000000000 0 0x7fffffffffffffff 0x7fffffffffffffff 1 "
+           "86400000 1 0 0x20000000000000 3 0x40000000000000 \"a\" \"\" "
+           "0x20000000000000 "
            "0x20000000000000 0x7fffffffffffffff 1 0x40000000000000 2 "
            "0x40000000000000 \"b\" \"\" 2 0x40000000000000 \"c\" \"\" "
            "1 0 2 0 \"d\" \"\" 0 4");

@@ -1,11 +1,13 @@
 /* queue_large.c - what a queue costs, with many events and in bad cases. */
 #include "late.h"
+#include "queue_inside.h"
 #include "queue_kit.h"
 #include "rng.h"
 #include "table.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -188,6 +190,99 @@ TEST(to_drop_the_first_event_again_and_again_is_not_slow)
     CHECK(queue_check(queue, stdout));
     CHECK_EQ(queue_ripen(queue, 1000, 100), 0); /* nothing is due early */
     CHECK((clock() - begin) / CLOCKS_PER_SEC < 20);
+    kit_queue_end(queue);
+}
+
+static int
+by_due(const void *a, const void *b)
+{
+    const struct queue_event *one = a;
+    const struct queue_event *other = b;
+
+    return one->due < other->due ? -1 : one->due > other->due;
+}
+
+/* Events for times of their own, a week ahead, stand in few slots: the first that
+ * goes makes the lawn search one, and the next ones none that is as large. */
+TEST(the_next_event_is_known_after_the_first_was_removed)
+{
+    enum { EVENTS = 50000, REMOVED = 2000, WEEK = 604800000 };
+    static struct queue_event events[EVENTS];
+    static uint64_t ids[EVENTS];
+    struct queue *queue = kit_queue(1000);
+    struct rng rng = {7};
+    struct lawn_stats before;
+    struct lawn_stats after;
+    uint64_t i;
+
+    for (i = 0; i < EVENTS; i++) {
+        ids[i] = i;
+        events[i] =
+            (struct queue_event){.id = {(const char *)&ids[i], sizeof ids[i]},
+                                 .ttl = WEEK + rng_below(&rng, WEEK),
+                                 .alone = true};
+        events[i].due = 1000 + events[i].ttl;
+        CHECK_EQ(queue_put(queue, &events[i]), 0);
+    }
+    qsort(events, EVENTS, sizeof *events, by_due);
+    CHECK_EQ(queue_next(queue), events[0].due);
+    lawn_stats(queue->lawn, &before);
+    for (i = 0; i < REMOVED; i++) {
+        CHECK(queue_remove(queue, events[i].id));
+        CHECK_EQ(queue_next(queue), events[i + 1].due);
+        CHECK_EQ(queue_next(queue), events[i + 1].due);
+    }
+    lawn_stats(queue->lawn, &after);
+    CHECK((after.looked - before.looked) / REMOVED < 200);
+    /* What is due before is still found, and nothing is due early. */
+    CHECK_EQ(kit_push(queue, "sooner", "x", 5), 0);
+    CHECK_EQ(queue_next(queue), 1005);
+    CHECK_EQ(queue_ripen(queue, 1004, UINT64_MAX), 0);
+    CHECK_TEXT(kit_take(queue, 1005), "sooner ");
+    CHECK_EQ(queue_next(queue), events[REMOVED].due);
+    CHECK(queue_check(queue, stdout));
+    kit_queue_end(queue);
+}
+
+/* On a replica that someone asks what is due, and whose master is behind. */
+TEST(an_event_among_some_that_are_due_does_not_send_all_back)
+{
+    enum { WAITING = 100000, DUE = 4000 };
+    struct queue *queue = kit_queue(1000);
+    struct queue_event out;
+    uint64_t i;
+
+    for (i = 0; i < WAITING + DUE; i++) {
+        struct queue_event event = {.id = {(const char *)&i, sizeof i}};
+
+        event.ttl = i < DUE ? i : 1000000;
+        event.due = 1000 + event.ttl;
+        CHECK_EQ(queue_put(queue, &event), 0);
+    }
+    for (i = 0; i < 50; i++) {
+        const void *cursor = NULL;
+        uint64_t id = WAITING + DUE + i;
+        struct queue_event event = {.id = {(const char *)&id, sizeof id},
+                                    .due = 1000 + (i * 997) % DUE};
+
+        CHECK_EQ(queue_ripen(queue, 100000, UINT64_MAX), DUE + i);
+        CHECK_EQ(queue_put(queue, &event), 0);
+        /* It would wait again, until someone asks. */
+        CHECK(queue_ready(queue, &cursor, &out));
+        CHECK_EQ(out.due, 1000);
+    }
+    CHECK(queue_check(queue, stdout));
+    /* But many steps altogether do. */
+    for (; i < 1000; i++) {
+        uint64_t id = WAITING + DUE + i;
+        struct queue_event event = {.id = {(const char *)&id, sizeof id},
+                                    .due = 1000 + (i * 997) % DUE};
+
+        CHECK_EQ(queue_put(queue, &event), 0);
+    }
+    CHECK_EQ(queue->ready, 0);
+    CHECK_EQ(queue_ripen(queue, 100000, UINT64_MAX), DUE + i);
+    CHECK(queue_check(queue, stdout));
     kit_queue_end(queue);
 }
 

@@ -7,21 +7,25 @@ are run in their order, on a server that is empty at first:
     ```redis   lines that begin with "> " are typed into redis-cli -3, which must
                show what stands between them
     ```sh      commands of a shell, which must print
-    ```output  the block that follows; the server that they start is ours, and
-               there is nothing to make
+    ```output  the block that follows. A server that they start is started, with
+               a port and a folder of its own, and redis-cli talks to that one,
+               or else to ours; make has been run before
     ```python  likewise, by Debian's Python, which has the package redis
 
 Any other block is an error: nothing is left unchecked by mistake. What is another
 number each time need not be the same: one of three digits and more that no line
 typed in the block has said, which must have as many digits or one less; and how
-late something was. Further cases compare the lists of the page with what the
-server says of the module.
+late something was. The README's commands, which say in words what they print, are
+run as well. Further cases compare the lists of the page with what the server says of
+the module.
 """
 
 import os
 import pathlib
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -30,6 +34,7 @@ from server import case, shared
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE / '../../../docs/MODULE.md'
+README = HERE / '../../../README.md'
 
 
 class Block:
@@ -121,19 +126,73 @@ def write_command(folder, name, text):
     path.chmod(0o755)
 
 
-def try_shell(block, expected, port):
+class Shell:
+    """A folder in which commands of a shell find what they would at home:
+    build/lawn.so, servers and their clients. Those who start a server talk to
+    it, and the others to the one of the port."""
+
+    def __init__(self, folder, port):
+        self.folder = pathlib.Path(folder)
+        self.port = server.free_port()
+        self.started = self.folder / 'started'
+        bin_ = self.folder / 'bin'
+        for path in (bin_, self.folder / 'build'):
+            path.mkdir()
+        os.symlink(server.MODULE, self.folder / 'build/lawn.so')
+        write_command(bin_, 'make', '')
+        for kind in server.KINDS:
+            write_command(
+                bin_, kind + '-server',
+                f': >{self.started}\n'
+                f'exec {shutil.which(server.KIND + "-server")} "$@" --port '
+                f'{self.port} --bind 127.0.0.1 --dir {folder} --save "" '
+                f'--pidfile {folder}/pid --logfile {folder}/log\n')
+            ours, its = map(shlex.join, (client(port), client(self.port)))
+            # A server that goes to the background is not yet ready.
+            write_command(
+                bin_, kind + '-cli',
+                f'[ -e {self.started} ] || exec {ours} "$@"\n'
+                'for i in $(seq 500); do\n'
+                f'    {its} PING 2>&1 | grep -q PONG && break\n'
+                '    sleep 0.02\n'
+                'done\n'
+                f'exec {its} "$@"\n')
+
+    def run(self, text):
+        """What it printed."""
+        path = f'{self.folder}/bin:{os.environ["PATH"]}'
+        try:
+            done = subprocess.run(
+                ['sh', '-ec', text], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                timeout=server.PATIENCE, check=True, cwd=self.folder,
+                env=dict(os.environ, PATH=path))
+        finally:
+            self.stop()
+        assert self.started.exists() == ('-server ' in text), 'who started it?'
+        return done.stdout
+
+    def stop(self):
+        if not self.started.exists():
+            return
+        pid = self.folder / 'pid'
+        server.wait_until(lambda: pid.exists() and pid.read_text().strip(),
+                          'the server that was started has a number')
+        try:
+            os.kill(int(pid.read_text()), signal.SIGTERM)
+        except ProcessLookupError:
+            log = (self.folder / 'log').read_text()
+            raise AssertionError('it does not run: ' + log[-500:]) from None
+        server.wait_until(lambda: not pid.exists(), 'it ends')
+
+
+def shell(text, port):
     with tempfile.TemporaryDirectory() as folder:
-        write_command(folder, 'make', '')
-        for kind in ('redis', 'valkey'):
-            write_command(folder, kind + '-server', '')
-            write_command(folder, kind + '-cli',
-                          f'exec {" ".join(client(port))} "$@"\n')
-        done = subprocess.run(
-            ['sh', '-ec', block.text()], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            timeout=server.PATIENCE, check=True,
-            env=dict(os.environ, PATH=f'{folder}:{os.environ["PATH"]}'))
-    compare(block, expected, done.stdout, block.text())
+        return Shell(folder, port).run(text)
+
+
+def try_shell(block, expected, port):
+    compare(block, expected, shell(block.text(), port), block.text())
 
 
 def try_python(block, expected, port):
@@ -175,6 +234,17 @@ def add_chapter(title, blocks):
 for name, examples in chapters().items():
     if examples:
         add_chapter(name, examples)
+
+
+@case
+def the_commands_of_the_readme_print_what_it_says():
+    part = re.search(r'^## In Redis and Valkey\n(.*?)^## ', README.read_text(),
+                     re.M | re.S)[1]
+    block, told = re.search(r'\n\n((?:    .*\n)+)\n(.*?)\.\s', part,
+                            re.S).groups()
+    text = shell(block, shared().port)
+    assert told.startswith('prints'), told
+    assert text.split('\n')[:-1] == re.findall('`(.*?)`', told), (text, told)
 
 
 def rows(title):

@@ -6,6 +6,7 @@ for them is woken where they are now.
 
 import re
 
+import rdb
 import resp
 from resp import OK
 from server import (MODULE, Server, Skip, case, equal, error, free_port, main,
@@ -103,6 +104,23 @@ def events_come_back_by_restore():
 
 
 @case
+def events_come_onto_a_key_that_has_others():
+    """What was there goes when the new value has come: with it the time at
+    which it was to be looked at, not that of the new one."""
+    def onto(how):
+        def command(client):
+            client.call('LAWN.PUSH', 'new', 'x', 'y', 'DELAY', FAR)
+            how(client)
+        comes_after(command)
+
+    onto(lambda client: equal(client.call('RESTORE', 'new', 0, client.call(
+        'DUMP', 'old'), 'REPLACE'), OK))
+    onto(lambda client: equal(client.call('COPY', 'old', 'new', 'REPLACE'),
+                              1))
+    onto(lambda client: equal(client.call('RENAME', 'old', 'new'), OK))
+
+
+@case
 def events_go_with_a_swapped_database():
     comes_after(lambda client: equal(client.call('SWAPDB', 0, 7), OK), 'old',
                 7)
@@ -154,6 +172,16 @@ def dump_and_restore_keep_everything():
     equal(client.call('LAWN.POLL', 'b'), client.call('LAWN.POLL', 'a'))
     equal(client.call('RESTORE', 'c', 1, dump), OK)
     wait_until(lambda: client.call('EXISTS', 'c') == 0, 'it expires')
+
+
+@case
+def a_refused_key_does_not_write_lines_of_its_own_to_the_log():
+    server = shared()
+    name = b'a\nFORGED\r\x1b[1m\xff' + b'x' * 1000
+    dump = rdb.dump(rdb.value([], 99))
+    assert isinstance(server.call('RESTORE', name, 0, dump), resp.Error)
+    assert "cannot load key 'a?FORGED??[1m?x" in server.log()
+    assert not re.search('^FORGED', server.log(), re.M)
 
 
 @case
@@ -244,6 +272,30 @@ def a_flushed_database_leaves_the_others():
         wait_until(lambda: lawn(server)['timers'] == '100', 'all are freed')
         client.call('FLUSHALL', how)
         wait_until(lambda: lawn(server)['timers'] == '0', 'all are freed')
+
+
+@case
+def a_flushed_key_is_not_remembered():
+    server = shared()
+    client, other = server.client(), server.client()
+    other.call('SELECT', 3)
+
+    def known():
+        got = lawn(server)
+        return int(got['registry_keys']), int(got['registry_bytes'])
+    equal(known()[0], 0)
+    for how in ('SYNC', 'ASYNC'):
+        for each in (client, other):
+            each.pipe(('LAWN.PUSH', f'k{i}', 'i', 'p', 'DELAY', FAR)
+                      for i in range(500))
+        full = known()
+        equal(full[0], 1000)
+        other.call('FLUSHDB', how)
+        equal(known()[0], 500)
+        assert known()[1] < full[1] * 0.7, (known(), full)
+        client.call('FLUSHALL', how)
+        equal(known()[0], 0)
+        assert known()[1] < full[1] * 0.1, (known(), full)
 
 
 @case
@@ -634,6 +686,33 @@ def commands_are_in_the_categories_they_should_be():
 
 
 @case
+def who_may_not_administer_the_server_may_not_apply():
+    """Also where a module's commands are in no category."""
+    server = shared()
+    add = ('LAWN.APPLY', 'k', 'ADD', 'i', 'p', '5', '0', '')
+    for rules, may in ((('+@all', '-@admin', '-@dangerous'), False),
+                       (('+@all', '-@dangerous'), False),
+                       (('+lawn.apply',), server.kind == 'valkey'),
+                       (('+@all',), True)):
+        server.call('ACL', 'SETUSER', 'one', 'reset', 'on', 'nopass', '~*',
+                    *rules)
+        one = server.client()
+        one.one('AUTH', 'one', 'x')
+        for _ in range(3):
+            got = one.one(*add)
+            if may:
+                equal(got, OK, rules)
+            else:
+                assert got.startswith(b'NOPERM'), (rules, got)
+                equal(server.call('EXISTS', 'k'), 0)
+        server.call('DEL', 'k')
+    server.call('ACL', 'DELUSER', 'one')
+    equal(server.call(*add), OK)
+    categories = server.call('COMMAND', 'INFO', 'lawn.apply')[0][6]
+    equal('in no ACL category' in server.log(), not categories)
+
+
+@case
 def a_user_may_be_given_single_commands():
     server = shared()
     server.call('ACL', 'SETUSER', 'one', 'on', 'nopass', '~*', '+lawn.push',
@@ -827,6 +906,98 @@ def a_key_with_something_due_is_told_by_the_tick():
         server.call('CONFIG', 'SET', 'notify-keyspace-events', '')
 
 
+def fires(server, listener):
+    """How often each key was told to have something due, up to now."""
+    got = [key for key, event in heard(server, listener)
+           if event == 'lawn.fire']
+    return {key: got.count(key) for key in got}
+
+
+def ticked(server, delay=3):
+    """When another key has been told of that is due after those before."""
+    server.call('LAWN.PUSH', 'clock', 'i', 'p', 'DELAY', delay)
+    wait_until(lambda: server.call('LAWN.NEXT', 'clock') == 0, 'due')
+    count = int(lawn(server)['wake_late_us_count'])
+    server.call('LAWN.PUSH', 'clock', 'j', 'p', 'DELAY', 1)
+    wait_until(lambda: int(lawn(server)['wake_late_us_count']) > count,
+               'a tick')
+    server.call('LAWN.POLL', 'clock')
+
+
+@case
+def each_time_that_something_becomes_due_is_told_once():
+    server = shared()
+    listener = listen(server, 'Kd')
+    client = server.client()
+
+    def told(count, what):
+        got = fires(server, listener)
+        got.pop('clock', None)
+        equal(got, {'k': count} if count else {}, what)
+    try:
+        client.call('LAWN.PUSH', 'k', 'a', 'p', 'DELAY', 5)
+        ticked(server, 10)
+        told(1, 'the first')
+        client.call('LAWN.PUSH', 'k', 'b', 'p', 'DELAY', 5)
+        ticked(server, 10)
+        told(1, 'a second, beside the first')
+        client.multi(('LAWN.PUSH', 'k', 'c', 'p', 'DELAY', 5),
+                     ('LAWN.POLL', 'k', 'COUNT', 1))
+        wait_until(lambda: client.call('LAWN.LEN', 'k', 'DUE') == 2, 'due')
+        ticked(server, 10)
+        told(1, 'a third, that somebody has seen before the tick')
+        ticked(server, 10)
+        told(0, 'nothing is new')
+        client.call('LAWN.PUSH', 'k', 'd', 'p', 'DELAY', 5)
+        client.call('LAWN.CANCEL', 'k', 'd')
+        ticked(server, 10)
+        told(0, 'what was to be is cancelled')
+        for args in (('PUSH', 'k', 'e', 'p', 'DELAY', 0),
+                     ('PUSH', 'k', 'f', 'p', 'AT', 1),
+                     ('MPUSH', 'k', 'DELAY', 0, 2, *'gghh'),
+                     ('TOUCH', 'k', 'a', 'DELAY', 0),
+                     ('TOUCH', 'k', 'e', 'BY', -5)):
+            expected = args[2] != 'a'  # which was taken
+            client.call('LAWN.' + args[0], *args[1:])
+            ticked(server)
+            told(int(expected), repr(args))
+        client.call('REDE.PUSH', 'k', 0, 'p', 'z')
+        told(1, 'REDE.PUSH')
+        at = now_ms() + 100
+        client.multi(*[('LAWN.PUSH', 'k', i, 'p', 'AT', at)
+                       for i in range(3000)])
+        wait_until(lambda: now_ms() > at, 'due')
+        ticked(server)
+        told(1, 'many at once')
+    finally:
+        server.call('CONFIG', 'SET', 'notify-keyspace-events', '')
+
+
+@case
+def a_paused_key_is_told_of_when_it_is_resumed():
+    server = shared()
+    listener = listen(server, 'Kd')
+    client = server.client()
+    try:
+        client.call('LAWN.PAUSE', 'k')
+        client.call('LAWN.PUSH', 'k', 'a', 'p', 'DELAY', 0)
+        client.call('LAWN.PUSH', 'k', 'b', 'p', 'DELAY', 5)
+        client.call('LAWN.TOUCH', 'k', 'a', 'DELAY', 0)
+        ticked(server, 10)
+        equal(fires(server, listener).get('k', 0), 0)
+        client.call('LAWN.PUSH', 'k', 'c', 'p', 'DELAY', 40)
+        client.call('LAWN.RESUME', 'k')
+        equal(fires(server, listener).get('k', 0), 1)
+        ticked(server, 50)
+        equal(fires(server, listener).get('k', 0), 1)
+        client.call('LAWN.PAUSE', 'far')
+        client.call('LAWN.PUSH', 'far', 'a', 'p', 'DELAY', FAR)
+        client.call('LAWN.RESUME', 'far')
+        equal(fires(server, listener).get('far', 0), 0)
+    finally:
+        server.call('CONFIG', 'SET', 'notify-keyspace-events', '')
+
+
 @case
 def what_a_waiter_takes_is_told_too():
     server = shared()
@@ -921,6 +1092,77 @@ def a_tick_with_the_smallest_budget_fires_everything():
         assert int(lawn(server)['tick_overruns']) > overruns
     finally:
         client.call('CONFIG', 'SET', 'lawn.tick-budget-events', 1000)
+
+
+@case
+def a_tick_ends_when_its_time_is_over():
+    server = shared()
+    client = server.client()
+    client.call('CONFIG', 'SET', 'lawn.tick-budget-us', 10)
+    try:
+        overruns = int(lawn(server)['tick_overruns'])
+        at = now_ms() + 100
+        client.pipe(('LAWN.PUSH', f'k{i}', i, 'p', 'AT', at)
+                    for i in range(500))
+        wait_until(lambda: lawn(server)['registry_keys'] == '0', 'all told')
+        assert int(lawn(server)['tick_overruns']) > overruns
+    finally:
+        client.call('CONFIG', 'SET', 'lawn.tick-budget-us', 2000)
+
+
+@case
+def percentiles_are_those_they_are_called():
+    with Server() as server:
+        past = now_ms() - 60000
+        for i in range(60):
+            server.call('LAWN.PUSH', 'now', i, 'p', 'AT', 1)
+            server.call('LAWN.POLL', 'now')
+        for i in range(40):
+            server.call('LAWN.PUSH', f'soon{i}', i, 'p', 'DELAY', 5)
+        wait_until(lambda: lawn(server)['wake_late_us_count'] == '40', 'told')
+        for i in range(10):
+            server.call('LAWN.APPLY', f'past{i}', 'ADD', i, 'p', past, 0, '')
+        wait_until(lambda: lawn(server)['wake_late_us_count'] == '50', 'told')
+        for i in range(10):
+            server.call('LAWN.POLL', f'past{i}')
+        got = {name: int(value) for name, value in lawn(server).items()}
+        assert got['late_ms_p50'] < 1000, got
+        assert 50000 < got['late_ms_p99'] <= got['late_ms_max'] * 1.05, got
+        assert got['wake_late_us_p50'] < 10**7, got
+        for name in ('p99', 'p999', 'max'):
+            assert 5 * 10**7 < got[f'wake_late_us_{name}'], (name, got)
+
+
+@case
+def a_wake_up_is_late_from_when_the_key_came():
+    with Server() as server:
+        client = server.client()
+        for i, how in enumerate((('RENAME', 'old', 'new'),
+                                 ('MOVE', 'old', 2), ('COPY', 'old', 'new'))):
+            client.multi(('LAWN.APPLY', 'old', 'ADD', 'i', 'p', 1000, 0, ''),
+                         how, ('DEL', 'old'))
+            wait_until(lambda i=i: lawn(server)['wake_late_us_count']
+                       == str(i + 1), 'it is told')
+            client.call('FLUSHALL')
+        assert int(lawn(server)['wake_late_us_max']) < 10**7, lawn(server)
+
+
+@case
+def dropped_and_missed_are_counted_for_all_keys():
+    with Server() as server:
+        client = server.client()
+        equal((lawn(server)['dropped_total'], lawn(server)['missed_total'])
+              == ('0', '0'), True)
+        for key in 'xy':
+            client.call('LAWN.CONFIG', key, 'SET', 'maxlen', 3, 'overflow',
+                        'drop-oldest')
+            for i in range(5):
+                client.call('LAWN.PUSH', key, i, 'p', 'DELAY', FAR)
+        equal(lawn(server)['dropped_total'] == '4', True)
+        client.call('LAWN.APPLY', 'z', 'ADD', 'i', 'p', now_ms() - 5500, 0,
+                    'e1000')
+        client.call('LAWN.POLL', 'z')
+        equal(lawn(server)['missed_total'] in ('5', '6'), True)
 
 
 @case

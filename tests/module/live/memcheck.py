@@ -129,4 +129,6 @@ def use_and_stop(one):
 
 
 if __name__ == "__main__":
+    if not os.path.exists(MODULE):
+        sys.exit("no %s; make build/watched/lawn.so makes one" % MODULE)
     server.main(__doc__)

@@ -35,6 +35,9 @@ def crc64(data):
     return crc
 
 
+assert crc64(b'123456789') == 0xE9C6D914C4B8D9CA
+
+
 def length(number):
     if number < 64:
         return bytes([number])
@@ -68,10 +71,10 @@ def type_number(version, name='dehy-type'):
     return number << 10 | version
 
 
-def value(row, version, name='dehy-type', end=True):
-    """A value as RESTORE and dump files have it, without the type's byte."""
-    out = length(type_number(version, name))
-    for item in row:
+def row(number, items, end=True):
+    """A row of marked values after the number of its type."""
+    out = length(number)
+    for item in items:
         if isinstance(item, Raw):
             out += item
         elif isinstance(item, int):
@@ -79,6 +82,11 @@ def value(row, version, name='dehy-type', end=True):
         else:
             out += length(MARK_STRING) + string(item)
     return out + (length(MARK_END) if end else b'')
+
+
+def value(items, version, name='dehy-type', end=True):
+    """A value as RESTORE and dump files have it, without the type's byte."""
+    return row(type_number(version, name), items, end)
 
 
 def dump(body, rdb_version=9):
@@ -112,9 +120,9 @@ def file(keys, rdb_version=9):
 
 def rede(name, queues):
     """A row as ReDe wrote it: queues is {ttl: [(due, id, payload), ...]}."""
-    row = [name, len(queues)]
+    items = [name, len(queues)]
     for ttl, events in queues.items():
-        row += [ttl, len(events)]
+        items += [ttl, len(events)]
         for event in events:
-            row += event
-    return row
+            items += event
+    return items

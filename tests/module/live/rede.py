@@ -10,10 +10,9 @@ import re
 
 import resp
 from resp import OK
-from server import (MODULE, Server, case, equal, error, main, now_ms, shared,
-                    wait_until)
+from server import (FAR, MODULE, Server, case, each_protocol, equal, error,
+                    main, now_ms, null, shared, wait_until)
 
-FAR = 10**12
 LIMIT = 2**53
 WRONG_TYPE = error('WRONGTYPE Operation against a key holding the wrong kind '
                    'of value')
@@ -34,15 +33,6 @@ COMMANDS = {
     'rede.update': (4, 4, ('id', 'payload')),
     'rede.print': (2, 2, ()),
 }
-
-
-def each_protocol():
-    for protocol in (2, 3):
-        yield shared().client(protocol)
-
-
-def null(client):
-    return b'$-1\r\n' if client.protocol == 2 else b'_\r\n'
 
 
 def array(*strings):

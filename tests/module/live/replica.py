@@ -527,6 +527,27 @@ def a_promoted_replica_tells_what_is_due_by_itself():
 
 
 @case
+def a_replica_tells_nobody_and_lets_nobody_wait():
+    with Server() as master:
+        replica = replica_of(master)
+        replica.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd',
+                     'replica-read-only', 'no')
+        listener = replica.client()
+        listener.one('PSUBSCRIBE', '__keyspace@*__:*')
+        master.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+        master.call('LAWN.APPLY', 'k', 'ADD', 'j', 'p', 1000, 0, '')
+        caught_up(master, replica)
+        client = replica.client()
+        equal(client.call('LAWN.POLL', 'none', 'BLOCK', 0), [])
+        equal(listener.waits(), True)
+        replica.call('REPLICAOF', 'NO', 'ONE')
+        equal(listener.read()[2:], ['__keyspace@0__:k', 'lawn.fire'])
+        wait_until(lambda: lawn(replica)['wake_late_us_count'] == '1', 'told')
+        assert int(lawn(replica)['wake_late_us_max']) < 10**7
+        tear_down(replica)
+
+
+@case
 def a_server_that_starts_again_tells_what_is_due():
     for preamble in ('yes', 'no'):
         with Server('appendonly', 'yes', 'appendfsync', 'always',
@@ -541,6 +562,13 @@ def a_server_that_starts_again_tells_what_is_due():
             server.restart(kill=True)
             wait_until(lambda: lawn(server)['wake_late_us_count'] == '1',
                        'it is told')
+            # The time that it was down for is not the server's.
+            server.call('FLUSHALL')
+            server.call('LAWN.APPLY', 'k', 'ADD', 'i', 'p', 1000, 0, '')
+            server.restart(kill=True)
+            wait_until(lambda: lawn(server)['wake_late_us_count'] == '1',
+                       'it is told')
+            assert int(lawn(server)['wake_late_us_max']) < 10**7
 
 
 @case
@@ -772,6 +800,27 @@ def a_paused_server_keeps_events_until_it_goes_on():
                     caught_up(master, replica)
                     same_data(master, replica)
                     tear_down(replica)
+
+
+@case
+def what_a_pause_held_up_is_told_once_and_is_not_late():
+    with Server('notify-keyspace-events', 'Kd') as server:
+        control, waiter = server.client(), server.client()
+        listener = server.client()
+        listener.one('PSUBSCRIBE', '__keyspace@*__:*')
+        server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
+        control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1),
+                      ('LAWN.PUSH', 'other', 'i', 'p', 'DELAY', 5),
+                      ('CLIENT', 'PAUSE', 600, 'WRITE'))
+        equal(waiter.read(), [['i', 'p']])
+        wait_until(lambda: lawn(server)['wake_late_us_count'] == '1', 'told')
+        control.call('PUBLISH', '__keyspace@0__:end', 'end')
+        got = []
+        while (message := listener.read())[3] != b'end':
+            got.append((message[2][15:], message[3]))
+        equal(got.count((b'k', b'lawn.fire')), 1, repr(got))
+        equal(got.count((b'other', b'lawn.fire')), 1, repr(got))
+        assert int(lawn(server)['wake_late_us_max']) < 4 * 10**5
 
 
 @case

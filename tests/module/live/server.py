@@ -38,6 +38,8 @@ PATIENCE = int(os.environ.get('LAWN_PATIENCE', '20')) * SLOW
 BROKEN = re.compile(r'BUG REPORT|ASSERTION FAILED|crashed by signal|'
                     r'Guru Meditation|AddressSanitizer|LeakSanitizer|'
                     r'runtime error:|ERROR SUMMARY: [1-9]')
+KINDS = ('redis', 'valkey')
+FAR = 10**12  # ms: a delay that no test waits for
 CASES = []
 RUNNING = []
 KIND = 'redis'
@@ -46,6 +48,15 @@ resp.PATIENCE = PATIENCE
 
 class Skip(Exception):
     """Why a case cannot be tried here."""
+
+
+def need(there, package):
+    """That something is there that tools/deps installs. Where there are no
+    packages of Debian it cannot, and the case is skipped."""
+    if not there:
+        if shutil.which('dpkg-query'):
+            raise AssertionError(f'no {package}: tools/deps test installs it')
+        raise Skip(f'no {package}')
 
 
 def case(function):
@@ -98,6 +109,11 @@ def free_port():
 
 def error(text):
     return resp.Error(text.encode())
+
+
+def null(client):
+    """The bytes of a null, as the client's protocol has it."""
+    return b'$-1\r\n' if client.protocol == 2 else b'_\r\n'
 
 
 def _die_with_parent():
@@ -269,6 +285,15 @@ class Server:
         return dict(line.split(':', 1) for line in text.splitlines()
                     if ':' in line and not line.startswith('#'))
 
+    def lawn(self):
+        """The fields of the module's section, without its name."""
+        return {name.removeprefix('lawn_'): value
+                for name, value in self.info('lawn').items()}
+
+    def blocked(self):
+        """How many clients wait, as the server tells."""
+        return int(self.info('clients')['blocked_clients'])
+
     def waits(self, client, *args):
         """Sends a command on a connection, and returns when that waits. The
         server's count of those who wait lags behind, so it is not asked."""
@@ -331,6 +356,12 @@ def shared(*options, **more):
 shared.servers = {}
 
 
+def each_protocol():
+    """A client of each, of a server that is empty."""
+    for protocol in (2, 3):
+        yield shared().client(protocol)
+
+
 def show_logs():
     for server in RUNNING:
         lines = server.log().splitlines()
@@ -373,22 +404,41 @@ def attempt(test):
     return 'ok'
 
 
-def main(text):
+def arguments(text, **numbers):
+    """What a test program is called with: --server, and numbers, each of which
+    has a default. A seed among them is told first."""
     global KIND  # pylint: disable=global-statement
-    parser = argparse.ArgumentParser(description=text)
-    parser.add_argument('--server', choices=('redis', 'valkey'),
-                        default='redis')
-    parser.add_argument('wanted', nargs='?', default='',
-                        help='part of the name of a case')
+    parser = argparse.ArgumentParser(
+        description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--server', choices=KINDS, default='redis')
+    for name, value in numbers.items():
+        parser.add_argument('--' + name, type=int, default=value,
+                            help=f'by default {value}')
+    if not numbers:
+        parser.add_argument('wanted', nargs='?', default='',
+                            help='part of the name of a case')
     options = parser.parse_args()
     KIND = options.server
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # folders go, too
+    if 'seed' in numbers:
+        print(f'seed {options.seed}', flush=True)
+    return options
+
+
+def attempt_all(tests):
+    """Runs them, and ends the program with the sum."""
     count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
-    for test in CASES:
-        if options.wanted in test.__name__:
-            count[attempt(test)] += 1
-            sys.stdout.flush()
+    for test in tests:
+        count[attempt(test)] += 1
+        sys.stdout.flush()
     for server in list(RUNNING):
         server.end()
-    print(f'{count["ok"]} passed, {count["FAILED"]} failed')
+    skipped = f', {count["skipped"]} skipped' if count['skipped'] else ''
+    print(f'{count["ok"]} passed, {count["FAILED"]} failed{skipped}')
     sys.exit(count['FAILED'] > 0 or count['ok'] == 0)
+
+
+def main(text):
+    """Runs the cases whose names contain what the program was given."""
+    options = arguments(text)
+    attempt_all(test for test in CASES if options.wanted in test.__name__)
