@@ -73,7 +73,7 @@ def a_wake_up_is_within_milliseconds_mostly():
 
 
 @case
-def most_wake_ups_are_within_a_millisecond():
+def most_wake_ups_are_within_half_a_millisecond():
     """By the server's own figure; a busy machine may try thrice."""
     found = []
     for _ in range(3):
@@ -84,7 +84,7 @@ def most_wake_ups_are_within_a_millisecond():
                 server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5 + delay)
                 equal(client.read(), [['i', 'p']])
             found.append(int(server.info('lawn')['lawn_wake_late_us_p50']))
-        if found[-1] < 1000:
+        if found[-1] < 500:
             return
     assert False, found
 
