@@ -217,6 +217,7 @@ class Reference:
         self.max_batch = max_batch
         self.max_payload = max_payload
         self.turn = 0
+        self.stars = set()  # ids in place of those that are not yet told
         self.last_id = (0, 0)
 
     # THE CALL
@@ -323,7 +324,12 @@ class Reference:
         )
         errors = set()
         grows = any(i not in queue.events for i in put)
-        if queue.maxlen and count > queue.maxlen and grows:
+        if queue.maxlen and len(put) > queue.maxlen and grows:
+            errors.add(
+                "FULL %d events at once are more than the key's maxlen %d"
+                % (len(put), queue.maxlen)
+            )
+        elif queue.maxlen and count > queue.maxlen and grows:
             errors.add(
                 "FULL the key holds %d events, and its maxlen is %d"
                 % (len(queue.events), queue.maxlen)
@@ -468,11 +474,7 @@ class Reference:
             want(call.reply is None, "wanted null", call.reply)
             return
         if i == b"*" and isinstance(call.reply, bytes):
-            made = re.fullmatch(rb"([0-9]+)-([0-9]+)", call.reply)
-            want(made, "id made by the server", call.reply)
-            new = int(made[1]), int(made[2])
-            want(new > self.last_id, "ids do not grow", new, self.last_id)
-            self.last_id = new
+            self.made(call.reply)
             i = call.reply
         if i == b"*":
             i = b"0" * 15  # as long as most, and not exact
@@ -481,6 +483,30 @@ class Reference:
         if queue is not None:
             want(call.reply == i, "wanted the id", call.reply)
             queue.pushed += 1
+
+    def made(self, i):
+        """The server has made this id: later than all others."""
+        parts = re.fullmatch(rb"([0-9]+)-([0-9]+)", i)
+        want(parts, "id made by the server", i)
+        new = int(parts[1]), int(parts[2])
+        want(new > self.last_id, "ids do not grow", new, self.last_id)
+        self.last_id = new
+
+    def nameless(self, key):
+        """Payloads of events there whose ids the server has made and not told,
+        in the order pushed; and what they go by here."""
+        queue = self.keys.get(key)
+        events = queue.events if queue else {}
+        return {e.payload: i for i, e in events.items() if i in self.stars}
+
+    def named(self, key, payload, i):
+        """That is the id of one of these."""
+        events = self.keys[key].events
+        star = self.nameless(key)[payload]
+        want(i not in events, "made an id that was there", i)
+        self.made(i)
+        events[i] = events.pop(star)
+        self.stars.remove(star)
 
     def do_lawn_mpush(self, call):
         words = call.args
@@ -499,6 +525,9 @@ class Reference:
         # The last of an id counts, and where it stood says its turn.
         put = {}
         for i, payload in zip(words[5::2], words[6::2]):
+            if i == b"*":
+                i = b"*%14d" % self.next_turn()  # as long as most
+                self.stars.add(i)
             put.pop(i, None)
             put[i] = payload
         old = self.keys.get(call.key)
@@ -884,8 +913,10 @@ class Reference:
         info = call.map(
             b"len", b"ttls", b"next", b"oldest-due", b"pushed", b"fired",
             b"missed", b"dropped", b"late-p50-ms", b"late-p99-ms",
-            b"late-max-ms", b"bytes", b"data-bytes", b"paused",
+            b"late-max-ms", b"bytes", b"data-bytes", b"paused", *SETTINGS,
         )  # fmt: skip
+        for name in SETTINGS:
+            want(info[name] == self.setting(queue, name), name, info)
         want(info[b"len"] == len(queue.events), "len", info)
         want(info[b"data-bytes"] == queue.data(), "data-bytes", info)
         want(info[b"bytes"] >= queue.data(), "bytes", info)
@@ -966,8 +997,12 @@ class Reference:
                 good = number(value, 0, most)
             if good is None:
                 call.errors.add(
-                    "ERR bad value for %s: '%s'" % (text(name), text(value))
-                )
+                    "ERR bad value for %s: '%s'%s"
+                    % (
+                        text(name), text(value),
+                        " (reject or drop-oldest)" * (name == b"overflow"),
+                    )
+                )  # fmt: skip
             new[name] = good
         if call.refused():
             return
