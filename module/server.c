@@ -265,6 +265,10 @@ host_replicate(struct host *host, const char *verb, const struct bytes *words,
 void
 host_notify(struct host *host, const char *event)
 {
+    /* What is due is for the master to say. */
+    if (strcmp(event, "lawn.fire") == 0 &&
+        !(redis.GetContextFlags(host->ctx) & REDIS_MASTER))
+        return;
     redis.NotifyKeyspaceEvent(host->ctx, REDIS_EVENTS_MODULE, event,
                               host->argv[1]);
 }

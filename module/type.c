@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "command.h"
+#include "ids.h"
 #include "image.h"
 #include "server.h"
 #include "wake.h"
@@ -203,24 +204,36 @@ static void
 type_rewrite_settings(struct type_rewrite *rewrite,
                       const struct queue_settings *settings)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } numbers[] = {{"maxlen", settings->max_events},
-                   {"maxbytes", settings->max_bytes},
-                   {"resolution-ms", settings->resolution},
-                   {"paused", settings->paused}};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (numbers[i].value == 0)
-            continue;
-        type_word(rewrite, bytes_of(numbers[i].name));
-        type_number(rewrite, numbers[i].value);
-    }
-    if (settings->overflow == QUEUE_DROP_OLDEST) {
-        type_word(rewrite, bytes_of("overflow"));
-        type_word(rewrite, bytes_of("drop-oldest"));
-    }
+    static const struct queue_settings none;
+    struct args_settings words;
+    args_settings_write(settings, &none, &words);
+    for (size_t i = 0; i < words.count; i++)
+        type_word(rewrite, words.words[i]);
     type_emit(rewrite, "CFG");
+}
+
+/* The last id that was made may be of an event that is gone, and is not to be made
+ * again: so there is such an event for a moment. A process that rewrites a file
+ * does that once. */
+static void
+type_rewrite_ids(struct type_rewrite *rewrite)
+{
+    static bool done;
+    uint64_t ms;
+    uint64_t number;
+    char text[IDS_SIZE];
+    ids_last(&ms, &number);
+    if (done || (ms == 0 && number == 0))
+        return;
+    done = true;
+    snprintf(text, sizeof(text), "%llu-%llu", (unsigned long long)ms,
+             (unsigned long long)number);
+    const char *words[TYPE_EVENT_WORDS] = {text, "", "0", "0", "g"};
+    for (size_t i = 0; i < TYPE_EVENT_WORDS; i++)
+        type_word(rewrite, bytes_of(words[i]));
+    type_emit(rewrite, "ADD");
+    type_word(rewrite, bytes_of(text));
+    type_emit(rewrite, "DEL");
 }
 
 /* The event that is due first comes first: it was pushed before any other is
@@ -231,6 +244,7 @@ type_rewrite(struct redis_io *io, struct redis_string *key, void *value)
     struct queue *queue = value;
     struct type_rewrite *rewrite = redis.Alloc(sizeof(*rewrite));
     *rewrite = (struct type_rewrite){.io = io, .key = key};
+    type_rewrite_ids(rewrite);
     type_rewrite_settings(rewrite, queue_settings(queue));
     struct queue_event first;
     if (queue_first(queue, &first)) {

@@ -222,6 +222,7 @@ def the_digest_tells_any_difference():
                     (('LAWN.PUSH', 'a', 'p', 'AT', 2**50, 'EVERY', 51,
                       'TIMES', 5),),
                     (('LAWN.PUSH', 'a', 'p', 'AT', 2**50, 'EVERY', 50),),
+                    (('LAWN.APPLY', 'AT', 'a', 2**50, 0, 'a e50 t5 m1'),),
                     (('LAWN.PUSH', 'c', '', 'AT', 2**50),),
                     (('LAWN.UPDATE', 'a', 'q'), ('LAWN.UPDATE', 'b', 'p')),
                     (('LAWN.CONFIG', 'SET', 'maxlen', 9),),
@@ -245,8 +246,7 @@ def a_deleted_key_wakes_nobody_and_a_new_one_does():
                  ('FLUSHALL', 'ASYNC'), ('SET', 'k', 'v'),
                  ('PEXPIREAT', 'k', 1)):
         server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
-        client.call('LAWN.PUSH', 'k', 'gone', 'p', 'DELAY', 10)
-        client.call(*args)
+        client.multi(('LAWN.PUSH', 'k', 'gone', 'p', 'DELAY', 10), args)
         client.call('DEL', 'k')
         client.call('LAWN.PUSH', 'k', 'new', 'p', 'DELAY', 25)
         equal(waiter.read(), [['new', 'p']])

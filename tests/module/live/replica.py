@@ -10,7 +10,8 @@ import signal
 
 import resp
 from resp import OK
-from server import (Server, case, equal, main, now_ms, shared, wait_until)
+from server import (Server, case, commands, equal, main, now_ms, shared,
+                    wait_until)
 
 FAR = 10**12
 
@@ -328,6 +329,60 @@ def the_file_brings_everything_back():
                 equal(client.call('DEBUG', 'DIGEST'), everything)
 
 
+def rewritten(server):
+    """The commands of a file that was just rewritten."""
+    server.call('BGREWRITEAOF')
+    wait_until(lambda: server.info('persistence')['aof_rewrite_in_progress']
+               == '0' and server.info('persistence')['aof_rewrite_scheduled']
+               == '0', 'the file is rewritten')
+    equal(server.info('persistence')['aof_last_bgrewrite_status'], 'ok')
+    base, = (server.folder / 'appendonlydir').glob('*.base.aof')
+    return commands(base.read_bytes())
+
+
+@case
+def a_rewritten_file_knows_the_last_id_that_was_made():
+    with Server('appendonly', 'yes', 'appendfsync', 'always',
+                'aof-use-rdb-preamble', 'no') as server:
+        ahead = now_ms() + 10**8
+        server.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 5)
+        for key in ('k', 'l'):
+            server.call('LAWN.PUSH', key, 'stays', 'p', 'AT', 2**50)
+        server.call('LAWN.APPLY', 'k', 'ADD', f'{ahead}-7', 'p', 5, 0, 'g')
+        equal(len(server.call('LAWN.POLL', 'k')), 1)
+        digest = server.call('DEBUG', 'DIGEST')
+        lines = rewritten(server)
+        equal(sum(b'g' in line for line in lines), 1)
+        server.restart(kill=True)
+        equal(server.call('DEBUG', 'DIGEST'), digest)
+        equal(server.call('LAWN.PUSH', 'k', '*', 'p', 'AT', 2**50),
+              f'{ahead}-8')
+
+
+@case
+def a_rewritten_file_has_events_as_they_were_and_no_long_lines():
+    with Server('appendonly', 'yes', 'aof-use-rdb-preamble', 'no') as server:
+        client = server.client()
+        for i in range(300):
+            client.call('LAWN.PUSH', 'at', i, 'p', 'AT', 2**50 + i)
+            client.call('LAWN.PUSH', 'large', i, 'p' * 20000, 'DELAY', 10**9)
+
+        def ttls(key):
+            fields = client.call('LAWN.INFO', key)
+            return dict(zip(fields[::2], fields[1::2]))[b'ttls']
+        equal(ttls('at'), 0)
+        equal(ttls('large'), 1)
+        lines = rewritten(server)
+        assert len(lines) >= 8, len(lines)
+        for line in lines:
+            assert sum(map(len, line)) < 1100000 and len(line) < 1300, line[:3]
+        server.restart(kill=True)
+        client = server.client()
+        equal(ttls('at'), 0)
+        equal(ttls('large'), 1)
+        equal(client.call('LAWN.LEN', 'large'), 300)
+
+
 @case
 def the_farthest_times_come_back_as_well():
     far = 2**53
@@ -539,6 +594,10 @@ def a_replica_tells_nobody_and_lets_nobody_wait():
         caught_up(master, replica)
         client = replica.client()
         equal(client.call('LAWN.POLL', 'none', 'BLOCK', 0), [])
+        equal(client.call('LAWN.PUSH', 'own', 'i', 'p', 'AT', 1), 'i')
+        equal(listener.read()[2:], ['__keyspace@0__:own', 'lawn.push'])
+        equal(client.call('LAWN.CANCEL', 'own', 'i'), 1)
+        equal(listener.read()[2:], ['__keyspace@0__:own', 'lawn.cancel'])
         equal(listener.waits(), True)
         replica.call('REPLICAOF', 'NO', 'ONE')
         equal(listener.read()[2:], ['__keyspace@0__:k', 'lawn.fire'])
