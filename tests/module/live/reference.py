@@ -323,7 +323,12 @@ class Reference:
         )
         errors = set()
         grows = any(i not in queue.events for i in put)
-        if queue.maxlen and count > queue.maxlen and grows:
+        if queue.maxlen and len(put) > queue.maxlen and grows:
+            errors.add(
+                "FULL %d events at once are more than the key's maxlen %d"
+                % (len(put), queue.maxlen)
+            )
+        elif queue.maxlen and count > queue.maxlen and grows:
             errors.add(
                 "FULL the key holds %d events, and its maxlen is %d"
                 % (len(queue.events), queue.maxlen)
@@ -884,8 +889,10 @@ class Reference:
         info = call.map(
             b"len", b"ttls", b"next", b"oldest-due", b"pushed", b"fired",
             b"missed", b"dropped", b"late-p50-ms", b"late-p99-ms",
-            b"late-max-ms", b"bytes", b"data-bytes", b"paused",
+            b"late-max-ms", b"bytes", b"data-bytes", b"paused", *SETTINGS,
         )  # fmt: skip
+        for name in SETTINGS:
+            want(info[name] == self.setting(queue, name), name, info)
         want(info[b"len"] == len(queue.events), "len", info)
         want(info[b"data-bytes"] == queue.data(), "data-bytes", info)
         want(info[b"bytes"] >= queue.data(), "bytes", info)
@@ -965,8 +972,10 @@ class Reference:
                 most = DAY if name == b"resolution-ms" else COUNT_MAX
                 good = number(value, 0, most)
             if good is None:
+                choice = " (reject or drop-oldest)" if name == b"overflow" else ""
                 call.errors.add(
-                    "ERR bad value for %s: '%s'" % (text(name), text(value))
+                    "ERR bad value for %s: '%s'%s"
+                    % (text(name), text(value), choice)
                 )
             new[name] = good
         if call.refused():
