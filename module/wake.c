@@ -173,7 +173,7 @@ wake_arm_next(int db, struct bytes name, struct queue *queue)
 {
     uint64_t next = queue_next(queue);
     *queue_armed(queue) = LAWN_NEVER;
-    if (next <= (uint64_t)redis.Milliseconds()) {
+    if (next <= (uint64_t)redis.Milliseconds() || next <= queue_now(queue)) {
         next = WAKE_AT_ONCE;
         wake_came = wake_us(CLOCK_REALTIME);
     }
@@ -298,8 +298,7 @@ wake_search_key(struct redis_ctx *ctx, struct redis_string *name,
     wake_lost.seen++;
     bool other;
     struct queue *queue = server_value(key, &other);
-    if (queue && *queue_armed(queue) == LAWN_NEVER &&
-        !queue_settings(queue)->paused)
+    if (queue && *queue_armed(queue) == LAWN_NEVER)
         wake_arm_next(redis.GetSelectedDb(ctx), server_bytes(name), queue);
 }
 

@@ -938,6 +938,10 @@ def each_time_that_something_becomes_due_is_told_once():
         client.call('LAWN.PUSH', 'k', 'a', 'p', 'DELAY', 5)
         ticked(server, 10)
         told(1, 'the first')
+        client.multi(('LAWN.PUSH', 'two', 'a', 'p', 'DELAY', 5),
+                     ('LAWN.PUSH', 'two', 'b', 'p', 'DELAY', 40))
+        ticked(server, 50)
+        equal(fires(server, listener)['two'], 2, 'each of two')
         client.call('LAWN.PUSH', 'k', 'b', 'p', 'DELAY', 5)
         ticked(server, 10)
         told(1, 'a second, beside the first')
