@@ -286,6 +286,33 @@ TEST(an_event_among_some_that_are_due_does_not_send_all_back)
     kit_queue_end(queue);
 }
 
+/* A clock that was set back: what is not due again is passed over each time, until
+ * that has come to what it costs to send all back. */
+TEST(what_was_due_and_is_not_waits_again_by_and_by)
+{
+    enum { WAITING = 10000, EARLY = 100 };
+    struct queue *queue = kit_queue(1000);
+    unsigned asked = 0;
+    uint64_t i;
+
+    for (i = 0; i < WAITING + EARLY; i++) {
+        struct queue_event event = {.id = {(const char *)&i, sizeof i}};
+
+        event.ttl = i < EARLY ? 100 : 1000000;
+        event.due = 1000 + event.ttl;
+        CHECK_EQ(queue_put(queue, &event), 0);
+    }
+    CHECK_EQ(queue_ripen(queue, 1100, UINT64_MAX), EARLY);
+    while (queue->ready > 0 && asked < 100) {
+        CHECK_EQ(queue_ripen(queue, 1050, UINT64_MAX), 0);
+        asked++;
+    }
+    CHECK(asked > 5 && asked < 100);
+    CHECK_EQ(queue_ripen(queue, 1100, UINT64_MAX), EARLY);
+    CHECK(queue_check(queue, stdout));
+    kit_queue_end(queue);
+}
+
 /* Ids whose hashes begin alike, as nobody can choose them. */
 TEST(ids_whose_hashes_begin_alike_are_found_and_take_no_more_memory)
 {
