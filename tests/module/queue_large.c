@@ -225,21 +225,21 @@ TEST(the_next_event_is_known_after_the_first_was_removed)
         CHECK_EQ(queue_put(queue, &events[i]), 0);
     }
     qsort(events, EVENTS, sizeof *events, by_due);
-    CHECK_EQ(queue_next(queue), events[0].due);
+    CHECK_EQ(queue_soonest(queue), events[0].due);
     lawn_stats(queue->lawn, &before);
     for (i = 0; i < REMOVED; i++) {
         CHECK(queue_remove(queue, events[i].id));
-        CHECK_EQ(queue_next(queue), events[i + 1].due);
-        CHECK_EQ(queue_next(queue), events[i + 1].due);
+        CHECK_EQ(queue_soonest(queue), events[i + 1].due);
+        CHECK_EQ(queue_soonest(queue), events[i + 1].due);
     }
     lawn_stats(queue->lawn, &after);
     CHECK((after.looked - before.looked) / REMOVED < 200);
     /* What is due before is still found, and nothing is due early. */
     CHECK_EQ(kit_push(queue, "sooner", "x", 5), 0);
-    CHECK_EQ(queue_next(queue), 1005);
+    CHECK_EQ(queue_soonest(queue), 1005);
     CHECK_EQ(queue_ripen(queue, 1004, UINT64_MAX), 0);
     CHECK_TEXT(kit_take(queue, 1005), "sooner ");
-    CHECK_EQ(queue_next(queue), events[REMOVED].due);
+    CHECK_EQ(queue_soonest(queue), events[REMOVED].due);
     CHECK(queue_check(queue, stdout));
     kit_queue_end(queue);
 }
@@ -282,6 +282,33 @@ TEST(an_event_among_some_that_are_due_does_not_send_all_back)
     }
     CHECK_EQ(queue->ready, 0);
     CHECK_EQ(queue_ripen(queue, 100000, UINT64_MAX), DUE + i);
+    CHECK(queue_check(queue, stdout));
+    kit_queue_end(queue);
+}
+
+/* A clock that was set back: what is not due again is passed over each time, until
+ * that has come to what it costs to send all back. */
+TEST(what_was_due_and_is_not_waits_again_by_and_by)
+{
+    enum { WAITING = 10000, EARLY = 100 };
+    struct queue *queue = kit_queue(1000);
+    unsigned asked = 0;
+    uint64_t i;
+
+    for (i = 0; i < WAITING + EARLY; i++) {
+        struct queue_event event = {.id = {(const char *)&i, sizeof i}};
+
+        event.ttl = i < EARLY ? 100 : 1000000;
+        event.due = 1000 + event.ttl;
+        CHECK_EQ(queue_put(queue, &event), 0);
+    }
+    CHECK_EQ(queue_ripen(queue, 1100, UINT64_MAX), EARLY);
+    while (queue->ready > 0 && asked < 100) {
+        CHECK_EQ(queue_ripen(queue, 1050, UINT64_MAX), 0);
+        asked++;
+    }
+    CHECK(asked > 5 && asked < 100);
+    CHECK_EQ(queue_ripen(queue, 1100, UINT64_MAX), EARLY);
     CHECK(queue_check(queue, stdout));
     kit_queue_end(queue);
 }

@@ -258,6 +258,10 @@ class Reference:
         queue = self.keys.get(args[1]) if len(args) > 1 else None
         return queue is not None and queue.drop
 
+    def counts_bytes(self, key):
+        queue = self.keys.get(key)
+        return queue is not None and queue.maxbytes > 0
+
     def gone(self, key, left):
         """The key was found to hold those ids: what it has lost went to make
         room. The due times must bear that out."""
@@ -996,13 +1000,11 @@ class Reference:
                 most = DAY if name == b"resolution-ms" else COUNT_MAX
                 good = number(value, 0, most)
             if good is None:
+                choice = " (reject or drop-oldest)" if name == b"overflow" else ""
                 call.errors.add(
                     "ERR bad value for %s: '%s'%s"
-                    % (
-                        text(name), text(value),
-                        " (reject or drop-oldest)" * (name == b"overflow"),
-                    )
-                )  # fmt: skip
+                    % (text(name), text(value), choice)
+                )
             new[name] = good
         if call.refused():
             return
