@@ -15,22 +15,24 @@ struct command_limits command_limits = {
     .max_batch = 10000, .max_payload = 1048576, .max_ttls = 4096};
 struct command_totals command_totals;
 
-/* When the key is to be looked at next, as far as this call knows. What goes makes
- * the next event later, and a wake-up that comes too early does no harm; so the
- * queue is asked for its next, which may cost it a search, only if no wake-up is
- * set at all. Of what is due those have heard who listen: it is the next after
- * that that counts. But on a replica nobody has been told yet, should it become a
- * master. */
+/* When the key is to be looked at, as far as this call knows; LAWN_NEVER: as it was
+ * set before. What goes makes the next event later, and a wake-up that comes too
+ * early does no harm; so the queue is asked for its next, which may cost it a
+ * search, only if no wake-up is set at all. Of what is due those have heard who
+ * listen: it is the next after that that counts. Where very many are due the rest
+ * is left to a look at once. On a replica nobody has been told of anything, should
+ * it become a master. */
 static uint64_t
 command_next(struct call *call)
 {
     struct queue *queue = call->queue;
 
     if (!call->resumed && *queue_armed(queue) != LAWN_NEVER)
-        return call->earliest;
+        return call->earliest > call->now || call->applied ? call->earliest
+                                                           : LAWN_NEVER;
     if (call->applied)
         return queue_next(queue);
-    (void)queue_ripen(queue, call->now, UINT64_MAX);
+    (void)queue_ripen(queue, call->now, command_limits.max_batch);
     return queue_coming(queue);
 }
 
@@ -51,7 +53,7 @@ command_settle(struct call *call)
     if (call->resumed)
         call->earliest = queue_next(queue);
     uint64_t next = command_next(call);
-    if ((next > call->now || call->applied) && next < *queue_armed(queue))
+    if (next < *queue_armed(queue))
         host_arm(call->host, next);
     if (call->earliest > call->now)
         return;

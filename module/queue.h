@@ -155,8 +155,8 @@ bool queue_get(const struct queue *queue, struct bytes id,
  * before. */
 uint64_t queue_ripen(struct queue *queue, uint64_t now, uint64_t budget);
 
-/* Those known to be due by the time of the last queue_ripen(), in order: *cursor NULL at first. False: no more. The
- * queue is not to be changed in between. */
+/* Those known to be due by the time of the last queue_ripen(), in order: *cursor
+ * NULL at first. False: no more. The queue is not to be changed in between. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 

@@ -99,6 +99,27 @@ TEST(commands_set_the_wake_up_though_something_due_is_left)
     scene_end(fake);
 }
 
+/* No command is to take as long as all that is due: the tick has its budget. */
+TEST(commands_leave_it_to_the_tick_to_find_all_that_is_due)
+{
+    struct fake *fake = scene_begin();
+    struct command_limits limits = command_limits;
+    char line[64];
+
+    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    for (int i = 0; i < 9; i++) {
+        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY %d", i, i);
+        (void)fake_run(fake, line);
+    }
+    fake->now = 1100;
+    command_limits.max_batch = 3;
+    SAYS(fake, "LAWN.RESUME k", "+OK");
+    NOTED(fake, "lawn.fire");
+    CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1003);
+    command_limits = limits;
+    scene_end(fake);
+}
+
 TEST(commands_mpush_makes_ids)
 {
     struct fake *fake = scene_begin();

@@ -288,6 +288,7 @@ TEST(commands_poll_counts_what_it_took)
     struct fake *fake = scene_begin();
     uint64_t fired = command_totals.fired;
     uint64_t pushed = command_totals.pushed;
+    uint64_t missed = command_totals.missed;
 
     SAYS(fake, "LAWN.PUSH k a x DELAY 10 EVERY 10", "\"a\"");
     SAYS(fake, "LAWN.PUSH k b x DELAY 900", "\"b\"");
@@ -295,6 +296,7 @@ TEST(commands_poll_counts_what_it_took)
     SAYS(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
     CHECK_EQ(command_totals.fired, fired + 1);
     CHECK_EQ(command_totals.pushed, pushed + 2);
+    CHECK_EQ(command_totals.missed, missed + 2);
     CHECK(command_totals.late.max >= 25);
     const char *info = fake_run(fake, "LAWN.INFO k");
     CHECK(strstr(info, "\"pushed\": 2, \"fired\": 1, \"missed\": 2, "
