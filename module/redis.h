@@ -248,7 +248,9 @@ struct redis_docs {
       (struct redis_command * command, const struct redis_docs *docs))         \
     MAYBE(int, SetCommandACLCategories,                                        \
           (struct redis_command * command, const char *categories))            \
-    X(struct redis_string *, GetCurrentUserName, (struct redis_ctx * ctx))     \
+    X(unsigned long long, GetClientId, (struct redis_ctx * ctx))               \
+    X(struct redis_string *, GetClientUserNameById,                            \
+      (struct redis_ctx * ctx, uint64_t id))                                   \
     X(struct redis_user *, GetModuleUserFromUserName,                          \
       (struct redis_string * name))                                            \
     X(int, ACLCheckCommandPermissions,                                         \

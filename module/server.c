@@ -363,24 +363,26 @@ server_now(enum server_why why)
     return (uint64_t)redis.Milliseconds();
 }
 
-/* What the server's own for administrators say of the user: if the server knows
- * no categories of a module's commands, it gives an internal one to whoever may
- * run what he is not forbidden by name. */
+/* Whether the client may run the command. Where the commands of modules are in no
+ * category, rules by category do not hold for them; so for one that is guarded it
+ * is asked whether its user may run a command that is for administrators. */
 static bool
 server_admits(struct host *host)
 {
     if (!host->entry->guarded ||
         redis.GetContextFlags(host->ctx) & (REDIS_REPLICATED | REDIS_LOADING))
         return true;
-    struct redis_string *name = redis.GetCurrentUserName(host->ctx);
-    struct redis_user *user =
-        name ? redis.GetModuleUserFromUserName(name) : NULL;
+    struct redis_string *name =
+        redis.GetClientUserNameById(host->ctx, redis.GetClientId(host->ctx));
+    /* No client of the server's, but another module, which may do all. */
+    if (!name)
+        return true;
+    struct redis_user *user = redis.GetModuleUserFromUserName(name);
     bool admits = user && redis.ACLCheckCommandPermissions(
                               user, server_guard, SERVER_GUARD) == REDIS_OK;
     if (user)
         redis.FreeModuleUser(user);
-    if (name)
-        redis.FreeString(NULL, name);
+    redis.FreeString(NULL, name);
     if (!admits)
         host_error(host, "NOPERM this command is for the server itself and for "
                          "users who may run DEBUG");
