@@ -44,7 +44,7 @@ commands_next(struct call *call)
         host_null(call->host);
         return;
     }
-    uint64_t next = queue_next(call->queue);
+    uint64_t next = queue_soonest(call->queue);
     if (next == LAWN_NEVER)
         host_integer(call->host, -1);
     else
@@ -182,7 +182,7 @@ commands_info(struct call *call)
         host_null(host);
         return;
     }
-    uint64_t next = queue_next(queue);
+    uint64_t next = queue_soonest(queue);
     const struct queue_counts *counts = queue_counts(queue);
     const struct late *late = queue_late(queue);
     if (late == NULL)

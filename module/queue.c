@@ -213,6 +213,13 @@ queue_now(const struct queue *queue)
 }
 
 uint64_t
+queue_next(struct queue *queue)
+{
+    return queue->first != NULL ? queue->first->ready.due
+                                : lawn_next(queue->lawn);
+}
+
+uint64_t
 queue_count(const struct queue *queue)
 {
     return queue->table.count;

@@ -97,8 +97,12 @@ struct queue *queue_copy(const struct queue *queue);
 /* TIME */
 void queue_tell(struct queue *queue, uint64_t now);
 uint64_t queue_now(const struct queue *queue);
-/* When the next event is due, or was; LAWN_NEVER: there is none. */
+/* When the next event is due, or was; LAWN_NEVER: there is none. O(1), but after the
+ * next was taken away as much as there are events for times of their own near it. */
 uint64_t queue_next(struct queue *queue);
+/* The same for who may ask whenever that was taken away: O(1) on the average. To
+ * that end an event may leave its queue of equal delays. */
+uint64_t queue_soonest(struct queue *queue);
 
 /* SIZES. queue_bytes() is all its memory; queue_data() that of ids and
  * payloads, as max_bytes counts it. O(1). */

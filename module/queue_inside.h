@@ -18,7 +18,7 @@ struct queue {
     uint64_t walked; /* steps in ready since then, to put events in, */
     uint64_t
         counted;   /* and since the last relay, to find out what is not due */
-    uint64_t told; /* the lawn's next as queue_next() told it, */
+    uint64_t told; /* what queue_soonest() told, */
     bool lost;     /* and whether that was taken away */
     struct event *first; /* of ready, */
     struct event *last;

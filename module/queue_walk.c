@@ -134,16 +134,13 @@ queue_first(struct queue *queue, struct queue_event *out)
 
 /* The lawn knows its next, unless that was taken away since it was asked. */
 uint64_t
-queue_next(struct queue *queue)
+queue_soonest(struct queue *queue)
 {
     if (queue->first == NULL && queue->lost) {
-        queue->lost = false;
         queue_ripen_first(queue);
     }
-    if (queue->first != NULL) {
-        return queue->first->ready.due;
-    }
-    queue->told = lawn_next(queue->lawn);
+    queue->lost = false;
+    queue->told = queue_next(queue);
     return queue->told;
 }
 

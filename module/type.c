@@ -137,7 +137,8 @@ type_load(struct redis_io *io, int version)
 struct type_rewrite {
     struct redis_io *io;
     struct redis_string *key;
-    struct bytes first; /* the id of the event that was written first */
+    uint64_t due;       /* when the event that is due first is */
+    struct bytes first; /* its id, once it was written */
     bool only;          /* write that one, and stop */
     size_t count;
     size_t bytes;
@@ -186,9 +187,11 @@ static bool
 type_rewrite_event(const struct queue_event *event, void *arg)
 {
     struct type_rewrite *rewrite = arg;
-    bool first = bytes_equal(event->id, rewrite->first);
-    if (first != rewrite->only)
+    if (rewrite->only ? event->due != rewrite->due
+                      : bytes_equal(event->id, rewrite->first))
         return true;
+    if (rewrite->only)
+        rewrite->first = event->id;
     type_word(rewrite, event->id);
     type_word(rewrite, event->payload);
     type_number(rewrite, event->due);
@@ -246,9 +249,8 @@ type_rewrite(struct redis_io *io, struct redis_string *key, void *value)
     *rewrite = (struct type_rewrite){.io = io, .key = key};
     type_rewrite_ids(rewrite);
     type_rewrite_settings(rewrite, queue_settings(queue));
-    struct queue_event first;
-    if (queue_first(queue, &first)) {
-        rewrite->first = first.id;
+    if (queue_count(queue) > 0) {
+        rewrite->due = queue_next(queue);
         rewrite->only = true;
         queue_each(queue, type_rewrite_event, rewrite);
         rewrite->only = false;

@@ -225,21 +225,21 @@ TEST(the_next_event_is_known_after_the_first_was_removed)
         CHECK_EQ(queue_put(queue, &events[i]), 0);
     }
     qsort(events, EVENTS, sizeof *events, by_due);
-    CHECK_EQ(queue_next(queue), events[0].due);
+    CHECK_EQ(queue_soonest(queue), events[0].due);
     lawn_stats(queue->lawn, &before);
     for (i = 0; i < REMOVED; i++) {
         CHECK(queue_remove(queue, events[i].id));
-        CHECK_EQ(queue_next(queue), events[i + 1].due);
-        CHECK_EQ(queue_next(queue), events[i + 1].due);
+        CHECK_EQ(queue_soonest(queue), events[i + 1].due);
+        CHECK_EQ(queue_soonest(queue), events[i + 1].due);
     }
     lawn_stats(queue->lawn, &after);
     CHECK((after.looked - before.looked) / REMOVED < 200);
     /* What is due before is still found, and nothing is due early. */
     CHECK_EQ(kit_push(queue, "sooner", "x", 5), 0);
-    CHECK_EQ(queue_next(queue), 1005);
+    CHECK_EQ(queue_soonest(queue), 1005);
     CHECK_EQ(queue_ripen(queue, 1004, UINT64_MAX), 0);
     CHECK_TEXT(kit_take(queue, 1005), "sooner ");
-    CHECK_EQ(queue_next(queue), events[REMOVED].due);
+    CHECK_EQ(queue_soonest(queue), events[REMOVED].due);
     CHECK(queue_check(queue, stdout));
     kit_queue_end(queue);
 }

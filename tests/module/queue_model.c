@@ -132,6 +132,10 @@ check_all(bool thoroughly)
     CHECK_EQ(queue_now(model.queue), model.now);
     CHECK_EQ(queue_bytes(model.queue), memory_bytes());
     CHECK_EQ(queue_next(model.queue), earliest());
+    if (model.count % 2 == 0) {
+        CHECK_EQ(queue_soonest(model.queue), earliest());
+        CHECK_EQ(queue_next(model.queue), earliest());
+    }
     CHECK_EQ(queue_first(model.queue, &first), model.count > 0);
     if (model.count > 0) {
         (void)check_event(&first);

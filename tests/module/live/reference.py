@@ -996,13 +996,11 @@ class Reference:
                 most = DAY if name == b"resolution-ms" else COUNT_MAX
                 good = number(value, 0, most)
             if good is None:
+                choice = " (reject or drop-oldest)" if name == b"overflow" else ""
                 call.errors.add(
                     "ERR bad value for %s: '%s'%s"
-                    % (
-                        text(name), text(value),
-                        " (reject or drop-oldest)" * (name == b"overflow"),
-                    )
-                )  # fmt: skip
+                    % (text(name), text(value), choice)
+                )
             new[name] = good
         if call.refused():
             return
