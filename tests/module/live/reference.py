@@ -258,6 +258,10 @@ class Reference:
         queue = self.keys.get(args[1]) if len(args) > 1 else None
         return queue is not None and queue.drop
 
+    def counts_bytes(self, key):
+        queue = self.keys.get(key)
+        return queue is not None and queue.maxbytes > 0
+
     def gone(self, key, left):
         """The key was found to hold those ids: what it has lost went to make
         room. The due times must bear that out."""
