@@ -250,8 +250,10 @@ def the_digest_tells_how_often_an_event_was_missed():
 def who_has_a_time_of_its_own_has_it_in_every_way_of_saving():
     """Or each would take up one of the delays that a key can tell apart."""
     with Server('appendonly', 'yes', 'auto-aof-rewrite-percentage', 0) as server:
-        def told(*keys):
-            return [fields(server.call('LAWN.INFO', key))[b'ttls']
+        keys, expected = ('at', 'delayed', 'mixed'), [0, 1, 1]
+
+        def told(suffix=''):
+            return [fields(server.call('LAWN.INFO', key + suffix))[b'ttls']
                     for key in keys]
 
         for i in range(20):
@@ -259,16 +261,18 @@ def who_has_a_time_of_its_own_has_it_in_every_way_of_saving():
             server.call('LAWN.PUSH', 'at', -i, 'p', 'DELAY', 10**9)
             server.call('LAWN.TOUCH', 'at', -i, 'AT', FAR + i)
             server.call('LAWN.PUSH', 'delayed', i, 'p', 'DELAY', 10**10)
-        equal(told('at', 'delayed'), [0, 1])
-        for key in ('at', 'delayed'):
+            server.call('LAWN.PUSH', 'mixed', i, 'p', 'AT', FAR + i)
+        server.call('LAWN.PUSH', 'mixed', 'first', 'p', 'DELAY', 10**10)
+        equal(told(), expected)
+        for key in keys:
             server.call('COPY', key, key + '-2')
             server.call('RESTORE', key + '-3', 0, server.call('DUMP', key))
-        equal(told('at-2', 'delayed-2'), [0, 1], 'in a copy')
-        equal(told('at-3', 'delayed-3'), [0, 1], 'dumped and restored')
+        equal(told('-2'), expected, 'in a copy')
+        equal(told('-3'), expected, 'dumped and restored')
         server.call('DEBUG', 'RELOAD')
-        equal(told('at', 'delayed'), [0, 1], 'after a reload')
+        equal(told(), expected, 'after a reload')
         server.call('DEBUG', 'LOADAOF')
-        equal(told('at', 'delayed'), [0, 1], 'from the file as it grew')
+        equal(told(), expected, 'from the file as it grew')
         for preamble in ('yes', 'no'):
             server.call('CONFIG', 'SET', 'aof-use-rdb-preamble', preamble)
             server.call('BGREWRITEAOF')
@@ -276,8 +280,7 @@ def who_has_a_time_of_its_own_has_it_in_every_way_of_saving():
                 int(server.info('persistence')[f'aof_rewrite_{what}'])
                 for what in ('in_progress', 'scheduled')), 'it is rewritten')
             server.call('DEBUG', 'LOADAOF')
-            equal(told('at', 'delayed'), [0, 1],
-                  f'after a rewrite, preamble {preamble}')
+            equal(told(), expected, f'after a rewrite, preamble {preamble}')
 
 
 @case
