@@ -87,13 +87,13 @@ command_call(const struct command *command, struct call *call)
 struct bytes
 commands_number(uint64_t number, char text[COMMANDS_NUMBER])
 {
-    char *at = text + COMMANDS_NUMBER;
+    size_t at = COMMANDS_NUMBER;
 
     do {
-        *--at = (char)('0' + number % 10);
+        text[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    return (struct bytes){at, (size_t)(text + COMMANDS_NUMBER - at)};
+    return (struct bytes){text + at, COMMANDS_NUMBER - at};
 }
 
 void

@@ -31,10 +31,9 @@ static const char *const server_verbs[] = {"ADD", "DEL", "AT", "SET", "CFG"};
 static struct redis_string *server_verb_strings[SERVER_VERBS];
 static struct redis_string *server_empty;
 /* A command that is only for who administers the server, as its user is asked
- * about. */
-static const char *const server_guard_words[] = {"DEBUG", "SLEEP", "0"};
-#define SERVER_GUARD 3
-static struct redis_string *server_guard[SERVER_GUARD];
+ * about; and one that nobody renames, as many do with DEBUG and CONFIG. */
+#define SERVER_GUARD "BGREWRITEAOF"
+static struct redis_string *server_guard;
 
 /* MEMORY */
 
@@ -378,14 +377,14 @@ server_admits(struct host *host)
     if (!name)
         return true;
     struct redis_user *user = redis.GetModuleUserFromUserName(name);
-    bool admits = user && redis.ACLCheckCommandPermissions(
-                              user, server_guard, SERVER_GUARD) == REDIS_OK;
+    bool admits = user && redis.ACLCheckCommandPermissions(user, &server_guard,
+                                                           1) == REDIS_OK;
     if (user)
         redis.FreeModuleUser(user);
     redis.FreeString(NULL, name);
     if (!admits)
         host_error(host, "NOPERM this command is for the server itself and for "
-                         "users who may run DEBUG");
+                         "users who may run " SERVER_GUARD);
     return admits;
 }
 
@@ -457,7 +456,6 @@ server_init(void)
     for (size_t i = 0; i < SERVER_VERBS; i++)
         server_verb_strings[i] =
             redis.CreateString(NULL, server_verbs[i], strlen(server_verbs[i]));
-    for (size_t i = 0; i < SERVER_GUARD; i++)
-        server_guard[i] = redis.CreateString(NULL, server_guard_words[i],
-                                             strlen(server_guard_words[i]));
+    server_guard =
+        redis.CreateString(NULL, SERVER_GUARD, sizeof(SERVER_GUARD) - 1);
 }
