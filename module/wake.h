@@ -17,8 +17,9 @@
  *
  * A key's time in the registry is never after an event is due that nobody was
  * told of, and after all that somebody was; so what is there out of date costs a
- * look, and of no event it is told twice, or never. Where there is no memory for
- * the registry, all keys are searched for those that are not in it.
+ * look, and of no event it is never told. It may be told of twice, if a command
+ * finds it due between that time and the tick. Where there is no memory for the
+ * registry, all keys are searched for those that are not in it.
  */
 #ifndef WAKE_H
 #define WAKE_H
