@@ -1,12 +1,13 @@
 /* queue.c - putting events in, changing them and taking them out.
  *
  * What is put in goes to the lawn, unless it is due before the time that is mown:
- * then it goes to ready, in order. On a master that does not happen; elsewhere it
- * does, as a replica's clock may be ahead of its master's. Such events mostly come
- * one after the other, so the place of the last one is remembered. If that does
- * not help, all goes back to the lawn, at once: so no order of events makes putting
- * them in slow. As that costs as much as there are events, it is done when the
- * steps in ready have come to a share of them.
+ * then it goes to ready, in order. On a master that happens only where the first
+ * events have been asked for before their time, to be dropped; elsewhere it does
+ * since a replica's clock may be ahead of its master's. Such events mostly come one
+ * after the other, so the place of the last one is remembered. If that does not
+ * help, all goes back to the lawn, at once: so no order of events makes putting them
+ * in slow. As that costs as much as there are events, it is done when the steps in
+ * ready have come to a share of them.
  *
  * A lawn does not grow. A queue of few events has a small one, and gets another
  * as it grows; all that waits then moves: at 4096 events, at 32768, and where there
@@ -442,6 +443,19 @@ queue_near(struct queue *queue, uint64_t due)
     return steps > 0;
 }
 
+uint64_t
+queue_back(const struct queue *queue, uint64_t due)
+{
+    uint64_t position = queue->mown - 1;
+
+    position = queue->now < position ? queue->now : position;
+    position = due < position ? due : position;
+    if (queue->first != NULL && queue->first->ready.due < position) {
+        position = queue->first->ready.due;
+    }
+    return position;
+}
+
 /* Puts an event in its place: due and ttl as in struct queue_event. */
 static void
 queue_place(struct queue *queue, struct event *event,
@@ -451,7 +465,8 @@ queue_place(struct queue *queue, struct event *event,
 
     queue_tell(queue, as->ttl < due ? due - as->ttl : 0);
     if (due < queue->mown &&
-        (queue_near(queue, due) || !queue_relay(queue, queue->size, 0))) {
+        (queue_near(queue, due) ||
+         !queue_relay(queue, queue->size, queue_back(queue, due)))) {
         queue_ready_add(queue, event, due);
         return;
     }

@@ -47,6 +47,11 @@ enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_HUGE };
  * False: no memory. */
 bool queue_relay(struct queue *queue, unsigned size, uint64_t position);
 
+/* The latest position before mown, which is not 0, that is after neither the queue's
+ * time nor due nor what is ready: what is far from its lawn's position has to be
+ * sorted once more. */
+uint64_t queue_back(const struct queue *queue, uint64_t due);
+
 /* Puts an event in ready, behind those that are not due after it. */
 void queue_ready_add(struct queue *queue, struct event *event, uint64_t due);
 

@@ -57,7 +57,7 @@ queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
     queue->walked = 0;
     many = QUEUE_STEPS + (many > queue->counted ? many - queue->counted : 0);
     if (queue_ripen_early(queue, many) == many) {
-        (void)queue_relay(queue, queue->size, 0);
+        (void)queue_relay(queue, queue->size, queue_back(queue, now));
     }
     queue_ripen_until(queue, now, budget);
     early = queue_ripen_early(queue, UINT64_MAX);

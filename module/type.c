@@ -231,7 +231,10 @@ type_rewrite_ids(struct type_rewrite *rewrite)
     done = true;
     snprintf(text, sizeof(text), "%llu-%llu", (unsigned long long)ms,
              (unsigned long long)number);
-    const char *words[TYPE_EVENT_WORDS] = {text, "", "0", "0", "g"};
+    /* Not due, should the file be sent to a server where someone waits. */
+    char never[IDS_SIZE];
+    snprintf(never, sizeof(never), "%llu", (unsigned long long)ARGS_DUE_MAX);
+    const char *words[TYPE_EVENT_WORDS] = {text, "", never, never, "g"};
     for (size_t i = 0; i < TYPE_EVENT_WORDS; i++)
         type_word(rewrite, bytes_of(words[i]));
     type_emit(rewrite, "ADD");
