@@ -21,7 +21,10 @@
     {                                                                          \
         "count", COMMAND_INTEGER, "COUNT", COMMAND_OPTIONAL, NULL              \
     }
-#define COMMANDS_ARG_END COMMANDS_ARG(NULL, KEY)
+#define COMMANDS_ARG_END                                                       \
+    {                                                                          \
+        NULL, COMMAND_KEY, NULL, 0, NULL                                       \
+    }
 
 command_fn commands_push;
 command_fn commands_mpush;
