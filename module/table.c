@@ -260,7 +260,7 @@ table_deepen(struct table *table)
     struct table_segment **directory;
     size_t i;
 
-    if (entries * 2 > table->count / 4 || table->depth == TABLE_DEEPEST) {
+    if (table->depth >= TABLE_DEEPEST || entries * 2 > table->count / 4) {
         return false;
     }
     directory = memory_alloc(table_directory_size(table->depth + 1));

@@ -105,8 +105,11 @@ type_complain(struct redis_io *io, struct bytes name, const char *error)
 {
     char text[TYPE_LOGGED + 1];
     size_t size = name.size < TYPE_LOGGED ? name.size : TYPE_LOGGED;
-    for (size_t i = 0; i < size; i++)
-        text[i] = name.at[i] < ' ' || name.at[i] > '~' ? '?' : name.at[i];
+    memcpy(text, name.at, size);
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < ' ' || text[i] > '~')
+            text[i] = '?';
+    }
     text[size] = '\0';
     redis.LogIOError(io, "warning", "cannot load key '%s': %s", text, error);
 }

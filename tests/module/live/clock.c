@@ -7,7 +7,7 @@
  * which is seen when somebody next asks for the time. LAWN_NO_TIMER: there are no
  * such timers.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
