@@ -32,15 +32,18 @@ EXPLORE_SECONDS ?= 600
 LINES ?= 10000000
 KEYS ?= 1000000
 RUNS ?= 3
+SERVER ?= both
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
     -Wformat=2 $(if $(WERROR),-Werror)
-INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Icli/filter -Ibench -Ibuild/bench
+INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Icli/filter -Ibench -Ibuild/bench -Imodule
 
 HEADERS := $(wildcard include/*.h include/*.hpp)
 LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
 CLI_C := $(wildcard cli/*.c cli/filter/*.c)
+# The module for servers, but for what knows the server.
+MODULE_C := $(filter-out $(patsubst %,module/%.c,redis server module type wake config info),$(wildcard module/*.c))
 # The report of the benchmark: its page is turned into C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
@@ -59,13 +62,17 @@ CONTENDERS_C := $(wildcard bench/contenders/*.c bench/stores/*.c bench/crews/*.c
     bench/contenders.c bench/peers.c bench/agree.c bench/tap.c bench/store_agree.c bench/crew_agree.c bench/host_agree.c
 
 # Test programs: each has a folder of sources, and the interpreter of the kit;
-# the unit tests have the kit's main as well, and so have those of the benchmark.
-PROGRAMS := $(foreach p,unit model oom soak contenders,$(if $(wildcard tests/$(p)/*.c),$(p)))
+# the unit tests have the kit's main as well, and so have those of the benchmark
+# and of the module.
+PROGRAMS := $(foreach p,unit model oom soak contenders,$(if $(wildcard tests/$(p)/*.c),$(p))) \
+    $(if $(wildcard tests/module/*.c),module_test)
 OPS_C := $(filter-out tests/kit/kit.c,$(wildcard tests/kit/*.c))
 LINK_contenders := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 LINK_oom := $(LINK_contenders) -Wl,--wrap=mmap
-program_c = $(wildcard tests/$(1)/*.c) $(if $(filter contenders,$(1)),$(CONTENDERS_C),$(OPS_C)) \
-    $(if $(filter unit contenders,$(1)),tests/kit/kit.c)
+program_c = $(wildcard tests/$(1:_test=)/*.c) $(or $(OWN_C_$(1)),$(OPS_C)) \
+    $(if $(filter unit contenders module_test,$(1)),tests/kit/kit.c)
+OWN_C_contenders = $(CONTENDERS_C)
+OWN_C_module_test = $(MODULE_C) module/type.c module/wake.c
 
 # The adapters to event loops, each a library of its own that is built if the
 # event loop's header is there.
@@ -113,6 +120,9 @@ FICKLE := -DLAWN_HABITS_TRIAL=32u -DLAWN_HABITS_MANY=8u -DLAWN_STORE_TABLE_PLAIN
     -DLAWN_WORKERS_PORTABLE
 FLAGS_asan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=address,undefined $(FICKLE)
 FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
+# A module, for a server that is not built so: see tests/module/live/memcheck.py.
+FLAGS_watched = $(FLAGS_asan) -fPIC
+CC_watched = gcc
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
@@ -124,7 +134,7 @@ FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan tsan coverage walked fuzz helgrind explore abi
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore abi
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -134,7 +144,7 @@ RUN_LAWN ?= build/lawn
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
 
-all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(COMPLETIONS) $(PEERS_SO) ## the library and the tool, in build/
+all: build/liblawn.a build/liblawn.so $(ADAPTERS_A) $(if $(CLI_C),build/lawn) $(COMPLETIONS) $(PEERS_SO) build/lawn.so ## the library, the tool and the module, in build/
 
 build/liblawn.a: $(call objects,release,$(LIB_C))
 	@rm -f $@
@@ -157,6 +167,16 @@ build/liblawn.so: build/$(SO)
 build/abi/liblawn.so: $(call objects,abi,$(LIB_C)) src/lawn.map Makefile
 	$(call say,LINK)$(CC_abi) $(FLAGS_abi) -shared -Wl,-soname,$(SONAME) \
 	    -Wl,--version-script=src/lawn.map -o $@ $(filter %.o,$^)
+
+# The server finds what it needs by one name, and shall not see our others.
+build/lawn.so: $(call objects,release,$(wildcard module/*.c)) build/liblawn.a module/module.map
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,--version-script=module/module.map \
+	    -Wl,-Bsymbolic -Wl,-z,defs -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+
+# What it wants of the sanitizer comes from a library that is loaded before it.
+build/watched/lawn.so: $(call objects,watched,$(wildcard module/*.c) $(LIB_C)) module/module.map
+	$(call say,LINK)$(CC_watched) $(FLAGS_watched) $(LDFLAGS) -shared \
+	    -Wl,--version-script=module/module.map -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(LDLIBS)
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
@@ -211,6 +231,8 @@ endef
 CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
+$(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
+
 # The fuzzer is not to be led by what only watches.
 $(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers_check.c \
     tests/kit/oracle.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
@@ -225,7 +247,12 @@ build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix c
 build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
 build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
     $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state):
+build/fuzz/tests/fuzz/fuzz_image.o build/fuzz/tests/fuzz/fuzz_commands.o: private INCLUDES += -Imodule -Itests/module
+build/fuzz/fuzz_image: $(call objects,fuzz,tests/fuzz/fuzz_image.c tests/module/memory.c \
+    $(addprefix module/,image.c args.c ids.c queue.c queue_walk.c queue_check.c table.c late.c) $(LIB_C))
+build/fuzz/fuzz_commands: $(call objects,fuzz,tests/fuzz/fuzz_commands.c tests/module/fake.c tests/module/memory.c \
+    $(MODULE_C) $(LIB_C))
+$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image commands):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
@@ -301,7 +328,7 @@ run: all ## a million timers on the real clock for ten seconds
 # New inputs go to build/.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
-    $(call have,contenders,'build/$(1)/contenders') \
+    $(call have,contenders,'build/$(1)/contenders') $(call have,module_test,'build/$(1)/module_test') \
     $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(foreach m,$(WORKERS_MIXES),'build/$(1)/model --seed $(SEED) --ops $(4) --mix $(m)') \
@@ -326,33 +353,45 @@ fuzz_times = 'build/fuzz/fuzz_times -max_total_time=$(1) -timeout=10 -max_len=25
     -artifact_prefix=build/fuzz/times- build/fuzz/corpus-times tests/fuzz/corpus-times'
 fuzz_state = 'build/fuzz/fuzz_state -max_total_time=$(1) -timeout=10 -max_len=512 \
     -artifact_prefix=build/fuzz/state- build/fuzz/corpus-state tests/fuzz/corpus-state'
+fuzz_image = 'build/fuzz/fuzz_image -max_total_time=$(1) -timeout=10 -max_len=2048 \
+    -artifact_prefix=build/fuzz/image- build/fuzz/corpus-image tests/fuzz/corpus-image'
+fuzz_commands = 'build/fuzz/fuzz_commands -max_total_time=$(1) -timeout=10 -max_len=2048 \
+    -artifact_prefix=build/fuzz/commands- build/fuzz/corpus-commands tests/fuzz/corpus-commands'
 # The tool's filters, each with so many lines; a run for each number, which is
 # added to the seed.
 model_filters = $(foreach i,$(2),'tests/cli/filter_model.py --seed $(shell expr $(SEED) + $(i)) --lines $(1)')
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -state)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image commands))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -state -image -commands)
+
+# The module in servers. What is about time goes first; what is long, beside.
+SERVERS := redis valkey
+live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
+live_quick = $(foreach t,commands rede keys block replica golden docs,$(call live,$(t).py))
+live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 10000) \
+    $(call live,wake.py,--seed $(SEED)) \
+    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED))
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(call model_filters,25000,0 1 2 3) \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,25000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60) -- \
 	    $(call suite,debug,5000000,500000,200000) \
 	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
-	    $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
+	    $(live_quick) $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
 	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
     build/asan/filter build/asan/json_lines build/asan/lawn \
     build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
-    $(fuzz_program)
+    build/watched/lawn.so $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
 asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan
@@ -374,7 +413,8 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
-	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_times,60) $(call fuzz_state,60)
+	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_times,60) $(call fuzz_state,60) $(call fuzz_image,60) \
+	    $(call fuzz_commands,60)
 	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
 	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
 	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
@@ -384,6 +424,13 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
+
+soak-module: build/lawn.so ## the module: kills, random commands and odd lines, in both servers; SEED=1
+	@tools/deps soak-module
+	@tests/run $(call live,kill.py,--seed $(SEED) --cycles 1000) \
+	    $(call live,model.py,--seed $(SEED) --ops 20000 --runs 20) \
+	    $(call live,wake.py,--seed $(SEED) --rounds 2000) \
+	    $(call live,fuzz.py,--seed $(SEED) --lines 1000000 --payloads 100000)
 
 explore: build/explore/explore ## EXPLORE_SECONDS of schedules of the workers' threads; SEED=1
 	@build/explore/explore --seconds $(EXPLORE_SECONDS) --seed $(SEED)
@@ -415,6 +462,17 @@ bench-cli: ## lawn's filters against awk, and their bars: LINES=10000000 KEYS=10
 	@tools/deps bench-cli
 	+@$(MAKE) --no-print-directory build/lawn
 	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' tools/bench-cli
+
+# The module that has one timer per event, to compare with.
+build/release/bench/module/per_timer.o: private INCLUDES = -Imodule
+build/bench/per_timer.so: $(call objects,release,bench/module/per_timer.c module/redis.c)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -o $@ $^
+
+bench-module: ## the Redis and Valkey module against what else delays, and its bars: SERVER=both QUICK= REALTIME=
+	@tools/deps bench-module
+	+@$(MAKE) --no-print-directory build/lawn.so build/bench/per_timer.so
+	@tools/bench-module --server '$(SERVER)' $(if $(QUICK),--quick) $(if $(REALTIME),--realtime)
 
 man: build/lawn ## write the tool's options into the pages of man/ that list them
 	@LAWN='$(RUN_LAWN)' tools/manoptions
@@ -455,6 +513,7 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honoured
 	$(if $(CLI_C),install -D -m 644 build/lawn.bash '$(DESTDIR)$(datadir)/bash-completion/completions/lawn')
 	$(if $(CLI_C),install -D -m 644 build/lawn.zsh '$(DESTDIR)$(zshdir)/_lawn')
 	$(if $(CLI_C),install -D -m 644 build/lawn.fish '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish')
+	install -D -m 755 build/lawn.so '$(DESTDIR)$(libdir)/lawn/lawn.so'
 	$(if $(PEERS),install -D -m 755 -t '$(DESTDIR)$(libdir)/lawn/peers' $(PEERS_SO))
 	$(foreach m,$(MAN),install -D -m 644 $(m) '$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))';)
 	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do n=$${page##*.}; \
@@ -467,6 +526,7 @@ uninstall: ## remove what install put there
 	        cmake/lawn/lawnConfig.cmake cmake/lawn/lawnConfigVersion.cmake,'$(DESTDIR)$(libdir)/$(f)') \
 	    $(foreach m,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))') \
 	    $(foreach p,$(notdir $(basename $(wildcard bench/peers/*.c))),'$(DESTDIR)$(libdir)/lawn/peers/$(p).so') \
+	    '$(DESTDIR)$(libdir)/lawn/lawn.so' \
 	    '$(DESTDIR)$(bindir)/lawn' '$(DESTDIR)$(datadir)/bash-completion/completions/lawn' \
 	    '$(DESTDIR)$(zshdir)/_lawn' '$(DESTDIR)$(datadir)/fish/vendor_completions.d/lawn.fish'
 	tools/manlinks | while read -r name page; do n=$${page##*.}; \
@@ -483,7 +543,7 @@ help: ## this list
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
 .PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
-    gate bench bench-cli man lint abi abi-update deb deb-check install uninstall clean help FORCE
+    gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
     -o -name "*.d" -print 2>/dev/null)

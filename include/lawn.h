@@ -104,8 +104,8 @@ struct lawn_link {
 };
 
 /* A timer: 24 bytes, part of an object of yours. All-zero bytes are an idle
- * timer. Leave the fields to the library; do not copy, move or free a running
- * timer. */
+ * timer. Leave the fields to the library; do not copy or free a running timer,
+ * nor move it without lawn_moved(). */
 struct lawn_timer {
     struct lawn_link link;
     uint64_t deadline;
@@ -297,6 +297,13 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * worst. */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
+
+/* Tells the lawn that a timer has been moved in memory, bytes and all, by
+ * realloc() or a defragmenter: if it is running, it goes on as if it had been
+ * here all along. Say so after each move, before anything else is done with the
+ * lawn and before another timer of the lawn is moved; the old memory is not
+ * read. An idle timer may be moved without. O(1). */
+void lawn_moved(struct lawn *lawn, struct lawn_timer *timer);
 
 /* Counters and sizes. O(blades). */
 void lawn_stats(const struct lawn *lawn, struct lawn_stats *out);

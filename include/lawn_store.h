@@ -284,6 +284,10 @@ int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
 int lawn_store_save_file(struct lawn_store *store, const char *path);
 int lawn_store_load_file(struct lawn_store *store, const char *path);
 
+/* SipHash-1-3 of any bytes under a key: what ids are found by, for tables of your
+ * own [S6]. The same on every machine. O(size). */
+uint64_t lawn_hash(const uint64_t key[2], const void *bytes, size_t size);
+
 /* What an error means, in a few words. */
 const char *lawn_store_strerror(int error);
 

@@ -490,6 +490,25 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
     return true;
 }
 
+/* Whatever else knows of timers knows their queues, so the neighbours are all
+ * that have to be told. */
+void
+lawn_moved(struct lawn *lawn, struct lawn_timer *timer)
+{
+    uintptr_t key = lawn_key(lawn);
+    struct lawn_link *prev;
+
+    if (!lawn_pending(timer)) {
+        return;
+    }
+    prev = lawn_list_prev(key, &timer->link);
+    LAWN_ASSERT(lawn_list_prev(key, timer->link.next) == prev->next,
+                "[P10] a timer was overwritten, or a neighbour of one that was "
+                "moved, while it was running");
+    prev->next = &timer->link;
+    lawn_list_set_prev(key, timer->link.next, &timer->link);
+}
+
 void
 lawn_set_now(struct lawn *lawn, uint64_t now)
 {

@@ -1,0 +1,520 @@
+/* args.c - the words of commands: see args.h.
+ *
+ * Each command walks over its options with a struct args_words: args_word()
+ * takes an option that has no value, args_value() one that has; each is told
+ * where to note that it was there, so that none comes twice. O(words).
+ */
+#include "args.h"
+
+#include <stdio.h>
+
+/* What is left of the words. */
+struct args_words {
+    const struct bytes *at;
+    size_t count;
+};
+
+static bool
+args_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Not toupper(), which asks the locale. */
+static bool
+args_is_letter(char c, char capital)
+{
+    return c == capital ||
+           (capital >= 'A' && capital <= 'Z' && c == capital - 'A' + 'a');
+}
+
+bool
+args_is(struct bytes word, const char *name)
+{
+    if (word.size != strlen(name))
+        return false;
+    for (size_t i = 0; i < word.size; i++) {
+        if (!args_is_letter(word.at[i], name[i]))
+            return false;
+    }
+    return true;
+}
+
+bool
+args_number(struct bytes word, uint64_t min, uint64_t max, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (word.size == 0 || (word.size > 1 && word.at[0] == '0'))
+        return false;
+    for (size_t i = 0; i < word.size; i++) {
+        if (!args_is_digit(word.at[i]))
+            return false;
+        unsigned digit = (unsigned)(word.at[i] - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    if (value < min || value > max)
+        return false;
+    *out = value;
+    return true;
+}
+
+bool
+args_signed(struct bytes word, uint64_t max, int64_t *out)
+{
+    uint64_t value;
+    bool negative = word.size > 0 && word.at[0] == '-';
+
+    if (negative) {
+        word.at++;
+        word.size--;
+    }
+    /* There is no -0. */
+    if (!args_number(word, negative ? 1 : 0, max, &value))
+        return false;
+    *out = negative ? -(int64_t)value : (int64_t)value;
+    return true;
+}
+
+/* Takes a word if it is this one, and was not yet. */
+static bool
+args_word(struct args_words *words, const char *name, bool *seen)
+{
+    if (words->count == 0 || *seen || !args_is(words->at[0], name))
+        return false;
+    *seen = true;
+    words->at++;
+    words->count--;
+    return true;
+}
+
+/* Takes a word and its value, if there is one. */
+static bool
+args_value(struct args_words *words, const char *name, bool *seen,
+           struct bytes *value)
+{
+    if (words->count < 2 || !args_word(words, name, seen))
+        return false;
+    *value = words->at[0];
+    words->at++;
+    words->count--;
+    return true;
+}
+
+/* Takes a word and a number of min to 2^53. False: it is another word; *error
+ * is set if it is this one and the number is wrong. */
+static bool
+args_option(struct args_words *words, const char *name, uint64_t min,
+            bool *seen, uint64_t *out, const char *text, const char **error)
+{
+    struct bytes value;
+
+    if (!args_value(words, name, seen, &value))
+        return false;
+    if (!args_number(value, min, QUEUE_TIME_MAX, out))
+        *error = text;
+    return true;
+}
+
+/* Takes a time, of which there may be one. */
+static bool
+args_when(struct args_words *words, bool by, struct args_time *time,
+          const char **error)
+{
+    bool seen = time->how != ARGS_NEVER;
+    struct bytes value;
+
+    if (args_option(words, "DELAY", 0, &seen, &time->ms,
+                    "ERR delay is not an integer or out of range", error)) {
+        time->how = ARGS_DELAY;
+    } else if (args_option(words, "AT", 0, &seen, &time->ms,
+                           "ERR time is not an integer or out of range",
+                           error)) {
+        time->how = ARGS_AT;
+    } else if (by && args_value(words, "BY", &seen, &value)) {
+        time->how = ARGS_BY;
+        if (!args_signed(value, QUEUE_TIME_MAX, &time->by))
+            *error = "ERR shift is not an integer or out of range";
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool
+args_option_count(struct args_words *words, bool *seen, uint64_t *out,
+                  const char **error)
+{
+    struct bytes value;
+
+    if (!args_value(words, "COUNT", seen, &value))
+        return false;
+    if (!args_number(value, 1, ARGS_COUNT_MAX, out))
+        *error = "ERR count is not an integer or out of range";
+    return true;
+}
+
+const char *
+args_push(const struct bytes *words, size_t count, struct args_push *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+    bool every = false;
+    bool times = false;
+    bool jitter = false;
+
+    *out = (struct args_push){0};
+    while (left.count > 0) {
+        if (!args_when(&left, false, &out->time, &error) &&
+            !args_word(&left, "NX", &out->absent) &&
+            !args_word(&left, "XX", &out->present) &&
+            !args_option(&left, "EVERY", 1, &every, &out->repeat.period,
+                         "ERR period is not an integer or out of range",
+                         &error) &&
+            !args_option(&left, "TIMES", 1, &times, &out->repeat.times,
+                         "ERR times is not an integer or out of range",
+                         &error) &&
+            !args_option(&left, "JITTER", 0, &jitter, &out->jitter,
+                         "ERR jitter is not an integer or out of range",
+                         &error))
+            return ARGS_SYNTAX;
+        if (error != NULL)
+            return error;
+    }
+    if (out->time.how == ARGS_NEVER || (out->absent && out->present) ||
+        (times && !every))
+        return ARGS_SYNTAX;
+    return NULL;
+}
+
+const char *
+args_mpush(const struct bytes *words, size_t count, struct args_mpush *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+    uint64_t pairs;
+
+    *out = (struct args_mpush){0};
+    if (!args_when(&left, false, &out->time, &error) || left.count == 0)
+        return ARGS_SYNTAX;
+    if (error != NULL)
+        return error;
+    if (!args_number(left.at[0], 1, ARGS_COUNT_MAX, &pairs))
+        return "ERR count is not an integer or out of range";
+    out->pairs = left.at + 1;
+    out->count = (left.count - 1) / 2;
+    if ((left.count - 1) % 2 != 0 || pairs != out->count)
+        return ARGS_SYNTAX;
+    return NULL;
+}
+
+const char *
+args_touch(const struct bytes *words, size_t count, struct args_touch *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+
+    *out = (struct args_touch){0};
+    while (left.count > 0) {
+        if (!args_when(&left, true, &out->time, &error) &&
+            !args_word(&left, "GT", &out->later) &&
+            !args_word(&left, "LT", &out->earlier))
+            return ARGS_SYNTAX;
+        if (error != NULL)
+            return error;
+    }
+    if (out->time.how == ARGS_NEVER || (out->later && out->earlier))
+        return ARGS_SYNTAX;
+    return NULL;
+}
+
+const char *
+args_poll(const struct bytes *words, size_t count, struct args_poll *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+    bool counted = false;
+
+    *out = (struct args_poll){.count = 100};
+    while (left.count > 0) {
+        if (!args_option_count(&left, &counted, &out->count, &error) &&
+            !args_option(&left, "BLOCK", 0, &out->block, &out->timeout,
+                         "ERR timeout is not an integer or out of range",
+                         &error) &&
+            !args_word(&left, "META", &out->meta))
+            return ARGS_SYNTAX;
+        if (error != NULL)
+            return error;
+    }
+    return NULL;
+}
+
+const char *
+args_scan(const struct bytes *words, size_t count, struct args_scan *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+    bool counted = false;
+    bool stated = false;
+    struct bytes state;
+
+    *out = (struct args_scan){.count = 10};
+    if (count == 0)
+        return ARGS_SYNTAX;
+    left.at++;
+    left.count--;
+    if (!args_number(words[0], 0, UINT64_MAX, &out->cursor))
+        return "ERR invalid cursor";
+    while (left.count > 0) {
+        if (args_value(&left, "STATE", &stated, &state)) {
+            error = args_state(&state, 1, &out->state);
+        } else if (!args_option_count(&left, &counted, &out->count, &error) &&
+                   !args_value(&left, "MATCH", &out->match, &out->pattern)) {
+            return ARGS_SYNTAX;
+        }
+        if (error != NULL)
+            return error;
+    }
+    return NULL;
+}
+
+const char *
+args_count(const struct bytes *words, size_t count, uint64_t *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+    bool seen = false;
+
+    if (count == 0)
+        return NULL;
+    if (!args_option_count(&left, &seen, out, &error))
+        return ARGS_SYNTAX;
+    return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
+}
+
+const char *
+args_with_meta(const struct bytes *words, size_t count, bool *out)
+{
+    *out = count == 1 && args_is(words[0], "META");
+    return count == 0 || *out ? NULL : ARGS_SYNTAX;
+}
+
+const char *
+args_state(const struct bytes *words, size_t count, enum args_state *out)
+{
+    *out = ARGS_ANY;
+    if (count == 1 && args_is(words[0], "WAITING"))
+        *out = ARGS_WAITING;
+    else if (count == 1 && args_is(words[0], "DUE"))
+        *out = ARGS_DUE;
+    return count == 0 || *out != ARGS_ANY ? NULL : ARGS_SYNTAX;
+}
+
+const char *const args_set_names[ARGS_SETS] = {"maxlen", "maxbytes", "overflow",
+                                               "resolution-ms", "paused"};
+const char *const args_overflow_names[] = {
+    [QUEUE_REJECT] = "reject", [QUEUE_DROP_OLDEST] = "drop-oldest"};
+
+enum args_set
+args_set_find(struct bytes name)
+{
+    static const char *const capitals[ARGS_SETS] = {
+        "MAXLEN", "MAXBYTES", "OVERFLOW", "RESOLUTION-MS", "PAUSED"};
+    int set = 0;
+
+    while (set < ARGS_SETS && !args_is(name, capitals[set]))
+        set++;
+    return (enum args_set)set;
+}
+
+uint64_t
+args_set_value(const struct queue_settings *settings, enum args_set set)
+{
+    switch (set) {
+    case ARGS_SET_MAXLEN:
+        return settings->max_events;
+    case ARGS_SET_MAXBYTES:
+        return settings->max_bytes;
+    case ARGS_SET_OVERFLOW:
+        return settings->overflow;
+    case ARGS_SET_RESOLUTION:
+        return settings->resolution > 0 ? settings->resolution : 1;
+    default:
+        return settings->paused;
+    }
+}
+
+static bool
+args_setting_overflow(struct bytes value, struct queue_settings *settings)
+{
+    bool drop = args_is(value, "DROP-OLDEST");
+
+    if (!drop && !args_is(value, "REJECT"))
+        return false;
+    settings->overflow = drop ? QUEUE_DROP_OLDEST : QUEUE_REJECT;
+    return true;
+}
+
+enum args_setting
+args_setting(struct bytes name, struct bytes value, bool all,
+             struct queue_settings *settings)
+{
+    enum args_set set = args_set_find(name);
+    uint64_t number;
+    bool good;
+
+    if (set == ARGS_SETS || (set == ARGS_SET_PAUSED && !all))
+        return ARGS_UNKNOWN;
+    switch (set) {
+    case ARGS_SET_MAXLEN:
+        good = args_number(value, 0, ARGS_COUNT_MAX, &settings->max_events);
+        break;
+    case ARGS_SET_MAXBYTES:
+        good = args_number(value, 0, ARGS_COUNT_MAX, &settings->max_bytes);
+        break;
+    case ARGS_SET_OVERFLOW:
+        good = args_setting_overflow(value, settings);
+        break;
+    case ARGS_SET_RESOLUTION:
+        good = args_number(value, 0, ARGS_RESOLUTION_MAX, &number);
+        /* One way to say it: the default is all zero. */
+        if (good)
+            settings->resolution = number > 1 ? number : 0;
+        break;
+    default:
+        good = args_number(value, 0, 1, &number);
+        if (good)
+            settings->paused = number == 1;
+    }
+    return good ? ARGS_SET : ARGS_BAD;
+}
+
+void
+args_settings_write(const struct queue_settings *settings,
+                    const struct queue_settings *before,
+                    struct args_settings *out)
+{
+    out->count = 0;
+    for (int i = 0; i < ARGS_SETS; i++) {
+        enum args_set set = (enum args_set)i;
+        uint64_t value = args_set_value(settings, set);
+        if (value == args_set_value(before, set))
+            continue;
+        (void)snprintf(out->text[i], sizeof out->text[i], "%llu",
+                       (unsigned long long)value);
+        out->words[out->count++] = bytes_of(args_set_names[i]);
+        out->words[out->count++] =
+            bytes_of(set == ARGS_SET_OVERFLOW ? args_overflow_names[value]
+                                              : out->text[i]);
+    }
+}
+
+/* The next word, up to a space. */
+static struct bytes
+args_meta_word(struct bytes *meta)
+{
+    struct bytes word = {meta->at, 0};
+
+    while (word.size < meta->size && word.at[word.size] != ' ')
+        word.size++;
+    meta->at += word.size;
+    meta->size -= word.size;
+    return word;
+}
+
+/* A letter that comes at most once, and the number behind it. */
+static bool
+args_meta_number(struct bytes word, uint64_t min, uint64_t max, bool *seen,
+                 uint64_t *out)
+{
+    bool again = *seen;
+    struct bytes digits = {word.at + 1, word.size - 1};
+
+    *seen = true;
+    return !again && args_number(digits, min, max, out);
+}
+
+static bool
+args_meta_letter(struct bytes word, bool seen[3], struct args_meta *out)
+{
+    if (word.size == 0)
+        return false;
+    switch (word.at[0]) {
+    case 'a':
+        if (out->alone || word.size > 1)
+            return false;
+        out->alone = true;
+        return true;
+    case 'g':
+        if (out->made || word.size > 1)
+            return false;
+        out->made = true;
+        return true;
+    case 'e':
+        return args_meta_number(word, 1, QUEUE_TIME_MAX, &seen[0],
+                                &out->repeat.period);
+    case 't':
+        return args_meta_number(word, 1, QUEUE_TIME_MAX, &seen[1],
+                                &out->repeat.times);
+    case 'm':
+        return args_meta_number(word, 1, ARGS_COUNT_MAX, &seen[2],
+                                &out->repeat.missed);
+    default:
+        return false;
+    }
+}
+
+bool
+args_meta_read(struct bytes meta, struct args_meta *out)
+{
+    bool seen[3] = {false};
+
+    *out = (struct args_meta){0};
+    if (meta.size == 0)
+        return true;
+    for (;;) {
+        if (!args_meta_letter(args_meta_word(&meta), seen, out))
+            return false;
+        if (meta.size == 0)
+            break;
+        meta.at++;
+        meta.size--;
+    }
+    /* What does not repeat has nothing to count. */
+    return out->repeat.period > 0 ||
+           (out->repeat.times == 0 && out->repeat.missed == 0);
+}
+
+size_t
+args_meta_write(const struct args_meta *event, char meta[ARGS_META_SIZE])
+{
+    const struct queue_repeat *repeat = &event->repeat;
+    const struct {
+        const char *letter;
+        uint64_t number;
+    } numbers[] = {
+        {"e", repeat->period}, {"t", repeat->times}, {"m", repeat->missed}};
+    size_t size = 0;
+
+    meta[0] = '\0';
+    if (event->alone)
+        meta[size++] = 'a';
+    if (event->made) {
+        if (size > 0)
+            meta[size++] = ' ';
+        meta[size++] = 'g';
+    }
+    meta[size] = '\0';
+    if (repeat->period == 0)
+        return size;
+    for (size_t i = 0; i < 3; i++) {
+        if (numbers[i].number > 0)
+            size +=
+                (size_t)snprintf(meta + size, ARGS_META_SIZE - size, "%s%s%llu",
+                                 size > 0 ? " " : "", numbers[i].letter,
+                                 (unsigned long long)numbers[i].number);
+    }
+    return size;
+}

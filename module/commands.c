@@ -1,0 +1,212 @@
+/* commands.c - running a command, and what several of them need.
+ *
+ * The one idea: a command says what it changed by two flags in its call, and
+ * command_call() does once, after it, what every change asks for: an idle key
+ * goes, the next wake-up is set, and those who wait are woken. O(1).
+ */
+#include "commands.h"
+
+#include "registry.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct command_limits command_limits = {
+    .max_batch = 10000, .max_payload = 1048576, .max_ttls = 4096};
+struct command_totals command_totals;
+
+/* When the key is to be looked at, as far as this call knows; LAWN_NEVER: as it was
+ * set before. What goes makes the next event later, and a wake-up that comes too
+ * early does no harm; so the queue is asked for its next, which may cost it a
+ * search, only if no wake-up is set at all. Of what is due those have heard who
+ * listen: it is the next after that that counts. Where very many are due the rest
+ * is left to a look at once. On a replica nobody has been told of anything, should
+ * it become a master. */
+static uint64_t
+command_next(struct call *call)
+{
+    struct queue *queue = call->queue;
+
+    if (!call->resumed && *queue_armed(queue) != LAWN_NEVER)
+        return call->earliest > call->now || call->applied ? call->earliest
+                                                           : LAWN_NEVER;
+    if (call->applied)
+        return queue_next(queue);
+    (void)queue_ripen(queue, call->now, command_limits.max_batch);
+    return queue_coming(queue);
+}
+
+/* What every change asks for. An event that is due already needs no wake-up:
+ * those who wait and those who listen are told at once. */
+static void
+command_settle(struct call *call)
+{
+    struct queue *queue = call->queue;
+
+    if (queue_idle(queue)) {
+        host_delete(call->host);
+        call->queue = NULL;
+        return;
+    }
+    if (queue_settings(queue)->paused)
+        return;
+    if (call->resumed)
+        call->earliest = queue_next(queue);
+    uint64_t next = command_next(call);
+    if (next < *queue_armed(queue))
+        host_arm(call->host, next);
+    if (call->earliest > call->now)
+        return;
+    host_signal(call->host);
+    if (!call->applied)
+        host_notify(call->host, "lawn.fire");
+}
+
+void
+command_call(const struct command *command, struct call *call)
+{
+    call->wall = call->now;
+    if (command->key) {
+        if (call->args[1].size > REGISTRY_NAME_MAX) {
+            host_error(call->host, "ERR key names longer than 65535 bytes "
+                                   "cannot be used with lawn");
+            return;
+        }
+        call->queue = host_queue(call->host);
+        if (call->queue != NULL) {
+            queue_tell(call->queue, call->now);
+            call->now = queue_now(call->queue);
+        }
+    }
+    call->earliest = LAWN_NEVER;
+    command->run(call);
+    if (call->changed && call->queue != NULL)
+        command_settle(call);
+}
+
+struct bytes
+commands_number(uint64_t number, char text[COMMANDS_NUMBER])
+{
+    size_t at = COMMANDS_NUMBER;
+
+    do {
+        text[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return (struct bytes){text + at, COMMANDS_NUMBER - at};
+}
+
+void
+commands_error(struct call *call, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *c = text; *c != '\0'; c++) {
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    }
+    host_error(call->host, text);
+}
+
+bool
+commands_open(struct call *call)
+{
+    if (call->queue != NULL)
+        return true;
+    call->queue = host_create(call->host);
+    if (call->queue == NULL) {
+        host_error(call->host, COMMANDS_OOM);
+        return false;
+    }
+    queue_tell(call->queue, call->now);
+    call->now = queue_now(call->queue);
+    /* Whatever happens next, it must not be left there empty. */
+    call->changed = true;
+    return true;
+}
+
+bool
+commands_fit(struct call *call, struct bytes id, struct bytes payload)
+{
+    uint64_t max = command_limits.max_payload < QUEUE_PAYLOAD_MAX
+                       ? command_limits.max_payload
+                       : QUEUE_PAYLOAD_MAX;
+
+    if (id.size > QUEUE_ID_MAX) {
+        host_error(call->host, "ERR id is longer than 65535 bytes");
+        return false;
+    }
+    if (payload.size > max) {
+        commands_error(call,
+                       "ERR payload too large: %zu bytes, and "
+                       "lawn.max-payload is %llu",
+                       payload.size, (unsigned long long)max);
+        return false;
+    }
+    return true;
+}
+
+void
+commands_full(struct call *call, uint64_t takes)
+{
+    uint64_t max = queue_settings(call->queue)->max_bytes;
+
+    commands_error(call,
+                   "FULL the key's ids and payloads would take %llu bytes, and "
+                   "its maxbytes is %llu",
+                   (unsigned long long)takes, (unsigned long long)max);
+}
+
+/* Which queue of equal delays an event stands in is its ttl. What would make
+ * many of one delay - a jitter, rounding - makes the event stand alone, as one
+ * for a time does. */
+void
+commands_when(struct call *call, const struct args_time *time, uint64_t jitter,
+              struct queue_event *event)
+{
+    uint64_t resolution = queue_settings(call->queue)->resolution;
+    uint64_t due = call->now;
+
+    if (time->how == ARGS_DELAY)
+        due += time->ms;
+    else if (time->ms > due)
+        due = time->ms;
+    if (jitter > 0)
+        due += host_random(call->host, jitter + 1);
+    if (resolution > 1 && due % resolution != 0)
+        due += resolution - due % resolution;
+    event->due = due < ARGS_DUE_MAX ? due : ARGS_DUE_MAX;
+    event->ttl = event->due - call->now;
+    event->alone = time->how != ARGS_DELAY || jitter > 0 || resolution > 1;
+}
+
+void
+commands_at_words(const struct queue_event *event, struct commands_at *at,
+                  struct bytes words[COMMANDS_AT_WORDS])
+{
+    struct args_meta meta = {.alone = event->alone, .repeat = event->repeat};
+
+    words[0] = event->id;
+    words[1] = commands_number(event->due, at->due);
+    words[2] = commands_number(event->ttl, at->ttl);
+    words[3] = (struct bytes){at->meta, args_meta_write(&meta, at->meta)};
+}
+
+void
+commands_tell_number(struct host *host, const char *name, uint64_t value)
+{
+    host_bytes(host, bytes_of(name));
+    host_integer(host, (int64_t)value);
+}
+
+void
+commands_tell_repeat(struct host *host, const struct queue_repeat *repeat)
+{
+    commands_tell_number(host, "period", repeat->period);
+    commands_tell_number(host, "times", repeat->times);
+    commands_tell_number(host, "missed", repeat->missed);
+}

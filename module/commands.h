@@ -1,0 +1,137 @@
+/* commands.h - what the files of commands have in common.
+ *
+ * A command checks all that it can before it changes anything, then takes the
+ * memory it needs, then acts, then tells the replicas what it did: effects, with
+ * the times that were decided on.
+ */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+#include "args.h"
+#include "command.h"
+
+#define COMMANDS_OOM "ERR out of memory"
+
+/* Arguments as COMMAND DOCS tells of them, which are written like this. */
+#define COMMANDS_ARG(name, type)                                               \
+    {                                                                          \
+        name, COMMAND_##type, NULL, 0, NULL                                    \
+    }
+#define COMMANDS_ARG_COUNT                                                     \
+    {                                                                          \
+        "count", COMMAND_INTEGER, "COUNT", COMMAND_OPTIONAL, NULL              \
+    }
+#define COMMANDS_ARG_END                                                       \
+    {                                                                          \
+        NULL, COMMAND_KEY, NULL, 0, NULL                                       \
+    }
+
+command_fn commands_push;
+command_fn commands_mpush;
+command_fn commands_cancel;
+command_fn commands_pull;
+command_fn commands_poll;
+command_fn commands_get;
+command_fn commands_next;
+command_fn commands_len;
+command_fn commands_scan;
+command_fn commands_info;
+command_fn commands_update;
+command_fn commands_touch;
+command_fn commands_config;
+command_fn commands_pause;
+command_fn commands_resume;
+command_fn apply_command;
+
+/* A number in decimal digits. */
+#define COMMANDS_NUMBER 21
+struct bytes commands_number(uint64_t number, char text[COMMANDS_NUMBER]);
+
+/* An error with numbers or words of the user's in it; what is no printable
+ * character of ASCII is shown as ?. */
+void commands_error(struct call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Sees to it that there is a queue. False: there is no memory, which was
+ * replied. */
+bool commands_open(struct call *call);
+
+/* Whether id and payload are not too long; if they are, that was replied. */
+bool commands_fit(struct call *call, struct bytes id, struct bytes payload);
+
+/* Replies that ids and payloads would take so many bytes, which is too much. */
+void commands_full(struct call *call, uint64_t takes);
+
+/* Sets due, ttl and alone of an event for DELAY or AT, with up to jitter ms
+ * more. */
+void commands_when(struct call *call, const struct args_time *time,
+                   uint64_t jitter, struct queue_event *event);
+
+/* Puts an event into the queue, which is there, as its settings allow. made: its
+ * id was made here. False: it may not be, or there is no memory, which was
+ * replied. */
+bool commands_put(struct call *call, const struct queue_event *event,
+                  bool made);
+
+/* Gives an event another payload, which may be as long as it is: replies with
+ * the payload before, or with an error if there is no room. */
+void commands_swap(struct call *call, const struct queue_event *event,
+                   struct bytes payload);
+
+/* The words of AT for an event, and what they consist of. */
+#define COMMANDS_AT_WORDS 4
+struct commands_at {
+    char due[COMMANDS_NUMBER];
+    char ttl[COMMANDS_NUMBER];
+    char meta[ARGS_META_SIZE];
+};
+void commands_at_words(const struct queue_event *event, struct commands_at *at,
+                       struct bytes words[COMMANDS_AT_WORDS]);
+
+/* Pairs of a map: a name and a number; and COMMANDS_REPEAT pairs of what repeats. */
+#define COMMANDS_REPEAT 3
+void commands_tell_number(struct host *host, const char *name, uint64_t value);
+void commands_tell_repeat(struct host *host, const struct queue_repeat *repeat);
+
+/* What is set for a key, as pairs of a map: COMMANDS_SETTINGS of them. */
+#define COMMANDS_SETTINGS 4
+void commands_tell_settings(struct call *call);
+
+/* How many events may be taken now, count at most. */
+uint64_t commands_due(struct call *call, uint64_t count);
+
+/* What an event is like when it has been delivered. False: it is gone. */
+bool commands_again(const struct queue_event *event, uint64_t now,
+                    struct queue_event *next);
+
+/* Events that were delivered, until the replicas hear of them. */
+struct commands_batch {
+    struct bytes few[32];
+    struct bytes *gone; /* ids */
+    size_t gone_count;
+    struct bytes *again; /* words of AT */
+    size_t again_count;  /* of events */
+    struct commands_at *at;
+    void *memory;
+};
+
+/* For so many events, of which so many stay. False: no memory, which was
+ * replied. */
+bool commands_batch_init(struct call *call, struct commands_batch *batch,
+                         size_t count, size_t again_count);
+/* Notes that an event was delivered: *next is what becomes of it, NULL if it
+ * goes. Of id the bytes stay until the end. */
+void commands_batch_add(struct call *call, struct commands_batch *batch,
+                        const struct queue_event *event,
+                        const struct queue_event *next);
+/* Tells the replicas. */
+void commands_batch_tell(struct call *call, const struct commands_batch *batch);
+void commands_batch_fini(struct commands_batch *batch);
+
+/* Replies with an array of so many events, which are due, as tell() does it for
+ * each, and takes them. */
+typedef void commands_tell_fn(struct call *call,
+                              const struct queue_event *event);
+void commands_take(struct call *call, size_t count, commands_tell_fn *tell);
+
+#endif

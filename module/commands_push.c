@@ -1,0 +1,418 @@
+/* commands_push.c - PUSH and MPUSH: events come in.
+ *
+ * PUSH is what is called most: beside the event itself it takes no memory, and
+ * hands id and payload on to the replicas as the arguments they are.
+ *
+ * A LIMIT that drops what is due first must lose nothing if there is no memory
+ * for what comes. So the new event goes in first, due after all others, where it
+ * is not the first to go; then others go until the key is within its limits;
+ * then the new event gets its own time, for which no memory is needed.
+ */
+#include "commands.h"
+
+#include "ids.h"
+#include "memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Due after all that users have. */
+#define COMMANDS_PUSH_LAST (ARGS_DUE_MAX + 1)
+
+#define PUSH_FEW 8u
+
+/* The words of ADD for each event. */
+enum { ADD_ID, ADD_PAYLOAD, ADD_DUE, ADD_TTL, ADD_META, ADD_WORDS };
+
+/* What a command would put into the queue: each id once. */
+struct commands_push_tally {
+    uint64_t count; /* of events */
+    uint64_t added; /* of which so many are new */
+    uint64_t bytes; /* of ids and payloads */
+    uint64_t held;  /* by those that are replaced */
+};
+
+static void
+commands_push_count(const struct queue *queue, struct bytes id,
+                    struct bytes payload, struct commands_push_tally *tally)
+{
+    struct queue_event old;
+
+    tally->count++;
+    tally->bytes += id.size + payload.size;
+    if (queue_get(queue, id, &old))
+        tally->held += old.id.size + old.payload.size;
+    else
+        tally->added++;
+}
+
+/* Whether it is within the limits, or others can go so that it is: *drop. If
+ * not, that was replied. What takes no more than it replaces always is. */
+static bool
+commands_push_room(struct call *call, const struct commands_push_tally *tally,
+                   bool *drop)
+{
+    const struct queue_settings *settings = queue_settings(call->queue);
+    uint64_t events = settings->max_events > 0 && tally->added > 0
+                          ? settings->max_events
+                          : UINT64_MAX;
+    uint64_t bytes = settings->max_bytes > 0 && tally->bytes > tally->held
+                         ? settings->max_bytes
+                         : UINT64_MAX;
+    uint64_t holds = queue_count(call->queue);
+    uint64_t takes = queue_data(call->queue) - tally->held + tally->bytes;
+
+    *drop = false;
+    if (holds + tally->added <= events && takes <= bytes)
+        return true;
+    bool oldest = settings->overflow == QUEUE_DROP_OLDEST;
+    *drop = oldest && tally->count <= events && tally->bytes <= bytes;
+    if (*drop)
+        return true;
+    /* What is in the way if all others went, or as it is. */
+    if (tally->count > events)
+        commands_error(call,
+                       "FULL %llu events at once are more than the key's "
+                       "maxlen %llu",
+                       (unsigned long long)tally->count,
+                       (unsigned long long)events);
+    else if (!oldest && holds + tally->added > events)
+        commands_error(call,
+                       "FULL the key holds %llu events, and its maxlen is %llu",
+                       (unsigned long long)holds, (unsigned long long)events);
+    else
+        commands_full(call, takes);
+    return false;
+}
+
+/* Events that are to go: still there, as the replicas are told their ids, but due
+ * after all others, so that they are found once. */
+struct commands_push_victims {
+    struct bytes few[PUSH_FEW];
+    struct bytes *ids;
+    size_t count;
+    size_t room;
+};
+
+/* Tells the replicas of them, and removes them. */
+static void
+commands_push_remove(struct call *call, struct commands_push_victims *victims)
+{
+    if (victims->count == 0)
+        return;
+    host_replicate(call->host, "DEL", victims->ids, victims->count);
+    for (size_t i = 0; i < victims->count; i++)
+        (void)queue_remove(call->queue, victims->ids[i]);
+    queue_counts(call->queue)->dropped += victims->count;
+    command_totals.dropped += victims->count;
+    victims->count = 0;
+}
+
+/* Room for one more. If there is no memory, those that there are go now. */
+static void
+commands_push_grow(struct call *call, struct commands_push_victims *victims)
+{
+    struct bytes *ids;
+
+    if (victims->count < victims->room)
+        return;
+    ids = memory_alloc(2 * victims->room * sizeof *ids);
+    if (ids == NULL) {
+        commands_push_remove(call, victims);
+        return;
+    }
+    memcpy(ids, victims->ids, victims->count * sizeof *ids);
+    if (victims->ids != victims->few)
+        memory_free(victims->ids);
+    victims->ids = ids;
+    victims->room *= 2;
+}
+
+/* What is due first goes, until the queue is within its limits: what is due at
+ * COMMANDS_PUSH_LAST fits in. One DEL for all of it, unless there is no memory for
+ * their ids. */
+static void
+commands_push_drop(struct call *call)
+{
+    const struct queue_settings *settings = queue_settings(call->queue);
+    uint64_t holds = queue_count(call->queue);
+    uint64_t takes = queue_data(call->queue);
+    struct commands_push_victims victims;
+    struct queue_event first;
+
+    victims.ids = victims.few;
+    victims.count = 0;
+    victims.room = PUSH_FEW;
+    while ((settings->max_events > 0 && holds > settings->max_events) ||
+           (settings->max_bytes > 0 && takes > settings->max_bytes)) {
+        commands_push_grow(call, &victims);
+        if (!queue_first(call->queue, &first) ||
+            first.due == COMMANDS_PUSH_LAST)
+            break;
+        victims.ids[victims.count++] = first.id;
+        holds--;
+        takes -= first.id.size + first.payload.size;
+        first.due = COMMANDS_PUSH_LAST;
+        first.ttl = COMMANDS_PUSH_LAST - call->now;
+        first.alone = true;
+        (void)queue_move(call->queue, &first);
+    }
+    commands_push_remove(call, &victims);
+    if (victims.ids != victims.few)
+        memory_free(victims.ids);
+    host_notify(call->host, "lawn.drop");
+}
+
+static void
+commands_push_pushed(struct call *call, uint64_t count, uint64_t due)
+{
+    queue_counts(call->queue)->pushed += count;
+    command_totals.pushed += count;
+    host_notify(call->host, "lawn.push");
+    call->changed = true;
+    call->earliest = due;
+}
+
+/* Puts events in, all or none, and drops others if need be; *added: how many are
+ * new. False: no memory. */
+static bool
+commands_push_in(struct call *call, struct queue_event *events, size_t count,
+                 bool drop, uint64_t *added)
+{
+    struct queue_event when = events[0];
+
+    for (size_t i = 0; drop && i < count; i++) {
+        events[i].due = COMMANDS_PUSH_LAST;
+        events[i].ttl = COMMANDS_PUSH_LAST - call->now;
+        events[i].alone = true;
+    }
+    if (queue_put_all(call->queue, events, count, added) != 0)
+        return false;
+    if (drop)
+        commands_push_drop(call);
+    for (size_t i = 0; drop && i < count; i++) {
+        when.id = events[i].id;
+        if (queue_move(call->queue, &when) != 0)
+            assert(false);
+    }
+    return true;
+}
+
+bool
+commands_put(struct call *call, const struct queue_event *event, bool made)
+{
+    const struct queue_settings *settings = queue_settings(call->queue);
+    struct commands_at at;
+    struct bytes words[ADD_WORDS] = {event->id, event->payload};
+    uint64_t added;
+    bool drop = false;
+    bool done;
+
+    if (settings->max_events > 0 || settings->max_bytes > 0) {
+        struct commands_push_tally tally = {0};
+        commands_push_count(call->queue, event->id, event->payload, &tally);
+        if (!commands_push_room(call, &tally, &drop))
+            return false;
+    }
+    if (drop) {
+        struct queue_event one = *event;
+        done = commands_push_in(call, &one, 1, true, &added);
+    } else {
+        done = queue_put(call->queue, event) >= 0;
+    }
+    if (!done) {
+        host_error(call->host, COMMANDS_OOM);
+        return false;
+    }
+    words[ADD_DUE] = commands_number(event->due, at.due);
+    words[ADD_TTL] = commands_number(event->ttl, at.ttl);
+    words[ADD_META] = bytes_of("");
+    if (event->alone || made || event->repeat.period > 0) {
+        struct args_meta meta = {event->alone, made, event->repeat};
+        words[ADD_META] =
+            (struct bytes){at.meta, args_meta_write(&meta, at.meta)};
+    }
+    host_replicate(call->host, "ADD", words, ADD_WORDS);
+    commands_push_pushed(call, 1, event->due);
+    return true;
+}
+
+/* Whether the server is to make the id. */
+static bool
+commands_push_star(struct bytes id)
+{
+    return id.size == 1 && id.at[0] == '*';
+}
+
+/* An id of the server's that is not in the key. */
+static struct bytes
+commands_push_make(const struct call *call, char text[IDS_SIZE])
+{
+    struct bytes id = {text, 0};
+
+    do {
+        id.size = ids_next(call->wall, text);
+    } while (call->queue != NULL && queue_get(call->queue, id, NULL));
+    return id;
+}
+
+void
+commands_push(struct call *call)
+{
+    struct queue_event event = {.id = call->args[2], .payload = call->args[3]};
+    bool made = commands_push_star(event.id);
+    struct args_push args;
+    char text[IDS_SIZE];
+    const char *error = args_push(call->args + 4, call->count - 4, &args);
+
+    if (error != NULL) {
+        host_error(call->host, error);
+        return;
+    }
+    if (!commands_fit(call, event.id, event.payload))
+        return;
+    if (args.absent || args.present) {
+        bool there = !made && call->queue != NULL &&
+                     queue_get(call->queue, event.id, NULL);
+        if (there ? args.absent : args.present) {
+            host_null(call->host);
+            return;
+        }
+    }
+    if (!commands_open(call))
+        return;
+    if (made)
+        event.id = commands_push_make(call, text);
+    event.repeat = args.repeat;
+    commands_when(call, &args.time, args.jitter, &event);
+    if (commands_put(call, &event, made))
+        host_bytes(call->host, event.id);
+}
+
+static int
+commands_push_compare(const void *a, const void *b)
+{
+    const struct queue_event *one = *(const struct queue_event *const *)a;
+    const struct queue_event *other = *(const struct queue_event *const *)b;
+    size_t least =
+        one->id.size < other->id.size ? one->id.size : other->id.size;
+    int order = least > 0 ? memcmp(one->id.at, other->id.at, least) : 0;
+
+    if (order != 0)
+        return order;
+    if (one->id.size != other->id.size)
+        return one->id.size < other->id.size ? -1 : 1;
+    return one < other ? -1 : 1;
+}
+
+/* Whether all events together are within the limits: sorted, so that each id is
+ * counted once, with the payload that comes last. */
+static bool
+commands_push_limits(struct call *call, const struct queue_event *events,
+                     size_t count, bool *drop)
+{
+    const struct queue_settings *settings = queue_settings(call->queue);
+    struct commands_push_tally tally = {0};
+    const struct queue_event **all;
+
+    *drop = false;
+    if (settings->max_events == 0 && settings->max_bytes == 0)
+        return true;
+    all = memory_alloc(count * sizeof(const struct queue_event *));
+    if (all == NULL) {
+        host_error(call->host, COMMANDS_OOM);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        all[i] = &events[i];
+    qsort(all, count, sizeof *all, commands_push_compare);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 == count || !bytes_equal(all[i]->id, all[i + 1]->id))
+            commands_push_count(call->queue, all[i]->id, all[i]->payload,
+                                &tally);
+    }
+    memory_free(all);
+    return commands_push_room(call, &tally, drop);
+}
+
+/* The memory of MPUSH: all of it in one block. */
+struct commands_push_many {
+    struct queue_event *events;
+    struct bytes *words;   /* of ADD */
+    char (*ids)[IDS_SIZE]; /* that are made here */
+};
+
+/* MPUSH, with the memory for it. */
+static void
+commands_push_many(struct call *call, const struct args_mpush *args,
+                   const struct commands_push_many *many)
+{
+    struct queue_event *events = many->events;
+    struct queue_event when = {0};
+    struct commands_at at;
+    char made_text[ARGS_META_SIZE];
+    uint64_t added;
+    bool drop;
+
+    if (!commands_open(call))
+        return;
+    commands_when(call, &args->time, 0, &when);
+    struct args_meta meta = {.alone = when.alone};
+    struct bytes plain = {at.meta, args_meta_write(&meta, at.meta)};
+    meta.made = true;
+    struct bytes made = {made_text, args_meta_write(&meta, made_text)};
+    struct bytes due = commands_number(when.due, at.due);
+    struct bytes ttl = commands_number(when.ttl, at.ttl);
+    for (size_t i = 0, stars = 0; i < args->count; i++) {
+        struct bytes *pair = many->words + i * ADD_WORDS;
+        bool star = commands_push_star(args->pairs[2 * i]);
+        events[i] = when;
+        events[i].id = star ? commands_push_make(call, many->ids[stars++])
+                            : args->pairs[2 * i];
+        events[i].payload = args->pairs[2 * i + 1];
+        pair[ADD_ID] = events[i].id;
+        pair[ADD_PAYLOAD] = events[i].payload;
+        pair[ADD_DUE] = due;
+        pair[ADD_TTL] = ttl;
+        pair[ADD_META] = star ? made : plain;
+    }
+    if (!commands_push_limits(call, events, args->count, &drop))
+        return;
+    if (!commands_push_in(call, events, args->count, drop, &added)) {
+        host_error(call->host, COMMANDS_OOM);
+        return;
+    }
+    host_replicate(call->host, "ADD", many->words, args->count * ADD_WORDS);
+    commands_push_pushed(call, args->count, when.due);
+    host_integer(call->host, (int64_t)added);
+}
+
+void
+commands_mpush(struct call *call)
+{
+    struct args_mpush args;
+    struct commands_push_many many;
+    size_t stars = 0;
+    const char *error = args_mpush(call->args + 2, call->count - 2, &args);
+
+    if (error != NULL) {
+        host_error(call->host, error);
+        return;
+    }
+    for (size_t i = 0; i < args.count; i++) {
+        if (!commands_fit(call, args.pairs[2 * i], args.pairs[2 * i + 1]))
+            return;
+        stars += commands_push_star(args.pairs[2 * i]);
+    }
+    many.events = memory_alloc(
+        args.count * (sizeof *many.events + ADD_WORDS * sizeof *many.words) +
+        stars * sizeof *many.ids);
+    if (many.events == NULL) {
+        host_error(call->host, COMMANDS_OOM);
+        return;
+    }
+    many.words = (struct bytes *)(void *)(many.events + args.count);
+    many.ids = (char(*)[IDS_SIZE])(void *)(many.words + args.count * ADD_WORDS);
+    commands_push_many(call, &args, &many);
+    memory_free(many.events);
+}

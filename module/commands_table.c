@@ -1,0 +1,173 @@
+/* commands_table.c - the LAWN commands: their names, and all that the server and
+ * COMMAND DOCS want to know of them. What n is in a cost: the events of the key.
+ */
+#include "commands.h"
+
+#define KEY COMMANDS_ARG("key", KEY)
+#define ID COMMANDS_ARG("id", STRING)
+#define PAYLOAD COMMANDS_ARG("payload", STRING)
+#define COUNT COMMANDS_ARG_COUNT
+#define END COMMANDS_ARG_END
+#define META                                                                   \
+    {                                                                          \
+        "meta", COMMAND_WORD, "META", COMMAND_OPTIONAL, NULL                   \
+    }
+
+static const struct command_arg commands_table_when_args[] = {
+    {"delay", COMMAND_INTEGER, "DELAY", 0, NULL},
+    {"unix-time-milliseconds", COMMAND_TIME, "AT", 0, NULL},
+    END};
+static const struct command_arg commands_table_to_args[] = {
+    {"delay", COMMAND_INTEGER, "DELAY", 0, NULL},
+    {"unix-time-milliseconds", COMMAND_TIME, "AT", 0, NULL},
+    {"shift", COMMAND_INTEGER, "BY", 0, NULL},
+    END};
+static const struct command_arg commands_table_condition_args[] = {
+    {"nx", COMMAND_WORD, "NX", 0, NULL},
+    {"xx", COMMAND_WORD, "XX", 0, NULL},
+    END};
+static const struct command_arg commands_table_comparison_args[] = {
+    {"gt", COMMAND_WORD, "GT", 0, NULL},
+    {"lt", COMMAND_WORD, "LT", 0, NULL},
+    END};
+static const struct command_arg commands_table_every_args[] = {
+    {"period", COMMAND_INTEGER, "EVERY", 0, NULL},
+    {"times", COMMAND_INTEGER, "TIMES", COMMAND_OPTIONAL, NULL},
+    END};
+static const struct command_arg commands_table_pair_args[] = {ID, PAYLOAD, END};
+static const struct command_arg commands_table_states_args[] = {
+    {"waiting", COMMAND_WORD, "WAITING", 0, NULL},
+    {"due", COMMAND_WORD, "DUE", 0, NULL},
+    END};
+static const struct command_arg commands_table_set_args[] = {
+    {"setting", COMMAND_STRING, NULL, 0, NULL},
+    {"value", COMMAND_STRING, NULL, 0, NULL},
+    END};
+static const struct command_arg commands_table_sets_args[] = {
+    {"set", COMMAND_WORD, "SET", 0, NULL},
+    {"data", COMMAND_BLOCK, NULL, COMMAND_MULTIPLE, commands_table_set_args},
+    END};
+static const struct command_arg commands_table_gets_args[] = {
+    {"get", COMMAND_WORD, "GET", 0, NULL},
+    {"setting", COMMAND_STRING, NULL, COMMAND_OPTIONAL | COMMAND_MULTIPLE,
+     NULL},
+    END};
+static const struct command_arg commands_table_settings_args[] = {
+    {"get", COMMAND_BLOCK, NULL, 0, commands_table_gets_args},
+    {"set", COMMAND_BLOCK, NULL, 0, commands_table_sets_args},
+    END};
+
+static const struct command_arg commands_table_push[] = {
+    KEY,
+    ID,
+    PAYLOAD,
+    {"when", COMMAND_ONEOF, NULL, 0, commands_table_when_args},
+    {"condition", COMMAND_ONEOF, NULL, COMMAND_OPTIONAL,
+     commands_table_condition_args},
+    {"repetition", COMMAND_BLOCK, NULL, COMMAND_OPTIONAL,
+     commands_table_every_args},
+    {"jitter", COMMAND_INTEGER, "JITTER", COMMAND_OPTIONAL, NULL},
+    END};
+static const struct command_arg commands_table_mpush[] = {
+    KEY,
+    {"when", COMMAND_ONEOF, NULL, 0, commands_table_when_args},
+    {"count", COMMAND_INTEGER, NULL, 0, NULL},
+    {"data", COMMAND_BLOCK, NULL, COMMAND_MULTIPLE, commands_table_pair_args},
+    END};
+static const struct command_arg commands_table_cancel[] = {
+    KEY, {"id", COMMAND_STRING, NULL, COMMAND_MULTIPLE, NULL}, END};
+static const struct command_arg commands_table_key[] = {KEY, END};
+static const struct command_arg commands_table_id[] = {KEY, ID, END};
+static const struct command_arg commands_table_get[] = {KEY, ID, META, END};
+static const struct command_arg commands_table_update[] = {KEY, ID, PAYLOAD,
+                                                           END};
+static const struct command_arg commands_table_touch[] = {
+    KEY,
+    ID,
+    {"when", COMMAND_ONEOF, NULL, 0, commands_table_to_args},
+    {"comparison", COMMAND_ONEOF, NULL, COMMAND_OPTIONAL,
+     commands_table_comparison_args},
+    END};
+static const struct command_arg commands_table_poll[] = {
+    KEY,
+    COUNT,
+    {"milliseconds", COMMAND_INTEGER, "BLOCK", COMMAND_OPTIONAL, NULL},
+    META,
+    END};
+static const struct command_arg commands_table_len[] = {
+    KEY,
+    {"state", COMMAND_ONEOF, NULL, COMMAND_OPTIONAL,
+     commands_table_states_args},
+    END};
+static const struct command_arg commands_table_scan[] = {
+    KEY,
+    {"cursor", COMMAND_INTEGER, NULL, 0, NULL},
+    COUNT,
+    {"state", COMMAND_ONEOF, "STATE", COMMAND_OPTIONAL,
+     commands_table_states_args},
+    {"pattern", COMMAND_PATTERN, "MATCH", COMMAND_OPTIONAL, NULL},
+    END};
+static const struct command_arg commands_table_config[] = {
+    KEY,
+    {"settings", COMMAND_ONEOF, NULL, 0, commands_table_settings_args},
+    END};
+static const struct command_arg commands_table_apply[] = {
+    KEY,
+    {"verb", COMMAND_STRING, NULL, 0, NULL},
+    {"word", COMMAND_STRING, NULL, COMMAND_MULTIPLE, NULL},
+    END};
+
+/* name, function, flags, arity, key, flags of the key, summary, complexity,
+ * since, arguments */
+const struct command command_lawn[] = {
+    {"LAWN.PUSH", commands_push, "write deny-oom fast", -6, true, "RW UPDATE",
+     "Puts in an event that is due after a delay, or at a time.", "O(1)",
+     "0.1.0", commands_table_push},
+    {"LAWN.MPUSH", commands_mpush, "write deny-oom", -7, true, "RW UPDATE",
+     "Puts in events that are due at the same time, all or none.",
+     "O(k) for k events", "0.1.0", commands_table_mpush},
+    {"LAWN.CANCEL", commands_cancel, "write fast", -3, true, "RW DELETE",
+     "Removes events, and tells how many there were.", "O(k) for k ids",
+     "0.1.0", commands_table_cancel},
+    {"LAWN.PULL", commands_pull, "write fast", 3, true, "RW ACCESS DELETE",
+     "Removes an event, due or not, and returns its payload.", "O(1)", "0.1.0",
+     commands_table_id},
+    {"LAWN.GET", commands_get, "readonly fast", -3, true, "RO ACCESS",
+     "Returns the payload of an event, or all there is to know of it.", "O(1)",
+     "0.1.0", commands_table_get},
+    {"LAWN.UPDATE", commands_update, "write deny-oom fast", 4, true,
+     "RW ACCESS UPDATE",
+     "Gives an event another payload, and returns the one before.", "O(1)",
+     "0.1.0", commands_table_update},
+    {"LAWN.TOUCH", commands_touch, "write fast", -5, true, "RW UPDATE",
+     "Gives an event another time.", "O(1)", "0.1.0", commands_table_touch},
+    {"LAWN.POLL", commands_poll, "write blocking", -2, true, "RW ACCESS DELETE",
+     "Takes events that are due, the earliest first, or waits for one.",
+     "O(k) for k events taken", "0.1.0", commands_table_poll},
+    {"LAWN.NEXT", commands_next, "readonly fast", 2, true, "RO ACCESS",
+     "Tells in how many milliseconds the next event is due.", "O(1)", "0.1.0",
+     commands_table_key},
+    {"LAWN.LEN", commands_len, "readonly", -2, true, "RO",
+     "Tells how many events there are.",
+     "O(1); with a state O(k) for k events that have become due", "0.1.0",
+     commands_table_len},
+    {"LAWN.SCAN", commands_scan, "readonly", -3, true, "RO ACCESS",
+     "Walks over the ids of events.",
+     "O(COUNT) for each call, O(n) for a whole walk", "0.1.0",
+     commands_table_scan},
+    {"LAWN.INFO", commands_info, "readonly", 2, true, "RO",
+     "Tells what a key holds, and how it went so far.",
+     "O(t) for t delays in use", "0.1.0", commands_table_key},
+    {"LAWN.CONFIG", commands_config, "write deny-oom", -3, true,
+     "RW ACCESS UPDATE", "Reads or changes the settings of a key.", "O(1)",
+     "0.1.0", commands_table_config},
+    {"LAWN.PAUSE", commands_pause, "write deny-oom fast", 2, true, "RW UPDATE",
+     "Holds back what is due in a key.", "O(1)", "0.1.0", commands_table_key},
+    {"LAWN.RESUME", commands_resume, "write fast", 2, true, "RW UPDATE",
+     "Lets go what is due in a key.", "O(1)", "0.1.0", commands_table_key},
+    {"LAWN.APPLY", apply_command, "write admin deny-script", -4, true,
+     "RW UPDATE",
+     "Internal: does again what a master did. For replicas and append-only "
+     "files.",
+     "O(k) for k words", "0.1.0", commands_table_apply},
+    {NULL, NULL, NULL, 0, false, NULL, NULL, NULL, NULL, NULL}};

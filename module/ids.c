@@ -1,0 +1,74 @@
+/* ids.c - ids that the server makes: see ids.h.
+ *
+ * The last id made or seen is all there is to know: the next is greater, by its
+ * time if that has moved on, else by its number. O(1).
+ */
+#include "ids.h"
+
+#include "args.h"
+
+#include <stdio.h>
+
+static uint64_t ids_ms;
+static uint64_t ids_number;
+
+size_t
+ids_next(uint64_t now, char id[IDS_SIZE])
+{
+    /* Someone has used up all that replicas believe: nobody but him made those
+     * that are of a time to come. */
+    bool spent = ids_ms == IDS_MS_MAX && ids_number == IDS_NUMBER_MAX;
+
+    if (now > IDS_MS_MAX)
+        now = IDS_MS_MAX;
+    if (now > ids_ms || spent) {
+        ids_ms = now;
+        ids_number = 0;
+    } else if (ids_number < IDS_NUMBER_MAX) {
+        ids_number++;
+    } else {
+        ids_ms++;
+        ids_number = 0;
+    }
+    return (size_t)snprintf(id, IDS_SIZE, "%llu-%llu",
+                            (unsigned long long)ids_ms,
+                            (unsigned long long)ids_number);
+}
+
+void
+ids_last(uint64_t *ms, uint64_t *number)
+{
+    *ms = ids_ms;
+    *number = ids_number;
+}
+
+void
+ids_seen(uint64_t ms, uint64_t number)
+{
+    if (ms > IDS_MS_MAX || number > IDS_NUMBER_MAX)
+        return;
+    if (ms > ids_ms || (ms == ids_ms && number > ids_number)) {
+        ids_ms = ms;
+        ids_number = number;
+    }
+}
+
+bool
+ids_seen_text(struct bytes id)
+{
+    uint64_t ms;
+    uint64_t number;
+    size_t dash = 0;
+
+    while (dash < id.size && id.at[dash] != '-')
+        dash++;
+    if (dash == id.size)
+        return false;
+    struct bytes before = {id.at, dash};
+    struct bytes behind = {id.at + dash + 1, id.size - dash - 1};
+    if (!args_number(before, 0, IDS_MS_MAX, &ms) ||
+        !args_number(behind, 0, IDS_NUMBER_MAX, &number))
+        return false;
+    ids_seen(ms, number);
+    return true;
+}

@@ -1,0 +1,73 @@
+/* late.c - buckets 0 to 3 are those of 0 to 3 ms, then there are four for each
+ * power of two, up to 2^33 ms; the last has all above: see late.h. */
+#include "late.h"
+
+static unsigned
+late_bucket(uint64_t ms)
+{
+    unsigned power;
+
+    if (ms < 4) {
+        return (unsigned)ms;
+    }
+    power = 63u - (unsigned)__builtin_clzll(ms);
+    if (power > LATE_BUCKETS / 4) {
+        return LATE_BUCKETS - 1;
+    }
+    return 4 * (power - 1) + (unsigned)(ms >> (power - 2) & 3);
+}
+
+/* The largest value of a bucket. */
+static uint64_t
+late_top(unsigned bucket)
+{
+    unsigned power = bucket / 4 + 1;
+
+    if (bucket < 4) {
+        return bucket;
+    }
+    return ((uint64_t)(bucket % 4 + 5) << (power - 2)) - 1;
+}
+
+void
+late_add(struct late *late, uint64_t ms)
+{
+    uint32_t *bucket = &late->buckets[late_bucket(ms)];
+    unsigned i;
+
+    if (ms > late->max) {
+        late->max = ms;
+    }
+    if (*bucket == UINT32_MAX) {
+        for (i = 0; i < LATE_BUCKETS; i++) {
+            late->buckets[i] /= 2;
+        }
+    }
+    ++*bucket;
+}
+
+uint64_t
+late_at(const struct late *late, unsigned thousandths)
+{
+    uint64_t count = 0;
+    uint64_t seen = 0;
+    uint64_t wanted;
+    unsigned i;
+
+    for (i = 0; i < LATE_BUCKETS; i++) {
+        count += late->buckets[i];
+    }
+    if (count == 0) {
+        return 0;
+    }
+    /* Rounded up, and one at least. */
+    wanted = (count * thousandths + 999) / 1000;
+    wanted = wanted > 0 ? wanted : 1;
+    for (i = 0; i < LATE_BUCKETS - 1; i++) {
+        seen += late->buckets[i];
+        if (seen >= wanted) {
+            return late_top(i) < late->max ? late_top(i) : late->max;
+        }
+    }
+    return late->max;
+}

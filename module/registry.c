@@ -1,0 +1,456 @@
+/* registry.c - which keys are to be looked at: see registry.h.
+ *
+ * A database has two stores. The one of what is coming has a timer per key, due
+ * when the key is; its clock has come as far as keys were taken, and a store
+ * takes no timer for a time that its clock has passed. Keys set for such a time
+ * stand in the other, in the order in which they were set: they are overdue, and
+ * come first. There the clock only counts, and each timer is due at the next
+ * count; the payload is the time that was set.
+ *
+ * That is so while the wall clock goes forward. Set back, it makes what is set
+ * for soon look overdue; so nothing is taken from there before the clock of what
+ * is coming has passed `now`, unless all is sorted anew, by a store whose clock
+ * starts before all of them.
+ *
+ * The databases are in an array sorted by their numbers, to find one; and in a
+ * heap, by a time before which none of its keys is due, to find the next. That
+ * is only a bound: removals leave it, and a pop that finds nothing mends it.
+ *
+ * What would break it: a bound later than a key of the database; a clock of what
+ * is coming that is moved beyond the bound of another database, which would take
+ * keys out of order.
+ */
+#include "registry.h"
+
+#include "memory.h"
+
+#include <lawn_store.h>
+
+struct registry_db {
+    int number;
+    size_t place;           /* in the heap */
+    uint64_t bound;         /* no key is due before it; NEVER: no keys */
+    uint64_t overdue_bound; /* the same of those overdue */
+    struct lawn_store *coming;
+    struct lawn_store *overdue; /* NULL: none yet */
+};
+
+static struct {
+    struct registry_db **sorted; /* and the heap behind it, in one block */
+    struct registry_db **heap;
+    size_t count;
+    size_t room;
+    uint64_t now; /* of the last pop */
+} registry;
+
+static void *
+registry_alloc(size_t size, void *context)
+{
+    (void)context;
+    return memory_alloc(size);
+}
+
+static void
+registry_release(void *memory, void *context)
+{
+    (void)context;
+    memory_free(memory);
+}
+
+/* A small lawn: few databases have many keys, and those stand on no blade
+ * anyway, since each has a time of its own. */
+static struct lawn_store *
+registry_store(uint64_t now)
+{
+    struct lawn_store_options options = {.lawn = {.blades = 8,
+                                                  .slot_bits = 5,
+                                                  .now = now,
+                                                  .alloc = registry_alloc,
+                                                  .release = registry_release}};
+    return lawn_store_new(&options);
+}
+
+static uint64_t
+registry_overdue_count(const struct registry_db *db)
+{
+    return db->overdue == NULL ? 0 : lawn_store_count(db->overdue);
+}
+
+/* HEAP */
+
+static void
+registry_place(size_t place, struct registry_db *db)
+{
+    registry.heap[place] = db;
+    db->place = place;
+}
+
+/* A database's bound has changed. */
+static void
+registry_sift(struct registry_db *db)
+{
+    size_t at = db->place;
+
+    while (at > 0 && registry.heap[(at - 1) / 2]->bound > db->bound) {
+        registry_place(at, registry.heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child + 1 < registry.count &&
+            registry.heap[child + 1]->bound < registry.heap[child]->bound)
+            child++;
+        if (child >= registry.count || registry.heap[child]->bound >= db->bound)
+            break;
+        registry_place(at, registry.heap[child]);
+        at = child;
+    }
+    registry_place(at, db);
+}
+
+static void
+registry_set_bound(struct registry_db *db, uint64_t bound)
+{
+    db->bound = bound;
+    registry_sift(db);
+}
+
+/* DATABASES */
+
+/* Where a database is, or would be, in the sorted array. */
+static size_t
+registry_search(int number)
+{
+    size_t low = 0;
+    size_t high = registry.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (registry.sorted[middle]->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct registry_db *
+registry_find(int number)
+{
+    size_t at = registry_search(number);
+
+    return at < registry.count && registry.sorted[at]->number == number
+               ? registry.sorted[at]
+               : NULL;
+}
+
+static bool
+registry_grow(void)
+{
+    size_t room = registry.room > 0 ? 2 * registry.room : 4;
+
+    if (registry.count < registry.room)
+        return true;
+    struct registry_db **block = memory_alloc(2 * room * sizeof *block);
+    if (block == NULL)
+        return false;
+    for (size_t i = 0; i < registry.count; i++) {
+        block[i] = registry.sorted[i];
+        block[room + i] = registry.heap[i];
+    }
+    memory_free(registry.sorted);
+    registry.sorted = block;
+    registry.heap = block + room;
+    registry.room = room;
+    return true;
+}
+
+/* In and out of the sorted array. */
+static void
+registry_insert(struct registry_db *db)
+{
+    size_t at = registry_search(db->number);
+
+    memmove(registry.sorted + at + 1, registry.sorted + at,
+            (registry.count - at) * sizeof *registry.sorted);
+    registry.sorted[at] = db;
+}
+
+static void
+registry_take_out(const struct registry_db *db)
+{
+    size_t at = registry_search(db->number);
+
+    memmove(registry.sorted + at, registry.sorted + at + 1,
+            (registry.count - at - 1) * sizeof *registry.sorted);
+}
+
+static struct registry_db *
+registry_make(int number)
+{
+    if (!registry_grow())
+        return NULL;
+    struct registry_db *db = memory_alloc(sizeof *db);
+    struct lawn_store *coming = registry_store(registry.now);
+    if (db == NULL || coming == NULL) {
+        memory_free(db);
+        lawn_store_free(coming);
+        return NULL;
+    }
+    *db = (struct registry_db){.number = number,
+                               .bound = LAWN_NEVER,
+                               .overdue_bound = LAWN_NEVER,
+                               .coming = coming};
+    registry_insert(db);
+    registry_place(registry.count, db);
+    registry.count++;
+    return db;
+}
+
+static void
+registry_free(struct registry_db *db)
+{
+    registry_take_out(db);
+    registry.count--;
+    struct registry_db *last = registry.heap[registry.count];
+    if (last != db) {
+        registry_place(db->place, last);
+        registry_sift(last);
+    }
+    lawn_store_free(db->coming);
+    lawn_store_free(db->overdue);
+    memory_free(db);
+}
+
+/* KEYS */
+
+/* Keys have left: where there are none, nothing is bound. */
+static void
+registry_emptied(struct registry_db *db)
+{
+    if (registry_overdue_count(db) > 0)
+        return;
+    db->overdue_bound = LAWN_NEVER;
+    if (lawn_store_count(db->coming) == 0)
+        registry_set_bound(db, LAWN_NEVER);
+}
+
+/* Into the store of what is overdue, in place of one in the other. */
+static bool
+registry_set_overdue(struct registry_db *db, struct bytes name, uint64_t when)
+{
+    if (db->overdue == NULL && (db->overdue = registry_store(0)) == NULL)
+        return false;
+    if (lawn_store_start(db->overdue, name.at, name.size, 1, &when, sizeof when,
+                         0) != 0)
+        return false;
+    lawn_store_stop(db->coming, name.at, name.size);
+    if (when < db->overdue_bound)
+        db->overdue_bound = when;
+    return true;
+}
+
+bool
+registry_set(int number, struct bytes name, uint64_t when)
+{
+    struct registry_db *db = registry_find(number);
+
+    if (name.size > REGISTRY_NAME_MAX)
+        return false;
+    if (when >= LAWN_NEVER)
+        when = LAWN_NEVER - 1;
+    if (db == NULL && (db = registry_make(number)) == NULL)
+        return false;
+    if (when <= lawn_store_now(db->coming)) {
+        if (!registry_set_overdue(db, name, when))
+            return false;
+    } else {
+        if (lawn_store_start(db->coming, name.at, name.size, when, NULL, 0,
+                             LAWN_STORE_AT) != 0)
+            return false;
+        if (registry_overdue_count(db) > 0)
+            lawn_store_stop(db->overdue, name.at, name.size);
+    }
+    registry_emptied(db);
+    if (when < db->bound)
+        registry_set_bound(db, when);
+    return true;
+}
+
+void
+registry_remove(int number, struct bytes name)
+{
+    struct registry_db *db = registry_find(number);
+
+    if (db == NULL || name.size > REGISTRY_NAME_MAX)
+        return;
+    lawn_store_stop(db->coming, name.at, name.size);
+    if (registry_overdue_count(db) > 0)
+        lawn_store_stop(db->overdue, name.at, name.size);
+    registry_emptied(db);
+}
+
+void
+registry_flush(int number)
+{
+    struct registry_db *db;
+
+    if (number >= 0) {
+        db = registry_find(number);
+        if (db != NULL)
+            registry_free(db);
+        return;
+    }
+    while (registry.count > 0)
+        registry_free(registry.heap[registry.count - 1]);
+    memory_free(registry.sorted);
+    registry.sorted = NULL;
+    registry.heap = NULL;
+    registry.room = 0;
+}
+
+void
+registry_swap(int a, int b)
+{
+    struct registry_db *first = registry_find(a);
+    struct registry_db *second = registry_find(b);
+
+    if (first != NULL && second != NULL) {
+        size_t at = registry_search(a);
+        registry.sorted[registry_search(b)] = first;
+        registry.sorted[at] = second;
+        first->number = b;
+        second->number = a;
+    } else if (first != NULL || second != NULL) {
+        struct registry_db *db = first != NULL ? first : second;
+        registry_take_out(db);
+        registry.count--;
+        db->number = first != NULL ? b : a;
+        registry_insert(db);
+        registry.count++;
+    }
+}
+
+uint64_t
+registry_next(void)
+{
+    return registry.count > 0 ? registry.heap[0]->bound : LAWN_NEVER;
+}
+
+/* TAKING */
+
+/* Copies all keys of one store into another, each with its own time. */
+static bool
+registry_copy(const struct lawn_store *from, struct lawn_store *to)
+{
+    struct lawn_store_timer timer;
+    uint64_t cursor = 0;
+
+    while (lawn_store_iterate(from, &cursor, &timer)) {
+        uint64_t when = timer.deadline;
+        if (timer.payload_size > 0)
+            memcpy(&when, timer.payload, sizeof when);
+        if (lawn_store_start(to, timer.id, timer.id_size, when, NULL, 0,
+                             LAWN_STORE_AT) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The clock was set back: all keys into a store whose clock has passed none of
+ * them. False: no memory. */
+static bool
+registry_sort(struct registry_db *db)
+{
+    uint64_t first = lawn_store_next(db->coming);
+
+    if (db->overdue_bound < first)
+        first = db->overdue_bound;
+    struct lawn_store *coming = registry_store(first > 0 ? first - 1 : 0);
+    if (coming == NULL || !registry_copy(db->coming, coming) ||
+        !registry_copy(db->overdue, coming)) {
+        lawn_store_free(coming);
+        return false;
+    }
+    lawn_store_free(db->coming);
+    lawn_store_free(db->overdue);
+    db->coming = coming;
+    db->overdue = NULL;
+    db->overdue_bound = LAWN_NEVER;
+    return true;
+}
+
+/* Takes a key of the database that is due by now, and by `until`, which is not
+ * after now. */
+static bool
+registry_take(struct registry_db *db, uint64_t now, uint64_t until,
+              struct bytes *name, uint64_t *when)
+{
+    struct lawn_store_timer timer;
+    bool back = now < lawn_store_now(db->coming);
+
+    if (db->overdue_bound <= until && (!back || registry_sort(db)) &&
+        registry_overdue_count(db) > 0) {
+        lawn_store_pop(db->overdue, lawn_store_now(db->overdue) + 1, &timer);
+        memcpy(when, timer.payload, sizeof *when);
+    } else if (lawn_store_pop(db->coming, until, &timer)) {
+        *when = timer.deadline;
+    } else {
+        return false;
+    }
+    *name = (struct bytes){timer.id, timer.id_size};
+    return true;
+}
+
+bool
+registry_pop(uint64_t now, int *number, struct bytes *name, uint64_t *when)
+{
+    registry.now = now;
+    while (registry_next() <= now && registry_next() < LAWN_NEVER) {
+        struct registry_db *db = registry.heap[0];
+        /* Another database may have a key that is due before this one's. */
+        uint64_t until = now;
+        for (size_t i = 1; i <= 2 && i < registry.count; i++) {
+            if (registry.heap[i]->bound < until)
+                until = registry.heap[i]->bound;
+        }
+        if (registry_take(db, now, until, name, when)) {
+            *number = db->number;
+            registry_emptied(db);
+            return true;
+        }
+        uint64_t bound = lawn_store_next(db->coming);
+        if (db->overdue_bound < bound)
+            bound = db->overdue_bound;
+        registry_set_bound(db, bound);
+        /* There was no memory to sort. */
+        if (bound <= until)
+            return false;
+    }
+    return false;
+}
+
+uint64_t
+registry_count(void)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < registry.count; i++)
+        count += lawn_store_count(registry.heap[i]->coming) +
+                 registry_overdue_count(registry.heap[i]);
+    return count;
+}
+
+size_t
+registry_bytes(void)
+{
+    size_t bytes = registry.room > 0 ? memory_size(registry.sorted) : 0;
+
+    for (size_t i = 0; i < registry.count; i++) {
+        const struct registry_db *db = registry.heap[i];
+        bytes += memory_size(db) + lawn_store_bytes(db->coming);
+        if (db->overdue != NULL)
+            bytes += lawn_store_bytes(db->overdue);
+    }
+    return bytes;
+}

@@ -1,0 +1,217 @@
+/* fuzz_commands.c - the fuzzer's bytes as commands, one in each line, on a master
+ * whose replica hears what it replicates.
+ *
+ * After each command both must have the same events and settings, and their
+ * queues must be in order; there was one reply, and a command that reads has
+ * changed nothing: tests/module/fake.c sees to that. A command without enough
+ * memory has told the replica nothing.
+ *
+ * A line is words with spaces between them. A word that begins with a byte from
+ * 0x80 on is one of a list, so that a single byte makes a command or an option;
+ * the second one is always one of four keys. A line may also be
+ *   +N   the clock goes on by N ms        =N   it stands at N
+ *   @N   the replica's clock stands at N
+ *   ~N   the next command has N blocks of memory
+ *   !    the server wants no writes, or does again
+ */
+#include "fake.h"
+#include "memory_kit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+#define WORDS 40
+
+static const char *const fuzz_words[] = {
+    "LAWN.PUSH",
+    "LAWN.MPUSH",
+    "LAWN.CANCEL",
+    "LAWN.PULL",
+    "LAWN.GET",
+    "LAWN.UPDATE",
+    "LAWN.TOUCH",
+    "LAWN.POLL",
+    "LAWN.NEXT",
+    "LAWN.LEN",
+    "LAWN.SCAN",
+    "LAWN.INFO",
+    "LAWN.CONFIG",
+    "LAWN.PAUSE",
+    "LAWN.RESUME",
+    "LAWN.APPLY",
+    "REDE.PUSH",
+    "REDE.GIDPUSH",
+    "REDE.PULL",
+    "REDE.POLL",
+    "REDE.XPOLL",
+    "REDE.XACK",
+    "REDE.LOOK",
+    "REDE.TTN",
+    "REDE.UPDATE",
+    "REDE.TEST",
+    "REDE.PRINT",
+    "DELAY",
+    "AT",
+    "BY",
+    "NX",
+    "XX",
+    "GT",
+    "LT",
+    "EVERY",
+    "TIMES",
+    "JITTER",
+    "COUNT",
+    "BLOCK",
+    "META",
+    "WAITING",
+    "DUE",
+    "STATE",
+    "MATCH",
+    "GET",
+    "SET",
+    "maxlen",
+    "maxbytes",
+    "overflow",
+    "reject",
+    "drop-oldest",
+    "resolution-ms",
+    "paused",
+    "ADD",
+    "DEL",
+    "CFG",
+    "*",
+    "",
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "10",
+    "100",
+    "1000",
+    "1010",
+    "9007199254740992",
+    "18014398509481984",
+    "a e5",
+    "e5 t2",
+    "g",
+    "a g",
+    "e10 t3 m1",
+    "a somewhat longer payload, of fifty bytes or thereabouts"};
+
+#define FUZZ_WORDS (sizeof fuzz_words / sizeof *fuzz_words)
+
+static void
+fuzz_check(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static struct bytes
+fuzz_word(const char *at, size_t size)
+{
+    unsigned char first = size > 0 ? (unsigned char)at[0] : 0;
+
+    if (first >= 0x80 && first - 0x80u < FUZZ_WORDS)
+        return bytes_of(fuzz_words[first - 0x80u]);
+    return (struct bytes){at, size};
+}
+
+static void
+fuzz_command(struct fake *fake, const char *line, size_t size)
+{
+    struct bytes args[WORDS];
+    char key[] = "w";
+    size_t count = 0;
+
+    while (size > 0 && count < WORDS) {
+        const char *end = memchr(line, ' ', size);
+        size_t word = end != NULL ? (size_t)(end - line) : size;
+        args[count] = fuzz_word(line, word);
+        if (count == 1) {
+            key[0] = (char)(key[0] + (word > 0 ? line[0] & 3 : 0));
+            args[1] = (struct bytes){key, 1};
+        }
+        count++;
+        word += end != NULL;
+        line += word;
+        size -= word;
+    }
+    const char *reply = fake_call(fake, args, count);
+    fuzz_check(strcmp(reply, "!ERR out of memory") != 0 ||
+               fake->told.size == 0 ||
+               bytes_equal(args[0], bytes_of("LAWN.APPLY")));
+    fuzz_check(fake_same(fake, fake->replica));
+    fake->memory = UINT64_MAX;
+}
+
+static uint64_t
+fuzz_number(const char *at, size_t size)
+{
+    uint64_t number = 0;
+
+    for (size_t i = 0; i < size && i < 16 && at[i] >= '0' && at[i] <= '9'; i++)
+        number = number * 10 + (uint64_t)(at[i] - '0');
+    return number;
+}
+
+static void
+fuzz_line(struct fake *fake, const char *line, size_t size)
+{
+    uint64_t number = size > 0 ? fuzz_number(line + 1, size - 1) : 0;
+
+    if (size == 0)
+        return;
+    switch (line[0]) {
+    case '+':
+        if (fake->now < UINT64_C(1) << 53)
+            fake->now += number;
+        break;
+    case '=':
+        fake->now = number;
+        break;
+    case '@':
+        fake->replica->now = number;
+        break;
+    case '~':
+        fake->memory = number;
+        break;
+    case '!':
+        fake->frozen = !fake->frozen;
+        break;
+    default:
+        fuzz_command(fake, line, size);
+    }
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    uint64_t blocks = memory_blocks();
+    struct fake *fake = fake_new();
+    const char *line = (const char *)bytes;
+
+    fake->replica = fake_new();
+    while (size > 0) {
+        const char *end = memchr(line, '\n', size);
+        size_t length = end != NULL ? (size_t)(end - line) : size;
+        fuzz_line(fake, line, length);
+        length += end != NULL;
+        line += length;
+        size -= length;
+    }
+    fake_free(fake->replica);
+    fake_free(fake);
+    fuzz_check(memory_blocks() == blocks);
+    return 0;
+}

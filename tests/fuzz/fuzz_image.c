@@ -1,0 +1,240 @@
+/* fuzz_image.c - the fuzzer's bytes as an image of a queue, its own format or
+ * ReDe's: see module/image.h.
+ *
+ * The first byte says which, the second after how many calls memory runs out. The
+ * rest is read as it is asked for: a number is a byte, one of a few that are
+ * bounds, or eight bytes; a string is its size and its bytes, or a long one of
+ * zeros.
+ *
+ * Whatever it is, it takes no more memory than it brought, and leaves none. What
+ * is loaded holds all invariants, is loaded again as the same when it was saved,
+ * and comes out in order.
+ */
+#include "../module/memory_kit.h"
+#include "args.h"
+#include "image.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Memory for an empty queue, and for each byte that was read. */
+#define FUZZ_EMPTY 20000u
+#define FUZZ_PER_BYTE 32u
+#define FUZZ_TAPE 65536u
+
+struct fuzz_input {
+    const uint8_t *at;
+    size_t left;
+    uint64_t read;   /* bytes that it would have been in a file */
+    uint64_t before; /* memory when it began */
+    char *last;
+};
+
+struct fuzz_tape {
+    struct fuzz_item {
+        uint64_t number;
+        struct bytes string; /* in the queue */
+    } items[FUZZ_TAPE];
+    size_t count;
+    size_t at;
+};
+
+static struct fuzz_tape fuzz_tape;
+
+static void
+fuzz_check(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static bool
+fuzz_byte(struct fuzz_input *input, uint8_t *byte)
+{
+    if (input->left == 0)
+        return false;
+    *byte = *input->at++;
+    input->left--;
+    return true;
+}
+
+static void
+fuzz_bounded(const struct fuzz_input *input)
+{
+    fuzz_check(memory_bytes() - input->before <=
+               FUZZ_EMPTY + FUZZ_PER_BYTE * input->read);
+}
+
+static bool
+fuzz_number(uint64_t *number, void *arg)
+{
+    static const uint64_t bounds[] = {
+        ARGS_DUE_MAX,       ARGS_DUE_MAX + 1,        QUEUE_TIME_MAX,
+        QUEUE_TIME_MAX + 1, ARGS_RESOLUTION_MAX,     ARGS_RESOLUTION_MAX + 1,
+        ARGS_COUNT_MAX,     ARGS_COUNT_MAX + 1,      LAWN_NEVER - 1,
+        LAWN_NEVER,         UINT64_C(1700000000000), UINT32_MAX,
+        INT32_MAX,          (uint64_t)INT32_MIN,     1000,
+    };
+    struct fuzz_input *input = arg;
+    uint8_t byte;
+    fuzz_bounded(input);
+    if (!fuzz_byte(input, &byte))
+        return false;
+    *number = byte;
+    input->read += 2;
+    if (byte == 255) {
+        *number = 0;
+        input->read += 7;
+        for (unsigned i = 0; i < 8; i++) {
+            if (!fuzz_byte(input, &byte))
+                return false;
+            *number = *number << 8 | byte;
+        }
+    } else if (byte >= 240) {
+        *number = bounds[byte - 240];
+        input->read += 7;
+    }
+    return true;
+}
+
+/* In memory of just that size, until the next string. */
+static bool
+fuzz_string(struct bytes *string, void *arg)
+{
+    struct fuzz_input *input = arg;
+    uint8_t byte;
+    fuzz_bounded(input);
+    free(input->last);
+    input->last = NULL;
+    if (!fuzz_byte(input, &byte))
+        return false;
+    size_t size = byte < 240 ? byte : QUEUE_ID_MAX - 248u + byte;
+    if (byte < 240 && size > input->left)
+        return false;
+    input->last = calloc(1, size > 0 ? size : 1);
+    fuzz_check(input->last != NULL);
+    if (byte < 240) {
+        memcpy(input->last, input->at, size);
+        input->at += size;
+        input->left -= size;
+    }
+    input->read += 2 + size;
+    *string = (struct bytes){input->last, size};
+    return true;
+}
+
+static void
+fuzz_save_number(uint64_t number, void *arg)
+{
+    (void)arg;
+    fuzz_check(fuzz_tape.count < FUZZ_TAPE);
+    fuzz_tape.items[fuzz_tape.count++].number = number;
+}
+
+static void
+fuzz_save_string(struct bytes string, void *arg)
+{
+    (void)arg;
+    fuzz_check(fuzz_tape.count < FUZZ_TAPE);
+    fuzz_tape.items[fuzz_tape.count++].string = string;
+}
+
+static bool
+fuzz_load_number(uint64_t *number, void *arg)
+{
+    (void)arg;
+    fuzz_check(fuzz_tape.at < fuzz_tape.count);
+    *number = fuzz_tape.items[fuzz_tape.at++].number;
+    return true;
+}
+
+static bool
+fuzz_load_string(struct bytes *string, void *arg)
+{
+    (void)arg;
+    fuzz_check(fuzz_tape.at < fuzz_tape.count);
+    *string = fuzz_tape.items[fuzz_tape.at++].string;
+    return true;
+}
+
+static bool
+fuzz_same(const struct queue_event *event, void *other)
+{
+    struct queue_event twin;
+    fuzz_check(queue_get(other, event->id, &twin));
+    fuzz_check(bytes_equal(event->payload, twin.payload));
+    fuzz_check(event->due == twin.due);
+    fuzz_check(event->repeat.period == twin.repeat.period);
+    fuzz_check(event->repeat.times == twin.repeat.times);
+    fuzz_check(event->repeat.missed == twin.repeat.missed);
+    return true;
+}
+
+static struct queue *
+fuzz_again(struct queue *queue)
+{
+    struct image_writer writer = {fuzz_save_number, fuzz_save_string, NULL};
+    struct image_reader reader = {fuzz_load_number, fuzz_load_string, NULL};
+    const char *error = NULL;
+    fuzz_tape.count = fuzz_tape.at = 0;
+    image_save(queue, &writer);
+    struct queue *again = image_load(&reader, IMAGE_VERSION, 64, &error);
+    fuzz_check(again != NULL && error == NULL);
+    fuzz_check(fuzz_tape.at == fuzz_tape.count);
+    fuzz_check(queue_check(again, stderr));
+    fuzz_check(queue_count(again) == queue_count(queue));
+    fuzz_check(queue_now(again) == queue_now(queue));
+    fuzz_check(queue_next(again) == queue_next(queue));
+    fuzz_check(queue_idle(again) == queue_idle(queue));
+    fuzz_check(queue_each(queue, fuzz_same, again));
+    return again;
+}
+
+static void
+fuzz_drain(struct queue *queue)
+{
+    const void *cursor = NULL;
+    struct queue_event event;
+    uint64_t count = 0;
+    uint64_t due = 0;
+    fuzz_check(queue_ripen(queue, ARGS_DUE_MAX, 3) <= queue_count(queue));
+    fuzz_check(queue_check(queue, stderr));
+    fuzz_check(queue_ripen(queue, ARGS_DUE_MAX, UINT64_MAX) ==
+               queue_count(queue));
+    while (queue_ready(queue, &cursor, &event)) {
+        fuzz_check(event.due >= due && event.due <= ARGS_DUE_MAX);
+        due = event.due;
+        count++;
+    }
+    fuzz_check(count == queue_count(queue));
+    fuzz_check(queue_check(queue, stderr));
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    const char *error = NULL;
+    uint64_t blocks = memory_blocks();
+    struct fuzz_input input = {.at = bytes + 2, .before = memory_bytes()};
+    struct image_reader reader = {fuzz_number, fuzz_string, &input};
+    if (size < 2)
+        return 0;
+    input.left = size - 2;
+    memory_fail_after(bytes[1] < 255 ? bytes[1] : UINT64_MAX);
+    struct queue *queue = image_load(&reader, bytes[0] % 3, 64, &error);
+    memory_fail_after(UINT64_MAX);
+    free(input.last);
+    fuzz_check((queue == NULL) == (error != NULL));
+    if (queue != NULL) {
+        fuzz_check(queue_check(queue, stderr));
+        struct queue *again = fuzz_again(queue);
+        fuzz_drain(again);
+        queue_free(fuzz_again(again));
+        queue_free(again);
+        fuzz_drain(queue);
+        queue_free(queue);
+    }
+    fuzz_check(memory_blocks() == blocks);
+    return 0;
+}

@@ -1,0 +1,559 @@
+/* args_words.c - numbers, options and errors of commands: see module/args.h. */
+#include "args.h"
+
+#include "kit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ARGS_WORDS_MAX 16
+#define ARGS_2_53 "9007199254740992"
+
+/* A text's words, each a copy of just its size, so that reading past one is
+ * noticed. A word "-" alone is as it stands; "''" is an empty one. */
+struct args_given {
+    struct bytes words[ARGS_WORDS_MAX];
+    size_t count;
+};
+
+static struct args_given
+args_split(const char *text)
+{
+    struct args_given given = {.count = 0};
+    while (*text != '\0') {
+        size_t size = strcspn(text, " ");
+        bool empty = size == 2 && memcmp(text, "''", 2) == 0;
+        char *copy = malloc(size > 0 ? size : 1);
+        CHECK(copy != NULL && given.count < ARGS_WORDS_MAX);
+        memcpy(copy, text, size);
+        given.words[given.count++] = (struct bytes){copy, empty ? 0 : size};
+        text += size;
+        text += *text == ' ';
+    }
+    return given;
+}
+
+static void
+args_drop(struct args_given *given)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        void *copy;
+        memcpy(&copy, &given->words[i].at, sizeof copy);
+        free(copy);
+    }
+}
+
+static void
+args_same(const char *text, const char *error, const char *expected)
+{
+    if ((error == NULL) != (expected == NULL) ||
+        (error != NULL && strcmp(error, expected) != 0))
+        kit_fail(__FILE__, __LINE__, "\"%s\" is %s, expected %s", text,
+                 error == NULL ? "fine" : error,
+                 expected == NULL ? "fine" : expected);
+}
+
+#define ARGS_RANGE(name) "ERR " name " is not an integer or out of range"
+
+TEST(args_a_number_is_decimal_and_within_bounds)
+{
+    static const struct {
+        const char *word;
+        bool good;
+        uint64_t value;
+    } numbers[] = {
+        {"0", true, 0},
+        {"7", true, 7},
+        {"1234567890", true, 1234567890},
+        {"18446744073709551615", true, UINT64_MAX},
+        {"18446744073709551616", false, 0},
+        {"28446744073709551615", false, 0},
+        {"184467440737095516150", false, 0},
+        {"99999999999999999999999999999999999999999999", false, 0},
+        {"", false, 0},
+        {"00", false, 0},
+        {"07", false, 0},
+        {"+7", false, 0},
+        {"-7", false, 0},
+        {"-0", false, 0},
+        {" 7", false, 0},
+        {"7 ", false, 0},
+        {"7.0", false, 0},
+        {"1e3", false, 0},
+        {"0x7", false, 0},
+        {"7:", false, 0},
+        {"7/", false, 0},
+        {"7\n", false, 0},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        uint64_t value = 42;
+        struct bytes word = bytes_of(numbers[i].word);
+        CHECK_EQ(args_number(word, 0, UINT64_MAX, &value), numbers[i].good);
+        CHECK_EQ(value, numbers[i].good ? numbers[i].value : 42);
+    }
+    uint64_t value = 42;
+    CHECK(!args_number((struct bytes){"7\0", 2}, 0, 9, &value));
+    CHECK(!args_number((struct bytes){NULL, 0}, 0, 9, &value));
+    CHECK(!args_number(bytes_of("4"), 5, 9, &value));
+    CHECK(!args_number(bytes_of("10"), 5, 9, &value));
+    CHECK_EQ(value, 42);
+    CHECK(args_number(bytes_of("5"), 5, 9, &value) && value == 5);
+    CHECK(args_number(bytes_of("9"), 5, 9, &value) && value == 9);
+    /* Not beyond its size. */
+    CHECK(args_number((struct bytes){"99", 1}, 5, 9, &value) && value == 9);
+}
+
+TEST(args_a_signed_number_may_be_below_zero)
+{
+    int64_t value = 42;
+    CHECK(args_signed(bytes_of("-5"), 5, &value) && value == -5);
+    CHECK(args_signed(bytes_of("5"), 5, &value) && value == 5);
+    CHECK(args_signed(bytes_of("0"), 5, &value) && value == 0);
+    CHECK(args_signed(bytes_of("-9223372036854775807"), INT64_MAX, &value));
+    CHECK(value == -INT64_MAX);
+    value = 42;
+    CHECK(!args_signed(bytes_of("-6"), 5, &value));
+    CHECK(!args_signed(bytes_of("6"), 5, &value));
+    CHECK(!args_signed(bytes_of("-0"), 5, &value));
+    CHECK(!args_signed(bytes_of("--1"), 5, &value));
+    CHECK(!args_signed((struct bytes){NULL, 0}, 5, &value));
+    CHECK(!args_signed(bytes_of("-"), 5, &value));
+    CHECK(!args_signed(bytes_of(""), 5, &value));
+    CHECK(!args_signed(bytes_of("+1"), 5, &value));
+    CHECK(!args_signed(bytes_of("9223372036854775808"), INT64_MAX, &value));
+    CHECK(value == 42);
+}
+
+TEST(args_a_word_is_known_in_any_case_of_letters)
+{
+    CHECK(args_is(bytes_of("DELAY"), "DELAY"));
+    CHECK(args_is(bytes_of("delay"), "DELAY"));
+    CHECK(args_is(bytes_of("dElAy"), "DELAY"));
+    CHECK(args_is(bytes_of("Drop-Oldest"), "DROP-OLDEST"));
+    CHECK(args_is(bytes_of("az"), "AZ"));
+    CHECK(!args_is(bytes_of("DELA"), "DELAY"));
+    CHECK(!args_is(bytes_of("DELAYS"), "DELAY"));
+    CHECK(!args_is((struct bytes){"DELAY", 6}, "DELAY"));
+    CHECK(!args_is((struct bytes){NULL, 0}, "DELAY"));
+    CHECK(!args_is(bytes_of("DROP\rOLDEST"), "DROP-OLDEST"));
+    CHECK(!args_is(bytes_of("{ELAY"), "[ELAY"));
+    CHECK(!args_is(bytes_of("`T"), "@T"));
+}
+
+static const struct {
+    const char *text;
+    const char *error;
+    struct args_push push;
+} args_pushes[] = {
+    {"DELAY 5", NULL, {.time = {ARGS_DELAY, 5, 0}}},
+    {"at 5", NULL, {.time = {ARGS_AT, 5, 0}}},
+    {"DELAY 0", NULL, {.time = {ARGS_DELAY, 0, 0}}},
+    {"AT 0", NULL, {.time = {ARGS_AT, 0, 0}}},
+    {"DELAY " ARGS_2_53, NULL, {.time = {ARGS_DELAY, QUEUE_TIME_MAX, 0}}},
+    {"nx DELAY 5", NULL, {.time = {ARGS_DELAY, 5, 0}, .absent = true}},
+    {"AT 5 XX", NULL, {.time = {ARGS_AT, 5, 0}, .present = true}},
+    {"EVERY 7 AT 5", NULL, {.time = {ARGS_AT, 5, 0}, .repeat = {7, 0, 0}}},
+    {"times 3 Jitter 9 AT 5 NX EVERY 7",
+     NULL,
+     {.time = {ARGS_AT, 5, 0},
+      .absent = true,
+      .repeat = {7, 3, 0},
+      .jitter = 9}},
+    {"DELAY 5 EVERY " ARGS_2_53 " TIMES " ARGS_2_53 " JITTER " ARGS_2_53,
+     NULL,
+     {.time = {ARGS_DELAY, 5, 0},
+      .repeat = {QUEUE_TIME_MAX, QUEUE_TIME_MAX, 0},
+      .jitter = QUEUE_TIME_MAX}},
+    {"DELAY 5 JITTER 0", NULL, {.time = {ARGS_DELAY, 5, 0}}},
+    {"", ARGS_SYNTAX, {.jitter = 0}},
+    {"NX", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 AT", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 AT 5", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 DELAY 5", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 NX NX", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 NX XX", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 TIMES 3", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 EVERY", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 EVERY 3 EVERY 3", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 EVERY 3 TIMES 2 TIMES 2", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 JITTER 3 JITTER 3", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 BY 3", ARGS_SYNTAX, {.jitter = 0}},
+    {"BY 3", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 ''", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 NXX", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY x", ARGS_RANGE("delay"), {.jitter = 0}},
+    {"DELAY ''", ARGS_RANGE("delay"), {.jitter = 0}},
+    {"DELAY -1", ARGS_RANGE("delay"), {.jitter = 0}},
+    {"DELAY 9007199254740993", ARGS_RANGE("delay"), {.jitter = 0}},
+    {"AT x", ARGS_RANGE("time"), {.jitter = 0}},
+    {"AT 9007199254740993", ARGS_RANGE("time"), {.jitter = 0}},
+    {"DELAY 5 EVERY 0", ARGS_RANGE("period"), {.jitter = 0}},
+    {"DELAY 5 EVERY 9007199254740993", ARGS_RANGE("period"), {.jitter = 0}},
+    {"DELAY 5 EVERY 1 TIMES 0", ARGS_RANGE("times"), {.jitter = 0}},
+    {"DELAY 5 TIMES x", ARGS_RANGE("times"), {.jitter = 0}},
+    {"DELAY 5 JITTER -1", ARGS_RANGE("jitter"), {.jitter = 0}},
+};
+
+TEST(args_push_reads_its_options_in_any_order)
+{
+    for (size_t i = 0; i < sizeof args_pushes / sizeof args_pushes[0]; i++) {
+        struct args_given given = args_split(args_pushes[i].text);
+        struct args_push got;
+        const char *error = args_push(given.words, given.count, &got);
+        const struct args_push *push = &args_pushes[i].push;
+        args_same(args_pushes[i].text, error, args_pushes[i].error);
+        if (error == NULL) {
+            CHECK_EQ(got.time.how, push->time.how);
+            CHECK_EQ(got.time.ms, push->time.ms);
+            CHECK_EQ(got.absent, push->absent);
+            CHECK_EQ(got.present, push->present);
+            CHECK_EQ(got.repeat.period, push->repeat.period);
+            CHECK_EQ(got.repeat.times, push->repeat.times);
+            CHECK_EQ(got.repeat.missed, 0);
+            CHECK_EQ(got.jitter, push->jitter);
+        }
+        args_drop(&given);
+    }
+}
+
+TEST(args_mpush_wants_as_many_pairs_as_it_says)
+{
+    static const struct {
+        const char *text;
+        const char *error;
+        uint64_t ms;
+        size_t count;
+    } cases[] = {
+        {"DELAY 5 1 a b", NULL, 5, 1},
+        {"at 7 2 a b c d", NULL, 7, 2},
+        {"DELAY 5 1 '' ''", NULL, 5, 1},
+        {"DELAY 5 2 a b", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5 1 a b c d", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5 1 a b c", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5 1 a", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5 1", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5", ARGS_SYNTAX, 0, 0},
+        {"DELAY", ARGS_SYNTAX, 0, 0},
+        {"", ARGS_SYNTAX, 0, 0},
+        {"BY 5 1 a b", ARGS_SYNTAX, 0, 0},
+        {"1 a b DELAY 5", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5 0", ARGS_RANGE("count"), 0, 0},
+        {"DELAY 5 x a b", ARGS_RANGE("count"), 0, 0},
+        {"DELAY 5 9223372036854775807 a b", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5 9223372036854775808 a b", ARGS_RANGE("count"), 0, 0},
+        {"DELAY x 1 a b", ARGS_RANGE("delay"), 0, 0},
+        {"AT x 1 a b", ARGS_RANGE("time"), 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct args_given given = args_split(cases[i].text);
+        struct args_mpush got;
+        const char *error = args_mpush(given.words, given.count, &got);
+        args_same(cases[i].text, error, cases[i].error);
+        if (error == NULL) {
+            CHECK_EQ(got.time.ms, cases[i].ms);
+            CHECK_EQ(got.count, cases[i].count);
+            CHECK(got.pairs == given.words + 3);
+        }
+        args_drop(&given);
+    }
+}
+
+TEST(args_touch_reads_a_time_or_a_shift)
+{
+    static const struct {
+        const char *text;
+        const char *error;
+        struct args_touch touch;
+    } cases[] = {
+        {"DELAY 5", NULL, {{ARGS_DELAY, 5, 0}, false, false}},
+        {"AT 5 gt", NULL, {{ARGS_AT, 5, 0}, true, false}},
+        {"LT by -5", NULL, {{ARGS_BY, 0, -5}, false, true}},
+        {"BY 5", NULL, {{ARGS_BY, 0, 5}, false, false}},
+        {"BY -" ARGS_2_53,
+         NULL,
+         {{ARGS_BY, 0, -(int64_t)QUEUE_TIME_MAX}, false, false}},
+        {"BY -9007199254740993", ARGS_RANGE("shift"), {{0}, false, false}},
+        {"BY x", ARGS_RANGE("shift"), {{0}, false, false}},
+        {"DELAY -1", ARGS_RANGE("delay"), {{0}, false, false}},
+        {"AT -1", ARGS_RANGE("time"), {{0}, false, false}},
+        {"", ARGS_SYNTAX, {{0}, false, false}},
+        {"GT", ARGS_SYNTAX, {{0}, false, false}},
+        {"BY", ARGS_SYNTAX, {{0}, false, false}},
+        {"BY 1 BY 1", ARGS_SYNTAX, {{0}, false, false}},
+        {"BY 1 AT 1", ARGS_SYNTAX, {{0}, false, false}},
+        {"AT 1 GT LT", ARGS_SYNTAX, {{0}, false, false}},
+        {"AT 1 GT GT", ARGS_SYNTAX, {{0}, false, false}},
+        {"AT 1 NX", ARGS_SYNTAX, {{0}, false, false}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct args_given given = args_split(cases[i].text);
+        struct args_touch got;
+        const char *error = args_touch(given.words, given.count, &got);
+        args_same(cases[i].text, error, cases[i].error);
+        if (error == NULL) {
+            CHECK_EQ(got.time.how, cases[i].touch.time.how);
+            CHECK_EQ(got.time.ms, cases[i].touch.time.ms);
+            CHECK_EQ(got.time.by, cases[i].touch.time.by);
+            CHECK_EQ(got.later, cases[i].touch.later);
+            CHECK_EQ(got.earlier, cases[i].touch.earlier);
+        }
+        args_drop(&given);
+    }
+}
+
+TEST(args_poll_takes_a_hundred_unless_told)
+{
+    static const struct {
+        const char *text;
+        const char *error;
+        struct args_poll poll;
+    } cases[] = {
+        {"", NULL, {100, false, 0, false}},
+        {"count 1", NULL, {1, false, 0, false}},
+        {"COUNT 9223372036854775807", NULL, {INT64_MAX, false, 0, false}},
+        {"meta BLOCK 0 COUNT 7", NULL, {7, true, 0, true}},
+        {"BLOCK " ARGS_2_53, NULL, {100, true, QUEUE_TIME_MAX, false}},
+        {"BLOCK 9007199254740993", ARGS_RANGE("timeout"), {0}},
+        {"BLOCK -1", ARGS_RANGE("timeout"), {0}},
+        {"COUNT 0", ARGS_RANGE("count"), {0}},
+        {"COUNT x", ARGS_RANGE("count"), {0}},
+        {"COUNT", ARGS_SYNTAX, {0}},
+        {"BLOCK", ARGS_SYNTAX, {0}},
+        {"COUNT 1 COUNT 1", ARGS_SYNTAX, {0}},
+        {"BLOCK 1 BLOCK 1", ARGS_SYNTAX, {0}},
+        {"META META", ARGS_SYNTAX, {0}},
+        {"METAL", ARGS_SYNTAX, {0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct args_given given = args_split(cases[i].text);
+        struct args_poll got;
+        const char *error = args_poll(given.words, given.count, &got);
+        args_same(cases[i].text, error, cases[i].error);
+        if (error == NULL) {
+            CHECK_EQ(got.count, cases[i].poll.count);
+            CHECK_EQ(got.block, cases[i].poll.block);
+            CHECK_EQ(got.timeout, cases[i].poll.timeout);
+            CHECK_EQ(got.meta, cases[i].poll.meta);
+        }
+        args_drop(&given);
+    }
+}
+
+TEST(args_scan_reads_a_cursor_and_options)
+{
+    static const struct {
+        const char *text;
+        const char *error;
+        uint64_t cursor;
+        uint64_t count;
+        enum args_state state;
+        const char *pattern;
+    } cases[] = {
+        {"0", NULL, 0, 10, ARGS_ANY, NULL},
+        {"18446744073709551615", NULL, UINT64_MAX, 10, ARGS_ANY, NULL},
+        {"7 count 3 state DUE match a*", NULL, 7, 3, ARGS_DUE, "a*"},
+        {"7 MATCH MATCH", NULL, 7, 10, ARGS_ANY, "MATCH"},
+        {"7 STATE waiting", NULL, 7, 10, ARGS_WAITING, NULL},
+        {"", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"x", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
+        {"-1", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
+        {"18446744073709551616", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
+        {"7 COUNT 0", ARGS_RANGE("count"), 0, 0, ARGS_ANY, NULL},
+        {"7 COUNT", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"7 STATE", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"7 STATE any", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"7 STATE due STATE due", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"7 MATCH", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"7 MATCH a MATCH a", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"7 8", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct args_given given = args_split(cases[i].text);
+        struct args_scan got;
+        const char *error = args_scan(given.words, given.count, &got);
+        args_same(cases[i].text, error, cases[i].error);
+        if (error == NULL) {
+            CHECK_EQ(got.cursor, cases[i].cursor);
+            CHECK_EQ(got.count, cases[i].count);
+            CHECK_EQ(got.state, cases[i].state);
+            CHECK_EQ(got.match, cases[i].pattern != NULL);
+            if (got.match)
+                CHECK(bytes_equal(got.pattern, bytes_of(cases[i].pattern)));
+        }
+        args_drop(&given);
+    }
+}
+
+TEST(args_single_options_stand_alone)
+{
+    struct bytes words[] = {bytes_of("COUNT"),   bytes_of("5"),
+                            bytes_of("meta"),    bytes_of("due"),
+                            bytes_of("Waiting"), bytes_of("0")};
+    uint64_t count = 42;
+    bool meta;
+    enum args_state state;
+
+    CHECK(args_count(words, 0, &count) == NULL && count == 42);
+    args_same("COUNT", args_count(words, 1, &count), ARGS_SYNTAX);
+    CHECK(args_count(words, 2, &count) == NULL && count == 5);
+    args_same("COUNT 5 meta", args_count(words, 3, &count), ARGS_SYNTAX);
+    args_same("5 meta", args_count(words + 1, 2, &count), ARGS_SYNTAX);
+    words[1] = words[5];
+    args_same("COUNT 0", args_count(words, 2, &count), ARGS_RANGE("count"));
+
+    CHECK(args_with_meta(words, 0, &meta) == NULL && !meta);
+    CHECK(args_with_meta(words + 2, 1, &meta) == NULL && meta);
+    args_same("COUNT", args_with_meta(words, 1, &meta), ARGS_SYNTAX);
+    args_same("meta due", args_with_meta(words + 2, 2, &meta), ARGS_SYNTAX);
+
+    CHECK(args_state(words, 0, &state) == NULL && state == ARGS_ANY);
+    CHECK(args_state(words + 3, 1, &state) == NULL && state == ARGS_DUE);
+    CHECK(args_state(words + 4, 1, &state) == NULL && state == ARGS_WAITING);
+    args_same("meta", args_state(words + 2, 1, &state), ARGS_SYNTAX);
+    args_same("due Waiting", args_state(words + 3, 2, &state), ARGS_SYNTAX);
+}
+
+TEST(args_a_setting_is_changed_only_by_a_good_value)
+{
+    struct queue_settings set = {1, 2, QUEUE_DROP_OLDEST, 3, true};
+    static const struct {
+        const char *name;
+        const char *value;
+        enum args_setting result;
+    } bad[] = {
+        {"maxlen", "-1", ARGS_BAD},
+        {"maxlen", "9223372036854775808", ARGS_BAD},
+        {"maxbytes", "1mb", ARGS_BAD},
+        {"overflow", "drop", ARGS_BAD},
+        {"overflow", "", ARGS_BAD},
+        {"resolution-ms", "86400001", ARGS_BAD},
+        {"paused", "2", ARGS_BAD},
+        {"paused", "yes", ARGS_BAD},
+        {"", "1", ARGS_UNKNOWN},
+        {"max-len", "1", ARGS_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_EQ(args_setting(bytes_of(bad[i].name), bytes_of(bad[i].value),
+                              true, &set),
+                 bad[i].result);
+        CHECK(set.max_events == 1 && set.max_bytes == 2 && set.paused &&
+              set.overflow == QUEUE_DROP_OLDEST && set.resolution == 3);
+    }
+    CHECK_EQ(args_setting(bytes_of("paused"), bytes_of("0"), false, &set),
+             ARGS_UNKNOWN);
+    CHECK(set.paused);
+    CHECK_EQ(args_setting(bytes_of("MaxLen"), bytes_of("9223372036854775807"),
+                          false, &set),
+             ARGS_SET);
+    CHECK_EQ(args_setting(bytes_of("maxbytes"), bytes_of("0"), false, &set),
+             ARGS_SET);
+    CHECK_EQ(
+        args_setting(bytes_of("overflow"), bytes_of("Reject"), false, &set),
+        ARGS_SET);
+    CHECK_EQ(args_setting(bytes_of("paused"), bytes_of("0"), true, &set),
+             ARGS_SET);
+    CHECK_EQ(args_setting(bytes_of("resolution-ms"), bytes_of("86400000"),
+                          false, &set),
+             ARGS_SET);
+    CHECK(set.max_events == INT64_MAX && set.max_bytes == 0 && !set.paused &&
+          set.overflow == QUEUE_REJECT && set.resolution == 86400000);
+    CHECK_EQ(
+        args_setting(bytes_of("resolution-ms"), bytes_of("1"), false, &set),
+        ARGS_SET);
+    CHECK_EQ(set.resolution, 0);
+    CHECK_EQ(args_setting(bytes_of("overflow"), bytes_of("drop-oldest"), false,
+                          &set),
+             ARGS_SET);
+    CHECK_EQ(set.overflow, QUEUE_DROP_OLDEST);
+    set.resolution = 7;
+    CHECK_EQ(
+        args_setting(bytes_of("resolution-ms"), bytes_of("0"), false, &set),
+        ARGS_SET);
+    CHECK_EQ(args_setting(bytes_of("maxlen"), bytes_of("0"), false, &set),
+             ARGS_SET);
+    CHECK_EQ(args_setting(bytes_of("paused"), bytes_of("1"), true, &set),
+             ARGS_SET);
+    CHECK(set.resolution == 0 && set.max_events == 0 && set.paused);
+}
+
+TEST(args_meta_is_read_as_it_was_written)
+{
+    for (unsigned bits = 0; bits < 32; bits++) {
+        for (int large = 0; large < 2; large++) {
+            uint64_t number = large ? QUEUE_TIME_MAX : 1;
+            struct args_meta event = {
+                bits & 1,
+                bits & 2,
+                {bits & 4 ? number : 0, bits & 8 ? number : 0,
+                 bits & 16 ? (large ? ARGS_COUNT_MAX : 1) : 0}};
+            if (event.repeat.period == 0 && bits >= 8)
+                continue;
+            char text[ARGS_META_SIZE];
+            size_t size = args_meta_write(&event, text);
+            struct args_meta got;
+            CHECK_EQ(size, strlen(text));
+            CHECK(size < ARGS_META_SIZE);
+            CHECK(args_meta_read((struct bytes){text, size}, &got));
+            CHECK_EQ(got.alone, event.alone);
+            CHECK_EQ(got.made, event.made);
+            CHECK_EQ(got.repeat.period, event.repeat.period);
+            CHECK_EQ(got.repeat.times, event.repeat.times);
+            CHECK_EQ(got.repeat.missed, event.repeat.missed);
+        }
+    }
+    struct args_meta all = {true, true, {5, 6, 7}};
+    char text[ARGS_META_SIZE];
+    args_meta_write(&all, text);
+    CHECK(strcmp(text, "a g e5 t6 m7") == 0);
+    /* No number is too long for it. */
+    all.repeat = (struct queue_repeat){UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    CHECK_EQ(args_meta_write(&all, text), 3 + 3 * 22);
+}
+
+TEST(args_meta_that_makes_no_sense_is_refused)
+{
+    static const char *const bad[] = {
+        " ",
+        "x",
+        "A",
+        "a ",
+        " a",
+        "a  g",
+        "aa",
+        "a a",
+        "g g",
+        "g1",
+        "ag",
+        "e",
+        "e0",
+        "e-1",
+        "e05",
+        "e5 e5",
+        "t5",
+        "m5",
+        "t5 m5",
+        "e5 t0",
+        "e5 m0",
+        "e5 t",
+        "e5\t",
+        "e5 t6 t6",
+        "e5 m1 m1",
+        "e 5",
+        "e5,t6",
+        "e9007199254740993",
+        "e1 t9007199254740993",
+        "e1 m9223372036854775808",
+    };
+    struct args_meta got;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (args_meta_read(bytes_of(bad[i]), &got))
+            kit_fail(__FILE__, __LINE__, "\"%s\" was read", bad[i]);
+    }
+    CHECK(!args_meta_read((struct bytes){"a\0", 2}, &got));
+    CHECK(args_meta_read(bytes_of("m7 t6 e5 g a"), &got));
+    CHECK(got.alone && got.made && got.repeat.period == 5 &&
+          got.repeat.times == 6 && got.repeat.missed == 7);
+    CHECK(args_meta_read((struct bytes){NULL, 0}, &got));
+    CHECK(!got.alone && !got.made && got.repeat.period == 0);
+}

@@ -1,0 +1,202 @@
+/* commands_apply.c - LAWN.APPLY, as a master sends it, and as nobody does. */
+#include "scene.h"
+
+#include "ids.h"
+
+#include <stdio.h>
+
+TEST(commands_apply_does_what_it_is_told)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 '' b y 1600 100 'a e5 t2 m1'",
+         "+OK");
+    TOLD(fake, "ADD a x 1500 500 '' b y 1600 100 a e5 t2 m1");
+    NOTED(fake, "");
+    CHECK_EQ(queue_now(fake_queue(fake, "k")), 1500);
+    SAYS(fake, "LAWN.APPLY k at a 1700 200 e7 zz 1 0 ''", "+OK");
+    SAYS(fake, "LAWN.GET k a META",
+         "{\"payload\": \"x\", \"due\": 1700, \"state\": \"waiting\", "
+         "\"period\": 7, \"times\": 0, \"missed\": 0}");
+    SAYS(fake, "LAWN.APPLY k AT b 1700 100 ''", "+OK");
+    SAYS(fake, "LAWN.APPLY k SET b new zz new", "+OK");
+    SAYS(fake, "LAWN.GET k b META",
+         "{\"payload\": \"new\", \"due\": 1700, \"state\": \"waiting\", "
+         "\"period\": 0, \"times\": 0, \"missed\": 0}");
+    SAYS(fake, "LAWN.APPLY k CFG maxlen 3 paused 1 overflow drop-oldest",
+         "+OK");
+    SAYS(fake, "LAWN.APPLY k DEL a zz", "+OK");
+    SAYS(fake, "LAWN.LEN k", "1");
+    SAYS(fake, "LAWN.APPLY k DEL b", "+OK");
+    SAYS(fake, "LAWN.CONFIG k GET maxlen overflow",
+         "{\"maxlen\": 3, \"overflow\": \"drop-oldest\"}");
+    SAYS(fake, "LAWN.APPLY k CFG maxlen 0 paused 0 overflow reject", "+OK");
+    NOTED(fake, "del");
+    CHECK(fake_queue(fake, "k") == NULL);
+    scene_end(fake);
+}
+
+TEST(commands_apply_of_no_key_makes_none_unless_it_adds)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.APPLY k DEL a", "+OK");
+    SAYS(fake, "LAWN.APPLY k AT a 5 5 ''", "+OK");
+    SAYS(fake, "LAWN.APPLY k SET a x", "+OK");
+    SAYS(fake, "LAWN.APPLY k CFG maxlen 0", "+OK");
+    CHECK(fake_queue(fake, "k") == NULL);
+    scene_end(fake);
+}
+
+TEST(commands_apply_looks_at_no_limit)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
+    command_limits.max_payload = 1;
+    SAYS(fake, "LAWN.APPLY k ADD a long 1500 500 '' b long 1500 500 ''", "+OK");
+    command_limits.max_payload = 1048576;
+    SAYS(fake, "LAWN.LEN k", "2");
+    scene_end(fake);
+}
+
+TEST(commands_apply_sets_wake_ups_and_wakes)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 ''", "+OK");
+    CHECK_EQ(fake->arms, 1);
+    CHECK_EQ(fake->signals, 0);
+    SAYS(fake, "LAWN.APPLY k ADD b x 900 10 ''", "+OK");
+    CHECK_EQ(fake->signals, 1);
+    /* Nobody has told of what is due if this becomes a master. */
+    CHECK_EQ(fake->arms, 1);
+    CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 900);
+    scene_end(fake);
+}
+
+TEST(commands_apply_remembers_ids_that_a_master_made)
+{
+    struct fake *fake = scene_begin();
+    uint64_t ms;
+    uint64_t number;
+
+    SAYS(fake, "LAWN.APPLY k ADD 99999999-7 x 1500 500 g", "+OK");
+    ids_last(&ms, &number);
+    CHECK(ms > 99999999 || (ms == 99999999 && number >= 7));
+    SAYS(fake, "LAWN.APPLY k ADD mine x 1500 500 g", "+OK");
+    SAYS(fake, "LAWN.LEN k", "2");
+    scene_end(fake);
+}
+
+TEST(commands_apply_bears_any_words)
+{
+    static const char *const words[] = {
+        "ADD",
+        "ADD a",
+        "ADD a x 1500 500",
+        "ADD a x 1500 500 '' b",
+        "ADD a x 1500 500 '' b x 1500 1501 ''",
+        "ADD a x 1500 500 '' b x 18014398509481985 18014398509481985 ''",
+        "ADD a x 1500 500 '' b x 9007199254740993 0 ''",
+        "ADD a x 1500 500 '' b x 18014398509481984 9007199254740991 ''",
+        "ADD a x 1500 500 '' b x x 500 ''",
+        "ADD a x 1500 500 '' b x 1500 -1 ''",
+        "ADD a x 1500 500 '' b x 1500 500 q",
+        "ADD a x 1500 500 '' b x 1500 500 e0",
+        "ADD a x 1500 500 '' b x 1500 500 t3",
+        "ADD a x 1500 500 '' b x 1500 500 'a  g'",
+        "AT a 1500 500",
+        "AT a 1500 1501 ''",
+        "SET a",
+        "CFG",
+        "CFG maxlen",
+        "CFG maxlen 5 paused 2",
+        "CFG maxlen 5 depth 2",
+        "CFG maxlen 5 overflow some",
+        "PUT a x",
+        "''",
+    };
+    struct fake *fake = scene_begin();
+    char line[256];
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        bool few = strchr(words[i], ' ') == NULL;
+        (void)snprintf(line, sizeof line, "LAWN.APPLY k %s", words[i]);
+        SAYS(fake, line,
+             few ? "!ERR wrong number of arguments" : "!ERR syntax error");
+        TOLD(fake, "");
+        CHECK(fake_queue(fake, "k") == NULL);
+    }
+    scene_end(fake);
+}
+
+TEST(commands_apply_refuses_what_no_queue_takes)
+{
+    static char word[65536];
+    struct fake *fake = scene_begin();
+    struct bytes args[] = {bytes_of("LAWN.APPLY"),
+                           bytes_of("k"),
+                           bytes_of("SET"),
+                           {word, sizeof word},
+                           bytes_of("x")};
+
+    CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
+    args[3].size--;
+    CHECK_TEXT(fake_call(fake, args, 5), "+OK");
+    /* It is not looked at, since it is too long. */
+    args[4].size = (size_t)QUEUE_PAYLOAD_MAX + 1;
+    CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
+    args[2] = bytes_of("DEL");
+    args[3].size++;
+    CHECK_TEXT(fake_call(fake, args, 4), "!ERR syntax error");
+    scene_end(fake);
+}
+
+TEST(commands_apply_without_memory_says_so)
+{
+    struct fake *fake = scene_begin();
+
+    fake->memory = 0;
+    CHECK_TEXT(fake_run(fake, "LAWN.APPLY k ADD a x 1500 500 ''"),
+               "!ERR out of memory");
+    fake->memory = UINT64_MAX;
+    CHECK(fake_same(fake, fake->replica));
+    SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 ''", "+OK");
+    /* What was done until then is told those who replicate from here. */
+    fake->memory = 1;
+    CHECK_TEXT(fake_run(fake, "LAWN.APPLY k ADD b x 1500 500 '' c x 9 9 ''"),
+               "!ERR out of memory");
+    fake->memory = UINT64_MAX;
+    TOLD(fake, "ADD b x 1500 500 ''");
+    CHECK(fake_same(fake, fake->replica));
+    CHECK_EQ(scene_starve(fake, "LAWN.APPLY k AT a 1500 500 e5"), 1);
+    CHECK_EQ(scene_starve(fake, "LAWN.APPLY k SET a longer"), 1);
+    CHECK_EQ(scene_starve(fake, "LAWN.APPLY k DEL a"), 0);
+    scene_end(fake);
+}
+
+TEST(commands_are_all_described)
+{
+    const struct command *lists[] = {command_lawn, command_rede};
+    size_t count = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct command *c = lists[i]; c->name != NULL; c++) {
+            CHECK(c->run != NULL && c->args != NULL);
+            CHECK(c->arity != 0);
+            CHECK_TEXT(c->since, "0.1.0");
+            CHECK(strlen(c->summary) > 10 && strlen(c->complexity) >= 4);
+            bool writes = strstr(c->flags, "write") != NULL;
+            CHECK(writes != (strstr(c->flags, "readonly") != NULL));
+            CHECK(c->key == (c->key_flags != NULL));
+            if (c->key) {
+                CHECK(strncmp(c->key_flags, writes ? "RW" : "RO", 2) == 0);
+                CHECK(c->args[0].type == COMMAND_KEY &&
+                      c->args[0].name != NULL);
+            }
+            count++;
+        }
+    }
+    CHECK_EQ(count, 16 + 11);
+}

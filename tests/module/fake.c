@@ -1,0 +1,575 @@
+/* fake.c - a server of a few hundred lines: see fake.h. */
+#include "fake.h"
+
+#include "memory_kit.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FAKE_DEPTH 8
+
+/* A call of a command: what is left of the replies that were begun. */
+struct host {
+    struct fake *fake;
+    const struct bytes *args;
+    struct fake_key *key; /* its place, NULL if there is none */
+    unsigned replies;     /* whole ones */
+    unsigned depth;
+    struct fake_begun {
+        size_t left;
+        bool map;
+        bool value; /* of a pair: next comes the value */
+    } begun[FAKE_DEPTH];
+    bool blocked;
+};
+
+struct fake_done {
+    struct fake_done *next;
+    struct bytes *args;
+    size_t count;
+};
+
+_Noreturn static void
+fake_die(const struct host *host, const char *what)
+{
+    printf("%.*s: %s\n", (int)host->args[0].size, host->args[0].at, what);
+    (void)fflush(stdout);
+    abort();
+}
+
+static void *
+fake_have(void *memory)
+{
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+static void
+fake_text_add(struct fake_text *text, const char *bytes, size_t size)
+{
+    if (text->size + size >= text->room) {
+        text->room = 2 * (text->size + size) + 64;
+        text->at = fake_have(realloc(text->at, text->room));
+    }
+    memcpy(text->at + text->size, bytes, size);
+    text->size += size;
+    text->at[text->size] = '\0';
+}
+
+__attribute__((format(printf, 2, 3))) static void
+fake_text_print(struct fake_text *text, const char *format, ...)
+{
+    char few[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int size = vsnprintf(few, sizeof few, format, arguments);
+    va_end(arguments);
+    if (size < 0 || (size_t)size >= sizeof few)
+        abort();
+    fake_text_add(text, few, (size_t)size);
+}
+
+static void
+fake_text_bytes(struct fake_text *text, struct bytes bytes)
+{
+    for (size_t i = 0; i < bytes.size; i++) {
+        if (isprint((unsigned char)bytes.at[i]))
+            fake_text_add(text, bytes.at + i, 1);
+        else
+            fake_text_print(text, "\\x%02x", (unsigned char)bytes.at[i]);
+    }
+}
+
+static void
+fake_text_clear(struct fake_text *text)
+{
+    text->size = 0;
+    fake_text_add(text, "", 0);
+}
+
+/* Before a reply: what separates it from the one before. */
+static struct fake_text *
+fake_begin(struct host *host)
+{
+    if (host->blocked)
+        fake_die(host, "a reply of one that waits");
+    if (host->depth == 0 && host->replies > 0)
+        fake_die(host, "a second reply");
+    return &host->fake->reply;
+}
+
+/* After a reply: arrays and maps that it was the last of end. */
+static void
+fake_end(struct host *host)
+{
+    struct fake_text *text = &host->fake->reply;
+
+    while (host->depth > 0) {
+        struct fake_begun *begun = &host->begun[host->depth - 1];
+        if (begun->map && !begun->value) {
+            begun->value = true;
+            fake_text_add(text, ": ", 2);
+            return;
+        }
+        begun->value = false;
+        if (--begun->left > 0) {
+            fake_text_add(text, ", ", 2);
+            return;
+        }
+        fake_text_add(text, begun->map ? "}" : "]", 1);
+        host->depth--;
+    }
+    host->replies++;
+}
+
+static void
+fake_begin_many(struct host *host, size_t count, bool map)
+{
+    struct fake_text *text = fake_begin(host);
+
+    if (count == 0) {
+        fake_text_add(text, map ? "{}" : "[]", 2);
+        fake_end(host);
+        return;
+    }
+    if (host->depth == FAKE_DEPTH)
+        fake_die(host, "a reply too deep");
+    fake_text_add(text, map ? "{" : "[", 1);
+    host->begun[host->depth++] = (struct fake_begun){count, map, false};
+}
+
+void
+host_null(struct host *host)
+{
+    fake_text_add(fake_begin(host), "nil", 3);
+    fake_end(host);
+}
+
+void
+host_integer(struct host *host, int64_t value)
+{
+    fake_text_print(fake_begin(host), "%lld", (long long)value);
+    fake_end(host);
+}
+
+void
+host_bytes(struct host *host, struct bytes bytes)
+{
+    struct fake_text *text = fake_begin(host);
+
+    fake_text_add(text, "\"", 1);
+    fake_text_bytes(text, bytes);
+    fake_text_add(text, "\"", 1);
+    fake_end(host);
+}
+
+/* A line: a line break in it would end the reply early. */
+static void
+fake_line(struct host *host, char mark, const char *text)
+{
+    if (strpbrk(text, "\r\n") != NULL)
+        fake_die(host, "a line break in a line");
+    fake_text_add(fake_begin(host), &mark, 1);
+    fake_text_add(&host->fake->reply, text, strlen(text));
+    fake_end(host);
+}
+
+void
+host_simple(struct host *host, const char *text)
+{
+    fake_line(host, '+', text);
+}
+
+void
+host_error(struct host *host, const char *text)
+{
+    fake_line(host, '!', text);
+}
+
+void
+host_array(struct host *host, size_t count)
+{
+    fake_begin_many(host, count, false);
+}
+
+void
+host_map(struct host *host, size_t count)
+{
+    fake_begin_many(host, count, true);
+}
+
+static struct fake_key *
+fake_find(struct fake *fake, struct bytes name)
+{
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct fake_key *key = &fake->keys[i];
+        if (key->queue != NULL &&
+            bytes_equal((struct bytes){key->name, key->size}, name))
+            return key;
+    }
+    return NULL;
+}
+
+struct queue *
+host_queue(struct host *host)
+{
+    return host->key != NULL ? host->key->queue : NULL;
+}
+
+struct queue *
+host_create(struct host *host)
+{
+    struct fake_key *key = host->fake->keys;
+
+    if (host->key != NULL)
+        fake_die(host, "a key made twice");
+    while (key < host->fake->keys + FAKE_KEYS && key->queue != NULL)
+        key++;
+    if (key == host->fake->keys + FAKE_KEYS)
+        return NULL;
+    key->queue = queue_new(host->fake->now, 16);
+    if (key->queue == NULL)
+        return NULL;
+    key->size = host->args[1].size;
+    key->name = fake_have(malloc(key->size + 1));
+    memcpy(key->name, host->args[1].at, key->size);
+    host->key = key;
+    return key->queue;
+}
+
+static void
+fake_note(struct host *host, const char *event)
+{
+    if (host->fake->noted.size > 0)
+        fake_text_add(&host->fake->noted, " ", 1);
+    fake_text_add(&host->fake->noted, event, strlen(event));
+}
+
+static void
+fake_delete(struct fake_key *key)
+{
+    queue_free(key->queue);
+    free(key->name);
+    *key = (struct fake_key){0};
+}
+
+void
+host_delete(struct host *host)
+{
+    if (host->key == NULL)
+        fake_die(host, "no key to delete");
+    fake_delete(host->key);
+    host->key = NULL;
+    fake_note(host, "del");
+}
+
+static struct bytes
+fake_copy(struct bytes bytes)
+{
+    char *copy = fake_have(malloc(bytes.size + 1));
+
+    if (bytes.size > 0)
+        memcpy(copy, bytes.at, bytes.size);
+    return (struct bytes){copy, bytes.size};
+}
+
+void
+host_replicate(struct host *host, const char *verb, const struct bytes *words,
+               size_t count)
+{
+    struct fake_text *told = &host->fake->told;
+    struct fake_done *done = fake_have(calloc(1, sizeof *done));
+    struct fake_done **end = &host->fake->done;
+
+    if (host->key == NULL)
+        fake_die(host, "a change of no key");
+    if (told->size > 0)
+        fake_text_add(told, "; ", 2);
+    fake_text_print(told, "%s", verb);
+    done->count = 3 + count;
+    done->args = fake_have(calloc(done->count, sizeof *done->args));
+    done->args[0] = fake_copy(bytes_of("LAWN.APPLY"));
+    done->args[1] = fake_copy(host->args[1]);
+    done->args[2] = fake_copy(bytes_of(verb));
+    for (size_t i = 0; i < count; i++) {
+        fake_text_add(told, " ", 1);
+        fake_text_bytes(told, words[i].size > 0 ? words[i] : bytes_of("''"));
+        done->args[3 + i] = fake_copy(words[i]);
+    }
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = done;
+}
+
+void
+host_notify(struct host *host, const char *event)
+{
+    fake_note(host, event);
+}
+
+void
+host_signal(struct host *host)
+{
+    host->fake->signals++;
+}
+
+void
+host_arm(struct host *host, uint64_t when)
+{
+    host->fake->arms++;
+    *queue_armed(host->key->queue) = when;
+}
+
+bool
+host_block(struct host *host, uint64_t ms)
+{
+    host->fake->block_ms = ms;
+    host->blocked = host->fake->may_block;
+    return host->blocked;
+}
+
+bool
+host_frozen(struct host *host)
+{
+    return host->fake->frozen;
+}
+
+uint64_t
+host_random(struct host *host, uint64_t below)
+{
+    uint64_t x = host->fake->random += UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (x ^ (x >> 31)) % below;
+}
+
+struct fake *
+fake_new(void)
+{
+    struct fake *fake = fake_have(calloc(1, sizeof *fake));
+
+    fake->now = 1000;
+    fake->may_block = true;
+    fake->memory = UINT64_MAX;
+    return fake;
+}
+
+/* What is left to do is done by the replica, or by nobody. */
+static void
+fake_play(struct fake *fake)
+{
+    while (fake->done != NULL) {
+        struct fake_done *done = fake->done;
+        fake->done = done->next;
+        if (fake->replica != NULL)
+            (void)fake_call(fake->replica, done->args, done->count);
+        for (size_t i = 0; i < done->count; i++) {
+            union {
+                const char *in;
+                char *out;
+            } at = {done->args[i].at};
+            free(at.out);
+        }
+        free(done->args);
+        free(done);
+    }
+}
+
+void
+fake_free(struct fake *fake)
+{
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        if (fake->keys[i].queue != NULL)
+            fake_delete(&fake->keys[i]);
+    }
+    free(fake->reply.at);
+    free(fake->told.at);
+    free(fake->noted.at);
+    free(fake);
+}
+
+static const struct command *
+fake_command(struct bytes name)
+{
+    const struct command *lists[] = {command_lawn, command_rede};
+
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct command *c = lists[i]; c->name != NULL; c++) {
+            if (bytes_equal(name, bytes_of(c->name)))
+                return c;
+        }
+    }
+    return NULL;
+}
+
+static bool
+fake_arity(const struct command *command, size_t count)
+{
+    return command->arity > 0 ? count == (size_t)command->arity
+                              : count >= (size_t)-command->arity;
+}
+
+/* What the server's tick does: keys whose wake-up has come are looked at. */
+static void
+fake_tick(struct fake *fake)
+{
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct queue *queue = fake->keys[i].queue;
+        if (queue == NULL || *queue_armed(queue) > fake->now)
+            continue;
+        queue_tell(queue, fake->now);
+        (void)queue_ripen(queue, fake->now, UINT64_MAX);
+        *queue_armed(queue) =
+            queue_settings(queue)->paused ? LAWN_NEVER : queue_coming(queue);
+    }
+}
+
+/* Whoever waits for a key in which nothing is due is woken in time; and whoever
+ * listens is told in time, whatever nobody took. */
+static void
+fake_armed(const struct host *host, uint64_t now)
+{
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct queue *queue = host->fake->keys[i].queue;
+        if (queue == NULL || queue_settings(queue)->paused)
+            continue;
+        uint64_t next = queue_next(queue);
+        if (next <= now)
+            next = queue_coming(queue);
+        if (next != LAWN_NEVER && next > now && next > queue_now(queue) &&
+            *queue_armed(queue) > next)
+            fake_die(host, "a wake-up too late");
+    }
+}
+
+const char *
+fake_call(struct fake *fake, const struct bytes *args, size_t count)
+{
+    const struct command *command = count > 0 ? fake_command(args[0]) : NULL;
+    struct host host = {.fake = fake, .args = args};
+    struct call call = {
+        .host = &host, .args = args, .count = count, .now = fake->now};
+
+    fake_text_clear(&fake->reply);
+    fake_text_clear(&fake->told);
+    fake_text_clear(&fake->noted);
+    fake->signals = 0;
+    fake->arms = 0;
+    if (command == NULL) {
+        fake_text_print(&fake->reply, "!ERR unknown command");
+        return fake->reply.at;
+    }
+    if (!fake_arity(command, count)) {
+        fake_text_print(&fake->reply, "!ERR wrong number of arguments");
+        return fake->reply.at;
+    }
+    if (command->key)
+        host.key = fake_find(fake, args[1]);
+    fake_tick(fake);
+    memory_fail_after(fake->memory);
+    command_call(command, &call);
+    memory_fail_after(UINT64_MAX);
+    if (host.blocked)
+        fake_text_print(&fake->reply, "waits");
+    else if (host.replies != 1 || host.depth != 0)
+        fake_die(&host, "not one reply");
+    if (fake->told.size > 0 && strstr(command->flags, "readonly") != NULL)
+        fake_die(&host, "a command that reads has changed something");
+    fake_armed(&host, fake->now);
+    fake_play(fake);
+    return fake->reply.at;
+}
+
+#define FAKE_WORDS 64
+
+const char *
+fake_run(struct fake *fake, const char *line)
+{
+    struct bytes args[FAKE_WORDS];
+    size_t count = 0;
+
+    while (*line != '\0') {
+        bool quoted = *line == '\'';
+        const char *begin = line + quoted;
+        size_t size = strcspn(begin, quoted ? "'" : " ");
+        if (count == FAKE_WORDS)
+            abort();
+        args[count++] = (struct bytes){begin, size};
+        line = begin + size + quoted;
+        line += *line == ' ';
+    }
+    return fake_call(fake, args, count);
+}
+
+struct queue *
+fake_queue(struct fake *fake, const char *name)
+{
+    struct fake_key *key = fake_find(fake, bytes_of(name));
+
+    return key != NULL ? key->queue : NULL;
+}
+
+static bool
+fake_same_event(const struct queue_event *event, void *arg)
+{
+    struct queue **queues = arg;
+    struct queue_event here;
+    struct queue_event there;
+
+    if (!queue_get(queues[0], event->id, &here) ||
+        !queue_get(queues[1], event->id, &there) ||
+        !bytes_equal(here.payload, there.payload) || here.due != there.due ||
+        here.alone != there.alone ||
+        memcmp(&here.repeat, &there.repeat, sizeof here.repeat) != 0) {
+        printf("id %.*s differs\n", (int)event->id.size, event->id.at);
+        return false;
+    }
+    return true;
+}
+
+static bool
+fake_same_queue(struct queue *a, struct queue *b)
+{
+    const struct queue_settings *one = queue_settings(a);
+    const struct queue_settings *other = queue_settings(b);
+    struct queue *queues[] = {a, b};
+
+    if (queue_count(a) != queue_count(b) || queue_data(a) != queue_data(b) ||
+        one->max_events != other->max_events ||
+        one->max_bytes != other->max_bytes ||
+        one->overflow != other->overflow ||
+        one->resolution != other->resolution || one->paused != other->paused) {
+        printf("counts or settings differ\n");
+        return false;
+    }
+    return queue_each(a, fake_same_event, queues) && queue_check(a, stdout) &&
+           queue_check(b, stdout);
+}
+
+bool
+fake_same(struct fake *a, struct fake *b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct fake_key *key = &a->keys[i];
+        count += key->queue != NULL;
+        count -= b->keys[i].queue != NULL;
+        if (key->queue == NULL)
+            continue;
+        struct fake_key *other =
+            fake_find(b, (struct bytes){key->name, key->size});
+        if (other == NULL) {
+            printf("a key is not there\n");
+            return false;
+        }
+        if (!fake_same_queue(key->queue, other->queue))
+            return false;
+    }
+    return count == 0;
+}

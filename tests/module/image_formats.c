@@ -1,0 +1,464 @@
+/* image_formats.c - queues to dump files and back, and what is refused: see
+ * module/image.h.
+ */
+#include "image_tape.h"
+
+#include "args.h"
+#include "ids.h"
+#include "kit.h"
+#include "memory_kit.h"
+#include "rng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct image_tape image_one;
+static struct image_tape image_two;
+
+/* What was written must be refused with these words, and leave no memory. */
+static void
+image_refused(int version, const char *text, const char *words)
+{
+    const char *error;
+    uint64_t blocks = memory_blocks();
+    image_tape_clear(&image_one);
+    image_tape_write(&image_one, text);
+    struct queue *queue = image_tape_load(&image_one, version, &error);
+    if (queue != NULL || strcmp(error, words) != 0)
+        kit_fail(__FILE__, __LINE__, "%s: \"%s\", expected \"%s\"", text,
+                 error == NULL ? "loaded" : error, words);
+    CHECK_EQ(memory_blocks(), blocks);
+}
+
+static struct queue *
+image_taken(int version, const char *text)
+{
+    const char *error;
+    image_tape_clear(&image_one);
+    image_tape_write(&image_one, text);
+    struct queue *queue = image_tape_load(&image_one, version, &error);
+    if (queue == NULL)
+        kit_fail(__FILE__, __LINE__, "%s: %s", text, error);
+    CHECK(queue_check(queue, stderr));
+    CHECK_EQ(image_one.at, image_one.count);
+    return queue;
+}
+
+static struct queue_event
+image_get(const struct queue *queue, const char *id)
+{
+    struct queue_event event;
+    if (!queue_get(queue, bytes_of(id), &event))
+        kit_fail(__FILE__, __LINE__, "there is no %s", id);
+    return event;
+}
+
+/* Saved, it is the same again. */
+static struct queue *
+image_again(struct queue *queue)
+{
+    const char *error;
+    image_tape_save(&image_one, queue);
+    struct queue *again = image_tape_load(&image_one, IMAGE_VERSION, &error);
+    if (again == NULL)
+        kit_fail(__FILE__, __LINE__, "%s", error);
+    CHECK(queue_check(again, stderr));
+    image_tape_save(&image_two, again);
+    CHECK_EQ(queue_count(again), queue_count(queue));
+    CHECK_EQ(queue_data(again), queue_data(queue));
+    CHECK_EQ(queue_now(again), queue_now(queue));
+    CHECK_EQ(queue_next(again), queue_next(queue));
+    return again;
+}
+
+TEST(image_of_an_empty_queue_has_its_settings)
+{
+    struct queue *queue = queue_new(1000, 64);
+    CHECK(queue != NULL);
+    *queue_settings(queue) = (struct queue_settings){
+        INT64_MAX, 77, QUEUE_DROP_OLDEST, ARGS_RESOLUTION_MAX, true};
+    struct queue *again = image_again(queue);
+    const struct queue_settings *settings = queue_settings(again);
+    CHECK_EQ(settings->max_events, INT64_MAX);
+    CHECK_EQ(settings->max_bytes, 77);
+    CHECK_EQ(settings->overflow, QUEUE_DROP_OLDEST);
+    CHECK_EQ(settings->resolution, ARGS_RESOLUTION_MAX);
+    CHECK(settings->paused);
+    CHECK(image_tape_equal(&image_one, &image_two));
+    queue_free(again);
+    queue_free(queue);
+    queue = image_taken(1, "0 -1 0 0 0 0 0 0 0 0 0");
+    CHECK(queue_idle(queue));
+    queue_free(queue);
+}
+
+TEST(image_keeps_all_there_is_to_know_of_an_event)
+{
+    static const char bytes[] = "i\0d\xff";
+    struct queue *queue = queue_new(1000, 64);
+    struct queue_event event = {.id = {bytes, 4},
+                                .payload = {bytes, 3},
+                                .due = 1500,
+                                .ttl = 500,
+                                .repeat = {QUEUE_TIME_MAX, 3, ARGS_COUNT_MAX}};
+    CHECK(queue != NULL && queue_put(queue, &event) == 0);
+    CHECK(queue_put(queue, &(struct queue_event){.due = ARGS_DUE_MAX,
+                                                 .ttl = ARGS_DUE_MAX - 1000,
+                                                 .alone = true}) == 0);
+    struct queue *again = image_again(queue);
+    CHECK(queue_get(again, event.id, &event));
+    CHECK(bytes_equal(event.payload, (struct bytes){bytes, 3}));
+    CHECK_EQ(event.due, 1500);
+    CHECK_EQ(event.repeat.period, QUEUE_TIME_MAX);
+    CHECK_EQ(event.repeat.times, 3);
+    CHECK_EQ(event.repeat.missed, ARGS_COUNT_MAX);
+    event = image_get(again, "");
+    CHECK_EQ(event.due, ARGS_DUE_MAX);
+    CHECK_EQ(event.payload.size, 0);
+    CHECK_EQ(event.repeat.period, 0);
+    CHECK(image_tape_equal(&image_one, &image_two));
+    queue_free(again);
+    queue_free(queue);
+}
+
+TEST(image_is_written_as_the_format_says)
+{
+    struct queue *queue = queue_new(1000, 64);
+    uint64_t ms;
+    uint64_t number;
+    char text[256];
+    const struct queue_event events[] = {
+        {bytes_of("a"), bytes_of("x"), 1500, 500, false, {0}},
+        {bytes_of("b"), bytes_of(""), 1500, 500, false, {7, 0, 2}},
+        {bytes_of("c"), bytes_of("z"), 9000, 8000, true, {0}},
+    };
+    CHECK(queue != NULL);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(queue_put(queue, &events[i]) == 0);
+    queue_tell(queue, 1002);
+    queue_settings(queue)->max_events = 5;
+    image_tape_save(&image_one, queue);
+    ids_last(&ms, &number);
+    snprintf(text, sizeof text,
+             "1002 1500 5 0 0 0 0 %llu %llu 2 9000 \"c\" \"z\" 1 500 "
+             "2 1500 \"a\" \"x\" 3 1500 \"b\" \"\" 7 0 2 0 3",
+             (unsigned long long)ms, (unsigned long long)number);
+    image_tape_clear(&image_two);
+    image_tape_write(&image_two, text);
+    CHECK(image_tape_equal(&image_one, &image_two));
+    queue_free(queue);
+}
+
+TEST(image_brings_the_last_id_along)
+{
+    uint64_t ms;
+    uint64_t number;
+    char text[128];
+    ids_last(&ms, &number);
+    snprintf(text, sizeof text, "5 -1 0 0 0 0 0 %llu 41 0 0",
+             (unsigned long long)ms + 10);
+    queue_free(image_taken(1, text));
+    ids_last(&ms, &number);
+    CHECK_EQ(number, 41);
+    /* But not what is refused. */
+    snprintf(text, sizeof text, "5 -1 0 0 0 0 0 %llu 42 0 1",
+             (unsigned long long)ms);
+    image_refused(1, text, "the number of events is wrong");
+    ids_last(&ms, &number);
+    CHECK_EQ(number, 41);
+}
+
+#define IMAGE_HEAD "1000 1500 0 0 0 0 0 0 0 "
+#define IMAGE_CUT "it is cut short or damaged"
+
+TEST(image_that_makes_no_sense_is_refused)
+{
+    static const struct {
+        const char *text;
+        const char *words;
+    } cases[] = {
+        {"0x20000000000001 -1 0 0 0 0 0 0 0 0 0",
+         "its time is after all times"},
+        {"-1 -1 0 0 0 0 0 0 0 0 0", "its time is after all times"},
+        {"0 0x40000000000001 0 0 0 0 0 0 0 0 0",
+         "the first due time is after all times"},
+        {"0 -1 0x8000000000000000 0 0 0 0 0 0 0 0", "maxlen is out of range"},
+        {"0 -1 0 -1 0 0 0 0 0 0 0", "maxbytes is out of range"},
+        {"0 -1 0 0 2 0 0 0 0 0 0", "overflow is unknown"},
+        {"0 -1 0 0 0x100000000 0 0 0 0 0 0", "overflow is unknown"},
+        {"0 -1 0 0 0 86400001 0 0 0 0 0", "resolution-ms is out of range"},
+        {"0 -1 0 0 0 0 2 0 0 0 0", "paused is neither yes nor no"},
+        {"0 -1 0 0 0 0 0 0x20000000000001 0 0 0",
+         "the last id is of a time after all times"},
+        {"0 -1 0 0 0 0 0 0 0x20000000000001 0 0",
+         "the last id has too great a number"},
+        {"0 -1 0 0 0 0 0 0 0 4", "there is something unknown in it"},
+        {"0 -1 0 0 0 0 0 0 0 -1", "there is something unknown in it"},
+        {"0 -1 0 0 0 0 0 0 0 0 1", "the number of events is wrong"},
+        {"0 5 0 0 0 0 0 0 0 0 0", "no event is due at the first due time"},
+        {IMAGE_HEAD "1 0x40000000000001", "a delay is out of range"},
+        {IMAGE_HEAD "2 0x40000000000001 \"a\" \"\"",
+         "an event is due after all times"},
+        {IMAGE_HEAD "2 -1 \"a\" \"\"", "an event is due after all times"},
+        {IMAGE_HEAD "2 1499 \"a\" \"\"", "an event is due before the first"},
+        {IMAGE_HEAD "2 1501 \"a\" \"\" 0 1",
+         "no event is due at the first due time"},
+        {IMAGE_HEAD "1 499 2 1500 \"a\" \"\"",
+         "an event's delay does not lead to its time"},
+        {IMAGE_HEAD "1 1501 2 1500 \"a\" \"\"",
+         "an event's delay does not lead to its time"},
+        {IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500 \"a\" \"\" 0 2",
+         "an id is there twice"},
+        {IMAGE_HEAD "2 1500 \"a\" \"\" 0 2", "the number of events is wrong"},
+        {IMAGE_HEAD "2 1500 \"a\" \"\" 0 0", "the number of events is wrong"},
+        {IMAGE_HEAD "2 1500 \"a\" \"\" 0 -1", "the number of events is wrong"},
+        {IMAGE_HEAD "3 1500 \"a\" \"\" 0 0 0", "a period is out of range"},
+        {IMAGE_HEAD "3 1500 \"a\" \"\" 0x20000000000001 0 0",
+         "a period is out of range"},
+        {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0x20000000000001 0",
+         "a number of times is out of range"},
+        {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0 0x8000000000000000",
+         "a number of missed times is out of range"},
+        {IMAGE_HEAD "\"a\"", IMAGE_CUT},
+        {IMAGE_HEAD "2 1500 5", IMAGE_CUT},
+        {IMAGE_HEAD "2 1500 \"a\" 5", IMAGE_CUT},
+        {"", IMAGE_CUT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        image_refused(1, cases[i].text, cases[i].words);
+    image_refused(2, IMAGE_HEAD, "its format is unknown");
+    image_refused(-1, IMAGE_HEAD, "its format is unknown");
+}
+
+/* The bounds themselves are fine. */
+TEST(image_of_the_largest_numbers_loads)
+{
+    struct queue *queue = image_taken(
+        1, "0x20000000000000 0 0x7fffffffffffffff 0x7fffffffffffffff 1 "
+           "86400000 1 0 0x20000000000000 3 0x40000000000000 \"a\" \"\" "
+           "0x20000000000000 "
+           "0x20000000000000 0x7fffffffffffffff 1 0x40000000000000 2 "
+           "0x40000000000000 \"b\" \"\" 2 0x40000000000000 \"c\" \"\" "
+           "1 0 2 0 \"d\" \"\" 0 4");
+    CHECK_EQ(queue_count(queue), 4);
+    CHECK_EQ(queue_next(queue), 0);
+    queue_free(image_again(queue));
+    queue_free(queue);
+    queue_free(image_taken(1, "0 0x40000000000000 0 0 0 0 0 0 0 "
+                              "3 0x40000000000000 \"a\" \"\" 1 0 0 0 1"));
+}
+
+TEST(image_cut_anywhere_is_refused)
+{
+    struct queue *queue = image_taken(
+        1, IMAGE_HEAD "2 1700 \"a\" \"x\" 1 500 2 1500 \"b\" \"\" 3 1500 \"c\" "
+                      "\"\" 9 8 7 0 3");
+    queue_free(queue);
+    size_t whole = image_one.count;
+    for (image_one.count = 0; image_one.count < whole; image_one.count++) {
+        const char *error;
+        uint64_t blocks = memory_blocks();
+        CHECK(image_tape_load(&image_one, 1, &error) == NULL);
+        CHECK(strcmp(error, IMAGE_CUT) == 0);
+        CHECK_EQ(memory_blocks(), blocks);
+    }
+    queue_free(image_taken(0, "\"k\" 2 5 1 9 \"a\" \"x\" 6 1 9 \"b\" \"y\""));
+    whole = image_one.count;
+    for (image_one.count = 0; image_one.count < whole; image_one.count++) {
+        const char *error;
+        CHECK(image_tape_load(&image_one, 0, &error) == NULL);
+        CHECK(strcmp(error, IMAGE_CUT) == 0);
+    }
+}
+
+TEST(image_with_too_long_an_id_is_refused)
+{
+    static char long_id[QUEUE_ID_MAX + 1];
+    for (size_t over = 0; over < 2; over++) {
+        const char *error;
+        image_tape_clear(&image_one);
+        image_tape_write(&image_one, IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500");
+        image_tape_string(&image_one,
+                          (struct bytes){long_id, QUEUE_ID_MAX + over});
+        image_tape_write(&image_one, "\"\" 0 2");
+        struct queue *queue = image_tape_load(&image_one, 1, &error);
+        CHECK((queue == NULL) == (over == 1));
+        if (over == 1)
+            CHECK(strcmp(error, "an id is too long") == 0);
+        queue_free(queue);
+    }
+}
+
+TEST(image_of_rede_loads)
+{
+    struct queue *queue =
+        image_taken(0, "\"old name\" 4 3000 2 1700000003000 \"a\" \"x\" "
+                       "1700000003000 \"b\" \"\" 10 0 "
+                       "0xffffffff80000000 1 1699999999000 \"minus\" \"y\" "
+                       "1000 2 1704294968296 \"cut\" \"z\" 1700000001000 "
+                       "\"behind\" \"\"");
+    CHECK_EQ(queue_count(queue), 5);
+    CHECK_EQ(queue_next(queue), 1699999999000);
+    CHECK_EQ(image_get(queue, "cut").due, 1704294968296);
+    CHECK(bytes_equal(image_get(queue, "a").payload, bytes_of("x")));
+    CHECK(queue_settings(queue)->max_events == 0);
+    /* It says nothing of the time: a delay counts from the present. */
+    CHECK_EQ(queue_now(queue), 0);
+    queue_free(image_again(queue));
+    static const char *const order[] = {"minus", "behind", "a", "b", "cut"};
+    const void *cursor = NULL;
+    struct queue_event event;
+    CHECK_EQ(queue_ripen(queue, UINT64_C(1) << 42, UINT64_MAX), 5);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK(queue_ready(queue, &cursor, &event));
+        CHECK(bytes_equal(event.id, bytes_of(order[i])));
+    }
+    queue_free(queue);
+    queue = image_taken(0, "\"\" 0");
+    CHECK(queue_idle(queue));
+    queue_free(queue);
+    /* Whatever it has for a TTL. */
+    queue = image_taken(0, "\"\" 3 3000000000 1 9 \"a\" \"\" "
+                           "0 0 -1 1 0 \"b\" \"\"");
+    CHECK_EQ(image_get(queue, "a").due, 9);
+    CHECK_EQ(queue_next(queue), 0);
+    queue_free(queue);
+    /* Times that ReDe took, and nobody lives to see. */
+    queue = image_taken(0, "\"\" 1 5 3 -1 \"a\" \"\" 0x7fffffffffffffff \"b\" "
+                           "\"\" 0x8000000000000000 \"c\" \"\"");
+    CHECK_EQ(image_get(queue, "a").due, 0);
+    CHECK_EQ(image_get(queue, "b").due, ARGS_DUE_MAX);
+    CHECK_EQ(image_get(queue, "c").due, 0);
+    queue_free(image_again(queue));
+    queue_free(queue);
+}
+
+TEST(image_of_rede_that_makes_no_sense_is_refused)
+{
+    image_refused(0, "5", IMAGE_CUT);
+    image_refused(0, "\"\" -1", "it has more TTLs than there can be");
+    image_refused(0, "\"\" 0xffffffff", IMAGE_CUT);
+    image_refused(0, "\"\" 1 5 0x80000000",
+                  "a TTL has more events than there can be");
+    image_refused(0, "\"\" 1 5 0x7fffffff 1 \"a\" \"b\"", IMAGE_CUT);
+    image_refused(0, "\"\" 2 5 1 1 \"a\" \"b\" 6 1 2 \"a\" \"b\"",
+                  "an id is there twice");
+}
+
+TEST(image_without_memory_is_refused)
+{
+    const char *error = "";
+    uint64_t blocks = memory_blocks();
+    struct queue *queue = NULL;
+    size_t failed = 0;
+    image_tape_clear(&image_one);
+    image_tape_write(&image_one, IMAGE_HEAD "2 1500 \"abc\" \"x\" 3 1500 "
+                                            "\"abcdefghijk\" \"\" 9 8 7 0 2");
+    for (size_t left = 0; queue == NULL; left++) {
+        memory_fail_after(left);
+        queue = image_tape_load(&image_one, 1, &error);
+        memory_fail_after(UINT64_MAX);
+        if (queue == NULL) {
+            CHECK(strcmp(error, "there is no memory for it") == 0);
+            CHECK_EQ(memory_blocks(), blocks);
+            failed++;
+        }
+        CHECK(left < 1000);
+    }
+    CHECK(failed > 5);
+    queue_free(queue);
+    CHECK_EQ(memory_blocks(), blocks);
+}
+
+/* ORDER: events are numbered as they are pushed. What was pushed with one delay,
+ * or for a time, and is due at one time, comes in that order from the queue and
+ * from what was loaded. */
+#define IMAGE_EVENTS 300
+
+struct image_pushed {
+    uint64_t due;
+    uint64_t kind; /* the delay; 0: for a time */
+    bool there;
+};
+
+static uint64_t
+image_random_put(struct queue *queue, struct rng *rng, uint32_t id,
+                 struct image_pushed *pushed)
+{
+    static const uint64_t delays[] = {1, 5, 20, 100, 1000};
+    bool alone = rng_below(rng, 4) == 0;
+    uint64_t ttl = alone ? rng_below(rng, 30) : delays[rng_below(rng, 5)];
+    struct queue_event event = {
+        .id = {(const char *)&id, sizeof id},
+        .payload = {"0123456789", (size_t)rng_below(rng, 11)},
+        .due = queue_now(queue) + ttl,
+        .ttl = ttl,
+        .alone = alone};
+    if (rng_below(rng, 8) == 0)
+        event.repeat = (struct queue_repeat){1 + rng_below(rng, 9), id, 3};
+    CHECK_EQ(queue_put(queue, &event), 0);
+    *pushed = (struct image_pushed){event.due, alone ? 0 : ttl, true};
+    return event.due;
+}
+
+/* Takes all, and checks the order. */
+static void
+image_drain(struct queue *queue, const struct image_pushed *pushed)
+{
+    const void *cursor = NULL;
+    struct queue_event event;
+    uint64_t due = 0;
+    uint64_t count = 0;
+    /* The number of the last event of a kind. */
+    static uint32_t last[1001];
+    memset(last, 0, sizeof last);
+    CHECK_EQ(queue_ripen(queue, queue_now(queue) + 5000, UINT64_MAX),
+             queue_count(queue));
+    while (queue_ready(queue, &cursor, &event)) {
+        uint32_t id;
+        CHECK_EQ(event.id.size, sizeof id);
+        memcpy(&id, event.id.at, sizeof id);
+        CHECK(id < IMAGE_EVENTS && pushed[id].there);
+        CHECK_EQ(event.due, pushed[id].due);
+        CHECK(event.due >= due);
+        if (event.due > due)
+            memset(last, 0, sizeof last);
+        due = event.due;
+        CHECK(id >= last[pushed[id].kind]);
+        last[pushed[id].kind] = id;
+        count++;
+    }
+    CHECK_EQ(count, queue_count(queue));
+}
+
+TEST(image_keeps_the_order_of_events)
+{
+    static struct image_pushed pushed[IMAGE_EVENTS];
+    struct rng rng = {7};
+    for (unsigned round = 0; round < 300; round++) {
+        struct queue *queue = queue_new(1000, 64);
+        uint64_t now = 1000;
+        CHECK(queue != NULL);
+        memset(pushed, 0, sizeof pushed);
+        for (uint32_t i = 0; i < IMAGE_EVENTS; i++) {
+            queue_tell(queue, now);
+            image_random_put(queue, &rng, i, &pushed[i]);
+            now += rng_below(&rng, 3) / 2;
+            if (rng_below(&rng, 50) == 0)
+                queue_ripen(queue, now, rng_below(&rng, 20));
+            uint32_t gone = (uint32_t)rng_below(&rng, i + 1);
+            if (rng_below(&rng, 4) == 0 && pushed[gone].there) {
+                struct bytes id = {(const char *)&gone, sizeof gone};
+                CHECK(queue_remove(queue, id));
+                pushed[gone].there = false;
+            }
+        }
+        if (round % 3 == 0)
+            queue_ripen(queue, now, 10);
+        struct queue *again = image_again(queue);
+        image_drain(queue, pushed);
+        image_drain(again, pushed);
+        queue_free(again);
+        queue_free(queue);
+    }
+}

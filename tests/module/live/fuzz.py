@@ -1,0 +1,682 @@
+#!/usr/bin/env python3
+"""fuzz.py - what nobody would send, through a real connection.
+
+lines: pipelines of about a thousand commands: valid ones, spoiled ones, binary,
+huge and empty words, keys of other types, words in any order, LAWN.APPLY, inside
+MULTI and scripts, with RENAME, COPY, FLUSHDB and their like between them. Each
+line gets exactly one reply: they are counted, and an ECHO must come back where it
+is due. Now and then all keys must survive DEBUG RELOAD with the same digest.
+
+restore: payloads of DUMP, with bytes or the numbers and strings in them changed,
+cut or put elsewhere, and a right checksum. The server refuses them, or takes a
+value that can be read, dumped and restored once more to the same digest, polled
+and pushed to.
+
+The server must be alive at the end, and its log without a report.
+"""
+import random
+import select
+import time
+
+import rdb
+import resp
+import server
+from server import now_ms as now
+
+HOUR = 3600 * 1000
+KEYS = (b"a", b"b", b"{c}", b"d\x00", b"string", b"list")
+QUIET = tuple(b"quiet%d" % i for i in range(30))  # where less happens
+ROUND = 5  # batches until all keys are reloaded
+PATIENCE = 30
+
+
+class More(Exception):
+    """The reply is not all there yet."""
+
+
+def skip(data, at):
+    """Where the reply that begins at this place ends."""
+    left = 1
+    while left:
+        end = data.find(b"\r\n", at)
+        if end < 0:
+            raise More
+        kind = data[at : at + 1]
+        left -= 1
+        if kind in b"$=!":
+            size = int(data[at + 1 : end])
+            end += size + 2 if size >= 0 else 0
+            if end + 2 > len(data):
+                raise More
+        elif kind in b"*~>":
+            left += max(0, int(data[at + 1 : end]))
+        elif kind == b"%":
+            left += 2 * int(data[at + 1 : end])
+        else:
+            assert kind in b"+-:_#,(", data[at : at + 40]
+        at = end + 2
+    return at
+
+
+class Pipe:
+    """A connection, and one beside it that wakes it if it waits for an event."""
+
+    def __init__(self, one):
+        self.server = one
+        self.client = one.client()
+        self.side = one.client()
+        self.me = self.client.call("CLIENT", "ID")
+        self.socket = self.client.socket
+        self.token = 0
+
+    def replies(self, lines):
+        """The replies to these, as bytes: one each, or it complains."""
+        self.token += 1
+        token = b"token-%d" % self.token
+        marker = b"$%d\r\n%s\r\n" % (len(token), token)
+        out = memoryview(
+            b"".join(lines) + resp.encode("DISCARD") + resp.encode("ECHO", token)
+        )
+        data, ends, at = bytearray(), [], 0
+        end_of_time = time.monotonic() + PATIENCE * server.SLOW
+        self.socket.setblocking(False)
+        while not data.endswith(marker):
+            ready = select.select(
+                [self.socket], [self.socket] if out else [], [], 0.05
+            )
+            if out and ready[1]:
+                out = out[self.socket.send(out[: 1 << 16]) :]
+            if ready[0]:
+                got = self.socket.recv(1 << 20)
+                assert got, "the server has hung up"
+                data += got
+            elif not out:
+                assert time.monotonic() < end_of_time, (
+                    "no reply after %d of %d" % (len(ends), len(lines))
+                )
+                self.side.call("CLIENT", "UNBLOCK", self.me)
+            try:
+                while at < len(data):
+                    at = skip(data, at)
+                    ends.append(at)
+            except More:
+                pass
+        assert at == len(data), "half a reply"
+        starts = [0, *ends]
+        found = [bytes(data[a:b]) for a, b in zip(starts, ends)]
+        assert found.pop() == marker
+        return found[:-1], len(found) - 1  # without that of DISCARD
+
+    def run(self, lines):
+        found, count = self.replies(lines)
+        if count != len(lines):
+            self.culprit(lines)
+            raise AssertionError(
+                "%d replies to %d lines" % (count, len(lines))
+            )
+        return found
+
+    def culprit(self, lines):
+        """Tells which of them is answered not once."""
+        for line in lines:
+            _, count = self.replies([line])
+            if count != 1:
+                print("%d replies to %r" % (count, line[:2000]))
+
+
+# LINES
+
+
+class Lines:
+    def __init__(self, dice):
+        self.dice = dice
+        self.flushes = False  # whether all keys may go at once
+        self.pools = {
+            "id": [b"id%d" % i for i in range(40)]
+            + [b"", b"*", b"\x00", b"\xff" * 9],
+            "payload": [b"", b"p", b"payload" * 9, bytes(range(256)), b"\r\n"],
+            "number": [
+                b"0", b"1", b"2", b"5", b"100", b"%d" % HOUR,
+                b"%d" % (2 * HOUR), b"%d" % now(), b"%d" % (now() + HOUR),
+                b"%d" % (1 << 53), b"%d" % (1 << 54), b"%d" % ((1 << 53) + 1),
+                b"-1", b"-%d" % HOUR, b"x", b"", b"9" * 19, b"9" * 30, b"1.5",
+                b"18446744073709551615", b"-9223372036854775808", b"00",
+            ],
+            "meta": [
+                b"", b"a", b"g", b"e1", b"e5 t3", b"a g e100 t2 m7", b"m1",
+                b"e0", b"t", b"z", b" a", b"e9223372036854775808", b"a a",
+                b"e%d" % (1 << 53), b"e1 t1 m18446744073709551615", b"\x00",
+            ],
+            "word": [
+                b"DELAY", b"AT", b"NX", b"XX", b"EVERY", b"TIMES", b"JITTER",
+                b"META", b"COUNT", b"BLOCK", b"BY", b"GT", b"LT", b"WAITING",
+                b"DUE", b"STATE", b"MATCH", b"GET", b"SET", b"ADD", b"DEL",
+                b"CFG", b"maxlen", b"maxbytes", b"overflow", b"reject",
+                b"drop-oldest", b"resolution-ms", b"paused", b"junk", b"\xff",
+            ],
+            "glob": [
+                b"*", b"id[0-9]", b"[", b"[^", b"\\", b"*" * 60, b"?" * 9,
+                b"[a-", b"id*[!1]", b"*a*a*a*a*a*a*b", b"",
+            ],
+        }  # fmt: skip
+        self.numbers = self.pools["number"][:9]
+
+    def of(self, pool):
+        return self.dice.choice(self.pools[pool])
+
+    def good(self):
+        """A number that a command would take, mostly."""
+        return self.dice.choice(self.numbers)
+
+    def key(self):
+        if self.dice.random() < 0.2:
+            return self.dice.choice(QUIET)
+        return self.dice.choices(KEYS, (8, 4, 2, 1, 0.5, 0.5))[0]
+
+    def push(self):
+        dice = self.dice
+        line = [b"LAWN.PUSH", self.key(), self.of("id"), self.of("payload")]
+        line += [dice.choice((b"DELAY", b"AT")), self.good()]
+        if dice.random() < 0.2:
+            line += [b"EVERY", self.good()]
+            if dice.random() < 0.5:
+                line += [b"TIMES", self.good()]
+        if dice.random() < 0.2:
+            line += [b"JITTER", self.good()]
+        if dice.random() < 0.2:
+            line.append(dice.choice((b"NX", b"XX")))
+        return line
+
+    def mpush(self):
+        pairs = []
+        count = self.dice.randrange(1, 9)
+        for _ in range(count):
+            pairs += [self.of("id"), self.of("payload")]
+        when = [self.dice.choice((b"DELAY", b"AT")), self.good()]
+        return [b"LAWN.MPUSH", self.key(), *when, b"%d" % count, *pairs]
+
+    def by_id(self):
+        name = self.dice.choice(
+            (b"LAWN.CANCEL", b"LAWN.PULL", b"LAWN.GET", b"REDE.PULL",
+             b"REDE.LOOK", b"REDE.XACK")
+        )  # fmt: skip
+        return [name, self.key(), self.of("id")]
+
+    def meta(self):
+        return [b"LAWN.GET", self.key(), self.of("id"), b"META"]
+
+    def update(self):
+        name = self.dice.choice((b"LAWN.UPDATE", b"REDE.UPDATE"))
+        return [name, self.key(), self.of("id"), self.of("payload")]
+
+    def touch(self):
+        word = self.dice.choice((b"DELAY", b"AT", b"BY"))
+        line = [b"LAWN.TOUCH", self.key(), self.of("id"), word, self.of("number")]
+        if self.dice.random() < 0.3:
+            line.append(self.dice.choice((b"GT", b"LT")))
+        return line
+
+    def poll(self):
+        line = [b"LAWN.POLL", self.key()]
+        if self.dice.random() < 0.6:
+            line += [b"COUNT", self.good()]
+        if self.dice.random() < 0.4:
+            line.append(b"META")
+        if self.dice.random() < 0.02:
+            line += [b"BLOCK", self.dice.choice((b"0", b"1", b"5", b"9"))]
+        return line
+
+    def alone(self):
+        name = self.dice.choice(
+            (b"LAWN.NEXT", b"LAWN.LEN", b"LAWN.INFO", b"LAWN.PAUSE",
+             b"LAWN.RESUME", b"LAWN.RESUME", b"REDE.TTN", b"REDE.PRINT",
+             b"REDE.POLL", b"REDE.XPOLL", b"REDE.TEST")
+        )  # fmt: skip
+        return [name, self.key()][: 1 if name == b"REDE.TEST" else 2]
+
+    def scan(self):
+        line = [b"LAWN.SCAN", self.key(), self.of("number")]
+        if self.dice.random() < 0.5:
+            line += [b"MATCH", self.of("glob")]
+        if self.dice.random() < 0.5:
+            line += [b"COUNT", self.good()]
+        if self.dice.random() < 0.3:
+            line += [b"STATE", self.dice.choice((b"waiting", b"due", b"x"))]
+        return line
+
+    def config(self):
+        pairs = []
+        for _ in range(self.dice.randrange(1, 4)):
+            pairs += [self.dice.choice(self.pools["word"][22:28]), self.good()]
+        if self.dice.random() < 0.3:
+            pairs = [b"overflow", self.dice.choice((b"reject", b"drop-oldest"))]
+        verb = self.dice.choice((b"SET", b"GET"))
+        return [b"LAWN.CONFIG", self.key(), verb, *pairs]
+
+    def rede_push(self):
+        if self.dice.random() < 0.5:
+            return [b"REDE.GIDPUSH", self.key(), self.good(), self.of("payload")]
+        return [
+            b"REDE.PUSH", self.key(), self.good(), self.of("payload"),
+            self.of("id"),
+        ]  # fmt: skip
+
+    def apply(self):
+        verb = self.dice.choice((b"ADD", b"DEL", b"AT", b"SET", b"CFG"))
+        line = [b"LAWN.APPLY", self.key(), verb]
+        for _ in range(self.dice.choice((1, 1, 2, 9))):
+            i, p, meta = self.of("id"), self.of("payload"), self.of("meta")
+            due, ttl = self.of("number"), self.of("number")
+            line += {
+                b"ADD": [i, p, due, ttl, meta],
+                b"DEL": [i],
+                b"AT": [i, due, ttl, meta],
+                b"SET": [i, p],
+                b"CFG": [self.of("word"), self.of("number")],
+            }[verb]
+        return line
+
+    def all_keys(self):
+        return self.dice.choice(
+            ([b"FLUSHDB"], [b"FLUSHALL", b"ASYNC"], [b"SWAPDB", b"0", b"1"])
+        )
+
+    def other(self):
+        a, b = self.key(), self.key()
+        if self.flushes and self.dice.random() < 0.1:
+            return self.all_keys()
+        return self.dice.choice(
+            (
+                [b"RENAME", a, b], [b"COPY", a, b, b"REPLACE"], [b"DEL", a],
+                [b"UNLINK", a], [b"EXPIRE", a, b"1"], [b"PEXPIRE", a, b"5"],
+                [b"PERSIST", a], [b"TYPE", a], [b"DUMP", a],
+                [b"OBJECT", b"ENCODING", a], [b"MEMORY", b"USAGE", a],
+                [b"DEBUG", b"DIGEST-VALUE", a],
+                [b"MOVE", a, b"1"], [b"SET", b"string", b"x"],
+                [b"RPUSH", b"list", b"x"], [b"TOUCH", a], [b"GET", a],
+                [b"COMMAND", b"DOCS", b"lawn.push"],
+                [b"COMMAND", b"GETKEYS", b"LAWN.PUSH", a, b"i", b"p"],
+                [b"INFO", b"lawn"],
+                [b"CONFIG", b"SET", b"lawn.max-batch", self.of("number")],
+                [b"CONFIG", b"SET", b"lawn.max-payload", self.of("number")],
+                [b"CONFIG", b"SET", b"lawn.max-ttls", self.of("number")],
+            )
+        )  # fmt: skip
+
+    def random_word(self):
+        kind = self.dice.random()
+        if kind < 0.3:
+            return self.of("word")
+        if kind < 0.6:
+            return self.of("number")
+        if kind < 0.9:
+            return self.of(self.dice.choice(list(self.pools)))
+        if kind < 0.998:
+            return self.dice.randbytes(self.dice.randrange(40))
+        return b"h" * self.dice.choice(
+            (65535, 65536, 65536, 100000, 1 << 20, (1 << 20) + 1)
+        )
+
+    def spoil(self, line):
+        dice = self.dice
+        for _ in range(dice.choice((1, 1, 2, 5))):
+            kind = dice.randrange(7)
+            at = dice.randrange(1, len(line) + 1)
+            if kind == 0:
+                line.insert(at, self.random_word())
+            elif kind == 1 and at < len(line):
+                line[at] = self.random_word()
+            elif kind == 2 and at < len(line):
+                del line[at]
+            elif kind == 3:
+                tail = line[1:]
+                dice.shuffle(tail)
+                line[1:] = tail
+            elif kind == 4:
+                line[at:] += line[at:] * dice.choice((1, 1, 1, 50))
+            elif kind == 5 and at < len(line) and line[at]:
+                word = bytearray(line[at][:100])
+                word[dice.randrange(len(word))] = dice.randrange(256)
+                line[at] = bytes(word)
+            elif kind == 6:
+                line = line[:at]
+        return line[:400]
+
+    KINDS = (
+        ("push", 25), ("mpush", 4), ("by_id", 12), ("meta", 4),
+        ("update", 4), ("touch", 10), ("poll", 10), ("alone", 8),
+        ("scan", 4), ("config", 3), ("rede_push", 5), ("apply", 12),
+        ("other", 2),
+    )  # fmt: skip
+
+    def one(self):
+        name = self.dice.choices(*zip(*self.KINDS))[0]
+        line = getattr(self, name)()
+        if self.dice.random() < 0.35 and name != "other":
+            line = self.spoil(line)
+        return line
+
+    def batch(self, size):
+        lines = []
+        while len(lines) < size:
+            line = self.one()
+            kind = self.dice.random()
+            if kind < 0.02:
+                lines += [b"*1\r\n$5\r\nMULTI\r\n", resp.encode(*line)]
+                for _ in range(self.dice.randrange(5)):
+                    lines.append(resp.encode(*self.one()))
+                lines.append(b"*1\r\n$4\r\nEXEC\r\n")
+            elif kind < 0.04:
+                call = self.dice.choice((b"call", b"pcall"))
+                script = b"return redis.%s(unpack(ARGV))" % call
+                lines.append(resp.encode(b"EVAL", script, b"0", *line))
+            else:
+                lines.append(resp.encode(*line))
+        return lines
+
+
+def reloaded(one, client):
+    """All keys hold the same after they were saved and loaded, and after all
+    that was replicated since the server had no keys was done again."""
+    ours = resp.Simple(b"dehy-type")
+    keys = [k for k in client.call("KEYS", "*")]
+    keys = [k for k in keys if client.call("TYPE", k) == ours]
+    for key in keys:
+        client.call("PERSIST", key)
+    keys = [k for k in keys if client.call("EXISTS", k)]
+    before = client.call("DEBUG", "DIGEST-VALUE", *keys)
+    for way in "RELOAD", "LOADAOF":
+        got = client.call("DEBUG", way)
+        assert got == resp.OK, got
+        after = client.call("DEBUG", "DIGEST-VALUE", *keys)
+        assert before == after, "another digest after DEBUG %s: %r" % (
+            way, [k for k, a, b in zip(keys, before, after) if a != b]
+        )  # fmt: skip
+    forget(one, client)
+    return len(keys)
+
+
+def forget(one, client):
+    """No keys, and an append-only file that begins here."""
+    client.call("FLUSHALL")
+    for how in "no", "yes":
+        client.call("CONFIG", "SET", "appendonly", how)
+
+    def begun():
+        info = one.info("persistence")
+        return (
+            info["aof_enabled"] == "1"
+            and info["aof_rewrite_in_progress"] == "0"
+            and info["aof_rewrite_scheduled"] == "0"
+        )
+
+    server.wait_until(begun, "an append-only file begins")
+
+
+def fuzz_lines(one, dice, count):
+    pipe = Pipe(one)
+    lines = Lines(dice)
+    sent = kept = batches = reloads = 0
+    while sent < count:
+        lines.flushes = batches % ROUND == 0
+        batch = lines.batch(min(1000, count - sent))
+        pipe.run(batch)
+        sent += len(batch)
+        batches += 1
+        if batches % ROUND == 0:
+            reloads += 1
+            kept += reloaded(one, pipe.side)
+            for name in ("batch 10000", "payload 1mb", "ttls 4096"):
+                pipe.side.call("CONFIG", "SET", *("lawn.max-" + name).split())
+    one.check()
+    print("%d lines, %d keys in %d reloads" % (sent, kept, reloads))
+    assert kept >= 10 * reloads, "there was little to compare"
+
+
+# PAYLOADS OF DUMP
+
+
+def sealed(body):
+    """With a checksum that is right."""
+    return body + rdb.crc64(body).to_bytes(8, "little")
+
+
+def read_length(data, at):
+    first = data[at]
+    if first >> 6 == 0:
+        return first & 63, at + 1
+    if first >> 6 == 1:
+        return (first & 63) << 8 | data[at + 1], at + 2
+    size = {0x80: 4, 0x81: 8}[first]
+    return int.from_bytes(data[at + 1 : at + 1 + size], "big"), at + 1 + size
+
+
+def read_string(data, at):
+    """A string; a number that was stored as such comes as its digits, a
+    compressed one is None."""
+    if data[at] >> 6 != 3:
+        size, at = read_length(data, at)
+        return data[at : at + size], at + size
+    kind = data[at] & 63
+    if kind > 2:
+        return None, at
+    size = 1 << kind
+    value = int.from_bytes(data[at + 1 : at + 1 + size], "little", signed=True)
+    return b"%d" % value, at + 1 + size
+
+
+def parts_of(dump):
+    """(id of the type, [what its module saved]) of a payload, or None."""
+    ident, at = read_length(dump, 1)
+    parts = []
+    while True:
+        kind, at = read_length(dump, at)
+        if kind == rdb.MARK_END:
+            return ident, parts
+        if kind == rdb.MARK_UNSIGNED:
+            value, at = read_length(dump, at)
+        elif kind == rdb.MARK_STRING:
+            value, at = read_string(dump, at)
+        else:
+            return None
+        if value is None:
+            return None
+        parts.append(value)
+
+
+def join_parts(ident, parts, version):
+    return sealed(bytes([rdb.MODULE_2]) + rdb.row(ident, parts) + version)
+
+
+class Payloads:
+    """Dumps, and what becomes of them."""
+
+    NUMBERS = (
+        0, 1, 2, 3, 5, 100, HOUR, 1 << 31, 1 << 32, 1 << 53, (1 << 53) + 1,
+        1 << 54, (1 << 54) + 1, 1 << 63, (1 << 64) - 1, (1 << 64) - 2,
+    )  # fmt: skip
+
+    def __init__(self, client, dice):
+        self.dice = dice
+        self.dumps = []
+        for key in self.make(client):
+            dump = bytes(client.call("DUMP", key))
+            assert sealed(dump[:-8]) == dump, "our CRC64 is another"
+            self.dumps.append(dump)
+        self.version = self.dumps[0][-10:-8]
+        self.parsed = [p for p in map(parts_of, self.dumps) if p]
+        assert self.parsed, "no payload could be read"
+        self.parsed += [self.old_rede() for _ in range(3)]
+
+    @staticmethod
+    def make(client):
+        client.call("FLUSHALL")
+        push = ("LAWN.PUSH",)
+        client.call(*push, "one", "id", "payload", "DELAY", HOUR)
+        client.call(*push, "two", "id", "payload", "AT", 1)
+        client.call(
+            *push, "two", "again", "x" * 70, "DELAY", 5, "EVERY", 7, "TIMES", 3
+        )
+        client.call(*push, "two", "*", "made", "AT", now() + HOUR, "EVERY", 9)
+        for i in range(12):
+            client.call(*push, "many", i, i, "DELAY", HOUR * (i % 3))
+        client.call("LAWN.CONFIG", "many", "SET", "maxlen", 20, "maxbytes", 999)
+        client.call("LAWN.PAUSE", "paused")
+        client.call("LAWN.POLL", "many", "COUNT", 1)
+        return "one", "two", "many", "paused"
+
+    def old_rede(self):
+        """As ReDe saved it."""
+        dice = self.dice
+        ident = self.parsed[0][0] & ~1023
+        parts = [b"name", dice.randrange(4)]
+        for _ in range(parts[1]):
+            count = dice.randrange(4)
+            parts += [dice.choice((0, 5, 1000, HOUR)), count]
+            for _ in range(count):
+                parts += [
+                    now() + dice.choice((-HOUR, 0, HOUR)),
+                    b"%d" % dice.randrange(99), b"payload",
+                ]  # fmt: skip
+        return ident, parts
+
+    def bytes_changed(self):
+        dice = self.dice
+        body = bytearray(dice.choice(self.dumps)[:-8])
+        for _ in range(dice.choice((1, 1, 2, 8))):
+            kind = dice.randrange(4)
+            at = dice.randrange(1, len(body) - 1)
+            if kind == 0:
+                body[at] = dice.randrange(256)
+            elif kind == 1:
+                body[at] ^= 1 << dice.randrange(8)
+            elif kind == 2:
+                del body[at : at + dice.randrange(1, 9)]
+            else:
+                body[at:at] = dice.randbytes(dice.randrange(1, 9))
+            if len(body) < 4:
+                break
+        return sealed(bytes(body))
+
+    def parts_changed(self):
+        dice = self.dice
+        ident, parts = dice.choice(self.parsed)
+        parts = list(parts)
+        for _ in range(dice.choice((0, 1, 1, 1, 2, 5))):
+            if not parts:
+                break
+            at = dice.randrange(len(parts))
+            kind = dice.randrange(6)
+            if kind == 0:
+                parts[at] = dice.choice(self.NUMBERS)
+            elif kind == 1 and isinstance(parts[at], int):
+                change = dice.choice((1, -1, HOUR, -HOUR))
+                parts[at] = (parts[at] + change) % (1 << 64)
+            elif kind == 2:
+                parts[at] = dice.choice(
+                    (b"", b"id", b"x" * 65536, dice.randbytes(9))
+                )
+            elif kind == 3:
+                del parts[at : at + dice.choice((1, 1, 4))]
+            elif kind == 4:
+                other = dice.randrange(len(parts))
+                parts[at], parts[other] = parts[other], parts[at]
+            else:
+                parts[at:at] = parts[at : at + dice.choice((1, 3, 4))]
+        if dice.random() < 0.05:
+            ident ^= dice.choice((1, 2, 1023))
+        return join_parts(ident, parts, self.version)
+
+    def one(self):
+        if self.dice.random() < 0.3:
+            return self.bytes_changed()
+        return self.parts_changed()
+
+
+# What must work with whatever was taken.
+USES = (
+    ("LAWN.LEN", "{}"), ("LAWN.LEN", "{}", "DUE"), ("LAWN.INFO", "{}"),
+    ("LAWN.SCAN", "{}", 0, "COUNT", 1000), ("LAWN.NEXT", "{}"),
+    ("REDE.PRINT", "{}"), ("MEMORY", "USAGE", "{}"),
+    ("LAWN.CONFIG", "{}", "GET"), ("LAWN.POLL", "{}", "COUNT", 2, "META"),
+    ("LAWN.PUSH", "{}", "new", "payload", "DELAY", 5),
+    ("LAWN.PUSH", "{}", "*", "payload", "AT", 5),
+    ("LAWN.TOUCH", "{}", "id", "BY", HOUR), ("LAWN.GET", "{}", "id", "META"),
+    ("LAWN.CANCEL", "{}", "id"), ("REDE.XPOLL", "{}"),
+    ("LAWN.RESUME", "{}"), ("LAWN.POLL", "{}"),
+    ("DEBUG", "DIGEST-VALUE", "{}"),
+)  # fmt: skip
+
+
+def copies(pipe, names):
+    """Those keys dumped and restored elsewhere: the same digest."""
+    call = pipe.side.call
+    for name in names:
+        dump = call("DUMP", name)
+        if dump is None:
+            continue
+        got = call("RESTORE", "copy", 0, dump, "REPLACE")
+        assert got == resp.OK, "what was dumped is refused: %r %r" % (got, dump)
+        one, two = call("DEBUG", "DIGEST-VALUE", name, "copy")
+        assert one == two, "another digest in a copy of %r" % dump
+
+
+def fuzz_restore(one, dice, count):
+    pipe = Pipe(one)
+    payloads = Payloads(pipe.side, dice)
+    taken = tried = 0
+    group = 50
+    while tried < count:
+        sanitize = dice.choice(("yes", "no"))
+        pipe.side.call("CONFIG", "SET", "sanitize-dump-payload", sanitize)
+        some = [payloads.one() for _ in range(group)]
+        names = ["key%d" % i for i in range(group)]
+        lines = [
+            resp.encode("RESTORE", name, 0, payload, "REPLACE")
+            for name, payload in zip(names, some)
+        ]
+        found = pipe.run(lines)
+        good = [n for n, reply in zip(names, found) if reply == b"+OK\r\n"]
+        copies(pipe, good)
+        uses = []
+        for name in good:
+            for use in USES:
+                uses.append(resp.encode(*(str(w).format(name) for w in use)))
+        pipe.run(uses)
+        copies(pipe, good)
+        tried += group
+        taken += len(good)
+        if tried % (group * 10) == 0:
+            reloaded(one, pipe.side)
+        pipe.side.call("FLUSHALL")
+    one.check()
+    print("%d payloads, %d taken" % (tried, taken))
+    assert 0 < taken < tried, "none taken, or none refused"
+
+
+def main():
+    options = server.arguments(__doc__, seed=1, lines=100000, payloads=5000)
+
+    def on_a_server(test, count):
+        with server.Server(
+            "appendonly", "yes", "appendfsync", "no",
+            "auto-aof-rewrite-percentage", "0",
+        ) as one:  # fmt: skip
+            test(one, random.Random(options.seed), count)
+
+    def each_line_has_exactly_one_reply():
+        on_a_server(fuzz_lines, options.lines)
+
+    def a_damaged_payload_is_refused_or_works():
+        on_a_server(fuzz_restore, options.payloads)
+
+    tests = []
+    if options.lines:
+        tests.append(each_line_has_exactly_one_reply)
+    if options.payloads:
+        tests.append(a_damaged_payload_is_refused_or_works)
+    server.attempt_all(tests)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""memcheck.py - parts of the other tests with a module that watches its memory.
+
+lawn.so is one that was built with AddressSanitizer and UBSan (LAWN_ASAN_SO, by
+default build/watched/lawn.so). As the server itself was not, the sanitizer's library
+is loaded before all others, and takes the place of the server's allocator; so what
+the module gets from the server is watched, too. Valkey calls one function that
+only its own allocator has: nojemalloc.c is that.
+
+The last case lets the server end by itself, and looks for memory that the module
+has lost.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import server
+
+HERE = pathlib.Path(__file__).resolve().parent
+MODULE = os.path.abspath(
+    os.environ.get("LAWN_ASAN_SO", HERE / "../../../build/watched/lawn.so")
+)
+# What the servers do at their end, or on purpose.
+OPTIONS = "detect_leaks=0:abort_on_error=1:handle_segv=0:allow_user_segv_handler=1"
+
+
+def preload(folder):
+    """The libraries that must come first."""
+    compiler = os.environ.get("CC", "cc")
+    found = subprocess.run(
+        [compiler, "-print-file-name=libasan.so"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    shim = folder + "/nojemalloc.so"
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", HERE / "nojemalloc.c", "-o", shim],
+        check=True,
+    )
+    return os.path.realpath(found.stdout.strip()) + ":" + shim
+
+
+def run(program, *args):
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(
+            os.environ,
+            LAWN_SO=MODULE, LAWN_SLOW="3", LAWN_PRELOAD=preload(folder),
+            ASAN_OPTIONS=OPTIONS, UBSAN_OPTIONS="print_stacktrace=1",
+        )  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, HERE / program, "--server", server.KIND, *args],
+            env=environment, capture_output=True, text=True, timeout=300,
+            check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+@server.case
+def random_commands_touch_only_their_own_memory():
+    run("model.py", "--ops", "4000", "--batch", "500")
+
+
+@server.case
+def odd_lines_and_payloads_touch_only_their_own_memory():
+    run("fuzz.py", "--lines", "20000", "--payloads", "1500")
+
+
+@server.case
+def a_killed_server_starts_again_cleanly():
+    run("kill.py", "--cycles", "5")
+
+
+@server.case
+def nothing_is_lost_that_was_taken():
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["LAWN_PRELOAD"] = preload(folder)
+        os.environ["ASAN_OPTIONS"] = (
+            "detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=20"
+        )
+        server.MODULE, was = MODULE, server.MODULE
+        try:
+            with server.Server() as one:
+                text = use_and_stop(one)
+        finally:
+            server.MODULE = was
+            del os.environ["LAWN_PRELOAD"]
+    reports = re.split(r"\n(?=Direct|Indirect)", text)
+    ours = [r for r in reports if "leak of" in r and "lawn.so" in r]
+    assert not ours, "\n".join(ours)[:4000]
+
+
+def use_and_stop(one):
+    """What it says at its end, when all has been used once."""
+    call = one.call
+    for i in range(3000):
+        call("LAWN.PUSH", "k", i % 700, "payload %d" % i, "DELAY", i % 5 * 1000)
+    call("LAWN.CONFIG", "k", "SET", "maxlen", 100, "overflow", "drop-oldest")
+    for i in range(300):
+        call("LAWN.PUSH", "k", "*", "x" * i, "AT", 1, "EVERY", 1 + i)
+        call("LAWN.POLL", "k", "COUNT", 2)
+    call("LAWN.UPDATE", "k", "5", "y" * 1000)
+    call("LAWN.TOUCH", "k", "5", "AT", 1)
+    call("REDE.PUSH", "r", 0, "payload", "id")
+    call("REDE.PRINT", "k")
+    call("REDE.TEST")
+    call("COPY", "k", "copy")
+    dump = call("DUMP", "k")
+    call("RESTORE", "restored", 0, dump)
+    call("RESTORE", "restored", 0, dump[:-20] + dump[-10:])
+    call("DEBUG", "RELOAD")
+    call("RENAME", "copy", "other")
+    call("SWAPDB", 0, 1)
+    call("FLUSHALL", "ASYNC")
+    waits = one.client()
+    waits.send("LAWN.POLL", "k", "BLOCK", 0)
+    call("LAWN.PUSH", "k", "id", "payload", "DELAY", 1)
+    assert waits.read() == [[b"id", b"payload"]]
+    call("LAWN.PUSH", "left", "id", "payload", "DELAY", 100000)
+    one.expect_crash = True  # it ends, and its check for leaks may complain
+    one._drop()  # pylint: disable=protected-access
+    one.process.terminate()
+    one.process.wait(60)
+    text = one.log()
+    (one.folder / "errors").write_text("")
+    assert "bye bye" in text, text[-2000:]
+    return text
+
+
+if __name__ == "__main__":
+    if not os.path.exists(MODULE):
+        sys.exit("no %s; make build/watched/lawn.so makes one" % MODULE)
+    server.main(__doc__)

@@ -1,0 +1,444 @@
+"""server.py - servers of our own, and the frame that the test programs share.
+
+A server listens on 127.0.0.1, on a port that was free, in a folder of its own;
+it ends with the test, also when that is killed. What a server wrote to its log
+is shown when a case fails, and a report of a crash in it fails the case.
+
+  LAWN_SO       the module; by default build/lawn.so
+  LAWN_PREFIX   a command to run the server by, such as "valgrind -q"
+  LAWN_PRELOAD  a library that goes before all others: that of a sanitizer
+  LAWN_PATIENCE seconds to wait for something; 20
+  LAWN_SLOW     the same multiplied by this
+"""
+
+import argparse
+import atexit
+import ctypes
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import resp
+
+HERE = pathlib.Path(__file__).resolve().parent
+MODULE = os.path.abspath(os.environ.get('LAWN_SO',
+                                        HERE / '../../../build/lawn.so'))
+PREFIX = shlex.split(os.environ.get('LAWN_PREFIX', ''))
+SLOW = int(os.environ.get('LAWN_SLOW', '1'))
+PATIENCE = int(os.environ.get('LAWN_PATIENCE', '20')) * SLOW
+BROKEN = re.compile(r'BUG REPORT|ASSERTION FAILED|crashed by signal|'
+                    r'Guru Meditation|AddressSanitizer|LeakSanitizer|'
+                    r'runtime error:|ERROR SUMMARY: [1-9]')
+KINDS = ('redis', 'valkey')
+FAR = 10**12  # ms: a delay that no test waits for
+CASES = []
+RUNNING = []
+KIND = 'redis'
+resp.PATIENCE = PATIENCE
+
+
+class Skip(Exception):
+    """Why a case cannot be tried here."""
+
+
+def need(there, package):
+    """That something is there that tools/deps installs. Where there are no
+    packages of Debian it cannot, and the case is skipped."""
+    if not there:
+        if shutil.which('dpkg-query'):
+            raise AssertionError(f'no {package}: tools/deps test installs it')
+        raise Skip(f'no {package}')
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def now_ms():
+    """On the clock that events go by."""
+    return time.time_ns() // 10**6
+
+
+def equal(got, expected, what=''):
+    assert same(got, expected), (f'{what}{": " if what else ""}got {got!r}, '
+                                 f'expected {expected!r}')
+
+
+def same(got, expected):
+    """Equal, and of the same kind: True is not 1, a map is no array."""
+    if isinstance(expected, (list, tuple)):
+        return (isinstance(got, list) and len(got) == len(expected)
+                and all(map(same, got, expected)))
+    if isinstance(expected, dict):
+        return (isinstance(got, dict) and list(got) == list(expected)
+                and all(same(got[key], expected[key]) for key in expected))
+    if isinstance(expected, str) and not isinstance(got, str):
+        expected = expected.encode()
+    if isinstance(got, bool) or isinstance(expected, bool):
+        return got is expected
+    if expected is None:
+        return got is None
+    return got == expected
+
+
+def wait_until(condition, what, patience=None):
+    """Until it holds; it is looked at again and again. Returns what it was."""
+    end = time.monotonic() + (patience or PATIENCE)
+    while not (value := condition()):
+        assert time.monotonic() < end, 'never: ' + what
+        time.sleep(0.0005)
+    return value
+
+
+def free_port():
+    """One that nobody has just now."""
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def error(text):
+    return resp.Error(text.encode())
+
+
+def null(client):
+    """The bytes of a null, as the client's protocol has it."""
+    return b'$-1\r\n' if client.protocol == 2 else b'_\r\n'
+
+
+def _die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+class Server:
+    """One server. Options are pairs: 'appendonly', 'yes', ..."""
+
+    def __init__(self, *options, module=True, module_args=(), kind=None,
+                 files=()):
+        self.kind = kind or KIND
+        self.options = list(map(str, options))
+        self.module = module
+        self.module_args = list(map(str, module_args))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='lawn-live-'))
+        atexit.register(shutil.rmtree, self.folder, True)
+        for name, data in files:
+            (self.folder / name).write_bytes(data)
+        self.process = None
+        self.port = None
+        self.clients = []
+        self.control_client = None
+        self.expect_crash = False
+        RUNNING.append(self)
+        self.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            self.check()
+            self.end()
+        # else the log is shown first, and main() ends it
+
+    def _command(self):
+        args = [*PREFIX, f'{self.kind}-server', '--port', self.port,
+                '--bind', '127.0.0.1', '--dir', self.folder,
+                '--logfile', self.folder / 'log', '--daemonize', 'no',
+                '--save', '', '--enable-debug-command', 'yes',
+                '--enable-module-command', 'yes', '--loglevel', 'notice',
+                '--repl-diskless-sync-delay', '0',
+                '--repl-diskless-sync', 'no', *self._pairs()]
+        if self.module:
+            args += ['--loadmodule', MODULE, *self.module_args]
+        return list(map(str, args))
+
+    def _pairs(self):
+        for i in range(0, len(self.options), 2):
+            yield '--' + self.options[i]
+            yield from self.options[i + 1].split('\0')
+
+    def start(self, may_fail=False):
+        """Until it answers. May fail: False if it ends instead."""
+        for _ in range(5):
+            if self.port is None:
+                self.port = free_port()
+            environment = dict(os.environ)
+            if os.environ.get('LAWN_PRELOAD'):
+                environment['LD_PRELOAD'] = os.environ['LAWN_PRELOAD']
+                environment.setdefault('ASAN_OPTIONS', 'detect_leaks=0')
+            with open(self.folder / 'errors', 'ab') as errors:
+                self.process = subprocess.Popen(
+                    self._command(), stdin=subprocess.DEVNULL, stdout=errors,
+                    stderr=errors, env=environment,
+                    preexec_fn=_die_with_parent)
+            if self._ready():
+                return True
+            if 'Address already in use' in self.log():
+                self.port = None
+                (self.folder / 'log').write_text('')
+                continue
+            break
+        assert may_fail, 'the server does not start'
+        return False
+
+    def _ready(self):
+        end = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < end, 'the server does not get ready'
+            try:
+                with resp.Client(self.port) as client:
+                    if client.call('PING') == resp.Simple(b'PONG'):
+                        return True
+            except (OSError, resp.Closed):
+                pass
+            time.sleep(0.002)
+        return False
+
+    def client(self, protocol=2):
+        client = resp.Client(self.port, protocol, PATIENCE)
+        self.clients.append(client)
+        return client
+
+    @property
+    def control(self):
+        """A connection for the test's own questions."""
+        if self.control_client is None:
+            self.control_client = self.client()
+        return self.control_client
+
+    def call(self, *args):
+        return self.control.call(*args)
+
+    def log(self):
+        text = ''
+        for name in ('log', 'errors'):
+            path = self.folder / name
+            if path.exists():
+                text += path.read_text(errors='replace')
+        return text
+
+    def check(self):
+        """That it is well."""
+        if not self.expect_crash and self.process is not None:
+            status = self.process.poll()
+            assert status is None, f'the server ended with {status}'
+        found = BROKEN.search(self.log())
+        assert not found, f'the log has: {found.group()}'
+
+    def _drop(self):
+        for client in self.clients:
+            client.close()
+        self.clients = []
+        self.control_client = None
+
+    def stop(self):
+        """By SIGTERM, as an init system would."""
+        self._drop()
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise AssertionError('the server does not stop') from None
+            finally:
+                self.process = None
+
+    def kill(self):
+        """As if by kill -9."""
+        self._drop()
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def restart(self, kill=False):
+        if kill:
+            self.kill()
+        else:
+            self.stop()
+        self.start()
+
+    def end(self):
+        self.kill()
+        shutil.rmtree(self.folder, True)
+        if self in RUNNING:
+            RUNNING.remove(self)
+
+    # What is often asked for.
+
+    def info(self, section):
+        """The fields of a section of INFO."""
+        text = self.call('INFO', section).decode()
+        return dict(line.split(':', 1) for line in text.splitlines()
+                    if ':' in line and not line.startswith('#'))
+
+    def lawn(self):
+        """The fields of the module's section, without its name."""
+        return {name.removeprefix('lawn_'): value
+                for name, value in self.info('lawn').items()}
+
+    def blocked(self):
+        """How many clients wait, as the server tells."""
+        return int(self.info('clients')['blocked_clients'])
+
+    def waits(self, client, *args):
+        """Sends a command on a connection, and returns when that waits. The
+        server's count of those who wait lags behind, so it is not asked."""
+        number = client.call('CLIENT', 'ID')
+        client.send(*args)
+
+        def flagged():
+            text = self.call('CLIENT', 'LIST', 'ID', number)
+            return re.search(rb' flags=\w*b', text)
+        wait_until(flagged, f'{args!r} waits')
+
+    def digest(self, key):
+        return self.call('DEBUG', 'DIGEST-VALUE', key)[0]
+
+    def aof(self):
+        """All commands of the append-only file's newest part."""
+        folder = self.folder / 'appendonlydir'
+        parts = sorted(folder.glob('*.incr.aof'), key=lambda path:
+                       int(path.name.split('.')[-3]))
+        return commands(parts[-1].read_bytes())
+
+
+def commands(data):
+    """RESP commands in bytes; those that frame others are left out."""
+    got = []
+    at = 0
+
+    def line():
+        nonlocal at
+        end = data.index(b'\r\n', at)
+        text = data[at + 1:end]
+        at = end + 2
+        return int(text)
+
+    while at < len(data):
+        if data[at:at + 1] == b'#':  # a note, as a time
+            at = data.index(b'\n', at) + 1
+            continue
+        words = []
+        for _ in range(line()):
+            size = line()
+            words.append(data[at:at + size])
+            at += size + 2
+        if words[0].upper() not in (b'SELECT', b'MULTI', b'EXEC', b'PING'):
+            got.append(words)
+    return got
+
+
+def shared(*options, **more):
+    """A server for many cases, each of which finds it empty."""
+    server = shared.servers.get(options)
+    if server is None or server.process is None \
+            or server.process.poll() is not None:
+        server = shared.servers[options] = Server(*options, **more)
+    server._drop()  # pylint: disable=protected-access
+    server.call('FLUSHALL')
+    return server
+
+
+shared.servers = {}
+
+
+def each_protocol():
+    """A client of each, of a server that is empty."""
+    for protocol in (2, 3):
+        yield shared().client(protocol)
+
+
+def show_logs():
+    for server in RUNNING:
+        lines = server.log().splitlines()
+        found = [i for i, line in enumerate(lines) if BROKEN.search(line)]
+        begin = max(0, found[0] - 5) if found else max(0, len(lines) - 12)
+        print(f'  -- log of the server on port {server.port}:')
+        for line in lines[begin:begin + 60]:
+            print('  | ' + line[:200])
+
+
+def attempt(test):
+    """Runs one case; how it ended: ok, FAILED or skipped."""
+    before = list(RUNNING)
+    began = time.monotonic()
+    try:
+        test()
+        for server in RUNNING:
+            server.check()
+    except Skip as why:
+        print(f'skipped {test.__name__}: {why}')
+        return 'skipped'
+    except Exception as problem:  # pylint: disable=broad-except
+        print(f'FAILED {test.__name__}')
+        where = [f'{pathlib.Path(frame.filename).name}:{frame.lineno}'
+                 for frame in traceback.extract_tb(problem.__traceback__)]
+        print(f'  {" ".join(where[1:])}: {type(problem).__name__} '
+              f'{problem}'[:2000])
+        show_logs()
+        for server in list(RUNNING):
+            if server not in before or server.process is None \
+                    or server.process.poll() is not None:
+                server.end()
+        return 'FAILED'
+    finally:
+        for server in list(RUNNING):
+            if server not in before \
+                    and server not in shared.servers.values():
+                server.end()
+    print(f'ok {test.__name__} ({time.monotonic() - began:.2f} s)')
+    return 'ok'
+
+
+def arguments(text, **numbers):
+    """What a test program is called with: --server, and numbers, each of which
+    has a default. A seed among them is told first."""
+    global KIND  # pylint: disable=global-statement
+    parser = argparse.ArgumentParser(
+        description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--server', choices=KINDS, default='redis')
+    for name, value in numbers.items():
+        parser.add_argument('--' + name, type=int, default=value,
+                            help=f'by default {value}')
+    if not numbers:
+        parser.add_argument('wanted', nargs='?', default='',
+                            help='part of the name of a case')
+    options = parser.parse_args()
+    KIND = options.server
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # folders go, too
+    if 'seed' in numbers:
+        print(f'seed {options.seed}', flush=True)
+    return options
+
+
+def attempt_all(tests):
+    """Runs them, and ends the program with the sum."""
+    count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
+    for test in tests:
+        count[attempt(test)] += 1
+        sys.stdout.flush()
+    for server in list(RUNNING):
+        server.end()
+    skipped = f', {count["skipped"]} skipped' if count['skipped'] else ''
+    print(f'{count["ok"]} passed, {count["FAILED"]} failed{skipped}')
+    sys.exit(count['FAILED'] > 0 or count['ok'] == 0)
+
+
+def main(text):
+    """Runs the cases whose names contain what the program was given."""
+    options = arguments(text)
+    attempt_all(test for test in CASES if options.wanted in test.__name__)

@@ -1,0 +1,536 @@
+/* queue_large.c - what a queue costs, with many events and in bad cases. */
+#include "late.h"
+#include "queue_inside.h"
+#include "queue_kit.h"
+#include "rng.h"
+#include "table.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* So many events of 14 bytes of id and 64 of payload; of a few delays, or each for
+ * a time of its own. */
+static void
+fill(struct queue *queue, size_t from, size_t to, bool alone)
+{
+    static const char payload[64];
+    char id[32];
+    size_t i;
+
+    for (i = from; i < to; i++) {
+        struct queue_event event = {.id = {id, 14}, .payload = {payload, 64}};
+
+        (void)snprintf(id, sizeof id, "event-%08zu", i);
+        event.ttl = alone ? i * 7919 % 1000003 : (1 + i % 50) * 1000;
+        event.due = queue_now(queue) + event.ttl;
+        event.alone = alone;
+        CHECK_EQ(queue_put(queue, &event), 0);
+    }
+}
+
+static void
+empty(struct queue *queue, size_t from, size_t to)
+{
+    char id[32];
+    size_t i;
+
+    for (i = from; i < to; i++) {
+        (void)snprintf(id, sizeof id, "event-%08zu", i);
+        CHECK(queue_remove(queue, (struct bytes){id, 14}));
+    }
+}
+
+TEST(an_event_of_78_bytes_takes_130_in_a_queue_of_any_large_size)
+{
+    struct queue *queue = kit_queue(1000);
+    size_t count = 4000;
+    size_t more;
+
+    fill(queue, 0, count, false);
+    for (; count < 200000; count = more) {
+        CHECK_EQ(queue_bytes(queue), memory_bytes());
+        /* A new lawn of 17 KiB, or 120, is a burden at first. */
+        if (count < 4096 || (count > 8192 && count < 32768) || count > 40000) {
+            CHECK(queue_bytes(queue) <= 130 * count);
+        }
+        CHECK(queue_bytes(queue) <= 133 * count);
+        more = count + count / 16;
+        fill(queue, count, more, false);
+    }
+    CHECK(queue_check(queue, stdout));
+    empty(queue, 1000, count);
+    CHECK_EQ(queue_count(queue), 1000);
+    CHECK(queue_bytes(queue) < 1000 * 150 + 140000); /* and its lawn */
+    empty(queue, 0, 1000);
+    CHECK(queue_bytes(queue) < 8000); /* small again */
+    kit_queue_end(queue);
+}
+
+TEST(an_empty_queue_takes_8_kib_and_one_that_was_larger_little_more)
+{
+    struct queue *queue = kit_queue(1000);
+    size_t before = queue_bytes(queue);
+
+    CHECK(before < 8192);
+    fill(queue, 0, 120, false);
+    empty(queue, 3, 120);
+    CHECK(queue_bytes(queue) <= before + 3 * 112 + 160);
+    kit_queue_end(queue);
+}
+
+/* What waits moves to a larger lawn in order, and on time. */
+TEST(a_queue_that_grows_loses_nothing_and_mixes_nothing_up)
+{
+    struct queue *queue = kit_queue(1000);
+    const void *cursor = NULL;
+    struct queue_event event;
+    uint64_t before = 0;
+    uint64_t many = 0;
+
+    fill(queue, 0, 35000, true);
+    CHECK(queue_check(queue, stdout));
+    fill(queue, 35000, 70000, false);
+    CHECK(queue_check(queue, stdout));
+    CHECK_EQ(queue_ripen(queue, 2000000, UINT64_MAX), 70000);
+    while (queue_ready(queue, &cursor, &event)) {
+        CHECK(before <= event.due);
+        before = event.due;
+        many++;
+    }
+    CHECK_EQ(many, 70000);
+    kit_queue_end(queue);
+}
+
+/* There are more TTLs than a large lawn has blades; or not. */
+TEST(a_huge_queue_of_many_ttls_gets_a_lawn_with_more_blades)
+{
+    unsigned few;
+
+    for (few = 0; few < 2; few++) {
+        struct queue *queue = kit_queue(1000);
+        size_t before = 0;
+        uint64_t i;
+
+        for (i = 0; i < 262145; i++) {
+            struct queue_event event = {.id = {(const char *)&i, sizeof i}};
+
+            before = queue_bytes(queue);
+            event.ttl = 100000 + i % (few ? 300 : 3000) * 77;
+            event.due = queue_now(queue) + event.ttl;
+            CHECK_EQ(queue_put(queue, &event), 0);
+        }
+        if (few) {
+            CHECK(queue_bytes(queue) < before + 10000);
+        } else {
+            CHECK(queue_bytes(queue) > before + 200000);
+        }
+        CHECK(queue_check(queue, stdout));
+        kit_queue_end(queue);
+    }
+}
+
+/* Of any order in which a master's events may come to a replica whose clock is
+ * ahead, and has mown: in seconds, rather than hours. */
+TEST(no_order_of_events_that_are_due_makes_pushing_them_slow)
+{
+    enum { EVENTS = 200000 };
+    clock_t begin = clock();
+    unsigned order;
+
+    for (order = 0; order < 4; order++) {
+        struct queue *queue = kit_queue(1000000000);
+        struct rng rng = {order};
+        uint64_t i;
+
+        for (i = 0; i < EVENTS; i++) {
+            struct queue_event event = {
+                .id = {(const char *)&i, sizeof i},
+                .due = order == 0   ? 1000 + i
+                       : order == 1 ? 900000 - i
+                       : order == 2 ? rng_below(&rng, 1000000)
+                                    : 500000 + (i % 2 == 0 ? i : -i)};
+
+            CHECK_EQ(queue_put(queue, &event), 0);
+        }
+        CHECK_EQ(queue_ripen(queue, 1000000000, UINT64_MAX), EVENTS);
+        kit_queue_end(queue);
+    }
+    CHECK((clock() - begin) / CLOCKS_PER_SEC < 20);
+}
+
+/* As LAWN.PUSH has it when a key is full and drops what is due first: new events
+ * may be due before those that were moved to ready early. */
+TEST(to_drop_the_first_event_again_and_again_is_not_slow)
+{
+    enum { EVENTS = 200000, WEEK = 604800000 };
+    struct queue *queue = kit_queue(1000);
+    struct rng rng = {7};
+    clock_t begin = clock();
+    uint64_t i;
+
+    for (i = 0; i < (uint64_t)2 * EVENTS; i++) {
+        struct queue_event event = {.id = {(const char *)&i, sizeof i},
+                                    .alone = true};
+
+        event.ttl = rng_below(&rng, i % 8 == 0 ? WEEK / 64 : WEEK);
+        event.due = queue_now(queue) + event.ttl;
+        CHECK_EQ(queue_put(queue, &event), 0);
+        if (i >= EVENTS) {
+            struct queue_event first;
+            uint64_t next = queue_next(queue);
+
+            CHECK(queue_first(queue, &first));
+            CHECK_EQ(first.due, next);
+            CHECK(queue_remove(queue, first.id));
+        }
+    }
+    CHECK(queue_check(queue, stdout));
+    CHECK_EQ(queue_ripen(queue, 1000, 100), 0); /* nothing is due early */
+    CHECK((clock() - begin) / CLOCKS_PER_SEC < 20);
+    kit_queue_end(queue);
+}
+
+static int
+by_due(const void *a, const void *b)
+{
+    const struct queue_event *one = a;
+    const struct queue_event *other = b;
+
+    return one->due < other->due ? -1 : one->due > other->due;
+}
+
+/* Events for times of their own, a week ahead, stand in few slots: the first that
+ * goes makes the lawn search one, and the next ones none that is as large. */
+TEST(the_next_event_is_known_after_the_first_was_removed)
+{
+    enum { EVENTS = 50000, REMOVED = 2000, WEEK = 604800000 };
+    static struct queue_event events[EVENTS];
+    static uint64_t ids[EVENTS];
+    struct queue *queue = kit_queue(1000);
+    struct rng rng = {7};
+    struct lawn_stats before;
+    struct lawn_stats after;
+    uint64_t i;
+
+    for (i = 0; i < EVENTS; i++) {
+        ids[i] = i;
+        events[i] =
+            (struct queue_event){.id = {(const char *)&ids[i], sizeof ids[i]},
+                                 .ttl = WEEK + rng_below(&rng, WEEK),
+                                 .alone = true};
+        events[i].due = 1000 + events[i].ttl;
+        CHECK_EQ(queue_put(queue, &events[i]), 0);
+    }
+    qsort(events, EVENTS, sizeof *events, by_due);
+    CHECK_EQ(queue_soonest(queue), events[0].due);
+    lawn_stats(queue->lawn, &before);
+    for (i = 0; i < REMOVED; i++) {
+        CHECK(queue_remove(queue, events[i].id));
+        CHECK_EQ(queue_soonest(queue), events[i + 1].due);
+        CHECK_EQ(queue_soonest(queue), events[i + 1].due);
+    }
+    lawn_stats(queue->lawn, &after);
+    CHECK((after.looked - before.looked) / REMOVED < 200);
+    /* What is due before is still found, and nothing is due early. */
+    CHECK_EQ(kit_push(queue, "sooner", "x", 5), 0);
+    CHECK_EQ(queue_soonest(queue), 1005);
+    CHECK_EQ(queue_ripen(queue, 1004, UINT64_MAX), 0);
+    CHECK_TEXT(kit_take(queue, 1005), "sooner ");
+    CHECK_EQ(queue_soonest(queue), events[REMOVED].due);
+    CHECK(queue_check(queue, stdout));
+    kit_queue_end(queue);
+}
+
+/* On a replica that someone asks what is due, and whose master is behind. */
+TEST(an_event_among_some_that_are_due_does_not_send_all_back)
+{
+    enum { WAITING = 100000, DUE = 4000 };
+    struct queue *queue = kit_queue(1000);
+    struct queue_event out;
+    uint64_t i;
+
+    for (i = 0; i < WAITING + DUE; i++) {
+        struct queue_event event = {.id = {(const char *)&i, sizeof i}};
+
+        event.ttl = i < DUE ? i : 1000000;
+        event.due = 1000 + event.ttl;
+        CHECK_EQ(queue_put(queue, &event), 0);
+    }
+    for (i = 0; i < 50; i++) {
+        const void *cursor = NULL;
+        uint64_t id = WAITING + DUE + i;
+        struct queue_event event = {.id = {(const char *)&id, sizeof id},
+                                    .due = 1000 + (i * 997) % DUE};
+
+        CHECK_EQ(queue_ripen(queue, 100000, UINT64_MAX), DUE + i);
+        CHECK_EQ(queue_put(queue, &event), 0);
+        /* It would wait again, until someone asks. */
+        CHECK(queue_ready(queue, &cursor, &out));
+        CHECK_EQ(out.due, 1000);
+    }
+    CHECK(queue_check(queue, stdout));
+    /* But many steps altogether do. */
+    for (; i < 1000; i++) {
+        uint64_t id = WAITING + DUE + i;
+        struct queue_event event = {.id = {(const char *)&id, sizeof id},
+                                    .due = 1000 + (i * 997) % DUE};
+
+        CHECK_EQ(queue_put(queue, &event), 0);
+    }
+    CHECK_EQ(queue->ready, 0);
+    CHECK_EQ(queue_ripen(queue, 100000, UINT64_MAX), DUE + i);
+    CHECK(queue_check(queue, stdout));
+    kit_queue_end(queue);
+}
+
+/* A clock that was set back: what is not due again is passed over each time, until
+ * that has come to what it costs to send all back. */
+TEST(what_was_due_and_is_not_waits_again_by_and_by)
+{
+    enum { WAITING = 10000, EARLY = 100 };
+    struct queue *queue = kit_queue(1000);
+    unsigned asked = 0;
+    uint64_t i;
+
+    for (i = 0; i < WAITING + EARLY; i++) {
+        struct queue_event event = {.id = {(const char *)&i, sizeof i}};
+
+        event.ttl = i < EARLY ? 100 : 1000000;
+        event.due = 1000 + event.ttl;
+        CHECK_EQ(queue_put(queue, &event), 0);
+    }
+    CHECK_EQ(queue_ripen(queue, 1100, UINT64_MAX), EARLY);
+    while (queue->ready > 0 && asked < 100) {
+        CHECK_EQ(queue_ripen(queue, 1050, UINT64_MAX), 0);
+        asked++;
+    }
+    CHECK(asked > 5 && asked < 100);
+    CHECK_EQ(queue_ripen(queue, 1100, UINT64_MAX), EARLY);
+    CHECK(queue_check(queue, stdout));
+    kit_queue_end(queue);
+}
+
+/* Ids whose hashes begin alike, as nobody can choose them. */
+TEST(ids_whose_hashes_begin_alike_are_found_and_take_no_more_memory)
+{
+    static const uint64_t key[2] = {1, 2};
+    static const uint64_t none[2] = {0, 0};
+    static uint64_t chosen[1500];
+    struct queue *queue = kit_queue(0);
+    uint64_t number = 0;
+    size_t i;
+
+    table_set_key(key);
+    for (i = 0; i < COUNT(chosen); number++) {
+        struct bytes id = {(const char *)&number, sizeof number};
+
+        if (table_hash(id) >> 53 == 77) {
+            struct queue_event event = {.id = id, .due = number};
+
+            chosen[i++] = number;
+            CHECK_EQ(queue_put(queue, &event), 0);
+        }
+    }
+    CHECK(queue_check(queue, stdout));
+    CHECK(queue_bytes(queue) < 8192 + COUNT(chosen) * 80);
+    for (i = 0; i < 20; i++) { /* among others */
+        fill(queue, i * 100, i * 100 + 100, true);
+        CHECK(queue_check(queue, stdout));
+    }
+    empty(queue, 0, 2000);
+    for (i = 0; i < COUNT(chosen); i++) {
+        CHECK(queue_remove(
+            queue, (struct bytes){(const char *)&chosen[i], sizeof number}));
+        CHECK(i % 100 != 0 || queue_check(queue, stdout));
+    }
+    kit_queue_end(queue);
+    table_set_key(none);
+}
+
+/* At each step there are all, or those before it. */
+TEST(a_queue_without_memory_stays_as_it_was)
+{
+    struct queue *queue;
+    uint64_t fails;
+    size_t i;
+
+    memory_fail_after(0);
+    CHECK(queue_new(0, 8) == NULL);
+    memory_fail_after(1);
+    CHECK(queue_new(0, 8) == NULL);
+    memory_fail_after(UINT64_MAX);
+    queue = kit_queue(0);
+    for (i = 0; i < 1500; i++) {
+        struct queue_event event = {.id = {(const char *)&i, sizeof i},
+                                    .due = i % 7,
+                                    .ttl = i % 7,
+                                    .repeat = {i % 2, 0, 0}};
+        int error = -ENOMEM;
+
+        for (fails = 0; error != 0; fails++) {
+            size_t bytes = queue_bytes(queue);
+
+            memory_fail_after(fails);
+            error = queue_put(queue, &event);
+            memory_fail_after(UINT64_MAX);
+            if (error != 0) {
+                CHECK(error == -ENOMEM);
+                CHECK_EQ(queue_count(queue), i);
+                CHECK(!queue_get(queue, event.id, NULL));
+                /* A directory, or a segment, may have come. */
+                CHECK(queue_bytes(queue) <= bytes + 4096);
+            }
+        }
+        CHECK(i % 64 != 0 || queue_check(queue, stdout));
+        memory_fail_after(0);
+        event.repeat.period = 1 - event.repeat.period;
+        CHECK(queue_move(queue, &event) == -ENOMEM);
+        CHECK(queue_update(queue, event.id, bytes_of("x")) == -ENOMEM);
+        CHECK(queue_copy(queue) == NULL);
+        CHECK(queue_ripen(queue, i, 10) <= i + 1);
+        queue_note_late(queue, 1);
+        CHECK(queue_late(queue) == NULL);
+        memory_fail_after(UINT64_MAX);
+    }
+    memory_fail_after(0);
+    for (i = 0; i < 1500; i++) {
+        CHECK(queue_remove(queue, (struct bytes){(char *)&i, sizeof i}));
+        CHECK(i % 64 != 0 || queue_check(queue, stdout));
+    }
+    memory_fail_after(UINT64_MAX);
+    kit_queue_end(queue);
+}
+
+TEST(a_copy_fails_at_any_step_without_a_trace)
+{
+    struct queue *queue = kit_queue(0);
+    struct queue *copy = NULL;
+    uint64_t blocks;
+    uint64_t fails;
+
+    fill(queue, 0, 300, false);
+    CHECK_EQ(queue_ripen(queue, 3000, UINT64_MAX), 18);
+    blocks = memory_blocks();
+    for (fails = 0; copy == NULL; fails++) {
+        CHECK_EQ(memory_blocks(), blocks);
+        CHECK_EQ(queue_total(), 300);
+        memory_fail_after(fails);
+        copy = queue_copy(queue);
+        memory_fail_after(UINT64_MAX);
+    }
+    CHECK(fails > 300);
+    CHECK_EQ(queue_total(), 600);
+    CHECK(queue_check(copy, stdout));
+    CHECK_EQ(queue_data(copy), queue_data(queue));
+    queue_free(copy);
+    kit_queue_end(queue);
+}
+
+static void *
+free_queue(void *queue)
+{
+    queue_free(queue);
+    return NULL;
+}
+
+TEST(a_queue_may_be_freed_by_another_thread_while_others_are_used)
+{
+    struct queue *queue = kit_queue(0);
+    struct queue *other = queue_new(0, 8);
+    pthread_t thread;
+
+    CHECK(other != NULL);
+    fill(other, 0, 20000, false);
+    CHECK_EQ(queue_total(), 20000);
+    CHECK_EQ(pthread_create(&thread, NULL, free_queue, other), 0);
+    fill(queue, 0, 20000, false);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(queue_total(), 20000);
+    kit_queue_end(queue);
+    CHECK_EQ(queue_total(), 0);
+}
+
+static bool
+count_one(const struct queue_event *event, void *arg)
+{
+    (void)event;
+    ++*(uint64_t *)arg;
+    return true;
+}
+
+static bool
+refuse(const struct queue_event *event, void *arg)
+{
+    (void)event;
+    (void)arg;
+    return false;
+}
+
+TEST(a_walk_ends_whatever_the_cursor)
+{
+    static const uint64_t cursors[] = {
+        1, 2, 77777, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
+    struct queue *queue = kit_queue(0);
+    uint64_t seen = 0;
+    uint64_t cursor;
+    size_t i;
+
+    CHECK_EQ(queue_scan(queue, 0, 10, count_one, &seen), 0);
+    fill(queue, 0, 2000, false);
+    cursor = queue_scan(queue, 0, 10, count_one, &seen);
+    CHECK(cursor != 0);
+    CHECK(seen >= 10 && seen < 10 + 126);
+    CHECK_EQ(queue_scan(queue, cursor, 10, refuse, NULL), cursor);
+    CHECK_EQ(queue_scan(queue, cursor, SIZE_MAX, count_one, &seen), 0);
+    CHECK_EQ(seen, 2000);
+    for (i = 0; i < COUNT(cursors); i++) {
+        seen = 0;
+        CHECK_EQ(queue_scan(queue, cursors[i], SIZE_MAX, count_one, &seen), 0);
+        CHECK(seen <= 2000);
+    }
+    kit_queue_end(queue);
+}
+
+TEST(how_late_events_were_is_known_within_a_quarter)
+{
+    struct late late = {0};
+    uint64_t ms;
+
+    CHECK_EQ(late_at(&late, 500), 0);
+    for (ms = 1; ms <= 1000; ms++) {
+        late_add(&late, ms);
+    }
+    CHECK_EQ(late.max, 1000);
+    CHECK_EQ(late_at(&late, 1000), 1000);
+    CHECK(late_at(&late, 500) >= 500 && late_at(&late, 500) < 625);
+    CHECK(late_at(&late, 990) >= 990 && late_at(&late, 990) <= 1000);
+    CHECK_EQ(late_at(&late, 0), 1);
+    for (ms = 0; ms < 63; ms++) {
+        struct late one = {0};
+        uint64_t value = (UINT64_C(1) << ms) + (UINT64_C(1) << ms) / 3;
+
+        late_add(&one, value);
+        late_add(&one, UINT64_MAX);
+        CHECK(late_at(&one, 500) >= value);
+        CHECK(ms > 32 || late_at(&one, 500) <= value + value / 4);
+    }
+    late.buckets[1] = UINT32_MAX;
+    late_add(&late, 1);
+    CHECK_EQ(late.buckets[1], UINT32_MAX / 2 + 1);
+    CHECK_EQ(late_at(&late, 999), 1);
+}
+
+TEST(a_queue_notes_how_late_events_were)
+{
+    struct queue *queue = kit_queue(0);
+
+    CHECK(queue_late(queue) == NULL);
+    queue_note_late(queue, 3);
+    queue_note_late(queue, 5);
+    CHECK_EQ(late_at(queue_late(queue), 1000), 5);
+    CHECK_EQ(queue_bytes(queue), memory_bytes());
+    kit_queue_end(queue);
+}

@@ -1,0 +1,68 @@
+/* scene.h - a master and its replica, for a test. */
+#ifndef LAWN_TESTS_SCENE_H
+#define LAWN_TESTS_SCENE_H
+
+#include "fake.h"
+#include "kit.h"
+#include "memory_kit.h"
+
+static inline void
+scene_check(const char *file, int line, const char *actual,
+            const char *expected)
+{
+    if (strcmp(actual, expected) != 0)
+        kit_fail(file, line, "is\n    %s\nnot\n    %s", actual, expected);
+}
+
+#define CHECK_TEXT(actual, expected)                                           \
+    scene_check(__FILE__, __LINE__, actual, expected)
+
+/* Both have the same after each command. */
+#define SAYS(fake, line, reply)                                                \
+    do {                                                                       \
+        scene_check(__FILE__, __LINE__, fake_run(fake, line), reply);          \
+        CHECK(fake_same(fake, (fake)->replica));                               \
+    } while (0)
+#define TOLD(fake, text) scene_check(__FILE__, __LINE__, (fake)->told.at, text)
+#define NOTED(fake, text)                                                      \
+    scene_check(__FILE__, __LINE__, (fake)->noted.at, text)
+
+static inline struct fake *
+scene_begin(void)
+{
+    struct fake *fake = fake_new();
+
+    fake->replica = fake_new();
+    fake->blocks = memory_blocks();
+    return fake;
+}
+
+/* Runs a command with ever more memory until it has enough: nothing changes
+ * before. Returns how often it had not, and its reply is there. */
+static inline uint64_t
+scene_starve(struct fake *fake, const char *line)
+{
+    for (fake->memory = 0;; fake->memory++) {
+        const char *reply = fake_run(fake, line);
+        CHECK(fake_same(fake, fake->replica));
+        if (strcmp(reply, "!ERR out of memory") != 0)
+            break;
+        TOLD(fake, "");
+    }
+    uint64_t tries = fake->memory;
+    fake->memory = UINT64_MAX;
+    return tries;
+}
+
+/* No memory is left behind. */
+static inline void
+scene_end(struct fake *fake)
+{
+    uint64_t blocks = fake->blocks;
+
+    fake_free(fake->replica);
+    fake_free(fake);
+    CHECK_EQ(memory_blocks(), blocks);
+}
+
+#endif
