@@ -4,7 +4,7 @@
  *   queue ──► table   id → event
  *         ├─► lawn    events that wait, by the time they are due
  *         └─► ready   events that were found due, in that order, until someone
- *                     takes them
+ *                     takes them; and a few that queue_first() moved there early
  *
  * An event is one block of memory: the timer, what little there is to know of
  * it, id and payload. A plain one has 32 bytes beside id and payload, and about
@@ -14,8 +14,8 @@
  * clock that was set back makes what is pushed meanwhile late, nothing early.
  * Callers tell it by queue_tell(); a delay counts from queue_now().
  *
- * MASTER AND REPLICA: queue_ripen() alone moves events to ready, and changes
- * nothing that is saved, digested or replicated. Changes that a master decided
+ * MASTER AND REPLICA: queue_ripen(), queue_first() and queue_soonest() move events
+ * to ready, and change nothing that is digested or replicated. Changes that a master decided
  * are done elsewhere by queue_put(), queue_move() and queue_remove() with the
  * times that it had decided on.
  *
