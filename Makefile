@@ -29,6 +29,7 @@ OPS ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
+FAILOVER_ROUNDS ?= 20
 LINES ?= 10000000
 KEYS ?= 1000000
 RUNS ?= 3
@@ -244,15 +245,16 @@ build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix b
 build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
 build/fuzz/fuzz_json: $(call objects,fuzz,tests/fuzz/fuzz_json.c tests/filter/json_plain.c cli/filter/json.c)
 build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c options_help.c text.c))
+build/fuzz/fuzz_resp: $(call objects,fuzz,tests/fuzz/fuzz_resp.c $(addprefix cli/,resp.c top_queues.c top_safe.c))
 build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
 build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
     $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
 build/fuzz/tests/fuzz/fuzz_image.o build/fuzz/tests/fuzz/fuzz_commands.o: private INCLUDES += -Imodule -Itests/module
 build/fuzz/fuzz_image: $(call objects,fuzz,tests/fuzz/fuzz_image.c tests/module/memory.c \
-    $(addprefix module/,image.c args.c ids.c queue.c queue_walk.c queue_check.c table.c late.c) $(LIB_C))
+    $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) $(wildcard module/queue*.c) $(LIB_C))
 build/fuzz/fuzz_commands: $(call objects,fuzz,tests/fuzz/fuzz_commands.c tests/module/fake.c tests/module/memory.c \
     $(MODULE_C) $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image commands):
+$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times resp state image commands):
 	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
@@ -351,6 +353,8 @@ fuzz_json = 'build/fuzz/fuzz_json -max_total_time=$(1) -timeout=10 -max_len=1024
     -artifact_prefix=build/fuzz/json- build/fuzz/corpus-json tests/fuzz/corpus-json'
 fuzz_times = 'build/fuzz/fuzz_times -max_total_time=$(1) -timeout=10 -max_len=256 \
     -artifact_prefix=build/fuzz/times- build/fuzz/corpus-times tests/fuzz/corpus-times'
+fuzz_resp = 'build/fuzz/fuzz_resp -max_total_time=$(1) -timeout=10 -max_len=2048 \
+    -artifact_prefix=build/fuzz/resp- build/fuzz/corpus-resp tests/fuzz/corpus-resp'
 fuzz_state = 'build/fuzz/fuzz_state -max_total_time=$(1) -timeout=10 -max_len=512 \
     -artifact_prefix=build/fuzz/state- build/fuzz/corpus-state tests/fuzz/corpus-state'
 fuzz_image = 'build/fuzz/fuzz_image -max_total_time=$(1) -timeout=10 -max_len=2048 \
@@ -363,16 +367,19 @@ model_filters = $(foreach i,$(2),'tests/cli/filter_model.py --seed $(shell expr 
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times state image commands))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -state -image -commands)
+fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times resp state image commands))
+fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -resp -state -image -commands)
 
-# The module in servers. What is about time goes first; what is long, beside.
+# The module in servers. What is about time goes first; what is long, beside, and
+# what mostly waits, beside that.
 SERVERS := redis valkey
 live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
-live_quick = $(foreach t,commands rede keys block replica golden docs,$(call live,$(t).py))
-live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 10000) \
+live_quick = $(foreach t,commands rede keys block replica golden lease sink docs,$(call live,$(t).py))
+live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 5000) \
     $(call live,wake.py,--seed $(SEED)) \
-    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED))
+    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) $(call live,million.py)
+live_waiting = $(call live,failover.py,--seed $(SEED)) $(call live,cluster.py,--seed $(SEED)) \
+    $(call live,examples.py) $(call live,top.py)
 
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
@@ -380,12 +387,13 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,25000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call fuzz_json,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,30) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,60) -- \
-	    $(call suite,debug,5000000,500000,200000) \
-	    $(call suite,asan,1000000,100000,30000) $(call have,unit,'build/release/unit') \
+	    $(call suite,asan,1000000,100000,30000) build/explore/explore \
+	    $(call fuzz_json,10) $(call fuzz_resp,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_store,20) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,30) \
+	    --beside $(live_waiting) -- \
+	    $(call suite,debug,5000000,500000,200000) $(call have,unit,'build/release/unit') \
 	    $(live_quick) $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
-	    $(ADAPTER_TESTS) build/explore/explore build/asan/trace build/asan/filter
+	    $(ADAPTER_TESTS) build/asan/trace build/asan/filter
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
@@ -413,7 +421,7 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
-	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_times,60) $(call fuzz_state,60) $(call fuzz_image,60) \
+	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_resp,60) $(call fuzz_times,60) $(call fuzz_state,60) $(call fuzz_image,60) \
 	    $(call fuzz_commands,60)
 	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
 	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
@@ -425,9 +433,11 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
 
-soak-module: build/lawn.so ## the module: kills, random commands and odd lines, in both servers; SEED=1
+soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20
 	@tools/deps soak-module
-	@tests/run $(call live,kill.py,--seed $(SEED) --cycles 1000) \
+	@tests/run --beside $(call live,failover.py,--seed $(SEED) --rounds $(FAILOVER_ROUNDS)) \
+	    $(call live,cluster.py,--seed $(SEED) --rounds $(FAILOVER_ROUNDS)) -- \
+	    $(call live,kill.py,--seed $(SEED) --cycles 1000) \
 	    $(call live,model.py,--seed $(SEED) --ops 20000 --runs 20) \
 	    $(call live,wake.py,--seed $(SEED) --rounds 2000) \
 	    $(call live,fuzz.py,--seed $(SEED) --lines 1000000 --payloads 100000)
@@ -469,10 +479,10 @@ build/bench/per_timer.so: $(call objects,release,bench/module/per_timer.c module
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -o $@ $^
 
-bench-module: ## the Redis and Valkey module against what else delays, and its bars: SERVER=both QUICK= REALTIME=
+bench-module: ## the Redis and Valkey module against what else delays, and its bars: SERVER=both QUICK= REALTIME= PARTS= SAVE=
 	@tools/deps bench-module
 	+@$(MAKE) --no-print-directory build/lawn.so build/bench/per_timer.so
-	@tools/bench-module --server '$(SERVER)' $(if $(QUICK),--quick) $(if $(REALTIME),--realtime)
+	@tools/bench-module --server '$(SERVER)' $(if $(QUICK),--quick) $(if $(REALTIME),--realtime) $(if $(PARTS),--only '$(PARTS)') $(if $(SAVE),--save '$(SAVE)')
 
 man: build/lawn ## write the tool's options into the pages of man/ that list them
 	@LAWN='$(RUN_LAWN)' tools/manoptions

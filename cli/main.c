@@ -58,7 +58,6 @@ static const char main_notes[] =
     "  --json             lines are JSON, and so are those that lawn makes\n"
     "  --on-eof flush     write what is held when the input ends, don't wait\n"
     "  --state FILE       keep what is held there, from one run to the next\n"
-    "  --stats            print counts to stderr at the end\n"
     "  --expect FILE      absent: watch these keys, one a line, from the "
     "start\n";
 static const char main_example[] =

@@ -13,7 +13,7 @@ static const struct options_verb *const verbs_filters[] = {
 };
 
 static const struct options_verb *const verbs_others[] = {
-    &demo_verb, &bench_verb, &trace_verb, &completion_verb, NULL,
+    &demo_verb, &bench_verb, &trace_verb, &top_verb, &completion_verb, NULL,
 };
 
 const struct verbs_group verbs_groups[] = {

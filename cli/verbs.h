@@ -26,6 +26,7 @@ extern const struct options_verb join_verb;
 extern const struct options_verb demo_verb;
 extern const struct options_verb bench_verb;
 extern const struct options_verb trace_verb;
+extern const struct options_verb top_verb;
 extern const struct options_verb completion_verb;
 
 /* Verbs that belong together, as "lawn --help" shows them. */

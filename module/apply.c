@@ -1,5 +1,12 @@
 /* apply.c - LAWN.APPLY: what a master did, done again, with its times.
  *
+ *     ADD (id payload due ttl meta)+          DEL id+
+ *     AT (id due ttl meta)+                   who had it has it no more
+ *     SET (id payload)+
+ *     LEASE (id token made most end ttl owner)+
+ *     CFG (setting value)+                    SINK kind to maxlen dead
+ *     TOKEN n                                 none less is given out
+ *
  * Replicas and append-only files hold nothing else. All words are read before
  * anything is done, so what is malformed does nothing; ids that are not there
  * are passed over, since what they were for has been undone meanwhile. No limit
@@ -8,6 +15,7 @@
 #include "commands.h"
 
 #include "ids.h"
+#include "registry.h"
 
 #include <errno.h>
 
@@ -55,6 +63,7 @@ apply_read_time(const struct bytes *words, struct apply_group *group)
         return false;
     event->alone = meta.alone;
     event->repeat = meta.repeat;
+    event->tries = meta.tries;
     group->made = meta.made;
     return true;
 }
@@ -72,12 +81,34 @@ apply_read_add(const struct bytes *words, struct apply_group *group)
            apply_read_time(words + 2, group);
 }
 
-/* Notes when it is due. */
-static void
-apply_came(struct call *call, const struct apply_group *group)
+static bool
+apply_read_lease(const struct bytes *words, struct apply_group *group)
 {
-    if (group->event.due < call->earliest)
-        call->earliest = group->event.due;
+    struct queue_lease *lease = &group->event.lease;
+    uint64_t made;
+    uint64_t most;
+
+    if (!apply_read_id(words, group) ||
+        !args_number(words[COMMANDS_LEASE_TOKEN], 1, ARGS_TOKEN_MAX,
+                     &lease->token) ||
+        !args_number(words[COMMANDS_LEASE_MADE], 0, ARGS_TRIES_MAX, &made) ||
+        !args_number(words[COMMANDS_LEASE_MOST], 0, ARGS_TRIES_MAX, &most) ||
+        !args_number(words[COMMANDS_LEASE_END], 0, ARGS_DUE_MAX, &lease->end) ||
+        !args_number(words[COMMANDS_LEASE_TTL], 0, lease->end, &lease->ttl) ||
+        lease->end - lease->ttl > QUEUE_TIME_MAX ||
+        words[COMMANDS_LEASE_OWNER].size > QUEUE_OWNER_MAX)
+        return false;
+    lease->owner = words[COMMANDS_LEASE_OWNER];
+    group->event.tries = (struct queue_tries){(uint32_t)made, (uint32_t)most};
+    return true;
+}
+
+/* Notes when there is something to do. */
+static void
+apply_came(struct call *call, uint64_t when)
+{
+    if (when < call->earliest)
+        call->earliest = when;
 }
 
 static int
@@ -89,7 +120,7 @@ apply_add(struct call *call, const struct apply_group *group)
         return put;
     if (group->made)
         (void)ids_seen_text(group->event.id);
-    apply_came(call, group);
+    apply_came(call, group->event.due);
     return 0;
 }
 
@@ -106,8 +137,22 @@ apply_at(struct call *call, const struct apply_group *group)
     int moved = queue_move(call->queue, &group->event);
 
     if (moved == 0)
-        apply_came(call, group);
+        apply_came(call, group->event.due);
     return moved;
+}
+
+static int
+apply_lease(struct call *call, const struct apply_group *group)
+{
+    const struct queue_event *event = &group->event;
+    int leased =
+        queue_lease(call->queue, event->id, &event->lease, event->tries, NULL);
+
+    if (leased == 0) {
+        commands_heard_token(event->lease.token, call->wall);
+        apply_came(call, event->lease.end);
+    }
+    return leased;
 }
 
 static int
@@ -121,6 +166,7 @@ static const struct apply_verb apply_verbs[] = {
     {"DEL", 1, apply_read_id, apply_del},
     {"AT", 4, apply_read_at, apply_at},
     {"SET", 2, apply_read_payload, apply_set},
+    {"LEASE", COMMANDS_LEASE_WORDS, apply_read_lease, apply_lease},
 };
 
 /* Tells who replicates from here, and the append-only file of a replica. */
@@ -156,6 +202,67 @@ apply_settings(struct call *call)
     *queue_settings(call->queue) = settings;
     apply_tell(call, "CFG", call->count - 3);
     call->resumed = true;
+    host_simple(call->host, "OK");
+}
+
+static bool
+apply_read_sink(const struct bytes *words, struct queue_sink *sink)
+{
+    static const char *const kinds[] = {[QUEUE_SINK_NONE] = "NONE",
+                                        [QUEUE_SINK_STREAM] = "STREAM",
+                                        [QUEUE_SINK_LIST] = "LIST",
+                                        [QUEUE_SINK_PUBLISH] = "PUBLISH",
+                                        [QUEUE_SINK_SPUBLISH] = "SPUBLISH"};
+    size_t kind = 0;
+
+    while (kind < sizeof kinds / sizeof *kinds &&
+           !args_is(words[0], kinds[kind]))
+        kind++;
+    if (kind == sizeof kinds / sizeof *kinds ||
+        !args_number(words[2], 0, ARGS_COUNT_MAX, &sink->maxlen))
+        return false;
+    sink->kind = (enum queue_sink_kind)kind;
+    sink->to = words[1];
+    sink->dead = words[3];
+    return sink->to.size <= REGISTRY_NAME_MAX &&
+           sink->dead.size <= REGISTRY_NAME_MAX;
+}
+
+static void
+apply_sink(struct call *call)
+{
+    struct queue_sink sink = {.kind = QUEUE_SINK_NONE};
+
+    if (call->count != 7 || !apply_read_sink(call->args + 3, &sink)) {
+        host_error(call->host, ARGS_SYNTAX);
+        return;
+    }
+    if (!commands_open(call))
+        return;
+    if (!queue_set_sink(call->queue, &sink)) {
+        host_error(call->host, COMMANDS_OOM);
+        return;
+    }
+    apply_tell(call, "SINK", 4);
+    call->resumed = true;
+    host_simple(call->host, "OK");
+}
+
+static void
+apply_token(struct call *call)
+{
+    uint64_t token;
+
+    if (call->count != 4 ||
+        !args_number(call->args[3], 0, ARGS_TOKEN_MAX, &token)) {
+        host_error(call->host, ARGS_SYNTAX);
+        return;
+    }
+    if (call->queue != NULL) {
+        queue_tell_token(call->queue, token);
+        commands_heard_token(token, call->wall);
+        apply_tell(call, "TOKEN", 1);
+    }
     host_simple(call->host, "OK");
 }
 
@@ -198,11 +305,18 @@ apply_events(struct call *call, const struct apply_verb *verb)
 void
 apply_command(struct call *call)
 {
+    static const struct {
+        const char *name;
+        command_fn *run;
+    } others[] = {
+        {"CFG", apply_settings}, {"SINK", apply_sink}, {"TOKEN", apply_token}};
     struct bytes verb = call->args[2];
 
-    if (args_is(verb, "CFG")) {
-        apply_settings(call);
-        return;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (args_is(verb, others[i].name)) {
+            others[i].run(call);
+            return;
+        }
     }
     for (size_t i = 0; i < sizeof apply_verbs / sizeof *apply_verbs; i++) {
         if (args_is(verb, apply_verbs[i].name)) {

@@ -103,19 +103,29 @@ args_value(struct args_words *words, const char *name, bool *seen,
     return true;
 }
 
-/* Takes a word and a number of min to 2^53. False: it is another word; *error
- * is set if it is this one and the number is wrong. */
+/* Takes a word and a number within bounds. False: it is another word; *error is
+ * set if it is this one and the number is wrong. */
 static bool
-args_option(struct args_words *words, const char *name, uint64_t min,
-            bool *seen, uint64_t *out, const char *text, const char **error)
+args_within(struct args_words *words, const char *name, uint64_t min,
+            uint64_t max, bool *seen, uint64_t *out, const char *text,
+            const char **error)
 {
     struct bytes value;
 
     if (!args_value(words, name, seen, &value))
         return false;
-    if (!args_number(value, min, QUEUE_TIME_MAX, out))
+    if (!args_number(value, min, max, out))
         *error = text;
     return true;
+}
+
+/* The same for a number of min to 2^53. */
+static bool
+args_option(struct args_words *words, const char *name, uint64_t min,
+            bool *seen, uint64_t *out, const char *text, const char **error)
+{
+    return args_within(words, name, min, QUEUE_TIME_MAX, seen, out, text,
+                       error);
 }
 
 /* Takes a time, of which there may be one. */
@@ -147,13 +157,24 @@ static bool
 args_option_count(struct args_words *words, bool *seen, uint64_t *out,
                   const char **error)
 {
-    struct bytes value;
+    return args_within(words, "COUNT", 1, ARGS_COUNT_MAX, seen, out,
+                       "ERR count is not an integer or out of range", error);
+}
 
-    if (!args_value(words, "COUNT", seen, &value))
-        return false;
-    if (!args_number(value, 1, ARGS_COUNT_MAX, out))
-        *error = "ERR count is not an integer or out of range";
-    return true;
+static bool
+args_option_block(struct args_words *words, bool *seen, uint64_t *out,
+                  const char **error)
+{
+    return args_option(words, "BLOCK", 0, seen, out,
+                       "ERR timeout is not an integer or out of range", error);
+}
+
+static bool
+args_option_lease(struct args_words *words, bool *seen, uint64_t *out,
+                  const char **error)
+{
+    return args_option(words, "LEASE", 1, seen, out,
+                       "ERR lease is not an integer or out of range", error);
 }
 
 const char *
@@ -164,6 +185,7 @@ args_push(const struct bytes *words, size_t count, struct args_push *out)
     bool every = false;
     bool times = false;
     bool jitter = false;
+    bool tries = false;
 
     *out = (struct args_push){0};
     while (left.count > 0) {
@@ -178,7 +200,9 @@ args_push(const struct bytes *words, size_t count, struct args_push *out)
                          &error) &&
             !args_option(&left, "JITTER", 0, &jitter, &out->jitter,
                          "ERR jitter is not an integer or out of range",
-                         &error))
+                         &error) &&
+            !args_within(&left, "TRIES", 0, ARGS_TRIES_MAX, &tries, &out->tries,
+                         "ERR tries is not an integer or out of range", &error))
             return ARGS_SYNTAX;
         if (error != NULL)
             return error;
@@ -240,15 +264,68 @@ args_poll(const struct bytes *words, size_t count, struct args_poll *out)
     *out = (struct args_poll){.count = 100};
     while (left.count > 0) {
         if (!args_option_count(&left, &counted, &out->count, &error) &&
-            !args_option(&left, "BLOCK", 0, &out->block, &out->timeout,
-                         "ERR timeout is not an integer or out of range",
-                         &error) &&
+            !args_option_block(&left, &out->block, &out->timeout, &error) &&
             !args_word(&left, "META", &out->meta))
             return ARGS_SYNTAX;
         if (error != NULL)
             return error;
     }
     return NULL;
+}
+
+const char *
+args_lease(const struct bytes *words, size_t count, struct args_lease *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+    bool leased = false;
+    bool counted = false;
+
+    *out = (struct args_lease){.count = 1};
+    while (left.count > 0) {
+        if (!args_option_lease(&left, &leased, &out->lease, &error) &&
+            !args_option_count(&left, &counted, &out->count, &error) &&
+            !args_option_block(&left, &out->block, &out->timeout, &error))
+            return ARGS_SYNTAX;
+        if (error != NULL)
+            return error;
+    }
+    return NULL;
+}
+
+const char *
+args_token(struct bytes word, uint64_t *out)
+{
+    return args_number(word, 0, ARGS_COUNT_MAX, out)
+               ? NULL
+               : "ERR token is not an integer or out of range";
+}
+
+const char *
+args_nack(const struct bytes *words, size_t count, struct args_time *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+    bool seen = false;
+
+    *out = (struct args_time){.how = ARGS_DELAY};
+    if (count > 0 &&
+        !args_option(&left, "DELAY", 0, &seen, &out->ms,
+                     "ERR delay is not an integer or out of range", &error))
+        return ARGS_SYNTAX;
+    return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
+}
+
+const char *
+args_extend(const struct bytes *words, size_t count, uint64_t *out)
+{
+    struct args_words left = {words, count};
+    const char *error = NULL;
+    bool seen = false;
+
+    if (!args_option_lease(&left, &seen, out, &error))
+        return ARGS_SYNTAX;
+    return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
 }
 
 const char *
@@ -304,24 +381,39 @@ args_with_meta(const struct bytes *words, size_t count, bool *out)
 const char *
 args_state(const struct bytes *words, size_t count, enum args_state *out)
 {
+    static const struct {
+        const char *name;
+        enum args_state state;
+    } states[] = {{"WAITING", ARGS_WAITING},
+                  {"DUE", ARGS_DUE},
+                  {"LEASED", ARGS_LEASED},
+                  {"DEAD", ARGS_DEAD}};
+
     *out = ARGS_ANY;
-    if (count == 1 && args_is(words[0], "WAITING"))
-        *out = ARGS_WAITING;
-    else if (count == 1 && args_is(words[0], "DUE"))
-        *out = ARGS_DUE;
+    for (size_t i = 0; count == 1 && i < sizeof states / sizeof *states; i++) {
+        if (args_is(words[0], states[i].name))
+            *out = states[i].state;
+    }
     return count == 0 || *out != ARGS_ANY ? NULL : ARGS_SYNTAX;
 }
 
-const char *const args_set_names[ARGS_SETS] = {"maxlen", "maxbytes", "overflow",
-                                               "resolution-ms", "paused"};
+const char *const args_set_names[ARGS_SETS] = {
+    "maxlen", "maxbytes", "overflow", "resolution-ms",
+    "tries",  "lease",    "paused"};
 const char *const args_overflow_names[] = {
     [QUEUE_REJECT] = "reject", [QUEUE_DROP_OLDEST] = "drop-oldest"};
+const char *const args_sink_names[] = {[QUEUE_SINK_NONE] = "none",
+                                       [QUEUE_SINK_STREAM] = "stream",
+                                       [QUEUE_SINK_LIST] = "list",
+                                       [QUEUE_SINK_PUBLISH] = "publish",
+                                       [QUEUE_SINK_SPUBLISH] = "spublish"};
 
 enum args_set
 args_set_find(struct bytes name)
 {
     static const char *const capitals[ARGS_SETS] = {
-        "MAXLEN", "MAXBYTES", "OVERFLOW", "RESOLUTION-MS", "PAUSED"};
+        "MAXLEN", "MAXBYTES", "OVERFLOW", "RESOLUTION-MS",
+        "TRIES",  "LEASE",    "PAUSED"};
     int set = 0;
 
     while (set < ARGS_SETS && !args_is(name, capitals[set]))
@@ -341,6 +433,10 @@ args_set_value(const struct queue_settings *settings, enum args_set set)
         return settings->overflow;
     case ARGS_SET_RESOLUTION:
         return settings->resolution > 0 ? settings->resolution : 1;
+    case ARGS_SET_TRIES:
+        return settings->tries;
+    case ARGS_SET_LEASE:
+        return settings->lease;
     default:
         return settings->paused;
     }
@@ -382,6 +478,12 @@ args_setting(struct bytes name, struct bytes value, bool all,
         /* One way to say it: the default is all zero. */
         if (good)
             settings->resolution = number > 1 ? number : 0;
+        break;
+    case ARGS_SET_TRIES:
+        good = args_number(value, 0, ARGS_TRIES_MAX, &settings->tries);
+        break;
+    case ARGS_SET_LEASE:
+        good = args_number(value, 0, QUEUE_TIME_MAX, &settings->lease);
         break;
     default:
         good = args_number(value, 0, 1, &number);
@@ -436,22 +538,37 @@ args_meta_number(struct bytes word, uint64_t min, uint64_t max, bool *seen,
     return !again && args_number(digits, min, max, out);
 }
 
+/* Of one that is at most 2^32 - 1. */
 static bool
-args_meta_letter(struct bytes word, bool seen[3], struct args_meta *out)
+args_meta_tries(struct bytes word, bool *seen, uint32_t *out)
+{
+    uint64_t number;
+
+    if (!args_meta_number(word, 1, ARGS_TRIES_MAX, seen, &number))
+        return false;
+    *out = (uint32_t)number;
+    return true;
+}
+
+static bool
+args_meta_flag(struct bytes word, bool *out)
+{
+    bool again = *out;
+
+    *out = true;
+    return !again && word.size == 1;
+}
+
+static bool
+args_meta_letter(struct bytes word, bool seen[5], struct args_meta *out)
 {
     if (word.size == 0)
         return false;
     switch (word.at[0]) {
     case 'a':
-        if (out->alone || word.size > 1)
-            return false;
-        out->alone = true;
-        return true;
+        return args_meta_flag(word, &out->alone);
     case 'g':
-        if (out->made || word.size > 1)
-            return false;
-        out->made = true;
-        return true;
+        return args_meta_flag(word, &out->made);
     case 'e':
         return args_meta_number(word, 1, QUEUE_TIME_MAX, &seen[0],
                                 &out->repeat.period);
@@ -461,6 +578,10 @@ args_meta_letter(struct bytes word, bool seen[3], struct args_meta *out)
     case 'm':
         return args_meta_number(word, 1, ARGS_COUNT_MAX, &seen[2],
                                 &out->repeat.missed);
+    case 'n':
+        return args_meta_tries(word, &seen[3], &out->tries.made);
+    case 'k':
+        return args_meta_tries(word, &seen[4], &out->tries.most);
     default:
         return false;
     }
@@ -469,7 +590,7 @@ args_meta_letter(struct bytes word, bool seen[3], struct args_meta *out)
 bool
 args_meta_read(struct bytes meta, struct args_meta *out)
 {
-    bool seen[3] = {false};
+    bool seen[5] = {false};
 
     *out = (struct args_meta){0};
     if (meta.size == 0)
@@ -487,34 +608,49 @@ args_meta_read(struct bytes meta, struct args_meta *out)
            (out->repeat.times == 0 && out->repeat.missed == 0);
 }
 
+/* A letter, with a space before it unless it is the first, and a number if that is
+ * not 0. Returns the size then. */
+static size_t
+args_meta_put(char meta[ARGS_META_SIZE], size_t size, char letter,
+              uint64_t number)
+{
+    char digits[20] = {0};
+    size_t count = 0;
+
+    if (size > 0)
+        meta[size++] = ' ';
+    meta[size++] = letter;
+    for (; number > 0; number /= 10)
+        digits[count++] = (char)('0' + number % 10);
+    while (count > 0)
+        meta[size++] = digits[--count];
+    return size;
+}
+
 size_t
 args_meta_write(const struct args_meta *event, char meta[ARGS_META_SIZE])
 {
     const struct queue_repeat *repeat = &event->repeat;
+    bool again = repeat->period > 0;
     const struct {
-        const char *letter;
+        char letter;
         uint64_t number;
-    } numbers[] = {
-        {"e", repeat->period}, {"t", repeat->times}, {"m", repeat->missed}};
+    } numbers[] = {{'e', repeat->period},
+                   {'t', again ? repeat->times : 0},
+                   {'m', again ? repeat->missed : 0},
+                   {'n', event->tries.made},
+                   {'k', event->tries.most}};
     size_t size = 0;
 
-    meta[0] = '\0';
     if (event->alone)
-        meta[size++] = 'a';
-    if (event->made) {
-        if (size > 0)
-            meta[size++] = ' ';
-        meta[size++] = 'g';
+        size = args_meta_put(meta, size, 'a', 0);
+    if (event->made)
+        size = args_meta_put(meta, size, 'g', 0);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (numbers[i].number > 0)
+            size =
+                args_meta_put(meta, size, numbers[i].letter, numbers[i].number);
     }
     meta[size] = '\0';
-    if (repeat->period == 0)
-        return size;
-    for (size_t i = 0; i < 3; i++) {
-        if (numbers[i].number > 0)
-            size +=
-                (size_t)snprintf(meta + size, ARGS_META_SIZE - size, "%s%s%llu",
-                                 size > 0 ? " " : "", numbers[i].letter,
-                                 (unsigned long long)numbers[i].number);
-    }
     return size;
 }

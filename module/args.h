@@ -17,6 +17,11 @@
 #define ARGS_DUE_MAX (UINT64_C(1) << 54)
 /* Counts and settings: what a reply can tell. */
 #define ARGS_COUNT_MAX ((uint64_t)INT64_MAX)
+/* What languages can tell from its neighbours that have no other numbers than
+ * doubles. */
+#define ARGS_TOKEN_MAX ((UINT64_C(1) << 53) - 1)
+/* How often an event is leased. */
+#define ARGS_TRIES_MAX ((uint64_t)UINT32_MAX)
 /* resolution-ms: a day. */
 #define ARGS_RESOLUTION_MAX UINT64_C(86400000)
 
@@ -45,6 +50,7 @@ struct args_push {
     bool present; /* XX */
     struct queue_repeat repeat;
     uint64_t jitter;
+    uint64_t tries; /* 0: as is set for the key */
 };
 const char *args_push(const struct bytes *words, size_t count,
                       struct args_push *out);
@@ -77,8 +83,26 @@ struct args_poll {
 const char *args_poll(const struct bytes *words, size_t count,
                       struct args_poll *out);
 
+/* LAWN.LEASE, after the owner. */
+struct args_lease {
+    uint64_t lease; /* 0: as is set for the key */
+    uint64_t count; /* 1 unless told */
+    bool block;
+    uint64_t timeout; /* 0: none */
+};
+const char *args_lease(const struct bytes *words, size_t count,
+                       struct args_lease *out);
+
+/* A token; none that was given out is 0. */
+const char *args_token(struct bytes word, uint64_t *out);
+
+/* [DELAY ms] of LAWN.NACK, and LEASE ms of LAWN.EXTEND: nothing else. */
+const char *args_nack(const struct bytes *words, size_t count,
+                      struct args_time *out);
+const char *args_extend(const struct bytes *words, size_t count, uint64_t *out);
+
 /* LAWN.SCAN, after the key. */
-enum args_state { ARGS_ANY, ARGS_WAITING, ARGS_DUE };
+enum args_state { ARGS_ANY, ARGS_WAITING, ARGS_DUE, ARGS_LEASED, ARGS_DEAD };
 struct args_scan {
     uint64_t cursor;
     uint64_t count; /* 10 unless told */
@@ -95,7 +119,7 @@ const char *args_count(const struct bytes *words, size_t count, uint64_t *out);
 /* [META], or nothing. */
 const char *args_with_meta(const struct bytes *words, size_t count, bool *out);
 
-/* [WAITING|DUE], or nothing. */
+/* [WAITING|DUE|LEASED|DEAD], or nothing. */
 const char *args_state(const struct bytes *words, size_t count,
                        enum args_state *out);
 
@@ -105,19 +129,22 @@ enum args_set {
     ARGS_SET_MAXBYTES,
     ARGS_SET_OVERFLOW,
     ARGS_SET_RESOLUTION,
+    ARGS_SET_TRIES,
+    ARGS_SET_LEASE,
     ARGS_SET_PAUSED,
     ARGS_SETS
 };
 extern const char *const args_set_names[ARGS_SETS];
 extern const char *const args_overflow_names[]; /* by enum queue_overflow */
+extern const char *const args_sink_names[];     /* by enum queue_sink_kind */
 /* ARGS_SETS: there is none of that name. */
 enum args_set args_set_find(struct bytes name);
 /* A setting as a number; resolution-ms is at least 1. */
 uint64_t args_set_value(const struct queue_settings *settings,
                         enum args_set set);
 
-/* A setting: maxlen, maxbytes, overflow, resolution-ms; and for LAWN.APPLY,
- * `all`, paused. The settings are changed only if all is well. */
+/* A setting: maxlen, maxbytes, overflow, resolution-ms, tries, lease; and for
+ * LAWN.APPLY, `all`, paused. The settings are changed only if all is well. */
 enum args_setting { ARGS_SET, ARGS_UNKNOWN, ARGS_BAD };
 enum args_setting args_setting(struct bytes name, struct bytes value, bool all,
                                struct queue_settings *settings);
@@ -134,12 +161,14 @@ void args_settings_write(const struct queue_settings *settings,
 
 /* What LAWN.APPLY says of an event beside its times: "" of a plain one, else
  * letters with a space between them: a (alone), g (the id was made here), and
- * of one that repeats e<period>, t<times> and m<missed>. */
-#define ARGS_META_SIZE 72
+ * of one that repeats e<period>, t<times> and m<missed>; of one with tries n<made>
+ * and k<most>. */
+#define ARGS_META_SIZE 96
 struct args_meta {
     bool alone;
     bool made;
     struct queue_repeat repeat;
+    struct queue_tries tries;
 };
 /* False: it is none, and *out means nothing. */
 bool args_meta_read(struct bytes meta, struct args_meta *out);

@@ -49,6 +49,14 @@ struct command_arg {
 #define COMMAND_OPTIONAL 1u
 #define COMMAND_MULTIPLE 2u
 
+/* A key beside args[1]: it comes after a word, which is looked for from that
+ * argument on; below 0: from so many before the end, backwards. */
+struct command_key {
+    const char *word; /* NULL ends a list */
+    int from;
+    const char *flags; /* as those of the first; NOT_KEY: but a channel */
+};
+
 struct command {
     const char *name; /* "LAWN.PUSH" */
     command_fn *run;
@@ -60,6 +68,7 @@ struct command {
     const char *complexity;
     const char *since;
     const struct command_arg *args;
+    const struct command_key *more; /* NULL: no other keys */
 };
 
 /* All of them, the internal one included; name NULL ends the list. */
@@ -71,11 +80,20 @@ extern const struct command command_rede[];
  * and the next wake-up is set. */
 void command_call(const struct command *command, struct call *call);
 
+/* Hands what is due to the key's sink, and what is dead to its dead letters, so many
+ * events at most and as long as host_over() allows; who waits is for others to
+ * wake. When to look at the key again: LAWN_NEVER if that is for others to say too,
+ * else a time, the present if there is more to do, by the wall clock. The call has a host, a queue
+ * and both times; the queue is NULL afterwards if the key went meanwhile. */
+uint64_t command_tick(struct call *call, uint64_t budget);
+
 /* What can be set for all keys: see lawn.* in docs/MODULE.md. */
 struct command_limits {
     uint64_t max_batch;
     uint64_t max_payload;
     uint64_t max_ttls;
+    uint64_t lease; /* ms */
+    uint64_t tries; /* 0: any number */
 };
 extern struct command_limits command_limits;
 
@@ -85,6 +103,12 @@ struct command_totals {
     uint64_t fired;   /* taken because they were due */
     uint64_t dropped; /* to make room */
     uint64_t missed;  /* periods */
+    uint64_t leased;
+    uint64_t redelivered;
+    uint64_t acked;
+    uint64_t dead;
+    uint64_t handed;
+    uint64_t sink_errors;
     struct late late; /* how late they were taken, in ms */
 };
 extern struct command_totals command_totals;

@@ -11,9 +11,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct command_limits command_limits = {
-    .max_batch = 10000, .max_payload = 1048576, .max_ttls = 4096};
+struct command_limits command_limits = {.max_batch = 1000,
+                                        .max_payload = 1048576,
+                                        .max_ttls = 4096,
+                                        .lease = 30000};
 struct command_totals command_totals;
+struct commands_tokens commands_tokens;
 
 /* When the key is to be looked at, as far as this call knows; LAWN_NEVER: as it was
  * set before. What goes makes the next event later, and a wake-up that comes too
@@ -36,12 +39,27 @@ command_next(struct call *call)
     return queue_coming(queue);
 }
 
+/* Whether the server itself has to see to the key at once, as something is due that
+ * has a sink, or something dead that is to go. Of what dies later it is reminded by
+ * the end of a lease. */
+static bool
+command_hands(struct call *call)
+{
+    const struct queue_sink *sink = queue_sink(call->queue);
+
+    return (sink->kind != QUEUE_SINK_NONE && call->earliest <= call->now) ||
+           (sink->dead.size > 0 && call->resumed &&
+            queue_dead_count(call->queue) > 0);
+}
+
 /* What every change asks for. An event that is due already needs no wake-up:
- * those who wait and those who listen are told at once. */
+ * those who wait and those who listen are told at once. Not if there is a sink,
+ * which comes first. */
 static void
 command_settle(struct call *call)
 {
     struct queue *queue = call->queue;
+    bool hands;
 
     if (queue_idle(queue)) {
         host_delete(call->host);
@@ -53,13 +71,39 @@ command_settle(struct call *call)
     if (call->resumed)
         call->earliest = queue_next(queue);
     uint64_t next = command_next(call);
+    hands = command_hands(call);
+    /* At once, by the clock that the server has: the key's may be ahead of it. */
+    if (hands && next > call->wall)
+        next = call->wall;
     if (next < *queue_armed(queue))
         host_arm(call->host, next);
-    if (call->earliest > call->now)
+    if (hands || call->earliest > call->now)
         return;
     host_signal(call->host);
     if (!call->applied)
         host_notify(call->host, "lawn.fire");
+}
+
+/* So far ahead of the clock a token may be for others to begin with it, in ms. */
+#define COMMANDS_AHEAD UINT64_C(86400000)
+
+/* Where very many are given they run ahead of the clock, and so may their bound. */
+void
+commands_note_token(uint64_t token, uint64_t wall)
+{
+    uint64_t last = commands_tokens.last / COMMANDS_TOKENS;
+
+    if (token > commands_tokens.last &&
+        token / COMMANDS_TOKENS <= (last > wall ? last : wall) + COMMANDS_AHEAD)
+        commands_tokens.last = token;
+}
+
+void
+commands_heard_token(uint64_t token, uint64_t wall)
+{
+    commands_tokens.heard = true;
+    commands_tokens.other = (unsigned)(token % COMMANDS_TOKEN_STEP);
+    commands_note_token(token, wall);
 }
 
 void
@@ -188,7 +232,8 @@ void
 commands_at_words(const struct queue_event *event, struct commands_at *at,
                   struct bytes words[COMMANDS_AT_WORDS])
 {
-    struct args_meta meta = {.alone = event->alone, .repeat = event->repeat};
+    struct args_meta meta = {
+        .alone = event->alone, .repeat = event->repeat, .tries = event->tries};
 
     words[0] = event->id;
     words[1] = commands_number(event->due, at->due);

@@ -41,6 +41,12 @@ command_fn commands_touch;
 command_fn commands_config;
 command_fn commands_pause;
 command_fn commands_resume;
+command_fn commands_lease;
+command_fn commands_ack;
+command_fn commands_nack;
+command_fn commands_extend;
+command_fn commands_sink;
+command_fn commands_partition;
 command_fn apply_command;
 
 /* A number in decimal digits. */
@@ -88,25 +94,72 @@ struct commands_at {
 void commands_at_words(const struct queue_event *event, struct commands_at *at,
                        struct bytes words[COMMANDS_AT_WORDS]);
 
+/* The words of LEASE for each event. */
+enum {
+    COMMANDS_LEASE_ID,
+    COMMANDS_LEASE_TOKEN,
+    COMMANDS_LEASE_MADE,
+    COMMANDS_LEASE_MOST,
+    COMMANDS_LEASE_END,
+    COMMANDS_LEASE_TTL,
+    COMMANDS_LEASE_OWNER,
+    COMMANDS_LEASE_WORDS
+};
+
+/* Tokens that this server gives end in the same four bits, which are others than
+ * those of the token that it heard of last from elsewhere: a master, a file. So one
+ * that takes a master's place gives none that the other gives at the same time, not
+ * knowing. */
+#define COMMANDS_TOKEN_STEP 16u
+/* Tokens of a millisecond, from this on. */
+#define COMMANDS_TOKENS UINT64_C(1024)
+struct commands_tokens {
+    uint64_t
+        last; /* the greatest, given or heard, but of none that is far ahead of
+                   the clock and of those before: these someone has made up */
+    bool heard;     /* there is a token from elsewhere, */
+    unsigned other; /* and so it ends */
+    unsigned start; /* how ours end if there is none: by chance */
+    unsigned step;  /* from the other's to ours: by chance; 0: not drawn yet */
+};
+extern struct commands_tokens commands_tokens;
+/* A token was given, by that clock; or has come from elsewhere. */
+void commands_note_token(uint64_t token, uint64_t wall);
+void commands_heard_token(uint64_t token, uint64_t wall);
+
 /* Pairs of a map: a name and a number; and COMMANDS_REPEAT pairs of what repeats. */
 #define COMMANDS_REPEAT 3
 void commands_tell_number(struct host *host, const char *name, uint64_t value);
 void commands_tell_repeat(struct host *host, const struct queue_repeat *repeat);
 
 /* What is set for a key, as pairs of a map: COMMANDS_SETTINGS of them. */
-#define COMMANDS_SETTINGS 4
+#define COMMANDS_SETTINGS 6
 void commands_tell_settings(struct call *call);
 
 /* How many events may be taken now, count at most. */
 uint64_t commands_due(struct call *call, uint64_t count);
 
+/* Finds out what is due, leased and dead now, but of no more events than so many
+ * that were not known to be: what is counted then may be too little, and is not
+ * after some calls. Returns how many are due. */
+#define COMMANDS_RIPEN 1000u
+uint64_t commands_ripen(struct call *call);
+
+/* Notes how late an event is that is delivered: not if it was delivered before, and
+ * whoever had it kept it too long. */
+void commands_note_late(struct call *call, const struct queue_event *event);
+
 /* What an event is like when it has been delivered. False: it is gone. */
 bool commands_again(const struct queue_event *event, uint64_t now,
                     struct queue_event *next);
 
-/* Events that were delivered, until the replicas hear of them. */
+/* Events that were delivered, until the replicas hear of them. A few, of which one
+ * at most repeats, need no memory. */
+#define COMMANDS_FEW 32u
 struct commands_batch {
-    struct bytes few[32];
+    struct bytes few[COMMANDS_FEW];
+    struct bytes few_again[COMMANDS_AT_WORDS];
+    struct commands_at few_at;
     struct bytes *gone; /* ids */
     size_t gone_count;
     struct bytes *again; /* words of AT */
@@ -119,13 +172,21 @@ struct commands_batch {
  * replied. */
 bool commands_batch_init(struct call *call, struct commands_batch *batch,
                          size_t count, size_t again_count);
-/* Notes that an event was delivered: *next is what becomes of it, NULL if it
- * goes. Of id the bytes stay until the end. */
+/* Notes that an event was delivered and done with: *next is what becomes of it,
+ * NULL if it goes. Of id the bytes stay until the end. */
 void commands_batch_add(struct call *call, struct commands_batch *batch,
                         const struct queue_event *event,
                         const struct queue_event *next);
-/* Tells the replicas. */
-void commands_batch_tell(struct call *call, const struct commands_batch *batch);
+/* The same, and takes it out or lets it repeat at once. */
+void commands_batch_take(struct call *call, struct commands_batch *batch,
+                         const struct queue_event *event);
+/* Counts it as taken because it was due. */
+void commands_fired(struct call *call, const struct queue_event *event);
+/* Tells the replicas, and those who listen for that. */
+void commands_batch_tell(struct call *call, const struct commands_batch *batch,
+                         const char *what);
+/* Does what the replicas were told. */
+void commands_batch_do(struct call *call, const struct commands_batch *batch);
 void commands_batch_fini(struct commands_batch *batch);
 
 /* Replies with an array of so many events, which are due, as tell() does it for

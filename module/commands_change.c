@@ -1,5 +1,6 @@
 /* commands_change.c - UPDATE and TOUCH: an event gets another payload, or
- * another time.
+ * another time. Who has it keeps it with another payload, and loses it to another
+ * time, with which it has all its tries again.
  */
 #include "commands.h"
 
@@ -98,6 +99,7 @@ commands_touch(struct call *call)
     }
     uint64_t before = event.due;
     event.id = call->args[2];
+    event.tries.made = 0;
     commands_change_when(call, &args.time, &event);
     if ((args.later && event.due <= before) ||
         (args.earlier && event.due >= before)) {

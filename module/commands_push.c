@@ -6,7 +6,10 @@
  * A LIMIT that drops what is due first must lose nothing if there is no memory
  * for what comes. So the new event goes in first, due after all others, where it
  * is not the first to go; then others go until the key is within its limits;
- * then the new event gets its own time, for which no memory is needed.
+ * then the new event gets its own time, for which no memory is needed. What is
+ * leased never goes. Where a limit was lowered, a push drops what it takes itself
+ * and PUSH_DROP others, so that none takes long: the key comes to its limits by
+ * and by.
  */
 #include "commands.h"
 
@@ -20,6 +23,7 @@
 #define COMMANDS_PUSH_LAST (ARGS_DUE_MAX + 1)
 
 #define PUSH_FEW 8u
+#define PUSH_DROP 1000u
 
 /* The words of ADD for each event. */
 enum { ADD_ID, ADD_PAYLOAD, ADD_DUE, ADD_TTL, ADD_META, ADD_WORDS };
@@ -30,20 +34,53 @@ struct commands_push_tally {
     uint64_t added; /* of which so many are new */
     uint64_t bytes; /* of ids and payloads */
     uint64_t held;  /* by those that are replaced */
+    /* Of these some are leased: */
+    uint64_t leased;
+    uint64_t leased_bytes;
 };
 
 static void
-commands_push_count(const struct queue *queue, struct bytes id,
+commands_push_count(const struct call *call, struct bytes id,
                     struct bytes payload, struct commands_push_tally *tally)
 {
     struct queue_event old;
 
     tally->count++;
     tally->bytes += id.size + payload.size;
-    if (queue_get(queue, id, &old))
-        tally->held += old.id.size + old.payload.size;
-    else
+    if (!queue_get(call->queue, id, &old)) {
         tally->added++;
+        return;
+    }
+    tally->held += old.id.size + old.payload.size;
+    if (queue_state(&old, call->now) == QUEUE_LEASED) {
+        tally->leased++;
+        tally->leased_bytes += old.id.size + old.payload.size;
+    }
+}
+
+/* Whether what comes and what is leased, and so cannot go, is within the limits. If
+ * not, that was replied. */
+static bool
+commands_push_beside(struct call *call, const struct commands_push_tally *tally,
+                     uint64_t events, uint64_t bytes)
+{
+    uint64_t stay;
+    uint64_t stay_bytes;
+
+    if (queue_leased_count(call->queue) == 0)
+        return true;
+    (void)commands_ripen(call);
+    stay = queue_leased_count(call->queue) - tally->leased;
+    stay_bytes = queue_leased_data(call->queue) - tally->leased_bytes;
+    if (stay + tally->count <= events && stay_bytes + tally->bytes <= bytes)
+        return true;
+    commands_error(call,
+                   "FULL %llu events are leased and cannot be dropped, and the "
+                   "key's maxlen is %llu, its maxbytes %llu",
+                   (unsigned long long)stay,
+                   (unsigned long long)queue_settings(call->queue)->max_events,
+                   (unsigned long long)queue_settings(call->queue)->max_bytes);
+    return false;
 }
 
 /* Whether it is within the limits, or others can go so that it is: *drop. If
@@ -68,7 +105,7 @@ commands_push_room(struct call *call, const struct commands_push_tally *tally,
     bool oldest = settings->overflow == QUEUE_DROP_OLDEST;
     *drop = oldest && tally->count <= events && tally->bytes <= bytes;
     if (*drop)
-        return true;
+        return commands_push_beside(call, tally, events, bytes);
     /* What is in the way if all others went, or as it is. */
     if (tally->count > events)
         commands_error(call,
@@ -128,30 +165,50 @@ commands_push_grow(struct call *call, struct commands_push_victims *victims)
     victims->room *= 2;
 }
 
+/* What a queue holds. */
+struct commands_push_size {
+    uint64_t events;
+    uint64_t bytes;
+};
+
+static bool
+commands_push_over(const struct queue_settings *settings,
+                   const struct commands_push_size *size)
+{
+    return (settings->max_events > 0 && size->events > settings->max_events) ||
+           (settings->max_bytes > 0 && size->bytes > settings->max_bytes);
+}
+
 /* What is due first goes, until the queue is within its limits: what is due at
- * COMMANDS_PUSH_LAST fits in. One DEL for all of it, unless there is no memory for
+ * COMMANDS_PUSH_LAST fits in; or until so many have gone that it has come nearer to
+ * them than it was before. One DEL for all of it, unless there is no memory for
  * their ids. */
 static void
-commands_push_drop(struct call *call)
+commands_push_drop(struct call *call, const struct commands_push_size *before)
 {
     const struct queue_settings *settings = queue_settings(call->queue);
-    uint64_t holds = queue_count(call->queue);
-    uint64_t takes = queue_data(call->queue);
+    struct commands_push_size size = {queue_count(call->queue),
+                                      queue_data(call->queue)};
     struct commands_push_victims victims;
     struct queue_event first;
+    uint64_t dropped = 0;
 
     victims.ids = victims.few;
     victims.count = 0;
     victims.room = PUSH_FEW;
-    while ((settings->max_events > 0 && holds > settings->max_events) ||
-           (settings->max_bytes > 0 && takes > settings->max_bytes)) {
+    while (commands_push_over(settings, &size) &&
+           (dropped++ < PUSH_DROP || size.events > before->events ||
+            size.bytes > before->bytes)) {
         commands_push_grow(call, &victims);
         if (!queue_first(call->queue, &first) ||
             first.due == COMMANDS_PUSH_LAST)
             break;
         victims.ids[victims.count++] = first.id;
-        holds--;
-        takes -= first.id.size + first.payload.size;
+        size.events--;
+        size.bytes -= first.id.size + first.payload.size;
+        /* Not dead, or it would come again as such. */
+        if (first.tries.most > 0)
+            first.tries.made = 0;
         first.due = COMMANDS_PUSH_LAST;
         first.ttl = COMMANDS_PUSH_LAST - call->now;
         first.alone = true;
@@ -180,6 +237,8 @@ commands_push_in(struct call *call, struct queue_event *events, size_t count,
                  bool drop, uint64_t *added)
 {
     struct queue_event when = events[0];
+    struct commands_push_size before = {queue_count(call->queue),
+                                        queue_data(call->queue)};
 
     for (size_t i = 0; drop && i < count; i++) {
         events[i].due = COMMANDS_PUSH_LAST;
@@ -189,7 +248,7 @@ commands_push_in(struct call *call, struct queue_event *events, size_t count,
     if (queue_put_all(call->queue, events, count, added) != 0)
         return false;
     if (drop)
-        commands_push_drop(call);
+        commands_push_drop(call, &before);
     for (size_t i = 0; drop && i < count; i++) {
         when.id = events[i].id;
         if (queue_move(call->queue, &when) != 0)
@@ -210,7 +269,7 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
 
     if (settings->max_events > 0 || settings->max_bytes > 0) {
         struct commands_push_tally tally = {0};
-        commands_push_count(call->queue, event->id, event->payload, &tally);
+        commands_push_count(call, event->id, event->payload, &tally);
         if (!commands_push_room(call, &tally, &drop))
             return false;
     }
@@ -227,8 +286,10 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
     words[ADD_DUE] = commands_number(event->due, at.due);
     words[ADD_TTL] = commands_number(event->ttl, at.ttl);
     words[ADD_META] = bytes_of("");
-    if (event->alone || made || event->repeat.period > 0) {
-        struct args_meta meta = {event->alone, made, event->repeat};
+    if (event->alone || made || event->repeat.period > 0 ||
+        event->tries.most > 0) {
+        struct args_meta meta = {event->alone, made, event->repeat,
+                                 event->tries};
         words[ADD_META] =
             (struct bytes){at.meta, args_meta_write(&meta, at.meta)};
     }
@@ -284,6 +345,7 @@ commands_push(struct call *call)
     if (made)
         event.id = commands_push_make(call, text);
     event.repeat = args.repeat;
+    event.tries.most = (uint32_t)args.tries;
     commands_when(call, &args.time, args.jitter, &event);
     if (commands_put(call, &event, made))
         host_bytes(call->host, event.id);
@@ -328,8 +390,7 @@ commands_push_limits(struct call *call, const struct queue_event *events,
     qsort(all, count, sizeof *all, commands_push_compare);
     for (size_t i = 0; i < count; i++) {
         if (i + 1 == count || !bytes_equal(all[i]->id, all[i + 1]->id))
-            commands_push_count(call->queue, all[i]->id, all[i]->payload,
-                                &tally);
+            commands_push_count(call, all[i]->id, all[i]->payload, &tally);
     }
     memory_free(all);
     return commands_push_room(call, &tally, drop);

@@ -2,11 +2,29 @@
  *
  * They change nothing that is saved or replicated, and so run on replicas, too.
  * A pause is no concern of theirs: what is due is due, though nobody gets it.
+ *
+ * What an event is at present GET and SCAN see by itself. LEN and INFO count, and
+ * for that events that have become due since anyone asked have to be moved: no more
+ * than COMMANDS_RIPEN in a call, so that none takes long. What is above that is
+ * counted as what it was before.
  */
 #include "commands.h"
 
 #include "glob.h"
 #include "memory.h"
+
+#include <stdio.h>
+
+static const char *
+commands_read_state(const struct queue_event *event, uint64_t now)
+{
+    static const char *const names[] = {[QUEUE_WAITING] = "waiting",
+                                        [QUEUE_DUE] = "due",
+                                        [QUEUE_LEASED] = "leased",
+                                        [QUEUE_DEAD] = "dead"};
+
+    return names[queue_state(event, now)];
+}
 
 void
 commands_get(struct call *call)
@@ -28,13 +46,20 @@ commands_get(struct call *call)
         host_bytes(host, event.payload);
         return;
     }
-    host_map(host, 3 + COMMANDS_REPEAT);
+    host_map(host, 7 + COMMANDS_REPEAT);
     host_bytes(host, bytes_of("payload"));
     host_bytes(host, event.payload);
     commands_tell_number(host, "due", event.due);
     host_bytes(host, bytes_of("state"));
-    host_bytes(host, bytes_of(event.due <= call->now ? "due" : "waiting"));
+    host_bytes(host, bytes_of(commands_read_state(&event, call->now)));
     commands_tell_repeat(host, &event.repeat);
+    commands_tell_number(host, "tries", event.tries.made);
+    commands_tell_number(host, "max-tries", event.tries.most);
+    /* Of its lease all but the token: who has that may say that it is done. */
+    commands_tell_number(host, "lease-end",
+                         event.lease.token != 0 ? event.lease.end : 0);
+    host_bytes(host, bytes_of("owner"));
+    host_bytes(host, event.lease.token != 0 ? event.lease.owner : bytes_of(""));
 }
 
 void
@@ -44,12 +69,37 @@ commands_next(struct call *call)
         host_null(call->host);
         return;
     }
-    uint64_t next = queue_soonest(call->queue);
+    /* What is found dead is nothing to wait for. */
+    (void)commands_ripen(call);
+    uint64_t next = queue_next(call->queue);
     if (next == LAWN_NEVER)
         host_integer(call->host, -1);
     else
         host_integer(call->host,
                      next > call->now ? (int64_t)(next - call->now) : 0);
+}
+
+/* How many events are in a state. */
+static uint64_t
+commands_read_count(struct call *call, enum args_state state)
+{
+    uint64_t count = queue_count(call->queue);
+
+    if (state == ARGS_ANY)
+        return count;
+    uint64_t due = commands_ripen(call);
+    uint64_t leased = queue_leased_count(call->queue);
+    uint64_t dead = queue_dead_count(call->queue);
+    switch (state) {
+    case ARGS_DUE:
+        return due;
+    case ARGS_LEASED:
+        return leased;
+    case ARGS_DEAD:
+        return dead;
+    default:
+        return count - due - leased - dead;
+    }
 }
 
 void
@@ -66,12 +116,7 @@ commands_len(struct call *call)
         host_integer(call->host, 0);
         return;
     }
-    uint64_t count = queue_count(call->queue);
-    if (state != ARGS_ANY) {
-        uint64_t due = queue_ripen(call->queue, call->now, UINT64_MAX);
-        count = state == ARGS_DUE ? due : count - due;
-    }
-    host_integer(call->host, (int64_t)count);
+    host_integer(call->host, (int64_t)commands_read_count(call, state));
 }
 
 #define READ_FEW 128u
@@ -103,6 +148,12 @@ commands_read_grow(struct commands_read_walk *walk)
     return true;
 }
 
+static const enum args_state commands_read_states[] = {
+    [QUEUE_WAITING] = ARGS_WAITING,
+    [QUEUE_DUE] = ARGS_DUE,
+    [QUEUE_LEASED] = ARGS_LEASED,
+    [QUEUE_DEAD] = ARGS_DEAD};
+
 static bool
 commands_read_visit(const struct queue_event *event, void *arg)
 {
@@ -110,7 +161,7 @@ commands_read_visit(const struct queue_event *event, void *arg)
     const struct args_scan *args = walk->args;
 
     if (args->state != ARGS_ANY &&
-        (args->state == ARGS_DUE) != (event->due <= walk->now))
+        commands_read_states[queue_state(event, walk->now)] != args->state)
         return true;
     if (args->match && !glob_match(args->pattern, event->id))
         return true;
@@ -171,24 +222,19 @@ commands_scan(struct call *call)
         memory_free(walk.ids);
 }
 
-void
-commands_info(struct call *call)
+/* What is in the key: INFO_HOLDS pairs. */
+#define INFO_HOLDS 6
+static void
+commands_info_holds(struct call *call)
 {
-    static const struct late none;
     struct host *host = call->host;
     struct queue *queue = call->queue;
 
-    if (queue == NULL) {
-        host_null(host);
-        return;
-    }
-    uint64_t next = queue_soonest(queue);
-    const struct queue_counts *counts = queue_counts(queue);
-    const struct late *late = queue_late(queue);
-    if (late == NULL)
-        late = &none;
-    host_map(host, 14 + COMMANDS_SETTINGS);
+    (void)commands_ripen(call);
+    uint64_t next = queue_next(queue);
     commands_tell_number(host, "len", queue_count(queue));
+    commands_tell_number(host, "leased", queue_leased_count(queue));
+    commands_tell_number(host, "dead", queue_dead_count(queue));
     commands_tell_number(host, "ttls", queue_ttls(queue));
     host_bytes(host, bytes_of("next"));
     if (next == LAWN_NEVER)
@@ -197,13 +243,76 @@ commands_info(struct call *call)
         host_integer(host, (int64_t)next);
     commands_tell_number(host, "oldest-due",
                          next < call->now ? call->now - next : 0);
+}
+
+/* What was counted: INFO_COUNTS pairs. */
+#define INFO_COUNTS 13
+static void
+commands_info_counts(struct call *call)
+{
+    static const struct late none;
+    struct host *host = call->host;
+    const struct queue_counts *counts = queue_counts(call->queue);
+    const struct late *late = queue_late(call->queue);
+
+    if (late == NULL)
+        late = &none;
     commands_tell_number(host, "pushed", counts->pushed);
     commands_tell_number(host, "fired", counts->fired);
     commands_tell_number(host, "missed", counts->missed);
     commands_tell_number(host, "dropped", counts->dropped);
+    commands_tell_number(host, "leased-total", counts->leased);
+    commands_tell_number(host, "redelivered", counts->redelivered);
+    commands_tell_number(host, "acked", counts->acked);
+    commands_tell_number(host, "dead-total", counts->dead);
+    commands_tell_number(host, "handed", counts->handed);
+    commands_tell_number(host, "sink-errors", counts->sink_errors);
     commands_tell_number(host, "late-p50-ms", late_at(late, 500));
     commands_tell_number(host, "late-p99-ms", late_at(late, 990));
     commands_tell_number(host, "late-max-ms", late->max);
+}
+
+/* Where events go: INFO_SINK pairs. */
+#define INFO_SINK 5
+static void
+commands_info_sink(struct call *call)
+{
+    struct host *host = call->host;
+    const struct queue_sink *sink = queue_sink(call->queue);
+    const char *text = queue_trouble(call->queue)->text;
+    const char *dead = queue_dead_trouble(call->queue)->text;
+    char both[128];
+
+    if (text[0] == '\0' && dead[0] != '\0') {
+        (void)snprintf(both, sizeof both, "dead letters: %s", dead);
+        text = both;
+    }
+    host_bytes(host, bytes_of("sink"));
+    host_bytes(host, bytes_of(args_sink_names[sink->kind]));
+    host_bytes(host, bytes_of("sink-to"));
+    host_bytes(host, sink->to);
+    commands_tell_number(host, "sink-maxlen", sink->maxlen);
+    host_bytes(host, bytes_of("dead-letter"));
+    host_bytes(host, sink->dead);
+    host_bytes(host, bytes_of("sink-error"));
+    host_bytes(host, bytes_of(text));
+}
+
+void
+commands_info(struct call *call)
+{
+    struct host *host = call->host;
+    struct queue *queue = call->queue;
+
+    if (queue == NULL) {
+        host_null(host);
+        return;
+    }
+    host_map(host,
+             INFO_HOLDS + INFO_COUNTS + INFO_SINK + 3 + COMMANDS_SETTINGS);
+    commands_info_holds(call);
+    commands_info_counts(call);
+    commands_info_sink(call);
     commands_tell_number(host, "bytes", queue_bytes(queue));
     commands_tell_number(host, "data-bytes", queue_data(queue));
     commands_tell_number(host, "paused", queue_settings(queue)->paused);

@@ -32,7 +32,7 @@ commands_set_unknown(struct call *call, struct bytes name)
 {
     commands_error(call,
                    "ERR unknown setting '%.*s': there are maxlen, maxbytes, "
-                   "overflow and resolution-ms",
+                   "overflow, resolution-ms, tries and lease",
                    name.size < 64 ? (int)name.size : 64, name.at);
 }
 

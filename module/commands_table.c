@@ -38,6 +38,8 @@ static const struct command_arg commands_table_pair_args[] = {ID, PAYLOAD, END};
 static const struct command_arg commands_table_states_args[] = {
     {"waiting", COMMAND_WORD, "WAITING", 0, NULL},
     {"due", COMMAND_WORD, "DUE", 0, NULL},
+    {"leased", COMMAND_WORD, "LEASED", 0, NULL},
+    {"dead", COMMAND_WORD, "DEAD", 0, NULL},
     END};
 static const struct command_arg commands_table_set_args[] = {
     {"setting", COMMAND_STRING, NULL, 0, NULL},
@@ -57,6 +59,25 @@ static const struct command_arg commands_table_settings_args[] = {
     {"set", COMMAND_BLOCK, NULL, 0, commands_table_sets_args},
     END};
 
+static const struct command_arg commands_table_held_args[] = {
+    ID, COMMANDS_ARG("token", INTEGER), END};
+static const struct command_arg commands_table_about_args[] = {
+    {"about", COMMAND_WORD, "~", COMMAND_OPTIONAL, NULL},
+    {"threshold", COMMAND_INTEGER, NULL, 0, NULL},
+    END};
+static const struct command_arg commands_table_stream_args[] = {
+    {"stream", COMMAND_KEY, "STREAM", 0, NULL},
+    {"trim", COMMAND_BLOCK, "MAXLEN", COMMAND_OPTIONAL,
+     commands_table_about_args},
+    END};
+static const struct command_arg commands_table_sinks_args[] = {
+    {"stream", COMMAND_BLOCK, NULL, 0, commands_table_stream_args},
+    {"list", COMMAND_KEY, "LIST", 0, NULL},
+    {"channel", COMMAND_STRING, "PUBLISH", 0, NULL},
+    {"shardchannel", COMMAND_STRING, "SPUBLISH", 0, NULL},
+    {"none", COMMAND_WORD, "NONE", 0, NULL},
+    END};
+
 static const struct command_arg commands_table_push[] = {
     KEY,
     ID,
@@ -67,6 +88,7 @@ static const struct command_arg commands_table_push[] = {
     {"repetition", COMMAND_BLOCK, NULL, COMMAND_OPTIONAL,
      commands_table_every_args},
     {"jitter", COMMAND_INTEGER, "JITTER", COMMAND_OPTIONAL, NULL},
+    {"tries", COMMAND_INTEGER, "TRIES", COMMAND_OPTIONAL, NULL},
     END};
 static const struct command_arg commands_table_mpush[] = {
     KEY,
@@ -94,6 +116,42 @@ static const struct command_arg commands_table_poll[] = {
     {"milliseconds", COMMAND_INTEGER, "BLOCK", COMMAND_OPTIONAL, NULL},
     META,
     END};
+static const struct command_arg commands_table_lease[] = {
+    KEY,
+    {"owner", COMMAND_STRING, NULL, 0, NULL},
+    {"lease", COMMAND_INTEGER, "LEASE", COMMAND_OPTIONAL, NULL},
+    COUNT,
+    {"milliseconds", COMMAND_INTEGER, "BLOCK", COMMAND_OPTIONAL, NULL},
+    END};
+static const struct command_arg commands_table_ack[] = {
+    KEY,
+    {"data", COMMAND_BLOCK, NULL, COMMAND_MULTIPLE, commands_table_held_args},
+    END};
+static const struct command_arg commands_table_nack[] = {
+    KEY,
+    ID,
+    COMMANDS_ARG("token", INTEGER),
+    {"delay", COMMAND_INTEGER, "DELAY", COMMAND_OPTIONAL, NULL},
+    END};
+static const struct command_arg commands_table_extend[] = {
+    KEY,
+    ID,
+    COMMANDS_ARG("token", INTEGER),
+    {"lease", COMMAND_INTEGER, "LEASE", 0, NULL},
+    END};
+static const struct command_arg commands_table_sink[] = {
+    KEY,
+    {"sink", COMMAND_ONEOF, NULL, 0, commands_table_sinks_args},
+    {"dead-letters", COMMAND_KEY, "DEADLETTER", COMMAND_OPTIONAL, NULL},
+    END};
+static const struct command_key commands_table_sink_keys[] = {
+    {"STREAM", 2, "RW INSERT"},
+    {"LIST", 2, "RW INSERT"},
+    {"SPUBLISH", 2, "RO NOT_KEY"},
+    {"DEADLETTER", -2, "RW INSERT"},
+    {NULL, 0, NULL}};
+static const struct command_arg commands_table_partition[] = {
+    ID, {"partitions", COMMAND_INTEGER, NULL, 0, NULL}, END};
 static const struct command_arg commands_table_len[] = {
     KEY,
     {"state", COMMAND_ONEOF, NULL, COMMAND_OPTIONAL,
@@ -118,56 +176,82 @@ static const struct command_arg commands_table_apply[] = {
     END};
 
 /* name, function, flags, arity, key, flags of the key, summary, complexity,
- * since, arguments */
+ * since, arguments, other keys */
 const struct command command_lawn[] = {
     {"LAWN.PUSH", commands_push, "write deny-oom fast", -6, true, "RW UPDATE",
-     "Puts in an event that is due after a delay, or at a time.", "O(1)",
-     "0.1.0", commands_table_push},
+     "Puts in an event that is due after a delay, or at a time.",
+     "O(1), with AT or JITTER O(log n) for n such events", "0.1.0",
+     commands_table_push, NULL},
     {"LAWN.MPUSH", commands_mpush, "write deny-oom", -7, true, "RW UPDATE",
      "Puts in events that are due at the same time, all or none.",
-     "O(k) for k events", "0.1.0", commands_table_mpush},
+     "O(k) for k events", "0.1.0", commands_table_mpush, NULL},
     {"LAWN.CANCEL", commands_cancel, "write fast", -3, true, "RW DELETE",
      "Removes events, and tells how many there were.", "O(k) for k ids",
-     "0.1.0", commands_table_cancel},
+     "0.1.0", commands_table_cancel, NULL},
     {"LAWN.PULL", commands_pull, "write fast", 3, true, "RW ACCESS DELETE",
      "Removes an event, due or not, and returns its payload.", "O(1)", "0.1.0",
-     commands_table_id},
+     commands_table_id, NULL},
     {"LAWN.GET", commands_get, "readonly fast", -3, true, "RO ACCESS",
      "Returns the payload of an event, or all there is to know of it.", "O(1)",
-     "0.1.0", commands_table_get},
+     "0.1.0", commands_table_get, NULL},
     {"LAWN.UPDATE", commands_update, "write deny-oom fast", 4, true,
      "RW ACCESS UPDATE",
      "Gives an event another payload, and returns the one before.", "O(1)",
-     "0.1.0", commands_table_update},
+     "0.1.0", commands_table_update, NULL},
     {"LAWN.TOUCH", commands_touch, "write fast", -5, true, "RW UPDATE",
-     "Gives an event another time.", "O(1)", "0.1.0", commands_table_touch},
+     "Gives an event another time.",
+     "O(1), with AT or BY O(log n) for n such events", "0.1.0",
+     commands_table_touch, NULL},
     {"LAWN.POLL", commands_poll, "write blocking", -2, true, "RW ACCESS DELETE",
      "Takes events that are due, the earliest first, or waits for one.",
-     "O(k) for k events taken", "0.1.0", commands_table_poll},
+     "O(k) for k events taken", "0.1.0", commands_table_poll, NULL},
+    {"LAWN.LEASE", commands_lease, "write blocking", -3, true,
+     "RW ACCESS UPDATE",
+     "Lends events that are due to someone for some time, or waits for one.",
+     "O(k) for k events", "0.1.0", commands_table_lease, NULL},
+    {"LAWN.ACK", commands_ack, "write fast", -4, true, "RW DELETE",
+     "Says that events that were lent are done: they go, or repeat.",
+     "O(k) for k ids", "0.1.0", commands_table_ack, NULL},
+    {"LAWN.NACK", commands_nack, "write fast", -4, true, "RW UPDATE",
+     "Gives back an event that was lent, to be due once more.", "O(1)", "0.1.0",
+     commands_table_nack, NULL},
+    {"LAWN.EXTEND", commands_extend, "write fast", 6, true, "RW UPDATE",
+     "Lets an event be lent for longer, from now on.", "O(1)", "0.1.0",
+     commands_table_extend, NULL},
+    {"LAWN.SINK", commands_sink, "write deny-oom deny-script", -3, true,
+     "RW UPDATE",
+     "Sets where the server itself takes what is due in a key, and what is "
+     "dead.",
+     "O(1)", "0.1.0", commands_table_sink, commands_table_sink_keys},
+    {"LAWN.PARTITION", commands_partition, "readonly fast", 3, false, NULL,
+     "Tells to which of so many keys an id belongs.", "O(1)", "0.1.0",
+     commands_table_partition, NULL},
     {"LAWN.NEXT", commands_next, "readonly fast", 2, true, "RO ACCESS",
      "Tells in how many milliseconds the next event is due.", "O(1)", "0.1.0",
-     commands_table_key},
+     commands_table_key, NULL},
     {"LAWN.LEN", commands_len, "readonly", -2, true, "RO",
      "Tells how many events there are.",
-     "O(1); with a state O(k) for k events that have become due", "0.1.0",
-     commands_table_len},
+     "O(1); with a state O(k) for k events that have become due, 1000 at most",
+     "0.1.0", commands_table_len, NULL},
     {"LAWN.SCAN", commands_scan, "readonly", -3, true, "RO ACCESS",
      "Walks over the ids of events.",
      "O(COUNT) for each call, O(n) for a whole walk", "0.1.0",
-     commands_table_scan},
+     commands_table_scan, NULL},
     {"LAWN.INFO", commands_info, "readonly", 2, true, "RO",
      "Tells what a key holds, and how it went so far.",
-     "O(t) for t delays in use", "0.1.0", commands_table_key},
+     "O(t) for t delays in use", "0.1.0", commands_table_key, NULL},
     {"LAWN.CONFIG", commands_config, "write deny-oom", -3, true,
      "RW ACCESS UPDATE", "Reads or changes the settings of a key.", "O(1)",
-     "0.1.0", commands_table_config},
+     "0.1.0", commands_table_config, NULL},
     {"LAWN.PAUSE", commands_pause, "write deny-oom fast", 2, true, "RW UPDATE",
-     "Holds back what is due in a key.", "O(1)", "0.1.0", commands_table_key},
+     "Holds back what is due in a key.", "O(1)", "0.1.0", commands_table_key,
+     NULL},
     {"LAWN.RESUME", commands_resume, "write fast", 2, true, "RW UPDATE",
-     "Lets go what is due in a key.", "O(1)", "0.1.0", commands_table_key},
+     "Lets go what is due in a key.", "O(1)", "0.1.0", commands_table_key,
+     NULL},
     {"LAWN.APPLY", apply_command, "write admin deny-script", -4, true,
      "RW UPDATE",
      "Internal: does again what a master did. For replicas and append-only "
      "files.",
-     "O(k) for k words", "0.1.0", commands_table_apply},
-    {NULL, NULL, NULL, 0, false, NULL, NULL, NULL, NULL, NULL}};
+     "O(k) for k words", "0.1.0", commands_table_apply, NULL},
+    {NULL, NULL, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -2,7 +2,8 @@
  *
  * What is delivered is told the replicas while it is still there, and taken then:
  * so its bytes need not be copied. One DEL for all that go, one AT for all that
- * repeat. All memory is taken before the reply begins.
+ * repeat. All memory is taken before the reply begins; to let an event repeat needs
+ * none, as its block stays.
  */
 #include "commands.h"
 
@@ -51,14 +52,55 @@ commands_pull(struct call *call)
     call->changed = true;
 }
 
+/* What is found may be dead, and is not for anyone then: so a few more are looked
+ * for at a time, and again, up to lawn.max-batch. If all of them are dead there may
+ * be others, of which whoever waits hears by the tick. */
+#define TAKE_RIPEN 64u
+
 uint64_t
 commands_due(struct call *call, uint64_t count)
 {
-    if (call->queue == NULL || queue_settings(call->queue)->paused ||
+    struct queue *queue = call->queue;
+    uint64_t budget = count > TAKE_RIPEN ? count : TAKE_RIPEN;
+    uint64_t dead;
+    uint64_t due;
+    uint64_t spent = 0;
+
+    if (queue == NULL || queue_settings(queue)->paused ||
         host_frozen(call->host))
         return 0;
-    uint64_t due = queue_ripen(call->queue, call->now, count);
+    do {
+        dead = queue_dead_count(queue);
+        due = queue_ripen(queue, call->now, budget);
+        spent += budget;
+    } while (due < count && queue_dead_count(queue) > dead &&
+             spent < command_limits.max_batch);
     return due < count ? due : count;
+}
+
+uint64_t
+commands_ripen(struct call *call)
+{
+    return queue_ripen(call->queue, call->now, COMMANDS_RIPEN);
+}
+
+void
+commands_note_late(struct call *call, const struct queue_event *event)
+{
+    uint64_t late = call->now > event->due ? call->now - event->due : 0;
+
+    if (event->lease.token != 0)
+        return;
+    queue_note_late(call->queue, late);
+    late_add(&command_totals.late, late);
+}
+
+void
+commands_fired(struct call *call, const struct queue_event *event)
+{
+    queue_counts(call->queue)->fired++;
+    command_totals.fired++;
+    commands_note_late(call, event);
 }
 
 /* An event of period p that was due at d is due next at d + k p, the first of
@@ -72,8 +114,11 @@ commands_again(const struct queue_event *event, uint64_t now,
 
     if (period == 0 || event->repeat.times == 1)
         return false;
-    uint64_t missed = (now - event->due) / period;
+    /* A master may have leased it out before its time: by another's clock. */
+    uint64_t missed = now > event->due ? (now - event->due) / period : 0;
     *next = *event;
+    next->tries.made = 0;
+    next->lease = (struct queue_lease){0};
     next->due += (missed + 1) * period;
     next->ttl = period;
     next->alone = false;
@@ -97,9 +142,9 @@ commands_batch_init(struct call *call, struct commands_batch *batch,
     batch->again_count = 0;
     batch->memory = NULL;
     batch->gone = batch->few;
-    batch->again = batch->few;
-    batch->at = NULL;
-    if (again_count == 0 && count <= sizeof batch->few / sizeof *batch->few)
+    batch->again = batch->few_again;
+    batch->at = &batch->few_at;
+    if (again_count <= 1 && count <= COMMANDS_FEW)
         return true;
     batch->memory = memory_alloc(words * sizeof(struct bytes) +
                                  again_count * sizeof(struct commands_at));
@@ -118,18 +163,12 @@ commands_batch_add(struct call *call, struct commands_batch *batch,
                    const struct queue_event *event,
                    const struct queue_event *next)
 {
-    uint64_t late = call->now - event->due;
-    struct queue_counts *counts = queue_counts(call->queue);
-
-    counts->fired++;
-    command_totals.fired++;
-    queue_note_late(call->queue, late);
-    late_add(&command_totals.late, late);
     if (next == NULL) {
         batch->gone[batch->gone_count++] = event->id;
         return;
     }
-    counts->missed += next->repeat.missed - event->repeat.missed;
+    queue_counts(call->queue)->missed +=
+        next->repeat.missed - event->repeat.missed;
     command_totals.missed += next->repeat.missed - event->repeat.missed;
     if (next->due < call->earliest)
         call->earliest = next->due;
@@ -139,7 +178,24 @@ commands_batch_add(struct call *call, struct commands_batch *batch,
 }
 
 void
-commands_batch_tell(struct call *call, const struct commands_batch *batch)
+commands_batch_take(struct call *call, struct commands_batch *batch,
+                    const struct queue_event *event)
+{
+    struct queue_event next;
+
+    if (!commands_again(event, call->now, &next)) {
+        commands_batch_add(call, batch, event, NULL);
+        (void)queue_remove(call->queue, event->id);
+    } else {
+        commands_batch_add(call, batch, event, &next);
+        if (queue_move(call->queue, &next) != 0)
+            assert(false);
+    }
+}
+
+void
+commands_batch_tell(struct call *call, const struct commands_batch *batch,
+                    const char *what)
 {
     if (batch->gone_count > 0)
         host_replicate(call->host, "DEL", batch->gone, batch->gone_count);
@@ -147,8 +203,27 @@ commands_batch_tell(struct call *call, const struct commands_batch *batch)
         host_replicate(call->host, "AT", batch->again,
                        batch->again_count * COMMANDS_AT_WORDS);
     if (batch->gone_count + batch->again_count > 0) {
-        host_notify(call->host, "lawn.poll");
+        host_notify(call->host, what);
         call->changed = true;
+    }
+}
+
+void
+commands_batch_do(struct call *call, const struct commands_batch *batch)
+{
+    struct queue_event event;
+    struct queue_event next;
+
+    for (size_t i = 0; i < batch->gone_count; i++) {
+        if (!queue_remove(call->queue, batch->gone[i]))
+            assert(false);
+    }
+    for (size_t i = 0; i < batch->again_count; i++) {
+        if (!queue_get(call->queue, batch->again[i * COMMANDS_AT_WORDS],
+                       &event) ||
+            !commands_again(&event, call->now, &next) ||
+            queue_move(call->queue, &next) != 0)
+            assert(false);
     }
 }
 
@@ -173,26 +248,6 @@ commands_take_again(struct call *call, size_t count)
     return again;
 }
 
-/* What the replicas were told to do. */
-static void
-commands_take_do(struct call *call, const struct commands_batch *batch)
-{
-    struct queue_event event;
-    struct queue_event next;
-
-    for (size_t i = 0; i < batch->gone_count; i++) {
-        if (!queue_remove(call->queue, batch->gone[i]))
-            assert(false);
-    }
-    for (size_t i = 0; i < batch->again_count; i++) {
-        if (!queue_get(call->queue, batch->again[i * COMMANDS_AT_WORDS],
-                       &event) ||
-            !commands_again(&event, call->now, &next) ||
-            queue_move(call->queue, &next) != 0)
-            assert(false);
-    }
-}
-
 void
 commands_take(struct call *call, size_t count, commands_tell_fn *tell)
 {
@@ -208,13 +263,14 @@ commands_take(struct call *call, size_t count, commands_tell_fn *tell)
     for (size_t i = 0; i < count && queue_ready(call->queue, &cursor, &event);
          i++) {
         bool again = commands_again(&event, call->now, &next);
+        commands_fired(call, &event);
         commands_batch_add(call, &batch, &event, again ? &next : NULL);
         if (again)
             event.repeat.missed = next.repeat.missed;
         tell(call, &event);
     }
-    commands_batch_tell(call, &batch);
-    commands_take_do(call, &batch);
+    commands_batch_tell(call, &batch, "lawn.poll");
+    commands_batch_do(call, &batch);
     commands_batch_fini(&batch);
 }
 
@@ -237,7 +293,8 @@ commands_take_tell_meta(struct call *call, const struct queue_event *event)
     host_bytes(host, bytes_of("payload"));
     host_bytes(host, event->payload);
     commands_tell_number(host, "due", event->due);
-    commands_tell_number(host, "late", call->now - event->due);
+    commands_tell_number(host, "late",
+                         call->now > event->due ? call->now - event->due : 0);
     commands_tell_repeat(host, &event->repeat);
 }
 

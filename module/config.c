@@ -18,11 +18,15 @@ static struct config config_table[] = {
     {"tick-budget-events", &wake_limits.events, 1000, 1, 1000000,
      REDIS_CONFIG_PLAIN},
     {"tick-budget-us", &wake_limits.us, 2000, 10, 1000000, REDIS_CONFIG_PLAIN},
-    {"max-batch", &command_limits.max_batch, 10000, 1, 1000000,
+    {"max-batch", &command_limits.max_batch, 1000, 1, 1000000,
      REDIS_CONFIG_PLAIN},
     {"max-ttls", &command_limits.max_ttls, 4096, 8, 65536, REDIS_CONFIG_PLAIN},
     {"max-payload", &command_limits.max_payload, 1048576, 1, QUEUE_PAYLOAD_MAX,
      REDIS_CONFIG_MEMORY},
+    {"default-lease", &command_limits.lease, 30000, 1,
+     (long long)QUEUE_TIME_MAX, REDIS_CONFIG_PLAIN},
+    {"default-tries", &command_limits.tries, 0, 0, UINT32_MAX,
+     REDIS_CONFIG_PLAIN},
 };
 
 static long long

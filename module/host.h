@@ -35,7 +35,9 @@ void host_delete(struct host *host);
 void host_replicate(struct host *host, const char *verb,
                     const struct bytes *words, size_t count);
 
-/* An event with the key's name, such as "lawn.push", for who listens. */
+/* An event with the key's name, such as "lawn.push", for who listens. They hear of it
+ * when the call is over, as they may do what they like with the key. A few of a call
+ * at most; event lasts. */
 void host_notify(struct host *host, const char *event);
 
 /* Something in the key is due: wakes who waits for it. */
@@ -53,6 +55,31 @@ bool host_block(struct host *host, uint64_t ms);
 /* It may still be in time, but has been put off since the server wants no
  * writes now: nothing may be taken. */
 bool host_frozen(struct host *host);
+
+/* Whether who calls may publish on a channel. */
+bool host_may_publish(struct host *host, struct bytes channel);
+
+/* A command of the server's own: words[0] is its name. */
+#define HOST_ORDER_WORDS 16u
+struct host_order {
+    struct bytes words[HOST_ORDER_WORDS];
+    size_t count;
+    uint32_t
+        lasting; /* a bit for each word that is the same until the tick ends
+                         if it is at the same address, and so is known again */
+    bool grows;  /* it is not for a server that is short of memory */
+};
+
+/* IN A TICK. Runs such a command, which is replicated with its effects, in one
+ * transaction with all that host_replicate() tells in this tick. NULL: done. Else
+ * nothing was done, and the text says why, as an error does; it stays until the
+ * next call. The key may go by that: host_queue() is NULL then. */
+const char *host_call(struct host *host, const struct host_order *order);
+/* Whether the server would have a client change the key now: NULL, or why not, as
+ * above. The key is not looked at for that. */
+const char *host_probe(struct host *host);
+/* The time of this tick is used up. */
+bool host_over(struct host *host);
 
 /* Random numbers, each as likely: 0 up to below - 1. */
 uint64_t host_random(struct host *host, uint64_t below);

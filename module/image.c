@@ -15,7 +15,14 @@
 #include "ids.h"
 #include "memory.h"
 
-enum image_tag { IMAGE_END, IMAGE_TTL, IMAGE_EVENT, IMAGE_REPEAT };
+enum image_tag {
+    IMAGE_END,
+    IMAGE_TTL,
+    IMAGE_EVENT,
+    IMAGE_REPEAT,
+    IMAGE_TRIES,
+    IMAGE_LEASE
+};
 
 /* SAVING */
 
@@ -31,6 +38,27 @@ image_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* What comes before an event that was leased, or may be so many times only. */
+static void
+image_save_tries(const struct queue_event *event,
+                 const struct image_writer *writer)
+{
+    const struct queue_lease *lease = &event->lease;
+
+    if (event->tries.made > 0 || event->tries.most > 0) {
+        writer->number(IMAGE_TRIES, writer->arg);
+        writer->number(event->tries.made, writer->arg);
+        writer->number(event->tries.most, writer->arg);
+    }
+    if (lease->token != 0) {
+        writer->number(IMAGE_LEASE, writer->arg);
+        writer->number(lease->token, writer->arg);
+        writer->number(image_min(lease->end, ARGS_DUE_MAX), writer->arg);
+        writer->number(lease->end > ARGS_DUE_MAX ? 0 : lease->ttl, writer->arg);
+        writer->string(lease->owner, writer->arg);
+    }
+}
+
 static bool
 image_save_event(const struct queue_event *event, void *arg)
 {
@@ -44,6 +72,7 @@ image_save_event(const struct queue_event *event, void *arg)
         writer->number(ttl, writer->arg);
         saving->ttl = ttl;
     }
+    image_save_tries(event, writer);
     writer->number(repeat->period > 0 ? IMAGE_REPEAT : IMAGE_EVENT,
                    writer->arg);
     writer->number(image_min(event->due, ARGS_DUE_MAX), writer->arg);
@@ -62,6 +91,7 @@ void
 image_save(struct queue *queue, const struct image_writer *writer)
 {
     const struct queue_settings *settings = queue_settings(queue);
+    const struct queue_sink *sink = queue_sink(queue);
     struct image_saving saving = {writer, 0, 0};
     uint64_t first = queue_next(queue);
     uint64_t ms;
@@ -76,11 +106,18 @@ image_save(struct queue *queue, const struct image_writer *writer)
         settings->overflow,
         settings->resolution,
         settings->paused,
+        settings->tries,
+        settings->lease,
         ms,
         number,
+        queue_token(queue),
+        sink->kind,
     };
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         writer->number(head[i], writer->arg);
+    writer->string(sink->to, writer->arg);
+    writer->number(sink->maxlen, writer->arg);
+    writer->string(sink->dead, writer->arg);
     (void)queue_each(queue, image_save_event, &saving);
     writer->number(IMAGE_END, writer->arg);
     writer->number(saving.count, writer->arg);
@@ -90,6 +127,8 @@ image_save(struct queue *queue, const struct image_writer *writer)
 
 #define IMAGE_CUT "it is cut short or damaged"
 #define IMAGE_NO_MEMORY "there is no memory for it"
+/* Of a key or a channel. */
+#define IMAGE_NAME_MAX 65535u
 
 struct image_loading {
     const struct image_reader *reader;
@@ -97,9 +136,11 @@ struct image_loading {
     const char *error; /* NULL: all is well so far */
     char *id;          /* a copy of the last one, and its room */
     size_t id_room;
+    char owner[QUEUE_OWNER_MAX]; /* of the last lease */
     uint64_t now;
     uint64_t first;
-    uint64_t earliest; /* due time so far */
+    uint64_t earliest; /* time so far, of those that do not die */
+    bool met;          /* there was one of the first time, dead or not */
     uint64_t count;
 };
 
@@ -124,18 +165,26 @@ image_number(struct image_loading *loading, uint64_t min, uint64_t max,
     return true;
 }
 
-/* Reads an id, and keeps it while the payload is read. */
+/* Reads a string that is no longer than that. */
 static bool
-image_id(struct image_loading *loading, struct bytes *id)
+image_string(struct image_loading *loading, size_t max, struct bytes *string,
+             const char *bad)
 {
     const struct image_reader *reader = loading->reader;
 
-    if (!reader->string(id, reader->arg))
+    if (!reader->string(string, reader->arg))
         return image_fail(loading, IMAGE_CUT);
-    if (id->size > QUEUE_ID_MAX)
-        return image_fail(loading, "an id is too long");
-    if (id->size > loading->id_room) {
-        size_t room = 2 * id->size;
+    if (string->size > max)
+        return image_fail(loading, bad);
+    return true;
+}
+
+/* A copy of a string, in memory that is kept for the next one. */
+static bool
+image_keep(struct image_loading *loading, struct bytes *string)
+{
+    if (string->size > loading->id_room) {
+        size_t room = 2 * string->size;
         char *memory = memory_alloc(room);
         if (memory == NULL)
             return image_fail(loading, IMAGE_NO_MEMORY);
@@ -143,25 +192,21 @@ image_id(struct image_loading *loading, struct bytes *id)
         loading->id = memory;
         loading->id_room = room;
     }
-    if (id->size > 0)
-        memcpy(loading->id, id->at, id->size);
-    id->at = loading->id;
+    if (string->size > 0)
+        memcpy(loading->id, string->at, string->size);
+    string->at = loading->id;
     return true;
 }
 
-/* Reads id and payload of an event, which has its due time. */
+/* Reads id and payload of an event. The id is kept while the payload is read. */
 static bool
 image_strings(struct image_loading *loading, struct queue_event *event)
 {
-    const struct image_reader *reader = loading->reader;
-
-    if (!image_id(loading, &event->id))
-        return false;
-    if (!reader->string(&event->payload, reader->arg))
-        return image_fail(loading, IMAGE_CUT);
-    if (event->payload.size > QUEUE_PAYLOAD_MAX)
-        return image_fail(loading, "a payload is too long");
-    return true;
+    return image_string(loading, QUEUE_ID_MAX, &event->id,
+                        "an id is too long") &&
+           image_keep(loading, &event->id) &&
+           image_string(loading, QUEUE_PAYLOAD_MAX, &event->payload,
+                        "a payload is too long");
 }
 
 /* Puts it in. */
@@ -174,29 +219,84 @@ image_put(struct image_loading *loading, const struct queue_event *event)
         return image_fail(loading, IMAGE_NO_MEMORY);
     if (put > 0)
         return image_fail(loading, "an id is there twice");
-    loading->earliest = image_min(loading->earliest, event->due);
     loading->count++;
     return true;
 }
 
-/* When an event was pushed: by a TTL, at a time that the queue had come to; or
- * for a time, and it is as if that had been when the queue was saved. */
+/* When an event was pushed, or leased: by a TTL, at a time that the queue had come
+ * to; or for a time, and it is as if that had been when the queue was saved. */
+static bool
+image_led(const struct image_loading *loading, uint64_t ttl, uint64_t time)
+{
+    return ttl <= time && time - ttl <= loading->now;
+}
+
+/* Nothing is due before the first. But an event that was leased as often as it may
+ * be is dead, or will be, and the time of those that are was not asked for. */
+static bool
+image_not_before(struct image_loading *loading, const struct queue_event *event)
+{
+    uint64_t time = event->lease.token != 0 ? event->lease.end : event->due;
+
+    loading->met = loading->met || time == loading->first;
+    if (queue_state(event, UINT64_MAX) == QUEUE_DEAD)
+        return true;
+    loading->earliest = image_min(loading->earliest, time);
+    return time >= loading->first ||
+           image_fail(loading, "an event is due before the first");
+}
+
+/* Its due time; what comes before it has been read. */
 static bool
 image_when(struct image_loading *loading, uint64_t ttl,
            struct queue_event *event)
 {
     if (!image_number(loading, 0, ARGS_DUE_MAX, &event->due,
-                      "an event is due after all times"))
+                      "an event is due after all times") ||
+        !image_not_before(loading, event))
         return false;
-    if (event->due < loading->first)
-        return image_fail(loading, "an event is due before the first");
+    if (event->lease.token != 0)
+        ttl = 0;
     event->alone = ttl == 0;
     event->ttl = ttl;
     if (ttl == 0 && event->due > loading->now)
         event->ttl = event->due - loading->now;
-    if (event->ttl > event->due || event->due - event->ttl > loading->now)
-        return image_fail(loading,
-                          "an event's delay does not lead to its time");
+    return image_led(loading, event->ttl, event->due) ||
+           image_fail(loading, "an event's delay does not lead to its time");
+}
+
+static bool
+image_tries(struct image_loading *loading, struct queue_tries *tries)
+{
+    uint64_t made;
+    uint64_t most;
+
+    if (!image_number(loading, 0, ARGS_TRIES_MAX, &made,
+                      "a number of tries is out of range") ||
+        !image_number(loading, 0, ARGS_TRIES_MAX, &most,
+                      "a number of tries is out of range"))
+        return false;
+    *tries = (struct queue_tries){(uint32_t)made, (uint32_t)most};
+    return true;
+}
+
+static bool
+image_lease(struct image_loading *loading, struct queue_lease *lease)
+{
+    if (!image_number(loading, 1, queue_token(loading->queue), &lease->token,
+                      "a token was never given") ||
+        !image_number(loading, 0, ARGS_DUE_MAX, &lease->end,
+                      "a lease ends after all times") ||
+        !image_number(loading, 0, ARGS_DUE_MAX, &lease->ttl,
+                      "a lease is too long") ||
+        !image_string(loading, QUEUE_OWNER_MAX, &lease->owner,
+                      "an owner is too long"))
+        return false;
+    if (lease->ttl > 0 && !image_led(loading, lease->ttl, lease->end))
+        return image_fail(loading, "a lease does not lead to its end");
+    if (lease->owner.size > 0)
+        memcpy(loading->owner, lease->owner.at, lease->owner.size);
+    lease->owner.at = loading->owner;
     return true;
 }
 
@@ -211,6 +311,24 @@ image_repeat(struct image_loading *loading, struct queue_repeat *repeat)
                         "a number of missed times is out of range");
 }
 
+/* What comes before an event; *tag is its own then. */
+static bool
+image_before(struct image_loading *loading, uint64_t *tag,
+             struct queue_event *event)
+{
+    static const char unknown[] = "there is something unknown in it";
+
+    if (*tag == IMAGE_TRIES &&
+        (!image_tries(loading, &event->tries) ||
+         !image_number(loading, IMAGE_EVENT, IMAGE_LEASE, tag, unknown)))
+        return false;
+    if (*tag == IMAGE_LEASE &&
+        (!image_lease(loading, &event->lease) ||
+         !image_number(loading, IMAGE_EVENT, IMAGE_REPEAT, tag, unknown)))
+        return false;
+    return *tag != IMAGE_TRIES || image_fail(loading, unknown);
+}
+
 /* The payload stays until the next string only, but numbers may follow it: they
  * are read, and the event is put in, before there is another. */
 static bool
@@ -218,7 +336,8 @@ image_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
 {
     struct queue_event event = {.due = 0};
 
-    return image_when(loading, ttl, &event) && image_strings(loading, &event) &&
+    return image_before(loading, &tag, &event) &&
+           image_when(loading, ttl, &event) && image_strings(loading, &event) &&
            (tag == IMAGE_EVENT || image_repeat(loading, &event.repeat)) &&
            image_put(loading, &event);
 }
@@ -232,7 +351,7 @@ image_events(struct image_loading *loading)
     uint64_t count;
 
     for (;;) {
-        if (!image_number(loading, IMAGE_END, IMAGE_REPEAT, &tag,
+        if (!image_number(loading, IMAGE_END, IMAGE_LEASE, &tag,
                           "there is something unknown in it"))
             return false;
         if (tag == IMAGE_END)
@@ -249,7 +368,8 @@ image_events(struct image_loading *loading)
         return false;
     if (count != loading->count)
         return image_fail(loading, "the number of events is wrong");
-    if (loading->earliest != loading->first)
+    if (loading->first == LAWN_NEVER ? loading->earliest != LAWN_NEVER
+                                     : !loading->met)
         return image_fail(loading, "no event is due at the first due time");
     return true;
 }
@@ -268,10 +388,40 @@ image_settings(struct image_loading *loading, struct queue_settings *settings)
                       "overflow is unknown") ||
         !image_number(loading, 0, ARGS_RESOLUTION_MAX, &settings->resolution,
                       "resolution-ms is out of range") ||
-        !image_number(loading, 0, 1, &paused, "paused is neither yes nor no"))
+        !image_number(loading, 0, 1, &paused, "paused is neither yes nor no") ||
+        !image_number(loading, 0, ARGS_TRIES_MAX, &settings->tries,
+                      "tries is out of range") ||
+        !image_number(loading, 0, QUEUE_TIME_MAX, &settings->lease,
+                      "lease is out of range"))
         return false;
     settings->overflow = (enum queue_overflow)overflow;
     settings->paused = paused == 1;
+    return true;
+}
+
+/* The token, and the sink. Where it goes is kept while the rest is read. */
+static bool
+image_sink(struct image_loading *loading)
+{
+    static const char name[] = "a name is too long";
+    struct queue_sink sink;
+    uint64_t kind;
+    uint64_t token;
+
+    if (!image_number(loading, 0, ARGS_TOKEN_MAX, &token,
+                      "the token is out of range") ||
+        !image_number(loading, QUEUE_SINK_NONE, QUEUE_SINK_SPUBLISH, &kind,
+                      "the sink is unknown") ||
+        !image_string(loading, IMAGE_NAME_MAX, &sink.to, name) ||
+        !image_keep(loading, &sink.to) ||
+        !image_number(loading, 0, ARGS_COUNT_MAX, &sink.maxlen,
+                      "the sink's length is out of range") ||
+        !image_string(loading, IMAGE_NAME_MAX, &sink.dead, name))
+        return false;
+    sink.kind = (enum queue_sink_kind)kind;
+    if (!queue_set_sink(loading->queue, &sink))
+        return image_fail(loading, IMAGE_NO_MEMORY);
+    queue_tell_token(loading->queue, token);
     return true;
 }
 
@@ -291,7 +441,8 @@ image_load_1(struct image_loading *loading)
         !image_number(loading, 0, IDS_MS_MAX, &ms,
                       "the last id is of a time after all times") ||
         !image_number(loading, 0, IDS_NUMBER_MAX, &number,
-                      "the last id has too great a number"))
+                      "the last id has too great a number") ||
+        !image_sink(loading))
         return false;
     if (!queue_restore(loading->queue, loading->first, loading->now))
         return image_fail(loading, IMAGE_NO_MEMORY);

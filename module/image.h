@@ -2,14 +2,20 @@
  * strings. Reads what ReDe wrote as well. What is hostile is refused, with no
  * more memory taken than it brought itself.
  *
- * FORMAT 1, numbers unsigned unless said: the queue's time; the earliest due
- * time, or LAWN_NEVER; max_events, max_bytes, overflow, resolution, paused; the
- * last id made by PUSH *: time and number; then tags and what belongs to them:
+ * FORMAT 1, numbers unsigned unless said: the queue's time; the earliest time at
+ * which an event is due or a lease ends, or LAWN_NEVER; max_events, max_bytes,
+ * overflow, resolution, paused, tries, lease; the last id made by PUSH *: time and
+ * number; the greatest token; the sink: kind, where to, maxlen, dead letters; then
+ * tags and what belongs to them:
  *   1 TTL       events that follow were pushed with this delay; 0: for a time
  *   2 event     due, id, payload
  *   3 event     due, id, payload, period, times, missed
+ *   4 tries     of the event that comes next: made, most
+ *   5 lease     of the event that comes next, after its tries: token, end, how
+ *               long (0: of no queue of equal leases), owner
  *   0           the end, and how many events there were
- * The events stand in the order of queue_each().
+ * The events stand in the order of queue_each(). The TTL means nothing for an event
+ * with a lease, or that is dead.
  *
  * FORMAT 0 is ReDe's, the same in all its versions: the name of the key; how many
  * TTLs; for each the TTL, how many events, and for each of them due, id, payload.

@@ -12,13 +12,16 @@
 #include "wake.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <strings.h>
 
 #define MODULE_NAME "lawn"
 #define MODULE_VERSION 1
 #define MODULE_VERSION_TEXT "0.1.0"
 #define MODULE_ARGS 64
+#define MODULE_KEYS 8u
 #define MODULE_NAME_SIZE 32
+#define MODULE_FLAGS_SIZE 64
 
 int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv,
                        int argc);
@@ -53,9 +56,24 @@ static redis_command_fn *const module_runs[MODULE_COUNT] = {
 /* DOCUMENTATION. The server copies what it is told. */
 
 struct module_pool {
+    const struct command *command;
     struct redis_arg args[MODULE_ARGS];
     size_t used;
 };
+
+/* Which of the key specs an argument is of: that which is found by its token, or
+ * the first. */
+static int
+module_key(const struct command *command, const struct command_arg *arg)
+{
+    if (arg->type != COMMAND_KEY)
+        return -1;
+    for (int i = 0; command->more && arg->token && command->more[i].word; i++) {
+        if (strcmp(command->more[i].word, arg->token) == 0)
+            return i + 1;
+    }
+    return 0;
+}
 
 static enum redis_arg_type
 module_type(enum command_type type)
@@ -96,7 +114,7 @@ module_args(struct module_pool *pool, const struct command_arg *from)
         to[i] = (struct redis_arg){
             .name = from[i].name,
             .type = module_type(from[i].type),
-            .key = from[i].type == COMMAND_KEY ? 0 : -1,
+            .key = module_key(pool->command, &from[i]),
             .token = from[i].token,
             .flags =
                 (from[i].flags & COMMAND_OPTIONAL ? REDIS_ARG_OPTIONAL : 0) |
@@ -126,16 +144,41 @@ module_key_flags(const char *words)
     static const struct {
         const char *word;
         uint64_t flag;
-    } all[] = {{"RO", REDIS_KEY_RO},         {"RW", REDIS_KEY_RW},
-               {"OW", REDIS_KEY_OW},         {"RM", REDIS_KEY_RM},
-               {"ACCESS", REDIS_KEY_ACCESS}, {"UPDATE", REDIS_KEY_UPDATE},
-               {"INSERT", REDIS_KEY_INSERT}, {"DELETE", REDIS_KEY_DELETE}};
+    } all[] = {{"RO", REDIS_KEY_RO},          {"RW", REDIS_KEY_RW},
+               {"OW", REDIS_KEY_OW},          {"RM", REDIS_KEY_RM},
+               {"ACCESS", REDIS_KEY_ACCESS},  {"UPDATE", REDIS_KEY_UPDATE},
+               {"INSERT", REDIS_KEY_INSERT},  {"DELETE", REDIS_KEY_DELETE},
+               {"NOT_KEY", REDIS_KEY_NOT_KEY}};
     uint64_t flags = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (module_has(words, all[i].word))
             flags |= all[i].flag;
     }
     return flags;
+}
+
+/* Where the keys are: the first, and those that come after a word. Access lists go
+ * by this; clusters ask the command itself, see server_positions(). */
+static void
+module_keys(const struct command *command,
+            struct redis_key_spec keys[MODULE_KEYS + 1])
+{
+    size_t count = 0;
+    keys[count++] =
+        (struct redis_key_spec){.flags = module_key_flags(command->key_flags),
+                                .begin = REDIS_BEGIN_INDEX,
+                                .at.position = 1,
+                                .find = REDIS_FIND_RANGE,
+                                .range = {.last = 0, .step = 1, .limit = 0}};
+    for (const struct command_key *more = command->more;
+         more && more->word && count < MODULE_KEYS; more++)
+        keys[count++] = (struct redis_key_spec){
+            .flags = module_key_flags(more->flags),
+            .begin = REDIS_BEGIN_KEYWORD,
+            .at.keyword = {more->word, more->from},
+            .find = REDIS_FIND_RANGE,
+            .range = {.last = 0, .step = 1, .limit = 0}};
+    keys[count] = (struct redis_key_spec){0};
 }
 
 static bool
@@ -147,13 +190,9 @@ module_document(struct redis_command *to, const struct command *command)
         .key_spec = sizeof(struct redis_key_spec),
         .arg = sizeof(struct redis_arg)};
     static struct module_pool pool;
-    struct redis_key_spec keys[2] = {
-        {.flags = module_key_flags(command->key_flags),
-         .begin = REDIS_BEGIN_INDEX,
-         .at.position = 1,
-         .find = REDIS_FIND_RANGE,
-         .range = {.last = 0, .step = 1, .limit = 0}},
-        {0}};
+    struct redis_key_spec keys[MODULE_KEYS + 1];
+    module_keys(command, keys);
+    pool.command = command;
     pool.used = 0;
     struct redis_docs docs = {.layout = &layout,
                               .summary = command->summary,
@@ -212,9 +251,11 @@ module_register(struct redis_ctx *ctx, const struct command *list,
             !redis.SetCommandACLCategories &&
                 module_has(command->flags, "admin")};
         redis_command_fn *run = module_runs[(*count)++];
+        char flags[MODULE_FLAGS_SIZE];
+        snprintf(flags, sizeof(flags), "%s%s", command->flags,
+                 command->more ? " getkeys-api" : "");
         struct redis_command *to = NULL;
-        if (redis.CreateCommand(ctx, name, run, command->flags, 0, 0, 0) ==
-            REDIS_OK)
+        if (redis.CreateCommand(ctx, name, run, flags, 0, 0, 0) == REDIS_OK)
             to = redis.GetCommand(ctx, name);
         if (!to || !module_document(to, command) ||
             !module_categorise(to, command)) {

@@ -1,17 +1,10 @@
 /* queue.c - putting events in, changing them and taking them out.
  *
- * What is put in goes to the lawn, unless it is due before the time that is mown:
- * then it goes to ready, in order. On a master that happens only where the first
- * events have been asked for before their time, to be dropped; elsewhere it does
- * since a replica's clock may be ahead of its master's. Such events mostly come one
- * after the other, so the place of the last one is remembered. If that does not
- * help, all goes back to the lawn, at once: so no order of events makes putting them
- * in slow. As that costs as much as there are events, it is done when the steps in
- * ready have come to a share of them.
- *
- * A lawn does not grow. A queue of few events has a small one, and gets another
- * as it grows; all that waits then moves: at 4096 events, at 32768, and where there
- * are very many TTLs at 262144, which takes some 20 ms.
+ * What is put in waits, whatever its time: also if that has passed, as it may on a
+ * replica whose clock is ahead of its master's, until someone asks what is due. Then
+ * it mostly goes to the end of ready. What is before the end goes to the heap of what
+ * has passed, and from there to its place when those before it are asked for: so no
+ * order of events makes it slow.
  *
  * A call takes all memory that it needs first, and so fails before anything has
  * changed. */
@@ -23,10 +16,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-
-/* With so many events, a lawn of so many blades is replaced if most are in use. */
-#define QUEUE_LARGE_BLADES 1024u
-#define QUEUE_HUGE_COUNT 262144u
 
 static _Atomic uint64_t queue_events;
 
@@ -43,115 +32,51 @@ queue_total(void)
     return atomic_load_explicit(&queue_events, memory_order_relaxed);
 }
 
-/* Gives a queue that has none a lawn at a position. False: no memory. */
-static bool
-queue_lay(struct queue *queue, unsigned size, uint64_t position)
-{
-    static const struct lawn_options sizes[] = {
-        [QUEUE_SMALL] = {.blades = 8, .slot_bits = 4},
-        [QUEUE_MIDDLE] = {.blades = 128, .slot_bits = 5},
-        [QUEUE_LARGE] = {.blades = QUEUE_LARGE_BLADES, .slot_bits = 6},
-        [QUEUE_HUGE] = {.slot_bits = 7},
-    };
-    struct lawn_options options = sizes[size];
-    size_t needed;
+/* LISTS */
 
-    if (size == QUEUE_HUGE || options.blades > queue->blades) {
-        options.blades = queue->blades;
-    }
-    options.now = position;
-    needed = lawn_size(&options);
-    queue->ground = memory_alloc(needed);
-    if (queue->ground == NULL) {
-        return false;
-    }
-    queue->lawn = lawn_place(queue->ground, needed, &options);
-    queue->bytes += sizes_class(needed);
-    queue->ground_size = needed;
-    queue->size = size;
-    queue->mown = position;
-    return true;
+void
+queue_list_add(struct queue_list *list, struct event *event, struct event *prev)
+{
+    struct event *next = prev != NULL ? prev->link.next : list->first;
+
+    event->link.next = next;
+    event->link.prev = prev;
+    list->count++;
+    queue_list_moved(list, event);
 }
 
-static void
-queue_ready_remove(struct queue *queue, struct event *event)
+void
+queue_list_remove(struct queue_list *list, struct event *event)
 {
-    struct event *prev = event->ready.prev;
-    struct event *next = event->ready.next;
+    struct event *prev = event->link.prev;
+    struct event *next = event->link.next;
 
     if (prev != NULL) {
-        prev->ready.next = next;
+        prev->link.next = next;
     } else {
-        queue->first = next;
+        list->first = next;
     }
     if (next != NULL) {
-        next->ready.prev = prev;
+        next->link.prev = prev;
     } else {
-        queue->last = prev;
+        list->last = prev;
     }
-    if (queue->near == event) {
-        queue->near = prev;
-    }
-    queue->ready--;
-    event->flags &= (uint8_t)~EVENT_READY;
+    list->count--;
 }
 
-/* As queue_relay() moves them. */
-struct queue_moving {
-    struct event *event;
-    uint64_t ttl;
-};
-
-static bool
-queue_relay_visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
+void
+queue_list_moved(struct queue_list *list, struct event *event)
 {
-    struct queue_moving **next = arg;
-
-    *(*next)++ =
-        (struct queue_moving){LAWN_CONTAINER(timer, struct event, timer), ttl};
-    return true;
-}
-
-bool
-queue_relay(struct queue *queue, unsigned size, uint64_t position)
-{
-    struct queue before = *queue;
-    bool back = position < queue->mown;
-    uint64_t many = lawn_count(queue->lawn) + (back ? queue->ready : 0);
-    struct queue_moving *all = memory_alloc((many + 1) * sizeof *all);
-    struct queue_moving *next = all;
-
-    if (all == NULL || !queue_lay(queue, size, position)) {
-        memory_free(all);
-        *queue = before;
-        return false;
+    if (event->link.prev != NULL) {
+        event->link.prev->link.next = event;
+    } else {
+        list->first = event;
     }
-    /* Those ready would have come first: alone, they come first there. */
-    while (back && queue->first != NULL) {
-        *next++ = (struct queue_moving){queue->first, 0};
-        queue_ready_remove(queue, queue->first);
+    if (event->link.next != NULL) {
+        event->link.next->link.prev = event;
+    } else {
+        list->last = event;
     }
-    (void)lawn_each(before.lawn, queue_relay_visit, &next);
-    lawn_set_now(queue->lawn, queue->now);
-    queue->bytes -= sizes_class(before.ground_size);
-    memory_free(before.ground);
-    for (next = all; many > 0; many--, next++) {
-        struct event *event = next->event;
-        uint64_t due = lawn_due(&event->timer);
-
-        memset(&event->timer, 0, sizeof event->timer);
-        lawn_start_as(queue->lawn, &event->timer, next->ttl, due);
-    }
-    memory_free(all);
-    queue->walked = 0;
-    queue->counted = 0;
-    return true;
-}
-
-uint64_t
-queue_steps(const struct queue *queue)
-{
-    return queue->table.count / 16;
 }
 
 struct queue *
@@ -164,7 +89,7 @@ queue_new(uint64_t now, size_t blades)
     }
     *queue = (struct queue){.now = now, .blades = blades, .armed = LAWN_NEVER};
     queue->bytes = sizes_class(sizeof *queue);
-    if (!queue_lay(queue, QUEUE_SMALL, now)) {
+    if (!queue_lay(queue, &queue->waiting, QUEUE_SMALL, now)) {
         memory_free(queue);
         return NULL;
     }
@@ -192,9 +117,15 @@ queue_free(struct queue *queue)
         } while (hash != 0);
     }
     queue_total_add(-(int64_t)queue->table.count);
+    queue_total_leased_add(-(int64_t)queue_leased_count(queue));
     table_clear(&queue->table);
-    memory_free(queue->ground);
+    memory_free(queue->waiting.ground);
+    memory_free(queue->leases.ground);
+    heap_clear(&queue->waiting.heap);
+    heap_clear(&queue->leases.heap);
+    heap_clear(&queue->passed);
     memory_free(queue->late);
+    queue_sink_free(queue);
     memory_free(queue);
 }
 
@@ -203,7 +134,10 @@ queue_tell(struct queue *queue, uint64_t now)
 {
     if (now > queue->now) {
         queue->now = now;
-        lawn_set_now(queue->lawn, now);
+        lawn_set_now(queue->waiting.lawn, now);
+        if (queue->leases.lawn != NULL) {
+            lawn_set_now(queue->leases.lawn, now);
+        }
     }
 }
 
@@ -211,13 +145,6 @@ uint64_t
 queue_now(const struct queue *queue)
 {
     return queue->now;
-}
-
-uint64_t
-queue_next(struct queue *queue)
-{
-    return queue->first != NULL ? queue->first->ready.due
-                                : lawn_next(queue->lawn);
 }
 
 uint64_t
@@ -229,7 +156,8 @@ queue_count(const struct queue *queue)
 size_t
 queue_bytes(const struct queue *queue)
 {
-    return queue->bytes + queue->table.bytes;
+    return queue->bytes + queue->table.bytes + queue->waiting.heap.bytes +
+           queue->leases.heap.bytes + queue->passed.bytes;
 }
 
 uint64_t
@@ -243,71 +171,26 @@ queue_ttls(const struct queue *queue)
 {
     struct lawn_stats stats;
 
-    lawn_stats(queue->lawn, &stats);
+    lawn_stats(queue->waiting.lawn, &stats);
     return stats.live_blades;
 }
 
-struct queue_settings *
-queue_settings(struct queue *queue)
-{
-    return &queue->settings;
-}
-
-struct queue_counts *
-queue_counts(struct queue *queue)
-{
-    return &queue->counts;
-}
-
-bool
-queue_idle(const struct queue *queue)
-{
-    const struct queue_settings *settings = &queue->settings;
-
-    return queue->table.count == 0 && settings->max_events == 0 &&
-           settings->max_bytes == 0 && settings->overflow == QUEUE_REJECT &&
-           settings->resolution <= 1 && !settings->paused;
-}
-
-const struct late *
-queue_late(const struct queue *queue)
-{
-    return queue->late;
-}
-
-void
-queue_note_late(struct queue *queue, uint64_t ms)
-{
-    if (queue->late == NULL) {
-        queue->late = memory_alloc(sizeof *queue->late);
-        if (queue->late == NULL) {
-            return;
-        }
-        *queue->late = (struct late){0};
-        queue->bytes += sizes_class(sizeof *queue->late);
-    }
-    late_add(queue->late, ms);
-}
-
-uint64_t *
-queue_armed(struct queue *queue)
-{
-    return &queue->armed;
-}
+/* EVENTS */
 
 struct event *
 queue_event_new(struct queue *queue, unsigned flags, size_t id_size,
-                size_t payload_size)
+                size_t payload_size, size_t owner_size)
 {
     struct event *event =
-        memory_alloc(event_head(flags) + id_size + payload_size);
+        memory_alloc(event_head(flags) + id_size + payload_size + owner_size);
 
     if (event != NULL) {
         *event = (struct event){.payload_size = (uint32_t)payload_size,
                                 .id_size = (uint16_t)id_size,
-                                .flags = (uint8_t)flags};
+                                .flags = (uint8_t)flags,
+                                .owner_size = (uint8_t)owner_size};
         queue->bytes += event_bytes(event);
-        queue->data += id_size + payload_size;
+        queue->data += event_data(event);
     }
     return event;
 }
@@ -316,21 +199,50 @@ void
 queue_event_free(struct queue *queue, struct event *event)
 {
     queue->bytes -= event_bytes(event);
-    queue->data -= (uint64_t)event->id_size + event->payload_size;
+    queue->data -= event_data(event);
     memory_free(event);
 }
 
-/* Another block with the id of an event, and its payload unless there is
- * another; in no place. */
-static struct event *
+static char *
+queue_event_append(char *at, struct bytes bytes)
+{
+    if (bytes.size > 0) {
+        memcpy(at, bytes.at, bytes.size);
+    }
+    return at + bytes.size;
+}
+
+static unsigned
+queue_event_flags(const struct queue_event *like)
+{
+    bool tries =
+        like->tries.made > 0 || like->tries.most > 0 || like->lease.token != 0;
+
+    return (like->alone ? EVENT_ALONE : 0) |
+           (like->repeat.period != 0 ? EVENT_REPEAT : 0) |
+           (tries ? EVENT_TRIES : 0);
+}
+
+/* What time is to be told of one: later ones are as far away. */
+static uint64_t
+queue_event_due(const struct queue_event *as)
+{
+    return as->due < LAWN_NEVER ? as->due : LAWN_NEVER - 1;
+}
+
+struct event *
 queue_event_like(struct queue *queue, const struct queue_event *like)
 {
-    unsigned flags = (like->alone ? EVENT_ALONE : 0) |
-                     (like->repeat.period != 0 ? EVENT_REPEAT : 0);
-    struct event *event =
-        queue_event_new(queue, flags, like->id.size, like->payload.size);
+    unsigned flags = queue_event_flags(like);
+    struct bytes owner = {NULL, 0};
+    struct event *event;
     char *at;
 
+    if (like->lease.token != 0) {
+        owner = like->lease.owner;
+    }
+    event = queue_event_new(queue, flags, like->id.size, like->payload.size,
+                            owner.size);
     if (event == NULL) {
         return NULL;
     }
@@ -339,156 +251,120 @@ queue_event_like(struct queue *queue, const struct queue_event *like)
         memcpy(at, &like->repeat, sizeof like->repeat);
         at += sizeof like->repeat;
     }
-    if (like->id.size > 0) {
-        memcpy(at, like->id.at, like->id.size);
-        at += like->id.size;
+    if (flags & EVENT_TRIES) {
+        event_set_tries(event, &(struct event_tries){
+                                   queue_event_due(like), like->lease.token,
+                                   like->tries.made, like->tries.most});
+        at += sizeof(struct event_tries);
     }
-    if (like->payload.size > 0) {
-        memcpy(at, like->payload.at, like->payload.size);
-    }
+    at = queue_event_append(at, like->id);
+    at = queue_event_append(at, like->payload);
+    (void)queue_event_append(at, owner);
     return event;
 }
 
 void
 queue_tell_of(const struct event *event, struct queue_event *out)
 {
-    out->id = event_id(event);
-    out->payload = event_payload(event);
-    out->due = event_due(event);
-    out->ttl = 0;
-    out->alone = (event->flags & EVENT_ALONE) != 0;
-    out->repeat = (struct queue_repeat){0, 0, 0};
+    const struct event_tries *tries = event_tries(event);
+
+    *out = (struct queue_event){.id = event_id(event),
+                                .payload = event_payload(event),
+                                .due = event_due(event),
+                                .alone = (event->flags & EVENT_ALONE) != 0};
     if (event->flags & EVENT_REPEAT) {
         memcpy(&out->repeat, event + 1, sizeof out->repeat);
     }
+    if (tries != NULL) {
+        out->tries = (struct queue_tries){tries->made, tries->most};
+        if (tries->token != 0) {
+            out->lease = (struct queue_lease){.token = tries->token,
+                                              .end = event_time(event),
+                                              .owner = event_owner(event)};
+        }
+    }
 }
 
-/* The last event that is not due after that time; NULL if all are. *steps: how
- * many may be looked at, and how many are left. */
-static struct event *
-queue_ready_find(const struct queue *queue, uint64_t due, uint64_t *steps)
-{
-    struct event *at = queue->last;
+/* PLACES */
 
-    if (at != NULL && at->ready.due > due && queue->near != NULL) {
-        at = queue->near;
+/* Without memory all is in the list, be it long. */
+void
+queue_ready_add(struct queue *queue, struct event *event, uint64_t time)
+{
+    struct event *prev = queue->ready.last;
+
+    event->flags |= EVENT_READY;
+    queue->asked = time > queue->asked ? time : queue->asked;
+    if ((prev != NULL && time < prev->link.time) ||
+        (queue->passed.count > 0 && time <= queue->passed_until)) {
+        if (heap_reserve(&queue->passed, 1)) {
+            if (queue->passed.count == 0 || time > queue->passed_until) {
+                queue->passed_until = time;
+            }
+            event->flags |= EVENT_HEAP;
+            heap_add(&queue->passed, event, time, queue->order++);
+            return;
+        }
+        while (prev != NULL && prev->link.time > time) {
+            prev = prev->link.prev;
+        }
     }
-    while (at != NULL && at->ready.due > due && *steps > 0) {
-        at = at->ready.prev;
-        --*steps;
-    }
-    while (at != NULL && at->ready.next != NULL &&
-           at->ready.next->ready.due <= due && *steps > 0) {
-        at = at->ready.next;
-        --*steps;
-    }
-    return at;
+    event->link.time = time;
+    queue_list_add(&queue->ready, event, prev);
+}
+
+struct heap *
+queue_heap_of(struct queue *queue, const struct event *event)
+{
+    return event->flags & EVENT_READY    ? &queue->passed
+           : event->flags & EVENT_LEASED ? &queue->leases.heap
+                                         : &queue->waiting.heap;
 }
 
 void
-queue_ready_add(struct queue *queue, struct event *event, uint64_t due)
-{
-    uint64_t steps = UINT64_MAX;
-    struct event *prev = queue_ready_find(queue, due, &steps);
-    struct event *next = prev != NULL ? prev->ready.next : queue->first;
-
-    event->flags |= EVENT_READY;
-    event->ready = (struct event_link){next, prev, due};
-    if (prev != NULL) {
-        prev->ready.next = event;
-    } else {
-        queue->first = event;
-    }
-    if (next != NULL) {
-        next->ready.prev = event;
-        queue->near = event;
-    } else {
-        queue->last = event;
-    }
-    queue->ready++;
-}
-
-/* Takes an event out of its place, but not out of the table. */
-static void
 queue_displace(struct queue *queue, struct event *event)
 {
-    if (event->flags & EVENT_READY) {
-        queue_ready_remove(queue, event);
+    if (event->flags & EVENT_HEAP) {
+        heap_remove(queue_heap_of(queue, event), event);
+    } else if (event->flags & EVENT_DEAD) {
+        queue_list_remove(&queue->dead, event);
+    } else if (event->flags & EVENT_READY) {
+        queue_list_remove(&queue->ready, event);
+    } else if (event->flags & EVENT_LEASED) {
+        (void)lawn_stop(queue->leases.lawn, &event->timer);
     } else {
-        queue->lost |= lawn_due(&event->timer) == queue->told;
-        (void)lawn_stop(queue->lawn, &event->timer);
+        (void)lawn_stop(queue->waiting.lawn, &event->timer);
     }
-    memset(&event->timer, 0, sizeof event->timer);
+    if (event->flags & EVENT_LEASED) {
+        queue_lease_over(queue, event);
+    }
+    event->flags &= (uint8_t) ~(EVENT_DEAD | EVENT_READY | EVENT_HEAP);
 }
 
-/* Whether the place of an event in ready was found by few steps, or by many that
- * all together cost less than a relay; if so, it is near now. */
-static bool
-queue_near(struct queue *queue, uint64_t due)
-{
-    uint64_t many = queue_steps(queue);
-    uint64_t most = QUEUE_STEPS;
-    uint64_t steps;
-    struct event *at;
-
-    if (many > queue->walked) {
-        most += many - queue->walked;
-    }
-    steps = most;
-    at = queue_ready_find(queue, due, &steps);
-    if (most - steps > QUEUE_STEPS) {
-        queue->walked += most - steps - QUEUE_STEPS;
-        queue->near = at != NULL ? at : queue->first;
-    }
-    return steps > 0;
-}
-
-uint64_t
-queue_back(const struct queue *queue, uint64_t due)
-{
-    uint64_t position = queue->mown - 1;
-
-    position = queue->now < position ? queue->now : position;
-    position = due < position ? due : position;
-    if (queue->first != NULL && queue->first->ready.due < position) {
-        position = queue->first->ready.due;
-    }
-    return position;
-}
-
-/* Puts an event in its place: due and ttl as in struct queue_event. */
+/* Puts an event in its place: its times as in struct queue_event. */
 static void
 queue_place(struct queue *queue, struct event *event,
             const struct queue_event *as)
 {
-    uint64_t due = as->due < LAWN_NEVER ? as->due : LAWN_NEVER - 1;
+    uint64_t due = queue_event_due(as);
 
     queue_tell(queue, as->ttl < due ? due - as->ttl : 0);
-    if (due < queue->mown &&
-        (queue_near(queue, due) ||
-         !queue_relay(queue, queue->size, queue_back(queue, due)))) {
+    if (event_token(event) != 0) {
+        queue_lease_place(queue, event, as->lease.ttl, as->lease.end);
+    } else if (event_spent(event)) {
+        queue_dead_add(queue, event, due);
+    } else if (!queue_field_add(queue, &queue->waiting, event,
+                                as->alone ? 0 : as->ttl, due)) {
         queue_ready_add(queue, event, due);
-        return;
     }
-    lawn_start_as(queue->lawn, &event->timer, as->alone ? 0 : as->ttl, due);
 }
 
-/* There is to be one event more: a lawn that gets too small is replaced, if there
- * is memory for another. Most need no more blades than a large one has. */
-static void
-queue_grow(struct queue *queue)
+/* What a call needs beside blocks of events: that of one that is told with a lease.
+ * False: no memory. */
+static bool
+queue_place_room(struct queue *queue, const struct queue_event *as)
 {
-    static const uint64_t most[] = {
-        [QUEUE_SMALL] = 4096, [QUEUE_MIDDLE] = 32768};
-    uint64_t count = queue->table.count;
-
-    if (queue->size < QUEUE_LARGE
-            ? count >= most[queue->size]
-            : queue->size == QUEUE_LARGE && count == QUEUE_HUGE_COUNT &&
-                  queue->blades > QUEUE_LARGE_BLADES &&
-                  queue_ttls(queue) > QUEUE_LARGE_BLADES / 4 * 3) {
-        (void)queue_relay(queue, queue->size + 1, queue->mown);
-    }
+    return as->lease.token == 0 || queue_lease_room(queue);
 }
 
 /* Puts an event where another is, which goes. */
@@ -499,6 +375,7 @@ queue_supplant(struct queue *queue, const struct table_place *place,
 {
     table_replace(place, event);
     queue_displace(queue, old);
+    queue_tell_token(queue, event_token(event));
     queue_place(queue, event, as);
     queue_event_free(queue, old); /* the caller's bytes may be its */
 }
@@ -513,6 +390,10 @@ queue_put(struct queue *queue, const struct queue_event *event)
     if (created == NULL) {
         return -ENOMEM;
     }
+    if (!queue_place_room(queue, event)) {
+        queue_event_free(queue, created);
+        return -ENOMEM;
+    }
     if (old != NULL) {
         queue_supplant(queue, &place, old, created, event);
         return 1;
@@ -524,6 +405,7 @@ queue_put(struct queue *queue, const struct queue_event *event)
     queue_grow(queue);
     table_add(&queue->table, &place, created);
     queue_total_add(1);
+    queue_tell_token(queue, event_token(created));
     queue_place(queue, created, event);
     return 0;
 }
@@ -537,7 +419,7 @@ queue_put_none(struct queue *queue, struct event *chain)
         struct event *event = chain;
         struct table_place place;
 
-        chain = event->ready.next;
+        chain = event->link.next;
         if (table_find(&queue->table, event_id(event), &place) == event) {
             table_remove(&queue->table, &place);
         }
@@ -561,11 +443,15 @@ queue_put_all(struct queue *queue, const struct queue_event *events,
         struct event *event = queue_event_like(queue, &events[i]);
 
         *end = event;
+        if (event != NULL && !queue_place_room(queue, &events[i])) {
+            queue_put_none(queue, chain);
+            return -ENOMEM;
+        }
         if (event != NULL && table_find(&queue->table, events[i].id, &place)) {
-            end = &event->ready.next;
+            end = &event->link.next;
         } else if (event != NULL && table_reserve(&queue->table, &place)) {
             table_add(&queue->table, &place, event);
-            end = &event->ready.next;
+            end = &event->link.next;
         } else {
             queue_put_none(queue, chain);
             return -ENOMEM;
@@ -577,10 +463,10 @@ queue_put_all(struct queue *queue, const struct queue_event *events,
         struct event *event = chain;
         struct event *old = table_find(&queue->table, event_id(event), &place);
 
-        chain = event->ready.next;
-        event->timer = (struct lawn_timer){{NULL, NULL}, 0};
+        chain = event->link.next;
         queue_grow(queue);
         if (old == event) {
+            queue_tell_token(queue, event_token(event));
             queue_place(queue, event, &events[i]);
         } else {
             queue_supplant(queue, &place, old, event, &events[i]);
@@ -589,54 +475,59 @@ queue_put_all(struct queue *queue, const struct queue_event *events,
     return 0;
 }
 
+/* Nothing is given back that an event has no use for: so to be rid of tries, or of
+ * who has it, needs no memory. */
 int
 queue_move(struct queue *queue, const struct queue_event *event)
 {
     struct table_place place;
     struct event *old = table_find(&queue->table, event->id, &place);
-    bool repeats = event->repeat.period != 0;
+    struct queue_event like = *event;
+    struct event *created;
+    unsigned flags;
 
     if (old == NULL) {
         return -ENOENT;
     }
-    if (((old->flags & EVENT_REPEAT) != 0) != repeats) {
-        struct queue_event like = *event;
-        struct event *created;
-
+    like.lease.token = 0;
+    flags = queue_event_flags(&like);
+    if (((old->flags ^ flags) & EVENT_REPEAT) != 0 ||
+        (flags & ~old->flags & EVENT_TRIES) != 0) {
         like.payload = event_payload(old);
         created = queue_event_like(queue, &like);
         if (created == NULL) {
             return -ENOMEM;
         }
-        queue_supplant(queue, &place, old, created, event);
+        queue_supplant(queue, &place, old, created, &like);
         return 0;
     }
-    if (repeats) {
-        memcpy(old + 1, &event->repeat, sizeof event->repeat);
+    if (flags & EVENT_REPEAT) {
+        memmove(old + 1, &event->repeat, sizeof event->repeat);
     }
     queue_displace(queue, old);
-    old->flags = (uint8_t)((old->flags & ~EVENT_ALONE) |
-                           (event->alone ? EVENT_ALONE : 0));
-    queue_place(queue, old, event);
+    if (old->flags & EVENT_TRIES) {
+        event_set_tries(old, &(struct event_tries){queue_event_due(&like), 0,
+                                                   like.tries.made,
+                                                   like.tries.most});
+    }
+    old->flags = (uint8_t)((old->flags & ~EVENT_ALONE) | (flags & EVENT_ALONE));
+    queue_place(queue, old, &like);
     return 0;
 }
 
 void
 queue_event_moved(struct queue *queue, struct event *event)
 {
-    if ((event->flags & EVENT_READY) == 0) {
-        lawn_moved(queue->lawn, &event->timer);
-        return;
-    }
-    if (event->ready.prev != NULL) {
-        event->ready.prev->ready.next = event;
+    if (event->flags & EVENT_HEAP) {
+        heap_moved(queue_heap_of(queue, event), event);
+    } else if (event->flags & EVENT_DEAD) {
+        queue_list_moved(&queue->dead, event);
+    } else if (event->flags & EVENT_READY) {
+        queue_list_moved(&queue->ready, event);
+    } else if (event->flags & EVENT_LEASED) {
+        lawn_moved(queue->leases.lawn, &event->timer);
     } else {
-        queue->first = event;
-    }
-    if (event->ready.next != NULL) {
-        event->ready.next->ready.prev = event;
-    } else {
-        queue->last = event;
+        lawn_moved(queue->waiting.lawn, &event->timer);
     }
 }
 
@@ -658,19 +549,19 @@ queue_update(struct queue *queue, struct bytes id, struct bytes payload)
         }
         return 0;
     }
-    created = queue_event_new(queue, old->flags, old->id_size, payload.size);
+    created = queue_event_new(queue, old->flags, old->id_size, payload.size,
+                              old->owner_size);
     if (created == NULL) {
         return -ENOMEM;
     }
     memcpy(created, old, head);
     created->payload_size = (uint32_t)payload.size;
-    if (payload.size > 0) {
-        memcpy((char *)created + head, payload.at, payload.size);
+    (void)queue_event_append(
+        queue_event_append((char *)created + head, payload), event_owner(old));
+    if (old->flags & EVENT_LEASED) {
+        queue->leased_data += payload.size - old->payload_size;
     }
     table_replace(&place, created);
-    if (queue->near == old) {
-        queue->near = created;
-    }
     queue_event_moved(queue, created);
     queue_event_free(queue, old);
     return 0;
@@ -689,9 +580,7 @@ queue_remove(struct queue *queue, struct bytes id)
     table_remove(&queue->table, &place);
     queue_event_free(queue, event); /* the caller's id may be its */
     queue_total_add(-1);
-    if (queue->table.count == 0 && queue->size != QUEUE_SMALL) {
-        (void)queue_relay(queue, QUEUE_SMALL, queue->mown);
-    }
+    queue_shrink(queue);
     return true;
 }
 

@@ -2,42 +2,98 @@
 #include "late.h"
 #include "queue_inside.h"
 
+/* Of which an event has one at most, and beside it EVENT_HEAP. */
+#define QUEUE_PLACES (EVENT_READY | EVENT_LEASED | EVENT_DEAD | EVENT_HEAP)
+
 /* What was met on the way. */
 struct queue_checking {
     const struct queue *queue;
     const char *wrong;
     uint64_t ready;
+    uint64_t dead;
+    uint64_t leased;
     uint64_t waiting;
     uint64_t data;
+    uint64_t leased_data;
     size_t bytes;
 };
+
+/* A list of those that have a flag. */
+static void
+queue_check_list(struct queue_checking *checking, const struct queue_list *list,
+                 unsigned flag)
+{
+    const struct event *before = NULL;
+    const struct event *event;
+    uint64_t count = 0;
+
+    for (event = list->first; event != NULL; event = event->link.next) {
+        if ((event->flags & QUEUE_PLACES) != flag ||
+            event->link.prev != before) {
+            checking->wrong = "[Q1] a list has a link that is none";
+            return;
+        }
+        before = event;
+        count++;
+    }
+    if (list->last != before || list->count != count) {
+        checking->wrong = "[Q1] a list ends elsewhere, or has others";
+    }
+}
 
 static void
 queue_check_ready(struct queue_checking *checking)
 {
     const struct queue *queue = checking->queue;
-    const struct event *before = NULL;
     const struct event *event;
-    bool near = queue->near == NULL;
-    uint64_t ready = 0;
 
-    for (event = queue->first; event != NULL; event = event->ready.next) {
-        if ((event->flags & EVENT_READY) == 0 || event->ready.prev != before) {
-            checking->wrong = "[Q1] ready has a link that is none";
-            return;
-        }
-        if (event->ready.due > queue->mown ||
-            (before != NULL && before->ready.due > event->ready.due)) {
+    for (event = queue->ready.first; event != NULL; event = event->link.next) {
+        const struct event *next = event->link.next;
+
+        if (event->link.time > queue->asked ||
+            (next != NULL && event->link.time > next->link.time)) {
             checking->wrong = "[Q2] ready is not in order";
             return;
         }
-        near = near || queue->near == event;
-        before = event;
-        ready++;
     }
-    if (queue->last != before || ready != queue->ready || !near) {
-        checking->wrong = "[Q1] ready ends elsewhere, or has others";
+}
+
+/* A heap of those that have just these flags, none after a time. */
+static void
+queue_check_heap(struct queue_checking *checking, const struct heap *heap,
+                 unsigned flags, uint64_t until)
+{
+    uint64_t i;
+
+    if (!heap_check(heap)) {
+        checking->wrong = "[Q9] a heap is none";
+        return;
     }
+    for (i = 0; i < heap->count; i++) {
+        const struct event *event = heap_at(heap, i);
+
+        if ((event->flags & QUEUE_PLACES) != flags) {
+            checking->wrong = "[Q1] an event that is elsewhere is in a heap";
+        } else if (event_time(event) > until) {
+            checking->wrong = "[Q2] an event has passed that has not";
+        } else if ((flags & EVENT_READY) == 0 &&
+                   (event_token(event) != 0) != ((flags & EVENT_LEASED) != 0)) {
+            checking->wrong = "[Q5] an event waits that someone has, or not";
+        }
+    }
+}
+
+static void
+queue_check_heaps(struct queue_checking *checking)
+{
+    const struct queue *queue = checking->queue;
+    uint64_t until =
+        queue->passed_until < queue->asked ? queue->passed_until : queue->asked;
+
+    queue_check_heap(checking, &queue->passed, EVENT_READY | EVENT_HEAP, until);
+    queue_check_heap(checking, &queue->waiting.heap, EVENT_HEAP, LAWN_NEVER);
+    queue_check_heap(checking, &queue->leases.heap, EVENT_LEASED | EVENT_HEAP,
+                     LAWN_NEVER);
 }
 
 static bool
@@ -47,13 +103,58 @@ queue_check_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
     struct queue_checking *checking = arg;
 
     (void)ttl;
-    if (event->flags & EVENT_READY) {
-        checking->wrong = "[Q1] an event that is ready waits";
-    }
-    if (event_due(event) < checking->queue->mown) {
+    if (event->flags & QUEUE_PLACES) {
+        checking->wrong = "[Q1] an event that is elsewhere waits";
+    } else if (event_time(event) < checking->queue->waiting.mown) {
         checking->wrong = "[Q3] an event waits for a time that was mown";
+    } else if (event_token(event) != 0) {
+        checking->wrong = "[Q5] an event waits that someone has";
     }
     return checking->wrong == NULL;
+}
+
+static bool
+queue_check_leased(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    const struct event *event = LAWN_CONTAINER(timer, struct event, timer);
+    struct queue_checking *checking = arg;
+
+    (void)ttl;
+    if ((event->flags & QUEUE_PLACES) != EVENT_LEASED) {
+        checking->wrong = "[Q1] an event that is elsewhere is leased";
+    } else if (event_time(event) < checking->queue->leases.mown) {
+        checking->wrong = "[Q3] a lease ends at a time that was mown";
+    } else if (event_token(event) == 0) {
+        checking->wrong = "[Q5] an event is leased that nobody has";
+    }
+    return checking->wrong == NULL;
+}
+
+static void
+queue_check_event(struct queue_checking *checking, const struct event *event)
+{
+    bool ready = (event->flags & EVENT_READY) != 0;
+    bool dead = (event->flags & EVENT_DEAD) != 0;
+    bool leased = (event->flags & EVENT_LEASED) != 0;
+    bool heap = (event->flags & EVENT_HEAP) != 0;
+
+    if (!ready && !dead && !heap && !lawn_pending(&event->timer)) {
+        checking->wrong = "[Q1] an event is nowhere";
+    } else if (!leased && event_spent(event) != dead) {
+        checking->wrong = "[Q6] an event is dead that may be leased, or not";
+    } else if (event_token(event) == 0 &&
+               event_due(event) != event_time(event)) {
+        checking->wrong = "[Q7] an event is not in its place when it is due";
+    } else if (event_token(event) > checking->queue->token) {
+        checking->wrong = "[Q8] an event has a token that was not told";
+    }
+    checking->ready += ready ? 1 : 0;
+    checking->dead += dead ? 1 : 0;
+    checking->leased += leased ? 1 : 0;
+    checking->waiting += ready || dead || leased ? 0 : 1;
+    checking->data += event_data(event);
+    checking->leased_data += leased ? event_data(event) : 0;
+    checking->bytes += event_bytes(event);
 }
 
 static void
@@ -70,16 +171,7 @@ queue_check_table(struct queue_checking *checking)
         size_t i;
 
         for (i = 0; i < segment->used; i++) {
-            const struct event *event = table_events(segment)[i];
-            bool ready = (event->flags & EVENT_READY) != 0;
-
-            if (!ready && !lawn_pending(&event->timer)) {
-                checking->wrong = "[Q1] an event is nowhere";
-            }
-            checking->ready += ready ? 1 : 0;
-            checking->waiting += ready ? 0 : 1;
-            checking->data += (uint64_t)event->id_size + event->payload_size;
-            checking->bytes += event_bytes(event);
+            queue_check_event(checking, table_events(segment)[i]);
         }
         hash = table_end(segment, hash);
     } while (hash != 0);
@@ -89,20 +181,38 @@ static void
 queue_check_counts(struct queue_checking *checking)
 {
     const struct queue *queue = checking->queue;
+    size_t sink = queue->sink.to.size + queue->sink.dead.size;
 
     checking->bytes +=
-        sizes_class(sizeof *queue) + sizes_class(queue->ground_size);
+        sizes_class(sizeof *queue) + sizes_class(queue->waiting.size);
+    if (queue->leases.lawn != NULL) {
+        checking->bytes += sizes_class(queue->leases.size);
+    }
     if (queue->late != NULL) {
         checking->bytes += sizes_class(sizeof *queue->late);
     }
-    if (checking->ready != queue->ready ||
-        checking->waiting != lawn_count(queue->lawn)) {
+    checking->bytes += sink > 0 ? sizes_class(sink) : 0;
+    if (checking->ready != queue->ready.count + queue->passed.count ||
+        checking->dead != queue->dead.count ||
+        checking->leased != queue_leased_count(queue) ||
+        checking->waiting != queue_field_count(&queue->waiting)) {
         checking->wrong = "[Q1] an event is in the table alone, or not";
     } else if (checking->bytes != queue->bytes ||
-               checking->data != queue->data) {
+               checking->data != queue->data ||
+               checking->leased_data != queue->leased_data) {
         checking->wrong = "[Q4] bytes, or data, are not what there is";
-    } else if (queue->mown > lawn_now(queue->lawn)) {
+    }
+}
+
+/* A lawn, and what runs there. */
+static void
+queue_check_field(struct queue_checking *checking,
+                  const struct queue_field *field, lawn_visit_fn *visit)
+{
+    if (field->mown > lawn_now(field->lawn)) {
         checking->wrong = "[Q3] mown is after the lawn's time";
+    } else {
+        (void)lawn_each(field->lawn, visit, checking);
     }
 }
 
@@ -111,12 +221,26 @@ queue_check(const struct queue *queue, FILE *out)
 {
     struct queue_checking checking = {.queue = queue};
 
-    if (!table_check(&queue->table, out) || !lawn_check(queue->lawn, out)) {
+    if (!table_check(&queue->table, out) ||
+        !lawn_check(queue->waiting.lawn, out) ||
+        (queue->leases.lawn != NULL && !lawn_check(queue->leases.lawn, out))) {
         return false;
     }
-    queue_check_ready(&checking);
+    queue_check_list(&checking, &queue->ready, EVENT_READY);
     if (checking.wrong == NULL) {
-        (void)lawn_each(queue->lawn, queue_check_waiting, &checking);
+        queue_check_list(&checking, &queue->dead, EVENT_DEAD);
+    }
+    if (checking.wrong == NULL) {
+        queue_check_ready(&checking);
+    }
+    if (checking.wrong == NULL) {
+        queue_check_heaps(&checking);
+    }
+    if (checking.wrong == NULL) {
+        queue_check_field(&checking, &queue->waiting, queue_check_waiting);
+    }
+    if (checking.wrong == NULL && queue->leases.lawn != NULL) {
+        queue_check_field(&checking, &queue->leases, queue_check_leased);
     }
     if (checking.wrong == NULL) {
         queue_check_table(&checking);

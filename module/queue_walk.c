@@ -6,63 +6,120 @@
 /* A cursor is the first 32 bits of a hash: as many as a tag has. */
 #define QUEUE_CURSOR_SHIFT 32u
 
-/* What is due later than what has ripened before goes to the end. */
+/* TIME */
+
 static void
 queue_ripen_fire(struct lawn_timer *timer, void *arg)
 {
     struct event *event = LAWN_CONTAINER(timer, struct event, timer);
 
-    queue_ready_add(arg, event, lawn_due(timer));
+    queue_ready_add(arg, event, event_time(event));
 }
 
-/* How many at the end of ready are not due by now: the clock was set back, or they
- * were moved there early. No more than most are counted. */
-static uint64_t
-queue_ripen_early(const struct queue *queue, uint64_t most)
+static void
+queue_ripen_end(struct lawn_timer *timer, void *arg)
 {
-    const struct event *event = queue->last;
-    uint64_t many = 0;
-
-    while (event != NULL && event->ready.due > queue->asked && many < most) {
-        event = event->ready.prev;
-        many++;
-    }
-    return many;
+    queue_lease_end(arg, LAWN_CONTAINER(timer, struct event, timer));
 }
 
-/* Moves what is due by then from the lawn to ready, so many at most. */
+/* The first of the heap of those that wait, or of leases. */
+static void
+queue_ripen_alone(struct queue *queue, uint64_t time)
+{
+    bool waits = heap_next(&queue->waiting.heap) == time;
+    struct heap *heap = waits ? &queue->waiting.heap : &queue->leases.heap;
+    struct event *event = heap_first(heap);
+
+    heap_remove(heap, event);
+    event->flags &= (uint8_t)~EVENT_HEAP;
+    if (waits) {
+        queue_ready_add(queue, event, time);
+    } else {
+        queue_lease_end(queue, event);
+    }
+}
+
+/* A field was mown by then, which is no earlier than its lawn's time; left: there may
+ * be more. The lawn's position may be anywhere up to that, and up to what is due
+ * next: nothing may be started there that is due before. */
+static void
+queue_ripen_mown(struct queue_field *field, uint64_t then, bool left)
+{
+    uint64_t next = left ? lawn_next(field->lawn) : LAWN_NEVER;
+
+    lawn_set_now(field->lawn, then);
+    field->mown = next < then ? next : then;
+}
+
+/* Moves what is due by then to ready, so many events at most, in the order of all
+ * lawns and heaps. Of one time those of the heaps come first: see queue_lay.c. */
 static void
 queue_ripen_until(struct queue *queue, uint64_t then, uint64_t budget)
 {
-    size_t fired = lawn_mow(queue->lawn, then, budget, queue_ripen_fire, queue);
-    /* The lawn's position may be anywhere up to its time, and up to what is due
-     * next: nothing may be started there that is due before. */
-    uint64_t mown = lawn_now(queue->lawn);
+    struct lawn *waiting = queue->waiting.lawn;
+    struct lawn *leases = queue->leases.lawn;
+    uint64_t end = leases != NULL ? lawn_next(leases) : LAWN_NEVER;
 
-    if (fired == budget || then < mown) {
-        uint64_t next = lawn_next(queue->lawn);
+    while (budget > 0) {
+        uint64_t alone = heap_next(&queue->waiting.heap);
+        uint64_t other = heap_next(&queue->leases.heap);
+        uint64_t time;
 
-        mown = next < mown ? next : mown;
+        alone = other < alone ? other : alone;
+        time = end < alone ? end : alone;
+        if (time > then || time == LAWN_NEVER) {
+            break;
+        }
+        if (time == alone) {
+            if (time > 0) {
+                budget -= lawn_mow(waiting, time - 1, budget, queue_ripen_fire,
+                                   queue);
+            }
+            if (budget > 0) {
+                queue_ripen_alone(queue, time);
+                budget--;
+            }
+        } else {
+            budget -= lawn_mow(waiting, time, budget, queue_ripen_fire, queue);
+            budget -= lawn_mow(leases, time, budget, queue_ripen_end, queue);
+            end = lawn_next(leases);
+        }
     }
-    queue->mown = mown > queue->mown ? mown : queue->mown;
+    budget -= lawn_mow(waiting, then, budget, queue_ripen_fire, queue);
+    queue_ripen_mown(&queue->waiting, then, budget == 0);
+    if (leases != NULL) {
+        queue_ripen_mown(&queue->leases, then, budget == 0);
+    }
+}
+
+/* Puts those that have passed in their places among so many of ready. */
+static void
+queue_ripen_passed(struct queue *queue, uint64_t budget)
+{
+    struct event *next = queue->ready.first;
+    struct event *event;
+
+    while (budget > 0 && (event = heap_first(&queue->passed)) != NULL) {
+        if (next != NULL && next->link.time <= event->leaf.time) {
+            next = next->link.next;
+        } else {
+            heap_remove(&queue->passed, event);
+            event->flags &= (uint8_t)~EVENT_HEAP;
+            queue_list_add(&queue->ready, event,
+                           next != NULL ? next->link.prev : queue->ready.last);
+        }
+        budget--;
+    }
 }
 
 uint64_t
 queue_ripen(struct queue *queue, uint64_t now, uint64_t budget)
 {
-    uint64_t many = queue_steps(queue);
-    uint64_t early;
-
-    queue->asked = now;
-    queue->walked = 0;
-    many = QUEUE_STEPS + (many > queue->counted ? many - queue->counted : 0);
-    if (queue_ripen_early(queue, many) == many) {
-        (void)queue_relay(queue, queue->size, queue_back(queue, now));
-    }
-    queue_ripen_until(queue, now, budget);
-    early = queue_ripen_early(queue, UINT64_MAX);
-    queue->counted += early > QUEUE_STEPS ? early - QUEUE_STEPS : 0;
-    return queue->ready - early;
+    now = now > queue->now ? now : queue->now;
+    queue->asked = now > queue->asked ? now : queue->asked;
+    queue_ripen_until(queue, queue->asked, budget);
+    queue_ripen_passed(queue, budget);
+    return queue->ready.count + queue->passed.count;
 }
 
 bool
@@ -71,9 +128,9 @@ queue_ready(const struct queue *queue, const void **cursor,
 {
     const struct event *before = *cursor;
     const struct event *event =
-        before != NULL ? before->ready.next : queue->first;
+        before != NULL ? before->link.next : queue->ready.first;
 
-    if (event == NULL || event->ready.due > queue->asked) {
+    if (event == NULL) {
         return false;
     }
     queue_tell_of(event, out);
@@ -84,65 +141,70 @@ queue_ready(const struct queue *queue, const void **cursor,
 uint64_t
 queue_latest(const struct queue *queue)
 {
-    const struct event *event = queue->last;
+    uint64_t time = queue->passed.count > 0 ? queue->passed_until : 0;
 
-    while (event != NULL && event->ready.due > queue->asked) {
-        event = event->ready.prev;
-    }
-    return event != NULL ? event->ready.due : 0;
+    return queue->ready.last != NULL && queue->ready.last->link.time > time
+               ? queue->ready.last->link.time
+               : time;
 }
 
 uint64_t
 queue_coming(const struct queue *queue)
 {
-    const struct event *event = queue->last;
-    uint64_t coming = LAWN_NEVER;
+    uint64_t next = queue_field_next(&queue->waiting);
+    uint64_t end = queue_field_next(&queue->leases);
 
-    while (event != NULL && event->ready.due > queue->asked) {
-        coming = event->ready.due;
-        event = event->ready.prev;
-    }
-    return coming != LAWN_NEVER ? coming : lawn_next(queue->lawn);
+    return end < next ? end : next;
 }
 
-/* Who asks for the first one mostly takes it away, and asks again: to search the
- * lawn each time would cost as much as there are events for times of their own in
- * its earliest slot. So a few are moved to ready, before their time: where the
- * lawn has been mown, its slots are small. */
-static void
-queue_ripen_first(struct queue *queue)
+/* The first that is known to be due; NULL: none. */
+static const struct event *
+queue_first_ready(const struct queue *queue)
 {
-    uint64_t next = lawn_next(queue->lawn);
+    const struct event *event = queue->ready.first;
+    const struct event *passed = heap_first(&queue->passed);
 
-    if (next != LAWN_NEVER) {
-        queue_ripen_until(queue, next, QUEUE_FEW);
-    }
+    return event == NULL ||
+                   (passed != NULL && passed->leaf.time < event->link.time)
+               ? passed
+               : event;
 }
 
+uint64_t
+queue_next(struct queue *queue)
+{
+    const struct event *ready = queue_first_ready(queue);
+    uint64_t next = ready != NULL ? event_time(ready) : LAWN_NEVER;
+    uint64_t coming = queue_coming(queue);
+
+    return coming < next ? coming : next;
+}
+
+/* Those that nobody is given again come first. */
 bool
 queue_first(struct queue *queue, struct queue_event *out)
 {
-    if (queue->first == NULL) {
-        queue_ripen_first(queue);
+    const struct event *event = queue->dead.first;
+
+    if (event == NULL) {
+        uint64_t coming = queue_field_next(&queue->waiting);
+
+        event = queue_first_ready(queue);
+        if (coming < (event != NULL ? event_time(event) : LAWN_NEVER)) {
+            event = coming == heap_next(&queue->waiting.heap)
+                        ? heap_first(&queue->waiting.heap)
+                        : LAWN_CONTAINER(lawn_first(queue->waiting.lawn),
+                                         struct event, timer);
+        }
     }
-    if (queue->first == NULL) {
+    if (event == NULL) {
         return false;
     }
-    queue_tell_of(queue->first, out);
+    queue_tell_of(event, out);
     return true;
 }
 
-/* The lawn knows its next, unless that was taken away since it was asked. */
-uint64_t
-queue_soonest(struct queue *queue)
-{
-    if (queue->first == NULL && queue->lost) {
-        queue_ripen_first(queue);
-    }
-    queue->lost = false;
-    queue->told = queue_next(queue);
-    return queue->told;
-}
+/* WALKS */
 
 struct queue_visiting {
     queue_visit_fn *visit;
@@ -150,7 +212,8 @@ struct queue_visiting {
     uint64_t now;
 };
 
-/* ttl: 0 if it stands in no queue of equal delays. */
+/* ttl, or that of its lease if it has one: 0 if it stands in no queue of equal
+ * delays. */
 static bool
 queue_each_one(const struct queue_visiting *visiting, const struct event *event,
                uint64_t ttl)
@@ -158,6 +221,10 @@ queue_each_one(const struct queue_visiting *visiting, const struct event *event,
     struct queue_event out;
 
     queue_tell_of(event, &out);
+    if (out.lease.token != 0) {
+        out.lease.ttl = ttl;
+        ttl = 0;
+    }
     out.alone = ttl == 0;
     if (ttl == 0 && out.due > visiting->now) {
         ttl = out.due - visiting->now;
@@ -167,23 +234,50 @@ queue_each_one(const struct queue_visiting *visiting, const struct event *event,
 }
 
 static bool
-queue_each_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
+queue_each_timer(struct lawn_timer *timer, uint64_t ttl, void *arg)
 {
     return queue_each_one(arg, LAWN_CONTAINER(timer, struct event, timer), ttl);
+}
+
+static bool
+queue_each_link(const struct queue_list *list,
+                const struct queue_visiting *visiting)
+{
+    const struct event *event;
+
+    for (event = list->first; event != NULL; event = event->link.next) {
+        if (!queue_each_one(visiting, event, 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+queue_each_alone(struct event *event, void *arg)
+{
+    return queue_each_one(arg, event, 0);
+}
+
+/* Those in the heap first, as they would be taken. */
+static bool
+queue_each_of(const struct queue_field *field, struct queue_visiting *visiting)
+{
+    return heap_each(&field->heap, queue_each_alone, visiting) &&
+           (field->lawn == NULL ||
+            lawn_each(field->lawn, queue_each_timer, visiting));
 }
 
 bool
 queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg)
 {
     struct queue_visiting visiting = {visit, arg, queue->now};
-    const struct event *event;
 
-    for (event = queue->first; event != NULL; event = event->ready.next) {
-        if (!queue_each_one(&visiting, event, 0)) {
-            return false;
-        }
-    }
-    return lawn_each(queue->lawn, queue_each_waiting, &visiting);
+    return queue_each_link(&queue->dead, &visiting) &&
+           queue_each_link(&queue->ready, &visiting) &&
+           heap_each(&queue->passed, queue_each_alone, &visiting) &&
+           queue_each_of(&queue->waiting, &visiting) &&
+           queue_each_of(&queue->leases, &visiting);
 }
 
 bool
@@ -196,65 +290,139 @@ queue_restore(struct queue *queue, uint64_t first, uint64_t now)
     return true;
 }
 
-/* Copies an event to where it stands: in ready, or on the lawn. */
-static bool
-queue_copy_one(struct queue *to, const struct event *event, uint64_t ttl)
+struct queue_copying {
+    struct queue *to;
+    struct lawn *lawn;
+};
+
+/* The same event, in no place yet. NULL: no memory. */
+static struct event *
+queue_copy_one(struct queue *to, const struct event *event)
 {
     struct table_place place;
-    uint64_t due = event_due(event);
-    size_t head = event_head(event->flags);
     struct event *copy =
-        queue_event_new(to, event->flags, event->id_size, event->payload_size);
+        queue_event_new(to, event->flags, event->id_size, event->payload_size,
+                        event->owner_size);
 
     if (copy == NULL) {
-        return false;
+        return NULL;
     }
     (void)table_find(&to->table, event_id(event), &place);
     if (!table_reserve(&to->table, &place)) {
         queue_event_free(to, copy);
-        return false;
+        return NULL;
     }
     memcpy(copy + 1, event + 1,
-           head - sizeof *event + event->id_size + event->payload_size);
+           event_head(event->flags) - sizeof *event + event->id_size +
+               event->payload_size + event->owner_size);
     table_add(&to->table, &place, copy);
     queue_total_add(1);
-    if (event->flags & EVENT_READY) {
-        queue_ready_add(to, copy, due);
-    } else {
-        lawn_start_as(to->lawn, &copy->timer, ttl, due);
+    if (event->flags & EVENT_LEASED) {
+        to->leased_data += event_data(event);
+        queue_total_leased_add(1);
+    }
+    return copy;
+}
+
+static bool
+queue_copy_timer(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    struct queue_copying *copying = arg;
+    struct event *copy =
+        queue_copy_one(copying->to, LAWN_CONTAINER(timer, struct event, timer));
+
+    if (copy == NULL) {
+        return false;
+    }
+    lawn_start_as(copying->lawn, &copy->timer, ttl, lawn_due(timer));
+    return true;
+}
+
+static bool
+queue_copy_list(struct queue *to, struct queue_list *list,
+                const struct queue_list *from)
+{
+    const struct event *event;
+
+    for (event = from->first; event != NULL; event = event->link.next) {
+        struct event *copy = queue_copy_one(to, event);
+
+        if (copy == NULL) {
+            return false;
+        }
+        copy->link.time = event->link.time;
+        queue_list_add(list, copy, list->last);
+    }
+    return true;
+}
+
+/* Entry by entry: each stays where it is. */
+static bool
+queue_copy_heap(struct queue *to, struct heap *heap, const struct heap *from)
+{
+    uint64_t i;
+
+    if (from->count > 0 && !heap_reserve(heap, from->count)) {
+        return false;
+    }
+    for (i = 0; i < from->count; i++) {
+        const struct event *event = heap_at(from, i);
+        struct event *copy = queue_copy_one(to, event);
+
+        if (copy == NULL) {
+            return false;
+        }
+        heap_add(heap, copy, event->leaf.time, event->leaf.order);
     }
     return true;
 }
 
 static bool
-queue_copy_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
+queue_copy_field(struct queue *to, struct queue_field *field,
+                 const struct queue_field *from)
 {
-    return queue_copy_one(arg, LAWN_CONTAINER(timer, struct event, timer), ttl);
+    struct queue_copying copying = {to, field->lawn};
+
+    return queue_copy_heap(to, &field->heap, &from->heap) &&
+           (from->lawn == NULL ||
+            lawn_each(from->lawn, queue_copy_timer, &copying));
+}
+
+/* Lawns as there are, at the same positions. */
+static bool
+queue_copy_lawns(struct queue *to, const struct queue *queue)
+{
+    queue_tell(to, queue->now);
+    if (!queue_relay(to, queue->size, queue->waiting.mown)) {
+        return false;
+    }
+    if (queue->leases.lawn != NULL &&
+        !queue_lay(to, &to->leases, queue_lease_size(queue),
+                   queue->leases.mown)) {
+        return false;
+    }
+    return true;
 }
 
 struct queue *
 queue_copy(const struct queue *queue)
 {
     struct queue *copy = queue_new(0, queue->blades);
-    const struct event *event;
 
     if (copy == NULL) {
         return NULL;
     }
     copy->settings = queue->settings;
-    if (!queue_relay(copy, queue->size, queue->mown)) {
-        queue_free(copy);
-        return NULL;
-    }
+    copy->token = queue->token;
     copy->asked = queue->asked;
-    queue_tell(copy, queue->now);
-    for (event = queue->first; event != NULL; event = event->ready.next) {
-        if (!queue_copy_one(copy, event, 0)) {
-            queue_free(copy);
-            return NULL;
-        }
-    }
-    if (!lawn_each(queue->lawn, queue_copy_waiting, copy)) {
+    copy->order = queue->order;
+    copy->passed_until = queue->passed_until;
+    if (!queue_set_sink(copy, &queue->sink) || !queue_copy_lawns(copy, queue) ||
+        !queue_copy_list(copy, &copy->dead, &queue->dead) ||
+        !queue_copy_list(copy, &copy->ready, &queue->ready) ||
+        !queue_copy_heap(copy, &copy->passed, &queue->passed) ||
+        !queue_copy_field(copy, &copy->waiting, &queue->waiting) ||
+        !queue_copy_field(copy, &copy->leases, &queue->leases)) {
         queue_free(copy);
         return NULL;
     }
@@ -307,14 +475,15 @@ queue_defrag_segment(struct queue *queue, uint64_t hash, queue_moved_fn *moved,
         table_moved(&queue->table, hash, segment);
     }
     for (i = 0; i < segment->used; i++) {
-        struct event *old = table_events(segment)[i];
-        bool near = queue->near == old;
-        struct event *event = moved(old, arg);
+        struct event *event = moved(table_events(segment)[i], arg);
 
         if (event != NULL) {
             table_events(segment)[i] = event;
-            queue->near = near ? event : queue->near;
             queue_event_moved(queue, event);
+        }
+        event = table_events(segment)[i];
+        if (event->flags & EVENT_HEAP) {
+            heap_defrag(queue_heap_of(queue, event), event, moved, arg);
         }
     }
 }
@@ -330,11 +499,22 @@ queue_defrag(struct queue *queue, uint64_t cursor, queue_moved_fn *moved,
         now = moved(queue->late, arg);
         queue->late = now != NULL ? now : queue->late;
     }
+    if (cursor == 0 && queue->sink.to.at != NULL) {
+        now = moved((void *)(uintptr_t)queue->sink.to.at, arg);
+        if (now != NULL) {
+            queue_sink_moved(queue, now);
+        }
+    }
     if (cursor == 0 && queue->table.directory != NULL) {
         now = moved(queue->table.directory, arg);
         if (now != NULL) {
             table_moved_directory(&queue->table, now);
         }
+    }
+    if (cursor == 0) {
+        heap_defrag(&queue->waiting.heap, NULL, moved, arg);
+        heap_defrag(&queue->leases.heap, NULL, moved, arg);
+        heap_defrag(&queue->passed, NULL, moved, arg);
     }
     if (queue->table.count == 0) {
         return 0;

@@ -9,7 +9,6 @@
 
 #include "memory.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #define REDE_ID_SIZE 31
@@ -80,8 +79,8 @@ rede_tell_payload(struct call *call, const struct queue_event *event)
     host_bytes(call->host, event->payload);
 }
 
-/* How many are due, of as many as are wanted: all unless told. False: that is no
- * number, which was replied. */
+/* How many are due, of as many as are wanted: lawn.max-batch unless told, and at
+ * most. False: that is no number, which was replied. */
 static bool
 rede_due(struct call *call, size_t *due)
 {
@@ -92,6 +91,8 @@ rede_due(struct call *call, size_t *due)
         host_error(call->host, error);
         return false;
     }
+    if (count > command_limits.max_batch)
+        count = command_limits.max_batch;
     *due = (size_t)commands_due(call, count);
     return true;
 }
@@ -128,23 +129,17 @@ static void
 rede_ack(struct call *call, struct commands_batch *batch, struct bytes id)
 {
     struct queue_event event;
-    struct queue_event next;
 
     if (queue_settings(call->queue)->paused ||
-        !queue_get(call->queue, id, &event) || event.due > call->now) {
+        !queue_get(call->queue, id, &event) ||
+        queue_state(&event, call->now) != QUEUE_DUE) {
         host_null(call->host);
         return;
     }
     host_bytes(call->host, event.payload);
     event.id = id;
-    if (!commands_again(&event, call->now, &next)) {
-        commands_batch_add(call, batch, &event, NULL);
-        (void)queue_remove(call->queue, id);
-    } else {
-        commands_batch_add(call, batch, &event, &next);
-        if (queue_move(call->queue, &next) != 0)
-            assert(false);
-    }
+    commands_fired(call, &event);
+    commands_batch_take(call, batch, &event);
 }
 
 static void
@@ -162,14 +157,14 @@ rede_xack(struct call *call)
     }
     for (size_t i = 0; i < count; i++)
         again += queue_get(call->queue, call->args[2 + i], &event) &&
-                 event.due <= call->now &&
+                 queue_state(&event, call->now) == QUEUE_DUE &&
                  commands_again(&event, call->now, &next);
     if (!commands_batch_init(call, &batch, count, again))
         return;
     host_array(call->host, count);
     for (size_t i = 0; i < count; i++)
         rede_ack(call, &batch, call->args[2 + i]);
-    commands_batch_tell(call, &batch);
+    commands_batch_tell(call, &batch, "lawn.poll");
     commands_batch_fini(&batch);
 }
 
@@ -222,7 +217,8 @@ struct rede_text {
     char *at;
     size_t size;
     size_t room;
-    size_t left; /* events that are still told */
+    size_t left;  /* events that are still told */
+    uint64_t now; /* of the queue */
 };
 
 /* No longer than this, whatever is in the key. */
@@ -263,7 +259,8 @@ rede_print_event(const struct queue_event *event, void *arg)
     rede_print_bytes(text, event->id);
     rede_print_bytes(text, bytes_of(",elem="));
     rede_print_bytes(text, event->payload);
-    rede_print_number(text, ",ttl=", event->ttl);
+    rede_print_number(
+        text, ",ttl=", event->due > text->now ? event->due - text->now : 0);
     rede_print_number(text, ",exp=", event->due);
     rede_print_bytes(text, bytes_of("]"));
     return true;
@@ -275,7 +272,9 @@ rede_print_queue(const struct queue *queue, struct rede_text *text)
     rede_print_number(text, "(elements=", queue_count(queue));
     rede_print_bytes(text, bytes_of(") head"));
     text->left = REDE_PRINT_EVENTS;
-    if (!queue_each(queue, rede_print_event, text))
+    text->now = queue_now(queue);
+    (void)queue_scan(queue, 0, REDE_PRINT_EVENTS, rede_print_event, text);
+    if (queue_count(queue) > REDE_PRINT_EVENTS)
         rede_print_bytes(text, bytes_of("->..."));
 }
 
@@ -323,36 +322,37 @@ static const struct command_arg rede_args_none[] = {END};
 const struct command command_rede[] = {
     {"REDE.PUSH", rede_push, "write deny-oom fast", 5, true, "RW UPDATE",
      "As ReDe had it: puts in an element for ttl milliseconds.", "O(1)",
-     "0.1.0", rede_args_push},
+     "0.1.0", rede_args_push, NULL},
     {"REDE.GIDPUSH", rede_gidpush, "write deny-oom fast", 4, true, "RW UPDATE",
      "As ReDe had it: puts in an element, and makes an id for it.", "O(1)",
-     "0.1.0", rede_args_gidpush},
+     "0.1.0", rede_args_gidpush, NULL},
     {"REDE.PULL", commands_pull, "write fast", 3, true, "RW ACCESS DELETE",
      "As ReDe had it: removes an element, due or not, and returns it.", "O(1)",
-     "0.1.0", rede_args_id},
+     "0.1.0", rede_args_id, NULL},
     {"REDE.POLL", rede_poll, "write", -2, true, "RW ACCESS DELETE",
-     "As ReDe had it: removes all elements that are due and returns them.",
-     "O(k) for k elements taken", "0.1.0", rede_args_poll},
+     "As ReDe had it: removes the elements that are due and returns them.",
+     "O(k) for k elements taken", "0.1.0", rede_args_poll, NULL},
     {"REDE.XPOLL", rede_xpoll, "readonly", -2, true, "RO ACCESS",
-     "As ReDe had it: returns the ids of all elements that are due.",
-     "O(k) for k elements told", "0.1.0", rede_args_poll},
+     "As ReDe had it: returns the ids of the elements that are due.",
+     "O(k) for k elements told", "0.1.0", rede_args_poll, NULL},
     {"REDE.XACK", rede_xack, "write fast", -3, true, "RW ACCESS DELETE",
      "As ReDe had it: removes elements if they are due and returns them.",
-     "O(k) for k ids", "0.1.0", rede_args_xack},
+     "O(k) for k ids", "0.1.0", rede_args_xack, NULL},
     {"REDE.LOOK", commands_get, "readonly fast", 3, true, "RO ACCESS",
      "As ReDe had it: returns an element and leaves it there.", "O(1)", "0.1.0",
-     rede_args_id},
+     rede_args_id, NULL},
     {"REDE.TTN", commands_next, "readonly fast", 2, true, "RO ACCESS",
      "As ReDe had it: tells in how many milliseconds an element is due.",
-     "O(1)", "0.1.0", rede_args_key},
+     "O(1)", "0.1.0", rede_args_key, NULL},
     {"REDE.UPDATE", rede_update, "write deny-oom fast", 4, true,
      "RW ACCESS UPDATE",
      "As ReDe had it: puts an element in the place of another.", "O(1)",
-     "0.1.0", rede_args_update},
+     "0.1.0", rede_args_update, NULL},
     {"REDE.TEST", rede_test, "readonly", 1, false, NULL,
      "As ReDe had it: a self-check; of no more than a few microseconds.",
-     "O(1)", "0.1.0", rede_args_none},
+     "O(1)", "0.1.0", rede_args_none, NULL},
     {"REDE.PRINT", rede_print, "readonly", 2, true, "RO ACCESS",
      "As ReDe had it: shows what is in a key, for people.",
-     "O(k) for the k elements shown, 1000 at most", "0.1.0", rede_args_key},
-    {NULL, NULL, NULL, 0, false, NULL, NULL, NULL, NULL, NULL}};
+     "O(k) for the k elements shown, 1000 at most", "0.1.0", rede_args_key,
+     NULL},
+    {NULL, NULL, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -25,6 +25,7 @@ struct redis_info;
 struct redis_defrag;
 struct redis_cursor;
 struct redis_user;
+struct redis_reply;
 struct redis_names; /* of the key that a callback of a type is about */
 
 #define REDIS_OK 0
@@ -41,7 +42,10 @@ struct redis_names; /* of the key that a callback of a type is about */
     (REDIS_READ | REDIS_KEEP_AGE | REDIS_NO_NOTICE | REDIS_NO_STATS)
 
 /* GetContextFlags(). */
+#define REDIS_SCRIPT 0x1 /* one runs */
 #define REDIS_MASTER 0x4
+#define REDIS_EVICTS 0x200 /* if there is no memory */
+#define REDIS_FULL 0x400   /* there is none */
 #define REDIS_REPLICATED 0x1000
 #define REDIS_LOADING 0x2000
 #define REDIS_DENY_BLOCKING 0x200000
@@ -61,6 +65,12 @@ struct redis_names; /* of the key that a callback of a type is about */
 /* RegisterNumericConfig(). */
 #define REDIS_CONFIG_PLAIN 0u
 #define REDIS_CONFIG_MEMORY 0x80u
+
+/* CallReplyType(). */
+#define REDIS_REPLY_ERROR 1
+
+/* ACLCheckChannelPermissions(). */
+#define REDIS_CHANNEL_PUBLISH 0x2
 
 /* EventLoopAdd(). */
 #define REDIS_READABLE 0x1
@@ -169,7 +179,9 @@ struct redis_arg {
 #define REDIS_KEY_UPDATE 0x20u
 #define REDIS_KEY_INSERT 0x40u
 #define REDIS_KEY_DELETE 0x80u
+#define REDIS_KEY_NOT_KEY 0x100u
 #define REDIS_BEGIN_INDEX 2
+#define REDIS_BEGIN_KEYWORD 3
 #define REDIS_FIND_RANGE 2
 
 struct redis_key_spec {
@@ -248,6 +260,8 @@ struct redis_docs {
       (struct redis_command * command, const struct redis_docs *docs))         \
     MAYBE(int, SetCommandACLCategories,                                        \
           (struct redis_command * command, const char *categories))            \
+    X(int, IsKeysPositionRequest, (struct redis_ctx * ctx))                    \
+    X(void, KeyAtPos, (struct redis_ctx * ctx, int position))                  \
     X(unsigned long long, GetClientId, (struct redis_ctx * ctx))               \
     X(struct redis_string *, GetClientUserNameById,                            \
       (struct redis_ctx * ctx, uint64_t id))                                   \
@@ -255,6 +269,8 @@ struct redis_docs {
       (struct redis_string * name))                                            \
     X(int, ACLCheckCommandPermissions,                                         \
       (struct redis_user * user, struct redis_string * *argv, int argc))       \
+    X(int, ACLCheckChannelPermissions,                                         \
+      (struct redis_user * user, struct redis_string * channel, int how))      \
     X(void, FreeModuleUser, (struct redis_user * user))                        \
     /* Strings */                                                              \
     X(struct redis_string *, CreateString,                                     \
@@ -303,6 +319,12 @@ struct redis_docs {
     /* Replication, and who waits or listens */                                \
     X(int, Replicate,                                                          \
       (struct redis_ctx * ctx, const char *command, const char *format, ...))  \
+    X(struct redis_reply *, Call,                                              \
+      (struct redis_ctx * ctx, const char *command, const char *format, ...))  \
+    X(int, CallReplyType, (struct redis_reply * reply))                        \
+    X(const char *, CallReplyStringPtr,                                        \
+      (struct redis_reply * reply, size_t * size))                             \
+    X(void, FreeCallReply, (struct redis_reply * reply))                       \
     X(int, AvoidReplicaTraffic, (void))                                        \
     X(int, NotifyKeyspaceEvent,                                                \
       (struct redis_ctx * ctx, int type, const char *event,                    \
@@ -357,6 +379,7 @@ struct redis_docs {
        redis_set_fn *set, redis_apply_fn *apply, void *arg))                   \
     X(int, LoadConfigs, (struct redis_ctx * ctx))                              \
     X(int, RegisterInfoFunc, (struct redis_ctx * ctx, redis_info_fn * info))   \
+    X(void, LatencyAddSample, (const char *event, long long ms))               \
     X(int, InfoAddSection, (struct redis_info * info, const char *name))       \
     X(int, InfoAddFieldULongLong,                                              \
       (struct redis_info * info, const char *name, unsigned long long value))

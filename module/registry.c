@@ -4,7 +4,7 @@
  * when the key is; its clock has come as far as keys were taken, and a store
  * takes no timer for a time that its clock has passed. Keys set for such a time
  * stand in the other, in the order in which they were set: they are overdue, and
- * come first. There the clock only counts, and each timer is due at the next
+ * come before what is coming if they were set for before. There the clock only counts, and each timer is due at the next
  * count; the payload is the time that was set.
  *
  * That is so while the wall clock goes forward. Set back, it makes what is set
@@ -380,6 +380,22 @@ registry_sort(struct registry_db *db)
     return true;
 }
 
+/* Whether the first that is overdue comes before what is coming. A key that is set
+ * for the present over and over, as there is much to do for it, comes after those
+ * that had to wait meanwhile. */
+static bool
+registry_overdue_first(const struct registry_db *db, uint64_t until)
+{
+    struct lawn_store_timer timer;
+    uint64_t coming = lawn_store_next(db->coming);
+    uint64_t when;
+
+    if (coming > until || !lawn_store_first(db->overdue, &timer))
+        return true;
+    memcpy(&when, timer.payload, sizeof when);
+    return when <= coming;
+}
+
 /* Takes a key of the database that is due by now, and by `until`, which is not
  * after now. */
 static bool
@@ -389,7 +405,8 @@ registry_take(struct registry_db *db, uint64_t now, uint64_t until,
     struct lawn_store_timer timer;
     bool back = now < lawn_store_now(db->coming);
 
-    if (db->overdue_bound <= until && (!back || registry_sort(db)) &&
+    if (db->overdue_bound <= until &&
+        (back ? registry_sort(db) : registry_overdue_first(db, until)) &&
         registry_overdue_count(db) > 0) {
         lawn_store_pop(db->overdue, lawn_store_now(db->overdue) + 1, &timer);
         memcpy(when, timer.payload, sizeof *when);

@@ -28,8 +28,9 @@ void registry_swap(int a, int b);
  * nothing, and nobody searches when a key goes. */
 uint64_t registry_next(void);
 
-/* Takes a key whose time has come by now, in the order of times; but a key that
- * was set for a time at which others had been taken comes before the rest. False:
+/* Takes a key whose time has come by now, in the order of times; but keys that were
+ * set for times at which others had been taken come in the order in which they were
+ * set, among themselves. False:
  * none. name stays until the next call of any function here. A now before that
  * of the last pop is fine: the clock was set back, and when the next key that
  * was set since is due, its database is sorted anew, once. */

@@ -5,9 +5,33 @@
 #include "type.h"
 #include "wake.h"
 
+#include <errno.h>
+#include <strings.h>
+#include <time.h>
+
 #define SERVER_ARGS 16u
 #define SERVER_WORDS 16u
 #define SERVER_ADD 5u /* the words of one event */
+
+/* How many bytes may be handed on between two looks at the memory there is. */
+#define SERVER_UNSEEN 65536u
+/* What one of them takes beside its words, about. */
+#define SERVER_ORDER 128u
+/* So much of a name is remembered. */
+#define SERVER_DRY 256u
+/* Of so many events listeners hear after a call. */
+#define SERVER_NOTES 8u
+
+/* What a tick keeps between calls of host_call(). */
+struct server_orders {
+    struct redis_string *lasting[HOST_ORDER_WORDS];
+    const char *at[HOST_ORDER_WORDS]; /* what they were made of */
+    size_t unseen;                    /* bytes, since memory was looked at */
+    bool full;                        /* there was none */
+    bool evicts;
+    uint64_t end;
+    char error[128];
+};
 
 struct host {
     struct redis_ctx *ctx;
@@ -21,12 +45,19 @@ struct host {
     uint64_t now;
     bool changed;
     bool stays; /* the client goes on waiting */
+    struct server_note {
+        int type;
+        const char *event;
+    } notes[SERVER_NOTES];
+    size_t noted;
+    struct server_orders *orders; /* of a tick, else NULL */
 };
 
 struct server_counts server_counts;
 
 /* Words that are replicated all the time. */
-static const char *const server_verbs[] = {"ADD", "DEL", "AT", "SET", "CFG"};
+static const char *const server_verbs[] = {"ADD", "DEL",   "AT",   "SET",
+                                           "CFG", "LEASE", "SINK", "TOKEN"};
 #define SERVER_VERBS (sizeof(server_verbs) / sizeof(server_verbs[0]))
 static struct redis_string *server_verb_strings[SERVER_VERBS];
 static struct redis_string *server_empty;
@@ -34,6 +65,16 @@ static struct redis_string *server_empty;
  * about; and one that nobody renames, as many do with DEBUG and CONFIG. */
 #define SERVER_GUARD "BGREWRITEAOF"
 static struct redis_string *server_guard;
+/* The key at which who was woken last found nothing: those behind him find nothing
+ * either, unless someone has said since that there may be more. size 0: none. */
+static struct {
+    int db;
+    size_t size;
+    char name[SERVER_DRY];
+} server_dry;
+
+/* The server asks itself whether anything may be written. */
+static bool server_probes;
 
 /* MEMORY */
 
@@ -143,6 +184,13 @@ host_create(struct host *host)
     return queue;
 }
 
+static void
+server_note(struct host *host, int type, const char *event)
+{
+    if (host->noted < SERVER_NOTES)
+        host->notes[host->noted++] = (struct server_note){type, event};
+}
+
 void
 host_delete(struct host *host)
 {
@@ -150,8 +198,7 @@ host_delete(struct host *host)
         return;
     host->queue = NULL;
     redis.DeleteKey(host->key);
-    redis.NotifyKeyspaceEvent(host->ctx, REDIS_EVENTS_GENERIC, "del",
-                              host->argv[1]);
+    server_note(host, REDIS_EVENTS_GENERIC, "del");
 }
 
 /* REPLICATION */
@@ -268,14 +315,26 @@ host_notify(struct host *host, const char *event)
     if (strcmp(event, "lawn.fire") == 0 &&
         !(redis.GetContextFlags(host->ctx) & REDIS_MASTER))
         return;
-    redis.NotifyKeyspaceEvent(host->ctx, REDIS_EVENTS_MODULE, event,
-                              host->argv[1]);
+    server_note(host, REDIS_EVENTS_MODULE, event);
+}
+
+void
+server_refilled(void)
+{
+    server_dry.size = 0;
+}
+
+void
+server_signal(struct redis_ctx *ctx, struct redis_string *name)
+{
+    server_refilled();
+    redis.SignalKeyAsReady(ctx, name);
 }
 
 void
 host_signal(struct host *host)
 {
-    redis.SignalKeyAsReady(host->ctx, host->argv[1]);
+    server_signal(host->ctx, host->argv[1]);
 }
 
 void
@@ -286,11 +345,25 @@ host_arm(struct host *host, uint64_t when)
                  when);
 }
 
+/* All who wait for a key are woken by one signal, in the order of their coming;
+ * and those who come too late for what there was are to cost next to nothing: no key
+ * is opened for them, and their arguments are not looked at. */
 static int
 server_woken(struct redis_ctx *ctx, struct redis_string **argv, int argc)
 {
-    return server_run(redis.GetBlockedClientPrivateData(ctx), SERVER_WOKEN, ctx,
-                      argv, argc);
+    struct bytes name = server_bytes(argv[1]);
+    if (name.size > 0 && name.size == server_dry.size &&
+        memcmp(name.at, server_dry.name, name.size) == 0 &&
+        redis.GetSelectedDb(ctx) == server_dry.db)
+        return REDIS_ERR;
+    int result = server_run(redis.GetBlockedClientPrivateData(ctx),
+                            SERVER_WOKEN, ctx, argv, argc);
+    if (result == REDIS_ERR && name.size <= SERVER_DRY) {
+        server_dry.db = redis.GetSelectedDb(ctx);
+        server_dry.size = name.size;
+        memcpy(server_dry.name, name.at, name.size);
+    }
+    return result;
 }
 
 static int
@@ -362,6 +435,37 @@ server_now(enum server_why why)
     return (uint64_t)redis.Milliseconds();
 }
 
+/* Who calls; NULL: no client of the server's, but another module, or the server
+ * itself, which may do all; or a script, of which it is not known who runs it. */
+static struct redis_user *
+server_user(struct host *host, bool *any)
+{
+    struct redis_string *name =
+        redis.GetClientUserNameById(host->ctx, redis.GetClientId(host->ctx));
+    *any = !name && !(redis.GetContextFlags(host->ctx) & REDIS_SCRIPT);
+    if (!name)
+        return NULL;
+    struct redis_user *user = redis.GetModuleUserFromUserName(name);
+    redis.FreeString(NULL, name);
+    return user;
+}
+
+bool
+host_may_publish(struct host *host, struct bytes channel)
+{
+    bool any;
+    struct redis_user *user = server_user(host, &any);
+    if (!user)
+        return any;
+    struct redis_string *name =
+        redis.CreateString(NULL, channel.at, channel.size);
+    bool may = redis.ACLCheckChannelPermissions(
+                   user, name, REDIS_CHANNEL_PUBLISH) == REDIS_OK;
+    redis.FreeString(NULL, name);
+    redis.FreeModuleUser(user);
+    return may;
+}
+
 /* Whether the client may run the command. Where the commands of modules are in no
  * category, rules by category do not hold for them; so for one that is guarded it
  * is asked whether its user may run a command that is for administrators. */
@@ -371,17 +475,13 @@ server_admits(struct host *host)
     if (!host->entry->guarded ||
         redis.GetContextFlags(host->ctx) & (REDIS_REPLICATED | REDIS_LOADING))
         return true;
-    struct redis_string *name =
-        redis.GetClientUserNameById(host->ctx, redis.GetClientId(host->ctx));
-    /* No client of the server's, but another module, which may do all. */
-    if (!name)
-        return true;
-    struct redis_user *user = redis.GetModuleUserFromUserName(name);
-    bool admits = user && redis.ACLCheckCommandPermissions(user, &server_guard,
-                                                           1) == REDIS_OK;
-    if (user)
+    bool admits;
+    struct redis_user *user = server_user(host, &admits);
+    if (user) {
+        admits = redis.ACLCheckCommandPermissions(user, &server_guard, 1) ==
+                 REDIS_OK;
         redis.FreeModuleUser(user);
-    redis.FreeString(NULL, name);
+    }
     if (!admits)
         host_error(host, "NOPERM this command is for the server itself and for "
                          "users who may run " SERVER_GUARD);
@@ -400,6 +500,10 @@ server_open(struct host *host)
     bool other;
     host->key = redis.OpenKey(host->ctx, host->argv[1], host->entry->mode);
     host->queue = server_value(host->key, &other);
+    if (host->queue && wake_ticks(host->queue)) {
+        host_error(host, "TRYAGAIN the key hands on events just now");
+        return false;
+    }
     /* A waiting client waits for a key of ours, as others do for theirs. */
     if (!other || host->why == SERVER_TIMED_OUT)
         return true;
@@ -418,6 +522,28 @@ server_close(struct host *host)
         redis.SignalModifiedKey(host->ctx, host->argv[1]);
     if (host->key)
         redis.CloseKey(host->key);
+    /* Who hears of it may be a module, and take the key away. */
+    for (size_t i = 0; i < host->noted; i++)
+        redis.NotifyKeyspaceEvent(host->ctx, host->notes[i].type,
+                                  host->notes[i].event, host->argv[1]);
+}
+
+/* Where the keys are of a command that has more than one: in a cluster all must be in
+ * one slot, and no server finds them there by what it was told of them. */
+static void
+server_positions(const struct command *command, struct redis_ctx *ctx,
+                 struct redis_string **argv, int argc)
+{
+    redis.KeyAtPos(ctx, 1);
+    for (const struct command_key *key = command->more; key->word; key++) {
+        int at = key->from < 0 ? argc + key->from : key->from;
+        if (at < 2 || at + 1 >= argc)
+            continue;
+        struct bytes word = server_bytes(argv[at]);
+        if (word.size == strlen(key->word) &&
+            strncasecmp(word.at, key->word, word.size) == 0)
+            redis.KeyAtPos(ctx, at + 1);
+    }
 }
 
 int
@@ -427,6 +553,15 @@ server_run(struct server_entry *entry, enum server_why why,
     struct bytes stack[SERVER_ARGS];
     struct bytes *args = stack;
     size_t count = (size_t)argc;
+    if (entry->command->more && redis.IsKeysPositionRequest(ctx)) {
+        server_positions(entry->command, ctx, argv, argc);
+        return REDIS_OK;
+    }
+    if (server_probes) {
+        redis.ReplyWithSimpleString(ctx, "OK");
+        return REDIS_OK;
+    }
+    server_refilled();
     if (count > SERVER_ARGS)
         args = redis.Alloc(count * sizeof(*args));
     for (size_t i = 0; i < count; i++)
@@ -447,6 +582,167 @@ server_run(struct server_entry *entry, enum server_why why,
     if (args != stack)
         redis.Free(args);
     return host.stays ? REDIS_ERR : REDIS_OK;
+}
+
+/* A TICK */
+
+static uint64_t
+server_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+bool
+host_over(struct host *host)
+{
+    return server_clock() >= host->orders->end;
+}
+
+/* A server that may evict does so before a client's next command; whether that
+ * helped is known from the last one. One that may not is short of memory when it is
+ * so now, whatever a client last found. */
+static bool
+server_short(struct host *host, const struct host_order *order)
+{
+    struct server_orders *orders = host->orders;
+    if (!order->grows)
+        return false;
+    if (orders->unseen >= SERVER_UNSEEN) {
+        int flags = redis.GetContextFlags(host->ctx);
+        orders->full = (flags & REDIS_FULL) != 0;
+        orders->evicts = (flags & REDIS_EVICTS) != 0;
+        orders->unseen = 0;
+    }
+    for (size_t i = 0; i < order->count; i++)
+        orders->unseen += order->words[i].size;
+    orders->unseen += SERVER_ORDER;
+    return orders->full && !orders->evicts;
+}
+
+/* The words after the first as strings, each to be freed. */
+static void
+server_order(struct host *host, const struct host_order *order,
+             struct redis_string **strings)
+{
+    struct server_orders *orders = host->orders;
+    for (size_t i = 1; i < order->count; i++) {
+        struct bytes word = order->words[i];
+        bool lasting = order->lasting >> i & 1;
+        if (lasting && orders->lasting[i] && orders->at[i] == word.at &&
+            server_bytes(orders->lasting[i]).size == word.size) {
+            strings[i] = orders->lasting[i];
+            redis.RetainString(NULL, strings[i]);
+            continue;
+        }
+        strings[i] =
+            redis.CreateString(NULL, word.size ? word.at : "", word.size);
+        if (!lasting)
+            continue;
+        if (orders->lasting[i])
+            redis.FreeString(NULL, orders->lasting[i]);
+        orders->lasting[i] = strings[i];
+        orders->at[i] = word.at;
+        redis.RetainString(NULL, strings[i]);
+    }
+}
+
+static const char *
+server_refusal(struct server_orders *orders, const char *text, size_t size)
+{
+    if (size >= sizeof(orders->error))
+        size = sizeof(orders->error) - 1;
+    memcpy(orders->error, text, size);
+    orders->error[size] = '\0';
+    return orders->error;
+}
+
+/* S: not if there are too few replicas, or the disk has failed. E: errors are
+ * replies. M: not if there was no memory. */
+const char *
+host_call(struct host *host, const struct host_order *order)
+{
+    struct server_orders *orders = host->orders;
+    struct redis_string *strings[HOST_ORDER_WORDS];
+    char name[32];
+    if (server_short(host, order))
+        return "OOM command not allowed when used memory > 'maxmemory'.";
+    memcpy(name, order->words[0].at, order->words[0].size);
+    name[order->words[0].size] = '\0';
+    server_order(host, order, strings);
+    errno = 0;
+    struct redis_reply *reply =
+        redis.Call(host->ctx, name, orders->full ? "!SEMv" : "!SEv",
+                   strings + 1, order->count - 1);
+    bool foreign = errno == EPERM;
+    for (size_t i = 1; i < order->count; i++)
+        redis.FreeString(NULL, strings[i]);
+    const char *error = NULL;
+    if (!reply) {
+        error =
+            server_refusal(orders, strerror(errno), strlen(strerror(errno)));
+    } else if (redis.CallReplyType(reply) == REDIS_REPLY_ERROR) {
+        size_t size;
+        const char *text = redis.CallReplyStringPtr(reply, &size);
+        error = server_refusal(orders, text, size);
+    }
+    server_counts.foreign += error && foreign;
+    if (reply)
+        redis.FreeCallReply(reply);
+    if (!wake_ticks(host->queue))
+        host->queue = NULL;
+    return error;
+}
+
+/* What is checked before any command that writes: by one of ours, which then does
+ * nothing. One of the server's would look at the key, and delete it if its time has
+ * come. */
+const char *
+host_probe(struct host *host)
+{
+    const struct host_order order = {
+        .words = {bytes_of("LAWN.RESUME"), host->args[1]}, .count = 2};
+    server_probes = true;
+    const char *error = host_call(host, &order);
+    server_probes = false;
+    return error;
+}
+
+uint64_t
+server_tick(struct redis_ctx *ctx, struct redis_string *name,
+            struct queue *queue, const struct server_times *times,
+            uint64_t *budget)
+{
+    struct server_orders orders = {.unseen = SERVER_UNSEEN, .end = times->end};
+    struct redis_string *argv[] = {NULL, name};
+    struct bytes args[] = {{"", 0}, server_bytes(name)};
+    struct host host = {.ctx = ctx,
+                        .argv = argv,
+                        .args = args,
+                        .count = 2,
+                        .queue = queue,
+                        .now = times->now,
+                        .orders = &orders};
+    struct call call = {.host = &host,
+                        .args = args,
+                        .count = 2,
+                        .now = times->now,
+                        .wall = times->wall,
+                        .queue = queue};
+    const struct queue_counts *counts = queue_counts(queue);
+    uint64_t before = counts->handed + counts->dead;
+    uint64_t again = command_tick(&call, *budget);
+    uint64_t handed = *budget;
+    if (host.queue)
+        handed = counts->handed + counts->dead - before;
+    *budget -= handed < *budget ? handed : *budget;
+    server_close(&host);
+    for (size_t i = 0; i < HOST_ORDER_WORDS; i++) {
+        if (orders.lasting[i])
+            redis.FreeString(NULL, orders.lasting[i]);
+    }
+    return again;
 }
 
 void

@@ -30,6 +30,22 @@ enum server_why {
 int server_run(struct server_entry *entry, enum server_why why,
                struct redis_ctx *ctx, struct redis_string **argv, int argc);
 
+/* What time asks of a key that has a sink: see command_tick(). At most *budget
+ * events, from which those that were handed on are taken. The queue may go by that: see wake_ticks(). */
+struct server_times {
+    uint64_t now;  /* the key's */
+    uint64_t wall; /* as the server has it, before or at that */
+    uint64_t end;  /* in us of the clock that only goes forward: until then */
+};
+uint64_t server_tick(struct redis_ctx *ctx, struct redis_string *name,
+                     struct queue *queue, const struct server_times *times,
+                     uint64_t *budget);
+
+/* Wakes who waits for a key. */
+void server_signal(struct redis_ctx *ctx, struct redis_string *name);
+/* A key may have something for who waits, though nobody said so. */
+void server_refilled(void);
+
 /* Makes what lasts as long as the module. */
 void server_init(void);
 
@@ -43,6 +59,7 @@ struct bytes server_bytes(const struct redis_string *string);
 struct server_counts {
     uint64_t waits; /* clients that had to wait */
     uint64_t timed_out;
+    uint64_t foreign; /* calls that were refused as a slot was not ours */
 };
 extern struct server_counts server_counts;
 

@@ -8,7 +8,7 @@
 #include "type.h"
 
 #include "args.h"
-#include "command.h"
+#include "commands.h"
 #include "ids.h"
 #include "image.h"
 #include "server.h"
@@ -22,6 +22,8 @@
 #define TYPE_BATCH_EVENTS 256u
 #define TYPE_BATCH_BYTES (1024u * 1024u)
 #define TYPE_EVENT_WORDS 5u
+#define TYPE_LEASE_WORDS 7u
+#define TYPE_BATCH_WORDS (TYPE_BATCH_EVENTS * TYPE_LEASE_WORDS)
 
 struct redis_type *type_ours;
 static atomic_uint_fast64_t type_values;
@@ -130,7 +132,10 @@ type_load(struct redis_io *io, int version)
         redis.Free(load.string);
     if (!queue)
         type_complain(io, name, error);
-    else if (key)
+    else if (queue_token(queue) > 0)
+        commands_heard_token(queue_token(queue),
+                             (uint64_t)redis.Milliseconds());
+    if (queue && key)
         wake_loaded(redis.GetDbIdFromIO(io), name, queue);
     return queue;
 }
@@ -143,9 +148,10 @@ struct type_rewrite {
     uint64_t due;       /* when the event that is due first is */
     struct bytes first; /* its id, once it was written */
     bool only;          /* write that one, and stop */
+    uint64_t now;
     size_t count;
     size_t bytes;
-    struct redis_string *words[TYPE_BATCH_EVENTS * TYPE_EVENT_WORDS];
+    struct redis_string *words[TYPE_BATCH_WORDS];
 };
 
 static void
@@ -182,8 +188,18 @@ static void
 type_meta(struct type_rewrite *rewrite, const struct queue_event *event)
 {
     char text[ARGS_META_SIZE];
-    struct args_meta meta = {.alone = event->alone, .repeat = event->repeat};
+    struct args_meta meta = {
+        .alone = event->alone, .repeat = event->repeat, .tries = event->tries};
     type_word(rewrite, (struct bytes){text, args_meta_write(&meta, text)});
+}
+
+static bool
+type_rewrite_due(const struct queue_event *event, void *arg)
+{
+    struct type_rewrite *rewrite = arg;
+    if (event->due < rewrite->due)
+        rewrite->due = event->due;
+    return true;
 }
 
 static bool
@@ -200,10 +216,47 @@ type_rewrite_event(const struct queue_event *event, void *arg)
     type_number(rewrite, event->due);
     type_number(rewrite, event->ttl);
     type_meta(rewrite, event);
-    if (rewrite->count == TYPE_BATCH_EVENTS * TYPE_EVENT_WORDS ||
+    if (rewrite->count >= TYPE_BATCH_EVENTS * TYPE_EVENT_WORDS ||
         rewrite->bytes >= TYPE_BATCH_BYTES)
         type_emit(rewrite, "ADD");
     return !rewrite->only;
+}
+
+/* Who has an event. It was added with its due time and tries. */
+static bool
+type_rewrite_lease(const struct queue_event *event, void *arg)
+{
+    struct type_rewrite *rewrite = arg;
+    const struct queue_lease *lease = &event->lease;
+    uint64_t ttl = lease->ttl;
+    if (lease->token == 0)
+        return true;
+    /* What leads to a time that is after all times is not taken. */
+    if (ttl == 0 && lease->end > QUEUE_TIME_MAX)
+        ttl = lease->end - rewrite->now;
+    type_word(rewrite, event->id);
+    type_number(rewrite, lease->token);
+    type_number(rewrite, event->tries.made);
+    type_number(rewrite, event->tries.most);
+    type_number(rewrite, lease->end);
+    type_number(rewrite, ttl);
+    type_word(rewrite, lease->owner);
+    if (rewrite->count + TYPE_LEASE_WORDS > TYPE_BATCH_WORDS ||
+        rewrite->bytes >= TYPE_BATCH_BYTES)
+        type_emit(rewrite, "LEASE");
+    return true;
+}
+
+static void
+type_rewrite_sink(struct type_rewrite *rewrite, const struct queue_sink *sink)
+{
+    if (sink->kind == QUEUE_SINK_NONE && sink->dead.size == 0)
+        return;
+    type_word(rewrite, bytes_of(args_sink_names[sink->kind]));
+    type_word(rewrite, sink->to);
+    type_number(rewrite, sink->maxlen);
+    type_word(rewrite, sink->dead);
+    type_emit(rewrite, "SINK");
 }
 
 static void
@@ -252,16 +305,25 @@ type_rewrite(struct redis_io *io, struct redis_string *key, void *value)
 {
     struct queue *queue = value;
     struct type_rewrite *rewrite = redis.Alloc(sizeof(*rewrite));
-    *rewrite = (struct type_rewrite){.io = io, .key = key};
+    *rewrite =
+        (struct type_rewrite){.io = io, .key = key, .now = queue_now(queue)};
     type_rewrite_ids(rewrite);
     type_rewrite_settings(rewrite, queue_settings(queue));
+    type_rewrite_sink(rewrite, queue_sink(queue));
     if (queue_count(queue) > 0) {
-        rewrite->due = queue_next(queue);
+        rewrite->due = LAWN_NEVER;
+        queue_each(queue, type_rewrite_due, rewrite);
         rewrite->only = true;
         queue_each(queue, type_rewrite_event, rewrite);
         rewrite->only = false;
         queue_each(queue, type_rewrite_event, rewrite);
         type_emit(rewrite, "ADD");
+        queue_each(queue, type_rewrite_lease, rewrite);
+        type_emit(rewrite, "LEASE");
+    }
+    if (queue_token(queue) > 0) {
+        type_number(rewrite, queue_token(queue));
+        type_emit(rewrite, "TOKEN");
     }
     redis.Free(rewrite);
 }
@@ -285,6 +347,11 @@ type_digest_event(const struct queue_event *event, void *arg)
     redis.DigestAddLongLong(digest, (long long)event->repeat.period);
     redis.DigestAddLongLong(digest, (long long)event->repeat.times);
     redis.DigestAddLongLong(digest, (long long)event->repeat.missed);
+    redis.DigestAddLongLong(digest, (long long)event->tries.made);
+    redis.DigestAddLongLong(digest, (long long)event->tries.most);
+    redis.DigestAddLongLong(digest, (long long)event->lease.token);
+    redis.DigestAddLongLong(digest, (long long)event->lease.end);
+    type_digest_string(digest, event->lease.owner);
     redis.DigestEndSequence(digest);
     return true;
 }
@@ -293,11 +360,19 @@ static void
 type_digest(struct redis_digest *digest, void *value)
 {
     const struct queue_settings *settings = queue_settings(value);
+    const struct queue_sink *sink = queue_sink(value);
     redis.DigestAddLongLong(digest, (long long)settings->max_events);
     redis.DigestAddLongLong(digest, (long long)settings->max_bytes);
     redis.DigestAddLongLong(digest, (long long)settings->overflow);
     redis.DigestAddLongLong(digest, (long long)settings->resolution);
     redis.DigestAddLongLong(digest, (long long)settings->paused);
+    redis.DigestAddLongLong(digest, (long long)settings->tries);
+    redis.DigestAddLongLong(digest, (long long)settings->lease);
+    redis.DigestAddLongLong(digest, (long long)sink->kind);
+    type_digest_string(digest, sink->to);
+    redis.DigestAddLongLong(digest, (long long)sink->maxlen);
+    type_digest_string(digest, sink->dead);
+    redis.DigestAddLongLong(digest, (long long)queue_token(value));
     redis.DigestEndSequence(digest);
     queue_each(value, type_digest_event, digest);
 }
@@ -320,17 +395,22 @@ type_effort(struct redis_names *names, const void *value)
 static void
 type_unlink(struct redis_names *names, const void *value)
 {
-    (void)value;
     const struct redis_string *key = redis.GetKeyNameFromOptCtx(names);
     if (key)
-        wake_unlinked(redis.GetDbIdFromOptCtx(names), server_bytes(key));
+        wake_unlinked(redis.GetDbIdFromOptCtx(names), server_bytes(key), value);
 }
 
+/* A copy has no sink: who may read a key and make another may not write where the
+ * first one's events go. */
 static void *
 type_copy(struct redis_names *names, const void *value)
 {
+    static const struct queue_sink none;
     (void)names;
-    return type_counted(queue_copy(value));
+    struct queue *copy = type_counted(queue_copy(value));
+    if (copy)
+        queue_set_sink(copy, &none);
+    return copy;
 }
 
 static void *

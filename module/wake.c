@@ -58,6 +58,10 @@ static struct {
     uint64_t silent; /* until when nothing is said of it */
 } wake_lost;
 
+/* The value whose events are handed on, until it goes, or its key's name does. */
+static const struct queue *wake_ticked;
+static int wake_ticked_db;
+
 /* The key that was last unlinked, by the beginning of its name. */
 static struct {
     int db;
@@ -134,19 +138,25 @@ wake_again(uint64_t ms)
     wake_set((uint64_t)redis.Milliseconds() + ms);
 }
 
+/* A key that has events and no time is to be searched for. */
+static void
+wake_search_soon(uint64_t now)
+{
+    wake_lost.again = true;
+    if (wake_lost.any)
+        return;
+    wake_lost.any = true;
+    wake_lost.next = now / 1000 + WAKE_SEARCH_MS;
+    wake_again(WAKE_SEARCH_MS);
+}
+
 /* Not to be lost for ever: who waits for it may be the only one to ask. */
 static void
 wake_lose(struct bytes name)
 {
     uint64_t now = wake_us(CLOCK_MONOTONIC);
-    if (name.size <= REGISTRY_NAME_MAX) {
-        wake_lost.again = true;
-        if (!wake_lost.any) {
-            wake_lost.any = true;
-            wake_lost.next = now / 1000 + WAKE_SEARCH_MS;
-            wake_again(WAKE_SEARCH_MS);
-        }
-    }
+    if (name.size <= REGISTRY_NAME_MAX)
+        wake_search_soon(now);
     if (now < wake_lost.silent)
         return;
     wake_lost.silent = now + WAKE_COMPLAIN_US;
@@ -167,13 +177,16 @@ wake_arm(int db, struct bytes name, struct queue *queue, uint64_t when)
     }
 }
 
-/* For when its next event is due. */
+/* For when its next event is due; or at once, if some are dead that are to go. */
 static void
 wake_arm_next(int db, struct bytes name, struct queue *queue)
 {
     uint64_t next = queue_next(queue);
+    bool dead = queue_dead_count(queue) > 0 && queue_sink(queue)->dead.size > 0;
     *queue_armed(queue) = LAWN_NEVER;
-    if (next <= (uint64_t)redis.Milliseconds() || next <= queue_now(queue)) {
+    server_refilled();
+    if (dead || next <= (uint64_t)redis.Milliseconds() ||
+        next <= queue_now(queue)) {
         next = WAKE_AT_ONCE;
         wake_came = wake_us(CLOCK_REALTIME);
     }
@@ -204,9 +217,17 @@ wake_loaded(int db, struct bytes name, struct queue *queue)
         wake_arm_next(db, name, queue);
 }
 
-void
-wake_unlinked(int db, struct bytes name)
+bool
+wake_ticks(const struct queue *queue)
 {
+    return queue && queue == wake_ticked;
+}
+
+void
+wake_unlinked(int db, struct bytes name, const struct queue *queue)
+{
+    if (wake_ticks(queue))
+        wake_ticked = NULL;
     registry_remove(db, name);
     wake_gone.db = db;
     wake_gone.size = name.size;
@@ -223,12 +244,21 @@ struct wake_look {
     struct redis_string *name;
     bool held;     /* for who waits alone */
     uint64_t when; /* as it was set: what was told of before is due before */
-    uint64_t end;  /* of the tick, in us */
+    struct server_times times;
+    uint64_t left; /* how much may still be done in it: looks, and events */
 };
+
+static void
+wake_tell(const struct wake_look *look, const char *event)
+{
+    redis.NotifyKeyspaceEvent(look->ctx, REDIS_EVENTS_MODULE, event,
+                              look->name);
+}
 
 /* Something is due that was not when the key was last looked at. */
 static void
-wake_fire(const struct wake_look *look, struct queue *queue, uint64_t now_us)
+wake_note_late(const struct wake_look *look, struct queue *queue,
+               uint64_t now_us)
 {
     uint64_t due = queue_next(queue);
     due = (due > look->when ? due : look->when) * 1000;
@@ -237,38 +267,99 @@ wake_fire(const struct wake_look *look, struct queue *queue, uint64_t now_us)
     if (look->when == WAKE_AT_ONCE && due < wake_came)
         due = wake_came;
     lawn_histogram_add(&wake_late, now_us > due ? now_us - due : 0);
-    redis.NotifyKeyspaceEvent(look->ctx, REDIS_EVENTS_MODULE, "lawn.fire",
-                              look->name);
 }
 
-/* Time runs as it does for who polls the key: should the clock be set back, what
- * was due is so still. */
-static void
-wake_found(const struct wake_look *look, struct queue *queue)
+/* Finds out what is due and dead; of the former no more than can be handed on if
+ * there is a sink. Returns how many are due. */
+static uint64_t
+wake_ripen(const struct wake_look *look, struct queue *queue)
 {
-    if (look->held) {
-        redis.SignalKeyAsReady(look->ctx, look->name);
-        return;
-    }
+    bool sink = queue_sink(queue)->kind != QUEUE_SINK_NONE;
+    uint64_t due =
+        queue_ripen(queue, look->times.now, sink ? look->left : WAKE_RIPEN);
+    while (!sink && queue_coming(queue) <= look->times.now &&
+           wake_us(CLOCK_MONOTONIC) < look->times.end)
+        due = queue_ripen(queue, look->times.now, WAKE_RIPEN);
+    return due;
+}
+
+/* Finds out what has become due or dead, and tells who listens. True: the key is to
+ * be seen to. Time runs as it does for who polls the key: should the clock be set
+ * back, what was due is so still. */
+static bool
+wake_found(struct wake_look *look, struct queue *queue)
+{
     *queue_armed(queue) = LAWN_NEVER;
     if (queue_settings(queue)->paused)
-        return;
+        return false;
     uint64_t now_us = wake_us(CLOCK_REALTIME);
     uint64_t now = now_us / 1000;
     if (now < queue_now(queue))
         now = queue_now(queue);
-    uint64_t due = queue_ripen(queue, now, WAKE_RIPEN);
-    while (queue_coming(queue) <= now && wake_us(CLOCK_MONOTONIC) < look->end)
-        due = queue_ripen(queue, now, WAKE_RIPEN);
-    if (due > 0) {
-        queue_tell(queue, now);
-        redis.SignalKeyAsReady(look->ctx, look->name);
-        if (queue_latest(queue) >= look->when)
-            wake_fire(look, queue, now_us);
+    look->times.wall = now_us / 1000;
+    look->times.now = now;
+    uint64_t dead = queue_dead_count(queue);
+    bool fires = false;
+    /* Also if nothing is found: should the clock be set back now, what then counts
+     * from the queue's time must not have been looked for already. */
+    queue_tell(queue, now);
+    if (wake_ripen(look, queue) > 0) {
+        fires = queue_latest(queue) >= look->when;
+        if (fires)
+            wake_note_late(look, queue, now_us);
     }
-    uint64_t next = queue_coming(queue);
+    dead = queue_dead_count(queue) - dead;
+    if (dead > 0)
+        wake_tell(look, "lawn.dead");
+    if (fires)
+        wake_tell(look, "lawn.fire");
+    return true;
+}
+
+/* Sees to what is due or dead. Who waits at a key with a sink is for what the sink
+ * does not take. */
+static void
+wake_serve(struct wake_look *look, struct queue *queue)
+{
+    const struct queue_sink *sink = queue_sink(queue);
+    uint64_t next = LAWN_NEVER;
+    bool waits = queue_ripen(queue, look->times.now, 0) > 0;
+    if ((waits && sink->kind != QUEUE_SINK_NONE) ||
+        (sink->dead.size > 0 && queue_dead_count(queue) > 0)) {
+        wake_ticked = queue;
+        wake_ticked_db = look->db;
+        next = server_tick(look->ctx, look->name, queue, &look->times,
+                           &look->left);
+        bool gone = !wake_ticks(queue);
+        wake_ticked = NULL;
+        if (gone)
+            return;
+    }
+    if (sink->kind != QUEUE_SINK_NONE &&
+        (next <= look->times.wall || next == LAWN_NEVER))
+        waits = false;
+    if (waits)
+        server_signal(look->ctx, look->name);
+    /* What is due by the key's time is so now, whatever the clock says. */
+    uint64_t coming = queue_coming(queue);
+    if (coming <= look->times.now)
+        coming = look->times.wall;
+    if (coming < next)
+        next = coming;
     if (next != LAWN_NEVER)
         wake_arm(look->db, server_bytes(look->name), queue, next);
+}
+
+/* The value, which is the key's until anyone is called who may change that. */
+static struct queue *
+wake_open(const struct wake_look *look)
+{
+    struct redis_key *key = redis.OpenKey(look->ctx, look->name, REDIS_PEEK);
+    bool other;
+    struct queue *queue = server_value(key, &other);
+    if (key)
+        redis.CloseKey(key);
+    return queue;
 }
 
 static void
@@ -279,13 +370,15 @@ wake_look(struct wake_look *look, struct bytes name)
         look->db = WAKE_HELD(look->db);
     look->name = redis.CreateString(NULL, name.at, name.size);
     redis.SelectDb(look->ctx, look->db);
-    struct redis_key *key = redis.OpenKey(look->ctx, look->name, REDIS_PEEK);
-    bool other;
-    struct queue *queue = server_value(key, &other);
-    if (queue)
-        wake_found(look, queue);
-    if (key)
-        redis.CloseKey(key);
+    struct queue *queue = wake_open(look);
+    if (queue && look->held) {
+        server_signal(look->ctx, look->name);
+    } else if (queue && wake_found(look, queue)) {
+        /* A module that listens may have done something with the key. */
+        queue = wake_open(look);
+        if (queue)
+            wake_serve(look, queue);
+    }
     redis.FreeString(NULL, look->name);
 }
 
@@ -326,9 +419,10 @@ wake_search(struct redis_ctx *ctx)
     }
 }
 
-/* Sets the timer for what comes next. */
+/* Sets the timer for what comes next. What was left over is gone on with in the
+ * server's next turn, when its clients have had theirs. */
 static void
-wake_rest(struct redis_ctx *ctx, uint64_t now)
+wake_rest(struct redis_ctx *ctx, uint64_t now, bool over)
 {
     uint64_t clock = wake_us(CLOCK_MONOTONIC) / 1000;
     if (wake_lost.any && wake_lost.next <= clock) {
@@ -338,10 +432,30 @@ wake_rest(struct redis_ctx *ctx, uint64_t now)
     if (wake_lost.any)
         wake_again(WAKE_SEARCH_MS);
     /* What cannot be had now is not asked for over and over. */
-    if (registry_next() <= now)
+    if (over)
+        wake_set(WAKE_AT_ONCE);
+    else if (registry_next() <= now)
         wake_again(1);
     else
         wake_set(registry_next());
+}
+
+/* Looks at all keys whose time has come. True: some are left. */
+static bool
+wake_looks(struct redis_ctx *ctx, uint64_t now, uint64_t end)
+{
+    struct wake_look look = {
+        .ctx = ctx, .times = {.end = end}, .left = wake_limits.events};
+    struct bytes name;
+    while (registry_next() <= now) {
+        if (look.left == 0 || wake_us(CLOCK_MONOTONIC) >= end)
+            return true;
+        if (!registry_pop(now, &look.db, &name, &look.when))
+            break;
+        wake_look(&look, name);
+        look.left -= look.left > 0;
+    }
+    return false;
 }
 
 static void
@@ -361,20 +475,14 @@ wake_tick(struct redis_ctx *ctx, void *data)
         wake_again(WAKE_AGAIN_MS);
         return;
     }
+    uint64_t began = wake_us(CLOCK_MONOTONIC);
     uint64_t now = (uint64_t)redis.Milliseconds();
-    struct wake_look look = {.ctx = ctx,
-                             .end = wake_us(CLOCK_MONOTONIC) + wake_limits.us};
-    struct bytes name;
-    for (uint64_t i = 0; registry_next() <= now; i++) {
-        if (i >= wake_limits.events || wake_us(CLOCK_MONOTONIC) >= look.end) {
-            wake_counts.overruns++;
-            break;
-        }
-        if (!registry_pop(now, &look.db, &name, &look.when))
-            break;
-        wake_look(&look, name);
-    }
-    wake_rest(ctx, now);
+    bool over = wake_looks(ctx, now, began + wake_limits.us);
+    wake_counts.overruns += over;
+    wake_rest(ctx, now, over);
+    uint64_t took = (wake_us(CLOCK_MONOTONIC) - began) / 1000;
+    if (took > 0)
+        redis.LatencyAddSample("lawn-tick", (long long)took);
 }
 
 /* WHAT HAPPENS TO KEYS */
@@ -426,6 +534,7 @@ wake_role(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
     (void)event;
     (void)data;
     wake_master = what == REDIS_ROLE_MASTER;
+    server_refilled();
     wake_since = wake_us(CLOCK_REALTIME);
     if (wake_master)
         wake_again(1);
@@ -440,6 +549,7 @@ wake_load_ended(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
     (void)ctx;
     (void)event;
     (void)data;
+    server_refilled();
     if (what == REDIS_LOAD_ENDED || what == REDIS_LOAD_FAILED)
         wake_since = wake_us(CLOCK_REALTIME);
 }
@@ -451,6 +561,9 @@ wake_flushed(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
     (void)ctx;
     (void)event;
     const struct redis_flush *flush = data;
+    if (flush->db < 0 || flush->db == wake_ticked_db)
+        wake_ticked = NULL;
+    server_refilled();
     if (what == REDIS_FLUSH_END)
         registry_flush(flush->db);
 }
@@ -463,6 +576,11 @@ wake_swapped(struct redis_ctx *ctx, struct redis_event event, uint64_t what,
     (void)event;
     (void)what;
     const struct redis_swap *swap = data;
+    /* What is ticked has left the registry, and is not put there again. */
+    if (wake_ticked)
+        wake_search_soon(wake_us(CLOCK_MONOTONIC));
+    wake_ticked = NULL;
+    server_refilled();
     registry_swap(swap->first, swap->second);
 }
 

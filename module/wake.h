@@ -2,9 +2,11 @@
  *
  * The registry knows which keys to look at when; one timer is set for the
  * earliest. When it fires, keys whose time has come are looked at, their waiting
- * clients woken, and listeners told; not more at once than the budgets allow.
- * Nothing is changed by that: it is the woken clients' commands that take
- * events.
+ * clients woken, and listeners told; not more at once than the budgets allow. What is
+ * left is gone on with in the next turn of the server's loop, in the order of times,
+ * so that no key has to wait for another to be done with. Nothing is changed by that:
+ * it is the woken clients' commands that take events; but if a key has a sink, or
+ * dead letters, events are handed on there.
  *
  * The timer is a file of the kernel's in the server's event loop, as the
  * server's own timers come a millisecond or two late: their times are rounded up
@@ -39,8 +41,11 @@ void wake_arm(int db, struct bytes name, struct queue *queue, uint64_t when);
 void wake_later(int db, struct bytes name, struct queue *queue);
 /* The value has been loaded for a key, which is not there yet. */
 void wake_loaded(int db, struct bytes name, struct queue *queue);
-/* The key has no such value any more. */
-void wake_unlinked(int db, struct bytes name);
+/* The key has that value no more. */
+void wake_unlinked(int db, struct bytes name, const struct queue *queue);
+/* Whether it is the value whose events are just handed on, and its key still has it.
+ * Nobody else may touch it then: commands on it are refused. */
+bool wake_ticks(const struct queue *queue);
 
 /* How much a tick may do. */
 struct wake_limits {

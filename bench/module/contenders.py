@@ -5,7 +5,7 @@ Each contender says which module it needs, which commands put an event in, how
 many events there are, and, if it can deliver, what a consumer sends: a command
 that waits in the server, or a script that is run every so often.
 """
-from server import PAYLOAD, command, event_id
+from servers import PAYLOAD, command, event_id
 
 HOUR = 3600 * 1000
 FAR = [HOUR * n for n in range(2, 10)]  # the 8 TTLs of what must not fire

@@ -16,7 +16,7 @@ import statistics
 import time
 
 from contenders import FAR, MOST
-from server import Server, command, event_id, fail
+from servers import Server, command, event_id, fail
 
 NEAR = [100, 250, 500, 1000]
 DUE = re.compile(rb"[:\n](\d{13})\r\n")
@@ -73,6 +73,7 @@ def formatted(contender, rate, seconds, start, first):
 
 
 def produce(server, buffers, step, start):
+    """Sends each at its time; how far behind it was at the end, in s."""
     connection = server.connect()
     connection.quiet()
     for buffer in buffers:
@@ -82,6 +83,7 @@ def produce(server, buffers, step, start):
         connection.socket.sendall(buffer)
         start += step
     connection.loud()
+    return time.time() - start
 
 
 def quantiles(values):
@@ -97,7 +99,7 @@ def once(server, contender, rate, seconds, first):
     start = time.time() + 0.5 + rate * seconds * 8e-6
     buffers, step, count = formatted(contender, rate, seconds, start, first)
     mine, theirs = fork.Pipe()
-    consumer = fork.Process(target=consume, args=(server, contender, count, theirs))
+    consumer = fork.Process(daemon=True, target=consume, args=(server, contender, count, theirs))
     consumer.start()
     theirs.close()
     mine.recv()
@@ -105,14 +107,14 @@ def once(server, contender, rate, seconds, first):
         fail("the producer is not ready in time")
     server.reset()
     cpu = server.cpu()
-    producer = fork.Process(target=produce, args=(server, buffers, step, start))
+    producer = fork.Process(daemon=True, target=produce, args=(server, buffers, step, start))
     producer.start()
     producer.join()
     behind = time.time() - start - seconds
     got = mine.recv()
     cpu = (server.cpu() - cpu) / (time.time() - start)
     consumer.join()
-    server.check(contender.name)
+    server.no_errors(contender.name)
     if producer.exitcode != 0 or len(got) != count:
         raise Lost("%d of %d events came" % (len(got), count))
     if min(got) < -1e-6:

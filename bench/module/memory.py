@@ -7,7 +7,7 @@ import statistics
 import time
 
 from contenders import FAR, HOUR, Lawn, PerTimer, SetAlone, SetAndHash, Stream
-from server import Server, fail
+from servers import Server, fail
 
 
 def fill(server, contender, count, ttls):
@@ -17,7 +17,7 @@ def fill(server, contender, count, ttls):
     server.reset()
     server.admin.fill(contender.put(i, ttls[i % len(ttls)], now) for i in range(count))
     there = server.admin.call(*contender.size)
-    server.check(contender.name)
+    server.no_errors(contender.name)
     if there != count:
         fail("%s: %d events of %d are there" % (contender.name, there, count))
     return (server.memory() - before) / count
@@ -52,7 +52,7 @@ def ttls(name, modules, count, spreads, runs):
                 cancel = server.usec_per_call("lawn.cancel")[0]
                 if server.admin.call("LAWN.LEN", "q") != 0:
                     fail("events are left that were cancelled")
-                server.check("CANCEL")
+                server.no_errors("CANCEL")
             rows[spread].append((push, cancel, size))
     return {spread: [statistics.median(column) for column in zip(*row)]
             for spread, row in rows.items()}

@@ -15,7 +15,7 @@ import subprocess
 import time
 
 from contenders import FAR, HOUR, Lawn
-from server import PAYLOAD, Server, command, event_id, fail
+from servers import PAYLOAD, Server, command, event_id, fail
 
 ID = "e___rand_int__"
 MANY = 10 ** 9
@@ -71,7 +71,7 @@ def benchmark(server, case, count, depth, ids):
     # A last pipeline is sent as a whole.
     if not count <= calls <= count + 50 * depth:
         fail("%s: %d calls of %d" % (case.title, calls, count))
-    server.check(case.title)
+    server.no_errors(case.title)
     return rate, usec, cpu
 
 

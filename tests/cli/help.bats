@@ -42,7 +42,7 @@ types() {
 @test "there are the verbs that there should be" {
     [ "$(all_verbs | wc -l)" -eq "$(all_verbs | sort -u | wc -l)" ]
     for verb in "" delay debounce throttle dedupe absent session join demo \
-        bench trace "trace stats" "trace gen" "trace convert" completion \
+        bench trace "trace stats" "trace gen" "trace convert" top completion \
         "completion bash" "completion zsh" "completion fish"; do
         all_verbs | grep -qxF "$verb"
     done
@@ -124,10 +124,18 @@ types() {
         case $verb in
         demo) script="$script --seconds 0.05" ;;
         bench) script="$script --quick" ;;
+        top) # a server of our own
+            command -v python3 >/dev/null || skip "python3 is missing"
+            mkdir server
+            "$BATS_TEST_DIRNAME/top_server.py" "$PWD/server" plain 3>&- &
+            until [ -s server/port ]; do sleep 0.01; done
+            script="${script/127.0.0.1:6379/127.0.0.1:$(cat server/port)}"
+            ;;
         esac
         types "$script"
         echo "lawn $verb --help: $script: $status $stderr"
         [ "$status" -eq 0 ]
+        [ "$verb" != top ] || kill $!
         [ -z "$stderr" ] || [[ "$verb" == @(bench|"trace convert") ]]
         count=$((count + 1))
     done < <(all_verbs)

@@ -49,10 +49,12 @@ start_on_and_lose_some(void *self, unsigned number, struct object *object,
     }
 }
 
+/* Early by an hour for some: however slow the machine, that is seen. */
 static void
 start_on_early(void *self, unsigned number, struct object *object, uint64_t ttl)
 {
-    whole->start_on(self, number, object, ttl / 2);
+    (void)ttl;
+    whole->start_on(self, number, object, 0);
 }
 
 static bool

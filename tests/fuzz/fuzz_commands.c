@@ -13,7 +13,10 @@
  *   @N   the replica's clock stands at N
  *   ~N   the next command has N blocks of memory
  *   !    the server wants no writes, or does again
+ * and a word ? is the token of the last event that was leased, and ^ its id; so
+ * that leases can be acknowledged.
  */
+#include "commands.h"
 #include "fake.h"
 #include "memory_kit.h"
 
@@ -106,7 +109,27 @@ static const char *const fuzz_words[] = {
     "g",
     "a g",
     "e10 t3 m1",
-    "a somewhat longer payload, of fifty bytes or thereabouts"};
+    "a somewhat longer payload, of fifty bytes or thereabouts",
+    "LAWN.LEASE",
+    "LAWN.ACK",
+    "LAWN.NACK",
+    "LAWN.EXTEND",
+    "LAWN.SINK",
+    "LAWN.PARTITION",
+    "LEASE",
+    "TRIES",
+    "LEASED",
+    "DEAD",
+    "tries",
+    "lease",
+    "STREAM",
+    "LIST",
+    "PUBLISH",
+    "NONE",
+    "DEADLETTER",
+    "TOKEN",
+    "SINK",
+    "n1 k2"};
 
 #define FUZZ_WORDS (sizeof fuzz_words / sizeof *fuzz_words)
 
@@ -127,11 +150,47 @@ fuzz_word(const char *at, size_t size)
     return (struct bytes){at, size};
 }
 
+/* The event of a token. */
+struct fuzz_held {
+    uint64_t token;
+    struct bytes id;
+};
+
+static bool
+fuzz_visit(const struct queue_event *event, void *arg)
+{
+    struct fuzz_held *held = arg;
+
+    if (event->lease.token != held->token)
+        return true;
+    held->id = event->id;
+    return false;
+}
+
+/* ? and ^ of a key; text is for the token. */
+static struct bytes
+fuzz_lease(struct fake *fake, const char *key, struct bytes word, char text[24])
+{
+    struct queue *queue = fake_queue(fake, key);
+    struct fuzz_held held = {queue != NULL ? queue_token(queue) : 0, word};
+
+    if (held.token == 0)
+        return word;
+    if (bytes_equal(word, bytes_of("?"))) {
+        (void)snprintf(text, 24, "%llu", (unsigned long long)held.token);
+        return bytes_of(text);
+    }
+    (void)queue_each(queue, fuzz_visit, &held);
+    return held.id;
+}
+
 static void
 fuzz_command(struct fake *fake, const char *line, size_t size)
 {
     struct bytes args[WORDS];
     char key[] = "w";
+    char token[24];
+    char id[256];
     size_t count = 0;
 
     while (size > 0 && count < WORDS) {
@@ -141,6 +200,14 @@ fuzz_command(struct fake *fake, const char *line, size_t size)
         if (count == 1) {
             key[0] = (char)(key[0] + (word > 0 ? line[0] & 3 : 0));
             args[1] = (struct bytes){key, 1};
+        }
+        if (count > 1 && word == 1 && (line[0] == '?' || line[0] == '^'))
+            args[count] = fuzz_lease(fake, key, args[count], token);
+        /* The event may go before its id is looked at again. */
+        if (count > 1 && word == 1 && line[0] == '^' &&
+            args[count].size <= sizeof id) {
+            memcpy(id, args[count].at, args[count].size);
+            args[count].at = id;
         }
         count++;
         word += end != NULL;
@@ -178,7 +245,7 @@ fuzz_line(struct fake *fake, const char *line, size_t size)
             fake->now += number;
         break;
     case '=':
-        fake->now = number;
+        fake->now = number < QUEUE_TIME_MAX ? number : QUEUE_TIME_MAX;
         break;
     case '@':
         fake->replica->now = number;
@@ -199,6 +266,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     uint64_t blocks = memory_blocks();
     struct fake *fake = fake_new();
+
+    commands_tokens = (struct commands_tokens){0};
     const char *line = (const char *)bytes;
 
     fake->replica = fake_new();

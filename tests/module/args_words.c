@@ -165,6 +165,15 @@ static const struct {
       .repeat = {QUEUE_TIME_MAX, QUEUE_TIME_MAX, 0},
       .jitter = QUEUE_TIME_MAX}},
     {"DELAY 5 JITTER 0", NULL, {.time = {ARGS_DELAY, 5, 0}}},
+    {"TRIES 3 DELAY 5", NULL, {.time = {ARGS_DELAY, 5, 0}, .tries = 3}},
+    {"DELAY 5 tries 4294967295",
+     NULL,
+     {.time = {ARGS_DELAY, 5, 0}, .tries = UINT32_MAX}},
+    {"DELAY 5 TRIES 0", NULL, {.time = {ARGS_DELAY, 5, 0}}},
+    {"DELAY 5 TRIES", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 TRIES 3 TRIES 3", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 TRIES 4294967296", ARGS_RANGE("tries"), {.jitter = 0}},
+    {"DELAY 5 TRIES -1", ARGS_RANGE("tries"), {.jitter = 0}},
     {"", ARGS_SYNTAX, {.jitter = 0}},
     {"NX", ARGS_SYNTAX, {.jitter = 0}},
     {"DELAY", ARGS_SYNTAX, {.jitter = 0}},
@@ -212,6 +221,7 @@ TEST(args_push_reads_its_options_in_any_order)
             CHECK_EQ(got.repeat.times, push->repeat.times);
             CHECK_EQ(got.repeat.missed, 0);
             CHECK_EQ(got.jitter, push->jitter);
+            CHECK_EQ(got.tries, push->tries);
         }
         args_drop(&given);
     }
@@ -340,6 +350,95 @@ TEST(args_poll_takes_a_hundred_unless_told)
     }
 }
 
+TEST(args_lease_takes_one_unless_told)
+{
+    static const struct {
+        const char *text;
+        const char *error;
+        struct args_lease lease;
+    } cases[] = {
+        {"", NULL, {0, 1, false, 0}},
+        {"lease 1", NULL, {1, 1, false, 0}},
+        {"BLOCK 0 COUNT 7 LEASE " ARGS_2_53,
+         NULL,
+         {QUEUE_TIME_MAX, 7, true, 0}},
+        {"BLOCK " ARGS_2_53, NULL, {0, 1, true, QUEUE_TIME_MAX}},
+        {"LEASE 0", ARGS_RANGE("lease"), {0}},
+        {"LEASE x", ARGS_RANGE("lease"), {0}},
+        {"LEASE 9007199254740993", ARGS_RANGE("lease"), {0}},
+        {"COUNT 0", ARGS_RANGE("count"), {0}},
+        {"BLOCK -1", ARGS_RANGE("timeout"), {0}},
+        {"LEASE", ARGS_SYNTAX, {0}},
+        {"LEASE 1 LEASE 1", ARGS_SYNTAX, {0}},
+        {"COUNT 1 COUNT 1", ARGS_SYNTAX, {0}},
+        {"BLOCK 1 BLOCK 1", ARGS_SYNTAX, {0}},
+        {"META", ARGS_SYNTAX, {0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct args_given given = args_split(cases[i].text);
+        struct args_lease got;
+        const char *error = args_lease(given.words, given.count, &got);
+        args_same(cases[i].text, error, cases[i].error);
+        if (error == NULL) {
+            CHECK_EQ(got.lease, cases[i].lease.lease);
+            CHECK_EQ(got.count, cases[i].lease.count);
+            CHECK_EQ(got.block, cases[i].lease.block);
+            CHECK_EQ(got.timeout, cases[i].lease.timeout);
+        }
+        args_drop(&given);
+    }
+}
+
+TEST(args_nack_and_extend_have_one_option_and_no_other)
+{
+    static const struct {
+        const char *text;
+        const char *nack;
+        const char *extend;
+        uint64_t ms;
+    } cases[] = {
+        {"", NULL, ARGS_SYNTAX, 0},
+        {"delay 5", NULL, ARGS_SYNTAX, 5},
+        {"DELAY 0", NULL, ARGS_SYNTAX, 0},
+        {"lease 5", ARGS_SYNTAX, NULL, 5},
+        {"LEASE " ARGS_2_53, ARGS_SYNTAX, NULL, QUEUE_TIME_MAX},
+        {"DELAY", ARGS_SYNTAX, ARGS_SYNTAX, 0},
+        {"LEASE", ARGS_SYNTAX, ARGS_SYNTAX, 0},
+        {"DELAY 5 DELAY 5", ARGS_SYNTAX, ARGS_SYNTAX, 0},
+        {"LEASE 5 LEASE 5", ARGS_SYNTAX, ARGS_SYNTAX, 0},
+        {"DELAY -1", ARGS_RANGE("delay"), ARGS_SYNTAX, 0},
+        {"DELAY 9007199254740993", ARGS_RANGE("delay"), ARGS_SYNTAX, 0},
+        {"LEASE 0", ARGS_SYNTAX, ARGS_RANGE("lease"), 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct args_given given = args_split(cases[i].text);
+        struct args_time delay;
+        uint64_t lease;
+        args_same(cases[i].text, args_nack(given.words, given.count, &delay),
+                  cases[i].nack);
+        args_same(cases[i].text, args_extend(given.words, given.count, &lease),
+                  cases[i].extend);
+        if (cases[i].nack == NULL)
+            CHECK(delay.how == ARGS_DELAY && delay.ms == cases[i].ms);
+        if (cases[i].extend == NULL)
+            CHECK_EQ(lease, cases[i].ms);
+        args_drop(&given);
+    }
+}
+
+TEST(args_a_token_is_a_number_that_a_reply_can_tell)
+{
+    uint64_t token = 42;
+
+    CHECK(args_token(bytes_of("0"), &token) == NULL && token == 0);
+    CHECK(args_token(bytes_of("9223372036854775807"), &token) == NULL);
+    CHECK_EQ(token, INT64_MAX);
+    args_same("2^63", args_token(bytes_of("9223372036854775808"), &token),
+              ARGS_RANGE("token"));
+    args_same("x", args_token(bytes_of("x"), &token), ARGS_RANGE("token"));
+    args_same("-1", args_token(bytes_of("-1"), &token), ARGS_RANGE("token"));
+}
+
 TEST(args_scan_reads_a_cursor_and_options)
 {
     static const struct {
@@ -355,6 +454,8 @@ TEST(args_scan_reads_a_cursor_and_options)
         {"7 count 3 state DUE match a*", NULL, 7, 3, ARGS_DUE, "a*"},
         {"7 MATCH MATCH", NULL, 7, 10, ARGS_ANY, "MATCH"},
         {"7 STATE waiting", NULL, 7, 10, ARGS_WAITING, NULL},
+        {"7 STATE leased", NULL, 7, 10, ARGS_LEASED, NULL},
+        {"7 STATE Dead", NULL, 7, 10, ARGS_DEAD, NULL},
         {"", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
         {"x", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
         {"-1", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
@@ -416,7 +517,7 @@ TEST(args_single_options_stand_alone)
 
 TEST(args_a_setting_is_changed_only_by_a_good_value)
 {
-    struct queue_settings set = {1, 2, QUEUE_DROP_OLDEST, 3, true};
+    struct queue_settings set = {1, 2, QUEUE_DROP_OLDEST, 3, true, 4, 5};
     static const struct {
         const char *name;
         const char *value;
@@ -428,6 +529,9 @@ TEST(args_a_setting_is_changed_only_by_a_good_value)
         {"overflow", "drop", ARGS_BAD},
         {"overflow", "", ARGS_BAD},
         {"resolution-ms", "86400001", ARGS_BAD},
+        {"tries", "4294967296", ARGS_BAD},
+        {"lease", "9007199254740993", ARGS_BAD},
+        {"lease", "", ARGS_BAD},
         {"paused", "2", ARGS_BAD},
         {"paused", "yes", ARGS_BAD},
         {"", "1", ARGS_UNKNOWN},
@@ -438,8 +542,15 @@ TEST(args_a_setting_is_changed_only_by_a_good_value)
                               true, &set),
                  bad[i].result);
         CHECK(set.max_events == 1 && set.max_bytes == 2 && set.paused &&
-              set.overflow == QUEUE_DROP_OLDEST && set.resolution == 3);
+              set.overflow == QUEUE_DROP_OLDEST && set.resolution == 3 &&
+              set.tries == 4 && set.lease == 5);
     }
+    CHECK_EQ(
+        args_setting(bytes_of("TRIES"), bytes_of("4294967295"), false, &set),
+        ARGS_SET);
+    CHECK_EQ(args_setting(bytes_of("lease"), bytes_of(ARGS_2_53), false, &set),
+             ARGS_SET);
+    CHECK(set.tries == UINT32_MAX && set.lease == QUEUE_TIME_MAX);
     CHECK_EQ(args_setting(bytes_of("paused"), bytes_of("0"), false, &set),
              ARGS_UNKNOWN);
     CHECK(set.paused);
@@ -479,15 +590,17 @@ TEST(args_a_setting_is_changed_only_by_a_good_value)
 
 TEST(args_meta_is_read_as_it_was_written)
 {
-    for (unsigned bits = 0; bits < 32; bits++) {
+    for (unsigned bits = 0; bits < 128; bits++) {
         for (int large = 0; large < 2; large++) {
             uint64_t number = large ? QUEUE_TIME_MAX : 1;
             struct args_meta event = {
                 bits & 1,
                 bits & 2,
                 {bits & 4 ? number : 0, bits & 8 ? number : 0,
-                 bits & 16 ? (large ? ARGS_COUNT_MAX : 1) : 0}};
-            if (event.repeat.period == 0 && bits >= 8)
+                 bits & 16 ? (large ? ARGS_COUNT_MAX : 1) : 0},
+                {bits & 32 ? (large ? UINT32_MAX : 1) : 0,
+                 bits & 64 ? (large ? UINT32_MAX : 1) : 0}};
+            if (event.repeat.period == 0 && (bits & 24) != 0)
                 continue;
             char text[ARGS_META_SIZE];
             size_t size = args_meta_write(&event, text);
@@ -500,15 +613,18 @@ TEST(args_meta_is_read_as_it_was_written)
             CHECK_EQ(got.repeat.period, event.repeat.period);
             CHECK_EQ(got.repeat.times, event.repeat.times);
             CHECK_EQ(got.repeat.missed, event.repeat.missed);
+            CHECK_EQ(got.tries.made, event.tries.made);
+            CHECK_EQ(got.tries.most, event.tries.most);
         }
     }
-    struct args_meta all = {true, true, {5, 6, 7}};
+    struct args_meta all = {true, true, {5, 6, 7}, {8, 9}};
     char text[ARGS_META_SIZE];
     args_meta_write(&all, text);
-    CHECK(strcmp(text, "a g e5 t6 m7") == 0);
+    CHECK(strcmp(text, "a g e5 t6 m7 n8 k9") == 0);
     /* No number is too long for it. */
     all.repeat = (struct queue_repeat){UINT64_MAX, UINT64_MAX, UINT64_MAX};
-    CHECK_EQ(args_meta_write(&all, text), 3 + 3 * 22);
+    all.tries = (struct queue_tries){UINT32_MAX, UINT32_MAX};
+    CHECK_EQ(args_meta_write(&all, text), 3 + 3 * 22 + 2 * 12);
 }
 
 TEST(args_meta_that_makes_no_sense_is_refused)
@@ -544,6 +660,14 @@ TEST(args_meta_that_makes_no_sense_is_refused)
         "e9007199254740993",
         "e1 t9007199254740993",
         "e1 m9223372036854775808",
+        "n",
+        "n0",
+        "k0",
+        "n1 n1",
+        "k1 k1",
+        "n4294967296",
+        "k4294967296",
+        "n1k1",
     };
     struct args_meta got;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -551,7 +675,9 @@ TEST(args_meta_that_makes_no_sense_is_refused)
             kit_fail(__FILE__, __LINE__, "\"%s\" was read", bad[i]);
     }
     CHECK(!args_meta_read((struct bytes){"a\0", 2}, &got));
-    CHECK(args_meta_read(bytes_of("m7 t6 e5 g a"), &got));
+    CHECK(args_meta_read(bytes_of("k9 m7 t6 n8 e5 g a"), &got));
+    CHECK_EQ(got.tries.made, 8);
+    CHECK_EQ(got.tries.most, 9);
     CHECK(got.alone && got.made && got.repeat.period == 5 &&
           got.repeat.times == 6 && got.repeat.missed == 7);
     CHECK(args_meta_read((struct bytes){NULL, 0}, &got));

@@ -17,12 +17,12 @@ TEST(commands_apply_does_what_it_is_told)
     SAYS(fake, "LAWN.APPLY k at a 1700 200 e7 zz 1 0 ''", "+OK");
     SAYS(fake, "LAWN.GET k a META",
          "{\"payload\": \"x\", \"due\": 1700, \"state\": \"waiting\", "
-         "\"period\": 7, \"times\": 0, \"missed\": 0}");
+         "\"period\": 7, \"times\": 0, \"missed\": 0" PLAIN);
     SAYS(fake, "LAWN.APPLY k AT b 1700 100 ''", "+OK");
     SAYS(fake, "LAWN.APPLY k SET b new zz new", "+OK");
     SAYS(fake, "LAWN.GET k b META",
          "{\"payload\": \"new\", \"due\": 1700, \"state\": \"waiting\", "
-         "\"period\": 0, \"times\": 0, \"missed\": 0}");
+         "\"period\": 0, \"times\": 0, \"missed\": 0" PLAIN);
     SAYS(fake, "LAWN.APPLY k CFG maxlen 3 paused 1 overflow drop-oldest",
          "+OK");
     SAYS(fake, "LAWN.APPLY k DEL a zz", "+OK");
@@ -114,6 +114,27 @@ TEST(commands_apply_bears_any_words)
         "CFG maxlen 5 paused 2",
         "CFG maxlen 5 depth 2",
         "CFG maxlen 5 overflow some",
+        "CFG tries 4294967296",
+        "LEASE a",
+        "LEASE a 1 1 0 1500 500",
+        "LEASE a 1 1 0 1500 500 me b",
+        "LEASE a 1 1 0 1500 500 me b 0 1 0 1500 500 me",
+        "LEASE a 9223372036854775808 1 0 1500 500 me",
+        "LEASE a 1 4294967296 0 1500 500 me",
+        "LEASE a 1 1 4294967296 1500 500 me",
+        "LEASE a 1 1 0 18014398509481985 500 me",
+        "LEASE a 1 1 0 18014398509481984 9007199254740991 me",
+        "LEASE a 1 1 0 1500 1501 me",
+        "LEASE a 1 1 0 x 500 me",
+        "SINK none '' 0",
+        "SINK none '' 0 '' ''",
+        "SINK nowhere '' 0 ''",
+        "SINK stream s -1 ''",
+        "SINK stream s 9223372036854775808 ''",
+        "TOKEN x",
+        "TOKEN 9223372036854775808",
+        "TOKEN 1 2",
+        "ADD a x 1500 500 '' b x 1500 500 n0",
         "PUT a x",
         "''",
     };
@@ -150,6 +171,114 @@ TEST(commands_apply_refuses_what_no_queue_takes)
     args[2] = bytes_of("DEL");
     args[3].size++;
     CHECK_TEXT(fake_call(fake, args, 4), "!ERR syntax error");
+    struct bytes lease[] = {bytes_of("LAWN.APPLY"), bytes_of("k"),
+                            bytes_of("LEASE"),      bytes_of("a"),
+                            bytes_of("1"),          bytes_of("1"),
+                            bytes_of("0"),          bytes_of("5"),
+                            bytes_of("5"),          {word, QUEUE_OWNER_MAX}};
+    CHECK_TEXT(fake_call(fake, lease, 10), "+OK");
+    lease[9].size++;
+    CHECK_TEXT(fake_call(fake, lease, 10), "!ERR syntax error");
+    scene_end(fake);
+}
+
+TEST(commands_apply_leases_as_a_master_did)
+{
+    struct fake *fake = scene_begin();
+    struct queue_event event;
+
+    SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 'n2 k3' b y 1500 500 ''", "+OK");
+    SAYS(fake, "LAWN.APPLY k lease a 77 3 3 1900 400 me zz 78 1 0 1900 400 me",
+         "+OK");
+    TOLD(fake, "LEASE a 77 3 3 1900 400 me zz 78 1 0 1900 400 me");
+    NOTED(fake, "");
+    CHECK(queue_get(fake_queue(fake, "k"), bytes_of("a"), &event));
+    CHECK_EQ(event.due, 1500);
+    CHECK_EQ(event.lease.token, 77);
+    CHECK_EQ(event.lease.end, 1900);
+    CHECK_EQ(event.tries.made, 3);
+    CHECK_EQ(event.tries.most, 3);
+    CHECK(bytes_equal(event.lease.owner, bytes_of("me")));
+    /* Of one that is not there, nothing is known. */
+    CHECK_EQ(queue_token(fake_queue(fake, "k")), 77);
+    CHECK_EQ(commands_tokens.last, 77);
+    CHECK_EQ(queue_now(fake_queue(fake, "k")), 1500);
+    CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1500);
+    SAYS(fake, "LAWN.APPLY k TOKEN 99", "+OK");
+    TOLD(fake, "TOKEN 99");
+    CHECK_EQ(queue_token(fake_queue(fake, "k")), 99);
+    SAYS(fake, "LAWN.APPLY k TOKEN 5", "+OK");
+    CHECK_EQ(queue_token(fake_queue(fake, "k")), 99);
+    CHECK_EQ(commands_tokens.last, 99);
+    /* AT takes it away, with tries as it says. */
+    SAYS(fake, "LAWN.APPLY k AT a 2500 500 'n1 k9'", "+OK");
+    CHECK(queue_get(fake_queue(fake, "k"), bytes_of("a"), &event));
+    CHECK_EQ(event.lease.token, 0);
+    CHECK_EQ(event.tries.made, 1);
+    CHECK_EQ(event.tries.most, 9);
+    scene_end(fake);
+}
+
+TEST(commands_apply_leases_what_is_not_due)
+{
+    struct fake *fake = scene_begin();
+
+    /* Nobody does that; but it is borne. */
+    SAYS(fake, "LAWN.APPLY k ADD a x 9000 8000 e10 b y 9000 8000 ''", "+OK");
+    SAYS(fake, "LAWN.APPLY k LEASE a 7 1 0 1100 100 '' b 8 1 0 1100 100 ''",
+         "+OK");
+    fake->now = 1100;
+    SAYS(fake, "LAWN.POLL k META COUNT 1",
+         "[{\"id\": \"a\", \"payload\": \"x\", \"due\": 9000, \"late\": 0, "
+         "\"period\": 10, \"times\": 0, \"missed\": 0}]");
+    TOLD(fake, "AT a 9010 10 e10");
+    SAYS(fake, "LAWN.ACK k b 8", "[1]");
+    scene_end(fake);
+}
+
+TEST(commands_apply_sets_a_sink)
+{
+    struct fake *fake = scene_begin();
+    static char word[65536];
+    struct bytes args[] = {bytes_of("LAWN.APPLY"),
+                           bytes_of("k"),
+                           bytes_of("SINK"),
+                           bytes_of("LIST"),
+                           {word, sizeof word},
+                           bytes_of("0"),
+                           bytes_of("")};
+
+    SAYS(fake, "LAWN.APPLY k SINK stream out 5 dead", "+OK");
+    TOLD(fake, "SINK stream out 5 dead");
+    const struct queue_sink *sink = queue_sink(fake_queue(fake, "k"));
+    CHECK_EQ(sink->kind, QUEUE_SINK_STREAM);
+    CHECK(bytes_equal(sink->to, bytes_of("out")));
+    CHECK_EQ(sink->maxlen, 5);
+    CHECK(bytes_equal(sink->dead, bytes_of("dead")));
+    const char *info = fake_run(fake, "LAWN.INFO k");
+    CHECK(strstr(info, "\"sink\": \"stream\", \"sink-to\": \"out\", "
+                       "\"sink-maxlen\": 5, \"dead-letter\": \"dead\", "
+                       "\"sink-error\": \"\", ") != NULL);
+    SAYS(fake, "LAWN.APPLY k SINK spublish ch 0 ''", "+OK");
+    CHECK_EQ(queue_sink(fake_queue(fake, "k"))->kind, QUEUE_SINK_SPUBLISH);
+    CHECK(scene_starve(fake, "LAWN.APPLY k SINK list other 0 ''") > 0);
+    CHECK_EQ(queue_sink(fake_queue(fake, "k"))->kind, QUEUE_SINK_LIST);
+    CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error");
+    args[4].size--;
+    CHECK_TEXT(fake_call(fake, args, 7), "+OK");
+    args[6] = (struct bytes){word, sizeof word};
+    CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error");
+    SAYS(fake, "LAWN.APPLY k SINK none '' 0 ''", "+OK");
+    CHECK(fake_queue(fake, "k") == NULL);
+    /* What is due has to be seen to from now on. */
+    SAYS(fake, "LAWN.PUSH z b x DELAY 500", "\"b\"");
+    SAYS(fake, "LAWN.PUSH z a x DELAY 0", "\"a\"");
+    CHECK_EQ(*queue_armed(fake_queue(fake, "z")), 1500);
+    SAYS(fake, "LAWN.APPLY z SINK list other 0 ''", "+OK");
+    CHECK_EQ(*queue_armed(fake_queue(fake, "z")), 1000);
+    SAYS(fake, "LAWN.APPLY k TOKEN 5", "+OK");
+    SAYS(fake, "LAWN.APPLY k LEASE a 1 1 0 1500 500 me", "+OK");
+    CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
 }
 
@@ -172,6 +301,7 @@ TEST(commands_apply_without_memory_says_so)
     CHECK(fake_same(fake, fake->replica));
     CHECK_EQ(scene_starve(fake, "LAWN.APPLY k AT a 1500 500 e5"), 1);
     CHECK_EQ(scene_starve(fake, "LAWN.APPLY k SET a longer"), 1);
+    CHECK(scene_starve(fake, "LAWN.APPLY k LEASE a 1 1 0 1500 9 me") > 0);
     CHECK_EQ(scene_starve(fake, "LAWN.APPLY k DEL a"), 0);
     scene_end(fake);
 }
@@ -198,5 +328,5 @@ TEST(commands_are_all_described)
             count++;
         }
     }
-    CHECK_EQ(count, 16 + 11);
+    CHECK_EQ(count, 22 + 11);
 }

@@ -21,7 +21,7 @@ TEST(commands_update_returns_the_payload_before)
     SAYS(fake, "LAWN.UPDATE k a z", "\"\"");
     SAYS(fake, "LAWN.GET k a META",
          "{\"payload\": \"z\", \"due\": 1010, \"state\": \"waiting\", "
-         "\"period\": 5, \"times\": 0, \"missed\": 0}");
+         "\"period\": 5, \"times\": 0, \"missed\": 0" PLAIN);
     command_limits.max_payload = 3;
     SAYS(fake, "LAWN.UPDATE k a four",
          "!ERR payload too large: 4 bytes, and lawn.max-payload is 3");

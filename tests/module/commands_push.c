@@ -201,7 +201,7 @@ TEST(commands_push_replaces_an_event_of_the_same_id_wholly)
     SAYS(fake, "LAWN.LEN k", "1");
     SAYS(fake, "LAWN.GET k a META",
          "{\"payload\": \"longer\", \"due\": 1020, \"state\": \"waiting\", "
-         "\"period\": 0, \"times\": 0, \"missed\": 0}");
+         "\"period\": 0, \"times\": 0, \"missed\": 0" PLAIN);
     scene_end(fake);
 }
 

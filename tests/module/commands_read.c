@@ -15,11 +15,11 @@ TEST(commands_get_tells_the_payload_or_all)
     SAYS(fake, "LAWN.GET k a", "\"x\"");
     SAYS(fake, "LAWN.GET k a meta",
          "{\"payload\": \"x\", \"due\": 1010, \"state\": \"waiting\", "
-         "\"period\": 7, \"times\": 2, \"missed\": 0}");
+         "\"period\": 7, \"times\": 2, \"missed\": 0" PLAIN);
     fake->now = 1010;
     SAYS(fake, "LAWN.GET k a META",
          "{\"payload\": \"x\", \"due\": 1010, \"state\": \"due\", "
-         "\"period\": 7, \"times\": 2, \"missed\": 0}");
+         "\"period\": 7, \"times\": 2, \"missed\": 0" PLAIN);
     SAYS(fake, "LAWN.GET k a MORE", "!ERR syntax error");
     SAYS(fake, "LAWN.GET k a META META", "!ERR syntax error");
     scene_end(fake);
@@ -151,35 +151,48 @@ TEST(commands_scan_without_memory_says_so)
     scene_end(fake);
 }
 
+#define NO_LEASES                                                              \
+    "\"leased-total\": 0, \"redelivered\": 0, \"acked\": 0, "                  \
+    "\"dead-total\": 0, \"handed\": 0, \"sink-errors\": 0, "
+#define NO_SINK                                                                \
+    "\"sink\": \"none\", \"sink-to\": \"\", \"sink-maxlen\": 0, "              \
+    "\"dead-letter\": \"\", \"sink-error\": \"\", "
+
 TEST(commands_info_tells_what_a_key_holds)
 {
     struct fake *fake = scene_begin();
-    char expected[512];
+    char expected[1024];
 
     SAYS(fake, "LAWN.INFO k", "nil");
     SAYS(fake, "LAWN.PAUSE k", "+OK");
-    (void)snprintf(expected, sizeof expected,
-                   "{\"len\": 0, \"ttls\": 0, \"next\": nil, \"oldest-due\": "
-                   "0, \"pushed\": 0, \"fired\": 0, \"missed\": 0, "
-                   "\"dropped\": 0, \"late-p50-ms\": 0, \"late-p99-ms\": 0, "
-                   "\"late-max-ms\": 0, \"bytes\": %zu, \"data-bytes\": 0, "
-                   "\"paused\": 1, \"maxlen\": 0, \"maxbytes\": 0, "
-                   "\"overflow\": \"reject\", \"resolution-ms\": 1}",
-                   queue_bytes(fake_queue(fake, "k")));
+    (void)snprintf(
+        expected, sizeof expected,
+        "{\"len\": 0, \"leased\": 0, \"dead\": 0, \"ttls\": 0, \"next\": nil, "
+        "\"oldest-due\": "
+        "0, \"pushed\": 0, \"fired\": 0, \"missed\": 0, "
+        "\"dropped\": 0, " NO_LEASES "\"late-p50-ms\": 0, \"late-p99-ms\": 0, "
+        "\"late-max-ms\": 0, " NO_SINK "\"bytes\": %zu, \"data-bytes\": 0, "
+        "\"paused\": 1, \"maxlen\": 0, \"maxbytes\": 0, "
+        "\"overflow\": \"reject\", \"resolution-ms\": 1, \"tries\": 0, "
+        "\"lease\": 0}",
+        queue_bytes(fake_queue(fake, "k")));
     SAYS(fake, "LAWN.INFO k", expected);
     SAYS(fake, "LAWN.RESUME k", "+OK");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 2 a xyz b x", "2");
     SAYS(fake, "LAWN.CONFIG k SET maxlen 9 maxbytes 99 overflow drop-oldest",
          "+OK");
     SAYS(fake, "LAWN.PUSH k c x DELAY 20", "\"c\"");
-    (void)snprintf(expected, sizeof expected,
-                   "{\"len\": 3, \"ttls\": 2, \"next\": 1010, \"oldest-due\": "
-                   "0, \"pushed\": 3, \"fired\": 0, \"missed\": 0, "
-                   "\"dropped\": 0, \"late-p50-ms\": 0, \"late-p99-ms\": 0, "
-                   "\"late-max-ms\": 0, \"bytes\": %zu, \"data-bytes\": 8, "
-                   "\"paused\": 0, \"maxlen\": 9, \"maxbytes\": 99, "
-                   "\"overflow\": \"drop-oldest\", \"resolution-ms\": 1}",
-                   queue_bytes(fake_queue(fake, "k")));
+    (void)snprintf(
+        expected, sizeof expected,
+        "{\"len\": 3, \"leased\": 0, \"dead\": 0, \"ttls\": 2, \"next\": 1010, "
+        "\"oldest-due\": "
+        "0, \"pushed\": 3, \"fired\": 0, \"missed\": 0, "
+        "\"dropped\": 0, " NO_LEASES "\"late-p50-ms\": 0, \"late-p99-ms\": 0, "
+        "\"late-max-ms\": 0, " NO_SINK "\"bytes\": %zu, \"data-bytes\": 8, "
+        "\"paused\": 0, \"maxlen\": 9, \"maxbytes\": 99, "
+        "\"overflow\": \"drop-oldest\", \"resolution-ms\": 1, \"tries\": 0, "
+        "\"lease\": 0}",
+        queue_bytes(fake_queue(fake, "k")));
     SAYS(fake, "LAWN.INFO k", expected);
     fake->now = 1013;
     (void)fake_run(fake, "LAWN.INFO k");

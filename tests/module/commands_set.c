@@ -7,7 +7,7 @@
 
 #define DEFAULTS                                                               \
     "{\"maxlen\": 0, \"maxbytes\": 0, \"overflow\": \"reject\", "              \
-    "\"resolution-ms\": 1}"
+    "\"resolution-ms\": 1, \"tries\": 0, \"lease\": 0}"
 
 TEST(commands_config_sets_and_gets)
 {
@@ -18,12 +18,17 @@ TEST(commands_config_sets_and_gets)
     TOLD(fake, "CFG maxlen 5 overflow drop-oldest");
     SAYS(fake, "LAWN.CONFIG k get",
          "{\"maxlen\": 5, \"maxbytes\": 0, \"overflow\": \"drop-oldest\", "
-         "\"resolution-ms\": 1}");
+         "\"resolution-ms\": 1, \"tries\": 0, \"lease\": 0}");
     SAYS(fake, "LAWN.CONFIG k SET maxbytes 100 resolution-ms 20 maxlen 6",
          "+OK");
     TOLD(fake, "CFG maxlen 6 maxbytes 100 resolution-ms 20");
     SAYS(fake, "LAWN.CONFIG k GET MaxBytes resolution-ms maxbytes",
          "{\"maxbytes\": 100, \"resolution-ms\": 20}");
+    SAYS(fake, "LAWN.CONFIG k SET tries 4294967295 LEASE 9007199254740992",
+         "+OK");
+    TOLD(fake, "CFG tries 4294967295 lease 9007199254740992");
+    SAYS(fake, "LAWN.CONFIG k GET lease TRIES",
+         "{\"tries\": 4294967295, \"lease\": 9007199254740992}");
     SAYS(fake, "LAWN.CONFIG k SET maxlen 6", "+OK");
     TOLD(fake, "");
     scene_end(fake);
@@ -58,14 +63,14 @@ TEST(commands_config_is_all_or_nothing)
         const char *error;
     } cases[] = {
         {"SET maxlen 5 depth 7",
-         "!ERR unknown setting 'depth': there are maxlen, maxbytes, overflow "
-         "and resolution-ms"},
+         "!ERR unknown setting 'depth': there are maxlen, maxbytes, "
+         "overflow, resolution-ms, tries and lease"},
         {"SET paused 1",
-         "!ERR unknown setting 'paused': there are maxlen, maxbytes, overflow "
-         "and resolution-ms"},
+         "!ERR unknown setting 'paused': there are maxlen, maxbytes, "
+         "overflow, resolution-ms, tries and lease"},
         {"GET maxlen depth",
-         "!ERR unknown setting 'depth': there are maxlen, maxbytes, overflow "
-         "and resolution-ms"},
+         "!ERR unknown setting 'depth': there are maxlen, maxbytes, "
+         "overflow, resolution-ms, tries and lease"},
         {"SET maxlen 5 MAXBYTES x", "!ERR bad value for maxbytes: 'x'"},
         {"SET maxlen -1", "!ERR bad value for maxlen: '-1'"},
         {"SET maxlen 9223372036854775808",
@@ -74,6 +79,11 @@ TEST(commands_config_is_all_or_nothing)
          "!ERR bad value for overflow: '' (reject or drop-oldest)"},
         {"SET resolution-ms 86400001",
          "!ERR bad value for resolution-ms: '86400001'"},
+        {"SET tries 4294967296", "!ERR bad value for tries: '4294967296'"},
+        {"SET tries -1", "!ERR bad value for tries: '-1'"},
+        {"SET lease 9007199254740993",
+         "!ERR bad value for lease: '9007199254740993'"},
+        {"SET lease 30s", "!ERR bad value for lease: '30s'"},
         {"SET maxlen", "!ERR syntax error"},
         {"SET maxlen 5 maxbytes", "!ERR syntax error"},
         {"SET", "!ERR syntax error"},
@@ -102,7 +112,8 @@ TEST(commands_config_shows_no_bytes_that_break_a_line)
 
     CHECK_TEXT(fake_call(fake, args, 5), "!ERR unknown setting 'a???"
                                          "': there are maxlen, maxbytes, "
-                                         "overflow and resolution-ms");
+                                         "overflow, resolution-ms, tries and "
+                                         "lease");
     scene_end(fake);
 }
 
@@ -285,8 +296,8 @@ TEST(commands_that_drop_very_many_need_no_memory_for_it)
 TEST(commands_that_may_make_a_key_are_refused_if_memory_is_short)
 {
     static const char *const names[] = {
-        "LAWN.PUSH",  "LAWN.MPUSH", "LAWN.UPDATE",  "LAWN.CONFIG",
-        "LAWN.PAUSE", "REDE.PUSH",  "REDE.GIDPUSH", "REDE.UPDATE"};
+        "LAWN.PUSH", "LAWN.MPUSH", "LAWN.UPDATE",  "LAWN.CONFIG", "LAWN.PAUSE",
+        "LAWN.SINK", "REDE.PUSH",  "REDE.GIDPUSH", "REDE.UPDATE"};
     const struct command *lists[] = {command_lawn, command_rede};
 
     for (size_t i = 0; i < 2; i++) {

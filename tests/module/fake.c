@@ -4,6 +4,7 @@
 #include "memory_kit.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct host {
         bool value; /* of a pair: next comes the value */
     } begun[FAKE_DEPTH];
     bool blocked;
+    unsigned handed; /* how often it was asked whether time is over */
 };
 
 struct fake_done {
@@ -277,6 +279,21 @@ fake_copy(struct bytes bytes)
     return (struct bytes){copy, bytes.size};
 }
 
+/* The words of a command, or of a change. */
+static void
+fake_tell(struct fake_text *told, const char *name, const struct bytes *words,
+          size_t count)
+{
+    if (told->size > 0)
+        fake_text_add(told, "; ", 2);
+    fake_text_print(told, "%s", name);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 || *name != '\0')
+            fake_text_add(told, " ", 1);
+        fake_text_bytes(told, words[i].size > 0 ? words[i] : bytes_of("''"));
+    }
+}
+
 void
 host_replicate(struct host *host, const char *verb, const struct bytes *words,
                size_t count)
@@ -287,19 +304,14 @@ host_replicate(struct host *host, const char *verb, const struct bytes *words,
 
     if (host->key == NULL)
         fake_die(host, "a change of no key");
-    if (told->size > 0)
-        fake_text_add(told, "; ", 2);
-    fake_text_print(told, "%s", verb);
     done->count = 3 + count;
     done->args = fake_have(calloc(done->count, sizeof *done->args));
     done->args[0] = fake_copy(bytes_of("LAWN.APPLY"));
     done->args[1] = fake_copy(host->args[1]);
     done->args[2] = fake_copy(bytes_of(verb));
-    for (size_t i = 0; i < count; i++) {
-        fake_text_add(told, " ", 1);
-        fake_text_bytes(told, words[i].size > 0 ? words[i] : bytes_of("''"));
+    for (size_t i = 0; i < count; i++)
         done->args[3 + i] = fake_copy(words[i]);
-    }
+    fake_tell(told, verb, words, count);
     while (*end != NULL)
         end = &(*end)->next;
     *end = done;
@@ -338,6 +350,48 @@ host_frozen(struct host *host)
     return host->fake->frozen;
 }
 
+bool
+host_may_publish(struct host *host, struct bytes channel)
+{
+    (void)channel;
+    return host->fake->may_publish;
+}
+
+const char *
+host_call(struct host *host, const struct host_order *order)
+{
+    struct fake *fake = host->fake;
+
+    if (order->count < 2 || order->count > HOST_ORDER_WORDS)
+        fake_die(host, "an order of too few or too many words");
+    if (fake->refusal != NULL && fake->refuse_after == 0)
+        return fake->refusal;
+    fake->refuse_after -= fake->refusal != NULL;
+    fake_tell(&fake->told, "", order->words, order->count);
+    fake->lose_after -= fake->lose_after > 0;
+    if (fake->lose_after == 0 && host->key != NULL) {
+        fake_delete(host->key);
+        host->key = NULL;
+    }
+    return NULL;
+}
+
+const char *
+host_probe(struct host *host)
+{
+    const struct host_order order = {
+        .words = {bytes_of("probe"), host->args[1]}, .count = 2};
+
+    return host_call(host, &order);
+}
+
+bool
+host_over(struct host *host)
+{
+    host->handed++;
+    return host->handed >= host->fake->over_after;
+}
+
 uint64_t
 host_random(struct host *host, uint64_t below)
 {
@@ -355,6 +409,10 @@ fake_new(void)
 
     fake->now = 1000;
     fake->may_block = true;
+    fake->may_publish = true;
+    fake->budget = UINT64_MAX;
+    fake->over_after = UINT_MAX;
+    fake->lose_after = UINT_MAX;
     fake->memory = UINT64_MAX;
     return fake;
 }
@@ -366,8 +424,10 @@ fake_play(struct fake *fake)
     while (fake->done != NULL) {
         struct fake_done *done = fake->done;
         fake->done = done->next;
-        if (fake->replica != NULL)
+        if (fake->replica != NULL) {
+            fake->replica->follows = true;
             (void)fake_call(fake->replica, done->args, done->count);
+        }
         for (size_t i = 0; i < done->count; i++) {
             union {
                 const char *in;
@@ -414,19 +474,86 @@ fake_arity(const struct command *command, size_t count)
                               : count >= (size_t)-command->arity;
 }
 
-/* What the server's tick does: keys whose wake-up has come are looked at. */
+/* What the server does at a key whose wake-up has come. */
 static void
+fake_look(struct fake *fake, struct fake_key *key)
+{
+    struct queue *queue = key->queue;
+    const struct queue_sink *sink = queue_sink(queue);
+    struct bytes args[] = {bytes_of("a tick"), {key->name, key->size}};
+    struct host host = {.fake = fake, .args = args, .key = key};
+    struct call call = {.host = &host,
+                        .args = args,
+                        .count = 2,
+                        .now = fake->now,
+                        .wall = fake->now,
+                        .queue = queue};
+    uint64_t again = LAWN_NEVER;
+
+    queue_tell(queue, fake->now);
+    (void)queue_ripen(queue, fake->now, UINT64_MAX);
+    *queue_armed(queue) = LAWN_NEVER;
+    if (queue_settings(queue)->paused)
+        return;
+    if (sink->kind != QUEUE_SINK_NONE || sink->dead.size > 0)
+        again = command_tick(&call, fake->budget);
+    if (host.replies > 0 || host.depth > 0)
+        fake_die(&host, "a reply, and nobody called");
+    if (host.key == NULL)
+        return;
+    if (queue_coming(queue) < again)
+        again = queue_coming(queue);
+    *queue_armed(queue) = again;
+}
+
+static void
+fake_look_all(struct fake *fake)
+{
+    if (fake->follows)
+        return;
+    for (size_t i = 0; i < FAKE_KEYS; i++) {
+        struct fake_key *key = &fake->keys[i];
+        if (key->queue != NULL && *queue_armed(key->queue) <= fake->now)
+            fake_look(fake, key);
+    }
+}
+
+static void
+fake_clear(struct fake *fake)
+{
+    fake_text_clear(&fake->reply);
+    fake_text_clear(&fake->told);
+    fake_text_clear(&fake->noted);
+    fake->signals = 0;
+    fake->arms = 0;
+}
+
+const char *
 fake_tick(struct fake *fake)
 {
-    for (size_t i = 0; i < FAKE_KEYS; i++) {
-        struct queue *queue = fake->keys[i].queue;
-        if (queue == NULL || *queue_armed(queue) > fake->now)
-            continue;
-        queue_tell(queue, fake->now);
-        (void)queue_ripen(queue, fake->now, UINT64_MAX);
-        *queue_armed(queue) =
-            queue_settings(queue)->paused ? LAWN_NEVER : queue_coming(queue);
-    }
+    fake_clear(fake);
+    memory_fail_after(fake->memory);
+    fake_look_all(fake);
+    memory_fail_after(UINT64_MAX);
+    fake_play(fake);
+    return fake->told.at;
+}
+
+/* What is due where there is a sink, and what is dead where there are dead letters,
+ * is seen to at once, or when it is tried again. */
+static void
+fake_armed_sink(const struct host *host, struct queue *queue, uint64_t now)
+{
+    const struct queue_sink *sink = queue_sink(queue);
+    uint64_t again = queue_trouble(queue)->again;
+    uint64_t dead_again = queue_dead_trouble(queue)->again;
+
+    if (sink->kind != QUEUE_SINK_NONE && queue_next(queue) <= now &&
+        *queue_armed(queue) > (again > now ? again : now))
+        fake_die(host, "a sink that is not seen to");
+    if (sink->dead.size > 0 && queue_dead_count(queue) > 0 &&
+        *queue_armed(queue) > (dead_again > now ? dead_again : now))
+        fake_die(host, "dead letters that are not seen to");
 }
 
 /* Whoever waits for a key in which nothing is due is woken in time; and whoever
@@ -444,6 +571,8 @@ fake_armed(const struct host *host, uint64_t now)
         if (next != LAWN_NEVER && next > now && next > queue_now(queue) &&
             *queue_armed(queue) > next)
             fake_die(host, "a wake-up too late");
+        fake_armed_sink(host, queue,
+                        queue_now(queue) > now ? queue_now(queue) : now);
     }
 }
 
@@ -455,11 +584,9 @@ fake_call(struct fake *fake, const struct bytes *args, size_t count)
     struct call call = {
         .host = &host, .args = args, .count = count, .now = fake->now};
 
-    fake_text_clear(&fake->reply);
-    fake_text_clear(&fake->told);
-    fake_text_clear(&fake->noted);
-    fake->signals = 0;
-    fake->arms = 0;
+    fake_look_all(fake);
+    fake_play(fake);
+    fake_clear(fake);
     if (command == NULL) {
         fake_text_print(&fake->reply, "!ERR unknown command");
         return fake->reply.at;
@@ -470,7 +597,6 @@ fake_call(struct fake *fake, const struct bytes *args, size_t count)
     }
     if (command->key)
         host.key = fake_find(fake, args[1]);
-    fake_tick(fake);
     memory_fail_after(fake->memory);
     command_call(command, &call);
     memory_fail_after(UINT64_MAX);
@@ -525,7 +651,11 @@ fake_same_event(const struct queue_event *event, void *arg)
         !queue_get(queues[1], event->id, &there) ||
         !bytes_equal(here.payload, there.payload) || here.due != there.due ||
         here.alone != there.alone ||
-        memcmp(&here.repeat, &there.repeat, sizeof here.repeat) != 0) {
+        memcmp(&here.repeat, &there.repeat, sizeof here.repeat) != 0 ||
+        memcmp(&here.tries, &there.tries, sizeof here.tries) != 0 ||
+        here.lease.token != there.lease.token ||
+        here.lease.end != there.lease.end ||
+        !bytes_equal(here.lease.owner, there.lease.owner)) {
         printf("id %.*s differs\n", (int)event->id.size, event->id.at);
         return false;
     }
@@ -537,9 +667,22 @@ fake_same_queue(struct queue *a, struct queue *b)
 {
     const struct queue_settings *one = queue_settings(a);
     const struct queue_settings *other = queue_settings(b);
+    const struct queue_sink *sink = queue_sink(a);
+    const struct queue_sink *sink_there = queue_sink(b);
     struct queue *queues[] = {a, b};
 
-    if (queue_count(a) != queue_count(b) || queue_data(a) != queue_data(b) ||
+    if (sink->kind != sink_there->kind || sink->maxlen != sink_there->maxlen ||
+        !bytes_equal(sink->to, sink_there->to) ||
+        !bytes_equal(sink->dead, sink_there->dead)) {
+        printf("sinks differ\n");
+        return false;
+    }
+    if (queue_token(a) != queue_token(b)) {
+        printf("tokens differ\n");
+        return false;
+    }
+    if (one->tries != other->tries || one->lease != other->lease ||
+        queue_count(a) != queue_count(b) || queue_data(a) != queue_data(b) ||
         one->max_events != other->max_events ||
         one->max_bytes != other->max_bytes ||
         one->overflow != other->overflow ||

@@ -10,8 +10,9 @@
  * printed is \xNN; "waits" if the client was blocked. A call that does not reply
  * exactly once ends the program.
  *
- * Before a call the keys whose wake-up has come are looked at; after it each has
- * one that is early enough.
+ * Before a call the keys whose wake-up has come are looked at, and what is due there
+ * is handed on; after it each has one that is early enough. A replica does nothing of
+ * the kind.
  *
  * What is replicated is noted in `told`, and done by the replica, if there is
  * one, when the call is over; as the server does it.
@@ -34,8 +35,18 @@ struct fake {
     uint64_t now;
     struct fake *replica; /* NULL: none */
     uint64_t random;      /* the state of its numbers */
+    bool follows;         /* it is a replica */
     bool may_block;
     bool frozen;
+    bool may_publish;
+    /* Of each look at a key: */
+    uint64_t budget;
+    unsigned over_after; /* so many events are handed on until time is over */
+    /* Of commands of the server's own: NULL if they are done, else the error, after
+     * so many more. */
+    const char *refusal;
+    unsigned refuse_after;
+    unsigned lose_after; /* the key is gone after so many of those */
     uint64_t memory; /* blocks that a call may have; UINT64_MAX: any number */
     uint64_t blocks; /* of memory, that there were at first */
     /* Of the last call: */
@@ -62,6 +73,10 @@ void fake_free(struct fake *fake);
 const char *fake_run(struct fake *fake, const char *line);
 const char *fake_call(struct fake *fake, const struct bytes *args,
                       size_t count);
+
+/* Looks at the keys whose wake-up has come, once, and returns what was told and
+ * done: "XADD s * id a ...; DEL a". */
+const char *fake_tick(struct fake *fake);
 
 /* NULL: there is no such key. */
 struct queue *fake_queue(struct fake *fake, const char *key);

@@ -71,12 +71,24 @@ image_again(struct queue *queue)
     return again;
 }
 
+/* No sink, and no token yet. */
+#define IMAGE_PLAIN "0 0 \"\" 0 \"\" "
+#define IMAGE_HEAD "1000 1500 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN
+#define IMAGE_CUT "it is cut short or damaged"
+/* Where a token of 90 was given. */
+#define IMAGE_GIVEN "1000 1500 0 0 0 0 0 0 0 0 0 90 0 \"\" 0 \"\" "
+
 TEST(image_of_an_empty_queue_has_its_settings)
 {
     struct queue *queue = queue_new(1000, 64);
     CHECK(queue != NULL);
     *queue_settings(queue) = (struct queue_settings){
-        INT64_MAX, 77, QUEUE_DROP_OLDEST, ARGS_RESOLUTION_MAX, true};
+        INT64_MAX, 77, QUEUE_DROP_OLDEST, ARGS_RESOLUTION_MAX,
+        true,      7,  UINT32_MAX};
+    CHECK(queue_set_sink(queue,
+                         &(struct queue_sink){QUEUE_SINK_LIST, bytes_of("to"),
+                                              0, bytes_of("letters")}));
+    queue_tell_token(queue, 99);
     struct queue *again = image_again(queue);
     const struct queue_settings *settings = queue_settings(again);
     CHECK_EQ(settings->max_events, INT64_MAX);
@@ -84,10 +96,16 @@ TEST(image_of_an_empty_queue_has_its_settings)
     CHECK_EQ(settings->overflow, QUEUE_DROP_OLDEST);
     CHECK_EQ(settings->resolution, ARGS_RESOLUTION_MAX);
     CHECK(settings->paused);
+    CHECK_EQ(settings->tries, 7);
+    CHECK_EQ(settings->lease, UINT32_MAX);
+    CHECK_EQ(queue_token(again), 99);
+    CHECK_EQ(queue_sink(again)->kind, QUEUE_SINK_LIST);
+    CHECK(bytes_equal(queue_sink(again)->to, bytes_of("to")));
+    CHECK(bytes_equal(queue_sink(again)->dead, bytes_of("letters")));
     CHECK(image_tape_equal(&image_one, &image_two));
     queue_free(again);
     queue_free(queue);
-    queue = image_taken(1, "0 -1 0 0 0 0 0 0 0 0 0");
+    queue = image_taken(1, "0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "0 0");
     CHECK(queue_idle(queue));
     queue_free(queue);
 }
@@ -128,9 +146,9 @@ TEST(image_is_written_as_the_format_says)
     uint64_t number;
     char text[256];
     const struct queue_event events[] = {
-        {bytes_of("a"), bytes_of("x"), 1500, 500, false, {0}},
-        {bytes_of("b"), bytes_of(""), 1500, 500, false, {7, 0, 2}},
-        {bytes_of("c"), bytes_of("z"), 9000, 8000, true, {0}},
+        {bytes_of("a"), bytes_of("x"), 1500, 500, false, {0}, {0}, {0}},
+        {bytes_of("b"), bytes_of(""), 1500, 500, false, {7, 0, 2}, {0}, {0}},
+        {bytes_of("c"), bytes_of("z"), 9000, 8000, true, {0}, {0}, {0}},
     };
     CHECK(queue != NULL);
     for (size_t i = 0; i < 3; i++)
@@ -140,7 +158,8 @@ TEST(image_is_written_as_the_format_says)
     image_tape_save(&image_one, queue);
     ids_last(&ms, &number);
     snprintf(text, sizeof text,
-             "1002 1500 5 0 0 0 0 %llu %llu 2 9000 \"c\" \"z\" 1 500 "
+             "1002 1500 5 0 0 0 0 0 0 %llu %llu " IMAGE_PLAIN
+             "2 9000 \"c\" \"z\" 1 500 "
              "2 1500 \"a\" \"x\" 3 1500 \"b\" \"\" 7 0 2 0 3",
              (unsigned long long)ms, (unsigned long long)number);
     image_tape_clear(&image_two);
@@ -155,77 +174,108 @@ TEST(image_brings_the_last_id_along)
     uint64_t number;
     char text[128];
     ids_last(&ms, &number);
-    snprintf(text, sizeof text, "5 -1 0 0 0 0 0 %llu 41 0 0",
+    snprintf(text, sizeof text, "5 -1 0 0 0 0 0 0 0 %llu 41 " IMAGE_PLAIN "0 0",
              (unsigned long long)ms + 10);
     queue_free(image_taken(1, text));
     ids_last(&ms, &number);
     CHECK_EQ(number, 41);
     /* But not what is refused. */
-    snprintf(text, sizeof text, "5 -1 0 0 0 0 0 %llu 42 0 1",
+    snprintf(text, sizeof text, "5 -1 0 0 0 0 0 0 0 %llu 42 " IMAGE_PLAIN "0 1",
              (unsigned long long)ms);
     image_refused(1, text, "the number of events is wrong");
     ids_last(&ms, &number);
     CHECK_EQ(number, 41);
 }
 
-#define IMAGE_HEAD "1000 1500 0 0 0 0 0 0 0 "
-#define IMAGE_CUT "it is cut short or damaged"
+static const struct {
+    const char *text;
+    const char *words;
+} image_wrong[] = {
+    {"0x20000000000001", "its time is after all times"},
+    {"-1", "its time is after all times"},
+    {"0 0x40000000000001", "the first due time is after all times"},
+    {"0 -1 0x8000000000000000", "maxlen is out of range"},
+    {"0 -1 0 -1", "maxbytes is out of range"},
+    {"0 -1 0 0 2", "overflow is unknown"},
+    {"0 -1 0 0 0x100000000", "overflow is unknown"},
+    {"0 -1 0 0 0 86400001", "resolution-ms is out of range"},
+    {"0 -1 0 0 0 0 2", "paused is neither yes nor no"},
+    {"0 -1 0 0 0 0 0 0x100000000", "tries is out of range"},
+    {"0 -1 0 0 0 0 0 0 0x20000000000001", "lease is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0x20000000000001",
+     "the last id is of a time after all times"},
+    {"0 -1 0 0 0 0 0 0 0 0 0x20000000000001",
+     "the last id has too great a number"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0x20000000000000", "the token is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0 5", "the sink is unknown"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0 0x100000001", "the sink is unknown"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0 1 \"s\" 0x8000000000000000",
+     "the sink's length is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "6",
+     "there is something unknown in it"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "-1",
+     "there is something unknown in it"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "0 1",
+     "the number of events is wrong"},
+    {"0 5 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "0 0",
+     "no event is due at the first due time"},
+    {IMAGE_HEAD "1 0x40000000000001", "a delay is out of range"},
+    {IMAGE_HEAD "2 0x40000000000001 \"a\" \"\"",
+     "an event is due after all times"},
+    {IMAGE_HEAD "2 -1 \"a\" \"\"", "an event is due after all times"},
+    {IMAGE_HEAD "2 1499 \"a\" \"\"", "an event is due before the first"},
+    {IMAGE_HEAD "2 1501 \"a\" \"\" 0 1",
+     "no event is due at the first due time"},
+    {IMAGE_HEAD "1 499 2 1500 \"a\" \"\"",
+     "an event's delay does not lead to its time"},
+    {IMAGE_HEAD "1 1501 2 1500 \"a\" \"\"",
+     "an event's delay does not lead to its time"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500 \"a\" \"\" 0 2",
+     "an id is there twice"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 2", "the number of events is wrong"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 0", "the number of events is wrong"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 -1", "the number of events is wrong"},
+    {IMAGE_HEAD "3 1500 \"a\" \"\" 0 0 0", "a period is out of range"},
+    {IMAGE_HEAD "3 1500 \"a\" \"\" 0x20000000000001 0 0",
+     "a period is out of range"},
+    {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0x20000000000001 0",
+     "a number of times is out of range"},
+    {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0 0x8000000000000000",
+     "a number of missed times is out of range"},
+    {IMAGE_GIVEN "4 0x100000000", "a number of tries is out of range"},
+    {IMAGE_GIVEN "4 0 0x100000000", "a number of tries is out of range"},
+    {IMAGE_GIVEN "4 1 1 4 1 1", "there is something unknown in it"},
+    {IMAGE_GIVEN "4 1 1 0", "there is something unknown in it"},
+    {IMAGE_GIVEN "4 1 1 1 5", "there is something unknown in it"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 4 1 1", "there is something unknown in it"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 5 9 1500 0",
+     "there is something unknown in it"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 0", "there is something unknown in it"},
+    {IMAGE_GIVEN "5 0 1500 0 \"\"", "a token was never given"},
+    {IMAGE_GIVEN "5 91 1500 0 \"\"", "a token was never given"},
+    {IMAGE_HEAD "5 1 1500 0 \"\"", "a token was never given"},
+    {IMAGE_GIVEN "5 9 0x40000000000001", "a lease ends after all times"},
+    {IMAGE_GIVEN "5 9 1500 0x40000000000001", "a lease is too long"},
+    {IMAGE_GIVEN "5 9 1500 499 \"\"", "a lease does not lead to its end"},
+    {IMAGE_GIVEN "5 9 1500 1501 \"\"", "a lease does not lead to its end"},
+    {IMAGE_GIVEN "5 9 1499 0 \"\" 2 1500 \"a\" \"\"",
+     "an event is due before the first"},
+    {IMAGE_GIVEN "5 9 1501 0 \"\" 2 1500 \"a\" \"\" 0 1",
+     "no event is due at the first due time"},
+    /* Only of what is dead the time does not count. */
+    {IMAGE_GIVEN "4 1 2 2 1499 \"a\" \"\"", "an event is due before the first"},
+    {"1000 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "4 1 2 2 9 \"a\" \"\"",
+     "an event is due before the first"},
+    {IMAGE_HEAD "\"a\"", IMAGE_CUT},
+    {IMAGE_HEAD "2 1500 5", IMAGE_CUT},
+    {IMAGE_HEAD "2 1500 \"a\" 5", IMAGE_CUT},
+    {"", IMAGE_CUT},
+};
 
 TEST(image_that_makes_no_sense_is_refused)
 {
-    static const struct {
-        const char *text;
-        const char *words;
-    } cases[] = {
-        {"0x20000000000001 -1 0 0 0 0 0 0 0 0 0",
-         "its time is after all times"},
-        {"-1 -1 0 0 0 0 0 0 0 0 0", "its time is after all times"},
-        {"0 0x40000000000001 0 0 0 0 0 0 0 0 0",
-         "the first due time is after all times"},
-        {"0 -1 0x8000000000000000 0 0 0 0 0 0 0 0", "maxlen is out of range"},
-        {"0 -1 0 -1 0 0 0 0 0 0 0", "maxbytes is out of range"},
-        {"0 -1 0 0 2 0 0 0 0 0 0", "overflow is unknown"},
-        {"0 -1 0 0 0x100000000 0 0 0 0 0 0", "overflow is unknown"},
-        {"0 -1 0 0 0 86400001 0 0 0 0 0", "resolution-ms is out of range"},
-        {"0 -1 0 0 0 0 2 0 0 0 0", "paused is neither yes nor no"},
-        {"0 -1 0 0 0 0 0 0x20000000000001 0 0 0",
-         "the last id is of a time after all times"},
-        {"0 -1 0 0 0 0 0 0 0x20000000000001 0 0",
-         "the last id has too great a number"},
-        {"0 -1 0 0 0 0 0 0 0 4", "there is something unknown in it"},
-        {"0 -1 0 0 0 0 0 0 0 -1", "there is something unknown in it"},
-        {"0 -1 0 0 0 0 0 0 0 0 1", "the number of events is wrong"},
-        {"0 5 0 0 0 0 0 0 0 0 0", "no event is due at the first due time"},
-        {IMAGE_HEAD "1 0x40000000000001", "a delay is out of range"},
-        {IMAGE_HEAD "2 0x40000000000001 \"a\" \"\"",
-         "an event is due after all times"},
-        {IMAGE_HEAD "2 -1 \"a\" \"\"", "an event is due after all times"},
-        {IMAGE_HEAD "2 1499 \"a\" \"\"", "an event is due before the first"},
-        {IMAGE_HEAD "2 1501 \"a\" \"\" 0 1",
-         "no event is due at the first due time"},
-        {IMAGE_HEAD "1 499 2 1500 \"a\" \"\"",
-         "an event's delay does not lead to its time"},
-        {IMAGE_HEAD "1 1501 2 1500 \"a\" \"\"",
-         "an event's delay does not lead to its time"},
-        {IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500 \"a\" \"\" 0 2",
-         "an id is there twice"},
-        {IMAGE_HEAD "2 1500 \"a\" \"\" 0 2", "the number of events is wrong"},
-        {IMAGE_HEAD "2 1500 \"a\" \"\" 0 0", "the number of events is wrong"},
-        {IMAGE_HEAD "2 1500 \"a\" \"\" 0 -1", "the number of events is wrong"},
-        {IMAGE_HEAD "3 1500 \"a\" \"\" 0 0 0", "a period is out of range"},
-        {IMAGE_HEAD "3 1500 \"a\" \"\" 0x20000000000001 0 0",
-         "a period is out of range"},
-        {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0x20000000000001 0",
-         "a number of times is out of range"},
-        {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0 0x8000000000000000",
-         "a number of missed times is out of range"},
-        {IMAGE_HEAD "\"a\"", IMAGE_CUT},
-        {IMAGE_HEAD "2 1500 5", IMAGE_CUT},
-        {IMAGE_HEAD "2 1500 \"a\" 5", IMAGE_CUT},
-        {"", IMAGE_CUT},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        image_refused(1, cases[i].text, cases[i].words);
+    for (size_t i = 0; i < sizeof image_wrong / sizeof image_wrong[0]; i++)
+        image_refused(1, image_wrong[i].text, image_wrong[i].words);
     image_refused(2, IMAGE_HEAD, "its format is unknown");
     image_refused(-1, IMAGE_HEAD, "its format is unknown");
 }
@@ -235,24 +285,105 @@ TEST(image_of_the_largest_numbers_loads)
 {
     struct queue *queue = image_taken(
         1, "0x20000000000000 0 0x7fffffffffffffff 0x7fffffffffffffff 1 "
-           "86400000 1 0 0x20000000000000 3 0x40000000000000 \"a\" \"\" "
-           "0x20000000000000 "
+           "86400000 1 0xffffffff 0x20000000000000 0 0x20000000000000 "
+           "0x1fffffffffffff 4 \"to\" 0x7fffffffffffffff \"dead\" "
+           "3 0x40000000000000 \"a\" \"\" 0x20000000000000 "
            "0x20000000000000 0x7fffffffffffffff 1 0x40000000000000 2 "
            "0x40000000000000 \"b\" \"\" 2 0x40000000000000 \"c\" \"\" "
-           "1 0 2 0 \"d\" \"\" 0 4");
-    CHECK_EQ(queue_count(queue), 4);
+           "1 0 2 0 \"d\" \"\" 4 0xffffffff 0xffffffff "
+           "5 0x1fffffffffffff 0x40000000000000 0x40000000000000 \"me\" "
+           "2 0x40000000000000 \"e\" \"\" 0 5");
+    CHECK_EQ(queue_count(queue), 5);
     CHECK_EQ(queue_next(queue), 0);
+    CHECK_EQ(queue_leased_count(queue), 1);
+    CHECK_EQ(image_get(queue, "e").tries.most, UINT32_MAX);
     queue_free(image_again(queue));
+    CHECK(image_tape_equal(&image_one, &image_two));
     queue_free(queue);
-    queue_free(image_taken(1, "0 0x40000000000000 0 0 0 0 0 0 0 "
-                              "3 0x40000000000000 \"a\" \"\" 1 0 0 0 1"));
+    queue_free(image_taken(1,
+                           "0 0x40000000000000 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN
+                           "3 0x40000000000000 \"a\" \"\" 1 0 0 0 1"));
+}
+
+/* Of each kind: one that waits, one that someone has, one whose lease has ended, and
+ * two that are dead. */
+TEST(image_keeps_leases_and_what_is_dead)
+{
+    static const char *const ids[] = {"due", "leased", "again", "dead",
+                                      "nacked"};
+    struct queue *queue = queue_new(1000, 64);
+    struct queue_event event;
+    CHECK(queue != NULL);
+    for (size_t i = 0; i < 5; i++) {
+        event = (struct queue_event){
+            .id = bytes_of(ids[i]), .due = 1001 + i, .ttl = 1 + i};
+        event.tries = (struct queue_tries){i == 4 ? 3 : 0, i == 4 ? 3 : 0};
+        CHECK(queue_put(queue, &event) == 0);
+    }
+    CHECK(queue_lease(queue, bytes_of("leased"),
+                      &(struct queue_lease){7, 9000, 8000, bytes_of("me")},
+                      (struct queue_tries){2, 9}, NULL) == 0);
+    CHECK(queue_lease(queue, bytes_of("again"),
+                      &(struct queue_lease){8, 2000, 1000, bytes_of("you")},
+                      (struct queue_tries){1, 0}, NULL) == 0);
+    CHECK(queue_lease(queue, bytes_of("dead"),
+                      &(struct queue_lease){9, 1900, 900, bytes_of("")},
+                      (struct queue_tries){5, 5}, NULL) == 0);
+    queue_tell(queue, 3000);
+    for (int ripe = 0; ripe < 2; ripe++) {
+        struct queue *again = image_again(queue);
+        CHECK_EQ(queue_ripen(again, 3000, UINT64_MAX), 2);
+        CHECK_EQ(queue_dead_count(again), 2);
+        CHECK_EQ(queue_leased_count(again), 1);
+        event = image_get(again, "leased");
+        CHECK(event.lease.token == 7 && event.lease.end == 9000);
+        CHECK(bytes_equal(event.lease.owner, bytes_of("me")));
+        CHECK(event.tries.made == 2 && event.tries.most == 9);
+        CHECK_EQ(event.due, 1002);
+        event = image_get(again, "again");
+        CHECK(event.lease.token == 8 && event.lease.end == 2000);
+        CHECK(bytes_equal(event.lease.owner, bytes_of("you")));
+        CHECK_EQ(event.tries.made, 1);
+        CHECK_EQ(event.due, 1003);
+        event = image_get(again, "dead");
+        CHECK(event.lease.token == 9 && event.tries.most == 5);
+        CHECK_EQ(image_get(again, "nacked").tries.made, 3);
+        CHECK_EQ(queue_token(again), 9);
+        queue_free(again);
+        CHECK_EQ(queue_ripen(queue, 3000, UINT64_MAX), 2);
+    }
+    queue_free(queue);
+}
+
+/* The time of a queue may be behind that at which it found something dead. */
+TEST(image_of_what_died_ahead_of_the_time_loads)
+{
+    struct queue *queue = queue_new(1000, 64);
+    struct queue_event event = {.id = bytes_of("a"), .due = 1000};
+    CHECK(queue != NULL && queue_put(queue, &event) == 0);
+    CHECK(queue_lease(queue, event.id,
+                      &(struct queue_lease){7, 2000, 1000, bytes_of("me")},
+                      (struct queue_tries){1, 1}, NULL) == 0);
+    CHECK_EQ(queue_ripen(queue, 5000, UINT64_MAX), 0);
+    CHECK_EQ(queue_dead_count(queue), 1);
+    CHECK_EQ(queue_next(queue), LAWN_NEVER);
+    const char *error;
+    image_tape_save(&image_one, queue);
+    struct queue *again = image_tape_load(&image_one, IMAGE_VERSION, &error);
+    CHECK(again != NULL);
+    CHECK_EQ(queue_leased_count(again), 1);
+    CHECK_EQ(queue_ripen(again, 5000, UINT64_MAX), 0);
+    CHECK_EQ(queue_dead_count(again), 1);
+    queue_free(again);
+    queue_free(queue);
 }
 
 TEST(image_cut_anywhere_is_refused)
 {
     struct queue *queue = image_taken(
-        1, IMAGE_HEAD "2 1700 \"a\" \"x\" 1 500 2 1500 \"b\" \"\" 3 1500 \"c\" "
-                      "\"\" 9 8 7 0 3");
+        1, IMAGE_GIVEN "2 1700 \"a\" \"x\" 1 500 2 1500 \"b\" \"\" 3 1500 "
+                       "\"c\" \"\" 9 8 7 4 1 2 5 90 1600 600 \"me\" "
+                       "2 1700 \"d\" \"\" 0 4");
     queue_free(queue);
     size_t whole = image_one.count;
     for (image_one.count = 0; image_one.count < whole; image_one.count++) {
@@ -286,6 +417,38 @@ TEST(image_with_too_long_an_id_is_refused)
         if (over == 1)
             CHECK(strcmp(error, "an id is too long") == 0);
         queue_free(queue);
+    }
+}
+
+TEST(image_with_too_long_an_owner_or_name_is_refused)
+{
+    static const char long_name[65536];
+    static const struct {
+        const char *before;
+        size_t most;
+        const char *after;
+        const char *words;
+    } cases[] = {
+        {IMAGE_GIVEN "5 9 1500 0", QUEUE_OWNER_MAX, "2 1500 \"a\" \"\" 0 1",
+         "an owner is too long"},
+        {"0 -1 0 0 0 0 0 0 0 0 0 0 1", 65535, "0 \"\" 0 0",
+         "a name is too long"},
+        {"0 -1 0 0 0 0 0 0 0 0 0 0 1 \"\" 0", 65535, "0 0",
+         "a name is too long"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t over = 0; over < 2; over++) {
+            const char *error = "";
+            image_tape_clear(&image_one);
+            image_tape_write(&image_one, cases[i].before);
+            image_tape_string(&image_one,
+                              (struct bytes){long_name, cases[i].most + over});
+            image_tape_write(&image_one, cases[i].after);
+            struct queue *queue = image_tape_load(&image_one, 1, &error);
+            CHECK((queue == NULL) == (over == 1));
+            CHECK(over == 0 || strcmp(error, cases[i].words) == 0);
+            queue_free(queue);
+        }
     }
 }
 

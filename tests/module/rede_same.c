@@ -128,6 +128,29 @@ TEST(rede_poll_takes_what_is_due_second_by_second)
     PLAY(steps);
 }
 
+TEST(rede_poll_and_xpoll_have_a_limit)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.MPUSH k DELAY 0 3 a x b y c z", "3");
+    command_limits.max_batch = 2;
+    SAYS(fake, "REDE.XPOLL k", "[\"a\", \"b\"]");
+    SAYS(fake, "REDE.POLL k COUNT 3", "[\"x\", \"y\"]");
+    SAYS(fake, "REDE.POLL k", "[\"z\"]");
+    scene_end(fake);
+}
+
+TEST(rede_xack_counts_what_it_took)
+{
+    struct fake *fake = scene_begin();
+    uint64_t fired = command_totals.fired;
+
+    SAYS(fake, "LAWN.MPUSH k DELAY 0 2 a x b y", "2");
+    SAYS(fake, "REDE.XACK k a zz", "[\"x\", nil]");
+    CHECK_EQ(command_totals.fired, fired + 1);
+    scene_end(fake);
+}
+
 TEST(rede_poll_and_xpoll_take_a_count)
 {
     static const struct rede_step steps[] = {

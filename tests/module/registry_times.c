@@ -57,6 +57,25 @@ TEST(registry_keys_come_when_their_time_has_come)
     registry_flush(-1);
 }
 
+TEST(registry_a_key_that_is_set_again_and_again_waits_for_the_others)
+{
+    registry_begin(1000);
+    CHECK(registry_set(0, bytes_of("a"), 1050));
+    CHECK(registry_set(0, bytes_of("b"), 1100));
+    CHECK(registry_set(0, bytes_of("c"), 1150));
+    CHECK(registry_gives(1200, 0, "a", 1050));
+    CHECK(registry_set(0, bytes_of("a"), 1200));
+    CHECK(registry_gives(1200, 0, "b", 1100));
+    CHECK(registry_set(0, bytes_of("b"), 1200));
+    CHECK(registry_set(0, bytes_of("d"), 1120));
+    CHECK(registry_gives(1200, 0, "c", 1150));
+    CHECK(registry_gives(1200, 0, "a", 1200));
+    CHECK(registry_gives(1200, 0, "b", 1200));
+    CHECK(registry_gives(1200, 0, "d", 1120));
+    CHECK(registry_gives_none(1200));
+    registry_flush(-1);
+}
+
 TEST(registry_a_key_is_there_once)
 {
     registry_begin(1000);

@@ -2,6 +2,7 @@
 #ifndef LAWN_TESTS_SCENE_H
 #define LAWN_TESTS_SCENE_H
 
+#include "commands.h"
 #include "fake.h"
 #include "kit.h"
 #include "memory_kit.h"
@@ -27,11 +28,21 @@ scene_check(const char *file, int line, const char *actual,
 #define NOTED(fake, text)                                                      \
     scene_check(__FILE__, __LINE__, (fake)->noted.at, text)
 
+/* How LAWN.GET META ends for an event that was never leased. */
+#define PLAIN                                                                  \
+    ", \"tries\": 0, \"max-tries\": 0, \"lease-end\": 0, \"owner\": \"\"}"
+
 static inline struct fake *
 scene_begin(void)
 {
     struct fake *fake = fake_new();
 
+    command_limits = (struct command_limits){.max_batch = 10000,
+                                             .max_payload = 1048576,
+                                             .max_ttls = 4096,
+                                             .lease = 30000};
+    /* Tokens that end as 0 does, whatever the replica heard. */
+    commands_tokens = (struct commands_tokens){.step = COMMANDS_TOKEN_STEP};
     fake->replica = fake_new();
     fake->blocks = memory_blocks();
     return fake;

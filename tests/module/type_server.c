@@ -52,6 +52,31 @@ server_value(struct redis_key *key, bool *other)
     return key ? key->queue : NULL;
 }
 
+void
+server_signal(struct redis_ctx *ctx, struct redis_string *name)
+{
+    redis.SignalKeyAsReady(ctx, name);
+}
+
+void
+server_refilled(void)
+{
+}
+
+/* Nothing here has a sink. */
+uint64_t
+server_tick(struct redis_ctx *ctx, struct redis_string *name,
+            struct queue *queue, const struct server_times *times,
+            uint64_t *budget)
+{
+    (void)ctx;
+    (void)name;
+    (void)queue;
+    (void)times;
+    (void)budget;
+    return LAWN_NEVER;
+}
+
 /* THE SERVER */
 
 static struct redis_type *
@@ -234,6 +259,13 @@ fake_scan(struct redis_ctx *ctx, struct redis_cursor *cursor,
 }
 
 static void
+fake_latency(const char *event, long long ms)
+{
+    (void)event;
+    (void)ms;
+}
+
+static void
 fake_server(void)
 {
     static bool done;
@@ -266,6 +298,7 @@ fake_server(void)
     redis.ScanCursorRestart = fake_cursor_again;
     redis.ScanCursorDestroy = fake_cursor_again;
     redis.Scan = fake_scan;
+    redis.LatencyAddSample = fake_latency;
     wake_limits = (struct wake_limits){1000, 1000000};
     CHECK(type_init(ctx));
     CHECK(wake_init(ctx));

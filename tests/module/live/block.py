@@ -4,25 +4,10 @@ waits is woken by time or by a change, in the order of their coming, once, and
 never early.
 """
 
-import contextlib
-import os
-import pathlib
-import subprocess
-import tempfile
-
 import resp
 from resp import OK
-from server import (Server, case, equal, error, main, now_ms, shared, wait_until)
-
-FAR = 10**12
-
-
-def blocked(server):
-    return int(server.info('clients')['blocked_clients'])
-
-
-def wait_for(server, count):
-    wait_until(lambda: blocked(server) == count, f'{count} wait')
+from server import (FAR, Server, case, clocked, equal, error, main, now_ms,
+                    shared, still_waits, wait_until)
 
 
 def waiter(server, *args, protocol=2, db=0):
@@ -32,14 +17,6 @@ def waiter(server, *args, protocol=2, db=0):
         client.call('SELECT', db)
     server.waits(client, *(args or ('LAWN.POLL', 'k', 'BLOCK', 0)))
     return client
-
-
-def still_waits(server, *waiters):
-    """A round trip through the server's loop, and nothing has come."""
-    for _ in range(3):
-        server.call('PING')
-    for client in waiters:
-        equal(client.waits(), True, 'it still waits')
 
 
 # WAKING
@@ -91,39 +68,6 @@ def most_wake_ups_are_within_half_a_millisecond():
 
 # THE CLOCK
 
-@contextlib.contextmanager
-def clocked(**more):
-    """A server whose clock can be set by so many ms, and what sets it."""
-    with tempfile.TemporaryDirectory() as folder:
-        library, path = folder + '/clock.so', folder + '/ahead'
-        subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-fPIC', '-O1',
-                        pathlib.Path(__file__).with_name('clock.c'), '-o',
-                        library], check=True)
-        ahead = 0
-
-        def step(ms):
-            nonlocal ahead
-            ahead += ms
-            with open(path, 'r+b' if os.path.exists(path) else 'wb') as file:
-                file.write(ahead.to_bytes(8, 'little', signed=True))
-        step(0)
-        before = dict(os.environ)
-        first = os.environ.get('LAWN_PRELOAD')
-        os.environ.update(LAWN_CLOCK=path, LAWN_PRELOAD=':'.join(
-            filter(None, (first, library))), **more)
-        try:
-            with Server() as server:
-                yield server, step
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
-
-
-def clock(server):
-    seconds, micros = server.call('TIME')
-    return int(seconds) * 1000 + int(micros) // 1000
-
-
 HOUR = 3600000
 
 
@@ -139,10 +83,10 @@ def a_clock_set_forward_makes_due_at_once():
         equal(client.read()[0][:4], ['id', 'i', 'payload', 'p'])
         # and it goes on from there
         client = waiter(server)
-        before = clock(server)
+        before = server.clock()
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 20)
         equal(client.read(), [['i', 'p']])
-        assert clock(server) >= before + 20
+        assert server.clock() >= before + 20
 
 
 @case
@@ -150,19 +94,19 @@ def a_clock_set_back_makes_nothing_early_and_all_come():
     with clocked() as (server, step):
         client, other = waiter(server), waiter(server, 'LAWN.POLL', 'new',
                                                'BLOCK', 0)
-        due = clock(server) + 500
+        due = server.clock() + 500
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', due)
         step(-HOUR)
         still_waits(server, client, other)
         # A key that does not know the time before wakes by the new one.
-        before = clock(server)
+        before = server.clock()
         server.call('LAWN.PUSH', 'new', 'i', 'p', 'DELAY', 30)
         equal(other.read(), [['i', 'p']])
-        assert before + 30 <= clock(server) < before + HOUR // 2
+        assert before + 30 <= server.clock() < before + HOUR // 2
         still_waits(server, client)
         step(HOUR)
         equal(client.read(), [['i', 'p']])
-        assert clock(server) >= due
+        assert server.clock() >= due
 
 
 @case
@@ -175,7 +119,7 @@ def what_was_due_stays_so_when_the_clock_is_set_back():
         equal(listener.read()[3], 'lawn.push')
         equal(listener.read()[3], 'lawn.fire')
         step(-HOUR)
-        clock(server)
+        server.clock()
         equal(server.call('LAWN.NEXT', 'k'), 0)
         client = waiter(server, 'LAWN.POLL', 'new', 'BLOCK', 0)
         server.call('RENAME', 'k', 'other')
@@ -190,7 +134,7 @@ def who_becomes_a_master_is_not_late_for_what_was_before():
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 60000)
         server.call('REPLICAOF', '127.0.0.1', 1)
         step(HOUR)
-        clock(server)
+        server.clock()
         equal(server.info('lawn')['lawn_wake_late_us_count'], '0')
         server.call('REPLICAOF', 'NO', 'ONE')
         wait_until(lambda: server.info('lawn')['lawn_wake_late_us_count']
@@ -208,7 +152,7 @@ def a_clock_set_back_in_a_pause_does_not_put_off_who_waits():
                              ('CLIENT', 'PAUSE', 60000, 'WRITE'))
         still_waits(server, client)
         step(-HOUR)
-        clock(server)
+        server.clock()
         server.call('CLIENT', 'UNPAUSE')
         equal(client.read(), [['i', 'p']])
 
@@ -365,7 +309,7 @@ def who_came_first_is_served_first():
     server.call('LAWN.MPUSH', 'k', 'DELAY', 5, 4, *'44556677')
     for i in range(4, 8):
         equal(waiters[i].read(), [[str(i), str(i)]])
-    wait_for(server, 0)
+    server.wait_blocked(0)
 
 
 @case
@@ -388,13 +332,13 @@ def hundreds_wait_and_each_gets_one():
     clients = [server.client() for _ in range(count)]
     for client in clients:
         client.send('LAWN.POLL', 'k', 'COUNT', 1, 'BLOCK', 0)
-    wait_for(server, count)
+    server.wait_blocked(count)
     server.call('LAWN.MPUSH', 'k', 'DELAY', 10, count,
                 *[i // 2 for i in range(2 * count)])
     got = [client.read() for client in clients]
     assert all(len(rows) == 1 for rows in got), got
     equal(sorted(int(rows[0][0]) for rows in got), list(range(count)))
-    wait_for(server, 0)
+    server.wait_blocked(0)
     equal(server.call('EXISTS', 'k'), 0)
 
 
@@ -405,13 +349,13 @@ def hundreds_wait_for_one_event_and_one_gets_it():
     clients = [server.client() for _ in range(count)]
     for client in clients:
         client.send('LAWN.POLL', 'k', 'BLOCK', 0)
-    wait_for(server, count)
+    server.wait_blocked(count)
     server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5)
-    wait_for(server, count - 1)
+    server.wait_blocked(count - 1)
     equal(sum(not client.waits() for client in clients), 1)
     for client in clients:
         client.close()
-    wait_for(server, 0)
+    server.wait_blocked(0)
     server.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
     equal(server.call('LAWN.POLL', 'k'), [['i', 'p']])
 
@@ -468,7 +412,7 @@ def waiting_ends_after_its_time_with_an_empty_array():
             assert before + ms <= now_ms() < before + ms + 5000, ms
             equal(client.raw('LAWN.POLL', 'k', 'BLOCK', ms, 'META'),
                   b'*0\r\n')
-    wait_for(server, 0)
+    server.wait_blocked(0)
     equal(server.call('EXISTS', 'k'), 0)
 
 
@@ -512,19 +456,19 @@ def client_unblock_ends_waiting():
         client = server.client(protocol)
         number = client.call('CLIENT', 'ID')
         client.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        wait_for(server, 1)
+        server.wait_blocked(1)
         equal(server.call('CLIENT', 'UNBLOCK', number), 1)
         client.read()
         equal(client.seen, b'*0\r\n')
         client.echo()
         client.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        wait_for(server, 1)
+        server.wait_blocked(1)
         equal(server.call('CLIENT', 'UNBLOCK', number, 'ERROR'), 1)
         got = client.read()
         assert isinstance(got, resp.Error) and got.startswith(b'UNBLOCKED'), \
             got
         client.echo()
-        wait_for(server, 0)
+        server.wait_blocked(0)
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
         equal(server.call('LAWN.POLL', 'k'), [['i', 'p']])
 
@@ -536,20 +480,20 @@ def who_is_killed_or_leaves_takes_nothing_with_it():
         first = server.client()
         number = first.call('CLIENT', 'ID')
         first.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        wait_for(server, 1)
+        server.wait_blocked(1)
         second = waiter(server)
         if leave == 'kill':
             equal(server.call('CLIENT', 'KILL', 'ID', number), 1)
         else:
             first.close()
-        wait_for(server, 1)
+        server.wait_blocked(1)
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3)
         equal(second.read(), [['i', 'p']])
         # and one who leaves at the very moment
         third = waiter(server)
         third.close()
         server.call('LAWN.PUSH', 'k', 'j', 'p', 'AT', 1)
-        wait_for(server, 0)
+        server.wait_blocked(0)
         server.call('DEL', 'k')
 
 
@@ -560,11 +504,11 @@ def killing_all_waiters_at_once_harms_nothing():
         clients = [server.client() for _ in range(50)]
         for client in clients:
             client.send('LAWN.POLL', 'k', 'BLOCK', 0)
-        wait_for(server, 50)
+        server.wait_blocked(50)
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5)
         equal(server.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME',
                           'yes') >= 49, True)
-        wait_for(server, 0)
+        server.wait_blocked(0)
         wait_until(lambda: server.call('LAWN.LEN', 'k', 'DUE')
                    == server.call('LAWN.LEN', 'k'), 'it is due')
         server.call('DEL', 'k')
@@ -579,7 +523,7 @@ def resetting_a_connection_while_it_waits_harms_nothing():
     server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3)
     equal(client.read(), [['i', 'p']])
     equal(client.read(), resp.Simple(b'RESET'))
-    wait_for(server, 1)
+    server.wait_blocked(1)
     server.call('LAWN.PUSH', 'k', 'j', 'p', 'DELAY', 3)
     equal(client.read(), [['j', 'p']])
     equal(client.read(), 'after')
@@ -717,7 +661,7 @@ def info_commandstats_has_no_failed_calls():
 
 @case
 def slow_readers_get_large_batches():
-    server = shared()
+    server = shared('lawn.max-batch', 5000)
     client = waiter(server, 'LAWN.POLL', 'k', 'COUNT', 5000, 'BLOCK', 0)
     payload = b'x' * 1000
     server.call('LAWN.MPUSH', 'k', 'DELAY', 1, 5000,

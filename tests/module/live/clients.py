@@ -8,6 +8,7 @@ the lines waits for an event that is not yet due when it is sent.
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -19,6 +20,9 @@ from server import case, need, shared
 
 CLIENTS = pathlib.Path(__file__).resolve().parent / "clients"
 DELAY = 150  # ms that the event takes to be due
+
+# What is not known before: the token and when it was due.
+LEASED = re.compile(r"\[\[job work (\d+) 1 \d+\]\]")
 
 TALK = (
     ("LAWN.PUSH k first one DELAY %d" % DELAY, "first"),
@@ -43,6 +47,15 @@ TALK = (
     ("REDE.XPOLL r", "[id]"),
     ("REDE.XACK r id", "[payload]"),
     ("REDE.TTN r", "nil"),
+    ("LAWN.PUSH l job work DELAY 0 TRIES 3", "job"),
+    ("LAWN.LEASE l worker LEASE 3600000 BLOCK 9", LEASED),
+    ("LAWN.LEASE l worker", "[]"),
+    ("LAWN.LEN l LEASED", "1"),
+    ("LAWN.ACK l job 1 other 2", "[0 0]"),
+    ("LAWN.NACK l job 1 DELAY 5", "0"),
+    ("LAWN.EXTEND l job 1 LEASE 5", "0"),
+    ("LAWN.SINK l LIST done DEADLETTER dead", "OK"),
+    ("LAWN.PARTITION 123456789 16384", "%d" % (0x31C3 % 16384)),
 )  # fmt: skip
 
 
@@ -59,8 +72,14 @@ def talk(*command, **environment):
     assert done.returncode == 0, done.stderr
     heard = done.stdout.splitlines()
     for (line, expected), got in zip(TALK, heard):
+        if expected is LEASED:
+            token = LEASED.fullmatch(got)
+            assert token, "%s: %s" % (line, got)
+            continue
         assert got == expected, "%s: %s, and not %s" % (line, got, expected)
     assert len(heard) == len(TALK), heard
+    # To the last digit, whatever numbers are in that language.
+    assert one.call("LAWN.ACK", "l", "job", token[1]) == [1], token[1]
     took = time.monotonic() - began
     assert took >= DELAY / 1000, "it came early: %s" % took
 
@@ -131,12 +150,16 @@ def redis_cli_shows_maps_of_resp3():
     one.call("LAWN.PUSH", "k", "i", "p", "AT", "2000000000000", "EVERY", "5")
     out, _ = cli(one, "-3", "--no-raw", "LAWN.GET", "k", "i", "META")
     assert out.splitlines() == [
-        '1# "payload" => "p"',
-        '2# "due" => (integer) 2000000000000',
-        '3# "state" => "waiting"',
-        '4# "period" => (integer) 5',
-        '5# "times" => (integer) 0',
-        '6# "missed" => (integer) 0',
+        ' 1# "payload" => "p"',
+        ' 2# "due" => (integer) 2000000000000',
+        ' 3# "state" => "waiting"',
+        ' 4# "period" => (integer) 5',
+        ' 5# "times" => (integer) 0',
+        ' 6# "missed" => (integer) 0',
+        ' 7# "tries" => (integer) 0',
+        ' 8# "max-tries" => (integer) 0',
+        ' 9# "lease-end" => (integer) 0',
+        '10# "owner" => ""',
     ], out
 
 
@@ -150,7 +173,8 @@ def redis_cli_makes_json_of_all_that_is_told():
     assert info["data-bytes"] == 2, info
     meta = json.loads(cli(one, "--json", "LAWN.GET", "k", "i", "META")[0])
     assert list(meta) == [
-        "payload", "due", "state", "period", "times", "missed"
+        "payload", "due", "state", "period", "times", "missed", "tries",
+        "max-tries", "lease-end", "owner",
     ], meta  # fmt: skip
     one.call("LAWN.PUSH", "k", "now", "q", "AT", "1")
     due = json.loads(cli(one, "--json", "LAWN.POLL", "k")[0])

@@ -36,8 +36,15 @@ COMMANDS = {
     'lawn.config': (3, None, ('GET',)),
     'lawn.pause': (2, 2, ()),
     'lawn.resume': (2, 2, ()),
+    'lawn.lease': (3, None, ('owner',)),
+    'lawn.ack': (4, None, ('id', 1)),
+    'lawn.nack': (4, None, ('id', 1)),
+    'lawn.extend': (6, 6, ('id', 1, 'LEASE', 1)),
+    'lawn.sink': (3, None, ('NONE',)),
     'lawn.apply': (3, None, ('DEL', 'id')),
 }
+# What GET META tells of an event that nobody has leased.
+FREE = {b'tries': 0, b'max-tries': 0, b'lease-end': 0, b'owner': b''}
 
 
 def arity(name):
@@ -338,7 +345,7 @@ def push_replaces_an_event_wholly():
         equal(as_map(client.call('LAWN.GET', 'k', 'i', 'META'),
                      client.protocol),
               {b'payload': b'new', b'due': 2**50, b'state': b'waiting',
-               b'period': 0, b'times': 0, b'missed': 0})
+               b'period': 0, b'times': 0, b'missed': 0, **FREE})
         client.call('LAWN.PUSH', 'k', 'i', 'due', 'AT', 1)
         equal(client.call('LAWN.LEN', 'k', 'DUE'), 1)
         client.call('LAWN.PUSH', 'k', 'i', 'far', 'DELAY', FAR)
@@ -528,13 +535,15 @@ def get_tells_the_payload_and_with_meta_a_map():
         equal(client.raw('LAWN.GET', 'k', 'a'), b'$3\r\none\r\n')
         equal(client.raw('LAWN.GET', 'k', 'x'), null(client))
         equal(client.raw('LAWN.GET', 'k', 'x', 'META'), null(client))
-        head = b'*12' if client.protocol == 2 else b'%6'
+        head = b'*20' if client.protocol == 2 else b'%10'
         equal(client.raw('LAWN.GET', 'k', 'a', 'META'), head + b'\r\n'
               b'$7\r\npayload\r\n$3\r\none\r\n'
               b'$3\r\ndue\r\n:1125899906842624\r\n'
               b'$5\r\nstate\r\n$7\r\nwaiting\r\n'
               b'$6\r\nperiod\r\n:0\r\n$5\r\ntimes\r\n:0\r\n'
-              b'$6\r\nmissed\r\n:0\r\n')
+              b'$6\r\nmissed\r\n:0\r\n$5\r\ntries\r\n:0\r\n'
+              b'$9\r\nmax-tries\r\n:0\r\n$9\r\nlease-end\r\n:0\r\n'
+              b'$5\r\nowner\r\n$0\r\n\r\n')
         client.call('LAWN.PUSH', 'k', 'b', 'two', 'DELAY', 0)
         meta = as_map(client.call('LAWN.GET', 'k', 'b', 'META'),
                       client.protocol)
@@ -556,7 +565,7 @@ def update_keeps_the_time_and_replies_with_the_old():
         equal(as_map(client.call('LAWN.GET', 'k', 'a', 'META'),
                      client.protocol),
               {b'payload': b'', b'due': 2**50, b'state': b'waiting',
-               b'period': 9, b'times': 0, b'missed': 0})
+               b'period': 9, b'times': 0, b'missed': 0, **FREE})
         client.call('LAWN.MPUSH', 'k', 'AT', 1, 3, *'bbccdd')
         equal(client.call('LAWN.UPDATE', 'k', 'c', 'x' * 5000), 'c')
         equal(client.call('LAWN.POLL', 'k'),
@@ -726,7 +735,7 @@ def poll_takes_no_more_than_max_batch():
         equal(len(client.call('LAWN.POLL', 'k', 'COUNT', LIMIT)), 7)
         equal(len(client.call('LAWN.POLL', 'k', 'COUNT', 3)), 3)
     finally:
-        client.call('CONFIG', 'SET', 'lawn.max-batch', 10000)
+        client.call('CONFIG', 'SET', 'lawn.max-batch', 1000)
 
 
 @case
@@ -771,7 +780,7 @@ def a_repeating_event_goes_on_by_its_period():
         equal(as_map(client.call('LAWN.GET', 'k', 'r', 'META'),
                      client.protocol),
               {b'payload': b'p', b'due': first + FAR, b'state': b'waiting',
-               b'period': FAR, b'times': 2, b'missed': 0})
+               b'period': FAR, b'times': 2, b'missed': 0, **FREE})
         for _ in range(2):
             client.call('LAWN.TOUCH', 'k', 'r', 'AT', 1)
             equal(client.call('LAWN.POLL', 'k'), [['r', 'p']])
@@ -839,13 +848,14 @@ def next_tells_the_time_that_is_left():
 @case
 def len_counts_all_waiting_or_due():
     for client in each_protocol():
-        for args in ((), ('WAITING',), ('DUE',)):
+        for args in ((), ('WAITING',), ('DUE',), ('LEASED',), ('DEAD',)):
             equal(client.raw('LAWN.LEN', 'k', *args), b':0\r\n')
         client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 3, *'aabbcc')
         client.call('LAWN.MPUSH', 'k', 'AT', 1, 2, *'ddee')
         equal([client.call('LAWN.LEN', 'k', *args)
                for args in ((), ('WAITING',), ('DUE',))], [5, 3, 2])
-        for args in (('what',), ('DUE', 'DUE'), ('DUE', 'WAITING')):
+        for args in (('what',), ('DUE', 'DUE'), ('DUE', 'WAITING'),
+                     ('LEASED', 'DEAD')):
             equal(client.call('LAWN.LEN', 'k', *args), SYNTAX, repr(args))
 
 
@@ -940,10 +950,12 @@ def patterns_that_would_take_for_ever_do_not():
     assert now_ms() - began < 5000
 
 
-INFO = ['len', 'ttls', 'next', 'oldest-due', 'pushed', 'fired', 'missed',
-        'dropped', 'late-p50-ms', 'late-p99-ms', 'late-max-ms', 'bytes',
-        'data-bytes', 'paused', 'maxlen', 'maxbytes', 'overflow',
-        'resolution-ms']
+INFO = ['len', 'leased', 'dead', 'ttls', 'next', 'oldest-due', 'pushed',
+        'fired', 'missed', 'dropped', 'leased-total', 'redelivered', 'acked',
+        'dead-total', 'handed', 'sink-errors', 'late-p50-ms', 'late-p99-ms',
+        'late-max-ms', 'sink', 'sink-to', 'sink-maxlen', 'dead-letter',
+        'sink-error', 'bytes', 'data-bytes', 'paused', 'maxlen', 'maxbytes',
+        'overflow', 'resolution-ms', 'tries', 'lease']
 
 
 @case
@@ -953,7 +965,7 @@ def info_is_a_map_of_what_there_is_to_know():
         client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, 'a', 'xx', 'b', 'yy')
         client.call('LAWN.PUSH', 'k', 'at', 'z', 'AT', 2**41)
         got = client.call('LAWN.INFO', 'k')
-        head = b'*36\r\n' if client.protocol == 2 else b'%18\r\n'
+        head = b'*66\r\n' if client.protocol == 2 else b'%33\r\n'
         assert client.seen.startswith(head), client.seen
         got = as_map(got, client.protocol)
         equal(list(got), INFO)
@@ -962,11 +974,16 @@ def info_is_a_map_of_what_there_is_to_know():
         equal(got.pop(b'ttls'), 1)
         if got.pop(b'next') != 2**41:
             raise AssertionError('next is not the first due time')
-        equal(got, {b'len': 3, b'oldest-due': 0, b'pushed': 3, b'fired': 0,
-                    b'missed': 0, b'dropped': 0, b'late-p50-ms': 0,
-                    b'late-p99-ms': 0, b'late-max-ms': 0, b'data-bytes': 9,
+        equal(got, {b'len': 3, b'leased': 0, b'dead': 0, b'oldest-due': 0,
+                    b'pushed': 3, b'fired': 0, b'missed': 0, b'dropped': 0,
+                    b'leased-total': 0, b'redelivered': 0, b'acked': 0,
+                    b'dead-total': 0, b'handed': 0, b'sink-errors': 0,
+                    b'late-p50-ms': 0, b'late-p99-ms': 0, b'late-max-ms': 0,
+                    b'sink': b'none', b'sink-to': b'', b'sink-maxlen': 0,
+                    b'dead-letter': b'', b'sink-error': b'', b'data-bytes': 9,
                     b'paused': 0, b'maxlen': 0, b'maxbytes': 0,
-                    b'overflow': b'reject', b'resolution-ms': 1})
+                    b'overflow': b'reject', b'resolution-ms': 1, b'tries': 0,
+                    b'lease': 0})
         client.call('LAWN.PAUSE', 'k')
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 9, 'maxbytes', 99,
                     'overflow', 'drop-oldest', 'resolution-ms', 7)
@@ -1029,7 +1046,10 @@ def read_only_commands_change_nothing():
                      ('PULL', 'k', 'x'), ('UPDATE', 'k', 'x', 'y'),
                      ('TOUCH', 'k', 'x', 'DELAY', 1),
                      ('PUSH', 'k', 'a', 'x', 'DELAY', 1, 'NX'),
-                     ('TOUCH', 'k', 'a', 'DELAY', 1, 'GT')):
+                     ('TOUCH', 'k', 'a', 'DELAY', 1, 'GT'),
+                     ('LEASE', 'none', 'me'), ('ACK', 'k', 'a', 1),
+                     ('NACK', 'k', 'a', 1), ('EXTEND', 'k', 'a', 1, 'LEASE', 1),
+                     ('PARTITION', 'k', 5)):
             client.call('LAWN.' + args[0], *args[1:])
             equal(server.digest('k'), digest, repr(args))
             equal(server.info('persistence')['rdb_changes_since_last_save'],
@@ -1039,7 +1059,7 @@ def read_only_commands_change_nothing():
 
 # CONFIG, PAUSE
 
-NAMES = "maxlen, maxbytes, overflow and resolution-ms"
+NAMES = "maxlen, maxbytes, overflow, resolution-ms, tries and lease"
 
 
 @case
@@ -1049,7 +1069,8 @@ def config_get_is_a_map():
         equal(client.raw('LAWN.CONFIG', 'k', 'GET', 'maxlen'), null(client))
         client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR)
         got = as_map(client.call('LAWN.CONFIG', 'k', 'GET'), client.protocol)
-        equal(list(got), ['maxlen', 'maxbytes', 'overflow', 'resolution-ms'])
+        equal(list(got), ['maxlen', 'maxbytes', 'overflow', 'resolution-ms',
+                          'tries', 'lease'])
         equal((got[b'maxlen'], got[b'maxbytes'], got[b'overflow'])
               == (0, 0, b'reject'), True, repr(got))
         equal(got[b'resolution-ms'], 1)
@@ -1064,10 +1085,10 @@ def config_get_is_a_map():
 def config_set_is_all_or_nothing():
     for client in each_protocol():
         equal(client.raw('LAWN.CONFIG', 'k', 'SET', 'maxlen', 5, 'maxbytes',
-                         1000, 'overflow', 'drop-oldest', 'resolution-ms', 10),
-              b'+OK\r\n')
+                         1000, 'overflow', 'drop-oldest', 'resolution-ms', 10,
+                         'tries', 2**32 - 1, 'lease', LIMIT), b'+OK\r\n')
         whole = {b'maxlen': 5, b'maxbytes': 1000, b'overflow': b'drop-oldest',
-                 b'resolution-ms': 10}
+                 b'resolution-ms': 10, b'tries': 2**32 - 1, b'lease': LIMIT}
         equal(as_map(client.call('LAWN.CONFIG', 'k', 'GET'),
                      client.protocol), whole)
         for args, text in (
@@ -1079,6 +1100,10 @@ def config_set_is_all_or_nothing():
                 (('maxlen', -1), "ERR bad value for maxlen: '-1'"),
                 (('maxlen', 7, 'overflow', 'what'),
                  "ERR bad value for overflow: 'what' (reject or drop-oldest)"),
+                (('maxlen', 7, 'tries', 2**32),
+                 f"ERR bad value for tries: '{2**32}'"),
+                (('maxlen', 7, 'lease', LIMIT + 1),
+                 f"ERR bad value for lease: '{LIMIT + 1}'"),
                 (('maxlen', 7, 'resolution-ms', 'x'),
                  "ERR bad value for resolution-ms: 'x'")):
             equal(client.call('LAWN.CONFIG', 'k', 'SET', *args), error(text))
@@ -1252,6 +1277,72 @@ def apply_puts_moves_updates_and_deletes():
 
 
 @case
+def apply_leases_and_sets_tokens_and_sinks():
+    for client in each_protocol():
+        end = 2**50
+        equal(client.call('LAWN.APPLY', 'k', 'ADD', 'a', 'p', 5, 0, 'n2 k3',
+                          'b', 'p', end, end, 'a k1'), OK)
+        equal(client.raw('LAWN.APPLY', 'k', 'LEASE', 'a', 7, 3, 4, end, end,
+                         'me', 'none', 8, 1, 1, end, 0, 'me', 'b', 9, 1, 1, 5,
+                         0, ''), b'+OK\r\n')
+        names = (b'due', b'state', b'tries', b'max-tries', b'lease-end',
+                 b'owner')
+        for id_, expected in (('a', [5, 'leased', 3, 4, end, 'me']),
+                              ('b', [end, 'dead', 1, 1, 5, ''])):
+            got = as_map(client.call('LAWN.GET', 'k', id_, 'META'),
+                         client.protocol)
+            equal([got[name] for name in names], expected, id_)
+        equal(client.call('LAWN.ACK', 'k', 'a', 8, 'b', 9), [0, 1])
+        equal(client.call('LAWN.APPLY', 'k', 'AT', 'a', 5, 0, 'n3 k4'), OK)
+        got = as_map(client.call('LAWN.GET', 'k', 'a', 'META'),
+                     client.protocol)
+        equal([got[name] for name in names], [5, 'due', 3, 4, 0, ''])
+        equal(client.call('LAWN.APPLY', 'k', 'TOKEN', 2**52), OK)
+        equal(client.call('LAWN.APPLY', 'k', 'TOKEN', 5), OK)
+        token = client.call('LAWN.LEASE', 'k', 'me')[0][2]
+        assert 2**52 < token <= 2**52 + 16, token
+        equal(client.call('LAWN.APPLY', 'k', 'DEL', 'a'), OK)
+        equal(client.call('LAWN.APPLY', 'k', 'SINK', 'stream', 'out', 9,
+                          'dead'), OK)
+        got = as_map(client.call('LAWN.INFO', 'k'), client.protocol)
+        equal([got[name] for name in (b'sink', b'sink-to', b'sink-maxlen',
+                                      b'dead-letter')],
+              ['stream', 'out', 9, 'dead'])
+        equal(client.call('LAWN.APPLY', 'k', 'SINK', 'none', '', 0, ''), OK)
+        equal(client.call('EXISTS', 'k'), 0)
+
+
+@case
+def a_partition_is_the_slot_of_the_id_modulo_its_number():
+    for client in each_protocol():
+        for id_, slot in (('', 0), ('123456789', 0x31c3), (b'\0\xff', None),
+                          ('order:17', None)):
+            if slot is None:  # the server has the same for keys without braces
+                found = client.call('EVAL', """local c = 0
+                    for i = 1, #ARGV[1] do
+                        c = bit.bxor(c, bit.lshift(ARGV[1]:byte(i), 8))
+                        for _ = 1, 8 do
+                            local high = bit.band(c, 0x8000) ~= 0
+                            c = bit.band(bit.lshift(c, 1), 0xffff)
+                            if high then c = bit.bxor(c, 0x1021) end
+                        end
+                    end
+                    return c""", 0, id_)
+                slot = found
+            for count in (1, 2, 7, 16, 16384):
+                equal(client.raw('LAWN.PARTITION', id_, count),
+                      b':%d\r\n' % (slot % count))
+        equal(client.call('LAWN.PARTITION', '{x}y', 16384)
+              != client.call('LAWN.PARTITION', 'x', 16384), True)
+        for bad in (0, 16385, -1, 'x', ''):
+            equal(client.call('LAWN.PARTITION', 'i', bad),
+                  no_number('number of partitions'))
+        equal(client.call('LAWN.PARTITION', 'i'), arity('lawn.partition'))
+        equal(client.call('LAWN.PARTITION', 'i', 1, 2),
+              arity('lawn.partition'))
+
+
+@case
 def apply_refuses_what_is_wrong_and_does_nothing_then():
     for client in each_protocol():
         client.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 2**50)
@@ -1269,15 +1360,31 @@ def apply_refuses_what_is_wrong_and_does_nothing_then():
                      ('AT', 'i', 1, 1, '', 'i', 1, 2, ''),
                      ('SET', 'i'), ('SET', 'i', 'q', 'i'),
                      ('CFG', 'maxlen'), ('CFG', 'maxlen', 'x'),
-                     ('CFG', 'maxlen', 4, 'what', 1), ('CFG', 'paused', 'x')):
+                     ('CFG', 'maxlen', 4, 'what', 1), ('CFG', 'paused', 'x'),
+                     ('LEASE', 'i', 7, 1, 0, 9, 0),
+                     ('LEASE', 'i', 7, 1, 0, 9, 0, 'me', 'i'),
+                     ('LEASE', 'i', 0, 1, 0, 9, 0, 'me'),
+                     ('LEASE', 'i', 7, 1, 0, 9, 10, 'me'),
+                     ('LEASE', 'i', 7, 1, 0, 2**54 + 1, 0, 'me'),
+                     ('LEASE', 'i', 7, 2**32, 0, 9, 0, 'me'),
+                     ('LEASE', 'i', 7, 1, 2**32, 9, 0, 'me'),
+                     ('LEASE', 'i', 7, 1, 0, 9, 0, 'm' * 256),
+                     ('LEASE', 'i', 7, 1, 0, 9, 0, 'me', 'i', 'x', 1, 0, 9, 0,
+                      'me'), ('AT', 'i', 1, 1, 'n'), ('AT', 'i', 1, 1, 'k0'),
+                     ('TOKEN', 'x'), ('TOKEN', -1), ('TOKEN', 1, 2),
+                     ('SINK', 'what', 'to', 0, ''), ('SINK', 'stream', 'to', 0),
+                     ('SINK', 'stream', 'to', 'x', ''),
+                     ('SINK', 'stream', 't' * 65536, 0, '')):
             got = client.call('LAWN.APPLY', 'k', *args)
             assert isinstance(got, resp.Error), (args, got)
             equal(client.call('LAWN.LEN', 'k'), 1, repr(args))
             equal(client.call('LAWN.GET', 'k', 'i'), 'p', repr(args))
             equal(due_of(client, 'k', 'i'), 2**50, repr(args))
+            equal(client.call('LAWN.LEN', 'k', 'WAITING'), 1, repr(args))
             equal(as_map(client.call('LAWN.CONFIG', 'k', 'GET', 'maxlen'),
                          client.protocol), {b'maxlen': 0})
-        for verb in ('ADD', 'DEL', 'AT', 'SET', 'CFG'):
+        for verb in ('ADD', 'DEL', 'AT', 'SET', 'CFG', 'LEASE', 'SINK',
+                     'TOKEN'):
             got = client.call('LAWN.APPLY', 'k', verb)
             assert isinstance(got, resp.Error), (verb, got)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""docs.py [--server redis|valkey] [PART OF A NAME] - docs/MODULE.md is true.
+"""docs.py [--server redis|valkey] [PART OF A NAME] - what docs/ says of the module is
+true.
 
-Each chapter of the page, what stands below a heading "## ", is a case: its blocks
+Each chapter of a page, what stands below a heading "## ", is a case: its blocks
 are run in their order, on a server that is empty at first:
 
     ```redis   lines that begin with "> " are typed into redis-cli -3, which must
@@ -11,15 +12,22 @@ are run in their order, on a server that is empty at first:
                a port and a folder of its own, and redis-cli talks to that one,
                or else to ours; make has been run before
     ```python  likewise, by Debian's Python, which has the package redis
+    ```js      likewise, by node, with Debian's package node-redis
+    ```conf    settings: those of examples/module/lawn.conf, with which a server
+               starts; also with those that stand behind a # there
 
 Any other block is an error: nothing is left unchecked by mistake. What is another
 number each time need not be the same: one of three digits and more that no line
-typed in the block has said, which must have as many digits or one less; and how
-late something was. The README's commands, which say in words what they print, are
-run as well. Further cases compare the lists of the page with what the server says of
+typed before it has said, which must have as many digits or one less; and how
+late something was. If a line repeats such a number, as a token, then it is typed as
+the server told it. The README's commands, which say in words what they print, are
+run as well. Further cases compare the lists of the pages with what the server says of
 the module.
 """
 
+import binascii
+import bisect
+import contextlib
 import os
 import pathlib
 import re
@@ -29,36 +37,41 @@ import signal
 import subprocess
 import tempfile
 
+import nodes
+import resp
 import server
-from server import case, shared
+from server import case, need, shared
 
 HERE = pathlib.Path(__file__).resolve().parent
-PAGE = HERE / '../../../docs/MODULE.md'
-README = HERE / '../../../README.md'
+ROOT = (HERE / '../../..').resolve()
+PAGES = [ROOT / 'docs' / name for name in (
+    'MODULE.md', 'JOBS.md', 'CLUSTER.md', 'MODULE-OPERATIONS.md', 'REDE.md')]
+MANUAL, JOBS, CLUSTER, OPERATIONS, REDE = PAGES
+README = ROOT / 'README.md'
 
 
 class Block:
-    """A block of the page, or what a server shows in its place."""
+    """A block of a page, or what a server shows in its place."""
 
-    def __init__(self, kind, line):
+    def __init__(self, kind, page, number):
         self.kind = kind
-        self.line = line
+        self.where = f'{page.name}, line {number}'
         self.lines = []
 
     def text(self):
         return ''.join(line + '\n' for line in self.lines)
 
 
-def chapters():
+def chapters(page):
     """Titles of chapters, and their blocks."""
     found = {'': []}
     title, block = '', None
-    for number, line in enumerate(PAGE.read_text().splitlines(), 1):
+    for number, line in enumerate(page.read_text().splitlines(), 1):
         if line.startswith('```'):
             if block:
                 block = None
             else:
-                block = Block(line[3:], number)
+                block = Block(line[3:], page, number)
                 found[title].append(block)
         elif block:
             block.lines.append(line)
@@ -69,26 +82,36 @@ def chapters():
 
 
 def numbers_vary(shown, typed):
-    """A pattern of what the page shows, with numbers of the moment in it."""
+    """A pattern of what the page shows, with groups for numbers of the moment,
+    and these as they are in the page."""
     said = set(re.findall(r'\d+', typed))
     pattern = ''
     late = False
+    varied = []
     for word in re.split(r'(\d+)', shown):
         digits = len(word)
         if word.isdigit() and late:
             pattern += r'\d+'
         elif word.isdigit() and digits > 2 and word not in said:
-            pattern += rf'\d{{{digits - 1},{digits}}}'
+            pattern += rf'(\d{{{digits - 1},{digits}}})'
+            varied.append(word)
         else:
             pattern += re.escape(word)
         late = bool(re.search(r'"late(?:-\w+)?" => \(integer\) $', word))
-    return pattern
+    return pattern, varied
 
 
 def compare(block, shown, got, typed):
-    assert re.fullmatch(numbers_vary(shown, typed), got), (
-        f'MODULE.md, line {block.line}: the page shows\n{shown}\n'
-        f'and the server\n{got}')
+    """What numbers of the moment were."""
+    pattern, varied = numbers_vary(shown, typed)
+    match = re.fullmatch(pattern, got)
+    assert match, (f'{block.where}: the page shows\n{shown}\n'
+                   f'and the server\n{got}')
+    return dict(zip(varied, match.groups()))
+
+
+def as_told(text, told):
+    return re.sub(r'\d+', lambda number: told.get(number[0], number[0]), text)
 
 
 def client(port):
@@ -96,28 +119,29 @@ def client(port):
 
 
 def try_typed(block, port):
-    """All lines of a block in one session, each reply compared."""
+    """The lines of a block, each reply compared."""
     steps = []
     for line in block.lines:
         if line.startswith('> '):
             steps.append([line[2:], ''])
         else:
-            assert steps, f'MODULE.md, line {block.line}: who says that?'
+            assert steps, f'{block.where}: who says that?'
             steps[-1][1] += line + '\n'
-    typed = '\n'.join(step[0] for step in steps)
-    # What is echoed comes between replies, so that they can be told apart.
-    mark = 'next-reply-follows'
-    session = ''.join(f'{step[0]}\nECHO {mark}\n' for step in steps)
-    done = subprocess.run([*client(port), '-3', '--no-raw'], input=session,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=server.PATIENCE, check=False)
-    # What took long, the client says how long.
-    told = re.sub(r'^\(\d+\.\d+s\)\n', '', done.stdout, flags=re.M)
-    replies = told.split(f'"{mark}"\n')
-    assert len(replies) == len(steps) + 1, done.stdout
-    for (command, shown), got in zip(steps, replies):
-        compare(block, f'> {command}\n{shown}',
-                f'> {command}\n' + got.rstrip('\n') + '\n', typed)
+    typed = ''
+    told = {}
+    for command, shown in steps:
+        command, shown = as_told(command, told), as_told(shown, told)
+        typed += command + '\n'
+        done = subprocess.run(
+            [*client(port), '-3', '--no-raw'], input=command + '\n',
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=server.PATIENCE, check=False)
+        # What took long, the client says how long; and it ends lines by spaces.
+        got = re.sub(r'^\(\d+\.\d+s\)\n| +$', '', done.stdout, flags=re.M)
+        told.update(compare(
+            block, f'> {command}\n{shown}',
+            f'> {command}\n' + got.rstrip('\n') + '\n',
+            typed + ' '.join(told.values())))
 
 
 def write_command(folder, name, text):
@@ -128,7 +152,7 @@ def write_command(folder, name, text):
 
 class Shell:
     """A folder in which commands of a shell find what they would at home:
-    build/lawn.so, servers and their clients. Those who start a server talk to
+    build/, examples/, servers and their clients. Those who start a server talk to
     it, and the others to the one of the port."""
 
     def __init__(self, folder, port):
@@ -139,6 +163,10 @@ class Shell:
         for path in (bin_, self.folder / 'build'):
             path.mkdir()
         os.symlink(server.MODULE, self.folder / 'build/lawn.so')
+        tool = ROOT / 'build/lawn'
+        if tool.exists():
+            os.symlink(tool, bin_ / 'lawn')
+        os.symlink(ROOT / 'examples', self.folder / 'examples')
         write_command(bin_, 'make', '')
         for kind in server.KINDS:
             write_command(
@@ -187,25 +215,83 @@ class Shell:
 
 
 def shell(text, port):
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         return Shell(folder, port).run(text)
 
 
+def cluster_shell(text):
+    """What commands printed that start servers of a cluster: on other ports than
+    they say, and with the binaries of this kind."""
+    for port in sorted(set(re.findall(r'\b70\d\d\b', text))):
+        text = text.replace(port, str(nodes.Node.pick_port()))
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = pathlib.Path(name)
+        for path in ('bin', 'build'):
+            (folder / path).mkdir()
+        os.symlink(server.MODULE, folder / 'build/lawn.so')
+        write_command(folder / 'bin', 'redis-server', (
+            f'exec {shutil.which(server.KIND + "-server")} "$@" --save "" '
+            f'--bind 127.0.0.1 --logfile log --pidfile {folder}/$$.pid\n'))
+        write_command(folder / 'bin', 'redis-cli', (
+            f'exec {shutil.which(server.KIND + "-cli")} "$@"\n'))
+        try:
+            return subprocess.run(
+                ['sh', '-ec', text], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                timeout=3 * server.PATIENCE, check=False, cwd=folder,
+                env=dict(os.environ, TERM='dumb',
+                         PATH=f'{folder}/bin:{os.environ["PATH"]}')).stdout
+        finally:
+            for path in folder.glob('*.pid'):
+                with contextlib.suppress(OSError, ValueError):
+                    os.kill(int(path.read_text()), signal.SIGKILL)
+
+
 def try_shell(block, expected, port):
-    compare(block, expected, shell(block.text(), port), block.text())
+    if '--cluster create' in block.text():
+        compare(block, expected, cluster_shell(block.text()), block.text())
+        return
+    text = block.text().replace('6379', str(port))
+    compare(block, expected, shell(text, port), block.text())
 
 
-def try_python(block, expected, port):
+def try_program(block, expected, port, *command):
     done = subprocess.run(
-        ['/usr/bin/python3', '-c', block.text().replace('6379', str(port))],
+        [*command, block.text().replace('6379', str(port))],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, timeout=server.PATIENCE,
-        check=False)
+        check=False, cwd=ROOT,
+        env=dict(os.environ, NODE_PATH='/usr/share/nodejs'))
     compare(block, expected, done.stdout, block.text())
 
 
+def try_python(block, expected, port):
+    try_program(block, expected, port, '/usr/bin/python3', '-c')
+
+
+def try_node(block, expected, port):
+    need(shutil.which('node'), 'nodejs')
+    try_program(block, expected, port, 'node', '-e')
+
+
+def try_settings(block):
+    assert block.text() == (ROOT / 'examples/module/lawn.conf').read_text(), (
+        f'{block.where} is not examples/module/lawn.conf')
+    text = re.sub(r'^loadmodule .*\n', '', block.text(), flags=re.M)
+    all_ = re.sub(r'^# ([a-z]+-[a-z-]+ \d+)$', r'\1', text, flags=re.M)
+    assert text != all_ and text != block.text()
+    for settings in (text, all_):
+        with server.Server('include', 'settings', files=[
+                ('settings', settings.encode())]) as one:
+            for name, value in re.findall(r'^([a-z-]+) (\S+)$', settings,
+                                          re.M):
+                got = one.client(3).call('CONFIG', 'GET', name)[name.encode()]
+                want = value.replace('12gb', str(12 << 30))
+                assert got.decode() == want, (name, got, want)
+
+
 # What prints, and has it compared with the block that follows.
-COMMANDS = {'sh': try_shell, 'python': try_python}
+COMMANDS = {'sh': try_shell, 'python': try_python, 'js': try_node}
 
 
 def try_chapter(blocks):
@@ -217,63 +303,237 @@ def try_chapter(blocks):
         elif block.kind in COMMANDS:
             expected = after and after.kind == 'output' and after.text()
             COMMANDS[block.kind](block, expected or '', port)
+        elif block.kind == 'conf':
+            try_settings(block)
         else:
             assert block.kind == 'output' and before in COMMANDS, (
-                f'MODULE.md, line {block.line}: what is this block?')
+                f'{block.where}: what is this block?')
         before = block.kind
 
 
-def add_chapter(title, blocks):
+def words(text):
+    return re.sub(r'\W+', '_', text.lower()).strip('_')
+
+
+def add_chapter(page, title, blocks):
     def test():
         try_chapter(blocks)
-    words = re.sub(r'\W+', '_', title.lower()).strip('_') or 'the_beginning'
-    test.__name__ = f'the_examples_of_the_chapter_{words}_are_true'
+    test.__name__ = (f'the_examples_of_the_chapter_'
+                     f'{words(title) or "the_beginning"}_in_'
+                     f'{words(page.stem)}_are_true')
     case(test)
 
 
-for name, examples in chapters().items():
-    if examples:
-        add_chapter(name, examples)
+for path in PAGES:
+    for name, examples in chapters(path).items():
+        if examples:
+            add_chapter(path, name, examples)
+
+
+def block_with(page, kind, words):
+    """The one block of the page that has these words."""
+    found, = (block for blocks in chapters(page).values() for block in blocks
+              if block.kind == kind and words in block.text())
+    return found
+
+
+REFUSED = """
+import threading
+
+def mend():
+    while not server.info('commandstats').get(
+            'cmdstat_lawn.poll', {}).get('rejected_calls'):
+        time.sleep(0.01)
+    server.config_set('min-replicas-to-write', 0)
+
+lawn('LAWN.PUSH', 'mails', 'ana', 'after all', 'DELAY', 0)
+server.config_set('min-replicas-to-write', 1)
+threading.Thread(target=mend).start()
+print(next(events('mails'))['payload'])
+"""
+
+
+def users(one):
+    """Those of the page, each logged in."""
+    block = block_with(OPERATIONS, 'redis', 'ACL SETUSER')
+    logged = {}
+    for line in block.lines:
+        if line.startswith('> ACL SETUSER'):
+            command = line[2:].split()
+            ok(one.call(*command, '+echo'))     # which our client says
+            secret = next(word[1:] for word in command if word[0] == '>')
+            client_ = one.client(3)
+            ok(client_.call('AUTH', command[2], secret))
+            logged[command[2]] = client_
+    assert list(logged) == [row[0] for row in user_rows()], list(logged)
+    return logged
+
+
+def user_rows():
+    part = OPERATIONS.read_text().split('| user | what for |\n|---|---|\n')[1]
+    return [[cell.strip() for cell in line.strip('|').split('|')]
+            for line in part.split('\n\n')[0].splitlines()]
+
+
+def ok(reply):
+    assert not isinstance(reply, resp.Error), reply
+    return reply
+
+
+def all_ok(user, *lines):
+    return [ok(user.call(*line.split())) for line in lines][-1]
+
+
+@case
+def the_users_of_the_page_can_do_what_they_have_to():
+    one = shared()
+    who = users(one)
+    all_ok(who['operator'],
+           'LAWN.SINK timers:{0} STREAM due:{0} DEADLETTER dead:{0}',
+           'LAWN.CONFIG timers:{1} SET tries 1', 'LAWN.PAUSE timers:{0}',
+           'LAWN.RESUME timers:{0}', 'LAWN.SCAN timers:{0} 0')
+    all_ok(who['reader'], 'XGROUP CREATE due:{0} g $ MKSTREAM')
+    all_ok(who['producer'], 'LAWN.PARTITION 1 1',
+           'LAWN.PUSH timers:{0} sunk p DELAY 0',
+           'LAWN.PUSH timers:{1} dies p DELAY 0',
+           'LAWN.MPUSH timers:{1} DELAY 90000 2 a p b p',
+           'LAWN.TOUCH timers:{1} a DELAY 80000', 'LAWN.UPDATE timers:{1} a q',
+           'LAWN.GET timers:{1} a META', 'LAWN.CANCEL timers:{1} a b',
+           'WAIT 0 10')
+    got = all_ok(who['reader'],
+                 'XREADGROUP GROUP g me BLOCK 5000 STREAMS due:{0} >')
+    entry = got[b'due:{0}'][0][0].decode()
+    all_ok(who['reader'], 'XPENDING due:{0} g',
+           'XAUTOCLAIM due:{0} g me 0 0-0', f'XACK due:{{0}} g {entry}',
+           f'XDEL due:{{0}} {entry}')
+    for word in ('MULTI', 'EXEC'):
+        assert one.call('ACL', 'DRYRUN', 'reader', word) == resp.OK
+    for again in ('LAWN.TOUCH timers:{1} dies DELAY 0', 'LAWN.LEN timers:{1}'):
+        (id_, _, token, *_), = all_ok(who['consumer'],
+                                      'LAWN.LEASE timers:{1} me BLOCK 5000')
+        assert id_ == b'dies'
+        all_ok(who['consumer'],
+               f'LAWN.EXTEND timers:{{1}} dies {token} LEASE 60000',
+               f'LAWN.NACK timers:{{1}} dies {token}')
+        assert all_ok(who['operator'], 'LAWN.LEN timers:{1} DEAD') == 1
+        all_ok(who['operator'], again)
+    all_ok(who['operator'], 'LAWN.INFO timers:{1}', 'XPENDING due:{0} g',
+           'LAWN.CANCEL timers:{1} dies', 'XRANGE dead:{0} - +')
+    for name, secret in (('operator', 'secret4'), ('watcher', 'secret5')):
+        shell(f'LAWN_PASSWORD={secret} lawn top --once '
+              f'redis://{name}@127.0.0.1:{one.port}', one.port)
+
+
+JOBS_OF_USERS = """
+url=127.0.0.1:PORT
+jobs="/usr/bin/python3 examples/module/jobs.py --key timers:{0} --url redis:/"
+$jobs/operator:secret4@$url add --id bad --tries 1 charge ana much
+$jobs/consumer:secret2@$url work ledger.db >log &
+until $jobs/operator:secret4@$url dead | grep -q much; do sleep 0.05; done
+kill $!
+wait
+$jobs/operator:secret4@$url dead --retry
+redis-cli LAWN.LEN 'timers:{0}'
+redis-cli XLEN 'timers:{0}:dead'
+"""
+
+
+@case
+def the_job_queue_runs_under_the_users_of_the_page():
+    one = shared()
+    users(one)
+    text = shell(JOBS_OF_USERS.replace('PORT', str(one.port)), one.port)
+    assert text == 'bad\nbad 1 ["charge", "ana", "much"]\n1\n0\n', text
+
+
+@case
+def what_the_page_shows_of_the_cluster_example_is_in_it():
+    example = (ROOT / 'examples/module/cluster.py').read_text()
+    for words in ('def serve(', 'def push('):
+        assert block_with(CLUSTER, 'python', words).text() in example, words
+
+
+@case
+def the_worker_of_the_manual_waits_for_a_server_that_refuses_to_write():
+    block = block_with(MANUAL, 'python', 'def events(key)')
+    end = next(i for i, line in enumerate(block.lines)
+               if line.startswith("lawn('LAWN.PUSH'"))
+    block.lines[end:] = REFUSED.splitlines()
+    try_python(block, 'after all\n', shared().port)
+
+
+@case
+def the_loop_that_moves_a_sorted_set_ends_if_it_is_refused():
+    one = shared()
+    block = block_with(JOBS, 'sh', 'from_zset.lua').text()
+    one.call('LAWN.CONFIG', 'timers', 'SET', 'maxlen', 1)
+    loop = re.search(r'^until.*?^done\n', block, re.M | re.S)[0]
+    one.call('ZADD', 'delayed', 1, 'a', 2, 'b')
+    one.call('HSET', 'payloads', 'a', 'p', 'b', 'q')
+    text = shell(loop + 'echo "moved $moved"', one.port)
+    assert 'FULL' in text and 'moved 0' not in text, text
 
 
 @case
 def the_commands_of_the_readme_print_what_it_says():
     part = re.search(r'^## In Redis and Valkey\n(.*?)^## ', README.read_text(),
                      re.M | re.S)[1]
-    block, told = re.search(r'\n\n((?:    .*\n)+)\n(.*?)\.\s', part,
+    block, told = re.search(r'\n\n((?:    [^\n]*\n)+)\n(.*?)\.\s', part,
                             re.S).groups()
     text = shell(block, shared().port)
     assert told.startswith('prints'), told
     assert text.split('\n')[:-1] == re.findall('`(.*?)`', told), (text, told)
 
 
-def rows(title):
+def rows(page, title):
     """The rows of the tables of a chapter, or of what is below a heading."""
-    text = PAGE.read_text()
-    part = re.search(rf'^##+ {re.escape(title)}\n(.*?)(?=^##|\Z)', text,
-                     re.M | re.S)[1]
+    part = re.search(rf'^##+ {re.escape(title)}\n(.*?)(?=^##|\Z)',
+                     page.read_text(), re.M | re.S)[1]
     return [[cell.strip() for cell in line.strip('|').split('|')]
             for line in part.splitlines() if line.startswith('| `')]
 
 
 @case
-def every_command_has_a_place_in_the_page():
+def every_command_has_a_place_in_the_pages():
     names = {name.decode().upper() for name in shared().call(
         'COMMAND', 'LIST', 'FILTERBY', 'MODULE', 'lawn')}
     assert names
-    text = PAGE.read_text()
+    text = MANUAL.read_text()
     told = {name for line in re.findall(r'^### (LAWN.*)', text, re.M)
             for name in re.findall(r'LAWN\.\w+', line)}
-    told |= {re.search(r'REDE\.\w+', row[0])[0] for row in rows('ReDe')
-             if 'REDE.' in row[0]}
+    told |= {re.search(r'REDE\.\w+', row[0])[0]
+             for row in rows(REDE, 'Commands') if 'REDE.' in row[0]}
     assert told == names, told ^ names
+
+
+def tokens(docs):
+    """All words of a command that the server's documentation has."""
+    if isinstance(docs, dict):
+        return {value.decode() for name, value in docs.items()
+                if name == b'token'}.union(*map(tokens, docs.values()))
+    return set().union(*map(tokens, docs)) if isinstance(docs, list) else set()
+
+
+@case
+def the_words_of_each_command_are_those_of_the_server():
+    text = MANUAL.read_text()
+    one = shared().client(3)
+    for command in set(re.findall(r'^    (LAWN\.\w+) ', text, re.M)):
+        if command == 'LAWN.APPLY':
+            continue
+        known = tokens(one.call('COMMAND', 'DOCS', command))
+        shown = ' '.join(re.findall(
+            rf'^    {re.escape(command)} (.*(?:\n     .*)*)', text, re.M))
+        missing = known - set(re.findall(r'[\w~]+', shown.upper()))
+        more = set(re.findall(r'\b[A-Z]{2,}\b', shown)) - known
+        assert not missing and not more, (command, missing, more)
 
 
 @case
 def the_settings_and_their_defaults_are_those_of_the_page():
     got = shared().client(3).call('CONFIG', 'GET', 'lawn.*')
     told = {row[0].strip('`'): row[1].replace('1mb', str(1 << 20))
-            for row in rows('Configuration')}
+            for row in rows(MANUAL, 'Configuration')}
     assert told == {name.decode(): value.decode()
                     for name, value in got.items()}, (told, got)
 
@@ -284,7 +544,7 @@ def the_settings_of_a_key_and_their_defaults_are_those_of_the_page():
     one.call('LAWN.PUSH', 'key', 'id', 'payload', 'DELAY', '60000')
     got = one.client(3).call('LAWN.CONFIG', 'key', 'GET')
     told = {row[0].strip('`'): row[1].strip('`')
-            for row in rows('LAWN.CONFIG')}
+            for row in rows(MANUAL, 'LAWN.CONFIG')}
     assert told == {name.decode(): value.decode() if isinstance(value, bytes)
                     else str(value) for name, value in got.items()}, (told, got)
 
@@ -293,7 +553,7 @@ def the_settings_of_a_key_and_their_defaults_are_those_of_the_page():
 def the_fields_of_info_are_those_of_the_page():
     got = set(shared().info('lawn'))
     told = set()
-    for row in rows('Watching it'):
+    for row in rows(OPERATIONS, 'Watching it'):
         first = None
         for field in re.findall(r'`(\w+)`', row[0]):
             if field.startswith('_'):
@@ -301,6 +561,72 @@ def the_fields_of_info_are_those_of_the_page():
             first = first or field
             told.add(field)
     assert told == got, told ^ got
+
+
+@case
+def the_fields_of_lawn_info_are_those_of_the_page():
+    one = shared()
+    one.call('LAWN.PUSH', 'key', 'id', 'payload', 'DELAY', '60000')
+    got = {name.decode() for name in one.client(3).call('LAWN.INFO', 'key')}
+    told = {field for row in rows(MANUAL, 'LAWN.INFO')
+            for field in re.findall(r'`([\w-]+)`', row[0])}
+    assert told == got, told ^ got
+
+
+def largest_share(masters, partitions):
+    """Of the partitions that a master has, times what would be fair: the slots
+    are divided as redis-cli --cluster create does."""
+    per = 16384 / masters
+    ends = [round(per * (i + 1) - 1) for i in range(masters)]
+    slots = [binascii.crc_hqx(b'%d' % i, 0) % 16384 for i in range(partitions)]
+    owners = [bisect.bisect_left(ends, slot) for slot in slots]
+    return max(map(owners.count, owners)) * masters / partitions
+
+
+@case
+def the_shares_of_masters_are_those_of_the_page():
+    table = re.findall(r'^\| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$',
+                       CLUSTER.read_text(), re.M)
+    assert len(table) == 4, table
+    for partitions, *shown in table:
+        got = [f'{largest_share(masters, int(partitions)):.2f}'
+               for masters in (3, 6, 12)]
+        assert got == shown, (partitions, got)
+
+
+def anchor(heading):
+    """As the pages' viewers make them of headings."""
+    return re.sub(r'[^\w\- ]', '', heading.strip().lower()).replace(' ', '-')
+
+
+@case
+def every_link_of_the_pages_leads_somewhere():
+    anchors = {}
+    for page in (README, *ROOT.joinpath('docs').glob('*.md')):
+        anchors[page] = {
+            anchor(line.lstrip('#')) for line in page.read_text().splitlines()
+            if line.startswith('#')}
+    for page in (README, *PAGES):
+        links = re.findall(r'\]\(([^)]*)\)', page.read_text())
+        assert links, page
+        for target in links:
+            if '://' in target:
+                continue
+            name, _, part = target.partition('#')
+            path = page.parent / name if name else page
+            assert path.exists(), f'{page.name}: {target}'
+            assert not part or part in anchors[path], f'{page.name}: {target}'
+
+
+@case
+def the_readme_names_every_page_and_example_of_the_module():
+    text = README.read_text()
+    for page in PAGES:
+        assert f'docs/{page.name}' in text, page
+    named = MANUAL.read_text() + ''.join(
+        page.read_text() for page in (JOBS, CLUSTER, OPERATIONS))
+    for path in (ROOT / 'examples/module').iterdir():
+        assert path.name in named, path
 
 
 if __name__ == '__main__':

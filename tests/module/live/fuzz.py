@@ -15,6 +15,7 @@ and pushed to.
 The server must be alive at the end, and its log without a report.
 """
 import random
+import re
 import select
 import time
 
@@ -28,6 +29,7 @@ KEYS = (b"a", b"b", b"{c}", b"d\x00", b"string", b"list")
 QUIET = tuple(b"quiet%d" % i for i in range(30))  # where less happens
 ROUND = 5  # batches until all keys are reloaded
 PATIENCE = 30
+TOKEN = re.compile(rb"\r\n:(\d{16})\r\n")  # in the replies to LEASE
 
 
 class More(Exception):
@@ -146,20 +148,28 @@ class Lines:
                 b"", b"a", b"g", b"e1", b"e5 t3", b"a g e100 t2 m7", b"m1",
                 b"e0", b"t", b"z", b" a", b"e9223372036854775808", b"a a",
                 b"e%d" % (1 << 53), b"e1 t1 m18446744073709551615", b"\x00",
+                b"n1", b"k3", b"n3 k3", b"a n1 k2", b"e5 n4294967295 k1",
+                b"n0", b"k4294967296", b"n1 n1",
             ],
             "word": [
                 b"DELAY", b"AT", b"NX", b"XX", b"EVERY", b"TIMES", b"JITTER",
                 b"META", b"COUNT", b"BLOCK", b"BY", b"GT", b"LT", b"WAITING",
                 b"DUE", b"STATE", b"MATCH", b"GET", b"SET", b"ADD", b"DEL",
                 b"CFG", b"maxlen", b"maxbytes", b"overflow", b"reject",
-                b"drop-oldest", b"resolution-ms", b"paused", b"junk", b"\xff",
+                b"drop-oldest", b"resolution-ms", b"tries", b"lease",
+                b"paused", b"junk", b"\xff", b"LEASE", b"TRIES", b"LEASED",
+                b"DEAD", b"STREAM", b"LIST", b"PUBLISH", b"SPUBLISH", b"NONE",
+                b"MAXLEN", b"~", b"DEADLETTER", b"SINK", b"TOKEN",
             ],
+            "owner": [b"", b"me", b"\x00\xff", b"w" * 255, b"w" * 256],
+            "to": [b"out", b"out", b"string", b"list", b"a", b"", b"{c}"],
             "glob": [
                 b"*", b"id[0-9]", b"[", b"[^", b"\\", b"*" * 60, b"?" * 9,
                 b"[a-", b"id*[!1]", b"*a*a*a*a*a*a*b", b"",
             ],
         }  # fmt: skip
         self.numbers = self.pools["number"][:9]
+        self.tokens = [b"0", b"1", b"%d" % (now() * 1024)]  # and some heard of
 
     def of(self, pool):
         return self.dice.choice(self.pools[pool])
@@ -185,6 +195,8 @@ class Lines:
             line += [b"JITTER", self.good()]
         if dice.random() < 0.2:
             line.append(dice.choice((b"NX", b"XX")))
+        if dice.random() < 0.2:
+            line += [b"TRIES", dice.choice((b"0", b"1", b"2", b"4294967295"))]
         return line
 
     def mpush(self):
@@ -241,13 +253,57 @@ class Lines:
         if self.dice.random() < 0.5:
             line += [b"COUNT", self.good()]
         if self.dice.random() < 0.3:
-            line += [b"STATE", self.dice.choice((b"waiting", b"due", b"x"))]
+            line += [
+                b"STATE",
+                self.dice.choice((b"waiting", b"due", b"leased", b"dead", b"x")),
+            ]
         return line
+
+    def lease(self):
+        line = [b"LAWN.LEASE", self.key(), self.of("owner")]
+        if self.dice.random() < 0.7:
+            line += [b"LEASE", self.good()]
+        if self.dice.random() < 0.7:
+            line += [b"COUNT", self.good()]
+        if self.dice.random() < 0.02:
+            line += [b"BLOCK", self.dice.choice((b"0", b"1", b"5", b"9"))]
+        return line
+
+    def ack(self):
+        line = [b"LAWN.ACK", self.key()]
+        for _ in range(self.dice.choice((1, 1, 5))):
+            line += [self.of("id"), self.dice.choice(self.tokens)]
+        return line
+
+    def nack(self):
+        line = [self.of("id"), self.dice.choice(self.tokens)]
+        if self.dice.random() < 0.5:
+            return [b"LAWN.NACK", self.key(), *line]
+        if self.dice.random() < 0.5:
+            return [b"LAWN.NACK", self.key(), *line, b"DELAY", self.good()]
+        return [b"LAWN.EXTEND", self.key(), *line, b"LEASE", self.good()]
+
+    def sink(self):
+        kind = self.dice.choice(
+            (b"STREAM", b"STREAM", b"LIST", b"PUBLISH", b"SPUBLISH", b"NONE",
+             b"NONE", b"NONE")
+        )  # fmt: skip
+        line = [b"LAWN.SINK", self.key(), kind]
+        if kind != b"NONE":
+            line.append(self.of("to"))
+        if kind == b"STREAM" and self.dice.random() < 0.5:
+            line += [b"MAXLEN", b"~", self.good()]
+        if self.dice.random() < 0.3:
+            line += [b"DEADLETTER", self.of("to")]
+        return line
+
+    def partition(self):
+        return [b"LAWN.PARTITION", self.of("id"), self.of("number")]
 
     def config(self):
         pairs = []
         for _ in range(self.dice.randrange(1, 4)):
-            pairs += [self.dice.choice(self.pools["word"][22:28]), self.good()]
+            pairs += [self.dice.choice(self.pools["word"][22:30]), self.good()]
         if self.dice.random() < 0.3:
             pairs = [b"overflow", self.dice.choice((b"reject", b"drop-oldest"))]
         verb = self.dice.choice((b"SET", b"GET"))
@@ -262,8 +318,17 @@ class Lines:
         ]  # fmt: skip
 
     def apply(self):
-        verb = self.dice.choice((b"ADD", b"DEL", b"AT", b"SET", b"CFG"))
+        verb = self.dice.choice(
+            (b"ADD", b"DEL", b"AT", b"SET", b"CFG", b"LEASE", b"LEASE")
+            if self.dice.random() < 0.95
+            else (b"SINK", b"TOKEN")
+        )
         line = [b"LAWN.APPLY", self.key(), verb]
+        if verb == b"TOKEN":
+            return line + [self.dice.choice(self.tokens)]
+        if verb == b"SINK":
+            kind = self.dice.choice((b"none", b"stream", b"list", b"publish"))
+            return line + [kind, self.of("to"), self.good(), self.of("to")]
         for _ in range(self.dice.choice((1, 1, 2, 9))):
             i, p, meta = self.of("id"), self.of("payload"), self.of("meta")
             due, ttl = self.of("number"), self.of("number")
@@ -273,7 +338,11 @@ class Lines:
                 b"AT": [i, due, ttl, meta],
                 b"SET": [i, p],
                 b"CFG": [self.of("word"), self.of("number")],
-            }[verb]
+                b"LEASE": [
+                    i, self.dice.choice(self.tokens), b"%d" % len(p), b"3", due,
+                    ttl, self.of("owner"),
+                ],
+            }[verb]  # fmt: skip
         return line
 
     def all_keys(self):
@@ -346,7 +415,8 @@ class Lines:
         ("push", 25), ("mpush", 4), ("by_id", 12), ("meta", 4),
         ("update", 4), ("touch", 10), ("poll", 10), ("alone", 8),
         ("scan", 4), ("config", 3), ("rede_push", 5), ("apply", 12),
-        ("other", 2),
+        ("lease", 8), ("ack", 5), ("nack", 4), ("sink", 0.3),
+        ("partition", 0.3), ("other", 2),
     )  # fmt: skip
 
     def one(self):
@@ -383,7 +453,8 @@ def reloaded(one, client):
     keys = [k for k in keys if client.call("TYPE", k) == ours]
     for key in keys:
         client.call("PERSIST", key)
-    keys = [k for k in keys if client.call("EXISTS", k)]
+        client.call("LAWN.PAUSE", key)  # or a sink would take from it
+    keys = [k for k in keys if client.call("TYPE", k) == ours]
     before = client.call("DEBUG", "DIGEST-VALUE", *keys)
     for way in "RELOAD", "LOADAOF":
         got = client.call("DEBUG", way)
@@ -420,13 +491,14 @@ def fuzz_lines(one, dice, count):
     while sent < count:
         lines.flushes = batches % ROUND == 0
         batch = lines.batch(min(1000, count - sent))
-        pipe.run(batch)
+        found = TOKEN.findall(b"".join(pipe.run(batch)))
+        lines.tokens = lines.tokens[:3] + [b"%s" % t for t in found[-30:]]
         sent += len(batch)
         batches += 1
         if batches % ROUND == 0:
             reloads += 1
             kept += reloaded(one, pipe.side)
-            for name in ("batch 10000", "payload 1mb", "ttls 4096"):
+            for name in ("batch 1000", "payload 1mb", "ttls 4096"):
                 pipe.side.call("CONFIG", "SET", *("lawn.max-" + name).split())
     one.check()
     print("%d lines, %d keys in %d reloads" % (sent, kept, reloads))
@@ -523,7 +595,16 @@ class Payloads:
         client.call("LAWN.CONFIG", "many", "SET", "maxlen", 20, "maxbytes", 999)
         client.call("LAWN.PAUSE", "paused")
         client.call("LAWN.POLL", "many", "COUNT", 1)
-        return "one", "two", "many", "paused"
+        for i in range(9):
+            client.call(*push, "leases", i, i, "AT", 1, "TRIES", i % 3)
+        for owner, ms in (("me", 1), ("", HOUR), ("you", 2 * HOUR)):
+            got = client.call("LAWN.LEASE", "leases", owner, "LEASE", ms,
+                              "COUNT", 2)  # fmt: skip
+            client.call("LAWN.NACK", "leases", got[0][0], got[0][2])
+        client.call("LAWN.CONFIG", "leases", "SET", "tries", 3, "lease", 99)
+        client.call("LAWN.PAUSE", "leases")
+        client.call("LAWN.SINK", "leases", "LIST", "to", "DEADLETTER", "dead")
+        return "one", "two", "many", "paused", "leases"
 
     def old_rede(self):
         """As ReDe saved it."""
@@ -603,7 +684,12 @@ USES = (
     ("LAWN.PUSH", "{}", "*", "payload", "AT", 5),
     ("LAWN.TOUCH", "{}", "id", "BY", HOUR), ("LAWN.GET", "{}", "id", "META"),
     ("LAWN.CANCEL", "{}", "id"), ("REDE.XPOLL", "{}"),
-    ("LAWN.RESUME", "{}"), ("LAWN.POLL", "{}"),
+    ("LAWN.LEN", "{}", "LEASED"), ("LAWN.LEN", "{}", "DEAD"),
+    ("LAWN.RESUME", "{}"), ("LAWN.LEASE", "{}", "me", "LEASE", 5, "COUNT", 2),
+    ("LAWN.LEASE", "{}", "me", "LEASE", HOUR, "COUNT", 2),
+    ("LAWN.ACK", "{}", "1", 1, "2", 2), ("LAWN.NACK", "{}", "1", 1),
+    ("LAWN.EXTEND", "{}", "1", 1, "LEASE", 1), ("LAWN.POLL", "{}"),
+    ("LAWN.TOUCH", "{}", "3", "DELAY", 1), ("LAWN.SINK", "{}", "NONE"),
     ("DEBUG", "DIGEST-VALUE", "{}"),
 )  # fmt: skip
 
@@ -612,9 +698,10 @@ def copies(pipe, names):
     """Those keys dumped and restored elsewhere: the same digest."""
     call = pipe.side.call
     for name in names:
-        dump = call("DUMP", name)
-        if dump is None:
+        if not call("EXISTS", name):
             continue
+        call("LAWN.PAUSE", name)  # or a sink would take from it
+        dump = call("DUMP", name)
         got = call("RESTORE", "copy", 0, dump, "REPLACE")
         assert got == resp.OK, "what was dumped is refused: %r %r" % (got, dump)
         one, two = call("DEBUG", "DIGEST-VALUE", name, "copy")

@@ -39,16 +39,23 @@ def sample():
     return queues, sorted(events)
 
 
-def ours(events=(), *, time=1000, first=None, settings=(0, 0, 0, 0, 0),
-         made=(0, 0), end=True, count=None):
+def ours(events=(), *, time=1000, first=None, settings=(0, 0, 0, 0, 0, 0, 0),
+         made=(0, 0), token=0, sink=(0, b'', 0, b''), tries=None, leases=None,
+         end=True, count=None):
     """A row of format 1; events are (ttl, due, id, payload[, period, times,
-    missed]). ttl None repeats the last."""
-    dues = [event[1] for event in events]
+    missed]). ttl None repeats the last. tries are {id: (made, most)}, leases
+    {id: (token, end, length, owner)}."""
+    dues = [leases[event[2]][1] if event[2] in (leases or {}) else event[1]
+            for event in events]
     row = [time, first if first is not None else min(dues, default=NEVER),
-           *settings, *made]
+           *settings, *made, token, *sink]
     for ttl, due, id_, payload, *repeat in events:
         if ttl is not None:
             row += [1, ttl]
+        if id_ in (tries or {}):
+            row += [4, *tries[id_]]
+        if id_ in (leases or {}):
+            row += [5, *leases[id_]]
         row += [3 if repeat else 2, due, id_, payload, *repeat]
     if end:
         row += [0, len(events) if count is None else count]
@@ -186,20 +193,75 @@ def format_1_is_what_the_header_says():
     row = ours([(0, FAR, b'at', b'p'), (10**9, now + 10**9 - 9, b'a', b'1'),
                 (None, now + 10**9 - 5, b'b', b'2'),
                 (10**10, now + 10**10, b'r', b'3', 50, 4, 2)], time=now,
-               settings=(10, 1000, 1, 5, 1), made=(now, 3))
+               settings=(10, 1000, 1, 5, 1, 8, 9), made=(now, 3))
     equal(restore(client, row, 1), OK)
     equal(client.call('LAWN.LEN', 'k'), 4)
     equal(client.call('LAWN.CONFIG', 'k', 'GET'),
           ['maxlen', 10, 'maxbytes', 1000, 'overflow', 'drop-oldest',
-           'resolution-ms', 5])
+           'resolution-ms', 5, 'tries', 8, 'lease', 9])
     equal(fields(client.call('LAWN.INFO', 'k'))[b'paused'], 1)
     equal(client.call('LAWN.GET', 'k', 'r', 'META'),
           ['payload', '3', 'due', now + 10**10, 'state', 'waiting', 'period',
-           50, 'times', 4, 'missed', 2])
+           50, 'times', 4, 'missed', 2, 'tries', 0, 'max-tries', 0,
+           'lease-end', 0, 'owner', ''])
     equal(fields(client.call('LAWN.GET', 'k', 'at', 'META'))[b'due'], FAR)
     id_ = client.call('LAWN.PUSH', 'k', '*', 'p', 'DELAY', FAR)
     ms, number = map(int, id_.split(b'-'))
     assert (ms, number) > (now, 3), id_
+
+
+@case
+def format_1_holds_leases_tries_the_dead_and_a_sink():
+    server = shared()
+    client = server.client()
+    now = now_ms()
+    end = now + 10**9
+    row = ours([(0, 5, b'ended', b'1'), (0, 6, b'dead', b'2'),
+                (0, 7, b'leased', b'3', 50, 4, 2), (0, end, b'waits', b'4')],
+               time=now, token=2**50,
+               tries={b'ended': (1, 0), b'dead': (3, 3), b'leased': (2, 9),
+                      b'waits': (4, 5)},
+               leases={b'ended': (7, now - 5, 0, b'me'),
+                       b'dead': (8, now - 4, 0, b''),
+                       b'leased': (9, end, 10**9, b'\0you')})
+    equal(restore(client, row, 1), OK)
+    for id_, expected in (('ended', [5, 'due', 1, 0, now - 5, 'me']),
+                          ('dead', [6, 'dead', 3, 3, now - 4, '']),
+                          ('leased', [7, 'leased', 2, 9, end, b'\0you']),
+                          ('waits', [end, 'waiting', 4, 5, 0, ''])):
+        got = fields(client.call('LAWN.GET', 'k', id_, 'META'))
+        equal([got[name] for name in (b'due', b'state', b'tries', b'max-tries',
+                                      b'lease-end', b'owner')], expected, id_)
+    equal(client.call('LAWN.ACK', 'k', 'dead', 8, 'leased', 8), [1, 0])
+    equal(client.call('LAWN.ACK', 'k', 'leased', 9), [1])
+    got = client.call('LAWN.LEASE', 'k', 'new')
+    equal([got[0][0], got[0][3], got[0][4]], ['ended', 2, 5])
+    equal(got[0][2] > 2**50 and got[0][2] >= now * 1024, True, 'the token')
+    digest = server.digest('k')
+    dump = client.call('DUMP', 'k')
+    equal(client.call('RESTORE', 'k', 0, dump, 'REPLACE'), OK)
+    equal(server.digest('k'), digest)
+    for kind, name in enumerate(('none', 'stream', 'list', 'publish',
+                                 'spublish')):
+        row = ours(sink=(kind, b'to' if kind else b'', 7 if kind == 1 else 0,
+                         b'dead'))
+        equal(restore(client, row, 1), OK)
+        got = fields(client.call('LAWN.INFO', 'k'))
+        equal([got[name] for name in (b'sink', b'sink-to', b'sink-maxlen',
+                                      b'dead-letter')],
+              [name, 'to' if kind else '', 7 if kind == 1 else 0, 'dead'])
+
+
+@case
+def a_key_that_was_saved_before_there_were_leases_is_refused():
+    """Their rows were shorter: nothing of them is taken for something else."""
+    client = shared().client()
+    now = now_ms()
+    for tail in ([0, 0], [1, 0, 2, FAR, b'i', b'p', 0, 1],
+                 [1, 10**9, 2, now + 10**9, b'i', b'p', 0, 1],
+                 [1, 0, 3, FAR, b'i', b'p', 50, 4, 2, 0, 1]):
+        row = [now, FAR, 0, 0, 0, 0, 0, 0, 0, *tail]
+        equal(restore(client, row, 1), BAD, repr(tail))
 
 
 @case
@@ -313,9 +375,38 @@ HOSTILE = {
     'a due time of all ones': ours([(0, NEVER, b'i', b'p')]),
     'a ttl above its due time': ours([(FAR + 1, FAR, b'i', b'p')]),
     'a ttl of all ones': ours([(NEVER, FAR, b'i', b'p')]),
-    'an overflow that is none': ours(settings=(0, 0, 2, 0, 0)),
-    'a pause that is none': ours(settings=(0, 0, 0, 0, 2)),
-    'a resolution too large': ours(settings=(0, 0, 0, NEVER, 0)),
+    'an overflow that is none': ours(settings=(0, 0, 2, 0, 0, 0, 0)),
+    'a pause that is none': ours(settings=(0, 0, 0, 0, 2, 0, 0)),
+    'a resolution too large': ours(settings=(0, 0, 0, NEVER, 0, 0, 0)),
+    'tries of a key that are too many': ours(settings=(0, 0, 0, 0, 0, 2**32,
+                                                       0)),
+    'a lease of a key that is too long': ours(settings=(0, 0, 0, 0, 0, 0,
+                                                        2**53 + 1)),
+    'a token of all ones': ours(token=NEVER),
+    'a sink that is none': ours(sink=(5, b'to', 0, b'')),
+    'a stream name too long': ours(sink=(1, b't' * 65536, 0, b'')),
+    'dead letters too long': ours(sink=(1, b't', 0, b'd' * 65536)),
+    'too many tries': ours([(0, FAR, b'i', b'p')], tries={b'i': (2**32, 0)}),
+    'too many tries allowed': ours([(0, FAR, b'i', b'p')],
+                                   tries={b'i': (0, 2**32)}),
+    'a lease with no token': ours([(0, FAR, b'i', b'p')], token=9,
+                                  tries={b'i': (1, 0)},
+                                  leases={b'i': (0, 5, 0, b'')}),
+    'a token above the greatest': ours([(0, FAR, b'i', b'p')], token=8,
+                                       tries={b'i': (1, 0)},
+                                       leases={b'i': (9, 5, 0, b'')}),
+    'an end of a lease after all times': ours(
+        [(0, FAR, b'i', b'p')], token=9, tries={b'i': (1, 0)},
+        leases={b'i': (9, NEVER, 0, b'')}),
+    'a lease longer than its end': ours(
+        [(0, FAR, b'i', b'p')], token=9, tries={b'i': (1, 0)},
+        leases={b'i': (9, 5, 6, b'')}),
+    'an owner too long': ours([(0, FAR, b'i', b'p')], token=9,
+                              tries={b'i': (1, 0)},
+                              leases={b'i': (9, 5, 0, b'o' * 256)}),
+    'tries of no event': [*ours(end=False), 4, 1, 1, 0, 0],
+    'tries twice': [*ours(end=False), 1, 0, 4, 1, 1, 4, 1, 1, 2, FAR, b'i',
+                    b'p', 0, 1],
     'a time of all ones': ours([(0, FAR, b'i', b'p')], time=NEVER),
     'a period too large': ours([(0, FAR, b'i', b'p', NEVER, 0, 0)]),
     'a period of 0': ours([(0, FAR, b'i', b'p', 0, 0, 0)]),
@@ -342,6 +433,7 @@ HOSTILE_REDE = {
 }
 def well(client, key='k'):
     """That a key can be used, whatever is in it."""
+    client.call('LAWN.PAUSE', key)  # so that no sink takes from it meanwhile
     count = client.call('LAWN.LEN', key)
     cursor, seen = b'0', 0
     while True:
@@ -350,6 +442,8 @@ def well(client, key='k'):
         if cursor == b'0':
             break
     equal(seen, count)
+    equal(sum(client.call('LAWN.LEN', key, state) for state in
+              ('WAITING', 'DUE', 'LEASED', 'DEAD')), count)
     client.call('LAWN.INFO', key)
     client.call('DEBUG', 'DIGEST-VALUE', key)
     client.call('MEMORY', 'USAGE', key)
@@ -360,7 +454,9 @@ def well(client, key='k'):
         equal(client.call('DEBUG', 'DIGEST-VALUE', 'again'),
               client.call('DEBUG', 'DIGEST-VALUE', key))
         client.call('DEL', 'again')
+    client.call('LAWN.RESUME', key)
     client.call('LAWN.PUSH', key, 'new', 'p', 'DELAY', 5)
+    client.call('LAWN.LEASE', key, 'me', 'COUNT', 1)
     client.call('LAWN.POLL', key, 'COUNT', 10000)
     client.call('DEL', key)
 
@@ -398,7 +494,10 @@ def every_cut_of_a_value_is_refused():
     for row, version in ((ours([(0, FAR, b'at', b'p'),
                                 (10**9, now + 10**9, b'a', b'1'),
                                 (10**10, now + 10**10, b'r', b'3', 50, 4,
-                                 2)], time=now), 1),
+                                 2)], time=now, token=9,
+                               sink=(1, b'to', 5, b'dead'),
+                               tries={b'at': (1, 2), b'a': (1, 0)},
+                               leases={b'at': (9, 5, 3, b'me')}), 1),
                          (rdb.rede(b'k', sample()[0]), 0)):
         for count in range(len(row)):
             equal(restore(client, row[:count], version), BAD, f'{count}')
@@ -421,7 +520,16 @@ def changed_values_never_do_harm():
                               (None, now + 10**9 - 5, b'b', b'2'),
                               (10**10, now + 10**10, b'r', b'3', 50, 4, 2),
                               (1, 5, b'due', b'')], time=now,
-                             settings=(10, 1000, 1, 5, 0)), 1),
+                             settings=(10, 1000, 1, 5, 0, 0, 0)), 1),
+              rdb.value(ours([(0, 5, b'ended', b'1'), (0, 6, b'dead', b'2'),
+                              (0, 7, b'leased', b'3', 50, 4, 2)], time=now,
+                             token=2**50, sink=(2, b'to', 0, b'd'),
+                             tries={b'ended': (1, 0), b'dead': (3, 3),
+                                    b'leased': (2, 9)},
+                             leases={b'ended': (7, now - 5, 0, b'me'),
+                                     b'dead': (8, now - 4, 0, b''),
+                                     b'leased': (9, now + 10**9, 10**9,
+                                                 b'you')}), 1),
               rdb.value(rdb.rede(b'k', sample()[0]), 0)]
     taken = 0
     for _ in range(1200):

@@ -9,10 +9,8 @@ import re
 import rdb
 import resp
 from resp import OK
-from server import (MODULE, Server, Skip, case, equal, error, free_port, main,
-                    now_ms, shared, wait_until)
-
-FAR = 10**12
+from server import (FAR, MODULE, Server, Skip, case, equal, error, free_port,
+                    main, now_ms, shared, wait_until)
 
 
 def fill(client, key, count, *when):
@@ -34,12 +32,6 @@ def rich(client, key):
     client.call('LAWN.PUSH', key, 'again', '', 'AT', 1, 'EVERY', 7777,
                 'TIMES', 9)
     client.call('LAWN.PUSH', key, '', 'no id', 'DELAY', FAR, 'EVERY', 5)
-
-
-def lawn(server):
-    """The fields of INFO lawn, with the module's name before them or not."""
-    return {name[5:] if name.startswith('lawn_') else name: value
-            for name, value in server.info('lawn').items()}
 
 
 # RENAME, COPY, MOVE, DUMP AND RESTORE, SWAPDB
@@ -259,19 +251,19 @@ def a_flushed_database_leaves_the_others():
     client, other = server.client(), server.client()
     other.call('SELECT', 1)
     for how in ('SYNC', 'ASYNC'):
-        for each in (client, other):
-            fill(each, 'k', 100)
-            each.call('LAWN.PUSH', 'soon', 'i', 'p', 'DELAY', 30)
         waiter = server.client()
         waiter.call('SELECT', 1)
         server.waits(waiter, 'LAWN.POLL', 'soon', 'BLOCK', 0)
+        for each in (client, other):
+            fill(each, 'k', 100)
+            each.call('LAWN.PUSH', 'soon', 'i', 'p', 'DELAY', 30)
         client.call('FLUSHDB', how)
         equal(client.call('DBSIZE'), 0)
         equal(other.call('LAWN.LEN', 'k'), 100)
         equal(waiter.read(), [['i', 'p']])
-        wait_until(lambda: lawn(server)['timers'] == '100', 'all are freed')
+        wait_until(lambda: server.lawn()['timers'] == '100', 'all are freed')
         client.call('FLUSHALL', how)
-        wait_until(lambda: lawn(server)['timers'] == '0', 'all are freed')
+        wait_until(lambda: server.lawn()['timers'] == '0', 'all are freed')
 
 
 @case
@@ -281,7 +273,7 @@ def a_flushed_key_is_not_remembered():
     other.call('SELECT', 3)
 
     def known():
-        got = lawn(server)
+        got = server.lawn()
         return int(got['registry_keys']), int(got['registry_bytes'])
     equal(known()[0], 0)
     for how in ('SYNC', 'ASYNC'):
@@ -305,7 +297,7 @@ def a_key_expires_with_its_events():
     fill(client, 'k', 1000)
     equal(client.call('PEXPIRE', 'k', 5), 1)
     wait_until(lambda: client.call('EXISTS', 'k') == 0, 'it expires')
-    wait_until(lambda: lawn(server)['timers'] == '0', 'they are freed')
+    wait_until(lambda: server.lawn()['timers'] == '0', 'they are freed')
     client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR)
     equal(client.call('PTTL', 'k'), -1)
     equal(client.call('EXPIRE', 'k', 100), 1)
@@ -349,16 +341,16 @@ def a_large_key_is_freed_in_the_background():
     server = shared()
     client = server.client()
     fill(client, 'k', 100000)
-    equal(lawn(server)['timers'], '100000')
+    equal(server.lawn()['timers'], '100000')
     before = int(server.info('memory')['lazyfreed_objects'])
     equal(client.call('UNLINK', 'k'), 1)
     wait_until(lambda: int(server.info('memory')['lazyfreed_objects'])
                > before, 'it is freed elsewhere')
-    wait_until(lambda: lawn(server)['timers'] == '0', 'all are freed')
+    wait_until(lambda: server.lawn()['timers'] == '0', 'all are freed')
     fill(client, 'small', 3)
     before = int(server.info('memory')['lazyfreed_objects'])
     client.call('UNLINK', 'small')
-    equal(lawn(server)['timers'], '0')
+    equal(server.lawn()['timers'], '0')
     equal(int(server.info('memory')['lazyfreed_objects']), before)
 
 
@@ -366,7 +358,7 @@ def a_large_key_is_freed_in_the_background():
 def evicted_keys_are_counted():
     with Server('maxmemory-policy', 'allkeys-lru') as server:
         client = server.client()
-        equal(lawn(server)['evicted_keys'], '0')
+        equal(server.lawn()['evicted_keys'], '0')
         used = int(server.info('memory')['used_memory'])
         client.call('CONFIG', 'SET', 'maxmemory', used + 4 * 2**20)
         for i in range(200):
@@ -376,11 +368,11 @@ def evicted_keys_are_counted():
         client.call('CONFIG', 'SET', 'maxmemory', 0)
         gone = server.info('stats')['evicted_keys']
         assert int(gone) > 50, gone
-        equal(lawn(server)['evicted_keys'], gone)
+        equal(server.lawn()['evicted_keys'], gone)
         equal(client.call('DBSIZE'), 200 - int(gone))
-        equal(lawn(server)['timers'], str(200 - int(gone)))
+        equal(server.lawn()['timers'], str(200 - int(gone)))
         client.call('DEL', *[f'k{i}' for i in range(200)])
-        equal(lawn(server)['evicted_keys'], gone)
+        equal(server.lawn()['evicted_keys'], gone)
 
 
 @case
@@ -397,7 +389,7 @@ def keys_evicted_in_the_background_are_counted_too():
         left = {b'dehy-type': 0, b'string': 0}
         for key in client.call('KEYS', '*'):
             left[bytes(client.call('TYPE', key))] += 1
-        equal(int(lawn(server)['evicted_keys']), 150 - left[b'dehy-type'])
+        equal(int(server.lawn()['evicted_keys']), 150 - left[b'dehy-type'])
         assert left[b'string'] < 150, 'others were evicted as well'
 
 
@@ -917,9 +909,9 @@ def ticked(server, delay=3):
     """When another key has been told of that is due after those before."""
     server.call('LAWN.PUSH', 'clock', 'i', 'p', 'DELAY', delay)
     wait_until(lambda: server.call('LAWN.NEXT', 'clock') == 0, 'due')
-    count = int(lawn(server)['wake_late_us_count'])
+    count = int(server.lawn()['wake_late_us_count'])
     server.call('LAWN.PUSH', 'clock', 'j', 'p', 'DELAY', 1)
-    wait_until(lambda: int(lawn(server)['wake_late_us_count']) > count,
+    wait_until(lambda: int(server.lawn()['wake_late_us_count']) > count,
                'a tick')
     server.call('LAWN.POLL', 'clock')
 
@@ -1043,8 +1035,9 @@ def thousands_of_keys_are_told_each_once():
 # SETTINGS AND NUMBERS
 
 DEFAULTS = {'lawn.tick-budget-events': 1000, 'lawn.tick-budget-us': 2000,
-            'lawn.max-batch': 10000, 'lawn.max-ttls': 4096,
-            'lawn.max-payload': 2**20}
+            'lawn.max-batch': 1000, 'lawn.max-ttls': 4096,
+            'lawn.max-payload': 2**20, 'lawn.default-lease': 30000,
+            'lawn.default-tries': 0}
 
 
 @case
@@ -1087,13 +1080,13 @@ def a_tick_with_the_smallest_budget_fires_everything():
         waiters = [server.client() for _ in range(30)]
         for i, waiter in enumerate(waiters):
             server.waits(waiter, 'LAWN.POLL', f'k{i}', 'BLOCK', 0)
-        overruns = int(lawn(server)['tick_overruns'])
+        overruns = int(server.lawn()['tick_overruns'])
         at = now_ms() + 30
         client.pipe(('LAWN.PUSH', f'k{i}', i, 'p', 'AT', at)
                     for i in range(30))
         for i, waiter in enumerate(waiters):
             equal(waiter.read(), [[str(i), 'p']])
-        assert int(lawn(server)['tick_overruns']) > overruns
+        assert int(server.lawn()['tick_overruns']) > overruns
     finally:
         client.call('CONFIG', 'SET', 'lawn.tick-budget-events', 1000)
 
@@ -1104,12 +1097,12 @@ def a_tick_ends_when_its_time_is_over():
     client = server.client()
     client.call('CONFIG', 'SET', 'lawn.tick-budget-us', 10)
     try:
-        overruns = int(lawn(server)['tick_overruns'])
+        overruns = int(server.lawn()['tick_overruns'])
         at = now_ms() + 400
         client.pipe(('LAWN.PUSH', f'k{i}', i, 'p', 'AT', at)
                     for i in range(500))
-        wait_until(lambda: lawn(server)['registry_keys'] == '0', 'all told')
-        assert int(lawn(server)['tick_overruns']) > overruns
+        wait_until(lambda: server.lawn()['registry_keys'] == '0', 'all told')
+        assert int(server.lawn()['tick_overruns']) > overruns
     finally:
         client.call('CONFIG', 'SET', 'lawn.tick-budget-us', 2000)
 
@@ -1123,13 +1116,13 @@ def percentiles_are_those_they_are_called():
             server.call('LAWN.POLL', 'now')
         for i in range(40):
             server.call('LAWN.PUSH', f'soon{i}', i, 'p', 'DELAY', 5)
-        wait_until(lambda: lawn(server)['wake_late_us_count'] == '40', 'told')
+        wait_until(lambda: server.lawn()['wake_late_us_count'] == '40', 'told')
         for i in range(10):
             server.call('LAWN.APPLY', f'past{i}', 'ADD', i, 'p', past, 0, '')
-        wait_until(lambda: lawn(server)['wake_late_us_count'] == '50', 'told')
+        wait_until(lambda: server.lawn()['wake_late_us_count'] == '50', 'told')
         for i in range(10):
             server.call('LAWN.POLL', f'past{i}')
-        got = {name: int(value) for name, value in lawn(server).items()}
+        got = {name: int(value) for name, value in server.lawn().items()}
         assert got['late_ms_p50'] < 1000, got
         assert 50000 < got['late_ms_p99'] <= got['late_ms_max'] * 1.05, got
         assert got['wake_late_us_p50'] < 10**7, got
@@ -1145,35 +1138,35 @@ def a_wake_up_is_late_from_when_the_key_came():
                                  ('MOVE', 'old', 2), ('COPY', 'old', 'new'))):
             client.multi(('LAWN.APPLY', 'old', 'ADD', 'i', 'p', 1000, 0, ''),
                          how, ('DEL', 'old'))
-            wait_until(lambda i=i: lawn(server)['wake_late_us_count']
+            wait_until(lambda i=i: server.lawn()['wake_late_us_count']
                        == str(i + 1), 'it is told')
             client.call('FLUSHALL')
-        assert int(lawn(server)['wake_late_us_max']) < 10**7, lawn(server)
+        assert int(server.lawn()['wake_late_us_max']) < 10**7, server.lawn()
 
 
 @case
 def dropped_and_missed_are_counted_for_all_keys():
     with Server() as server:
         client = server.client()
-        equal((lawn(server)['dropped_total'], lawn(server)['missed_total'])
+        equal((server.lawn()['dropped_total'], server.lawn()['missed_total'])
               == ('0', '0'), True)
         for key in 'xy':
             client.call('LAWN.CONFIG', key, 'SET', 'maxlen', 3, 'overflow',
                         'drop-oldest')
             for i in range(5):
                 client.call('LAWN.PUSH', key, i, 'p', 'DELAY', FAR)
-        equal(lawn(server)['dropped_total'] == '4', True)
+        equal(server.lawn()['dropped_total'] == '4', True)
         client.call('LAWN.APPLY', 'z', 'ADD', 'i', 'p', now_ms() - 5500, 0,
                     'e1000')
         client.call('LAWN.POLL', 'z')
-        equal(lawn(server)['missed_total'] in ('5', '6'), True)
+        equal(server.lawn()['missed_total'] in ('5', '6'), True)
 
 
 @case
 def info_tells_the_numbers_of_the_module():
     with Server() as server:
         client = server.client()
-        got = lawn(server)
+        got = server.lawn()
         for name in ('keys', 'timers', 'fired_total', 'pushed_total',
                      'wake_late_us_p50', 'wake_late_us_p99',
                      'wake_late_us_p999', 'wake_late_us_max',
@@ -1188,7 +1181,7 @@ def info_tells_the_numbers_of_the_module():
         waiter = server.client()
         waiter.send('LAWN.POLL', 'soon', 'BLOCK', 0)
         waiter.read()
-        got = lawn(server)
+        got = server.lawn()
         equal((got['keys'], got['timers'], got['fired_total'],
                got['pushed_total']) == ('3', '31', '4', '35'), True,
               repr(got))
@@ -1200,8 +1193,8 @@ def info_tells_the_numbers_of_the_module():
         assert 'timers:31' in server.call('INFO', 'modules').decode()
         assert 'timers:' not in server.call('INFO').decode()
         client.call('FLUSHALL')
-        wait_until(lambda: lawn(server)['timers'] == '0', 'all are freed')
-        wait_until(lambda: lawn(server)['keys'] == '0', 'all are freed')
+        wait_until(lambda: server.lawn()['timers'] == '0', 'all are freed')
+        wait_until(lambda: server.lawn()['keys'] == '0', 'all are freed')
 
 
 @case
@@ -1269,7 +1262,7 @@ def nothing_leaks():
     for _ in range(6):
         round_trip()
     equal(client.call('DBSIZE'), 0)
-    wait_until(lambda: lawn(server)['timers'] == '0', 'all are freed')
+    wait_until(lambda: server.lawn()['timers'] == '0', 'all are freed')
     # What connections have in hand comes and goes.
     wait_until(lambda: used() - before < 150000, 'memory is given back')
 

@@ -3,28 +3,33 @@
 
 The server writes its append-only file with appendfsync always. Several
 connections send it pipelined commands, and write down what is answered; then it
-is killed, at any moment, often while it rewrites the file, and started again.
+is killed, at any moment, often while it rewrites the file or while a sink moves
+events, and started again.
 
 Each connection has a key of its own. What is found there must be what the
 commands up to some point leave behind, in the order in which they were sent:
 all that were answered, and then perhaps some of those that were not. Nothing
-else, to the last payload and the order in which POLL hands out. One more key is
-used by all at once: there what was pushed and answered, and not taken, must be
-there, unless one of the POLLs that were not answered may have taken it; and what
-was answered as taken or cancelled must not come back.
+else, to the last payload, who has leased what, how often it was tried, and the
+order in which POLL hands out. A token that was answered is good afterwards.
+
+Two more keys are used by all at once. In the first, what was pushed and answered,
+and not taken, must be there, leased or not, unless one of the commands that were
+not answered may have taken it; and what was answered as taken, acknowledged or
+cancelled must not come back [G3]. The second has a sink: what was pushed and
+answered is in the key or in the stream, and in the stream once [G4].
 
 This is about the program, not the disk: SIGKILL does not test the loss of power.
 What the process had written is in the kernel's hands and survives it, whether it
 got to the disk or not. So its files are kept in memory where that is to be had,
 and more can be killed in the same time.
 """
-import collections
 import copy
 import os
 import random
 import tempfile
 import threading
 import time
+import typing
 
 import resp
 import server
@@ -32,7 +37,11 @@ from reference import plain
 
 LANES = 3
 FAR = 1 << 41  # ms: a time that no test will see
+LONG = 1 << 40  # ms: a lease that does not end
+SHORT = 30  # ms: one that does
 COMMON = b"common"
+SUNK = b"sunk"
+STREAM = b"stream"
 
 
 class Books:
@@ -40,39 +49,65 @@ class Books:
 
     def __init__(self):
         self.pushed = self.taken = self.killed = 0
+        self.leased = self.acked = self.again = self.sunk = 0
         self.answered = self.doubtful = self.rewriting = 0
+        self.cycle = 0
         self.lost = []
         self.revived = []
 
 
+class Event(typing.NamedTuple):
+    """Its place: waiting, due, leased or dead."""
+
+    payload: bytes
+    place: bytes
+    most: int = 0
+    made: int = 0
+    owner: bytes = b""
+
+
 class State:
-    """One connection's key: waiting by id, and due in order."""
+    """One connection's key: events by id, and those due in order."""
 
     def __init__(self):
-        self.waiting = {}
-        self.due = collections.OrderedDict()
+        self.events = {}
+        self.due = {}
 
-    def put(self, i, payload, due):
+    def put(self, i, event):
         self.remove(i)
-        (self.due if due else self.waiting)[i] = payload
+        self.events[i] = event
+        if event.place == b"due":
+            self.due[i] = True
 
     def remove(self, i):
-        for where in self.waiting, self.due:
-            if i in where:
-                return where.pop(i)
+        self.due.pop(i, None)
+        return self.events.pop(i, None)
+
+    def take(self, count):
+        """The first of those that are due: (id, event)."""
+        return [(i, self.remove(i)) for i in list(self.due)[:count]]
+
+    def held(self, i, owner):
+        """The event, if that is who has it."""
+        event = self.events.get(i)
+        if event and event.place == b"leased" and event.owner == owner:
+            return event
         return None
 
-    def has(self, i):
-        return i in self.waiting or i in self.due
-
-    def ids(self):
-        return list(self.waiting) + list(self.due)
-
     def same(self, other):
-        return (
-            self.waiting == other.waiting
-            and list(self.due.items()) == list(other.due.items())
-        )
+        return self.events == other.events and list(self.due) == list(other.due)
+
+
+class Fits:
+    """A reply of which some is not known before: whether it is right."""
+
+    def __init__(self, right):
+        self.right = right
+
+    def __eq__(self, reply):
+        return self.right(reply)
+
+    __hash__ = None
 
 
 class Command:
@@ -87,13 +122,15 @@ class Command:
 class Lane:
     """A connection and its key."""
 
-    def __init__(self, number, dice, books, common):
+    def __init__(self, number, dice, books, commons):
         self.key = b"lane%d" % number
         self.number = number
         self.dice = dice
         self.books = books
-        self.common = common
+        self.commons = commons
         self.made = 0
+        self.tokens = {}  # (id, owner) → as was answered
+        self.greatest = 0
         self.base = State()  # what the last check found
         self.open(None)
 
@@ -109,22 +146,27 @@ class Lane:
 
     def some(self):
         """An id that is there, mostly."""
-        ids = self.state.ids()
-        if ids and self.dice.random() < 0.9:
-            return self.dice.choice(ids)
+        if self.state.events and self.dice.random() < 0.9:
+            return self.dice.choice(list(self.state.events))
         return b"nobody"
 
     @staticmethod
     def when(due):
         return b"1" if due else b"%d" % FAR
 
+    @staticmethod
+    def place(due):
+        return b"due" if due else b"waiting"
+
     def command(self):
         dice = self.dice
-        many = len(self.state.ids()) > 40
+        many = len(self.state.events) > 40
         kind = dice.choices(
             (self.push, self.mpush, self.cancel, self.poll, self.touch,
-             self.update, self.shared),
-            (1, 0, 4, 4, 1, 1, 2) if many else (5, 2, 1, 2, 2, 2, 4),
+             self.update, self.lease, self.ack, self.nack, self.extend,
+             self.shared),
+            (1, 0, 4, 4, 1, 1, 2, 4, 1, 1, 2) if many else
+            (5, 2, 1, 1, 2, 2, 2, 3, 2, 1, 6),
         )[0]  # fmt: skip
         return kind()
 
@@ -132,14 +174,17 @@ class Lane:
         i = self.new() if self.dice.random() < 0.8 else self.some()
         payload = self.new()
         due = self.dice.random() < 0.6
+        most = self.dice.choice((0, 0, 1, 2))
 
         def does(state):
-            state.put(i, payload, due)
+            state.put(i, Event(payload, self.place(due), most))
             return i
 
         return Command(
-            (b"LAWN.PUSH", self.key, i, payload, b"AT", self.when(due)), does, 1
-        )
+            (b"LAWN.PUSH", self.key, i, payload, b"AT", self.when(due),
+             b"TRIES", most),
+            does, 1,
+        )  # fmt: skip
 
     def mpush(self):
         pairs = [
@@ -150,9 +195,9 @@ class Lane:
         due = self.dice.random() < 0.6
 
         def does(state):
-            new = sum(not state.has(i) for i, _ in pairs)
+            new = sum(i not in state.events for i, _ in pairs)
             for i, payload in pairs:
-                state.put(i, payload, due)
+                state.put(i, Event(payload, self.place(due)))
             return new
 
         return Command(
@@ -173,10 +218,7 @@ class Lane:
         count = self.dice.choice((1, 2, 3, 20))
 
         def does(state):
-            return [
-                list(state.due.popitem(last=False))
-                for _ in range(min(count, len(state.due)))
-            ]
+            return [[i, event.payload] for i, event in state.take(count)]
 
         return Command((b"LAWN.POLL", self.key, b"COUNT", count), does)
 
@@ -185,11 +227,11 @@ class Lane:
         due = self.dice.random() < 0.5
 
         def does(state):
-            payload = state.remove(i)
-            if payload is None:
+            event = state.events.get(i)
+            if event is None:
                 return None
-            state.put(i, payload, due)
-            return int  # when it is due: some number
+            state.put(i, Event(event.payload, self.place(due), event.most))
+            return Fits(lambda when: isinstance(when, int))
 
         return Command(
             (b"LAWN.TOUCH", self.key, i, b"AT", self.when(due)), does
@@ -199,16 +241,91 @@ class Lane:
         i, payload = self.some(), self.new()
 
         def does(state):
-            for where in state.waiting, state.due:
-                if i in where:
-                    old, where[i] = where[i], payload
-                    return old
-            return None
+            event = state.events.get(i)
+            if event is None:
+                return None
+            state.events[i] = event._replace(payload=payload)
+            return event.payload
 
         return Command((b"LAWN.UPDATE", self.key, i, payload), does)
 
+    # Each LEASE has an owner of its own: so it is told later which it was.
+
+    def lease(self):
+        count = self.dice.choice((1, 2, 5))
+        owner = self.new()
+
+        def does(state):
+            rows = []
+            for i, event in state.take(count):
+                event = event._replace(
+                    place=b"leased", made=event.made + 1, owner=owner
+                )
+                state.put(i, event)
+                rows.append([i, event.payload, event.made])
+            return Fits(
+                lambda reply: [[*row[:2], row[3]] for row in reply] == rows
+            )
+
+        return Command(
+            (b"LAWN.LEASE", self.key, owner, b"LEASE", LONG, b"COUNT", count),
+            does,
+        )
+
+    def holding(self):
+        """An id, an owner and a token that was answered: of now or of once."""
+        now = [
+            (i, e.owner)
+            for i, e in self.state.events.items()
+            if (i, e.owner) in self.tokens
+        ]
+        if not self.tokens:
+            return b"nobody", b"", 1
+        stale = self.dice.random() < 0.1 or not now
+        pair = self.dice.choice(list(self.tokens) if stale else now)
+        return *pair, self.tokens[pair]
+
+    def ack(self):
+        i, owner, token = self.holding()
+
+        def does(state):
+            if state.held(i, owner):
+                state.remove(i)
+                return [1]
+            return [0]
+
+        return Command((b"LAWN.ACK", self.key, i, token), does)
+
+    def nack(self):
+        i, owner, token = self.holding()
+
+        def does(state):
+            event = state.held(i, owner)
+            if event is None:
+                return 0
+            if 0 < event.most <= event.made:  # who had it last is told still
+                event = event._replace(place=b"dead")
+            else:
+                event = event._replace(place=b"waiting", owner=b"")
+            state.put(i, event)
+            return 1
+
+        return Command((b"LAWN.NACK", self.key, i, token, b"DELAY", FAR), does)
+
+    def extend(self):
+        i, owner, token = self.holding()
+
+        def does(state):
+            if state.held(i, owner):
+                return Fits(lambda end: isinstance(end, int) and end > LONG)
+            return 0
+
+        return Command(
+            (b"LAWN.EXTEND", self.key, i, token, b"LEASE", LONG), does
+        )
+
     def shared(self):
-        return self.common.command(self)
+        return self.dice.choice(self.commons).command(self)
 
     # A CYCLE
 
@@ -231,17 +348,27 @@ class Lane:
                 return False
             command, expected = self.sent[self.answered]
             self.answered += 1
-            if expected is Common:
-                self.common.heard(command, reply)
+            if isinstance(expected, Shared):
+                expected.heard(command, reply)
                 continue
-            good = (
-                isinstance(reply, int) if expected is int else reply == expected
-            )
-            assert good, "%r: %r, and not %r" % (command.args, reply, expected)
-            self.books.pushed += command.pushes
-            if command.args[0] == b"LAWN.POLL":
-                self.books.taken += len(reply)
+            assert expected == reply, "%r: %r, and not %r" % (
+                command.args, reply, expected
+            )  # fmt: skip
+            self.heard(command, reply)
         return True
+
+    def heard(self, command, reply):
+        self.books.pushed += command.pushes
+        name, _, owner, *_ = command.args
+        if name == b"LAWN.POLL":
+            self.books.taken += len(reply)
+        elif name == b"LAWN.ACK":
+            self.books.acked += sum(reply)
+        elif name == b"LAWN.LEASE":
+            self.books.leased += len(reply)
+            for i, _, token, *_ in reply:
+                assert token > self.greatest, "tokens do not grow"
+                self.greatest = self.tokens[i, owner] = token
 
     def check(self, found):
         """What was found after the start must be what some number of the
@@ -259,47 +386,49 @@ class Lane:
                 break
             left.pop(0)[0].does(state)
         self.base = found
+        # Some of those that are good no more are kept.
+        held = {(i, e.owner) for i, e in found.events.items()}
+        last = list(self.tokens)[-20:]
+        self.tokens = {
+            pair: token
+            for pair, token in self.tokens.items()
+            if pair in held or pair in last
+        }
 
     def blame(self, sure, found):
         doubt = {w for c, _ in self.sent[self.answered :] for w in c.args[2:]}
-        lost = [i for i in sure.ids() if not found.has(i) and i not in doubt]
-        back = [i for i in found.ids() if not sure.has(i) and i not in doubt]
+        lost = set(sure.events) - set(found.events) - doubt
+        back = set(found.events) - set(sure.events) - doubt
         if not lost and not back:
             lost = ["%r is as no row of commands leaves it" % self.key]
         self.books.lost += lost
         self.books.revived += back
 
 
-class Common:
-    """The key that all use: by what was answered alone."""
+class Shared:
+    """A key that all use: by what was answered alone."""
 
     def __init__(self, books):
         self.books = books
         self.there = set()  # answered, and not taken that we know
-        self.gone = set()  # answered as taken
+        self.gone = {}  # answered as taken → the cycle in which
         self.clear()
 
     def clear(self):
         self.maybe = set()  # pushed, no answer
         self.taking = {}  # commands that were not answered → how many they take
 
-    def command(self, lane):
-        kind = lane.dice.random()
+    def made(self, args):
+        return Command(args, lambda state: self)
+
+    def push(self, lane, key, when):
         i = lane.new()
-        if kind < 0.55:
-            args = (b"LAWN.PUSH", COMMON, i, i, b"AT", b"1")
-            self.maybe.add(i)
-        elif kind < 0.85:
-            count = lane.dice.randrange(1, 3)
-            args = (b"LAWN.POLL", COMMON, b"COUNT", count)
-        else:
-            args = (
-                b"LAWN.CANCEL", COMMON, lane.dice.choice([*self.there, b"none"])
-            )  # fmt: skip
-        command = Command(args, lambda state: Common)
-        if args[0] == b"LAWN.POLL":
-            self.taking[command] = args[3]
-        return command
+        self.maybe.add(i)
+        return self.made((b"LAWN.PUSH", key, i, i, *when))
+
+    def cancel(self, lane, key):
+        i = lane.dice.choice([*self.there, b"none"])
+        return self.made((b"LAWN.CANCEL", key, i))
 
     def heard(self, command, reply):
         name, _, *words = command.args
@@ -310,35 +439,121 @@ class Common:
             # Someone else may have heard before us that it was taken.
             if reply not in self.gone:
                 self.there.add(reply)
-        elif name == b"LAWN.POLL":
-            del self.taking[command]
-            self.books.taken += len(reply)
-            self.remove(i for i, _ in reply)
-        elif reply:
+        elif name == b"LAWN.CANCEL" and reply:
             self.remove(words)
 
     def remove(self, ids):
         for i in ids:
             if i in self.gone:
                 self.books.revived.append(i)
-            self.gone.add(i)
+            self.gone[i] = self.books.cycle
             self.there.discard(i)
 
+
+def cancelled(key, unanswered):
+    """Who may be cancelled by commands that were not answered."""
+    return {
+        c.args[2]
+        for c in unanswered
+        if c.args[0] in (b"LAWN.CANCEL", b"LAWN.ACK") and c.args[1] == key
+    }
+
+
+class Common(Shared):
+    """The key from which all take, by POLL, or by leases that end soon."""
+
+    def clear(self):
+        super().clear()
+        self.held = []  # (id, token) as was answered
+
+    def command(self, lane):
+        kind = lane.dice.random()
+        if kind < 0.5:
+            return self.push(lane, COMMON, (b"AT", b"1"))
+        if kind < 0.6:
+            return self.cancel(lane, COMMON)
+        if kind < 0.7:
+            count = lane.dice.randrange(1, 3)
+            command = self.made((b"LAWN.POLL", COMMON, b"COUNT", count))
+            self.taking[command] = count
+            return command
+        if kind < 0.85 or not self.held:
+            return self.made(
+                (b"LAWN.LEASE", COMMON, b"me", b"LEASE", SHORT, b"COUNT",
+                 lane.dice.randrange(1, 5))
+            )  # fmt: skip
+        return self.made((b"LAWN.ACK", COMMON, *self.held.pop(0)))
+
+    def heard(self, command, reply):
+        super().heard(command, reply)
+        name, _, *words = command.args
+        if name == b"LAWN.POLL":
+            del self.taking[command]
+            self.books.taken += len(reply)
+            self.remove(i for i, _ in reply)
+        elif name == b"LAWN.LEASE":
+            for i, _, token, tries, _ in reply:
+                self.books.leased += 1
+                self.books.again += tries > 1
+                self.held.append((i, token))
+                # In this cycle it may be that we hear of the lease after the
+                # end that another made of it.
+                if self.gone.get(i, self.books.cycle) < self.books.cycle:
+                    self.books.revived.append(i)
+        elif name == b"LAWN.ACK" and reply == [1]:
+            self.books.acked += 1
+            self.remove(words[:1])
+
     def check(self, found, unanswered):
-        cancelled = {
-            c.args[2]
-            for c in unanswered
-            if c.args[0] == b"LAWN.CANCEL" and c.args[1] == COMMON
-        }
-        lost = [i for i in self.there if i not in found and i not in cancelled]
+        doubt = cancelled(COMMON, unanswered)
+        lost = [i for i in self.there if i not in found and i not in doubt]
         if len(lost) > sum(self.taking.values()):
             self.books.lost += lost
         self.books.revived += [i for i in found if i in self.gone]
         self.books.revived += [
-            i for i in found if i not in self.there | self.maybe | self.gone
-        ]
-        self.gone |= set(lost) | (cancelled - set(found))
+            i for i in found if i not in self.there | self.maybe
+            and i not in self.gone
+        ]  # fmt: skip
+        for i in set(lost) | (doubt - set(found)):
+            self.gone[i] = self.books.cycle
         self.there = set(found)
+        self.clear()
+
+
+class Sunk(Shared):
+    """The key whose events go into a stream."""
+
+    def __init__(self, books):
+        super().__init__(books)
+        self.last = b"0"  # entry of the stream that was read
+
+    def command(self, lane):
+        if lane.dice.random() < 0.9:
+            delay = lane.dice.choice((0, 0, 1, 5, 20))
+            return self.push(lane, SUNK, (b"DELAY", delay))
+        return self.cancel(lane, SUNK)
+
+    def check(self, client, unanswered):
+        """All that was answered is there, or in the stream, there once."""
+        server.wait_until(
+            lambda: client.call("LAWN.LEN", SUNK) == 0, "all go into the stream"
+        )
+        doubt = cancelled(SUNK, unanswered)
+        for number, fields in client.call(
+            "XRANGE", STREAM, b"(" + self.last, "+"
+        ):
+            self.last = bytes(number)
+            fields = dict(zip(fields[::2], fields[1::2]))
+            i = bytes(fields[b"id"])
+            assert fields[b"payload"] == i, fields
+            self.books.sunk += 1
+            if i not in self.there and i not in self.maybe:
+                self.books.revived.append(i)
+            self.maybe.discard(i)
+            self.there.discard(i)
+            self.gone[i] = self.books.cycle
+        self.books.lost += self.there - doubt
+        self.there = set()
         self.clear()
 
 
@@ -347,14 +562,18 @@ class Killer:
         self.dice = random.Random(seed)
         self.books = books
         self.common = Common(books)
+        self.sunk = Sunk(books)
         self.lanes = [
-            Lane(i, self.dice, books, self.common) for i in range(LANES)
+            Lane(i, self.dice, books, (self.common, self.sunk))
+            for i in range(LANES)
         ]
         self.server = server.Server(
             "appendonly", "yes", "appendfsync", "always",
             "auto-aof-rewrite-percentage", "100",
             "auto-aof-rewrite-min-size", "32kb",
         )  # fmt: skip
+        reply = self.server.call("LAWN.SINK", SUNK, "STREAM", STREAM)
+        assert reply == resp.OK, reply
         for lane in self.lanes:
             lane.open(self.server.client())
 
@@ -374,16 +593,25 @@ class Killer:
         ):
             info = plain(reply)
             info = dict(zip(info[::2], info[1::2]))
-            due = info[b"state"] == b"due"
-            state.put(bytes(i), info[b"payload"], due)
+            event = Event(
+                info[b"payload"], info[b"state"], info[b"max-tries"],
+                info[b"tries"], info[b"owner"],
+            )  # fmt: skip
+            state.put(bytes(i), event)
+        return state
+
+    def ordered(self, client, key):
+        """The same, with those due in their order, and all ends of leases far
+        away."""
+        state = self.content(client, key)
         ordered = plain(client.call("REDE.XPOLL", key))
         assert sorted(ordered) == sorted(state.due), (ordered, state.due)
-        for i in ordered:
-            state.due.move_to_end(i)
+        state.due = dict.fromkeys(ordered, True)
         return state
 
     def cycle(self):
         """Load until the server is killed."""
+        self.books.cycle += 1
         dice = self.dice
         moment = dice.choice((0.002, 0.01, 0.03, 0.08)) * dice.random()
         process = self.server.process
@@ -415,8 +643,9 @@ class Killer:
         self.server.start()
         client = self.server.client()
         for lane in self.lanes:
-            lane.check(self.content(client, lane.key))
-        self.common.check(self.content(client, COMMON).ids(), unanswered)
+            lane.check(self.ordered(client, lane.key))
+        self.common.check(self.content(client, COMMON).events, unanswered)
+        self.sunk.check(client, unanswered)
         for lane in self.lanes:
             lane.open(self.server.client())
 
@@ -436,12 +665,15 @@ def tell(books, seconds):
             print("%s: %s" % (kind, i))
     print(
         "%s-server: %d kills, %d of them while it rewrote its file; %d commands "
-        "answered, %d events pushed, %d taken; %d commands in doubt; %d lost, "
-        "%d revived; %.0f s"
+        "answered, %d in doubt; %d events pushed, %d delivered (%d polled, %d "
+        "leased, %d by a sink), %d acknowledged; %d lost, %d duplicated, %d "
+        "leased again after the end of a lease; %.0f s"
         % (
             server.KIND, books.killed, books.rewriting, books.answered,
-            books.pushed, books.taken, books.doubtful, len(books.lost),
-            len(books.revived), seconds,
+            books.doubtful, books.pushed,
+            books.taken + books.leased + books.sunk, books.taken, books.leased,
+            books.sunk, books.acked, len(books.lost), len(books.revived),
+            books.again, seconds,
         )
     )  # fmt: skip
 

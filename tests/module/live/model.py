@@ -12,6 +12,10 @@ content must be found, by DEBUG DIGEST-VALUE of each key, in other ways:
   - after a restart: through the append-only file, as it grew, or after a
     BGREWRITEAOF with aof-use-rdb-preamble yes or no
 
+So must what sinks have moved into streams. A command to a key that has a sink goes
+in a transaction in which the stream is read first: so what was there when the
+command ran is known. While contents are compared, such keys are paused.
+
 The seed is printed first, and the commands of a batch that failed last: the same
 seed makes the same commands. (Times differ from run to run, so what depends on
 the millisecond may need a few tries.)
@@ -33,6 +37,18 @@ KEYS = [b"a", b"b", b"c", b"k\x00\xff", b"s"]  # s is a string
 FEW = 64  # more than a queue takes out before their time
 MAX_PAYLOAD = 3000
 MAX_BATCH = 40
+LEASE = 700  # ms, unless said
+# And the key's name. What is dead, and repeats, goes into the first, and may then
+# go into the other.
+STREAMS = (b"dead:", b"out:")
+
+SCAN = """local cursor, all = '0', {}
+repeat
+    local reply = redis.call('LAWN.SCAN', KEYS[1], cursor, 'COUNT', 40)
+    cursor = reply[1]
+    for _, id in ipairs(reply[2]) do all[#all + 1] = id end
+until cursor == '0'
+return all"""
 
 
 class Dice(random.Random):
@@ -58,8 +74,9 @@ class Dice(random.Random):
     def payload(self):
         self.payloads = getattr(self, "payloads", 0) + 1
         kind = self.random()
-        # Never the same twice: REDE.POLL tells events apart by nothing else.
-        mark = b"%d" % self.payloads
+        # Never the same twice: REDE.POLL tells events apart by nothing else. And
+        # no number, which spoil() would make the same as others.
+        mark = b"p%d" % self.payloads
         if kind < 0.8:
             return mark
         if kind < 0.9:
@@ -131,6 +148,8 @@ class Dice(random.Random):
                 parts.append(
                     [self.case(b"TIMES"), b"%d" % self.randrange(1, 5)]
                 )
+        if self.random() < 0.2:
+            parts.append([self.case(b"TRIES"), b"%d" % self.randrange(4)])
         if self.random() < 0.1:
             jitter = self.choice((0, 1, 100, HOUR, self.huge()))
             parts.append([self.case(b"JITTER"), b"%d" % jitter])
@@ -189,6 +208,65 @@ class Dice(random.Random):
         self.shuffle(parts)
         return [self.key(), *sum(parts, [])]
 
+    # Leases. What is held, or was, the reference knows.
+
+    held = ()
+
+    def holding(self):
+        """A key, an id and a token, often such as belong together."""
+        if self.held and self.random() < 0.9:
+            # Mostly of the last.
+            return self.choice(self.held[-self.choice((5, 30, 300)) :])
+        token = self.choice((0, 1, now() * 1024, (1 << 63) - 1))
+        return self.key(), self.id(), b"%d" % token
+
+    def lease(self):
+        value = self.choice((1, 2, 20, 50, 50, HOUR, HOUR, HOUR, self.huge()))
+        return [self.case(b"LEASE"), b"%d" % value]
+
+    def lawn_lease(self):
+        owner = self.choice(
+            (b"me", b"you", b"", b"\x00\xff\r\n", b"w" * 255, b"w" * 256)
+            if self.random() < 0.3 else (b"me", b"you")
+        )  # fmt: skip
+        parts = [self.lease()] if self.random() < 0.8 else []
+        if self.random() < 0.7:
+            parts.append(self.count())
+        if self.random() < 0.05:
+            parts.append([self.case(b"BLOCK"), b"%d" % self.randrange(1, 4)])
+        self.shuffle(parts)
+        return [self.key(), owner, *sum(parts, [])]
+
+    def lawn_ack(self):
+        key, *pair = self.holding()
+        for _ in range(self.choice((0, 0, 1, 4))):
+            pair += self.holding()[1:]
+        return [key, *pair]
+
+    def lawn_nack(self):
+        delay = [self.case(b"DELAY"), b"%d" % self.delay()]
+        return [*self.holding(), *(delay if self.random() < 0.6 else [])]
+
+    def lawn_extend(self):
+        return [*self.holding(), *self.lease()]
+
+    def lawn_sink(self):
+        key = self.key()
+        kind = self.choices(
+            ([b"STREAM", b"out:" + key], [b"NONE"], [b"STREAM", b"s"],
+             [b"STREAM", b"out:" + key, b"MAXLEN", b"~", b"1000000"]),
+            (4, 6, 0.5, 1),
+        )[0]  # fmt: skip
+        dead = [self.case(b"DEADLETTER"), b"dead:" + key]
+        return [
+            key, self.case(kind[0]), *kind[1:],
+            *(dead if self.random() < 0.4 else []),
+        ]  # fmt: skip
+
+    def lawn_partition(self):
+        count = self.choice((1, 2, 16, 1000, 16384, 16385, 0))
+        return [self.id(), b"%d" % count]
+
     def rede_poll(self):
         return [self.key(), *(self.count() if self.random() < 0.7 else [])]
 
@@ -204,7 +282,9 @@ class Dice(random.Random):
     lawn_pause = lawn_resume = alone
 
     def lawn_len(self):
-        word = self.choice(([], [b"WAITING"], [b"DUE"]))
+        word = self.choice(
+            ([], [b"WAITING"], [b"DUE"], [b"LEASED"], [b"DEAD"])
+        )
         return [self.key(), *map(self.case, word)]
 
     def lawn_scan(self):
@@ -213,7 +293,10 @@ class Dice(random.Random):
             parts.append(self.count())
         if self.random() < 0.3:
             parts.append(
-                [self.case(b"STATE"), self.choice((b"waiting", b"due", b"Due"))]
+                [
+                    self.case(b"STATE"),
+                    self.choice((b"waiting", b"due", b"Due", b"leased", b"dead")),
+                ]
             )
         if self.random() < 0.3:
             parts.append([self.case(b"MATCH"), self.choice(list(GLOBS))])
@@ -222,9 +305,10 @@ class Dice(random.Random):
     def lawn_config(self):
         if self.random() < 0.4:
             names = self.sample(
-                (b"maxlen", b"maxbytes", b"overflow", b"resolution-ms"),
-                self.randrange(5),
-            )
+                (b"maxlen", b"maxbytes", b"overflow", b"resolution-ms",
+                 b"tries", b"lease"),
+                self.randrange(7),
+            )  # fmt: skip
             return [self.key(), self.case(b"GET"), *names]
         pairs = self.sample(
             (
@@ -232,8 +316,10 @@ class Dice(random.Random):
                 [b"maxbytes", b"%d" % self.choice((0, 0, 5000, 20000))],
                 [b"overflow", self.choice((b"reject", b"drop-oldest"))],
                 [b"resolution-ms", b"%d" % self.choice((0, 1, 1, 7, 1000))],
+                [b"tries", b"%d" % self.choice((0, 0, 1, 3))],
+                [b"lease", b"%d" % self.choice((0, 0, 30, HOUR))],
             ),
-            self.randrange(1, 5),
+            self.randrange(1, 7),
         )
         return [self.key(), self.case(b"SET"), *sum(pairs, [])]
 
@@ -277,6 +363,8 @@ class Dice(random.Random):
         "REDE.PUSH": 8, "REDE.GIDPUSH": 2, "REDE.PULL": 2, "REDE.POLL": 1,
         "REDE.XPOLL": 2, "REDE.XACK": 4, "REDE.LOOK": 2, "REDE.TTN": 1,
         "REDE.UPDATE": 2, "REDE.PRINT": 0.3,
+        "LAWN.LEASE": 10, "LAWN.ACK": 6, "LAWN.NACK": 4, "LAWN.EXTEND": 3,
+        "LAWN.SINK": 0.7, "LAWN.PARTITION": 0.5,
     }  # fmt: skip
 
     def command(self):
@@ -285,7 +373,8 @@ class Dice(random.Random):
         )[0]
         make = getattr(self, name.lower().replace(".", "_"))
         args = [self.case(name.encode()), *make()]
-        if self.random() < 0.06:
+        # Streams go by the name of the key they are of.
+        if self.random() < 0.06 and name != "LAWN.SINK":
             args = self.spoil(args)
         return args
 
@@ -293,8 +382,12 @@ class Dice(random.Random):
 class Driver:
     def __init__(self, seed):
         self.dice = Dice(seed)
-        self.reference = Reference(MAX_BATCH, MAX_PAYLOAD)
+        self.reference = Reference(MAX_BATCH, MAX_PAYLOAD, LEASE)
         self.reference.keys[b"s"] = None
+        self.dice.held = []
+        self.read = {}  # stream → the last id that was read
+        self.handed = 0
+        self.resuming = set()  # keys that hold() has paused
         self.commands = 0
         self.ways = {}
         self.coming = []
@@ -303,6 +396,7 @@ class Driver:
             "appendonly", "yes", "appendfsync", "no",
             "auto-aof-rewrite-percentage", "0", "shutdown-timeout", "0",
             "lawn.max-batch", MAX_BATCH, "lawn.max-payload", MAX_PAYLOAD,
+            "lawn.default-lease", LEASE,
         )  # fmt: skip
         self.protocol = self.dice.choice((2, 3))
         self.dice.scripts = self.dice.random() < 0.7
@@ -328,19 +422,89 @@ class Driver:
             raise Wrong(
                 what, "by", shown(args), "reply", repr(reply)[:500]
             ) from None
+        if args[0].upper() == b"LAWN.LEASE" and isinstance(reply, list):
+            for row in reply:
+                self.dice.held.append((args[1], row[0], b"%d" % row[2]))
 
     def one(self, args):
         self.commands += 1
-        if self.stars(args) and self.reference.counts_bytes(args[1]):
-            # How long an id is that was made, and refused, nobody tells.
+        sinks = self.sinks(args)
+        if self.stars(args) and (
+            sinks or self.reference.counts_bytes(args[1])
+        ):
+            # How long an id is that was made, and refused, nobody tells; nor
+            # that of one that has left.
             args = [self.dice.id() if a == b"*" else a for a in args]
+        if sinks and not self.bad_arity(args):
+            self.within(args)
+            return
         before = now()
         reply = self.client.call(*args)
         self.judge(args, reply, before, now())
         if self.stars(args):
             self.learn(args[1])
-        if self.reference.may_drop(args):
-            self.reference.gone(args[1], self.scan(args[1]))
+        if self.reference.may_drop(args) and not sinks:
+            self.reference.gone(args[1], self.scan(args[1], "COUNT", MAX_BATCH))
+
+    # SINKS
+
+    def sinks(self, args):
+        """Whether what the command finds may be taken by a sink meanwhile."""
+        queue = self.reference.keys.get(args[1]) if len(args) > 1 else None
+        return args[0].upper() == b"LAWN.SINK" or bool(queue and queue.sinks())
+
+    def within(self, args):
+        """In one transaction: what has left, a command, and what is left."""
+        key = args[1]
+        commands = [
+            (b"XRANGE", s + key, b"(" + self.read.get(s + key, b"0"), b"+")
+            for s in STREAMS
+        ]
+        drops = self.reference.may_drop(args)
+        commands += [args, (b"EVAL", SCAN, b"1", key)][: 1 + drops]
+        before = now()
+        replies = self.client.multi(*commands)
+        after = now()
+        self.took(key, replies[:2], after)
+        self.judge(args, replies[2], before, after)
+        if drops:
+            self.reference.gone(key, set(map(bytes, replies[3])))
+
+    def took(self, key, left, after):
+        for stream, entries in zip(STREAMS, left):
+            found = []
+            for entry, fields in entries:
+                self.read[stream + key] = bytes(entry)
+                fields = plain(fields)
+                found.append(dict(zip(fields[::2], fields[1::2])))
+            self.handed += len(found)
+            # Nobody knows when in the time since the key was last asked for.
+            self.reference.handed(key, found, 0, after)
+
+    def hold(self):
+        """Has all sinks take what they can, and then take no more."""
+        for key, queue in list(self.reference.keys.items()):
+            if queue is None or not queue.sinks():
+                continue
+            if queue.paused:
+                continue
+            if queue.sink[1] == b"out:" + key:
+                server.wait_until(
+                    lambda k=key: self.client.call("LAWN.LEN", k, "DUE") == 0,
+                    "the sink takes what is due",
+                )
+            if queue.dead_to:
+                server.wait_until(
+                    lambda k=key: self.client.call("LAWN.LEN", k, "DEAD") == 0,
+                    "the dead letters get what is dead",
+                )
+            self.one([b"LAWN.PAUSE", key])
+            self.resuming.add(key)
+
+    def go_on(self):
+        for key in self.resuming:
+            self.one([b"LAWN.RESUME", key])
+        self.resuming.clear()
 
     @staticmethod
     def stars(args):
@@ -367,6 +531,7 @@ class Driver:
             self.reference.may_drop(args)
             or args[0].upper() == b"LAWN.CONFIG"
             or self.stars(args)
+            or self.sinks(args)
             for args in commands
         )
         waits = any(b"BLOCK" in (w.upper() for w in c) for c in commands)
@@ -413,6 +578,20 @@ class Driver:
             dice.shuffle(ids)
             self.one([b"LAWN.CANCEL", key, *ids[: dice.randrange(1, BULK)]])
 
+    def at_once(self):
+        """More events are due at once than a call looks at. The server does not
+        look by itself at a key that is paused."""
+        key = self.dice.choice((b"a", b"b"))
+        ids = [b"bulk%d" % i for i in range(BULK)]
+        pairs = sum(([i, self.dice.payload()[:9]] for i in ids), [])
+        self.one([b"LAWN.PAUSE", key])
+        self.one([b"LAWN.MPUSH", key, b"DELAY", b"5", b"%d" % BULK, *pairs])
+        due = now() + 5
+        server.wait_until(lambda: now() > due, "they are due")
+        self.one([b"LAWN.LEN", key, self.dice.choice((b"WAITING", b"DUE"))])
+        self.one([self.dice.choice((b"LAWN.INFO", b"LAWN.NEXT")), key])
+        self.one([b"LAWN.RESUME", key])
+
     def keyspace(self):
         """What the server itself does to keys."""
         keys = self.reference.keys
@@ -420,13 +599,17 @@ class Driver:
         kind = self.dice.choice(("RENAME", "COPY", "DEL", "MOVE"))
         if one not in keys or one == other:
             return
+        if any(q and q.sinks() for q in keys.values()):
+            return
         if kind == "RENAME":
             self.client.call("RENAME", one, other)
             keys[other] = keys.pop(one)
+            self.reference.tokens.pop(other, None)
         elif kind == "COPY":
             self.client.call("COPY", one, other, "REPLACE")
             keys[other] = copy.deepcopy(keys[one])
             keys[other].loaded()
+            self.reference.tokens.pop(other, None)
         elif kind == "DEL":
             self.client.call("DEL", one)
             del keys[one]
@@ -435,9 +618,8 @@ class Driver:
             self.client.pipe(
                 [("MOVE", one, 1), ("SWAPDB", 0, 1), ("SELECT", 1)]
             )
-            for key in list(keys):
-                if key != one:
-                    self.client.call("MOVE", key, 0)
+            for key in self.client.call("KEYS", "*"):
+                self.client.call("MOVE", key, 0)
             self.client.call("SELECT", 0)
 
     # CONTENT
@@ -457,7 +639,11 @@ class Driver:
 
     def compare(self):
         """The content of the server with the reference's."""
-        keys = {bytes(k) for k in self.client.call("KEYS", "*")}
+        keys = {
+            bytes(k)
+            for k in self.client.call("KEYS", "*")
+            if not k.startswith(STREAMS)
+        }
         want(
             keys == set(self.reference.keys),
             "keys", keys, "wanted", set(self.reference.keys),
@@ -489,6 +675,7 @@ class Driver:
     def digests(self, one):
         """What each key holds, as one server tells."""
         keys = sorted(k for k, q in self.reference.keys.items() if q)
+        keys += sorted(self.read)
         if not keys:
             return {}
         found = one.call("DEBUG", "DIGEST-VALUE", *keys)
@@ -538,20 +725,23 @@ class Driver:
         self.same("on the replica", live, self.digests(self.replica))
         count = self.replica.call("DBSIZE")
         want(
-            count == len(self.reference.keys), "keys on the replica", count
+            count == self.master.call("DBSIZE"), "keys on the replica", count
         )
         for key in live:
-            self.order(self.replica, key, key)
+            if key not in self.read:
+                self.order(self.replica, key, key)
 
     def copied(self, live):
         copies = {}
         for key in live:
+            if key in self.read:
+                continue
             copied = b"copy of " + key[:20]
             kind = self.dice.randrange(3)
             if kind == 0:
                 dump = self.client.call("DUMP", key)
                 reply = self.client.call("RESTORE", copied, 0, dump)
-            elif kind == 1:
+            elif kind == 1 and not self.reference.keys[key].sinks():
                 reply = self.client.call("COPY", key, copied)
             else:
                 continue
@@ -579,7 +769,7 @@ class Driver:
             if (
                 events
                 and (alone or delayed > FEW)
-                and all(e.lo > soon for e in events)
+                and all(e.lo > soon and not e.token for e in events)
             ):
                 info = plain(self.client.call("LAWN.INFO", key))
                 if isinstance(info, list):
@@ -642,6 +832,7 @@ class Driver:
         server.wait_until(
             lambda: self.rewritten(self.master), "the file is rewritten"
         )
+        self.hold()
         live = self.digests(self.master)
         self.restart(live, "after a rewrite, preamble " + preamble)
 
@@ -661,12 +852,17 @@ class Driver:
                 self.bulk()
             elif kind < 0.02:
                 self.keyspace()
+            elif kind < 0.025:
+                self.at_once()
+        self.hold()
         self.compare()
         self.elsewhere()
+        self.go_on()
         if self.dice.random() < 0.2:
             self.client.call("FLUSHALL")
             self.client.call("SET", b"s", "a string")
             self.reference.keys = {b"s": None}
+            self.read.clear()
 
 
 def shown(args):
@@ -689,13 +885,13 @@ def run(seed, ops, batch):
             print("   ", shown(args))
         raise
     print(
-        "%d commands, %s, %.1f s"
+        "%d commands, %d events leased, %d taken by sinks, %s, %.1f s"
         % (
-            driver.commands,
+            driver.commands, len(driver.dice.held), driver.handed,
             ", ".join("%d times %s" % (n, w) for w, n in driver.ways.items()),
             time.monotonic() - began,
         )
-    )
+    )  # fmt: skip
 
 
 def main():

@@ -11,6 +11,13 @@ within, and is known from there on. An event is due for sure if hi is before the
 command was sent, and may be if lo is before the reply was there. The order of
 what is taken is held to the same: nobody may overtake who was due for sure.
 
+A lease is a token and an end, which is a range as well. What an event is, waiting,
+due, leased or dead, follows from these and the time; states() is all that it may
+be between the two times of a call.
+
+What a sink has taken nobody is told. Who sends commands to a key with one asks for
+the stream in the same transaction, before the command, and tells handed().
+
 A line with several faults may get the error of any of them.
 """
 import re
@@ -19,18 +26,27 @@ import resp
 
 TIME_MAX = 1 << 53
 DUE_MAX = 1 << 54
+TRIES_MAX = (1 << 32) - 1
+OWNER_MAX = 255
+UNKNOWN_TOKEN = -1
 COUNT_MAX = (1 << 63) - 1
 DAY = 86400000
+RIPEN = 1000  # newly due events that LEN, INFO and NEXT look at in a call
+TAKE_RIPEN = 64  # and that are looked at by who takes fewer
 ID_MAX = 65535
 WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 SYNTAX = "ERR syntax error"
 LONG_KEY = "ERR key names longer than 65535 bytes cannot be used with lawn"
 LONG_ID = "ERR id is longer than 65535 bytes"
-SETTINGS = (b"maxlen", b"maxbytes", b"overflow", b"resolution-ms")
+SETTINGS = (
+    b"maxlen", b"maxbytes", b"overflow", b"resolution-ms", b"tries", b"lease"
+)  # fmt: skip
 UNKNOWN = (
     "ERR unknown setting '%s': "
-    "there are maxlen, maxbytes, overflow and resolution-ms"
+    "there are maxlen, maxbytes, overflow, resolution-ms, tries and lease"
 )
+STATES = (b"WAITING", b"DUE", b"LEASED", b"DEAD")
+SINKS = (b"STREAM", b"LIST", b"PUBLISH", b"SPUBLISH")
 
 
 class Wrong(Exception):
@@ -66,8 +82,9 @@ class Event:
     millisecond: pushed by AT, or with a delay; None: nothing is said of it."""
 
     __slots__ = (
-        "payload", "lo", "hi", "kind", "turn", "period", "times", "missed"
-    )
+        "payload", "lo", "hi", "kind", "turn", "period", "times", "missed",
+        "made", "most", "token", "end_lo", "end_hi", "owner",
+    )  # fmt: skip
 
     def __init__(self, payload, lo, hi, kind, turn):
         self.payload = payload
@@ -78,6 +95,50 @@ class Event:
         self.period = 0
         self.times = 0
         self.missed = (0, 0)
+        self.made = self.most = 0
+        self.free()
+
+    def free(self):
+        """Nobody has it."""
+        self.token = self.end_lo = self.end_hi = 0
+        self.owner = b""
+
+    def lease(self, token, low, high):
+        self.token = token
+        self.end_lo, self.end_hi = low, high
+
+    def told_end(self, end):
+        want(
+            self.end_lo <= end <= self.end_hi,
+            "lease ends", end, "not in", self.end_lo, self.end_hi,
+        )  # fmt: skip
+        self.end_lo = self.end_hi = end
+
+    @property
+    def first(self):
+        """When it can be had, at the earliest; and the latest."""
+        return self.end_lo if self.token else self.lo
+
+    @property
+    def last(self):
+        return self.end_hi if self.token else self.hi
+
+    def used_up(self):
+        return 0 < self.most <= self.made
+
+    def states(self, before, after):
+        """All that it may be between the two."""
+        found = set()
+        if self.token and self.end_hi > before:
+            found.add(b"leased")
+        if not self.token or self.end_lo <= after:
+            if self.used_up():
+                return found | {b"dead"}
+            if self.first <= after:
+                found.add(b"due")
+            if not self.token and self.hi > before:
+                found.add(b"waiting")
+        return found
 
     def told(self, due):
         want(self.lo <= due <= self.hi, "due", due, "not in", self.lo, self.hi)
@@ -97,12 +158,20 @@ class Queue:
         self.drop = False
         self.resolution = 1
         self.paused = False
-        self.pushed = self.fired = self.dropped = 0
-        self.missed = (0, 0)
+        self.tries = 0
+        self.lease = 0
+        self.sink = (b"none", b"", 0)
+        self.dead_to = b""
+        self.refused = False  # whether a sink may have had trouble
+        self.token = 0
+        self.loaded()
 
     def idle(self):
         return not (
             self.events
+            or self.tries
+            or self.lease
+            or self.sinks()
             or self.maxlen
             or self.maxbytes
             or self.drop
@@ -110,12 +179,17 @@ class Queue:
             or self.paused
         )
 
+    def sinks(self):
+        return self.sink[0] != b"none" or self.dead_to
+
     def data(self):
         return sum(len(i) + len(e.payload) for i, e in self.events.items())
 
     def loaded(self):
         """Counts are of this process."""
         self.pushed = self.fired = self.dropped = 0
+        self.leased = self.redelivered = self.acked = 0
+        self.dead = self.handed = 0
         self.missed = (0, 0)
 
     def round(self, due):
@@ -129,6 +203,16 @@ def number(word, low, high):
         return None
     value = int(word)
     return value if low <= value <= high else None
+
+
+def crc16(data):
+    """As the slots of a cluster go by."""
+    crc = 0
+    for byte in data:
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
+    return crc
 
 
 def text(word):
@@ -146,6 +230,8 @@ TIMES = {
     b"JITTER": ("jitter", 0, TIME_MAX),
     b"COUNT": ("count", 1, COUNT_MAX),
     b"BLOCK": ("timeout", 0, TIME_MAX),
+    b"LEASE": ("lease", 1, TIME_MAX),
+    b"TRIES": ("tries", 0, TRIES_MAX),
 }
 
 
@@ -203,6 +289,8 @@ ARITY = {
     b"LAWN.PULL": 3, b"LAWN.GET": -3, b"LAWN.UPDATE": 4, b"LAWN.TOUCH": -5,
     b"LAWN.POLL": -2, b"LAWN.NEXT": 2, b"LAWN.LEN": -2, b"LAWN.SCAN": -3,
     b"LAWN.INFO": 2, b"LAWN.CONFIG": -3, b"LAWN.PAUSE": 2,
+    b"LAWN.LEASE": -3, b"LAWN.ACK": -4, b"LAWN.NACK": -4,
+    b"LAWN.EXTEND": 6, b"LAWN.SINK": -3, b"LAWN.PARTITION": 3,
     b"LAWN.RESUME": 2, b"REDE.PUSH": 5, b"REDE.GIDPUSH": 4, b"REDE.PULL": 3,
     b"REDE.POLL": -2, b"REDE.XPOLL": -2, b"REDE.XACK": -3, b"REDE.LOOK": 3,
     b"REDE.TTN": 2, b"REDE.UPDATE": 4, b"REDE.PRINT": 2,
@@ -212,10 +300,16 @@ ARITY = {
 class Reference:
     """keys: name → Queue, or None for a key of another type."""
 
-    def __init__(self, max_batch=10000, max_payload=1 << 20):
+    def __init__(
+        self, max_batch=10000, max_payload=1 << 20, lease=30000, tries=0
+    ):
         self.keys = {}
         self.max_batch = max_batch
         self.max_payload = max_payload
+        self.lease = lease
+        self.tries = tries
+        self.tokens = {}  # the last of each name, whatever became of the key
+        self.greatest = 0
         self.turn = 0
         self.stars = set()  # ids in place of those that are not yet told
         self.last_id = (0, 0)
@@ -275,11 +369,14 @@ class Reference:
         for i in lost:
             event = queue.events[i]
             want(event.turn <= self.began, "dropped what was pushed", i)
+            want(self.may_go(event), "dropped what is leased", i)
+            if b"dead" in event.states(self.before, self.after):
+                continue  # such go first
             for j in left:
                 other = queue.events[j]
-                if other.turn <= self.began:
+                if other.turn <= self.began and self.must_go(other):
                     want(
-                        event.lo <= other.hi, "dropped", i,
+                        event.first <= other.last, "dropped", i,
                         "which was due after", j,
                     )  # fmt: skip
         for i in lost:
@@ -287,6 +384,15 @@ class Reference:
             queue.dropped += 1
         if queue.idle():
             del self.keys[key]
+
+    def may_go(self, event):
+        """Whether it may make room for others; and whether it is sure to."""
+        states = event.states(self.before, self.after)
+        return states != {b"leased"}
+
+    def must_go(self, event):
+        states = event.states(self.before, self.after)
+        return not states & {b"leased", b"dead"}
 
     def loaded(self):
         for queue in self.keys.values():
@@ -346,11 +452,25 @@ class Reference:
             )
         return errors
 
-    def fits_alone(self, queue, put):
-        data = sum(len(i) + len(p) for i, p in put.items())
+    def fits(self, queue, put, goes):
+        """Whether there is room for those when all others have gone that can."""
+        stay = {
+            i: e.payload
+            for i, e in queue.events.items()
+            if i not in put and not goes(e)
+        }
+        stay.update(put)
+        data = sum(len(i) + len(p) for i, p in stay.items())
+        # A limit that this brings it no nearer to is none.
+        more = any(i not in queue.events for i in put)
+        bytes_more = sum(len(i) + len(p) for i, p in put.items()) > sum(
+            len(i) + len(queue.events[i].payload)
+            for i in put
+            if i in queue.events
+        )
         return not (
-            (queue.maxlen and len(put) > queue.maxlen)
-            or (queue.maxbytes and data > queue.maxbytes)
+            (queue.maxlen and more and len(stay) > queue.maxlen)
+            or (queue.maxbytes and bytes_more and data > queue.maxbytes)
         )
 
     def take(self, queue, ids, infos=None):
@@ -358,31 +478,36 @@ class Reference:
         events = queue.events
         for i in ids:
             event = events[i]
-            want(event.lo <= self.after, "early", i, event.lo, self.after)
+            want(event.first <= self.after, "early", i, event.first)
             queue.fired += 1
             info = infos and infos[i]
             if info:
                 event.told(info[b"due"])
-            if not event.period:
-                del events[i]
-                continue
-            if event.times == 1:
-                del events[i]
-                continue
-            if event.times:
-                event.times -= 1
-            period = event.period
-            least, most = self.passed(event)
-            event.missed = event.missed[0] + least, event.missed[1] + most
-            queue.missed = queue.missed[0] + least, queue.missed[1] + most
-            if event.lo == event.hi:
-                event.lo += (least + 1) * period
-                event.hi += (most + 1) * period
-            else:
-                event.lo = max(self.before, event.lo + period)
-                event.hi = self.after + period
-            event.kind = None
-            event.turn = self.next_turn()
+            self.done(queue, i)
+
+    def done(self, queue, i):
+        """It was delivered, and goes, or is due again; True: goes."""
+        event = queue.events[i]
+        if not event.period or event.times == 1:
+            del queue.events[i]
+            return True
+        if event.times:
+            event.times -= 1
+        period = event.period
+        least, most = self.passed(event)
+        event.missed = event.missed[0] + least, event.missed[1] + most
+        queue.missed = queue.missed[0] + least, queue.missed[1] + most
+        if event.lo == event.hi:
+            event.lo += (least + 1) * period
+            event.hi += (most + 1) * period
+        else:
+            event.lo = max(self.before, event.lo + period)
+            event.hi = self.after + period
+        event.kind = None
+        event.turn = self.next_turn()
+        event.free()
+        event.made = 0
+        return False
 
     def passed(self, event):
         """Periods since it was due: at least and at most."""
@@ -396,20 +521,34 @@ class Reference:
         want(len(ids) <= limit, "more than asked for", len(ids), limit)
         for i in ids:
             want(i in events, "not there", i)
-            want(events[i].lo <= self.after, "not due yet", i)
+            states = events[i].states(self.before, self.after)
+            want(b"due" in states, "not due, but", states, i)
         for a, b in zip(ids, ids[1:]):
             first, second = events[a], events[b]
-            want(first.lo <= second.hi, "order of", a, b)
+            want(first.first <= second.last, "order of", a, b)
+            if first.token or second.token:
+                continue
             if first.lo == first.hi == second.lo == second.hi:
                 if first.kind is not None and first.kind == second.kind:
                     want(first.turn < second.turn, "tie of", a, b)
         taken = set(ids)
-        last = max((events[i].lo for i in ids), default=0)
+        last = max((events[i].first for i in ids), default=0)
         for i, event in events.items():
-            if i in taken or event.hi > self.before:
+            if i in taken or event.states(self.before, self.after) != {b"due"}:
                 continue
-            want(len(ids) == limit, "due, and left out", i)
-            want(event.hi >= last, "overtaken", i)
+            want(
+                len(ids) == limit or self.many_dead(queue, ids, limit),
+                "due, and left out", i,
+            )  # fmt: skip
+            want(event.last >= last, "overtaken", i)
+
+    def many_dead(self, queue, ids, limit):
+        """Whether all that was looked at, beside those, may have been dead."""
+        dead = sum(
+            b"dead" in e.states(self.before, self.after)
+            for e in queue.events.values()
+        )
+        return len(ids) + dead >= max(limit, TAKE_RIPEN)
 
     # PUSH AND WHAT IS LIKE IT
 
@@ -421,6 +560,7 @@ class Reference:
             )
             event.period = said.get(b"EVERY", 0)
             event.times = said.get(b"TIMES", 0)
+            event.most = said.get(b"TRIES", 0)
             queue.events[i] = event
 
     def put_or_full(self, call, said, put):
@@ -429,11 +569,11 @@ class Reference:
         errors = self.full(queue, put)
         if errors:
             refused = isinstance(call.reply, Error)
-            if not queue.drop or not self.fits_alone(queue, put):
+            if not queue.drop or not self.fits(queue, put, self.may_go):
                 want(refused, "no error, wanted", errors)
             if refused:
                 want(
-                    not (queue.drop and self.fits_alone(queue, put)),
+                    not (queue.drop and self.fits(queue, put, self.must_go)),
                     "refused, and should have dropped", call.reply,
                 )  # fmt: skip
                 if not queue.drop and call.exact:
@@ -459,7 +599,7 @@ class Reference:
         i, payload = call.args[2:4]
         said, errors = options(
             call.args[4:],
-            (b"DELAY", b"AT", b"EVERY", b"TIMES", b"JITTER"),
+            (b"DELAY", b"AT", b"EVERY", b"TIMES", b"JITTER", b"TRIES"),
             (b"NX", b"XX"),
         )
         if (b"DELAY" in said) == (b"AT" in said):
@@ -626,21 +766,23 @@ class Reference:
             )  # fmt: skip
             return
         info = call.map(
-            b"payload", b"due", b"state", b"period", b"times", b"missed"
-        )
+            b"payload", b"due", b"state", b"period", b"times", b"missed",
+            b"tries", b"max-tries", b"lease-end", b"owner",
+        )  # fmt: skip
         want(info[b"payload"] == event.payload, "payload", info)
         event.told(info[b"due"])
         event.told_missed(info[b"missed"])
         want(info[b"period"] == event.period, "period", info, event.period)
         want(info[b"times"] == event.times, "times", info, event.times)
         self.state(event, info[b"state"])
+        want(info[b"tries"] == event.made, "tries", info, event.made)
+        want(info[b"max-tries"] == event.most, "max-tries", info, event.most)
+        want(info[b"owner"] == event.owner, "owner", info, event.owner)
+        event.told_end(info[b"lease-end"])
 
     def state(self, event, state):
-        want(state in (b"waiting", b"due"), "state", state)
-        if state == b"due":
-            want(event.lo <= self.after, "due too early", event.lo)
-        else:
-            want(event.hi > self.before, "waits too long", event.hi)
+        states = event.states(self.before, self.after)
+        want(state in states, "state", state, "not in", states)
 
     def do_lawn_update(self, call):
         self.update(call, None, None)
@@ -714,6 +856,8 @@ class Reference:
         event.lo = event.hi = due
         event.turn = self.next_turn()
         event.kind = said[b"DELAY"] if b"DELAY" in said else b"AT"
+        event.free()
+        event.made = 0
 
     # WHAT IS DUE
 
@@ -761,7 +905,8 @@ class Reference:
     def check_info(self, event, info):
         event.told(info[b"due"])
         late = info[b"late"]
-        low, high = self.before - event.lo, self.after - event.lo
+        # Of one whose lease has ended, since then, or since it was due.
+        low, high = self.before - event.last, self.after - event.lo
         want(max(0, low) <= late <= high, "late", late, low, high)
         want(info[b"period"] == event.period, "period", info)
         # Times that were left, this one included; missed, those just found.
@@ -772,16 +917,16 @@ class Reference:
             low, high = low + least, high + most
         want(low <= info[b"missed"] <= high, "missed", info, low, high)
 
-    def rede_limit(self, call, otherwise):
+    def rede_limit(self, call):
         said, errors = options(call.args[2:], (b"COUNT",))
         call.errors |= errors
         if call.refused():
             return None
         want(isinstance(call.reply, list), "no array", call.reply)
-        return said.get(b"COUNT", otherwise)
+        return min(said.get(b"COUNT", COUNT_MAX), self.max_batch)
 
     def do_rede_poll(self, call):
-        limit = self.rede_limit(call, 1 << 62)
+        limit = self.rede_limit(call)
         if limit is None:
             return
         queue = self.keys.get(call.key)
@@ -798,7 +943,7 @@ class Reference:
         self.take(queue, ids)
 
     def do_rede_xpoll(self, call):
-        limit = self.rede_limit(call, 1 << 62)
+        limit = self.rede_limit(call)
         if limit is None:
             return
         queue = self.keys.get(call.key)
@@ -823,21 +968,56 @@ class Reference:
             event = queue.events.get(i)
             if payload is None:
                 want(
-                    event is None or event.hi > self.before or queue.paused,
+                    event is None
+                    or queue.paused
+                    or event.states(self.before, self.after) != {b"due"},
                     "due, and not acknowledged", i,
                 )  # fmt: skip
                 continue
             want(event is not None and not queue.paused, "not there", i)
             want(payload == event.payload, "payload", i, payload)
-            want(event.lo <= self.after, "early", i)
+            states = event.states(self.before, self.after)
+            want(b"due" in states, "not due, but", states, i)
             self.take(queue, [i])
 
+    def over(self, events):
+        """Those whose time may have come, and how many of them at most are still
+        counted as what they were before: a call looks at so many only."""
+        over = [
+            e for e in events
+            if e.states(self.before, self.after) & {b"due", b"dead"}
+        ]  # fmt: skip
+        return over, max(0, len(over) - RIPEN)
+
+    def count_range(self, events, state):
+        """How many are in a state, as far as is told: (least, most)."""
+        found = [e.states(self.before, self.after) for e in events]
+        least = sum(s == {state} for s in found)
+        most = sum(state in s for s in found)
+        over, late = self.over(events)
+        if state in (b"due", b"dead"):
+            return max(0, least - late), most
+        was = sum(bool(e.token) == (state == b"leased") for e in over)
+        return least, most + min(late, was)
+
     def next_range(self, queue):
-        if not queue.events:
-            return -1, -1
-        low = min(e.lo for e in queue.events.values())
-        high = min(e.hi for e in queue.events.values())
-        return max(0, low - self.after), max(0, high - self.before)
+        """In how many ms something is due: (least, most), and -1 if nothing is.
+        A lease that ends is something even if the event is dead then, as far as
+        is known before."""
+        before, after = self.before, self.after
+        events = [
+            (e.first, e.last, e.states(before, after))
+            for e in queue.events.values()
+        ]
+        may = [e for e in events if e[2] != {b"dead"}]
+        must = [e for e in events if b"dead" not in e[2]]
+        _, late = self.over(queue.events.values())
+        if not may:
+            return -1, 0 if late else -1
+        low = 0 if late else max(0, min(e[0] for e in may) - after)
+        if not must:
+            return -1, max(0, max(e[1] for e in may) - before)
+        return low, max(0, min(e[1] for e in must) - before)
 
     def do_lawn_next(self, call):
         if call.refused():
@@ -855,7 +1035,7 @@ class Reference:
     do_rede_ttn = do_lawn_next
 
     def do_lawn_len(self, call):
-        said, errors = options(call.args[2:], (), (b"WAITING", b"DUE"))
+        said, errors = options(call.args[2:], (), STATES)
         if len(said) > 1:
             errors.add(SYNTAX)
         call.errors |= errors
@@ -863,18 +1043,219 @@ class Reference:
             return
         queue = self.keys.get(call.key)
         events = queue.events.values() if queue else ()
-        least = sum(e.hi <= self.before for e in events)
-        most = sum(e.lo <= self.after for e in events)
-        if b"WAITING" in said:
-            least, most = len(events) - most, len(events) - least
-        elif b"DUE" not in said:
-            least = most = len(events)
+        least = most = len(events)
+        for word in said:
+            least, most = self.count_range(events, word.lower())
         want(
             isinstance(call.reply, int) and least <= call.reply <= most,
             "len", call.reply, least, most,
         )  # fmt: skip
 
+    # LEASES
+
+    def do_lawn_lease(self, call):
+        owner = call.args[2]
+        said, errors = options(call.args[3:], (b"LEASE", b"COUNT", b"BLOCK"))
+        if len(owner) > OWNER_MAX:
+            errors.add("ERR owner is longer than %d bytes" % OWNER_MAX)
+        call.errors |= errors
+        if call.refused():
+            return
+        limit = min(said.get(b"COUNT", 1), self.max_batch)
+        want(isinstance(call.reply, list), "no array", call.reply)
+        for row in call.reply:
+            want(isinstance(row, list) and len(row) == 5, "row", row)
+        queue = self.keys.get(call.key)
+        pairs = [row[:2] for row in call.reply]
+        self.delivered(call, queue, pairs, limit, None)
+        if queue is None:
+            return
+        ms = said.get(b"LEASE") or queue.lease or self.lease
+        for i, _, token, tries, due in call.reply:
+            event = queue.events[i]
+            event.told(due)
+            event.made += 1
+            event.most = event.most or queue.tries or self.tries
+            want(tries == event.made, "tries", tries, event.made)
+            self.new_token(call.key, queue, token)
+            event.lease(token, self.before + ms, self.after + ms)
+            event.owner = owner
+            queue.leased += 1
+            queue.redelivered += event.made > 1
+
+    def new_token(self, key, queue, token):
+        """Tokens of a key grow, also over its death, and by as little as they
+        can after the time at which they are given."""
+        last = max(queue.token, self.tokens.get(key, 0))
+        want(isinstance(token, int), "token", token)
+        want(token > last, "tokens do not grow", token, last)
+        want(token >= self.before * 1024, "a token of the past", token)
+        # A key that has given none begins above all others; the last bits are
+        # those of the process.
+        most = max(self.greatest, queue.token, self.after * 1024) + 16
+        want(token <= most, "token", token, most)
+        queue.token = self.tokens[key] = token
+        self.greatest = max(self.greatest, token)
+
+    def holds(self, call, i, token):
+        """The event, if that is the token of it."""
+        queue = self.keys.get(call.key)
+        event = queue and queue.events.get(i)
+        return event if event and token and event.token == token else None
+
+    def token_of(self, call, word):
+        token = number(word, 0, COUNT_MAX)
+        if token is None:
+            call.errors.add(not_a_number("token"))
+        return token
+
+    def do_lawn_ack(self, call):
+        words = call.args[2:]
+        if len(words) % 2:
+            call.errors.add(SYNTAX)
+        pairs = [
+            (i, self.token_of(call, t)) for i, t in zip(words[::2], words[1::2])
+        ]
+        if call.refused():
+            return
+        queue = self.keys.get(call.key)
+        wanted = []
+        for i, token in pairs:
+            event = self.holds(call, i, token)
+            wanted.append(int(event is not None))
+            if event is not None:
+                queue.acked += 1
+                self.done(queue, i)
+        want(call.reply == wanted, "acknowledged", call.reply, wanted)
+
+    def do_lawn_nack(self, call):
+        said, errors = options(call.args[4:], (b"DELAY",))
+        token = self.token_of(call, call.args[3])
+        call.errors |= errors
+        if call.refused():
+            return
+        event = self.holds(call, call.args[2], token)
+        want(call.reply == int(event is not None), "nack", call.reply)
+        if event is not None:
+            delay = said.get(b"DELAY", 0)
+            queue = self.keys[call.key]
+            if event.used_up() or event.period:
+                # Nobody has the token, and its lease ends after the delay, or
+                # now; so what repeats keeps its time.
+                delay = 0 if event.used_up() else delay
+                event.lease(
+                    UNKNOWN_TOKEN,
+                    min(self.before + delay, DUE_MAX),
+                    min(self.after + delay, DUE_MAX),
+                )
+                self.greatest = max(self.greatest, self.after * 1024) + 16
+                return
+            event.free()
+            event.lo, event.hi = self.due_range(queue, {b"DELAY": delay})
+            event.kind = None
+            event.turn = self.next_turn()
+
+    def do_lawn_extend(self, call):
+        said, errors = options(call.args[4:], (b"LEASE",))
+        if b"LEASE" not in said:
+            errors.add(SYNTAX)
+        token = self.token_of(call, call.args[3])
+        call.errors |= errors
+        if call.refused():
+            return
+        event = self.holds(call, call.args[2], token)
+        if event is None:
+            want(call.reply == 0, "extended what is not held", call.reply)
+            return
+        ms = said[b"LEASE"]
+        event.lease(token, self.before + ms, self.after + ms)
+        event.told_end(call.reply)
+
+    # SINKS
+
+    def do_lawn_sink(self, call):
+        words = call.args[2:]
+        kind, to, maxlen, dead = words[0].upper(), b"", 0, b""
+        at = 1
+        good = kind in SINKS or kind == b"NONE"
+        if kind in SINKS:
+            good = len(words) > 1
+            to = words[1] if good else b""
+            at = 2
+        if kind == b"STREAM" and words[at : at + 1] and (
+            words[at].upper() == b"MAXLEN"
+        ):
+            at += 1
+            if words[at : at + 1] == [b"~"]:
+                at += 1
+            maxlen = number(b"".join(words[at : at + 1]), 1, COUNT_MAX)
+            if maxlen is None:
+                call.errors |= {not_a_number("maxlen"), SYNTAX}
+            at += 1
+        if words[at : at + 1] and words[at].upper() == b"DEADLETTER":
+            dead = b"".join(words[at + 1 : at + 2])
+            good = good and at + 1 < len(words)
+            at += 2
+        if not good or at != len(words):
+            call.errors.add(SYNTAX)
+        if call.refused():
+            return
+        want(call.reply == "OK", call.reply)
+        queue = self.keys.setdefault(call.key, Queue())
+        queue.sink = kind.lower(), to, maxlen
+        if to in self.keys:
+            queue.refused = True
+        queue.dead_to = dead
+
+    def handed(self, key, entries, before, after):
+        """The key's stream was found to hold these, fields as maps, since it was
+        last asked for."""
+        self.before, self.after = before, after
+        queue = self.keys.get(key)
+        want(queue is not None or not entries, "handed by nobody", entries)
+        for entry in entries:
+            i = entry[b"id"]
+            want(i in queue.events, "handed what is not there", key, entry)
+            event = queue.events[i]
+            want(entry[b"payload"] == event.payload, "handed", entry)
+            want(
+                event.lo <= int(entry[b"due"]) <= event.hi,
+                "handed", entry, "wanted due", event.lo, event.hi,
+                "period", event.period, "times", event.times, "tries",
+                event.made, event.most, "token", event.token,
+            )  # fmt: skip
+            event.told(int(entry[b"due"]))
+            states = event.states(0, after)
+            if b"tries" in entry:
+                want(b"dead" in states, "handed what is not dead", states)
+                want(int(entry[b"tries"]) == event.made, "tries", entry)
+                want(entry[b"owner"] == event.owner, "owner", entry)
+                queue.dead += 1
+            else:
+                want(b"due" in states, "handed what is not due", states)
+                queue.handed += 1
+                queue.fired += 1
+            # When, in all that time, is not told; n tells how often since.
+            self.before = event.first
+            due, missed = event.lo, event.missed
+            if not self.done(queue, i) and b"n" in entry:
+                count = int(entry[b"n"])
+                event.told(due + count * event.period)
+                event.missed = [m + count - 1 for m in missed]
+        if queue is not None and queue.idle():
+            del self.keys[key]
+
     # THE REST
+
+    def do_lawn_partition(self, call):
+        count = number(call.args[2], 1, 16384)
+        call.errors.discard(WRONGTYPE)
+        call.errors.discard(LONG_KEY)
+        if count is None:
+            call.errors.add(not_a_number("number of partitions"))
+        if call.refused():
+            return
+        want(call.reply == crc16(call.args[1]) % count, "part", call.reply)
 
     def do_lawn_scan(self, call):
         """One step of a walk; whole ones are checked by who compares all."""
@@ -884,7 +1265,7 @@ class Reference:
         if number(call.args[2], 0, (1 << 64) - 1) is None:
             errors.add("ERR invalid cursor")
         state = said.get(b"STATE")
-        if state is not None and state.lower() not in (b"waiting", b"due"):
+        if state is not None and state.upper() not in STATES:
             errors.add(SYNTAX)
         call.errors |= errors
         if call.refused():
@@ -918,6 +1299,9 @@ class Reference:
             b"len", b"ttls", b"next", b"oldest-due", b"pushed", b"fired",
             b"missed", b"dropped", b"late-p50-ms", b"late-p99-ms",
             b"late-max-ms", b"bytes", b"data-bytes", b"paused", *SETTINGS,
+            b"leased", b"dead", b"acked", b"redelivered", b"leased-total",
+            b"dead-total", b"handed", b"sink-errors", b"sink", b"sink-to",
+            b"sink-maxlen", b"dead-letter", b"sink-error",
         )  # fmt: skip
         for name in SETTINGS:
             want(info[name] == self.setting(queue, name), name, info)
@@ -925,26 +1309,50 @@ class Reference:
         want(info[b"data-bytes"] == queue.data(), "data-bytes", info)
         want(info[b"bytes"] >= queue.data(), "bytes", info)
         want(info[b"paused"] == int(queue.paused), "paused", info)
-        for name in ("pushed", "fired", "dropped"):
-            want(
-                info[name.encode()] == getattr(queue, name),
-                name, info, getattr(queue, name),
-            )  # fmt: skip
+        for name in (
+            "pushed", "fired", "dropped", "acked", "redelivered",
+            "leased-total", "dead-total", "handed",
+        ):  # fmt: skip
+            count = getattr(queue, name.removesuffix("-total"))
+            want(info[name.encode()] == count, name, info, count)
+        found = [info[n] for n in (b"sink", b"sink-to", b"sink-maxlen")]
+        want(found == list(queue.sink), "sink", info, queue.sink)
+        want(info[b"dead-letter"] == queue.dead_to, "dead-letter", info)
+        # Refused is only what goes to a key of another type.
+        if not queue.refused:
+            want(info[b"sink-errors"] == 0, "sink-errors", info)
         low, high = queue.missed
         want(low <= info[b"missed"] <= high, "missed", info, low, high)
-        if not queue.events:
-            want(info[b"next"] is None, "next", info)
+        for name in (b"leased", b"dead"):
+            low, high = self.count_range(queue.events.values(), name)
+            want(low <= info[name] <= high, name, info, low, high)
+        low, high = self.next_range(queue)
+        if info[b"next"] is None:
+            want(low == -1, "next", info, low, high)
             want(info[b"oldest-due"] == 0, "oldest-due", info)
-        else:
-            low = min(e.lo for e in queue.events.values())
-            high = min(e.hi for e in queue.events.values())
-            want(low <= info[b"next"] <= high, "next", info, low, high)
-            want(
-                max(0, self.before - high)
-                <= info[b"oldest-due"]
-                <= max(0, self.after - low),
-                "oldest-due", info,
-            )  # fmt: skip
+            return
+        want(high >= 0, "next", info, low, high)
+        want(
+            max(0, info[b"next"] - self.after) <= high
+            and low <= max(0, info[b"next"] - self.before),
+            "next", info, low, high,
+        )  # fmt: skip
+        dues = [e for e in queue.events.values()]
+        sure = [
+            e.last for e in dues
+            if e.states(self.before, self.after) == {b"due"}
+        ]  # fmt: skip
+        over, late = self.over(dues)
+        may = [
+            e.first for e in over
+            if late or b"due" in e.states(self.before, self.after)
+        ]  # fmt: skip
+        want(
+            self.before - min(sure, default=self.before)
+            <= info[b"oldest-due"]
+            <= self.after - min(may, default=self.after),
+            "oldest-due", info,
+        )  # fmt: skip
 
     def setting(self, queue, name):
         return {
@@ -952,6 +1360,8 @@ class Reference:
             b"maxbytes": queue.maxbytes,
             b"overflow": b"drop-oldest" if queue.drop else b"reject",
             b"resolution-ms": queue.resolution,
+            b"tries": queue.tries,
+            b"lease": queue.lease,
         }[name]
 
     def do_lawn_config(self, call):
@@ -997,7 +1407,10 @@ class Reference:
                     value.lower()
                 )
             else:
-                most = DAY if name == b"resolution-ms" else COUNT_MAX
+                most = {
+                    b"resolution-ms": DAY, b"tries": TRIES_MAX,
+                    b"lease": TIME_MAX,
+                }.get(name, COUNT_MAX)  # fmt: skip
                 good = number(value, 0, most)
             if good is None:
                 choice = " (reject or drop-oldest)" if name == b"overflow" else ""
@@ -1014,6 +1427,8 @@ class Reference:
         queue.maxbytes = new.get(b"maxbytes", queue.maxbytes)
         queue.drop = new.get(b"overflow", queue.drop)
         queue.resolution = max(1, new.get(b"resolution-ms", queue.resolution))
+        queue.tries = new.get(b"tries", queue.tries)
+        queue.lease = new.get(b"lease", queue.lease)
 
     def do_lawn_pause(self, call):
         if call.refused():

@@ -10,15 +10,8 @@ import signal
 
 import resp
 from resp import OK
-from server import (Server, case, commands, equal, main, now_ms, shared,
+from server import (FAR, Server, case, commands, equal, main, now_ms, shared,
                     wait_until)
-
-FAR = 10**12
-
-
-def lawn(server):
-    return {name[5:] if name.startswith('lawn_') else name: value
-            for name, value in server.info('lawn').items()}
 
 
 def replica_of(master, *options):
@@ -47,11 +40,6 @@ def caught_up(master, replica):
     wait_until(lambda: replica.info('replication').get('slave_repl_offset')
                == master.info('replication')['master_repl_offset'],
                'the replica has caught up')
-
-
-def blocked(server, count):
-    wait_until(lambda: int(server.info('clients')['blocked_clients'])
-               == count, f'{count} wait')
 
 
 def same_data(one, two):
@@ -169,6 +157,111 @@ def a_poll_that_waited_is_written_as_what_it_took():
         equal(waiter.read(), [['i', 'p']])
         equal([row[:3] for row in aof.new()], [['k', 'ADD', 'i'],
                                                ['k', 'DEL', 'i']])
+
+
+@case
+def a_lease_is_written_with_its_token_and_its_end():
+    with Aof() as aof:
+        got = aof.one('LAWN.PUSH', 'k', 'a', 'p', 'AT', 1, 'TRIES', 5)
+        equal(sorted(got[6].split()), ['a', 'k5'])
+        aof.new('LAWN.MPUSH', 'k', 'AT', 1, 2, *'bbcc')
+        reply = aof.client.call('LAWN.LEASE', 'k', 'me', 'LEASE', 60000, 'COUNT',
+                                2)
+        tokens = {bytes(row[0]): row[2] for row in reply}
+        got = aof.new()
+        equal(len(got), 1, repr(got))  # one record for all of them
+        got = got[0]
+        equal(got[:2], ['k', 'LEASE'])
+        for words, id_, most in ((got[2:9], 'a', '5'), (got[9:], 'b', '0')):
+            equal(words[:4] + words[5:],
+                  [id_, str(tokens[id_.encode()]), '1', most, '60000', 'me'])
+            end = aof.client.call('LAWN.GET', 'k', id_, 'META')[17]
+            equal(words[4], str(end))
+        end = aof.client.call('LAWN.EXTEND', 'k', 'a', tokens[b'a'], 'LEASE',
+                              90000)
+        equal(aof.new(), [['k', 'LEASE', 'a', str(tokens[b'a']), '1', '5',
+                           str(end), '90000', 'me']])
+        equal(aof.client.call('LAWN.NACK', 'k', 'a', tokens[b'a'], 'DELAY',
+                              50000), 1)
+        got = aof.one()
+        due = aof.client.call('LAWN.GET', 'k', 'a', 'META')[3]
+        equal(got[:5], ['k', 'AT', 'a', str(due), '50000'])
+        equal(got[5].split(), ['n1', 'k5'])
+        equal(aof.new('LAWN.ACK', 'k', 'b', tokens[b'b'], 'x', 1, 'a', 2),
+              [['k', 'DEL', 'b']])
+
+
+@case
+def the_end_of_a_lease_and_what_changes_nothing_are_not_written():
+    with Aof() as aof:
+        aof.new('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
+        token = aof.client.call('LAWN.LEASE', 'k', 'me', 'LEASE', 2)[0][2]
+        aof.new()
+        wait_until(lambda: aof.client.call('LAWN.LEN', 'k', 'DUE') == 1,
+                   'it ends')
+        aof.client.call('LAWN.INFO', 'k')
+        equal(aof.new(), [])
+        for args in (('LAWN.ACK', 'k', 'i', token + 1, 'x', token),
+                     ('LAWN.NACK', 'k', 'i', token + 1),
+                     ('LAWN.EXTEND', 'k', 'i', token + 1, 'LEASE', 9),
+                     ('LAWN.LEASE', 'none', 'me'), ('LAWN.PAUSE', 'none'),
+                     ('LAWN.LEASE', 'none', 'me'), ('LAWN.RESUME', 'none')):
+            equal(len(aof.new(*args)), int(args[0] in ('LAWN.PAUSE',
+                                                       'LAWN.RESUME')),
+                  repr(args))
+
+
+@case
+def an_ack_of_what_repeats_is_written_with_its_next_time():
+    with Aof() as aof:
+        aof.new('LAWN.PUSH', 'k', 'r', 'p', 'AT', 1, 'EVERY', FAR, 'TIMES', 3,
+                'TRIES', 4)
+        token = aof.client.call('LAWN.LEASE', 'k', 'me')[0][2]
+        aof.new()
+        got = aof.one('LAWN.ACK', 'k', 'r', token)
+        due = aof.client.call('LAWN.GET', 'k', 'r', 'META')[3]
+        equal(got[:4], ['k', 'AT', 'r', str(due)])
+        equal(sorted(set(got[5].split()) - {b'a'}),
+              [f'e{FAR}', 'k4', 't2'])  # and no tries made
+
+
+@case
+def a_lease_that_waited_is_written_as_what_it_got():
+    with Aof() as aof:
+        waiter = aof.server.client()
+        aof.server.waits(waiter, 'LAWN.LEASE', 'k', 'me', 'BLOCK', 0)
+        aof.client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 10)
+        token = waiter.read()[0][2]
+        got = aof.new()
+        equal([row[:3] for row in got], [['k', 'ADD', 'i'],
+                                         ['k', 'LEASE', 'i']])
+        equal(got[1][3], str(token))
+
+
+@case
+def a_sink_and_what_it_takes_are_written_together():
+    """The entry and the removal stand in one transaction [G4]."""
+    with Aof() as aof:
+        equal(aof.new('LAWN.SINK', 'k', 'STREAM', 'out', 'MAXLEN', '~', 99,
+                      'DEADLETTER', 'dead'),
+              [['k', 'SINK', 'stream', 'out', '99', 'dead']])
+        server = aof.server
+        server.call('LAWN.MPUSH', 'k', 'DELAY', 5, 3, *'aabbcc')
+        wait_until(lambda: server.call('XLEN', 'out') == 3, 'they are there')
+        parts = sorted((server.folder / 'appendonlydir').glob('*.incr.aof'))
+        data = parts[-1].read_bytes()
+        # From each MULTI to its EXEC: entries and then who has gone.
+        found = []
+        for part in data.split(b'$5\r\nMULTI\r\n')[1:]:
+            rows = commands(part.partition(b'*1\r\n$4\r\nEXEC\r\n')[0])
+            added = [row for row in rows if row[0] == b'XADD']
+            gone = [row for row in rows if row[0].upper() == b'LAWN.APPLY']
+            equal(len(gone), 1, repr(rows))
+            equal(gone[0][1:3], ['k', 'DEL'])
+            ids = [row[row.index(b'id') + 1] for row in added]
+            equal(sorted(gone[0][3:]), sorted(ids))
+            found += ids
+        equal(sorted(found), ['a', 'b', 'c'])
 
 
 @case
@@ -491,8 +584,8 @@ def a_replica_has_the_same_and_never_fires():
         equal(replica.call('LAWN.SCAN', 'k', 0, 'STATE', 'waiting')[1],
               ['far'])
         equal(replica.call('LAWN.LEN', 'k'), 4)
-        equal(lawn(replica)['fired_total'], '0')
-        equal(lawn(replica)['wake_late_us_count'], '0')
+        equal(replica.lawn()['fired_total'], '0')
+        equal(replica.lawn()['wake_late_us_count'], '0')
         same_data(master, replica)
         equal(len(client.call('LAWN.POLL', 'k')), 3)
         caught_up(master, replica)
@@ -605,8 +698,8 @@ def a_replica_tells_nobody_and_lets_nobody_wait():
         equal(listener.waits(), True)
         replica.call('REPLICAOF', 'NO', 'ONE')
         equal(listener.read()[2:], ['__keyspace@0__:k', 'lawn.fire'])
-        wait_until(lambda: lawn(replica)['wake_late_us_count'] == '1', 'told')
-        assert int(lawn(replica)['wake_late_us_max']) < 10**7
+        wait_until(lambda: replica.lawn()['wake_late_us_count'] == '1', 'told')
+        assert int(replica.lawn()['wake_late_us_max']) < 10**7
         tear_down(replica)
 
 
@@ -621,17 +714,17 @@ def a_server_that_starts_again_tells_what_is_due():
                 'aof_rewrite_in_progress'] == '0' and server.info(
                     'persistence')['aof_rewrite_scheduled'] == '0',
                     'the file is rewritten')
-            equal(lawn(server)['wake_late_us_count'], '0')
+            equal(server.lawn()['wake_late_us_count'], '0')
             server.restart(kill=True)
-            wait_until(lambda: lawn(server)['wake_late_us_count'] == '1',
+            wait_until(lambda: server.lawn()['wake_late_us_count'] == '1',
                        'it is told')
             # The time that it was down for is not the server's.
             server.call('FLUSHALL')
             server.call('LAWN.APPLY', 'k', 'ADD', 'i', 'p', 1000, 0, '')
             server.restart(kill=True)
-            wait_until(lambda: lawn(server)['wake_late_us_count'] == '1',
+            wait_until(lambda: server.lawn()['wake_late_us_count'] == '1',
                        'it is told')
-            assert int(lawn(server)['wake_late_us_max']) < 10**7
+            assert int(server.lawn()['wake_late_us_max']) < 10**7
 
 
 @case
@@ -673,7 +766,7 @@ def random_traffic_is_the_same_on_the_replica():
             # Ticks take for those who wait, so compare with all at rest.
         for waiter in waiters:
             waiter.close()
-        blocked(master, 0)
+        master.wait_blocked(0)
         caught_up(master, replica)
         same_data(master, replica)
         equal(replica.call('DEBUG', 'RELOAD'), OK)
@@ -700,8 +793,8 @@ def a_full_resynchronisation_brings_everything():
             replica.call('LAWN.PUSH', 'soon', 'x', 'y', 'DELAY', 100)
             follow(replica, master)
             same_data(master, replica)
-            wait_until(lambda: lawn(replica)['timers']
-                       == lawn(master)['timers'], 'the old ones are freed')
+            wait_until(lambda: replica.lawn()['timers']
+                       == master.lawn()['timers'], 'the old ones are freed')
             equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
             waiter = replica.client()
             equal(waiter.call('LAWN.POLL', 'soon', 'BLOCK', 0), [['i', 'p']],
@@ -782,7 +875,7 @@ def a_resynchronisation_beside_the_old_keys_brings_everything():
         caught_up(master, replica)
         same_data(master, replica)
         equal(master.info('stats')['sync_full'], '2')
-        wait_until(lambda: lawn(replica)['timers'] == lawn(master)['timers'],
+        wait_until(lambda: replica.lawn()['timers'] == master.lawn()['timers'],
                    'the old ones are freed')
         equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
         waiters = {key: replica.client() for key in ('both', 'first', 'new',
@@ -823,10 +916,10 @@ def a_resynchronisation_beside_the_old_keys_that_fails_keeps_them():
                    == '0', 'it has given up')
         equal([replica.digest(f'k{i}') for i in range(count)] == digests,
               True)
-        wait_until(lambda: lawn(replica)['timers'] == str(count),
+        wait_until(lambda: replica.lawn()['timers'] == str(count),
                    'the others are freed')
         equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
-        wait_until(lambda: lawn(replica)['wake_late_us_count'] == str(count),
+        wait_until(lambda: replica.lawn()['wake_late_us_count'] == str(count),
                    'all are told')
         tear_down(replica)
         master.start()
@@ -843,14 +936,14 @@ def a_paused_server_keeps_events_until_it_goes_on():
                 control = master.client()
                 waiter = master.client()
                 master.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
-                before = int(lawn(master)['deferred_by_pause'])
+                before = int(master.lawn()['deferred_by_pause'])
                 paused = now_ms()
                 control.multi(
                     ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                     ('LAWN.PUSH', 'other', 'i', 'p', 'DELAY', 5),
                     ('CLIENT', 'PAUSE', 150, kind))
                 if kind == 'WRITE':
-                    wait_until(lambda: int(lawn(master)['deferred_by_pause'])
+                    wait_until(lambda: int(master.lawn()['deferred_by_pause'])
                                > before, 'it is put off')
                     equal(waiter.waits(), True)
                     equal(control.call('LAWN.LEN', 'k'), 1)
@@ -876,14 +969,14 @@ def what_a_pause_held_up_is_told_once_and_is_not_late():
                       ('LAWN.PUSH', 'other', 'i', 'p', 'DELAY', 5),
                       ('CLIENT', 'PAUSE', 600, 'WRITE'))
         equal(waiter.read(), [['i', 'p']])
-        wait_until(lambda: lawn(server)['wake_late_us_count'] == '1', 'told')
+        wait_until(lambda: server.lawn()['wake_late_us_count'] == '1', 'told')
         control.call('PUBLISH', '__keyspace@0__:end', 'end')
         got = []
         while (message := listener.read())[3] != b'end':
             got.append((message[2][15:], message[3]))
         equal(got.count((b'k', b'lawn.fire')), 1, repr(got))
         equal(got.count((b'other', b'lawn.fire')), 1, repr(got))
-        assert int(lawn(server)['wake_late_us_max']) < 4 * 10**5
+        assert int(server.lawn()['wake_late_us_max']) < 4 * 10**5
 
 
 @case
@@ -1000,7 +1093,7 @@ def a_failover_moves_the_events_and_crashes_nobody():
             waiters = [master.client() for _ in range(5)]
             for waiter in waiters:
                 waiter.send('LAWN.POLL', 'k', 'COUNT', 1, 'BLOCK', 0)
-            blocked(master, 5)
+            master.wait_blocked(5)
             client.pipe(('LAWN.PUSH', 'later', i, 'p', 'DELAY', 5 + i % 40)
                         for i in range(200))
             client.pipe(('LAWN.PUSH', 'k', i, 'p', 'DELAY', 3 + i)

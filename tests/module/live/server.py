@@ -13,6 +13,7 @@ is shown when a case fails, and a report of a crash in it fails the case.
 
 import argparse
 import atexit
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -120,11 +121,31 @@ def _die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+class Clock:
+    """A wall clock for servers, which can be set: see clock.c."""
+
+    def __init__(self, **more):
+        self.folder = tempfile.mkdtemp(prefix='lawn-clock-')
+        atexit.register(shutil.rmtree, self.folder, True)
+        self.ahead = 0
+        library, path = self.folder + '/clock.so', self.folder + '/ahead'
+        subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-fPIC', '-O1',
+                        HERE / 'clock.c', '-o', library], check=True)
+        self.environment = {'LAWN_CLOCK': path, 'LD_PRELOAD': library, **more}
+        with open(path, 'wb') as file:
+            file.write(bytes(8))
+
+    def step(self, ms):
+        self.ahead += ms
+        with open(self.environment['LAWN_CLOCK'], 'r+b') as file:
+            file.write(self.ahead.to_bytes(8, 'little', signed=True))
+
+
 class Server:
     """One server. Options are pairs: 'appendonly', 'yes', ..."""
 
     def __init__(self, *options, module=True, module_args=(), kind=None,
-                 files=()):
+                 files=(), clock=None):
         self.kind = kind or KIND
         self.options = list(map(str, options))
         self.module = module
@@ -138,6 +159,7 @@ class Server:
         self.clients = []
         self.control_client = None
         self.expect_crash = False
+        self.set_clock = clock
         RUNNING.append(self)
         self.start()
 
@@ -167,15 +189,16 @@ class Server:
             yield '--' + self.options[i]
             yield from self.options[i + 1].split('\0')
 
+    @staticmethod
+    def pick_port():
+        return free_port()
+
     def start(self, may_fail=False):
         """Until it answers. May fail: False if it ends instead."""
         for _ in range(5):
             if self.port is None:
-                self.port = free_port()
-            environment = dict(os.environ)
-            if os.environ.get('LAWN_PRELOAD'):
-                environment['LD_PRELOAD'] = os.environ['LAWN_PRELOAD']
-                environment.setdefault('ASAN_OPTIONS', 'detect_leaks=0')
+                self.port = self.pick_port()
+            environment = self._environment()
             with open(self.folder / 'errors', 'ab') as errors:
                 self.process = subprocess.Popen(
                     self._command(), stdin=subprocess.DEVNULL, stdout=errors,
@@ -190,6 +213,19 @@ class Server:
             break
         assert may_fail, 'the server does not start'
         return False
+
+    def _environment(self):
+        environment = dict(os.environ)
+        first = os.environ.get('LAWN_PRELOAD')
+        if first:
+            environment['LD_PRELOAD'] = first
+            environment.setdefault('ASAN_OPTIONS', 'detect_leaks=0')
+        if self.set_clock:
+            environment.update(self.set_clock.environment)
+            if first:
+                environment['LD_PRELOAD'] = \
+                    first + ':' + environment['LD_PRELOAD']
+        return environment
 
     def _ready(self):
         end = time.monotonic() + PATIENCE
@@ -294,6 +330,14 @@ class Server:
         """How many clients wait, as the server tells."""
         return int(self.info('clients')['blocked_clients'])
 
+    def wait_blocked(self, count):
+        wait_until(lambda: self.blocked() == count, f'{count} wait')
+
+    def clock(self):
+        """What it takes for the time."""
+        seconds, micros = self.call('TIME')
+        return int(seconds) * 1000 + int(micros) // 1000
+
     def waits(self, client, *args):
         """Sends a command on a connection, and returns when that waits. The
         server's count of those who wait lags behind, so it is not asked."""
@@ -344,16 +388,43 @@ def commands(data):
 
 def shared(*options, **more):
     """A server for many cases, each of which finds it empty."""
-    server = shared.servers.get(options)
+    name = options, *more
+    server = shared.servers.get(name)
     if server is None or server.process is None \
             or server.process.poll() is not None:
-        server = shared.servers[options] = Server(*options, **more)
+        server = shared.servers[name] = Server(*options, **more)
     server._drop()  # pylint: disable=protected-access
     server.call('FLUSHALL')
     return server
 
 
 shared.servers = {}
+
+
+def shared_clock():
+    """The same with a clock of its own, which can be set."""
+    if shared_clock.clock is None:
+        shared_clock.clock = Clock()
+    return shared(clock=shared_clock.clock), shared_clock.clock
+
+
+shared_clock.clock = None
+
+
+@contextlib.contextmanager
+def clocked(**more):
+    """A server whose clock can be set by so many ms, and what sets it."""
+    clock = Clock(**more)
+    with Server(clock=clock) as server:
+        yield server, clock.step
+
+
+def still_waits(server, *waiters):
+    """A round trip through the server's loop, and nothing has come."""
+    for _ in range(3):
+        server.call('PING')
+    for client in waiters:
+        equal(client.waits(), True, 'it still waits')
 
 
 def each_protocol():

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""fill.py - puts what tools/bench-module --save kept into docs/BENCHMARKS.md and
+docs/CLUSTER.md.
+
+usage: bench/module/fill.py FILE [FILE ...]
+
+Several files are as one: of two that have the same part of the same server the later
+one counts. In the pages, what stands between <!-- bench-module: NAME --> and
+<!-- end --> is written anew; the rest is left alone. A block of which the files have
+nothing stays as it is.
+"""
+import contextlib
+import io
+import json
+import pathlib
+import re
+import statistics
+import sys
+import textwrap
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT / "tests" / "module" / "live")]
+sys.dont_write_bytecode = True
+
+import leases  # noqa: E402
+import limits  # noqa: E402
+import shards  # noqa: E402
+import sinks  # noqa: E402
+import waiters  # noqa: E402
+
+SERVERS = {"redis": "Redis", "valkey": "Valkey"}
+BLOCK = re.compile(r"(<!-- bench-module: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+
+
+def number(value):
+    return format(round(value), ",")
+
+
+def medians(turns, column):
+    return statistics.median(turn[column] for turn in turns)
+
+
+def spread(values, form="%.2f"):
+    return "%s (%s to %s)" % tuple(form % v for v in
+                                   (statistics.median(values), min(values), max(values)))
+
+
+def page(*lines):
+    return "\n".join(lines) + "\n"
+
+
+def table(head, rows):
+    return page("| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+                *["| " + " | ".join(row) + " |" for row in rows])
+
+
+def block_about(kept):
+    return textwrap.fill(
+        "Measured on %s, by `QUICK=1 REALTIME=1`: three rounds, of which the medians are told; %s"
+        % (kept["about"]["date"], kept["about"]["machine"]), 92) + "\n"
+
+
+def lease_table(title, cells, rates):
+    """One of a server, a column for each size of batch and pipeline."""
+    ways = list(next(iter(cells.values())))
+    rows = [[way] + ["%.2f (%.2f)" % (medians(cell[way], 0), medians(cell[way], 1))
+                     for cell in cells.values()] for way in ways]
+    ours = "LEASE, ACK"
+    rows.append(["LEASE, ACK: us/job of the rounds"]
+                + ["%.2f to %.2f" % (min(t[0] for t in cell[ours]), max(t[0] for t in cell[ours]))
+                   for cell in cells.values()])
+    if rates:
+        rows.append(["jobs/s, LEASE and ACK"] + [number(medians(cell[ours], 2))
+                                                 for cell in cells.values()])
+    for column, what in ((0, "us/job"), (1, "CPU")):
+        rows.append(["**LEASE and ACK / the better set**, by " + what]
+                    + [spread(leases.ratios(cell, column)) for cell in cells.values()])
+    return table([title + ": jobs in a batch x batches", *cells], rows)
+
+
+def block_leases(kept):
+    return "\n".join(lease_table(SERVERS[name] + (", AOF everysec" if aof == "everysec" else ""),
+                                 kept["leases"][name][aof], True)
+                     for aof in ("off", "everysec") for name in kept["leases"])
+
+
+def block_ended(kept):
+    return "\n".join(lease_table(SERVERS[name] + ", one job in ten is forgotten", found["ended"],
+                                 False) for name, found in kept["leases"].items())
+
+
+def block_sinks(kept):
+    columns = {SERVERS[name] + (", AOF everysec" if aof == "everysec" else ""): cell
+               for name, found in kept["sinks"].items() for aof, cell in found.items()}
+    rows = [[way] + ["%s (%.2f)" % (number(medians(cell[way], 0)), medians(cell[way], 1))
+                     for cell in columns.values()] for way in next(iter(columns.values()))]
+    for column, what in ((0, "events/s"), (1, "CPU")):
+        rows.append(["**sink / the fastest client**, by " + what]
+                    + [spread([turn[column] for turn in sinks.ratios(cell)])
+                       for cell in columns.values()])
+    return table(["by", *columns], rows)
+
+
+def block_shards(kept):
+    rows = [[SERVERS[name], masters, number(int(rate)), *["%.2f" % value for value in row[:4]],
+             "%d" % round(row[4]), "%d" % round(row[5]), shards.gave_way(row)]
+            for name, found in kept["shards"].items() for masters, runs in found.items()
+            for rate, row in runs.items()]
+    return table(["server", "masters", "events/s in all", "p50", "p99", "p99.9", "largest",
+                  "CPU % of the servers", "producers behind, ms", "what gave way"], rows)
+
+
+def block_held(kept):
+    rows = []
+    for name, found in kept["shards"].items():
+        for masters, runs in found.items():
+            best = shards.held(runs := {int(rate): row for rate, row in runs.items()})
+            last = max(runs)
+            rows.append([SERVERS[name], masters, number(best),
+                         "%.2f" % runs[best][1] if best else "-",
+                         "%s, at %s" % (shards.gave_way(runs[last]), number(last))
+                         if last > best else "nothing: no higher rate was tried"])
+    return table(["server", "masters", "highest rate held, events/s", "p99 of the lateness, ms",
+                  "what gave way"], rows)
+
+
+def block_waiters(kept):
+    rows = {}
+    for found in kept["waiters"].values():
+        for count, turns in found["all"].items():
+            rows.setdefault(count, [number(int(count))]).extend(
+                "-" if column[0] is None else spread(column, "%.1f") for column in zip(*turns))
+    slopes = ", ".join("%.2f us on %s" % (waiters.slope({int(count): turns for count, turns
+                                                         in found["all"].items()}), SERVERS[name])
+                       for name, found in kept["waiters"].items())
+    return table(["clients that wait"] + [SERVERS[name] + what for name in kept["waiters"]
+                                          for what in (", one event in a tick",
+                                                       ", 100 in a tick, for each")],
+                 rows.values()) + page(
+        "", "From the first row to the last that is, for each client that waits and each tick,",
+        slopes + ".")
+
+
+def block_costs(kept):
+    names = list(kept["costs"])
+    return table(["%s events in a key" % number(kept["costs"][names[0]]["count"]),
+                  *[SERVERS[name] for name in names]],
+                 [[title] + [spread(kept["costs"][name]["found"][field]) for name in names]
+                  for field, title in limits.TITLES.items()])
+
+
+def printed(*functions):
+    """What those of limits.py print, with the costs that the page has now."""
+    costs = limits.Costs(**limits.from_page())
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        for function in functions:
+            function(costs)
+    return text.getvalue().lstrip("\n")
+
+
+MODEL = {"model_costs": [limits.costs_text],
+         "model_shards": [limits.shards_table, limits.shards_text],
+         "model_rates": [limits.rates_table, limits.rates_text]}
+
+
+def block(name, kept):
+    if name in MODEL:
+        return printed(*MODEL[name])
+    part = {"ended": "leases", "held": "shards"}.get(name, name)
+    return globals()["block_" + name](kept) if part in kept else None
+
+
+def fill(path, kept):
+    def written(found):
+        text = block(found.group(2), kept)
+        return found.group() if text is None else found.group(1) + text + found.group(3)
+    path.write_text(BLOCK.sub(written, path.read_text()))
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__.split("\n\n", 1)[1].rstrip())
+    kept = {}
+    for name in sys.argv[1:]:
+        for part, servers in json.loads(pathlib.Path(name).read_text()).items():
+            kept.setdefault(part, {}).update(servers)
+    kept = {part: dict(sorted(found.items())) for part, found in kept.items()}
+    # The model reads the costs from the first page.
+    for name in ("BENCHMARKS.md", "CLUSTER.md"):
+        fill(ROOT / "docs" / name, kept)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+"""Ways to hand jobs to a worker that says when it is done: what is leased by
+one that dies comes again. Each is written as one who needs it to be fast would:
+scripts are loaded once, a batch is one command, and payloads are read in the
+script that takes their ids.
+
+Each says how jobs that are due get in, which commands take a batch, and which
+ones finish it, given what the first replied. `counts` names the commands whose
+time is that of a job: those inside of a script are part of EVALSHA.
+
+look() is the command that finds leases which have ended, and looked() whether it
+found some, or has more to look at: leases.py says when a worker does that. Ours
+has none: LEASE gives such jobs like all others.
+
+What they do not do is left out in favour of the others: the sorted set counts no
+attempts and gives no token that fences off a worker who was too slow; streams
+forget how a job was called.
+"""
+import re
+
+from servers import PAYLOAD, command
+
+LEASE = 30000  # ms, in which no lease ends
+REAP = 1000  # ended leases that a look finds at most
+PART = 100  # jobs in a command that fills
+ID = b"$14\r\ne_%012d\r\n"
+TEXT = b"$64\r\n" + PAYLOAD + b"\r\n"
+
+# Ids from the set of what is due to that of what is being done, by the time at
+# which the worker has lost them; with their payloads.
+CLAIM = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+if #ids == 0 then return {} end
+local till = now + ARGV[2]
+local moved = {}
+for i, id in ipairs(ids) do
+    moved[2 * i - 1] = till
+    moved[2 * i] = id
+end
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, #ids - 1)
+redis.call('ZADD', KEYS[2], unpack(moved))
+return {ids, redis.call('HMGET', KEYS[3], unpack(ids))}
+"""
+# Leases that have ended: their ids become due again.
+REAPER = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local ids = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ARGV[1])
+if #ids == 0 then return 0 end
+local moved = {}
+for i, id in ipairs(ids) do
+    moved[2 * i - 1] = now
+    moved[2 * i] = id
+end
+redis.call('ZREMRANGEBYRANK', KEYS[2], 0, #ids - 1)
+redis.call('ZADD', KEYS[1], unpack(moved))
+return #ids
+"""
+# A job that another has taken since is not there any more: it is not counted.
+FINISH = """
+redis.call('HDEL', KEYS[2], unpack(ARGV))
+return redis.call('ZREM', KEYS[1], unpack(ARGV))
+"""
+# What is due to a stream, from which a group of workers reads.
+FORWARD = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+if #ids == 0 then return 0 end
+local payloads = redis.call('HMGET', KEYS[2], unpack(ids))
+for i, id in ipairs(ids) do
+    redis.call('XADD', KEYS[3], '*', 'id', id, 'payload', payloads[i])
+end
+redis.call('ZREM', KEYS[1], unpack(ids))
+redis.call('HDEL', KEYS[2], unpack(ids))
+return #ids
+"""
+
+
+def parts(head, words, each, count):
+    """Commands of PART jobs: head, and each % number for every job."""
+    form = b"*%d\r\n" % (words + PART * each.count(b"$")) + head + each * PART
+    for first in range(0, count, PART):
+        yield form % tuple(range(first, first + PART))
+
+
+class Way:
+    looks = False  # at each turn, whether there is reason to or not
+
+    def __init__(self, lease=LEASE):
+        self.lease = lease
+
+    def look(self, count):
+        return []
+
+    def looked(self, replies):
+        return False
+
+
+class Lawn(Way):
+    name = "LEASE, ACK"
+    counts = ("lawn.lease", "lawn.ack")
+    left = (("LAWN.LEN", "q"),)
+    found = re.compile(rb"\$14\r\n(e_\d{12})\r\n\$64\r\n.{64}\r\n:(\d+)\r\n")
+
+    def prepare(self, connection):
+        pass
+
+    def fill(self, count, now):
+        head = command("LAWN.MPUSH", "q", "DELAY", 0, PART)[4:]
+        return parts(head, 5, ID + TEXT, count)
+
+    def take(self, batch):
+        return [command("LAWN.LEASE", "q", "worker", "LEASE", self.lease, "COUNT",
+                        batch)]
+
+    def finish(self, jobs):
+        return [command("LAWN.ACK", "q", *[word for job in jobs for word in job])]
+
+
+class SetAndLua(Way):
+    """Job queues without a module: BullMQ, asynq, SQS-like ones."""
+    name = "ZSET + Lua"
+    counts = ("evalsha",)
+    left = (("ZCARD", "z"), ("ZCARD", "busy"), ("HLEN", "h"))
+    found = re.compile(rb"\$14\r\n(e_\d{12})\r\n")
+
+    def prepare(self, connection):
+        self.claim = connection.call("SCRIPT", "LOAD", CLAIM)
+        self.done = connection.call("SCRIPT", "LOAD", FINISH)
+        self.reap = connection.call("SCRIPT", "LOAD", REAPER)
+
+    def fill(self, count, now):
+        score = b"$13\r\n%013d\r\n" % (now - 1000)
+        yield from parts(command("ZADD", "z")[4:], 2, score + ID, count)
+        yield from parts(command("HSET", "h")[4:], 2, ID + TEXT, count)
+
+    def take(self, batch):
+        return [command("EVALSHA", self.claim, 3, "z", "busy", "h", batch, self.lease)]
+
+    def look(self, count):
+        return [command("EVALSHA", self.reap, 2, "z", "busy", REAP)]
+
+    def looked(self, replies):
+        return not replies.startswith(b":0\r")
+
+    def finish(self, jobs):
+        return [command("EVALSHA", self.done, 2, "busy", "h", *jobs)]
+
+
+class SetAndPlain(SetAndLua):
+    """A job is finished by two plain commands. A worker that dies between them
+    leaves a payload for ever, or has it done twice."""
+    name = "ZSET + Lua; ZREM, HDEL"
+    counts = ("evalsha", "zrem", "hdel")  # the script for taking has neither
+
+    def finish(self, jobs):
+        return [command("ZREM", "busy", *jobs), command("HDEL", "h", *jobs)]
+
+
+class Stream(Way):
+    """Which knows no delays: all jobs are due when they come. XDEL, since ACK
+    and the scripts take a job away, too."""
+    name = "stream: XREADGROUP, XACK, XDEL"
+    counts = ("xreadgroup", "xack", "xdel")
+    left = (("XLEN", "s"),)
+    found = re.compile(rb"\*2\r\n\$\d\d\r\n(\d{13}-\d+)\r\n\*[48]\r")
+    claimed = re.compile(rb"\*3\r\n\$\d+\r\n(\d+-\d+)\r\n\*(\d+)\r")
+    cursor = b"0-0"
+
+    def prepare(self, connection):
+        connection.call("XGROUP", "CREATE", "s", "g", "0", "MKSTREAM")
+
+    def fill(self, count, now):
+        one = (b"*7\r\n$4\r\nXADD\r\n$1\r\ns\r\n$1\r\n*\r\n$2\r\nid\r\n" + ID
+               + b"$7\r\npayload\r\n" + TEXT)
+        return ((one * PART) % tuple(range(i, i + PART)) for i in range(0, count, PART))
+
+    def take(self, batch):
+        return [command("XREADGROUP", "GROUP", "g", "worker", "COUNT", batch,
+                        "STREAMS", "s", ">")]
+
+    def look(self, count):
+        return [command("XAUTOCLAIM", "s", "g", "worker", self.lease, self.cursor, "COUNT",
+                        count)]
+
+    def looked(self, replies):
+        self.cursor, many = self.claimed.match(replies).groups()
+        return many != b"0" or self.cursor != b"0-0"
+
+    def finish(self, jobs):
+        return [command("XACK", "s", "g", *jobs), command("XDEL", "s", *jobs)]
+
+
+class StreamClaims(Stream):
+    """The worker looks at each turn for what others have lost, before it asks for
+    new jobs."""
+    name = "stream, XAUTOCLAIM once a turn"
+    counts = Stream.counts + ("xautoclaim",)
+    looks = True
+
+
+class StreamDelayed(Stream):
+    """Delays by a sorted set, from which a script forwards what is due."""
+    name = "ZSET + Lua to a stream"
+    counts = Stream.counts + ("evalsha",)
+    left = Stream.left + (("ZCARD", "z"), ("HLEN", "h"))
+    fill = SetAndLua.fill
+
+    def prepare(self, connection):
+        Stream.prepare(self, connection)
+        self.forward = connection.call("SCRIPT", "LOAD", FORWARD)
+
+    def take(self, batch):
+        return [command("EVALSHA", self.forward, 3, "z", "h", "s", batch),
+                *Stream.take(self, batch)]
+
+
+class Sink(Stream):
+    """Delays by lawn, which takes what is due to the stream itself."""
+    name = "SINK to a stream"
+
+    def prepare(self, connection):
+        connection.call("LAWN.SINK", "q", "STREAM", "s")
+        Stream.prepare(self, connection)
+
+    fill = Lawn.fill
+
+
+ALL = [Lawn, SetAndLua, SetAndPlain, Stream, StreamClaims, StreamDelayed]
+# Where leases end all have to look; so there is one kind of plain stream.
+LOSING = [Lawn, SetAndLua, SetAndPlain, Stream, StreamDelayed]

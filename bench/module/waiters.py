@@ -1,0 +1,120 @@
+"""What it costs a server to wake one of many that wait for a key.
+
+So many clients wait in LEASE BLOCK; an event becomes due in a tick, one of them has
+it, acknowledges it and waits again. The server calls back for each that waits, as
+long as the signal of that tick is looked at: the time grows with the waiters, for a
+tick, not for an event. So the same is done with MANY events that are due in the same
+millisecond, which MANY clients get.
+
+us of CPU of the whole server for each event: PUSH, wake-up, LEASE, ACK and the
+network; less what the server takes when nobody does anything, which grows with the
+clients, too.
+"""
+import re
+import resource
+import select
+import statistics
+import time
+
+from servers import PAYLOAD, Server, command, event_id, fail
+
+MANY = 100
+JOB = re.compile(rb"\$14\r\n(e_\d{12})\r\n\$64\r\n.{64}\r\n:(\d+)\r\n:\d+\r\n:\d+\r\n\Z")
+WAIT = command("LAWN.LEASE", "q", "worker", "LEASE", 30000, "BLOCK", 0)
+ACKED = b"*1\r\n:1\r\n"
+IDLE = 0.2  # s
+DELAY = 2  # ms, so that it is a tick that wakes
+
+
+class Crowd:
+    """Clients that wait; each that gets an event acknowledges it and waits again."""
+
+    def __init__(self, server, count):
+        self.server = server
+        self.poll = select.epoll()
+        self.clients = {}
+        for _ in range(count):
+            client = server.connect()
+            self.clients[client.socket.fileno()] = client
+            self.poll.register(client.socket, select.EPOLLIN)
+            client.socket.sendall(WAIT)
+        self.settle()
+
+    def settle(self):
+        until = time.monotonic() + 30
+        while int(self.server.admin.info("clients")["blocked_clients"]) != len(self.clients):
+            if time.monotonic() > until:
+                fail("not all clients wait")
+            time.sleep(0.002)
+
+    def serve(self, count):
+        """Until so many events have come."""
+        while count > 0:
+            ready = self.poll.poll(30)
+            if not ready:
+                fail("%d events did not come" % count)
+            for number, _ in ready:
+                sock = self.clients[number].socket
+                got = sock.recv(1 << 16)
+                if got.startswith(ACKED):
+                    got = got[len(ACKED):]
+                found = JOB.search(got)
+                if found:
+                    sock.sendall(command("LAWN.ACK", "q", *found.groups()) + WAIT)
+                    count -= 1
+                elif got:
+                    fail("not an event: %r" % got)
+
+    def close(self):
+        for client in self.clients.values():
+            client.close()
+        self.poll.close()
+
+
+def cost(server, crowd, events, at_once):
+    """us of CPU for an event."""
+    crowd.settle()
+    cpu = server.cpu()
+    time.sleep(IDLE)
+    idle = (server.cpu() - cpu) / IDLE
+    pushes = [command("LAWN.MPUSH", "q", "DELAY", DELAY, at_once,
+                      *[word for i in range(first, first + at_once)
+                        for word in (event_id(i), PAYLOAD)])
+              for first in range(0, events, at_once)]
+    cpu, began = server.cpu(), time.monotonic()
+    for pushed in pushes:
+        server.admin.socket.sendall(pushed)
+        server.admin.read()
+        crowd.serve(at_once)
+    crowd.settle()
+    cpu = server.cpu() - cpu - idle * (time.monotonic() - began)
+    return cpu / events * 1e6
+
+
+def measure(name, path, counts, runs):
+    """{waiters: [(us for one event, us for each of MANY) of each round]}; None
+    where there are not so many waiters."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    found = {}
+    with Server(name, [path]) as server:
+        for _ in range(runs):
+            for count in counts:
+                if most != resource.RLIM_INFINITY and count + 100 > most:
+                    continue
+                server.reset()
+                crowd = Crowd(server, count)
+                one = cost(server, crowd, 200, 1)
+                many = cost(server, crowd, 2000, MANY) if count >= MANY else None
+                crowd.close()
+                server.no_errors("waiters")
+                found.setdefault(count, []).append((one, many))
+                if server.admin.call("LAWN.LEN", "q") != 0:
+                    fail("events are left")
+    return found
+
+
+def slope(found):
+    """us for each that waits: between the fewest and the most."""
+    one = {count: statistics.median(row[0] for row in rows) for count, rows in found.items()}
+    return (one[max(one)] - one[min(one)]) / (max(one) - min(one))

@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+"""move.py - moves the events of a key to other keys, which may be elsewhere.
+
+    move.py FROM-URL KEY TO-URL KEY
+    move.py FROM-URL KEY TO-URL 'timers:{}' COUNT
+
+The second form spreads them over COUNT partitions, timers:{0} and so on. Use it to
+have more partitions than before, or to go to another server, also to one with an
+older module: only commands that all have are used, but for TRIES of events that were
+pushed with it. A cluster's URL may be that of any of its nodes. A key cannot be moved
+onto itself, nor be one of the partitions: that is refused.
+
+Times, payloads, repetition and tries are kept. An event that is leased or dead is left
+where it is, and so is one whose id is there already, but for another event. They are
+counted, and named: run it again later. Have producers push to the new keys before;
+consumers may wait for both.
+
+An event is pushed there before it is cancelled here, so that none is lost if this
+program is. It is cancelled only if it is still what was pushed. If someone took or
+changed it in between, it is cancelled there: then it comes twice only if it was taken
+there as well.
+"""
+import binascii
+import sys
+
+import redis
+
+# Replies 1 if the event has gone, 0 if there is none, -1 if it is another one by now.
+CANCEL = """
+local flat = redis.call('LAWN.GET', KEYS[1], ARGV[1], 'META')
+if not flat then return 0 end
+local event = {}
+for i = 1, #flat, 2 do event[flat[i]] = flat[i + 1] end
+if event.payload ~= ARGV[2] or event.due ~= tonumber(ARGV[3])
+    or event.period ~= tonumber(ARGV[4])
+    or event.state ~= 'waiting' and event.state ~= 'due' then return -1 end
+return redis.call('LAWN.CANCEL', KEYS[1], ARGV[1])
+"""
+
+
+class Place:
+    """A server, or a cluster."""
+
+    def __init__(self, url):
+        server = redis.Redis.from_url(url)
+        if server.info('cluster').get('cluster_enabled'):
+            lines = server.execute_command('CLUSTER', 'NODES').splitlines()
+            self.names = {line.split()[0] for line in lines}
+            server = redis.RedisCluster.from_url(url)
+        else:
+            self.names = {(
+                server.info('server')['run_id'],
+                server.connection_pool.connection_kwargs.get('db') or 0)}
+        self.lawn = server.execute_command
+
+    def event(self, key, id):
+        flat = self.lawn('LAWN.GET', key, id, 'META')
+        return flat and dict(zip(flat[::2], flat[1::2]))
+
+    def ids(self, key):
+        cursor = b'0'
+        while True:
+            cursor, some = self.lawn('LAWN.SCAN', key, cursor, 'COUNT', 100)
+            yield from some
+            if int(cursor) == 0:
+                return
+
+
+def options(event):
+    if event[b'period']:
+        yield from ('EVERY', event[b'period'])
+        if event[b'times']:
+            yield from ('TIMES', event[b'times'])
+    if event.get(b'max-tries'):
+        yield from ('TRIES', event[b'max-tries'])
+
+
+def same(event, other):
+    return other and all(event[name] == other[name] for name in
+                         (b'payload', b'due', b'period', b'times'))
+
+
+def move(here, key, there, target, id):
+    """Why the event is still here; None: it is not."""
+    event = here.event(key, id)
+    if event is None:
+        return None         # taken, or cancelled
+    if event[b'state'] not in (b'waiting', b'due'):
+        return event[b'state'].decode()
+    pushed = there.lawn('LAWN.PUSH', target, id, event[b'payload'],
+                        'AT', event[b'due'], 'NX', *options(event))
+    if pushed is None and not same(event, there.event(target, id)):
+        return f'{target} has another of this id'
+    gone = here.lawn('EVAL', CANCEL, 1, key, id, event[b'payload'],
+                     event[b'due'], event[b'period'])
+    if gone != 1 and pushed is not None:
+        there.lawn('LAWN.CANCEL', target, id)
+    return 'it was changed meanwhile' if gone < 0 else None
+
+
+def main():
+    if len(sys.argv) not in (5, 6):
+        sys.exit(__doc__)
+    here, key, there, name = Place(sys.argv[1]), sys.argv[2], \
+        Place(sys.argv[3]), sys.argv[4]
+    count = int(sys.argv[5]) if len(sys.argv) == 6 else 0
+    if count and '{}' not in name:
+        sys.exit(f'move.py: there is no {{}} in {name}')
+    targets = [name.replace('{}', '{%d}' % i) for i in range(count)] or [name]
+    if here.names & there.names and key in targets:
+        sys.exit(f'move.py: {key} would be moved onto itself: give the new '
+                 'keys another name')
+    moved = left = 0
+    for id in here.ids(key):
+        place = binascii.crc_hqx(id, 0) % len(targets)
+        why = move(here, key, there, targets[place], id)
+        if why:
+            print(f'{id.decode(errors="backslashreplace")}: {why}')
+            left += 1
+        else:
+            moved += 1
+    print(f'{moved} moved, {left} left')
+
+
+if __name__ == '__main__':
+    main()

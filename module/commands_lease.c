@@ -1,0 +1,444 @@
+/* commands_lease.c - LEASE, ACK, NACK and EXTEND: an event is delivered, and stays
+ * until whoever got it says that it is done.
+ *
+ * A TOKEN is what a lease is known by: greater than all before it in the key and in
+ * keys of the same name that are gone, and, by the clock, than those that a master
+ * gave whose replica did not hear of it. What two give at the same time, each taking
+ * itself for the master, differs in the last bits. It is good until the event is leased again,
+ * moved or gone; not only until the lease's end.
+ *
+ * THE END of a lease is a time that the replicas have been told, and nothing is
+ * done then. How often an event was delivered is counted when it is leased, and how
+ * often it may be is settled there, too: so nobody needs to be told that one is
+ * dead.
+ *
+ * LEASE and ACK of an event take no memory beside its block. If there is memory for
+ * some of the events that were asked for, those are leased.
+ */
+#include "commands.h"
+
+#include "memory.h"
+
+#include <assert.h>
+
+/* So many need no memory. */
+#define LEASE_FEW 4u
+/* It was made up, or loaded where someone else had: no clock comes there. */
+#define LEASE_NO_TOKEN "ERR the key has no tokens left"
+
+/* An event that was leased, and its numbers as text. */
+struct commands_lease_one {
+    struct queue_event event;
+    char token[COMMANDS_NUMBER];
+    char made[COMMANDS_NUMBER];
+    char most[COMMANDS_NUMBER];
+};
+
+/* What a call leases. */
+struct commands_leases {
+    struct queue_lease lease; /* but for the token */
+    uint64_t most; /* tries, of events that have no number of their own */
+    char end[COMMANDS_NUMBER];
+    char ttl[COMMANDS_NUMBER];
+    struct bytes end_word;
+    struct bytes ttl_word;
+    struct commands_lease_one *ones;
+    struct bytes *words;
+    size_t count;
+    struct commands_lease_one few[LEASE_FEW];
+    struct bytes few_words[LEASE_FEW * COMMANDS_LEASE_WORDS];
+};
+
+/* How tokens of this server end. */
+static unsigned
+commands_lease_mine(const struct call *call)
+{
+    struct commands_tokens *tokens = &commands_tokens;
+    const unsigned step = COMMANDS_TOKEN_STEP;
+
+    if (tokens->step == 0) {
+        tokens->step = 1 + (unsigned)host_random(call->host, step - 1);
+        tokens->start = (unsigned)host_random(call->host, step);
+    }
+    return (tokens->heard ? tokens->other + tokens->step : tokens->start) %
+           step;
+}
+
+/* 0: there is none that was not given before. */
+static uint64_t
+commands_lease_token(const struct call *call)
+{
+    uint64_t last = queue_token(call->queue);
+    uint64_t most = ARGS_TOKEN_MAX / COMMANDS_TOKENS;
+    uint64_t clock = (call->wall < most ? call->wall : most) * COMMANDS_TOKENS;
+
+    /* There may have been another key of that name a moment ago. */
+    if (last < commands_tokens.last)
+        last = commands_tokens.last;
+    uint64_t token = last < clock ? clock : last + 1;
+    token += (commands_lease_mine(call) - token) % COMMANDS_TOKEN_STEP;
+    return token <= ARGS_TOKEN_MAX ? token : 0;
+}
+
+/* Until when, for so many ms from now on. */
+static void
+commands_lease_until(const struct call *call, uint64_t ms,
+                     struct commands_leases *leases)
+{
+    struct queue_lease *lease = &leases->lease;
+
+    lease->end = call->now + ms < ARGS_DUE_MAX ? call->now + ms : ARGS_DUE_MAX;
+    lease->ttl = lease->end - call->now;
+    leases->end_word = commands_number(lease->end, leases->end);
+    leases->ttl_word = commands_number(lease->ttl, leases->ttl);
+}
+
+/* Leases one event, and writes the words for it. False: no memory. */
+static bool
+commands_lease_one(struct call *call, struct commands_leases *leases,
+                   const struct queue_event *event, struct queue_tries tries)
+{
+    struct commands_lease_one *one = &leases->ones[leases->count];
+    struct bytes *words = &leases->words[leases->count * COMMANDS_LEASE_WORDS];
+
+    if (queue_lease(call->queue, event->id, &leases->lease, tries,
+                    &one->event) != 0)
+        return false;
+    commands_note_token(leases->lease.token, call->wall);
+    words[COMMANDS_LEASE_ID] = one->event.id;
+    words[COMMANDS_LEASE_TOKEN] =
+        commands_number(leases->lease.token, one->token);
+    words[COMMANDS_LEASE_MADE] = commands_number(tries.made, one->made);
+    words[COMMANDS_LEASE_MOST] = commands_number(tries.most, one->most);
+    words[COMMANDS_LEASE_END] = leases->end_word;
+    words[COMMANDS_LEASE_TTL] = leases->ttl_word;
+    words[COMMANDS_LEASE_OWNER] = leases->lease.owner;
+    leases->count++;
+    return true;
+}
+
+/* Leases the first that is due: once more, if it was before. False: no memory, or no
+ * token. */
+static bool
+commands_lease_first(struct call *call, struct commands_leases *leases)
+{
+    struct queue_counts *counts = queue_counts(call->queue);
+    const void *cursor = NULL;
+    struct queue_event event;
+
+    if (!queue_ready(call->queue, &cursor, &event))
+        assert(false);
+    struct queue_tries tries = event.tries;
+    if (tries.most == 0)
+        tries.most = (uint32_t)leases->most;
+    if (tries.made < UINT32_MAX)
+        tries.made++;
+    leases->lease.token = commands_lease_token(call);
+    if (leases->lease.token == 0 ||
+        !commands_lease_one(call, leases, &event, tries))
+        return false;
+    commands_note_late(call, &event);
+    counts->leased++;
+    command_totals.leased++;
+    if (tries.made > 1) {
+        counts->redelivered++;
+        command_totals.redelivered++;
+    }
+    return true;
+}
+
+/* Memory for so many; if there is none, for a few. How many. */
+static size_t
+commands_lease_memory(struct commands_leases *leases, size_t count)
+{
+    leases->ones = leases->few;
+    leases->words = leases->few_words;
+    if (count <= LEASE_FEW)
+        return count;
+    void *memory =
+        memory_alloc(count * (sizeof *leases->ones +
+                              COMMANDS_LEASE_WORDS * sizeof *leases->words));
+    if (memory == NULL)
+        return LEASE_FEW;
+    leases->ones = memory;
+    leases->words = (struct bytes *)(void *)(leases->ones + count);
+    return count;
+}
+
+/* Tells the replicas of the leases, and when to look at the first that ends. */
+static void
+commands_lease_tell(struct call *call, const struct commands_leases *leases)
+{
+    host_replicate(call->host, "LEASE", leases->words,
+                   leases->count * COMMANDS_LEASE_WORDS);
+    call->changed = true;
+    call->earliest = leases->lease.end;
+}
+
+static void
+commands_lease_reply(struct call *call, const struct commands_leases *leases)
+{
+    struct host *host = call->host;
+
+    host_array(host, leases->count);
+    for (size_t i = 0; i < leases->count; i++) {
+        const struct queue_event *event = &leases->ones[i].event;
+        host_array(host, 5);
+        host_bytes(host, event->id);
+        host_bytes(host, event->payload);
+        host_integer(host, (int64_t)event->lease.token);
+        host_integer(host, event->tries.made);
+        host_integer(host, (int64_t)event->due);
+    }
+}
+
+/* Leases so many events, which are due. */
+static void
+commands_lease_some(struct call *call, size_t count, uint64_t ms)
+{
+    const struct queue_settings *settings = queue_settings(call->queue);
+    struct commands_leases leases;
+
+    if (ms == 0)
+        ms = settings->lease > 0 ? settings->lease : command_limits.lease;
+    leases.lease.owner = call->args[2];
+    leases.most = settings->tries > 0 ? settings->tries : command_limits.tries;
+    leases.count = 0;
+    commands_lease_until(call, ms, &leases);
+    count = commands_lease_memory(&leases, count);
+    while (leases.count < count && commands_lease_first(call, &leases))
+        continue;
+    if (leases.count == 0) {
+        host_error(call->host,
+                   leases.lease.token == 0 ? LEASE_NO_TOKEN : COMMANDS_OOM);
+    } else {
+        commands_lease_reply(call, &leases);
+        commands_lease_tell(call, &leases);
+        host_notify(call->host, "lawn.lease");
+    }
+    if (leases.ones != leases.few)
+        memory_free(leases.ones);
+}
+
+void
+commands_lease(struct call *call)
+{
+    struct args_lease args;
+    const char *error = args_lease(call->args + 3, call->count - 3, &args);
+
+    if (error == NULL && call->args[2].size > QUEUE_OWNER_MAX)
+        error = "ERR owner is longer than 255 bytes";
+    if (error != NULL) {
+        host_error(call->host, error);
+        return;
+    }
+    if (args.count > command_limits.max_batch)
+        args.count = command_limits.max_batch;
+    size_t count = (size_t)commands_due(call, args.count);
+    if (count > 0)
+        commands_lease_some(call, count, args.lease);
+    else if (!args.block || !host_block(call->host, args.timeout))
+        host_array(call->host, 0);
+}
+
+/* Whether the event is there and the token is good: what it is, then. */
+static bool
+commands_lease_held(struct call *call, struct bytes id, uint64_t token,
+                    struct queue_event *event)
+{
+    if (call->queue == NULL || token == 0 ||
+        !queue_get(call->queue, id, event) || event->lease.token != token)
+        return false;
+    event->id = id;
+    return true;
+}
+
+/* One event is done. False: the token is stale. */
+static bool
+commands_lease_done(struct call *call, struct commands_batch *batch,
+                    struct bytes id, uint64_t token)
+{
+    struct queue_event event;
+
+    if (!commands_lease_held(call, id, token, &event))
+        return false;
+    commands_batch_take(call, batch, &event);
+    queue_counts(call->queue)->acked++;
+    command_totals.acked++;
+    return true;
+}
+
+/* How many of the events stay, since they repeat. False: a word is no token, which
+ * was replied. */
+static bool
+commands_lease_again(struct call *call, size_t *again)
+{
+    struct queue_event event;
+    struct queue_event next;
+    uint64_t token;
+
+    *again = 0;
+    for (size_t i = 2; i < call->count; i += 2) {
+        const char *error = args_token(call->args[i + 1], &token);
+        if (error != NULL) {
+            host_error(call->host, error);
+            return false;
+        }
+        *again += call->count > 4 &&
+                  commands_lease_held(call, call->args[i], token, &event) &&
+                  commands_again(&event, call->now, &next);
+    }
+    return true;
+}
+
+void
+commands_ack(struct call *call)
+{
+    struct commands_batch batch;
+    size_t count = (call->count - 2) / 2;
+    size_t again;
+
+    if (call->count % 2 != 0) {
+        host_error(call->host, ARGS_SYNTAX);
+        return;
+    }
+    if (!commands_lease_again(call, &again) ||
+        !commands_batch_init(call, &batch, count, again))
+        return;
+    host_array(call->host, count);
+    for (size_t i = 2; i < call->count; i += 2) {
+        uint64_t token;
+        (void)args_token(call->args[i + 1], &token);
+        host_integer(call->host,
+                     commands_lease_done(call, &batch, call->args[i], token));
+    }
+    commands_batch_tell(call, &batch, "lawn.ack");
+    commands_batch_fini(&batch);
+}
+
+/* Another end and token for an event that someone has, args[2]; the time of its end
+ * is told. 0: no memory. */
+static uint64_t
+commands_lease_anew(struct call *call, const struct queue_event *event,
+                    uint64_t token, uint64_t ms)
+{
+    struct commands_leases leases;
+
+    leases.lease = event->lease;
+    leases.lease.token = token;
+    leases.count = 0;
+    commands_lease_until(call, ms, &leases);
+    (void)commands_lease_memory(&leases, 1);
+    if (!commands_lease_one(call, &leases, event, event->tries))
+        return 0;
+    leases.words[COMMANDS_LEASE_ID] = call->args[2];
+    leases.words[COMMANDS_LEASE_OWNER] = leases.ones[0].event.lease.owner;
+    commands_lease_tell(call, &leases);
+    return leases.lease.end;
+}
+
+/* It has no tries left, and is dead: its lease ends now, by a token that nobody has.
+ * So who had it last, and when it was due, is known to the dead letters, which fetch
+ * it at once. */
+static void
+commands_lease_bury(struct call *call, const struct queue_event *event,
+                    uint64_t token)
+{
+    if (commands_lease_anew(call, event, token, 0) == 0)
+        assert(false);
+    call->earliest = LAWN_NEVER;
+    host_notify(call->host, "lawn.nack");
+    host_notify(call->host, "lawn.dead");
+    if (queue_sink(call->queue)->dead.size > 0 &&
+        !queue_settings(call->queue)->paused &&
+        call->wall < *queue_armed(call->queue))
+        host_arm(call->host, call->wall);
+}
+
+/* One that repeats is held by nobody for the delay: so its time stays what it was, and
+ * those that come after it are counted from that. */
+static void
+commands_lease_hold(struct call *call, const struct queue_event *event,
+                    uint64_t token, uint64_t delay)
+{
+    if (commands_lease_anew(call, event, token, delay) == 0)
+        assert(false);
+    host_notify(call->host, "lawn.nack");
+}
+
+/* The event waits once more. */
+static void
+commands_lease_back(struct call *call, struct queue_event *event,
+                    const struct args_time *delay)
+{
+    struct commands_at at;
+    struct bytes words[COMMANDS_AT_WORDS];
+
+    commands_when(call, delay, 0, event);
+    if (queue_move(call->queue, event) != 0)
+        assert(false);
+    commands_at_words(event, &at, words);
+    host_replicate(call->host, "AT", words, COMMANDS_AT_WORDS);
+    host_notify(call->host, "lawn.nack");
+    call->changed = true;
+    call->earliest = event->due;
+}
+
+void
+commands_nack(struct call *call)
+{
+    struct args_time delay;
+    struct queue_event event;
+    uint64_t token;
+    const char *error = args_token(call->args[3], &token);
+
+    if (error == NULL)
+        error = args_nack(call->args + 4, call->count - 4, &delay);
+    if (error != NULL) {
+        host_error(call->host, error);
+        return;
+    }
+    if (!commands_lease_held(call, call->args[2], token, &event)) {
+        host_integer(call->host, 0);
+        return;
+    }
+    bool dies = event.tries.most > 0 && event.tries.made >= event.tries.most;
+    uint64_t fresh = commands_lease_token(call);
+    if (fresh == 0 && (dies || event.repeat.period > 0)) {
+        host_error(call->host, LEASE_NO_TOKEN);
+        return;
+    }
+    if (dies)
+        commands_lease_bury(call, &event, fresh);
+    else if (event.repeat.period > 0)
+        commands_lease_hold(call, &event, fresh, delay.ms);
+    else
+        commands_lease_back(call, &event, &delay);
+    host_integer(call->host, 1);
+}
+
+void
+commands_extend(struct call *call)
+{
+    struct queue_event event;
+    uint64_t token;
+    uint64_t ms;
+    uint64_t end;
+    const char *error = args_token(call->args[3], &token);
+
+    if (error == NULL)
+        error = args_extend(call->args + 4, call->count - 4, &ms);
+    if (error != NULL) {
+        host_error(call->host, error);
+        return;
+    }
+    if (!commands_lease_held(call, call->args[2], token, &event)) {
+        host_integer(call->host, 0);
+        return;
+    }
+    end = commands_lease_anew(call, &event, token, ms);
+    if (end == 0)
+        host_error(call->host, COMMANDS_OOM);
+    else
+        host_integer(call->host, (int64_t)end);
+}

@@ -1,0 +1,454 @@
+/* commands_sink.c - SINK, and what the server itself does with events: those that
+ * are due go to the key's sink, those that are dead to its dead letters.
+ *
+ * The one idea: an event is handed on by a command of the server's own, and taken
+ * out of the queue, in one transaction. So it is in one place or the other in every
+ * history that survives, and never in neither. Some are handed on, then the replicas
+ * hear which, in one command, then they are taken out: so their bytes need not be
+ * copied. Memory for that is taken before the first is handed on.
+ *
+ * What is refused stays, and with it all behind it: order is kept. It is tried again
+ * after a while, which doubles up to a second. The sink and the dead letters have
+ * each a trouble of their own, so that neither slows the other down.
+ *
+ * Who hears of what is handed on may take the key away, a module by what it does
+ * then: so after each call it is asked whether the queue is there. Nothing of it is
+ * touched if it is not.
+ *
+ * Costs: O(events handed on). What would break it: a queue that changes while an
+ * event of it is handed on; the server refuses commands on it meanwhile.
+ */
+#include "commands.h"
+
+#include "memory.h"
+
+#include <stdio.h>
+
+/* So many are handed on before they are taken out. */
+#define SINK_CHUNK 256u
+/* How long to wait after a refusal, in ms. */
+#define SINK_DELAY 10u
+#define SINK_DELAY_MAX 1000u
+/* Names of keys and channels: what can be loaded again. */
+#define SINK_NAME_MAX 65535u
+#define SINK_OWN "ERR a key cannot be its own sink"
+#define SINK_OWN_DEAD "ERR a key cannot have its own dead letters"
+
+/* LAWN.SINK */
+
+/* The words after the key. DEADLETTER comes last, always: so whoever checks whether
+ * a user may write to its stream finds it by its place. */
+static const char *
+commands_sink_read(const struct bytes *words, size_t count,
+                   struct queue_sink *out)
+{
+    static const struct {
+        const char *name;
+        enum queue_sink_kind kind;
+    } kinds[] = {{"NONE", QUEUE_SINK_NONE},
+                 {"STREAM", QUEUE_SINK_STREAM},
+                 {"LIST", QUEUE_SINK_LIST},
+                 {"PUBLISH", QUEUE_SINK_PUBLISH},
+                 {"SPUBLISH", QUEUE_SINK_SPUBLISH}};
+    const size_t all = sizeof kinds / sizeof *kinds;
+    size_t kind = 0;
+    size_t at = 1;
+
+    *out = (struct queue_sink){0};
+    while (kind < all && !args_is(words[0], kinds[kind].name))
+        kind++;
+    if (kind == all)
+        return ARGS_SYNTAX;
+    out->kind = kinds[kind].kind;
+    if (out->kind != QUEUE_SINK_NONE) {
+        if (at == count)
+            return ARGS_SYNTAX;
+        out->to = words[at++];
+    }
+    if (out->kind == QUEUE_SINK_STREAM && at < count &&
+        args_is(words[at], "MAXLEN")) {
+        at++;
+        at += at < count && bytes_equal(words[at], bytes_of("~"));
+        if (at == count)
+            return ARGS_SYNTAX;
+        if (!args_number(words[at++], 1, ARGS_COUNT_MAX, &out->maxlen))
+            return "ERR maxlen is not an integer or out of range";
+    }
+    if (at + 2 == count && args_is(words[at], "DEADLETTER")) {
+        out->dead = words[at + 1];
+        at += 2;
+    }
+    return at == count ? NULL : ARGS_SYNTAX;
+}
+
+/* What is understood, and not allowed. */
+static const char *
+commands_sink_refuse(struct call *call, const struct queue_sink *sink,
+                     bool dead)
+{
+    bool channel =
+        sink->kind == QUEUE_SINK_PUBLISH || sink->kind == QUEUE_SINK_SPUBLISH;
+
+    if (sink->to.size > SINK_NAME_MAX || sink->dead.size > SINK_NAME_MAX)
+        return "ERR names longer than 65535 bytes cannot be used for sinks";
+    if (dead && sink->dead.size == 0)
+        return "ERR the dead letters' stream must have a name";
+    if (!channel && sink->kind != QUEUE_SINK_NONE &&
+        bytes_equal(sink->to, call->args[1]))
+        return SINK_OWN;
+    if (sink->dead.size > 0 && bytes_equal(sink->dead, call->args[1]))
+        return SINK_OWN_DEAD;
+    if (channel && !host_may_publish(call->host, sink->to))
+        return "NOPERM this user may not publish on that channel";
+    return NULL;
+}
+
+static bool
+commands_sink_same(const struct queue_sink *a, const struct queue_sink *b)
+{
+    return a->kind == b->kind && a->maxlen == b->maxlen &&
+           bytes_equal(a->to, b->to) && bytes_equal(a->dead, b->dead);
+}
+
+static void
+commands_sink_tell(struct call *call, const struct queue_sink *sink)
+{
+    char maxlen[COMMANDS_NUMBER];
+    struct bytes words[] = {bytes_of(args_sink_names[sink->kind]), sink->to,
+                            commands_number(sink->maxlen, maxlen), sink->dead};
+
+    host_replicate(call->host, "SINK", words, sizeof words / sizeof *words);
+}
+
+void
+commands_sink(struct call *call)
+{
+    static const struct queue_sink none;
+    struct queue_sink sink;
+    bool dead =
+        call->count > 3 && args_is(call->args[call->count - 2], "DEADLETTER");
+    const char *error =
+        commands_sink_read(call->args + 2, call->count - 2, &sink);
+
+    if (error == NULL)
+        error = commands_sink_refuse(call, &sink, dead);
+    if (error != NULL) {
+        host_error(call->host, error);
+        return;
+    }
+    if (call->queue == NULL && commands_sink_same(&sink, &none)) {
+        host_simple(call->host, "OK");
+        return;
+    }
+    if (!commands_open(call))
+        return;
+    if (!commands_sink_same(&sink, queue_sink(call->queue))) {
+        if (!queue_set_sink(call->queue, &sink)) {
+            host_error(call->host, COMMANDS_OOM);
+            return;
+        }
+        commands_sink_tell(call, &sink);
+    }
+    /* Whoever says it again may have mended what was the matter. */
+    *queue_trouble(call->queue) = (struct queue_trouble){0};
+    *queue_dead_trouble(call->queue) = (struct queue_trouble){0};
+    call->changed = true;
+    call->resumed = true;
+    host_simple(call->host, "OK");
+}
+
+/* THE TICK */
+
+/* One of the two ways out of a queue. */
+struct commands_sink_way {
+    enum queue_sink_kind kind;
+    bool dead;
+    struct bytes to;
+    uint64_t maxlen;
+    struct queue_trouble *trouble;
+    struct host_order order; /* the words that come before an event's */
+    char text[COMMANDS_NUMBER];
+};
+
+/* Another word of an order, which lasts. */
+static void
+commands_sink_word(struct host_order *order, struct bytes word)
+{
+    order->lasting |= 1u << order->count;
+    order->words[order->count++] = word;
+}
+
+/* A name and what it stands for, which is the next event's. */
+static void
+commands_sink_field(struct host_order *order, const char *name,
+                    struct bytes value)
+{
+    commands_sink_word(order, bytes_of(name));
+    order->words[order->count++] = value;
+}
+
+static void
+commands_sink_begin(struct commands_sink_way *way)
+{
+    static const char *const commands[] = {[QUEUE_SINK_NONE] = "",
+                                           [QUEUE_SINK_STREAM] = "XADD",
+                                           [QUEUE_SINK_LIST] = "RPUSH",
+                                           [QUEUE_SINK_PUBLISH] = "PUBLISH",
+                                           [QUEUE_SINK_SPUBLISH] = "SPUBLISH"};
+    struct host_order *order = &way->order;
+
+    order->grows =
+        way->kind == QUEUE_SINK_STREAM || way->kind == QUEUE_SINK_LIST;
+    commands_sink_word(order, bytes_of(commands[way->kind]));
+    commands_sink_word(order, way->to);
+    if (way->kind != QUEUE_SINK_STREAM)
+        return;
+    if (way->maxlen > 0) {
+        commands_sink_word(order, bytes_of("MAXLEN"));
+        commands_sink_word(order, bytes_of("~"));
+        commands_sink_word(order, commands_number(way->maxlen, way->text));
+    }
+    commands_sink_word(order, bytes_of("*"));
+}
+
+/* How many times an event stands for: those of its periods that nobody took are
+ * among them. */
+static uint64_t
+commands_sink_times(const struct queue_event *event, uint64_t now)
+{
+    if (event->repeat.period == 0 || now <= event->due)
+        return 1;
+    return 1 + (now - event->due) / event->repeat.period;
+}
+
+/* Hands on one event. NULL: done. */
+static const char *
+commands_sink_hand(struct call *call, const struct commands_sink_way *way,
+                   const struct queue_event *event)
+{
+    struct host_order order = way->order;
+    char due[COMMANDS_NUMBER];
+    char count[COMMANDS_NUMBER];
+
+    if (way->kind != QUEUE_SINK_STREAM) {
+        order.words[order.count++] = event->payload;
+        return host_call(call->host, &order);
+    }
+    commands_sink_field(&order, "id", event->id);
+    commands_sink_field(&order, "payload", event->payload);
+    commands_sink_field(&order, "due", commands_number(event->due, due));
+    if (way->dead) {
+        commands_sink_field(&order, "tries",
+                            commands_number(event->tries.made, count));
+        commands_sink_field(&order, "owner", event->lease.owner);
+    } else {
+        commands_sink_field(
+            &order, "n",
+            commands_number(commands_sink_times(event, call->now), count));
+    }
+    return host_call(call->host, &order);
+}
+
+static bool
+commands_sink_next(const struct call *call, const struct commands_sink_way *way,
+                   const void **cursor, struct queue_event *event)
+{
+    return way->dead ? queue_dead(call->queue, cursor, event)
+                     : queue_ready(call->queue, cursor, event);
+}
+
+static void
+commands_sink_count(struct call *call, const struct commands_sink_way *way,
+                    const struct queue_event *event)
+{
+    struct queue_counts *counts = queue_counts(call->queue);
+
+    if (way->dead) {
+        counts->dead++;
+        command_totals.dead++;
+        return;
+    }
+    counts->handed++;
+    command_totals.handed++;
+    commands_fired(call, event);
+}
+
+/* Takes out what was handed on, or lets it repeat; the replicas hear of it first,
+ * while the bytes are there. */
+static void
+commands_sink_take(struct call *call, const struct commands_batch *batch)
+{
+    if (batch->gone_count > 0)
+        host_replicate(call->host, "DEL", batch->gone, batch->gone_count);
+    if (batch->again_count > 0)
+        host_replicate(call->host, "AT", batch->again,
+                       batch->again_count * COMMANDS_AT_WORDS);
+    commands_batch_do(call, batch);
+}
+
+/* Memory for so many events, of which any may repeat. */
+static bool
+commands_sink_room(struct commands_batch *batch, size_t count)
+{
+    size_t words = count * (1 + COMMANDS_AT_WORDS);
+
+    batch->memory = memory_alloc(words * sizeof(struct bytes) +
+                                 count * sizeof(struct commands_at));
+    if (batch->memory == NULL)
+        return false;
+    batch->gone = batch->memory;
+    batch->gone_count = 0;
+    batch->again = batch->gone + count;
+    batch->again_count = 0;
+    batch->at = (struct commands_at *)(void *)(batch->gone + words);
+    return true;
+}
+
+/* Whether the queue went while something was handed on. */
+static bool
+commands_sink_gone(struct call *call)
+{
+    call->queue = host_queue(call->host);
+    return call->queue == NULL;
+}
+
+/* Hands on the next few, one at least if it can be. Returns how many it were. If the
+ * queue goes meanwhile, so do its events, as the replicas heard from who did that. */
+static size_t
+commands_sink_chunk(struct call *call, const struct commands_sink_way *way,
+                    size_t count, const char **error)
+{
+    struct commands_batch batch;
+    struct queue_event event;
+    struct queue_event next;
+    const void *cursor = NULL;
+    size_t handed = 0;
+
+    if (!commands_sink_room(&batch, count)) {
+        *error = COMMANDS_OOM;
+        return 0;
+    }
+    do {
+        if (!commands_sink_next(call, way, &cursor, &event))
+            break;
+        *error = commands_sink_hand(call, way, &event);
+        if (commands_sink_gone(call)) {
+            commands_batch_fini(&batch);
+            return 0;
+        }
+        if (*error != NULL)
+            break;
+        bool again = commands_again(&event, call->now, &next);
+        commands_batch_add(call, &batch, &event, again ? &next : NULL);
+        commands_sink_count(call, way, &event);
+        handed++;
+    } while (handed < count && !host_over(call->host));
+    commands_sink_take(call, &batch);
+    commands_batch_fini(&batch);
+    return handed;
+}
+
+/* When to try again. */
+static uint64_t
+commands_sink_fail(struct call *call, struct queue_trouble *trouble,
+                   const char *error)
+{
+    uint64_t delay = trouble->delay > 0 ? 2 * trouble->delay : SINK_DELAY;
+
+    queue_counts(call->queue)->sink_errors++;
+    command_totals.sink_errors++;
+    trouble->delay = delay < SINK_DELAY_MAX ? delay : SINK_DELAY_MAX;
+    trouble->again = call->wall + trouble->delay;
+    (void)snprintf(trouble->text, sizeof trouble->text, "%s", error);
+    for (char *c = trouble->text; *c != '\0'; c++) {
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    }
+    return trouble->again;
+}
+
+/* What stands in the way before anything is tried. A key may have come to the name of
+ * its own sink since that was set, by RENAME. A message can be published where
+ * nothing may be written: so the server is asked. */
+static const char *
+commands_sink_hindered(struct call *call, const struct commands_sink_way *way)
+{
+    if (way->kind == QUEUE_SINK_PUBLISH || way->kind == QUEUE_SINK_SPUBLISH)
+        return host_probe(call->host);
+    if (!bytes_equal(way->to, call->args[1]))
+        return NULL;
+    return way->dead ? SINK_OWN_DEAD : SINK_OWN;
+}
+
+/* Not if the clock was set back meanwhile. */
+static bool
+commands_sink_waits(const struct call *call,
+                    const struct queue_trouble *trouble)
+{
+    return trouble->again > call->wall &&
+           trouble->again <= call->wall + trouble->delay;
+}
+
+/* Goes one way with what is there, *budget events at most. */
+static uint64_t
+commands_sink_go(struct call *call, struct commands_sink_way *way,
+                 uint64_t there, uint64_t *budget)
+{
+    if (there == 0)
+        return LAWN_NEVER;
+    if (commands_sink_waits(call, way->trouble))
+        return way->trouble->again;
+    commands_sink_begin(way);
+    const char *error = commands_sink_hindered(call, way);
+    while (!commands_sink_gone(call) && error == NULL && there > 0 &&
+           *budget > 0) {
+        uint64_t count = there < *budget ? there : *budget;
+        if (count > SINK_CHUNK)
+            count = SINK_CHUNK;
+        size_t handed = commands_sink_chunk(call, way, (size_t)count, &error);
+        if (call->queue == NULL)
+            break;
+        there -= handed;
+        *budget -= handed;
+        if (handed > 0)
+            *way->trouble = (struct queue_trouble){0};
+        if (host_over(call->host))
+            break;
+    }
+    if (call->queue == NULL)
+        return LAWN_NEVER;
+    if (error != NULL)
+        return commands_sink_fail(call, way->trouble, error);
+    return there > 0 ? call->wall : LAWN_NEVER;
+}
+
+uint64_t
+command_tick(struct call *call, uint64_t budget)
+{
+    struct queue *queue = call->queue;
+    const struct queue_sink *sink = queue_sink(queue);
+    struct commands_sink_way due = {.kind = sink->kind,
+                                    .to = sink->to,
+                                    .maxlen = sink->maxlen,
+                                    .trouble = queue_trouble(queue)};
+    struct commands_sink_way dead = {.kind = QUEUE_SINK_STREAM,
+                                     .dead = true,
+                                     .to = sink->dead,
+                                     .trouble = queue_dead_trouble(queue)};
+
+    call->earliest = LAWN_NEVER;
+    if (queue_settings(queue)->paused)
+        return LAWN_NEVER;
+    queue_tell(queue, call->now);
+    call->now = queue_now(queue);
+    uint64_t ready = queue_ripen(queue, call->now, budget);
+    uint64_t again = LAWN_NEVER;
+    if (sink->dead.size > 0)
+        again = commands_sink_go(call, &dead, queue_dead_count(queue), &budget);
+    if (due.kind != QUEUE_SINK_NONE && call->queue != NULL) {
+        uint64_t other = commands_sink_go(call, &due, ready, &budget);
+        if (other < again)
+            again = other;
+    }
+    return again;
+}

@@ -1,0 +1,327 @@
+/* heap.c - see heap.h. The root stands at HEAP_ROOT, so that the four children of an
+ * entry share a line of the cache:
+ *
+ *     3 │ 4 5 6 7 │ 8 9 10 11 │ 12 ...        children of i: 4 (i - 2) and on
+ *     └────┘ └──────────┘                     parent of i: i / 4 + 2
+ *
+ * What would break it: an event whose block is moved and that does not tell. */
+#include "heap.h"
+
+#include "memory.h"
+
+#include <stdlib.h>
+
+#define HEAP_ROOT 3u
+
+/* PLACES */
+
+static struct heap_entry *
+heap_entry(const struct heap *heap, size_t at)
+{
+    return &heap->chunks[at / HEAP_CHUNK][at % HEAP_CHUNK];
+}
+
+static void
+heap_set(struct heap *heap, size_t at, struct heap_entry entry)
+{
+    *heap_entry(heap, at) = entry;
+    entry.event->leaf.at = at;
+}
+
+static bool
+heap_before(const struct heap_entry *one, const struct heap_entry *other)
+{
+    return one->time != other->time
+               ? one->time < other->time
+               : one->event->leaf.order < other->event->leaf.order;
+}
+
+/* Puts an entry at a free place, or where one is that gives way. */
+static void
+heap_rise(struct heap *heap, size_t at, struct heap_entry entry)
+{
+    while (at > HEAP_ROOT) {
+        size_t parent = at / 4 + 2;
+        const struct heap_entry *above = heap_entry(heap, parent);
+
+        if (!heap_before(&entry, above)) {
+            break;
+        }
+        heap_set(heap, at, *above);
+        at = parent;
+    }
+    heap_set(heap, at, entry);
+}
+
+/* The same for one that may have to go further down. */
+static void
+heap_sink(struct heap *heap, size_t at, struct heap_entry entry)
+{
+    size_t end = heap->count + HEAP_ROOT;
+
+    for (;;) {
+        size_t child = 4 * (at - 2);
+        size_t last = child + 4 < end ? child + 4 : end;
+        size_t best = child;
+
+        if (child >= end) {
+            break;
+        }
+        while (++child < last) {
+            if (heap_before(heap_entry(heap, child), heap_entry(heap, best))) {
+                best = child;
+            }
+        }
+        if (!heap_before(heap_entry(heap, best), &entry)) {
+            break;
+        }
+        heap_set(heap, at, *heap_entry(heap, best));
+        at = best;
+    }
+    heap_rise(heap, at, entry);
+}
+
+/* MEMORY */
+
+static size_t
+heap_capacity(const struct heap *heap)
+{
+    return heap->used <= 1 ? heap->first : heap->used * HEAP_CHUNK;
+}
+
+static void *
+heap_alloc(struct heap *heap, size_t size)
+{
+    void *memory = memory_alloc(size);
+
+    heap->bytes += memory != NULL ? sizes_class(size) : 0;
+    return memory;
+}
+
+static void
+heap_free(struct heap *heap, void *memory, size_t size)
+{
+    if (memory != NULL) {
+        heap->bytes -= sizes_class(size);
+        memory_free(memory);
+    }
+}
+
+/* The list of chunks has room for one more. */
+static bool
+heap_grow_list(struct heap *heap)
+{
+    size_t most = heap->most > 0 ? 2 * heap->most : 2;
+    struct heap_entry **chunks;
+
+    if (heap->used < heap->most) {
+        return true;
+    }
+    chunks = heap_alloc(heap, most * sizeof(void *));
+    if (chunks == NULL) {
+        return false;
+    }
+    if (heap->used > 0) {
+        memcpy(chunks, heap->chunks, heap->used * sizeof(void *));
+    }
+    heap_free(heap, heap->chunks, heap->most * sizeof(void *));
+    heap->chunks = chunks;
+    heap->most = most;
+    return true;
+}
+
+/* The first chunk is another of twice the size. */
+static bool
+heap_grow_first(struct heap *heap)
+{
+    size_t size = heap->first * sizeof(struct heap_entry);
+    struct heap_entry *chunk = heap_alloc(heap, 2 * size);
+
+    if (chunk == NULL) {
+        return false;
+    }
+    memcpy(chunk, heap->chunks[0], size);
+    heap_free(heap, heap->chunks[0], size);
+    heap->chunks[0] = chunk;
+    heap->first *= 2;
+    return true;
+}
+
+static bool
+heap_grow(struct heap *heap)
+{
+    size_t many = heap->used == 0 ? HEAP_FEW : HEAP_CHUNK;
+    struct heap_entry *chunk;
+
+    if (heap->used == 1 && heap->first < HEAP_CHUNK) {
+        return heap_grow_first(heap);
+    }
+    if (!heap_grow_list(heap)) {
+        return false;
+    }
+    chunk = heap_alloc(heap, many * sizeof *chunk);
+    if (chunk == NULL) {
+        return false;
+    }
+    heap->first = heap->used == 0 ? many : heap->first;
+    heap->chunks[heap->used++] = chunk;
+    return true;
+}
+
+bool
+heap_reserve(struct heap *heap, size_t many)
+{
+    while (heap_capacity(heap) < HEAP_ROOT + heap->count + many) {
+        if (!heap_grow(heap)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One chunk more than is needed stays, so that those who come and go at its edge
+ * cost nothing. */
+static void
+heap_trim(struct heap *heap)
+{
+    while (heap->used > 1 &&
+           (heap->used - 2) * HEAP_CHUNK > HEAP_ROOT + heap->count) {
+        heap_free(heap, heap->chunks[--heap->used],
+                  HEAP_CHUNK * sizeof(struct heap_entry));
+    }
+}
+
+void
+heap_clear(struct heap *heap)
+{
+    size_t i;
+
+    for (i = 0; i < heap->used; i++) {
+        memory_free(heap->chunks[i]);
+    }
+    memory_free(heap->chunks);
+    *heap = (struct heap){.chunks = NULL};
+}
+
+/* EVENTS */
+
+void
+heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order)
+{
+    event->leaf.order = order;
+    event->leaf.time = time;
+    heap_rise(heap, HEAP_ROOT + heap->count++,
+              (struct heap_entry){time, event});
+}
+
+void
+heap_remove(struct heap *heap, struct event *event)
+{
+    size_t at = event->leaf.at;
+    size_t last = HEAP_ROOT + --heap->count;
+
+    if (at != last) {
+        heap_sink(heap, at, *heap_entry(heap, last));
+    }
+    heap_trim(heap);
+}
+
+void
+heap_moved(struct heap *heap, struct event *event)
+{
+    heap_entry(heap, event->leaf.at)->event = event;
+}
+
+struct event *
+heap_first(const struct heap *heap)
+{
+    return heap->count > 0 ? heap_entry(heap, HEAP_ROOT)->event : NULL;
+}
+
+uint64_t
+heap_next(const struct heap *heap)
+{
+    return heap->count > 0 ? heap_entry(heap, HEAP_ROOT)->time : LAWN_NEVER;
+}
+
+struct event *
+heap_at(const struct heap *heap, uint64_t number)
+{
+    return heap_entry(heap, HEAP_ROOT + number)->event;
+}
+
+/* WALKS */
+
+static int
+heap_compare(const void *one, const void *other)
+{
+    return heap_before(one, other) ? -1 : 1;
+}
+
+bool
+heap_each(const struct heap *heap, heap_visit_fn *visit, void *arg)
+{
+    struct heap_entry *all = NULL;
+    bool good = true;
+    uint64_t i;
+
+    if (heap->count > 1) {
+        all = memory_alloc(heap->count * sizeof *all);
+    }
+    for (i = 0; all != NULL && i < heap->count; i++) {
+        all[i] = *heap_entry(heap, HEAP_ROOT + i);
+    }
+    if (all != NULL) {
+        qsort(all, heap->count, sizeof *all, heap_compare);
+    }
+    for (i = 0; good && i < heap->count; i++) {
+        good = visit(all != NULL ? all[i].event : heap_at(heap, i), arg);
+    }
+    memory_free(all);
+    return good;
+}
+
+void
+heap_defrag(struct heap *heap, const struct event *event, queue_moved_fn *moved,
+            void *arg)
+{
+    if (event == NULL && heap->chunks != NULL) {
+        void *now = moved(heap->chunks, arg);
+
+        heap->chunks = now != NULL ? now : heap->chunks;
+    } else if (event != NULL && (event->leaf.at == HEAP_ROOT ||
+                                 event->leaf.at % HEAP_CHUNK == 0)) {
+        struct heap_entry **chunk = &heap->chunks[event->leaf.at / HEAP_CHUNK];
+        void *now = moved(*chunk, arg);
+
+        *chunk = now != NULL ? now : *chunk;
+    }
+}
+
+bool
+heap_check(const struct heap *heap)
+{
+    size_t bytes = 0;
+    size_t at;
+
+    for (at = 0; at < heap->used; at++) {
+        bytes += sizes_class((at == 0 ? heap->first : HEAP_CHUNK) *
+                             sizeof(struct heap_entry));
+    }
+    bytes += heap->most > 0 ? sizes_class(heap->most * sizeof(void *)) : 0;
+    if (bytes != heap->bytes ||
+        (heap->count > 0 && heap_capacity(heap) < HEAP_ROOT + heap->count)) {
+        return false;
+    }
+    for (at = HEAP_ROOT; at < HEAP_ROOT + heap->count; at++) {
+        const struct heap_entry *entry = heap_entry(heap, at);
+
+        if (entry->event->leaf.at != at ||
+            entry->event->leaf.time != entry->time ||
+            (at > HEAP_ROOT &&
+             heap_before(entry, heap_entry(heap, at / 4 + 2)))) {
+            return false;
+        }
+    }
+    return true;
+}
