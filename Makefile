@@ -30,6 +30,7 @@ FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
 FAILOVER_ROUNDS ?= 20
+KILL_CYCLES ?= 5000
 LINES ?= 10000000
 KEYS ?= 1000000
 RUNS ?= 3
@@ -374,10 +375,10 @@ fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -
 # what mostly waits, beside that.
 SERVERS := redis valkey
 live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
-live_quick = $(foreach t,commands rede keys block replica golden lease sink docs,$(call live,$(t).py))
+live_quick = $(foreach t,commands rede keys block replica clocks golden lease sink docs,$(call live,$(t).py))
 live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 5000) \
     $(call live,wake.py,--seed $(SEED)) \
-    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) $(call live,million.py)
+    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) $(call live,torn.py,--seed $(SEED)) $(call live,million.py)
 live_waiting = $(call live,failover.py,--seed $(SEED)) $(call live,cluster.py,--seed $(SEED)) \
     $(call live,examples.py) $(call live,top.py)
 
@@ -433,11 +434,12 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 soak: build/debug/soak ## SOAK_SECONDS of random operations
 	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
 
-soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20
+soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20 KILL_CYCLES=5000
 	@tools/deps soak-module
 	@tests/run --beside $(call live,failover.py,--seed $(SEED) --rounds $(FAILOVER_ROUNDS)) \
 	    $(call live,cluster.py,--seed $(SEED) --rounds $(FAILOVER_ROUNDS)) -- \
-	    $(call live,kill.py,--seed $(SEED) --cycles 1000) \
+	    $(call live,kill.py,--seed $(SEED) --cycles $(KILL_CYCLES)) \
+	    $(call live,torn.py,--seed $(SEED) --cuts 65536 --flips 3000) \
 	    $(call live,model.py,--seed $(SEED) --ops 20000 --runs 20) \
 	    $(call live,wake.py,--seed $(SEED) --rounds 2000) \
 	    $(call live,fuzz.py,--seed $(SEED) --lines 1000000 --payloads 100000)
