@@ -281,6 +281,13 @@ lawn_worker_drained(struct lawn_worker *worker, uint64_t until)
                          (L_LOAD(&part->worker, L_RELAXED) == worker);
     }
     if (all) {
+        /* Nor may there be one that it is to pass on, or that someone is about
+         * to put there. */
+        struct lawn_part *none = NULL;
+        all = L_CAS(&worker->arrivals, &none, &lawn_worker_closed, L_SEQ_CST) ||
+              none == &lawn_worker_closed;
+    }
+    if (all) {
         L_STORE(&worker->live, 0, L_RELEASE);
     }
     lawn_park_unlock(&set->lock);
