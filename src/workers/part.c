@@ -151,7 +151,9 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
     bool pushed = lawn_mailbox_push(&to->box, timer);
     assert(pushed);
     (void)pushed;
-    lawn_part_wake(to, request->when);
+    /* Whatever it is due at: since the word says that it is in the mail, others
+     * may have started it for earlier, or wait for it, and found no mail. */
+    lawn_part_wake(to, 0);
     return true;
 }
 
