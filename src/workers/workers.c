@@ -407,6 +407,9 @@ lawn_workers_stop_sync(struct lawn_workers *set,
             lawn_workers_wait_for(here, timer);
             continue;
         }
+        if (self != NULL && !mine && L_LOAD(&set->closing, L_ACQUIRE) != 0) {
+            lawn_worker_inherit(self, here);
+        }
         seen = lawn_state_look(timer);
         lawn_workers_drain_own(waits);
         if (lawn_state_look(timer) == seen) {

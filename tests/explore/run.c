@@ -10,6 +10,7 @@
 #include "run_threads.h"
 #include "words.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -303,6 +304,7 @@ run_go_on(void)
 {
     struct run_thread *me = &run_threads[run_current];
     unsigned next;
+    int error = errno; /* a thread's own */
 
     run_take_off(me);
     run_running = false;
@@ -311,6 +313,7 @@ run_go_on(void)
         run_current = next;
         fibre_switch(&me->fibre, &run_threads[next].fibre);
     }
+    errno = error;
     run_running = true;
     run_put_on(me);
     me->state = RUN_READY;
