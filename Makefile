@@ -29,6 +29,7 @@ OPS ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
+SIM_SEEDS ?= 100000
 FAILOVER_ROUNDS ?= 20
 KILL_CYCLES ?= 5000
 LINES ?= 10000000
@@ -131,12 +132,15 @@ FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
 # Threads as helgrind understands them: see tests/helgrind/locked.c.
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
+# More fibres, and longer schedules: see tests/sim.
+FLAGS_sim = $(CPPFLAGS) -O2 -g -DLAWN_EXPLORE -DEXPLORE_FIBRES=10 -DCHOOSE_STEPS=1000000 \
+    -DMEMORY_POOL=2097152u -DMEMORY_PIECES=256 -DWORDS_BITS=16
 # The explorer, measured: it reaches what takes a race.
 FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore abi
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -319,6 +323,12 @@ build/explore/explore: $(call objects,explore,$(EXPLORE_C))
 build/walked/explore: $(call objects,walked,$(EXPLORE_C))
 	$(call say,LINK)$(CC_walked) $(FLAGS_walked) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# The same for long: the explorer's fibres and memory, without its scenarios.
+SIM_C := $(wildcard tests/sim/*.c src/core/*.c src/workers/*.c) \
+    $(patsubst %,tests/explore/%.c,fibre run run_atomic run_memory memory words)
+build/sim/sim: $(call objects,sim,$(SIM_C))
+	$(call say,LINK)$(CC_sim) $(FLAGS_sim) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 amalgamation: ## the library as one file, build/amalgamation/lawn.[ch], or lawn_single.h
 	@tools/amalgamate build/amalgamation $(VERSION)
 
@@ -389,6 +399,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
 	    $(call suite,asan,1000000,100000,30000) build/explore/explore \
+	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
 	    $(call fuzz_json,10) $(call fuzz_resp,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,20) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,30) \
 	    --beside $(live_waiting) -- \
@@ -399,7 +410,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
     $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
     build/asan/filter build/asan/json_lines build/asan/lawn \
-    build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
+    build/helgrind/threads build/explore/explore build/sim/sim $(ADAPTER_TESTS) \
     build/watched/lawn.so $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
@@ -446,6 +457,9 @@ soak-module: build/lawn.so ## the module: kills, failovers, random commands and 
 
 explore: build/explore/explore ## EXPLORE_SECONDS of schedules of the workers' threads; SEED=1
 	@build/explore/explore --seconds $(EXPLORE_SECONDS) --seed $(SEED)
+
+sim: build/sim/sim ## SIM_SEEDS of long runs of the workers with faults; SEED=1
+	@build/sim/sim --seeds $(SIM_SEEDS) --seed $(SEED) --jobs $$(nproc)
 
 coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_programs,debug) ## lines and branches of the library that the tests reach
 	@tools/deps coverage
@@ -554,7 +568,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \

@@ -228,6 +228,34 @@ lawn_worker_adopt(struct lawn_worker *worker)
     }
 }
 
+void
+lawn_worker_inherit(struct lawn_worker *worker, struct lawn_part *part)
+{
+    struct lawn_workers *set = worker->set;
+    lawn_park_lock(&set->lock);
+    struct lawn_worker *runs = L_LOAD(&part->worker, L_RELAXED);
+    bool lies = runs == NULL;
+    /* Not live, and yet its keeper: it has ended with the set. A caller's thread
+     * may use its lawns until it is detached, and then they lie about. */
+    if (!lies && runs->made && L_LOAD(&part->keeper, L_RELAXED) == runs &&
+        L_LOAD(&runs->live, L_RELAXED) == 0) {
+        struct lawn_part **link = &runs->parts;
+        while (*link != part) {
+            link = &(*link)->next;
+        }
+        *link = part->next;
+        lies = true;
+    }
+    if (lies) {
+        part->next = worker->parts;
+        worker->parts = part;
+        lawn_set_now(part->lawn, worker->now);
+        L_STORE(&part->keeper, worker, L_RELAXED);
+        L_STORE(&part->worker, worker, L_RELEASE);
+    }
+    lawn_park_unlock(&set->lock);
+}
+
 /* Gives away what others are to keep. */
 static void
 lawn_worker_part_with(struct lawn_worker *worker, bool locked)

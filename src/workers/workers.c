@@ -22,17 +22,26 @@ lawn_workers_pending(const struct lawn_workers_timer *timer)
     return (lawn_state_look(timer) & (RUN | CLAIM)) != 0;
 }
 
+/* Where the calling thread's next timer goes. */
+#if defined LAWN_EXPLORE
+unsigned *lawn_explore_turn(void);
+#define LAWN_WORKERS_TURN (*lawn_explore_turn())
+#else
+static _Thread_local unsigned lawn_workers_turn;
+#define LAWN_WORKERS_TURN lawn_workers_turn
+#endif
+
 /* The part for a timer that none has. */
 static struct lawn_part *
 lawn_workers_pick(struct lawn_workers *set, const struct lawn_worker *self)
 {
-    static _Thread_local unsigned turn;
     struct lawn_part *home = NULL;
     if (self != NULL) {
         home = L_LOAD(&self->home, L_ACQUIRE);
     }
     return home != NULL ? home
-                        : set->parts[turn++ % L_LOAD(&set->count, L_ACQUIRE)];
+                        : set->parts[LAWN_WORKERS_TURN++ %
+                                     L_LOAD(&set->count, L_ACQUIRE)];
 }
 
 /* The part for all timers of a TTL: the high bits of a multiplicative hash. */
@@ -397,6 +406,9 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         if (waits == NULL) {
             lawn_workers_wait_for(here, timer);
             continue;
+        }
+        if (self != NULL && !mine && L_LOAD(&set->closing, L_ACQUIRE) != 0) {
+            lawn_worker_inherit(self, here);
         }
         seen = lawn_state_look(timer);
         lawn_workers_drain_own(waits);

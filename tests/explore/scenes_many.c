@@ -371,3 +371,54 @@ SCENARIO(a_start_meets_the_end_of_two_workers, .setup = setup_two_due,
          .threads = {scene_serve_and_leave, scene_serve_and_leave,
                      scene_close_at_once, move_0},
          .finish = scene_finish_closed, .delays = true);
+
+/* A timer on its way to a worker that sleeps, but not for long: who waits for it,
+ * or starts it for earlier, between two steps of the one that sends it on, must
+ * be heard of. */
+
+static void
+setup_two_and_one_sleeps_until_40(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 60);
+    scene_have_own(1, 1, 40);
+    scene_ready();
+}
+
+static void
+move_0_to_after_40_and_stop(void)
+{
+    (void)scene_start_on(0, 45, 1);
+    scene_stop_sync_0();
+}
+
+SCENARIO(a_timer_is_waited_for_that_moves_to_a_worker_that_wakes_earlier,
+         .setup = setup_two_and_one_sleeps_until_40,
+         .threads = {scene_serve, scene_serve, move_0_to_after_40_and_stop},
+         .daemons = BOTH, .finish = scene_finish);
+
+static void
+expect_not_late(unsigned timer)
+{
+    (void)timer;
+    EXPECT(explore_now <= 20 || explore_now >= SCENE_AMID);
+}
+
+static void
+setup_moves_and_starts_earlier(void)
+{
+    setup_two_and_one_sleeps_until_40();
+    scene.hooks[0] = expect_not_late;
+}
+
+static void
+move_0_to_after_40(void)
+{
+    (void)scene_start_on(0, 45, 1);
+}
+
+SCENARIO(a_timer_starts_earlier_that_moves_to_a_worker_that_wakes_in_between,
+         .setup = setup_moves_and_starts_earlier,
+         .threads = {scene_serve, scene_serve, move_0_to_after_40,
+                     scene_start_0_for_20},
+         .daemons = BOTH, .finish = scene_finish, .time_passes = true);
