@@ -430,8 +430,11 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@build/fuzz/fuzz_workers -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-workers build/fuzz/corpus-workers
 	@build/fuzz/fuzz_loop -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-loop build/fuzz/corpus-loop
 
-soak: build/debug/soak ## SOAK_SECONDS of random operations
-	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
+soak: build/release/soak ## ten million timers on the real clock for SOAK_SECONDS=3600; a line a minute; SEED=1 TIMERS=10000000
+	@build/release/soak --seconds $(SOAK_SECONDS) --seed $(SEED) $(if $(TIMERS),--timers $(TIMERS))
+
+soak-rounds: build/debug/soak ## SOAK_SECONDS of random operations on large lawns and stores, against the oracles
+	@tests/run 'build/debug/soak --rounds --seconds $(SOAK_SECONDS) --seed $(SEED)'
 
 soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20
 	@tools/deps soak-module
@@ -552,7 +555,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak soak-rounds explore coverage mutants \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
