@@ -12,6 +12,7 @@ SOVERSION := 0
 
 CFLAGS ?= -O2 -g
 CLANG ?= clang
+OBJCOPY ?= objcopy
 PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
@@ -135,7 +136,11 @@ FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore abi
+# A lawn with what makes it fast left out, and one that changes its habits often,
+# to be run very long: see `make model-long`.
+FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_HABITS_TRIAL=UINT64_C\(0x100000000\)
+FLAGS_swift = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore abi naive swift
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -231,6 +236,14 @@ build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
 endef
 CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
+
+# The interpreter with a naive lawn in it, as one object that only shows its entry.
+NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) $(wildcard src/core/*.c)
+build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
+	$(call say,LINK)$(LD) -r -o $@.new $^
+	@$(OBJCOPY) --redefine-sym ops_run=naive_ops_run --keep-global-symbol=naive_ops_run $@.new $@
+	@rm $@.new
+$(VARIANTS:%=build/%/model): build/naive/naive.o
 
 $(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
 

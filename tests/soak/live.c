@@ -84,7 +84,9 @@ struct live {
     struct lawn_histogram minute;
     struct lawn_histogram late; /* of the steady state, in microseconds */
     struct lawn_histogram stored;
-    uint64_t checked; /* nanoseconds of the last check, and the longest */
+    uint64_t turn_wall; /* nanoseconds of the longest turn of the minute, and */
+    uint64_t turn_work; /* of the processor's in the one that took most */
+    uint64_t checked;   /* nanoseconds of the last check, and the longest */
     uint64_t check_max;
     uint64_t rss; /* at the beginning of the steady state; 0: not yet */
     uint64_t rss_max;
@@ -314,9 +316,16 @@ live_sleep(struct live *live, uint64_t now)
 }
 
 static void
+live_longest(uint64_t *longest, uint64_t time)
+{
+    *longest = time > *longest ? time : *longest;
+}
+
+static void
 live_turn(struct live *live)
 {
     uint64_t time = live_clock(live);
+    uint64_t work = live_monotonic(CLOCK_PROCESS_CPUTIME_ID);
     const char *broken;
     size_t fired;
 
@@ -334,6 +343,9 @@ live_turn(struct live *live)
         live_fail(live, broken);
     }
     live_operate(live, time);
+    live_longest(&live->turn_wall, live_clock(live) - time);
+    live_longest(&live->turn_work,
+                 live_monotonic(CLOCK_PROCESS_CPUTIME_ID) - work);
     if (fired < LIVE_BUDGET) {
         live_sleep(live, live->now);
     }
@@ -443,10 +455,14 @@ live_tell(struct live *live, uint64_t minute, double seconds, double busy)
     live_tell_late("", &live->minute);
     printf(
         ", early 0; %zu blades live; rss %.1f MiB, %+.2f %%; store %.1f MiB; "
-        "check %.1f s; processor %.0f %%\n",
+        "check %.1f s; longest turn %.0f ms, of the processor %.0f ms; "
+        "processor %.0f %%\n",
         stats.live_blades, (double)rss / 1048576, live_drift(live, rss),
         (double)lawn_store_bytes(live->store.store) / 1048576,
-        (double)live->checked / 1e9, busy);
+        (double)live->checked / 1e9, (double)live->turn_wall / 1e6,
+        (double)live->turn_work / 1e6, busy);
+    live->turn_wall = 0;
+    live->turn_work = 0;
     live->told = *is;
 }
 
