@@ -12,6 +12,7 @@ SOVERSION := 0
 
 CFLAGS ?= -O2 -g
 CLANG ?= clang
+OBJCOPY ?= objcopy
 PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
@@ -140,7 +141,11 @@ FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi
+# A lawn with what makes it fast left out, and one that changes its habits often,
+# to be run very long: see `make model-long`.
+FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_HABITS_TRIAL=UINT64_C\(0x100000000\)
+FLAGS_swift = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive swift
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -236,6 +241,14 @@ build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
 endef
 CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
+
+# The interpreter with a naive lawn in it, as one object that only shows its entry.
+NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) $(wildcard src/core/*.c)
+build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
+	$(call say,LINK)$(LD) -r -o $@.new $^
+	@$(OBJCOPY) --redefine-sym ops_run=naive_ops_run --keep-global-symbol=naive_ops_run $@.new $@
+	@rm $@.new
+$(VARIANTS:%=build/%/model): build/naive/naive.o
 
 $(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
 
@@ -442,8 +455,11 @@ fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
 	@build/fuzz/fuzz_workers -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-workers build/fuzz/corpus-workers
 	@build/fuzz/fuzz_loop -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-loop build/fuzz/corpus-loop
 
-soak: build/debug/soak ## SOAK_SECONDS of random operations
-	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
+soak: build/release/soak ## ten million timers on the real clock for SOAK_SECONDS=3600; a line a minute; SEED=1 TIMERS=10000000
+	@build/release/soak --seconds $(SOAK_SECONDS) --seed $(SEED) $(if $(TIMERS),--timers $(TIMERS))
+
+soak-rounds: build/debug/soak ## SOAK_SECONDS of random operations on large lawns and stores, against the oracles
+	@tests/run 'build/debug/soak --rounds --seconds $(SOAK_SECONDS) --seed $(SEED)'
 
 soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20 KILL_CYCLES=5000
 	@tools/deps soak-module
@@ -568,7 +584,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
