@@ -129,6 +129,8 @@ FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
 # The fuzzers without sanitizers, for many more executions.
 FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE) -fsanitize-coverage=inline-8bit-counters,pc-table
+# The fuzzer of schedules; fibres are beyond AddressSanitizer.
+FLAGS_fibres = $(FLAGS_explore) $(SANITIZE) -fsanitize=undefined -fsanitize=fuzzer-no-link
 # Threads as helgrind understands them: see tests/helgrind/locked.c.
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
@@ -137,7 +139,7 @@ FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz swift helgrind explore abi
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz swift fibres helgrind explore abi
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -233,18 +235,20 @@ build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
 endef
 CC_fuzz = $(CLANG)
 CC_swift = $(CLANG)
+CC_fibres = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 $(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
 
 # Fuzzers: what each is made of, the longest input, and its seconds in `make test`.
 # tests/README.md says what each compares with what.
-FUZZERS := ops callbacks store workers loop blades tips table ids \
+FUZZERS := ops callbacks store workers schedule loop blades tips table ids \
     trace snapshot json times resp state image commands
 FUZZ_C_ops = $(OPS_C) $(LIB_C)
 FUZZ_C_callbacks = tests/fuzz/small.c $(CORE_C)
 FUZZ_C_store = $(OPS_C) $(LIB_C)
 FUZZ_C_workers = $(OPS_C) $(LIB_C)
+FUZZ_C_schedule = $(filter-out %/main.c %/choose.c,$(wildcard tests/explore/*.c)) $(CORE_C) $(wildcard src/workers/*.c)
 FUZZ_C_loop = $(OPS_C) $(LIB_C)
 FUZZ_C_blades = tests/fuzz/small.c $(CORE_C)
 FUZZ_C_tips = tests/fuzz/small.c $(CORE_C)
@@ -258,28 +262,35 @@ FUZZ_C_times = $(addprefix cli/,filter/times.c options.c options_help.c text.c)
 FUZZ_C_resp = $(addprefix cli/,resp.c top_queues.c top_safe.c)
 FUZZ_C_state = $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
     $(addprefix cli/,options.c options_help.c text.c) $(LIB_C)
-FUZZ_C_image = tests/module/memory.c $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) \
+FUZZ_C_image = tests/fuzz/image_mutator.c tests/module/memory.c $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) \
     $(wildcard module/queue*.c) $(LIB_C)
 FUZZ_C_commands = tests/module/fake.c tests/module/memory.c $(MODULE_C) $(LIB_C)
-FUZZ_LENGTHS := ops:4096 callbacks:64 store:4096 workers:1024 loop:2048 blades:64 tips:64 table:64 ids:64 \
+FUZZ_LENGTHS := ops:4096 callbacks:64 store:4096 workers:1024 schedule:64 loop:2048 blades:64 tips:64 table:64 ids:64 \
     trace:4096 snapshot:4096 json:1024 times:256 resp:2048 state:512 image:2048 commands:2048
 FUZZ_TEST := json:10 resp:10 times:10 state:15 image:15 commands:20 trace:10 snapshot:20 \
-    blades:5 tips:5 table:5 ids:5 callbacks:10 store:20 workers:20 loop:20 ops:30
+    blades:5 tips:5 table:5 ids:5 schedule:10 callbacks:10 store:20 workers:20 loop:20 ops:30
 CORE_C := $(wildcard src/core/*.c)
 # The fuzzer is not to be led by what only watches.
 FUZZ_WATCH_C := src/core/check.c src/store/store_check.c src/workers/workers_check.c \
     tests/kit/oracle.c tests/kit/store_oracle.c \
-    $(addprefix tests/fuzz/,small.c fuzz_callbacks.c fuzz_blades.c fuzz_tips.c)
+    $(addprefix tests/fuzz/,small.c image_mutator.c fuzz_callbacks.c fuzz_blades.c fuzz_tips.c)
 $(call objects,fuzz,$(FUZZ_WATCH_C)): private FLAGS_fuzz = $(FLAGS_asan)
+$(call objects,fibres,src/core/check.c src/workers/workers_check.c tests/fuzz/fuzz_schedule.c $(wildcard tests/explore/*.c)): \
+    private FLAGS_fibres = $(FLAGS_explore)
 $(call objects,swift,$(FUZZ_WATCH_C)): private FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE)
 $(foreach v,fuzz swift,build/$(v)/fuzz_state): private LDFLAGS += -Wl,--wrap=lawn_store_new
-$(foreach v,fuzz swift,build/$(v)/tests/fuzz/fuzz_image.o build/$(v)/tests/fuzz/fuzz_commands.o build/$(v)/tests/fuzz/fuzz_ids.o): \
+$(foreach v,fuzz swift,build/$(v)/tests/fuzz/fuzz_image.o build/$(v)/tests/fuzz/fuzz_commands.o build/$(v)/tests/fuzz/fuzz_ids.o \
+    build/$(v)/tests/fuzz/image_mutator.o): \
     private INCLUDES += -Imodule -Itests/module
 define fuzzer
 build/$(1)/fuzz_$(2): $$(call objects,$(1),tests/fuzz/fuzz_$(2).c $$(FUZZ_C_$(2)))
 	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) -fsanitize=fuzzer $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
 endef
-$(foreach v,fuzz swift,$(foreach f,$(FUZZERS),$(eval $(call fuzzer,$(v),$(f)))))
+$(foreach v,fuzz swift,$(foreach f,$(filter-out schedule,$(FUZZERS)),$(eval $(call fuzzer,$(v),$(f)))))
+$(eval $(call fuzzer,fibres,schedule))
+build/fuzz/fuzz_schedule build/swift/fuzz_schedule: build/fibres/fuzz_schedule
+	@mkdir -p $(@D)
+	@cp $< $@
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
 	@mkdir -p $(@D)
