@@ -130,6 +130,10 @@ CC_watched = gcc
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
+# The fuzzers without sanitizers, for many more executions.
+FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE) -fsanitize-coverage=inline-8bit-counters,pc-table
+# The fuzzer of schedules; fibres are beyond AddressSanitizer.
+FLAGS_fibres = $(FLAGS_explore) $(SANITIZE) -fsanitize=undefined -fsanitize=fuzzer-no-link
 # Threads as helgrind understands them: see tests/helgrind/locked.c.
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
@@ -145,7 +149,7 @@ CC_abi = gcc
 # to be run very long: see `make model-long`.
 FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_HABITS_TRIAL=UINT64_C\(0x100000000\)
 FLAGS_swift = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive swift
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive swift fibres
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -240,6 +244,8 @@ build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
 
 endef
 CC_fuzz = $(CLANG)
+CC_swift = $(CLANG)
+CC_fibres = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 # The interpreter with a naive lawn in it, as one object that only shows its entry.
@@ -252,28 +258,57 @@ $(VARIANTS:%=build/%/model): build/naive/naive.o
 
 $(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
 
+# Fuzzers: what each is made of, the longest input, and its seconds in `make test`.
+# tests/README.md says what each compares with what.
+FUZZERS := ops callbacks store workers schedule loop blades tips table ids \
+    trace snapshot json times resp state image commands
+FUZZ_C_ops = $(OPS_C) $(LIB_C)
+FUZZ_C_callbacks = tests/fuzz/small.c $(CORE_C)
+FUZZ_C_store = $(OPS_C) $(LIB_C)
+FUZZ_C_workers = $(OPS_C) $(LIB_C)
+FUZZ_C_schedule = $(filter-out %/main.c %/choose.c,$(wildcard tests/explore/*.c)) $(CORE_C) $(wildcard src/workers/*.c)
+FUZZ_C_loop = $(OPS_C) $(LIB_C)
+FUZZ_C_blades = tests/fuzz/small.c $(CORE_C)
+FUZZ_C_tips = tests/fuzz/small.c $(CORE_C)
+FUZZ_C_table = tests/fuzz/small.c $(CORE_C) src/store/slots.c src/store/memory.c
+FUZZ_C_ids = tests/fuzz/small.c tests/module/memory.c $(addprefix module/,args.c ids.c late.c heap.c) \
+    $(wildcard module/queue*.c) $(LIB_C)
+FUZZ_C_trace = $(addprefix bench/trace_,read.c request.c lines.c)
+FUZZ_C_snapshot = $(LIB_C)
+FUZZ_C_json = tests/filter/json_plain.c cli/filter/json.c
+FUZZ_C_times = $(addprefix cli/,filter/times.c options.c options_help.c text.c)
+FUZZ_C_resp = $(addprefix cli/,resp.c top_queues.c top_safe.c)
+FUZZ_C_state = $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
+    $(addprefix cli/,options.c options_help.c text.c) $(LIB_C)
+FUZZ_C_image = tests/fuzz/image_mutator.c tests/module/memory.c $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) \
+    $(wildcard module/queue*.c) $(LIB_C)
+FUZZ_C_commands = tests/module/fake.c tests/module/memory.c $(MODULE_C) $(LIB_C)
+FUZZ_LENGTHS := ops:4096 callbacks:64 store:4096 workers:1024 schedule:64 loop:2048 blades:64 tips:64 table:64 ids:64 \
+    trace:4096 snapshot:4096 json:1024 times:256 resp:2048 state:512 image:2048 commands:2048
+FUZZ_TEST := json:10 resp:10 times:10 state:15 image:15 commands:20 trace:10 snapshot:20 \
+    blades:5 tips:5 table:5 ids:5 schedule:10 callbacks:10 store:20 workers:20 loop:20 ops:30
+CORE_C := $(wildcard src/core/*.c)
 # The fuzzer is not to be led by what only watches.
-$(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers_check.c \
-    tests/kit/oracle.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
-build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_loop: $(call objects,fuzz,tests/fuzz/fuzz_loop.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
-build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
-build/fuzz/fuzz_json: $(call objects,fuzz,tests/fuzz/fuzz_json.c tests/filter/json_plain.c cli/filter/json.c)
-build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c options_help.c text.c))
-build/fuzz/fuzz_resp: $(call objects,fuzz,tests/fuzz/fuzz_resp.c $(addprefix cli/,resp.c top_queues.c top_safe.c))
-build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
-build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
-    $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
-build/fuzz/tests/fuzz/fuzz_image.o build/fuzz/tests/fuzz/fuzz_commands.o: private INCLUDES += -Imodule -Itests/module
-build/fuzz/fuzz_image: $(call objects,fuzz,tests/fuzz/fuzz_image.c tests/module/memory.c \
-    $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) $(wildcard module/queue*.c) $(LIB_C))
-build/fuzz/fuzz_commands: $(call objects,fuzz,tests/fuzz/fuzz_commands.c tests/module/fake.c tests/module/memory.c \
-    $(MODULE_C) $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times resp state image commands):
-	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+FUZZ_WATCH_C := src/core/check.c src/store/store_check.c src/workers/workers_check.c \
+    tests/kit/oracle.c tests/kit/store_oracle.c \
+    $(addprefix tests/fuzz/,small.c image_mutator.c fuzz_callbacks.c fuzz_blades.c fuzz_tips.c)
+$(call objects,fuzz,$(FUZZ_WATCH_C)): private FLAGS_fuzz = $(FLAGS_asan)
+$(call objects,fibres,src/core/check.c src/workers/workers_check.c tests/fuzz/fuzz_schedule.c $(wildcard tests/explore/*.c)): \
+    private FLAGS_fibres = $(FLAGS_explore)
+$(call objects,swift,$(FUZZ_WATCH_C)): private FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE)
+$(foreach v,fuzz swift,build/$(v)/fuzz_state): private LDFLAGS += -Wl,--wrap=lawn_store_new
+$(foreach v,fuzz swift,build/$(v)/tests/fuzz/fuzz_image.o build/$(v)/tests/fuzz/fuzz_commands.o build/$(v)/tests/fuzz/fuzz_ids.o \
+    build/$(v)/tests/fuzz/image_mutator.o): \
+    private INCLUDES += -Imodule -Itests/module
+define fuzzer
+build/$(1)/fuzz_$(2): $$(call objects,$(1),tests/fuzz/fuzz_$(2).c $$(FUZZ_C_$(2)))
+	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) -fsanitize=fuzzer $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach v,fuzz swift,$(foreach f,$(filter-out schedule,$(FUZZERS)),$(eval $(call fuzzer,$(v),$(f)))))
+$(eval $(call fuzzer,fibres,schedule))
+build/fuzz/fuzz_schedule build/swift/fuzz_schedule: build/fibres/fuzz_schedule
+	@mkdir -p $(@D)
+	@cp $< $@
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
 	@mkdir -p $(@D)
@@ -361,38 +396,18 @@ suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
         $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
-fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
-    -timeout=10 -artifact_prefix=build/fuzz/ build/fuzz/corpus $(wildcard tests/fuzz/corpus)')
-fuzz_store = 'build/fuzz/fuzz_store -max_total_time=$(1) -timeout=10 -max_len=4096 \
-    -artifact_prefix=build/fuzz/store- build/fuzz/corpus-store tests/fuzz/corpus-store'
-fuzz_workers = 'build/fuzz/fuzz_workers -max_total_time=$(1) -timeout=10 -max_len=1024 \
-    -artifact_prefix=build/fuzz/workers- build/fuzz/corpus-workers tests/fuzz/corpus-workers'
-fuzz_loop = 'build/fuzz/fuzz_loop -max_total_time=$(1) -timeout=10 -max_len=2048 \
-    -artifact_prefix=build/fuzz/loop- build/fuzz/corpus-loop tests/fuzz/corpus-loop'
-fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
-    -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
-fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_len=4096 \
-    -artifact_prefix=build/fuzz/ build/fuzz/corpus-snapshot tests/fuzz/corpus-snapshot'
-fuzz_json = 'build/fuzz/fuzz_json -max_total_time=$(1) -timeout=10 -max_len=1024 \
-    -artifact_prefix=build/fuzz/json- build/fuzz/corpus-json tests/fuzz/corpus-json'
-fuzz_times = 'build/fuzz/fuzz_times -max_total_time=$(1) -timeout=10 -max_len=256 \
-    -artifact_prefix=build/fuzz/times- build/fuzz/corpus-times tests/fuzz/corpus-times'
-fuzz_resp = 'build/fuzz/fuzz_resp -max_total_time=$(1) -timeout=10 -max_len=2048 \
-    -artifact_prefix=build/fuzz/resp- build/fuzz/corpus-resp tests/fuzz/corpus-resp'
-fuzz_state = 'build/fuzz/fuzz_state -max_total_time=$(1) -timeout=10 -max_len=512 \
-    -artifact_prefix=build/fuzz/state- build/fuzz/corpus-state tests/fuzz/corpus-state'
-fuzz_image = 'build/fuzz/fuzz_image -max_total_time=$(1) -timeout=10 -max_len=2048 \
-    -artifact_prefix=build/fuzz/image- build/fuzz/corpus-image tests/fuzz/corpus-image'
-fuzz_commands = 'build/fuzz/fuzz_commands -max_total_time=$(1) -timeout=10 -max_len=2048 \
-    -artifact_prefix=build/fuzz/commands- build/fuzz/corpus-commands tests/fuzz/corpus-commands'
+# A fuzzer for so many seconds: $(1) is its name, $(2) how many.
+fuzz = 'build/fuzz/fuzz_$(1) -max_total_time=$(2) -timeout=10 \
+    -max_len=$(patsubst $(1):%,%,$(filter $(1):%,$(FUZZ_LENGTHS))) \
+    -artifact_prefix=build/fuzz/$(1)- build/fuzz/corpus-$(1) tests/fuzz/corpus-$(1)'
 # The tool's filters, each with so many lines; a run for each number, which is
 # added to the seed.
 model_filters = $(foreach i,$(2),'tests/cli/filter_model.py --seed $(shell expr $(SEED) + $(i)) --lines $(1)')
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times resp state image commands))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -resp -state -image -commands)
+fuzz_program = $(FUZZERS:%=build/fuzz/fuzz_%)
+fuzz_folders = $(FUZZERS:%=build/fuzz/corpus-%)
 
 # The module in servers. What is about time goes first; what is long, beside, and
 # what mostly waits, beside that.
@@ -415,6 +430,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
 	    $(call fuzz_json,10) $(call fuzz_resp,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,20) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,30) \
+	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) \
 	    --beside $(live_waiting) -- \
 	    $(call suite,debug,5000000,500000,200000) $(call have,unit,'build/release/unit') \
 	    $(live_quick) $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
@@ -442,18 +458,18 @@ model-filters: LINES := 1000000
 model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
 	@tests/run $(call model_filters,$(LINES),0)
 
-fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
+fuzz: ## FUZZ_SECONDS of each fuzzer; what they find new goes to tests/fuzz/corpus-*
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
-	@mkdir -p $(fuzz_folders)
-	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_resp,60) $(call fuzz_times,60) $(call fuzz_state,60) $(call fuzz_image,60) \
-	    $(call fuzz_commands,60)
-	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
-	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
-	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
-	@build/fuzz/fuzz_store -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-store build/fuzz/corpus-store
-	@build/fuzz/fuzz_workers -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-workers build/fuzz/corpus-workers
-	@build/fuzz/fuzz_loop -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-loop build/fuzz/corpus-loop
+	@tests/fuzz/run --seconds $(FUZZ_SECONDS) $(FUZZ_LENGTHS)
+
+fuzz-swift: ## the same without sanitizers, for many more executions
+	@tools/deps fuzz
+	+@$(MAKE) --no-print-directory $(FUZZERS:%=build/swift/fuzz_%)
+	@tests/fuzz/run --build swift --seconds $(FUZZ_SECONDS) $(FUZZ_LENGTHS)
+
+fuzz-minimise: $(fuzz_program) ## leaves in tests/fuzz/corpus-* only inputs that reach something of their own
+	@tests/fuzz/run --minimise $(FUZZ_LENGTHS)
 
 soak: build/release/soak ## ten million timers on the real clock for SOAK_SECONDS=3600; a line a minute; SEED=1 TIMERS=10000000
 	@build/release/soak --seconds $(SOAK_SECONDS) --seed $(SEED) $(if $(TIMERS),--timers $(TIMERS))
@@ -584,7 +600,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \

@@ -323,10 +323,12 @@ lawn_workers_drain_own(struct lawn_worker *self)
     }
 }
 
-/* Sleeps until the worker of a part has let a timer go, or something else. */
+/* Sleeps until the worker of a part has let a timer go, or something else. Not if
+ * its word has changed since that was asked for: it may have been let go, started
+ * and stopped again, and then nobody has been asked. */
 static void
 lawn_workers_wait_for(struct lawn_part *part,
-                      const struct lawn_workers_timer *timer)
+                      const struct lawn_workers_timer *timer, uint64_t asked)
 {
     uint32_t served = L_LOAD(&part->served, L_ACQUIRE);
     (void)L_FADD(&part->waiters, 1, L_SEQ_CST);
@@ -337,15 +339,15 @@ lawn_workers_wait_for(struct lawn_part *part,
     }
     uint64_t state = L_LOAD(&timer->state, L_SEQ_CST);
     if ((state & (RUN | CLAIM)) == 0 &&
-        ((state & LAWN_STATE_HELD) != 0 ||
+        (((state & LAWN_STATE_HELD) != 0 && state == asked) ||
          L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
         lawn_park_wait(&part->served, served, LAWN_NEVER);
     }
     (void)L_FADD(&part->waiters, (uint32_t)-1, L_SEQ_CST);
 }
 
-/* Asks the worker of a part to let go a timer, which is not running. False: the
- * word is not *seen any more. */
+/* Asks the worker of a part to let go a timer, which is not running. *seen is its
+ * word then. False: that was not *seen any more. */
 static bool
 lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
                     uint64_t *seen, bool *stopped)
@@ -356,6 +358,7 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
     if (next != *seen && !lawn_state_swap(timer, seen, next)) {
         return false;
     }
+    *seen = next;
     if (in_mail || lawn_mailbox_push(&part->box, timer)) {
         lawn_part_wake(part, 0);
         return true;
@@ -404,7 +407,7 @@ lawn_workers_stop_sync(struct lawn_workers *set,
             continue;
         }
         if (waits == NULL) {
-            lawn_workers_wait_for(here, timer);
+            lawn_workers_wait_for(here, timer, seen);
             continue;
         }
         if (self != NULL && !mine && L_LOAD(&set->closing, L_ACQUIRE) != 0) {
