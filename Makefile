@@ -148,8 +148,8 @@ CC_abi = gcc
 # A lawn with what makes it fast left out, and one that changes its habits often,
 # to be run very long: see `make model-long`.
 FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_HABITS_TRIAL=UINT64_C\(0x100000000\)
-FLAGS_swift = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive swift fibres
+FLAGS_long = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive long swift fibres
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
