@@ -504,6 +504,11 @@ mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
 
+prove: ## the proofs of proofs/, by machine; under half an hour
+	@tools/deps prove
+	@tools/cbmc >/dev/null
+	@proofs/run
+
 # As make looks for the peers when it starts, it starts anew once they are there.
 gate: ## lawn against all contenders, and its bars; half an hour
 	@tools/deps bench
@@ -600,7 +605,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
