@@ -12,6 +12,7 @@ SOVERSION := 0
 
 CFLAGS ?= -O2 -g
 CLANG ?= clang
+CLANG_MCDC ?= clang-19
 PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
@@ -126,6 +127,9 @@ FLAGS_watched = $(FLAGS_asan) -fPIC
 CC_watched = gcc
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
+# Which conditions decide: clang alone counts that.
+FLAGS_mcdc = $(CPPFLAGS) -O1 -g -DNDEBUG -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc
+CC_mcdc = $(CLANG_MCDC)
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
 # Threads as helgrind understands them: see tests/helgrind/locked.c.
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
@@ -135,7 +139,7 @@ FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore abi
+VARIANTS := release debug fickle asan watched tsan coverage mcdc walked fuzz helgrind explore abi
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -452,6 +456,18 @@ coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_prog
 	    'build/walked/explore --schedules 5000 --random 5000'
 	@tools/coverage build/coverage/src build/walked/src/workers tests/coverage-exceptions
 
+# The unit tests, and the mixes of lawns alone.
+MCDC_RAW = build/mcdc/raw
+mcdc: ## conditions of the core that the tests show to decide, with clang-19
+	@tools/deps mcdc
+	+@$(MAKE) --no-print-directory build/mcdc/unit build/mcdc/model
+	@rm -rf $(MCDC_RAW)
+	@LLVM_PROFILE_FILE='$(CURDIR)/$(MCDC_RAW)/%p.profraw' tests/run build/mcdc/unit \
+	    $(foreach m,$(MIXES),'build/mcdc/model --seed $(SEED) --ops 100000 --mix $(m)')
+	@llvm-profdata$(CLANG_MCDC:clang%=%) merge -sparse $(MCDC_RAW)/*.profraw -o build/mcdc/all.profdata
+	@tools/coverage --mcdc src/core/ '$(CLANG_MCDC:clang%=%)' build/mcdc/all.profdata \
+	    build/mcdc/unit build/mcdc/model tests/mcdc-exceptions
+
 mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
@@ -552,7 +568,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mcdc mutants \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
