@@ -13,6 +13,7 @@ SOVERSION := 0
 CFLAGS ?= -O2 -g
 CLANG ?= clang
 OBJCOPY ?= objcopy
+CLANG_MCDC ?= clang-19
 PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
@@ -129,6 +130,9 @@ FLAGS_watched = $(FLAGS_asan) -fPIC
 CC_watched = gcc
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
+# Which conditions decide: clang alone counts that.
+FLAGS_mcdc = $(CPPFLAGS) -O1 -g -DNDEBUG -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc
+CC_mcdc = $(CLANG_MCDC)
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
 # The fuzzers without sanitizers, for many more executions.
 FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE) -fsanitize-coverage=inline-8bit-counters,pc-table
@@ -149,7 +153,7 @@ CC_abi = gcc
 # to be run very long: see `make model-long`.
 FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_HABITS_TRIAL=UINT64_C\(0x100000000\)
 FLAGS_long = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive long swift fibres
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive long swift fibres mcdc
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -500,6 +504,18 @@ coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_prog
 	    'build/walked/explore --schedules 5000 --random 5000'
 	@tools/coverage build/coverage/src build/walked/src/workers tests/coverage-exceptions
 
+# The unit tests, and the mixes of lawns alone.
+MCDC_RAW = build/mcdc/raw
+mcdc: ## conditions of the core that the tests show to decide, with clang-19
+	@tools/deps mcdc
+	+@$(MAKE) --no-print-directory build/mcdc/unit build/mcdc/model
+	@rm -rf $(MCDC_RAW)
+	@LLVM_PROFILE_FILE='$(CURDIR)/$(MCDC_RAW)/%p.profraw' tests/run build/mcdc/unit \
+	    $(foreach m,$(MIXES),'build/mcdc/model --seed $(SEED) --ops 100000 --mix $(m)')
+	@llvm-profdata$(CLANG_MCDC:clang%=%) merge -sparse $(MCDC_RAW)/*.profraw -o build/mcdc/all.profdata
+	@tools/coverage --mcdc src/core/ '$(CLANG_MCDC:clang%=%)' build/mcdc/all.profdata \
+	    build/mcdc/unit build/mcdc/model tests/mcdc-exceptions
+
 mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
@@ -605,7 +621,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove mcdc \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
