@@ -336,9 +336,14 @@ lawn_workers_wait_for(struct lawn_part *part,
         L_HEAVY();
     }
     uint64_t state = L_LOAD(&timer->state, L_SEQ_CST);
-    if ((state & (RUN | CLAIM)) == 0 &&
-        ((state & LAWN_STATE_HELD) != 0 ||
-         L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
+    /* It is in the mail to be let go: see lawn_workers_recall(). By now others may
+     * have started and stopped it again, here or elsewhere: then nobody would
+     * tell. */
+    bool recalled =
+        (state & (RUN | MAIL | REQ | CLAIM | LAWN_STATE_PART_MASK)) ==
+        (part->word | MAIL);
+    if (recalled || ((state & (RUN | CLAIM)) == 0 &&
+                     L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
         lawn_park_wait(&part->served, served, LAWN_NEVER);
     }
     (void)L_FADD(&part->waiters, (uint32_t)-1, L_SEQ_CST);
