@@ -323,12 +323,10 @@ lawn_workers_drain_own(struct lawn_worker *self)
     }
 }
 
-/* Sleeps until the worker of a part has let a timer go, or something else. Not if
- * its word has changed since that was asked for: it may have been let go, started
- * and stopped again, and then nobody has been asked. */
+/* Sleeps until the worker of a part has let a timer go, or something else. */
 static void
 lawn_workers_wait_for(struct lawn_part *part,
-                      const struct lawn_workers_timer *timer, uint64_t asked)
+                      const struct lawn_workers_timer *timer)
 {
     uint32_t served = L_LOAD(&part->served, L_ACQUIRE);
     (void)L_FADD(&part->waiters, 1, L_SEQ_CST);
@@ -338,16 +336,21 @@ lawn_workers_wait_for(struct lawn_part *part,
         L_HEAVY();
     }
     uint64_t state = L_LOAD(&timer->state, L_SEQ_CST);
-    if ((state & (RUN | CLAIM)) == 0 &&
-        (((state & LAWN_STATE_HELD) != 0 && state == asked) ||
-         L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
+    /* It is in the mail to be let go: see lawn_workers_recall(). By now others may
+     * have started and stopped it again, here or elsewhere: then nobody would
+     * tell. */
+    bool recalled =
+        (state & (RUN | MAIL | REQ | CLAIM | LAWN_STATE_PART_MASK)) ==
+        (part->word | MAIL);
+    if (recalled || ((state & (RUN | CLAIM)) == 0 &&
+                     L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
         lawn_park_wait(&part->served, served, LAWN_NEVER);
     }
     (void)L_FADD(&part->waiters, (uint32_t)-1, L_SEQ_CST);
 }
 
-/* Asks the worker of a part to let go a timer, which is not running. *seen is its
- * word then. False: that was not *seen any more. */
+/* Asks the worker of a part to let go a timer, which is not running. False: the
+ * word is not *seen any more. */
 static bool
 lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
                     uint64_t *seen, bool *stopped)
@@ -358,7 +361,6 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
     if (next != *seen && !lawn_state_swap(timer, seen, next)) {
         return false;
     }
-    *seen = next;
     if (in_mail || lawn_mailbox_push(&part->box, timer)) {
         lawn_part_wake(part, 0);
         return true;
@@ -407,7 +409,7 @@ lawn_workers_stop_sync(struct lawn_workers *set,
             continue;
         }
         if (waits == NULL) {
-            lawn_workers_wait_for(here, timer, seen);
+            lawn_workers_wait_for(here, timer);
             continue;
         }
         if (self != NULL && !mine && L_LOAD(&set->closing, L_ACQUIRE) != 0) {

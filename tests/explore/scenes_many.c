@@ -422,3 +422,24 @@ SCENARIO(a_timer_starts_earlier_that_moves_to_a_worker_that_wakes_in_between,
          .threads = {scene_serve, scene_serve, move_0_to_after_40,
                      scene_start_0_for_20},
          .daemons = BOTH, .finish = scene_finish, .time_passes = true);
+
+/* One who waits for a timer asks for it where it was, and meanwhile it is let go,
+ * starts there or elsewhere, and is stopped. */
+
+static void
+move_and_stop_0(void)
+{
+    (void)scene_start_on(0, 45, 1);
+    (void)scene_stop(0);
+}
+
+SCENARIO(a_timer_is_waited_for_that_starts_again_and_is_stopped,
+         .setup = setup_two_held,
+         .threads = {scene_serve, scene_serve, scene_stop_sync_0,
+                     move_and_stop_0},
+         .daemons = BOTH, .finish = scene_finish);
+SCENARIO(a_timer_is_waited_for_that_starts_elsewhere_and_is_stopped,
+         .setup = setup_two_and_one_sleeps_until_40,
+         .threads = {scene_serve, scene_serve, scene_stop_sync_0,
+                     move_and_stop_0},
+         .daemons = BOTH, .finish = scene_finish);
