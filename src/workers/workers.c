@@ -79,7 +79,9 @@ lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
          * same. */
         uint64_t next = lawn_state_of(*seen, part, flags) + LAWN_STATE_VERSION;
         if (here != NULL && L_LOAD(&here->worker, L_RELAXED) == self) {
-            bool off = here != part && lawn_stop(here->lawn, &timer->timer);
+            /* If it is free, another worker may have started it by now. */
+            bool off = here != part && (*seen & LAWN) != 0 &&
+                       lawn_stop(here->lawn, &timer->timer);
             if (!lawn_state_change(here, timer, seen, next)) {
                 if (off) {
                     lawn_part_back(here, timer, lawn_due(&timer->timer));
