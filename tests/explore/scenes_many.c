@@ -472,3 +472,23 @@ SCENARIO(two_workers_start_a_timer_that_is_free_at_a_second_lawn,
          .setup = setup_free_at_a_second_lawn,
          .threads = {start_0_and_leave, start_0_and_leave, scene_close_at_once},
          .finish = scene_finish_closed, .delays = true);
+
+/* A callback waits for its own timer, which was about to move, and was stopped. */
+
+static void
+stop_sync_own(unsigned timer)
+{
+    (void)scene_stop_sync(timer);
+}
+
+static void
+setup_two_due_and_waits(void)
+{
+    setup_two_due();
+    scene.hooks[0] = stop_sync_own;
+}
+
+SCENARIO(a_callback_waits_for_its_own_timer_that_was_to_move,
+         .setup = setup_two_due_and_waits,
+         .threads = {scene_serve, scene_serve, move_and_stop_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);

@@ -436,7 +436,7 @@ world_expect_no_lost_wake(void)
 }
 
 static void
-expect_timer(unsigned timer)
+expect_timer(unsigned timer, uint64_t due)
 {
     const struct world_timer *state = &states[timer];
     const char *why = NULL;
@@ -444,20 +444,20 @@ expect_timer(unsigned timer)
 
     EXPECT(state->callbacks == 0 && state->users == 0);
     EXPECT(!closed || !runs);
-    if (state->alive && !judge_quiet(timer, runs, weather_earliest(), &why)) {
+    if (state->alive && !judge_quiet(timer, runs, due, &why)) {
         explore_fail("timer %u %s", timer, why);
     }
 }
 
 void
-world_expect_quiet(void)
+world_expect_quiet(uint64_t due)
 {
     struct lawn_workers_stats stats;
     unsigned i;
 
     world_expect_no_lost_wake();
     for (i = 0; i < sim_plan.timers; i++) {
-        expect_timer(i);
+        expect_timer(i, due);
     }
     if (world_set == NULL) {
         return;
