@@ -395,7 +395,11 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         if ((seen & LAWN_STATE_FLAGS) == 0 &&
             (here == NULL || mine ||
              L_LOAD(&here->firing, L_ACQUIRE) != timer)) {
-            return stopped;
+            /* A callback that has returned since may have started it. */
+            if (lawn_state_look(timer) == seen) {
+                return stopped;
+            }
+            continue;
         }
         if ((seen & (RUN | CLAIM)) != 0) {
             lawn_park_yield(); /* someone starts it: it is stopped after that */
