@@ -148,4 +148,10 @@ void actors_told_left(unsigned timer);
 extern bool sim_logging;
 void sim_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* main.c: runs a seed; a number that tells its log from others'. */
+uint64_t sim_digest(uint64_t seed);
+
+/* self.c */
+int sim_test_self(void);
+
 #endif
