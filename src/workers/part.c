@@ -175,10 +175,11 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
         }
         /* Claimed: its end is not far, and then the timer may be wanted here
          * or elsewhere. And a timer whose callback runs here stays, or it might
-         * run elsewhere at the same time [C4]. */
+         * run elsewhere at the same time [C4]; unless it was stopped, for which
+         * the callback may wait. */
         if ((seen & CLAIM) != 0 ||
             (request.part != NULL && request.part != part &&
-             L_LOAD(&part->firing, L_RELAXED) == timer)) {
+             (seen & RUN) != 0 && L_LOAD(&part->firing, L_RELAXED) == timer)) {
             timer->next = part->again;
             part->again = timer;
             return;

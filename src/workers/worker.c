@@ -446,6 +446,9 @@ lawn_worker_turn(struct lawn_worker *worker)
     uint64_t until = closing ? L_LOAD(&set->until, L_RELAXED) : LAWN_NEVER;
     bool more = lawn_worker_serve(worker, until);
     uint64_t next = more ? worker->now : lawn_worker_next(worker);
+    if (closing && !more && next > until) {
+        next = LAWN_NEVER; /* it is left: no reason to wake */
+    }
     if (closing && !more && lawn_worker_drained(worker, until)) {
         worker->ended = true;
         next = LAWN_NEVER;

@@ -79,7 +79,9 @@ lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
          * same. */
         uint64_t next = lawn_state_of(*seen, part, flags) + LAWN_STATE_VERSION;
         if (here != NULL && L_LOAD(&here->worker, L_RELAXED) == self) {
-            bool off = here != part && lawn_stop(here->lawn, &timer->timer);
+            /* If it is free, another worker may have started it by now. */
+            bool off = here != part && (*seen & LAWN) != 0 &&
+                       lawn_stop(here->lawn, &timer->timer);
             if (!lawn_state_change(here, timer, seen, next)) {
                 if (off) {
                     lawn_part_back(here, timer, lawn_due(&timer->timer));
@@ -393,7 +395,11 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         if ((seen & LAWN_STATE_FLAGS) == 0 &&
             (here == NULL || mine ||
              L_LOAD(&here->firing, L_ACQUIRE) != timer)) {
-            return stopped;
+            /* A callback that has returned since may have started it. */
+            if (lawn_state_look(timer) == seen) {
+                return stopped;
+            }
+            continue;
         }
         if ((seen & (RUN | CLAIM)) != 0) {
             lawn_park_yield(); /* someone starts it: it is stopped after that */

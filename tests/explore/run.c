@@ -432,6 +432,7 @@ begin(void)
     run_current = RUN_MAIN;
     run_posing = RUN_MAIN;
     last = RUN_MAIN;
+    last_flushed = false;
     steps = 0;
     run_buffered = 0;
     run_running = true;
@@ -440,6 +441,7 @@ begin(void)
     for (i = 0; i <= EXPLORE_FIBRES; i++) {
         run_threads[i].state = i < run_thread_count ? RUN_READY : RUN_DONE;
         run_threads[i].storing = false;
+        run_threads[i].delay = false;
         run_threads[i].word = NULL;
         run_threads[i].stored = 0;
         run_threads[i].seen_count = 0;

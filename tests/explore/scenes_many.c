@@ -443,3 +443,52 @@ SCENARIO(a_timer_is_waited_for_that_starts_elsewhere_and_is_stopped,
          .threads = {scene_serve, scene_serve, scene_stop_sync_0,
                      move_and_stop_0},
          .daemons = BOTH, .finish = scene_finish);
+
+/* A timer is free where it was, at a lawn that one of two workers has besides its
+ * own. Both start it. */
+
+static void
+setup_free_at_a_second_lawn(void)
+{
+    scene_begin(3);
+    scene_have_own(0, 2, 5);
+    explore_be(2);
+    EXPECT(scene_stop(0));
+    lawn_worker_detach(scene.workers[2]);
+    scene.workers[2] = NULL;
+    scene_ready();
+}
+
+static void
+start_0_and_leave(void)
+{
+    (void)scene_start(0, 45);
+    scene_serve_and_leave();
+}
+
+/* They look whether the set is closed: since it is at some time, they can be
+ * interrupted there. */
+SCENARIO(two_workers_start_a_timer_that_is_free_at_a_second_lawn,
+         .setup = setup_free_at_a_second_lawn,
+         .threads = {start_0_and_leave, start_0_and_leave, scene_close_at_once},
+         .finish = scene_finish_closed, .delays = true);
+
+/* A callback waits for its own timer, which was about to move, and was stopped. */
+
+static void
+stop_sync_own(unsigned timer)
+{
+    (void)scene_stop_sync(timer);
+}
+
+static void
+setup_two_due_and_waits(void)
+{
+    setup_two_due();
+    scene.hooks[0] = stop_sync_own;
+}
+
+SCENARIO(a_callback_waits_for_its_own_timer_that_was_to_move,
+         .setup = setup_two_due_and_waits,
+         .threads = {scene_serve, scene_serve, move_and_stop_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);

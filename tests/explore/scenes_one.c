@@ -523,3 +523,26 @@ SCENARIO(a_start_in_the_mail_is_written_anew_while_that_is_read,
          .threads = {scene_serve, start_0_for_30_more,
                      start_0_for_30_more_later},
          .daemons = 1, .finish = finish_checked);
+
+/* Who waits finds the timer free, since its callback runs; and then that it does
+ * not run any more. In between it has started the timer again. */
+
+static void
+start_again_for_60(unsigned timer)
+{
+    if (explore_now < 60) {
+        (void)scene_start(timer, 60);
+    }
+}
+
+static void
+setup_due_and_starts_again(void)
+{
+    scene_setup_due();
+    scene.hooks[0] = start_again_for_60;
+}
+
+SCENARIO(a_callback_starts_its_timer_again_that_is_freed,
+         .setup = setup_due_and_starts_again,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);

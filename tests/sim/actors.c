@@ -19,6 +19,7 @@ struct actor {
     struct lawn_worker *worker; /* that it is */
     int fd;                     /* to wait for, or -1 */
     const char *doing;          /* for who does not come back */
+    bool waiting;               /* for the others */
 };
 
 static struct actor actors[EXPLORE_FIBRES];
@@ -77,8 +78,12 @@ turn(struct actor *me, uint64_t ticks)
 static void
 wait_for_phase(struct actor *me, unsigned phase)
 {
+    if (L_LOAD(&world_phase, L_SEQ_CST) >= phase) {
+        return;
+    }
     me->doing = "waiting for the others";
-    weather_busy--;
+    me->waiting = true;
+    weather_busy--; /* next_phase() counts it again */
     while (L_LOAD(&world_phase, L_SEQ_CST) < phase) {
         uint32_t seen = L_LOAD(&world_phase, L_SEQ_CST);
 
@@ -88,7 +93,6 @@ wait_for_phase(struct actor *me, unsigned phase)
             lawn_park_wait(&world_phase, seen, LAWN_NEVER);
         }
     }
-    weather_busy++;
 }
 
 /* Actors. */
@@ -292,10 +296,12 @@ keep_going(struct actor *me)
 
     me->doing = "keeping a worker";
     while (!world_closing) {
+        bool alone = weather_busy == 1; /* before it looks */
+
         lawn_workers_stats(world_set, &stats);
         if (stats.workers == 0) {
             (void)add();
-        } else if (anchor >= 0 || weather_busy == 1) {
+        } else if (anchor >= 0 || alone) {
             return;
         }
         nap(ticks);
@@ -454,28 +460,47 @@ expect_all_back(void)
     unsigned i;
 
     for (i = 0; i <= sim_plan.actors && weather_busy > 0; i++) {
-        if (strcmp(actors[i].doing, "waiting for the others") != 0 &&
-            run_threads[i].state != RUN_DONE) {
+        if (!actors[i].waiting && run_threads[i].state != RUN_DONE) {
             explore_fail("%c waits for ever, %s", 'a' + (int)i,
                          actors[i].doing);
         }
     }
 }
 
+/* Until nobody can go on; and what was due by then, and was started by a callback
+ * or taken from the mail while one ran, is served a tick later. */
+static void
+settle(void)
+{
+    uint64_t due;
+
+    explore_go_on();
+    expect_all_back();
+    due = weather_earliest();
+    weather_pass(sim_plan.options.lawn.resolution + 1);
+    weather_steps = 0;
+    explore_go_on();
+    world_expect_quiet(due);
+}
+
 static void
 next_phase(unsigned phase)
 {
+    unsigned i;
+
     weather_steps = 0;
     starts_left = 40;
     world_phase = phase;
+    for (i = 0; i <= sim_plan.actors; i++) {
+        weather_busy += actors[i].waiting;
+        actors[i].waiting = false;
+    }
     sim_log("-- phase %u", phase);
     lawn_park_wake(&world_phase);
     if (world_set != NULL && !world_closing) {
         lawn_workers_wake(world_set);
     }
-    explore_go_on();
-    expect_all_back();
-    world_expect_quiet();
+    settle();
 }
 
 static void
@@ -486,7 +511,7 @@ finish(void)
     unsigned i;
 
     expect_all_back();
-    world_expect_quiet();
+    world_expect_quiet(0);
     for (phase = 1; phase <= sim_plan.phases && !world_closing; phase++) {
         next_phase(phase);
     }
@@ -495,8 +520,7 @@ finish(void)
     for (i = 0; i < sizeof waits / sizeof *waits && !world_closing; i++) {
         weather_pass(waits[i]);
         weather_steps = 0;
-        explore_go_on();
-        world_expect_quiet();
+        settle();
     }
     next_phase(ACTORS_CLOSE);
     for (i = 0; i <= sim_plan.actors; i++) {

@@ -344,6 +344,15 @@ run_seeds(void)
     return all.failed != 0 || all.seeds == 0;
 }
 
+uint64_t
+sim_digest(uint64_t seed)
+{
+    sim_logging = true;
+    digesting = true;
+    (void)run_seed(seed, &cut_told);
+    return digest;
+}
+
 /* One, with its log. */
 static int
 run_one(void)
@@ -423,6 +432,9 @@ main(int argc, char **argv)
     int i;
 
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc == 2 && strcmp(argv[1], "--self") == 0) {
+        return sim_test_self();
+    }
     for (i = 1; i + 1 < argc && parse_option(argv[i], argv[i + 1]); i += 2) {
     }
     if (i != argc || jobs == 0 || jobs > MAIN_JOBS || cut_told.timers == 0 ||

@@ -135,8 +135,8 @@ uint64_t world_ttl(struct rng *rng);
 extern struct lawn_worker *world_serves[EXPLORE_FIBRES];
 /* Nobody sleeps who has something to do [C7]. */
 void world_expect_no_lost_wake(void);
-/* Nobody can go on: everything is looked at. */
-void world_expect_quiet(void);
+/* Nobody can go on: everything is looked at; what was due before has fired. */
+void world_expect_quiet(uint64_t due);
 void world_end(void);
 
 /* actors.c: the scenario; and what a callback does. */
@@ -147,5 +147,11 @@ void actors_told_left(unsigned timer);
 /* The log: a line for what happened, if there is one. */
 extern bool sim_logging;
 void sim_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* main.c: runs a seed; a number that tells its log from others'. */
+uint64_t sim_digest(uint64_t seed);
+
+/* self.c */
+int sim_test_self(void);
 
 #endif
