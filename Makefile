@@ -249,7 +249,7 @@ $(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): priv
 
 # The fuzzer is not to be led by what only watches.
 $(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers_check.c \
-    tests/kit/oracle.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
+    tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
 build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
 build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) $(LIB_C))
@@ -426,6 +426,14 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
 	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
 
+# Nearly all of it with habits that change often: then a case is short that has them
+# all. The rest as it is shipped.
+MODEL_JOBS ?= 2
+model-long: OPS := 1000000000
+model-long: build/swift/model build/release/model ## the same on lawns and pairs of them, lightly judged, with its rate: SEED=1 OPS=1000000000 MODEL_JOBS=2
+	build/swift/model --seed $(SEED) --ops $(shell expr $(OPS) / 10 '*' 9) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
+	build/release/model --seed $(SEED) --ops $(shell expr $(OPS) / 10) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
+
 model-filters: LINES := 1000000
 model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
 	@tests/run $(call model_filters,$(LINES),0)
@@ -568,7 +576,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak soak-rounds explore coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model model-long model-filters fuzz soak soak-rounds explore coverage mutants \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
