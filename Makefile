@@ -53,6 +53,9 @@ BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crew
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
+# Of lawns; and pairs of lawns that must fire alike, each in several mixes.
+LAWN_MIXES := $(MIXES) edges
+PAIR_MIXES := pieces naive
 STORE_MIXES := $(MIXES:%=store-%)
 WORKERS_MIXES := $(MIXES:%=workers-%)
 LOOP_MIXES := $(MIXES:%=loop-%)
@@ -344,7 +347,7 @@ run: all ## a million timers on the real clock for ten seconds
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,contenders,'build/$(1)/contenders') $(call have,module_test,'build/$(1)/module_test') \
-    $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
+    $(call have,model,$(foreach m,$(LAWN_MIXES) $(PAIR_MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(foreach m,$(WORKERS_MIXES),'build/$(1)/model --seed $(SEED) --ops $(4) --mix $(m)') \
         $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
@@ -400,16 +403,17 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,25000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call suite,asan,1000000,100000,30000) build/explore/explore \
+	    $(call suite,asan,300000,100000,30000) build/explore/explore \
 	    $(call fuzz_json,10) $(call fuzz_resp,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
 	    $(call fuzz_store,20) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,30) \
 	    --beside $(live_waiting) -- \
-	    $(call suite,debug,5000000,500000,200000) $(call have,unit,'build/release/unit') \
+	    $(call suite,debug,1500000,500000,200000) $(call have,unit,'build/release/unit') \
+	    $(call have,model,'build/release/model --seed $(SEED) --ops 4000000 --mix core --light 1 --check-every 65536') \
 	    $(live_quick) $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
 	    $(ADAPTER_TESTS) build/asan/trace build/asan/filter
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
-    $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
+    $(call have,unit,build/release/unit) $(call have,model,build/release/model) build/asan/report build/asan/trace \
     build/asan/filter build/asan/json_lines build/asan/lawn \
     build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
     build/watched/lawn.so $(fuzz_program)
@@ -424,7 +428,7 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 	    $(foreach m,$(WORKERS_MIXES),'build/tsan/model --seed $(SEED) --ops 50000 --mix $(m)')
 
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
-	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+	@tests/run $(foreach m,$(LAWN_MIXES) $(PAIR_MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
 
 # Nearly all of it with habits that change often: then a case is short that has them
 # all. The rest as it is shipped.
