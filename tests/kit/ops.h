@@ -39,7 +39,6 @@ enum ops_fault {
     OPS_WITNESS_FIRE,
     OPS_WITNESS_CLOCK,
     OPS_WITNESS_RESOLUTION,
-    OPS_WITNESS_MOVE,
     OPS_FAULTS
 };
 

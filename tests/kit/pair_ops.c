@@ -2,7 +2,6 @@
 #include "pair_ops.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define PAIR_ROOM 65536u
 
@@ -48,20 +47,17 @@ pair_alike(struct ops_result *result, const struct ops_log *a,
     return true;
 }
 
-static bool
-pair_run(const struct ops_config *given, const uint8_t *bytes, size_t size,
-         struct ops_result *result, uint64_t pieces, ops_run_fn *second)
+bool
+pair_ops_run(const struct ops_config *given, const uint8_t *bytes, size_t size,
+             struct ops_result *result, uint64_t pieces, ops_run_fn *second)
 {
+    static struct ops_firing firings[2][PAIR_ROOM];
     struct ops_config config = *given;
-    struct ops_log logs[2] = {{NULL, PAIR_ROOM, 0}, {NULL, PAIR_ROOM, 0}};
+    struct ops_log logs[2] = {{firings[0], PAIR_ROOM, 0},
+                              {firings[1], PAIR_ROOM, 0}};
     struct ops_result first;
     bool passed;
 
-    logs[0].firings = malloc(2 * PAIR_ROOM * sizeof *logs[0].firings);
-    if (logs[0].firings == NULL) {
-        abort();
-    }
-    logs[1].firings = logs[0].firings + PAIR_ROOM;
     config.determined = true;
     config.log = &logs[0];
     passed = ops_run(&config, bytes, size, &first);
@@ -82,7 +78,6 @@ pair_run(const struct ops_config *given, const uint8_t *bytes, size_t size,
     if (!passed && config.fatal) {
         abort();
     }
-    free(logs[0].firings);
     return passed;
 }
 
@@ -96,13 +91,13 @@ pieces_ops_run(const struct ops_config *config, const uint8_t *bytes,
     for (i = 0; i < size; i++) {
         seed = (seed ^ bytes[i]) * UINT64_C(0x100000001B3);
     }
-    return pair_run(config, bytes, size, result, seed | 1, ops_run);
+    return pair_ops_run(config, bytes, size, result, seed | 1, ops_run);
 }
 
 bool
 naive_pair_ops_run(const struct ops_config *config, const uint8_t *bytes,
                    size_t size, struct ops_result *result)
 {
-    return pair_run(config, bytes, size, result, 0,
-                    naive_ops_run != NULL ? naive_ops_run : ops_run);
+    return pair_ops_run(config, bytes, size, result, 0,
+                        naive_ops_run != NULL ? naive_ops_run : ops_run);
 }

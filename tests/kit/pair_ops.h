@@ -10,6 +10,12 @@
 
 #include "ops.h"
 
+/* The interpreter, and a second one: with mows in pieces, if there is a seed for
+ * that. */
+bool pair_ops_run(const struct ops_config *given, const uint8_t *bytes,
+                  size_t size, struct ops_result *result, uint64_t pieces,
+                  ops_run_fn *second);
+
 /* Each mow in one piece, or in several: at earlier times, with smaller
  * budgets. */
 ops_run_fn pieces_ops_run;

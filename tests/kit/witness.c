@@ -432,14 +432,14 @@ witness_mown(struct witness *witness, bool all)
 
 enum witness_side { WITNESS_BEHIND, WITNESS_TAIL, WITNESS_FRONT };
 
-/* Whether one is to be told rather than another, which may be the timer that is
- * asked about itself. */
+/* Whether one is to be told rather than another, which is the timer itself if
+ * none was found yet. */
 static bool
 witness_nearer(const struct witness *witness, enum witness_side side,
                uint32_t i, uint32_t one, uint32_t other)
 {
-    if (side != WITNESS_FRONT &&
-        witness->timer[one].ttl != witness->timer[i].ttl) {
+    if (one == i || (side != WITNESS_FRONT &&
+                     witness->timer[one].ttl != witness->timer[i].ttl)) {
         return false;
     }
     if (side == WITNESS_BEHIND && !witness_before(witness, i, one)) {

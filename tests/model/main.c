@@ -13,7 +13,7 @@
  * pieces-few and so on, pieces for short, are pairs of lawns of which one is
  * mown in more pieces than the other; naive-few and so on pairs of which one is
  * naive: both have to fire alike to the end (pair_ops.h). A file with pieces- or
- * naive- in its name is a case for such a pair.
+ * naive- in its name is a case for such a pair. core is those and the lawn's.
  *
  * Each mix runs in a process of its own, so that a crash is a failure like any
  * other. A case that fails is cut down, kept in a file and told in words. With
@@ -38,9 +38,11 @@
 
 #define CASE_MIN 64u
 #define CASE_MAX 4096u
+#define CASE_LONG 8u /* times as long if they are light */
 #define FILE_MAX (1u << 20)
 
 #define MIXES 20
+#define CORE_MIXES 11u /* lawns, and pairs of them */
 #define ALL_MIXES ((1u << MIXES) - 1)
 
 static const struct mix {
@@ -97,6 +99,9 @@ make_case(const struct model *model, int mix, uint64_t number, uint8_t *bytes)
 
     rng.state = rng_next(&rng) + number * 8 + mixes[mix].mix;
     size = CASE_MIN << rng_below(&rng, 7);
+    if (model->config.light) {
+        size *= CASE_LONG;
+    }
     rng_fill(&rng, bytes, size);
     bytes[0] = (uint8_t)mixes[mix].mix;
     return size;
@@ -105,7 +110,7 @@ make_case(const struct model *model, int mix, uint64_t number, uint8_t *bytes)
 static void
 run_cases(const struct model *model, int mix, uint64_t operations, int out)
 {
-    static uint8_t bytes[CASE_MAX];
+    static uint8_t bytes[CASE_MAX * CASE_LONG];
     struct progress progress = {0, 0};
     struct ops_result result;
 
@@ -201,7 +206,7 @@ watch_cases(const struct model *model, int mix, uint64_t operations,
 static void
 run_mix(struct model *model, int mix, uint64_t operations)
 {
-    static uint8_t bytes[CASE_MAX];
+    static uint8_t bytes[CASE_MAX * CASE_LONG];
     struct progress last = {0, 0};
     const char *name = mixes[mix].name;
     time_t began;
@@ -267,7 +272,7 @@ usage(void)
         "             [--mix [pieces-|naive-|store-|workers-|loop-]"
         "few|unique|extreme]\n"
         "             [--mix [pieces-]edges]\n"
-        "             [--mix lawn|pieces|naive|store|workers|loop|all]\n"
+        "             [--mix lawn|pieces|naive|core|store|workers|loop|all]\n"
         "             [--replay FILE]... [FILE]...\n");
     exit(2);
 }
@@ -292,7 +297,8 @@ mixes_named(const char *name)
 
     for (i = 0; i < MIXES; i++) {
         if (strcmp(name, mixes[i].name) == 0 || strcmp(name, "all") == 0 ||
-            strcmp(name, mixes[i].kind) == 0) {
+            strcmp(name, mixes[i].kind) == 0 ||
+            (strcmp(name, "core") == 0 && i < CORE_MIXES)) {
             named |= 1u << i;
         }
     }
