@@ -30,6 +30,7 @@ OPS ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
+MUTATE_SAMPLE ?= 0
 FAILOVER_ROUNDS ?= 20
 LINES ?= 10000000
 KEYS ?= 1000000
@@ -472,6 +473,10 @@ mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
 
+mutate: ## break the core and the store in thousands of ways: MUTATE_SAMPLE=N (0: all) SEED=1
+	@tools/deps mutate
+	@tools/mutate --sample $(MUTATE_SAMPLE) --seed $(SEED)
+
 # As make looks for the peers when it starts, it starts anew once they are there.
 gate: ## lawn against all contenders, and its bars; half an hour
 	@tools/deps bench
@@ -568,7 +573,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mcdc mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mcdc mutants mutate \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
