@@ -32,6 +32,7 @@ FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
 SIM_SEEDS ?= 100000
+MUTATE_SAMPLE ?= 0
 FAILOVER_ROUNDS ?= 20
 KILL_CYCLES ?= 5000
 LINES ?= 10000000
@@ -559,6 +560,10 @@ prove: ## the proofs of proofs/, by machine; under half an hour
 	@tools/cbmc >/dev/null
 	@proofs/run
 
+mutate: ## break the core and the store in thousands of ways: MUTATE_SAMPLE=N (0: all) SEED=1
+	@tools/deps mutate
+	@tools/mutate --sample $(MUTATE_SAMPLE) --seed $(SEED)
+
 # As make looks for the peers when it starts, it starts anew once they are there.
 gate: ## lawn against all contenders, and its bars; half an hour
 	@tools/deps bench
@@ -655,7 +660,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove mcdc model-long \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove mcdc model-long mutate \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
