@@ -379,7 +379,12 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         if ((seen & LAWN_STATE_FLAGS) == 0 &&
             (here == NULL || mine ||
              L_LOAD(&here->firing, L_ACQUIRE) != timer)) {
-            return stopped;
+            /* Its callback may have started it again, and have returned, between
+             * these two looks. */
+            if (lawn_state_look(timer) == seen) {
+                return stopped;
+            }
+            continue;
         }
         if ((seen & (RUN | CLAIM)) != 0) {
             lawn_park_yield(); /* someone starts it: it is stopped after that */
