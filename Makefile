@@ -12,6 +12,8 @@ SOVERSION := 0
 
 CFLAGS ?= -O2 -g
 CLANG ?= clang
+OBJCOPY ?= objcopy
+CLANG_MCDC ?= clang-19
 PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
@@ -29,7 +31,10 @@ OPS ?= 1000000
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
+SIM_SEEDS ?= 100000
+MUTATE_SAMPLE ?= 0
 FAILOVER_ROUNDS ?= 20
+KILL_CYCLES ?= 5000
 LINES ?= 10000000
 KEYS ?= 1000000
 RUNS ?= 3
@@ -52,6 +57,9 @@ BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crew
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
+# Of lawns; and pairs of lawns that must fire alike, each in several mixes.
+LAWN_MIXES := $(MIXES) edges
+PAIR_MIXES := pieces naive
 STORE_MIXES := $(MIXES:%=store-%)
 WORKERS_MIXES := $(MIXES:%=workers-%)
 LOOP_MIXES := $(MIXES:%=loop-%)
@@ -126,6 +134,9 @@ FLAGS_watched = $(FLAGS_asan) -fPIC
 CC_watched = gcc
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
+# Which conditions decide: clang alone counts that.
+FLAGS_mcdc = $(CPPFLAGS) -O1 -g -DNDEBUG -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc
+CC_mcdc = $(CLANG_MCDC)
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
 # The fuzzers without sanitizers, for many more executions.
 FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE) -fsanitize-coverage=inline-8bit-counters,pc-table
@@ -134,12 +145,19 @@ FLAGS_fibres = $(FLAGS_explore) $(SANITIZE) -fsanitize=undefined -fsanitize=fuzz
 # Threads as helgrind understands them: see tests/helgrind/locked.c.
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
+# More fibres, and longer schedules: see tests/sim.
+FLAGS_sim = $(CPPFLAGS) -O2 -g -DLAWN_EXPLORE -DEXPLORE_FIBRES=10 -DCHOOSE_STEPS=1000000 \
+    -DMEMORY_POOL=2097152u -DMEMORY_PIECES=256 -DWORDS_BITS=16
 # The explorer, measured: it reaches what takes a race.
 FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz swift fibres helgrind explore abi
+# A lawn with what makes it fast left out, and one that changes its habits often,
+# to be run very long: see `make model-long`.
+FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_HABITS_TRIAL=UINT64_C\(0x100000000\)
+FLAGS_long = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
+VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive long swift fibres mcdc
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -238,6 +256,14 @@ CC_swift = $(CLANG)
 CC_fibres = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
+# The interpreter with a naive lawn in it, as one object that only shows its entry.
+NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) $(wildcard src/core/*.c)
+build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
+	$(call say,LINK)$(LD) -r -o $@.new $^
+	@$(OBJCOPY) --redefine-sym ops_run=naive_ops_run --keep-global-symbol=naive_ops_run $@.new $@
+	@rm $@.new
+$(VARIANTS:%=build/%/model): build/naive/naive.o
+
 $(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
 
 # Fuzzers: what each is made of, the longest input, and its seconds in `make test`.
@@ -291,6 +317,27 @@ $(eval $(call fuzzer,fibres,schedule))
 build/fuzz/fuzz_schedule build/swift/fuzz_schedule: build/fibres/fuzz_schedule
 	@mkdir -p $(@D)
 	@cp $< $@
+$(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers_check.c \
+    tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
+build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_loop: $(call objects,fuzz,tests/fuzz/fuzz_loop.c $(OPS_C) $(LIB_C))
+build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
+build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
+build/fuzz/fuzz_json: $(call objects,fuzz,tests/fuzz/fuzz_json.c tests/filter/json_plain.c cli/filter/json.c)
+build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c options_help.c text.c))
+build/fuzz/fuzz_resp: $(call objects,fuzz,tests/fuzz/fuzz_resp.c $(addprefix cli/,resp.c top_queues.c top_safe.c))
+build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
+build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
+    $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
+build/fuzz/tests/fuzz/fuzz_image.o build/fuzz/tests/fuzz/fuzz_commands.o: private INCLUDES += -Imodule -Itests/module
+build/fuzz/fuzz_image: $(call objects,fuzz,tests/fuzz/fuzz_image.c tests/module/memory.c \
+    $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) $(wildcard module/queue*.c) $(LIB_C))
+build/fuzz/fuzz_commands: $(call objects,fuzz,tests/fuzz/fuzz_commands.c tests/module/fake.c tests/module/memory.c \
+    $(MODULE_C) $(LIB_C))
+$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times resp state image commands):
+	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
 	@mkdir -p $(@D)
@@ -353,6 +400,12 @@ build/explore/explore: $(call objects,explore,$(EXPLORE_C))
 build/walked/explore: $(call objects,walked,$(EXPLORE_C))
 	$(call say,LINK)$(CC_walked) $(FLAGS_walked) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# The same for long: the explorer's fibres and memory, without its scenarios.
+SIM_C := $(wildcard tests/sim/*.c src/core/*.c src/workers/*.c) \
+    $(patsubst %,tests/explore/%.c,fibre run run_atomic run_memory memory words)
+build/sim/sim: $(call objects,sim,$(SIM_C))
+	$(call say,LINK)$(CC_sim) $(FLAGS_sim) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 amalgamation: ## the library as one file, build/amalgamation/lawn.[ch], or lawn_single.h
 	@tools/amalgamate build/amalgamation $(VERSION)
 
@@ -366,7 +419,7 @@ run: all ## a million timers on the real clock for ten seconds
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,contenders,'build/$(1)/contenders') $(call have,module_test,'build/$(1)/module_test') \
-    $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
+    $(call have,model,$(foreach m,$(LAWN_MIXES) $(PAIR_MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(foreach m,$(WORKERS_MIXES),'build/$(1)/model --seed $(SEED) --ops $(4) --mix $(m)') \
         $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
@@ -389,10 +442,10 @@ fuzz_folders = $(FUZZERS:%=build/fuzz/corpus-%)
 # what mostly waits, beside that.
 SERVERS := redis valkey
 live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
-live_quick = $(foreach t,commands rede keys block replica golden lease sink docs,$(call live,$(t).py))
+live_quick = $(foreach t,commands rede keys block replica clocks golden lease sink docs,$(call live,$(t).py))
 live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 5000) \
     $(call live,wake.py,--seed $(SEED)) \
-    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) $(call live,million.py)
+    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) $(call live,torn.py,--seed $(SEED)) $(call live,million.py)
 live_waiting = $(call live,failover.py,--seed $(SEED)) $(call live,cluster.py,--seed $(SEED)) \
     $(call live,examples.py) $(call live,top.py)
 
@@ -403,16 +456,21 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
 	    $(call suite,asan,1000000,100000,30000) build/explore/explore \
+	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
+	    $(call suite,asan,300000,100000,30000) build/explore/explore \
+	    $(call fuzz_json,10) $(call fuzz_resp,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
+	    $(call fuzz_store,20) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,30) \
 	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) \
 	    --beside $(live_waiting) -- \
-	    $(call suite,debug,5000000,500000,200000) $(call have,unit,'build/release/unit') \
+	    $(call suite,debug,1500000,500000,200000) $(call have,unit,'build/release/unit') \
+	    $(call have,model,'build/release/model --seed $(SEED) --ops 4000000 --mix core --light 1 --check-every 65536') \
 	    $(live_quick) $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
 	    $(ADAPTER_TESTS) build/asan/trace build/asan/filter
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
-    $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
+    $(call have,unit,build/release/unit) $(call have,model,build/release/model) build/asan/report build/asan/trace \
     build/asan/filter build/asan/json_lines build/asan/lawn \
-    build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
+    build/helgrind/threads build/explore/explore build/sim/sim $(ADAPTER_TESTS) \
     build/watched/lawn.so $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
@@ -425,7 +483,15 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 	    $(foreach m,$(WORKERS_MIXES),'build/tsan/model --seed $(SEED) --ops 50000 --mix $(m)')
 
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
-	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+	@tests/run $(foreach m,$(LAWN_MIXES) $(PAIR_MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+
+# Nearly all of it with habits that change often: then a case is short that has them
+# all. The rest as it is shipped.
+MODEL_JOBS ?= 2
+model-long: OPS := 1000000000
+model-long: build/swift/model build/release/model ## the same on lawns and pairs of them, lightly judged, with its rate: SEED=1 OPS=1000000000 MODEL_JOBS=2
+	build/swift/model --seed $(SEED) --ops $(shell expr $(OPS) / 10 '*' 9) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
+	build/release/model --seed $(SEED) --ops $(shell expr $(OPS) / 10) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
 
 model-filters: LINES := 1000000
 model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
@@ -444,20 +510,27 @@ fuzz-swift: ## the same without sanitizers, for many more executions
 fuzz-minimise: $(fuzz_program) ## leaves in tests/fuzz/corpus-* only inputs that reach something of their own
 	@tests/fuzz/run --minimise $(FUZZ_LENGTHS)
 
-soak: build/debug/soak ## SOAK_SECONDS of random operations
-	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
+soak: build/release/soak ## ten million timers on the real clock for SOAK_SECONDS=3600; a line a minute; SEED=1 TIMERS=10000000
+	@build/release/soak --seconds $(SOAK_SECONDS) --seed $(SEED) $(if $(TIMERS),--timers $(TIMERS))
 
-soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20
+soak-rounds: build/debug/soak ## SOAK_SECONDS of random operations on large lawns and stores, against the oracles
+	@tests/run 'build/debug/soak --rounds --seconds $(SOAK_SECONDS) --seed $(SEED)'
+
+soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20 KILL_CYCLES=5000
 	@tools/deps soak-module
 	@tests/run --beside $(call live,failover.py,--seed $(SEED) --rounds $(FAILOVER_ROUNDS)) \
 	    $(call live,cluster.py,--seed $(SEED) --rounds $(FAILOVER_ROUNDS)) -- \
-	    $(call live,kill.py,--seed $(SEED) --cycles 1000) \
+	    $(call live,kill.py,--seed $(SEED) --cycles $(KILL_CYCLES)) \
+	    $(call live,torn.py,--seed $(SEED) --cuts 65536 --flips 3000) \
 	    $(call live,model.py,--seed $(SEED) --ops 20000 --runs 20) \
 	    $(call live,wake.py,--seed $(SEED) --rounds 2000) \
 	    $(call live,fuzz.py,--seed $(SEED) --lines 1000000 --payloads 100000)
 
 explore: build/explore/explore ## EXPLORE_SECONDS of schedules of the workers' threads; SEED=1
 	@build/explore/explore --seconds $(EXPLORE_SECONDS) --seed $(SEED)
+
+sim: build/sim/sim ## SIM_SEEDS of long runs of the workers with faults; SEED=1
+	@build/sim/sim --seeds $(SIM_SEEDS) --seed $(SEED) --jobs $$(nproc)
 
 coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_programs,debug) ## lines and branches of the library that the tests reach
 	@tools/deps coverage
@@ -466,9 +539,30 @@ coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_prog
 	    'build/walked/explore --schedules 5000 --random 5000'
 	@tools/coverage build/coverage/src build/walked/src/workers tests/coverage-exceptions
 
+# The unit tests, and the mixes of lawns alone.
+MCDC_RAW = build/mcdc/raw
+mcdc: ## conditions of the core that the tests show to decide, with clang-19
+	@tools/deps mcdc
+	+@$(MAKE) --no-print-directory build/mcdc/unit build/mcdc/model
+	@rm -rf $(MCDC_RAW)
+	@LLVM_PROFILE_FILE='$(CURDIR)/$(MCDC_RAW)/%p.profraw' tests/run build/mcdc/unit \
+	    $(foreach m,$(MIXES),'build/mcdc/model --seed $(SEED) --ops 100000 --mix $(m)')
+	@llvm-profdata$(CLANG_MCDC:clang%=%) merge -sparse $(MCDC_RAW)/*.profraw -o build/mcdc/all.profdata
+	@tools/coverage --mcdc src/core/ '$(CLANG_MCDC:clang%=%)' build/mcdc/all.profdata \
+	    build/mcdc/unit build/mcdc/model tests/mcdc-exceptions
+
 mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
+
+prove: ## the proofs of proofs/, by machine; under half an hour
+	@tools/deps prove
+	@tools/cbmc >/dev/null
+	@proofs/run
+
+mutate: ## break the core and the store in thousands of ways: MUTATE_SAMPLE=N (0: all) SEED=1
+	@tools/deps mutate
+	@tools/mutate --sample $(MUTATE_SAMPLE) --seed $(SEED)
 
 # As make looks for the peers when it starts, it starts anew once they are there.
 gate: ## lawn against all contenders, and its bars; half an hour
@@ -566,7 +660,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz fuzz-swift fuzz-minimise soak explore coverage mutants \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove mcdc model-long mutate \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \

@@ -74,8 +74,8 @@
  *                        worker is starting or stopping that very timer at that
  *                        moment, it waits for that
  *   C7  wake-ups         a sleeping worker is woken when it must wake earlier
- *                        than it would, once per burst, and not otherwise; none
- *                        is lost
+ *                        than it would, once per burst, or a timer moves to it,
+ *                        and not otherwise; none is lost
  *   C8  come and go      adding and removing workers loses no timer; a lawn
  *                        changes hands when the round under way is over
  *   C9  floods           a worker fires what is due after at most a budget of

@@ -228,6 +228,34 @@ lawn_worker_adopt(struct lawn_worker *worker)
     }
 }
 
+void
+lawn_worker_inherit(struct lawn_worker *worker, struct lawn_part *part)
+{
+    struct lawn_workers *set = worker->set;
+    lawn_park_lock(&set->lock);
+    struct lawn_worker *runs = L_LOAD(&part->worker, L_RELAXED);
+    bool lies = runs == NULL;
+    /* Not live, and yet its keeper: it has ended with the set. A caller's thread
+     * may use its lawns until it is detached, and then they lie about. */
+    if (!lies && runs->made && L_LOAD(&part->keeper, L_RELAXED) == runs &&
+        L_LOAD(&runs->live, L_RELAXED) == 0) {
+        struct lawn_part **link = &runs->parts;
+        while (*link != part) {
+            link = &(*link)->next;
+        }
+        *link = part->next;
+        lies = true;
+    }
+    if (lies) {
+        part->next = worker->parts;
+        worker->parts = part;
+        lawn_set_now(part->lawn, worker->now);
+        L_STORE(&part->keeper, worker, L_RELAXED);
+        L_STORE(&part->worker, worker, L_RELEASE);
+    }
+    lawn_park_unlock(&set->lock);
+}
+
 /* Gives away what others are to keep. */
 static void
 lawn_worker_part_with(struct lawn_worker *worker, bool locked)
@@ -279,6 +307,13 @@ lawn_worker_drained(struct lawn_worker *worker, uint64_t until)
         const struct lawn_part *part = set->parts[i];
         all = all && (L_LOAD(&part->keeper, L_RELAXED) == worker) ==
                          (L_LOAD(&part->worker, L_RELAXED) == worker);
+    }
+    if (all) {
+        /* Nor may there be one that it is to pass on, or that someone is about
+         * to put there. */
+        struct lawn_part *none = NULL;
+        all = L_CAS(&worker->arrivals, &none, &lawn_worker_closed, L_SEQ_CST) ||
+              none == &lawn_worker_closed;
     }
     if (all) {
         L_STORE(&worker->live, 0, L_RELEASE);
@@ -411,6 +446,9 @@ lawn_worker_turn(struct lawn_worker *worker)
     uint64_t until = closing ? L_LOAD(&set->until, L_RELAXED) : LAWN_NEVER;
     bool more = lawn_worker_serve(worker, until);
     uint64_t next = more ? worker->now : lawn_worker_next(worker);
+    if (closing && !more && next > until) {
+        next = LAWN_NEVER; /* it is left: no reason to wake */
+    }
     if (closing && !more && lawn_worker_drained(worker, until)) {
         worker->ended = true;
         next = LAWN_NEVER;

@@ -177,6 +177,10 @@ void lawn_worker_resume(struct lawn_worker *worker);
 void lawn_worker_adopt(struct lawn_worker *worker);
 void lawn_worker_obey(struct lawn_worker *worker);
 
+/* worker.c: of a closed set, takes over a part that nobody will use any more until
+ * the set's end, which waits for the worker: its own has ended. */
+void lawn_worker_inherit(struct lawn_worker *worker, struct lawn_part *part);
+
 /* worker.c: takes no more parts, and gives those away that others are to keep;
  * true if that was all. */
 bool lawn_worker_leave(struct lawn_worker *worker, bool locked);

@@ -468,6 +468,7 @@ sh -c 'echo \$\$ >pid; TERM=$3 exec "$lawn" top --timeout 60 --every 0.1 $url'
 echo "ended \$?"
 stty -a
 END
+    rm -f screen pid # of the time before: they would be taken for this one's
     script -qec "sh on_terminal.sh" /dev/null </dev/null >screen 2>&1 &
     until_true grep -q "$4" screen
     kill -INT "$(cat pid)"

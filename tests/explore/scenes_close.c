@@ -136,3 +136,72 @@ SCENARIO(a_thread_that_is_removed_at_the_end_leaves_its_lawn,
          .threads = {explore_made, explore_made, remove_0,
                      scene_close_at_the_end},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
+
+/* A worker has ended with the set, and another one, which has not, waits for a
+ * timer that the first one kept: it takes over the lawn, since the end waits for
+ * it. */
+
+static void
+stop_sync_0_and_leave(void)
+{
+    (void)scene_stop_sync(0);
+    scene_serve_and_leave();
+}
+
+static void
+setup_two_keep_0(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+}
+
+static void
+wait_for_0(unsigned timer)
+{
+    (void)timer;
+    (void)scene_stop_sync(0);
+}
+
+static void
+setup_two_and_a_callback_waits(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 50);
+    scene_have_own(1, 1, 5);
+    scene.hooks[1] = wait_for_0;
+    scene_ready();
+}
+
+static void
+setup_two_made_and_a_callback_waits(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    scene_add(1);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(1, 1, 5);
+    scene.hooks[1] = wait_for_0;
+    scene_ready();
+}
+
+static void
+close_at_now(void)
+{
+    scene_close(SCENE_NOW);
+}
+
+SCENARIO(a_worker_waits_for_a_timer_of_one_that_has_ended,
+         .setup = setup_two_keep_0,
+         .threads = {scene_serve_and_leave, stop_sync_0_and_leave,
+                     scene_close_at_once},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_callback_waits_for_a_timer_of_a_worker_that_has_ended,
+         .setup = setup_two_and_a_callback_waits,
+         .threads = {scene_serve_and_leave, scene_serve_and_leave,
+                     close_at_now},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_callback_waits_for_a_timer_of_a_thread_that_has_ended,
+         .setup = setup_two_made_and_a_callback_waits,
+         .threads = {explore_made, explore_made, close_at_now},
+         .finish = scene_finish_closed, .delays = true);

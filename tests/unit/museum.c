@@ -1,31 +1,7 @@
 /* museum.c - bugs that bit other timer libraries, as tests of this one.
  *
- * Numbers are those of the comments in the tests; where each one lives:
- *    1 next.c, stats.c       2 order.c            3 clock.c
- *    4 clock.c               5 upstream.c         6 next.c
- *    7 order.c               8 blades.c           9 blades.c
- *   10 options.c            13 start_stop.c      14 blades.c
- *   15 here                 16 clock.c           20, 21 resolution.c
- *   22, 23 reentrancy.c     24 start_stop.c      25 clock.c
- *   27 order.c              28 clock.c           29 reentrancy.c
- *   30 index.c              31 reentrancy.c      32, 33 clock.c
- *   34 reentrancy.c         35, 36 index.c       37 next.c
- *   38 reentrancy.c         39 clock.c           40 here, in part
- *   41 start_stop.c, index.c                     44 here and where it says so
- *   11 store_museum.c
- *
- * Not of the core, and of the level that takes them:
- *   workers  12 order of a queue that several threads feed
- *            17 stopping the earliest timer does not wake its thread
- *            18 a firing drops another thread's command
- *            26, 42 starting a timer that is being closed: the core has no
- *               such state, a stopped timer is idle at once
- *            40 starts and stops that race with firing
- *            43 one timer on two lists through two threads
- *   loop     19 periodic timers that drift; 25 waits longer than INT_MAX;
- *            44 wahern/timeout d00a376 (intervals), Netty #1246 (units)
- *   module   44 redis #10186, #5508: timers at load and unload
- * 44, seastar PR #2318, is left out: its symptom is not known.
+ * All of them, by number, with their sources and the names of their tests, are in
+ * tests/museum.txt.
  */
 #include "common.h"
 

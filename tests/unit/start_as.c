@@ -399,6 +399,29 @@ TEST(a_lawn_changes_its_habits_by_timers_started_as_of_a_ttl)
     scene_end(&s);
 }
 
+/* P4: told a time past the last tick, a clock that stands there does not move, so
+ * the habits stay, and with them the place for a TTL and a deadline. */
+TEST(a_clock_at_the_last_tick_changes_no_habits_when_it_is_told_never)
+{
+    struct scene s;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    lawn_set_now(s.lawn, LAST);
+    for (i = 0; i < 4096; i++) {
+        start(&s, 1, 1); /* that is due at the last tick, and on no blade */
+        CHECK(stop(&s, 1));
+    }
+    for (i = 10; i < 20; i++) {
+        start_as(&s, i, 777, LAST - 5);
+        lawn_set_now(s.lawn, LAWN_NEVER);
+        CHECK_EQ(lawn_now(s.lawn), LAST);
+    }
+    CHECK_EQ(mow(&s, LAST), 10);
+    CHECK_FIRED(&s, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19);
+    scene_end(&s);
+}
+
 /* P8 */
 TEST(a_lawn_that_was_loaded_with_very_many_timers_gets_stripes)
 {
