@@ -298,7 +298,7 @@ FUZZ_TEST := json:10 resp:10 times:10 state:15 image:15 commands:20 trace:10 sna
 CORE_C := $(wildcard src/core/*.c)
 # The fuzzer is not to be led by what only watches.
 FUZZ_WATCH_C := src/core/check.c src/store/store_check.c src/workers/workers_check.c \
-    tests/kit/oracle.c tests/kit/store_oracle.c \
+    tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c \
     $(addprefix tests/fuzz/,small.c image_mutator.c fuzz_callbacks.c fuzz_blades.c fuzz_tips.c)
 $(call objects,fuzz,$(FUZZ_WATCH_C)): private FLAGS_fuzz = $(FLAGS_asan)
 $(call objects,fibres,src/core/check.c src/workers/workers_check.c tests/fuzz/fuzz_schedule.c $(wildcard tests/explore/*.c)): \
@@ -317,27 +317,6 @@ $(eval $(call fuzzer,fibres,schedule))
 build/fuzz/fuzz_schedule build/swift/fuzz_schedule: build/fibres/fuzz_schedule
 	@mkdir -p $(@D)
 	@cp $< $@
-$(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers_check.c \
-    tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
-build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_loop: $(call objects,fuzz,tests/fuzz/fuzz_loop.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
-build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
-build/fuzz/fuzz_json: $(call objects,fuzz,tests/fuzz/fuzz_json.c tests/filter/json_plain.c cli/filter/json.c)
-build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c options_help.c text.c))
-build/fuzz/fuzz_resp: $(call objects,fuzz,tests/fuzz/fuzz_resp.c $(addprefix cli/,resp.c top_queues.c top_safe.c))
-build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
-build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
-    $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
-build/fuzz/tests/fuzz/fuzz_image.o build/fuzz/tests/fuzz/fuzz_commands.o: private INCLUDES += -Imodule -Itests/module
-build/fuzz/fuzz_image: $(call objects,fuzz,tests/fuzz/fuzz_image.c tests/module/memory.c \
-    $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) $(wildcard module/queue*.c) $(LIB_C))
-build/fuzz/fuzz_commands: $(call objects,fuzz,tests/fuzz/fuzz_commands.c tests/module/fake.c tests/module/memory.c \
-    $(MODULE_C) $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times resp state image commands):
-	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
 	@mkdir -p $(@D)
@@ -458,8 +437,6 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	    $(call suite,asan,1000000,100000,30000) build/explore/explore \
 	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
 	    $(call suite,asan,300000,100000,30000) build/explore/explore \
-	    $(call fuzz_json,10) $(call fuzz_resp,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,20) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,30) \
 	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) \
 	    --beside $(live_waiting) -- \
 	    $(call suite,debug,1500000,500000,200000) $(call have,unit,'build/release/unit') \
