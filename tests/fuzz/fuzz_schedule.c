@@ -25,8 +25,8 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-#define FUZZ_SCENARIOS 200u
-#define FUZZ_OWN 128u
+#define FUZZ_SCENARIOS 190u
+#define FUZZ_OWN 192u
 #define FUZZ_PROGRAM 4u
 #define FUZZ_BOTH 3u /* the workers, which sleep at the end */
 #define FUZZ_PAIRS 4096u
@@ -55,7 +55,7 @@ __attribute__((
 void
 explore_add(const struct explore_scenario *scenario)
 {
-    if (!scenario->broken && fuzz_count < FUZZ_OWN) {
+    if (!scenario->broken && fuzz_count < FUZZ_SCENARIOS) {
         fuzz_scenarios[fuzz_count++] = scenario;
     }
 }
