@@ -437,8 +437,6 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	    $(call suite,asan,1000000,100000,30000) build/explore/explore \
 	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
 	    $(call suite,asan,300000,100000,30000) build/explore/explore \
-	    $(call fuzz_json,10) $(call fuzz_resp,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,20) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,30) \
 	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) \
 	    --beside $(live_waiting) -- \
 	    $(call suite,debug,1500000,500000,200000) $(call have,unit,'build/release/unit') \

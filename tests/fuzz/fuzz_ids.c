@@ -26,6 +26,7 @@ fuzz_hash(const uint64_t key[2], const void *bytes, size_t size)
     return hash;
 }
 
+/* The table itself. NOLINTNEXTLINE(bugprone-suspicious-include) */
 #include "../../module/table.c"
 #undef lawn_hash
 

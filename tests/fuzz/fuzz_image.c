@@ -25,12 +25,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 #define FUZZ_EMPTY 30000u
 #define FUZZ_PER_BYTE 32u
 #define FUZZ_TAPE 65536u
+/* Which number of an image is the greatest token. */
+#define FUZZ_TOKEN 12u
 
 struct fuzz_input {
     const uint8_t *at;
     size_t left;
     uint64_t read;   /* bytes that it would have been in a file */
     uint64_t before; /* memory when it began */
+    uint64_t number; /* the last, */
+    uint64_t token;  /* and of those at the beginning the greatest token */
+    unsigned numbers;
     char *last;
 };
 
@@ -91,6 +96,10 @@ fuzz_number(uint64_t *number, void *arg)
         *number = image_bounds[byte - IMAGE_BOUNDS];
         input->read += 7;
     }
+    input->number = *number;
+    input->numbers++;
+    if (input->numbers == FUZZ_TOKEN)
+        input->token = *number;
     return true;
 }
 
@@ -306,6 +315,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fuzz_check((queue == NULL) == (error != NULL));
     if (queue != NULL) {
         fuzz_check(queue_check(queue, stderr));
+        /* It holds what it says, and was told no other token. */
+        if (bytes[0] % 3 == IMAGE_VERSION) {
+            fuzz_check(queue_count(queue) == input.number);
+            fuzz_check(queue_token(queue) == input.token);
+        }
         struct queue *again = fuzz_again(queue);
         fuzz_drain(again);
         queue_free(fuzz_again(again));

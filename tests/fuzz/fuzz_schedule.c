@@ -25,8 +25,8 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-#define FUZZ_SCENARIOS 200u
-#define FUZZ_OWN 128u
+#define FUZZ_SCENARIOS 190u
+#define FUZZ_OWN 192u
 #define FUZZ_PROGRAM 4u
 #define FUZZ_BOTH 3u /* the workers, which sleep at the end */
 #define FUZZ_PAIRS 4096u
@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static const struct explore_scenario *fuzz_scenarios[FUZZ_SCENARIOS];
 static unsigned fuzz_count;
+static bool fuzz_plain; /* FUZZ_PLAIN is set: only lines count, for a corpus */
 
 /* The bytes of the schedule, and how many choices there have been. */
 static const uint8_t *fuzz_at;
@@ -54,7 +55,7 @@ __attribute__((
 void
 explore_add(const struct explore_scenario *scenario)
 {
-    if (!scenario->broken && fuzz_count < FUZZ_OWN) {
+    if (!scenario->broken && fuzz_count < FUZZ_SCENARIOS) {
         fuzz_scenarios[fuzz_count++] = scenario;
     }
 }
@@ -88,7 +89,9 @@ fuzz_note(const struct choose_option *option, unsigned step)
                     option->kind * 0xC2B2AE35u ^ option->fibre * 0x27D4EB2Fu;
     uint8_t *met = &fuzz_met[(hash ^ hash >> 15) % FUZZ_PAIRS];
 
-    *met = *met < UINT8_MAX ? *met + 1 : UINT8_MAX;
+    if (!fuzz_plain) {
+        *met = *met < UINT8_MAX ? *met + 1 : UINT8_MAX;
+    }
     if (fuzz_told_size < FUZZ_TOLD - 16) {
         fuzz_told_size += (size_t)sprintf(fuzz_told + fuzz_told_size, "%s%u%c",
                                           fuzz_told_size > 0 ? "," : "", step,
@@ -317,6 +320,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
     memcpy(more, *argv, (size_t)*argc * sizeof *more);
     more[(*argc)++] = unwatched;
     *argv = more;
+    fuzz_plain = getenv("FUZZ_PLAIN") != NULL;
     /* So that a number means the same in every build. */
     qsort(fuzz_scenarios, fuzz_count, sizeof *fuzz_scenarios, fuzz_by_name);
     return 0;

@@ -23,6 +23,7 @@ lawn_store_hash(const uint64_t key[2], const void *bytes, size_t size)
     return (hash & UINT64_C(0xFFFFFFFFFFFF)) ^ key[0];
 }
 
+/* The table itself. NOLINTNEXTLINE(bugprone-suspicious-include) */
 #include "../../src/store/table.c"
 
 #include <stdlib.h>
