@@ -259,7 +259,11 @@ sync:
     if
     :: !(seen & FLAGS) ->
         if
-        :: !(seen & PART) || !firing -> goto returned
+        :: !(seen & PART) || !firing ->
+            if
+            :: state == seen -> goto returned
+            :: else -> seen = 0; goto sync
+            fi
         :: else
         fi
     :: else
@@ -410,7 +414,8 @@ next_try: \
             starts++; \
             number = starts; \
             if \
-            :: (state & (RUN | CLAIM | REQ)) == RUN -> began(number) \
+            :: ((pending > 0 -> own : state) & (RUN | CLAIM | REQ)) == RUN -> \
+                began(number) \
             :: else \
             fi \
         } \
@@ -524,7 +529,7 @@ active proctype worker()
     :: onlawn && !far -> fire()
     :: !quit && locals < LOCALS -> locals++; START_LOCAL(w_next, w_out)
     :: !quit && locals < LOCALS -> locals++; STOP_LOCAL(s_next, s_out)
-    :: !quit -> atomic { quit = 1; locals = 0; busy-- }
+    :: atomic { !quit && empty(buffer) -> quit = 1; locals = 0; busy-- }
     :: freed -> break
     od
 }

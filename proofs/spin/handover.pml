@@ -21,11 +21,12 @@
 #define NONE 6
 #define SHUT 7
 
-/* Times. The first sender's timer is due at once, the others' later. */
-#define END 2
-#define NEVER 3
-#define DUE(timer) (timer == 0 -> 0 : END)
-#define UNTIL 1
+/* Times. The first sender's timer is due at the end, the others' at once. What is
+ * due by UNTIL fires before a closed set ends. */
+#define END 1
+#define NEVER 2
+#define DUE(timer) (timer == 0 -> END : 0)
+#define UNTIL END
 #define BIT(i) (1 << (i))
 
 byte runs[PARTS]; /* struct lawn_part: worker, keeper */

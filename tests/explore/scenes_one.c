@@ -172,6 +172,10 @@ SCENARIO(a_timer_is_freed_after_a_first_stop_sync_from_another_thread,
          .setup = setup_due_own,
          .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
+SCENARIO(a_timer_is_freed_whose_callback_has_started_it_again,
+         .setup = setup_restarts_self,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
 SCENARIO(a_timer_is_freed_that_was_in_the_mail, .setup = setup_idle,
          .threads = {scene_serve, start_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);

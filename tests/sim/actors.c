@@ -17,8 +17,8 @@
 struct actor {
     struct rng rng;
     struct lawn_worker *worker; /* that it is */
-    int fd;                     /* to wait for, or -1 */
     const char *doing;          /* for who does not come back */
+    int fd;                     /* to wait for, or -1 */
     bool waiting;               /* for the others */
 };
 

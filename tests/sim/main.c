@@ -157,9 +157,7 @@ cut_down(uint64_t seed, struct cut cut)
 
         sim_make_plan(seed);
         cut.without |= 1u << i;
-        if ((sim_plan.faults >> i & 1) == 0) {
-            cut.without = without;
-        } else if (!fails(seed, &cut)) {
+        if ((sim_plan.faults >> i & 1) == 0 || !fails(seed, &cut)) {
             cut.without = without;
         }
     }

@@ -20,6 +20,11 @@
 #ifndef LAWN_SIM_SIM_H
 #define LAWN_SIM_SIM_H
 
+/* As the Makefile has it for all that the simulator is made of. */
+#if !defined EXPLORE_FIBRES
+#define EXPLORE_FIBRES 10
+#endif
+
 #include "../explore/explore.h"
 
 #include "lawn_workers.h"

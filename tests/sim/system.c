@@ -20,9 +20,9 @@
 enum system_seat_state { SEAT_FREE, SEAT_GIVEN, SEAT_ENDED };
 
 struct system_seat {
-    uint32_t state; /* L_ */
     void *(*start)(void *arg);
     void *arg;
+    uint32_t state; /* L_ */
     bool joined;
 };
 

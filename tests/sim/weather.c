@@ -354,7 +354,7 @@ end_stall(const struct choose_option *options, unsigned count)
 unsigned
 choose(const struct choose_option *options, unsigned count, unsigned step)
 {
-    unsigned able[CHOOSE_OPTIONS];
+    unsigned able[CHOOSE_OPTIONS] = {0};
     unsigned n = 0;
     unsigned i;
     unsigned chosen;

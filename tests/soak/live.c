@@ -17,8 +17,6 @@
  * Once all timers have fired, the steady state begins: from there on lateness is
  * summed up, and memory may grow by less than a hundredth.
  */
-#define _DEFAULT_SOURCE 1
-
 #include "lawn.h"
 #include "lawn_histogram.h"
 #include "lawn_store.h"

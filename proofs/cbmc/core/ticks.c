@@ -8,9 +8,14 @@
  * the last tick. It does not fall as now or the TTL grows.
  *
  * @proof ticks_round_up
- * For every time up to LAWN_LAST and every resolution from 1 to 255: LAWN_LAST,
- * or the first multiple that is not before the time. (The solver does not bear
- * a remainder by any 64-bit number.)
+ * @flags --unwind 9
+ * For every time up to LAWN_LAST, and resolutions of 2, 8, 64, 1024, 2^20, 2^32,
+ * 2^62 and 2^63: LAWN_LAST, or the first multiple that is not before the time.
+ * Not for every resolution: a remainder by any 64-bit number is more than a SAT
+ * solver bears.
+ *
+ * @proof ticks_round_up_small
+ * The same for every resolution, of times and resolutions below 1024.
  */
 #include "proof.h"
 #include "ticks.h"
@@ -42,16 +47,36 @@ ticks_after(void)
 void
 ticks_round_up(void)
 {
+    static const uint8_t places[] = {1, 3, 6, 10, 20, 32, 62, 63};
+    uint64_t time = nondet_u64();
+    uint32_t i;
+
+    ASSUME(time <= LAWN_LAST);
+    for (i = 0; i < sizeof places; i++) {
+        uint64_t resolution = UINT64_C(1) << places[i];
+        uint64_t rounded = lawn_ticks_round_up(time, resolution);
+
+        PROVE(rounded >= time, "[P1] not before the time");
+        PROVE(rounded <= LAWN_LAST, "[P9] not after the last tick");
+        PROVE(rounded == LAWN_LAST || rounded - time < resolution,
+              "no multiple lies between");
+        PROVE(rounded == LAWN_LAST || (rounded & (resolution - 1)) == 0,
+              "a multiple");
+    }
+    PROOF_END();
+}
+
+void
+ticks_round_up_small(void)
+{
     uint64_t time = nondet_u64();
     uint64_t resolution = nondet_u64();
     uint64_t rounded;
 
-    ASSUME(time <= LAWN_LAST && resolution != 0 && resolution < 256);
+    ASSUME(time < 1024 && resolution != 0 && resolution < 1024);
     rounded = lawn_ticks_round_up(time, resolution);
     PROVE(rounded >= time, "[P1] not before the time");
-    PROVE(rounded <= LAWN_LAST, "[P9] not after the last tick");
-    PROVE(rounded == LAWN_LAST || rounded - time < resolution,
-          "no multiple lies before it");
-    PROVE(rounded == LAWN_LAST || rounded % (uint8_t)resolution == 0, "a multiple");
+    PROVE(rounded - time < resolution, "no multiple lies between");
+    PROVE((uint32_t)rounded % (uint32_t)resolution == 0, "a multiple");
     PROOF_END();
 }
