@@ -9,7 +9,7 @@
  *     lawn_list_first lawn_list_insert lawn_list_append lawn_list_prepend
  *     lawn_list_remove lawn_list_length lawn_timer_of lawn_link_deadline
  * @unreached lawn_list_prev: return (struct lawn_link *)((uintptr_t)link->prev ^ key); -- keys are
- *     for debug builds; of lists with a key tests/unit knows
+ *     for debug builds; they are not proved here
  * @unreached lawn_list_set_prev: prev = (struct lawn_link *)((uintptr_t)prev ^ key); -- likewise
  *
  * @proof list_append

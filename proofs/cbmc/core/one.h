@@ -11,7 +11,11 @@
  * in the 61 digits above, which are arbitrary, so the base is any 64-bit number;
  * that slots are told rightly on all levels is proved by tips_slots.c. What is
  * fixed: resolution 1, no stripes, one list of lone timers per slot, nothing due
- * at LAWN_LAST before the step; release build, so no keys in the links.
+ * at LAWN_LAST before the step, blades 1 to 3 empty and without tips, no slot
+ * known, no front, the alert as lawn_set_bound() sets it; release build, so no keys in the links.
+ *
+ * That the states built here are all valid is by construction; no proof of its
+ * own shows it.
  */
 #ifndef PROOF_ONE_H
 #define PROOF_ONE_H
