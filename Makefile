@@ -532,6 +532,10 @@ mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
 
+promises: ## break each promise once; the test that is named for it must notice
+	@tools/deps test
+	@tools/mutants --promises
+
 prove: ## the proofs of proofs/, by machine; under half an hour
 	@tools/deps prove
 	@tools/cbmc >/dev/null
@@ -637,7 +641,7 @@ help: ## this list
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove mcdc model-long mutate \
+.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants promises soak-rounds fuzz-swift fuzz-minimise prove mcdc model-long mutate \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root -o -path build/cbmc \) -prune \
