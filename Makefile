@@ -640,5 +640,5 @@ help: ## this list
 .PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove mcdc model-long mutate \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
--include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
+-include $(shell find build \( -path build/deb -o -path build/deb-root -o -path build/cbmc \) -prune \
     -o -name "*.d" -print 2>/dev/null)
