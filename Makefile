@@ -529,6 +529,10 @@ mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
 
+promises: ## break each promise once; the test that is named for it must notice
+	@tools/deps test
+	@tools/mutants --promises
+
 prove: ## the proofs of proofs/, by machine; under half an hour
 	@tools/deps prove
 	@tools/cbmc >/dev/null
@@ -636,7 +640,7 @@ help: ## this list
 
 .PHONY: all amalgamation run test test-programs asan tsan model model-long model-filters fuzz \
     fuzz-swift fuzz-minimise soak soak-rounds soak-module explore sim coverage mcdc mutants \
-    prove mutate gate bench bench-cli bench-module man lint abi abi-update deb deb-check install \
+    promises prove mutate gate bench bench-cli bench-module man lint abi abi-update deb deb-check install \
     uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root -o -path build/cbmc \) -prune \
