@@ -28,6 +28,7 @@ $(foreach d,bindir libdir includedir datadir mandir zshdir,$(eval \
 
 SEED ?= 1
 OPS ?= 1000000
+MODEL_JOBS ?= 2
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
@@ -46,6 +47,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Icli/filter -Ibench -Ibuild/bench -Imodule
 
 HEADERS := $(wildcard include/*.h include/*.hpp)
+CORE_C := $(wildcard src/core/*.c)
+WORKERS_C := $(wildcard src/workers/*.c)
 LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
 CLI_C := $(wildcard cli/*.c cli/filter/*.c)
 # The module for servers, but for what knows the server.
@@ -138,10 +141,13 @@ FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
 FLAGS_mcdc = $(CPPFLAGS) -O1 -g -DNDEBUG -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc
 CC_mcdc = $(CLANG_MCDC)
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
+CC_fuzz = $(CLANG)
 # The fuzzers without sanitizers, for many more executions.
 FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE) -fsanitize-coverage=inline-8bit-counters,pc-table
+CC_swift = $(CLANG)
 # The fuzzer of schedules; fibres are beyond AddressSanitizer.
 FLAGS_fibres = $(FLAGS_explore) $(SANITIZE) -fsanitize=undefined -fsanitize=fuzzer-no-link
+CC_fibres = $(CLANG)
 # Threads as helgrind understands them: see tests/helgrind/locked.c.
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
@@ -157,7 +163,8 @@ CC_abi = gcc
 # to be run very long: see `make model-long`.
 FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_HABITS_TRIAL=UINT64_C\(0x100000000\)
 FLAGS_long = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore sim abi naive long swift fibres mcdc
+VARIANTS := release debug fickle asan watched tsan coverage mcdc fuzz swift fibres helgrind explore sim \
+    walked abi naive long
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -251,20 +258,15 @@ build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
 	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) $$(LDFLAGS) $$(LINK_$(2)) -o $$@ $$^ $$(LDLIBS)
 
 endef
-CC_fuzz = $(CLANG)
-CC_swift = $(CLANG)
-CC_fibres = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 # The interpreter with a naive lawn in it, as one object that only shows its entry.
-NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) $(wildcard src/core/*.c)
+NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) $(CORE_C)
 build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
 	$(call say,LINK)$(LD) -r -o $@.new $^
 	@$(OBJCOPY) --redefine-sym ops_run=naive_ops_run --keep-global-symbol=naive_ops_run $@.new $@
 	@rm $@.new
 $(VARIANTS:%=build/%/model): build/naive/naive.o
-
-$(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
 
 # Fuzzers: what each is made of, the longest input, and its seconds in `make test`.
 # tests/README.md says what each compares with what.
@@ -274,7 +276,7 @@ FUZZ_C_ops = $(OPS_C) $(LIB_C)
 FUZZ_C_callbacks = tests/fuzz/small.c $(CORE_C)
 FUZZ_C_store = $(OPS_C) $(LIB_C)
 FUZZ_C_workers = $(OPS_C) $(LIB_C)
-FUZZ_C_schedule = $(filter-out %/main.c %/choose.c,$(wildcard tests/explore/*.c)) $(CORE_C) $(wildcard src/workers/*.c)
+FUZZ_C_schedule = $(filter-out %/main.c %/choose.c,$(wildcard tests/explore/*.c)) $(CORE_C) $(WORKERS_C)
 FUZZ_C_loop = $(OPS_C) $(LIB_C)
 FUZZ_C_blades = tests/fuzz/small.c $(CORE_C)
 FUZZ_C_tips = tests/fuzz/small.c $(CORE_C)
@@ -295,7 +297,6 @@ FUZZ_LENGTHS := ops:4096 callbacks:64 store:4096 workers:1024 schedule:64 loop:2
     trace:4096 snapshot:4096 json:1024 times:256 resp:2048 state:512 image:2048 commands:2048
 FUZZ_TEST := json:10 resp:10 times:10 state:15 image:15 commands:20 trace:10 snapshot:20 \
     blades:5 tips:5 table:5 ids:5 schedule:10 callbacks:10 store:20 workers:20 loop:20 ops:30
-CORE_C := $(wildcard src/core/*.c)
 # The fuzzer is not to be led by what only watches.
 FUZZ_WATCH_C := src/core/check.c src/store/store_check.c src/workers/workers_check.c \
     tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c \
@@ -305,9 +306,8 @@ $(call objects,fibres,src/core/check.c src/workers/workers_check.c tests/fuzz/fu
     private FLAGS_fibres = $(FLAGS_explore)
 $(call objects,swift,$(FUZZ_WATCH_C)): private FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE)
 $(foreach v,fuzz swift,build/$(v)/fuzz_state): private LDFLAGS += -Wl,--wrap=lawn_store_new
-$(foreach v,fuzz swift,build/$(v)/tests/fuzz/fuzz_image.o build/$(v)/tests/fuzz/fuzz_commands.o build/$(v)/tests/fuzz/fuzz_ids.o \
-    build/$(v)/tests/fuzz/image_mutator.o): \
-    private INCLUDES += -Imodule -Itests/module
+$(foreach v,fuzz swift,$(call objects,$(v),$(addprefix tests/fuzz/,fuzz_image.c fuzz_commands.c fuzz_ids.c \
+    image_mutator.c))): private INCLUDES += -Itests/module
 define fuzzer
 build/$(1)/fuzz_$(2): $$(call objects,$(1),tests/fuzz/fuzz_$(2).c $$(FUZZ_C_$(2)))
 	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) -fsanitize=fuzzer $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
@@ -373,14 +373,14 @@ build/asan/report: $(call objects,asan,$(wildcard tests/report/*.c) $(REPORT_C))
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
 
 # The workers, with every step of their threads decided by the test.
-EXPLORE_C := $(wildcard tests/explore/*.c src/core/*.c src/workers/*.c)
+EXPLORE_C := $(wildcard tests/explore/*.c) $(CORE_C) $(WORKERS_C)
 build/explore/explore: $(call objects,explore,$(EXPLORE_C))
 	$(call say,LINK)$(CC_explore) $(FLAGS_explore) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 build/walked/explore: $(call objects,walked,$(EXPLORE_C))
 	$(call say,LINK)$(CC_walked) $(FLAGS_walked) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The same for long: the explorer's fibres and memory, without its scenarios.
-SIM_C := $(wildcard tests/sim/*.c src/core/*.c src/workers/*.c) \
+SIM_C := $(wildcard tests/sim/*.c) $(CORE_C) $(WORKERS_C) \
     $(patsubst %,tests/explore/%.c,fibre run run_atomic run_memory memory words)
 build/sim/sim: $(call objects,sim,$(SIM_C))
 	$(call say,LINK)$(CC_sim) $(FLAGS_sim) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -392,9 +392,7 @@ run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
 # Commands for tests/run: the suite of a variant, with so many model operations
-# in each mix of lawns, of stores and loops, and of workers; and the fuzzer for so
-# many seconds.
-# New inputs go to build/.
+# in each mix of lawns, of stores and loops, and of workers.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,contenders,'build/$(1)/contenders') $(call have,module_test,'build/$(1)/module_test') \
@@ -404,7 +402,7 @@ suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
         $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
-# A fuzzer for so many seconds: $(1) is its name, $(2) how many.
+# The fuzzer of this name for so many seconds; new inputs go to build/.
 fuzz = 'build/fuzz/fuzz_$(1) -max_total_time=$(2) -timeout=10 \
     -max_len=$(patsubst $(1):%,%,$(filter $(1):%,$(FUZZ_LENGTHS))) \
     -artifact_prefix=build/fuzz/$(1)- build/fuzz/corpus-$(1) tests/fuzz/corpus-$(1)'
@@ -424,7 +422,8 @@ live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
 live_quick = $(foreach t,commands rede keys block replica clocks golden lease sink docs,$(call live,$(t).py))
 live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 5000) \
     $(call live,wake.py,--seed $(SEED)) \
-    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) $(call live,torn.py,--seed $(SEED)) $(call live,million.py)
+    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) \
+    $(call live,torn.py,--seed $(SEED)) $(call live,million.py)
 live_waiting = $(call live,failover.py,--seed $(SEED)) $(call live,cluster.py,--seed $(SEED)) \
     $(call live,examples.py) $(call live,top.py)
 
@@ -434,9 +433,8 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,25000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call suite,asan,1000000,100000,30000) build/explore/explore \
-	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
 	    $(call suite,asan,300000,100000,30000) build/explore/explore \
+	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
 	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) \
 	    --beside $(live_waiting) -- \
 	    $(call suite,debug,1500000,500000,200000) $(call have,unit,'build/release/unit') \
@@ -464,7 +462,6 @@ model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000
 
 # Nearly all of it with habits that change often: then a case is short that has them
 # all. The rest as it is shipped.
-MODEL_JOBS ?= 2
 model-long: OPS := 1000000000
 model-long: build/long/model build/release/model ## the same on lawns and pairs of them, lightly judged, with its rate: SEED=1 OPS=1000000000 MODEL_JOBS=2
 	build/long/model --seed $(SEED) --ops $(shell expr $(OPS) / 10 '*' 9) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
@@ -637,12 +634,14 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants promises soak-rounds fuzz-swift fuzz-minimise prove mcdc model-long mutate \
-    gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
+.PHONY: all amalgamation run test test-programs asan tsan model model-long model-filters fuzz \
+    fuzz-swift fuzz-minimise soak soak-rounds soak-module explore sim coverage mcdc mutants \
+    promises prove mutate gate bench bench-cli bench-module man lint abi abi-update deb deb-check install \
+    uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(shell find build \( -path build/deb -o -path build/deb-root -o -path build/cbmc \) -prune \
     -o -name "*.d" -print 2>/dev/null)

@@ -224,7 +224,7 @@ choose_told_one(const struct choose_option *options, unsigned count,
 unsigned
 choose(const struct choose_option *options, unsigned count, unsigned step)
 {
-    unsigned chosen = count == 1           ? 0
+    unsigned chosen = count <= 1           ? 0
                       : mode == CHOOSE_ALL ? choose_in_order(options, count)
                       : mode == CHOOSE_RANDOM
                           ? choose_by_chance(options, count, step)

@@ -31,6 +31,13 @@ static struct lawn_timer fuzz_timers[FUZZ_ENTRIES];
 static uint64_t fuzz_times[FUZZ_ENTRIES]; /* LAWN_NEVER: not there */
 static uint32_t fuzz_slots[FUZZ_ENTRIES]; /* where it was put */
 
+/* Lone timers come first, then blades. */
+static bool
+fuzz_is_lone(uint32_t i)
+{
+    return i < FUZZ_LONE;
+}
+
 /* Digit by digit from the top. */
 static uint32_t
 fuzz_slot(uint64_t time)
@@ -70,7 +77,7 @@ fuzz_remove(uint32_t i)
     if (fuzz_times[i] == LAWN_NEVER) {
         return;
     }
-    if (i < FUZZ_LONE) {
+    if (fuzz_is_lone(i)) {
         lawn_list_remove(lawn_key(NULL), &fuzz_timers[i].link);
     } else {
         lawn_tips_leave(fuzz_tips, fuzz_all, i - FUZZ_LONE, fuzz_slots[i]);
@@ -85,7 +92,7 @@ fuzz_add(uint32_t i, uint64_t time, uint64_t later)
 {
     fuzz_remove(i);
     fuzz_timers[i].deadline = time;
-    if (i < FUZZ_LONE) {
+    if (fuzz_is_lone(i)) {
         const struct lawn_link *list =
             lawn_tips_add(fuzz_tips, lawn_key(NULL), &fuzz_timers[i]);
         uint32_t slot = fuzz_slot(time);
@@ -111,7 +118,7 @@ fuzz_settle(uint32_t i, bool empty)
 {
     uint32_t number = i - FUZZ_LONE;
 
-    if (i < FUZZ_LONE || fuzz_times[i] == LAWN_NEVER) {
+    if (fuzz_is_lone(i) || fuzz_times[i] == LAWN_NEVER) {
         return;
     }
     if (empty) {

@@ -35,6 +35,13 @@
 #define SIM_ACTORS 5u               /* from 1 on */
 #define SIM_SEATS (1u + SIM_ACTORS) /* the library's threads, from here on */
 
+/* Times do not run over. */
+static inline uint64_t
+sim_sum(uint64_t a, uint64_t b)
+{
+    return b < LAWN_NEVER - 1 - a ? a + b : LAWN_NEVER - 1;
+}
+
 /* Faults. */
 enum sim_fault {
     SIM_STALL,    /* a thread does not go on, for up to a million ticks */

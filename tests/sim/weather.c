@@ -36,12 +36,6 @@ static struct weather_stall stalls[EXPLORE_FIBRES];
 static bool slept[EXPLORE_FIBRES];
 static unsigned priorities[EXPLORE_FIBRES];
 
-static uint64_t
-sum(uint64_t a, uint64_t b)
-{
-    return b < LAWN_NEVER - 1 - a ? a + b : LAWN_NEVER - 1;
-}
-
 void
 weather_begin(void)
 {
@@ -81,7 +75,7 @@ weather_fault(enum sim_fault fault, unsigned one_in)
 static uint64_t
 time_of(unsigned fibre)
 {
-    uint64_t time = sum(now, ahead[fibre]);
+    uint64_t time = sim_sum(now, ahead[fibre]);
 
     if (time > shown[fibre]) {
         shown[fibre] = time;
@@ -142,7 +136,7 @@ weather_earliest(void)
 void
 weather_pass(uint64_t ticks)
 {
-    now = sum(now, ticks);
+    now = sim_sum(now, ticks);
 }
 
 void
@@ -217,7 +211,7 @@ run_pass_time(void)
 static void
 stall(unsigned fibre, uint64_t ticks, unsigned steps)
 {
-    stalls[fibre].until = sum(now, ticks);
+    stalls[fibre].until = sim_sum(now, ticks);
     stalls[fibre].step = weather_steps + steps;
     sim_log("(%c stalls for %llu)", 'a' + (int)fibre,
             (unsigned long long)ticks);
@@ -260,7 +254,7 @@ make_weather(void)
     struct run_thread *thread = &run_threads[fibre];
 
     if (rng_below(&dice, sim_plan.tempo) == 0) {
-        now = sum(now, 1 + rng_below(&dice, 3));
+        now = sim_sum(now, 1 + rng_below(&dice, 3));
     }
     delay_woken();
     if (thread->state != RUN_DONE && !is_stalled(fibre) &&
@@ -276,7 +270,7 @@ make_weather(void)
                 (unsigned long long)ahead[fibre]);
     }
     if (weather_fault(SIM_JUMP, 3000)) {
-        now = sum(now, UINT64_C(1) << rng_below(&dice, 20));
+        now = sim_sum(now, UINT64_C(1) << rng_below(&dice, 20));
         sim_log("(it is %llu)", (unsigned long long)now);
     }
     if (thread->state == RUN_ASLEEP && weather_fault(SIM_SPURIOUS, 300)) {

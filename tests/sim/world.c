@@ -34,12 +34,6 @@ static struct lawn_workers_timer timers[SIM_TIMERS];
 static void on_fire(struct lawn_workers_timer *timer,
                     struct lawn_worker *worker);
 
-static uint64_t
-sum(uint64_t a, uint64_t b)
-{
-    return b < LAWN_NEVER - 1 - a ? a + b : LAWN_NEVER - 1;
-}
-
 void
 world_begin(void)
 {
@@ -197,7 +191,7 @@ slack(uint64_t deadline, uint64_t ttl)
 {
     uint64_t resolution = sim_plan.options.lawn.resolution;
 
-    return sum(deadline, ttl / 1024 + 2 * (resolution + 1));
+    return sim_sum(deadline, ttl / 1024 + 2 * (resolution + 1));
 }
 
 static unsigned
@@ -226,13 +220,13 @@ int
 world_start(unsigned timer, uint64_t ttl)
 {
     uint64_t least = ttl == 0 ? 1 : ttl;
-    unsigned op = begin(timer, JUDGE_START, sum(counts_from(), least));
+    unsigned op = begin(timer, JUDGE_START, sim_sum(counts_from(), least));
     int error;
 
     sim_log("starts timer %u for %llu", timer, (unsigned long long)ttl);
     error = lawn_workers_start(world_set, &timers[timer], ttl);
     EXPECT(error == 0 || error == -ESHUTDOWN);
-    started(timer, op, slack(sum(weather_latest(), least), least), error);
+    started(timer, op, slack(sim_sum(weather_latest(), least), least), error);
     return error;
 }
 
@@ -255,44 +249,42 @@ void
 world_start_on(unsigned timer, uint64_t ttl, unsigned worker)
 {
     uint64_t least = ttl == 0 ? 1 : ttl;
-    unsigned op = begin(timer, JUDGE_START, sum(counts_from(), least));
+    unsigned op = begin(timer, JUDGE_START, sim_sum(counts_from(), least));
     int error;
 
     sim_log("starts timer %u for %llu on %u", timer, (unsigned long long)ttl,
             worker);
     error = lawn_workers_start_on(world_set, &timers[timer], ttl, worker);
-    started(timer, op, slack(sum(weather_latest(), least), least), error);
+    started(timer, op, slack(sim_sum(weather_latest(), least), least), error);
 }
 
-bool
-world_stop(unsigned timer)
+static bool
+stop(unsigned timer, enum judge_kind kind, const char *name)
 {
-    unsigned op = begin(timer, JUDGE_STOP, 0);
+    unsigned op = begin(timer, kind, 0);
     bool result;
 
-    sim_log("stops timer %u", timer);
-    result = lawn_workers_stop(world_set, &timers[timer]);
+    sim_log("%s of timer %u", name, timer);
+    result = kind == JUDGE_STOP
+                 ? lawn_workers_stop(world_set, &timers[timer])
+                 : lawn_workers_stop_sync(world_set, &timers[timer]);
     states[timer].users--;
     sim_counts.stops += result;
-    sim_log("stop of timer %u: %s", timer, result ? "true" : "false");
+    sim_log("%s of timer %u: %s", name, timer, result ? "true" : "false");
     judge_return(timer, op, 0, result);
     return result;
 }
 
 bool
+world_stop(unsigned timer)
+{
+    return stop(timer, JUDGE_STOP, "stop");
+}
+
+bool
 world_stop_sync(unsigned timer)
 {
-    const struct world_timer *state = &states[timer];
-    unsigned op = begin(timer, JUDGE_STOP_SYNC, 0);
-    bool result;
-
-    sim_log("stops timer %u and waits", timer);
-    result = lawn_workers_stop_sync(world_set, &timers[timer]);
-    states[timer].users--;
-    sim_counts.stops += result;
-    sim_log("stop_sync of timer %u: %s", timer, result ? "true" : "false");
-    judge_return(timer, op, 0, result);
-    return result && state->alive;
+    return stop(timer, JUDGE_STOP_SYNC, "stop_sync") && states[timer].alive;
 }
 
 /* Only if nobody else is about to use it. What other threads have done to it has
