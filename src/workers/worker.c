@@ -235,10 +235,9 @@ lawn_worker_inherit(struct lawn_worker *worker, struct lawn_part *part)
     lawn_park_lock(&set->lock);
     struct lawn_worker *runs = L_LOAD(&part->worker, L_RELAXED);
     bool lies = runs == NULL;
-    /* Not live, and yet its keeper: it has ended with the set. A caller's thread
-     * may use its lawns until it is detached, and then they lie about. */
-    if (!lies && runs->made && L_LOAD(&part->keeper, L_RELAXED) == runs &&
-        L_LOAD(&runs->live, L_RELAXED) == 0) {
+    /* A caller's thread may use its lawns until it is detached, and then they are
+     * handed over, or lie about. */
+    if (!lies && runs->made && L_LOAD(&runs->done, L_RELAXED) != 0) {
         struct lawn_part **link = &runs->parts;
         while (*link != part) {
             link = &(*link)->next;
@@ -317,6 +316,7 @@ lawn_worker_drained(struct lawn_worker *worker, uint64_t until)
     }
     if (all) {
         L_STORE(&worker->live, 0, L_RELEASE);
+        L_STORE(&worker->done, 1, L_RELAXED);
     }
     lawn_park_unlock(&set->lock);
     return all;

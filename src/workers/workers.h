@@ -99,6 +99,7 @@ struct lawn_worker {
     L_U64 began;            /* L_: when the round began, LAWN_NEVER between */
     struct lawn_part *home; /* L_: the part for what it starts */
     uint32_t live;          /* L_: it may keep parts; by the set's lock */
+    uint32_t done;          /* L_: it has ended with the set; by its lock */
     bool vacant;            /* another may take its place; by the set's lock */
 
     /* L_: written by others. Parts for it, or the end of that; that it has to

@@ -205,3 +205,66 @@ SCENARIO(a_callback_waits_for_a_timer_of_a_thread_that_has_ended,
          .setup = setup_two_made_and_a_callback_waits,
          .threads = {explore_made, explore_made, close_at_now},
          .finish = scene_finish_closed, .delays = true);
+
+/* A thread of the library's that is being removed takes over a lawn in a
+ * callback, and another worker waits for a timer of that lawn: it stays where it
+ * is. */
+
+static void
+wait_for_1_and_keep_it(unsigned timer)
+{
+    struct lawn_part *part = scene.set->parts[2];
+    struct lawn_worker *runs;
+
+    (void)timer;
+    while (L_LOAD(&scene.workers[2]->live, L_SEQ_CST) != 0) {
+        lawn_park_yield();
+    }
+    (void)scene_stop_sync(1);
+    runs = L_LOAD(&part->worker, L_SEQ_CST);
+    explore_point();
+    EXPECT(runs != scene.workers[0] ||
+           L_LOAD(&part->worker, L_SEQ_CST) == runs); /* C8 */
+}
+
+static void
+setup_one_is_removed_and_one_ends(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    explore_be(1);
+    scene.workers[1] = lawn_workers_attach(scene.set);
+    (void)lawn_worker_turn(scene.workers[1]);
+    explore_be(EXPLORE_FIBRES);
+    scene_add(2);
+    scene_have_shared(0, 0, 5);
+    scene_have_shared(1, 2, 50);
+    scene_have_shared(2, 2, 50);
+    scene.hooks[0] = wait_for_1_and_keep_it;
+    scene_ready();
+}
+
+static void
+stop_sync_2_when_ended(void)
+{
+    while (L_LOAD(&scene.workers[2]->live, L_SEQ_CST) != 0) {
+        lawn_park_yield();
+    }
+    (void)scene_stop_sync(2);
+    scene_serve_and_leave();
+}
+
+static void
+close_when_removed(void)
+{
+    while (L_LOAD(&scene.workers[0]->live, L_SEQ_CST) != 0) {
+        lawn_park_yield();
+    }
+    scene_close(SCENE_NOW);
+}
+
+SCENARIO(a_thread_that_is_removed_takes_over_a_lawn,
+         .setup = setup_one_is_removed_and_one_ends,
+         .threads = {explore_made, stop_sync_2_when_ended, explore_made,
+                     remove_0, close_when_removed},
+         .finish = scene_finish_closed);
