@@ -253,6 +253,11 @@ lawn_worker_inherit(struct lawn_worker *worker, struct lawn_part *part)
         L_STORE(&part->worker, worker, L_RELEASE);
     }
     lawn_park_unlock(&set->lock);
+    if (lies && !worker->turning) {
+        /* Between two rounds: it may have said that it sleeps, but not for this
+         * part, and mail for it would not wake it [M4]. */
+        lawn_worker_unpark(worker);
+    }
 }
 
 /* Gives away what others are to keep. */

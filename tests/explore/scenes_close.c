@@ -206,6 +206,62 @@ SCENARIO(a_callback_waits_for_a_timer_of_a_thread_that_has_ended,
          .threads = {explore_made, explore_made, close_at_now},
          .finish = scene_finish_closed, .delays = true);
 
+/* A worker takes over a lawn between two rounds, and then sleeps until its next
+ * one: mail for that lawn must wake it. */
+
+#define PART_0 (scene.set->parts[0])
+
+static void
+setup_one_ends_and_one_has_a_timer(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    explore_be(1);
+    scene.workers[1] = lawn_workers_attach(scene.set);
+    (void)lawn_worker_turn(scene.workers[1]);
+    explore_be(EXPLORE_FIBRES);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(2, 0, 50);
+    scene_have_own(1, 1, 50);
+    scene_ready();
+    (void)scene_stop(0);
+    (void)scene_stop(2);
+}
+
+/* As an event loop does: a turn, an event, and a wait until the next turn. */
+static void
+turn_take_over_and_sleep(void)
+{
+    struct lawn_worker *self = scene.workers[1];
+    uint64_t next;
+
+    while (L_LOAD(&scene.workers[0]->live, L_SEQ_CST) != 0) {
+        lawn_park_yield();
+    }
+    next = lawn_worker_turn(self);
+    (void)scene_stop_sync(0);
+    while (explore_now < next && L_LOAD(&self->token, L_SEQ_CST) == 0) {
+        lawn_park_wait(&self->token, 0, next);
+    }
+    scene_serve_and_leave();
+}
+
+static void
+stop_sync_2_when_taken_over(void)
+{
+    while (L_LOAD(&PART_0->worker, L_SEQ_CST) != scene.workers[1]) {
+        lawn_park_yield();
+    }
+    (void)scene_stop_sync(2);
+    EXPECT(explore_now == SCENE_NOW);
+}
+
+SCENARIO(a_lawn_taken_over_between_two_rounds_has_mail,
+         .setup = setup_one_ends_and_one_has_a_timer,
+         .threads = {explore_made, turn_take_over_and_sleep,
+                     scene_close_at_the_end, stop_sync_2_when_taken_over},
+         .finish = scene_finish_closed, .time_passes = true);
+
 /* A thread of the library's that is being removed takes over a lawn in a
  * callback, and another worker waits for a timer of that lawn: it stays where it
  * is. */
