@@ -466,8 +466,8 @@ model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000
 # all. The rest as it is shipped.
 MODEL_JOBS ?= 2
 model-long: OPS := 1000000000
-model-long: build/swift/model build/release/model ## the same on lawns and pairs of them, lightly judged, with its rate: SEED=1 OPS=1000000000 MODEL_JOBS=2
-	build/swift/model --seed $(SEED) --ops $(shell expr $(OPS) / 10 '*' 9) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
+model-long: build/long/model build/release/model ## the same on lawns and pairs of them, lightly judged, with its rate: SEED=1 OPS=1000000000 MODEL_JOBS=2
+	build/long/model --seed $(SEED) --ops $(shell expr $(OPS) / 10 '*' 9) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
 	build/release/model --seed $(SEED) --ops $(shell expr $(OPS) / 10) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
 
 model-filters: LINES := 1000000
@@ -640,5 +640,5 @@ help: ## this list
 .PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore sim coverage mutants soak-rounds fuzz-swift fuzz-minimise prove mcdc model-long mutate \
     gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
 .DELETE_ON_ERROR:
--include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
+-include $(shell find build \( -path build/deb -o -path build/deb-root -o -path build/cbmc \) -prune \
     -o -name "*.d" -print 2>/dev/null)

@@ -237,17 +237,11 @@ turn:
         part_with();
         if
         :: leaving[me] ->
-            /* lawn_worker_leave() */
-            do
-            :: atomic { arrivals[me] == NONE -> arrivals[me] = SHUT }; break
-            :: arrivals[me] == SHUT -> break
-            :: arrivals[me] != NONE && arrivals[me] != SHUT -> adopt()
-            od;
-            part_with();
-            if
-            :: parts[me] == 0 -> goto returned
-            :: else
-            fi
+            /* lawn_worker_leave(): here nothing is on the way to a worker that
+             * leaves, and all it had it has given away. */
+            atomic { arrivals[me] == NONE -> arrivals[me] = SHUT };
+            assert(parts[me] == 0);
+            goto returned
         :: else
         fi
     :: else
@@ -370,23 +364,16 @@ returned:
 #define HAND_OVER(p, whom) \
     atomic { who = runs[p]; kept = keeper[p] }; \
     keeper[p] = whom; \
-    if \
-    :: who == 0 -> runs[p] = NOBODY; GIVE(p) \
-    :: else -> \
-        who = (who == NOBODY -> kept : who); \
-        if \
-        :: who != 0 -> control[who] = 1; unpark(who) \
-        :: else \
-        fi \
-    fi; \
+    assert(who != 0); /* here a part never lies about */ \
+    who = (who == NOBODY -> kept : who); \
+    control[who] = 1; \
+    unpark(who); \
     atomic { who = 0; kept = 0; was = 0 }
 
 proctype manager()
 {
     byte who;
     byte kept;
-    byte to;
-    byte head;
     byte t;
     bit was;
     /* lawn_workers_remove(): lawn_workers_retire() */

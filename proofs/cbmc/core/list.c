@@ -9,7 +9,7 @@
  *     lawn_list_first lawn_list_insert lawn_list_append lawn_list_prepend
  *     lawn_list_remove lawn_list_length lawn_timer_of lawn_link_deadline
  * @unreached lawn_list_prev: return (struct lawn_link *)((uintptr_t)link->prev ^ key); -- keys are
- *     for debug builds; of lists with a key tests/unit knows
+ *     for debug builds; they are not proved here
  * @unreached lawn_list_set_prev: prev = (struct lawn_link *)((uintptr_t)prev ^ key); -- likewise
  *
  * @proof list_append
@@ -28,8 +28,8 @@
  * @flags -DNDEBUG
  * Length, emptiness and the first one are what a walk tells.
  */
-#include "proof.h"
 #include "list.h"
+#include "proof.h"
 
 #define PROOF_LINKS 4u
 
@@ -68,8 +68,8 @@ proof_is(uint32_t but, bool before, bool behind)
     uint32_t i;
 
     if (before) {
-        good = link->next == &timers[PROOF_LINKS].link &&
-               link->next->prev == link;
+        good =
+            link->next == &timers[PROOF_LINKS].link && link->next->prev == link;
         link = &timers[PROOF_LINKS].link;
     }
     for (i = 0; i < PROOF_LINKS; i++) {
@@ -130,8 +130,7 @@ list_shape(void)
     }
     PROVE(lawn_list_length(&list) == length, "its length");
     PROVE(lawn_list_empty(&list) == (length == 0), "whether it is empty");
-    PROVE(lawn_list_first(0, &list) ==
-              (length == 0 ? &list : &timers[0].link),
+    PROVE(lawn_list_first(0, &list) == (length == 0 ? &list : &timers[0].link),
           "its first");
     PROVE(lawn_timer_of(&timers[0].link) == &timers[0], "a link's timer");
     timers[0].deadline = deadline;

@@ -146,8 +146,7 @@ blades_find(void)
     ASSUME(other < PROOF_COUNT);
     blade = lawn_blades_find(&blades, ttl, deadline);
     PROVE(blade == NULL || blade->ttl == ttl, "[I8] it has the TTL");
-    PROVE(blade == NULL || proof_belongs(blade, deadline),
-          "[I8] in its set");
+    PROVE(blade == NULL || proof_belongs(blade, deadline), "[I8] in its set");
     PROVE(blade != NULL || all[other].ttl != ttl ||
               !proof_belongs(&all[other], deadline),
           "[P4] none is overlooked");
@@ -172,8 +171,7 @@ blades_claim(void)
     blade = lawn_blades_claim(&blades, ttl, deadline);
     PROVE(blade == NULL || blade->queue.next == &blade->queue,
           "[I1] it is empty");
-    PROVE(blade == NULL || proof_belongs(blade, deadline),
-          "[I8] in its set");
+    PROVE(blade == NULL || proof_belongs(blade, deadline), "[I8] in its set");
     PROVE(blade != NULL || all[other].queue.next != &all[other].queue ||
               !proof_belongs(&all[other], deadline),
           "[P8] none is overlooked");

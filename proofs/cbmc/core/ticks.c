@@ -17,8 +17,8 @@
  * @proof ticks_round_up_small
  * The same for every resolution, of times and resolutions below 1024.
  */
-#include "proof.h"
 #include "ticks.h"
+#include "proof.h"
 
 typedef unsigned __int128 proof_wide;
 

@@ -2,12 +2,12 @@
  *
  * For 4, 5, 6, 7 and 8 bits per digit, all that there are, every base, and all
  * times not before it: all 64-bit numbers. The tables shift[] and level[] are
- * those that lawn_tips_init() makes, as proved by tips_init*. A time's digits
- * are counted here by division by constants, not by the code's tables.
+ * filled by a copy of the loop in lawn_tips_init(), which is not itself under
+ * proof. A time's level is told here digit by digit, not by the tables.
  *
  * @flags --unwind 66
- * @without --conversion-check: shift[] and level[] hold small numbers, see
- *     tips_init*
+ * @without --conversion-check: shift[] and level[] are filled by casts of
+ *     small numbers
  * @covers lawn_tips_slot lawn_tips_slot_time lawn_tips_slot_end
  *
  * @proof tips_slot_4
