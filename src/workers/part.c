@@ -157,6 +157,10 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
     /* Whatever it is due at: since the word says that it is in the mail, others
      * may have started it for earlier, or wait for it, and found no mail. */
     lawn_part_wake(to, 0);
+    if (L_LOAD(&part->set->closing, L_SEQ_CST) != 0) {
+        /* Who was to fire it may have ended with the set, and seen no mail. */
+        lawn_worker_inherit(part->worker, to);
+    }
     return true;
 }
 

@@ -300,17 +300,20 @@ lawn_worker_drained(struct lawn_worker *worker, uint64_t until)
 {
     struct lawn_workers *set = worker->set;
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
-        if (lawn_part_mail(part) ||
-            (lawn_next(part->lawn) <= until && lawn_part_runs(part))) {
+        if (lawn_next(part->lawn) <= until && lawn_part_runs(part)) {
             return false;
         }
     }
     bool all = true;
     lawn_park_lock(&set->lock);
     for (unsigned i = 0; i < set->count; i++) {
-        const struct lawn_part *part = set->parts[i];
+        struct lawn_part *part = set->parts[i];
         all = all && (L_LOAD(&part->keeper, L_RELAXED) == worker) ==
                          (L_LOAD(&part->worker, L_RELAXED) == worker);
+        /* Under the lock: who sends a timer here looks, under it, whether the
+         * worker has ended. */
+        all = all && (L_LOAD(&part->worker, L_RELAXED) != worker ||
+                      !lawn_part_mail(part));
     }
     if (all) {
         /* Nor may there be one that it is to pass on, or that someone is about

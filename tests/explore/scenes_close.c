@@ -324,3 +324,30 @@ SCENARIO(a_thread_that_is_removed_takes_over_a_lawn,
          .threads = {explore_made, stop_sync_2_when_ended, explore_made,
                      remove_0, close_when_removed},
          .finish = scene_finish_closed);
+
+/* A timer is on its way to a thread of the library's that has nothing to do, when
+ * the set is closed: it fires all the same. */
+
+static void
+setup_two_made_and_0_moves(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    scene_add(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+    (void)scene_start_on(0, 30, 1);
+}
+
+static void
+close_at_the_end_and_nothing_is_left(void)
+{
+    scene_close_at_the_end();
+    EXPECT(scene.left == 0);
+}
+
+SCENARIO(a_timer_moves_when_the_set_is_closed,
+         .setup = setup_two_made_and_0_moves,
+         .threads = {explore_made, explore_made,
+                     close_at_the_end_and_nothing_is_left},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);
