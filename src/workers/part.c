@@ -113,16 +113,17 @@ lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
 {
     uint64_t deadline = request->when;
     uint64_t start = deadline - request->ttl;
-    uint64_t now = lawn_now(part->lawn);
-    if (request->ttl == 0 && deadline > now) {
+    uint64_t now = L_LOAD(&part->worker, L_RELAXED)->now;
+    if (request->ttl == 0 && deadline > lawn_now(part->lawn)) {
         lawn_start_at(part->lawn, &timer->timer, deadline);
         return;
     }
     if (lawn_part_overtaken(part, request)) {
         deadline = lawn_workers_sum(part->started, request->ttl);
-    } else if (request->ttl == 0 || start < part->started || start > now) {
-        /* After the lawn's clock: it was in the mail, and was started again since
-         * the worker took that, and told the lawn the time. */
+    } else if (request->ttl == 0 || start < part->started || start > now ||
+               start > lawn_now(part->lawn)) {
+        /* From the future: it was in the mail, and was started again since the
+         * worker took that, and looked at the clock, or told the lawn so. */
         lawn_part_back(part, timer, lawn_part_round(part, deadline));
         return;
     } else {
