@@ -12,8 +12,13 @@
  * keeper, by a release; the keeper takes it from there, by an acquire, and so
  * sees the lawn as it was left. Meanwhile wake_at is 0: what is posted waits for
  * the next worker, which looks into the mail before it sleeps. A worker that
- * leaves closes its arrivals when they are empty; who finds them closed looks
- * for the keeper again, who has changed before. */
+ * leaves, or ends with the set, closes its arrivals when they are empty; who finds
+ * them closed looks for the keeper again, who has changed before.
+ *
+ * THE END. A worker of a closed set ends when it has nothing more to fire, and its
+ * parts stay with it, since all end soon; but a worker that has not, and wants
+ * something of such a part, takes it over under the lock: one of a thread of the
+ * library's at once, and one of a caller's thread when that is detached. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "park.h"
 #include "part.h"
