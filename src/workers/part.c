@@ -120,9 +120,10 @@ lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
     }
     if (lawn_part_overtaken(part, request)) {
         deadline = lawn_workers_sum(part->started, request->ttl);
-    } else if (request->ttl == 0 || start < part->started || start > now) {
+    } else if (request->ttl == 0 || start < part->started || start > now ||
+               start > lawn_now(part->lawn)) {
         /* From the future: it was in the mail, and was started again since the
-         * worker took that, and looked at the clock. */
+         * worker took that, and looked at the clock, or told the lawn so. */
         lawn_part_back(part, timer, lawn_part_round(part, deadline));
         return;
     } else {
@@ -157,6 +158,10 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
     /* Whatever it is due at: since the word says that it is in the mail, others
      * may have started it for earlier, or wait for it, and found no mail. */
     lawn_part_wake(to, 0);
+    if (L_LOAD(&part->set->closing, L_SEQ_CST) != 0) {
+        /* Who was to fire it may have ended with the set, and seen no mail. */
+        lawn_worker_inherit(part->worker, to);
+    }
     return true;
 }
 

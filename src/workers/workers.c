@@ -351,11 +351,11 @@ lawn_workers_wait_for(struct lawn_part *part,
     (void)L_FADD(&part->waiters, (uint32_t)-1, L_SEQ_CST);
 }
 
-/* Asks the worker of a part to let go a timer, which is not running. False: the
- * word is not *seen any more. */
+/* Asks the worker of a part to let go a timer, which is not running; waits is the
+ * worker that the caller is, or NULL. False: the word is not *seen any more. */
 static bool
 lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
-                    uint64_t *seen, bool *stopped)
+                    uint64_t *seen, bool *stopped, struct lawn_worker *waits)
 {
     bool in_mail = (*seen & MAIL) != 0;
     /* Without REQ, or it would be put on the lawn. */
@@ -371,6 +371,10 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
      * in the mail, though it says so: when the lawn is empty, nobody refers to
      * it. */
     while (L_LOAD(&part->cleared, L_SEQ_CST) == 0) {
+        if (waits != NULL) {
+            /* Of another set, whose timers may be waited for by who clears. */
+            lawn_workers_drain_own(waits);
+        }
         lawn_park_yield();
     }
     *stopped |= lawn_part_release(timer);
@@ -411,7 +415,7 @@ lawn_workers_stop_sync(struct lawn_workers *set,
             continue;
         }
         if (!mine && (seen & LAWN_STATE_HELD) != 0 &&
-            !lawn_workers_recall(here, timer, &seen, &stopped)) {
+            !lawn_workers_recall(here, timer, &seen, &stopped, waits)) {
             continue;
         }
         if (waits == NULL) {

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #if !defined EXPLORE_FIBRES /* tests/sim has more */
-#define EXPLORE_FIBRES 4
+#define EXPLORE_FIBRES 5
 #endif
 
 struct explore_scenario {
