@@ -175,6 +175,7 @@ inline adopt() {
         :: else ->
             atomic {
                 to = link[head];
+                link[head] = 0;
                 assert(runs[head] == NOBODY);
                 parts[me] = parts[me] | BIT(head);
                 runs[head] = me;
@@ -258,9 +259,9 @@ turn:
             :: else
             fi
         }
-        p = 0
-    };
-    atomic {
+        p = 0;
+        /* Whoever posts between these two might as well do so later, and time go on
+         * earlier. */
         now = (closes && clock > UNTIL -> UNTIL : clock);
         next = NEVER;
         for (p : 0 .. PARTS - 1) {
@@ -281,7 +282,9 @@ turn:
         }
         p = 0;
         t = 0;
-        now = 0
+        now = 0;
+        /* What is left is no reason to wake. */
+        next = (closes && next > UNTIL -> NEVER : next)
     };
     if
     :: closes ->
@@ -354,10 +357,10 @@ turn:
         until[me] = 0
     :: else
     fi;
-    atomic { busy = 0; next = 0 };
+    atomic { busy = 0; next = 0; closes = 0 };
     goto turn;
 returned:
-    gone[me] = 1
+    atomic { busy = 0; next = 0; closes = 0; gone[me] = 1 }
 }
 
 /* lawn_workers_hand_over(), by the lock */
