@@ -1,9 +1,9 @@
 /* move.pml - a timer that goes from one worker to another, and wakes it.
  *
  * Two workers with a part each, which sleep when there is nothing to do; two
- * other threads start a timer OPS times each, for now or for later, on a part of
- * their choice or where it is, or stop it; and then one of them stops it and waits
- * for its end, or not. The timer is shared, so each change of its word is a compare-and-swap;
+ * other threads start a timer of the first OPS times each, for now or for later:
+ * one on the second part, and then it stops it and waits for its end, or not; the
+ * other on the first or where it is, or it stops it. The timer is shared, so each change of its word is a compare-and-swap;
  * its plain stores are in cancel.pml. Time stands still: what is due NOW fires as
  * soon as it is seen, and what is due later never does; the second worker has
  * another timer, which is due in between. So whoever sleeps must be woken.
@@ -187,14 +187,18 @@ proctype other(byte id)
     do
     :: ops < OPS ->
         ops++;
-        atomic { select(choice : 0 .. 2) };
+        if
+        :: id == 0 -> choice = 1
+        :: id == 1 -> choice = 0
+        :: id == 1 -> choice = NONE
+        fi;
         if
         :: due = NOW
         :: due = FAR
         fi;
         start(choice, due);
         atomic { choice = 0; due = 0 }
-    :: ops < OPS -> ops++; STOP(stop_next, stop_out)
+    :: id == 1 && ops < OPS -> ops++; STOP(stop_next, stop_out)
     :: ops == OPS -> break
     od;
     atomic { ops = 0; starting-- };
