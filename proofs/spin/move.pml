@@ -1,9 +1,11 @@
 /* move.pml - a timer that goes from one worker to another, and wakes it.
  *
  * Two workers with a part each, which sleep when there is nothing to do; two
- * other threads start a timer of the first OPS times each, for now or for later:
- * one on the second part, and then it stops it and waits for its end, or not; the
- * other on the first or where it is, or it stops it. The timer is shared, so each change of its word is a compare-and-swap;
+ * other threads start a timer of the first, OPS times each: one on the second
+ * part, for now or for later, and then it stops it and waits for its end, or not;
+ * the other where it is for now (KIND 0), or on the first part for later (KIND 1),
+ * or it stops it (KIND 2).
+ * What a thread does in one step here, nobody can tell from several. The timer is shared, so each change of its word is a compare-and-swap;
  * its plain stores are in cancel.pml. Time stands still: what is due NOW fires as
  * soon as it is seen, and what is due later never does; the second worker has
  * another timer, which is due in between. So whoever sleeps must be woken.
@@ -15,6 +17,9 @@
  * due does not lie in a box while its worker sleeps [C7]. */
 #ifndef OPS
 #define OPS 1
+#endif
+#ifndef KIND
+#define KIND 0
 #endif
 #define OTHERS 2
 
@@ -64,12 +69,7 @@ inline ended() { assert(live); live = 0 }
 
 /* lawn_worker_unpark() */
 inline unpark(p) {
-    atomic { was = token[p]; token[p] = 1 };
-    if
-    :: was == 0 -> parked[p] = 0
-    :: else
-    fi;
-    was = 0
+    atomic { token[p] = 1; parked[p] = 0 }
 }
 
 /* lawn_part_wake(). The label is of the macro's place. */
@@ -124,10 +124,8 @@ start_next:
         if
         :: state == seen -> state = seen | CLAIM
         :: else -> seen = state; goto start_next
-        fi
-    };
-    /* lawn_state_write() */
-    atomic {
+        fi;
+        /* lawn_state_write(): who reads these now must find another word then. */
         mail = (seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) || to != goal ||
                due < when;
         when = due;
@@ -183,22 +181,21 @@ proctype other(byte id)
     bit goal;
     bit to;
     bit mail;
-    bit was;
     do
-    :: ops < OPS ->
+    :: (KIND < 2 || id == 0) && ops < OPS ->
         ops++;
         if
-        :: id == 0 -> choice = 1
-        :: id == 1 -> choice = 0
-        :: id == 1 -> choice = NONE
-        fi;
-        if
-        :: due = NOW
-        :: due = FAR
+        :: id == 0 -> choice = 1; due = NOW
+        :: id == 0 -> choice = 1; due = FAR
+#if KIND == 0
+        :: id == 1 -> choice = NONE; due = NOW
+#else
+        :: id == 1 -> choice = 0; due = FAR
+#endif
         fi;
         start(choice, due);
         atomic { choice = 0; due = 0 }
-    :: id == 1 && ops < OPS -> ops++; STOP(stop_next, stop_out)
+    :: KIND == 2 && id == 1 && ops < OPS -> ops++; STOP(stop_next, stop_out)
     :: ops == OPS -> break
     od;
     atomic { ops = 0; starting-- };
@@ -251,8 +248,7 @@ sync:
     :: else
     fi;
     /* lawn_workers_wait_for() */
-    atomic { seen = 0; news[here] = 0 };
-    waiters[here] = 1;
+    atomic { seen = 0; news[here] = 0; waiters[here] = 1 };
     seen = state;
     if
     :: (seen & (RUN | MAIL | REQ | CLAIM | PART)) == (WORD(here) | MAIL) ->
@@ -277,6 +273,10 @@ returned:
 /* lawn_part_serve() */
 inline serve() {
     atomic {
+        seen = 0;
+        due = 0;
+        goal = 0;
+        wants = 0;
         if
         :: waiters[me] != 0 ->
             news[me] = 1
@@ -343,8 +343,7 @@ take_next:
                 ON(due)
             }
         fi
-    fi;
-    atomic { seen = 0; due = 0; goal = 0; wants = 0 }
+    fi
 }
 
 /* lawn_part_fire() -> lawn_part_cut() */
@@ -399,7 +398,7 @@ cut:
     fi;
     callback = 0;
 fired:
-    atomic { seen = 0; due = 0; firing[me] = 0 }; /* lawn_part_fired() */
+    firing[me] = 0; /* lawn_part_fired() */
     serve()
 }
 
@@ -411,28 +410,28 @@ proctype worker(byte me)
     byte next;
     bit goal;
     bit wants;
-    bit was;
 turn:
     /* lawn_worker_awake() */
-    wake_at[me] = 0;
-    token[me] = 0;
+    atomic { wake_at[me] = 0; token[me] = 0 };
     /* lawn_worker_drain() */
-    if
-    :: again[me] -> atomic { again[me] = 0; next = 1 }
-    :: else ->
+    atomic {
         if
-        :: inbox[me] -> atomic { inbox[me] = 0; next = 1 }
-        :: else
+        :: again[me] -> again[me] = 0
+        :: !again[me] && inbox[me] -> inbox[me] = 0
+        :: else -> goto mow
         fi
-    fi;
-    if
-    :: next -> next = 0; take(); serve()
-    :: else
-    fi;
-    if
-    :: onlawn[me] && deadline == NOW -> fire()
-    :: else
-    fi;
+    };
+    take();
+    serve();
+mow:
+    atomic {
+        if
+        :: onlawn[me] && deadline == NOW
+        :: else -> goto sleep
+        fi
+    };
+    fire();
+sleep:
     /* lawn_worker_next(), lawn_worker_sleep() */
     atomic {
         next = (onlawn[me] -> deadline : NEVER);
