@@ -1,13 +1,14 @@
 /* move.pml - a timer that goes from one worker to another, and wakes it.
  *
  * Two workers with a part each, which sleep when there is nothing to do; two
- * other threads start a timer of the first, OPS times each: one on the second
- * part, for now or for later, and then it stops it and waits for its end, or not;
- * the other where it is for now (KIND 0), or on the first part for later (KIND 1),
- * or it stops it (KIND 2).
- * What a thread does in one step here, nobody can tell from several. The timer is shared, so each change of its word is a compare-and-swap;
- * its plain stores are in cancel.pml. Time stands still: what is due NOW fires as
- * soon as it is seen, and what is due later never does; the second worker has
+ * other threads start a timer of the first, OPS times each. KIND 0: one on the
+ * second part, for now or later, the other where it is, for now. KIND 1: one on the
+ * second part for later, and then it stops it and waits for its end; the other
+ * on the first for later. KIND 2: the same, but the other stops it. What
+ * a thread does in one step here, nobody can tell from several. The timer is
+ * shared, so each change of its word is a compare-and-swap; its plain stores are in
+ * cancel.pml. Time stands still: what is due NOW fires as soon as it is seen, and
+ * what is due later never does; the second worker has
  * another timer, which is due in between. So whoever sleeps must be woken.
  *
  * Proved: the callback runs on one worker at a time [C4]; each start ends once,
@@ -185,9 +186,9 @@ proctype other(byte id)
     :: (KIND < 2 || id == 0) && ops < OPS ->
         ops++;
         if
-        :: id == 0 -> choice = 1; due = NOW
         :: id == 0 -> choice = 1; due = FAR
 #if KIND == 0
+        :: id == 0 -> choice = 1; due = NOW
         :: id == 1 -> choice = NONE; due = NOW
 #else
         :: id == 1 -> choice = 0; due = FAR
@@ -200,8 +201,8 @@ proctype other(byte id)
     od;
     atomic { ops = 0; starting-- };
     if
-    :: true -> goto returned
-    :: id == 0
+    :: KIND == 0 || id == 1 -> goto returned
+    :: else
     fi;
     /* lawn_workers_stop_sync() */
 sync:
