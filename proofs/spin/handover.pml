@@ -1,7 +1,7 @@
 /* handover.pml - parts that change hands while mail comes in and timers are due.
  *
  * Two workers with a part each; senders post a timer each to the second part; a
- * manager removes the second worker, adds it again, and closes the set, each at
+ * manager removes the second worker, adds it again but for ONCE, and closes the set, at
  * any moment; time goes on at any moment, or with STILL not at all: all is due.
  * The first part gets no mail, so what a worker does to all its parts in turn is
  * one step here.
@@ -389,12 +389,14 @@ proctype manager()
     lock = 0;
     gone[2]; /* lawn_workers_reap() */
     assert(parts[2] == 0 && runs[1] != 2);
+#ifndef ONCE
     /* lawn_workers_add(): lawn_workers_enrol(), lawn_workers_share_out() */
     take_lock();
     atomic { leaving[2] = 0; arrivals[2] = NONE; gone[2] = 0 };
     HAND_OVER(1, 2);
     run worker(2);
     lock = 0;
+#endif
     /* lawn_workers_close() */
     take_lock();
     atomic { closing = 1; posted = (posting == 0 -> box[1] | lawn[1] : 0) };
