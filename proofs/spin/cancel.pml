@@ -490,7 +490,11 @@ cut:
     deadline = due;
     CHANGE(seen & ~(RUN | LAWN | REQ | DUE),
            if
-           :: seen & RUN -> ended(); assert(deadline == latest); callback = 1
+           :: seen & RUN ->
+               ended();
+               assert(deadline == latest);
+               assert(!inbox && !again); /* the callback may free it */
+               callback = 1
            :: else
            fi, cut);
     if
