@@ -315,16 +315,7 @@ take_next:
                 :: SWAP(seen & ~(MAIL | REQ | DUE | LAWN), take_next)
                 fi
             }
-        :: (seen & RUN) && !wants ->
-            atomic {
-                if
-                :: SWAP((seen & ~(MAIL | REQ | DUE)) | LAWN, take_next)
-                fi;
-                if
-                :: !(seen & LAWN) -> ON(deadline)
-                :: else
-                fi
-            }
+        /* RUN without REQ is of who starts it on the worker: not here. */
         :: (seen & RUN) && wants && goal != me ->
             /* lawn_part_forward() */
             atomic {
@@ -361,42 +352,23 @@ cut:
     if
     :: (seen & (RUN | REQ)) == (RUN | REQ) ->
         due = when;
-        if
-        :: due > NOW ->
-            atomic {
-                if
-                :: SWAP(seen & ~REQ, cut)
-                fi;
-                ON(due);
-                goto fired
-            }
-        :: else
-        fi
+        assert(due == NOW) /* here none is started for later without mail */
     :: else
     fi;
-    if
-    :: (seen & (RUN | MAIL)) == (RUN | MAIL) ->
-        atomic {
-            if
-            :: SWAP(seen & ~LAWN, cut)
-            fi;
-            goto fired
-        }
-    :: else ->
-        atomic {
-            deadline = due;
-            if
-            :: SWAP(seen & ~(RUN | LAWN | REQ | DUE), cut)
-            fi;
-            if
-            :: seen & RUN ->
-                ended();
-                assert(deadline == latest && !callback);
-                callback = 1
-            :: else -> goto fired
-            fi
-        }
-    fi;
+    assert((seen & (RUN | MAIL)) != (RUN | MAIL)); /* for the same reason */
+    atomic {
+        deadline = due;
+        if
+        :: SWAP(seen & ~(RUN | LAWN | REQ | DUE), cut)
+        fi;
+        if
+        :: seen & RUN ->
+            ended();
+            assert(deadline == latest && !callback);
+            callback = 1
+        :: else -> goto fired
+        fi
+    };
     callback = 0;
 fired:
     firing[me] = 0; /* lawn_part_fired() */
