@@ -55,7 +55,10 @@ byte deadline;
 #define HAND 1
 #define STATE 2
 #define FIRING 3
-chan buffer = [4] of { byte, short };
+#ifndef STORES
+#define STORES 4
+#endif
+chan buffer = [STORES] of { byte, short };
 byte pending;  /* stores of state among them */
 short own;     /* and the latest of them */
 
@@ -72,7 +75,10 @@ bit far; /* it never comes up: who waits for it must ask for it */
 inline apply() {
     if
     :: what == HAND -> hand = value
-    :: what == STATE -> state = value; pending--
+    :: what == STATE ->
+        state = value;
+        pending--;
+        own = (pending > 0 -> own : 0)
     :: what == FIRING -> firing = value
     fi;
     what = 0;
@@ -223,19 +229,15 @@ inline wait_for() {
 #endif
     seen = state;
     if
-    :: !(seen & (RUN | CLAIM)) ->
+    :: (seen & (RUN | MAIL | REQ | CLAIM | PART)) == (PART | MAIL) ->
+        news[id] /* recalled: lawn_park_wait() */
+    :: else ->
         if
-        :: (seen & HELD) -> news[id] /* lawn_park_wait() */
-        :: else ->
-            if
-            :: firing -> news[id]
-            :: else
-            fi
+        :: !(seen & (RUN | CLAIM)) && firing -> news[id]
+        :: else
         fi
-    :: else
     fi;
-    seen = 0;
-    waiters--
+    atomic { seen = 0; news[id] = 0; waiters-- }
 }
 
 proctype other(byte id)
@@ -360,6 +362,7 @@ take_next:
                 if
                 :: SWAP((seen & ~(MAIL | REQ | DUE)) | LAWN, take_next)
                 fi;
+                assert(onlawn == ((seen & LAWN) != 0));
                 onlawn = 1
             }
         :: seen & REQ ->
@@ -487,7 +490,11 @@ cut:
     deadline = due;
     CHANGE(seen & ~(RUN | LAWN | REQ | DUE),
            if
-           :: seen & RUN -> ended(); assert(deadline == latest); callback = 1
+           :: seen & RUN ->
+               ended();
+               assert(deadline == latest);
+               assert(!inbox && !again); /* the callback may free it */
+               callback = 1
            :: else
            fi, cut);
     if
@@ -502,7 +509,7 @@ cut:
 fired:
     atomic { seen = 0; due = 0 };
 #ifdef SYMMETRIC
-    firing = 0;
+    atomic { empty(buffer) -> firing = 0 }; /* L_XCHG */
 #else
     store(FIRING, 0);
 #endif

@@ -1,9 +1,10 @@
 /* handover.pml - parts that change hands while mail comes in and timers are due.
  *
  * Two workers with a part each; senders post a timer each to the second part; a
- * manager removes the second worker, adds it again, and closes the set, each at
- * any moment; time goes on at any moment. The first part gets no mail, so what a
- * worker does to all its parts in turn is one step here.
+ * manager removes the second worker, adds it again but for ONCE, and closes the set, at
+ * any moment; time goes on at any moment, or with STILL not at all: all is due.
+ * The first part gets no mail, so what a worker does to all its parts in turn is
+ * one step here.
  *
  * Proved: a part is run by one worker at a time; each timer fires once, is left
  * over once, or was refused; none fires early, nor is one left over that was due
@@ -175,6 +176,7 @@ inline adopt() {
         :: else ->
             atomic {
                 to = link[head];
+                link[head] = 0;
                 assert(runs[head] == NOBODY);
                 parts[me] = parts[me] | BIT(head);
                 runs[head] = me;
@@ -258,9 +260,9 @@ turn:
             :: else
             fi
         }
-        p = 0
-    };
-    atomic {
+        p = 0;
+        /* Whoever posts between these two might as well do so later, and time go on
+         * earlier. */
         now = (closes && clock > UNTIL -> UNTIL : clock);
         next = NEVER;
         for (p : 0 .. PARTS - 1) {
@@ -281,7 +283,9 @@ turn:
         }
         p = 0;
         t = 0;
-        now = 0
+        now = 0;
+        /* What is left is no reason to wake. */
+        next = (closes && next > UNTIL -> NEVER : next)
     };
     if
     :: closes ->
@@ -354,10 +358,10 @@ turn:
         until[me] = 0
     :: else
     fi;
-    atomic { busy = 0; next = 0 };
+    atomic { busy = 0; next = 0; closes = 0 };
     goto turn;
 returned:
-    gone[me] = 1
+    atomic { busy = 0; next = 0; closes = 0; gone[me] = 1 }
 }
 
 /* lawn_workers_hand_over(), by the lock */
@@ -385,12 +389,14 @@ proctype manager()
     lock = 0;
     gone[2]; /* lawn_workers_reap() */
     assert(parts[2] == 0 && runs[1] != 2);
+#ifndef ONCE
     /* lawn_workers_add(): lawn_workers_enrol(), lawn_workers_share_out() */
     take_lock();
     atomic { leaving[2] = 0; arrivals[2] = NONE; gone[2] = 0 };
     HAND_OVER(1, 2);
     run worker(2);
     lock = 0;
+#endif
     /* lawn_workers_close() */
     take_lock();
     atomic { closing = 1; posted = (posting == 0 -> box[1] | lawn[1] : 0) };
@@ -415,6 +421,7 @@ proctype manager()
     }
 }
 
+#ifndef STILL
 proctype time()
 {
     do
@@ -422,6 +429,7 @@ proctype time()
     :: else -> break
     od
 }
+#endif
 
 init {
     byte t;
@@ -434,7 +442,11 @@ init {
         runs[1] = 2;
         keeper[1] = 2;
         parts[2] = 2;
+#ifdef STILL
+        clock = END;
+#else
         run time();
+#endif
         run worker(1);
         run worker(2);
         run manager();

@@ -231,7 +231,8 @@ proctype worker()
         taken != NONE || ready != NONE || head != NONE || closing
 #else
         /* lawn_worker_sleep() */
-        wake_at = (has_far -> FAR : NEVER);
+        /* What a closed set leaves is no reason to wake. */
+        wake_at = (has_far && !closes -> FAR : NEVER);
         seen = head; /* lawn_mailbox_empty() */
         if
         :: taken == NONE && ready == NONE && seen == NONE ->
