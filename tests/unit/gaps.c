@@ -1,8 +1,9 @@
 /* gaps.c - what no other test would notice if it went wrong, as mutants of the
  * core have shown: mostly things that cost time, not promises [P8]. */
-#include "common.h"
+#include "store_common.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 TEST(a_lawn_begins_at_a_cache_line_wherever_it_is_placed)
 {
@@ -74,4 +75,67 @@ TEST(timers_of_the_last_tick_count_as_lone_ones)
     CHECK_EQ(stats_of(&s).lone_starts, 2);
     CHECK_EQ(lawn_count_lone(s.lawn), 1);
     scene_end(&s);
+}
+
+static bool
+count_visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    (void)timer;
+    (void)ttl;
+    ++*(uint64_t *)arg;
+    return true;
+}
+
+/* Also those whose first and second choice of a blade lie as far from each other
+ * as stripes reach. */
+TEST(a_visit_finds_all_blades_of_tables_that_are_full)
+{
+    static struct probe probes[200];
+    struct lawn_options options = {.blades = 32};
+    uint64_t state = 1;
+    unsigned table;
+    unsigned i;
+
+    for (table = 0; table < 100; table++) {
+        struct scene s;
+        uint64_t visited = 0;
+
+        scene_begin_with(&s, &options);
+        for (i = 0; i < COUNT(probes); i++) {
+            start_probe(&s, &probes[i], 1 + chance(&state) % 1000000);
+        }
+        CHECK(lawn_each(s.lawn, count_visit, &visited));
+        CHECK_EQ(visited, COUNT(probes));
+        for (i = 0; i < COUNT(probes); i++) {
+            CHECK(lawn_stop(s.lawn, &probes[i].timer));
+        }
+        scene_end(&s);
+    }
+}
+
+static int
+make_many_lawns(void)
+{
+    struct rlimit limit = {512u << 20, 512u << 20};
+    unsigned i;
+
+    if (setrlimit(RLIMIT_AS, &limit) != 0) {
+        return 1;
+    }
+    for (i = 0; i < 8000; i++) {
+        struct lawn *lawn = lawn_new(NULL);
+
+        if (lawn == NULL) {
+            return 2;
+        }
+        lawn_free(lawn);
+    }
+    return 0;
+}
+
+TEST(a_lawn_gives_its_memory_back)
+{
+    if (!watched()) { /* they take much memory themselves */
+        check_child(make_many_lawns);
+    }
 }
