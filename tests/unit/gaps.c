@@ -139,3 +139,30 @@ TEST(a_lawn_gives_its_memory_back)
         check_child(make_many_lawns);
     }
 }
+
+TEST(a_lone_timer_is_counted_wherever_in_the_index_it_stands)
+{
+    enum ground ground;
+
+    for (ground = LONE; ground < GROUNDS; ground++) {
+        struct scene s;
+        uint64_t others;
+        uint64_t ttl;
+
+        scene_begin(&s, ground);
+        others = lawn_count_lone(s.lawn);
+        for (ttl = 1; ttl < 1000; ttl++) {
+            start(&s, 0, ttl);
+            CHECK_EQ(lawn_count_lone(s.lawn), others + 1);
+        }
+        /* A mow that has to stop leaves the rest where its tick is. */
+        for (ttl = 4096; ttl < 64 * 4096; ttl += 4096) {
+            start_at(&s, 0, ttl);
+            start_at(&s, 1, ttl);
+            CHECK_EQ(mow_some(&s, ttl, 1), 1);
+            CHECK_EQ(lawn_count_lone(s.lawn), others + 1);
+            CHECK_EQ(mow(&s, ttl), 1);
+        }
+        scene_end(&s);
+    }
+}

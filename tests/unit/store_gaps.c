@@ -42,7 +42,7 @@ TEST(a_store_that_cannot_be_made_says_why_whatever_its_allocator_says)
 }
 
 /* The second timer's record begins before, at and behind the end of the first
- * block, with one byte of it there as well. */
+ * block, and with only one byte of it there. */
 TEST(a_record_of_a_snapshot_may_begin_anywhere_in_a_block)
 {
     enum { BLOCK = 65536, AROUND = 128 };
@@ -52,18 +52,124 @@ TEST(a_record_of_a_snapshot_may_begin_anywhere_in_a_block)
     memset(payload, 7, sizeof payload);
     for (size = BLOCK - AROUND; size < BLOCK + AROUND; size++) {
         struct lawn_store *a = lawn_store_new(NULL);
-        struct lawn_store *b = lawn_store_new(NULL);
+        struct trial b; /* whose memory is not zero */
         struct tape tape = {0};
 
-        CHECK(a != NULL && b != NULL);
-        CHECK_EQ(lawn_store_start(a, "one", 3, 5, payload, size, 0), 0);
-        CHECK_EQ(lawn_store_start(a, "another", 7, 1000, payload, 300, 0), 0);
+        CHECK(a != NULL);
+        trial_begin(&b, NULL);
+        CHECK_EQ(lawn_store_start(a, "one", 3, 0xC3C3, payload, size, 0), 0);
+        CHECK_EQ(lawn_store_start(a, "another", 7, 0xC3C3, payload, 300, 0), 0);
         tape_save(&tape, a);
-        CHECK_EQ(tape_load(&tape, b), 0);
-        check_same(a, b);
+        CHECK_EQ(tape_load(&tape, b.store), 0);
+        check_same(a, b.store);
         lawn_store_free(a);
-        lawn_store_free(b);
+        trial_end(&b);
         tape_free(&tape);
+    }
+}
+
+/* Writes nothing; the second time it fails, and only then. */
+static int
+write_badly(const void *bytes, size_t size, void *arg)
+{
+    unsigned *writes = (unsigned *)arg;
+
+    (void)bytes;
+    (void)size;
+    return ++*writes == 2 ? -EIO : 0;
+}
+
+/* Wherever in a record the first block ends. */
+TEST(a_write_that_fails_once_fails_the_save)
+{
+    enum { BLOCK = 65536, AROUND = 128 };
+    static const unsigned char payload[BLOCK + AROUND];
+    struct lawn_store *store = lawn_store_new(NULL);
+    size_t size;
+
+    CHECK(store != NULL);
+    for (size = BLOCK - AROUND; size < BLOCK + AROUND; size++) {
+        unsigned writes = 0;
+
+        lawn_store_clear(store);
+        CHECK_EQ(lawn_store_start(store, "one", 3, 7, payload, size, 0), 0);
+        CHECK_EQ(lawn_store_start(store, "another", 7, 7, payload, 9, 0), 0);
+        CHECK_EQ(lawn_store_save(store, write_badly, &writes), (uint64_t)-EIO);
+        CHECK_EQ(writes, 2);
+    }
+    lawn_store_free(store);
+}
+
+TEST(a_timer_that_is_due_now_loads_and_fires_now)
+{
+    struct lawn_store_options options = {.lawn = {.now = 10}};
+    struct lawn_store_timer timer;
+    struct tape tape = {0};
+    struct trial trial;
+
+    trial_begin(&trial, NULL);
+    put(&trial, "a", 10, "x");
+    tape_save(&tape, trial.store);
+    trial_end(&trial);
+    trial_begin(&trial, &options);
+    CHECK_EQ(tape_load(&tape, trial.store), 0);
+    timer = look(&trial, "a");
+    CHECK_EQ(timer.deadline, 10);
+    CHECK_EQ(lawn_store_next(trial.store), 10);
+    CHECK_EQ(trial_mow(&trial, 10), 1);
+    CHECK_CUT(&trial, "a");
+    tape_free(&tape);
+    trial_end(&trial);
+}
+
+/* Finds two ids that differ in their last byte alone, and whose hashes begin
+ * alike, so that only comparing the ids tells them apart. */
+static void
+find_alike(const uint64_t key[2], size_t size, unsigned char *a,
+           unsigned char *b)
+{
+    uint64_t state = size;
+    unsigned i;
+    unsigned j;
+
+    for (;;) {
+        uint16_t hashes[256];
+
+        for (i = 0; i + 1 < size; i++) {
+            a[i] = b[i] = (unsigned char)chance(&state);
+        }
+        for (i = 0; i < 256; i++) {
+            a[size - 1] = (unsigned char)i;
+            hashes[i] = (uint16_t)lawn_hash(key, a, size);
+            for (j = 0; j < i; j++) {
+                if (hashes[i] == hashes[j]) {
+                    b[size - 1] = (unsigned char)j;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+TEST(ids_of_a_store_that_differ_in_their_last_byte_are_told_apart)
+{
+    struct lawn_store_options options = {.seed = {5, 6}};
+    size_t size;
+
+    for (size = 4; size < 40; size++) {
+        unsigned char a[40];
+        unsigned char b[40];
+        struct trial trial;
+
+        find_alike(options.seed, size, a, b);
+        trial_begin(&trial, &options);
+        CHECK_EQ(lawn_store_start(trial.store, a, size, 5, "a", 1, 0), 0);
+        CHECK(!lawn_store_get(trial.store, b, size, NULL));
+        CHECK_EQ(lawn_store_start(trial.store, b, size, 5, "b", 1, 0), 0);
+        CHECK_EQ(lawn_store_count(trial.store), 2);
+        CHECK(lawn_store_stop(trial.store, b, size));
+        CHECK(lawn_store_get(trial.store, a, size, NULL));
+        trial_end(&trial);
     }
 }
 
@@ -72,6 +178,7 @@ TEST(a_record_of_a_snapshot_may_begin_anywhere_in_a_block)
 TEST(large_ids_and_payloads_of_all_sizes_stay_within_their_memory)
 {
     static unsigned char bytes[40000];
+    struct tape tape = {0};
     struct trial trial;
     size_t i;
 
@@ -87,10 +194,42 @@ TEST(large_ids_and_payloads_of_all_sizes_stay_within_their_memory)
                  0);
     }
     CHECK(lawn_store_check(trial.store, stdout));
+    tape_save(&tape, trial.store);
     CHECK_EQ(trial_mow(&trial, 100), 2 * 91);
     trial.fired = 0;
     CHECK(lawn_store_check(trial.store, stdout));
+    lawn_store_clear(trial.store);
+    lawn_store_set_now(trial.store, 0);
+    CHECK_EQ(tape_load(&tape, trial.store), 0);
+    CHECK_EQ(lawn_store_count(trial.store), 400);
+    tape_free(&tape);
     trial_end(&trial);
+}
+
+/* What no longer has a slot is given back then, and nothing else. */
+TEST(a_reservation_that_fails_leaves_payloads_of_all_sizes_where_they_are)
+{
+    static unsigned char payload[16384];
+    size_t size;
+
+    for (size = 8; size < sizeof payload; size += size / 8) {
+        struct lawn_store_timer timer;
+        struct trial trial;
+
+        trial_begin(&trial, NULL);
+        memset(payload, 9, sizeof payload);
+        CHECK_EQ(lawn_store_start(trial.store, "a", 1, UINT64_C(1) << 40,
+                                  payload, size, 0),
+                 0);
+        lawn_store_set_limits(trial.store, 0,
+                              lawn_store_bytes(trial.store) + 50000);
+        CHECK_EQ(lawn_store_reserve(trial.store, 10000), (uint64_t)-ENOSPC);
+        CHECK(lawn_store_check(trial.store, stdout));
+        timer = look(&trial, "a");
+        CHECK_EQ(timer.payload_size, size);
+        CHECK(memcmp(timer.payload, payload, size) == 0);
+        trial_end(&trial);
+    }
 }
 
 /* Numbers of files begin with 0: then that is one like all others. */
