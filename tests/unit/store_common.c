@@ -27,8 +27,9 @@ void *
 trial_alloc(size_t size, void *context)
 {
     struct ledger *ledger = (struct ledger *)context;
-    struct ledger_head head = {.size = size};
+    struct ledger_head head;
     unsigned char *block;
+    unsigned char *raw;
 
     if (ledger->refuse == 0) {
         ledger->refused++;
@@ -36,13 +37,14 @@ trial_alloc(size_t size, void *context)
         return NULL;
     }
     ledger->refuse -= ledger->refuse != SIZE_MAX;
-    head.raw = malloc(3 * LEDGER_LINE + size + LEDGER_GUARD);
-    if (head.raw == NULL) {
+    raw = malloc(3 * LEDGER_LINE + size + LEDGER_GUARD);
+    if (raw == NULL) {
         return NULL;
     }
-    block = (unsigned char *)head.raw + 2 * LEDGER_LINE -
-            (uintptr_t)head.raw % LEDGER_LINE +
+    block = raw + 2 * LEDGER_LINE - (uintptr_t)raw % LEDGER_LINE +
             (ledger->requests % 2 == 0 ? 0 : 16 * (ledger->requests % 4));
+    head.raw = raw;
+    head.size = size;
     memcpy(block - sizeof head, &head, sizeof head);
     memset(block, 0xA5, size < 4096 ? size : 4096);
     memset(block + size, 0x5A, LEDGER_GUARD);
