@@ -295,8 +295,8 @@ FUZZ_C_image = tests/fuzz/image_mutator.c tests/module/memory.c $(addprefix modu
 FUZZ_C_commands = tests/module/fake.c tests/module/memory.c $(MODULE_C) $(LIB_C)
 FUZZ_LENGTHS := ops:4096 callbacks:64 store:4096 workers:1024 schedule:64 loop:2048 blades:64 tips:64 table:64 ids:64 \
     trace:4096 snapshot:4096 json:1024 times:256 resp:2048 state:512 image:2048 commands:2048
-FUZZ_TEST := json:10 resp:10 times:10 state:15 image:15 commands:20 trace:10 snapshot:20 \
-    blades:5 tips:5 table:5 ids:5 schedule:10 callbacks:10 store:20 workers:20 loop:20 ops:30
+FUZZ_TEST := json:5 resp:5 times:5 state:10 image:10 commands:15 trace:5 snapshot:15 \
+    blades:5 tips:5 table:5 ids:5 schedule:10 callbacks:10 store:15 workers:15 loop:15 ops:20
 # The fuzzer is not to be led by what only watches.
 FUZZ_WATCH_C := src/core/check.c src/store/store_check.c src/workers/workers_check.c \
     tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c \
@@ -435,8 +435,8 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
 	    $(call suite,asan,300000,100000,30000) build/explore/explore \
 	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
-	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) \
-	    --beside $(live_waiting) -- \
+	    --beside $(live_waiting) \
+	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) -- \
 	    $(call suite,debug,1500000,500000,200000) $(call have,unit,'build/release/unit') \
 	    $(call have,model,'build/release/model --seed $(SEED) --ops 4000000 --mix core --light 1 --check-every 65536') \
 	    $(live_quick) $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
