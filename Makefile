@@ -209,7 +209,8 @@ build/watched/lawn.so: $(call objects,watched,$(wildcard module/*.c) $(LIB_C)) m
 	    -Wl,--version-script=module/module.map -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(LDLIBS)
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@.new $^ -lm -ldl $(LDLIBS)
+	@mv $@.new $@ # at once: tests may be running it
 
 $(COMPLETIONS): build/lawn.%: build/lawn
 	$(call say,GEN)$(RUN_LAWN) completion $* >$@

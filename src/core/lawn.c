@@ -471,10 +471,11 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
         /* One stripe's second set may be another's first. A blade that is
          * claimed there for another deadline than lawn_start() gives now would
          * part those that it started from those that it will [P4]. */
-        blade =
-            lawn->blades.stripe == 0 || deadline == lawn_start_due(lawn, ttl)
-                ? lawn_start_seek(lawn, ttl, deadline)
-                : lawn_blades_find(&lawn->blades, ttl, deadline);
+        blade = lawn->blades.stripe == 0 ||
+                        deadline == lawn_start_due(lawn, ttl) ||
+                        lawn_blades_apart(&lawn->blades, ttl)
+                    ? lawn_start_seek(lawn, ttl, deadline)
+                    : lawn_blades_find(&lawn->blades, ttl, deadline);
     }
     if (blade != NULL && lawn_start_sorted(lawn, blade, deadline)) {
         lawn_start_on(lawn, timer, ttl, blade);
