@@ -12,6 +12,8 @@ SOVERSION := 0
 
 CFLAGS ?= -O2 -g
 CLANG ?= clang
+OBJCOPY ?= objcopy
+CLANG_MCDC ?= clang-19
 PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
@@ -26,9 +28,12 @@ $(foreach d,bindir libdir includedir datadir mandir zshdir,$(eval \
 
 SEED ?= 1
 OPS ?= 1000000
+MODEL_JOBS ?= 2
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
 EXPLORE_SECONDS ?= 600
+SIM_SEEDS ?= 100000
+MUTATE_SAMPLE ?= 0
 FAILOVER_ROUNDS ?= 20
 KILL_CYCLES ?= 5000
 LINES ?= 10000000
@@ -42,6 +47,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli -Icli/filter -Ibench -Ibuild/bench -Imodule
 
 HEADERS := $(wildcard include/*.h include/*.hpp)
+CORE_C := $(wildcard src/core/*.c)
+WORKERS_C := $(wildcard src/workers/*.c)
 LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
 CLI_C := $(wildcard cli/*.c cli/filter/*.c)
 # The module for servers, but for what knows the server.
@@ -53,6 +60,9 @@ BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crew
 MAN := $(wildcard man/*.[1-9])
 REGRESS := $(wildcard tests/regress/*.bin)
 MIXES := few unique extreme
+# Of lawns; and pairs of lawns that must fire alike, each in several mixes.
+LAWN_MIXES := $(MIXES) edges
+PAIR_MIXES := pieces naive
 STORE_MIXES := $(MIXES:%=store-%)
 WORKERS_MIXES := $(MIXES:%=workers-%)
 LOOP_MIXES := $(MIXES:%=loop-%)
@@ -127,16 +137,34 @@ FLAGS_watched = $(FLAGS_asan) -fPIC
 CC_watched = gcc
 FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
+# Which conditions decide: clang alone counts that.
+FLAGS_mcdc = $(CPPFLAGS) -O1 -g -DNDEBUG -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc
+CC_mcdc = $(CLANG_MCDC)
 FLAGS_fuzz = $(FLAGS_asan) -fsanitize=fuzzer-no-link
+CC_fuzz = $(CLANG)
+# The fuzzers without sanitizers, for many more executions.
+FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE) -fsanitize-coverage=inline-8bit-counters,pc-table
+CC_swift = $(CLANG)
+# The fuzzer of schedules; fibres are beyond AddressSanitizer.
+FLAGS_fibres = $(FLAGS_explore) $(SANITIZE) -fsanitize=undefined -fsanitize=fuzzer-no-link
+CC_fibres = $(CLANG)
 # Threads as helgrind understands them: see tests/helgrind/locked.c.
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
+# More fibres, and longer schedules: see tests/sim.
+FLAGS_sim = $(CPPFLAGS) -O2 -g -DLAWN_EXPLORE -DEXPLORE_FIBRES=10 -DCHOOSE_STEPS=1000000 \
+    -DMEMORY_POOL=2097152u -DMEMORY_PIECES=256 -DWORDS_BITS=16
 # The explorer, measured: it reaches what takes a race.
 FLAGS_walked = $(CPPFLAGS) -O0 -g -DNDEBUG -DLAWN_EXPLORE --coverage
 # For its debugging information alone; by one compiler, to be compared.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
-VARIANTS := release debug fickle asan watched tsan coverage walked fuzz helgrind explore abi
+# A lawn with what makes it fast left out, and one that changes its habits often,
+# to be run very long: see `make model-long`.
+FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_HABITS_TRIAL=UINT64_C\(0x100000000\)
+FLAGS_long = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
+VARIANTS := release debug fickle asan watched tsan coverage mcdc fuzz swift fibres helgrind explore sim \
+    walked abi naive long
 
 # The scripts by which shells complete the tool's words. The tool writes them;
 # RUN_LAWN is one that runs here, if build/lawn is for another machine.
@@ -181,7 +209,8 @@ build/watched/lawn.so: $(call objects,watched,$(wildcard module/*.c) $(LIB_C)) m
 	    -Wl,--version-script=module/module.map -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(LDLIBS)
 
 build/lawn: $(call objects,release,$(CLI_C) $(BENCH_C)) build/liblawn.a
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl $(LDLIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@.new $^ -lm -ldl $(LDLIBS)
+	@mv $@.new $@ # at once: tests may be running it
 
 $(COMPLETIONS): build/lawn.%: build/lawn
 	$(call say,GEN)$(RUN_LAWN) completion $* >$@
@@ -230,33 +259,65 @@ build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
 	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) $$(LDFLAGS) $$(LINK_$(2)) -o $$@ $$^ $$(LDLIBS)
 
 endef
-CC_fuzz = $(CLANG)
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
-$(foreach v,$(VARIANTS),$(call objects,$(v),$(wildcard tests/module/*.c))): private INCLUDES += -Imodule
+# The interpreter with a naive lawn in it, as one object that only shows its entry.
+NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) $(CORE_C)
+build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
+	$(call say,LINK)$(LD) -r -o $@.new $^
+	@$(OBJCOPY) --redefine-sym ops_run=naive_ops_run --keep-global-symbol=naive_ops_run $@.new $@
+	@rm $@.new
+$(VARIANTS:%=build/%/model): build/naive/naive.o
 
+# Fuzzers: what each is made of, the longest input, and its seconds in `make test`.
+# tests/README.md says what each compares with what.
+FUZZERS := ops callbacks store workers schedule loop blades tips table ids \
+    trace snapshot json times resp state image commands
+FUZZ_C_ops = $(OPS_C) $(LIB_C)
+FUZZ_C_callbacks = tests/fuzz/small.c $(CORE_C)
+FUZZ_C_store = $(OPS_C) $(LIB_C)
+FUZZ_C_workers = $(OPS_C) $(LIB_C)
+FUZZ_C_schedule = $(filter-out %/main.c %/choose.c,$(wildcard tests/explore/*.c)) $(CORE_C) $(WORKERS_C)
+FUZZ_C_loop = $(OPS_C) $(LIB_C)
+FUZZ_C_blades = tests/fuzz/small.c $(CORE_C)
+FUZZ_C_tips = tests/fuzz/small.c $(CORE_C)
+FUZZ_C_table = tests/fuzz/small.c $(CORE_C) src/store/slots.c src/store/memory.c
+FUZZ_C_ids = tests/fuzz/small.c tests/module/memory.c $(addprefix module/,args.c ids.c late.c heap.c) \
+    $(wildcard module/queue*.c) $(LIB_C)
+FUZZ_C_trace = $(addprefix bench/trace_,read.c request.c lines.c)
+FUZZ_C_snapshot = $(LIB_C)
+FUZZ_C_json = tests/filter/json_plain.c cli/filter/json.c
+FUZZ_C_times = $(addprefix cli/,filter/times.c options.c options_help.c text.c)
+FUZZ_C_resp = $(addprefix cli/,resp.c top_queues.c top_safe.c)
+FUZZ_C_state = $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
+    $(addprefix cli/,options.c options_help.c text.c) $(LIB_C)
+FUZZ_C_image = tests/fuzz/image_mutator.c tests/module/memory.c $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) \
+    $(wildcard module/queue*.c) $(LIB_C)
+FUZZ_C_commands = tests/module/fake.c tests/module/memory.c $(MODULE_C) $(LIB_C)
+FUZZ_LENGTHS := ops:4096 callbacks:64 store:4096 workers:1024 schedule:64 loop:2048 blades:64 tips:64 table:64 ids:64 \
+    trace:4096 snapshot:4096 json:1024 times:256 resp:2048 state:512 image:2048 commands:2048
+FUZZ_TEST := json:5 resp:5 times:5 state:10 image:10 commands:15 trace:5 snapshot:15 \
+    blades:5 tips:5 table:5 ids:5 schedule:10 callbacks:10 store:15 workers:15 loop:15 ops:20
 # The fuzzer is not to be led by what only watches.
-$(call objects,fuzz,src/core/check.c src/store/store_check.c src/workers/workers_check.c \
-    tests/kit/oracle.c tests/kit/store_oracle.c): private FLAGS_fuzz = $(FLAGS_asan)
-build/fuzz/fuzz_ops: $(call objects,fuzz,tests/fuzz/fuzz_ops.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_store: $(call objects,fuzz,tests/fuzz/fuzz_store.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_workers: $(call objects,fuzz,tests/fuzz/fuzz_workers.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_loop: $(call objects,fuzz,tests/fuzz/fuzz_loop.c $(OPS_C) $(LIB_C))
-build/fuzz/fuzz_trace: $(call objects,fuzz,tests/fuzz/fuzz_trace.c $(addprefix bench/trace_,read.c request.c lines.c))
-build/fuzz/fuzz_snapshot: $(call objects,fuzz,tests/fuzz/fuzz_snapshot.c $(LIB_C))
-build/fuzz/fuzz_json: $(call objects,fuzz,tests/fuzz/fuzz_json.c tests/filter/json_plain.c cli/filter/json.c)
-build/fuzz/fuzz_times: $(call objects,fuzz,tests/fuzz/fuzz_times.c $(addprefix cli/,filter/times.c options.c options_help.c text.c))
-build/fuzz/fuzz_resp: $(call objects,fuzz,tests/fuzz/fuzz_resp.c $(addprefix cli/,resp.c top_queues.c top_safe.c))
-build/fuzz/fuzz_state: private LDFLAGS += -Wl,--wrap=lawn_store_new
-build/fuzz/fuzz_state: $(call objects,fuzz,tests/fuzz/fuzz_state.c $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
-    $(addprefix cli/,options.c options_help.c text.c) $(LIB_C))
-build/fuzz/tests/fuzz/fuzz_image.o build/fuzz/tests/fuzz/fuzz_commands.o: private INCLUDES += -Imodule -Itests/module
-build/fuzz/fuzz_image: $(call objects,fuzz,tests/fuzz/fuzz_image.c tests/module/memory.c \
-    $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) $(wildcard module/queue*.c) $(LIB_C))
-build/fuzz/fuzz_commands: $(call objects,fuzz,tests/fuzz/fuzz_commands.c tests/module/fake.c tests/module/memory.c \
-    $(MODULE_C) $(LIB_C))
-$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times resp state image commands):
-	$(call say,LINK)$(CC_fuzz) $(FLAGS_fuzz) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+FUZZ_WATCH_C := src/core/check.c src/store/store_check.c src/workers/workers_check.c \
+    tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c \
+    $(addprefix tests/fuzz/,small.c image_mutator.c fuzz_callbacks.c fuzz_blades.c fuzz_tips.c)
+$(call objects,fuzz,$(FUZZ_WATCH_C)): private FLAGS_fuzz = $(FLAGS_asan)
+$(call objects,fibres,src/core/check.c src/workers/workers_check.c tests/fuzz/fuzz_schedule.c $(wildcard tests/explore/*.c)): \
+    private FLAGS_fibres = $(FLAGS_explore)
+$(call objects,swift,$(FUZZ_WATCH_C)): private FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE)
+$(foreach v,fuzz swift,build/$(v)/fuzz_state): private LDFLAGS += -Wl,--wrap=lawn_store_new
+$(foreach v,fuzz swift,$(call objects,$(v),$(addprefix tests/fuzz/,fuzz_image.c fuzz_commands.c fuzz_ids.c \
+    image_mutator.c))): private INCLUDES += -Itests/module
+define fuzzer
+build/$(1)/fuzz_$(2): $$(call objects,$(1),tests/fuzz/fuzz_$(2).c $$(FUZZ_C_$(2)))
+	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) -fsanitize=fuzzer $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach v,fuzz swift,$(foreach f,$(filter-out schedule,$(FUZZERS)),$(eval $(call fuzzer,$(v),$(f)))))
+$(eval $(call fuzzer,fibres,schedule))
+build/fuzz/fuzz_schedule build/swift/fuzz_schedule: build/fibres/fuzz_schedule
+	@mkdir -p $(@D)
+	@cp $< $@
 
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch]) $(HEADERS)
 	@mkdir -p $(@D)
@@ -313,11 +374,17 @@ build/asan/report: $(call objects,asan,$(wildcard tests/report/*.c) $(REPORT_C))
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ -lm $(LDLIBS)
 
 # The workers, with every step of their threads decided by the test.
-EXPLORE_C := $(wildcard tests/explore/*.c src/core/*.c src/workers/*.c)
+EXPLORE_C := $(wildcard tests/explore/*.c) $(CORE_C) $(WORKERS_C)
 build/explore/explore: $(call objects,explore,$(EXPLORE_C))
 	$(call say,LINK)$(CC_explore) $(FLAGS_explore) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 build/walked/explore: $(call objects,walked,$(EXPLORE_C))
 	$(call say,LINK)$(CC_walked) $(FLAGS_walked) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The same for long: the explorer's fibres and memory, without its scenarios.
+SIM_C := $(wildcard tests/sim/*.c) $(CORE_C) $(WORKERS_C) \
+    $(patsubst %,tests/explore/%.c,fibre run run_atomic run_memory memory words)
+build/sim/sim: $(call objects,sim,$(SIM_C))
+	$(call say,LINK)$(CC_sim) $(FLAGS_sim) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 amalgamation: ## the library as one file, build/amalgamation/lawn.[ch], or lawn_single.h
 	@tools/amalgamate build/amalgamation $(VERSION)
@@ -326,50 +393,28 @@ run: all ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
 # Commands for tests/run: the suite of a variant, with so many model operations
-# in each mix of lawns, of stores and loops, and of workers; and the fuzzer for so
-# many seconds.
-# New inputs go to build/.
+# in each mix of lawns, of stores and loops, and of workers.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
 suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
     $(call have,contenders,'build/$(1)/contenders') $(call have,module_test,'build/$(1)/module_test') \
-    $(call have,model,$(foreach m,$(MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
+    $(call have,model,$(foreach m,$(LAWN_MIXES) $(PAIR_MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(foreach m,$(WORKERS_MIXES),'build/$(1)/model --seed $(SEED) --ops $(4) --mix $(m)') \
         $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
-fuzz = $(if $(wildcard tests/fuzz/*.c),'build/fuzz/fuzz_ops -max_total_time=$(1) \
-    -timeout=10 -artifact_prefix=build/fuzz/ build/fuzz/corpus $(wildcard tests/fuzz/corpus)')
-fuzz_store = 'build/fuzz/fuzz_store -max_total_time=$(1) -timeout=10 -max_len=4096 \
-    -artifact_prefix=build/fuzz/store- build/fuzz/corpus-store tests/fuzz/corpus-store'
-fuzz_workers = 'build/fuzz/fuzz_workers -max_total_time=$(1) -timeout=10 -max_len=1024 \
-    -artifact_prefix=build/fuzz/workers- build/fuzz/corpus-workers tests/fuzz/corpus-workers'
-fuzz_loop = 'build/fuzz/fuzz_loop -max_total_time=$(1) -timeout=10 -max_len=2048 \
-    -artifact_prefix=build/fuzz/loop- build/fuzz/corpus-loop tests/fuzz/corpus-loop'
-fuzz_trace = 'build/fuzz/fuzz_trace -max_total_time=$(1) -timeout=10 \
-    -artifact_prefix=build/fuzz/ build/fuzz/corpus-trace tests/fuzz/corpus-trace'
-fuzz_snapshot = 'build/fuzz/fuzz_snapshot -max_total_time=$(1) -timeout=10 -max_len=4096 \
-    -artifact_prefix=build/fuzz/ build/fuzz/corpus-snapshot tests/fuzz/corpus-snapshot'
-fuzz_json = 'build/fuzz/fuzz_json -max_total_time=$(1) -timeout=10 -max_len=1024 \
-    -artifact_prefix=build/fuzz/json- build/fuzz/corpus-json tests/fuzz/corpus-json'
-fuzz_times = 'build/fuzz/fuzz_times -max_total_time=$(1) -timeout=10 -max_len=256 \
-    -artifact_prefix=build/fuzz/times- build/fuzz/corpus-times tests/fuzz/corpus-times'
-fuzz_resp = 'build/fuzz/fuzz_resp -max_total_time=$(1) -timeout=10 -max_len=2048 \
-    -artifact_prefix=build/fuzz/resp- build/fuzz/corpus-resp tests/fuzz/corpus-resp'
-fuzz_state = 'build/fuzz/fuzz_state -max_total_time=$(1) -timeout=10 -max_len=512 \
-    -artifact_prefix=build/fuzz/state- build/fuzz/corpus-state tests/fuzz/corpus-state'
-fuzz_image = 'build/fuzz/fuzz_image -max_total_time=$(1) -timeout=10 -max_len=2048 \
-    -artifact_prefix=build/fuzz/image- build/fuzz/corpus-image tests/fuzz/corpus-image'
-fuzz_commands = 'build/fuzz/fuzz_commands -max_total_time=$(1) -timeout=10 -max_len=2048 \
-    -artifact_prefix=build/fuzz/commands- build/fuzz/corpus-commands tests/fuzz/corpus-commands'
+# The fuzzer of this name for so many seconds; new inputs go to build/.
+fuzz = 'build/fuzz/fuzz_$(1) -max_total_time=$(2) -timeout=10 \
+    -max_len=$(patsubst $(1):%,%,$(filter $(1):%,$(FUZZ_LENGTHS))) \
+    -artifact_prefix=build/fuzz/$(1)- build/fuzz/corpus-$(1) tests/fuzz/corpus-$(1)'
 # The tool's filters, each with so many lines; a run for each number, which is
 # added to the seed.
 model_filters = $(foreach i,$(2),'tests/cli/filter_model.py --seed $(shell expr $(SEED) + $(i)) --lines $(1)')
 # The browser looks at a page of the tool itself as well.
 report_test = 'build/lawn bench --quick --workload W1,W3,W4 --n 1k --t 1,20,N \
     --report build/quick.html >/dev/null && tests/report/browser.py build/quick.html'
-fuzz_program = $(if $(wildcard tests/fuzz/*.c),$(addprefix build/fuzz/fuzz_,ops store workers loop trace snapshot json times resp state image commands))
-fuzz_folders = build/fuzz/corpus $(addprefix build/fuzz/corpus,-store -workers -loop -trace -snapshot -json -times -resp -state -image -commands)
+fuzz_program = $(FUZZERS:%=build/fuzz/fuzz_%)
+fuzz_folders = $(FUZZERS:%=build/fuzz/corpus-%)
 
 # The module in servers. What is about time goes first; what is long, beside, and
 # what mostly waits, beside that.
@@ -378,7 +423,8 @@ live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
 live_quick = $(foreach t,commands rede keys block replica clocks golden lease sink docs,$(call live,$(t).py))
 live_long = $(call live,clients.py) $(call live,memcheck.py) $(call live,model.py,--seed $(SEED) --ops 5000) \
     $(call live,wake.py,--seed $(SEED)) \
-    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) $(call live,torn.py,--seed $(SEED)) $(call live,million.py)
+    $(call live,kill.py,--seed $(SEED) --cycles 100) $(call live,fuzz.py,--seed $(SEED)) \
+    $(call live,torn.py,--seed $(SEED)) $(call live,million.py)
 live_waiting = $(call live,failover.py,--seed $(SEED)) $(call live,cluster.py,--seed $(SEED)) \
     $(call live,examples.py) $(call live,top.py)
 
@@ -388,18 +434,19 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,25000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call suite,asan,1000000,100000,30000) build/explore/explore \
-	    $(call fuzz_json,10) $(call fuzz_resp,10) $(call fuzz_times,10) $(call fuzz_state,15) $(call fuzz_image,15) $(call fuzz_commands,20) $(call fuzz_trace,10) $(call fuzz_snapshot,20) \
-	    $(call fuzz_store,20) $(call fuzz_workers,20) $(call fuzz_loop,20) $(call fuzz,30) \
-	    --beside $(live_waiting) -- \
-	    $(call suite,debug,5000000,500000,200000) $(call have,unit,'build/release/unit') \
+	    $(call suite,asan,300000,100000,30000) build/explore/explore \
+	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' \
+	    --beside $(live_waiting) \
+	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) -- \
+	    $(call suite,debug,1500000,500000,200000) $(call have,unit,'build/release/unit') \
+	    $(call have,model,'build/release/model --seed $(SEED) --ops 4000000 --mix core --light 1 --check-every 65536') \
 	    $(live_quick) $(API:%='%') $(CLI_TESTS:%='bats %') tests/cli/live.py $(report_test) \
 	    $(ADAPTER_TESTS) build/asan/trace build/asan/filter
 
 test-programs: all $(call suite_programs,debug) $(call suite_programs,asan) \
-    $(call have,unit,build/release/unit) build/asan/report build/asan/trace \
+    $(call have,unit,build/release/unit) $(call have,model,build/release/model) build/asan/report build/asan/trace \
     build/asan/filter build/asan/json_lines build/asan/lawn \
-    build/helgrind/threads build/explore/explore $(ADAPTER_TESTS) \
+    build/helgrind/threads build/explore/explore build/sim/sim $(ADAPTER_TESTS) \
     build/watched/lawn.so $(fuzz_program)
 	@mkdir -p $(fuzz_folders)
 
@@ -412,27 +459,37 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 	    $(foreach m,$(WORKERS_MIXES),'build/tsan/model --seed $(SEED) --ops 50000 --mix $(m)')
 
 model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
-	@tests/run $(foreach m,$(MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+	@tests/run $(foreach m,$(LAWN_MIXES) $(PAIR_MIXES) $(STORE_MIXES) $(WORKERS_MIXES) $(LOOP_MIXES),'build/debug/model --seed $(SEED) --ops $(OPS) --mix $(m)')
+
+# Nearly all of it with habits that change often: then a case is short that has them
+# all. The rest as it is shipped.
+model-long: OPS := 1000000000
+model-long: build/long/model build/release/model ## the same on lawns and pairs of them, lightly judged, with its rate: SEED=1 OPS=1000000000 MODEL_JOBS=2
+	build/long/model --seed $(SEED) --ops $(shell expr $(OPS) / 10 '*' 9) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
+	build/release/model --seed $(SEED) --ops $(shell expr $(OPS) / 10) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
 
 model-filters: LINES := 1000000
 model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
 	@tests/run $(call model_filters,$(LINES),0)
 
-fuzz: ## FUZZ_SECONDS of fuzzing; adds what it finds to tests/fuzz/
+fuzz: ## FUZZ_SECONDS of each fuzzer; what they find new goes to tests/fuzz/corpus-*
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(fuzz_program)
-	@mkdir -p $(fuzz_folders)
-	@tests/run $(call fuzz_trace,60) $(call fuzz_snapshot,60) $(call fuzz_json,60) $(call fuzz_resp,60) $(call fuzz_times,60) $(call fuzz_state,60) $(call fuzz_image,60) \
-	    $(call fuzz_commands,60)
-	@tests/run $(call fuzz_store,$(FUZZ_SECONDS)) $(call fuzz_workers,$(FUZZ_SECONDS)) \
-	    $(call fuzz_loop,$(FUZZ_SECONDS)) $(call fuzz,$(FUZZ_SECONDS))
-	@build/fuzz/fuzz_ops -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus build/fuzz/corpus
-	@build/fuzz/fuzz_store -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-store build/fuzz/corpus-store
-	@build/fuzz/fuzz_workers -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-workers build/fuzz/corpus-workers
-	@build/fuzz/fuzz_loop -set_cover_merge=1 -use_counters=0 tests/fuzz/corpus-loop build/fuzz/corpus-loop
+	@tests/fuzz/run --seconds $(FUZZ_SECONDS) $(FUZZ_LENGTHS)
 
-soak: build/debug/soak ## SOAK_SECONDS of random operations
-	@tests/run 'build/debug/soak --seconds $(SOAK_SECONDS)'
+fuzz-swift: ## the same without sanitizers, for many more executions
+	@tools/deps fuzz
+	+@$(MAKE) --no-print-directory $(FUZZERS:%=build/swift/fuzz_%)
+	@tests/fuzz/run --build swift --seconds $(FUZZ_SECONDS) $(FUZZ_LENGTHS)
+
+fuzz-minimise: $(fuzz_program) ## leaves in tests/fuzz/corpus-* only inputs that reach something of their own
+	@tests/fuzz/run --minimise $(FUZZ_LENGTHS)
+
+soak: build/release/soak ## ten million timers on the real clock for SOAK_SECONDS=3600; a line a minute; SEED=1 TIMERS=10000000
+	@build/release/soak --seconds $(SOAK_SECONDS) --seed $(SEED) $(if $(TIMERS),--timers $(TIMERS))
+
+soak-rounds: build/debug/soak ## SOAK_SECONDS of random operations on large lawns and stores, against the oracles
+	@tests/run 'build/debug/soak --rounds --seconds $(SOAK_SECONDS) --seed $(SEED)'
 
 soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20 KILL_CYCLES=5000
 	@tools/deps soak-module
@@ -447,6 +504,9 @@ soak-module: build/lawn.so ## the module: kills, failovers, random commands and 
 explore: build/explore/explore ## EXPLORE_SECONDS of schedules of the workers' threads; SEED=1
 	@build/explore/explore --seconds $(EXPLORE_SECONDS) --seed $(SEED)
 
+sim: build/sim/sim ## SIM_SEEDS of long runs of the workers with faults; SEED=1
+	@build/sim/sim --seeds $(SIM_SEEDS) --seed $(SEED) --jobs $$(nproc)
+
 coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_programs,debug) ## lines and branches of the library that the tests reach
 	@tools/deps coverage
 	@find build/coverage build/walked -name '*.gcda' -delete
@@ -454,9 +514,34 @@ coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_prog
 	    'build/walked/explore --schedules 5000 --random 5000'
 	@tools/coverage build/coverage/src build/walked/src/workers tests/coverage-exceptions
 
+# The unit tests, and the mixes of lawns alone.
+MCDC_RAW = build/mcdc/raw
+mcdc: ## conditions of the core that the tests show to decide, with clang-19
+	@tools/deps mcdc
+	+@$(MAKE) --no-print-directory build/mcdc/unit build/mcdc/model
+	@rm -rf $(MCDC_RAW)
+	@LLVM_PROFILE_FILE='$(CURDIR)/$(MCDC_RAW)/%p.profraw' tests/run build/mcdc/unit \
+	    $(foreach m,$(MIXES),'build/mcdc/model --seed $(SEED) --ops 100000 --mix $(m)')
+	@llvm-profdata$(CLANG_MCDC:clang%=%) merge -sparse $(MCDC_RAW)/*.profraw -o build/mcdc/all.profdata
+	@tools/coverage --mcdc src/core/ '$(CLANG_MCDC:clang%=%)' build/mcdc/all.profdata \
+	    build/mcdc/unit build/mcdc/model tests/mcdc-exceptions
+
 mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
+
+promises: ## break each promise once; the test that is named for it must notice
+	@tools/deps test
+	@tools/mutants --promises
+
+prove: ## the proofs of proofs/, by machine; under half an hour
+	@tools/deps prove
+	@tools/cbmc >/dev/null
+	@proofs/run
+
+mutate: ## break the core and the store in thousands of ways: MUTATE_SAMPLE=N (0: all) SEED=1
+	@tools/deps mutate
+	@tools/mutate --sample $(MUTATE_SAMPLE) --seed $(SEED)
 
 # As make looks for the peers when it starts, it starts anew once they are there.
 gate: ## lawn against all contenders, and its bars; half an hour
@@ -550,12 +635,14 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
 	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
 
-.PHONY: all amalgamation run test test-programs asan tsan model model-filters fuzz soak explore coverage mutants \
-    gate bench bench-cli bench-module soak-module man lint abi abi-update deb deb-check install uninstall clean help FORCE
+.PHONY: all amalgamation run test test-programs asan tsan model model-long model-filters fuzz \
+    fuzz-swift fuzz-minimise soak soak-rounds soak-module explore sim coverage mcdc mutants \
+    promises prove mutate gate bench bench-cli bench-module man lint abi abi-update deb deb-check install \
+    uninstall clean help FORCE
 .DELETE_ON_ERROR:
--include $(shell find build \( -path build/deb -o -path build/deb-root \) -prune \
+-include $(shell find build \( -path build/deb -o -path build/deb-root -o -path build/cbmc \) -prune \
     -o -name "*.d" -print 2>/dev/null)

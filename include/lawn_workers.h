@@ -74,8 +74,8 @@
  *                        worker is starting or stopping that very timer at that
  *                        moment, it waits for that
  *   C7  wake-ups         a sleeping worker is woken when it must wake earlier
- *                        than it would, once per burst, and not otherwise; none
- *                        is lost
+ *                        than it would, once per burst, or a timer moves to it,
+ *                        and not otherwise; none is lost
  *   C8  come and go      adding and removing workers loses no timer; a lawn
  *                        changes hands when the round under way is over
  *   C9  floods           a worker fires what is due after at most a budget of
@@ -289,7 +289,8 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * by the callback for example, is stopped as well. In the timer's own callback it
  * does not wait for that. Two workers that wait for each other's callbacks wait
  * for ever; and so does a caller while a set that is not closed has no workers, or
- * none of them takes turns. */
+ * none of them takes turns, or while a callback waits for the caller: for a lock
+ * that it holds, for example. */
 bool lawn_workers_stop_sync(struct lawn_workers *set,
                             struct lawn_workers_timer *timer);
 
@@ -314,7 +315,8 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * have been detached. Then makes the timers that are left idle, calls left for
  * each if it is not NULL, and returns how many they are. A start that is under
  * way when the set is closed is refused, or counts among the fired or the left,
- * or has met another one and done nothing.
+ * or has met another one and done nothing. A timer that is on its way to a caller's
+ * thread at that time may be left.
  * Returns 0 at once if the set is closed already; and on a worker of the set,
  * where it does nothing. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,

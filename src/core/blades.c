@@ -107,6 +107,19 @@ lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
     return blade;
 }
 
+/* Whether a TTL's two sets are so far apart that no set of one stripe is one of
+ * another's. */
+bool
+lawn_blades_apart(const struct lawn_blades *blades, uint64_t ttl)
+{
+    uint64_t hash = lawn_blades_hash(ttl);
+    uint64_t home = (hash >> blades->shift) / LAWN_BLADES_WAYS;
+    uint64_t far =
+        (lawn_blades_rehash(hash) >> blades->shift) / LAWN_BLADES_WAYS;
+
+    return (home > far ? home - far : far - home) >= LAWN_BLADES_STRIPES;
+}
+
 /* No blade takes further timers until it has run empty. Tells the latest
  * deadline of all that they hold. */
 uint64_t

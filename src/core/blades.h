@@ -80,6 +80,7 @@ struct lawn_blade *lawn_blades_find(const struct lawn_blades *blades,
                                     uint64_t ttl, uint64_t deadline);
 struct lawn_blade *lawn_blades_claim(const struct lawn_blades *blades,
                                      uint64_t ttl, uint64_t deadline);
+bool lawn_blades_apart(const struct lawn_blades *blades, uint64_t ttl);
 uint64_t lawn_blades_close(struct lawn_blades *blades, uintptr_t key);
 size_t lawn_blades_live(const struct lawn_blades *blades);
 

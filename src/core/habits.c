@@ -41,6 +41,7 @@ lawn_habits_misses(const struct lawn *lawn)
 static void
 lawn_habits_set(struct lawn *lawn, bool trial, bool alone, uint32_t stripe)
 {
+    LAWN_NAIVELY(alone = true);
     lawn->habits.seen_starts = lawn_starts(lawn);
     lawn->habits.seen_misses = lawn_habits_misses(lawn);
     lawn->habits.left = LAWN_HABITS_TRIAL;

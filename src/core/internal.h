@@ -102,6 +102,7 @@ lawn_set_bound(struct lawn *lawn, uint64_t bound)
 {
     uint64_t known = lawn->tips.known_time;
 
+    LAWN_NAIVELY(bound = 0);
     lawn->bound = bound;
     lawn->wake = lawn->habits.asked ? 0 : bound;
     lawn->alert = bound > known ? bound : known;
@@ -112,11 +113,12 @@ lawn_set_bound(struct lawn *lawn, uint64_t bound)
 static inline void
 lawn_tell_time(struct lawn *lawn, uint64_t now)
 {
+    now = now < LAWN_LAST ? now : LAWN_LAST;
     if (now > lawn->now) {
         if (LAWN_UNLIKELY(lawn->habits.asked)) {
             lawn_habits_review(lawn);
         }
-        lawn_move_clock(lawn, now < LAWN_LAST ? now : LAWN_LAST);
+        lawn_move_clock(lawn, now);
     }
 }
 

@@ -19,6 +19,11 @@
 #define LAWN_LIST_KEY(lawn) ((uintptr_t)(lawn))
 #endif
 
+/*@ requires release: key == 0;
+  @ requires \valid_read(link);
+  @ assigns \nothing;
+  @ ensures \result == link->prev;
+  @*/
 static inline struct lawn_link *
 lawn_list_prev(uintptr_t key, const struct lawn_link *link)
 {
@@ -28,6 +33,11 @@ lawn_list_prev(uintptr_t key, const struct lawn_link *link)
     return (struct lawn_link *)((uintptr_t)link->prev ^ key);
 }
 
+/*@ requires release: key == 0;
+  @ requires \valid(link);
+  @ assigns link->prev;
+  @ ensures link->prev == prev;
+  @*/
 static inline void
 lawn_list_set_prev(uintptr_t key, struct lawn_link *link,
                    struct lawn_link *prev)
@@ -38,6 +48,11 @@ lawn_list_set_prev(uintptr_t key, struct lawn_link *link,
     link->prev = prev;
 }
 
+/*@ requires release: key == 0;
+  @ requires \valid(list);
+  @ assigns *list;
+  @ ensures list->next == list && list->prev == list;
+  @*/
 static inline void
 lawn_list_init(uintptr_t key, struct lawn_link *list)
 {
@@ -45,6 +60,10 @@ lawn_list_init(uintptr_t key, struct lawn_link *list)
     lawn_list_set_prev(key, list, list);
 }
 
+/*@ requires \valid_read(list);
+  @ assigns \nothing;
+  @ ensures \result <==> list->next == (struct lawn_link *)list;
+  @*/
 static inline bool
 lawn_list_empty(const struct lawn_link *list)
 {
@@ -53,6 +72,12 @@ lawn_list_empty(const struct lawn_link *list)
 
 /* The first of a list, or the list itself if it is empty. It is looked at
  * before anything is read from it: its memory may have been given away. */
+/*@ requires release: key == 0;
+  @ requires \valid_read(list) && \valid_read(list->next);
+  @ requires agree: list->next->prev == list;
+  @ assigns \nothing;
+  @ ensures \result == list->next;
+  @*/
 static inline struct lawn_link *
 lawn_list_first(uintptr_t key, const struct lawn_link *list)
 {
@@ -63,6 +88,15 @@ lawn_list_first(uintptr_t key, const struct lawn_link *list)
 }
 
 /* Puts link between prev and next, which are neighbours. */
+/*@ requires release: key == 0;
+  @ requires \valid(link) && \valid(prev) && \valid(next);
+  @ requires idle: \separated(link, prev) && \separated(link, next);
+  @ requires prev == next || \separated(prev, next);
+  @ requires agree: prev->next == next && next->prev == prev;
+  @ assigns link->next, link->prev, prev->next, next->prev;
+  @ ensures prev->next == link && link->next == next;
+  @ ensures next->prev == link && link->prev == prev;
+  @*/
 static inline void
 lawn_list_insert(uintptr_t key, struct lawn_link *link, struct lawn_link *prev,
                  struct lawn_link *next)
@@ -75,12 +109,32 @@ lawn_list_insert(uintptr_t key, struct lawn_link *link, struct lawn_link *prev,
     lawn_list_set_prev(key, next, link);
 }
 
+/*@ requires release: key == 0;
+  @ requires \valid(link) && \valid(list) && \valid(list->prev);
+  @ requires idle: \separated(link, list) && \separated(link, list->prev);
+  @ requires list->prev == list || \separated(list->prev, list);
+  @ requires agree: list->prev->next == list;
+  @ assigns link->next, link->prev, list->prev, list->prev->next;
+  @ ensures last: list->prev == link && link->next == list;
+  @ ensures behind: link->prev == \old(list->prev) && link->prev->next == link;
+  @ ensures first: \old(list->next) != list ==> list->next == \old(list->next);
+  @*/
 static inline void
 lawn_list_append(uintptr_t key, struct lawn_link *list, struct lawn_link *link)
 {
     lawn_list_insert(key, link, lawn_list_prev(key, list), list);
 }
 
+/*@ requires release: key == 0;
+  @ requires \valid(link) && \valid(list) && \valid(list->next);
+  @ requires idle: \separated(link, list) && \separated(link, list->next);
+  @ requires list->next == list || \separated(list->next, list);
+  @ requires agree: list->next->prev == list;
+  @ assigns link->next, link->prev, list->next, list->next->prev;
+  @ ensures first: list->next == link && link->prev == list;
+  @ ensures before: link->next == \old(list->next) && link->next->prev == link;
+  @ ensures last: \old(list->prev) != list ==> list->prev == \old(list->prev);
+  @*/
 static inline void
 lawn_list_prepend(uintptr_t key, struct lawn_link *list, struct lawn_link *link)
 {
@@ -89,6 +143,16 @@ lawn_list_prepend(uintptr_t key, struct lawn_link *list, struct lawn_link *link)
 
 /* Takes link off whatever list it is on. Its own fields are left as they were,
  * for the caller to overwrite. */
+/*@ requires release: key == 0;
+  @ requires \valid_read(link) && \valid(link->next) && \valid(link->prev);
+  @ requires \separated(link, link->next) && \separated(link, link->prev);
+  @ requires link->next == link->prev || \separated(link->next, link->prev);
+  @ requires agree: link->next->prev == link && link->prev->next == link;
+  @ assigns link->next->prev, link->prev->next;
+  @ ensures link->next == \old(link->next) && link->prev == \old(link->prev);
+  @ ensures agree: link->prev->next == link->next;
+  @ ensures agree: link->next->prev == link->prev;
+  @*/
 static inline void
 lawn_list_remove(uintptr_t key, struct lawn_link *link)
 {
@@ -105,25 +169,59 @@ lawn_list_remove(uintptr_t key, struct lawn_link *link)
     lawn_list_set_prev(key, next, prev);
 }
 
+/*@ // So many steps are from one link to another.
+  @ inductive lawn_list_steps{L}(struct lawn_link *from, struct lawn_link *to,
+  @                              integer steps) {
+  @ case none{L}: \forall struct lawn_link *to; lawn_list_steps{L}(to, to, 0);
+  @ case more{L}: \forall struct lawn_link *from, *to, integer steps;
+  @     from != to && steps >= 0 && \valid_read{L}(from) &&
+  @     lawn_list_steps{L}(\at(from->next, L), to, steps) ==>
+  @     lawn_list_steps{L}(from, to, steps + 1);
+  @ }
+  @*/
+
 /* Counts by walking. */
+/*@ requires \valid_read(list);
+  @ requires circle: \exists integer all; 0 <= all <= UINT64_MAX &&
+  @     lawn_list_steps((struct lawn_link *)list->next,
+  @                     (struct lawn_link *)list, all);
+  @ assigns \nothing;
+  @ ensures lawn_list_steps((struct lawn_link *)list->next,
+  @                         (struct lawn_link *)list, \result);
+  @*/
 static inline uint64_t
 lawn_list_length(const struct lawn_link *list)
 {
     const struct lawn_link *link;
     uint64_t length = 0;
 
+    /*@ loop invariant left: \exists integer rest; 0 <= rest &&
+      @     length + rest <= UINT64_MAX &&
+      @     lawn_list_steps((struct lawn_link *)link,
+      @                     (struct lawn_link *)list, rest) &&
+      @     lawn_list_steps((struct lawn_link *)list->next,
+      @                     (struct lawn_link *)list, length + rest);
+      @ loop assigns link, length;
+      @*/
     for (link = list->next; link != list; link = link->next) {
         length++;
     }
     return length;
 }
 
+/*@ assigns \nothing;
+  @ ensures &\result->link == link;
+  @*/
 static inline struct lawn_timer *
 lawn_timer_of(struct lawn_link *link)
 {
     return (struct lawn_timer *)(void *)link;
 }
 
+/*@ requires \valid_read((struct lawn_timer *)link);
+  @ assigns \nothing;
+  @ ensures \result == ((struct lawn_timer *)link)->deadline;
+  @*/
 static inline uint64_t
 lawn_link_deadline(const struct lawn_link *link)
 {

@@ -135,6 +135,7 @@ lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
         }
         lawn_next_in_blades(lawn, slot, &looking);
         lawn->looked += looking.seen;
+        LAWN_NAIVELY(looking.seen = 0);
         if (looking.seen >= LAWN_NEXT_MANY && looking.next != LAWN_NEVER) {
             tips->known = slot;
             tips->known_time = looking.next;

@@ -9,6 +9,10 @@
 #include "base.h"
 
 /* now + ttl, at least one tick away [P6], at most LAWN_LAST. */
+/*@ requires now <= LAWN_LAST;
+  @ assigns \nothing;
+  @ ensures \result == \min(now + \max(ttl, 1), LAWN_LAST);
+  @*/
 static inline uint64_t
 lawn_ticks_after(uint64_t now, uint64_t ttl)
 {
@@ -18,8 +22,20 @@ lawn_ticks_after(uint64_t now, uint64_t ttl)
     return ttl < LAWN_LAST - now ? now + ttl : LAWN_LAST;
 }
 
+/*@ lemma lawn_ticks_apart: \forall integer k, q, r;
+  @     r > 0 && k * r > q * r ==> k * r >= q * r + r;
+  @*/
+
 /* The first multiple of resolution that is not before time, at most
  * LAWN_LAST. */
+/*@ requires time <= LAWN_LAST && resolution > 0;
+  @ assigns \nothing;
+  @ ensures late: time <= \result <= LAWN_LAST;
+  @ ensures close: \result - time < resolution;
+  @ ensures whole: \result % resolution == 0 || \result == LAWN_LAST;
+  @ ensures first: \forall integer k; k * resolution >= time ==>
+  @     k * resolution >= \result;
+  @*/
 static inline uint64_t
 lawn_ticks_round_up(uint64_t time, uint64_t resolution)
 {
@@ -28,6 +44,7 @@ lawn_ticks_round_up(uint64_t time, uint64_t resolution)
     if (past == 0) {
         return time;
     }
+    /*@ assert time - past == time / resolution * resolution; */
     return resolution - past < LAWN_LAST - time ? time + (resolution - past)
                                                 : LAWN_LAST;
 }

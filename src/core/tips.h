@@ -66,12 +66,44 @@ struct lawn_tips {
     uint16_t level[64]; /* by the same: first slot of its level */
 };
 
+/*@ // How many blades and slots an index is for: any.
+  @ axiomatic lawn_tips {
+  @ logic integer lawn_tips_blades(struct lawn_tips *tips) reads \nothing;
+  @ logic integer lawn_tips_all(struct lawn_tips *tips) reads \nothing;
+  @ }
+  @
+  @ predicate lawn_tips_sized(struct lawn_tips *tips) =
+  @     0 < lawn_tips_all(tips) <= 4096 &&
+  @     0 < lawn_tips_blades(tips) < LAWN_TIPS_NONE &&
+  @     \valid(tips) &&
+  @     \valid(tips->first + (0 .. lawn_tips_all(tips) - 1)) &&
+  @     \valid(tips->occupied + (0 .. (lawn_tips_all(tips) - 1) / 64)) &&
+  @     \valid(tips->tip + (0 .. lawn_tips_blades(tips) - 1)) &&
+  @     \separated(tips, tips->first + (0 .. lawn_tips_all(tips) - 1),
+  @                tips->occupied + (0 .. (lawn_tips_all(tips) - 1) / 64),
+  @                tips->tip + (0 .. lawn_tips_blades(tips) - 1)) &&
+  @     0 <= tips->mask < lawn_tips_all(tips) &&
+  @     (\forall integer i; 0 <= i < 64 ==> tips->shift[i] < 64 &&
+  @         tips->level[i] + tips->mask < lawn_tips_all(tips));
+  @*/
+
 /* The slot where time belongs [I4]. */
+/*@ requires lawn_tips_sized((struct lawn_tips *)tips);
+  @ assigns \nothing;
+  @ ensures \result < lawn_tips_all((struct lawn_tips *)tips);
+  @*/
 static inline uint32_t
 lawn_tips_slot(const struct lawn_tips *tips, uint64_t time)
 {
     uint32_t high = 63u ^ (uint32_t)__builtin_clzll((time ^ tips->base) | 1);
 
+    /*@ assert high <= 63; */
+    /*@ assert tips->level[high] + tips->mask <
+      @     lawn_tips_all((struct lawn_tips *)tips);
+      @*/
+    /*@ assert ((uint32_t)(time >> tips->shift[high]) & tips->mask) <=
+      @     tips->mask;
+      @*/
     return tips->level[high] +
            ((uint32_t)(time >> tips->shift[high]) & tips->mask);
 }
@@ -121,6 +153,11 @@ lawn_tips_first(const struct lawn_tips *tips)
 }
 
 /* Marks a slot as in use. */
+/*@ requires lawn_tips_sized(tips) && slot < lawn_tips_all(tips);
+  @ assigns tips->occupied[slot / 64], tips->words;
+  @ ensures tips->occupied[slot / 64] ==
+  @     (\old(tips->occupied[slot / 64]) | (UINT64_C(1) << (slot % 64)));
+  @*/
 static inline void
 lawn_tips_mark(struct lawn_tips *tips, uint32_t slot)
 {
@@ -129,6 +166,18 @@ lawn_tips_mark(struct lawn_tips *tips, uint32_t slot)
 }
 
 /* Something has come into a slot, perhaps before what was known of it [I10]. */
+/*@ requires \valid(tips);
+  @ assigns tips->known, tips->known_time;
+  @ behavior earlier:
+  @   assumes slot == tips->known && time < tips->known_time;
+  @   ensures tips->known == LAWN_TIPS_NONE && tips->known_time == 0;
+  @ behavior later:
+  @   assumes slot != tips->known || time >= tips->known_time;
+  @   ensures tips->known == \old(tips->known);
+  @   ensures tips->known_time == \old(tips->known_time);
+  @ complete behaviors;
+  @ disjoint behaviors;
+  @*/
 static inline void
 lawn_tips_forget(struct lawn_tips *tips, uint32_t slot, uint64_t time)
 {

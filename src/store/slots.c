@@ -43,6 +43,10 @@ lawn_store_slots_init(struct lawn_store_slots *slots,
     }
 }
 
+/*@ assigns \nothing;
+  @ ensures \result < LAWN_STORE_GROUP_RECORDS - LAWN_STORE_GROUP_PAYLOADS;
+  @ ensures LAWN_STORE_GROUP_RECORDS + \result < LAWN_STORE_GROUPS;
+  @*/
 unsigned
 lawn_store_slots_group(uint64_t ttl)
 {
@@ -82,6 +86,13 @@ lawn_store_slots_room(size_t size)
 
 /* Bytes of a slab up to its first slot. Slots of whole cache lines begin on
  * one. */
+/*@ requires 0 < slots <= LAWN_STORE_BLOCK && slot > 0;
+  @ assigns \nothing;
+  @ ensures room: \result >= (slots + 63) / 64 * 8;
+  @ ensures aligned: \result % 8 == 0;
+  @ ensures line: slot % LAWN_STORE_LINE == 0 ==>
+  @     \result % LAWN_STORE_LINE == 0;
+  @*/
 static size_t
 lawn_store_slots_head(uint32_t slots, uint32_t slot)
 {
@@ -161,6 +172,25 @@ lawn_store_slots_free_number(struct lawn_store_slots *slots, uint64_t number)
     }
 }
 
+/*@ requires \valid(&slab->next) && \valid(&slab->prev);
+  @ requires \valid_read(&slab->size) && \valid(&slab->size->room);
+  @ requires room: slab->size->room != \null ==>
+  @     \valid_read(&slab->size->room->next) &&
+  @     \valid(&slab->size->room->prev) &&
+  @     \valid(&slab->size->room->prev->next) &&
+  @     slab->size->room != slab && slab->size->room->prev != slab;
+  @ requires apart: \separated(&slab->size->room, &slab->next, &slab->prev,
+  @     &slab->size->room->prev, &slab->size->room->prev->next, &slab->size);
+  @ assigns slab->next, slab->prev, slab->size->room,
+  @     slab->size->room->prev, slab->size->room->prev->next;
+  @ ensures alone: \old(slab->size->room) == \null ==>
+  @     slab->size->room == slab && slab->next == slab && slab->prev == slab;
+  @ ensures last: \old(slab->size->room) != \null ==>
+  @     slab->size->room == \old(slab->size->room) &&
+  @     slab->next == slab->size->room && slab->next->prev == slab &&
+  @     slab->prev == \old(slab->size->room->prev) &&
+  @     slab->prev->next == slab;
+  @*/
 static void
 lawn_store_slots_enter(struct lawn_store_slab *slab)
 {
@@ -177,6 +207,24 @@ lawn_store_slots_enter(struct lawn_store_slab *slab)
     room->prev = slab;
 }
 
+/*@ requires \valid(&slab->next) && \valid(&slab->prev);
+  @ requires \valid_read(&slab->size) && \valid(&slab->size->room);
+  @ requires \valid(&slab->next->prev) && \valid(&slab->prev->next);
+  @ requires agree: slab->next->prev == slab && slab->prev->next == slab;
+  @ requires apart: \separated(&slab->size->room, &slab->next, &slab->prev,
+  @     &slab->size) &&
+  @     \separated(&slab->size->room, &slab->next->prev, &slab->prev->next) &&
+  @     \separated(&slab->size, &slab->next->prev, &slab->prev->next);
+  @ assigns slab->size->room, slab->next->prev, slab->prev->next;
+  @ ensures kept: \old(slab->size->room) != slab ==>
+  @     slab->size->room == \old(slab->size->room);
+  @ ensures none: \old(slab->size->room) == slab && \old(slab->next) == slab ==>
+  @     slab->size->room == \null;
+  @ ensures next: \old(slab->size->room) == slab && \old(slab->next) != slab ==>
+  @     slab->size->room == \old(slab->next);
+  @ ensures agree: \old(slab->next) != slab && \old(slab->prev) != slab ==>
+  @     slab->prev->next == slab->next && slab->next->prev == slab->prev;
+  @*/
 static void
 lawn_store_slots_leave(struct lawn_store_slab *slab)
 {

@@ -113,13 +113,17 @@ lawn_part_link(struct lawn_part *part, struct lawn_workers_timer *timer,
 {
     uint64_t deadline = request->when;
     uint64_t start = deadline - request->ttl;
+    uint64_t now = L_LOAD(&part->worker, L_RELAXED)->now;
     if (request->ttl == 0 && deadline > lawn_now(part->lawn)) {
         lawn_start_at(part->lawn, &timer->timer, deadline);
         return;
     }
     if (lawn_part_overtaken(part, request)) {
         deadline = lawn_workers_sum(part->started, request->ttl);
-    } else if (request->ttl == 0 || start < part->started) {
+    } else if (request->ttl == 0 || start < part->started || start > now ||
+               start > lawn_now(part->lawn)) {
+        /* From the future: it was in the mail, and was started again since the
+         * worker took that, and looked at the clock, or told the lawn so. */
         lawn_part_back(part, timer, lawn_part_round(part, deadline));
         return;
     } else {
@@ -151,7 +155,13 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
     bool pushed = lawn_mailbox_push(&to->box, timer);
     assert(pushed);
     (void)pushed;
-    lawn_part_wake(to, request->when);
+    /* Whatever it is due at: since the word says that it is in the mail, others
+     * may have started it for earlier, or wait for it, and found no mail. */
+    lawn_part_wake(to, 0);
+    if (L_LOAD(&part->set->closing, L_SEQ_CST) != 0) {
+        /* Who was to fire it may have ended with the set, and seen no mail. */
+        lawn_worker_inherit(part->worker, to);
+    }
     return true;
 }
 
@@ -170,10 +180,11 @@ lawn_part_take(struct lawn_part *part, struct lawn_workers_timer *timer)
         }
         /* Claimed: its end is not far, and then the timer may be wanted here
          * or elsewhere. And a timer whose callback runs here stays, or it might
-         * run elsewhere at the same time [C4]. */
+         * run elsewhere at the same time [C4]; unless it was stopped, for which
+         * the callback may wait. */
         if ((seen & CLAIM) != 0 ||
             (request.part != NULL && request.part != part &&
-             L_LOAD(&part->firing, L_RELAXED) == timer)) {
+             (seen & RUN) != 0 && L_LOAD(&part->firing, L_RELAXED) == timer)) {
             timer->next = part->again;
             part->again = timer;
             return;

@@ -28,7 +28,8 @@
  *                         CLAIM ---> RUN MAIL REQ (LAWN) -------------+
  *                                     |        ^
  *                         stop        v        | start, by way of CLAIM
- *                                  MAIL REQ (LAWN) ----> take: LAWN
+ *                                  MAIL REQ (LAWN) ----> take: LAWN; or free,
+ *                                     |                  if it was to move
  *                    stop_sync        v
  *                                    MAIL (LAWN) ------> take: free
  *

@@ -12,8 +12,13 @@
  * keeper, by a release; the keeper takes it from there, by an acquire, and so
  * sees the lawn as it was left. Meanwhile wake_at is 0: what is posted waits for
  * the next worker, which looks into the mail before it sleeps. A worker that
- * leaves closes its arrivals when they are empty; who finds them closed looks
- * for the keeper again, who has changed before. */
+ * leaves, or ends with the set, closes its arrivals when they are empty; who finds
+ * them closed looks for the keeper again, who has changed before.
+ *
+ * THE END. A worker of a closed set ends when it has nothing more to fire, and its
+ * parts stay with it, since all end soon; but a worker that has not, and wants
+ * something of such a part, takes it over under the lock: one of a thread of the
+ * library's at once, and one of a caller's thread when that is detached. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "park.h"
 #include "part.h"
@@ -228,6 +233,38 @@ lawn_worker_adopt(struct lawn_worker *worker)
     }
 }
 
+void
+lawn_worker_inherit(struct lawn_worker *worker, struct lawn_part *part)
+{
+    struct lawn_workers *set = worker->set;
+    lawn_park_lock(&set->lock);
+    struct lawn_worker *runs = L_LOAD(&part->worker, L_RELAXED);
+    bool lies = runs == NULL;
+    /* A caller's thread may use its lawns until it is detached, and then they are
+     * handed over, or lie about. */
+    if (!lies && runs->made && L_LOAD(&runs->done, L_RELAXED) != 0) {
+        struct lawn_part **link = &runs->parts;
+        while (*link != part) {
+            link = &(*link)->next;
+        }
+        *link = part->next;
+        lies = true;
+    }
+    if (lies) {
+        part->next = worker->parts;
+        worker->parts = part;
+        lawn_set_now(part->lawn, worker->now);
+        L_STORE(&part->keeper, worker, L_RELAXED);
+        L_STORE(&part->worker, worker, L_RELEASE);
+    }
+    lawn_park_unlock(&set->lock);
+    if (lies && !worker->turning) {
+        /* Between two rounds: it may have said that it sleeps, but not for this
+         * part, and mail for it would not wake it [M4]. */
+        lawn_worker_unpark(worker);
+    }
+}
+
 /* Gives away what others are to keep. */
 static void
 lawn_worker_part_with(struct lawn_worker *worker, bool locked)
@@ -268,20 +305,31 @@ lawn_worker_drained(struct lawn_worker *worker, uint64_t until)
 {
     struct lawn_workers *set = worker->set;
     for (struct lawn_part *part = worker->parts; part; part = part->next) {
-        if (lawn_part_mail(part) ||
-            (lawn_next(part->lawn) <= until && lawn_part_runs(part))) {
+        if (lawn_next(part->lawn) <= until && lawn_part_runs(part)) {
             return false;
         }
     }
     bool all = true;
     lawn_park_lock(&set->lock);
     for (unsigned i = 0; i < set->count; i++) {
-        const struct lawn_part *part = set->parts[i];
+        struct lawn_part *part = set->parts[i];
         all = all && (L_LOAD(&part->keeper, L_RELAXED) == worker) ==
                          (L_LOAD(&part->worker, L_RELAXED) == worker);
+        /* Under the lock: who sends a timer here looks, under it, whether the
+         * worker has ended. */
+        all = all && (L_LOAD(&part->worker, L_RELAXED) != worker ||
+                      !lawn_part_mail(part));
+    }
+    if (all) {
+        /* Nor may there be one that it is to pass on, or that someone is about
+         * to put there. */
+        struct lawn_part *none = NULL;
+        all = L_CAS(&worker->arrivals, &none, &lawn_worker_closed, L_SEQ_CST) ||
+              none == &lawn_worker_closed;
     }
     if (all) {
         L_STORE(&worker->live, 0, L_RELEASE);
+        L_STORE(&worker->done, 1, L_RELAXED);
     }
     lawn_park_unlock(&set->lock);
     return all;
@@ -411,6 +459,9 @@ lawn_worker_turn(struct lawn_worker *worker)
     uint64_t until = closing ? L_LOAD(&set->until, L_RELAXED) : LAWN_NEVER;
     bool more = lawn_worker_serve(worker, until);
     uint64_t next = more ? worker->now : lawn_worker_next(worker);
+    if (closing && !more && next > until) {
+        next = LAWN_NEVER; /* it is left: no reason to wake */
+    }
     if (closing && !more && lawn_worker_drained(worker, until)) {
         worker->ended = true;
         next = LAWN_NEVER;

@@ -22,17 +22,26 @@ lawn_workers_pending(const struct lawn_workers_timer *timer)
     return (lawn_state_look(timer) & (RUN | CLAIM)) != 0;
 }
 
+/* Where the calling thread's next timer goes. */
+#if defined LAWN_EXPLORE
+unsigned *lawn_explore_turn(void);
+#define LAWN_WORKERS_TURN (*lawn_explore_turn())
+#else
+static _Thread_local unsigned lawn_workers_turn;
+#define LAWN_WORKERS_TURN lawn_workers_turn
+#endif
+
 /* The part for a timer that none has. */
 static struct lawn_part *
 lawn_workers_pick(struct lawn_workers *set, const struct lawn_worker *self)
 {
-    static _Thread_local unsigned turn;
     struct lawn_part *home = NULL;
     if (self != NULL) {
         home = L_LOAD(&self->home, L_ACQUIRE);
     }
     return home != NULL ? home
-                        : set->parts[turn++ % L_LOAD(&set->count, L_ACQUIRE)];
+                        : set->parts[LAWN_WORKERS_TURN++ %
+                                     L_LOAD(&set->count, L_ACQUIRE)];
 }
 
 /* The part for all timers of a TTL: the high bits of a multiplicative hash. */
@@ -70,7 +79,9 @@ lawn_workers_start_local(struct lawn_worker *self, struct lawn_part *here,
          * same. */
         uint64_t next = lawn_state_of(*seen, part, flags) + LAWN_STATE_VERSION;
         if (here != NULL && L_LOAD(&here->worker, L_RELAXED) == self) {
-            bool off = here != part && lawn_stop(here->lawn, &timer->timer);
+            /* If it is free, another worker may have started it by now. */
+            bool off = here != part && (*seen & LAWN) != 0 &&
+                       lawn_stop(here->lawn, &timer->timer);
             if (!lawn_state_change(here, timer, seen, next)) {
                 if (off) {
                     lawn_part_back(here, timer, lawn_due(&timer->timer));
@@ -327,19 +338,24 @@ lawn_workers_wait_for(struct lawn_part *part,
         L_HEAVY();
     }
     uint64_t state = L_LOAD(&timer->state, L_SEQ_CST);
-    if ((state & (RUN | CLAIM)) == 0 &&
-        ((state & LAWN_STATE_HELD) != 0 ||
-         L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
+    /* It is in the mail to be let go: see lawn_workers_recall(). By now others may
+     * have started and stopped it again, here or elsewhere: then nobody would
+     * tell. */
+    bool recalled =
+        (state & (RUN | MAIL | REQ | CLAIM | LAWN_STATE_PART_MASK)) ==
+        (part->word | MAIL);
+    if (recalled || ((state & (RUN | CLAIM)) == 0 &&
+                     L_LOAD(&part->firing, L_SEQ_CST) == timer)) {
         lawn_park_wait(&part->served, served, LAWN_NEVER);
     }
     (void)L_FADD(&part->waiters, (uint32_t)-1, L_SEQ_CST);
 }
 
-/* Asks the worker of a part to let go a timer, which is not running. False: the
- * word is not *seen any more. */
+/* Asks the worker of a part to let go a timer, which is not running; waits is the
+ * worker that the caller is, or NULL. False: the word is not *seen any more. */
 static bool
 lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
-                    uint64_t *seen, bool *stopped)
+                    uint64_t *seen, bool *stopped, struct lawn_worker *waits)
 {
     bool in_mail = (*seen & MAIL) != 0;
     /* Without REQ, or it would be put on the lawn. */
@@ -355,6 +371,10 @@ lawn_workers_recall(struct lawn_part *part, struct lawn_workers_timer *timer,
      * in the mail, though it says so: when the lawn is empty, nobody refers to
      * it. */
     while (L_LOAD(&part->cleared, L_SEQ_CST) == 0) {
+        if (waits != NULL) {
+            /* Of another set, whose timers may be waited for by who clears. */
+            lawn_workers_drain_own(waits);
+        }
         lawn_park_yield();
     }
     *stopped |= lawn_part_release(timer);
@@ -379,7 +399,11 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         if ((seen & LAWN_STATE_FLAGS) == 0 &&
             (here == NULL || mine ||
              L_LOAD(&here->firing, L_ACQUIRE) != timer)) {
-            return stopped;
+            /* A callback that has returned since may have started it. */
+            if (lawn_state_look(timer) == seen) {
+                return stopped;
+            }
+            continue;
         }
         if ((seen & (RUN | CLAIM)) != 0) {
             lawn_park_yield(); /* someone starts it: it is stopped after that */
@@ -391,12 +415,15 @@ lawn_workers_stop_sync(struct lawn_workers *set,
             continue;
         }
         if (!mine && (seen & LAWN_STATE_HELD) != 0 &&
-            !lawn_workers_recall(here, timer, &seen, &stopped)) {
+            !lawn_workers_recall(here, timer, &seen, &stopped, waits)) {
             continue;
         }
         if (waits == NULL) {
             lawn_workers_wait_for(here, timer);
             continue;
+        }
+        if (self != NULL && !mine && L_LOAD(&set->closing, L_ACQUIRE) != 0) {
+            lawn_worker_inherit(self, here);
         }
         seen = lawn_state_look(timer);
         lawn_workers_drain_own(waits);

@@ -12,7 +12,7 @@
  *       a claim, has MAIL set and names that part; no other has, but for the
  *       moment before its pusher has pushed
  *   M3  a part is on the list of the one worker that runs it (part->worker), or
- *       on its way to one, or there are no workers
+ *       on its way to one, or no worker is live
  *   M4  while a worker sleeps, the wake_at of its parts is when it will wake,
  *       and nothing is in their mailboxes that is due before; while it is awake,
  *       and on the way, wake_at is 0
@@ -99,6 +99,7 @@ struct lawn_worker {
     L_U64 began;            /* L_: when the round began, LAWN_NEVER between */
     struct lawn_part *home; /* L_: the part for what it starts */
     uint32_t live;          /* L_: it may keep parts; by the set's lock */
+    uint32_t done;          /* L_: it has ended with the set; by its lock */
     bool vacant;            /* another may take its place; by the set's lock */
 
     /* L_: written by others. Parts for it, or the end of that; that it has to
@@ -176,6 +177,11 @@ void lawn_worker_resume(struct lawn_worker *worker);
  * are to keep, and leaves if it is told to. */
 void lawn_worker_adopt(struct lawn_worker *worker);
 void lawn_worker_obey(struct lawn_worker *worker);
+
+/* worker.c: of a closed set, takes over a part that nobody will use any more until
+ * the set's end, which waits for the worker: its own has ended. Or does nothing if
+ * it has not. */
+void lawn_worker_inherit(struct lawn_worker *worker, struct lawn_part *part);
 
 /* worker.c: takes no more parts, and gives those away that others are to keep;
  * true if that was all. */

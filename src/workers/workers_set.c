@@ -334,9 +334,8 @@ lawn_workers_reap(struct lawn_workers *set, struct lawn_worker *worker)
 static void
 lawn_workers_dismiss(struct lawn_workers *set, struct lawn_worker *worker)
 {
-    if (L_LOAD(&worker->live, L_RELAXED) != 0) {
-        lawn_workers_retire(set, worker);
-    }
+    /* Also if it has ended with the set: others may wait for timers of it. */
+    lawn_workers_retire(set, worker);
     (void)lawn_worker_leave(worker, true);
     lawn_workers_vacate(set, worker);
 }

@@ -17,6 +17,11 @@ absent	b	10	5
 absent	a	12	5
 END
     counts in=6 out=0 merged=6 dropped=6 made=4 keys=2
+    # Once, however long it is silent.
+    given 'a 0' 'b 30'
+    gives absent 5s -k 1 --time-field 2 --on-eof drop <<END
+absent	a	0	5
+END
 }
 
 # [F2 F10]

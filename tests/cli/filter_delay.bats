@@ -15,6 +15,11 @@ a 1
 b 2
 END
     counts in=4 out=2 dropped=2 discarded=2 held=0 made=0
+    # It ends a nanosecond before that.
+    given 'a 1' 'b 2' 'c 3.999999999'
+    gives delay 2s --time-field 2 --on-eof drop <<END
+a 1
+END
 }
 
 @test "at the end of the input all that is held leaves" {

@@ -513,14 +513,18 @@ def in_event_time_pieces_of_the_input_are_no_matter(folder):
         feed += f'k{random.randrange(5)} {at - random.randrange(4)}.5 {i}\n'
     feed = feed.replace('-', '').encode()
     (folder / 'in').write_bytes(feed)
+    (folder / 'left').write_bytes(text(f'k{i % 5} {3 * i} left'
+                                       for i in range(100)))
     for args in (('delay', '5s'), ('debounce', '2s', '-k', 1),
                  ('throttle', '1/3s', '-k', 1), ('dedupe', '4s', '-k', 1),
                  ('absent', '5s', '-k', 1), ('session', '2s', '-k', 1),
-                 ('debounce', '2s', '-k', 1, '--lateness', '2s')):
-        args += ('--time-field', 2, '--stats')
+                 ('debounce', '2s', '-k', 1, '--lateness', '2s'),
+                 ('join', '5s', '-k', 1)):
+        other = [folder / 'left'] if args[0] == 'join' else []
+        args += ('--time-field', 2, '--stats', *other)
         whole, said = run(*args, folder / 'in')
         assert len(whole) > 20, args
-        with Lawn(*args) as lawn:
+        with Lawn(*args, '-') as lawn:
             left = feed
             while left:
                 size = random.choice((1, 2, 7, 100, 1000))

@@ -224,7 +224,8 @@ choose_told_one(const struct choose_option *options, unsigned count,
 unsigned
 choose(const struct choose_option *options, unsigned count, unsigned step)
 {
-    unsigned chosen = mode == CHOOSE_ALL ? choose_in_order(options, count)
+    unsigned chosen = count <= 1           ? 0
+                      : mode == CHOOSE_ALL ? choose_in_order(options, count)
                       : mode == CHOOSE_RANDOM
                           ? choose_by_chance(options, count, step)
                           : choose_told_one(options, count, step);

@@ -6,8 +6,7 @@
 #ifndef LAWN_EXPLORE_CHOOSE_H
 #define LAWN_EXPLORE_CHOOSE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "explore.h"
 
 enum choose_kind { CHOOSE_RUN, CHOOSE_DELAY, CHOOSE_FLUSH };
 
@@ -18,8 +17,10 @@ struct choose_option {
 };
 
 /* Each fibre may go on, with or without a delay, and flush. */
-#define CHOOSE_OPTIONS 12
+#define CHOOSE_OPTIONS (3 * EXPLORE_FIBRES)
+#if !defined CHOOSE_STEPS
 #define CHOOSE_STEPS 20000 /* of a schedule, at most */
+#endif
 
 /* Walks: all schedules of a cost, at random from a seed, or one. */
 void choose_all(unsigned cost);

@@ -37,7 +37,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXPLORE_FIBRES 4
+#if !defined EXPLORE_FIBRES /* tests/sim has more */
+#define EXPLORE_FIBRES 5
+#endif
 
 struct explore_scenario {
     const char *name; /* a sentence */
@@ -78,8 +80,9 @@ void explore_name(const void *word, size_t size, const char *name);
 void *explore_alloc(size_t size, void *context);
 void explore_release(void *memory, void *context);
 
-/* The memory is gone: nobody may use it. */
+/* The memory is gone: nobody may use it. And it is there again, zeroed. */
 void explore_free(void *memory, size_t size);
+void explore_renew(void *memory, size_t size);
 
 /* Whether stores of the caller's are delayed; and in setup, what to call when
  * those of a fibre have all reached the memory. */
@@ -119,5 +122,8 @@ void explore_be(unsigned fibre);
 /* In finish: lets the fibres go on, without further choices, until again nobody
  * can. */
 void explore_settle(void);
+
+/* The same, with choices. */
+void explore_go_on(void);
 
 #endif

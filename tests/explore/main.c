@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MAIN_MAX 120
+#define MAIN_MAX 256u
 
 struct walk {
     uint64_t schedules; /* different ones, as far as they are not random */

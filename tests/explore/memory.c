@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if !defined MEMORY_POOL /* tests/sim has more */
 #define MEMORY_POOL (256u * 1024)
 #define MEMORY_PIECES 64
+#endif
 #define MEMORY_FILL 0xDD
 
 struct memory_piece {
@@ -215,4 +217,22 @@ explore_free(void *memory, size_t size)
     }
     add(freed, &memory_freed, memory, size, NULL);
     memset(memory, MEMORY_FILL, size);
+}
+
+void
+explore_renew(void *memory, size_t size)
+{
+    unsigned i;
+
+    for (i = 0; i < memory_freed && freed[i].at != (unsigned char *)memory;
+         i++) {
+    }
+    if (i == memory_freed || freed[i].size != size) {
+        explore_fail("what was not freed is there again");
+    }
+    if (!memory_intact()) {
+        explore_fail("somebody wrote to memory that was freed");
+    }
+    freed[i] = freed[--memory_freed];
+    memset(memory, 0, size);
 }

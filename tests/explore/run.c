@@ -10,6 +10,7 @@
 #include "run_threads.h"
 #include "words.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,8 +20,6 @@
 #include <sys/time.h>
 
 #define RUN_STACK (64u * 1024)
-
-uint64_t explore_now;
 
 bool run_without_delays;
 
@@ -81,20 +80,22 @@ on_signal(int number)
                                          : "a bad access to memory");
 }
 
-/* After each fifth of a second of computing: a schedule takes a few
- * microseconds, so one that was there the last time goes round somewhere between
- * two steps. */
+/* After each fifth of a second of computing: a step takes less than a
+ * microsecond, so one that was there the last time goes round somewhere between
+ * two. */
 static void
 on_tick(int number)
 {
     static uint64_t before;
+    static unsigned steps_before;
 
     (void)number;
-    if (schedule != 0 && schedule == before) {
+    if (schedule != 0 && schedule == before && steps == steps_before) {
         before = 0;
         explore_fail("goes round without end");
     }
     before = schedule;
+    steps_before = steps;
 }
 
 void
@@ -157,7 +158,8 @@ can_go_on(const struct run_thread *thread)
     case RUN_READY:
         return true;
     case RUN_ASLEEP:
-        return thread->until != RUN_NEVER && explore_now >= thread->until;
+        return thread->until != RUN_NEVER &&
+               run_clock((unsigned)(thread - run_threads)) >= thread->until;
     case RUN_YIELDED:
         return thread->news || run_seen_changed(thread);
     case RUN_AT_LOCK:
@@ -266,27 +268,6 @@ flush_noticed(unsigned fibre)
     }
 }
 
-/* The clock goes to when the first sleeper wakes. */
-static bool
-pass_time(void)
-{
-    uint64_t first = RUN_NEVER;
-    unsigned i;
-
-    for (i = 0; i < run_thread_count; i++) {
-        if (run_threads[i].state == RUN_ASLEEP &&
-            run_threads[i].until < first) {
-            first = run_threads[i].until;
-        }
-    }
-    if (first == RUN_NEVER) {
-        return false;
-    }
-    explore_now = first;
-    explore_tell("it is %llu", (unsigned long long)first);
-    return true;
-}
-
 /* A step: flushes until a fibre is to go on; or the main context, if nobody
  * can. */
 static unsigned
@@ -302,12 +283,12 @@ pick(void)
         }
         n = list_options(options);
         if (n == 0) {
-            if (run_scenario->time_passes && pass_time()) {
+            if (run_scenario->time_passes && run_pass_time()) {
                 continue;
             }
             return RUN_MAIN;
         }
-        chosen = n == 1 || settling ? 0 : choose(options, n, steps);
+        chosen = settling ? 0 : choose(options, n, steps);
         last = options[chosen].fibre;
         last_flushed = options[chosen].kind == CHOOSE_FLUSH;
         if (!last_flushed) {
@@ -323,6 +304,7 @@ run_go_on(void)
 {
     struct run_thread *me = &run_threads[run_current];
     unsigned next;
+    int error = errno; /* a thread's own */
 
     run_take_off(me);
     run_running = false;
@@ -331,6 +313,7 @@ run_go_on(void)
         run_current = next;
         fibre_switch(&me->fibre, &run_threads[next].fibre);
     }
+    errno = error;
     run_running = true;
     run_put_on(me);
     me->state = RUN_READY;
@@ -434,6 +417,13 @@ explore_settle(void)
     run_fibres();
 }
 
+void
+explore_go_on(void)
+{
+    settling = false;
+    run_fibres();
+}
+
 static void
 begin(void)
 {
@@ -442,6 +432,7 @@ begin(void)
     run_current = RUN_MAIN;
     run_posing = RUN_MAIN;
     last = RUN_MAIN;
+    last_flushed = false;
     steps = 0;
     run_buffered = 0;
     run_running = true;
@@ -450,10 +441,12 @@ begin(void)
     for (i = 0; i <= EXPLORE_FIBRES; i++) {
         run_threads[i].state = i < run_thread_count ? RUN_READY : RUN_DONE;
         run_threads[i].storing = false;
+        run_threads[i].delay = false;
         run_threads[i].word = NULL;
         run_threads[i].stored = 0;
         run_threads[i].seen_count = 0;
         run_threads[i].self = selves[i];
+        run_threads[i].turn = 0;
         if (i < run_thread_count) {
             fibre_make(&run_threads[i].fibre, stacks[i], RUN_STACK,
                        begin_thread);
@@ -476,9 +469,7 @@ run_prepare(const struct explore_scenario *which)
     memory_clear();
     words_clear();
     explore_when_drained(NULL);
-    explore_keep(&explore_now, sizeof explore_now);
-    explore_name(&explore_now, sizeof explore_now, "clock");
-    explore_now = 0;
+    run_set_clock();
     memset(selves, 0, sizeof selves);
     begin();
     if (setjmp(in_main) != 0) {
@@ -500,8 +491,8 @@ run_schedule(enum run_how how)
     memory_restore();
     schedule++;
     begin();
-    tracing = how == RUN_TRACE;
-    telling = how != RUN_WALK;
+    tracing = how == RUN_TRACE || how == RUN_SHOW;
+    telling = how == RUN_TOLD || how == RUN_TRACE;
     choose_begin();
     if (setjmp(in_main) != 0) {
         return false;

@@ -7,6 +7,7 @@
 
 struct lawn_worker;
 struct lawn_worker **lawn_explore_self(void);
+unsigned *lawn_explore_turn(void);
 
 /* src/workers/atomic.h */
 
@@ -152,7 +153,8 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
     (void)run_step(NULL, false, false);
     run_drain_of(me);
     run_check_word(word, sizeof *word);
-    if (*word != value || (until != RUN_NEVER && explore_now >= until)) {
+    if (*word != value ||
+        (until != RUN_NEVER && run_clock(run_current) >= until)) {
         run_tell_word("wait", word, *word, " not at all");
         run_saw(word, sizeof *word, *word, false);
         return;
@@ -236,8 +238,7 @@ uint64_t
 lawn_park_clock(void *context)
 {
     (void)context;
-    explore_saw(&explore_now, sizeof explore_now);
-    return explore_now;
+    return run_clock(run_current);
 }
 
 bool
@@ -257,6 +258,12 @@ lawn_explore_self(void)
 {
     return &run_threads[run_current == RUN_MAIN ? run_posing : run_current]
                 .self;
+}
+
+unsigned *
+lawn_explore_turn(void)
+{
+    return &run_threads[run_current].turn;
 }
 
 unsigned

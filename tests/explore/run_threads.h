@@ -35,6 +35,7 @@ struct run_thread {
     unsigned stored; /* delayed stores in the buffer, the oldest first */
     unsigned seen_count;
     unsigned changes; /* see explore_changes() */
+    unsigned turn;    /* src/workers/workers.c: where it starts what next */
     bool storing;     /* about to store what could be delayed, */
     bool delay;       /* and it is */
     bool news;        /* what it has seen has changed since */
@@ -42,8 +43,6 @@ struct run_thread {
     uint64_t under[RUN_BUFFER]; /* what others see there, while it runs */
     struct run_word seen[RUN_SEEN];
 };
-
-extern uint64_t explore_now;
 
 extern const struct explore_scenario *run_scenario;
 extern bool run_delays;
@@ -66,6 +65,18 @@ void run_go_on(void);
 /* A line in the trace, if there is one. */
 void run_tell_word(const char *what, const void *word, uint64_t value,
                    const char *more);
+
+/* clock.c, or another file in its place */
+
+/* A scenario begins. */
+void run_set_clock(void);
+
+/* The time that a fibre sees. */
+uint64_t run_clock(unsigned fibre);
+
+/* When all sleep: the time goes to when the first one wakes. False if none
+ * does. */
+bool run_pass_time(void);
 
 /* run_memory.c */
 

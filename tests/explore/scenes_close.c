@@ -136,3 +136,218 @@ SCENARIO(a_thread_that_is_removed_at_the_end_leaves_its_lawn,
          .threads = {explore_made, explore_made, remove_0,
                      scene_close_at_the_end},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
+
+/* A worker has ended with the set, and another one, which has not, waits for a
+ * timer that the first one kept: it takes over the lawn, since the end waits for
+ * it. */
+
+static void
+stop_sync_0_and_leave(void)
+{
+    (void)scene_stop_sync(0);
+    scene_serve_and_leave();
+}
+
+static void
+setup_two_keep_0(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+}
+
+static void
+wait_for_0(unsigned timer)
+{
+    (void)timer;
+    (void)scene_stop_sync(0);
+}
+
+static void
+setup_two_and_a_callback_waits(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 50);
+    scene_have_own(1, 1, 5);
+    scene.hooks[1] = wait_for_0;
+    scene_ready();
+}
+
+static void
+setup_two_made_and_a_callback_waits(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    scene_add(1);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(1, 1, 5);
+    scene.hooks[1] = wait_for_0;
+    scene_ready();
+}
+
+static void
+close_at_now(void)
+{
+    scene_close(SCENE_NOW);
+}
+
+SCENARIO(a_worker_waits_for_a_timer_of_one_that_has_ended,
+         .setup = setup_two_keep_0,
+         .threads = {scene_serve_and_leave, stop_sync_0_and_leave,
+                     scene_close_at_once},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_callback_waits_for_a_timer_of_a_worker_that_has_ended,
+         .setup = setup_two_and_a_callback_waits,
+         .threads = {scene_serve_and_leave, scene_serve_and_leave,
+                     close_at_now},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_callback_waits_for_a_timer_of_a_thread_that_has_ended,
+         .setup = setup_two_made_and_a_callback_waits,
+         .threads = {explore_made, explore_made, close_at_now},
+         .finish = scene_finish_closed, .delays = true);
+
+/* A worker takes over a lawn between two rounds, and then sleeps until its next
+ * one: mail for that lawn must wake it. */
+
+#define PART_0 (scene.set->parts[0])
+
+static void
+setup_one_ends_and_one_has_a_timer(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    explore_be(1);
+    scene.workers[1] = lawn_workers_attach(scene.set);
+    (void)lawn_worker_turn(scene.workers[1]);
+    explore_be(EXPLORE_FIBRES);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(2, 0, 50);
+    scene_have_own(1, 1, 50);
+    scene_ready();
+    (void)scene_stop(0);
+    (void)scene_stop(2);
+}
+
+/* As an event loop does: a turn, an event, and a wait until the next turn. */
+static void
+turn_take_over_and_sleep(void)
+{
+    struct lawn_worker *self = scene.workers[1];
+    uint64_t next;
+
+    while (L_LOAD(&scene.workers[0]->live, L_SEQ_CST) != 0) {
+        lawn_park_yield();
+    }
+    next = lawn_worker_turn(self);
+    (void)scene_stop_sync(0);
+    while (explore_now < next && L_LOAD(&self->token, L_SEQ_CST) == 0) {
+        lawn_park_wait(&self->token, 0, next);
+    }
+    scene_serve_and_leave();
+}
+
+static void
+stop_sync_2_when_taken_over(void)
+{
+    while (L_LOAD(&PART_0->worker, L_SEQ_CST) != scene.workers[1]) {
+        lawn_park_yield();
+    }
+    (void)scene_stop_sync(2);
+    EXPECT(explore_now == SCENE_NOW);
+}
+
+SCENARIO(a_lawn_taken_over_between_two_rounds_has_mail,
+         .setup = setup_one_ends_and_one_has_a_timer,
+         .threads = {explore_made, turn_take_over_and_sleep,
+                     scene_close_at_the_end, stop_sync_2_when_taken_over},
+         .finish = scene_finish_closed, .time_passes = true);
+
+/* A thread of the library's that is being removed takes over a lawn in a
+ * callback, and another worker waits for a timer of that lawn: it stays where it
+ * is. */
+
+static void
+wait_for_1_and_keep_it(unsigned timer)
+{
+    struct lawn_part *part = scene.set->parts[2];
+    struct lawn_worker *runs;
+
+    (void)timer;
+    while (L_LOAD(&scene.workers[2]->live, L_SEQ_CST) != 0) {
+        lawn_park_yield();
+    }
+    (void)scene_stop_sync(1);
+    runs = L_LOAD(&part->worker, L_SEQ_CST);
+    explore_point();
+    EXPECT(runs != scene.workers[0] ||
+           L_LOAD(&part->worker, L_SEQ_CST) == runs); /* C8 */
+}
+
+static void
+setup_one_is_removed_and_one_ends(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    explore_be(1);
+    scene.workers[1] = lawn_workers_attach(scene.set);
+    (void)lawn_worker_turn(scene.workers[1]);
+    explore_be(EXPLORE_FIBRES);
+    scene_add(2);
+    scene_have_shared(0, 0, 5);
+    scene_have_shared(1, 2, 50);
+    scene_have_shared(2, 2, 50);
+    scene.hooks[0] = wait_for_1_and_keep_it;
+    scene_ready();
+}
+
+static void
+stop_sync_2_when_ended(void)
+{
+    while (L_LOAD(&scene.workers[2]->live, L_SEQ_CST) != 0) {
+        lawn_park_yield();
+    }
+    (void)scene_stop_sync(2);
+    scene_serve_and_leave();
+}
+
+static void
+close_when_removed(void)
+{
+    while (L_LOAD(&scene.workers[0]->live, L_SEQ_CST) != 0) {
+        lawn_park_yield();
+    }
+    scene_close(SCENE_NOW);
+}
+
+SCENARIO(a_thread_that_is_removed_takes_over_a_lawn,
+         .setup = setup_one_is_removed_and_one_ends,
+         .threads = {explore_made, stop_sync_2_when_ended, explore_made,
+                     remove_0, close_when_removed},
+         .finish = scene_finish_closed);
+
+/* A timer is on its way to a thread of the library's that has nothing to do, when
+ * the set is closed: it fires all the same. */
+
+static void
+setup_two_made_and_0_moves(void)
+{
+    scene_begin(0);
+    scene_add(0);
+    scene_add(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+    (void)scene_start_on(0, 30, 1);
+}
+
+static void
+close_at_the_end_and_nothing_is_left(void)
+{
+    scene_close_at_the_end();
+    EXPECT(scene.left == 0);
+}
+
+SCENARIO(a_timer_moves_when_the_set_is_closed,
+         .setup = setup_two_made_and_0_moves,
+         .threads = {explore_made, explore_made,
+                     close_at_the_end_and_nothing_is_left},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);

@@ -47,6 +47,37 @@ SCENARIO(the_end_waits_for_the_lawn_of_a_removed_worker,
                      remove_0_and_close},
          .finish = finish_with_none_left, .delays = true, .time_passes = true);
 
+/* A lawn is on its way to a worker that is to pass it on: its own has come back
+ * meanwhile. */
+
+static void
+setup_held_and_made(void)
+{
+    scene_begin(1);
+    scene_add(1);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+}
+
+static void
+leave_come_back_and_serve(void)
+{
+    struct lawn_worker *worker = scene.workers[explore_me()];
+
+    lawn_worker_detach(worker);
+    worker = lawn_workers_attach(scene.set);
+    if (worker != NULL) {
+        EXPECT(lawn_worker_run(worker) == 0);
+        lawn_worker_detach(worker);
+    }
+}
+
+SCENARIO(the_end_waits_for_a_lawn_that_is_called_back,
+         .setup = setup_held_and_made,
+         .threads = {leave_come_back_and_serve, explore_made,
+                     scene_close_at_the_end},
+         .finish = scene_finish_closed, .delays = true, .time_passes = true);
+
 /* A worker, and what is in its own mail. */
 
 static void

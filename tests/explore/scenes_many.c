@@ -371,3 +371,124 @@ SCENARIO(a_start_meets_the_end_of_two_workers, .setup = setup_two_due,
          .threads = {scene_serve_and_leave, scene_serve_and_leave,
                      scene_close_at_once, move_0},
          .finish = scene_finish_closed, .delays = true);
+
+/* A timer on its way to a worker that sleeps, but not for long: who waits for it,
+ * or starts it for earlier, between two steps of the one that sends it on, must
+ * be heard of. */
+
+static void
+setup_two_and_one_sleeps_until_40(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 60);
+    scene_have_own(1, 1, 40);
+    scene_ready();
+}
+
+static void
+move_0_to_after_40_and_stop(void)
+{
+    (void)scene_start_on(0, 45, 1);
+    scene_stop_sync_0();
+}
+
+SCENARIO(a_timer_is_waited_for_that_moves_to_a_worker_that_wakes_earlier,
+         .setup = setup_two_and_one_sleeps_until_40,
+         .threads = {scene_serve, scene_serve, move_0_to_after_40_and_stop},
+         .daemons = BOTH, .finish = scene_finish);
+
+static void
+expect_not_late(unsigned timer)
+{
+    (void)timer;
+    EXPECT(explore_now <= 20 || explore_now >= SCENE_AMID);
+}
+
+static void
+setup_moves_and_starts_earlier(void)
+{
+    setup_two_and_one_sleeps_until_40();
+    scene.hooks[0] = expect_not_late;
+}
+
+static void
+move_0_to_after_40(void)
+{
+    (void)scene_start_on(0, 45, 1);
+}
+
+SCENARIO(a_timer_starts_earlier_that_moves_to_a_worker_that_wakes_in_between,
+         .setup = setup_moves_and_starts_earlier,
+         .threads = {scene_serve, scene_serve, move_0_to_after_40,
+                     scene_start_0_for_20},
+         .daemons = BOTH, .finish = scene_finish, .time_passes = true);
+
+/* One who waits for a timer asks for it where it was, and meanwhile it is let go,
+ * starts there or elsewhere, and is stopped. */
+
+static void
+move_and_stop_0(void)
+{
+    (void)scene_start_on(0, 45, 1);
+    (void)scene_stop(0);
+}
+
+SCENARIO(a_timer_is_waited_for_that_starts_again_and_is_stopped,
+         .setup = setup_two_held,
+         .threads = {scene_serve, scene_serve, scene_stop_sync_0,
+                     move_and_stop_0},
+         .daemons = BOTH, .finish = scene_finish);
+SCENARIO(a_timer_is_waited_for_that_starts_elsewhere_and_is_stopped,
+         .setup = setup_two_and_one_sleeps_until_40,
+         .threads = {scene_serve, scene_serve, scene_stop_sync_0,
+                     move_and_stop_0},
+         .daemons = BOTH, .finish = scene_finish);
+
+/* A timer is free where it was, at a lawn that one of two workers has besides its
+ * own. Both start it. */
+
+static void
+setup_free_at_a_second_lawn(void)
+{
+    scene_begin(3);
+    scene_have_own(0, 2, 5);
+    explore_be(2);
+    EXPECT(scene_stop(0));
+    lawn_worker_detach(scene.workers[2]);
+    scene.workers[2] = NULL;
+    scene_ready();
+}
+
+static void
+start_0_and_leave(void)
+{
+    (void)scene_start(0, 45);
+    scene_serve_and_leave();
+}
+
+/* They look whether the set is closed: since it is at some time, they can be
+ * interrupted there. */
+SCENARIO(two_workers_start_a_timer_that_is_free_at_a_second_lawn,
+         .setup = setup_free_at_a_second_lawn,
+         .threads = {start_0_and_leave, start_0_and_leave, scene_close_at_once},
+         .finish = scene_finish_closed, .delays = true);
+
+/* A callback waits for its own timer, which was about to move, and was stopped. */
+
+static void
+stop_sync_own(unsigned timer)
+{
+    (void)scene_stop_sync(timer);
+}
+
+static void
+setup_two_due_and_waits(void)
+{
+    setup_two_due();
+    scene.hooks[0] = stop_sync_own;
+}
+
+SCENARIO(a_callback_waits_for_its_own_timer_that_was_to_move,
+         .setup = setup_two_due_and_waits,
+         .threads = {scene_serve, scene_serve, move_and_stop_0},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);

@@ -172,6 +172,10 @@ SCENARIO(a_timer_is_freed_after_a_first_stop_sync_from_another_thread,
          .setup = setup_due_own,
          .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
+SCENARIO(a_timer_is_freed_whose_callback_has_started_it_again,
+         .setup = setup_restarts_self,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
 SCENARIO(a_timer_is_freed_that_was_in_the_mail, .setup = setup_idle,
          .threads = {scene_serve, start_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
@@ -494,3 +498,55 @@ SCENARIO(a_timer_is_freed_that_was_started_later, .setup = scene_setup_held,
          .threads = {scene_serve, start_stop_and_free_0_later,
                      scene_move_clock},
          .daemons = 1, .finish = scene_finish, .delays = true);
+
+/* A start that is in the mail is written anew, for a later time, after the worker
+ * has taken the mail and looked at the clock: it counts from after that. */
+
+static void
+start_0_for_30_more(void)
+{
+    (void)scene_start_ttl(0, 30);
+}
+
+static void
+start_0_for_30_more_later(void)
+{
+    scene_move_clock();
+    (void)scene_start_ttl(0, 30);
+}
+
+static void
+finish_checked(void)
+{
+    EXPECT(lawn_workers_check(scene.set, NULL)); /* M5 */
+    scene_finish();
+}
+
+SCENARIO(a_start_in_the_mail_is_written_anew_while_that_is_read,
+         .setup = setup_idle,
+         .threads = {scene_serve, start_0_for_30_more,
+                     start_0_for_30_more_later},
+         .daemons = 1, .finish = finish_checked);
+
+/* Who waits finds the timer free, since its callback runs; and then that it does
+ * not run any more. In between it has started the timer again. */
+
+static void
+start_again_for_60(unsigned timer)
+{
+    if (explore_now < 60) {
+        (void)scene_start(timer, 60);
+    }
+}
+
+static void
+setup_due_and_starts_again(void)
+{
+    scene_setup_due();
+    scene.hooks[0] = start_again_for_60;
+}
+
+SCENARIO(a_callback_starts_its_timer_again_that_is_freed,
+         .setup = setup_due_and_starts_again,
+         .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);

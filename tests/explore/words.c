@@ -6,11 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WORDS_MAX 4096u
+#if !defined WORDS_BITS /* tests/sim has more */
+#define WORDS_BITS 12
+#endif
+#define WORDS_MAX (1u << WORDS_BITS)
 
 struct words_entry {
     uintptr_t word; /* 0: free */
-    uint8_t users;  /* a bit for each fibre */
+    uint32_t users; /* a bit for each fibre */
     bool written;
     bool met;
 };
@@ -30,7 +33,7 @@ words_clear(void)
 static struct words_entry *
 find(uintptr_t word)
 {
-    uint32_t at = (uint32_t)(word >> 2) * 2654435769u >> 20;
+    uint32_t at = (uint32_t)(word >> 2) * 2654435769u >> (32 - WORDS_BITS);
 
     while (table[at].word != word) {
         if (table[at].word == 0) {
@@ -48,7 +51,7 @@ find(uintptr_t word)
 static bool
 meet(struct words_entry *entry, unsigned fibre, bool writes)
 {
-    entry->users |= (uint8_t)(1u << fibre);
+    entry->users |= 1u << fibre;
     entry->written = entry->written || writes;
     if (entry->written && (entry->users & (entry->users - 1)) != 0) {
         learned = learned || !entry->met;

@@ -6,6 +6,8 @@
  * bounds, or eight bytes; a string is its size and its bytes, or a long one of
  * zeros.
  *
+ * Cases are made from queues that were saved: see image_mutator.h.
+ *
  * Whatever it is, it takes no more memory than it brought, and leaves none. What
  * is loaded holds all invariants, is loaded again as the same when it was saved,
  * and comes out in order.
@@ -13,6 +15,7 @@
 #include "../module/memory_kit.h"
 #include "args.h"
 #include "image.h"
+#include "image_mutator.h"
 
 #include <stdlib.h>
 
@@ -22,12 +25,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 #define FUZZ_EMPTY 30000u
 #define FUZZ_PER_BYTE 32u
 #define FUZZ_TAPE 65536u
+/* Which number of an image is the greatest token. */
+#define FUZZ_TOKEN 12u
 
 struct fuzz_input {
     const uint8_t *at;
     size_t left;
     uint64_t read;   /* bytes that it would have been in a file */
     uint64_t before; /* memory when it began */
+    uint64_t number; /* the last, */
+    uint64_t token;  /* and of those at the beginning the greatest token */
+    unsigned numbers;
     char *last;
 };
 
@@ -69,13 +77,6 @@ fuzz_bounded(const struct fuzz_input *input)
 static bool
 fuzz_number(uint64_t *number, void *arg)
 {
-    static const uint64_t bounds[] = {
-        ARGS_DUE_MAX,       ARGS_DUE_MAX + 1,        QUEUE_TIME_MAX,
-        QUEUE_TIME_MAX + 1, ARGS_RESOLUTION_MAX,     ARGS_RESOLUTION_MAX + 1,
-        ARGS_COUNT_MAX,     ARGS_COUNT_MAX + 1,      LAWN_NEVER - 1,
-        LAWN_NEVER,         UINT64_C(1700000000000), UINT32_MAX,
-        INT32_MAX,          (uint64_t)INT32_MIN,     1000,
-    };
     struct fuzz_input *input = arg;
     uint8_t byte;
     fuzz_bounded(input);
@@ -83,7 +84,7 @@ fuzz_number(uint64_t *number, void *arg)
         return false;
     *number = byte;
     input->read += 2;
-    if (byte == 255) {
+    if (byte == IMAGE_WIDE) {
         *number = 0;
         input->read += 7;
         for (unsigned i = 0; i < 8; i++) {
@@ -91,10 +92,14 @@ fuzz_number(uint64_t *number, void *arg)
                 return false;
             *number = *number << 8 | byte;
         }
-    } else if (byte >= 240) {
-        *number = bounds[byte - 240];
+    } else if (byte >= IMAGE_BOUNDS) {
+        *number = image_bounds[byte - IMAGE_BOUNDS];
         input->read += 7;
     }
+    input->number = *number;
+    input->numbers++;
+    if (input->numbers == FUZZ_TOKEN)
+        input->token = *number;
     return true;
 }
 
@@ -239,6 +244,60 @@ fuzz_drain(struct queue *queue)
     fuzz_check(queue_check(queue, stderr));
 }
 
+/* TOKENS, for the mutator */
+
+struct fuzz_notes {
+    struct fuzz_input input;
+    struct image_token *tokens;
+    size_t count;
+    const uint8_t *begin;
+};
+
+static bool
+fuzz_noted(struct fuzz_notes *notes, const uint8_t *from, bool string,
+           bool good)
+{
+    if (good && notes->count < IMAGE_TOKENS) {
+        notes->tokens[notes->count++] =
+            (struct image_token){(size_t)(from - notes->begin),
+                                 (size_t)(notes->input.at - from), string};
+    }
+    return good;
+}
+
+static bool
+fuzz_note_number(uint64_t *number, void *arg)
+{
+    struct fuzz_notes *notes = arg;
+    const uint8_t *from = notes->input.at;
+    return fuzz_noted(notes, from, false, fuzz_number(number, &notes->input));
+}
+
+static bool
+fuzz_note_string(struct bytes *string, void *arg)
+{
+    struct fuzz_notes *notes = arg;
+    const uint8_t *from = notes->input.at;
+    return fuzz_noted(notes, from, true, fuzz_string(string, &notes->input));
+}
+
+size_t
+image_tokens(const uint8_t *bytes, size_t size,
+             struct image_token tokens[IMAGE_TOKENS])
+{
+    const char *error = NULL;
+    struct fuzz_notes notes = {
+        .input = {.at = bytes + 2, .left = size - 2, .before = memory_bytes()},
+        .tokens = tokens,
+        .begin = bytes};
+    struct image_reader reader = {fuzz_note_number, fuzz_note_string, &notes};
+    if (size < 2)
+        return 0;
+    queue_free(image_load(&reader, bytes[0] % 3, 64, &error));
+    free(notes.input.last);
+    return notes.count;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -256,6 +315,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fuzz_check((queue == NULL) == (error != NULL));
     if (queue != NULL) {
         fuzz_check(queue_check(queue, stderr));
+        /* It holds what it says, and was told no other token. */
+        if (bytes[0] % 3 == IMAGE_VERSION) {
+            fuzz_check(queue_count(queue) == input.number);
+            fuzz_check(queue_token(queue) == input.token);
+        }
         struct queue *again = fuzz_again(queue);
         fuzz_drain(again);
         queue_free(fuzz_again(again));

@@ -90,6 +90,20 @@ by_name(const void *a, const void *b)
                   ((const struct kit_test *)b)->name);
 }
 
+/* Whether a test is among those asked for: all, if none are. */
+static bool
+asked_for(const char *name, int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i < argc; i++) {
+        if (strstr(name, argv[i]) != NULL) {
+            return true;
+        }
+    }
+    return argc < 2;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -100,7 +114,7 @@ main(int argc, char **argv)
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     qsort(tests, test_count, sizeof tests[0], by_name);
     for (i = 0; i < test_count; i++) {
-        if (argc > 1 && strstr(tests[i].name, argv[1]) == NULL) {
+        if (!asked_for(tests[i].name, argc, argv)) {
             continue;
         }
         if (setjmp(failed) == 0) {

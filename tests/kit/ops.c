@@ -13,12 +13,18 @@
 
 #include "lawn.h"
 #include "oracle.h"
+#include "rng.h"
 #include "script.h"
+#include "witness.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define OPS_MANY_MAX 256u
+#define OPS_MANY_MAX WITNESS_MAX
+#define OPS_STEP_MAX 128u
+/* Where the order is to be determined, times end before the last tick. */
+#define OPS_TIME_MAX (UINT64_C(1) << 62)
+#define OPS_TTL_MASK ((UINT64_C(1) << 60) - 1)
 #define OPS_SMALL_LAWN 16384u
 /* log2 of the starts that a lawn needs to change its habits. */
 #if defined LAWN_HABITS_TRIAL
@@ -43,10 +49,19 @@ struct ops {
     void *place; /* memory of ours that the lawn stands in, or NULL */
     size_t bytes_at_first;
     struct oracle oracle;
+    struct witness *witness; /* NULL: too many timers for it */
     struct ops_timer **timers;
+    uint32_t before; /* the timer that fired before the one that fires */
 
     size_t budget; /* of the mow under way; what has fired, once it is halted */
     size_t fired;
+    uint64_t until; /* what it may fire, in however many pieces */
+    bool halted;
+    bool quiet;    /* callbacks do nothing */
+    uint64_t step; /* times told are multiples of it, and each remainder has */
+    uint64_t *ttl; /* one TTL: so none of another is due with it; or NULL */
+    struct rng cuts; /* for mows in pieces */
+    uint64_t lies;
     uint64_t own;     /* allocations made here */
     uint64_t foreign; /* allocations made elsewhere when the lawn was new */
     uint64_t unchecked;
@@ -73,6 +88,12 @@ compare(struct ops *ops)
                   ops->oracle.now);
     script_expect(&ops->script, "P3: lawn_count()", lawn_count(ops->lawn),
                   ops->oracle.count);
+    if (ops->witness != NULL) {
+        script_expect(&ops->script, "P9: lawn_now(), says the witness,",
+                      lawn_now(ops->lawn), ops->witness->clock);
+        script_expect(&ops->script, "P3: lawn_count(), says the witness,",
+                      lawn_count(ops->lawn), witness_count(ops->witness));
+    }
     if (config->allocations != NULL) {
         script_expect(&ops->script,
                       "P7: the number of allocations since the lawn was new",
@@ -101,6 +122,118 @@ compare_timer(struct ops *ops, uint32_t i)
         script_expect(&ops->script, "P9: lawn_due()", lawn_due(timer),
                       ops->oracle.timers[i].due);
     }
+    if (ops->witness != NULL) {
+        script_expect(&ops->script, "P9: a deadline, says the witness,",
+                      deadline, witness_deadline(ops->witness, i));
+    }
+}
+
+/* What is told to both judges, and at times not to one of them. */
+
+static bool
+lies(struct ops *ops, enum ops_fault fault)
+{
+    return ops->script.config->fault == fault && ++ops->lies % 2 == 0;
+}
+
+static void
+tell_start(struct ops *ops, uint32_t i, uint64_t ttl)
+{
+    oracle_start(&ops->oracle, i, ttl + lies(ops, OPS_ORACLE_TTL));
+    if (ops->witness != NULL) {
+        witness_start(ops->witness, i, ttl + lies(ops, OPS_WITNESS_TTL));
+    }
+}
+
+static bool
+tell_stop(struct ops *ops, uint32_t i)
+{
+    bool running = lies(ops, OPS_ORACLE_STOP)
+                       ? ops->oracle.timers[i].deadline != LAWN_NEVER
+                       : oracle_stop(&ops->oracle, i);
+
+    if (ops->witness != NULL && !lies(ops, OPS_WITNESS_STOP) &&
+        witness_stop(ops->witness, i) != running) {
+        script_fail(&ops->script, "P5: the witness is of another opinion");
+    }
+    return running;
+}
+
+static void
+tell_now(struct ops *ops, uint64_t now)
+{
+    oracle_set_now(&ops->oracle, now - (lies(ops, OPS_ORACLE_CLOCK) ? 1 : 0));
+    if (ops->witness != NULL) {
+        witness_set_now(ops->witness,
+                        now - (lies(ops, OPS_WITNESS_CLOCK) ? 1 : 0));
+    }
+}
+
+static void
+tell_resolution(struct ops *ops, uint64_t resolution)
+{
+    if (!lies(ops, OPS_ORACLE_RESOLUTION)) {
+        oracle_set_resolution(&ops->oracle, resolution);
+    }
+    if (ops->witness != NULL && !lies(ops, OPS_WITNESS_RESOLUTION)) {
+        witness_set_resolution(ops->witness, resolution);
+    }
+}
+
+/* Whether one or the other says that a promise was broken. */
+static void
+hear(struct ops *ops, uint32_t i, const char *oracle, const char *witness)
+{
+    if (oracle != NULL) {
+        script_fail(&ops->script, "%s (timer %u)", oracle, i);
+    } else if (witness != NULL) {
+        script_fail(&ops->script, "%s (timer %u, says the witness)", witness,
+                    i);
+    }
+}
+
+/* Values that leave the order to P4 alone, if that is asked for. */
+
+static uint64_t
+fit_ttl(struct ops *ops, uint64_t ttl)
+{
+    uint64_t *known;
+
+    if (ops->ttl == NULL) {
+        return ttl;
+    }
+    ttl &= OPS_TTL_MASK;
+    ttl = ttl > 0 ? ttl : 1;
+    known = &ops->ttl[ttl % ops->step];
+    *known = *known != 0 ? *known : ttl;
+    return *known;
+}
+
+/* A time on the grid, at or after the one given as far as there is one. */
+static uint64_t
+fit_now(const struct ops *ops, uint64_t now)
+{
+    if (ops->ttl == NULL) {
+        return now;
+    }
+    now = now < OPS_TIME_MAX ? now : OPS_TIME_MAX;
+    return (now + ops->step - 1) / ops->step * ops->step;
+}
+
+/* Of the edges half of the deadlines are such, not the TTLs. */
+static uint64_t
+take_ttl(struct ops *ops)
+{
+    struct script *script = &ops->script;
+    uint64_t ttl;
+
+    if (script->mix == OPS_EDGES && script_take(script) % 2 == 0) {
+        ttl = script_take_extreme(script);
+        ttl = ttl > ops->oracle.now ? ttl - ops->oracle.now : ttl;
+    } else {
+        ttl = script_take_ttl(script);
+    }
+    return fit_ttl(ops, ttl);
 }
 
 static void
@@ -134,7 +267,7 @@ do_start(struct ops *ops, uint32_t i, uint64_t ttl)
 {
     struct lawn_timer *timer = timer_of(ops, i);
 
-    oracle_start(&ops->oracle, i, ttl);
+    tell_start(ops, i, ttl);
     TELL(&ops->script, "start timer %u, ttl %llu: due at %llu", i,
          (unsigned long long)ttl,
          (unsigned long long)ops->oracle.timers[i].deadline);
@@ -146,8 +279,15 @@ static void
 do_start_at(struct ops *ops, uint32_t i, uint64_t deadline)
 {
     struct lawn_timer *timer = timer_of(ops, i);
+    uint64_t now = ops->oracle.now;
 
+    if (ops->ttl != NULL) {
+        deadline = now + fit_ttl(ops, deadline > now ? deadline - now : 1);
+    }
     oracle_start_at(&ops->oracle, i, deadline);
+    if (ops->witness != NULL) {
+        witness_start_at(ops->witness, i, deadline);
+    }
     TELL(&ops->script, "start timer %u at %llu: due at %llu", i,
          (unsigned long long)deadline,
          (unsigned long long)ops->oracle.timers[i].deadline);
@@ -160,16 +300,19 @@ do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
 {
     struct lawn_timer *timer = timer_of(ops, i);
     const char *broken;
+    const char *witness = NULL;
 
     lawn_start_as(ops->lawn, timer, ttl, deadline);
     broken =
         oracle_start_as(&ops->oracle, i, ttl, deadline, lawn_deadline(timer));
+    if (ops->witness != NULL) {
+        witness = witness_start_as(ops->witness, i, ttl, deadline,
+                                   lawn_deadline(timer));
+    }
     TELL(&ops->script, "start timer %u as one of ttl %llu at %llu: due at %llu",
          i, (unsigned long long)ttl, (unsigned long long)deadline,
          (unsigned long long)lawn_deadline(timer));
-    if (broken != NULL) {
-        script_fail(&ops->script, "%s (timer %u)", broken, i);
-    }
+    hear(ops, i, broken, witness);
     compare_timer(ops, i);
 }
 
@@ -205,7 +348,11 @@ take_start_as(struct ops *ops, uint32_t i)
     default:
         deadline = script_earlier(deadline, script_take(&ops->script) % 16);
     }
-    do_start_as(ops, i, ttl, deadline);
+    if (ops->ttl != NULL) {
+        do_start(ops, i, fit_ttl(ops, ttl));
+    } else {
+        do_start_as(ops, i, ttl, deadline);
+    }
 }
 
 static void
@@ -213,15 +360,14 @@ do_restart(struct ops *ops, uint32_t i)
 {
     bool known = ops->oracle.timers[i].deadline != LAWN_NEVER;
 
-    do_start(ops, i,
-             known ? ops->oracle.timers[i].ttl : script_take_ttl(&ops->script));
+    do_start(ops, i, known ? ops->oracle.timers[i].ttl : take_ttl(ops));
 }
 
 static void
 do_stop(struct ops *ops, uint32_t i)
 {
     struct lawn_timer *timer = timer_of(ops, i);
-    bool running = oracle_stop(&ops->oracle, i);
+    bool running = tell_stop(ops, i);
 
     TELL(&ops->script, "stop timer %u, %s", i, running ? "running" : "idle");
     script_expect(&ops->script, "P5: lawn_stop()", lawn_stop(ops->lawn, timer),
@@ -242,6 +388,30 @@ do_drop(struct ops *ops, uint32_t i)
         ops->timers[i] = NULL;
         ops->oracle.timers[i].due = 0;
     }
+}
+
+/* To other memory, running or not. */
+static void
+do_moved(struct ops *ops, uint32_t i)
+{
+    struct ops_timer *from = ops->timers[i];
+    struct ops_timer *to;
+
+    if (from == NULL) {
+        return;
+    }
+    TELL(&ops->script, "move timer %u in memory", i);
+    to = malloc(sizeof *to);
+    if (to == NULL) {
+        abort();
+    }
+    ops->own++;
+    memcpy(to, from, sizeof *to);
+    memset(from, 0xA5, sizeof *from);
+    free(from);
+    ops->timers[i] = to;
+    lawn_moved(ops->lawn, &to->timer);
+    compare_timer(ops, i);
 }
 
 /* Which is asked first, the deadline or the timer, changes from time to time:
@@ -270,12 +440,22 @@ do_next(struct ops *ops)
     if (broken != NULL) {
         script_fail(&ops->script, "%s", broken);
     }
+    if (ops->witness != NULL) {
+        script_expect(&ops->script, "P2: lawn_next(), says the witness,", next,
+                      witness_next(ops->witness));
+        if (first != NULL) {
+            uint32_t i = LAWN_CONTAINER(first, struct ops_timer, timer)->number;
+
+            hear(ops, i, NULL, witness_first(ops->witness, i));
+        }
+    }
 }
 
 static void
 do_set_now(struct ops *ops, uint64_t now)
 {
-    oracle_set_now(&ops->oracle, now);
+    now = fit_now(ops, now);
+    tell_now(ops, now);
     TELL(&ops->script, "set now to %llu", (unsigned long long)now);
     lawn_set_now(ops->lawn, now);
 }
@@ -283,7 +463,10 @@ do_set_now(struct ops *ops, uint64_t now)
 static void
 do_set_resolution(struct ops *ops, uint64_t resolution)
 {
-    oracle_set_resolution(&ops->oracle, resolution);
+    if (ops->ttl != NULL) {
+        return;
+    }
+    tell_resolution(ops, resolution);
     TELL(&ops->script, "set resolution to %llu",
          (unsigned long long)resolution);
     lawn_set_resolution(ops->lawn, resolution);
@@ -411,6 +594,8 @@ do_each(struct ops *ops)
 
 /* Callbacks. */
 
+static lawn_fire_fn callback;
+
 /* The budget is used up. */
 static void
 do_halt(struct ops *ops)
@@ -418,6 +603,7 @@ do_halt(struct ops *ops)
     TELL(&ops->script, "halt");
     lawn_halt(ops->lawn);
     ops->budget = ops->fired;
+    ops->halted = true;
 }
 
 /* A running timer that is due in the mow under way, near the one given. */
@@ -429,11 +615,104 @@ sibling(const struct ops *ops, uint32_t i)
 
     for (tries = 0; tries < 64; tries++) {
         i = (i + 1) % oracle->many;
-        if (oracle->timers[i].deadline <= oracle->until) {
+        if (oracle->timers[i].deadline <= ops->until) {
             break;
         }
     }
     return i;
+}
+
+/* Without assertions a mow in a mow does nothing [P10]. */
+static void
+do_mow_inside(struct ops *ops)
+{
+#if defined NDEBUG
+    size_t fired = ops->fired;
+
+    TELL(&ops->script, "mow inside of a mow");
+    script_expect(&ops->script, "P10: a mow inside of a mow",
+                  lawn_mow(ops->lawn, LAWN_NEVER, SIZE_MAX, callback, ops), 0);
+    script_expect(&ops->script, "P10: what fired in a mow inside of a mow",
+                  ops->fired - fired, 0);
+#else
+    (void)ops;
+#endif
+}
+
+/* Some timer that stands near one that has fired: in its queue, at its end, in
+ * front of all, due in this mow as well, or the one that fired before. */
+static uint32_t
+take_neighbour(struct ops *ops, uint32_t self, uint8_t byte)
+{
+    uint32_t i = self;
+
+    switch (byte % 8) {
+    case 0:
+        break;
+    case 1:
+        i = ops->witness != NULL ? witness_behind(ops->witness, self) : self;
+        break;
+    case 2:
+        i = ops->witness != NULL ? witness_tail(ops->witness, self) : self;
+        break;
+    case 3:
+        i = ops->witness != NULL ? witness_front(ops->witness, self) : self;
+        break;
+    case 4:
+        i = ops->before;
+        break;
+    case 5:
+        i = sibling(ops, self);
+        break;
+    default:
+        i = take_timer(ops);
+    }
+    return i % ops->oracle.many;
+}
+
+static void
+callback_more(struct ops *ops, uint32_t self)
+{
+    uint8_t byte = script_take(&ops->script);
+    uint32_t other = take_neighbour(ops, self, byte);
+
+    switch (byte / 8 % 16) {
+    case 0:
+    case 1:
+        do_stop(ops, other);
+        break;
+    case 2:
+        do_drop(ops, other);
+        break;
+    case 3:
+    case 4:
+    case 5:
+        do_restart(ops, other);
+        break;
+    case 6:
+        do_start(ops, other, take_ttl(ops));
+        break;
+    case 7:
+        do_start_at(ops, self, ops->oracle.timers[other].deadline);
+        break;
+    case 8:
+        do_moved(ops, other);
+        break;
+    case 9:
+        do_mow_inside(ops);
+        break;
+    case 10:
+        do_halt(ops);
+        break;
+    case 11:
+        do_set_resolution(ops, script_take_resolution(&ops->script));
+        break;
+    case 12:
+        do_set_now(ops, script_take_far(&ops->script, ops->oracle.now));
+        break;
+    default:
+        do_next(ops);
+    }
 }
 
 static void
@@ -491,9 +770,15 @@ callback_one(struct ops *ops, uint32_t self)
             do_each(ops);
         }
         break;
+    case 28:
+    case 29:
+    case 30:
+    case 31:
+        callback_more(ops, self);
+        break;
     default:
         if (byte % 32 < 8) {
-            do_start(ops, other, script_take_ttl(&ops->script));
+            do_start(ops, other, take_ttl(ops));
         } else if (byte % 32 < 12) {
             do_restart(ops, other);
         } else {
@@ -504,12 +789,32 @@ callback_one(struct ops *ops, uint32_t self)
 }
 
 static void
+note_firing(struct ops *ops, uint32_t i)
+{
+    struct ops_log *log = ops->script.config->log;
+
+    if (log == NULL) {
+        return;
+    }
+    if (log->length < log->room) {
+        struct ops_firing *firing = &log->firings[log->length];
+
+        firing->timer = i;
+        firing->deadline = ops->oracle.timers[i].due;
+        /* In pieces a quiet mow's clock is elsewhere. */
+        firing->now = ops->quiet ? 0 : lawn_now(ops->lawn);
+    }
+    log->length++;
+}
+
+static void
 callback(struct lawn_timer *timer, void *arg)
 {
     static const uint8_t lengths[8] = {0, 0, 0, 1, 1, 1, 2, 4};
     struct ops *ops = (struct ops *)arg;
     uint32_t i = LAWN_CONTAINER(timer, struct ops_timer, timer)->number;
     const char *broken;
+    const char *witness = NULL;
     unsigned todo;
 
     TELL(&ops->script, "timer %u fires", i);
@@ -519,10 +824,12 @@ callback(struct lawn_timer *timer, void *arg)
         script_fail(&ops->script, "P3: something fired that is no timer");
         return;
     }
-    broken = oracle_fire(&ops->oracle, i);
-    if (broken != NULL) {
-        script_fail(&ops->script, "%s (timer %u)", broken, i);
+    broken = lies(ops, OPS_ORACLE_FIRE) ? NULL : oracle_fire(&ops->oracle, i);
+    if (ops->witness != NULL && !lies(ops, OPS_WITNESS_FIRE)) {
+        witness = witness_fire(ops->witness, i);
     }
+    hear(ops, i, broken, witness);
+    note_firing(ops, i);
     if (ops->fired > ops->budget) {
         script_fail(&ops->script, "P2: a mow fired more than its budget");
     }
@@ -536,15 +843,17 @@ callback(struct lawn_timer *timer, void *arg)
     script_expect(&ops->script, "P6: lawn_due() in the callback",
                   lawn_due(timer), ops->oracle.timers[i].due);
     for (todo = lengths[script_take(&ops->script) % 8];
-         todo > 0 && !ops->script.failed; todo--) {
+         todo > 0 && !ops->quiet && !ops->script.failed; todo--) {
         callback_one(ops, i);
     }
+    ops->before = i;
 }
 
 static size_t
-do_mow(struct ops *ops, uint64_t now, size_t budget)
+mow_once(struct ops *ops, uint64_t now, size_t budget)
 {
     const char *broken;
+    const char *witness = NULL;
     size_t fired;
 
     if (budget == SIZE_MAX) {
@@ -555,15 +864,78 @@ do_mow(struct ops *ops, uint64_t now, size_t budget)
     }
     ops->budget = budget;
     ops->fired = 0;
+    ops->halted = false;
+    ops->until = ops->ttl != NULL ? ops->until : now;
     oracle_mow(&ops->oracle, now);
+    if (ops->witness != NULL) {
+        witness_mow(ops->witness, now);
+    }
     ops->script.depth++;
     fired = lawn_mow(ops->lawn, now, budget, callback, ops);
     ops->script.depth--;
     broken = oracle_mown(&ops->oracle, fired, ops->budget);
-    script_expect(&ops->script, "P3: lawn_mow()", fired, ops->fired);
-    if (broken != NULL) {
-        script_fail(&ops->script, "%s", broken);
+    if (ops->witness != NULL) {
+        witness = witness_mown(ops->witness, fired < budget && !ops->halted);
     }
+    script_expect(&ops->script, "P3: lawn_mow()", fired, ops->fired);
+    if (broken != NULL || witness != NULL) {
+        script_fail(&ops->script, "%s%s", broken != NULL ? broken : witness,
+                    broken != NULL ? "" : " (says the witness)");
+    }
+    return fired;
+}
+
+/* The same in several mows, each at an earlier time, or with a smaller budget;
+ * lawn_next() is asked in between. */
+static size_t
+mow_in_pieces(struct ops *ops, uint64_t now, size_t budget)
+{
+    size_t left = budget;
+    unsigned pieces = (unsigned)rng_below(&ops->cuts, 8);
+
+    while (pieces-- > 0 && left > 0 && !ops->script.failed) {
+        uint64_t next = oracle_next(&ops->oracle);
+        uint64_t dice = rng_next(&ops->cuts);
+        uint64_t time = now;
+        size_t some = dice % 4 == 0 ? 1 + dice / 4 % 8 : left;
+
+        if (next < now && dice / 32 % 4 != 0) {
+            time = next + rng_below(&ops->cuts, now - next);
+        }
+        left -= mow_once(ops, time, some < left ? some : left);
+        if (ops->halted) {
+            return budget - left;
+        }
+        if (dice / 128 % 4 == 0) {
+            do_next(ops);
+        }
+    }
+    if (left > 0 && !ops->script.failed) {
+        left -= mow_once(ops, now, left);
+    }
+    return budget - left;
+}
+
+/* Where the order is to be determined the clock stays on its grid: it is told
+ * first, and callbacks start from there, in however many pieces they come. With
+ * quiet ones it may also move piece by piece. */
+static size_t
+do_mow(struct ops *ops, uint64_t now, size_t budget)
+{
+    uint64_t pieces = ops->script.config->pieces;
+    size_t fired;
+
+    if (ops->ttl == NULL) {
+        return mow_once(ops, now, budget);
+    }
+    now = now < OPS_TIME_MAX ? now : OPS_TIME_MAX;
+    ops->until = now;
+    if (!ops->quiet || pieces == 0) {
+        do_set_now(ops, now);
+    }
+    fired = pieces != 0 && budget > 0 ? mow_in_pieces(ops, now, budget)
+                                      : mow_once(ops, now, budget);
+    do_set_now(ops, now);
     return fired;
 }
 
@@ -573,6 +945,10 @@ static void
 take_options(struct ops *ops, struct lawn_options *options)
 {
     script_take_lawn(&ops->script, options);
+    if (ops->ttl != NULL) {
+        options->resolution = 0;
+        options->now = fit_now(ops, options->now & OPS_TTL_MASK);
+    }
     options->alloc = ops->script.config->alloc;
     options->release = ops->script.config->release;
     options->context = ops->script.config->context;
@@ -645,7 +1021,7 @@ fill_lawn(struct ops *ops)
 
     note_size(ops);
     for (i = 0; ops->script.config->fill && i < ops->oracle.many; i++) {
-        do_start(ops, i, script_take_ttl(&ops->script));
+        do_start(ops, i, take_ttl(ops));
     }
 }
 
@@ -682,6 +1058,9 @@ renew_lawn(struct ops *ops)
         ops->lawn = lawn;
         ops->place = place;
         oracle_init(&ops->oracle, options.now, options.resolution);
+        if (ops->witness != NULL) {
+            witness_init(ops->witness, options.now, options.resolution);
+        }
     }
     note_allocations(ops);
     if (lawn != NULL) {
@@ -697,13 +1076,23 @@ op_start(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
 
-    do_start(ops, i, script_take_ttl(&ops->script));
+    do_start(ops, i, take_ttl(ops));
 }
 
 static void
 op_start_as(struct ops *ops)
 {
     take_start_as(ops, take_timer(ops));
+}
+
+/* Filling one takes most of a case, so it stays; and many cases in little time
+ * are not to spend it on new lawns. */
+static bool
+keeps_lawn(const struct ops *ops)
+{
+    const struct ops_config *config = ops->script.config;
+
+    return config->fill || (config->light && ops->script.at % 8 != 0);
 }
 
 /* All timers go to another lawn, which is not told what the old one knew of
@@ -719,7 +1108,7 @@ op_move(struct ops *ops)
     uint64_t i;
 
     take_options(ops, &options);
-    if (ops->oracle.many > OPS_MANY_MAX) {
+    if (ops->oracle.many > OPS_MANY_MAX || keeps_lawn(ops)) {
         return;
     }
     options.now = next < now ? next : now;
@@ -748,6 +1137,9 @@ op_move(struct ops *ops)
                       ops->oracle.timers[number].deadline);
     }
     oracle_move(&ops->oracle, options.now);
+    if (ops->witness != NULL) {
+        witness_move(ops->witness, options.now);
+    }
     compare_all(ops);
     note_size(ops);
 }
@@ -767,9 +1159,7 @@ op_start_at(struct ops *ops)
     if (byte < 64) {
         do_start_at(ops, i, script_earlier(ops->oracle.now, byte));
     } else if (byte < 192) {
-        do_start_at(
-            ops, i,
-            script_later(ops->oracle.now, script_take_ttl(&ops->script)));
+        do_start_at(ops, i, script_later(ops->oracle.now, take_ttl(ops)));
     } else {
         do_start_at(ops, i, script_take_extreme(&ops->script));
     }
@@ -785,12 +1175,12 @@ op_churn(struct ops *ops)
     uint32_t times = 1u << script_take(&ops->script) % OPS_CHURN;
     struct lawn_timer *timer = timer_of(ops, i);
 
-    ttls[0] = script_take_ttl(&ops->script);
-    ttls[1] = script_take_ttl(&ops->script);
+    ttls[0] = take_ttl(ops);
+    ttls[1] = take_ttl(ops);
     TELL(&ops->script, "start timer %u %u times, ttl %llu and %llu in turn", i,
          times, (unsigned long long)ttls[0], (unsigned long long)ttls[1]);
     while (times-- > 0) {
-        oracle_start(&ops->oracle, i, ttls[times % 2]);
+        tell_start(ops, i, ttls[times % 2]);
         lawn_start(ops->lawn, timer, ttls[times % 2]);
     }
     compare_timer(ops, i);
@@ -802,7 +1192,7 @@ op_start_row(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
     unsigned row = script_take(&ops->script) % 16;
-    uint64_t ttl = script_take_ttl(&ops->script);
+    uint64_t ttl = take_ttl(ops);
 
     for (; row > 0; row--) {
         do_start(ops, i, ttl);
@@ -872,10 +1262,9 @@ op_mow_next(struct ops *ops)
 static void
 op_mow_jump(struct ops *ops)
 {
-    uint64_t ticks = script_take_jump(&ops->script);
+    uint64_t now = script_take_far(&ops->script, ops->oracle.now);
 
-    (void)do_mow(ops, script_later(ops->oracle.now, ticks),
-                 script_take_budget(&ops->script));
+    (void)do_mow(ops, now, script_take_budget(&ops->script));
 }
 
 static void
@@ -912,8 +1301,7 @@ op_set_now(struct ops *ops)
     } else if (byte < 192) {
         do_set_now(ops, script_earlier(ops->oracle.now, byte));
     } else {
-        do_set_now(
-            ops, script_later(ops->oracle.now, script_take_jump(&ops->script)));
+        do_set_now(ops, script_take_far(&ops->script, ops->oracle.now));
     }
 }
 
@@ -932,6 +1320,9 @@ op_look(struct ops *ops)
     TELL(&ops->script, "halt outside a mow; look at timer %u", i);
     lawn_halt(ops->lawn);
     compare_timer(ops, i);
+    if (i % 2 == 1) {
+        do_moved(ops, i);
+    }
 }
 
 static void
@@ -943,11 +1334,10 @@ op_look_at_all(struct ops *ops)
     }
 }
 
-/* Filling one takes most of a case, so it stays. */
 static void
 op_renew(struct ops *ops)
 {
-    if (!ops->script.config->fill) {
+    if (!keeps_lawn(ops)) {
         (void)renew_lawn(ops);
     }
 }
@@ -1002,7 +1392,7 @@ run_out(struct ops *ops)
     do_check(ops);
     do_stats(ops);
     ops->oracle.thorough = thorough;
-    (void)do_mow(ops, LAWN_NEVER, SIZE_MAX);
+    (void)mow_once(ops, LAWN_NEVER, SIZE_MAX);
     compare(ops);
     script_expect(&ops->script, "P2: lawn_count() at the end of time",
                   ops->oracle.count, 0);
@@ -1025,6 +1415,27 @@ take_case(struct ops *ops, uint8_t byte)
         ops->oracle.many = config->timers;
         ops->oracle.thorough = ops->oracle.many <= OPS_MANY_MAX;
     }
+    if (config->light) {
+        ops->oracle.thorough = false;
+    }
+    if (config->determined) {
+        byte = script_take(&ops->script);
+        ops->step = OPS_STEP_MAX >> byte % 3 * 2;
+        ops->quiet = byte / 4 % 2 == 1;
+        ops->cuts.state = config->pieces;
+    }
+}
+
+static void *
+own_memory(struct ops *ops, size_t many, size_t size)
+{
+    void *memory = calloc(many, size);
+
+    if (memory == NULL) {
+        abort();
+    }
+    ops->own++;
+    return memory;
 }
 
 bool
@@ -1035,12 +1446,15 @@ ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
 
     memset(&ops, 0, sizeof ops);
     take_case(&ops, script_begin(&ops.script, config, bytes, size, result));
-    ops.timers = calloc(ops.oracle.many, sizeof *ops.timers);
-    ops.oracle.timers = calloc(ops.oracle.many, sizeof *ops.oracle.timers);
-    if (ops.timers == NULL || ops.oracle.timers == NULL) {
-        abort();
+    ops.timers = own_memory(&ops, ops.oracle.many, sizeof *ops.timers);
+    ops.oracle.timers =
+        own_memory(&ops, ops.oracle.many, sizeof *ops.oracle.timers);
+    if (ops.oracle.many <= WITNESS_MAX) {
+        ops.witness = own_memory(&ops, 1, sizeof *ops.witness);
     }
-    ops.own = 2;
+    if (config->determined) {
+        ops.ttl = own_memory(&ops, OPS_STEP_MAX, sizeof *ops.ttl);
+    }
     if (renew_lawn(&ops)) {
         while (!script_over(&ops.script)) {
             run_one(&ops);
@@ -1053,5 +1467,7 @@ ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
     }
     free(ops.timers);
     free(ops.oracle.timers);
+    free(ops.witness);
+    free(ops.ttl);
     return !ops.script.failed;
 }

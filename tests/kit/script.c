@@ -21,7 +21,9 @@ script_begin(struct script *script, const struct ops_config *config,
     script->result = result;
     script->bytes = bytes;
     script->size = size;
-    script->mix = (enum ops_mix)(script_take(script) % OPS_MIXES);
+    byte = script_take(script);
+    script->mix =
+        (enum ops_mix)(byte == OPS_EDGES ? OPS_EDGES : byte % OPS_MIXES);
     byte = script_take(script);
     script->reach = UINT64_MAX >> (64 - reach[byte / 4 % 4]);
     script->span = UINT64_MAX >> (64 - span[byte / 64]);
@@ -111,7 +113,7 @@ script_take_ttl(struct script *script)
     if (mix == OPS_ANY) {
         mix = (enum ops_mix)(script_take(script) % OPS_ANY);
     }
-    if (mix == OPS_EXTREME) {
+    if (mix == OPS_EXTREME || mix == OPS_EDGES) {
         return script_take_extreme(script);
     }
     byte = script_take(script);
@@ -130,7 +132,24 @@ script_take_step(struct script *script)
 {
     uint8_t byte = script_take(script);
 
+    if (script->mix == OPS_EDGES && byte >= 128) {
+        return script_take_extreme(script) & script->reach;
+    }
     return byte < 192 ? byte % 16 : (byte - 191u) * 37;
+}
+
+uint64_t
+script_take_far(struct script *script, uint64_t now)
+{
+    uint64_t time;
+
+    if (script->mix == OPS_EDGES && script_take(script) % 4 != 0) {
+        time = script_take_extreme(script);
+        if (time > now && time - now <= script->reach) {
+            return time;
+        }
+    }
+    return script_later(now, script_take_jump(script));
 }
 
 uint64_t
@@ -144,6 +163,9 @@ script_take_budget(struct script *script)
 {
     uint8_t byte = script_take(script);
 
+    if (script->mix == OPS_EDGES && byte >= 160) {
+        return (size_t)script_take_extreme(script);
+    }
     switch (byte % 4) {
     case 0:
         return SIZE_MAX;
@@ -161,6 +183,9 @@ script_take_resolution(struct script *script)
     uint64_t ten = 1;
     unsigned k;
 
+    if (script->mix == OPS_EDGES && byte >= 64) {
+        return script_take_extreme(script);
+    }
     switch (byte % 8) {
     case 0:
         return 0;
@@ -191,7 +216,7 @@ script_take_lawn(struct script *script, struct lawn_options *options)
     options->blades = blades[byte % 8];
     options->slot_bits = bits[byte / 8 % 8];
     options->resolution = byte < 224 ? 0 : script_take_resolution(script);
-    if (script->mix == OPS_EXTREME || time >= 128) {
+    if (script->mix == OPS_EXTREME || script->mix == OPS_EDGES || time >= 128) {
         options->now = script_take_extreme(script);
     }
 }

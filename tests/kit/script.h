@@ -68,6 +68,9 @@ uint64_t script_take_resolution(struct script *script);
 uint64_t script_take_step(struct script *script);
 uint64_t script_take_jump(struct script *script);
 
+/* A time that is far from now; of the edges mostly one of them. */
+uint64_t script_take_far(struct script *script, uint64_t now);
+
 size_t script_take_budget(struct script *script);
 
 /* Options of a lawn, but for its allocator. */

@@ -1,21 +1,29 @@
 /* main.c - the model test: random operations on a lawn, a store, a set of
  * workers or a loop, and on the oracle.
  *
- *     model [--seed S] [--ops N] [--mix MIX] [--check-every K]
- *           [--replay FILE]... [FILE]...
+ *     model [--seed S] [--ops N] [--mix MIX] [--check-every K] [--light 1]
+ *           [--jobs J] [--replay FILE]... [FILE]...
  *
- * The mixes of a lawn are few, unique and extreme, lawn is all of them; those
- * of a store are store-few, store-unique and store-extreme, and store; those of
- * a set of workers workers-few and so on, and workers, and so of a loop; all is
- * the default. A file with store- in its name is a case for a store, one with
- * workers- for workers, one with loop- for a loop.
+ * The mixes of a lawn are few, unique, extreme and edges, lawn is all of them;
+ * those of a store are store-few, store-unique and store-extreme, and store;
+ * those of a set of workers workers-few and so on, and workers, and so of a
+ * loop; all is the default. A file with store- in its name is a case for a
+ * store, one with workers- for workers, one with loop- for a loop.
+ *
+ * pieces-few and so on, pieces for short, are pairs of lawns of which one is
+ * mown in more pieces than the other; naive-few and so on pairs of which one is
+ * naive: both have to fire alike to the end (pair_ops.h). A file with pieces- or
+ * naive- in its name is a case for such a pair. core is those and the lawn's.
  *
  * Each mix runs in a process of its own, so that a crash is a failure like any
  * other. A case that fails is cut down, kept in a file and told in words. With
- * files to replay, the random part runs only if --ops asks for it.
+ * files to replay, the random part runs only if --ops asks for it. With --jobs
+ * so many mixes run at a time. With --light the oracle looks at all timers now
+ * and then only; the witness always does.
  */
 #include "loop_ops.h"
 #include "ops.h"
+#include "pair_ops.h"
 #include "rng.h"
 #include "shrink.h"
 #include "store_ops.h"
@@ -25,32 +33,44 @@
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CASE_MIN 64u
 #define CASE_MAX 4096u
+#define CASE_LONG 8u /* times as long if they are light */
 #define FILE_MAX (1u << 20)
 
-#define MIXES 12
+#define MIXES 20
+#define CORE_MIXES 11u /* lawns, and pairs of them */
 #define ALL_MIXES ((1u << MIXES) - 1)
 
 static const struct mix {
+    const char *kind;
     const char *name;
     ops_run_fn *run;
     enum ops_mix mix;
 } mixes[MIXES] = {
-    {"few", ops_run, OPS_FEW},
-    {"unique", ops_run, OPS_UNIQUE},
-    {"extreme", ops_run, OPS_EXTREME},
-    {"store-few", store_ops_run, OPS_FEW},
-    {"store-unique", store_ops_run, OPS_UNIQUE},
-    {"store-extreme", store_ops_run, OPS_EXTREME},
-    {"workers-few", workers_ops_run, OPS_FEW},
-    {"workers-unique", workers_ops_run, OPS_UNIQUE},
-    {"workers-extreme", workers_ops_run, OPS_EXTREME},
-    {"loop-few", loop_ops_run, OPS_FEW},
-    {"loop-unique", loop_ops_run, OPS_UNIQUE},
-    {"loop-extreme", loop_ops_run, OPS_EXTREME},
+    {"lawn", "few", ops_run, OPS_FEW},
+    {"lawn", "unique", ops_run, OPS_UNIQUE},
+    {"lawn", "extreme", ops_run, OPS_EXTREME},
+    {"lawn", "edges", ops_run, OPS_EDGES},
+    {"pieces", "pieces-few", pieces_ops_run, OPS_FEW},
+    {"pieces", "pieces-unique", pieces_ops_run, OPS_UNIQUE},
+    {"pieces", "pieces-extreme", pieces_ops_run, OPS_EXTREME},
+    {"pieces", "pieces-edges", pieces_ops_run, OPS_EDGES},
+    {"naive", "naive-few", naive_pair_ops_run, OPS_FEW},
+    {"naive", "naive-unique", naive_pair_ops_run, OPS_UNIQUE},
+    {"naive", "naive-extreme", naive_pair_ops_run, OPS_EXTREME},
+    {"store", "store-few", store_ops_run, OPS_FEW},
+    {"store", "store-unique", store_ops_run, OPS_UNIQUE},
+    {"store", "store-extreme", store_ops_run, OPS_EXTREME},
+    {"workers", "workers-few", workers_ops_run, OPS_FEW},
+    {"workers", "workers-unique", workers_ops_run, OPS_UNIQUE},
+    {"workers", "workers-extreme", workers_ops_run, OPS_EXTREME},
+    {"loop", "loop-few", loop_ops_run, OPS_FEW},
+    {"loop", "loop-unique", loop_ops_run, OPS_UNIQUE},
+    {"loop", "loop-extreme", loop_ops_run, OPS_EXTREME},
 };
 
 struct model {
@@ -59,8 +79,10 @@ struct model {
     uint64_t operations; /* in all mixes together */
     bool asked;          /* for them */
     unsigned mixes;      /* a bit for each */
+    unsigned jobs;
     unsigned passed;
     unsigned failed;
+    uint64_t done; /* operations */
 };
 
 /* What the process that runs a mix tells before and after each case. */
@@ -75,8 +97,11 @@ make_case(const struct model *model, int mix, uint64_t number, uint8_t *bytes)
     struct rng rng = {model->seed};
     size_t size;
 
-    rng.state = rng_next(&rng) + number * 4 + mixes[mix].mix;
+    rng.state = rng_next(&rng) + number * 8 + mixes[mix].mix;
     size = CASE_MIN << rng_below(&rng, 7);
+    if (model->config.light) {
+        size *= CASE_LONG;
+    }
     rng_fill(&rng, bytes, size);
     bytes[0] = (uint8_t)mixes[mix].mix;
     return size;
@@ -85,7 +110,7 @@ make_case(const struct model *model, int mix, uint64_t number, uint8_t *bytes)
 static void
 run_cases(const struct model *model, int mix, uint64_t operations, int out)
 {
-    static uint8_t bytes[CASE_MAX];
+    static uint8_t bytes[CASE_MAX * CASE_LONG];
     struct progress progress = {0, 0};
     struct ops_result result;
 
@@ -181,15 +206,18 @@ watch_cases(const struct model *model, int mix, uint64_t operations,
 static void
 run_mix(struct model *model, int mix, uint64_t operations)
 {
-    static uint8_t bytes[CASE_MAX];
+    static uint8_t bytes[CASE_MAX * CASE_LONG];
     struct progress last = {0, 0};
     const char *name = mixes[mix].name;
+    time_t began;
 
     model->config.run = mixes[mix].run;
+    began = time(NULL);
     if (watch_cases(model, mix, operations, &last)) {
-        printf("ok %s: %llu operations in %llu cases\n", name,
+        printf("ok %s: %llu operations in %llu cases, %.0f s\n", name,
                (unsigned long long)last.operations,
-               (unsigned long long)last.number);
+               (unsigned long long)last.number, difftime(time(NULL), began));
+        model->done += last.operations;
         model->passed++;
         return;
     }
@@ -206,6 +234,7 @@ replay(struct model *model, const char *path)
     static uint8_t bytes[FILE_MAX];
     FILE *file = fopen(path, "rb");
     size_t size;
+    int i;
 
     if (file == NULL) {
         perror(path);
@@ -214,10 +243,15 @@ replay(struct model *model, const char *path)
     }
     size = fread(bytes, 1, sizeof bytes, file);
     (void)fclose(file);
-    model->config.run = strstr(path, "store-") != NULL     ? store_ops_run
-                        : strstr(path, "workers-") != NULL ? workers_ops_run
-                        : strstr(path, "loop-") != NULL    ? loop_ops_run
-                                                           : ops_run;
+    model->config.run = ops_run;
+    for (i = 0; i < MIXES; i++) {
+        char part[16];
+
+        (void)snprintf(part, sizeof part, "%s-", mixes[i].kind);
+        if (strstr(path, part) != NULL) {
+            model->config.run = mixes[i].run;
+        }
+    }
     if (shrink_passes(&model->config, bytes, size)) {
         printf("ok %s\n", path);
         model->passed++;
@@ -233,9 +267,12 @@ usage(void)
 {
     (void)fprintf(
         stderr,
-        "usage: model [--seed S] [--ops N] [--check-every K]\n"
-        "             [--mix [store-|workers-|loop-]few|unique|extreme]\n"
-        "             [--mix lawn|store|workers|loop|all]\n"
+        "usage: model [--seed S] [--ops N] [--check-every K] [--light 0|1]\n"
+        "             [--jobs J]\n"
+        "             [--mix [pieces-|naive-|store-|workers-|loop-]"
+        "few|unique|extreme]\n"
+        "             [--mix [pieces-]edges]\n"
+        "             [--mix lawn|pieces|naive|core|store|workers|loop|all]\n"
         "             [--replay FILE]... [FILE]...\n");
     exit(2);
 }
@@ -259,13 +296,9 @@ mixes_named(const char *name)
     unsigned i;
 
     for (i = 0; i < MIXES; i++) {
-        const char *kind = mixes[i].run == store_ops_run     ? "store"
-                           : mixes[i].run == workers_ops_run ? "workers"
-                           : mixes[i].run == loop_ops_run    ? "loop"
-                                                             : "lawn";
-
         if (strcmp(name, mixes[i].name) == 0 || strcmp(name, "all") == 0 ||
-            strcmp(name, kind) == 0) {
+            strcmp(name, mixes[i].kind) == 0 ||
+            (strcmp(name, "core") == 0 && i < CORE_MIXES)) {
             named |= 1u << i;
         }
     }
@@ -287,6 +320,10 @@ set_option(struct model *model, const char *name, const char *value)
         model->mixes = mixes_named(value);
     } else if (strcmp(name, "--check-every") == 0) {
         model->config.check_every = number(value);
+    } else if (strcmp(name, "--light") == 0) {
+        model->config.light = number(value) != 0;
+    } else if (strcmp(name, "--jobs") == 0 && number(value) > 0) {
+        model->jobs = (unsigned)number(value);
     } else if (strcmp(name, "--replay") != 0) {
         usage();
     }
@@ -306,11 +343,78 @@ replay_all(struct model *model, int argc, char **argv)
     }
 }
 
+/* All mixes that were asked for, or every so many of them. */
+static void
+run_mixes(struct model *model, unsigned first, unsigned step)
+{
+    uint64_t share = (uint64_t)__builtin_popcount(model->mixes);
+    unsigned count = 0;
+    int i;
+
+    share = (model->operations + share - 1) / share;
+    for (i = 0; i < MIXES; i++) {
+        if ((model->mixes >> i & 1) != 0 && count++ % step == first) {
+            run_mix(model, i, share);
+        }
+    }
+}
+
+/* In several processes, whose counts come through a pipe. */
+static void
+run_jobs(struct model *model)
+{
+    struct model done;
+    int fds[2];
+    unsigned i;
+
+    if (pipe(fds) != 0) {
+        perror("model");
+        exit(2);
+    }
+    (void)fflush(NULL);
+    for (i = 0; i < model->jobs; i++) {
+        if (fork() == 0) {
+            run_mixes(model, i, model->jobs);
+            exit(write(fds[1], model, sizeof *model) == (ssize_t)sizeof *model
+                     ? 0
+                     : 2);
+        }
+    }
+    (void)close(fds[1]);
+    for (i = 0; i < model->jobs; i++) {
+        if (read(fds[0], &done, sizeof done) != (ssize_t)sizeof done) {
+            printf("FAILED: a job has crashed\n");
+            model->failed++;
+            continue;
+        }
+        model->passed += done.passed;
+        model->failed += done.failed;
+        model->done += done.done;
+    }
+    (void)close(fds[0]);
+}
+
+static void
+run_random(struct model *model)
+{
+    time_t began = time(NULL);
+    double seconds;
+
+    if (model->jobs > 1) {
+        run_jobs(model);
+    } else {
+        run_mixes(model, 0, 1);
+    }
+    seconds = difftime(time(NULL), began);
+    printf("%llu operations in %.0f s, %.2f million a second\n",
+           (unsigned long long)model->done, seconds,
+           (double)model->done / 1e6 / (seconds < 1 ? 1 : seconds));
+}
+
 int
 main(int argc, char **argv)
 {
-    struct model model = {{0}, 1, 2000000, false, ALL_MIXES, 0, 0};
-    uint64_t share;
+    struct model model = {{0}, 1, 2000000, false, ALL_MIXES, 1, 0, 0, 0};
     bool replays = false;
     int i;
 
@@ -329,12 +433,8 @@ main(int argc, char **argv)
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     printf("seed %llu\n", (unsigned long long)model.seed);
     replay_all(&model, argc, argv);
-    share = (uint64_t)__builtin_popcount(model.mixes);
-    share = (model.operations + share - 1) / share;
-    for (i = 0; i < MIXES && (model.asked || !replays); i++) {
-        if ((model.mixes >> i & 1) != 0) {
-            run_mix(&model, i, share);
-        }
+    if (model.asked || !replays) {
+        run_random(&model);
     }
     printf("%u passed, %u failed\n", model.passed, model.failed);
     return model.failed != 0 || model.passed == 0;

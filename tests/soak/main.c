@@ -1,83 +1,31 @@
-/* main.c - the soak: large lawns and stores under the interpreters until time
- * is up.
+/* main.c - the soak: hours of it.
  *
- *     soak [--seconds S] [--seed N] [--timers N] [--check-every K]
+ *     soak [--seconds S] [--seed N] [--timers N] [--stored N] [--tick US]
+ *     soak --rounds [--seconds S] [--seed N] [--timers N] [--check-every K]
  *
- * Looking at all timers after each operation would take hours here, so the
- * oracle does it every 4096th time; that no timer fires early, twice or out of
- * order is seen at every firing. Rounds with few timers, judged in full, come
- * in between.
+ * Timers on the real clock, see live.c; or rounds of random operations against
+ * the oracles, see rounds.c.
  */
-#include "ops.h"
-#include "rng.h"
-#include "store_ops.h"
+#include "soak.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define SOAK_BYTES (1u << 20)
-#define SOAK_REPORT_SECONDS 10
-
-struct soak {
-    uint64_t seconds;
-    uint64_t seed;
-    uint64_t timers;
-    uint64_t check_every;
-    uint64_t operations;
-    uint64_t fires;
-    unsigned passed;
-    unsigned failed;
-};
-
-static void
-round_of(struct soak *soak, uint64_t number, uint8_t *bytes)
-{
-    struct rng rng = {soak->seed};
-    struct ops_config config = {0};
-    struct ops_result result;
-    bool store = number % 2 == 1;
-    bool large = number / 2 % 4 != 3;
-
-    rng.state = rng_next(&rng) + number;
-    rng_fill(&rng, bytes, SOAK_BYTES);
-    bytes[0] = (uint8_t)(number / 2 % OPS_MIXES);
-    config.timers = large ? (uint32_t)soak->timers : 0;
-    config.fill = large;
-    config.check_every = large ? soak->check_every : 1024;
-    config.run = store ? store_ops_run : ops_run;
-    if (config.run(&config, bytes, SOAK_BYTES, &result)) {
-        soak->passed++;
-    } else {
-        soak->failed++;
-        printf("FAILED round %llu of seed %llu: %s\n",
-               (unsigned long long)number, (unsigned long long)soak->seed,
-               result.message);
-    }
-    soak->operations += result.operations;
-    soak->fires += result.fires;
-}
-
-static void
-progress(const struct soak *soak, time_t began)
-{
-    printf("%4.0f s: %llu rounds, %llu operations, %llu fires\n",
-           difftime(time(NULL), began),
-           (unsigned long long)soak->passed + soak->failed,
-           (unsigned long long)soak->operations,
-           (unsigned long long)soak->fires);
-}
 
 static void
 usage(void)
 {
-    (void)fprintf(stderr, "usage: soak [--seconds S] [--seed N] [--timers N] "
-                          "[--check-every K]\n");
+    (void)fprintf(
+        stderr,
+        "usage: soak [--seconds S] [--seed N] [--timers N] [--stored N] "
+        "[--tick US]\n"
+        "       soak --rounds [--seconds S] [--seed N] [--timers N] "
+        "[--check-every K]\n");
     exit(2);
 }
 
 static void
-set_option(struct soak *soak, const char *name, const char *value)
+set_option(struct soak_options *options, const char *name, const char *value)
 {
     char *end;
     uint64_t number = strtoull(value, &end, 10);
@@ -86,14 +34,19 @@ set_option(struct soak *soak, const char *name, const char *value)
         usage();
     }
     if (strcmp(name, "--seconds") == 0) {
-        soak->seconds = number;
+        options->seconds = number;
     } else if (strcmp(name, "--seed") == 0) {
-        soak->seed = number;
+        options->seed = number;
     } else if (strcmp(name, "--timers") == 0 && number > 0 &&
-               number < 1u << 24) {
-        soak->timers = number;
+               number < 1u << 28) {
+        options->timers = number;
+    } else if (strcmp(name, "--stored") == 0 && number > 0 &&
+               number < 1u << 28) {
+        options->stored = number;
+    } else if (strcmp(name, "--tick") == 0 && number > 0 && number <= 1000000) {
+        options->tick = number;
     } else if (strcmp(name, "--check-every") == 0) {
-        soak->check_every = number;
+        options->check_every = number;
     } else {
         usage();
     }
@@ -102,32 +55,23 @@ set_option(struct soak *soak, const char *name, const char *value)
 int
 main(int argc, char **argv)
 {
-    static uint8_t bytes[SOAK_BYTES];
-    struct soak soak = {60, 1, 100000, 20000, 0, 0, 0, 0};
-    time_t began = time(NULL);
-    time_t told = began;
-    uint64_t number;
+    struct soak_options options = {60, 1, 0, 1000000, 20000, 1000};
+    bool rounds = false;
+    bool passed;
     int i;
 
-    for (i = 1; i < argc; i += 2) {
-        if (i + 1 == argc) {
+    for (i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--rounds") == 0) {
+            rounds = true;
+        } else if (i + 1 == argc) {
             usage();
+        } else {
+            set_option(&options, argv[i], argv[i + 1]);
+            i++;
         }
-        set_option(&soak, argv[i], argv[i + 1]);
     }
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    printf("seed %llu\n", (unsigned long long)soak.seed);
-    for (number = 0; soak.failed == 0; number++) {
-        round_of(&soak, number, bytes);
-        if (difftime(time(NULL), told) >= SOAK_REPORT_SECONDS) {
-            told = time(NULL);
-            progress(&soak, began);
-        }
-        if (difftime(time(NULL), began) >= (double)soak.seconds) {
-            break;
-        }
-    }
-    progress(&soak, began);
-    printf("%u passed, %u failed\n", soak.passed, soak.failed);
-    return soak.failed != 0;
+    printf("seed %llu\n", (unsigned long long)options.seed);
+    passed = rounds ? soak_rounds(&options) : soak_live(&options);
+    return passed ? 0 : 1;
 }

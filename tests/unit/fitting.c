@@ -200,6 +200,56 @@ TEST(ever_new_ttls_leave_the_blades_alone_after_some_thousand_starts)
     free(probes);
 }
 
+TEST(ever_new_ttls_leave_the_blades_alone_after_a_long_quiet_time_too)
+{
+    enum { QUIET = 20000, TIMERS = 50, FIRST = 4096, MORE = 2000 };
+    static struct probe probes[TIMERS];
+    struct scene s;
+    uint64_t before;
+    unsigned i;
+
+    memset(probes, 0, sizeof probes);
+    scene_begin(&s, BLADES);
+    for (i = 0; i < QUIET; i++) {
+        start(&s, 1, 5000000);
+        CHECK(stop(&s, 1));
+        if (i % 64 == 0) {
+            mow_on(&s, lawn_now(s.lawn) + 1);
+        }
+    }
+    start_odd(&s, probes, TIMERS, FIRST, mow_on);
+    before = stats_of(&s).lone_starts;
+    start_odd(&s, probes, TIMERS, MORE, mow_on);
+    CHECK_EQ(stats_of(&s).lone_starts - before, MORE);
+    scene_end(&s);
+}
+
+TEST(blades_that_were_left_empty_do_not_make_a_table_full)
+{
+    enum { TTLS = 120, LEFT = 40 };
+    static struct probe probes[TTLS];
+    struct lawn_options options = {.blades = 64};
+    struct scene s;
+    unsigned i;
+
+    memset(probes, 0, sizeof probes);
+    scene_begin_with(&s, &options);
+    for (i = 0; i < TTLS; i++) {
+        start_probe(&s, &probes[i], 100000 + 37 * i);
+    }
+    CHECK(stats_of(&s).live_blades > 96);
+    for (i = LEFT; i < TTLS; i++) {
+        CHECK(lawn_stop(s.lawn, &probes[i].timer));
+    }
+    for (i = 0; i < 2000; i++) {
+        start(&s, 1, 100000);
+        CHECK(stop(&s, 1));
+    }
+    look_at_habits(&s);
+    CHECK(uses_blades(&s, 100000));
+    scene_end(&s);
+}
+
 /* However long: its timers of one TTL and one deadline stay in one list. */
 TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
 {

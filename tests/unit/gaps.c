@@ -1,8 +1,9 @@
 /* gaps.c - what no other test would notice if it went wrong, as mutants of the
  * core have shown: mostly things that cost time, not promises [P8]. */
-#include "common.h"
+#include "store_common.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 TEST(a_lawn_begins_at_a_cache_line_wherever_it_is_placed)
 {
@@ -74,4 +75,94 @@ TEST(timers_of_the_last_tick_count_as_lone_ones)
     CHECK_EQ(stats_of(&s).lone_starts, 2);
     CHECK_EQ(lawn_count_lone(s.lawn), 1);
     scene_end(&s);
+}
+
+static bool
+count_visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    (void)timer;
+    (void)ttl;
+    ++*(uint64_t *)arg;
+    return true;
+}
+
+/* Also those whose first and second choice of a blade lie as far from each other
+ * as stripes reach. */
+TEST(a_visit_finds_all_blades_of_tables_that_are_full)
+{
+    static struct probe probes[200];
+    struct lawn_options options = {.blades = 32};
+    uint64_t state = 1;
+    unsigned table;
+    unsigned i;
+
+    for (table = 0; table < 100; table++) {
+        struct scene s;
+        uint64_t visited = 0;
+
+        scene_begin_with(&s, &options);
+        for (i = 0; i < COUNT(probes); i++) {
+            start_probe(&s, &probes[i], 1 + chance(&state) % 1000000);
+        }
+        CHECK(lawn_each(s.lawn, count_visit, &visited));
+        CHECK_EQ(visited, COUNT(probes));
+        for (i = 0; i < COUNT(probes); i++) {
+            CHECK(lawn_stop(s.lawn, &probes[i].timer));
+        }
+        scene_end(&s);
+    }
+}
+
+static int
+make_many_lawns(void)
+{
+    struct rlimit limit = {512u << 20, 512u << 20};
+    unsigned i;
+
+    if (setrlimit(RLIMIT_AS, &limit) != 0) {
+        return 1;
+    }
+    for (i = 0; i < 8000; i++) {
+        struct lawn *lawn = lawn_new(NULL);
+
+        if (lawn == NULL) {
+            return 2;
+        }
+        lawn_free(lawn);
+    }
+    return 0;
+}
+
+TEST(a_lawn_gives_its_memory_back)
+{
+    if (!watched()) { /* they take much memory themselves */
+        check_child(make_many_lawns);
+    }
+}
+
+TEST(a_lone_timer_is_counted_wherever_in_the_index_it_stands)
+{
+    enum ground ground;
+
+    for (ground = LONE; ground < GROUNDS; ground++) {
+        struct scene s;
+        uint64_t others;
+        uint64_t ttl;
+
+        scene_begin(&s, ground);
+        others = lawn_count_lone(s.lawn);
+        for (ttl = 1; ttl < 1000; ttl++) {
+            start(&s, 0, ttl);
+            CHECK_EQ(lawn_count_lone(s.lawn), others + 1);
+        }
+        /* A mow that has to stop leaves the rest where its tick is. */
+        for (ttl = 4096; ttl < 64 * 4096; ttl += 4096) {
+            start_at(&s, 0, ttl);
+            start_at(&s, 1, ttl);
+            CHECK_EQ(mow_some(&s, ttl, 1), 1);
+            CHECK_EQ(lawn_count_lone(s.lawn), others + 1);
+            CHECK_EQ(mow(&s, ttl), 1);
+        }
+        scene_end(&s);
+    }
 }

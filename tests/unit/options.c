@@ -38,6 +38,15 @@ TEST(a_default_lawn_takes_at_most_160_kib_and_the_smallest_8)
     CHECK(lawn_size(&small) <= 8 * 1024);
 }
 
+TEST(slots_of_few_bits_have_one_list_each_for_the_sake_of_memory)
+{
+    struct lawn_options small = {.blades = 16, .slot_bits = 5};
+    struct lawn_options large = {.blades = 16, .slot_bits = 6};
+
+    CHECK(lawn_size(&small) <= 16 * 1024);
+    CHECK(lawn_size(&large) > 32 * 1024);
+}
+
 TEST(blades_are_rounded_up_to_a_power_of_two_within_their_range)
 {
     static const size_t cases[][2] = {

@@ -399,6 +399,29 @@ TEST(a_lawn_changes_its_habits_by_timers_started_as_of_a_ttl)
     scene_end(&s);
 }
 
+/* P4: told a time past the last tick, a clock that stands there does not move, so
+ * the habits stay, and with them the place for a TTL and a deadline. */
+TEST(a_clock_at_the_last_tick_changes_no_habits_when_it_is_told_never)
+{
+    struct scene s;
+    unsigned i;
+
+    scene_begin(&s, BLADES);
+    lawn_set_now(s.lawn, LAST);
+    for (i = 0; i < 4096; i++) {
+        start(&s, 1, 1); /* that is due at the last tick, and on no blade */
+        CHECK(stop(&s, 1));
+    }
+    for (i = 10; i < 20; i++) {
+        start_as(&s, i, 777, LAST - 5);
+        lawn_set_now(s.lawn, LAWN_NEVER);
+        CHECK_EQ(lawn_now(s.lawn), LAST);
+    }
+    CHECK_EQ(mow(&s, LAST), 10);
+    CHECK_FIRED(&s, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19);
+    scene_end(&s);
+}
+
 /* P8 */
 TEST(a_lawn_that_was_loaded_with_very_many_timers_gets_stripes)
 {
@@ -419,6 +442,93 @@ TEST(a_lawn_that_was_loaded_with_very_many_timers_gets_stripes)
     CHECK_EQ(lone_of(&s), 0);
     scene_end(&s);
     free(probes);
+}
+
+/* The set of four blades where a TTL with this hash belongs. */
+static uint32_t
+set_of(const struct lawn *lawn, uint64_t hash, uint64_t deadline)
+{
+    const struct lawn_blades *blades = &lawn->blades;
+
+    return (uint32_t)(lawn_blades_at(blades, hash, deadline) - blades->all) /
+           LAWN_BLADES_WAYS;
+}
+
+/* Starts timers of further TTLs until no blade of a set is free. Tells how many. */
+static unsigned
+fill_set(struct lawn *lawn, struct lawn_timer *timers, uint32_t set)
+{
+    static uint64_t ttl = 20000;
+    unsigned many = 0;
+    uint32_t way;
+
+    for (way = 0; way < LAWN_BLADES_WAYS; way++) {
+        const struct lawn_blade *blade =
+            &lawn->blades.all[set * LAWN_BLADES_WAYS + way];
+
+        while (lawn_list_empty(&blade->queue)) {
+            ttl++;
+            if (set_of(lawn, lawn_blades_hash(ttl), lawn->now + ttl) == set) {
+                CHECK(many < LAWN_BLADES_WAYS);
+                lawn_start(lawn, &timers[many++], ttl);
+            }
+        }
+    }
+    return many;
+}
+
+static void
+note_order(struct lawn_timer *timer, void *arg)
+{
+    struct lawn_timer ***next = (struct lawn_timer ***)arg;
+
+    *(*next)++ = timer;
+}
+
+/* P4. If the two sets of a TTL are close, one stripe's second set is another's
+ * first, so a blade that is claimed for one may come before the other's. */
+TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
+{
+    enum { MANY = 66000 };
+    struct lawn_options options = {.blades = 16};
+    struct lawn *lawn = lawn_new(&options);
+    struct lawn_timer *many = calloc(MANY, sizeof *many);
+    struct lawn_timer filler[2 * LAWN_BLADES_WAYS] = {0};
+    struct lawn_timer timer[3] = {0};
+    struct lawn_timer *fired[3] = {NULL};
+    struct lawn_timer **next = fired;
+    uint64_t ttl = 100;
+    uint32_t home = 0;
+    uint32_t apart = 0;
+    unsigned i;
+
+    CHECK(lawn != NULL && many != NULL);
+    for (i = 0; i < MANY; i++) {
+        lawn_start(lawn, &many[i], UINT64_C(1) << 40);
+    }
+    lawn_set_now(lawn, 1);
+    CHECK(lawn->blades.stripe != 0);
+    while (apart == 0 || apart + ((1 + ttl) & 7) > 7) {
+        uint64_t hash = lawn_blades_hash(++ttl);
+        uint32_t far = set_of(lawn, lawn_blades_rehash(hash), 1 + ttl);
+
+        home = set_of(lawn, hash, 1 + ttl);
+        apart = home > far ? home - far : 0;
+    }
+    i = fill_set(lawn, filler, home);
+    lawn_start(lawn, &timer[0], ttl);
+    (void)fill_set(lawn, filler + LAWN_BLADES_WAYS, home + apart);
+    while (i > 0) {
+        CHECK(lawn_stop(lawn, &filler[--i]));
+    }
+    lawn_start_as(lawn, &timer[1], ttl, 1 + ttl - 8 + apart);
+    lawn_start(lawn, &timer[2], ttl);
+    CHECK_EQ(lawn_mow(lawn, 1 + ttl, 3, note_order, &next), 3);
+    CHECK(fired[0] == &timer[1]);
+    CHECK(fired[1] == &timer[0]);
+    CHECK(fired[2] == &timer[2]);
+    lawn_free(lawn);
+    free(many);
 }
 
 static void

@@ -13,13 +13,23 @@
 #include <sys/prctl.h>
 #endif
 
-#define LEDGER_HEAD 16u /* keeps the alignment of malloc() */
+/* Before and behind what is handed out. Every other block begins at a cache line,
+ * so that a store uses it up to its end. */
+#define LEDGER_LINE 64u
+#define LEDGER_GUARD 32u
+
+struct ledger_head {
+    void *raw;
+    size_t size;
+};
 
 void *
 trial_alloc(size_t size, void *context)
 {
     struct ledger *ledger = (struct ledger *)context;
+    struct ledger_head head;
     unsigned char *block;
+    unsigned char *raw;
 
     if (ledger->refuse == 0) {
         ledger->refused++;
@@ -27,34 +37,42 @@ trial_alloc(size_t size, void *context)
         return NULL;
     }
     ledger->refuse -= ledger->refuse != SIZE_MAX;
-    block = malloc(LEDGER_HEAD + size);
-    if (block == NULL) {
+    raw = malloc(3 * LEDGER_LINE + size + LEDGER_GUARD);
+    if (raw == NULL) {
         return NULL;
     }
-    memcpy(block, &size, sizeof size);
-    memset(block + LEDGER_HEAD, 0xA5, size < 4096 ? size : 4096);
+    block = raw + 2 * LEDGER_LINE - (uintptr_t)raw % LEDGER_LINE +
+            (ledger->requests % 2 == 0 ? 0 : 16 * (ledger->requests % 4));
+    head.raw = raw;
+    head.size = size;
+    memcpy(block - sizeof head, &head, sizeof head);
+    memset(block, 0xA5, size < 4096 ? size : 4096);
+    memset(block + size, 0x5A, LEDGER_GUARD);
     ledger->bytes += size;
     ledger->blocks++;
     ledger->requests++;
     ledger->largest = size > ledger->largest ? size : ledger->largest;
-    return block + LEDGER_HEAD;
+    return block;
 }
 
 void
 trial_release(void *memory, void *context)
 {
     struct ledger *ledger = (struct ledger *)context;
-    unsigned char *block;
-    size_t size;
+    const unsigned char *block = (const unsigned char *)memory;
+    struct ledger_head head;
+    unsigned i;
 
     if (memory == NULL) {
         return;
     }
-    block = (unsigned char *)memory - LEDGER_HEAD;
-    memcpy(&size, block, sizeof size);
-    ledger->bytes -= size;
+    memcpy(&head, block - sizeof head, sizeof head);
+    for (i = 0; i < LEDGER_GUARD; i++) {
+        CHECK_EQ(block[head.size + i], 0x5A); /* nobody wrote behind it */
+    }
+    ledger->bytes -= head.size;
     ledger->blocks--;
-    free(block);
+    free(head.raw);
 }
 
 void

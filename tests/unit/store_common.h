@@ -16,7 +16,8 @@
 #define TRIAL_LOG 512u
 #define TRIAL_TEXT 64u /* ids and payloads are recorded up to here */
 
-/* An allocator that keeps count, and refuses if asked to. */
+/* An allocator that keeps count, refuses if asked to, and checks that nobody
+ * writes behind a block. */
 struct ledger {
     size_t bytes;    /* held now */
     size_t blocks;   /* held now */

@@ -265,3 +265,19 @@ TEST(an_iteration_of_a_store_that_mows_tells_what_is_left_once)
     CHECK(others <= 20000);
     trial_end(&t);
 }
+
+TEST(an_iteration_of_a_store_may_only_count_and_when_over_stays_so)
+{
+    struct trial t;
+    uint64_t cursor = 0;
+    unsigned count = 0;
+
+    begin_with_kept(&t);
+    while (lawn_store_iterate(t.store, &cursor, NULL)) {
+        count++;
+    }
+    CHECK_EQ(count, KEPT);
+    CHECK(!lawn_store_iterate(t.store, &cursor, NULL));
+    CHECK(!lawn_store_iterate(t.store, &cursor, NULL));
+    trial_end(&t);
+}

@@ -1207,6 +1207,8 @@ TEST(each_error_has_words)
     }
     CHECK(strcmp(lawn_store_strerror(-EACCES), strerror(EACCES)) == 0);
     CHECK(strcmp(lawn_store_strerror(1), "unknown error") == 0);
+    CHECK(strcmp(lawn_store_strerror(-9999), "unknown error") != 0);
+    CHECK(strcmp(lawn_store_strerror(-10000), "unknown error") == 0);
     CHECK(strcmp(lawn_store_strerror(-10007), "unknown error") == 0);
     CHECK(strcmp(lawn_store_strerror(INT32_MIN), "unknown error") == 0);
 }

@@ -391,20 +391,27 @@ TEST(a_file_keeps_its_mode_and_its_owner)
 
 TEST(a_group_that_the_file_had_not_may_do_no_more_than_everybody)
 {
+    static const struct {
+        mode_t old;
+        mode_t new;
+    } modes[] = {{0664, 0644}, {0775, 0755}, {0671, 0611}, {0627, 0627}};
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
     struct yard yard;
+    size_t i;
 
     yard_begin(&yard);
     if (geteuid() == 0) {
         CHECK_EQ(chmod(yard.path, 0777), 0);
-        CHECK_EQ(lawn_store_save_file(store, "file"), 0);
-        CHECK_EQ(chown("file", 0, 1), 0);
-        CHECK_EQ(chmod("file", 0664), 0);
-        CHECK_EQ(save_as_nobody(store, "file"), 0);
-        CHECK_EQ(status_of("file").st_uid, NOBODY);
-        CHECK_EQ(status_of("file").st_gid, NOBODY);
-        CHECK_EQ(status_of("file").st_mode & 07777, 0644);
+        for (i = 0; i < COUNT(modes); i++) {
+            CHECK_EQ(lawn_store_save_file(store, "file"), 0);
+            CHECK_EQ(chown("file", 0, 1), 0);
+            CHECK_EQ(chmod("file", modes[i].old), 0);
+            CHECK_EQ(save_as_nobody(store, "file"), 0);
+            CHECK_EQ(status_of("file").st_uid, NOBODY);
+            CHECK_EQ(status_of("file").st_gid, NOBODY);
+            CHECK_EQ(status_of("file").st_mode & 07777, modes[i].new);
+        }
     } else {
         CHECK_EQ(lawn_store_save_file(store, "file"), 0);
     }

@@ -30,7 +30,8 @@ map_too_much(void)
     }
     before = lawn_store_bytes(store);
     if (lawn_store_start(store, "b", 1, 10, bytes, large, 0) != -ENOMEM ||
-        lawn_store_update(store, "a", 1, bytes, large) != -ENOMEM) {
+        lawn_store_update(store, "a", 1, bytes, large) != -ENOMEM ||
+        lawn_store_reserve(store, UINT64_C(1) << 30) != -ENOMEM) {
         return 2;
     }
     if (lawn_store_bytes(store) != before || lawn_store_count(store) != 1 ||

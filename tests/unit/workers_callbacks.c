@@ -386,3 +386,46 @@ TEST(workers_may_come_and_go_while_a_callback_runs)
     CHECK_EQ(c.fired, 3);
     crew_end(&c);
 }
+
+/* Time passes in a round, for one of two lawns; a start in the mail of the other
+ * is written anew; and a callback that waits takes that mail. */
+static void
+pass_time_or_wait(struct crew *c, struct hand *hand)
+{
+    if (hand->id == 0) {
+        c->clock += 3;
+        return;
+    }
+    as(c, NOBODY);
+    go(c, 3, 1000);
+    as(c, 0);
+    CHECK(halt_sync(c, 4));
+    CHECK(lawn_workers_check(c->set, stdout)); /* M5 */
+}
+
+TEST(a_callback_that_waits_takes_mail_that_is_newer_than_a_lawns_clock)
+{
+    struct lawn_workers_options options = {.budget = 2};
+    struct crew c;
+    unsigned i;
+
+    crew_begin(&c, 2, &options);
+    all_turn(&c);
+    as(&c, 0);
+    go(&c, 0, 5);
+    go(&c, 1, 5);
+    as(&c, NOBODY);
+    for (i = 2; i < 5; i++) {
+        go_on(&c, i, 1000, 1);
+    }
+    crew_detach(&c, 1);
+    c.act = pass_time_or_wait;
+    c.clock += 5;
+    (void)turns(&c, 0);
+    CHECK_CREW(&c, 0, 1);
+    c.act = NULL;
+    c.clock += 1000;
+    (void)turns(&c, 0);
+    CHECK_CREW(&c, 2, 3);
+    crew_end(&c);
+}

@@ -599,3 +599,66 @@ TEST(between_threads_a_set_closed_now_fires_what_still_waits_in_the_mail)
     SURE(atomic_load(&troop.fires) == 1 + COUNT(many));
     lawn_workers_free(troop.set);
 }
+
+/* What is told of a timer that is left waits for a timer of another set; and the
+ * worker of that waits for one of the set that is being closed. */
+
+static struct lawn_workers *closing;
+static struct lawn_workers_timer closing_timers[2];
+
+static void
+wait_for_what_is_left(struct item *item, struct lawn_worker *worker)
+{
+    (void)item;
+    (void)worker;
+    atomic_store(&entered, true);
+    WAIT_FOR(atomic_load(&let_go));
+    (void)lawn_workers_stop_sync(closing, &closing_timers[1]);
+}
+
+static void
+never_fires(struct lawn_workers_timer *timer, struct lawn_worker *worker)
+{
+    (void)timer;
+    (void)worker;
+    SURE(false);
+}
+
+static void
+left_waits(struct lawn_workers_timer *timer, void *arg)
+{
+    (void)arg;
+    if (timer == &closing_timers[0]) {
+        atomic_store(&let_go, true);
+        (void)lawn_workers_stop_sync(troop.set, &items[1].timer);
+    }
+}
+
+TEST(between_threads_two_sets_wait_for_each_others_timers_at_the_end_of_one)
+{
+    unsigned many = rounds(50);
+    unsigned i;
+
+    for (i = 0; i < many; i++) {
+        troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
+        troop.act = wait_for_what_is_left;
+        atomic_store(&entered, false);
+        atomic_store(&let_go, false);
+        init_items(2);
+        item_start(&items[0], 1);
+        item_start(&items[1], 1000);
+        troop_advance(&troop, 1);
+        WAIT_FOR(atomic_load(&entered));
+
+        closing = lawn_workers_new(NULL);
+        SURE(closing != NULL);
+        memset(closing_timers, 0, sizeof closing_timers);
+        closing_timers[0].fire = never_fires;
+        closing_timers[1].fire = never_fires;
+        SURE(lawn_workers_start(closing, &closing_timers[0], HOUR) == 0);
+        SURE(lawn_workers_start(closing, &closing_timers[1], 2 * HOUR) == 0);
+        SURE(lawn_workers_close(closing, 0, left_waits, NULL) <= 2);
+        SURE(troop_end(&troop) == 0);
+        lawn_workers_free(closing);
+    }
+}

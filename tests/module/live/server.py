@@ -121,6 +121,23 @@ def _die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def launch(command, output, clock=None):
+    """A server as a process, which ends with ours; with a clock of ours, if any."""
+    environment = dict(os.environ)
+    first = os.environ.get('LAWN_PRELOAD')
+    if first:
+        environment['LD_PRELOAD'] = first
+        environment.setdefault('ASAN_OPTIONS', 'detect_leaks=0')
+    if clock:
+        environment.update(clock.environment)
+        if first:
+            environment['LD_PRELOAD'] = \
+                first + ':' + environment['LD_PRELOAD']
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
+                            stderr=subprocess.STDOUT, env=environment,
+                            preexec_fn=_die_with_parent)
+
+
 class Clock:
     """A wall clock for servers, which can be set: see clock.c."""
 
@@ -198,12 +215,8 @@ class Server:
         for _ in range(5):
             if self.port is None:
                 self.port = self.pick_port()
-            environment = self._environment()
             with open(self.folder / 'errors', 'ab') as errors:
-                self.process = subprocess.Popen(
-                    self._command(), stdin=subprocess.DEVNULL, stdout=errors,
-                    stderr=errors, env=environment,
-                    preexec_fn=_die_with_parent)
+                self.process = launch(self._command(), errors, self.set_clock)
             if self._ready():
                 return True
             if 'Address already in use' in self.log():
@@ -213,19 +226,6 @@ class Server:
             break
         assert may_fail, 'the server does not start'
         return False
-
-    def _environment(self):
-        environment = dict(os.environ)
-        first = os.environ.get('LAWN_PRELOAD')
-        if first:
-            environment['LD_PRELOAD'] = first
-            environment.setdefault('ASAN_OPTIONS', 'detect_leaks=0')
-        if self.set_clock:
-            environment.update(self.set_clock.environment)
-            if first:
-                environment['LD_PRELOAD'] = \
-                    first + ':' + environment['LD_PRELOAD']
-        return environment
 
     def _ready(self):
         end = time.monotonic() + PATIENCE

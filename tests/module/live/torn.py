@@ -144,7 +144,7 @@ class History:
 class Starter:
     """Starts a server again and again on files, in a folder of its own."""
 
-    def __init__(self, *options, clock=None):
+    def __init__(self, *options):
         base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = tempfile.mkdtemp(prefix="lawn-torn-", dir=base)
         self.port = server.free_port()
@@ -156,11 +156,6 @@ class Starter:
             "--crash-memcheck-enabled", "no",
             *options, "--loadmodule", server.MODULE,
         ]  # fmt: skip
-        self.environment = dict(os.environ)
-        first = os.environ.get("LAWN_PRELOAD")
-        if first:
-            self.environment["LD_PRELOAD"] = first
-            self.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 
     def __enter__(self):
         return self
@@ -181,14 +176,7 @@ class Starter:
         not waited for."""
         self.log = ""
         answer = None
-        with subprocess.Popen(
-            self.command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=self.environment,
-            preexec_fn=server._die_with_parent,
-        ) as child:
+        with server.launch(self.command, subprocess.PIPE) as child:
             refused = not self.is_up(child)
             if not refused:
                 with resp.Client(self.port, 2, server.PATIENCE) as client:

@@ -1,0 +1,30 @@
+/* builtins.c - what proofs/wp/builtins.h says of bits, for all values.
+ *
+ * @flags -DNDEBUG
+ *
+ * @proof builtins_bits
+ * What WP takes for granted of the compiler's functions, of xor and of and.
+ */
+#include "proof.h"
+
+#include <internal.h>
+
+void
+builtins_bits(void)
+{
+    uint64_t x = nondet_u64();
+    uint64_t m = nondet_u64();
+    uint32_t c = nondet_u32();
+    uint32_t y = nondet_u32();
+
+    PROVE((x & m) <= m && (x & m) <= x, "an and is not above either");
+    PROVE(c > 63 || (63u ^ c) <= 63, "63 less a number up to 63");
+    if (x != 0) {
+        PROVE((unsigned)__builtin_clzll(x) <= 63, "zeros above the highest");
+        PROVE((unsigned)__builtin_ctzll(x) <= 63, "zeros below the lowest");
+    }
+    if (y != 0) {
+        PROVE((unsigned)__builtin_ctz(y) <= 31, "zeros below the lowest of 32");
+    }
+    PROOF_END();
+}

@@ -1,0 +1,208 @@
+/* table.c - which blade a TTL has: src/core/blades.h, blades.c.
+ *
+ * For every table from 16 homes to 32768, every TTL and every deadline, with
+ * stripes and without; tables that are looked into have 16 homes, so 44 blades.
+ * There the hash of a TTL is not the shipped one but arbitrary.
+ *
+ * @without --unsigned-overflow-check: a hash is a product that wraps
+ * @without --conversion-check: a stripe is picked by the low bits of a deadline
+ * @flags -DNDEBUG --unwind 46
+ *
+ * @proof blades_at
+ * @covers lawn_blades_at lawn_blades_hash lawn_blades_rehash
+ * A blade of the table, and so is its set of four, at home and far from it.
+ *
+ * @proof blades_count
+ * @covers lawn_blades_count
+ * For every number asked for: a power of two and the spare ones, at least twice
+ * as many as asked for up to the most there are.
+ *
+ * @proof blades_init
+ * @covers lawn_blades_init
+ * All blades are empty, without TTL and tip; the shift fits the homes.
+ *
+ * @proof blades_find
+ * @covers lawn_blades_find lawn_blades_find_in lawn_blades_set
+ * What is found has the TTL and stands in one of the TTL's two sets; if none is
+ * found, no blade of these has it. TTLs of the table are arbitrary.
+ *
+ * @proof blades_claim
+ * @covers lawn_blades_claim lawn_blades_free_in
+ * What is claimed is empty, and of one of the TTL's two sets; if none is, all
+ * eight are taken. Which blades are empty is arbitrary.
+ *
+ * @proof blades_close
+ * @covers lawn_blades_close lawn_blades_live
+ * No blade has a TTL any more; none holds a later deadline than is told, and the
+ * live ones are counted. Six blades hold one timer or none each.
+ */
+#include "proof.h"
+
+#include "internal.h"
+
+/* Any hash, the same for every call. */
+static uint64_t proof_hash;
+
+#define lawn_blades_hash(ttl) ((void)(ttl), proof_hash)
+#include <blades.c>
+#undef lawn_blades_hash
+
+#define PROOF_COUNT (2 * LAWN_BLADES_MIN + LAWN_BLADES_SPARE)
+
+static struct lawn_blades blades;
+static struct lawn_blade all[PROOF_COUNT];
+static struct lawn_timer timers[PROOF_COUNT];
+extern struct lawn_blade largest[2 * LAWN_BLADES_MAX + LAWN_BLADES_SPARE];
+
+/* A table of any size there is. */
+static void
+proof_any_size(uint32_t log)
+{
+    ASSUME(log >= 4 && log <= 15);
+    blades.all = all;
+    blades.homes = 1u << log;
+    blades.count = blades.homes + LAWN_BLADES_SPARE;
+    blades.shift = 64 - log;
+    blades.stripe = nondet_bool() ? LAWN_BLADES_SPARE : 0;
+}
+
+void
+blades_at(void)
+{
+    uint64_t ttl = nondet_u64();
+    uint64_t hash = lawn_blades_hash(ttl);
+    uint64_t deadline = nondet_u64();
+    size_t home;
+
+    proof_any_size(nondet_u32());
+    blades.all = largest;
+    if (nondet_bool()) {
+        hash = lawn_blades_rehash(hash);
+    }
+    home = (size_t)(lawn_blades_at(&blades, hash, deadline) - largest);
+    PROVE(home < blades.count, "within the table");
+    PROVE((home | (LAWN_BLADES_WAYS - 1)) < blades.count, "so is its set");
+    PROVE(blades.stripe != 0 || home < blades.homes, "a home");
+    PROOF_END();
+}
+
+void
+blades_count(void)
+{
+    size_t wanted = nondet_size();
+    size_t count = lawn_blades_count(wanted);
+    size_t homes = count - LAWN_BLADES_SPARE;
+
+    PROVE(homes >= 16 && homes <= 2 * LAWN_BLADES_MAX, "16 to 32768 homes");
+    PROVE((homes & (homes - 1)) == 0, "a power of two");
+    PROVE(homes / 2 >= wanted || wanted > LAWN_BLADES_MAX, "[P8] enough");
+    PROVE(count < LAWN_TIPS_NONE, "every blade has a number");
+    PROOF_END();
+}
+
+void
+blades_init(void)
+{
+    uint32_t which = nondet_u32();
+
+    ASSUME(which < PROOF_COUNT);
+    lawn_blades_init(&blades, all, PROOF_COUNT, 0);
+    PROVE(all[which].ttl == LAWN_NEVER && all[which].tip == LAWN_NEVER,
+          "[I3] no TTL, no tip");
+    PROVE(all[which].queue.next == &all[which].queue &&
+              all[which].queue.prev == &all[which].queue,
+          "[I2] empty");
+    PROVE(blades.homes == 16 && blades.shift == 60 && blades.stripe == 0 &&
+              blades.count == PROOF_COUNT,
+          "the homes");
+    PROOF_END();
+}
+
+/* Whether a blade is in a set that its TTL and deadline determine [I8]. */
+static bool
+proof_belongs(const struct lawn_blade *blade, uint64_t deadline)
+{
+    uint64_t stripe = blades.stripe != 0 ? deadline % 8 : 0;
+    uint64_t set = (uint64_t)(blade - all) / 4;
+
+    return set == (proof_hash >> 60) / 4 + stripe ||
+           set == ((proof_hash << 20) >> 60) / 4 + stripe;
+}
+
+void
+blades_find(void)
+{
+    uint64_t ttl = nondet_u64();
+    uint64_t deadline = nondet_u64();
+    uint32_t other = nondet_u32();
+    struct lawn_blade *blade;
+    uint32_t i;
+
+    proof_hash = nondet_u64();
+    proof_any_size(4);
+    for (i = 0; i < PROOF_COUNT; i++) {
+        all[i].ttl = nondet_u64();
+    }
+    ASSUME(other < PROOF_COUNT);
+    blade = lawn_blades_find(&blades, ttl, deadline);
+    PROVE(blade == NULL || blade->ttl == ttl, "[I8] it has the TTL");
+    PROVE(blade == NULL || proof_belongs(blade, deadline), "[I8] in its set");
+    PROVE(blade != NULL || all[other].ttl != ttl ||
+              !proof_belongs(&all[other], deadline),
+          "[P4] none is overlooked");
+    PROOF_END();
+}
+
+void
+blades_claim(void)
+{
+    uint64_t ttl = nondet_u64();
+    uint64_t deadline = nondet_u64();
+    uint32_t other = nondet_u32();
+    const struct lawn_blade *blade;
+    uint32_t i;
+
+    proof_hash = nondet_u64();
+    proof_any_size(4);
+    for (i = 0; i < PROOF_COUNT; i++) {
+        all[i].queue.next = nondet_bool() ? &all[i].queue : &timers[i].link;
+    }
+    ASSUME(other < PROOF_COUNT);
+    blade = lawn_blades_claim(&blades, ttl, deadline);
+    PROVE(blade == NULL || blade->queue.next == &blade->queue,
+          "[I1] it is empty");
+    PROVE(blade == NULL || proof_belongs(blade, deadline), "[I8] in its set");
+    PROVE(blade != NULL || all[other].queue.next != &all[other].queue ||
+              !proof_belongs(&all[other], deadline),
+          "[P8] none is overlooked");
+    PROOF_END();
+}
+
+void
+blades_close(void)
+{
+    uint32_t which = nondet_u32();
+    uint64_t live = 0;
+    uint64_t latest;
+    uint32_t i;
+
+    ASSUME(which < 6);
+    blades.all = all;
+    blades.count = 6;
+    for (i = 0; i < 6; i++) {
+        lawn_list_init(0, &all[i].queue);
+        all[i].ttl = nondet_u64();
+        timers[i].deadline = nondet_u64();
+        if (nondet_bool()) {
+            lawn_list_append(0, &all[i].queue, &timers[i].link);
+            live++;
+        }
+    }
+    PROVE(lawn_blades_live(&blades) == live, "the live ones");
+    latest = lawn_blades_close(&blades, 0);
+    PROVE(all[which].ttl == LAWN_NEVER, "[I1] takes no more");
+    PROVE(lawn_list_empty(&all[which].queue) ||
+              timers[which].deadline <= latest,
+          "[P4] none is later");
+    PROOF_END();
+}

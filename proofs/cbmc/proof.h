@@ -1,0 +1,28 @@
+/* proof.h - what every harness uses. */
+#ifndef PROOF_H
+#define PROOF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Any value at all, another one at each call. */
+bool nondet_bool(void);
+uint8_t nondet_u8(void);
+uint16_t nondet_u16(void);
+uint32_t nondet_u32(void);
+uint64_t nondet_u64(void);
+size_t nondet_size(void);
+
+#define PROVE(condition, text) __CPROVER_assert(condition, text)
+#define ASSUME(condition) __CPROVER_assume(condition)
+
+/* The last line of a harness. It must fail: otherwise the assumptions exclude
+ * each other, and all that is proved is proved of nothing. */
+#if defined PROOF_NO_END
+#define PROOF_END() ((void)0)
+#else
+#define PROOF_END() __CPROVER_assert(false, "the end is reached")
+#endif
+
+#endif

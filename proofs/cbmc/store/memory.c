@@ -1,0 +1,221 @@
+/* memory.c - the store's memory: counts, limits, failures, for all sizes.
+ *
+ * The state is any: any number of bytes taken, any limit; the allocator is the
+ * caller's, malloc(), or mmap(), and each may fail; one block may be kept that the
+ * system had not taken back. Sizes are up to 2^40: callers ask for no more, as
+ * payloads, ids and slabs have limits.
+ *
+ * @covers lawn_store_memory_take lawn_store_memory_give
+ *     lawn_store_memory_probe lawn_store_memory_cost lawn_store_memory_get
+ *     lawn_store_memory_map lawn_store_memory_unmap lawn_store_memory_return
+ *     lawn_store_memory_unkeep lawn_store_memory_align
+ *     lawn_store_memory_mapped
+ * @flags --unwind 3
+ * @unreached lawn_store_memory_map: at = &(*at)->next; -- one kept block only
+ *
+ * @proof memory_take
+ * @proof memory_give
+ * @proof memory_probe */
+#include "proof.h"
+
+/* The system, which may refuse. */
+void *proof_mmap(size_t size);
+int proof_munmap(void *block, size_t size);
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#define mmap(at, size, protection, flags, file, offset) proof_mmap(size)
+#define munmap(block, size) proof_munmap(block, size)
+#define madvise(block, size, advice) ((void)(size), 0)
+
+#include "../../../src/store/memory.c"
+
+/* LeakSanitizer's. */
+void
+__lsan_register_root_region(const void *block, size_t size)
+{
+    (void)block;
+    (void)size;
+}
+
+void
+__lsan_unregister_root_region(const void *block, size_t size)
+{
+    (void)block;
+    (void)size;
+}
+
+#define MOST ((size_t)1 << 40)
+
+/* What is mapped, and what is kept, of which only the beginning is used. */
+static _Alignas(64) unsigned char mapped[64];
+static _Alignas(64) unsigned char other[64];
+static unsigned mappings, unmappings;
+static bool refuses;
+
+void *
+proof_mmap(size_t size)
+{
+    PROVE(size % 4096 == 0 && size > 0, "whole pages are mapped");
+    mappings++;
+    return nondet_bool() ? MAP_FAILED : (void *)mapped;
+}
+
+int
+proof_munmap(void *block, size_t size)
+{
+    PROVE(size % 4096 == 0 && size > 0, "whole pages are unmapped");
+    PROVE(block == mapped || block == other, "what was mapped is unmapped");
+    unmappings++;
+    return refuses ? -1 : 0;
+}
+
+/* The caller's allocator: one block, of which the first lines are real. */
+static _Alignas(64) unsigned char own[192];
+static unsigned allocs, releases;
+static size_t alloced;
+
+static void *
+own_alloc(size_t size, void *context)
+{
+    PROVE(context == &allocs, "the context is the caller's");
+    allocs++;
+    alloced = size;
+    return nondet_bool() ? NULL : (void *)own;
+}
+
+static void
+own_release(void *block, void *context)
+{
+    PROVE(context == &allocs, "the context is the caller's");
+    PROVE(block == own, "what the allocator gave is given back");
+    releases++;
+}
+
+static struct lawn_store_memory
+any_memory(void)
+{
+    struct lawn_store_memory memory = {0};
+    struct lawn_store_kept *kept = (void *)other;
+
+    memory.bytes = nondet_size();
+    memory.max = nondet_size();
+    memory.error = 1;
+    memory.context = &allocs;
+    if (nondet_bool()) {
+        memory.alloc = own_alloc;
+        memory.release = nondet_bool() ? own_release : NULL;
+    } else if (nondet_bool()) {
+        kept->next = NULL;
+        kept->cost = nondet_size();
+        ASSUME(kept->cost % 4096 == 0 && kept->cost >= 16384 &&
+               kept->cost <= MOST);
+        memory.kept = kept;
+        memory.kept_bytes = 4096;
+    }
+    ASSUME(memory.bytes >= memory.kept_bytes && memory.bytes <= memory.max);
+    /* The bytes of a store are in memory. */
+    ASSUME(memory.bytes <= SIZE_MAX - 2 * MOST);
+    refuses = nondet_bool();
+    return memory;
+}
+
+void
+memory_take(void)
+{
+    struct lawn_store_memory memory = any_memory();
+    struct lawn_store_memory before = memory;
+    size_t size = nondet_size();
+    size_t cost;
+    void *block;
+
+    /* Small blocks of malloc's are as any: what CBMC makes of malloc() with a
+     * size that is not known would be all that is proved here. */
+    ASSUME(size > 0 && size <= MOST);
+    ASSUME(memory.alloc != NULL || size >= 16384);
+    cost = lawn_store_memory_cost(&memory, size);
+    block = lawn_store_memory_take(&memory, size);
+    PROVE(cost >= size && cost <= size + 4095 + 64, "what a block costs");
+    if (block == NULL) {
+        PROVE(memory.bytes == before.bytes && memory.kept == before.kept &&
+                  memory.kept_bytes == before.kept_bytes,
+              "a failure leaves all as it was [S7]");
+        PROVE(memory.error == -ENOMEM || memory.error == -ENOSPC,
+              "a failure says why");
+        PROVE(memory.error != -ENOSPC || before.bytes + cost > memory.max,
+              "no limit is told that is not reached");
+        PROVE(memory.error != -ENOMEM || allocs + mappings == 1,
+              "no want of memory is told that was not asked for");
+    } else {
+        bool reused = memory.kept != before.kept;
+
+        PROVE(memory.bytes == before.bytes + cost - (reused ? 4096 : 0),
+              "bytes are counted [S2]");
+        PROVE(memory.bytes <= memory.max, "the limit is kept [S2]");
+        PROVE((uintptr_t)block % LAWN_STORE_LINE == 0,
+              "blocks begin on a cache line");
+        PROVE(memory.alloc == NULL ||
+                  (alloced == size + 64 && (unsigned char *)block > own &&
+                   (unsigned char *)block <= own + 64),
+              "the block is within what the allocator gave");
+        PROVE(!reused || (block == other && memory.kept_bytes == 0),
+              "a kept block is used again");
+    }
+    PROOF_END();
+}
+
+void
+memory_give(void)
+{
+    struct lawn_store_memory memory = any_memory();
+    struct lawn_store_memory before = memory;
+    size_t size = nondet_size();
+    size_t cost;
+
+    ASSUME(size > 0 && size <= MOST);
+    ASSUME(memory.alloc != NULL || size >= 16384);
+    cost = lawn_store_memory_cost(&memory, size);
+    ASSUME(before.bytes >= cost + memory.kept_bytes);
+    if (memory.alloc != NULL) {
+        unsigned char *block = lawn_store_memory_align(own);
+
+        lawn_store_memory_give(&memory, block, size);
+        PROVE(memory.bytes == before.bytes - cost, "bytes are counted [S2]");
+        PROVE(releases == (memory.release != NULL), "given back once");
+    } else {
+        lawn_store_memory_give(&memory, mapped, size);
+        PROVE(memory.bytes - memory.kept_bytes ==
+                  before.bytes - before.kept_bytes - cost,
+              "bytes are counted [S2]");
+        PROVE(!refuses ||
+                  (memory.kept == (void *)mapped && memory.kept->cost == cost &&
+                   memory.kept->next == before.kept),
+              "what the system refuses is kept");
+        PROVE(refuses || memory.kept == NULL,
+              "and goes when the system has room again");
+        PROVE(memory.kept_bytes == (refuses ? 4096 + before.kept_bytes : 0),
+              "what is kept is counted");
+    }
+    PROOF_END();
+}
+
+void
+memory_probe(void)
+{
+    struct lawn_store_memory memory = any_memory();
+    struct lawn_store_memory before = memory;
+    size_t size = nondet_size() & ~(size_t)4095;
+    bool good;
+
+    refuses = false;
+    good = lawn_store_memory_probe(&memory, size);
+    PROVE(memory.bytes == before.bytes && memory.kept == before.kept &&
+              memory.kept_bytes == before.kept_bytes,
+          "a probe takes nothing");
+    PROVE(!good || (size <= memory.max && before.bytes <= memory.max - size),
+          "the limit is kept [S2]");
+    PROVE(good || memory.error == -ENOMEM || memory.error == -ENOSPC,
+          "a failure says why");
+    PROVE(!good || unmappings == mappings, "what was tried is given back");
+    PROOF_END();
+}

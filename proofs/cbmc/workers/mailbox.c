@@ -1,0 +1,202 @@
+/* mailbox.c - the mailbox and the falling asleep under weaker memory orders.
+ *
+ * CBMC does not take threads and pointers together, so this is a model of
+ * src/workers/mailbox.c with indices for timers, 0 for NULL. The fences stand
+ * where the code has its orders: PUSH_RELEASE for the release that is part of the
+ * compare-and-swap of lawn_mailbox_push(), SLEEP_FENCE and POST_FENCE for the
+ * sequential consistency of wake_at and head (src/workers/worker.c, FALLING
+ * ASLEEP). Each is proved for sequential consistency (sc), for stores that
+ * are delayed (tso), and for stores that overtake each other (pso).
+ *
+ * @without --pointer-check: indices, and CBMC refuses pointers among threads
+ * @without --pointer-overflow-check: as above
+ * @without --bounds-check: as above; the indices are proved to be timers
+ * @covers push post_and_wake take_all
+ * @flags --unwind 4 --no-standard-checks
+ *
+ * @proof mailbox_sc
+ * @flags --mm sc
+ * @proof mailbox_tso
+ * @flags --mm tso
+ * @proof mailbox_pso
+ * @flags --mm pso
+ * @proof sleep_sc
+ * @flags --mm sc
+ * @proof sleep_tso
+ * @flags --mm tso
+ * @proof sleep_pso
+ * @flags --mm pso */
+#include "proof.h"
+
+/* A fence of CBMC's: earlier stores before later stores; or all before all. */
+#define PUSH_RELEASE() __CPROVER_fence("WWfence", "RWfence")
+#define TAKE_ACQUIRE() __CPROVER_fence("RRfence", "RWfence")
+#define SLEEP_FENCE()                                                          \
+    __CPROVER_fence("WWfence", "WRfence", "RRfence", "RWfence")
+#define POST_FENCE() SLEEP_FENCE()
+
+/* Two timers, by number; head and the links of each, and what its pusher has
+ * written to it before. */
+unsigned head;
+unsigned next_1, next_2;
+unsigned when_1, when_2;
+unsigned done_1, done_2; /* the push has returned */
+
+/* lawn_mailbox_push(): at most one other push, and one take, come in between. */
+static void
+push(unsigned timer)
+{
+    unsigned seen = head;
+    bool done = false;
+
+    for (unsigned try = 0; try < 3; try++) {
+        if (timer == 1) {
+            next_1 = seen;
+        } else {
+            next_2 = seen;
+        }
+        PUSH_RELEASE();
+        __CPROVER_atomic_begin();
+        if (head == seen) {
+            head = timer;
+            done = true;
+        } else {
+            seen = head;
+        }
+        __CPROVER_atomic_end();
+        if (done) {
+            break;
+        }
+    }
+    PROVE(done, "three tries are enough");
+}
+
+static void
+push_1(void)
+{
+    when_1 = 11;
+    push(1);
+    PUSH_RELEASE();
+    done_1 = 1;
+}
+
+static void
+push_2(void)
+{
+    when_2 = 22;
+    push(2);
+    PUSH_RELEASE();
+    done_2 = 1;
+}
+
+/* lawn_mailbox_take(), and the walk: how many there were. */
+static unsigned
+take_all(void)
+{
+    unsigned seen, many = 0;
+
+    __CPROVER_atomic_begin();
+    seen = head;
+    head = 0;
+    __CPROVER_atomic_end();
+    TAKE_ACQUIRE();
+    for (; seen != 0 && many < 3; many++) {
+        PROVE(seen == 1 ? when_1 == 11 : when_2 == 22,
+              "a timer that is taken is as its pusher left it");
+        seen = seen == 1 ? next_1 : next_2;
+    }
+    PROVE(many < 3, "no timer comes twice");
+    return many;
+}
+
+static void
+mailbox(void)
+{
+__CPROVER_ASYNC_1:
+    push_1();
+__CPROVER_ASYNC_2:
+    push_2();
+    unsigned many = take_all();
+    ASSUME(done_1 == 1);
+    ASSUME(done_2 == 1);
+    TAKE_ACQUIRE();
+    many += take_all();
+    PROVE(many == 2, "none is lost, and none comes twice");
+    PROOF_END();
+}
+
+void
+mailbox_sc(void)
+{
+    mailbox();
+}
+
+void
+mailbox_tso(void)
+{
+    mailbox();
+}
+
+void
+mailbox_pso(void)
+{
+    mailbox();
+}
+
+/* The worker says that it sleeps, and looks into the box; who posts puts the
+ * timer in, and looks whether the worker sleeps. */
+unsigned wake_at;
+unsigned asleep, woken, posted, looked;
+
+static void
+post_and_wake(void)
+{
+    unsigned at;
+
+    __CPROVER_atomic_begin();
+    head = 1;
+    __CPROVER_atomic_end();
+    POST_FENCE();
+    at = wake_at;
+    __CPROVER_atomic_begin();
+    woken = at != 0;
+    posted = 1;
+    PROVE(!(looked && asleep && !woken), "no wake-up is lost [C7]");
+    __CPROVER_atomic_end();
+}
+
+static void
+handshake(void)
+{
+    unsigned mail;
+
+__CPROVER_ASYNC_1:
+    post_and_wake();
+    wake_at = 1;
+    SLEEP_FENCE();
+    mail = head;
+    __CPROVER_atomic_begin();
+    asleep = mail == 0;
+    looked = 1;
+    PROVE(!(posted && asleep && !woken), "no wake-up is lost [C7]");
+    __CPROVER_atomic_end();
+    PROOF_END();
+}
+
+void
+sleep_sc(void)
+{
+    handshake();
+}
+
+void
+sleep_tso(void)
+{
+    handshake();
+}
+
+void
+sleep_pso(void)
+{
+    handshake();
+}

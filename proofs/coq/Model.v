@@ -1,0 +1,375 @@
+(* Model.v - the algorithm of src/core, as functions on values.
+
+   Times are natural numbers, with the sums that a 64-bit word has: they may wrap,
+   and it is proved that none does. A lawn is what lawn.c, mow.c, blades.c, tips.c
+   and next.c make of it, but for links: a queue is a list. A run is any list of
+   operations; those of a mow under way (Work, Settle, Advance, Finish) are
+   operations too, so that anything that a callback may do comes between any two
+   of them. README.md has a table: which definition stands for which function.
+
+   Left out: how the index finds its earliest entry (levels, slots, the slots'
+   order: that is Digits.v); what is remembered to be fast (front, known, alert,
+   plain, fetched); prefetching; resolutions other than 1, and the blades that
+   they close; lawn_start_as() and lawn_halt(). Habits and stripes are not left
+   out but taken as any: whenever the clock moves, any function from a TTL and a
+   deadline to blades may take the place of the one before.
+
+   Ghosts, which C does not have: ttl, began and stamp of a timer; fresh and
+   before of a mow; the log. *)
+
+From Coq Require Import NArith List Bool Arith.
+Import ListNotations.
+Open Scope N_scope.
+
+(* include/lawn.h: LAWN_LAST, LAWN_NEVER. *)
+Definition WORD : N := 18446744073709551616.
+Definition NEVER : N := 18446744073709551615.
+Definition LAST : N := 18446744073709551614.
+
+(* uint64_t *)
+Definition plus (a b : N) : N := (a + b) mod WORD.
+Definition minus (a b : N) : N := (a + (WORD - b)) mod WORD.
+
+Record timer := Timer {
+  name : nat;   (* which of the user's timers *)
+  due : N;      (* struct lawn_timer: deadline *)
+  ttl : N;      (* as counted: at least 1 *)
+  began : N;    (* what the clock said when it was started *)
+  stamp : N     (* how many starts there were before *)
+}.
+
+(* struct lawn_blade; None is LAWN_NEVER. *)
+Record blade := Blade {
+  of_ttl : option N;
+  tip : option N;
+  queue : list timer
+}.
+
+(* struct lawn_mowing *)
+Record mowing := Mowing {
+  until : N;
+  left : N;
+  budget : N;
+  fresh : N;    (* starts before this mow *)
+  before : N    (* fires before this mow *)
+}.
+
+Inductive event :=
+| Started (x : timer) (idle : bool)
+| Stopped (x : nat)
+| Fired (x : timer) (until fresh : N)
+| Mown (until budget fired fresh : N).   (* a mow returned *)
+
+(* Where timers of a TTL and a deadline may stand: lawn_blades_at(), for the home
+   and the second choice, under the habits of the time. *)
+Definition habits := N -> N -> list nat.
+
+(* struct lawn *)
+Record lawn := Lawn {
+  now : N;
+  base : N;             (* tips.base *)
+  bound : N;
+  habit : habits;
+  blades : list blade;
+  lone : list timer;    (* all lists of lone timers of the index, as one *)
+  last : list timer;
+  mode : option mowing;
+  starts : N;           (* all of them, those of running timers too *)
+  log : list event      (* newest first *)
+}.
+
+Definition set_clock t h s :=
+  Lawn t (base s) (bound s) h (blades s) (lone s) (last s) (mode s) (starts s)
+    (log s).
+Definition set_base b s :=
+  Lawn (now s) b (bound s) (habit s) (blades s) (lone s) (last s) (mode s)
+    (starts s) (log s).
+Definition set_bound b s :=
+  Lawn (now s) (base s) b (habit s) (blades s) (lone s) (last s) (mode s)
+    (starts s) (log s).
+Definition set_blades l s :=
+  Lawn (now s) (base s) (bound s) (habit s) l (lone s) (last s) (mode s)
+    (starts s) (log s).
+Definition set_lone l s :=
+  Lawn (now s) (base s) (bound s) (habit s) (blades s) l (last s) (mode s)
+    (starts s) (log s).
+Definition set_last l s :=
+  Lawn (now s) (base s) (bound s) (habit s) (blades s) (lone s) l (mode s)
+    (starts s) (log s).
+Definition set_mode m s :=
+  Lawn (now s) (base s) (bound s) (habit s) (blades s) (lone s) (last s) m
+    (starts s) (log s).
+Definition tick_starts s :=
+  Lawn (now s) (base s) (bound s) (habit s) (blades s) (lone s) (last s) (mode s)
+    (starts s + 1) (log s).
+Definition note e s :=
+  Lawn (now s) (base s) (bound s) (habit s) (blades s) (lone s) (last s) (mode s)
+    (starts s) (e :: log s).
+
+(* lawn.c: lawn_place(). *)
+Definition init (t : N) (h : habits) (ways : nat) : lawn :=
+  Lawn (N.min t LAST) (N.min t LAST) NEVER h (repeat (Blade None None []) ways)
+    [] [] None 0 [].
+
+Definition on_blades (l : list blade) : list timer := flat_map queue l.
+Definition running (s : lawn) : list timer :=
+  on_blades (blades s) ++ lone s ++ last s.
+Definition pending (x : nat) (s : lawn) : bool :=
+  existsb (fun t => Nat.eqb (name t) x) (running s).
+
+Fixpoint update (w : nat) (b : blade) (l : list blade) : list blade :=
+  match l, w with
+  | [], _ => []
+  | _ :: l, O => b :: l
+  | a :: l, S w => a :: update w b l
+  end.
+
+(* list.h: lawn_list_remove(), wherever the timer stands. A tip stays. *)
+Definition drop (x : nat) (l : list timer) : list timer :=
+  filter (fun t => negb (Nat.eqb (name t) x)) l.
+Definition drop_blade (x : nat) (b : blade) : blade :=
+  Blade (of_ttl b) (tip b) (drop x (queue b)).
+Definition remove (x : nat) (s : lawn) : lawn :=
+  set_blades (map (drop_blade x) (blades s))
+    (set_lone (drop x (lone s)) (set_last (drop x (last s)) s)).
+
+(* ticks.h: lawn_ticks_after(); and the TTL that is counted. *)
+Definition counted (t : N) : N := if t =? 0 then 1 else t.
+Definition after (t d : N) : N :=
+  if d <? minus LAST t then plus t d else LAST.
+
+(* blades.c: lawn_blades_find(). *)
+Definition has_ttl (l : list blade) (t : N) (w : nat) : bool :=
+  match nth_error l w with
+  | Some b => match of_ttl b with Some u => u =? t | None => false end
+  | None => false
+  end.
+Definition find_blade (s : lawn) (t d : N) : option nat :=
+  find (has_ttl (blades s) t) (habit s t d).
+
+(* blades.c: lawn_blades_claim(). Which of the free ones, and whether one at all,
+   is for the operation to say. *)
+Definition is_free (l : list blade) (w : nat) : bool :=
+  match nth_error l w with
+  | Some b => match queue b with [] => true | _ => false end
+  | None => false
+  end.
+Definition claim_blade (s : lawn) (t d : N) (c : option nat) : option nat :=
+  match c with
+  | Some w => if existsb (Nat.eqb w) (habit s t d) && is_free (blades s) w
+              then Some w else None
+  | None => None
+  end.
+
+(* lawn.c: lawn_start_seek(). *)
+Definition seek (s : lawn) (t d : N) (c : option nat) : option nat :=
+  match find_blade s t d with
+  | Some w => Some w
+  | None => claim_blade s t d c
+  end.
+
+(* lawn.c: lawn_start_bound(). *)
+Definition lower_bound (d : N) (s : lawn) : lawn :=
+  if d <? bound s then set_bound d s else s.
+
+(* lawn.c: lawn_start_on(), and the end of lawn_start(). *)
+Definition put_blade (w : nat) (t : timer) (s : lawn) : lawn :=
+  match nth_error (blades s) w with
+  | None => s
+  | Some b =>
+      let early := match tip b with Some u => u <=? due t | None => false end in
+      let q := queue b ++ [t] in
+      if early then set_blades (update w (Blade (Some (ttl t)) (tip b) q) (blades s)) s
+      else lower_bound (due t)
+             (set_blades (update w (Blade (Some (ttl t)) (Some (due t)) q) (blades s)) s)
+  end.
+(* lawn.c: lawn_start_alone(). *)
+Definition put_lone (t : timer) (s : lawn) : lawn :=
+  lower_bound (due t) (set_lone (lone s ++ [t]) s).
+(* lawn.c: lawn_start_last(). *)
+Definition put_last (t : timer) (s : lawn) : lawn :=
+  lower_bound LAST (set_last (last s ++ [t]) s).
+
+Definition place (t : timer) (c : option nat) (s : lawn) : lawn :=
+  if due t =? LAST then put_last t s
+  else match seek s (ttl t) (due t) c with
+       | Some w => put_blade w t s
+       | None => put_lone t s
+       end.
+
+(* lawn.c: lawn_start(). *)
+Definition new_timer (x : nat) (d : N) (s : lawn) : timer :=
+  Timer x (after (now s) (counted d)) (counted d) (now s) (starts s).
+Definition start (x : nat) (d : N) (c : option nat) (s : lawn) : lawn :=
+  let t := new_timer x d s in
+  place t c
+    (tick_starts (note (Started t (negb (pending x s))) (remove x s))).
+(* lawn.c: lawn_start_at(). *)
+Definition start_at (x : nat) (t : N) (c : option nat) (s : lawn) : lawn :=
+  start x (if now s <? t then minus t (now s) else 0) c s.
+
+(* lawn.c: lawn_stop(). *)
+Definition stop (x : nat) (s : lawn) : lawn :=
+  if pending x s then note (Stopped x) (remove x s) else s.
+
+(* internal.h: lawn_tell_time(); the habits may change where the clock moves. *)
+Definition tell_time (t : N) (h : habits) (s : lawn) : lawn :=
+  if now s <? t then set_clock (if t <? LAST then t else LAST) h s else s.
+
+(* What the index holds: tips and lone timers; tips.h: lawn_tips_first(). *)
+Definition tips (l : list blade) : list N :=
+  flat_map (fun b => match tip b with Some t => [t] | None => [] end) l.
+Definition times (s : lawn) : list N := map due (lone s) ++ tips (blades s).
+Fixpoint least (l : list N) : option N :=
+  match l with
+  | [] => None
+  | t :: l => match least l with Some u => Some (N.min t u) | None => Some t end
+  end.
+Definition first_time (s : lawn) : option N := least (times s).
+
+(* tips.c: lawn_tips_settle(). *)
+Definition settled (b : blade) : blade :=
+  Blade (of_ttl b)
+    (match queue b with [] => None | t :: _ => Some (due t) end) (queue b).
+Definition settle (w : nat) (s : lawn) : lawn :=
+  match nth_error (blades s) w with
+  | Some b => set_blades (update w (settled b) (blades s)) s
+  | None => s
+  end.
+
+(* mow.c: lawn_mow(), lawn_mow_slowly() up to lawn_mow_until(); lawn_mow_last(). *)
+Definition take_last (s : lawn) : lawn :=
+  set_lone (lone s ++ last s) (set_last [] s).
+Definition is_fired (e : event) : bool :=
+  match e with Fired _ _ _ => true | _ => false end.
+Definition fires (s : lawn) : N := N.of_nat (length (filter is_fired (log s))).
+Definition mow (t b : N) (h : habits) (s : lawn) : lawn :=
+  match mode s with
+  | Some _ => s
+  | None =>
+      let s := tell_time t h s in
+      if t <? bound s then note (Mown t b 0 (starts s)) s
+      else set_bound 0
+             (set_mode (Some (Mowing t b b (starts s) (fires s)))
+                (if LAST <=? t then take_last s else s))
+  end.
+
+(* mow.c: lawn_mow_cut(). What its callback does are the next operations. *)
+Definition cut (m : mowing) (t : timer) (s : lawn) : lawn :=
+  note (Fired t (until m) (fresh m))
+    (set_mode (Some (Mowing (until m) (left m - 1) (budget m) (fresh m) (before m)))
+       (remove (name t) s)).
+
+(* mow.c: one round of the loops of lawn_mow_until(), lawn_mow_tick() and
+   lawn_mow_blade() or lawn_mow_in_turn(): a timer is cut, or a tip is settled.
+   Of the blades that are due, which is next is for the operation to say. *)
+Definition work_blade (m : mowing) (e : N) (w : nat) (s : lawn) : lawn :=
+  match nth_error (blades s) w with
+  | None => s
+  | Some b =>
+      match tip b with
+      | None => s
+      | Some u =>
+          if u =? e then
+            match queue b with
+            | [] => settle w s
+            | t :: _ => if e <? due t then settle w s else cut m t s
+            end
+          else s
+      end
+  end.
+Definition work (w : nat) (s : lawn) : lawn :=
+  match mode s with
+  | None => s
+  | Some m =>
+      if left m =? 0 then s
+      else match first_time s with
+           | None => s
+           | Some e =>
+               if until m <? e then s
+               else
+                 let s := set_base e s in
+                 match find (fun t => due t =? e) (lone s) with
+                 | Some t => cut m t s
+                 | None => work_blade m e w s
+                 end
+           end
+  end.
+
+(* mow.c: the base's part of lawn_mow_open(); to any time that the index allows.
+   The tips' part is Settle. *)
+Definition advance (t : N) (s : lawn) : lawn :=
+  match mode s with
+  | None => s
+  | Some _ =>
+      if (base s <=? t) && (t <=? now s) && forallb (fun u => t <=? u) (times s)
+      then set_base t s else s
+  end.
+
+(* mow.c: lawn_mow_until() ends, and lawn_mow_slowly(). *)
+Definition return_with (m : mowing) (b : N) (s : lawn) : lawn :=
+  note (Mown (until m) (budget m) (budget m - left m) (fresh m))
+    (set_bound b (set_mode None s)).
+Definition finish (s : lawn) : lawn :=
+  match mode s with
+  | None => s
+  | Some m =>
+      if left m =? 0 then return_with m (base s) s
+      else match first_time s with
+           | None =>
+               return_with m (match last s with [] => NEVER | _ => LAST end) s
+           | Some e => if until m <? e then return_with m e s else s
+           end
+  end.
+
+(* next.c: lawn_next(). It settles tips, here all of them; any may be settled any
+   time. *)
+Definition settle_all (s : lawn) : lawn := set_blades (map settled (blades s)) s.
+Definition heads (s : lawn) : list timer :=
+  flat_map (fun b => firstn 1 (queue b)) (blades s) ++ lone s ++ last s.
+Definition next_stays (s : lawn) : bool :=
+  existsb (fun t => due t =? bound s) (heads s).
+Definition next_look (s : lawn) : N :=
+  match first_time (settle_all s) with
+  | Some e => e
+  | None => match last s with [] => NEVER | _ => LAST end
+  end.
+Definition next (s : lawn) : N :=
+  if next_stays s then bound s else next_look s.
+Definition look (s : lawn) : lawn :=
+  if next_stays s then s
+  else match mode s with
+       | None => set_bound (next_look s) (settle_all s)
+       | Some _ => settle_all s
+       end.
+
+Inductive op :=
+| Start (x : nat) (d : N) (c : option nat)
+| StartAt (x : nat) (t : N) (c : option nat)
+| Stop (x : nat)
+| SetNow (t : N) (h : habits)
+| Next
+| Mow (t b : N) (h : habits)
+| Work (w : nat)
+| Settle (w : nat)
+| Advance (t : N)
+| Finish.
+
+Definition run (s : lawn) (o : op) : lawn :=
+  match o with
+  | Start x d c => start x d c s
+  | StartAt x t c => start_at x t c s
+  | Stop x => stop x s
+  | SetNow t h => tell_time t h s
+  | Next => look s
+  | Mow t b h => mow t b h s
+  | Work w => work w s
+  | Settle w => settle w s
+  | Advance t => advance t s
+  | Finish => finish s
+  end.
+Definition runs (s : lawn) (l : list op) : lawn := fold_left run l s.
+
+(* Whatever may happen to a lawn, of any size, from any time on. *)
+Definition reachable (s : lawn) : Prop :=
+  exists t h ways l, s = runs (init t h ways) l.

@@ -1,0 +1,136 @@
+/* trace.c - runs a script of operations on a lawn and tells what it does, to be
+ * compared with the model in Coq. Scripts are lines on the standard input; those
+ * of a mow's callbacks follow it, one for each timer that fires, as far as they go:
+ *
+ *   o NOW          a new lawn           s TIMER TTL      start
+ *   a TIMER TIME   start at             x TIMER          stop
+ *   n TIME         the time is          e                what is next?
+ *   -              nothing              m TIME BUDGET N  mow, with N lines
+ *
+ * Tells: f TIMER DEADLINE of what fires, r COUNT of a mow, e TIME of what is next,
+ * l COUNT of the timers that stand alone after a start; and after a script, p TIMER
+ * DEADLINE of each that runs, and a full stop.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lawn.h"
+
+#define TRACE_TIMERS 32
+#define TRACE_CALLBACKS 64
+
+struct trace_line {
+    char what;
+    uint64_t value[3];
+};
+
+static struct lawn *trace_lawn;
+static struct lawn_timer trace_timer[TRACE_TIMERS];
+static struct trace_line trace_callback[TRACE_CALLBACKS];
+static uint64_t trace_callbacks;
+static uint64_t trace_fires;
+
+static bool
+trace_read(struct trace_line *line)
+{
+    char text[128];
+
+    if (fgets(text, sizeof(text), stdin) == NULL) {
+        return false;
+    }
+    line->value[0] = line->value[1] = line->value[2] = 0;
+    (void)sscanf(text, "%c %" SCNu64 " %" SCNu64 " %" SCNu64, &line->what,
+                 &line->value[0], &line->value[1], &line->value[2]);
+    return true;
+}
+
+/* What a callback may do, and others. */
+static void
+trace_do(const struct trace_line *line)
+{
+    struct lawn_timer *timer = &trace_timer[line->value[0] % TRACE_TIMERS];
+
+    if (line->what == 's') {
+        lawn_start(trace_lawn, timer, line->value[1]);
+    } else if (line->what == 'a') {
+        lawn_start_at(trace_lawn, timer, line->value[1]);
+    } else if (line->what == 'x') {
+        (void)lawn_stop(trace_lawn, timer);
+    } else if (line->what == 'n') {
+        lawn_set_now(trace_lawn, line->value[0]);
+    } else if (line->what == 'e') {
+        printf("e %" PRIu64 "\n", lawn_next(trace_lawn));
+    }
+    if (line->what == 's' || line->what == 'a') {
+        printf("l %" PRIu64 "\n", lawn_count_lone(trace_lawn));
+    }
+}
+
+static void
+trace_fire(struct lawn_timer *timer, void *arg)
+{
+    (void)arg;
+    printf("f %d %" PRIu64 "\n", (int)(timer - trace_timer), lawn_due(timer));
+    if (trace_fires < trace_callbacks) {
+        trace_do(&trace_callback[trace_fires]);
+    }
+    trace_fires++;
+}
+
+static void
+trace_mow(const struct trace_line *line)
+{
+    uint64_t i;
+
+    trace_fires = 0;
+    trace_callbacks = line->value[2];
+    for (i = 0; i < trace_callbacks && i < TRACE_CALLBACKS; i++) {
+        (void)trace_read(&trace_callback[i]);
+    }
+    printf("r %zu\n", lawn_mow(trace_lawn, line->value[0],
+                               (size_t)line->value[1], trace_fire, NULL));
+}
+
+/* Tells what the last script left, and begins another. */
+static void
+trace_begin(uint64_t now)
+{
+    struct lawn_options options = {.blades = 8, .slot_bits = 4, .now = now};
+    int i;
+
+    for (i = 0; trace_lawn != NULL && i < TRACE_TIMERS; i++) {
+        if (lawn_pending(&trace_timer[i])) {
+            printf("p %d %" PRIu64 "\n", i, lawn_deadline(&trace_timer[i]));
+        }
+    }
+    if (trace_lawn != NULL) {
+        printf(".\n");
+    }
+    memset(trace_timer, 0, sizeof(trace_timer));
+    lawn_free(trace_lawn);
+    trace_lawn = lawn_new(&options);
+    if (trace_lawn == NULL) {
+        abort();
+    }
+}
+
+int
+main(void)
+{
+    struct trace_line line;
+
+    while (trace_read(&line)) {
+        if (line.what == 'o') {
+            trace_begin(line.value[0]);
+        } else if (line.what == 'm') {
+            trace_mow(&line);
+        } else {
+            trace_do(&line);
+        }
+    }
+    trace_begin(0);
+    lawn_free(trace_lawn);
+    return 0;
+}

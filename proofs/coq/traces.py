@@ -1,0 +1,118 @@
+"""Random scripts for trace.c, and what it tells of them as terms for Trace.v."""
+
+import random
+
+WORD = 1 << 64
+LAST = WORD - 2
+TIMERS = 24
+
+
+def home(hashed):
+    return hashed >> 60
+
+
+def colliding(many):
+    """TTLs whose two sets of blades are the same two: some find no blade."""
+    found = {}
+    ttl = 1
+    while True:
+        hashed = ttl * 0xBF58476D1CE4E5B9 % WORD
+        key = frozenset((home(hashed) // 4, home((hashed << 20) % WORD) // 4))
+        found.setdefault(key, []).append(ttl)
+        if len(found[key]) == many:
+            return found[key]
+        ttl += 1
+
+
+TTLS = colliding(11)
+
+
+def ttl(rng):
+    return rng.choice(TTLS) if rng.random() < 0.95 else \
+        rng.choice((0, 1, LAST, LAST - 1, WORD - 1, 1 << 63))
+
+
+def simple(rng, clock):
+    """A line that a callback may have, too."""
+    timer = rng.randrange(TIMERS)
+    what = rng.random()
+    if what < 0.55:
+        return f"s {timer} {ttl(rng)}"
+    if what < 0.65:
+        return f"a {timer} {max(0, min(WORD - 1, clock + rng.choice(TTLS)))}"
+    if what < 0.85:
+        return f"x {timer}"
+    if what < 0.92:
+        return f"n {max(0, min(WORD - 1, clock + rng.randrange(-3, 12)))}"
+    return "e"
+
+
+def script(rng):
+    """The lines of a script, and the time it begins at."""
+    begin = rng.choice((0, 1, 1000, LAST - 60, rng.randrange(WORD - 1)))
+    begin = min(begin, LAST)
+    clock = begin
+    lines = [f"o {begin}"]
+    for _ in range(rng.randrange(20, 90)):
+        if rng.random() < 0.75:
+            lines.append(simple(rng, clock))
+            continue
+        jump = rng.choice((1, 2, 5, 20, 100, 1 << 20)) if rng.random() < 0.97 \
+            else WORD
+        at = min(WORD - 1, max(0, clock + rng.randrange(-2, jump)))
+        clock = max(clock, at)
+        budget = rng.choice((0, 1, 2, 3, 1000, 1000, 1000))
+        callbacks = [simple(rng, clock) if rng.random() < 0.7 else "-"
+                     for _ in range(rng.randrange(12))]
+        lines.append(f"m {at} {budget} {len(callbacks)}")
+        lines += callbacks
+    return lines
+
+
+def terms(lines, told):
+    """What a script does and what trace.c told of it, as a term; and how many
+    operations and fires there were."""
+    told = iter(told)
+    acts = []
+
+    def act(line):
+        word, *values = line.split()
+        if word == "e":
+            acts.append(f"E_ {next(told).split()[1]}")
+        elif word != "-":
+            acts.append(f"{word.upper()}_ " + " ".join(
+                f"{value}%nat" if i == 0 and word in "sax" else value
+                for i, value in enumerate(values)))
+            if word in "sa":
+                acts[-1] += f" {next(told).split()[1]}%nat"
+
+    fires = 0
+    at = 1
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if not line.startswith("m"):
+            act(line)
+            continue
+        _, time, budget, many = line.split()
+        callbacks = lines[at:at + int(many)]
+        at += int(many)
+        acts.append(f"B_ {time} {budget}")
+        for answer in told:
+            word, *values = answer.split()
+            if word == "r":
+                acts.append(f"R_ {values[0]}")
+                break
+            fires += 1
+            acts.append(f"F_ {values[0]}%nat {values[1]}")
+            if callbacks:
+                act(callbacks.pop(0))
+    rest = [answer.split() for answer in told]
+    running = "; ".join(f"({x}%nat, {due})" for _, x, due in rest)
+    term = f"agrees {lines[0].split()[1]} [{'; '.join(acts)}] [{running}]"
+    return term, len(acts) - fires, fires
+
+
+def scripts(seed, many):
+    rng = random.Random(seed)
+    return [script(rng) for _ in range(many)]

@@ -1,0 +1,463 @@
+/* handover.pml - parts that change hands while mail comes in and timers are due.
+ *
+ * Two workers with a part each; senders post a timer each to the second part; a
+ * manager removes the second worker, adds it again but for ONCE, and closes the set, at
+ * any moment; time goes on at any moment, or with STILL not at all: all is due.
+ * The first part gets no mail, so what a worker does to all its parts in turn is
+ * one step here.
+ *
+ * Proved: a part is run by one worker at a time; each timer fires once, is left
+ * over once, or was refused; none fires early, nor is one left over that was due
+ * by the end and had been posted when the set was closed; a worker that sleeps is
+ * woken for what must be done before [C7 C8]; nobody waits for ever. */
+#ifndef SENDERS
+#define SENDERS 2
+#endif
+#define PARTS 2
+#define WORKERS 2 /* 1 and 2; 0 is NULL */
+#define NOBODY 3  /* lawn_worker_nobody: the part is on the way */
+#define CLOSER 4
+
+/* What arrivals may be instead of a part. */
+#define NONE 6
+#define SHUT 7
+
+/* Times. The first sender's timer is due at the end, the others' at once. What is
+ * due by UNTIL fires before a closed set ends. */
+#define END 1
+#define NEVER 2
+#define DUE(timer) (timer == 0 -> END : 0)
+#define UNTIL END
+#define BIT(i) (1 << (i))
+
+byte runs[PARTS]; /* struct lawn_part: worker, keeper */
+byte keeper[PARTS];
+byte link[PARTS];
+byte wake_at[PARTS];
+byte box[PARTS]; /* a bit for each timer */
+bit boxes_shut;
+byte lawn[PARTS]; /* a bit for each timer */
+
+byte parts[WORKERS + 1]; /* struct lawn_worker; a bit for each part */
+byte arrivals[WORKERS + 1];
+bit control[WORKERS + 1];
+bit leaving[WORKERS + 1];
+bit token[WORKERS + 1];
+bit parked[WORKERS + 1];
+bit gone[WORKERS + 1]; /* the thread has returned */
+byte until[WORKERS + 1]; /* the futex: when the sleeper wakes */
+
+bit lock; /* struct lawn_workers */
+bit closing;
+byte clock;
+
+byte posting;
+byte fired;    /* a bit for each timer, as in the others */
+byte left;
+byte refused;
+byte posted;   /* when the set was closed */
+
+inline take_lock() { atomic { !lock -> lock = 1 } }
+
+inline unpark(whom) {
+    if
+    :: whom == 0 || whom == NOBODY || whom == CLOSER
+    :: else ->
+        atomic { was = token[whom]; token[whom] = 1 };
+        if
+        :: was == 0 -> parked[whom] = 0
+        :: else
+        fi
+    fi
+}
+
+/* M4, when nobody is within a post. */
+inline check_sleep() {
+    if
+    :: posting == 0 ->
+        for (w : 1 .. WORKERS) {
+            for (q : 0 .. PARTS - 1) {
+                for (t : 0 .. SENDERS - 1) {
+                    assert(!parked[w] || !(parts[w] & BIT(q)) ||
+                           !(box[q] & BIT(t)) || DUE(t) >= wake_at[q])
+                }
+            }
+        }
+    :: else
+    fi;
+    w = 0;
+    q = 0;
+    t = 0
+}
+
+proctype sender(byte timer)
+{
+    byte at;
+    byte whom;
+    bit was;
+    byte w;
+    byte q;
+    byte t;
+    if
+    :: closing -> refused = refused | BIT(timer); goto done
+    :: else
+    fi;
+    /* lawn_part_post() -> lawn_mailbox_push() */
+    atomic {
+        if
+        :: boxes_shut -> refused = refused | BIT(timer); goto done
+        :: else -> box[1] = box[1] | BIT(timer); posting++
+        fi
+    };
+    /* lawn_part_wake() */
+    at = wake_at[1];
+    do
+    :: DUE(timer) < at ->
+        atomic {
+            if
+            :: wake_at[1] == at -> wake_at[1] = 0
+            :: else -> at = wake_at[1]; goto again
+            fi
+        };
+        whom = runs[1];
+        unpark(whom);
+        break;
+again:  skip
+    :: else -> break
+    od;
+    atomic {
+        posting--;
+        at = 0;
+        was = 0;
+        whom = 0;
+        check_sleep()
+    };
+done:
+    skip
+}
+
+/* lawn_worker_give(); who has the lock says so. The part has a keeper here. */
+#define GIVE(p) \
+    do \
+    :: to = keeper[p]; \
+        head = arrivals[to]; \
+        do \
+        :: head == SHUT -> break \
+        :: else -> \
+            atomic { \
+                link[p] = head; \
+                if \
+                :: arrivals[to] == head -> arrivals[to] = p; head = NONE \
+                :: else -> head = arrivals[to]; was = 1 \
+                fi \
+            }; \
+            if \
+            :: was -> was = 0 \
+            :: else -> break \
+            fi \
+        od; \
+        if \
+        :: head == SHUT /* lawn_park_yield() */ \
+        :: else -> break \
+        fi \
+    od; \
+    control[to] = 1; \
+    unpark(to); \
+    atomic { to = 0; head = 0; was = 0 }
+
+/* lawn_worker_adopt() */
+inline adopt() {
+    if
+    :: arrivals[me] == NONE || arrivals[me] == SHUT
+    :: else ->
+        atomic { head = arrivals[me]; arrivals[me] = NONE };
+        do
+        :: head == NONE -> break
+        :: else ->
+            atomic {
+                to = link[head];
+                link[head] = 0;
+                assert(runs[head] == NOBODY);
+                parts[me] = parts[me] | BIT(head);
+                runs[head] = me;
+                head = to;
+                to = 0
+            }
+        od;
+        head = 0
+    fi
+}
+
+/* lawn_worker_part_with() */
+inline part_with() {
+    p = 0;
+    do
+    :: p == PARTS -> break
+    :: else ->
+        if
+        :: (parts[me] & BIT(p)) && keeper[p] != me ->
+            parts[me] = parts[me] & ~BIT(p);
+            runs[p] = NOBODY;
+            GIVE(p)
+        :: else
+        fi;
+        p++
+    od;
+    p = 0
+}
+
+proctype worker(byte me)
+{
+    byte p;
+    byte q;
+    byte t;
+    byte w;
+    byte to;
+    byte head;
+    byte next;
+    byte now;
+    bit was;
+    bit closes;
+    bit busy;
+turn:
+    /* lawn_worker_awake() */
+    atomic {
+        for (p : 0 .. PARTS - 1) {
+            if
+            :: parts[me] & BIT(p) -> wake_at[p] = 0
+            :: else
+            fi
+        }
+        p = 0
+    };
+    token[me] = 0;
+    /* lawn_worker_obey() */
+    if
+    :: control[me] ->
+        control[me] = 0;
+        adopt();
+        part_with();
+        if
+        :: leaving[me] ->
+            /* lawn_worker_leave(): here nothing is on the way to a worker that
+             * leaves, and all it had it has given away. */
+            atomic { arrivals[me] == NONE -> arrivals[me] = SHUT };
+            assert(parts[me] == 0);
+            goto returned
+        :: else
+        fi
+    :: else
+    fi;
+    closes = closing;
+    /* lawn_worker_serve(): takes the mail, and mows. */
+    atomic {
+        for (p : 0 .. PARTS - 1) {
+            if
+            :: parts[me] & BIT(p) ->
+                assert(runs[p] == me);
+                lawn[p] = lawn[p] | box[p];
+                box[p] = 0
+            :: else
+            fi
+        }
+        p = 0;
+        /* Whoever posts between these two might as well do so later, and time go on
+         * earlier. */
+        now = (closes && clock > UNTIL -> UNTIL : clock);
+        next = NEVER;
+        for (p : 0 .. PARTS - 1) {
+            for (t : 0 .. SENDERS - 1) {
+                if
+                :: (parts[me] & BIT(p)) && (lawn[p] & BIT(t)) ->
+                    if
+                    :: DUE(t) <= now ->
+                        assert(runs[p] == me && !(fired & BIT(t)));
+                        assert(DUE(t) <= clock);
+                        fired = fired | BIT(t);
+                        lawn[p] = lawn[p] & ~BIT(t)
+                    :: else -> next = (DUE(t) < next -> DUE(t) : next)
+                    fi
+                :: else
+                fi
+            }
+        }
+        p = 0;
+        t = 0;
+        now = 0;
+        /* What is left is no reason to wake. */
+        next = (closes && next > UNTIL -> NEVER : next)
+    };
+    if
+    :: closes ->
+        /* lawn_worker_drained() */
+        atomic {
+            for (p : 0 .. PARTS - 1) {
+                busy = busy || ((parts[me] & BIT(p)) != 0 &&
+                                (box[p] != 0 || next <= UNTIL))
+            }
+            p = 0
+        };
+        if
+        :: busy
+        :: else ->
+            take_lock();
+            atomic {
+                for (p : 0 .. PARTS - 1) {
+                    busy = busy || (keeper[p] == me) != (runs[p] == me)
+                }
+                p = 0
+            };
+            atomic { /* takes no more parts either */
+                if
+                :: !busy && arrivals[me] == NONE -> arrivals[me] = SHUT
+                :: else -> busy = 1
+                fi
+            };
+            lock = 0;
+            if
+            :: busy
+            :: else -> goto returned
+            fi
+        fi;
+        busy = 0
+    :: else
+    fi;
+    /* lawn_worker_sleep() */
+    atomic {
+        for (p : 0 .. PARTS - 1) {
+            if
+            :: parts[me] & BIT(p) -> wake_at[p] = next
+            :: else
+            fi
+        }
+        p = 0
+    };
+    atomic {
+        for (p : 0 .. PARTS - 1) {
+            busy = busy || ((parts[me] & BIT(p)) != 0 && box[p] != 0)
+        }
+        p = 0
+    };
+    if
+    :: !busy && !control[me] ->
+        /* lawn_worker_run() -> lawn_park_wait(); an end of time for who waits
+         * for what is due. */
+        atomic {
+            if
+            :: !token[me] ->
+                parked[me] = 1;
+                until[me] = next;
+                check_sleep()
+            :: else
+            fi
+        };
+        if
+        :: !parked[me]
+        :: atomic { clock >= until[me] -> parked[me] = 0 }
+        fi;
+        until[me] = 0
+    :: else
+    fi;
+    atomic { busy = 0; next = 0; closes = 0 };
+    goto turn;
+returned:
+    atomic { busy = 0; next = 0; closes = 0; gone[me] = 1 }
+}
+
+/* lawn_workers_hand_over(), by the lock */
+#define HAND_OVER(p, whom) \
+    atomic { who = runs[p]; kept = keeper[p] }; \
+    keeper[p] = whom; \
+    assert(who != 0); /* here a part never lies about */ \
+    who = (who == NOBODY -> kept : who); \
+    control[who] = 1; \
+    unpark(who); \
+    atomic { who = 0; kept = 0; was = 0 }
+
+proctype manager()
+{
+    byte who;
+    byte kept;
+    byte t;
+    bit was;
+    /* lawn_workers_remove(): lawn_workers_retire() */
+    take_lock();
+    HAND_OVER(1, 1);
+    leaving[2] = 1;
+    control[2] = 1;
+    unpark(2);
+    lock = 0;
+    gone[2]; /* lawn_workers_reap() */
+    assert(parts[2] == 0 && runs[1] != 2);
+#ifndef ONCE
+    /* lawn_workers_add(): lawn_workers_enrol(), lawn_workers_share_out() */
+    take_lock();
+    atomic { leaving[2] = 0; arrivals[2] = NONE; gone[2] = 0 };
+    HAND_OVER(1, 2);
+    run worker(2);
+    lock = 0;
+#endif
+    /* lawn_workers_close() */
+    take_lock();
+    atomic { closing = 1; posted = (posting == 0 -> box[1] | lawn[1] : 0) };
+    lock = 0;
+    unpark(1);
+    unpark(2);
+    gone[1] && gone[2];
+    atomic {
+        runs[0] = CLOSER;
+        runs[1] = CLOSER
+    };
+    /* lawn_part_shut(), lawn_part_clear() */
+    boxes_shut = 1;
+    atomic {
+        assert(box[0] == 0 && lawn[0] == 0);
+        left = lawn[1] | box[1];
+        for (t : 0 .. SENDERS - 1) {
+            assert(!(left & posted & BIT(t)) || DUE(t) > UNTIL)
+        }
+        box[1] = 0;
+        lawn[1] = 0
+    }
+}
+
+#ifndef STILL
+proctype time()
+{
+    do
+    :: clock < END -> clock++
+    :: else -> break
+    od
+}
+#endif
+
+init {
+    byte t;
+    atomic {
+        arrivals[1] = NONE;
+        arrivals[2] = NONE;
+        runs[0] = 1;
+        keeper[0] = 1;
+        parts[1] = 1;
+        runs[1] = 2;
+        keeper[1] = 2;
+        parts[2] = 2;
+#ifdef STILL
+        clock = END;
+#else
+        run time();
+#endif
+        run worker(1);
+        run worker(2);
+        run manager();
+        for (t : 0 .. SENDERS - 1) {
+            run sender(t)
+        }
+        t = 0
+    };
+    _nr_pr == 1;
+    for (t : 0 .. SENDERS - 1) {
+        assert(((fired & BIT(t)) != 0) + ((left & BIT(t)) != 0) +
+               ((refused & BIT(t)) != 0) == 1)
+    }
+}

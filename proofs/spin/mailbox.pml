@@ -1,0 +1,314 @@
+/* mailbox.pml - the mailbox of a part, and its owner's falling asleep.
+ *
+ * PRODUCERS threads post MESSAGES timers each; the worker takes the box whole,
+ * turns it round in a budget of STEPS, and sleeps; the closer closes the set at
+ * any moment. Without SLEEPS the worker looks into the box again and again, which
+ * leaves room for more timers. Names are those of src/workers; README.md says which line is which.
+ *
+ * Proved: none is lost, none comes twice, those of one producer come in their
+ * order until the box is closed [C1]; no wake-up is lost [C7]: whoever sleeps
+ * sleeps no longer than to the deadline of what is in the box, as soon as all who
+ * post have returned [M4]. With LIVE: all that was posted is taken or refused in
+ * the end, if each thread goes on in the end. */
+#ifndef PRODUCERS
+#define PRODUCERS 3
+#endif
+#ifndef MESSAGES
+#define MESSAGES 2
+#endif
+#ifndef STEPS
+#define STEPS 2
+#endif
+#define ALL (PRODUCERS * MESSAGES)
+
+/* What the head may be instead of a timer 1 .. ALL. */
+#define NONE 0
+#define CLOSED 255
+
+/* Times: the first producer's timers are due far from now. */
+#define NEAR 1
+#define FAR 3
+#define NEVER 4
+#define DUE(timer) (timer > MESSAGES -> NEAR : FAR)
+
+byte head; /* struct lawn_mailbox */
+byte taken;
+byte ready;
+byte next[ALL + 1];
+
+byte wake_at; /* struct lawn_part, struct lawn_worker */
+bit token;
+bit parked; /* the futex: someone waits on token */
+bit closing;
+bit ended;
+
+/* What is known from outside. */
+byte posting;             /* threads within lawn_part_post() */
+bit got[ALL + 1];         /* taken */
+bit refused[ALL + 1];     /* the post returned false */
+byte last[PRODUCERS];     /* the latest of each that was taken */
+bit has_far;              /* one that is due at FAR is on the lawn */
+bit shut;                 /* lawn_mailbox_close() was called */
+bit over;                 /* the closer is done */
+#define DONE (over && posted == PRODUCERS)
+byte posted;              /* producers that are done */
+
+/* M4: what is in the box is due no earlier than the sleeper wakes. */
+inline check_sleep() {
+    if
+    :: parked && posting == 0 ->
+        assert(taken == NONE && ready == NONE);
+        i = (head == CLOSED -> NONE : head);
+        do
+        :: i != NONE -> assert(DUE(i) >= wake_at); i = next[i]
+        :: else -> break
+        od;
+        i = 0
+    :: else
+    fi
+}
+
+inline unpark() {
+    /* L_XCHG, and if it was 0 lawn_park_wake() */
+    atomic { was = token; token = 1 };
+    if
+    :: was == 0 -> parked = 0
+    :: else
+    fi
+}
+
+proctype producer(byte id)
+{
+    byte timer = id * MESSAGES + 1;
+    byte seen;
+    byte at;
+    byte i;
+    bit was;
+    do
+    :: timer > (id + 1) * MESSAGES -> break
+    :: else ->
+        /* lawn_workers_begin() */
+        if
+        :: closing -> refused[timer] = 1; goto next_one
+        :: else
+        fi;
+        /* lawn_part_post() -> lawn_mailbox_push() */
+        atomic { seen = head; posting++ };
+push:   if
+        :: seen == CLOSED ->
+            d_step { refused[timer] = 1; posting--; check_sleep() };
+            goto next_one
+        :: else
+        fi;
+        /* The link is nobody else's until the head is the timer. */
+        atomic {
+            next[timer] = seen;
+            if
+            :: head == seen -> head = timer
+            :: else -> seen = head; goto push
+            fi
+        };
+#ifdef SLEEPS
+        /* lawn_part_wake() */
+        at = wake_at;
+        do
+        :: DUE(timer) < at ->
+            atomic {
+                if
+                :: wake_at == at -> wake_at = 0
+                :: else -> at = wake_at; goto again
+                fi
+            };
+            unpark();
+            break;
+again:      skip
+        :: else -> break
+        od;
+#endif
+        atomic { posting--; at = 0; seen = 0; was = 0; check_sleep() };
+next_one:
+        timer++
+    od;
+    posted++
+}
+
+/* lawn_mailbox_pop(): popped, or NONE. */
+inline pop() {
+    if
+    :: taken == NONE && ready == NONE ->
+        seen = head; /* lawn_mailbox_take(): a look first */
+        if
+        :: seen != NONE && seen != CLOSED ->
+            atomic { taken = head; head = NONE }
+        :: else
+        fi;
+        seen = 0
+    :: else
+    fi;
+    d_step {
+        do
+        :: taken != NONE && steps > 0 ->
+            steps--;
+            i = taken;
+            taken = next[i];
+            next[i] = ready;
+            ready = i
+        :: else -> break
+        od;
+        i = 0;
+        popped = (taken == NONE -> ready : NONE);
+        if
+        :: popped != NONE -> ready = next[popped]
+        :: else
+        fi
+    }
+}
+
+/* lawn_part_take(), of which only that it is taken matters here. */
+inline take() {
+    d_step {
+        assert(!got[popped] && !refused[popped]);
+        got[popped] = 1;
+        assert(shut || last[(popped - 1) / MESSAGES] < popped);
+        last[(popped - 1) / MESSAGES] = popped;
+        if
+        :: DUE(popped) == FAR -> has_far = 1
+        :: else
+        fi;
+        popped = NONE
+    }
+}
+
+/* lawn_part_drain() */
+inline drain(budget) {
+    steps = budget;
+    do
+    :: steps > 0 ->
+        pop();
+        if
+        :: popped == NONE -> break
+        :: else -> take(); steps = (steps > 0 -> steps - 1 : 0)
+        fi
+    :: else -> break
+    od;
+    steps = 0
+}
+
+proctype worker()
+{
+    byte seen;
+    byte steps;
+    byte popped;
+    byte i;
+    bit closes;
+    do
+    ::
+#ifdef SLEEPS
+        /* lawn_worker_turn() -> lawn_worker_awake() */
+        if
+        :: wake_at != 0 -> wake_at = 0
+        :: else
+        fi;
+        if
+        :: token -> token = 0
+        :: else
+        fi;
+#endif
+        closes = closing;
+        drain(STEPS);
+        /* lawn_worker_drained() */
+        if
+        :: closes ->
+            seen = head;
+            if
+            :: taken == NONE && ready == NONE && seen == NONE -> break
+            :: else
+            fi;
+            seen = 0
+        :: else
+        fi;
+#ifndef SLEEPS
+        taken != NONE || ready != NONE || head != NONE || closing
+#else
+        /* lawn_worker_sleep() */
+        /* What a closed set leaves is no reason to wake. */
+        wake_at = (has_far && !closes -> FAR : NEVER);
+        seen = head; /* lawn_mailbox_empty() */
+        if
+        :: taken == NONE && ready == NONE && seen == NONE ->
+            seen = 0;
+            /* lawn_worker_run() -> lawn_park_wait() */
+            d_step {
+                if
+                :: token == 0 -> parked = 1; check_sleep()
+                :: else
+                fi
+            };
+            /* A sleeper whose time has come wakes by itself. */
+            if
+            :: parked == 0
+            :: atomic { wake_at == FAR -> parked = 0; has_far = 0 }
+            fi
+        :: else -> seen = 0; wake_at = 0
+        fi
+#endif
+    od;
+    ended = 1
+}
+
+/* lawn_workers_close() */
+proctype closer()
+{
+    byte seen;
+    byte steps;
+    byte popped;
+    byte i;
+    bit was;
+    closing = 1;
+#ifdef SLEEPS
+    unpark();
+#endif
+    ended; /* lawn_workers_join() */
+    /* lawn_part_shut() -> lawn_mailbox_close() */
+    atomic { seen = head; head = CLOSED; shut = 1 };
+    d_step {
+        if
+        :: seen != NONE ->
+            i = seen;
+            do
+            :: next[i] != NONE -> i = next[i]
+            :: else -> break
+            od;
+            next[i] = taken;
+            taken = seen
+        :: else
+        fi;
+        i = 0;
+        seen = 0
+    };
+    do
+    :: taken != NONE || ready != NONE -> drain(2 * ALL)
+    :: else -> break
+    od;
+    over = 1
+}
+
+init {
+    byte i;
+    atomic {
+        for (i : 0 .. PRODUCERS - 1) {
+            run producer(i)
+        }
+        i = 0;
+        run worker();
+        run closer()
+    };
+    DONE;
+    for (i : 1 .. ALL) {
+        assert(got[i] + refused[i] == 1)
+    }
+}
+
+#ifdef LIVE
+ltl drained { <> DONE }
+#endif

@@ -1,0 +1,443 @@
+/* move.pml - a timer that goes from one worker to another, and wakes it.
+ *
+ * Two workers with a part each, which sleep when there is nothing to do; two
+ * other threads start a timer of the first, OPS times each. KIND 0: one on the
+ * second part, for now or later, the other where it is, for now. KIND 1: one on the
+ * second part for later, and then it stops it and waits for its end; the other
+ * on the first for later. KIND 2: the same, but the other stops it. What
+ * a thread does in one step here, nobody can tell from several. The timer is
+ * shared, so each change of its word is a compare-and-swap; its plain stores are in
+ * cancel.pml. Time stands still: what is due NOW fires as soon as it is seen, and
+ * what is due later never does; the second worker has
+ * another timer, which is due in between. So whoever sleeps must be woken.
+ *
+ * Proved: the callback runs on one worker at a time [C4]; each start ends once,
+ * and what fires is due by the latest one [C1 C2]; no lawn is asked to let go a
+ * timer that another has; when stop_sync has returned, and nobody else may start
+ * the timer, nothing refers to it [C3]; nobody waits for ever, and a timer that is
+ * due does not lie in a box while its worker sleeps [C7]. */
+#ifndef OPS
+#define OPS 1
+#endif
+#ifndef KIND
+#define KIND 0
+#endif
+#define OTHERS 2
+
+/* The word: see src/workers/state.h. */
+#define RUN 1
+#define LAWN 2
+#define MAIL 4
+#define REQ 8
+#define CLAIM 16
+#define DUE 32
+#define FLAGS 63
+#define HELD (LAWN | MAIL)
+#define WORD(p) (64 << (p))
+#define PART 192
+#define VERSION 256
+#define PART_OF(word) ((word) & 128 -> 1 : 0)
+
+#define NOW 0
+#define BETWEEN 1 /* when the second worker wakes anyway */
+#define FAR 2
+#define NEVER 3
+#define NONE 2 /* no part, as a choice */
+
+short state = WORD(0) | RUN | LAWN; /* struct lawn_workers_timer */
+byte when = FAR;
+bit part;
+bit firing[2]; /* struct lawn_part, struct lawn_worker */
+bit waiters[2];
+bit news[2]; /* served is not what the thread that waits has seen */
+bit inbox[2];         /* the timer is in the mailbox */
+bit again[2];
+bit onlawn[2];
+byte deadline = FAR; /* lawn_due() */
+byte wake_at[2];
+bit token[2];
+bit parked[2];
+
+/* What is known from outside. */
+byte latest = FAR; /* when the latest start is due */
+bit live = 1;      /* it has not ended */
+bit callback;      /* runs */
+byte starting = OTHERS; /* threads that may still start it */
+byte going = OTHERS;    /* and that have not returned */
+
+inline began(at) { live = 1; latest = at }
+inline ended() { assert(live); live = 0 }
+
+/* lawn_worker_unpark() */
+inline unpark(p) {
+    atomic { token[p] = 1; parked[p] = 0 }
+}
+
+/* lawn_part_wake(). The label is of the macro's place. */
+#define WAKE(p, due, again_, out_) \
+    at = wake_at[p]; \
+again_: \
+    if \
+    :: due < at -> \
+        atomic { \
+            if \
+            :: wake_at[p] == at -> wake_at[p] = 0 \
+            :: else -> at = wake_at[p]; goto again_ \
+            fi \
+        }; \
+        unpark(p) \
+    :: else \
+    fi; \
+out_: \
+    at = 0
+
+/* lawn_mailbox_push() */
+inline push(p) {
+    atomic {
+        assert(!inbox[0] && !inbox[1] && !again[0] && !again[1]);
+        inbox[p] = 1
+    }
+}
+
+/* lawn_workers_begin() -> lawn_workers_start_remote() */
+inline start(choice, due) {
+    seen = state;
+start_next:
+    if
+    :: seen & CLAIM -> goto started
+    :: else
+    fi;
+    here = PART_OF(seen);
+    loose = !(seen & HELD);
+    if
+    :: loose -> loose = !firing[here] /* lawn_workers_free_of() */
+    :: else
+    fi;
+    if
+    :: choice == NONE && (seen & (RUN | REQ)) == (RUN | REQ) -> goal = part
+    :: choice == NONE && (seen & (RUN | REQ)) != (RUN | REQ) -> goal = here
+    :: choice != NONE -> goal = choice
+    fi;
+    to = (loose -> goal : here);
+    atomic {
+        here = 0;
+        loose = 0;
+        if
+        :: state == seen -> state = seen | CLAIM
+        :: else -> seen = state; goto start_next
+        fi;
+        /* lawn_state_write(): who reads these now must find another word then. */
+        mail = (seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) || to != goal ||
+               due < when;
+        when = due;
+        part = goal
+    };
+    if
+    :: !mail ->
+        atomic { state = (seen | RUN | REQ) + VERSION; began(due) };
+        goto started
+    :: else
+    fi;
+    /* lawn_part_post() */
+    if
+    :: !(seen & MAIL) -> push(to)
+    :: else
+    fi;
+    atomic { /* lawn_state_posted() */
+        state = ((seen & ~(FLAGS | PART)) | WORD(to) | RUN | MAIL | REQ |
+                 (seen & LAWN)) + VERSION;
+        began(due)
+    };
+    WAKE(to, due, start_wake, start_out);
+started:
+    atomic { seen = 0; to = 0; goal = 0; mail = 0; here = 0; loose = 0 }
+}
+
+/* lawn_workers_end() */
+#define STOP(next_try, out) \
+    seen = state; \
+next_try: \
+    if \
+    :: !(seen & RUN) || (seen & CLAIM) \
+    :: else -> \
+        atomic { \
+            if \
+            :: state == seen -> state = seen & ~RUN; ended() \
+            :: else -> seen = state; goto next_try \
+            fi \
+        } \
+    fi; \
+out: \
+    seen = 0
+
+proctype other(byte id)
+{
+    short seen;
+    byte ops;
+    byte at;
+    byte choice;
+    byte due;
+    bit here;
+    bit loose;
+    bit goal;
+    bit to;
+    bit mail;
+    do
+    :: (KIND < 2 || id == 0) && ops < OPS ->
+        ops++;
+        if
+        :: id == 0 -> choice = 1; due = FAR
+#if KIND == 0
+        :: id == 0 -> choice = 1; due = NOW
+        :: id == 1 -> choice = NONE; due = NOW
+#else
+        :: id == 1 -> choice = 0; due = FAR
+#endif
+        fi;
+        start(choice, due);
+        atomic { choice = 0; due = 0 }
+    :: KIND == 2 && id == 1 && ops < OPS -> ops++; STOP(stop_next, stop_out)
+    :: ops == OPS -> break
+    od;
+    atomic { ops = 0; starting-- };
+    if
+    :: KIND == 0 || id == 1 -> goto returned
+    :: else
+    fi;
+    /* lawn_workers_stop_sync() */
+sync:
+    STOP(sync_next, sync_out);
+    seen = state;
+    here = PART_OF(seen);
+    if
+    :: !(seen & FLAGS) ->
+        if
+        :: !firing[here] ->
+            atomic {
+                if
+                :: state == seen && starting == 0 ->
+                    assert(!live && !callback && !inbox[0] && !inbox[1] &&
+                           !again[0] && !again[1] && !onlawn[0] && !onlawn[1]);
+                    goto returned
+                :: state == seen && starting != 0 -> goto returned
+                :: else -> seen = 0; here = 0; goto sync
+                fi
+            }
+        :: else
+        fi
+    :: else
+    fi;
+    if
+    :: seen & (RUN | CLAIM) -> /* lawn_park_yield() */
+        atomic { seen = 0; here = 0; goto sync }
+    :: else
+    fi;
+    if
+    :: seen & HELD ->
+        /* lawn_workers_recall() */
+        atomic {
+            if
+            :: state == seen -> state = (seen | MAIL) & ~REQ
+            :: else -> seen = 0; here = 0; goto sync
+            fi
+        };
+        if
+        :: !(seen & MAIL) -> push(here)
+        :: else
+        fi;
+        WAKE(here, 0, recall_wake, recall_out)
+    :: else
+    fi;
+    /* lawn_workers_wait_for() */
+    atomic { seen = 0; news[here] = 0; waiters[here] = 1 };
+    seen = state;
+    if
+    :: (seen & (RUN | MAIL | REQ | CLAIM | PART)) == (WORD(here) | MAIL) ->
+        news[here] /* lawn_park_wait() */
+    :: else ->
+        if
+        :: !(seen & (RUN | CLAIM)) && firing[here] -> news[here]
+        :: else
+        fi
+    fi;
+    atomic {
+        waiters[here] = 0;
+        news[here] = 0;
+        seen = 0;
+        here = 0
+    };
+    goto sync;
+returned:
+    atomic { seen = 0; here = 0; going-- }
+}
+
+/* lawn_part_serve() */
+inline serve() {
+    atomic {
+        seen = 0;
+        due = 0;
+        goal = 0;
+        wants = 0;
+        if
+        :: waiters[me] != 0 ->
+            news[me] = 1
+        :: else
+        fi
+    }
+}
+
+/* A compare-and-swap of the worker. What follows is done if it succeeds. */
+#define SWAP(to, otherwise) \
+    state != seen -> seen = state; goto otherwise \
+    :: else -> state = to
+
+/* lawn_stop(): the timer is on this lawn, or on none. */
+#define OFF assert(!onlawn[1 - me]); onlawn[me] = 0
+/* lawn_start_as() */
+#define ON(at) assert(!onlawn[1 - me]); onlawn[me] = 1; deadline = at
+
+/* lawn_part_take() */
+inline take() {
+    seen = state;
+take_next:
+    if
+    :: seen & REQ -> atomic { due = when; goal = part; wants = 1 }
+    :: else -> atomic { due = 0; goal = 0; wants = 0 }
+    fi;
+    if
+    :: seen & CLAIM -> again[me] = 1 /* no callback takes mail here */
+    :: else ->
+        if
+        :: !(seen & RUN) && !(wants && goal == me) ->
+            atomic {
+                OFF;
+                if
+                :: SWAP(seen & ~(MAIL | REQ | DUE | LAWN), take_next)
+                fi
+            }
+        /* RUN without REQ is of who starts it on the worker: not here. */
+        :: (seen & RUN) && wants && goal != me ->
+            /* lawn_part_forward() */
+            atomic {
+                OFF;
+                if
+                :: SWAP(((seen & ~(FLAGS | PART)) | WORD(goal) | RUN | MAIL |
+                         REQ) + VERSION, take_next)
+                fi
+            };
+            push(goal);
+            WAKE(goal, 0, forward_wake, forward_out)
+        :: wants && goal == me ->
+            atomic {
+                if
+                :: SWAP((seen & ~(MAIL | REQ | DUE)) | LAWN | DUE, take_next)
+                fi;
+                ON(due)
+            }
+        fi
+    fi
+}
+
+/* lawn_part_fire() -> lawn_part_cut() */
+inline fire() {
+    atomic { OFF; firing[me] = 1 };
+    seen = state;
+cut:
+    due = deadline;
+    if
+    :: seen & CLAIM -> atomic { ON(due); goto fired }
+    :: (seen & (REQ | MAIL | CLAIM)) == (REQ | MAIL) -> goto fired
+    :: else
+    fi;
+    if
+    :: (seen & (RUN | REQ)) == (RUN | REQ) ->
+        due = when;
+        assert(due == NOW) /* here none is started for later without mail */
+    :: else
+    fi;
+    assert((seen & (RUN | MAIL)) != (RUN | MAIL)); /* for the same reason */
+    atomic {
+        deadline = due;
+        if
+        :: SWAP(seen & ~(RUN | LAWN | REQ | DUE), cut)
+        fi;
+        if
+        :: seen & RUN ->
+            ended();
+            assert(deadline == latest && !callback);
+            callback = 1
+        :: else -> goto fired
+        fi
+    };
+    callback = 0;
+fired:
+    firing[me] = 0; /* lawn_part_fired() */
+    serve()
+}
+
+proctype worker(byte me)
+{
+    short seen;
+    byte due;
+    byte at;
+    byte next;
+    bit goal;
+    bit wants;
+turn:
+    /* lawn_worker_awake() */
+    atomic { wake_at[me] = 0; token[me] = 0 };
+    /* lawn_worker_drain() */
+    atomic {
+        if
+        :: again[me] -> again[me] = 0
+        :: !again[me] && inbox[me] -> inbox[me] = 0
+        :: else -> goto mow
+        fi
+    };
+    take();
+    serve();
+mow:
+    atomic {
+        if
+        :: onlawn[me] && deadline == NOW
+        :: else -> goto sleep
+        fi
+    };
+    fire();
+sleep:
+    /* lawn_worker_next(), lawn_worker_sleep() */
+    atomic {
+        next = (onlawn[me] -> deadline : NEVER);
+        next = (me == 1 && next > BETWEEN -> BETWEEN : next);
+        wake_at[me] = next;
+        next = 0
+    };
+    if
+    :: !again[me] && !inbox[me] ->
+        /* lawn_worker_run() -> lawn_park_wait() */
+        atomic {
+            if
+            :: !token[me] && wake_at[me] != NOW -> parked[me] = 1
+            :: else
+            fi
+        };
+end:    parked[me] == 0
+    :: else
+    fi;
+    goto turn
+}
+
+init {
+    atomic {
+        onlawn[0] = 1;
+        run worker(0);
+        run worker(1);
+        run other(0);
+        run other(1)
+    };
+    atomic {
+        going == 0 && parked[0] && parked[1] ->
+        assert(!live || latest != NOW);
+        assert(!again[0] && !again[1])
+    }
+}

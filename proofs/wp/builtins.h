@@ -1,0 +1,47 @@
+/* builtins.h - contracts of what the compiler provides, which has no source.
+ *
+ * Included before the first file of every proof. What is said here of bits is
+ * assumed by WP; proofs/cbmc/core/builtins.c proves it, for all values. */
+#ifndef PROOFS_WP_BUILTINS_H
+#define PROOFS_WP_BUILTINS_H
+
+/*@ axiomatic wp_bits {
+  @ // The number of zeros above the highest bit set, and below the lowest.
+  @ logic integer wp_clz(integer x) reads \nothing;
+  @ logic integer wp_ctz(integer x) reads \nothing;
+  @ axiom wp_xor_63: \forall integer c; 0 <= c <= 63 ==> 0 <= (63 ^ c) <= 63;
+  @ axiom wp_and: \forall integer x, m; 0 <= x && 0 <= m ==>
+  @     0 <= (x & m) <= m && (x & m) <= x;
+  @ }
+  @*/
+
+/*@ requires x != 0;
+  @ assigns \nothing;
+  @ ensures \result == wp_clz(x) && 0 <= \result <= 63;
+  @*/
+int wp_builtin_clzll(unsigned long long x);
+
+/*@ requires x != 0;
+  @ assigns \nothing;
+  @ ensures \result == wp_ctz(x) && 0 <= \result <= 63;
+  @*/
+int wp_builtin_ctzll(unsigned long long x);
+
+/*@ requires x != 0;
+  @ assigns \nothing;
+  @ ensures \result == wp_ctz(x) && 0 <= \result <= 31;
+  @*/
+int wp_builtin_ctz(unsigned x);
+
+/*@ assigns \nothing; */
+void wp_builtin_prefetch(const void *address);
+
+#define __builtin_clzll(x) wp_builtin_clzll(x)
+#define __builtin_ctzll(x) wp_builtin_ctzll(x)
+#define __builtin_ctz(x) wp_builtin_ctz(x)
+#define __builtin_prefetch(x) wp_builtin_prefetch(x)
+/* Frama-C knows no alignment of members. No proof is about where they stand. */
+#define _Alignas(alignment)
+#define __builtin_expect(x, likely) (x)
+
+#endif

@@ -1,0 +1,2 @@
+/* list.c - the lists of the core. */
+#include "list.h"

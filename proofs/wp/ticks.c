@@ -1,0 +1,2 @@
+/* ticks.c - the arithmetic on times of the core. */
+#include "ticks.h"

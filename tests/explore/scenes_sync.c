@@ -1,0 +1,37 @@
+/* scenes_sync.c - who waits for a timer that others go on to use. */
+#include "scene.h"
+
+/* The timer that is waited for is let go, and started and stopped once more: it is
+ * on the lawn until it would be due, unless it is asked for again. */
+
+static void
+start_and_stop_0(void)
+{
+    (void)scene_start(0, 60);
+    (void)scene_stop(0);
+}
+
+SCENARIO(a_wait_goes_on_after_another_start_and_stop, .setup = scene_setup_held,
+         .threads = {scene_serve, scene_stop_sync_0, start_and_stop_0},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+
+static void
+start_and_stop_0_on_1(void)
+{
+    (void)scene_start_on(0, 20, 1);
+    (void)scene_stop(0);
+}
+
+static void
+setup_two_held(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 50);
+    scene_ready();
+}
+
+SCENARIO(a_wait_goes_on_after_a_start_and_a_stop_elsewhere,
+         .setup = setup_two_held,
+         .threads = {scene_serve, scene_serve, scene_stop_sync_0,
+                     start_and_stop_0_on_1},
+         .daemons = 3, .finish = scene_finish, .delays = true);

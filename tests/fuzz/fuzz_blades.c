@@ -1,0 +1,253 @@
+/* fuzz_blades.c - the table of blades with TTLs that somebody has chosen: such as
+ * share a home, a second home, or both. Against an array.
+ *
+ * The table is used as a start does: find, else claim, else it is a lone timer.
+ * The hash is a product with an odd number, so each value of it has a TTL, which
+ * is found by the inverse. An operation is two bytes.
+ */
+#include "internal.h"
+#include "small.h"
+
+#define FUZZ_HOMES 16u
+#define FUZZ_COUNT (FUZZ_HOMES + LAWN_BLADES_SPARE)
+#define FUZZ_TIMERS 32u
+#define FUZZ_ALONE FUZZ_COUNT
+
+struct fuzz_timer {
+    struct lawn_timer timer;
+    uint64_t ttl;
+    uint32_t blade; /* where it stands, FUZZ_ALONE: nowhere */
+    bool running;
+    bool closed; /* its blade has been closed since */
+};
+
+static struct lawn_blade fuzz_all[FUZZ_COUNT];
+static struct lawn_blades fuzz_blades;
+static struct fuzz_timer fuzz_timers[FUZZ_TIMERS];
+static uint64_t fuzz_ttls[FUZZ_COUNT];   /* whose blade it is; 0: nobody's */
+static uint32_t fuzz_counts[FUZZ_COUNT]; /* timers on it */
+static uint64_t fuzz_now;
+static uint32_t fuzz_stripes;
+
+/* The number whose product with the table's odd one is 1, by Newton's way. */
+static uint64_t
+fuzz_inverse(void)
+{
+    uint64_t odd = lawn_blades_hash(1);
+    uint64_t x = odd;
+    unsigned i;
+
+    for (i = 0; i < 6; i++) {
+        x *= 2 - odd * x;
+    }
+    return x;
+}
+
+/* Its hash has the home in bits 60 to 63, the second in 40 to 43. */
+static uint64_t
+fuzz_ttl_of(uint8_t byte)
+{
+    static uint64_t inverse;
+    uint64_t home = byte & 3;
+    uint64_t far = byte >> 2 & 3;
+
+    inverse = inverse != 0 ? inverse : fuzz_inverse();
+    return inverse * (home * 5 << 60 | far * 5 << 40 | (1u + (byte >> 4)));
+}
+
+/* The set of a home, counted by sets: the hash as a fraction of all homes. */
+static uint32_t
+fuzz_set(uint64_t hash, uint64_t deadline)
+{
+    uint32_t home = (uint32_t)(hash / (UINT64_MAX / FUZZ_HOMES + 1));
+
+    return home / LAWN_BLADES_WAYS + (uint32_t)(deadline % fuzz_stripes);
+}
+
+/* The blade of a TTL in a set, or FUZZ_ALONE; and whether one there is free. */
+static uint32_t
+fuzz_find(uint32_t set, uint64_t ttl, bool *room)
+{
+    uint32_t found = FUZZ_ALONE;
+    uint32_t i;
+
+    *room = false;
+    for (i = 0; i < FUZZ_COUNT; i++) {
+        if (i / LAWN_BLADES_WAYS == set) {
+            *room = *room || fuzz_counts[i] == 0;
+            if (fuzz_ttls[i] == ttl) {
+                small_expect(found == FUZZ_ALONE, "I8: twice in a set");
+                found = i;
+            }
+        }
+    }
+    return found;
+}
+
+static void
+fuzz_put(struct fuzz_timer *t, struct lawn_blade *blade)
+{
+    uint32_t i = (uint32_t)(blade - fuzz_all);
+    uint32_t k;
+
+    for (k = 0; k < FUZZ_TIMERS; k++) {
+        const struct fuzz_timer *other = &fuzz_timers[k];
+
+        small_expect(!other->running || other->closed ||
+                         other->blade == FUZZ_ALONE || other->ttl != t->ttl ||
+                         other->timer.deadline != t->timer.deadline ||
+                         other->blade == i,
+                     "P4: timers of one TTL and deadline on two blades");
+    }
+    blade->ttl = t->ttl;
+    lawn_list_append(lawn_key(NULL), &blade->queue, &t->timer.link);
+    fuzz_ttls[i] = t->ttl;
+    fuzz_counts[i]++;
+    t->blade = i;
+}
+
+static void
+fuzz_start(struct fuzz_timer *t, uint64_t ttl)
+{
+    uint64_t deadline = ttl < LAWN_LAST - fuzz_now ? fuzz_now + ttl : LAWN_LAST;
+    uint32_t near = fuzz_set(ttl * lawn_blades_hash(1), deadline);
+    uint32_t far = fuzz_set(ttl * lawn_blades_hash(1) << 20, deadline);
+    bool near_room;
+    bool far_room;
+    uint32_t is = fuzz_find(near, ttl, &near_room);
+    uint32_t other = fuzz_find(far, ttl, &far_room);
+    struct lawn_blade *blade = lawn_blades_find(&fuzz_blades, ttl, deadline);
+
+    is = is != FUZZ_ALONE ? is : other;
+    small_expect((blade == NULL) == (is == FUZZ_ALONE), "find: there or not");
+    small_expect(blade == NULL || blade == &fuzz_all[is], "find: which");
+    if (blade == NULL) {
+        blade = lawn_blades_claim(&fuzz_blades, ttl, deadline);
+        small_expect((blade != NULL) == (near_room || far_room),
+                     "claim: whether there is room");
+        if (blade != NULL) {
+            is = (uint32_t)(blade - fuzz_all);
+            small_expect(fuzz_counts[is] == 0, "claim: a blade in use");
+            small_expect(is / LAWN_BLADES_WAYS == (near_room ? near : far),
+                         "claim: the nearer set with room");
+        }
+    }
+    t->ttl = ttl;
+    t->timer.deadline = deadline;
+    t->blade = FUZZ_ALONE;
+    t->closed = false;
+    if (blade != NULL) {
+        fuzz_put(t, blade);
+    }
+    t->running = true;
+}
+
+static void
+fuzz_stop(struct fuzz_timer *t)
+{
+    if (t->running && t->blade != FUZZ_ALONE) {
+        lawn_list_remove(lawn_key(NULL), &t->timer.link);
+        fuzz_counts[t->blade]--;
+    }
+    t->running = false;
+}
+
+/* Those of a blade fire from its front. */
+static void
+fuzz_fire(uint32_t i)
+{
+    struct lawn_link *queue = &fuzz_all[i].queue;
+    struct fuzz_timer *t;
+    uint32_t k;
+
+    small_expect(lawn_list_empty(queue) == (fuzz_counts[i] == 0), "count");
+    if (fuzz_counts[i] == 0) {
+        return;
+    }
+    t = (struct fuzz_timer *)(void *)lawn_timer_of(
+        lawn_list_first(lawn_key(NULL), queue));
+    small_expect(t->running && t->blade == i, "another blade's timer");
+    for (k = 0; k < FUZZ_TIMERS; k++) {
+        small_expect(!fuzz_timers[k].running || fuzz_timers[k].blade != i ||
+                         fuzz_timers[k].timer.deadline >= t->timer.deadline,
+                     "I1: out of order");
+    }
+    fuzz_stop(t);
+}
+
+static void
+fuzz_close(void)
+{
+    uint64_t latest = 0;
+    uint32_t i;
+
+    for (i = 0; i < FUZZ_TIMERS; i++) {
+        struct fuzz_timer *t = &fuzz_timers[i];
+
+        if (t->running && t->blade != FUZZ_ALONE) {
+            t->closed = true;
+            latest = t->timer.deadline > latest ? t->timer.deadline : latest;
+        }
+    }
+    for (i = 0; i < FUZZ_COUNT; i++) {
+        fuzz_ttls[i] = 0;
+    }
+    small_expect(lawn_blades_close(&fuzz_blades, lawn_key(NULL)) == latest,
+                 "close: the latest deadline");
+}
+
+static void
+fuzz_table(const uint8_t *at, const uint8_t *end)
+{
+    uint32_t live = 0;
+    uint32_t i;
+
+    lawn_blades_init(&fuzz_blades, fuzz_all, FUZZ_COUNT, lawn_key(NULL));
+    for (i = 0; i < FUZZ_TIMERS; i++) {
+        fuzz_timers[i].running = false;
+    }
+    for (i = 0; i < FUZZ_COUNT; i++) {
+        fuzz_ttls[i] = 0;
+        fuzz_counts[i] = 0;
+    }
+    fuzz_now = 0;
+    fuzz_stripes = 1;
+    for (; at + 1 < end; at += 2) {
+        struct fuzz_timer *t = &fuzz_timers[at[0] % FUZZ_TIMERS];
+
+        switch (at[0] >> 5) {
+        case 4:
+            fuzz_stop(t);
+            break;
+        case 5:
+            fuzz_fire(at[1] % FUZZ_COUNT);
+            break;
+        case 6: /* stripes change only where the clock moves */
+            fuzz_now += 1 + at[1] % 64;
+            fuzz_stripes = (at[1] & 0x80) != 0 ? LAWN_BLADES_STRIPES : 1;
+            fuzz_blades.stripe = (fuzz_stripes - 1) * LAWN_BLADES_WAYS;
+            break;
+        case 7:
+            fuzz_close();
+            break;
+        default:
+            fuzz_stop(t);
+            fuzz_start(t, fuzz_ttl_of(at[1]));
+        }
+    }
+    for (i = 0; i < FUZZ_COUNT; i++) {
+        live += fuzz_counts[i] > 0;
+    }
+    small_expect(lawn_blades_live(&fuzz_blades) == live, "live");
+    for (i = 0; i < FUZZ_TIMERS; i++) {
+        fuzz_stop(&fuzz_timers[i]);
+    }
+    small_expect(lawn_blades_live(&fuzz_blades) == 0, "live at the end");
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    fuzz_table(bytes, bytes + size);
+    return 0;
+}

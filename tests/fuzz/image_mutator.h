@@ -1,0 +1,42 @@
+/* image_mutator.h - changes to images of queues that leave most of them right.
+ *
+ * Bytes changed by chance hardly ever get past the first check of a loader. So
+ * here a case begins as a queue that was really saved, and what changes are whole
+ * numbers and strings: another number in place of one, one twice, one left out,
+ * two exchanged. Nothing has a checksum here. The bytes are those that
+ * fuzz_image.c reads.
+ */
+#ifndef LAWN_TESTS_FUZZ_IMAGE_MUTATOR_H
+#define LAWN_TESTS_FUZZ_IMAGE_MUTATOR_H
+
+#include "args.h"
+#include "image.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A number is a byte, or from IMAGE_BOUNDS on one of these, or eight bytes. */
+#define IMAGE_BOUNDS 240u
+#define IMAGE_WIDE 255u
+static const uint64_t image_bounds[] = {
+    ARGS_DUE_MAX,       ARGS_DUE_MAX + 1,        QUEUE_TIME_MAX,
+    QUEUE_TIME_MAX + 1, ARGS_RESOLUTION_MAX,     ARGS_RESOLUTION_MAX + 1,
+    ARGS_COUNT_MAX,     ARGS_COUNT_MAX + 1,      LAWN_NEVER - 1,
+    LAWN_NEVER,         UINT64_C(1700000000000), UINT32_MAX,
+    INT32_MAX,          (uint64_t)INT32_MIN,     1000,
+};
+
+/* Where a number or a string of a case begins, as it was read. */
+#define IMAGE_TOKENS 512u
+struct image_token {
+    size_t at;
+    size_t size;
+    bool string;
+};
+
+/* Reads a case as a loader does, and tells its tokens. Defined in
+ * fuzz_image.c. */
+size_t image_tokens(const uint8_t *bytes, size_t size,
+                    struct image_token tokens[IMAGE_TOKENS]);
+
+#endif

@@ -1,0 +1,198 @@
+/* system.c - what the library asks the system for. These functions take the place
+ * of the system's: threads are fibres that wait for work, and files that wake are
+ * words. There may be none to give. */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
+#include "sim.h"
+
+#include "../../src/workers/atomic.h"
+#include "../../src/workers/park.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SYSTEM_FILES 16
+#define SYSTEM_FIRST 100000 /* number of a file */
+
+enum system_seat_state { SEAT_FREE, SEAT_GIVEN, SEAT_ENDED };
+
+struct system_seat {
+    void *(*start)(void *arg);
+    void *arg;
+    uint32_t state; /* L_ */
+    bool joined;
+};
+
+static struct system_seat seats[EXPLORE_FIBRES];
+static uint32_t files[SYSTEM_FILES]; /* L_: whether readable */
+static unsigned file_count;
+static unsigned blocks;
+bool system_may_alloc[EXPLORE_FIBRES + 1];
+
+void
+system_begin(void)
+{
+    memset(seats, 0, sizeof seats);
+    memset(files, 0, sizeof files);
+    memset(system_may_alloc, 0, sizeof system_may_alloc);
+    file_count = 0;
+    blocks = 0;
+}
+
+/* Threads. */
+
+int
+pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+               void *(*start)(void *arg), void *arg)
+{
+    unsigned i = SIM_SEATS;
+
+    (void)attributes;
+    while (i < SIM_SEATS + sim_plan.seats &&
+           L_LOAD(&seats[i].state, L_SEQ_CST) != SEAT_FREE) {
+        i++;
+    }
+    if (i == SIM_SEATS + sim_plan.seats || weather_fault(SIM_THREADS, 3)) {
+        return EAGAIN;
+    }
+    seats[i].start = start;
+    seats[i].arg = arg;
+    seats[i].joined = false;
+    *thread = i;
+    L_STORE(&seats[i].state, SEAT_GIVEN, L_SEQ_CST);
+    lawn_park_wake(&seats[i].state);
+    return 0;
+}
+
+int
+pthread_join(pthread_t thread, void **result)
+{
+    struct system_seat *seat = &seats[thread];
+
+    (void)result;
+    EXPECT(thread < EXPLORE_FIBRES && seat->start != NULL);
+    if (seat->joined) {
+        explore_fail("a thread is joined twice");
+    }
+    seat->joined = true;
+    while (L_LOAD(&seat->state, L_SEQ_CST) != SEAT_ENDED) {
+        lawn_park_wait(&seat->state, SEAT_GIVEN, UINT64_MAX);
+    }
+    L_STORE(&seat->state, SEAT_FREE, L_SEQ_CST);
+    return 0;
+}
+
+void
+system_seat(void)
+{
+    unsigned me = explore_me();
+    struct system_seat *seat = &seats[me];
+
+    for (;;) {
+        uint32_t state = L_LOAD(&seat->state, L_SEQ_CST);
+
+        if (state != SEAT_GIVEN) {
+            lawn_park_wait(&seat->state, state, UINT64_MAX);
+            continue;
+        }
+        (void)lawn_workers_be(NULL);
+        world_serves[me] = seat->arg;
+        (void)seat->start(seat->arg);
+        world_serves[me] = NULL;
+        L_STORE(&seat->state, SEAT_ENDED, L_SEQ_CST);
+        lawn_park_wake(&seat->state);
+    }
+}
+
+/* Files. */
+
+uint32_t *
+system_file(int fd)
+{
+    return fd >= SYSTEM_FIRST && fd < SYSTEM_FIRST + SYSTEM_FILES
+               ? &files[fd - SYSTEM_FIRST]
+               : NULL;
+}
+
+int
+eventfd(unsigned count, int flags)
+{
+    (void)flags;
+    if (file_count == SYSTEM_FILES || weather_fault(SIM_THREADS, 3)) {
+        errno = EMFILE;
+        return -1;
+    }
+    files[file_count] = count;
+    return SYSTEM_FIRST + (int)file_count++;
+}
+
+ssize_t
+write(int fd, const void *bytes, size_t size)
+{
+    uint32_t *file = system_file(fd);
+
+    if (file == NULL) {
+        return syscall(SYS_write, fd, bytes, size);
+    }
+    L_STORE(file, 1, L_SEQ_CST);
+    lawn_park_wake(file);
+    return (ssize_t)size;
+}
+
+ssize_t
+read(int fd, void *bytes, size_t size)
+{
+    uint32_t *file = system_file(fd);
+
+    if (file == NULL) {
+        return syscall(SYS_read, fd, bytes, size);
+    }
+    if (L_XCHG(file, 0, L_SEQ_CST) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return (ssize_t)size;
+}
+
+int
+close(int fd)
+{
+    return system_file(fd) == NULL ? (int)syscall(SYS_close, fd) : 0;
+}
+
+void
+system_poll(int fd, uint64_t until)
+{
+    lawn_park_wait(system_file(fd), 0, until);
+}
+
+/* Memory. */
+
+void *
+system_alloc(size_t size, void *context)
+{
+    if (!system_may_alloc[explore_me()]) {
+        explore_fail("memory is asked for where none is needed");
+    }
+    if (weather_fault(SIM_MEMORY, 4)) {
+        return NULL;
+    }
+    blocks++;
+    return explore_alloc(size, context);
+}
+
+void
+system_release(void *memory, void *context)
+{
+    blocks -= memory != NULL;
+    explore_release(memory, context);
+}
+
+unsigned
+system_blocks(void)
+{
+    return blocks;
+}

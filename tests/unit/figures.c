@@ -1,0 +1,375 @@
+/* figures.c - what known courses of calls cost, in figures that lawns and stores
+ * count themselves: index entries moved and looked at, blades that were found,
+ * bytes of memory [P8].
+ *
+ * What changes them breaks no promise, so a failure here may be no bug. But no
+ * change should do so that its author did not mean to: then these are the new
+ * figures. Builds that have other constants, or other pointers, have others.
+ */
+#include "store_common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if UINTPTR_MAX == UINT64_MAX && !defined LAWN_HABITS_TRIAL
+
+/* A digest of figures, which depends on their order. */
+static void
+fold(uint64_t *digest, uint64_t figure)
+{
+    *digest = (*digest ^ figure) * UINT64_C(0x100000001B3);
+    *digest ^= *digest >> 29;
+}
+
+static void
+fold_lawn(uint64_t *digest, const struct lawn *lawn)
+{
+    struct lawn_stats stats;
+
+    lawn_stats(lawn, &stats);
+    fold(digest, stats.lone_starts);
+    fold(digest, stats.moved);
+    fold(digest, stats.moved_idle);
+    fold(digest, stats.looked);
+    fold(digest, stats.ahead);
+    fold(digest, stats.live_blades);
+    fold(digest, stats.bytes);
+}
+
+struct course {
+    struct lawn_options options;
+    unsigned timers;
+    unsigned steps;
+    unsigned batch; /* starts in a step, at most */
+    uint64_t ttls;  /* that there are */
+    uint64_t apart; /* how far from each other */
+    uint64_t pace;  /* how far the clock moves in a step, at most */
+};
+
+struct run {
+    const struct course *course;
+    struct lawn *lawn;
+    struct lawn_timer *timers;
+    uint64_t state;
+    unsigned restarts;
+    uint64_t digest;
+};
+
+static void
+run_start(struct run *run)
+{
+    const struct course *c = run->course;
+    uint64_t r = chance(&run->state);
+    struct lawn_timer *timer = &run->timers[(r >> 8) % c->timers];
+    uint64_t ttl = 1 + (r >> 32) % c->ttls * c->apart;
+
+    switch (r % 16) {
+    case 0:
+        lawn_start_at(run->lawn, timer, lawn_now(run->lawn) + ttl);
+        break;
+    case 1:
+        lawn_start_as(run->lawn, timer, ttl,
+                      lawn_now(run->lawn) + ttl - ttl / 8);
+        break;
+    case 2:
+    case 3:
+        (void)lawn_stop(run->lawn, timer);
+        break;
+    default:
+        lawn_start(run->lawn, timer, ttl);
+    }
+}
+
+static void
+run_fire(struct lawn_timer *timer, void *arg)
+{
+    struct run *run = (struct run *)arg;
+
+    (void)timer;
+    if (run->restarts > 0) {
+        run->restarts--;
+        run_start(run);
+    }
+}
+
+static void
+run_step(struct run *run)
+{
+    const struct course *c = run->course;
+    uint64_t r = chance(&run->state);
+    uint64_t now = lawn_now(run->lawn) + (r >> 48) % c->pace;
+    unsigned i;
+
+    for (i = (unsigned)((r >> 8) % c->batch); i > 0; i--) {
+        run_start(run);
+    }
+    switch (r % 8) {
+    case 0:
+        fold(&run->digest, lawn_next(run->lawn));
+        break;
+    case 1:
+        (void)lawn_first(run->lawn);
+        break;
+    case 2:
+        lawn_set_now(run->lawn, now);
+        break;
+    default:
+        run->restarts = (unsigned)(r >> 32) % 32;
+        (void)lawn_mow(run->lawn, now, r % 8 < 5 ? SIZE_MAX : (r >> 40) % 64,
+                       run_fire, run);
+    }
+    fold_lawn(&run->digest, run->lawn);
+}
+
+static uint64_t
+run_course(const struct course *course)
+{
+    struct run run = {.course = course, .state = 1};
+    unsigned i;
+
+    run.timers = calloc(course->timers, sizeof *run.timers);
+    run.lawn = lawn_new(&course->options);
+    CHECK(run.timers != NULL && run.lawn != NULL);
+    for (i = 0; i < course->steps; i++) {
+        run_step(&run);
+    }
+    lawn_set_resolution(run.lawn, 4);
+    for (i = 0; i < course->steps / 8; i++) {
+        run_step(&run);
+    }
+    lawn_set_resolution(run.lawn, 6);
+    for (i = 0; i < course->steps / 8; i++) {
+        run_step(&run);
+    }
+    fold(&run.digest, lawn_count_lone(run.lawn));
+    CHECK(lawn_check(run.lawn, stdout));
+    lawn_free(run.lawn);
+    free(run.timers);
+    return run.digest;
+}
+
+TEST(timers_of_few_ttls_cost_what_they_did)
+{
+    static const struct course c = {.timers = 1000,
+                                    .steps = 3000,
+                                    .batch = 40,
+                                    .ttls = 12,
+                                    .apart = 700,
+                                    .pace = 200};
+
+    CHECK_EQ(run_course(&c), UINT64_C(0xC0493E3C1CA5D73D));
+}
+
+TEST(very_many_timers_of_few_ttls_cost_what_they_did)
+{
+    static const struct course c = {.timers = 150000,
+                                    .steps = 600,
+                                    .batch = 2000,
+                                    .ttls = 5,
+                                    .apart = 9000,
+                                    .pace = 100};
+
+    CHECK_EQ(run_course(&c), UINT64_C(0x20D7F880402041B0));
+}
+
+TEST(timers_of_as_many_ttls_as_blades_cost_what_they_did)
+{
+    static const struct course c = {.options = {.blades = 64, .slot_bits = 6},
+                                    .timers = 3000,
+                                    .steps = 2000,
+                                    .batch = 50,
+                                    .ttls = 100,
+                                    .apart = 37,
+                                    .pace = 40};
+
+    CHECK_EQ(run_course(&c), UINT64_C(0xAD96AD5C70F8A506));
+}
+
+TEST(timers_of_odd_ttls_cost_what_they_did)
+{
+    static const struct course c = {
+        .options = {.blades = 32, .slot_bits = 4, .now = UINT64_C(1) << 40},
+        .timers = 3000,
+        .steps = 8000,
+        .batch = 100,
+        .ttls = 1000003,
+        .apart = 1,
+        .pace = 9000};
+
+    CHECK_EQ(run_course(&c), UINT64_C(0x6216CC769A1542B4));
+}
+
+/* Of all sizes, with TTLs that are few, as many as blades, or many. */
+TEST(timers_of_many_kinds_cost_what_they_did)
+{
+    uint64_t state = 9;
+    uint64_t digest = 0;
+    unsigned i;
+
+    for (i = 0; i < 40; i++) {
+        uint64_t r = chance(&state);
+        struct course c = {
+            .options = {.blades = (size_t)8 << r % 4,
+                        .slot_bits = 4 + (unsigned)(r >> 4) % 5,
+                        .now = i % 4 == 0 ? LAWN_NEVER - 200000 : 0},
+            .timers = 20 + (unsigned)(r >> 8) % 2000,
+            .steps = 300,
+            .batch = 60,
+            .ttls = 1 + (r >> 20) % (UINT64_C(1) << (r >> 40) % 12),
+            .apart = 1 + (r >> 32) % 200,
+            .pace = 1 + (r >> 48) % 500};
+
+        fold(&digest, run_course(&c));
+    }
+    CHECK_EQ(digest, UINT64_C(0xFE3B092CA13EB673));
+}
+
+/* A store, and what it asked of its allocator. */
+struct shop {
+    struct lawn_store *store;
+    struct ledger ledger;
+    uint64_t state;
+    uint64_t digest;
+};
+
+static void
+shop_begin(struct shop *shop, bool own)
+{
+    struct lawn_store_options options = {.seed = {1, 2},
+                                         .lawn = {.blades = 32}};
+
+    memset(shop, 0, sizeof *shop);
+    shop->state = 3;
+    shop->ledger.refuse = SIZE_MAX;
+    if (own) {
+        options.lawn.alloc = trial_alloc;
+        options.lawn.release = trial_release;
+        options.lawn.context = &shop->ledger;
+    }
+    shop->store = lawn_store_new(&options);
+    CHECK(shop->store != NULL);
+}
+
+static uint64_t
+shop_end(struct shop *shop)
+{
+    CHECK(lawn_store_check(shop->store, stdout));
+    lawn_store_free(shop->store);
+    CHECK_EQ(shop->ledger.bytes, 0);
+    return shop->digest;
+}
+
+static void
+shop_fold(struct shop *shop)
+{
+    fold(&shop->digest, lawn_store_bytes(shop->store));
+    fold(&shop->digest, shop->ledger.requests);
+    fold(&shop->digest, shop->ledger.largest);
+    fold_lawn(&shop->digest, lawn_store_lawn(shop->store));
+}
+
+/* Ids and payloads are mostly small. */
+static void
+shop_step(struct shop *shop, unsigned ids)
+{
+    static const unsigned char payload[70000];
+    uint64_t r = chance(&shop->state);
+    uint64_t s = chance(&shop->state);
+    uint64_t number = (r >> 8) % ids;
+    static unsigned char id[24000];
+    size_t id_size = 8 + number % (number % 32 == 1 ? sizeof id - 8 : 24);
+    size_t size = s % 64 == 0 ? (s >> 8) % sizeof payload
+                              : (s >> 8) % (s % 4 == 0 ? 600 : 40);
+    uint64_t ttl = UINT64_C(1) << (s >> 32) % 24;
+    struct lawn_store_timer timer;
+
+    memcpy(id, &number, sizeof number);
+    switch (r % 8) {
+    case 0:
+        (void)lawn_store_stop(shop->store, id, id_size);
+        break;
+    case 1:
+        (void)lawn_store_update(shop->store, id, id_size, payload, size);
+        break;
+    case 2:
+        (void)lawn_store_touch(shop->store, id, id_size, ttl);
+        break;
+    case 3:
+        (void)lawn_store_pop(shop->store,
+                             lawn_store_now(shop->store) + (s >> 56), &timer);
+        break;
+    default:
+        CHECK_EQ(
+            lawn_store_start(shop->store, id, id_size, ttl, payload, size, 0),
+            0);
+    }
+}
+
+/* As many of one size as fill the largest slabs. */
+static void
+shop_fill(struct shop *shop, size_t size)
+{
+    static const unsigned char payload[256];
+    uint64_t i;
+
+    for (i = 0; i < 1500; i++) {
+        uint64_t id = (i + 1) << 32 | size;
+
+        CHECK_EQ(lawn_store_start(shop->store, &id, sizeof id, 3000, payload,
+                                  size, 0),
+                 0);
+        shop_fold(shop);
+    }
+}
+
+static void
+shop_fire(const struct lawn_store_timer *timer, void *arg)
+{
+    (void)timer;
+    (void)arg;
+}
+
+static uint64_t
+shop_day(bool own)
+{
+    struct shop shop;
+    unsigned i;
+
+    shop_begin(&shop, own);
+    shop_fold(&shop);
+    for (i = 0; i < 12000; i++) {
+        shop_step(&shop, i < 6000 ? 200 : 9000);
+        shop_fold(&shop);
+    }
+    CHECK_EQ(lawn_store_reserve(shop.store, 40000), 0);
+    shop_fold(&shop);
+    for (i = 0; i < 6000; i++) {
+        shop_step(&shop, 40000);
+        shop_fold(&shop);
+    }
+    CHECK_EQ(lawn_store_reserve(shop.store, 0), 0);
+    shop_fold(&shop);
+    for (i = 16; i <= 160; i += 8) {
+        shop_fill(&shop, i);
+    }
+    for (i = 0; i < 24; i++) {
+        (void)lawn_store_mow(shop.store, UINT64_C(1) << i, SIZE_MAX, shop_fire,
+                             NULL);
+        shop_fold(&shop);
+    }
+    lawn_store_clear(shop.store);
+    shop_fold(&shop);
+    return shop_end(&shop);
+}
+
+TEST(a_store_takes_as_much_from_an_allocator_as_it_did)
+{
+    CHECK_EQ(shop_day(true), UINT64_C(0xE417D4BB9CC992E2));
+}
+
+TEST(a_store_takes_as_much_from_the_system_as_it_did)
+{
+    CHECK_EQ(shop_day(false), UINT64_C(0x020DDF3F34C2A6D3));
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* store_short.c - a system that writes less than it is asked to. */
+#define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier): syscall() */
+#include "store_common.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined __linux__
+#include <sys/syscall.h>
+
+static size_t at_most; /* bytes that a write takes; 0: any */
+
+/* In place of the C library's, for all of the program. */
+ssize_t
+write(int fd, const void *bytes, size_t size)
+{
+    return syscall(SYS_write, fd, bytes,
+                   at_most != 0 && size > at_most ? at_most : size);
+}
+
+/* [S9] */
+TEST(a_save_goes_on_after_a_write_that_took_only_a_part)
+{
+    static const size_t parts[] = {1, 7, 100, 4096};
+    char path[64] = "/tmp/lawn-test-XXXXXX";
+    struct trial t;
+    size_t i;
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0);
+    (void)close(fd);
+    trial_begin(&t, NULL);
+    for (i = 0; i < 500; i++) {
+        CHECK_EQ(put_number(&t, i, 10 + i), 0);
+    }
+    for (i = 0; i < COUNT(parts); i++) {
+        struct trial again;
+        int error;
+
+        at_most = parts[i];
+        error = lawn_store_save_file(t.store, path);
+        at_most = 0;
+        CHECK_EQ(error, 0);
+        trial_begin(&again, NULL);
+        CHECK_EQ(lawn_store_load_file(again.store, path), 0);
+        CHECK_EQ(trial_print(&again), trial_print(&t));
+        trial_end(&again);
+    }
+    CHECK_EQ(unlink(path), 0);
+    trial_end(&t);
+}
+#endif
