@@ -11,7 +11,7 @@ import nodes
 import resp
 import server
 from ledger import Ack, Delivery, Effect, Ledger
-from load import Leaser, Poller, Pusher, Tailer
+from load import Leaser, Poller, Pusher, Tailer, Worker
 from server import equal, now_ms, wait_until
 from trials import Scenarios, Trial
 
@@ -258,6 +258,23 @@ def the_ledger_notices_what_did_not_survive():
     equal(ledger.verdict({b'sunk': {}}).unexplained, 1, 'a confirmed ACK')
 
 
+def a_wait_is_never_asked_without_what_it_waits_for():
+    """On another connection it would count replicas of anybody."""
+    moved, unblocked = resp.Error(b'TRYAGAIN'), resp.Error(b'UNBLOCKED')
+    ack, wait = ('LAWN.ACK', 'k', 'i', 1), ('WAIT', 1, 50)
+    for answers, end in (([[[1], unblocked]], [[1], unblocked]),
+                         ([[moved, 2], [[1], 0]], [[1], 0])):
+        asked = []
+
+        def attempt(_, commands, asked=asked, answers=answers):
+            asked.append([command[0] for command in commands])
+            return answers[len(asked) - 1], Effect('A', len(asked))
+        worker = Worker(None, None, 0, [])
+        worker._try = attempt  # pylint: disable=protected-access
+        equal(worker.ask('k', ack, wait)[0], end)
+        assert asked == [['LAWN.ACK', 'WAIT']] * len(answers), asked
+
+
 def only_the_lease_that_survived_can_be_acknowledged():
     """One that the replica had heard of is good there, until another has the
     event; one that it had not heard of is not, once it has given another."""
@@ -297,6 +314,7 @@ def main():
     SCENARIOS.seed, SCENARIOS.rounds = options.seed, options.rounds
     server.attempt_all([
         the_ledger_notices_what_did_not_survive,
+        a_wait_is_never_asked_without_what_it_waits_for,
         only_the_lease_that_survived_can_be_acknowledged, *SCENARIOS.cases,
         all_scenarios_together_have_shown_what_they_are_for])
 

@@ -3,11 +3,12 @@ whether what came of it is allowed. failover.py and cluster.py share it.
 
 An EFFECT is a command that was answered: the history that it belongs to (the
 replication id of the master that did it), the offset that this had reached when
-the answer was there, and one that it had before it was asked. When a replica takes over, its second id and offset
-tell exactly how much of the old history it has: an effect up to there has
-reached it, and must be found there for ever; one after it may be gone, and what
-it undid may come back. So nothing is allowed on suspicion: of each loss and each
-duplicate it is known whether the promoted replica had heard.
+the answer was there, and one that it had before it was asked. When a replica
+takes over, its second id and offset tell exactly how much of the old history it
+has: an effect up to there has reached it, and must be found there for ever; one
+after it may be gone, and what it undid may come back. So nothing is allowed on
+suspicion: of each loss and each duplicate it is known whether the promoted
+replica had heard.
 
 An event has one id and is pushed once, for a time of the ledger's choosing. Three
 kinds of keys take them: those whose events are leased and acknowledged, those
@@ -15,10 +16,10 @@ that are polled, and those with a stream as their sink.
 
   lost         answered, and gone without having been delivered in the history
                that survived: not in the stream there, not polled, or not
-               acknowledged by what can have reached it. None may be of those that WAIT had confirmed,
-               nor of those that had reached the promoted replica [G2 G3]; the
-               others are told. What a POLL took whose answer was lost counts as
-               unheard
+               acknowledged by what can have reached it. None may be of those that
+               WAIT had confirmed, nor of those that had reached the promoted
+               replica [G2 G3]; the others are told. What a POLL took whose answer
+               was lost counts as unheard
   duplicated   delivered once more [G3]: after the end of a lease; or since the
                lease, the ACK, the POLL or the XADD had not reached the promoted
                replica. What was handed back by NACK is no duplicate. Any other is

@@ -143,17 +143,23 @@ class Worker(threading.Thread):
 
     def ask(self, key, *commands, again=True):
         """Asks until each was answered, or is in doubt. Not again: an error may
-        be the answer."""
+        be the answer. It is one to WAIT, too, which counts what its own
+        connection has done: it goes along with what is asked again, and never
+        alone."""
         replies = [resp.Error(b'TRYAGAIN')] * len(commands)
         effects = [NOWHERE] * len(commands)
+        waits = [i for i, command in enumerate(commands)
+                 if command[0] == 'WAIT']
         while True:
             open_ = [i for i, reply in enumerate(replies)
-                     if isinstance(reply, resp.Error)]
+                     if isinstance(reply, resp.Error) and i not in waits]
+            if not open_:
+                return replies, effects
+            open_ += waits
             got, effect = self._try(key, [commands[i] for i in open_])
             for i, reply in zip(open_, got):
                 replies[i], effects[i] = reply, effect
-            if not again or self.ending or not any(
-                    isinstance(reply, resp.Error) for reply in replies):
+            if not again or self.ending:
                 return replies, effects
 
 
