@@ -63,7 +63,7 @@ lawn_blades_find(const struct lawn_blades *blades, uint64_t ttl,
     uint64_t hash = lawn_blades_hash(ttl);
     const struct lawn_blade *home = lawn_blades_at(blades, hash, deadline);
     const struct lawn_blade *far =
-        lawn_blades_at(blades, lawn_blades_rehash(hash), deadline);
+        lawn_blades_at(blades, lawn_blades_rehash(blades, hash), deadline);
     struct lawn_blade *blade =
         lawn_blades_find_in(lawn_blades_set(blades, home), ttl);
 
@@ -100,24 +100,11 @@ lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
         lawn_blades_free_in(blades, lawn_blades_at(blades, hash, deadline));
 
     if (blade == NULL) {
-        hash = lawn_blades_rehash(hash);
+        hash = lawn_blades_rehash(blades, hash);
         blade =
             lawn_blades_free_in(blades, lawn_blades_at(blades, hash, deadline));
     }
     return blade;
-}
-
-/* Whether a TTL's two sets are so far apart that no set of one stripe is one of
- * another's. */
-bool
-lawn_blades_apart(const struct lawn_blades *blades, uint64_t ttl)
-{
-    uint64_t hash = lawn_blades_hash(ttl);
-    uint64_t home = (hash >> blades->shift) / LAWN_BLADES_WAYS;
-    uint64_t far =
-        (lawn_blades_rehash(hash) >> blades->shift) / LAWN_BLADES_WAYS;
-
-    return (home > far ? home - far : far - home) >= LAWN_BLADES_STRIPES;
 }
 
 /* No blade takes further timers until it has run empty. Tells the latest

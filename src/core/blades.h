@@ -26,6 +26,8 @@
 #define LAWN_BLADES_MAX 16384u
 /* Blades behind the last home, for its stripes. */
 #define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
+/* From so many homes on, what is close in one half is far in the other. */
+#define LAWN_BLADES_HALVES (4 * LAWN_BLADES_STRIPES * LAWN_BLADES_WAYS)
 
 /* queue holds the timers, ttl is theirs (LAWN_NEVER: it takes no more timers).
  * tip is the time under which the index lists the blade, LAWN_NEVER if it does
@@ -56,11 +58,35 @@ lawn_blades_hash(uint64_t ttl)
     return ttl * UINT64_C(0xBF58476D1CE4E5B9);
 }
 
-/* Makes other bits of a hash the leading ones, for the second choice. */
+/* The number of the set, without stripes, that a hash leads to. */
 static inline uint64_t
-lawn_blades_rehash(uint64_t hash)
+lawn_blades_first(const struct lawn_blades *blades, uint64_t hash)
 {
-    return hash << 20;
+    return (hash >> blades->shift) / LAWN_BLADES_WAYS;
+}
+
+/* Whether no stripe's set of one choice is another stripe's set of the other. */
+static inline bool
+lawn_blades_apart(const struct lawn_blades *blades, uint64_t hash, uint64_t far)
+{
+    uint64_t a = lawn_blades_first(blades, hash);
+    uint64_t b = lawn_blades_first(blades, far);
+
+    return (a > b ? a - b : b - a) >= LAWN_BLADES_STRIPES;
+}
+
+/* The hash for the second choice: other bits are the leading ones. If that is
+ * too close to the first, it is in the other half of the table, where that is
+ * large enough. */
+static inline uint64_t
+lawn_blades_rehash(const struct lawn_blades *blades, uint64_t hash)
+{
+    uint64_t far = hash << 20;
+
+    return lawn_blades_apart(blades, hash, far) ||
+                   blades->homes < LAWN_BLADES_HALVES
+               ? far
+               : far ^ UINT64_C(1) << 63;
 }
 
 /* Where a timer belongs whose TTL has this hash. */
@@ -80,7 +106,6 @@ struct lawn_blade *lawn_blades_find(const struct lawn_blades *blades,
                                     uint64_t ttl, uint64_t deadline);
 struct lawn_blade *lawn_blades_claim(const struct lawn_blades *blades,
                                      uint64_t ttl, uint64_t deadline);
-bool lawn_blades_apart(const struct lawn_blades *blades, uint64_t ttl);
 uint64_t lawn_blades_close(struct lawn_blades *blades, uintptr_t key);
 size_t lawn_blades_live(const struct lawn_blades *blades);
 

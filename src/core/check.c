@@ -96,9 +96,9 @@ lawn_check_blade(struct lawn_checking *checking, const struct lawn_blade *blade)
     uint32_t number = (uint32_t)(blade - blades->all);
     uint32_t set = number / LAWN_BLADES_WAYS;
     uint64_t hash = lawn_blades_hash(blade->ttl);
-    uint32_t near = (uint32_t)(hash >> blades->shift) / LAWN_BLADES_WAYS;
-    uint32_t far = (uint32_t)(lawn_blades_rehash(hash) >> blades->shift) /
-                   LAWN_BLADES_WAYS;
+    uint32_t near = (uint32_t)lawn_blades_first(blades, hash);
+    uint32_t far =
+        (uint32_t)lawn_blades_first(blades, lawn_blades_rehash(blades, hash));
     uint32_t i;
 
     if (!lawn_check_queue(checking, &blade->queue, true, 0)) {

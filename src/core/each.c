@@ -60,9 +60,11 @@ lawn_each_gather(const struct lawn_blades *blades, uint64_t ttl,
                  const struct lawn_link **queues)
 {
     uint64_t hash = lawn_blades_hash(ttl);
-    uint32_t way = LAWN_BLADES_WAYS - 1;
-    uint32_t near = (uint32_t)(hash >> blades->shift) & ~way;
-    uint32_t far = (uint32_t)(lawn_blades_rehash(hash) >> blades->shift) & ~way;
+    uint64_t rehash = lawn_blades_rehash(blades, hash);
+    uint32_t near =
+        (uint32_t)lawn_blades_first(blades, hash) * LAWN_BLADES_WAYS;
+    uint32_t far =
+        (uint32_t)lawn_blades_first(blades, rehash) * LAWN_BLADES_WAYS;
     uint32_t many = lawn_each_find(blades, ttl, near, blades->count, queues);
 
     return many + lawn_each_find(blades, ttl, far, near, queues + many);

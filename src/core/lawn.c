@@ -468,14 +468,18 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
         return;
     }
     if (lawn_start_fits(lawn, ttl, deadline)) {
-        /* One stripe's second set may be another's first. A blade that is
-         * claimed there for another deadline than lawn_start() gives now would
-         * part those that it started from those that it will [P4]. */
-        blade = lawn->blades.stripe == 0 ||
-                        deadline == lawn_start_due(lawn, ttl) ||
-                        lawn_blades_apart(&lawn->blades, ttl)
-                    ? lawn_start_seek(lawn, ttl, deadline)
-                    : lawn_blades_find(&lawn->blades, ttl, deadline);
+        uint64_t hash = lawn_blades_hash(ttl);
+
+        /* In a small table one stripe's second set may be another's first. A
+         * blade that is claimed there for another deadline than lawn_start()
+         * gives now would part those that it started from those that it will
+         * [P4]. */
+        blade =
+            lawn->blades.stripe == 0 || deadline == lawn_start_due(lawn, ttl) ||
+                    lawn_blades_apart(&lawn->blades, hash,
+                                      lawn_blades_rehash(&lawn->blades, hash))
+                ? lawn_start_seek(lawn, ttl, deadline)
+                : lawn_blades_find(&lawn->blades, ttl, deadline);
     }
     if (blade != NULL && lawn_start_sorted(lawn, blade, deadline)) {
         lawn_start_on(lawn, timer, ttl, blade);

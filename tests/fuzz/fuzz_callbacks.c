@@ -35,12 +35,14 @@ fuzz_many(uint8_t byte)
 static void
 fuzz_search(void)
 {
+    const struct lawn_blades blades = {.homes = 16, .shift = 60};
     uint8_t found[FUZZ_PAIRS] = {0};
     uint64_t ttl;
 
     for (ttl = 1; ttl < 4096; ttl++) {
         uint64_t hash = lawn_blades_hash(ttl);
-        uint64_t pair = hash >> 62 << 2 | lawn_blades_rehash(hash) >> 62;
+        uint64_t pair =
+            hash >> 62 << 2 | lawn_blades_rehash(&blades, hash) >> 62;
 
         if (found[pair] < 16) {
             fuzz_shared[pair * 16 + found[pair]++] = ttl;

@@ -510,7 +510,8 @@ TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
     CHECK(lawn->blades.stripe != 0);
     while (apart == 0 || apart + ((1 + ttl) & 7) > 7) {
         uint64_t hash = lawn_blades_hash(++ttl);
-        uint32_t far = set_of(lawn, lawn_blades_rehash(hash), 1 + ttl);
+        uint32_t far =
+            set_of(lawn, lawn_blades_rehash(&lawn->blades, hash), 1 + ttl);
 
         home = set_of(lawn, hash, 1 + ttl);
         apart = home > far ? home - far : 0;
@@ -527,6 +528,33 @@ TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
     CHECK(fired[0] == &timer[1]);
     CHECK(fired[1] == &timer[0]);
     CHECK(fired[2] == &timer[2]);
+    lawn_free(lawn);
+    free(many);
+}
+
+/* P8: a large table keeps every TTL's two sets apart, so that none is refused a
+ * blade for that. */
+TEST(start_as_finds_blades_for_all_ttls_of_a_large_lawn_with_stripes)
+{
+    enum { MANY = 66000, TTLS = 2000 };
+    struct lawn *lawn = lawn_new(NULL);
+    struct lawn_timer *many = calloc(MANY, sizeof *many);
+    struct lawn_timer timer = {0};
+    struct lawn_stats stats;
+    uint64_t ttl;
+    unsigned i;
+
+    CHECK(lawn != NULL && many != NULL);
+    for (i = 0; i < MANY; i++) {
+        lawn_start(lawn, &many[i], UINT64_C(1) << 40);
+    }
+    lawn_set_now(lawn, 1);
+    CHECK(lawn->blades.stripe != 0);
+    for (ttl = 1000; ttl < 1000 + TTLS; ttl++) {
+        lawn_start_as(lawn, &timer, ttl, ttl - 3);
+    }
+    lawn_stats(lawn, &stats);
+    CHECK_EQ(stats.lone_starts, 0);
     lawn_free(lawn);
     free(many);
 }

@@ -12,6 +12,11 @@
  * @covers lawn_blades_at lawn_blades_hash lawn_blades_rehash
  * A blade of the table, and so is its set of four, at home and far from it.
  *
+ * @proof blades_apart
+ * @covers lawn_blades_apart lawn_blades_first lawn_blades_rehash
+ * In a table of 128 homes or more, whatever the hash, no stripe's set of the
+ * first choice is another stripe's of the second, nor the same.
+ *
  * @proof blades_count
  * @covers lawn_blades_count
  * For every number asked for: a power of two and the spare ones, at least twice
@@ -77,12 +82,33 @@ blades_at(void)
     proof_any_size(nondet_u32());
     blades.all = largest;
     if (nondet_bool()) {
-        hash = lawn_blades_rehash(hash);
+        hash = lawn_blades_rehash(&blades, hash);
     }
     home = (size_t)(lawn_blades_at(&blades, hash, deadline) - largest);
     PROVE(home < blades.count, "within the table");
     PROVE((home | (LAWN_BLADES_WAYS - 1)) < blades.count, "so is its set");
     PROVE(blades.stripe != 0 || home < blades.homes, "a home");
+    PROOF_END();
+}
+
+void
+blades_apart(void)
+{
+    uint64_t hash = nondet_u64();
+    uint64_t far;
+    uint64_t one = nondet_u64();
+    uint64_t other = nondet_u64();
+    size_t a;
+    size_t b;
+
+    proof_any_size(nondet_u32());
+    ASSUME(blades.homes >= 128);
+    blades.all = largest;
+    far = lawn_blades_rehash(&blades, hash);
+    a = (size_t)(lawn_blades_at(&blades, hash, one) - largest);
+    b = (size_t)(lawn_blades_at(&blades, far, other) - largest);
+    PROVE(lawn_blades_apart(&blades, hash, far), "it is known");
+    PROVE(a / LAWN_BLADES_WAYS != b / LAWN_BLADES_WAYS, "[P4] no common set");
     PROOF_END();
 }
 
