@@ -16,6 +16,7 @@ struct judge_op {
     bool used;
     bool returned; /* but its stores are delayed */
     bool refused;  /* it has met a start that was refused */
+    bool met;      /* a start that has returned has met it */
     bool result;
     unsigned fibre;
     uint64_t earliest; /* of a start; of a firing: when it was due */
@@ -362,6 +363,9 @@ judge_return(unsigned timer, unsigned which, uint64_t latest, bool result)
 
     op->result = result;
     op->latest = latest;
+    for (i = 0; i < JUDGE_OPS && op->kind == JUDGE_START; i++) {
+        timers[timer].ops[i].met = true;
+    }
     if (!explore_has_delayed()) {
         settle(timer, which);
         return;
@@ -388,7 +392,12 @@ judge_refused(unsigned number, unsigned which)
     clear(&kept);
     for (i = 0; i < timer->count; i++) {
         if (((timer->cases[i].done | timer->cases[i].stopped) & bit) == 0) {
+            struct judge_case undone = stopped(timer->cases[i]);
+
             add(&kept, &timer->cases[i]);
+            if (timer->ops[which].met) {
+                add(&kept, &undone);
+            }
         }
     }
     if (kept.count == 0 && !timer->lost) {

@@ -13,7 +13,7 @@
  *             moment may be before the callback begins. So is what is left over
  *
  * While a set is closed, a start or a stop that meets a start of another thread,
- * which is then refused, has done nothing. */
+ * which is then refused, has done nothing; also one that returned before. */
 #ifndef LAWN_SIM_JUDGE_H
 #define LAWN_SIM_JUDGE_H
 

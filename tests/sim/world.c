@@ -176,13 +176,17 @@ world_ttl(struct rng *rng)
     return sim_plan.ttls[rng_below(rng, sim_plan.ttl_count)];
 }
 
-/* What a TTL counts from, at the earliest. */
+/* What a TTL counts from, at the earliest: a worker's timer from the worker's
+ * now, and one that goes to another worker from the clock, which may be behind
+ * it where a lawn came from a worker whose clock was ahead. */
 static uint64_t
 counts_from(void)
 {
     struct lawn_worker *self = lawn_workers_self();
+    uint64_t clock = weather_time();
 
-    return self != NULL ? lawn_worker_now(self) : weather_time();
+    return self != NULL && lawn_worker_now(self) < clock ? lawn_worker_now(self)
+                                                         : clock;
 }
 
 /* When a timer is due at the latest, from when it could have been started. */
