@@ -534,7 +534,7 @@ promises: ## break each promise once; the test that is named for it must notice
 	@tools/deps test
 	@tools/mutants --promises
 
-prove: ## the proofs of proofs/, by machine; under half an hour
+prove: ## the proofs of proofs/, by machine; under 25 minutes
 	@tools/deps prove
 	@tools/cbmc >/dev/null
 	@proofs/run
