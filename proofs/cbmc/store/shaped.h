@@ -266,6 +266,11 @@ fill(uint64_t number, unsigned next, unsigned first, unsigned many)
             bucket->chained = false;
             at = 0;
         }
+#if defined PROOF_COVER
+        /* Two of three are to part from the third. */
+        hashes[first + i] = number | (uint64_t)(i % 3 != 0)
+                                         << bits_of(number, BUCKETS);
+#endif
         ASSUME(belongs(hashes[first + i], number, BUCKETS));
         bucket->entry[at] = &records[first + i];
         bucket->tag[at] = tag_of(hashes[first + i], number, BUCKETS);

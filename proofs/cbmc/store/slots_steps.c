@@ -8,6 +8,17 @@
  * @covers lawn_store_slots_take lawn_store_slots_give lawn_store_slots_slab
  *     lawn_store_slots_enter lawn_store_slots_leave lawn_store_slots_remove
  *     lawn_store_slots_drop_spare lawn_store_slots_free_number
+ * @unreached lawn_store_slots_free_number: slots->free_number[piece] = LAWN_STORE_SLOTS_NONE; -- one slab stays
+ * @unreached lawn_store_slots_free_number: lawn_store_pointers_drop_piece(&slots->slabs, slots->memory); -- the same
+ * @unreached lawn_store_slots_give: slab->full_words = word; -- a slab of one word
+ * @unreached lawn_store_slots_take: word++; -- the same
+ * @unreached lawn_store_slots_take: sizes = lawn_store_slots_new_group(slots, group); -- there is a group
+ * @unreached lawn_store_slots_take: if (sizes == NULL) { -- the same
+ * @unreached lawn_store_slots_take: return NULL; -- there is room
+ * @unreached lawn_store_slots_take: slab = lawn_store_slots_add(slots, group, &sizes[index], slot); -- the same
+ * @unreached lawn_store_slots_take: if (slab == NULL && slots->spare != NULL) { -- the same
+ * @unreached lawn_store_slots_take: lawn_store_slots_drop_spare(slots); -- the same
+ * @unreached lawn_store_slots_take: if (slab == NULL) { -- the same
  * @flags --unwind 37 --paths lifo
  * @without --unsigned-overflow-check: the last bit of a word is found by adding
  *     1, which wraps around
@@ -175,8 +186,12 @@ take(unsigned mask, unsigned number, unsigned live_b)
 void
 slots_take(void)
 {
+    if (nondet_bool()) {
+        take(0, 0, 1);
+        return;
+    }
     for (unsigned mask = 0; mask < 15; mask++) {
-        if (mask == 14 || nondet_bool()) {
+        if (mask == 14 || PROOF_PATH()) {
             if (nondet_bool()) {
                 take(mask, 0, 1);
             } else if (mask != 0) {
@@ -231,13 +246,17 @@ give_each(unsigned twice)
 {
     for (unsigned mask = 1; mask < 16; mask++) {
         for (unsigned taken = 0; taken < SLOTS; taken++) {
-            if ((mask >> taken & 1) != twice && nondet_bool()) {
+            if ((mask >> taken & 1) != twice && PROOF_PATH()) {
                 give_any(mask, taken);
                 return;
             }
         }
     }
-    ASSUME(false);
+    if (twice == 0 && nondet_bool()) {
+        give_any(15, 3);
+    } else {
+        give_any(twice ? 1 : 8, 3);
+    }
 }
 
 #if defined TWICE

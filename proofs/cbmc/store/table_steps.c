@@ -181,7 +181,7 @@ remove_any(unsigned home)
 {
     for (unsigned many = 1; many <= MOST; many++) {
         for (unsigned which = 0; which < many; which++) {
-            if (which == MOST - 1 || nondet_bool()) {
+            if (which == MOST - 1 || PROOF_PATH()) {
                 remove_one(home, many, which);
                 return;
             }
@@ -194,7 +194,7 @@ table_remove(void)
 {
     begin_others();
     /* One that is split, and one that is yet to be. */
-    if (nondet_bool()) {
+    if (PROOF_PATH()) {
         remove_any(4);
     } else {
         remove_any(1);
@@ -253,7 +253,7 @@ static void
 grow_up_to(unsigned few, unsigned most)
 {
     for (unsigned i = 0; i <= few; i++) {
-        if (nondet_bool()) {
+        if (PROOF_PATH()) {
             grow(i);
             return;
         }
@@ -313,12 +313,12 @@ shrink_up_to(unsigned few, unsigned most)
 {
     for (unsigned i = 0; i <= most; i++) {
         for (unsigned j = 0; j <= few; j++) {
-            if (nondet_bool()) {
+            if (PROOF_PATH()) {
                 shrink(i, j);
                 return;
             }
         }
-        if (i == most || nondet_bool()) {
+        if (i == most || PROOF_PATH()) {
             shrink(i, most);
             return;
         }
@@ -371,7 +371,7 @@ void
 table_add_grows(void)
 {
     begin();
-    if (nondet_bool()) {
+    if (PROOF_PATH()) {
         add_grows(1);
     } else {
         add_grows(5);
@@ -399,7 +399,7 @@ void
 table_remove_shrinks(void)
 {
     begin();
-    if (nondet_bool()) {
+    if (PROOF_PATH()) {
         remove_shrinks(0, 2);
     } else {
         remove_shrinks(4, 7);
