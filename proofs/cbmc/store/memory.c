@@ -12,6 +12,7 @@
  *     lawn_store_memory_mapped
  * @flags --unwind 3
  * @unreached lawn_store_memory_map: at = &(*at)->next; -- one kept block only
+ * @unreached lawn_store_memory_give: free(block); -- blocks of malloc() itself are left out, see memory_take()
  *
  * @proof memory_take
  * @proof memory_give
