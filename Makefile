@@ -262,7 +262,7 @@ endef
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 # The interpreter with a naive lawn in it, as one object that only shows its entry.
-NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) $(CORE_C)
+NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) tests/naive/naive.c $(CORE_C)
 build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
 	$(call say,LINK)$(LD) -r -o $@.new $^
 	@$(OBJCOPY) --redefine-sym ops_run=naive_ops_run --keep-global-symbol=naive_ops_run $@.new $@

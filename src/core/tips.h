@@ -106,6 +106,7 @@ lawn_tips_slot(const struct lawn_tips *tips, uint64_t time)
 {
     uint32_t high = 63u ^ (uint32_t)__builtin_clzll((time ^ tips->base) | 1);
 
+    LAWN_NAIVELY(return 0);
     /*@ assert high <= 63; */
     /*@ assert tips->level[high] + tips->mask <
       @     lawn_tips_all((struct lawn_tips *)tips);
@@ -143,6 +144,7 @@ lawn_tips_list(const struct lawn_tips *tips, uint32_t slot, uint64_t time)
 {
     uint64_t hash = (uint32_t)time * 0x9E3779B1u;
 
+    LAWN_NAIVELY(return tips->lone);
     return &tips->lone[((uint64_t)slot << tips->list_bits) +
                        (hash << tips->list_bits >> 32)];
 }

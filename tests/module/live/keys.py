@@ -1282,6 +1282,23 @@ def the_module_cannot_be_loaded_twice_nor_be_unloaded():
 
 
 @case
+def timers_that_come_before_the_server_has_begun_fire():
+    # The module is loaded before the server's loop runs, and so is the dump file.
+    with Server() as server:
+        server.call('LAWN.PUSH', 'due', 'i', 'p', 'AT', 1)
+        at = now_ms() + 2000
+        server.call('LAWN.PUSH', 'soon', 'i', 'p', 'AT', at)
+        equal(server.call('SAVE'), OK)
+        server.restart(kill=True)
+        wait_until(lambda: server.lawn()['wake_late_us_count'] != '0',
+                   'what is due is told')
+        wait_until(lambda: server.lawn()['wake_late_us_count'] == '2',
+                   'what becomes due is told')
+        assert now_ms() >= at, (now_ms(), at)
+        equal(server.call('LAWN.POLL', 'soon'), [['i', 'p']])
+
+
+@case
 def a_key_migrates_to_another_server():
     with Server() as other:
         server = shared()
