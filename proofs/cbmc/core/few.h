@@ -225,7 +225,6 @@ proof_any_clock(uint64_t now)
 #else
     lawn.closed = nondet_u64();
 #endif
-    lawn.habits.asked = nondet_bool();
     lawn.habits.trial = nondet_bool();
     lawn.habits.alone = nondet_bool();
     lawn.habits.left = nondet_u64();
@@ -241,11 +240,14 @@ proof_any_clock(uint64_t now)
     /* Nearly as many as are counted up to 0: see habits.h. */
     lawn.habits.starts = lawn.stops + lawn.fires - lawn.starts;
 #if defined BOUND
+    lawn.habits.asked = ASKED;
     lawn.bound = proof_high | BOUND;
+    lawn.wake = ASKED ? 0 : lawn.bound;
 #else
+    lawn.habits.asked = nondet_bool();
     lawn.bound = nondet_u64();
-#endif
     lawn.wake = nondet_u64();
+#endif
     lawn.alert = nondet_u64();
 }
 

@@ -5,7 +5,7 @@
  * eighth run each access is checked too.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
- *     --slice-formula --unwind 7
+ *     --slice-formula --max-field-sensitivity-array-size 8 --unwind 7
  * @without --bounds-check: checked in some of the runs
  * @without --pointer-check: likewise
  * @without --pointer-overflow-check: likewise
@@ -19,21 +19,58 @@
  * @proof few_stop
  * @each shapes few_stop
  * @covers lawn_stop lawn_pending
+ * A stop tells whether the timer ran; then it is idle and is not counted [P3]
+ * [P5].
+ *
  * @proof few_now
  * @each shapes few_now
  * @covers lawn_set_now lawn_tell_time
+ * The clock is told any time: it never goes back, all run on [P3] [P9].
+ *
  * @proof few_start
  * @each shapes few_start
- * @covers lawn_start
+ * @covers lawn_start lawn_start_near lawn_start_seek lawn_start_on
+ *     lawn_start_alone lawn_start_alert lawn_start_last lawn_start_bound
+ *     lawn_start_missed
+ * A start, of an idle timer or a running one, that finds or claims a blade, or
+ * none: it runs, is due after its TTL, stands behind all others of its queue that
+ * have its deadline, is counted once; the others are as they were [P1] [P3] [P4]
+ * [P5]. Clock, TTLs and habits are given.
+ *
  * @proof few_tick
  * @each shapes few_tick
- * @covers lawn_mow_tick
+ * @covers lawn_mow_tick lawn_mow_blade lawn_mow_in_turn lawn_mow_closed
+ *     lawn_mow_cut
+ * @unreached lawn_mow_tick: lawn_mow_fetch_ahead(lawn, slot, tick, mowing->left);
+ *     -- only reads, and of more slots than this index has
+ * The round of a mow that fires, at a slot of level 0 that has come up; the
+ * callback does nothing. What fired was due, each once, in the order of its queue;
+ * all that were due, unless the budget is used up; counted [P1] [P2] [P3] [P4]
+ * [P6]. Budgets of 1 to 5; blades in turn or one after the other.
+ *
  * @proof few_open
  * @each shapes few_open
- * @covers lawn_mow_open
+ * @covers lawn_mow_open lawn_mow_base lawn_mow_move_lone
+ * The round of a mow that moves down a slot of a higher level: the base goes to a
+ * time in the slot, none fires, all run on [P1] [P3] [I4].
+ *
+ * @proof few_mow
+ * @each shapes few_mow
+ * @flags --unwindset lawn_mow_until.0:20
+ * @covers lawn_mow lawn_mow_slowly lawn_mow_until lawn_mow_last
+ * @unreached lawn_mow_slowly: return 0; -- a mow in a callback; ours does nothing
+ * A whole mow: as few_tick, and in the order of deadlines; the clock is right
+ * after it [P1] [P2] [P3] [P4] [P6] [P9].
+ *
  * @proof few_next
  * @each shapes few_next
- * @covers lawn_next
+ * @covers lawn_next lawn_next_look lawn_next_stays lawn_next_in_slot
+ *     lawn_next_in_list lawn_next_in_blades lawn_next_known lawn_next_in_known
+ * @unreached lawn_next_in_slot: tips->known = slot; tips->known_time =
+ *     looking.next; tips->known_queue = looking.queue; lawn_set_bound(lawn,
+ *     lawn->bound); -- takes eight entries in a slot
+ * lawn_next() is exact, with or without a front, or a slot that is known; so is
+ * the bound after it; all run on [P2] [P3].
  */
 #include "few.h"
 
@@ -54,6 +91,9 @@
 #endif
 #if !defined BUDGET
 #define BUDGET 1
+#endif
+#if !defined LATER
+#define LATER 0
 #endif
 
 static uint64_t
@@ -101,37 +141,6 @@ few_now(void)
     PROOF_END();
 }
 
-/* Puts the timer on a given blade: the end of a start that found or claimed
- * one. Assumed is what blades_find and blades_claim prove. */
-void
-few_start_on(void)
-{
-    struct lawn_timer *timer = &timers[TIMER];
-    struct lawn_blade *blade = &proof_blades[HOME];
-    uint64_t ttl = nondet_u8() & 7;
-    uint32_t i;
-
-    proof_any_high();
-    proof_any_lawn(proof_any_time());
-    uint64_t count = lawn_count(&lawn);
-
-    ASSUME(ttl != 0);
-    for (i = 0; i < PROOF_BLADES; i++) {
-        ASSUME(i == HOME ? blade->ttl == ttl || lawn_list_empty(&blade->queue)
-                         : proof_blades[i].ttl != ttl);
-    }
-    timer->deadline = lawn.now + ttl;
-    ASSUME(timer->deadline < LAWN_LAST &&
-           (timer->deadline ^ lawn.tips.base) >> PROOF_LEVELS == 0);
-    lawn.starts++;
-    lawn_start_on(&lawn, timer, ttl, blade);
-    PROVE(lawn_pending(timer), "[P5] it runs");
-    PROVE(blade->queue.prev == &timer->link, "[P4] behind the others");
-    PROVE(lawn_count(&lawn) == count + 1, "[P3] it is counted");
-    PROVE(proof_valid(), "the lawn is valid");
-    PROOF_END();
-}
-
 /* Of each timer, before a step. */
 static uint64_t deadlines[PROOF_TIMERS];
 static bool ran[PROOF_TIMERS];
@@ -167,14 +176,21 @@ static bool
 overtakes(const struct lawn_timer *timer)
 {
     const struct lawn_link *link = timer->link.next;
+    uint32_t steps;
     uint32_t i;
 
-    for (i = 0; i < PROOF_TIMERS; i++) {
-        if (link == &timers[i].link && timers[i].deadline == timer->deadline) {
+    for (steps = 0; steps < PROOF_TIMERS; steps++) {
+        for (i = 0; i < PROOF_TIMERS && link != &timers[i].link; i++) {
+        }
+        if (i == PROOF_TIMERS) {
+            return false;
+        }
+        if (timers[i].deadline == timer->deadline) {
             return true;
         }
+        link = link->next;
     }
-    return false;
+    return true;
 }
 
 void
@@ -182,7 +198,6 @@ few_start(void)
 {
     struct lawn_timer *timer = &timers[TIMER];
     uint64_t ttl = TTL;
-    uint64_t plain;
 
     proof_any_high();
     proof_any_lawn(proof_high + NOW);
@@ -227,7 +242,37 @@ fire(struct lawn_timer *timer, void *arg)
 static bool
 before(uint32_t i, uint32_t j)
 {
-    return i < j && proof_place(i) == proof_place(j);
+    return deadlines[i] < deadlines[j] ||
+           (i < j && proof_place(i) == proof_place(j) &&
+            deadlines[i] == deadlines[j]);
+}
+
+/* Looks at what fired, and tells how many were due by a time. last: so were
+ * those that wait for the last tick. */
+static unsigned
+fired_by(uint64_t time, bool last)
+{
+    unsigned due = 0;
+    uint32_t i;
+    uint32_t j;
+
+    for (i = 0; i < PROOF_TIMERS; i++) {
+        bool was_due =
+            ran[i] && deadlines[i] <= time && (last || proof_place(i) != LAST);
+
+        due += was_due;
+        PROVE(order[i] == 0 || was_due, "[P1] none fired that was not due");
+        PROVE(order[i] != 0 || lawn_pending(&timers[i]) == ran[i],
+              "[P3] the others run on");
+        for (j = 0; j < PROOF_TIMERS; j++) {
+            PROVE(order[i] == 0 || order[j] == 0 || !before(i, j) ||
+                      order[i] < order[j],
+                  "[P4] by deadline, and in the order of a queue");
+            PROVE(order[i] != 0 || order[j] == 0 || !ran[i] || !before(i, j),
+                  "[P4] none is left behind");
+        }
+    }
+    return due;
 }
 
 void
@@ -237,9 +282,7 @@ few_tick(void)
     uint64_t now = nondet_u64();
     struct lawn_mowing mowing = {&lawn, BUDGET, BUDGET, fire, NULL};
     uint64_t time;
-    unsigned due = 0;
-    uint32_t i;
-    uint32_t j;
+    unsigned due;
 
     proof_any_high();
     proof_any_lawn(now);
@@ -260,20 +303,7 @@ few_tick(void)
     if (all) {
         lawn_tips_clear(&lawn.tips, slot);
     }
-    for (i = 0; i < PROOF_TIMERS; i++) {
-        bool was_due = ran[i] && deadlines[i] <= time &&
-                       proof_place(i) != LAST;
-
-        due += was_due;
-        PROVE(order[i] == 0 || was_due, "[P1] none fired that was not due");
-        PROVE(order[i] != 0 || lawn_pending(&timers[i]) == ran[i],
-              "[P3] the others run on");
-        for (j = 0; j < PROOF_TIMERS; j++) {
-            PROVE(!before(i, j) || order[j] == 0 ||
-                      (order[i] != 0 && order[i] < order[j]),
-                  "[P4] of one queue the first fires first");
-        }
-    }
+    due = fired_by(time, false);
     PROVE(all ? fires == due : mowing.left == 0,
           "[P2] all that are due fired, or the budget is used up");
     PROVE(fires == BUDGET - mowing.left, "[P6] never more than the budget");
@@ -307,6 +337,28 @@ few_open(void)
     PROVE((proof_occupied[0] >> slot & 1) == 0, "the slot is done");
     PROVE(same_but(PROOF_TIMERS), "[P3] all are as they were");
     PROVE(lawn_count(&lawn) == count && fires == 0, "[P1] none fires");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
+}
+
+void
+few_mow(void)
+{
+    proof_any_high();
+    uint64_t before_now = proof_high + NOW;
+    uint64_t now = proof_high + LATER;
+
+    proof_any_lawn(before_now);
+    uint64_t count = lawn_count(&lawn);
+
+    remember();
+    size_t told = lawn_mow(&lawn, now, BUDGET, fire, NULL);
+    unsigned due = fired_by(now, now >= LAWN_LAST);
+    PROVE(told == fires && fires <= BUDGET, "[P6] as many as it tells");
+    PROVE(fires == (due < BUDGET ? due : BUDGET),
+          "[P2] all that are due fired, or the budget is used up");
+    PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
+    PROVE(lawn.now == now && lawn.mowing == NULL, "[P9] it is that late");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
