@@ -2,10 +2,11 @@
  * few.h. What a step is to keep is what lawn_check() looks at, and a little more,
  * which is assumed before it and proved after it. Each proof is run for many
  * lawns: "shapes" here prints them, and says how they are chosen. In every
- * eighth run each access is checked too.
+ * sixteenth run each access is checked too.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
- *     --slice-formula --max-field-sensitivity-array-size 8 --unwind 7
+ *     --sat-solver cadical --slice-formula --unwind 7
+ *     --max-field-sensitivity-array-size 8
  * @without --bounds-check: checked in some of the runs
  * @without --pointer-check: likewise
  * @without --pointer-overflow-check: likewise
