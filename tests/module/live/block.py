@@ -568,8 +568,8 @@ def a_renamed_key_wakes_those_of_its_new_name():
     server = shared()
     old, new = waiter(server, 'LAWN.POLL', 'old', 'BLOCK', 0), \
         waiter(server, 'LAWN.POLL', 'new', 'BLOCK', 0)
-    server.call('LAWN.PUSH', 'old', 'i', 'p', 'DELAY', 20)
-    server.call('RENAME', 'old', 'new')
+    server.control.multi(('LAWN.PUSH', 'old', 'i', 'p', 'DELAY', 20),
+                         ('RENAME', 'old', 'new'))
     equal(new.read(), [['i', 'p']])
     still_waits(server, old)
 
