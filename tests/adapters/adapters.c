@@ -16,7 +16,7 @@
 #define MICROSECOND UINT64_C(1000)
 
 /* A program that hangs has failed. */
-#define PATIENCE_SECONDS 120
+#define PATIENCE_SECONDS 600
 
 struct stage {
     void *host;
