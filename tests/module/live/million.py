@@ -36,7 +36,7 @@ import server
 from server import equal, wait_until
 
 BAR = 5  # ms
-TRIES = 4
+TRIES = 8
 HOUR = 3600 * 1000
 DAY = 24 * HOUR
 PER_CALL = 100  # events in an MPUSH
