@@ -403,8 +403,9 @@ suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
         $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
-# The fuzzer of this name for so many seconds; new inputs go to build/.
-fuzz = 'build/fuzz/fuzz_$(1) -max_total_time=$(2) -timeout=10 \
+# The fuzzer of this name for so many seconds; new inputs go to build/. One input has
+# two minutes, which are those of the wall.
+fuzz = 'build/fuzz/fuzz_$(1) -seed=$(SEED) -max_total_time=$(2) -timeout=120 \
     -max_len=$(patsubst $(1):%,%,$(filter $(1):%,$(FUZZ_LENGTHS))) \
     -artifact_prefix=build/fuzz/$(1)- build/fuzz/corpus-$(1) tests/fuzz/corpus-$(1)'
 # The tool's filters, each with so many lines; a run for each number, which is
