@@ -5,7 +5,7 @@
  * sixteenth run each access is checked too.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
- *     --slice-formula --no-sat-preprocessor --unwind 7
+ *     --slice-formula --unwind 7
  * @without --bounds-check: checked in some of the runs
  * @without --pointer-check: likewise
  * @without --pointer-overflow-check: likewise
