@@ -262,7 +262,7 @@ endef
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
 # The interpreter with a naive lawn in it, as one object that only shows its entry.
-NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) $(CORE_C)
+NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) tests/naive/naive.c $(CORE_C)
 build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
 	$(call say,LINK)$(LD) -r -o $@.new $^
 	@$(OBJCOPY) --redefine-sym ops_run=naive_ops_run --keep-global-symbol=naive_ops_run $@.new $@
@@ -403,8 +403,9 @@ suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
         $(foreach m,$(LOOP_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
         $(if $(REGRESS),'build/$(1)/model --replay tests/regress/*.bin'))
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
-# The fuzzer of this name for so many seconds; new inputs go to build/.
-fuzz = 'build/fuzz/fuzz_$(1) -max_total_time=$(2) -timeout=10 \
+# The fuzzer of this name for so many seconds; new inputs go to build/. One input has
+# two minutes, which are those of the wall.
+fuzz = 'build/fuzz/fuzz_$(1) -seed=$(SEED) -max_total_time=$(2) -timeout=120 \
     -max_len=$(patsubst $(1):%,%,$(filter $(1):%,$(FUZZ_LENGTHS))) \
     -artifact_prefix=build/fuzz/$(1)- build/fuzz/corpus-$(1) tests/fuzz/corpus-$(1)'
 # The tool's filters, each with so many lines; a run for each number, which is
@@ -534,7 +535,7 @@ promises: ## break each promise once; the test that is named for it must notice
 	@tools/deps test
 	@tools/mutants --promises
 
-prove: ## the proofs of proofs/, by machine; under half an hour
+prove: ## the proofs of proofs/, by machine; under 25 minutes
 	@tools/deps prove
 	@tools/cbmc >/dev/null
 	@proofs/run

@@ -17,6 +17,14 @@ size_t nondet_size(void);
 #define PROVE(condition, text) __CPROVER_assert(condition, text)
 #define ASSUME(condition) __CPROVER_assume(condition)
 
+/* A choice of states where a proof goes path by path. --cover cannot, so it gets
+ * one state that is large. */
+#if defined PROOF_COVER
+#define PROOF_PATH() false
+#else
+#define PROOF_PATH() nondet_bool()
+#endif
+
 /* The last line of a harness. It must fail: otherwise the assumptions exclude
  * each other, and all that is proved is proved of nothing. */
 #if defined PROOF_NO_END

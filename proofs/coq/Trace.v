@@ -1,9 +1,11 @@
 (* Trace.v - is the model the code's? Runs the model through what trace.c told of a
    lawn, and says whether it agrees: on each timer that fires and its deadline, on
    what mows return, on what is next, on what runs in the end, and after each start on
-   how many stand alone. What the model leaves open the code has decided: which of the
-   blades that are due at one tick is next, and whether a start that finds no blade of
-   its TTL claims a free one. The model has to allow it. *)
+   where the timer stands: on which blade, with the lone ones, or with those of the
+   last tick. What the model leaves open the code has decided: which of the blades that
+   are due at one tick is next, whether a start that finds no blade of its TTL claims
+   the free one that blades.c would pick, and which habits a lawn has from where the
+   clock moves on. The model has to allow it. *)
 
 From Coq Require Import NArith List Bool Arith.
 From Lawn Require Import Model.
@@ -16,23 +18,51 @@ Definition rehash (h : N) : N := (h * 1048576) mod WORD.
 Definition home (h : N) : nat := N.to_nat (N.shiftr h 60).
 Definition ways : nat := 44.
 Definition set_of (w : nat) : list nat := let w := (w / 4 * 4)%nat in seq w 4.
-Definition homes : habits := fun t _ =>
-  set_of (home (hash t)) ++ set_of (home (rehash (hash t))).
-Definition claims (t : N) : list nat :=
-  let a := home (hash t) in
-  let b := home (rehash (hash t)) in
-  (a :: set_of a) ++ (b :: set_of b).
 
+(* Whether the lawn is alone, and the bits of the deadline that pick a stripe. *)
+Definition striped (h d stripe : N) : nat :=
+  (home h + N.to_nat (N.land (4 * d) stripe))%nat.
+Definition kept (alone stripe : N) : habits := fun t d =>
+  if alone =? 0 then
+    set_of (striped (hash t) d stripe) ++ set_of (striped (rehash (hash t)) d stripe)
+  else [].
+
+(* The blade that a start claims: the first that is free of its home, the others of
+   that set, its second home and the others of that. Under the habits of the time
+   each choice has four blades. *)
+Definition claims (t d : N) (s : lawn) : list nat :=
+  match habit s t d with
+  | [] => []
+  | sets =>
+      let homes := fun h set =>
+        filter (fun w => Nat.eqb (w mod 4) (home h mod 4)) set ++ set in
+      homes (hash t) (firstn 4 sets) ++ homes (rehash (hash t)) (skipn 4 sets)
+  end.
 Definition claim_of (x : nat) (d : N) (s : lawn) : option nat :=
-  find (is_free (blades (remove x s))) (claims (counted d)).
+  find (is_free (blades (remove x s)))
+    (claims (counted d) (after (now s) (counted d)) s).
+
+Inductive stand := On (w : nat) | Lone | Last.
+
+Definition has (x : nat) (l : list timer) : bool :=
+  existsb (fun t => Nat.eqb (name t) x) l.
+Definition stands (x : nat) (p : stand) (s : lawn) : bool :=
+  match p with
+  | On w => match nth_error (blades s) w with
+            | Some b => has x (queue b)
+            | None => false
+            end
+  | Lone => has x (lone s)
+  | Last => has x (last s)
+  end.
 
 Inductive act :=
-| S_ (x : nat) (d : N) (alone : nat)
-| A_ (x : nat) (t : N) (alone : nat)
+| S_ (x : nat) (d : N) (p : stand)
+| A_ (x : nat) (t : N) (p : stand)
 | X_ (x : nat)
-| N_ (t : N)
+| N_ (t alone stripe : N)
 | E_ (t : N)                     (* what is next is t *)
-| B_ (t b : N)                   (* a mow begins *)
+| B_ (t b alone stripe : N)      (* a mow begins *)
 | F_ (x : nat) (d : N)           (* fires a timer; what follows is its callback *)
 | R_ (n : N).                    (* returns *)
 
@@ -84,19 +114,18 @@ Definition blade_of (x : nat) (s : lawn) : nat :=
   | None => O
   end.
 
-Definition follow_start (x : nat) (d : N) (alone : nat) (s : lawn) : option lawn :=
-  find (fun s => Nat.eqb (length (lone s ++ last s)) alone)
+Definition follow_start (x : nat) (d : N) (p : stand) (s : lawn) : option lawn :=
+  find (stands x p)
     [start x d (claim_of x d s) s; start x d None s].
 
 Definition follow (s : lawn) (a : act) : option lawn :=
   match a with
-  | S_ x d alone => follow_start x d alone s
-  | A_ x t alone =>
-      follow_start x (if now s <? t then minus t (now s) else 0) alone s
+  | S_ x d p => follow_start x d p s
+  | A_ x t p => follow_start x (if now s <? t then minus t (now s) else 0) p s
   | X_ x => Some (stop x s)
-  | N_ t => Some (tell_time t homes s)
+  | N_ t alone stripe => Some (tell_time t (kept alone stripe) s)
   | E_ t => if next s =? t then Some (look s) else None
-  | B_ t b => Some (mow t b homes s)
+  | B_ t b alone stripe => Some (mow t b (kept alone stripe) s)
   | F_ x d =>
       let s := settle_stale 100 s in
       let s := work (blade_of x s) s in
@@ -116,7 +145,7 @@ Fixpoint follow_all (s : lawn) (l : list act) : option lawn :=
   end.
 
 Definition agrees (t : N) (l : list act) (run : list (nat * N)) : bool :=
-  match follow_all (init t homes ways) l with
+  match follow_all (init t (kept 0 0) ways) l with
   | None => false
   | Some s =>
       Nat.eqb (length (running s)) (length run) &&

@@ -7,16 +7,18 @@
  *   n TIME         the time is          e                what is next?
  *   -              nothing              m TIME BUDGET N  mow, with N lines
  *
- * Tells: f TIMER DEADLINE of what fires, r COUNT of a mow, e TIME of what is next,
- * l COUNT of the timers that stand alone after a start; and after a script, p TIMER
- * DEADLINE of each that runs, and a full stop.
+ * Tells: f TIMER DEADLINE HABITS of what fires, r COUNT HABITS of a mow, e TIME of
+ * what is next, h HABITS after the time was set; of a start where the timer went: w
+ * BLADE, l to the lone ones, or t to those of the last tick; and after a script, p
+ * TIMER DEADLINE of each that runs, and a full stop. HABITS are alone, which is 0 or
+ * 1, and the bits of the deadline that pick a stripe.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lawn.h"
+#include "internal.h"
 
 #define TRACE_TIMERS 32
 #define TRACE_CALLBACKS 64
@@ -46,6 +48,37 @@ trace_read(struct trace_line *line)
     return true;
 }
 
+/* A timer of a queue leads to its end, which is the blade's. */
+static void
+trace_place(const struct lawn_timer *timer)
+{
+    const struct lawn_blades *blades = &trace_lawn->blades;
+    const struct lawn_link *link = timer->link.next;
+    uint32_t i;
+
+    while (link != &timer->link) {
+        for (i = 0; i < blades->count; i++) {
+            if (link == &blades->all[i].queue) {
+                printf("w %" PRIu32 "\n", i);
+                return;
+            }
+        }
+        if (link == &trace_lawn->last) {
+            printf("t\n");
+            return;
+        }
+        link = link->next;
+    }
+    printf("l\n");
+}
+
+static void
+trace_habits(void)
+{
+    printf(" %d %" PRIu32 "\n", trace_lawn->habits.alone,
+           trace_lawn->blades.stripe);
+}
+
 /* What a callback may do, and others. */
 static void
 trace_do(const struct trace_line *line)
@@ -60,11 +93,13 @@ trace_do(const struct trace_line *line)
         (void)lawn_stop(trace_lawn, timer);
     } else if (line->what == 'n') {
         lawn_set_now(trace_lawn, line->value[0]);
+        printf("h");
+        trace_habits();
     } else if (line->what == 'e') {
         printf("e %" PRIu64 "\n", lawn_next(trace_lawn));
     }
     if (line->what == 's' || line->what == 'a') {
-        printf("l %" PRIu64 "\n", lawn_count_lone(trace_lawn));
+        trace_place(timer);
     }
 }
 
@@ -72,7 +107,8 @@ static void
 trace_fire(struct lawn_timer *timer, void *arg)
 {
     (void)arg;
-    printf("f %d %" PRIu64 "\n", (int)(timer - trace_timer), lawn_due(timer));
+    printf("f %d %" PRIu64, (int)(timer - trace_timer), lawn_due(timer));
+    trace_habits();
     if (trace_fires < trace_callbacks) {
         trace_do(&trace_callback[trace_fires]);
     }
@@ -89,8 +125,9 @@ trace_mow(const struct trace_line *line)
     for (i = 0; i < trace_callbacks && i < TRACE_CALLBACKS; i++) {
         (void)trace_read(&trace_callback[i]);
     }
-    printf("r %zu\n", lawn_mow(trace_lawn, line->value[0],
-                               (size_t)line->value[1], trace_fire, NULL));
+    printf("r %zu", lawn_mow(trace_lawn, line->value[0], (size_t)line->value[1],
+                             trace_fire, NULL));
+    trace_habits();
 }
 
 /* Tells what the last script left, and begins another. */

@@ -27,19 +27,25 @@ def colliding(many):
 TTLS = colliding(11)
 
 
-def ttl(rng):
-    return rng.choice(TTLS) if rng.random() < 0.95 else \
+def ttl(rng, ttls):
+    return rng.choice(ttls) if rng.random() < 0.95 else \
         rng.choice((0, 1, LAST, LAST - 1, WORD - 1, 1 << 63))
 
 
-def simple(rng, clock):
+def deadline(rng, clock, ttls):
+    """Without TTLs to choose from, one that several TTLs will share."""
+    return clock + rng.choice(ttls) if ttls else \
+        (clock // 8 + 2) * 8 + rng.randrange(2)
+
+
+def simple(rng, clock, ttls):
     """A line that a callback may have, too."""
     timer = rng.randrange(TIMERS)
     what = rng.random()
-    if what < 0.55:
-        return f"s {timer} {ttl(rng)}"
+    if what < 0.55 and ttls:
+        return f"s {timer} {ttl(rng, ttls)}"
     if what < 0.65:
-        return f"a {timer} {max(0, min(WORD - 1, clock + rng.choice(TTLS)))}"
+        return f"a {timer} {max(0, min(WORD - 1, deadline(rng, clock, ttls)))}"
     if what < 0.85:
         return f"x {timer}"
     if what < 0.92:
@@ -47,22 +53,27 @@ def simple(rng, clock):
     return "e"
 
 
-def script(rng):
-    """The lines of a script, and the time it begins at."""
+def script(rng, long):
+    """The lines of a script, and the time it begins at. A long one has few TTLs
+    for a while, so that a lawn of many timers gets stripes; or deadlines that are due
+    together, to be drained in turn."""
     begin = rng.choice((0, 1, 1000, LAST - 60, rng.randrange(WORD - 1)))
     begin = min(begin, LAST)
     clock = begin
     lines = [f"o {begin}"]
-    for _ in range(rng.randrange(20, 90)):
+    ttls = TTLS
+    for number in range(rng.randrange(20, 90) if not long else 400):
+        if long and number % 80 == 0:
+            ttls = rng.choice((TTLS, TTLS, TTLS[:1], []))
         if rng.random() < 0.75:
-            lines.append(simple(rng, clock))
+            lines.append(simple(rng, clock, ttls))
             continue
-        jump = rng.choice((1, 2, 5, 20, 100, 1 << 20)) if rng.random() < 0.97 \
-            else WORD
+        jump = rng.choice((1, 2, 5, 20, 100, 1 << 20)) \
+            if rng.random() < (0.999 if long else 0.97) else WORD
         at = min(WORD - 1, max(0, clock + rng.randrange(-2, jump)))
         clock = max(clock, at)
         budget = rng.choice((0, 1, 2, 3, 1000, 1000, 1000))
-        callbacks = [simple(rng, clock) if rng.random() < 0.7 else "-"
+        callbacks = [simple(rng, clock, ttls) if rng.random() < 0.7 else "-"
                      for _ in range(rng.randrange(12))]
         lines.append(f"m {at} {budget} {len(callbacks)}")
         lines += callbacks
@@ -70,10 +81,20 @@ def script(rng):
 
 
 def terms(lines, told):
-    """What a script does and what trace.c told of it, as a term; and how many
-    operations and fires there were."""
+    """What a script does and what trace.c told of it, as a term; how many operations
+    and fires there were; and the habits that the lawn had."""
     told = iter(told)
     acts = []
+    habits = set()
+
+    def place():
+        word, *values = next(told).split()
+        return {"w": "(On %s%%nat)", "l": "Lone%s", "t": "Last%s"}[word] % \
+            " ".join(values)
+
+    def kept(values):
+        habits.add(tuple(map(int, values)))
+        return " ".join(values)
 
     def act(line):
         word, *values = line.split()
@@ -84,7 +105,9 @@ def terms(lines, told):
                 f"{value}%nat" if i == 0 and word in "sax" else value
                 for i, value in enumerate(values)))
             if word in "sa":
-                acts[-1] += f" {next(told).split()[1]}%nat"
+                acts[-1] += f" {place()}"
+            elif word == "n":
+                acts[-1] += " " + kept(next(told).split()[1:])
 
     fires = 0
     at = 1
@@ -97,9 +120,11 @@ def terms(lines, told):
         _, time, budget, many = line.split()
         callbacks = lines[at:at + int(many)]
         at += int(many)
-        acts.append(f"B_ {time} {budget}")
+        begin = len(acts)
         for answer in told:
             word, *values = answer.split()
+            if len(acts) == begin:
+                acts.append(f"B_ {time} {budget} {kept(values[-2:])}")
             if word == "r":
                 acts.append(f"R_ {values[0]}")
                 break
@@ -110,9 +135,9 @@ def terms(lines, told):
     rest = [answer.split() for answer in told]
     running = "; ".join(f"({x}%nat, {due})" for _, x, due in rest)
     term = f"agrees {lines[0].split()[1]} [{'; '.join(acts)}] [{running}]"
-    return term, len(acts) - fires, fires
+    return term, len(acts) - fires, fires, habits
 
 
-def scripts(seed, many):
+def scripts(seed, many, long):
     rng = random.Random(seed)
-    return [script(rng) for _ in range(many)]
+    return [script(rng, long) for _ in range(many)]

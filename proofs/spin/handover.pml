@@ -44,6 +44,7 @@ bit control[WORKERS + 1];
 bit leaving[WORKERS + 1];
 bit token[WORKERS + 1];
 bit parked[WORKERS + 1];
+bit done[WORKERS + 1]; /* by the lock: it has ended with the set */
 bit gone[WORKERS + 1]; /* the thread has returned */
 byte until[WORKERS + 1]; /* the futex: when the sleeper wakes */
 
@@ -99,13 +100,13 @@ proctype sender(byte timer)
     byte q;
     byte t;
     if
-    :: closing -> refused = refused | BIT(timer); goto done
+    :: closing -> refused = refused | BIT(timer); goto returned
     :: else
     fi;
     /* lawn_part_post() -> lawn_mailbox_push() */
     atomic {
         if
-        :: boxes_shut -> refused = refused | BIT(timer); goto done
+        :: boxes_shut -> refused = refused | BIT(timer); goto returned
         :: else -> box[1] = box[1] | BIT(timer); posting++
         fi
     };
@@ -132,7 +133,7 @@ again:  skip
         whom = 0;
         check_sleep()
     };
-done:
+returned:
     skip
 }
 
@@ -177,7 +178,7 @@ inline adopt() {
             atomic {
                 to = link[head];
                 link[head] = 0;
-                assert(runs[head] == NOBODY);
+                assert(runs[head] == NOBODY && !done[me]);
                 parts[me] = parts[me] | BIT(head);
                 runs[head] = me;
                 head = to;
@@ -289,21 +290,15 @@ turn:
     };
     if
     :: closes ->
-        /* lawn_worker_drained() */
-        atomic {
-            for (p : 0 .. PARTS - 1) {
-                busy = busy || ((parts[me] & BIT(p)) != 0 &&
-                                (box[p] != 0 || next <= UNTIL))
-            }
-            p = 0
-        };
+        /* lawn_worker_drained(); next is what its own parts have */
         if
-        :: busy
+        :: next <= UNTIL
         :: else ->
             take_lock();
-            atomic {
+            atomic { /* others put mail into a box only: when does not matter */
                 for (p : 0 .. PARTS - 1) {
-                    busy = busy || (keeper[p] == me) != (runs[p] == me)
+                    busy = busy || (keeper[p] == me) != (runs[p] == me) ||
+                           (runs[p] == me && box[p] != 0)
                 }
                 p = 0
             };
@@ -313,11 +308,13 @@ turn:
                 :: else -> busy = 1
                 fi
             };
-            lock = 0;
-            if
-            :: busy
-            :: else -> goto returned
-            fi
+            atomic {
+                lock = 0;
+                if
+                :: busy
+                :: else -> assert(!done[me]); done[me] = 1; goto returned
+                fi
+            }
         fi;
         busy = 0
     :: else
@@ -405,6 +402,9 @@ proctype manager()
     unpark(2);
     gone[1] && gone[2];
     atomic {
+        /* What a worker has that has ended stays with it. */
+        assert(done[1] && parts[keeper[0]] & BIT(0));
+        assert(done[keeper[1]] && parts[keeper[1]] & BIT(1));
         runs[0] = CLOSER;
         runs[1] = CLOSER
     };

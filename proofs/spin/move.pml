@@ -4,7 +4,10 @@
  * other threads start a timer of the first, OPS times each. KIND 0: one on the
  * second part, for now or later, the other where it is, for now. KIND 1: one on the
  * second part for later, and then it stops it and waits for its end; the other
- * on the first for later. KIND 2: the same, but the other stops it. What
+ * on the first for later. KIND 2: the same, but the other stops it. KIND 3 and 4:
+ * the timer is due at once, and its callback takes its worker's mail, since it waits
+ * in stop_sync: for some other timer, or for its own; meanwhile one starts it on the
+ * second part, for now, and the other stops it, or starts it where it is. What
  * a thread does in one step here, nobody can tell from several. The timer is
  * shared, so each change of its word is a compare-and-swap; its plain stores are in
  * cancel.pml. Time stands still: what is due NOW fires as soon as it is seen, and
@@ -44,8 +47,14 @@
 #define NEVER 3
 #define NONE 2 /* no part, as a choice */
 
+#if KIND < 3
+#define FIRST FAR
+#else
+#define FIRST NOW
+#endif
+
 short state = WORD(0) | RUN | LAWN; /* struct lawn_workers_timer */
-byte when = FAR;
+byte when = FIRST;
 bit part;
 bit firing[2]; /* struct lawn_part, struct lawn_worker */
 bit waiters[2];
@@ -53,13 +62,13 @@ bit news[2]; /* served is not what the thread that waits has seen */
 bit inbox[2];         /* the timer is in the mailbox */
 bit again[2];
 bit onlawn[2];
-byte deadline = FAR; /* lawn_due() */
+byte deadline = FIRST; /* lawn_due() */
 byte wake_at[2];
 bit token[2];
 bit parked[2];
 
 /* What is known from outside. */
-byte latest = FAR; /* when the latest start is due */
+byte latest = FIRST; /* when the latest start is due */
 bit live = 1;      /* it has not ended */
 bit callback;      /* runs */
 byte starting = OTHERS; /* threads that may still start it */
@@ -73,23 +82,17 @@ inline unpark(p) {
     atomic { token[p] = 1; parked[p] = 0 }
 }
 
-/* lawn_part_wake(). The label is of the macro's place. */
-#define WAKE(p, due, again_, out_) \
-    at = wake_at[p]; \
-again_: \
-    if \
-    :: due < at -> \
-        atomic { \
-            if \
-            :: wake_at[p] == at -> wake_at[p] = 0 \
-            :: else -> at = wake_at[p]; goto again_ \
-            fi \
-        }; \
-        unpark(p) \
-    :: else \
-    fi; \
-out_: \
-    at = 0
+/* lawn_part_wake(): what it sees that is not 0 when it swaps does not matter. */
+inline wake(p, due) {
+    atomic {
+        at = due < wake_at[p];
+        wake_at[p] = (at -> 0 : wake_at[p])
+    };
+    if
+    :: at -> at = 0; unpark(p)
+    :: else
+    fi
+}
 
 /* lawn_mailbox_push() */
 inline push(p) {
@@ -148,7 +151,7 @@ start_next:
                  (seen & LAWN)) + VERSION;
         began(due)
     };
-    WAKE(to, due, start_wake, start_out);
+    wake(to, due);
 started:
     atomic { seen = 0; to = 0; goal = 0; mail = 0; here = 0; loose = 0 }
 }
@@ -183,11 +186,13 @@ proctype other(byte id)
     bit to;
     bit mail;
     do
-    :: (KIND < 2 || id == 0) && ops < OPS ->
+    :: (KIND < 2 || KIND == 4 || id == 0) && ops < OPS ->
         ops++;
         if
+#if KIND < 3
         :: id == 0 -> choice = 1; due = FAR
-#if KIND == 0
+#endif
+#if KIND == 0 || KIND > 2
         :: id == 0 -> choice = 1; due = NOW
         :: id == 1 -> choice = NONE; due = NOW
 #else
@@ -196,13 +201,15 @@ proctype other(byte id)
         fi;
         start(choice, due);
         atomic { choice = 0; due = 0 }
-    :: KIND == 2 && id == 1 && ops < OPS -> ops++; STOP(stop_next, stop_out)
+    :: (KIND == 2 || KIND == 3) && id == 1 && ops < OPS ->
+        ops++;
+        STOP(stop_next, stop_out)
     :: ops == OPS -> break
     od;
     atomic { ops = 0; starting-- };
     if
-    :: KIND == 0 || id == 1 -> goto returned
-    :: else
+    :: KIND == 0 || KIND == 3 || id == 1 -> goto returned
+    :: KIND != 0 && id == 0 /* with KIND 3 it may wait, or not */
     fi;
     /* lawn_workers_stop_sync() */
 sync:
@@ -245,7 +252,7 @@ sync:
         :: !(seen & MAIL) -> push(here)
         :: else
         fi;
-        WAKE(here, 0, recall_wake, recall_out)
+        wake(here, 0)
     :: else
     fi;
     /* lawn_workers_wait_for() */
@@ -299,20 +306,26 @@ inline serve() {
 /* lawn_part_take() */
 inline take() {
     seen = state;
-take_next:
-    if
-    :: seen & REQ -> atomic { due = when; goal = part; wants = 1 }
-    :: else -> atomic { due = 0; goal = 0; wants = 0 }
-    fi;
-    if
-    :: seen & CLAIM -> again[me] = 1 /* no callback takes mail here */
-    :: else ->
+    do
+    :: atomic {
+        wants = (seen & REQ) != 0;
+        due = (wants -> when : 0);
+        goal = (wants -> part : 0)
+    };
+        if
+        :: (seen & CLAIM) ||
+               (wants && goal != me && (seen & RUN) && firing[me]) ->
+            again[me] = 1;
+            break
+        :: else
+        fi;
         if
         :: !(seen & RUN) && !(wants && goal == me) ->
             atomic {
                 OFF;
                 if
-                :: SWAP(seen & ~(MAIL | REQ | DUE | LAWN), take_next)
+                :: state != seen -> seen = state
+                :: else -> state = seen & ~(MAIL | REQ | DUE | LAWN); break
                 fi
             }
         /* RUN without REQ is of who starts it on the worker: not here. */
@@ -321,22 +334,91 @@ take_next:
             atomic {
                 OFF;
                 if
-                :: SWAP(((seen & ~(FLAGS | PART)) | WORD(goal) | RUN | MAIL |
-                         REQ) + VERSION, take_next)
+                :: state != seen -> seen = state
+                :: else ->
+                    state = ((seen & ~(FLAGS | PART)) | WORD(goal) | RUN |
+                             MAIL | REQ) + VERSION;
+                    sends = 1;
+                    break
                 fi
-            };
-            push(goal);
-            WAKE(goal, 0, forward_wake, forward_out)
+            }
         :: wants && goal == me ->
             atomic {
                 if
-                :: SWAP((seen & ~(MAIL | REQ | DUE)) | LAWN | DUE, take_next)
-                fi;
-                ON(due)
+                :: state != seen -> seen = state
+                :: else ->
+                    state = (seen & ~(MAIL | REQ | DUE)) | LAWN | DUE;
+                    ON(due);
+                    break
+                fi
             }
         fi
+    od;
+    if
+    :: sends ->
+        sends = 0;
+        push(goal);
+        wake(goal, 0)
+    :: else
     fi
 }
+
+#if KIND > 2
+/* lawn_workers_drain_own() */
+inline drain_own() {
+    atomic {
+        if
+        :: again[me] -> again[me] = 0
+        :: else -> inbox[me] = 0
+        fi
+    };
+    take();
+    serve()
+}
+
+/* lawn_workers_stop_sync(), in the callback of the timer: nobody moves it away
+ * meanwhile. lawn_park_yield() is to wait until something has changed. */
+inline stop_own() {
+    assert(firing[me] && callback);
+own_next:
+    was = state;
+own_end:
+    /* lawn_workers_end(), on the worker */
+    atomic {
+        assert(PART_OF(was) == me);
+        if
+        :: !(was & (RUN | LAWN)) || (was & CLAIM)
+        :: else ->
+            if
+            :: state == was ->
+                OFF;
+                state = was & ~(RUN | LAWN | REQ | DUE);
+                if
+                :: was & RUN -> ended()
+                :: else
+                fi
+            :: else -> was = state; goto own_end
+            fi
+        fi
+    };
+    atomic {
+        was = state;
+        if
+        :: !(was & FLAGS) -> goto own_out
+        :: was & CLAIM -> state != was -> goto own_next
+        :: (was & (RUN | CLAIM)) == RUN -> goto own_next
+        :: else
+        fi
+    };
+    if
+    :: again[me] || inbox[me] -> drain_own()
+    :: else
+    fi;
+    atomic { state != was || inbox[me] -> goto own_next };
+own_out:
+    was = 0
+}
+#endif
 
 /* lawn_part_fire() -> lawn_part_cut() */
 inline fire() {
@@ -369,6 +451,13 @@ cut:
         :: else -> goto fired
         fi
     };
+#if KIND > 2
+    do
+    :: again[me] || inbox[me] -> drain_own()
+    :: true -> stop_own(); break
+    :: break
+    od;
+#endif
     callback = 0;
 fired:
     firing[me] = 0; /* lawn_part_fired() */
@@ -383,6 +472,10 @@ proctype worker(byte me)
     byte next;
     bit goal;
     bit wants;
+    bit sends;
+#if KIND > 2
+    short was;
+#endif
 turn:
     /* lawn_worker_awake() */
     atomic { wake_at[me] = 0; token[me] = 0 };

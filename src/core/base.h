@@ -22,13 +22,13 @@ __attribute__((noreturn)) void lawn_die(const char *message);
     _Static_assert(condition, message)
 #endif
 
-/* What is done only with LAWN_NAIVE: then a lawn asks for no blade, keeps no lower
- * bound and remembers nothing that it has looked through. That is slower, but it
- * has to fire the same, and tests compare. */
+/* What is done only with LAWN_NAIVE: then a lawn has no index, asks for no blade,
+ * and keeps no lower bound. It has a list of all timers, and looks through all of
+ * it each time. That is slower, but it has to fire the same, and tests compare. */
 #if defined LAWN_NAIVE
-#define LAWN_NAIVELY(expression) ((void)(expression))
+#define LAWN_NAIVELY(statement) statement
 #else
-#define LAWN_NAIVELY(expression) ((void)0)
+#define LAWN_NAIVELY(statement) ((void)0)
 #endif
 
 #define LAWN_LIKELY(x) (__builtin_expect(!!(x), 1))

@@ -36,7 +36,14 @@
 #include "ticks.h"
 #include "tips.h"
 
-struct lawn_mowing;
+/* A mow under way. */
+struct lawn_mowing {
+    struct lawn *lawn;
+    size_t left;   /* of the budget */
+    size_t budget; /* how many fire at most */
+    lawn_fire_fn *fire;
+    void *arg;
+};
 
 struct lawn {
     /* What every start, stop and mow reads or writes comes first. */
@@ -121,6 +128,13 @@ lawn_tell_time(struct lawn *lawn, uint64_t now)
         lawn_move_clock(lawn, now);
     }
 }
+
+#if defined LAWN_NAIVE
+/* In the place of an index: see tests/naive/naive.c. */
+uint64_t lawn_naive_next(const struct lawn *lawn);
+struct lawn_timer *lawn_naive_first(const struct lawn *lawn);
+void lawn_naive_mow(struct lawn_mowing *mowing, uint64_t until);
+#endif
 
 /* Tells a timer's owner apart from other lawns, in debug builds: see list.h. */
 static inline uintptr_t

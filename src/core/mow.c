@@ -20,14 +20,6 @@
 #define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES
 #define LAWN_MOW_AHEAD 4096u
 
-struct lawn_mowing {
-    struct lawn *lawn;
-    size_t left;   /* of the budget */
-    size_t budget; /* how many fire at most */
-    lawn_fire_fn *fire;
-    void *arg;
-};
-
 /* Unlinks the timer before calling back, never after: the callback may free
  * it, restart it on the same blade, or stop its neighbours [P6]. */
 static inline void
@@ -395,6 +387,7 @@ lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
     struct lawn_tips *tips = &lawn->tips;
     uint64_t time = tips->base;
 
+    LAWN_NAIVELY(lawn_naive_mow(mowing, until));
     while (mowing->left > 0) {
         uint32_t slot = lawn_tips_first(tips);
 

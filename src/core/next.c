@@ -135,7 +135,6 @@ lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
         }
         lawn_next_in_blades(lawn, slot, &looking);
         lawn->looked += looking.seen;
-        LAWN_NAIVELY(looking.seen = 0);
         if (looking.seen >= LAWN_NEXT_MANY && looking.next != LAWN_NEVER) {
             tips->known = slot;
             tips->known_time = looking.next;
@@ -189,6 +188,7 @@ lawn_next(struct lawn *lawn)
 {
     const struct lawn_link *front;
 
+    LAWN_NAIVELY(return lawn_naive_next(lawn));
     return lawn_next_stays(lawn) ? lawn->bound : lawn_next_look(lawn, &front);
 }
 
@@ -224,6 +224,7 @@ lawn_first(struct lawn *lawn)
     uint64_t next = lawn->bound;
     struct lawn_link *lone;
 
+    LAWN_NAIVELY(return lawn_naive_first(lawn));
     if (LAWN_UNLIKELY(closed)) {
         /* Only a look at the blades tells the closed ones from others. */
         lawn->tips.known = LAWN_TIPS_NONE;

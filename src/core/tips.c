@@ -69,7 +69,69 @@ lawn_tips_init(struct lawn_tips *tips, unsigned bits, uint64_t base,
     }
 }
 
+/*@ // A blade, apart from the index. One that is there, or none. One that is first
+  @ // in no slot.
+  @ predicate lawn_tips_joined(struct lawn_tips *tips,
+  @                            struct lawn_blade *all, integer number) =
+  @     lawn_tips_sized(tips) && 0 <= number < lawn_tips_blades(tips) &&
+  @     \valid(all + number) &&
+  @     \separated(all + number, tips,
+  @                tips->first + (0 .. lawn_tips_all(tips) - 1),
+  @                tips->occupied + (0 .. (lawn_tips_all(tips) - 1) / 64),
+  @                tips->tip + (0 .. lawn_tips_blades(tips) - 1));
+  @ predicate lawn_tips_blade(struct lawn_tips *tips, integer number) =
+  @     number == LAWN_TIPS_NONE || 0 <= number < lawn_tips_blades(tips);
+  @ predicate lawn_tips_free(struct lawn_tips *tips, integer number) =
+  @     \forall integer s; 0 <= s < lawn_tips_all(tips) ==>
+  @         lawn_tips_blade(tips, tips->first[s]) && tips->first[s] != number;
+  @
+  @ // From A to B: a blade has become the first of a slot. All other links are
+  @ // as they were, but for that which leads back from the second.
+  @ predicate lawn_tips_put{A, B}(struct lawn_tips *tips, integer number,
+  @                               integer slot) =
+  @     \let second = \at(tips->first[slot], A);
+  @     \at(tips->first[slot], B) == number &&
+  @     \at(tips->tip[number].prev, B) == LAWN_TIPS_NONE &&
+  @     \at(tips->tip[number].next, B) == second &&
+  @     (second != LAWN_TIPS_NONE ==>
+  @         \at(tips->tip[second].prev, B) == number) &&
+  @     (\forall integer s; 0 <= s < lawn_tips_all(tips) && s != slot ==>
+  @         \at(tips->first[s], B) == \at(tips->first[s], A)) &&
+  @     (\forall integer i; 0 <= i < lawn_tips_blades(tips) && i != number ==>
+  @         \at(tips->tip[i].next, B) == \at(tips->tip[i].next, A)) &&
+  @     (\forall integer i; 0 <= i < lawn_tips_blades(tips) && i != number &&
+  @         i != second ==>
+  @         \at(tips->tip[i].prev, B) == \at(tips->tip[i].prev, A));
+  @
+  @ // A blade has been taken out between two, or from the front of a slot. All
+  @ // other links are as they were.
+  @ predicate lawn_tips_taken{A, B}(struct lawn_tips *tips, integer number,
+  @                                 integer slot) =
+  @     \let next = \at(tips->tip[number].next, A);
+  @     \let prev = \at(tips->tip[number].prev, A);
+  @     (prev == LAWN_TIPS_NONE ==> \at(tips->first[slot], B) == next) &&
+  @     (prev != LAWN_TIPS_NONE ==> \at(tips->tip[prev].next, B) == next &&
+  @         \at(tips->first[slot], B) == \at(tips->first[slot], A)) &&
+  @     (next != LAWN_TIPS_NONE ==> \at(tips->tip[next].prev, B) == prev) &&
+  @     (\forall integer s; 0 <= s < lawn_tips_all(tips) && s != slot ==>
+  @         \at(tips->first[s], B) == \at(tips->first[s], A)) &&
+  @     (\forall integer i; 0 <= i < lawn_tips_blades(tips) && i != prev ==>
+  @         \at(tips->tip[i].next, B) == \at(tips->tip[i].next, A)) &&
+  @     (\forall integer i; 0 <= i < lawn_tips_blades(tips) && i != next ==>
+  @         \at(tips->tip[i].prev, B) == \at(tips->tip[i].prev, A));
+  @*/
+
 /* Lists a blade, which is in no slot, under a time. */
+/*@ requires lawn_tips_joined(tips, all, number);
+  @ requires lawn_tips_free(tips, number);
+  @ assigns all[number].tip, tips->tip[0 .. lawn_tips_blades(tips) - 1],
+  @     tips->first[0 .. lawn_tips_all(tips) - 1],
+  @     tips->occupied[0 .. (lawn_tips_all(tips) - 1) / 64], tips->words,
+  @     tips->known, tips->known_time;
+  @ ensures tip: all[number].tip == time;
+  @ ensures put: lawn_tips_put{Pre, Post}(tips, number,
+  @     \old(lawn_tips_place(tips, time)));
+  @*/
 static inline void
 lawn_tips_link(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
                uint64_t time)
@@ -77,6 +139,7 @@ lawn_tips_link(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
     uint32_t slot = lawn_tips_slot(tips, time);
     uint16_t second = tips->first[slot];
 
+    /*@ assert second: lawn_tips_blade(tips, second) && second != number; */
     LAWN_ASSERT(time >= tips->base, "[I4] a tip lies before the base");
     all[number].tip = time;
     tips->tip[number].next = second;
@@ -91,6 +154,15 @@ lawn_tips_link(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
 }
 
 /* Takes a blade off its slot, which stays marked until it comes up. */
+/*@ requires lawn_tips_joined(tips, (struct lawn_blade *)all, number);
+  @ requires slot < lawn_tips_all(tips);
+  @ requires lawn_tips_blade(tips, tips->tip[number].next);
+  @ requires lawn_tips_blade(tips, tips->tip[number].prev);
+  @ requires tips->tip[number].next != number;
+  @ requires tips->tip[number].prev != number;
+  @ assigns tips->tip[0 .. lawn_tips_blades(tips) - 1], tips->first[slot];
+  @ ensures taken: lawn_tips_taken{Pre, Post}(tips, number, slot);
+  @*/
 static inline void
 lawn_tips_unlink(struct lawn_tips *tips, const struct lawn_blade *all,
                  uint32_t number, uint32_t slot)
@@ -112,6 +184,18 @@ lawn_tips_unlink(struct lawn_tips *tips, const struct lawn_blade *all,
 }
 
 /* Lists a blade under a time not after its head's deadline [I3]. */
+/*@ requires lawn_tips_joined(tips, all, number);
+  @ requires tips->count < lawn_tips_blades(tips);
+  @ requires lawn_tips_free(tips, number);
+  @ assigns all[number].tip, tips->tip[0 .. lawn_tips_blades(tips) - 1],
+  @     tips->first[0 .. lawn_tips_all(tips) - 1],
+  @     tips->occupied[0 .. (lawn_tips_all(tips) - 1) / 64], tips->words,
+  @     tips->known, tips->known_time, tips->count;
+  @ ensures tip: all[number].tip == time;
+  @ ensures count: tips->count == \old(tips->count) + 1;
+  @ ensures put: lawn_tips_put{Pre, Post}(tips, number,
+  @     \old(lawn_tips_place(tips, time)));
+  @*/
 void
 lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
                 uint64_t time)
@@ -122,6 +206,18 @@ lawn_tips_enter(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
 }
 
 /* Takes a blade off the index, from the slot where it stands. */
+/*@ requires lawn_tips_joined(tips, all, number);
+  @ requires slot < lawn_tips_all(tips) && tips->count > 0;
+  @ requires lawn_tips_blade(tips, tips->tip[number].next);
+  @ requires lawn_tips_blade(tips, tips->tip[number].prev);
+  @ requires tips->tip[number].next != number;
+  @ requires tips->tip[number].prev != number;
+  @ assigns all[number].tip, tips->tip[0 .. lawn_tips_blades(tips) - 1],
+  @     tips->first[slot], tips->count;
+  @ ensures tip: all[number].tip == LAWN_NEVER;
+  @ ensures count: tips->count == \old(tips->count) - 1;
+  @ ensures taken: lawn_tips_taken{Pre, Post}(tips, number, slot);
+  @*/
 void
 lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
                 uint32_t slot)
@@ -133,6 +229,44 @@ lawn_tips_leave(struct lawn_tips *tips, struct lawn_blade *all, uint32_t number,
 
 /* Moves a blade from the slot where it stands to its head's deadline, or takes
  * it off if it is empty. */
+/*@ requires lawn_tips_joined(tips, all, number);
+  @ requires slot < lawn_tips_all(tips) && tips->count > 0;
+  @ requires lawn_tips_blade(tips, tips->tip[number].next);
+  @ requires lawn_tips_blade(tips, tips->tip[number].prev);
+  @ requires tips->tip[number].next != number;
+  @ requires tips->tip[number].prev != number;
+  @ requires tips->moved < UINT64_MAX;
+  @ requires \valid_read(all[number].queue.next);
+  @ requires all[number].queue.next != &all[number].queue ==>
+  @     \valid_read((struct lawn_timer *)all[number].queue.next) &&
+  @     \separated((struct lawn_timer *)all[number].queue.next, tips,
+  @                tips->first + (0 .. lawn_tips_all(tips) - 1),
+  @                tips->occupied + (0 .. (lawn_tips_all(tips) - 1) / 64),
+  @                tips->tip + (0 .. lawn_tips_blades(tips) - 1),
+  @                &all[number].tip);
+  @ requires \forall integer s; 0 <= s < lawn_tips_all(tips) ==>
+  @     lawn_tips_blade(tips, tips->first[s]) &&
+  @     (tips->first[s] == number ==> s == slot &&
+  @         tips->tip[number].prev == LAWN_TIPS_NONE);
+  @ assigns all[number].tip, tips->tip[0 .. lawn_tips_blades(tips) - 1],
+  @     tips->first[0 .. lawn_tips_all(tips) - 1],
+  @     tips->occupied[0 .. (lawn_tips_all(tips) - 1) / 64], tips->words,
+  @     tips->known, tips->known_time, tips->count, tips->moved;
+  @ ensures moved: tips->moved == \old(tips->moved) + 1;
+  @ behavior empty:
+  @   assumes all[number].queue.next == &all[number].queue;
+  @   ensures tip: all[number].tip == LAWN_NEVER;
+  @   ensures count: tips->count == \old(tips->count) - 1;
+  @   ensures taken: lawn_tips_taken{Pre, Post}(tips, number, slot);
+  @ behavior live:
+  @   assumes all[number].queue.next != &all[number].queue;
+  @   ensures tip: all[number].tip ==
+  @       ((struct lawn_timer *)all[number].queue.next)->deadline;
+  @   ensures count: tips->count == \old(tips->count);
+  @   ensures own: tips->tip[number].prev == LAWN_TIPS_NONE;
+  @ complete behaviors;
+  @ disjoint behaviors;
+  @*/
 void
 lawn_tips_settle(struct lawn_tips *tips, struct lawn_blade *all,
                  uint32_t number, uint32_t slot)
@@ -145,6 +279,7 @@ lawn_tips_settle(struct lawn_tips *tips, struct lawn_blade *all,
         all[number].tip = LAWN_NEVER;
         tips->count--;
     } else {
+        /*@ assert free: lawn_tips_free(tips, number); */
         lawn_tips_link(tips, all, number, lawn_link_deadline(queue->next));
         /* The next but one to fire from this blade: on its way by then. */
         LAWN_PREFETCH(queue->next->next);

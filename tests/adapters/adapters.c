@@ -16,7 +16,7 @@
 #define MICROSECOND UINT64_C(1000)
 
 /* A program that hangs has failed. */
-#define PATIENCE_SECONDS 120
+#define PATIENCE_SECONDS 600
 
 struct stage {
     void *host;
@@ -411,6 +411,8 @@ TEST(a_host_that_was_stopped_in_a_callback_runs_again)
             .fire = fire_and_stop,
             .arg = &stage,
         };
+    }
+    for (i = 0; i < COUNT / 2; i++) {
         lawn_loop_start(stage.loop, &timers[i], i * LAWN_LOOP_MS / 2);
     }
     for (runs = 0; stage.fired < COUNT; runs++) {
@@ -418,6 +420,9 @@ TEST(a_host_that_was_stopped_in_a_callback_runs_again)
 
         host.run(stage.host);
         CHECK(stage.fired > before);
+        for (; runs == 0 && i < COUNT; i++) { /* those cannot all be due */
+            lawn_loop_start(stage.loop, &timers[i], i * LAWN_LOOP_MS / 2);
+        }
         burn(LAWN_LOOP_MS); /* so that some are due before it runs again */
     }
     CHECK(runs > 1);
@@ -632,7 +637,7 @@ TEST(what_the_budget_left_does_not_wait)
     unsigned i;
 
     stage_begin_with(&stage, &options);
-    for (try = 0; try < 10 && took >= COUNT * LAWN_LOOP_MS / 2; try++) {
+    for (try = 0; try < 100 && took >= COUNT * LAWN_LOOP_MS / 2; try++) {
         uint64_t begin = clock_now();
 
         for (i = 0; i < COUNT; i++) {

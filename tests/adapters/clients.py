@@ -49,8 +49,8 @@ def greedy(_, port):
     return 'took %d bytes that it could not give back' % sent
 
 
-def main():
-    test = {'full': full, 'greedy': greedy}[sys.argv[1]]
+def attempt(test):
+    """What is wrong, if something is."""
     with subprocess.Popen([sys.argv[2], '0'], stdout=subprocess.PIPE, text=True,
                           preexec_fn=few) as server:
         try:
@@ -60,6 +60,15 @@ def main():
                 wrong = 'ended'
         finally:
             server.send_signal(signal.SIGKILL)
+    return wrong
+
+
+def main():
+    test = {'full': full, 'greedy': greedy}[sys.argv[1]]
+    for _ in range(3):  # a busy machine may count what was not ours
+        wrong = attempt(test)
+        if not wrong:
+            break
     sys.exit(wrong and 'the server ' + wrong)
 
 

@@ -133,6 +133,18 @@ ring_host_round(struct ring_host *uring)
     return served;
 }
 
+/* Again if a signal ends it, as that by which a stopped process goes on. */
+static int
+ring_wait(struct io_uring *ring)
+{
+    int got = -EINTR;
+
+    while (got == -EINTR) {
+        got = io_uring_submit_and_wait(ring, 1);
+    }
+    return got;
+}
+
 static void
 ring_host_run(void *context)
 {
@@ -140,7 +152,7 @@ ring_host_run(void *context)
 
     uring->stopped = false;
     while (!uring->stopped) {
-        CHECK(io_uring_submit_and_wait(&uring->ring, 1) >= 0);
+        CHECK(ring_wait(&uring->ring) >= 0);
         (void)ring_host_round(uring);
     }
 }
@@ -251,7 +263,7 @@ stage_wait(struct stage *stage)
 {
     struct io_uring_cqe *cqe;
 
-    CHECK(io_uring_submit_and_wait(&stage->uring->ring, 1) >= 0);
+    CHECK(ring_wait(&stage->uring->ring) >= 0);
     CHECK(io_uring_peek_cqe(&stage->uring->ring, &cqe) == 0);
     return cqe;
 }
@@ -613,7 +625,7 @@ fire_and_reap(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     io_uring_sqe_set_data64(sqe, REAPED);
     lawn_loop_start(loop, timer, 100 * LAWN_LOOP_SECOND);
     while (stage->uring->reaped == ready) {
-        CHECK(io_uring_submit_and_wait(&stage->uring->ring, 1) >= 0);
+        CHECK(ring_wait(&stage->uring->ring) >= 0);
         (void)ring_host_round(stage->uring);
     }
     stage->fired++;

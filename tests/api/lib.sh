@@ -29,7 +29,7 @@ check()
 # prints what its source says that it prints, if it does.
 runs_as_said()
 {
-    check "$1_runs" sh -c "timeout 60 '$scratch/$2' >'$scratch/printed'"
+    check "$1_runs" sh -c "timeout 300 '$scratch/$2' >'$scratch/printed'"
     sed -n '/^\/\* prints:$/,/^ \*\/$/s/^ \* //p' "$3" >"$scratch/expected"
     if [ -s "$scratch/expected" ]; then
         check "$1_prints_what_it_says" \
@@ -44,7 +44,7 @@ clean()
         -o "$scratch/clean" "$@" \
         $(for file in src/core/*.c src/store/*.c src/workers/*.c src/loop/*.c; do
             echo "build/asan/${file%.c}.o"
-        done) && timeout 60 "$scratch/clean"
+        done) && timeout 300 "$scratch/clean"
 }
 
 # is_clean TEST SOURCE [OPTION...] - tests that nothing is leaked, and nothing else

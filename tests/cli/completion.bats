@@ -32,7 +32,7 @@ bash_offers() {
 # The same of zsh and fish; after a tab, what it says of each.
 zsh_tells() {
     "$lawn" completion zsh >folder/_lawn
-    timeout 60 "$BATS_TEST_DIRNAME/complete.zsh" "$PWD/folder" "$*" | sort
+    timeout 300 "$BATS_TEST_DIRNAME/complete.zsh" "$PWD/folder" "$*" | sort
 }
 
 fish_tells() {

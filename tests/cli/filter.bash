@@ -27,7 +27,7 @@ given_bytes() {
 # $code is its exit code.
 runs() {
     code=0
-    timeout 30 "$lawn" "$1" --stats "${@:2}" <in >out 2>err || code=$?
+    timeout 120 "$lawn" "$1" --stats "${@:2}" <in >out 2>err || code=$?
 }
 
 # It must write what stands on standard input, and exit with 0.

@@ -352,7 +352,7 @@ END
     for verb in "delay 0" "dedupe 1s" "session 1s" "throttle 1/s" "absent 1s" \
         "debounce 1s"; do
         code=0
-        timeout 30 "$lawn" $verb --time-field 1 --stats <in >/dev/full 2>err ||
+        timeout 120 "$lawn" $verb --time-field 1 --stats <in >/dev/full 2>err ||
             code=$?
         [ $code -eq 4 ]
         words=("lawn ${verb% *}: " "No space left on device")
@@ -363,18 +363,18 @@ END
 
 @test "a closed pipe is not told" {
     seq 300000 >in
-    code="$( { timeout 30 "$lawn" delay 0 --time-field 1 in 2>err || echo $? >code; } | head -n 1)"
+    code="$( { timeout 120 "$lawn" delay 0 --time-field 1 in 2>err || echo $? >code; } | head -n 1)"
     [ "$code" = 1 ]
     [ "$(cat code)" = 4 ]
     [ ! -s err ]
-    timeout 30 "$lawn" delay 0 --time-field 1 in 2>err | true
+    timeout 120 "$lawn" delay 0 --time-field 1 in 2>err | true
     [ "${PIPESTATUS[0]}" -eq 4 ]
     [ ! -s err ]
 }
 
 @test "counts are told on stderr in one line, and only if asked for" {
     given 'a 1' 'b 2'
-    timeout 30 "$lawn" delay 1s --time-field 2 in >out 2>err
+    timeout 120 "$lawn" delay 1s --time-field 2 in >out 2>err
     [ ! -s err ]
     gives delay 1s --time-field 2 --stats=3600 <in
     gives delay 1s --time-field 2 <in
@@ -656,7 +656,7 @@ open("kept", "wb").write(data)'
     refuses 2 throttle 1/s --queue x
     words=(--stats "'x'")
     code=0
-    timeout 30 "$lawn" delay 1s --stats=x <in >out 2>err || code=$?
+    timeout 120 "$lawn" delay 1s --stats=x <in >out 2>err || code=$?
     [ $code -eq 2 ]
     says
 }
@@ -682,7 +682,7 @@ open("kept", "wb").write(data)'
 @test "each verb has a help that names its options" {
     local verb option
     for verb in delay debounce throttle dedupe absent session join; do
-        timeout 30 "$lawn" $verb --help >out
+        timeout 120 "$lawn" $verb --help >out
         for option in --time-field --time-unit --lateness --on-eof --overflow \
             --state --state-every --stats --strict --json --delimiter; do
             grep -q -e "$option" out
@@ -902,7 +902,7 @@ END
 
 @test "[F5] a last line without a newline is in the state of an early end" {
     code=0
-    printf 'a 1\nb 2\nc 3' | timeout 30 "$lawn" debounce 5s -k 1 \
+    printf 'a 1\nb 2\nc 3' | timeout 120 "$lawn" debounce 5s -k 1 \
         --time-field 2 --max-keys 1 --overflow fail --state s || code=$?
     [ $code -eq 3 ]
     given

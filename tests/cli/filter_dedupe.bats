@@ -81,7 +81,7 @@ END
     cp in both
     printf '{"id":"b","t":2}\n{"id":"a","t":3}\n' >>both
     printf '{"id":"b","t":2}\n' >>in
-    timeout 30 "$lawn" dedupe 1h -k .id --time-field .t both | cmp - in
+    timeout 120 "$lawn" dedupe 1h -k .id --time-field .t both | cmp - in
 }
 
 @test "the same number as a string and as a number is the same key" {

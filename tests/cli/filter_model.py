@@ -469,7 +469,7 @@ class Tool:
     def run(self, argv, stdin):
         self.runs += 1
         return subprocess.run([self.lawn] + argv + ["--stats"], input=stdin,
-                              capture_output=True, timeout=120)
+                              capture_output=True, timeout=600)
 
 
 def told(stderr, verb):

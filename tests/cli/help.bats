@@ -36,7 +36,7 @@ example() {
 
 # Runs a script as someone would who types it, with a bound on its time.
 types() {
-    run --separate-stderr timeout 60 bash -euo pipefail -c "$1" </dev/null
+    run --separate-stderr timeout 300 bash -euo pipefail -c "$1" </dev/null
 }
 
 @test "there are the verbs that there should be" {
@@ -157,7 +157,7 @@ types() {
 
 # What "lawn debounce 1s" makes of three lines, with further arguments.
 bursts() {
-    printf 'a,1 x\nb,1 x\na,1 y\n' | timeout 60 lawn debounce 1s \
+    printf 'a,1 x\nb,1 x\na,1 y\n' | timeout 300 lawn debounce 1s \
         --on-eof flush "$@"
 }
 

@@ -34,7 +34,7 @@ sys.path.insert(0, str(HERE.parent / 'snapshot'))
 import snapshot  # noqa: E402 pylint: disable=wrong-import-position
 
 LAWN = os.path.abspath(os.environ.get('LAWN', HERE / '../../build/lawn'))
-PATIENCE = 60
+PATIENCE = 120
 SECOND = 10**9
 CASES = []
 
@@ -465,7 +465,7 @@ def a_due_line_is_seen_while_input_keeps_coming_fast(_):
                 writer.join()
             assert 'a' in line.split('\t')[:2] or line == 'a 1', line
             not_early(when, sent, 150_000_000)
-            assert when < sent + 20 * SECOND, 'only after the flood'
+            assert when < sent + PATIENCE * SECOND, 'only after the flood'
 
 
 @case
@@ -474,12 +474,16 @@ def a_due_line_is_seen_while_a_file_is_read(folder):
         for _ in range(100):
             file.write(b'b\n' * 500_000)
     (folder / 'small').write_text('a\n')
-    with Lawn('debounce', '1ms', folder / 'small', folder / 'large', '-k',
-              1) as lawn:
-        began = now()
-        equal(lawn.line()[0], 'a')
-        not_early(now(), began, 0)
-        equal(lawn.process.poll(), None)  # it still reads
+
+    def in_time():
+        """Whether half of the file was read at most when we saw it; we may have
+        looked late."""
+        with Lawn('debounce', '1ms', folder / 'small', folder / 'large', '-k',
+                  1) as lawn:
+            equal(lawn.line()[0], 'a')
+            found = re.search(r'rchar: (\d+)', lawn.proc('io'))
+            return int(found[1]) < 50_000_000
+    wait_until(in_time, 'it is seen before the file is read')
 
 
 @case
@@ -752,7 +756,7 @@ def a_signal_ends_it_while_nobody_reads(_):
         began = time.monotonic()
         for lawn, _, code in all_of_them:
             lawn.exit(code)
-            assert time.monotonic() - began < 15
+            assert time.monotonic() - began < PATIENCE
             counts = lawn.stats()
             equal(counts['in'], 1000)
             equal(counts['held'], 0)
@@ -771,9 +775,7 @@ def a_second_signal_ends_it_at_once(_):
             wait_until(lambda: not lawn.catches(signal.SIGTERM),
                        'the first has come')
             lawn.kill(signal.SIGTERM)
-            began = time.monotonic()
-            lawn.exit(-signal.SIGTERM)
-            assert time.monotonic() - began < 1
+            lawn.exit(-signal.SIGTERM)  # by the signal itself: nothing held it up
 
 
 @case
@@ -1120,7 +1122,7 @@ def a_held_line_keeps_its_time_over_runs(folder):
         line, seen = lawn.line()
         equal(line, 'a')
         not_early(seen, sent, 700_000_000)
-        assert seen < sent + 20 * SECOND
+        assert seen < sent + PATIENCE * SECOND
 
 
 @case
@@ -1662,7 +1664,7 @@ def a_line_leaves_after_its_time_where_the_clock_was_set_back(folder):
         line, seen = lawn.line()
         equal(line, 'b')
         not_early(seen, sent, 300_000_000)
-        assert seen < sent + 20 * SECOND
+        assert seen < sent + PATIENCE * SECOND
 
 
 @case
@@ -1686,7 +1688,7 @@ def a_line_keeps_its_time_where_the_machine_was_started_anew(folder):
             line, seen = lawn.line()
             equal(line, 'a')
             not_early(seen, sent, 600_000_000)
-            assert seen < sent + 20 * SECOND
+            assert seen < sent + PATIENCE * SECOND
             lawn.close()
             lawn.exit(0)
 

@@ -14,7 +14,7 @@ setup() {
 }
 
 recipes() {
-    timeout -k 10 300 tests/cli/recipes.py "$@"
+    timeout -k 10 900 tests/cli/recipes.py "$@"
 }
 
 # The recipe with the title $1 prints what the page says.

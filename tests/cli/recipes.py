@@ -38,7 +38,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 LAWN = os.path.realpath(os.environ.get('LAWN', TOP + '/build/lawn'))
 KINDS = ('sh', 'output', 'ini', 'text')
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 class Failed(Exception):

@@ -21,7 +21,7 @@ import time
 PORT, IDLE, REQUEST = (int(arg) for arg in sys.argv[2:5])
 IDLE /= 1000
 REQUEST /= 1000
-PATIENCE = 10  # seconds that something may take on a machine that is busy
+PATIENCE = 90  # seconds that something may take on a machine that is busy
 
 dice = random.Random(1)
 TEXT = bytes(dice.choices(b"abcdefghijklmnopqrstuvwxyz    \n\n", k=1 << 18))
@@ -147,13 +147,19 @@ def play(number, script):
     return list(clients.values())
 
 
-def was_soon(clients, ttl, sorts):
+def was_soon(number, script, ttl, sorts):
     """Of each sort some were hung up on at once. Not all need be, on a machine
-    that is busy."""
-    late = [c.late for c in clients]
-    print(f"# late by {min(late):.6f} s to {max(late):.6f} s")
-    for sort in range(sorts):
-        assert min(late[sort::sorts]) < 0.9 * ttl, f"sort {sort}: all are late"
+    that is busy; there it may take several tries."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        late = [c.late for c in play(number, script)]
+        print(f"# late by {min(late):.6f} s to {max(late):.6f} s")
+        tardy = [
+            sort for sort in range(sorts) if min(late[sort::sorts]) >= 0.9 * ttl
+        ]
+        if not tardy:
+            return
+        assert time.monotonic() < end, f"sorts {tardy}: all are late"
 
 
 def idle(i, c):
@@ -296,9 +302,9 @@ def end(number, pid):
 if __name__ == "__main__":
     kind = sys.argv[1]
     if kind == "idle":
-        was_soon(play(60, idle), IDLE, 3)
+        was_soon(60, idle, IDLE, 3)
     elif kind == "slow":
-        was_soon(play(60, slow), REQUEST, 4)
+        was_soon(60, slow, REQUEST, 4)
     elif kind == "alive":
         play(60, alive)
     elif kind == "rude":

@@ -176,7 +176,7 @@ def main():
             cases.append((text, [make_path(rng) for _ in range(rng.randrange(5))]))
         lines = "".join(" ".join([text.encode("utf-8").hex()] + [path.encode().hex() for _, path in paths]) + "\n"
                         for text, paths in cases)
-        run = subprocess.run([program], input=lines, capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run([program], input=lines, capture_output=True, text=True, timeout=300, check=False)
         answers = run.stdout.splitlines()
         if run.returncode != 0 or len(answers) != BATCH:
             print(run.stderr, end="")

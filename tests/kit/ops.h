@@ -101,8 +101,8 @@ struct ops_result {
 /* The one for lawns. */
 ops_run_fn ops_run;
 
-/* The same with a lawn without blades and without lower bounds, built apart
- * (LAWN_NAIVE); NULL if it was not linked. */
+/* The same with a lawn without index, blades and lower bounds, built apart
+ * (LAWN_NAIVE); NULL where nobody asks for it, so that it need not be linked. */
 extern ops_run_fn naive_ops_run __attribute__((weak));
 
 #endif

@@ -98,6 +98,10 @@ bool
 naive_pair_ops_run(const struct ops_config *config, const uint8_t *bytes,
                    size_t size, struct ops_result *result)
 {
-    return pair_ops_run(config, bytes, size, result, 0,
-                        naive_ops_run != NULL ? naive_ops_run : ops_run);
+    if (naive_ops_run == NULL) {
+        (void)fprintf(stderr, "pair_ops: there is no naive lawn to compare "
+                              "with: link build/naive/naive.o\n");
+        abort();
+    }
+    return pair_ops_run(config, bytes, size, result, 0, naive_ops_run);
 }

@@ -20,7 +20,8 @@ bool pair_ops_run(const struct ops_config *given, const uint8_t *bytes,
  * budgets. */
 ops_run_fn pieces_ops_run;
 
-/* A lawn as it is shipped, and a naive one, if that was linked. */
+/* A lawn as it is shipped, and a naive one, which has to be linked: with itself
+ * it would always agree. */
 ops_run_fn naive_pair_ops_run;
 
 #endif

@@ -154,7 +154,7 @@ TEST(no_order_of_events_that_are_due_makes_pushing_them_slow)
         CHECK_EQ(queue_ripen(queue, 1000000000, UINT64_MAX), EVENTS);
         kit_queue_end(queue);
     }
-    CHECK((clock() - begin) / CLOCKS_PER_SEC < 20);
+    CHECK((clock() - begin) / CLOCKS_PER_SEC < 120);
 }
 
 /* As LAWN.PUSH has it when a key is full and drops what is due first. */
@@ -184,7 +184,7 @@ TEST(to_drop_the_first_event_again_and_again_is_not_slow)
     }
     CHECK(queue_check(queue, stdout));
     CHECK_EQ(queue_ripen(queue, 1000, 100), 0); /* nothing is due early */
-    CHECK((clock() - begin) / CLOCKS_PER_SEC < 20);
+    CHECK((clock() - begin) / CLOCKS_PER_SEC < 120);
     kit_queue_end(queue);
 }
 

@@ -258,7 +258,8 @@ tell_counts(const struct sim_counts *counts, double seconds)
     unsigned i;
 
     printf("counted %llu seeds, %llu choices, %llu operations, %llu starts, "
-           "%llu fires, %llu stops, %llu left, %llu frees, %llu lost, %.0f s\n",
+           "%llu fires, %llu stops, %llu left, %llu frees, %llu not judged, "
+           "%.0f s\n",
            (unsigned long long)counts->seeds,
            (unsigned long long)counts->choices,
            (unsigned long long)counts->operations,

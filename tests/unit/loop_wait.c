@@ -744,7 +744,7 @@ interrupted(void)
     struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
     bool well;
 
-    lawn_loop_start(loop, &timer, LAWN_LOOP_SECOND);
+    lawn_loop_start(loop, &timer, 3600 * LAWN_LOOP_SECOND);
     if (!refuse(SYS_epoll_wait, EINTR)) {
         lawn_loop_free(loop);
         return 0;

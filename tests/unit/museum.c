@@ -57,6 +57,40 @@ TEST(mows_of_a_small_budget_come_to_the_end_of_what_was_due)
     scene_end(&s);
 }
 
+static uint64_t delay;
+
+static void
+start_self_after_delay(struct scene *s, struct probe *probe)
+{
+    start_probe(s, probe, delay);
+}
+
+/* 44. Netty #1959: delays that went beyond the end of the wheel grew with each
+ * turn. The wheels of these grounds have 16 and 128 slots. */
+TEST(a_timer_that_starts_itself_again_keeps_its_delay_over_many_turns)
+{
+    static const uint64_t delays[] = {1, 15, 16, 17, 100, 127, 128, 129, 5000};
+    struct scene s;
+    int ground;
+    size_t i;
+    uint64_t turn;
+
+    for (ground = 0; ground < GROUNDS; ground++) {
+        for (i = 0; i < COUNT(delays); i++) {
+            delay = delays[i];
+            scene_begin(&s, (enum ground)ground);
+            s.act = start_self_after_delay;
+            start(&s, 0, delay);
+            for (turn = 1; turn <= 300; turn++) {
+                CHECK_EQ(lawn_next(s.lawn), turn * delay);
+                CHECK_EQ(mow(&s, turn * delay - 1), 0);
+                CHECK_EQ(mow(&s, turn * delay), 1);
+            }
+            scene_end(&s);
+        }
+    }
+}
+
 /* 40. Go #80760, #51654, the part without threads */
 TEST(what_stop_pending_and_deadline_say_never_contradict)
 {

@@ -97,7 +97,7 @@ command_from_elsewhere(struct crew *crew, struct hand *hand)
 
 /* 18, 43. libevent PR #1734, #1530: a timeout dropped what else was to be done;
  * DPDK a4b7a5a45cf5: a timer on the list of those that expire was set again by
- * another core, and stood on two lists. */
+ * another core, and stood on two lists; tests/explore has the interleavings. */
 TEST(commands_from_elsewhere_in_a_callback_hold_for_all_that_are_due)
 {
     struct crew c;

@@ -31,10 +31,6 @@
 #include <habits.c>
 #include <lawn.c>
 
-struct lawn_mowing {
-    int unused;
-};
-
 static struct lawn lawn;
 static struct lawn_blade blades[16];
 static struct lawn_mowing mowing;

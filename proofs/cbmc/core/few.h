@@ -1,55 +1,97 @@
-/* few.h - an arbitrary valid lawn of a few timers in one shape, for one step.
+/* few.h - an arbitrary valid lawn of up to four timers in one shape, for one
+ * step.
  *
  * The shipped core is included whole, so that its static functions can be
- * called. SHAPE is 1 and four digits. Two say where the tips of blades 0 and 1
- * stand, which may have been left over, two where the timers do:
+ * called. SHAPE is 1 and eight digits: four say where the tips of blades 0 to 3
+ * stand, of which those of empty blades were left over, four where the timers
+ * do:
  *
- *     0 nowhere   1 on blade 0   2 on blade 1   3 due at LAWN_LAST
- *     4, 5 on level 0 of the index, in slot 0 or 1; a timer there is alone
- *     6 on level 1   7 on level 2
+ *     0 nowhere   1 to 4 on blade 0 to 3   5 due at LAWN_LAST
+ *     6, 7 on level 0 of the index, in slot 0 or 1; a timer there is alone
+ *     8 on level 1   9 on level 2
  *
  * so the links are known, and all else is arbitrary: deadlines, clock, base,
- * bound, counters, habits, the TTLs that blades have or were left with, and a
- * slot that may be marked for nothing; all within the invariant, which is not
- * only built: lawn_check() is assumed of it, so that the states are valid indeed.
+ * bound, alert, counters, habits, the TTLs that blades have or were left with,
+ * slots that are marked for nothing, what is known of a slot. All of it is
+ * valid: proof_valid(), which is lawn_check() and what it leaves out, is assumed
+ * before a step and proved after it. "shapes" here says which shapes there are.
  *
- * What is small: 4 blades, one set, so every TTL may stand on each, wherever its
- * hash leads; an index of 1 bit per digit and 3 levels. All times in it agree
- * in the 61 digits above, which are arbitrary, so the base is any 64-bit number;
- * that slots are told rightly on all levels is proved by tips_slots.c. What is
- * fixed: resolution 1, no stripes, one list of lone timers per slot, blades 2
- * and 3 empty and without tips, no slot known, no front; release build, so no
- * keys in the links.
+ * What is small: 4 blades, one set; an index of 1 bit per digit and 3 levels,
+ * one list of lone timers per slot. All times in it agree in the 61 digits
+ * above, which are arbitrary, so the base is any 64-bit number. stops and fires
+ * have counted up to 255 at most, and starts are 256 at most before the next look
+ * at the habits. What is fixed: resolution 1, no stripes, few
+ * timers (so nothing is fetched ahead); release build, so no keys in the links.
+ *
+ * To keep the formulas small three functions are replaced outside of tips.h and
+ * blades.h: lawn_tips_slot() and lawn_tips_list() by what they come to with so
+ * few levels and lists, as few_parts.c proves; and the hash, which with one set
+ * tells only the home of the TTL that is started, by a given home.
  */
 #ifndef PROOF_FEW_H
 #define PROOF_FEW_H
 
 #include "proof.h"
 
-#include <blades.c>
-#include <habits.c>
-#include <lawn.c>
-#include <mow.c>
-#include <next.c>
-#include <tips.c>
+#include "internal.h"
 
+#define PROOF_TIMERS 4u
 #define PROOF_BLADES 4u
 #define PROOF_BITS 1u
 #define PROOF_LEVELS 3u
 #define PROOF_SLOTS (PROOF_LEVELS << PROOF_BITS)
 
-static size_t
-proof_slots(unsigned bits)
+#if !defined HOME
+#define HOME 0
+#endif
+
+static inline uint32_t
+proof_slot(const struct lawn_tips *tips, uint64_t time)
 {
-    return (size_t)PROOF_LEVELS << bits;
+    uint64_t differ = time ^ tips->base;
+
+    return differ < 2   ? (uint32_t)time & 1
+           : differ < 4 ? 2 + ((uint32_t)(time >> 1) & 1)
+                        : 4 + ((uint32_t)(time >> 2) & 1);
 }
 
-/* It need not look at levels that are not there. */
-#define lawn_tips_slots proof_slots
-#include <check.c>
-#undef lawn_tips_slots
+static inline struct lawn_link *
+proof_list(const struct lawn_tips *tips, uint32_t slot)
+{
+    return &tips->lone[slot];
+}
 
-enum { IDLE, BLADE_0, BLADE_1, LAST, SLOT_0, SLOT_1, LEVEL_1, LEVEL_2 };
+static void
+proof_tables(struct lawn_tips *tips)
+{
+    uint32_t i;
+
+    tips->bits = PROOF_BITS;
+    tips->mask = (1u << PROOF_BITS) - 1;
+    tips->lists = 1;
+    tips->list_bits = 0;
+    for (i = 0; i < PROOF_LEVELS; i++) {
+        tips->shift[i] = (uint8_t)i;
+        tips->level[i] = (uint16_t)(i << PROOF_BITS);
+    }
+}
+
+#if !defined PROOF_PARTS
+#include <tips.c>
+
+#define lawn_tips_slot proof_slot
+#define lawn_tips_list(tips, slot, time) ((void)(time), proof_list(tips, slot))
+#define lawn_tips_slots(bits) ((void)(bits), (size_t)PROOF_SLOTS)
+#define lawn_blades_hash(ttl) ((void)(ttl), (uint64_t)(HOME) << 62)
+
+#include <blades.c>
+#include <check.c>
+#include <habits.c>
+#include <lawn.c>
+#include <mow.c>
+#include <next.c>
+
+enum { IDLE, BLADE_0, BLADE_3 = 4, LAST, SLOT_0, SLOT_1, LEVEL_1, LEVEL_2 };
 
 static struct lawn lawn;
 static struct lawn_blade proof_blades[PROOF_BLADES];
@@ -57,37 +99,108 @@ static struct lawn_link proof_lone[PROOF_SLOTS];
 static uint16_t proof_first[PROOF_SLOTS];
 static struct lawn_tip proof_tip[PROOF_BLADES];
 static uint64_t proof_occupied[1];
-static struct lawn_timer timer_0;
-static struct lawn_timer timer_1;
-static const uint32_t proof_slot_of[] = {0, 0, 0, 0, 0, 1, 3, 5};
+static struct lawn_timer timers[PROOF_TIMERS];
+static const uint32_t proof_slot_of[] = {0, 0, 0, 0, 0, 0, 0, 1, 3, 5};
+static const uint32_t proof_ten_to[] = {
+    1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
+};
+
+/* The digits that all times in the index share with its base. */
+static uint64_t proof_high;
+
+/* A time in the index. */
+static uint64_t
+proof_any_time(void)
+{
+    return proof_high | (nondet_u8() & ((1u << PROOF_LEVELS) - 1));
+}
+
+/* Any, or the one that TIMES tells: 0 for the base, 1 to 4 for the tips of
+ * blades, 5 to 8 for the deadlines of timers. */
+static uint64_t
+proof_time(uint32_t which)
+{
+#if defined TIMES
+    return proof_high | (TIMES / proof_ten_to[8 - which] % 10);
+#else
+    (void)which;
+    return proof_any_time();
+#endif
+}
+
+/* Where timer i stands, and where the tip of blade i does. */
+static unsigned
+proof_place(uint32_t i)
+{
+    return SHAPE / proof_ten_to[3 - i] % 10;
+}
+
+static unsigned
+proof_tip_place(uint32_t i)
+{
+    return SHAPE / proof_ten_to[7 - i] % 10;
+}
+
+/* The queue of a place. */
+static struct lawn_link *
+proof_queue(unsigned place)
+{
+    return place == IDLE      ? NULL
+           : place <= BLADE_3 ? &proof_blades[place - BLADE_0].queue
+           : place == LAST    ? &lawn.last
+                              : &proof_lone[proof_slot_of[place]];
+}
 
 static void
-proof_empty_index(void)
+proof_any_index(void)
 {
     uint32_t i;
 
+    proof_tables(&lawn.tips);
     lawn.tips.lone = proof_lone;
     lawn.tips.occupied = proof_occupied;
     lawn.tips.first = proof_first;
     lawn.tips.tip = proof_tip;
-    lawn.tips.base = nondet_u64();
-    lawn.tips.known = LAWN_TIPS_NONE;
-    lawn.tips.bits = PROOF_BITS;
-    lawn.tips.mask = (1u << PROOF_BITS) - 1;
-    lawn.tips.lists = 1;
-    lawn.tips.list_bits = 0;
-    for (i = 0; i < 64; i++) {
-        lawn.tips.shift[i] = (uint8_t)(i / PROOF_BITS * PROOF_BITS);
-        lawn.tips.level[i] = (uint16_t)(i / PROOF_BITS << PROOF_BITS);
-    }
     for (i = 0; i < PROOF_SLOTS; i++) {
         proof_first[i] = LAWN_TIPS_NONE;
         lawn_list_init(0, &proof_lone[i]);
     }
+    lawn.tips.base = proof_time(0);
+#if defined MARKS
+    proof_occupied[0] = MARKS;
+#else
+    proof_occupied[0] = nondet_u8();
+#endif
+    lawn.tips.words = proof_occupied[0] != 0;
+#if defined KNOWN
+    lawn.tips.known = KNOWN == IDLE ? LAWN_TIPS_NONE : proof_slot_of[KNOWN];
+    lawn.tips.known_queue = proof_queue(KNOWN_QUEUE);
+    lawn.tips.known_time = KNOWN == IDLE ? 0 : proof_high | KNOWN_TIME;
+    lawn.front = proof_queue(FRONT);
+#else
+    lawn.tips.known = nondet_bool() ? nondet_u8() : LAWN_TIPS_NONE;
+    lawn.tips.known_time = nondet_u64();
+#endif
+    lawn.tips.moved = nondet_u64();
+}
+
+/* Any, or the one that TTLS tells of a blade: 0 if it is closed, 8 for any that
+ * is long. */
+static uint64_t
+proof_any_ttl(uint32_t i)
+{
+#if defined TTLS
+    uint32_t digit = TTLS / proof_ten_to[3 - i] % 10;
+
+    return digit == 0 ? LAWN_NEVER : digit < 8 ? digit : (8u << 8) + i;
+#else
+    (void)i;
+    return nondet_u64();
+#endif
 }
 
 static void
-proof_empty_blades(void)
+proof_any_blades(void)
 {
     uint32_t i;
 
@@ -95,70 +208,64 @@ proof_empty_blades(void)
     lawn.blades.count = PROOF_BLADES;
     lawn.blades.homes = PROOF_BLADES;
     lawn.blades.shift = 62;
-    lawn.blades.stripe = 0;
     for (i = 0; i < PROOF_BLADES; i++) {
         lawn_list_init(0, &proof_blades[i].queue);
         proof_blades[i].tip = LAWN_NEVER;
-        proof_blades[i].ttl = nondet_u64();
-        ASSUME(proof_blades[i].ttl != 0);
+        proof_blades[i].ttl = proof_any_ttl(i);
     }
     lawn_list_init(0, &lawn.last);
 }
 
 static void
-proof_any_clock(void)
+proof_any_clock(uint64_t now)
 {
     lawn.resolution = 1;
-    lawn.mowing = NULL;
-    lawn.front = NULL;
+#if defined CLOSED
+    lawn.closed = CLOSED;
+#else
     lawn.closed = nondet_u64();
-    lawn.now = nondet_u64();
-    ASSUME(lawn.now >= lawn.tips.base && lawn.now <= LAWN_LAST);
-    lawn.habits.asked = nondet_bool();
+#endif
     lawn.habits.trial = nondet_bool();
     lawn.habits.alone = nondet_bool();
-    lawn.habits.many = false;
-    ASSUME(!lawn.habits.trial || !lawn.habits.alone);
     lawn.habits.left = nondet_u64();
     lawn.habits.misses = nondet_u64();
     lawn.habits.seen_starts = nondet_u64();
     lawn.habits.seen_misses = nondet_u64();
     lawn.plain_mask = lawn.habits.trial || lawn.habits.alone ? 0 : UINT64_MAX;
-    lawn_move_clock(&lawn, lawn.now);
-    lawn.starts = nondet_u64();
+    lawn_move_clock(&lawn, now);
+    lawn.starts = UINT64_MAX - nondet_u8();
     lawn.misses = nondet_u64();
-    lawn.stops = nondet_u64();
-    lawn.fires = nondet_u64();
+    lawn.stops = nondet_u8();
+    lawn.fires = nondet_u8();
+    /* Nearly as many as are counted up to 0: see habits.h. */
     lawn.habits.starts = lawn.stops + lawn.fires - lawn.starts;
-    lawn_set_bound(&lawn, nondet_u64());
+#if defined BOUND
+    lawn.habits.asked = ASKED;
+    lawn.bound = proof_high | BOUND;
+    lawn.wake = ASKED ? 0 : lawn.bound;
+#else
+    lawn.habits.asked = nondet_bool();
+    lawn.bound = nondet_u64();
+    lawn.wake = nondet_u64();
+#endif
+    lawn.alert = nondet_u64();
 }
 
 static void
-proof_any_timer(struct lawn_timer *timer, unsigned place)
+proof_any_timer(uint32_t number, unsigned place)
 {
-    timer->link.next = NULL;
-    timer->deadline = nondet_u64();
-    if (place == IDLE) {
-        return;
+    struct lawn_timer *timer = &timers[number];
+
+    timer->deadline = place == IDLE   ? nondet_u64()
+                      : place == LAST ? LAWN_LAST
+                                      : proof_time(5 + number);
+    if (place != IDLE) {
+        lawn.habits.starts++;
+        lawn_list_append(0, proof_queue(place), &timer->link);
     }
-    lawn.habits.starts++;
-    if (place == LAST) {
-        ASSUME(timer->deadline == LAWN_LAST);
-        lawn_list_append(0, &lawn.last, &timer->link);
-        return;
-    }
-    ASSUME((timer->deadline ^ lawn.tips.base) >> PROOF_LEVELS == 0);
-    if (place >= SLOT_0) {
-        lawn_list_append(0, &proof_lone[proof_slot_of[place]], &timer->link);
-        lawn_tips_mark(&lawn.tips, proof_slot_of[place]);
-        return;
-    }
-    ASSUME(proof_blades[place - 1].ttl != LAWN_NEVER ||
-           timer->deadline <= lawn.closed);
-    lawn_list_append(0, &proof_blades[place - 1].queue, &timer->link);
 }
 
-/* A tip of a blade: as in lawn_tips_enter(). */
+/* As in lawn_tips_enter(). */
 static void
 proof_any_tip(uint32_t number, unsigned place)
 {
@@ -168,34 +275,90 @@ proof_any_tip(uint32_t number, unsigned place)
     if (place == IDLE) {
         return;
     }
-    proof_blades[number].tip = nondet_u64();
-    ASSUME((proof_blades[number].tip ^ lawn.tips.base) >> PROOF_LEVELS == 0);
+    proof_blades[number].tip = proof_time(1 + number);
     proof_tip[number].next = second;
     proof_tip[number].prev = LAWN_TIPS_NONE;
     proof_first[slot] = (uint16_t)number;
     if (second != LAWN_TIPS_NONE) {
         proof_tip[second].prev = (uint16_t)number;
     }
-    lawn_tips_mark(&lawn.tips, slot);
     lawn.tips.count++;
 }
 
-static void
-proof_any_lawn(void)
+/* A slot that is marked lies ahead of the base, or the base is in it. */
+static bool
+proof_ahead(void)
 {
-    uint32_t slot = nondet_u32();
+    uint64_t base = lawn.tips.base;
+    uint32_t marked = 1u << 1;
 
-    proof_empty_index();
-    proof_empty_blades();
-    proof_any_clock();
-    proof_any_timer(&timer_0, SHAPE / 10 % 10);
-    proof_any_timer(&timer_1, SHAPE % 10);
-    proof_any_tip(0, SHAPE / 1000 % 10);
-    proof_any_tip(1, SHAPE / 100 % 10);
-    if (slot < PROOF_SLOTS) {
-        lawn_tips_mark(&lawn.tips, slot);
-    }
-    ASSUME(lawn_check(&lawn, NULL));
+    marked |= (base & 1) == 0 ? 1u << 0 : 0;
+    marked |= (base & 2) == 0 ? 1u << 3 : 0;
+    marked |= (base & 4) == 0 ? 1u << 5 : 0;
+    return (proof_occupied[0] & ~(uint64_t)marked) == 0 &&
+           lawn.tips.words == (proof_occupied[0] != 0);
 }
+
+/* What is known of a slot was found there, now or at an earlier base. */
+static bool
+proof_known(void)
+{
+    const struct lawn_tips *tips = &lawn.tips;
+
+    return tips->known == LAWN_TIPS_NONE
+               ? tips->known_time == 0
+               : tips->known < PROOF_SLOTS &&
+                     tips->known_time <= lawn_tips_slot_end(tips, tips->known);
+}
+
+static bool
+proof_blade(const struct lawn_blade *blade)
+{
+    return blade->ttl != 0 &&
+           (blade->ttl != LAWN_NEVER || lawn_list_empty(&blade->queue) ||
+            lawn_link_deadline(blade->queue.prev) <= lawn.closed);
+}
+
+static bool
+proof_valid(void)
+{
+    uint32_t i;
+
+    for (i = 0; i < PROOF_BLADES; i++) {
+        if (!proof_blade(&proof_blades[i])) {
+            return false;
+        }
+    }
+    return proof_ahead() && proof_known() &&
+           !(lawn.habits.trial && lawn.habits.alone) &&
+           lawn.plain == ((LAWN_LAST - lawn.now) & lawn.plain_mask) &&
+           lawn_check(&lawn, NULL);
+}
+
+static void
+proof_any_high(void)
+{
+#if defined HIGH
+    proof_high = HIGH;
+#else
+    proof_high = nondet_u64() >> PROOF_LEVELS << PROOF_LEVELS;
+#endif
+}
+
+static void
+proof_any_lawn(uint64_t now)
+{
+    uint32_t i;
+
+    proof_any_index();
+    proof_any_blades();
+    proof_any_clock(now);
+    for (i = 0; i < PROOF_TIMERS; i++) {
+        proof_any_timer(i, proof_place(i));
+        proof_any_tip(i, proof_tip_place(i));
+    }
+    ASSUME(proof_valid());
+}
+#endif
 
 #endif

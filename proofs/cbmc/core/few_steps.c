@@ -1,30 +1,12 @@
-/* few_steps.c - one step from an arbitrary valid lawn of two timers: see few.h.
- *
- * The number in a proof's name is the shape. What a step is to keep is what
- * lawn_check() looks at, which is assumed before it and proved after it. The
- * shapes are a choice, not all there are: so each proof is a step of an
- * induction, and together they are not yet the whole of one.
- *
- *   few_stop   a stop tells whether the timer ran; then it is idle, is not
- *              counted, and the lawn is valid [P3] [P5]
- *   few_now    the clock goes to any time: never back, all run on, valid [P9]
- *   few_start  a start on the blade that was found or claimed, blade 0: appended,
- *              counted, valid [P3] [P4] [P5]. Assumed is what blades_find and
- *              blades_claim prove of it, and that the deadline is within the three
- *              levels and before LAWN_LAST
- *   few_tick   the step of a mow that fires, at slot 1 of level 0, with a budget
- *              of 1 to 3 and a callback that does nothing: what fired was due,
- *              each once, the first of a list first; all that were due unless the
- *              budget is used up; counted; valid [P1] [P2] [P3] [P4] [P6]
+/* few_steps.c - one step from an arbitrary valid lawn of up to four timers: see
+ * few.h. What a step is to keep is what lawn_check() looks at, and a little more,
+ * which is assumed before it and proved after it. Each proof is run for many
+ * lawns: "shapes" here prints them, and says how they are chosen. In every
+ * sixteenth run each access is checked too.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
- *     --slice-formula --unwind 3
- *     --unwindset proof_empty_index.0:65 --unwindset proof_empty_index.1:7
- *     --unwindset proof_empty_blades.0:5 --unwindset lawn_check.0:5
- *     --unwindset lawn_check.1:7 --unwindset lawn_check_blade.0:5
- *     --unwindset lawn_check_slot.0:2
- * @without --bounds-check: only the promises and the invariant are proved here;
- *     with the checks for each access the formula is too large
+ *     --slice-formula --unwind 7
+ * @without --bounds-check: checked in some of the runs
  * @without --pointer-check: likewise
  * @without --pointer-overflow-check: likewise
  * @without --undefined-shift-check: likewise
@@ -34,221 +16,380 @@
  *     purpose
  * @without --conversion-check: hashes are truncated on purpose
  *
- * @proof few_stop_14711
- * @flags -DSHAPE=14711
+ * @proof few_stop
+ * @each shapes few_stop
  * @covers lawn_stop lawn_pending
- * @proof few_stop_15512
- * @flags -DSHAPE=15512
- * @covers lawn_stop lawn_pending
- * @proof few_stop_10566
- * @flags -DSHAPE=10566
- * @covers lawn_stop lawn_pending
- * @proof few_stop_10533
- * @flags -DSHAPE=10533
- * @covers lawn_stop lawn_pending
- * @proof few_now_14711
- * @flags -DSHAPE=14711
+ * A stop tells whether the timer ran; then it is idle and is not counted [P3]
+ * [P5].
+ *
+ * @proof few_now
+ * @each shapes few_now
  * @covers lawn_set_now lawn_tell_time
- * @proof few_now_15576
- * @flags -DSHAPE=15576
- * @covers lawn_set_now lawn_tell_time
- * @proof few_start_14701
- * @flags -DSHAPE=14701
- * @covers lawn_start_on lawn_start_bound
- * @proof few_start_10000
- * @flags -DSHAPE=10000
- * @covers lawn_start_on lawn_start_bound
- * @proof few_start_16505
- * @flags -DSHAPE=16505
- * @covers lawn_start_on lawn_start_bound
- * @proof few_start_17702
- * @flags -DSHAPE=17702
- * @covers lawn_start_on lawn_start_bound
- * @proof few_tick_10055
- * @flags -DSHAPE=10055
- * @covers lawn_mow_cut
- * @proof few_tick_10056
- * @flags -DSHAPE=10056
- * @covers lawn_mow_cut
+ * The clock is told any time: it never goes back, all run on [P3] [P9].
+ *
+ * @proof few_start
+ * @each shapes few_start
+ * @covers lawn_start lawn_start_near lawn_start_seek lawn_start_on
+ *     lawn_start_alone lawn_start_alert lawn_start_last lawn_start_bound
+ *     lawn_start_missed
+ * A start, of an idle timer or a running one, that finds or claims a blade, or
+ * none: it runs, is due after its TTL, stands behind all others of its queue that
+ * have its deadline, is counted once; the others are as they were [P1] [P3] [P4]
+ * [P5]. Clock, TTLs and habits are given.
+ *
+ * @proof few_tick
+ * @each shapes few_tick
+ * @covers lawn_mow_tick lawn_mow_blade lawn_mow_in_turn lawn_mow_closed
+ *     lawn_mow_cut
+ * @unreached lawn_mow_tick: lawn_mow_fetch_ahead(lawn, slot, tick, mowing->left);
+ *     -- only reads, and of more slots than this index has
+ * The round of a mow that fires, at a slot of level 0 that has come up; the
+ * callback does nothing. What fired was due, each once, in the order of its queue;
+ * all that were due, unless the budget is used up; counted [P1] [P2] [P3] [P4]
+ * [P6]. Budgets of 1 to 5; blades in turn or one after the other.
+ *
+ * @proof few_open
+ * @each shapes few_open
+ * @covers lawn_mow_open lawn_mow_base lawn_mow_move_lone
+ * The round of a mow that moves down a slot of a higher level: the base goes to a
+ * time in the slot, none fires, all run on [P1] [P3] [I4].
+ *
+ * @proof few_mow
+ * @each shapes few_mow
+ * @flags --unwindset lawn_mow_until.0:20
+ * @covers lawn_mow lawn_mow_slowly lawn_mow_until lawn_mow_last
+ * @unreached lawn_mow_slowly: return 0; -- a mow in a callback; ours does nothing
+ * A whole mow: as few_tick, and in the order of deadlines; the clock is right
+ * after it [P1] [P2] [P3] [P4] [P6] [P9].
+ *
+ * @proof few_next
+ * @each shapes few_next
+ * @covers lawn_next lawn_next_look lawn_next_stays lawn_next_in_slot
+ *     lawn_next_in_list lawn_next_in_blades lawn_next_known lawn_next_in_known
+ * @unreached lawn_next_in_slot: tips->known = slot; tips->known_time =
+ *     looking.next; tips->known_queue = looking.queue; lawn_set_bound(lawn,
+ *     lawn->bound); -- takes eight entries in a slot
+ * lawn_next() is exact, with or without a front, or a slot that is known; so is
+ * the bound after it; all run on [P2] [P3].
  */
 #include "few.h"
 
-static void
-stop(void)
-{
-    proof_any_lawn();
-    uint64_t count = lawn_count(&lawn);
-    bool ran = lawn_pending(&timer_0);
+#if !defined TIMER
+#define TIMER 0
+#endif
+#if !defined TTL
+#define TTL 1
+#endif
+#if !defined NOW
+#define NOW 0
+#endif
+#if !defined HABITS
+#define HABITS 0
+#endif
+#if !defined SLOT
+#define SLOT 7
+#endif
+#if !defined BUDGET
+#define BUDGET 1
+#endif
+#if !defined LATER
+#define LATER 0
+#endif
 
-    PROVE(lawn_stop(&lawn, &timer_0) == ran, "[P5] tells whether it ran");
-    PROVE(!lawn_pending(&timer_0), "[P5] it is idle");
-    PROVE(lawn_count(&lawn) == count - ran, "[P3] it is not counted");
-    PROVE(lawn_check(&lawn, NULL), "the lawn is valid");
-    PROOF_END();
-}
-
-static void
-set_now(void)
+static uint64_t
+any_now(void)
 {
     uint64_t now = nondet_u64();
 
-    proof_any_lawn();
+    ASSUME(now <= LAWN_LAST);
+    return now;
+}
+
+void
+few_stop(void)
+{
+    struct lawn_timer *timer = &timers[TIMER];
+
+    proof_any_high();
+    proof_any_lawn(any_now());
+    uint64_t count = lawn_count(&lawn);
+    bool ran = lawn_pending(timer);
+
+    PROVE(lawn_stop(&lawn, timer) == ran, "[P5] tells whether it ran");
+    PROVE(!lawn_pending(timer), "[P5] it is idle");
+    PROVE(lawn_count(&lawn) == count - ran, "[P3] it is not counted");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
+}
+
+void
+few_now(void)
+{
+    uint64_t now = nondet_u64();
+
+    proof_any_high();
+    proof_any_lawn(any_now());
     uint64_t count = lawn_count(&lawn);
     uint64_t before = lawn.now;
 
     lawn_set_now(&lawn, now);
     PROVE(lawn.now >= before && lawn.now <= LAWN_LAST, "[P9] never back");
+    PROVE(lawn.now == before || lawn.now == now || lawn.now == LAWN_LAST,
+          "[P9] as told");
     PROVE(lawn_count(&lawn) == count, "[P3] all run on");
-    PROVE(lawn_check(&lawn, NULL), "the lawn is valid");
+    PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
 
-/* The part of lawn_start() that follows lawn_blades_find() or _claim(). */
+/* Of each timer, before a step. */
+static uint64_t deadlines[PROOF_TIMERS];
+static bool ran[PROOF_TIMERS];
+
 static void
-start_on(void)
+remember(void)
 {
-    proof_any_lawn();
-    uint64_t count = lawn_count(&lawn);
-    uint64_t ttl = nondet_u64();
-    struct lawn_blade *blade = &proof_blades[0];
+    uint32_t i;
 
-    ASSUME(ttl != 0 && ttl != LAWN_NEVER);
-    ASSUME(blade->ttl == ttl ||
-           (lawn_list_empty(&blade->queue) && proof_blades[1].ttl != ttl &&
-            proof_blades[2].ttl != ttl && proof_blades[3].ttl != ttl));
-    timer_0.deadline = lawn_ticks_after(lawn.now, ttl);
-    ASSUME(timer_0.deadline != LAWN_LAST &&
-           (timer_0.deadline ^ lawn.tips.base) >> PROOF_LEVELS == 0);
-    lawn.starts++;
-    lawn_start_on(&lawn, &timer_0, ttl, blade);
-    PROVE(lawn_pending(&timer_0), "[P5] it runs");
-    PROVE(blade->queue.prev == &timer_0.link, "[P4] behind the others");
-    PROVE(lawn_count(&lawn) == count + 1, "[P3] it is counted");
-    PROVE(lawn_check(&lawn, NULL), "the lawn is valid");
+    for (i = 0; i < PROOF_TIMERS; i++) {
+        deadlines[i] = timers[i].deadline;
+        ran[i] = lawn_pending(&timers[i]);
+    }
+}
+
+/* Whether all but one are as they were. */
+static bool
+same_but(uint32_t one)
+{
+    uint32_t i;
+
+    for (i = 0; i < PROOF_TIMERS; i++) {
+        if (i != one && (timers[i].deadline != deadlines[i] ||
+                         lawn_pending(&timers[i]) != ran[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether one that stands behind the timer has its deadline. */
+static bool
+overtakes(const struct lawn_timer *timer)
+{
+    const struct lawn_link *link = timer->link.next;
+    uint32_t steps;
+    uint32_t i;
+
+    for (steps = 0; steps < PROOF_TIMERS; steps++) {
+        for (i = 0; i < PROOF_TIMERS && link != &timers[i].link; i++) {
+        }
+        if (i == PROOF_TIMERS) {
+            return false;
+        }
+        if (timers[i].deadline == timer->deadline) {
+            return true;
+        }
+        link = link->next;
+    }
+    return true;
+}
+
+void
+few_start(void)
+{
+    struct lawn_timer *timer = &timers[TIMER];
+    uint64_t ttl = TTL;
+
+    proof_any_high();
+    proof_any_lawn(proof_high + NOW);
+    lawn.habits.trial = HABITS == 1;
+    lawn.habits.alone = HABITS == 2;
+    lawn.plain_mask = HABITS == 0 ? UINT64_MAX : 0;
+    lawn_move_clock(&lawn, lawn.now);
+#if defined MISSES
+    lawn.misses = MISSES;
+#endif
+    uint64_t count = lawn_count(&lawn);
+    uint64_t due = lawn_ticks_after(lawn.now, ttl);
+
+    remember();
+    lawn_start(&lawn, timer, ttl);
+    PROVE(lawn_pending(timer), "[P5] it runs");
+    PROVE(timer->deadline == due, "[P1] it is due after its TTL");
+    PROVE(!overtakes(timer), "[P4] behind the others of its deadline");
+    PROVE(same_but(TIMER), "[P5] the others are as they were");
+    PROVE(lawn_count(&lawn) == count + !ran[TIMER], "[P3] it is counted");
+    PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
 
-/* In the order in which they fired. */
-static struct lawn_timer *fired[2];
+/* How many fired, and which place each has among them; 0: it did not. */
 static unsigned fires;
+static unsigned order[PROOF_TIMERS];
 
 static void
 fire(struct lawn_timer *timer, void *arg)
 {
+    uint32_t i = (uint32_t)(timer - timers);
+
     (void)arg;
     PROVE(!lawn_pending(timer), "[P6] it is idle when it fires");
     PROVE(timer->deadline <= lawn.now, "[P1] it is due");
-    PROVE(fires < 2, "[P3] none fires twice");
-    fired[fires++] = timer;
+    PROVE(order[i] == 0, "[P3] none fires twice");
+    order[i] = ++fires;
 }
 
-/* The step of lawn_mow_until() that fires: slot 1 of level 0 is the first one
- * marked, and its tick has come. */
-static void
-tick(void)
+/* Whether timer i has to fire before timer j, if both do. */
+static bool
+before(uint32_t i, uint32_t j)
 {
-    size_t budget = nondet_size();
-    struct lawn_mowing mowing = {&lawn, budget, budget, fire, NULL};
+    return deadlines[i] < deadlines[j] ||
+           (i < j && proof_place(i) == proof_place(j) &&
+            deadlines[i] == deadlines[j]);
+}
 
-    proof_any_lawn();
-    ASSUME(budget >= 1 && budget <= 3);
-    ASSUME(lawn_tips_first(&lawn.tips) == 1);
+/* Looks at what fired, and tells how many were due by a time. last: so were
+ * those that wait for the last tick. */
+static unsigned
+fired_by(uint64_t time, bool last)
+{
+    unsigned due = 0;
+    uint32_t i;
+    uint32_t j;
+
+    for (i = 0; i < PROOF_TIMERS; i++) {
+        bool was_due =
+            ran[i] && deadlines[i] <= time && (last || proof_place(i) != LAST);
+
+        due += was_due;
+        PROVE(order[i] == 0 || was_due, "[P1] none fired that was not due");
+        PROVE(order[i] != 0 || lawn_pending(&timers[i]) == ran[i],
+              "[P3] the others run on");
+        for (j = 0; j < PROOF_TIMERS; j++) {
+            PROVE(order[i] == 0 || order[j] == 0 || !before(i, j) ||
+                      order[i] < order[j],
+                  "[P4] by deadline, and in the order of a queue");
+            PROVE(order[i] != 0 || order[j] == 0 || !ran[i] || !before(i, j),
+                  "[P4] none is left behind");
+        }
+    }
+    return due;
+}
+
+void
+few_tick(void)
+{
+    uint32_t slot = proof_slot_of[SLOT];
+    uint64_t now = nondet_u64();
+    struct lawn_mowing mowing = {&lawn, BUDGET, BUDGET, fire, NULL};
+    uint64_t time;
+    unsigned due;
+
+    proof_any_high();
+    proof_any_lawn(now);
+    time = (lawn.tips.base & ~(uint64_t)lawn.tips.mask) | slot;
+    ASSUME(lawn_tips_first(&lawn.tips) == slot && time <= now);
+#if defined MANY
+    lawn.habits.many = true;
+    lawn.fetched = time;
+#endif
     uint64_t count = lawn_count(&lawn);
-    uint64_t time = lawn.tips.base | 1;
-    ASSUME(time <= lawn.now);
-    bool due_0 = lawn_pending(&timer_0) && timer_0.deadline <= time;
-    bool due_1 = lawn_pending(&timer_1) && timer_1.deadline <= time;
 
+    remember();
     lawn.mowing = &mowing;
     lawn.bound = 0;
     lawn.wake = 0;
     lawn.tips.base = time;
-    bool all = lawn_mow_tick(&mowing, 1, time);
+    bool all = lawn_mow_tick(&mowing, slot, time);
     if (all) {
-        lawn_tips_clear(&lawn.tips, 1);
-        PROVE(fires == (unsigned)due_0 + due_1, "[P2] all that are due fired");
-    } else {
-        PROVE(mowing.left == 0, "[P2] the budget is used up");
+        lawn_tips_clear(&lawn.tips, slot);
     }
-    PROVE(fires == budget - mowing.left, "[P3] what fired is counted");
-    PROVE(lawn_count(&lawn) == count - fires, "[P3] and runs no more");
-    PROVE(fires < 1 || (fired[0] == &timer_0 ? due_0 : due_1),
-          "[P1] none fired that was not due");
-    PROVE(fires < 2 || fired[0] != fired[1], "[P3] none fired twice");
-    PROVE(SHAPE / 10 % 10 != SHAPE % 10 || fires < 1 || fired[0] == &timer_0,
-          "[P4] of one queue the first fires first");
-    PROVE(lawn_check(&lawn, NULL), "the lawn is valid");
+    due = fired_by(time, false);
+    PROVE(all ? fires == due : mowing.left == 0,
+          "[P2] all that are due fired, or the budget is used up");
+    PROVE(fires == BUDGET - mowing.left, "[P6] never more than the budget");
+    PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
+    PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
 
 void
-few_stop_14711(void)
+few_open(void)
 {
-    stop();
+    uint32_t slot = proof_slot_of[SLOT];
+    uint64_t now;
+    struct lawn_mowing mowing = {&lawn, 1, 1, fire, NULL};
+
+    proof_any_high();
+    now = proof_high + NOW;
+    proof_any_lawn(now);
+    uint64_t time = lawn_tips_slot_time(&lawn.tips, slot);
+    uint64_t end = lawn_tips_slot_end(&lawn.tips, slot);
+    ASSUME(lawn_tips_first(&lawn.tips) == slot && time <= now);
+    uint64_t count = lawn_count(&lawn);
+
+    remember();
+    lawn.mowing = &mowing;
+    lawn.bound = 0;
+    lawn.wake = 0;
+    lawn_mow_open(&lawn, slot);
+    PROVE(lawn.tips.base >= time && lawn.tips.base <= end,
+          "[I4] the base is in the slot");
+    PROVE((proof_occupied[0] >> slot & 1) == 0, "the slot is done");
+    PROVE(same_but(PROOF_TIMERS), "[P3] all are as they were");
+    PROVE(lawn_count(&lawn) == count && fires == 0, "[P1] none fires");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
 }
 
 void
-few_stop_15512(void)
+few_mow(void)
 {
-    stop();
+    proof_any_high();
+    uint64_t before_now = proof_high + NOW;
+    uint64_t now = proof_high + LATER;
+
+    proof_any_lawn(before_now);
+    uint64_t count = lawn_count(&lawn);
+
+    remember();
+    size_t told = lawn_mow(&lawn, now, BUDGET, fire, NULL);
+    unsigned due = fired_by(now, now >= LAWN_LAST);
+    PROVE(told == fires && fires <= BUDGET, "[P6] as many as it tells");
+    PROVE(fires == (due < BUDGET ? due : BUDGET),
+          "[P2] all that are due fired, or the budget is used up");
+    PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
+    PROVE(lawn.now == now && lawn.mowing == NULL, "[P9] it is that late");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
+}
+
+/* The earliest deadline of those that run. */
+static uint64_t
+earliest(void)
+{
+    uint64_t first = LAWN_NEVER;
+    uint32_t i;
+
+    for (i = 0; i < PROOF_TIMERS; i++) {
+        if (ran[i] && deadlines[i] < first) {
+            first = deadlines[i];
+        }
+    }
+    return first;
 }
 
 void
-few_stop_10566(void)
+few_next(void)
 {
-    stop();
-}
+    proof_any_high();
+    proof_any_lawn(any_now());
+    uint64_t count = lawn_count(&lawn);
 
-void
-few_stop_10533(void)
-{
-    stop();
-}
-
-void
-few_now_14711(void)
-{
-    set_now();
-}
-
-void
-few_now_15576(void)
-{
-    set_now();
-}
-
-void
-few_start_14701(void)
-{
-    start_on();
-}
-
-void
-few_start_10000(void)
-{
-    start_on();
-}
-
-void
-few_start_16505(void)
-{
-    start_on();
-}
-
-void
-few_start_17702(void)
-{
-    start_on();
-}
-
-void
-few_tick_10055(void)
-{
-    tick();
-}
-
-void
-few_tick_10056(void)
-{
-    tick();
+    remember();
+    PROVE(lawn_next(&lawn) == earliest(), "[P2] the earliest is told");
+    PROVE(lawn.bound == earliest(), "and the bound is exact");
+    PROVE(same_but(PROOF_TIMERS) && lawn_count(&lawn) == count,
+          "[P3] all are as they were");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
 }

@@ -12,6 +12,7 @@
  *     lawn_store_memory_mapped
  * @flags --unwind 3
  * @unreached lawn_store_memory_map: at = &(*at)->next; -- one kept block only
+ * @unreached lawn_store_memory_give: free(block); -- blocks of malloc() itself are left out, see memory_take()
  *
  * @proof memory_take
  * @proof memory_give
@@ -139,7 +140,7 @@ memory_take(void)
     if (block == NULL) {
         PROVE(memory.bytes == before.bytes && memory.kept == before.kept &&
                   memory.kept_bytes == before.kept_bytes,
-              "a failure leaves all as it was [S7]");
+              "a failure leaves all as it was [S2]");
         PROVE(memory.error == -ENOMEM || memory.error == -ENOSPC,
               "a failure says why");
         PROVE(memory.error != -ENOSPC || before.bytes + cost > memory.max,
@@ -150,8 +151,8 @@ memory_take(void)
         bool reused = memory.kept != before.kept;
 
         PROVE(memory.bytes == before.bytes + cost - (reused ? 4096 : 0),
-              "bytes are counted [S2]");
-        PROVE(memory.bytes <= memory.max, "the limit is kept [S2]");
+              "bytes are counted");
+        PROVE(memory.bytes <= memory.max, "the limit is kept");
         PROVE((uintptr_t)block % LAWN_STORE_LINE == 0,
               "blocks begin on a cache line");
         PROVE(memory.alloc == NULL ||
@@ -180,13 +181,13 @@ memory_give(void)
         unsigned char *block = lawn_store_memory_align(own);
 
         lawn_store_memory_give(&memory, block, size);
-        PROVE(memory.bytes == before.bytes - cost, "bytes are counted [S2]");
-        PROVE(releases == (memory.release != NULL), "given back once");
+        PROVE(memory.bytes == before.bytes - cost, "bytes are counted");
+        PROVE(releases == (memory.release != NULL), "given back once [S7]");
     } else {
         lawn_store_memory_give(&memory, mapped, size);
         PROVE(memory.bytes - memory.kept_bytes ==
                   before.bytes - before.kept_bytes - cost,
-              "bytes are counted [S2]");
+              "bytes are counted");
         PROVE(!refuses ||
                   (memory.kept == (void *)mapped && memory.kept->cost == cost &&
                    memory.kept->next == before.kept),
@@ -213,7 +214,7 @@ memory_probe(void)
               memory.kept_bytes == before.kept_bytes,
           "a probe takes nothing");
     PROVE(!good || (size <= memory.max && before.bytes <= memory.max - size),
-          "the limit is kept [S2]");
+          "the limit is kept");
     PROVE(good || memory.error == -ENOMEM || memory.error == -ENOSPC,
           "a failure says why");
     PROVE(!good || unmappings == mappings, "what was tried is given back");

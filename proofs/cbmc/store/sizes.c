@@ -68,7 +68,7 @@ sizes_of_slots(void)
     PROVE(index < LAWN_STORE_SLOTS_SIZES, "there is such a size");
     PROVE(slot >= bytes && slot % 8 == 0, "what is asked for fits");
     PROVE(slot - bytes < 8 || slot - bytes <= bytes / 8,
-          "at most an eighth is lost");
+          "less than 8 bytes are lost, or at most an eighth");
     PROVE((index == 0) == (bytes > LAWN_STORE_SLOTS_MAX),
           "what is large has a slab of its own");
     PROVE(index != index_of_others || index == 0 || slot == slot_of_others,
@@ -211,7 +211,7 @@ pointers_add(void)
               "the element is there");
     } else {
         PROVE(pointers.count == count && took,
-              "a failure leaves all as it was [S7]");
+              "a failure leaves all as it was [S2]");
     }
     PROOF_END();
 }

@@ -66,7 +66,7 @@ def talk(*command, **environment):
     began = time.monotonic()
     done = subprocess.run(
         [*map(str, command), str(one.port)],
-        input=lines, capture_output=True, text=True, timeout=60, check=False,
+        input=lines, capture_output=True, text=True, timeout=300, check=False,
         env={**os.environ, **environment},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -110,7 +110,7 @@ def hiredis_hears_what_it_should():
         subprocess.run(
             [os.environ.get("CC", "cc"), "-std=c11", "-D_DEFAULT_SOURCE",
              CLIENTS / "say.c", "-lhiredis", "-o", program],
-            check=True, timeout=60,
+            check=True, timeout=300,
         )  # fmt: skip
         talk(program)
 
@@ -128,7 +128,7 @@ def cli(one, *words, text=None):
     """What it printed, and then whether it was content."""
     done = subprocess.run(
         [*cli_command(one), *words],
-        input=text, capture_output=True, timeout=60, check=False,
+        input=text, capture_output=True, timeout=300, check=False,
     )  # fmt: skip
     return done.stdout.decode("latin1").rstrip("\n"), done.returncode
 
@@ -213,7 +213,7 @@ def redis_cli_waits_for_an_event():
     ) as waits:  # fmt: skip
         server.wait_until(lambda: one.blocked() == 1, "the client waits")
         one.call("LAWN.PUSH", "k", "i", "p", "DELAY", 20)
-        out, _ = waits.communicate(timeout=30)
+        out, _ = waits.communicate(timeout=300)
     assert out.split() == ["i", "p"], out
 
 

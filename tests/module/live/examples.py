@@ -73,6 +73,17 @@ class Worker:
         self.reader.join(server.PATIENCE)
 
 
+def patiently(test, *times):
+    """With ever longer times, in ms, until it goes well: on a busy machine even
+    who lives may be too late for the first ones."""
+    for ms in times[:-1]:
+        try:
+            return test(ms)
+        except AssertionError as problem:
+            print(f'  again, as with {ms} ms: {problem}'[:500])
+    return test(times[-1])
+
+
 def load(name):
     """An example as a module, with Debian's redis-py."""
     sys.path.append('/usr/lib/python3/dist-packages')
@@ -128,7 +139,7 @@ class Jobs(Stage):
         return self.add(*options, 'run', 'sh', '-c',
                         f'cd {self.folder} && {text}')
 
-    def worker(self, lease=5000):
+    def worker(self, lease=30000):
         return self.keep(Worker(*self.command(
             'work', self.folder / 'ledger.db', '--lease', lease,
             '--backoff', 20)))
@@ -198,13 +209,17 @@ def a_dead_letter_is_taken_back():
 
 @case
 def a_long_job_is_kept_by_its_heartbeat():
+    patiently(keeps_a_long_job, 900, 5000, 20000)
+
+
+def keeps_a_long_job(lease):
     with Jobs() as jobs:
-        workers = [jobs.worker(900), jobs.worker(900)]
+        workers = [jobs.worker(lease), jobs.worker(lease)]
         job = jobs.script('echo $JOB_TRY >>tries; '
                           'until test -e go; do sleep 0.02; done')
         first = wait_until(lambda: jobs.meta(job).get(b'lease-end'),
                            'it is leased')
-        wait_until(lambda: server.now_ms() > first + 900,
+        wait_until(lambda: server.now_ms() > first + lease,
                    'the time of two leases has passed')
         equal(jobs.meta(job)[b'state'], 'leased')
         (jobs.folder / 'go').touch()
@@ -219,10 +234,10 @@ def the_job_of_a_killed_worker_is_done_by_another():
     with Jobs() as jobs:
         job = jobs.script('echo $JOB_TRY >>tries; '
                           'test $JOB_TRY = 2 || sleep 1000')
-        worker = jobs.worker(600)
+        worker = jobs.worker(3000)
         wait_until(lambda: jobs.lines('tries'), 'it is begun')
         worker.kill()
-        other = jobs.worker(600)
+        other = jobs.worker()
         other.says(f' {job}: done at try 2')
         equal(jobs.lines('tries'), ['1', '2'])
         equal(jobs.one.call('LAWN.LEN', KEY), 0)
@@ -234,10 +249,10 @@ def a_worker_that_was_stopped_for_long_is_told_that_it_is_too_late():
     with Jobs() as jobs:
         job = jobs.script('echo $JOB_TOKEN >>tokens; test $JOB_TRY = 2 || '
                           'until test -e go; do sleep 0.02; done')
-        slow = jobs.worker(600)
+        slow = jobs.worker(3000)
         wait_until(lambda: jobs.lines('tokens'), 'it is begun')
         slow.signal(signal.SIGSTOP)
-        other = jobs.worker(600)
+        other = jobs.worker()
         other.says(f' {job}: done at try 2')
         (jobs.folder / 'go').touch()
         slow.signal(signal.SIGCONT)
@@ -471,8 +486,12 @@ class Hooks(Stage):
 
 @case
 def hooks_are_posted_from_the_stream_again_if_they_fail_and_then_put_aside():
+    patiently(posts_each_as_often_as_it_fails, 1500, 5000, 15000)
+
+
+def posts_each_as_often_as_it_fails(idle):
     with Hooks() as hooks:
-        workers = [hooks.worker('a'), hooks.worker('b')]
+        workers = [hooks.worker('a', idle), hooks.worker('b', idle)]
         hooks.add('good', 'good0', 50)
         for path in ('good1', 'good2', 'good3', 'flaky', 'bad'):
             hooks.one.call(

@@ -182,7 +182,7 @@ def hand_over(trial, does):
 
 def failover(old, chosen):
     equal(old.call('FAILOVER', 'TO', '127.0.0.1', chosen.port, 'TIMEOUT',
-                   20000), resp.OK)
+                   80000), resp.OK)
 
 
 @scenario('FAILOVER', lossless=True)
@@ -198,7 +198,7 @@ def a_failover_with_what_was_confirmed_loses_and_doubles_nothing(trial):
 @scenario('CLIENT PAUSE WRITE and REPLICAOF', lossless=True)
 def a_hand_over_in_a_pause_loses_and_doubles_nothing(trial):
     def does(old, chosen):
-        equal(old.call('CLIENT', 'PAUSE', 20000, 'WRITE'), resp.OK)
+        equal(old.call('CLIENT', 'PAUSE', 600000, 'WRITE'), resp.OK)
         wait_until(lambda: nodes.replication(chosen)['slave_repl_offset']
                    == nodes.replication(old)['master_repl_offset'],
                    'it has everything')

@@ -51,7 +51,7 @@ def run(program, *args):
         )  # fmt: skip
         done = subprocess.run(
             [sys.executable, HERE / program, "--server", server.KIND, *args],
-            env=environment, capture_output=True, text=True, timeout=300,
+            env=environment, capture_output=True, text=True, timeout=1800,
             check=False,
         )  # fmt: skip
     assert done.returncode == 0, failure(done.stdout, done.stderr)

@@ -6,6 +6,7 @@ byte. On one machine nearly all that a master has sent reaches its replicas even
 if it is killed; behind a cut link it goes on answering, and nobody hears of it.
 """
 
+import contextlib
 import os
 import random
 import re
@@ -215,17 +216,35 @@ class Node(Server):
                 continue
 
 
-class Cluster:
-    """Masters, each with a replica, made by the server's own tool."""
+PATIENT, HASTY, HURRIED = 30000, 5000, 2000  # ms until a node counts as failed
 
-    def __init__(self, masters=3, timeout_ms=1500):
+
+class Cluster:
+    """Masters, each with a replica, made by the server's own tool. Whoever waits
+    for a failover makes the nodes hasty: else one that only has to wait for the
+    processor does not count as failed."""
+
+    def __init__(self, masters=3):
         options = ('cluster-enabled', 'yes', 'cluster-node-timeout',
-                   timeout_ms, 'cluster-config-file', 'nodes.conf',
+                   HASTY, 'cluster-config-file', 'nodes.conf',
                    'cluster-replica-validity-factor', 0)
         self.nodes = [Node(*options) for _ in range(2 * masters)]
         self.tool('create', *[f'127.0.0.1:{node.port}' for node in self.nodes],
                   '--cluster-replicas', '1')
         self.wait_whole()
+        self.set_timeout(PATIENT)
+
+    def set_timeout(self, ms):
+        for node in self.alive():
+            node.call('CONFIG', 'SET', 'cluster-node-timeout', ms)
+
+    @contextlib.contextmanager
+    def hasty(self, ms):
+        """For a while, until all is well again."""
+        self.set_timeout(ms)
+        yield
+        self.wait_whole()
+        self.set_timeout(PATIENT)
 
     def tool(self, *words):
         """The tool's --cluster, and what it says."""

@@ -250,10 +250,10 @@ def its_test_of_update():
 @case
 def its_test_of_ttn():
     client = shared().client()
-    client.call('REDE.push', 't', 3000, 'payload', 'a')
-    assert 0 < client.call('REDE.ttn', 't') <= 3000
-    client.call('REDE.push', 't', 1000, 'payload', 'b')
-    assert 0 < client.call('REDE.ttn', 't') <= 1000
+    client.call('REDE.push', 't', 3000000, 'payload', 'a')
+    assert 0 < client.call('REDE.ttn', 't') <= 3000000
+    client.call('REDE.push', 't', 1000000, 'payload', 'b')
+    assert 0 < client.call('REDE.ttn', 't') <= 1000000
     client.call('REDE.push', 't', 2, 'payload', 'c')
     dry(client, 't')
 
@@ -272,9 +272,10 @@ def its_test_of_push():
 def its_test_of_poll():
     client = shared().client()
     base = now_ms()
-    for ttl, id_ in ((20, '1'), (400000, '7'), (60, '3a'), (100, '4'),
-                     (60, '3b')):
-        client.call('REDE.push', 't', ttl, 'element_' + id_, id_)
+    # In one transaction, so that no time passes between.
+    client.multi(*[('REDE.push', 't', ttl, 'element_' + id_, id_)
+                   for ttl, id_ in ((20, '1'), (400000, '7'), (60, '3a'),
+                                    (100, '4'), (60, '3b'))])
     pulled = client.call('REDE.pull', 't', '7')
     equal(pulled, 'element_7')
     got = []
@@ -308,11 +309,15 @@ def its_test_of_xpoll_and_xack():
 
 @case
 def its_self_check_passes_at_once_and_leaves_nothing():
+    """At once: not in the seconds that it slept for once. A busy machine may
+    take as long, but not always."""
     for client in each_protocol():
-        began = now_ms()
-        equal(client.raw('REDE.TEST'), b'+PASS\r\n')
-        assert now_ms() - began < 2000
-        equal(client.call('DBSIZE'), 0)
+        def at_once(client=client):
+            began = now_ms()
+            equal(client.raw('REDE.TEST'), b'+PASS\r\n')
+            equal(client.call('DBSIZE'), 0)
+            return now_ms() - began < 2000
+        wait_until(at_once, 'within two seconds')
 
 
 # WHAT IT DID WRONG

@@ -11,7 +11,7 @@ import select
 import socket
 import time
 
-PATIENCE = 30
+PATIENCE = 90  # seconds; server.py sets it
 TOKENS = itertools.count()
 
 
@@ -105,9 +105,10 @@ def encode(*args):
 class Client:
     """One connection. protocol 3 says HELLO 3 first."""
 
-    def __init__(self, port, protocol=2, patience=PATIENCE):
-        self.patience = patience
-        self.socket = socket.create_connection(('127.0.0.1', port), patience)
+    def __init__(self, port, protocol=2, patience=None):
+        self.patience = patience or PATIENCE
+        self.socket = socket.create_connection(('127.0.0.1', port),
+                                               self.patience)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b''
         self.at = 0

@@ -244,7 +244,7 @@ def a_replica_is_told_as_one():
 
 def cluster_node():
     return Server('cluster-enabled', 'yes', 'cluster-config-file', 'nodes',
-                  'cluster-port', free_port(), 'cluster-node-timeout', 1000,
+                  'cluster-port', free_port(), 'cluster-node-timeout', 30000,
                   'cluster-require-full-coverage', 'no')
 
 

@@ -147,10 +147,9 @@ class Starter:
     def __init__(self, *options):
         base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = tempfile.mkdtemp(prefix="lawn-torn-", dir=base)
-        self.port = server.free_port()
+        self.port = None
         self.log = ""
-        self.command = [
-            *server.PREFIX, f"{server.KIND}-server", "--port", str(self.port),
+        self.options = [
             "--bind", "127.0.0.1", "--dir", self.folder, "--logfile", "",
             "--save", "", "--enable-debug-command", "yes",
             "--crash-memcheck-enabled", "no",
@@ -170,13 +169,26 @@ class Starter:
             file.write(data)
 
     def run(self, ask):
-        """What it answers once it is up, or None if it has refused. One that
-        refuses a dump then looks for the fault itself, and never ends if a value
-        of a module is cut: rdbLoadCheckModuleValue() of the server's. So it is
-        not waited for."""
+        """What it answers once it is up, or None if it has refused. Where another
+        has taken its port meanwhile it tries the next."""
+        for _ in range(5):
+            answer = self.attempt(ask)
+            if "Address already in use" not in self.log:
+                return answer
+        raise AssertionError(f"no port is free: {self.log[-1500:]}")
+
+    def attempt(self, ask):
+        """One that refuses a dump then looks for the fault itself, and never ends
+        if a value of a module is cut: rdbLoadCheckModuleValue() of the server's.
+        So it is not waited for."""
         self.log = ""
+        self.port = server.free_port()
         answer = None
-        with server.launch(self.command, subprocess.PIPE) as child:
+        command = [
+            *server.PREFIX, f"{server.KIND}-server", "--port", str(self.port),
+            *self.options,
+        ]  # fmt: skip
+        with server.launch(command, subprocess.PIPE) as child:
             refused = not self.is_up(child)
             if not refused:
                 with resp.Client(self.port, 2, server.PATIENCE) as client:

@@ -18,7 +18,6 @@ from server import now_ms as now
 
 KEYS = [b"q%d" % i for i in range(3)]
 POLLED, LEASED = KEYS[:2], KEYS[1:]
-PATIENCE = 5  # seconds until a wake-up counts as lost
 ALL_AT_ONCE = {
     "copied": "redis.call('COPY', KEYS[1], 'tmp'); redis.call('DEL', KEYS[1]);"
     " redis.call('RENAME', 'tmp', KEYS[1])",
@@ -256,7 +255,7 @@ class Stress:
             name = kind.__name__
             self.counts[name] = self.counts.get(name, 0) + 1
             kind(self, self.dice.choice(KEYS))
-        end = time.monotonic() + PATIENCE * server.SLOW
+        end = time.monotonic() + server.PATIENCE
         while self.log.open:
             self.look()
             if time.monotonic() > end:

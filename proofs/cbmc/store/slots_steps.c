@@ -1,0 +1,276 @@
+/* slots_steps.c - taking and giving back slots, from each state of a slab.
+ *
+ * There are two slabs of 4 slots, as the first of a size has. Of one any slots
+ * are taken; the other has one slot taken, or none, and is kept as the spare one
+ * then. lawn_store_slots_check_slab() is proved before and after a step. Each
+ * state is a path of its own.
+ *
+ * @covers lawn_store_slots_take lawn_store_slots_give lawn_store_slots_slab
+ *     lawn_store_slots_enter lawn_store_slots_leave lawn_store_slots_remove
+ *     lawn_store_slots_drop_spare lawn_store_slots_free_number
+ * @unreached lawn_store_slots_free_number: slots->free_number[piece] = LAWN_STORE_SLOTS_NONE; -- one slab stays
+ * @unreached lawn_store_slots_free_number: lawn_store_pointers_drop_piece(&slots->slabs, slots->memory); -- the same
+ * @unreached lawn_store_slots_give: slab->full_words = word; -- a slab of one word
+ * @unreached lawn_store_slots_take: word++; -- the same
+ * @unreached lawn_store_slots_take: sizes = lawn_store_slots_new_group(slots, group); -- there is a group
+ * @unreached lawn_store_slots_take: if (sizes == NULL) { -- the same
+ * @unreached lawn_store_slots_take: return NULL; -- there is room
+ * @unreached lawn_store_slots_take: slab = lawn_store_slots_add(slots, group, &sizes[index], slot); -- the same
+ * @unreached lawn_store_slots_take: if (slab == NULL && slots->spare != NULL) { -- the same
+ * @unreached lawn_store_slots_take: lawn_store_slots_drop_spare(slots); -- the same
+ * @unreached lawn_store_slots_take: if (slab == NULL) { -- the same
+ * @flags --unwind 37 --paths lifo
+ * @without --unsigned-overflow-check: the last bit of a word is found by adding
+ *     1, which wraps around
+ * @without --conversion-check: a place is what is left of an address
+ *
+ * @proof slots_take
+ * @proof slots_give
+ * @proof slots_give_twice
+ * @flags -DTWICE */
+#include "proof.h"
+
+#include <stdlib.h>
+
+/* What EXPECT does if something is given back twice. */
+_Noreturn void proof_abort(void);
+#define abort proof_abort
+#include "../../../src/store/slots.c"
+#undef abort
+
+_Noreturn void
+proof_abort(void)
+{
+#if defined TWICE
+    PROOF_END();
+#else
+    PROVE(false, "what is taken is given back");
+#endif
+    ASSUME(false);
+    for (;;) {
+    }
+}
+
+#define SLOTS 4u
+#define SLOT 8u
+#define SIZE 1u
+#define FIRST 96u
+
+/* A slab; its bits and its slots are where the compiler fills it up. */
+struct block {
+    struct lawn_store_slab slab;
+};
+
+_Static_assert(sizeof(struct block) == FIRST + SLOTS * SLOT, "as they are");
+
+static struct block a, b;
+static struct lawn_store_size sizes[LAWN_STORE_SLOTS_SIZES];
+static uintptr_t words[16];
+static struct lawn_store_slots slots;
+static struct lawn_store_memory memory;
+static bool has_a, has_b, has_words;
+
+void *
+lawn_store_memory_take(struct lawn_store_memory *from, size_t size)
+{
+    (void)from;
+    (void)size;
+    PROVE(false, "nothing is taken");
+    return NULL;
+}
+
+void
+lawn_store_memory_give(struct lawn_store_memory *to, void *block, size_t size)
+{
+    PROVE(to == &memory, "to the store's memory");
+    if (block == words) {
+        PROVE(has_words && size == sizeof words,
+              "what was taken is given back");
+        has_words = false;
+    } else if (block == &a) {
+        PROVE(has_a && size == sizeof a, "what was taken is given back");
+        has_a = false;
+    } else {
+        PROVE(block == &b && has_b && size == sizeof b,
+              "what was taken is given back");
+        has_b = false;
+    }
+}
+
+size_t
+lawn_store_memory_cost(const struct lawn_store_memory *from, size_t size)
+{
+    (void)from;
+    return size;
+}
+
+static bool
+valid(void)
+{
+    return lawn_store_slots_check_slab(&a.slab, a.slab.number, NULL);
+}
+
+/* What is the same for all slabs. */
+static void
+begin_slab(struct block *block, unsigned number, unsigned group)
+{
+    struct lawn_store_slab *slab = &block->slab;
+
+    slab->size = &sizes[SIZE];
+    slab->block = block;
+    slab->bytes = sizeof *block;
+    slab->number = number;
+    slab->group = group;
+    slab->first = FIRST;
+    slab->slots = SLOTS;
+    slab->slot = SLOT;
+    slab->inverse = (uint32_t)((UINT64_C(1) << 32) / SLOT + 1);
+    slab->next = slab->prev = slab;
+    slab->size->slots += SLOTS;
+    words[number] = (uintptr_t)(void *)block;
+    slots.slabs.count++;
+    slots.in_use[0]++;
+}
+
+static void
+begin(unsigned mask, unsigned number, unsigned live_b)
+{
+    lawn_store_slots_init(&slots, &memory);
+    slots.slabs.piece[0] = words;
+    slots.group[0] = sizes;
+    has_a = has_b = has_words = true;
+    begin_slab(&a, number, 0);
+    begin_slab(&b, 1 - number, 0);
+    a.slab.taken[0] = ~UINT64_C(15) | mask;
+    a.slab.live = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3);
+    b.slab.taken[0] = ~UINT64_C(15) | live_b;
+    b.slab.live = live_b;
+    if (a.slab.live < SLOTS) {
+        lawn_store_slots_enter(&a.slab);
+    }
+    lawn_store_slots_enter(&b.slab);
+    if (live_b == 0) {
+        slots.spare = &b.slab;
+    } else if (mask == 0) {
+        slots.spare = &a.slab;
+    }
+    PROVE(valid(), "all was valid");
+}
+
+static void
+take(unsigned mask, unsigned number, unsigned live_b)
+{
+    uint16_t place;
+
+    begin(mask, number, live_b);
+    uint32_t live = a.slab.live;
+    char *slot = lawn_store_slots_take(&slots, 0, SLOT, &place);
+    unsigned taken = (place * 8u - FIRST) / SLOT;
+
+    PROVE(slot == (char *)&a + place * 8u && taken < SLOTS &&
+              place * 8u == FIRST + taken * SLOT,
+          "it is a slot of the slab");
+    PROVE(lawn_store_slots_slab(slot, place) == &a.slab,
+          "its place leads back to the slab");
+    PROVE((mask >> taken & 1) == 0, "it was not taken");
+    PROVE(a.slab.taken[0] == (~UINT64_C(15) | mask | 1u << taken),
+          "it is taken now, and no other");
+    PROVE((~mask & ((1u << taken) - 1)) == 0,
+          "it is the first: what is given back is taken again");
+    PROVE(a.slab.live == live + 1 && slots.spare != &a.slab, "it is counted");
+    PROVE(sizes[SIZE].room == (a.slab.live < SLOTS ? &a.slab : &b.slab),
+          "a full slab is not taken from");
+    PROVE(valid(), "all is valid");
+}
+
+void
+slots_take(void)
+{
+    if (nondet_bool()) {
+        take(0, 0, 1);
+        return;
+    }
+    for (unsigned mask = 0; mask < 15; mask++) {
+        if (mask == 14 || PROOF_PATH()) {
+            if (nondet_bool()) {
+                take(mask, 0, 1);
+            } else if (mask != 0) {
+                take(mask, 1, 0);
+            }
+            break;
+        }
+    }
+    PROOF_END();
+}
+
+static void
+give(unsigned mask, unsigned number, unsigned live_b, unsigned taken)
+{
+    bool empty = mask == 1u << taken;
+
+    begin(mask, number, live_b);
+    uint32_t live = a.slab.live;
+    lawn_store_slots_give(&slots, (char *)&a + FIRST + taken * SLOT,
+                          (uint16_t)((FIRST + taken * SLOT) / 8));
+    PROVE(a.slab.taken[0] == (~UINT64_C(15) | (mask & ~(1u << taken))) &&
+              a.slab.live == live - 1,
+          "it is no longer taken, all others are");
+    PROVE(has_a == (!empty || live_b == 1 || number == 0) &&
+              has_b == (!empty || live_b == 1 || number == 1),
+          "of two slabs that hold nothing the lower stays [S7]");
+    PROVE(!empty || slots.spare == (has_a ? &a.slab : &b.slab),
+          "what holds nothing is kept once");
+    PROVE(slots.in_use[0] == 1u + (has_a && has_b), "numbers are given back");
+    PROVE(!has_a || !has_b ||
+              (a.slab.next == &b.slab && b.slab.next == &a.slab),
+          "both have room, and are taken from");
+    PROVE(!has_a || valid(), "all is valid");
+}
+
+static void
+give_any(unsigned mask, unsigned taken)
+{
+    if (nondet_bool()) {
+        give(mask, 0, 0, taken);
+    } else if (nondet_bool()) {
+        give(mask, 1, 0, taken);
+    } else {
+        give(mask, 0, 1, taken);
+    }
+}
+
+/* Each slot of each slab: one that is taken, or, for a proof of its own, one
+ * that is not. */
+static void
+give_each(unsigned twice)
+{
+    for (unsigned mask = 1; mask < 16; mask++) {
+        for (unsigned taken = 0; taken < SLOTS; taken++) {
+            if ((mask >> taken & 1) != twice && PROOF_PATH()) {
+                give_any(mask, taken);
+                return;
+            }
+        }
+    }
+    if (twice == 0 && nondet_bool()) {
+        give_any(15, 3);
+    } else {
+        give_any(twice ? 1 : 8, 3);
+    }
+}
+
+#if defined TWICE
+void
+slots_give_twice(void)
+{
+    give_each(1);
+    PROVE(false, "a slot that is not taken is not given back");
+}
+#else
+void
+slots_give(void)
+{
+    give_each(0);
+    PROOF_END();
+}
+#endif

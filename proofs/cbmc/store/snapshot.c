@@ -1,0 +1,129 @@
+/* snapshot.c - reading the header of a snapshot, and looking ahead in a block,
+ * of any bytes.
+ *
+ * A reader gives any bytes, in up to three parts, or ends, or fails, at any time.
+ * The checksum of any bytes is any number, so that it may be right.
+ * A block ends with the memory that it stands in.
+ *
+ * @covers lawn_store_snapshot_read_header lawn_store_snapshot_read_all
+ *     lawn_store_snapshot_read lawn_store_snapshot_sound
+ *     lawn_store_snapshot_get lawn_store_snapshot_fetch
+ * @flags --unwind 41 -DLAWN_STORE_TABLE_PLAIN
+ * @without --conversion-check: numbers are put down byte by byte
+ *
+ * @proof snapshot_header
+ * @flags --unwindset lawn_store_snapshot_read.0:4
+ * @proof snapshot_ahead
+ * @flags --unwindset lawn_store_snapshot_fetch.0:4 -DAHEAD */
+#include "proof.h"
+
+#include "hash.h"
+#define lawn_store_hash proof_hash
+uint64_t proof_hash(const uint64_t key[2], const void *bytes, size_t size);
+
+#include "../../../src/store/snapshot.c"
+
+enum { HEADER = LAWN_STORE_SNAPSHOT_HEADER + LAWN_STORE_SNAPSHOT_CHECKSUM };
+
+#define BLOCK 64u
+static unsigned char buffer[HEADER];
+static unsigned char block[BLOCK];
+static struct lawn_store_bucket bucket[4];
+static uintptr_t segment[1];
+static size_t got_all;
+static unsigned calls;
+static bool ended;
+static uint64_t sum;
+static struct lawn_store store;
+
+uint64_t
+proof_hash(const uint64_t key[2], const void *bytes, size_t size)
+{
+#if defined AHEAD
+    size_t at = (size_t)((const unsigned char *)bytes - block);
+
+    (void)key;
+    PROVE(at <= BLOCK && size <= BLOCK - at, "an id is in the block");
+    return sum;
+#endif
+    PROVE(key[0] == 0 && key[1] == LAWN_STORE_SNAPSHOT_MAGIC,
+          "the header's checksum is the first");
+    PROVE(bytes == buffer && size == LAWN_STORE_SNAPSHOT_HEADER &&
+              got_all == HEADER,
+          "it is of all its bytes, which have come");
+    return sum;
+}
+
+static ptrdiff_t
+any_bytes(void *bytes, size_t size, void *arg)
+{
+    ptrdiff_t got = (ptrdiff_t)nondet_u64();
+    unsigned char *to = bytes;
+
+    (void)arg;
+    PROVE(!ended && bytes == buffer + got_all && size == HEADER - got_all,
+          "what is missing is asked for, and no more");
+    calls++;
+    ASSUME(got <= (ptrdiff_t)size);
+    ASSUME(calls < 3 || got <= 0 || got == (ptrdiff_t)size);
+    ended = got <= 0;
+    for (unsigned i = 0; i < HEADER; i++) {
+        if ((ptrdiff_t)i < got) {
+            to[i] = nondet_u8();
+        }
+    }
+    got_all += got > 0 ? (size_t)got : 0;
+    return got;
+}
+
+void
+snapshot_header(void)
+{
+    struct lawn_store_loading loading = {0};
+    int error;
+
+    sum = nondet_u64();
+    store.max_timers = nondet_u64();
+    loading.store = &store;
+    loading.read = any_bytes;
+    loading.chain = lawn_store_snapshot_begin();
+    loading.buffer = buffer;
+    error = lawn_store_snapshot_read_header(&loading);
+    PROVE(error != 0 || got_all == HEADER, "no part is taken for a whole");
+    PROVE(error != 0 ||
+              (loading.count <= store.max_timers && loading.first != 0 &&
+               (loading.count == 0) == (loading.first == LAWN_NEVER)),
+          "what is accepted makes sense [S9]");
+    PROVE(error != 0 || lawn_store_snapshot_get(buffer + 32, 8) == sum,
+          "and its checksum is right [S9]");
+    PROVE(loading.at == 0 && loading.end == 0 && loading.joined == NULL,
+          "nothing else is touched");
+    PROOF_END();
+}
+
+void
+snapshot_ahead(void)
+{
+    struct lawn_store_loading loading = {0};
+
+    for (unsigned i = 0; i < 32; i++) {
+        block[i] = nondet_u8();
+        block[32 + i] = nondet_u8();
+    }
+    sum = nondet_u64();
+    segment[0] = (uintptr_t)(void *)bucket;
+    store.table.segments.piece[0] = segment;
+    store.table.segments.count = 1;
+    store.table.buckets = 4;
+    store.table.mask = 3;
+    loading.store = &store;
+    loading.content = block;
+    loading.end = BLOCK;
+    loading.at = nondet_size();
+    loading.ahead = nondet_size();
+    loading.fetched = nondet_u32();
+    ASSUME(loading.at <= BLOCK);
+    lawn_store_snapshot_fetch(&loading);
+    PROVE(loading.ahead <= BLOCK, "it does not look behind the block [S9]");
+    PROOF_END();
+}

@@ -1,0 +1,408 @@
+/* table_steps.c - the store's table, one step from any state of a few shapes.
+ *
+ * See shaped.h for what the states are: all hashes are arbitrary, memory may be
+ * short whenever it is asked for. Each step leads from a valid state to a valid
+ * one, with exactly the records that it should have; so that table_find, which
+ * is of any valid state, says what is found then.
+ *
+ * Growing and shrinking go path by path: there is a path for each way in which
+ * the records of a bucket may be parted. table_place says for tables of all
+ * sizes where a record belongs; the others are of 5 and 6 buckets, of 4 and 5
+ * with another block for the first segment, and of 49152 and 49153, where tags
+ * change, and a segment and a piece of their array come and go.
+ *
+ * @covers lawn_store_table_tag lawn_store_table_number lawn_store_table_next
+ *     lawn_store_table_home lawn_store_table_bucket lawn_store_table_hash
+ *     lawn_store_table_put lawn_store_table_drop lawn_store_table_extra
+ *     lawn_store_table_spare lawn_store_table_spare_none
+ *     lawn_store_table_records lawn_store_table_chain
+ *     lawn_store_table_set_buckets lawn_store_table_entry
+ *     lawn_store_table_retag lawn_store_table_grow lawn_store_table_shrink
+ *     lawn_store_table_add lawn_store_table_remove lawn_store_table_extend
+ *     lawn_store_table_retract lawn_store_table_resize_first
+ *     lawn_store_table_spacious lawn_store_table_new_bucket
+ *     lawn_store_table_bytes lawn_store_table_shift lawn_store_table_power
+ * @flags -DLAWN_STORE_TABLE_PLAIN
+ * @without --unsigned-overflow-check: lawn_store_table_tag() compares
+ *     distances, which wrap around
+ * @without --conversion-check: a tag is a part of the hash
+ *
+ * @proof table_place
+ * @flags --unwind 41 -DBUCKETS=4
+ * @proof table_add
+ * @flags --unwind 17 --unwindset lawn_store_table_put.0:3 -DBUCKETS=5
+ *     -DSHAPED=9 -DNEAR=5
+ * @proof table_remove
+ * @flags --unwind 17 --paths lifo -DBUCKETS=5 -DSHAPED=9 -DNEAR=5
+ * @proof table_add_grows
+ * @flags --unwind 17 --paths lifo -DBUCKETS=5
+ * @proof table_remove_shrinks
+ * @flags --unwind 17 --paths lifo -DBUCKETS=5
+ * @proof table_grow
+ * @flags --unwind 17 --paths lifo -DBUCKETS=5
+ * @proof table_grow_first
+ * @flags --unwind 17 --paths lifo -DBUCKETS=4
+ * @proof table_grow_far
+ * @flags --unwind 17 --paths lifo -DBUCKETS=49152
+ * @proof table_shrink
+ * @flags --unwind 17 --paths lifo -DBUCKETS=6
+ * @proof table_shrink_first
+ * @flags --unwind 17 --paths lifo -DBUCKETS=5
+ * @proof table_shrink_far
+ * @flags --unwind 17 --paths lifo -DBUCKETS=49153 */
+#include "shaped.h"
+
+void
+table_place(void)
+{
+    uint64_t many = nondet_u64();
+    uint64_t hash = nondet_u64();
+    uint64_t number;
+
+    /* More than 2^40 buckets are more memory than there is. */
+    ASSUME(many >= 2 && many <= UINT64_C(1) << 40);
+    lawn_store_table_set_buckets(&table, many);
+    number = lawn_store_table_number(&table, hash);
+    PROVE(table.buckets == many, "so many buckets");
+    PROVE(number < many && belongs(hash, number, many),
+          "a record is where it belongs");
+    PROVE(lawn_store_table_tag(&table, number, hash) ==
+              tag_of(hash, number, many),
+          "its tag is that of its bucket");
+    PROOF_END();
+}
+
+/* Of the buckets that an add or a remove has nothing to do with. */
+static struct lawn_store_bucket others[BUCKETS < 9 ? BUCKETS : 1];
+
+/* Leaves open what is in the buckets, and lets the table neither grow nor
+ * shrink: that comes below. */
+static void
+begin_others(void)
+{
+    begin();
+    for (unsigned number = 0; number < BUCKETS; number++) {
+        others[number].used = nondet_u8();
+        others[number].chained = nondet_bool();
+        others[number].tag[0] = nondet_u16();
+        near[number] = others[number];
+    }
+    table.count = 15;
+    table.least = BUCKETS;
+}
+
+static void
+others_stay(unsigned home)
+{
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        PROVE(i == home || (near[i].used == others[i].used &&
+                            near[i].chained == others[i].chained &&
+                            near[i].tag[0] == others[i].tag[0] &&
+                            near[i].entry[0] == NULL),
+              "no other bucket changes");
+    }
+}
+
+#define MOST 8
+
+/* A record that is not there. Those of the bucket stay in their order, this one
+ * is the last; or there was no memory. */
+static void
+added(unsigned home, unsigned many, bool done)
+{
+    unsigned order[MOST + 1];
+
+    for (unsigned i = 0; i < many; i++) {
+        order[i] = i;
+    }
+    order[many] = SHAPED - 1;
+    if (done) {
+        PROVE(fresh_taken == (many == 6), "a bucket is chained if it must");
+        holds(home, many > 6 ? &chained[0] : &fresh[0], order, many + 1);
+    } else {
+        PROVE(refused && many == 6, "only want of memory is a failure");
+        holds(home, &chained[0], order, many);
+    }
+}
+
+void
+table_add(void)
+{
+    unsigned home = nondet_u8();
+    unsigned many = nondet_u8();
+    uint64_t hash;
+
+    begin_others();
+    ASSUME(home < BUCKETS && many <= MOST);
+    hash = hashes[SHAPED - 1];
+    for (unsigned number = 0; number < BUCKETS; number++) {
+        ASSUME(number != home || belongs(hash, number, BUCKETS));
+        for (unsigned i = 0; i <= MOST; i++) {
+            if (number == home && i == many) {
+                fill(number, 0, 0, i);
+            }
+        }
+    }
+    bool done = lawn_store_table_add(&table, hash, RECORD(SHAPED - 1));
+    for (unsigned number = 0; number < BUCKETS; number++) {
+        for (unsigned i = 0; i <= MOST; i++) {
+            if (number == home && i == many) {
+                added(number, i, done);
+            }
+        }
+    }
+    others_stay(home);
+    PROVE(table.count == 15u + done, "it is counted");
+    PROVE(chained_left() == (many > 6) + fresh_taken && table.spare == NULL,
+          "no bucket is lost");
+    PROOF_END();
+}
+
+/* A record that is there: the last one takes its place. Of the hash only what
+ * says the bucket is used, so that is all of it that is told; the others are
+ * any. */
+static void
+remove_one(unsigned home, unsigned many, unsigned which)
+{
+    unsigned order[MOST];
+
+    for (unsigned i = 0; i < many; i++) {
+        order[i] = i == which ? many - 1 : i;
+    }
+    fill(home, 0, 0, many);
+    lawn_store_table_remove(&table, home, RECORD(which));
+    holds(home, &chained[0], order, many - 1);
+    others_stay(home);
+    PROVE(chained_left() == (many > 7), "an empty bucket is given back");
+}
+
+static void
+remove_any(unsigned home)
+{
+    for (unsigned many = 1; many <= MOST; many++) {
+        for (unsigned which = 0; which < many; which++) {
+            if (which == MOST - 1 || PROOF_PATH()) {
+                remove_one(home, many, which);
+                return;
+            }
+        }
+    }
+}
+
+void
+table_remove(void)
+{
+    begin_others();
+    /* One that is split, and one that is yet to be. */
+    if (PROOF_PATH()) {
+        remove_any(4);
+    } else {
+        remove_any(1);
+    }
+    PROVE(table.count == 14, "it is no longer counted");
+    PROOF_END();
+}
+
+static const unsigned in_order[] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                    8, 9, 10, 11, 12, 13, 14, 15};
+
+/* What a step leaves: the segments that there must be, and no more. */
+static void
+all_there(unsigned seen, unsigned expected, unsigned chain)
+{
+    PROVE(seen == expected, "no record is lost");
+    PROVE(chained_left() == chain && table.spare == NULL,
+          "no chained bucket is lost");
+    PROVE(has_near != has_near_again &&
+              (has_near || table.first * sizeof *near == near_again_size),
+          "there is one first segment, and how large is known");
+    if (FAR) {
+        PROVE(has_far_to == (table.buckets > FAR_TO) &&
+                  has_piece_2 == has_far_to &&
+                  table.segments.count == 48u + has_far_to,
+              "there are as many segments as are needed");
+    }
+}
+
+static void
+grow(unsigned many)
+{
+    uint64_t from = BUCKETS - (FAR ? 32768 : 4);
+    uint64_t first = table.first;
+    unsigned seen = 0, chain = 0;
+
+    fill(from, 0, 0, many);
+    bool done = lawn_store_table_grow(&table);
+    PROVE(table.buckets == BUCKETS + done, "a bucket more");
+    if (done) {
+        PROVE(valid(from, BUCKETS + 1, &seen, &chain) &&
+                  valid(BUCKETS, BUCKETS + 1, &seen, &chain),
+              "records are where they belong, with their tags");
+    } else {
+        PROVE(refused, "only want of memory is a failure");
+        PROVE(valid(from, BUCKETS, &seen, &chain), "all is valid");
+        PROVE(has_near_again || table.first == first, "the room is the same");
+        holds(from, &chained[0], in_order, many);
+    }
+    all_there(seen, (1u << many) - 1, chain);
+}
+
+/* Each number of records is a path of its own, and each way to part them: up to
+ * few of them; or most, which takes a chained bucket. */
+static void
+grow_up_to(unsigned few, unsigned most)
+{
+    for (unsigned i = 0; i <= few; i++) {
+        if (PROOF_PATH()) {
+            grow(i);
+            return;
+        }
+    }
+    grow(most);
+}
+
+void
+table_grow(void)
+{
+    begin();
+    grow_up_to(3, 7);
+    PROOF_END();
+}
+
+void
+table_grow_first(void)
+{
+    begin();
+    table.first = 4;
+    grow_up_to(2, 3);
+    PROOF_END();
+}
+
+void
+table_grow_far(void)
+{
+    begin();
+    grow_up_to(3, 4);
+    PROOF_END();
+}
+
+static void
+shrink(unsigned many, unsigned more)
+{
+    uint64_t last = BUCKETS - 1;
+    uint64_t to = last - (FAR ? 32768 : 4);
+    unsigned seen = 0, chain = 0;
+
+    fill(to, 0, 0, many);
+    fill(last, 2, many, more);
+    bool done = lawn_store_table_shrink(&table);
+    PROVE(table.buckets == BUCKETS - done, "a bucket less");
+    PROVE(valid(to, BUCKETS - done, &seen, &chain), "all is valid");
+    if (!done) {
+        PROVE(refused, "only want of memory is a failure");
+        PROVE(valid(last, BUCKETS, &seen, &chain), "all is valid");
+        holds(to, &chained[0], in_order, many);
+        holds(last, &chained[2], in_order + many, more);
+    }
+    all_there(seen, (1u << (many + more)) - 1, chain);
+}
+
+/* Up to most in the one bucket, and up to few or most in the other. */
+static void
+shrink_up_to(unsigned few, unsigned most)
+{
+    for (unsigned i = 0; i <= most; i++) {
+        for (unsigned j = 0; j <= few; j++) {
+            if (PROOF_PATH()) {
+                shrink(i, j);
+                return;
+            }
+        }
+        if (i == most || PROOF_PATH()) {
+            shrink(i, most);
+            return;
+        }
+    }
+}
+
+void
+table_shrink(void)
+{
+    begin();
+    shrink_up_to(2, 7);
+    PROOF_END();
+}
+
+void
+table_shrink_first(void)
+{
+    begin();
+    table.first = 16;
+    shrink_up_to(1, 2);
+    PROOF_END();
+}
+
+void
+table_shrink_far(void)
+{
+    begin();
+    shrink_up_to(2, 3);
+    PROOF_END();
+}
+
+/* A record more is one too many, or one less too few, and the table grows or
+ * shrinks, if there is memory. The hash of the one that comes is known here. */
+static void
+add_grows(uint64_t hash)
+{
+    unsigned seen = 0, chain = 0;
+
+    table.count = 21;
+    hashes[15] = hash;
+    fill(1, 0, 0, 3);
+    bool done = lawn_store_table_add(&table, hash, RECORD(15));
+    PROVE(done && table.count == 22 && table.buckets == 6, "a bucket more");
+    PROVE(valid(1, 6, &seen, &chain) && valid(5, 6, &seen, &chain),
+          "records are where they belong, with their tags");
+    all_there(seen, 0x8007, chain);
+}
+
+void
+table_add_grows(void)
+{
+    begin();
+    if (PROOF_PATH()) {
+        add_grows(1);
+    } else {
+        add_grows(5);
+    }
+    PROOF_END();
+}
+
+static void
+remove_shrinks(uint64_t home, unsigned which)
+{
+    unsigned seen = 0, chain = 0;
+
+    table.count = 12;
+    fill(0, 0, 0, 6);
+    fill(4, 2, 6, 2);
+    lawn_store_table_remove(&table, home, RECORD(which));
+    PROVE(table.count == 11 && table.buckets == 4u + refused, "a bucket less");
+    PROVE(valid(0, 4u + refused, &seen, &chain) &&
+              (!refused || valid(4, 5, &seen, &chain)),
+          "records are where they belong, with their tags");
+    all_there(seen, 0xff & ~(1u << which), chain);
+}
+
+void
+table_remove_shrinks(void)
+{
+    begin();
+    if (PROOF_PATH()) {
+        remove_shrinks(0, 2);
+    } else {
+        remove_shrinks(4, 7);
+    }
+    PROOF_END();
+}

@@ -1,0 +1,493 @@
+/* inherit.pml - a lawn whose worker has ended with the set, while another still
+ * wants something of it.
+ *
+ * Two workers with a part each; the set is closed at any moment, and what is due
+ * fires before they end. KIND 0: a timer lies in the mail of the second part, and
+ * is for the first; and a thread posts one to the first that is for the second: the
+ * worker that takes it sends it on, maybe to one that has ended. KIND 1: the
+ * callback of a timer, which is posted to the first part, stops another, which is
+ * on the second lawn for later, and waits until that is let go. KIND 2: the same,
+ * and the second worker is a caller's thread: it may use its lawn until it is
+ * detached, at any moment after it has ended. Time stands still. The word of a
+ * timer is in cancel.pml and move.pml: here each change of it is one step, and
+ * starts that are under way are in the box already.
+ *
+ * Proved: a part is run by one worker at a time, and by none that has ended [C4
+ * C8]; each timer ends once [C1]; what was posted when the set was closed, and is
+ * due, fires, also if it was on its way to a worker that had ended [C1 C8]; when
+ * stop_sync has returned, nothing refers to the timer [C3]; nobody waits for
+ * ever: stop_sync returns, all workers end, and so does who closes. */
+#ifndef KIND
+#define KIND 0
+#endif
+#define PARTS 2
+#define WORKERS 2 /* 1 and 2; 0 is NULL */
+#define NOBODY 3  /* lawn_worker_nobody: the part is on the way */
+#define CLOSER 4
+#define BIT(i) (1 << (i))
+
+/* Timers. The last one of KIND 1 and 2 is for later, and does not come up. */
+#define TIMERS 2
+#define WAITED 1
+#if KIND == 0
+#define DUE 3
+#define GOAL(t) (1 - (t))
+#else
+#define DUE 1
+#define GOAL(t) (t)
+#endif
+#define MADE(w) (KIND < 2 || (w) == 1)
+
+byte run_ = BIT(1); /* RUN, a bit for each timer */
+byte mail;          /* MAIL, likewise */
+
+byte runs[PARTS]; /* struct lawn_part: worker, keeper */
+byte keeper[PARTS];
+bit sleeps[PARTS]; /* wake_at is not 0 */
+byte box[PARTS];   /* a bit for each timer */
+byte lawn[PARTS];
+bit boxes_shut;
+
+byte parts[WORKERS + 1]; /* struct lawn_worker; a bit for each part */
+byte arrivals[WORKERS + 1];
+bit shut[WORKERS + 1]; /* lawn_worker_closed is in arrivals */
+bit control[WORKERS + 1];
+bit token[WORKERS + 1];
+bit parked[WORKERS + 1];
+bit live[WORKERS + 1];
+bit done[CLOSER + 1];
+bit gone[WORKERS + 1]; /* the thread has returned, or was detached */
+
+bit lock; /* struct lawn_workers */
+bit closing;
+
+byte fired; /* a bit for each timer, as in the others */
+byte stopped;
+byte left;
+byte refused;
+byte posted; /* when the set was closed */
+
+inline take_lock() { atomic { !lock -> lock = 1 } }
+
+/* lawn_worker_unpark() */
+inline unpark(whom) {
+    atomic {
+        if
+        :: whom == 1 || whom == 2 -> token[whom] = 1; parked[whom] = 0
+        :: else
+        fi
+    }
+}
+
+/* lawn_part_wake(), for now */
+inline wake(which) {
+    atomic {
+        was = sleeps[which];
+        sleeps[which] = 0
+    };
+    if
+    :: was ->
+        atomic { who = runs[which]; was = 0 };
+        unpark(who);
+        who = 0
+    :: else
+    fi
+}
+
+proctype sender()
+{
+    byte who;
+    bit was;
+    if
+    :: closing -> refused = refused | BIT(0); goto returned
+    :: else
+    fi;
+    /* lawn_part_post() */
+    atomic {
+        if
+        :: boxes_shut -> refused = refused | BIT(0); goto returned
+        :: else
+        fi;
+        box[0] = box[0] | BIT(0);
+        run_ = run_ | BIT(0);
+        mail = mail | BIT(0)
+    };
+    wake(0);
+returned:
+    skip
+}
+
+/* The worker uses a part. */
+#define USES(which) \
+    assert(runs[which] == me && (parts[me] & BIT(which)) && !done[me] && \
+           !(parts[3 - me] & BIT(which)))
+
+/* lawn_worker_adopt() */
+inline adopt() {
+    if
+    :: arrivals[me] == 0
+    :: else ->
+        atomic {
+            assert(!shut[me] && arrivals[me] == BIT(1) && runs[1] == NOBODY);
+            arrivals[me] = 0;
+            parts[me] = parts[me] | BIT(1)
+        };
+        runs[1] = me
+    fi
+}
+
+/* lawn_worker_inherit(), within a round */
+inline inherit(which) {
+    take_lock();
+    atomic {
+        who = runs[which];
+        assert(who != 0); /* here none lies about while somebody wants it */
+        if
+        :: (who == 1 || who == 2) && MADE(who) && done[who] ->
+            assert(parts[who] & BIT(which));
+            parts[who] = parts[who] & ~BIT(which);
+            was = 1
+        :: else
+        fi
+    };
+    atomic {
+        if
+        :: was ->
+            parts[me] = parts[me] | BIT(which);
+            keeper[which] = me;
+            runs[which] = me
+        :: else
+        fi;
+        who = 0;
+        was = 0
+    };
+    lock = 0
+}
+
+/* lawn_part_take(), lawn_part_forward() */
+inline take(here, timer) {
+    atomic {
+        USES(here);
+        box[here] = box[here] & ~BIT(timer);
+        if
+        :: !(run_ & BIT(timer)) ->
+            lawn[here] = lawn[here] & ~BIT(timer);
+            mail = mail & ~BIT(timer)
+        :: (run_ & BIT(timer)) && GOAL(timer) == here ->
+            lawn[here] = lawn[here] | BIT(timer);
+            mail = mail & ~BIT(timer)
+        :: (run_ & BIT(timer)) && GOAL(timer) != here &&
+               runs[GOAL(timer)] == me ->
+            USES(GOAL(timer));
+            lawn[GOAL(timer)] = lawn[GOAL(timer)] | BIT(timer);
+            mail = mail & ~BIT(timer)
+        :: else -> sends = 1
+        fi
+    };
+    if
+    :: sends ->
+        atomic {
+            sends = 0;
+            box[GOAL(timer)] = box[GOAL(timer)] | BIT(timer);
+            assert(!boxes_shut)
+        };
+        wake(GOAL(timer));
+        if
+        :: closing -> inherit(GOAL(timer))
+        :: else
+        fi
+    :: else
+    fi
+}
+
+/* lawn_part_drain() of the parts that it has when this begins */
+inline drain(mine, p, t) {
+    atomic { mine = parts[me]; p = 0 };
+    do
+    :: atomic {
+        p < PARTS && (mine & BIT(p)) && box[p] != 0 ->
+        if
+        :: box[p] & BIT(0) -> t = 0
+        :: box[p] & BIT(1) -> t = 1
+        fi
+    };
+        take(p, t)
+    :: atomic { p < PARTS && (!(mine & BIT(p)) || box[p] == 0) -> t = 0; p++ }
+    :: atomic { p == PARTS -> p = 0; t = 0; mine = 0; break }
+    od
+}
+
+/* lawn_workers_stop_sync(WAITED), which is of part 1, in a callback of a worker */
+inline stop_sync() {
+    atomic { /* lawn_workers_end() */
+        if
+        :: runs[1] == me -> /* off the lawn as well */
+            USES(1);
+            lawn[1] = lawn[1] & ~BIT(WAITED)
+        :: else
+        fi;
+        assert(run_ & BIT(WAITED));
+        run_ = run_ & ~BIT(WAITED);
+        stopped = stopped | BIT(WAITED)
+    };
+    /* lawn_workers_recall() */
+    atomic {
+        if
+        :: (lawn[1] & BIT(WAITED)) ->
+            assert(runs[1] != me && !(mail & BIT(WAITED)));
+            mail = mail | BIT(WAITED);
+            was = 1
+        :: else
+        fi
+    };
+    if
+    :: was ->
+        atomic {
+            was = 0;
+            assert(!boxes_shut);
+            box[1] = box[1] | BIT(WAITED)
+        };
+        wake(1)
+    :: else
+    fi;
+    /* The loop, with lawn_park_yield(): what changes nothing is left out. */
+    do
+    :: atomic {
+        !(lawn[1] & BIT(WAITED)) && !(mail & BIT(WAITED)) ->
+        assert(!((box[0] | box[1] | lawn[0]) & BIT(WAITED)));
+        break
+    }
+    :: closing && runs[1] != me && done[runs[1]] && MADE(runs[1]) ->
+        inherit(1)
+    :: arrivals[me] != 0 -> adopt() /* lawn_workers_drain_own() */
+    :: ((parts[me] & BIT(0)) && box[0]) || ((parts[me] & BIT(1)) && box[1]) ->
+        drain(own, q, u)
+    od
+}
+
+/* lawn_part_mow() of the parts that it has when this begins */
+inline mow() {
+    atomic { mine = parts[me]; p = 0; t = 0 };
+    do
+    :: atomic { p < PARTS && t < TIMERS && (mine & BIT(p)) &&
+                    (lawn[p] & DUE & BIT(t)) ->
+        USES(p);
+        lawn[p] = lawn[p] & ~BIT(t);
+        assert((run_ & BIT(t)) && !(fired & BIT(t)));
+        run_ = run_ & ~BIT(t);
+        fired = fired | BIT(t)
+    };
+#if KIND > 0
+        stop_sync();
+#endif
+        atomic { USES(p); t++ }
+    :: atomic { p < PARTS && t < TIMERS &&
+                    !((mine & BIT(p)) && (lawn[p] & DUE & BIT(t))) -> t++ }
+    :: atomic { p < PARTS && t == TIMERS -> p++; t = 0 }
+    :: atomic { p == PARTS -> p = 0; t = 0; mine = 0; break }
+    od
+}
+
+#if KIND == 2
+/* lawn_worker_detach() -> lawn_workers_dismiss(), of worker 2 */
+inline detach() {
+    take_lock();
+    /* lawn_workers_retire() -> lawn_workers_hand_over() */
+    atomic {
+        live[me] = 0;
+        assert(keeper[1] == me && runs[1] == me);
+        keeper[1] = (live[1] -> 1 : 0)
+    };
+    /* lawn_worker_leave() -> lawn_worker_part_with() */
+    assert(shut[me] && parts[me] == BIT(1));
+    atomic { parts[me] = 0; runs[1] = NOBODY };
+    /* lawn_worker_give() */
+    if
+    :: keeper[1] == 0 -> runs[1] = 0
+    :: else ->
+        atomic { assert(!shut[1]); arrivals[1] = arrivals[1] | BIT(1) };
+        control[1] = 1;
+        unpark(1)
+    fi;
+    lock = 0
+}
+#endif
+
+proctype worker(byte me)
+{
+    byte p;
+    byte t;
+    byte mine;
+    byte q; /* the same in a callback */
+    byte u;
+    byte own;
+    byte who;
+    bit was;
+    bit sends;
+    bit closes;
+    bit busy;
+    bit more;
+turn:
+    /* lawn_worker_awake() */
+    atomic {
+        for (p : 0 .. PARTS - 1) {
+            if
+            :: parts[me] & BIT(p) -> sleeps[p] = 0
+            :: else
+            fi
+        }
+        p = 0;
+        token[me] = 0 /* it has not looked at anything yet */
+    };
+    /* lawn_worker_obey() */
+    if
+    :: control[me] -> control[me] = 0; adopt()
+    :: else
+    fi;
+    closes = closing;
+    /* lawn_worker_serve() */
+    drain(mine, p, t);
+    mow();
+    atomic { /* lawn_worker_next() */
+        for (p : 0 .. PARTS - 1) {
+            more = more || ((parts[me] & BIT(p)) && (lawn[p] & DUE))
+        }
+        p = 0
+    };
+    if
+    :: closes && !more ->
+        /* lawn_worker_drained() */
+        take_lock();
+        do
+        :: atomic {
+            p < PARTS ->
+            busy = busy || (keeper[p] == me) != (runs[p] == me) ||
+                   (runs[p] == me && box[p] != 0);
+            p++
+        }
+        :: atomic { p == PARTS -> p = 0; break }
+        od;
+        atomic { /* takes no more parts either */
+            if
+            :: !busy && arrivals[me] == 0 -> shut[me] = 1
+            :: else -> busy = 1
+            fi
+        };
+        atomic {
+            lock = 0;
+            if
+            :: busy
+            :: else ->
+                live[me] = 0;
+                done[me] = 1;
+                goto ended
+            fi
+        };
+        busy = 0
+    :: else
+    fi;
+    /* lawn_worker_sleep() */
+    atomic {
+        for (p : 0 .. PARTS - 1) {
+            if
+            :: parts[me] & BIT(p) -> sleeps[p] = !more
+            :: else
+            fi
+        }
+        p = 0
+    };
+    do
+    :: atomic {
+        p < PARTS -> busy = busy || ((parts[me] & BIT(p)) && box[p] != 0);
+        p++
+    }
+    :: atomic { p == PARTS -> p = 0; break }
+    od;
+    if
+    :: !busy && !control[me] && !more ->
+        /* lawn_worker_run() -> lawn_park_wait() */
+        atomic {
+            if
+            :: !token[me] -> parked[me] = 1
+            :: else
+            fi
+        };
+        !parked[me]
+    :: else
+    fi;
+    atomic { busy = 0; more = 0; closes = 0 };
+    goto turn;
+ended:
+    atomic { busy = 0; more = 0; closes = 0 };
+#if KIND == 2
+    if
+    :: me == 2 ->
+        /* The thread uses its lawn, which it saw to be its own. */
+        runs[1] == me;
+        assert(runs[1] == me && (parts[me] & BIT(1)));
+        detach()
+    :: else
+    fi;
+#endif
+    gone[me] = 1
+}
+
+/* lawn_workers_close() */
+proctype closer()
+{
+    byte p;
+    take_lock();
+    atomic { closing = 1; posted = run_ | fired };
+    lock = 0;
+    unpark(1);
+    unpark(2);
+    gone[1] && gone[2]; /* lawn_workers_join() */
+    atomic {
+        for (p : 0 .. PARTS - 1) {
+            assert((runs[p] == 0 && KIND == 2) || done[runs[p]]);
+            runs[p] = CLOSER
+        }
+        p = 0
+    };
+    /* lawn_part_shut(), lawn_part_clear() */
+    boxes_shut = 1;
+    atomic {
+        left = (lawn[0] | lawn[1] | box[0] | box[1]) & run_;
+        assert(left == run_);
+        assert(!(left & posted & DUE));
+        box[0] = 0;
+        box[1] = 0;
+        lawn[0] = 0;
+        lawn[1] = 0;
+        run_ = 0
+    }
+}
+
+init {
+    byte t;
+    atomic {
+        runs[0] = 1;
+        keeper[0] = 1;
+        parts[1] = BIT(0);
+        live[1] = 1;
+        runs[1] = 2;
+        keeper[1] = 2;
+        parts[2] = BIT(1);
+        live[2] = 1;
+#if KIND == 0
+        box[1] = BIT(1);
+        mail = BIT(1);
+#else
+        lawn[1] = BIT(WAITED);
+#endif
+        run worker(1);
+        run worker(2);
+        run closer();
+        run sender()
+    };
+    _nr_pr == 1;
+    for (t : 0 .. TIMERS - 1) {
+        assert(((fired & BIT(t)) != 0) + ((left & BIT(t)) != 0) +
+               ((stopped & BIT(t)) != 0) + ((refused & BIT(t)) != 0) == 1)
+    }
+}
