@@ -104,9 +104,9 @@ struct lawn_tips {
 static inline uint32_t
 lawn_tips_slot(const struct lawn_tips *tips, uint64_t time)
 {
+    LAWN_NAIVELY(return 0);
     uint32_t high = 63u ^ (uint32_t)__builtin_clzll((time ^ tips->base) | 1);
 
-    LAWN_NAIVELY(return 0);
     /*@ assert high <= 63; */
     /*@ assert tips->level[high] + tips->mask <
       @     lawn_tips_all((struct lawn_tips *)tips);
@@ -142,9 +142,9 @@ lawn_tips_slot_end(const struct lawn_tips *tips, uint32_t slot)
 static inline struct lawn_link *
 lawn_tips_list(const struct lawn_tips *tips, uint32_t slot, uint64_t time)
 {
+    LAWN_NAIVELY(return tips->lone);
     uint64_t hash = (uint32_t)time * 0x9E3779B1u;
 
-    LAWN_NAIVELY(return tips->lone);
     return &tips->lone[((uint64_t)slot << tips->list_bits) +
                        (hash << tips->list_bits >> 32)];
 }
