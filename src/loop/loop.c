@@ -474,7 +474,7 @@ lawn_loop_check(struct lawn_loop *loop, FILE *out)
         broken = "[K5] a timer is behind outside of a turn";
     }
     if (broken != NULL && out != NULL) {
-        fprintf(out, "%s\n", broken);
+        (void)fprintf(out, "lawn_loop_check: %s\n", broken);
     }
     return broken == NULL;
 }
