@@ -4,20 +4,12 @@
  * they came at once, lie within what came, and be within the bounds; and what
  * "lawn top" makes of them must be whole and safe on a terminal.
  */
+#include "fuzz.h"
 #include "resp.h"
 #include "top.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void
-fuzz_check(bool good)
-{
-    if (!good)
-        abort();
-}
 
 /* Whether two replies are the same, and each within the bytes of its reader. */
 static void

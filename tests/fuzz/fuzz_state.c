@@ -11,6 +11,7 @@
  */
 #include "choices.h"
 #include "clock.h"
+#include "fuzz_tape.h"
 #include "hold.h"
 #include "state.h"
 #include "take.h"
@@ -21,8 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define FUZZ_ARGS 16
 #define FUZZ_SECOND UINT64_C(1000000000)
@@ -59,17 +58,6 @@ static const struct options_verb *const fuzz_verbs[] = {
     &delay_verb,  &debounce_verb, &throttle_verb, &dedupe_verb,
     &absent_verb, &session_verb,  &join_verb,
 };
-
-#define fuzz_check(good) fuzz_check_at(__LINE__, good)
-
-static void
-fuzz_check_at(int line, bool good)
-{
-    if (good)
-        return;
-    fprintf(stderr, "fuzz_state.c:%d: it does not hold\n", line);
-    abort();
-}
 
 /* IN PLACE OF filter.c AND tell.c, AND OF STORES OF THE USUAL SIZE */
 
@@ -200,41 +188,6 @@ fuzz_check_counts(const struct filter *filter)
 }
 
 /* A STATE */
-
-struct fuzz_tape {
-    uint8_t *bytes;
-    size_t size;
-    size_t room;
-    size_t at;
-};
-
-static int
-fuzz_write(const void *bytes, size_t size, void *arg)
-{
-    struct fuzz_tape *tape = arg;
-    if (tape->size + size > tape->room) {
-        tape->room = 2 * (tape->size + size);
-        tape->bytes = realloc(tape->bytes, tape->room);
-        fuzz_check(tape->bytes != NULL);
-    }
-    if (size > 0)
-        memcpy(tape->bytes + tape->size, bytes, size);
-    tape->size += size;
-    return 0;
-}
-
-static ptrdiff_t
-fuzz_read(void *bytes, size_t size, void *arg)
-{
-    struct fuzz_tape *tape = arg;
-    size_t some = tape->size - tape->at;
-    if (some > size)
-        some = size;
-    if (some > 0)
-        memcpy(bytes, tape->bytes + tape->at, some);
-    tape->at += some;
-    return (ptrdiff_t)some;
-}
 
 /* What the fuzzer has left to say; zeros after that. */
 struct fuzz_words {
@@ -452,11 +405,12 @@ fuzz_new_values(size_t which)
         filter->now = filter->newest = 20 * FUZZ_SECOND;
         filter->timed = true;
         filter->serial = 256;
-        fuzz_check(state_write(filter, fuzz_write, tape) == 0);
+        fuzz_check(state_write(filter, fuzz_tape_write, tape) == 0);
         fuzz_close(filter);
     }
     tape->at = 0;
-    fuzz_check(values != NULL && lawn_store_load(values, fuzz_read, tape) == 0);
+    fuzz_check(values != NULL &&
+               lawn_store_load(values, fuzz_tape_read, tape) == 0);
     return values;
 }
 
@@ -481,7 +435,7 @@ fuzz_make(struct fuzz_tape *tape, size_t which, struct fuzz_words *words)
     for (unsigned i = 0; i < timers; i++)
         fuzz_put_timer(words, stores + 1);
     for (size_t i = 0; i < 4; i++) {
-        fuzz_check(lawn_store_save(stores[i], fuzz_write, tape) == 0);
+        fuzz_check(lawn_store_save(stores[i], fuzz_tape_write, tape) == 0);
         lawn_store_free(stores[i]);
     }
 }
@@ -557,8 +511,8 @@ fuzz_again(struct filter *filter, size_t which, struct fuzz_tape *tape)
     uint64_t out = filter->sink.out;
     uint64_t made = filter->sink.made;
     tape->size = tape->at = 0;
-    fuzz_check(state_write(filter, fuzz_write, tape) == 0);
-    fuzz_check(state_read(other, fuzz_read, tape) == 0);
+    fuzz_check(state_write(filter, fuzz_tape_write, tape) == 0);
+    fuzz_check(state_read(other, fuzz_tape_read, tape) == 0);
     fuzz_check_counts(other);
     fuzz_check(other->counts.held == filter->counts.held);
     fuzz_check(other->sink.carried == filter->sink.carried);
@@ -585,13 +539,13 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t which = bytes[0] % FUZZ_FILTERS;
     struct fuzz_words words = {bytes + 2, size - 2};
     if (bytes[1] == 'r') {
-        fuzz_write(words.at, words.left, &tape);
+        fuzz_tape_write(words.at, words.left, &tape);
         words.left = 0;
     } else {
         fuzz_make(&tape, which, &words);
     }
     struct filter *filter = fuzz_open(which);
-    if (state_read(filter, fuzz_read, &tape) == 0) {
+    if (state_read(filter, fuzz_tape_read, &tape) == 0) {
         fuzz_check_counts(filter);
         fuzz_take_rest(filter);
         fuzz_take_lines(filter, &words);
