@@ -656,7 +656,8 @@ clean: ## remove build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo 'with PREFIX=/usr/local, DESTDIR=, PROBES=1 (probes for bpftrace), CPPFLAGS=-UNDEBUG (checks'
-	@echo 'what you do), each for `make install` too; V=1 (shows commands), WERROR=1 (warnings are errors)'
+	@echo 'what you do), HARDEN=0 (no hardening), each for `make install` too; V=1 (shows commands),'
+	@echo 'WERROR=1 (warnings are errors)'
 
 .PHONY: all amalgamation run test test-programs asan tsan model model-long model-filters fuzz \
     fuzz-swift fuzz-minimise soak soak-rounds soak-module explore sim coverage mcdc mutants \
