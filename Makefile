@@ -432,10 +432,10 @@ fuzz_folders = $(FUZZERS:%=build/fuzz/corpus-%)
 
 # The module in servers. What is about time goes first; what is long, beside, and
 # what mostly waits, beside that. So that these three end at about the same time, the
-# second and the third take also what of the first no clock is looked at in, and no make
-# is run in.
+# second and the third also take what looks at no clock, and runs no make.
 BESIDE_LONG := tests/api/valgrind
-BESIDE_WAITING := tests/cli/bench.bats tests/cli/trace.bats
+BESIDE_WAITING := tests/cli/trace.bats
+timely = 'build/debug/unit' 'build/debug/module_test'
 SERVERS := redis valkey
 live = $(foreach s,$(SERVERS),'tests/module/live/$(1) --server $(s) $(2)')
 live_quick = $(foreach t,commands rede keys block replica clocks golden lease sink docs,$(call live,$(t).py))
@@ -454,9 +454,10 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
 	    $(call suite,asan,300000,100000,30000) build/explore/explore \
 	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' $(BESIDE_LONG:%='%') \
-	    --beside $(live_waiting) $(BESIDE_WAITING:%='bats %') $(call have,oom,'build/debug/oom') \
+	    --beside $(live_waiting) $(BESIDE_WAITING:%='bats %') \
+	    $(filter-out $(timely),$(call suite,debug,1500000,500000,200000)) \
 	    $(foreach f,$(FUZZ_TEST),$(call fuzz,$(word 1,$(subst :, ,$(f))),$(word 2,$(subst :, ,$(f))))) -- \
-	    $(filter-out 'build/debug/oom',$(call suite,debug,1500000,500000,200000)) $(call have,unit,'build/release/unit') \
+	    $(filter $(timely),$(call suite,debug,1500000,500000,200000)) $(call have,unit,'build/release/unit') \
 	    $(call have,model,'build/release/model --seed $(SEED) --ops 4000000 --mix core --light 1 --check-every 65536') \
 	    $(live_quick) $(filter-out $(BESIDE_LONG:%='%'),$(API:%='%')) \
 	    $(patsubst %,'bats %',$(filter-out $(BESIDE_WAITING),$(CLI_TESTS))) tests/cli/live.py $(report_test) \
