@@ -123,7 +123,7 @@ fields_get_long(const char *field, size_t letters, const char *text)
     static char line[FIELDS_REGEX_BYTES + 64];
     size_t size = strlen(text);
     memset(line, 'a', letters);
-    memcpy(line + letters, text, size);
+    memcpy(line + letters, text, size + 1);
     return fields_get(field, -1, line, letters + size);
 }
 
