@@ -291,7 +291,7 @@ bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 /* A walk that bears changes between its calls: from cursor 0 on, visits at least
  * count events unless it comes to the end, and returns the next cursor, 0 at
  * the end. What is there all the while is visited once. If visit returns false,
- * the walk ends with a cursor from which what it visited last comes again.
+ * the walk ends before the next whose hash begins otherwise, as a rule at once.
  * Cursors are below 2^32. O(count + 126). */
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);

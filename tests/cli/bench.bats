@@ -368,7 +368,7 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
 }
 
 @test "stores are played S1 to S7, and agree" {
-    run --separate-stderr "$lawn" bench --store --quick --n 1k --json
+    run --separate-stderr "$lawn" bench --store --quick --n 1k --limit 60 --json
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     is_whole

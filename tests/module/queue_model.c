@@ -681,7 +681,7 @@ see(const struct queue_event *event, void *arg)
     (void)arg;
     known->seen++;
     CHECK_EQ(known->seen, 1);
-    return true;
+    return rng_below(&model.rng, 16) != 0;
 }
 
 /* A walk in steps, with whatever else in between. */
