@@ -146,7 +146,8 @@ static const struct options_spec bench_specs[] = {
     {.name = "loop",
      .value = "WHAT",
      .help = "one operation in a loop, for a profiler:\n"
-             "                  CONTENDER/start, stop, restart, idle or fire",
+             "                  CONTENDER/start, stop, restart, idle or fire;\n"
+             "                  or last: the last --n events of a --trace",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},
@@ -220,6 +221,33 @@ bench_agree(const struct bench_choice *choice, uint64_t seed)
     return agree;
 }
 
+/* The last events of a trace, with --n so many. */
+static int
+bench_loop_last(const struct bench_options *options,
+                const struct contender *contender)
+{
+    struct options_spec range = {.min = 1, .max = 100000000};
+    uint64_t events = 1;
+    int code = VERBS_USAGE;
+
+    if (options->trace != NULL)
+        code = replay_load("lawn bench", options->trace);
+    else
+        fputs("lawn bench: --loop CONTENDER/last needs --trace FILE\n", stderr);
+    if (code != VERBS_OK)
+        return code;
+    range.max = replay_events();
+    if (options->n != NULL && !options_count(&range, options->n, &events)) {
+        fprintf(stderr,
+                "lawn bench: --n: '%s' is not a number of events from 1 to "
+                "%" PRIu64 ", which the trace has\n",
+                options->n, range.max);
+        return VERBS_USAGE;
+    }
+    printf("%" PRIu64 "\n", loop_run_last(contender, events));
+    return VERBS_OK;
+}
+
 static int
 bench_loop(const struct bench_options *options)
 {
@@ -233,10 +261,13 @@ bench_loop(const struct bench_options *options)
 
     snprintf(name, sizeof name, "%.*s", (int)length, options->loop);
     contender = contenders_find(name);
+    if (contender != NULL && strcmp(word, LOOP_LAST) == 0)
+        return bench_loop_last(options, contender);
     while (operation < LOOP_OPERATIONS &&
            strcmp(word, loop_names[operation]) != 0)
         operation++;
     if (contender == NULL || operation == LOOP_OPERATIONS ||
+        options->trace != NULL ||
         (options->n != NULL && !options_count(&range, options->n, &n))) {
         fprintf(stderr,
                 "lawn bench: --loop: '%s' is not CONTENDER/OPERATION, with "
@@ -244,7 +275,9 @@ bench_loop(const struct bench_options *options)
                 options->loop);
         for (unsigned i = 0; i < LOOP_OPERATIONS; i++)
             fprintf(stderr, " %s", loop_names[i]);
-        fputs("; for contenders see 'lawn bench --list'\n", stderr);
+        fputs(", and with --trace " LOOP_LAST
+              "; for contenders see 'lawn bench --list'\n",
+              stderr);
         return VERBS_USAGE;
     }
     printf("%" PRIu64 "\n",
@@ -416,7 +449,8 @@ bench_fits(const struct bench_options *o)
     else if (!o->workers && o->threads != NULL)
         with = "--threads and what is not --workers";
     else if (o->trace != NULL &&
-             (o->workloads != NULL || o->n != NULL || o->t != NULL || o->quick))
+             (o->workloads != NULL || (o->n != NULL && o->loop == NULL) ||
+              o->t != NULL || o->quick))
         with = "--trace and --workload, --n, --t or --quick";
     if (with != NULL)
         fprintf(stderr,

@@ -144,10 +144,30 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
     words=("unknown option '--workloads'" "did you mean --workload?" "--help")
     fails 2 --workloads W1
     words=("--loop: 'lawn/fly' is not CONTENDER/OPERATION"
-        "operations are: start stop restart idle fire;" "--list")
+        "operations are: start stop restart idle fire, and with --trace last;"
+        "--list")
     fails 2 --loop lawn/fly
     words=("--loop: 'lwan/start' is not CONTENDER/OPERATION" "--list")
     fails 2 --loop lwan/start
+}
+
+@test "the last events of a trace are played for a profiler" {
+    printf '%s\n' '# lawn trace 1' '0 start a 5' '1 start b 9' '7 stop b' >trace
+    for n in 1 3; do
+        run --separate-stderr "$lawn" bench --loop list/last --trace trace --n $n
+        [ "$status" -eq 0 ]
+        [ "$output" = $n ]
+    done
+    run "$lawn" bench --loop lawn/last --trace trace
+    [ "$output" = 1 ]
+    words=("--n: '4' is not a number of events from 1 to 3, which the trace has")
+    fails 2 --loop list/last --trace trace --n 4
+    words=("--loop CONTENDER/last needs --trace FILE")
+    fails 2 --loop list/last
+    words=("none: ")
+    fails 3 --loop list/last --trace none
+    words=("--loop: 'list/start' is not CONTENDER/OPERATION")
+    fails 2 --loop list/start --trace trace
 }
 
 @test "bad numbers are refused with what is accepted" {
