@@ -233,6 +233,7 @@ export_help(const char *name)
         {"lawn_keys", "Queues."},
         {"lawn_timers", "Events in all queues."},
         {"lawn_leased", "Events that workers have."},
+        {"lawn_dead", "Events that nobody is given again."},
         {"lawn_pushed_total", "Events pushed."},
         {"lawn_fired_total", "Events taken when they were due."},
         {"lawn_dropped_total", "Events dropped for room."},

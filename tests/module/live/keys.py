@@ -1178,7 +1178,7 @@ def info_tells_the_numbers_of_the_module():
     with Server() as server:
         client = server.client()
         got = server.lawn()
-        for name in ('keys', 'timers', 'fired_total', 'pushed_total',
+        for name in ('keys', 'timers', 'leased', 'dead', 'fired_total', 'pushed_total',
                      'wake_late_us_p50', 'wake_late_us_p99',
                      'wake_late_us_p999', 'wake_late_us_max',
                      'wake_late_us_count', 'deferred_by_pause',
@@ -1203,8 +1203,18 @@ def info_tells_the_numbers_of_the_module():
         assert 'timers:31' in everything, 'INFO everything has it'
         assert 'timers:31' in server.call('INFO', 'modules').decode()
         assert 'timers:' not in server.call('INFO').decode()
+        client.call('LAWN.PUSH', 'dead', 'i', 'p', 'DELAY', 0, 'TRIES', 1)
+        token = client.call('LAWN.LEASE', 'dead', 'w')[0][2]
+        equal([server.lawn()[name] for name in ('leased', 'dead')], ['1', '0'])
+        client.call('LAWN.NACK', 'dead', 'i', token)
+        equal([server.lawn()[name] for name in ('leased', 'dead')], ['0', '1'])
+        client.call('COPY', 'dead', 'as well')
+        equal(server.lawn()['dead'], '2')
+        client.call('LAWN.TOUCH', 'dead', 'i', 'DELAY', FAR)
+        equal(server.lawn()['dead'], '1')
         client.call('FLUSHALL')
         wait_until(lambda: server.lawn()['timers'] == '0', 'all are freed')
+        equal(server.lawn()['dead'], '0')
         wait_until(lambda: server.lawn()['keys'] == '0', 'all are freed')
 
 
