@@ -178,6 +178,16 @@ commands_open(struct call *call)
 }
 
 bool
+commands_may_grow(struct call *call)
+{
+    bool full = host_full(call->host);
+
+    if (full)
+        host_error(call->host, HOST_FULL);
+    return !full;
+}
+
+bool
 commands_fit(struct call *call, struct bytes id, struct bytes payload)
 {
     uint64_t max = command_limits.max_payload < QUEUE_PAYLOAD_MAX

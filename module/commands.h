@@ -62,6 +62,10 @@ void commands_error(struct call *call, const char *format, ...)
  * replied. */
 bool commands_open(struct call *call);
 
+/* Whether a command that the server lets through when it is short of memory may take
+ * some. If not, that was replied. */
+bool commands_may_grow(struct call *call);
+
 /* Whether id and payload are not too long; if they are, that was replied. */
 bool commands_fit(struct call *call, struct bytes id, struct bytes payload);
 

@@ -110,6 +110,17 @@ commands_sink_same(const struct queue_sink *a, const struct queue_sink *b)
            bytes_equal(a->to, b->to) && bytes_equal(a->dead, b->dead);
 }
 
+/* Whether the key takes more memory by that. */
+static bool
+commands_sink_grows(const struct call *call, const struct queue_sink *sink)
+{
+    if (call->queue == NULL)
+        return true;
+    const struct queue_sink *before = queue_sink(call->queue);
+    return sink->to.size + sink->dead.size >
+           before->to.size + before->dead.size;
+}
+
 static void
 commands_sink_tell(struct call *call, const struct queue_sink *sink)
 {
@@ -140,6 +151,8 @@ commands_sink(struct call *call)
         host_simple(call->host, "OK");
         return;
     }
+    if (commands_sink_grows(call, &sink) && !commands_may_grow(call))
+        return;
     if (!commands_open(call))
         return;
     if (!commands_sink_same(&sink, queue_sink(call->queue))) {

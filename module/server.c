@@ -410,6 +410,12 @@ host_frozen(struct host *host)
     return true;
 }
 
+bool
+host_full(struct host *host)
+{
+    return (redis.GetContextFlags(host->ctx) & REDIS_FULL) != 0;
+}
+
 /* Draws again what would make the small ones likelier. */
 uint64_t
 host_random(struct host *host, uint64_t below)
@@ -667,7 +673,7 @@ host_call(struct host *host, const struct host_order *order)
     struct redis_string *strings[HOST_ORDER_WORDS];
     char name[32];
     if (server_short(host, order))
-        return "OOM command not allowed when used memory > 'maxmemory'.";
+        return HOST_FULL;
     memcpy(name, order->words[0].at, order->words[0].size);
     name[order->words[0].size] = '\0';
     server_order(host, order, strings);
