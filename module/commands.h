@@ -140,8 +140,8 @@ void commands_tell_repeat(struct host *host, const struct queue_repeat *repeat);
 #define COMMANDS_SETTINGS 6
 void commands_tell_settings(struct call *call);
 
-/* How many events may be taken now, count at most. */
-uint64_t commands_due(struct call *call, uint64_t count);
+/* How many events may be taken now: count, and lawn.max-batch, at most. */
+size_t commands_due(struct call *call, uint64_t count);
 
 /* Finds out what is due, leased and dead now, but of no more events than so many
  * that were not known to be: what is counted then may be too little, and is not

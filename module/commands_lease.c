@@ -232,9 +232,7 @@ commands_lease(struct call *call)
         host_error(call->host, error);
         return;
     }
-    if (args.count > command_limits.max_batch)
-        args.count = command_limits.max_batch;
-    size_t count = (size_t)commands_due(call, args.count);
+    size_t count = commands_due(call, args.count);
     if (count > 0)
         commands_lease_some(call, count, args.lease);
     else if (!args.block || !host_block(call->host, args.timeout))
