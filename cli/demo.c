@@ -367,12 +367,12 @@ demo_allocate(struct demo_server *server)
 }
 
 static int
-demo_main(int argc, char **argv)
+demo_main(const struct options_verb *verb, int argc, char **argv)
 {
     struct demo_options options;
     struct demo_server server;
     int code = VERBS_FAILED;
-    if (!options_read(&demo_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     memset(&server, 0, sizeof server);
     server.demo.options = &options;

@@ -227,13 +227,13 @@ top_add(struct top *top, char *text)
 }
 
 static int
-top_main(int argc, char **argv)
+top_main(const struct options_verb *verb, int argc, char **argv)
 {
     static char usual[] = "redis://";
     struct top_options options;
     struct top top = {.options = &options};
     int code = VERBS_FAILED;
-    if (!options_read(&top_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     options.once = options.once || options.prometheus;
     if (options.json && options.prometheus) {
