@@ -19,6 +19,7 @@
 #include "demo.h"
 #include "options.h"
 #include "output.h"
+#include "screen.h"
 #include "text.h"
 #include "verbs.h"
 
@@ -347,7 +348,7 @@ demo_serve(struct demo_server *server)
         return VERBS_OUTPUT;
     demo_run(server, view);
     if (view == DEMO_DRAWING)
-        demo_draw_close();
+        screen_close();
     demo_settle(server);
     return demo_report(demo);
 }
