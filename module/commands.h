@@ -98,7 +98,15 @@ struct commands_at {
 void commands_at_words(const struct queue_event *event, struct commands_at *at,
                        struct bytes words[COMMANDS_AT_WORDS]);
 
-/* The words of LEASE for each event. */
+/* The words of ADD, and of LEASE, for each event. */
+enum {
+    COMMANDS_ADD_ID,
+    COMMANDS_ADD_PAYLOAD,
+    COMMANDS_ADD_DUE,
+    COMMANDS_ADD_TTL,
+    COMMANDS_ADD_META,
+    COMMANDS_ADD_WORDS
+};
 enum {
     COMMANDS_LEASE_ID,
     COMMANDS_LEASE_TOKEN,

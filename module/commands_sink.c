@@ -42,24 +42,11 @@ static const char *
 commands_sink_read(const struct bytes *words, size_t count,
                    struct queue_sink *out)
 {
-    static const struct {
-        const char *name;
-        enum queue_sink_kind kind;
-    } kinds[] = {{"NONE", QUEUE_SINK_NONE},
-                 {"STREAM", QUEUE_SINK_STREAM},
-                 {"LIST", QUEUE_SINK_LIST},
-                 {"PUBLISH", QUEUE_SINK_PUBLISH},
-                 {"SPUBLISH", QUEUE_SINK_SPUBLISH}};
-    const size_t all = sizeof kinds / sizeof *kinds;
-    size_t kind = 0;
     size_t at = 1;
 
     *out = (struct queue_sink){0};
-    while (kind < all && !args_is(words[0], kinds[kind].name))
-        kind++;
-    if (kind == all)
+    if (!args_sink(words[0], &out->kind))
         return ARGS_SYNTAX;
-    out->kind = kinds[kind].kind;
     if (out->kind != QUEUE_SINK_NONE) {
         if (at == count)
             return ARGS_SYNTAX;

@@ -126,7 +126,8 @@ enum queue_sink_kind {
     QUEUE_SINK_STREAM,
     QUEUE_SINK_LIST,
     QUEUE_SINK_PUBLISH,
-    QUEUE_SINK_SPUBLISH
+    QUEUE_SINK_SPUBLISH,
+    QUEUE_SINKS
 };
 struct queue_sink {
     enum queue_sink_kind kind;

@@ -69,7 +69,7 @@ static struct {
     char name[WAKE_NAME];
 } wake_gone = {.db = -1};
 
-static uint64_t
+uint64_t
 wake_us(clockid_t clock)
 {
     struct timespec now;
