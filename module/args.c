@@ -21,10 +21,10 @@ args_is_digit(char c)
 }
 
 /* Not tolower(), which asks the locale. */
-static char
+static int
 args_lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 bool
