@@ -301,7 +301,7 @@ FUZZ_C_trace = $(addprefix bench/trace_,read.c request.c lines.c)
 FUZZ_C_snapshot = $(LIB_C)
 FUZZ_C_json = tests/filter/json_plain.c cli/filter/json.c
 FUZZ_C_times = $(addprefix cli/,filter/times.c options.c options_help.c text.c)
-FUZZ_C_resp = $(addprefix cli/,resp.c top_queues.c top_safe.c)
+FUZZ_C_resp = $(addprefix cli/,resp.c text.c top_queues.c top_safe.c)
 FUZZ_C_state = $(filter-out %/filter.c %/tell.c,$(wildcard cli/filter/*.c)) \
     $(addprefix cli/,options.c options_help.c text.c) $(LIB_C)
 FUZZ_C_image = tests/fuzz/image_mutator.c tests/module/memory.c $(addprefix module/,image.c args.c ids.c table.c late.c heap.c) \

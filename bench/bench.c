@@ -154,7 +154,7 @@ static const struct options_spec bench_specs[] = {
     {0},
 };
 
-static int bench_run(int argc, char **argv);
+static options_run_fn bench_run;
 
 const struct options_verb bench_verb = {
     .name = "bench",
@@ -461,13 +461,13 @@ bench_fits(const struct bench_options *o)
 }
 
 static int
-bench_run(int argc, char **argv)
+bench_run(const struct options_verb *verb, int argc, char **argv)
 {
     struct bench_options options = {0};
     struct bench_choice choice = {.contender_count = 0};
     int code;
 
-    if (!options_read(&bench_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     if (!bench_fits(&options))
         return VERBS_USAGE;

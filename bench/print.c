@@ -25,24 +25,41 @@ print_compare(const void *a, const void *b)
            (results_median(x) < results_median(y));
 }
 
-static void
-print_row(FILE *out, const struct results_row *row, double best)
+/* How a row begins: its times, or why it has none, and then it ends there: false. */
+static bool
+print_times(FILE *out, const struct results_row *row, double best)
 {
     double median;
 
     fprintf(out, "  %-9s", row->contender->name);
     if (row->runs == 0) {
         fprintf(out, " %s\n", row->why);
-        return;
+        return false;
     }
     median = results_median(row);
-    fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f  %6.1f", median, row->ns[0],
-            row->ns[row->runs - 1], median / best, row->bytes);
+    fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f", median, row->ns[0],
+            row->ns[row->runs - 1], median / best);
+    return true;
+}
+
+/* And how it ends; far is the percentile that is looked at. */
+static void
+print_tail(FILE *out, const struct results_row *row, uint64_t far)
+{
     if (row->has_tail)
         fprintf(out, "  %7s %7s %7s %7s", text_lateness(row->p50).s,
-                text_lateness(row->p99).s, text_lateness(row->p9999).s,
+                text_lateness(row->p99).s, text_lateness(far).s,
                 text_lateness(row->max).s);
     putc('\n', out);
+}
+
+static void
+print_row(FILE *out, const struct results_row *row, double best)
+{
+    if (!print_times(out, row, best))
+        return;
+    fprintf(out, "  %6.1f", row->bytes);
+    print_tail(out, row, row->p9999);
 }
 
 /* Of crews: how much all threads did together; or, of T4 and T5, latencies. */
@@ -50,23 +67,11 @@ static void
 print_row_crew(FILE *out, const struct results_row *row, double best,
                uint64_t threads)
 {
-    double median;
-
-    fprintf(out, "  %-9s", row->contender->name);
-    if (row->runs == 0) {
-        fprintf(out, " %s\n", row->why);
+    if (!print_times(out, row, best))
         return;
-    }
-    median = results_median(row);
-    fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f", median, row->ns[0],
-            row->ns[row->runs - 1], median / best);
     if (threads > 0)
-        fprintf(out, "  %7.2f", 1e3 * (double)threads / median);
-    if (row->has_tail)
-        fprintf(out, "  %7s %7s %7s %7s", text_lateness(row->p50).s,
-                text_lateness(row->p99).s, text_lateness(row->p999).s,
-                text_lateness(row->max).s);
-    putc('\n', out);
+        fprintf(out, "  %7.2f", 1e3 * (double)threads / results_median(row));
+    print_tail(out, row, row->p999);
 }
 
 static void

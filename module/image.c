@@ -449,6 +449,7 @@ image_load_1(struct image_loading *loading)
     if (!image_events(loading))
         return false;
     ids_seen(ms, number);
+    (void)queue_died(loading->queue); /* that was told when it happened */
     return true;
 }
 

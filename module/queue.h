@@ -126,7 +126,8 @@ enum queue_sink_kind {
     QUEUE_SINK_STREAM,
     QUEUE_SINK_LIST,
     QUEUE_SINK_PUBLISH,
-    QUEUE_SINK_SPUBLISH
+    QUEUE_SINK_SPUBLISH,
+    QUEUE_SINKS
 };
 struct queue_sink {
     enum queue_sink_kind kind;
@@ -260,6 +261,8 @@ bool queue_ready(const struct queue *queue, const void **cursor,
 bool queue_dead(const struct queue *queue, const void **cursor,
                 struct queue_event *out);
 uint64_t queue_dead_count(const struct queue *queue);
+/* Whether any has become so by the end of its lease since this was last asked. */
+bool queue_died(struct queue *queue);
 /* How many are leased, as far as the last queue_ripen() found. */
 uint64_t queue_leased_count(const struct queue *queue);
 /* The bytes of their ids and payloads, as queue_data(). */
@@ -306,9 +309,15 @@ typedef bool queue_stop_fn(void *arg);
 uint64_t queue_defrag(struct queue *queue, uint64_t cursor,
                       queue_moved_fn *moved, queue_stop_fn *stop, void *arg);
 
-/* Events in all queues, and how many of them are leased. Any thread. */
-uint64_t queue_total(void);
-uint64_t queue_total_leased(void);
+/* Events in all queues; those of them that are leased, or dead, as far as their
+ * queues have found. Any thread. */
+enum queue_totals {
+    QUEUE_TOTAL,
+    QUEUE_TOTAL_LEASED,
+    QUEUE_TOTAL_DEAD,
+    QUEUE_TOTALS
+};
+uint64_t queue_total(enum queue_totals which);
 
 /* Whether all invariants hold; names what does not on out. O(events). */
 bool queue_check(const struct queue *queue, FILE *out);

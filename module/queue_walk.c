@@ -316,10 +316,13 @@ queue_copy_one(struct queue *to, const struct event *event)
            event_head(event->flags) - sizeof *event + event->id_size +
                event->payload_size + event->owner_size);
     table_add(&to->table, &place, copy);
-    queue_total_add(1);
+    queue_total_add(QUEUE_TOTAL, 1);
     if (event->flags & EVENT_LEASED) {
         to->leased_data += event_data(event);
-        queue_total_leased_add(1);
+        queue_total_add(QUEUE_TOTAL_LEASED, 1);
+    }
+    if (event->flags & EVENT_DEAD) {
+        queue_total_add(QUEUE_TOTAL_DEAD, 1);
     }
     return copy;
 }

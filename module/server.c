@@ -1,6 +1,7 @@
 /* server.c - host.h and memory.h by the functions of the server. */
 #include "server.h"
 
+#include "commands.h"
 #include "memory.h"
 #include "type.h"
 #include "wake.h"
@@ -11,7 +12,6 @@
 
 #define SERVER_ARGS 16u
 #define SERVER_WORDS 16u
-#define SERVER_ADD 5u /* the words of one event */
 
 /* How many bytes may be handed on between two looks at the memory there is. */
 #define SERVER_UNSEEN 65536u
@@ -256,14 +256,14 @@ server_replicate_add(struct host *host, const struct bytes *words)
     static struct redis_string *due;
     static struct redis_string *ttl;
     size_t arg = 2;
-    struct redis_string *strings[SERVER_ADD] = {
+    struct redis_string *strings[COMMANDS_ADD_WORDS] = {
         server_word(host, words[0], &arg), server_word(host, words[1], &arg),
         server_word_again(words[2], &due), server_word_again(words[3], &ttl),
         server_word(host, words[4], &arg)};
     redis.Replicate(host->ctx, "LAWN.APPLY", "sssssss", host->argv[1],
                     server_verb_strings[0], strings[0], strings[1], strings[2],
                     strings[3], strings[4]);
-    for (size_t i = 0; i < SERVER_ADD; i++)
+    for (size_t i = 0; i < COMMANDS_ADD_WORDS; i++)
         redis.FreeString(NULL, strings[i]);
 }
 
@@ -279,9 +279,9 @@ server_replicate_all(struct host *host, const char *verb,
     for (size_t i = 0; i < count; i++) {
         /* Many events that were put in at once have the same times. */
         const struct bytes *last =
-            i < SERVER_ADD ? NULL : &words[i - SERVER_ADD];
+            i < COMMANDS_ADD_WORDS ? NULL : &words[i - COMMANDS_ADD_WORDS];
         if (last && last->at == words[i].at && last->size == words[i].size) {
-            strings[i] = strings[i - SERVER_ADD];
+            strings[i] = strings[i - COMMANDS_ADD_WORDS];
             redis.RetainString(NULL, strings[i]);
         } else {
             strings[i] = server_word(host, words[i], &arg);
@@ -299,7 +299,7 @@ void
 host_replicate(struct host *host, const char *verb, const struct bytes *words,
                size_t count)
 {
-    if (count == SERVER_ADD && strcmp(verb, server_verbs[0]) == 0)
+    if (count == COMMANDS_ADD_WORDS && strcmp(verb, server_verbs[0]) == 0)
         server_replicate_add(host, words);
     else
         server_replicate_all(host, verb, words, count);
@@ -408,6 +408,12 @@ host_frozen(struct host *host)
     if (host->queue)
         wake_later(redis.GetSelectedDb(host->ctx), host->args[1], host->queue);
     return true;
+}
+
+bool
+host_full(struct host *host)
+{
+    return (redis.GetContextFlags(host->ctx) & REDIS_FULL) != 0;
 }
 
 /* Draws again what would make the small ones likelier. */
@@ -586,18 +592,10 @@ server_run(struct server_entry *entry, enum server_why why,
 
 /* A TICK */
 
-static uint64_t
-server_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 bool
 host_over(struct host *host)
 {
-    return server_clock() >= host->orders->end;
+    return wake_us(CLOCK_MONOTONIC) >= host->orders->end;
 }
 
 /* A server that may evict does so before a client's next command; whether that
@@ -667,7 +665,7 @@ host_call(struct host *host, const struct host_order *order)
     struct redis_string *strings[HOST_ORDER_WORDS];
     char name[32];
     if (server_short(host, order))
-        return "OOM command not allowed when used memory > 'maxmemory'.";
+        return HOST_FULL;
     memcpy(name, order->words[0].at, order->words[0].size);
     name[order->words[0].size] = '\0';
     server_order(host, order, strings);

@@ -502,17 +502,18 @@ filter_close(struct filter *filter)
 }
 
 int
-filter_main(const struct filter_verb *verb, int argc, char **argv)
+filter_main(const struct options_verb *verb, int argc, char **argv)
 {
     int code;
     struct filter *filter = calloc(1, sizeof *filter);
     if (filter == NULL)
         return VERBS_FAILED;
-    filter->verb = verb;
+    filter->name = verb->name;
+    filter->verb = verb->filter;
     filter->lock = -1;
     filter->input_count = 1;
     choices_init(&filter->options);
-    if (options_read(verb->options, argc, argv, &filter->options, &code)) {
+    if (options_read(verb, argc, argv, &filter->options, &code)) {
         code = filter_open(filter);
         if (code == 0) {
             filter_begin(filter);

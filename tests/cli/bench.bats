@@ -388,7 +388,7 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
 }
 
 @test "stores are played S1 to S7, and agree" {
-    run --separate-stderr "$lawn" bench --store --quick --n 1k --limit 60 --json
+    run --separate-stderr "$lawn" bench --store --quick --n 1k --limit 1m --json
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     is_whole
@@ -546,7 +546,7 @@ for cell in run["cells"]:
     [[ "$output" == *" x best      M/s"*" p99.9     max"* ]]
     [ "$(grep -cE '^  (lawn|mutex) +[0-9.]+ ' <<<"$output")" -eq 4 ]
     run --separate-stderr "$lawn" bench --workers --quick --n 1k --runs 1 --csv \
-        --contender lawn --threads 2
+        --contender lawn --threads 2 --limit 1m
     [ "$status" -eq 0 ]
     [[ "${lines[0]}" == workload,n,threads,seed,*,p99,p999,max,why ]]
     [ "$(grep -cE '^T[1236],1000,2,1,lawn,1,.*,,,,,$' <<<"$output")" -eq 4 ]

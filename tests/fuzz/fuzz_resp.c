@@ -6,6 +6,7 @@
  */
 #include "fuzz.h"
 #include "resp.h"
+#include "text.h"
 #include "top.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ fuzz_text(const char *text, size_t size, size_t most)
     for (size_t i = 0; i < length; i++)
         fuzz_check(safe[i] >= 0x20 && safe[i] < 0x7f);
     for (size_t i = 0; i < size;) {
-        size_t more = top_utf8(text + i, size - i);
+        size_t more = text_utf8(text + i, size - i);
         fuzz_check(more <= 4 && more <= size - i);
         i += more > 0 ? more : 1;
     }

@@ -79,14 +79,13 @@ __wrap_lawn_store_new(const struct lawn_store_options *options)
     return __real_lawn_store_new(&small);
 }
 
-static const struct filter_verb *fuzz_asked; /* the verb that was run */
-
+/* None is run. */
 int
-filter_main(const struct filter_verb *verb, int argc, char **argv)
+filter_main(const struct options_verb *verb, int argc, char **argv)
 {
+    (void)verb;
     (void)argc;
     (void)argv;
-    fuzz_asked = verb;
     return 0;
 }
 
@@ -142,16 +141,15 @@ fuzz_open(size_t which)
         nowhere = open("/dev/null", O_WRONLY);
     for (const char *word; (word = fuzz_filters[which][argc]) != NULL; argc++)
         argv[argc] = memcpy(words[argc], word, strlen(word) + 1);
-    for (size_t i = 0; i < sizeof fuzz_verbs / sizeof fuzz_verbs[0]; i++) {
-        if (strcmp(fuzz_verbs[i]->name, argv[0]) == 0)
-            fuzz_verbs[i]->run(argc, argv);
-    }
-    filter->verb = fuzz_asked;
+    const struct options_verb *const *verb = fuzz_verbs;
+    while (strcmp((*verb)->name, argv[0]) != 0)
+        verb++;
+    filter->name = (*verb)->name;
+    filter->verb = (*verb)->filter;
     filter->lock = -1;
     filter->input_count = 1;
     choices_init(&filter->options);
-    fuzz_check(options_read(filter->verb->options, argc, argv, &filter->options,
-                            &code));
+    fuzz_check(options_read(*verb, argc, argv, &filter->options, &code));
     fuzz_check(choices_apply(filter) && hold_open(filter) &&
                sink_open(&filter->sink, nowhere, fuzz_stopped));
     fuzz_check(filter->verb->open(filter) == 0);

@@ -527,13 +527,13 @@ TEST(a_copy_fails_at_any_step_without_a_trace)
     blocks = memory_blocks();
     for (fails = 0; copy == NULL; fails++) {
         CHECK_EQ(memory_blocks(), blocks);
-        CHECK_EQ(queue_total(), 300);
+        CHECK_EQ(queue_total(QUEUE_TOTAL), 300);
         memory_fail_after(fails);
         copy = queue_copy(queue);
         memory_fail_after(UINT64_MAX);
     }
     CHECK(fails > 300);
-    CHECK_EQ(queue_total(), 600);
+    CHECK_EQ(queue_total(QUEUE_TOTAL), 600);
     CHECK(queue_check(copy, stdout));
     CHECK_EQ(queue_data(copy), queue_data(queue));
     queue_free(copy);
@@ -555,13 +555,13 @@ TEST(a_queue_may_be_freed_by_another_thread_while_others_are_used)
 
     CHECK(other != NULL);
     fill(other, 0, 20000, false);
-    CHECK_EQ(queue_total(), 20000);
+    CHECK_EQ(queue_total(QUEUE_TOTAL), 20000);
     CHECK_EQ(pthread_create(&thread, NULL, free_queue, other), 0);
     fill(queue, 0, 20000, false);
     CHECK_EQ(pthread_join(thread, NULL), 0);
-    CHECK_EQ(queue_total(), 20000);
+    CHECK_EQ(queue_total(QUEUE_TOTAL), 20000);
     kit_queue_end(queue);
-    CHECK_EQ(queue_total(), 0);
+    CHECK_EQ(queue_total(QUEUE_TOTAL), 0);
 }
 
 static bool
