@@ -31,6 +31,53 @@ static _Thread_local unsigned lawn_workers_turn;
 #define LAWN_WORKERS_TURN lawn_workers_turn
 #endif
 
+/* Which gate the calling thread goes through: one thread after the other has the
+ * next one. */
+#if defined LAWN_EXPLORE
+unsigned lawn_explore_gate(void);
+#define LAWN_WORKERS_GATE (lawn_explore_gate() % LAWN_GATES)
+#else
+static uint32_t lawn_workers_threads; /* L_ */
+#if defined __linux__ /* as lawn_worker_current */
+__attribute__((tls_model("initial-exec")))
+#endif
+static _Thread_local unsigned lawn_workers_gate; /* + 1; 0: none yet */
+
+static inline unsigned
+lawn_workers_gate_of(void)
+{
+    if (lawn_workers_gate == 0) {
+        lawn_workers_gate =
+            L_FADD(&lawn_workers_threads, 1, L_RELAXED) % LAWN_GATES + 1;
+    }
+    return lawn_workers_gate - 1;
+}
+#define LAWN_WORKERS_GATE lawn_workers_gate_of()
+#endif
+
+/* A start that has gone through a gate, unless that is NULL, is in the mail. */
+static inline void
+lawn_workers_leave(uint32_t *gate)
+{
+    if (gate != NULL) {
+        (void)L_FADD(gate, (uint32_t)-1, L_SEQ_CST);
+    }
+}
+
+/* Before a start claims a timer that it will put into the mail: the boxes stay
+ * open until it leaves. NULL: the set is closed. See state.h. */
+static inline uint32_t *
+lawn_workers_enter(struct lawn_workers *set)
+{
+    uint32_t *gate = &set->gates[LAWN_WORKERS_GATE].within;
+    (void)L_FADD(gate, 1, L_SEQ_CST);
+    if (L_LOAD(&set->closing, L_SEQ_CST) != 0) {
+        lawn_workers_leave(gate);
+        return NULL;
+    }
+    return gate;
+}
+
 /* The part for a timer that none has. */
 static struct lawn_part *
 lawn_workers_pick(struct lawn_workers *set, const struct lawn_worker *self)
@@ -116,38 +163,47 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
                           struct lawn_request *request)
 {
     bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
+    uint32_t *gate = NULL;
     if (request->ttl != 0) {
         /* A TTL that reaches beyond the end of time is cut short. */
         uint64_t now = lawn_workers_now(set);
         request->when = lawn_workers_sum(now, request->ttl);
         request->ttl = request->when - now;
     }
+    /* It may come up on the lawn in time, and then it needs no mail. */
+    uint64_t before = L_LOAD(&timer->when, L_RELAXED);
+    bool by_mail = (*seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) ||
+                   to != request->part || request->when < before;
     if (!fresh) {
         lawn_state_share(set, timer);
-    } else if (L_LOAD(&timer->shared, L_RELAXED) == LAWN_STATE_UNSHARED) {
+    }
+    if (by_mail && (*seen & MAIL) == 0) {
+        gate = lawn_workers_enter(set);
+        if (gate == NULL) {
+            return -ESHUTDOWN;
+        }
+    }
+    if (fresh && L_LOAD(&timer->shared, L_RELAXED) == LAWN_STATE_UNSHARED) {
         L_STORE(&timer->shared, LAWN_STATE_SHARING, L_SEQ_CST);
     }
     if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
+        lawn_workers_leave(gate);
         return 0;
     }
     if (fresh) {
         /* No worker has had the right to plain stores. */
         L_STORE(&timer->shared, LAWN_STATE_SHARED, L_RELEASE);
     }
-    /* It may come up on the lawn in time, and then it needs no mail. */
-    uint64_t before = L_LOAD(&timer->when, L_RELAXED);
-    bool by_mail = (*seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) ||
-                   to != request->part || request->when < before;
     lawn_state_write(timer, request, by_mail);
     if (!by_mail) {
         L_STORE(&timer->state,
                 ((*seen & ~CLAIM) | RUN | REQ) + LAWN_STATE_VERSION, L_RELEASE);
         return 1;
     }
-    return lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to),
-                          request->when)
-               ? 1
-               : -ESHUTDOWN;
+    lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to),
+                   request->when);
+    lawn_workers_leave(gate);
+    return 1;
 }
 
 /* Starts a timer on a part of the caller's choice, or NULL. */

@@ -30,6 +30,20 @@
 /* What two threads write stands in different lines of the cache. */
 #define LAWN_LINE 64
 
+/* How many counters of starts a set has: threads have one each, up to so many. A
+ * schedule that is explored is longer for each that close looks at. */
+#if defined LAWN_EXPLORE
+#define LAWN_GATES 2u
+#else
+#define LAWN_GATES 32u
+#endif
+
+/* How many threads are within, each with a start that goes into the mail: see
+ * state.h, REFUSED OR NOT. */
+struct lawn_gate {
+    _Alignas(LAWN_LINE) uint32_t within; /* L_ */
+};
+
 /* A start: when it is due, with which TTL, 0 if it has none; on which part. */
 struct lawn_request {
     uint64_t when;
@@ -130,6 +144,7 @@ struct lawn_workers {
     struct lawn_worker *workers[LAWN_WORKERS_MAX]; /* L_: live or not */
     struct lawn_counts past;   /* of workers whose places others have taken */
     struct lawn_worker closer; /* the thread that closes the set */
+    struct lawn_gate gates[LAWN_GATES];
 };
 
 /* workers_set.c: zeroed memory of the set's allocator, in lines of its own; NULL

@@ -493,6 +493,17 @@ lawn_workers_join(struct lawn_workers *set)
     lawn_park_unlock(&set->lock);
 }
 
+/* Waits for the starts that have seen an open set, and go into the mail. */
+static void
+lawn_workers_await_starts(struct lawn_workers *set)
+{
+    for (unsigned i = 0; i < LAWN_GATES; i++) {
+        while (L_LOAD(&set->gates[i].within, L_SEQ_CST) != 0) {
+            lawn_park_yield();
+        }
+    }
+}
+
 uint64_t
 lawn_workers_close(struct lawn_workers *set, uint64_t until,
                    lawn_workers_left_fn *left, void *arg)
@@ -513,6 +524,7 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     }
     lawn_workers_wake(set);
     lawn_workers_join(set);
+    lawn_workers_await_starts(set);
     /* From here on this thread is the worker, of all parts: left may stop other
      * timers, and free them. */
     struct lawn_worker *was = lawn_workers_be(&set->closer);

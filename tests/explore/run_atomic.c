@@ -8,6 +8,7 @@
 struct lawn_worker;
 struct lawn_worker **lawn_explore_self(void);
 unsigned *lawn_explore_turn(void);
+unsigned lawn_explore_gate(void);
 
 /* src/workers/atomic.h */
 
@@ -264,6 +265,12 @@ unsigned *
 lawn_explore_turn(void)
 {
     return &run_threads[run_current].turn;
+}
+
+unsigned
+lawn_explore_gate(void)
+{
+    return run_current;
 }
 
 unsigned

@@ -29,6 +29,7 @@
 struct lawn_worker;
 struct lawn_worker **lawn_explore_self(void);
 unsigned *lawn_explore_turn(void);
+unsigned lawn_explore_gate(void);
 uint64_t lawn_explore_load(const void *word, unsigned size, int order);
 void lawn_explore_store(void *word, unsigned size, uint64_t value, int order);
 uint64_t lawn_explore_xchg(void *word, unsigned size, uint64_t value);
@@ -176,6 +177,12 @@ lawn_explore_turn(void)
     static _Thread_local unsigned turn;
 
     return &turn;
+}
+
+unsigned
+lawn_explore_gate(void)
+{
+    return 0;
 }
 
 /* Returns for no reason after a moment, as it may: so nobody has to be woken,
