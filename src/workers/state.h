@@ -53,26 +53,11 @@
  * which would undo it. Only lawn_workers_stop_sync(), which waits anyway, waits;
  * and the worker that finds a claimed timer in the mail puts it aside for its
  * next round. The timer goes into the mail before the claim ends. Only a start may
- * claim, and what has claimed is not refused any more: what else finds the word
- * claimed relies on both.
- *
- * REFUSED OR NOT. A start that will put a timer into the mail passes a gate, a
- * counter of the set's, before it claims:
- *
- *      the start                          close
- *      gate++                             closing = 1
- *      if closing: gate--, -ESHUTDOWN     the workers end
- *      claim, write, push, end the claim  for each gate: while gate != 0: yield
- *      gate--                             close the boxes
- *
- * All of it is sequentially consistent, so either the start sees that the set is
- * closed, and has not touched the timer, or close sees the start, and waits until
- * it is in the box. Nothing between gate++ and gate-- waits for anybody. Starts
- * without mail, and of a timer that is in the mail, need no gate: who clears the
- * lawn, or takes that mail, waits for the claim to end. Whether there will be mail
- * is known before the claim, since what when was then it still is if the swap of
- * the word succeeds. There are many counters, in lines of their own, so that
- * threads that start different timers do not meet there.
+ * claim, and one that has claimed is not refused any more: what else finds the word
+ * claimed relies on both. So a start that will put the timer into the mail has
+ * passed a gate, see gate.h. Others need none: who clears the lawn, or takes the
+ * mail that the timer is in, waits for the claim to end. Whether there will be mail
+ * is known before the claim, since when is then what it was, if the swap succeeds.
  *
  * UNSHARED TIMERS. As long as shared is 0, the worker that runs the timer's part
  * is the only one to change the word, and does so by a plain store [C5]. The

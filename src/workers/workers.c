@@ -2,6 +2,7 @@
  * end. See state.h for the word that decides. */
 #include "lawn_workers.h"
 
+#include "gate.h"
 #include "part.h"
 #include "state.h"
 
@@ -30,53 +31,6 @@ unsigned *lawn_explore_turn(void);
 static _Thread_local unsigned lawn_workers_turn;
 #define LAWN_WORKERS_TURN lawn_workers_turn
 #endif
-
-/* Which gate the calling thread goes through: one thread after the other has the
- * next one. */
-#if defined LAWN_EXPLORE
-unsigned lawn_explore_gate(void);
-#define LAWN_WORKERS_GATE (lawn_explore_gate() % LAWN_GATES)
-#else
-static uint32_t lawn_workers_threads; /* L_ */
-#if defined __linux__ /* as lawn_worker_current */
-__attribute__((tls_model("initial-exec")))
-#endif
-static _Thread_local unsigned lawn_workers_gate; /* + 1; 0: none yet */
-
-static inline unsigned
-lawn_workers_gate_of(void)
-{
-    if (lawn_workers_gate == 0) {
-        lawn_workers_gate =
-            L_FADD(&lawn_workers_threads, 1, L_RELAXED) % LAWN_GATES + 1;
-    }
-    return lawn_workers_gate - 1;
-}
-#define LAWN_WORKERS_GATE lawn_workers_gate_of()
-#endif
-
-/* A start that has gone through a gate, unless that is NULL, is in the mail. */
-static inline void
-lawn_workers_leave(uint32_t *gate)
-{
-    if (gate != NULL) {
-        (void)L_FADD(gate, (uint32_t)-1, L_SEQ_CST);
-    }
-}
-
-/* Before a start claims a timer that it will put into the mail: the boxes stay
- * open until it leaves. NULL: the set is closed. See state.h. */
-static inline uint32_t *
-lawn_workers_enter(struct lawn_workers *set)
-{
-    uint32_t *gate = &set->gates[LAWN_WORKERS_GATE].within;
-    (void)L_FADD(gate, 1, L_SEQ_CST);
-    if (L_LOAD(&set->closing, L_SEQ_CST) != 0) {
-        lawn_workers_leave(gate);
-        return NULL;
-    }
-    return gate;
-}
 
 /* The part for a timer that none has. */
 static struct lawn_part *
@@ -163,7 +117,7 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
                           struct lawn_request *request)
 {
     bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
-    uint32_t *gate = NULL;
+    struct lawn_pass pass = {0};
     if (request->ttl != 0) {
         /* A TTL that reaches beyond the end of time is cut short. */
         uint64_t now = lawn_workers_now(set);
@@ -177,17 +131,14 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
     if (!fresh) {
         lawn_state_share(set, timer);
     }
-    if (by_mail && (*seen & MAIL) == 0) {
-        gate = lawn_workers_enter(set);
-        if (gate == NULL) {
-            return -ESHUTDOWN;
-        }
+    if (by_mail && (*seen & MAIL) == 0 && !lawn_gate_enter(set, &pass)) {
+        return -ESHUTDOWN;
     }
     if (fresh && L_LOAD(&timer->shared, L_RELAXED) == LAWN_STATE_UNSHARED) {
         L_STORE(&timer->shared, LAWN_STATE_SHARING, L_SEQ_CST);
     }
     if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
-        lawn_workers_leave(gate);
+        lawn_gate_leave(&pass);
         return 0;
     }
     if (fresh) {
@@ -202,7 +153,7 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
     }
     lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to),
                    request->when);
-    lawn_workers_leave(gate);
+    lawn_gate_leave(&pass);
     return 1;
 }
 

@@ -30,18 +30,21 @@
 /* What two threads write stands in different lines of the cache. */
 #define LAWN_LINE 64
 
-/* How many counters of starts a set has: threads have one each, up to so many. A
- * schedule that is explored is longer for each that close looks at. */
+/* How many gates a set has, see gate.h, and how many of them a thread tries. Fewer
+ * for the explorer, whose schedules are longer for each that close looks at. */
 #if defined LAWN_EXPLORE
-#define LAWN_GATES 2u
+#define LAWN_GATE_BITS 1
+#define LAWN_GATE_TRIES 2u
 #else
-#define LAWN_GATES 32u
+#define LAWN_GATE_BITS 6
+#define LAWN_GATE_TRIES 8u
 #endif
+#define LAWN_GATES (1u << LAWN_GATE_BITS)
 
-/* How many threads are within, each with a start that goes into the mail: see
- * state.h, REFUSED OR NOT. */
+/* How many starts are within: of the thread that it belongs to, and of others. */
 struct lawn_gate {
-    _Alignas(LAWN_LINE) uint32_t within; /* L_ */
+    _Alignas(LAWN_LINE) uint32_t own; /* L_ */
+    uint32_t all;                     /* L_ */
 };
 
 /* A start: when it is due, with which TTL, 0 if it has none; on which part. */
@@ -144,6 +147,8 @@ struct lawn_workers {
     struct lawn_worker *workers[LAWN_WORKERS_MAX]; /* L_: live or not */
     struct lawn_counts past;   /* of workers whose places others have taken */
     struct lawn_worker closer; /* the thread that closes the set */
+    /* L_: whose each gate is, 0 if nobody's; and the gates. */
+    _Alignas(LAWN_LINE) uintptr_t owners[LAWN_GATES];
     struct lawn_gate gates[LAWN_GATES];
 };
 

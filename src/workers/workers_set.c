@@ -1,6 +1,7 @@
 /* workers_set.c - making and closing a set, and workers that come and go. All
  * of it is rare, and under one lock: the set's. */
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
+#include "gate.h"
 #include "park.h"
 #include "part.h"
 
@@ -493,17 +494,6 @@ lawn_workers_join(struct lawn_workers *set)
     lawn_park_unlock(&set->lock);
 }
 
-/* Waits for the starts that have seen an open set, and go into the mail. */
-static void
-lawn_workers_await_starts(struct lawn_workers *set)
-{
-    for (unsigned i = 0; i < LAWN_GATES; i++) {
-        while (L_LOAD(&set->gates[i].within, L_SEQ_CST) != 0) {
-            lawn_park_yield();
-        }
-    }
-}
-
 uint64_t
 lawn_workers_close(struct lawn_workers *set, uint64_t until,
                    lawn_workers_left_fn *left, void *arg)
@@ -524,7 +514,7 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     }
     lawn_workers_wake(set);
     lawn_workers_join(set);
-    lawn_workers_await_starts(set);
+    lawn_gate_wait(set);
     /* From here on this thread is the worker, of all parts: left may stop other
      * timers, and free them. */
     struct lawn_worker *was = lawn_workers_be(&set->closer);

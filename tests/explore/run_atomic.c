@@ -8,7 +8,7 @@
 struct lawn_worker;
 struct lawn_worker **lawn_explore_self(void);
 unsigned *lawn_explore_turn(void);
-unsigned lawn_explore_gate(void);
+uintptr_t lawn_explore_me(void);
 
 /* src/workers/atomic.h */
 
@@ -267,10 +267,10 @@ lawn_explore_turn(void)
     return &run_threads[run_current].turn;
 }
 
-unsigned
-lawn_explore_gate(void)
+uintptr_t
+lawn_explore_me(void)
 {
-    return run_current;
+    return run_current + 1;
 }
 
 unsigned

@@ -117,7 +117,34 @@ setup_idle(void)
     scene_ready();
 }
 
+/* Other threads have all of them: see src/workers/gate.h. */
+static void
+setup_idle_and_no_gate(void)
+{
+    unsigned i;
+
+    setup_idle();
+    for (i = 0; i < LAWN_GATES; i++) {
+        scene.set->owners[i] = UINTPTR_MAX;
+    }
+}
+
 SCENARIO(two_start_a_timer_at_the_end, .setup = setup_idle,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_20, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(two_start_a_timer_at_the_end_without_a_fence_for_all_threads,
+         .setup = setup_idle,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_20, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true, .symmetric = true);
+/* The second and the fourth thread look at the same gate first. */
+SCENARIO(two_that_want_one_gate_start_a_timer_at_the_end, .setup = setup_idle,
+         .threads = {scene_serve_and_leave, scene_start_0_for_20,
+                     scene_close_at_once, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(two_that_have_no_gate_start_a_timer_at_the_end,
+         .setup = setup_idle_and_no_gate,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_start_0_for_20, scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true);
