@@ -3,19 +3,18 @@
 
 #include "park.h"
 
-bool
-lawn_gate_own(struct lawn_workers *set, uintptr_t me, unsigned *at)
+struct lawn_pass
+lawn_gate_find(struct lawn_workers *set, uintptr_t me, unsigned at)
 {
     for (unsigned i = 0; set->asymmetric && i < LAWN_GATE_TRIES; i++) {
         /* In the same line of the cache. */
-        uintptr_t *word = &set->owners[*at ^ i];
+        uintptr_t *word = &set->owners[at ^ i];
         uintptr_t owner = L_LOAD(word, L_RELAXED);
         if (owner == me || (owner == 0 && L_CAS(word, &owner, me, L_SEQ_CST))) {
-            *at ^= i;
-            return true;
+            return (struct lawn_pass){&set->gates[at ^ i].own, true};
         }
     }
-    return false;
+    return (struct lawn_pass){&set->gates[at].all, false};
 }
 
 void

@@ -43,9 +43,10 @@ struct lawn_pass {
     bool alone; /* no other thread writes it */
 };
 
-/* Looks for a gate of the thread's own, from the one at *at on, or takes one;
- * false if there is none. */
-bool lawn_gate_own(struct lawn_workers *set, uintptr_t me, unsigned *at);
+/* The gate of a thread for which the one at `at` is not its own: another one, which
+ * may now be so, or one that it shares. */
+struct lawn_pass lawn_gate_find(struct lawn_workers *set, uintptr_t me,
+                                unsigned at);
 
 /* Waits until each gate was empty once; the set is closed. */
 void lawn_gate_wait(struct lawn_workers *set);
@@ -67,14 +68,14 @@ lawn_gate_enter(struct lawn_workers *set, struct lawn_pass *pass)
     uintptr_t me = LAWN_GATE_ME;
     unsigned at = (unsigned)((me * UINT64_C(0x9e3779b97f4a7c15)) >>
                              (64 - LAWN_GATE_BITS));
-    pass->alone = L_LOAD(&set->owners[at], L_RELAXED) == me ||
-                  lawn_gate_own(set, me, &at);
+    *pass = (struct lawn_pass){&set->gates[at].own, true};
+    if (L_LOAD(&set->owners[at], L_RELAXED) != me) {
+        *pass = lawn_gate_find(set, me, at);
+    }
     if (pass->alone) {
-        pass->count = &set->gates[at].own;
         L_STORE(pass->count, L_LOAD(pass->count, L_RELAXED) + 1, L_RELAXED);
         L_LIGHT();
     } else {
-        pass->count = &set->gates[at].all;
         (void)L_FADD(pass->count, 1, L_SEQ_CST);
     }
     if (L_LOAD(&set->closing, L_SEQ_CST) != 0) {
