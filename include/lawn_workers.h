@@ -314,10 +314,9 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * last timer has fired. Waits for the workers, also until the caller's threads
  * have been detached. Then makes the timers that are left idle, calls left for
  * each if it is not NULL, and returns how many they are. A start that is under
- * way when the set is closed is refused, or counts among the fired or the left,
- * or has met another one and done nothing; and so has one that had returned by
- * then, if it met one that is refused. A timer that is on its way to a caller's
- * thread at that time may be left.
+ * way when the set is closed is refused, and then nothing has changed, or it ends
+ * as any other does: the timer fires, or is left, or is stopped or started again.
+ * A timer that is on its way to a caller's thread at that time may be left.
  * Returns 0 at once if the set is closed already; and on a worker of the set,
  * where it does nothing. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
