@@ -408,7 +408,7 @@ run: all ## a million timers on the real clock for ten seconds
 # Commands for tests/run: the suite of a variant, with so many model operations
 # in each mix of lawns, of stores and loops, and of workers.
 have = $(if $(filter $(1),$(PROGRAMS)),$(2))
-suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom') \
+suite = $(call have,unit,'build/$(1)/unit') $(call have,oom,'build/$(1)/oom$(5)') \
     $(call have,contenders,'build/$(1)/contenders') $(call have,module_test,'build/$(1)/module_test') \
     $(call have,model,$(foreach m,$(LAWN_MIXES) $(PAIR_MIXES),'build/$(1)/model --seed $(SEED) --ops $(2) --mix $(m)') \
         $(foreach m,$(STORE_MIXES),'build/$(1)/model --seed $(SEED) --ops $(3) --mix $(m)') \
@@ -452,7 +452,7 @@ test: ## everything that must hold; ends with "N passed, N failed"
 	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,25000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call suite,asan,300000,100000,30000) build/explore/explore \
+	    $(call suite,asan,300000,100000,30000, --one-of 3) build/explore/explore \
 	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' $(BESIDE_LONG:%='%') \
 	    --beside $(live_waiting) $(BESIDE_WAITING:%='bats %') \
 	    $(filter-out $(timely),$(call suite,debug,1500000,500000,200000)) \
