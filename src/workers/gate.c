@@ -20,7 +20,12 @@ lawn_gate_find(struct lawn_workers *set, uintptr_t me, unsigned at)
 void
 lawn_gate_wait(struct lawn_workers *set)
 {
-    if (set->asymmetric) {
+    bool owned = false;
+    for (unsigned i = 0; i < LAWN_GATES; i++) {
+        owned |= L_LOAD(&set->owners[i], L_SEQ_CST) != 0;
+    }
+    /* Who takes a gate after that sees that the set is closed. */
+    if (owned) {
         L_HEAVY();
     }
     for (unsigned i = 0; i < LAWN_GATES; i++) {

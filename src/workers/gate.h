@@ -7,22 +7,24 @@
  *
  *      the start                          close
  *      gate++                             closing = 1
- *      LIGHT                              HEAVY
- *      if closing: gate--, -ESHUTDOWN     the workers end
+ *      LIGHT                              the workers end
+ *      if closing: gate--, -ESHUTDOWN     HEAVY
  *      claim, write, push, end the claim  for each gate: while gate != 0: yield
  *      gate--, a release                  close the boxes
  *
  * Either the start sees that the set is closed, and has not touched the timer, or
  * close sees the start, and waits until it is in the box. Nothing between gate++ and
- * gate-- waits for anybody, and what comes later does not stay: so it is enough that
- * each gate was empty once.
+ * gate-- waits for anybody or is a point of cancellation, and what comes later does
+ * not stay: so it is enough that each gate was empty once.
  *
  * A thread takes a gate of each set for its own, and counts there without atomic
  * additions. Who a gate is of is told by the address of a word that each thread has
  * one of, so a thread that comes when another has gone, and has its memory, has its
- * gates. Where there is no L_HEAVY, or if other threads have all gates near the
- * thread's first, it counts by atomic additions, in a word that it may share, and
- * all of it is sequentially consistent. */
+ * gates; who gave it that memory has seen the other's end, and so sees its counts.
+ * Gates are not given back otherwise. Where there is no L_HEAVY, or if other threads,
+ * perhaps such as have ended, have all gates near the thread's first, it counts by
+ * atomic additions, in a word that it may share, and all of it is sequentially
+ * consistent. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 

@@ -67,7 +67,7 @@ lawn_part_serve(struct lawn_part *part)
 
 void
 lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
-               uint64_t seen, uint64_t next, uint64_t deadline)
+               uint64_t seen, uint64_t next)
 {
     if ((seen & MAIL) == 0) {
         /* Boxes are closed when nobody is within a gate. */
@@ -76,7 +76,6 @@ lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
         (void)pushed;
     }
     L_STORE(&timer->state, next, L_RELEASE);
-    lawn_part_wake(part, deadline);
 }
 
 /* A deadline, rounded up to the resolution. */

@@ -44,7 +44,7 @@
 /* How many starts are within: of the thread that it belongs to, and of others. */
 struct lawn_gate {
     _Alignas(LAWN_LINE) uint32_t own; /* L_ */
-    uint32_t all;                     /* L_ */
+    _Alignas(LAWN_LINE) uint32_t all; /* L_ */
 };
 
 /* A start: when it is due, with which TTL, 0 if it has none; on which part. */
