@@ -127,7 +127,9 @@ command_call(const struct command *command, struct call *call)
     command->run(call);
     if (call->changed && call->queue != NULL)
         command_settle(call);
-    if (call->changed && call->queue != NULL && queue_died(call->queue) &&
+    /* A paused key says nothing until it is resumed, which is a change. */
+    if (call->changed && call->queue != NULL &&
+        !queue_settings(call->queue)->paused && queue_died(call->queue) &&
         !call->applied)
         host_notify(call->host, "lawn.dead");
 }

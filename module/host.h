@@ -81,8 +81,8 @@ const char *host_probe(struct host *host);
 /* The time of this tick is used up. */
 bool host_over(struct host *host);
 
-/* The server is short of memory, and says so; what it does not refuse by itself then
- * is to take none. */
+/* The server is short of memory, and refuses what is said to take some, as a push;
+ * what it does not refuse by itself then is to take none. */
 #define HOST_FULL "OOM command not allowed when used memory > 'maxmemory'."
 bool host_full(struct host *host);
 

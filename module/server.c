@@ -410,10 +410,26 @@ host_frozen(struct host *host)
     return true;
 }
 
+/* As a push would find it, so it is asked: by one that does nothing. A server may be
+ * short of memory now and take it all the same, as while it evicts, or in a
+ * transaction that it has let begin. M: not if there was no memory. */
 bool
 host_full(struct host *host)
 {
-    return (redis.GetContextFlags(host->ctx) & REDIS_FULL) != 0;
+    if (!(redis.GetContextFlags(host->ctx) & REDIS_FULL))
+        return false;
+    struct redis_string *words[] = {host->argv[1], server_empty, server_empty,
+                                    server_empty, server_empty};
+    server_probes = true;
+    struct redis_reply *reply = redis.Call(host->ctx, "LAWN.PUSH", "EMv", words,
+                                           sizeof(words) / sizeof(words[0]));
+    server_probes = false;
+    bool full = true;
+    if (reply) {
+        full = redis.CallReplyType(reply) == REDIS_REPLY_ERROR;
+        redis.FreeCallReply(reply);
+    }
+    return full;
 }
 
 /* Draws again what would make the small ones likelier. */
@@ -600,7 +616,7 @@ host_over(struct host *host)
 
 /* A server that may evict does so before a client's next command; whether that
  * helped is known from the last one. One that may not is short of memory when it is
- * so now, whatever a client last found. */
+ * so now, whatever a client last found: that may be long ago, unlike in a call. */
 static bool
 server_short(struct host *host, const struct host_order *order)
 {

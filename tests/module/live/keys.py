@@ -429,6 +429,54 @@ def without_memory_nothing_is_pushed_but_all_can_be_taken():
         equal(client.call('EXISTS', 'k'), 0)
 
 
+# What makes a key without being told to the server as taking memory.
+SETTERS = (('LAWN.CONFIG', 'c', 'SET', 'maxlen', 1), ('LAWN.PAUSE', 'p'),
+           ('LAWN.SINK', 's', 'LIST', 'l'))
+
+
+@case
+def what_makes_a_key_is_let_through_where_a_push_is():
+    # It runs out within a transaction, of which the server has looked at all.
+    for policy in ('allkeys-lru', 'volatile-lru', 'noeviction'):
+        with Server('maxmemory-policy', policy) as server:
+            client = server.client()
+            used = int(server.info('memory')['used_memory'])
+            client.call('CONFIG', 'SET', 'maxmemory', used + 2**20)
+            replies = client.multi(
+                ('SETRANGE', 'grows', 2**21, 'x'),
+                ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR), *SETTERS)
+            equal(replies[1:], ['i'] + [OK] * len(SETTERS), policy)
+
+
+@case
+def what_makes_a_key_is_let_through_while_a_server_evicts():
+    with Server('maxmemory-policy', 'allkeys-lru', 'maxmemory-eviction-tenacity',
+                0) as server:
+        client = server.client()
+        client.pipe(('SET', f's{i}', b'x' * 2000) for i in range(5000))
+        used = int(server.info('memory')['used_memory'])
+        limit = used - 8 * 2**20
+        # One by one, but all read by the server at once: it evicts a few each.
+        client.send_all([('CONFIG', 'SET', 'maxmemory', limit),
+                         ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR), *SETTERS,
+                         ('INFO', 'memory')])
+        equal([client.read() for _ in range(5)], [OK, 'i', OK, OK, OK])
+        left = int(re.search(rb'used_memory:(\d+)', client.read())[1])
+        assert left > limit, 'it was evicting all the time'
+
+
+@case
+def what_makes_a_key_is_refused_where_nothing_can_be_evicted():
+    with Server('maxmemory-policy', 'volatile-lru') as server:
+        client = server.client()
+        client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR)
+        client.call('CONFIG', 'SET', 'maxmemory', 1)
+        for args in (('LAWN.PUSH', 'k', 'j', 'p', 'DELAY', FAR), *SETTERS):
+            got = client.call(*args)
+            assert got.startswith(b'OOM '), (args, got)
+        equal(client.call('DBSIZE'), 1)
+
+
 @case
 def memory_usage_tells_what_it_takes():
     server = shared()
