@@ -335,7 +335,7 @@ void
 print_list(FILE *out)
 {
     size_t count;
-    const struct contender *const *all = contenders_all(&count);
+    const struct contender *const *all = contenders_of(PART_TIMERS, &count);
     const struct contenders_missing *missing;
 
     fputs("contenders:\n", out);
