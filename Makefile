@@ -297,7 +297,7 @@ FUZZ_C_tips = tests/fuzz/small.c $(CORE_C)
 FUZZ_C_table = tests/fuzz/small.c $(CORE_C) src/store/slots.c src/store/memory.c
 FUZZ_C_ids = tests/fuzz/small.c tests/module/memory.c $(addprefix module/,args.c ids.c late.c heap.c) \
     $(wildcard module/queue*.c) $(LIB_C)
-FUZZ_C_trace = $(addprefix bench/trace_,read.c request.c lines.c)
+FUZZ_C_trace = $(addprefix bench/trace_,read.c request.c lines.c) cli/text.c
 FUZZ_C_snapshot = $(LIB_C)
 FUZZ_C_json = tests/filter/json_plain.c cli/filter/json.c
 FUZZ_C_times = $(addprefix cli/,filter/times.c options.c options_help.c text.c)

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PRINT_WIDTH 78
-
 /* Rows with figures come first, the fastest first. */
 static int
 print_compare(const void *a, const void *b)
@@ -181,6 +179,16 @@ print_cell(FILE *out, const struct results_cell *cell)
     }
 }
 
+/* Negative: it was not counted. */
+static void
+print_count(FILE *out, double instructions)
+{
+    if (instructions < 0)
+        fprintf(out, " %8s", "-");
+    else
+        fprintf(out, " %8.1f", instructions);
+}
+
 static void
 print_counts(FILE *out, const struct results *results)
 {
@@ -193,9 +201,13 @@ print_counts(FILE *out, const struct results *results)
     for (size_t i = 0; i < results->counts; i++) {
         const struct results_count *count = &results->count[i];
 
-        fprintf(out, "  %-9s %8.1f %8.1f %8.1f %8.1f %8.1f\n",
-                count->contender->name, count->start, count->stop,
-                count->restart, count->idle, count->fire);
+        fprintf(out, "  %-9s", count->contender->name);
+        print_count(out, count->start);
+        print_count(out, count->stop);
+        print_count(out, count->restart);
+        print_count(out, count->idle);
+        print_count(out, count->fire);
+        putc('\n', out);
     }
 }
 
@@ -276,29 +288,11 @@ print_csv(FILE *out, const struct results *results)
     }
 }
 
-/* Prints words, broken into lines behind an indentation. */
 static void
 print_wrapped(FILE *out, int indent, const char *text)
 {
-    int column = indent;
-
     fprintf(out, "%*s", indent, "");
-    while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-
-        if (column > indent && column + 1 + length > PRINT_WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            putc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    putc('\n', out);
+    text_put_words(text, (size_t)indent, out);
 }
 
 static void
@@ -341,7 +335,7 @@ void
 print_list(FILE *out)
 {
     size_t count;
-    const struct contender *const *all = contenders_all(&count);
+    const struct contender *const *all = contenders_of(PART_TIMERS, &count);
     const struct contenders_missing *missing;
 
     fputs("contenders:\n", out);

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+#define TEXT_COLUMNS 79 /* of a terminal's 80 */
 
 struct text
 text_count(uint64_t n)
@@ -103,4 +106,28 @@ text_utf8(const char *text, size_t size)
         (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
         return 0;
     return length;
+}
+
+void
+text_put_words(const char *text, size_t column, FILE *out)
+{
+    size_t at = column;
+    for (;;) {
+        text += strspn(text, " \n");
+        size_t length = strcspn(text, " \n");
+        if (length == 0)
+            break;
+        if (at > column && at + 1 + length > TEXT_COLUMNS) {
+            fprintf(out, "\n%*s", (int)column, "");
+            at = column;
+        } else if (at > column) {
+            putc(' ', out);
+            at++;
+        }
+        for (size_t i = 0; i < length; i++)
+            putc(text[i] == '\t' ? ' ' : text[i], out);
+        text += length;
+        at += length;
+    }
+    putc('\n', out);
 }

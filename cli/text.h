@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct text {
     char s[48];
@@ -27,5 +28,10 @@ struct text text_lateness(uint64_t ns); /* two or three digits: 4.1 us */
 /* How many bytes the character of UTF-8 at text has, of size that there are, one at
  * least; 0: it is none. */
 size_t text_utf8(const char *text, size_t size);
+
+/* Prints the words of text in lines that begin at column, where the first one
+ * already is, and ends the last. Blanks and newlines separate words; a tab is a
+ * blank within one. */
+void text_put_words(const char *text, size_t column, FILE *out);
 
 #endif

@@ -149,6 +149,8 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
     fails 2 --loop lawn/fly
     words=("--loop: 'lwan/start' is not CONTENDER/OPERATION" "--list")
     fails 2 --loop lwan/start
+    words=("--n: '999' is not a number of timers from 1k to 100M")
+    fails 2 --loop lawn/start --n 999
 }
 
 @test "the last events of a trace are played for a profiler" {
@@ -617,6 +619,10 @@ for cell in run["cells"]:
         else:
             assert row["tail"] is None and row["ops"] == 40000
 ' <<<"$output"
+    cat >run.json <<<"$output"
+    words=("lawn bench: run.json: this is of 'lawn bench --adapters'" "no report of event loops")
+    fails 3 --from run.json --report none.html
+    [ ! -e none.html ]
     run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 \
         --contender lawn,uv,uv+lawn --workload pair,fire
     [ "$status" -eq 0 ]
