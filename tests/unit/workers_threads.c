@@ -567,7 +567,7 @@ TEST(between_threads_starts_while_a_set_is_closed_are_refused_or_accounted_for)
 
 /* More than there are gates, see src/workers/gate.h; and each round has threads
  * that get the memory of those before. */
-TEST(between_threads_starts_of_very_many_threads_are_accounted_for_at_the_end)
+TEST(starts_of_very_many_threads_are_accounted_for_at_the_end)
 {
     close_while_threads_start(SQUAD_MAX, rounds(30));
 }
