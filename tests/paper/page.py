@@ -4,8 +4,9 @@
     names     what stands in `...`: files, folders, functions, tests, theorems
     commands  the verbs and options of lawn and the targets of make
     links     files and headings
-    cases     all counterexamples of algorithm.py, and its tables are those that
-              tools/curves prints
+    cases     all counterexamples of algorithm.py, and the headings of the tables
+              that tools/curves prints; their figures are not compared, tools/curves
+              check looks at how they grow
 """
 
 import glob
