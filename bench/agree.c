@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#define IDLE UINT64_MAX
+#define AGREE_IDLE UINT64_MAX
 #define AGREE_CROWD 160000u /* objects, of which about half run */
 
 /* TTLs are from a list of ttl_count, spread up to longest; or, if that is 0,
@@ -28,7 +28,7 @@ struct agree_profile {
     uint64_t jump; /* the clock's longest step */
 };
 
-static const struct agree_profile profiles[] = {
+static const struct agree_profile agree_ordinary[] = {
     {"one TTL", 300, 300, 1, false, 50, 200},
     {"TTL 1", 100, 100, 1, false, 1, 10},
     {"few TTLs", 500, 400, 7, false, 1000, 5000},
@@ -39,14 +39,14 @@ static const struct agree_profile profiles[] = {
 };
 
 /* With so many timers contenders may change their ways. */
-static const struct agree_profile crowds[] = {
+static const struct agree_profile agree_crowds[] = {
     {"crowd of one TTL", AGREE_CROWD, 60, 1, false, 5000, 3000},
     {"crowd of few TTLs", AGREE_CROWD, 60, 8, false, 5000, 3000},
 };
 
 /* What the oracle knows of a timer. */
 struct agree_timer {
-    uint64_t deadline; /* IDLE: not running */
+    uint64_t deadline; /* AGREE_IDLE: not running */
     uint64_t ttl;
     uint64_t started; /* the how-manieth start it was */
     uint32_t place;   /* in due, if it was due when the mow began */
@@ -163,7 +163,7 @@ static void
 agree_stop(struct agree *agree, uint32_t id)
 {
     struct agree_timer *timer = &agree->timers[id];
-    bool was, running = timer->deadline != IDLE;
+    bool was, running = timer->deadline != AGREE_IDLE;
 
     if (!agree->good || agree->over) {
         return;
@@ -174,13 +174,13 @@ agree_stop(struct agree *agree, uint32_t id)
             agree, "stop of timer %" PRIu32 " returned %s, but it is %s", id,
             was ? "true" : "false", running ? "running" : "idle");
     }
-    timer->deadline = IDLE;
+    timer->deadline = AGREE_IDLE;
 }
 
 static void
 agree_next(struct agree *agree)
 {
-    uint64_t earliest = IDLE;
+    uint64_t earliest = AGREE_IDLE;
     uint64_t next;
     uint32_t i;
 
@@ -322,7 +322,7 @@ agree_fire(struct object *object, void *arg)
         return;
     }
     timer = &agree->timers[id];
-    if (timer->deadline == IDLE) {
+    if (timer->deadline == AGREE_IDLE) {
         agree_complain(agree, "timer %" PRIu32 " fired, but it is idle", id);
         return;
     }
@@ -334,7 +334,7 @@ agree_fire(struct object *object, void *arg)
         return;
     }
     agree_check_order(agree, timer);
-    timer->deadline = IDLE;
+    timer->deadline = AGREE_IDLE;
     agree_act(agree, id);
 }
 
@@ -470,7 +470,7 @@ agree_profile(struct agree *agree)
     agree_list_ttls(agree);
     for (i = 0; i < agree->profile->objects; i++) {
         agree_object(agree, i)->id = i;
-        agree->timers[i].deadline = IDLE;
+        agree->timers[i].deadline = AGREE_IDLE;
     }
     agree->now = 1000000 + agree->seed % 1000;
     setup.now = agree->now;
@@ -521,8 +521,8 @@ agree_profiles(const struct contender *contender, uint64_t seed, FILE *out,
 bool
 agree_check(const struct contender *contender, uint64_t seed, FILE *out)
 {
-    return agree_profiles(contender, seed, out, profiles,
-                          sizeof profiles / sizeof profiles[0]);
+    return agree_profiles(contender, seed, out, agree_ordinary,
+                          sizeof agree_ordinary / sizeof agree_ordinary[0]);
 }
 
 bool
@@ -530,6 +530,7 @@ agree_check_crowd(const struct contender *contender, uint64_t seed, FILE *out)
 {
     bool linear = (contender->flags & CONTENDER_LINEAR) != 0;
 
-    return agree_profiles(contender, seed, out, crowds,
-                          linear ? 1 : sizeof crowds / sizeof crowds[0]);
+    return agree_profiles(
+        contender, seed, out, agree_crowds,
+        linear ? 1 : sizeof agree_crowds / sizeof agree_crowds[0]);
 }

@@ -34,8 +34,8 @@ static const struct options_spec bench_specs[] = {
      .parse = options_flag,
      .offset = offsetof(struct bench_options, gate)},
     {.name = "store",
-     .help = "timers by id, with payload: other contenders\n"
-             "                  and workloads",
+     .help = "timers by id, with payload: other contenders "
+             "and workloads",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, store)},
     {.name = "workers",
@@ -60,9 +60,9 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, contenders)},
     {.name = "n",
      .value = "LIST",
-     .help = "numbers of timers (default 1k,10k,100k,1M,10M,\n"
-             "                  of stores 10k,100k,1M; of workers and\n"
-             "                  adapters 1k,100k)",
+     .help = "numbers of timers (default 1k,10k,100k,1M,10M, "
+             "of stores 10k,100k,1M; of workers and "
+             "adapters 1k,100k)",
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, n)},
@@ -95,8 +95,8 @@ static const struct options_spec bench_specs[] = {
     {.name = "limit",
      .value = "TIME",
      .initial = "0",
-     .help = "for one run; 0: 1 s and 4 us per timer, or\n"
-             "                  0.2 s with --quick; of stores tenfold",
+     .help = "for one run; 0: 1 s and 4 us per timer, or 0.2 s with "
+             "--quick; tenfold of stores, and more of workers and adapters",
      .accepts = "a time from 0 to 1h, such as 10s",
      .parse = options_seconds,
      .max = UINT64_C(3600000000000),
@@ -145,15 +145,16 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, list)},
     {.name = "loop",
      .value = "WHAT",
-     .help = "one operation in a loop, for a profiler:\n"
-             "                  CONTENDER/start, stop, restart, idle or fire",
+     .help = "one operation in a loop, for a profiler: "
+             "CONTENDER/start, stop, restart, idle or fire; "
+             "or last: the last --n events of a --trace",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},
     {0},
 };
 
-static int bench_run(int argc, char **argv);
+static options_run_fn bench_run;
 
 const struct options_verb bench_verb = {
     .name = "bench",
@@ -220,6 +221,46 @@ bench_agree(const struct bench_choice *choice, uint64_t seed)
     return agree;
 }
 
+/* Prints how often it was done; an exit code. */
+static int
+bench_loop_done(const struct bench_options *options, uint64_t done)
+{
+    if (done == 0) {
+        fprintf(stderr,
+                "lawn bench: --loop %s: given up: out of memory, or too slow\n",
+                options->loop);
+        return VERBS_FAILED;
+    }
+    printf("%" PRIu64 "\n", done);
+    return VERBS_OK;
+}
+
+/* The last events of a trace, with --n so many. */
+static int
+bench_loop_last(const struct bench_options *options,
+                const struct contender *contender)
+{
+    struct options_spec range = {.min = 1, .max = 100000000};
+    uint64_t events = 1;
+    int code = VERBS_USAGE;
+
+    if (options->trace != NULL)
+        code = replay_load("lawn bench", options->trace);
+    else
+        fputs("lawn bench: --loop CONTENDER/last needs --trace FILE\n", stderr);
+    if (code != VERBS_OK)
+        return code;
+    range.max = replay_events();
+    if (options->n != NULL && !options_count(&range, options->n, &events)) {
+        fprintf(stderr,
+                "lawn bench: --n: '%s' is not a number of events from 1 to "
+                "%" PRIu64 ", which the trace has\n",
+                options->n, range.max);
+        return VERBS_USAGE;
+    }
+    return bench_loop_done(options, loop_run_last(contender, events));
+}
+
 static int
 bench_loop(const struct bench_options *options)
 {
@@ -233,23 +274,33 @@ bench_loop(const struct bench_options *options)
 
     snprintf(name, sizeof name, "%.*s", (int)length, options->loop);
     contender = contenders_find(name);
+    if (contender != NULL && strcmp(word, LOOP_LAST) == 0)
+        return bench_loop_last(options, contender);
     while (operation < LOOP_OPERATIONS &&
            strcmp(word, loop_names[operation]) != 0)
         operation++;
     if (contender == NULL || operation == LOOP_OPERATIONS ||
-        (options->n != NULL && !options_count(&range, options->n, &n))) {
+        options->trace != NULL) {
         fprintf(stderr,
-                "lawn bench: --loop: '%s' is not CONTENDER/OPERATION, with "
-                "--n from 1k to 100M; operations are:",
+                "lawn bench: --loop: '%s' is not CONTENDER/OPERATION; "
+                "operations are:",
                 options->loop);
         for (unsigned i = 0; i < LOOP_OPERATIONS; i++)
             fprintf(stderr, " %s", loop_names[i]);
-        fputs("; for contenders see 'lawn bench --list'\n", stderr);
+        fputs(", and with --trace " LOOP_LAST
+              "; for contenders see 'lawn bench --list'\n",
+              stderr);
         return VERBS_USAGE;
     }
-    printf("%" PRIu64 "\n",
-           loop_run(contender, (enum loop_operation)operation, n));
-    return VERBS_OK;
+    if (options->n != NULL && !options_count(&range, options->n, &n)) {
+        fprintf(stderr,
+                "lawn bench: --n: '%s' is not a number of timers from 1k to "
+                "100M\n",
+                options->n);
+        return VERBS_USAGE;
+    }
+    return bench_loop_done(
+        options, loop_run(contender, (enum loop_operation)operation, n));
 }
 
 static void
@@ -326,10 +377,7 @@ bench_measure(const struct bench_options *options, struct bench_choice *choice)
         bench_count(choice, &results);
     results.complete = !run_interrupted();
     code = bench_output(options, &results);
-    for (size_t i = 0; i < results.cells; i++)
-        free(results.cell[i].row);
-    free(results.cell);
-    free(results.count);
+    results_free(&results);
     return agrees ? code : VERBS_FAILED;
 }
 
@@ -344,8 +392,10 @@ bench_choose_trace(const struct bench_options *options,
         return code;
     free(choice->cells);
     choice->cells = calloc(1, sizeof *choice->cells);
-    if (choice->cells == NULL)
+    if (choice->cells == NULL) {
+        fputs("lawn bench: no memory\n", stderr);
         return VERBS_FAILED;
+    }
     choice->cells[0] = (struct cell){.workload = &replay_workload,
                                      .n = replay_objects(),
                                      .seed = options->seed};
@@ -416,7 +466,8 @@ bench_fits(const struct bench_options *o)
     else if (!o->workers && o->threads != NULL)
         with = "--threads and what is not --workers";
     else if (o->trace != NULL &&
-             (o->workloads != NULL || o->n != NULL || o->t != NULL || o->quick))
+             (o->workloads != NULL || (o->n != NULL && o->loop == NULL) ||
+              o->t != NULL || o->quick))
         with = "--trace and --workload, --n, --t or --quick";
     if (with != NULL)
         fprintf(stderr,
@@ -427,13 +478,13 @@ bench_fits(const struct bench_options *o)
 }
 
 static int
-bench_run(int argc, char **argv)
+bench_run(const struct options_verb *verb, int argc, char **argv)
 {
     struct bench_options options = {0};
     struct bench_choice choice = {.contender_count = 0};
     int code;
 
-    if (!options_read(&bench_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     if (!bench_fits(&options))
         return VERBS_USAGE;
@@ -456,9 +507,8 @@ bench_run(int argc, char **argv)
     else
         code = VERBS_OK;
     if (code == VERBS_OK)
-        code = options.gate && options.trace == NULL
-                   ? gate_run(&options, &choice)
-                   : bench_measure(&options, &choice);
+        code = options.gate ? gate_run(&options, &choice)
+                            : bench_measure(&options, &choice);
     free(choice.cells);
     return code;
 }

@@ -170,12 +170,15 @@ choose_tell_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
         fputc('\n', stderr);
 }
 
-/* Whether one of the workloads uses t. */
+/* Whether one of the chosen workloads uses t. */
 static bool
-choose_uses_t(uint64_t chosen)
+choose_uses_t(enum contender_part part, uint64_t chosen)
 {
-    for (size_t w = 0; w < workloads_count; w++) {
-        if ((chosen >> w & 1) != 0 && workloads[w].uses_t)
+    size_t count;
+    const struct workload *all = workloads_all(part, &count);
+
+    for (size_t w = 0; w < count; w++) {
+        if ((chosen >> w & 1) != 0 && all[w].uses_t)
             return true;
     }
     return false;
@@ -230,6 +233,7 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     uint64_t t[CHOOSE_MAX];
     size_t n_count;
     size_t t_count;
+    size_t workload_count;
     uint64_t chosen;
     enum contender_part part = bench_part(options);
     const char *n_list = options->quick        ? choose_quick_n
@@ -245,9 +249,14 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
         !choose_second(options, t, &t_count))
         return false;
     choice->cell_count = 0;
-    choice->cells = calloc(n_count * (t_count + 1) * workloads_count,
-                           sizeof *choice->cells);
-    for (size_t i = 0; choice->cells != NULL && i < n_count; i++)
+    (void)workloads_all(part, &workload_count);
+    choice->cells =
+        calloc(n_count * (t_count + 1) * workload_count, sizeof *choice->cells);
+    if (choice->cells == NULL) {
+        fputs("lawn bench: no memory\n", stderr);
+        return false;
+    }
+    for (size_t i = 0; i < n_count; i++)
         choose_cells(choice, chosen, n[i], t, t_count, options);
     if (choice->cell_count == 0) {
         fputs(options->workers
@@ -258,7 +267,8 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
         free(choice->cells);
         return false;
     }
-    if (options->t != NULL && options->trace == NULL && choose_uses_t(chosen))
+    if (options->t != NULL && options->trace == NULL &&
+        choose_uses_t(part, chosen))
         choose_tell_left_out(n, n_count, t, t_count);
     return true;
 }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const struct contender *const own[] = {
+static const struct contender *const contenders_own[] = {
     &lawn_contender,    &list_contender,  &tree_contender,
     &heap2_contender,   &heap4_contender, &hashed_contender,
     &growing_contender, &wheel_contender, &calendar_contender,
@@ -18,13 +18,13 @@ static const struct contender *const own[] = {
     &shards_crew.face,  &lawn_host.face,  &lawn_host_coarse.face,
 };
 
-#define PARTS (PART_HOSTS + 1)
-#define OWN (sizeof own / sizeof own[0])
+#define CONTENDERS_PARTS (PART_HOSTS + 1)
+#define CONTENDERS_OWN (sizeof contenders_own / sizeof contenders_own[0])
 
 static const struct contenders_lines {
     const char *name;
     unsigned lines;
-} lines[] = {
+} contenders_counted[] = {
 #include "lines.h" /* written by tools/lines */
 };
 
@@ -32,16 +32,16 @@ static const struct contenders_lines {
 static struct {
     const struct contender *of[CONTENDERS_MAX];
     size_t count;
-} parts[PARTS];
-static struct contenders_missing absent[PEERS_MAX + 1];
-static size_t absent_count;
+} contenders_parts[CONTENDERS_PARTS];
+static struct contenders_missing contenders_absent[PEERS_MAX + 1];
+static size_t contenders_absent_count;
 
 static void
 contenders_add(const struct contender *contender)
 {
     enum contender_part part = contender_part(contender);
 
-    parts[part].of[parts[part].count++] = contender;
+    contenders_parts[part].of[contenders_parts[part].count++] = contender;
 }
 
 /* Ours, the peers, and what is no rival: the floor. */
@@ -52,13 +52,14 @@ contenders_gather(void)
     size_t count;
     size_t i;
 
-    if (parts[PART_TIMERS].count > 0) {
+    if (contenders_parts[PART_TIMERS].count > 0) {
         return;
     }
-    for (i = 0; i < OWN; i++) {
-        contenders_add(own[i]);
+    for (i = 0; i < CONTENDERS_OWN; i++) {
+        contenders_add(contenders_own[i]);
     }
-    count = peers_load(peers, PEERS_MAX, absent, &absent_count);
+    count = peers_load(peers, PEERS_MAX, contenders_absent,
+                       &contenders_absent_count);
     for (i = 0; i < count; i++) {
         contenders_add(peers[i]);
     }
@@ -70,14 +71,8 @@ const struct contender *const *
 contenders_of(enum contender_part part, size_t *count)
 {
     contenders_gather();
-    *count = parts[part].count;
-    return parts[part].of;
-}
-
-const struct contender *const *
-contenders_all(size_t *count)
-{
-    return contenders_of(PART_TIMERS, count);
+    *count = contenders_parts[part].count;
+    return contenders_parts[part].of;
 }
 
 const struct contender *
@@ -85,7 +80,7 @@ contenders_find(const char *name)
 {
     size_t count;
     size_t i;
-    const struct contender *const *all = contenders_all(&count);
+    const struct contender *const *all = contenders_of(PART_TIMERS, &count);
 
     for (i = 0; i < count; i++) {
         if (strcmp(all[i]->name, name) == 0) {
@@ -99,8 +94,8 @@ const struct contenders_missing *
 contenders_missing(size_t *count)
 {
     contenders_gather();
-    *count = absent_count;
-    return absent;
+    *count = contenders_absent_count;
+    return contenders_absent;
 }
 
 unsigned
@@ -108,10 +103,11 @@ contenders_lines(const struct contender *contender)
 {
     size_t i;
 
-    for (i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (i = 0; i < sizeof contenders_counted / sizeof contenders_counted[0];
+         i++) {
         if (contender_part(contender) == PART_TIMERS &&
-            strcmp(lines[i].name, contender->name) == 0) {
-            return lines[i].lines;
+            strcmp(contenders_counted[i].name, contender->name) == 0) {
+            return contenders_counted[i].lines;
         }
     }
     return 0;

@@ -15,9 +15,6 @@
 const struct contender *const *contenders_of(enum contender_part part,
                                              size_t *count);
 
-/* Those of timers. */
-const struct contender *const *contenders_all(size_t *count);
-
 /* By name, or NULL; no store, crew or host. */
 const struct contender *contenders_find(const char *name);
 

@@ -267,9 +267,7 @@ gate_times(struct gate *gate, const struct bench_options *options,
     }
     if (!all_cells)
         gate_ttls(gate, &results);
-    for (size_t i = 0; i < results.cells; i++)
-        free(results.cell[i].row);
-    free(results.cell);
+    results_free(&results);
     free(choice.cells);
     return agrees && results.complete;
 }

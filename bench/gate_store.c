@@ -180,9 +180,7 @@ gate_store(const struct bench_options *options, struct gate_store *out)
     out->n = choice.cells[0].n;
     if (agrees)
         gate_store_compare(&results, &choice, out);
-    for (size_t i = 0; i < results.cells; i++)
-        free(results.cell[i].row);
-    free(results.cell);
+    results_free(&results);
     free(choice.cells);
     return agrees && results.complete;
 }

@@ -18,15 +18,6 @@ gate_workers_processors(void)
                : 0;
 }
 
-static int
-gate_workers_order(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Millions of pairs in a second, the median of all rounds. */
 static double
 gate_workers_rate(const struct results *results, const char *title, uint64_t n,
@@ -49,7 +40,7 @@ gate_workers_rate(const struct results *results, const char *title, uint64_t n,
     }
     if (count == 0)
         return -1;
-    qsort(ns, count, sizeof ns[0], gate_workers_order);
+    qsort(ns, count, sizeof ns[0], results_compare);
     return 2e3 * (double)threads / (ns[(count - 1) / 2] + ns[count / 2]);
 }
 
@@ -125,9 +116,7 @@ gate_workers(const struct bench_options *options, struct gate_workers *out,
         out[*count].n = choice.cells[i].n;
         gate_workers_compare(&results, &out[(*count)++]);
     }
-    for (size_t i = 0; i < results.cells; i++)
-        free(results.cell[i].row);
-    free(results.cell);
+    results_free(&results);
     free(choice.cells);
     return agrees && results.complete;
 }

@@ -5,6 +5,7 @@
  * turn. Blocks of a hundred operations are a tick apart.
  */
 #include "loop.h"
+#include "replay.h"
 #include "workloads.h"
 
 #include <inttypes.h>
@@ -72,6 +73,14 @@ loop_fire_block(struct run *run)
     for (uint64_t i = 0; i < LOOP_TICKS && fired < LOOP_FIRES; i++)
         fired += run_tick(run);
     return fired < LOOP_FIRES ? 0 : fired;
+}
+
+/* With what is due at their times. */
+__attribute__((noinline)) static size_t
+loop_last_block(struct run *run, size_t from)
+{
+    loop_mark = LOOP_OPERATIONS;
+    return replay_part(run, from, replay_events());
 }
 
 static void
@@ -166,6 +175,33 @@ loop_run(const struct contender *contender, enum loop_operation operation,
     struct run run;
 
     loop_operation = operation;
+    loop_done = 0;
+    run_play(&run, &cell, contender, 0, LOOP_LIMIT);
+    run_release();
+    return run.end == RUN_OK ? loop_done : 0;
+}
+
+static uint64_t loop_last;
+
+static void
+loop_play_last(struct run *run)
+{
+    size_t from = replay_events() - loop_last;
+
+    if (replay_part(run, 0, from) == from)
+        loop_done = loop_last_block(run, from) - from;
+}
+
+uint64_t
+loop_run_last(const struct contender *contender, uint64_t events)
+{
+    struct workload workload = replay_workload;
+    const struct cell cell = {
+        .workload = &workload, .n = replay_objects(), .seed = 1};
+    struct run run;
+
+    workload.play = loop_play_last;
+    loop_last = events;
     loop_done = 0;
     run_play(&run, &cell, contender, 0, LOOP_LIMIT);
     run_release();

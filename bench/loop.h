@@ -15,12 +15,17 @@ enum loop_operation {
     LOOP_FIRE, /* and starting again */
     LOOP_OPERATIONS,
 };
+#define LOOP_LAST "last" /* events of a trace */
 extern const char *const loop_names[LOOP_OPERATIONS + 1]; /* NULL ends them */
 
 /* Runs the operation on a contender that holds n timers of 8 TTLs, and tells
  * how often it did; 0: it could not. */
 uint64_t loop_run(const struct contender *contender,
                   enum loop_operation operation, uint64_t n);
+
+/* Replays the trace that was loaded (replay.h), the last events of it in a block
+ * of their own, and tells how many these are; 0: it could not. */
+uint64_t loop_run_last(const struct contender *contender, uint64_t events);
 
 /* Instructions per operation, as callgrind counts them in a loop_run() of a
  * process of its own; of all that the loop calls, or, if function is not NULL,

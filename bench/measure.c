@@ -31,8 +31,8 @@ struct measure_group {
     unsigned done; /* runs, of the whole plan */
 };
 
-static int
-measure_compare(const void *a, const void *b)
+int
+results_compare(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
@@ -47,6 +47,15 @@ results_median(const struct results_row *row)
 
     return row->runs % 2 != 0 ? row->ns[middle]
                               : (row->ns[middle - 1] + row->ns[middle]) / 2;
+}
+
+void
+results_free(struct results *results)
+{
+    for (size_t i = 0; i < results->cells; i++)
+        free(results->cell[i].row);
+    free(results->cell);
+    free(results->count);
 }
 
 static void
@@ -286,7 +295,7 @@ measure_end(struct measure_group *group)
             if (row->runs == 0 && row->end == RUN_OK)
                 measure_excuse(row, RUN_STOPPED);
             measure_end_latency(row);
-            qsort(row->ns, row->runs, sizeof row->ns[0], measure_compare);
+            qsort(row->ns, row->runs, sizeof row->ns[0], results_compare);
         }
     }
 }
@@ -307,6 +316,25 @@ measure_group_size(const struct measure_plan *plan, size_t first)
     return i - first;
 }
 
+static bool
+measure_no_memory(void)
+{
+    fputs("lawn bench: not enough memory for the results\n", stderr);
+    return false;
+}
+
+/* Room for the cells of one more plan. */
+static bool
+measure_reserve(const struct measure_plan *plan, struct results *results)
+{
+    size_t count = results->cells + plan->cell_count;
+    struct results_cell *cell = realloc(results->cell, count * sizeof *cell);
+
+    if (cell != NULL)
+        results->cell = cell;
+    return cell != NULL || count == 0;
+}
+
 bool
 measure(const struct measure_plan *plan, struct results *results)
 {
@@ -314,10 +342,8 @@ measure(const struct measure_plan *plan, struct results *results)
     bool agrees = true;
     size_t i = 0;
 
-    results->cell = realloc(results->cell, (results->cells + plan->cell_count) *
-                                               sizeof *results->cell);
-    if (results->cell == NULL && plan->cell_count > 0)
-        return false;
+    if (!measure_reserve(plan, results))
+        return measure_no_memory();
     while (i < plan->cell_count && !run_interrupted()) {
         group.cells = &results->cell[results->cells];
         group.count = measure_group_size(plan, i);
@@ -328,7 +354,7 @@ measure(const struct measure_plan *plan, struct results *results)
             if (stage > group.last_stage)
                 group.last_stage = stage;
             if (!measure_add(plan, results, &plan->cells[i]))
-                return false;
+                return measure_no_memory();
         }
         for (unsigned round = 0; round < plan->runs + plan->tails; round++)
             measure_round(&group, round);

@@ -7,22 +7,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_ROOM 4096
+#define PEERS_PATH 4096
 
-#define TEXT(x) TEXT_(x)
-#define TEXT_(x) #x
+#define PEERS_TEXT(x) PEERS_TEXT_(x)
+#define PEERS_TEXT_(x) #x
 
 /* Where `make install` puts them; given by the Makefile. */
 #ifndef LAWN_PEERS_DIR
 #define LAWN_PEERS_DIR "/usr/local/lib/lawn/peers"
 #endif
 
-static const struct known {
+static const struct peers_known {
     const char *name;
     const char *package; /* Debian's, which it is built with */
     enum contender_part part;
     const char *file; /* its plug-in */
-} known[PEERS_MAX] = {
+} peers_known[PEERS_MAX] = {
     {"uv", "libuv1-dev", PART_TIMERS, "uv"},
     {"event", "libevent-dev", PART_TIMERS, "event"},
     {"common", "libevent-dev", PART_TIMERS, "common"},
@@ -50,47 +50,47 @@ static const struct known {
     {"sdevent+lawn", "libsystemd-dev", PART_HOSTS, "sdeventhost"},
 };
 
-static char whys[PEERS_MAX][256];
+static char peers_whys[PEERS_MAX][256];
 
 __attribute__((format(printf, 2, 3))) static const struct contender *
-refuse(char *why, const char *format, ...)
+peers_refuse(char *why, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(why, sizeof(whys[0]), format, args);
+    (void)vsnprintf(why, sizeof(peers_whys[0]), format, args);
     va_end(args);
     return NULL;
 }
 
 /* Whether there is such a plug-in: beside the program, or installed. */
 static bool
-find(const char *name, char *path)
+peers_find(const char *name, char *path)
 {
-    char program[PATH_ROOM];
+    char program[PEERS_PATH];
     ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
     if (size > 0) {
         program[size] = '\0';
         *strrchr(program, '/') = '\0';
-        size = snprintf(path, PATH_ROOM, "%s/peers/%s.so", program, name);
-        if (size < PATH_ROOM && access(path, F_OK) == 0)
+        size = snprintf(path, PEERS_PATH, "%s/peers/%s.so", program, name);
+        if (size < PEERS_PATH && access(path, F_OK) == 0)
             return true;
     }
-    size = snprintf(path, PATH_ROOM, "%s/%s.so", LAWN_PEERS_DIR, name);
-    return size < PATH_ROOM && access(path, F_OK) == 0;
+    size = snprintf(path, PEERS_PATH, "%s/%s.so", LAWN_PEERS_DIR, name);
+    return size < PEERS_PATH && access(path, F_OK) == 0;
 }
 
 /* The contender of that name in a plug-in, or NULL: the only one, or one of its
  * hosts. */
 static const struct contender *
-look(void *handle, const struct known *peer)
+peers_look(void *handle, const struct peers_known *peer)
 {
     const struct host *const *hosts;
 
     if (peer->part != PART_HOSTS)
-        return dlsym(handle, TEXT(CONTENDER_PLUGIN));
-    hosts = dlsym(handle, TEXT(HOST_PLUGIN));
+        return dlsym(handle, PEERS_TEXT(CONTENDER_PLUGIN));
+    hosts = dlsym(handle, PEERS_TEXT(HOST_PLUGIN));
     while (hosts != NULL && *hosts != NULL &&
            strcmp((*hosts)->face.name, peer->name) != 0)
         hosts++;
@@ -99,36 +99,38 @@ look(void *handle, const struct known *peer)
 
 /* The contender, or NULL and why. */
 static const struct contender *
-load(const struct known *peer, char *why)
+peers_load_one(const struct peers_known *peer, char *why)
 {
-    char path[PATH_ROOM];
+    char path[PEERS_PATH];
     const struct contender *contender;
     const char *fault;
     void *handle;
 
-    if (!find(peer->file, path))
-        return refuse(why,
-                      "not built, or not beside this program: in the sources, "
-                      "with %s: tools/deps bench, make",
-                      peer->package);
+    if (!peers_find(peer->file, path))
+        return peers_refuse(
+            why,
+            "not built, or not beside this program: in the sources, "
+            "with %s: tools/deps bench, make",
+            peer->package);
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
         fault = dlerror();
-        return refuse(why, "cannot be loaded: %s",
-                      fault == NULL ? path : fault);
+        return peers_refuse(why, "cannot be loaded: %s",
+                            fault == NULL ? path : fault);
     }
-    contender = look(handle, peer);
+    contender = peers_look(handle, peer);
     if (contender == NULL)
-        return refuse(why, "%s is no plug-in", path);
+        return peers_refuse(why, "%s is no plug-in", path);
     if (contender->abi != CONTENDER_ABI)
-        return refuse(why, "%s is of interface %u, needed is %u: make it anew",
-                      path, contender->abi, CONTENDER_ABI);
+        return peers_refuse(why,
+                            "%s is of interface %u, needed is %u: make it anew",
+                            path, contender->abi, CONTENDER_ABI);
     if (contender->name == NULL || strcmp(contender->name, peer->name) != 0 ||
         contender_part(contender) != peer->part)
-        return refuse(why, "%s is another peer", path);
+        return peers_refuse(why, "%s is another peer", path);
     fault = contender->unusable == NULL ? NULL : contender->unusable();
     if (fault != NULL)
-        return refuse(why, "%s", fault);
+        return peers_refuse(why, "%s", fault);
     return contender;
 }
 
@@ -140,14 +142,15 @@ peers_load(const struct contender **into, size_t room,
 
     *missing_count = 0;
     for (size_t i = 0; i < PEERS_MAX && count < room; i++) {
-        const struct contender *contender = load(&known[i], whys[i]);
+        const struct contender *contender =
+            peers_load_one(&peers_known[i], peers_whys[i]);
 
         if (contender != NULL) {
             into[count++] = contender;
         } else {
-            missing[*missing_count].name = known[i].name;
-            missing[*missing_count].why = whys[i];
-            missing[*missing_count].part = known[i].part;
+            missing[*missing_count].name = peers_known[i].name;
+            missing[*missing_count].why = peers_whys[i];
+            missing[*missing_count].part = peers_known[i].part;
             ++*missing_count;
         }
     }

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PRINT_WIDTH 78
-
 /* Rows with figures come first, the fastest first. */
 static int
 print_compare(const void *a, const void *b)
@@ -25,24 +23,41 @@ print_compare(const void *a, const void *b)
            (results_median(x) < results_median(y));
 }
 
-static void
-print_row(FILE *out, const struct results_row *row, double best)
+/* How a row begins: its times, or why it has none, and then it ends there: false. */
+static bool
+print_times(FILE *out, const struct results_row *row, double best)
 {
     double median;
 
     fprintf(out, "  %-9s", row->contender->name);
     if (row->runs == 0) {
         fprintf(out, " %s\n", row->why);
-        return;
+        return false;
     }
     median = results_median(row);
-    fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f  %6.1f", median, row->ns[0],
-            row->ns[row->runs - 1], median / best, row->bytes);
+    fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f", median, row->ns[0],
+            row->ns[row->runs - 1], median / best);
+    return true;
+}
+
+/* And how it ends; far is the percentile that is looked at. */
+static void
+print_tail(FILE *out, const struct results_row *row, uint64_t far)
+{
     if (row->has_tail)
         fprintf(out, "  %7s %7s %7s %7s", text_lateness(row->p50).s,
-                text_lateness(row->p99).s, text_lateness(row->p9999).s,
+                text_lateness(row->p99).s, text_lateness(far).s,
                 text_lateness(row->max).s);
     putc('\n', out);
+}
+
+static void
+print_row(FILE *out, const struct results_row *row, double best)
+{
+    if (!print_times(out, row, best))
+        return;
+    fprintf(out, "  %6.1f", row->bytes);
+    print_tail(out, row, row->p9999);
 }
 
 /* Of crews: how much all threads did together; or, of T4 and T5, latencies. */
@@ -50,23 +65,11 @@ static void
 print_row_crew(FILE *out, const struct results_row *row, double best,
                uint64_t threads)
 {
-    double median;
-
-    fprintf(out, "  %-9s", row->contender->name);
-    if (row->runs == 0) {
-        fprintf(out, " %s\n", row->why);
+    if (!print_times(out, row, best))
         return;
-    }
-    median = results_median(row);
-    fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f", median, row->ns[0],
-            row->ns[row->runs - 1], median / best);
     if (threads > 0)
-        fprintf(out, "  %7.2f", 1e3 * (double)threads / median);
-    if (row->has_tail)
-        fprintf(out, "  %7s %7s %7s %7s", text_lateness(row->p50).s,
-                text_lateness(row->p99).s, text_lateness(row->p999).s,
-                text_lateness(row->max).s);
-    putc('\n', out);
+        fprintf(out, "  %7.2f", 1e3 * (double)threads / results_median(row));
+    print_tail(out, row, row->p999);
 }
 
 static void
@@ -176,6 +179,16 @@ print_cell(FILE *out, const struct results_cell *cell)
     }
 }
 
+/* Negative: it was not counted. */
+static void
+print_count(FILE *out, double instructions)
+{
+    if (instructions < 0)
+        fprintf(out, " %8s", "-");
+    else
+        fprintf(out, " %8.1f", instructions);
+}
+
 static void
 print_counts(FILE *out, const struct results *results)
 {
@@ -188,9 +201,13 @@ print_counts(FILE *out, const struct results *results)
     for (size_t i = 0; i < results->counts; i++) {
         const struct results_count *count = &results->count[i];
 
-        fprintf(out, "  %-9s %8.1f %8.1f %8.1f %8.1f %8.1f\n",
-                count->contender->name, count->start, count->stop,
-                count->restart, count->idle, count->fire);
+        fprintf(out, "  %-9s", count->contender->name);
+        print_count(out, count->start);
+        print_count(out, count->stop);
+        print_count(out, count->restart);
+        print_count(out, count->idle);
+        print_count(out, count->fire);
+        putc('\n', out);
     }
 }
 
@@ -271,29 +288,11 @@ print_csv(FILE *out, const struct results *results)
     }
 }
 
-/* Prints words, broken into lines behind an indentation. */
 static void
 print_wrapped(FILE *out, int indent, const char *text)
 {
-    int column = indent;
-
     fprintf(out, "%*s", indent, "");
-    while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-
-        if (column > indent && column + 1 + length > PRINT_WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            putc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    putc('\n', out);
+    text_put_words(text, (size_t)indent, out);
 }
 
 static void
@@ -336,7 +335,7 @@ void
 print_list(FILE *out)
 {
     size_t count;
-    const struct contender *const *all = contenders_all(&count);
+    const struct contender *const *all = contenders_of(PART_TIMERS, &count);
     const struct contenders_missing *missing;
 
     fputs("contenders:\n", out);

@@ -53,6 +53,12 @@ replay_objects(void)
     return replay_trace.objects;
 }
 
+size_t
+replay_events(void)
+{
+    return replay_trace.count;
+}
+
 void
 replay_release(void)
 {
@@ -87,15 +93,14 @@ replay_event(struct run *run, const struct trace_event *event, bool named)
     run_start(run, event->object);
 }
 
-static void
-replay_play(struct run *run)
+size_t
+replay_part(struct run *run, size_t from, size_t to)
 {
     const struct trace *trace = &replay_trace;
     uint64_t first = trace->events[0].time;
     bool named = replay_names_ttls();
-    size_t done = 0;
-    run_begin(run, 0);
-    for (; done < trace->count; done++) {
+    size_t done = from;
+    for (; done < to; done++) {
         const struct trace_event *event = &trace->events[done];
         if (done % REPLAY_STEP == 0 && !run_goes_on(run))
             break;
@@ -103,6 +108,15 @@ replay_play(struct run *run)
             run_mow(run, event->time - first, SIZE_MAX);
         replay_event(run, event, named);
     }
+    return done;
+}
+
+static void
+replay_play(struct run *run)
+{
+    size_t done;
+    run_begin(run, 0);
+    done = replay_part(run, 0, replay_trace.count);
     run_finish(run, done);
     run_weigh(run);
 }

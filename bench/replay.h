@@ -13,6 +13,11 @@ extern struct workload replay_workload;
  * VERBS_OK, a message has been printed that begins with who, "lawn bench". */
 int replay_load(const char *who, const char *path);
 uint64_t replay_objects(void);
+size_t replay_events(void);
+
+/* Plays some events, for others that have a run and its TTLs; tells how far it
+ * came, which is less if the run does not go on. */
+size_t replay_part(struct run *run, size_t from, size_t to);
 
 /* Gives its memory back. */
 void replay_release(void);

@@ -50,4 +50,10 @@ struct results {
 /* The median of a row's runs. */
 double results_median(const struct results_row *row);
 
+/* For qsort() of doubles. */
+int results_compare(const void *a, const void *b);
+
+/* Frees what a measure() has put there. */
+void results_free(struct results *results);
+
 #endif

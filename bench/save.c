@@ -25,6 +25,7 @@ static const struct {
 } save_others[] = {
     {"{\"program\": \"lawn bench --store\"", "--store", "stores"},
     {"{\"program\": \"lawn bench --workers\"", "--workers", "workers"},
+    {"{\"program\": \"lawn bench --adapters\"", "--adapters", "event loops"},
 };
 
 bool

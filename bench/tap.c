@@ -2,7 +2,7 @@
 #include "tap.h"
 
 /* make() has no other way to know whose it is. */
-static struct tap *wrapped_last;
+static struct tap *tap_wrapped;
 
 static void
 tap_tell(const struct tap *tap, enum tap_kind kind, const struct object *object,
@@ -20,7 +20,7 @@ tap_tell(const struct tap *tap, enum tap_kind kind, const struct object *object,
 static void *
 tap_make(const struct contender_setup *setup)
 {
-    struct tap *tap = wrapped_last;
+    struct tap *tap = tap_wrapped;
 
     tap->now = setup->now;
     tap->self = tap->inner->make(setup);
@@ -118,6 +118,6 @@ tap_wrap(struct tap *tap, const struct contender *inner, tap_sink_fn *sink,
     tap->self = NULL;
     tap->sink = sink;
     tap->arg = arg;
-    wrapped_last = tap;
+    tap_wrapped = tap;
     return &tap->contender;
 }

@@ -71,12 +71,6 @@ static const struct options_verb *const trace_verbs[] = {
     NULL,
 };
 
-static int
-trace_main(int argc, char **argv)
-{
-    return verbs_dispatch(&trace_verb, argc, argv);
-}
-
 const struct options_verb trace_verb = {
     .name = "trace",
     .summary = "tell whether a lawn is right for timers on record",
@@ -86,5 +80,5 @@ const struct options_verb trace_verb = {
         "\"TIME stop ID\"; see lawn-trace(5).\n",
     .example = "lawn trace gen --workload W5 --n 1k | lawn trace stats",
     .verbs = trace_verbs,
-    .run = trace_main,
+    .run = verbs_dispatch,
 };

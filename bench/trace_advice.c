@@ -34,10 +34,9 @@ trace_advice_reason(struct trace_advice *out, const char *format, ...)
 }
 
 static void
-trace_advice_choose(struct trace_advice *out, enum trace_choice choice,
-                    const char *name, const char *title)
+trace_advice_choose(struct trace_advice *out, const char *name,
+                    const char *title)
 {
-    out->choice = choice;
     out->name = name;
     snprintf(out->title, sizeof out->title, "%s", title);
 }
@@ -73,7 +72,7 @@ trace_advice_quantum(const struct trace_stats *stats, struct trace_advice *out)
 static void
 trace_advice_any(const struct trace_stats *stats, struct trace_advice *out)
 {
-    trace_advice_choose(out, TRACE_CHOICE_ANY, "any",
+    trace_advice_choose(out, "any",
                         "anything: a sorted array or a heap will do");
     trace_advice_reason(out,
                         "At most %s timers run at once; with a few hundred no "
@@ -109,7 +108,7 @@ trace_advice_lawn(const struct trace_stats *stats, struct trace_advice *out)
 static void
 trace_advice_as_it_is(const struct trace_stats *stats, struct trace_advice *out)
 {
-    trace_advice_choose(out, TRACE_CHOICE_LAWN, "lawn", "a lawn as it is");
+    trace_advice_choose(out, "lawn", "a lawn as it is");
     trace_advice_reason(out,
                         "At most %s different TTLs are in use at once, and a "
                         "default lawn has a queue for each of %s.",
@@ -124,7 +123,7 @@ trace_advice_blades(const struct trace_stats *stats, struct trace_advice *out)
     out->blades = TRACE_ADVICE_BLADES;
     while (out->blades < stats->most_ttls)
         out->blades *= 2;
-    trace_advice_choose(out, TRACE_CHOICE_BLADES, "blades", "");
+    trace_advice_choose(out, "blades", "");
     snprintf(out->title, sizeof out->title,
              "a lawn with more blades: options.blades = %u",
              (unsigned)out->blades);
@@ -144,7 +143,7 @@ static void
 trace_advice_quantise(const struct trace_stats *stats, struct trace_advice *out)
 {
     struct text quantum = trace_stats_time(stats, out->quantum);
-    trace_advice_choose(out, TRACE_CHOICE_QUANTISE, "quantise", "");
+    trace_advice_choose(out, "quantise", "");
     snprintf(out->title, sizeof out->title,
              "a lawn, with TTLs rounded up to multiples of %s", quantum.s);
     trace_advice_reason(out,
@@ -165,7 +164,7 @@ static void
 trace_advice_wheel(const struct trace_stats *stats, struct trace_advice *out)
 {
     double cancelled = (double)(stats->stopped + stats->restarted);
-    trace_advice_choose(out, TRACE_CHOICE_WHEEL, "wheel",
+    trace_advice_choose(out, "wheel",
                         "a hierarchical wheel or a heap; a lawn is no better");
     bool share =
         stats->most_ttls_timers >= TRACE_ADVICE_SHARE * stats->most_ttls;
@@ -196,8 +195,7 @@ trace_advice(const struct trace_stats *stats, struct trace_advice *out)
     memset(out, 0, sizeof *out);
     uint64_t shared = TRACE_ADVICE_SHARE * stats->most_ttls;
     if (stats->runs == 0) {
-        trace_advice_choose(out, TRACE_CHOICE_NONE, "none",
-                            "nothing: no timer is started");
+        trace_advice_choose(out, "none", "nothing: no timer is started");
     } else if (stats->most < TRACE_ADVICE_FEW) {
         trace_advice_any(stats, out);
     } else if (stats->most_ttls <= TRACE_ADVICE_BLADES) {

@@ -115,7 +115,7 @@ trace_convert_tell(const struct trace_convert_counts *counts)
 }
 
 static int
-trace_convert_main(int argc, char **argv)
+trace_convert_main(const struct options_verb *verb, int argc, char **argv)
 {
     static char dash[] = "-";
     static char *standard_input[] = {dash};
@@ -123,7 +123,7 @@ trace_convert_main(int argc, char **argv)
     struct trace_convert_counts counts = {0};
     struct trace_format format = {0};
     int code = VERBS_OK;
-    if (!options_read(&trace_convert_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     if (options.from == SIZE_MAX) {
         fputs("lawn trace convert: --from is needed: one of twitter, meta-kv\n"

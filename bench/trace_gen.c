@@ -92,11 +92,11 @@ trace_gen_put_head(const struct cell *cell)
 }
 
 static int
-trace_gen_main(int argc, char **argv)
+trace_gen_main(const struct options_verb *verb, int argc, char **argv)
 {
     struct trace_gen_options options;
     int code = VERBS_OK;
-    if (!options_read(&trace_gen_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     if (!trace_gen_open(options.output))
         return VERBS_OUTPUT;

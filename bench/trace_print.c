@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define TRACE_PRINT_COLUMNS 78
 #define TRACE_PRINT_BAR 40
 
 static double
@@ -136,26 +135,6 @@ trace_print_classes(const struct trace_stats *stats, FILE *out)
     }
 }
 
-/* A paragraph with a dash before it. */
-static void
-trace_print_wrapped(const char *text, FILE *out)
-{
-    size_t column = 3;
-    fputs("  -", out);
-    while (*text != '\0') {
-        size_t length = strcspn(text, " ");
-        if (column + 1 + length > TRACE_PRINT_COLUMNS) {
-            fputs("\n   ", out);
-            column = 3;
-        }
-        fprintf(out, " %.*s", (int)length, text);
-        column += 1 + length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    putc('\n', out);
-}
-
 void
 trace_print_text(const struct trace_stats *stats,
                  const struct trace_advice *advice, FILE *out)
@@ -169,8 +148,10 @@ trace_print_text(const struct trace_stats *stats,
         trace_print_classes(stats, out);
     }
     fprintf(out, "\nchoose %s\n", advice->title);
-    for (size_t i = 0; i < advice->reason_count; i++)
-        trace_print_wrapped(advice->reasons[i], out);
+    for (size_t i = 0; i < advice->reason_count; i++) {
+        fputs("  - ", out);
+        text_put_words(advice->reasons[i], 4, out);
+    }
 }
 
 static void

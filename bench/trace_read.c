@@ -1,17 +1,11 @@
 /* trace_read.c - the parser of traces, and the reader around it. */
 #include "trace_read.h"
+#include "text.h"
 
 #include <string.h>
 
-static const struct {
-    const char *name;
-    uint64_t ns;
-} trace_read_units[] = {
-    {"s", 1000000000},
-    {"ms", 1000000},
-    {"us", 1000},
-    {"ns", 1},
-};
+/* Of text_units, the first that can be a tick: seconds. */
+#define TRACE_READ_UNITS 3
 
 /* A word of a line. */
 struct trace_read_word {
@@ -171,10 +165,9 @@ trace_reader_comment(struct trace_reader *reader, const char *line,
         return true;
     struct trace_read_word word = trace_read_word(&at, end);
     uint64_t ns = 0;
-    for (size_t i = 0; i < sizeof trace_read_units / sizeof trace_read_units[0];
-         i++) {
-        if (trace_read_is(word, trace_read_units[i].name))
-            ns = trace_read_units[i].ns;
+    for (size_t i = TRACE_READ_UNITS; i < TEXT_UNITS; i++) {
+        if (trace_read_is(word, text_units[i].name))
+            ns = text_units[i].ns;
     }
     const char *expected = NULL;
     if (ns == 0)

@@ -218,13 +218,13 @@ trace_stats_report(const struct trace_stats *stats,
 }
 
 static int
-trace_stats_main(int argc, char **argv)
+trace_stats_main(const struct options_verb *verb, int argc, char **argv)
 {
     struct trace_stats_options options;
     struct trace_reader reader;
     struct trace_live live;
     int code = VERBS_FAILED;
-    if (!options_read(&trace_stats_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     struct trace_stats *stats = calloc(1, sizeof *stats);
     if (stats == NULL || !trace_live_init(&live, trace_stats_fired, stats)) {

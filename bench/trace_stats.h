@@ -63,18 +63,8 @@ double trace_stats_seconds(const struct trace_stats *stats);
 struct text trace_stats_time(const struct trace_stats *stats, uint64_t ticks);
 
 /* What to do with such timers. */
-enum trace_choice {
-    TRACE_CHOICE_NONE, /* there are none */
-    TRACE_CHOICE_ANY,
-    TRACE_CHOICE_LAWN,
-    TRACE_CHOICE_BLADES,
-    TRACE_CHOICE_QUANTISE,
-    TRACE_CHOICE_WHEEL,
-};
-
 struct trace_advice {
-    enum trace_choice choice;
-    const char *name; /* one word, for machines */
+    const char *name; /* one word, for machines: "none" if there are none */
     char title[128];  /* what to do */
     char reasons[6][256];
     size_t reason_count;

@@ -7,7 +7,7 @@
 
 #define WORKLOADS_LONGEST 60000u
 
-const struct workload workloads[] = {
+static const struct workload workloads_timers[] = {
     {
         .name = "W1",
         .title = "start",
@@ -159,8 +159,6 @@ const struct workload workloads[] = {
         .tick = "s",
     },
 };
-
-const size_t workloads_count = sizeof workloads / sizeof workloads[0];
 
 /* All of them are stages of one life. */
 #define WORKLOADS_STORE(number)                                                \
@@ -367,8 +365,8 @@ workloads_all(enum contender_part part, size_t *count)
         *count = sizeof workloads_host / sizeof workloads_host[0];
         return workloads_host;
     }
-    *count = workloads_count;
-    return workloads;
+    *count = sizeof workloads_timers / sizeof workloads_timers[0];
+    return workloads_timers;
 }
 
 /* About one timer fires in three ticks at least, however few there are. */

@@ -24,9 +24,6 @@ struct workload {
     const char *tick; /* what a tick is: "ms" if NULL */
 };
 
-extern const struct workload workloads[];
-extern const size_t workloads_count;
-
 /* Those of a part; *count of them. */
 const struct workload *workloads_all(enum contender_part part, size_t *count);
 

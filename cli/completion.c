@@ -136,7 +136,7 @@ completion_table(void)
     completion_each(completion_put_table);
 }
 
-static int completion_write(int argc, char **argv);
+static options_run_fn completion_write;
 
 static const struct options_verb completion_bash_verb = {
     .name = "completion bash",
@@ -202,22 +202,16 @@ static void (*const completion_writers[])(void) = {
 };
 
 static int
-completion_write(int argc, char **argv)
+completion_write(const struct options_verb *verb, int argc, char **argv)
 {
     int code = VERBS_OK;
     size_t i = 0;
     char none[1];
-    while (strcmp(verbs_word(completion_verbs[i]), argv[0]) != 0)
+    while (completion_verbs[i] != verb)
         i++;
-    if (options_read(completion_verbs[i], argc, argv, none, &code))
+    if (options_read(verb, argc, argv, none, &code))
         completion_writers[i]();
     return code;
-}
-
-static int
-completion_main(int argc, char **argv)
-{
-    return verbs_dispatch(&completion_verb, argc, argv);
 }
 
 const struct options_verb completion_verb = {
@@ -228,5 +222,5 @@ const struct options_verb completion_verb = {
                "the help of each says where it goes.\n",
     .example = "source <(lawn completion bash)",
     .verbs = completion_verbs,
-    .run = completion_main,
+    .run = verbs_dispatch,
 };

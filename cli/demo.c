@@ -19,6 +19,7 @@
 #include "demo.h"
 #include "options.h"
 #include "output.h"
+#include "screen.h"
 #include "text.h"
 #include "verbs.h"
 
@@ -347,7 +348,7 @@ demo_serve(struct demo_server *server)
         return VERBS_OUTPUT;
     demo_run(server, view);
     if (view == DEMO_DRAWING)
-        demo_draw_close();
+        screen_close();
     demo_settle(server);
     return demo_report(demo);
 }
@@ -367,12 +368,12 @@ demo_allocate(struct demo_server *server)
 }
 
 static int
-demo_main(int argc, char **argv)
+demo_main(const struct options_verb *verb, int argc, char **argv)
 {
     struct demo_options options;
     struct demo_server server;
     int code = VERBS_FAILED;
-    if (!options_read(&demo_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     memset(&server, 0, sizeof server);
     server.demo.options = &options;

@@ -78,8 +78,7 @@ void demo_report_json(const struct demo *demo, FILE *out);
 
 /* Whether stdout is a terminal large and able enough to draw on. */
 bool demo_draw_possible(void);
-void demo_draw_open(void);
+void demo_draw_open(void); /* screen_close() ends it */
 void demo_draw_frame(const struct demo *demo);
-void demo_draw_close(void);
 
 #endif

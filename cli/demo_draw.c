@@ -10,16 +10,13 @@
  * Cost: some 4 KiB of output a frame at 80 columns, tens of microseconds.
  */
 #include "demo.h"
-#include "output.h"
+#include "screen.h"
 #include "text.h"
 
 #include <langinfo.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define DRAW_COLUMNS_MIN 59
 #define DRAW_COLUMNS_MAX 200
@@ -27,15 +24,6 @@
 #define DRAW_ROWS_FIXED 7 /* all but meadow and strips, the last one free */
 #define DRAW_LABELS 34    /* columns of a strip that are not grass */
 #define DRAW_MOWER 6
-
-#define DRAW_ENTER "\033[?1049h\033[?25l" /* other screen, hide the cursor */
-#define DRAW_LEAVE "\033[?25h\033[?1049l"
-
-/* Without the last column: some terminals wrap when it is written. */
-struct draw_size {
-    size_t columns;
-    size_t rows;
-};
 
 /* The ways to draw, chosen once. */
 static struct {
@@ -50,32 +38,17 @@ static const char draw_cut[] = "\033[33m";
 static const char draw_mower[] = "\033[31m";
 static const char draw_faint[] = "\033[2m";
 
-static volatile sig_atomic_t draw_suspended;
-
-static void
-draw_on_suspend(int number)
-{
-    (void)number;
-    draw_suspended = 1;
-}
-
-static struct draw_size
+static struct screen_size
 draw_measure(void)
 {
-    struct draw_size size = {79, 24};
-    struct winsize window;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 &&
-        window.ws_row > 0) {
-        size.columns = window.ws_col - 1U;
-        size.rows = window.ws_row;
-    }
+    struct screen_size size = screen_size();
     if (size.columns > DRAW_COLUMNS_MAX)
         size.columns = DRAW_COLUMNS_MAX;
     return size;
 }
 
 static bool
-draw_fits(struct draw_size size)
+draw_fits(struct screen_size size)
 {
     return size.columns >= DRAW_COLUMNS_MIN && size.rows >= DRAW_ROWS_MIN;
 }
@@ -83,33 +56,18 @@ draw_fits(struct draw_size size)
 bool
 demo_draw_possible(void)
 {
-    const char *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && term != NULL && *term != '\0' &&
-           strcmp(term, "dumb") != 0 && draw_fits(draw_measure());
+    return screen_possible() && draw_fits(draw_measure());
 }
 
 void
 demo_draw_open(void)
 {
     const char *no_color = getenv("NO_COLOR");
-    struct sigaction action;
     setlocale(LC_CTYPE, "");
     draw.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     draw.colours = no_color == NULL || *no_color == '\0';
     draw.ink = draw_plain;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = draw_on_suspend;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGTSTP, &action, NULL);
-    fputs(DRAW_ENTER, stdout);
-}
-
-void
-demo_draw_close(void)
-{
-    fputs(DRAW_LEAVE, stdout);
-    output_flush();
+    screen_open();
 }
 
 static void
@@ -159,7 +117,7 @@ draw_height(size_t place, uint64_t frame, size_t cells)
 }
 
 static void
-draw_title(const struct demo *demo, struct draw_size size)
+draw_title(const struct demo *demo, struct screen_size size)
 {
     const struct demo_counts *past = demo_past(demo, DEMO_FRAMES_PER_SECOND);
     double rate = demo_rate(demo, past, demo_operations(&demo->counts),
@@ -197,7 +155,7 @@ draw_clipping(size_t row, size_t behind, uint64_t frame)
 
 /* One row of the meadow, row 0 being the ground. */
 static void
-draw_meadow_row(const struct demo *demo, struct draw_size size, size_t cells,
+draw_meadow_row(const struct demo *demo, struct screen_size size, size_t cells,
                 size_t row)
 {
     uint64_t passed = demo->now - demo->begin;
@@ -221,7 +179,7 @@ draw_meadow_row(const struct demo *demo, struct draw_size size, size_t cells,
 
 /* The strip of one TTL. longest is the most that stand in any. */
 static void
-draw_strip(const struct demo *demo, struct draw_size size, size_t ttl,
+draw_strip(const struct demo *demo, struct screen_size size, size_t ttl,
            uint64_t longest)
 {
     const struct demo_counts *past = demo_past(demo, DEMO_FRAMES_PER_SECOND);
@@ -247,7 +205,7 @@ draw_strip(const struct demo *demo, struct draw_size size, size_t ttl,
 }
 
 static void
-draw_strips(const struct demo *demo, struct draw_size size, size_t rows)
+draw_strips(const struct demo *demo, struct screen_size size, size_t rows)
 {
     size_t count = demo->options->ttls.count;
     size_t shown = count <= rows ? count : rows - 1;
@@ -296,16 +254,12 @@ draw_rates(const struct demo *demo)
 void
 demo_draw_frame(const struct demo *demo)
 {
-    if (draw_suspended) {
-        draw_suspended = 0;
-        demo_draw_close();
-        kill(getpid(), SIGSTOP); /* until the shell continues us */
-        fputs(DRAW_ENTER, stdout);
-    }
-    struct draw_size size = draw_measure();
-    fputs("\033[H", stdout);
+    screen_wait();
+    struct screen_size size = draw_measure();
+    screen_begin();
     if (!draw_fits(size)) {
-        fputs("\033[Jlawn demo: window too small", stdout);
+        screen_end();
+        fputs("lawn demo: window too small", stdout);
         return;
     }
     size_t meadow = size.rows < 20 ? 2 : 3;
@@ -317,5 +271,5 @@ demo_draw_frame(const struct demo *demo)
     if (size.rows >= 20)
         draw_end_line();
     draw_rates(demo);
-    fputs("\033[J", stdout);
+    screen_end();
 }

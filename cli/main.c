@@ -121,7 +121,7 @@ main_run(int argc, char **argv)
     const struct options_verb *verb;
     for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
         if (strcmp(argv[0], verb->name) == 0)
-            return verb->run(argc, argv);
+            return verb->run(verb, argc, argv);
     }
     return main_unknown(argv[0]);
 }

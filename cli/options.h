@@ -45,6 +45,13 @@ struct options_operands {
     char **words;
 };
 
+struct options_verb;
+struct filter_verb;
+
+/* Runs a verb, whose word is argv[0]; an exit code. */
+typedef int options_run_fn(const struct options_verb *verb, int argc,
+                           char **argv);
+
 /* A verb of a verb has both names: "trace stats". */
 struct options_verb {
     const char *name;
@@ -58,7 +65,8 @@ struct options_verb {
     size_t operands_offset; /* where a struct options_operands gets them */
     const struct options_verb *const *verbs; /* its own, NULL after the last,
                                                 instead of options */
-    int (*run)(int argc, char **argv); /* argv[0] is the verb; an exit code */
+    options_run_fn *run;
+    const struct filter_verb *filter; /* what filter_main() runs; else NULL */
 };
 
 /* Fills values with the defaults and then from argv. True: go on. False: the

@@ -5,39 +5,13 @@
  * Details and examples are printed as they stand: they are set by hand.
  */
 #include "options.h"
+#include "text.h"
 
 #include <string.h>
 
-#define OPTIONS_COLUMNS 79   /* of a terminal's 80 */
 #define OPTIONS_TEXTS_MIN 18 /* where texts begin, if the names are short */
 #define OPTIONS_TEXTS_MAX 26 /* and if one is long */
 #define OPTIONS_NAME_MAX 80  /* bytes, as options_name() writes it */
-
-/* Prints the words of text in lines that begin at column; the first line is
- * there already. */
-static void
-options_put_words(const char *text, size_t column, FILE *out)
-{
-    size_t at = column;
-    for (;;) {
-        text += strspn(text, " \n");
-        size_t length = strcspn(text, " \n");
-        if (length == 0)
-            break;
-        if (at > column && at + 1 + length > OPTIONS_COLUMNS) {
-            fprintf(out, "\n%*s", (int)column, "");
-            at = column;
-        } else if (at > column) {
-            putc(' ', out);
-            at++;
-        }
-        for (size_t i = 0; i < length; i++)
-            putc(text[i] == '\t' ? ' ' : text[i], out);
-        text += length;
-        at += length;
-    }
-    putc('\n', out);
-}
 
 void
 options_put_entry(const char *name, const char *text, size_t column, FILE *out)
@@ -49,7 +23,7 @@ options_put_entry(const char *name, const char *text, size_t column, FILE *out)
         at = 0;
     }
     fprintf(out, "%*s", (int)(column - at), "");
-    options_put_words(text, column, out);
+    text_put_words(text, column, out);
 }
 
 /* "-k, --key KEY", into name; where others have letters, one without leaves

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+#define TEXT_COLUMNS 79 /* of a terminal's 80 */
 
 struct text
 text_count(uint64_t n)
@@ -80,4 +83,51 @@ text_ttl(uint64_t ns)
         ns %= text_units[i].ns;
     }
     return text;
+}
+
+size_t
+text_utf8(const char *text, size_t size)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t length = s[0] < 0x80   ? 1
+                    : s[0] < 0xc2 ? 0
+                    : s[0] < 0xe0 ? 2
+                    : s[0] < 0xf0 ? 3
+                    : s[0] < 0xf5 ? 4
+                                  : 0;
+    if (length == 0 || length > size)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    /* Too long a form, a surrogate, or beyond the last one. */
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+void
+text_put_words(const char *text, size_t column, FILE *out)
+{
+    size_t at = column;
+    for (;;) {
+        text += strspn(text, " \n");
+        size_t length = strcspn(text, " \n");
+        if (length == 0)
+            break;
+        if (at > column && at + 1 + length > TEXT_COLUMNS) {
+            fprintf(out, "\n%*s", (int)column, "");
+            at = column;
+        } else if (at > column) {
+            putc(' ', out);
+            at++;
+        }
+        for (size_t i = 0; i < length; i++)
+            putc(text[i] == '\t' ? ' ' : text[i], out);
+        text += length;
+        at += length;
+    }
+    putc('\n', out);
 }

@@ -8,6 +8,7 @@
 #include "top.h"
 
 #include "output.h"
+#include "screen.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -125,6 +126,17 @@ top_complain(const struct top *top)
 }
 
 static bool
+top_draw(const struct top *top)
+{
+    struct screen_size size = screen_size();
+    screen_begin();
+    bool good =
+        top_table_write(top, size.columns > 20 ? size.columns : 20, size.rows);
+    screen_end();
+    return good;
+}
+
+static bool
 top_show(struct top *top, bool screen)
 {
     top_nodes_sweep(top);
@@ -134,7 +146,7 @@ top_show(struct top *top, bool screen)
     else if (good && top->options->json)
         top_export_json(top);
     else if (good && screen)
-        good = top_screen_draw(top);
+        good = top_draw(top);
     else if (good)
         good = top_table_write(top, 0, 0);
     if (!good)
@@ -163,7 +175,7 @@ top_watch(struct top *top, struct pollfd *polls, bool screen)
     uint64_t begin = top->now;
     for (;;) {
         if (screen)
-            top_screen_wait();
+            screen_wait();
         if (!top_show(top, screen))
             return VERBS_FAILED;
         if (!screen && !top->options->json)
@@ -186,7 +198,7 @@ static int
 top_run(struct top *top)
 {
     bool screen =
-        !top->options->once && !top->options->json && top_screen_possible();
+        !top->options->once && !top->options->json && screen_possible();
     struct pollfd *polls = calloc(TOP_NODES, sizeof *polls);
     if (polls == NULL) {
         fputs("lawn top: no memory\n", stderr);
@@ -202,10 +214,10 @@ top_run(struct top *top)
             code = VERBS_FAILED;
     } else if (code == VERBS_OK && !top_signalled) {
         if (screen)
-            top_screen_open();
+            screen_open();
         code = top_watch(top, polls, screen);
         if (screen)
-            top_screen_close();
+            screen_close();
     }
     free(polls);
     return code;
@@ -227,13 +239,13 @@ top_add(struct top *top, char *text)
 }
 
 static int
-top_main(int argc, char **argv)
+top_main(const struct options_verb *verb, int argc, char **argv)
 {
     static char usual[] = "redis://";
     struct top_options options;
     struct top top = {.options = &options};
     int code = VERBS_FAILED;
-    if (!options_read(&top_verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code))
         return code;
     options.once = options.once || options.prometheus;
     if (options.json && options.prometheus) {

@@ -3,7 +3,7 @@
  * A node is one server: given by a URL, or told by a cluster. It is asked in
  * rounds; a round is a conversation, in which each reply may lead to further
  * questions (top_ask.c). All nodes talk at once, by poll() (top.c). What they said
- * is written as a table (top_table.c), on a screen (top_screen.c), as JSON or for
+ * is written as a table (top_table.c), on a screen, as JSON or for
  * Prometheus (top_export.c).
  *
  * A server's work for one round is bounded: TOP_PAGES calls of SCAN, and TOP_ASKED
@@ -285,19 +285,9 @@ bool top_table_write(const struct top *top, size_t columns, size_t rows);
  * with "...". Returns its length. */
 size_t top_safe(const char *text, size_t size, size_t most, char *out,
                 size_t room);
-/* How many bytes the character of UTF-8 at text has; 0: it is none. */
-size_t top_utf8(const char *text, size_t size);
 
 /* top_export.c */
 void top_export_json(const struct top *top);
 void top_export_prometheus(const struct top *top);
-
-/* top_screen.c: whether there is one to draw on; and drawing there. wait(): if we
- * are to be suspended, until that is over. */
-bool top_screen_possible(void);
-void top_screen_open(void);
-void top_screen_wait(void);
-bool top_screen_draw(const struct top *top);
-void top_screen_close(void);
 
 #endif

@@ -6,6 +6,7 @@
  * of Prometheus has \xNN in the place of what cannot stand there.
  */
 #include "output.h"
+#include "text.h"
 #include "top.h"
 
 #include <inttypes.h>
@@ -28,7 +29,7 @@ export_string(const char *text, size_t size)
     putchar('"');
     for (size_t i = 0; i < size;) {
         unsigned char c = (unsigned char)text[i];
-        size_t length = top_utf8(text + i, size - i);
+        size_t length = text_utf8(text + i, size - i);
         if (length == 0) {
             fputs("\\ufffd", stdout);
             whole = false;
@@ -155,7 +156,7 @@ export_label(const char *text, size_t size)
 {
     for (size_t i = 0; i < size;) {
         unsigned char c = (unsigned char)text[i];
-        size_t length = top_utf8(text + i, size - i);
+        size_t length = text_utf8(text + i, size - i);
         bool hidden = length == 0 || (c < 0x20 && c != '\n') || c == 0x7f;
         if (hidden) {
             printf("\\\\x%02x", c);
@@ -233,6 +234,7 @@ export_help(const char *name)
         {"lawn_keys", "Queues."},
         {"lawn_timers", "Events in all queues."},
         {"lawn_leased", "Events that workers have."},
+        {"lawn_dead", "Events that nobody is given again."},
         {"lawn_pushed_total", "Events pushed."},
         {"lawn_fired_total", "Events taken when they were due."},
         {"lawn_dropped_total", "Events dropped for room."},

@@ -47,26 +47,3 @@ top_safe(const char *text, size_t size, size_t most, char *out, size_t room)
     out[length] = '\0';
     return length;
 }
-
-size_t
-top_utf8(const char *text, size_t size)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    size_t length = s[0] < 0x80   ? 1
-                    : s[0] < 0xc2 ? 0
-                    : s[0] < 0xe0 ? 2
-                    : s[0] < 0xf0 ? 3
-                    : s[0] < 0xf5 ? 4
-                                  : 0;
-    if (length == 0 || length > size)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    /* Too long a form, a surrogate, or beyond the last one. */
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return length;
-}

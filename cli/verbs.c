@@ -85,7 +85,7 @@ verbs_dispatch(const struct options_verb *verb, int argc, char **argv)
     }
     for (size_t i = 0; verb->verbs[i] != NULL; i++) {
         if (strcmp(argv[1], verbs_word(verb->verbs[i])) == 0)
-            return verb->verbs[i]->run(argc - 1, argv + 1);
+            return verb->verbs[i]->run(verb->verbs[i], argc - 1, argv + 1);
     }
     return verbs_unknown(verb, argv[1]);
 }

@@ -42,8 +42,8 @@ const struct options_verb *verbs_at(size_t i);
 /* The last word of its name: "stats" of "trace stats". */
 const char *verbs_word(const struct options_verb *verb);
 
-/* Runs the verb of verb that argv[1] names, or prints help or what is wrong;
- * an exit code. */
-int verbs_dispatch(const struct options_verb *verb, int argc, char **argv);
+/* The run() of a verb that has verbs: runs that which argv[1] names, or prints help
+ * or what is wrong. */
+options_run_fn verbs_dispatch;
 
 #endif

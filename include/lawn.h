@@ -60,7 +60,8 @@
  *                        freed or overwritten while running, when it or its
  *                        neighbour is touched; a mow inside a mow: a message
  *                        and abort(). With NDEBUG a mow inside a mow does
- *                        nothing
+ *                        nothing, and the rest is not looked for: it would
+ *                        cost each start and stop instructions
  *
  * THREADS: a lawn has one owner at a time. Nothing here locks; different lawns
  * are independent of each other.

@@ -29,8 +29,7 @@ struct ev_loop;
 
 /* A new loop whose timers fire while the given one runs; or NULL with errno, as
  * lawn_loop_new() says. The options may be NULL; a clock of your own must count
- * nanoseconds, arm is the adapter's, and its own memory is
- * malloc's. */
+ * nanoseconds, arm is the adapter's, and its own memory is malloc's. */
 struct lawn_loop *lawn_ev_new(struct ev_loop *ev,
                               const struct lawn_loop_options *options);
 

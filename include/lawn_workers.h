@@ -38,9 +38,10 @@
  * WHERE A TIMER GOES. By owner, as is the default: to the worker that starts
  * it, if a worker does; else to where it was before, and at first to one worker
  * after the other; or to the one that lawn_workers_start_on() names. A timer
- * that runs, or fires, stays where it is when it is started again. Or by TTL, as the paper splits its buckets: all timers of a
- * TTL go to the same worker. When workers come and go, whole lawns move from
- * thread to thread; no timer is touched.
+ * that runs, or fires, stays where it is when it is started again. Or by TTL, as
+ * the paper splits its buckets: all timers of a TTL go to the same worker. When
+ * workers come and go, whole lawns move from thread to thread; no timer is
+ * touched.
  *
  * TIME is CLOCK_MONOTONIC in nanoseconds, or any clock that the options give. A
  * TTL counts from that clock for a start from another thread; on the worker
@@ -91,7 +92,9 @@
  * WAITING. What waits here for a moment that is near, such as a worker in
  * lawn_workers_stop_sync(), yields the processor and looks again; threads of
  * fixed priorities above others should leave that to the others. A child after
- * fork() has no workers: it must not use the set, nor free it.
+ * fork() has no workers: it must not use the set, nor free it. Where the system
+ * had membarrier(2) when the set was made, it must not refuse it later, as a
+ * sandbox may: the program is ended then, with a message.
  *
  * WHEN TO CHOOSE SOMETHING ELSE: no thread ever touches another's timers: give
  * each thread a lawn of its own, lawn.h. Or threads hardly ever meet: a lawn and a
@@ -125,11 +128,12 @@ typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
 #define LAWN_WORKERS_WORD uint64_t
 #endif
 
-/* A timer, part of an object of yours: 72 bytes on machines of 64 bits. All-zero bytes are an idle
- * timer. Set fire before the first start, and change it only while the timer is
- * idle; leave the other fields to the library. Do not copy or move a timer that
- * was ever started. It belongs to the set that it was started on, until it has
- * fired, or been stopped by lawn_workers_stop_sync(), or that set is closed. */
+/* A timer, part of an object of yours: 72 bytes on machines of 64 bits. All-zero
+ * bytes are an idle timer. Set fire before the first start, and change it only
+ * while the timer is idle; leave the other fields to the library. Do not copy or
+ * move a timer that was ever started. It belongs to the set that it was started
+ * on, until it has fired, or been stopped by lawn_workers_stop_sync(), or that set
+ * is closed. */
 struct lawn_workers_timer {
     struct lawn_timer timer;
     LAWN_WORKERS_WORD state;
@@ -206,9 +210,9 @@ int lawn_workers_add(struct lawn_workers *set);
 /* Removes a worker by its number: its lawns go to the others, with all timers.
  * A thread of the library's has ended when this returns; a caller's thread is
  * told to end: lawn_worker_run() returns there, or lawn_worker_ended() is true
- * after its next lawn_worker_turn(), and it has yet to be detached. 0, or -ENOENT if there
- * is none of that number; -EBUSY if it is the last; -EDEADLK on a worker of the
- * set; -ESHUTDOWN. */
+ * after its next lawn_worker_turn(), and it has yet to be detached. 0, or -ENOENT
+ * if there is none of that number; -EBUSY if it is the last; -EDEADLK on a worker
+ * of the set; -ESHUTDOWN. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 
 /* Makes the calling thread a worker, as lawn_workers_add() does with a new one.
@@ -314,10 +318,9 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * last timer has fired. Waits for the workers, also until the caller's threads
  * have been detached. Then makes the timers that are left idle, calls left for
  * each if it is not NULL, and returns how many they are. A start that is under
- * way when the set is closed is refused, or counts among the fired or the left,
- * or has met another one and done nothing; and so has one that had returned by
- * then, if it met one that is refused. A timer that is on its way to a caller's
- * thread at that time may be left.
+ * way when the set is closed is refused, and then nothing has changed, or it ends
+ * as any other does: the timer fires, or is left, or is stopped or started again.
+ * A timer that is on its way to a caller's thread at that time may be left.
  * Returns 0 at once if the set is closed already; and on a worker of the set,
  * where it does nothing. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,

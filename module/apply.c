@@ -162,9 +162,9 @@ apply_set(struct call *call, const struct apply_group *group)
 }
 
 static const struct apply_verb apply_verbs[] = {
-    {"ADD", 5, apply_read_add, apply_add},
+    {"ADD", COMMANDS_ADD_WORDS, apply_read_add, apply_add},
     {"DEL", 1, apply_read_id, apply_del},
-    {"AT", 4, apply_read_at, apply_at},
+    {"AT", COMMANDS_AT_WORDS, apply_read_at, apply_at},
     {"SET", 2, apply_read_payload, apply_set},
     {"LEASE", COMMANDS_LEASE_WORDS, apply_read_lease, apply_lease},
 };
@@ -208,20 +208,9 @@ apply_settings(struct call *call)
 static bool
 apply_read_sink(const struct bytes *words, struct queue_sink *sink)
 {
-    static const char *const kinds[] = {[QUEUE_SINK_NONE] = "NONE",
-                                        [QUEUE_SINK_STREAM] = "STREAM",
-                                        [QUEUE_SINK_LIST] = "LIST",
-                                        [QUEUE_SINK_PUBLISH] = "PUBLISH",
-                                        [QUEUE_SINK_SPUBLISH] = "SPUBLISH"};
-    size_t kind = 0;
-
-    while (kind < sizeof kinds / sizeof *kinds &&
-           !args_is(words[0], kinds[kind]))
-        kind++;
-    if (kind == sizeof kinds / sizeof *kinds ||
+    if (!args_sink(words[0], &sink->kind) ||
         !args_number(words[2], 0, ARGS_COUNT_MAX, &sink->maxlen))
         return false;
-    sink->kind = (enum queue_sink_kind)kind;
     sink->to = words[1];
     sink->dead = words[3];
     return sink->to.size <= REGISTRY_NAME_MAX &&

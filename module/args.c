@@ -20,12 +20,11 @@ args_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Not toupper(), which asks the locale. */
-static bool
-args_is_letter(char c, char capital)
+/* Not tolower(), which asks the locale. */
+static int
+args_lower(char c)
 {
-    return c == capital ||
-           (capital >= 'A' && capital <= 'Z' && c == capital - 'A' + 'a');
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 bool
@@ -34,7 +33,8 @@ args_is(struct bytes word, const char *name)
     if (word.size != strlen(name))
         return false;
     for (size_t i = 0; i < word.size; i++) {
-        if (!args_is_letter(word.at[i], name[i]))
+        if (word.at[i] != name[i] &&
+            args_lower(word.at[i]) != args_lower(name[i]))
             return false;
     }
     return true;
@@ -402,21 +402,30 @@ const char *const args_set_names[ARGS_SETS] = {
     "tries",  "lease",    "paused"};
 const char *const args_overflow_names[] = {
     [QUEUE_REJECT] = "reject", [QUEUE_DROP_OLDEST] = "drop-oldest"};
-const char *const args_sink_names[] = {[QUEUE_SINK_NONE] = "none",
-                                       [QUEUE_SINK_STREAM] = "stream",
-                                       [QUEUE_SINK_LIST] = "list",
-                                       [QUEUE_SINK_PUBLISH] = "publish",
-                                       [QUEUE_SINK_SPUBLISH] = "spublish"};
+const char *const args_sink_names[QUEUE_SINKS] = {
+    [QUEUE_SINK_NONE] = "none",
+    [QUEUE_SINK_STREAM] = "stream",
+    [QUEUE_SINK_LIST] = "list",
+    [QUEUE_SINK_PUBLISH] = "publish",
+    [QUEUE_SINK_SPUBLISH] = "spublish"};
+
+bool
+args_sink(struct bytes word, enum queue_sink_kind *out)
+{
+    unsigned kind = 0;
+
+    while (kind < QUEUE_SINKS && !args_is(word, args_sink_names[kind]))
+        kind++;
+    *out = (enum queue_sink_kind)kind;
+    return kind < QUEUE_SINKS;
+}
 
 enum args_set
 args_set_find(struct bytes name)
 {
-    static const char *const capitals[ARGS_SETS] = {
-        "MAXLEN", "MAXBYTES", "OVERFLOW", "RESOLUTION-MS",
-        "TRIES",  "LEASE",    "PAUSED"};
     int set = 0;
 
-    while (set < ARGS_SETS && !args_is(name, capitals[set]))
+    while (set < ARGS_SETS && !args_is(name, args_set_names[set]))
         set++;
     return (enum args_set)set;
 }

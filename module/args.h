@@ -27,7 +27,7 @@
 
 #define ARGS_SYNTAX "ERR syntax error"
 
-/* Whether a word is this one, which is written in capitals. */
+/* Whether a word is this one, in capitals or not. */
 bool args_is(struct bytes word, const char *name);
 
 /* Decimal numbers as the server writes them: no spaces, no leading zeros, no
@@ -136,7 +136,9 @@ enum args_set {
 };
 extern const char *const args_set_names[ARGS_SETS];
 extern const char *const args_overflow_names[]; /* by enum queue_overflow */
-extern const char *const args_sink_names[];     /* by enum queue_sink_kind */
+extern const char *const args_sink_names[QUEUE_SINKS];
+/* False: there is none of that name. */
+bool args_sink(struct bytes word, enum queue_sink_kind *out);
 /* ARGS_SETS: there is none of that name. */
 enum args_set args_set_find(struct bytes name);
 /* A setting as a number; resolution-ms is at least 1. */

@@ -54,7 +54,8 @@ command_hands(struct call *call)
 
 /* What every change asks for. An event that is due already needs no wake-up:
  * those who wait and those who listen are told at once. Not if there is a sink,
- * which comes first. */
+ * which comes first. Of what has died, a wake-up tells what no change finds: the end
+ * of each lease has one. */
 static void
 command_settle(struct call *call)
 {
@@ -126,6 +127,11 @@ command_call(const struct command *command, struct call *call)
     command->run(call);
     if (call->changed && call->queue != NULL)
         command_settle(call);
+    /* A paused key says nothing until it is resumed, which is a change. */
+    if (call->changed && call->queue != NULL &&
+        !queue_settings(call->queue)->paused && queue_died(call->queue) &&
+        !call->applied)
+        host_notify(call->host, "lawn.dead");
 }
 
 struct bytes
@@ -171,6 +177,16 @@ commands_open(struct call *call)
     /* Whatever happens next, it must not be left there empty. */
     call->changed = true;
     return true;
+}
+
+bool
+commands_may_grow(struct call *call)
+{
+    bool full = host_full(call->host);
+
+    if (full)
+        host_error(call->host, HOST_FULL);
+    return !full;
 }
 
 bool

@@ -62,6 +62,10 @@ void commands_error(struct call *call, const char *format, ...)
  * replied. */
 bool commands_open(struct call *call);
 
+/* Whether a command that the server lets through when it is short of memory may take
+ * some. If not, that was replied. */
+bool commands_may_grow(struct call *call);
+
 /* Whether id and payload are not too long; if they are, that was replied. */
 bool commands_fit(struct call *call, struct bytes id, struct bytes payload);
 
@@ -94,7 +98,15 @@ struct commands_at {
 void commands_at_words(const struct queue_event *event, struct commands_at *at,
                        struct bytes words[COMMANDS_AT_WORDS]);
 
-/* The words of LEASE for each event. */
+/* The words of ADD, and of LEASE, for each event. */
+enum {
+    COMMANDS_ADD_ID,
+    COMMANDS_ADD_PAYLOAD,
+    COMMANDS_ADD_DUE,
+    COMMANDS_ADD_TTL,
+    COMMANDS_ADD_META,
+    COMMANDS_ADD_WORDS
+};
 enum {
     COMMANDS_LEASE_ID,
     COMMANDS_LEASE_TOKEN,
@@ -136,8 +148,8 @@ void commands_tell_repeat(struct host *host, const struct queue_repeat *repeat);
 #define COMMANDS_SETTINGS 6
 void commands_tell_settings(struct call *call);
 
-/* How many events may be taken now, count at most. */
-uint64_t commands_due(struct call *call, uint64_t count);
+/* How many events may be taken now: count, and lawn.max-batch, at most. */
+size_t commands_due(struct call *call, uint64_t count);
 
 /* Finds out what is due, leased and dead now, but of no more events than so many
  * that were not known to be: what is counted then may be too little, and is not

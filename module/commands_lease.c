@@ -232,9 +232,7 @@ commands_lease(struct call *call)
         host_error(call->host, error);
         return;
     }
-    if (args.count > command_limits.max_batch)
-        args.count = command_limits.max_batch;
-    size_t count = (size_t)commands_due(call, args.count);
+    size_t count = commands_due(call, args.count);
     if (count > 0)
         commands_lease_some(call, count, args.lease);
     else if (!args.block || !host_block(call->host, args.timeout))
@@ -348,7 +346,6 @@ commands_lease_bury(struct call *call, const struct queue_event *event,
         assert(false);
     call->earliest = LAWN_NEVER;
     host_notify(call->host, "lawn.nack");
-    host_notify(call->host, "lawn.dead");
     if (queue_sink(call->queue)->dead.size > 0 &&
         !queue_settings(call->queue)->paused &&
         call->wall < *queue_armed(call->queue))
@@ -384,24 +381,37 @@ commands_lease_back(struct call *call, struct queue_event *event,
     call->earliest = event->due;
 }
 
+/* What NACK and EXTEND are about: the event args[2], leased by the token args[3];
+ * error: what is wrong with the words behind these. False: that, or there is none
+ * such, which was replied. */
+static bool
+commands_lease_theirs(struct call *call, const char *error, uint64_t *token,
+                      struct queue_event *event)
+{
+    const char *first = args_token(call->args[3], token);
+
+    if (first != NULL)
+        error = first;
+    if (error != NULL)
+        host_error(call->host, error);
+    else if (!commands_lease_held(call, call->args[2], *token, event))
+        host_integer(call->host, 0);
+    else
+        return true;
+    return false;
+}
+
 void
 commands_nack(struct call *call)
 {
     struct args_time delay;
     struct queue_event event;
     uint64_t token;
-    const char *error = args_token(call->args[3], &token);
 
-    if (error == NULL)
-        error = args_nack(call->args + 4, call->count - 4, &delay);
-    if (error != NULL) {
-        host_error(call->host, error);
+    if (!commands_lease_theirs(
+            call, args_nack(call->args + 4, call->count - 4, &delay), &token,
+            &event))
         return;
-    }
-    if (!commands_lease_held(call, call->args[2], token, &event)) {
-        host_integer(call->host, 0);
-        return;
-    }
     bool dies = event.tries.most > 0 && event.tries.made >= event.tries.most;
     uint64_t fresh = commands_lease_token(call);
     if (fresh == 0 && (dies || event.repeat.period > 0)) {
@@ -424,18 +434,11 @@ commands_extend(struct call *call)
     uint64_t token;
     uint64_t ms;
     uint64_t end;
-    const char *error = args_token(call->args[3], &token);
 
-    if (error == NULL)
-        error = args_extend(call->args + 4, call->count - 4, &ms);
-    if (error != NULL) {
-        host_error(call->host, error);
+    if (!commands_lease_theirs(
+            call, args_extend(call->args + 4, call->count - 4, &ms), &token,
+            &event))
         return;
-    }
-    if (!commands_lease_held(call, call->args[2], token, &event)) {
-        host_integer(call->host, 0);
-        return;
-    }
     end = commands_lease_anew(call, &event, token, ms);
     if (end == 0)
         host_error(call->host, COMMANDS_OOM);

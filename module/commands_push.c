@@ -25,9 +25,6 @@
 #define PUSH_FEW 8u
 #define PUSH_DROP 1000u
 
-/* The words of ADD for each event. */
-enum { ADD_ID, ADD_PAYLOAD, ADD_DUE, ADD_TTL, ADD_META, ADD_WORDS };
-
 /* What a command would put into the queue: each id once. */
 struct commands_push_tally {
     uint64_t count; /* of events */
@@ -262,7 +259,7 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
 {
     const struct queue_settings *settings = queue_settings(call->queue);
     struct commands_at at;
-    struct bytes words[ADD_WORDS] = {event->id, event->payload};
+    struct bytes words[COMMANDS_ADD_WORDS] = {event->id, event->payload};
     uint64_t added;
     bool drop = false;
     bool done;
@@ -283,17 +280,17 @@ commands_put(struct call *call, const struct queue_event *event, bool made)
         host_error(call->host, COMMANDS_OOM);
         return false;
     }
-    words[ADD_DUE] = commands_number(event->due, at.due);
-    words[ADD_TTL] = commands_number(event->ttl, at.ttl);
-    words[ADD_META] = bytes_of("");
+    words[COMMANDS_ADD_DUE] = commands_number(event->due, at.due);
+    words[COMMANDS_ADD_TTL] = commands_number(event->ttl, at.ttl);
+    words[COMMANDS_ADD_META] = bytes_of("");
     if (event->alone || made || event->repeat.period > 0 ||
         event->tries.most > 0) {
         struct args_meta meta = {event->alone, made, event->repeat,
                                  event->tries};
-        words[ADD_META] =
+        words[COMMANDS_ADD_META] =
             (struct bytes){at.meta, args_meta_write(&meta, at.meta)};
     }
-    host_replicate(call->host, "ADD", words, ADD_WORDS);
+    host_replicate(call->host, "ADD", words, COMMANDS_ADD_WORDS);
     commands_push_pushed(call, 1, event->due);
     return true;
 }
@@ -425,17 +422,17 @@ commands_push_many(struct call *call, const struct args_mpush *args,
     struct bytes due = commands_number(when.due, at.due);
     struct bytes ttl = commands_number(when.ttl, at.ttl);
     for (size_t i = 0, stars = 0; i < args->count; i++) {
-        struct bytes *pair = many->words + i * ADD_WORDS;
+        struct bytes *pair = many->words + i * COMMANDS_ADD_WORDS;
         bool star = commands_push_star(args->pairs[2 * i]);
         events[i] = when;
         events[i].id = star ? commands_push_make(call, many->ids[stars++])
                             : args->pairs[2 * i];
         events[i].payload = args->pairs[2 * i + 1];
-        pair[ADD_ID] = events[i].id;
-        pair[ADD_PAYLOAD] = events[i].payload;
-        pair[ADD_DUE] = due;
-        pair[ADD_TTL] = ttl;
-        pair[ADD_META] = star ? made : plain;
+        pair[COMMANDS_ADD_ID] = events[i].id;
+        pair[COMMANDS_ADD_PAYLOAD] = events[i].payload;
+        pair[COMMANDS_ADD_DUE] = due;
+        pair[COMMANDS_ADD_TTL] = ttl;
+        pair[COMMANDS_ADD_META] = star ? made : plain;
     }
     if (!commands_push_limits(call, events, args->count, &drop))
         return;
@@ -443,7 +440,8 @@ commands_push_many(struct call *call, const struct args_mpush *args,
         host_error(call->host, COMMANDS_OOM);
         return;
     }
-    host_replicate(call->host, "ADD", many->words, args->count * ADD_WORDS);
+    host_replicate(call->host, "ADD", many->words,
+                   args->count * COMMANDS_ADD_WORDS);
     commands_push_pushed(call, args->count, when.due);
     host_integer(call->host, (int64_t)added);
 }
@@ -465,15 +463,17 @@ commands_mpush(struct call *call)
             return;
         stars += commands_push_star(args.pairs[2 * i]);
     }
-    many.events = memory_alloc(
-        args.count * (sizeof *many.events + ADD_WORDS * sizeof *many.words) +
-        stars * sizeof *many.ids);
+    many.events =
+        memory_alloc(args.count * (sizeof *many.events +
+                                   COMMANDS_ADD_WORDS * sizeof *many.words) +
+                     stars * sizeof *many.ids);
     if (many.events == NULL) {
         host_error(call->host, COMMANDS_OOM);
         return;
     }
     many.words = (struct bytes *)(void *)(many.events + args.count);
-    many.ids = (char(*)[IDS_SIZE])(void *)(many.words + args.count * ADD_WORDS);
+    many.ids = (char(*)[IDS_SIZE])(void *)(many.words +
+                                           args.count * COMMANDS_ADD_WORDS);
     commands_push_many(call, &args, &many);
     memory_free(many.events);
 }

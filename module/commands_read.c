@@ -120,12 +120,18 @@ commands_len(struct call *call)
 }
 
 #define READ_FEW 128u
+/* A pattern that is longer is refused; and after so much work of matching a walk ends
+ * early, for the client to go on. So a pattern that was made to take long holds the
+ * server up for some milliseconds, or as long as one id of 64 KiB takes: 0.1 s. */
+#define READ_PATTERN_MAX 256u
+#define READ_WORK 1000000u
 
 /* A walk over some events: the ids of those that are wanted, as a reply begins
  * with how many there are, and to match one may take long. */
 struct commands_read_walk {
     const struct args_scan *args;
     uint64_t now;
+    uint64_t work;
     struct bytes *ids;
     size_t count;
     size_t room;
@@ -160,17 +166,19 @@ commands_read_visit(const struct queue_event *event, void *arg)
     struct commands_read_walk *walk = arg;
     const struct args_scan *args = walk->args;
 
+    if (walk->room == 0)
+        return false;
     if (args->state != ARGS_ANY &&
         commands_read_states[queue_state(event, walk->now)] != args->state)
         return true;
-    if (args->match && !glob_match(args->pattern, event->id))
-        return true;
+    if (args->match && !glob_match(args->pattern, event->id, &walk->work))
+        return walk->work < READ_WORK;
     if (walk->count == walk->room && !commands_read_grow(walk)) {
         walk->room = 0;
         return false;
     }
     walk->ids[walk->count++] = event->id;
-    return true;
+    return walk->work < READ_WORK;
 }
 
 /* Replies with the walk from a cursor on. */
@@ -200,6 +208,8 @@ commands_scan(struct call *call)
     struct commands_read_walk walk;
     const char *error = args_scan(call->args + 2, call->count - 2, &args);
 
+    if (error == NULL && args.match && args.pattern.size > READ_PATTERN_MAX)
+        error = "ERR the pattern is longer than 256 bytes";
     if (error != NULL) {
         host_error(call->host, error);
         return;
@@ -214,6 +224,7 @@ commands_scan(struct call *call)
         args.count = command_limits.max_batch;
     walk.args = &args;
     walk.now = call->now;
+    walk.work = 0;
     walk.ids = walk.few;
     walk.count = 0;
     walk.room = READ_FEW;

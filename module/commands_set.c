@@ -1,7 +1,8 @@
 /* commands_set.c - CONFIG, PAUSE and RESUME: what is set for a key.
  *
  * A setting that is not the default keeps a key there without events. Replicas
- * hear of those that have changed, so of none if none has.
+ * hear of those that have changed, so of none if none has. A key that is there has
+ * room for them: so they can be set when the server is short of memory.
  */
 #include "commands.h"
 
@@ -17,7 +18,8 @@ commands_set(struct call *call, const struct queue_settings *settings)
 
     args_settings_write(settings, before, &words);
     if (words.count > 0) {
-        if (!commands_open(call))
+        if ((call->queue == NULL && !commands_may_grow(call)) ||
+            !commands_open(call))
             return;
         *queue_settings(call->queue) = *settings;
         host_replicate(call->host, "CFG", words.words, words.count);

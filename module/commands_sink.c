@@ -42,24 +42,11 @@ static const char *
 commands_sink_read(const struct bytes *words, size_t count,
                    struct queue_sink *out)
 {
-    static const struct {
-        const char *name;
-        enum queue_sink_kind kind;
-    } kinds[] = {{"NONE", QUEUE_SINK_NONE},
-                 {"STREAM", QUEUE_SINK_STREAM},
-                 {"LIST", QUEUE_SINK_LIST},
-                 {"PUBLISH", QUEUE_SINK_PUBLISH},
-                 {"SPUBLISH", QUEUE_SINK_SPUBLISH}};
-    const size_t all = sizeof kinds / sizeof *kinds;
-    size_t kind = 0;
     size_t at = 1;
 
     *out = (struct queue_sink){0};
-    while (kind < all && !args_is(words[0], kinds[kind].name))
-        kind++;
-    if (kind == all)
+    if (!args_sink(words[0], &out->kind))
         return ARGS_SYNTAX;
-    out->kind = kinds[kind].kind;
     if (out->kind != QUEUE_SINK_NONE) {
         if (at == count)
             return ARGS_SYNTAX;
@@ -110,6 +97,17 @@ commands_sink_same(const struct queue_sink *a, const struct queue_sink *b)
            bytes_equal(a->to, b->to) && bytes_equal(a->dead, b->dead);
 }
 
+/* Whether the key takes more memory by that. */
+static bool
+commands_sink_grows(const struct call *call, const struct queue_sink *sink)
+{
+    if (call->queue == NULL)
+        return true;
+    const struct queue_sink *before = queue_sink(call->queue);
+    return sink->to.size + sink->dead.size >
+           before->to.size + before->dead.size;
+}
+
 static void
 commands_sink_tell(struct call *call, const struct queue_sink *sink)
 {
@@ -140,6 +138,8 @@ commands_sink(struct call *call)
         host_simple(call->host, "OK");
         return;
     }
+    if (commands_sink_grows(call, &sink) && !commands_may_grow(call))
+        return;
     if (!commands_open(call))
         return;
     if (!commands_sink_same(&sink, queue_sink(call->queue))) {

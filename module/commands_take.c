@@ -57,15 +57,18 @@ commands_pull(struct call *call)
  * be others, of which whoever waits hears by the tick. */
 #define TAKE_RIPEN 64u
 
-uint64_t
+size_t
 commands_due(struct call *call, uint64_t count)
 {
     struct queue *queue = call->queue;
-    uint64_t budget = count > TAKE_RIPEN ? count : TAKE_RIPEN;
+    uint64_t budget;
     uint64_t dead;
     uint64_t due;
     uint64_t spent = 0;
 
+    if (count > command_limits.max_batch)
+        count = command_limits.max_batch;
+    budget = count > TAKE_RIPEN ? count : TAKE_RIPEN;
     if (queue == NULL || queue_settings(queue)->paused ||
         host_frozen(call->host))
         return 0;
@@ -75,7 +78,7 @@ commands_due(struct call *call, uint64_t count)
         spent += budget;
     } while (due < count && queue_dead_count(queue) > dead &&
              spent < command_limits.max_batch);
-    return due < count ? due : count;
+    return (size_t)(due < count ? due : count);
 }
 
 uint64_t
@@ -308,9 +311,7 @@ commands_poll(struct call *call)
         host_error(call->host, error);
         return;
     }
-    if (args.count > command_limits.max_batch)
-        args.count = command_limits.max_batch;
-    size_t count = (size_t)commands_due(call, args.count);
+    size_t count = commands_due(call, args.count);
     if (count > 0) {
         commands_take(call, count,
                       args.meta ? commands_take_tell_meta : commands_take_tell);

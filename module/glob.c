@@ -11,8 +11,6 @@
  */
 #include "glob.h"
 
-#include <stdint.h>
-
 /* Whether c is in the class that begins at *at, behind its bracket; moves *at
  * behind its end. */
 static bool
@@ -55,7 +53,7 @@ glob_byte(struct bytes pattern, size_t *at, char c)
 }
 
 bool
-glob_match(struct bytes pattern, struct bytes text)
+glob_match(struct bytes pattern, struct bytes text, uint64_t *work)
 {
     size_t p = 0;
     size_t t = 0;
@@ -64,12 +62,16 @@ glob_match(struct bytes pattern, struct bytes text)
 
     while (t < text.size) {
         size_t next = p;
-        if (p < pattern.size && pattern.at[p] == '*') {
+        bool is_star = p < pattern.size && pattern.at[p] == '*';
+        bool fits = !is_star && p < pattern.size &&
+                    glob_byte(pattern, &next, text.at[t]);
+        *work += next - p + 1;
+        if (is_star) {
             star = ++p;
             taken = t;
             if (star == pattern.size)
                 return true;
-        } else if (p < pattern.size && glob_byte(pattern, &next, text.at[t])) {
+        } else if (fits) {
             p = next;
             t++;
         } else if (star != SIZE_MAX) {

@@ -81,6 +81,11 @@ const char *host_probe(struct host *host);
 /* The time of this tick is used up. */
 bool host_over(struct host *host);
 
+/* The server is short of memory, and refuses what is said to take some, as a push;
+ * what it does not refuse by itself then is to take none. */
+#define HOST_FULL "OOM command not allowed when used memory > 'maxmemory'."
+bool host_full(struct host *host);
+
 /* Random numbers, each as likely: 0 up to below - 1. */
 uint64_t host_random(struct host *host, uint64_t below);
 

@@ -449,6 +449,9 @@ image_load_1(struct image_loading *loading)
     if (!image_events(loading))
         return false;
     ids_seen(ms, number);
+    /* That was told when it happened, unless the key was paused. */
+    if (!queue_settings(loading->queue)->paused)
+        (void)queue_died(loading->queue);
     return true;
 }
 

@@ -20,8 +20,9 @@ info_tell(struct redis_info *info, int crash)
         uint64_t value;
     } fields[] = {
         {"keys", type_count()},
-        {"timers", queue_total()},
-        {"leased", queue_total_leased()},
+        {"timers", queue_total(QUEUE_TOTAL)},
+        {"leased", queue_total(QUEUE_TOTAL_LEASED)},
+        {"dead", queue_total(QUEUE_TOTAL_DEAD)},
         {"pushed_total", command_totals.pushed},
         {"fired_total", command_totals.fired},
         {"dropped_total", command_totals.dropped},

@@ -17,19 +17,19 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-static _Atomic uint64_t queue_events;
+static _Atomic uint64_t queue_totals[QUEUE_TOTALS];
 
 void
-queue_total_add(int64_t events)
+queue_total_add(enum queue_totals which, int64_t events)
 {
-    atomic_fetch_add_explicit(&queue_events, (uint64_t)events,
+    atomic_fetch_add_explicit(&queue_totals[which], (uint64_t)events,
                               memory_order_relaxed);
 }
 
 uint64_t
-queue_total(void)
+queue_total(enum queue_totals which)
 {
-    return atomic_load_explicit(&queue_events, memory_order_relaxed);
+    return atomic_load_explicit(&queue_totals[which], memory_order_relaxed);
 }
 
 /* LISTS */
@@ -116,8 +116,9 @@ queue_free(struct queue *queue)
             hash = table_end(segment, hash);
         } while (hash != 0);
     }
-    queue_total_add(-(int64_t)queue->table.count);
-    queue_total_leased_add(-(int64_t)queue_leased_count(queue));
+    queue_total_add(QUEUE_TOTAL, -(int64_t)queue->table.count);
+    queue_total_add(QUEUE_TOTAL_LEASED, -(int64_t)queue_leased_count(queue));
+    queue_total_add(QUEUE_TOTAL_DEAD, -(int64_t)queue->dead.count);
     table_clear(&queue->table);
     memory_free(queue->waiting.ground);
     memory_free(queue->leases.ground);
@@ -328,6 +329,7 @@ queue_displace(struct queue *queue, struct event *event)
         heap_remove(queue_heap_of(queue, event), event);
     } else if (event->flags & EVENT_DEAD) {
         queue_list_remove(&queue->dead, event);
+        queue_total_add(QUEUE_TOTAL_DEAD, -1);
     } else if (event->flags & EVENT_READY) {
         queue_list_remove(&queue->ready, event);
     } else if (event->flags & EVENT_LEASED) {
@@ -404,7 +406,7 @@ queue_put(struct queue *queue, const struct queue_event *event)
     }
     queue_grow(queue);
     table_add(&queue->table, &place, created);
-    queue_total_add(1);
+    queue_total_add(QUEUE_TOTAL, 1);
     queue_tell_token(queue, event_token(created));
     queue_place(queue, created, event);
     return 0;
@@ -458,7 +460,7 @@ queue_put_all(struct queue *queue, const struct queue_event *events,
         }
     }
     *added = queue->table.count - before;
-    queue_total_add((int64_t)*added);
+    queue_total_add(QUEUE_TOTAL, (int64_t)*added);
     for (i = 0; i < count; i++) {
         struct event *event = chain;
         struct event *old = table_find(&queue->table, event_id(event), &place);
@@ -579,7 +581,7 @@ queue_remove(struct queue *queue, struct bytes id)
     queue_displace(queue, event);
     table_remove(&queue->table, &place);
     queue_event_free(queue, event); /* the caller's id may be its */
-    queue_total_add(-1);
+    queue_total_add(QUEUE_TOTAL, -1);
     queue_shrink(queue);
     return true;
 }

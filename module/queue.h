@@ -126,7 +126,8 @@ enum queue_sink_kind {
     QUEUE_SINK_STREAM,
     QUEUE_SINK_LIST,
     QUEUE_SINK_PUBLISH,
-    QUEUE_SINK_SPUBLISH
+    QUEUE_SINK_SPUBLISH,
+    QUEUE_SINKS
 };
 struct queue_sink {
     enum queue_sink_kind kind;
@@ -260,6 +261,8 @@ bool queue_ready(const struct queue *queue, const void **cursor,
 bool queue_dead(const struct queue *queue, const void **cursor,
                 struct queue_event *out);
 uint64_t queue_dead_count(const struct queue *queue);
+/* Whether any has become so by the end of its lease since this was last asked. */
+bool queue_died(struct queue *queue);
 /* How many are leased, as far as the last queue_ripen() found. */
 uint64_t queue_leased_count(const struct queue *queue);
 /* The bytes of their ids and payloads, as queue_data(). */
@@ -291,7 +294,7 @@ bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 /* A walk that bears changes between its calls: from cursor 0 on, visits at least
  * count events unless it comes to the end, and returns the next cursor, 0 at
  * the end. What is there all the while is visited once. If visit returns false,
- * the walk ends with a cursor from which what it visited last comes again.
+ * the walk ends before the next whose hash begins otherwise, as a rule at once.
  * Cursors are below 2^32. O(count + 126). */
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);
@@ -306,9 +309,15 @@ typedef bool queue_stop_fn(void *arg);
 uint64_t queue_defrag(struct queue *queue, uint64_t cursor,
                       queue_moved_fn *moved, queue_stop_fn *stop, void *arg);
 
-/* Events in all queues, and how many of them are leased. Any thread. */
-uint64_t queue_total(void);
-uint64_t queue_total_leased(void);
+/* Events in all queues; those of them that are leased, or dead, as far as their
+ * queues have found. Any thread. */
+enum queue_totals {
+    QUEUE_TOTAL,
+    QUEUE_TOTAL_LEASED,
+    QUEUE_TOTAL_DEAD,
+    QUEUE_TOTALS
+};
+uint64_t queue_total(enum queue_totals which);
 
 /* Whether all invariants hold; names what does not on out. O(events). */
 bool queue_check(const struct queue *queue, FILE *out);

@@ -50,6 +50,7 @@ struct queue {
     uint64_t leased_data; /* of leases */
     uint64_t token;       /* the greatest so far */
     unsigned size;        /* of the lawn of those that wait: QUEUE_SMALL... */
+    bool died;            /* see queue_died() */
     size_t blades;        /* as queue_new() was told */
     uint64_t armed;
     struct late *late;
@@ -139,7 +140,6 @@ void queue_sink_free(struct queue *queue);
 void queue_sink_moved(struct queue *queue, char *memory);
 
 /* Notes that there are so many events more, or fewer, in all queues. */
-void queue_total_add(int64_t events);
-void queue_total_leased_add(int64_t events);
+void queue_total_add(enum queue_totals which, int64_t events);
 
 #endif

@@ -8,22 +8,6 @@
 #include "queue_inside.h"
 
 #include <errno.h>
-#include <stdatomic.h>
-
-static _Atomic uint64_t queue_leased;
-
-void
-queue_total_leased_add(int64_t events)
-{
-    atomic_fetch_add_explicit(&queue_leased, (uint64_t)events,
-                              memory_order_relaxed);
-}
-
-uint64_t
-queue_total_leased(void)
-{
-    return atomic_load_explicit(&queue_leased, memory_order_relaxed);
-}
 
 enum queue_state
 queue_state(const struct queue_event *event, uint64_t now)
@@ -59,7 +43,7 @@ queue_lease_over(struct queue *queue, struct event *event)
 {
     event->flags &= (uint8_t)~EVENT_LEASED;
     queue->leased_data -= event_data(event);
-    queue_total_leased_add(-1);
+    queue_total_add(QUEUE_TOTAL_LEASED, -1);
 }
 
 void
@@ -68,6 +52,7 @@ queue_dead_add(struct queue *queue, struct event *event, uint64_t time)
     event->flags |= EVENT_DEAD;
     event->link.time = time;
     queue_list_add(&queue->dead, event, queue->dead.last);
+    queue_total_add(QUEUE_TOTAL_DEAD, 1);
 }
 
 void
@@ -78,6 +63,7 @@ queue_lease_end(struct queue *queue, struct event *event)
     queue_lease_over(queue, event);
     if (event_spent(event)) {
         queue_dead_add(queue, event, end);
+        queue->died = true;
     } else {
         queue_ready_add(queue, event, end);
     }
@@ -93,7 +79,7 @@ queue_lease_place(struct queue *queue, struct event *event, uint64_t ttl,
     }
     event->flags |= EVENT_LEASED;
     queue->leased_data += event_data(event);
-    queue_total_leased_add(1);
+    queue_total_add(QUEUE_TOTAL_LEASED, 1);
     if ((event_spent(event) && end <= queue->now) ||
         !queue_field_add(queue, &queue->leases, event, ttl, end)) {
         event->link.time = end;
@@ -190,6 +176,15 @@ queue_dead(const struct queue *queue, const void **cursor,
     queue_tell_of(event, out);
     *cursor = event;
     return true;
+}
+
+bool
+queue_died(struct queue *queue)
+{
+    bool died = queue->died;
+
+    queue->died = false;
+    return died;
 }
 
 uint64_t

@@ -316,10 +316,13 @@ queue_copy_one(struct queue *to, const struct event *event)
            event_head(event->flags) - sizeof *event + event->id_size +
                event->payload_size + event->owner_size);
     table_add(&to->table, &place, copy);
-    queue_total_add(1);
+    queue_total_add(QUEUE_TOTAL, 1);
     if (event->flags & EVENT_LEASED) {
         to->leased_data += event_data(event);
-        queue_total_leased_add(1);
+        queue_total_add(QUEUE_TOTAL_LEASED, 1);
+    }
+    if (event->flags & EVENT_DEAD) {
+        queue_total_add(QUEUE_TOTAL_DEAD, 1);
     }
     return copy;
 }
@@ -435,6 +438,7 @@ queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
 {
     uint64_t hash = cursor << QUEUE_CURSOR_SHIFT;
     size_t visited = 0;
+    bool enough = false;
 
     if (queue->table.count == 0 || hash >> QUEUE_CURSOR_SHIFT != cursor) {
         return 0;
@@ -450,14 +454,15 @@ queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
             if (segment->tags[i] < hash >> QUEUE_CURSOR_SHIFT) {
                 continue; /* it was visited before two segments became one */
             }
+            if (enough && segment->tags[i] != segment->tags[i - 1]) {
+                return segment->tags[i];
+            }
             queue_tell_of(table_events(segment)[i], &out);
             visited++;
-            if (!visit(&out, arg)) {
-                return hash >> QUEUE_CURSOR_SHIFT;
-            }
+            enough = !visit(&out, arg) || enough;
         }
         hash = table_end(segment, hash);
-    } while (hash != 0 && visited < count);
+    } while (hash != 0 && visited < count && !enough);
     return hash >> QUEUE_CURSOR_SHIFT;
 }
 

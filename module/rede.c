@@ -91,9 +91,7 @@ rede_due(struct call *call, size_t *due)
         host_error(call->host, error);
         return false;
     }
-    if (count > command_limits.max_batch)
-        count = command_limits.max_batch;
-    *due = (size_t)commands_due(call, count);
+    *due = commands_due(call, count);
     return true;
 }
 

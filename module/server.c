@@ -1,6 +1,7 @@
 /* server.c - host.h and memory.h by the functions of the server. */
 #include "server.h"
 
+#include "commands.h"
 #include "memory.h"
 #include "type.h"
 #include "wake.h"
@@ -11,7 +12,6 @@
 
 #define SERVER_ARGS 16u
 #define SERVER_WORDS 16u
-#define SERVER_ADD 5u /* the words of one event */
 
 /* How many bytes may be handed on between two looks at the memory there is. */
 #define SERVER_UNSEEN 65536u
@@ -256,14 +256,14 @@ server_replicate_add(struct host *host, const struct bytes *words)
     static struct redis_string *due;
     static struct redis_string *ttl;
     size_t arg = 2;
-    struct redis_string *strings[SERVER_ADD] = {
+    struct redis_string *strings[COMMANDS_ADD_WORDS] = {
         server_word(host, words[0], &arg), server_word(host, words[1], &arg),
         server_word_again(words[2], &due), server_word_again(words[3], &ttl),
         server_word(host, words[4], &arg)};
     redis.Replicate(host->ctx, "LAWN.APPLY", "sssssss", host->argv[1],
                     server_verb_strings[0], strings[0], strings[1], strings[2],
                     strings[3], strings[4]);
-    for (size_t i = 0; i < SERVER_ADD; i++)
+    for (size_t i = 0; i < COMMANDS_ADD_WORDS; i++)
         redis.FreeString(NULL, strings[i]);
 }
 
@@ -279,9 +279,9 @@ server_replicate_all(struct host *host, const char *verb,
     for (size_t i = 0; i < count; i++) {
         /* Many events that were put in at once have the same times. */
         const struct bytes *last =
-            i < SERVER_ADD ? NULL : &words[i - SERVER_ADD];
+            i < COMMANDS_ADD_WORDS ? NULL : &words[i - COMMANDS_ADD_WORDS];
         if (last && last->at == words[i].at && last->size == words[i].size) {
-            strings[i] = strings[i - SERVER_ADD];
+            strings[i] = strings[i - COMMANDS_ADD_WORDS];
             redis.RetainString(NULL, strings[i]);
         } else {
             strings[i] = server_word(host, words[i], &arg);
@@ -299,7 +299,7 @@ void
 host_replicate(struct host *host, const char *verb, const struct bytes *words,
                size_t count)
 {
-    if (count == SERVER_ADD && strcmp(verb, server_verbs[0]) == 0)
+    if (count == COMMANDS_ADD_WORDS && strcmp(verb, server_verbs[0]) == 0)
         server_replicate_add(host, words);
     else
         server_replicate_all(host, verb, words, count);
@@ -408,6 +408,28 @@ host_frozen(struct host *host)
     if (host->queue)
         wake_later(redis.GetSelectedDb(host->ctx), host->args[1], host->queue);
     return true;
+}
+
+/* As a push would find it, so it is asked: by one that does nothing. A server may be
+ * short of memory now and take it all the same, as while it evicts, or in a
+ * transaction that it has let begin. M: not if there was no memory. */
+bool
+host_full(struct host *host)
+{
+    if (!(redis.GetContextFlags(host->ctx) & REDIS_FULL))
+        return false;
+    struct redis_string *words[] = {host->argv[1], server_empty, server_empty,
+                                    server_empty, server_empty};
+    server_probes = true;
+    struct redis_reply *reply = redis.Call(host->ctx, "LAWN.PUSH", "EMv", words,
+                                           sizeof(words) / sizeof(words[0]));
+    server_probes = false;
+    bool full = true;
+    if (reply) {
+        full = redis.CallReplyType(reply) == REDIS_REPLY_ERROR;
+        redis.FreeCallReply(reply);
+    }
+    return full;
 }
 
 /* Draws again what would make the small ones likelier. */
@@ -586,23 +608,15 @@ server_run(struct server_entry *entry, enum server_why why,
 
 /* A TICK */
 
-static uint64_t
-server_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 bool
 host_over(struct host *host)
 {
-    return server_clock() >= host->orders->end;
+    return wake_us(CLOCK_MONOTONIC) >= host->orders->end;
 }
 
 /* A server that may evict does so before a client's next command; whether that
  * helped is known from the last one. One that may not is short of memory when it is
- * so now, whatever a client last found. */
+ * so now, whatever a client last found: that may be long ago, unlike in a call. */
 static bool
 server_short(struct host *host, const struct host_order *order)
 {
@@ -667,7 +681,7 @@ host_call(struct host *host, const struct host_order *order)
     struct redis_string *strings[HOST_ORDER_WORDS];
     char name[32];
     if (server_short(host, order))
-        return "OOM command not allowed when used memory > 'maxmemory'.";
+        return HOST_FULL;
     memcpy(name, order->words[0].at, order->words[0].size);
     name[order->words[0].size] = '\0';
     server_order(host, order, strings);

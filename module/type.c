@@ -21,9 +21,7 @@
 /* A command of a rewritten append-only file has no more than these. */
 #define TYPE_BATCH_EVENTS 256u
 #define TYPE_BATCH_BYTES (1024u * 1024u)
-#define TYPE_EVENT_WORDS 5u
-#define TYPE_LEASE_WORDS 7u
-#define TYPE_BATCH_WORDS (TYPE_BATCH_EVENTS * TYPE_LEASE_WORDS)
+#define TYPE_BATCH_WORDS (TYPE_BATCH_EVENTS * COMMANDS_LEASE_WORDS)
 
 struct redis_type *type_ours;
 static atomic_uint_fast64_t type_values;
@@ -216,7 +214,7 @@ type_rewrite_event(const struct queue_event *event, void *arg)
     type_number(rewrite, event->due);
     type_number(rewrite, event->ttl);
     type_meta(rewrite, event);
-    if (rewrite->count >= TYPE_BATCH_EVENTS * TYPE_EVENT_WORDS ||
+    if (rewrite->count >= TYPE_BATCH_EVENTS * COMMANDS_ADD_WORDS ||
         rewrite->bytes >= TYPE_BATCH_BYTES)
         type_emit(rewrite, "ADD");
     return !rewrite->only;
@@ -241,7 +239,7 @@ type_rewrite_lease(const struct queue_event *event, void *arg)
     type_number(rewrite, lease->end);
     type_number(rewrite, ttl);
     type_word(rewrite, lease->owner);
-    if (rewrite->count + TYPE_LEASE_WORDS > TYPE_BATCH_WORDS ||
+    if (rewrite->count + COMMANDS_LEASE_WORDS > TYPE_BATCH_WORDS ||
         rewrite->bytes >= TYPE_BATCH_BYTES)
         type_emit(rewrite, "LEASE");
     return true;
@@ -290,8 +288,8 @@ type_rewrite_ids(struct type_rewrite *rewrite)
     /* Not due, should the file be sent to a server where someone waits. */
     char never[IDS_SIZE];
     snprintf(never, sizeof(never), "%llu", (unsigned long long)ARGS_DUE_MAX);
-    const char *words[TYPE_EVENT_WORDS] = {text, "", never, never, "g"};
-    for (size_t i = 0; i < TYPE_EVENT_WORDS; i++)
+    const char *words[COMMANDS_ADD_WORDS] = {text, "", never, never, "g"};
+    for (size_t i = 0; i < COMMANDS_ADD_WORDS; i++)
         type_word(rewrite, bytes_of(words[i]));
     type_emit(rewrite, "ADD");
     type_word(rewrite, bytes_of(text));

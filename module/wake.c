@@ -69,7 +69,7 @@ static struct {
     char name[WAKE_NAME];
 } wake_gone = {.db = -1};
 
-static uint64_t
+uint64_t
 wake_us(clockid_t clock)
 {
     struct timespec now;
@@ -298,7 +298,6 @@ wake_found(struct wake_look *look, struct queue *queue)
         now = queue_now(queue);
     look->times.wall = now_us / 1000;
     look->times.now = now;
-    uint64_t dead = queue_dead_count(queue);
     bool fires = false;
     /* Also if nothing is found: should the clock be set back now, what then counts
      * from the queue's time must not have been looked for already. */
@@ -308,8 +307,7 @@ wake_found(struct wake_look *look, struct queue *queue)
         if (fires)
             wake_note_late(look, queue, now_us);
     }
-    dead = queue_dead_count(queue) - dead;
-    if (dead > 0)
+    if (queue_died(queue))
         wake_tell(look, "lawn.dead");
     if (fires)
         wake_tell(look, "lawn.fire");

@@ -31,8 +31,12 @@
 #include "registry.h"
 
 #include <lawn_histogram.h>
+#include <time.h>
 
 bool wake_init(struct redis_ctx *ctx);
+
+/* A clock of the system's. */
+uint64_t wake_us(clockid_t clock);
 
 /* Looks at the key at that time, in place of what was set before; notes it in
  * queue_armed(), or LAWN_NEVER if there is no memory. */

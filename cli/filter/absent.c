@@ -199,7 +199,6 @@ absent_valid(const struct filter *filter, const struct lawn_store_timer *timer)
 }
 
 static const struct filter_verb absent_filter = {
-    .options = &absent_verb,
     .open = absent_open,
     .begin = absent_begin,
     .line = absent_line,
@@ -209,12 +208,6 @@ static const struct filter_verb absent_filter = {
     .key_valid = absent_valid,
     .line_valid = absent_valid,
 };
-
-static int
-absent_main(int argc, char **argv)
-{
-    return filter_main(&absent_filter, argc, argv);
-}
 
 static const struct options_spec absent_specs[] = {
     CHOICES_KEY,
@@ -242,9 +235,5 @@ const struct options_verb absent_verb = {
         "drop.\n",
     .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
                "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
-    .specs = absent_specs,
-    .common = choices_common,
-    .operands = "DURATION [FILE]...",
-    .operands_offset = CHOICES_AT(operands),
-    .run = absent_main,
+    CHOICES_FILTER(absent_filter, absent_specs, "DURATION [FILE]..."),
 };

@@ -64,6 +64,12 @@
 
 extern const struct options_spec choices_common[];
 
+/* What makes a struct options_verb that of a filter. */
+#define CHOICES_FILTER(filter_, specs_, operands_)                             \
+    .specs = (specs_), .common = choices_common, .operands = (operands_),      \
+    .operands_offset = CHOICES_AT(operands), .run = filter_main,               \
+    .filter = &(filter_)
+
 /* Nothing given. */
 void choices_init(struct filter_options *options);
 

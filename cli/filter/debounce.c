@@ -284,7 +284,6 @@ debounce_line_valid(const struct filter *filter,
 }
 
 static const struct filter_verb debounce_filter = {
-    .options = &debounce_verb,
     .open = debounce_open,
     .line = debounce_line,
     .key_due = debounce_key_due,
@@ -293,12 +292,6 @@ static const struct filter_verb debounce_filter = {
     .key_lines = debounce_key_lines,
     .line_valid = debounce_line_valid,
 };
-
-static int
-debounce_main(int argc, char **argv)
-{
-    return filter_main(&debounce_filter, argc, argv);
-}
 
 static const struct options_spec debounce_specs[] = {
     CHOICES_KEY,
@@ -322,9 +315,5 @@ const struct options_verb debounce_verb = {
                "passed without another.\n",
     .example = "printf 'a 1\\na 2\\nb 2\\na 9\\n' | lawn debounce 2s -k 1 "
                "--time-field 2",
-    .specs = debounce_specs,
-    .common = choices_common,
-    .operands = "DURATION [FILE]...",
-    .operands_offset = CHOICES_AT(operands),
-    .run = debounce_main,
+    CHOICES_FILTER(debounce_filter, debounce_specs, "DURATION [FILE]..."),
 };

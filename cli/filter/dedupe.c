@@ -43,19 +43,12 @@ dedupe_key_valid(const struct filter *filter,
 }
 
 static const struct filter_verb dedupe_filter = {
-    .options = &dedupe_verb,
     .whole_line = true,
     .open = dedupe_open,
     .line = dedupe_line,
     .pass = put_at_once,
     .key_valid = dedupe_key_valid,
 };
-
-static int
-dedupe_main(int argc, char **argv)
-{
-    return filter_main(&dedupe_filter, argc, argv);
-}
 
 static const struct options_spec dedupe_specs[] = {
     CHOICES_KEY,
@@ -71,9 +64,5 @@ const struct options_verb dedupe_verb = {
                "DURATION of it. Without --key, lines that are equal.\n",
     .example = "printf 'a 1\\na 2\\nb 2\\na 61\\n' | lawn dedupe 60s -k 1 "
                "--time-field 2",
-    .specs = dedupe_specs,
-    .common = choices_common,
-    .operands = "DURATION [FILE]...",
-    .operands_offset = CHOICES_AT(operands),
-    .run = dedupe_main,
+    CHOICES_FILTER(dedupe_filter, dedupe_specs, "DURATION [FILE]..."),
 };

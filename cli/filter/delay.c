@@ -33,19 +33,12 @@ delay_line(struct filter *filter, const struct filter_line *line)
 }
 
 static const struct filter_verb delay_filter = {
-    .options = &delay_verb,
     .open = delay_open,
     .line = delay_line,
     .line_due = put_held,
     .pass = put_at_once,
     .line_valid = hold_is_numbered,
 };
-
-static int
-delay_main(int argc, char **argv)
-{
-    return filter_main(&delay_filter, argc, argv);
-}
 
 static const struct options_spec delay_specs[] = {
     {CHOICES_TEXT("ttl-field", "FIELD", ttl_field,
@@ -71,9 +64,5 @@ const struct options_verb delay_verb = {
         "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "
         "|\n"
         "    lawn delay --ttl-field .wait_ms",
-    .specs = delay_specs,
-    .common = choices_common,
-    .operands = "DURATION [FILE]...",
-    .operands_offset = CHOICES_AT(operands),
-    .run = delay_main,
+    CHOICES_FILTER(delay_filter, delay_specs, "DURATION [FILE]..."),
 };

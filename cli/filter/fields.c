@@ -193,10 +193,16 @@ fields_find_regex(struct fields *fields, struct fields_one *one,
     regoff_t ends[2];
     struct re_registers matches = {2, begins, ends};
     size_t group = one->regex.re_nsub > 0 ? 1 : 0;
-    regoff_t length = (regoff_t)size;
+    bool whole = size <= FIELDS_REGEX_BYTES;
+    regoff_t length = (regoff_t)(whole ? size : FIELDS_REGEX_BYTES);
+    one->regex.not_eol = !whole;
     regoff_t place = re_search(&one->regex, line, length, 0, length, &matches);
     if (place < -1)
         return fields_wrong(fields, "no memory");
+    /* What ends with what was seen might have gone on. */
+    if (!whole && (place < 0 || begins[group] < 0 || ends[0] == length))
+        return fields_wrong(fields, "no match of %s in the first %u bytes",
+                            one->text, FIELDS_REGEX_BYTES);
     if (place < 0 || begins[group] < 0)
         return fields_wrong(fields, "no match of %s", one->text);
     found->at = line + begins[group];

@@ -2,7 +2,8 @@
  *
  * A field is a column, a JSON path or a regex with a group. All fields of a line
  * are found together, so that a JSON text is scanned once. O(line), but for a regex,
- * which may take O(line^2).
+ * which may take the square of that, and so sees no more than FIELDS_REGEX_BYTES of a
+ * line: else one long line that someone sends would stop a filter for hours.
  */
 #ifndef LAWN_CLI_FIELDS_H
 #define LAWN_CLI_FIELDS_H
@@ -12,6 +13,8 @@
 #include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#define FIELDS_REGEX_BYTES 8192u
 
 enum fields_kind {
     FIELDS_NOTHING, /* not asked for: found as no bytes */

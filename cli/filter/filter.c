@@ -175,9 +175,8 @@ filter_read(struct filter *filter)
             lawn_loop_unwatch(filter->loop, &filter->watches[side]);
         head->ready = false;
         int error = input_fill(input);
-        if (error != 0) {
+        if (error != 0)
             filter_cannot_read(filter, input, error);
-        }
     }
 }
 
@@ -329,11 +328,13 @@ filter_lose(struct filter *filter)
     filter->counts.discarded += held + rest;
     if (filter->sink.error == EPIPE)
         return;
-    filter_tell_lost(filter, held, "held line",
-                     "dropped (--state FILE would keep them)");
+    const char *dropped = filter->options.state == NULL
+                              ? "dropped (--state FILE would keep them)"
+                              : "dropped";
+    filter_tell_lost(filter, held, "held line", dropped);
     filter_tell_lost(filter, open,
                      filter->emit != NULL ? "open burst" : "open session",
-                     "dropped (--state FILE would keep them)");
+                     dropped);
     if (!filter->options.exit_on_absent)
         filter_tell_lost(filter, rest, "line", "read and not treated");
 }
@@ -453,7 +454,7 @@ filter_open(struct filter *filter)
     if (!filter_fill_streams() || !hold_open(filter) ||
         !sink_open(&filter->sink, STDOUT_FILENO, stop_was_told) ||
         !filter_open_loop(filter)) {
-        tell(filter, "no memory");
+        tell(filter, "cannot start: %s", strerror(errno));
         return VERBS_FAILED;
     }
     int code = filter->verb->open(filter);
@@ -502,17 +503,20 @@ filter_close(struct filter *filter)
 }
 
 int
-filter_main(const struct filter_verb *verb, int argc, char **argv)
+filter_main(const struct options_verb *verb, int argc, char **argv)
 {
     int code;
     struct filter *filter = calloc(1, sizeof *filter);
-    if (filter == NULL)
+    if (filter == NULL) {
+        fprintf(stderr, "lawn %s: no memory\n", verb->name);
         return VERBS_FAILED;
-    filter->verb = verb;
+    }
+    filter->name = verb->name;
+    filter->verb = verb->filter;
     filter->lock = -1;
     filter->input_count = 1;
     choices_init(&filter->options);
-    if (options_read(verb->options, argc, argv, &filter->options, &code)) {
+    if (options_read(verb, argc, argv, &filter->options, &code)) {
         code = filter_open(filter);
         if (code == 0) {
             filter_begin(filter);

@@ -107,7 +107,6 @@ typedef uint64_t filter_order_fn(const struct filter *filter,
 
 /* What a verb is. Callbacks get the filter, whose now is the time. */
 struct filter_verb {
-    const struct options_verb *options;
     bool whole_line; /* is the key, unless another is given */
     /* Reads what its options say. Else 0, or an exit code; it was told why. */
     int (*open)(struct filter *filter);
@@ -135,6 +134,7 @@ struct filter_verb {
 };
 
 struct filter {
+    const char *name; /* of the verb */
     const struct filter_verb *verb;
     struct filter_options options;
 
@@ -214,8 +214,8 @@ struct filter {
     char id[FILTER_KEY_MAX + 8]; /* a key's line */
 };
 
-/* A verb's run(). */
-int filter_main(const struct filter_verb *verb, int argc, char **argv);
+/* The run() of all of them. */
+int filter_main(const struct options_verb *verb, int argc, char **argv);
 
 /* Ends the filter with an exit code. */
 void filter_end(struct filter *filter, int code);

@@ -244,7 +244,6 @@ join_line_valid(const struct filter *filter,
 }
 
 static const struct filter_verb join_filter = {
-    .options = &join_verb,
     .open = join_open,
     .line = join_line,
     .line_due = join_line_due,
@@ -254,12 +253,6 @@ static const struct filter_verb join_filter = {
     .key_lines = join_key_lines,
     .line_valid = join_line_valid,
 };
-
-static int
-join_main(int argc, char **argv)
-{
-    return filter_main(&join_filter, argc, argv);
-}
 
 static const struct options_spec join_specs[] = {
     CHOICES_KEY,
@@ -287,9 +280,5 @@ const struct options_verb join_verb = {
     .example = "printf 'q1 1 GET\\nq2 2 GET\\n' >requests\n"
                "printf 'q1 3 200\\n' >responses\n"
                "lawn join 10s -k 1 --time-field 2 requests responses",
-    .specs = join_specs,
-    .common = choices_common,
-    .operands = "DURATION LEFT RIGHT",
-    .operands_offset = CHOICES_AT(operands),
-    .run = join_main,
+    CHOICES_FILTER(join_filter, join_specs, "DURATION LEFT RIGHT"),
 };

@@ -1,6 +1,7 @@
 /* put.c - what a filter writes: see put.h. */
 #include "put.h"
 #include "clock.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,37 +91,13 @@ put_time(struct filter *filter, const char *name, uint64_t time)
                   times_text(time, filter->form, filter->unit).s);
 }
 
-/* The length of the character of UTF-8 at text; 0: there is none. */
-static size_t
-put_utf8(const unsigned char *text, size_t left)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = text[0] < 0x80   ? 1
-                  : text[0] < 0xc2 ? 0
-                  : text[0] < 0xe0 ? 2
-                  : text[0] < 0xf0 ? 3
-                  : text[0] < 0xf5 ? 4
-                                   : 0;
-    if (size <= 1 || size > left)
-        return size <= left ? size : 0;
-    uint32_t code = text[0] & (0x7fu >> size);
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    bool good = code >= least[size] && code <= 0x10ffff &&
-                (code < 0xd800 || code > 0xdfff);
-    return good ? size : 0;
-}
-
 /* A string of JSON. */
 static void
 put_string(struct sink *sink, const unsigned char *text, size_t size)
 {
     sink_text(sink, "\"");
     for (size_t i = 0; i < size;) {
-        size_t length = put_utf8(text + i, size - i);
+        size_t length = text_utf8((const char *)text + i, size - i);
         char escape[8];
         if (length == 0) {
             sink_text(sink, "\xef\xbf\xbd"); /* U+FFFD */

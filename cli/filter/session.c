@@ -114,18 +114,11 @@ session_key_valid(const struct filter *filter,
 }
 
 static const struct filter_verb session_filter = {
-    .options = &session_verb,
     .open = session_open,
     .line = session_line,
     .key_due = session_key_due,
     .key_valid = session_key_valid,
 };
-
-static int
-session_main(int argc, char **argv)
-{
-    return filter_main(&session_filter, argc, argv);
-}
 
 static const struct options_spec session_specs[] = {
     CHOICES_KEY,
@@ -147,9 +140,5 @@ const struct options_verb session_verb = {
         "the last, seconds between them, and why it ended.\n",
     .example = "printf 'ann 0\\nbob 60\\nann 90\\nann 9000\\n' |\n"
                "    lawn session 30m -k 1 --time-field 2",
-    .specs = session_specs,
-    .common = choices_common,
-    .operands = "DURATION [FILE]...",
-    .operands_offset = CHOICES_AT(operands),
-    .run = session_main,
+    CHOICES_FILTER(session_filter, session_specs, "DURATION [FILE]..."),
 };

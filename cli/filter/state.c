@@ -38,7 +38,7 @@ static void
 state_of(const struct filter *filter, char *text)
 {
     const struct filter_options *o = &filter->options;
-    int size = snprintf(text, FILTER_OF_MAX, "%s", filter->verb->options->name);
+    int size = snprintf(text, FILTER_OF_MAX, "%s", filter->name);
     const struct {
         const char *name;
         const char *value;

@@ -18,6 +18,16 @@ struct take_found {
     enum times_form form;
 };
 
+/* What is wrong with a field. */
+static const char *
+take_wrong(struct filter *filter, const struct fields_bytes *field,
+           const char *what, const char *more)
+{
+    snprintf(filter->wrong, sizeof filter->wrong, "'%.*s' is %s%s",
+             (int)(field->size < 60 ? field->size : 60), field->at, what, more);
+    return filter->wrong;
+}
+
 /* Finds a line's fields, its time in event time, and its TTL if it has one of its
  * own. NULL; or what is wrong with it. */
 static const char *
@@ -36,19 +46,18 @@ take_find(struct filter *filter, unsigned side, const char *at, size_t size,
     const struct fields_bytes *ttl = &fields[FILTER_TTL];
     if (ttl->at != NULL &&
         !times_read_length(ttl->at, ttl->size, filter->ttl_unit, &found->ttl))
-        return "its TTL is neither a number nor a duration";
+        return take_wrong(filter, ttl, "neither a number nor a duration", "");
     const struct fields_bytes *time = &fields[FILTER_TIME];
     /* At the last time of all, nothing could be due later. */
     if (time->at != NULL &&
         (!times_read(time->at, time->size, filter->units[side], &found->time,
                      &found->form) ||
-         found->time >= CLOCK_LAST)) {
-        snprintf(filter->wrong, sizeof filter->wrong,
-                 "'%.*s' is not a time in %s",
-                 (int)(time->size < 60 ? time->size : 60), time->at,
-                 times_units[filter->units[side]]);
-        return filter->wrong;
-    }
+         found->time >= CLOCK_LAST))
+        return times_is_dated(time->at, time->size)
+                   ? take_wrong(filter, time, "not a time since 1970 with its ",
+                                "zone, such as 2026-11-15T10:00:00Z")
+                   : take_wrong(filter, time, "not a time in ",
+                                times_units[filter->units[side]]);
     return NULL;
 }
 

@@ -11,37 +11,35 @@
 
 /* What is told may hold bytes of the input: none of them is to move a cursor. */
 static void
-tell_plainly(const struct filter *filter, char *text)
+tell_list(const struct filter *filter, const char *format, va_list list)
 {
+    char text[TELL_MAX];
+    vsnprintf(text, sizeof text, format, list);
     for (char *c = text; *c != '\0'; c++) {
         const unsigned char *u = (unsigned char *)c;
         if (*u < ' ' || *u == 0x7f || (*u == 0xc2 && (u[1] & 0xe0) == 0x80))
             *c = '?';
     }
-    fprintf(stderr, "lawn %s: %s\n", filter->verb->options->name, text);
+    fprintf(stderr, "lawn %s: %s\n", filter->name, text);
 }
 
 void
 tell(const struct filter *filter, const char *format, ...)
 {
-    char text[TELL_MAX];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    tell_list(filter, format, list);
     va_end(list);
-    tell_plainly(filter, text);
 }
 
 void
 tell_usage(const struct filter *filter, const char *format, ...)
 {
-    char text[TELL_MAX];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    tell_list(filter, format, list);
     va_end(list);
-    tell_plainly(filter, text);
-    fprintf(stderr, "see 'lawn %s --help'\n", filter->verb->options->name);
+    fprintf(stderr, "see 'lawn %s --help'\n", filter->name);
 }
 
 void

@@ -213,7 +213,6 @@ throttle_key_valid(const struct filter *filter,
 }
 
 static const struct filter_verb throttle_filter = {
-    .options = &throttle_verb,
     .open = throttle_open,
     .line = throttle_line,
     .key_due = throttle_key_due,
@@ -222,12 +221,6 @@ static const struct filter_verb throttle_filter = {
     .key_valid = throttle_key_valid,
     .line_valid = hold_is_numbered,
 };
-
-static int
-throttle_main(int argc, char **argv)
-{
-    return filter_main(&throttle_filter, argc, argv);
-}
 
 static const struct options_spec throttle_specs[] = {
     CHOICES_KEY,
@@ -258,9 +251,5 @@ const struct options_verb throttle_verb = {
                "or is dropped.\n",
     .example = "printf 'ann 1\\nann 2\\nbob 2\\nann 3\\n' |\n"
                "    lawn throttle 1/1h -k 1 --drop --time-field 2",
-    .specs = throttle_specs,
-    .common = choices_common,
-    .operands = "RATE [FILE]...",
-    .operands_offset = CHOICES_AT(operands),
-    .run = throttle_main,
+    CHOICES_FILTER(throttle_filter, throttle_specs, "RATE [FILE]..."),
 };

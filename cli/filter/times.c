@@ -246,11 +246,17 @@ times_rfc3339(const char *text, size_t size, uint64_t *ns)
 }
 
 bool
+times_is_dated(const char *text, size_t size)
+{
+    return size >= 10 && text[4] == '-' && text[7] == '-';
+}
+
+bool
 times_read(const char *text, size_t size, enum times_unit unit, uint64_t *ns,
            enum times_form *form)
 {
     enum times_form as = TIMES_NUMBER;
-    if (size >= 20 && text[4] == '-' && text[7] == '-') {
+    if (size >= 20 && times_is_dated(text, size)) {
         as = TIMES_RFC3339;
         if (!times_rfc3339(text, size, ns))
             return false;

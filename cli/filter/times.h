@@ -27,6 +27,9 @@ extern const char *const times_units[];
 bool times_read(const char *text, size_t size, enum times_unit unit,
                 uint64_t *ns, enum times_form *form);
 
+/* Whether it begins as a date does, 2026-11-15, and so is no number. */
+bool times_is_dated(const char *text, size_t size);
+
 /* Reads a length of time: a number of units likewise, or a duration such as
  * 1h30m. */
 bool times_read_length(const char *text, size_t size, enum times_unit unit,

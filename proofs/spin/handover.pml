@@ -36,6 +36,7 @@ byte link[PARTS];
 byte wake_at[PARTS];
 byte box[PARTS]; /* a bit for each timer */
 bit boxes_shut;
+byte gate; /* one step: gate.pml has those that it is made of */
 byte lawn[PARTS]; /* a bit for each timer */
 
 byte parts[WORKERS + 1]; /* struct lawn_worker; a bit for each part */
@@ -99,16 +100,18 @@ proctype sender(byte timer)
     byte w;
     byte q;
     byte t;
-    if
-    :: closing -> refused = refused | BIT(timer); goto returned
-    :: else
-    fi;
-    /* lawn_part_post() -> lawn_mailbox_push() */
+    /* lawn_gate_enter() */
     atomic {
         if
-        :: boxes_shut -> refused = refused | BIT(timer); goto returned
-        :: else -> box[1] = box[1] | BIT(timer); posting++
+        :: closing -> refused = refused | BIT(timer); goto returned
+        :: else -> gate++
         fi
+    };
+    /* lawn_part_post() -> lawn_mailbox_push() */
+    atomic {
+        assert(!boxes_shut);
+        box[1] = box[1] | BIT(timer);
+        posting++
     };
     /* lawn_part_wake() */
     at = wake_at[1];
@@ -128,6 +131,7 @@ again:  skip
     od;
     atomic {
         posting--;
+        gate--;
         at = 0;
         was = 0;
         whom = 0;
@@ -401,6 +405,7 @@ proctype manager()
     unpark(1);
     unpark(2);
     gone[1] && gone[2];
+    gate == 0; /* lawn_gate_wait() */
     atomic {
         /* What a worker has that has ended stays with it. */
         assert(done[1] && parts[keeper[0]] & BIT(0));

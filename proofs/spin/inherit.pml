@@ -47,6 +47,7 @@ bit sleeps[PARTS]; /* wake_at is not 0 */
 byte box[PARTS];   /* a bit for each timer */
 byte lawn[PARTS];
 bit boxes_shut;
+bit gate; /* one step: gate.pml has those that it is made of */
 
 byte parts[WORKERS + 1]; /* struct lawn_worker; a bit for each part */
 byte arrivals[WORKERS + 1];
@@ -98,21 +99,22 @@ proctype sender()
 {
     byte who;
     bit was;
-    if
-    :: closing -> refused = refused | BIT(0); goto returned
-    :: else
-    fi;
-    /* lawn_part_post() */
+    /* lawn_gate_enter() */
     atomic {
         if
-        :: boxes_shut -> refused = refused | BIT(0); goto returned
-        :: else
-        fi;
+        :: closing -> refused = refused | BIT(0); goto returned
+        :: else -> gate = 1
+        fi
+    };
+    /* lawn_part_post() */
+    atomic {
+        assert(!boxes_shut);
         box[0] = box[0] | BIT(0);
         run_ = run_ | BIT(0);
         mail = mail | BIT(0)
     };
     wake(0);
+    gate = 0;
 returned:
     skip
 }
@@ -442,6 +444,7 @@ proctype closer()
     unpark(1);
     unpark(2);
     gone[1] && gone[2]; /* lawn_workers_join() */
+    gate == 0;          /* lawn_gate_wait() */
     atomic {
         for (p : 0 .. PARTS - 1) {
             assert((runs[p] == 0 && KIND == 2) || done[runs[p]]);

@@ -95,7 +95,7 @@ proctype producer(byte id)
         /* lawn_part_post() -> lawn_mailbox_push() */
         atomic { seen = head; posting++ };
 push:   if
-        :: seen == CLOSED ->
+        :: seen == CLOSED -> /* no start, see gate.pml; but stop_sync */
             d_step { refused[timer] = 1; posting--; check_sleep() };
             goto next_one
         :: else

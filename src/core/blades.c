@@ -1,12 +1,16 @@
 /* blades.c - the table of blades: see blades.h for the idea. */
 #include "internal.h"
 
-/* Blades in the table for so many TTLs: homes and spare ones. */
+/* Blades in the table for so many TTLs, or for the default: homes and spare ones.
+ */
 size_t
 lawn_blades_count(size_t wanted)
 {
     size_t ttls = LAWN_BLADES_MIN;
 
+    if (wanted == 0) {
+        wanted = LAWN_BLADES_DEFAULT;
+    }
     while (ttls < wanted && ttls < LAWN_BLADES_MAX) {
         ttls *= 2;
     }

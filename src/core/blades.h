@@ -24,6 +24,7 @@
 #define LAWN_BLADES_STRIPES 8u
 #define LAWN_BLADES_MIN 8u
 #define LAWN_BLADES_MAX 16384u
+#define LAWN_BLADES_DEFAULT 1024u
 /* Blades behind the last home, for its stripes. */
 #define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
 /* From so many homes on, what is close in one half is far in the other. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #endif
 
-#define LAWN_BLADES_DEFAULT 1024u
 #define LAWN_LINE 64u
 
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
@@ -44,11 +43,9 @@ static struct lawn_layout
 lawn_layout(const struct lawn_options *options)
 {
     struct lawn_layout layout;
-    size_t wanted = options != NULL ? options->blades : 0;
     size_t slots;
 
-    layout.count =
-        lawn_blades_count(wanted != 0 ? wanted : LAWN_BLADES_DEFAULT);
+    layout.count = lawn_blades_count(options != NULL ? options->blades : 0);
     layout.bits = lawn_tips_bits(options != NULL ? options->slot_bits : 0);
     slots = lawn_tips_slots(layout.bits);
     layout.blades =

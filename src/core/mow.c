@@ -211,10 +211,10 @@ lawn_mow_closed(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 /* Fires what is due at the tick of a slot of level 0. False: the budget is
  * used up. If timers of one TTL and deadline stand in several places, the lone
  * ones were started before there was a blade, and those on a closed blade
- * before there was another: so they go first [P4]. Not always
- * after a change of the resolution that closed blades: if there was none to
- * spare, lone ones may be younger than those on a closed blade. This is the
- * exception told at lawn_set_resolution(). */
+ * before there was another: so they go first [P4]. Not always after a change of
+ * the resolution that closed blades: if there was none to spare, lone ones may
+ * be younger than those on a closed blade. This is the exception told at
+ * lawn_set_resolution(). */
 static bool
 lawn_mow_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {

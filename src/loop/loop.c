@@ -8,8 +8,8 @@
  * A timer that repeats is started for its next fire before its callback runs,
  * never after: the callback may stop it and free it, and the loop must not
  * look at it then. With mode DELAY it is started again after the callback, if
- * nobody has touched it; who touches it says so by clearing loop->current
- * [K4] */
+ * nobody has touched it; who touches it says so by clearing loop->current [K4].
+ */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 
@@ -474,7 +474,7 @@ lawn_loop_check(struct lawn_loop *loop, FILE *out)
         broken = "[K5] a timer is behind outside of a turn";
     }
     if (broken != NULL && out != NULL) {
-        fprintf(out, "%s\n", broken);
+        (void)fprintf(out, "lawn_loop_check: %s\n", broken);
     }
     return broken == NULL;
 }

@@ -32,8 +32,7 @@ lawn_store_strerror(int error)
         return "no such timer, file or folder";
     case -EINVAL:
         return "an id or payload is too large, flags make no sense, or the "
-               "path "
-               "is no file";
+               "path is no file";
     case -ENOTEMPTY:
         return "the store holds timers";
     case -ENOSPC:

@@ -16,14 +16,8 @@
                  : ((void)fprintf(stderr, "lawn: %s\n", message), abort()))
 #endif
 
-#if defined __GNUC__
 #define LAWN_STORE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define LAWN_STORE_PREFETCH(address) __builtin_prefetch(address)
 #define LAWN_STORE_NOINLINE __attribute__((noinline))
-#else
-#define LAWN_STORE_UNLIKELY(condition) (condition)
-#define LAWN_STORE_PREFETCH(address) ((void)(address))
-#define LAWN_STORE_NOINLINE
-#endif
 
 #endif

@@ -478,7 +478,8 @@ static bool
 lawn_store_slots_wrong(FILE *out, const char *what, uint64_t number)
 {
     if (out != NULL) {
-        (void)fprintf(out, "slab %llu: %s\n", (unsigned long long)number, what);
+        (void)fprintf(out, "lawn_store_check: slab %llu: %s\n",
+                      (unsigned long long)number, what);
     }
     return false;
 }

@@ -42,8 +42,7 @@ enum {
     LAWN_STORE_SNAPSHOT_AT_TTL = 8,
     LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE = 16,
     LAWN_STORE_SNAPSHOT_AT_ID_SIZE = 20,
-    LAWN_STORE_SNAPSHOT_AT_HOW = 22, /* flags, and a byte that is 0 */
-    LAWN_STORE_SNAPSHOT_AT_END = 24
+    LAWN_STORE_SNAPSHOT_AT_HOW = 22 /* flags, and a byte that is 0 */
 };
 
 /* The only flag of a record. */

@@ -274,7 +274,8 @@ lawn_store_change(struct lawn_store *store, struct lawn_store_record *record,
     return 0;
 }
 
-void
+/* Takes a record out of due[]. */
+static void
 lawn_store_undue(struct lawn_store *store, struct lawn_store_record *record)
 {
     unsigned i = store->due_next;

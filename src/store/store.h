@@ -54,10 +54,6 @@ struct lawn_store {
 void lawn_store_discard(struct lawn_store *store,
                         struct lawn_store_record *record);
 
-/* Takes a record out of due[]. */
-void lawn_store_undue(struct lawn_store *store,
-                      struct lawn_store_record *record);
-
 /* Tells all timers, in the order in which lawn_store_restore() must get them.
  * visit gets each timer and whether it is on a blade; false ends it. */
 typedef bool lawn_store_visit_fn(const struct lawn_store_timer *timer,

@@ -2,17 +2,17 @@
 #include "store.h"
 
 static bool
-lawn_store_wrong(FILE *out, const char *what)
+lawn_store_check_fails(FILE *out, const char *what)
 {
     if (out != NULL) {
-        (void)fprintf(out, "%s\n", what);
+        (void)fprintf(out, "lawn_store_check: %s\n", what);
     }
     return false;
 }
 
 static bool
-lawn_store_is_due(const struct lawn_store *store,
-                  const struct lawn_store_record *record)
+lawn_store_check_is_due(const struct lawn_store *store,
+                        const struct lawn_store_record *record)
 {
     unsigned i;
 
@@ -41,17 +41,19 @@ lawn_store_check_record(const struct lawn_store *store,
     }
     if ((record->payload & LAWN_STORE_GONE) != 0) {
         return !lawn_pending(&record->timer) ||
-               lawn_store_wrong(out, "[J1] a timer that is gone still runs");
+               lawn_store_check_fails(out,
+                                      "[J1] a timer that is gone still runs");
     }
     if (lawn_store_table_find(
             &store->table,
             lawn_store_table_hash(&store->table, record->id, record->id_size),
             record->id, record->id_size) != record) {
-        return lawn_store_wrong(out, "[J1] a record is not in the table");
+        return lawn_store_check_fails(out, "[J1] a record is not in the table");
     }
     if (lawn_pending(&record->timer) == due ||
-        lawn_store_is_due(store, record) != due) {
-        return lawn_store_wrong(out, "[J2] a record neither runs nor is due");
+        lawn_store_check_is_due(store, record) != due) {
+        return lawn_store_check_fails(out,
+                                      "[J2] a record neither runs nor is due");
     }
     return true;
 }
@@ -63,7 +65,8 @@ lawn_store_check_due(const struct lawn_store *store, FILE *out)
     unsigned i;
 
     if (store->mows == 0 && store->due_next != store->due_end) {
-        return lawn_store_wrong(out, "[J4] timers were left over by a mow");
+        return lawn_store_check_fails(out,
+                                      "[J4] timers were left over by a mow");
     }
     for (i = store->due_next; i < store->due_end; i++) {
         uint64_t deadline;
@@ -73,7 +76,8 @@ lawn_store_check_due(const struct lawn_store *store, FILE *out)
         }
         deadline = lawn_due(&store->due[i]->timer);
         if (deadline < last || deadline > lawn_now(store->lawn)) {
-            return lawn_store_wrong(out, "[J4] due timers are out of order");
+            return lawn_store_check_fails(out,
+                                          "[J4] due timers are out of order");
         }
         last = deadline;
     }
@@ -120,13 +124,15 @@ lawn_store_check(const struct lawn_store *store, FILE *out)
         records += (record->payload & LAWN_STORE_GONE) == 0;
     }
     if (records != store->table.count) {
-        return lawn_store_wrong(out, "[J1] the table holds what is no record");
+        return lawn_store_check_fails(out,
+                                      "[J1] the table holds what is no record");
     }
     if (outside != store->outside) {
-        return lawn_store_wrong(out, "[J5] payloads outside are miscounted");
+        return lawn_store_check_fails(out,
+                                      "[J5] payloads outside are miscounted");
     }
     if (bytes + outside != store->memory.bytes) {
-        return lawn_store_wrong(out, "[J5] memory is miscounted");
+        return lawn_store_check_fails(out, "[J5] memory is miscounted");
     }
     return true;
 }

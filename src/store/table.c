@@ -537,8 +537,8 @@ static bool
 lawn_store_table_wrong(FILE *out, const char *what, uint64_t number)
 {
     if (out != NULL) {
-        (void)fprintf(out, "bucket %llu: %s\n", (unsigned long long)number,
-                      what);
+        (void)fprintf(out, "lawn_store_check: [J3] bucket %llu: %s\n",
+                      (unsigned long long)number, what);
     }
     return false;
 }

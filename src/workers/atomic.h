@@ -19,7 +19,6 @@
 #define L_RELAXED __ATOMIC_RELAXED
 #define L_ACQUIRE __ATOMIC_ACQUIRE
 #define L_RELEASE __ATOMIC_RELEASE
-#define L_ACQ_REL __ATOMIC_ACQ_REL
 #define L_SEQ_CST __ATOMIC_SEQ_CST
 
 /* A word of 64 bits; some machines of 32 would align it to 4 bytes. */

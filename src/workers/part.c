@@ -65,17 +65,17 @@ lawn_part_serve(struct lawn_part *part)
     }
 }
 
-bool
+void
 lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
-               uint64_t seen, uint64_t next, uint64_t deadline)
+               uint64_t seen, uint64_t next)
 {
-    if ((seen & MAIL) == 0 && !lawn_mailbox_push(&part->box, timer)) {
-        L_STORE(&timer->state, seen, L_RELEASE);
-        return false;
+    if ((seen & MAIL) == 0) {
+        /* Boxes are closed when nobody is within a gate. */
+        bool pushed = lawn_mailbox_push(&part->box, timer);
+        assert(pushed);
+        (void)pushed;
     }
     L_STORE(&timer->state, next, L_RELEASE);
-    lawn_part_wake(part, deadline);
-    return true;
 }
 
 /* A deadline, rounded up to the resolution. */
@@ -286,8 +286,8 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer,
         uint64_t free = seen & ~(RUN | LAWN | REQ | DUE);
         *due = lawn_due(&timer->timer);
         if ((seen & CLAIM) != 0) {
-            /* Being started again; but that may be refused, or need no mail, and
-             * then the timer must be where it was. */
+            /* Being started again; but that may need no mail, and then the timer
+             * must be where it was. */
             lawn_part_back(part, timer, *due);
             return false;
         }

@@ -31,11 +31,10 @@ size_t lawn_part_mow(struct lawn_part *part, uint64_t now, uint64_t limit,
 bool lawn_part_runs(const struct lawn_part *part);
 
 /* Any thread: puts a timer that it has claimed, and whose word was seen, into the
- * mail, if it is not there; ends the claim with the word next; and wakes the
- * worker if it sleeps longer than to deadline. The timer may be gone when this
- * returns. False: the part is closed, and the word is what it was. */
-bool lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
-                    uint64_t seen, uint64_t next, uint64_t deadline);
+ * mail, if it is not there, and then within a gate; and ends the claim with the word
+ * next. The timer may be gone when this returns; the worker is yet to be woken. */
+void lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
+                    uint64_t seen, uint64_t next);
 
 /* Any thread: wakes the worker if it sleeps longer than to deadline. */
 void lawn_part_wake(struct lawn_part *part, uint64_t deadline);

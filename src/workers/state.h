@@ -52,9 +52,12 @@
  * finds it counts as having come just before the start that is being written,
  * which would undo it. Only lawn_workers_stop_sync(), which waits anyway, waits;
  * and the worker that finds a claimed timer in the mail puts it aside for its
- * next round. The timer goes into the mail before the claim ends: if the box is
- * closed, the word becomes again what it was, and nothing has happened. Only a
- * start may claim: what else finds the word claimed relies on it.
+ * next round. The timer goes into the mail before the claim ends. Only a start may
+ * claim, and one that has claimed is not refused any more: what else finds the word
+ * claimed relies on both. So a start that will put the timer into the mail has
+ * passed a gate, see gate.h. Others need none: who clears the lawn, or takes the
+ * mail that the timer is in, waits for the claim to end. Whether there will be mail
+ * is known before the claim, since when is then what it was, if the swap succeeds.
  *
  * UNSHARED TIMERS. As long as shared is 0, the worker that runs the timer's part
  * is the only one to change the word, and does so by a plain store [C5]. The

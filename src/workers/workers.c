@@ -2,6 +2,7 @@
  * end. See state.h for the word that decides. */
 #include "lawn_workers.h"
 
+#include "gate.h"
 #include "part.h"
 #include "state.h"
 
@@ -116,38 +117,46 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
                           struct lawn_request *request)
 {
     bool fresh = (*seen & LAWN_STATE_PART_MASK) == 0;
+    struct lawn_pass pass = {0};
     if (request->ttl != 0) {
         /* A TTL that reaches beyond the end of time is cut short. */
         uint64_t now = lawn_workers_now(set);
         request->when = lawn_workers_sum(now, request->ttl);
         request->ttl = request->when - now;
     }
+    /* It may come up on the lawn in time, and then it needs no mail. */
+    uint64_t before = L_LOAD(&timer->when, L_RELAXED);
+    bool by_mail = (*seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) ||
+                   to != request->part || request->when < before;
     if (!fresh) {
         lawn_state_share(set, timer);
-    } else if (L_LOAD(&timer->shared, L_RELAXED) == LAWN_STATE_UNSHARED) {
+    }
+    if (by_mail && (*seen & MAIL) == 0 && !lawn_gate_enter(set, &pass)) {
+        return -ESHUTDOWN;
+    }
+    if (fresh && L_LOAD(&timer->shared, L_RELAXED) == LAWN_STATE_UNSHARED) {
         L_STORE(&timer->shared, LAWN_STATE_SHARING, L_SEQ_CST);
     }
     if (!lawn_state_swap(timer, seen, *seen | CLAIM)) {
+        lawn_gate_leave(&pass);
         return 0;
     }
     if (fresh) {
         /* No worker has had the right to plain stores. */
         L_STORE(&timer->shared, LAWN_STATE_SHARED, L_RELEASE);
     }
-    /* It may come up on the lawn in time, and then it needs no mail. */
-    uint64_t before = L_LOAD(&timer->when, L_RELAXED);
-    bool by_mail = (*seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) ||
-                   to != request->part || request->when < before;
     lawn_state_write(timer, request, by_mail);
     if (!by_mail) {
         L_STORE(&timer->state,
                 ((*seen & ~CLAIM) | RUN | REQ) + LAWN_STATE_VERSION, L_RELEASE);
         return 1;
     }
-    return lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to),
-                          request->when)
-               ? 1
-               : -ESHUTDOWN;
+    lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to));
+    /* Before the wake-up, in which a thread may be cancelled, and would be counted
+     * for ever. */
+    lawn_gate_leave(&pass);
+    lawn_part_wake(to, request->when);
+    return 1;
 }
 
 /* Starts a timer on a part of the caller's choice, or NULL. */

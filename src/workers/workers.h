@@ -30,6 +30,23 @@
 /* What two threads write stands in different lines of the cache. */
 #define LAWN_LINE 64
 
+/* How many gates a set has, see gate.h, and how many of them a thread tries. Fewer
+ * for the explorer, whose schedules are longer for each that close looks at. */
+#if defined LAWN_EXPLORE
+#define LAWN_GATE_BITS 1
+#define LAWN_GATE_TRIES 2u
+#else
+#define LAWN_GATE_BITS 6
+#define LAWN_GATE_TRIES 8u
+#endif
+#define LAWN_GATES (1u << LAWN_GATE_BITS)
+
+/* How many starts are within: of the thread that it belongs to, and of others. */
+struct lawn_gate {
+    _Alignas(LAWN_LINE) uint32_t own; /* L_ */
+    _Alignas(LAWN_LINE) uint32_t all; /* L_ */
+};
+
 /* A start: when it is due, with which TTL, 0 if it has none; on which part. */
 struct lawn_request {
     uint64_t when;
@@ -79,6 +96,7 @@ struct lawn_counts {
     L_U64 fires, messages, turns, wakes, late_most, late_sum; /* L_ */
 };
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): lines apart */
 struct lawn_worker {
     struct lawn_workers *set;
     unsigned number;
@@ -112,6 +130,7 @@ struct lawn_worker {
     int fd;
 };
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): lines apart */
 struct lawn_workers {
     struct lawn_options lawn;
     enum lawn_workers_route route;
@@ -130,6 +149,9 @@ struct lawn_workers {
     struct lawn_worker *workers[LAWN_WORKERS_MAX]; /* L_: live or not */
     struct lawn_counts past;   /* of workers whose places others have taken */
     struct lawn_worker closer; /* the thread that closes the set */
+    /* L_: whose each gate is, 0 if nobody's; and the gates. */
+    _Alignas(LAWN_LINE) uintptr_t owners[LAWN_GATES];
+    struct lawn_gate gates[LAWN_GATES];
 };
 
 /* workers_set.c: zeroed memory of the set's allocator, in lines of its own; NULL

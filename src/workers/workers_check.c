@@ -19,7 +19,7 @@ lawn_workers_check_timer(struct lawn_timer *core, uint64_t ttl, void *arg)
     if ((state & CLAIM) == 0 &&
         ((state & LAWN) == 0 ||
          lawn_state_part(finding->part->set, state) != finding->part)) {
-        finding->broken = "M1: a timer on a lawn does not say so";
+        finding->broken = "[M1] a timer on a lawn does not say so";
     }
     return finding->broken == NULL;
 }
@@ -33,7 +33,7 @@ lawn_workers_check_mail(struct lawn_finding *finding,
         uint64_t state = lawn_state_look(timer);
         if ((state & MAIL) == 0 ||
             lawn_state_part(finding->part->set, state) != finding->part) {
-            finding->broken = "M2: a timer in the mail does not say so";
+            finding->broken = "[M2] a timer in the mail does not say so";
         }
     }
 }
@@ -59,14 +59,14 @@ lawn_workers_check_part(struct lawn_finding *finding, FILE *out)
             own = own->next;
         }
         if (own == NULL) {
-            finding->broken = "M3: a worker does not know its part";
+            finding->broken = "[M3] a worker does not know its part";
         }
     }
     if (part->hand != NULL) {
         finding->broken = "a part has a timer in hand";
     }
     if (part->started > lawn_now(part->lawn)) {
-        finding->broken = "M5: a start counts from the future";
+        finding->broken = "[M5] a start counts from the future";
     }
 }
 
@@ -78,7 +78,8 @@ lawn_workers_check(struct lawn_workers *set, FILE *out)
         lawn_workers_check_part(&finding, out);
         if (finding.broken != NULL) {
             if (out != NULL) {
-                (void)fprintf(out, "lawn: part %u: %s\n", i, finding.broken);
+                (void)fprintf(out, "lawn_workers_check: part %u: %s\n", i,
+                              finding.broken);
             }
             return false;
         }

@@ -1,6 +1,7 @@
 /* workers_set.c - making and closing a set, and workers that come and go. All
  * of it is rare, and under one lock: the set's. */
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
+#include "gate.h"
 #include "park.h"
 #include "part.h"
 
@@ -513,6 +514,7 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     }
     lawn_workers_wake(set);
     lawn_workers_join(set);
+    lawn_gate_wait(set);
     /* From here on this thread is the worker, of all parts: left may stop other
      * timers, and free them. */
     struct lawn_worker *was = lawn_workers_be(&set->closer);

@@ -144,10 +144,32 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
     words=("unknown option '--workloads'" "did you mean --workload?" "--help")
     fails 2 --workloads W1
     words=("--loop: 'lawn/fly' is not CONTENDER/OPERATION"
-        "operations are: start stop restart idle fire;" "--list")
+        "operations are: start stop restart idle fire, and with --trace last;"
+        "--list")
     fails 2 --loop lawn/fly
     words=("--loop: 'lwan/start' is not CONTENDER/OPERATION" "--list")
     fails 2 --loop lwan/start
+    words=("--n: '999' is not a number of timers from 1k to 100M")
+    fails 2 --loop lawn/start --n 999
+}
+
+@test "the last events of a trace are played for a profiler" {
+    printf '%s\n' '# lawn trace 1' '0 start a 5' '1 start b 9' '7 stop b' >trace
+    for n in 1 3; do
+        run --separate-stderr "$lawn" bench --loop list/last --trace trace --n $n
+        [ "$status" -eq 0 ]
+        [ "$output" = $n ]
+    done
+    run "$lawn" bench --loop lawn/last --trace trace
+    [ "$output" = 1 ]
+    words=("--n: '4' is not a number of events from 1 to 3, which the trace has")
+    fails 2 --loop list/last --trace trace --n 4
+    words=("--loop CONTENDER/last needs --trace FILE")
+    fails 2 --loop list/last
+    words=("none: ")
+    fails 3 --loop list/last --trace none
+    words=("--loop: 'list/start' is not CONTENDER/OPERATION")
+    fails 2 --loop list/start --trace trace
 }
 
 @test "bad numbers are refused with what is accepted" {
@@ -368,7 +390,7 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
 }
 
 @test "stores are played S1 to S7, and agree" {
-    run --separate-stderr "$lawn" bench --store --quick --n 1k --json
+    run --separate-stderr "$lawn" bench --store --quick --n 1k --limit 1m --json
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     is_whole
@@ -526,7 +548,7 @@ for cell in run["cells"]:
     [[ "$output" == *" x best      M/s"*" p99.9     max"* ]]
     [ "$(grep -cE '^  (lawn|mutex) +[0-9.]+ ' <<<"$output")" -eq 4 ]
     run --separate-stderr "$lawn" bench --workers --quick --n 1k --runs 1 --csv \
-        --contender lawn --threads 2
+        --contender lawn --threads 2 --limit 1m
     [ "$status" -eq 0 ]
     [[ "${lines[0]}" == workload,n,threads,seed,*,p99,p999,max,why ]]
     [ "$(grep -cE '^T[1236],1000,2,1,lawn,1,.*,,,,,$' <<<"$output")" -eq 4 ]
@@ -597,6 +619,10 @@ for cell in run["cells"]:
         else:
             assert row["tail"] is None and row["ops"] == 40000
 ' <<<"$output"
+    cat >run.json <<<"$output"
+    words=("lawn bench: run.json: this is of 'lawn bench --adapters'" "no report of event loops")
+    fails 3 --from run.json --report none.html
+    [ ! -e none.html ]
     run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 \
         --contender lawn,uv,uv+lawn --workload pair,fire
     [ "$status" -eq 0 ]

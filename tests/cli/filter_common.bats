@@ -181,6 +181,10 @@ END
     words=("line 1: 'x' is not a time in s" "there was no good line")
     refuses 3 delay 1s -d '|' --time-field 1
     counts in=18 bad=18
+    given 2026-11-15T10:00:00 2026-11-15
+    words=("line 1: '2026-11-15T10:00:00' is not a time since 1970 with its zone, such as"
+        "line 2: '2026-11-15' is not a time since 1970 with its zone")
+    refuses 3 delay 1s --time-field 1
 }
 
 @test "--time-unit, and names that end with a unit" {

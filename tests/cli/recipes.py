@@ -36,6 +36,10 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
+sys.path.insert(0, TOP + '/tests/manual')
+
+from pages import plain  # noqa: E402
+
 LAWN = os.path.realpath(os.environ.get('LAWN', TOP + '/build/lawn'))
 KINDS = ('sh', 'output', 'ini', 'text')
 PATIENCE_S = 120
@@ -78,15 +82,6 @@ def read_markdown(path):
                     block.kind = 'output'
                 recipes[title].append(block)
     return {title: blocks for title, blocks in recipes.items() if blocks}
-
-
-def plain(line):
-    """A line of a literal display as it is shown."""
-    for code, char in ((r'\-', '-'), (r'\(aq', "'"), (r'\(ha', '^'),
-                       (r'\(ti', '~'), (r'\(ga', '`'), (r'\&', ''),
-                       (r'\e', '\\')):
-        line = line.replace(code, char)
-    return line
 
 
 def read_mdoc(path):

@@ -385,7 +385,7 @@ END
 
 @test "--once asks all queues" {
     serve many
-    run top --once --json --keys 100k "$url"
+    run top --once --json --keys 100k --timeout 1m "$url"
     json 'len(j["queues"]) == 5000 and j["servers"][0]["all_keys_seen"]'
     # Not all is seen of what has no end, but it has one.
     serve never-ends

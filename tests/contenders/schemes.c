@@ -257,7 +257,7 @@ TEST(the_floor_fires_in_order_and_never_holds_more_than_its_ring)
 TEST(every_contender_has_a_name_of_its_own_and_is_found_by_it)
 {
     size_t count, i;
-    const struct contender *const *all = contenders_all(&count);
+    const struct contender *const *all = contenders_of(PART_TIMERS, &count);
 
     CHECK(count >= 12 && count <= CONTENDERS_MAX);
     CHECK(all[0] == &lawn_contender);

@@ -8,6 +8,7 @@
 struct lawn_worker;
 struct lawn_worker **lawn_explore_self(void);
 unsigned *lawn_explore_turn(void);
+uintptr_t lawn_explore_me(void);
 
 /* src/workers/atomic.h */
 
@@ -264,6 +265,12 @@ unsigned *
 lawn_explore_turn(void)
 {
     return &run_threads[run_current].turn;
+}
+
+uintptr_t
+lawn_explore_me(void)
+{
+    return run_current + 1;
 }
 
 unsigned

@@ -107,6 +107,53 @@ SCENARIO(what_is_started_for_after_the_end_is_left,
          .threads = {serve_when_closed, close_at_20},
          .finish = scene_finish_closed, .delays = true);
 
+/* A start that others have met counts, also if the set is closed before it goes on:
+ * what they have done came before it. */
+
+static void
+setup_idle(void)
+{
+    scene_begin(1);
+    scene_ready();
+}
+
+/* Other threads have all of them: see src/workers/gate.h. */
+static void
+setup_idle_and_no_gate(void)
+{
+    unsigned i;
+
+    setup_idle();
+    for (i = 0; i < LAWN_GATES; i++) {
+        scene.set->owners[i] = UINTPTR_MAX;
+    }
+}
+
+SCENARIO(two_start_a_timer_at_the_end, .setup = setup_idle,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_20, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(two_start_a_timer_at_the_end_without_a_fence_for_all_threads,
+         .setup = setup_idle,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_20, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true, .symmetric = true);
+/* The second and the fourth thread look at the same gate first. */
+SCENARIO(two_that_want_one_gate_start_a_timer_at_the_end, .setup = setup_idle,
+         .threads = {scene_serve_and_leave, scene_start_0_for_20,
+                     scene_close_at_once, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(two_that_have_no_gate_start_a_timer_at_the_end,
+         .setup = setup_idle_and_no_gate,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_20, scene_start_0_for_60},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_timer_that_is_started_at_the_end_is_stopped,
+         .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_start_0_for_20, scene_stop_0},
+         .finish = scene_finish_closed, .delays = true);
+
 /* Threads of the library's. */
 
 static void

@@ -116,6 +116,41 @@ TEST(a_regex_finds_its_first_group_or_its_match)
     CHECK_FIELD("/.(.)/", -1, "\xff\xfe", "<\xfe>");
 }
 
+/* The same of a line of so many times the letter a, and then the text. */
+static const char *
+fields_get_long(const char *field, size_t letters, const char *text)
+{
+    static char line[FIELDS_REGEX_BYTES + 64];
+    size_t size = strlen(text);
+    memset(line, 'a', letters);
+    memcpy(line + letters, text, size + 1);
+    return fields_get(field, -1, line, letters + size);
+}
+
+#define CHECK_LONG(field, letters, text, expected)                             \
+    do {                                                                       \
+        const char *got = fields_get_long(field, letters, text);               \
+        if (strcmp(got, expected) != 0)                                        \
+            kit_fail(__FILE__, __LINE__, "%s is %s", field, got);              \
+    } while (0)
+
+TEST(a_regex_sees_the_beginning_of_a_long_line)
+{
+    const size_t most = FIELDS_REGEX_BYTES;
+    CHECK_LONG("/b(.)/", most - 2, "b:", "<:>");
+    CHECK_LONG("/b(.)/", most - 3, "b:zzz", "<:>");
+    CHECK_LONG("/b(.)/", most - 2, "b:z",
+               "no match of /b(.)/ in the first 8192 bytes");
+    CHECK_LONG("/b(.)/", most,
+               "b:", "no match of /b(.)/ in the first 8192 bytes");
+    CHECK_LONG("/a$/", most, "", "<a>");
+    CHECK_LONG("/(a)z$/", most - 1, "zz",
+               "no match of /(a)z$/ in the first 8192 bytes");
+    CHECK_LONG("/(a)z*$/", most - 9, "zzzzzzzzzzz",
+               "no match of /(a)z*$/ in the first 8192 bytes");
+    CHECK_LONG("/^(a)/", most, "z", "<a>");
+}
+
 TEST(json_values_are_keys_as_strings_or_as_they_stand)
 {
     CHECK_FIELD(".a", -1, "{\"a\":\"x y\"}", "<x y>");

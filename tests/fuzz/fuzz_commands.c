@@ -18,13 +18,12 @@
  */
 #include "commands.h"
 #include "fake.h"
+#include "fuzz.h"
 #include "memory_kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define WORDS 40
 
@@ -132,13 +131,6 @@ static const char *const fuzz_words[] = {
     "n1 k2"};
 
 #define FUZZ_WORDS (sizeof fuzz_words / sizeof *fuzz_words)
-
-static void
-fuzz_check(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static struct bytes
 fuzz_word(const char *at, size_t size)

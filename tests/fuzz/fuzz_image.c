@@ -14,12 +14,11 @@
  */
 #include "../module/memory_kit.h"
 #include "args.h"
+#include "fuzz.h"
 #include "image.h"
 #include "image_mutator.h"
 
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Memory for an empty queue, and for each byte that was read. */
 #define FUZZ_EMPTY 30000u
@@ -49,13 +48,6 @@ struct fuzz_tape {
 };
 
 static struct fuzz_tape fuzz_tape;
-
-static void
-fuzz_check(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static bool
 fuzz_byte(struct fuzz_input *input, uint8_t *byte)

@@ -6,21 +6,13 @@
  * any byte less at its end, and with any more of it behind.
  */
 #include "../filter/json_plain.h"
+#include "fuzz.h"
 #include "json.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void
-fuzz_check(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static char *
 fuzz_new(size_t size)

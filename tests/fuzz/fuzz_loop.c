@@ -1,5 +1,5 @@
 /* fuzz_loop.c - the fuzzer's bytes as operations on a loop. */
-#include "fuzz.h"
+#include "fuzz_case.h"
 #include "loop_ops.h"
 
 int

@@ -1,5 +1,5 @@
 /* fuzz_ops.c - the fuzzer's bytes as operations on a lawn. */
-#include "fuzz.h"
+#include "fuzz_case.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -4,20 +4,13 @@
  * they came at once, lie within what came, and be within the bounds; and what
  * "lawn top" makes of them must be whole and safe on a terminal.
  */
+#include "fuzz.h"
 #include "resp.h"
+#include "text.h"
 #include "top.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void
-fuzz_check(bool good)
-{
-    if (!good)
-        abort();
-}
 
 /* Whether two replies are the same, and each within the bytes of its reader. */
 static void
@@ -47,7 +40,7 @@ fuzz_text(const char *text, size_t size, size_t most)
     for (size_t i = 0; i < length; i++)
         fuzz_check(safe[i] >= 0x20 && safe[i] < 0x7f);
     for (size_t i = 0; i < size;) {
-        size_t more = top_utf8(text + i, size - i);
+        size_t more = text_utf8(text + i, size - i);
         fuzz_check(more <= 4 && more <= size - i);
         i += more > 0 ? more : 1;
     }

@@ -16,6 +16,7 @@
 #include "../explore/run.h"
 #include "../explore/run_threads.h"
 #include "../explore/scene.h"
+#include "fuzz.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +24,6 @@
 #include <string.h>
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define FUZZ_SCENARIOS 190u
 #define FUZZ_OWN 192u

@@ -12,6 +12,7 @@
  * memory than a multiple of the input.
  */
 #include "../../src/store/hash.h"
+#include "fuzz_tape.h"
 #include "lawn_store.h"
 
 #include <errno.h>
@@ -21,16 +22,6 @@
 /* Memory that may be taken, beside 32 bytes for each byte of input: a block,
  * and what an empty store has. */
 #define FUZZ_MEMORY ((size_t)256 * 1024)
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void
-fuzz_check(bool good)
-{
-    if (!good) {
-        abort();
-    }
-}
 
 static size_t fuzz_live;
 static size_t fuzz_limit;
@@ -73,53 +64,6 @@ fuzz_store(uint64_t now)
     return store;
 }
 
-/* A snapshot in memory. */
-struct fuzz_tape {
-    uint8_t *bytes;
-    size_t size;
-    size_t room;
-    size_t at;
-    uint64_t number; /* of the next checksum */
-    uint64_t last;   /* the one before */
-};
-
-static int
-fuzz_write(const void *bytes, size_t size, void *arg)
-{
-    struct fuzz_tape *tape = arg;
-
-    if (tape->size + size > tape->room) {
-        tape->room = 2 * (tape->size + size);
-        tape->bytes = realloc(tape->bytes, tape->room);
-        fuzz_check(tape->bytes != NULL);
-    }
-    if (size > 0) {
-        memcpy(tape->bytes + tape->size, bytes, size);
-    }
-    tape->size += size;
-    return 0;
-}
-
-/* In pieces of varying sizes. */
-static ptrdiff_t
-fuzz_read(void *bytes, size_t size, void *arg)
-{
-    struct fuzz_tape *tape = arg;
-    size_t some = tape->size - tape->at;
-
-    if (some > 1 + tape->at % 37) {
-        some = 1 + tape->at % 37;
-    }
-    if (some > size) {
-        some = size;
-    }
-    if (some > 0) {
-        memcpy(bytes, tape->bytes + tape->at, some);
-    }
-    tape->at += some;
-    return (ptrdiff_t)some;
-}
-
 static void
 fuzz_put(struct fuzz_tape *tape, uint64_t number, unsigned bytes)
 {
@@ -129,7 +73,7 @@ fuzz_put(struct fuzz_tape *tape, uint64_t number, unsigned bytes)
     for (i = 0; i < bytes; i++) {
         out[i] = (uint8_t)(number >> 8 * i);
     }
-    (void)fuzz_write(out, bytes, tape);
+    (void)fuzz_tape_write(out, bytes, tape);
 }
 
 static uint64_t
@@ -159,7 +103,7 @@ fuzz_wrap(struct fuzz_tape *tape, uint64_t count, uint64_t first,
 {
     tape->number = 0;
     tape->last = UINT64_C(0x70616e736e77616c);
-    (void)fuzz_write("lawnsnap\1\0\0\0\0\0\0\0", 16, tape);
+    (void)fuzz_tape_write("lawnsnap\1\0\0\0\0\0\0\0", 16, tape);
     fuzz_put(tape, count, 8);
     fuzz_put(tape, first, 8);
     fuzz_sum(tape, 32);
@@ -167,7 +111,7 @@ fuzz_wrap(struct fuzz_tape *tape, uint64_t count, uint64_t first,
         size_t some = size < block ? size : block;
 
         fuzz_put(tape, some, 4);
-        (void)fuzz_write(stream, some, tape);
+        (void)fuzz_tape_write(stream, some, tape);
         fuzz_sum(tape, 4 + some);
         if (some == 0) {
             return;
@@ -219,7 +163,7 @@ fuzz_timers(struct fuzz_tape *stream, const uint8_t *bytes, size_t size)
         fuzz_put(stream, id_size, 2);
         fuzz_put(stream, bytes[1] % 16 < 12 ? 1 : 0, 2);
         fuzz_put(stream, number++, id_size);
-        (void)fuzz_write(payload, bytes[2] % 64, stream);
+        (void)fuzz_tape_write(payload, bytes[2] % 64, stream);
         bytes += 3;
     }
 }
@@ -235,7 +179,7 @@ fuzz_make(struct fuzz_tape *tape, uint8_t kind, const uint8_t *bytes,
     size_t block;
 
     if ((kind != 's' && kind != 'h' && kind != 't') || size == 0) {
-        (void)fuzz_write(bytes, size, tape);
+        (void)fuzz_tape_write(bytes, size, tape);
         return;
     }
     block = bytes[0] == 0 ? 65536 : bytes[0];
@@ -325,8 +269,8 @@ fuzz_again(struct lawn_store *store, struct fuzz_tape *tape)
     struct lawn_store *other = fuzz_store(lawn_store_now(store));
 
     tape->size = tape->at = 0;
-    fuzz_check(lawn_store_save(store, fuzz_write, tape) == 0);
-    fuzz_check(lawn_store_load(other, fuzz_read, tape) == 0);
+    fuzz_check(lawn_store_save(store, fuzz_tape_write, tape) == 0);
+    fuzz_check(lawn_store_load(other, fuzz_tape_read, tape) == 0);
     fuzz_check(tape->at == tape->size);
     fuzz_check(lawn_store_check(store, stderr));
     fuzz_check(lawn_store_check(other, stderr));
@@ -354,7 +298,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     now = bytes[1] == 255 ? LAWN_NEVER - 2 : bytes[1];
     store = fuzz_store(now);
     before = fuzz_live;
-    error = lawn_store_load(store, fuzz_read, &tape);
+    error = lawn_store_load(store, fuzz_tape_read, &tape);
     fuzz_check(error == 0 || bytes[0] != 't' || size < 3);
     if (error == 0) {
         fuzz_again(store, &tape);

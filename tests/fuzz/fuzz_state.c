@@ -11,6 +11,7 @@
  */
 #include "choices.h"
 #include "clock.h"
+#include "fuzz_tape.h"
 #include "hold.h"
 #include "state.h"
 #include "take.h"
@@ -21,8 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define FUZZ_ARGS 16
 #define FUZZ_SECOND UINT64_C(1000000000)
@@ -60,17 +59,6 @@ static const struct options_verb *const fuzz_verbs[] = {
     &absent_verb, &session_verb,  &join_verb,
 };
 
-#define fuzz_check(good) fuzz_check_at(__LINE__, good)
-
-static void
-fuzz_check_at(int line, bool good)
-{
-    if (good)
-        return;
-    fprintf(stderr, "fuzz_state.c:%d: it does not hold\n", line);
-    abort();
-}
-
 /* IN PLACE OF filter.c AND tell.c, AND OF STORES OF THE USUAL SIZE */
 
 /* Linked with --wrap: a small store is made in a tenth of the time, and the same
@@ -91,14 +79,13 @@ __wrap_lawn_store_new(const struct lawn_store_options *options)
     return __real_lawn_store_new(&small);
 }
 
-static const struct filter_verb *fuzz_asked; /* the verb that was run */
-
+/* None is run. */
 int
-filter_main(const struct filter_verb *verb, int argc, char **argv)
+filter_main(const struct options_verb *verb, int argc, char **argv)
 {
+    (void)verb;
     (void)argc;
     (void)argv;
-    fuzz_asked = verb;
     return 0;
 }
 
@@ -154,16 +141,15 @@ fuzz_open(size_t which)
         nowhere = open("/dev/null", O_WRONLY);
     for (const char *word; (word = fuzz_filters[which][argc]) != NULL; argc++)
         argv[argc] = memcpy(words[argc], word, strlen(word) + 1);
-    for (size_t i = 0; i < sizeof fuzz_verbs / sizeof fuzz_verbs[0]; i++) {
-        if (strcmp(fuzz_verbs[i]->name, argv[0]) == 0)
-            fuzz_verbs[i]->run(argc, argv);
-    }
-    filter->verb = fuzz_asked;
+    const struct options_verb *const *verb = fuzz_verbs;
+    while (strcmp((*verb)->name, argv[0]) != 0)
+        verb++;
+    filter->name = (*verb)->name;
+    filter->verb = (*verb)->filter;
     filter->lock = -1;
     filter->input_count = 1;
     choices_init(&filter->options);
-    fuzz_check(options_read(filter->verb->options, argc, argv, &filter->options,
-                            &code));
+    fuzz_check(options_read(*verb, argc, argv, &filter->options, &code));
     fuzz_check(choices_apply(filter) && hold_open(filter) &&
                sink_open(&filter->sink, nowhere, fuzz_stopped));
     fuzz_check(filter->verb->open(filter) == 0);
@@ -200,41 +186,6 @@ fuzz_check_counts(const struct filter *filter)
 }
 
 /* A STATE */
-
-struct fuzz_tape {
-    uint8_t *bytes;
-    size_t size;
-    size_t room;
-    size_t at;
-};
-
-static int
-fuzz_write(const void *bytes, size_t size, void *arg)
-{
-    struct fuzz_tape *tape = arg;
-    if (tape->size + size > tape->room) {
-        tape->room = 2 * (tape->size + size);
-        tape->bytes = realloc(tape->bytes, tape->room);
-        fuzz_check(tape->bytes != NULL);
-    }
-    if (size > 0)
-        memcpy(tape->bytes + tape->size, bytes, size);
-    tape->size += size;
-    return 0;
-}
-
-static ptrdiff_t
-fuzz_read(void *bytes, size_t size, void *arg)
-{
-    struct fuzz_tape *tape = arg;
-    size_t some = tape->size - tape->at;
-    if (some > size)
-        some = size;
-    if (some > 0)
-        memcpy(bytes, tape->bytes + tape->at, some);
-    tape->at += some;
-    return (ptrdiff_t)some;
-}
 
 /* What the fuzzer has left to say; zeros after that. */
 struct fuzz_words {
@@ -452,11 +403,12 @@ fuzz_new_values(size_t which)
         filter->now = filter->newest = 20 * FUZZ_SECOND;
         filter->timed = true;
         filter->serial = 256;
-        fuzz_check(state_write(filter, fuzz_write, tape) == 0);
+        fuzz_check(state_write(filter, fuzz_tape_write, tape) == 0);
         fuzz_close(filter);
     }
     tape->at = 0;
-    fuzz_check(values != NULL && lawn_store_load(values, fuzz_read, tape) == 0);
+    fuzz_check(values != NULL &&
+               lawn_store_load(values, fuzz_tape_read, tape) == 0);
     return values;
 }
 
@@ -481,7 +433,7 @@ fuzz_make(struct fuzz_tape *tape, size_t which, struct fuzz_words *words)
     for (unsigned i = 0; i < timers; i++)
         fuzz_put_timer(words, stores + 1);
     for (size_t i = 0; i < 4; i++) {
-        fuzz_check(lawn_store_save(stores[i], fuzz_write, tape) == 0);
+        fuzz_check(lawn_store_save(stores[i], fuzz_tape_write, tape) == 0);
         lawn_store_free(stores[i]);
     }
 }
@@ -557,8 +509,8 @@ fuzz_again(struct filter *filter, size_t which, struct fuzz_tape *tape)
     uint64_t out = filter->sink.out;
     uint64_t made = filter->sink.made;
     tape->size = tape->at = 0;
-    fuzz_check(state_write(filter, fuzz_write, tape) == 0);
-    fuzz_check(state_read(other, fuzz_read, tape) == 0);
+    fuzz_check(state_write(filter, fuzz_tape_write, tape) == 0);
+    fuzz_check(state_read(other, fuzz_tape_read, tape) == 0);
     fuzz_check_counts(other);
     fuzz_check(other->counts.held == filter->counts.held);
     fuzz_check(other->sink.carried == filter->sink.carried);
@@ -585,13 +537,13 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t which = bytes[0] % FUZZ_FILTERS;
     struct fuzz_words words = {bytes + 2, size - 2};
     if (bytes[1] == 'r') {
-        fuzz_write(words.at, words.left, &tape);
+        fuzz_tape_write(words.at, words.left, &tape);
         words.left = 0;
     } else {
         fuzz_make(&tape, which, &words);
     }
     struct filter *filter = fuzz_open(which);
-    if (state_read(filter, fuzz_read, &tape) == 0) {
+    if (state_read(filter, fuzz_tape_read, &tape) == 0) {
         fuzz_check_counts(filter);
         fuzz_take_rest(filter);
         fuzz_take_lines(filter, &words);

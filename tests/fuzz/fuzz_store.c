@@ -1,5 +1,5 @@
 /* fuzz_store.c - the fuzzer's bytes as operations on a store. */
-#include "fuzz.h"
+#include "fuzz_case.h"
 #include "store_ops.h"
 
 int

@@ -143,7 +143,7 @@ fuzz_remove(uint32_t i)
 }
 
 static void
-fuzz_check(void)
+fuzz_walk(void)
 {
     size_t bytes = 0;
 
@@ -180,7 +180,7 @@ fuzz_operation(uint8_t code, uint8_t byte)
         fuzz_left = byte < 16 ? byte : UINT64_MAX;
         break;
     case 6:
-        fuzz_check();
+        fuzz_walk();
         for (k = 0; k < FUZZ_IDS; k++) {
             fuzz_find(k);
         }
@@ -221,7 +221,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         small_expect(fuzz_table.count == fuzz_count, "S1: the count");
     }
     if (fuzz_count < 64) { /* or to walk it would take longer than the rest */
-        fuzz_check();
+        fuzz_walk();
     }
     lawn_store_table_fini(&fuzz_table);
     lawn_store_slots_trim(&fuzz_slots);

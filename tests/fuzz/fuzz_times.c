@@ -4,6 +4,7 @@
  * What is read is printed, and must be read again as the same; units, forms and ways
  * to read must agree; and what is only longer or padded must mean the same.
  */
+#include "fuzz.h"
 #include "times.h"
 
 #include "lawn.h"
@@ -11,15 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void
-fuzz_check(bool good)
-{
-    if (!good)
-        abort();
-}
 
 /* What is printed is read as the same. */
 static void

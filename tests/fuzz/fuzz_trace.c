@@ -4,21 +4,13 @@
  * What is read must lie in the line, and must be read again when it is written
  * as the format says.
  */
+#include "fuzz.h"
 #include "trace_convert.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void
-fuzz_check(bool good)
-{
-    if (!good)
-        abort();
-}
 
 /* What is found where something else was expected lies in the line. */
 static void

@@ -1,5 +1,5 @@
 /* fuzz_workers.c - the fuzzer's bytes as operations on a set of workers. */
-#include "fuzz.h"
+#include "fuzz_case.h"
 #include "workers_ops.h"
 
 int

@@ -12,10 +12,7 @@
 #ifndef LAWN_TESTS_FUZZ_SMALL_H
 #define LAWN_TESTS_FUZZ_SMALL_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "fuzz.h"
 
 /* Says what is wrong, and aborts, unless it is true. */
 void small_expect(int good, const char *what);

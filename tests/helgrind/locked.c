@@ -29,6 +29,7 @@
 struct lawn_worker;
 struct lawn_worker **lawn_explore_self(void);
 unsigned *lawn_explore_turn(void);
+uintptr_t lawn_explore_me(void);
 uint64_t lawn_explore_load(const void *word, unsigned size, int order);
 void lawn_explore_store(void *word, unsigned size, uint64_t value, int order);
 uint64_t lawn_explore_xchg(void *word, unsigned size, uint64_t value);
@@ -176,6 +177,12 @@ lawn_explore_turn(void)
     static _Thread_local unsigned turn;
 
     return &turn;
+}
+
+uintptr_t
+lawn_explore_me(void)
+{
+    return 1;
 }
 
 /* Returns for no reason after a moment, as it may: so nobody has to be woken,

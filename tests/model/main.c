@@ -75,6 +75,7 @@ static const struct mix {
 
 struct model {
     struct ops_config config;
+    const char *program; /* as it was called */
     uint64_t seed;
     uint64_t operations; /* in all mixes together */
     bool asked;          /* for them */
@@ -171,8 +172,8 @@ report(const struct model *model, const char *name, uint8_t *bytes, size_t size)
         (void)fwrite(bytes, 1, size, file);
         (void)fclose(file);
     }
-    printf("%zu bytes; replay: model --check-every %llu --replay %s\n", size,
-           (unsigned long long)model->config.check_every, path);
+    printf("%zu bytes; replay: %s --check-every %llu --replay %s\n", size,
+           model->program, (unsigned long long)model->config.check_every, path);
 }
 
 /* Runs the cases of a mix in a child; true if all passed, else last is about
@@ -414,7 +415,11 @@ run_random(struct model *model)
 int
 main(int argc, char **argv)
 {
-    struct model model = {{0}, 1, 2000000, false, ALL_MIXES, 1, 0, 0, 0};
+    struct model model = {.program = argv[0],
+                          .seed = 1,
+                          .operations = 2000000,
+                          .mixes = ALL_MIXES,
+                          .jobs = 1};
     bool replays = false;
     int i;
 

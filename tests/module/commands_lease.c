@@ -931,6 +931,56 @@ TEST(commands_len_looks_at_no_more_than_it_may)
     scene_end(fake);
 }
 
+TEST(commands_that_change_a_key_tell_of_what_died_before)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    SAYS(fake, "LAWN.LEASE k me LEASE 10",
+         "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    fake->now = 1010;
+    SAYS(fake, "LAWN.LEN k DEAD", "1");
+    NOTED(fake, "");
+    SAYS(fake, "LAWN.RESUME k", "+OK");
+    NOTED(fake, "lawn.dead");
+    SAYS(fake, "LAWN.CANCEL k a", "1");
+    NOTED(fake, "lawn.cancel del");
+    scene_end(fake);
+}
+
+/* Whatever becomes of the key meanwhile, and however they died. */
+TEST(commands_on_a_paused_key_say_nothing_of_the_dead_until_resume)
+{
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    SAYS(fake, "LAWN.LEASE k me LEASE 10",
+         "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    fake->now = 1010;
+    SAYS(fake, "LAWN.LEN k DEAD", "1");
+    SAYS(fake, "LAWN.PUSH k b x DELAY 0 TRIES 1", "\"b\"");
+    NOTED(fake, "lawn.push");
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
+    NOTED(fake, "");
+    SAYS(fake, "LAWN.RESUME k", "+OK");
+    NOTED(fake, "lawn.fire lawn.dead");
+    SAYS(fake, "LAWN.LEASE k me", "[[\"b\", \"x\", 1034240, 1, 1010]]");
+    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    NOTED(fake, "");
+    SAYS(fake, "LAWN.NACK k b 1034240", "1");
+    NOTED(fake, "lawn.nack");
+    SAYS(fake, "LAWN.LEN k DEAD", "2");
+    SAYS(fake, "LAWN.RESUME k", "+OK");
+    NOTED(fake, "lawn.dead");
+    /* It is told once. */
+    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    SAYS(fake, "LAWN.RESUME k", "+OK");
+    NOTED(fake, "");
+    scene_end(fake);
+}
+
 TEST(commands_info_sees_leases_end)
 {
     struct fake *fake = scene_begin();

@@ -131,6 +131,64 @@ TEST(commands_scan_tells_what_matches)
     scene_end(fake);
 }
 
+/* Each of these ids takes 1.4 million steps: a call looks at one. */
+TEST(commands_scan_with_a_slow_pattern_goes_on_in_the_next_call)
+{
+    struct fake *fake = scene_begin();
+    static char line[8192];
+    static char pattern[250];
+    bool seen[100] = {false};
+    unsigned long long cursor = 0;
+    size_t calls = 0;
+    size_t told = 0;
+
+    memset(pattern, 'a', sizeof pattern);
+    for (int i = 0; i < 100; i++) {
+        int size = snprintf(line, sizeof line, "LAWN.PUSH k ");
+        memset(line + size, 'a', 6000);
+        size += 6000;
+        (void)snprintf(line + size, sizeof line - (size_t)size,
+                       "%02d x DELAY 1", i);
+        (void)fake_run(fake, line);
+    }
+    do {
+        (void)snprintf(line, sizeof line,
+                       "LAWN.SCAN k %llu COUNT 1000 MATCH *%.250s3?", cursor,
+                       pattern);
+        const char *reply = fake_run(fake, line);
+        CHECK(strncmp(reply, "[\"", 2) == 0);
+        cursor = strtoull(reply + 2, NULL, 10);
+        for (const char *at = reply; (at = strstr(at, "a3")) != NULL; at++) {
+            unsigned long id = strtoul(at + 1, NULL, 10);
+            CHECK(id < 100 && !seen[id]);
+            seen[id] = true;
+            told++;
+        }
+        calls++;
+    } while (cursor != 0);
+    CHECK_EQ(told, 10);
+    CHECK(calls >= 100);
+    scene_end(fake);
+}
+
+TEST(commands_scan_refuses_a_very_long_pattern)
+{
+    struct fake *fake = scene_begin();
+    static char pattern[257];
+    struct bytes words[] = {bytes_of("LAWN.SCAN"),
+                            bytes_of("k"),
+                            bytes_of("0"),
+                            bytes_of("MATCH"),
+                            {pattern, 257}};
+
+    memset(pattern, '?', sizeof pattern);
+    CHECK_TEXT(fake_call(fake, words, 5),
+               "!ERR the pattern is longer than 256 bytes");
+    words[4].size = 256;
+    CHECK_TEXT(fake_call(fake, words, 5), "[\"0\", []]");
+    scene_end(fake);
+}
+
 TEST(commands_scan_without_memory_says_so)
 {
     struct fake *fake = scene_begin();

@@ -293,11 +293,11 @@ TEST(commands_that_drop_very_many_need_no_memory_for_it)
 }
 
 /* The server refuses them then; what frees or reads goes on. */
-TEST(commands_that_may_make_a_key_are_refused_if_memory_is_short)
+TEST(commands_that_bring_bytes_are_refused_if_memory_is_short)
 {
-    static const char *const names[] = {
-        "LAWN.PUSH", "LAWN.MPUSH", "LAWN.UPDATE",  "LAWN.CONFIG", "LAWN.PAUSE",
-        "LAWN.SINK", "REDE.PUSH",  "REDE.GIDPUSH", "REDE.UPDATE"};
+    static const char *const names[] = {"LAWN.PUSH",    "LAWN.MPUSH",
+                                        "LAWN.UPDATE",  "REDE.PUSH",
+                                        "REDE.GIDPUSH", "REDE.UPDATE"};
     const struct command *lists[] = {command_lawn, command_rede};
 
     for (size_t i = 0; i < 2; i++) {
@@ -311,6 +311,30 @@ TEST(commands_that_may_make_a_key_are_refused_if_memory_is_short)
                   strstr(c->key_flags, "INSERT") == NULL);
         }
     }
+}
+
+TEST(commands_that_set_make_no_key_and_no_larger_one_if_memory_is_short)
+{
+    static const char full[] = "!" HOST_FULL;
+    struct fake *fake = scene_begin();
+
+    SAYS(fake, "LAWN.SINK k STREAM events", "+OK");
+    fake->full = true;
+    SAYS(fake, "LAWN.CONFIG new SET maxlen 2", full);
+    SAYS(fake, "LAWN.PAUSE new", full);
+    SAYS(fake, "LAWN.SINK new LIST l", full);
+    SAYS(fake, "LAWN.SINK k STREAM events2", full);
+    SAYS(fake, "LAWN.SINK k STREAM s DEADLETTER deadly", full);
+    CHECK(fake_queue(fake, "new") == NULL);
+    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    SAYS(fake, "LAWN.CONFIG k GET maxlen", "{\"maxlen\": 2}");
+    SAYS(fake, "LAWN.CONFIG new GET", "nil");
+    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    SAYS(fake, "LAWN.RESUME k", "+OK");
+    SAYS(fake, "LAWN.SINK k STREAM other MAXLEN 5", "+OK");
+    SAYS(fake, "LAWN.SINK k NONE", "+OK");
+    SAYS(fake, "LAWN.SINK new NONE", "+OK");
+    scene_end(fake);
 }
 
 TEST(commands_that_drop_without_memory_drop_nothing)

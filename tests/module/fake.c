@@ -357,6 +357,12 @@ host_may_publish(struct host *host, struct bytes channel)
     return host->fake->may_publish;
 }
 
+bool
+host_full(struct host *host)
+{
+    return host->fake->full;
+}
+
 const char *
 host_call(struct host *host, const struct host_order *order)
 {

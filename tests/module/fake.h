@@ -39,6 +39,7 @@ struct fake {
     bool may_block;
     bool frozen;
     bool may_publish;
+    bool full;
     /* Of each look at a key: */
     uint64_t budget;
     unsigned over_after; /* so many events are handed on until time is over */

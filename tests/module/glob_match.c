@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+static uint64_t work;
+
 /* On copies that end where they end, so that reading past one is noticed. */
 static bool
 glob_copied(struct bytes pattern, struct bytes text)
@@ -20,7 +22,7 @@ glob_copied(struct bytes pattern, struct bytes text)
     memcpy(p + 1, pattern.at, pattern.size);
     memcpy(t + 1, text.at, text.size);
     bool match = glob_match((struct bytes){p + 1, pattern.size},
-                            (struct bytes){t + 1, text.size});
+                            (struct bytes){t + 1, text.size}, &work);
     free(p);
     free(t);
     return match;
@@ -135,16 +137,19 @@ TEST(glob_stars_match_an_empty_text)
     CHECK(!glob_is("?", ""));
     CHECK(!glob_is("[^]", ""));
     CHECK(!glob_is("\\", ""));
-    CHECK(glob_match((struct bytes){NULL, 0}, (struct bytes){NULL, 0}));
+    CHECK(glob_match((struct bytes){NULL, 0}, (struct bytes){NULL, 0}, &work));
 }
 
 TEST(glob_reads_bytes_of_any_value)
 {
     static const char zeros[] = "a\0b";
-    CHECK(glob_match((struct bytes){zeros, 3}, (struct bytes){zeros, 3}));
-    CHECK(!glob_match((struct bytes){zeros, 1}, (struct bytes){zeros, 3}));
-    CHECK(!glob_match((struct bytes){zeros, 3}, (struct bytes){zeros, 2}));
-    CHECK(glob_match(bytes_of("a?b"), (struct bytes){zeros, 3}));
+    CHECK(
+        glob_match((struct bytes){zeros, 3}, (struct bytes){zeros, 3}, &work));
+    CHECK(
+        !glob_match((struct bytes){zeros, 1}, (struct bytes){zeros, 3}, &work));
+    CHECK(
+        !glob_match((struct bytes){zeros, 3}, (struct bytes){zeros, 2}, &work));
+    CHECK(glob_match(bytes_of("a?b"), (struct bytes){zeros, 3}, &work));
     CHECK(glob_is("[\x80-\xff]", "\xe4"));
     CHECK(!glob_is("[\x80-\xf0]", "\xff"));
     CHECK(glob_is("\xe4*", "\xe4\xff"));
@@ -183,7 +188,7 @@ glob_plain(struct bytes pattern, struct bytes text)
     struct bytes rest = {pattern.at + item, pattern.size - item};
     return text.size > 0 &&
            glob_match((struct bytes){pattern.at, item},
-                      (struct bytes){text.at, 1}) &&
+                      (struct bytes){text.at, 1}, &work) &&
            glob_plain(rest, (struct bytes){text.at + 1, text.size - 1});
 }
 
@@ -222,8 +227,21 @@ TEST(glob_many_stars_take_no_time)
     pattern[sizeof pattern - 1] = 'b';
     memset(text, 'a', sizeof text);
     CHECK(!glob_match((struct bytes){pattern, sizeof pattern},
-                      (struct bytes){text, sizeof text}));
+                      (struct bytes){text, sizeof text}, &work));
     text[sizeof text - 1] = 'b';
     CHECK(glob_match((struct bytes){pattern, sizeof pattern},
-                     (struct bytes){text, sizeof text}));
+                     (struct bytes){text, sizeof text}, &work));
+}
+
+TEST(glob_tells_what_it_took)
+{
+    work = 0;
+    (void)glob_is("abc", "abc");
+    CHECK(work >= 3 && work <= 8);
+    work = 0;
+    (void)glob_is("*aaaaaaaab", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    CHECK(work >= 8 * 22 && work <= 600);
+    work = 0;
+    (void)glob_is("*[bcdefghijklmnopqrstuvwxyz]", "aaaaaaaaaa");
+    CHECK(work >= 270 && work <= 300);
 }

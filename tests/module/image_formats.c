@@ -378,6 +378,32 @@ TEST(image_of_what_died_ahead_of_the_time_loads)
     queue_free(queue);
 }
 
+/* A paused key has told nobody. */
+TEST(image_of_a_paused_queue_keeps_that_some_died)
+{
+    struct queue *queue = queue_new(1000, 64);
+    struct queue_event event = {.id = bytes_of("a"), .due = 1000};
+    CHECK(queue != NULL && queue_put(queue, &event) == 0);
+    CHECK(queue_lease(queue, event.id,
+                      &(struct queue_lease){7, 2000, 1000, bytes_of("me")},
+                      (struct queue_tries){1, 1}, NULL) == 0);
+    queue_tell(queue, 5000);
+    CHECK_EQ(queue_ripen(queue, 5000, UINT64_MAX), 0);
+    CHECK(queue_died(queue));
+    for (int paused = 0; paused < 2; paused++) {
+        const char *error;
+        queue_settings(queue)->paused = paused == 1;
+        image_tape_save(&image_one, queue);
+        struct queue *again =
+            image_tape_load(&image_one, IMAGE_VERSION, &error);
+        CHECK(again != NULL);
+        CHECK_EQ(queue_dead_count(again), 1);
+        CHECK_EQ(queue_died(again), paused == 1);
+        queue_free(again);
+    }
+    queue_free(queue);
+}
+
 TEST(image_cut_anywhere_is_refused)
 {
     struct queue *queue = image_taken(

@@ -197,14 +197,14 @@ TEST(several_events_are_put_in_together_or_not_at_all)
             CHECK(error == -ENOMEM);
             CHECK_EQ(added, 77);
             CHECK_EQ(queue_count(queue), 1);
-            CHECK_EQ(queue_total(), 1);
+            CHECK_EQ(queue_total(QUEUE_TOTAL), 1);
             CHECK_EQ(queue_bytes(queue), bytes);
             CHECK_TEXT(kit_payload(queue, "old"), "before");
         }
     } while (error != 0);
     CHECK_EQ(fails, 5);
     CHECK_EQ(added, 2);
-    CHECK_EQ(queue_total(), 3);
+    CHECK_EQ(queue_total(QUEUE_TOTAL), 3);
     CHECK_TEXT(kit_payload(queue, "a"), "3");
     CHECK_TEXT(kit_take(queue, 5), "old b a ");
     kit_queue_end(queue);

@@ -59,7 +59,7 @@ TEST(a_leased_event_is_due_again_when_the_lease_ends)
     CHECK_EQ(lease(queue, "a", 7, 100, 1, 0), 0);
     CHECK_EQ(queue_leased_count(queue), 1);
     CHECK_EQ(queue_leased_data(queue), 2);
-    CHECK_EQ(queue_total_leased(), 1);
+    CHECK_EQ(queue_total(QUEUE_TOTAL_LEASED), 1);
     CHECK_EQ(queue_token(queue), 7);
     CHECK_EQ(queue_next(queue), 1105);
     CHECK_EQ(queue_ripen(queue, 1104, 10), 0);

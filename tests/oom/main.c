@@ -39,6 +39,7 @@ static uint64_t allocations; /* in the whole program */
 static uint64_t refusals;
 static unsigned passed;
 static unsigned failed;
+static unsigned of = 1; /* one case of so many is played */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t many, size_t size);
@@ -247,7 +248,7 @@ sweep_cases(const struct sweep *sweep, uint64_t seed, const char *sentence)
 
     for (i = 0; i < sweep->cases && good; i++) {
         rng_fill(&rng, bytes, sweep->size);
-        good = sweep_case(sweep, bytes);
+        good = i % of != 0 || sweep_case(sweep, bytes);
         if (!good) {
             printf("  case %u of seed %llu\n", i, (unsigned long long)seed);
         }
@@ -338,11 +339,18 @@ int
 main(int argc, char **argv)
 {
     uint64_t seed = 1;
+    int i;
 
-    if (argc == 3 && strcmp(argv[1], "--seed") == 0) {
-        seed = strtoull(argv[2], NULL, 10);
-    } else if (argc != 1) {
-        (void)fprintf(stderr, "usage: oom [--seed S]\n");
+    for (i = 1; i + 1 < argc && strcmp(argv[i], "--seed") == 0; i += 2) {
+        seed = strtoull(argv[i + 1], NULL, 10);
+    }
+    if (i + 2 == argc && strcmp(argv[i], "--one-of") == 0) {
+        of = (unsigned)strtoul(argv[i + 1], NULL, 10);
+        i += 2;
+    }
+    if (i != argc || of == 0) {
+        (void)fprintf(stderr, "usage: oom [--seed S] [--one-of N]\n"
+                              "--one-of plays one of N cases\n");
         return 2;
     }
     (void)setvbuf(stdout, NULL, _IOLBF, 0);

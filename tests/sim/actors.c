@@ -468,7 +468,8 @@ expect_all_back(void)
 }
 
 /* Until nobody can go on; and what was due by then, and was started by a callback
- * or taken from the mail while one ran, is served a tick later. */
+ * or taken from the mail while one ran, is served a tick later: by the clock that is
+ * ahead, if a worker with that one took it, and its lawn has gone elsewhere. */
 static void
 settle(void)
 {
@@ -477,7 +478,7 @@ settle(void)
     explore_go_on();
     expect_all_back();
     due = weather_earliest();
-    weather_pass(sim_plan.options.lawn.resolution + 1);
+    weather_pass(weather_latest() - due + sim_plan.options.lawn.resolution + 1);
     weather_steps = 0;
     explore_go_on();
     world_expect_quiet(due);

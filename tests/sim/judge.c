@@ -15,8 +15,6 @@ struct judge_op {
     enum judge_kind kind;
     bool used;
     bool returned; /* but its stores are delayed */
-    bool refused;  /* it has met a start that was refused */
-    bool met;      /* a start that has returned has met it */
     bool result;
     unsigned fibre;
     uint64_t earliest; /* of a start; of a firing: when it was due */
@@ -120,20 +118,6 @@ stopped(struct judge_case c)
     return c;
 }
 
-/* Whether it may have met a start that was, or will be, refused. */
-static bool
-met_refused(const struct judge_timer *timer, unsigned which)
-{
-    unsigned i;
-    bool met = timer->ops[which].refused;
-
-    for (i = 0; i < JUDGE_OPS && world_closing && !met; i++) {
-        met = i != which && timer->ops[i].used &&
-              timer->ops[i].kind == JUDGE_START;
-    }
-    return met;
-}
-
 /* An operation has a moment, in all ways it may. */
 static void
 happens(const struct judge_timer *timer, unsigned which, struct judge_case c)
@@ -159,17 +143,11 @@ happens(const struct judge_timer *timer, unsigned which, struct judge_case c)
     next = c;
     next.done |= bit;
     if (op->kind == JUDGE_START) {
-        if (met_refused(timer, which)) {
-            add(&found, &next);
-        }
         next.running = true;
         next.since = (uint8_t)(op->returned ? 0 : which + 1);
         next.earliest = op->earliest;
         next.latest = op->returned ? op->latest : LAWN_NEVER;
     } else {
-        if (met_refused(timer, which)) {
-            add(&found, &next);
-        }
         if (c.running || (c.stopped & bit) != 0) {
             next.told |= bit;
         }
@@ -363,9 +341,6 @@ judge_return(unsigned timer, unsigned which, uint64_t latest, bool result)
 
     op->result = result;
     op->latest = latest;
-    for (i = 0; i < JUDGE_OPS && op->kind == JUDGE_START; i++) {
-        timers[timer].ops[i].met = true;
-    }
     if (!explore_has_delayed()) {
         settle(timer, which);
         return;
@@ -392,12 +367,7 @@ judge_refused(unsigned number, unsigned which)
     clear(&kept);
     for (i = 0; i < timer->count; i++) {
         if (((timer->cases[i].done | timer->cases[i].stopped) & bit) == 0) {
-            struct judge_case undone = stopped(timer->cases[i]);
-
             add(&kept, &timer->cases[i]);
-            if (timer->ops[which].met) {
-                add(&kept, &undone);
-            }
         }
     }
     if (kept.count == 0 && !timer->lost) {
@@ -406,9 +376,6 @@ judge_refused(unsigned number, unsigned which)
     }
     keep(timer);
     timer->ops[which].used = false;
-    for (i = 0; i < JUDGE_OPS; i++) {
-        timer->ops[i].refused = true;
-    }
 }
 
 void

@@ -12,8 +12,8 @@
  *     fire    it was running, due no later than it is told, and runs no more. Its
  *             moment may be before the callback begins. So is what is left over
  *
- * While a set is closed, a start or a stop that meets a start of another thread,
- * which is then refused, has done nothing; also one that returned before. */
+ * A start that is refused, as the set is closed, has done nothing: neither to the
+ * timer nor to what others do to it at that time. */
 #ifndef LAWN_SIM_JUDGE_H
 #define LAWN_SIM_JUDGE_H
 

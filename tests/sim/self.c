@@ -160,11 +160,23 @@ end_with_a_start_that_is_refused(void)
 }
 
 static void
-end_by_a_later_start_that_is_refused(void)
+end_by_a_start_that_is_refused(void)
 {
     start(10);
     judge_refused(0, judge_invoke(0, JUDGE_START, 5));
     quiet(false, 100);
+}
+
+static void
+stop_in_vain_of_a_start_that_is_refused(void)
+{
+    unsigned other;
+
+    start(10);
+    other = judge_invoke(0, JUDGE_START, 20);
+    stop(false);
+    judge_refused(0, other);
+    quiet(true, 0);
 }
 
 static const struct self_case cases[] = {
@@ -179,10 +191,12 @@ static const struct self_case cases[] = {
     {"a_start_may_undo_a_stop", stop_in_vain_within_a_start, true},
     {"one_of_two_stops_is_told", two_stops_at_once_tell_true, false},
     {"a_timer_does_not_end_for_no_reason", end_without_a_reason, false},
-    {"a_start_may_end_with_one_that_is_refused",
-     end_with_a_start_that_is_refused, true},
+    {"a_start_that_is_refused_ends_none_that_meets_it",
+     end_with_a_start_that_is_refused, false},
     {"a_start_that_is_refused_ends_none_before_it",
-     end_by_a_later_start_that_is_refused, false},
+     end_by_a_start_that_is_refused, false},
+    {"a_start_that_is_refused_undoes_no_stop",
+     stop_in_vain_of_a_start_that_is_refused, false},
     {"a_timer_that_is_due_fires", run_for_too_long, false}};
 
 static void (*happens)(void);

@@ -529,7 +529,8 @@ static bool
 live_summary(struct live *live)
 {
     const struct live_counts *is = &live->counts;
-    double drift = live_drift(live, live_rss());
+    uint64_t rss = live_rss();
+    double drift = live_drift(live, rss);
     bool grown = drift >= 1;
 
     printf("%llu timers and %llu in a store: %llu starts, %llu restarts, %llu "
@@ -549,7 +550,7 @@ live_summary(struct live *live)
         printf("rss %.1f MiB at the beginning of the steady state, %+.3f %% at "
                "the end, %+.3f %% at most; store %+.3f %%\n",
                (double)live->rss / 1048576, drift,
-               live_drift(live, live->rss_max),
+               live_drift(live, rss > live->rss_max ? rss : live->rss_max),
                100 * ((double)lawn_store_bytes(live->store.store) /
                           (double)live->store_bytes -
                       1));

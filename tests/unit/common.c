@@ -129,6 +129,13 @@ on_fire(struct lawn_timer *timer, void *arg)
 }
 
 size_t
+mow_unchecked(struct scene *scene, uint64_t now)
+{
+    scene->mowing = now < LAST ? now : LAST;
+    return lawn_mow(scene->lawn, now, SIZE_MAX, on_fire, scene);
+}
+
+size_t
 mow_some(struct scene *scene, uint64_t now, size_t budget)
 {
     size_t fired;

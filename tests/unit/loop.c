@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <lawn_loop.h>
 
+static const enum lawn_loop_mode modes[] = {LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP,
+                                            LAWN_LOOP_DELAY};
+
 /* Of callbacks. */
 
 static void
@@ -354,8 +357,6 @@ TEST(a_fixed_rate_that_began_in_the_past_keeps_its_times)
 
 TEST(a_period_of_0_counts_as_one_tick)
 {
-    static const enum lawn_loop_mode modes[] = {
-        LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP, LAWN_LOOP_DELAY};
     struct bench bench;
     unsigned i;
 
@@ -374,8 +375,6 @@ TEST(a_period_of_0_counts_as_one_tick)
 /* [L7] */
 TEST(a_periodic_timer_may_stop_itself_and_be_freed_in_its_callback)
 {
-    static const enum lawn_loop_mode modes[] = {
-        LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP, LAWN_LOOP_DELAY};
     struct bench bench;
     unsigned i;
 
@@ -392,8 +391,6 @@ TEST(a_periodic_timer_may_stop_itself_and_be_freed_in_its_callback)
 
 TEST(a_periodic_timer_may_start_itself_anew_in_its_callback)
 {
-    static const enum lawn_loop_mode modes[] = {
-        LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP, LAWN_LOOP_DELAY};
     struct bench bench;
     unsigned i;
 

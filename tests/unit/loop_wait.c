@@ -481,6 +481,19 @@ TEST(a_watch_tells_what_a_descriptor_is_ready_for)
     party_end(&party);
 }
 
+/* A pipe instead, one end of which is watched. */
+static void
+party_pipe(struct party *party, int end, unsigned events)
+{
+    (void)close(party->fd[0]);
+    (void)close(party->fd[1]);
+    CHECK_EQ(pipe(party->fd), 0);
+    party->watch[0] = (struct lawn_loop_watch){.ready = note, .arg = party};
+    CHECK_EQ(
+        lawn_loop_watch(party->loop, &party->watch[0], party->fd[end], events),
+        0);
+}
+
 /* A pipe whose writer is gone is never readable by epoll, only hung up: who
  * waits for READ alone must hear of it, or the loop spins. */
 TEST(a_watch_tells_of_the_other_end_that_is_gone)
@@ -488,13 +501,7 @@ TEST(a_watch_tells_of_the_other_end_that_is_gone)
     struct party party;
 
     party_begin(&party);
-    (void)close(party.fd[0]);
-    (void)close(party.fd[1]);
-    CHECK_EQ(pipe(party.fd), 0);
-    party.watch[0] = (struct lawn_loop_watch){.ready = note, .arg = &party};
-    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
-                             LAWN_LOOP_READ),
-             0);
+    party_pipe(&party, 0, LAWN_LOOP_READ);
     (void)close(party.fd[1]);
     CHECK_EQ(lawn_loop_once(party.loop, true), 1);
     CHECK_EQ(party.ready, LAWN_LOOP_READ | LAWN_LOOP_HANGUP);
@@ -507,13 +514,7 @@ TEST(a_watch_tells_of_an_error)
     struct party party;
 
     party_begin(&party);
-    (void)close(party.fd[0]);
-    (void)close(party.fd[1]);
-    CHECK_EQ(pipe(party.fd), 0);
-    party.watch[0] = (struct lawn_loop_watch){.ready = note, .arg = &party};
-    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[1],
-                             LAWN_LOOP_WRITE),
-             0);
+    party_pipe(&party, 1, LAWN_LOOP_WRITE);
     (void)close(party.fd[0]); /* nobody reads any more */
     CHECK_EQ(lawn_loop_once(party.loop, true), 1);
     CHECK_EQ(party.ready, LAWN_LOOP_WRITE | LAWN_LOOP_HANGUP);

@@ -444,6 +444,26 @@ TEST(a_lawn_that_was_loaded_with_very_many_timers_gets_stripes)
     free(probes);
 }
 
+/* A lawn whose clock stands at 1, with stripes, since it holds very many timers of
+ * one TTL; these are to be freed after it. */
+static struct lawn *
+striped(size_t blades, struct lawn_timer **timers)
+{
+    enum { MANY = 66000 };
+    struct lawn_options options = {.blades = blades};
+    struct lawn *lawn = lawn_new(&options);
+    unsigned i;
+
+    *timers = calloc(MANY, sizeof **timers);
+    CHECK(lawn != NULL && *timers != NULL);
+    for (i = 0; i < MANY; i++) {
+        lawn_start(lawn, &(*timers)[i], UINT64_C(1) << 40);
+    }
+    lawn_set_now(lawn, 1);
+    CHECK(lawn->blades.stripe != 0);
+    return lawn;
+}
+
 /* The set of four blades where a TTL with this hash belongs. */
 static uint32_t
 set_of(const struct lawn *lawn, uint64_t hash, uint64_t deadline)
@@ -489,10 +509,8 @@ note_order(struct lawn_timer *timer, void *arg)
  * first, so a blade that is claimed for one may come before the other's. */
 TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
 {
-    enum { MANY = 66000 };
-    struct lawn_options options = {.blades = 16};
-    struct lawn *lawn = lawn_new(&options);
-    struct lawn_timer *many = calloc(MANY, sizeof *many);
+    struct lawn_timer *many;
+    struct lawn *lawn = striped(16, &many);
     struct lawn_timer filler[2 * LAWN_BLADES_WAYS] = {0};
     struct lawn_timer timer[3] = {0};
     struct lawn_timer *fired[3] = {NULL};
@@ -502,12 +520,6 @@ TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
     uint32_t apart = 0;
     unsigned i;
 
-    CHECK(lawn != NULL && many != NULL);
-    for (i = 0; i < MANY; i++) {
-        lawn_start(lawn, &many[i], UINT64_C(1) << 40);
-    }
-    lawn_set_now(lawn, 1);
-    CHECK(lawn->blades.stripe != 0);
     while (apart == 0 || apart + ((1 + ttl) & 7) > 7) {
         uint64_t hash = lawn_blades_hash(++ttl);
         uint32_t far =
@@ -536,20 +548,13 @@ TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
  * blade for that. */
 TEST(start_as_finds_blades_for_all_ttls_of_a_large_lawn_with_stripes)
 {
-    enum { MANY = 66000, TTLS = 2000 };
-    struct lawn *lawn = lawn_new(NULL);
-    struct lawn_timer *many = calloc(MANY, sizeof *many);
+    enum { TTLS = 2000 };
+    struct lawn_timer *many;
+    struct lawn *lawn = striped(0, &many);
     struct lawn_timer timer = {0};
     struct lawn_stats stats;
     uint64_t ttl;
-    unsigned i;
 
-    CHECK(lawn != NULL && many != NULL);
-    for (i = 0; i < MANY; i++) {
-        lawn_start(lawn, &many[i], UINT64_C(1) << 40);
-    }
-    lawn_set_now(lawn, 1);
-    CHECK(lawn->blades.stripe != 0);
     for (ttl = 1000; ttl < 1000 + TTLS; ttl++) {
         lawn_start_as(lawn, &timer, ttl, ttl - 3);
     }

@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier): syscall() */
 #include "store_common.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,10 +12,12 @@
 
 static size_t at_most; /* bytes that a write takes; 0: any */
 
-/* In place of the C library's, for all of the program. */
+/* In place of the C library's, for all of the program; like that, a point at which
+ * a thread may be cancelled. */
 ssize_t
 write(int fd, const void *bytes, size_t size)
 {
+    pthread_testcancel();
     return syscall(SYS_write, fd, bytes,
                    at_most != 0 && size > at_most ? at_most : size);
 }

@@ -124,17 +124,17 @@ TEST(a_check_of_workers_names_what_is_broken)
         break_fn *change;
         const char *named;
     } cases[] = {
-        {not_on_the_lawn, "M1: a timer on a lawn does not say so"},
-        {on_another_lawn, "M1: a timer on a lawn does not say so"},
-        {not_in_the_mail, "M2: a timer in the mail does not say so"},
-        {in_anothers_mail, "M2: a timer in the mail does not say so"},
-        {taken_and_not_in_the_mail, "M2: a timer in the mail does not say so"},
-        {ready_and_not_in_the_mail, "M2: a timer in the mail does not say so"},
-        {aside_and_not_in_the_mail, "M2: a timer in the mail does not say so"},
-        {on_no_list, "M3: a worker does not know its part"},
-        {on_anothers_list, "M3: a worker does not know its part"},
+        {not_on_the_lawn, "[M1] a timer on a lawn does not say so"},
+        {on_another_lawn, "[M1] a timer on a lawn does not say so"},
+        {not_in_the_mail, "[M2] a timer in the mail does not say so"},
+        {in_anothers_mail, "[M2] a timer in the mail does not say so"},
+        {taken_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
+        {ready_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
+        {aside_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
+        {on_no_list, "[M3] a worker does not know its part"},
+        {on_anothers_list, "[M3] a worker does not know its part"},
         {in_hand, "a part has a timer in hand"},
-        {from_the_future, "M5: a start counts from the future"},
+        {from_the_future, "[M5] a start counts from the future"},
         {sick_lawn, "a lawn is broken"},
     };
     struct patient p;
@@ -151,7 +151,7 @@ TEST(a_check_of_workers_names_what_is_broken)
         CHECK(!lawn_workers_check(p.c.set, NULL));
         CHECK(!lawn_workers_check(p.c.set, out));
         (void)fclose(out);
-        if (strstr(said, "part 0") == NULL ||
+        if (strstr(said, "lawn_workers_check: part 0") == NULL ||
             strstr(said, cases[i].named) == NULL) {
             kit_fail(__FILE__, __LINE__, "case %zu: %s, not %s", i, said,
                      cases[i].named);

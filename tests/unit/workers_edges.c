@@ -44,6 +44,39 @@ TEST(between_threads_a_thread_wakes_in_a_place_that_had_a_descriptor)
     SURE(troop_end(&troop) == 0);
 }
 
+/* A thread that is cancelled leaves its stack as it is, which sanitizers take for a
+ * mistake. */
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+static void *
+start_and_be_cancelled(void *arg)
+{
+    (void)arg;
+    (void)pthread_cancel(pthread_self());
+    item_start(&items[0], 1); /* writes to the descriptor: that is the point */
+    pthread_testcancel();
+    return NULL;
+}
+
+TEST(between_threads_a_thread_that_is_cancelled_in_a_start_holds_up_no_end)
+{
+    struct lawn_worker *worker;
+    pthread_t thread;
+    void *end;
+
+    troop_begin(&troop, 0, true, LAWN_WORKERS_BY_OWNER);
+    item_init(&troop, &items[0]);
+    worker = lawn_workers_attach(troop.set);
+    SURE(worker != NULL);
+    SURE(lawn_worker_fd(worker) >= 0);
+    (void)lawn_worker_turn(worker);
+    SURE(pthread_create(&thread, NULL, start_and_be_cancelled, NULL) == 0);
+    SURE(pthread_join(thread, &end) == 0 && end == PTHREAD_CANCELED);
+    lawn_worker_detach(worker);
+    SURE(lawn_workers_close(troop.set, 0, NULL, NULL) == 1);
+    lawn_workers_free(troop.set);
+}
+#endif
+
 static void
 ask_for_descriptor(struct item *item, struct lawn_worker *worker)
 {

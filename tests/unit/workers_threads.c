@@ -511,10 +511,10 @@ count_left(struct lawn_workers_timer *timer, void *arg)
 static void
 start_until_refused(void *arg, unsigned which)
 {
+    unsigned threads = *(const unsigned *)arg;
     unsigned i;
 
-    (void)arg;
-    for (i = which;; i = (i + 4) % 256) {
+    for (i = which;; i = (i + threads) % 256) {
         int error;
 
         (void)item_stop(&items[i]); /* so that a start is not a restart */
@@ -529,9 +529,9 @@ start_until_refused(void *arg, unsigned which)
 }
 
 /* [C1] What was started fires, is stopped, or is left. */
-TEST(between_threads_starts_while_a_set_is_closed_are_refused_or_accounted_for)
+static void
+close_while_threads_start(unsigned threads, unsigned many)
 {
-    unsigned many = rounds(200);
     unsigned round;
 
     for (round = 0; round < many; round++) {
@@ -543,7 +543,7 @@ TEST(between_threads_starts_while_a_set_is_closed_are_refused_or_accounted_for)
                     round % 2 == 0 ? LAWN_WORKERS_BY_OWNER
                                    : LAWN_WORKERS_BY_TTL);
         init_items(256);
-        squad_start(&squad, 4, start_until_refused, NULL);
+        squad_start(&squad, threads, start_until_refused, &threads);
         WAIT_FOR(atomic_load(&troop.fires) > round % 32);
         SURE(lawn_workers_close(troop.set,
                                 round % 3 == 0   ? 0
@@ -558,6 +558,18 @@ TEST(between_threads_starts_while_a_set_is_closed_are_refused_or_accounted_for)
         }
         lawn_workers_free(troop.set);
     }
+}
+
+TEST(between_threads_starts_while_a_set_is_closed_are_refused_or_accounted_for)
+{
+    close_while_threads_start(4, rounds(200));
+}
+
+/* More than there are gates, see src/workers/gate.h; and each round has threads
+ * that get the memory of those before. */
+TEST(starts_of_very_many_threads_are_accounted_for_at_the_end)
+{
+    close_while_threads_start(SQUAD_MAX, rounds(30));
 }
 
 static void

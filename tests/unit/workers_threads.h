@@ -84,7 +84,7 @@ bool item_stop_sync(struct item *item);
 lawn_workers_fire_fn item_fire;
 
 /* Threads that run body with arg; they are told which they are, from 0. */
-#define SQUAD_MAX 8u
+#define SQUAD_MAX 128u
 struct squad {
     unsigned count;
     struct squad_member {

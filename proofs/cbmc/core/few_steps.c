@@ -2,7 +2,7 @@
  * few.h. What a step is to keep is what lawn_check() looks at, and a little more,
  * which is assumed before it and proved after it. Each proof is run for many
  * lawns: "shapes" here prints them, and says how they are chosen. In every
- * sixteenth run each access is checked too.
+ * sixteenth run each access is checked too, but in none of few_any_*.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
  *     --slice-formula --unwind 7
@@ -71,6 +71,19 @@
  *     lawn->bound); -- takes eight entries in a slot
  * lawn_next() is exact, with or without a front, or a slot that is known; so is
  * the bound after it; all run on [P2] [P3].
+ *
+ * @proof few_any_start
+ * @each shapes few_any_start
+ * @covers lawn_start_on lawn_start_bound
+ * With any times, the end of a start of an idle timer, which has found or claimed
+ * blade 0: appended, counted [P3] [P4] [P5]. Assumed is what blades_find and
+ * blades_claim prove of the blade, and that the deadline is within the three
+ * levels and before LAWN_LAST.
+ *
+ * @proof few_any_tick
+ * @each shapes few_any_tick
+ * @covers lawn_mow_cut
+ * As few_tick, of lone timers, with any times.
  */
 #include "few.h"
 
@@ -308,6 +321,41 @@ few_tick(void)
           "[P2] all that are due fired, or the budget is used up");
     PROVE(fires == BUDGET - mowing.left, "[P6] never more than the budget");
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
+}
+
+void
+few_any_tick(void)
+{
+    few_tick();
+}
+
+void
+few_any_start(void)
+{
+    struct lawn_timer *timer = &timers[TIMER];
+    struct lawn_blade *blade = &proof_blades[0];
+    uint64_t ttl = nondet_u64();
+
+    proof_any_high();
+    proof_any_lawn(any_now());
+    ASSUME(ttl != 0 && ttl != LAWN_NEVER);
+    ASSUME(blade->ttl == ttl ||
+           (lawn_list_empty(&blade->queue) && proof_blades[1].ttl != ttl &&
+            proof_blades[2].ttl != ttl && proof_blades[3].ttl != ttl));
+    uint64_t count = lawn_count(&lawn);
+
+    timer->deadline = lawn_ticks_after(lawn.now, ttl);
+    ASSUME(timer->deadline != LAWN_LAST &&
+           (timer->deadline ^ lawn.tips.base) >> PROOF_LEVELS == 0);
+    lawn.starts++;
+    remember();
+    lawn_start_on(&lawn, timer, ttl, blade);
+    PROVE(lawn_pending(timer), "[P5] it runs");
+    PROVE(blade->queue.prev == &timer->link, "[P4] behind the others");
+    PROVE(same_but(TIMER), "[P5] the others are as they were");
+    PROVE(lawn_count(&lawn) == count + 1, "[P3] it is counted");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }

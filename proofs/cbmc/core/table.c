@@ -122,6 +122,7 @@ blades_count(void)
     PROVE(homes >= 16 && homes <= 2 * LAWN_BLADES_MAX, "16 to 32768 homes");
     PROVE((homes & (homes - 1)) == 0, "a power of two");
     PROVE(homes / 2 >= wanted || wanted > LAWN_BLADES_MAX, "[P8] enough");
+    PROVE(wanted != 0 || homes == 2 * LAWN_BLADES_DEFAULT, "the default");
     PROVE(count < LAWN_TIPS_NONE, "every blade has a number");
     PROOF_END();
 }

@@ -400,21 +400,81 @@ def without_memory_nothing_is_pushed_but_all_can_be_taken():
         client = server.client()
         client.call('LAWN.MPUSH', 'k', 'AT', 1, 3, *'aabbcc')
         client.call('LAWN.PUSH', 'k', 'd', 'p', 'DELAY', FAR)
+        client.call('LAWN.SINK', 'sunk', 'STREAM', 's')
         client.call('CONFIG', 'SET', 'maxmemory', 1)
         for args in (('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 1),
                      ('LAWN.MPUSH', 'k', 'DELAY', 1, 1, 'i', 'p'),
                      ('LAWN.UPDATE', 'k', 'a', 'p'),
+                     ('LAWN.CONFIG', 'new', 'SET', 'maxlen', 1),
+                     ('LAWN.PAUSE', 'new'),
+                     ('LAWN.SINK', 'k', 'LIST', 'l'),
                      ('REDE.PUSH', 'k', 1, 'p', 'i'),
                      ('REDE.GIDPUSH', 'k', 1, 'p'),
                      ('REDE.UPDATE', 'k', 'a', 'p')):
             got = client.call(*args)
             assert got.startswith(b'OOM '), (args, got)
+        equal(client.call('EXISTS', 'new'), 0)
+        equal(client.call('LAWN.SINK', 'sunk', 'NONE'), OK)
+        equal(client.call('EXISTS', 'sunk'), 0)
+        equal(client.call('LAWN.PAUSE', 'k'), OK)
+        equal(client.call('LAWN.RESUME', 'k'), OK)
+        equal(client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 9), OK)
+        equal(client.call('LAWN.CONFIG', 'k', 'GET', 'maxlen'), ['maxlen', 9])
+        equal(client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 0), OK)
         equal(client.call('LAWN.GET', 'k', 'a'), 'a')
         equal(client.call('LAWN.CANCEL', 'k', 'a'), 1)
         equal(client.call('LAWN.PULL', 'k', 'b'), 'b')
         equal(client.call('LAWN.POLL', 'k'), [['c', 'c']])
         equal(client.call('REDE.PULL', 'k', 'd'), 'p')
         equal(client.call('EXISTS', 'k'), 0)
+
+
+# What makes a key without being told to the server as taking memory.
+SETTERS = (('LAWN.CONFIG', 'c', 'SET', 'maxlen', 1), ('LAWN.PAUSE', 'p'),
+           ('LAWN.SINK', 's', 'LIST', 'l'))
+
+
+@case
+def what_makes_a_key_is_let_through_where_a_push_is():
+    # It runs out within a transaction, of which the server has looked at all.
+    for policy in ('allkeys-lru', 'volatile-lru', 'noeviction'):
+        with Server('maxmemory-policy', policy) as server:
+            client = server.client()
+            used = int(server.info('memory')['used_memory'])
+            client.call('CONFIG', 'SET', 'maxmemory', used + 2**20)
+            replies = client.multi(
+                ('SETRANGE', 'grows', 2**21, 'x'),
+                ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR), *SETTERS)
+            equal(replies[1:], ['i'] + [OK] * len(SETTERS), policy)
+
+
+@case
+def what_makes_a_key_is_let_through_while_a_server_evicts():
+    with Server('maxmemory-policy', 'allkeys-lru', 'maxmemory-eviction-tenacity',
+                0) as server:
+        client = server.client()
+        client.pipe(('SET', f's{i}', b'x' * 2000) for i in range(5000))
+        used = int(server.info('memory')['used_memory'])
+        limit = used - 8 * 2**20
+        # One by one, but all read by the server at once: it evicts a few each.
+        client.send_all([('CONFIG', 'SET', 'maxmemory', limit),
+                         ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR), *SETTERS,
+                         ('INFO', 'memory')])
+        equal([client.read() for _ in range(5)], [OK, 'i', OK, OK, OK])
+        left = int(re.search(rb'used_memory:(\d+)', client.read())[1])
+        assert left > limit, 'it was evicting all the time'
+
+
+@case
+def what_makes_a_key_is_refused_where_nothing_can_be_evicted():
+    with Server('maxmemory-policy', 'volatile-lru') as server:
+        client = server.client()
+        client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR)
+        client.call('CONFIG', 'SET', 'maxmemory', 1)
+        for args in (('LAWN.PUSH', 'k', 'j', 'p', 'DELAY', FAR), *SETTERS):
+            got = client.call(*args)
+            assert got.startswith(b'OOM '), (args, got)
+        equal(client.call('DBSIZE'), 1)
 
 
 @case
@@ -739,6 +799,7 @@ def commands_have_the_flags_they_should_have():
         'lawn.len': (-2, {'readonly'}), 'lawn.scan': (-3, {'readonly'}),
         'lawn.info': (2, {'readonly'}), 'lawn.config': (-3, {'write'}),
         'lawn.pause': (2, {'write'}), 'lawn.resume': (2, {'write'}),
+        'lawn.sink': (-3, {'write', 'noscript'}),
         'lawn.apply': (None, {'write', 'admin', 'noscript'}),
         'rede.look': (3, {'readonly'}), 'rede.ttn': (2, {'readonly'}),
         'rede.xpoll': (-2, {'readonly'}), 'rede.print': (2, {'readonly'}),
@@ -756,8 +817,7 @@ def commands_have_the_flags_they_should_have():
         assert flags <= have, (name, flags, have)
         for both in ({'write', 'readonly'},):
             assert not both <= have, (name, have)
-        if 'denyoom' not in flags and name != 'lawn.config' \
-                and name != 'lawn.pause':
+        if 'denyoom' not in flags:
             assert 'denyoom' not in have, (name, have)
         equal(got[3:6], [1, 1, 1], name)
     equal(client.call('COMMAND', 'INFO', 'rede.test')[0][3:6], [0, 0, 0])
@@ -1178,7 +1238,7 @@ def info_tells_the_numbers_of_the_module():
     with Server() as server:
         client = server.client()
         got = server.lawn()
-        for name in ('keys', 'timers', 'fired_total', 'pushed_total',
+        for name in ('keys', 'timers', 'leased', 'dead', 'fired_total', 'pushed_total',
                      'wake_late_us_p50', 'wake_late_us_p99',
                      'wake_late_us_p999', 'wake_late_us_max',
                      'wake_late_us_count', 'deferred_by_pause',
@@ -1203,8 +1263,18 @@ def info_tells_the_numbers_of_the_module():
         assert 'timers:31' in everything, 'INFO everything has it'
         assert 'timers:31' in server.call('INFO', 'modules').decode()
         assert 'timers:' not in server.call('INFO').decode()
+        client.call('LAWN.PUSH', 'dead', 'i', 'p', 'DELAY', 0, 'TRIES', 1)
+        token = client.call('LAWN.LEASE', 'dead', 'w')[0][2]
+        equal([server.lawn()[name] for name in ('leased', 'dead')], ['1', '0'])
+        client.call('LAWN.NACK', 'dead', 'i', token)
+        equal([server.lawn()[name] for name in ('leased', 'dead')], ['0', '1'])
+        client.call('COPY', 'dead', 'as well')
+        equal(server.lawn()['dead'], '2')
+        client.call('LAWN.TOUCH', 'dead', 'i', 'DELAY', FAR)
+        equal(server.lawn()['dead'], '1')
         client.call('FLUSHALL')
         wait_until(lambda: server.lawn()['timers'] == '0', 'all are freed')
+        equal(server.lawn()['dead'], '0')
         wait_until(lambda: server.lawn()['keys'] == '0', 'all are freed')
 
 

@@ -871,6 +871,56 @@ def who_listens_hears_of_leases():
 
 
 @case
+def who_listens_hears_of_the_dead_whoever_finds_them():
+    server = shared()
+    client, listener = server.client(), server.client()
+    server.call('DEL', 'k')
+    server.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd')
+    try:
+        listener.one('PSUBSCRIBE', '__keyspace@0__:k')
+
+        def heard(name):
+            while listener.read()[3] != name:
+                pass
+        # A command comes first: the server is busy until the lease has ended.
+        client.send_all([('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 0, 'TRIES', 1),
+                         ('LAWN.LEASE', 'k', 'w', 'LEASE', 20),
+                         ('DEBUG', 'SLEEP', '0.05'),
+                         ('LAWN.LEN', 'k', 'DEAD')])
+        equal([client.read() for _ in range(4)][3], 1)
+        heard(b'lawn.dead')
+        # It ends while the key is paused.
+        push(client, 'j', more=('TRIES', 1))
+        client.multi(('LAWN.LEASE', 'k', 'w', 'LEASE', 1), ('LAWN.PAUSE', 'k'))
+        heard(b'lawn.lease')
+        wait_until(lambda: client.call('LAWN.LEN', 'k', 'DEAD') == 2,
+                   'the lease has ended')
+        server.call('PING')
+        equal(listener.waits(), True, 'a paused key says nothing')
+        # Nor if a command changes it, or makes an event dead.
+        client.call('LAWN.RESUME', 'k')
+        heard(b'lawn.dead')
+        push(client, 'l', more=('TRIES', 1))
+        heard(b'lawn.push')
+        rows = client.multi(('LAWN.LEASE', 'k', 'w', 'LEASE', HOUR),
+                            ('LAWN.PAUSE', 'k'))
+        heard(b'lawn.lease')
+        equal(client.call('LAWN.NACK', 'k', 'l', rows[0][0][2]), 1)
+        equal(listener.read()[3], 'lawn.nack')
+        client.call('LAWN.PUSH', 'k', 'm', 'p', 'DELAY', FAR)
+        equal(listener.read()[3], 'lawn.push')
+        server.call('PING')
+        equal(listener.waits(), True, 'a paused key that is changed')
+        equal(client.call('DEBUG', 'RELOAD'), OK)
+        client.call('LAWN.RESUME', 'k')
+        heard(b'lawn.dead')
+        server.call('PING')
+        equal(listener.waits(), True, 'and of nothing else')
+    finally:
+        server.call('CONFIG', 'SET', 'notify-keyspace-events', '')
+
+
+@case
 def what_needs_no_memory_works_when_there_is_none():
     for client, _ in each():
         push(client, *'abcde')

@@ -1,11 +1,6 @@
-/* top_screen.c - "lawn top" on a terminal.
- *
- * The whole screen is printed anew each time, from the top left corner, as the
- * demo does it. The terminal's settings stay as they are: what is typed is not
- * read, and Ctrl-C is the way out.
- */
+/* screen.c - a terminal that a verb has for itself. */
+#include "screen.h"
 #include "output.h"
-#include "top.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -27,57 +22,64 @@ screen_on_suspend(int number)
 }
 
 bool
-top_screen_possible(void)
+screen_possible(void)
 {
     const char *term = getenv("TERM");
     return isatty(STDOUT_FILENO) && term != NULL && *term != '\0' &&
            strcmp(term, "dumb") != 0;
 }
 
+struct screen_size
+screen_size(void)
+{
+    struct screen_size size = {79, 24};
+    struct winsize window;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 &&
+        window.ws_row > 0) {
+        size.columns = window.ws_col - 1U;
+        size.rows = window.ws_row;
+    }
+    return size;
+}
+
 void
-top_screen_open(void)
+screen_open(void)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = screen_on_suspend;
+    action.sa_flags = SA_RESTART; /* or what is being written would be lost */
     sigemptyset(&action.sa_mask);
     sigaction(SIGTSTP, &action, NULL);
     fputs(SCREEN_ENTER, stdout);
 }
 
 void
-top_screen_close(void)
+screen_close(void)
 {
     fputs(SCREEN_LEAVE, stdout);
     output_flush();
 }
 
 void
-top_screen_wait(void)
+screen_wait(void)
 {
     if (!screen_suspended)
         return;
     screen_suspended = 0;
-    top_screen_close();
+    screen_close();
     kill(getpid(), SIGSTOP); /* until the shell continues us */
     fputs(SCREEN_ENTER, stdout);
 }
 
-bool
-top_screen_draw(const struct top *top)
+void
+screen_begin(void)
 {
-    struct winsize window;
-    size_t columns = 79;
-    size_t rows = 24;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 &&
-        window.ws_row > 0) {
-        columns = window.ws_col;
-        rows = window.ws_row;
-    }
-    /* Without the last column: some terminals wrap when it is written. */
-    columns = columns > 20 ? columns - 1 : 20;
     fputs("\033[H", stdout);
-    bool good = top_table_write(top, columns, rows);
+}
+
+void
+screen_end(void)
+{
     fputs("\033[J", stdout);
-    return good;
 }

@@ -1,0 +1,240 @@
+/* gate.pml - starts that go into the mail, and the end of a set.
+ *
+ * THREADS threads that are no workers start or stop one timer, OPS times each; the
+ * closer closes the set at any moment. The first OWNERS of them have a gate alone
+ * and count there by plain stores, which reach the memory late (TSO); the others
+ * share one, by atomic additions. Without OWNERS there is no L_HEAVY. The workers
+ * have ended: what is in the mail is left. Names are those of src/workers;
+ * README.md says which line is which.
+ *
+ * Proved: no box is closed when a start that has claimed comes to it; each start
+ * that was not refused ends once, and who met a claim and did nothing met a start
+ * that was not refused [C1 C2]; all end. */
+#ifndef THREADS
+#define THREADS 2
+#endif
+#ifndef OPS
+#define OPS 2
+#endif
+
+/* The word: free; CLAIM; MAIL REQ, stopped; RUN MAIL REQ. */
+#define FREE 0
+#define CLAIM 1
+#define STOPPED 2
+#define RUN 3
+
+byte state;
+byte own[THREADS]; /* struct lawn_gate */
+byte all;
+bit box;
+bit boxes_shut;
+bit closing;
+
+/* Stores of a thread that have not reached the memory: words and values. */
+#define OWN 0
+#define STATE 1
+chan stores[THREADS] = [3] of { bit, byte };
+bit late[THREADS]; /* one of the word is among them */
+
+/* What is known from outside. */
+byte begun; /* starts that were not refused */
+byte ended; /* by a stop, another start, or left */
+bit met;    /* someone found a claim and returned */
+byte done;
+bit over;
+
+inline flush(who) {
+    stores[who] ? word, value;
+    if
+    :: word == OWN -> own[who] = value
+    :: else -> state = value; late[who] = 0
+    fi;
+    word = 0;
+    value = 0
+}
+
+inline flush_all(who) {
+    do
+    :: len(stores[who]) > 0 -> flush(who)
+    :: else -> break
+    od
+}
+
+/* lawn_state_look(): a thread sees its own stores. */
+inline look() {
+    atomic { seen = (late[me] -> RUN : state) }
+}
+
+/* lawn_gate_enter(); passed, or not */
+inline enter() {
+    if
+    :: me < OWNERS -> stores[me] ! OWN, 1
+    :: else -> atomic { flush_all(me); all++ }
+    fi;
+    passed = 1;
+    if
+    :: closing -> leave()
+    :: else
+    fi
+}
+
+/* lawn_gate_leave() */
+inline leave() {
+    if
+    :: passed && me < OWNERS -> stores[me] ! OWN, 0
+    :: passed && me >= OWNERS -> atomic { flush_all(me); all-- }
+    :: else
+    fi;
+    passed = 0
+}
+
+/* lawn_workers_begin(), lawn_workers_start_remote() */
+inline start() {
+    if
+    :: closing -> goto returned
+    :: else
+    fi;
+    look();
+    do
+    :: seen == CLAIM -> met = 1; break
+    :: else ->
+        if
+        :: seen == FREE ->
+            enter();
+            if
+            :: !passed -> break
+            :: else
+            fi
+        :: else
+        fi;
+        /* lawn_state_swap() */
+        atomic {
+            flush_all(me);
+            if
+            :: state == seen ->
+                state = CLAIM;
+                ended = ended + (seen == RUN);
+                begun++;
+                swapped = 1
+            :: else -> seen = state
+            fi
+        };
+        if
+        :: swapped ->
+            swapped = 0;
+            /* lawn_part_post() -> lawn_mailbox_push() */
+            if
+            :: seen == FREE ->
+                atomic { flush_all(me); assert(!boxes_shut); box = 1 }
+            :: else
+            fi;
+            atomic { stores[me] ! STATE, RUN; late[me] = 1 };
+            leave();
+            break
+        :: else -> leave()
+        fi
+    od
+}
+
+/* lawn_workers_end() */
+inline stop() {
+    look();
+    do
+    :: seen == RUN ->
+        atomic {
+            flush_all(me);
+            if
+            :: state == RUN -> state = STOPPED; ended++; break
+            :: else -> seen = state
+            fi
+        }
+    :: seen == CLAIM -> met = 1; break
+    :: else -> break
+    od
+}
+
+proctype caller(byte me)
+{
+    byte ops;
+    byte seen;
+    bit passed;
+    bit swapped;
+    bit word;
+    byte value;
+    do
+    :: ops == OPS -> break
+    :: else ->
+        if
+        :: start()
+        :: stop()
+        fi;
+returned:
+        atomic { seen = 0; ops++ }
+    od;
+    done++
+}
+
+/* Stores reach the memory, one after the other. */
+proctype memory(byte me)
+{
+    bit word;
+    byte value;
+end:
+    do
+    :: atomic { len(stores[me]) > 0 -> flush(me) }
+    od
+}
+
+/* lawn_workers_close() */
+proctype closer()
+{
+    byte i;
+    bit word;
+    byte value;
+    closing = 1;
+#if OWNERS
+    /* lawn_gate_wait() */
+    atomic {
+        for (i : 0 .. THREADS - 1) {
+            flush_all(i)
+        }
+        i = 0
+    };
+#endif
+    do
+    :: i < THREADS -> own[i] == 0; i++
+    :: else -> break
+    od;
+    all == 0;
+    i = 0;
+    /* lawn_part_shut() -> lawn_mailbox_close() */
+    boxes_shut = 1;
+    if
+    :: box ->
+        /* lawn_part_take(), lawn_part_clear(), lawn_part_release() */
+        atomic {
+            state != CLAIM;
+            ended = ended + (state == RUN);
+            state = FREE;
+            box = 0
+        }
+    :: else
+    fi;
+    over = 1
+}
+
+init {
+    byte i;
+    atomic {
+        for (i : 0 .. THREADS - 1) {
+            run caller(i);
+            run memory(i)
+        }
+        i = 0;
+        run closer()
+    };
+    over && done == THREADS;
+    assert(begun == ended);
+    assert(!met || begun > 0);
+    assert(state == FREE && !box)
+}
