@@ -402,7 +402,7 @@ build/sim/sim: $(call objects,sim,$(SIM_C))
 amalgamation: ## the library as one file, build/amalgamation/lawn.[ch], or lawn_single.h
 	@tools/amalgamate build/amalgamation $(VERSION)
 
-run: all ## a million timers on the real clock for ten seconds
+run: build/lawn ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
 # Commands for tests/run: the suite of a variant, with so many model operations
