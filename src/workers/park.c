@@ -94,7 +94,10 @@ lawn_park_init(void)
 void
 lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
+    int before;
     (void)pthread_once(&lawn_park_once, lawn_park_init);
+    /* A thread that were cancelled below would have the mutex. */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     (void)pthread_mutex_lock(&lawn_park_mutex);
     /* Who wakes changes the word first, and then needs the mutex. */
     if (L_LOAD(word, L_SEQ_CST) == value) {
@@ -108,6 +111,7 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
         }
     }
     (void)pthread_mutex_unlock(&lawn_park_mutex);
+    (void)pthread_setcancelstate(before, &before);
 }
 
 void

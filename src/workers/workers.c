@@ -147,10 +147,8 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
         return 1;
     }
     lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to));
-    /* Before the wake-up, in which a thread may be cancelled, and would be counted
-     * for ever. */
-    lawn_gate_leave(&pass);
     lawn_part_wake(to, request->when);
+    lawn_gate_leave(&pass);
     return 1;
 }
 
