@@ -130,7 +130,7 @@ hardened = $(if $(filter-out 0,$(HARDEN)),$(1))
 HARDEN_STACK = -fstack-protector-strong
 HARDEN_C = $(call hardened,$(HARDEN_STACK) -fstack-clash-protection \
     $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if \
-        $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),-D_FORTIFY_SOURCE=2)))
+        $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)))
 HARDEN_LD = $(call hardened,$(foreach z,relro now noexecstack,-z $(z)))
 HARDEN_PIE = $(call hardened,$(if $(filter -static%,$(LDFLAGS) $(CFLAGS)),,-pie))
 # PROBES=1 puts probes into the library: see src/core/probes.h.
@@ -272,7 +272,7 @@ build/$(1)/$(2): $(call objects,$(1),$(call program_c,$(2)) $(LIB_C))
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 # Here only what has a buffer of bytes on its stack: hardly anything, and cycles count.
-$(call objects,release,$(LIB_C) $(BENCH_C)): private HARDEN_STACK = -fstack-protector
+$(call objects,release,$(LIB_C) $(filter-out bench/trace%,$(BENCH_C))): private HARDEN_STACK = -fstack-protector
 
 # The interpreter with a naive lawn in it, as one object that only shows its entry.
 NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) tests/naive/naive.c $(CORE_C)
@@ -474,7 +474,7 @@ asan: $(call suite_programs,asan) ## the tests under AddressSanitizer and UBSan
 	@tests/run $(call suite,asan,$(OPS),$(OPS),$(OPS))
 
 tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSanitizer
-	@tests/run 'build/tsan/unit between_threads' 'build/tsan/unit worker' \
+	@tests/run 'build/tsan/unit between_threads' 'build/tsan/unit worker' 'build/tsan/unit very_many_threads' \
 	    $(foreach i,1 2 3,'build/tsan/unit between_threads') \
 	    $(foreach m,$(WORKERS_MIXES),'build/tsan/model --seed $(SEED) --ops 50000 --mix $(m)')
 

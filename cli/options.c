@@ -227,7 +227,9 @@ options_resembles(const char *word, const char *name)
             row[j] = best;
         }
     }
-    return row[columns] <= 2 && row[columns] < columns;
+    /* Two letters are most of a short name: then the first has to be right. */
+    size_t most = columns > 4 || word[0] == name[0] ? 2 : 1;
+    return row[columns] <= most && row[columns] < columns;
 }
 
 /* Completes a message with what the option takes. */

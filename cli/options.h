@@ -46,7 +46,6 @@ struct options_operands {
 };
 
 struct options_verb;
-struct filter_verb;
 
 /* Runs a verb, whose word is argv[0]; an exit code. */
 typedef int options_run_fn(const struct options_verb *verb, int argc,
@@ -66,7 +65,7 @@ struct options_verb {
     const struct options_verb *const *verbs; /* its own, NULL after the last,
                                                 instead of options */
     options_run_fn *run;
-    const struct filter_verb *filter; /* what filter_main() runs; else NULL */
+    const void *own; /* what run() needs besides; may be NULL */
 };
 
 /* Fills values with the defaults and then from argv. True: go on. False: the

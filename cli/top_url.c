@@ -182,7 +182,8 @@ top_url_read(struct top_url *url, char *text)
     char *rest = scheme != NULL ? scheme + 3 : text;
     if (!is_unix && !is_path && strncmp(text, "redis://", 8) != 0 &&
         strncmp(text, "valkey://", 9) != 0)
-        return "it begins with none of redis://, valkey:// and unix://";
+        return "it begins with none of redis://, valkey:// and unix://, as "
+               "redis://127.0.0.1:6379 does";
     if (!is_path)
         wrong = top_url_user(url, &rest);
     if (wrong == NULL && !is_unix && !is_path)

@@ -91,7 +91,9 @@
  *
  * WAITING. What waits here for a moment that is near, such as a worker in
  * lawn_workers_stop_sync(), yields the processor and looks again; threads of
- * fixed priorities above others should leave that to the others. A child after
+ * fixed priorities above others should leave that to the others. A thread may be
+ * cancelled, pthread_cancel(), that is no worker, and does not remove one or close
+ * the set: what it had begun here is done before it ends. A child after
  * fork() has no workers: it must not use the set, nor free it. Where the system
  * had membarrier(2) when the set was made, it must not refuse it later, as a
  * sandbox may: the program is ended then, with a message.

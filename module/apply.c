@@ -15,7 +15,6 @@
 #include "commands.h"
 
 #include "ids.h"
-#include "registry.h"
 
 #include <errno.h>
 
@@ -213,8 +212,7 @@ apply_read_sink(const struct bytes *words, struct queue_sink *sink)
         return false;
     sink->to = words[1];
     sink->dead = words[3];
-    return sink->to.size <= REGISTRY_NAME_MAX &&
-           sink->dead.size <= REGISTRY_NAME_MAX;
+    return sink->to.size <= QUEUE_NAME_MAX && sink->dead.size <= QUEUE_NAME_MAX;
 }
 
 static void

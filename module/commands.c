@@ -1,6 +1,6 @@
 /* commands.c - running a command, and what several of them need.
  *
- * The one idea: a command says what it changed by two flags in its call, and
+ * The one idea: a command says in its call what it changed, and
  * command_call() does once, after it, what every change asks for: an idle key
  * goes, the next wake-up is set, and those who wait are woken. O(1).
  */

@@ -180,8 +180,10 @@ struct commands_batch {
     void *memory;
 };
 
-/* For so many events, of which so many stay. False: no memory, which was
- * replied. */
+/* For so many events, of which so many stay. False: no memory; which init()
+ * replies. */
+bool commands_batch_room(struct commands_batch *batch, size_t count,
+                         size_t again_count);
 bool commands_batch_init(struct call *call, struct commands_batch *batch,
                          size_t count, size_t again_count);
 /* Notes that an event was delivered and done with: *next is what becomes of it,
@@ -194,7 +196,10 @@ void commands_batch_take(struct call *call, struct commands_batch *batch,
                          const struct queue_event *event);
 /* Counts it as taken because it was due. */
 void commands_fired(struct call *call, const struct queue_event *event);
-/* Tells the replicas, and those who listen for that. */
+/* Tells the replicas. */
+void commands_batch_replicate(struct call *call,
+                              const struct commands_batch *batch);
+/* The same, and those who listen for that. */
 void commands_batch_tell(struct call *call, const struct commands_batch *batch,
                          const char *what);
 /* Does what the replicas were told. */

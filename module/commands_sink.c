@@ -29,8 +29,6 @@
 /* How long to wait after a refusal, in ms. */
 #define SINK_DELAY 10u
 #define SINK_DELAY_MAX 1000u
-/* Names of keys and channels: what can be loaded again. */
-#define SINK_NAME_MAX 65535u
 #define SINK_OWN "ERR a key cannot be its own sink"
 #define SINK_OWN_DEAD "ERR a key cannot have its own dead letters"
 
@@ -76,7 +74,7 @@ commands_sink_refuse(struct call *call, const struct queue_sink *sink,
     bool channel =
         sink->kind == QUEUE_SINK_PUBLISH || sink->kind == QUEUE_SINK_SPUBLISH;
 
-    if (sink->to.size > SINK_NAME_MAX || sink->dead.size > SINK_NAME_MAX)
+    if (sink->to.size > QUEUE_NAME_MAX || sink->dead.size > QUEUE_NAME_MAX)
         return "ERR names longer than 65535 bytes cannot be used for sinks";
     if (dead && sink->dead.size == 0)
         return "ERR the dead letters' stream must have a name";
@@ -273,37 +271,6 @@ commands_sink_count(struct call *call, const struct commands_sink_way *way,
     commands_fired(call, event);
 }
 
-/* Takes out what was handed on, or lets it repeat; the replicas hear of it first,
- * while the bytes are there. */
-static void
-commands_sink_take(struct call *call, const struct commands_batch *batch)
-{
-    if (batch->gone_count > 0)
-        host_replicate(call->host, "DEL", batch->gone, batch->gone_count);
-    if (batch->again_count > 0)
-        host_replicate(call->host, "AT", batch->again,
-                       batch->again_count * COMMANDS_AT_WORDS);
-    commands_batch_do(call, batch);
-}
-
-/* Memory for so many events, of which any may repeat. */
-static bool
-commands_sink_room(struct commands_batch *batch, size_t count)
-{
-    size_t words = count * (1 + COMMANDS_AT_WORDS);
-
-    batch->memory = memory_alloc(words * sizeof(struct bytes) +
-                                 count * sizeof(struct commands_at));
-    if (batch->memory == NULL)
-        return false;
-    batch->gone = batch->memory;
-    batch->gone_count = 0;
-    batch->again = batch->gone + count;
-    batch->again_count = 0;
-    batch->at = (struct commands_at *)(void *)(batch->gone + words);
-    return true;
-}
-
 /* Whether the queue went while something was handed on. */
 static bool
 commands_sink_gone(struct call *call)
@@ -324,7 +291,7 @@ commands_sink_chunk(struct call *call, const struct commands_sink_way *way,
     const void *cursor = NULL;
     size_t handed = 0;
 
-    if (!commands_sink_room(&batch, count)) {
+    if (!commands_batch_room(&batch, count, count)) { /* any may repeat */
         *error = COMMANDS_OOM;
         return 0;
     }
@@ -343,7 +310,8 @@ commands_sink_chunk(struct call *call, const struct commands_sink_way *way,
         commands_sink_count(call, way, &event);
         handed++;
     } while (handed < count && !host_over(call->host));
-    commands_sink_take(call, &batch);
+    commands_batch_replicate(call, &batch); /* while the bytes are there */
+    commands_batch_do(call, &batch);
     commands_batch_fini(&batch);
     return handed;
 }

@@ -136,8 +136,8 @@ commands_again(const struct queue_event *event, uint64_t now,
 }
 
 bool
-commands_batch_init(struct call *call, struct commands_batch *batch,
-                    size_t count, size_t again_count)
+commands_batch_room(struct commands_batch *batch, size_t count,
+                    size_t again_count)
 {
     size_t words = again_count * COMMANDS_AT_WORDS + count;
 
@@ -151,14 +151,23 @@ commands_batch_init(struct call *call, struct commands_batch *batch,
         return true;
     batch->memory = memory_alloc(words * sizeof(struct bytes) +
                                  again_count * sizeof(struct commands_at));
-    if (batch->memory == NULL) {
-        host_error(call->host, COMMANDS_OOM);
+    if (batch->memory == NULL)
         return false;
-    }
     batch->again = batch->memory;
     batch->gone = batch->again + again_count * COMMANDS_AT_WORDS;
     batch->at = (struct commands_at *)(void *)(batch->gone + count);
     return true;
+}
+
+bool
+commands_batch_init(struct call *call, struct commands_batch *batch,
+                    size_t count, size_t again_count)
+{
+    bool room = commands_batch_room(batch, count, again_count);
+
+    if (!room)
+        host_error(call->host, COMMANDS_OOM);
+    return room;
 }
 
 void
@@ -197,14 +206,20 @@ commands_batch_take(struct call *call, struct commands_batch *batch,
 }
 
 void
-commands_batch_tell(struct call *call, const struct commands_batch *batch,
-                    const char *what)
+commands_batch_replicate(struct call *call, const struct commands_batch *batch)
 {
     if (batch->gone_count > 0)
         host_replicate(call->host, "DEL", batch->gone, batch->gone_count);
     if (batch->again_count > 0)
         host_replicate(call->host, "AT", batch->again,
                        batch->again_count * COMMANDS_AT_WORDS);
+}
+
+void
+commands_batch_tell(struct call *call, const struct commands_batch *batch,
+                    const char *what)
+{
+    commands_batch_replicate(call, batch);
     if (batch->gone_count + batch->again_count > 0) {
         host_notify(call->host, what);
         call->changed = true;

@@ -127,8 +127,6 @@ image_save(struct queue *queue, const struct image_writer *writer)
 
 #define IMAGE_CUT "it is cut short or damaged"
 #define IMAGE_NO_MEMORY "there is no memory for it"
-/* Of a key or a channel. */
-#define IMAGE_NAME_MAX 65535u
 
 struct image_loading {
     const struct image_reader *reader;
@@ -412,11 +410,11 @@ image_sink(struct image_loading *loading)
                       "the token is out of range") ||
         !image_number(loading, QUEUE_SINK_NONE, QUEUE_SINK_SPUBLISH, &kind,
                       "the sink is unknown") ||
-        !image_string(loading, IMAGE_NAME_MAX, &sink.to, name) ||
+        !image_string(loading, QUEUE_NAME_MAX, &sink.to, name) ||
         !image_keep(loading, &sink.to) ||
         !image_number(loading, 0, ARGS_COUNT_MAX, &sink.maxlen,
                       "the sink's length is out of range") ||
-        !image_string(loading, IMAGE_NAME_MAX, &sink.dead, name))
+        !image_string(loading, QUEUE_NAME_MAX, &sink.dead, name))
         return false;
     sink.kind = (enum queue_sink_kind)kind;
     if (!queue_set_sink(loading->queue, &sink))

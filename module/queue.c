@@ -64,6 +64,22 @@ queue_list_remove(struct queue_list *list, struct event *event)
     list->count--;
 }
 
+bool
+queue_list_next(const struct queue_list *list, const void **cursor,
+                struct queue_event *out)
+{
+    const struct event *before = *cursor;
+    const struct event *event =
+        before != NULL ? before->link.next : list->first;
+
+    if (event == NULL) {
+        return false;
+    }
+    queue_tell_of(event, out);
+    *cursor = event;
+    return true;
+}
+
 void
 queue_list_moved(struct queue_list *list, struct event *event)
 {

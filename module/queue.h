@@ -58,6 +58,8 @@
 #define QUEUE_ID_MAX 65535u
 #define QUEUE_PAYLOAD_MAX 536870911u
 #define QUEUE_OWNER_MAX 255u
+/* Of keys and channels. */
+#define QUEUE_NAME_MAX 65535u
 /* Delays, periods and times go up to here. */
 #define QUEUE_TIME_MAX (UINT64_C(1) << 53)
 

@@ -94,6 +94,10 @@ void queue_list_remove(struct queue_list *list, struct event *event);
 /* The block of one in the list is another now. */
 void queue_list_moved(struct queue_list *list, struct event *event);
 
+/* As queue_ready(). */
+bool queue_list_next(const struct queue_list *list, const void **cursor,
+                     struct queue_event *out);
+
 /* Notes that an event is due. */
 void queue_ready_add(struct queue *queue, struct event *event, uint64_t time);
 

@@ -166,16 +166,7 @@ bool
 queue_dead(const struct queue *queue, const void **cursor,
            struct queue_event *out)
 {
-    const struct event *before = *cursor;
-    const struct event *event =
-        before != NULL ? before->link.next : queue->dead.first;
-
-    if (event == NULL) {
-        return false;
-    }
-    queue_tell_of(event, out);
-    *cursor = event;
-    return true;
+    return queue_list_next(&queue->dead, cursor, out);
 }
 
 bool

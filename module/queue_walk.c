@@ -126,16 +126,7 @@ bool
 queue_ready(const struct queue *queue, const void **cursor,
             struct queue_event *out)
 {
-    const struct event *before = *cursor;
-    const struct event *event =
-        before != NULL ? before->link.next : queue->ready.first;
-
-    if (event == NULL) {
-        return false;
-    }
-    queue_tell_of(event, out);
-    *cursor = event;
-    return true;
+    return queue_list_next(&queue->ready, cursor, out);
 }
 
 uint64_t

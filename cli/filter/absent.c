@@ -36,13 +36,14 @@ absent_put(struct filter *filter, const char *event, const void *key,
     put_end(filter, SINK_MADE);
 }
 
-static void
+static bool
 absent_watch(struct filter *filter, const void *key, size_t key_size, bool seen)
 {
     const struct absent_key known = {filter->now, seen};
-    hold_started(filter, lawn_store_start(filter->keys, key, key_size,
-                                          clock_after(filter, filter->ttl),
-                                          &known, sizeof known, LAWN_STORE_AT));
+    return hold_started(filter,
+                        lawn_store_start(filter->keys, key, key_size,
+                                         clock_after(filter, filter->ttl),
+                                         &known, sizeof known, LAWN_STORE_AT));
 }
 
 static void
@@ -52,15 +53,20 @@ absent_line(struct filter *filter, const struct filter_line *line)
     struct absent_key known;
     if (!hold_has_key_room(filter, line))
         return;
+    bool back =
+        lawn_store_count(filter->lines) > 0 &&
+        lawn_store_get(filter->lines, line->key, line->key_size, &timer);
+    if (!absent_watch(filter, line->key, line->key_size, true)) {
+        hold_give_back(filter);
+        return;
+    }
     filter->counts.merged++;
-    if (lawn_store_count(filter->lines) > 0 &&
-        lawn_store_get(filter->lines, line->key, line->key_size, &timer)) {
+    if (back) {
         memcpy(&known, timer.payload, sizeof known);
         absent_put(filter, "back", line->key, line->key_size, &known,
                    filter->now);
         lawn_store_stop(filter->lines, line->key, line->key_size);
     }
-    absent_watch(filter, line->key, line->key_size, true);
 }
 
 /* Starts a key's timer anew, in one of the stores. */
@@ -126,7 +132,7 @@ absent_expect(struct filter *filter, const struct input_line *line)
     if (lawn_store_count(filter->keys) + lawn_store_count(filter->lines) >=
         filter->options.max_keys)
         return -ENOSPC;
-    absent_watch(filter, line->at, size, false);
+    (void)absent_watch(filter, line->at, size, false);
     return 0;
 }
 

@@ -68,7 +68,7 @@ extern const struct options_spec choices_common[];
 #define CHOICES_FILTER(filter_, specs_, operands_)                             \
     .specs = (specs_), .common = choices_common, .operands = (operands_),      \
     .operands_offset = CHOICES_AT(operands), .run = filter_main,               \
-    .filter = &(filter_)
+    .own = &(filter_)
 
 /* Nothing given. */
 void choices_init(struct filter_options *options);

@@ -58,7 +58,7 @@ const struct options_verb delay_verb = {
     .summary = "hold each line for some time, then release it, in order",
     .details =
         "Writes each line DURATION after it came, in the order in which\n"
-        "they are due.\n",
+        "they are due. Lines have no keys here, so there is no -k.\n",
     .example =
         "printf '1 a\\n2 b\\n9 c\\n' | lawn delay 5s --time-field 1\n"
         "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "

@@ -199,12 +199,15 @@ fields_find_regex(struct fields *fields, struct fields_one *one,
     regoff_t place = re_search(&one->regex, line, length, 0, length, &matches);
     if (place < -1)
         return fields_wrong(fields, "no memory");
-    /* What ends with what was seen might have gone on. */
-    if (!whole && (place < 0 || begins[group] < 0 || ends[0] == length))
-        return fields_wrong(fields, "no match of %s in the first %u bytes",
-                            one->text, FIELDS_REGEX_BYTES);
     if (place < 0 || begins[group] < 0)
-        return fields_wrong(fields, "no match of %s", one->text);
+        return fields_wrong(fields,
+                            whole ? "no match of %s"
+                                  : "no match of %s in the first %u bytes",
+                            one->text, FIELDS_REGEX_BYTES);
+    /* What ends with what was seen might have gone on. */
+    if (!whole && ends[0] == length)
+        return fields_wrong(fields, "%s matches up to byte %u and beyond",
+                            one->text, FIELDS_REGEX_BYTES);
     found->at = line + begins[group];
     found->size = (size_t)(ends[group] - begins[group]);
     return NULL;

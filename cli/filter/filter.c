@@ -512,7 +512,7 @@ filter_main(const struct options_verb *verb, int argc, char **argv)
         return VERBS_FAILED;
     }
     filter->name = verb->name;
-    filter->verb = verb->filter;
+    filter->verb = verb->own;
     filter->lock = -1;
     filter->input_count = 1;
     choices_init(&filter->options);

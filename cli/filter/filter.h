@@ -81,7 +81,7 @@ struct filter_line {
     unsigned side; /* of join: 0 left, 1 right */
 };
 
-/* Lines that were read, and are not written nor held. */
+/* What became of the lines that were read; those written the sink counts. */
 struct filter_counts {
     uint64_t in;
     uint64_t held;

@@ -1,7 +1,7 @@
 /* session.c - lawn session: lines of a key that follow each other are one visit.
  *
- * A key's timer is restarted by each of its lines, as in debounce, and holds three
- * numbers instead of a line.
+ * A key's timer is restarted by each of its lines, as in debounce, and holds what
+ * is known of the session instead of a line.
  */
 #include "choices.h"
 #include "clock.h"

@@ -101,7 +101,7 @@ static inline uint16_t
 lawn_store_table_tag(const struct lawn_store_table *table, uint64_t number,
                      uint64_t hash)
 {
-    /* Those from number - power up to power are still to be split. */
+    /* Those from buckets - power up to power are still to be split. */
     uint64_t power = (table->mask + 1) / 2;
     bool split =
         number - (table->buckets - power) >= table->mask + 1 - table->buckets;
@@ -197,7 +197,7 @@ bool lawn_store_table_add(struct lawn_store_table *table, uint64_t hash,
 void lawn_store_table_remove(struct lawn_store_table *table, uint64_t hash,
                              const struct lawn_store_record *record);
 
-/* See lawn_store_reserve(). False: no memory, nothing changed. */
+/* See lawn_store_reserve(). False: no memory. */
 bool lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records);
 
 /* Forgets all records, without looking at them. */

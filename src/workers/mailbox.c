@@ -63,9 +63,7 @@ lawn_mailbox_pop(struct lawn_mailbox *box, size_t *steps)
     struct lawn_workers_timer *oldest = box->ready;
     if (oldest != NULL) {
         box->ready = oldest->next;
-#if defined __GNUC__
         __builtin_prefetch(box->ready); /* the next one, while this is taken */
-#endif
     }
     return oldest;
 }

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define NS_PER_S 1000000000u
+#define LAWN_PARK_SECOND 1000000000u
 
 #if defined LAWN_PARK_LINUX
 
@@ -36,9 +36,9 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
     struct {
         long seconds, nanoseconds;
     } time = {LONG_MAX, 0};
-    if (until / NS_PER_S < LONG_MAX) {
-        time.seconds = (long)(until / NS_PER_S);
-        time.nanoseconds = (long)(until % NS_PER_S);
+    if (until / LAWN_PARK_SECOND < LONG_MAX) {
+        time.seconds = (long)(until / LAWN_PARK_SECOND);
+        time.nanoseconds = (long)(until % LAWN_PARK_SECOND);
     }
     /* A wait for a bit set, since that one takes an absolute time. */
     (void)syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value,
@@ -94,12 +94,15 @@ lawn_park_init(void)
 void
 lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
+    int before;
     (void)pthread_once(&lawn_park_once, lawn_park_init);
+    /* A thread that were cancelled below would have the mutex. */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     (void)pthread_mutex_lock(&lawn_park_mutex);
     /* Who wakes changes the word first, and then needs the mutex. */
     if (L_LOAD(word, L_SEQ_CST) == value) {
-        struct timespec time = {.tv_sec = (time_t)(until / NS_PER_S),
-                                .tv_nsec = (long)(until % NS_PER_S)};
+        struct timespec time = {.tv_sec = (time_t)(until / LAWN_PARK_SECOND),
+                                .tv_nsec = (long)(until % LAWN_PARK_SECOND)};
         if (until == LAWN_NEVER) {
             (void)pthread_cond_wait(&lawn_park_changed, &lawn_park_mutex);
         } else {
@@ -108,6 +111,7 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
         }
     }
     (void)pthread_mutex_unlock(&lawn_park_mutex);
+    (void)pthread_setcancelstate(before, &before);
 }
 
 void
@@ -166,7 +170,7 @@ lawn_park_clock(void *context)
     struct timespec time;
     (void)context;
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+    return (uint64_t)time.tv_sec * LAWN_PARK_SECOND + (uint64_t)time.tv_nsec;
 }
 
 #endif

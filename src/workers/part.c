@@ -4,10 +4,8 @@
 
 #include "state.h"
 
-#include <assert.h>
-
 /* A start may be late by 1/1024 of its TTL, so as to stand on its blade. */
-#define LATE_BITS 10
+#define LAWN_PART_LATE_BITS 10
 
 struct lawn_part *
 lawn_part_new(struct lawn_workers *set, unsigned number)
@@ -72,7 +70,7 @@ lawn_part_post(struct lawn_part *part, struct lawn_workers_timer *timer,
     if ((seen & MAIL) == 0) {
         /* Boxes are closed when nobody is within a gate. */
         bool pushed = lawn_mailbox_push(&part->box, timer);
-        assert(pushed);
+        LAWN_WORKERS_EXPECT(pushed, "a box was closed too early");
         (void)pushed;
     }
     L_STORE(&timer->state, next, L_RELEASE);
@@ -103,7 +101,7 @@ lawn_part_overtaken(const struct lawn_part *part,
 {
     uint64_t start = request->when - request->ttl;
     return request->ttl != 0 && start < part->started &&
-           part->started - start <= request->ttl >> LATE_BITS;
+           part->started - start <= request->ttl >> LAWN_PART_LATE_BITS;
 }
 
 /* Puts a timer on the lawn that came by mail. */
@@ -153,7 +151,7 @@ lawn_part_forward(struct lawn_part *part, struct lawn_workers_timer *timer,
     }
     /* Boxes are closed when all parts are with one worker. */
     bool pushed = lawn_mailbox_push(&to->box, timer);
-    assert(pushed);
+    LAWN_WORKERS_EXPECT(pushed, "a box was closed too early");
     (void)pushed;
     /* Whatever it is due at: since the word says that it is in the mail, others
      * may have started it for earlier, or wait for it, and found no mail. */

@@ -91,8 +91,6 @@
 #include "park.h"
 #include "workers.h"
 
-#include <assert.h>
-
 #define RUN UINT64_C(1)
 #define LAWN UINT64_C(2)
 #define MAIL UINT64_C(4)
@@ -115,9 +113,10 @@ lawn_state_part(const struct lawn_workers *set, uint64_t state)
 {
     uint64_t number = (state & LAWN_STATE_PART_MASK) >> LAWN_STATE_PART_SHIFT;
     /* A free timer may be another set's. */
-    assert(((state & LAWN_STATE_HELD) == 0 ||
-            number <= L_LOAD(&set->count, L_RELAXED)) &&
-           "a timer that another set keeps, or that was not zeroed [P10]");
+    LAWN_WORKERS_EXPECT(
+        (state & LAWN_STATE_HELD) == 0 ||
+            number <= L_LOAD(&set->count, L_RELAXED),
+        "a timer that another set keeps, or that was not zeroed");
     return number == 0 ? NULL : set->parts[number - 1];
 }
 

@@ -111,6 +111,19 @@ lawn_worker_update(struct lawn_worker *worker)
     }
 }
 
+/* Makes the worker's file readable. Whoever is cancelled meanwhile is so later: it
+ * may have the set's lock, be within a gate, or be the only one to write. */
+static void
+lawn_worker_signal(int fd)
+{
+    uint64_t one = 1;
+    int before;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    ssize_t written = write(fd, &one, sizeof one);
+    (void)written; /* cannot fail: it is not full */
+    (void)pthread_setcancelstate(before, &before);
+}
+
 void
 lawn_worker_unpark(struct lawn_worker *worker)
 {
@@ -121,9 +134,7 @@ lawn_worker_unpark(struct lawn_worker *worker)
     lawn_park_wake(&worker->token);
     int fd = L_LOAD(&worker->fd, L_SEQ_CST);
     if (fd >= 0) {
-        uint64_t one = 1;
-        ssize_t written = write(fd, &one, sizeof one);
-        (void)written; /* cannot fail: it is not full */
+        lawn_worker_signal(fd);
     }
 }
 
@@ -141,10 +152,7 @@ lawn_worker_fd(struct lawn_worker *worker)
     }
     L_STORE(&worker->fd, fd, L_SEQ_CST);
     if (L_LOAD(&worker->token, L_SEQ_CST) != 0) {
-        /* Who set it may have seen no file. */
-        uint64_t one = 1;
-        ssize_t written = write(fd, &one, sizeof one);
-        (void)written;
+        lawn_worker_signal(fd); /* who set it may have seen no file */
     }
     return fd;
 #else

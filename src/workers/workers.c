@@ -6,16 +6,11 @@
 #include "part.h"
 #include "state.h"
 
-#include <assert.h>
 #include <errno.h>
 
 /* For what is not the usual way: within the usual one it would take registers
  * that that needs. */
-#if defined __GNUC__
 #define LAWN_RARE __attribute__((noinline))
-#else
-#define LAWN_RARE
-#endif
 
 bool
 lawn_workers_pending(const struct lawn_workers_timer *timer)
@@ -152,10 +147,8 @@ lawn_workers_start_remote(struct lawn_workers *set, struct lawn_part *to,
         return 1;
     }
     lawn_part_post(to, timer, *seen, lawn_state_posted(*seen, to));
-    /* Before the wake-up, in which a thread may be cancelled, and would be counted
-     * for ever. */
-    lawn_gate_leave(&pass);
     lawn_part_wake(to, request->when);
+    lawn_gate_leave(&pass);
     return 1;
 }
 
@@ -169,7 +162,8 @@ lawn_workers_begin(struct lawn_workers *set, struct lawn_workers_timer *timer,
         lawn_worker_resume(self);
     }
     uint64_t seen = lawn_state_look(timer);
-    assert(timer->fire != NULL);
+    LAWN_WORKERS_EXPECT(timer->fire != NULL,
+                        "a timer of workers is started without fire");
     if (L_LOAD(&set->closing, L_ACQUIRE) != 0) {
         return -ESHUTDOWN;
     }

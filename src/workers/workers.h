@@ -27,6 +27,17 @@
 
 #include <pthread.h>
 
+/* For bugs, of the caller's or ours: a message and abort(), unless NDEBUG is
+ * defined. */
+#if defined NDEBUG
+#define LAWN_WORKERS_EXPECT(condition, message) ((void)0)
+#else
+#include <stdlib.h>
+#define LAWN_WORKERS_EXPECT(condition, message)                                \
+    ((condition) ? (void)0                                                     \
+                 : ((void)fprintf(stderr, "lawn: %s\n", message), abort()))
+#endif
+
 /* What two threads write stands in different lines of the cache. */
 #define LAWN_LINE 64
 

@@ -5,16 +5,15 @@
 #include "park.h"
 #include "part.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PARTS_DEFAULT 16u
-#define BUDGET_DEFAULT 256u
-#define BUDGET_MOST (SIZE_MAX / 4)
+#define LAWN_WORKERS_PARTS 16u
+#define LAWN_WORKERS_BUDGET 256u
+#define LAWN_WORKERS_BUDGET_MOST (SIZE_MAX / 4)
 
 void *
 lawn_workers_alloc(const struct lawn_options *options, size_t size)
@@ -94,9 +93,9 @@ lawn_workers_new(const struct lawn_workers_options *options)
     }
     set->lawn = options->lawn;
     set->route = options->route;
-    set->budget = options->budget == 0 ? BUDGET_DEFAULT : options->budget;
-    if (set->budget > BUDGET_MOST) {
-        set->budget = BUDGET_MOST;
+    set->budget = options->budget == 0 ? LAWN_WORKERS_BUDGET : options->budget;
+    if (set->budget > LAWN_WORKERS_BUDGET_MOST) {
+        set->budget = LAWN_WORKERS_BUDGET_MOST;
     }
     set->real = options->clock == NULL;
     set->clock = set->real ? lawn_park_clock : options->clock;
@@ -105,7 +104,7 @@ lawn_workers_new(const struct lawn_workers_options *options)
     set->closer.set = set;
     set->closer.fd = -1;
     set->closer.turning = true;
-    unsigned parts = options->parts == 0 ? PARTS_DEFAULT : options->parts;
+    unsigned parts = options->parts == 0 ? LAWN_WORKERS_PARTS : options->parts;
     while (set->count < (set->route == LAWN_WORKERS_BY_TTL ? parts : 1)) {
         if (!lawn_workers_add_part(set)) {
             lawn_workers_release_all(set);
@@ -539,7 +538,8 @@ lawn_workers_free(struct lawn_workers *set)
     if (set != NULL) {
         struct lawn_worker *self = lawn_worker_self(set);
         if (self != NULL) {
-            assert(!self->turning && "a set freed in a callback of its own");
+            LAWN_WORKERS_EXPECT(!self->turning,
+                                "a set freed in a callback of its own");
             lawn_worker_detach(self);
         }
         (void)lawn_workers_close(set, 0, NULL, NULL);

@@ -1594,6 +1594,26 @@ def nothing_is_lost_when_memory_runs_out(folder):
 
 
 @case
+def no_key_is_lost_when_memory_runs_out(folder):
+    """[F5] Each line is of another key, and all keys are known after it."""
+    if sanitized():
+        raise Skip('the sanitizers take memory of their own')
+    (folder / 'in').write_bytes(text(numbered(0, 600_000)))
+    for verb, known in (('absent', 'keys'), ('dedupe', 'keys'),
+                        ('session', 'made')):
+        args = (verb, '1h', '-k', 1, '--state', folder / verb, '--stats')
+        with Lawn(*args, folder / 'in', memory=40 << 20) as lawn:
+            lawn.lines()
+            lawn.exit(1)
+            read = int(re.search(r'was read up to line (\d+)', lawn.said())[1])
+        with Lawn(*args, '--on-eof', 'flush', '/dev/null') as lawn:
+            lawn.lines()
+            lawn.exit(0)
+            equal(lawn.stats()[known], read)
+        os.unlink(folder / verb)
+
+
+@case
 def a_bad_line_that_ends_it_loses_nothing(folder):
     """[F5]"""
     args = ('delay', '5s', '--time-field', 1, '--state', folder / 's')

@@ -450,6 +450,7 @@ TEST(a_tick_without_memory_loses_nothing)
 
     SAYS(fake, "LAWN.SINK k LIST l", "+OK");
     SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    SAYS(fake, "LAWN.PUSH k b y DELAY 10", "\"b\"");
     fake->now = 1010;
     fake->memory = 0;
     CHECK_TEXT(fake_tick(fake), "");
@@ -457,7 +458,7 @@ TEST(a_tick_without_memory_loses_nothing)
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1020);
     CHECK_TEXT(sink_info(fake, "sink-error"), "\"ERR out of memory\"");
     fake->now = 1020;
-    CHECK_TEXT(fake_tick(fake), "RPUSH l x; DEL a");
+    CHECK_TEXT(fake_tick(fake), "RPUSH l x; RPUSH l y; DEL a b");
     CHECK(fake_same(fake, fake->replica));
     scene_end(fake);
 }

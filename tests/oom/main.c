@@ -248,7 +248,7 @@ sweep_cases(const struct sweep *sweep, uint64_t seed, const char *sentence)
 
     for (i = 0; i < sweep->cases && good; i++) {
         rng_fill(&rng, bytes, sweep->size);
-        good = i % of != 0 || sweep_case(sweep, bytes);
+        good = i % of != seed % of || sweep_case(sweep, bytes);
         if (!good) {
             printf("  case %u of seed %llu\n", i, (unsigned long long)seed);
         }
@@ -350,7 +350,7 @@ main(int argc, char **argv)
     }
     if (i != argc || of == 0) {
         (void)fprintf(stderr, "usage: oom [--seed S] [--one-of N]\n"
-                              "--one-of plays one of N cases\n");
+                              "--one-of plays one of N cases, by the seed\n");
         return 2;
     }
     (void)setvbuf(stdout, NULL, _IOLBF, 0);

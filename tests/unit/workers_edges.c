@@ -57,22 +57,61 @@ start_and_be_cancelled(void *arg)
     return NULL;
 }
 
-TEST(between_threads_a_thread_that_is_cancelled_in_a_start_holds_up_no_end)
+static void *
+add_and_be_cancelled(void *added)
 {
-    struct lawn_worker *worker;
+    (void)pthread_cancel(pthread_self());
+    *(int *)added =
+        lawn_workers_add(troop.set); /* that, under the set's lock */
+    pthread_testcancel();
+    return NULL;
+}
+
+/* Runs one of these beside a worker, and tells whether its file is readable then. */
+static bool
+be_woken_by(void *(*doomed)(void *), enum lawn_workers_route route,
+            struct lawn_worker **worker, void *arg)
+{
+    struct pollfd file = {.events = POLLIN};
     pthread_t thread;
     void *end;
 
-    troop_begin(&troop, 0, true, LAWN_WORKERS_BY_OWNER);
+    troop_begin(&troop, 0, true, route);
     item_init(&troop, &items[0]);
-    worker = lawn_workers_attach(troop.set);
-    SURE(worker != NULL);
-    SURE(lawn_worker_fd(worker) >= 0);
-    (void)lawn_worker_turn(worker);
-    SURE(pthread_create(&thread, NULL, start_and_be_cancelled, NULL) == 0);
+    *worker = lawn_workers_attach(troop.set);
+    SURE(*worker != NULL);
+    file.fd = lawn_worker_fd(*worker);
+    SURE(file.fd >= 0);
+    (void)lawn_worker_turn(*worker);
+    SURE(poll(&file, 1, 0) == 0);
+    SURE(pthread_create(&thread, NULL, doomed, arg) == 0);
     SURE(pthread_join(thread, &end) == 0 && end == PTHREAD_CANCELED);
+    return poll(&file, 1, 0) == 1;
+}
+
+TEST(between_threads_a_thread_that_is_cancelled_in_a_start_has_woken_the_worker)
+{
+    struct lawn_worker *worker;
+
+    SURE(be_woken_by(start_and_be_cancelled, LAWN_WORKERS_BY_OWNER, &worker,
+                     NULL));
     lawn_worker_detach(worker);
     SURE(lawn_workers_close(troop.set, 0, NULL, NULL) == 1);
+    lawn_workers_free(troop.set);
+}
+
+TEST(between_threads_a_thread_that_is_cancelled_adding_a_worker_leaves_no_lock)
+{
+    struct lawn_workers_stats stats;
+    struct lawn_worker *worker;
+    int added = -1;
+
+    SURE(be_woken_by(add_and_be_cancelled, LAWN_WORKERS_BY_TTL, &worker,
+                     &added));
+    SURE(added >= 0);
+    lawn_workers_stats(troop.set, &stats);
+    lawn_worker_detach(worker);
+    SURE(lawn_workers_close(troop.set, 0, NULL, NULL) == 0);
     lawn_workers_free(troop.set);
 }
 #endif

@@ -1,8 +1,8 @@
 /* workers_threads.h - for the tests with threads of their own: what is so in any
  * thread, waiting for what will be, and timers that keep account.
  *
- * All names of these tests begin with between_threads, so that tools which look
- * at threads can run them alone. Nothing sleeps to let time pass: what has to
+ * Names of these tests begin with between_threads, so that tools which look at
+ * threads can run them alone, but for one that takes too long for them. Nothing sleeps to let time pass: what has to
  * happen is waited for, and if it has not happened after a long time, the
  * program ends, as it does if something is not so: threads that go on make a
  * test that has failed a danger to the next.
