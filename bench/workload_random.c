@@ -1,7 +1,8 @@
 /* workload_random.c - W10: TTLs without number.
  *
- * Each start draws a new TTL from a whole range. Half of the starts are of random running timers,
- * as packets and replies come in; the rest come from timers that fire.
+ * Each start draws a new TTL from a whole range. Half of the starts are of random
+ * running timers, as packets and replies come in; the rest come from timers that
+ * fire.
  */
 #include "workload.h"
 

@@ -88,7 +88,8 @@ void options_put_entry(const char *name, const char *text, size_t column,
 void options_put_examples(const char *example, FILE *out);
 
 /* Whether a user who wrote word may have meant name: at most two letters
- * inserted, left out or mistaken. */
+ * inserted, left out or mistaken; if the name has no more than four, two only
+ * where the first is right, else one. Never as many as the name has. */
 bool options_resembles(const char *word, const char *name);
 
 /* Parsers. min <= value <= max is part of being acceptable. A number that is

@@ -83,8 +83,9 @@ void command_call(const struct command *command, struct call *call);
 /* Hands what is due to the key's sink, and what is dead to its dead letters, so many
  * events at most and as long as host_over() allows; who waits is for others to
  * wake. When to look at the key again: LAWN_NEVER if that is for others to say too,
- * else a time, the present if there is more to do, by the wall clock. The call has a host, a queue
- * and both times; the queue is NULL afterwards if the key went meanwhile. */
+ * else a time, the present if there is more to do, by the wall clock. The call has
+ * a host, a queue and both times; the queue is NULL afterwards if the key went
+ * meanwhile. */
 uint64_t command_tick(struct call *call, uint64_t budget);
 
 /* What can be set for all keys: see lawn.* in docs/MODULE.md. */

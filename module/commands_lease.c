@@ -4,8 +4,8 @@
  * A TOKEN is what a lease is known by: greater than all before it in the key and in
  * keys of the same name that are gone, and, by the clock, than those that a master
  * gave whose replica did not hear of it. What two give at the same time, each taking
- * itself for the master, differs in the last bits. It is good until the event is leased again,
- * moved or gone; not only until the lease's end.
+ * itself for the master, differs in the last bits. It is good until the event is
+ * leased again, moved or gone; not only until the lease's end.
  *
  * THE END of a lease is a time that the replicas have been told, and nothing is
  * done then. How often an event was delivered is counted when it is leased, and how

@@ -1,5 +1,6 @@
 /* config.c - the settings, in one table: where each stands, and within what
- * bounds. The server reads them from its file, and from CONFIG SET. */
+ * bounds. The server reads them from its file, and from CONFIG SET; what stands
+ * there when the module is loaded is the default. */
 #include "config.h"
 
 #include "command.h"
@@ -8,25 +9,21 @@
 struct config {
     const char *name;
     uint64_t *at;
-    long long value; /* by default */
     long long min;
     long long max;
     unsigned flags;
 };
 
 static struct config config_table[] = {
-    {"tick-budget-events", &wake_limits.events, 1000, 1, 1000000,
-     REDIS_CONFIG_PLAIN},
-    {"tick-budget-us", &wake_limits.us, 2000, 10, 1000000, REDIS_CONFIG_PLAIN},
-    {"max-batch", &command_limits.max_batch, 1000, 1, 1000000,
-     REDIS_CONFIG_PLAIN},
-    {"max-ttls", &command_limits.max_ttls, 4096, 8, 65536, REDIS_CONFIG_PLAIN},
-    {"max-payload", &command_limits.max_payload, 1048576, 1, QUEUE_PAYLOAD_MAX,
+    {"tick-budget-events", &wake_limits.events, 1, 1000000, REDIS_CONFIG_PLAIN},
+    {"tick-budget-us", &wake_limits.us, 10, 1000000, REDIS_CONFIG_PLAIN},
+    {"max-batch", &command_limits.max_batch, 1, 1000000, REDIS_CONFIG_PLAIN},
+    {"max-ttls", &command_limits.max_ttls, 8, 65536, REDIS_CONFIG_PLAIN},
+    {"max-payload", &command_limits.max_payload, 1, QUEUE_PAYLOAD_MAX,
      REDIS_CONFIG_MEMORY},
-    {"default-lease", &command_limits.lease, 30000, 1,
-     (long long)QUEUE_TIME_MAX, REDIS_CONFIG_PLAIN},
-    {"default-tries", &command_limits.tries, 0, 0, UINT32_MAX,
+    {"default-lease", &command_limits.lease, 1, (long long)QUEUE_TIME_MAX,
      REDIS_CONFIG_PLAIN},
+    {"default-tries", &command_limits.tries, 0, UINT32_MAX, REDIS_CONFIG_PLAIN},
 };
 
 static long long
@@ -54,10 +51,10 @@ config_init(struct redis_ctx *ctx)
     for (size_t i = 0; i < sizeof(config_table) / sizeof(config_table[0]);
          i++) {
         struct config *config = &config_table[i];
-        *config->at = (uint64_t)config->value;
-        if (redis.RegisterNumericConfig(
-                ctx, config->name, config->value, config->flags, config->min,
-                config->max, config_get, config_set, NULL, config) != REDIS_OK)
+        if (redis.RegisterNumericConfig(ctx, config->name,
+                                        (long long)*config->at, config->flags,
+                                        config->min, config->max, config_get,
+                                        config_set, NULL, config) != REDIS_OK)
             return false;
     }
     return redis.LoadConfigs(ctx) == REDIS_OK;

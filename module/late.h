@@ -1,6 +1,6 @@
 /* late.h - a small histogram of how late events were taken, in ms: four buckets
- * to the power of two, so no more than a quarter above, in half a KiB. The library's own is finer
- * and takes 15.
+ * to the power of two, so no more than a quarter above, in half a KiB. The
+ * library's own is finer and takes 15.
  */
 #ifndef LATE_H
 #define LATE_H

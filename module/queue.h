@@ -248,8 +248,8 @@ bool queue_get(const struct queue *queue, struct bytes id,
 /* Finds out what is due by now, up to so many events that were not known to be,
  * and returns how many are known to be. Does not tell the queue the time, but a now
  * before that, or before that of another call, counts as the latter: what was due is
- * so still. So many of those are the first of all, as the budget is. O(budget), and in heaps
- * O(budget * log events). */
+ * so still. So many of those are the first of all, as the budget is. O(budget), and
+ * in heaps O(budget * log events). */
 uint64_t queue_ripen(struct queue *queue, uint64_t now, uint64_t budget);
 
 /* Those known to be due, in order: *cursor NULL at first. False: no more. The queue

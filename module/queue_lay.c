@@ -10,9 +10,10 @@
  *
  * A delay becomes known where there is room, and else now and then in the place of
  * one that was not used for longest: so those that are often used are known before
- * long, and of a million delays that come once few are; its first event is in the heap.
- * On a master none that was used is forgotten within a millisecond. So events of one delay and time that come into both
- * come into the heap first, and there they are taken first.
+ * long, and of a million delays that come once few are; its first event is in the
+ * heap. On a master none that was used is forgotten within a millisecond. So events
+ * of one delay and time that come into both come into the heap first, and there they
+ * are taken first.
  *
  * A lawn does not grow. A queue of few events has a small one, and gets another
  * as it grows; all that waits there then moves: at 4096 events, and at 16384, which

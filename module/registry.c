@@ -4,8 +4,9 @@
  * when the key is; its clock has come as far as keys were taken, and a store
  * takes no timer for a time that its clock has passed. Keys set for such a time
  * stand in the other, in the order in which they were set: they are overdue, and
- * come before what is coming if they were set for before. There the clock only counts, and each timer is due at the next
- * count; the payload is the time that was set.
+ * come before what is coming if they were set for before. There the clock only
+ * counts, and each timer is due at the next count; the payload is the time that was
+ * set.
  *
  * That is so while the wall clock goes forward. Set back, it makes what is set
  * for soon look overdue; so nothing is taken from there before the clock of what

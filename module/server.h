@@ -31,7 +31,8 @@ int server_run(struct server_entry *entry, enum server_why why,
                struct redis_ctx *ctx, struct redis_string **argv, int argc);
 
 /* What time asks of a key that has a sink: see command_tick(). At most *budget
- * events, from which those that were handed on are taken. The queue may go by that: see wake_ticks(). */
+ * events, from which those that were handed on are taken. The queue may go by that:
+ * see wake_ticks(). */
 struct server_times {
     uint64_t now;  /* the key's */
     uint64_t wall; /* as the server has it, before or at that */

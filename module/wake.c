@@ -30,7 +30,7 @@ _Static_assert(sizeof(time_t) >= 8, "time_t has 64 bits");
 /* So much of a name is compared. */
 #define WAKE_NAME 256u
 
-struct wake_limits wake_limits;
+struct wake_limits wake_limits = {.events = 1000, .us = 2000};
 struct wake_counts wake_counts;
 struct lawn_histogram wake_late;
 
