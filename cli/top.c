@@ -344,7 +344,8 @@ const struct options_verb top_verb = {
         "On a terminal it draws, elsewhere it prints tables. Ctrl-C ends it.\n"
         "\n"
         "A URL is redis://[user[:password]@]host[:port][/db], by default\n"
-        "redis://127.0.0.1:6379; unix:///path, or just a path, of a socket.\n"
+        "redis://127.0.0.1:6379, or just host:port; unix:///path, or just a\n"
+        "path, of a socket.\n"
         "The password is better put into the environment: LAWN_PASSWORD.\n",
     .example = "lawn top --once --sort due redis://127.0.0.1:6379",
     .specs = top_specs,

@@ -330,9 +330,9 @@ top_ask_lawn(struct top *top, struct top_node *node, const char *text,
 {
     top_figures_told(&node->figures, text, size, top->now);
     if (node->figures.count == 0)
-        top_ask_fail(node, "the server has not loaded the module lawn; do: "
-                           "MODULE LOAD /path/to/lawn.so, or put loadmodule "
-                           "into its configuration");
+        top_ask_fail(node, "the server has not loaded the module lawn; put "
+                           "loadmodule /path/to/lawn.so into its "
+                           "configuration, or do MODULE LOAD if it lets you");
     else if (!node->clustered || !node->replica)
         top_ask_search(top, node, false);
 }

@@ -180,10 +180,10 @@ top_url_read(struct top_url *url, char *text)
     bool is_unix = strncmp(text, "unix://", 7) == 0;
     bool is_path = scheme == NULL && text[strcspn(text, ":/")] == '/';
     char *rest = scheme != NULL ? scheme + 3 : text;
-    if (!is_unix && !is_path && strncmp(text, "redis://", 8) != 0 &&
-        strncmp(text, "valkey://", 9) != 0)
-        return "it begins with none of redis://, valkey:// and unix://, as "
-               "redis://127.0.0.1:6379 does";
+    bool is_place = text[strcspn(text, "/@")] == '\0';
+    if (!is_unix && !is_path && !is_place &&
+        strncmp(text, "redis://", 8) != 0 && strncmp(text, "valkey://", 9) != 0)
+        return "it begins with none of redis://, valkey:// and unix://";
     if (!is_path)
         wrong = top_url_user(url, &rest);
     if (wrong == NULL && !is_unix && !is_path)

@@ -160,8 +160,9 @@ lawn_list_remove(uintptr_t key, struct lawn_link *link)
     struct lawn_link *prev;
 
     LAWN_ASSERT(next != NULL && lawn_list_prev(key, next) == link,
-                "[P10] a timer runs on another lawn, or it or its neighbour "
-                "was freed or overwritten while running");
+                "[P10] a timer runs on another lawn, or was not zeroed before "
+                "its first start, or it or its neighbour was freed or "
+                "overwritten while running");
     prev = lawn_list_prev(key, link);
     LAWN_ASSERT(prev->next == link,
                 "[P10] a timer was freed or overwritten while it was running");

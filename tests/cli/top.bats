@@ -343,7 +343,7 @@ END
         [[ "$stderr" == "lawn top: '"*"' is no URL of a server: "*"$words"* ]]
         [[ "$stderr" != *secret* ]]
     done <<'END'
-localhost|redis://
+localhost:x|the port
 http://localhost|redis://
 rediss://:secret@host|TLS
 redis://:secret@host:0x1|the port
@@ -360,6 +360,12 @@ redis:/:secret@host|redis://
 END
     run --separate-stderr top --json --prometheus redis://
     [ "$status" -eq 2 ]
+}
+
+@test "a host and a port are a URL" {
+    serve plain
+    run -0 top --once "127.0.0.1:$port"
+    [[ "$output" == *"127.0.0.1:$port"* ]]
 }
 
 @test "the work for a refresh is bounded" {
