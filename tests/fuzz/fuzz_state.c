@@ -145,7 +145,7 @@ fuzz_open(size_t which)
     while (strcmp((*verb)->name, argv[0]) != 0)
         verb++;
     filter->name = (*verb)->name;
-    filter->verb = (*verb)->filter;
+    filter->verb = (*verb)->own;
     filter->lock = -1;
     filter->input_count = 1;
     choices_init(&filter->options);
