@@ -118,8 +118,8 @@ def instructions():
     yield 'docs/PAPER.md', (
         'as published %s lines' % table.text('paper', 'lines'))
     yield 'docs/PAPER.md', (
-        'keep what it promises, %s (' %
-        format(int(table.text('lawn', 'lines')), ','))
+        'keep what it promises, some %s (' %
+        format(round(int(table.text('lawn', 'lines')), -2), ','))
     yield 'docs/PAPER.md', (
         '%s instructions for a start and %s for a stop' %
         (table.text('lawn', 'start'), table.text('lawn', 'stop')))
