@@ -100,7 +100,7 @@
  *
  * WHEN TO CHOOSE SOMETHING ELSE: no thread ever touches another's timers: give
  * each thread a lawn of its own, lawn.h. Or threads hardly ever meet: a lawn and a
- * mutex take as long as a start through the mail, as long as the mutex is free. */
+ * mutex take no longer than a start through the mail, while the mutex is free. */
 #ifndef LAWN_WORKERS_H
 #define LAWN_WORKERS_H
 

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""figures.py - whether figures that other pages quote from docs/BENCHMARKS.md are those of
+its tables.
+
+A quote is a page and words that have to stand there, made from the cells of tables. Who
+measures again, changes the tables, and is told here what else to change. And whether
+docs/benchmarks-notes.md stands there, of which tools/benchmarks makes the page.
+"""
+
+import re
+import sys
+
+BENCHMARKS = 'docs/BENCHMARKS.md'
+NOTES = 'docs/benchmarks-notes.md'
+
+
+def read(path):
+    with open(path, encoding='utf-8') as text:
+        return text.read()
+
+
+def words(text):
+    """Text in one line, without the marks of manual pages and of emphasis."""
+    return re.sub(r'\s+', ' ', re.sub(r'^\.\w+ ', '', text, flags=re.M))
+
+
+def plain(cell):
+    return cell.strip().replace('*', '').replace('`', '')
+
+
+class Table:
+    """The first table below a line that begins so, in a page."""
+
+    def __init__(self, title, page=BENCHMARKS):
+        lines = iter(read(page).split('\n'))
+        self.title = title
+        if not any(line.startswith(title) for line in lines):
+            sys.exit('%s: there is no "%s"' % (page, title))
+        rows = []
+        for line in lines:
+            if line.startswith('|'):
+                rows.append([plain(cell) for cell in line[1:-1].split('|')])
+            elif rows:
+                break
+        self.columns = rows[0]
+        self.rows = {row[0]: row for row in rows[2:]}
+
+    def text(self, row, column):
+        if row not in self.rows or column not in self.columns:
+            sys.exit('%s: "%s" has no row %s or no column %s' %
+                     (BENCHMARKS, self.title, row, column))
+        return self.rows[row][self.columns.index(column)]
+
+    def number(self, row, column, which=0):
+        """One of the numbers in a cell."""
+        text = self.text(row, column).replace(',', '')
+        return float(re.findall(r'[\d.]+', text)[which])
+
+
+def whole(table, row, column):
+    """A cell in whole nanoseconds; - if there is none."""
+    if row not in table.rows or table.text(row, column) == '-':
+        return '-'
+    return '%d' % (table.number(row, column) + 0.5)
+
+
+def million():
+    """README.md, lawn(7): a million timers."""
+    restart = Table('**W3 restart, 1,000,000 timers**')
+    fire = Table('**W4 churn, 1,000,000 timers**')
+
+    def row(name):
+        return [whole(table, name, t) for t in ('20', '1,000,000')
+                for table in (restart, fire)]
+
+    for name, label in (
+            ('lawn', '**lawn**'), ('hashed', 'hashed wheel'),
+            ('wheel', 'hierarchical wheel'), ('heap4', '4-ary heap'),
+            ('heads', "queues and a heap of heads (Node.js's way)"),
+            ('paper', 'lawn as in the paper'), ('ev', 'libev'),
+            ('event', 'libevent'), ('common', 'libevent, common timeouts'),
+            ('uv', 'libuv'), ('dpdk', 'DPDK rte_timer'), ('glib', 'GLib')):
+        cell = '**%s**' if name == 'lawn' else '%s'
+        yield 'README.md', '| %s | %s |' % (
+            label, ' | '.join(cell % each for each in row(name)))
+    lawn, heap, ev = row('lawn'), row('heap4'), row('ev')
+    yield 'man/lawn.7', (
+        '%s ns with 20 TTLs and %s with a million TTLs, firing and starting '
+        'again %s and %s,' % (lawn[0], lawn[2], lawn[1], lawn[3]))
+    yield 'man/lawn.7', (
+        "a 4-ary heap takes %s and %s, %s and %s; libev's timers %s and %s, %s "
+        'and %s.' % (heap[0], heap[2], heap[1], heap[3],
+                     ev[0], ev[2], ev[1], ev[3]))
+
+
+def in_short():
+    """README.md: all cells."""
+    table = Table('## In short')
+
+    def times(name):
+        return table.number(name, "times a lawn's time")
+
+    yield 'README.md', (
+        'the closest, a hashed wheel, takes %.2f times as long in the geometric '
+        'mean, libev %.1f, libevent %.1f, libuv %.1f, DPDK %.1f.' % tuple(
+            times(name) for name in (
+                'hashed hashed wheel', 'ev libev', 'event libevent, heap',
+                'uv libuv', 'dpdk DPDK rte_timer')))
+    held, cells, mean = re.search(
+        r'^(\d+) of (\d+) cells held; geometric mean ([\d.]+) x',
+        read(BENCHMARKS), re.M).groups()
+    yield 'README.md', (
+        'in %s; the geometric mean over the %s is %s times' %
+        (held, cells, mean))
+
+
+def instructions():
+    """docs/PAPER.md: lines of code, instructions."""
+    table = Table('## Memory, instructions, code')
+    yield 'docs/PAPER.md', (
+        'as published %s lines' % table.text('paper', 'lines'))
+    yield 'docs/PAPER.md', (
+        'keep what it promises, some %s (' %
+        format(round(int(table.text('lawn', 'lines')), -2), ','))
+    yield 'docs/PAPER.md', (
+        '%s instructions for a start and %s for a stop' %
+        (table.text('lawn', 'start'), table.text('lawn', 'stop')))
+
+
+def stores():
+    """README.md, docs/PAPER.md: the store."""
+    slow = Table('**The slowest single calls**')
+    calls = ('start', 'stop', 'fire')
+    others = ('ghash', 'uthash')
+
+    def slowest(name):
+        return max(slow.number(name, call, 1) for call in calls)
+
+    def of_others(column):
+        return sorted(table.number(name, column) for name in others)
+
+    table = Table('**1,000,000 timers**, ns')
+    yield 'README.md', (
+        'a start takes %.1f us and a timer %s bytes' %
+        (table.number('lawn', 'S1 start') / 1e3, table.text('lawn', 'bytes')))
+    start, size = of_others('S1 start'), of_others('bytes')
+    yield 'README.md', (
+        'written by hand %.1f to %.1f us, and %.0f to %.0f bytes' %
+        (start[0] / 1e3, start[1] / 1e3, *size))
+    theirs = sorted(slowest(name) for name in others)
+    yield 'README.md', (
+        "the store's slowest call takes %.1f ms, theirs %.1f to %.1f s" %
+        (slowest('lawn') / 1e3, theirs[0] / 1e6, theirs[1] / 1e6))
+    yield BENCHMARKS, (
+        'Its slowest call of all took %.1f ms' % (slowest('lawn') / 1e3))
+    yield 'docs/PAPER.md', (
+        "in a table of GLib's takes %.0f ms, the slowest of ours %.2f" %
+        (slow.number('ghash', 'start', 1) / 1e3,
+         slow.number('lawn', 'start', 1) / 1e3))
+
+
+def threads():
+    """README.md: workers and event loops."""
+    table = Table('**1,000 timers for each thread**')
+    yield 'README.md', (
+        'take %.0f ns for a pair where a lawn behind a mutex takes %.0f, and '
+        'libuv %.0f' % tuple(table.number(name, 'T2 remote', 1)
+                             for name in ('lawn', 'mutex', 'uvloops')))
+    table = Table('**100,000 timers.** A1')
+    times = (table.number('GLib', 'A3 own') / table.number('GLib', 'A3 ours'))
+    yield 'README.md', "a %.0fth of GLib's" % times
+    yield BENCHMARKS, 'up to %.0f times' % times
+
+
+def module():
+    """docs/MODULE.md, docs/DESIGN.md, docs/CLUSTER.md: the module."""
+    table = Table('**Bytes an event**')
+    many = Table('delay with few, stands in a heap')
+    servers = ('Redis', 'Valkey')
+    size = ['%s, %s' % (table.text('lawn', server + ', 200,000'), table.rows[
+        'lawn'][table.columns.index(server + ', 200,000') + 1])
+        for server in servers]
+    yield 'docs/MODULE.md', '| 140 | %s; **%s** | %s |' % (
+        size[0], many.text('bytes an event', '100,000'), size[1])
+    ratios = []
+    for server in servers:
+        found = []
+        for title in ('| %s: jobs in', '| %s, AOF everysec: jobs in',
+                      '| %s, one job in ten is forgotten: jobs in'):
+            start = read(BENCHMARKS).index(title % server)
+            row = re.search(r'\| \*\*LEASE and ACK / the better set\*\*, by '
+                            r'us/job (\|.*)', read(BENCHMARKS)[start:])
+            found += [float(each) for each in
+                      re.findall(r'\| ([\d.]+)', row.group(1))]
+        ratios.append('%.2f to %.2f' % (min(found), max(found)))
+    yield 'docs/MODULE.md', '| 1 | %s |' % ' | '.join(ratios)
+    table = Table('<!-- bench-module: sinks')
+    row = 'sink / the fastest client, by events/s'
+    yield 'docs/MODULE.md', '| 0.5 | %s |' % ' | '.join(
+        '%.2f, %.2f' % (table.number(row, server),
+                        table.number(row, server + ', AOF everysec'))
+        for server in servers)
+    waits = re.search(r'([\d.]+) us on Redis, ([\d.]+) us on Valkey',
+                      read(BENCHMARKS))
+    yield 'docs/DESIGN.md', '%.1f to %.1f us for each that waits' % tuple(
+        sorted(float(each) for each in waits.groups()))
+    rates = Table('<!-- bench-module: model_rates', 'docs/CLUSTER.md')
+    yield 'docs/CLUSTER.md', (
+        '%s MB/s at the rates above' %
+        rates.text('1', 'to each replica, MB/s'))
+
+
+def main():
+    if len(sys.argv) > 1:
+        sys.exit(__doc__.strip())
+    wrong = 0
+    quotes = 0
+    for part in (million, in_short, instructions, stores, threads, module):
+        for page, quote in part():
+            quotes += 1
+            if quote not in words(read(page)):
+                wrong += 1
+                print('%s: by %s it would have to say "%s"' %
+                      (page, BENCHMARKS, quote))
+    assert quotes > 25, 'hardly anything is compared'
+    if read(NOTES).strip() not in read(BENCHMARKS):
+        wrong += 1
+        print('%s: it does not have %s as it is' % (BENCHMARKS, NOTES))
+    sys.exit(wrong > 0)
+
+
+main()
