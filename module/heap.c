@@ -1,5 +1,5 @@
 /* heap.c - see heap.h. The root stands at HEAP_ROOT, so that the four children of an
- * entry share a line of the cache:
+ * entry stand together:
  *
  *     3 │ 4 5 6 7 │ 8 9 10 11 │ 12 ...        children of i: 4 (i - 2) and on
  *     └────┘ └──────────┘                     parent of i: i / 4 + 2
@@ -12,28 +12,64 @@
 #include <stdlib.h>
 
 #define HEAP_ROOT 3u
+/* What an entry has of a time: so many ms are alike, and so many ms before the first
+ * there is none. */
+#define HEAP_MS 8u
+#define HEAP_BEFORE (UINT64_C(1) << 33)
 
 /* PLACES */
 
-static struct heap_entry *
+struct heap_entry {
+    uint32_t time;
+    struct event *event;
+};
+
+static struct heap_four *
+heap_four(const struct heap *heap, size_t at)
+{
+    return &heap->chunks[at / HEAP_CHUNK][at % HEAP_CHUNK / 4];
+}
+
+static struct heap_entry
 heap_entry(const struct heap *heap, size_t at)
 {
-    return &heap->chunks[at / HEAP_CHUNK][at % HEAP_CHUNK];
+    const struct heap_four *four = heap_four(heap, at);
+
+    return (struct heap_entry){four->times[at % 4], four->events[at % 4]};
 }
 
 static void
 heap_set(struct heap *heap, size_t at, struct heap_entry entry)
 {
-    *heap_entry(heap, at) = entry;
+    struct heap_four *four = heap_four(heap, at);
+
+    four->times[at % 4] = entry.time;
+    four->events[at % 4] = entry.event;
     entry.event->leaf.at = at;
 }
 
-static bool
-heap_before(const struct heap_entry *one, const struct heap_entry *other)
+/* Never less for a later time. */
+static uint32_t
+heap_time(const struct heap *heap, uint64_t time)
 {
-    return one->time != other->time
-               ? one->time < other->time
-               : one->event->leaf.order < other->event->leaf.order;
+    uint64_t past = time > heap->base ? (time - heap->base) / HEAP_MS : 0;
+
+    return past < UINT32_MAX ? (uint32_t)past : UINT32_MAX;
+}
+
+static bool
+heap_event_before(const struct event *one, const struct event *other)
+{
+    return one->leaf.time != other->leaf.time
+               ? one->leaf.time < other->leaf.time
+               : one->leaf.order < other->leaf.order;
+}
+
+static bool
+heap_before(struct heap_entry one, struct heap_entry other)
+{
+    return one.time != other.time ? one.time < other.time
+                                  : heap_event_before(one.event, other.event);
 }
 
 /* Puts an entry at a free place, or where one is that gives way. */
@@ -42,12 +78,12 @@ heap_rise(struct heap *heap, size_t at, struct heap_entry entry)
 {
     while (at > HEAP_ROOT) {
         size_t parent = at / 4 + 2;
-        const struct heap_entry *above = heap_entry(heap, parent);
+        struct heap_entry above = heap_entry(heap, parent);
 
-        if (!heap_before(&entry, above)) {
+        if (!heap_before(entry, above)) {
             break;
         }
-        heap_set(heap, at, *above);
+        heap_set(heap, at, above);
         at = parent;
     }
     heap_set(heap, at, entry);
@@ -63,19 +99,24 @@ heap_sink(struct heap *heap, size_t at, struct heap_entry entry)
         size_t child = 4 * (at - 2);
         size_t last = child + 4 < end ? child + 4 : end;
         size_t best = child;
+        struct heap_entry first;
 
         if (child >= end) {
             break;
         }
+        first = heap_entry(heap, child);
         while (++child < last) {
-            if (heap_before(heap_entry(heap, child), heap_entry(heap, best))) {
+            struct heap_entry other = heap_entry(heap, child);
+
+            if (heap_before(other, first)) {
                 best = child;
+                first = other;
             }
         }
-        if (!heap_before(heap_entry(heap, best), &entry)) {
+        if (!heap_before(first, entry)) {
             break;
         }
-        heap_set(heap, at, *heap_entry(heap, best));
+        heap_set(heap, at, first);
         at = best;
     }
     heap_rise(heap, at, entry);
@@ -84,9 +125,15 @@ heap_sink(struct heap *heap, size_t at, struct heap_entry entry)
 /* MEMORY */
 
 static size_t
+heap_size(size_t entries)
+{
+    return entries / 4 * sizeof(struct heap_four);
+}
+
+static size_t
 heap_capacity(const struct heap *heap)
 {
-    return heap->used <= 1 ? heap->first : heap->used * HEAP_CHUNK;
+    return heap->used <= 1 ? heap->first : (size_t)heap->used * HEAP_CHUNK;
 }
 
 static void *
@@ -111,8 +158,8 @@ heap_free(struct heap *heap, void *memory, size_t size)
 static bool
 heap_grow_list(struct heap *heap)
 {
-    size_t most = heap->most > 0 ? 2 * heap->most : 2;
-    struct heap_entry **chunks;
+    uint32_t most = heap->most > 0 ? 2 * heap->most : 2;
+    struct heap_four **chunks;
 
     if (heap->used < heap->most) {
         return true;
@@ -134,8 +181,8 @@ heap_grow_list(struct heap *heap)
 static bool
 heap_grow_first(struct heap *heap)
 {
-    size_t size = heap->first * sizeof(struct heap_entry);
-    struct heap_entry *chunk = heap_alloc(heap, 2 * size);
+    size_t size = heap_size(heap->first);
+    struct heap_four *chunk = heap_alloc(heap, 2 * size);
 
     if (chunk == NULL) {
         return false;
@@ -150,8 +197,8 @@ heap_grow_first(struct heap *heap)
 static bool
 heap_grow(struct heap *heap)
 {
-    size_t many = heap->used == 0 ? HEAP_FEW : HEAP_CHUNK;
-    struct heap_entry *chunk;
+    uint32_t many = heap->used == 0 ? HEAP_FEW : HEAP_CHUNK;
+    struct heap_four *chunk;
 
     if (heap->used == 1 && heap->first < HEAP_CHUNK) {
         return heap_grow_first(heap);
@@ -159,7 +206,7 @@ heap_grow(struct heap *heap)
     if (!heap_grow_list(heap)) {
         return false;
     }
-    chunk = heap_alloc(heap, many * sizeof *chunk);
+    chunk = heap_alloc(heap, heap_size(many));
     if (chunk == NULL) {
         return false;
     }
@@ -185,9 +232,8 @@ static void
 heap_trim(struct heap *heap)
 {
     while (heap->used > 1 &&
-           (heap->used - 2) * HEAP_CHUNK > HEAP_ROOT + heap->count) {
-        heap_free(heap, heap->chunks[--heap->used],
-                  HEAP_CHUNK * sizeof(struct heap_entry));
+           ((size_t)heap->used - 2) * HEAP_CHUNK > HEAP_ROOT + heap->count) {
+        heap_free(heap, heap->chunks[--heap->used], heap_size(HEAP_CHUNK));
     }
 }
 
@@ -208,10 +254,13 @@ heap_clear(struct heap *heap)
 void
 heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order)
 {
+    if (heap->count == 0) {
+        heap->base = time > HEAP_BEFORE ? time - HEAP_BEFORE : 0;
+    }
     event->leaf.order = order;
     event->leaf.time = time;
     heap_rise(heap, HEAP_ROOT + heap->count++,
-              (struct heap_entry){time, event});
+              (struct heap_entry){heap_time(heap, time), event});
 }
 
 void
@@ -221,7 +270,7 @@ heap_remove(struct heap *heap, struct event *event)
     size_t last = HEAP_ROOT + --heap->count;
 
     if (at != last) {
-        heap_sink(heap, at, *heap_entry(heap, last));
+        heap_sink(heap, at, heap_entry(heap, last));
     }
     heap_trim(heap);
 }
@@ -229,25 +278,27 @@ heap_remove(struct heap *heap, struct event *event)
 void
 heap_moved(struct heap *heap, struct event *event)
 {
-    heap_entry(heap, event->leaf.at)->event = event;
+    size_t at = event->leaf.at;
+
+    heap_four(heap, at)->events[at % 4] = event;
 }
 
 struct event *
 heap_first(const struct heap *heap)
 {
-    return heap->count > 0 ? heap_entry(heap, HEAP_ROOT)->event : NULL;
+    return heap->count > 0 ? heap_at(heap, 0) : NULL;
 }
 
 uint64_t
 heap_next(const struct heap *heap)
 {
-    return heap->count > 0 ? heap_entry(heap, HEAP_ROOT)->time : LAWN_NEVER;
+    return heap->count > 0 ? heap_at(heap, 0)->leaf.time : LAWN_NEVER;
 }
 
 struct event *
 heap_at(const struct heap *heap, uint64_t number)
 {
-    return heap_entry(heap, HEAP_ROOT + number)->event;
+    return heap_entry(heap, HEAP_ROOT + number).event;
 }
 
 /* WALKS */
@@ -255,27 +306,29 @@ heap_at(const struct heap *heap, uint64_t number)
 static int
 heap_compare(const void *one, const void *other)
 {
-    return heap_before(one, other) ? -1 : 1;
+    const struct event *const *events[] = {one, other};
+
+    return heap_event_before(*events[0], *events[1]) ? -1 : 1;
 }
 
 bool
 heap_each(const struct heap *heap, heap_visit_fn *visit, void *arg)
 {
-    struct heap_entry *all = NULL;
+    struct event **all = NULL;
     bool good = true;
     uint64_t i;
 
     if (heap->count > 1) {
-        all = memory_alloc(heap->count * sizeof *all);
+        all = memory_alloc(heap->count * sizeof(struct event *));
     }
     for (i = 0; all != NULL && i < heap->count; i++) {
-        all[i] = *heap_entry(heap, HEAP_ROOT + i);
+        all[i] = heap_at(heap, i);
     }
     if (all != NULL) {
-        qsort(all, heap->count, sizeof *all, heap_compare);
+        qsort(all, heap->count, sizeof(struct event *), heap_compare);
     }
     for (i = 0; good && i < heap->count; i++) {
-        good = visit(all != NULL ? all[i].event : heap_at(heap, i), arg);
+        good = visit(all != NULL ? all[i] : heap_at(heap, i), arg);
     }
     memory_free(all);
     return good;
@@ -291,7 +344,7 @@ heap_defrag(struct heap *heap, const struct event *event, queue_moved_fn *moved,
         heap->chunks = now != NULL ? now : heap->chunks;
     } else if (event != NULL && (event->leaf.at == HEAP_ROOT ||
                                  event->leaf.at % HEAP_CHUNK == 0)) {
-        struct heap_entry **chunk = &heap->chunks[event->leaf.at / HEAP_CHUNK];
+        struct heap_four **chunk = &heap->chunks[event->leaf.at / HEAP_CHUNK];
         void *now = moved(*chunk, arg);
 
         *chunk = now != NULL ? now : *chunk;
@@ -305,8 +358,7 @@ heap_check(const struct heap *heap)
     size_t at;
 
     for (at = 0; at < heap->used; at++) {
-        bytes += sizes_class((at == 0 ? heap->first : HEAP_CHUNK) *
-                             sizeof(struct heap_entry));
+        bytes += sizes_class(heap_size(at == 0 ? heap->first : HEAP_CHUNK));
     }
     bytes += heap->most > 0 ? sizes_class(heap->most * sizeof(void *)) : 0;
     if (bytes != heap->bytes ||
@@ -314,12 +366,13 @@ heap_check(const struct heap *heap)
         return false;
     }
     for (at = HEAP_ROOT; at < HEAP_ROOT + heap->count; at++) {
-        const struct heap_entry *entry = heap_entry(heap, at);
+        struct heap_entry entry = heap_entry(heap, at);
 
-        if (entry->event->leaf.at != at ||
-            entry->event->leaf.time != entry->time ||
+        if (entry.event->leaf.at != at ||
+            heap_time(heap, entry.event->leaf.time) != entry.time ||
             (at > HEAP_ROOT &&
-             heap_before(entry, heap_entry(heap, at / 4 + 2)))) {
+             heap_event_before(entry.event,
+                               heap_entry(heap, at / 4 + 2).event))) {
             return false;
         }
     }

@@ -15,7 +15,7 @@
  *
  * An event is one block of memory: the timer, what little there is to know of
  * it, id and payload. A plain one has 32 bytes beside id and payload, and about
- * 14 in the table; one in a heap, 16 more there.
+ * 14 in the table; one in a heap, 12 more there.
  *
  * ORDER: events come by the time that they are due; of one time those of one delay,
  * and those for times of their own, as they were pushed. But where memory fails,

@@ -10,10 +10,11 @@ older module: only commands that all have are used, but for TRIES of events that
 pushed with it. A cluster's URL may be that of any of its nodes. A key cannot be moved
 onto itself, nor be one of the partitions: that is refused.
 
-Times, payloads, repetition and tries are kept. An event that is leased or dead is left
-where it is, and so is one whose id is there already, but for another event. They are
-counted, and named: run it again later. Have producers push to the new keys before;
-consumers may wait for both.
+Times, payloads, repetition and TRIES are kept, but not how many tries were made; what
+is due already is due there at once. An event that is leased or dead is left where it
+is. So is one that repeats and is due, as its later times would be others, and one
+whose id is there already, but for another event. They are counted, and named: run it
+again later. Have producers push to the new keys before; consumers may wait for both.
 
 An event is pushed there before it is cancelled here, so that none is lost if this
 program is. It is cancelled only if it is still what was pushed. If someone took or
@@ -76,8 +77,14 @@ def options(event):
 
 
 def same(event, other):
-    return other and all(event[name] == other[name] for name in
-                         (b'payload', b'due', b'period', b'times'))
+    """Whether other is what a run before this one has pushed: if the event was due by
+    then, for the time of that."""
+    if not other or any(event[name] != other[name] for name in
+                        (b'payload', b'period', b'times')):
+        return False
+    return event[b'due'] == other[b'due'] or (
+        event[b'state'] == other[b'state'] == b'due' and
+        event[b'due'] < other[b'due'])
 
 
 def move(here, key, there, target, id):
@@ -87,6 +94,8 @@ def move(here, key, there, target, id):
         return None         # taken, or cancelled
     if event[b'state'] not in (b'waiting', b'due'):
         return event[b'state'].decode()
+    if event[b'state'] == b'due' and event[b'period']:
+        return 'it is due, and would repeat at other times from there'
     pushed = there.lawn('LAWN.PUSH', target, id, event[b'payload'],
                         'AT', event[b'due'], 'NX', *options(event))
     if pushed is None and not same(event, there.event(target, id)):

@@ -78,7 +78,7 @@ run(uint64_t times, uint64_t seed)
         count--;
     }
     CHECK(heap_first(&heap) == NULL);
-    CHECK(heap.bytes <= 3 * HEAP_CHUNK * sizeof(struct heap_entry));
+    CHECK(heap.bytes <= 3 * HEAP_CHUNK / 4 * sizeof(struct heap_four));
     heap_clear(&heap);
     CHECK_EQ(memory_blocks(), 0);
 }
@@ -164,7 +164,7 @@ TEST(a_heap_without_memory_stays_as_it_was)
     }
     CHECK(heap_check(&heap));
     CHECK(heap_first(&heap) == &all[EVENTS - 1]);
-    CHECK(heap.bytes < 17 * EVENTS + 4096);
+    CHECK(heap.bytes < 13 * EVENTS + 4096);
     heap_clear(&heap);
     CHECK_EQ(memory_blocks(), 0);
 }

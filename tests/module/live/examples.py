@@ -690,6 +690,28 @@ def an_event_that_is_changed_while_it_is_moved_is_not_lost():
 
 
 @case
+def what_is_overdue_is_moved_once_and_what_repeats_keeps_its_times():
+    need(os.path.isdir('/usr/lib/python3/dist-packages/redis'), 'python3-redis')
+    one = shared()
+    one.call('LAWN.PUSH', 'old', 'often', 'p', 'DELAY', 0, 'EVERY', 3600000)
+    one.call('LAWN.PUSH', 'old', 'other', 'p', 'DELAY', 0)
+    one.call('LAWN.PUSH', 'new', 'other', 'p', 'DELAY', server.FAR)
+    one.call('LAWN.PUSH', 'old', 'twice', 'p', 'DELAY', 0)
+    before = one.client(3).call('LAWN.GET', 'old', 'twice', 'META')[b'due']
+    wait_until(lambda: server.now_ms() > before, 'a millisecond')
+    # As a run leaves it that ends between the two steps.
+    one.call('LAWN.PUSH', 'new', 'twice', 'p', 'AT', before)
+    text = python('move.py', url(one), 'old', url(one), 'new')
+    equal(sorted(text.splitlines()), [
+        '1 moved, 2 left',
+        'often: it is due, and would repeat at other times from there',
+        'other: new has another of this id'])
+    equal([one.call('LAWN.GET', 'old', 'twice'),
+           one.call('LAWN.GET', 'new', 'twice')], [None, 'p'])
+    equal(one.call('LAWN.LEN', 'new'), 2)
+
+
+@case
 def events_move_to_partitions_with_all_they_have():
     need(os.path.isdir('/usr/lib/python3/dist-packages/redis'), 'python3-redis')
     one = shared()
