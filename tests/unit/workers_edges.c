@@ -486,6 +486,63 @@ TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
     crew_end(&c);
 }
 
+/* A set that is closed by a worker of another one, which stays that meanwhile. */
+
+static struct crew closes;
+
+static void
+work_for_the_other(struct lawn_workers_timer *timer, void *arg)
+{
+    hand_left(timer, arg);
+    CHECK(halt_sync(&closes, 0)); /* for nobody else: this is its worker */
+    go(&closes, 1, 10);           /* on its own lawn */
+    CHECK_EQ(lawn_workers_close(closes.set, 0, NULL, NULL), 0);
+}
+
+TEST(who_is_told_what_is_left_is_still_the_worker_of_another_set)
+{
+    struct crew c;
+
+    crew_begin(&closes, 1, NULL);
+    crew_begin(&c, 0, NULL);
+    go(&c, 0, 10);
+    as(&closes, 0);
+    go(&closes, 0, 10);
+    CHECK_EQ(lawn_workers_close(c.set, 0, work_for_the_other, &c), 1);
+    CHECK(lawn_workers_self() == closes.worker[0]);
+    closes.clock += 10;
+    (void)turn(&closes, 0);
+    CHECK_CREW(&closes, 1);
+    CHECK_EQ(stats_of(&closes, 0).messages, 0);
+    as(&closes, NOBODY);
+    crew_end(&c);
+    crew_end(&closes);
+}
+
+static void
+free_the_other(struct lawn_workers_timer *timer, void *arg)
+{
+    hand_left(timer, arg);
+    lawn_workers_free(closes.set);
+    CHECK_EQ(closes.ledger.blocks, 0);
+    closes.set = NULL;
+    closes.worker[0] = NULL;
+}
+
+TEST(who_is_told_what_is_left_may_cease_to_be_the_worker_of_another_set)
+{
+    struct crew c;
+
+    crew_begin(&closes, 1, NULL);
+    crew_begin(&c, 0, NULL);
+    go(&c, 0, 10);
+    as(&closes, 0);
+    CHECK_EQ(lawn_workers_close(c.set, 0, free_the_other, &c), 1);
+    CHECK(lawn_workers_self() == NULL);
+    crew_end(&c);
+    crew_end(&closes);
+}
+
 /* Two sets, whose workers wait for timers of each other's. */
 
 static atomic_uint met;
