@@ -584,6 +584,49 @@ TEST(between_threads_workers_of_two_sets_stop_timers_of_each_others)
     }
 }
 
+/* Timers that were on many lawns of one set, while another gets its own. */
+
+static void
+start_all_elsewhere(void *arg, unsigned which)
+{
+    struct item *foreign = arg;
+    unsigned i;
+
+    (void)which;
+    for (i = 0; i < 64; i++) {
+        foreign[i].troop = &other;
+        item_start(&foreign[i], 1000);
+    }
+}
+
+TEST(between_threads_timers_of_another_set_are_started_as_lawns_are_made)
+{
+    unsigned many = rounds(100);
+    unsigned round;
+    unsigned i;
+
+    for (round = 0; round < many; round++) {
+        static struct item foreign[64];
+        struct squad squad;
+
+        troop_begin(&troop, 1, false, LAWN_WORKERS_BY_TTL); /* 16 lawns */
+        for (i = 0; i < COUNT(foreign); i++) {
+            item_init(&troop, &foreign[i]);
+            item_start(&foreign[i], 1 + i);
+        }
+        troop_advance(&troop, 100);
+        WAIT_FOR(atomic_load(&troop.fires) == COUNT(foreign));
+        SURE(troop_end(&troop) == 0);
+        troop_begin(&other, 1, false, LAWN_WORKERS_BY_OWNER);
+        squad_start(&squad, 1, start_all_elsewhere, foreign);
+        for (i = 0; i < 4; i++) {
+            SURE(lawn_workers_add(other.set) > 0);
+        }
+        squad_join(&squad);
+        SURE(troop_end(&other) == COUNT(foreign));
+    }
+}
+
 /* From a lawn to another that is cleared before it, or after it. */
 TEST(what_is_on_its_way_to_another_worker_is_left_when_a_set_is_closed)
 {
