@@ -134,8 +134,8 @@ typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
  * bytes are an idle timer. Set fire before the first start, and change it only
  * while the timer is idle; leave the other fields to the library. Do not copy or
  * move a timer that was ever started. It belongs to the set that it was started
- * on, until it has fired, or been stopped by lawn_workers_stop_sync(), or that set
- * is closed. */
+ * on, until its callback has returned, or it has been stopped by
+ * lawn_workers_stop_sync(), or that set is closed. */
 struct lawn_workers_timer {
     struct lawn_timer timer;
     LAWN_WORKERS_WORD state;

@@ -274,10 +274,10 @@ lawn_part_fired(struct lawn_part *part)
 }
 
 /* Whether a timer that the lawn has cut is to fire; it is free then. *due is when
- * it was due. */
+ * it was due, and *fire its callback. */
 static bool
 lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer,
-              uint64_t *due)
+              uint64_t *due, lawn_workers_fire_fn **fire)
 {
     uint64_t seen = lawn_state_look(timer);
     for (;;) {
@@ -314,6 +314,9 @@ lawn_part_cut(struct lawn_part *part, struct lawn_workers_timer *timer,
         } else {
             /* What a callback asks for: it is on no lawn, so nobody else does. */
             timer->timer.deadline = *due;
+            /* Before it is free, and as of this word: who has stopped it may give
+             * it another callback, and then start it again. */
+            *fire = timer->fire;
             if (lawn_state_change(part, timer, &seen, free)) {
                 /* If it was not running, someone had stopped it. */
                 return (seen & RUN) != 0;
@@ -329,13 +332,13 @@ lawn_part_fire(struct lawn_timer *core, void *arg)
     struct lawn_workers_timer *timer =
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     struct lawn_worker *worker = part->worker;
-    lawn_workers_fire_fn *fire = timer->fire;
+    lawn_workers_fire_fn *fire;
     uint64_t due;
 
     /* Before the timer becomes free: who sees it free, and not this, knows that
      * its callback has returned [C3]. */
     L_STORE(&part->firing, timer, L_RELEASE);
-    if (lawn_part_cut(part, timer, &due)) {
+    if (lawn_part_cut(part, timer, &due, &fire)) {
         lawn_worker_tick(worker, part);
         uint64_t late = worker->now > due ? worker->now - due : 0;
         lawn_count_up(&worker->counts.fires, 1);

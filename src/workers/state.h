@@ -112,11 +112,13 @@ static inline struct lawn_part *
 lawn_state_part(const struct lawn_workers *set, uint64_t state)
 {
     uint64_t number = (state & LAWN_STATE_PART_MASK) >> LAWN_STATE_PART_SHIFT;
-    /* A free timer may be another set's. */
-    LAWN_WORKERS_EXPECT(
-        (state & LAWN_STATE_HELD) == 0 ||
-            number <= L_LOAD(&set->count, L_RELAXED),
-        "a timer that another set keeps, or that was not zeroed");
+    if (number > L_LOAD(&set->count, L_ACQUIRE)) {
+        /* Of another set, and free: here that part may just be being made. */
+        LAWN_WORKERS_EXPECT(
+            (state & LAWN_STATE_HELD) == 0,
+            "a timer that another set keeps, or that was not zeroed");
+        return NULL;
+    }
     return number == 0 ? NULL : set->parts[number - 1];
 }
 

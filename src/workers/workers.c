@@ -198,12 +198,21 @@ lawn_workers_begin(struct lawn_workers *set, struct lawn_workers_timer *timer,
     }
 }
 
+/* The worker of this set that the calling thread is in the usual case: it does not
+ * close another set meanwhile. Or NULL. */
+static inline struct lawn_worker *
+lawn_workers_usual(const struct lawn_workers *set)
+{
+    struct lawn_worker *self = LAWN_WORKER_CURRENT;
+    return self != NULL && self->set == set ? self : NULL;
+}
+
 /* The usual start of a worker's own timer: it ran, or was free, at home. */
 static inline bool
 lawn_workers_start_quick(struct lawn_workers *set,
                          struct lawn_workers_timer *timer, uint64_t ttl)
 {
-    struct lawn_worker *self = lawn_worker_self(set);
+    struct lawn_worker *self = lawn_workers_usual(set);
     struct lawn_part *home = self != NULL ? self->quick : NULL;
     if (home == NULL || L_LOAD(&set->closing, L_RELAXED) != 0) {
         return false;
@@ -299,7 +308,7 @@ lawn_workers_end(struct lawn_workers *set, struct lawn_workers_timer *timer)
 bool
 lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
 {
-    struct lawn_worker *self = lawn_worker_self(set);
+    struct lawn_worker *self = lawn_workers_usual(set);
     struct lawn_part *home = self != NULL ? self->quick : NULL;
     /* The usual stop of a worker's own timer: it runs at home. */
     if (home != NULL) {
@@ -321,10 +330,12 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
 static void
 lawn_workers_drain_own(struct lawn_worker *self)
 {
-    size_t steps = self->set->budget;
-    lawn_worker_adopt(self);
-    for (struct lawn_part *part = self->parts; part; part = part->next) {
-        lawn_part_drain(part, &steps);
+    for (; self != NULL; self = self->under) {
+        size_t steps = self->set->budget;
+        lawn_worker_adopt(self);
+        for (struct lawn_part *part = self->parts; part; part = part->next) {
+            lawn_part_drain(part, &steps);
+        }
     }
 }
 

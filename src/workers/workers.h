@@ -123,6 +123,8 @@ struct lawn_worker {
     bool made;               /* by the library: thread is to be joined */
     bool joined;             /* or is being so; by the set's lock */
     pthread_t thread;
+    /* Of who closes a set: the worker of another that the thread is, or NULL. */
+    struct lawn_worker *under;
 
     struct lawn_counts counts;
     L_U64 began;            /* L_: when the round began, LAWN_NEVER between */
@@ -187,7 +189,10 @@ static inline struct lawn_worker *
 lawn_worker_self(const struct lawn_workers *set)
 {
     struct lawn_worker *self = LAWN_WORKER_CURRENT;
-    return self != NULL && self->set == set ? self : NULL;
+    while (self != NULL && self->set != set) {
+        self = self->under;
+    }
+    return self;
 }
 
 /* worker.c: makes it look at what others want of it. */

@@ -408,8 +408,14 @@ lawn_worker_detach(struct lawn_worker *worker)
     if (worker->turning) {
         return;
     }
-    if (lawn_workers_self() == worker) {
+    struct lawn_worker *self = lawn_workers_self();
+    if (self == worker) {
         (void)lawn_workers_be(NULL);
+    }
+    for (; self != NULL; self = self->under) {
+        if (self->under == worker) {
+            self->under = NULL;
+        }
     }
     lawn_park_lock(&set->lock);
     lawn_workers_dismiss(set, worker);
@@ -515,8 +521,8 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     lawn_workers_join(set);
     lawn_gate_wait(set);
     /* From here on this thread is the worker, of all parts: left may stop other
-     * timers, and free them. */
-    struct lawn_worker *was = lawn_workers_be(&set->closer);
+     * timers, and free them. If it is a worker of another set, it stays that. */
+    set->closer.under = lawn_workers_be(&set->closer);
     for (unsigned i = 0; i < set->count; i++) {
         set->parts[i]->next = i + 1 < set->count ? set->parts[i + 1] : NULL;
         L_STORE(&set->parts[i]->worker, &set->closer, L_RELEASE);
@@ -528,7 +534,7 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     for (unsigned i = 0; i < set->count; i++) {
         count += lawn_part_clear(set->parts[i], left, arg);
     }
-    (void)lawn_workers_be(was);
+    (void)lawn_workers_be(set->closer.under);
     return count;
 }
 

@@ -95,6 +95,43 @@ SCENARIO(two_restarts_meet_a_firing, .setup = scene_setup_due,
          .threads = {scene_serve, start_0_for_30, stop_then_start_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
+/* A timer that is idle, and gets another callback. */
+
+static lawn_workers_fire_fn *fires;
+static bool changed;
+
+static void
+fire_as_before(struct lawn_workers_timer *timer, struct lawn_worker *worker)
+{
+    EXPECT(!changed);
+    fires(timer, worker);
+}
+
+static void
+setup_due_to_change(void)
+{
+    scene_setup_due();
+    fires = scene.timers[0].fire;
+    changed = false;
+    explore_keep(&changed, sizeof changed);
+    scene.timers[0].fire = fire_as_before;
+}
+
+static void
+stop_change_and_start_0(void)
+{
+    if (scene_stop(0)) {
+        scene.timers[0].fire = fires;
+        changed = true;
+        (void)scene_start(0, 7);
+    }
+}
+
+SCENARIO(a_timer_with_another_callback_is_due_as_it_comes_up,
+         .setup = setup_due_to_change,
+         .threads = {scene_serve, stop_change_and_start_0}, .daemons = 1,
+         .finish = scene_finish, .delays = true);
+
 /* Callbacks that start their timer again, stop it, or free it. */
 
 static void

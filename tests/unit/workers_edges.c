@@ -486,6 +486,63 @@ TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
     crew_end(&c);
 }
 
+/* A set that is closed by a worker of another one, which stays that meanwhile. */
+
+static struct crew closes;
+
+static void
+work_for_the_other(struct lawn_workers_timer *timer, void *arg)
+{
+    hand_left(timer, arg);
+    CHECK(halt_sync(&closes, 0)); /* for nobody else: this is its worker */
+    go(&closes, 1, 10);           /* on its own lawn */
+    CHECK_EQ(lawn_workers_close(closes.set, 0, NULL, NULL), 0);
+}
+
+TEST(who_is_told_what_is_left_is_still_the_worker_of_another_set)
+{
+    struct crew c;
+
+    crew_begin(&closes, 1, NULL);
+    crew_begin(&c, 0, NULL);
+    go(&c, 0, 10);
+    as(&closes, 0);
+    go(&closes, 0, 10);
+    CHECK_EQ(lawn_workers_close(c.set, 0, work_for_the_other, &c), 1);
+    CHECK(lawn_workers_self() == closes.worker[0]);
+    closes.clock += 10;
+    (void)turn(&closes, 0);
+    CHECK_CREW(&closes, 1);
+    CHECK_EQ(stats_of(&closes, 0).messages, 0);
+    as(&closes, NOBODY);
+    crew_end(&c);
+    crew_end(&closes);
+}
+
+static void
+free_the_other(struct lawn_workers_timer *timer, void *arg)
+{
+    hand_left(timer, arg);
+    lawn_workers_free(closes.set);
+    CHECK_EQ(closes.ledger.blocks, 0);
+    closes.set = NULL;
+    closes.worker[0] = NULL;
+}
+
+TEST(who_is_told_what_is_left_may_cease_to_be_the_worker_of_another_set)
+{
+    struct crew c;
+
+    crew_begin(&closes, 1, NULL);
+    crew_begin(&c, 0, NULL);
+    go(&c, 0, 10);
+    as(&closes, 0);
+    CHECK_EQ(lawn_workers_close(c.set, 0, free_the_other, &c), 1);
+    CHECK(lawn_workers_self() == NULL);
+    crew_end(&c);
+    crew_end(&closes);
+}
+
 /* Two sets, whose workers wait for timers of each other's. */
 
 static atomic_uint met;
@@ -524,6 +581,49 @@ TEST(between_threads_workers_of_two_sets_stop_timers_of_each_others)
                  atomic_load(&other.fires) == 1);
         SURE(troop_end(&troop) == 0);
         SURE(troop_end(&other) == 0);
+    }
+}
+
+/* Timers that were on many lawns of one set, while another gets its own. */
+
+static void
+start_all_elsewhere(void *arg, unsigned which)
+{
+    struct item *foreign = arg;
+    unsigned i;
+
+    (void)which;
+    for (i = 0; i < 64; i++) {
+        foreign[i].troop = &other;
+        item_start(&foreign[i], 1000);
+    }
+}
+
+TEST(between_threads_timers_of_another_set_are_started_as_lawns_are_made)
+{
+    unsigned many = rounds(100);
+    unsigned round;
+    unsigned i;
+
+    for (round = 0; round < many; round++) {
+        static struct item foreign[64];
+        struct squad squad;
+
+        troop_begin(&troop, 1, false, LAWN_WORKERS_BY_TTL); /* 16 lawns */
+        for (i = 0; i < COUNT(foreign); i++) {
+            item_init(&troop, &foreign[i]);
+            item_start(&foreign[i], 1 + i);
+        }
+        troop_advance(&troop, 100);
+        WAIT_FOR(atomic_load(&troop.fires) == COUNT(foreign));
+        SURE(troop_end(&troop) == 0);
+        troop_begin(&other, 1, false, LAWN_WORKERS_BY_OWNER);
+        squad_start(&squad, 1, start_all_elsewhere, foreign);
+        for (i = 0; i < 4; i++) {
+            SURE(lawn_workers_add(other.set) > 0);
+        }
+        squad_join(&squad);
+        SURE(troop_end(&other) == COUNT(foreign));
     }
 }
 
