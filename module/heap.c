@@ -14,8 +14,8 @@
 #define HEAP_ROOT 3u
 /* What an entry has of a time: so many ms are alike, and so many ms before the first
  * there is none. */
-#define HEAP_MS 8u
-#define HEAP_BEFORE (UINT64_C(1) << 33)
+#define HEAP_MS 32u
+#define HEAP_BEFORE (UINT64_C(1) << 35)
 
 /* PLACES */
 

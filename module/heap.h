@@ -8,8 +8,9 @@
  * To put one in and to take one out is O(log events): at a million no more than ten
  * levels. Nothing is ever put off, so there is no worse case. An entry takes 12 bytes:
  * the event, and 32 bits of its time, by which most are told apart without a look at
- * the events. Where those are alike the events decide: within 8 ms, and of what is more
- * than 99 days before or 298 days after the one that came when the heap was empty.
+ * the events. Where those are alike the events decide: within 32 ms, and of what is
+ * more than a year before or three years after the one that came when the heap was
+ * empty; taking one out then takes up to three times as long.
  */
 #ifndef HEAP_H
 #define HEAP_H
