@@ -249,6 +249,9 @@ state_is_valid(struct filter *filter, struct lawn_store *store,
             return false;
         filter->counts.held += holds;
         filter->counts.resumed += holds;
+        if (store != filter->early && timer.ttl != filter->ttl &&
+            timer.deadline <= CLOCK_LAST)
+            filter->mixed = true;
         if (store == filter->lines && filter->line_order != NULL &&
             hold_number(&timer) < filter->oldest)
             filter->oldest = hold_number(&timer);
