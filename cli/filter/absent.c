@@ -99,7 +99,7 @@ absent_report(struct filter *filter, const struct lawn_store_timer *timer)
 static void
 absent_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    if (filter->ended)
+    if (filter->ended || !filter->options.repeat) /* but the last run did */
         absent_remember(filter, filter->lines, timer, LAWN_NEVER - 1);
     else
         absent_report(filter, timer);

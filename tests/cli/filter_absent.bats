@@ -249,6 +249,18 @@ absent	c	12	5
 END
 }
 
+# [F10]
+@test "a key that --repeat has reported is not again by a run without it" {
+    given 'a 0' 'b 7'
+    gives absent 5s -k 1 --time-field 2 --repeat --state kept --on-eof save <<END
+absent	a	0	5
+END
+    given 'b 11' 'b 15' 'a 17'
+    gives absent 5s -k 1 --time-field 2 --state kept --on-eof drop <<END
+back	a	0	17
+END
+}
+
 # [F5]
 @test "what is due with the report of --exit-on-absent is reported by the next run" {
     given 'a 0' 'b 0' 'c 0' 'd 1' 'z 100'
