@@ -362,7 +362,7 @@ def make(rng, verb, n, kind):
     make_lines(rng, case, shape, n, unit, form, late, kind,
                2 if verb == "join" else 1,
                Traffic(rng, keys, ttl, fine, boundaries))
-    if verb == "absent" and rng.random() < 0.3:
+    if verb == "absent" and key and rng.random() < 0.3:
         pool = shape.keys(rng, keys)
         some = rng.sample(pool, min(len(pool), 20)) + [b"ghost", b"never\xff"]
         case.expect = [reference.json_find(k.decode("latin-1"), [])
