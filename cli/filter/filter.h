@@ -203,6 +203,7 @@ struct filter {
     char was_of[FILTER_OF_MAX]; /* what the state that was loaded is of */
     int lock;                   /* of the state file; below 0: none */
     bool loaded;                /* the state is ours to replace */
+    bool unsaved;               /* --state-every could not, the last time */
     bool done;                  /* stop, */
     int code;                   /* and exit with this */
 
