@@ -127,9 +127,12 @@ trace_lines_complain(const struct trace_lines *lines, const char *expected,
         return;
     }
     putc('\'', stderr);
+    bool control = false; /* of U+0080 to U+009F: it would move a cursor */
     for (size_t i = 0; i < shown; i++) {
         unsigned char c = (unsigned char)found[i];
-        if (c < ' ' || c == 0x7F)
+        bool second = control;
+        control = c == 0xc2 && i + 1 < shown && (found[i + 1] & 0xe0) == 0x80;
+        if (c < ' ' || c == 0x7F || control || second)
             fprintf(stderr, "\\x%02x", c);
         else
             putc(c, stderr);

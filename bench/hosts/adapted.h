@@ -11,6 +11,18 @@ struct adapted {
     struct lawn_loop *loop; /* NULL: the event loop's own timers are used */
 };
 
+/* What make() returns: the host, if it has its loop; else it is freed. */
+static inline void *
+adapted_made(void *self, void (*free_host)(void *self))
+{
+    const struct adapted *adapted = self;
+
+    if (adapted == NULL || adapted->loop != NULL)
+        return self;
+    free_host(self);
+    return NULL;
+}
+
 static inline void
 adapted_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
@@ -42,5 +54,12 @@ adapted_stop(void *self, struct object *object)
 
     return lawn_loop_stop(adapted->loop, (void *)object->node);
 }
+
+/* Of its face, what is no matter of the event loop. */
+#define ADAPTED_FACE                                                           \
+    .abi = CONTENDER_ABI, .kind = CONTENDER_OURS,                              \
+    .flags = CONTENDER_HOST | CONTENDER_EXACT,                                 \
+    .node = sizeof(struct lawn_loop_timer), .start = adapted_start,            \
+    .stop = adapted_stop
 
 #endif

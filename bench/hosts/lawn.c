@@ -76,17 +76,9 @@ lawn_host_quit(void *self)
 }
 
 const struct host lawn_host = {
-    .face = {.abi = CONTENDER_ABI,
-             .name = "lawn",
-             .title = "Lawn's own loop",
+    .face = {ADAPTED_FACE, .name = "lawn", .title = "Lawn's own loop",
              .about = "lawn_loop_run(), on epoll and a timerfd.",
-             .kind = CONTENDER_OURS,
-             .flags = CONTENDER_HOST | CONTENDER_EXACT,
-             .node = sizeof(struct lawn_loop_timer),
-             .make = lawn_host_make,
-             .free = lawn_host_free,
-             .start = adapted_start,
-             .stop = adapted_stop},
+             .make = lawn_host_make, .free = lawn_host_free},
     .turn = lawn_host_turn,
     .serve = lawn_host_serve,
     .quit = lawn_host_quit,

@@ -83,11 +83,7 @@ make_adapted(const struct contender_setup *setup)
 
     if (host != NULL)
         host->adapted.loop = lawn_event_new(host->base, NULL);
-    if (host != NULL && host->adapted.loop == NULL) {
-        free_host(host);
-        return NULL;
-    }
-    return host;
+    return adapted_made(host, free_host);
 }
 
 static bool
@@ -214,19 +210,9 @@ static const struct host common = {
 };
 
 static const struct host adapted = {
-    .face = {.abi = CONTENDER_ABI,
-             .name = "event+lawn",
-             .title = "Lawn in libevent",
-             .about = "lawn_event.h.",
-             .kind = CONTENDER_OURS,
-             .flags = CONTENDER_HOST | CONTENDER_EXACT,
-             .node = sizeof(struct lawn_loop_timer),
-             .version = event_get_version,
-             .unusable = unusable,
-             .make = make_adapted,
-             .free = free_host,
-             .start = adapted_start,
-             .stop = adapted_stop},
+    .face = {ADAPTED_FACE, .name = "event+lawn", .title = "Lawn in libevent",
+             .about = "lawn_event.h.", .version = event_get_version,
+             .unusable = unusable, .make = make_adapted, .free = free_host},
     .turn = turn,
     .serve = serve,
     .quit = quit,

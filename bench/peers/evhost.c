@@ -64,11 +64,7 @@ make_adapted(const struct contender_setup *setup)
 
     if (host != NULL)
         host->adapted.loop = lawn_ev_new(host->ev, NULL);
-    if (host != NULL && host->adapted.loop == NULL) {
-        free_host(host);
-        return NULL;
-    }
-    return host;
+    return adapted_made(host, free_host);
 }
 
 static void
@@ -144,19 +140,9 @@ static const struct host own = {
 };
 
 static const struct host adapted = {
-    .face = {.abi = CONTENDER_ABI,
-             .name = "ev+lawn",
-             .title = "Lawn in libev",
-             .about = "lawn_ev.h.",
-             .kind = CONTENDER_OURS,
-             .flags = CONTENDER_HOST | CONTENDER_EXACT,
-             .node = sizeof(struct lawn_loop_timer),
-             .version = version,
-             .unusable = unusable,
-             .make = make_adapted,
-             .free = free_host,
-             .start = adapted_start,
-             .stop = adapted_stop},
+    .face = {ADAPTED_FACE, .name = "ev+lawn", .title = "Lawn in libev",
+             .about = "lawn_ev.h.", .version = version, .unusable = unusable,
+             .make = make_adapted, .free = free_host},
     .turn = turn,
     .serve = serve,
     .quit = quit,

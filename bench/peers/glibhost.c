@@ -70,11 +70,7 @@ make_adapted(const struct contender_setup *setup)
     struct glibhost *host = make_own(setup);
 
     host->adapted.loop = lawn_glib_new(host->context, NULL);
-    if (host->adapted.loop == NULL) {
-        free_host(host);
-        return NULL;
-    }
-    return host;
+    return adapted_made(host, free_host);
 }
 
 static gboolean
@@ -164,19 +160,9 @@ static const struct host own = {
 };
 
 static const struct host adapted = {
-    .face = {.abi = CONTENDER_ABI,
-             .name = "glib+lawn",
-             .title = "Lawn in GLib",
-             .about = "lawn_glib.h.",
-             .kind = CONTENDER_OURS,
-             .flags = CONTENDER_HOST | CONTENDER_EXACT,
-             .node = sizeof(struct lawn_loop_timer),
-             .version = version,
-             .unusable = unusable,
-             .make = make_adapted,
-             .free = free_host,
-             .start = adapted_start,
-             .stop = adapted_stop},
+    .face = {ADAPTED_FACE, .name = "glib+lawn", .title = "Lawn in GLib",
+             .about = "lawn_glib.h.", .version = version, .unusable = unusable,
+             .make = make_adapted, .free = free_host},
     .turn = turn,
     .serve = serve,
     .quit = quit,

@@ -56,11 +56,7 @@ make_adapted(const struct contender_setup *setup)
 
     if (host != NULL)
         host->adapted.loop = lawn_sdevent_new(host->event, NULL);
-    if (host != NULL && host->adapted.loop == NULL) {
-        free_host(host);
-        return NULL;
-    }
-    return host;
+    return adapted_made(host, free_host);
 }
 
 static bool
@@ -163,17 +159,9 @@ static const struct host own = {
 };
 
 static const struct host adapted = {
-    .face = {.abi = CONTENDER_ABI,
-             .name = "sdevent+lawn",
-             .title = "Lawn in sd-event",
-             .about = "lawn_sdevent.h.",
-             .kind = CONTENDER_OURS,
-             .flags = CONTENDER_HOST | CONTENDER_EXACT,
-             .node = sizeof(struct lawn_loop_timer),
-             .make = make_adapted,
-             .free = free_host,
-             .start = adapted_start,
-             .stop = adapted_stop},
+    .face = {ADAPTED_FACE, .name = "sdevent+lawn", .title = "Lawn in sd-event",
+             .about = "lawn_sdevent.h.", .make = make_adapted,
+             .free = free_host},
     .turn = turn,
     .serve = serve,
     .quit = quit,

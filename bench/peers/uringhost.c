@@ -73,11 +73,7 @@ make_adapted(const struct contender_setup *setup)
 
     if (host != NULL)
         host->adapted.loop = lawn_uring_new(&host->ring, NULL);
-    if (host != NULL && host->adapted.loop == NULL) {
-        free_host(host);
-        return NULL;
-    }
-    return host;
+    return adapted_made(host, free_host);
 }
 
 static struct io_uring_sqe *
@@ -213,18 +209,9 @@ static const struct host own = {
 };
 
 static const struct host adapted = {
-    .face = {.abi = CONTENDER_ABI,
-             .name = "uring+lawn",
-             .title = "Lawn in an io_uring",
-             .about = "lawn_uring.h.",
-             .kind = CONTENDER_OURS,
-             .flags = CONTENDER_HOST | CONTENDER_EXACT,
-             .node = sizeof(struct lawn_loop_timer),
-             .unusable = unusable,
-             .make = make_adapted,
-             .free = free_host,
-             .start = adapted_start,
-             .stop = adapted_stop},
+    .face = {ADAPTED_FACE, .name = "uring+lawn", .title = "Lawn in an io_uring",
+             .about = "lawn_uring.h.", .unusable = unusable,
+             .make = make_adapted, .free = free_host},
     .turn = turn,
     .serve = serve,
     .quit = quit,

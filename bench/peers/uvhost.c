@@ -63,11 +63,7 @@ make_adapted(const struct contender_setup *setup)
 
     if (host != NULL)
         host->adapted.loop = lawn_uv_new(&host->uv, NULL);
-    if (host != NULL && host->adapted.loop == NULL) {
-        free_host(host);
-        return NULL;
-    }
-    return host;
+    return adapted_made(host, free_host);
 }
 
 static void
@@ -140,19 +136,9 @@ static const struct host own = {
 };
 
 static const struct host adapted = {
-    .face = {.abi = CONTENDER_ABI,
-             .name = "uv+lawn",
-             .title = "Lawn in libuv",
-             .about = "lawn_uv.h.",
-             .kind = CONTENDER_OURS,
-             .flags = CONTENDER_HOST | CONTENDER_EXACT,
-             .node = sizeof(struct lawn_loop_timer),
-             .version = uv_version_string,
-             .unusable = unusable,
-             .make = make_adapted,
-             .free = free_host,
-             .start = adapted_start,
-             .stop = adapted_stop},
+    .face = {ADAPTED_FACE, .name = "uv+lawn", .title = "Lawn in libuv",
+             .about = "lawn_uv.h.", .version = uv_version_string,
+             .unusable = unusable, .make = make_adapted, .free = free_host},
     .turn = turn,
     .serve = serve,
     .quit = quit,

@@ -99,7 +99,7 @@ absent_report(struct filter *filter, const struct lawn_store_timer *timer)
 static void
 absent_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    if (filter->ended)
+    if (filter->ended || !filter->options.repeat) /* but the last run did */
         absent_remember(filter, filter->lines, timer, LAWN_NEVER - 1);
     else
         absent_report(filter, timer);
@@ -118,23 +118,119 @@ absent_evict(struct filter *filter)
     }
 }
 
-/* Watches a key of --expect, unless it is already. Else 0, or -errno. */
-static int
-absent_expect(struct filter *filter, const struct input_line *line)
+static uint64_t
+absent_count(const struct filter *filter)
 {
-    size_t size = line->size;
-    if (line->at == NULL || size > FILTER_KEY_MAX)
-        return -E2BIG;
-    if (size > 0 && line->at[size - 1] == '\r')
-        size--;
-    if (size == 0 || lawn_store_get(filter->keys, line->at, size, NULL) ||
-        lawn_store_get(filter->lines, line->at, size, NULL))
+    return lawn_store_count(filter->keys) + lawn_store_count(filter->lines);
+}
+
+/* Calls act for each key of --expect until one fails. 0, or its error. */
+static int
+absent_each_expected(struct filter *filter,
+                     int (*act)(struct filter *filter, const char *key,
+                                size_t size, struct lawn_store *kept),
+                     struct lawn_store *kept)
+{
+    struct input list = filter->expected; /* to be read from here on again */
+    struct input_line line;
+    int error = 0;
+    while (error == 0 && !filter->done &&
+           input_next(&list, &line) == INPUT_LINE) {
+        size_t size = line.size;
+        if (line.at == NULL || size > FILTER_KEY_MAX)
+            return -E2BIG;
+        if (size > 0 && line.at[size - 1] == '\r')
+            size--;
+        if (size > 0)
+            error = act(filter, line.at, size, kept);
+    }
+    return error;
+}
+
+/* Watches a key of --expect, unless it is already. */
+static int
+absent_expect(struct filter *filter, const char *key, size_t size,
+              struct lawn_store *kept)
+{
+    (void)kept;
+    if (lawn_store_get(filter->keys, key, size, NULL) ||
+        lawn_store_get(filter->lines, key, size, NULL))
         return 0;
-    if (lawn_store_count(filter->keys) + lawn_store_count(filter->lines) >=
-        filter->options.max_keys)
+    if (absent_count(filter) >= filter->options.max_keys)
         return -ENOSPC;
-    (void)absent_watch(filter, line->at, size, false);
+    (void)absent_watch(filter, key, size, false);
     return 0;
+}
+
+/* A key of --expect that is set aside: what is known of it, and until when. */
+struct absent_aside {
+    struct absent_key known;
+    uint64_t deadline;
+    enum { ABSENT_NEW, ABSENT_TALKS, ABSENT_REPORTED } was;
+};
+
+static int
+absent_set_aside(struct filter *filter, const char *key, size_t size,
+                 struct lawn_store *kept)
+{
+    struct absent_aside aside = {.was = ABSENT_NEW};
+    struct lawn_store_timer timer;
+    if (lawn_store_get(kept, key, size, NULL))
+        return 0;
+    if (lawn_store_get(filter->keys, key, size, &timer))
+        aside.was = ABSENT_TALKS;
+    else if (lawn_store_get(filter->lines, key, size, &timer))
+        aside.was = ABSENT_REPORTED;
+    if (aside.was != ABSENT_NEW) {
+        memcpy(&aside.known, timer.payload, sizeof aside.known);
+        aside.deadline = timer.deadline;
+    }
+    int error =
+        lawn_store_start(kept, key, size, UINT64_MAX, &aside, sizeof aside, 0);
+    if (error == 0 && aside.was != ABSENT_NEW)
+        lawn_store_stop(aside.was == ABSENT_TALKS ? filter->keys
+                                                  : filter->lines,
+                        key, size);
+    return error;
+}
+
+/* Knows a key again that was set aside, or watches it as a new one. */
+static int
+absent_put_back(struct filter *filter, const char *key, size_t size,
+                struct lawn_store *kept)
+{
+    struct lawn_store_timer timer;
+    struct absent_aside aside;
+    if (!lawn_store_get(kept, key, size, &timer))
+        return 0; /* it stands there twice */
+    memcpy(&aside, timer.payload, sizeof aside);
+    lawn_store_stop(kept, key, size);
+    if (aside.was == ABSENT_NEW)
+        return absent_expect(filter, key, size, kept);
+    return lawn_store_start(
+        aside.was == ABSENT_TALKS ? filter->keys : filter->lines, key, size,
+        aside.deadline, &aside.known, sizeof aside.known, LAWN_STORE_AT);
+}
+
+/* Other keys, of the state, give way to those of --expect, which may have been
+ * evicted for them. 0, or -errno. */
+static int
+absent_make_room(struct filter *filter)
+{
+    struct lawn_store *kept = lawn_store_new(NULL);
+    if (kept == NULL)
+        return -ENOMEM;
+    int error = absent_each_expected(filter, absent_set_aside, kept);
+    uint64_t wanted = lawn_store_count(kept);
+    if (error == 0 && wanted > filter->options.max_keys)
+        error = -ENOSPC;
+    while (error == 0 &&
+           absent_count(filter) > filter->options.max_keys - wanted)
+        absent_evict(filter);
+    int back = absent_each_expected(filter, absent_put_back, kept);
+    filter->mixed = true; /* what was set aside has what is left of its TTL */
+    lawn_store_free(kept);
+    return error != 0 ? error : back;
 }
 
 /* Says what is wrong with the file of --expect. */
@@ -145,7 +241,9 @@ absent_refuse(struct filter *filter, int error)
     if (error == -E2BIG)
         why = "it has a key longer than 65000 bytes";
     else if (error == -ENOSPC)
-        why = "it has more keys than --max-keys allows";
+        why = filter->options.overflow == FILTER_EVICT
+                  ? "it has more keys than --max-keys allows"
+                  : "there is no room for its keys within --max-keys";
     tell(filter, "--expect %s: %s", filter->options.expect, why);
     filter_end(filter, VERBS_INPUT);
 }
@@ -154,13 +252,11 @@ absent_refuse(struct filter *filter, int error)
 static void
 absent_begin(struct filter *filter)
 {
-    struct input_line line;
-    int error = 0;
     if (filter->options.expect == NULL)
         return;
-    while (error == 0 && !filter->done &&
-           input_next(&filter->expected, &line) == INPUT_LINE)
-        error = absent_expect(filter, &line);
+    int error = absent_each_expected(filter, absent_expect, NULL);
+    if (error == -ENOSPC && filter->options.overflow == FILTER_EVICT)
+        error = absent_make_room(filter);
     if (error != 0)
         absent_refuse(filter, error);
 }

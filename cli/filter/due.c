@@ -14,6 +14,7 @@
 /* One that fired; its id and payload stand in the bytes, from at on. */
 struct due_one {
     uint64_t order;
+    size_t place; /* as the store had them */
     size_t at;
     struct lawn_store_timer timer;
 };
@@ -61,14 +62,23 @@ due_collect(const struct lawn_store_timer *timer, void *arg)
         collecting->fire(collecting->filter, timer); /* out of order, but now */
         return;
     }
-    due->all[due->count++] = (struct due_one){
+    due->all[due->count] = (struct due_one){
         .order = collecting->order(collecting->filter, timer),
+        .place = due->count,
         .at = due->size,
         .timer = *timer,
     };
     memcpy(due->bytes + due->size, timer->id, timer->id_size);
     memcpy(due->bytes + due->size + id, timer->payload, timer->payload_size);
     due->size += id + payload;
+    due->count++;
+}
+
+static uint64_t
+due_ttl_order(const struct filter *filter, const struct lawn_store_timer *timer)
+{
+    (void)filter;
+    return UINT64_MAX - timer->ttl;
 }
 
 static int
@@ -76,6 +86,8 @@ due_compare(const void *a, const void *b)
 {
     const struct due_one *left = a;
     const struct due_one *right = b;
+    if (left->order == right->order)
+        return (left->place > right->place) - (left->place < right->place);
     return (left->order > right->order) - (left->order < right->order);
 }
 
@@ -91,10 +103,12 @@ due_fire(struct filter *filter, struct lawn_store *store, uint64_t time,
          filter_order_fn *order, due_fn *fire)
 {
     struct due *due = &filter->due;
+    bool one = filter->options.exit_on_absent; /* what is due after it stays */
+    if (order == NULL && filter->mixed && !one)
+        order = due_ttl_order;
     struct due_collecting collecting = {filter, due, order, fire};
     if (order == NULL) {
-        /* What is due after the end of the filter stays. */
-        size_t budget = filter->options.exit_on_absent ? 1 : DUE_BUDGET;
+        size_t budget = one ? 1 : DUE_BUDGET;
         lawn_store_mow(store, time, budget, due_pass_on, &collecting);
         return;
     }

@@ -71,8 +71,8 @@ filter_on_save(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct filter *filter = timer->arg;
     (void)loop;
-    if (sink_flush(&filter->sink) && !state_save(filter))
-        filter_end(filter, VERBS_OUTPUT);
+    if (sink_flush(&filter->sink))
+        state_save_meanwhile(filter);
 }
 
 static void

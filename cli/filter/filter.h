@@ -147,6 +147,7 @@ struct filter {
     filter_order_fn *key_order; /* NULL: they have one TTL, and are in order */
     filter_order_fn *line_order;
     bool line_keys; /* lines are keys as well, of absent */
+    bool mixed;     /* the state has TTLs of another run's, see due.h */
     uint64_t rate;  /* of throttle: so many each ttl */
 
     struct lawn_store *keys;
@@ -202,6 +203,7 @@ struct filter {
     char was_of[FILTER_OF_MAX]; /* what the state that was loaded is of */
     int lock;                   /* of the state file; below 0: none */
     bool loaded;                /* the state is ours to replace */
+    bool unsaved;               /* --state-every could not, the last time */
     bool done;                  /* stop, */
     int code;                   /* and exit with this */
 

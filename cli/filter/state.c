@@ -249,6 +249,9 @@ state_is_valid(struct filter *filter, struct lawn_store *store,
             return false;
         filter->counts.held += holds;
         filter->counts.resumed += holds;
+        if (store != filter->early && timer.ttl != filter->ttl &&
+            timer.deadline <= CLOCK_LAST)
+            filter->mixed = true;
         if (store == filter->lines && filter->line_order != NULL &&
             hold_number(&timer) < filter->oldest)
             filter->oldest = hold_number(&timer);
@@ -391,8 +394,9 @@ state_open_fresh(const char *fresh)
     return fd;
 }
 
-bool
-state_save(struct filter *filter)
+/* Saves what is held. 0, or an error. */
+static int
+state_try(struct filter *filter)
 {
     const char *path = filter->options.state;
     size_t size = strlen(path) + sizeof ".lawn-tmp";
@@ -407,12 +411,31 @@ state_save(struct filter *filter)
             unlink(fresh);
     }
     free(fresh);
-    if (error != 0)
-        tell(filter, "cannot save the state to %s: %s", path,
-             lawn_store_strerror(error));
-    else
+    if (error == 0)
         state_sync_folder(path);
+    return error;
+}
+
+bool
+state_save(struct filter *filter)
+{
+    int error = state_try(filter);
+    if (error != 0)
+        tell(filter, "cannot save the state to %s: %s", filter->options.state,
+             lawn_store_strerror(error));
     return error == 0;
+}
+
+void
+state_save_meanwhile(struct filter *filter)
+{
+    int error = state_try(filter);
+    if (error != 0 && !filter->unsaved)
+        tell(filter, "cannot save the state to %s: %s; going on without",
+             filter->options.state, lawn_store_strerror(error));
+    else if (error == 0 && filter->unsaved)
+        tell(filter, "the state is saved to %s again", filter->options.state);
+    filter->unsaved = error != 0;
 }
 
 /* A second filter on the same file would undo what this one saves. */

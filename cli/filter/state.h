@@ -17,6 +17,10 @@ bool state_load(struct filter *filter);
  * was. */
 bool state_save(struct filter *filter);
 
+/* The same while the filter goes on, which it does if it cannot be: the first time
+ * in a row is told, and when it could be again. */
+void state_save_meanwhile(struct filter *filter);
+
 void state_unlock(struct filter *filter);
 
 /* The same to and from bytes; 0, or what lawn_store_strerror() has words for;

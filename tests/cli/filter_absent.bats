@@ -249,6 +249,46 @@ absent	c	12	5
 END
 }
 
+# A stranger has taken the place of h1 in the first run. [F3]
+@test "--expect: other keys of a state give way, not those that are known of it" {
+    printf '%s\n' h1 h2 h3 h1 >keys
+    given 'h1 0' 'h2 1' 'h3 2' 'x1 3' 'x2 4'
+    gives_nothing absent 10s -k 1 --time-field 2 --expect keys --max-keys 4 --state kept --on-eof save
+    counts keys=4 evicted=1
+    given 'x2 5'
+    gives absent 10s -k 1 --time-field 2 --expect keys --max-keys 4 --state kept <<END
+absent	h2	1	10
+absent	h3	2	10
+absent	h1	never	10
+absent	x2	5	10
+END
+    counts keys=4 evicted=1
+    # Reported ones are known as such, and come back.
+    given 'h2 20'
+    gives absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --state kept --on-eof drop <<END
+back	h2	1	19
+END
+    counts keys=4 evicted=0
+    printf '%s\n' h4 >>keys
+    given 'h4 21'
+    words=("--expect keys: it has more keys than --max-keys allows")
+    refuses 3 absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --state kept
+    words=("--expect keys: there is no room for its keys within --max-keys")
+    refuses 3 absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --overflow pass --state kept
+}
+
+# [F10]
+@test "a key that --repeat has reported is not again by a run without it" {
+    given 'a 0' 'b 7'
+    gives absent 5s -k 1 --time-field 2 --repeat --state kept --on-eof save <<END
+absent	a	0	5
+END
+    given 'b 11' 'b 15' 'a 17'
+    gives absent 5s -k 1 --time-field 2 --state kept --on-eof drop <<END
+back	a	0	17
+END
+}
+
 # [F5]
 @test "what is due with the report of --exit-on-absent is reported by the next run" {
     given 'a 0' 'b 0' 'c 0' 'd 1' 'z 100'

@@ -479,6 +479,61 @@ c 5 2
 END
 }
 
+# What an earlier run holds has a longer TTL, or others. [F2]
+@test "what is due at one time leaves in order after a resume with another DURATION" {
+    local verb
+    for verb in 'delay' 'debounce -k 1' 'debounce -k 1 --emit all'; do
+        rm -f kept
+        given 'x 0' 'a 3' 'b 3'
+        gives_nothing $verb 10s --time-field 2 --state kept --on-eof save
+        given 'c 8' 'd 8'
+        gives $verb 5s --time-field 2 --state kept <<END
+x 0
+a 3
+b 3
+c 8
+d 8
+END
+    done
+    rm kept
+    given 'a 0 10' 'b 1 9' 'c 2 8'
+    gives_nothing delay --ttl-field 3 --time-field 2 --state kept --on-eof save
+    given 'd 5'
+    gives delay 5s --time-field 2 --state kept <<END
+a 0 10
+b 1 9
+c 2 8
+d 5
+END
+    rm kept
+    given 'x 0' 'a 3'
+    gives_nothing session 10s -k 1 --time-field 2 --state kept --on-eof save
+    given 'b 8'
+    gives session 5s -k 1 --time-field 2 --state kept <<END
+x	1	0	0	0	gap
+a	1	3	3	0	gap
+b	1	8	8	0	gap
+END
+    rm kept
+    given 'x 0' 'a 3'
+    gives_nothing absent 10s -k 1 --time-field 2 --state kept --on-eof save
+    given 'b 8'
+    gives absent 5s -k 1 --time-field 2 --state kept <<END
+absent	x	0	10
+absent	a	3	10
+absent	b	8	5
+END
+    rm kept
+    printf 'x 0\na 3\n' >left
+    gives_nothing join 10s -k 1 --time-field 2 --state kept --on-eof save left /dev/null
+    printf 'b 8\n' >right
+    gives join 5s -k 1 --time-field 2 --state kept /dev/null right <<END
+left	x 0
+left	a 3
+right	b 8
+END
+}
+
 @test "a flush does not move the clock" {
     given 'a 0' 'a 1'
     gives throttle 1/1h -k 1 --time-field 2 --on-eof flush --state kept <in

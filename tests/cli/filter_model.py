@@ -9,7 +9,8 @@ one large case. What does not agree is cut down, told, and kept beside the tool.
   a verb     output, exit code, counts, and the numbers of the bad lines
              [F1 F2 F3 F4 F8 F9 F10 F11 F12]
   lateness   lines shuffled by up to D with --lateness D are as if sorted [F7]
-  state      an input cut into runs with --on-eof save is as if not cut [F5]
+  state      an input cut into runs with --on-eof save is as if not cut [F5],
+             also if runs have different DURATIONs (delay, debounce) [F2]
 
 [F1] and so on are the guarantees of lawn-filters(1)."""
 import argparse
@@ -362,13 +363,15 @@ def make(rng, verb, n, kind):
     make_lines(rng, case, shape, n, unit, form, late, kind,
                2 if verb == "join" else 1,
                Traffic(rng, keys, ttl, fine, boundaries))
-    if verb == "absent" and rng.random() < 0.3:
+    if verb == "absent" and key and rng.random() < 0.3:
         pool = shape.keys(rng, keys)
         some = rng.sample(pool, min(len(pool), 20)) + [b"ghost", b"never\xff"]
         case.expect = [reference.json_find(k.decode("latin-1"), [])
                        if k[:1] == b'"' else k for k in some]
         case.expect = [k for k in case.expect if b"\n" not in k]
-        if "--max-keys" in options:  # more would be refused
+        if "--max-keys" in options and kind == "state":
+            case.expect = None  # each run would watch those that gave way
+        elif "--max-keys" in options:  # more would be refused
             options[options.index("--max-keys") + 1] = str(len(some) + 2)
     case.argv = ([operand] if operand else []) + options
     case.verb = verb
@@ -594,12 +597,24 @@ def cut(rng, case):
     return [list(piece) for piece in zip(*sides)]
 
 
+def pick_durations(rng, case, count):
+    """Of each run; none if all are to have the one of the case."""
+    if case.verb not in ("delay", "debounce") or rng.random() < 0.5 or \
+            set(case.argv) & {"--ttl-field", "--max-keys", "--max-lines"}:
+        return []
+    ns = reference.length(case.argv[0])
+    return [rng.choice([ns, 2 * ns, ns // 2 or 1, 3 * ns]) for _ in range(count)]
+
+
 def compare_state(tool, case, rng):
     data = case.data()
     argv, _ = tool.command(case, data)
-    f, _ = reference.run(argv, data)
-    expected = b"".join(line + b"\n" for line in f.out)
     pieces = cut(rng, case)
+    durations = pick_durations(rng, case, len(pieces))
+    if durations:
+        data = [piece[0] for piece in pieces]
+    f, _ = reference.run(argv, data, durations)
+    expected = b"".join(line + b"\n" for line in f.out)
     state = tool.path("state")
     if os.path.exists(state):
         os.remove(state)
@@ -610,7 +625,10 @@ def compare_state(tool, case, rng):
         more = ["--state", state]
         if i < len(pieces) - 1:
             more += ["--on-eof", "save"]
-        r = tool.run(*tool.command(case, piece, more))
+        argv, stdin = tool.command(case, piece, more)
+        if durations:
+            argv[1] = text_of(durations[i])
+        r = tool.run(argv, stdin)
         got += r.stdout
         n = {k: int(v) for k, v in re.findall(
             r"(\w+)=(\d+)", told(r.stderr, case.verb)[0])}

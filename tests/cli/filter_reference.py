@@ -924,9 +924,10 @@ def merged(f, left, right):
             yield right.popleft()
 
 
-def run(argv, inputs):
-    """Runs a command on the bytes of its inputs. Returns the filter and the
-    exit code; f.out has the lines that it wrote, f.n the counts."""
+def run(argv, inputs, durations=()):
+    """Runs a command on the bytes of its inputs, each with a DURATION of its
+    own if these are given. Returns the filter and the exit code; f.out has the
+    lines that it wrote, f.n the counts."""
     o = options(argv)
     f = VERBS[o.verb](o)
     code = 0
@@ -935,7 +936,9 @@ def run(argv, inputs):
             for line in merged(f, *map(lines_of, inputs)):
                 f.take(line)
         else:
-            for data in inputs:
+            for number, data in enumerate(inputs):
+                if durations:
+                    o.duration = durations[number]
                 for i, raw in enumerate(lines_of(data), 1):
                     line = f.read(i, raw)
                     if line:

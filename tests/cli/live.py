@@ -221,8 +221,8 @@ class Lawn:
             f'exit {code}, expected {expected}; it said {self.said()!r}'
 
     def said(self):
-        self.errors.seek(0)
-        return self.errors.read().decode()
+        """So far; its own place in the file stays where it is."""
+        return os.pread(self.errors.fileno(), 1 << 24, 0).decode()
 
     def stats(self):
         """Its counts, which add up."""
@@ -1464,19 +1464,40 @@ def a_state_in_a_folder_of_others_is_refused_at_the_start(folder):
 @case
 def a_state_that_cannot_be_saved_is_told(folder):
     """[F4]"""
-    for every in ((), ('--state-every', '5ms')):
-        (folder / 'in').mkdir()
-        with Lawn('delay', '1h', '--state', folder / 'in' / 's', *every) as \
-                lawn:
-            lawn.send('a\n')
-            lawn.settle()
-            (folder / 'in').rename(folder / 'out')
-            if not every:
-                lawn.kill(signal.SIGTERM)
-            lawn.exit(4)
-            assert f'cannot save the state to {folder}/in/s: no such' in \
-                lawn.said(), lawn.said()
-        shutil.rmtree(folder / 'out')
+    (folder / 'in').mkdir()
+    with Lawn('delay', '1h', '--state', folder / 'in' / 's') as lawn:
+        lawn.send('a\n')
+        lawn.settle()
+        (folder / 'in').rename(folder / 'out')
+        lawn.kill(signal.SIGTERM)
+        lawn.exit(4)
+        assert f'cannot save the state to {folder}/in/s: no such' in \
+            lawn.said(), lawn.said()
+
+
+@case
+def a_state_that_cannot_be_saved_for_a_while_loses_nothing(folder):
+    """Told once, however often it is tried. [F5]"""
+    (folder / 'in').mkdir()
+    state = folder / 'in' / 's'
+    args = ('delay', '1h', '--state', state)
+    with Lawn(*args, '--state-every', '5ms', '--stats=10ms') as lawn:
+        lawn.send('a\n')
+        wait_until(state.exists, 'it saves')
+        (folder / 'in').rename(folder / 'out')
+        wait_until(lambda: 'cannot save the state to ' in lawn.said(),
+                   'it tells')
+        lawn.send('b\n')
+        more = lawn.said().count(': in=') + 5
+        wait_until(lambda: lawn.said().count(': in=') >= more, 'it goes on')
+        (folder / 'out').rename(folder / 'in')
+        wait_until(lambda: 'saved to ' in lawn.said(), 'it saves again')
+        lawn.send('c\n')
+        lawn.settle()
+        lawn.kill(signal.SIGTERM)
+        lawn.exit(143)
+        equal(lawn.said().count('cannot save the state'), 1)
+    equal(run(*args, '--on-eof', 'flush')[0], ['a', 'b', 'c'])
 
 
 @case

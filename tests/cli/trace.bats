@@ -144,6 +144,7 @@ print(value)' "$2"
     refuses_line '1 stop a 1\n' "the end of the line" "'1'"
     refuses_line '1 stop a\0b\n' "the end of the line" "'\\x00b'"
     refuses_line '\001\n' "$time" "'\\x01'"
+    refuses_line '\302\2332J\303\251\n' "$time" "'\\xc2\\x9b2Jé'"
     refuses_line '# unit h\n' "a unit: s, ms, us or ns" "'h'"
     refuses_line '# unit\n' "a unit: s, ms, us or ns" nothing
 }
