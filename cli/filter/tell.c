@@ -10,7 +10,7 @@
 #define TELL_BAD_MAX 10u /* bad lines that are told one by one */
 
 /* What is told may hold bytes of the input: none of them is to move a cursor. */
-static void
+__attribute__((format(printf, 2, 0))) static void
 tell_list(const struct filter *filter, const char *format, va_list list)
 {
     char text[TELL_MAX];
