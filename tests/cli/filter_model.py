@@ -8,7 +8,8 @@ one large case. What does not agree is cut down, told, and kept beside the tool.
 
   a verb     output, exit code, counts, and the numbers of the bad lines
              [F1 F2 F3 F4 F8 F9 F10 F11 F12]
-  lateness   lines shuffled by up to D with --lateness D are as if sorted [F7]
+  lateness   lines shuffled by up to D, of join by less, with --lateness D are as
+             if sorted [F7]
   state      an input cut into runs with --on-eof save is as if not cut [F5],
              also if runs have different DURATIONs (delay, debounce) [F2]
 
@@ -422,7 +423,11 @@ def make_lines(rng, case, shape, n, unit, form, late, kind, sides, traffic):
         side = rng.randrange(sides)
         come = ns
         if kind == "lateness":
-            come = ns + rng.randrange(late[1] + 1)
+            # Which side comes first at equal times is settled for lines that
+            # are kept, so for a join none is read when the clock is there.
+            come = ns + rng.randrange(late[1] + (sides == 1))
+            if sides == 2 and ns == 0:
+                come = 0
         elif side == 0 and (sides == 1 or kind == "verb") \
                 and rng.random() < late[0]:
             ns = max(0, ns - rng.randrange(late[1]))
