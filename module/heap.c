@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #define HEAP_ROOT 3u
-/* What an entry has of a time: so many ms are alike, and so many ms before the first
- * there is none. */
+/* What an entry has of a time: so many ms are alike, and so many ms before the heap
+ * was empty there is none. */
 #define HEAP_MS 32u
 #define HEAP_BEFORE (UINT64_C(1) << 35)
 
@@ -252,10 +252,14 @@ heap_clear(struct heap *heap)
 /* EVENTS */
 
 void
-heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order)
+heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order,
+         uint64_t now)
 {
     if (heap->count == 0) {
-        heap->base = time > HEAP_BEFORE ? time - HEAP_BEFORE : 0;
+        /* Not by a time far ahead, before which others would be alike. */
+        uint64_t first = time < now ? time : now;
+
+        heap->base = first > HEAP_BEFORE ? first - HEAP_BEFORE : 0;
     }
     event->leaf.order = order;
     event->leaf.time = time;

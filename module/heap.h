@@ -9,7 +9,7 @@
  * levels. Nothing is ever put off, so there is no worse case. An entry takes 12 bytes:
  * the event, and 32 bits of its time, by which most are told apart without a look at
  * the events. Where those are alike the events decide: within 32 ms, and of what is
- * more than a year before or three years after the one that came when the heap was
+ * more than a year before or three years after the time at which the heap was last
  * empty; taking one out then takes up to three times as long.
  */
 #ifndef HEAP_H
@@ -41,9 +41,10 @@ struct heap {
 /* Sees to it that so many can be put in. False: no memory. */
 bool heap_reserve(struct heap *heap, size_t many);
 
-/* Puts an event in, for which there is room: its timer, or link, is overwritten. */
+/* Puts an event in, for which there is room: its timer, or link, is overwritten.
+ * now is the time by the clock, or about that. */
 void heap_add(struct heap *heap, struct event *event, uint64_t time,
-              size_t order);
+              size_t order, uint64_t now);
 void heap_remove(struct heap *heap, struct event *event);
 /* The block of one in the heap is another now. */
 void heap_moved(struct heap *heap, struct event *event);

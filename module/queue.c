@@ -319,7 +319,7 @@ queue_ready_add(struct queue *queue, struct event *event, uint64_t time)
                 queue->passed_until = time;
             }
             event->flags |= EVENT_HEAP;
-            heap_add(&queue->passed, event, time, queue->order++);
+            heap_add(&queue->passed, event, time, queue->order++, queue->now);
             return;
         }
         while (prev != NULL && prev->link.time > time) {

@@ -156,7 +156,7 @@ queue_field_add(struct queue *queue, struct queue_field *field,
 
     if (alone && heap_reserve(&field->heap, 1)) {
         event->flags |= EVENT_HEAP;
-        heap_add(&field->heap, event, time, queue->order++);
+        heap_add(&field->heap, event, time, queue->order++, queue->now);
         return true;
     }
     if (!passed) {

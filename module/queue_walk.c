@@ -366,7 +366,7 @@ queue_copy_heap(struct queue *to, struct heap *heap, const struct heap *from)
         if (copy == NULL) {
             return false;
         }
-        heap_add(heap, copy, event->leaf.time, event->leaf.order);
+        heap_add(heap, copy, event->leaf.time, event->leaf.order, to->now);
     }
     return true;
 }

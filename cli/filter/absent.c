@@ -162,54 +162,41 @@ absent_expect(struct filter *filter, const char *key, size_t size,
     return 0;
 }
 
-/* A key of --expect that is set aside: what is known of it, and until when. */
-struct absent_aside {
-    struct absent_key known;
-    uint64_t deadline;
-    enum { ABSENT_NEW, ABSENT_TALKS, ABSENT_REPORTED } was;
-};
-
+/* Notes a key of --expect, and whether it is watched already. */
 static int
-absent_set_aside(struct filter *filter, const char *key, size_t size,
-                 struct lawn_store *kept)
+absent_note(struct filter *filter, const char *key, size_t size,
+            struct lawn_store *names)
 {
-    struct absent_aside aside = {.was = ABSENT_NEW};
-    struct lawn_store_timer timer;
-    if (lawn_store_get(kept, key, size, NULL))
-        return 0;
-    if (lawn_store_get(filter->keys, key, size, &timer))
-        aside.was = ABSENT_TALKS;
-    else if (lawn_store_get(filter->lines, key, size, &timer))
-        aside.was = ABSENT_REPORTED;
-    if (aside.was != ABSENT_NEW) {
-        memcpy(&aside.known, timer.payload, sizeof aside.known);
-        aside.deadline = timer.deadline;
-    }
-    int error =
-        lawn_store_start(kept, key, size, UINT64_MAX, &aside, sizeof aside, 0);
-    if (error == 0 && aside.was != ABSENT_NEW)
-        lawn_store_stop(aside.was == ABSENT_TALKS ? filter->keys
-                                                  : filter->lines,
-                        key, size);
-    return error;
+    bool watched = lawn_store_get(filter->keys, key, size, NULL) ||
+                   lawn_store_get(filter->lines, key, size, NULL);
+    return lawn_store_start(names, key, size, UINT64_MAX, &watched,
+                            sizeof watched, 0);
 }
 
-/* Knows a key again that was set aside, or watches it as a new one. */
+/* Evicts keys of a store that are not among the names until there are no more
+ * than so many in all; what stays is where it was. 0, or -errno. */
 static int
-absent_put_back(struct filter *filter, const char *key, size_t size,
-                struct lawn_store *kept)
+absent_evict_others(struct filter *filter, struct lawn_store *store,
+                    struct lawn_store *names, uint64_t most)
 {
+    struct lawn_store *others = lawn_store_new(NULL);
     struct lawn_store_timer timer;
-    struct absent_aside aside;
-    if (!lawn_store_get(kept, key, size, &timer))
-        return 0; /* it stands there twice */
-    memcpy(&aside, timer.payload, sizeof aside);
-    lawn_store_stop(kept, key, size);
-    if (aside.was == ABSENT_NEW)
-        return absent_expect(filter, key, size, kept);
-    return lawn_store_start(
-        aside.was == ABSENT_TALKS ? filter->keys : filter->lines, key, size,
-        aside.deadline, &aside.known, sizeof aside.known, LAWN_STORE_AT);
+    uint64_t cursor = 0;
+    int error = others != NULL ? 0 : -ENOMEM;
+    while (error == 0 && absent_count(filter) > most &&
+           lawn_store_iterate(store, &cursor, &timer)) {
+        if (!lawn_store_get(names, timer.id, timer.id_size, NULL))
+            error = lawn_store_start(others, timer.id, timer.id_size,
+                                     timer.deadline, NULL, 0, LAWN_STORE_AT);
+    }
+    while (error == 0 && absent_count(filter) > most &&
+           lawn_store_first(others, &timer)) {
+        lawn_store_stop(store, timer.id, timer.id_size);
+        lawn_store_stop(others, timer.id, timer.id_size);
+        filter->counts.evicted++;
+    }
+    lawn_store_free(others);
+    return error;
 }
 
 /* Other keys, of the state, give way to those of --expect, which may have been
@@ -217,20 +204,25 @@ absent_put_back(struct filter *filter, const char *key, size_t size,
 static int
 absent_make_room(struct filter *filter)
 {
-    struct lawn_store *kept = lawn_store_new(NULL);
-    if (kept == NULL)
-        return -ENOMEM;
-    int error = absent_each_expected(filter, absent_set_aside, kept);
-    uint64_t wanted = lawn_store_count(kept);
-    if (error == 0 && wanted > filter->options.max_keys)
+    struct lawn_store *names = lawn_store_new(NULL);
+    struct lawn_store_timer timer;
+    uint64_t most = filter->options.max_keys;
+    uint64_t cursor = 0;
+    int error = names != NULL ? 0 : -ENOMEM;
+    if (error == 0)
+        error = absent_each_expected(filter, absent_note, names);
+    if (error == 0 && lawn_store_count(names) > most)
         error = -ENOSPC;
-    while (error == 0 &&
-           absent_count(filter) > filter->options.max_keys - wanted)
-        absent_evict(filter);
-    int back = absent_each_expected(filter, absent_put_back, kept);
-    filter->mixed = true; /* what was set aside has what is left of its TTL */
-    lawn_store_free(kept);
-    return error != 0 ? error : back;
+    while (error == 0 && lawn_store_iterate(names, &cursor, &timer))
+        most -= !*(const bool *)timer.payload;
+    /* Those that were reported go first. */
+    if (error == 0)
+        error = absent_evict_others(filter, filter->lines, names, most);
+    if (error == 0)
+        error = absent_evict_others(filter, filter->keys, names, most);
+    lawn_store_free(names);
+    return error != 0 ? error
+                      : absent_each_expected(filter, absent_expect, NULL);
 }
 
 /* Says what is wrong with the file of --expect. */

@@ -38,8 +38,8 @@ due_reserve(struct due *due, size_t size)
         due->all = all;
         due->room = room;
     }
-    if (due->capacity - due->size < size) {
-        size_t capacity = due->capacity + due->capacity / 2 + size;
+    if (due->bytes == NULL || due->capacity - due->size < size) {
+        size_t capacity = due->capacity + due->capacity / 2 + size + 1;
         char *bytes = realloc(due->bytes, capacity);
         if (bytes == NULL)
             return false;

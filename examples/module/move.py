@@ -38,6 +38,8 @@ if event.payload ~= ARGV[2] or event.due ~= tonumber(ARGV[3])
 return redis.call('LAWN.CANCEL', KEYS[1], ARGV[1])
 """
 
+LATE = 'it is due, and would repeat at other times from there'
+
 
 class Place:
     """A server, or a cluster."""
@@ -95,11 +97,15 @@ def move(here, key, there, target, id):
     if event[b'state'] not in (b'waiting', b'due'):
         return event[b'state'].decode()
     if event[b'state'] == b'due' and event[b'period']:
-        return 'it is due, and would repeat at other times from there'
+        return LATE
     pushed = there.lawn('LAWN.PUSH', target, id, event[b'payload'],
                         'AT', event[b'due'], 'NX', *options(event))
     if pushed is None and not same(event, there.event(target, id)):
         return f'{target} has another of this id'
+    if pushed is not None and event[b'period'] and \
+            not same(event, there.event(target, id)):
+        there.lawn('LAWN.CANCEL', target, id)   # it became due, or is so there
+        return LATE
     gone = here.lawn('EVAL', CANCEL, 1, key, id, event[b'payload'],
                      event[b'due'], event[b'period'])
     if gone != 1 and pushed is not None:

@@ -277,6 +277,23 @@ END
     refuses 3 absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --overflow pass --state kept
 }
 
+# [F2]
+@test "--expect: what stays when others give way is told in the order of its lines" {
+    printf '%s\n' h1 h2 h3 h4 >keys
+    given 'x1 0' 'x2 1' 'h3 3' 'h2 3' 'x3 3' 'h1 3'
+    gives_nothing absent 10s -k 1 --time-field 2 --state kept --on-eof save
+    given 'x4 5'
+    gives absent 10s -k 1 --time-field 2 --expect keys --max-keys 6 --state kept <<END
+absent	h3	3	10
+absent	h2	3	10
+absent	x3	3	10
+absent	h1	3	10
+absent	h4	never	10
+absent	x4	5	10
+END
+    counts keys=6 evicted=2
+}
+
 # [F10]
 @test "a key that --repeat has reported is not again by a run without it" {
     given 'a 0' 'b 7'

@@ -160,8 +160,12 @@ def stores():
 
 
 def threads():
-    """README.md: workers and event loops."""
+    """README.md, docs/DESIGN.md: workers and event loops."""
     table = Table('**1,000 timers for each thread**')
+    local = sorted(table.number('lawn', 'T1 local', i) for i in (0, 1))
+    yield 'docs/DESIGN.md', (
+        '%.0f to %.0f ns for both where a bare lawn takes %.0f.' %
+        (*local, table.number('alone', 'T1 local')))
     yield 'README.md', (
         'take %.0f ns for a pair where a lawn behind a mutex takes %.0f, and '
         'libuv %.0f' % tuple(table.number(name, 'T2 remote', 1)

@@ -53,7 +53,8 @@ run(uint64_t times, uint64_t seed)
 
         if (put && !there[number]) {
             CHECK(heap_reserve(&heap, 1));
-            heap_add(&heap, &all[number], rng_below(&rng, times), order++);
+            heap_add(&heap, &all[number], rng_below(&rng, times), order++,
+                     rng_below(&rng, times));
             there[number] = true;
             count++;
         } else if (!put && there[number]) {
@@ -89,6 +90,28 @@ TEST(a_heap_has_the_first_event_whatever_comes_and_goes)
     run(1000, 2);
     run(3, 3);
     run(1, 4);
+}
+
+TEST(one_far_ahead_does_not_make_the_times_of_a_heap_alike)
+{
+    struct heap heap = {.chunks = NULL};
+    uint64_t day = UINT64_C(86400000);
+    uint64_t now = 20000 * day;
+    const uint32_t *times;
+    size_t i;
+
+    CHECK(heap_reserve(&heap, 5));
+    heap_add(&heap, &all[0], now + 100000 * day, 0, now);
+    for (i = 1; i < 5; i++) {
+        heap_add(&heap, &all[i], now + i * day, i, now);
+    }
+    CHECK(heap_check(&heap));
+    /* The first one's children: all others, the last of which is far ahead. */
+    times = heap.chunks[0][1].times;
+    for (i = 0; i < 3; i++) {
+        CHECK(times[i] != times[i + 1]);
+    }
+    heap_clear(&heap);
 }
 
 struct seen {
@@ -129,7 +152,7 @@ TEST(a_heap_tells_of_its_events_in_order_and_without_memory_of_all)
     CHECK(heap_each(&heap, see, &seen));
     for (i = 0; i < EVENTS; i++) {
         CHECK(heap_reserve(&heap, 1));
-        heap_add(&heap, &all[i], rng_below(&rng, 100), i);
+        heap_add(&heap, &all[i], rng_below(&rng, 100), i, 0);
     }
     CHECK(heap_each(&heap, see, &seen));
     CHECK_EQ(seen.many, EVENTS);
@@ -160,7 +183,7 @@ TEST(a_heap_without_memory_stays_as_it_was)
             memory_fail_after(++fails);
         }
         memory_fail_after(UINT64_MAX);
-        heap_add(&heap, &all[i], EVENTS - i, i);
+        heap_add(&heap, &all[i], EVENTS - i, i, 0);
     }
     CHECK(heap_check(&heap));
     CHECK(heap_first(&heap) == &all[EVENTS - 1]);
@@ -186,7 +209,7 @@ TEST(all_chunks_of_a_heap_can_be_moved_by_going_through_its_events)
     CHECK_EQ(moves, 0);
     CHECK(heap_reserve(&heap, EVENTS));
     for (i = 0; i < EVENTS; i++) {
-        heap_add(&heap, &all[i], i * 7919 % EVENTS, i);
+        heap_add(&heap, &all[i], i * 7919 % EVENTS, i, 0);
     }
     heap_defrag(&heap, NULL, move_always, &moves);
     for (i = 0; i < EVENTS; i++) {

@@ -627,6 +627,34 @@ TEST(between_threads_timers_of_another_set_are_started_as_lawns_are_made)
     }
 }
 
+static void
+fire_otherwise(struct lawn_workers_timer *timer, struct lawn_worker *worker)
+{
+    item_fire(timer, worker);
+}
+
+/* What another thread has stopped is idle, and comes up on its lawn all the same:
+ * ThreadSanitizer has nothing to say if it gets another callback then. */
+TEST(between_threads_a_timer_that_was_stopped_gets_another_callback)
+{
+    unsigned many = rounds(100000);
+    unsigned round;
+
+    troop_begin(&troop, 1, true, LAWN_WORKERS_BY_OWNER);
+    item_init(&troop, &items[0]);
+    for (round = 0; round < many; round++) {
+        struct item *item = &items[0];
+
+        if (item_stop(item) || !lawn_workers_pending(&item->timer)) {
+            bool usual = item->timer.fire == item_fire;
+            item->timer.fire = usual ? fire_otherwise : item_fire;
+        }
+        item_start(item, 1000 * (1 + round % 64));
+    }
+    (void)item_stop_sync(&items[0]);
+    SURE(troop_end(&troop) == 0);
+}
+
 /* From a lawn to another that is cleared before it, or after it. */
 TEST(what_is_on_its_way_to_another_worker_is_left_when_a_set_is_closed)
 {

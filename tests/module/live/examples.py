@@ -712,6 +712,27 @@ def what_is_overdue_is_moved_once_and_what_repeats_keeps_its_times():
 
 
 @case
+def what_repeats_and_becomes_due_while_it_is_moved_keeps_its_times():
+    need(os.path.isdir('/usr/lib/python3/dist-packages/redis'), 'python3-redis')
+    one = shared()
+    moves = load('move')
+    here, there = moves.Place(url(one)), moves.Place(url(one))
+    plain = there.lawn
+    one.call('LAWN.PUSH', 'old', 'id', 'p', 'DELAY', 100, 'EVERY', 3600000)
+    due = here.event('old', 'id')[b'due']
+
+    def lawn(*words):
+        if words[0] == 'LAWN.PUSH':
+            wait_until(lambda: server.now_ms() > due, 'it is due')
+        return plain(*words)
+    there.lawn = lawn
+    equal(moves.move(here, 'old', there, 'new', b'id'),
+          'it is due, and would repeat at other times from there')
+    equal(here.event('old', 'id')[b'due'], due)
+    equal(one.call('EXISTS', 'new'), 0)
+
+
+@case
 def events_move_to_partitions_with_all_they_have():
     need(os.path.isdir('/usr/lib/python3/dist-packages/redis'), 'python3-redis')
     one = shared()
