@@ -36,7 +36,9 @@ class History:
 
     def __init__(self, dice, size):
         clock = server.Clock()
-        options = ("appendonly", "yes", "appendfsync", "always")
+        options = ("appendonly", "yes", "appendfsync", "always",
+                   # All that a sink moves goes in one transaction, between two marks.
+                   "lawn.tick-budget-us", 1000000)  # fmt: skip
         self.dice = dice
         self.ids = []
         self.number = 0
