@@ -108,6 +108,9 @@ choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
             choose_complain("workload", word);
             for (size_t i = 0; i < count; i++)
                 fprintf(stderr, " %s", all[i].name);
+            fputs("; or by name:", stderr);
+            for (size_t i = 0; i < count; i++)
+                fprintf(stderr, " %s", all[i].title);
             fputs("\nsee 'lawn bench --list'\n", stderr);
             return false;
         }

@@ -221,6 +221,16 @@ filter_discard(struct filter *filter)
         lawn_store_clear(filter->keys);
 }
 
+/* Who looks on would see nothing happen, perhaps for long. */
+static void
+filter_tell_wait(struct filter *filter)
+{
+    if (isatty(STDERR_FILENO) && lawn_store_count(filter->pending) > 0 &&
+        clock_next(filter) > clock_after(filter, LAWN_LOOP_SECOND))
+        tell(filter, "the input has ended; going on until all is due, see "
+                     "--on-eof");
+}
+
 /* The input has ended: what is held is treated as --on-eof says. */
 static void
 filter_at_eof(struct filter *filter)
@@ -230,8 +240,10 @@ filter_at_eof(struct filter *filter)
     filter->ended = true;
     switch (filter->options.on_eof) {
     case FILTER_DRAIN:
-        if (!clock_is_event(filter))
+        if (!clock_is_event(filter)) {
+            filter_tell_wait(filter);
             return;
+        }
         clock_drain(filter);
         break;
     case FILTER_FLUSH:

@@ -36,6 +36,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 
@@ -301,8 +302,12 @@ def main():
     options = arguments()
     if options.verb == 'work':
         Worker(options).work()
-    else:
-        {'add': add, 'dead': dead}[options.verb](connect(options.url), options)
+        return
+    try:
+        server = connect(options.url)
+    except redis.ConnectionError as error:
+        sys.exit(f'jobs.py: {options.url}: {error}')
+    {'add': add, 'dead': dead}[options.verb](server, options)
 
 
 if __name__ == '__main__':

@@ -159,7 +159,9 @@ lawn_list_remove(uintptr_t key, struct lawn_link *link)
     struct lawn_link *next = link->next;
     struct lawn_link *prev;
 
-    LAWN_ASSERT(next != NULL && lawn_list_prev(key, next) == link,
+    /* Garbage is seldom aligned as a link is, and must not be followed. */
+    LAWN_ASSERT(next != NULL && (uintptr_t)next % __alignof__(*next) == 0 &&
+                    lawn_list_prev(key, next) == link,
                 "[P10] a timer runs on another lawn, or was not zeroed before "
                 "its first start, or it or its neighbour was freed or "
                 "overwritten while running");

@@ -139,7 +139,7 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
 @test "unknown names are refused, and the known ones told" {
     words=("unknown contender 'heap5'; there are: lawn list" " heap4 " "--list")
     fails 2 --contender lawn,heap5
-    words=("unknown workload 'W12'; there are: W1 W2" " W10u " "--list")
+    words=("unknown workload 'W12'; there are: W1 W2" " W10u " "by name: start" " churn " "--list")
     fails 2 --workload W1,W12
     words=("unknown option '--workloads'" "did you mean --workload?" "--help")
     fails 2 --workloads W1

@@ -1462,6 +1462,25 @@ def a_state_in_a_folder_of_others_is_refused_at_the_start(folder):
 
 
 @case
+def who_looks_on_is_told_that_it_waits_at_the_end(folder):
+    """On a terminal, if it is long until something is due."""
+    for args, feed in ((('session', '1h', '-k', 1), b'a\n'),
+                       (('absent', '1h', '-k', 1), b'a\n'),
+                       (('delay', '1h'), b'a\n')):
+        terminal, errors = os.openpty()
+        with subprocess.Popen([LAWN, *map(str, args)], stdin=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, stderr=errors) as lawn:
+            os.close(errors)
+            lawn.stdin.write(feed)
+            lawn.stdin.close()
+            said = os.read(terminal, 1000).decode()
+            lawn.kill()
+        os.close(terminal)
+        assert said.startswith(f'lawn {args[0]}: the input has ended; going on '
+                               'until all is due, see --on-eof'), said
+
+
+@case
 def a_state_that_cannot_be_saved_is_told(folder):
     """[F4]"""
     (folder / 'in').mkdir()

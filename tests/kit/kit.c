@@ -126,6 +126,9 @@ main(int argc, char **argv)
             printf("FAILED %s\n", tests[i].name);
         }
     }
+    if (passed + failures == 0) {
+        printf("no test has that in its name\n");
+    }
     printf("%zu passed, %zu failed\n", passed, failures);
     return failures != 0 || passed == 0;
 }

@@ -72,6 +72,21 @@ begin(void)
 }
 
 static void
+start_one_that_was_not_zeroed(void)
+{
+    static struct lawn_timer timer;
+
+    begin();
+    memset(&timer, 0xa5, sizeof timer);
+    lawn_start(one.lawn, &timer, 10);
+}
+
+TEST(a_timer_that_was_not_zeroed_is_named)
+{
+    CHECK(kit_aborts_with(start_one_that_was_not_zeroed, "not zeroed"));
+}
+
+static void
 start_on_two_lawns(void)
 {
     begin();

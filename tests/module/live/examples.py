@@ -370,6 +370,11 @@ def a_worker_may_start_before_its_server_and_outlive_it():
         jobs.one = server.Server('appendonly', 'yes')
         try:
             jobs.one.kill()
+            done = subprocess.run(
+                [str(word) for word in jobs.command('add', 'run', 'true')], text=True,
+                capture_output=True, timeout=server.PATIENCE, check=False)
+            server.equal(done.stderr.count('\n'), 1, done.stderr)
+            assert jobs.url() in done.stderr and done.returncode == 1
             worker = jobs.worker()
             worker.says(' the server: Error ')
             jobs.one.start()
