@@ -309,8 +309,8 @@ FUZZ_C_image = tests/fuzz/image_mutator.c tests/module/memory.c $(addprefix modu
 FUZZ_C_commands = tests/module/fake.c tests/module/memory.c $(MODULE_C) $(LIB_C)
 FUZZ_LENGTHS := ops:4096 callbacks:64 store:4096 workers:1024 schedule:64 loop:2048 blades:64 tips:64 table:64 ids:64 \
     trace:4096 snapshot:4096 json:1024 times:256 resp:2048 state:512 image:2048 commands:2048
-FUZZ_TEST := json:5 resp:5 times:5 state:10 image:10 commands:15 trace:5 snapshot:15 \
-    blades:5 tips:5 table:5 ids:5 schedule:10 callbacks:10 store:15 workers:15 loop:15 ops:20
+FUZZ_TEST := json:5 resp:5 times:5 state:10 image:10 commands:10 trace:5 snapshot:10 \
+    blades:5 tips:5 table:5 ids:5 schedule:10 callbacks:10 store:10 workers:10 loop:10 ops:15
 # The fuzzer is not to be led by what only watches.
 FUZZ_WATCH_C := src/core/check.c src/store/store_check.c src/workers/workers_check.c \
     tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c \
@@ -449,10 +449,10 @@ live_waiting = $(call live,failover.py,--seed $(SEED)) $(call live,cluster.py,--
 test: ## everything that must hold; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(MAKE) --no-print-directory test-programs
-	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,25000,0 1 2 3) \
+	@CC='$(CC)' MAKE='$(MAKE_COMMAND)' tests/run --beside $(live_long) $(call model_filters,16000,0 1 2 3) \
 	    'LAWN=build/asan/lawn tests/cli/filter_model.py --seed $(SEED) --lines 10000' \
 	    'tests/filter/json_against_python.py build/asan/json_lines' \
-	    $(call suite,asan,300000,100000,30000, --one-of 3) build/explore/explore \
+	    $(call suite,asan,300000,100000,30000, --one-of 3) 'build/explore/explore --random 10000' \
 	    'build/sim/sim --self' 'build/sim/sim --seeds 2000 --seed $(SEED)' $(BESIDE_LONG:%='%') \
 	    --beside $(live_waiting) $(BESIDE_WAITING:%='bats %') \
 	    $(filter-out $(timely),$(call suite,debug,1500000,500000,200000)) \
