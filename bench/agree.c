@@ -83,10 +83,8 @@ struct agree {
 };
 
 __attribute__((format(printf, 2, 3))) static void
-agree_complain(struct agree *agree, const char *format, ...)
+complain(struct agree *agree, const char *format, ...)
 {
-    va_list args;
-
     if (!agree->good) {
         return; /* the first says it all */
     }
@@ -99,6 +97,7 @@ agree_complain(struct agree *agree, const char *format, ...)
                   "): ",
                   agree->contender->name, agree->profile->name, agree->seed,
                   agree->step, agree->now);
+    va_list args;
     va_start(args, format);
     (void)vfprintf(agree->out, format, args);
     va_end(args);
@@ -106,19 +105,19 @@ agree_complain(struct agree *agree, const char *format, ...)
 }
 
 static struct object *
-agree_object(const struct agree *agree, uint32_t id)
+object_of(const struct agree *agree, uint32_t id)
 {
     return (struct object *)(void *)(agree->objects + id * agree->stride);
 }
 
 static bool
-agree_is_due(const struct agree *agree, const struct agree_timer *timer)
+is_due(const struct agree *agree, const struct agree_timer *timer)
 {
     return timer->deadline <= agree->now;
 }
 
 static void
-agree_choose_ttl(struct agree *agree, struct object *object, uint64_t random)
+choose_ttl(struct agree *agree, struct object *object, uint64_t random)
 {
     const struct agree_profile *profile = agree->profile;
 
@@ -136,20 +135,20 @@ agree_choose_ttl(struct agree *agree, struct object *object, uint64_t random)
 }
 
 static void
-agree_start(struct agree *agree, uint32_t id, uint64_t random)
+start(struct agree *agree, uint32_t id, uint64_t random)
 {
     const struct contender *contender = agree->contender;
-    struct object *object = agree_object(agree, id);
+    struct object *object = object_of(agree, id);
     struct agree_timer *timer = &agree->timers[id];
 
     if (!agree->good || agree->over) {
         return;
     }
-    agree_choose_ttl(agree, object, random);
+    choose_ttl(agree, object, random);
     contender->start(agree->self, object, object->ttl);
     if (contender->failed != NULL && contender->failed(agree->self)) {
         if (object->ttl < AGREE_FAR) {
-            agree_complain(agree, "start of timer %" PRIu32 " failed", id);
+            complain(agree, "start of timer %" PRIu32 " failed", id);
         }
         agree->over = true;
         return;
@@ -160,49 +159,46 @@ agree_start(struct agree *agree, uint32_t id, uint64_t random)
 }
 
 static void
-agree_stop(struct agree *agree, uint32_t id)
+stop(struct agree *agree, uint32_t id)
 {
     struct agree_timer *timer = &agree->timers[id];
-    bool was, running = timer->deadline != AGREE_IDLE;
+    bool running = timer->deadline != AGREE_IDLE;
 
     if (!agree->good || agree->over) {
         return;
     }
-    was = agree->contender->stop(agree->self, agree_object(agree, id));
+    bool was = agree->contender->stop(agree->self, object_of(agree, id));
     if (was != running) {
-        agree_complain(
-            agree, "stop of timer %" PRIu32 " returned %s, but it is %s", id,
-            was ? "true" : "false", running ? "running" : "idle");
+        complain(agree, "stop of timer %" PRIu32 " returned %s, but it is %s",
+                 id, was ? "true" : "false", running ? "running" : "idle");
     }
     timer->deadline = AGREE_IDLE;
 }
 
 static void
-agree_next(struct agree *agree)
+check_next(struct agree *agree)
 {
     uint64_t earliest = AGREE_IDLE;
-    uint64_t next;
-    uint32_t i;
 
     if (agree->contender->next == NULL || !agree->good || agree->over) {
         return;
     }
-    for (i = 0; i < agree->profile->objects; i++) {
+    for (uint32_t i = 0; i < agree->profile->objects; i++) {
         if (agree->timers[i].deadline < earliest) {
             earliest = agree->timers[i].deadline;
         }
     }
-    next = agree->contender->next(agree->self);
+    uint64_t next = agree->contender->next(agree->self);
     if (next != earliest) {
-        agree_complain(agree,
-                       "next() is %" PRIu64 ", the earliest deadline is "
-                       "%" PRIu64,
-                       next, earliest);
+        complain(agree,
+                 "next() is %" PRIu64 ", the earliest deadline is "
+                 "%" PRIu64,
+                 next, earliest);
     }
 }
 
 static int
-agree_before(const void *a, const void *b)
+compare_timers(const void *a, const void *b)
 {
     const struct agree_timer *x = *(struct agree_timer *const *)a;
     const struct agree_timer *y = *(struct agree_timer *const *)b;
@@ -218,19 +214,19 @@ agree_before(const void *a, const void *b)
 
 /* Finds what is due. */
 static void
-agree_expect(struct agree *agree)
+find_due(struct agree *agree)
 {
-    uint32_t i, many = 0;
+    uint32_t many = 0;
 
-    for (i = 0; i < agree->profile->objects; i++) {
-        if (agree_is_due(agree, &agree->timers[i])) {
+    for (uint32_t i = 0; i < agree->profile->objects; i++) {
+        if (is_due(agree, &agree->timers[i])) {
             agree->due[many++] = &agree->timers[i];
         }
     }
     if (many > 0) {
-        qsort(agree->due, many, sizeof agree->due[0], agree_before);
+        qsort(agree->due, many, sizeof(agree->due[0]), compare_timers);
     }
-    for (i = 0; i < many; i++) {
+    for (uint32_t i = 0; i < many; i++) {
         const struct agree_timer *timer = agree->due[i];
 
         agree->due[i]->place = i;
@@ -246,45 +242,45 @@ agree_expect(struct agree *agree)
 
 /* The first from *done on that is still due; before end. NULL: none. */
 static const struct agree_timer *
-agree_first(const struct agree *agree, uint32_t *done, uint32_t end)
+first_due(const struct agree *agree, uint32_t *done, uint32_t end)
 {
-    while (*done < end && !agree_is_due(agree, agree->due[*done])) {
+    while (*done < end && !is_due(agree, agree->due[*done])) {
         (*done)++;
     }
     return *done < end ? agree->due[*done] : NULL;
 }
 
 static void
-agree_check_order(struct agree *agree, const struct agree_timer *timer)
+check_order(struct agree *agree, const struct agree_timer *timer)
 {
     uint32_t id = (uint32_t)(timer - agree->timers);
-    const struct agree_timer *first;
     const char *wrong = NULL;
 
-    first = agree_first(agree, &agree->done, agree->due_count);
+    const struct agree_timer *first =
+        first_due(agree, &agree->done, agree->due_count);
     if ((agree->contender->flags & CONTENDER_ORDERED) != 0 &&
         first->deadline != timer->deadline) {
         wrong = "deadlines";
     } else if ((agree->contender->flags & CONTENDER_FIFO) != 0) {
         uint32_t group = agree->group[timer->place];
 
-        first = agree_first(agree, &agree->group_done[group], agree->due_count);
+        first = first_due(agree, &agree->group_done[group], agree->due_count);
         wrong = first != timer ? "starts" : NULL;
     }
     if (wrong != NULL) {
-        agree_complain(agree,
-                       "in the order of %s timer %" PRIu32 " (deadline %" PRIu64
-                       ") was expected, timer %" PRIu32 " (deadline %" PRIu64
-                       ") fired",
-                       wrong, (uint32_t)(first - agree->timers),
-                       first->deadline, id, timer->deadline);
+        complain(agree,
+                 "in the order of %s timer %" PRIu32 " (deadline %" PRIu64
+                 ") was expected, timer %" PRIu32 " (deadline %" PRIu64
+                 ") fired",
+                 wrong, (uint32_t)(first - agree->timers), first->deadline, id,
+                 timer->deadline);
     }
 }
 
 /* What a callback does depends on who it is and when it is, and may concern
  * others, due in this mow or not. */
 static void
-agree_act(struct agree *agree, uint32_t id)
+act_in_callback(struct agree *agree, uint32_t id)
 {
     uint64_t random = random_mix(random_mix(agree->now + agree->seed) + id);
     uint32_t other = (uint32_t)((random >> 32) % agree->profile->objects);
@@ -293,17 +289,17 @@ agree_act(struct agree *agree, uint32_t id)
     case 0:
     case 1:
     case 2:
-        agree_start(agree, id, random >> 3);
+        start(agree, id, random >> 3);
         break;
     case 3:
-        agree_stop(agree, other);
+        stop(agree, other);
         break;
     case 4:
-        agree_start(agree, other, random >> 3);
+        start(agree, other, random >> 3);
         break;
     case 5:
-        agree_start(agree, id, random >> 3);
-        agree_stop(agree, id ^ (id + 1 < agree->profile->objects ? 1 : 0));
+        start(agree, id, random >> 3);
+        stop(agree, id ^ (id + 1 < agree->profile->objects ? 1 : 0));
         break;
     default:
         break;
@@ -311,38 +307,35 @@ agree_act(struct agree *agree, uint32_t id)
 }
 
 static void
-agree_fire(struct object *object, void *arg)
+on_fire(struct object *object, void *arg)
 {
     struct agree *agree = (struct agree *)arg;
-    struct agree_timer *timer;
     uint32_t id = object->id;
 
     agree->fired++;
     if (!agree->good || agree->over) {
         return;
     }
-    timer = &agree->timers[id];
+    struct agree_timer *timer = &agree->timers[id];
     if (timer->deadline == AGREE_IDLE) {
-        agree_complain(agree, "timer %" PRIu32 " fired, but it is idle", id);
+        complain(agree, "timer %" PRIu32 " fired, but it is idle", id);
         return;
     }
-    if (!agree_is_due(agree, timer)) {
-        agree_complain(agree,
-                       "timer %" PRIu32 " (deadline %" PRIu64
-                       ") fired before it was due",
-                       id, timer->deadline);
+    if (!is_due(agree, timer)) {
+        complain(agree,
+                 "timer %" PRIu32 " (deadline %" PRIu64
+                 ") fired before it was due",
+                 id, timer->deadline);
         return;
     }
-    agree_check_order(agree, timer);
+    check_order(agree, timer);
     timer->deadline = AGREE_IDLE;
-    agree_act(agree, id);
+    act_in_callback(agree, id);
 }
 
 static void
-agree_mow(struct agree *agree, uint64_t now, size_t budget)
+mow(struct agree *agree, uint64_t now, size_t budget)
 {
-    const struct agree_timer *left;
-    size_t fired;
 
     if (!agree->good || agree->over) {
         return;
@@ -352,28 +345,29 @@ agree_mow(struct agree *agree, uint64_t now, size_t budget)
     }
     agree->now = now;
     agree->fired = 0;
-    agree_expect(agree);
-    fired = agree->contender->mow(agree->self, now, budget, agree_fire, agree);
+    find_due(agree);
+    size_t fired =
+        agree->contender->mow(agree->self, now, budget, on_fire, agree);
     if (agree->over) {
         return;
     }
-    left = agree_first(agree, &agree->done, agree->due_count);
+    const struct agree_timer *left =
+        first_due(agree, &agree->done, agree->due_count);
     if (fired != agree->fired) {
-        agree_complain(agree, "mow() returned %zu, but %zu timers fired", fired,
-                       agree->fired);
+        complain(agree, "mow() returned %zu, but %zu timers fired", fired,
+                 agree->fired);
     } else if (fired > budget) {
-        agree_complain(agree, "%zu timers fired with a budget of %zu", fired,
-                       budget);
+        complain(agree, "%zu timers fired with a budget of %zu", fired, budget);
     } else if (fired < budget && left != NULL) {
-        agree_complain(agree,
-                       "timer %" PRIu32 " (deadline %" PRIu64
-                       ") was expected and did not fire",
-                       (uint32_t)(left - agree->timers), left->deadline);
+        complain(agree,
+                 "timer %" PRIu32 " (deadline %" PRIu64
+                 ") was expected and did not fire",
+                 (uint32_t)(left - agree->timers), left->deadline);
     }
 }
 
 static uint64_t
-agree_step_of_clock(struct agree *agree)
+choose_step(struct agree *agree)
 {
     uint64_t random = random_next(&agree->random);
 
@@ -392,7 +386,7 @@ agree_step_of_clock(struct agree *agree)
 }
 
 static void
-agree_play(struct agree *agree)
+play(struct agree *agree)
 {
     uint32_t objects = agree->profile->objects;
 
@@ -400,76 +394,74 @@ agree_play(struct agree *agree)
          agree->step < agree->profile->steps && agree->good && !agree->over;
          agree->step++) {
         uint64_t ops = random_below(&agree->random, 1 + objects / 20);
-        uint64_t random;
 
         if (agree->step % 64 == 0) {
             ops = objects;
         }
+        uint64_t random = 0;
         while (ops-- > 0) {
             uint32_t id = (uint32_t)random_below(&agree->random, objects);
 
             random = random_next(&agree->random);
             if (random % 4 == 0) {
-                agree_stop(agree, id);
+                stop(agree, id);
             } else {
-                agree_start(agree, id, random >> 2);
+                start(agree, id, random >> 2);
             }
             if (random % 64 == 1 && objects < AGREE_CROWD) {
-                agree_next(agree);
+                check_next(agree);
             }
         }
         random = random_next(&agree->random);
-        agree_mow(agree, agree->now + agree_step_of_clock(agree),
-                  random % 4 == 0 ? (random >> 8) % 8 : SIZE_MAX);
+        mow(agree, agree->now + choose_step(agree),
+            random % 4 == 0 ? (random >> 8) % 8 : SIZE_MAX);
         if (random % 3 == 0) {
-            agree_next(agree);
+            check_next(agree);
         }
     }
 }
 
 /* The TTLs of a list: the longest, and others at even distances. */
 static void
-agree_list_ttls(struct agree *agree)
+list_ttls(struct agree *agree)
 {
     size_t count = agree->profile->ttl_count;
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         agree->ttls[i] = agree->profile->longest * (i + 1) / count;
     }
 }
 
 static bool
-agree_alloc(struct agree *agree)
+alloc_state(struct agree *agree)
 {
     size_t many = agree->profile->objects;
     size_t node = (agree->contender->node + 15) / 16 * 16;
 
     agree->stride = sizeof(struct object) + node;
     agree->objects = calloc(many, agree->stride);
-    agree->ttls = calloc(agree->profile->ttl_count + 1, sizeof agree->ttls[0]);
-    agree->timers = calloc(many, sizeof agree->timers[0]);
-    agree->due = calloc(many, sizeof agree->due[0]);
-    agree->group = calloc(many, sizeof agree->group[0]);
-    agree->group_done = calloc(many, sizeof agree->group_done[0]);
+    agree->ttls = calloc(agree->profile->ttl_count + 1, sizeof(agree->ttls[0]));
+    agree->timers = calloc(many, sizeof(agree->timers[0]));
+    agree->due = calloc(many, sizeof(agree->due[0]));
+    agree->group = calloc(many, sizeof(agree->group[0]));
+    agree->group_done = calloc(many, sizeof(agree->group_done[0]));
     return agree->objects != NULL && agree->ttls != NULL &&
            agree->timers != NULL && agree->due != NULL &&
            agree->group != NULL && agree->group_done != NULL;
 }
 
 static bool
-agree_profile(struct agree *agree)
+run_profile(struct agree *agree)
 {
     struct contender_setup setup = {0};
-    uint32_t i;
 
-    if (!agree_alloc(agree)) {
-        agree_complain(agree, "no memory");
+    if (!alloc_state(agree)) {
+        complain(agree, "no memory");
         return false;
     }
-    agree_list_ttls(agree);
-    for (i = 0; i < agree->profile->objects; i++) {
-        agree_object(agree, i)->id = i;
+    list_ttls(agree);
+    for (uint32_t i = 0; i < agree->profile->objects; i++) {
+        object_of(agree, i)->id = i;
         agree->timers[i].deadline = AGREE_IDLE;
     }
     agree->now = 1000000 + agree->seed % 1000;
@@ -480,17 +472,17 @@ agree_profile(struct agree *agree)
     setup.longest = agree->profile->longest;
     agree->self = agree->contender->make(&setup);
     if (agree->self == NULL) {
-        agree_complain(agree, "make() had no memory");
+        complain(agree, "make() had no memory");
         return false;
     }
-    agree_play(agree);
+    play(agree);
     agree->contender->free(agree->self);
     return agree->good;
 }
 
 static bool
-agree_profiles(const struct contender *contender, uint64_t seed, FILE *out,
-               const struct agree_profile *profile, size_t count)
+run_profiles(const struct contender *contender, uint64_t seed, FILE *out,
+             const struct agree_profile *profile, size_t count)
 {
     bool good = true;
 
@@ -507,7 +499,7 @@ agree_profiles(const struct contender *contender, uint64_t seed, FILE *out,
         agree.out = out;
         agree.good = true;
         agree.random.state = seed;
-        good = agree_profile(&agree);
+        good = run_profile(&agree);
         free(agree.objects);
         free(agree.ttls);
         free(agree.timers);
@@ -521,8 +513,8 @@ agree_profiles(const struct contender *contender, uint64_t seed, FILE *out,
 bool
 agree_check(const struct contender *contender, uint64_t seed, FILE *out)
 {
-    return agree_profiles(contender, seed, out, agree_ordinary,
-                          sizeof agree_ordinary / sizeof agree_ordinary[0]);
+    return run_profiles(contender, seed, out, agree_ordinary,
+                        sizeof(agree_ordinary) / sizeof(agree_ordinary[0]));
 }
 
 bool
@@ -530,7 +522,7 @@ agree_check_crowd(const struct contender *contender, uint64_t seed, FILE *out)
 {
     bool linear = (contender->flags & CONTENDER_LINEAR) != 0;
 
-    return agree_profiles(
+    return run_profiles(
         contender, seed, out, agree_crowds,
-        linear ? 1 : sizeof agree_crowds / sizeof agree_crowds[0]);
+        linear ? 1 : sizeof(agree_crowds) / sizeof(agree_crowds[0]));
 }

@@ -1,12 +1,15 @@
-/* bench.c - the verb "lawn bench". */
+/* bench.c - "lawn bench": the options of lawn-bench, and what they start. */
 #include "bench.h"
 #include "agree.h"
+#include "build.h"
+#include "completion.h"
 #include "crew_agree.h"
 #include "gate.h"
 #include "host_agree.h"
 #include "loop.h"
 #include "options.h"
 #include "print.h"
+#include "record.h"
 #include "replay.h"
 #include "store_agree.h"
 #include "verbs.h"
@@ -84,6 +87,13 @@ static const struct options_spec bench_specs[] = {
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, trace)},
+    {.name = "record",
+     .value = "FILE",
+     .help = "measure nothing: write the timers of one workload as a trace to "
+             "FILE; - is standard output",
+     .accepts = "a file name",
+     .parse = options_text,
+     .offset = offsetof(struct bench_options, record)},
     {.name = "runs",
      .value = "N",
      .initial = "0",
@@ -151,10 +161,21 @@ static const struct options_spec bench_specs[] = {
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},
+    {.name = "completion",
+     .value = "SHELL",
+     .words = completion_kinds,
+     .help = "print a script with which a shell completes these options, and "
+             "exit; table: the options, a line each, for other tools",
+     .parse = options_word,
+     .offset = offsetof(struct bench_options, completion)},
+    {.name = "version",
+     .help = "print the version and exit",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, version)},
     {0},
 };
 
-static options_run_fn bench_run;
+static options_run_fn run_bench;
 
 const struct options_verb bench_verb = {
     .name = "bench",
@@ -168,21 +189,21 @@ const struct options_verb bench_verb = {
         "grid takes hours; ask for less with --quick or with lists.\n",
     .example = "lawn bench --workload churn --n 10k --t 20",
     .specs = bench_specs,
-    .run = bench_run,
+    .run = run_bench,
 };
 
 /* The first interrupt ends the measuring, the second the process. */
 static void
-bench_on_interrupt(int signal)
+on_interrupt(int signal)
 {
     (void)signal;
     run_interrupt();
 }
 
 static void
-bench_catch_interrupt(void)
+catch_interrupt(void)
 {
-    struct sigaction action = {.sa_handler = bench_on_interrupt};
+    struct sigaction action = {.sa_handler = on_interrupt};
 
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
@@ -195,35 +216,38 @@ bench_agree(const struct bench_choice *choice, uint64_t seed)
     bool agree = true;
     bool crowd = false;
 
-    for (size_t i = 0; i < choice->cell_count; i++)
+    for (size_t i = 0; i < choice->cell_count; i++) {
         crowd = crowd || choice->cells[i].n >= BENCH_CROWD;
+    }
     for (size_t i = 0; i < choice->contender_count; i++) {
         const struct contender *contender = choice->contenders[i];
 
-        if (contender_part(contender) == PART_STORES) {
-            agree = store_agree(store_of(contender), seed, stderr) && agree;
+        if (contender_part_of(contender) == PART_STORES) {
+            agree =
+                store_agree_check(store_of(contender), seed, stderr) && agree;
             continue;
         }
-        if (contender_part(contender) == PART_CREWS) {
-            agree = crew_agree(crew_of(contender), seed, stderr) && agree;
+        if (contender_part_of(contender) == PART_CREWS) {
+            agree = crew_agree_check(crew_of(contender), seed, stderr) && agree;
             continue;
         }
-        if (contender_part(contender) == PART_HOSTS) {
-            agree = host_agree(host_of(contender), stderr) && agree;
+        if (contender_part_of(contender) == PART_HOSTS) {
+            agree = host_agree_check(host_of(contender), stderr) && agree;
             continue;
         }
         agree = agree_check(contender, seed, stderr) && agree;
         agree = (!crowd || agree_check_crowd(contender, seed, stderr)) && agree;
     }
-    if (!agree)
+    if (!agree) {
         fputs("lawn bench: contenders disagree: nothing was measured\n",
               stderr);
+    }
     return agree;
 }
 
 /* Prints how often it was done; an exit code. */
 static int
-bench_loop_done(const struct bench_options *options, uint64_t done)
+report_loop(const struct bench_options *options, uint64_t done)
 {
     if (done == 0) {
         fprintf(stderr,
@@ -237,19 +261,21 @@ bench_loop_done(const struct bench_options *options, uint64_t done)
 
 /* The last events of a trace, with --n so many. */
 static int
-bench_loop_last(const struct bench_options *options,
-                const struct contender *contender)
+run_loop_last(const struct bench_options *options,
+              const struct contender *contender)
 {
     struct options_spec range = {.min = 1, .max = 100000000};
     uint64_t events = 1;
     int code = VERBS_USAGE;
 
-    if (options->trace != NULL)
+    if (options->trace != NULL) {
         code = replay_load("lawn bench", options->trace);
-    else
+    } else {
         fputs("lawn bench: --loop CONTENDER/last needs --trace FILE\n", stderr);
-    if (code != VERBS_OK)
+    }
+    if (code != VERBS_OK) {
         return code;
+    }
     range.max = replay_events();
     if (options->n != NULL && !options_count(&range, options->n, &events)) {
         fprintf(stderr,
@@ -258,35 +284,38 @@ bench_loop_last(const struct bench_options *options,
                 options->n, range.max);
         return VERBS_USAGE;
     }
-    return bench_loop_done(options, loop_run_last(contender, events));
+    return report_loop(options, loop_run_last(contender, events));
 }
 
 static int
-bench_loop(const struct bench_options *options)
+run_loop(const struct bench_options *options)
 {
     char name[64];
     size_t length = strcspn(options->loop, "/");
     const char *word = options->loop + length + (options->loop[length] == '/');
-    const struct contender *contender;
+    const struct contender *contender = NULL;
     uint64_t n = BENCH_COUNT_N;
     unsigned operation = 0;
     const struct options_spec range = {.min = 1000, .max = 100000000};
 
-    snprintf(name, sizeof name, "%.*s", (int)length, options->loop);
+    snprintf(name, sizeof(name), "%.*s", (int)length, options->loop);
     contender = contenders_find(name);
-    if (contender != NULL && strcmp(word, LOOP_LAST) == 0)
-        return bench_loop_last(options, contender);
+    if (contender != NULL && strcmp(word, LOOP_LAST) == 0) {
+        return run_loop_last(options, contender);
+    }
     while (operation < LOOP_OPERATIONS &&
-           strcmp(word, loop_names[operation]) != 0)
+           strcmp(word, loop_names[operation]) != 0) {
         operation++;
+    }
     if (contender == NULL || operation == LOOP_OPERATIONS ||
         options->trace != NULL) {
         fprintf(stderr,
                 "lawn bench: --loop: '%s' is not CONTENDER/OPERATION; "
                 "operations are:",
                 options->loop);
-        for (unsigned i = 0; i < LOOP_OPERATIONS; i++)
+        for (unsigned i = 0; i < LOOP_OPERATIONS; i++) {
             fprintf(stderr, " %s", loop_names[i]);
+        }
         fputs(", and with --trace " LOOP_LAST
               "; for contenders see 'lawn bench --list'\n",
               stderr);
@@ -299,14 +328,14 @@ bench_loop(const struct bench_options *options)
                 options->n);
         return VERBS_USAGE;
     }
-    return bench_loop_done(
-        options, loop_run(contender, (enum loop_operation)operation, n));
+    return report_loop(options,
+                       loop_run(contender, (enum loop_operation)operation, n));
 }
 
 static void
-bench_count(const struct bench_choice *choice, struct results *results)
+count_instructions(const struct bench_choice *choice, struct results *results)
 {
-    results->count = calloc(choice->contender_count, sizeof *results->count);
+    results->count = calloc(choice->contender_count, sizeof(*results->count));
     for (size_t i = 0; results->count != NULL && i < choice->contender_count;
          i++) {
         const struct contender *contender = choice->contenders[i];
@@ -318,39 +347,45 @@ bench_count(const struct bench_choice *choice, struct results *results)
         };
         const char *why = NULL;
 
-        if ((contender->flags & CONTENDER_EXACT) == 0 || run_interrupted())
+        if ((contender->flags & CONTENDER_EXACT) == 0 || run_interrupted()) {
             continue;
+        }
         count->contender = contender;
-        for (unsigned k = 0; k < LOOP_OPERATIONS; k++)
+        for (unsigned k = 0; k < LOOP_OPERATIONS; k++) {
             *figures[k] = loop_count(contender, (enum loop_operation)k,
                                      BENCH_COUNT_N, NULL, &why);
-        if (why != NULL)
+        }
+        if (why != NULL) {
             fprintf(stderr,
                     "lawn bench: instructions of %s are not all counted: %s\n",
                     contender->name, why);
+        }
         results->counts++;
     }
 }
 
 static int
-bench_output(const struct bench_options *options, const struct results *results)
+write_output(const struct bench_options *options, const struct results *results)
 {
-    if (options->json)
+    if (options->json) {
         print_json(stdout, results);
-    else if (options->csv)
+    } else if (options->csv) {
         print_csv(stdout, results);
-    else
+    } else {
         print_text(stdout, results);
-    if (!results->complete)
+    }
+    if (!results->complete) {
         fputs("lawn bench: interrupted: the last cell may have fewer runs\n",
               stderr);
-    if (!bench_save(options, results))
+    }
+    if (!bench_save(options, results)) {
         return VERBS_OUTPUT;
+    }
     return results->complete ? VERBS_OK : BENCH_INTERRUPTED;
 }
 
 static int
-bench_measure(const struct bench_options *options, struct bench_choice *choice)
+measure_choice(const struct bench_options *options, struct bench_choice *choice)
 {
     struct results results = {.seed = options->seed,
                               .runs = (unsigned)options->runs,
@@ -366,32 +401,32 @@ bench_measure(const struct bench_options *options, struct bench_choice *choice)
         .limit_ns = options->limit_ns,
         .progress = bench_progress,
     };
-    bool agrees;
-    int code;
 
-    if (!bench_agree(choice, options->seed))
+    if (!bench_agree(choice, options->seed)) {
         return VERBS_FAILED;
-    agrees = measure(&plan, &results);
+    }
+    bool agrees = measure(&plan, &results);
     bench_progress_end();
-    if (options->instructions)
-        bench_count(choice, &results);
+    if (options->instructions) {
+        count_instructions(choice, &results);
+    }
     results.complete = !run_interrupted();
-    code = bench_output(options, &results);
+    int code = write_output(options, &results);
     results_free(&results);
     return agrees ? code : VERBS_FAILED;
 }
 
 /* Asked for a trace: one cell, whose workload replays it. */
 static int
-bench_choose_trace(const struct bench_options *options,
-                   struct bench_choice *choice)
+choose_trace(const struct bench_options *options, struct bench_choice *choice)
 {
     int code = replay_load("lawn bench", options->trace);
 
-    if (code != VERBS_OK)
+    if (code != VERBS_OK) {
         return code;
+    }
     free(choice->cells);
-    choice->cells = calloc(1, sizeof *choice->cells);
+    choice->cells = calloc(1, sizeof(*choice->cells));
     if (choice->cells == NULL) {
         fputs("lawn bench: no memory\n", stderr);
         return VERBS_FAILED;
@@ -404,10 +439,11 @@ bench_choose_trace(const struct bench_options *options,
 }
 
 static int
-bench_again(const struct bench_options *options)
+report_again(const struct bench_options *options)
 {
-    if (options->report != NULL && options->svg == NULL)
+    if (options->report != NULL && options->svg == NULL) {
         return bench_save_again(options->from, options->report);
+    }
     fputs("lawn bench: --from needs --report FILE, and takes no --svg\n"
           "see 'lawn bench --help'\n",
           stderr);
@@ -416,99 +452,148 @@ bench_again(const struct bench_options *options)
 
 /* What was left open. */
 static void
-bench_settle(struct bench_options *options)
+set_defaults(struct bench_options *options)
 {
-    if (options->runs == 0)
+    if (options->runs == 0) {
         options->runs = options->quick ? BENCH_QUICK_RUNS : BENCH_RUNS;
-    if (options->limit_ns == 0 && options->quick)
+    }
+    if (options->limit_ns == 0 && options->quick) {
         options->limit_ns =
             (bench_part(options) != PART_TIMERS ? 10 : 1) * BENCH_QUICK_LIMIT;
+    }
 }
 
 /* What cannot be asked for together: one of the first with any of the others. */
 static bool
-bench_fits(const struct bench_options *o)
+options_fit(const struct bench_options *o)
 {
     const char *with = NULL;
 
-    if (o->json && o->csv)
+    if (o->json && o->csv) {
         with = "--json and --csv";
-    else if (o->gate && (o->quick || o->trace != NULL))
+    } else if (o->gate && (o->quick || o->trace != NULL)) {
         with = "--gate and --quick or --trace";
-    else if (o->gate && (o->json || o->csv || o->instructions))
+    } else if (o->gate && (o->json || o->csv || o->instructions)) {
         with = "--gate and --json, --csv or --instructions";
-    else if (o->store &&
-             (o->trace != NULL || o->t != NULL || o->report != NULL ||
-              o->svg != NULL || o->loop != NULL))
+    } else if (o->store &&
+               (o->trace != NULL || o->t != NULL || o->report != NULL ||
+                o->svg != NULL || o->loop != NULL)) {
         with = "--store and --trace, --t, --report, --svg or --loop";
-    else if (o->store && o->gate &&
-             (o->workloads != NULL || (o->n != NULL && strchr(o->n, ','))))
+    } else if (o->store && o->gate &&
+               (o->workloads != NULL ||
+                (o->n != NULL && strchr(o->n, ',') != NULL))) {
         with = "--store --gate and --workload or several numbers of timers";
-    else if (o->store && o->instructions)
+    } else if (o->store && o->instructions) {
         with = "--store and --instructions";
-    else if (o->workers && o->store)
+    } else if (o->workers && o->store) {
         with = "--workers and --store";
-    else if (o->workers &&
-             (o->trace != NULL || o->t != NULL || o->report != NULL ||
-              o->svg != NULL || o->loop != NULL || o->instructions))
+    } else if (o->workers &&
+               (o->trace != NULL || o->t != NULL || o->report != NULL ||
+                o->svg != NULL || o->loop != NULL || o->instructions)) {
         with = "--workers and --trace, --t, --report, --svg, --loop or "
                "--instructions";
-    else if (o->workers && o->gate &&
-             (o->workloads != NULL || o->threads != NULL))
+    } else if (o->workers && o->gate &&
+               (o->workloads != NULL || o->threads != NULL)) {
         with = "--workers --gate and --workload or --threads";
-    else if (o->adapters && (o->store || o->workers || o->gate))
+    } else if (o->adapters && (o->store || o->workers || o->gate)) {
         with = "--adapters and --store, --workers or --gate";
-    else if (o->adapters &&
-             (o->trace != NULL || o->t != NULL || o->report != NULL ||
-              o->svg != NULL || o->loop != NULL || o->instructions))
+    } else if (o->adapters &&
+               (o->trace != NULL || o->t != NULL || o->report != NULL ||
+                o->svg != NULL || o->loop != NULL || o->instructions)) {
         with = "--adapters and --trace, --t, --report, --svg, --loop or "
                "--instructions";
-    else if (!o->workers && o->threads != NULL)
+    } else if (o->record != NULL &&
+               (bench_part(o) != PART_TIMERS || o->gate || o->quick ||
+                o->trace != NULL || o->loop != NULL || o->from != NULL)) {
+        with = "--record and --store, --workers, --adapters, --gate, --quick, "
+               "--trace, --loop or --from";
+    } else if (o->record != NULL &&
+               (o->contenders != NULL || o->json || o->csv || o->instructions ||
+                o->report != NULL || o->svg != NULL)) {
+        with = "--record and --contender, --json, --csv, --instructions, "
+               "--report or --svg";
+    } else if (!o->workers && o->threads != NULL) {
         with = "--threads and what is not --workers";
-    else if (o->trace != NULL &&
-             (o->workloads != NULL || (o->n != NULL && o->loop == NULL) ||
-              o->t != NULL || o->quick))
+    } else if (o->trace != NULL &&
+               (o->workloads != NULL || (o->n != NULL && o->loop == NULL) ||
+                o->t != NULL || o->quick)) {
         with = "--trace and --workload, --n, --t or --quick";
-    if (with != NULL)
+    }
+    if (with != NULL) {
         fprintf(stderr,
                 "lawn bench: %s do not go together\n"
                 "see 'lawn bench --help'\n",
                 with);
+    }
     return with == NULL;
 }
 
+/* Prints the version, or a script for a shell; false if neither was asked for. */
+static bool
+print_self(const struct bench_options *options)
+{
+    static const struct completion_program program = {
+        .command = "lawn-bench",
+        .stem = "lawn_bench",
+        .made_by = "lawn-bench --completion",
+        .root = &bench_verb,
+    };
+    if (options->version) {
+        puts("lawn-bench " BUILD_VERSION);
+        return true;
+    }
+    if (options->completion == SIZE_MAX) {
+        return false;
+    }
+    completion_write(&program, options->completion);
+    return true;
+}
+
 static int
-bench_run(const struct options_verb *verb, int argc, char **argv)
+run_bench(const struct options_verb *verb, int argc, char **argv)
 {
     struct bench_options options = {0};
     struct bench_choice choice = {.contender_count = 0};
-    int code;
+    int code = 0;
 
-    if (!options_read(verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code)) {
         return code;
-    if (!bench_fits(&options))
+    }
+    if (print_self(&options)) {
+        return VERBS_OK;
+    }
+    if (!options_fit(&options)) {
         return VERBS_USAGE;
-    bench_settle(&options);
+    }
+    set_defaults(&options);
     if (options.list) {
         print_list(stdout);
         return VERBS_OK;
     }
-    if (options.loop != NULL)
-        return bench_loop(&options);
-    if (options.from != NULL)
-        return bench_again(&options);
-    if (!bench_choose(&options, &choice))
+    if (options.record != NULL) {
+        return record_run(&options);
+    }
+    if (options.loop != NULL) {
+        return run_loop(&options);
+    }
+    if (options.from != NULL) {
+        return report_again(&options);
+    }
+    if (!bench_choose(&options, &choice)) {
         return VERBS_USAGE;
-    bench_catch_interrupt();
-    if (!bench_save_can(options.report) || !bench_save_can(options.svg))
+    }
+    catch_interrupt();
+    if (!bench_save_can(options.report) || !bench_save_can(options.svg)) {
         code = VERBS_OUTPUT;
-    else if (options.trace != NULL)
-        code = bench_choose_trace(&options, &choice);
-    else
+    } else if (options.trace != NULL) {
+        code = choose_trace(&options, &choice);
+    } else {
         code = VERBS_OK;
-    if (code == VERBS_OK)
+    }
+    if (code == VERBS_OK) {
         code = options.gate ? gate_run(&options, &choice)
-                            : bench_measure(&options, &choice);
+                            : measure_choice(&options, &choice);
+    }
     free(choice.cells);
     return code;
 }

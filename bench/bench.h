@@ -4,6 +4,10 @@
 
 #include "contenders.h"
 #include "measure.h"
+#include "options.h"
+
+/* The options of lawn-bench, and its run(). */
+extern const struct options_verb bench_verb;
 
 #define BENCH_INTERRUPTED 130 /* an exit code */
 
@@ -17,6 +21,7 @@ struct bench_options {
     bool json;
     bool csv;
     bool list;
+    bool version;
     uint64_t runs;
     uint64_t seed;
     uint64_t limit_ns;
@@ -26,10 +31,12 @@ struct bench_options {
     const char *t;
     const char *threads;
     const char *trace;
+    const char *record;
     const char *report;
     const char *from;
     const char *svg;
     const char *loop;
+    size_t completion; /* in completion_kinds; SIZE_MAX: none */
 };
 
 /* Which part of the benchmark is meant. */

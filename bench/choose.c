@@ -29,64 +29,69 @@ static const char choose_quick_t[] = "1,20," CHOOSE_N;
 /* The next word of a list with commas; false at its end, where *list becomes
  * NULL. A word too long to be anything that is known ends with "...". */
 static bool
-choose_word(const char **list, char *word)
+next_word(const char **list, char *word)
 {
-    size_t length;
-
-    if (*list == NULL)
+    if (*list == NULL) {
         return false;
-    length = strcspn(*list, ",");
-    if (length < CHOOSE_WORD)
+    }
+    size_t length = strcspn(*list, ",");
+    if (length < CHOOSE_WORD) {
         snprintf(word, CHOOSE_WORD, "%.*s", (int)length, *list);
-    else
+    } else {
         snprintf(word, CHOOSE_WORD, "%.*s...", (int)CHOOSE_WORD - 4, *list);
+    }
     *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
     return true;
 }
 
 /* What is wrong with a word that is no name. */
 static void
-choose_complain(const char *option, const char *word)
+complain(const char *option, const char *word)
 {
-    if (*word == '\0')
+    if (*word == '\0') {
         fprintf(stderr,
                 "lawn bench: --%s: a name is empty; there are:", option);
-    else
+    } else {
         fprintf(stderr, "lawn bench: unknown %s '%s'; there are:", option,
                 word);
+    }
 }
 
 static bool
 choose_contenders(const char *list, enum contender_part part,
                   struct bench_choice *choice)
 {
-    size_t count;
+    size_t count = 0;
     const struct contender *const *all = contenders_of(part, &count);
-    char word[CHOOSE_WORD];
 
     choice->contender_count = 0;
-    while (choose_word(&list, word)) {
+    char word[CHOOSE_WORD];
+    while (next_word(&list, word)) {
         const struct contender *found = NULL;
         bool again = false;
 
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             found = strcmp(all[i]->name, word) == 0 ? all[i] : found;
+        }
 
-        for (size_t i = 0; i < choice->contender_count; i++)
+        for (size_t i = 0; i < choice->contender_count; i++) {
             again = again || choice->contenders[i] == found;
+        }
         if (found == NULL) {
-            choose_complain("contender", word);
-            for (size_t i = 0; i < count; i++)
+            complain("contender", word);
+            for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i]->name);
+            }
             fputs("\nsee 'lawn bench --list', also for those left out\n",
                   stderr);
             return false;
         }
-        if (!again)
+        if (!again) {
             choice->contenders[choice->contender_count++] = found;
+        }
     }
     if (choice->contender_count == 0) {
-        memcpy(choice->contenders, all, count * sizeof all[0]);
+        memcpy(choice->contenders, all, count * sizeof(all[0]));
         choice->contender_count = count;
     }
     return true;
@@ -96,21 +101,23 @@ choose_contenders(const char *list, enum contender_part part,
 static bool
 choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
 {
-    size_t count;
+    size_t count = 0;
     const struct workload *all = workloads_all(part, &count);
-    char word[CHOOSE_WORD];
 
     *chosen = list == NULL ? (UINT64_C(1) << count) - 1 : 0;
-    while (choose_word(&list, word)) {
+    char word[CHOOSE_WORD];
+    while (next_word(&list, word)) {
         const struct workload *found = workloads_find(word, part);
 
         if (found == NULL) {
-            choose_complain("workload", word);
-            for (size_t i = 0; i < count; i++)
+            complain("workload", word);
+            for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i].name);
+            }
             fputs("; or by name:", stderr);
-            for (size_t i = 0; i < count; i++)
+            for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i].title);
+            }
             fputs("\nsee 'lawn bench --list'\n", stderr);
             return false;
         }
@@ -131,7 +138,7 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
     const char *rest = list;
     char word[CHOOSE_WORD];
 
-    for (*count = 0; choose_word(&rest, word); (*count)++) {
+    for (*count = 0; next_word(&rest, word); (*count)++) {
         if (*count == CHOOSE_MAX) {
             fprintf(stderr, "lawn bench: --%s: more than %u numbers\n", option,
                     CHOOSE_MAX);
@@ -155,34 +162,37 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
 
 /* Names the cells that were asked for and cannot be: t > n. */
 static void
-choose_tell_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
-                     size_t t_count)
+report_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
+                size_t t_count)
 {
     const char *before = "lawn bench: left out:";
 
     for (size_t i = 0; i < n_count; i++) {
         for (size_t k = 0; k < t_count; k++) {
-            if (t[k] <= n[i])
+            if (t[k] <= n[i]) {
                 continue;
+            }
             fprintf(stderr, "%s t = %" PRIu64 " for n = %" PRIu64, before, t[k],
                     n[i]);
             before = ",";
         }
     }
-    if (*before == ',')
+    if (*before == ',') {
         fputc('\n', stderr);
+    }
 }
 
 /* Whether one of the chosen workloads uses t. */
 static bool
-choose_uses_t(enum contender_part part, uint64_t chosen)
+uses_t(enum contender_part part, uint64_t chosen)
 {
-    size_t count;
+    size_t count = 0;
     const struct workload *all = workloads_all(part, &count);
 
     for (size_t w = 0; w < count; w++) {
-        if ((chosen >> w & 1) != 0 && all[w].uses_t)
+        if ((chosen >> w & 1) != 0 && all[w].uses_t) {
             return true;
+        }
     }
     return false;
 }
@@ -194,35 +204,40 @@ choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
              const struct bench_options *options)
 {
     uint64_t ops = options->quick ? CHOOSE_QUICK_OPS : 0;
-    size_t count;
+    size_t count = 0;
     const struct workload *all = workloads_all(bench_part(options), &count);
 
     for (size_t i = 0; i <= t_count; i++) {
         uint64_t ttls = i == t_count ? 0 : t[i] == 0 ? n : t[i];
         bool again = false;
 
-        for (size_t k = 0; k < i && i < t_count; k++)
+        for (size_t k = 0; k < i && i < t_count; k++) {
             again = again || (t[k] == 0 ? n : t[k]) == ttls;
-        if (again || (ttls > n && !options->workers))
+        }
+        if (again || (ttls > n && !options->workers)) {
             continue;
+        }
         for (size_t w = 0; w < count; w++) {
             if ((chosen >> w & 1) != 0 && all[w].uses_t == (i < t_count) &&
-                ttls >= all[w].least_t)
+                ttls >= all[w].least_t) {
                 choice->cells[choice->cell_count++] =
                     (struct cell){&all[w], n, ttls, options->seed, ops};
+            }
         }
     }
 }
 
 /* Numbers of TTLs; of crews, of threads. */
 static bool
-choose_second(const struct bench_options *options, uint64_t *t, size_t *count)
+choose_ttls_or_threads(const struct bench_options *options, uint64_t *t,
+                       size_t *count)
 {
     const char *list = options->quick ? choose_quick_t : choose_grid_t;
 
-    if (!options->workers)
+    if (!options->workers) {
         return choose_numbers("t", options->t != NULL ? options->t : list, true,
                               1, CHOOSE_TIMERS, t, count);
+    }
     list = options->quick ? choose_quick_crew_t : choose_crew_t;
     return choose_numbers("threads",
                           options->threads != NULL ? options->threads : list,
@@ -234,10 +249,9 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
 {
     uint64_t n[CHOOSE_MAX];
     uint64_t t[CHOOSE_MAX];
-    size_t n_count;
-    size_t t_count;
-    size_t workload_count;
-    uint64_t chosen;
+    size_t n_count = 0;
+    size_t t_count = 0;
+    uint64_t chosen = 0;
     enum contender_part part = bench_part(options);
     const char *n_list = options->quick        ? choose_quick_n
                          : part == PART_STORES ? choose_store_n
@@ -249,18 +263,21 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
         !choose_workloads(options->workloads, part, &chosen) ||
         !choose_numbers("n", options->n != NULL ? options->n : n_list, false,
                         100, CHOOSE_TIMERS, n, &n_count) ||
-        !choose_second(options, t, &t_count))
+        !choose_ttls_or_threads(options, t, &t_count)) {
         return false;
+    }
     choice->cell_count = 0;
+    size_t workload_count = 0;
     (void)workloads_all(part, &workload_count);
-    choice->cells =
-        calloc(n_count * (t_count + 1) * workload_count, sizeof *choice->cells);
+    choice->cells = calloc(n_count * (t_count + 1) * workload_count,
+                           sizeof(*choice->cells));
     if (choice->cells == NULL) {
         fputs("lawn bench: no memory\n", stderr);
         return false;
     }
-    for (size_t i = 0; i < n_count; i++)
+    for (size_t i = 0; i < n_count; i++) {
         choose_cells(choice, chosen, n[i], t, t_count, options);
+    }
     if (choice->cell_count == 0) {
         fputs(options->workers
                   ? "lawn bench: no cell is left: mixed needs more threads "
@@ -270,8 +287,8 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
         free(choice->cells);
         return false;
     }
-    if (options->t != NULL && options->trace == NULL &&
-        choose_uses_t(part, chosen))
-        choose_tell_left_out(n, n_count, t, t_count);
+    if (options->t != NULL && options->trace == NULL && uses_t(part, chosen)) {
+        report_left_out(n, n_count, t, t_count);
+    }
     return true;
 }

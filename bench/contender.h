@@ -114,7 +114,7 @@ struct contender {
 enum contender_part { PART_TIMERS, PART_STORES, PART_CREWS, PART_HOSTS };
 
 static inline enum contender_part
-contender_part(const struct contender *contender)
+contender_part_of(const struct contender *contender)
 {
     return (contender->flags & CONTENDER_STORE) != 0  ? PART_STORES
            : (contender->flags & CONTENDER_CREW) != 0 ? PART_CREWS

@@ -19,7 +19,7 @@ static const struct contender *const contenders_own[] = {
 };
 
 #define CONTENDERS_PARTS (PART_HOSTS + 1)
-#define CONTENDERS_OWN (sizeof contenders_own / sizeof contenders_own[0])
+#define CONTENDERS_OWN (sizeof(contenders_own) / sizeof(contenders_own[0]))
 
 static const struct contenders_lines {
     const char *name;
@@ -37,40 +37,38 @@ static struct contenders_missing contenders_absent[PEERS_MAX + 1];
 static size_t contenders_absent_count;
 
 static void
-contenders_add(const struct contender *contender)
+add_contender(const struct contender *contender)
 {
-    enum contender_part part = contender_part(contender);
+    enum contender_part part = contender_part_of(contender);
 
     contenders_parts[part].of[contenders_parts[part].count++] = contender;
 }
 
 /* Ours, the peers, and what is no rival: the floor. */
 static void
-contenders_gather(void)
+gather_contenders(void)
 {
-    const struct contender *peers[PEERS_MAX];
-    size_t count;
-    size_t i;
 
     if (contenders_parts[PART_TIMERS].count > 0) {
         return;
     }
-    for (i = 0; i < CONTENDERS_OWN; i++) {
-        contenders_add(contenders_own[i]);
+    for (size_t i = 0; i < CONTENDERS_OWN; i++) {
+        add_contender(contenders_own[i]);
     }
-    count = peers_load(peers, PEERS_MAX, contenders_absent,
-                       &contenders_absent_count);
-    for (i = 0; i < count; i++) {
-        contenders_add(peers[i]);
+    const struct contender *peers[PEERS_MAX];
+    size_t count = peers_load(peers, PEERS_MAX, contenders_absent,
+                              &contenders_absent_count);
+    for (size_t i = 0; i < count; i++) {
+        add_contender(peers[i]);
     }
-    contenders_add(&floor_contender);
-    contenders_add(&alone_crew.face);
+    add_contender(&floor_contender);
+    add_contender(&alone_crew.face);
 }
 
 const struct contender *const *
 contenders_of(enum contender_part part, size_t *count)
 {
-    contenders_gather();
+    gather_contenders();
     *count = contenders_parts[part].count;
     return contenders_parts[part].of;
 }
@@ -78,11 +76,10 @@ contenders_of(enum contender_part part, size_t *count)
 const struct contender *
 contenders_find(const char *name)
 {
-    size_t count;
-    size_t i;
+    size_t count = 0;
     const struct contender *const *all = contenders_of(PART_TIMERS, &count);
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i]->name, name) == 0) {
             return all[i];
         }
@@ -91,21 +88,19 @@ contenders_find(const char *name)
 }
 
 const struct contenders_missing *
-contenders_missing(size_t *count)
+contenders_list_missing(size_t *count)
 {
-    contenders_gather();
+    gather_contenders();
     *count = contenders_absent_count;
     return contenders_absent;
 }
 
 unsigned
-contenders_lines(const struct contender *contender)
+contenders_count_lines(const struct contender *contender)
 {
-    size_t i;
-
-    for (i = 0; i < sizeof contenders_counted / sizeof contenders_counted[0];
-         i++) {
-        if (contender_part(contender) == PART_TIMERS &&
+    for (size_t i = 0;
+         i < sizeof(contenders_counted) / sizeof(contenders_counted[0]); i++) {
+        if (contender_part_of(contender) == PART_TIMERS &&
             strcmp(contenders_counted[i].name, contender->name) == 0) {
             return contenders_counted[i].lines;
         }

@@ -25,10 +25,10 @@ struct contenders_missing {
     const char *why;
     enum contender_part part;
 };
-const struct contenders_missing *contenders_missing(size_t *count);
+const struct contenders_missing *contenders_list_missing(size_t *count);
 
 /* Lines of code, without blank lines and comments; 0: not known. Not for
  * stores, crews and hosts. */
-unsigned contenders_lines(const struct contender *contender);
+unsigned contenders_count_lines(const struct contender *contender);
 
 #endif

@@ -34,7 +34,7 @@ struct agree_note {
     unsigned left;
 };
 
-struct crew_agree {
+struct crew_agreement {
     const struct crew *crew;
     void *self;
     bool serves;
@@ -52,7 +52,7 @@ struct crew_agree {
 };
 
 struct agree_thread {
-    struct crew_agree *agree;
+    struct crew_agreement *agree;
     unsigned number; /* AGREE_WORKERS: it is no worker */
     void *worker;
     struct crew_calls calls;
@@ -64,37 +64,38 @@ struct agree_thread {
 #define AGREE_ADD(word) __atomic_add_fetch(&(word), 1, __ATOMIC_ACQ_REL)
 
 static struct object *
-agree_object(const struct crew_agree *agree, size_t i)
+object_of(const struct crew_agreement *agree, size_t i)
 {
     return (struct object *)(void *)(agree->objects + i * agree->stride);
 }
 
 static void
-agree_fire(struct object *object, void *arg)
+on_fire(struct object *object, void *arg)
 {
-    struct crew_agree *agree = ((struct agree_thread *)arg)->agree;
+    struct crew_agreement *agree = ((struct agree_thread *)arg)->agree;
     struct agree_note *note = &agree->notes[object->id];
 
-    if (crew_clock() < AGREE_GET(note->due))
+    if (crew_clock() < AGREE_GET(note->due)) {
         AGREE_ADD(agree->early);
+    }
     AGREE_ADD(note->fires);
     AGREE_ADD(agree->fired);
 }
 
 static void
-agree_stopped(struct object *object, void *arg)
+on_stopped(struct object *object, void *arg)
 {
     AGREE_ADD(((struct agree_thread *)arg)->agree->notes[object->id].stops);
 }
 
 static void
-agree_left(struct object *object, void *arg)
+on_left(struct object *object, void *arg)
 {
-    ((struct crew_agree *)arg)->notes[object->id].left++;
+    ((struct crew_agreement *)arg)->notes[object->id].left++;
 }
 
 static void
-agree_nap(void)
+nap_briefly(void)
 {
     struct timespec nap = {0, 200000};
 
@@ -103,44 +104,48 @@ agree_nap(void)
 
 /* TTLs count from base if that is not 0. */
 static void
-agree_start(struct agree_thread *thread, size_t i, uint64_t ttl, uint64_t base)
+start_object(struct agree_thread *thread, size_t i, uint64_t ttl, uint64_t base)
 {
-    struct crew_agree *agree = thread->agree;
+    struct crew_agreement *agree = thread->agree;
 
     AGREE_SET(agree->notes[i].due, (base != 0 ? base : crew_clock()) + ttl);
-    if (thread->worker != NULL)
-        agree->crew->start(thread->worker, agree_object(agree, i), ttl);
-    else
+    if (thread->worker != NULL) {
+        agree->crew->start(thread->worker, object_of(agree, i), ttl);
+    } else {
         agree->crew->start_on(agree->self, i % AGREE_WORKERS,
-                              agree_object(agree, i), ttl);
+                              object_of(agree, i), ttl);
+    }
 }
 
 /* was: it is running. */
 static void
-agree_stop(struct agree_thread *thread, size_t i, bool was)
+stop_object(struct agree_thread *thread, size_t i, bool was)
 {
-    struct crew_agree *agree = thread->agree;
-    enum crew_stop stop;
+    struct crew_agreement *agree = thread->agree;
+    enum crew_stop stop = CREW_ENDED;
 
-    if (thread->worker != NULL)
-        stop = agree->crew->stop(thread->worker, agree_object(agree, i))
+    if (thread->worker != NULL) {
+        stop = agree->crew->stop(thread->worker, object_of(agree, i))
                    ? CREW_STOPPED
                    : CREW_ENDED;
-    else
+    } else {
         stop = agree->crew->stop_on(agree->self, i % AGREE_WORKERS,
-                                    agree_object(agree, i));
-    if (stop == CREW_STOPPED)
+                                    object_of(agree, i));
+    }
+    if (stop == CREW_STOPPED) {
         AGREE_ADD(agree->notes[i].stops);
-    if (stop == (was ? CREW_ENDED : CREW_STOPPED))
+    }
+    if (stop == (was ? CREW_ENDED : CREW_STOPPED)) {
         AGREE_SET(agree->failed, true);
+    }
 }
 
 /* The script. Each object is stopped now and then, and at last as its fate
  * wants; the first of a thread is the one that fires last. */
 static void
-agree_act(struct agree_thread *thread)
+act(struct agree_thread *thread)
 {
-    struct crew_agree *agree = thread->agree;
+    struct crew_agreement *agree = thread->agree;
     struct random random = {agree->seed * 100 + thread->number};
     size_t first = thread->number * AGREE_EACH;
     uint64_t base = 0;
@@ -155,25 +160,26 @@ agree_act(struct agree_thread *thread)
 
         note->fate = (enum agree_fate)random_below(&random, 3);
         if (random_below(&random, 2) == 0) {
-            agree_start(thread, i, AGREE_HOUR, base);
-            agree_stop(thread, i, true);
+            start_object(thread, i, AGREE_HOUR, base);
+            stop_object(thread, i, true);
         }
-        agree_start(thread, i, note->fate == AGREE_FIRES ? soon : AGREE_HOUR,
-                    base);
-        if (note->fate != AGREE_STOPPED)
+        start_object(thread, i, note->fate == AGREE_FIRES ? soon : AGREE_HOUR,
+                     base);
+        if (note->fate != AGREE_STOPPED) {
             continue;
-        agree_stop(thread, i, true);
-        agree_stop(thread, i, false);
+        }
+        stop_object(thread, i, true);
+        stop_object(thread, i, false);
     }
-    agree_start(thread, first, AGREE_LAST, base);
+    start_object(thread, first, AGREE_LAST, base);
     AGREE_ADD(agree->acted);
 }
 
 static void *
-agree_worker(void *arg)
+run_worker(void *arg)
 {
     struct agree_thread *thread = (struct agree_thread *)arg;
-    struct crew_agree *agree = thread->agree;
+    struct crew_agreement *agree = thread->agree;
 
     thread->worker =
         agree->crew->join(agree->self, thread->number, &thread->calls);
@@ -186,10 +192,10 @@ agree_worker(void *arg)
     if (agree->serves) {
         agree->crew->serve(thread->worker);
     } else {
-        agree_act(thread);
+        act(thread);
         while (!AGREE_GET(agree->over)) {
             agree->crew->turn(thread->worker);
-            agree_nap();
+            nap_briefly();
         }
     }
     agree->crew->leave(thread->worker);
@@ -198,19 +204,20 @@ agree_worker(void *arg)
 
 /* How many are to fire. */
 static unsigned
-agree_expected(const struct crew_agree *agree, unsigned threads)
+count_expected(const struct crew_agreement *agree, unsigned threads)
 {
     unsigned first = agree->serves ? AGREE_WORKERS * AGREE_EACH : 0;
     unsigned expected = 0;
 
-    for (unsigned i = first; i < first + threads * AGREE_EACH; i++)
+    for (unsigned i = first; i < first + threads * AGREE_EACH; i++) {
         expected += agree->notes[i].fate == AGREE_FIRES;
+    }
     return expected;
 }
 
 /* Whether each object has had its ends; objects that nobody used have none. */
 static bool
-agree_judge(struct crew_agree *agree, unsigned threads, FILE *out)
+judge(struct crew_agreement *agree, unsigned threads, FILE *out)
 {
     unsigned first = agree->serves ? AGREE_WORKERS * AGREE_EACH : 0;
     const char *fault = agree->lacks       ? "out of memory"
@@ -222,52 +229,55 @@ agree_judge(struct crew_agree *agree, unsigned threads, FILE *out)
          i++) {
         const struct agree_note *note = &agree->notes[i];
 
-        if (note->fires != (note->fate == AGREE_FIRES))
+        if (note->fires != (note->fate == AGREE_FIRES)) {
             fault = note->fires == 0 ? "a timer did not fire"
                                      : "a timer fired that should not";
-        else if (note->left != (note->fate == AGREE_LEFT))
+        } else if (note->left != (note->fate == AGREE_LEFT)) {
             fault = "another timer is left than should be";
-        else if (note->fate == AGREE_STOPPED && note->stops == 0)
+        } else if (note->fate == AGREE_STOPPED && note->stops == 0) {
             fault = "a stop was not told";
+        }
     }
-    if (fault != NULL)
+    if (fault != NULL) {
         fprintf(out, "%s disagrees (seed %" PRIu64 ", workers %s): %s\n",
                 agree->crew->face.name, agree->seed,
                 agree->serves ? "serve" : "turn", fault);
+    }
     return fault == NULL;
 }
 
 /* With the threads there; the calling one is the one that is no worker. */
 static void
-agree_watch(struct crew_agree *agree, unsigned threads)
+act_outside(struct crew_agreement *agree, unsigned threads)
 {
     struct agree_thread self = {.agree = agree, .number = AGREE_WORKERS};
     uint64_t patience = crew_clock() + AGREE_PATIENCE;
 
-    while (AGREE_GET(agree->joined) < AGREE_WORKERS)
-        agree_nap();
-    if (agree->crew->start_on != NULL && !AGREE_GET(agree->lacks))
-        agree_act(&self);
+    while (AGREE_GET(agree->joined) < AGREE_WORKERS) {
+        nap_briefly();
+    }
+    if (agree->crew->start_on != NULL && !AGREE_GET(agree->lacks)) {
+        act(&self);
+    }
     while (crew_clock() < patience && !AGREE_GET(agree->lacks) &&
            (AGREE_GET(agree->acted) < threads ||
-            AGREE_GET(agree->fired) < agree_expected(agree, threads)))
-        agree_nap();
+            AGREE_GET(agree->fired) < count_expected(agree, threads))) {
+        nap_briefly();
+    }
     AGREE_SET(agree->over, true);
-    if (agree->serves)
+    if (agree->serves) {
         agree->crew->dismiss(agree->self);
+    }
 }
 
 static bool
-agree_play(struct crew_agree *agree, FILE *out)
+play(struct crew_agreement *agree, FILE *out)
 {
     const struct contender_setup setup = {.objects = AGREE_OBJECTS,
                                           .workers = AGREE_WORKERS,
                                           .longest = AGREE_HOUR};
-    struct agree_thread workers[AGREE_WORKERS];
-    pthread_t ids[AGREE_WORKERS];
     unsigned threads =
         (agree->serves ? 0 : AGREE_WORKERS) + (agree->crew->start_on != NULL);
-    uint64_t count;
     uint64_t left = 0;
 
     agree->self = agree->crew->face.make(&setup);
@@ -276,36 +286,42 @@ agree_play(struct crew_agree *agree, FILE *out)
         return false;
     }
     for (unsigned i = 0; i < AGREE_OBJECTS; i++) {
-        if (agree->crew->prepare != NULL)
-            agree->crew->prepare(agree->self, agree_object(agree, i));
+        if (agree->crew->prepare != NULL) {
+            agree->crew->prepare(agree->self, object_of(agree, i));
+        }
     }
+    struct agree_thread workers[AGREE_WORKERS];
+    pthread_t ids[AGREE_WORKERS];
     for (unsigned i = 0; i < AGREE_WORKERS; i++) {
-        workers[i] = (struct agree_thread){
-            .agree = agree,
-            .number = i,
-            .calls = {agree_fire, agree_stopped, &workers[i]}};
-        if (pthread_create(&ids[i], NULL, agree_worker, &workers[i]) != 0)
+        workers[i] =
+            (struct agree_thread){.agree = agree,
+                                  .number = i,
+                                  .calls = {on_fire, on_stopped, &workers[i]}};
+        if (pthread_create(&ids[i], NULL, run_worker, &workers[i]) != 0) {
             abort();
+        }
     }
-    agree_watch(agree, threads);
-    for (unsigned i = 0; i < AGREE_WORKERS; i++)
+    act_outside(agree, threads);
+    for (unsigned i = 0; i < AGREE_WORKERS; i++) {
         pthread_join(ids[i], NULL);
-    count = agree->crew->left(agree->self, agree_left, agree);
-    for (unsigned i = 0; i < AGREE_OBJECTS; i++)
+    }
+    uint64_t count = agree->crew->left(agree->self, on_left, agree);
+    for (unsigned i = 0; i < AGREE_OBJECTS; i++) {
         left += agree->notes[i].left;
+    }
     agree->failed = agree->failed || count != left;
     agree->crew->face.free(agree->self);
-    return agree_judge(agree, threads, out);
+    return judge(agree, threads, out);
 }
 
 bool
-crew_agree(const struct crew *crew, uint64_t seed, FILE *out)
+crew_agree_check(const struct crew *crew, uint64_t seed, FILE *out)
 {
-    struct crew_agree *agree = calloc(1, sizeof *agree);
+    struct crew_agreement *agree = calloc(1, sizeof(*agree));
     bool agrees = agree != NULL;
 
     for (unsigned i = 0; i < (crew->serve != NULL ? 2 : 1) && agrees; i++) {
-        memset(agree, 0, sizeof *agree);
+        memset(agree, 0, sizeof(*agree));
         agree->crew = crew;
         agree->serves = i == 1;
         agree->seed = seed;
@@ -315,12 +331,14 @@ crew_agree(const struct crew *crew, uint64_t seed, FILE *out)
         agree->objects =
             aligned_alloc(AGREE_LINE, AGREE_OBJECTS * agree->stride);
         agrees = agree->objects != NULL;
-        if (!agrees)
+        if (!agrees) {
             break;
+        }
         memset(agree->objects, 0, AGREE_OBJECTS * agree->stride);
-        for (unsigned id = 0; id < AGREE_OBJECTS; id++)
-            agree_object(agree, id)->id = id;
-        agrees = agree_play(agree, out);
+        for (unsigned id = 0; id < AGREE_OBJECTS; id++) {
+            object_of(agree, id)->id = id;
+        }
+        agrees = play(agree, out);
         free(agree->objects);
     }
     free(agree);

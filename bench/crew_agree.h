@@ -11,6 +11,6 @@
  * early; what was stopped does not; what is left is told. Some of the choices
  * are random by seed. False: a line on out tells what was wrong. Takes some
  * 50 ms. */
-bool crew_agree(const struct crew *crew, uint64_t seed, FILE *out);
+bool crew_agree_check(const struct crew *crew, uint64_t seed, FILE *out);
 
 #endif

@@ -65,7 +65,7 @@ struct gate {
 };
 
 static void
-gate_add(struct gate_mean *mean, double ratio)
+add_ratio(struct gate_mean *mean, double ratio)
 {
     mean->logarithms += log(ratio);
     mean->count++;
@@ -73,32 +73,34 @@ gate_add(struct gate_mean *mean, double ratio)
 
 /* "0.65", or "-" of nothing. */
 static struct text
-gate_mean(const struct gate_mean *mean)
+format_mean(const struct gate_mean *mean)
 {
     struct text text = {"-"};
 
-    if (mean->count > 0)
-        snprintf(text.s, sizeof text.s, "%.2f",
+    if (mean->count > 0) {
+        snprintf(text.s, sizeof(text.s), "%.2f",
                  exp(mean->logarithms / mean->count));
+    }
     return text;
 }
 
 /* Keeps what is told again at the end. */
 __attribute__((format(printf, 2, 3))) static void
-gate_fail(struct gate *gate, const char *format, ...)
+note_failure(struct gate *gate, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    if (gate->failures < GATE_LIST_MAX)
-        (void)vsnprintf(gate->failed[gate->failures++], sizeof gate->failed[0],
+    if (gate->failures < GATE_LIST_MAX) {
+        (void)vsnprintf(gate->failed[gate->failures++], sizeof(gate->failed[0]),
                         format, args);
+    }
     va_end(args);
 }
 
 static void
-gate_judge(struct gate *gate, const char *bar, const char *what, double value,
-           const char *unit, double limit)
+judge(struct gate *gate, const char *bar, const char *what, double value,
+      const char *unit, double limit)
 {
     bool holds = value >= 0 && value <= limit;
 
@@ -107,34 +109,37 @@ gate_judge(struct gate *gate, const char *bar, const char *what, double value,
     fflush(stdout);
     gate->bars++;
     gate->held += holds;
-    if (!holds)
-        gate_fail(gate, "%s %s: %.2f %s", bar, what, value, unit);
+    if (!holds) {
+        note_failure(gate, "%s %s: %.2f %s", bar, what, value, unit);
+    }
 }
 
 /* The same for what is to be much, in a figure without a unit. */
 static void
-gate_judge_least(struct gate *gate, const char *bar, const char *what,
-                 double value, double least)
+judge_least(struct gate *gate, const char *bar, const char *what, double value,
+            double least)
 {
     bool holds = value >= least;
 
-    if (value < 0)
+    if (value < 0) {
         printf("%s  %-52s not measured  FAILS\n", bar, what);
-    else
+    } else {
         printf("%s  %-52s %9.2f %-12s >= %-7g %s\n", bar, what, value, "x",
                least, holds ? "ok" : "FAILS");
+    }
     fflush(stdout);
     gate->bars++;
     gate->held += holds;
-    if (value < 0)
-        gate_fail(gate, "%s %s: not measured", bar, what);
-    else if (!holds)
-        gate_fail(gate, "%s %s: %.2f x", bar, what, value);
+    if (value < 0) {
+        note_failure(gate, "%s %s: not measured", bar, what);
+    } else if (!holds) {
+        note_failure(gate, "%s %s: %.2f x", bar, what, value);
+    }
 }
 
 /* A figure without a bar. */
 static void
-gate_tell(const char *bar, const char *what, double value, const char *unit)
+print_figure(const char *bar, const char *what, double value, const char *unit)
 {
     printf("%s  %-52s %9.2f %s\n", bar, what, value, unit);
     fflush(stdout);
@@ -142,62 +147,68 @@ gate_tell(const char *bar, const char *what, double value, const char *unit)
 
 /* A cell of B1: lawn, the best other one, the floor. */
 static void
-gate_cell(struct gate *gate, const struct results_cell *cell, double floor)
+judge_cell(struct gate *gate, const struct results_cell *cell, double floor)
 {
     const struct results_row *ours = NULL;
     const struct results_row *best = NULL;
-    char what[128];
-    double ratio;
-    bool holds;
 
     for (size_t i = 0; i < cell->rows; i++) {
         const struct results_row *row = &cell->row[i];
 
-        if (row->runs == 0)
+        if (row->runs == 0) {
             continue;
-        if (row->contender->kind == CONTENDER_OURS)
+        }
+        if (row->contender->kind == CONTENDER_OURS) {
             ours = row;
-        else if (row->contender->kind != CONTENDER_FLOOR &&
-                 (best == NULL || results_median(row) < results_median(best)))
+        } else if (row->contender->kind != CONTENDER_FLOOR &&
+                   (best == NULL ||
+                    results_median(row) < results_median(best))) {
             best = row;
+        }
     }
     gate->cells++;
-    snprintf(what, sizeof what, "%s %s, n %s, t %s", cell->cell.workload->name,
+    char what[128];
+    snprintf(what, sizeof(what), "%s %s, n %s, t %s", cell->cell.workload->name,
              cell->cell.workload->title, text_count(cell->cell.n).s,
              text_count(cell->cell.t).s);
     if (ours == NULL || best == NULL) {
         const char *who = ours == NULL ? "lawn" : "the others";
 
         printf("B1  %-36s not measured: %s  FAILS\n", what, who);
-        gate_fail(gate, "B1 %s: not measured: %s", what, who);
+        note_failure(gate, "B1 %s: not measured: %s", what, who);
         return;
     }
-    ratio = results_median(ours) / results_median(best);
-    holds = ratio <= GATE_MARGIN;
+    double ratio = results_median(ours) / results_median(best);
+    bool holds = ratio <= GATE_MARGIN;
     printf("B1  %-36s %7.1f ns  %-7s %7.1f ns %6.2f x  <= %.2f  %s\n", what,
            results_median(ours), best->contender->name, results_median(best),
            ratio, GATE_MARGIN, holds ? "ok" : "FAILS");
     gate->cells_held += holds;
-    gate_add(&gate->best, ratio);
-    if (floor > 0)
-        gate_add(&gate->floor, results_median(ours) / floor);
-    if (!holds)
-        gate_fail(gate, "B1 %s: %.2f x %s", what, ratio, best->contender->name);
+    add_ratio(&gate->best, ratio);
+    if (floor > 0) {
+        add_ratio(&gate->floor, results_median(ours) / floor);
+    }
+    if (!holds) {
+        note_failure(gate, "B1 %s: %.2f x %s", what, ratio,
+                     best->contender->name);
+    }
 }
 
 static const struct results_row *
-gate_find(const struct results *results, const char *workload, uint64_t n,
-          uint64_t t, enum contender_kind kind)
+find_row(const struct results *results, const char *workload, uint64_t n,
+         uint64_t t, enum contender_kind kind)
 {
     for (size_t i = 0; i < results->cells; i++) {
         const struct results_cell *cell = &results->cell[i];
 
         if (strcmp(cell->cell.workload->name, workload) != 0 ||
-            cell->cell.n != n || cell->cell.t != t)
+            cell->cell.n != n || cell->cell.t != t) {
             continue;
+        }
         for (size_t k = 0; k < cell->rows; k++) {
-            if (cell->row[k].contender->kind == kind && cell->row[k].runs > 0)
+            if (cell->row[k].contender->kind == kind && cell->row[k].runs > 0) {
                 return &cell->row[k];
+            }
         }
     }
     return NULL;
@@ -206,67 +217,69 @@ gate_find(const struct results *results, const char *workload, uint64_t n,
 /* Whether the user chose cells: then those are judged, and what takes no time.
  */
 static bool
-gate_restricted(const struct bench_options *options)
+is_restricted(const struct bench_options *options)
 {
     return options->workloads != NULL || options->n != NULL ||
            options->t != NULL;
 }
 
 static void
-gate_ttls(struct gate *gate, const struct results *results)
+judge_ttls(struct gate *gate, const struct results *results)
 {
     const struct results_row *few =
-        gate_find(results, "W4", 1000000, 20, CONTENDER_OURS);
+        find_row(results, "W4", 1000000, 20, CONTENDER_OURS);
     const struct results_row *many =
-        gate_find(results, "W4", 1000000, GATE_T_B5, CONTENDER_OURS);
+        find_row(results, "W4", 1000000, GATE_T_B5, CONTENDER_OURS);
 
-    gate_judge(gate, "B5", "churn of 1,000,000: 100,000 TTLs over 20",
-               few != NULL && many != NULL
-                   ? results_median(many) / results_median(few)
-                   : -1,
-               "x", 2);
+    judge(gate, "B5", "churn of 1,000,000: 100,000 TTLs over 20",
+          few != NULL && many != NULL
+              ? results_median(many) / results_median(few)
+              : -1,
+          "x", 2);
 }
 
 /* B1, and B5 from the same measurements. */
 static bool
-gate_times(struct gate *gate, const struct bench_options *options,
-           const struct bench_choice *all)
+judge_times(struct gate *gate, const struct bench_options *options,
+            const struct bench_choice *all)
 {
     struct bench_options grid = *options;
-    struct bench_choice choice;
     struct results results = {.seed = options->seed,
                               .runs = (unsigned)options->runs};
     struct measure_plan plan = {.runs = (unsigned)options->runs,
                                 .tails = options->report != NULL,
                                 .limit_ns = options->limit_ns,
                                 .progress = bench_progress};
-    bool all_cells = gate_restricted(options);
-    bool agrees;
+    bool all_cells = is_restricted(options);
 
     grid.quick = false;
     grid.workloads = grid.workloads != NULL ? grid.workloads : GATE_WORKLOADS;
     grid.n = grid.n != NULL ? grid.n : "10k,1M";
     grid.t = grid.t != NULL ? grid.t : all_cells ? GATE_T : GATE_T ",100k";
-    if (!bench_choose(&grid, &choice))
+    struct bench_choice choice;
+    if (!bench_choose(&grid, &choice)) {
         return false;
+    }
     plan.contenders = all->contenders;
     plan.contender_count = all->contender_count;
     plan.cells = choice.cells;
     plan.cell_count = choice.cell_count;
-    agrees = measure(&plan, &results);
+    bool agrees = measure(&plan, &results);
     bench_progress_end();
     agrees = bench_save(options, &results) && agrees;
     for (size_t i = 0; i < results.cells; i++) {
         const struct cell *cell = &results.cell[i].cell;
-        const struct results_row *floor = gate_find(
+        const struct results_row *floor = find_row(
             &results, cell->workload->name, cell->n, 1, CONTENDER_FLOOR);
 
-        if (all_cells || cell->t != GATE_T_B5)
-            gate_cell(gate, &results.cell[i],
-                      floor != NULL ? results_median(floor) : 0);
+        if (all_cells || cell->t != GATE_T_B5) {
+            judge_cell(gate, &results.cell[i],
+                       floor != NULL ? results_median(floor) : 0);
+        }
     }
-    if (!all_cells)
-        gate_ttls(gate, &results);
+    if (!all_cells) {
+        judge_ttls(gate, &results);
+    }
     results_free(&results);
     free(choice.cells);
     return agrees && results.complete;
@@ -274,107 +287,112 @@ gate_times(struct gate *gate, const struct bench_options *options,
 
 /* Instructions of one call, as callgrind counts them. */
 static double
-gate_count(const char *function, enum loop_operation operation, uint64_t n)
+count_instructions(const char *function, enum loop_operation operation,
+                   uint64_t n)
 {
     const char *why = NULL;
     double count =
         loop_count(contenders_find("lawn"), operation, n, function, &why);
 
-    if (why != NULL)
+    if (why != NULL) {
         fprintf(stderr, "lawn bench: instructions are not counted: %s\n", why);
+    }
     return count;
 }
 
 static void
-gate_instructions(struct gate *gate)
+judge_instructions(struct gate *gate)
 {
-    double start = gate_count("lawn_start", LOOP_START, GATE_FEW);
-    double stop = gate_count("lawn_stop", LOOP_STOP, GATE_FEW);
-    double few = gate_count("lawn_mow", LOOP_IDLE, GATE_FEW);
-    double many = gate_count("lawn_mow", LOOP_IDLE, GATE_MANY);
+    double start = count_instructions("lawn_start", LOOP_START, GATE_FEW);
+    double stop = count_instructions("lawn_stop", LOOP_STOP, GATE_FEW);
+    double few = count_instructions("lawn_mow", LOOP_IDLE, GATE_FEW);
+    double many = count_instructions("lawn_mow", LOOP_IDLE, GATE_MANY);
 
-    gate_judge(gate, "B2", "mow with nothing due, 1,000 timers", few,
-               "instructions", 12);
-    gate_judge(gate, "B2", "mow with nothing due, 10,000,000 timers", many,
-               "instructions", 12);
-    gate_judge(gate, "B2", "the difference between them",
-               few < 0 || many < 0 ? -1 : fabs(many - few), "instructions", 0);
-    gate_judge(gate, "B3", "start", start, "instructions", 30);
-    gate_judge(gate, "B3", "stop", stop, "instructions", 12);
-    gate_judge(gate, "B3", "stop and start",
-               start < 0 || stop < 0 ? -1 : start + stop, "instructions", 40);
-    gate_tell("B3", "start of a running timer",
-              gate_count("lawn_start", LOOP_RESTART, GATE_FEW), "instructions");
+    judge(gate, "B2", "mow with nothing due, 1,000 timers", few, "instructions",
+          12);
+    judge(gate, "B2", "mow with nothing due, 10,000,000 timers", many,
+          "instructions", 12);
+    judge(gate, "B2", "the difference between them",
+          few < 0 || many < 0 ? -1 : fabs(many - few), "instructions", 0);
+    judge(gate, "B3", "start", start, "instructions", 30);
+    judge(gate, "B3", "stop", stop, "instructions", 12);
+    judge(gate, "B3", "stop and start",
+          start < 0 || stop < 0 ? -1 : start + stop, "instructions", 40);
+    print_figure("B3", "start of a running timer",
+                 count_instructions("lawn_start", LOOP_RESTART, GATE_FEW),
+                 "instructions");
 }
 
 static void
-gate_sizes(struct gate *gate)
+judge_sizes(struct gate *gate)
 {
     const struct lawn_options smallest = {.blades = 1, .slot_bits = 1};
 
-    gate_judge(gate, "B4", "sizeof(struct lawn_timer)",
-               sizeof(struct lawn_timer), "bytes", 24);
-    gate_judge(gate, "B4", "default lawn", (double)lawn_size(NULL) / 1024,
-               "KiB", 160);
-    gate_judge(gate, "B4", "smallest lawn", (double)lawn_size(&smallest) / 1024,
-               "KiB", 8);
+    judge(gate, "B4", "sizeof(struct lawn_timer)", sizeof(struct lawn_timer),
+          "bytes", 24);
+    judge(gate, "B4", "default lawn", (double)lawn_size(NULL) / 1024, "KiB",
+          160);
+    judge(gate, "B4", "smallest lawn", (double)lawn_size(&smallest) / 1024,
+          "KiB", 8);
 }
 
 static void
-gate_tails(struct gate *gate)
+judge_tails(struct gate *gate)
 {
     struct gate_tail tail;
     bool lived = gate_tail_lived(&tail);
 
-    gate_judge(gate, "B6",
-               "most moved by an idle mow, 1,000 TTLs, 1,000,000 timers",
-               lived ? tail.moved : -1, "entries", lived ? tail.blades : 0);
+    judge(gate, "B6", "most moved by an idle mow, 1,000 TTLs, 1,000,000 timers",
+          lived ? tail.moved : -1, "entries", lived ? tail.blades : 0);
     lived = gate_tail_built(&tail, 1000);
-    gate_judge(gate, "B6", "the same, built to be bad, 1,000 TTLs",
-               lived ? tail.moved : -1, "entries", lived ? tail.blades : 0);
+    judge(gate, "B6", "the same, built to be bad, 1,000 TTLs",
+          lived ? tail.moved : -1, "entries", lived ? tail.blades : 0);
     if (gate_tail_built(&tail, 1000000)) {
-        gate_tell("B6", "the same, 1,000,000 lone timers", tail.moved,
-                  "entries");
-        gate_tell("B6", "and how long that mow took", tail.ns / 1e6, "ms");
+        print_figure("B6", "the same, 1,000,000 unqueued timers", tail.moved,
+                     "entries");
+        print_figure("B6", "and how long that mow took", tail.ns / 1e6, "ms");
     }
 }
 
 /* B7; false: not all of it was measured. */
 static bool
-gate_stores(struct gate *gate, const struct bench_options *options)
+judge_stores(struct gate *gate, const struct bench_options *options)
 {
     struct gate_store store;
-    char what[128];
 
-    if (!gate_store(options, &store))
+    if (!gate_store_measure(options, &store)) {
         return false;
+    }
     if (store.table == NULL) {
         puts("B7  start and stop over a hash table without timers: not "
              "measured  FAILS\n    neither uplain nor gplain: tools/deps bench "
              "and make build them");
         gate->bars++;
-        gate_fail(gate, "B7 start and stop: not measured: uplain, gplain");
+        note_failure(gate, "B7 start and stop: not measured: uplain, gplain");
     } else {
-        snprintf(what, sizeof what, "start and stop over %s, %s timers",
+        char what[128];
+        snprintf(what, sizeof(what), "start and stop over %s, %s timers",
                  store.table, text_count(store.n).s);
-        gate_judge(gate, "B7", what,
-                   store.pair < 0 ? -1 : store.pair / store.table_pair, "x", 2);
-        gate_tell("B7", "start and stop", store.pair, "ns");
-        gate_tell("B7", "insert and erase", store.table_pair, "ns");
-        gate_tell("B7", "the same while all others stay", store.churn, "ns");
-        gate_tell("B7", "insert and erase", store.table_churn, "ns");
+        judge(gate, "B7", what,
+              store.pair < 0 ? -1 : store.pair / store.table_pair, "x", 2);
+        print_figure("B7", "start and stop", store.pair, "ns");
+        print_figure("B7", "insert and erase", store.table_pair, "ns");
+        print_figure("B7", "the same while all others stay", store.churn, "ns");
+        print_figure("B7", "insert and erase", store.table_churn, "ns");
     }
-    gate_judge(gate, "B7", "per timer beyond id and payload", store.bytes,
-               "bytes", 64);
-    gate_tell("B7", "the same, as the process grows", store.resident, "bytes");
-    if (store.table != NULL)
-        gate_tell("B7", "of the table without timers", store.table_resident,
-                  "bytes");
+    judge(gate, "B7", "per timer beyond id and payload", store.bytes, "bytes",
+          64);
+    print_figure("B7", "the same, as the process grows", store.resident,
+                 "bytes");
+    if (store.table != NULL) {
+        print_figure("B7", "of the table without timers", store.table_resident,
+                     "bytes");
+    }
     return store.table != NULL;
 }
 
 static double
-gate_ratio(double over, double under)
+ratio_of(double over, double under)
 {
     return over < 0 || under <= 0 ? -1 : over / under;
 }
@@ -384,75 +402,82 @@ gate_ratio(double over, double under)
  * other and not for memory, and that is what it is about. The rest is told, with
  * lawns without workers beside it. */
 static bool
-gate_crew(struct gate *gate, const struct gate_workers *w, bool first)
+judge_crew(struct gate *gate, const struct gate_workers *w, bool first)
 {
-    double two = gate_ratio(w->local_two, w->local_one);
-    double lock = gate_ratio(w->remote, w->remote_lock);
+    double two = ratio_of(w->local_two, w->local_one);
+    double lock = ratio_of(w->remote, w->remote_lock);
     char what[128];
 
-    snprintf(what, sizeof what, "local, 2 workers over 1, %s timers each",
+    snprintf(what, sizeof(what), "local, 2 workers over 1, %s timers each",
              text_count(w->n).s);
-    if (first)
-        gate_judge_least(gate, "B8", what, two, 1.8);
-    else
-        gate_tell("B8", what, two, "x");
-    gate_tell("B8", "two lawns without workers over one",
-              gate_ratio(w->alone_two, w->alone_one), "x");
-    gate_tell("B8", "one worker on its own timers", w->local_one, "M/s");
-    gate_tell("B8", "two workers", w->local_two, "M/s");
-    gate_tell("B8", "one lawn without workers", w->alone_one, "M/s");
-    gate_tell("B8", "two lawns without workers", w->alone_two, "M/s");
-    snprintf(what, sizeof what, "remote, over one mutex, %s timers each",
+    if (first) {
+        judge_least(gate, "B8", what, two, 1.8);
+    } else {
+        print_figure("B8", what, two, "x");
+    }
+    print_figure("B8", "two lawns without workers over one",
+                 ratio_of(w->alone_two, w->alone_one), "x");
+    print_figure("B8", "one worker on its own timers", w->local_one, "M/s");
+    print_figure("B8", "two workers", w->local_two, "M/s");
+    print_figure("B8", "one lawn without workers", w->alone_one, "M/s");
+    print_figure("B8", "two lawns without workers", w->alone_two, "M/s");
+    snprintf(what, sizeof(what), "remote, over one mutex, %s timers each",
              text_count(w->n).s);
-    if (first)
-        gate_judge_least(gate, "B8", what, lock, 3);
-    else
-        gate_tell("B8", what, lock, "x");
-    gate_tell("B8", "the same over an adaptive mutex",
-              gate_ratio(w->remote, w->remote_spin), "x");
-    gate_tell("B8", "two threads on timers of workers", w->remote, "M/s");
-    gate_tell("B8", "the same behind one mutex", w->remote_lock, "M/s");
-    gate_tell("B8", "behind one adaptive mutex", w->remote_spin, "M/s");
+    if (first) {
+        judge_least(gate, "B8", what, lock, 3);
+    } else {
+        print_figure("B8", what, lock, "x");
+    }
+    print_figure("B8", "the same over an adaptive mutex",
+                 ratio_of(w->remote, w->remote_spin), "x");
+    print_figure("B8", "two threads on timers of workers", w->remote, "M/s");
+    print_figure("B8", "the same behind one mutex", w->remote_lock, "M/s");
+    print_figure("B8", "behind one adaptive mutex", w->remote_spin, "M/s");
     return !first || (two >= 0 && lock >= 0);
 }
 
 /* B8; false: not all of it was measured. */
 static bool
-gate_crews(struct gate *gate, const struct bench_options *options)
+judge_crews(struct gate *gate, const struct bench_options *options)
 {
-    struct gate_workers found[GATE_WORKERS_MAX];
-    size_t count;
     bool whole = true;
 
     if (gate_workers_processors() < 2) {
         puts("B8  workers: not measured  FAILS\n    two processors are needed");
         gate->bars++;
-        gate_fail(gate, "B8 workers: not measured: two processors are needed");
+        note_failure(gate,
+                     "B8 workers: not measured: two processors are needed");
         return false;
     }
-    if (!gate_workers(options, found, &count))
+    struct gate_workers found[GATE_WORKERS_MAX];
+    size_t count = 0;
+    if (!gate_workers_measure(options, found, &count)) {
         return false;
+    }
     for (size_t i = 0; i < count; i++) {
-        whole = gate_crew(gate, &found[i], i == 0) && whole;
+        whole = judge_crew(gate, &found[i], i == 0) && whole;
     }
     return whole;
 }
 
 static void
-gate_sum_up(const struct gate *gate, bool part)
+sum_up(const struct gate *gate, bool part)
 {
-    if (gate->failures > 0)
+    if (gate->failures > 0) {
         puts("\nnot held:");
-    for (unsigned i = 0; i < gate->failures; i++)
+    }
+    for (unsigned i = 0; i < gate->failures; i++) {
         printf("  %s\n", gate->failed[i]);
+    }
     printf("%u of %u %sbars held\n", gate->held, gate->bars,
            part ? "" : "other ");
-    if (part)
+    if (part) {
         return;
+    }
     printf("%u of %u cells held; geometric mean %s x the best other contender, "
            "%s x the floor\n",
-           gate->cells_held, gate->cells, gate_mean(&gate->best).s,
-           gate_mean(&gate->floor).s);
+           gate->cells_held, gate->cells, format_mean(&gate->best).s,
+           format_mean(&gate->floor).s);
 }
 
 int
@@ -460,29 +485,33 @@ gate_run(const struct bench_options *options, const struct bench_choice *choice)
 {
     static struct gate gate;
     bool part = options->store || options->workers;
-    bool whole;
+    bool whole = 0;
 
     if (options->store) {
-        whole = gate_stores(&gate, options);
+        whole = judge_stores(&gate, options);
     } else if (options->workers) {
-        whole = gate_crews(&gate, options);
+        whole = judge_crews(&gate, options);
     } else {
-        if (!bench_agree(choice, options->seed))
+        if (!bench_agree(choice, options->seed)) {
             return VERBS_FAILED;
-        whole = gate_times(&gate, options, choice);
+        }
+        whole = judge_times(&gate, options, choice);
     }
-    if (whole && !part && !gate_restricted(options)) {
-        gate_instructions(&gate);
-        gate_tails(&gate);
-        whole = gate_stores(&gate, options);
-        whole = gate_crews(&gate, options) && whole;
+    if (whole && !part && !is_restricted(options)) {
+        judge_instructions(&gate);
+        judge_tails(&gate);
+        whole = judge_stores(&gate, options);
+        whole = judge_crews(&gate, options) && whole;
     }
-    if (!part)
-        gate_sizes(&gate);
-    gate_sum_up(&gate, part);
-    if (!whole)
+    if (!part) {
+        judge_sizes(&gate);
+    }
+    sum_up(&gate, part);
+    if (!whole) {
         puts("not all was measured");
-    if (run_interrupted())
+    }
+    if (run_interrupted()) {
         return BENCH_INTERRUPTED;
+    }
     return whole && gate.failures == 0 ? VERBS_OK : VERBS_FAILED;
 }

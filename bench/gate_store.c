@@ -15,17 +15,19 @@
 #define GATE_STORE_WORKLOADS "churn,pair"
 
 static double
-gate_store_median(const struct results *results, const char *title,
-                  const struct contender *contender)
+find_median(const struct results *results, const char *title,
+            const struct contender *contender)
 {
     for (size_t i = 0; i < results->cells && contender != NULL; i++) {
         const struct results_cell *cell = &results->cell[i];
 
-        if (strcmp(cell->cell.workload->title, title) != 0)
+        if (strcmp(cell->cell.workload->title, title) != 0) {
             continue;
+        }
         for (size_t k = 0; k < cell->rows; k++) {
-            if (cell->row[k].contender == contender && cell->row[k].runs > 0)
+            if (cell->row[k].contender == contender && cell->row[k].runs > 0) {
                 return results_median(&cell->row[k]);
+            }
         }
     }
     return -1;
@@ -33,42 +35,44 @@ gate_store_median(const struct results *results, const char *title,
 
 /* Pages of this process in memory. */
 static double
-gate_store_pages(void)
+count_pages(void)
 {
-    unsigned long size;
+    unsigned long size = 0;
     unsigned long resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
 
-    if (file == NULL || fscanf(file, "%lu %lu", &size, &resident) != 2)
+    if (file == NULL || fscanf(file, "%lu %lu", &size, &resident) != 2) {
         resident = 0;
-    if (file != NULL)
+    }
+    if (file != NULL) {
         fclose(file);
+    }
     return (double)resident;
 }
 
 /* Fills a store, and tells by how many bytes per timer the process grew. */
 static double
-gate_store_grow(const struct cell *cell, const struct contender *contender)
+measure_growth(const struct cell *cell, const struct contender *contender)
 {
     struct contender_setup setup = {.now = 0};
     const struct store *store = store_of(contender);
     struct random random = {cell->seed};
-    void *self;
-    double before;
 
     malloc_trim(0);
-    before = gate_store_pages();
-    self = contender->make(&setup);
+    double before = count_pages();
+    void *self = contender->make(&setup);
     for (uint64_t i = 0; self != NULL && i < cell->n; i++) {
         uint64_t words[6] = {i, random_next(&random)};
 
         if (!store->start(self, words, 1000 + 1000 * (words[1] % 20),
-                          words + 2))
+                          words + 2)) {
             return -1;
+        }
     }
-    if (self == NULL || before == 0)
+    if (self == NULL || before == 0) {
         return -1;
-    return (gate_store_pages() - before) * (double)sysconf(_SC_PAGESIZE) /
+    }
+    return (count_pages() - before) * (double)sysconf(_SC_PAGESIZE) /
                (double)cell->n -
            (STORE_ID + STORE_PAYLOAD);
 }
@@ -76,32 +80,34 @@ gate_store_grow(const struct cell *cell, const struct contender *contender)
 /* The same in a process of its own, so that nothing is there to be used
  * again. */
 static double
-gate_store_resident(const struct cell *cell, const struct contender *contender)
+measure_resident(const struct cell *cell, const struct contender *contender)
 {
     double figure = -1;
     int ends[2];
-    pid_t child;
 
-    if (contender == NULL || pipe(ends) != 0)
+    if (contender == NULL || pipe(ends) != 0) {
         return -1;
+    }
     fflush(NULL);
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
-        figure = gate_store_grow(cell, contender);
-        _exit(write(ends[1], &figure, sizeof figure) != sizeof figure);
+        figure = measure_growth(cell, contender);
+        _exit(write(ends[1], &figure, sizeof(figure)) != sizeof(figure));
     }
     close(ends[1]);
-    if (read(ends[0], &figure, sizeof figure) != sizeof figure)
+    if (read(ends[0], &figure, sizeof(figure)) != sizeof(figure)) {
         figure = -1;
+    }
     close(ends[0]);
-    if (child > 0)
+    if (child > 0) {
         (void)waitpid(child, NULL, 0);
+    }
     return figure;
 }
 
 static void
-gate_store_compare(const struct results *results,
-                   const struct bench_choice *choice, struct gate_store *out)
+compare_stores(const struct results *results, const struct bench_choice *choice,
+               struct gate_store *out)
 {
     const struct contender *ours = NULL;
     const struct contender *table = NULL;
@@ -109,77 +115,84 @@ gate_store_compare(const struct results *results,
     out->table_pair = -1;
     for (size_t i = 0; i < choice->contender_count; i++) {
         const struct contender *one = choice->contenders[i];
-        double pair = gate_store_median(results, "pair", one);
+        double pair = find_median(results, "pair", one);
 
-        if (one->kind == CONTENDER_OURS)
+        if (one->kind == CONTENDER_OURS) {
             ours = one;
+        }
         if (one->kind != CONTENDER_FLOOR || pair < 0 ||
-            (table != NULL && pair >= out->table_pair))
+            (table != NULL && pair >= out->table_pair)) {
             continue;
+        }
         table = one;
         out->table_pair = pair;
     }
     out->table = table != NULL ? table->name : NULL;
-    out->pair = gate_store_median(results, "pair", ours);
-    out->churn = gate_store_median(results, "churn", ours);
-    out->table_churn = gate_store_median(results, "churn", table);
+    out->pair = find_median(results, "pair", ours);
+    out->churn = find_median(results, "churn", ours);
+    out->table_churn = find_median(results, "churn", table);
     out->bytes = -1;
     for (size_t i = 0; i < results->cells && ours != NULL; i++) {
         const struct results_cell *cell = &results->cell[i];
 
         for (size_t k = 0; k < cell->rows; k++) {
-            if (cell->row[k].contender == ours && cell->row[k].runs > 0)
+            if (cell->row[k].contender == ours && cell->row[k].runs > 0) {
                 out->bytes = cell->row[k].bytes;
+            }
         }
     }
-    out->resident = gate_store_resident(&choice->cells[0], ours);
-    out->table_resident = gate_store_resident(&choice->cells[0], table);
+    out->resident = measure_resident(&choice->cells[0], ours);
+    out->table_resident = measure_resident(&choice->cells[0], table);
 }
 
 /* Ours and the tables without timers, of those that were asked for. */
 static void
-gate_store_keep(struct bench_choice *choice)
+keep_compared(struct bench_choice *choice)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < choice->contender_count; i++) {
-        if (choice->contenders[i]->kind != CONTENDER_PEER)
+        if (choice->contenders[i]->kind != CONTENDER_PEER) {
             choice->contenders[count++] = choice->contenders[i];
+        }
     }
     choice->contender_count = count;
 }
 
 bool
-gate_store(const struct bench_options *options, struct gate_store *out)
+gate_store_measure(const struct bench_options *options, struct gate_store *out)
 {
     struct bench_options grid = *options;
-    struct bench_choice choice;
     struct results results = {.part = PART_STORES};
     struct measure_plan plan = {.runs = (unsigned)options->runs,
                                 .limit_ns = options->limit_ns,
                                 .progress = bench_progress};
-    bool agrees;
 
-    if (!options->store)
+    if (!options->store) {
         grid.contenders = grid.n = NULL;
+    }
     grid.store = true;
     grid.workers = false;
     grid.quick = false;
     grid.t = NULL;
     grid.workloads = GATE_STORE_WORKLOADS;
     grid.n = grid.n != NULL ? grid.n : GATE_STORE_N;
-    if (!bench_choose(&grid, &choice))
+    struct bench_choice choice;
+    if (!bench_choose(&grid, &choice)) {
         return false;
-    gate_store_keep(&choice);
+    }
+    keep_compared(&choice);
     plan.contenders = choice.contenders;
     plan.contender_count = choice.contender_count;
     plan.cells = choice.cells;
     plan.cell_count = choice.cell_count < 2 ? choice.cell_count : 2;
-    agrees = bench_agree(&choice, options->seed) && measure(&plan, &results);
+    bool agrees =
+        bench_agree(&choice, options->seed) && measure(&plan, &results);
     bench_progress_end();
     out->n = choice.cells[0].n;
-    if (agrees)
-        gate_store_compare(&results, &choice, out);
+    if (agrees) {
+        compare_stores(&results, &choice, out);
+    }
     results_free(&results);
     free(choice.cells);
     return agrees && results.complete;

@@ -22,6 +22,7 @@ struct gate_store {
 
 /* With options->n timers, or a million. False: it was interrupted, stores
  * disagree, or there was no memory; a message has been printed. */
-bool gate_store(const struct bench_options *options, struct gate_store *out);
+bool gate_store_measure(const struct bench_options *options,
+                        struct gate_store *out);
 
 #endif

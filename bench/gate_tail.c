@@ -25,7 +25,7 @@ struct tail {
 };
 
 static void
-tail_again(struct lawn_timer *timer, void *arg)
+restart_timer(struct lawn_timer *timer, void *arg)
 {
     const struct tail *tail = (const struct tail *)arg;
 
@@ -34,31 +34,32 @@ tail_again(struct lawn_timer *timer, void *arg)
 }
 
 static void
-tail_mow(struct tail *tail, uint64_t ticks)
+mow_ticks(struct tail *tail, uint64_t ticks)
 {
     tail->now += ticks;
-    lawn_mow(tail->lawn, tail->now, SIZE_MAX, tail_again, tail);
+    lawn_mow(tail->lawn, tail->now, SIZE_MAX, restart_timer, tail);
 }
 
 static bool
-tail_init(struct tail *tail, size_t many)
+init_tail(struct tail *tail, size_t many)
 {
     tail->lawn = lawn_new(NULL);
-    tail->timers = calloc(many, sizeof *tail->timers);
+    tail->timers = calloc(many, sizeof(*tail->timers));
     tail->many = many;
     tail->now = 0;
     tail->random.state = 1;
-    if (tail->lawn != NULL && tail->timers != NULL)
+    if (tail->lawn != NULL && tail->timers != NULL) {
         return true;
+    }
     lawn_free(tail->lawn);
     free(tail->timers);
     return false;
 }
 
 static void
-tail_fini(struct tail *tail, struct gate_tail *out)
+fini_tail(struct tail *tail, struct gate_tail *out)
 {
-    struct lawn_stats stats;
+    struct lawn_counters stats;
 
     lawn_stats(tail->lawn, &stats);
     out->moved = (double)stats.moved_idle;
@@ -69,32 +70,35 @@ tail_fini(struct tail *tail, struct gate_tail *out)
 
 /* Restarts or stops so many timers at random. */
 static void
-tail_disturb(struct tail *tail, size_t many)
+disturb(struct tail *tail, size_t many)
 {
     for (size_t i = 0; i < many; i++) {
         struct tail_timer *timer =
             &tail->timers[random_below(&tail->random, tail->many)];
 
-        if (random_below(&tail->random, 4) == 0)
+        if (random_below(&tail->random, 4) == 0) {
             lawn_stop(tail->lawn, &timer->timer);
-        else
+        } else {
             lawn_start(tail->lawn, &timer->timer, timer->ttl);
+        }
     }
 }
 
 /* Stops all timers but every 1000th, so that most tips are stale, and mows
  * until all of these have come up, in jumps of so many ticks at most. */
 static void
-tail_stale(struct tail *tail, uint64_t jump)
+make_stale(struct tail *tail, uint64_t jump)
 {
     uint64_t end = tail->now + TAIL_RANGE;
 
     for (size_t i = 0; i < tail->many; i++) {
-        if (i % 1000 != 0)
+        if (i % 1000 != 0) {
             lawn_stop(tail->lawn, &tail->timers[i].timer);
+        }
     }
-    while (tail->now < end)
-        tail_mow(tail, 1 + random_below(&tail->random, jump));
+    while (tail->now < end) {
+        mow_ticks(tail, 1 + random_below(&tail->random, jump));
+    }
 }
 
 bool
@@ -102,23 +106,25 @@ gate_tail_lived(struct gate_tail *out)
 {
     struct tail tail;
 
-    if (!tail_init(&tail, TAIL_TIMERS))
+    if (!init_tail(&tail, TAIL_TIMERS)) {
         return false;
-    for (size_t i = 0; i < tail.many; i++)
+    }
+    for (size_t i = 0; i < tail.many; i++) {
         tail.timers[i].ttl = 1 + (1 + random_below(&tail.random, TAIL_TTLS)) *
                                      (TAIL_RANGE / TAIL_TTLS);
+    }
     for (uint64_t tick = 1; tick <= TAIL_RANGE; tick++) {
-        tail_disturb(&tail, TAIL_TIMERS / TAIL_RANGE);
-        tail_mow(&tail, 1);
+        disturb(&tail, TAIL_TIMERS / TAIL_RANGE);
+        mow_ticks(&tail, 1);
     }
-    tail_stale(&tail, 1);
+    make_stale(&tail, 1);
     for (unsigned i = 0; i < TAIL_JUMPS; i++) {
-        tail_disturb(&tail, TAIL_TIMERS / 100);
-        tail_mow(&tail, UINT64_C(1) << random_below(&tail.random, 24));
-        tail_mow(&tail, 1);
+        disturb(&tail, TAIL_TIMERS / 100);
+        mow_ticks(&tail, UINT64_C(1) << random_below(&tail.random, 24));
+        mow_ticks(&tail, 1);
     }
-    tail_stale(&tail, 256);
-    tail_fini(&tail, out);
+    make_stale(&tail, 256);
+    fini_tail(&tail, out);
     return true;
 }
 
@@ -129,18 +135,19 @@ gate_tail_built(struct gate_tail *out, size_t timers)
     const uint64_t ttl = UINT64_C(0x8102040810204000);
     struct lawn_timer stopped = {{NULL, NULL}, 0};
     struct tail tail;
-    uint64_t began;
 
-    if (!tail_init(&tail, timers))
+    if (!init_tail(&tail, timers)) {
         return false;
+    }
     /* It keeps the lawn from knowing that nothing is due. */
     lawn_start(tail.lawn, &stopped, 1);
     lawn_stop(tail.lawn, &stopped);
-    for (size_t i = 0; i < timers; i++)
+    for (size_t i = 0; i < timers; i++) {
         lawn_start(tail.lawn, &tail.timers[i].timer, ttl + i);
-    began = run_clock();
-    tail_mow(&tail, ttl - 1);
+    }
+    uint64_t began = run_clock();
+    mow_ticks(&tail, ttl - 1);
     out->ns = (double)(run_clock() - began);
-    tail_fini(&tail, out);
+    fini_tail(&tail, out);
     return true;
 }

@@ -1,7 +1,7 @@
 /* gate_tail.h - how much one mow may have to do, though it fires nothing.
  *
  * Index entries that come up move down a level. With a blade for each TTL there
- * are no more entries than blades; a lone timer is an entry by itself. What
+ * are no more entries than blades; an unqueued timer is an entry by itself. What
  * counts is the most that one mow moved, as the lawn itself counts it.
  */
 #ifndef LAWN_BENCH_GATE_TAIL_H

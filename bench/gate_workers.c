@@ -13,15 +13,15 @@ gate_workers_processors(void)
 {
     cpu_set_t set;
 
-    return sched_getaffinity(0, sizeof set, &set) == 0
+    return sched_getaffinity(0, sizeof(set), &set) == 0
                ? (unsigned)CPU_COUNT(&set)
                : 0;
 }
 
 /* Millions of pairs in a second, the median of all rounds. */
 static double
-gate_workers_rate(const struct results *results, const char *title, uint64_t n,
-                  uint64_t threads, const char *contender)
+find_rate(const struct results *results, const char *title, uint64_t n,
+          uint64_t threads, const char *contender)
 {
     double ns[RESULTS_RUNS_MAX];
     size_t count = 0;
@@ -30,23 +30,26 @@ gate_workers_rate(const struct results *results, const char *title, uint64_t n,
         const struct results_cell *cell = &results->cell[i];
 
         if (strcmp(cell->cell.workload->title, title) != 0 ||
-            cell->cell.n != n || cell->cell.t != threads)
+            cell->cell.n != n || cell->cell.t != threads) {
             continue;
+        }
         for (size_t k = 0; k < cell->rows; k++) {
             if (strcmp(cell->row[k].contender->name, contender) == 0 &&
-                cell->row[k].runs > 0 && count < RESULTS_RUNS_MAX)
+                cell->row[k].runs > 0 && count < RESULTS_RUNS_MAX) {
                 ns[count++] = cell->row[k].ns[0];
+            }
         }
     }
-    if (count == 0)
+    if (count == 0) {
         return -1;
-    qsort(ns, count, sizeof ns[0], results_compare);
+    }
+    qsort(ns, count, sizeof(ns[0]), results_compare);
     return 2e3 * (double)threads / (ns[(count - 1) / 2] + ns[count / 2]);
 }
 
 /* What the bars are about, of those that were asked for. */
 static void
-gate_workers_keep(struct bench_choice *choice)
+keep_compared(struct bench_choice *choice)
 {
     size_t count = 0;
 
@@ -54,67 +57,73 @@ gate_workers_keep(struct bench_choice *choice)
         const char *name = choice->contenders[i]->name;
 
         if (strcmp(name, "lawn") == 0 || strcmp(name, "mutex") == 0 ||
-            strcmp(name, "adaptive") == 0 || strcmp(name, "alone") == 0)
+            strcmp(name, "adaptive") == 0 || strcmp(name, "alone") == 0) {
             choice->contenders[count++] = choice->contenders[i];
+        }
     }
     choice->contender_count = count;
 }
 
 static void
-gate_workers_compare(const struct results *results, struct gate_workers *out)
+compare_crews(const struct results *results, struct gate_workers *out)
 {
     uint64_t n = out->n;
 
-    out->local_one = gate_workers_rate(results, "local", n, 1, "lawn");
-    out->local_two = gate_workers_rate(results, "local", n, 2, "lawn");
-    out->remote = gate_workers_rate(results, "remote", n, 2, "lawn");
-    out->remote_lock = gate_workers_rate(results, "remote", n, 2, "mutex");
-    out->remote_spin = gate_workers_rate(results, "remote", n, 2, "adaptive");
-    out->alone_one = gate_workers_rate(results, "local", n, 1, "alone");
-    out->alone_two = gate_workers_rate(results, "local", n, 2, "alone");
+    out->local_one = find_rate(results, "local", n, 1, "lawn");
+    out->local_two = find_rate(results, "local", n, 2, "lawn");
+    out->remote = find_rate(results, "remote", n, 2, "lawn");
+    out->remote_lock = find_rate(results, "remote", n, 2, "mutex");
+    out->remote_spin = find_rate(results, "remote", n, 2, "adaptive");
+    out->alone_one = find_rate(results, "local", n, 1, "alone");
+    out->alone_two = find_rate(results, "local", n, 2, "alone");
 }
 
 bool
-gate_workers(const struct bench_options *options, struct gate_workers *out,
-             size_t *count)
+gate_workers_measure(const struct bench_options *options,
+                     struct gate_workers *out, size_t *count)
 {
     struct bench_options grid = *options;
-    struct bench_choice choice;
     struct results results = {.part = PART_CREWS};
     struct measure_plan plan = {
         .runs = 1, .limit_ns = options->limit_ns, .progress = bench_progress};
-    bool agrees;
 
     *count = 0;
-    if (!options->workers)
+    if (!options->workers) {
         grid.contenders = grid.n = NULL;
+    }
     grid.workers = true;
     grid.store = grid.quick = false;
     grid.t = NULL;
     grid.workloads = "local,remote";
     grid.threads = "1,2";
     grid.n = grid.n != NULL ? grid.n : GATE_WORKERS_N;
-    if (!bench_choose(&grid, &choice))
+    struct bench_choice choice;
+    if (!bench_choose(&grid, &choice)) {
         return false;
-    gate_workers_keep(&choice);
+    }
+    keep_compared(&choice);
     plan.contenders = choice.contenders;
     plan.contender_count = choice.contender_count;
     plan.cells = choice.cells;
     plan.cell_count = choice.cell_count;
-    agrees = bench_agree(&choice, options->seed);
+    bool agrees = bench_agree(&choice, options->seed);
     /* All cells in each round, as they are compared with each other. */
-    for (uint64_t i = 0; agrees && i < options->runs && !run_interrupted(); i++)
+    for (uint64_t i = 0; agrees && i < options->runs && !run_interrupted();
+         i++) {
         agrees = measure(&plan, &results);
+    }
     bench_progress_end();
     for (size_t i = 0; agrees && i < choice.cell_count; i++) {
         bool again = false;
 
-        for (size_t k = 0; k < *count; k++)
+        for (size_t k = 0; k < *count; k++) {
             again = again || out[k].n == choice.cells[i].n;
-        if (again || *count == GATE_WORKERS_MAX)
+        }
+        if (again || *count == GATE_WORKERS_MAX) {
             continue;
+        }
         out[*count].n = choice.cells[i].n;
-        gate_workers_compare(&results, &out[(*count)++]);
+        compare_crews(&results, &out[(*count)++]);
     }
     results_free(&results);
     free(choice.cells);

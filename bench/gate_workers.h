@@ -23,8 +23,8 @@ struct gate_workers {
 
 /* For each n; *count of them. False: it was interrupted, or contenders disagree;
  * a message has been printed. */
-bool gate_workers(const struct bench_options *options, struct gate_workers *out,
-                  size_t *count);
+bool gate_workers_measure(const struct bench_options *options,
+                          struct gate_workers *out, size_t *count);
 
 /* Processors that threads can run on. */
 unsigned gate_workers_processors(void);

@@ -114,7 +114,6 @@ heap4_down(struct heap4 *heap, size_t i, struct heap4_entry entry)
     for (;;) {
         size_t child = 4 * (i - HEAP4_ROOT) + HEAP4_ROOT + 1;
         size_t least = child;
-        uint64_t deadline;
 
         if (child + 3 < end) {
             size_t right = child + 2;
@@ -133,7 +132,7 @@ heap4_down(struct heap4 *heap, size_t i, struct heap4_entry entry)
         } else {
             break;
         }
-        deadline = entries[least].deadline;
+        uint64_t deadline = entries[least].deadline;
         if (entry.deadline <= deadline) {
             break;
         }
@@ -168,7 +167,7 @@ heap4_grow(struct heap4 *heap)
     if (entries == NULL) {
         return false;
     }
-    memcpy(entries, heap->entries, heap->end * sizeof entries[0]);
+    memcpy(entries, heap->entries, heap->end * sizeof(entries[0]));
     free(heap->entries);
     heap->entries = entries;
     heap->room *= 2;
@@ -199,12 +198,10 @@ heap4_set(struct heap4 *heap, struct heap4_timer *timer, uint64_t deadline)
 static inline struct heap4_timer *
 heap4_pop(struct heap4 *heap, uint64_t now)
 {
-    struct heap4_timer *timer;
-
     if (heap->end == HEAP4_ROOT || heap->entries[HEAP4_ROOT].deadline > now) {
         return NULL;
     }
-    timer = heap->entries[HEAP4_ROOT].timer;
+    struct heap4_timer *timer = heap->entries[HEAP4_ROOT].timer;
     heap4_remove(heap, HEAP4_ROOT);
     return timer;
 }

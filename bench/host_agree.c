@@ -23,7 +23,7 @@
 
 enum { AGREE_ALONE, AGREE_STOPPED, AGREE_SOONER, AGREE_SOONEST, AGREE_FATES };
 
-struct host_agree {
+struct host_agreement {
     const struct host *host;
     void *self;
     char *objects;
@@ -35,7 +35,7 @@ struct host_agree {
 };
 
 static uint64_t
-agree_clock(void)
+read_clock(void)
 {
     struct timespec time;
 
@@ -44,15 +44,15 @@ agree_clock(void)
 }
 
 static struct object *
-agree_object(const struct host_agree *agree, unsigned i)
+object_of(const struct host_agreement *agree, unsigned i)
 {
     return (struct object *)(void *)(agree->objects + i * agree->stride);
 }
 
 static void
-agree_start(struct host_agree *agree, unsigned i, uint64_t ttl)
+start(struct host_agreement *agree, unsigned i, uint64_t ttl)
 {
-    struct object *object = agree_object(agree, i);
+    struct object *object = object_of(agree, i);
 
     object->id = i;
     object->which = CONTENDER_ANY;
@@ -61,83 +61,90 @@ agree_start(struct host_agree *agree, unsigned i, uint64_t ttl)
 }
 
 static void
-agree_on_fire(struct object *object, void *arg)
+on_fire(struct object *object, void *arg)
 {
-    struct host_agree *agree = arg;
+    struct host_agreement *agree = arg;
 
-    if (agree_clock() + 2 * AGREE_MS < agree->begin + object->ttl)
+    if (read_clock() + 2 * AGREE_MS < agree->begin + object->ttl) {
         agree->wrong = "a timer fired early";
+    }
     agree->fires[object->id]++;
     agree->fired++;
-    if (object->id == AGREE_TIMERS)
+    if (object->id == AGREE_TIMERS) {
         agree->host->quit(agree->self);
+    }
 }
 
 /* Some count from when they last looked at the clock: that is not before. */
 static void
-agree_begin(struct host_agree *agree)
+begin_play(struct host_agreement *agree)
 {
-    agree->begin = agree_clock();
+    agree->begin = read_clock();
     agree->host->turn(agree->self);
 }
 
 static void
-agree_play(struct host_agree *agree)
+play(struct host_agreement *agree)
 {
-    agree_begin(agree);
-    for (unsigned i = 0; i < AGREE_TIMERS; i++)
-        agree_start(agree, i,
-                    i % AGREE_FATES == AGREE_ALONE ? AGREE_SOON : AGREE_HOUR);
+    begin_play(agree);
+    for (unsigned i = 0; i < AGREE_TIMERS; i++) {
+        start(agree, i,
+              i % AGREE_FATES == AGREE_ALONE ? AGREE_SOON : AGREE_HOUR);
+    }
     agree->host->turn(agree->self);
     for (unsigned i = 0; i < AGREE_TIMERS; i++) {
-        struct object *object = agree_object(agree, i);
+        struct object *object = object_of(agree, i);
 
-        if (i % AGREE_FATES == AGREE_SOONER)
-            agree_start(agree, i, AGREE_MIDDLE);
-        else if (i % AGREE_FATES == AGREE_SOONEST)
-            agree_start(agree, i, AGREE_SOON);
-        else if (i % AGREE_FATES == AGREE_STOPPED &&
-                 (!agree->host->face.stop(agree->self, object) ||
-                  agree->host->face.stop(agree->self, object)))
+        if (i % AGREE_FATES == AGREE_SOONER) {
+            start(agree, i, AGREE_MIDDLE);
+        } else if (i % AGREE_FATES == AGREE_SOONEST) {
+            start(agree, i, AGREE_SOON);
+        } else if (i % AGREE_FATES == AGREE_STOPPED &&
+                   (!agree->host->face.stop(agree->self, object) ||
+                    agree->host->face.stop(agree->self, object))) {
             agree->wrong = "a stop told the wrong thing";
+        }
     }
-    while (agree_clock() < agree->begin + AGREE_LAST ||
+    while (read_clock() < agree->begin + AGREE_LAST ||
            (agree->fired < AGREE_FIRES &&
-            agree_clock() < agree->begin + AGREE_PATIENCE))
+            read_clock() < agree->begin + AGREE_PATIENCE)) {
         agree->host->turn(agree->self);
+    }
 }
 
 /* What has become of them. */
 static void
-agree_judge(struct host_agree *agree)
+judge(struct host_agreement *agree)
 {
     for (unsigned i = 0; i < AGREE_TIMERS && agree->wrong == NULL; i++) {
         bool stopped = i % AGREE_FATES == AGREE_STOPPED;
 
-        if (agree->fires[i] > 1)
+        if (agree->fires[i] > 1) {
             agree->wrong = "a timer fired twice";
-        else if (stopped && agree->fires[i] != 0)
+        } else if (stopped && agree->fires[i] != 0) {
             agree->wrong = "a stopped timer fired";
-        else if (!stopped && agree->fires[i] == 0)
+        } else if (!stopped && agree->fires[i] == 0) {
             agree->wrong = "a timer did not fire";
+        }
     }
 }
 
 /* The event loop sleeps until a timer ends it. */
 static void
-agree_serve(struct host_agree *agree)
+serve_loop(struct host_agreement *agree)
 {
-    agree_begin(agree);
-    agree_start(agree, AGREE_TIMERS, AGREE_SOON);
+    begin_play(agree);
+    start(agree, AGREE_TIMERS, AGREE_SOON);
     agree->host->serve(agree->self);
-    if (agree->fires[AGREE_TIMERS] != 1)
+    if (agree->fires[AGREE_TIMERS] != 1) {
         agree->wrong = "the loop ended before its timer";
+    }
 }
 
 bool
-host_agree(const struct host *host, FILE *out)
+host_agree_check(const struct host *host, FILE *out)
 {
-    struct host_agree agree = {.host = host};
+    struct host_agreement agree = {.host = host};
     struct contender_setup setup = {.objects = AGREE_TIMERS + 1,
                                     .longest = AGREE_HOUR};
 
@@ -149,17 +156,19 @@ host_agree(const struct host *host, FILE *out)
     if (agree.self == NULL) {
         agree.wrong = "out of memory";
     } else {
-        ((struct host_self *)agree.self)->fire = agree_on_fire;
+        ((struct host_self *)agree.self)->fire = on_fire;
         ((struct host_self *)agree.self)->arg = &agree;
-        agree_play(&agree);
-        agree_judge(&agree);
-        if (agree.wrong == NULL)
-            agree_serve(&agree);
+        play(&agree);
+        judge(&agree);
+        if (agree.wrong == NULL) {
+            serve_loop(&agree);
+        }
         host->face.free(agree.self);
     }
     free(agree.objects);
-    if (agree.wrong != NULL)
+    if (agree.wrong != NULL) {
         fprintf(out, "lawn bench: %s disagrees: %s\n", host->face.name,
                 agree.wrong);
+    }
     return agree.wrong == NULL;
 }

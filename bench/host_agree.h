@@ -9,6 +9,6 @@
 /* Starts, stops and restarts timers: what was not stopped fires once, and what
  * was stopped does not. False: a line on out tells what was wrong. Takes some
  * 20 ms. */
-bool host_agree(const struct host *host, FILE *out);
+bool host_agree_check(const struct host *host, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* loop.c - one operation again and again: see loop.h.
  *
- * callgrind is told to count only inside the functions named loop_*_block, and
+ * callgrind counts only inside the functions named play_*_block, and
  * writes down for each call out of them what it took, and what it called in
  * turn. Blocks of a hundred operations are a tick apart.
  */
@@ -33,132 +33,146 @@ static uint64_t loop_done;
 static volatile int loop_mark;
 
 __attribute__((noinline)) static void
-loop_start_block(struct run *run)
+play_start_block(struct run *run)
 {
     loop_mark = LOOP_START;
-    for (uint64_t i = 0; i < LOOP_BLOCK; i++)
+    for (uint64_t i = 0; i < LOOP_BLOCK; i++) {
         run_start(run, i);
+    }
 }
 
 __attribute__((noinline)) static void
-loop_stop_block(struct run *run)
+play_stop_block(struct run *run)
 {
     loop_mark = LOOP_STOP;
-    for (uint64_t i = 0; i < LOOP_BLOCK; i++)
+    for (uint64_t i = 0; i < LOOP_BLOCK; i++) {
         run_stop(run, i);
+    }
 }
 
 __attribute__((noinline)) static void
-loop_restart_block(struct run *run)
+play_restart_block(struct run *run)
 {
     loop_mark = LOOP_RESTART;
-    for (uint64_t i = 0; i < LOOP_BLOCK; i++)
+    for (uint64_t i = 0; i < LOOP_BLOCK; i++) {
         run_start(run, i);
+    }
 }
 
 __attribute__((noinline)) static void
-loop_idle_block(struct run *run)
+play_idle_block(struct run *run)
 {
     loop_mark = LOOP_IDLE;
-    for (uint64_t i = 0; i < LOOP_MOWS; i++)
+    for (uint64_t i = 0; i < LOOP_MOWS; i++) {
         run_tick(run);
+    }
 }
 
 __attribute__((noinline)) static uint64_t
-loop_fire_block(struct run *run)
+play_fire_block(struct run *run)
 {
     uint64_t fired = 0;
 
     loop_mark = LOOP_FIRE;
-    for (uint64_t i = 0; i < LOOP_TICKS && fired < LOOP_FIRES; i++)
+    for (uint64_t i = 0; i < LOOP_TICKS && fired < LOOP_FIRES; i++) {
         fired += run_tick(run);
+    }
     return fired < LOOP_FIRES ? 0 : fired;
 }
 
 /* With what is due at their times. */
 __attribute__((noinline)) static size_t
-loop_last_block(struct run *run, size_t from)
+play_last_block(struct run *run, size_t from)
 {
     loop_mark = LOOP_OPERATIONS;
     return replay_part(run, from, replay_events());
 }
 
 static void
-loop_ttls(struct run *run)
+choose_ttls(struct run *run)
 {
     static const uint64_t ttls[LOOP_TTLS] = {10000,  25000,  50000,  100000,
                                              200000, 300000, 500000, 1000000};
     uint64_t more = loop_operation == LOOP_IDLE ? LOOP_FAR : 0;
 
-    if (!run_list_ttls(run, LOOP_TTLS))
+    if (!run_list_ttls(run, LOOP_TTLS)) {
         return;
-    for (unsigned i = 0; i < LOOP_TTLS; i++)
+    }
+    for (unsigned i = 0; i < LOOP_TTLS; i++) {
         run->ttls[i] = ttls[i] + more;
-    for (uint64_t i = 0; i < run->cell->n; i++)
+    }
+    for (uint64_t i = 0; i < run->cell->n; i++) {
         run_choose(run, i, i % LOOP_TTLS);
+    }
 }
 
 /* Starts all timers within so many ticks; then those of the shortest TTL fire
  * once, if ever: whoever learns from what it sees has seen something. */
 static void
-loop_fill(struct run *run, uint64_t ticks)
+fill(struct run *run, uint64_t ticks)
 {
     uint64_t n = run->cell->n;
     uint64_t done = 0;
 
     for (uint64_t tick = 1; tick <= ticks; tick++) {
-        for (; done < n * tick / ticks; done++)
+        for (; done < n * tick / ticks; done++) {
             run_start(run, done);
+        }
         run_tick(run);
     }
-    while (run->now < run->ttls[0] + ticks && loop_operation != LOOP_IDLE)
+    while (run->now < run->ttls[0] + ticks && loop_operation != LOOP_IDLE) {
         run_tick(run);
+    }
 }
 
 /* A block of starts and one of stops, of which one counts. */
 static void
-loop_pairs(struct run *run)
+play_pairs(struct run *run)
 {
     for (unsigned block = 0; block < LOOP_BLOCKS; block++) {
         for (uint64_t i = 0; loop_operation == LOOP_START && i < LOOP_BLOCK;
-             i++)
+             i++) {
             run_stop(run, i);
-        if (loop_operation == LOOP_START)
-            loop_start_block(run);
-        else
-            loop_stop_block(run);
-        for (uint64_t i = 0; loop_operation == LOOP_STOP && i < LOOP_BLOCK; i++)
+        }
+        if (loop_operation == LOOP_START) {
+            play_start_block(run);
+        } else {
+            play_stop_block(run);
+        }
+        for (uint64_t i = 0; loop_operation == LOOP_STOP && i < LOOP_BLOCK;
+             i++) {
             run_start(run, i);
+        }
         loop_done += LOOP_BLOCK;
         run_tick(run);
     }
 }
 
 static void
-loop_play(struct run *run)
+play(struct run *run)
 {
     run->fire = run_fire_again;
     loop_done = 0;
-    loop_fill(run, loop_operation == LOOP_FIRE ? run->ttls[0] : LOOP_FILL);
+    fill(run, loop_operation == LOOP_FIRE ? run->ttls[0] : LOOP_FILL);
     switch (loop_operation) {
     case LOOP_START:
     case LOOP_STOP:
-        loop_pairs(run);
+        play_pairs(run);
         break;
     case LOOP_RESTART:
         for (unsigned block = 0; block < LOOP_BLOCKS; block++) {
-            loop_restart_block(run);
+            play_restart_block(run);
             loop_done += LOOP_BLOCK;
             run_tick(run);
         }
         break;
     case LOOP_IDLE:
-        loop_idle_block(run);
+        play_idle_block(run);
         loop_done = LOOP_MOWS;
         break;
     case LOOP_FIRE:
     case LOOP_OPERATIONS:
-        loop_done = loop_fire_block(run);
+        loop_done = play_fire_block(run);
         break;
     }
 }
@@ -169,8 +183,8 @@ loop_run(const struct contender *contender, enum loop_operation operation,
 {
     static const struct workload workload = {.name = "loop",
                                              .longest = LOOP_FAR + 1000000,
-                                             .ttls = loop_ttls,
-                                             .play = loop_play};
+                                             .ttls = choose_ttls,
+                                             .play = play};
     const struct cell cell = {.workload = &workload, .n = n, .seed = 1};
     struct run run;
 
@@ -184,12 +198,13 @@ loop_run(const struct contender *contender, enum loop_operation operation,
 static uint64_t loop_last;
 
 static void
-loop_play_last(struct run *run)
+play_last(struct run *run)
 {
     size_t from = replay_events() - loop_last;
 
-    if (replay_part(run, 0, from) == from)
-        loop_done = loop_last_block(run, from) - from;
+    if (replay_part(run, 0, from) == from) {
+        loop_done = play_last_block(run, from) - from;
+    }
 }
 
 uint64_t
@@ -200,7 +215,7 @@ loop_run_last(const struct contender *contender, uint64_t events)
         .workload = &workload, .n = replay_objects(), .seed = 1};
     struct run run;
 
-    workload.play = loop_play_last;
+    workload.play = play_last;
     loop_last = events;
     loop_done = 0;
     run_play(&run, &cell, contender, 0, LOOP_LIMIT);
@@ -212,83 +227,92 @@ loop_run_last(const struct contender *contender, uint64_t events)
  * all calls out of the blocks. It counts calls outside of the blocks as well,
  * if not their cost, so the number of calls is not asked for. */
 static uint64_t
-loop_read_profile(FILE *file, const char *function)
+read_profile(FILE *file, const char *function)
 {
     char line[4096];
     uint64_t sum = 0;
     bool in_block = false;
     bool is_function = false;
 
-    while (fgets(line, sizeof line, file) != NULL) {
-        uint64_t count;
-        uint64_t cost;
+    while (fgets(line, sizeof(line), file) != NULL) {
 
         line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "fn=", 3) == 0)
+        if (strncmp(line, "fn=", 3) == 0) {
             in_block = strstr(line, "_block") != NULL;
-        else if (strncmp(line, "cfn=", 4) == 0)
+        } else if (strncmp(line, "cfn=", 4) == 0) {
             is_function = function != NULL && strcmp(line + 4, function) == 0;
-        if (sscanf(line, "calls=%" SCNu64, &count) != 1)
+        }
+        uint64_t count = 0;
+        if (sscanf(line, "calls=%" SCNu64, &count) != 1) {
             continue;
-        if (fgets(line, sizeof line, file) == NULL ||
-            sscanf(line, "%*s %" SCNu64, &cost) != 1)
+        }
+        uint64_t cost = 0;
+        if (fgets(line, sizeof(line), file) == NULL ||
+            sscanf(line, "%*s %" SCNu64, &cost) != 1) {
             break;
-        if (function != NULL ? is_function : in_block)
+        }
+        if (function != NULL ? is_function : in_block) {
             sum += cost;
+        }
     }
     return sum;
 }
 
-/* Runs "lawn bench --loop" under callgrind, and tells how many operations it
+/* Runs "lawn-bench --loop" under callgrind, and returns how many operations it
  * did. */
 static uint64_t
-loop_profile(const char *contender, const char *operation, uint64_t n,
-             const char *profile)
+run_profile(const char *contender, const char *operation, uint64_t n,
+            const char *profile)
 {
     char program[LOOP_PATH];
-    char command[3 * LOOP_PATH];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
     uint64_t done = 0;
-    FILE *child;
 
-    if (length <= 0 || length == sizeof program - 1)
+    if (length <= 0 || length == sizeof(program) - 1) {
         return 0;
+    }
     program[length] = '\0';
     /* Quotes would end what is quoted; callgrind replaces %p. */
-    if (strchr(program, '\'') != NULL || strpbrk(profile, "'%") != NULL)
+    if (strchr(program, '\'') != NULL || strpbrk(profile, "'%") != NULL) {
         return 0;
-    length = snprintf(
-        command, sizeof command,
-        "valgrind -q --tool=callgrind --toggle-collect='loop_*_block' "
-        "--compress-strings=no --compress-pos=no "
-        "--callgrind-out-file='%s' '%s' bench --loop %s/%s --n %" PRIu64
-        " 2>/dev/null",
-        profile, program, contender, operation, n);
-    if (length < 0 || (size_t)length >= sizeof command)
+    }
+    char command[3 * LOOP_PATH];
+    length =
+        snprintf(command, sizeof(command),
+                 "valgrind -q --tool=callgrind --toggle-collect='play_*_block' "
+                 "--compress-strings=no --compress-pos=no "
+                 "--callgrind-out-file='%s' '%s' --loop %s/%s --n %" PRIu64
+                 " 2>/dev/null",
+                 profile, program, contender, operation, n);
+    if (length < 0 || (size_t)length >= sizeof(command)) {
         return 0;
-    child = popen(command, "r");
-    if (child == NULL)
+    }
+    FILE *child = popen(command, "r");
+    if (child == NULL) {
         return 0;
-    if (fscanf(child, "%" SCNu64, &done) != 1)
+    }
+    if (fscanf(child, "%" SCNu64, &done) != 1) {
         done = 0;
+    }
     return pclose(child) == 0 ? done : 0;
 }
 
 /* Asked once: it takes a process. */
 static bool
-loop_has_valgrind(void)
+has_valgrind(void)
 {
     static enum { UNKNOWN, MISSING, THERE } valgrind;
 
-    if (valgrind == UNKNOWN)
+    if (valgrind == UNKNOWN) {
         valgrind =
             system("valgrind --version >/dev/null 2>&1") == 0 ? THERE : MISSING;
+    }
     return valgrind == THERE;
 }
 
 /* Makes an empty file in TMPDIR, or /tmp; its descriptor, or -1. */
 static int
-loop_make_file(char path[LOOP_PATH])
+make_file(char path[LOOP_PATH])
 {
     const char *folder = getenv("TMPDIR");
     int length = snprintf(path, LOOP_PATH, "%s/lawn-bench-XXXXXX",
@@ -302,22 +326,22 @@ loop_count(const struct contender *contender, enum loop_operation operation,
            uint64_t n, const char *function, const char **why)
 {
     char profile[LOOP_PATH];
-    int made = loop_make_file(profile);
+    int made = make_file(profile);
     const char *wrong = NULL;
-    uint64_t done;
     uint64_t sum = 0;
-    FILE *file;
 
-    if (made < 0)
+    if (made < 0) {
         wrong = "no temporary file can be made in TMPDIR, or /tmp";
-    else if (!loop_has_valgrind())
+    } else if (!has_valgrind()) {
         wrong = "valgrind is missing: apt-get install valgrind";
-    done = wrong == NULL ? loop_profile(contender->name, loop_names[operation],
-                                        n, profile)
-                         : 0;
-    file = done != 0 ? fopen(profile, "r") : NULL;
+    }
+    uint64_t done =
+        wrong == NULL
+            ? run_profile(contender->name, loop_names[operation], n, profile)
+            : 0;
+    FILE *file = done != 0 ? fopen(profile, "r") : NULL;
     if (file != NULL) {
-        sum = loop_read_profile(file, function);
+        sum = read_profile(file, function);
         fclose(file);
     }
     if (made >= 0) {
@@ -325,8 +349,9 @@ loop_count(const struct contender *contender, enum loop_operation operation,
         unlink(profile);
     }
     if (sum == 0) {
-        if (why != NULL)
+        if (why != NULL) {
             *why = wrong != NULL ? wrong : "callgrind gave no profile";
+        }
         return -1;
     }
     return (double)sum / (double)done;

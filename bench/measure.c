@@ -52,14 +52,15 @@ results_median(const struct results_row *row)
 void
 results_free(struct results *results)
 {
-    for (size_t i = 0; i < results->cells; i++)
+    for (size_t i = 0; i < results->cells; i++) {
         free(results->cell[i].row);
+    }
     free(results->cell);
     free(results->count);
 }
 
 static void
-measure_excuse(struct results_row *row, enum run_end end)
+set_excuse(struct results_row *row, enum run_end end)
 {
     static const char *const why[] = {
         [RUN_MEMORY] = "out of memory",
@@ -70,21 +71,26 @@ measure_excuse(struct results_row *row, enum run_end end)
 
     row->end = end;
     row->why = why[end];
-    if (end == RUN_UNFIT && contender_part(row->contender) == PART_STORES)
+    if (end == RUN_UNFIT && contender_part_of(row->contender) == PART_STORES) {
         row->why = "keeps no timers";
-    if (end == RUN_UNFIT && contender_part(row->contender) == PART_CREWS)
+    }
+    if (end == RUN_UNFIT && contender_part_of(row->contender) == PART_CREWS) {
         row->why = "has no way from thread to thread";
+    }
 }
 
 static uint64_t
-measure_limit(const struct measure_plan *plan, const struct cell *cell)
+time_limit(const struct measure_plan *plan, const struct cell *cell)
 {
-    if (plan->limit_ns != 0)
+    if (plan->limit_ns != 0) {
         return plan->limit_ns;
-    if (cell->workload->part == PART_CREWS)
+    }
+    if (cell->workload->part == PART_CREWS) {
         return MEASURE_LIMIT_CREW;
-    if (cell->workload->part == PART_HOSTS)
+    }
+    if (cell->workload->part == PART_HOSTS) {
         return MEASURE_LIMIT_HOST + cell->n * MEASURE_LIMIT_EACH;
+    }
     return cell->workload->part == PART_STORES
                ? MEASURE_LIMIT_STORE + cell->n * MEASURE_LIMIT_STORE_EACH
                : MEASURE_LIMIT + cell->n * MEASURE_LIMIT_EACH;
@@ -92,17 +98,19 @@ measure_limit(const struct measure_plan *plan, const struct cell *cell)
 
 /* Adds what a run has seen to what the earlier ones have. */
 static void
-measure_latency(struct results_row *row, const struct lawn_histogram *latency)
+keep_latency(struct results_row *row, const struct lawn_histogram *latency)
 {
-    if (row->latency == NULL)
-        row->latency = calloc(1, sizeof *row->latency);
-    if (row->latency != NULL)
+    if (row->latency == NULL) {
+        row->latency = calloc(1, sizeof(*row->latency));
+    }
+    if (row->latency != NULL) {
         lawn_histogram_merge(row->latency, latency);
+    }
 }
 
 /* What a run took goes to the rows of all cells that it was for. */
 static void
-measure_keep(struct measure_group *group, size_t which, const struct run *run)
+keep_run(struct measure_group *group, size_t which, const struct run *run)
 {
     for (size_t i = 0; i < group->count; i++) {
         struct results_row *row = &group->cells[i].row[which];
@@ -112,20 +120,24 @@ measure_keep(struct measure_group *group, size_t which, const struct run *run)
         if (stage->ops == 0) {
             /* Some runs are not all: those that came to an end were lucky.
              * But an interrupt says nothing against the earlier ones. */
-            if (run->end != RUN_STOPPED)
+            if (run->end != RUN_STOPPED) {
                 row->runs = 0;
-            if (row->runs == 0)
-                measure_excuse(row, run->end);
+            }
+            if (row->runs == 0) {
+                set_excuse(row, run->end);
+            }
             continue;
         }
-        if (row->runs > 0 && stage->checksum != row->checksum)
+        if (row->runs > 0 && stage->checksum != row->checksum) {
             row->differs = true;
+        }
         row->differs = row->differs || run->wrong;
         row->checksum = stage->checksum;
         row->ops = stage->ops;
         row->ns[row->runs++] = (double)stage->ns / (double)stage->ops;
-        if (run->latency != NULL)
-            measure_latency(row, run->latency);
+        if (run->latency != NULL) {
+            keep_latency(row, run->latency);
+        }
         row->early += run->early;
         row->bytes =
             fmax(row->bytes, (double)run->contender->node +
@@ -135,11 +147,12 @@ measure_keep(struct measure_group *group, size_t which, const struct run *run)
 
 /* Whether any of a contender's rows can still be measured. */
 static bool
-measure_wanted(const struct measure_group *group, size_t which)
+is_wanted(const struct measure_group *group, size_t which)
 {
     for (size_t i = 0; i < group->count; i++) {
-        if (group->cells[i].row[which].end == RUN_OK)
+        if (group->cells[i].row[which].end == RUN_OK) {
             return true;
+        }
     }
     return false;
 }
@@ -154,7 +167,7 @@ measure_tail(struct measure_group *group, size_t which)
 
     stopwatch_wrap(&watch, plan->contenders[which], &run);
     run_play(&run, cell, &watch.store.face, group->last_stage,
-             2 * measure_limit(plan, cell));
+             2 * time_limit(plan, cell));
     for (size_t i = 0; i < group->count; i++) {
         struct results_row *row = &group->cells[i].row[which];
         unsigned stage = group->cells[i].cell.workload->stage;
@@ -182,13 +195,14 @@ measure_round(struct measure_group *group, unsigned round)
         size_t which = (i + round) % plan->contender_count;
         struct run run;
 
-        if (!run_interrupted() && measure_wanted(group, which)) {
-            if (plan->progress != NULL)
+        if (!run_interrupted() && is_wanted(group, which)) {
+            if (plan->progress != NULL) {
                 plan->progress(cell, plan->contenders[which], group->done, all);
+            }
             if (round < plan->runs) {
                 run_play(&run, cell, plan->contenders[which], group->last_stage,
-                         measure_limit(plan, cell));
-                measure_keep(group, which, &run);
+                         time_limit(plan, cell));
+                keep_run(group, which, &run);
             } else {
                 measure_tail(group, which);
             }
@@ -199,7 +213,7 @@ measure_round(struct measure_group *group, unsigned round)
 
 /* Whether all exact contenders fired the same timers at the same times. */
 static bool
-measure_agrees(struct results_cell *cell)
+check_agreement(struct results_cell *cell)
 {
     const struct results_row *first = NULL;
     bool agrees = true;
@@ -207,11 +221,13 @@ measure_agrees(struct results_cell *cell)
     for (size_t i = 0; i < cell->rows; i++) {
         struct results_row *row = &cell->row[i];
 
-        if ((row->contender->flags & CONTENDER_EXACT) == 0 || row->runs == 0)
+        if ((row->contender->flags & CONTENDER_EXACT) == 0 || row->runs == 0) {
             continue;
+        }
         first = first != NULL ? first : row;
-        if (row->checksum == first->checksum && !row->differs)
+        if (row->checksum == first->checksum && !row->differs) {
             continue;
+        }
         fprintf(stderr,
                 "lawn bench: %s n=%" PRIu64 " t=%" PRIu64 " seed=%" PRIu64
                 ": %s fired other timers, or at other times, than %s "
@@ -230,7 +246,7 @@ measure_agrees(struct results_cell *cell)
 /* Contenders that were given up in the same life with fewer timers are not
  * tried with more. */
 static void
-measure_learn(const struct results *results, struct results_cell *cell)
+skip_hopeless(const struct results *results, struct results_cell *cell)
 {
     for (size_t i = 0; i < results->cells; i++) {
         const struct results_cell *other = &results->cell[i];
@@ -238,8 +254,10 @@ measure_learn(const struct results *results, struct results_cell *cell)
         if (other->cell.workload != cell->cell.workload ||
             other->cell.n >= cell->cell.n ||
             (other->cell.t != cell->cell.t &&
-             !(other->cell.t == other->cell.n && cell->cell.t == cell->cell.n)))
+             !(other->cell.t == other->cell.n &&
+               cell->cell.t == cell->cell.n))) {
             continue;
+        }
         for (size_t k = 0; k < cell->rows; k++) {
             if (other->row[k].end == RUN_SLOW) {
                 cell->row[k].end = RUN_SLOW;
@@ -251,28 +269,31 @@ measure_learn(const struct results *results, struct results_cell *cell)
 
 /* Adds the cell with empty rows. */
 static bool
-measure_add(const struct measure_plan *plan, struct results *results,
-            const struct cell *cell)
+add_cell(const struct measure_plan *plan, struct results *results,
+         const struct cell *cell)
 {
     struct results_cell *added = &results->cell[results->cells];
 
     added->cell = *cell;
     added->rows = plan->contender_count;
-    added->row = calloc(added->rows, sizeof *added->row);
-    if (added->row == NULL)
+    added->row = calloc(added->rows, sizeof(*added->row));
+    if (added->row == NULL) {
         return false;
-    for (size_t i = 0; i < added->rows; i++)
+    }
+    for (size_t i = 0; i < added->rows; i++) {
         added->row[i].contender = plan->contenders[i];
-    measure_learn(results, added);
+    }
+    skip_hopeless(results, added);
     results->cells++;
     return true;
 }
 
 static void
-measure_end_latency(struct results_row *row)
+end_latency(struct results_row *row)
 {
-    if (row->latency == NULL)
+    if (row->latency == NULL) {
         return;
+    }
     row->has_tail = row->latency->count > 0;
     row->sampled = row->latency->count;
     row->p50 = lawn_histogram_at(row->latency, 50000);
@@ -285,24 +306,25 @@ measure_end_latency(struct results_row *row)
 }
 
 static void
-measure_end(struct measure_group *group)
+end_group(struct measure_group *group)
 {
     for (size_t i = 0; i < group->count; i++) {
         for (size_t k = 0; k < group->cells[i].rows; k++) {
             struct results_row *row = &group->cells[i].row[k];
 
             /* Its turn had not come when the user had enough. */
-            if (row->runs == 0 && row->end == RUN_OK)
-                measure_excuse(row, RUN_STOPPED);
-            measure_end_latency(row);
-            qsort(row->ns, row->runs, sizeof row->ns[0], results_compare);
+            if (row->runs == 0 && row->end == RUN_OK) {
+                set_excuse(row, RUN_STOPPED);
+            }
+            end_latency(row);
+            qsort(row->ns, row->runs, sizeof(row->ns[0]), results_compare);
         }
     }
 }
 
 /* From the given cell of the plan on, as many as are played together. */
 static size_t
-measure_group_size(const struct measure_plan *plan, size_t first)
+group_size(const struct measure_plan *plan, size_t first)
 {
     const struct cell *cells = plan->cells;
     size_t i = first + 1;
@@ -311,13 +333,14 @@ measure_group_size(const struct measure_plan *plan, size_t first)
            cells[i].workload->play == cells[first].workload->play &&
            cells[i].workload != cells[i - 1].workload &&
            cells[i].workload->ttls == cells[first].workload->ttls &&
-           cells[i].n == cells[first].n && cells[i].t == cells[first].t)
+           cells[i].n == cells[first].n && cells[i].t == cells[first].t) {
         i++;
+    }
     return i - first;
 }
 
 static bool
-measure_no_memory(void)
+report_no_memory(void)
 {
     fputs("lawn bench: not enough memory for the results\n", stderr);
     return false;
@@ -325,13 +348,14 @@ measure_no_memory(void)
 
 /* Room for the cells of one more plan. */
 static bool
-measure_reserve(const struct measure_plan *plan, struct results *results)
+reserve(const struct measure_plan *plan, struct results *results)
 {
     size_t count = results->cells + plan->cell_count;
-    struct results_cell *cell = realloc(results->cell, count * sizeof *cell);
+    struct results_cell *cell = realloc(results->cell, count * sizeof(*cell));
 
-    if (cell != NULL)
+    if (cell != NULL) {
         results->cell = cell;
+    }
     return cell != NULL || count == 0;
 }
 
@@ -342,25 +366,30 @@ measure(const struct measure_plan *plan, struct results *results)
     bool agrees = true;
     size_t i = 0;
 
-    if (!measure_reserve(plan, results))
-        return measure_no_memory();
+    if (!reserve(plan, results)) {
+        return report_no_memory();
+    }
     while (i < plan->cell_count && !run_interrupted()) {
         group.cells = &results->cell[results->cells];
-        group.count = measure_group_size(plan, i);
+        group.count = group_size(plan, i);
         group.last_stage = 0;
         for (size_t k = 0; k < group.count; k++, i++) {
             unsigned stage = plan->cells[i].workload->stage;
 
-            if (stage > group.last_stage)
+            if (stage > group.last_stage) {
                 group.last_stage = stage;
-            if (!measure_add(plan, results, &plan->cells[i]))
-                return measure_no_memory();
+            }
+            if (!add_cell(plan, results, &plan->cells[i])) {
+                return report_no_memory();
+            }
         }
-        for (unsigned round = 0; round < plan->runs + plan->tails; round++)
+        for (unsigned round = 0; round < plan->runs + plan->tails; round++) {
             measure_round(&group, round);
-        measure_end(&group);
-        for (size_t k = 0; k < group.count; k++)
-            agrees = measure_agrees(&group.cells[k]) && agrees;
+        }
+        end_group(&group);
+        for (size_t k = 0; k < group.count; k++) {
+            agrees = check_agreement(&group.cells[k]) && agrees;
+        }
     }
     run_release();
     results->complete = !run_interrupted();

@@ -12,7 +12,7 @@
 #define PEERS_TEXT(x) PEERS_TEXT_(x)
 #define PEERS_TEXT_(x) #x
 
-/* Where `make install` puts them; given by the Makefile. */
+/* Where `make install` puts them; given by mk/bench.mk. */
 #ifndef LAWN_PEERS_DIR
 #define LAWN_PEERS_DIR "/usr/local/lib/lawn/peers"
 #endif
@@ -53,7 +53,7 @@ static const struct peers_known {
 static char peers_whys[PEERS_MAX][256];
 
 __attribute__((format(printf, 2, 3))) static const struct contender *
-peers_refuse(char *why, const char *format, ...)
+refuse(char *why, const char *format, ...)
 {
     va_list args;
 
@@ -65,7 +65,7 @@ peers_refuse(char *why, const char *format, ...)
 
 /* Whether there is such a plug-in: beside the program, or installed. */
 static bool
-peers_find(const char *name, char *path)
+find_plugin(const char *name, char *path)
 {
     char program[PEERS_PATH];
     ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -74,8 +74,9 @@ peers_find(const char *name, char *path)
         program[size] = '\0';
         *strrchr(program, '/') = '\0';
         size = snprintf(path, PEERS_PATH, "%s/peers/%s.so", program, name);
-        if (size < PEERS_PATH && access(path, F_OK) == 0)
+        if (size < PEERS_PATH && access(path, F_OK) == 0) {
             return true;
+        }
     }
     size = snprintf(path, PEERS_PATH, "%s/%s.so", LAWN_PEERS_DIR, name);
     return size < PEERS_PATH && access(path, F_OK) == 0;
@@ -84,53 +85,58 @@ peers_find(const char *name, char *path)
 /* The contender of that name in a plug-in, or NULL: the only one, or one of its
  * hosts. */
 static const struct contender *
-peers_look(void *handle, const struct peers_known *peer)
+find_contender(void *handle, const struct peers_known *peer)
 {
-    const struct host *const *hosts;
+    const struct host *const *hosts = NULL;
 
-    if (peer->part != PART_HOSTS)
+    if (peer->part != PART_HOSTS) {
         return dlsym(handle, PEERS_TEXT(CONTENDER_PLUGIN));
+    }
     hosts = dlsym(handle, PEERS_TEXT(HOST_PLUGIN));
     while (hosts != NULL && *hosts != NULL &&
-           strcmp((*hosts)->face.name, peer->name) != 0)
+           strcmp((*hosts)->face.name, peer->name) != 0) {
         hosts++;
+    }
     return hosts != NULL && *hosts != NULL ? &(*hosts)->face : NULL;
 }
 
 /* The contender, or NULL and why. */
 static const struct contender *
-peers_load_one(const struct peers_known *peer, char *why)
+load_one(const struct peers_known *peer, char *why)
 {
     char path[PEERS_PATH];
-    const struct contender *contender;
-    const char *fault;
-    void *handle;
+    const struct contender *contender = NULL;
 
-    if (!peers_find(peer->file, path))
-        return peers_refuse(
-            why,
-            "not built, or not beside this program: in the sources, "
-            "with %s: tools/deps bench, make",
-            peer->package);
-    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!find_plugin(peer->file, path)) {
+        return refuse(why,
+                      "not built, or not beside this program: in the sources, "
+                      "with %s: tools/deps bench, make",
+                      peer->package);
+    }
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *fault = NULL;
     if (handle == NULL) {
         fault = dlerror();
-        return peers_refuse(why, "cannot be loaded: %s",
-                            fault == NULL ? path : fault);
+        return refuse(why, "cannot be loaded: %s",
+                      fault == NULL ? path : fault);
     }
-    contender = peers_look(handle, peer);
-    if (contender == NULL)
-        return peers_refuse(why, "%s is no plug-in", path);
-    if (contender->abi != CONTENDER_ABI)
-        return peers_refuse(why,
-                            "%s is of interface %u, needed is %u: make it anew",
-                            path, contender->abi, CONTENDER_ABI);
+    contender = find_contender(handle, peer);
+    if (contender == NULL) {
+        return refuse(why, "%s is no plug-in", path);
+    }
+    if (contender->abi != CONTENDER_ABI) {
+        return refuse(
+            why, "%s has interface version %u, not %u; rebuild it with make",
+            path, contender->abi, CONTENDER_ABI);
+    }
     if (contender->name == NULL || strcmp(contender->name, peer->name) != 0 ||
-        contender_part(contender) != peer->part)
-        return peers_refuse(why, "%s is another peer", path);
+        contender_part_of(contender) != peer->part) {
+        return refuse(why, "%s is another peer", path);
+    }
     fault = contender->unusable == NULL ? NULL : contender->unusable();
-    if (fault != NULL)
-        return peers_refuse(why, "%s", fault);
+    if (fault != NULL) {
+        return refuse(why, "%s", fault);
+    }
     return contender;
 }
 
@@ -143,7 +149,7 @@ peers_load(const struct contender **into, size_t room,
     *missing_count = 0;
     for (size_t i = 0; i < PEERS_MAX && count < room; i++) {
         const struct contender *contender =
-            peers_load_one(&peers_known[i], peers_whys[i]);
+            load_one(&peers_known[i], peers_whys[i]);
 
         if (contender != NULL) {
             into[count++] = contender;

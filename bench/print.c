@@ -12,13 +12,14 @@
 
 /* Rows with figures come first, the fastest first. */
 static int
-print_compare(const void *a, const void *b)
+compare_rows(const void *a, const void *b)
 {
     const struct results_row *x = *(const struct results_row *const *)a;
     const struct results_row *y = *(const struct results_row *const *)b;
 
-    if (x->runs == 0 || y->runs == 0)
+    if (x->runs == 0 || y->runs == 0) {
         return (x->runs == 0) - (y->runs == 0);
+    }
     return (results_median(x) > results_median(y)) -
            (results_median(x) < results_median(y));
 }
@@ -27,14 +28,12 @@ print_compare(const void *a, const void *b)
 static bool
 print_times(FILE *out, const struct results_row *row, double best)
 {
-    double median;
-
     fprintf(out, "  %-9s", row->contender->name);
     if (row->runs == 0) {
         fprintf(out, " %s\n", row->why);
         return false;
     }
-    median = results_median(row);
+    double median = results_median(row);
     fprintf(out, " %8.1f  %8.1f %8.1f  %7.2f", median, row->ns[0],
             row->ns[row->runs - 1], median / best);
     return true;
@@ -44,18 +43,20 @@ print_times(FILE *out, const struct results_row *row, double best)
 static void
 print_tail(FILE *out, const struct results_row *row, uint64_t far)
 {
-    if (row->has_tail)
+    if (row->has_tail) {
         fprintf(out, "  %7s %7s %7s %7s", text_lateness(row->p50).s,
                 text_lateness(row->p99).s, text_lateness(far).s,
                 text_lateness(row->max).s);
+    }
     putc('\n', out);
 }
 
 static void
 print_row(FILE *out, const struct results_row *row, double best)
 {
-    if (!print_times(out, row, best))
+    if (!print_times(out, row, best)) {
         return;
+    }
     fprintf(out, "  %6.1f", row->bytes);
     print_tail(out, row, row->p9999);
 }
@@ -65,10 +66,12 @@ static void
 print_row_crew(FILE *out, const struct results_row *row, double best,
                uint64_t threads)
 {
-    if (!print_times(out, row, best))
+    if (!print_times(out, row, best)) {
         return;
-    if (threads > 0)
+    }
+    if (threads > 0) {
         fprintf(out, "  %7.2f", 1e3 * (double)threads / results_median(row));
+    }
     print_tail(out, row, row->p999);
 }
 
@@ -77,10 +80,11 @@ print_head_crew(FILE *out, bool threads)
 {
     fprintf(out, "  %-9s %8s  %8s %8s  %7s", "", threads ? "ns/op" : "ns",
             "min", "max", "x best");
-    if (threads)
+    if (threads) {
         fprintf(out, "  %7s\n", "M/s");
-    else
+    } else {
         fprintf(out, "  %7s %7s %7s %7s\n", "p50", "p99", "p99.9", "max");
+    }
 }
 
 /* Of hosts: the event loop's own timers beside ours in it. */
@@ -98,20 +102,23 @@ print_row_host(FILE *out, const struct results_row *row,
     }
     for (size_t i = 0; i < cell->rows && adapted != NULL; i++) {
         if (strcmp(cell->row[i].contender->name, adapted) == 0 &&
-            cell->row[i].runs > 0)
+            cell->row[i].runs > 0) {
             ratio = results_median(row) / results_median(&cell->row[i]);
+        }
     }
     fprintf(out, " %9.1f %9.1f %9.1f", results_median(row), row->ns[0],
             row->ns[row->runs - 1]);
-    if (ratio > 0)
+    if (ratio > 0) {
         fprintf(out, " %7.2f", ratio);
-    else
+    } else {
         fprintf(out, " %7s", "-");
+    }
     fprintf(out, " %7.1f", row->bytes);
-    if (row->has_tail)
+    if (row->has_tail) {
         fprintf(out, "  %7s %7s %7s  %5.1f%%", text_lateness(row->p50).s,
                 text_lateness(row->p99).s, text_lateness(row->max).s,
                 100 * (double)row->early / (double)row->sampled);
+    }
     putc('\n', out);
 }
 
@@ -120,8 +127,9 @@ print_head_host(FILE *out, bool tails)
 {
     fprintf(out, "  %-12s %9s %9s %9s %7s %7s", "", "ns/op", "min", "max",
             "x ours", "bytes");
-    if (tails)
+    if (tails) {
         fprintf(out, "  %7s %7s %7s  %6s", "p50", "p99", "max", "early");
+    }
     putc('\n', out);
 }
 
@@ -131,11 +139,13 @@ print_rows_host(FILE *out, const struct results_cell *cell)
 {
     bool tails = false;
 
-    for (size_t i = 0; i < cell->rows; i++)
+    for (size_t i = 0; i < cell->rows; i++) {
         tails = tails || cell->row[i].has_tail;
+    }
     print_head_host(out, tails);
-    for (size_t i = 0; i < cell->rows; i++)
+    for (size_t i = 0; i < cell->rows; i++) {
         print_row_host(out, &cell->row[i], cell);
+    }
 }
 
 static void
@@ -146,18 +156,21 @@ print_cell(FILE *out, const struct results_cell *cell)
     const struct workload *workload = cell->cell.workload;
     double best = 0;
 
-    for (size_t i = 0; i < cell->rows; i++)
+    for (size_t i = 0; i < cell->rows; i++) {
         rows[i] = &cell->row[i];
-    qsort(rows, cell->rows, sizeof rows[0], print_compare);
+    }
+    qsort(rows, cell->rows, sizeof(rows[0]), compare_rows);
     for (size_t i = cell->rows; i-- > 0;) {
-        if (rows[i]->runs > 0 && rows[i]->contender->kind != CONTENDER_FLOOR)
+        if (rows[i]->runs > 0 && rows[i]->contender->kind != CONTENDER_FLOOR) {
             best = results_median(rows[i]);
+        }
     }
     fprintf(out, "\n%s %s, %s timers%s", workload->name, workload->title,
             text_count(cell->cell.n).s, crew ? " per thread" : "");
-    if (workload->uses_t)
+    if (workload->uses_t) {
         fprintf(out, ", %s %s%s", text_count(cell->cell.t).s,
                 crew ? "thread" : "TTL", cell->cell.t == 1 ? "" : "s");
+    }
     fprintf(out, ", seed %" PRIu64 ": %s\n", cell->cell.seed,
             workload->operation);
     fprintf(out, "  (%s)\n", workload->parameters);
@@ -165,17 +178,19 @@ print_cell(FILE *out, const struct results_cell *cell)
         print_rows_host(out, cell);
         return;
     }
-    if (crew)
+    if (crew) {
         print_head_crew(out, workload->uses_t);
-    else
+    } else {
         fprintf(out, "  %-9s %8s  %8s %8s  %7s  %6s  %7s %7s %7s %7s\n", "",
                 "ns/op", "min", "max", "x best", "bytes", "p50", "p99",
                 "p99.99", "max");
+    }
     for (size_t i = 0; i < cell->rows; i++) {
-        if (crew)
+        if (crew) {
             print_row_crew(out, rows[i], best, cell->cell.t);
-        else
+        } else {
             print_row(out, rows[i], best);
+        }
     }
 }
 
@@ -183,10 +198,11 @@ print_cell(FILE *out, const struct results_cell *cell)
 static void
 print_count(FILE *out, double instructions)
 {
-    if (instructions < 0)
+    if (instructions < 0) {
         fprintf(out, " %8s", "-");
-    else
+    } else {
         fprintf(out, " %8.1f", instructions);
+    }
 }
 
 static void
@@ -214,11 +230,13 @@ print_counts(FILE *out, const struct results *results)
 void
 print_text(FILE *out, const struct results *results)
 {
-    for (size_t i = 0; i < results->cells; i++)
+    for (size_t i = 0; i < results->cells; i++) {
         print_cell(out, &results->cell[i]);
-    if (results->counts > 0)
+    }
+    if (results->counts > 0) {
         print_counts(out, results);
-    if (results->part == PART_CREWS)
+    }
+    if (results->part == PART_CREWS) {
         fprintf(
             out,
             "\nns/op is what an operation takes on its thread, M/s how many "
@@ -226,12 +244,14 @@ print_text(FILE *out, const struct results *results)
             "processors; x best is beside the best with\na way from "
             "thread to thread\n",
             sysconf(_SC_NPROCESSORS_ONLN));
-    if (results->part == PART_HOSTS)
+    }
+    if (results->part == PART_HOSTS) {
         fputs("\nx ours is an event loop's own timers beside ours in it; bytes "
               "are those\nper timer, the timer included; early is how many "
               "fired before they were due,\nwhich count as not late\n",
               out);
-    if (results->part == PART_STORES)
+    }
+    if (results->part == PART_STORES) {
         fprintf(
             out,
             "\nx best is beside the best that keeps timers; ids of 16 bytes,"
@@ -240,6 +260,7 @@ print_text(FILE *out, const struct results *results)
             "ns"
             "\nare taken off for the stopwatch\n",
             stopwatch_overhead());
+    }
 }
 
 void
@@ -262,27 +283,31 @@ print_csv(FILE *out, const struct results *results)
 
             fprintf(out, "%s,%" PRIu64 ",", cell->cell.workload->name,
                     cell->cell.n);
-            if (cell->cell.workload->uses_t)
+            if (cell->cell.workload->uses_t) {
                 fprintf(out, "%" PRIu64, cell->cell.t);
+            }
             fprintf(out, ",%" PRIu64 ",%s,%u,", cell->cell.seed,
                     row->contender->name, row->runs);
-            if (row->runs > 0)
+            if (row->runs > 0) {
                 fprintf(out, "%.2f,%.2f,%.2f,%" PRIu64 ",%016" PRIx64 ",%.2f,",
                         results_median(row), row->ns[0], row->ns[row->runs - 1],
                         row->ops, row->checksum, row->bytes);
-            else
+            } else {
                 fputs(",,,,,,", out);
-            if (row->has_tail)
+            }
+            if (row->has_tail) {
                 fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
                         row->p50, row->p99, timed ? row->p999 : row->p9999,
                         row->max);
-            else
+            } else {
                 fputs(",,,,", out);
-            if (host && row->has_tail)
+            }
+            if (host && row->has_tail) {
                 fprintf(out, "%" PRIu64 ",%" PRIu64 ",", row->sampled,
                         row->early);
-            else if (host)
+            } else if (host) {
                 fputs(",,", out);
+            }
             fprintf(out, "%s\n", row->why != NULL ? row->why : "");
         }
     }
@@ -298,13 +323,15 @@ print_wrapped(FILE *out, int indent, const char *text)
 static void
 print_contender(FILE *out, const struct contender *contender)
 {
-    unsigned lines = contenders_lines(contender);
+    unsigned lines = contenders_count_lines(contender);
 
     fprintf(out, "  %-9s %s", contender->name, contender->title);
-    if (contender->version != NULL)
+    if (contender->version != NULL) {
         fprintf(out, ", %s", contender->version());
-    if (lines != 0)
+    }
+    if (lines != 0) {
         fprintf(out, "; %u lines", lines);
+    }
     putc('\n', out);
     print_wrapped(out, 12, contender->about);
 }
@@ -312,14 +339,15 @@ print_contender(FILE *out, const struct contender *contender)
 static void
 print_contenders(FILE *out, const struct contender *const *all, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         print_contender(out, all[i]);
+    }
 }
 
 static void
 print_workloads(FILE *out, enum contender_part part)
 {
-    size_t count;
+    size_t count = 0;
     const struct workload *all = workloads_all(part, &count);
 
     for (size_t i = 0; i < count; i++) {
@@ -334,9 +362,8 @@ print_workloads(FILE *out, enum contender_part part)
 void
 print_list(FILE *out)
 {
-    size_t count;
+    size_t count = 0;
     const struct contender *const *all = contenders_of(PART_TIMERS, &count);
-    const struct contenders_missing *missing;
 
     fputs("contenders:\n", out);
     print_contenders(out, all, count);
@@ -349,11 +376,13 @@ print_list(FILE *out)
     all = contenders_of(PART_HOSTS, &count);
     fputs("\nevent loops (--adapters):\n", out);
     print_contenders(out, all, count);
-    missing = contenders_missing(&count);
-    if (count > 0)
+    const struct contenders_missing *missing = contenders_list_missing(&count);
+    if (count > 0) {
         fputs("\nleft out of this build:\n", out);
-    for (size_t i = 0; i < count; i++)
+    }
+    for (size_t i = 0; i < count; i++) {
         fprintf(out, "  %-9s %s\n", missing[i].name, missing[i].why);
+    }
     fputs("\nworkloads (t: for each number of TTLs):\n", out);
     print_workloads(out, PART_TIMERS);
     fputs("\nworkloads of stores: ids of 16 bytes, payloads of 32, 20 TTLs\n",

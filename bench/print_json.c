@@ -19,12 +19,13 @@ print_string(FILE *out, const char *text)
     }
     putc('"', out);
     for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
+        if (*text == '"' || *text == '\\') {
             fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
+        } else if ((unsigned char)*text < 0x20) {
             fprintf(out, "\\u%04x", (unsigned char)*text);
-        else
+        } else {
             putc(*text, out);
+        }
     }
     putc('"', out);
 }
@@ -65,7 +66,7 @@ print_json_contender(FILE *out, const struct contender *contender)
         [CONTENDER_PEER] = "peer",
         [CONTENDER_FLOOR] = "floor",
     };
-    unsigned lines = contenders_lines(contender);
+    unsigned lines = contenders_count_lines(contender);
 
     print_member(out, "\n  {", "name", contender->name);
     print_member(out, ", ", "title", contender->title);
@@ -78,10 +79,11 @@ print_json_contender(FILE *out, const struct contender *contender)
             (contender->flags & CONTENDER_FIFO) != 0 ? "true" : "false",
             (contender->flags & CONTENDER_BUDGET) != 0 ? "true" : "false");
     fprintf(out, ", \"node\": %zu, \"lines\": ", contender->node);
-    if (lines != 0)
+    if (lines != 0) {
         fprintf(out, "%u", lines);
-    else
+    } else {
         fputs("null", out);
+    }
     print_member(out, ", ", "version",
                  contender->version != NULL ? contender->version() : NULL);
     putc('}', out);
@@ -89,11 +91,10 @@ print_json_contender(FILE *out, const struct contender *contender)
 
 /* Contenders of the results, those that are missing, and workloads. */
 static void
-print_who(FILE *out, const struct results *results)
+print_contenders(FILE *out, const struct results *results)
 {
-    size_t count;
-    const struct contenders_missing *missing = contenders_missing(&count);
-    const struct workload *all;
+    size_t count = 0;
+    const struct contenders_missing *missing = contenders_list_missing(&count);
     const char *before = "{";
 
     fputs("\n \"contenders\": [", out);
@@ -103,15 +104,16 @@ print_who(FILE *out, const struct results *results)
     }
     fputs("],\n \"missing\": [", out);
     for (size_t i = 0; i < count; i++) {
-        if (missing[i].part != results->part)
+        if (missing[i].part != results->part) {
             continue;
+        }
         print_member(out, before, "name", missing[i].name);
         print_member(out, ", ", "why", missing[i].why);
         putc('}', out);
         before = ", {";
     }
     fputs("],\n \"workloads\": [", out);
-    all = workloads_all(results->part, &count);
+    const struct workload *all = workloads_all(results->part, &count);
     for (size_t i = 0; i < count; i++) {
         print_member(out, i > 0 ? ",\n  {" : "\n  {", "name", all[i].name);
         print_member(out, ", ", "title", all[i].title);
@@ -126,35 +128,40 @@ print_who(FILE *out, const struct results *results)
 static void
 print_json_row(FILE *out, const struct results_row *row)
 {
-    bool timed = contender_part(row->contender) == PART_CREWS ||
-                 contender_part(row->contender) == PART_HOSTS;
+    bool timed = contender_part_of(row->contender) == PART_CREWS ||
+                 contender_part_of(row->contender) == PART_HOSTS;
 
     print_member(out, "\n    {", "contender", row->contender->name);
     fputs(", \"ns\": [", out);
-    for (unsigned i = 0; i < row->runs; i++)
+    for (unsigned i = 0; i < row->runs; i++) {
         fprintf(out, "%s%.2f", i > 0 ? ", " : "", row->ns[i]);
-    if (row->runs > 0)
+    }
+    if (row->runs > 0) {
         fprintf(out,
                 "], \"median\": %.2f, \"ops\": %" PRIu64
                 ", \"checksum\": \"%016" PRIx64 "\", \"bytes\": %.2f, ",
                 results_median(row), row->ops, row->checksum, row->bytes);
-    else
+    } else {
         fputs("], \"median\": null, \"ops\": 0, \"checksum\": null, "
               "\"bytes\": null, ",
               out);
-    if (row->has_tail)
+    }
+    if (row->has_tail) {
         fprintf(out,
                 "\"tail\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
                 ", \"%s\": %" PRIu64 ", \"max\": %" PRIu64,
                 row->p50, row->p99, timed ? "p999" : "p9999",
                 timed ? row->p999 : row->p9999, row->max);
-    if (row->has_tail && contender_part(row->contender) == PART_HOSTS)
+    }
+    if (row->has_tail && contender_part_of(row->contender) == PART_HOSTS) {
         fprintf(out, ", \"sampled\": %" PRIu64 ", \"early\": %" PRIu64,
                 row->sampled, row->early);
-    if (row->has_tail)
+    }
+    if (row->has_tail) {
         putc('}', out);
-    else
+    } else {
         fputs("\"tail\": null", out);
+    }
     print_member(out, ", ", "why", row->why);
     putc('}', out);
 }
@@ -170,10 +177,11 @@ print_cells(FILE *out, const struct results *results)
                      cell->cell.workload->name);
         fprintf(out, ", \"n\": %" PRIu64 ", \"%s\": ", cell->cell.n,
                 results->part == PART_CREWS ? "threads" : "t");
-        if (cell->cell.workload->uses_t)
+        if (cell->cell.workload->uses_t) {
             fprintf(out, "%" PRIu64, cell->cell.t);
-        else
+        } else {
             fputs("null", out);
+        }
         fputs(", \"rows\": [", out);
         for (size_t k = 0; k < cell->rows; k++) {
             fputs(k > 0 ? "," : "", out);
@@ -188,10 +196,11 @@ print_cells(FILE *out, const struct results *results)
 static void
 print_figure(FILE *out, const char *name, double figure)
 {
-    if (figure < 0)
+    if (figure < 0) {
         fprintf(out, ", \"%s\": null", name);
-    else
+    } else {
         fprintf(out, ", \"%s\": %.1f", name, figure);
+    }
 }
 
 void
@@ -207,8 +216,9 @@ print_json(FILE *out, const struct results *results)
     struct tm utc;
     char date[32] = "";
 
-    if (gmtime_r(&now, &utc) != NULL)
-        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (gmtime_r(&now, &utc) != NULL) {
+        strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    }
     print_member(out, "{", "program", programs[results->part]);
     print_member(out, ", ", "version", BUILD_VERSION);
     print_member(out, ", ", "commit", BUILD_COMMIT);
@@ -219,7 +229,7 @@ print_json(FILE *out, const struct results *results)
             results->seed, results->runs, results->complete ? "true" : "false",
             stopwatch_overhead());
     print_machine(out);
-    print_who(out, results);
+    print_contenders(out, results);
     print_cells(out, results);
     fputs("\n \"instructions\": [", out);
     for (size_t i = 0; i < results->counts; i++) {

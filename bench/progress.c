@@ -15,22 +15,25 @@ bench_progress(const struct cell *cell, const struct contender *contender,
     static uint64_t began;
     unsigned filled = all > 0 ? done * PROGRESS_WIDTH / all : 0;
     uint64_t now = run_clock();
-    double left;
 
-    if (!isatty(STDERR_FILENO))
+    if (!isatty(STDERR_FILENO)) {
         return;
-    if (began == 0 || done == 0)
+    }
+    if (began == 0 || done == 0) {
         began = now;
-    left = done > 0 ? (double)(now - began) / done * (all - done) : 0;
+    }
+    double left = done > 0 ? (double)(now - began) / done * (all - done) : 0;
     fprintf(stderr, "\r\033[K[%.*s%.*s] %u%%", (int)filled,
             "########################", (int)(PROGRESS_WIDTH - filled),
             "                        ", all > 0 ? done * 100 / all : 0);
-    if (done > 0)
+    if (done > 0) {
         fprintf(stderr, ", %.0f s left", left / 1e9);
+    }
     fprintf(stderr, ": %s n=%s", cell->workload->name,
             text_short((double)cell->n).s);
-    if (cell->workload->uses_t)
+    if (cell->workload->uses_t) {
         fprintf(stderr, " t=%s", text_short((double)cell->t).s);
+    }
     fprintf(stderr, " %s", contender->name);
     fflush(stderr);
 }
@@ -38,6 +41,7 @@ bench_progress(const struct cell *cell, const struct contender *contender,
 void
 bench_progress_end(void)
 {
-    if (isatty(STDERR_FILENO))
+    if (isatty(STDERR_FILENO)) {
         fputs("\r\033[K", stderr);
+    }
 }

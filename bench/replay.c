@@ -6,7 +6,7 @@
  * running than they should, as with a contender that fires late, are harmless.
  */
 #include "replay.h"
-#include "trace_read.h"
+#include "trace_load.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -17,8 +17,8 @@
 
 static struct trace replay_trace;
 
-static void replay_ttls(struct run *run);
-static void replay_play(struct run *run);
+static void set_ttls(struct run *run);
+static void play_trace(struct run *run);
 
 struct workload replay_workload = {
     .name = "trace",
@@ -28,17 +28,18 @@ struct workload replay_workload = {
     .parameters = "TTLs and the clock are the trace's own",
     .uses_t = false,
     .longest = 1,
-    .ttls = replay_ttls,
-    .play = replay_play,
+    .ttls = set_ttls,
+    .play = play_trace,
 };
 
 int
 replay_load(const char *who, const char *path)
 {
-    int code;
     replay_release();
-    if (!trace_load(who, path, &replay_trace, &code))
+    int code = 0;
+    if (!trace_load(who, path, &replay_trace, &code)) {
         return code;
+    }
     if (replay_trace.objects == 0) {
         fprintf(stderr, "%s: %s: expected a start, found none\n", who, path);
         return VERBS_INPUT;
@@ -66,22 +67,23 @@ replay_release(void)
 }
 
 static bool
-replay_names_ttls(void)
+has_named_ttls(void)
 {
     return replay_trace.ttl_count < REPLAY_NAMED;
 }
 
 /* Objects get theirs with each event. */
 static void
-replay_ttls(struct run *run)
+set_ttls(struct run *run)
 {
     size_t count = replay_trace.ttl_count;
-    if (replay_names_ttls() && run_list_ttls(run, count))
-        memcpy(run->ttls, replay_trace.ttls, count * sizeof *run->ttls);
+    if (has_named_ttls() && run_list_ttls(run, count)) {
+        memcpy(run->ttls, replay_trace.ttls, count * sizeof(*run->ttls));
+    }
 }
 
 static void
-replay_event(struct run *run, const struct trace_event *event, bool named)
+play_event(struct run *run, const struct trace_event *event, bool named)
 {
     struct object *object = run_object(run, event->object);
     if (event->ttl == 0) {
@@ -98,25 +100,26 @@ replay_part(struct run *run, size_t from, size_t to)
 {
     const struct trace *trace = &replay_trace;
     uint64_t first = trace->events[0].time;
-    bool named = replay_names_ttls();
+    bool named = has_named_ttls();
     size_t done = from;
     for (; done < to; done++) {
         const struct trace_event *event = &trace->events[done];
-        if (done % REPLAY_STEP == 0 && !run_goes_on(run))
+        if (done % REPLAY_STEP == 0 && !run_goes_on(run)) {
             break;
-        if (event->time - first != run->now)
+        }
+        if (event->time - first != run->now) {
             run_mow(run, event->time - first, SIZE_MAX);
-        replay_event(run, event, named);
+        }
+        play_event(run, event, named);
     }
     return done;
 }
 
 static void
-replay_play(struct run *run)
+play_trace(struct run *run)
 {
-    size_t done;
     run_begin(run, 0);
-    done = replay_part(run, 0, replay_trace.count);
+    size_t done = replay_part(run, 0, replay_trace.count);
     run_finish(run, done);
     run_weigh(run);
 }

@@ -1,4 +1,4 @@
-/* replay.h - a trace as a workload: see trace_read.h. */
+/* replay.h - a trace as a workload: see trace_load.h. */
 #ifndef LAWN_BENCH_REPLAY_H
 #define LAWN_BENCH_REPLAY_H
 

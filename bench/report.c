@@ -11,8 +11,9 @@ report_write(FILE *out, const char *json, size_t length)
      * escape. Without one, nothing ends the script element or opens a comment
      * in it. */
     for (size_t i = 0; i < length; i++) {
-        if (json[i] != '<')
+        if (json[i] != '<') {
             continue;
+        }
         fwrite(json + from, 1, i - from, out);
         fputs("\\u003c", out);
         from = i + 1;

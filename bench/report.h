@@ -17,7 +17,7 @@ bool report_write(FILE *out, const char *json, size_t length);
 bool report_headline_svg(FILE *out, const struct results *results);
 
 /* The page up to where the JSON goes, and from there on: page.html, page.css
- * and page.js of bench/report/, made into C by the Makefile. */
+ * and page.js of bench/report/, made into C by mk/bench.mk. */
 extern const unsigned char report_page_head[];
 extern const size_t report_page_head_size;
 extern const unsigned char report_page_tail[];

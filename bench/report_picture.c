@@ -78,7 +78,7 @@ static const char report_style[] =
     "</style>\n";
 
 static const char *
-report_class(const struct contender *contender)
+class_of(const struct contender *contender)
 {
     switch (contender->kind) {
     case CONTENDER_OURS:
@@ -94,24 +94,25 @@ report_class(const struct contender *contender)
 }
 
 static void
-report_text(FILE *out, const char *text)
+put_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
-        if (*text == '<')
+        if (*text == '<') {
             fputs("&lt;", out);
-        else if (*text == '&')
+        } else if (*text == '&') {
             fputs("&amp;", out);
-        else
+        } else {
             putc(*text, out);
+        }
     }
 }
 
 /* 1,000,000 */
 static void
-report_count(FILE *out, uint64_t n)
+put_count(FILE *out, uint64_t n)
 {
     if (n >= 1000) {
-        report_count(out, n / 1000);
+        put_count(out, n / 1000);
         fprintf(out, ",%03u", (unsigned)(n % 1000));
     } else {
         fprintf(out, "%u", (unsigned)n);
@@ -119,7 +120,7 @@ report_count(FILE *out, uint64_t n)
 }
 
 static double
-report_x(const struct report_panel *panel, uint64_t t)
+x_of(const struct report_panel *panel, uint64_t t)
 {
     double span = panel->t_most > 1 ? log((double)panel->t_most) : 1;
 
@@ -128,125 +129,142 @@ report_x(const struct report_panel *panel, uint64_t t)
 }
 
 static double
-report_y(const struct report_panel *panel, double ns)
+y_of(const struct report_panel *panel, double ns)
 {
     return PLOT_BOTTOM - (PLOT_BOTTOM - PLOT_TOP) * log(ns / panel->low) /
                              log(panel->high / panel->low);
 }
 
 static struct report_line *
-report_line_of(struct report_panel *panel, const struct contender *contender)
+line_of(struct report_panel *panel, const struct contender *contender)
 {
-    for (size_t i = 0; i < panel->lines; i++)
-        if (panel->line[i].contender == contender)
+    for (size_t i = 0; i < panel->lines; i++) {
+        if (panel->line[i].contender == contender) {
             return &panel->line[i];
-    if (panel->lines == LINES_MAX)
+        }
+    }
+    if (panel->lines == LINES_MAX) {
         return NULL;
+    }
     panel->line[panel->lines].contender = contender;
     return &panel->line[panel->lines++];
 }
 
 static void
-report_add(struct report_panel *panel, uint64_t t,
-           const struct results_row *row)
+add_point(struct report_panel *panel, uint64_t t, const struct results_row *row)
 {
-    struct report_line *line = report_line_of(panel, row->contender);
+    struct report_line *line = line_of(panel, row->contender);
     double ns = results_median(row);
-    size_t at;
 
-    if (!line || line->points == POINTS_MAX || !(ns > 0))
+    if (line == NULL || line->points == POINTS_MAX || !(ns > 0)) {
         return;
-    for (at = line->points; at > 0 && line->point[at - 1].t > t; at--)
+    }
+    size_t at = 0;
+    for (at = line->points; at > 0 && line->point[at - 1].t > t; at--) {
         line->point[at] = line->point[at - 1];
+    }
     line->point[at] = (struct report_point){t, ns};
     line->points++;
-    if (t > panel->t_most)
+    if (t > panel->t_most) {
         panel->t_most = t;
-    if (panel->low == 0 || ns < panel->low)
+    }
+    if (panel->low == 0 || ns < panel->low) {
         panel->low = ns;
-    if (ns > panel->high)
+    }
+    if (ns > panel->high) {
         panel->high = ns;
+    }
 }
 
 /* Gathers what the panel shows; without points, low stays 0. */
 static void
-report_gather(struct report_panel *panel, const struct results *results,
-              const char *name, uint64_t n)
+gather_lines(struct report_panel *panel, const struct results *results,
+             const char *name, uint64_t n)
 {
-    memset(panel, 0, sizeof *panel);
+    memset(panel, 0, sizeof(*panel));
     panel->n = n;
     for (size_t i = 0; i < results->cells; i++) {
         const struct results_cell *cell = &results->cell[i];
 
-        if (strcmp(cell->cell.workload->name, name) != 0)
+        if (strcmp(cell->cell.workload->name, name) != 0) {
             continue;
+        }
         panel->workload = cell->cell.workload;
-        if (cell->cell.n != n || cell->cell.t == 0)
+        if (cell->cell.n != n || cell->cell.t == 0) {
             continue;
-        for (size_t j = 0; j < cell->rows; j++)
-            if (cell->row[j].end == RUN_OK && cell->row[j].runs > 0)
-                report_add(panel, cell->cell.t, &cell->row[j]);
+        }
+        for (size_t j = 0; j < cell->rows; j++) {
+            if (cell->row[j].end == RUN_OK && cell->row[j].runs > 0) {
+                add_point(panel, cell->cell.t, &cell->row[j]);
+            }
+        }
     }
     panel->low *= 0.85;
     panel->high *= 1.15;
-    if (panel->high < 10 * panel->low)
+    if (panel->high < 10 * panel->low) {
         panel->high = 10 * panel->low;
+    }
 }
 
 static void
-report_tick(FILE *out, double ns)
+put_tick(FILE *out, double ns)
 {
-    if (ns < 999)
+    if (ns < 999) {
         fprintf(out, "%.0f ns", ns);
-    else if (ns < 999e3)
+    } else if (ns < 999e3) {
         fprintf(out, "%.0f µs", ns / 1e3);
-    else
+    } else {
         fprintf(out, "%.0f ms", ns / 1e6);
+    }
 }
 
 static void
-report_axis_y(FILE *out, const struct report_panel *panel)
+put_axis_y(FILE *out, const struct report_panel *panel)
 {
     const unsigned step = panel->high / panel->low < 100 ? 2 : 9;
 
     for (uint64_t decade = 1; decade < 1000000000000; decade *= 10) {
         for (unsigned times = 1; times <= 3; times += step) {
             double ns = (double)(times * decade);
-            double y = report_y(panel, ns);
+            double y = y_of(panel, ns);
 
-            if (ns < panel->low || ns > panel->high)
+            if (ns < panel->low || ns > panel->high) {
                 continue;
+            }
             fprintf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", PLOT_LEFT,
                     y, PLOT_RIGHT - 8);
             fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
                     PLOT_LEFT - 6, y + 4);
-            report_tick(out, ns);
+            put_tick(out, ns);
             fputs("</text>\n", out);
         }
     }
 }
 
 static void
-report_axis_x(FILE *out, const struct report_panel *panel)
+put_axis_x(FILE *out, const struct report_panel *panel)
 {
     double last = -100;
 
     for (uint64_t t = 1; t <= panel->t_most; t *= 10) {
-        double x = report_x(panel, t);
+        double x = x_of(panel, t);
 
-        if (x - last < 28)
+        if (x - last < 28) {
             continue;
+        }
         last = x;
         fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", x,
                 PLOT_BOTTOM + 18);
-        if (t < 1000)
+        if (t < 1000) {
             fprintf(out, "%llu</text>\n", (unsigned long long)t);
-        else if (t < 1000000)
+        } else if (t < 1000000) {
             fprintf(out, "%lluk</text>\n", (unsigned long long)t / 1000);
-        else
+        } else {
             fprintf(out, "%lluM</text>\n", (unsigned long long)t / 1000000);
-        if (t > UINT64_MAX / 10)
+        }
+        if (t > UINT64_MAX / 10) {
             break;
+        }
     }
     fprintf(out,
             "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">"
@@ -257,91 +275,98 @@ report_axis_x(FILE *out, const struct report_panel *panel)
 /* Puts the names of a block of lines one below the other, around the mean of
  * the lines' ends, within the plot. */
 static void
-report_place_block(struct report_panel *panel, size_t first, size_t last)
+place_block(struct report_panel *panel, size_t first, size_t last)
 {
     double count = (double)(last - first + 1);
     double height = NAME_GAP * (count - 1), top = 0;
 
-    for (size_t i = first; i <= last; i++)
+    for (size_t i = first; i <= last; i++) {
         top += panel->line[i].end_y / count;
+    }
     top = fmax(PLOT_TOP - 8, fmin(top - height / 2, PLOT_BOTTOM - height));
-    for (size_t i = first; i <= last; i++)
+    for (size_t i = first; i <= last; i++) {
         panel->line[i].name_y = top + NAME_GAP * (double)(i - first);
+    }
 }
 
 /* Sets name_y. The lines are in the order of their ends then, the slowest
  * first, and names that would touch form blocks, each as near to its lines as
  * it can be; first[] is where a name's block begins. */
 static void
-report_place_names(struct report_panel *panel)
+place_names(struct report_panel *panel)
 {
-    size_t first[LINES_MAX];
-
     for (size_t i = 0; i < panel->lines; i++) {
         struct report_line line = panel->line[i];
         size_t at = i;
 
-        line.end_y = report_y(panel, line.point[line.points - 1].ns);
-        for (; at > 0 && panel->line[at - 1].end_y > line.end_y; at--)
+        line.end_y = y_of(panel, line.point[line.points - 1].ns);
+        for (; at > 0 && panel->line[at - 1].end_y > line.end_y; at--) {
             panel->line[at] = panel->line[at - 1];
+        }
         panel->line[at] = line;
     }
+    size_t first[LINES_MAX];
     for (size_t i = 0; i < panel->lines; i++) {
         first[i] = i;
-        report_place_block(panel, i, i);
+        place_block(panel, i, i);
         while (first[i] > 0 && panel->line[first[i] - 1].name_y + NAME_GAP >
                                    panel->line[first[i]].name_y) {
             first[i] = first[first[i] - 1];
-            report_place_block(panel, first[i], i);
+            place_block(panel, first[i], i);
         }
     }
 }
 
 static void
-report_draw_line(FILE *out, const struct report_panel *panel,
-                 const struct report_line *line)
+draw_line(FILE *out, const struct report_panel *panel,
+          const struct report_line *line)
 {
-    const char *class = report_class(line->contender);
+    const char *class = class_of(line->contender);
     const struct report_point *end = &line->point[line->points - 1];
-    double x = report_x(panel, end->t), y = report_y(panel, end->ns);
+    double x = x_of(panel, end->t), y = y_of(panel, end->ns);
 
     fprintf(out, "<path class=\"lead\" d=\"M%.1f %.1fH%dL%d %.1f\"/>", x + 5, y,
             PLOT_RIGHT - 6, PLOT_RIGHT + 2, line->name_y);
     fprintf(out, "<path class=\"%s\" d=\"", class);
-    for (size_t i = 0; i < line->points; i++)
+    for (size_t i = 0; i < line->points; i++) {
         fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M',
-                report_x(panel, line->point[i].t),
-                report_y(panel, line->point[i].ns));
+                x_of(panel, line->point[i].t), y_of(panel, line->point[i].ns));
+    }
     /* A line of one point would not be seen; and a floor is a level. */
-    if (line->contender->kind == CONTENDER_FLOOR)
+    if (line->contender->kind == CONTENDER_FLOOR) {
         fprintf(out, "H%d", PLOT_RIGHT - 8);
-    else if (line->points == 1)
+    } else if (line->points == 1) {
         fputs("h5", out);
+    }
     fputs("\"/>", out);
-    if (line->contender->kind == CONTENDER_OURS)
-        for (size_t i = 0; i < line->points; i++)
+    if (line->contender->kind == CONTENDER_OURS) {
+        for (size_t i = 0; i < line->points; i++) {
             fprintf(out,
                     "<circle class=\"ours\" cx=\"%.1f\" cy=\"%.1f\" "
                     "r=\"4.5\"/>",
-                    report_x(panel, line->point[i].t),
-                    report_y(panel, line->point[i].ns));
+                    x_of(panel, line->point[i].t),
+                    y_of(panel, line->point[i].ns));
+        }
+    }
     fprintf(out, "<text class=\"name %s\" x=\"%d\" y=\"%.1f\">", class,
             PLOT_RIGHT + 6, line->name_y + 4);
-    report_text(out, line->contender->name);
+    put_text(out, line->contender->name);
     fputs("</text>\n", out);
 }
 
 static void
-report_draw(FILE *out, struct report_panel *panel, const char *name)
+draw_panel(FILE *out, struct report_panel *panel, const char *name)
 {
     size_t kept = 0;
 
     fputs("<text class=\"head\" x=\"0\" y=\"18\">", out);
-    report_text(out, panel->workload ? panel->workload->title : name);
+    put_text(out, panel->workload != NULL ? panel->workload->title : name);
     fputs("</text>\n", out);
-    for (size_t i = 0; i < panel->lines; i++)
-        if (panel->line[i].points > 0)
+    for (size_t i = 0; i < panel->lines; i++) {
+        if (panel->line[i].points > 0) {
             panel->line[kept++] = panel->line[i];
+        }
+    }
     panel->lines = kept;
     if (kept == 0) {
         fprintf(out,
@@ -350,28 +375,33 @@ report_draw(FILE *out, struct report_panel *panel, const char *name)
                 (PLOT_LEFT + PLOT_RIGHT) / 2, (PLOT_TOP + PLOT_BOTTOM) / 2);
         return;
     }
-    report_axis_y(out, panel);
-    report_axis_x(out, panel);
-    report_place_names(panel);
-    for (int ours = 0; ours <= 1; ours++)
-        for (size_t i = 0; i < kept; i++)
-            if ((panel->line[i].contender->kind == CONTENDER_OURS) == ours)
-                report_draw_line(out, panel, &panel->line[i]);
+    put_axis_y(out, panel);
+    put_axis_x(out, panel);
+    place_names(panel);
+    for (int ours = 0; ours <= 1; ours++) {
+        for (size_t i = 0; i < kept; i++) {
+            if ((panel->line[i].contender->kind == CONTENDER_OURS) == ours) {
+                draw_line(out, panel, &panel->line[i]);
+            }
+        }
+    }
 }
 
 /* 10^6 if it was run, else the largest that was. */
 static uint64_t
-report_choose_n(const struct results *results)
+choose_n(const struct results *results)
 {
     uint64_t most = 0;
 
     for (size_t i = 0; i < results->cells; i++) {
         uint64_t n = results->cell[i].cell.n;
 
-        if (n == 1000000)
+        if (n == 1000000) {
             return n;
-        if (n > most)
+        }
+        if (n > most) {
             most = n;
+        }
     }
     return most;
 }
@@ -380,8 +410,7 @@ bool
 report_headline_svg(FILE *out, const struct results *results)
 {
     static const char *const names[PANELS] = {"W3", "W4", "W1", "W2"};
-    uint64_t n = report_choose_n(results);
-    struct report_panel panel;
+    uint64_t n = choose_n(results);
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
@@ -392,18 +421,19 @@ report_headline_svg(FILE *out, const struct results *results)
     fprintf(out, "<rect class=\"bg\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n",
             WIDTH, HEIGHT);
     fputs("<text class=\"title\" x=\"20\" y=\"34\">Time per operation, ", out);
-    report_count(out, n);
+    put_count(out, n);
     fputs(" timers</text>\n", out);
     fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, "
           "<tspan class=\"peer\">libraries</tspan>, schemes in grey, the floor "
           "dotted. Lower is better; both axes are logarithmic.</text>\n",
           out);
+    struct report_panel panel;
     for (size_t i = 0; i < PANELS; i++) {
-        report_gather(&panel, results, names[i], n);
+        gather_lines(&panel, results, names[i], n);
         fprintf(out, "<g transform=\"translate(%d %d)\">\n",
                 20 + (int)(i % 2) * PANEL_WIDTH,
                 TOP + (int)(i / 2) * PANEL_HEIGHT);
-        report_draw(out, &panel, names[i]);
+        draw_panel(out, &panel, names[i]);
         fputs("</g>\n", out);
     }
     fputs("</svg>\n", out);

@@ -69,8 +69,9 @@ run_finish(struct run *run, uint64_t ops)
 
     run->watching = false;
     run_goes_on(run);
-    if (run->end != RUN_OK)
+    if (run->end != RUN_OK) {
         return;
+    }
     stage->ns += now - run->watch;
     stage->ops += ops;
     stage->checksum = run->checksum;
@@ -79,19 +80,21 @@ run_finish(struct run *run, uint64_t ops)
 bool
 run_goes_on(struct run *run)
 {
-    if (run->end != RUN_OK)
+    if (run->end != RUN_OK) {
         return false;
-    if (run->contender->failed != NULL && run->contender->failed(run->self))
+    }
+    if (run->contender->failed != NULL && run->contender->failed(run->self)) {
         run->end = RUN_MEMORY;
-    else if (run_interrupted())
+    } else if (run_interrupted()) {
         run->end = RUN_STOPPED;
-    else if (run_clock() > run->limit)
+    } else if (run_clock() > run->limit) {
         run->end = RUN_SLOW;
+    }
     return run->end == RUN_OK;
 }
 
 static void
-run_fire_once(struct object *object, void *arg)
+fire_once(struct object *object, void *arg)
 {
     run_note((struct run *)arg, object);
 }
@@ -107,7 +110,7 @@ run_fire_again(struct object *object, void *arg)
 
 /* Bytes that malloc has given away. */
 static size_t
-run_heap(void)
+heap_bytes(void)
 {
     struct mallinfo2 info = mallinfo2();
 
@@ -117,18 +120,19 @@ run_heap(void)
 void *
 run_alloc(struct run *run, size_t count, size_t size)
 {
-    size_t heap = run_heap();
+    size_t heap = heap_bytes();
     void *memory = calloc(count, size);
 
-    if (memory == NULL)
+    if (memory == NULL) {
         run->end = RUN_MEMORY;
-    run->heap += run_heap() - heap;
+    }
+    run->heap += heap_bytes() - heap;
     return memory;
 }
 
 /* Threads of a crew that keep timers. */
 static unsigned
-run_workers(const struct cell *cell)
+count_workers(const struct cell *cell)
 {
     return cell->workload->uses_t ? (unsigned)cell->t : 1;
 }
@@ -136,17 +140,18 @@ run_workers(const struct cell *cell)
 /* Of a crew each worker, or whoever uses its timers, has n, and as many that
  * another one keeps; and there are a few for the benchmark itself. */
 static uint64_t
-run_objects(const struct cell *cell)
+count_objects(const struct cell *cell)
 {
-    if (cell->workload->part == PART_HOSTS)
+    if (cell->workload->part == PART_HOSTS) {
         return cell->n + RUN_HOST_OWN;
+    }
     return cell->workload->part == PART_CREWS
-               ? (2 * cell->n + RUN_CREW_OWN) * run_workers(cell)
+               ? (2 * cell->n + RUN_CREW_OWN) * count_workers(cell)
                : cell->n;
 }
 
 static bool
-run_has_store(const struct run *run)
+has_store(const struct run *run)
 {
     return (run->contender->flags & CONTENDER_STORE) != 0;
 }
@@ -154,41 +159,47 @@ run_has_store(const struct run *run)
 void
 run_weigh(struct run *run)
 {
-    size_t heap = run_heap();
+    size_t heap = heap_bytes();
     size_t user = run->cell->n * (STORE_ID + STORE_PAYLOAD);
 
     run->bytes = heap > run->heap ? heap - run->heap : 0;
-    if (run->contender->elsewhere != NULL)
+    if (run->contender->elsewhere != NULL) {
         run->bytes += run->contender->elsewhere(run->self);
-    if (!run_has_store(run))
+    }
+    if (!has_store(run)) {
         return;
-    if (store_of(run->contender)->bytes != NULL)
+    }
+    if (store_of(run->contender)->bytes != NULL) {
         run->bytes = store_of(run->contender)->bytes(run->self);
+    }
     run->bytes = run->bytes > user ? run->bytes - user : 0;
 }
 
 /* A permutation and its inverse. */
 static bool
-run_shuffle(uint64_t n, uint64_t seed)
+shuffle_order(uint64_t n, uint64_t seed)
 {
     struct random random = {seed};
-    uint32_t *order;
 
     if (run_kept.order != NULL && run_kept.order_n == n &&
-        run_kept.order_seed == seed)
+        run_kept.order_seed == seed) {
         return true;
+    }
     free(run_kept.order);
-    run_kept.order = order = malloc(2 * n * sizeof *order);
-    if (order == NULL)
+    uint32_t *order = NULL;
+    run_kept.order = order = malloc(2 * n * sizeof(*order));
+    if (order == NULL) {
         return false;
+    }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t j = random_below(&random, i + 1);
 
         order[i] = order[j];
         order[j] = (uint32_t)i;
     }
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n; i++) {
         order[n + order[i]] = (uint32_t)i;
+    }
     run_kept.order_n = n;
     run_kept.order_seed = seed;
     return true;
@@ -198,23 +209,26 @@ run_shuffle(uint64_t n, uint64_t seed)
  * on the address space leaves. Asking for more might be granted and end the
  * process later, and some libraries end it themselves when they get none. */
 static uint64_t
-run_available(void)
+available_memory(void)
 {
     char line[128];
     unsigned long kib = 0;
     unsigned long pages = 0;
     uint64_t available = UINT64_MAX;
-    struct rlimit limit;
     FILE *file = fopen("/proc/meminfo", "r");
 
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "MemAvailable: %lu kB", &kib) == 1)
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (sscanf(line, "MemAvailable: %lu kB", &kib) == 1) {
             available = kib * UINT64_C(1024);
+        }
     }
-    if (file != NULL)
+    if (file != NULL) {
         fclose(file);
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    }
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
         return available;
+    }
     file = fopen("/proc/self/statm", "r");
     if (file != NULL) {
         uint64_t used = fscanf(file, "%lu", &pages) == 1
@@ -229,41 +243,44 @@ run_available(void)
 }
 
 static bool
-run_reserve(struct run *run)
+reserve_memory(struct run *run)
 {
     size_t stride = offsetof(struct object, node) + run->contender->node;
-    size_t size;
 
     stride = (stride + RUN_LINE - 1) & ~(size_t)(RUN_LINE - 1);
-    run->stride = run_has_store(run)    ? 0
+    run->stride = has_store(run)        ? 0
                   : stride > RUN_OBJECT ? stride
                                         : RUN_OBJECT;
-    size = run->object_count * run->stride;
+    size_t size = run->object_count * run->stride;
     if (run->object_count * (run->stride + RUN_ROOM) >
-        run_available() + run_kept.objects_size)
+        available_memory() + run_kept.objects_size) {
         return false;
+    }
     if (size > run_kept.objects_size) {
         free(run_kept.objects);
         run_kept.objects_size = 0;
         run_kept.objects = aligned_alloc(4096, (size + 4095) & ~(size_t)4095);
-        if (run_kept.objects == NULL)
+        if (run_kept.objects == NULL) {
             return false;
+        }
         run_kept.objects_size = size;
     }
-    if (!run_shuffle(run->cell->n, run->cell->seed))
+    if (!shuffle_order(run->cell->n, run->cell->seed)) {
         return false;
+    }
     run->objects = size > 0 ? run_kept.objects : NULL;
     run->order = run_kept.order;
     run->again = run_kept.order + run->cell->n;
-    if (size > 0)
+    if (size > 0) {
         memset(run->objects, 0, size);
+    }
     return true;
 }
 
 bool
 run_list_ttls(struct run *run, size_t count)
 {
-    uint64_t *ttls = realloc(run_kept.ttls, count * sizeof *ttls);
+    uint64_t *ttls = realloc(run_kept.ttls, count * sizeof(*ttls));
 
     if (ttls == NULL) {
         run->end = RUN_MEMORY;
@@ -276,32 +293,37 @@ run_list_ttls(struct run *run, size_t count)
 
 /* Each object gets one of the cell's t TTLs. */
 static void
-run_spread_ttls(struct run *run)
+spread_ttls(struct run *run)
 {
     uint64_t t = run->cell->t;
     uint64_t longest = workloads_longest(run->cell);
 
-    if (!run_list_ttls(run, t))
+    if (!run_list_ttls(run, t)) {
         return;
-    for (uint64_t i = 0; i < t; i++)
+    }
+    for (uint64_t i = 0; i < t; i++) {
         run->ttls[i] = 1 + (2 * i + 1) * longest / (2 * t);
-    for (uint64_t i = 0; i < run->cell->n; i++)
+    }
+    for (uint64_t i = 0; i < run->cell->n; i++) {
         run_choose(run, i, random_below(&run->random, t));
+    }
 }
 
 static bool
-run_plant(struct run *run)
+start_all(struct run *run)
 {
-    if (!run_reserve(run))
+    if (!reserve_memory(run)) {
         return false;
+    }
     for (uint64_t i = 0; i < run->object_count && run->objects != NULL; i++) {
         run_object(run, i)->id = (uint32_t)i;
         run_object(run, i)->which = CONTENDER_ANY;
     }
-    if (run->cell->workload->uses_t && run->cell->workload->ttls == NULL)
-        run_spread_ttls(run);
-    else
+    if (run->cell->workload->uses_t && run->cell->workload->ttls == NULL) {
+        spread_ttls(run);
+    } else {
         run->cell->workload->ttls(run);
+    }
     return run->end == RUN_OK;
 }
 
@@ -310,31 +332,35 @@ run_play(struct run *run, const struct cell *cell,
          const struct contender *contender, unsigned last_stage,
          uint64_t limit_ns)
 {
-    struct contender_setup setup = {.workers = run_workers(cell)};
+    struct contender_setup setup = {.workers = count_workers(cell)};
 
-    memset(run, 0, sizeof *run);
+    memset(run, 0, sizeof(*run));
     run->cell = cell;
     run->contender = contender;
     run->random.state = cell->seed;
-    run->fire = run_fire_once;
+    run->fire = fire_once;
     run->last_stage = last_stage;
-    run->object_count = run_objects(cell);
-    if ((contender->flags & CONTENDER_ONE_TTL) != 0 && cell->t != 1)
+    run->object_count = count_objects(cell);
+    if ((contender->flags & CONTENDER_ONE_TTL) != 0 && cell->t != 1) {
         return run->end = RUN_UNFIT;
-    if (!run_plant(run))
+    }
+    if (!start_all(run)) {
         return run->end = run->end != RUN_OK ? run->end : RUN_MEMORY;
+    }
     setup.objects = run->object_count;
     setup.ttls = run->ttls;
     setup.ttl_count = run->ttl_count;
     setup.longest = workloads_longest(cell);
     /* A store takes memory as it grows; what others have left in malloc's
      * hands would be a gift. */
-    if (run_has_store(run))
+    if (has_store(run)) {
         malloc_trim(0);
-    run->heap = run_heap();
+    }
+    run->heap = heap_bytes();
     run->self = contender->make(&setup);
-    if (run->self == NULL)
+    if (run->self == NULL) {
         return run->end = RUN_MEMORY;
+    }
     run->limit = run_clock() + limit_ns;
     cell->workload->play(run);
     run_goes_on(run);
@@ -349,5 +375,5 @@ run_release(void)
     free(run_kept.objects);
     free(run_kept.order);
     free(run_kept.ttls);
-    memset(&run_kept, 0, sizeof run_kept);
+    memset(&run_kept, 0, sizeof(run_kept));
 }

@@ -33,8 +33,9 @@ bench_save_can(const char *path)
 {
     FILE *file = path != NULL ? output_file(save_who, path, "a") : NULL;
 
-    if (file != NULL)
+    if (file != NULL) {
         fclose(file);
+    }
     return path == NULL || file != NULL;
 }
 
@@ -43,8 +44,9 @@ save_page(const char *path, const char *json, size_t length)
 {
     FILE *file = output_file(save_who, path, "w");
 
-    if (file == NULL)
+    if (file == NULL) {
         return false;
+    }
     report_write(file, json, length);
     return output_file_close(save_who, path, file);
 }
@@ -55,14 +57,13 @@ save_report(const char *path, const struct results *results)
     char *json = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&json, &length);
-    bool saved;
 
     if (memory == NULL) {
         fputs("lawn bench: no memory for the report\n", stderr);
         return false;
     }
     print_json(memory, results);
-    saved = fclose(memory) == 0 && save_page(path, json, length);
+    bool saved = fclose(memory) == 0 && save_page(path, json, length);
     free(json);
     return saved;
 }
@@ -72,8 +73,9 @@ save_svg(const char *path, const struct results *results)
 {
     FILE *file = output_file(save_who, path, "w");
 
-    if (file == NULL)
+    if (file == NULL) {
         return false;
+    }
     report_headline_svg(file, results);
     return output_file_close(save_who, path, file);
 }
@@ -87,7 +89,7 @@ bench_save(const struct bench_options *options, const struct results *results)
 
 /* All of a file; NULL, and a message, if it cannot be read. */
 static char *
-save_read(const char *path, size_t *length)
+read_whole(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "r");
     char *text = NULL;
@@ -98,8 +100,9 @@ save_read(const char *path, size_t *length)
         char *more = realloc(text, *length + SAVE_CHUNK);
 
         good = more != NULL;
-        if (!good)
+        if (!good) {
             break;
+        }
         text = more;
         got = fread(text + *length, 1, SAVE_CHUNK, file);
         good = !ferror(file);
@@ -110,21 +113,24 @@ save_read(const char *path, size_t *length)
         free(text);
         text = NULL;
     }
-    if (file != NULL)
+    if (file != NULL) {
         fclose(file);
+    }
     return text;
 }
 
 /* Where the string ends that begins with the quote at this place: after its
  * other quote. length: nowhere. */
 static size_t
-save_string_end(const char *json, size_t length, size_t at)
+find_string_end(const char *json, size_t length, size_t at)
 {
     for (at++; at < length; at++) {
-        if ((unsigned char)json[at] < ' ')
+        if ((unsigned char)json[at] < ' ') {
             return length;
-        if (json[at] == '"')
+        }
+        if (json[at] == '"') {
             return at + 1;
+        }
         at += json[at] == '\\';
     }
     return length;
@@ -133,7 +139,7 @@ save_string_end(const char *json, size_t length, size_t at)
 /* Whether the text is one object whose brackets match and whose strings end:
  * enough to notice a part that is missing. */
 static bool
-save_is_whole(const char *json, size_t length)
+is_whole(const char *json, size_t length)
 {
     char open[SAVE_DEPTH];
     size_t depth = 0;
@@ -142,19 +148,22 @@ save_is_whole(const char *json, size_t length)
         char c = json[at];
 
         if (c == '"') {
-            at = save_string_end(json, length, at);
+            at = find_string_end(json, length, at);
             continue;
         }
         at++;
         if (c == '{' || c == '[') {
-            if (depth == SAVE_DEPTH)
+            if (depth == SAVE_DEPTH) {
                 return false;
+            }
             open[depth++] = c == '{' ? '}' : ']';
         } else if (c == '}' || c == ']') {
-            if (depth == 0 || open[--depth] != c)
+            if (depth == 0 || open[--depth] != c) {
                 return false;
-            if (depth == 0)
+            }
+            if (depth == 0) {
                 return at == length;
+            }
         } else if (c == '\0') {
             return false;
         }
@@ -164,25 +173,27 @@ save_is_whole(const char *json, size_t length)
 
 /* The script of the page is what reads it. */
 static bool
-save_is_ours(const char *json, size_t length)
+is_ours(const char *json, size_t length)
 {
     while (length > 0 && json[length - 1] != '\0' &&
-           strchr(" \t\r\n", json[length - 1]) != NULL)
+           strchr(" \t\r\n", json[length - 1]) != NULL) {
         length--;
-    return length > sizeof save_mark &&
-           memcmp(json, save_mark, sizeof save_mark - 1) == 0 &&
-           save_is_whole(json, length);
+    }
+    return length > sizeof(save_mark) &&
+           memcmp(json, save_mark, sizeof(save_mark) - 1) == 0 &&
+           is_whole(json, length);
 }
 
 /* Whether it is ours, but of a part without a report; a message tells which. */
 static bool
-save_is_other(const char *json, size_t length, const char *from)
+is_other(const char *json, size_t length, const char *from)
 {
-    for (size_t i = 0; i < sizeof save_others / sizeof save_others[0]; i++) {
+    for (size_t i = 0; i < sizeof(save_others) / sizeof(save_others[0]); i++) {
         size_t size = strlen(save_others[i].mark);
 
-        if (length <= size || memcmp(json, save_others[i].mark, size) != 0)
+        if (length <= size || memcmp(json, save_others[i].mark, size) != 0) {
             continue;
+        }
         fprintf(stderr,
                 "lawn bench: %s: this is of 'lawn bench %s', and there is no "
                 "report of %s\n",
@@ -195,21 +206,23 @@ save_is_other(const char *json, size_t length, const char *from)
 int
 bench_save_again(const char *from, const char *path)
 {
-    size_t length;
-    char *json = save_read(from, &length);
+    size_t length = 0;
+    char *json = read_whole(from, &length);
     int code = VERBS_INPUT;
 
-    if (json == NULL)
+    if (json == NULL) {
         return VERBS_INPUT;
-    if (save_is_other(json, length, from))
+    }
+    if (is_other(json, length, from)) {
         code = VERBS_INPUT;
-    else if (!save_is_ours(json, length))
+    } else if (!is_ours(json, length)) {
         fprintf(stderr,
                 "lawn bench: %s: expected what 'lawn bench --json' prints, "
                 "from {\"program\": \"lawn bench\" to its last }\n",
                 from);
-    else
+    } else {
         code = save_page(path, json, length) ? VERBS_OK : VERBS_OUTPUT;
+    }
     free(json);
     return code;
 }

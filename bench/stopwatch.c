@@ -15,10 +15,10 @@ static struct {
 } stopwatch;
 
 static inline uint64_t
-stopwatch_cycles(void)
+read_cycles(void)
 {
 #if defined __x86_64__
-    unsigned aux;
+    unsigned aux = 0;
 
     return __builtin_ia32_rdtscp(&aux);
 #else
@@ -27,135 +27,137 @@ stopwatch_cycles(void)
 }
 
 static void
-stopwatch_calibrate(void)
+calibrate(void)
 {
     uint64_t start = run_clock();
-    uint64_t cycles = stopwatch_cycles();
+    uint64_t cycles = read_cycles();
     uint64_t least = UINT64_MAX;
 
     while (run_clock() - start < 10000000) {
-        uint64_t one = stopwatch_cycles();
-        uint64_t two = stopwatch_cycles();
+        uint64_t one = read_cycles();
+        uint64_t two = read_cycles();
 
         least = two - one < least ? two - one : least;
     }
-    cycles = stopwatch_cycles() - cycles;
+    cycles = read_cycles() - cycles;
     stopwatch.ns_per_cycle = (double)(run_clock() - start) / (double)cycles;
     stopwatch.overhead = least;
 }
 
 static inline void
-stopwatch_note(uint64_t since)
+note_cycles(uint64_t since)
 {
-    uint64_t took = stopwatch_cycles() - since;
+    uint64_t took = read_cycles() - since;
 
-    if (!stopwatch.run->watching || stopwatch.mowing)
+    if (!stopwatch.run->watching || stopwatch.mowing) {
         return;
+    }
     took = took > stopwatch.overhead ? took - stopwatch.overhead : 0;
     lawn_histogram_add(&stopwatch.stages[stopwatch.run->stage],
                        (uint64_t)((double)took * stopwatch.ns_per_cycle));
 }
 
 static void
-stopwatch_start(void *self, struct object *object, uint64_t ttl)
+time_start(void *self, struct object *object, uint64_t ttl)
 {
-    uint64_t since = stopwatch_cycles();
+    uint64_t since = read_cycles();
 
     stopwatch.inner->start(self, object, ttl);
-    stopwatch_note(since);
+    note_cycles(since);
 }
 
 static bool
-stopwatch_stop(void *self, struct object *object)
+time_stop(void *self, struct object *object)
 {
-    uint64_t since = stopwatch_cycles();
+    uint64_t since = read_cycles();
     bool was = stopwatch.inner->stop(self, object);
 
-    stopwatch_note(since);
+    note_cycles(since);
     return was;
 }
 
 static size_t
-stopwatch_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-              void *arg)
+time_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
+         void *arg)
 {
-    uint64_t since = stopwatch_cycles();
-    size_t fired;
+    uint64_t since = read_cycles();
 
     stopwatch.mowing = true;
-    fired = stopwatch.inner->mow(self, now, budget, fire, arg);
+    size_t fired = stopwatch.inner->mow(self, now, budget, fire, arg);
     stopwatch.mowing = false;
-    stopwatch_note(since);
+    note_cycles(since);
     return fired;
 }
 
 static bool
-stopwatch_store_start(void *self, const void *id, uint64_t ttl,
-                      const void *payload)
+time_store_start(void *self, const void *id, uint64_t ttl, const void *payload)
 {
-    uint64_t since = stopwatch_cycles();
+    uint64_t since = read_cycles();
     bool good = store_of(stopwatch.inner)->start(self, id, ttl, payload);
 
-    stopwatch_note(since);
+    note_cycles(since);
     return good;
 }
 
 static bool
-stopwatch_store_stop(void *self, const void *id)
+time_store_stop(void *self, const void *id)
 {
-    uint64_t since = stopwatch_cycles();
+    uint64_t since = read_cycles();
     bool was = store_of(stopwatch.inner)->stop(self, id);
 
-    stopwatch_note(since);
+    note_cycles(since);
     return was;
 }
 
 static bool
-stopwatch_store_get(void *self, const void *id, struct store_timer *out)
+time_store_get(void *self, const void *id, struct store_timer *out)
 {
-    uint64_t since = stopwatch_cycles();
+    uint64_t since = read_cycles();
     bool is = store_of(stopwatch.inner)->get(self, id, out);
 
-    stopwatch_note(since);
+    note_cycles(since);
     return is;
 }
 
 static bool
-stopwatch_store_touch(void *self, const void *id, uint64_t ttl)
+time_store_touch(void *self, const void *id, uint64_t ttl)
 {
-    uint64_t since = stopwatch_cycles();
+    uint64_t since = read_cycles();
     bool is = store_of(stopwatch.inner)->touch(self, id, ttl);
 
-    stopwatch_note(since);
+    note_cycles(since);
     return is;
 }
 
 static size_t
-stopwatch_store_mow(void *self, uint64_t now, size_t budget,
-                    store_fire_fn *fire, void *arg)
+time_store_mow(void *self, uint64_t now, size_t budget, store_fire_fn *fire,
+               void *arg)
 {
-    uint64_t since = stopwatch_cycles();
+    uint64_t since = read_cycles();
     size_t fired = store_of(stopwatch.inner)->mow(self, now, budget, fire, arg);
 
     /* Those that let the time pass, between calls of other kinds, are not
      * what was asked for. */
-    if (budget == 1)
-        stopwatch_note(since);
+    if (budget == 1) {
+        note_cycles(since);
+    }
     return fired;
 }
 
 /* What a store does not have, it does not get here. */
 static void
-stopwatch_wrap_store(struct store *store, const struct store *inner)
+wrap_store(struct store *store, const struct store *inner)
 {
     *store = *inner;
-    store->start = stopwatch_store_start;
-    store->stop = stopwatch_store_stop;
-    store->get = stopwatch_store_get;
-    if (inner->touch != NULL)
-        store->touch = stopwatch_store_touch;
-    if (inner->mow != NULL)
-        store->mow = stopwatch_store_mow;
+    store->start = time_store_start;
+    store->stop = time_store_stop;
+    store->get = time_store_get;
+    if (inner->touch != NULL) {
+        store->touch = time_store_touch;
+    }
+    if (inner->mow != NULL) {
+        store->mow = time_store_mow;
+    }
 }
 
 double
@@ -168,16 +170,17 @@ void
 stopwatch_wrap(struct stopwatch *watch, const struct contender *inner,
                const struct run *run)
 {
-    if (stopwatch.overhead == 0)
-        stopwatch_calibrate();
-    memset(watch->stages, 0, sizeof watch->stages);
+    if (stopwatch.overhead == 0) {
+        calibrate();
+    }
+    memset(watch->stages, 0, sizeof(watch->stages));
     watch->store = (struct store){.face = *inner};
     if ((inner->flags & CONTENDER_STORE) != 0) {
-        stopwatch_wrap_store(&watch->store, store_of(inner));
+        wrap_store(&watch->store, store_of(inner));
     } else {
-        watch->store.face.start = stopwatch_start;
-        watch->store.face.stop = stopwatch_stop;
-        watch->store.face.mow = stopwatch_mow;
+        watch->store.face.start = time_start;
+        watch->store.face.stop = time_stop;
+        watch->store.face.mow = time_mow;
     }
     watch->store.face.flags |= CONTENDER_WATCHED;
     stopwatch.inner = inner;

@@ -14,6 +14,6 @@
 
 /* Plays some hundred thousand operations. False: the store differs from the
  * oracle, or there was no memory; out is told how, and may be NULL. */
-bool store_agree(const struct store *store, uint64_t seed, FILE *out);
+bool store_agree_check(const struct store *store, uint64_t seed, FILE *out);
 
 #endif

@@ -5,8 +5,8 @@
 static struct tap *tap_wrapped;
 
 static void
-tap_tell(const struct tap *tap, enum tap_kind kind, const struct object *object,
-         uint64_t ttl)
+report_call(const struct tap *tap, enum tap_kind kind,
+            const struct object *object, uint64_t ttl)
 {
     struct tap_event event;
 
@@ -18,7 +18,7 @@ tap_tell(const struct tap *tap, enum tap_kind kind, const struct object *object,
 }
 
 static void *
-tap_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
     struct tap *tap = tap_wrapped;
 
@@ -28,7 +28,7 @@ tap_make(const struct contender_setup *setup)
 }
 
 static void
-tap_free(void *self)
+destroy(void *self)
 {
     struct tap *tap = (struct tap *)self;
 
@@ -36,16 +36,16 @@ tap_free(void *self)
 }
 
 static void
-tap_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct tap *tap = (struct tap *)self;
 
     tap->inner->start(tap->self, object, ttl);
-    tap_tell(tap, TAP_START, object, ttl);
+    report_call(tap, TAP_START, object, ttl);
 }
 
 static bool
-tap_failed(void *self)
+has_failed(void *self)
 {
     struct tap *tap = (struct tap *)self;
 
@@ -53,40 +53,39 @@ tap_failed(void *self)
 }
 
 static bool
-tap_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     struct tap *tap = (struct tap *)self;
 
     if (!tap->inner->stop(tap->self, object)) {
         return false;
     }
-    tap_tell(tap, TAP_STOP, object, object->ttl);
+    report_call(tap, TAP_STOP, object, object->ttl);
     return true;
 }
 
 static void
-tap_fire(struct object *object, void *arg)
+on_fire(struct object *object, void *arg)
 {
     const struct tap *tap = (const struct tap *)arg;
 
-    tap_tell(tap, TAP_FIRE, object, object->ttl);
+    report_call(tap, TAP_FIRE, object, object->ttl);
     tap->fire(object, tap->fire_arg);
 }
 
 static size_t
-tap_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-        void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct tap *tap = (struct tap *)self;
 
     tap->now = now;
     tap->fire = fire;
     tap->fire_arg = arg;
-    return tap->inner->mow(tap->self, now, budget, tap_fire, tap);
+    return tap->inner->mow(tap->self, now, budget, on_fire, tap);
 }
 
 static uint64_t
-tap_next(void *self)
+next_deadline(void *self)
 {
     struct tap *tap = (struct tap *)self;
 
@@ -94,7 +93,7 @@ tap_next(void *self)
 }
 
 static size_t
-tap_elsewhere(void *self)
+count_elsewhere(void *self)
 {
     struct tap *tap = (struct tap *)self;
 
@@ -106,14 +105,15 @@ tap_wrap(struct tap *tap, const struct contender *inner, tap_sink_fn *sink,
          void *arg)
 {
     tap->contender = *inner;
-    tap->contender.make = tap_make;
-    tap->contender.free = tap_free;
-    tap->contender.start = tap_start;
-    tap->contender.failed = inner->failed != NULL ? tap_failed : NULL;
-    tap->contender.stop = tap_stop;
-    tap->contender.mow = tap_mow;
-    tap->contender.next = inner->next != NULL ? tap_next : NULL;
-    tap->contender.elsewhere = inner->elsewhere != NULL ? tap_elsewhere : NULL;
+    tap->contender.make = make;
+    tap->contender.free = destroy;
+    tap->contender.start = start;
+    tap->contender.failed = inner->failed != NULL ? has_failed : NULL;
+    tap->contender.stop = stop;
+    tap->contender.mow = mow;
+    tap->contender.next = inner->next != NULL ? next_deadline : NULL;
+    tap->contender.elsewhere =
+        inner->elsewhere != NULL ? count_elsewhere : NULL;
     tap->inner = inner;
     tap->self = NULL;
     tap->sink = sink;

@@ -4,6 +4,7 @@
  * again when its timer was stopped or has fired. TTLs get the numbers of their
  * first appearance, and those of their order at the end.
  */
+#include "trace_load.h"
 #include "trace_live.h"
 #include "trace_read.h"
 #include "trace_ttls.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct trace_load {
+struct loading {
     struct trace_reader reader;
     struct trace_live live;
     struct trace_ttls ttls;
@@ -21,15 +22,16 @@ struct trace_load {
 };
 
 static bool
-trace_load_append(struct trace_load *load, const struct trace_event *event)
+append(struct loading *load, const struct trace_event *event)
 {
     struct trace *out = load->out;
     if (out->count == load->room) {
         size_t room = load->room > 0 ? 2 * load->room : 1024;
         struct trace_event *events =
-            realloc(out->events, room * sizeof *events);
-        if (events == NULL)
+            realloc(out->events, room * sizeof(*events));
+        if (events == NULL) {
             return false;
+        }
         out->events = events;
         load->room = room;
     }
@@ -39,21 +41,23 @@ trace_load_append(struct trace_load *load, const struct trace_event *event)
 
 /* False: no memory. */
 static bool
-trace_load_line(struct trace_load *load, const struct trace_line *line)
+add_line(struct loading *load, const struct trace_line *line)
 {
     struct trace_event event = {.time = line->time, .ttl = line->ttl};
-    struct trace_live_timer *timer;
     trace_live_mow(&load->live, line->time);
+    struct trace_live_timer *timer = NULL;
     if (line->kind == TRACE_START) {
-        bool was_running;
         event.which = trace_ttls_number(&load->ttls, line->ttl);
+        bool was_running = false;
         timer = trace_live_get(&load->live, line->id, line->id_length,
                                &was_running);
-        if (timer == NULL || event.which == UINT32_MAX)
+        if (timer == NULL || event.which == UINT32_MAX) {
             return false;
+        }
         trace_live_start(&load->live, timer, line->ttl);
-        if (timer->object >= load->out->objects)
+        if (timer->object >= load->out->objects) {
             load->out->objects = timer->object + 1;
+        }
     } else {
         timer = trace_live_find(&load->live, line->id, line->id_length);
         if (timer == NULL) {
@@ -63,23 +67,24 @@ trace_load_line(struct trace_load *load, const struct trace_line *line)
         trace_live_stop(&load->live, timer);
     }
     event.object = timer->object;
-    return trace_load_append(load, &event);
+    return append(load, &event);
 }
 
 /* Makes the numbers of TTLs those of their order. False: no memory. */
 static bool
-trace_load_sort(struct trace_load *load)
+sort_events(struct loading *load)
 {
     struct trace *out = load->out;
     size_t count = load->ttls.count;
-    uint32_t *places = malloc(count * sizeof *places + 1);
-    out->ttls = malloc(count * sizeof *out->ttls + 1);
+    uint32_t *places = malloc(count * sizeof(*places) + 1);
+    out->ttls = malloc(count * sizeof(*out->ttls) + 1);
     if (places == NULL || out->ttls == NULL) {
         free(places);
         return false;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         load->ttls.ttls[i].starts = i; /* the number that it had */
+    }
     trace_ttls_sort(&load->ttls);
     for (size_t i = 0; i < count; i++) {
         out->ttls[i] = load->ttls.ttls[i].ttl;
@@ -87,26 +92,28 @@ trace_load_sort(struct trace_load *load)
     }
     out->ttl_count = count;
     for (size_t i = 0; i < out->count; i++) {
-        if (out->events[i].ttl > 0)
+        if (out->events[i].ttl > 0) {
             out->events[i].which = places[out->events[i].which];
+        }
     }
     free(places);
     return true;
 }
 
 static int
-trace_load_all(struct trace_load *load)
+load_all(struct loading *load)
 {
     struct trace_line line;
-    enum trace_lines_got got;
+    enum trace_lines_got got = TRACE_LINES_END;
     bool memory = true;
     while (memory &&
            (got = trace_reader_next(&load->reader, &line)) != TRACE_LINES_END) {
-        if (got == TRACE_LINES_WRONG)
+        if (got == TRACE_LINES_WRONG) {
             return VERBS_INPUT;
-        memory = trace_load_line(load, &line);
+        }
+        memory = add_line(load, &line);
     }
-    if (memory && trace_load_sort(load)) {
+    if (memory && sort_events(load)) {
         load->out->unit_ns = load->reader.unit_ns;
         return VERBS_OK;
     }
@@ -117,15 +124,15 @@ trace_load_all(struct trace_load *load)
 bool
 trace_load(const char *who, const char *path, struct trace *out, int *exit_code)
 {
-    struct trace_load load;
+    struct loading load;
     char *copy = strdup(path);
     char *paths[] = {copy};
-    memset(&load, 0, sizeof load);
-    memset(out, 0, sizeof *out);
+    memset(&load, 0, sizeof(load));
+    memset(out, 0, sizeof(*out));
     load.out = out;
     trace_reader_open(&load.reader, who, paths, 1);
     if (copy != NULL && trace_live_init(&load.live, NULL, NULL)) {
-        *exit_code = trace_load_all(&load);
+        *exit_code = load_all(&load);
         trace_live_fini(&load.live);
     } else {
         trace_lines_no_memory(&load.reader.lines);
@@ -134,8 +141,9 @@ trace_load(const char *who, const char *path, struct trace *out, int *exit_code)
     trace_reader_close(&load.reader);
     trace_ttls_free(&load.ttls);
     free(copy);
-    if (*exit_code != VERBS_OK)
+    if (*exit_code != VERBS_OK) {
         trace_free(out);
+    }
     return *exit_code == VERBS_OK;
 }
 
@@ -144,5 +152,5 @@ trace_free(struct trace *trace)
 {
     free(trace->events);
     free(trace->ttls);
-    memset(trace, 0, sizeof *trace);
+    memset(trace, 0, sizeof(*trace));
 }

@@ -26,10 +26,12 @@ workload_fill(struct run *run)
 {
     for (uint64_t i = 0; i < run->cell->n; i++) {
         run_start(run, run->order[i]);
-        if (i % WORKLOAD_PER_TICK == 0)
+        if (i % WORKLOAD_PER_TICK == 0) {
             run_tick(run);
-        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
+        }
+        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run)) {
             return false;
+        }
     }
     return true;
 }

@@ -28,22 +28,23 @@ static struct cache_cluster cache_clusters[CACHE_CLUSTERS];
 /* Log-normal around 8 h, within 5 s and 92.6 d, whole seconds; long ones are
  * round numbers, as people choose them. */
 static uint32_t
-cache_draw(struct random *random)
+draw_id(struct random *random)
 {
     double sum = 0;
-    uint32_t ttl;
 
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 12; i++) {
         sum += random_unit(random);
-    ttl = (uint32_t)(28800 * exp((sum - 6) * 2));
+    }
+    uint32_t ttl = (uint32_t)(28800 * exp((sum - 6) * 2));
     ttl = ttl < 5 ? 5 : (ttl > 8000640 ? 8000640 : ttl);
-    if (ttl > 86400)
+    if (ttl > 86400) {
         return ttl / 86400 * 86400;
+    }
     return ttl > 3600 ? ttl / 3600 * 3600 : (ttl > 60 ? ttl / 60 * 60 : ttl);
 }
 
 static void
-cache_make_clusters(struct random *random)
+make_clusters(struct random *random)
 {
     static const uint32_t ranges[CACHE_JITTERED][2] = {
         {490, 600},   {5760, 7200}, {23760, 27000}, {34920, 43200},
@@ -60,8 +61,9 @@ cache_make_clusters(struct random *random)
                                  : 9 + i % 2;
         cluster->topped = i < 26;
         cluster->jitter = 0;
-        for (unsigned k = 0; k < cluster->many; k++)
-            cluster->ttls[k] = cache_draw(random);
+        for (unsigned k = 0; k < cluster->many; k++) {
+            cluster->ttls[k] = draw_id(random);
+        }
         if (i % 7 == 0) {
             cluster->ttls[0] = ranges[i / 7][0];
             cluster->jitter = ranges[i / 7][1] - ranges[i / 7][0];
@@ -71,7 +73,7 @@ cache_make_clusters(struct random *random)
 
 /* A key's cluster is the same all the time, its TTL is drawn at each set. */
 static uint64_t
-cache_ttl(uint32_t id, uint64_t random)
+ttl_of(uint32_t id, uint64_t random)
 {
     const struct cache_cluster *cluster = &cache_clusters[id % CACHE_CLUSTERS];
     uint64_t which = random % 1000;
@@ -85,15 +87,16 @@ cache_ttl(uint32_t id, uint64_t random)
 void
 cache_ttls(struct run *run)
 {
-    cache_make_clusters(&run->random);
-    for (uint64_t i = 0; i < run->cell->n; i++)
+    make_clusters(&run->random);
+    for (uint64_t i = 0; i < run->cell->n; i++) {
         run_object(run, i)->ttl =
-            cache_ttl((uint32_t)i, random_next(&run->random));
+            ttl_of((uint32_t)i, random_next(&run->random));
+    }
 }
 
 /* So many sets of random keys, 1 % of them deletes instead. */
 static void
-cache_some(struct run *run, uint64_t sets)
+play_some(struct run *run, uint64_t sets)
 {
     uint64_t per_tick = run->cell->n / CACHE_SECONDS + 1;
 
@@ -104,22 +107,24 @@ cache_some(struct run *run, uint64_t sets)
         if (random % 100 == 0) {
             run_stop(run, key);
         } else {
-            run_object(run, key)->ttl = cache_ttl((uint32_t)key, random >> 7);
+            run_object(run, key)->ttl = ttl_of((uint32_t)key, random >> 7);
             run_start(run, key);
         }
-        if (i % per_tick == 0)
+        if (i % per_tick == 0) {
             run_tick(run);
-        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
+        }
+        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run)) {
             return;
+        }
     }
 }
 
 void
 cache_play(struct run *run)
 {
-    cache_some(run, 2 * run->cell->n);
+    play_some(run, 2 * run->cell->n);
     run_weigh(run);
     run_begin(run, 0);
-    cache_some(run, workload_ops(run));
+    play_some(run, workload_ops(run));
     run_finish(run, workload_ops(run));
 }

@@ -23,18 +23,21 @@ connections_ttls(struct run *run)
     static const unsigned which[CONNECTION_TIMERS] = {
         [IDLE] = 3, [CLOSE] = 0, [REQUEST] = 2, [DEADLINE] = 1};
 
-    if (!run_list_ttls(run, CONNECTIONS_PACING + 4))
+    if (!run_list_ttls(run, CONNECTIONS_PACING + 4)) {
         return;
-    for (uint64_t i = 0; i < CONNECTIONS_PACING; i++)
+    }
+    for (uint64_t i = 0; i < CONNECTIONS_PACING; i++) {
         run->ttls[i] = i + 1;
-    memcpy(run->ttls + CONNECTIONS_PACING, ttls, sizeof ttls);
-    for (uint64_t i = 0; i < run->cell->n; i++)
+    }
+    memcpy(run->ttls + CONNECTIONS_PACING, ttls, sizeof(ttls));
+    for (uint64_t i = 0; i < run->cell->n; i++) {
         run_choose(run, i, CONNECTIONS_PACING + which[i % CONNECTION_TIMERS]);
+    }
 }
 
 /* A connection's timers are neighbours in memory, as in its struct. */
 static void
-connections_packet(struct run *run, uint64_t connection, uint8_t *waiting)
+play_packet(struct run *run, uint64_t connection, uint8_t *waiting)
 {
     uint64_t first = connection * CONNECTION_TIMERS;
     uint64_t random = random_next(&run->random);
@@ -50,12 +53,13 @@ connections_packet(struct run *run, uint64_t connection, uint8_t *waiting)
         run_start(run, first + DEADLINE);
     }
     *waiting ^= 1;
-    if ((random >> 32) % CONNECTIONS_CLOSE == 0)
+    if ((random >> 32) % CONNECTIONS_CLOSE == 0) {
         run_start(run, first + CLOSE);
+    }
 }
 
 static void
-connections_some(struct run *run, uint64_t packets, uint8_t *waiting)
+play_some(struct run *run, uint64_t packets, uint8_t *waiting)
 {
     uint64_t connections = run->cell->n / CONNECTION_TIMERS;
     uint64_t per_tick = connections / CONNECTIONS_PERIOD + 1;
@@ -63,11 +67,13 @@ connections_some(struct run *run, uint64_t packets, uint8_t *waiting)
     for (uint64_t i = 1; i <= packets; i++) {
         uint64_t connection = random_below(&run->random, connections);
 
-        connections_packet(run, connection, &waiting[connection]);
-        if (i % per_tick == 0)
+        play_packet(run, connection, &waiting[connection]);
+        if (i % per_tick == 0) {
             run_tick(run);
-        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
+        }
+        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run)) {
             return;
+        }
     }
 }
 
@@ -77,12 +83,13 @@ connections_play(struct run *run)
     uint64_t connections = run->cell->n / CONNECTION_TIMERS;
     uint8_t *waiting = run_alloc(run, connections, 1);
 
-    if (waiting == NULL)
+    if (waiting == NULL) {
         return;
-    connections_some(run, 2 * connections, waiting); /* to get going */
+    }
+    play_some(run, 2 * connections, waiting); /* to get going */
     run_weigh(run);
     run_begin(run, 0);
-    connections_some(run, workload_ops(run) / 2, waiting);
+    play_some(run, workload_ops(run) / 2, waiting);
     run_finish(run, workload_ops(run) / 2);
     free(waiting);
 }

@@ -42,31 +42,34 @@
 void
 crew_ttls(struct run *run)
 {
-    if (!run_list_ttls(run, CREW_TTLS))
+    if (!run_list_ttls(run, CREW_TTLS)) {
         return;
-    for (uint64_t i = 0; i < CREW_TTLS; i++)
+    }
+    for (uint64_t i = 0; i < CREW_TTLS; i++) {
         run->ttls[i] =
             CREW_LEAST + i * (CREW_LONGEST - CREW_LEAST) / (CREW_TTLS - 1);
-    for (size_t i = 0; i < run->object_count; i++)
+    }
+    for (size_t i = 0; i < run->object_count; i++) {
         run_choose(run, i, random_below(&run->random, CREW_TTLS));
+    }
 }
 
 static void
-crew_sum(struct crew_tally *to, const struct crew_tally *from)
+add_tally(struct crew_tally *to, const struct crew_tally *from)
 {
     to->count += from->count;
     to->sum += from->sum;
 }
 
 static bool
-crew_same(const struct crew_tally *a, const struct crew_tally *b)
+is_same_tally(const struct crew_tally *a, const struct crew_tally *b)
 {
     return a->count == b->count && a->sum == b->sum;
 }
 
 /* Everything but the threads. */
 static bool
-crew_open(struct crew_play *play, unsigned starters)
+open_play(struct crew_play *play, unsigned starters)
 {
     struct run *run = play->run;
     uint64_t n = run->cell->n;
@@ -78,9 +81,10 @@ crew_open(struct crew_play *play, unsigned starters)
     play->pairs /= play->fires ? 4 : 1;
     play->pairs += CREW_ROUND - play->pairs % CREW_ROUND;
     play->threads =
-        aligned_alloc(CREW_LINE, play->count * sizeof *play->threads);
-    if (play->threads == NULL)
+        aligned_alloc(CREW_LINE, play->count * sizeof(*play->threads));
+    if (play->threads == NULL) {
         return false;
+    }
     pthread_mutex_init(&play->mutex, NULL);
     pthread_cond_init(&play->came, NULL);
     for (unsigned i = 0; i < play->count; i++) {
@@ -94,8 +98,10 @@ crew_open(struct crew_play *play, unsigned starters)
             .other = {.first = (play->workers + ring) * n},
         };
     }
-    for (size_t i = 0; i < run->object_count && play->crew->prepare; i++)
+    for (size_t i = 0; i < run->object_count && play->crew->prepare != NULL;
+         i++) {
         play->crew->prepare(run->self, run_object(run, i));
+    }
     for (unsigned i = 0; i < play->workers; i++) {
         crew_extra(play, i)->which = CREW_IS_BEAT;
         crew_extra(play, play->workers + i)->which = CREW_IS_LAST;
@@ -105,7 +111,7 @@ crew_open(struct crew_play *play, unsigned starters)
 
 /* Starts the threads up to the given one; how many there are. */
 static unsigned
-crew_launch(struct crew_play *play, unsigned count)
+launch_threads(struct crew_play *play, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         if (pthread_create(&play->threads[i].thread, NULL,
@@ -119,67 +125,74 @@ crew_launch(struct crew_play *play, unsigned count)
 }
 
 static void
-crew_on_left(struct object *object, void *arg)
+on_left(struct object *object, void *arg)
 {
-    if (object->which != CREW_IS_BEAT)
+    if (object->which != CREW_IS_BEAT) {
         crew_note((struct crew_tally *)arg, object);
+    }
 }
 
 /* Each start has had one end, and the right one. */
 static void
-crew_check(struct crew_play *play)
+check_play(struct crew_play *play)
 {
     struct run *run = play->run;
     struct crew_tally started = {0}, stopped = {0}, fired = {0}, left = {0};
     struct crew_tally soon = {0}, late = {0}, ends = {0};
-    uint64_t count = play->crew->left(run->self, crew_on_left, &left);
+    uint64_t count = play->crew->left(run->self, on_left, &left);
 
     for (unsigned i = 0; i < play->count; i++) {
         const struct crew_thread *thread = &play->threads[i];
 
-        crew_sum(&started, &thread->started);
-        crew_sum(&stopped, &thread->stopped);
-        crew_sum(&fired, &thread->fired);
-        crew_sum(&soon, &thread->soon);
-        crew_sum(&late, &thread->late);
+        add_tally(&started, &thread->started);
+        add_tally(&stopped, &thread->stopped);
+        add_tally(&fired, &thread->fired);
+        add_tally(&soon, &thread->soon);
+        add_tally(&late, &thread->late);
     }
-    crew_sum(&ends, &stopped);
-    crew_sum(&ends, &fired);
-    crew_sum(&ends, &left);
+    add_tally(&ends, &stopped);
+    add_tally(&ends, &fired);
+    add_tally(&ends, &left);
     run->checksum = (fired.sum ^ fired.count) * UINT64_C(0x9E3779B97F4A7C15) +
                     (left.sum ^ left.count);
-    if (run->end != RUN_OK || CREW_GET(play->end) != RUN_OK)
+    if (run->end != RUN_OK || CREW_GET(play->end) != RUN_OK) {
         return;
-    run->wrong = !crew_same(&started, &ends) || !crew_same(&fired, &soon) ||
-                 !crew_same(&left, &late) || count < left.count ||
+    }
+    run->wrong = !is_same_tally(&started, &ends) ||
+                 !is_same_tally(&fired, &soon) ||
+                 !is_same_tally(&left, &late) || count < left.count ||
                  count > left.count + play->workers;
-    if (run->wrong)
+    if (run->wrong) {
         fprintf(stderr,
                 "lawn bench: %s, %s: %" PRIu64 " starts, %" PRIu64
                 " stopped, %" PRIu64 " of %" PRIu64 " fired, %" PRIu64
                 " of %" PRIu64 " left: not what it should be\n",
                 run->cell->workload->name, run->contender->name, started.count,
                 stopped.count, fired.count, soon.count, left.count, late.count);
+    }
 }
 
 static void
-crew_close(struct crew_play *play, unsigned launched)
+close_play(struct crew_play *play, unsigned launched)
 {
     CREW_SET(play->over, true);
-    if (play->serves)
+    if (play->serves) {
         play->crew->dismiss(play->run->self);
-    for (unsigned i = 0; i < launched; i++)
+    }
+    for (unsigned i = 0; i < launched; i++) {
         pthread_join(play->threads[i].thread, NULL);
-    crew_check(play);
-    if (play->run->end == RUN_OK)
+    }
+    check_play(play);
+    if (play->run->end == RUN_OK) {
         play->run->end = play->end;
+    }
     pthread_mutex_destroy(&play->mutex);
     pthread_cond_destroy(&play->came);
 }
 
 /* From the first to the last; see above. */
 static void
-crew_keep_time(struct crew_play *play)
+keep_time(struct crew_play *play)
 {
     struct run_stage *stage = &play->run->stages[0];
     uint64_t began = UINT64_MAX;
@@ -188,8 +201,9 @@ crew_keep_time(struct crew_play *play)
     for (unsigned i = 0; i < play->count; i++) {
         const struct crew_thread *thread = &play->threads[i];
 
-        if (thread->ended == 0)
+        if (thread->ended == 0) {
             continue;
+        }
         began = thread->began < began ? thread->began : began;
         ended = thread->ended > ended ? thread->ended : ended;
     }
@@ -198,8 +212,9 @@ crew_keep_time(struct crew_play *play)
 
         ended = last > ended ? last : ended;
     }
-    if (play->run->end != RUN_OK)
+    if (play->run->end != RUN_OK) {
         return;
+    }
     stage->ns = (ended - began) * play->hands;
     stage->ops = play->pairs * play->hands;
     stage->checksum = play->run->checksum;
@@ -207,32 +222,32 @@ crew_keep_time(struct crew_play *play)
 
 /* T1 to T3, and T6. */
 static void
-crew_play_pairs(struct crew_play *play, unsigned starters)
+play_pairs(struct crew_play *play, unsigned starters)
 {
-    unsigned launched;
-    uint64_t patience;
-    uint64_t soon;
 
     if (play->posts && crew_of(play->run->contender)->start_on == NULL) {
         play->run->end = RUN_UNFIT;
         return;
     }
-    if (!crew_open(play, starters)) {
+    if (!open_play(play, starters)) {
         play->run->end = RUN_MEMORY;
         return;
     }
     play->hands = play->remote ? starters : play->workers;
-    soon = play->hands * (play->run->cell->n / 8) * (play->mixed ? 2 : 1);
-    launched = crew_launch(play, play->count);
-    while (!crew_ended(play))
+    uint64_t soon =
+        play->hands * (play->run->cell->n / 8) * (play->mixed ? 2 : 1);
+    unsigned launched = launch_threads(play, play->count);
+    while (!crew_ended(play)) {
         crew_nap(10 * CREW_PAUSE);
-    patience = crew_clock() + CREW_PATIENCE;
+    }
+    uint64_t patience = crew_clock() + CREW_PATIENCE;
     while (
         (CREW_GET(play->fired) < soon || CREW_GET(play->idle) < play->hands) &&
-        CREW_GET(play->end) == RUN_OK && crew_clock() < patience)
+        CREW_GET(play->end) == RUN_OK && crew_clock() < patience) {
         crew_nap(CREW_PAUSE);
-    crew_close(play, launched);
-    crew_keep_time(play);
+    }
+    close_play(play, launched);
+    keep_time(play);
     free(play->threads);
 }
 
@@ -241,7 +256,7 @@ crew_play_local(struct run *run)
 {
     struct crew_play play = {.run = run};
 
-    crew_play_pairs(&play, 0);
+    play_pairs(&play, 0);
 }
 
 void
@@ -250,7 +265,7 @@ crew_play_remote(struct run *run)
     struct crew_play play = {
         .run = run, .serves = true, .remote = true, .posts = true};
 
-    crew_play_pairs(&play, (unsigned)run->cell->t);
+    play_pairs(&play, (unsigned)run->cell->t);
 }
 
 void
@@ -262,7 +277,7 @@ crew_play_fires(struct run *run)
                              .posts = true,
                              .fires = true};
 
-    crew_play_pairs(&play, (unsigned)run->cell->t);
+    play_pairs(&play, (unsigned)run->cell->t);
 }
 
 void
@@ -270,29 +285,31 @@ crew_play_mixed(struct run *run)
 {
     struct crew_play play = {.run = run, .mixed = true, .posts = true};
 
-    crew_play_pairs(&play, 0);
+    play_pairs(&play, 0);
 }
 
 /* Waits until the sample has fired; when, or 0 if it does not. */
 static uint64_t
-crew_await(struct crew_play *play)
+await_fire(struct crew_play *play)
 {
     uint64_t patience = 0;
 
     for (unsigned i = 0; CREW_GET(play->fired_at) == 0; i++) {
-        if (i < CREW_SPINS)
+        if (i < CREW_SPINS) {
             continue;
-        if (i == CREW_SPINS)
+        }
+        if (i == CREW_SPINS) {
             patience = crew_clock() + CREW_PATIENCE;
-        else if (crew_clock() > patience)
+        } else if (crew_clock() > patience) {
             return 0;
+        }
         sched_yield();
     }
     return CREW_GET(play->fired_at);
 }
 
 static void
-crew_sample(struct crew_play *play, struct lawn_histogram *histogram)
+sample_latency(struct crew_play *play, struct lawn_histogram *histogram)
 {
     struct run *run = play->run;
     struct crew_thread *self = &play->threads[play->workers];
@@ -303,18 +320,17 @@ crew_sample(struct crew_play *play, struct lawn_histogram *histogram)
     for (uint64_t i = 0; i < samples && crew_goes_on(play, 0); i++) {
         struct object *object =
             run_object(run, run->cell->n + run->order[i % run->cell->n]);
-        uint64_t since;
-        uint64_t fired;
 
         object->which = CREW_IS_SAMPLE;
         CREW_SET(play->fired_at, 0);
         crew_nap((long)(CREW_PAUSE + random_below(&run->random, CREW_PAUSE)));
         crew_note(&self->soon, object);
-        since = crew_clock();
+        uint64_t since = crew_clock();
         crew_start_one(self, object, 0, false, 0);
-        fired = crew_await(play);
-        if (fired == 0)
+        uint64_t fired = await_fire(play);
+        if (fired == 0) {
             return;
+        }
         lawn_histogram_add(histogram, fired - since);
         sum += fired - since;
     }
@@ -324,28 +340,29 @@ crew_sample(struct crew_play *play, struct lawn_histogram *histogram)
 
 /* T4 and T5: this thread is the starter. */
 static void
-crew_play_latency(struct crew_play *play)
+play_latency(struct crew_play *play)
 {
     static struct lawn_histogram histogram;
     struct run *run = play->run;
-    unsigned launched;
 
     if (crew_of(run->contender)->start_on == NULL) {
         run->end = RUN_UNFIT;
         return;
     }
-    if (!crew_open(play, 1)) {
+    if (!open_play(play, 1)) {
         run->end = RUN_MEMORY;
         return;
     }
     histogram = (struct lawn_histogram){0};
-    launched = crew_launch(play, play->workers);
+    unsigned launched = launch_threads(play, play->workers);
     crew_meet(play, &play->joined, play->count);
-    if (CREW_GET(play->end) == RUN_OK)
-        crew_sample(play, &histogram);
-    crew_close(play, launched);
-    if (run->end != RUN_OK)
+    if (CREW_GET(play->end) == RUN_OK) {
+        sample_latency(play, &histogram);
+    }
+    close_play(play, launched);
+    if (run->end != RUN_OK) {
         run->stages[0].ops = 0;
+    }
     run->stages[0].checksum = run->checksum;
     run->latency = &histogram;
     free(play->threads);
@@ -356,7 +373,7 @@ crew_play_wake(struct run *run)
 {
     struct crew_play play = {.run = run, .serves = true};
 
-    crew_play_latency(&play);
+    play_latency(&play);
 }
 
 void
@@ -364,5 +381,5 @@ crew_play_busy(struct run *run)
 {
     struct crew_play play = {.run = run};
 
-    crew_play_latency(&play);
+    play_latency(&play);
 }

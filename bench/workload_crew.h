@@ -110,10 +110,11 @@ crew_start_one(struct crew_thread *thread, struct object *object, uint64_t ttl,
     const struct crew *crew = thread->play->crew;
 
     crew_note(&thread->started, object);
-    if (local)
+    if (local) {
         crew->start(thread->worker, object, ttl);
-    else
+    } else {
         crew->start_on(thread->play->run->self, keeper, object, ttl);
+    }
 }
 
 /* All threads are to end. */

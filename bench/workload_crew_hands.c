@@ -17,10 +17,12 @@ void
 crew_meet(struct crew_play *play, unsigned *came, unsigned need)
 {
     pthread_mutex_lock(&play->mutex);
-    if (++*came >= need)
+    if (++*came >= need) {
         pthread_cond_broadcast(&play->came);
-    while (*came < need && CREW_GET(play->end) == RUN_OK)
+    }
+    while (*came < need && CREW_GET(play->end) == RUN_OK) {
         pthread_cond_wait(&play->came, &play->mutex);
+    }
     pthread_mutex_unlock(&play->mutex);
 }
 
@@ -46,8 +48,9 @@ crew_on_fire(struct object *object, void *arg)
     struct crew_play *play = thread->play;
 
     if (object->which == CREW_IS_BEAT) {
-        if (!CREW_GET(play->over))
+        if (!CREW_GET(play->over)) {
             play->crew->start(thread->worker, object, CREW_BEAT);
+        }
         return;
     }
     if (object->which == CREW_IS_LAST) {
@@ -61,8 +64,9 @@ crew_on_fire(struct object *object, void *arg)
         CREW_SET(object->which, 0);
         return;
     }
-    if (object->which == CREW_IS_SAMPLE)
+    if (object->which == CREW_IS_SAMPLE) {
         CREW_SET(play->fired_at, crew_clock());
+    }
     CREW_ADD(play->fired);
 }
 
@@ -73,31 +77,33 @@ crew_on_stopped(struct object *object, void *arg)
 }
 
 static inline void
-crew_stop_one(struct crew_thread *thread, struct object *object, bool local,
-              unsigned keeper)
+stop_one(struct crew_thread *thread, struct object *object, bool local,
+         unsigned keeper)
 {
     const struct crew *crew = thread->play->crew;
 
     if (local ? crew->stop(thread->worker, object)
               : crew->stop_on(thread->play->run->self, keeper, object) ==
-                    CREW_STOPPED)
+                    CREW_STOPPED) {
         crew_note(&thread->stopped, object);
+    }
 }
 
 /* The worker that keeps the object in a place of a ring: of a starter's, one
  * after the other. */
 static inline unsigned
-crew_keeper(const struct crew_thread *thread, size_t place)
+keeper_of(const struct crew_thread *thread, size_t place)
 {
     const struct crew_play *play = thread->play;
 
-    if (play->remote)
+    if (play->remote) {
         return (unsigned)(place % play->workers);
+    }
     return thread->number + 1 < play->workers ? thread->number + 1 : 0;
 }
 
 static inline void
-crew_start_next(struct crew_thread *thread, struct crew_ring *ring, bool local)
+start_next(struct crew_thread *thread, struct crew_ring *ring, bool local)
 {
     struct run *run = thread->play->run;
     size_t place = ring->start;
@@ -105,95 +111,101 @@ crew_start_next(struct crew_thread *thread, struct crew_ring *ring, bool local)
 
     ring->start = place + 1 < run->cell->n ? place + 1 : 0;
     crew_start_one(thread, object, object->ttl, local,
-                   crew_keeper(thread, place));
+                   keeper_of(thread, place));
 }
 
 static inline void
-crew_stop_next(struct crew_thread *thread, struct crew_ring *ring, bool local)
+stop_next(struct crew_thread *thread, struct crew_ring *ring, bool local)
 {
     struct run *run = thread->play->run;
     size_t place = ring->stop;
 
     ring->stop = place + 1 < run->cell->n ? place + 1 : 0;
-    crew_stop_one(thread, run_object(run, ring->first + run->order[place]),
-                  local, crew_keeper(thread, place));
+    stop_one(thread, run_object(run, ring->first + run->order[place]), local,
+             keeper_of(thread, place));
 }
 
 static void
-crew_fill(struct crew_thread *thread, struct crew_ring *ring, bool local)
+fill_ring(struct crew_thread *thread, struct crew_ring *ring, bool local)
 {
     uint64_t n = thread->play->run->cell->n;
 
-    for (uint64_t i = 0; i < n / 2; i++)
-        crew_start_next(thread, ring, local);
+    for (uint64_t i = 0; i < n / 2; i++) {
+        start_next(thread, ring, local);
+    }
 }
 
 /* Stops what runs; then starts some that are to fire, and some that are not. */
 static void
-crew_leave_some(struct crew_thread *thread, struct crew_ring *ring, bool local)
+leave_some(struct crew_thread *thread, struct crew_ring *ring, bool local)
 {
     struct run *run = thread->play->run;
     uint64_t n = run->cell->n;
 
-    for (uint64_t i = 0; i < n / 2 && !thread->play->fires; i++)
-        crew_stop_next(thread, ring, local);
+    for (uint64_t i = 0; i < n / 2 && !thread->play->fires; i++) {
+        stop_next(thread, ring, local);
+    }
     for (uint64_t i = 0; i < n / 4; i++) {
         struct object *object = run_object(run, ring->first + run->order[i]);
         bool soon = i < n / 8;
 
         crew_note(soon ? &thread->soon : &thread->late, object);
         crew_start_one(thread, object, soon ? CREW_SOON : object->ttl, local,
-                       crew_keeper(thread, i));
+                       keeper_of(thread, i));
     }
 }
 
 bool
 crew_goes_on(struct crew_play *play, uint64_t round)
 {
-    if (CREW_GET(play->end) != RUN_OK)
+    if (CREW_GET(play->end) != RUN_OK) {
         return false;
-    if (round % 64 != 0)
+    }
+    if (round % 64 != 0) {
         return true;
-    if (run_interrupted())
+    }
+    if (run_interrupted()) {
         crew_give_up(play, RUN_STOPPED);
-    else if (crew_clock() > play->run->limit)
+    } else if (crew_clock() > play->run->limit) {
         crew_give_up(play, RUN_SLOW);
+    }
     return CREW_GET(play->end) == RUN_OK;
 }
 
 static void
-crew_local_pairs(struct crew_thread *thread, uint64_t pairs)
+play_local_pairs(struct crew_thread *thread, uint64_t pairs)
 {
     for (uint64_t i = 0; i < pairs; i++) {
-        crew_start_next(thread, &thread->own, true);
-        crew_stop_next(thread, &thread->own, true);
+        start_next(thread, &thread->own, true);
+        stop_next(thread, &thread->own, true);
     }
 }
 
 static void
-crew_remote_pairs(struct crew_thread *thread, struct crew_ring *ring,
+play_remote_pairs(struct crew_thread *thread, struct crew_ring *ring,
                   uint64_t pairs)
 {
     for (uint64_t i = 0; i < pairs; i++) {
-        crew_start_next(thread, ring, false);
-        crew_stop_next(thread, ring, false);
+        start_next(thread, ring, false);
+        stop_next(thread, ring, false);
     }
 }
 
 static void
-crew_mixed_pairs(struct crew_thread *thread, uint64_t pairs)
+play_mixed_pairs(struct crew_thread *thread, uint64_t pairs)
 {
     for (uint64_t i = 0; i < pairs; i++) {
-        if (i % 10 == 9)
-            crew_remote_pairs(thread, &thread->other, 1);
-        else
-            crew_local_pairs(thread, 1);
+        if (i % 10 == 9) {
+            play_remote_pairs(thread, &thread->other, 1);
+        } else {
+            play_local_pairs(thread, 1);
+        }
     }
 }
 
 /* T6: waits for the oldest if all are under way. */
 static void
-crew_remote_fires(struct crew_thread *thread, uint64_t count)
+play_remote_fires(struct crew_thread *thread, uint64_t count)
 {
     struct run *run = thread->play->run;
     struct crew_ring *ring = &thread->own;
@@ -204,52 +216,56 @@ crew_remote_fires(struct crew_thread *thread, uint64_t count)
             run_object(run, ring->first + run->order[place]);
 
         while (CREW_GET(object->which) == CREW_IS_UNDER_WAY) {
-            if (!crew_goes_on(thread->play, 0))
+            if (!crew_goes_on(thread->play, 0)) {
                 return;
+            }
             sched_yield();
         }
         object->which = CREW_IS_UNDER_WAY;
         ring->start = place + 1 < run->cell->n ? place + 1 : 0;
         crew_note(&thread->soon, object);
-        crew_start_one(thread, object, 0, false, crew_keeper(thread, place));
+        crew_start_one(thread, object, 0, false, keeper_of(thread, place));
     }
 }
 
 static void
-crew_pairs(struct crew_thread *thread, uint64_t pairs)
+play_pairs(struct crew_thread *thread, uint64_t pairs)
 {
     struct crew_play *play = thread->play;
 
     for (uint64_t i = 0; i < pairs && crew_goes_on(play, i / CREW_ROUND);
          i += CREW_ROUND) {
         if (play->fires) {
-            crew_remote_fires(thread, CREW_ROUND);
+            play_remote_fires(thread, CREW_ROUND);
             continue;
         }
         if (play->remote) {
-            crew_remote_pairs(thread, &thread->own, CREW_ROUND);
+            play_remote_pairs(thread, &thread->own, CREW_ROUND);
             continue;
         }
         play->crew->turn(thread->worker);
-        if (play->mixed)
-            crew_mixed_pairs(thread, CREW_ROUND);
-        else
-            crew_local_pairs(thread, CREW_ROUND);
+        if (play->mixed) {
+            play_mixed_pairs(thread, CREW_ROUND);
+        } else {
+            play_local_pairs(thread, CREW_ROUND);
+        }
     }
 }
 
 /* The last hand posts what has to fire behind all messages. */
 static void
-crew_end_hand(struct crew_thread *thread)
+end_hand(struct crew_thread *thread)
 {
     struct crew_play *play = thread->play;
 
     thread->ended = crew_clock();
-    if (CREW_ADD(play->done) < play->hands || !play->posts)
+    if (CREW_ADD(play->done) < play->hands || !play->posts) {
         return;
-    for (unsigned i = 0; i < play->workers; i++)
+    }
+    for (unsigned i = 0; i < play->workers; i++) {
         play->crew->start_on(play->run->self, i,
                              crew_extra(play, play->workers + i), 0);
+    }
 }
 
 bool
@@ -264,35 +280,38 @@ crew_ended(struct crew_play *play)
  * each timer was started twice; but not if few operations were asked for. In T6 so
  * many, as they are part of what is compared. */
 static void
-crew_warm(struct crew_thread *thread)
+warm_up(struct crew_thread *thread)
 {
     struct crew_play *play = thread->play;
     uint64_t until = crew_clock() + CREW_WARM;
     uint64_t pairs = play->pairs / (play->fires ? 2 : 8);
 
-    if (play->run->cell->ops == 0 && pairs < 2 * play->run->cell->n)
+    if (play->run->cell->ops == 0 && pairs < 2 * play->run->cell->n) {
         pairs = 2 * play->run->cell->n;
+    }
     do {
-        crew_pairs(thread, pairs);
+        play_pairs(thread, pairs);
     } while (play->run->cell->ops == 0 && !play->fires &&
              crew_clock() < until && CREW_GET(play->end) == RUN_OK);
 }
 
 static void
-crew_hand(struct crew_thread *thread)
+play_hand(struct crew_thread *thread)
 {
     struct crew_play *play = thread->play;
     bool local = !play->remote;
 
-    if (!play->fires)
-        crew_fill(thread, &thread->own, local);
-    if (play->mixed)
-        crew_fill(thread, &thread->other, false);
-    crew_warm(thread);
+    if (!play->fires) {
+        fill_ring(thread, &thread->own, local);
+    }
+    if (play->mixed) {
+        fill_ring(thread, &thread->other, false);
+    }
+    warm_up(thread);
     crew_meet(play, &play->warm, play->hands);
     thread->began = crew_clock();
-    crew_pairs(thread, play->pairs);
-    crew_end_hand(thread);
+    play_pairs(thread, play->pairs);
+    end_hand(thread);
     while (!crew_ended(play)) {
         if (!local || !play->posts) {
             crew_nap(CREW_PAUSE);
@@ -301,9 +320,10 @@ crew_hand(struct crew_thread *thread)
         play->crew->turn(thread->worker);
         sched_yield();
     }
-    crew_leave_some(thread, &thread->own, local);
-    if (play->mixed)
-        crew_leave_some(thread, &thread->other, false);
+    leave_some(thread, &thread->own, local);
+    if (play->mixed) {
+        leave_some(thread, &thread->other, false);
+    }
     CREW_ADD(play->idle);
     while (local && !CREW_GET(play->over)) {
         play->crew->turn(thread->worker);
@@ -313,17 +333,18 @@ crew_hand(struct crew_thread *thread)
 
 /* The worker of T5. */
 static void
-crew_be_busy(struct crew_thread *thread)
+be_busy(struct crew_thread *thread)
 {
     struct crew_play *play = thread->play;
 
-    crew_fill(thread, &thread->own, true);
+    fill_ring(thread, &thread->own, true);
     while (!CREW_GET(play->over)) {
-        crew_local_pairs(thread, CREW_ROUND_BUSY);
+        play_local_pairs(thread, CREW_ROUND_BUSY);
         play->crew->turn(thread->worker);
     }
-    for (uint64_t i = 0; i < play->run->cell->n / 2; i++)
-        crew_stop_next(thread, &thread->own, true);
+    for (uint64_t i = 0; i < play->run->cell->n / 2; i++) {
+        stop_next(thread, &thread->own, true);
+    }
 }
 
 void *
@@ -334,20 +355,23 @@ crew_worker(void *arg)
 
     thread->worker =
         play->crew->join(play->run->self, thread->number, &thread->calls);
-    if (thread->worker == NULL)
+    if (thread->worker == NULL) {
         crew_give_up(play, RUN_MEMORY);
-    else if (play->serves && play->hands > 0)
+    } else if (play->serves && play->hands > 0) {
         play->crew->start(thread->worker, crew_extra(play, thread->number),
                           CREW_BEAT);
+    }
     crew_meet(play, &play->joined, play->count);
-    if (thread->worker == NULL)
+    if (thread->worker == NULL) {
         return NULL;
-    if (play->serves)
+    }
+    if (play->serves) {
         play->crew->serve(thread->worker);
-    else if (play->hands > 0)
-        crew_hand(thread);
-    else
-        crew_be_busy(thread);
+    } else if (play->hands > 0) {
+        play_hand(thread);
+    } else {
+        be_busy(thread);
+    }
     play->crew->leave(thread->worker);
     return NULL;
 }
@@ -358,7 +382,8 @@ crew_starter(void *arg)
     struct crew_thread *thread = (struct crew_thread *)arg;
 
     crew_meet(thread->play, &thread->play->joined, thread->play->count);
-    if (CREW_GET(thread->play->end) == RUN_OK)
-        crew_hand(thread);
+    if (CREW_GET(thread->play->end) == RUN_OK) {
+        play_hand(thread);
+    }
     return NULL;
 }

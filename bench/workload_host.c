@@ -42,28 +42,34 @@ static struct lawn_histogram host_latency;
 void
 host_ttls_far(struct run *run)
 {
-    if (!run_list_ttls(run, HOST_FAR_TTLS))
+    if (!run_list_ttls(run, HOST_FAR_TTLS)) {
         return;
-    for (uint64_t i = 0; i < HOST_FAR_TTLS; i++)
+    }
+    for (uint64_t i = 0; i < HOST_FAR_TTLS; i++) {
         run->ttls[i] =
             HOST_LEAST + i * (HOST_LONGEST - HOST_LEAST) / (HOST_FAR_TTLS - 1);
-    for (size_t i = 0; i < run->object_count; i++)
+    }
+    for (size_t i = 0; i < run->object_count; i++) {
         run_choose(run, i, random_below(&run->random, HOST_FAR_TTLS));
+    }
 }
 
 void
 host_ttls_near(struct run *run)
 {
-    if (!run_list_ttls(run, HOST_NEAR_TTLS))
+    if (!run_list_ttls(run, HOST_NEAR_TTLS)) {
         return;
-    for (uint64_t i = 0; i < HOST_NEAR_TTLS; i++)
+    }
+    for (uint64_t i = 0; i < HOST_NEAR_TTLS; i++) {
         run->ttls[i] = HOST_NEAR + i * HOST_STEP;
-    for (size_t i = 0; i < run->cell->n; i++)
+    }
+    for (size_t i = 0; i < run->cell->n; i++) {
         run_choose(run, i, random_below(&run->random, HOST_NEAR_TTLS));
+    }
 }
 
 static void
-host_on_fire(struct object *object, void *arg)
+on_fire(struct object *object, void *arg)
 {
     struct host_play *play = arg;
     struct run *run = play->run;
@@ -83,40 +89,43 @@ host_on_fire(struct object *object, void *arg)
     }
     play->fired++;
     if (play->fired == run->cell->n ||
-        (play->fired % HOST_ROUND == 0 && !run_goes_on(run)))
+        (play->fired % HOST_ROUND == 0 && !run_goes_on(run))) {
         play->host->quit(run->self);
+    }
 }
 
 static void
-host_begin(struct host_play *play, struct run *run)
+begin_play(struct host_play *play, struct run *run)
 {
     struct host_self *self = run->self;
 
     *play = (struct host_play){.run = run, .host = host_of(run->contender)};
-    self->fire = host_on_fire;
+    self->fire = on_fire;
     self->arg = play;
     run->stamp = 1;
 }
 
 /* After so many operations, now and then: a round. */
 static inline bool
-host_round(struct host_play *play, uint64_t ops)
+run_round(struct host_play *play, uint64_t ops)
 {
-    if (ops % HOST_ROUND != 0)
+    if (ops % HOST_ROUND != 0) {
         return true;
+    }
     play->host->turn(play->run->self);
     return run_goes_on(play->run);
 }
 
 static bool
-host_fill(struct host_play *play)
+start_all(struct host_play *play)
 {
     struct run *run = play->run;
 
     for (uint64_t i = 0; i < run->cell->n; i++) {
         run_start(run, run->order[i]);
-        if (!host_round(play, i))
+        if (!run_round(play, i)) {
             return false;
+        }
     }
     run_weigh(run);
     return true;
@@ -124,26 +133,28 @@ host_fill(struct host_play *play)
 
 /* Nothing has fired, and what was not stopped is running. */
 static void
-host_end_far(struct host_play *play)
+stop_far(struct host_play *play)
 {
     struct run *run = play->run;
     uint64_t n = run->cell->n;
     uint64_t probes = n < HOST_PROBES ? n : HOST_PROBES;
 
     run->wrong = run->wrong || play->fired != 0;
-    for (uint64_t i = 0; i < probes; i++)
+    for (uint64_t i = 0; i < probes; i++) {
         run->wrong = !run_stop(run, i * (n / probes)) || run->wrong;
+    }
 }
 
 static bool
-host_restarts(struct host_play *play, uint64_t ops)
+play_restarts(struct host_play *play, uint64_t ops)
 {
     struct run *run = play->run;
 
     for (uint64_t i = 0; i < ops; i++) {
         run_start(run, random_below(&run->random, run->cell->n));
-        if (!host_round(play, i))
+        if (!run_round(play, i)) {
             return false;
+        }
     }
     return true;
 }
@@ -154,30 +165,34 @@ host_play_restart(struct run *run)
     struct host_play play;
     uint64_t ops = workload_ops(run);
 
-    host_begin(&play, run);
-    if (!host_fill(&play) || !host_restarts(&play, ops / 8))
+    begin_play(&play, run);
+    if (!start_all(&play) || !play_restarts(&play, ops / 8)) {
         return;
+    }
     run_begin(run, 0);
-    if (!host_restarts(&play, ops))
+    if (!play_restarts(&play, ops)) {
         return;
+    }
     run_finish(run, ops);
-    host_end_far(&play);
+    stop_far(&play);
 }
 
 /* The timers of A2 are behind all others. */
 static bool
-host_pairs(struct host_play *play, uint64_t from, uint64_t ops)
+play_pairs(struct host_play *play, uint64_t from, uint64_t ops)
 {
     struct run *run = play->run;
     uint64_t n = run->cell->n;
 
     for (uint64_t i = from; i < from + ops; i++) {
         run_start(run, n + i % RUN_HOST_OWN);
-        if (i >= HOST_APART)
+        if (i >= HOST_APART) {
             run->wrong = !run_stop(run, n + (i - HOST_APART) % RUN_HOST_OWN) ||
                          run->wrong;
-        if (!host_round(play, i))
+        }
+        if (!run_round(play, i)) {
             return false;
+        }
     }
     return true;
 }
@@ -188,18 +203,20 @@ host_play_pair(struct run *run)
     struct host_play play;
     uint64_t ops = workload_ops(run);
 
-    host_begin(&play, run);
-    if (!host_fill(&play) || !host_pairs(&play, 0, ops / 8))
+    begin_play(&play, run);
+    if (!start_all(&play) || !play_pairs(&play, 0, ops / 8)) {
         return;
+    }
     run_begin(run, 0);
-    if (!host_pairs(&play, ops / 8, ops))
+    if (!play_pairs(&play, ops / 8, ops)) {
         return;
+    }
     run_finish(run, ops);
-    host_end_far(&play);
+    stop_far(&play);
 }
 
 static uint64_t
-host_processor_time(void)
+processor_time(void)
 {
     struct timespec time;
 
@@ -209,15 +226,15 @@ host_processor_time(void)
 
 /* What must have fired. */
 static uint64_t
-host_all(struct run *run)
+play_all(struct run *run)
 {
     uint64_t checksum = run->checksum;
-    uint64_t all;
 
     run->checksum = 0;
-    for (uint64_t i = 0; i < run->cell->n; i++)
+    for (uint64_t i = 0; i < run->cell->n; i++) {
         run_note(run, run_object(run, i));
-    all = run->checksum;
+    }
+    uint64_t all = run->checksum;
     run->checksum = checksum;
     return all;
 }
@@ -227,32 +244,35 @@ host_play_fire(struct run *run)
 {
     struct host_play play;
     uint64_t n = run->cell->n;
-    uint64_t spent;
 
-    host_begin(&play, run);
-    play.due = run_alloc(run, n / HOST_SAMPLE + 1, sizeof *play.due);
-    if (play.due == NULL)
+    begin_play(&play, run);
+    play.due = run_alloc(run, n / HOST_SAMPLE + 1, sizeof(*play.due));
+    if (play.due == NULL) {
         return;
+    }
     host_latency = (struct lawn_histogram){.count = 0};
-    spent = host_processor_time();
+    uint64_t spent = processor_time();
     run_object(run, n)->ttl = run->limit - run_clock();
     run_start(run, n);
-    for (uint64_t i = 0; i < n && host_round(&play, i); i++) {
+    for (uint64_t i = 0; i < n && run_round(&play, i); i++) {
         uint32_t id = run->order[i];
 
-        if (id % HOST_SAMPLE == 0)
+        if (id % HOST_SAMPLE == 0) {
             play.due[id / HOST_SAMPLE] = run_clock() + run_object(run, id)->ttl;
+        }
         run_start(run, id);
     }
     run_weigh(run);
-    if (run->end == RUN_OK && play.fired < n)
+    if (run->end == RUN_OK && play.fired < n) {
         play.host->serve(run->self);
-    spent = host_processor_time() - spent;
+    }
+    spent = processor_time() - spent;
     free(play.due);
-    if (!run_goes_on(run))
+    if (!run_goes_on(run)) {
         return;
+    }
     run->wrong =
-        play.fired != n || run->checksum != host_all(run) || !run_stop(run, n);
+        play.fired != n || run->checksum != play_all(run) || !run_stop(run, n);
     run->stages[0] = (struct run_stage){n, spent, run->checksum};
     run->latency = &host_latency;
 }

@@ -9,12 +9,15 @@
 void
 idle_ttls(struct run *run)
 {
-    if (!run_list_ttls(run, 20))
+    if (!run_list_ttls(run, 20)) {
         return;
-    for (uint64_t i = 0; i < 20; i++)
+    }
+    for (uint64_t i = 0; i < 20; i++) {
         run->ttls[i] = IDLE_TTL + i * (IDLE_TTL / 20);
-    for (uint64_t i = 0; i < run->cell->n; i++)
+    }
+    for (uint64_t i = 0; i < run->cell->n; i++) {
         run_choose(run, i, random_below(&run->random, 20));
+    }
 }
 
 void
@@ -22,17 +25,20 @@ idle_play(struct run *run)
 {
     uint64_t mows = run->cell->ops != 0 ? run->cell->ops : IDLE_MOWS;
 
-    if (!workload_fill(run))
+    if (!workload_fill(run)) {
         return;
+    }
     run_weigh(run);
     run_begin(run, 0);
     for (uint64_t i = 1; i <= mows; i++) {
-        if (i % IDLE_JUMP_EACH == 0)
+        if (i % IDLE_JUMP_EACH == 0) {
             run_mow(run, run->now + IDLE_JUMP, SIZE_MAX);
-        else
+        } else {
             run_tick(run);
-        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run))
+        }
+        if (i % WORKLOAD_STEP == 0 && !run_goes_on(run)) {
             return;
+        }
     }
     run_finish(run, mows);
 }

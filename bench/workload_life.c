@@ -14,64 +14,70 @@
 
 /* A tick passes after so many operations; tells whether to go on. */
 static bool
-life_pass(struct run *run, uint64_t done)
+pass_tick(struct run *run, uint64_t done)
 {
-    if (done % WORKLOAD_PER_TICK == 0)
+    if (done % WORKLOAD_PER_TICK == 0) {
         run_tick(run);
+    }
     return done % WORKLOAD_STEP != 0 || run_goes_on(run);
 }
 
 /* Starts all in random order. */
 static void
-life_fill(struct run *run)
+fill_up(struct run *run)
 {
     uint64_t n = run->cell->n;
 
-    for (uint64_t i = 0; i < n && life_pass(run, i + 1); i++)
+    for (uint64_t i = 0; i < n && pass_tick(run, i + 1); i++) {
         run_start(run, run->order[i]);
+    }
 }
 
 static void
-life_start(struct run *run)
+play_start(struct run *run)
 {
     run_begin(run, LIFE_START);
-    life_fill(run);
+    fill_up(run);
     run_finish(run, run->cell->n);
     run_weigh(run);
 }
 
 static void
-life_stop(struct run *run)
+play_stop(struct run *run)
 {
     uint64_t n = run->cell->n;
 
     run_begin(run, LIFE_STOP);
-    for (uint64_t i = 0; i < n && life_pass(run, i + 1); i++)
+    for (uint64_t i = 0; i < n && pass_tick(run, i + 1); i++) {
         run_stop(run, run->again[i]);
+    }
     run_finish(run, n);
-    if (run->last_stage > LIFE_STOP)
-        life_fill(run);
+    if (run->last_stage > LIFE_STOP) {
+        fill_up(run);
+    }
 }
 
 static void
-life_restart(struct run *run)
+play_restart(struct run *run)
 {
     uint64_t ops = workload_ops(run);
 
     run_begin(run, LIFE_RESTART);
-    for (uint64_t i = 0; i < ops && life_pass(run, i + 1); i++)
+    for (uint64_t i = 0; i < ops && pass_tick(run, i + 1); i++) {
         run_start(run, random_below(&run->random, run->cell->n));
+    }
     run_finish(run, ops);
     if (run->last_stage > LIFE_RESTART) {
-        for (uint64_t i = run->cell->n / 2; i < run->cell->n; i++)
+        for (uint64_t i = run->cell->n / 2; i < run->cell->n; i++) {
             run_stop(run, run->order[i]);
+        }
     }
 }
 
 /* The latter half of the order are requests, stopped before; those that are lost
  * fire, or are started again when their turn comes. */
 static void
-life_deadlines(struct run *run)
+play_deadlines(struct run *run)
 {
     uint64_t ops = workload_ops(run);
     uint64_t half = run->cell->n / 2;
@@ -82,10 +88,11 @@ life_deadlines(struct run *run)
     uint64_t old = many - window;
 
     run_begin(run, LIFE_DEADLINES);
-    for (uint64_t i = 0; i < ops && life_pass(run, i + 1); i++) {
+    for (uint64_t i = 0; i < ops && pass_tick(run, i + 1); i++) {
         run_start(run, requests[next]);
-        if (random_below(&run->random, LIFE_LOST) != 0)
+        if (random_below(&run->random, LIFE_LOST) != 0) {
             run_stop(run, requests[old]);
+        }
         next = next + 1 < many ? next + 1 : 0;
         old = old + 1 < many ? old + 1 : 0;
     }
@@ -94,7 +101,7 @@ life_deadlines(struct run *run)
 
 /* Starts all timers anew, evenly over so many ticks. */
 static void
-life_spread(struct run *run, uint64_t ticks)
+spread_starts(struct run *run, uint64_t ticks)
 {
     uint64_t n = run->cell->n;
     uint64_t done = 0;
@@ -102,28 +109,31 @@ life_spread(struct run *run, uint64_t ticks)
     for (uint64_t tick = 1; tick <= ticks; tick++) {
         uint64_t upto = (uint64_t)((double)n * (double)tick / (double)ticks);
 
-        for (; done < upto; done++)
+        for (; done < upto; done++) {
             run_start(run, run->again[done]);
+        }
         run_tick(run);
-        if (tick % WORKLOAD_STEP == 0 && !run_goes_on(run))
+        if (tick % WORKLOAD_STEP == 0 && !run_goes_on(run)) {
             return;
+        }
     }
 }
 
 static void
-life_churn(struct run *run)
+play_churn(struct run *run)
 {
     uint64_t fires = workload_ops(run);
     uint64_t longest = run->ttls[run->cell->t - 1];
     uint64_t fired = 0;
     uint64_t ticks = 0;
 
-    life_spread(run, longest);
+    spread_starts(run, longest);
     run_begin(run, LIFE_CHURN);
     while (fired < fires) {
         fired += run_tick(run);
-        if (++ticks % WORKLOAD_STEP == 0 && !run_goes_on(run))
+        if (++ticks % WORKLOAD_STEP == 0 && !run_goes_on(run)) {
             break;
+        }
     }
     run_finish(run, fired);
 }
@@ -132,9 +142,9 @@ void
 life_play(struct run *run)
 {
     static void (*const stages[RUN_STAGES])(struct run *) = {
-        [LIFE_START] = life_start,         [LIFE_RESTART] = life_restart,
-        [LIFE_DEADLINES] = life_deadlines, [LIFE_CHURN] = life_churn,
-        [LIFE_STOP] = life_stop,
+        [LIFE_START] = play_start,         [LIFE_RESTART] = play_restart,
+        [LIFE_DEADLINES] = play_deadlines, [LIFE_CHURN] = play_churn,
+        [LIFE_STOP] = play_stop,
     };
 
     run->fire = run_fire_again;

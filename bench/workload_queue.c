@@ -19,15 +19,17 @@ queue_ttls(struct run *run)
 {
     static const uint64_t ttls[] = {1000, 5000, 15000, 60000};
 
-    if (!run_list_ttls(run, 4))
+    if (!run_list_ttls(run, 4)) {
         return;
-    memcpy(run->ttls, ttls, sizeof ttls);
-    for (uint64_t i = 0; i < run->cell->n; i++)
+    }
+    memcpy(run->ttls, ttls, sizeof(ttls));
+    for (uint64_t i = 0; i < run->cell->n; i++) {
         run_choose(run, i, random_below(&run->random, 4));
+    }
 }
 
 static void
-queue_fire(struct object *object, void *arg)
+on_fire(struct object *object, void *arg)
 {
     struct run *run = (struct run *)arg;
     struct queue *queue = (struct queue *)run->own;
@@ -39,7 +41,7 @@ queue_fire(struct object *object, void *arg)
 
 /* Starts what is idle, in random order of memory. */
 static void
-queue_burst(struct run *run)
+play_burst(struct run *run)
 {
     struct queue *queue = (struct queue *)run->own;
 
@@ -47,25 +49,28 @@ queue_burst(struct run *run)
         uint64_t bits = queue->idle[word];
 
         queue->idle[word] = 0;
-        for (; bits != 0; bits &= bits - 1)
+        for (; bits != 0; bits &= bits - 1) {
             run_start(run,
                       run->order[word * 64 + (unsigned)__builtin_ctzll(bits)]);
+        }
     }
 }
 
 /* Until so many jobs have fired, and so many ticks have passed. */
 static uint64_t
-queue_some(struct run *run, uint64_t fires, uint64_t ticks)
+play_some(struct run *run, uint64_t fires, uint64_t ticks)
 {
     uint64_t fired = 0;
     uint64_t passed = 0;
 
     while (fired < fires || passed < ticks) {
-        if (run->now % QUEUE_BURST == 0)
-            queue_burst(run);
+        if (run->now % QUEUE_BURST == 0) {
+            play_burst(run);
+        }
         fired += run_tick(run);
-        if (++passed % WORKLOAD_STEP == 0 && !run_goes_on(run))
+        if (++passed % WORKLOAD_STEP == 0 && !run_goes_on(run)) {
             break;
+        }
     }
     return fired;
 }
@@ -75,25 +80,26 @@ queue_play(struct run *run)
 {
     size_t words = run->cell->n / 64 + 1;
     struct queue *queue =
-        run_alloc(run, 1, sizeof *queue + words * sizeof queue->idle[0]);
-    uint64_t fired;
+        run_alloc(run, 1, sizeof(*queue) + words * sizeof(queue->idle[0]));
 
-    if (queue == NULL)
+    if (queue == NULL) {
         return;
+    }
     queue->words = words;
     run->own = queue;
-    run->fire = queue_fire;
+    run->fire = on_fire;
     /* The first jobs come over the time of the longest delay. */
     for (uint64_t i = 0; i < run->cell->n && run_goes_on(run);) {
         uint64_t upto = i + run->cell->n * QUEUE_BURST / 60000 + 1;
 
-        for (; i < upto && i < run->cell->n; i++)
+        for (; i < upto && i < run->cell->n; i++) {
             run_start(run, run->order[i]);
-        queue_some(run, 0, QUEUE_BURST);
+        }
+        play_some(run, 0, QUEUE_BURST);
     }
     run_weigh(run);
     run_begin(run, 0);
-    fired = queue_some(run, workload_ops(run) / 2, 0);
+    uint64_t fired = play_some(run, workload_ops(run) / 2, 0);
     run_finish(run, fired);
     free(queue);
 }

@@ -19,13 +19,13 @@ static uint64_t random_longest;
 static uint64_t (*random_ttl)(uint64_t random); /* from random bits */
 
 static uint64_t
-random_uniform(uint64_t random)
+draw_uniform(uint64_t random)
 {
     return 1 + (((random & UINT32_MAX) * random_longest) >> 32);
 }
 
 static uint64_t
-random_lognormal(uint64_t random)
+draw_lognormal(uint64_t random)
 {
     uint64_t ttl = random_table[random % RANDOM_TABLE];
 
@@ -33,7 +33,7 @@ random_lognormal(uint64_t random)
 }
 
 static uint64_t
-random_backoff(uint64_t random)
+draw_backoff(uint64_t random)
 {
     unsigned k = 4 + (unsigned)((random & 0xff) * 13 >> 8);
 
@@ -41,10 +41,11 @@ random_backoff(uint64_t random)
 }
 
 static void
-random_plant(struct run *run)
+start_all(struct run *run)
 {
-    for (uint64_t i = 0; i < run->cell->n; i++)
+    for (uint64_t i = 0; i < run->cell->n; i++) {
         run_object(run, i)->ttl = random_ttl(random_next(&run->random));
+    }
 }
 
 /* With few timers they are shorter: else nearly all mows would find nothing, and
@@ -55,8 +56,8 @@ random_ttls_uniform(struct run *run)
     uint64_t most = RANDOM_TICKS * run->cell->n;
 
     random_longest = most < RANDOM_LONGEST ? most : RANDOM_LONGEST;
-    random_ttl = random_uniform;
-    random_plant(run);
+    random_ttl = draw_uniform;
+    start_all(run);
 }
 
 void
@@ -73,21 +74,21 @@ random_ttls_lognormal(struct run *run)
             ttl < 1 ? 1
                     : (ttl > RANDOM_LONGEST ? RANDOM_LONGEST : (uint32_t)ttl);
     }
-    random_ttl = random_lognormal;
-    random_plant(run);
+    random_ttl = draw_lognormal;
+    start_all(run);
 }
 
 void
 random_ttls_backoff(struct run *run)
 {
-    random_ttl = random_backoff;
-    random_plant(run);
+    random_ttl = draw_backoff;
+    start_all(run);
 }
 
 /* The new TTL depends on the timer and the time, not on the order in which
  * timers fire. */
 static void
-random_fire(struct object *object, void *arg)
+on_fire(struct object *object, void *arg)
 {
     struct run *run = (struct run *)arg;
 
@@ -98,7 +99,7 @@ random_fire(struct object *object, void *arg)
 
 /* So many starts: each tick as many restarts as timers fired. */
 static uint64_t
-random_some(struct run *run, uint64_t starts)
+play_some(struct run *run, uint64_t starts)
 {
     uint64_t done = 0;
     uint64_t ticks = 0;
@@ -114,8 +115,9 @@ random_some(struct run *run, uint64_t starts)
             run_start(run, which);
         }
         done += 2 * fired;
-        if (++ticks % WORKLOAD_STEP == 0 && !run_goes_on(run))
+        if (++ticks % WORKLOAD_STEP == 0 && !run_goes_on(run)) {
             break;
+        }
     }
     return done;
 }
@@ -123,14 +125,13 @@ random_some(struct run *run, uint64_t starts)
 void
 random_play(struct run *run)
 {
-    uint64_t done;
-
-    run->fire = random_fire;
-    if (!workload_fill(run))
+    run->fire = on_fire;
+    if (!workload_fill(run)) {
         return;
-    random_some(run, workload_ops(run));
+    }
+    play_some(run, workload_ops(run));
     run_weigh(run);
     run_begin(run, 0);
-    done = random_some(run, workload_ops(run));
+    uint64_t done = play_some(run, workload_ops(run));
     run_finish(run, done);
 }

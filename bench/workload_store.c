@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct store_content) == STORE_PAYLOAD,
                "words of a payload");
 
 static inline struct store_words
-store_id(const struct run *run, uint64_t number)
+make_id(const struct run *run, uint64_t number)
 {
     uint64_t first = random_mix(number + (run->cell->seed << 40));
 
@@ -45,133 +45,139 @@ store_ttls(struct run *run)
 {
     uint64_t least = WORKLOAD_PER_TICK * 100 + run->cell->n / 100;
 
-    if (!run_list_ttls(run, STORE_TTLS))
+    if (!run_list_ttls(run, STORE_TTLS)) {
         return;
-    for (uint64_t i = 0; i < STORE_TTLS; i++)
+    }
+    for (uint64_t i = 0; i < STORE_TTLS; i++) {
         run->ttls[i] = least + i * least / STORE_TTLS;
+    }
 }
 
 static inline uint64_t
-store_ttl(const struct run *run, uint64_t random)
+choose_ttl(const struct run *run, uint64_t random)
 {
     return run->ttls[((random >> 32) * STORE_TTLS) >> 32];
 }
 
 static void
-store_fire(const struct store_timer *timer, void *arg)
+on_fire(const struct store_timer *timer, void *arg)
 {
     struct run *run = (struct run *)arg;
     struct store_words id;
-    struct store_content content;
-    uint64_t x;
 
-    memcpy(&id, timer->id, sizeof id);
-    memcpy(&content, timer->payload, sizeof content);
-    x = run->stamp + content.number * UINT64_C(0xBF58476D1CE4E5B9);
+    memcpy(&id, timer->id, sizeof(id));
+    struct store_content content;
+    memcpy(&content, timer->payload, sizeof(content));
+    uint64_t x = run->stamp + content.number * UINT64_C(0xBF58476D1CE4E5B9);
     run->checksum += (x + timer->deadline) *
                      (x ^ id.words[0] ^ content.more[0] ^ content.more[2]);
 }
 
 static size_t
-store_mow(struct run *run, uint64_t now, size_t budget)
+mow_store(struct run *run, uint64_t now, size_t budget)
 {
     const struct store *store = store_of(run->contender);
 
     run->now = now;
     run->stamp = (now * UINT64_C(0x9E3779B97F4A7C15)) | 1;
-    return store->mow != NULL
-               ? store->mow(run->self, now, budget, store_fire, run)
-               : 0;
+    return store->mow != NULL ? store->mow(run->self, now, budget, on_fire, run)
+                              : 0;
 }
 
 /* A tick passes after so many operations; tells whether to go on. */
 static bool
-store_pass(struct run *run, uint64_t done)
+pass_tick(struct run *run, uint64_t done)
 {
-    if (done % WORKLOAD_PER_TICK == 0)
-        store_mow(run, run->now + 1, SIZE_MAX);
+    if (done % WORKLOAD_PER_TICK == 0) {
+        mow_store(run, run->now + 1, SIZE_MAX);
+    }
     return done % WORKLOAD_STEP != 0 || run_goes_on(run);
 }
 
 static inline void
-store_start(struct run *run, uint64_t number)
+start_one(struct run *run, uint64_t number)
 {
-    struct store_words id = store_id(run, number);
+    struct store_words id = make_id(run, number);
     struct store_content content = {number,
                                     {id.words[0], id.words[1], ~number}};
 
     if (!store_of(run->contender)
-             ->start(run->self, &id, store_ttl(run, id.words[1]), &content))
+             ->start(run->self, &id, choose_ttl(run, id.words[1]), &content)) {
         run->end = RUN_MEMORY;
+    }
 }
 
 /* A stop that finds nothing makes the checksum a wrong one. */
 static inline void
-store_stop(struct run *run, uint64_t number)
+stop_one(struct run *run, uint64_t number)
 {
-    struct store_words id = store_id(run, number);
+    struct store_words id = make_id(run, number);
 
     run->checksum += !store_of(run->contender)->stop(run->self, &id);
 }
 
 static void
-store_fill(struct run *run)
+play_fill(struct run *run)
 {
     uint64_t n = run->cell->n;
 
-    for (uint64_t i = 0; i < n && store_pass(run, i + 1); i++)
-        store_start(run, i);
+    for (uint64_t i = 0; i < n && pass_tick(run, i + 1); i++) {
+        start_one(run, i);
+    }
 }
 
 static void
-store_start_all(struct run *run)
+play_start(struct run *run)
 {
     run_begin(run, STORE_START);
-    store_fill(run);
+    play_fill(run);
     run_finish(run, run->cell->n);
     run_weigh(run);
 }
 
 static void
-store_stop_all(struct run *run)
+play_stop(struct run *run)
 {
     uint64_t n = run->cell->n;
 
     run_begin(run, STORE_STOP);
-    for (uint64_t i = 0; i < n && store_pass(run, i + 1); i++)
-        store_stop(run, run->order[i]);
+    for (uint64_t i = 0; i < n && pass_tick(run, i + 1); i++) {
+        stop_one(run, run->order[i]);
+    }
     run_finish(run, n);
 }
 
 static void
-store_pair(struct run *run)
+play_pairs(struct run *run)
 {
     const struct run_stage *start = &run->stages[STORE_START];
     const struct run_stage *stop = &run->stages[STORE_STOP];
 
     run->stages[STORE_PAIR] =
         (struct run_stage){start->ops, start->ns + stop->ns, stop->checksum};
-    if (run->last_stage > STORE_PAIR)
-        store_fill(run);
+    if (run->last_stage > STORE_PAIR) {
+        play_fill(run);
+    }
 }
 
 static void
-store_get_some(struct run *run)
+play_get(struct run *run)
 {
     const struct store *store = store_of(run->contender);
     uint64_t ops = workload_ops(run);
     uint64_t sum = 0;
 
     run_begin(run, STORE_GET);
-    for (uint64_t i = 0; i < ops && store_pass(run, i + 1); i++) {
+    for (uint64_t i = 0; i < ops && pass_tick(run, i + 1); i++) {
         uint64_t number = random_below(&run->random, run->cell->n);
-        struct store_words id = store_id(run, number);
+        struct store_words id = make_id(run, number);
         struct store_timer timer;
-        struct store_content content;
 
-        if (!store->get(run->self, &id, &timer))
+        if (!store->get(run->self, &id, &timer)) {
             continue;
-        memcpy(&content, timer.payload, sizeof content);
+        }
+        struct store_content content;
+        memcpy(&content, timer.payload, sizeof(content));
         sum += content.number + content.more[2] + timer.deadline;
     }
     run->checksum += sum;
@@ -180,7 +186,7 @@ store_get_some(struct run *run)
 
 /* In each round, every timer of the last one makes way for a new one. */
 static void
-store_churn(struct run *run)
+play_churn(struct run *run)
 {
     uint64_t ops = workload_ops(run);
     uint64_t n = run->cell->n;
@@ -188,11 +194,11 @@ store_churn(struct run *run)
     uint64_t place = 0;
 
     run_begin(run, STORE_CHURN);
-    for (uint64_t i = 0; i < ops && store_pass(run, i + 1); i++) {
+    for (uint64_t i = 0; i < ops && pass_tick(run, i + 1); i++) {
         uint64_t number = round + run->again[place];
 
-        store_stop(run, number);
-        store_start(run, number + n);
+        stop_one(run, number);
+        start_one(run, number + n);
         if (++place == n) {
             place = 0;
             round += n;
@@ -203,7 +209,7 @@ store_churn(struct run *run)
 
 /* The number of a random timer after so many rounds of churn, and a bit. */
 static uint64_t
-store_survivor(struct run *run, uint64_t churned)
+choose_survivor(struct run *run, uint64_t churned)
 {
     uint64_t n = run->cell->n;
     uint64_t place = random_below(&run->random, n);
@@ -213,7 +219,7 @@ store_survivor(struct run *run, uint64_t churned)
 }
 
 static void
-store_touch(struct run *run)
+play_touch(struct run *run)
 {
     const struct store *store = store_of(run->contender);
     uint64_t ops = workload_ops(run);
@@ -223,9 +229,9 @@ store_touch(struct run *run)
         return;
     }
     run_begin(run, STORE_TOUCH);
-    for (uint64_t i = 0; i < ops && store_pass(run, i + 1); i++) {
-        struct store_words id = store_id(run, store_survivor(run, ops));
-        uint64_t ttl = store_ttl(run, random_next(&run->random));
+    for (uint64_t i = 0; i < ops && pass_tick(run, i + 1); i++) {
+        struct store_words id = make_id(run, choose_survivor(run, ops));
+        uint64_t ttl = choose_ttl(run, random_next(&run->random));
 
         run->checksum += !store->touch(run->self, &id, ttl);
     }
@@ -233,7 +239,7 @@ store_touch(struct run *run)
 }
 
 static void
-store_fire_all(struct run *run)
+play_fire(struct run *run)
 {
     bool single = (run->contender->flags & CONTENDER_WATCHED) != 0;
     uint64_t begin = run->now + 1;
@@ -243,10 +249,10 @@ store_fire_all(struct run *run)
     run_begin(run, STORE_FIRE);
     for (uint64_t i = 1; i <= STORE_MOWS && run_goes_on(run); i++) {
         uint64_t now = begin + longest * i / STORE_MOWS;
-        size_t many;
+        size_t many = 0;
 
         do {
-            many = store_mow(run, now, single ? 1 : SIZE_MAX);
+            many = mow_store(run, now, single ? 1 : SIZE_MAX);
             fired += many;
         } while (single && many > 0);
     }
@@ -257,12 +263,13 @@ void
 store_play(struct run *run)
 {
     static void (*const stages[RUN_STAGES])(struct run *) = {
-        [STORE_START] = store_start_all, [STORE_STOP] = store_stop_all,
-        [STORE_PAIR] = store_pair,       [STORE_GET] = store_get_some,
-        [STORE_CHURN] = store_churn,     [STORE_TOUCH] = store_touch,
-        [STORE_FIRE] = store_fire_all,
+        [STORE_START] = play_start, [STORE_STOP] = play_stop,
+        [STORE_PAIR] = play_pairs,  [STORE_GET] = play_get,
+        [STORE_CHURN] = play_churn, [STORE_TOUCH] = play_touch,
+        [STORE_FIRE] = play_fire,
     };
 
-    for (unsigned i = 0; i <= run->last_stage && run_goes_on(run); i++)
+    for (unsigned i = 0; i <= run->last_stage && run_goes_on(run); i++) {
         stages[i](run);
+    }
 }

@@ -354,18 +354,18 @@ const struct workload *
 workloads_all(enum contender_part part, size_t *count)
 {
     if (part == PART_STORES) {
-        *count = sizeof workloads_store / sizeof workloads_store[0];
+        *count = sizeof(workloads_store) / sizeof(workloads_store[0]);
         return workloads_store;
     }
     if (part == PART_CREWS) {
-        *count = sizeof workloads_crew / sizeof workloads_crew[0];
+        *count = sizeof(workloads_crew) / sizeof(workloads_crew[0]);
         return workloads_crew;
     }
     if (part == PART_HOSTS) {
-        *count = sizeof workloads_host / sizeof workloads_host[0];
+        *count = sizeof(workloads_host) / sizeof(workloads_host[0]);
         return workloads_host;
     }
-    *count = sizeof workloads_timers / sizeof workloads_timers[0];
+    *count = sizeof(workloads_timers) / sizeof(workloads_timers[0]);
     return workloads_timers;
 }
 
@@ -375,8 +375,9 @@ workloads_longest(const struct cell *cell)
 {
     uint64_t longest = 6 * cell->n;
 
-    if (cell->workload->longest != 0)
+    if (cell->workload->longest != 0) {
         return cell->workload->longest;
+    }
     longest = longest < WORKLOADS_LONGEST ? longest : WORKLOADS_LONGEST;
     return longest > cell->t ? longest : cell->t;
 }
@@ -384,13 +385,14 @@ workloads_longest(const struct cell *cell)
 const struct workload *
 workloads_find(const char *name, enum contender_part part)
 {
-    size_t count;
+    size_t count = 0;
     const struct workload *all = workloads_all(part, &count);
 
     for (size_t i = 0; i < count; i++) {
         if (strcasecmp(name, all[i].name) == 0 ||
-            strcasecmp(name, all[i].title) == 0)
+            strcasecmp(name, all[i].title) == 0) {
             return &all[i];
+        }
     }
     return NULL;
 }

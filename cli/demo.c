@@ -21,6 +21,7 @@
 #include "output.h"
 #include "screen.h"
 #include "text.h"
+#include "tool.h"
 #include "verbs.h"
 
 #include <signal.h>
@@ -64,7 +65,7 @@ enum demo_view {
 static volatile sig_atomic_t demo_signalled;
 
 static void
-demo_on_signal(int number)
+on_signal(int number)
 {
     (void)number;
     demo_signalled = 1;
@@ -72,11 +73,11 @@ demo_on_signal(int number)
 
 /* The first signal ends the run, a second one the process. */
 static void
-demo_catch_signals(void)
+catch_signals(void)
 {
     struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = demo_on_signal;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = on_signal;
     action.sa_flags = (int)SA_RESETHAND | SA_RESTART;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
@@ -84,7 +85,7 @@ demo_catch_signals(void)
 }
 
 static uint64_t
-demo_clock(clockid_t clock)
+read_clock(clockid_t clock)
 {
     struct timespec time;
     clock_gettime(clock, &time);
@@ -93,7 +94,7 @@ demo_clock(clockid_t clock)
 
 /* splitmix64 */
 static uint64_t
-demo_random(struct demo_server *server)
+next_random(struct demo_server *server)
 {
     uint64_t z = server->random += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -103,7 +104,7 @@ demo_random(struct demo_server *server)
 
 /* A number below end, which is at most 2^32, from the upper half of random. */
 static uint64_t
-demo_below(uint64_t end, uint64_t random)
+scale_below(uint64_t end, uint64_t random)
 {
     return ((random >> 32) * end) >> 32;
 }
@@ -123,9 +124,10 @@ demo_running(const struct demo *demo)
 const struct demo_counts *
 demo_past(const struct demo *demo, uint64_t back)
 {
-    const uint64_t size = sizeof demo->frames / sizeof demo->frames[0];
-    if (back > demo->frame)
+    const uint64_t size = sizeof(demo->frames) / sizeof(demo->frames[0]);
+    if (back > demo->frame) {
         back = demo->frame;
+    }
     return &demo->frames[(demo->frame - back) % size];
 }
 
@@ -139,7 +141,7 @@ demo_rate(const struct demo *demo, const struct demo_counts *past,
 
 /* Starts or restarts its timer, and notes when it is due. */
 static void
-demo_start(struct demo *demo, struct demo_connection *connection)
+start_timer(struct demo *demo, struct demo_connection *connection)
 {
     uint64_t ttl = demo->options->ttls.ns[connection->ttl];
     connection->due = demo->now + ttl;
@@ -148,32 +150,33 @@ demo_start(struct demo *demo, struct demo_connection *connection)
 
 /* A new connection, of a random TTL, begins. */
 static void
-demo_connect(struct demo_server *server, struct demo_connection *connection)
+open_connection(struct demo_server *server, struct demo_connection *connection)
 {
     struct demo *demo = &server->demo;
     connection->ttl =
-        (size_t)demo_below(demo->options->ttls.count, demo_random(server));
-    demo_start(demo, connection);
+        (size_t)scale_below(demo->options->ttls.count, next_random(server));
+    start_timer(demo, connection);
     demo->counts.starts++;
     demo->counts.standing[connection->ttl]++;
 }
 
 static void
-demo_arrive(struct demo_server *server)
+add_arrivals(struct demo_server *server)
 {
     struct demo_connection *connection =
         &server->connections[server->arrived++];
-    memset(connection, 0, sizeof *connection);
-    demo_connect(server, connection);
+    memset(connection, 0, sizeof(*connection));
+    open_connection(server, connection);
 }
 
 /* A connection ends, and the one that ended some while ago is replaced. */
 static void
-demo_disconnect(struct demo_server *server, struct demo_connection *connection)
+close_connection(struct demo_server *server, struct demo_connection *connection)
 {
     struct demo *demo = &server->demo;
-    if (!lawn_stop(demo->lawn, &connection->timer))
+    if (!lawn_stop(demo->lawn, &connection->timer)) {
         demo->lost++;
+    }
     connection->due = LAWN_NEVER;
     demo->counts.stops++;
     demo->counts.standing[connection->ttl]--;
@@ -183,215 +186,237 @@ demo_disconnect(struct demo_server *server, struct demo_connection *connection)
         server->turn = (server->turn + 1) % server->stopped_size;
         connection = oldest;
     }
-    if (connection != NULL)
-        demo_connect(server, connection);
+    if (connection != NULL) {
+        open_connection(server, connection);
+    }
 }
 
 /* Some connection says something, unless it is one of the silent ones. */
 static void
-demo_talk(struct demo_server *server)
+send_packets(struct demo_server *server)
 {
     struct demo *demo = &server->demo;
-    uint64_t random = demo_random(server);
-    uint64_t who = demo_below(server->arrived, random);
+    uint64_t random = next_random(server);
+    uint64_t who = scale_below(server->arrived, random);
     struct demo_connection *connection = &server->connections[who];
-    if (who % 4 == 0 || connection->due == LAWN_NEVER)
+    if (who % 4 == 0 || connection->due == LAWN_NEVER) {
         return;
+    }
     if (random % 8 == 0) {
-        demo_disconnect(server, connection);
+        close_connection(server, connection);
     } else {
-        demo_start(demo, connection);
+        start_timer(demo, connection);
         demo->counts.restarts++;
     }
 }
 
 /* A timer that was stopped is never due, so if it fires that is early too. */
 static void
-demo_fire(struct lawn_timer *timer, void *arg)
+on_fire(struct lawn_timer *timer, void *arg)
 {
     struct demo *demo = arg;
     struct demo_connection *connection =
         LAWN_CONTAINER(timer, struct demo_connection, timer);
-    if (demo->now < connection->due)
+    if (demo->now < connection->due) {
         demo->early++;
-    else
+    } else {
         lawn_histogram_add(&demo->lateness, demo->now - connection->due);
+    }
     demo->counts.fires++;
     demo->counts.fires_of[connection->ttl]++;
-    demo_start(demo, connection);
+    start_timer(demo, connection);
     demo->counts.starts++;
 }
 
 /* How many connections should have arrived by now. */
 static uint64_t
-demo_wanted(const struct demo_server *server)
+count_wanted(const struct demo_server *server)
 {
     const struct demo *demo = &server->demo;
     uint64_t passed = demo->now - demo->begin;
     uint64_t arrival = demo->options->run_ns / 10;
-    if (arrival > DEMO_SECOND)
+    if (arrival > DEMO_SECOND) {
         arrival = DEMO_SECOND;
-    if (passed >= arrival)
+    }
+    if (passed >= arrival) {
         return server->places;
+    }
     return (uint64_t)((double)server->places * (double)passed /
                       (double)arrival);
 }
 
 static void
-demo_batch(struct demo_server *server)
+run_batch(struct demo_server *server)
 {
     uint64_t wanted = server->arrived;
-    if (wanted < server->places)
-        wanted = demo_wanted(server);
+    if (wanted < server->places) {
+        wanted = count_wanted(server);
+    }
     for (int i = 0; i < DEMO_BATCH; i++) {
-        if (server->arrived < wanted)
-            demo_arrive(server);
-        else if (server->arrived > 0)
-            demo_talk(server);
+        if (server->arrived < wanted) {
+            add_arrivals(server);
+        } else if (server->arrived > 0) {
+            send_packets(server);
+        }
     }
 }
 
 /* False if the output cannot be written. */
 static bool
-demo_show(struct demo *demo, enum demo_view view)
+show_frame(struct demo *demo, enum demo_view view)
 {
     demo->counts.at = demo->now;
-    if (view == DEMO_DRAWING)
+    if (view == DEMO_DRAWING) {
         demo_draw_frame(demo);
-    else if (view == DEMO_LINES)
+    } else if (view == DEMO_LINES) {
         demo_report_line(demo, demo->options->json ? stderr : stdout);
+    }
     demo->frame++;
-    demo->frames[demo->frame % (sizeof demo->frames / sizeof demo->frames[0])] =
-        demo->counts;
+    demo->frames[demo->frame % (sizeof(demo->frames) /
+                                sizeof(demo->frames[0]))] = demo->counts;
     return output_flush();
 }
 
 static void
-demo_run(struct demo_server *server, enum demo_view view)
+run_server(struct demo_server *server, enum demo_view view)
 {
     struct demo *demo = &server->demo;
     uint64_t end = demo->begin + demo->options->run_ns;
-    uint64_t core_begin = demo_clock(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t core_begin = read_clock(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t interval = DEMO_SECOND;
-    if (view == DEMO_DRAWING)
+    if (view == DEMO_DRAWING) {
         interval /= DEMO_FRAMES_PER_SECOND;
+    }
     uint64_t show_at = demo->begin + interval;
     bool writable = true;
     do {
-        demo_batch(server);
-        demo->now = demo_clock(CLOCK_MONOTONIC);
-        lawn_mow(demo->lawn, demo->now, DEMO_BUDGET, demo_fire, demo);
+        run_batch(server);
+        demo->now = read_clock(CLOCK_MONOTONIC);
+        lawn_mow(demo->lawn, demo->now, DEMO_BUDGET, on_fire, demo);
         if (demo->now >= show_at) {
-            writable = demo_show(demo, view);
-            while (show_at <= demo->now)
+            writable = show_frame(demo, view);
+            while (show_at <= demo->now) {
                 show_at += interval;
+            }
         }
     } while (demo->now < end && !demo_signalled && writable);
-    demo->core_ns = demo_clock(CLOCK_PROCESS_CPUTIME_ID) - core_begin;
+    demo->core_ns = read_clock(CLOCK_PROCESS_CPUTIME_ID) - core_begin;
     demo->interrupted = demo_signalled != 0;
 }
 
 /* Fires all that is due, and then compares every connection's note with what
  * the lawn says. */
 static void
-demo_settle(struct demo_server *server)
+set_defaults(struct demo_server *server)
 {
     struct demo *demo = &server->demo;
     uint64_t running = 0;
-    lawn_mow(demo->lawn, demo->now, SIZE_MAX, demo_fire, demo);
+    lawn_mow(demo->lawn, demo->now, SIZE_MAX, on_fire, demo);
     demo->counts.at = demo->now;
     for (uint64_t i = 0; i < server->arrived; i++) {
         const struct demo_connection *connection = &server->connections[i];
         running += connection->due != LAWN_NEVER;
         if (connection->due <= demo->now ||
             connection->due != lawn_deadline(&connection->timer) ||
-            lawn_pending(&connection->timer) != (connection->due != LAWN_NEVER))
+            lawn_pending(&connection->timer) !=
+                (connection->due != LAWN_NEVER)) {
             demo->lost++;
+        }
     }
     uint64_t count = lawn_count(demo->lawn);
     demo->lost += count > running ? count - running : running - count;
 }
 
 static enum demo_view
-demo_choose_view(const struct demo_options *options)
+choose_view(const struct demo_options *options)
 {
-    if (options->json)
+    if (options->json) {
         return isatty(STDERR_FILENO) ? DEMO_LINES : DEMO_QUIET;
+    }
     return demo_draw_possible() ? DEMO_DRAWING : DEMO_LINES;
 }
 
 static int
-demo_report(const struct demo *demo)
+print_report(const struct demo *demo)
 {
-    if (demo->options->json)
+    if (demo->options->json) {
         demo_report_json(demo, stdout);
-    else
+    } else {
         demo_report_summary(demo, stdout);
-    if (demo->early == 0 && demo->lost == 0)
+    }
+    if (demo->early == 0 && demo->lost == 0) {
         return VERBS_OK;
+    }
     fputs("lawn demo: timers fired early or were lost: a bug in lawn\n",
           stderr);
     return VERBS_FAILED;
 }
 
 static int
-demo_serve(struct demo_server *server)
+serve_demo(struct demo_server *server)
 {
     struct demo *demo = &server->demo;
-    enum demo_view view = demo_choose_view(demo->options);
-    demo_catch_signals();
-    if (view == DEMO_DRAWING)
+    enum demo_view view = choose_view(demo->options);
+    catch_signals();
+    if (view == DEMO_DRAWING) {
         demo_draw_open();
-    else if (view == DEMO_LINES && !demo->options->json)
+    } else if (view == DEMO_LINES && !demo->options->json) {
         demo_report_begin(demo, stdout);
-    if (!output_flush())
+    }
+    if (!output_flush()) {
         return VERBS_OUTPUT;
-    demo_run(server, view);
-    if (view == DEMO_DRAWING)
+    }
+    run_server(server, view);
+    if (view == DEMO_DRAWING) {
         screen_close();
-    demo_settle(server);
-    return demo_report(demo);
+    }
+    set_defaults(server);
+    return print_report(demo);
 }
 
 static bool
-demo_allocate(struct demo_server *server)
+allocate_demo(struct demo_server *server)
 {
     struct demo *demo = &server->demo;
     struct lawn_options lawn_options = {.now = demo->now};
-    if (server->places > SIZE_MAX / sizeof *server->connections)
+    if (server->places > SIZE_MAX / sizeof(*server->connections)) {
         return false;
+    }
     server->connections =
-        aligned_alloc(sizeof *server->connections,
-                      (size_t)server->places * sizeof *server->connections);
+        aligned_alloc(sizeof(*server->connections),
+                      (size_t)server->places * sizeof(*server->connections));
     demo->lawn = lawn_new(&lawn_options);
     return server->connections != NULL && demo->lawn != NULL;
 }
 
 static int
-demo_main(const struct options_verb *verb, int argc, char **argv)
+run_demo(const struct options_verb *verb, int argc, char **argv)
 {
     struct demo_options options;
-    struct demo_server server;
     int code = VERBS_FAILED;
-    if (!options_read(verb, argc, argv, &options, &code))
+    if (!options_read(verb, argc, argv, &options, &code)) {
         return code;
-    memset(&server, 0, sizeof server);
+    }
+    struct demo_server server;
+    memset(&server, 0, sizeof(server));
     server.demo.options = &options;
-    server.demo.now = demo_clock(CLOCK_MONOTONIC);
+    server.demo.now = read_clock(CLOCK_MONOTONIC);
     server.demo.begin = server.demo.now;
     server.demo.frames[0].at = server.demo.now;
     server.random = options.seed;
     server.stopped_size = DEMO_REPLACE_MAX;
-    if (options.timers / 64 < DEMO_REPLACE_MAX)
+    if (options.timers / 64 < DEMO_REPLACE_MAX) {
         server.stopped_size = (size_t)options.timers / 64;
+    }
     server.places = options.timers + server.stopped_size;
-    if (demo_allocate(&server))
-        code = demo_serve(&server);
-    else
+    if (allocate_demo(&server)) {
+        code = serve_demo(&server);
+    } else {
         fprintf(stderr,
                 "lawn demo: no memory for %s timers of %zu bytes each "
                 "with their connections; try fewer: --timers\n",
                 text_count(options.timers).s, sizeof(struct demo_connection));
+    }
     lawn_free(server.demo.lawn);
     free(server.connections);
     return code;
@@ -399,18 +424,20 @@ demo_main(const struct options_verb *verb, int argc, char **argv)
 
 /* Comma-separated durations, into a struct demo_ttls. */
 static bool
-demo_parse_ttls(const struct options_spec *spec, const char *text, void *out)
+parse_ttls(const struct options_spec *spec, const char *text, void *out)
 {
     struct demo_ttls *ttls = out;
     ttls->count = 0;
     for (;; text++) {
-        uint64_t ns;
+        uint64_t ns = 0;
         if (ttls->count == DEMO_TTLS_MAX || !options_duration(&text, &ns) ||
-            ns < spec->min || ns > spec->max)
+            ns < spec->min || ns > spec->max) {
             return false;
+        }
         ttls->ns[ttls->count++] = ns;
-        if (*text != ',')
+        if (*text != ',') {
             return *text == '\0';
+        }
     }
 }
 
@@ -444,7 +471,7 @@ static const struct options_spec demo_specs[] = {
         .help = "the times that timers wait",
         .accepts = "a list of 1 to 64 durations from 1us to 36500d, such as "
                    "250ms,5s,1h30m",
-        .parse = demo_parse_ttls,
+        .parse = parse_ttls,
         .min = 1000,
         .max = DEMO_SECOND * 86400 * 36500,
         .offset = offsetof(struct demo_options, ttls),
@@ -479,5 +506,5 @@ const struct options_verb demo_verb = {
         "the run early.\n",
     .example = "lawn demo --timers 250k --seconds 5 --ttls 250ms,5s,1h30m",
     .specs = demo_specs,
-    .run = demo_main,
+    .run = run_demo,
 };

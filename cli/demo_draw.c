@@ -39,16 +39,17 @@ static const char draw_mower[] = "\033[31m";
 static const char draw_faint[] = "\033[2m";
 
 static struct screen_size
-draw_measure(void)
+measure_screen(void)
 {
-    struct screen_size size = screen_size();
-    if (size.columns > DRAW_COLUMNS_MAX)
+    struct screen_size size = screen_measure();
+    if (size.columns > DRAW_COLUMNS_MAX) {
         size.columns = DRAW_COLUMNS_MAX;
+    }
     return size;
 }
 
 static bool
-draw_fits(struct screen_size size)
+fits_screen(struct screen_size size)
 {
     return size.columns >= DRAW_COLUMNS_MIN && size.rows >= DRAW_ROWS_MIN;
 }
@@ -56,7 +57,7 @@ draw_fits(struct screen_size size)
 bool
 demo_draw_possible(void)
 {
-    return screen_possible() && draw_fits(draw_measure());
+    return screen_possible() && fits_screen(measure_screen());
 }
 
 void
@@ -71,18 +72,19 @@ demo_draw_open(void)
 }
 
 static void
-draw_use(const char *ink)
+use_ink(const char *ink)
 {
-    if (ink == draw.ink || !draw.colours)
+    if (ink == draw.ink || !draw.colours) {
         return;
+    }
     draw.ink = ink;
     printf("\033[0m%s", ink);
 }
 
 static void
-draw_end_line(void)
+end_line(void)
 {
-    draw_use(draw_plain);
+    use_ink(draw_plain);
     fputs("\033[K\n", stdout);
 }
 
@@ -93,15 +95,16 @@ draw_blade(size_t eighths)
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄",
                                          "▅", "▆", "▇", "█"};
     static const char ascii[] = " ..,:;i||";
-    if (draw.utf8)
+    if (draw.utf8) {
         fputs(blocks[eighths], stdout);
-    else
+    } else {
         putchar(ascii[eighths]);
+    }
 }
 
 /* 0 to 7, the same for the same place: no blade is as high as the next. */
 static size_t
-draw_hash(size_t place)
+hash_place(size_t place)
 {
     return (size_t)(((uint32_t)place * UINT32_C(2654435769)) >> 29);
 }
@@ -109,11 +112,11 @@ draw_hash(size_t place)
 /* How high grass stands at a place, in eighths below 8 * cells: uneven, and
  * lower where the wind is. */
 static size_t
-draw_height(size_t place, uint64_t frame, size_t cells)
+height_of(size_t place, uint64_t frame, size_t cells)
 {
     size_t wind = (size_t)((place + 40 - frame % 40) % 20);
     size_t bent = wind < 4 ? wind : wind < 8 ? 8 - wind : 0;
-    return 8 * cells - 1 - draw_hash(place) / 2 - bent / 2;
+    return 8 * cells - 1 - hash_place(place) / 2 - bent / 2;
 }
 
 static void
@@ -124,14 +127,14 @@ draw_title(const struct demo *demo, struct screen_size size)
                             demo_operations(past));
     char left[80];
     char right[80];
-    int length = snprintf(left, sizeof left, " lawn demo: %s timers, %s ops/s",
+    int length = snprintf(left, sizeof(left), " lawn demo: %s timers, %s ops/s",
                           text_count(demo_running(demo)).s, text_short(rate).s);
     int rest = (int)size.columns - length;
-    snprintf(right, sizeof right, "%.1f of %g s ",
+    snprintf(right, sizeof(right), "%.1f of %g s ",
              (double)(demo->now - demo->begin) / (double)DEMO_SECOND,
              (double)demo->options->run_ns / (double)DEMO_SECOND);
     printf("%s%*.*s", left, rest, rest, right);
-    draw_end_line();
+    end_line();
 }
 
 /* The mower's cell in a row counted from the ground. */
@@ -139,7 +142,7 @@ static void
 draw_mower_cell(size_t row, size_t cell)
 {
     static const char *const bodies[] = {"(o)(o)", "\\_[##]", "\\     "};
-    draw_use(draw_mower);
+    use_ink(draw_mower);
     putchar(row < 3 ? bodies[row][cell] : ' ');
 }
 
@@ -148,8 +151,8 @@ static void
 draw_clipping(size_t row, size_t behind, uint64_t frame)
 {
     bool flies = row > 0 && behind < 4 * row + 4 &&
-                 draw_hash(behind * 7 + row * 3 + (size_t)frame * 5) == 0;
-    draw_use(draw_cut);
+                 hash_place(behind * 7 + row * 3 + (size_t)frame * 5) == 0;
+    use_ink(draw_cut);
     putchar(flies ? '\'' : ' ');
 }
 
@@ -167,14 +170,14 @@ draw_meadow_row(const struct demo *demo, struct screen_size size, size_t cells,
         } else if (x < mower && row > 0) {
             draw_clipping(row, mower - x, demo->frame);
         } else {
-            size_t height = x < mower ? 1 + draw_hash(x) / 4
-                                      : draw_height(x, demo->frame, cells);
+            size_t height = x < mower ? 1 + hash_place(x) / 4
+                                      : height_of(x, demo->frame, cells);
             size_t here = height > 8 * row ? height - 8 * row : 0;
-            draw_use(x < mower ? draw_cut : draw_grass);
+            use_ink(x < mower ? draw_cut : draw_grass);
             draw_blade(here < 8 ? here : 8);
         }
     }
-    draw_end_line();
+    end_line();
 }
 
 /* The strip of one TTL. longest is the most that stand in any. */
@@ -189,19 +192,21 @@ draw_strip(const struct demo *demo, struct screen_size size, size_t ttl,
     size_t width = size.columns - DRAW_LABELS;
     size_t length = (size_t)((standing * width + longest - 1) / longest);
     size_t cut = length;
-    if (fires < (double)standing)
+    if (fires < (double)standing) {
         cut = (size_t)((double)length * fires / (double)standing + 0.5);
+    }
     printf(" %8.8s ", text_ttl(demo->options->ttls.ns[ttl]).s);
     for (size_t x = 0; x < width; x++) {
-        draw_use(x < cut ? draw_cut : draw_grass);
-        if (x >= length)
+        use_ink(x < cut ? draw_cut : draw_grass);
+        if (x >= length) {
             putchar(' ');
-        else
-            draw_blade(x < cut ? 1 : draw_height(x + 31 * ttl, demo->frame, 1));
+        } else {
+            draw_blade(x < cut ? 1 : height_of(x + 31 * ttl, demo->frame, 1));
+        }
     }
-    draw_use(draw_plain);
+    use_ink(draw_plain);
     printf(" %10s %9s/s ", text_count(standing).s, text_short(fires).s);
-    draw_end_line();
+    end_line();
 }
 
 static void
@@ -211,23 +216,25 @@ draw_strips(const struct demo *demo, struct screen_size size, size_t rows)
     size_t shown = count <= rows ? count : rows - 1;
     uint64_t longest = 1;
     for (size_t i = 0; i < count; i++) {
-        if (demo->counts.standing[i] > longest)
+        if (demo->counts.standing[i] > longest) {
             longest = demo->counts.standing[i];
+        }
     }
-    draw_use(draw_faint);
+    use_ink(draw_faint);
     printf(" %8s %-*s %10s %11s ", "TTL", (int)(size.columns - DRAW_LABELS),
            "standing, and mown in 1 s", "timers", "fired");
-    draw_end_line();
-    for (size_t i = 0; i < shown; i++)
+    end_line();
+    for (size_t i = 0; i < shown; i++) {
         draw_strip(demo, size, i, longest);
+    }
     if (shown < count) {
         printf(" %8s and %zu more", "...", count - shown);
-        draw_end_line();
+        end_line();
     }
 }
 
 static struct text
-draw_rate(const struct demo *demo, uint64_t now_value, uint64_t past_value)
+format_rate(const struct demo *demo, uint64_t now_value, uint64_t past_value)
 {
     return text_short(demo_rate(demo, demo_past(demo, DEMO_FRAMES_PER_SECOND),
                                 now_value, past_value));
@@ -239,37 +246,39 @@ draw_rates(const struct demo *demo)
     const struct demo_counts *counts = &demo->counts;
     const struct demo_counts *past = demo_past(demo, DEMO_FRAMES_PER_SECOND);
     printf(" starts %s/s  restarts %s/s  stops %s/s  fires %s/s",
-           draw_rate(demo, counts->starts, past->starts).s,
-           draw_rate(demo, counts->restarts, past->restarts).s,
-           draw_rate(demo, counts->stops, past->stops).s,
-           draw_rate(demo, counts->fires, past->fires).s);
-    draw_end_line();
+           format_rate(demo, counts->starts, past->starts).s,
+           format_rate(demo, counts->restarts, past->restarts).s,
+           format_rate(demo, counts->stops, past->stops).s,
+           format_rate(demo, counts->fires, past->fires).s);
+    end_line();
     printf(" lateness p50 %s, p99 %s, max %s; %s early",
            text_lateness(lawn_histogram_at(&demo->lateness, 50000)).s,
            text_lateness(lawn_histogram_at(&demo->lateness, 99000)).s,
            text_lateness(demo->lateness.max).s, text_count(demo->early).s);
-    draw_end_line();
+    end_line();
 }
 
 void
 demo_draw_frame(const struct demo *demo)
 {
     screen_wait();
-    struct screen_size size = draw_measure();
+    struct screen_size size = measure_screen();
     screen_begin();
-    if (!draw_fits(size)) {
+    if (!fits_screen(size)) {
         screen_end();
         fputs("lawn demo: window too small", stdout);
         return;
     }
     size_t meadow = size.rows < 20 ? 2 : 3;
     draw_title(demo, size);
-    for (size_t row = meadow; row-- > 0;)
+    for (size_t row = meadow; row-- > 0;) {
         draw_meadow_row(demo, size, meadow, row);
-    draw_end_line();
+    }
+    end_line();
     draw_strips(demo, size, size.rows - DRAW_ROWS_FIXED - meadow + 1);
-    if (size.rows >= 20)
-        draw_end_line();
+    if (size.rows >= 20) {
+        end_line();
+    }
     draw_rates(demo);
     screen_end();
 }

@@ -5,28 +5,28 @@
 #include <inttypes.h>
 
 static double
-demo_seconds(uint64_t ns)
+to_seconds(uint64_t ns)
 {
     return (double)ns / (double)DEMO_SECOND;
 }
 
 static double
-demo_elapsed(const struct demo *demo)
+elapsed_seconds(const struct demo *demo)
 {
-    return demo_seconds(demo->now - demo->begin);
+    return to_seconds(demo->now - demo->begin);
 }
 
 /* How much of the time the process had a core; without one it is late. */
 static double
-demo_core_percent(const struct demo *demo)
+core_percent(const struct demo *demo)
 {
-    return 100 * demo_seconds(demo->core_ns) / demo_elapsed(demo);
+    return 100 * to_seconds(demo->core_ns) / elapsed_seconds(demo);
 }
 
 /* What the lawn needs for one timer: the timer itself, and its share of the
  * lawn's own memory, which does not grow. */
 static double
-demo_bytes_per_timer(const struct demo *demo, const struct lawn_stats *stats)
+bytes_per_timer(const struct demo *demo, const struct lawn_counters *stats)
 {
     return (double)sizeof(struct lawn_timer) +
            (double)stats->bytes / (double)demo->options->timers;
@@ -38,9 +38,10 @@ demo_report_begin(const struct demo *demo, FILE *out)
     const struct demo_ttls *ttls = &demo->options->ttls;
     fprintf(out, "%s timers for %g s, TTLs",
             text_count(demo->options->timers).s,
-            demo_seconds(demo->options->run_ns));
-    for (size_t i = 0; i < ttls->count; i++)
+            to_seconds(demo->options->run_ns));
+    for (size_t i = 0; i < ttls->count; i++) {
         fprintf(out, " %s", text_ttl(ttls->ns[i]).s);
+    }
     putc('\n', out);
 }
 
@@ -54,14 +55,14 @@ demo_report_line(const struct demo *demo, FILE *out)
     fprintf(out,
             "%4.0f s  %s running  %s ops/s  %s fired/s  p99 %s late  "
             "%" PRIu64 " early\n",
-            demo_elapsed(demo), text_count(demo_running(demo)).s,
+            elapsed_seconds(demo), text_count(demo_running(demo)).s,
             text_short(operations).s, text_short(fires).s,
             text_lateness(lawn_histogram_at(&demo->lateness, 99000)).s,
             demo->early);
 }
 
 static void
-demo_report_count(FILE *out, const char *name, uint64_t count, double seconds)
+print_count(FILE *out, const char *name, uint64_t count, double seconds)
 {
     fprintf(out, "  %-11s %14s  %12s per second\n", name, text_count(count).s,
             text_count((uint64_t)((double)count / seconds)).s);
@@ -72,17 +73,17 @@ demo_report_summary(const struct demo *demo, FILE *out)
 {
     const struct demo_counts *counts = &demo->counts;
     const struct lawn_histogram *lateness = &demo->lateness;
-    double seconds = demo_elapsed(demo);
-    struct lawn_stats stats;
+    double seconds = elapsed_seconds(demo);
+    struct lawn_counters stats;
     lawn_stats(demo->lawn, &stats);
     fprintf(out, "lawn demo: %s timers of %zu TTLs, %.1f s%s\n",
             text_count(demo->options->timers).s, demo->options->ttls.count,
             seconds, demo->interrupted ? ", interrupted" : "");
-    demo_report_count(out, "operations", demo_operations(counts), seconds);
-    demo_report_count(out, "started", counts->starts, seconds);
-    demo_report_count(out, "restarted", counts->restarts, seconds);
-    demo_report_count(out, "stopped", counts->stops, seconds);
-    demo_report_count(out, "fired", counts->fires, seconds);
+    print_count(out, "operations", demo_operations(counts), seconds);
+    print_count(out, "started", counts->starts, seconds);
+    print_count(out, "restarted", counts->restarts, seconds);
+    print_count(out, "stopped", counts->stops, seconds);
+    print_count(out, "fired", counts->fires, seconds);
     fprintf(out, "  %-11s %14s\n", "running", text_count(stats.count).s);
     fprintf(out, "  %-11s %14s\n", "early", text_count(demo->early).s);
     fprintf(out, "  %-11s %14s\n", "lost", text_count(demo->lost).s);
@@ -91,12 +92,12 @@ demo_report_summary(const struct demo *demo, FILE *out)
             text_lateness(lawn_histogram_at(lateness, 99000)).s,
             text_lateness(lateness->max).s);
     fprintf(out, "  %-11s   had one for %.0f %% of the time\n", "core",
-            demo_core_percent(demo));
+            core_percent(demo));
     fprintf(out,
             "  %-11s   %.2f bytes per timer: %zu in its object and\n"
             "  %-11s   its share of the lawn's %s bytes\n",
-            "memory", demo_bytes_per_timer(demo, &stats),
-            sizeof(struct lawn_timer), "", text_count(stats.bytes).s);
+            "memory", bytes_per_timer(demo, &stats), sizeof(struct lawn_timer),
+            "", text_count(stats.bytes).s);
 }
 
 void
@@ -105,17 +106,18 @@ demo_report_json(const struct demo *demo, FILE *out)
     const struct demo_counts *counts = &demo->counts;
     const struct demo_ttls *ttls = &demo->options->ttls;
     uint64_t operations = demo_operations(counts);
-    struct lawn_stats stats;
+    struct lawn_counters stats;
     lawn_stats(demo->lawn, &stats);
     fprintf(out, "{\"timers\": %" PRIu64 ", \"seconds\": %.3f, ",
-            demo->options->timers, demo_elapsed(demo));
+            demo->options->timers, elapsed_seconds(demo));
     fprintf(out, "\"interrupted\": %s, \"seed\": %" PRIu64 ", \"ttls_ns\": [",
             demo->interrupted ? "true" : "false", demo->options->seed);
-    for (size_t i = 0; i < ttls->count; i++)
+    for (size_t i = 0; i < ttls->count; i++) {
         fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "", ttls->ns[i]);
+    }
     fprintf(out,
             "], \"operations\": %" PRIu64 ", \"operations_per_second\": %.0f, ",
-            operations, (double)operations / demo_elapsed(demo));
+            operations, (double)operations / elapsed_seconds(demo));
     fprintf(out,
             "\"started\": %" PRIu64 ", \"restarted\": %" PRIu64
             ", \"stopped\": %" PRIu64 ", \"fired\": %" PRIu64
@@ -128,10 +130,10 @@ demo_report_json(const struct demo *demo, FILE *out)
             ", \"max\": %" PRIu64 "}, \"core_percent\": %.1f, ",
             demo->early, demo->lost, lawn_histogram_at(&demo->lateness, 50000),
             lawn_histogram_at(&demo->lateness, 99000), demo->lateness.max,
-            demo_core_percent(demo));
+            core_percent(demo));
     fprintf(out,
             "\"timer_bytes\": %zu, \"lawn_bytes\": %zu, "
             "\"bytes_per_timer\": %.2f}\n",
             sizeof(struct lawn_timer), stats.bytes,
-            demo_bytes_per_timer(demo, &stats));
+            bytes_per_timer(demo, &stats));
 }

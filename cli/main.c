@@ -4,6 +4,7 @@
  * checked here, once, for all of them.
  */
 #include "output.h"
+#include "tool.h"
 #include "verbs.h"
 
 #include <stdbool.h>
@@ -16,18 +17,18 @@
 
 /* "absent DURATION": the verb, and what must follow it first. */
 static void
-main_put_verb(const struct options_verb *verb, FILE *out)
+put_verb(const struct options_verb *verb, FILE *out)
 {
     char name[40];
     const char *first = verb->operands != NULL ? verb->operands : "[";
     int length = *first == '[' ? 0 : (int)strcspn(first, " ");
-    snprintf(name, sizeof name, "%s%s%.*s", verb->name, length > 0 ? " " : "",
+    snprintf(name, sizeof(name), "%s%s%.*s", verb->name, length > 0 ? " " : "",
              length, first);
     options_put_entry(name, verb->summary, MAIN_COLUMN, out);
 }
 
 /* What a newcomer needs to know to use a filter, besides which there are. */
-static const char main_notes[] =
+static const char help_notes[] =
     "\n"
     "A filter reads standard input, or the FILEs that follow its first "
     "argument, and\n"
@@ -60,7 +61,7 @@ static const char main_notes[] =
     "  --state FILE       keep what is held there, from one run to the next\n"
     "  --expect FILE      absent: watch these keys, one a line, from the "
     "start\n";
-static const char main_example[] =
+static const char help_example[] =
     "# Put your program, or tail -n0 -F FILE, where printf stands.\n"
     "# Tell when a sensor, named in column 1, has been silent for a second:\n"
     "printf 'attic 21\\ncellar 12\\n' | lawn absent 1s -k 1\n"
@@ -77,7 +78,7 @@ static const char main_example[] =
     "lawn join 10s -k '/id=(\\w+)/' --time-field 1 requests responses\n";
 
 static void
-main_help(FILE *out)
+print_help(FILE *out)
 {
     fputs("usage: lawn VERB [OPTION]... [ARGUMENT]...\n\n"
           "Filters lines by time, for millions of keys at once: writes them "
@@ -85,30 +86,33 @@ main_help(FILE *out)
           "is quiet, no faster than allowed, in pairs; or tells that none "
           "came.\n",
           out);
-    for (const struct verbs_group *g = verbs_groups; g->title != NULL; g++) {
-        fprintf(out, "\n%s:\n", g->title);
-        for (size_t i = 0; g->verbs[i] != NULL; i++)
-            main_put_verb(g->verbs[i], out);
+    fputs("\nfilters of lines:\n", out);
+    for (size_t i = 0; i < tool_filters; i++) {
+        put_verb(tool_verbs[i], out);
     }
-    fputs(main_notes, out);
+    fputs("\ntimers and shells:\n", out);
+    for (size_t i = tool_filters; tool_verbs[i] != NULL; i++) {
+        put_verb(tool_verbs[i], out);
+    }
+    fputs(help_notes, out);
     fputs("\noptions:\n", out);
     options_put_entry("--help",
                       "print this, or with a verb its options, and exit",
                       MAIN_COLUMN, out);
     options_put_entry("--version", "print the version and exit", MAIN_COLUMN,
                       out);
-    options_put_examples(main_example, out);
+    options_put_examples(help_example, out);
 }
 
 static int
-main_unknown(const char *word)
+refuse_unknown(const char *word)
 {
     fprintf(stderr, "lawn: unknown %s '%s'\n",
             word[0] == '-' ? "option" : "verb", word);
-    const struct options_verb *verb;
-    for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
-        if (options_resembles(word, verb->name))
-            fprintf(stderr, "did you mean %s?\n", verb->name);
+    for (size_t i = 0; tool_verbs[i] != NULL; i++) {
+        if (options_resembles(word, tool_verbs[i]->name)) {
+            fprintf(stderr, "did you mean %s?\n", tool_verbs[i]->name);
+        }
     }
     fputs("see 'lawn --help'\n", stderr);
     return VERBS_USAGE;
@@ -116,54 +120,57 @@ main_unknown(const char *word)
 
 /* Runs the verb that the first word names. */
 static int
-main_run(int argc, char **argv)
+run_verb(int argc, char **argv)
 {
-    const struct options_verb *verb;
-    for (size_t i = 0; (verb = verbs_at(i)) != NULL; i++) {
-        if (strcmp(argv[0], verb->name) == 0)
+    for (size_t i = 0; tool_verbs[i] != NULL; i++) {
+        const struct options_verb *verb = tool_verbs[i];
+        if (strcmp(argv[0], verb->name) == 0) {
             return verb->run(verb, argc, argv);
+        }
     }
-    return main_unknown(argv[0]);
+    return refuse_unknown(argv[0]);
 }
 
 /* "lawn help trace stats" is "lawn trace stats --help". */
 static int
-main_help_of(int argc, char **argv)
+print_help_of(int argc, char **argv)
 {
     static char help[] = "--help";
-    for (int i = 0; i + 2 < argc; i++)
+    for (int i = 0; i + 2 < argc; i++) {
         argv[i] = argv[i + 2];
+    }
     argv[argc - 2] = help;
     argv[argc - 1] = NULL;
-    return main_run(argc - 1, argv);
+    return run_verb(argc - 1, argv);
 }
 
 static int
-main_dispatch(int argc, char **argv)
+dispatch(int argc, char **argv)
 {
     if (argc < 2) {
-        main_help(stderr);
+        print_help(stderr);
         return VERBS_USAGE;
     }
     bool is_help = strcmp(argv[1], "help") == 0;
-    if (is_help && argc > 2)
-        return main_help_of(argc, argv);
+    if (is_help && argc > 2) {
+        return print_help_of(argc, argv);
+    }
     if (is_help || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0) {
-        main_help(stdout);
+        print_help(stdout);
         return VERBS_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("lawn " MAIN_VERSION);
         return VERBS_OK;
     }
-    return main_run(argc - 1, argv + 1);
+    return run_verb(argc - 1, argv + 1);
 }
 
 int
 main(int argc, char **argv)
 {
     output_open();
-    int code = main_dispatch(argc, argv);
-    return output_close() ? code : VERBS_OUTPUT;
+    int code = dispatch(argc, argv);
+    return output_close("lawn") ? code : VERBS_OUTPUT;
 }

@@ -81,7 +81,7 @@ cache_set(struct cache *cache, const char *key, int value, uint64_t ttl)
     if (e != NULL) {
         TAILQ_REMOVE(&cache->order, e, order);
     } else {
-        if (size > sizeof e->key || (e = calloc(1, sizeof *e)) == NULL) {
+        if (size > sizeof(e->key) || (e = calloc(1, sizeof(*e))) == NULL) {
             return false;
         }
         if (cache->count == MOST) {
@@ -128,13 +128,12 @@ main(void)
         {21, "bob", 0, 0}, {21, "cyd", 0, 0}, {99, "eve", 0, 0},
     };
     static struct cache cache = {.order = TAILQ_HEAD_INITIALIZER(cache.order)};
-    const int *value;
-    size_t i;
+    const int *value = NULL;
 
     if ((cache.lawn = lawn_new(NULL)) == NULL) {
         return 1;
     }
-    for (i = 0; i < sizeof calls / sizeof *calls; i++) {
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
         (void)lawn_mow(cache.lawn, calls[i].now, 100, expire, &cache);
         if (calls[i].ttl == 0) {
             value = cache_get(&cache, calls[i].key);

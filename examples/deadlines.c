@@ -88,12 +88,11 @@ main(void)
     struct lawn_loop_options options = {.clock = read_clock,
                                         .clock_context = &now};
     struct lawn_loop *loop = lawn_loop_new(&options);
-    size_t i;
 
     if (loop == NULL) {
         return 1;
     }
-    for (i = 0; i < sizeof requests / sizeof *requests; i++) {
+    for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
         struct request *r = &requests[i];
 
         r->deadline = (struct lawn_loop_timer){.fire = on_deadline, .arg = r};

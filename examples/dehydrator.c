@@ -51,7 +51,7 @@ int
 main(int argc, char **argv)
 {
     struct lawn_store *store = lawn_store_new(NULL);
-    FILE *in = argc < 2 ? fmemopen(sample, sizeof sample - 1, "r")
+    FILE *in = argc < 2 ? fmemopen(sample, sizeof(sample) - 1, "r")
                : strcmp(argv[1], "-") == 0 ? stdin
                                            : fopen(argv[1], "r");
     char *line = NULL;

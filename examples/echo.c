@@ -100,10 +100,9 @@ static void
 on_end(struct lawn_workers_timer *timer, struct lawn_worker *self)
 {
     struct worker *w = LAWN_CONTAINER(timer, struct worker, end);
-    int fd;
 
     (void)self;
-    for (fd = 0; fd < FDS; fd++) {
+    for (int fd = 0; fd < FDS; fd++) {
         if (w->connections[fd] != NULL) {
             hang_up(w->connections[fd], LAST);
         }
@@ -115,7 +114,7 @@ static void
 welcome(struct worker *w)
 {
     int fd = accept4(w->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    struct connection *c = fd < 0 || fd >= FDS ? NULL : calloc(1, sizeof *c);
+    struct connection *c = fd < 0 || fd >= FDS ? NULL : calloc(1, sizeof(*c));
 
     if (c == NULL) { /* it is gone again, or there is no room */
         (void)(fd < 0 ? 0 : close(fd));
@@ -154,8 +153,7 @@ echo(struct connection *c)
 static void
 hear(struct connection *c)
 {
-    ssize_t n = read(c->fd, c->data, sizeof c->data);
-    const char *newline;
+    ssize_t n = read(c->fd, c->data, sizeof(c->data));
 
     if (n <= 0) {
         if (n == 0 || errno != EAGAIN) {
@@ -167,7 +165,7 @@ hear(struct connection *c)
      * come since: nobody is hung up on early, not even by a moment. */
     lawn_worker_update(c->worker->self);
     (void)lawn_workers_start(set, &c->idle, idle_ttl);
-    newline = memrchr(c->data, '\n', (size_t)n);
+    const char *newline = memrchr(c->data, '\n', (size_t)n);
     c->within = newline != &c->data[n - 1];
     if (!lawn_workers_pending(&c->request) || (newline != NULL && c->within)) {
         (void)lawn_workers_start(set, &c->request, request_ttl);
@@ -191,9 +189,6 @@ static void *
 serve(void *arg)
 {
     struct worker *w = (struct worker *)arg;
-    struct epoll_event events[64];
-    uint64_t next;
-    int i, n, fd;
 
     need((w->self = lawn_workers_attach(set)) != NULL, "lawn_workers_attach");
     w->number = lawn_worker_number(w->self);
@@ -201,11 +196,14 @@ serve(void *arg)
     watch(w, EPOLL_CTL_ADD, lawn_worker_fd(w->self), EPOLLIN);
     watch(w, EPOLL_CTL_ADD, w->listener, EPOLLIN);
     (void)pthread_barrier_wait(&all_there);
+    struct epoll_event events[64];
+    uint64_t next = 0;
+    int fd = 0;
     /* First what has come is heard, then what is due fires: nobody is idle only
      * because we were busy. */
     while (next = lawn_worker_turn(w->self), !w->ended) {
-        n = epoll_wait(w->epoll, events, 64, wait_ms(next));
-        for (i = 0; i < n; i++) {
+        int n = epoll_wait(w->epoll, events, 64, wait_ms(next));
+        for (int i = 0; i < n; i++) {
             fd = events[i].data.fd;
             if (fd == w->listener) {
                 welcome(w);
@@ -226,10 +224,10 @@ listen_at(struct sockaddr_in *address)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int yes = 1;
-    socklen_t size = sizeof *address;
+    socklen_t size = sizeof(*address);
 
     need(fd >= 0 &&
-             setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) == 0 &&
+             setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes)) == 0 &&
              bind(fd, (struct sockaddr *)address, size) == 0 &&
              listen(fd, SOMAXCONN) == 0 &&
              getsockname(fd, (struct sockaddr *)address, &size) == 0,
@@ -246,7 +244,7 @@ call(const struct sockaddr_in *address, const char *words, size_t bytes)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const struct sockaddr *to = (const struct sockaddr *)address;
 
-    need(fd >= 0 && connect(fd, to, sizeof *address) == 0 &&
+    need(fd >= 0 && connect(fd, to, sizeof(*address)) == 0 &&
              write(fd, words, strlen(words)) == (ssize_t)strlen(words) &&
              recv(fd, heard, bytes, MSG_WAITALL) >= 0,
          "cannot call");
@@ -273,15 +271,14 @@ static void
 finish(struct worker *workers, unsigned threads)
 {
     unsigned long lines = 0, all = 0, closed[WHYS] = {0};
-    unsigned i, why;
 
-    for (i = 0; i < threads; i++) {
+    for (unsigned i = 0; i < threads; i++) {
         (void)lawn_workers_start_on(set, &workers[i].end, 0, workers[i].number);
     }
-    for (i = 0; i < threads; i++) {
+    for (unsigned i = 0; i < threads; i++) {
         (void)pthread_join(workers[i].thread, NULL);
         lines += workers[i].lines;
-        for (why = 0; why < WHYS; why++) {
+        for (unsigned why = 0; why < WHYS; why++) {
             closed[why] += workers[i].closed[why];
             all += workers[i].closed[why];
         }
@@ -303,28 +300,27 @@ main(int argc, char **argv)
     unsigned threads =
         number(argc > 2 ? argv[2] : "2", "threads", 1, LAWN_WORKERS_MAX);
     struct sockaddr_in address = {.sin_family = AF_INET};
-    sigset_t ends;
-    unsigned i;
-    int which;
 
     idle_ttl = MS * number(argc > 3 ? argv[3] : "600", "idle ms", 1, most);
     request_ttl =
         MS * number(argc > 4 ? argv[4] : "200", "request ms", 1, most);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons((uint16_t)port);
+    sigset_t ends;
     (void)sigemptyset(&ends);
     (void)sigaddset(&ends, SIGTERM);
     (void)sigaddset(&ends, SIGINT);
     (void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
     need((set = lawn_workers_new(NULL)) != NULL, "lawn_workers_new");
     (void)pthread_barrier_init(&all_there, NULL, threads + 1);
-    for (i = 0; i < threads; i++) {
+    for (unsigned i = 0; i < threads; i++) {
         workers[i].listener = listen_at(&address);
         workers[i].end.fire = on_end;
         errno = pthread_create(&workers[i].thread, NULL, serve, &workers[i]);
         need(errno == 0, "pthread_create");
     }
     (void)pthread_barrier_wait(&all_there);
+    int which = 0;
     if (argc == 1) {
         call(&address, "hello\n", 99);
         call(&address, "I wonder whe", 99);

@@ -21,11 +21,11 @@
 #define MOST 4000
 
 struct connection {
-    struct lawn_loop_watch watch;
+    struct lawn_loop_watcher watch;
     struct lawn_loop_timer idle;
 };
 
-static struct lawn_loop_watch door;
+static struct lawn_loop_watcher door;
 static int listener;
 static struct {
     int fd, words;
@@ -62,7 +62,7 @@ static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct connection *c = LAWN_CONTAINER(timer, struct connection, idle);
-    char byte;
+    char byte = 0;
 
     /* Nobody is idle only because we were busy: what has come meanwhile is
      * heard in the next round, and starts the timer again. */
@@ -73,11 +73,11 @@ on_idle(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 }
 
 static void
-hear(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
+hear(struct lawn_loop_watcher *watch, unsigned ready, struct lawn_loop *loop)
 {
     struct connection *c = LAWN_CONTAINER(watch, struct connection, watch);
     char data[512];
-    ssize_t n = read(c->watch.fd, data, sizeof data);
+    ssize_t n = read(c->watch.fd, data, sizeof(data));
 
     (void)ready;
     if (n > 0) {
@@ -100,11 +100,11 @@ open_door(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 }
 
 static void
-welcome(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
+welcome(struct lawn_loop_watcher *watch, unsigned ready, struct lawn_loop *loop)
 {
     static struct lawn_loop_timer later = {.fire = open_door};
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
+    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof(*c));
 
     (void)ready;
     if (fd < 0 && (errno == EAGAIN || errno == ECONNABORTED)) {
@@ -131,9 +131,8 @@ static void
 speak(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     static long silent;
-    long i;
 
-    for (i = 0; i < here; i += 2) {
+    for (long i = 0; i < here; i += 2) {
         if (clients[i].words < WORDS) {
             clients[i].words++;
             need(send(clients[i].fd, "hello\n", 6, MSG_NOSIGNAL) == 6, "send");
@@ -152,8 +151,7 @@ come_in(struct lawn_loop *loop)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     struct sockaddr *at = (struct sockaddr *)&address;
-    socklen_t size = sizeof address;
-    int fd;
+    socklen_t size = sizeof(address);
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -164,7 +162,7 @@ come_in(struct lawn_loop *loop)
     door.ready = welcome;
     open_door(NULL, loop);
     for (here = 0; here < many; here++) {
-        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         need(fd >= 0 && connect(fd, at, size) == 0, "connect");
         clients[here].fd = fd;
         did(lawn_loop_once(loop, false), "lawn_loop_once");
@@ -176,8 +174,8 @@ main(int argc, char **argv)
 {
     struct lawn_loop_timer pause = {.fire = speak};
     struct lawn_loop *loop = lawn_loop_new(NULL);
-    long i, dismissed = 0;
-    char byte, *end = "";
+    long dismissed = 0;
+    char *end = "";
 
     need(loop != NULL, "lawn_loop_new");
     many = argc > 1 ? strtol(argv[1], &end, 10) : 10;
@@ -193,7 +191,8 @@ main(int argc, char **argv)
     come_in(loop);
     /* Until the last connection is closed: then nothing is left to wait for. */
     did(lawn_loop_run(loop), "lawn_loop_run");
-    for (i = 1; i < many; i += 2) {
+    char byte = 0;
+    for (long i = 1; i < many; i += 2) {
         dismissed += recv(clients[i].fd, &byte, 1, 0) == 0;
         (void)close(clients[i].fd);
     }

@@ -51,12 +51,12 @@ run(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 }
 
 static void
-on_signal(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
+on_signal(struct lawn_loop_watcher *watch, unsigned ready,
+          struct lawn_loop *loop)
 {
-    struct signalfd_siginfo info;
-
     (void)ready;
-    if (read(watch->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    struct signalfd_siginfo info;
+    if (read(watch->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         *(int *)watch->arg = (int)info.ssi_signo;
         lawn_loop_quit(loop);
     }
@@ -77,22 +77,22 @@ main(int argc, char **argv)
     struct job skip = {.mode = LAWN_LOOP_SKIP, .work_ms = 25};
     struct job each = {.mode = LAWN_LOOP_CATCH_UP, .limit = argc > 1 ? 0 : 20};
     struct job rest = {.mode = LAWN_LOOP_DELAY, .work_ms = 1};
-    int which = 0, fd;
-    struct lawn_loop_watch ends = {.ready = on_signal, .arg = &which};
+    int which = 0;
+    struct lawn_loop_watcher ends = {.ready = on_signal, .arg = &which};
     struct lawn_loop *loop = lawn_loop_new(NULL);
-    sigset_t signals;
 
     if (argc > 2 || (argc > 1 && strcmp(argv[1], "wait") != 0)) {
         (void)fprintf(stderr, "usage: jobs [wait]\n");
         lawn_loop_free(loop);
         return 2;
     }
+    sigset_t signals;
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGTERM);
     (void)sigaddset(&signals, SIGINT);
     /* Blocked, or it would end us before it can be read. */
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
-    fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+    int fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
     if (fd < 0 || loop == NULL ||
         (errno = -lawn_loop_watch(loop, &ends, fd, LAWN_LOOP_READ)) != 0) {
         perror("jobs");

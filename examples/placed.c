@@ -22,15 +22,15 @@ main(void)
 {
     static const uint64_t presses[PRESSES] = {3, 5, 9, 100, 103};
     struct lawn_options options = {.blades = 8, .slot_bits = 4};
-    struct lawn *lawn = lawn_place(memory, sizeof memory, &options);
+    struct lawn *lawn = lawn_place(memory, sizeof(memory), &options);
     struct lawn_timer quiet = {0};
     unsigned next = 0;
-    uint64_t now;
 
     if (lawn == NULL) {
         printf("a lawn needs %zu bytes\n", lawn_size(&options));
         return 1;
     }
+    uint64_t now = 0;
     for (now = 1; now <= 150; now++) {
         /* First the clock, then what is started: it counts from there. */
         (void)lawn_mow(lawn, now, SIZE_MAX, settled, &now);

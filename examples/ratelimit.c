@@ -33,11 +33,10 @@ static void
 serve(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct user *u = timer->arg;
-    uint64_t *slot, now;
 
     while (u->passed < u->came) {
-        now = lawn_loop_update(loop);
-        slot = &u->free_at[u->passed % RATE];
+        uint64_t now = lawn_loop_update(loop);
+        uint64_t *slot = &u->free_at[u->passed % RATE];
         if (*slot > now) {
             lawn_loop_start_at(loop, timer, *slot);
             break;
@@ -68,10 +67,10 @@ request(struct lawn_loop *loop, struct user *u)
 static int
 most(const struct user *u)
 {
-    uint64_t i, j;
-    int many, result = 0;
+    uint64_t j = 0;
+    int many = 0, result = 0;
 
-    for (i = 0; i < u->passed; i++) {
+    for (uint64_t i = 0; i < u->passed; i++) {
         for (many = 0, j = i; j < u->passed; j++) {
             many += u->seen[j] - u->seen[i] < PERIOD;
         }

@@ -99,7 +99,7 @@ transmit(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     errno = ETIMEDOUT;
     need(p->tries++ < TRIES, "a peer is gone");
     lawn_loop_start(loop, timer, RTO << backoffs);
-    submit(fds[SENDER], &data, sizeof data);
+    submit(fds[SENDER], &data, sizeof(data));
 }
 
 /* Sends what the window has room for: in the next turn, and within its budget,
@@ -107,12 +107,11 @@ transmit(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 static void
 proceed(struct lawn_loop *loop, struct peer *peer)
 {
-    struct packet *p;
-
     while (peer->first < peer->next &&
            !lawn_loop_pending(&peer->flight[peer->first % WINDOW].timer)) {
         peer->first++;
     }
+    struct packet *p = NULL;
     while (peer->next < PACKETS && peer->next < peer->first + WINDOW) {
         p = &peer->flight[peer->next % WINDOW];
         *p = (struct packet){
@@ -122,13 +121,14 @@ proceed(struct lawn_loop *loop, struct peer *peer)
 }
 
 static void
-hear_ack(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
+hear_ack(struct lawn_loop_watcher *watch, unsigned ready,
+         struct lawn_loop *loop)
 {
     struct datagram ack = {UINT32_MAX, 0, 0};
-    struct packet *p;
 
     (void)ready;
-    while (recv(watch->fd, &ack, sizeof ack, MSG_DONTWAIT) > 0) {
+    struct packet *p = NULL;
+    while (recv(watch->fd, &ack, sizeof(ack), MSG_DONTWAIT) > 0) {
         if (ack.peer >= many) {
             continue; /* not one of ours */
         }
@@ -141,15 +141,16 @@ hear_ack(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 }
 
 static void
-hear_data(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
+hear_data(struct lawn_loop_watcher *watch, unsigned ready,
+          struct lawn_loop *loop)
 {
     struct datagram data = {UINT32_MAX, 0, 0};
-    struct peer *peer;
-    unsigned slot;
+    struct peer *peer = NULL;
 
     (void)ready;
     (void)loop;
-    while (recv(watch->fd, &data, sizeof data, MSG_DONTWAIT) > 0) {
+    unsigned slot = 0;
+    while (recv(watch->fd, &data, sizeof(data), MSG_DONTWAIT) > 0) {
         if (data.peer >= many) {
             continue;
         }
@@ -172,10 +173,9 @@ static void
 open_sockets(void)
 {
     struct sockaddr_in address[2];
-    socklen_t size = sizeof *address;
-    int i;
+    socklen_t size = sizeof(*address);
 
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         address[i] = (struct sockaddr_in){.sin_family = AF_INET};
         address[i].sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         fds[i] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -185,7 +185,7 @@ open_sockets(void)
                      0,
              "cannot have a UDP socket");
     }
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         need(connect(fds[i], (struct sockaddr *)&address[!i], size) == 0,
              "connect");
     }
@@ -209,21 +209,20 @@ int
 main(int argc, char **argv)
 {
     struct lawn_loop_options options = {.budget = 64};
-    struct lawn_loop_watch acks = {.ready = hear_ack};
-    struct lawn_loop_watch datagrams = {.ready = hear_data};
+    struct lawn_loop_watcher acks = {.ready = hear_ack};
+    struct lawn_loop_watcher datagrams = {.ready = hear_data};
     struct lawn_loop *loop = lawn_loop_new(&options);
-    uint64_t i;
 
     many = number(argc > 1 ? argv[1] : "2000", "peers", 1000000);
     loss = number(argc > 2 ? argv[2] : "10", "loss in percent", 50);
     seed = number(argc > 3 ? argv[3] : "1", "seed", UINT32_MAX);
     need(loop != NULL, "lawn_loop_new");
-    need((peers = calloc(many, sizeof *peers)) != NULL || many == 0, "peers");
+    need((peers = calloc(many, sizeof(*peers))) != NULL || many == 0, "peers");
     open_sockets();
     did(lawn_loop_watch(loop, &acks, fds[SENDER], LAWN_LOOP_READ), "sender");
     did(lawn_loop_watch(loop, &datagrams, fds[RECEIVER], LAWN_LOOP_READ),
         "receiver");
-    for (i = 0; i < many; i++) {
+    for (uint64_t i = 0; i < many; i++) {
         proceed(loop, &peers[i]);
     }
     while (lawn_loop_count(loop) > 0) { /* not all is acknowledged */

@@ -20,10 +20,10 @@ login(struct lawn_store *store, uint64_t token, const char *user)
 {
     struct session session = {lawn_store_now(store), ""};
 
-    (void)snprintf(session.user, sizeof session.user, "%s", user);
+    (void)snprintf(session.user, sizeof(session.user), "%s", user);
     /* ABSENT: nobody takes over the session of another. */
-    if (lawn_store_start(store, &token, sizeof token, IDLE, &session,
-                         sizeof session, LAWN_STORE_ABSENT) != 0) {
+    if (lawn_store_start(store, &token, sizeof(token), IDLE, &session,
+                         sizeof(session), LAWN_STORE_ABSENT) != 0) {
         printf("%s cannot log in\n", user);
     }
 }
@@ -32,11 +32,11 @@ static void
 request(struct lawn_store *store, uint64_t token)
 {
     struct lawn_store_timer timer;
-    bool there = lawn_store_get(store, &token, sizeof token, &timer);
+    bool there = lawn_store_get(store, &token, sizeof(token), &timer);
 
     printf("a request of %s's\n",
            there ? ((const struct session *)timer.payload)->user : "nobody");
-    (void)lawn_store_touch(store, &token, sizeof token, IDLE);
+    (void)lawn_store_touch(store, &token, sizeof(token), IDLE);
 }
 
 static void
@@ -54,9 +54,8 @@ main(void)
 {
     const uint64_t ada = 0x5ca1ab1e0ddba115, bob = 0xc0ffee0fc0de0000;
     struct lawn_store *store = lawn_store_new(NULL);
-    uint64_t minute;
 
-    for (minute = 1; store != NULL && minute <= 60; minute++) {
+    for (uint64_t minute = 1; store != NULL && minute <= 60; minute++) {
         /* First the clock, then what is started: it counts from there. */
         (void)lawn_store_mow(store, minute * MINUTE, SIZE_MAX, expired, NULL);
         if (minute == 2) {
@@ -64,7 +63,7 @@ main(void)
             login(store, bob, "bob");
         } else if (minute == 20 || minute == 55) {
             request(store, ada);
-        } else if (minute == 25 && lawn_store_stop(store, &bob, sizeof bob)) {
+        } else if (minute == 25 && lawn_store_stop(store, &bob, sizeof(bob))) {
             printf("bob has logged out\n");
         }
     }

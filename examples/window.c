@@ -38,9 +38,9 @@ leave(struct lawn_timer *timer, void *arg)
 static bool
 pay(struct lawn *lawn, struct user *user, int amount)
 {
-    struct payment *p;
+    struct payment *p = NULL;
 
-    if (amount > LIMIT - user->sum || (p = calloc(1, sizeof *p)) == NULL) {
+    if (amount > LIMIT - user->sum || (p = calloc(1, sizeof(*p))) == NULL) {
         return false;
     }
     p->user = user;
@@ -63,9 +63,9 @@ main(void)
                   {30, &bob, 90}, {64, &ada, 40}, {65, &ada, 40},
                   {70, &ada, 20}, {79, &ada, 20}, {90, &bob, 90}};
     struct lawn *lawn = lawn_new(NULL);
-    size_t i;
 
-    for (i = 0; lawn != NULL && i < sizeof events / sizeof *events; i++) {
+    for (size_t i = 0; lawn != NULL && i < sizeof(events) / sizeof(*events);
+         i++) {
         struct user *user = events[i].user;
 
         /* First what is out of the window leaves, then it is looked at. */

@@ -25,7 +25,7 @@ give_up(struct lawn_workers_timer *timer, struct lawn_worker *worker)
 int
 main(void)
 {
-    struct request *dropped = calloc(1, sizeof *dropped);
+    struct request *dropped = calloc(1, sizeof(*dropped));
     struct request answered = {.deadline.fire = give_up}, lost = answered;
     struct lawn_workers *set = lawn_workers_new(NULL);
 

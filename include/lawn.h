@@ -58,8 +58,9 @@
  *   P10 misuse is named  unless the library was built with NDEBUG, as it is
  *                        by default: a timer that runs on another lawn, or was
  *                        freed or overwritten while running, when it or its
- *                        neighbour is touched; a mow inside a mow: a message
- *                        and abort(). With NDEBUG a mow inside a mow does
+ *                        neighbor is touched; a mow inside a mow: a message
+ *                        with file, line and function of the assertion that
+ *                        failed, and abort(). With NDEBUG a mow inside a mow does
  *                        nothing, and the rest is not looked for: it would
  *                        cost each start and stop instructions
  *
@@ -84,8 +85,6 @@
 #endif
 
 #ifdef __cplusplus
-#pragma GCC diagnostic push /* a struct and a function may share a name */
-#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #endif
 
@@ -153,19 +152,21 @@ struct lawn_options {
 };
 
 /* What a lawn has done since it was made, and what it holds. */
-struct lawn_stats {
-    uint64_t starts;      /* of idle timers */
-    uint64_t stops;       /* of running timers */
-    uint64_t fires;       /* starts == stops + fires + count */
-    uint64_t count;       /* running now */
-    uint64_t lone_starts; /* starts and restarts that found no blade */
-    uint64_t moved;       /* index entries moved or dropped */
-    uint64_t moved_idle;  /* the most by one mow that fired nothing */
-    uint64_t looked;      /* index entries that lawn_next(), lawn_first() saw */
-    uint64_t ahead;       /* timers that mows read ahead of their deadlines */
-    size_t live_blades;   /* blades that hold timers now */
-    size_t blades;        /* blades there are: over twice those asked for */
-    size_t bytes;         /* memory of the lawn: never grows */
+struct lawn_counters {
+    uint64_t starts;          /* starts of idle timers */
+    uint64_t stops;           /* stops of running timers */
+    uint64_t fires;           /* starts == stops + fires + count */
+    uint64_t count;           /* timers running now */
+    uint64_t unqueued_starts; /* starts and restarts that found no blade */
+    uint64_t moved;           /* index entries moved or dropped */
+    uint64_t moved_idle;      /* maximum of that in a mow that fired nothing */
+    uint64_t looked;          /* index entries examined by lawn_next() and
+                                 lawn_next_timer(), and those that mows skip
+                                 after a change of the resolution */
+    uint64_t ahead;           /* timers that mows prefetched */
+    size_t live_blades;       /* blades that hold timers now */
+    size_t blades;            /* blades allocated: over twice those requested */
+    size_t bytes;             /* memory of the lawn; never grows */
 };
 
 /* A new lawn, or NULL if there is no memory for it; nothing else makes it
@@ -210,7 +211,7 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * last tick there is no later one, so what a callback starts there has the
  * deadline LAWN_NEVER - 1 and waits for the next mow.
  * O(fired + index entries that came up) [P8]. An entry comes up at most once
- * for each level of the index; the entries are the lone timers, and one per
+ * for each level of the index; the entries are the unqueued timers, and one per
  * blade. O(1) if nothing came up. */
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
@@ -233,25 +234,30 @@ uint64_t lawn_now(const struct lawn *lawn);
  * often: in nanoseconds, 1000000 makes timers due on whole milliseconds. 1, or
  * 0, is exact. Running timers keep their deadlines. If the new resolution is
  * not a multiple of the old one, timers of one TTL and one deadline that were
- * started before and after the change may fire in either order when TTLs
- * outnumber blades, or when there was more than one such change between them;
- * otherwise P4 holds. O(blades). */
+ * started before and after the change may fire in either order if no blade was
+ * free for one of them, or if there is another such change before they fire;
+ * otherwise P4 holds. Each call, even with an unchanged resolution, also resets
+ * the statistics by which a lawn decides to bypass its blades because TTLs
+ * outnumber them. A caller that calls this every few hundred starts therefore
+ * keeps the blades in use. O(blades). */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* The exact earliest deadline of all running timers, LAWN_NEVER if there are
- * none. O(1) while the earliest timer stays, and when others come and go before
- * its slot of the index, or come and go before it as lone timers; otherwise
- * O(index entries in the earliest slot). */
+ * none. O(1) while the earliest timer runs. After it has fired or was stopped:
+ * O(index entries in the earliest slot) at worst. The result of a search is
+ * cached, so that most later calls need none; which calls search again is
+ * unspecified. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* The timer that is due at lawn_next(), NULL if there is none; it stays in the
  * lawn. To evict it, stop it. Of several that are due then it is one that P4
- * lets fire first: of its TTL the first started; which TTL that is, is not said.
- * Allowed at any time, callbacks included. At worst O(index entries in the
- * earliest slot), as lawn_next(); O(1) where that is, unless lone timers stand
- * in that slot, or timers run that were started before a resolution that is no
- * multiple of theirs was set. */
-struct lawn_timer *lawn_first(struct lawn *lawn);
+ * allows to fire first: the first started of its TTL; if several TTLs are due
+ * then, which one is returned is unspecified. Allowed at any time, including in
+ * callbacks. O(index entries in the earliest slot) at worst; O(1) when
+ * lawn_next() is, unless the slot contains unqueued timers, or timers are running
+ * that were started before a change to a resolution that is not a multiple of
+ * the old one. */
+struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* How many timers are running. O(1). */
 uint64_t lawn_count(const struct lawn *lawn);
@@ -265,7 +271,7 @@ uint64_t lawn_deadline(const struct lawn_timer *timer);
 /* The deadline of the timer's last start, kept when it fires: in a callback,
  * when the timer was due, and so how late it is. 0 if it was never started.
  * O(1). */
-uint64_t lawn_due(const struct lawn_timer *timer);
+uint64_t lawn_last_deadline(const struct lawn_timer *timer);
 
 /* Called by lawn_each() with each timer and its TTL; 0 if it is on no blade, or
  * on one that takes no more since the resolution was changed. Changes nothing
@@ -307,12 +313,12 @@ void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 void lawn_moved(struct lawn *lawn, struct lawn_timer *timer);
 
 /* Counters and sizes. O(blades). */
-void lawn_stats(const struct lawn *lawn, struct lawn_stats *out);
+void lawn_stats(const struct lawn *lawn, struct lawn_counters *out);
 
 /* How many timers run outside the blades, as in a wheel; many of them for long
  * suggest more blades, or TTLs that are rounded up to fewer. Nobody keeps count of
  * them, or stop would have to know: O(that many). */
-uint64_t lawn_count_lone(const struct lawn *lawn);
+uint64_t lawn_count_unqueued(const struct lawn *lawn);
 
 #if !defined LAWN_FREESTANDING
 /* Walks everything and tells whether all invariants hold; if not, it names the
@@ -323,6 +329,5 @@ bool lawn_check(const struct lawn *lawn, FILE *out);
 
 #ifdef __cplusplus
 }
-#pragma GCC diagnostic pop
 #endif
 #endif

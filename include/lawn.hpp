@@ -72,7 +72,10 @@ public:
     bool stop() noexcept { return pending() && lawn_stop(lawn_, &timer_); }
     bool pending() const noexcept { return lawn_pending(&timer_); }
     uint64_t deadline() const noexcept { return lawn_deadline(&timer_); }
-    uint64_t due() const noexcept { return lawn_due(&timer_); }
+    uint64_t last_deadline() const noexcept
+    {
+        return lawn_last_deadline(&timer_);
+    }
 
 protected:
     any_timer(::lawn *lawn, void (*fire)(any_timer *)) noexcept
@@ -102,9 +105,9 @@ public:
     }
     uint64_t next() const noexcept { return lawn_next(get()); }
     /* The timer that is due first, or null: stop it to evict it. */
-    any_timer *first() const noexcept
+    any_timer *next_timer() const noexcept
     {
-        return reinterpret_cast<any_timer *>(lawn_first(get()));
+        return reinterpret_cast<any_timer *>(lawn_next_timer(get()));
     }
     uint64_t now() const noexcept { return lawn_now(get()); }
     void set_now(uint64_t now) noexcept { lawn_set_now(get(), now); }
@@ -127,7 +130,7 @@ private:
     struct end {
         void operator()(::lawn *lawn) const noexcept
         {
-            /* Cut without being called: they are idle, and know no lawn. */
+            /* They fire without a callback: idle, they know no lawn. */
             lawn_mow(lawn, LAWN_NEVER, SIZE_MAX,
                      [](::lawn_timer *, void *) {}, nullptr);
             lawn_free(lawn);

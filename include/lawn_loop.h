@@ -79,8 +79,6 @@
 #include <lawn_histogram.h>
 
 #ifdef __cplusplus
-#pragma GCC diagnostic push /* a struct and a function may share a name */
-#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #endif
 
@@ -157,14 +155,14 @@ struct lawn_loop_options {
 };
 
 /* What a loop has done. */
-struct lawn_loop_stats {
-    uint64_t turns;  /* of which */
-    uint64_t idle;   /* fired nothing */
-    uint64_t cut;    /* ended because of the budget */
-    uint64_t fires;  /* callbacks */
-    uint64_t missed; /* periods that were skipped */
-    uint64_t arms;   /* times that the wake-up was set, or taken back */
-    uint64_t count;  /* timers running now */
+struct lawn_loop_counters {
+    uint64_t turns;     /* of which */
+    uint64_t idle;      /* fired nothing */
+    uint64_t truncated; /* ended because of the budget */
+    uint64_t fires;     /* callbacks */
+    uint64_t missed;    /* periods that were skipped */
+    uint64_t arms;      /* times that the wake-up was set, or taken back */
+    uint64_t count;     /* timers running now */
 };
 
 /* A new loop, or NULL with errno ENOMEM, or EINVAL if clock_id is unknown.
@@ -234,7 +232,8 @@ uint64_t lawn_loop_count(const struct lawn_loop *loop);
 struct lawn *lawn_loop_lawn(struct lawn_loop *loop);
 
 /* Counters. O(1). */
-void lawn_loop_stats(const struct lawn_loop *loop, struct lawn_loop_stats *out);
+void lawn_loop_stats(const struct lawn_loop *loop,
+                     struct lawn_loop_counters *out);
 
 /* How late timers fired, in ticks of the clock [L8]. It is the loop's own:
  * empty it, to begin anew, when you like. */
@@ -254,7 +253,7 @@ int lawn_loop_fd(struct lawn_loop *loop);
 
 enum { LAWN_LOOP_READ = 1, LAWN_LOOP_WRITE = 2, LAWN_LOOP_HANGUP = 4 };
 
-struct lawn_loop_watch;
+struct lawn_loop_watcher;
 
 /* Called when a descriptor is ready: ready is what of READ and WRITE it is
  * watched for and ready for; and HANGUP, with all that it is watched for, if
@@ -262,12 +261,12 @@ struct lawn_loop_watch;
  * will send no more is told by a read() that returns 0. The callback may watch
  * and unwatch any descriptor, free any watch that is unwatched, and start and
  * stop timers. */
-typedef void lawn_loop_ready_fn(struct lawn_loop_watch *watch, unsigned ready,
+typedef void lawn_loop_ready_fn(struct lawn_loop_watcher *watch, unsigned ready,
                                 struct lawn_loop *loop);
 
 /* A watched descriptor, part of an object of yours. Set ready and arg; leave
  * the rest to the library. */
-struct lawn_loop_watch {
+struct lawn_loop_watcher {
     lawn_loop_ready_fn *ready;
     void *arg;       /* for ready to use */
     int fd;          /* that was watched last */
@@ -279,12 +278,12 @@ struct lawn_loop_watch {
  * -EINVAL if events makes no sense or the watch is in use for another
  * descriptor, -EEXIST if another watch has the descriptor, -EPERM if it cannot
  * be waited for, -EBADF, -ENOMEM; or as lawn_loop_fd() says. */
-int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch,
+int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
                     int fd, unsigned events);
 
 /* Watches it no more: its callback is not called again. Before the descriptor
  * is closed. Does nothing if it is not watched. */
-void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch);
+void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
 /* Waits and calls back until lawn_loop_quit(), or until there is neither a
  * running timer nor a watch. In a round, what is ready is served before what is
@@ -304,6 +303,5 @@ void lawn_loop_quit(struct lawn_loop *loop);
 
 #ifdef __cplusplus
 }
-#pragma GCC diagnostic pop
 #endif
 #endif

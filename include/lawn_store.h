@@ -41,7 +41,7 @@
  *   S3  callbacks        may call any function of the store, for any id; the
  *                        timer that fires has left the store by then, and what
  *                        the callback was handed stays until it returns
- *   S4  handed out       what lawn_store_get(), lawn_store_first() and
+ *   S4  handed out       what lawn_store_get(), lawn_store_next_timer() and
  *                        lawn_store_iterate() hand out stays until that timer
  *                        is started, updated, stopped or cleared, or fires;
  *                        other timers, and a touch, do not matter. It may be
@@ -150,10 +150,11 @@ bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
 
 /* Looks at the timer that is due first, at lawn_store_next(), which stays; of
- * several that are due then, at one that P4 lets fire first, as lawn_first()
+ * several that are due then, at one that P4 lets fire first, as lawn_next_timer()
  * does. True: there is one, and out tells of it [S4]. To evict it, hand its id to
- * lawn_store_stop(). out may be NULL. Costs what lawn_first() does. */
-bool lawn_store_first(struct lawn_store *store, struct lawn_store_timer *out);
+ * lawn_store_stop(). out may be NULL. Costs what lawn_next_timer() does. */
+bool lawn_store_next_timer(struct lawn_store *store,
+                           struct lawn_store_timer *out);
 
 /* Gives a timer another payload. Its deadline, and its place among timers of
  * the same deadline, stay. 0, or -ENOENT if there is no such timer; -EINVAL,
@@ -203,7 +204,7 @@ uint64_t lawn_store_count(const struct lawn_store *store);
 /* The memory that the store has from its allocator, all told. O(1). */
 size_t lawn_store_bytes(const struct lawn_store *store);
 
-/* The lawn inside, to look at: its statistics, lawn_count_lone(). A clear, and a
+/* The lawn inside, to look at: its statistics, lawn_count_unqueued(). A clear, and a
  * load of overdue timers, begin with a new one. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
@@ -240,7 +241,7 @@ void lawn_store_clear(struct lawn_store *store);
 /* What is wrong with a snapshot. */
 enum lawn_store_error {
     LAWN_STORE_NOT_A_SNAPSHOT = -10001, /* it begins otherwise */
-    LAWN_STORE_TOO_NEW = -10002,   /* of a version that is not known here */
+    LAWN_STORE_TOO_NEW = -10002, /* its version is newer than this library's */
     LAWN_STORE_TRUNCATED = -10003, /* it ends too early */
     LAWN_STORE_DAMAGED = -10004,   /* a checksum is wrong */
     LAWN_STORE_NONSENSE = -10005,  /* checksums are right, but it says what
@@ -264,8 +265,10 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
 
 /* Reads a snapshot into a store that holds no timers, and no further than to
  * its end. The clock stays as it is: tell the store the time first. Timers
- * keep their deadlines; what is overdue fires in the next mow; in a callback
- * it counts as due at now + 1 [P6]. read must not touch the store. 0;
+ * keep their deadlines, and overdue ones fire in the next mow, in order [P4]. But
+ * in a callback all overdue timers get the deadline now + 1 [P6]: those that had
+ * different deadlines may then fire in any order, also if their TTLs are the same;
+ * those of one TTL and one deadline keep their order. read must not touch the store. 0;
  * -ENOTEMPTY if there are timers; an enum lawn_store_error; -ENOMEM, -ENOSPC;
  * or what read returned. Unless 0, the store is as it was [S2]. O(timers and
  * their bytes). Takes memory O(what was read) meanwhile, whatever it claims;

@@ -58,9 +58,11 @@
  *                        lawn_workers_close()
  *   C2  stop tells       lawn_workers_stop() returns true to one caller, and
  *                        then the timer does not fire; else it had ended
- *   C3  stop_sync        when it has returned, the callback is not running, and
+ *   C3  stop_sync        when it has returned, neither the callback nor left()
+ *                        of lawn_workers_close() is running for the timer, and
  *                        the library does not refer to the timer; it may be
- *                        freed. So it may be in its own callback
+ *                        freed. The callback and left() themselves may free
+ *                        their timer too
  *   C4  one callback     of a timer runs at a time, on the worker that keeps it
  *   C5  local is local   start and stop on the worker that keeps the timer make
  *                        no atomic read-modify-write, lock or system call. But
@@ -107,8 +109,6 @@
 #include <lawn.h>
 
 #ifdef __cplusplus
-#pragma GCC diagnostic push /* a struct and a function may share a name */
-#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #endif
 
@@ -119,7 +119,7 @@ struct lawn_workers_timer;
 /* Called when a timer fires, on the worker that keeps it. The timer is idle by
  * then: start it again, and it is periodic; or free it, if no other thread can
  * know it any more. Calls that cannot work here say so, or do nothing.
- * lawn_due(&timer->timer) is when it was due. */
+ * lawn_last_deadline(&timer->timer) is when it was due. */
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
@@ -140,7 +140,7 @@ struct lawn_workers_timer {
     struct lawn_timer timer;
     LAWN_WORKERS_WORD state;
     uint32_t shared;
-    uint32_t part;
+    uint32_t shard;
     LAWN_WORKERS_WORD when;
     LAWN_WORKERS_WORD ttl;
     struct lawn_workers_timer *next;
@@ -152,7 +152,7 @@ enum lawn_workers_route { LAWN_WORKERS_BY_OWNER, LAWN_WORKERS_BY_TTL };
 
 /* How many workers a set can have at a time, and lawns. */
 #define LAWN_WORKERS_MAX 256u
-#define LAWN_WORKERS_PARTS_MAX 1024u
+#define LAWN_WORKERS_SHARDS_MAX 1024u
 
 /* How to make a set. Zero in any field means the default. */
 struct lawn_workers_options {
@@ -163,9 +163,9 @@ struct lawn_workers_options {
     enum lawn_workers_route route;
 
     /* By TTL: how many lawns the TTLs are spread over, and so how many workers
-     * can share them; default 16, at most LAWN_WORKERS_PARTS_MAX. By owner
+     * can share them; default 16, at most LAWN_WORKERS_SHARDS_MAX. By owner
      * there is one for each worker. */
-    unsigned parts;
+    unsigned shards;
 
     /* How many timers a worker fires, and how many messages it takes, before it
      * turns to the other; default 256. */
@@ -181,9 +181,9 @@ struct lawn_workers_options {
 };
 
 /* What a worker, or all of them, have done. */
-struct lawn_workers_stats {
+struct lawn_workers_counters {
     unsigned workers; /* of the set, at the moment */
-    unsigned parts;   /* lawns: a worker's own, and those of removed ones */
+    unsigned shards;  /* lawns: a worker's own, and those of removed ones */
     uint64_t held;    /* timers on the lawns; among them those that another
                            thread stopped and that are not yet taken off */
     uint64_t fires;
@@ -290,13 +290,16 @@ int lawn_workers_start_on(struct lawn_workers *set,
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
-/* The same, and waits until the timer's callback has returned, if it is running,
- * and until nothing refers to the timer any more [C3]. What is started meanwhile,
- * by the callback for example, is stopped as well. In the timer's own callback it
- * does not wait for that. Two workers that wait for each other's callbacks wait
- * for ever; and so does a caller while a set that is not closed has no workers, or
- * none of them takes turns, or while a callback waits for the caller: for a lock
- * that it holds, for example. */
+/* Stops the timer like lawn_workers_stop(), and waits until its callback is not
+ * running and the library does not refer to the timer [C3]. A start of the timer
+ * meanwhile, for example by the callback, is stopped as well. Called from the
+ * timer's own callback, it does not wait for that callback; called from left(), it
+ * does not wait. While lawn_workers_close() runs left(), it waits until left() has
+ * returned for this timer; if left() has not been called for it yet, until left()
+ * has returned for all timers of that shard.
+ * It waits forever if two workers wait for each other's callbacks, if a callback or
+ * left() waits for the caller (for a lock that the caller holds, for example), or
+ * if the set is open and has no worker that takes turns. */
 bool lawn_workers_stop_sync(struct lawn_workers *set,
                             struct lawn_workers_timer *timer);
 
@@ -309,9 +312,14 @@ bool lawn_workers_pending(const struct lawn_workers_timer *timer);
 /* Makes all workers look at the clock. */
 void lawn_workers_wake(struct lawn_workers *set);
 
-/* Called by lawn_workers_close() for each timer that is left. It is idle, and
- * may be freed; so may others of the same object, after a stop_sync each. Timers
- * that were stopped are not told of; they may be freed when close has returned. */
+/* Called by lawn_workers_close() for each timer that is still running. The timer is
+ * idle then, and may be freed; other timers of the same object may be freed after
+ * lawn_workers_stop_sync() on each. Another thread that may free the timer must
+ * call lawn_workers_stop_sync() first, which returns when left() has returned for
+ * it [C3]; so left() must not wait for such a thread. The program decides which
+ * thread frees the timer, for example with a table of its objects under a mutex.
+ * left() is not called for stopped timers; these may be freed when close has
+ * returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
 /* Closes a set: from here on starts are refused. Timers that are due up to the
@@ -337,9 +345,9 @@ void lawn_workers_free(struct lawn_workers *set);
  * added: false if there is none of that number. From any thread, while they go
  * on; the figures are from about the same moment. */
 void lawn_workers_stats(struct lawn_workers *set,
-                        struct lawn_workers_stats *out);
+                        struct lawn_workers_counters *out);
 bool lawn_workers_stats_of(struct lawn_workers *set, unsigned worker,
-                           struct lawn_workers_stats *out);
+                           struct lawn_workers_counters *out);
 
 #if !defined LAWN_FREESTANDING
 /* Whether all invariants hold, as lawn_check() tells. Only while no other thread
@@ -349,6 +357,5 @@ bool lawn_workers_check(struct lawn_workers *set, FILE *out);
 
 #ifdef __cplusplus
 }
-#pragma GCC diagnostic pop
 #endif
 #endif

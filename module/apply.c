@@ -34,32 +34,33 @@ struct apply_verb {
 };
 
 static bool
-apply_read_id(const struct bytes *words, struct apply_group *group)
+parse_id(const struct bytes *words, struct apply_group *group)
 {
     group->event.id = words[0];
     return words[0].size <= QUEUE_ID_MAX;
 }
 
 static bool
-apply_read_payload(const struct bytes *words, struct apply_group *group)
+parse_payload(const struct bytes *words, struct apply_group *group)
 {
     group->event.payload = words[1];
-    return apply_read_id(words, group) && words[1].size <= QUEUE_PAYLOAD_MAX;
+    return parse_id(words, group) && words[1].size <= QUEUE_PAYLOAD_MAX;
 }
 
 /* due ttl meta. due - ttl is told the queue as its time: a delay more must not be
  * after all times. */
 static bool
-apply_read_time(const struct bytes *words, struct apply_group *group)
+parse_time(const struct bytes *words, struct apply_group *group)
 {
     struct queue_event *event = &group->event;
     struct args_meta meta;
 
-    if (!args_number(words[0], 0, ARGS_DUE_MAX, &event->due) ||
-        !args_number(words[1], 0, event->due, &event->ttl) ||
+    if (!args_parse_number(words[0], 0, ARGS_DUE_MAX, &event->due) ||
+        !args_parse_number(words[1], 0, event->due, &event->ttl) ||
         event->due - event->ttl > QUEUE_TIME_MAX ||
-        !args_meta_read(words[2], &meta))
+        !args_meta_read(words[2], &meta)) {
         return false;
+    }
     event->alone = meta.alone;
     event->repeat = meta.repeat;
     event->tries = meta.tries;
@@ -68,46 +69,51 @@ apply_read_time(const struct bytes *words, struct apply_group *group)
 }
 
 static bool
-apply_read_at(const struct bytes *words, struct apply_group *group)
+parse_at(const struct bytes *words, struct apply_group *group)
 {
-    return apply_read_id(words, group) && apply_read_time(words + 1, group);
+    return parse_id(words, group) && parse_time(words + 1, group);
 }
 
 static bool
-apply_read_add(const struct bytes *words, struct apply_group *group)
+parse_add(const struct bytes *words, struct apply_group *group)
 {
-    return apply_read_payload(words, group) &&
-           apply_read_time(words + 2, group);
+    return parse_payload(words, group) && parse_time(words + 2, group);
 }
 
 static bool
-apply_read_lease(const struct bytes *words, struct apply_group *group)
+parse_lease(const struct bytes *words, struct apply_group *group)
 {
     struct queue_lease *lease = &group->event.lease;
-    uint64_t made;
-    uint64_t most;
+    uint64_t made = 0;
+    uint64_t most = 0;
 
-    if (!apply_read_id(words, group) ||
-        !args_number(words[COMMANDS_LEASE_TOKEN], 1, ARGS_TOKEN_MAX,
-                     &lease->token) ||
-        !args_number(words[COMMANDS_LEASE_MADE], 0, ARGS_TRIES_MAX, &made) ||
-        !args_number(words[COMMANDS_LEASE_MOST], 0, ARGS_TRIES_MAX, &most) ||
-        !args_number(words[COMMANDS_LEASE_END], 0, ARGS_DUE_MAX, &lease->end) ||
-        !args_number(words[COMMANDS_LEASE_TTL], 0, lease->end, &lease->ttl) ||
+    if (!parse_id(words, group) ||
+        !args_parse_number(words[REPLICATION_LEASE_TOKEN], 1, ARGS_TOKEN_MAX,
+                           &lease->token) ||
+        !args_parse_number(words[REPLICATION_LEASE_MADE], 0, ARGS_TRIES_MAX,
+                           &made) ||
+        !args_parse_number(words[REPLICATION_LEASE_MOST], 0, ARGS_TRIES_MAX,
+                           &most) ||
+        !args_parse_number(words[REPLICATION_LEASE_END], 0, ARGS_DUE_MAX,
+                           &lease->end) ||
+        !args_parse_number(words[REPLICATION_LEASE_TTL], 0, lease->end,
+                           &lease->ttl) ||
         lease->end - lease->ttl > QUEUE_TIME_MAX ||
-        words[COMMANDS_LEASE_OWNER].size > QUEUE_OWNER_MAX)
+        words[REPLICATION_LEASE_OWNER].size > QUEUE_OWNER_MAX) {
         return false;
-    lease->owner = words[COMMANDS_LEASE_OWNER];
+    }
+    lease->owner = words[REPLICATION_LEASE_OWNER];
     group->event.tries = (struct queue_tries){(uint32_t)made, (uint32_t)most};
     return true;
 }
 
 /* Notes when there is something to do. */
 static void
-apply_came(struct call *call, uint64_t when)
+note_earliest(struct call *call, uint64_t when)
 {
-    if (when < call->earliest)
+    if (when < call->earliest) {
         call->earliest = when;
+    }
 }
 
 static int
@@ -115,11 +121,13 @@ apply_add(struct call *call, const struct apply_group *group)
 {
     int put = queue_put(call->queue, &group->event);
 
-    if (put < 0)
+    if (put < 0) {
         return put;
-    if (group->made)
+    }
+    if (group->made) {
         (void)ids_seen_text(group->event.id);
-    apply_came(call, group->event.due);
+    }
+    note_earliest(call, group->event.due);
     return 0;
 }
 
@@ -135,8 +143,9 @@ apply_at(struct call *call, const struct apply_group *group)
 {
     int moved = queue_move(call->queue, &group->event);
 
-    if (moved == 0)
-        apply_came(call, group->event.due);
+    if (moved == 0) {
+        note_earliest(call, group->event.due);
+    }
     return moved;
 }
 
@@ -144,12 +153,12 @@ static int
 apply_lease(struct call *call, const struct apply_group *group)
 {
     const struct queue_event *event = &group->event;
-    int leased =
-        queue_lease(call->queue, event->id, &event->lease, event->tries, NULL);
+    int leased = queue_lease_event(call->queue, event->id, &event->lease,
+                                   event->tries, NULL);
 
     if (leased == 0) {
-        commands_heard_token(event->lease.token, call->wall);
-        apply_came(call, event->lease.end);
+        commands_learn_token(event->lease.token, call->wall);
+        note_earliest(call, event->lease.end);
     }
     return leased;
 }
@@ -161,19 +170,20 @@ apply_set(struct call *call, const struct apply_group *group)
 }
 
 static const struct apply_verb apply_verbs[] = {
-    {"ADD", COMMANDS_ADD_WORDS, apply_read_add, apply_add},
-    {"DEL", 1, apply_read_id, apply_del},
-    {"AT", COMMANDS_AT_WORDS, apply_read_at, apply_at},
-    {"SET", 2, apply_read_payload, apply_set},
-    {"LEASE", COMMANDS_LEASE_WORDS, apply_read_lease, apply_lease},
+    {"ADD", REPLICATION_ADD_WORDS, parse_add, apply_add},
+    {"DEL", 1, parse_id, apply_del},
+    {"AT", REPLICATION_AT_WORDS, parse_at, apply_at},
+    {"SET", 2, parse_payload, apply_set},
+    {"LEASE", REPLICATION_LEASE_WORDS, parse_lease, apply_lease},
 };
 
 /* Tells who replicates from here, and the append-only file of a replica. */
 static void
-apply_tell(struct call *call, const char *verb, size_t words)
+replicate(struct call *call, const char *verb, size_t words)
 {
-    if (words > 0)
+    if (words > 0) {
         host_replicate(call->host, verb, call->args + 3, words);
+    }
     call->changed = true;
     call->applied = true;
 }
@@ -187,29 +197,32 @@ apply_settings(struct call *call)
         host_error(call->host, ARGS_SYNTAX);
         return;
     }
-    if (call->queue != NULL)
-        settings = *queue_settings(call->queue);
+    if (call->queue != NULL) {
+        settings = *queue_settings_of(call->queue);
+    }
     for (size_t i = 3; i < call->count; i += 2) {
-        if (args_setting(call->args[i], call->args[i + 1], true, &settings) !=
-            ARGS_SET) {
+        if (args_parse_setting(call->args[i], call->args[i + 1], true,
+                               &settings) != ARGS_SET) {
             host_error(call->host, ARGS_SYNTAX);
             return;
         }
     }
-    if (!commands_open(call))
+    if (!commands_open(call)) {
         return;
-    *queue_settings(call->queue) = settings;
-    apply_tell(call, "CFG", call->count - 3);
+    }
+    *queue_settings_of(call->queue) = settings;
+    replicate(call, "CFG", call->count - 3);
     call->resumed = true;
     host_simple(call->host, "OK");
 }
 
 static bool
-apply_read_sink(const struct bytes *words, struct queue_sink *sink)
+parse_sink(const struct bytes *words, struct queue_sink *sink)
 {
-    if (!args_sink(words[0], &sink->kind) ||
-        !args_number(words[2], 0, ARGS_COUNT_MAX, &sink->maxlen))
+    if (!args_parse_sink(words[0], &sink->kind) ||
+        !args_parse_number(words[2], 0, ARGS_COUNT_MAX, &sink->maxlen)) {
         return false;
+    }
     sink->to = words[1];
     sink->dead = words[3];
     return sink->to.size <= QUEUE_NAME_MAX && sink->dead.size <= QUEUE_NAME_MAX;
@@ -220,17 +233,18 @@ apply_sink(struct call *call)
 {
     struct queue_sink sink = {.kind = QUEUE_SINK_NONE};
 
-    if (call->count != 7 || !apply_read_sink(call->args + 3, &sink)) {
+    if (call->count != 7 || !parse_sink(call->args + 3, &sink)) {
         host_error(call->host, ARGS_SYNTAX);
         return;
     }
-    if (!commands_open(call))
+    if (!commands_open(call)) {
         return;
+    }
     if (!queue_set_sink(call->queue, &sink)) {
         host_error(call->host, COMMANDS_OOM);
         return;
     }
-    apply_tell(call, "SINK", 4);
+    replicate(call, "SINK", 4);
     call->resumed = true;
     host_simple(call->host, "OK");
 }
@@ -238,17 +252,17 @@ apply_sink(struct call *call)
 static void
 apply_token(struct call *call)
 {
-    uint64_t token;
+    uint64_t token = 0;
 
     if (call->count != 4 ||
-        !args_number(call->args[3], 0, ARGS_TOKEN_MAX, &token)) {
+        !args_parse_number(call->args[3], 0, ARGS_TOKEN_MAX, &token)) {
         host_error(call->host, ARGS_SYNTAX);
         return;
     }
     if (call->queue != NULL) {
-        queue_tell_token(call->queue, token);
-        commands_heard_token(token, call->wall);
-        apply_tell(call, "TOKEN", 1);
+        queue_note_token(call->queue, token);
+        commands_learn_token(token, call->wall);
+        replicate(call, "TOKEN", 1);
     }
     host_simple(call->host, "OK");
 }
@@ -259,34 +273,37 @@ apply_events(struct call *call, const struct apply_verb *verb)
     const struct bytes *words = call->args + 3;
     size_t count = call->count - 3;
     struct apply_group group = {0};
-    size_t i;
 
     if (count == 0 || count % verb->words != 0) {
         host_error(call->host, ARGS_SYNTAX);
         return;
     }
+    size_t i = 0;
     for (i = 0; i < count; i += verb->words) {
         if (!verb->read(words + i, &group)) {
             host_error(call->host, ARGS_SYNTAX);
             return;
         }
     }
-    if (verb->run == apply_add && !commands_open(call))
+    if (verb->run == apply_add && !commands_open(call)) {
         return;
+    }
     if (call->queue == NULL) {
         host_simple(call->host, "OK");
         return;
     }
     for (i = 0; i < count; i += verb->words) {
         (void)verb->read(words + i, &group);
-        if (verb->run(call, &group) == -ENOMEM)
+        if (verb->run(call, &group) == -ENOMEM) {
             break;
+        }
     }
-    apply_tell(call, verb->name, i);
-    if (i < count)
+    replicate(call, verb->name, i);
+    if (i < count) {
         host_error(call->host, COMMANDS_OOM);
-    else
+    } else {
         host_simple(call->host, "OK");
+    }
 }
 
 void
@@ -299,13 +316,13 @@ apply_command(struct call *call)
         {"CFG", apply_settings}, {"SINK", apply_sink}, {"TOKEN", apply_token}};
     struct bytes verb = call->args[2];
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         if (args_is(verb, others[i].name)) {
             others[i].run(call);
             return;
         }
     }
-    for (size_t i = 0; i < sizeof apply_verbs / sizeof *apply_verbs; i++) {
+    for (size_t i = 0; i < sizeof(apply_verbs) / sizeof(*apply_verbs); i++) {
         if (args_is(verb, apply_verbs[i].name)) {
             apply_events(call, &apply_verbs[i]);
             return;

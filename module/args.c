@@ -1,10 +1,12 @@
 /* args.c - the words of commands: see args.h.
  *
- * Each command walks over its options with a struct args_words: args_word()
- * takes an option that has no value, args_value() one that has; each is told
+ * Each command walks over its options with a struct args_words: take_word()
+ * takes an option that has no value, take_value() one that has; each is told
  * where to note that it was there, so that none comes twice. O(words).
  */
 #include "args.h"
+
+#include "../src/base/decimal.h"
 
 #include <stdio.h>
 
@@ -14,15 +16,9 @@ struct args_words {
     size_t count;
 };
 
-static bool
-args_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Not tolower(), which asks the locale. */
 static int
-args_lower(char c)
+lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
@@ -30,60 +26,58 @@ args_lower(char c)
 bool
 args_is(struct bytes word, const char *name)
 {
-    if (word.size != strlen(name))
+    if (word.size != strlen(name)) {
         return false;
+    }
     for (size_t i = 0; i < word.size; i++) {
-        if (word.at[i] != name[i] &&
-            args_lower(word.at[i]) != args_lower(name[i]))
+        if (word.at[i] != name[i] && lower(word.at[i]) != lower(name[i])) {
             return false;
+        }
     }
     return true;
 }
 
 bool
-args_number(struct bytes word, uint64_t min, uint64_t max, uint64_t *out)
+args_parse_number(struct bytes word, uint64_t min, uint64_t max, uint64_t *out)
 {
     uint64_t value = 0;
 
-    if (word.size == 0 || (word.size > 1 && word.at[0] == '0'))
+    if (word.size == 0 || (word.size > 1 && word.at[0] == '0')) {
         return false;
-    for (size_t i = 0; i < word.size; i++) {
-        if (!args_is_digit(word.at[i]))
-            return false;
-        unsigned digit = (unsigned)(word.at[i] - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
     }
-    if (value < min || value > max)
+    const char *end = word.at + word.size;
+    if (lawn__decimal_read(word.at, end, max, &value) < end || value < min) {
         return false;
+    }
     *out = value;
     return true;
 }
 
 bool
-args_signed(struct bytes word, uint64_t max, int64_t *out)
+args_parse_signed(struct bytes word, uint64_t max, int64_t *out)
 {
-    uint64_t value;
     bool negative = word.size > 0 && word.at[0] == '-';
 
     if (negative) {
         word.at++;
         word.size--;
     }
+    uint64_t value = 0;
     /* There is no -0. */
-    if (!args_number(word, negative ? 1 : 0, max, &value))
+    if (!args_parse_number(word, negative ? 1 : 0, max, &value)) {
         return false;
+    }
     *out = negative ? -(int64_t)value : (int64_t)value;
     return true;
 }
 
 /* Takes a word if it is this one, and was not yet. */
 static bool
-args_word(struct args_words *words, const char *name, bool *seen)
+take_word(struct args_words *words, const char *name, bool *seen)
 {
-    if (words->count == 0 || *seen || !args_is(words->at[0], name))
+    if (words->count == 0 || *seen || !args_is(words->at[0], name)) {
         return false;
+    }
     *seen = true;
     words->at++;
     words->count--;
@@ -92,11 +86,12 @@ args_word(struct args_words *words, const char *name, bool *seen)
 
 /* Takes a word and its value, if there is one. */
 static bool
-args_value(struct args_words *words, const char *name, bool *seen,
+take_value(struct args_words *words, const char *name, bool *seen,
            struct bytes *value)
 {
-    if (words->count < 2 || !args_word(words, name, seen))
+    if (words->count < 2 || !take_word(words, name, seen)) {
         return false;
+    }
     *value = words->at[0];
     words->at++;
     words->count--;
@@ -106,47 +101,49 @@ args_value(struct args_words *words, const char *name, bool *seen,
 /* Takes a word and a number within bounds. False: it is another word; *error is
  * set if it is this one and the number is wrong. */
 static bool
-args_within(struct args_words *words, const char *name, uint64_t min,
+take_number(struct args_words *words, const char *name, uint64_t min,
             uint64_t max, bool *seen, uint64_t *out, const char *text,
             const char **error)
 {
     struct bytes value;
 
-    if (!args_value(words, name, seen, &value))
+    if (!take_value(words, name, seen, &value)) {
         return false;
-    if (!args_number(value, min, max, out))
+    }
+    if (!args_parse_number(value, min, max, out)) {
         *error = text;
+    }
     return true;
 }
 
 /* The same for a number of min to 2^53. */
 static bool
-args_option(struct args_words *words, const char *name, uint64_t min,
-            bool *seen, uint64_t *out, const char *text, const char **error)
+take_ms(struct args_words *words, const char *name, uint64_t min, bool *seen,
+        uint64_t *out, const char *text, const char **error)
 {
-    return args_within(words, name, min, QUEUE_TIME_MAX, seen, out, text,
+    return take_number(words, name, min, QUEUE_TIME_MAX, seen, out, text,
                        error);
 }
 
 /* Takes a time, of which there may be one. */
 static bool
-args_when(struct args_words *words, bool by, struct args_time *time,
+take_time(struct args_words *words, bool by, struct args_time *time,
           const char **error)
 {
     bool seen = time->how != ARGS_NEVER;
     struct bytes value;
 
-    if (args_option(words, "DELAY", 0, &seen, &time->ms,
-                    "ERR delay is not an integer or out of range", error)) {
+    if (take_ms(words, "DELAY", 0, &seen, &time->ms,
+                "ERR delay is not an integer or out of range", error)) {
         time->how = ARGS_DELAY;
-    } else if (args_option(words, "AT", 0, &seen, &time->ms,
-                           "ERR time is not an integer or out of range",
-                           error)) {
+    } else if (take_ms(words, "AT", 0, &seen, &time->ms,
+                       "ERR time is not an integer or out of range", error)) {
         time->how = ARGS_AT;
-    } else if (by && args_value(words, "BY", &seen, &value)) {
+    } else if (by && take_value(words, "BY", &seen, &value)) {
         time->how = ARGS_BY;
-        if (!args_signed(value, QUEUE_TIME_MAX, &time->by))
+        if (!args_parse_signed(value, QUEUE_TIME_MAX, &time->by)) {
             *error = "ERR shift is not an integer or out of range";
+        }
     } else {
         return false;
     }
@@ -154,31 +151,31 @@ args_when(struct args_words *words, bool by, struct args_time *time,
 }
 
 static bool
-args_option_count(struct args_words *words, bool *seen, uint64_t *out,
-                  const char **error)
+take_count(struct args_words *words, bool *seen, uint64_t *out,
+           const char **error)
 {
-    return args_within(words, "COUNT", 1, ARGS_COUNT_MAX, seen, out,
+    return take_number(words, "COUNT", 1, ARGS_COUNT_MAX, seen, out,
                        "ERR count is not an integer or out of range", error);
 }
 
 static bool
-args_option_block(struct args_words *words, bool *seen, uint64_t *out,
-                  const char **error)
+take_block(struct args_words *words, bool *seen, uint64_t *out,
+           const char **error)
 {
-    return args_option(words, "BLOCK", 0, seen, out,
-                       "ERR timeout is not an integer or out of range", error);
+    return take_ms(words, "BLOCK", 0, seen, out,
+                   "ERR timeout is not an integer or out of range", error);
 }
 
 static bool
-args_option_lease(struct args_words *words, bool *seen, uint64_t *out,
-                  const char **error)
+take_lease(struct args_words *words, bool *seen, uint64_t *out,
+           const char **error)
 {
-    return args_option(words, "LEASE", 1, seen, out,
-                       "ERR lease is not an integer or out of range", error);
+    return take_ms(words, "LEASE", 1, seen, out,
+                   "ERR lease is not an integer or out of range", error);
 }
 
 const char *
-args_push(const struct bytes *words, size_t count, struct args_push *out)
+args_parse_push(const struct bytes *words, size_t count, struct args_push *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
@@ -189,73 +186,83 @@ args_push(const struct bytes *words, size_t count, struct args_push *out)
 
     *out = (struct args_push){0};
     while (left.count > 0) {
-        if (!args_when(&left, false, &out->time, &error) &&
-            !args_word(&left, "NX", &out->absent) &&
-            !args_word(&left, "XX", &out->present) &&
-            !args_option(&left, "EVERY", 1, &every, &out->repeat.period,
-                         "ERR period is not an integer or out of range",
-                         &error) &&
-            !args_option(&left, "TIMES", 1, &times, &out->repeat.times,
-                         "ERR times is not an integer or out of range",
-                         &error) &&
-            !args_option(&left, "JITTER", 0, &jitter, &out->jitter,
-                         "ERR jitter is not an integer or out of range",
-                         &error) &&
-            !args_within(&left, "TRIES", 0, ARGS_TRIES_MAX, &tries, &out->tries,
-                         "ERR tries is not an integer or out of range", &error))
+        if (!take_time(&left, false, &out->time, &error) &&
+            !take_word(&left, "NX", &out->absent) &&
+            !take_word(&left, "XX", &out->present) &&
+            !take_ms(&left, "EVERY", 1, &every, &out->repeat.period,
+                     "ERR period is not an integer or out of range", &error) &&
+            !take_ms(&left, "TIMES", 1, &times, &out->repeat.times,
+                     "ERR times is not an integer or out of range", &error) &&
+            !take_ms(&left, "JITTER", 0, &jitter, &out->jitter,
+                     "ERR jitter is not an integer or out of range", &error) &&
+            !take_number(&left, "TRIES", 0, ARGS_TRIES_MAX, &tries, &out->tries,
+                         "ERR tries is not an integer or out of range",
+                         &error)) {
             return ARGS_SYNTAX;
-        if (error != NULL)
+        }
+        if (error != NULL) {
             return error;
+        }
     }
     if (out->time.how == ARGS_NEVER || (out->absent && out->present) ||
-        (times && !every))
+        (times && !every)) {
         return ARGS_SYNTAX;
+    }
     return NULL;
 }
 
 const char *
-args_mpush(const struct bytes *words, size_t count, struct args_mpush *out)
+args_parse_mpush(const struct bytes *words, size_t count,
+                 struct args_mpush *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
-    uint64_t pairs;
 
     *out = (struct args_mpush){0};
-    if (!args_when(&left, false, &out->time, &error) || left.count == 0)
+    if (!take_time(&left, false, &out->time, &error) || left.count == 0) {
         return ARGS_SYNTAX;
-    if (error != NULL)
+    }
+    if (error != NULL) {
         return error;
-    if (!args_number(left.at[0], 1, ARGS_COUNT_MAX, &pairs))
+    }
+    uint64_t pairs = 0;
+    if (!args_parse_number(left.at[0], 1, ARGS_COUNT_MAX, &pairs)) {
         return "ERR count is not an integer or out of range";
+    }
     out->pairs = left.at + 1;
     out->count = (left.count - 1) / 2;
-    if ((left.count - 1) % 2 != 0 || pairs != out->count)
+    if ((left.count - 1) % 2 != 0 || pairs != out->count) {
         return ARGS_SYNTAX;
+    }
     return NULL;
 }
 
 const char *
-args_touch(const struct bytes *words, size_t count, struct args_touch *out)
+args_parse_touch(const struct bytes *words, size_t count,
+                 struct args_touch *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
 
     *out = (struct args_touch){0};
     while (left.count > 0) {
-        if (!args_when(&left, true, &out->time, &error) &&
-            !args_word(&left, "GT", &out->later) &&
-            !args_word(&left, "LT", &out->earlier))
+        if (!take_time(&left, true, &out->time, &error) &&
+            !take_word(&left, "GT", &out->later) &&
+            !take_word(&left, "LT", &out->earlier)) {
             return ARGS_SYNTAX;
-        if (error != NULL)
+        }
+        if (error != NULL) {
             return error;
+        }
     }
-    if (out->time.how == ARGS_NEVER || (out->later && out->earlier))
+    if (out->time.how == ARGS_NEVER || (out->later && out->earlier)) {
         return ARGS_SYNTAX;
+    }
     return NULL;
 }
 
 const char *
-args_poll(const struct bytes *words, size_t count, struct args_poll *out)
+args_parse_poll(const struct bytes *words, size_t count, struct args_poll *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
@@ -263,18 +270,21 @@ args_poll(const struct bytes *words, size_t count, struct args_poll *out)
 
     *out = (struct args_poll){.count = 100};
     while (left.count > 0) {
-        if (!args_option_count(&left, &counted, &out->count, &error) &&
-            !args_option_block(&left, &out->block, &out->timeout, &error) &&
-            !args_word(&left, "META", &out->meta))
+        if (!take_count(&left, &counted, &out->count, &error) &&
+            !take_block(&left, &out->block, &out->timeout, &error) &&
+            !take_word(&left, "META", &out->meta)) {
             return ARGS_SYNTAX;
-        if (error != NULL)
+        }
+        if (error != NULL) {
             return error;
+        }
     }
     return NULL;
 }
 
 const char *
-args_lease(const struct bytes *words, size_t count, struct args_lease *out)
+args_parse_lease(const struct bytes *words, size_t count,
+                 struct args_lease *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
@@ -283,26 +293,28 @@ args_lease(const struct bytes *words, size_t count, struct args_lease *out)
 
     *out = (struct args_lease){.count = 1};
     while (left.count > 0) {
-        if (!args_option_lease(&left, &leased, &out->lease, &error) &&
-            !args_option_count(&left, &counted, &out->count, &error) &&
-            !args_option_block(&left, &out->block, &out->timeout, &error))
+        if (!take_lease(&left, &leased, &out->lease, &error) &&
+            !take_count(&left, &counted, &out->count, &error) &&
+            !take_block(&left, &out->block, &out->timeout, &error)) {
             return ARGS_SYNTAX;
-        if (error != NULL)
+        }
+        if (error != NULL) {
             return error;
+        }
     }
     return NULL;
 }
 
 const char *
-args_token(struct bytes word, uint64_t *out)
+args_parse_token(struct bytes word, uint64_t *out)
 {
-    return args_number(word, 0, ARGS_COUNT_MAX, out)
+    return args_parse_number(word, 0, ARGS_COUNT_MAX, out)
                ? NULL
                : "ERR token is not an integer or out of range";
 }
 
 const char *
-args_nack(const struct bytes *words, size_t count, struct args_time *out)
+args_parse_nack(const struct bytes *words, size_t count, struct args_time *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
@@ -310,76 +322,83 @@ args_nack(const struct bytes *words, size_t count, struct args_time *out)
 
     *out = (struct args_time){.how = ARGS_DELAY};
     if (count > 0 &&
-        !args_option(&left, "DELAY", 0, &seen, &out->ms,
-                     "ERR delay is not an integer or out of range", &error))
+        !take_ms(&left, "DELAY", 0, &seen, &out->ms,
+                 "ERR delay is not an integer or out of range", &error)) {
         return ARGS_SYNTAX;
+    }
     return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
 }
 
 const char *
-args_extend(const struct bytes *words, size_t count, uint64_t *out)
+args_parse_extend(const struct bytes *words, size_t count, uint64_t *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
     bool seen = false;
 
-    if (!args_option_lease(&left, &seen, out, &error))
+    if (!take_lease(&left, &seen, out, &error)) {
         return ARGS_SYNTAX;
+    }
     return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
 }
 
 const char *
-args_scan(const struct bytes *words, size_t count, struct args_scan *out)
+args_parse_scan(const struct bytes *words, size_t count, struct args_scan *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
     bool counted = false;
     bool stated = false;
-    struct bytes state;
 
     *out = (struct args_scan){.count = 10};
-    if (count == 0)
+    if (count == 0) {
         return ARGS_SYNTAX;
+    }
     left.at++;
     left.count--;
-    if (!args_number(words[0], 0, UINT64_MAX, &out->cursor))
+    if (!args_parse_number(words[0], 0, UINT64_MAX, &out->cursor)) {
         return "ERR invalid cursor";
+    }
+    struct bytes state;
     while (left.count > 0) {
-        if (args_value(&left, "STATE", &stated, &state)) {
-            error = args_state(&state, 1, &out->state);
-        } else if (!args_option_count(&left, &counted, &out->count, &error) &&
-                   !args_value(&left, "MATCH", &out->match, &out->pattern)) {
+        if (take_value(&left, "STATE", &stated, &state)) {
+            error = args_parse_state(&state, 1, &out->state);
+        } else if (!take_count(&left, &counted, &out->count, &error) &&
+                   !take_value(&left, "MATCH", &out->match, &out->pattern)) {
             return ARGS_SYNTAX;
         }
-        if (error != NULL)
+        if (error != NULL) {
             return error;
+        }
     }
     return NULL;
 }
 
 const char *
-args_count(const struct bytes *words, size_t count, uint64_t *out)
+args_parse_count(const struct bytes *words, size_t count, uint64_t *out)
 {
     struct args_words left = {words, count};
     const char *error = NULL;
     bool seen = false;
 
-    if (count == 0)
+    if (count == 0) {
         return NULL;
-    if (!args_option_count(&left, &seen, out, &error))
+    }
+    if (!take_count(&left, &seen, out, &error)) {
         return ARGS_SYNTAX;
+    }
     return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
 }
 
 const char *
-args_with_meta(const struct bytes *words, size_t count, bool *out)
+args_parse_with_meta(const struct bytes *words, size_t count, bool *out)
 {
     *out = count == 1 && args_is(words[0], "META");
     return count == 0 || *out ? NULL : ARGS_SYNTAX;
 }
 
 const char *
-args_state(const struct bytes *words, size_t count, enum args_state *out)
+args_parse_state(const struct bytes *words, size_t count, enum args_state *out)
 {
     static const struct {
         const char *name;
@@ -390,9 +409,11 @@ args_state(const struct bytes *words, size_t count, enum args_state *out)
                   {"DEAD", ARGS_DEAD}};
 
     *out = ARGS_ANY;
-    for (size_t i = 0; count == 1 && i < sizeof states / sizeof *states; i++) {
-        if (args_is(words[0], states[i].name))
+    for (size_t i = 0; count == 1 && i < sizeof(states) / sizeof(*states);
+         i++) {
+        if (args_is(words[0], states[i].name)) {
             *out = states[i].state;
+        }
     }
     return count == 0 || *out != ARGS_ANY ? NULL : ARGS_SYNTAX;
 }
@@ -410,12 +431,13 @@ const char *const args_sink_names[QUEUE_SINKS] = {
     [QUEUE_SINK_SPUBLISH] = "spublish"};
 
 bool
-args_sink(struct bytes word, enum queue_sink_kind *out)
+args_parse_sink(struct bytes word, enum queue_sink_kind *out)
 {
     unsigned kind = 0;
 
-    while (kind < QUEUE_SINKS && !args_is(word, args_sink_names[kind]))
+    while (kind < QUEUE_SINKS && !args_is(word, args_sink_names[kind])) {
         kind++;
+    }
     *out = (enum queue_sink_kind)kind;
     return kind < QUEUE_SINKS;
 }
@@ -425,8 +447,9 @@ args_set_find(struct bytes name)
 {
     int set = 0;
 
-    while (set < ARGS_SETS && !args_is(name, args_set_names[set]))
+    while (set < ARGS_SETS && !args_is(name, args_set_names[set])) {
         set++;
+    }
     return (enum args_set)set;
 }
 
@@ -452,52 +475,58 @@ args_set_value(const struct queue_settings *settings, enum args_set set)
 }
 
 static bool
-args_setting_overflow(struct bytes value, struct queue_settings *settings)
+parse_overflow(struct bytes value, struct queue_settings *settings)
 {
     bool drop = args_is(value, "DROP-OLDEST");
 
-    if (!drop && !args_is(value, "REJECT"))
+    if (!drop && !args_is(value, "REJECT")) {
         return false;
+    }
     settings->overflow = drop ? QUEUE_DROP_OLDEST : QUEUE_REJECT;
     return true;
 }
 
 enum args_setting
-args_setting(struct bytes name, struct bytes value, bool all,
-             struct queue_settings *settings)
+args_parse_setting(struct bytes name, struct bytes value, bool all,
+                   struct queue_settings *settings)
 {
     enum args_set set = args_set_find(name);
-    uint64_t number;
-    bool good;
 
-    if (set == ARGS_SETS || (set == ARGS_SET_PAUSED && !all))
+    if (set == ARGS_SETS || (set == ARGS_SET_PAUSED && !all)) {
         return ARGS_UNKNOWN;
+    }
+    uint64_t number = 0;
+    bool good = false;
     switch (set) {
     case ARGS_SET_MAXLEN:
-        good = args_number(value, 0, ARGS_COUNT_MAX, &settings->max_events);
+        good =
+            args_parse_number(value, 0, ARGS_COUNT_MAX, &settings->max_events);
         break;
     case ARGS_SET_MAXBYTES:
-        good = args_number(value, 0, ARGS_COUNT_MAX, &settings->max_bytes);
+        good =
+            args_parse_number(value, 0, ARGS_COUNT_MAX, &settings->max_bytes);
         break;
     case ARGS_SET_OVERFLOW:
-        good = args_setting_overflow(value, settings);
+        good = parse_overflow(value, settings);
         break;
     case ARGS_SET_RESOLUTION:
-        good = args_number(value, 0, ARGS_RESOLUTION_MAX, &number);
+        good = args_parse_number(value, 0, ARGS_RESOLUTION_MAX, &number);
         /* One way to say it: the default is all zero. */
-        if (good)
+        if (good) {
             settings->resolution = number > 1 ? number : 0;
+        }
         break;
     case ARGS_SET_TRIES:
-        good = args_number(value, 0, ARGS_TRIES_MAX, &settings->tries);
+        good = args_parse_number(value, 0, ARGS_TRIES_MAX, &settings->tries);
         break;
     case ARGS_SET_LEASE:
-        good = args_number(value, 0, QUEUE_TIME_MAX, &settings->lease);
+        good = args_parse_number(value, 0, QUEUE_TIME_MAX, &settings->lease);
         break;
     default:
-        good = args_number(value, 0, 1, &number);
-        if (good)
+        good = args_parse_number(value, 0, 1, &number);
+        if (good) {
             settings->paused = number == 1;
+        }
     }
     return good ? ARGS_SET : ARGS_BAD;
 }
@@ -511,9 +540,10 @@ args_settings_write(const struct queue_settings *settings,
     for (int i = 0; i < ARGS_SETS; i++) {
         enum args_set set = (enum args_set)i;
         uint64_t value = args_set_value(settings, set);
-        if (value == args_set_value(before, set))
+        if (value == args_set_value(before, set)) {
             continue;
-        (void)snprintf(out->text[i], sizeof out->text[i], "%llu",
+        }
+        (void)snprintf(out->text[i], sizeof(out->text[i]), "%llu",
                        (unsigned long long)value);
         out->words[out->count++] = bytes_of(args_set_names[i]);
         out->words[out->count++] =
@@ -524,12 +554,13 @@ args_settings_write(const struct queue_settings *settings,
 
 /* The next word, up to a space. */
 static struct bytes
-args_meta_word(struct bytes *meta)
+next_meta_word(struct bytes *meta)
 {
     struct bytes word = {meta->at, 0};
 
-    while (word.size < meta->size && word.at[word.size] != ' ')
+    while (word.size < meta->size && word.at[word.size] != ' ') {
         word.size++;
+    }
     meta->at += word.size;
     meta->size -= word.size;
     return word;
@@ -537,30 +568,31 @@ args_meta_word(struct bytes *meta)
 
 /* A letter that comes at most once, and the number behind it. */
 static bool
-args_meta_number(struct bytes word, uint64_t min, uint64_t max, bool *seen,
-                 uint64_t *out)
+parse_meta_number(struct bytes word, uint64_t min, uint64_t max, bool *seen,
+                  uint64_t *out)
 {
     bool again = *seen;
     struct bytes digits = {word.at + 1, word.size - 1};
 
     *seen = true;
-    return !again && args_number(digits, min, max, out);
+    return !again && args_parse_number(digits, min, max, out);
 }
 
 /* Of one that is at most 2^32 - 1. */
 static bool
-args_meta_tries(struct bytes word, bool *seen, uint32_t *out)
+parse_meta_tries(struct bytes word, bool *seen, uint32_t *out)
 {
-    uint64_t number;
+    uint64_t number = 0;
 
-    if (!args_meta_number(word, 1, ARGS_TRIES_MAX, seen, &number))
+    if (!parse_meta_number(word, 1, ARGS_TRIES_MAX, seen, &number)) {
         return false;
+    }
     *out = (uint32_t)number;
     return true;
 }
 
 static bool
-args_meta_flag(struct bytes word, bool *out)
+parse_meta_flag(struct bytes word, bool *out)
 {
     bool again = *out;
 
@@ -569,28 +601,29 @@ args_meta_flag(struct bytes word, bool *out)
 }
 
 static bool
-args_meta_letter(struct bytes word, bool seen[5], struct args_meta *out)
+parse_meta_letter(struct bytes word, bool seen[5], struct args_meta *out)
 {
-    if (word.size == 0)
+    if (word.size == 0) {
         return false;
+    }
     switch (word.at[0]) {
     case 'a':
-        return args_meta_flag(word, &out->alone);
+        return parse_meta_flag(word, &out->alone);
     case 'g':
-        return args_meta_flag(word, &out->made);
+        return parse_meta_flag(word, &out->made);
     case 'e':
-        return args_meta_number(word, 1, QUEUE_TIME_MAX, &seen[0],
-                                &out->repeat.period);
+        return parse_meta_number(word, 1, QUEUE_TIME_MAX, &seen[0],
+                                 &out->repeat.period);
     case 't':
-        return args_meta_number(word, 1, QUEUE_TIME_MAX, &seen[1],
-                                &out->repeat.times);
+        return parse_meta_number(word, 1, QUEUE_TIME_MAX, &seen[1],
+                                 &out->repeat.times);
     case 'm':
-        return args_meta_number(word, 1, ARGS_COUNT_MAX, &seen[2],
-                                &out->repeat.missed);
+        return parse_meta_number(word, 1, ARGS_COUNT_MAX, &seen[2],
+                                 &out->repeat.missed);
     case 'n':
-        return args_meta_tries(word, &seen[3], &out->tries.made);
+        return parse_meta_tries(word, &seen[3], &out->tries.made);
     case 'k':
-        return args_meta_tries(word, &seen[4], &out->tries.most);
+        return parse_meta_tries(word, &seen[4], &out->tries.most);
     default:
         return false;
     }
@@ -602,13 +635,16 @@ args_meta_read(struct bytes meta, struct args_meta *out)
     bool seen[5] = {false};
 
     *out = (struct args_meta){0};
-    if (meta.size == 0)
+    if (meta.size == 0) {
         return true;
+    }
     for (;;) {
-        if (!args_meta_letter(args_meta_word(&meta), seen, out))
+        if (!parse_meta_letter(next_meta_word(&meta), seen, out)) {
             return false;
-        if (meta.size == 0)
+        }
+        if (meta.size == 0) {
             break;
+        }
         meta.at++;
         meta.size--;
     }
@@ -620,19 +656,22 @@ args_meta_read(struct bytes meta, struct args_meta *out)
 /* A letter, with a space before it unless it is the first, and a number if that is
  * not 0. Returns the size then. */
 static size_t
-args_meta_put(char meta[ARGS_META_SIZE], size_t size, char letter,
+append_letter(char meta[ARGS_META_SIZE], size_t size, char letter,
               uint64_t number)
 {
     char digits[20] = {0};
     size_t count = 0;
 
-    if (size > 0)
+    if (size > 0) {
         meta[size++] = ' ';
+    }
     meta[size++] = letter;
-    for (; number > 0; number /= 10)
+    for (; number > 0; number /= 10) {
         digits[count++] = (char)('0' + number % 10);
-    while (count > 0)
+    }
+    while (count > 0) {
         meta[size++] = digits[--count];
+    }
     return size;
 }
 
@@ -651,14 +690,17 @@ args_meta_write(const struct args_meta *event, char meta[ARGS_META_SIZE])
                    {'k', event->tries.most}};
     size_t size = 0;
 
-    if (event->alone)
-        size = args_meta_put(meta, size, 'a', 0);
-    if (event->made)
-        size = args_meta_put(meta, size, 'g', 0);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (numbers[i].number > 0)
+    if (event->alone) {
+        size = append_letter(meta, size, 'a', 0);
+    }
+    if (event->made) {
+        size = append_letter(meta, size, 'g', 0);
+    }
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        if (numbers[i].number > 0) {
             size =
-                args_meta_put(meta, size, numbers[i].letter, numbers[i].number);
+                append_letter(meta, size, numbers[i].letter, numbers[i].number);
+        }
     }
     meta[size] = '\0';
     return size;

@@ -32,8 +32,9 @@ bool args_is(struct bytes word, const char *name);
 
 /* Decimal numbers as the server writes them: no spaces, no leading zeros, no
  * plus. A signed one is -max to max; max is INT64_MAX at most. */
-bool args_number(struct bytes word, uint64_t min, uint64_t max, uint64_t *out);
-bool args_signed(struct bytes word, uint64_t max, int64_t *out);
+bool args_parse_number(struct bytes word, uint64_t min, uint64_t max,
+                       uint64_t *out);
+bool args_parse_signed(struct bytes word, uint64_t max, int64_t *out);
 
 /* When: DELAY ms, AT ms, or, where that is allowed, BY ms. */
 enum args_how { ARGS_NEVER, ARGS_DELAY, ARGS_AT, ARGS_BY };
@@ -52,8 +53,8 @@ struct args_push {
     uint64_t jitter;
     uint64_t tries; /* 0: as is set for the key */
 };
-const char *args_push(const struct bytes *words, size_t count,
-                      struct args_push *out);
+const char *args_parse_push(const struct bytes *words, size_t count,
+                            struct args_push *out);
 
 /* LAWN.MPUSH, after the key: pairs of an id and a payload, 1 at least. */
 struct args_mpush {
@@ -61,8 +62,8 @@ struct args_mpush {
     const struct bytes *pairs;
     size_t count; /* of pairs */
 };
-const char *args_mpush(const struct bytes *words, size_t count,
-                       struct args_mpush *out);
+const char *args_parse_mpush(const struct bytes *words, size_t count,
+                             struct args_mpush *out);
 
 /* LAWN.TOUCH, after the id. */
 struct args_touch {
@@ -70,8 +71,8 @@ struct args_touch {
     bool later;   /* GT */
     bool earlier; /* LT */
 };
-const char *args_touch(const struct bytes *words, size_t count,
-                       struct args_touch *out);
+const char *args_parse_touch(const struct bytes *words, size_t count,
+                             struct args_touch *out);
 
 /* LAWN.POLL, after the key. */
 struct args_poll {
@@ -80,8 +81,8 @@ struct args_poll {
     uint64_t timeout; /* 0: none */
     bool meta;
 };
-const char *args_poll(const struct bytes *words, size_t count,
-                      struct args_poll *out);
+const char *args_parse_poll(const struct bytes *words, size_t count,
+                            struct args_poll *out);
 
 /* LAWN.LEASE, after the owner. */
 struct args_lease {
@@ -90,16 +91,17 @@ struct args_lease {
     bool block;
     uint64_t timeout; /* 0: none */
 };
-const char *args_lease(const struct bytes *words, size_t count,
-                       struct args_lease *out);
+const char *args_parse_lease(const struct bytes *words, size_t count,
+                             struct args_lease *out);
 
 /* A token; none that was given out is 0. */
-const char *args_token(struct bytes word, uint64_t *out);
+const char *args_parse_token(struct bytes word, uint64_t *out);
 
 /* [DELAY ms] of LAWN.NACK, and LEASE ms of LAWN.EXTEND: nothing else. */
-const char *args_nack(const struct bytes *words, size_t count,
-                      struct args_time *out);
-const char *args_extend(const struct bytes *words, size_t count, uint64_t *out);
+const char *args_parse_nack(const struct bytes *words, size_t count,
+                            struct args_time *out);
+const char *args_parse_extend(const struct bytes *words, size_t count,
+                              uint64_t *out);
 
 /* LAWN.SCAN, after the key. */
 enum args_state { ARGS_ANY, ARGS_WAITING, ARGS_DUE, ARGS_LEASED, ARGS_DEAD };
@@ -110,18 +112,20 @@ struct args_scan {
     bool match;
     struct bytes pattern;
 };
-const char *args_scan(const struct bytes *words, size_t count,
-                      struct args_scan *out);
+const char *args_parse_scan(const struct bytes *words, size_t count,
+                            struct args_scan *out);
 
 /* [COUNT c] and nothing else; *out stays if it is not told. */
-const char *args_count(const struct bytes *words, size_t count, uint64_t *out);
+const char *args_parse_count(const struct bytes *words, size_t count,
+                             uint64_t *out);
 
 /* [META], or nothing. */
-const char *args_with_meta(const struct bytes *words, size_t count, bool *out);
+const char *args_parse_with_meta(const struct bytes *words, size_t count,
+                                 bool *out);
 
 /* [WAITING|DUE|LEASED|DEAD], or nothing. */
-const char *args_state(const struct bytes *words, size_t count,
-                       enum args_state *out);
+const char *args_parse_state(const struct bytes *words, size_t count,
+                             enum args_state *out);
 
 /* The settings: the first of them are a user's. */
 enum args_set {
@@ -138,7 +142,7 @@ extern const char *const args_set_names[ARGS_SETS];
 extern const char *const args_overflow_names[]; /* by enum queue_overflow */
 extern const char *const args_sink_names[QUEUE_SINKS];
 /* False: there is none of that name. */
-bool args_sink(struct bytes word, enum queue_sink_kind *out);
+bool args_parse_sink(struct bytes word, enum queue_sink_kind *out);
 /* ARGS_SETS: there is none of that name. */
 enum args_set args_set_find(struct bytes name);
 /* A setting as a number; resolution-ms is at least 1. */
@@ -148,8 +152,8 @@ uint64_t args_set_value(const struct queue_settings *settings,
 /* A setting: maxlen, maxbytes, overflow, resolution-ms, tries, lease; and for
  * LAWN.APPLY, `all`, paused. The settings are changed only if all is well. */
 enum args_setting { ARGS_SET, ARGS_UNKNOWN, ARGS_BAD };
-enum args_setting args_setting(struct bytes name, struct bytes value, bool all,
-                               struct queue_settings *settings);
+enum args_setting args_parse_setting(struct bytes name, struct bytes value,
+                                     bool all, struct queue_settings *settings);
 
 /* The words of CFG for settings that are others than before: names and values. */
 struct args_settings {

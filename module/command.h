@@ -3,6 +3,7 @@
 #define COMMAND_H
 
 #include "bytes.h"
+#include "command_limits.h"
 #include "host.h"
 #include "late.h"
 
@@ -39,6 +40,7 @@ enum command_type {
     COMMAND_BLOCK,
     COMMAND_PATTERN
 };
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): reading order */
 struct command_arg {
     const char *name;
     enum command_type type;
@@ -86,17 +88,7 @@ void command_call(const struct command *command, struct call *call);
  * else a time, the present if there is more to do, by the wall clock. The call has
  * a host, a queue and both times; the queue is NULL afterwards if the key went
  * meanwhile. */
-uint64_t command_tick(struct call *call, uint64_t budget);
-
-/* What can be set for all keys: see lawn.* in docs/MODULE.md. */
-struct command_limits {
-    uint64_t max_batch;
-    uint64_t max_payload;
-    uint64_t max_ttls;
-    uint64_t lease; /* ms */
-    uint64_t tries; /* 0: any number */
-};
-extern struct command_limits command_limits;
+uint64_t command_hand_over(struct call *call, uint64_t budget);
 
 /* Of all keys, since the module was loaded. */
 struct command_totals {

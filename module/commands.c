@@ -11,10 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct command_limits command_limits = {.max_batch = 1000,
-                                        .max_payload = 1048576,
-                                        .max_ttls = 4096,
-                                        .lease = 30000};
 struct command_totals command_totals;
 struct commands_tokens commands_tokens;
 
@@ -26,26 +22,28 @@ struct commands_tokens commands_tokens;
  * is left to a look at once. On a replica nobody has been told of anything, should
  * it become a master. */
 static uint64_t
-command_next(struct call *call)
+next_wakeup(struct call *call)
 {
     struct queue *queue = call->queue;
 
-    if (!call->resumed && *queue_armed(queue) != LAWN_NEVER)
+    if (!call->resumed && *queue_armed(queue) != LAWN_NEVER) {
         return call->earliest > call->now || call->applied ? call->earliest
                                                            : LAWN_NEVER;
-    if (call->applied)
+    }
+    if (call->applied) {
         return queue_next(queue);
-    (void)queue_ripen(queue, call->now, command_limits.max_batch);
-    return queue_coming(queue);
+    }
+    (void)queue_promote_due(queue, call->now, command_limits.max_batch);
+    return queue_next_pending(queue);
 }
 
 /* Whether the server itself has to see to the key at once, as something is due that
  * has a sink, or something dead that is to go. Of what dies later it is reminded by
  * the end of a lease. */
 static bool
-command_hands(struct call *call)
+needs_handover(struct call *call)
 {
-    const struct queue_sink *sink = queue_sink(call->queue);
+    const struct queue_sink *sink = queue_sink_of(call->queue);
 
     return (sink->kind != QUEUE_SINK_NONE && call->earliest <= call->now) ||
            (sink->dead.size > 0 && call->resumed &&
@@ -57,32 +55,37 @@ command_hands(struct call *call)
  * which comes first. Of what has died, a wake-up tells what no change finds: the end
  * of each lease has one. */
 static void
-command_settle(struct call *call)
+settle(struct call *call)
 {
     struct queue *queue = call->queue;
-    bool hands;
 
     if (queue_idle(queue)) {
         host_delete(call->host);
         call->queue = NULL;
         return;
     }
-    if (queue_settings(queue)->paused)
+    if (queue_settings_of(queue)->paused) {
         return;
-    if (call->resumed)
+    }
+    if (call->resumed) {
         call->earliest = queue_next(queue);
-    uint64_t next = command_next(call);
-    hands = command_hands(call);
+    }
+    uint64_t next = next_wakeup(call);
+    bool hands = needs_handover(call);
     /* At once, by the clock that the server has: the key's may be ahead of it. */
-    if (hands && next > call->wall)
+    if (hands && next > call->wall) {
         next = call->wall;
-    if (next < *queue_armed(queue))
+    }
+    if (next < *queue_armed(queue)) {
         host_arm(call->host, next);
-    if (hands || call->earliest > call->now)
+    }
+    if (hands || call->earliest > call->now) {
         return;
+    }
     host_signal(call->host);
-    if (!call->applied)
+    if (!call->applied) {
         host_notify(call->host, "lawn.fire");
+    }
 }
 
 /* So far ahead of the clock a token may be for others to begin with it, in ms. */
@@ -95,12 +98,14 @@ commands_note_token(uint64_t token, uint64_t wall)
     uint64_t last = commands_tokens.last / COMMANDS_TOKENS;
 
     if (token > commands_tokens.last &&
-        token / COMMANDS_TOKENS <= (last > wall ? last : wall) + COMMANDS_AHEAD)
+        token / COMMANDS_TOKENS <=
+            (last > wall ? last : wall) + COMMANDS_AHEAD) {
         commands_tokens.last = token;
+    }
 }
 
 void
-commands_heard_token(uint64_t token, uint64_t wall)
+commands_learn_token(uint64_t token, uint64_t wall)
 {
     commands_tokens.heard = true;
     commands_tokens.other = (unsigned)(token % COMMANDS_TOKEN_STEP);
@@ -119,19 +124,21 @@ command_call(const struct command *command, struct call *call)
         }
         call->queue = host_queue(call->host);
         if (call->queue != NULL) {
-            queue_tell(call->queue, call->now);
+            queue_set_now(call->queue, call->now);
             call->now = queue_now(call->queue);
         }
     }
     call->earliest = LAWN_NEVER;
     command->run(call);
-    if (call->changed && call->queue != NULL)
-        command_settle(call);
+    if (call->changed && call->queue != NULL) {
+        settle(call);
+    }
     /* A paused key says nothing until it is resumed, which is a change. */
     if (call->changed && call->queue != NULL &&
-        !queue_settings(call->queue)->paused && queue_died(call->queue) &&
-        !call->applied)
+        !queue_settings_of(call->queue)->paused && queue_died(call->queue) &&
+        !call->applied) {
         host_notify(call->host, "lawn.dead");
+    }
 }
 
 struct bytes
@@ -149,15 +156,16 @@ commands_number(uint64_t number, char text[COMMANDS_NUMBER])
 void
 commands_error(struct call *call, const char *format, ...)
 {
-    char text[256];
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    char text[256];
+    (void)vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     for (char *c = text; *c != '\0'; c++) {
-        if (*c < ' ' || *c > '~')
+        if (*c < ' ' || *c > '~') {
             *c = '?';
+        }
     }
     host_error(call->host, text);
 }
@@ -165,14 +173,15 @@ commands_error(struct call *call, const char *format, ...)
 bool
 commands_open(struct call *call)
 {
-    if (call->queue != NULL)
+    if (call->queue != NULL) {
         return true;
+    }
     call->queue = host_create(call->host);
     if (call->queue == NULL) {
         host_error(call->host, COMMANDS_OOM);
         return false;
     }
-    queue_tell(call->queue, call->now);
+    queue_set_now(call->queue, call->now);
     call->now = queue_now(call->queue);
     /* Whatever happens next, it must not be left there empty. */
     call->changed = true;
@@ -184,13 +193,14 @@ commands_may_grow(struct call *call)
 {
     bool full = host_full(call->host);
 
-    if (full)
+    if (full) {
         host_error(call->host, HOST_FULL);
+    }
     return !full;
 }
 
 bool
-commands_fit(struct call *call, struct bytes id, struct bytes payload)
+commands_check_sizes(struct call *call, struct bytes id, struct bytes payload)
 {
     uint64_t max = command_limits.max_payload < QUEUE_PAYLOAD_MAX
                        ? command_limits.max_payload
@@ -211,9 +221,9 @@ commands_fit(struct call *call, struct bytes id, struct bytes payload)
 }
 
 void
-commands_full(struct call *call, uint64_t takes)
+commands_reply_full(struct call *call, uint64_t takes)
 {
-    uint64_t max = queue_settings(call->queue)->max_bytes;
+    uint64_t max = queue_settings_of(call->queue)->max_bytes;
 
     commands_error(call,
                    "FULL the key's ids and payloads would take %llu bytes, and "
@@ -225,20 +235,23 @@ commands_full(struct call *call, uint64_t takes)
  * many of one delay - a jitter, rounding - makes the event stand alone, as one
  * for a time does. */
 void
-commands_when(struct call *call, const struct args_time *time, uint64_t jitter,
-              struct queue_event *event)
+commands_set_due(struct call *call, const struct args_time *time,
+                 uint64_t jitter, struct queue_event *event)
 {
-    uint64_t resolution = queue_settings(call->queue)->resolution;
+    uint64_t resolution = queue_settings_of(call->queue)->resolution;
     uint64_t due = call->now;
 
-    if (time->how == ARGS_DELAY)
+    if (time->how == ARGS_DELAY) {
         due += time->ms;
-    else if (time->ms > due)
+    } else if (time->ms > due) {
         due = time->ms;
-    if (jitter > 0)
+    }
+    if (jitter > 0) {
         due += host_random(call->host, jitter + 1);
-    if (resolution > 1 && due % resolution != 0)
+    }
+    if (resolution > 1 && due % resolution != 0) {
         due += resolution - due % resolution;
+    }
     event->due = due < ARGS_DUE_MAX ? due : ARGS_DUE_MAX;
     event->ttl = event->due - call->now;
     event->alone = time->how != ARGS_DELAY || jitter > 0 || resolution > 1;
@@ -246,7 +259,7 @@ commands_when(struct call *call, const struct args_time *time, uint64_t jitter,
 
 void
 commands_at_words(const struct queue_event *event, struct commands_at *at,
-                  struct bytes words[COMMANDS_AT_WORDS])
+                  struct bytes words[REPLICATION_AT_WORDS])
 {
     struct args_meta meta = {
         .alone = event->alone, .repeat = event->repeat, .tries = event->tries};
@@ -258,16 +271,16 @@ commands_at_words(const struct queue_event *event, struct commands_at *at,
 }
 
 void
-commands_tell_number(struct host *host, const char *name, uint64_t value)
+commands_reply_number(struct host *host, const char *name, uint64_t value)
 {
     host_bytes(host, bytes_of(name));
     host_integer(host, (int64_t)value);
 }
 
 void
-commands_tell_repeat(struct host *host, const struct queue_repeat *repeat)
+commands_reply_repeat(struct host *host, const struct queue_repeat *repeat)
 {
-    commands_tell_number(host, "period", repeat->period);
-    commands_tell_number(host, "times", repeat->times);
-    commands_tell_number(host, "missed", repeat->missed);
+    commands_reply_number(host, "period", repeat->period);
+    commands_reply_number(host, "times", repeat->times);
+    commands_reply_number(host, "missed", repeat->missed);
 }

@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "command.h"
+#include "replication.h"
 
 #define COMMANDS_OOM "ERR out of memory"
 
@@ -67,56 +68,37 @@ bool commands_open(struct call *call);
 bool commands_may_grow(struct call *call);
 
 /* Whether id and payload are not too long; if they are, that was replied. */
-bool commands_fit(struct call *call, struct bytes id, struct bytes payload);
+bool commands_check_sizes(struct call *call, struct bytes id,
+                          struct bytes payload);
 
 /* Replies that ids and payloads would take so many bytes, which is too much. */
-void commands_full(struct call *call, uint64_t takes);
+void commands_reply_full(struct call *call, uint64_t takes);
 
 /* Sets due, ttl and alone of an event for DELAY or AT, with up to jitter ms
  * more. */
-void commands_when(struct call *call, const struct args_time *time,
-                   uint64_t jitter, struct queue_event *event);
+void commands_set_due(struct call *call, const struct args_time *time,
+                      uint64_t jitter, struct queue_event *event);
 
 /* Puts an event into the queue, which is there, as its settings allow. made: its
  * id was made here. False: it may not be, or there is no memory, which was
  * replied. */
-bool commands_put(struct call *call, const struct queue_event *event,
-                  bool made);
+bool commands_add_event(struct call *call, const struct queue_event *event,
+                        bool made);
 
 /* Gives an event another payload, which may be as long as it is: replies with
  * the payload before, or with an error if there is no room. */
-void commands_swap(struct call *call, const struct queue_event *event,
-                   struct bytes payload);
+void commands_replace_payload(struct call *call,
+                              const struct queue_event *event,
+                              struct bytes payload);
 
 /* The words of AT for an event, and what they consist of. */
-#define COMMANDS_AT_WORDS 4
 struct commands_at {
     char due[COMMANDS_NUMBER];
     char ttl[COMMANDS_NUMBER];
     char meta[ARGS_META_SIZE];
 };
 void commands_at_words(const struct queue_event *event, struct commands_at *at,
-                       struct bytes words[COMMANDS_AT_WORDS]);
-
-/* The words of ADD, and of LEASE, for each event. */
-enum {
-    COMMANDS_ADD_ID,
-    COMMANDS_ADD_PAYLOAD,
-    COMMANDS_ADD_DUE,
-    COMMANDS_ADD_TTL,
-    COMMANDS_ADD_META,
-    COMMANDS_ADD_WORDS
-};
-enum {
-    COMMANDS_LEASE_ID,
-    COMMANDS_LEASE_TOKEN,
-    COMMANDS_LEASE_MADE,
-    COMMANDS_LEASE_MOST,
-    COMMANDS_LEASE_END,
-    COMMANDS_LEASE_TTL,
-    COMMANDS_LEASE_OWNER,
-    COMMANDS_LEASE_WORDS
-};
+                       struct bytes words[REPLICATION_AT_WORDS]);
 
 /* Tokens that this server gives end in the same four bits, which are others than
  * those of the token that it heard of last from elsewhere: a master, a file. So one
@@ -137,40 +119,41 @@ struct commands_tokens {
 extern struct commands_tokens commands_tokens;
 /* A token was given, by that clock; or has come from elsewhere. */
 void commands_note_token(uint64_t token, uint64_t wall);
-void commands_heard_token(uint64_t token, uint64_t wall);
+void commands_learn_token(uint64_t token, uint64_t wall);
 
 /* Pairs of a map: a name and a number; and COMMANDS_REPEAT pairs of what repeats. */
 #define COMMANDS_REPEAT 3
-void commands_tell_number(struct host *host, const char *name, uint64_t value);
-void commands_tell_repeat(struct host *host, const struct queue_repeat *repeat);
+void commands_reply_number(struct host *host, const char *name, uint64_t value);
+void commands_reply_repeat(struct host *host,
+                           const struct queue_repeat *repeat);
 
 /* What is set for a key, as pairs of a map: COMMANDS_SETTINGS of them. */
 #define COMMANDS_SETTINGS 6
-void commands_tell_settings(struct call *call);
+void commands_reply_settings(struct call *call);
 
 /* How many events may be taken now: count, and lawn.max-batch, at most. */
-size_t commands_due(struct call *call, uint64_t count);
+size_t commands_count_due(struct call *call, uint64_t count);
 
 /* Finds out what is due, leased and dead now, but of no more events than so many
  * that were not known to be: what is counted then may be too little, and is not
  * after some calls. Returns how many are due. */
-#define COMMANDS_RIPEN 1000u
-uint64_t commands_ripen(struct call *call);
+#define COMMANDS_PROMOTE_MAX 1000u
+uint64_t commands_promote_due(struct call *call);
 
 /* Notes how late an event is that is delivered: not if it was delivered before, and
  * whoever had it kept it too long. */
 void commands_note_late(struct call *call, const struct queue_event *event);
 
 /* What an event is like when it has been delivered. False: it is gone. */
-bool commands_again(const struct queue_event *event, uint64_t now,
-                    struct queue_event *next);
+bool commands_next_period(const struct queue_event *event, uint64_t now,
+                          struct queue_event *next);
 
 /* Events that were delivered, until the replicas hear of them. A few, of which one
  * at most repeats, need no memory. */
 #define COMMANDS_FEW 32u
 struct commands_batch {
     struct bytes few[COMMANDS_FEW];
-    struct bytes few_again[COMMANDS_AT_WORDS];
+    struct bytes few_again[REPLICATION_AT_WORDS];
     struct commands_at few_at;
     struct bytes *gone; /* ids */
     size_t gone_count;
@@ -182,8 +165,8 @@ struct commands_batch {
 
 /* For so many events, of which so many stay. False: no memory; which init()
  * replies. */
-bool commands_batch_room(struct commands_batch *batch, size_t count,
-                         size_t again_count);
+bool commands_batch_reserve(struct commands_batch *batch, size_t count,
+                            size_t again_count);
 bool commands_batch_init(struct call *call, struct commands_batch *batch,
                          size_t count, size_t again_count);
 /* Notes that an event was delivered and done with: *next is what becomes of it,
@@ -191,25 +174,29 @@ bool commands_batch_init(struct call *call, struct commands_batch *batch,
 void commands_batch_add(struct call *call, struct commands_batch *batch,
                         const struct queue_event *event,
                         const struct queue_event *next);
-/* The same, and takes it out or lets it repeat at once. */
-void commands_batch_take(struct call *call, struct commands_batch *batch,
-                         const struct queue_event *event);
+/* The same, and removes it from the queue, or moves it to its next time, at once. */
+void commands_batch_remove(struct call *call, struct commands_batch *batch,
+                           const struct queue_event *event);
 /* Counts it as taken because it was due. */
-void commands_fired(struct call *call, const struct queue_event *event);
+void commands_count_fired(struct call *call, const struct queue_event *event);
 /* Tells the replicas. */
 void commands_batch_replicate(struct call *call,
                               const struct commands_batch *batch);
 /* The same, and those who listen for that. */
-void commands_batch_tell(struct call *call, const struct commands_batch *batch,
-                         const char *what);
+void commands_batch_report(struct call *call,
+                           const struct commands_batch *batch,
+                           const char *what);
 /* Does what the replicas were told. */
-void commands_batch_do(struct call *call, const struct commands_batch *batch);
+void commands_batch_apply(struct call *call,
+                          const struct commands_batch *batch);
 void commands_batch_fini(struct commands_batch *batch);
 
-/* Replies with an array of so many events, which are due, as tell() does it for
- * each, and takes them. */
-typedef void commands_tell_fn(struct call *call,
-                              const struct queue_event *event);
-void commands_take(struct call *call, size_t count, commands_tell_fn *tell);
+/* Replies with an array of the first count due events, each written by reply(), and
+ * removes them; those that repeat get their next time. At least count events are ready:
+ * see commands_count_due(). */
+typedef void commands_reply_fn(struct call *call,
+                               const struct queue_event *event);
+void commands_remove_due(struct call *call, size_t count,
+                         commands_reply_fn *reply);
 
 #endif

@@ -17,9 +17,8 @@
  */
 #include "commands.h"
 
+#include "invariant.h"
 #include "memory.h"
-
-#include <assert.h>
 
 /* So many need no memory. */
 #define LEASE_FEW 4u
@@ -46,12 +45,12 @@ struct commands_leases {
     struct bytes *words;
     size_t count;
     struct commands_lease_one few[LEASE_FEW];
-    struct bytes few_words[LEASE_FEW * COMMANDS_LEASE_WORDS];
+    struct bytes few_words[LEASE_FEW * REPLICATION_LEASE_WORDS];
 };
 
 /* How tokens of this server end. */
 static unsigned
-commands_lease_mine(const struct call *call)
+token_suffix(const struct call *call)
 {
     struct commands_tokens *tokens = &commands_tokens;
     const unsigned step = COMMANDS_TOKEN_STEP;
@@ -66,24 +65,24 @@ commands_lease_mine(const struct call *call)
 
 /* 0: there is none that was not given before. */
 static uint64_t
-commands_lease_token(const struct call *call)
+new_token(const struct call *call)
 {
     uint64_t last = queue_token(call->queue);
     uint64_t most = ARGS_TOKEN_MAX / COMMANDS_TOKENS;
     uint64_t clock = (call->wall < most ? call->wall : most) * COMMANDS_TOKENS;
 
     /* There may have been another key of that name a moment ago. */
-    if (last < commands_tokens.last)
+    if (last < commands_tokens.last) {
         last = commands_tokens.last;
+    }
     uint64_t token = last < clock ? clock : last + 1;
-    token += (commands_lease_mine(call) - token) % COMMANDS_TOKEN_STEP;
+    token += (token_suffix(call) - token) % COMMANDS_TOKEN_STEP;
     return token <= ARGS_TOKEN_MAX ? token : 0;
 }
 
 /* Until when, for so many ms from now on. */
 static void
-commands_lease_until(const struct call *call, uint64_t ms,
-                     struct commands_leases *leases)
+set_end(const struct call *call, uint64_t ms, struct commands_leases *leases)
 {
     struct queue_lease *lease = &leases->lease;
 
@@ -95,24 +94,26 @@ commands_lease_until(const struct call *call, uint64_t ms,
 
 /* Leases one event, and writes the words for it. False: no memory. */
 static bool
-commands_lease_one(struct call *call, struct commands_leases *leases,
-                   const struct queue_event *event, struct queue_tries tries)
+lease_event(struct call *call, struct commands_leases *leases,
+            const struct queue_event *event, struct queue_tries tries)
 {
     struct commands_lease_one *one = &leases->ones[leases->count];
-    struct bytes *words = &leases->words[leases->count * COMMANDS_LEASE_WORDS];
+    struct bytes *words =
+        &leases->words[leases->count * REPLICATION_LEASE_WORDS];
 
-    if (queue_lease(call->queue, event->id, &leases->lease, tries,
-                    &one->event) != 0)
+    if (queue_lease_event(call->queue, event->id, &leases->lease, tries,
+                          &one->event) != 0) {
         return false;
+    }
     commands_note_token(leases->lease.token, call->wall);
-    words[COMMANDS_LEASE_ID] = one->event.id;
-    words[COMMANDS_LEASE_TOKEN] =
+    words[REPLICATION_LEASE_ID] = one->event.id;
+    words[REPLICATION_LEASE_TOKEN] =
         commands_number(leases->lease.token, one->token);
-    words[COMMANDS_LEASE_MADE] = commands_number(tries.made, one->made);
-    words[COMMANDS_LEASE_MOST] = commands_number(tries.most, one->most);
-    words[COMMANDS_LEASE_END] = leases->end_word;
-    words[COMMANDS_LEASE_TTL] = leases->ttl_word;
-    words[COMMANDS_LEASE_OWNER] = leases->lease.owner;
+    words[REPLICATION_LEASE_MADE] = commands_number(tries.made, one->made);
+    words[REPLICATION_LEASE_MOST] = commands_number(tries.most, one->most);
+    words[REPLICATION_LEASE_END] = leases->end_word;
+    words[REPLICATION_LEASE_TTL] = leases->ttl_word;
+    words[REPLICATION_LEASE_OWNER] = leases->lease.owner;
     leases->count++;
     return true;
 }
@@ -120,23 +121,25 @@ commands_lease_one(struct call *call, struct commands_leases *leases,
 /* Leases the first that is due: once more, if it was before. False: no memory, or no
  * token. */
 static bool
-commands_lease_first(struct call *call, struct commands_leases *leases)
+lease_first(struct call *call, struct commands_leases *leases)
 {
-    struct queue_counts *counts = queue_counts(call->queue);
+    struct queue_counts *counts = queue_counts_of(call->queue);
     const void *cursor = NULL;
     struct queue_event event;
 
-    if (!queue_ready(call->queue, &cursor, &event))
-        assert(false);
+    INVARIANT(queue_ready(call->queue, &cursor, &event),
+              "fewer events are ready than were counted");
     struct queue_tries tries = event.tries;
-    if (tries.most == 0)
+    if (tries.most == 0) {
         tries.most = (uint32_t)leases->most;
-    if (tries.made < UINT32_MAX)
+    }
+    if (tries.made < UINT32_MAX) {
         tries.made++;
-    leases->lease.token = commands_lease_token(call);
-    if (leases->lease.token == 0 ||
-        !commands_lease_one(call, leases, &event, tries))
+    }
+    leases->lease.token = new_token(call);
+    if (leases->lease.token == 0 || !lease_event(call, leases, &event, tries)) {
         return false;
+    }
     commands_note_late(call, &event);
     counts->leased++;
     command_totals.leased++;
@@ -149,17 +152,19 @@ commands_lease_first(struct call *call, struct commands_leases *leases)
 
 /* Memory for so many; if there is none, for a few. How many. */
 static size_t
-commands_lease_memory(struct commands_leases *leases, size_t count)
+reserve(struct commands_leases *leases, size_t count)
 {
     leases->ones = leases->few;
     leases->words = leases->few_words;
-    if (count <= LEASE_FEW)
+    if (count <= LEASE_FEW) {
         return count;
-    void *memory =
-        memory_alloc(count * (sizeof *leases->ones +
-                              COMMANDS_LEASE_WORDS * sizeof *leases->words));
-    if (memory == NULL)
+    }
+    void *memory = memory_alloc(
+        count * (sizeof(*leases->ones) +
+                 REPLICATION_LEASE_WORDS * sizeof(*leases->words)));
+    if (memory == NULL) {
         return LEASE_FEW;
+    }
     leases->ones = memory;
     leases->words = (struct bytes *)(void *)(leases->ones + count);
     return count;
@@ -167,16 +172,16 @@ commands_lease_memory(struct commands_leases *leases, size_t count)
 
 /* Tells the replicas of the leases, and when to look at the first that ends. */
 static void
-commands_lease_tell(struct call *call, const struct commands_leases *leases)
+replicate_leases(struct call *call, const struct commands_leases *leases)
 {
     host_replicate(call->host, "LEASE", leases->words,
-                   leases->count * COMMANDS_LEASE_WORDS);
+                   leases->count * REPLICATION_LEASE_WORDS);
     call->changed = true;
     call->earliest = leases->lease.end;
 }
 
 static void
-commands_lease_reply(struct call *call, const struct commands_leases *leases)
+reply_leases(struct call *call, const struct commands_leases *leases)
 {
     struct host *host = call->host;
 
@@ -194,74 +199,82 @@ commands_lease_reply(struct call *call, const struct commands_leases *leases)
 
 /* Leases so many events, which are due. */
 static void
-commands_lease_some(struct call *call, size_t count, uint64_t ms)
+lease_due(struct call *call, size_t count, uint64_t ms)
 {
-    const struct queue_settings *settings = queue_settings(call->queue);
-    struct commands_leases leases;
+    const struct queue_settings *settings = queue_settings_of(call->queue);
 
-    if (ms == 0)
+    if (ms == 0) {
         ms = settings->lease > 0 ? settings->lease : command_limits.lease;
+    }
+    struct commands_leases leases;
     leases.lease.owner = call->args[2];
     leases.most = settings->tries > 0 ? settings->tries : command_limits.tries;
     leases.count = 0;
-    commands_lease_until(call, ms, &leases);
-    count = commands_lease_memory(&leases, count);
-    while (leases.count < count && commands_lease_first(call, &leases))
+    set_end(call, ms, &leases);
+    count = reserve(&leases, count);
+    while (leases.count < count && lease_first(call, &leases)) {
         continue;
+    }
     if (leases.count == 0) {
         host_error(call->host,
                    leases.lease.token == 0 ? LEASE_NO_TOKEN : COMMANDS_OOM);
     } else {
-        commands_lease_reply(call, &leases);
-        commands_lease_tell(call, &leases);
+        reply_leases(call, &leases);
+        replicate_leases(call, &leases);
         host_notify(call->host, "lawn.lease");
     }
-    if (leases.ones != leases.few)
+    if (leases.ones != leases.few) {
         memory_free(leases.ones);
+    }
 }
 
 void
 commands_lease(struct call *call)
 {
     struct args_lease args;
-    const char *error = args_lease(call->args + 3, call->count - 3, &args);
+    const char *error =
+        args_parse_lease(call->args + 3, call->count - 3, &args);
 
-    if (error == NULL && call->args[2].size > QUEUE_OWNER_MAX)
+    if (error == NULL && call->args[2].size > QUEUE_OWNER_MAX) {
         error = "ERR owner is longer than 255 bytes";
+    }
     if (error != NULL) {
         host_error(call->host, error);
         return;
     }
-    size_t count = commands_due(call, args.count);
-    if (count > 0)
-        commands_lease_some(call, count, args.lease);
-    else if (!args.block || !host_block(call->host, args.timeout))
+    size_t count = commands_count_due(call, args.count);
+    if (count > 0) {
+        lease_due(call, count, args.lease);
+    } else if (!args.block || !host_block(call->host, args.timeout)) {
         host_array(call->host, 0);
+    }
 }
 
 /* Whether the event is there and the token is good: what it is, then. */
 static bool
-commands_lease_held(struct call *call, struct bytes id, uint64_t token,
-                    struct queue_event *event)
+find_leased(struct call *call, struct bytes id, uint64_t token,
+            struct queue_event *event)
 {
     if (call->queue == NULL || token == 0 ||
-        !queue_get(call->queue, id, event) || event->lease.token != token)
+        !queue_get(call->queue, id, event) || event->lease.token != token) {
         return false;
+    }
     event->id = id;
     return true;
 }
 
 /* One event is done. False: the token is stale. */
 static bool
-commands_lease_done(struct call *call, struct commands_batch *batch,
-                    struct bytes id, uint64_t token)
+ack_event(struct call *call, struct commands_batch *batch, struct bytes id,
+          uint64_t token)
 {
     struct queue_event event;
 
-    if (!commands_lease_held(call, id, token, &event))
+    if (!find_leased(call, id, token, &event)) {
         return false;
-    commands_batch_take(call, batch, &event);
-    queue_counts(call->queue)->acked++;
+    }
+    commands_batch_remove(call, batch, &event);
+    queue_counts_of(call->queue)->acked++;
     command_totals.acked++;
     return true;
 }
@@ -269,22 +282,21 @@ commands_lease_done(struct call *call, struct commands_batch *batch,
 /* How many of the events stay, since they repeat. False: a word is no token, which
  * was replied. */
 static bool
-commands_lease_again(struct call *call, size_t *again)
+count_repeating(struct call *call, size_t *again)
 {
+    *again = 0;
     struct queue_event event;
     struct queue_event next;
-    uint64_t token;
-
-    *again = 0;
+    uint64_t token = 0;
     for (size_t i = 2; i < call->count; i += 2) {
-        const char *error = args_token(call->args[i + 1], &token);
+        const char *error = args_parse_token(call->args[i + 1], &token);
         if (error != NULL) {
             host_error(call->host, error);
             return false;
         }
         *again += call->count > 4 &&
-                  commands_lease_held(call, call->args[i], token, &event) &&
-                  commands_again(&event, call->now, &next);
+                  find_leased(call, call->args[i], token, &event) &&
+                  commands_next_period(&event, call->now, &next);
     }
     return true;
 }
@@ -292,46 +304,47 @@ commands_lease_again(struct call *call, size_t *again)
 void
 commands_ack(struct call *call)
 {
-    struct commands_batch batch;
     size_t count = (call->count - 2) / 2;
-    size_t again;
 
     if (call->count % 2 != 0) {
         host_error(call->host, ARGS_SYNTAX);
         return;
     }
-    if (!commands_lease_again(call, &again) ||
-        !commands_batch_init(call, &batch, count, again))
+    struct commands_batch batch;
+    size_t again = 0;
+    if (!count_repeating(call, &again) ||
+        !commands_batch_init(call, &batch, count, again)) {
         return;
+    }
     host_array(call->host, count);
     for (size_t i = 2; i < call->count; i += 2) {
-        uint64_t token;
-        (void)args_token(call->args[i + 1], &token);
-        host_integer(call->host,
-                     commands_lease_done(call, &batch, call->args[i], token));
+        uint64_t token = 0;
+        (void)args_parse_token(call->args[i + 1], &token);
+        host_integer(call->host, ack_event(call, &batch, call->args[i], token));
     }
-    commands_batch_tell(call, &batch, "lawn.ack");
+    commands_batch_report(call, &batch, "lawn.ack");
     commands_batch_fini(&batch);
 }
 
 /* Another end and token for an event that someone has, args[2]; the time of its end
  * is told. 0: no memory. */
 static uint64_t
-commands_lease_anew(struct call *call, const struct queue_event *event,
-                    uint64_t token, uint64_t ms)
+renew_lease(struct call *call, const struct queue_event *event, uint64_t token,
+            uint64_t ms)
 {
     struct commands_leases leases;
 
     leases.lease = event->lease;
     leases.lease.token = token;
     leases.count = 0;
-    commands_lease_until(call, ms, &leases);
-    (void)commands_lease_memory(&leases, 1);
-    if (!commands_lease_one(call, &leases, event, event->tries))
+    set_end(call, ms, &leases);
+    (void)reserve(&leases, 1);
+    if (!lease_event(call, &leases, event, event->tries)) {
         return 0;
-    leases.words[COMMANDS_LEASE_ID] = call->args[2];
-    leases.words[COMMANDS_LEASE_OWNER] = leases.ones[0].event.lease.owner;
-    commands_lease_tell(call, &leases);
+    }
+    leases.words[REPLICATION_LEASE_ID] = call->args[2];
+    leases.words[REPLICATION_LEASE_OWNER] = leases.ones[0].event.lease.owner;
+    replicate_leases(call, &leases);
     return leases.lease.end;
 }
 
@@ -339,43 +352,43 @@ commands_lease_anew(struct call *call, const struct queue_event *event,
  * So who had it last, and when it was due, is known to the dead letters, which fetch
  * it at once. */
 static void
-commands_lease_bury(struct call *call, const struct queue_event *event,
-                    uint64_t token)
+nack_dead(struct call *call, const struct queue_event *event, uint64_t token)
 {
-    if (commands_lease_anew(call, event, token, 0) == 0)
-        assert(false);
+    INVARIANT(renew_lease(call, event, token, 0) != 0,
+              "a leased event needs memory for another end of its lease");
     call->earliest = LAWN_NEVER;
     host_notify(call->host, "lawn.nack");
-    if (queue_sink(call->queue)->dead.size > 0 &&
-        !queue_settings(call->queue)->paused &&
-        call->wall < *queue_armed(call->queue))
+    if (queue_sink_of(call->queue)->dead.size > 0 &&
+        !queue_settings_of(call->queue)->paused &&
+        call->wall < *queue_armed(call->queue)) {
         host_arm(call->host, call->wall);
+    }
 }
 
 /* One that repeats is held by nobody for the delay: so its time stays what it was, and
  * those that come after it are counted from that. */
 static void
-commands_lease_hold(struct call *call, const struct queue_event *event,
-                    uint64_t token, uint64_t delay)
+nack_repeating(struct call *call, const struct queue_event *event,
+               uint64_t token, uint64_t delay)
 {
-    if (commands_lease_anew(call, event, token, delay) == 0)
-        assert(false);
+    INVARIANT(renew_lease(call, event, token, delay) != 0,
+              "a leased event needs memory for another end of its lease");
     host_notify(call->host, "lawn.nack");
 }
 
 /* The event waits once more. */
 static void
-commands_lease_back(struct call *call, struct queue_event *event,
-                    const struct args_time *delay)
+nack_waiting(struct call *call, struct queue_event *event,
+             const struct args_time *delay)
 {
+    commands_set_due(call, delay, 0, event);
+    INVARIANT(queue_move(call->queue, event) == 0,
+              "a leased event is not in its queue, or needs memory to be "
+              "moved");
     struct commands_at at;
-    struct bytes words[COMMANDS_AT_WORDS];
-
-    commands_when(call, delay, 0, event);
-    if (queue_move(call->queue, event) != 0)
-        assert(false);
+    struct bytes words[REPLICATION_AT_WORDS];
     commands_at_words(event, &at, words);
-    host_replicate(call->host, "AT", words, COMMANDS_AT_WORDS);
+    host_replicate(call->host, "AT", words, REPLICATION_AT_WORDS);
     host_notify(call->host, "lawn.nack");
     call->changed = true;
     call->earliest = event->due;
@@ -385,19 +398,21 @@ commands_lease_back(struct call *call, struct queue_event *event,
  * error: what is wrong with the words behind these. False: that, or there is none
  * such, which was replied. */
 static bool
-commands_lease_theirs(struct call *call, const char *error, uint64_t *token,
-                      struct queue_event *event)
+find_leased_args(struct call *call, const char *error, uint64_t *token,
+                 struct queue_event *event)
 {
-    const char *first = args_token(call->args[3], token);
+    const char *first = args_parse_token(call->args[3], token);
 
-    if (first != NULL)
+    if (first != NULL) {
         error = first;
-    if (error != NULL)
+    }
+    if (error != NULL) {
         host_error(call->host, error);
-    else if (!commands_lease_held(call, call->args[2], *token, event))
+    } else if (!find_leased(call, call->args[2], *token, event)) {
         host_integer(call->host, 0);
-    else
+    } else {
         return true;
+    }
     return false;
 }
 
@@ -406,24 +421,26 @@ commands_nack(struct call *call)
 {
     struct args_time delay;
     struct queue_event event;
-    uint64_t token;
+    uint64_t token = 0;
 
-    if (!commands_lease_theirs(
-            call, args_nack(call->args + 4, call->count - 4, &delay), &token,
-            &event))
+    if (!find_leased_args(
+            call, args_parse_nack(call->args + 4, call->count - 4, &delay),
+            &token, &event)) {
         return;
+    }
     bool dies = event.tries.most > 0 && event.tries.made >= event.tries.most;
-    uint64_t fresh = commands_lease_token(call);
+    uint64_t fresh = new_token(call);
     if (fresh == 0 && (dies || event.repeat.period > 0)) {
         host_error(call->host, LEASE_NO_TOKEN);
         return;
     }
-    if (dies)
-        commands_lease_bury(call, &event, fresh);
-    else if (event.repeat.period > 0)
-        commands_lease_hold(call, &event, fresh, delay.ms);
-    else
-        commands_lease_back(call, &event, &delay);
+    if (dies) {
+        nack_dead(call, &event, fresh);
+    } else if (event.repeat.period > 0) {
+        nack_repeating(call, &event, fresh, delay.ms);
+    } else {
+        nack_waiting(call, &event, &delay);
+    }
     host_integer(call->host, 1);
 }
 
@@ -431,17 +448,18 @@ void
 commands_extend(struct call *call)
 {
     struct queue_event event;
-    uint64_t token;
-    uint64_t ms;
-    uint64_t end;
+    uint64_t token = 0;
+    uint64_t ms = 0;
 
-    if (!commands_lease_theirs(
-            call, args_extend(call->args + 4, call->count - 4, &ms), &token,
-            &event))
+    if (!find_leased_args(
+            call, args_parse_extend(call->args + 4, call->count - 4, &ms),
+            &token, &event)) {
         return;
-    end = commands_lease_anew(call, &event, token, ms);
-    if (end == 0)
+    }
+    uint64_t end = renew_lease(call, &event, token, ms);
+    if (end == 0) {
         host_error(call->host, COMMANDS_OOM);
-    else
+    } else {
         host_integer(call->host, (int64_t)end);
+    }
 }

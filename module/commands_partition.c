@@ -11,7 +11,7 @@
 
 /* A byte more, by halves: a table of 16 is as fast as the commands are. */
 static unsigned
-commands_partition_step(unsigned sum, unsigned byte)
+add_byte(unsigned sum, unsigned byte)
 {
     static const uint16_t halves[16] = {
         0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,
@@ -25,16 +25,17 @@ void
 commands_partition(struct call *call)
 {
     struct bytes id = call->args[1];
-    uint64_t count;
+    uint64_t count = 0;
     unsigned sum = 0;
 
-    if (!args_number(call->args[2], 1, PARTITION_MAX, &count)) {
+    if (!args_parse_number(call->args[2], 1, PARTITION_MAX, &count)) {
         host_error(
             call->host,
             "ERR number of partitions is not an integer or out of range");
         return;
     }
-    for (size_t i = 0; i < id.size; i++)
-        sum = commands_partition_step(sum, (unsigned char)id.at[i]);
+    for (size_t i = 0; i < id.size; i++) {
+        sum = add_byte(sum, (unsigned char)id.at[i]);
+    }
     host_integer(call->host, (int64_t)(sum % count));
 }

@@ -37,27 +37,30 @@
 /* The words after the key. DEADLETTER comes last, always: so whoever checks whether
  * a user may write to its stream finds it by its place. */
 static const char *
-commands_sink_read(const struct bytes *words, size_t count,
-                   struct queue_sink *out)
+parse_sink(const struct bytes *words, size_t count, struct queue_sink *out)
 {
     size_t at = 1;
 
     *out = (struct queue_sink){0};
-    if (!args_sink(words[0], &out->kind))
+    if (!args_parse_sink(words[0], &out->kind)) {
         return ARGS_SYNTAX;
+    }
     if (out->kind != QUEUE_SINK_NONE) {
-        if (at == count)
+        if (at == count) {
             return ARGS_SYNTAX;
+        }
         out->to = words[at++];
     }
     if (out->kind == QUEUE_SINK_STREAM && at < count &&
         args_is(words[at], "MAXLEN")) {
         at++;
         at += at < count && bytes_equal(words[at], bytes_of("~"));
-        if (at == count)
+        if (at == count) {
             return ARGS_SYNTAX;
-        if (!args_number(words[at++], 1, ARGS_COUNT_MAX, &out->maxlen))
+        }
+        if (!args_parse_number(words[at++], 1, ARGS_COUNT_MAX, &out->maxlen)) {
             return "ERR maxlen is not an integer or out of range";
+        }
     }
     if (at + 2 == count && args_is(words[at], "DEADLETTER")) {
         out->dead = words[at + 1];
@@ -68,28 +71,32 @@ commands_sink_read(const struct bytes *words, size_t count,
 
 /* What is understood, and not allowed. */
 static const char *
-commands_sink_refuse(struct call *call, const struct queue_sink *sink,
-                     bool dead)
+check_sink(struct call *call, const struct queue_sink *sink, bool dead)
 {
     bool channel =
         sink->kind == QUEUE_SINK_PUBLISH || sink->kind == QUEUE_SINK_SPUBLISH;
 
-    if (sink->to.size > QUEUE_NAME_MAX || sink->dead.size > QUEUE_NAME_MAX)
+    if (sink->to.size > QUEUE_NAME_MAX || sink->dead.size > QUEUE_NAME_MAX) {
         return "ERR names longer than 65535 bytes cannot be used for sinks";
-    if (dead && sink->dead.size == 0)
+    }
+    if (dead && sink->dead.size == 0) {
         return "ERR the dead letters' stream must have a name";
+    }
     if (!channel && sink->kind != QUEUE_SINK_NONE &&
-        bytes_equal(sink->to, call->args[1]))
+        bytes_equal(sink->to, call->args[1])) {
         return SINK_OWN;
-    if (sink->dead.size > 0 && bytes_equal(sink->dead, call->args[1]))
+    }
+    if (sink->dead.size > 0 && bytes_equal(sink->dead, call->args[1])) {
         return SINK_OWN_DEAD;
-    if (channel && !host_may_publish(call->host, sink->to))
+    }
+    if (channel && !host_may_publish(call->host, sink->to)) {
         return "NOPERM this user may not publish on that channel";
+    }
     return NULL;
 }
 
 static bool
-commands_sink_same(const struct queue_sink *a, const struct queue_sink *b)
+same_sink(const struct queue_sink *a, const struct queue_sink *b)
 {
     return a->kind == b->kind && a->maxlen == b->maxlen &&
            bytes_equal(a->to, b->to) && bytes_equal(a->dead, b->dead);
@@ -97,23 +104,24 @@ commands_sink_same(const struct queue_sink *a, const struct queue_sink *b)
 
 /* Whether the key takes more memory by that. */
 static bool
-commands_sink_grows(const struct call *call, const struct queue_sink *sink)
+sink_grows(const struct call *call, const struct queue_sink *sink)
 {
-    if (call->queue == NULL)
+    if (call->queue == NULL) {
         return true;
-    const struct queue_sink *before = queue_sink(call->queue);
+    }
+    const struct queue_sink *before = queue_sink_of(call->queue);
     return sink->to.size + sink->dead.size >
            before->to.size + before->dead.size;
 }
 
 static void
-commands_sink_tell(struct call *call, const struct queue_sink *sink)
+replicate_sink(struct call *call, const struct queue_sink *sink)
 {
     char maxlen[COMMANDS_NUMBER];
     struct bytes words[] = {bytes_of(args_sink_names[sink->kind]), sink->to,
                             commands_number(sink->maxlen, maxlen), sink->dead};
 
-    host_replicate(call->host, "SINK", words, sizeof words / sizeof *words);
+    host_replicate(call->host, "SINK", words, sizeof(words) / sizeof(*words));
 }
 
 void
@@ -123,33 +131,36 @@ commands_sink(struct call *call)
     struct queue_sink sink;
     bool dead =
         call->count > 3 && args_is(call->args[call->count - 2], "DEADLETTER");
-    const char *error =
-        commands_sink_read(call->args + 2, call->count - 2, &sink);
+    const char *error = parse_sink(call->args + 2, call->count - 2, &sink);
 
-    if (error == NULL)
-        error = commands_sink_refuse(call, &sink, dead);
+    if (error == NULL) {
+        error = check_sink(call, &sink, dead);
+    }
     if (error != NULL) {
         host_error(call->host, error);
         return;
     }
-    if (call->queue == NULL && commands_sink_same(&sink, &none)) {
+    if (call->queue == NULL && same_sink(&sink, &none)) {
         host_simple(call->host, "OK");
         return;
     }
-    if (commands_sink_grows(call, &sink) && !commands_may_grow(call))
+    if (sink_grows(call, &sink) && !commands_may_grow(call)) {
         return;
-    if (!commands_open(call))
+    }
+    if (!commands_open(call)) {
         return;
-    if (!commands_sink_same(&sink, queue_sink(call->queue))) {
+    }
+    if (!same_sink(&sink, queue_sink_of(call->queue))) {
         if (!queue_set_sink(call->queue, &sink)) {
             host_error(call->host, COMMANDS_OOM);
             return;
         }
-        commands_sink_tell(call, &sink);
+        replicate_sink(call, &sink);
     }
-    /* Whoever says it again may have mended what was the matter. */
-    *queue_trouble(call->queue) = (struct queue_trouble){0};
-    *queue_dead_trouble(call->queue) = (struct queue_trouble){0};
+    /* Setting the sink again clears its error state, since the cause may have been
+     * fixed. */
+    *queue_trouble_of(call->queue) = (struct queue_trouble){0};
+    *queue_dead_trouble_of(call->queue) = (struct queue_trouble){0};
     call->changed = true;
     call->resumed = true;
     host_simple(call->host, "OK");
@@ -158,7 +169,7 @@ commands_sink(struct call *call)
 /* THE TICK */
 
 /* One of the two ways out of a queue. */
-struct commands_sink_way {
+struct sink_outlet {
     enum queue_sink_kind kind;
     bool dead;
     struct bytes to;
@@ -170,7 +181,7 @@ struct commands_sink_way {
 
 /* Another word of an order, which lasts. */
 static void
-commands_sink_word(struct host_order *order, struct bytes word)
+add_word(struct host_order *order, struct bytes word)
 {
     order->lasting |= 1u << order->count;
     order->words[order->count++] = word;
@@ -178,15 +189,14 @@ commands_sink_word(struct host_order *order, struct bytes word)
 
 /* A name and what it stands for, which is the next event's. */
 static void
-commands_sink_field(struct host_order *order, const char *name,
-                    struct bytes value)
+add_field(struct host_order *order, const char *name, struct bytes value)
 {
-    commands_sink_word(order, bytes_of(name));
+    add_word(order, bytes_of(name));
     order->words[order->count++] = value;
 }
 
 static void
-commands_sink_begin(struct commands_sink_way *way)
+begin_order(struct sink_outlet *way)
 {
     static const char *const commands[] = {[QUEUE_SINK_NONE] = "",
                                            [QUEUE_SINK_STREAM] = "XADD",
@@ -197,69 +207,69 @@ commands_sink_begin(struct commands_sink_way *way)
 
     order->grows =
         way->kind == QUEUE_SINK_STREAM || way->kind == QUEUE_SINK_LIST;
-    commands_sink_word(order, bytes_of(commands[way->kind]));
-    commands_sink_word(order, way->to);
-    if (way->kind != QUEUE_SINK_STREAM)
+    add_word(order, bytes_of(commands[way->kind]));
+    add_word(order, way->to);
+    if (way->kind != QUEUE_SINK_STREAM) {
         return;
-    if (way->maxlen > 0) {
-        commands_sink_word(order, bytes_of("MAXLEN"));
-        commands_sink_word(order, bytes_of("~"));
-        commands_sink_word(order, commands_number(way->maxlen, way->text));
     }
-    commands_sink_word(order, bytes_of("*"));
+    if (way->maxlen > 0) {
+        add_word(order, bytes_of("MAXLEN"));
+        add_word(order, bytes_of("~"));
+        add_word(order, commands_number(way->maxlen, way->text));
+    }
+    add_word(order, bytes_of("*"));
 }
 
 /* How many times an event stands for: those of its periods that nobody took are
  * among them. */
 static uint64_t
-commands_sink_times(const struct queue_event *event, uint64_t now)
+count_periods(const struct queue_event *event, uint64_t now)
 {
-    if (event->repeat.period == 0 || now <= event->due)
+    if (event->repeat.period == 0 || now <= event->due) {
         return 1;
+    }
     return 1 + (now - event->due) / event->repeat.period;
 }
 
 /* Hands on one event. NULL: done. */
 static const char *
-commands_sink_hand(struct call *call, const struct commands_sink_way *way,
-                   const struct queue_event *event)
+hand_over(struct call *call, const struct sink_outlet *way,
+          const struct queue_event *event)
 {
     struct host_order order = way->order;
-    char due[COMMANDS_NUMBER];
-    char count[COMMANDS_NUMBER];
 
     if (way->kind != QUEUE_SINK_STREAM) {
         order.words[order.count++] = event->payload;
         return host_call(call->host, &order);
     }
-    commands_sink_field(&order, "id", event->id);
-    commands_sink_field(&order, "payload", event->payload);
-    commands_sink_field(&order, "due", commands_number(event->due, due));
+    add_field(&order, "id", event->id);
+    add_field(&order, "payload", event->payload);
+    char due[COMMANDS_NUMBER];
+    add_field(&order, "due", commands_number(event->due, due));
+    char count[COMMANDS_NUMBER];
     if (way->dead) {
-        commands_sink_field(&order, "tries",
-                            commands_number(event->tries.made, count));
-        commands_sink_field(&order, "owner", event->lease.owner);
+        add_field(&order, "tries", commands_number(event->tries.made, count));
+        add_field(&order, "owner", event->lease.owner);
     } else {
-        commands_sink_field(
-            &order, "n",
-            commands_number(commands_sink_times(event, call->now), count));
+        add_field(&order, "n",
+                  commands_number(count_periods(event, call->now), count));
     }
     return host_call(call->host, &order);
 }
 
 static bool
-commands_sink_next(const struct call *call, const struct commands_sink_way *way,
-                   const void **cursor, struct queue_event *event)
+next_event(const struct call *call, const struct sink_outlet *way,
+           const void **cursor, struct queue_event *event)
 {
     return way->dead ? queue_dead(call->queue, cursor, event)
                      : queue_ready(call->queue, cursor, event);
 }
 
 static void
-commands_sink_count(struct call *call, const struct commands_sink_way *way,
-                    const struct queue_event *event)
+count_handed(struct call *call, const struct sink_outlet *way,
+             const struct queue_event *event)
 {
-    struct queue_counts *counts = queue_counts(call->queue);
+    struct queue_counts *counts = queue_counts_of(call->queue);
 
     if (way->dead) {
         counts->dead++;
@@ -268,12 +278,12 @@ commands_sink_count(struct call *call, const struct commands_sink_way *way,
     }
     counts->handed++;
     command_totals.handed++;
-    commands_fired(call, event);
+    commands_count_fired(call, event);
 }
 
 /* Whether the queue went while something was handed on. */
 static bool
-commands_sink_gone(struct call *call)
+queue_is_gone(struct call *call)
 {
     call->queue = host_queue(call->host);
     return call->queue == NULL;
@@ -282,55 +292,58 @@ commands_sink_gone(struct call *call)
 /* Hands on the next few, one at least if it can be. Returns how many it were. If the
  * queue goes meanwhile, so do its events, as the replicas heard from who did that. */
 static size_t
-commands_sink_chunk(struct call *call, const struct commands_sink_way *way,
-                    size_t count, const char **error)
+hand_over_some(struct call *call, const struct sink_outlet *way, size_t count,
+               const char **error)
 {
     struct commands_batch batch;
-    struct queue_event event;
-    struct queue_event next;
     const void *cursor = NULL;
     size_t handed = 0;
 
-    if (!commands_batch_room(&batch, count, count)) { /* any may repeat */
+    if (!commands_batch_reserve(&batch, count, count)) { /* any may repeat */
         *error = COMMANDS_OOM;
         return 0;
     }
+    struct queue_event event;
+    struct queue_event next;
     do {
-        if (!commands_sink_next(call, way, &cursor, &event))
+        if (!next_event(call, way, &cursor, &event)) {
             break;
-        *error = commands_sink_hand(call, way, &event);
-        if (commands_sink_gone(call)) {
+        }
+        *error = hand_over(call, way, &event);
+        if (queue_is_gone(call)) {
             commands_batch_fini(&batch);
             return 0;
         }
-        if (*error != NULL)
+        if (*error != NULL) {
             break;
-        bool again = commands_again(&event, call->now, &next);
+        }
+        bool again = commands_next_period(&event, call->now, &next);
         commands_batch_add(call, &batch, &event, again ? &next : NULL);
-        commands_sink_count(call, way, &event);
+        count_handed(call, way, &event);
         handed++;
     } while (handed < count && !host_over(call->host));
     commands_batch_replicate(call, &batch); /* while the bytes are there */
-    commands_batch_do(call, &batch);
+    commands_batch_apply(call, &batch);
     commands_batch_fini(&batch);
     return handed;
 }
 
 /* When to try again. */
 static uint64_t
-commands_sink_fail(struct call *call, struct queue_trouble *trouble,
-                   const char *error)
+note_failure(struct call *call, struct queue_trouble *trouble,
+             const char *error)
 {
     uint64_t delay = trouble->delay > 0 ? 2 * trouble->delay : SINK_DELAY;
 
-    queue_counts(call->queue)->sink_errors++;
+    queue_counts_of(call->queue)->sink_errors++;
     command_totals.sink_errors++;
     trouble->delay = delay < SINK_DELAY_MAX ? delay : SINK_DELAY_MAX;
     trouble->again = call->wall + trouble->delay;
-    (void)snprintf(trouble->text, sizeof trouble->text, "%s", error);
+    (void)snprintf(trouble->text, sizeof(trouble->text), "%s", error);
     for (char *c = trouble->text; *c != '\0'; c++) {
-        if (*c < ' ' || *c > '~')
+        if (*c < ' ' || *c > '~') {
             *c = '?';
+        }
     }
     return trouble->again;
 }
@@ -339,19 +352,20 @@ commands_sink_fail(struct call *call, struct queue_trouble *trouble,
  * its own sink since that was set, by RENAME. A message can be published where
  * nothing may be written: so the server is asked. */
 static const char *
-commands_sink_hindered(struct call *call, const struct commands_sink_way *way)
+find_obstacle(struct call *call, const struct sink_outlet *way)
 {
-    if (way->kind == QUEUE_SINK_PUBLISH || way->kind == QUEUE_SINK_SPUBLISH)
+    if (way->kind == QUEUE_SINK_PUBLISH || way->kind == QUEUE_SINK_SPUBLISH) {
         return host_probe(call->host);
-    if (!bytes_equal(way->to, call->args[1]))
+    }
+    if (!bytes_equal(way->to, call->args[1])) {
         return NULL;
+    }
     return way->dead ? SINK_OWN_DEAD : SINK_OWN;
 }
 
 /* Not if the clock was set back meanwhile. */
 static bool
-commands_sink_waits(const struct call *call,
-                    const struct queue_trouble *trouble)
+waits_to_retry(const struct call *call, const struct queue_trouble *trouble)
 {
     return trouble->again > call->wall &&
            trouble->again <= call->wall + trouble->delay;
@@ -359,64 +373,74 @@ commands_sink_waits(const struct call *call,
 
 /* Goes one way with what is there, *budget events at most. */
 static uint64_t
-commands_sink_go(struct call *call, struct commands_sink_way *way,
-                 uint64_t there, uint64_t *budget)
+drain_outlet(struct call *call, struct sink_outlet *way, uint64_t there,
+             uint64_t *budget)
 {
-    if (there == 0)
+    if (there == 0) {
         return LAWN_NEVER;
-    if (commands_sink_waits(call, way->trouble))
+    }
+    if (waits_to_retry(call, way->trouble)) {
         return way->trouble->again;
-    commands_sink_begin(way);
-    const char *error = commands_sink_hindered(call, way);
-    while (!commands_sink_gone(call) && error == NULL && there > 0 &&
-           *budget > 0) {
+    }
+    begin_order(way);
+    const char *error = find_obstacle(call, way);
+    while (!queue_is_gone(call) && error == NULL && there > 0 && *budget > 0) {
         uint64_t count = there < *budget ? there : *budget;
-        if (count > SINK_CHUNK)
+        if (count > SINK_CHUNK) {
             count = SINK_CHUNK;
-        size_t handed = commands_sink_chunk(call, way, (size_t)count, &error);
-        if (call->queue == NULL)
+        }
+        size_t handed = hand_over_some(call, way, (size_t)count, &error);
+        if (call->queue == NULL) {
             break;
+        }
         there -= handed;
         *budget -= handed;
-        if (handed > 0)
+        if (handed > 0) {
             *way->trouble = (struct queue_trouble){0};
-        if (host_over(call->host))
+        }
+        if (host_over(call->host)) {
             break;
+        }
     }
-    if (call->queue == NULL)
+    if (call->queue == NULL) {
         return LAWN_NEVER;
-    if (error != NULL)
-        return commands_sink_fail(call, way->trouble, error);
+    }
+    if (error != NULL) {
+        return note_failure(call, way->trouble, error);
+    }
     return there > 0 ? call->wall : LAWN_NEVER;
 }
 
 uint64_t
-command_tick(struct call *call, uint64_t budget)
+command_hand_over(struct call *call, uint64_t budget)
 {
     struct queue *queue = call->queue;
-    const struct queue_sink *sink = queue_sink(queue);
-    struct commands_sink_way due = {.kind = sink->kind,
-                                    .to = sink->to,
-                                    .maxlen = sink->maxlen,
-                                    .trouble = queue_trouble(queue)};
-    struct commands_sink_way dead = {.kind = QUEUE_SINK_STREAM,
-                                     .dead = true,
-                                     .to = sink->dead,
-                                     .trouble = queue_dead_trouble(queue)};
+    const struct queue_sink *sink = queue_sink_of(queue);
+    struct sink_outlet due = {.kind = sink->kind,
+                              .to = sink->to,
+                              .maxlen = sink->maxlen,
+                              .trouble = queue_trouble_of(queue)};
+    struct sink_outlet dead = {.kind = QUEUE_SINK_STREAM,
+                               .dead = true,
+                               .to = sink->dead,
+                               .trouble = queue_dead_trouble_of(queue)};
 
     call->earliest = LAWN_NEVER;
-    if (queue_settings(queue)->paused)
+    if (queue_settings_of(queue)->paused) {
         return LAWN_NEVER;
-    queue_tell(queue, call->now);
+    }
+    queue_set_now(queue, call->now);
     call->now = queue_now(queue);
-    uint64_t ready = queue_ripen(queue, call->now, budget);
+    uint64_t ready = queue_promote_due(queue, call->now, budget);
     uint64_t again = LAWN_NEVER;
-    if (sink->dead.size > 0)
-        again = commands_sink_go(call, &dead, queue_dead_count(queue), &budget);
+    if (sink->dead.size > 0) {
+        again = drain_outlet(call, &dead, queue_dead_count(queue), &budget);
+    }
     if (due.kind != QUEUE_SINK_NONE && call->queue != NULL) {
-        uint64_t other = commands_sink_go(call, &due, ready, &budget);
-        if (other < again)
+        uint64_t other = drain_outlet(call, &due, ready, &budget);
+        if (other < again) {
             again = other;
+        }
     }
     return again;
 }

@@ -3,8 +3,9 @@
  * there when the module is loaded is the default. */
 #include "config.h"
 
-#include "command.h"
-#include "wake.h"
+#include "command_limits.h"
+#include "queue.h"
+#include "server_tick.h"
 
 struct config {
     const char *name;
@@ -15,19 +16,24 @@ struct config {
 };
 
 static struct config config_table[] = {
-    {"tick-budget-events", &wake_limits.events, 1, 1000000, REDIS_CONFIG_PLAIN},
-    {"tick-budget-us", &wake_limits.us, 10, 1000000, REDIS_CONFIG_PLAIN},
-    {"max-batch", &command_limits.max_batch, 1, 1000000, REDIS_CONFIG_PLAIN},
-    {"max-ttls", &command_limits.max_ttls, 8, 65536, REDIS_CONFIG_PLAIN},
+    {"tick-budget-events", &tick_limits.events, 1, 1000000,
+     REDISMODULE_CONFIG_DEFAULT},
+    {"tick-budget-us", &tick_limits.us, 10, 1000000,
+     REDISMODULE_CONFIG_DEFAULT},
+    {"max-batch", &command_limits.max_batch, 1, 1000000,
+     REDISMODULE_CONFIG_DEFAULT},
+    {"max-ttls", &command_limits.max_ttls, 8, 65536,
+     REDISMODULE_CONFIG_DEFAULT},
     {"max-payload", &command_limits.max_payload, 1, QUEUE_PAYLOAD_MAX,
-     REDIS_CONFIG_MEMORY},
+     REDISMODULE_CONFIG_MEMORY},
     {"default-lease", &command_limits.lease, 1, (long long)QUEUE_TIME_MAX,
-     REDIS_CONFIG_PLAIN},
-    {"default-tries", &command_limits.tries, 0, UINT32_MAX, REDIS_CONFIG_PLAIN},
+     REDISMODULE_CONFIG_DEFAULT},
+    {"default-tries", &command_limits.tries, 0, UINT32_MAX,
+     REDISMODULE_CONFIG_DEFAULT},
 };
 
 static long long
-config_get(const char *name, void *arg)
+get_value(const char *name, void *arg)
 {
     (void)name;
     const struct config *config = arg;
@@ -35,27 +41,28 @@ config_get(const char *name, void *arg)
 }
 
 static int
-config_set(const char *name, long long value, void *arg,
-           struct redis_string **error)
+set_value(const char *name, long long value, void *arg,
+          RedisModuleString **error)
 {
     (void)name;
     (void)error;
     const struct config *config = arg;
     *config->at = (uint64_t)value;
-    return REDIS_OK;
+    return REDISMODULE_OK;
 }
 
 bool
-config_init(struct redis_ctx *ctx)
+config_init(RedisModuleCtx *ctx)
 {
     for (size_t i = 0; i < sizeof(config_table) / sizeof(config_table[0]);
          i++) {
         struct config *config = &config_table[i];
-        if (redis.RegisterNumericConfig(ctx, config->name,
-                                        (long long)*config->at, config->flags,
-                                        config->min, config->max, config_get,
-                                        config_set, NULL, config) != REDIS_OK)
+        if (RedisModule_RegisterNumericConfig(
+                ctx, config->name, (long long)*config->at, config->flags,
+                config->min, config->max, get_value, set_value, NULL,
+                config) != REDISMODULE_OK) {
             return false;
+        }
     }
-    return redis.LoadConfigs(ctx) == REDIS_OK;
+    return RedisModule_LoadConfigs(ctx) == REDISMODULE_OK;
 }

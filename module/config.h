@@ -2,8 +2,8 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
-#include "redis.h"
+#include "redismodule_api.h"
 
-bool config_init(struct redis_ctx *ctx);
+bool config_init(RedisModuleCtx *ctx);
 
 #endif

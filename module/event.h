@@ -84,7 +84,7 @@ event_time(const struct event *event)
 
 /* NULL: it has none. */
 static inline const struct event_tries *
-event_tries(const struct event *event)
+event_find_tries(const struct event *event)
 {
     const char *at =
         (const char *)(event + 1) +
@@ -101,13 +101,13 @@ event_set_tries(struct event *event, const struct event_tries *tries)
 {
     memcpy((char *)(event + 1) +
                (event->flags & EVENT_REPEAT ? sizeof(struct queue_repeat) : 0),
-           tries, sizeof *tries);
+           tries, sizeof(*tries));
 }
 
 static inline uint64_t
 event_due(const struct event *event)
 {
-    const struct event_tries *tries = event_tries(event);
+    const struct event_tries *tries = event_find_tries(event);
 
     return tries != NULL ? tries->due : event_time(event);
 }
@@ -116,7 +116,7 @@ event_due(const struct event *event)
 static inline uint64_t
 event_token(const struct event *event)
 {
-    const struct event_tries *tries = event_tries(event);
+    const struct event_tries *tries = event_find_tries(event);
 
     return tries != NULL ? tries->token : 0;
 }
@@ -125,7 +125,7 @@ event_token(const struct event *event)
 static inline bool
 event_spent(const struct event *event)
 {
-    const struct event_tries *tries = event_tries(event);
+    const struct event_tries *tries = event_find_tries(event);
 
     return tries != NULL && tries->most > 0 && tries->made >= tries->most;
 }
@@ -177,6 +177,16 @@ event_bytes(const struct event *event)
 {
     return sizes_class(event_head(event->flags) + event->id_size +
                        event->payload_size + event->owner_size);
+}
+
+/* Copies bytes to the end of what was written of a block; returns the new end. */
+static inline char *
+event_append(char *at, struct bytes bytes)
+{
+    if (bytes.size > 0) {
+        memcpy(at, bytes.at, bytes.size);
+    }
+    return at + bytes.size;
 }
 
 #endif

@@ -14,7 +14,7 @@
 /* Whether c is in the class that begins at *at, behind its bracket; moves *at
  * behind its end. */
 static bool
-glob_class(struct bytes pattern, size_t *at, char c)
+match_class(struct bytes pattern, size_t *at, char c)
 {
     const char *p = pattern.at;
     size_t i = *at;
@@ -39,16 +39,19 @@ glob_class(struct bytes pattern, size_t *at, char c)
 
 /* Whether c matches what stands at *at, which is no star; moves *at behind it. */
 static bool
-glob_byte(struct bytes pattern, size_t *at, char c)
+match_byte(struct bytes pattern, size_t *at, char c)
 {
     char p = pattern.at[(*at)++];
 
-    if (p == '?')
+    if (p == '?') {
         return true;
-    if (p == '[')
-        return glob_class(pattern, at, c);
-    if (p == '\\' && *at < pattern.size)
+    }
+    if (p == '[') {
+        return match_class(pattern, at, c);
+    }
+    if (p == '\\' && *at < pattern.size) {
         p = pattern.at[(*at)++];
+    }
     return p == c;
 }
 
@@ -64,13 +67,14 @@ glob_match(struct bytes pattern, struct bytes text, uint64_t *work)
         size_t next = p;
         bool is_star = p < pattern.size && pattern.at[p] == '*';
         bool fits = !is_star && p < pattern.size &&
-                    glob_byte(pattern, &next, text.at[t]);
+                    match_byte(pattern, &next, text.at[t]);
         *work += next - p + 1;
         if (is_star) {
             star = ++p;
             taken = t;
-            if (star == pattern.size)
+            if (star == pattern.size) {
                 return true;
+            }
         } else if (fits) {
             p = next;
             t++;
@@ -81,7 +85,8 @@ glob_match(struct bytes pattern, struct bytes text, uint64_t *work)
             return false;
         }
     }
-    while (p < pattern.size && pattern.at[p] == '*')
+    while (p < pattern.size && pattern.at[p] == '*') {
         p++;
+    }
     return p == pattern.size;
 }

@@ -25,23 +25,23 @@ struct heap_entry {
 };
 
 static struct heap_four *
-heap_four(const struct heap *heap, size_t at)
+block_at(const struct heap *heap, size_t at)
 {
     return &heap->chunks[at / HEAP_CHUNK][at % HEAP_CHUNK / 4];
 }
 
 static struct heap_entry
-heap_entry(const struct heap *heap, size_t at)
+get_entry(const struct heap *heap, size_t at)
 {
-    const struct heap_four *four = heap_four(heap, at);
+    const struct heap_four *four = block_at(heap, at);
 
     return (struct heap_entry){four->times[at % 4], four->events[at % 4]};
 }
 
 static void
-heap_set(struct heap *heap, size_t at, struct heap_entry entry)
+set_entry(struct heap *heap, size_t at, struct heap_entry entry)
 {
-    struct heap_four *four = heap_four(heap, at);
+    struct heap_four *four = block_at(heap, at);
 
     four->times[at % 4] = entry.time;
     four->events[at % 4] = entry.event;
@@ -50,7 +50,7 @@ heap_set(struct heap *heap, size_t at, struct heap_entry entry)
 
 /* Never less for a later time. */
 static uint32_t
-heap_time(const struct heap *heap, uint64_t time)
+entry_time(const struct heap *heap, uint64_t time)
 {
     uint64_t past = time > heap->base ? (time - heap->base) / HEAP_MS : 0;
 
@@ -58,7 +58,7 @@ heap_time(const struct heap *heap, uint64_t time)
 }
 
 static bool
-heap_event_before(const struct event *one, const struct event *other)
+event_before(const struct event *one, const struct event *other)
 {
     return one->leaf.time != other->leaf.time
                ? one->leaf.time < other->leaf.time
@@ -66,32 +66,32 @@ heap_event_before(const struct event *one, const struct event *other)
 }
 
 static bool
-heap_before(struct heap_entry one, struct heap_entry other)
+entry_before(struct heap_entry one, struct heap_entry other)
 {
     return one.time != other.time ? one.time < other.time
-                                  : heap_event_before(one.event, other.event);
+                                  : event_before(one.event, other.event);
 }
 
 /* Puts an entry at a free place, or where one is that gives way. */
 static void
-heap_rise(struct heap *heap, size_t at, struct heap_entry entry)
+sift_up(struct heap *heap, size_t at, struct heap_entry entry)
 {
     while (at > HEAP_ROOT) {
         size_t parent = at / 4 + 2;
-        struct heap_entry above = heap_entry(heap, parent);
+        struct heap_entry above = get_entry(heap, parent);
 
-        if (!heap_before(entry, above)) {
+        if (!entry_before(entry, above)) {
             break;
         }
-        heap_set(heap, at, above);
+        set_entry(heap, at, above);
         at = parent;
     }
-    heap_set(heap, at, entry);
+    set_entry(heap, at, entry);
 }
 
 /* The same for one that may have to go further down. */
 static void
-heap_sink(struct heap *heap, size_t at, struct heap_entry entry)
+sift_down(struct heap *heap, size_t at, struct heap_entry entry)
 {
     size_t end = heap->count + HEAP_ROOT;
 
@@ -99,45 +99,44 @@ heap_sink(struct heap *heap, size_t at, struct heap_entry entry)
         size_t child = 4 * (at - 2);
         size_t last = child + 4 < end ? child + 4 : end;
         size_t best = child;
-        struct heap_entry first;
 
         if (child >= end) {
             break;
         }
-        first = heap_entry(heap, child);
+        struct heap_entry first = get_entry(heap, child);
         while (++child < last) {
-            struct heap_entry other = heap_entry(heap, child);
+            struct heap_entry other = get_entry(heap, child);
 
-            if (heap_before(other, first)) {
+            if (entry_before(other, first)) {
                 best = child;
                 first = other;
             }
         }
-        if (!heap_before(first, entry)) {
+        if (!entry_before(first, entry)) {
             break;
         }
-        heap_set(heap, at, first);
+        set_entry(heap, at, first);
         at = best;
     }
-    heap_rise(heap, at, entry);
+    sift_up(heap, at, entry);
 }
 
 /* MEMORY */
 
 static size_t
-heap_size(size_t entries)
+list_size(size_t entries)
 {
     return entries / 4 * sizeof(struct heap_four);
 }
 
 static size_t
-heap_capacity(const struct heap *heap)
+capacity(const struct heap *heap)
 {
     return heap->used <= 1 ? heap->first : (size_t)heap->used * HEAP_CHUNK;
 }
 
 static void *
-heap_alloc(struct heap *heap, size_t size)
+alloc_counted(struct heap *heap, size_t size)
 {
     void *memory = memory_alloc(size);
 
@@ -146,7 +145,7 @@ heap_alloc(struct heap *heap, size_t size)
 }
 
 static void
-heap_free(struct heap *heap, void *memory, size_t size)
+free_counted(struct heap *heap, void *memory, size_t size)
 {
     if (memory != NULL) {
         heap->bytes -= sizes_class(size);
@@ -156,22 +155,21 @@ heap_free(struct heap *heap, void *memory, size_t size)
 
 /* The list of chunks has room for one more. */
 static bool
-heap_grow_list(struct heap *heap)
+grow_list(struct heap *heap)
 {
     uint32_t most = heap->most > 0 ? 2 * heap->most : 2;
-    struct heap_four **chunks;
 
     if (heap->used < heap->most) {
         return true;
     }
-    chunks = heap_alloc(heap, most * sizeof(void *));
+    struct heap_four **chunks = alloc_counted(heap, most * sizeof(void *));
     if (chunks == NULL) {
         return false;
     }
     if (heap->used > 0) {
         memcpy(chunks, heap->chunks, heap->used * sizeof(void *));
     }
-    heap_free(heap, heap->chunks, heap->most * sizeof(void *));
+    free_counted(heap, heap->chunks, heap->most * sizeof(void *));
     heap->chunks = chunks;
     heap->most = most;
     return true;
@@ -179,34 +177,33 @@ heap_grow_list(struct heap *heap)
 
 /* The first chunk is another of twice the size. */
 static bool
-heap_grow_first(struct heap *heap)
+grow_first(struct heap *heap)
 {
-    size_t size = heap_size(heap->first);
-    struct heap_four *chunk = heap_alloc(heap, 2 * size);
+    size_t size = list_size(heap->first);
+    struct heap_four *chunk = alloc_counted(heap, 2 * size);
 
     if (chunk == NULL) {
         return false;
     }
     memcpy(chunk, heap->chunks[0], size);
-    heap_free(heap, heap->chunks[0], size);
+    free_counted(heap, heap->chunks[0], size);
     heap->chunks[0] = chunk;
     heap->first *= 2;
     return true;
 }
 
 static bool
-heap_grow(struct heap *heap)
+grow(struct heap *heap)
 {
     uint32_t many = heap->used == 0 ? HEAP_FEW : HEAP_CHUNK;
-    struct heap_four *chunk;
 
     if (heap->used == 1 && heap->first < HEAP_CHUNK) {
-        return heap_grow_first(heap);
+        return grow_first(heap);
     }
-    if (!heap_grow_list(heap)) {
+    if (!grow_list(heap)) {
         return false;
     }
-    chunk = heap_alloc(heap, heap_size(many));
+    struct heap_four *chunk = alloc_counted(heap, list_size(many));
     if (chunk == NULL) {
         return false;
     }
@@ -218,8 +215,8 @@ heap_grow(struct heap *heap)
 bool
 heap_reserve(struct heap *heap, size_t many)
 {
-    while (heap_capacity(heap) < HEAP_ROOT + heap->count + many) {
-        if (!heap_grow(heap)) {
+    while (capacity(heap) < HEAP_ROOT + heap->count + many) {
+        if (!grow(heap)) {
             return false;
         }
     }
@@ -229,20 +226,18 @@ heap_reserve(struct heap *heap, size_t many)
 /* One chunk more than is needed stays, so that those who come and go at its edge
  * cost nothing. */
 static void
-heap_trim(struct heap *heap)
+trim(struct heap *heap)
 {
     while (heap->used > 1 &&
            ((size_t)heap->used - 2) * HEAP_CHUNK > HEAP_ROOT + heap->count) {
-        heap_free(heap, heap->chunks[--heap->used], heap_size(HEAP_CHUNK));
+        free_counted(heap, heap->chunks[--heap->used], list_size(HEAP_CHUNK));
     }
 }
 
 void
 heap_clear(struct heap *heap)
 {
-    size_t i;
-
-    for (i = 0; i < heap->used; i++) {
+    for (size_t i = 0; i < heap->used; i++) {
         memory_free(heap->chunks[i]);
     }
     memory_free(heap->chunks);
@@ -263,8 +258,8 @@ heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order,
     }
     event->leaf.order = order;
     event->leaf.time = time;
-    heap_rise(heap, HEAP_ROOT + heap->count++,
-              (struct heap_entry){heap_time(heap, time), event});
+    sift_up(heap, HEAP_ROOT + heap->count++,
+            (struct heap_entry){entry_time(heap, time), event});
 }
 
 void
@@ -274,9 +269,9 @@ heap_remove(struct heap *heap, struct event *event)
     size_t last = HEAP_ROOT + --heap->count;
 
     if (at != last) {
-        heap_sink(heap, at, heap_entry(heap, last));
+        sift_down(heap, at, get_entry(heap, last));
     }
-    heap_trim(heap);
+    trim(heap);
 }
 
 void
@@ -284,7 +279,7 @@ heap_moved(struct heap *heap, struct event *event)
 {
     size_t at = event->leaf.at;
 
-    heap_four(heap, at)->events[at % 4] = event;
+    block_at(heap, at)->events[at % 4] = event;
 }
 
 struct event *
@@ -302,17 +297,17 @@ heap_next(const struct heap *heap)
 struct event *
 heap_at(const struct heap *heap, uint64_t number)
 {
-    return heap_entry(heap, HEAP_ROOT + number).event;
+    return get_entry(heap, HEAP_ROOT + number).event;
 }
 
 /* WALKS */
 
 static int
-heap_compare(const void *one, const void *other)
+compare_events(const void *one, const void *other)
 {
     const struct event *const *events[] = {one, other};
 
-    return heap_event_before(*events[0], *events[1]) ? -1 : 1;
+    return event_before(*events[0], *events[1]) ? -1 : 1;
 }
 
 bool
@@ -320,18 +315,17 @@ heap_each(const struct heap *heap, heap_visit_fn *visit, void *arg)
 {
     struct event **all = NULL;
     bool good = true;
-    uint64_t i;
 
     if (heap->count > 1) {
         all = memory_alloc(heap->count * sizeof(struct event *));
     }
-    for (i = 0; all != NULL && i < heap->count; i++) {
+    for (uint64_t i = 0; all != NULL && i < heap->count; i++) {
         all[i] = heap_at(heap, i);
     }
     if (all != NULL) {
-        qsort(all, heap->count, sizeof(struct event *), heap_compare);
+        qsort(all, heap->count, sizeof(struct event *), compare_events);
     }
-    for (i = 0; good && i < heap->count; i++) {
+    for (uint64_t i = 0; good && i < heap->count; i++) {
         good = visit(all != NULL ? all[i] : heap_at(heap, i), arg);
     }
     memory_free(all);
@@ -359,24 +353,22 @@ bool
 heap_check(const struct heap *heap)
 {
     size_t bytes = 0;
-    size_t at;
 
-    for (at = 0; at < heap->used; at++) {
-        bytes += sizes_class(heap_size(at == 0 ? heap->first : HEAP_CHUNK));
+    for (size_t at = 0; at < heap->used; at++) {
+        bytes += sizes_class(list_size(at == 0 ? heap->first : HEAP_CHUNK));
     }
     bytes += heap->most > 0 ? sizes_class(heap->most * sizeof(void *)) : 0;
     if (bytes != heap->bytes ||
-        (heap->count > 0 && heap_capacity(heap) < HEAP_ROOT + heap->count)) {
+        (heap->count > 0 && capacity(heap) < HEAP_ROOT + heap->count)) {
         return false;
     }
-    for (at = HEAP_ROOT; at < HEAP_ROOT + heap->count; at++) {
-        struct heap_entry entry = heap_entry(heap, at);
+    for (size_t at = HEAP_ROOT; at < HEAP_ROOT + heap->count; at++) {
+        struct heap_entry entry = get_entry(heap, at);
 
         if (entry.event->leaf.at != at ||
-            heap_time(heap, entry.event->leaf.time) != entry.time ||
+            entry_time(heap, entry.event->leaf.time) != entry.time ||
             (at > HEAP_ROOT &&
-             heap_event_before(entry.event,
-                               heap_entry(heap, at / 4 + 2).event))) {
+             event_before(entry.event, get_entry(heap, at / 4 + 2).event))) {
             return false;
         }
     }

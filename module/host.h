@@ -1,5 +1,6 @@
-/* host.h - all that commands want of the server that they run in. Two have it:
- * server.c, by the module API, and the tests, which write down what they hear.
+/* host.h - all that commands need from the server that they run in. Implemented twice:
+ * by server_host.c and the files next to it, through the module API, and by
+ * tests/module/fake.c, which records what it is asked for.
  */
 #ifndef HOST_H
 #define HOST_H

@@ -19,8 +19,9 @@ ids_next(uint64_t now, char id[IDS_SIZE])
      * that are of a time to come. */
     bool spent = ids_ms == IDS_MS_MAX && ids_number == IDS_NUMBER_MAX;
 
-    if (now > IDS_MS_MAX)
+    if (now > IDS_MS_MAX) {
         now = IDS_MS_MAX;
+    }
     if (now > ids_ms || spent) {
         ids_ms = now;
         ids_number = 0;
@@ -45,8 +46,9 @@ ids_last(uint64_t *ms, uint64_t *number)
 void
 ids_seen(uint64_t ms, uint64_t number)
 {
-    if (ms > IDS_MS_MAX || number > IDS_NUMBER_MAX)
+    if (ms > IDS_MS_MAX || number > IDS_NUMBER_MAX) {
         return;
+    }
     if (ms > ids_ms || (ms == ids_ms && number > ids_number)) {
         ids_ms = ms;
         ids_number = number;
@@ -56,19 +58,22 @@ ids_seen(uint64_t ms, uint64_t number)
 bool
 ids_seen_text(struct bytes id)
 {
-    uint64_t ms;
-    uint64_t number;
     size_t dash = 0;
 
-    while (dash < id.size && id.at[dash] != '-')
+    while (dash < id.size && id.at[dash] != '-') {
         dash++;
-    if (dash == id.size)
+    }
+    if (dash == id.size) {
         return false;
+    }
     struct bytes before = {id.at, dash};
     struct bytes behind = {id.at + dash + 1, id.size - dash - 1};
-    if (!args_number(before, 0, IDS_MS_MAX, &ms) ||
-        !args_number(behind, 0, IDS_NUMBER_MAX, &number))
+    uint64_t ms = 0;
+    uint64_t number = 0;
+    if (!args_parse_number(before, 0, IDS_MS_MAX, &ms) ||
+        !args_parse_number(behind, 0, IDS_NUMBER_MAX, &number)) {
         return false;
+    }
     ids_seen(ms, number);
     return true;
 }

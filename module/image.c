@@ -33,15 +33,14 @@ struct image_saving {
 };
 
 static uint64_t
-image_min(uint64_t a, uint64_t b)
+min_time(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
 /* What comes before an event that was leased, or may be so many times only. */
 static void
-image_save_tries(const struct queue_event *event,
-                 const struct image_writer *writer)
+save_tries(const struct queue_event *event, const struct image_writer *writer)
 {
     const struct queue_lease *lease = &event->lease;
 
@@ -53,14 +52,14 @@ image_save_tries(const struct queue_event *event,
     if (lease->token != 0) {
         writer->number(IMAGE_LEASE, writer->arg);
         writer->number(lease->token, writer->arg);
-        writer->number(image_min(lease->end, ARGS_DUE_MAX), writer->arg);
+        writer->number(min_time(lease->end, ARGS_DUE_MAX), writer->arg);
         writer->number(lease->end > ARGS_DUE_MAX ? 0 : lease->ttl, writer->arg);
         writer->string(lease->owner, writer->arg);
     }
 }
 
 static bool
-image_save_event(const struct queue_event *event, void *arg)
+save_event(const struct queue_event *event, void *arg)
 {
     struct image_saving *saving = arg;
     const struct image_writer *writer = saving->writer;
@@ -72,16 +71,16 @@ image_save_event(const struct queue_event *event, void *arg)
         writer->number(ttl, writer->arg);
         saving->ttl = ttl;
     }
-    image_save_tries(event, writer);
+    save_tries(event, writer);
     writer->number(repeat->period > 0 ? IMAGE_REPEAT : IMAGE_EVENT,
                    writer->arg);
-    writer->number(image_min(event->due, ARGS_DUE_MAX), writer->arg);
+    writer->number(min_time(event->due, ARGS_DUE_MAX), writer->arg);
     writer->string(event->id, writer->arg);
     writer->string(event->payload, writer->arg);
     if (repeat->period > 0) {
         writer->number(repeat->period, writer->arg);
         writer->number(repeat->times, writer->arg);
-        writer->number(image_min(repeat->missed, ARGS_COUNT_MAX), writer->arg);
+        writer->number(min_time(repeat->missed, ARGS_COUNT_MAX), writer->arg);
     }
     saving->count++;
     return true;
@@ -90,17 +89,17 @@ image_save_event(const struct queue_event *event, void *arg)
 void
 image_save(struct queue *queue, const struct image_writer *writer)
 {
-    const struct queue_settings *settings = queue_settings(queue);
-    const struct queue_sink *sink = queue_sink(queue);
+    const struct queue_settings *settings = queue_settings_of(queue);
+    const struct queue_sink *sink = queue_sink_of(queue);
     struct image_saving saving = {writer, 0, 0};
     uint64_t first = queue_next(queue);
-    uint64_t ms;
-    uint64_t number;
+    uint64_t ms = 0;
+    uint64_t number = 0;
 
     ids_last(&ms, &number);
     const uint64_t head[] = {
-        image_min(queue_now(queue), QUEUE_TIME_MAX),
-        first < LAWN_NEVER ? image_min(first, ARGS_DUE_MAX) : LAWN_NEVER,
+        min_time(queue_now(queue), QUEUE_TIME_MAX),
+        first < LAWN_NEVER ? min_time(first, ARGS_DUE_MAX) : LAWN_NEVER,
         settings->max_events,
         settings->max_bytes,
         settings->overflow,
@@ -113,12 +112,13 @@ image_save(struct queue *queue, const struct image_writer *writer)
         queue_token(queue),
         sink->kind,
     };
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+    for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++) {
         writer->number(head[i], writer->arg);
+    }
     writer->string(sink->to, writer->arg);
     writer->number(sink->maxlen, writer->arg);
     writer->string(sink->dead, writer->arg);
-    (void)queue_each(queue, image_save_event, &saving);
+    (void)queue_each(queue, save_event, &saving);
     writer->number(IMAGE_END, writer->arg);
     writer->number(saving.count, writer->arg);
 }
@@ -143,7 +143,7 @@ struct image_loading {
 };
 
 static bool
-image_fail(struct image_loading *loading, const char *error)
+fail(struct image_loading *loading, const char *error)
 {
     loading->error = error;
     return false;
@@ -151,72 +151,80 @@ image_fail(struct image_loading *loading, const char *error)
 
 /* Reads a number from min to max; else it is called bad by that text. */
 static bool
-image_number(struct image_loading *loading, uint64_t min, uint64_t max,
-             uint64_t *number, const char *bad)
+load_number(struct image_loading *loading, uint64_t min, uint64_t max,
+            uint64_t *number, const char *bad)
 {
     const struct image_reader *reader = loading->reader;
 
-    if (!reader->number(number, reader->arg))
-        return image_fail(loading, IMAGE_CUT);
-    if (*number < min || *number > max)
-        return image_fail(loading, bad);
+    if (!reader->number(number, reader->arg)) {
+        return fail(loading, IMAGE_CUT);
+    }
+    if (*number < min || *number > max) {
+        return fail(loading, bad);
+    }
     return true;
 }
 
 /* Reads a string that is no longer than that. */
 static bool
-image_string(struct image_loading *loading, size_t max, struct bytes *string,
-             const char *bad)
+load_string(struct image_loading *loading, size_t max, struct bytes *string,
+            const char *bad)
 {
     const struct image_reader *reader = loading->reader;
 
-    if (!reader->string(string, reader->arg))
-        return image_fail(loading, IMAGE_CUT);
-    if (string->size > max)
-        return image_fail(loading, bad);
+    if (!reader->string(string, reader->arg)) {
+        return fail(loading, IMAGE_CUT);
+    }
+    if (string->size > max) {
+        return fail(loading, bad);
+    }
     return true;
 }
 
 /* A copy of a string, in memory that is kept for the next one. */
 static bool
-image_keep(struct image_loading *loading, struct bytes *string)
+keep_copy(struct image_loading *loading, struct bytes *string)
 {
     if (string->size > loading->id_room) {
         size_t room = 2 * string->size;
         char *memory = memory_alloc(room);
-        if (memory == NULL)
-            return image_fail(loading, IMAGE_NO_MEMORY);
+        if (memory == NULL) {
+            return fail(loading, IMAGE_NO_MEMORY);
+        }
         memory_free(loading->id);
         loading->id = memory;
         loading->id_room = room;
     }
-    if (string->size > 0)
+    if (string->size > 0) {
         memcpy(loading->id, string->at, string->size);
+    }
     string->at = loading->id;
     return true;
 }
 
 /* Reads id and payload of an event. The id is kept while the payload is read. */
 static bool
-image_strings(struct image_loading *loading, struct queue_event *event)
+load_id_and_payload(struct image_loading *loading, struct queue_event *event)
 {
-    return image_string(loading, QUEUE_ID_MAX, &event->id,
-                        "an id is too long") &&
-           image_keep(loading, &event->id) &&
-           image_string(loading, QUEUE_PAYLOAD_MAX, &event->payload,
-                        "a payload is too long");
+    return load_string(loading, QUEUE_ID_MAX, &event->id,
+                       "an id is too long") &&
+           keep_copy(loading, &event->id) &&
+           load_string(loading, QUEUE_PAYLOAD_MAX, &event->payload,
+                       "a payload is too long");
 }
 
 /* Puts it in. */
 static bool
-image_put(struct image_loading *loading, const struct queue_event *event)
+add_event(struct image_loading *loading, const struct queue_event *event)
 {
     int put = queue_put(loading->queue, event);
 
-    if (put < 0)
-        return image_fail(loading, IMAGE_NO_MEMORY);
-    if (put > 0)
-        return image_fail(loading, "an id is there twice");
+    if (put < 0) {
+        return fail(loading, IMAGE_NO_MEMORY);
+    }
+    if (put > 0) {
+        return fail(loading, "an id is there twice");
+    }
     loading->count++;
     return true;
 }
@@ -224,7 +232,7 @@ image_put(struct image_loading *loading, const struct queue_event *event)
 /* When an event was pushed, or leased: by a TTL, at a time that the queue had come
  * to; or for a time, and it is as if that had been when the queue was saved. */
 static bool
-image_led(const struct image_loading *loading, uint64_t ttl, uint64_t time)
+can_be_from(const struct image_loading *loading, uint64_t ttl, uint64_t time)
 {
     return ttl <= time && time - ttl <= loading->now;
 }
@@ -232,166 +240,184 @@ image_led(const struct image_loading *loading, uint64_t ttl, uint64_t time)
 /* Nothing is due before the first. But an event that was leased as often as it may
  * be is dead, or will be, and the time of those that are was not asked for. */
 static bool
-image_not_before(struct image_loading *loading, const struct queue_event *event)
+check_not_before_first(struct image_loading *loading,
+                       const struct queue_event *event)
 {
     uint64_t time = event->lease.token != 0 ? event->lease.end : event->due;
 
     loading->met = loading->met || time == loading->first;
-    if (queue_state(event, UINT64_MAX) == QUEUE_DEAD)
+    if (queue_state_at(event, UINT64_MAX) == QUEUE_DEAD) {
         return true;
-    loading->earliest = image_min(loading->earliest, time);
+    }
+    loading->earliest = min_time(loading->earliest, time);
     return time >= loading->first ||
-           image_fail(loading, "an event is due before the first");
+           fail(loading, "an event is due before the first");
 }
 
 /* Its due time; what comes before it has been read. */
 static bool
-image_when(struct image_loading *loading, uint64_t ttl,
-           struct queue_event *event)
+load_due(struct image_loading *loading, uint64_t ttl, struct queue_event *event)
 {
-    if (!image_number(loading, 0, ARGS_DUE_MAX, &event->due,
-                      "an event is due after all times") ||
-        !image_not_before(loading, event))
+    if (!load_number(loading, 0, ARGS_DUE_MAX, &event->due,
+                     "an event is due after all times") ||
+        !check_not_before_first(loading, event)) {
         return false;
-    if (event->lease.token != 0)
+    }
+    if (event->lease.token != 0) {
         ttl = 0;
+    }
     event->alone = ttl == 0;
     event->ttl = ttl;
-    if (ttl == 0 && event->due > loading->now)
+    if (ttl == 0 && event->due > loading->now) {
         event->ttl = event->due - loading->now;
-    return image_led(loading, event->ttl, event->due) ||
-           image_fail(loading, "an event's delay does not lead to its time");
+    }
+    return can_be_from(loading, event->ttl, event->due) ||
+           fail(loading, "an event's delay does not lead to its time");
 }
 
 static bool
-image_tries(struct image_loading *loading, struct queue_tries *tries)
+load_tries(struct image_loading *loading, struct queue_tries *tries)
 {
-    uint64_t made;
-    uint64_t most;
+    uint64_t made = 0;
+    uint64_t most = 0;
 
-    if (!image_number(loading, 0, ARGS_TRIES_MAX, &made,
-                      "a number of tries is out of range") ||
-        !image_number(loading, 0, ARGS_TRIES_MAX, &most,
-                      "a number of tries is out of range"))
+    if (!load_number(loading, 0, ARGS_TRIES_MAX, &made,
+                     "a number of tries is out of range") ||
+        !load_number(loading, 0, ARGS_TRIES_MAX, &most,
+                     "a number of tries is out of range")) {
         return false;
+    }
     *tries = (struct queue_tries){(uint32_t)made, (uint32_t)most};
     return true;
 }
 
 static bool
-image_lease(struct image_loading *loading, struct queue_lease *lease)
+load_lease(struct image_loading *loading, struct queue_lease *lease)
 {
-    if (!image_number(loading, 1, queue_token(loading->queue), &lease->token,
-                      "a token was never given") ||
-        !image_number(loading, 0, ARGS_DUE_MAX, &lease->end,
-                      "a lease ends after all times") ||
-        !image_number(loading, 0, ARGS_DUE_MAX, &lease->ttl,
-                      "a lease is too long") ||
-        !image_string(loading, QUEUE_OWNER_MAX, &lease->owner,
-                      "an owner is too long"))
+    if (!load_number(loading, 1, queue_token(loading->queue), &lease->token,
+                     "a token was never given") ||
+        !load_number(loading, 0, ARGS_DUE_MAX, &lease->end,
+                     "a lease ends after all times") ||
+        !load_number(loading, 0, ARGS_DUE_MAX, &lease->ttl,
+                     "a lease is too long") ||
+        !load_string(loading, QUEUE_OWNER_MAX, &lease->owner,
+                     "an owner is too long")) {
         return false;
-    if (lease->ttl > 0 && !image_led(loading, lease->ttl, lease->end))
-        return image_fail(loading, "a lease does not lead to its end");
-    if (lease->owner.size > 0)
+    }
+    if (lease->ttl > 0 && !can_be_from(loading, lease->ttl, lease->end)) {
+        return fail(loading, "a lease does not lead to its end");
+    }
+    if (lease->owner.size > 0) {
         memcpy(loading->owner, lease->owner.at, lease->owner.size);
+    }
     lease->owner.at = loading->owner;
     return true;
 }
 
 static bool
-image_repeat(struct image_loading *loading, struct queue_repeat *repeat)
+load_repeat(struct image_loading *loading, struct queue_repeat *repeat)
 {
-    return image_number(loading, 1, QUEUE_TIME_MAX, &repeat->period,
-                        "a period is out of range") &&
-           image_number(loading, 0, QUEUE_TIME_MAX, &repeat->times,
-                        "a number of times is out of range") &&
-           image_number(loading, 0, ARGS_COUNT_MAX, &repeat->missed,
-                        "a number of missed times is out of range");
+    return load_number(loading, 1, QUEUE_TIME_MAX, &repeat->period,
+                       "a period is out of range") &&
+           load_number(loading, 0, QUEUE_TIME_MAX, &repeat->times,
+                       "a number of times is out of range") &&
+           load_number(loading, 0, ARGS_COUNT_MAX, &repeat->missed,
+                       "a number of missed times is out of range");
 }
 
 /* What comes before an event; *tag is its own then. */
 static bool
-image_before(struct image_loading *loading, uint64_t *tag,
-             struct queue_event *event)
+load_prefixes(struct image_loading *loading, uint64_t *tag,
+              struct queue_event *event)
 {
     static const char unknown[] = "there is something unknown in it";
 
     if (*tag == IMAGE_TRIES &&
-        (!image_tries(loading, &event->tries) ||
-         !image_number(loading, IMAGE_EVENT, IMAGE_LEASE, tag, unknown)))
+        (!load_tries(loading, &event->tries) ||
+         !load_number(loading, IMAGE_EVENT, IMAGE_LEASE, tag, unknown))) {
         return false;
+    }
     if (*tag == IMAGE_LEASE &&
-        (!image_lease(loading, &event->lease) ||
-         !image_number(loading, IMAGE_EVENT, IMAGE_REPEAT, tag, unknown)))
+        (!load_lease(loading, &event->lease) ||
+         !load_number(loading, IMAGE_EVENT, IMAGE_REPEAT, tag, unknown))) {
         return false;
-    return *tag != IMAGE_TRIES || image_fail(loading, unknown);
+    }
+    return *tag != IMAGE_TRIES || fail(loading, unknown);
 }
 
 /* The payload stays until the next string only, but numbers may follow it: they
  * are read, and the event is put in, before there is another. */
 static bool
-image_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
+load_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
 {
     struct queue_event event = {.due = 0};
 
-    return image_before(loading, &tag, &event) &&
-           image_when(loading, ttl, &event) && image_strings(loading, &event) &&
-           (tag == IMAGE_EVENT || image_repeat(loading, &event.repeat)) &&
-           image_put(loading, &event);
+    return load_prefixes(loading, &tag, &event) &&
+           load_due(loading, ttl, &event) &&
+           load_id_and_payload(loading, &event) &&
+           (tag == IMAGE_EVENT || load_repeat(loading, &event.repeat)) &&
+           add_event(loading, &event);
 }
 
 /* Up to the end. */
 static bool
-image_events(struct image_loading *loading)
+load_events(struct image_loading *loading)
 {
     uint64_t ttl = 0;
-    uint64_t tag;
-    uint64_t count;
+    uint64_t tag = 0;
 
     for (;;) {
-        if (!image_number(loading, IMAGE_END, IMAGE_LEASE, &tag,
-                          "there is something unknown in it"))
+        if (!load_number(loading, IMAGE_END, IMAGE_LEASE, &tag,
+                         "there is something unknown in it")) {
             return false;
-        if (tag == IMAGE_END)
+        }
+        if (tag == IMAGE_END) {
             break;
+        }
         if (tag == IMAGE_TTL) {
-            if (!image_number(loading, 0, ARGS_DUE_MAX, &ttl,
-                              "a delay is out of range"))
+            if (!load_number(loading, 0, ARGS_DUE_MAX, &ttl,
+                             "a delay is out of range")) {
                 return false;
-        } else if (!image_event(loading, tag, ttl)) {
+            }
+        } else if (!load_event(loading, tag, ttl)) {
             return false;
         }
     }
-    if (!image_number(loading, 0, UINT64_MAX, &count, ""))
+    uint64_t count = 0;
+    if (!load_number(loading, 0, UINT64_MAX, &count, "")) {
         return false;
-    if (count != loading->count)
-        return image_fail(loading, "the number of events is wrong");
+    }
+    if (count != loading->count) {
+        return fail(loading, "the number of events is wrong");
+    }
     if (loading->first == LAWN_NEVER ? loading->earliest != LAWN_NEVER
-                                     : !loading->met)
-        return image_fail(loading, "no event is due at the first due time");
+                                     : !loading->met) {
+        return fail(loading, "no event is due at the first due time");
+    }
     return true;
 }
 
 static bool
-image_settings(struct image_loading *loading, struct queue_settings *settings)
+load_settings(struct image_loading *loading, struct queue_settings *settings)
 {
-    uint64_t overflow;
-    uint64_t paused;
+    uint64_t overflow = 0;
+    uint64_t paused = 0;
 
-    if (!image_number(loading, 0, ARGS_COUNT_MAX, &settings->max_events,
-                      "maxlen is out of range") ||
-        !image_number(loading, 0, ARGS_COUNT_MAX, &settings->max_bytes,
-                      "maxbytes is out of range") ||
-        !image_number(loading, QUEUE_REJECT, QUEUE_DROP_OLDEST, &overflow,
-                      "overflow is unknown") ||
-        !image_number(loading, 0, ARGS_RESOLUTION_MAX, &settings->resolution,
-                      "resolution-ms is out of range") ||
-        !image_number(loading, 0, 1, &paused, "paused is neither yes nor no") ||
-        !image_number(loading, 0, ARGS_TRIES_MAX, &settings->tries,
-                      "tries is out of range") ||
-        !image_number(loading, 0, QUEUE_TIME_MAX, &settings->lease,
-                      "lease is out of range"))
+    if (!load_number(loading, 0, ARGS_COUNT_MAX, &settings->max_events,
+                     "maxlen is out of range") ||
+        !load_number(loading, 0, ARGS_COUNT_MAX, &settings->max_bytes,
+                     "maxbytes is out of range") ||
+        !load_number(loading, QUEUE_REJECT, QUEUE_DROP_OLDEST, &overflow,
+                     "overflow is unknown") ||
+        !load_number(loading, 0, ARGS_RESOLUTION_MAX, &settings->resolution,
+                     "resolution-ms is out of range") ||
+        !load_number(loading, 0, 1, &paused, "paused is neither yes nor no") ||
+        !load_number(loading, 0, ARGS_TRIES_MAX, &settings->tries,
+                     "tries is out of range") ||
+        !load_number(loading, 0, QUEUE_TIME_MAX, &settings->lease,
+                     "lease is out of range")) {
         return false;
+    }
     settings->overflow = (enum queue_overflow)overflow;
     settings->paused = paused == 1;
     return true;
@@ -399,108 +425,120 @@ image_settings(struct image_loading *loading, struct queue_settings *settings)
 
 /* The token, and the sink. Where it goes is kept while the rest is read. */
 static bool
-image_sink(struct image_loading *loading)
+load_sink(struct image_loading *loading)
 {
     static const char name[] = "a name is too long";
     struct queue_sink sink;
-    uint64_t kind;
-    uint64_t token;
+    uint64_t kind = 0;
+    uint64_t token = 0;
 
-    if (!image_number(loading, 0, ARGS_TOKEN_MAX, &token,
-                      "the token is out of range") ||
-        !image_number(loading, QUEUE_SINK_NONE, QUEUE_SINK_SPUBLISH, &kind,
-                      "the sink is unknown") ||
-        !image_string(loading, QUEUE_NAME_MAX, &sink.to, name) ||
-        !image_keep(loading, &sink.to) ||
-        !image_number(loading, 0, ARGS_COUNT_MAX, &sink.maxlen,
-                      "the sink's length is out of range") ||
-        !image_string(loading, QUEUE_NAME_MAX, &sink.dead, name))
+    if (!load_number(loading, 0, ARGS_TOKEN_MAX, &token,
+                     "the token is out of range") ||
+        !load_number(loading, QUEUE_SINK_NONE, QUEUE_SINK_SPUBLISH, &kind,
+                     "the sink is unknown") ||
+        !load_string(loading, QUEUE_NAME_MAX, &sink.to, name) ||
+        !keep_copy(loading, &sink.to) ||
+        !load_number(loading, 0, ARGS_COUNT_MAX, &sink.maxlen,
+                     "the sink's length is out of range") ||
+        !load_string(loading, QUEUE_NAME_MAX, &sink.dead, name)) {
         return false;
+    }
     sink.kind = (enum queue_sink_kind)kind;
-    if (!queue_set_sink(loading->queue, &sink))
-        return image_fail(loading, IMAGE_NO_MEMORY);
-    queue_tell_token(loading->queue, token);
+    if (!queue_set_sink(loading->queue, &sink)) {
+        return fail(loading, IMAGE_NO_MEMORY);
+    }
+    queue_note_token(loading->queue, token);
     return true;
 }
 
 static bool
-image_load_1(struct image_loading *loading)
+load_version_1(struct image_loading *loading)
 {
-    uint64_t ms;
-    uint64_t number;
-
-    if (!image_number(loading, 0, QUEUE_TIME_MAX, &loading->now,
-                      "its time is after all times") ||
-        !image_number(loading, 0, LAWN_NEVER, &loading->first, ""))
+    if (!load_number(loading, 0, QUEUE_TIME_MAX, &loading->now,
+                     "its time is after all times") ||
+        !load_number(loading, 0, LAWN_NEVER, &loading->first, "")) {
         return false;
-    if (loading->first > ARGS_DUE_MAX && loading->first != LAWN_NEVER)
-        return image_fail(loading, "the first due time is after all times");
-    if (!image_settings(loading, queue_settings(loading->queue)) ||
-        !image_number(loading, 0, IDS_MS_MAX, &ms,
-                      "the last id is of a time after all times") ||
-        !image_number(loading, 0, IDS_NUMBER_MAX, &number,
-                      "the last id has too great a number") ||
-        !image_sink(loading))
+    }
+    if (loading->first > ARGS_DUE_MAX && loading->first != LAWN_NEVER) {
+        return fail(loading, "the first due time is after all times");
+    }
+    uint64_t ms = 0;
+    uint64_t number = 0;
+    if (!load_settings(loading, queue_settings_of(loading->queue)) ||
+        !load_number(loading, 0, IDS_MS_MAX, &ms,
+                     "the last id is of a time after all times") ||
+        !load_number(loading, 0, IDS_NUMBER_MAX, &number,
+                     "the last id has too great a number") ||
+        !load_sink(loading)) {
         return false;
-    if (!queue_restore(loading->queue, loading->first, loading->now))
-        return image_fail(loading, IMAGE_NO_MEMORY);
-    if (!image_events(loading))
+    }
+    if (!queue_restore(loading->queue, loading->first, loading->now)) {
+        return fail(loading, IMAGE_NO_MEMORY);
+    }
+    if (!load_events(loading)) {
         return false;
+    }
     ids_seen(ms, number);
     /* That was told when it happened, unless the key was paused. */
-    if (!queue_settings(loading->queue)->paused)
+    if (!queue_settings_of(loading->queue)->paused) {
         (void)queue_died(loading->queue);
+    }
     return true;
 }
 
 /* A due time as ReDe has it: one before 1970 is overdue like any other, and one
  * after all times is as far away. */
 static uint64_t
-image_due_0(uint64_t due)
+due_of_rede(uint64_t due)
 {
-    return due > INT64_MAX ? 0 : image_min(due, ARGS_DUE_MAX);
+    return due > INT64_MAX ? 0 : min_time(due, ARGS_DUE_MAX);
 }
 
 /* Its TTLs do not tell when an event was pushed, as they may have been cut: told
  * the queue, that might be a time weeks ahead. A TTL of all the time since 1970
  * tells it nothing. */
 static bool
-image_event_0(struct image_loading *loading)
+load_event_of_rede(struct image_loading *loading)
 {
     struct queue_event event = {.alone = true};
-    uint64_t due;
+    uint64_t due = 0;
 
-    if (!image_number(loading, 0, UINT64_MAX, &due, "") ||
-        !image_strings(loading, &event))
+    if (!load_number(loading, 0, UINT64_MAX, &due, "") ||
+        !load_id_and_payload(loading, &event)) {
         return false;
-    event.due = image_due_0(due);
+    }
+    event.due = due_of_rede(due);
     event.ttl = event.due;
-    return image_put(loading, &event);
+    return add_event(loading, &event);
 }
 
 static bool
-image_load_0(struct image_loading *loading)
+load_version_0(struct image_loading *loading)
 {
     const struct image_reader *reader = loading->reader;
     struct bytes name;
-    uint64_t ttls;
-    uint64_t ttl;
-    uint64_t events;
 
-    if (!reader->string(&name, reader->arg))
-        return image_fail(loading, IMAGE_CUT);
-    if (!image_number(loading, 0, UINT32_MAX, &ttls,
-                      "it has more TTLs than there can be"))
+    if (!reader->string(&name, reader->arg)) {
+        return fail(loading, IMAGE_CUT);
+    }
+    uint64_t ttls = 0;
+    if (!load_number(loading, 0, UINT32_MAX, &ttls,
+                     "it has more TTLs than there can be")) {
         return false;
+    }
+    uint64_t ttl = 0;
+    uint64_t events = 0;
     for (; ttls > 0; ttls--) {
-        /* The TTL itself is of no use: see image_event_0(). */
-        if (!image_number(loading, 0, UINT64_MAX, &ttl, "") ||
-            !image_number(loading, 0, INT32_MAX, &events,
-                          "a TTL has more events than there can be"))
+        /* The TTL itself is of no use: see load_event_of_rede(). */
+        if (!load_number(loading, 0, UINT64_MAX, &ttl, "") ||
+            !load_number(loading, 0, INT32_MAX, &events,
+                         "a TTL has more events than there can be")) {
             return false;
+        }
         for (; events > 0; events--) {
-            if (!image_event_0(loading))
+            if (!load_event_of_rede(loading)) {
                 return false;
+            }
         }
     }
     return true;
@@ -519,11 +557,14 @@ image_load(const struct image_reader *reader, int version, size_t blades,
         loading.error = IMAGE_NO_MEMORY;
         loading.queue = queue_new(0, blades);
     }
-    if (loading.queue != NULL)
-        good = version == 0 ? image_load_0(&loading) : image_load_1(&loading);
+    if (loading.queue != NULL) {
+        good =
+            version == 0 ? load_version_0(&loading) : load_version_1(&loading);
+    }
     memory_free(loading.id);
-    if (good)
+    if (good) {
         return loading.queue;
+    }
     queue_free(loading.queue);
     *error = loading.error;
     return NULL;

@@ -6,20 +6,23 @@
 #include "late.h"
 #include "queue.h"
 #include "registry.h"
-#include "server.h"
-#include "type.h"
-#include "wake.h"
+#include "server_host.h"
+#include "server_keys.h"
+#include "server_keyspace.h"
+#include "server_lateness.h"
+#include "server_tick.h"
 
 static void
-info_tell(struct redis_info *info, int crash)
+add_fields(RedisModuleInfoCtx *info, int crash)
 {
-    if (redis.InfoAddSection(info, NULL) != REDIS_OK)
+    if (RedisModule_InfoAddSection(info, NULL) != REDISMODULE_OK) {
         return;
+    }
     const struct {
         const char *name;
         uint64_t value;
     } fields[] = {
-        {"keys", type_count()},
+        {"keys", keys_count()},
         {"timers", queue_total(QUEUE_TOTAL)},
         {"leased", queue_total(QUEUE_TOTAL_LEASED)},
         {"dead", queue_total(QUEUE_TOTAL_DEAD)},
@@ -38,25 +41,27 @@ info_tell(struct redis_info *info, int crash)
         {"late_ms_max", command_totals.late.max},
         {"waits_total", server_counts.waits},
         {"waits_timed_out", server_counts.timed_out},
-        {"wake_late_us_p50", lawn_histogram_at(&wake_late, 50000)},
-        {"wake_late_us_p99", lawn_histogram_at(&wake_late, 99000)},
-        {"wake_late_us_p999", lawn_histogram_at(&wake_late, 99900)},
-        {"wake_late_us_max", wake_late.max},
-        {"wake_late_us_count", wake_late.count},
-        {"ticks", wake_counts.ticks},
-        {"tick_overruns", wake_counts.overruns},
-        {"deferred_by_pause", wake_counts.deferred},
+        {"wake_late_us_p50", lawn_histogram_at(&lateness, 50000)},
+        {"wake_late_us_p99", lawn_histogram_at(&lateness, 99000)},
+        {"wake_late_us_p999", lawn_histogram_at(&lateness, 99900)},
+        {"wake_late_us_max", lateness.max},
+        {"wake_late_us_count", lateness.count},
+        {"ticks", tick_counts.ticks},
+        {"tick_overruns", tick_counts.overruns},
+        {"deferred_by_pause", tick_counts.deferred},
         {"deferred_by_slot", server_counts.foreign},
-        {"evicted_keys", wake_counts.evicted},
+        {"evicted_keys", keyspace_counts.evicted},
         {"registry_keys", crash ? 0 : registry_count()},
         {"registry_bytes", crash ? 0 : registry_bytes()},
     };
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        redis.InfoAddFieldULongLong(info, fields[i].name, fields[i].value);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        RedisModule_InfoAddFieldULongLong(info, fields[i].name,
+                                          fields[i].value);
+    }
 }
 
 bool
-info_init(struct redis_ctx *ctx)
+info_init(RedisModuleCtx *ctx)
 {
-    return redis.RegisterInfoFunc(ctx, info_tell) == REDIS_OK;
+    return RedisModule_RegisterInfoFunc(ctx, add_fields) == REDISMODULE_OK;
 }

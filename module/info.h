@@ -2,8 +2,8 @@
 #ifndef INFO_H
 #define INFO_H
 
-#include "redis.h"
+#include "redismodule_api.h"
 
-bool info_init(struct redis_ctx *ctx);
+bool info_init(RedisModuleCtx *ctx);
 
 #endif

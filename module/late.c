@@ -3,14 +3,12 @@
 #include "late.h"
 
 static unsigned
-late_bucket(uint64_t ms)
+bucket_of(uint64_t ms)
 {
-    unsigned power;
-
     if (ms < 4) {
         return (unsigned)ms;
     }
-    power = 63u - (unsigned)__builtin_clzll(ms);
+    unsigned power = 63u - (unsigned)__builtin_clzll(ms);
     if (power > LATE_BUCKETS / 4) {
         return LATE_BUCKETS - 1;
     }
@@ -19,7 +17,7 @@ late_bucket(uint64_t ms)
 
 /* The largest value of a bucket. */
 static uint64_t
-late_top(unsigned bucket)
+bucket_top(unsigned bucket)
 {
     unsigned power = bucket / 4 + 1;
 
@@ -32,14 +30,13 @@ late_top(unsigned bucket)
 void
 late_add(struct late *late, uint64_t ms)
 {
-    uint32_t *bucket = &late->buckets[late_bucket(ms)];
-    unsigned i;
+    uint32_t *bucket = &late->buckets[bucket_of(ms)];
 
     if (ms > late->max) {
         late->max = ms;
     }
     if (*bucket == UINT32_MAX) {
-        for (i = 0; i < LATE_BUCKETS; i++) {
+        for (unsigned i = 0; i < LATE_BUCKETS; i++) {
             late->buckets[i] /= 2;
         }
     }
@@ -51,22 +48,20 @@ late_at(const struct late *late, unsigned thousandths)
 {
     uint64_t count = 0;
     uint64_t seen = 0;
-    uint64_t wanted;
-    unsigned i;
 
-    for (i = 0; i < LATE_BUCKETS; i++) {
+    for (unsigned i = 0; i < LATE_BUCKETS; i++) {
         count += late->buckets[i];
     }
     if (count == 0) {
         return 0;
     }
     /* Rounded up, and one at least. */
-    wanted = (count * thousandths + 999) / 1000;
+    uint64_t wanted = (count * thousandths + 999) / 1000;
     wanted = wanted > 0 ? wanted : 1;
-    for (i = 0; i < LATE_BUCKETS - 1; i++) {
+    for (unsigned i = 0; i < LATE_BUCKETS - 1; i++) {
         seen += late->buckets[i];
         if (seen >= wanted) {
-            return late_top(i) < late->max ? late_top(i) : late->max;
+            return bucket_top(i) < late->max ? bucket_top(i) : late->max;
         }
     }
     return late->max;

@@ -6,10 +6,15 @@
  */
 #include "config.h"
 #include "info.h"
-#include "redis.h"
-#include "server.h"
+#include "redismodule_api.h"
+#include "server_access.h"
+#include "server_call.h"
+#include "server_keys.h"
+#include "server_keyspace.h"
+#include "server_replication.h"
+#include "server_tick.h"
+#include "server_wakeup.h"
 #include "type.h"
-#include "wake.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -23,8 +28,7 @@
 #define MODULE_NAME_SIZE 32
 #define MODULE_FLAGS_SIZE 64
 
-int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv,
-                       int argc);
+int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 /* ENTRIES. The server calls a command by a function alone, without a word about
  * which: so each has one of its own. */
@@ -39,17 +43,17 @@ int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv,
 static struct server_entry module_entries[MODULE_COUNT];
 
 #define MODULE_DEFINE(n)                                                       \
-    static int module_run_##n(struct redis_ctx *ctx,                           \
-                              struct redis_string **argv, int argc)            \
+    static int module_run_##n(RedisModuleCtx *ctx, RedisModuleString **argv,   \
+                              int argc)                                        \
     {                                                                          \
-        return server_run(&module_entries[(n)-MODULE_FIRST], SERVER_CALLED,    \
-                          ctx, argv, argc);                                    \
+        return server_call(&module_entries[(n)-MODULE_FIRST], ctx, argv,       \
+                           argc);                                              \
     }
 MODULE_ENTRIES(MODULE_DEFINE)
 #undef MODULE_DEFINE
 
 #define MODULE_NAME_OF(n) module_run_##n,
-static redis_command_fn *const module_runs[MODULE_COUNT] = {
+static RedisModuleCmdFunc const module_runs[MODULE_COUNT] = {
     MODULE_ENTRIES(MODULE_NAME_OF)};
 #undef MODULE_NAME_OF
 
@@ -57,209 +61,235 @@ static redis_command_fn *const module_runs[MODULE_COUNT] = {
 
 struct module_pool {
     const struct command *command;
-    struct redis_arg args[MODULE_ARGS];
+    RedisModuleCommandArg args[MODULE_ARGS];
     size_t used;
 };
 
 /* Which of the key specs an argument is of: that which is found by its token, or
  * the first. */
 static int
-module_key(const struct command *command, const struct command_arg *arg)
+key_spec_of(const struct command *command, const struct command_arg *arg)
 {
-    if (arg->type != COMMAND_KEY)
+    if (arg->type != COMMAND_KEY) {
         return -1;
-    for (int i = 0; command->more && arg->token && command->more[i].word; i++) {
-        if (strcmp(command->more[i].word, arg->token) == 0)
+    }
+    for (int i = 0; command->more != NULL && arg->token != NULL &&
+                    command->more[i].word != NULL;
+         i++) {
+        if (strcmp(command->more[i].word, arg->token) == 0) {
             return i + 1;
+        }
     }
     return 0;
 }
 
-static enum redis_arg_type
-module_type(enum command_type type)
+static RedisModuleCommandArgType
+arg_type(enum command_type type)
 {
     switch (type) {
     case COMMAND_KEY:
-        return REDIS_ARG_KEY;
+        return REDISMODULE_ARG_TYPE_KEY;
     case COMMAND_INTEGER:
-        return REDIS_ARG_INTEGER;
+        return REDISMODULE_ARG_TYPE_INTEGER;
     case COMMAND_TIME:
-        return REDIS_ARG_TIME;
+        return REDISMODULE_ARG_TYPE_UNIX_TIME;
     case COMMAND_WORD:
-        return REDIS_ARG_WORD;
+        return REDISMODULE_ARG_TYPE_PURE_TOKEN;
     case COMMAND_ONEOF:
-        return REDIS_ARG_ONEOF;
+        return REDISMODULE_ARG_TYPE_ONEOF;
     case COMMAND_BLOCK:
-        return REDIS_ARG_BLOCK;
+        return REDISMODULE_ARG_TYPE_BLOCK;
     case COMMAND_PATTERN:
-        return REDIS_ARG_PATTERN;
+        return REDISMODULE_ARG_TYPE_PATTERN;
     case COMMAND_STRING:
         break;
     }
-    return REDIS_ARG_STRING;
+    return REDISMODULE_ARG_TYPE_STRING;
 }
 
 /* A list and those below it; NULL if there is none, or too much. */
-static struct redis_arg *
-module_args(struct module_pool *pool, const struct command_arg *from)
+static RedisModuleCommandArg *
+make_args(struct module_pool *pool, const struct command_arg *from)
 {
     size_t count = 0;
-    while (from && from[count].name)
+    while (from != NULL && from[count].name != NULL) {
         count++;
-    if (count == 0 || pool->used + count + 1 > MODULE_ARGS)
+    }
+    if (count == 0 || pool->used + count + 1 > MODULE_ARGS) {
         return NULL;
-    struct redis_arg *to = &pool->args[pool->used];
+    }
+    RedisModuleCommandArg *to = &pool->args[pool->used];
     pool->used += count + 1;
     for (size_t i = 0; i < count; i++) {
-        to[i] = (struct redis_arg){
+        to[i] = (RedisModuleCommandArg){
             .name = from[i].name,
-            .type = module_type(from[i].type),
-            .key = module_key(pool->command, &from[i]),
+            .type = arg_type(from[i].type),
+            .key_spec_index = key_spec_of(pool->command, &from[i]),
             .token = from[i].token,
             .flags =
-                (from[i].flags & COMMAND_OPTIONAL ? REDIS_ARG_OPTIONAL : 0) |
-                (from[i].flags & COMMAND_MULTIPLE ? REDIS_ARG_MULTIPLE : 0)};
-        to[i].args = module_args(pool, from[i].args);
+                (from[i].flags & COMMAND_OPTIONAL ? REDISMODULE_CMD_ARG_OPTIONAL
+                                                  : 0) |
+                (from[i].flags & COMMAND_MULTIPLE ? REDISMODULE_CMD_ARG_MULTIPLE
+                                                  : 0)};
+        to[i].subargs = make_args(pool, from[i].args);
     }
-    to[count] = (struct redis_arg){0};
+    to[count] = (RedisModuleCommandArg){0};
     return to;
 }
 
 /* Whether a word is one of those in text, which stand apart by a space. */
 static bool
-module_has(const char *text, const char *word)
+has_word(const char *text, const char *word)
 {
     size_t size = strlen(word);
-    for (const char *at = text; at && (at = strstr(at, word)); at += size) {
+    for (const char *at = text; at != NULL && (at = strstr(at, word)) != NULL;
+         at += size) {
         if ((at == text || at[-1] == ' ') &&
-            (at[size] == ' ' || at[size] == '\0'))
+            (at[size] == ' ' || at[size] == '\0')) {
             return true;
+        }
     }
     return false;
 }
 
 static uint64_t
-module_key_flags(const char *words)
+parse_key_flags(const char *words)
 {
     static const struct {
         const char *word;
         uint64_t flag;
-    } all[] = {{"RO", REDIS_KEY_RO},          {"RW", REDIS_KEY_RW},
-               {"OW", REDIS_KEY_OW},          {"RM", REDIS_KEY_RM},
-               {"ACCESS", REDIS_KEY_ACCESS},  {"UPDATE", REDIS_KEY_UPDATE},
-               {"INSERT", REDIS_KEY_INSERT},  {"DELETE", REDIS_KEY_DELETE},
-               {"NOT_KEY", REDIS_KEY_NOT_KEY}};
+    } all[] = {{"RO", REDISMODULE_CMD_KEY_RO},
+               {"RW", REDISMODULE_CMD_KEY_RW},
+               {"OW", REDISMODULE_CMD_KEY_OW},
+               {"RM", REDISMODULE_CMD_KEY_RM},
+               {"ACCESS", REDISMODULE_CMD_KEY_ACCESS},
+               {"UPDATE", REDISMODULE_CMD_KEY_UPDATE},
+               {"INSERT", REDISMODULE_CMD_KEY_INSERT},
+               {"DELETE", REDISMODULE_CMD_KEY_DELETE},
+               {"NOT_KEY", REDISMODULE_CMD_KEY_NOT_KEY}};
     uint64_t flags = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (module_has(words, all[i].word))
+        if (has_word(words, all[i].word)) {
             flags |= all[i].flag;
+        }
     }
     return flags;
 }
 
 /* Where the keys are: the first, and those that come after a word. Access lists go
- * by this; clusters ask the command itself, see server_positions(). */
+ * by this; clusters ask the command itself, see server_call.c. */
 static void
-module_keys(const struct command *command,
-            struct redis_key_spec keys[MODULE_KEYS + 1])
+make_key_specs(const struct command *command,
+               RedisModuleCommandKeySpec keys[MODULE_KEYS + 1])
 {
     size_t count = 0;
-    keys[count++] =
-        (struct redis_key_spec){.flags = module_key_flags(command->key_flags),
-                                .begin = REDIS_BEGIN_INDEX,
-                                .at.position = 1,
-                                .find = REDIS_FIND_RANGE,
-                                .range = {.last = 0, .step = 1, .limit = 0}};
+    keys[count++] = (RedisModuleCommandKeySpec){
+        .flags = parse_key_flags(command->key_flags),
+        .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,
+        .bs.index.pos = 1,
+        .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,
+        .fk.range = {.lastkey = 0, .keystep = 1, .limit = 0}};
     for (const struct command_key *more = command->more;
-         more && more->word && count < MODULE_KEYS; more++)
-        keys[count++] = (struct redis_key_spec){
-            .flags = module_key_flags(more->flags),
-            .begin = REDIS_BEGIN_KEYWORD,
-            .at.keyword = {more->word, more->from},
-            .find = REDIS_FIND_RANGE,
-            .range = {.last = 0, .step = 1, .limit = 0}};
-    keys[count] = (struct redis_key_spec){0};
+         more != NULL && more->word != NULL && count < MODULE_KEYS; more++) {
+        keys[count++] = (RedisModuleCommandKeySpec){
+            .flags = parse_key_flags(more->flags),
+            .begin_search_type = REDISMODULE_KSPEC_BS_KEYWORD,
+            .bs.keyword = {more->word, more->from},
+            .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,
+            .fk.range = {.lastkey = 0, .keystep = 1, .limit = 0}};
+    }
+    keys[count] = (RedisModuleCommandKeySpec){0};
 }
 
 static bool
-module_document(struct redis_command *to, const struct command *command)
+set_command_info(RedisModuleCommand *to, const struct command *command)
 {
-    static const struct redis_layout layout = {
+    static const RedisModuleCommandInfoVersion layout = {
         .version = 1,
-        .change = sizeof(struct redis_change),
-        .key_spec = sizeof(struct redis_key_spec),
-        .arg = sizeof(struct redis_arg)};
+        .sizeof_historyentry = sizeof(RedisModuleCommandHistoryEntry),
+        .sizeof_keyspec = sizeof(RedisModuleCommandKeySpec),
+        .sizeof_arg = sizeof(RedisModuleCommandArg)};
     static struct module_pool pool;
-    struct redis_key_spec keys[MODULE_KEYS + 1];
-    module_keys(command, keys);
+    RedisModuleCommandKeySpec keys[MODULE_KEYS + 1];
+    make_key_specs(command, keys);
     pool.command = command;
     pool.used = 0;
-    struct redis_docs docs = {.layout = &layout,
-                              .summary = command->summary,
-                              .complexity = command->complexity,
-                              .since = command->since,
-                              .arity = command->arity,
-                              .keys = command->key ? keys : NULL,
-                              .args = module_args(&pool, command->args)};
-    return redis.SetCommandInfo(to, &docs) == REDIS_OK;
+    RedisModuleCommandInfo docs = {.version = &layout,
+                                   .summary = command->summary,
+                                   .complexity = command->complexity,
+                                   .since = command->since,
+                                   .arity = command->arity,
+                                   .key_specs = command->key ? keys : NULL,
+                                   .args = make_args(&pool, command->args)};
+    return RedisModule_SetCommandInfo(to, &docs) == REDISMODULE_OK;
 }
 
 /* Servers before 7.2 have no categories for commands of modules: see
  * server_entry.guarded. */
 static bool
-module_categorise(struct redis_command *to, const struct command *command)
+set_categories(RedisModuleCommand *to, const struct command *command)
 {
-    if (!redis.SetCommandACLCategories)
+    if (RedisModule_SetCommandACLCategories == NULL) {
         return true;
+    }
     const char *categories = "slow";
-    bool fast = module_has(command->flags, "fast");
-    if (module_has(command->flags, "admin"))
+    bool fast = has_word(command->flags, "fast");
+    if (has_word(command->flags, "admin")) {
         categories = "write admin dangerous slow";
-    else if (module_has(command->flags, "blocking"))
+    } else if (has_word(command->flags, "blocking")) {
         categories = "write blocking slow";
-    else if (module_has(command->flags, "write"))
+    } else if (has_word(command->flags, "write")) {
         categories = fast ? "write fast" : "write slow";
-    else if (module_has(command->flags, "readonly"))
+    } else if (has_word(command->flags, "readonly")) {
         categories = fast ? "read fast" : "read slow";
-    return redis.SetCommandACLCategories(to, categories) == REDIS_OK;
+    }
+    return RedisModule_SetCommandACLCategories(to, categories) ==
+           REDISMODULE_OK;
 }
 
 static void
-module_lower(const char *name, char out[MODULE_NAME_SIZE])
+copy_lower(const char *name, char out[MODULE_NAME_SIZE])
 {
-    size_t i;
-    for (i = 0; i < MODULE_NAME_SIZE - 1 && name[i]; i++)
+    size_t i = 0;
+    for (i = 0; i < MODULE_NAME_SIZE - 1 && name[i]; i++) {
         out[i] = (char)tolower((unsigned char)name[i]);
+    }
     out[i] = '\0';
 }
 
 /* They are in lower case, as are the server's own: so they are shown in errors
  * and figures. */
 static bool
-module_register(struct redis_ctx *ctx, const struct command *list,
-                size_t *count)
+register_commands(RedisModuleCtx *ctx, const struct command *list,
+                  size_t *count)
 {
-    for (const struct command *command = list; command->name; command++) {
-        char name[MODULE_NAME_SIZE];
-        if (*count == MODULE_COUNT)
+    for (const struct command *command = list; command->name != NULL;
+         command++) {
+        if (*count == MODULE_COUNT) {
             return false;
-        module_lower(command->name, name);
-        module_entries[*count] = (struct server_entry){
-            command,
-            module_has(command->flags, "write") ? REDIS_READ | REDIS_WRITE
-                                                : REDIS_READ,
-            !redis.SetCommandACLCategories &&
-                module_has(command->flags, "admin")};
-        redis_command_fn *run = module_runs[(*count)++];
+        }
+        char name[MODULE_NAME_SIZE];
+        copy_lower(command->name, name);
+        module_entries[*count] =
+            (struct server_entry){command,
+                                  has_word(command->flags, "write")
+                                      ? REDISMODULE_READ | REDISMODULE_WRITE
+                                      : REDISMODULE_READ,
+                                  RedisModule_SetCommandACLCategories == NULL &&
+                                      has_word(command->flags, "admin")};
+        RedisModuleCmdFunc run = module_runs[(*count)++];
         char flags[MODULE_FLAGS_SIZE];
         snprintf(flags, sizeof(flags), "%s%s", command->flags,
-                 command->more ? " getkeys-api" : "");
-        struct redis_command *to = NULL;
-        if (redis.CreateCommand(ctx, name, run, flags, 0, 0, 0) == REDIS_OK)
-            to = redis.GetCommand(ctx, name);
-        if (!to || !module_document(to, command) ||
-            !module_categorise(to, command)) {
-            redis.Log(ctx, "warning", "cannot register the command %s", name);
+                 command->more != NULL ? " getkeys-api" : "");
+        RedisModuleCommand *to = NULL;
+        if (RedisModule_CreateCommand(ctx, name, run, flags, 0, 0, 0) ==
+            REDISMODULE_OK) {
+            to = RedisModule_GetCommand(ctx, name);
+        }
+        if (to == NULL || !set_command_info(to, command) ||
+            !set_categories(to, command)) {
+            RedisModule_Log(ctx, "warning", "cannot register the command %s",
+                            name);
             return false;
         }
     }
@@ -269,24 +299,24 @@ module_register(struct redis_ctx *ctx, const struct command *list,
 /* LOADING */
 
 static bool
-module_is(struct redis_string *string, const char *word)
+string_is(RedisModuleString *string, const char *word)
 {
-    struct bytes bytes = server_bytes(string);
+    struct bytes bytes = keys_bytes(string);
     return bytes.size == strlen(word) &&
            strncasecmp(bytes.at, word, bytes.size) == 0;
 }
 
 static bool
-module_options(struct redis_ctx *ctx, struct redis_string **argv, int argc,
-               bool *rede)
+parse_options(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+              bool *rede)
 {
     *rede = true;
     for (int i = 0; i < argc; i += 2) {
-        bool yes = i + 1 < argc && module_is(argv[i + 1], "yes");
-        if (!module_is(argv[i], "rede-compat") ||
-            (!yes && !(i + 1 < argc && module_is(argv[i + 1], "no")))) {
-            redis.Log(ctx, "warning",
-                      "arguments: rede-compat yes, or rede-compat no");
+        bool yes = i + 1 < argc && string_is(argv[i + 1], "yes");
+        if (!string_is(argv[i], "rede-compat") ||
+            (!yes && !(i + 1 < argc && string_is(argv[i + 1], "no")))) {
+            RedisModule_Log(ctx, "warning",
+                            "arguments: rede-compat yes, or rede-compat no");
             return false;
         }
         *rede = yes;
@@ -295,51 +325,65 @@ module_options(struct redis_ctx *ctx, struct redis_string **argv, int argc,
 }
 
 static void
-module_promise(struct redis_ctx *ctx)
+set_module_options(RedisModuleCtx *ctx)
 {
-    int options = REDIS_OPTION_IO_ERRORS | REDIS_OPTION_NO_SIGNAL |
-                  REDIS_OPTION_ASYNC_LOAD;
-    if (redis.GetModuleOptionsAll)
-        options |= redis.GetModuleOptionsAll() & REDIS_OPTION_SLOT_MIGRATION;
-    redis.SetModuleOptions(ctx, options);
+    int options = REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
+                  REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED |
+                  REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD;
+    if (RedisModule_GetModuleOptionsAll != NULL) {
+        options |= RedisModule_GetModuleOptionsAll() &
+                   VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION;
+    }
+    RedisModule_SetModuleOptions(ctx, options);
 }
 
 int
-RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
-    const char *missing = redis_find(ctx);
-    if (!redis.SetModuleAttribs || !redis.Log || !redis.IsModuleNameBusy ||
-        redis.IsModuleNameBusy(MODULE_NAME))
-        return REDIS_ERR;
-    redis.SetModuleAttribs(ctx, MODULE_NAME, MODULE_VERSION, REDIS_API);
-    if (missing) {
-        redis.Log(ctx, "warning",
-                  "this server has no function %s for modules: 7.0 is the "
-                  "first version that will do",
-                  missing);
-        return REDIS_ERR;
+    const char *missing = redismodule_api_load(ctx);
+    if (RedisModule_SetModuleAttribs == NULL || RedisModule_Log == NULL ||
+        RedisModule_IsModuleNameBusy == NULL ||
+        RedisModule_IsModuleNameBusy(MODULE_NAME)) {
+        return REDISMODULE_ERR;
     }
-    bool rede;
+    RedisModule_SetModuleAttribs(ctx, MODULE_NAME, MODULE_VERSION,
+                                 REDISMODULE_APIVER_1);
+    if (missing != NULL) {
+        RedisModule_Log(
+            ctx, "warning",
+            "this server has no function %s for modules: 7.0 is the "
+            "first version that will do",
+            missing);
+        return REDISMODULE_ERR;
+    }
+    bool rede = false;
     size_t count = 0;
-    if (!module_options(ctx, argv, argc, &rede))
-        return REDIS_ERR;
-    module_promise(ctx);
-    if (!type_init(ctx)) {
-        redis.Log(ctx, "warning",
-                  "another module has the data type already: "
-                  "is ReDe loaded?");
-        return REDIS_ERR;
+    if (!parse_options(ctx, argv, argc, &rede)) {
+        return REDISMODULE_ERR;
     }
-    server_init();
-    if (!module_register(ctx, command_lawn, &count) ||
-        (rede && !module_register(ctx, command_rede, &count)) ||
-        !config_init(ctx) || !info_init(ctx) || !wake_init(ctx))
-        return REDIS_ERR;
-    redis.Log(ctx, "notice", "version %s, rede-compat %s", MODULE_VERSION_TEXT,
-              rede ? "yes" : "no");
-    if (!redis.SetCommandACLCategories)
-        redis.Log(ctx, "notice",
-                  "on this server commands of modules are in no ACL category: "
-                  "name them in ACL rules");
-    return REDIS_OK;
+    set_module_options(ctx);
+    if (!type_init(ctx)) {
+        RedisModule_Log(ctx, "warning",
+                        "another module has the data type already: "
+                        "is ReDe loaded?");
+        return REDISMODULE_ERR;
+    }
+    server_host_init();
+    server_replication_init();
+    server_access_init();
+    if (!register_commands(ctx, command_lawn, &count) ||
+        (rede && !register_commands(ctx, command_rede, &count)) ||
+        !config_init(ctx) || !info_init(ctx) || !keyspace_init(ctx)) {
+        return REDISMODULE_ERR;
+    }
+    wakeup_init(ctx, tick_run);
+    RedisModule_Log(ctx, "notice", "version %s, rede-compat %s",
+                    MODULE_VERSION_TEXT, rede ? "yes" : "no");
+    if (RedisModule_SetCommandACLCategories == NULL) {
+        RedisModule_Log(
+            ctx, "notice",
+            "on this server commands of modules are in no ACL category: "
+            "name them in ACL rules");
+    }
+    return REDISMODULE_OK;
 }

@@ -23,9 +23,9 @@
  *
  * TIME is the wall clock in milliseconds, and never runs back for a queue: a
  * clock that was set back makes what is pushed meanwhile late, nothing early.
- * Callers tell it by queue_tell(); a delay counts from queue_now().
+ * Callers tell it by queue_set_now(); a delay counts from queue_now().
  *
- * MASTER AND REPLICA: queue_ripen() moves events to ready, and changes nothing that
+ * MASTER AND REPLICA: queue_promote_due() moves events to ready, and changes nothing that
  * is digested or replicated. Changes that a master decided are done elsewhere by
  * queue_put(), queue_move() and queue_remove() with the times that it had decided
  * on.
@@ -105,7 +105,7 @@ struct queue_event {
 /* What an event is at a time, of itself. One that was leased as often as it may be
  * is dead when nobody has it; it stays until it is moved, put anew or removed. */
 enum queue_state { QUEUE_WAITING, QUEUE_DUE, QUEUE_LEASED, QUEUE_DEAD };
-enum queue_state queue_state(const struct queue_event *event, uint64_t now);
+enum queue_state queue_state_at(const struct queue_event *event, uint64_t now);
 
 enum queue_overflow { QUEUE_REJECT, QUEUE_DROP_OLDEST };
 
@@ -174,7 +174,7 @@ void queue_free(struct queue *queue);
 struct queue *queue_copy(const struct queue *queue);
 
 /* TIME */
-void queue_tell(struct queue *queue, uint64_t now);
+void queue_set_now(struct queue *queue, uint64_t now);
 uint64_t queue_now(const struct queue *queue);
 /* When the next event is due, or was, or a lease ends; what is dead does not count.
  * LAWN_NEVER: there is none. O(1), but after the next was taken away as much as
@@ -189,17 +189,17 @@ uint64_t queue_data(const struct queue *queue);
 /* How many TTLs have a blade now. O(blades). */
 size_t queue_ttls(const struct queue *queue);
 
-struct queue_settings *queue_settings(struct queue *queue);
-struct queue_counts *queue_counts(struct queue *queue);
-struct queue_trouble *queue_trouble(struct queue *queue);
+struct queue_settings *queue_settings_of(struct queue *queue);
+struct queue_counts *queue_counts_of(struct queue *queue);
+struct queue_trouble *queue_trouble_of(struct queue *queue);
 /* That of the dead letters. */
-struct queue_trouble *queue_dead_trouble(struct queue *queue);
-const struct queue_sink *queue_sink(const struct queue *queue);
+struct queue_trouble *queue_dead_trouble_of(struct queue *queue);
+const struct queue_sink *queue_sink_of(const struct queue *queue);
 /* Copies it, and forgets all trouble. False: no memory. */
 bool queue_set_sink(struct queue *queue, const struct queue_sink *sink);
 /* The greatest token so far; told, it never becomes less. */
 uint64_t queue_token(const struct queue *queue);
-void queue_tell_token(struct queue *queue, uint64_t token);
+void queue_note_token(struct queue *queue, uint64_t token);
 /* No events, and no settings that must be remembered: the key can go. */
 bool queue_idle(const struct queue *queue);
 
@@ -231,9 +231,9 @@ int queue_move(struct queue *queue, const struct queue_event *event);
  * owner may be the event's own. Tells the queue the token, and end - ttl as its time
  * unless the ttl is 0. 0; -ENOENT; -ENOMEM. As queue_put(), and O(bytes) only if its
  * block has not just the room for the owner. */
-int queue_lease(struct queue *queue, struct bytes id,
-                const struct queue_lease *lease, struct queue_tries tries,
-                struct queue_event *out);
+int queue_lease_event(struct queue *queue, struct bytes id,
+                      const struct queue_lease *lease, struct queue_tries tries,
+                      struct queue_event *out);
 
 /* Another payload, and the same place. 0; -ENOENT; -ENOMEM. */
 int queue_update(struct queue *queue, struct bytes id, struct bytes payload);
@@ -250,22 +250,22 @@ bool queue_get(const struct queue *queue, struct bytes id,
  * before that, or before that of another call, counts as the latter: what was due is
  * so still. So many of those are the first of all, as the budget is. O(budget), and
  * in heaps O(budget * log events). */
-uint64_t queue_ripen(struct queue *queue, uint64_t now, uint64_t budget);
+uint64_t queue_promote_due(struct queue *queue, uint64_t now, uint64_t budget);
 
 /* Those known to be due, in order: *cursor NULL at first. False: no more. The queue
- * is not to be changed in between. Beyond the budget of the last queue_ripen() those
+ * is not to be changed in between. Beyond the budget of the last queue_promote_due() those
  * are left out that were found when others behind them were known. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
 /* Those that nobody has at the end of their tries, as far as the last
- * queue_ripen() found them; in the order in which it ended. */
+ * queue_promote_due() found them; in the order in which it ended. */
 bool queue_dead(const struct queue *queue, const void **cursor,
                 struct queue_event *out);
 uint64_t queue_dead_count(const struct queue *queue);
 /* Whether any has become so by the end of its lease since this was last asked. */
 bool queue_died(struct queue *queue);
-/* How many are leased, as far as the last queue_ripen() found. */
+/* How many are leased, as far as the last queue_promote_due() found. */
 uint64_t queue_leased_count(const struct queue *queue);
 /* The bytes of their ids and payloads, as queue_data(). */
 uint64_t queue_leased_data(const struct queue *queue);
@@ -273,8 +273,8 @@ uint64_t queue_leased_data(const struct queue *queue);
 /* The due time of the last of those, or later if the last has been taken away, 0 if
  * there is none; and of the next event that is none of those, LAWN_NEVER if there is
  * none. */
-uint64_t queue_latest(const struct queue *queue);
-uint64_t queue_coming(const struct queue *queue);
+uint64_t queue_latest_ready(const struct queue *queue);
+uint64_t queue_next_pending(const struct queue *queue);
 
 /* The event to be dropped first, of those that nobody has: one that is dead, else
  * the one that is due first, ready or not. False: none. */

@@ -20,11 +20,11 @@ struct queue_checking {
 
 /* A list of those that have a flag. */
 static void
-queue_check_list(struct queue_checking *checking, const struct queue_list *list,
-                 unsigned flag)
+check_list(struct queue_checking *checking, const struct queue_list *list,
+           unsigned flag)
 {
     const struct event *before = NULL;
-    const struct event *event;
+    const struct event *event = NULL;
     uint64_t count = 0;
 
     for (event = list->first; event != NULL; event = event->link.next) {
@@ -42,10 +42,10 @@ queue_check_list(struct queue_checking *checking, const struct queue_list *list,
 }
 
 static void
-queue_check_ready(struct queue_checking *checking)
+check_ready(struct queue_checking *checking)
 {
     const struct queue *queue = checking->queue;
-    const struct event *event;
+    const struct event *event = NULL;
 
     for (event = queue->ready.first; event != NULL; event = event->link.next) {
         const struct event *next = event->link.next;
@@ -60,16 +60,14 @@ queue_check_ready(struct queue_checking *checking)
 
 /* A heap of those that have just these flags, none after a time. */
 static void
-queue_check_heap(struct queue_checking *checking, const struct heap *heap,
-                 unsigned flags, uint64_t until)
+check_heap(struct queue_checking *checking, const struct heap *heap,
+           unsigned flags, uint64_t until)
 {
-    uint64_t i;
-
     if (!heap_check(heap)) {
         checking->wrong = "[Q9] a heap is none";
         return;
     }
-    for (i = 0; i < heap->count; i++) {
+    for (uint64_t i = 0; i < heap->count; i++) {
         const struct event *event = heap_at(heap, i);
 
         if ((event->flags & QUEUE_PLACES) != flags) {
@@ -84,20 +82,20 @@ queue_check_heap(struct queue_checking *checking, const struct heap *heap,
 }
 
 static void
-queue_check_heaps(struct queue_checking *checking)
+check_heaps(struct queue_checking *checking)
 {
     const struct queue *queue = checking->queue;
     uint64_t until =
         queue->passed_until < queue->asked ? queue->passed_until : queue->asked;
 
-    queue_check_heap(checking, &queue->passed, EVENT_READY | EVENT_HEAP, until);
-    queue_check_heap(checking, &queue->waiting.heap, EVENT_HEAP, LAWN_NEVER);
-    queue_check_heap(checking, &queue->leases.heap, EVENT_LEASED | EVENT_HEAP,
-                     LAWN_NEVER);
+    check_heap(checking, &queue->passed, EVENT_READY | EVENT_HEAP, until);
+    check_heap(checking, &queue->waiting.heap, EVENT_HEAP, LAWN_NEVER);
+    check_heap(checking, &queue->leases.heap, EVENT_LEASED | EVENT_HEAP,
+               LAWN_NEVER);
 }
 
 static bool
-queue_check_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
+check_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
 {
     const struct event *event = LAWN_CONTAINER(timer, struct event, timer);
     struct queue_checking *checking = arg;
@@ -114,7 +112,7 @@ queue_check_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
 }
 
 static bool
-queue_check_leased(struct lawn_timer *timer, uint64_t ttl, void *arg)
+check_leased(struct lawn_timer *timer, uint64_t ttl, void *arg)
 {
     const struct event *event = LAWN_CONTAINER(timer, struct event, timer);
     struct queue_checking *checking = arg;
@@ -131,7 +129,7 @@ queue_check_leased(struct lawn_timer *timer, uint64_t ttl, void *arg)
 }
 
 static void
-queue_check_event(struct queue_checking *checking, const struct event *event)
+check_event(struct queue_checking *checking, const struct event *event)
 {
     bool ready = (event->flags & EVENT_READY) != 0;
     bool dead = (event->flags & EVENT_DEAD) != 0;
@@ -158,7 +156,7 @@ queue_check_event(struct queue_checking *checking, const struct event *event)
 }
 
 static void
-queue_check_table(struct queue_checking *checking)
+check_table(struct queue_checking *checking)
 {
     const struct table *table = &checking->queue->table;
     uint64_t hash = 0;
@@ -167,35 +165,34 @@ queue_check_table(struct queue_checking *checking)
         return;
     }
     do {
-        const struct table_segment *segment = table_segment(table, hash);
-        size_t i;
+        const struct table_segment *segment = table_find_segment(table, hash);
 
-        for (i = 0; i < segment->used; i++) {
-            queue_check_event(checking, table_events(segment)[i]);
+        for (size_t i = 0; i < segment->used; i++) {
+            check_event(checking, table_events(segment)[i]);
         }
         hash = table_end(segment, hash);
     } while (hash != 0);
 }
 
 static void
-queue_check_counts(struct queue_checking *checking)
+check_counts(struct queue_checking *checking)
 {
     const struct queue *queue = checking->queue;
     size_t sink = queue->sink.to.size + queue->sink.dead.size;
 
     checking->bytes +=
-        sizes_class(sizeof *queue) + sizes_class(queue->waiting.size);
+        sizes_class(sizeof(*queue)) + sizes_class(queue->waiting.size);
     if (queue->leases.lawn != NULL) {
         checking->bytes += sizes_class(queue->leases.size);
     }
     if (queue->late != NULL) {
-        checking->bytes += sizes_class(sizeof *queue->late);
+        checking->bytes += sizes_class(sizeof(*queue->late));
     }
     checking->bytes += sink > 0 ? sizes_class(sink) : 0;
     if (checking->ready != queue->ready.count + queue->passed.count ||
         checking->dead != queue->dead.count ||
         checking->leased != queue_leased_count(queue) ||
-        checking->waiting != queue_field_count(&queue->waiting)) {
+        checking->waiting != queue_timeline_count(&queue->waiting)) {
         checking->wrong = "[Q1] an event is in the table alone, or not";
     } else if (checking->bytes != queue->bytes ||
                checking->data != queue->data ||
@@ -206,13 +203,13 @@ queue_check_counts(struct queue_checking *checking)
 
 /* A lawn, and what runs there. */
 static void
-queue_check_field(struct queue_checking *checking,
-                  const struct queue_field *field, lawn_visit_fn *visit)
+check_field(struct queue_checking *checking,
+            const struct queue_timeline *timeline, lawn_visit_fn *visit)
 {
-    if (field->mown > lawn_now(field->lawn)) {
+    if (timeline->mown > lawn_now(timeline->lawn)) {
         checking->wrong = "[Q3] mown is after the lawn's time";
     } else {
-        (void)lawn_each(field->lawn, visit, checking);
+        (void)lawn_each(timeline->lawn, visit, checking);
     }
 }
 
@@ -226,27 +223,27 @@ queue_check(const struct queue *queue, FILE *out)
         (queue->leases.lawn != NULL && !lawn_check(queue->leases.lawn, out))) {
         return false;
     }
-    queue_check_list(&checking, &queue->ready, EVENT_READY);
+    check_list(&checking, &queue->ready, EVENT_READY);
     if (checking.wrong == NULL) {
-        queue_check_list(&checking, &queue->dead, EVENT_DEAD);
+        check_list(&checking, &queue->dead, EVENT_DEAD);
     }
     if (checking.wrong == NULL) {
-        queue_check_ready(&checking);
+        check_ready(&checking);
     }
     if (checking.wrong == NULL) {
-        queue_check_heaps(&checking);
+        check_heaps(&checking);
     }
     if (checking.wrong == NULL) {
-        queue_check_field(&checking, &queue->waiting, queue_check_waiting);
+        check_field(&checking, &queue->waiting, check_waiting);
     }
     if (checking.wrong == NULL && queue->leases.lawn != NULL) {
-        queue_check_field(&checking, &queue->leases, queue_check_leased);
+        check_field(&checking, &queue->leases, check_leased);
     }
     if (checking.wrong == NULL) {
-        queue_check_table(&checking);
+        check_table(&checking);
     }
     if (checking.wrong == NULL) {
-        queue_check_counts(&checking);
+        check_counts(&checking);
     }
     if (checking.wrong != NULL && out != NULL) {
         (void)fprintf(out, "queue: %s\n", checking.wrong);

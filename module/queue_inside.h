@@ -6,25 +6,25 @@
 #include "heap.h"
 #include "table.h"
 
-/* A delay for which events stand in a lawn, and when the last of them is due. */
-struct queue_delay {
+/* A TTL whose events go to the lawn. */
+struct queue_known_ttl {
     uint64_t ttl; /* 0: none */
-    uint64_t due;
+    uint64_t due; /* of its last event */
 };
 
-/* Events by time: a lawn for those of equal delays, a heap for the others. Nothing
- * is put in the lawn for a time before mown: that is no earlier than its position. */
-struct queue_field {
+/* Events by time: a lawn for those of equal TTLs, a heap for the others. Nothing is
+ * started on the lawn for a time before mown, which is no earlier than its position. */
+struct queue_timeline {
     struct lawn *lawn; /* NULL: none yet */
-    void *ground;      /* the memory that it is in */
+    void *memory;      /* of the lawn and of known */
     size_t size;       /* of that */
     uint64_t mown;
     struct heap heap;
-    struct queue_delay *delays; /* NULL: all there are */
-    size_t sets;                /* of QUEUE_WAYS of them */
-    uint64_t laid;  /* the queue's time when this lawn replaced another */
-    uint64_t spare; /* how many may be put on it at that time, of any delay */
-    uint64_t since; /* how many others were put in since one took a place */
+    struct queue_known_ttl *known; /* NULL: all TTLs are */
+    size_t sets;                   /* of known, a power of two */
+    uint64_t replaced; /* the queue's time when this lawn replaced another */
+    uint64_t spare; /* events of any TTL that are still accepted at that time */
+    uint64_t refused; /* events since the last time a TTL became known */
 };
 
 /* Its ends have NULL neighbours: nothing points to the queue itself. */
@@ -36,14 +36,15 @@ struct queue_list {
 
 struct queue {
     struct table table;
-    struct queue_field waiting;
-    struct queue_field leases; /* there is a lawn once something was leased */
+    struct queue_timeline waiting;
+    struct queue_timeline
+        leases; /* there is a lawn once something was leased */
     struct queue_list ready;
-    struct heap passed;    /* ready, too: see queue_ready_add() */
+    struct heap passed;    /* ready, too: see queue_place_ready() */
     uint64_t passed_until; /* none of those is after that */
     struct queue_list dead;
-    uint64_t now;   /* as it was told; a lawn's may be ahead, by ripening */
-    uint64_t asked; /* the latest time of a ripening */
+    uint64_t now;   /* as set by the caller; promoting may put a lawn's ahead */
+    uint64_t asked; /* the latest time up to which events were promoted */
     size_t order;   /* of what comes into a heap next */
     size_t bytes;   /* of all but table and heaps */
     uint64_t data;
@@ -61,89 +62,109 @@ struct queue {
     struct queue_trouble dead_trouble;
 };
 
-enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_BESIDE };
+enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_LEASES };
 
-/* FIELDS: queue_lay.c */
+/* TIMELINES: queue_timeline.c */
 
-/* Gives a field that has none a lawn at a position. False: no memory. */
-bool queue_lay(struct queue *queue, struct queue_field *field, unsigned size,
-               uint64_t position);
+/* Gives a timeline that has none a lawn at a position. Returns false if there is no
+ * memory. */
+bool queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
+                         unsigned size, uint64_t position);
 
-/* Makes a lawn of a size for what waits, at a position that is not after mown, and
- * moves all that waits there. False: no memory. */
-bool queue_relay(struct queue *queue, unsigned size, uint64_t position);
+/* Replaces the lawn of those that wait by one of that size, at a position that is not
+ * after mown. Returns false if there is no memory. O(events). */
+bool queue_resize(struct queue *queue, unsigned size, uint64_t position);
+/* The size that the lawn of the leases is to have. */
+unsigned queue_leases_size(const struct queue *queue);
 
-/* Puts an event in a field, as one of a ttl or, with 0, alone. False: its time is
- * before what is mown, so that it is due, and there is no memory. */
-bool queue_field_add(struct queue *queue, struct queue_field *field,
-                     struct event *event, uint64_t ttl, uint64_t time);
-uint64_t queue_field_count(const struct queue_field *field);
-/* When the next of them is; LAWN_NEVER: there is none. */
-uint64_t queue_field_next(const struct queue_field *field);
+/* Puts an event in a timeline, as one of a TTL, or, if that is 0, as one for a time of
+ * its own. Returns false if its time is before mown, so that it is due, and there is
+ * no memory. */
+bool queue_timeline_add(struct queue *queue, struct queue_timeline *timeline,
+                        struct event *event, uint64_t ttl, uint64_t time);
+uint64_t queue_timeline_count(const struct queue_timeline *timeline);
+/* The earliest time of its events; LAWN_NEVER if there are none. */
+uint64_t queue_timeline_next(const struct queue_timeline *timeline);
 
-/* There is to be one event more, or there is none left: a lawn that does not fit is
- * replaced, if there is memory for another. */
+/* Before an event is added, and after one was removed: replaces a lawn that is too
+ * small or too large, if there is memory for another. */
 void queue_grow(struct queue *queue);
 void queue_shrink(struct queue *queue);
 
-/* PLACES */
+/* LISTS: queue_list.c */
 
+/* Adds an event behind another, prev; NULL: at the front. */
 void queue_list_add(struct queue_list *list, struct event *event,
                     struct event *prev);
 void queue_list_remove(struct queue_list *list, struct event *event);
-/* The block of one in the list is another now. */
+/* The block of an event in the list was moved. */
 void queue_list_moved(struct queue_list *list, struct event *event);
-
 /* As queue_ready(). */
 bool queue_list_next(const struct queue_list *list, const void **cursor,
                      struct queue_event *out);
 
-/* Notes that an event is due. */
-void queue_ready_add(struct queue *queue, struct event *event, uint64_t time);
+/* PLACES: queue_place.c */
 
-/* Puts an event that was leased with those, or if that is over where it goes then.
- * ttl as in struct queue_lease. There is a lawn for it. */
-void queue_lease_place(struct queue *queue, struct event *event, uint64_t ttl,
-                       uint64_t end);
-/* No more one of them: it is to have another place. */
-void queue_lease_over(struct queue *queue, struct event *event);
-/* How large the lawn for leases is to be; sees to it that there is one. False: no
- * memory. */
-unsigned queue_lease_size(const struct queue *queue);
-bool queue_lease_room(struct queue *queue);
-/* Its time has come, and it is in no place: it is ready, or dead. */
-void queue_lease_end(struct queue *queue, struct event *event);
-/* Puts an event behind those that are dead. */
-void queue_dead_add(struct queue *queue, struct event *event, uint64_t time);
+/* Allocates what queue_place_event() needs besides the event's block. Returns false if
+ * there is no memory. */
+bool queue_reserve_place(struct queue *queue, const struct queue_event *as);
+bool queue_reserve_leases(struct queue *queue);
 
-/* The heap that an event is in, if it is in one. */
-struct heap *queue_heap_of(struct queue *queue, const struct event *event);
+/* Puts an event in its place: its times as in struct queue_event. */
+void queue_place_event(struct queue *queue, struct event *event,
+                       const struct queue_event *as);
+/* Puts an event with those that are ready; */
+void queue_place_ready(struct queue *queue, struct event *event, uint64_t time);
+/* with those that are leased, or, if the lease has ended, where it goes then; ttl as
+ * in struct queue_lease; queue_reserve_leases() came before; */
+void queue_place_leased(struct queue *queue, struct event *event, uint64_t ttl,
+                        uint64_t end);
+/* behind those that are dead. */
+void queue_place_dead(struct queue *queue, struct event *event, uint64_t time);
+/* The lease of an event, which is in no place now, has ended: puts it with those that
+ * are ready or dead. */
+void queue_end_lease(struct queue *queue, struct event *event);
+
 /* Takes an event out of its place, but not out of the table. */
-void queue_displace(struct queue *queue, struct event *event);
-
-/* EVENTS */
-
-/* The block of an event is another now: tells all but the table. */
+void queue_unplace(struct queue *queue, struct event *event);
+/* The heap of the place that an event is in. */
+struct heap *queue_heap_of(struct queue *queue, const struct event *event);
+/* The block of an event was moved: corrects all pointers to it except that of the
+ * table. */
 void queue_event_moved(struct queue *queue, struct event *event);
 
-/* The memory of an event with room for these; counted, and in no place. */
+/* EVENTS: queue_event.c */
+
+/* Allocates the block of an event with room for these; it is in no place. */
 struct event *queue_event_new(struct queue *queue, unsigned flags,
                               size_t id_size, size_t payload_size,
                               size_t owner_size);
 void queue_event_free(struct queue *queue, struct event *event);
 
-/* Another block for an event that is as told; in no place. NULL: no memory. */
-struct event *queue_event_like(struct queue *queue,
-                               const struct queue_event *like);
+/* Which parts the block of such an event has: EVENT_ALONE, EVENT_REPEAT,
+ * EVENT_TRIES. */
+unsigned queue_event_flags(const struct queue_event *like);
 
-/* Tells of an event; ttls are 0. */
-void queue_tell_of(const struct event *event, struct queue_event *out);
+/* The time of an event on a lawn: LAWN_NEVER is none. */
+static inline uint64_t
+queue_event_due(const struct queue_event *as)
+{
+    return as->due < LAWN_NEVER ? as->due : LAWN_NEVER - 1;
+}
 
-/* Gives the memory of the sink back; tells that it has been moved. */
+/* Creates the block of such an event; it is in no place. Returns NULL if there is no
+ * memory. */
+struct event *queue_event_create(struct queue *queue,
+                                 const struct queue_event *like);
+
+/* Fills *out from an event, but for both TTLs, which are 0. */
+void queue_event_read(const struct event *event, struct queue_event *out);
+
+/* Frees the memory of the sink; corrects the pointers if that was moved. */
 void queue_sink_free(struct queue *queue);
 void queue_sink_moved(struct queue *queue, char *memory);
 
-/* Notes that there are so many events more, or fewer, in all queues. */
+/* Adds to the number of events in all queues. */
 void queue_total_add(enum queue_totals which, int64_t events);
 
 #endif

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 enum queue_state
-queue_state(const struct queue_event *event, uint64_t now)
+queue_state_at(const struct queue_event *event, uint64_t now)
 {
     if (event->lease.token != 0 && event->lease.end > now) {
         return QUEUE_LEASED;
@@ -22,88 +22,21 @@ queue_state(const struct queue_event *event, uint64_t now)
                                                        : QUEUE_DUE;
 }
 
-/* PLACES */
-
-unsigned
-queue_lease_size(const struct queue *queue)
-{
-    return queue->size == QUEUE_LARGE ? QUEUE_BESIDE : queue->size;
-}
-
-bool
-queue_lease_room(struct queue *queue)
-{
-    return queue->leases.lawn != NULL ||
-           queue_lay(queue, &queue->leases, queue_lease_size(queue),
-                     queue->waiting.mown);
-}
-
-void
-queue_lease_over(struct queue *queue, struct event *event)
-{
-    event->flags &= (uint8_t)~EVENT_LEASED;
-    queue->leased_data -= event_data(event);
-    queue_total_add(QUEUE_TOTAL_LEASED, -1);
-}
-
-void
-queue_dead_add(struct queue *queue, struct event *event, uint64_t time)
-{
-    event->flags |= EVENT_DEAD;
-    event->link.time = time;
-    queue_list_add(&queue->dead, event, queue->dead.last);
-    queue_total_add(QUEUE_TOTAL_DEAD, 1);
-}
-
-void
-queue_lease_end(struct queue *queue, struct event *event)
-{
-    uint64_t end = event_time(event);
-
-    queue_lease_over(queue, event);
-    if (event_spent(event)) {
-        queue_dead_add(queue, event, end);
-        queue->died = true;
-    } else {
-        queue_ready_add(queue, event, end);
-    }
-}
-
-void
-queue_lease_place(struct queue *queue, struct event *event, uint64_t ttl,
-                  uint64_t end)
-{
-    end = end < LAWN_NEVER ? end : LAWN_NEVER - 1;
-    if (ttl > 0) {
-        queue_tell(queue, ttl < end ? end - ttl : 0);
-    }
-    event->flags |= EVENT_LEASED;
-    queue->leased_data += event_data(event);
-    queue_total_add(QUEUE_TOTAL_LEASED, 1);
-    if ((event_spent(event) && end <= queue->now) ||
-        !queue_field_add(queue, &queue->leases, event, ttl, end)) {
-        event->link.time = end;
-        queue_lease_end(queue, event);
-    }
-}
-
-/* LEASES */
-
 /* Its block has room for what is new, or another has. NULL: no memory. */
 static struct event *
-queue_lease_block(struct queue *queue, const struct table_place *place,
-                  struct event *old, const struct queue_lease *lease,
-                  struct queue_tries tries)
+resize_block(struct queue *queue, const struct table_place *place,
+             struct event *old, const struct queue_lease *lease,
+             struct queue_tries tries)
 {
     struct queue_event like;
     struct event *event = old;
 
     if ((old->flags & EVENT_TRIES) == 0 ||
         old->owner_size != lease->owner.size) {
-        queue_tell_of(old, &like);
+        queue_event_read(old, &like);
         like.lease = *lease;
         like.tries = tries;
-        event = queue_event_like(queue, &like);
+        event = queue_event_create(queue, &like);
         if (event != NULL) {
             table_replace(place, event);
         }
@@ -120,32 +53,32 @@ queue_lease_block(struct queue *queue, const struct table_place *place,
 }
 
 int
-queue_lease(struct queue *queue, struct bytes id,
-            const struct queue_lease *lease, struct queue_tries tries,
-            struct queue_event *out)
+queue_lease_event(struct queue *queue, struct bytes id,
+                  const struct queue_lease *lease, struct queue_tries tries,
+                  struct queue_event *out)
 {
     struct table_place place;
     struct event *old = table_find(&queue->table, id, &place);
-    struct event *event;
+    struct event *event = NULL;
 
     if (old == NULL) {
         return -ENOENT;
     }
-    if (!queue_lease_room(queue)) {
+    if (!queue_reserve_leases(queue)) {
         return -ENOMEM;
     }
-    event = queue_lease_block(queue, &place, old, lease, tries);
+    event = resize_block(queue, &place, old, lease, tries);
     if (event == NULL) {
         return -ENOMEM;
     }
-    queue_displace(queue, old);
-    queue_tell_token(queue, lease->token);
-    queue_lease_place(queue, event, lease->ttl, lease->end);
+    queue_unplace(queue, old);
+    queue_note_token(queue, lease->token);
+    queue_place_leased(queue, event, lease->ttl, lease->end);
     if (old != event) {
         queue_event_free(queue, old); /* the caller's bytes may be its */
     }
     if (out != NULL) {
-        queue_tell_of(event, out);
+        queue_event_read(event, out);
     }
     return 0;
 }
@@ -153,7 +86,7 @@ queue_lease(struct queue *queue, struct bytes id,
 uint64_t
 queue_leased_count(const struct queue *queue)
 {
-    return queue_field_count(&queue->leases);
+    return queue_timeline_count(&queue->leases);
 }
 
 uint64_t

@@ -45,14 +45,14 @@ static struct {
 } registry;
 
 static void *
-registry_alloc(size_t size, void *context)
+alloc(size_t size, void *context)
 {
     (void)context;
     return memory_alloc(size);
 }
 
 static void
-registry_release(void *memory, void *context)
+release(void *memory, void *context)
 {
     (void)context;
     memory_free(memory);
@@ -61,18 +61,18 @@ registry_release(void *memory, void *context)
 /* A small lawn: few databases have many keys, and those stand on no blade
  * anyway, since each has a time of its own. */
 static struct lawn_store *
-registry_store(uint64_t now)
+create_store(uint64_t now)
 {
     struct lawn_store_options options = {.lawn = {.blades = 8,
                                                   .slot_bits = 5,
                                                   .now = now,
-                                                  .alloc = registry_alloc,
-                                                  .release = registry_release}};
+                                                  .alloc = alloc,
+                                                  .release = release}};
     return lawn_store_new(&options);
 }
 
 static uint64_t
-registry_overdue_count(const struct registry_db *db)
+count_overdue(const struct registry_db *db)
 {
     return db->overdue == NULL ? 0 : lawn_store_count(db->overdue);
 }
@@ -80,7 +80,7 @@ registry_overdue_count(const struct registry_db *db)
 /* HEAP */
 
 static void
-registry_place(size_t place, struct registry_db *db)
+set_heap_place(size_t place, struct registry_db *db)
 {
     registry.heap[place] = db;
     db->place = place;
@@ -88,57 +88,61 @@ registry_place(size_t place, struct registry_db *db)
 
 /* A database's bound has changed. */
 static void
-registry_sift(struct registry_db *db)
+sift(struct registry_db *db)
 {
     size_t at = db->place;
 
     while (at > 0 && registry.heap[(at - 1) / 2]->bound > db->bound) {
-        registry_place(at, registry.heap[(at - 1) / 2]);
+        set_heap_place(at, registry.heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
     for (;;) {
         size_t child = 2 * at + 1;
         if (child + 1 < registry.count &&
-            registry.heap[child + 1]->bound < registry.heap[child]->bound)
+            registry.heap[child + 1]->bound < registry.heap[child]->bound) {
             child++;
-        if (child >= registry.count || registry.heap[child]->bound >= db->bound)
+        }
+        if (child >= registry.count ||
+            registry.heap[child]->bound >= db->bound) {
             break;
-        registry_place(at, registry.heap[child]);
+        }
+        set_heap_place(at, registry.heap[child]);
         at = child;
     }
-    registry_place(at, db);
+    set_heap_place(at, db);
 }
 
 static void
-registry_set_bound(struct registry_db *db, uint64_t bound)
+set_bound(struct registry_db *db, uint64_t bound)
 {
     db->bound = bound;
-    registry_sift(db);
+    sift(db);
 }
 
 /* DATABASES */
 
 /* Where a database is, or would be, in the sorted array. */
 static size_t
-registry_search(int number)
+find_place(int number)
 {
     size_t low = 0;
     size_t high = registry.count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (registry.sorted[middle]->number < number)
+        if (registry.sorted[middle]->number < number) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
 
 static struct registry_db *
-registry_find(int number)
+find_db(int number)
 {
-    size_t at = registry_search(number);
+    size_t at = find_place(number);
 
     return at < registry.count && registry.sorted[at]->number == number
                ? registry.sorted[at]
@@ -146,15 +150,17 @@ registry_find(int number)
 }
 
 static bool
-registry_grow(void)
+grow(void)
 {
     size_t room = registry.room > 0 ? 2 * registry.room : 4;
 
-    if (registry.count < registry.room)
+    if (registry.count < registry.room) {
         return true;
-    struct registry_db **block = memory_alloc(2 * room * sizeof *block);
-    if (block == NULL)
+    }
+    struct registry_db **block = memory_alloc(2 * room * sizeof(*block));
+    if (block == NULL) {
         return false;
+    }
     for (size_t i = 0; i < registry.count; i++) {
         block[i] = registry.sorted[i];
         block[room + i] = registry.heap[i];
@@ -168,31 +174,32 @@ registry_grow(void)
 
 /* In and out of the sorted array. */
 static void
-registry_insert(struct registry_db *db)
+insert_into_sorted(struct registry_db *db)
 {
-    size_t at = registry_search(db->number);
+    size_t at = find_place(db->number);
 
     memmove(registry.sorted + at + 1, registry.sorted + at,
-            (registry.count - at) * sizeof *registry.sorted);
+            (registry.count - at) * sizeof(*registry.sorted));
     registry.sorted[at] = db;
 }
 
 static void
-registry_take_out(const struct registry_db *db)
+remove_from_sorted(const struct registry_db *db)
 {
-    size_t at = registry_search(db->number);
+    size_t at = find_place(db->number);
 
     memmove(registry.sorted + at, registry.sorted + at + 1,
-            (registry.count - at - 1) * sizeof *registry.sorted);
+            (registry.count - at - 1) * sizeof(*registry.sorted));
 }
 
 static struct registry_db *
-registry_make(int number)
+create_db(int number)
 {
-    if (!registry_grow())
+    if (!grow()) {
         return NULL;
-    struct registry_db *db = memory_alloc(sizeof *db);
-    struct lawn_store *coming = registry_store(registry.now);
+    }
+    struct registry_db *db = memory_alloc(sizeof(*db));
+    struct lawn_store *coming = create_store(registry.now);
     if (db == NULL || coming == NULL) {
         memory_free(db);
         lawn_store_free(coming);
@@ -202,21 +209,21 @@ registry_make(int number)
                                .bound = LAWN_NEVER,
                                .overdue_bound = LAWN_NEVER,
                                .coming = coming};
-    registry_insert(db);
-    registry_place(registry.count, db);
+    insert_into_sorted(db);
+    set_heap_place(registry.count, db);
     registry.count++;
     return db;
 }
 
 static void
-registry_free(struct registry_db *db)
+free_db(struct registry_db *db)
 {
-    registry_take_out(db);
+    remove_from_sorted(db);
     registry.count--;
     struct registry_db *last = registry.heap[registry.count];
     if (last != db) {
-        registry_place(db->place, last);
-        registry_sift(last);
+        set_heap_place(db->place, last);
+        sift(last);
     }
     lawn_store_free(db->coming);
     lawn_store_free(db->overdue);
@@ -227,83 +234,97 @@ registry_free(struct registry_db *db)
 
 /* Keys have left: where there are none, nothing is bound. */
 static void
-registry_emptied(struct registry_db *db)
+reset_bound_if_empty(struct registry_db *db)
 {
-    if (registry_overdue_count(db) > 0)
+    if (count_overdue(db) > 0) {
         return;
+    }
     db->overdue_bound = LAWN_NEVER;
-    if (lawn_store_count(db->coming) == 0)
-        registry_set_bound(db, LAWN_NEVER);
+    if (lawn_store_count(db->coming) == 0) {
+        set_bound(db, LAWN_NEVER);
+    }
 }
 
 /* Into the store of what is overdue, in place of one in the other. */
 static bool
-registry_set_overdue(struct registry_db *db, struct bytes name, uint64_t when)
+set_overdue(struct registry_db *db, struct bytes name, uint64_t when)
 {
-    if (db->overdue == NULL && (db->overdue = registry_store(0)) == NULL)
+    if (db->overdue == NULL && (db->overdue = create_store(0)) == NULL) {
         return false;
-    if (lawn_store_start(db->overdue, name.at, name.size, 1, &when, sizeof when,
-                         0) != 0)
+    }
+    if (lawn_store_start(db->overdue, name.at, name.size, 1, &when,
+                         sizeof(when), 0) != 0) {
         return false;
+    }
     lawn_store_stop(db->coming, name.at, name.size);
-    if (when < db->overdue_bound)
+    if (when < db->overdue_bound) {
         db->overdue_bound = when;
+    }
     return true;
 }
 
 bool
 registry_set(int number, struct bytes name, uint64_t when)
 {
-    struct registry_db *db = registry_find(number);
+    struct registry_db *db = find_db(number);
 
-    if (name.size > REGISTRY_NAME_MAX)
+    if (name.size > REGISTRY_NAME_MAX) {
         return false;
-    if (when >= LAWN_NEVER)
+    }
+    if (when >= LAWN_NEVER) {
         when = LAWN_NEVER - 1;
-    if (db == NULL && (db = registry_make(number)) == NULL)
+    }
+    if (db == NULL && (db = create_db(number)) == NULL) {
         return false;
+    }
     if (when <= lawn_store_now(db->coming)) {
-        if (!registry_set_overdue(db, name, when))
+        if (!set_overdue(db, name, when)) {
             return false;
+        }
     } else {
         if (lawn_store_start(db->coming, name.at, name.size, when, NULL, 0,
-                             LAWN_STORE_AT) != 0)
+                             LAWN_STORE_AT) != 0) {
             return false;
-        if (registry_overdue_count(db) > 0)
+        }
+        if (count_overdue(db) > 0) {
             lawn_store_stop(db->overdue, name.at, name.size);
+        }
     }
-    registry_emptied(db);
-    if (when < db->bound)
-        registry_set_bound(db, when);
+    reset_bound_if_empty(db);
+    if (when < db->bound) {
+        set_bound(db, when);
+    }
     return true;
 }
 
 void
 registry_remove(int number, struct bytes name)
 {
-    struct registry_db *db = registry_find(number);
+    struct registry_db *db = find_db(number);
 
-    if (db == NULL || name.size > REGISTRY_NAME_MAX)
+    if (db == NULL || name.size > REGISTRY_NAME_MAX) {
         return;
+    }
     lawn_store_stop(db->coming, name.at, name.size);
-    if (registry_overdue_count(db) > 0)
+    if (count_overdue(db) > 0) {
         lawn_store_stop(db->overdue, name.at, name.size);
-    registry_emptied(db);
+    }
+    reset_bound_if_empty(db);
 }
 
 void
 registry_flush(int number)
 {
-    struct registry_db *db;
-
     if (number >= 0) {
-        db = registry_find(number);
-        if (db != NULL)
-            registry_free(db);
+        struct registry_db *db = find_db(number);
+        if (db != NULL) {
+            free_db(db);
+        }
         return;
     }
-    while (registry.count > 0)
-        registry_free(registry.heap[registry.count - 1]);
+    while (registry.count > 0) {
+        free_db(registry.heap[registry.count - 1]);
+    }
     memory_free(registry.sorted);
     registry.sorted = NULL;
     registry.heap = NULL;
@@ -313,21 +334,21 @@ registry_flush(int number)
 void
 registry_swap(int a, int b)
 {
-    struct registry_db *first = registry_find(a);
-    struct registry_db *second = registry_find(b);
+    struct registry_db *first = find_db(a);
+    struct registry_db *second = find_db(b);
 
     if (first != NULL && second != NULL) {
-        size_t at = registry_search(a);
-        registry.sorted[registry_search(b)] = first;
+        size_t at = find_place(a);
+        registry.sorted[find_place(b)] = first;
         registry.sorted[at] = second;
         first->number = b;
         second->number = a;
     } else if (first != NULL || second != NULL) {
         struct registry_db *db = first != NULL ? first : second;
-        registry_take_out(db);
+        remove_from_sorted(db);
         registry.count--;
         db->number = first != NULL ? b : a;
-        registry_insert(db);
+        insert_into_sorted(db);
         registry.count++;
     }
 }
@@ -342,18 +363,20 @@ registry_next(void)
 
 /* Copies all keys of one store into another, each with its own time. */
 static bool
-registry_copy(const struct lawn_store *from, struct lawn_store *to)
+copy_store(const struct lawn_store *from, struct lawn_store *to)
 {
     struct lawn_store_timer timer;
     uint64_t cursor = 0;
 
     while (lawn_store_iterate(from, &cursor, &timer)) {
         uint64_t when = timer.deadline;
-        if (timer.payload_size > 0)
-            memcpy(&when, timer.payload, sizeof when);
+        if (timer.payload_size > 0) {
+            memcpy(&when, timer.payload, sizeof(when));
+        }
         if (lawn_store_start(to, timer.id, timer.id_size, when, NULL, 0,
-                             LAWN_STORE_AT) != 0)
+                             LAWN_STORE_AT) != 0) {
             return false;
+        }
     }
     return true;
 }
@@ -361,15 +384,16 @@ registry_copy(const struct lawn_store *from, struct lawn_store *to)
 /* The clock was set back: all keys into a store whose clock has passed none of
  * them. False: no memory. */
 static bool
-registry_sort(struct registry_db *db)
+rebuild_store(struct registry_db *db)
 {
     uint64_t first = lawn_store_next(db->coming);
 
-    if (db->overdue_bound < first)
+    if (db->overdue_bound < first) {
         first = db->overdue_bound;
-    struct lawn_store *coming = registry_store(first > 0 ? first - 1 : 0);
-    if (coming == NULL || !registry_copy(db->coming, coming) ||
-        !registry_copy(db->overdue, coming)) {
+    }
+    struct lawn_store *coming = create_store(first > 0 ? first - 1 : 0);
+    if (coming == NULL || !copy_store(db->coming, coming) ||
+        !copy_store(db->overdue, coming)) {
         lawn_store_free(coming);
         return false;
     }
@@ -385,32 +409,33 @@ registry_sort(struct registry_db *db)
  * for the present over and over, as there is much to do for it, comes after those
  * that had to wait meanwhile. */
 static bool
-registry_overdue_first(const struct registry_db *db, uint64_t until)
+find_overdue(const struct registry_db *db, uint64_t until)
 {
     struct lawn_store_timer timer;
     uint64_t coming = lawn_store_next(db->coming);
-    uint64_t when;
 
-    if (coming > until || !lawn_store_first(db->overdue, &timer))
+    if (coming > until || !lawn_store_next_timer(db->overdue, &timer)) {
         return true;
-    memcpy(&when, timer.payload, sizeof when);
+    }
+    uint64_t when = 0;
+    memcpy(&when, timer.payload, sizeof(when));
     return when <= coming;
 }
 
-/* Takes a key of the database that is due by now, and by `until`, which is not
- * after now. */
+/* Removes the first key of the database that is due by `until`, which is not after
+ * now. Returns false if there is none. */
 static bool
-registry_take(struct registry_db *db, uint64_t now, uint64_t until,
-              struct bytes *name, uint64_t *when)
+pop_due(struct registry_db *db, uint64_t now, uint64_t until,
+        struct bytes *name, uint64_t *when)
 {
     struct lawn_store_timer timer;
     bool back = now < lawn_store_now(db->coming);
 
     if (db->overdue_bound <= until &&
-        (back ? registry_sort(db) : registry_overdue_first(db, until)) &&
-        registry_overdue_count(db) > 0) {
+        (back ? rebuild_store(db) : find_overdue(db, until)) &&
+        count_overdue(db) > 0) {
         lawn_store_pop(db->overdue, lawn_store_now(db->overdue) + 1, &timer);
-        memcpy(when, timer.payload, sizeof *when);
+        memcpy(when, timer.payload, sizeof(*when));
     } else if (lawn_store_pop(db->coming, until, &timer)) {
         *when = timer.deadline;
     } else {
@@ -429,21 +454,24 @@ registry_pop(uint64_t now, int *number, struct bytes *name, uint64_t *when)
         /* Another database may have a key that is due before this one's. */
         uint64_t until = now;
         for (size_t i = 1; i <= 2 && i < registry.count; i++) {
-            if (registry.heap[i]->bound < until)
+            if (registry.heap[i]->bound < until) {
                 until = registry.heap[i]->bound;
+            }
         }
-        if (registry_take(db, now, until, name, when)) {
+        if (pop_due(db, now, until, name, when)) {
             *number = db->number;
-            registry_emptied(db);
+            reset_bound_if_empty(db);
             return true;
         }
         uint64_t bound = lawn_store_next(db->coming);
-        if (db->overdue_bound < bound)
+        if (db->overdue_bound < bound) {
             bound = db->overdue_bound;
-        registry_set_bound(db, bound);
+        }
+        set_bound(db, bound);
         /* There was no memory to sort. */
-        if (bound <= until)
+        if (bound <= until) {
             return false;
+        }
     }
     return false;
 }
@@ -453,9 +481,10 @@ registry_count(void)
 {
     uint64_t count = 0;
 
-    for (size_t i = 0; i < registry.count; i++)
+    for (size_t i = 0; i < registry.count; i++) {
         count += lawn_store_count(registry.heap[i]->coming) +
-                 registry_overdue_count(registry.heap[i]);
+                 count_overdue(registry.heap[i]);
+    }
     return count;
 }
 
@@ -467,8 +496,9 @@ registry_bytes(void)
     for (size_t i = 0; i < registry.count; i++) {
         const struct registry_db *db = registry.heap[i];
         bytes += memory_size(db) + lawn_store_bytes(db->coming);
-        if (db->overdue != NULL)
+        if (db->overdue != NULL) {
             bytes += lawn_store_bytes(db->overdue);
+        }
     }
     return bytes;
 }

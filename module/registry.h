@@ -15,6 +15,10 @@
 
 #define REGISTRY_NAME_MAX 65535u
 
+/* The time of keys that are to be looked at at once, because events in them may have
+ * been due before they came here: listeners here have not heard of them. */
+#define REGISTRY_AT_ONCE 0u
+
 /* Sets when a key is to be looked at, in place of what was set before. False: no
  * memory, or the name is too long; what was set before stays. */
 bool registry_set(int db, struct bytes name, uint64_t when);

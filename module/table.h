@@ -74,7 +74,8 @@ void table_clear(struct table *table);
 
 /* The segment of those hashes that begin as this one, or NULL; and where the range
  * of hashes of the next one begins, 0 at the end. */
-struct table_segment *table_segment(const struct table *table, uint64_t hash);
+struct table_segment *table_find_segment(const struct table *table,
+                                         uint64_t hash);
 uint64_t table_end(const struct table_segment *segment, uint64_t hash);
 struct event **table_events(const struct table_segment *segment);
 

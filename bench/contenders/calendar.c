@@ -33,26 +33,25 @@ struct calendar {
 };
 
 static struct link *
-calendar_alloc(size_t many)
+alloc_days(size_t many)
 {
-    struct link *days = calloc(many, sizeof days[0]);
-    size_t i;
+    struct link *days = calloc(many, sizeof(days[0]));
 
-    for (i = 0; days != NULL && i < many; i++) {
+    for (size_t i = 0; days != NULL && i < many; i++) {
         links_init(&days[i]);
     }
     return days;
 }
 
 static void *
-calendar_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct calendar *calendar = calloc(1, sizeof *calendar);
+    struct calendar *calendar = calloc(1, sizeof(*calendar));
 
     if (calendar == NULL) {
         return NULL;
     }
-    calendar->days = calendar_alloc(CALENDAR_LEAST);
+    calendar->days = alloc_days(CALENDAR_LEAST);
     if (calendar->days == NULL) {
         free(calendar);
         return NULL;
@@ -66,7 +65,7 @@ calendar_make(const struct contender_setup *setup)
 }
 
 static void
-calendar_free(void *self)
+destroy(void *self)
 {
     struct calendar *calendar = (struct calendar *)self;
 
@@ -75,22 +74,22 @@ calendar_free(void *self)
 }
 
 static inline struct link *
-calendar_day(const struct calendar *calendar, uint64_t time)
+day_of(const struct calendar *calendar, uint64_t time)
 {
     return &calendar->days[(time >> calendar->shift) & calendar->mask];
 }
 
 /* The last tick of a time's day. */
 static inline uint64_t
-calendar_evening(const struct calendar *calendar, uint64_t time)
+day_end(const struct calendar *calendar, uint64_t time)
 {
     return time | ((UINT64_C(1) << calendar->shift) - 1);
 }
 
 static inline void
-calendar_insert(struct calendar *calendar, struct timer *timer)
+insert(struct calendar *calendar, struct timer *timer)
 {
-    struct link *day = calendar_day(calendar, timer->deadline);
+    struct link *day = day_of(calendar, timer->deadline);
     struct link *place = day->prev;
 
     while (place != day && links_timer_of(place)->deadline > timer->deadline) {
@@ -102,16 +101,15 @@ calendar_insert(struct calendar *calendar, struct timer *timer)
 /* The deadlines that come next, at most CALENDAR_SAMPLE, in order, found within
  * a year; how many. */
 static size_t
-calendar_sample(const struct calendar *calendar, uint64_t *sample)
+sample_deadlines(const struct calendar *calendar, uint64_t *sample)
 {
     uint64_t time = calendar->position;
     size_t many = 0;
-    size_t i;
 
-    for (i = 0; i <= calendar->mask && many < CALENDAR_SAMPLE; i++) {
-        uint64_t evening = calendar_evening(calendar, time);
-        struct link *day = calendar_day(calendar, time);
-        struct link *link;
+    for (size_t i = 0; i <= calendar->mask && many < CALENDAR_SAMPLE; i++) {
+        uint64_t evening = day_end(calendar, time);
+        struct link *day = day_of(calendar, time);
+        struct link *link = NULL;
 
         for (link = day->next; link != day && many < CALENDAR_SAMPLE &&
                                links_timer_of(link)->deadline <= evening;
@@ -128,12 +126,11 @@ calendar_sample(const struct calendar *calendar, uint64_t *sample)
 
 /* The mean distance of all deadlines, for when there is no sample. */
 static uint64_t
-calendar_spread(const struct calendar *calendar)
+mean_distance(const struct calendar *calendar)
 {
     uint64_t first = LINKS_NEVER, last = 0;
-    size_t i;
 
-    for (i = 0; i <= calendar->mask; i++) {
+    for (size_t i = 0; i <= calendar->mask; i++) {
         struct link *day = &calendar->days[i];
 
         if (!links_empty(day)) {
@@ -150,19 +147,19 @@ calendar_spread(const struct calendar *calendar)
 /* How long a day should be: three times the mean distance of the deadlines
  * that come next, those apart that are far from each other. */
 static unsigned
-calendar_choose(const struct calendar *calendar)
+choose_shift(const struct calendar *calendar)
 {
     uint64_t sample[CALENDAR_SAMPLE];
-    size_t many = calendar_sample(calendar, sample);
-    uint64_t mean, sum = 0;
-    size_t i, near = 0;
-    unsigned shift = 0;
+    size_t many = sample_deadlines(calendar, sample);
+    uint64_t mean = 0;
 
     if (many < CALENDAR_SAMPLE) {
-        mean = calendar_spread(calendar);
+        mean = mean_distance(calendar);
     } else {
+        uint64_t sum = 0;
+        size_t near = 0;
         mean = (sample[many - 1] - sample[0]) / (many - 1);
-        for (i = 1; i < many; i++) {
+        for (size_t i = 1; i < many; i++) {
             uint64_t distance = sample[i] - sample[i - 1];
 
             if (distance <= 2 * mean) {
@@ -172,6 +169,7 @@ calendar_choose(const struct calendar *calendar)
         }
         mean = near > 0 ? sum / near : mean;
     }
+    unsigned shift = 0;
     while (shift < 60 && UINT64_C(1) << shift < mean) {
         shift++;
     }
@@ -179,27 +177,26 @@ calendar_choose(const struct calendar *calendar)
 }
 
 static void
-calendar_resize(struct calendar *calendar, size_t many)
+resize(struct calendar *calendar, size_t many)
 {
-    struct link *days = calendar_alloc(many);
+    struct link *days = alloc_days(many);
     struct link *old = calendar->days;
     size_t old_many = calendar->mask + 1;
-    size_t i;
 
     if (days == NULL) {
         return;
     }
-    calendar->shift = calendar_choose(calendar);
+    calendar->shift = choose_shift(calendar);
     calendar->days = days;
     calendar->mask = many - 1;
-    for (i = 0; i < old_many; i++) {
+    for (size_t i = 0; i < old_many; i++) {
         struct link *link = old[i].next;
 
         while (link != &old[i]) {
             struct link *next = link->next;
 
             __builtin_prefetch(next);
-            calendar_insert(calendar, links_timer_of(link));
+            insert(calendar, links_timer_of(link));
             link = next;
         }
     }
@@ -208,17 +205,17 @@ calendar_resize(struct calendar *calendar, size_t many)
 
 /* A timer is gone. */
 static inline void
-calendar_less(struct calendar *calendar)
+note_removed(struct calendar *calendar)
 {
     size_t days = calendar->mask + 1;
 
     if (--calendar->count < days / 2 && days > CALENDAR_LEAST) {
-        calendar_resize(calendar, days / 2);
+        resize(calendar, days / 2);
     }
 }
 
 static void
-calendar_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct calendar *calendar = (struct calendar *)self;
     struct timer *timer = links_timer(object);
@@ -227,15 +224,15 @@ calendar_start(void *self, struct object *object, uint64_t ttl)
         bound_stop(&calendar->bound, timer->deadline);
         links_unlink(&timer->link);
     } else if (++calendar->count > 2 * (calendar->mask + 1)) {
-        calendar_resize(calendar, 2 * (calendar->mask + 1));
+        resize(calendar, 2 * (calendar->mask + 1));
     }
     timer->deadline = links_deadline(calendar->now, ttl);
     bound_start(&calendar->bound, timer->deadline);
-    calendar_insert(calendar, timer);
+    insert(calendar, timer);
 }
 
 static bool
-calendar_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     struct calendar *calendar = (struct calendar *)self;
     struct timer *timer = links_timer(object);
@@ -245,13 +242,13 @@ calendar_stop(void *self, struct object *object)
     }
     bound_stop(&calendar->bound, timer->deadline);
     links_remove(timer);
-    calendar_less(calendar);
+    note_removed(calendar);
     return true;
 }
 
 /* Merges two chains in order, a's before b's where they are equal. */
 static struct link *
-calendar_merge(struct link *a, struct link *b)
+merge_chains(struct link *a, struct link *b)
 {
     struct link *first = NULL;
     struct link **end = &first;
@@ -270,11 +267,11 @@ calendar_merge(struct link *a, struct link *b)
 
 /* Sorts a chain: runs of 1, 2, 4 ... timers wait to be merged. */
 static struct link *
-calendar_sort(struct link *chain)
+sort_chain(struct link *chain)
 {
     struct link *runs[64] = {NULL};
     struct link *sorted = NULL;
-    size_t i;
+    size_t i = 0;
 
     while (chain != NULL) {
         struct link *one = chain;
@@ -282,19 +279,19 @@ calendar_sort(struct link *chain)
         chain = chain->next;
         one->next = NULL;
         for (i = 0; runs[i] != NULL; i++) {
-            one = calendar_merge(runs[i], one);
+            one = merge_chains(runs[i], one);
             runs[i] = NULL;
         }
         runs[i] = one;
     }
     for (i = 0; i < 64; i++) {
-        sorted = calendar_merge(runs[i], sorted);
+        sorted = merge_chains(runs[i], sorted);
     }
     return sorted;
 }
 
 static bool
-calendar_year_passed(const struct calendar *calendar)
+has_year_passed(const struct calendar *calendar)
 {
     return (calendar->now >> calendar->shift) -
                (calendar->position >> calendar->shift) >
@@ -303,13 +300,12 @@ calendar_year_passed(const struct calendar *calendar)
 
 /* A year or more has passed: takes what is due off all days, and sorts it. */
 static void
-calendar_catch_up(struct calendar *calendar)
+catch_up(struct calendar *calendar)
 {
     struct link *chain = NULL;
     struct link **end = &chain;
-    size_t i;
 
-    for (i = 0; i <= calendar->mask; i++) {
+    for (size_t i = 0; i <= calendar->mask; i++) {
         struct link *day = &calendar->days[i];
 
         while (!links_empty(day) &&
@@ -322,7 +318,7 @@ calendar_catch_up(struct calendar *calendar)
         }
     }
     *end = NULL;
-    chain = calendar_sort(chain);
+    chain = sort_chain(chain);
     while (chain != NULL) {
         struct link *next = chain->next;
 
@@ -335,15 +331,15 @@ calendar_catch_up(struct calendar *calendar)
 /* Fires what is due on a list that is in order, the callbacks being free to
  * make the calendar anew: so the list is due, or looked up by its time. */
 static size_t
-calendar_fire(struct calendar *calendar, bool due, size_t budget,
-              contender_fire_fn *fire, void *arg)
+fire_day(struct calendar *calendar, bool due, size_t budget,
+         contender_fire_fn *fire, void *arg)
 {
     size_t fired = 0;
 
     while (fired < budget) {
-        uint64_t evening = calendar_evening(calendar, calendar->position);
+        uint64_t evening = day_end(calendar, calendar->position);
         struct link *list =
-            due ? &calendar->due : calendar_day(calendar, calendar->position);
+            due ? &calendar->due : day_of(calendar, calendar->position);
         struct timer *timer = links_timer_of(list->next);
 
         if (links_empty(list) || (!due && (timer->deadline > calendar->now ||
@@ -352,7 +348,7 @@ calendar_fire(struct calendar *calendar, bool due, size_t budget,
         }
         __builtin_prefetch(timer->link.next);
         links_remove(timer);
-        calendar_less(calendar);
+        note_removed(calendar);
         fire(links_object(timer), arg);
         fired++;
     }
@@ -360,8 +356,7 @@ calendar_fire(struct calendar *calendar, bool due, size_t budget,
 }
 
 static size_t
-calendar_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-             void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct calendar *calendar = (struct calendar *)self;
     size_t fired = 0;
@@ -375,18 +370,16 @@ calendar_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
         calendar->position = calendar->bound.time;
     }
     for (;;) {
-        uint64_t evening;
-
-        fired += calendar_fire(calendar, true, budget - fired, fire, arg);
-        if (fired < budget && calendar_year_passed(calendar)) {
-            calendar_catch_up(calendar);
+        fired += fire_day(calendar, true, budget - fired, fire, arg);
+        if (fired < budget && has_year_passed(calendar)) {
+            catch_up(calendar);
             continue;
         }
-        fired += calendar_fire(calendar, false, budget - fired, fire, arg);
+        fired += fire_day(calendar, false, budget - fired, fire, arg);
         if (fired == budget) {
             break;
         }
-        evening = calendar_evening(calendar, calendar->position);
+        uint64_t evening = day_end(calendar, calendar->position);
         if (evening >= now) {
             calendar->position = now;
             bound_set(&calendar->bound, now + 1, false);
@@ -398,12 +391,11 @@ calendar_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-calendar_next(void *self)
+next_deadline(void *self)
 {
     struct calendar *calendar = (struct calendar *)self;
     uint64_t time = calendar->position;
     uint64_t earliest = LINKS_NEVER;
-    size_t i;
 
     if (calendar->bound.exact) {
         return calendar->bound.time;
@@ -413,9 +405,9 @@ calendar_next(void *self)
     }
     /* The days of one year; the first timer found on its own day is the
      * earliest. Of later years all heads have been seen by then. */
-    for (i = 0; i <= calendar->mask; i++) {
-        struct link *day = calendar_day(calendar, time);
-        uint64_t evening = calendar_evening(calendar, time);
+    for (size_t i = 0; i <= calendar->mask; i++) {
+        struct link *day = day_of(calendar, time);
+        uint64_t evening = day_end(calendar, time);
 
         if (!links_empty(day) &&
             links_timer_of(day->next)->deadline < earliest) {
@@ -440,10 +432,10 @@ const struct contender calendar_contender = {
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),
-    .make = calendar_make,
-    .free = calendar_free,
-    .start = calendar_start,
-    .stop = calendar_stop,
-    .mow = calendar_mow,
-    .next = calendar_next,
+    .make = make,
+    .free = destroy,
+    .start = start,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

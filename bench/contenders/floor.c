@@ -27,9 +27,9 @@ struct floor {
 };
 
 static void *
-floor_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct floor *ring = calloc(1, sizeof *ring);
+    struct floor *ring = calloc(1, sizeof(*ring));
     size_t room = 64;
 
     if (ring == NULL) {
@@ -38,20 +38,20 @@ floor_make(const struct contender_setup *setup)
     while (room < setup->objects) {
         room *= 2;
     }
-    ring->entries = malloc(room * sizeof ring->entries[0]);
+    ring->entries = malloc(room * sizeof(ring->entries[0]));
     if (ring->entries == NULL) {
         free(ring);
         return NULL;
     }
     /* Touched now, so that starts are not charged for the system's work. */
-    memset(ring->entries, 0, room * sizeof ring->entries[0]);
+    memset(ring->entries, 0, room * sizeof(ring->entries[0]));
     ring->mask = room - 1;
     ring->now = setup->now;
     return ring;
 }
 
 static void
-floor_free(void *self)
+destroy(void *self)
 {
     struct floor *ring = (struct floor *)self;
 
@@ -60,7 +60,7 @@ floor_free(void *self)
 }
 
 static void
-floor_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct floor *ring = (struct floor *)self;
     struct floor_entry *entry = &ring->entries[ring->tail++ & ring->mask];
@@ -73,7 +73,7 @@ floor_start(void *self, struct object *object, uint64_t ttl)
 }
 
 static bool
-floor_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     (void)self;
     *(volatile char *)object->node = 0;
@@ -81,8 +81,7 @@ floor_stop(void *self, struct object *object)
 }
 
 static size_t
-floor_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-          void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct floor *ring = (struct floor *)self;
     size_t fired = 0;
@@ -99,7 +98,7 @@ floor_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-floor_next(void *self)
+next_deadline(void *self)
 {
     const struct floor *ring = (const struct floor *)self;
 
@@ -117,10 +116,10 @@ const struct contender floor_contender = {
     .kind = CONTENDER_FLOOR,
     .flags = CONTENDER_ONE_TTL | CONTENDER_NO_STOP,
     .node = sizeof(uint64_t),
-    .make = floor_make,
-    .free = floor_free,
-    .start = floor_start,
-    .stop = floor_stop,
-    .mow = floor_mow,
-    .next = floor_next,
+    .make = make,
+    .free = destroy,
+    .start = start,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

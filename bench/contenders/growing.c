@@ -28,14 +28,14 @@ struct growing {
 };
 
 static void *
-growing_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct growing *wheel = malloc(sizeof *wheel);
+    struct growing *wheel = malloc(sizeof(*wheel));
 
     if (wheel == NULL) {
         return NULL;
     }
-    wheel->slots = calloc(GROWING_LEAST, sizeof wheel->slots[0]);
+    wheel->slots = calloc(GROWING_LEAST, sizeof(wheel->slots[0]));
     if (wheel->slots == NULL) {
         free(wheel);
         return NULL;
@@ -49,7 +49,7 @@ growing_make(const struct contender_setup *setup)
 }
 
 static void
-growing_free(void *self)
+destroy(void *self)
 {
     struct growing *wheel = (struct growing *)self;
 
@@ -58,25 +58,23 @@ growing_free(void *self)
 }
 
 static bool
-growing_empty(const struct link *slot)
+is_empty(const struct link *slot)
 {
     return slot->next == NULL || slot->next == slot;
 }
 
 /* Moves all that is in one slot to the end of another list. */
 static void
-growing_move(struct link *slot, struct link *to)
+move_slot(struct link *slot, struct link *to)
 {
     links_move(slot->next, slot->prev, to);
 }
 
 /* Makes the wheel long enough for a TTL. */
 static bool
-growing_grow(struct growing *wheel, uint64_t ttl)
+grow(struct growing *wheel, uint64_t ttl)
 {
     size_t room = wheel->mask + 1;
-    struct link *slots;
-    size_t i;
 
     while (room < ttl) {
         room *= 2;
@@ -84,19 +82,20 @@ growing_grow(struct growing *wheel, uint64_t ttl)
             return false;
         }
     }
-    slots = calloc(room, sizeof slots[0]);
+    struct link *slots = NULL;
+    slots = calloc(room, sizeof(slots[0]));
     if (slots == NULL) {
         return false;
     }
-    for (i = 0; i <= wheel->mask; i++) {
+    for (size_t i = 0; i <= wheel->mask; i++) {
         struct link *slot = &wheel->slots[i];
 
-        if (!growing_empty(slot)) {
+        if (!is_empty(slot)) {
             struct link *to =
                 &slots[links_timer_of(slot->next)->deadline & (room - 1)];
 
             links_init(to);
-            growing_move(slot, to);
+            move_slot(slot, to);
         }
     }
     free(wheel->slots);
@@ -106,13 +105,12 @@ growing_grow(struct growing *wheel, uint64_t ttl)
 }
 
 static void
-growing_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct growing *wheel = (struct growing *)self;
     struct timer *timer = links_timer(object);
-    struct link *slot;
 
-    if (ttl > wheel->mask + 1 && !growing_grow(wheel, ttl)) {
+    if (ttl > wheel->mask + 1 && !grow(wheel, ttl)) {
         wheel->failed = true;
         return;
     }
@@ -122,7 +120,7 @@ growing_start(void *self, struct object *object, uint64_t ttl)
     }
     timer->deadline = links_deadline(wheel->now, ttl);
     bound_start(&wheel->bound, timer->deadline);
-    slot = &wheel->slots[timer->deadline & wheel->mask];
+    struct link *slot = &wheel->slots[timer->deadline & wheel->mask];
     if (slot->next == NULL) {
         links_init(slot);
     }
@@ -130,20 +128,20 @@ growing_start(void *self, struct object *object, uint64_t ttl)
 }
 
 static bool
-growing_failed(void *self)
+has_failed(void *self)
 {
     return ((const struct growing *)self)->failed;
 }
 
 static bool
-growing_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     return links_stop(&((struct growing *)self)->bound, object);
 }
 
 /* Moves all slots up to now to due, in order. */
 static void
-growing_collect(struct growing *wheel, uint64_t from, uint64_t now)
+collect(struct growing *wheel, uint64_t from, uint64_t now)
 {
     uint64_t ticks = now >= from ? now - from + 1 : 0;
 
@@ -153,19 +151,17 @@ growing_collect(struct growing *wheel, uint64_t from, uint64_t now)
     for (; ticks > 0; ticks--) {
         struct link *slot = &wheel->slots[from++ & wheel->mask];
 
-        if (!growing_empty(slot)) {
-            growing_move(slot, &wheel->due);
+        if (!is_empty(slot)) {
+            move_slot(slot, &wheel->due);
         }
     }
 }
 
 static size_t
-growing_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-            void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct growing *wheel = (struct growing *)self;
     uint64_t from = wheel->now + 1;
-    size_t fired;
 
     wheel->now = now;
     if (now < wheel->bound.time) {
@@ -174,10 +170,10 @@ growing_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
     if (from < wheel->bound.time) {
         from = wheel->bound.time;
     }
-    growing_collect(wheel, from, now);
+    collect(wheel, from, now);
     /* What is left on due is due at once; what callbacks start is later. */
     bound_set(&wheel->bound, now + 1, false);
-    fired = links_fire(&wheel->due, budget, fire, arg);
+    size_t fired = links_fire(&wheel->due, budget, fire, arg);
     if (!links_empty(&wheel->due)) {
         bound_set(&wheel->bound, 0, false);
     }
@@ -185,11 +181,10 @@ growing_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-growing_next(void *self)
+next_deadline(void *self)
 {
     struct growing *wheel = (struct growing *)self;
     uint64_t earliest = LINKS_NEVER;
-    size_t i;
 
     if (wheel->bound.exact) {
         return wheel->bound.time;
@@ -197,10 +192,10 @@ growing_next(void *self)
     if (!links_empty(&wheel->due)) {
         return links_timer_of(wheel->due.next)->deadline;
     }
-    for (i = 1; i <= wheel->mask + 1; i++) {
+    for (size_t i = 1; i <= wheel->mask + 1; i++) {
         struct link *slot = &wheel->slots[(wheel->now + i) & wheel->mask];
 
-        if (!growing_empty(slot)) {
+        if (!is_empty(slot)) {
             earliest = links_timer_of(slot->next)->deadline;
             break;
         }
@@ -219,11 +214,11 @@ const struct contender growing_contender = {
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),
-    .make = growing_make,
-    .free = growing_free,
-    .start = growing_start,
-    .failed = growing_failed,
-    .stop = growing_stop,
-    .mow = growing_mow,
-    .next = growing_next,
+    .make = make,
+    .free = destroy,
+    .start = start,
+    .failed = has_failed,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

@@ -28,13 +28,11 @@ struct hashed {
 };
 
 static void *
-hashed_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
     size_t slots = HASHED_LEAST;
     uint64_t most = setup->objects > HASHED_FULL ? setup->objects : HASHED_FULL;
     uint64_t want = setup->objects;
-    struct hashed *wheel;
-    size_t i;
 
     if (setup->longest != 0 && setup->longest < most) {
         want = setup->longest + 1;
@@ -42,7 +40,8 @@ hashed_make(const struct contender_setup *setup)
     while (slots < want && slots < HASHED_MOST) {
         slots *= 2;
     }
-    wheel = malloc(sizeof *wheel + slots * sizeof wheel->slots[0]);
+    struct hashed *wheel = NULL;
+    wheel = malloc(sizeof(*wheel) + slots * sizeof(wheel->slots[0]));
     if (wheel == NULL) {
         return NULL;
     }
@@ -51,14 +50,14 @@ hashed_make(const struct contender_setup *setup)
     wheel->mowed = setup->now;
     bound_set(&wheel->bound, LINKS_NEVER, true);
     links_init(&wheel->due);
-    for (i = 0; i < slots; i++) {
+    for (size_t i = 0; i < slots; i++) {
         links_init(&wheel->slots[i]);
     }
     return wheel;
 }
 
 static void
-hashed_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct hashed *wheel = (struct hashed *)self;
     struct timer *timer = links_timer(object);
@@ -73,14 +72,14 @@ hashed_start(void *self, struct object *object, uint64_t ttl)
 }
 
 static bool
-hashed_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     return links_stop(&((struct hashed *)self)->bound, object);
 }
 
 /* Takes what is due by now off a slot. */
 static void
-hashed_collect(struct hashed *wheel, struct link *slot)
+collect(struct hashed *wheel, struct link *slot)
 {
     struct link *link = slot->next;
 
@@ -96,23 +95,21 @@ hashed_collect(struct hashed *wheel, struct link *slot)
 }
 
 static size_t
-hashed_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-           void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct hashed *wheel = (struct hashed *)self;
     size_t fired = 0;
-    uint64_t from, ticks;
 
     wheel->now = now;
     if (now < wheel->bound.time) {
         return 0;
     }
     /* Nothing is due before the bound: these ticks need no look. */
-    from = wheel->mowed + 1;
+    uint64_t from = wheel->mowed + 1;
     if (links_empty(&wheel->due) && from < wheel->bound.time) {
         from = wheel->bound.time;
     }
-    ticks = now >= from ? now - from + 1 : 0;
+    uint64_t ticks = now >= from ? now - from + 1 : 0;
     if (ticks > wheel->mask) {
         ticks = wheel->mask + 1;
     }
@@ -127,7 +124,7 @@ hashed_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
             break;
         }
         ticks--;
-        hashed_collect(wheel, &wheel->slots[from++ & wheel->mask]);
+        collect(wheel, &wheel->slots[from++ & wheel->mask]);
     }
     wheel->mowed = now;
     bound_set(&wheel->bound, now + 1, false);
@@ -136,18 +133,16 @@ hashed_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 
 /* Looks from the next tick on for the first timer of this turn, else of all. */
 static uint64_t
-hashed_next(void *self)
+next_deadline(void *self)
 {
     struct hashed *wheel = (struct hashed *)self;
-    uint64_t earliest;
     uint64_t tick = wheel->mowed;
-    size_t i;
 
     if (wheel->bound.exact) {
         return wheel->bound.time;
     }
-    earliest = links_earliest(&wheel->due);
-    for (i = 0; i <= wheel->mask && earliest > tick; i++) {
+    uint64_t earliest = links_earliest(&wheel->due);
+    for (size_t i = 0; i <= wheel->mask && earliest > tick; i++) {
         uint64_t here = links_earliest(&wheel->slots[++tick & wheel->mask]);
 
         if (here < earliest) {
@@ -167,10 +162,10 @@ const struct contender hashed_contender = {
     .kind = CONTENDER_PAPER,
     .flags = CONTENDER_EXACT | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),
-    .make = hashed_make,
+    .make = make,
     .free = free,
-    .start = hashed_start,
-    .stop = hashed_stop,
-    .mow = hashed_mow,
-    .next = hashed_next,
+    .start = start,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

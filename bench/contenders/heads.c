@@ -26,9 +26,9 @@ struct heads {
 };
 
 static void *
-heads_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct heads *heads = calloc(1, sizeof *heads);
+    struct heads *heads = calloc(1, sizeof(*heads));
 
     if (heads == NULL) {
         return NULL;
@@ -42,7 +42,7 @@ heads_make(const struct contender_setup *setup)
 }
 
 static void
-heads_free(void *self)
+destroy(void *self)
 {
     struct heads *heads = (struct heads *)self;
 
@@ -53,16 +53,15 @@ heads_free(void *self)
 
 /* A queue for a TTL that has none, in the heap; NULL: no memory. */
 static struct queue *
-heads_add(struct heads *heads, uint64_t ttl, uint64_t time)
+add_queue(struct heads *heads, uint64_t ttl, uint64_t time)
 {
     struct heads_entry *heap = heads->heap;
-    struct queue *queue;
-    size_t i;
+    struct queue *queue = NULL;
 
     if (heads->count == heads->room) {
         size_t room = heads->room > 0 ? 2 * heads->room : 64;
 
-        heap = realloc(heap, room * sizeof heap[0]);
+        heap = realloc(heap, room * sizeof(heap[0]));
         if (heap == NULL) {
             return NULL;
         }
@@ -73,7 +72,7 @@ heads_add(struct heads *heads, uint64_t ttl, uint64_t time)
     if (queue == NULL) {
         return NULL;
     }
-    i = heads->count++;
+    size_t i = heads->count++;
     while (i > 0 && heap[(i - 1) / 4].time > time) {
         heap[i] = heap[(i - 1) / 4];
         i = (i - 1) / 4;
@@ -85,11 +84,11 @@ heads_add(struct heads *heads, uint64_t ttl, uint64_t time)
 
 /* Puts an entry into the heap from the top down, the top being free. */
 static void
-heads_sift(struct heads *heads, struct heads_entry entry)
+sift_down(struct heads *heads, struct heads_entry entry)
 {
     struct heads_entry *heap = heads->heap;
     size_t i = 0;
-    size_t child;
+    size_t child = 0;
 
     while ((child = 4 * i + 1) < heads->count) {
         size_t end = child + 4 < heads->count ? child + 4 : heads->count;
@@ -110,7 +109,7 @@ heads_sift(struct heads *heads, struct heads_entry entry)
 /* The earliest timer, the heap being put right until one is known to be it;
  * or, if the top is after limit, NULL. */
 static struct timer *
-heads_earliest(struct heads *heads, uint64_t limit)
+find_earliest(struct heads *heads, uint64_t limit)
 {
     while (heads->count > 0 && heads->heap[0].time <= limit) {
         struct heads_entry top = heads->heap[0];
@@ -119,11 +118,11 @@ heads_earliest(struct heads *heads, uint64_t limit)
         if (links_empty(&top.queue->timers)) {
             queues_drop(&heads->queues, top.queue);
             if (--heads->count > 0) {
-                heads_sift(heads, heads->heap[heads->count]);
+                sift_down(heads, heads->heap[heads->count]);
             }
         } else if (head->deadline > top.time) {
             top.time = head->deadline;
-            heads_sift(heads, top);
+            sift_down(heads, top);
         } else {
             return head;
         }
@@ -132,14 +131,14 @@ heads_earliest(struct heads *heads, uint64_t limit)
 }
 
 static void
-heads_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct heads *heads = (struct heads *)self;
     struct timer *timer = links_timer(object);
     uint64_t deadline = links_deadline(heads->now, ttl);
     struct queue *queue = queues_find(&heads->queues, ttl)->queue;
 
-    if (queue == NULL && (queue = heads_add(heads, ttl, deadline)) == NULL) {
+    if (queue == NULL && (queue = add_queue(heads, ttl, deadline)) == NULL) {
         heads->failed = true;
         return;
     }
@@ -151,28 +150,27 @@ heads_start(void *self, struct object *object, uint64_t ttl)
 }
 
 static bool
-heads_failed(void *self)
+has_failed(void *self)
 {
     return ((const struct heads *)self)->failed;
 }
 
 static bool
-heads_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     (void)self;
     return links_stop(NULL, object);
 }
 
 static size_t
-heads_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-          void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct heads *heads = (struct heads *)self;
-    struct timer *timer;
+    struct timer *timer = NULL;
     size_t fired = 0;
 
     heads->now = now;
-    while (fired < budget && (timer = heads_earliest(heads, now)) != NULL) {
+    while (fired < budget && (timer = find_earliest(heads, now)) != NULL) {
         __builtin_prefetch(timer->link.next);
         links_remove(timer);
         fire(links_object(timer), arg);
@@ -182,10 +180,10 @@ heads_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-heads_next(void *self)
+next_deadline(void *self)
 {
     const struct timer *timer =
-        heads_earliest((struct heads *)self, LINKS_NEVER);
+        find_earliest((struct heads *)self, LINKS_NEVER);
 
     return timer != NULL ? timer->deadline : LINKS_NEVER;
 }
@@ -200,11 +198,11 @@ const struct contender heads_contender = {
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),
-    .make = heads_make,
-    .free = heads_free,
-    .start = heads_start,
-    .failed = heads_failed,
-    .stop = heads_stop,
-    .mow = heads_mow,
-    .next = heads_next,
+    .make = make,
+    .free = destroy,
+    .start = start,
+    .failed = has_failed,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

@@ -26,27 +26,27 @@ struct heap2 {
 };
 
 static void *
-heap2_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct heap2 *heap = calloc(1, sizeof *heap);
+    struct heap2 *heap = calloc(1, sizeof(*heap));
 
     if (heap == NULL) {
         return NULL;
     }
     heap->room = setup->objects > HEAP2_LEAST ? setup->objects : HEAP2_LEAST;
-    heap->timers = malloc(heap->room * sizeof heap->timers[0]);
+    heap->timers = malloc(heap->room * sizeof(heap->timers[0]));
     if (heap->timers == NULL) {
         free(heap);
         return NULL;
     }
     /* Touched now, so that starts are not charged for the system's work. */
-    memset(heap->timers, 0, heap->room * sizeof heap->timers[0]);
+    memset(heap->timers, 0, heap->room * sizeof(heap->timers[0]));
     heap->now = setup->now;
     return heap;
 }
 
 static void
-heap2_free(void *self)
+destroy(void *self)
 {
     struct heap2 *heap = (struct heap2 *)self;
 
@@ -55,7 +55,7 @@ heap2_free(void *self)
 }
 
 static void
-heap2_put(struct heap2 *heap, size_t i, struct heap2_timer *timer)
+put(struct heap2 *heap, size_t i, struct heap2_timer *timer)
 {
     heap->timers[i] = timer;
     timer->place = i + 1;
@@ -63,7 +63,7 @@ heap2_put(struct heap2 *heap, size_t i, struct heap2_timer *timer)
 
 /* Fills the hole at i with a timer, or with an ancestor that is due later. */
 static void
-heap2_up(struct heap2 *heap, size_t i, struct heap2_timer *timer)
+sift_up(struct heap2 *heap, size_t i, struct heap2_timer *timer)
 {
     while (i > 0) {
         size_t parent = (i - 1) / 2;
@@ -71,17 +71,17 @@ heap2_up(struct heap2 *heap, size_t i, struct heap2_timer *timer)
         if (heap->timers[parent]->deadline <= timer->deadline) {
             break;
         }
-        heap2_put(heap, i, heap->timers[parent]);
+        put(heap, i, heap->timers[parent]);
         i = parent;
     }
-    heap2_put(heap, i, timer);
+    put(heap, i, timer);
 }
 
 /* The same downwards. */
 static void
-heap2_down(struct heap2 *heap, size_t i, struct heap2_timer *timer)
+sift_down(struct heap2 *heap, size_t i, struct heap2_timer *timer)
 {
-    size_t child;
+    size_t child = 0;
 
     while ((child = 2 * i + 1) < heap->count) {
         if (child + 1 < heap->count &&
@@ -91,14 +91,14 @@ heap2_down(struct heap2 *heap, size_t i, struct heap2_timer *timer)
         if (timer->deadline <= heap->timers[child]->deadline) {
             break;
         }
-        heap2_put(heap, i, heap->timers[child]);
+        put(heap, i, heap->timers[child]);
         i = child;
     }
-    heap2_put(heap, i, timer);
+    put(heap, i, timer);
 }
 
 static void
-heap2_remove(struct heap2 *heap, struct heap2_timer *timer)
+remove_timer(struct heap2 *heap, struct heap2_timer *timer)
 {
     size_t i = timer->place - 1;
     struct heap2_timer *last = heap->timers[--heap->count];
@@ -108,17 +108,17 @@ heap2_remove(struct heap2 *heap, struct heap2_timer *timer)
         return;
     }
     if (i > 0 && last->deadline < heap->timers[(i - 1) / 2]->deadline) {
-        heap2_up(heap, i, last);
+        sift_up(heap, i, last);
     } else {
-        heap2_down(heap, i, last);
+        sift_down(heap, i, last);
     }
 }
 
 static bool
-heap2_grow(struct heap2 *heap)
+grow(struct heap2 *heap)
 {
     struct heap2_timer **timers =
-        realloc(heap->timers, 2 * heap->room * sizeof timers[0]);
+        realloc(heap->timers, 2 * heap->room * sizeof(timers[0]));
 
     if (timers == NULL) {
         return false;
@@ -129,7 +129,7 @@ heap2_grow(struct heap2 *heap)
 }
 
 static void
-heap2_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct heap2 *heap = (struct heap2 *)self;
     struct heap2_timer *timer = (struct heap2_timer *)(void *)object->node;
@@ -139,38 +139,37 @@ heap2_start(void *self, struct object *object, uint64_t ttl)
         bool later = deadline > timer->deadline;
 
         timer->deadline = deadline;
-        (later ? heap2_down : heap2_up)(heap, timer->place - 1, timer);
+        (later ? sift_down : sift_up)(heap, timer->place - 1, timer);
         return;
     }
-    if (heap->count == heap->room && !heap2_grow(heap)) {
+    if (heap->count == heap->room && !grow(heap)) {
         heap->failed = true;
         return;
     }
     timer->deadline = deadline;
-    heap2_up(heap, heap->count++, timer);
+    sift_up(heap, heap->count++, timer);
 }
 
 static bool
-heap2_failed(void *self)
+has_failed(void *self)
 {
     return ((const struct heap2 *)self)->failed;
 }
 
 static bool
-heap2_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     struct heap2_timer *timer = (struct heap2_timer *)(void *)object->node;
 
     if (timer->place == 0) {
         return false;
     }
-    heap2_remove((struct heap2 *)self, timer);
+    remove_timer((struct heap2 *)self, timer);
     return true;
 }
 
 static size_t
-heap2_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-          void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct heap2 *heap = (struct heap2 *)self;
     size_t fired = 0;
@@ -180,7 +179,7 @@ heap2_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
            heap->timers[0]->deadline <= now) {
         struct heap2_timer *timer = heap->timers[0];
 
-        heap2_remove(heap, timer);
+        remove_timer(heap, timer);
         fire(links_object(timer), arg);
         fired++;
     }
@@ -188,7 +187,7 @@ heap2_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-heap2_next(void *self)
+next_deadline(void *self)
 {
     const struct heap2 *heap = (const struct heap2 *)self;
 
@@ -204,11 +203,11 @@ const struct contender heap2_contender = {
     .kind = CONTENDER_PAPER,
     .flags = CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_BUDGET,
     .node = sizeof(struct heap2_timer),
-    .make = heap2_make,
-    .free = heap2_free,
-    .start = heap2_start,
-    .failed = heap2_failed,
-    .stop = heap2_stop,
-    .mow = heap2_mow,
-    .next = heap2_next,
+    .make = make,
+    .free = destroy,
+    .start = start,
+    .failed = has_failed,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

@@ -10,9 +10,9 @@ struct heap4_self {
 };
 
 static void *
-heap4_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct heap4_self *self = calloc(1, sizeof *self);
+    struct heap4_self *self = calloc(1, sizeof(*self));
 
     if (self == NULL) {
         return NULL;
@@ -23,13 +23,13 @@ heap4_make(const struct contender_setup *setup)
     }
     /* Touched now, so that starts are not charged for the system's work. */
     memset(self->heap.entries, 0,
-           self->heap.room * sizeof self->heap.entries[0]);
+           self->heap.room * sizeof(self->heap.entries[0]));
     self->now = setup->now;
     return self;
 }
 
 static void
-heap4_free(void *arg)
+destroy(void *arg)
 {
     struct heap4_self *self = (struct heap4_self *)arg;
 
@@ -38,7 +38,7 @@ heap4_free(void *arg)
 }
 
 static void
-heap4_start(void *arg, struct object *object, uint64_t ttl)
+start(void *arg, struct object *object, uint64_t ttl)
 {
     struct heap4_self *self = (struct heap4_self *)arg;
 
@@ -49,13 +49,13 @@ heap4_start(void *arg, struct object *object, uint64_t ttl)
 }
 
 static bool
-heap4_failed(void *self)
+has_failed(void *self)
 {
     return ((const struct heap4_self *)self)->failed;
 }
 
 static bool
-heap4_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     const struct heap4_timer *timer =
         (const struct heap4_timer *)(const void *)object->node;
@@ -68,14 +68,14 @@ heap4_stop(void *self, struct object *object)
 }
 
 static size_t
-heap4_mow(void *arg, uint64_t now, size_t budget, contender_fire_fn *fire,
-          void *fire_arg)
+mow(void *arg, uint64_t now, size_t budget, contender_fire_fn *fire,
+    void *fire_arg)
 {
     struct heap4_self *self = (struct heap4_self *)arg;
-    struct heap4_timer *timer;
     size_t fired = 0;
 
     self->now = now;
+    struct heap4_timer *timer = NULL;
     while (fired < budget && (timer = heap4_pop(&self->heap, now)) != NULL) {
         fire(links_object(timer), fire_arg);
         fired++;
@@ -84,7 +84,7 @@ heap4_mow(void *arg, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-heap4_next(void *arg)
+next_deadline(void *arg)
 {
     const struct heap4 *heap = &((const struct heap4_self *)arg)->heap;
 
@@ -101,11 +101,11 @@ const struct contender heap4_contender = {
     .kind = CONTENDER_PAPER,
     .flags = CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_BUDGET,
     .node = sizeof(struct heap4_timer),
-    .make = heap4_make,
-    .free = heap4_free,
-    .start = heap4_start,
-    .failed = heap4_failed,
-    .stop = heap4_stop,
-    .mow = heap4_mow,
-    .next = heap4_next,
+    .make = make,
+    .free = destroy,
+    .start = start,
+    .failed = has_failed,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

@@ -8,13 +8,13 @@ struct ours_call {
 };
 
 static struct lawn_timer *
-ours_node(struct object *object)
+timer_of(struct object *object)
 {
     return (struct lawn_timer *)(void *)object->node;
 }
 
 static void *
-ours_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
     struct lawn_options options = {0};
 
@@ -23,25 +23,25 @@ ours_make(const struct contender_setup *setup)
 }
 
 static void
-ours_free(void *self)
+destroy(void *self)
 {
     lawn_free(self);
 }
 
 static void
-ours_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
-    lawn_start(self, ours_node(object), ttl);
+    lawn_start(self, timer_of(object), ttl);
 }
 
 static bool
-ours_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
-    return lawn_stop(self, ours_node(object));
+    return lawn_stop(self, timer_of(object));
 }
 
 static void
-ours_fire(struct lawn_timer *timer, void *arg)
+on_fire(struct lawn_timer *timer, void *arg)
 {
     const struct ours_call *call = (const struct ours_call *)arg;
 
@@ -51,18 +51,17 @@ ours_fire(struct lawn_timer *timer, void *arg)
 }
 
 static size_t
-ours_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-         void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct ours_call call;
 
     call.fire = fire;
     call.arg = arg;
-    return lawn_mow(self, now, budget, ours_fire, &call);
+    return lawn_mow(self, now, budget, on_fire, &call);
 }
 
 static uint64_t
-ours_next(void *self)
+next_deadline(void *self)
 {
     return lawn_next(self);
 }
@@ -77,10 +76,10 @@ const struct contender lawn_contender = {
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct lawn_timer),
-    .make = ours_make,
-    .free = ours_free,
-    .start = ours_start,
-    .stop = ours_stop,
-    .mow = ours_mow,
-    .next = ours_next,
+    .make = make,
+    .free = destroy,
+    .start = start,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

@@ -120,7 +120,7 @@ static inline uint64_t
 links_earliest(struct link *list)
 {
     uint64_t earliest = LINKS_NEVER;
-    struct link *link;
+    struct link *link = NULL;
 
     for (link = list->next; link != list; link = link->next) {
         if (links_timer_of(link)->deadline < earliest) {

@@ -15,9 +15,9 @@ struct list {
 };
 
 static void *
-list_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct list *list = malloc(sizeof *list);
+    struct list *list = malloc(sizeof(*list));
 
     if (list != NULL) {
         links_init(&list->timers);
@@ -27,17 +27,16 @@ list_make(const struct contender_setup *setup)
 }
 
 static void
-list_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct list *list = (struct list *)self;
     struct timer *timer = links_timer(object);
     uint64_t deadline = links_deadline(list->now, ttl);
-    struct link *place;
 
     if (links_running(timer)) {
         links_unlink(&timer->link);
     }
-    place = list->timers.prev;
+    struct link *place = list->timers.prev;
     while (place != &list->timers &&
            links_timer_of(place)->deadline > deadline) {
         place = place->prev;
@@ -47,15 +46,14 @@ list_start(void *self, struct object *object, uint64_t ttl)
 }
 
 static bool
-list_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     (void)self;
     return links_stop(NULL, object);
 }
 
 static size_t
-list_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-         void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct list *list = (struct list *)self;
     size_t fired = 0;
@@ -76,7 +74,7 @@ list_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-list_next(void *self)
+next_deadline(void *self)
 {
     struct list *list = (struct list *)self;
 
@@ -95,10 +93,10 @@ const struct contender list_contender = {
     .flags = CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO |
              CONTENDER_BUDGET | CONTENDER_LINEAR,
     .node = sizeof(struct timer),
-    .make = list_make,
+    .make = make,
     .free = free,
-    .start = list_start,
-    .stop = list_stop,
-    .mow = list_mow,
-    .next = list_next,
+    .start = start,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

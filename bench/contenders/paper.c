@@ -21,7 +21,7 @@ struct paper {
 };
 
 static void
-paper_free(void *self)
+destroy(void *self)
 {
     struct paper *paper = (struct paper *)self;
 
@@ -31,9 +31,9 @@ paper_free(void *self)
 }
 
 static void *
-paper_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct paper *paper = calloc(1, sizeof *paper);
+    struct paper *paper = calloc(1, sizeof(*paper));
 
     if (paper == NULL) {
         return NULL;
@@ -49,13 +49,13 @@ paper_make(const struct contender_setup *setup)
 
 /* A queue for a TTL that has none; NULL: no memory. */
 static struct queue *
-paper_add(struct paper *paper, uint64_t ttl)
+add_queue(struct paper *paper, uint64_t ttl)
 {
-    struct queue *queue;
+    struct queue *queue = NULL;
 
     if (paper->count == paper->room) {
         size_t room = paper->room > 0 ? 2 * paper->room : 64;
-        struct queue **all = realloc(paper->all, room * sizeof all[0]);
+        struct queue **all = realloc(paper->all, room * sizeof(all[0]));
 
         if (all == NULL) {
             return NULL;
@@ -71,13 +71,13 @@ paper_add(struct paper *paper, uint64_t ttl)
 }
 
 static void
-paper_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct paper *paper = (struct paper *)self;
     struct timer *timer = links_timer(object);
     struct queue *queue = queues_find(&paper->queues, ttl)->queue;
 
-    if (queue == NULL && (queue = paper_add(paper, ttl)) == NULL) {
+    if (queue == NULL && (queue = add_queue(paper, ttl)) == NULL) {
         paper->failed = true;
         return;
     }
@@ -91,13 +91,13 @@ paper_start(void *self, struct object *object, uint64_t ttl)
 }
 
 static bool
-paper_failed(void *self)
+has_failed(void *self)
 {
     return ((const struct paper *)self)->failed;
 }
 
 static bool
-paper_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     struct paper *paper = (struct paper *)self;
     struct timer *timer = links_timer(object);
@@ -112,8 +112,8 @@ paper_stop(void *self, struct object *object)
 
 /* Fires what is due in a queue. */
 static size_t
-paper_cut(struct paper *paper, struct queue *queue, size_t budget,
-          contender_fire_fn *fire, void *arg)
+fire_queue(struct paper *paper, struct queue *queue, size_t budget,
+           contender_fire_fn *fire, void *arg)
 {
     size_t fired = 0;
 
@@ -132,8 +132,7 @@ paper_cut(struct paper *paper, struct queue *queue, size_t budget,
 }
 
 static size_t
-paper_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-          void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct paper *paper = (struct paper *)self;
     uint64_t closest = LINKS_NEVER;
@@ -149,7 +148,7 @@ paper_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
     while (i < paper->count) {
         struct queue *queue = paper->all[i];
 
-        fired += paper_cut(paper, queue, budget - fired, fire, arg);
+        fired += fire_queue(paper, queue, budget - fired, fire, arg);
         if (fired == budget) {
             return fired; /* the guard is as early as it was */
         }
@@ -169,16 +168,15 @@ paper_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-paper_next(void *self)
+next_deadline(void *self)
 {
     struct paper *paper = (struct paper *)self;
     uint64_t closest = LINKS_NEVER;
-    size_t i;
 
     if (paper->closest.exact) {
         return paper->closest.time;
     }
-    for (i = 0; i < paper->count; i++) {
+    for (size_t i = 0; i < paper->count; i++) {
         struct queue *queue = paper->all[i];
 
         if (!links_empty(&queue->timers) &&
@@ -199,11 +197,11 @@ const struct contender paper_contender = {
     .kind = CONTENDER_PAPER,
     .flags = CONTENDER_EXACT | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),
-    .make = paper_make,
-    .free = paper_free,
-    .start = paper_start,
-    .failed = paper_failed,
-    .stop = paper_stop,
-    .mow = paper_mow,
-    .next = paper_next,
+    .make = make,
+    .free = destroy,
+    .start = start,
+    .failed = has_failed,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

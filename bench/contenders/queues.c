@@ -14,34 +14,32 @@ queues_init(struct queues *queues, size_t ttls)
     }
     queues->count = 0;
     queues->entries =
-        calloc((size_t)1 << queues->bits, sizeof queues->entries[0]);
+        calloc((size_t)1 << queues->bits, sizeof(queues->entries[0]));
     return queues->entries != NULL;
 }
 
 void
 queues_fini(struct queues *queues)
 {
-    size_t i;
-
-    for (i = 0; i >> queues->bits == 0; i++) {
+    for (size_t i = 0; i >> queues->bits == 0; i++) {
         free(queues->entries[i].queue);
     }
     free(queues->entries);
 }
 
 static bool
-queues_grow(struct queues *queues)
+grow_table(struct queues *queues)
 {
     struct queues larger;
-    size_t i;
 
     larger.bits = queues->bits + 1;
     larger.count = queues->count;
-    larger.entries = calloc((size_t)1 << larger.bits, sizeof larger.entries[0]);
+    larger.entries =
+        calloc((size_t)1 << larger.bits, sizeof(larger.entries[0]));
     if (larger.entries == NULL) {
         return false;
     }
-    for (i = 0; i >> queues->bits == 0; i++) {
+    for (size_t i = 0; i >> queues->bits == 0; i++) {
         if (queues->entries[i].queue != NULL) {
             *queues_find(&larger, queues->entries[i].ttl) = queues->entries[i];
         }
@@ -54,20 +52,19 @@ queues_grow(struct queues *queues)
 struct queue *
 queues_add(struct queues *queues, uint64_t ttl)
 {
-    struct queues_entry *entry;
-    struct queue *queue = malloc(sizeof *queue);
+    struct queue *queue = malloc(sizeof(*queue));
 
     if (queue == NULL) {
         return NULL;
     }
     if (queues->count >= (size_t)1 << (queues->bits - 1) &&
-        !queues_grow(queues)) {
+        !grow_table(queues)) {
         free(queue);
         return NULL;
     }
     links_init(&queue->timers);
     queue->ttl = ttl;
-    entry = queues_find(queues, ttl);
+    struct queues_entry *entry = queues_find(queues, ttl);
     entry->ttl = ttl;
     entry->queue = queue;
     queues->count++;
@@ -83,13 +80,11 @@ queues_drop(struct queues *queues, struct queue *queue)
 
     /* What stands behind the hole and could stand in it moves there. */
     for (;;) {
-        size_t home;
-
         i = (i + 1) & mask;
         if (queues->entries[i].queue == NULL) {
             break;
         }
-        home = queues_home(queues, queues->entries[i].ttl);
+        size_t home = queues_home(queues, queues->entries[i].ttl);
         if (((i - home) & mask) >= ((i - hole) & mask)) {
             queues->entries[hole] = queues->entries[i];
             hole = i;

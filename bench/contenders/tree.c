@@ -28,33 +28,33 @@ struct tree {
 };
 
 static inline struct tree_timer *
-tree_parent(const struct tree_timer *t)
+parent_of(const struct tree_timer *t)
 {
     return (struct tree_timer *)(t->parent & ~(uintptr_t)TREE_RED);
 }
 
 static inline bool
-tree_red(const struct tree_timer *t)
+is_red(const struct tree_timer *t)
 {
     return t != NULL && (t->parent & TREE_RED) != 0;
 }
 
 static inline void
-tree_set_parent(struct tree_timer *t, struct tree_timer *parent)
+set_parent(struct tree_timer *t, struct tree_timer *parent)
 {
     t->parent = (uintptr_t)parent | (t->parent & TREE_RED);
 }
 
 static inline void
-tree_paint(struct tree_timer *t, bool red)
+paint(struct tree_timer *t, bool red)
 {
     t->parent = (t->parent & ~(uintptr_t)TREE_RED) | (red ? TREE_RED : 0);
 }
 
 /* Puts t where old was under parent. */
 static inline void
-tree_replace(struct tree_timer *parent, const struct tree_timer *old,
-             struct tree_timer *t)
+replace_child(struct tree_timer *parent, const struct tree_timer *old,
+              struct tree_timer *t)
 {
     if (parent->left == old) {
         parent->left = t;
@@ -65,77 +65,77 @@ tree_replace(struct tree_timer *parent, const struct tree_timer *old,
 
 /* The right child goes up, t down to its left. */
 static void
-tree_turn_left(struct tree_timer *t)
+rotate_left(struct tree_timer *t)
 {
     struct tree_timer *up = t->right;
-    struct tree_timer *parent = tree_parent(t);
+    struct tree_timer *parent = parent_of(t);
 
     t->right = up->left;
     if (t->right != NULL) {
-        tree_set_parent(t->right, t);
+        set_parent(t->right, t);
     }
     up->left = t;
-    tree_replace(parent, t, up);
-    tree_set_parent(up, parent);
-    tree_set_parent(t, up);
+    replace_child(parent, t, up);
+    set_parent(up, parent);
+    set_parent(t, up);
 }
 
 static void
-tree_turn_right(struct tree_timer *t)
+rotate_right(struct tree_timer *t)
 {
     struct tree_timer *up = t->left;
-    struct tree_timer *parent = tree_parent(t);
+    struct tree_timer *parent = parent_of(t);
 
     t->left = up->right;
     if (t->left != NULL) {
-        tree_set_parent(t->left, t);
+        set_parent(t->left, t);
     }
     up->right = t;
-    tree_replace(parent, t, up);
-    tree_set_parent(up, parent);
-    tree_set_parent(t, up);
+    replace_child(parent, t, up);
+    set_parent(up, parent);
+    set_parent(t, up);
 }
 
 /* t is red, and so may its parent be. */
 static void
-tree_mend_insert(struct tree *tree, struct tree_timer *t)
+rebalance_inserted(struct tree *tree, struct tree_timer *t)
 {
-    struct tree_timer *parent;
+    struct tree_timer *parent = NULL;
 
-    while (tree_red(parent = tree_parent(t))) {
-        struct tree_timer *grand = tree_parent(parent);
+    while (is_red(parent = parent_of(t))) {
+        struct tree_timer *grand = parent_of(parent);
         bool left = grand->left == parent;
         struct tree_timer *uncle = left ? grand->right : grand->left;
 
-        if (tree_red(uncle)) {
-            tree_paint(parent, false);
-            tree_paint(uncle, false);
-            tree_paint(grand, true);
+        if (is_red(uncle)) {
+            paint(parent, false);
+            paint(uncle, false);
+            paint(grand, true);
             t = grand;
             continue;
         }
         if (left) {
             if (parent->right == t) {
-                tree_turn_left(parent);
+                rotate_left(parent);
                 parent = t;
             }
-            tree_turn_right(grand);
+            rotate_right(grand);
         } else {
             if (parent->left == t) {
-                tree_turn_right(parent);
+                rotate_right(parent);
                 parent = t;
             }
-            tree_turn_left(grand);
+            rotate_left(grand);
         }
-        tree_paint(parent, false);
-        tree_paint(grand, true);
+        paint(parent, false);
+        paint(grand, true);
         break;
     }
-    tree_paint(tree->top.left, false);
+    paint(tree->top.left, false);
 }
 
 static void
-tree_insert(struct tree *tree, struct tree_timer *t)
+insert(struct tree *tree, struct tree_timer *t)
 {
     struct tree_timer *parent = &tree->top;
     struct tree_timer **place = &tree->top.left;
@@ -157,59 +157,58 @@ tree_insert(struct tree *tree, struct tree_timer *t)
     if (earliest) {
         tree->earliest = t;
     }
-    tree_mend_insert(tree, t);
+    rebalance_inserted(tree, t);
 }
 
 /* The side of parent on which t stands, or stood, is one black short. */
 static void
-tree_mend_remove(struct tree *tree, struct tree_timer *parent,
-                 struct tree_timer *t)
+rebalance_removed(struct tree *tree, struct tree_timer *parent,
+                  struct tree_timer *t)
 {
-    while (parent != &tree->top && !tree_red(t)) {
+    while (parent != &tree->top && !is_red(t)) {
         bool left = parent->left == t;
         struct tree_timer *other = left ? parent->right : parent->left;
-        struct tree_timer *near, *far;
 
-        if (tree_red(other)) {
-            tree_paint(other, false);
-            tree_paint(parent, true);
-            (left ? tree_turn_left : tree_turn_right)(parent);
+        if (is_red(other)) {
+            paint(other, false);
+            paint(parent, true);
+            (left ? rotate_left : rotate_right)(parent);
             other = left ? parent->right : parent->left;
         }
-        near = left ? other->left : other->right;
-        far = left ? other->right : other->left;
-        if (!tree_red(near) && !tree_red(far)) {
-            tree_paint(other, true);
+        struct tree_timer *near = left ? other->left : other->right;
+        struct tree_timer *far = left ? other->right : other->left;
+        if (!is_red(near) && !is_red(far)) {
+            paint(other, true);
             t = parent;
-            parent = tree_parent(t);
+            parent = parent_of(t);
             continue;
         }
-        if (!tree_red(far)) {
-            tree_paint(near, false);
-            tree_paint(other, true);
-            (left ? tree_turn_right : tree_turn_left)(other);
+        if (!is_red(far)) {
+            paint(near, false);
+            paint(other, true);
+            (left ? rotate_right : rotate_left)(other);
             far = other;
             other = near;
         }
-        tree_paint(other, tree_red(parent));
-        tree_paint(parent, false);
-        tree_paint(far, false);
-        (left ? tree_turn_left : tree_turn_right)(parent);
+        paint(other, is_red(parent));
+        paint(parent, false);
+        paint(far, false);
+        (left ? rotate_left : rotate_right)(parent);
         return;
     }
     if (t != NULL) {
-        tree_paint(t, false);
+        paint(t, false);
     }
 }
 
 /* The next in order; the earliest has no left child. */
 static struct tree_timer *
-tree_after_earliest(const struct tree *tree)
+next_after_earliest(const struct tree *tree)
 {
     struct tree_timer *t = tree->earliest;
 
     if (t->right == NULL) {
-        t = tree_parent(t);
+        t = parent_of(t);
         return t == &tree->top ? NULL : t;
     }
     for (t = t->right; t->left != NULL; t = t->left) {
@@ -218,19 +217,19 @@ tree_after_earliest(const struct tree *tree)
 }
 
 static void
-tree_remove(struct tree *tree, struct tree_timer *t)
+remove_timer(struct tree *tree, struct tree_timer *t)
 {
-    struct tree_timer *parent = tree_parent(t);
-    struct tree_timer *child;
-    bool black;
+    struct tree_timer *parent = parent_of(t);
 
     if (t == tree->earliest) {
-        tree->earliest = tree_after_earliest(tree);
+        tree->earliest = next_after_earliest(tree);
     }
+    struct tree_timer *child = NULL;
+    bool black = false;
     if (t->left == NULL || t->right == NULL) {
         child = t->left != NULL ? t->left : t->right;
-        black = !tree_red(t);
-        tree_replace(parent, t, child);
+        black = !is_red(t);
+        replace_child(parent, t, child);
     } else {
         /* Its successor, which has no left child, takes its place. */
         struct tree_timer *next = t->right;
@@ -238,37 +237,37 @@ tree_remove(struct tree *tree, struct tree_timer *t)
         while (next->left != NULL) {
             next = next->left;
         }
-        black = !tree_red(next);
+        black = !is_red(next);
         child = next->right;
         if (next == t->right) {
-            tree_replace(parent, t, next);
+            replace_child(parent, t, next);
             parent = next;
         } else {
-            struct tree_timer *below = tree_parent(next);
+            struct tree_timer *below = parent_of(next);
 
             below->left = child;
             next->right = t->right;
-            tree_set_parent(next->right, next);
-            tree_replace(parent, t, next);
+            set_parent(next->right, next);
+            replace_child(parent, t, next);
             parent = below;
         }
         next->left = t->left;
-        tree_set_parent(next->left, next);
+        set_parent(next->left, next);
         next->parent = t->parent;
     }
     if (child != NULL) {
-        tree_set_parent(child, parent);
+        set_parent(child, parent);
     }
     if (black) {
-        tree_mend_remove(tree, parent, child);
+        rebalance_removed(tree, parent, child);
     }
     t->parent = 0;
 }
 
 static void *
-tree_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct tree *tree = calloc(1, sizeof *tree);
+    struct tree *tree = calloc(1, sizeof(*tree));
 
     if (tree != NULL) {
         tree->now = setup->now;
@@ -277,33 +276,32 @@ tree_make(const struct contender_setup *setup)
 }
 
 static void
-tree_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct tree *tree = (struct tree *)self;
     struct tree_timer *t = (struct tree_timer *)(void *)object->node;
 
     if (t->parent != 0) {
-        tree_remove(tree, t);
+        remove_timer(tree, t);
     }
     t->deadline = links_deadline(tree->now, ttl);
-    tree_insert(tree, t);
+    insert(tree, t);
 }
 
 static bool
-tree_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     struct tree_timer *t = (struct tree_timer *)(void *)object->node;
 
     if (t->parent == 0) {
         return false;
     }
-    tree_remove((struct tree *)self, t);
+    remove_timer((struct tree *)self, t);
     return true;
 }
 
 static size_t
-tree_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-         void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct tree *tree = (struct tree *)self;
     size_t fired = 0;
@@ -313,7 +311,7 @@ tree_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
            tree->earliest->deadline <= now) {
         struct tree_timer *t = tree->earliest;
 
-        tree_remove(tree, t);
+        remove_timer(tree, t);
         fire(links_object(t), arg);
         fired++;
     }
@@ -321,7 +319,7 @@ tree_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 }
 
 static uint64_t
-tree_next(void *self)
+next_deadline(void *self)
 {
     const struct tree *tree = (const struct tree *)self;
 
@@ -338,10 +336,10 @@ const struct contender tree_contender = {
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct tree_timer),
-    .make = tree_make,
+    .make = make,
     .free = free,
-    .start = tree_start,
-    .stop = tree_stop,
-    .mow = tree_mow,
-    .next = tree_next,
+    .start = start,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

@@ -40,17 +40,16 @@ struct wheel_place {
 };
 
 static void *
-wheel_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct wheel *wheel = malloc(sizeof *wheel);
-    unsigned level, digit;
+    struct wheel *wheel = malloc(sizeof(*wheel));
 
     if (wheel == NULL) {
         return NULL;
     }
-    memset(wheel, 0, sizeof *wheel);
-    for (level = 0; level < WHEEL_LEVELS; level++) {
-        for (digit = 0; digit < WHEEL_SLOTS; digit++) {
+    memset(wheel, 0, sizeof(*wheel));
+    for (unsigned level = 0; level < WHEEL_LEVELS; level++) {
+        for (unsigned digit = 0; digit < WHEEL_SLOTS; digit++) {
             links_init(&wheel->slots[level][digit]);
         }
     }
@@ -61,7 +60,7 @@ wheel_make(const struct contender_setup *setup)
 }
 
 static inline void
-wheel_insert(struct wheel *wheel, struct timer *timer)
+insert(struct wheel *wheel, struct timer *timer)
 {
     uint64_t differs = (timer->deadline ^ wheel->base) | 1;
     unsigned level = (63u - (unsigned)__builtin_clzll(differs)) / WHEEL_BITS;
@@ -74,7 +73,7 @@ wheel_insert(struct wheel *wheel, struct timer *timer)
 }
 
 static void
-wheel_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct wheel *wheel = (struct wheel *)self;
     struct timer *timer = links_timer(object);
@@ -85,11 +84,11 @@ wheel_start(void *self, struct object *object, uint64_t ttl)
     }
     timer->deadline = links_deadline(wheel->now, ttl);
     bound_start(&wheel->bound, timer->deadline);
-    wheel_insert(wheel, timer);
+    insert(wheel, timer);
 }
 
 static bool
-wheel_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     return links_stop(&((struct wheel *)self)->bound, object);
 }
@@ -97,24 +96,23 @@ wheel_stop(void *self, struct object *object)
 /* The slot that comes up first: upper levels are later than all of lower ones.
  * False: the wheel is empty. */
 static bool
-wheel_find(const struct wheel *wheel, struct wheel_place *place)
+find_place(const struct wheel *wheel, struct wheel_place *place)
 {
-    unsigned level, shift, word = 0;
-    const uint64_t *occupied;
-    uint64_t above;
+    unsigned word = 0;
 
     if (wheel->levels == 0) {
         return false;
     }
-    level = (unsigned)__builtin_ctz(wheel->levels);
-    occupied = wheel->occupied[level];
+    unsigned level = (unsigned)__builtin_ctz(wheel->levels);
+    const uint64_t *occupied = wheel->occupied[level];
     while (occupied[word] == 0) {
         word++;
     }
-    shift = level * WHEEL_BITS;
-    above = level + 1 < WHEEL_LEVELS
-                ? wheel->base >> (shift + WHEEL_BITS) << (shift + WHEEL_BITS)
-                : 0;
+    unsigned shift = level * WHEEL_BITS;
+    uint64_t above = level + 1 < WHEEL_LEVELS
+                         ? wheel->base >> (shift + WHEEL_BITS)
+                                              << (shift + WHEEL_BITS)
+                         : 0;
     place->level = level;
     place->digit = word * 64 + (unsigned)__builtin_ctzll(occupied[word]);
     place->time = above | (uint64_t)place->digit << shift;
@@ -123,7 +121,7 @@ wheel_find(const struct wheel *wheel, struct wheel_place *place)
 
 /* The slot is, or is about to be, empty. */
 static void
-wheel_clear(struct wheel *wheel, const struct wheel_place *place)
+clear_place(struct wheel *wheel, const struct wheel_place *place)
 {
     uint64_t *occupied = wheel->occupied[place->level];
 
@@ -135,7 +133,7 @@ wheel_clear(struct wheel *wheel, const struct wheel_place *place)
 
 /* The base has entered a slot of an upper level: its timers move down. */
 static void
-wheel_cascade(struct wheel *wheel, struct link *slot)
+cascade(struct wheel *wheel, struct link *slot)
 {
     struct link *link = slot->next;
 
@@ -144,17 +142,15 @@ wheel_cascade(struct wheel *wheel, struct link *slot)
         struct link *next = link->next;
 
         __builtin_prefetch(next);
-        wheel_insert(wheel, links_timer_of(link));
+        insert(wheel, links_timer_of(link));
         link = next;
     }
 }
 
 static size_t
-wheel_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
-          void *arg)
+mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
 {
     struct wheel *wheel = (struct wheel *)self;
-    struct wheel_place place;
     size_t fired = 0;
 
     wheel->now = now;
@@ -162,10 +158,9 @@ wheel_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
         return 0;
     }
     wheel->bound.exact = false;
+    struct wheel_place place;
     for (;;) {
-        struct link *slot;
-
-        if (!wheel_find(wheel, &place)) {
+        if (!find_place(wheel, &place)) {
             wheel->base = now;
             bound_set(&wheel->bound, LINKS_NEVER, true);
             return fired;
@@ -180,30 +175,30 @@ wheel_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
         if (place.time > wheel->base) {
             wheel->base = place.time;
         }
-        slot = &wheel->slots[place.level][place.digit];
+        struct link *slot = &wheel->slots[place.level][place.digit];
         if (place.level > 0) {
-            wheel_clear(wheel, &place);
-            wheel_cascade(wheel, slot);
+            clear_place(wheel, &place);
+            cascade(wheel, slot);
             continue;
         }
         fired += links_fire(slot, budget - fired, fire, arg);
         if (fired == budget) {
             return fired;
         }
-        wheel_clear(wheel, &place);
+        clear_place(wheel, &place);
     }
 }
 
 static uint64_t
-wheel_next(void *self)
+next_deadline(void *self)
 {
     struct wheel *wheel = (struct wheel *)self;
-    struct wheel_place place;
 
     if (wheel->bound.exact) {
         return wheel->bound.time;
     }
-    while (wheel_find(wheel, &place)) {
+    struct wheel_place place;
+    while (find_place(wheel, &place)) {
         struct link *slot = &wheel->slots[place.level][place.digit];
 
         if (!links_empty(slot)) {
@@ -212,7 +207,7 @@ wheel_next(void *self)
                       true);
             return wheel->bound.time;
         }
-        wheel_clear(wheel, &place);
+        clear_place(wheel, &place);
     }
     bound_set(&wheel->bound, LINKS_NEVER, true);
     return LINKS_NEVER;
@@ -228,10 +223,10 @@ const struct contender wheel_contender = {
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),
-    .make = wheel_make,
+    .make = make,
     .free = free,
-    .start = wheel_start,
-    .stop = wheel_stop,
-    .mow = wheel_mow,
-    .next = wheel_next,
+    .start = start,
+    .stop = stop,
+    .mow = mow,
+    .next = next_deadline,
 };

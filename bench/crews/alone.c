@@ -17,16 +17,16 @@ struct alone_worker {
 };
 
 static struct lawn_timer *
-alone_timer(struct object *object)
+timer_of(struct object *object)
 {
     return (struct lawn_timer *)(void *)object->node;
 }
 
 static void *
-alone_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
     struct alone *crew =
-        calloc(1, sizeof *crew + setup->workers * sizeof crew->lawns[0]);
+        calloc(1, sizeof(*crew) + setup->workers * sizeof(crew->lawns[0]));
 
     if (crew != NULL) {
         crew->count = setup->workers;
@@ -35,22 +35,21 @@ alone_make(const struct contender_setup *setup)
 }
 
 static void
-alone_free(void *self)
+destroy(void *self)
 {
     struct alone *crew = (struct alone *)self;
-    unsigned i;
 
-    for (i = 0; i < crew->count; i++) {
+    for (unsigned i = 0; i < crew->count; i++) {
         lawn_free(crew->lawns[i]);
     }
     free(crew);
 }
 
 static void *
-alone_join(void *self, unsigned number, const struct crew_calls *calls)
+join(void *self, unsigned number, const struct crew_calls *calls)
 {
     const struct lawn_options options = {.now = crew_clock()};
-    struct alone_worker *worker = calloc(1, sizeof *worker);
+    struct alone_worker *worker = calloc(1, sizeof(*worker));
 
     if (worker == NULL) {
         return NULL;
@@ -66,13 +65,13 @@ alone_join(void *self, unsigned number, const struct crew_calls *calls)
 }
 
 static void
-alone_leave(void *self)
+leave(void *self)
 {
     free(self);
 }
 
 static void
-alone_fire(struct lawn_timer *timer, void *arg)
+on_fire(struct lawn_timer *timer, void *arg)
 {
     const struct crew_calls *calls = (const struct crew_calls *)arg;
 
@@ -80,24 +79,24 @@ alone_fire(struct lawn_timer *timer, void *arg)
 }
 
 static void
-alone_turn(void *self)
+turn(void *self)
 {
     const struct alone_worker *worker = (const struct alone_worker *)self;
     struct crew_calls calls = *worker->calls;
 
-    lawn_mow(worker->lawn, crew_clock(), SIZE_MAX, alone_fire, &calls);
+    lawn_mow(worker->lawn, crew_clock(), SIZE_MAX, on_fire, &calls);
 }
 
 static void
-alone_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
-    lawn_start(((struct alone_worker *)self)->lawn, alone_timer(object), ttl);
+    lawn_start(((struct alone_worker *)self)->lawn, timer_of(object), ttl);
 }
 
 static bool
-alone_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
-    return lawn_stop(((struct alone_worker *)self)->lawn, alone_timer(object));
+    return lawn_stop(((struct alone_worker *)self)->lawn, timer_of(object));
 }
 
 struct alone_teller {
@@ -106,7 +105,7 @@ struct alone_teller {
 };
 
 static bool
-alone_tell(struct lawn_timer *timer, uint64_t ttl, void *arg)
+visit_left(struct lawn_timer *timer, uint64_t ttl, void *arg)
 {
     const struct alone_teller *teller = (const struct alone_teller *)arg;
 
@@ -116,17 +115,16 @@ alone_tell(struct lawn_timer *timer, uint64_t ttl, void *arg)
 }
 
 static uint64_t
-alone_left(void *self, contender_fire_fn *tell, void *arg)
+visit_all_left(void *self, contender_fire_fn *tell, void *arg)
 {
     const struct alone *crew = (const struct alone *)self;
     struct alone_teller teller = {tell, arg};
     uint64_t count = 0;
-    unsigned i;
 
-    for (i = 0; i < crew->count; i++) {
+    for (unsigned i = 0; i < crew->count; i++) {
         if (crew->lawns[i] != NULL) {
             count += lawn_count(crew->lawns[i]);
-            lawn_each(crew->lawns[i], alone_tell, &teller);
+            lawn_each(crew->lawns[i], visit_left, &teller);
         }
     }
     return count;
@@ -143,13 +141,13 @@ const struct crew alone_crew = {
             .kind = CONTENDER_FLOOR,
             .flags = CONTENDER_CREW | CONTENDER_EXACT,
             .node = sizeof(struct lawn_timer),
-            .make = alone_make,
-            .free = alone_free,
+            .make = make,
+            .free = destroy,
         },
-    .join = alone_join,
-    .leave = alone_leave,
-    .turn = alone_turn,
-    .start = alone_start,
-    .stop = alone_stop,
-    .left = alone_left,
+    .join = join,
+    .leave = leave,
+    .turn = turn,
+    .start = start,
+    .stop = stop,
+    .left = visit_all_left,
 };

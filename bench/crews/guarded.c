@@ -48,19 +48,19 @@ struct guarded_worker {
 };
 
 static struct lawn_timer *
-guarded_timer(struct object *object)
+timer_of(struct object *object)
 {
     return (struct lawn_timer *)(void *)object->node;
 }
 
 static struct guarded_shard *
-guarded_shard(struct guarded *crew, unsigned number)
+find_shard(struct guarded *crew, unsigned number)
 {
     return &crew->shards[number < crew->count ? number : 0];
 }
 
 static void
-guarded_init_mutex(pthread_mutex_t *mutex, bool adaptive)
+init_mutex(pthread_mutex_t *mutex, bool adaptive)
 {
     pthread_mutexattr_t attributes;
 
@@ -77,12 +77,12 @@ guarded_init_mutex(pthread_mutex_t *mutex, bool adaptive)
 }
 
 static bool
-guarded_open(struct guarded_shard *shard, bool adaptive)
+open_shard(struct guarded_shard *shard, bool adaptive)
 {
     const struct lawn_options options = {.now = crew_clock()};
-    pthread_condattr_t attributes;
 
     shard->lawn = lawn_new(&options);
+    pthread_condattr_t attributes;
     if (shard->lawn == NULL || pthread_condattr_init(&attributes) != 0) {
         return false;
     }
@@ -90,17 +90,16 @@ guarded_open(struct guarded_shard *shard, bool adaptive)
     pthread_cond_init(&shard->wake, &attributes);
     pthread_cond_init(&shard->end, NULL);
     pthread_condattr_destroy(&attributes);
-    guarded_init_mutex(&shard->mutex, adaptive);
+    init_mutex(&shard->mutex, adaptive);
     return true;
 }
 
 static void
-guarded_free(void *self)
+destroy(void *self)
 {
     struct guarded *crew = (struct guarded *)self;
-    unsigned i;
 
-    for (i = 0; i < crew->count; i++) {
+    for (unsigned i = 0; i < crew->count; i++) {
         lawn_free(crew->shards[i].lawn);
         pthread_mutex_destroy(&crew->shards[i].mutex);
         pthread_cond_destroy(&crew->shards[i].wake);
@@ -111,56 +110,56 @@ guarded_free(void *self)
 }
 
 static void *
-guarded_make(unsigned count, bool adaptive)
+make(unsigned count, bool adaptive)
 {
-    struct guarded *crew = calloc(1, sizeof *crew);
+    struct guarded *crew = calloc(1, sizeof(*crew));
 
     if (crew == NULL) {
         return NULL;
     }
-    crew->shards = aligned_alloc(GUARDED_LINE, count * sizeof *crew->shards);
+    crew->shards = aligned_alloc(GUARDED_LINE, count * sizeof(*crew->shards));
     while (crew->shards != NULL && crew->count < count) {
         crew->shards[crew->count] = (struct guarded_shard){.wake_at = 0};
-        if (!guarded_open(&crew->shards[crew->count], adaptive)) {
+        if (!open_shard(&crew->shards[crew->count], adaptive)) {
             break;
         }
         crew->count++;
     }
     if (crew->count < count) {
-        guarded_free(crew);
+        destroy(crew);
         return NULL;
     }
     return crew;
 }
 
 static void *
-guarded_make_one(const struct contender_setup *setup)
+make_one(const struct contender_setup *setup)
 {
     (void)setup;
-    return guarded_make(1, false);
+    return make(1, false);
 }
 
 static void *
-guarded_make_adaptive(const struct contender_setup *setup)
+make_adaptive(const struct contender_setup *setup)
 {
     (void)setup;
-    return guarded_make(1, true);
+    return make(1, true);
 }
 
 static void *
-guarded_make_each(const struct contender_setup *setup)
+make_each(const struct contender_setup *setup)
 {
-    return guarded_make(setup->workers, true);
+    return make(setup->workers, true);
 }
 
 static void *
-guarded_join(void *self, unsigned number, const struct crew_calls *calls)
+join(void *self, unsigned number, const struct crew_calls *calls)
 {
     struct guarded *crew = (struct guarded *)self;
-    struct guarded_worker *worker = calloc(1, sizeof *worker);
+    struct guarded_worker *worker = calloc(1, sizeof(*worker));
 
     if (worker != NULL) {
-        worker->shard = guarded_shard(crew, number);
+        worker->shard = find_shard(crew, number);
         worker->mows = number < crew->count;
         worker->calls = calls;
     }
@@ -168,13 +167,13 @@ guarded_join(void *self, unsigned number, const struct crew_calls *calls)
 }
 
 static void
-guarded_leave(void *self)
+leave(void *self)
 {
     free(self);
 }
 
 static void
-guarded_collect(struct lawn_timer *timer, void *arg)
+collect(struct lawn_timer *timer, void *arg)
 {
     struct guarded_worker *worker = (struct guarded_worker *)arg;
 
@@ -184,19 +183,18 @@ guarded_collect(struct lawn_timer *timer, void *arg)
 /* Fires what is due, in batches; the mutex is held before and after, but not
  * while callbacks run. */
 static void
-guarded_mow(struct guarded_worker *worker, uint64_t now)
+mow(struct guarded_worker *worker, uint64_t now)
 {
     struct guarded_shard *shard = worker->shard;
-    size_t i;
 
     do {
         worker->fired = 0;
-        lawn_mow(shard->lawn, now, GUARDED_BATCH, guarded_collect, worker);
+        lawn_mow(shard->lawn, now, GUARDED_BATCH, collect, worker);
         if (worker->fired == 0) {
             return;
         }
         pthread_mutex_unlock(&shard->mutex);
-        for (i = 0; i < worker->fired; i++) {
+        for (size_t i = 0; i < worker->fired; i++) {
             worker->calls->fire(worker->batch[i], worker->calls->arg);
         }
         pthread_mutex_lock(&shard->mutex);
@@ -204,32 +202,30 @@ guarded_mow(struct guarded_worker *worker, uint64_t now)
 }
 
 static void
-guarded_turn(void *self)
+turn(void *self)
 {
     struct guarded_worker *worker = (struct guarded_worker *)self;
     uint64_t now = crew_clock();
 
     pthread_mutex_lock(&worker->shard->mutex);
-    guarded_mow(worker, now);
+    mow(worker, now);
     pthread_mutex_unlock(&worker->shard->mutex);
 }
 
 static void
-guarded_serve(void *self)
+serve(void *self)
 {
     struct guarded_worker *worker = (struct guarded_worker *)self;
     struct guarded_shard *shard = worker->shard;
 
     pthread_mutex_lock(&shard->mutex);
     while (!shard->dismissed) {
-        struct timespec until;
-
         if (!worker->mows) {
             pthread_cond_wait(&shard->end, &shard->mutex);
             continue;
         }
         shard->wake_at = 0;
-        guarded_mow(worker, crew_clock());
+        mow(worker, crew_clock());
         shard->wake_at = lawn_next(shard->lawn);
         if (shard->dismissed) {
             break;
@@ -238,6 +234,7 @@ guarded_serve(void *self)
             pthread_cond_wait(&shard->wake, &shard->mutex);
             continue;
         }
+        struct timespec until;
         until.tv_sec = (time_t)(shard->wake_at / 1000000000u);
         until.tv_nsec = (long)(shard->wake_at % 1000000000u);
         pthread_cond_timedwait(&shard->wake, &shard->mutex, &until);
@@ -246,12 +243,11 @@ guarded_serve(void *self)
 }
 
 static void
-guarded_dismiss(void *self)
+dismiss(void *self)
 {
     struct guarded *crew = (struct guarded *)self;
-    unsigned i;
 
-    for (i = 0; i < crew->count; i++) {
+    for (unsigned i = 0; i < crew->count; i++) {
         pthread_mutex_lock(&crew->shards[i].mutex);
         crew->shards[i].dismissed = true;
         pthread_mutex_unlock(&crew->shards[i].mutex);
@@ -262,39 +258,36 @@ guarded_dismiss(void *self)
 
 /* The lawn's time is that of the last turn, whoever took it. */
 static void
-guarded_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     struct guarded_shard *shard = ((struct guarded_worker *)self)->shard;
 
     pthread_mutex_lock(&shard->mutex);
-    lawn_start(shard->lawn, guarded_timer(object), ttl);
+    lawn_start(shard->lawn, timer_of(object), ttl);
     pthread_mutex_unlock(&shard->mutex);
 }
 
 static bool
-guarded_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     struct guarded_shard *shard = ((struct guarded_worker *)self)->shard;
-    bool was;
 
     pthread_mutex_lock(&shard->mutex);
-    was = lawn_stop(shard->lawn, guarded_timer(object));
+    bool was = lawn_stop(shard->lawn, timer_of(object));
     pthread_mutex_unlock(&shard->mutex);
     return was;
 }
 
 static void
-guarded_start_on(void *self, unsigned number, struct object *object,
-                 uint64_t ttl)
+start_on(void *self, unsigned number, struct object *object, uint64_t ttl)
 {
-    struct guarded_shard *shard = guarded_shard((struct guarded *)self, number);
+    struct guarded_shard *shard = find_shard((struct guarded *)self, number);
     uint64_t now = crew_clock();
-    bool wake;
 
     pthread_mutex_lock(&shard->mutex);
     lawn_set_now(shard->lawn, now);
-    lawn_start(shard->lawn, guarded_timer(object), ttl);
-    wake = guarded_timer(object)->deadline < shard->wake_at;
+    lawn_start(shard->lawn, timer_of(object), ttl);
+    bool wake = timer_of(object)->deadline < shard->wake_at;
     if (wake) {
         shard->wake_at = 0;
     }
@@ -305,13 +298,12 @@ guarded_start_on(void *self, unsigned number, struct object *object,
 }
 
 static enum crew_stop
-guarded_stop_on(void *self, unsigned number, struct object *object)
+stop_on(void *self, unsigned number, struct object *object)
 {
-    struct guarded_shard *shard = guarded_shard((struct guarded *)self, number);
-    bool was;
+    struct guarded_shard *shard = find_shard((struct guarded *)self, number);
 
     pthread_mutex_lock(&shard->mutex);
-    was = lawn_stop(shard->lawn, guarded_timer(object));
+    bool was = lawn_stop(shard->lawn, timer_of(object));
     pthread_mutex_unlock(&shard->mutex);
     return was ? CREW_STOPPED : CREW_ENDED;
 }
@@ -322,7 +314,7 @@ struct guarded_teller {
 };
 
 static bool
-guarded_tell(struct lawn_timer *timer, uint64_t ttl, void *arg)
+visit_left(struct lawn_timer *timer, uint64_t ttl, void *arg)
 {
     const struct guarded_teller *teller = (const struct guarded_teller *)arg;
 
@@ -332,16 +324,15 @@ guarded_tell(struct lawn_timer *timer, uint64_t ttl, void *arg)
 }
 
 static uint64_t
-guarded_left(void *self, contender_fire_fn *tell, void *arg)
+visit_all_left(void *self, contender_fire_fn *tell, void *arg)
 {
     struct guarded *crew = (struct guarded *)self;
     struct guarded_teller teller = {tell, arg};
     uint64_t count = 0;
-    unsigned i;
 
-    for (i = 0; i < crew->count; i++) {
+    for (unsigned i = 0; i < crew->count; i++) {
         count += lawn_count(crew->shards[i].lawn);
-        lawn_each(crew->shards[i].lawn, guarded_tell, &teller);
+        lawn_each(crew->shards[i].lawn, visit_left, &teller);
     }
     return count;
 }
@@ -355,30 +346,28 @@ guarded_left(void *self, contender_fire_fn *tell, void *arg)
              .flags = CONTENDER_CREW | CONTENDER_EXACT,                        \
              .node = sizeof(struct lawn_timer),                                \
              .make = (how),                                                    \
-             .free = guarded_free},                                            \
-    .join = guarded_join, .leave = guarded_leave, .turn = guarded_turn,        \
-    .serve = guarded_serve, .dismiss = guarded_dismiss,                        \
-    .start = guarded_start, .stop = guarded_stop,                              \
-    .start_on = guarded_start_on, .stop_on = guarded_stop_on,                  \
-    .left = guarded_left
+             .free = destroy},                                                 \
+    .join = join, .leave = leave, .turn = turn, .serve = serve,                \
+    .dismiss = dismiss, .start = start, .stop = stop, .start_on = start_on,    \
+    .stop_on = stop_on, .left = visit_all_left
 
 const struct crew mutex_crew = {
     GUARDED_FACE("mutex", "one lawn, one mutex",
                  "One lawn for all threads behind a mutex, and a worker that "
                  "mows it when something is due; callbacks run without it.",
-                 guarded_make_one),
+                 make_one),
 };
 
 const struct crew adaptive_crew = {
     GUARDED_FACE("adaptive", "one adaptive mutex",
                  "The same with a mutex that spins for a while before it "
                  "sleeps, glibc's PTHREAD_MUTEX_ADAPTIVE_NP.",
-                 guarded_make_adaptive),
+                 make_adaptive),
 };
 
 const struct crew shards_crew = {
     GUARDED_FACE("shards", "a lawn and mutex each",
                  "A lawn per worker, each behind an adaptive mutex, which the "
                  "others take as well; a timer stays with its worker.",
-                 guarded_make_each),
+                 make_each),
 };

@@ -23,20 +23,20 @@ struct lawn_crew_worker {
 static _Thread_local struct lawn_crew_worker *lawn_crew_self;
 
 static struct lawn_workers_timer *
-lawn_crew_timer(struct object *object)
+timer_of(struct object *object)
 {
     return (struct lawn_workers_timer *)(void *)object->node;
 }
 
 static void *
-lawn_crew_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
-    struct lawn_crew *crew = calloc(1, sizeof *crew);
+    struct lawn_crew *crew = calloc(1, sizeof(*crew));
 
     if (crew == NULL) {
         return NULL;
     }
-    crew->numbers = calloc(setup->workers, sizeof *crew->numbers);
+    crew->numbers = calloc(setup->workers, sizeof(*crew->numbers));
     crew->set = lawn_workers_new(NULL);
     if (crew->numbers == NULL || crew->set == NULL) {
         lawn_workers_free(crew->set);
@@ -48,7 +48,7 @@ lawn_crew_make(const struct contender_setup *setup)
 }
 
 static void
-lawn_crew_free(void *self)
+destroy(void *self)
 {
     struct lawn_crew *crew = (struct lawn_crew *)self;
 
@@ -58,9 +58,9 @@ lawn_crew_free(void *self)
 }
 
 static void *
-lawn_crew_join(void *self, unsigned number, const struct crew_calls *calls)
+join(void *self, unsigned number, const struct crew_calls *calls)
 {
-    struct lawn_crew_worker *worker = calloc(1, sizeof *worker);
+    struct lawn_crew_worker *worker = calloc(1, sizeof(*worker));
 
     if (worker == NULL) {
         return NULL;
@@ -78,7 +78,7 @@ lawn_crew_join(void *self, unsigned number, const struct crew_calls *calls)
 }
 
 static void
-lawn_crew_leave(void *self)
+leave(void *self)
 {
     struct lawn_crew_worker *worker = (struct lawn_crew_worker *)self;
 
@@ -88,19 +88,19 @@ lawn_crew_leave(void *self)
 }
 
 static void
-lawn_crew_turn(void *self)
+turn(void *self)
 {
     (void)lawn_worker_turn(((struct lawn_crew_worker *)self)->worker);
 }
 
 static void
-lawn_crew_serve(void *self)
+serve(void *self)
 {
     (void)lawn_worker_run(((struct lawn_crew_worker *)self)->worker);
 }
 
 static void
-lawn_crew_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
+on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
 {
     const struct crew_calls *calls = lawn_crew_self->calls;
 
@@ -109,49 +109,47 @@ lawn_crew_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
 }
 
 static void
-lawn_crew_prepare(void *self, struct object *object)
+prepare(void *self, struct object *object)
 {
     (void)self;
-    lawn_crew_timer(object)->fire = lawn_crew_fire;
+    timer_of(object)->fire = on_fire;
 }
 
 static void
-lawn_crew_start(void *self, struct object *object, uint64_t ttl)
+start(void *self, struct object *object, uint64_t ttl)
 {
     (void)lawn_workers_start(((struct lawn_crew_worker *)self)->crew->set,
-                             lawn_crew_timer(object), ttl);
+                             timer_of(object), ttl);
 }
 
 static bool
-lawn_crew_stop(void *self, struct object *object)
+stop(void *self, struct object *object)
 {
     return lawn_workers_stop(((struct lawn_crew_worker *)self)->crew->set,
-                             lawn_crew_timer(object));
+                             timer_of(object));
 }
 
 static void
-lawn_crew_start_on(void *self, unsigned number, struct object *object,
-                   uint64_t ttl)
+start_on(void *self, unsigned number, struct object *object, uint64_t ttl)
 {
     struct lawn_crew *crew = (struct lawn_crew *)self;
 
-    (void)lawn_workers_start_on(crew->set, lawn_crew_timer(object), ttl,
+    (void)lawn_workers_start_on(crew->set, timer_of(object), ttl,
                                 crew->numbers[number]);
 }
 
 static enum crew_stop
-lawn_crew_stop_on(void *self, unsigned number, struct object *object)
+stop_on(void *self, unsigned number, struct object *object)
 {
     (void)number;
-    return lawn_workers_stop(((struct lawn_crew *)self)->set,
-                             lawn_crew_timer(object))
+    return lawn_workers_stop(((struct lawn_crew *)self)->set, timer_of(object))
                ? CREW_STOPPED
                : CREW_ENDED;
 }
 
 /* The timer is idle: the memory is ours to chain them by. */
 static void
-lawn_crew_keep(struct lawn_workers_timer *timer, void *arg)
+keep_idle(struct lawn_workers_timer *timer, void *arg)
 {
     struct lawn_crew *crew = (struct lawn_crew *)arg;
     struct object *object = LAWN_CONTAINER(timer, struct object, node);
@@ -161,19 +159,19 @@ lawn_crew_keep(struct lawn_workers_timer *timer, void *arg)
 }
 
 static void
-lawn_crew_dismiss(void *self)
+dismiss(void *self)
 {
     struct lawn_crew *crew = (struct lawn_crew *)self;
 
-    crew->left_count += lawn_workers_close(crew->set, 0, lawn_crew_keep, crew);
+    crew->left_count += lawn_workers_close(crew->set, 0, keep_idle, crew);
 }
 
 static uint64_t
-lawn_crew_left(void *self, contender_fire_fn *tell, void *arg)
+visit_all_left(void *self, contender_fire_fn *tell, void *arg)
 {
     struct lawn_crew *crew = (struct lawn_crew *)self;
 
-    lawn_crew_dismiss(self); /* if nobody served */
+    dismiss(self); /* in case no worker has served */
     while (crew->left != NULL) {
         struct object *object = crew->left;
 
@@ -195,18 +193,18 @@ const struct crew lawn_crew = {
             .kind = CONTENDER_OURS,
             .flags = CONTENDER_CREW | CONTENDER_EXACT,
             .node = sizeof(struct lawn_workers_timer),
-            .make = lawn_crew_make,
-            .free = lawn_crew_free,
+            .make = make,
+            .free = destroy,
         },
-    .prepare = lawn_crew_prepare,
-    .join = lawn_crew_join,
-    .leave = lawn_crew_leave,
-    .turn = lawn_crew_turn,
-    .serve = lawn_crew_serve,
-    .dismiss = lawn_crew_dismiss,
-    .start = lawn_crew_start,
-    .stop = lawn_crew_stop,
-    .start_on = lawn_crew_start_on,
-    .stop_on = lawn_crew_stop_on,
-    .left = lawn_crew_left,
+    .prepare = prepare,
+    .join = join,
+    .leave = leave,
+    .turn = turn,
+    .serve = serve,
+    .dismiss = dismiss,
+    .start = start,
+    .stop = stop,
+    .start_on = start_on,
+    .stop_on = stop_on,
+    .left = visit_all_left,
 };

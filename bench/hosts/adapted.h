@@ -17,8 +17,9 @@ adapted_made(void *self, void (*free_host)(void *self))
 {
     const struct adapted *adapted = self;
 
-    if (adapted == NULL || adapted->loop != NULL)
+    if (adapted == NULL || adapted->loop != NULL) {
         return self;
+    }
     free_host(self);
     return NULL;
 }

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 
 static void *
-lawn_host_make_with(const struct lawn_loop_options *options)
+make_with(const struct lawn_loop_options *options)
 {
-    struct adapted *self = calloc(1, sizeof *self);
+    struct adapted *self = calloc(1, sizeof(*self));
 
-    if (self != NULL)
+    if (self != NULL) {
         self->loop = lawn_loop_new(options);
+    }
     if (self == NULL || self->loop == NULL) {
         free(self);
         return NULL;
@@ -21,23 +22,23 @@ lawn_host_make_with(const struct lawn_loop_options *options)
 }
 
 static void *
-lawn_host_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
     (void)setup;
-    return lawn_host_make_with(NULL);
+    return make_with(NULL);
 }
 
 static void *
-lawn_host_make_coarse(const struct contender_setup *setup)
+make_coarse(const struct contender_setup *setup)
 {
     struct lawn_loop_options options = {.lawn = {.resolution = LAWN_LOOP_MS}};
 
     (void)setup;
-    return lawn_host_make_with(&options);
+    return make_with(&options);
 }
 
 static void
-lawn_host_start_coarse(void *self, struct object *object, uint64_t ttl)
+start_coarse(void *self, struct object *object, uint64_t ttl)
 {
     struct adapted *adapted = self;
     struct lawn_loop_timer *timer = (void *)object->node;
@@ -51,37 +52,37 @@ lawn_host_start_coarse(void *self, struct object *object, uint64_t ttl)
 }
 
 static void
-lawn_host_free(void *self)
+destroy(void *self)
 {
     lawn_loop_free(((struct adapted *)self)->loop);
     free(self);
 }
 
 static void
-lawn_host_turn(void *self)
+turn(void *self)
 {
     (void)lawn_loop_once(((struct adapted *)self)->loop, false);
 }
 
 static void
-lawn_host_serve(void *self)
+serve(void *self)
 {
     (void)lawn_loop_run(((struct adapted *)self)->loop);
 }
 
 static void
-lawn_host_quit(void *self)
+quit(void *self)
 {
     lawn_loop_quit(((struct adapted *)self)->loop);
 }
 
 const struct host lawn_host = {
     .face = {ADAPTED_FACE, .name = "lawn", .title = "Lawn's own loop",
-             .about = "lawn_loop_run(), on epoll and a timerfd.",
-             .make = lawn_host_make, .free = lawn_host_free},
-    .turn = lawn_host_turn,
-    .serve = lawn_host_serve,
-    .quit = lawn_host_quit,
+             .about = "lawn_loop_run(), on epoll and a timerfd.", .make = make,
+             .free = destroy},
+    .turn = turn,
+    .serve = serve,
+    .quit = quit,
 };
 
 const struct host lawn_host_coarse = {
@@ -94,11 +95,11 @@ const struct host lawn_host_coarse = {
              .kind = CONTENDER_OURS,
              .flags = CONTENDER_HOST | CONTENDER_EXACT,
              .node = sizeof(struct lawn_loop_timer),
-             .make = lawn_host_make_coarse,
-             .free = lawn_host_free,
-             .start = lawn_host_start_coarse,
+             .make = make_coarse,
+             .free = destroy,
+             .start = start_coarse,
              .stop = adapted_stop},
-    .turn = lawn_host_turn,
-    .serve = lawn_host_serve,
-    .quit = lawn_host_quit,
+    .turn = turn,
+    .serve = serve,
+    .quit = quit,
 };

@@ -23,20 +23,20 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "redis.h"
+#include "redismodule_api.h"
 
-/* What lawn has no use for: clients that wait for no key. */
-static struct {
-    int (*WrongArity)(struct redis_ctx *ctx);
-    int (*StringToLongLong)(const struct redis_string *string,
-                            long long *value);
-    struct redis_blocked *(*BlockClient)(
-        struct redis_ctx *ctx, redis_command_fn *woken,
-        redis_command_fn *timed_out,
-        void (*release)(struct redis_ctx *, void *), long long ms);
-    int (*UnblockClient)(struct redis_blocked *client, void *data);
-    struct redis_blocked *(*GetBlockedClientHandle)(struct redis_ctx *ctx);
-} more;
+/* Functions that lawn does not use: for clients that wait for no key. */
+static int (*RedisModule_WrongArity)(RedisModuleCtx *ctx);
+static int (*RedisModule_StringToLongLong)(const RedisModuleString *str,
+                                           long long *ll);
+static RedisModuleBlockedClient *(*RedisModule_BlockClient)(
+    RedisModuleCtx *ctx, RedisModuleCmdFunc reply_callback,
+    RedisModuleCmdFunc timeout_callback,
+    void (*free_privdata)(RedisModuleCtx *, void *), long long timeout_ms);
+static int (*RedisModule_UnblockClient)(RedisModuleBlockedClient *bc,
+                                        void *privdata);
+static RedisModuleBlockedClient *(*RedisModule_GetBlockedClientHandle)(
+    RedisModuleCtx *ctx);
 
 enum { WAITERS = 64 };
 
@@ -52,7 +52,7 @@ struct event {
 
 /* Who waits, the first to come first. */
 struct waiter {
-    struct redis_blocked *client;
+    RedisModuleBlockedClient *client;
     long long count;
 };
 
@@ -69,62 +69,64 @@ static struct {
 
 /* FNV-1a, a word at a time: the ids come from the benchmark, not from foes. */
 static size_t
-per_timer_hash(const char *id, size_t size)
+hash_id(const char *id, size_t size)
 {
     uint64_t hash = 14695981039346656037u;
     for (; size >= 8; id += 8, size -= 8) {
-        uint64_t word;
+        uint64_t word = 0;
         memcpy(&word, id, 8);
         hash = (hash ^ word) * 1099511628211u;
         hash ^= hash >> 32;
     }
-    for (; size > 0; id++, size--)
+    for (; size > 0; id++, size--) {
         hash = (hash ^ (unsigned char)*id) * 1099511628211u;
+    }
     return (size_t)(hash ^ (hash >> 29));
 }
 
 /* Where the pointer to the event stands, or would stand. */
 static struct event **
-per_timer_find(const char *id, size_t size)
+find_event(const char *id, size_t size)
 {
-    struct event **at =
-        &timers.buckets[per_timer_hash(id, size) & (timers.size - 1)];
-    while (*at &&
-           ((*at)->id_size != size || memcmp((*at)->bytes, id, size) != 0))
+    struct event **at = &timers.buckets[hash_id(id, size) & (timers.size - 1)];
+    while (*at != NULL &&
+           ((*at)->id_size != size || memcmp((*at)->bytes, id, size) != 0)) {
         at = &(*at)->next;
+    }
     return at;
 }
 
 static struct event **
-per_timer_buckets(size_t count)
+alloc_buckets(size_t count)
 {
-    struct event **buckets = redis.Alloc(count * sizeof(*buckets));
+    struct event **buckets = RedisModule_Alloc(count * sizeof(*buckets));
     memset(buckets, 0, count * sizeof(*buckets));
     return buckets;
 }
 
 static void
-per_timer_grow(void)
+grow_table(void)
 {
     struct event **old = timers.buckets;
     size_t count = timers.size;
     timers.size = count * 2;
-    timers.buckets = per_timer_buckets(timers.size);
+    timers.buckets = alloc_buckets(timers.size);
     for (size_t i = 0; i < count; i++) {
-        for (struct event *event = old[i], *next; event; event = next) {
+        for (struct event *event = old[i], *next = NULL; event != NULL;
+             event = next) {
             next = event->next;
             struct event **at =
-                &timers.buckets[per_timer_hash(event->bytes, event->id_size) &
+                &timers.buckets[hash_id(event->bytes, event->id_size) &
                                 (timers.size - 1)];
             event->next = *at;
             *at = event;
         }
     }
-    redis.Free(old);
+    RedisModule_Free(old);
 }
 
 static void
-per_timer_take_out(struct event **at)
+remove_event(struct event **at)
 {
     *at = (*at)->next;
     timers.used--;
@@ -133,230 +135,250 @@ per_timer_take_out(struct event **at)
 /* The number of clients that are on their way is bounded by what is ready: a
  * client takes at least one. */
 static void
-per_timer_wake(void)
+wake_clients(void)
 {
-    if (timers.waiting == 0 || timers.ready == 0 || timers.woken > 0)
+    if (timers.waiting == 0 || timers.ready == 0 || timers.woken > 0) {
         return;
+    }
     struct waiter waiter = timers.waiters[0];
     timers.waiting--;
     memmove(timers.waiters, timers.waiters + 1,
             timers.waiting * sizeof(waiter));
     timers.woken++;
-    long long *count = redis.Alloc(sizeof(*count));
+    long long *count = RedisModule_Alloc(sizeof(*count));
     *count = waiter.count;
-    more.UnblockClient(waiter.client, count);
+    RedisModule_UnblockClient(waiter.client, count);
 }
 
 static void
-per_timer_fire(struct redis_ctx *ctx, void *data)
+on_fire(RedisModuleCtx *ctx, void *data)
 {
     (void)ctx;
     struct event *event = data;
-    per_timer_take_out(per_timer_find(event->bytes, event->id_size));
+    remove_event(find_event(event->bytes, event->id_size));
     event->next = NULL;
     *timers.last = event;
     timers.last = &event->next;
     timers.ready++;
-    per_timer_wake();
+    wake_clients();
 }
 
 static int
-per_timer_push(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+run_push(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
-    long long delay;
-    if (argc != 4)
-        return more.WrongArity(ctx);
-    if (more.StringToLongLong(argv[3], &delay) != REDIS_OK || delay < 0)
-        return redis.ReplyWithError(ctx, "ERR bad delay");
-    size_t id_size;
-    size_t payload_size;
-    const char *id = redis.StringPtrLen(argv[1], &id_size);
-    const char *payload = redis.StringPtrLen(argv[2], &payload_size);
-    struct event **at = per_timer_find(id, id_size);
-    if (*at) {
-        struct event *old = *at;
-        redis.StopTimer(ctx, old->timer, NULL);
-        per_timer_take_out(at);
-        redis.Free(old);
-    } else if (timers.used == timers.size) {
-        per_timer_grow();
+    if (argc != 4) {
+        return RedisModule_WrongArity(ctx);
     }
-    at = &timers.buckets[per_timer_hash(id, id_size) & (timers.size - 1)];
-    struct event *event = redis.Alloc(sizeof(*event) + id_size + payload_size);
+    long long delay = 0;
+    if (RedisModule_StringToLongLong(argv[3], &delay) != REDISMODULE_OK ||
+        delay < 0) {
+        return RedisModule_ReplyWithError(ctx, "ERR bad delay");
+    }
+    size_t id_size = 0;
+    size_t payload_size = 0;
+    const char *id = RedisModule_StringPtrLen(argv[1], &id_size);
+    const char *payload = RedisModule_StringPtrLen(argv[2], &payload_size);
+    struct event **at = find_event(id, id_size);
+    if (*at != NULL) {
+        struct event *old = *at;
+        RedisModule_StopTimer(ctx, old->timer, NULL);
+        remove_event(at);
+        RedisModule_Free(old);
+    } else if (timers.used == timers.size) {
+        grow_table();
+    }
+    at = &timers.buckets[hash_id(id, id_size) & (timers.size - 1)];
+    struct event *event =
+        RedisModule_Alloc(sizeof(*event) + id_size + payload_size);
     event->id_size = (uint32_t)id_size;
     event->payload_size = (uint32_t)payload_size;
     memcpy(event->bytes, id, id_size);
     memcpy(event->bytes + id_size, payload, payload_size);
-    event->due = redis.Milliseconds() + delay;
-    event->timer = redis.CreateTimer(ctx, delay, per_timer_fire, event);
+    event->due = RedisModule_Milliseconds() + delay;
+    event->timer = RedisModule_CreateTimer(ctx, delay, on_fire, event);
     event->next = *at;
     *at = event;
     timers.used++;
-    return redis.ReplyWithStringBuffer(ctx, id, id_size);
+    return RedisModule_ReplyWithStringBuffer(ctx, id, id_size);
 }
 
 static int
-per_timer_cancel(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+run_cancel(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
-    if (argc != 2)
-        return more.WrongArity(ctx);
-    size_t size;
-    const char *id = redis.StringPtrLen(argv[1], &size);
-    struct event **at = per_timer_find(id, size);
+    if (argc != 2) {
+        return RedisModule_WrongArity(ctx);
+    }
+    size_t size = 0;
+    const char *id = RedisModule_StringPtrLen(argv[1], &size);
+    struct event **at = find_event(id, size);
     struct event *event = *at;
-    if (!event)
-        return redis.ReplyWithLongLong(ctx, 0);
-    redis.StopTimer(ctx, event->timer, NULL);
-    per_timer_take_out(at);
-    redis.Free(event);
-    return redis.ReplyWithLongLong(ctx, 1);
+    if (event == NULL) {
+        return RedisModule_ReplyWithLongLong(ctx, 0);
+    }
+    RedisModule_StopTimer(ctx, event->timer, NULL);
+    remove_event(at);
+    RedisModule_Free(event);
+    return RedisModule_ReplyWithLongLong(ctx, 1);
 }
 
 static int
-per_timer_deliver(struct redis_ctx *ctx, long long count)
+deliver(RedisModuleCtx *ctx, long long count)
 {
     size_t most = count < 1 ? 1 : (size_t)count;
     size_t taken = timers.ready < most ? timers.ready : most;
-    redis.ReplyWithArray(ctx, (long)taken);
+    RedisModule_ReplyWithArray(ctx, (long)taken);
     for (size_t i = 0; i < taken; i++) {
         struct event *event = timers.first;
         timers.first = event->next;
         timers.ready--;
-        redis.ReplyWithArray(ctx, 3);
-        redis.ReplyWithStringBuffer(ctx, event->bytes, event->id_size);
-        redis.ReplyWithStringBuffer(ctx, event->bytes + event->id_size,
-                                    event->payload_size);
-        redis.ReplyWithLongLong(ctx, event->due);
-        redis.Free(event);
+        RedisModule_ReplyWithArray(ctx, 3);
+        RedisModule_ReplyWithStringBuffer(ctx, event->bytes, event->id_size);
+        RedisModule_ReplyWithStringBuffer(ctx, event->bytes + event->id_size,
+                                          event->payload_size);
+        RedisModule_ReplyWithLongLong(ctx, event->due);
+        RedisModule_Free(event);
     }
-    if (!timers.first)
+    if (timers.first == NULL) {
         timers.last = &timers.first;
-    return REDIS_OK;
+    }
+    return REDISMODULE_OK;
 }
 
 static int
-per_timer_woken(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+reply_woken(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     (void)argv;
     (void)argc;
-    long long *count = redis.GetBlockedClientPrivateData(ctx);
+    long long *count = RedisModule_GetBlockedClientPrivateData(ctx);
     timers.woken--;
-    per_timer_deliver(ctx, *count);
-    per_timer_wake();
-    return REDIS_OK;
+    deliver(ctx, *count);
+    wake_clients();
+    return REDISMODULE_OK;
 }
 
 static int
-per_timer_timed_out(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+reply_timed_out(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     (void)argv;
     (void)argc;
-    struct redis_blocked *client = more.GetBlockedClientHandle(ctx);
+    RedisModuleBlockedClient *client = RedisModule_GetBlockedClientHandle(ctx);
     size_t kept = 0;
-    for (size_t i = 0; i < timers.waiting; i++)
-        if (timers.waiters[i].client != client)
+    for (size_t i = 0; i < timers.waiting; i++) {
+        if (timers.waiters[i].client != client) {
             timers.waiters[kept++] = timers.waiters[i];
+        }
+    }
     timers.waiting = kept;
-    return redis.ReplyWithArray(ctx, 0);
+    return RedisModule_ReplyWithArray(ctx, 0);
 }
 
 static void
-per_timer_forget(struct redis_ctx *ctx, void *count)
+forget_client(RedisModuleCtx *ctx, void *count)
 {
     (void)ctx;
-    redis.Free(count);
+    RedisModule_Free(count);
 }
 
 static int
-per_timer_poll(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+run_poll(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
-    long long count;
-    long long wait_ms;
-    if (argc != 3)
-        return more.WrongArity(ctx);
-    if (more.StringToLongLong(argv[1], &count) != REDIS_OK ||
-        more.StringToLongLong(argv[2], &wait_ms) != REDIS_OK)
-        return redis.ReplyWithError(ctx, "ERR not a number");
-    if (timers.ready > 0 || timers.waiting == WAITERS)
-        return per_timer_deliver(ctx, count);
+    if (argc != 3) {
+        return RedisModule_WrongArity(ctx);
+    }
+    long long count = 0;
+    long long wait_ms = 0;
+    if (RedisModule_StringToLongLong(argv[1], &count) != REDISMODULE_OK ||
+        RedisModule_StringToLongLong(argv[2], &wait_ms) != REDISMODULE_OK) {
+        return RedisModule_ReplyWithError(ctx, "ERR not a number");
+    }
+    if (timers.ready > 0 || timers.waiting == WAITERS) {
+        return deliver(ctx, count);
+    }
     timers.waiters[timers.waiting++] = (struct waiter){
-        more.BlockClient(ctx, per_timer_woken, per_timer_timed_out,
-                         per_timer_forget, wait_ms),
+        RedisModule_BlockClient(ctx, reply_woken, reply_timed_out,
+                                forget_client, wait_ms),
         count};
-    return REDIS_OK;
+    return REDISMODULE_OK;
 }
 
 static int
-per_timer_len(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+run_len(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     (void)argv;
     (void)argc;
-    return redis.ReplyWithLongLong(ctx, (long long)timers.used +
-                                            (long long)timers.ready);
+    return RedisModule_ReplyWithLongLong(ctx, (long long)timers.used +
+                                                  (long long)timers.ready);
 }
 
 static int
-per_timer_nothing(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+run_nothing(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
-    if (argc != 6)
-        return more.WrongArity(ctx);
-    struct redis_key *key =
-        redis.OpenKey(ctx, argv[1], REDIS_READ | REDIS_WRITE);
-    redis.Replicate(ctx, "timers.nothing", "sssssss", argv[1], argv[2], argv[2],
-                    argv[3], argv[4], argv[5], argv[5]);
-    redis.CloseKey(key);
-    size_t size;
-    const char *id = redis.StringPtrLen(argv[2], &size);
-    return redis.ReplyWithStringBuffer(ctx, id, size);
+    if (argc != 6) {
+        return RedisModule_WrongArity(ctx);
+    }
+    RedisModuleKey *key =
+        RedisModule_OpenKey(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    RedisModule_Replicate(ctx, "timers.nothing", "sssssss", argv[1], argv[2],
+                          argv[2], argv[3], argv[4], argv[5], argv[5]);
+    RedisModule_CloseKey(key);
+    size_t size = 0;
+    const char *id = RedisModule_StringPtrLen(argv[2], &size);
+    return RedisModule_ReplyWithStringBuffer(ctx, id, size);
 }
 
 static bool
-per_timer_load(struct redis_ctx *ctx)
+load_commands(RedisModuleCtx *ctx)
 {
     const struct {
         const char *name;
         void *at;
     } wanted[] = {
-        {"RedisModule_WrongArity", &more.WrongArity},
-        {"RedisModule_StringToLongLong", &more.StringToLongLong},
-        {"RedisModule_BlockClient", &more.BlockClient},
-        {"RedisModule_UnblockClient", &more.UnblockClient},
-        {"RedisModule_GetBlockedClientHandle", &more.GetBlockedClientHandle}};
+        {"RedisModule_WrongArity", &RedisModule_WrongArity},
+        {"RedisModule_StringToLongLong", &RedisModule_StringToLongLong},
+        {"RedisModule_BlockClient", &RedisModule_BlockClient},
+        {"RedisModule_UnblockClient", &RedisModule_UnblockClient},
+        {"RedisModule_GetBlockedClientHandle",
+         &RedisModule_GetBlockedClientHandle}};
     /* A context begins with the function that finds all others. */
-    int (*find)(const char *, void *);
+    int (*find)(const char *, void *) = NULL;
     memcpy(&find, ctx, sizeof(find));
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-        if (find(wanted[i].name, wanted[i].at) != REDIS_OK)
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+        if (find(wanted[i].name, wanted[i].at) != REDISMODULE_OK) {
             return false;
-    return !redis_find(ctx);
+        }
+    }
+    return redismodule_api_load(ctx) == NULL;
 }
 
-int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv,
-                       int argc);
+int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 int
-RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv, int argc)
+RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     (void)argv;
     (void)argc;
-    if (!per_timer_load(ctx))
-        return REDIS_ERR;
-    redis.SetModuleAttribs(ctx, "timers", 1, 1);
+    if (!load_commands(ctx)) {
+        return REDISMODULE_ERR;
+    }
+    RedisModule_SetModuleAttribs(ctx, "timers", 1, 1);
     timers.size = 16;
-    timers.buckets = per_timer_buckets(timers.size);
+    timers.buckets = alloc_buckets(timers.size);
     timers.last = &timers.first;
     static const struct {
         const char *name;
-        redis_command_fn *function;
+        RedisModuleCmdFunc function;
         const char *flags;
-    } commands[] = {{"timers.push", per_timer_push, "write deny-oom fast"},
-                    {"timers.cancel", per_timer_cancel, "write fast"},
-                    {"timers.poll", per_timer_poll, "write"},
-                    {"timers.nothing", per_timer_nothing, "write fast"},
-                    {"timers.len", per_timer_len, "readonly fast"}};
-    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-        if (redis.CreateCommand(ctx, commands[i].name, commands[i].function,
-                                commands[i].flags, 0, 0, 0) != REDIS_OK)
-            return REDIS_ERR;
-    return REDIS_OK;
+    } commands[] = {{"timers.push", run_push, "write deny-oom fast"},
+                    {"timers.cancel", run_cancel, "write fast"},
+                    {"timers.poll", run_poll, "write"},
+                    {"timers.nothing", run_nothing, "write fast"},
+                    {"timers.len", run_len, "readonly fast"}};
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        if (RedisModule_CreateCommand(ctx, commands[i].name,
+                                      commands[i].function, commands[i].flags,
+                                      0, 0, 0) != REDISMODULE_OK) {
+            return REDISMODULE_ERR;
+        }
+    }
+    return REDISMODULE_OK;
 }

@@ -4,7 +4,7 @@
 #include "libevent.h"
 
 static void *
-common_make(const struct contender_setup *setup)
+make_common(const struct contender_setup *setup)
 {
     struct peer *peer = peer_make(setup);
 
@@ -48,7 +48,7 @@ const struct contender CONTENDER_PLUGIN = {
     .node = sizeof(struct event),
     .version = event_get_version,
     .unusable = peer_unusable,
-    .make = common_make,
+    .make = make_common,
     .free = peer_free,
     .start = peer_start,
     .failed = peer_failed,

@@ -86,14 +86,16 @@ replace_counter(char *start, size_t size, void *arg)
     const char *end = start + size;
     size_t *found = arg;
 
-    if (!peer_protect(start, size, PF_R | PF_W))
+    if (!peer_protect(start, size, PF_R | PF_W)) {
         return;
+    }
     for (char *at = start; at + sizeof(read) <= end; at++) {
         int64_t far = (int64_t)((intptr_t)lawn_dpdk_read - (intptr_t)(at + 5));
         int32_t near = (int32_t)far;
 
-        if (memcmp(at, read, sizeof(read)) != 0 || near != far)
+        if (memcmp(at, read, sizeof(read)) != 0 || near != far) {
             continue;
+        }
         at[0] = (char)0xe8; /* call */
         memcpy(at + 1, &near, sizeof(near));
         at[5] = (char)0x90; /* nop */
@@ -158,22 +160,23 @@ begin_environment(void)
         {"mkdir", (peer_fn *)no_mkdir},
         {"nanosleep", (peer_fn *)no_sleep},
     };
-    static char why[80];
     static char options[][16] = {
         "lawn",           "--no-huge", "--no-pci", "--no-shconf",
         "--no-telemetry", "-m",        "16",       "--log-level",
         "critical",       "--lcores",  ""};
     char *args[RTE_DIM(options) + 1] = {NULL};
-    cpu_set_t cores;
     int core = sched_getcpu();
 
-    (void)peer_patch("librte_eal.so", less, RTE_DIM(less));
-    for (size_t i = 0; i < RTE_DIM(options); i++)
+    (void)peer_apply("librte_eal.so", less, RTE_DIM(less));
+    for (size_t i = 0; i < RTE_DIM(options); i++) {
         args[i] = options[i];
+    }
     (void)snprintf(options[RTE_DIM(options) - 1], sizeof(*options), "0@%d",
                    core < 0 ? 0 : core);
+    cpu_set_t cores;
     (void)sched_getaffinity(0, sizeof(cores), &cores);
     if (rte_eal_init(RTE_DIM(options), args) < 0) {
+        static char why[80];
         (void)snprintf(why, sizeof(why), "rte_eal_init() failed: %s",
                        rte_strerror(rte_errno));
         return why;
@@ -195,16 +198,16 @@ count_call(struct rte_timer *timer, void *arg)
 static bool
 follows(void)
 {
-    struct rte_timer timer;
     int calls = 0;
-    bool good;
 
-    if (rte_timer_subsystem_init() != 0)
+    if (rte_timer_subsystem_init() != 0) {
         return false;
+    }
     lawn_dpdk_stamp = 1000;
+    struct rte_timer timer;
     rte_timer_init(&timer);
-    good = rte_timer_reset(&timer, 5, SINGLE, rte_lcore_id(), count_call,
-                           &calls) == 0;
+    bool good = rte_timer_reset(&timer, 5, SINGLE, rte_lcore_id(), count_call,
+                                &calls) == 0;
     good = good && timer.expire == 1005;
     lawn_dpdk_stamp = 1004;
     (void)rte_timer_manage();
@@ -224,8 +227,9 @@ peer_unusable(void)
     static bool tried;
     size_t found = 0;
 
-    if (tried)
+    if (tried) {
         return why;
+    }
     tried = true;
     peer_segments("librte_timer.so", PF_X, replace_counter, &found);
     if (found == 0) {
@@ -233,8 +237,9 @@ peer_unusable(void)
         return why;
     }
     why = begin_environment();
-    if (why == NULL && !follows())
+    if (why == NULL && !follows()) {
         why = "it does not follow the benchmark's clock";
+    }
     return why;
 }
 
@@ -249,8 +254,9 @@ peer_make(const struct contender_setup *setup)
 {
     struct peer *peer = only == NULL ? calloc(1, sizeof(*peer)) : NULL;
 
-    if (peer == NULL)
+    if (peer == NULL) {
         return NULL;
+    }
     if (rte_timer_subsystem_init() != 0) {
         free(peer);
         return NULL;
@@ -259,8 +265,9 @@ peer_make(const struct contender_setup *setup)
     peer->origin = setup->now;
     peer->cycle_bits = CYCLE_BITS_MOST;
     while (peer->cycle_bits > 0 &&
-           setup->longest >> (TIME_BITS - peer->cycle_bits) != 0)
+           setup->longest >> (TIME_BITS - peer->cycle_bits) != 0) {
         peer->cycle_bits--;
+    }
     return peer;
 }
 
@@ -303,8 +310,9 @@ peer_start(void *self, struct object *object, uint64_t ttl)
     lawn_dpdk_stamp = (peer->now << peer->cycle_bits) + peer->cycle;
     peer->cycle += peer->cycle < last_cycle(peer);
     if (likely(rte_timer_reset(&node->timer, ttl, SINGLE, rte_lcore_id(),
-                               on_timer, peer) == 0))
+                               on_timer, peer) == 0)) {
         return;
+    }
     /* Refused: it is due in the mow under way, and its turn is yet to come. */
     node->expire = lawn_dpdk_stamp + ttl;
     node->late = LATE_START;
@@ -314,9 +322,9 @@ static bool
 peer_stop(void *self, struct object *object)
 {
     struct node *node = (void *)object->node;
-    bool running;
 
     (void)self;
+    bool running = false;
     switch (node->timer.status.state) {
     case RTE_TIMER_PENDING:
         return rte_timer_stop(&node->timer) == 0;
@@ -353,12 +361,12 @@ static uint64_t
 peer_next(void *self)
 {
     const struct peer *peer = self;
-    int64_t cycles;
 
     lawn_dpdk_stamp = (peer->now << peer->cycle_bits) + last_cycle(peer);
-    cycles = rte_timer_next_ticks();
-    if (cycles < 0)
+    int64_t cycles = rte_timer_next_ticks();
+    if (cycles < 0) {
         return UINT64_MAX;
+    }
     return peer->origin +
            ((lawn_dpdk_stamp + (uint64_t)cycles) >> peer->cycle_bits);
 }

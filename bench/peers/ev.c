@@ -40,8 +40,9 @@ peer_make(const struct contender_setup *setup)
 {
     struct peer *peer = calloc(1, sizeof(*peer));
 
-    if (peer == NULL)
+    if (peer == NULL) {
         return NULL;
+    }
     peer->origin = setup->now;
     peer_set_clock(0, TICKS_PER_SECOND);
     peer->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
@@ -80,8 +81,9 @@ peer_start(void *self, struct object *object, uint64_t ttl)
     struct peer *peer = self;
     ev_timer *timer = (void *)object->node;
 
-    if (ev_cb(timer) == NULL)
+    if (ev_cb(timer) == NULL) {
         ev_timer_init(timer, on_timer, 0., 0.);
+    }
     timer->repeat = ((double)ttl - EARLIER) * (1. / TICKS_PER_SECOND);
     ev_timer_again(peer->loop, timer);
     timer->repeat = 0.;
@@ -94,8 +96,9 @@ peer_stop(void *self, struct object *object)
     ev_timer *timer = (void *)object->node;
 
     /* Pending: it is due in the mow under way, and its turn is yet to come. */
-    if (!ev_is_active(timer) && !ev_is_pending(timer))
+    if (!ev_is_active(timer) && !ev_is_pending(timer)) {
         return false;
+    }
     ev_timer_stop(peer->loop, timer);
     return true;
 }

@@ -37,12 +37,13 @@ timeval_of(uint64_t ns)
 static void *
 make_own(const struct contender_setup *setup)
 {
-    struct eventhost *host = calloc(1, sizeof *host);
+    struct eventhost *host = calloc(1, sizeof(*host));
 
     (void)setup;
     peer_give_clock("libevent");
-    if (host != NULL)
+    if (host != NULL) {
         host->base = event_base_new();
+    }
     if (host == NULL || host->base == NULL) {
         free(host);
         return NULL;
@@ -81,8 +82,9 @@ make_adapted(const struct contender_setup *setup)
 {
     struct eventhost *host = make_own(setup);
 
-    if (host != NULL)
+    if (host != NULL) {
         host->adapted.loop = lawn_event_new(host->base, NULL);
+    }
     return adapted_made(host, free_host);
 }
 
@@ -96,11 +98,10 @@ static void
 on_event(evutil_socket_t fd, short what, void *arg)
 {
     struct event *event = arg;
-    const struct host_self *self;
 
     (void)fd;
     (void)what;
-    self = *(struct host_self **)(void *)(event + 1);
+    const struct host_self *self = *(struct host_self **)(void *)(event + 1);
     self->fire(peer_object(event), self->arg);
 }
 
@@ -130,10 +131,11 @@ start_common(void *self, struct object *object, uint64_t ttl)
 {
     struct eventhost *host = self;
 
-    if (object->which < host->common_count)
+    if (object->which < host->common_count) {
         add(host, object, host->common[object->which]);
-    else
+    } else {
         start_own(host, object, ttl);
+    }
 }
 
 static bool
@@ -142,8 +144,9 @@ stop_own(void *self, struct object *object)
     struct event *event = (void *)object->node;
 
     (void)self;
-    if (!event_initialized(event) || !event_pending(event, EV_TIMEOUT, NULL))
+    if (!event_initialized(event) || !event_pending(event, EV_TIMEOUT, NULL)) {
         return false;
+    }
     (void)event_del(event);
     return true;
 }

@@ -18,7 +18,7 @@ version(void)
 {
     static char text[16];
 
-    (void)snprintf(text, sizeof text, "%d.%d", ev_version_major(),
+    (void)snprintf(text, sizeof(text), "%d.%d", ev_version_major(),
                    ev_version_minor());
     return text;
 }
@@ -32,12 +32,13 @@ unusable(void)
 static void *
 make_own(const struct contender_setup *setup)
 {
-    struct evhost *host = calloc(1, sizeof *host);
+    struct evhost *host = calloc(1, sizeof(*host));
 
     (void)setup;
     peer_give_clock("libev.so");
-    if (host != NULL)
+    if (host != NULL) {
         host->ev = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+    }
     if (host == NULL || host->ev == NULL) {
         free(host);
         return NULL;
@@ -62,8 +63,9 @@ make_adapted(const struct contender_setup *setup)
 {
     struct evhost *host = make_own(setup);
 
-    if (host != NULL)
+    if (host != NULL) {
         host->adapted.loop = lawn_ev_new(host->ev, NULL);
+    }
     return adapted_made(host, free_host);
 }
 
@@ -83,8 +85,9 @@ start_own(void *self, struct object *object, uint64_t ttl)
     struct evhost *host = self;
     ev_timer *timer = (void *)object->node;
 
-    if (ev_cb(timer) == NULL)
+    if (ev_cb(timer) == NULL) {
         ev_timer_init(timer, on_timer, 0., 0.);
+    }
     timer->repeat = (double)ttl * 1e-9;
     ev_timer_again(host->ev, timer);
     timer->repeat = 0.;

@@ -60,7 +60,7 @@ peer_unusable(void)
 {
     static const struct peer_patch wake[] = {{"write", (peer_fn *)no_write}};
 
-    (void)peer_patch("libglib-2.0.so", wake, 1);
+    (void)peer_apply("libglib-2.0.so", wake, 1);
     return peer_take_clock("libglib-2.0.so");
 }
 
@@ -76,8 +76,9 @@ peer_make(const struct contender_setup *setup)
 {
     struct peer *peer = calloc(1, sizeof(*peer));
 
-    if (peer == NULL)
+    if (peer == NULL) {
         return NULL;
+    }
     peer->origin = setup->now;
     set_now(peer, setup->now);
     peer->context = g_main_context_new();
@@ -110,8 +111,10 @@ on_source(GSource *base, GSourceFunc function, void *arg)
 
     (void)function;
     (void)arg;
-    if (ready == NOT_RUNNING || (uint64_t)ready > mowing->now - mowing->origin)
+    if (ready == NOT_RUNNING ||
+        (uint64_t)ready > mowing->now - mowing->origin) {
         return G_SOURCE_CONTINUE;
+    }
     g_source_set_ready_time(base, NOT_RUNNING);
     mowing->fired++;
     mowing->fire(source->object, mowing->arg);
@@ -137,8 +140,9 @@ peer_start(void *self, struct object *object, uint64_t ttl)
     struct peer *peer = self;
     struct node *node = (void *)object->node;
 
-    if (node->source == NULL)
+    if (node->source == NULL) {
         node->source = source_new(peer, object);
+    }
     g_source_set_ready_time(&node->source->base,
                             (gint64)(peer->now - peer->origin + ttl));
 }
@@ -150,8 +154,9 @@ peer_stop(void *self, struct object *object)
 
     (void)self;
     if (node->source == NULL ||
-        g_source_get_ready_time(&node->source->base) == NOT_RUNNING)
+        g_source_get_ready_time(&node->source->base) == NOT_RUNNING) {
         return false;
+    }
     g_source_set_ready_time(&node->source->base, NOT_RUNNING);
     return true;
 }

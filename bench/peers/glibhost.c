@@ -25,7 +25,7 @@ version(void)
 {
     static char text[32];
 
-    (void)snprintf(text, sizeof text, "%u.%u.%u", glib_major_version,
+    (void)snprintf(text, sizeof(text), "%u.%u.%u", glib_major_version,
                    glib_minor_version, glib_micro_version);
     return text;
 }
@@ -57,8 +57,9 @@ free_host(void *self)
 
     g_main_context_unref(host->context);
     lawn_glib_free(host->adapted.loop);
-    for (guint i = 0; i < host->sources->len; i++)
+    for (guint i = 0; i < host->sources->len; i++) {
         g_source_unref(host->sources->pdata[i]);
+    }
     (void)g_ptr_array_free(host->sources, TRUE);
     g_free(host);
     (void)peer_take_clock("libglib-2.0.so");
@@ -111,8 +112,9 @@ stop_own(void *self, struct object *object)
     GSource **node = (void *)object->node;
 
     (void)self;
-    if (*node == NULL || g_source_get_ready_time(*node) < 0)
+    if (*node == NULL || g_source_get_ready_time(*node) < 0) {
         return false;
+    }
     g_source_set_ready_time(*node, -1);
     return true;
 }
@@ -128,8 +130,9 @@ serve(void *self)
 {
     struct glibhost *host = self;
 
-    for (host->over = false; !host->over;)
+    for (host->over = false; !host->over;) {
         (void)g_main_context_iteration(host->context, TRUE);
+    }
 }
 
 static void

@@ -4,20 +4,21 @@
 
 /* Each looks into the table once. */
 static bool
-gplain_start(void *arg, const void *id, uint64_t ttl, const void *payload)
+start(void *arg, const void *id, uint64_t ttl, const void *payload)
 {
     struct self *self = arg;
     struct record *record = hash_record(id, payload);
 
     (void)ttl;
-    if (record == NULL)
+    if (record == NULL) {
         return false;
+    }
     (void)g_hash_table_replace(self->table, record, record);
     return true;
 }
 
 static bool
-gplain_stop(void *arg, const void *id)
+stop(void *arg, const void *id)
 {
     struct self *self = arg;
 
@@ -39,8 +40,8 @@ const struct store CONTENDER_PLUGIN = {
             .make = hash_make,
             .free = hash_free,
         },
-    .start = gplain_start,
-    .stop = gplain_stop,
+    .start = start,
+    .stop = stop,
     .get = hash_get,
     .count = hash_count,
 };

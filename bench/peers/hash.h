@@ -63,8 +63,9 @@ hash_make(const struct contender_setup *setup)
 {
     struct self *self = calloc(1, sizeof(*self));
 
-    if (self == NULL)
+    if (self == NULL) {
         return NULL;
+    }
 #if HASH_PLAIN
     (void)setup;
 #else
@@ -74,8 +75,9 @@ hash_make(const struct contender_setup *setup)
         return NULL;
     }
 #endif
-    if (table_init(self))
+    if (table_init(self)) {
         return self;
+    }
 #if !HASH_PLAIN
     heap4_fini(&self->heap);
 #endif
@@ -100,8 +102,9 @@ hash_record(const void *id, const void *payload)
 {
     struct record *record = malloc(sizeof(*record));
 
-    if (record == NULL)
+    if (record == NULL) {
         return NULL;
+    }
     memcpy(record->id, id, sizeof(record->id));
     memcpy(record->payload, payload, sizeof(record->payload));
     return record;
@@ -132,8 +135,9 @@ hash_get(void *self, const void *id, struct store_timer *out)
 {
     const struct record *record = table_find(self, id, hash_id(id));
 
-    if (record == NULL)
+    if (record == NULL) {
         return false;
+    }
     out->id = record->id;
     out->payload = record->payload;
 #if HASH_PLAIN
@@ -153,8 +157,9 @@ hash_start(void *self, const void *id, uint64_t ttl, const void *payload)
     struct record *record = table_find(self, id, hash);
 
     (void)ttl;
-    if (record == NULL)
+    if (record == NULL) {
         return hash_insert(self, id, hash, payload) != NULL;
+    }
     memcpy(record->payload, payload, sizeof(record->payload));
     return true;
 }
@@ -178,15 +183,17 @@ hash_start(void *arg, const void *id, uint64_t ttl, const void *payload)
     struct record *record = table_find(self, id, hash);
     bool found = record != NULL;
 
-    if (found)
+    if (found) {
         memcpy(record->payload, payload, sizeof(record->payload));
-    else if ((record = hash_insert(self, id, hash, payload)) == NULL)
+    } else if ((record = hash_insert(self, id, hash, payload)) == NULL) {
         return false;
-    else
+    } else {
         record->timer.place = 0;
+    }
     record->deadline = self->now + ttl;
-    if (heap4_set(&self->heap, &record->timer, record->deadline))
+    if (heap4_set(&self->heap, &record->timer, record->deadline)) {
         return true;
+    }
     /* There was no room for one more. */
     table_remove(self, record);
     free(record);
@@ -199,8 +206,9 @@ hash_stop(void *arg, const void *id)
     struct self *self = arg;
     struct record *record = table_take(self, id);
 
-    if (record == NULL)
+    if (record == NULL) {
         return false;
+    }
     heap4_remove(&self->heap, record->timer.place);
     free(record);
     return true;
@@ -212,8 +220,9 @@ hash_touch(void *arg, const void *id, uint64_t ttl)
     struct self *self = arg;
     struct record *record = table_find(self, id, hash_id(id));
 
-    if (record == NULL)
+    if (record == NULL) {
         return false;
+    }
     record->deadline = self->now + ttl;
     (void)heap4_set(&self->heap, &record->timer, record->deadline);
     return true;
@@ -224,7 +233,7 @@ hash_mow(void *arg, uint64_t now, size_t budget, store_fire_fn *fire,
          void *fire_arg)
 {
     struct self *self = arg;
-    struct heap4_timer *timer;
+    struct heap4_timer *timer = NULL;
     size_t fired = 0;
 
     self->now = now;

@@ -52,7 +52,7 @@ table_fini(struct self *self)
 static inline struct record *
 table_find(struct self *self, const void *id, unsigned hash)
 {
-    struct record *record;
+    struct record *record = NULL;
 
     HASH_FIND_BYHASHVALUE(hh, self->table, id, STORE_ID, hash, record);
     return record;
@@ -76,8 +76,9 @@ table_take(struct self *self, const void *id)
 {
     struct record *record = table_find(self, id, hash_id(id));
 
-    if (record != NULL)
+    if (record != NULL) {
         table_remove(self, record);
+    }
     return record;
 }
 

@@ -55,10 +55,12 @@ peer_make(const struct contender_setup *setup)
                                                 EVENT_BASE_FLAG_IGNORE_ENV);
         peer->base = event_base_new_with_config(config);
     }
-    if (config != NULL)
+    if (config != NULL) {
         event_config_free(config);
-    if (peer != NULL && peer->base != NULL)
+    }
+    if (peer != NULL && peer->base != NULL) {
         return peer;
+    }
     free(peer);
     return NULL;
 }
@@ -80,11 +82,13 @@ peer_add(struct peer *peer, struct object *object, const struct timeval *ttl)
 {
     struct event *event = (void *)object->node;
 
-    if (event->ev_base == NULL)
+    if (event->ev_base == NULL) {
         (void)evtimer_assign(event, peer->base, on_event, object);
+    }
     peer_set_clock(peer->now - peer->origin, 1);
-    if (evtimer_add(event, ttl) != 0)
+    if (evtimer_add(event, ttl) != 0) {
         peer->failed = true;
+    }
 }
 
 static bool
@@ -102,8 +106,9 @@ peer_stop(void *self, struct object *object)
 
     (void)self;
     /* Active: it is due in the mow under way, and its turn is yet to come. */
-    if (!(event->ev_evcallback.evcb_flags & (EVLIST_TIMEOUT | EVLIST_ACTIVE)))
+    if (!(event->ev_evcallback.evcb_flags & (EVLIST_TIMEOUT | EVLIST_ACTIVE))) {
         return false;
+    }
     (void)evtimer_del(event);
     return true;
 }

@@ -34,8 +34,9 @@ still_gettimeofday(struct timeval *out, void *zone)
 static time_t
 still_time(time_t *out)
 {
-    if (out != NULL)
+    if (out != NULL) {
         *out = peer_clock.tv_sec;
+    }
     return peer_clock.tv_sec;
 }
 
@@ -61,8 +62,9 @@ static int
 no_poll(struct pollfd *fds, nfds_t count, int ms)
 {
     (void)ms;
-    for (nfds_t i = 0; i < count; i++)
+    for (nfds_t i = 0; i < count; i++) {
         fds[i].revents = 0;
+    }
     return 0;
 }
 
@@ -80,9 +82,10 @@ peer_take_clock(const char *library)
         {"poll", (peer_fn *)no_poll},
     };
 
-    if (peer_patch(library, clock, 1) == 0)
+    if (peer_apply(library, clock, 1) == 0) {
         return "its calls of clock_gettime() could not be replaced";
-    (void)peer_patch(library, rest, sizeof(rest) / sizeof(*rest));
+    }
+    (void)peer_apply(library, rest, sizeof(rest) / sizeof(*rest));
     return NULL;
 }
 
@@ -98,7 +101,7 @@ peer_give_clock(const char *library)
         {"poll", (peer_fn *)poll},
     };
 
-    (void)peer_patch(library, real, sizeof(real) / sizeof(*real));
+    (void)peer_apply(library, real, sizeof(real) / sizeof(*real));
 }
 
 /* A search among the loaded objects. */
@@ -116,8 +119,9 @@ search_step(struct dl_phdr_info *info, size_t size, void *arg)
     const char *name = slash == NULL ? info->dlpi_name : slash + 1;
 
     (void)size;
-    if (strncmp(name, search->library, strlen(search->library)) == 0)
+    if (strncmp(name, search->library, strlen(search->library)) == 0) {
         search->act(info, search->arg);
+    }
     return 0;
 }
 
@@ -149,9 +153,10 @@ segments_step(const struct dl_phdr_info *info, void *arg)
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
         if (part->p_type == PT_LOAD &&
-            (part->p_flags & segments->flags) == segments->flags)
+            (part->p_flags & segments->flags) == segments->flags) {
             segments->act((char *)(info->dlpi_addr + part->p_vaddr),
                           part->p_memsz, segments->arg);
+        }
     }
 }
 
@@ -201,8 +206,9 @@ table_read(struct table *table, const ElfW(Dyn) * entry)
             table->calls_size = value;
             break;
         case DT_PLTREL:
-            if (value == DT_REL)
+            if (value == DT_REL) {
                 table->call_size = sizeof(ElfW(Rel));
+            }
             break;
         case DT_REL:
             table->other_size = sizeof(ElfW(Rel));
@@ -245,16 +251,19 @@ patch_relocations(struct patching *patching, const struct table *table,
             &table->symbols[RELOCATION_SYMBOL(entry->r_info)];
         void *slot = (void *)(info->dlpi_addr + entry->r_offset);
 
-        if (symbol->st_name == 0)
+        if (symbol->st_name == 0) {
             continue;
+        }
         for (size_t i = 0; i < patching->count; i++) {
             const struct peer_patch *patch = &patching->patches[i];
 
-            if (strcmp(table->strings + symbol->st_name, patch->name) != 0)
+            if (strcmp(table->strings + symbol->st_name, patch->name) != 0) {
                 continue;
+            }
             /* It stays writable: it may share its page with what has to be. */
-            if (!peer_protect(slot, sizeof(void *), PF_R | PF_W))
+            if (!peer_protect(slot, sizeof(void *), PF_R | PF_W)) {
                 continue;
+            }
             memcpy(slot, &patch->instead, sizeof(void *));
             patching->done++;
         }
@@ -269,11 +278,13 @@ patch_step(const struct dl_phdr_info *info, void *arg)
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
-        if (part->p_type != PT_DYNAMIC)
+        if (part->p_type != PT_DYNAMIC) {
             continue;
+        }
         table_read(&table, (const void *)(info->dlpi_addr + part->p_vaddr));
-        if (table.symbols == NULL || table.strings == NULL)
+        if (table.symbols == NULL || table.strings == NULL) {
             continue;
+        }
         patch_relocations(arg, &table, info, table.calls, table.calls_size,
                           table.call_size);
         patch_relocations(arg, &table, info, table.others, table.others_size,
@@ -282,7 +293,7 @@ patch_step(const struct dl_phdr_info *info, void *arg)
 }
 
 size_t
-peer_patch(const char *library, const struct peer_patch *patches, size_t count)
+peer_apply(const char *library, const struct peer_patch *patches, size_t count)
 {
     struct patching patching = {patches, count, 0};
     struct search search = {library, patch_step, &patching};

@@ -48,7 +48,7 @@ struct peer_patch {
 
 /* Lets a loaded library call other functions; library is how its file's name
  * begins, such as "libuv.so". Returns how many of the names it calls. */
-size_t peer_patch(const char *library, const struct peer_patch *patches,
+size_t peer_apply(const char *library, const struct peer_patch *patches,
                   size_t count);
 
 /* Gives a loaded library the clock above, and polls that find nothing; NULL,

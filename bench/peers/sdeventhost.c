@@ -27,7 +27,7 @@ struct sdnode {
 static void *
 make_own(const struct contender_setup *setup)
 {
-    struct sdhost *host = calloc(1, sizeof *host);
+    struct sdhost *host = calloc(1, sizeof(*host));
 
     (void)setup;
     if (host == NULL || sd_event_new(&host->event) < 0) {
@@ -43,8 +43,9 @@ free_host(void *self)
     struct sdhost *host = self;
 
     lawn_sdevent_free(host->adapted.loop);
-    for (struct sdnode *node = host->first; node != NULL; node = node->next)
+    for (struct sdnode *node = host->first; node != NULL; node = node->next) {
         (void)sd_event_source_disable_unref(node->source);
+    }
     (void)sd_event_unref(host->event);
     free(host);
 }
@@ -54,8 +55,9 @@ make_adapted(const struct contender_setup *setup)
 {
     struct sdhost *host = make_own(setup);
 
-    if (host != NULL)
+    if (host != NULL) {
         host->adapted.loop = lawn_sdevent_new(host->event, NULL);
+    }
     return adapted_made(host, free_host);
 }
 
@@ -83,11 +85,10 @@ start_own(void *self, struct object *object, uint64_t ttl)
     struct sdhost *host = self;
     struct sdnode *node = (void *)object->node;
     struct timespec now;
-    uint64_t when;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    when = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 +
-           ttl / 1000;
+    uint64_t when = (uint64_t)now.tv_sec * 1000000 +
+                    (uint64_t)now.tv_nsec / 1000 + ttl / 1000;
     if (node->source != NULL) {
         (void)sd_event_source_set_time(node->source, when);
         (void)sd_event_source_set_enabled(node->source, SD_EVENT_ONESHOT);
@@ -111,8 +112,9 @@ stop_own(void *self, struct object *object)
 
     (void)self;
     if (node->source == NULL ||
-        sd_event_source_get_enabled(node->source, &enabled) <= 0)
+        sd_event_source_get_enabled(node->source, &enabled) <= 0) {
         return false;
+    }
     (void)sd_event_source_set_enabled(node->source, SD_EVENT_OFF);
     return true;
 }
@@ -128,8 +130,9 @@ serve(void *self)
 {
     struct sdhost *host = self;
 
-    for (host->over = false; !host->over;)
+    for (host->over = false; !host->over;) {
         (void)sd_event_run(host->event, UINT64_MAX);
+    }
 }
 
 static void

@@ -46,7 +46,7 @@ struct self {
 };
 
 static const char *
-sqlite_unusable(void)
+unusable(void)
 {
     (void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -55,34 +55,37 @@ sqlite_unusable(void)
 }
 
 static void
-sqlite_free(void *arg)
+destroy(void *arg)
 {
     struct self *self = arg;
 
-    for (unsigned i = 0; i < STATEMENTS; i++)
+    for (unsigned i = 0; i < STATEMENTS; i++) {
         (void)sqlite3_finalize(self->statements[i]);
+    }
     (void)sqlite3_close(self->db);
     free(self);
 }
 
 static void *
-sqlite_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
     struct self *self = calloc(1, sizeof(*self));
-    bool good;
 
-    if (self == NULL)
+    if (self == NULL) {
         return NULL;
+    }
     self->now = setup->now;
-    good = sqlite3_open(":memory:", &self->db) == SQLITE_OK &&
-           sqlite3_exec(self->db, set_up, NULL, NULL, NULL) == SQLITE_OK;
-    for (unsigned i = 0; good && i < STATEMENTS; i++)
+    bool good = sqlite3_open(":memory:", &self->db) == SQLITE_OK &&
+                sqlite3_exec(self->db, set_up, NULL, NULL, NULL) == SQLITE_OK;
+    for (unsigned i = 0; good && i < STATEMENTS; i++) {
         good = sqlite3_prepare_v3(self->db, texts[i], -1,
                                   SQLITE_PREPARE_PERSISTENT,
                                   &self->statements[i], NULL) == SQLITE_OK;
-    if (good)
+    }
+    if (good) {
         return self;
-    sqlite_free(self);
+    }
+    destroy(self);
     return NULL;
 }
 
@@ -136,7 +139,7 @@ row_copy(struct self *self, sqlite3_stmt *statement)
 }
 
 static bool
-sqlite_start(void *arg, const void *id, uint64_t ttl, const void *payload)
+start_timer(void *arg, const void *id, uint64_t ttl, const void *payload)
 {
     struct self *self = arg;
     sqlite3_stmt *start = bind_time(self, START, self->now + ttl);
@@ -147,7 +150,7 @@ sqlite_start(void *arg, const void *id, uint64_t ttl, const void *payload)
 }
 
 static bool
-sqlite_stop(void *arg, const void *id)
+stop_timer(void *arg, const void *id)
 {
     struct self *self = arg;
 
@@ -155,20 +158,21 @@ sqlite_stop(void *arg, const void *id)
 }
 
 static bool
-sqlite_get(void *arg, const void *id, struct store_timer *out)
+get_timer(void *arg, const void *id, struct store_timer *out)
 {
     struct self *self = arg;
     sqlite3_stmt *get = bind_id(self, GET, id);
     bool found = sqlite3_step(get) == SQLITE_ROW;
 
-    if (found)
+    if (found) {
         *out = row_copy(self, get);
+    }
     (void)sqlite3_reset(get);
     return found;
 }
 
 static bool
-sqlite_touch(void *arg, const void *id, uint64_t ttl)
+touch_timer(void *arg, const void *id, uint64_t ttl)
 {
     struct self *self = arg;
 
@@ -178,7 +182,7 @@ sqlite_touch(void *arg, const void *id, uint64_t ttl)
 
 /* One by one, where not all that are due may fire. */
 static size_t
-sqlite_pop(struct self *self, size_t budget, store_fire_fn *fire, void *arg)
+pop_due(struct self *self, size_t budget, store_fire_fn *fire, void *arg)
 {
     sqlite3_stmt *pop = bind_time(self, POP, self->now);
     size_t fired = 0;
@@ -195,17 +199,16 @@ sqlite_pop(struct self *self, size_t budget, store_fire_fn *fire, void *arg)
 }
 
 static size_t
-sqlite_mow(void *arg, uint64_t now, size_t budget, store_fire_fn *fire,
-           void *fire_arg)
+mow(void *arg, uint64_t now, size_t budget, store_fire_fn *fire, void *fire_arg)
 {
     struct self *self = arg;
-    sqlite3_stmt *due;
     size_t fired = 0;
 
     self->now = now;
-    if (budget < SIZE_MAX)
-        return sqlite_pop(self, budget, fire, fire_arg);
-    due = bind_time(self, DUE, now);
+    if (budget < SIZE_MAX) {
+        return pop_due(self, budget, fire, fire_arg);
+    }
+    sqlite3_stmt *due = bind_time(self, DUE, now);
     while (sqlite3_step(due) == SQLITE_ROW) {
         struct store_timer timer = row(due);
 
@@ -213,13 +216,14 @@ sqlite_mow(void *arg, uint64_t now, size_t budget, store_fire_fn *fire,
         fired++;
     }
     (void)sqlite3_reset(due);
-    if (fired > 0)
+    if (fired > 0) {
         (void)finish(bind_time(self, DELETE_DUE, now));
+    }
     return fired;
 }
 
 static uint64_t
-sqlite_count(void *arg)
+count_timers(void *arg)
 {
     struct self *self = arg;
     sqlite3_stmt *count = self->statements[COUNT];
@@ -244,14 +248,14 @@ const struct store CONTENDER_PLUGIN = {
             .flags = CONTENDER_STORE | CONTENDER_EXACT | CONTENDER_ORDERED |
                      CONTENDER_BUDGET,
             .version = sqlite3_libversion,
-            .unusable = sqlite_unusable,
-            .make = sqlite_make,
-            .free = sqlite_free,
+            .unusable = unusable,
+            .make = make,
+            .free = destroy,
         },
-    .start = sqlite_start,
-    .stop = sqlite_stop,
-    .get = sqlite_get,
-    .touch = sqlite_touch,
-    .mow = sqlite_mow,
-    .count = sqlite_count,
+    .start = start_timer,
+    .stop = stop_timer,
+    .get = get_timer,
+    .touch = touch_timer,
+    .mow = mow,
+    .count = count_timers,
 };

@@ -30,12 +30,12 @@ struct uringnode {
 static const char *
 unusable(void)
 {
-    static char why[128];
     struct io_uring ring;
     int error = io_uring_queue_init(ENTRIES, &ring, 0);
 
     if (error != 0) {
-        (void)snprintf(why, sizeof why, "io_uring_queue_init(): %s",
+        static char why[128];
+        (void)snprintf(why, sizeof(why), "io_uring_queue_init(): %s",
                        strerror(-error));
         return why;
     }
@@ -46,7 +46,7 @@ unusable(void)
 static void *
 make_own(const struct contender_setup *setup)
 {
-    struct uringhost *host = calloc(1, sizeof *host);
+    struct uringhost *host = calloc(1, sizeof(*host));
 
     (void)setup;
     if (host == NULL || io_uring_queue_init(ENTRIES, &host->ring, 0) != 0) {
@@ -71,8 +71,9 @@ make_adapted(const struct contender_setup *setup)
 {
     struct uringhost *host = make_own(setup);
 
-    if (host != NULL)
+    if (host != NULL) {
         host->adapted.loop = lawn_uring_new(&host->ring, NULL);
+    }
     return adapted_made(host, free_host);
 }
 
@@ -119,12 +120,12 @@ stop_own(void *self, struct object *object)
 {
     struct uringhost *host = self;
     struct uringnode *node = (void *)object->node;
-    struct io_uring_sqe *sqe;
 
-    if (!node->running)
+    if (!node->running) {
         return false;
+    }
     node->running = false;
-    sqe = entry(host);
+    struct io_uring_sqe *sqe = entry(host);
     io_uring_prep_timeout_remove(sqe, (uintptr_t)object, 0);
     sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
     io_uring_sqe_set_data64(sqe, 0);
@@ -135,15 +136,15 @@ static void
 handle(struct uringhost *host, const struct io_uring_cqe *cqe)
 {
     struct object *object = (void *)(uintptr_t)cqe->user_data;
-    struct uringnode *node;
 
     if (host->adapted.loop != NULL) {
         (void)lawn_uring_handle(host->adapted.loop, cqe);
         return;
     }
-    if (object == NULL || cqe->res != -ETIME)
+    if (object == NULL || cqe->res != -ETIME) {
         return;
-    node = (void *)object->node;
+    }
+    struct uringnode *node = (void *)object->node;
     node->running = false;
     host->adapted.self.fire(object, host->adapted.self.arg);
 }
@@ -151,7 +152,7 @@ handle(struct uringhost *host, const struct io_uring_cqe *cqe)
 static void
 reap(struct uringhost *host)
 {
-    struct io_uring_cqe *cqe;
+    struct io_uring_cqe *cqe = NULL;
 
     while (!host->over && io_uring_peek_cqe(&host->ring, &cqe) == 0) {
         struct io_uring_cqe copy = *cqe;

@@ -34,8 +34,9 @@ peer_make(const struct contender_setup *setup)
 {
     struct peer *peer = calloc(1, sizeof(*peer));
 
-    if (peer == NULL)
+    if (peer == NULL) {
         return NULL;
+    }
     peer->origin = setup->now;
     set_now(peer, setup->now);
     if (uv_loop_init(&peer->loop) != 0) {
@@ -79,8 +80,9 @@ peer_start(void *self, struct object *object, uint64_t ttl)
     struct peer *peer = self;
     uv_timer_t *timer = (void *)object->node;
 
-    if (timer->loop == NULL)
+    if (timer->loop == NULL) {
         (void)uv_timer_init(&peer->loop, timer);
+    }
     (void)uv_timer_start(timer, on_timer, ttl, 0);
 }
 
@@ -90,8 +92,9 @@ peer_stop(void *self, struct object *object)
     uv_timer_t *timer = (void *)object->node;
 
     (void)self;
-    if (timer->loop == NULL || !uv_is_active((uv_handle_t *)timer))
+    if (timer->loop == NULL || !uv_is_active((uv_handle_t *)timer)) {
         return false;
+    }
     (void)uv_timer_stop(timer);
     return true;
 }
@@ -118,8 +121,9 @@ peer_next(void *self)
     struct peer *peer = self;
     char *first = peer->loop.timer_heap.min;
 
-    if (first == NULL)
+    if (first == NULL) {
         return UINT64_MAX;
+    }
     first -= offsetof(uv_timer_t, heap_node);
     return peer->now + uv_timer_get_due_in((const void *)first);
 }

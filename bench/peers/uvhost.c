@@ -23,7 +23,7 @@ unusable(void)
 static void *
 make_own(const struct contender_setup *setup)
 {
-    struct uvhost *host = calloc(1, sizeof *host);
+    struct uvhost *host = calloc(1, sizeof(*host));
 
     (void)setup;
     peer_give_clock("libuv.so");
@@ -39,8 +39,9 @@ static void
 stop_timer(uv_handle_t *handle, void *arg)
 {
     (void)arg;
-    if (handle->type == UV_TIMER && !uv_is_closing(handle))
+    if (handle->type == UV_TIMER && !uv_is_closing(handle)) {
         uv_close(handle, NULL);
+    }
 }
 
 static void
@@ -61,8 +62,9 @@ make_adapted(const struct contender_setup *setup)
 {
     struct uvhost *host = make_own(setup);
 
-    if (host != NULL)
+    if (host != NULL) {
         host->adapted.loop = lawn_uv_new(&host->uv, NULL);
+    }
     return adapted_made(host, free_host);
 }
 
@@ -80,8 +82,9 @@ start_own(void *self, struct object *object, uint64_t ttl)
     struct uvhost *host = self;
     uv_timer_t *timer = (void *)object->node;
 
-    if (timer->loop == NULL)
+    if (timer->loop == NULL) {
         (void)uv_timer_init(&host->uv, timer);
+    }
     (void)uv_timer_start(timer, on_timer, ttl / NS_PER_MS, 0);
 }
 
@@ -91,8 +94,9 @@ stop_own(void *self, struct object *object)
     uv_timer_t *timer = (void *)object->node;
 
     (void)self;
-    if (timer->loop == NULL || !uv_is_active((uv_handle_t *)timer))
+    if (timer->loop == NULL || !uv_is_active((uv_handle_t *)timer)) {
         return false;
+    }
     (void)uv_timer_stop(timer);
     return true;
 }

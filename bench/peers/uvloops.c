@@ -65,8 +65,9 @@ static void on_wake(uv_async_t *wake);
 static bool
 loop_open(struct loop *loop)
 {
-    if (uv_loop_init(&loop->loop) != 0)
+    if (uv_loop_init(&loop->loop) != 0) {
         return false;
+    }
     loop->loop.data = loop;
     if (uv_async_init(&loop->loop, &loop->wake, on_wake) != 0) {
         (void)uv_loop_close(&loop->loop);
@@ -84,7 +85,7 @@ close_handle(uv_handle_t *handle, void *arg)
 }
 
 static void
-crew_free(void *self)
+destroy(void *self)
 {
     struct crew_of_loops *crew = self;
 
@@ -104,29 +105,31 @@ crew_free(void *self)
 }
 
 static void *
-crew_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
     struct crew_of_loops *crew = calloc(1, sizeof(*crew));
 
-    if (crew == NULL)
+    if (crew == NULL) {
         return NULL;
+    }
     peer_give_clock("libuv.so");
     crew->loops = aligned_alloc(LINE, setup->workers * sizeof(*crew->loops));
     while (crew->loops != NULL && crew->count < setup->workers) {
         crew->loops[crew->count] = (struct loop){.failed = false};
-        if (!loop_open(&crew->loops[crew->count]))
+        if (!loop_open(&crew->loops[crew->count])) {
             break;
+        }
         crew->count++;
     }
     if (crew->count < setup->workers) {
-        crew_free(crew);
+        destroy(crew);
         return NULL;
     }
     return crew;
 }
 
 static bool
-crew_failed(void *self)
+has_failed(void *self)
 {
     struct crew_of_loops *crew = self;
     bool failed = false;
@@ -140,7 +143,7 @@ crew_failed(void *self)
 }
 
 static void *
-crew_join(void *self, unsigned number, const struct crew_calls *calls)
+join(void *self, unsigned number, const struct crew_calls *calls)
 {
     struct loop *loop = &((struct crew_of_loops *)self)->loops[number];
 
@@ -149,7 +152,7 @@ crew_join(void *self, unsigned number, const struct crew_calls *calls)
 }
 
 static void
-crew_leave(void *worker)
+leave(void *worker)
 {
     (void)worker;
 }
@@ -167,8 +170,9 @@ loop_start(struct loop *loop, struct object *object, uint64_t ms)
 {
     uv_timer_t *timer = (void *)object->node;
 
-    if (timer->loop == NULL)
+    if (timer->loop == NULL) {
         (void)uv_timer_init(&loop->loop, timer);
+    }
     (void)uv_timer_start(timer, on_timer, ms, 0);
 }
 
@@ -177,8 +181,9 @@ loop_stop(struct object *object)
 {
     uv_timer_t *timer = (void *)object->node;
 
-    if (timer->loop == NULL || !uv_is_active((uv_handle_t *)timer))
+    if (timer->loop == NULL || !uv_is_active((uv_handle_t *)timer)) {
         return false;
+    }
     (void)uv_timer_stop(timer);
     return true;
 }
@@ -189,47 +194,48 @@ loop_take(struct loop *loop, const struct message *message)
     uint64_t now = uv_now(&loop->loop);
     uint64_t due = (message->deadline + NS_PER_MS - 1) / NS_PER_MS;
 
-    if (message->what != MESSAGE_STOP)
+    if (message->what != MESSAGE_STOP) {
         loop_start(loop, message->object,
                    message->what == MESSAGE_NOW || due <= now ? 0 : due - now);
-    else if (loop_stop(message->object))
+    } else if (loop_stop(message->object)) {
         loop->calls->stopped(message->object, loop->calls->arg);
+    }
 }
 
 static void
 on_wake(uv_async_t *wake)
 {
     struct loop *loop = wake->loop->data;
-    struct queue taken;
-    bool dismissed;
 
     pthread_mutex_lock(&loop->mutex);
-    taken = loop->posted;
+    struct queue taken = loop->posted;
     loop->posted = loop->taken;
-    dismissed = loop->dismissed;
+    bool dismissed = loop->dismissed;
     pthread_mutex_unlock(&loop->mutex);
-    for (size_t i = 0; i < taken.count; i++)
+    for (size_t i = 0; i < taken.count; i++) {
         loop_take(loop, &taken.messages[i]);
+    }
     taken.count = 0;
     loop->taken = taken;
-    if (dismissed)
+    if (dismissed) {
         uv_stop(&loop->loop);
+    }
 }
 
 static void
-crew_turn(void *worker)
+turn(void *worker)
 {
     (void)uv_run(&((struct loop *)worker)->loop, UV_RUN_NOWAIT);
 }
 
 static void
-crew_serve(void *worker)
+serve(void *worker)
 {
     (void)uv_run(&((struct loop *)worker)->loop, UV_RUN_DEFAULT);
 }
 
 static void
-crew_dismiss(void *self)
+dismiss(void *self)
 {
     struct crew_of_loops *crew = self;
 
@@ -244,13 +250,13 @@ crew_dismiss(void *self)
 /* From the time at which the round began, of which libuv knows whole
  * milliseconds. */
 static void
-crew_start(void *worker, struct object *object, uint64_t ttl)
+start(void *worker, struct object *object, uint64_t ttl)
 {
     loop_start(worker, object, ttl / NS_PER_MS + 1);
 }
 
 static bool
-crew_stop(void *worker, struct object *object)
+stop_local(void *worker, struct object *object)
 {
     (void)worker;
     return loop_stop(object);
@@ -271,16 +277,17 @@ loop_post(struct loop *loop, struct message message)
             queue->room = room;
         }
     }
-    if (queue->count < queue->room)
+    if (queue->count < queue->room) {
         queue->messages[queue->count++] = message;
-    else
+    } else {
         loop->failed = true;
+    }
     pthread_mutex_unlock(&loop->mutex);
     (void)uv_async_send(&loop->wake);
 }
 
 static void
-crew_start_on(void *self, unsigned number, struct object *object, uint64_t ttl)
+start_on(void *self, unsigned number, struct object *object, uint64_t ttl)
 {
     struct crew_of_loops *crew = self;
 
@@ -290,7 +297,7 @@ crew_start_on(void *self, unsigned number, struct object *object, uint64_t ttl)
 }
 
 static enum crew_stop
-crew_stop_on(void *self, unsigned number, struct object *object)
+stop_on(void *self, unsigned number, struct object *object)
 {
     struct crew_of_loops *crew = self;
 
@@ -310,14 +317,15 @@ tell_active(uv_handle_t *handle, void *arg)
 {
     struct teller *teller = arg;
 
-    if (handle->type != UV_TIMER || !uv_is_active(handle))
+    if (handle->type != UV_TIMER || !uv_is_active(handle)) {
         return;
+    }
     teller->count++;
     teller->tell(peer_object(handle), teller->arg);
 }
 
 static uint64_t
-crew_left(void *self, contender_fire_fn *tell, void *arg)
+visit_all_left(void *self, contender_fire_fn *tell, void *arg)
 {
     struct crew_of_loops *crew = self;
     struct teller teller = {tell, arg, 0};
@@ -341,17 +349,17 @@ const struct crew CONTENDER_PLUGIN = {
              .node = sizeof(uv_timer_t),
              .version = uv_version_string,
              .unusable = peer_unusable,
-             .make = crew_make,
-             .free = crew_free,
-             .failed = crew_failed},
-    .join = crew_join,
-    .leave = crew_leave,
-    .turn = crew_turn,
-    .serve = crew_serve,
-    .dismiss = crew_dismiss,
-    .start = crew_start,
-    .stop = crew_stop,
-    .start_on = crew_start_on,
-    .stop_on = crew_stop_on,
-    .left = crew_left,
+             .make = make,
+             .free = destroy,
+             .failed = has_failed},
+    .join = join,
+    .leave = leave,
+    .turn = turn,
+    .serve = serve,
+    .dismiss = dismiss,
+    .start = start,
+    .stop = stop_local,
+    .start_on = start_on,
+    .stop_on = stop_on,
+    .left = visit_all_left,
 };

@@ -8,7 +8,7 @@ struct ours_call {
 };
 
 static void *
-ours_make(const struct contender_setup *setup)
+make(const struct contender_setup *setup)
 {
     struct lawn_store_options options = {.lawn.now = setup->now};
 
@@ -16,26 +16,26 @@ ours_make(const struct contender_setup *setup)
 }
 
 static void
-ours_free(void *self)
+destroy(void *self)
 {
     lawn_store_free(self);
 }
 
 static bool
-ours_start(void *self, const void *id, uint64_t ttl, const void *payload)
+start(void *self, const void *id, uint64_t ttl, const void *payload)
 {
     return lawn_store_start(self, id, STORE_ID, ttl, payload, STORE_PAYLOAD,
                             0) == 0;
 }
 
 static bool
-ours_stop(void *self, const void *id)
+stop(void *self, const void *id)
 {
     return lawn_store_stop(self, id, STORE_ID);
 }
 
 static void
-ours_tell(const struct lawn_store_timer *timer, struct store_timer *out)
+copy_timer(const struct lawn_store_timer *timer, struct store_timer *out)
 {
     out->id = timer->id;
     out->payload = timer->payload;
@@ -43,49 +43,49 @@ ours_tell(const struct lawn_store_timer *timer, struct store_timer *out)
 }
 
 static bool
-ours_get(void *self, const void *id, struct store_timer *out)
+get(void *self, const void *id, struct store_timer *out)
 {
     struct lawn_store_timer timer;
 
-    if (!lawn_store_get(self, id, STORE_ID, &timer))
+    if (!lawn_store_get(self, id, STORE_ID, &timer)) {
         return false;
-    ours_tell(&timer, out);
+    }
+    copy_timer(&timer, out);
     return true;
 }
 
 static bool
-ours_touch(void *self, const void *id, uint64_t ttl)
+touch(void *self, const void *id, uint64_t ttl)
 {
     return lawn_store_touch(self, id, STORE_ID, ttl);
 }
 
 static void
-ours_fire(const struct lawn_store_timer *timer, void *arg)
+on_fire(const struct lawn_store_timer *timer, void *arg)
 {
     const struct ours_call *call = (const struct ours_call *)arg;
     struct store_timer out;
 
-    ours_tell(timer, &out);
+    copy_timer(timer, &out);
     call->fire(&out, call->arg);
 }
 
 static size_t
-ours_mow(void *self, uint64_t now, size_t budget, store_fire_fn *fire,
-         void *arg)
+mow(void *self, uint64_t now, size_t budget, store_fire_fn *fire, void *arg)
 {
     struct ours_call call = {fire, arg};
 
-    return lawn_store_mow(self, now, budget, ours_fire, &call);
+    return lawn_store_mow(self, now, budget, on_fire, &call);
 }
 
 static uint64_t
-ours_count(void *self)
+count_timers(void *self)
 {
     return lawn_store_count(self);
 }
 
 static size_t
-ours_bytes(void *self)
+count_bytes(void *self)
 {
     return lawn_store_bytes(self);
 }
@@ -101,14 +101,14 @@ const struct store lawn_store_contender = {
             .kind = CONTENDER_OURS,
             .flags = CONTENDER_STORE | CONTENDER_EXACT | CONTENDER_ORDERED |
                      CONTENDER_BUDGET,
-            .make = ours_make,
-            .free = ours_free,
+            .make = make,
+            .free = destroy,
         },
-    .start = ours_start,
-    .stop = ours_stop,
-    .get = ours_get,
-    .touch = ours_touch,
-    .mow = ours_mow,
-    .count = ours_count,
-    .bytes = ours_bytes,
+    .start = start,
+    .stop = stop,
+    .get = get,
+    .touch = touch,
+    .mow = mow,
+    .count = count_timers,
+    .bytes = count_bytes,
 };

@@ -1,196 +1,220 @@
-/* absent.c - lawn absent: tells when a key has been silent, and when it is back.
+/* absent.c - lawn absent: reports keys that are silent, and those that are back.
  *
- * A key that talks has a timer in keys, restarted by each of its lines. One that
- * was reported stands in lines, with a timer there if it is to be reported again,
- * so that it can be told when it is back.
+ * A key with recent lines has a timer in keys, restarted by each line. A key that
+ * was reported absent is in lines until it is back; its timer there is due if it is
+ * to be reported again.
  */
-#include "choices.h"
 #include "clock.h"
-#include "hold.h"
-#include "put.h"
-#include "stop.h"
-#include "tell.h"
+#include "emit.h"
+#include "filter_limits.h"
+#include "filter_options.h"
+#include "log.h"
+#include "record.h"
+#include "signals.h"
+#include "stores.h"
 #include "verbs.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* What is known of a key. */
-struct absent_key {
-    uint64_t since; /* its last line, or when we began to watch it */
-    uint64_t seen;  /* whether it has had a line: 0 or 1 */
+/* The record of a key. */
+struct silence {
+    uint64_t since; /* its last line, or when it was first expected */
+    uint64_t seen;  /* 1: it has had a line; 0 */
 };
+#define SILENCE_BYTES (2 * RECORD_NUMBER)
 
-static void
-absent_put(struct filter *filter, const char *event, const void *key,
-           size_t key_size, const struct absent_key *known, uint64_t now)
+static struct silence
+decode(const void *bytes)
 {
-    put_word(filter, "event", event);
-    put_key(filter, "key", key, key_size);
-    if (known->seen != 0)
-        put_time(filter, "last", known->since);
-    else if (filter->options.json)
-        put_input(filter, 0, "last", NULL, 0);
-    else
-        put_word(filter, "last", "never");
-    put_seconds(filter, "silent", now - known->since);
-    put_end(filter, SINK_MADE);
+    return (struct silence){record_get(bytes, 0), record_get(bytes, 1)};
 }
 
+static void
+emit_report(struct filter *filter, const char *event, const void *key,
+            size_t key_size, const struct silence *silence, uint64_t now)
+{
+    emit_word(filter, "event", event);
+    emit_key(filter, "key", key, key_size);
+    if (silence->seen != 0) {
+        emit_time(filter, "last", silence->since);
+    } else if (filter->options.json) {
+        emit_input_line(filter, 0, "last", NULL, 0);
+    } else {
+        emit_word(filter, "last", "never");
+    }
+    emit_seconds(filter, "silent", now - silence->since);
+    emit_end(filter, SINK_MADE);
+}
+
+/* Starts the timer of a key that has a line now, or is expected from now on. */
 static bool
-absent_watch(struct filter *filter, const void *key, size_t key_size, bool seen)
+watch_key(struct filter *filter, const void *key, size_t key_size, bool seen)
 {
-    const struct absent_key known = {filter->now, seen};
-    return hold_started(filter,
-                        lawn_store_start(filter->keys, key, key_size,
-                                         clock_after(filter, filter->ttl),
-                                         &known, sizeof known, LAWN_STORE_AT));
+    unsigned char bytes[SILENCE_BYTES];
+    record_put(bytes, 0, filter->clock.now);
+    record_put(bytes, 1, seen);
+    return stores_succeeded(
+        filter, lawn_store_start(filter->stores.keys, key, key_size,
+                                 clock_deadline(filter, filter->setup.ttl),
+                                 bytes, sizeof(bytes), LAWN_STORE_AT));
 }
 
-static void
-absent_line(struct filter *filter, const struct filter_line *line)
+static enum line_result
+handle_line(struct filter *filter, const struct filter_line *line)
 {
+    enum line_result result = LINE_NOT_TAKEN;
+    if (!filter_limits_admit_key(filter, line, &result)) {
+        return result;
+    }
+    struct lawn_store *reported = filter->stores.lines;
     struct lawn_store_timer timer;
-    struct absent_key known;
-    if (!hold_has_key_room(filter, line))
-        return;
-    bool back =
-        lawn_store_count(filter->lines) > 0 &&
-        lawn_store_get(filter->lines, line->key, line->key_size, &timer);
-    if (!absent_watch(filter, line->key, line->key_size, true)) {
-        hold_give_back(filter);
-        return;
+    bool back = lawn_store_count(reported) > 0 &&
+                lawn_store_get(reported, line->key, line->key_size, &timer);
+    if (!watch_key(filter, line->key, line->key_size, true)) {
+        return LINE_NOT_TAKEN;
     }
-    filter->counts.merged++;
     if (back) {
-        memcpy(&known, timer.payload, sizeof known);
-        absent_put(filter, "back", line->key, line->key_size, &known,
-                   filter->now);
-        lawn_store_stop(filter->lines, line->key, line->key_size);
+        struct silence silence = decode(timer.payload);
+        emit_report(filter, "back", line->key, line->key_size, &silence,
+                    filter->clock.now);
+        lawn_store_stop(reported, line->key, line->key_size);
+    }
+    return LINE_MERGED;
+}
+
+/* Moves a key to the reported ones, with a deadline. */
+static void
+mark_reported(struct filter *filter, const struct lawn_store_timer *timer,
+              uint64_t deadline)
+{
+    stores_succeeded(filter,
+                     lawn_store_start(filter->stores.lines, timer->id,
+                                      timer->id_size, deadline, timer->payload,
+                                      timer->payload_size, LAWN_STORE_AT));
+}
+
+/* Reports a key as absent. */
+static void
+report_absent(struct filter *filter, const struct lawn_store_timer *timer)
+{
+    struct silence silence = decode(timer->payload);
+    bool again = filter->options.repeat && !filter->run.ended;
+    emit_report(filter, "absent", timer->id, timer->id_size, &silence,
+                timer->deadline);
+    mark_reported(filter, timer,
+                  again ? clock_deadline(filter, filter->setup.ttl)
+                        : LAWN_NEVER - 1);
+    if (filter->options.exit_on_absent) {
+        filter_end(filter, VERBS_FAILED);
     }
 }
 
-/* Starts a key's timer anew, in one of the stores. */
+/* The timer of a reported key has fired. */
 static void
-absent_remember(struct filter *filter, struct lawn_store *store,
-                const struct lawn_store_timer *timer, uint64_t deadline)
+report_again(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    hold_started(filter, lawn_store_start(store, timer->id, timer->id_size,
-                                          deadline, timer->payload,
-                                          timer->payload_size, LAWN_STORE_AT));
+    /* Without --repeat, it is from a state of a run with --repeat. */
+    if (filter->run.ended || !filter->options.repeat) {
+        mark_reported(filter, timer, LAWN_NEVER - 1);
+    } else {
+        report_absent(filter, timer);
+    }
 }
 
-/* Reports a key, and remembers that: until it is back, or until it is to be
- * reported again. */
+/* Evicts a key: reported ones first. */
 static void
-absent_report(struct filter *filter, const struct lawn_store_timer *timer)
-{
-    struct absent_key known;
-    bool again = filter->options.repeat && !filter->ended;
-    memcpy(&known, timer->payload, sizeof known);
-    absent_put(filter, "absent", timer->id, timer->id_size, &known,
-               timer->deadline);
-    absent_remember(filter, filter->lines, timer,
-                    again ? clock_after(filter, filter->ttl) : LAWN_NEVER - 1);
-    if (filter->options.exit_on_absent)
-        filter_end(filter, VERBS_FAILED);
-}
-
-static void
-absent_line_due(struct filter *filter, const struct lawn_store_timer *timer)
-{
-    if (filter->ended || !filter->options.repeat) /* but the last run did */
-        absent_remember(filter, filter->lines, timer, LAWN_NEVER - 1);
-    else
-        absent_report(filter, timer);
-}
-
-/* Those that were reported go first. */
-static void
-absent_evict(struct filter *filter)
+evict_key(struct filter *filter)
 {
     struct lawn_store_timer first;
-    struct lawn_store *store =
-        lawn_store_count(filter->lines) > 0 ? filter->lines : filter->keys;
-    if (lawn_store_first(store, &first)) {
+    struct lawn_store *store = lawn_store_count(filter->stores.lines) > 0
+                                   ? filter->stores.lines
+                                   : filter->stores.keys;
+    if (lawn_store_next_timer(store, &first)) {
         lawn_store_stop(store, first.id, first.id_size);
         filter->counts.evicted++;
     }
 }
 
 static uint64_t
-absent_count(const struct filter *filter)
+count_keys(const struct filter *filter)
 {
-    return lawn_store_count(filter->keys) + lawn_store_count(filter->lines);
+    return lawn_store_count(filter->stores.keys) +
+           lawn_store_count(filter->stores.lines);
 }
 
-/* Calls act for each key of --expect until one fails. 0, or its error. */
+/* Calls act for each key of --expect until one fails. Returns 0 or its error. */
 static int
-absent_each_expected(struct filter *filter,
-                     int (*act)(struct filter *filter, const char *key,
-                                size_t size, struct lawn_store *kept),
-                     struct lawn_store *kept)
+for_each_expected(struct filter *filter,
+                  int (*act)(struct filter *filter, const char *key,
+                             size_t size, struct lawn_store *kept),
+                  struct lawn_store *kept)
 {
-    struct input list = filter->expected; /* to be read from here on again */
+    struct input list = filter->setup.expected; /* a copy: it is read again */
     struct input_line line;
     int error = 0;
-    while (error == 0 && !filter->done &&
-           input_next(&list, &line) == INPUT_LINE) {
+    while (error == 0 && input_next(&list, &line) == INPUT_LINE) {
         size_t size = line.size;
-        if (line.at == NULL || size > FILTER_KEY_MAX)
+        if (line.at == NULL || size > FILTER_KEY_MAX) {
             return -E2BIG;
-        if (size > 0 && line.at[size - 1] == '\r')
+        }
+        if (size > 0 && line.at[size - 1] == '\r') {
             size--;
-        if (size > 0)
+        }
+        if (size > 0) {
             error = act(filter, line.at, size, kept);
+        }
     }
     return error;
 }
 
-/* Watches a key of --expect, unless it is already. */
+/* Watches a key of --expect, unless it is watched already. Returns 0; -ENOSPC if
+ * there is no room; or -ECANCELED after a message if the filter stops. */
 static int
-absent_expect(struct filter *filter, const char *key, size_t size,
-              struct lawn_store *kept)
+watch_expected(struct filter *filter, const char *key, size_t size,
+               struct lawn_store *kept)
 {
     (void)kept;
-    if (lawn_store_get(filter->keys, key, size, NULL) ||
-        lawn_store_get(filter->lines, key, size, NULL))
+    if (lawn_store_get(filter->stores.keys, key, size, NULL) ||
+        lawn_store_get(filter->stores.lines, key, size, NULL)) {
         return 0;
-    if (absent_count(filter) >= filter->options.max_keys)
+    }
+    if (count_keys(filter) >= filter->options.max_keys) {
         return -ENOSPC;
-    (void)absent_watch(filter, key, size, false);
-    return 0;
+    }
+    return watch_key(filter, key, size, false) ? 0 : -ECANCELED;
 }
 
-/* Notes a key of --expect, and whether it is watched already. */
+/* Adds a key of --expect to names, with whether it is watched already. */
 static int
-absent_note(struct filter *filter, const char *key, size_t size,
-            struct lawn_store *names)
+note_expected(struct filter *filter, const char *key, size_t size,
+              struct lawn_store *names)
 {
-    bool watched = lawn_store_get(filter->keys, key, size, NULL) ||
-                   lawn_store_get(filter->lines, key, size, NULL);
+    bool watched = lawn_store_get(filter->stores.keys, key, size, NULL) ||
+                   lawn_store_get(filter->stores.lines, key, size, NULL);
     return lawn_store_start(names, key, size, UINT64_MAX, &watched,
-                            sizeof watched, 0);
+                            sizeof(watched), 0);
 }
 
-/* Evicts keys of a store that are not among the names until there are no more
- * than so many in all; what stays is where it was. 0, or -errno. */
+/* Evicts keys of a store that are not in names, in the order of their deadlines,
+ * until at most `most` keys remain in total. Returns 0 or -errno. */
 static int
-absent_evict_others(struct filter *filter, struct lawn_store *store,
-                    struct lawn_store *names, uint64_t most)
+evict_unexpected(struct filter *filter, struct lawn_store *store,
+                 struct lawn_store *names, uint64_t most)
 {
     struct lawn_store *others = lawn_store_new(NULL);
     struct lawn_store_timer timer;
     uint64_t cursor = 0;
     int error = others != NULL ? 0 : -ENOMEM;
-    while (error == 0 && absent_count(filter) > most &&
+    while (error == 0 && count_keys(filter) > most &&
            lawn_store_iterate(store, &cursor, &timer)) {
-        if (!lawn_store_get(names, timer.id, timer.id_size, NULL))
+        if (!lawn_store_get(names, timer.id, timer.id_size, NULL)) {
             error = lawn_store_start(others, timer.id, timer.id_size,
                                      timer.deadline, NULL, 0, LAWN_STORE_AT);
+        }
     }
-    while (error == 0 && absent_count(filter) > most &&
-           lawn_store_first(others, &timer)) {
+    while (error == 0 && count_keys(filter) > most &&
+           lawn_store_next_timer(others, &timer)) {
         lawn_store_stop(store, timer.id, timer.id_size);
         lawn_store_stop(others, timer.id, timer.id_size);
         filter->counts.evicted++;
@@ -199,122 +223,137 @@ absent_evict_others(struct filter *filter, struct lawn_store *store,
     return error;
 }
 
-/* Other keys, of the state, give way to those of --expect, which may have been
- * evicted for them. 0, or -errno. */
+/* Evicts keys of the state that are not expected, to make room for those that
+ * are. Returns 0 or -errno. */
 static int
-absent_make_room(struct filter *filter)
+make_room_for_expected(struct filter *filter)
 {
     struct lawn_store *names = lawn_store_new(NULL);
-    struct lawn_store_timer timer;
     uint64_t most = filter->options.max_keys;
     uint64_t cursor = 0;
     int error = names != NULL ? 0 : -ENOMEM;
-    if (error == 0)
-        error = absent_each_expected(filter, absent_note, names);
-    if (error == 0 && lawn_store_count(names) > most)
+    if (error == 0) {
+        error = for_each_expected(filter, note_expected, names);
+    }
+    if (error == 0 && lawn_store_count(names) > most) {
         error = -ENOSPC;
-    while (error == 0 && lawn_store_iterate(names, &cursor, &timer))
+    }
+    struct lawn_store_timer timer;
+    while (error == 0 && lawn_store_iterate(names, &cursor, &timer)) {
         most -= !*(const bool *)timer.payload;
-    /* Those that were reported go first. */
-    if (error == 0)
-        error = absent_evict_others(filter, filter->lines, names, most);
-    if (error == 0)
-        error = absent_evict_others(filter, filter->keys, names, most);
+    }
+    /* Reported keys first. */
+    if (error == 0) {
+        error = evict_unexpected(filter, filter->stores.lines, names, most);
+    }
+    if (error == 0) {
+        error = evict_unexpected(filter, filter->stores.keys, names, most);
+    }
     lawn_store_free(names);
-    return error != 0 ? error
-                      : absent_each_expected(filter, absent_expect, NULL);
+    return error != 0 ? error : for_each_expected(filter, watch_expected, NULL);
 }
 
-/* Says what is wrong with the file of --expect. */
+/* Prints why --expect cannot be used, and stops the filter. */
 static void
-absent_refuse(struct filter *filter, int error)
+log_expect_error(struct filter *filter, int error)
 {
     const char *why = strerror(-error);
-    if (error == -E2BIG)
+    if (error == -E2BIG) {
         why = "it has a key longer than 65000 bytes";
-    else if (error == -ENOSPC)
+    } else if (error == -ENOSPC) {
         why = filter->options.overflow == FILTER_EVICT
                   ? "it has more keys than --max-keys allows"
                   : "there is no room for its keys within --max-keys";
-    tell(filter, "--expect %s: %s", filter->options.expect, why);
+    }
+    log_message(filter, "--expect %s: %s", filter->options.expect, why);
     filter_end(filter, VERBS_INPUT);
 }
 
-/* Watches the keys of --expect, which were read when we started. */
-static void
-absent_begin(struct filter *filter)
+/* Watches the keys of --expect from now on: the time of the first line that is
+ * processed, or on the wall clock the start. */
+static bool
+watch_all_expected(struct filter *filter)
 {
-    if (filter->options.expect == NULL)
-        return;
-    int error = absent_each_expected(filter, absent_expect, NULL);
-    if (error == -ENOSPC && filter->options.overflow == FILTER_EVICT)
-        error = absent_make_room(filter);
-    if (error != 0)
-        absent_refuse(filter, error);
+    if (filter->options.expect == NULL) {
+        return true;
+    }
+    int error = for_each_expected(filter, watch_expected, NULL);
+    if (error == -ENOSPC && filter->options.overflow == FILTER_EVICT) {
+        error = make_room_for_expected(filter);
+    }
+    if (error != 0 && error != -ECANCELED) {
+        log_expect_error(filter, error);
+    }
+    return error == 0;
 }
 
 static int
-absent_read_expected(struct filter *filter)
+read_expected(struct filter *filter)
 {
-    struct input *expected = &filter->expected;
-    if (filter->options.expect == NULL)
+    struct input *expected = &filter->setup.expected;
+    if (filter->options.expect == NULL) {
         return 0;
+    }
     int error = input_open(expected, &filter->options.expect, 1, true);
-    if (error == -EINTR && stop_was_told())
+    if (error == -EINTR && signals_received()) {
         error = 0; /* the first round ends it */
-    while (error == 0 && !expected->over && !stop_was_told())
+    }
+    while (error == 0 && !expected->over && !signals_received()) {
         error = input_fill(expected);
-    if (error != 0)
-        absent_refuse(filter, error);
+    }
+    if (error != 0) {
+        log_expect_error(filter, error);
+    }
     return error != 0 ? VERBS_INPUT : 0;
 }
 
 static int
-absent_open(struct filter *filter)
+configure(struct filter *filter)
 {
-    filter->pending = filter->keys;
-    filter->line_keys = true;
-    if (!choices_duration(filter, 1, &filter->ttl))
-        return VERBS_USAGE;
-    if (filter->options.expect != NULL && filter->options.key == NULL) {
-        tell_usage(filter, "--expect needs --key");
+    filter->setup.pending = filter->stores.keys;
+    filter->setup.line_keys = true;
+    if (!filter_options_take_duration(filter, 1, &filter->setup.ttl)) {
         return VERBS_USAGE;
     }
-    return absent_read_expected(filter);
+    if (filter->options.expect != NULL && filter->options.key == NULL) {
+        log_usage_error(filter, "--expect needs --key");
+        return VERBS_USAGE;
+    }
+    return read_expected(filter);
 }
 
 static bool
-absent_valid(const struct filter *filter, const struct lawn_store_timer *timer)
+is_valid(const struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct absent_key known;
-    if (timer->payload_size != sizeof known)
+    if (timer->payload_size != SILENCE_BYTES) {
         return false;
-    memcpy(&known, timer->payload, sizeof known);
-    return known.since <= filter->now && known.seen <= 1;
+    }
+    struct silence silence = decode(timer->payload);
+    return silence.since <= filter->clock.now && silence.seen <= 1;
 }
 
 static const struct filter_verb absent_filter = {
-    .open = absent_open,
-    .begin = absent_begin,
-    .line = absent_line,
-    .key_due = absent_report,
-    .line_due = absent_line_due,
-    .evict = absent_evict,
-    .key_valid = absent_valid,
-    .line_valid = absent_valid,
+    .open = configure,
+    .begin = watch_all_expected,
+    .line = handle_line,
+    .key_due = report_absent,
+    .line_due = report_again,
+    .evict = evict_key,
+    .key_valid = is_valid,
+    .line_valid = is_valid,
 };
 
 static const struct options_spec absent_specs[] = {
-    CHOICES_KEY,
-    {CHOICES_TEXT("expect", "FILE", expect,
-                  "watch the keys in FILE, one per line, from the start",
-                  "a file")},
-    {CHOICES_FLAG("repeat", repeat,
-                  "report again each DURATION while a key is silent")},
-    {CHOICES_FLAG("exit-on-absent", exit_on_absent,
-                  "exit with 1 after the first report")},
-    CHOICES_MAX_KEYS,
-    CHOICES_END,
+    OPTION_KEY,
+    {OPTION_TEXT("expect", "FILE", expect,
+                 "watch the keys in FILE, one per line, from the start",
+                 "a file")},
+    {OPTION_FLAG("repeat", repeat,
+                 "report again each DURATION while a key is silent")},
+    {OPTION_FLAG("exit-on-absent", exit_on_absent,
+                 "exit with 1 after the first report")},
+    OPTION_MAX_KEYS,
+    OPTION_END,
 };
 
 const struct options_verb absent_verb = {
@@ -330,5 +369,5 @@ const struct options_verb absent_verb = {
         "drop.\n",
     .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
                "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
-    CHOICES_FILTER(absent_filter, absent_specs, "DURATION [FILE]..."),
+    OPTION_FILTER_VERB(absent_filter, absent_specs, "DURATION [FILE]..."),
 };

@@ -1,157 +1,172 @@
-/* clock.c - a filter's time, which makes things due: see clock.h. */
+/* clock.c - the time of a filter: see clock.h. */
 #include "clock.h"
-#include "due.h"
-#include "hold.h"
-#include "take.h"
+#include "due_batch.h"
+#include "intake.h"
+#include "stores.h"
 
 bool
-clock_is_event(const struct filter *filter)
+clock_is_event_time(const struct filter *filter)
 {
     return filter->options.time_field != NULL;
 }
 
 uint64_t
-clock_after(const struct filter *filter, uint64_t ttl)
+clock_deadline(const struct filter *filter, uint64_t ttl)
 {
-    return ttl < CLOCK_LAST - filter->now ? filter->now + ttl : CLOCK_LAST;
+    return clock_add(filter->clock.now, ttl);
 }
 
 static uint64_t
-clock_next_due(struct filter *filter)
+next_due(struct filter *filter)
 {
-    uint64_t key = lawn_store_next(filter->keys);
-    uint64_t line = lawn_store_next(filter->lines);
+    uint64_t key = lawn_store_next(filter->stores.keys);
+    uint64_t line = lawn_store_next(filter->stores.lines);
     return key < line ? key : line;
 }
 
 uint64_t
-clock_next(struct filter *filter)
+clock_next_deadline(struct filter *filter)
 {
-    uint64_t due = clock_next_due(filter);
-    uint64_t early = lawn_store_next(filter->early);
+    uint64_t due = next_due(filter);
+    uint64_t early = lawn_store_next(filter->stores.early);
     return due < early ? due : early;
 }
 
 static void
-clock_set(struct filter *filter, uint64_t now)
+set_now(struct filter *filter, uint64_t now)
 {
-    if (now <= filter->now)
+    if (now <= filter->clock.now) {
         return;
-    filter->now = now;
-    lawn_store_set_now(filter->keys, now);
-    lawn_store_set_now(filter->lines, now);
+    }
+    filter->clock.now = now;
+    lawn_store_set_now(filter->stores.keys, now);
+    lawn_store_set_now(filter->stores.lines, now);
 }
 
 static void
-clock_key_due(struct filter *filter, const struct lawn_store_timer *timer)
+handle_key_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    filter->counts.held -= filter->key_holds;
-    if (filter->verb->key_due != NULL)
+    filter->counts.held -= filter->setup.key_holds;
+    if (filter->verb->key_due != NULL) {
         filter->verb->key_due(filter, timer);
+    }
 }
 
 static void
-clock_line_due(struct filter *filter, const struct lawn_store_timer *timer)
+handle_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    filter->counts.held -= filter->line_holds;
+    filter->counts.held -= filter->setup.line_holds;
     filter->verb->line_due(filter, timer);
 }
 
-/* A line whose time has come. If the filter has ended it stays. */
+/* Processes a line of early. If the filter has stopped, the line stays there. */
 static void
-clock_early_due(struct filter *filter, const struct lawn_store_timer *timer)
+handle_early_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
     const char *bytes = timer->payload;
     filter->counts.held--;
-    if (!filter->done && take_treat(filter, (unsigned char)bytes[0], bytes + 1,
-                                    timer->payload_size - 1))
+    if (!filter->run.done &&
+        intake_deliver(filter, (unsigned char)bytes[0], bytes + 1,
+                       timer->payload_size - 1)) {
         return;
-    if (take_keep(filter, hold_number(timer), bytes, timer->payload_size,
-                  filter->now))
+    }
+    if (intake_keep(filter, stores_line_number(timer), bytes,
+                    timer->payload_size, filter->clock.now)) {
         filter->counts.held++;
-    else
+    } else {
         filter->counts.discarded++;
+    }
 }
 
-/* Lines of the left come before those of the right. */
+/* At equal times, lines of the left input come first. */
 static uint64_t
-clock_early_order(const struct filter *filter,
-                  const struct lawn_store_timer *timer)
+early_order(const struct filter *filter, const struct lawn_store_timer *timer)
 {
     uint64_t side = *(const unsigned char *)timer->payload;
     (void)filter;
-    return side << 63 | hold_number(timer);
+    return side << 63 | stores_line_number(timer);
 }
 
 static void
-clock_fire_keys(struct filter *filter, uint64_t time)
+fire_keys(struct filter *filter, uint64_t time)
 {
-    due_fire(filter, filter->keys, time, filter->key_order, clock_key_due);
+    due_batch_fire(filter, filter->stores.keys, time, filter->setup.key_order,
+                   handle_key_due);
 }
 
 static void
-clock_fire_lines(struct filter *filter, uint64_t time)
+fire_lines(struct filter *filter, uint64_t time)
 {
-    due_fire(filter, filter->lines, time, filter->line_order, clock_line_due);
+    due_batch_fire(filter, filter->stores.lines, time, filter->setup.line_order,
+                   handle_line_due);
 }
 
-/* Goes to the next deadline that is not after to, and does what is due there.
- * False: there is none. */
+/* Advances to the next deadline up to a time, and fires the timers that are due
+ * then. Returns false if there is none. */
 static bool
-clock_step(struct filter *filter, uint64_t to)
+step(struct filter *filter, uint64_t to)
 {
-    uint64_t due = clock_next_due(filter);
-    uint64_t early = lawn_store_next(filter->early);
+    uint64_t due = next_due(filter);
+    uint64_t early = lawn_store_next(filter->stores.early);
     uint64_t next = due < early ? due : early;
-    if (next > to)
+    if (next > to) {
         return false;
-    clock_set(filter, next);
+    }
+    set_now(filter, next);
     if (due <= early) {
-        clock_fire_keys(filter, filter->now);
-        if (!filter->done)
-            clock_fire_lines(filter, filter->now);
+        fire_keys(filter, filter->clock.now);
+        if (!filter->run.done) {
+            fire_lines(filter, filter->clock.now);
+        }
     } else {
-        due_fire(filter, filter->early, filter->now, clock_early_order,
-                 clock_early_due);
+        due_batch_fire(filter, filter->stores.early, filter->clock.now,
+                       early_order, handle_early_due);
     }
     return true;
 }
 
-/* What is due later stays held if nothing can be written any more. */
+/* Timers keep their lines if nothing can be written. */
 static bool
-clock_goes_on(const struct filter *filter)
+can_continue(const struct filter *filter)
 {
-    return !filter->done && !filter->sink.stuck && filter->sink.error == 0;
+    return !filter->run.done && !filter->io.sink.stuck &&
+           filter->io.sink.error == 0;
 }
 
 bool
 clock_advance(struct filter *filter, uint64_t to)
 {
-    while (clock_goes_on(filter) && clock_step(filter, to))
+    while (can_continue(filter) && step(filter, to)) {
         ;
-    if (!clock_goes_on(filter))
+    }
+    if (!can_continue(filter)) {
         return false;
-    clock_set(filter, to);
+    }
+    set_now(filter, to);
     return true;
 }
 
 void
 clock_drain(struct filter *filter)
 {
-    while (clock_goes_on(filter) && lawn_store_count(filter->pending) > 0 &&
-           clock_step(filter, CLOCK_LAST))
+    while (can_continue(filter) &&
+           lawn_store_count(filter->setup.pending) > 0 &&
+           step(filter, CLOCK_LAST)) {
         ;
+    }
 }
 
 void
 clock_flush(struct filter *filter)
 {
-    filter->why = FILTER_AT_EOF;
-    while (clock_goes_on(filter) && lawn_store_count(filter->pending) > 0) {
-        uint64_t next = lawn_store_next(filter->pending);
-        if (filter->pending == filter->keys)
-            clock_fire_keys(filter, next);
-        else
-            clock_fire_lines(filter, next);
+    filter->run.cause = CAUSE_EOF;
+    while (can_continue(filter) &&
+           lawn_store_count(filter->setup.pending) > 0) {
+        uint64_t next = lawn_store_next(filter->setup.pending);
+        if (filter->setup.pending == filter->stores.keys) {
+            fire_keys(filter, next);
+        } else {
+            fire_lines(filter, next);
+        }
     }
 }

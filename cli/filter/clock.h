@@ -1,34 +1,43 @@
-/* clock.h - a filter's time, which makes things due.
+/* clock.h - the time of a filter, which fires timers.
  *
- * Time goes from one deadline to the next, so that what a timer starts is due in
- * its order, however far a line moves the clock. What is due at a time comes
- * before lines of that time.
+ * Time advances from one deadline to the next, so that a timer that another one
+ * starts fires in its order, however far a line advances the clock. Timers that are
+ * due at a time fire before lines of that time are processed.
  */
 #ifndef LAWN_CLI_CLOCK_H
 #define LAWN_CLI_CLOCK_H
 
+#include "../../src/base/saturating.h"
 #include "filter.h"
 
-/* The last time there is. What has no deadline is started for later. */
+/* The last time. Timers without a deadline are started for a later one. */
 #define CLOCK_LAST (LAWN_NEVER - 2)
 
-/* Whether time comes with the lines, and not from the wall. */
-bool clock_is_event(const struct filter *filter);
+/* Returns whether lines carry their times: --time-field. */
+bool clock_is_event_time(const struct filter *filter);
 
-/* Moves the clock to a time, never back; what is due by then happens. False: the
- * filter ended on the way, or cannot write. */
+/* Advances the clock to a time, and fires due timers. An earlier time has no
+ * effect. Returns false if the filter stopped, or cannot write. */
 bool clock_advance(struct filter *filter, uint64_t to);
 
-/* Lets time go on until nothing is pending. */
+/* Advances the clock until no timer is pending. */
 void clock_drain(struct filter *filter);
 
-/* What is pending happens now, in the order in which it would be due. */
+/* Fires all pending timers now, in the order of their deadlines. */
 void clock_flush(struct filter *filter);
 
-/* When something is due next, or LAWN_NEVER. */
-uint64_t clock_next(struct filter *filter);
+/* Returns the earliest deadline, or LAWN_NEVER. */
+uint64_t clock_next_deadline(struct filter *filter);
 
-/* now + ttl; at worst the last time there is. */
-uint64_t clock_after(const struct filter *filter, uint64_t ttl);
+/* Returns time + more, at most CLOCK_LAST. */
+static inline uint64_t
+clock_add(uint64_t time, uint64_t more)
+{
+    uint64_t sum = lawn__saturating_add(time, more);
+    return sum < CLOCK_LAST ? sum : CLOCK_LAST;
+}
+
+/* Returns now + ttl, at most CLOCK_LAST. */
+uint64_t clock_deadline(const struct filter *filter, uint64_t ttl);
 
 #endif

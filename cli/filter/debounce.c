@@ -1,309 +1,335 @@
-/* debounce.c - lawn debounce: a burst of lines becomes one, once it is quiet.
+/* debounce.c - lawn debounce: writes one line per burst, when the burst is over.
  *
- * A key's timer is restarted by each of its lines, and holds the last one. What
- * else is asked for, a count, the first line or a limit, stands in a record before
- * the line. All lines of a burst stand in lines by key and number.
+ * The timer of a key is restarted by each of its lines, and holds the last line.
+ * With a count, the first line or --max-wait, a record precedes the line. With
+ * --emit all, the lines of a burst are in lines by key and number.
  */
-#include "choices.h"
 #include "clock.h"
-#include "hold.h"
-#include "put.h"
+#include "emit.h"
+#include "filter_limits.h"
+#include "filter_options.h"
+#include "record.h"
+#include "stores.h"
 #include "verbs.h"
 
-#include <string.h>
+enum burst_emit { EMIT_LAST, EMIT_FIRST, EMIT_ALL, EMIT_COUNT };
+static const char *const emit_words[] = {"last", "first", "all", "count", NULL};
 
-enum debounce_emit {
-    DEBOUNCE_LAST,
-    DEBOUNCE_FIRST,
-    DEBOUNCE_ALL,
-    DEBOUNCE_COUNT
-};
-static const char *const debounce_emits[] = {"last", "first", "all", "count",
-                                             NULL};
-
-/* Of a burst. Its times are those of its lines. */
-struct debounce_burst {
-    uint64_t first;
+/* The record of a burst. */
+struct burst {
+    uint64_t first; /* time of its first line */
     uint64_t last;
     uint64_t count;
     uint64_t serial; /* of its last line */
 };
+#define BURST_BYTES (4 * RECORD_NUMBER)
 
-/* The last line is all that is needed. */
-static bool
-debounce_is_plain(const struct filter *filter)
+static void
+encode(const struct burst *burst, unsigned char bytes[BURST_BYTES])
 {
-    return filter->options.emit == DEBOUNCE_LAST &&
+    record_put(bytes, 0, burst->first);
+    record_put(bytes, 1, burst->last);
+    record_put(bytes, 2, burst->count);
+    record_put(bytes, 3, burst->serial);
+}
+
+static struct burst
+decode(const void *bytes)
+{
+    return (struct burst){
+        .first = record_get(bytes, 0),
+        .last = record_get(bytes, 1),
+        .count = record_get(bytes, 2),
+        .serial = record_get(bytes, 3),
+    };
+}
+
+/* Returns whether timers hold the last line without a record. */
+static bool
+is_plain(const struct filter *filter)
+{
+    return filter->options.emit == EMIT_LAST &&
            filter->options.max_wait == UINT64_MAX;
 }
 
 static uint64_t
-debounce_order(const struct filter *filter,
-               const struct lawn_store_timer *timer)
+burst_order(const struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct debounce_burst burst;
     (void)filter;
-    memcpy(&burst, timer->payload, sizeof burst);
-    return burst.serial;
+    return decode(timer->payload).serial;
 }
 
 static int
-debounce_open(struct filter *filter)
+configure(struct filter *filter)
 {
-    if (filter->options.emit == SIZE_MAX)
-        filter->options.emit = DEBOUNCE_LAST;
+    if (filter->options.emit == SIZE_MAX) {
+        filter->options.emit = EMIT_LAST;
+    }
     size_t emit = filter->options.emit;
-    filter->pending = filter->keys;
-    filter->emit = emit == DEBOUNCE_LAST && !debounce_is_plain(filter)
-                       ? "last with --max-wait"
-                       : debounce_emits[emit];
-    filter->key_holds = emit == DEBOUNCE_LAST || emit == DEBOUNCE_FIRST;
-    filter->line_holds = emit == DEBOUNCE_ALL;
-    filter->flushes = true;
-    if (filter->options.max_wait != UINT64_MAX)
-        filter->key_order = debounce_order;
-    return choices_duration(filter, 1, &filter->ttl) ? 0 : VERBS_USAGE;
+    filter->setup.pending = filter->stores.keys;
+    filter->setup.emit = emit == EMIT_LAST && !is_plain(filter)
+                             ? "last with --max-wait"
+                             : emit_words[emit];
+    filter->setup.key_holds = emit == EMIT_LAST || emit == EMIT_FIRST;
+    filter->setup.line_holds = emit == EMIT_ALL;
+    filter->setup.flushes = true;
+    if (filter->options.max_wait != UINT64_MAX) {
+        filter->setup.key_order = burst_order;
+    }
+    return filter_options_take_duration(filter, 1, &filter->setup.ttl)
+               ? 0
+               : VERBS_USAGE;
 }
 
-/* Starts the key's timer, with the burst and a line. */
+/* Starts the timer of a key with the record of its burst and a line. */
 static bool
-debounce_start(struct filter *filter, const struct filter_line *line,
-               const struct debounce_burst *burst, const void *at, size_t size)
+start_burst(struct filter *filter, const struct filter_line *line,
+            const struct burst *burst, const void *at, size_t size)
 {
-    uint64_t deadline = clock_after(filter, filter->ttl);
+    uint64_t deadline = clock_deadline(filter, filter->setup.ttl);
     uint64_t wait = filter->options.max_wait;
-    if (wait < deadline - burst->first)
+    if (wait < deadline - burst->first) {
         deadline = burst->first + wait;
-    const void *record = hold_join(filter, burst, sizeof *burst, at, size);
+    }
+    unsigned char bytes[BURST_BYTES];
+    encode(burst, bytes);
+    const void *record =
+        stores_build_record(filter, bytes, sizeof(bytes), at, size);
     return record != NULL &&
-           hold_started(filter,
-                        lawn_store_start(filter->keys, line->key,
-                                         line->key_size, deadline, record,
-                                         sizeof *burst + size, LAWN_STORE_AT));
+           stores_succeeded(
+               filter, lawn_store_start(filter->stores.keys, line->key,
+                                        line->key_size, deadline, record,
+                                        sizeof(bytes) + size, LAWN_STORE_AT));
 }
 
-/* Holds a line besides the others of its burst. */
+/* Holds a line in addition to the others of its burst. */
 static bool
-debounce_hold(struct filter *filter, const struct filter_line *line,
-              uint64_t number)
+hold_burst_line(struct filter *filter, const struct filter_line *line,
+                uint64_t number)
 {
-    size_t size;
-    const void *id = hold_id(filter, line->key, line->key_size, number, &size);
-    return hold_started(filter,
-                        lawn_store_start(filter->lines, id, size, UINT64_MAX,
-                                         line->at, line->size, 0));
+    size_t size = 0;
+    const void *id =
+        stores_build_line_id(filter, line->key, line->key_size, number, &size);
+    return stores_succeeded(filter, lawn_store_start(filter->stores.lines, id,
+                                                     size, UINT64_MAX, line->at,
+                                                     line->size, 0));
 }
 
-/* Counts a line that has been taken into a burst, which it may have begun. */
+/* Releases a line that hold_burst_line() has held. */
 static void
-debounce_count(struct filter *filter, bool begins)
+release_burst_line(struct filter *filter, const struct filter_line *line,
+                   uint64_t number)
 {
-    bool merges = filter->options.emit == DEBOUNCE_COUNT ||
-                  (filter->options.emit != DEBOUNCE_ALL && !begins);
-    if (merges)
-        filter->counts.merged++;
-    else
-        filter->counts.held++;
+    size_t size = 0;
+    const void *id =
+        stores_build_line_id(filter, line->key, line->key_size, number, &size);
+    lawn_store_stop(filter->stores.lines, id, size);
 }
 
-static void
-debounce_plain(struct filter *filter, const struct filter_line *line)
+/* Returns the result of a line that was added to a burst. */
+static enum line_result
+added_result(const struct filter *filter, bool is_first)
 {
-    uint64_t known = lawn_store_count(filter->keys);
-    if (hold_started(filter,
-                     lawn_store_start(filter->keys, line->key, line->key_size,
-                                      clock_after(filter, filter->ttl),
-                                      line->at, line->size, LAWN_STORE_AT)))
-        debounce_count(filter, lawn_store_count(filter->keys) > known);
-    else
-        hold_give_back(filter);
+    bool merges = filter->options.emit == EMIT_COUNT ||
+                  (filter->options.emit != EMIT_ALL && !is_first);
+    return merges ? LINE_MERGED : LINE_HELD;
+}
+
+/* Replaces the line of a key, without a record. */
+static enum line_result
+handle_plain_line(struct filter *filter, const struct filter_line *line)
+{
+    struct lawn_store *keys = filter->stores.keys;
+    uint64_t known = lawn_store_count(keys);
+    if (!stores_succeeded(
+            filter, lawn_store_start(keys, line->key, line->key_size,
+                                     clock_deadline(filter, filter->setup.ttl),
+                                     line->at, line->size, LAWN_STORE_AT))) {
+        return LINE_NOT_TAKEN;
+    }
+    return added_result(filter, lawn_store_count(keys) > known);
 }
 
 static bool
-debounce_has_room(struct filter *filter, const struct filter_line *line)
+admit(struct filter *filter, const struct filter_line *line,
+      enum line_result *result)
 {
-    if (!hold_has_key_room(filter, line))
+    if (!filter_limits_admit_key(filter, line, result)) {
         return false;
+    }
     if (filter->options.max_lines == UINT64_MAX ||
-        filter->options.emit == DEBOUNCE_COUNT)
+        filter->options.emit == EMIT_COUNT) {
         return true;
-    if (filter->options.emit != DEBOUNCE_ALL &&
-        lawn_store_get(filter->keys, line->key, line->key_size, NULL))
+    }
+    if (filter->options.emit != EMIT_ALL &&
+        lawn_store_get(filter->stores.keys, line->key, line->key_size, NULL)) {
         return true;
-    return hold_has_line_room(filter, line);
+    }
+    return filter_limits_admit_line(filter, line, result);
 }
 
-static void
-debounce_line(struct filter *filter, const struct filter_line *line)
+static enum line_result
+handle_line(struct filter *filter, const struct filter_line *line)
 {
-    struct lawn_store_timer timer;
-    struct debounce_burst burst = {.first = filter->now};
+    enum line_result result = LINE_NOT_TAKEN;
+    if (!admit(filter, line, &result)) {
+        return result;
+    }
+    if (is_plain(filter)) {
+        return handle_plain_line(filter, line);
+    }
+    struct burst burst = {.first = filter->clock.now};
     const char *at = line->at;
     size_t size = line->size;
-    if (!debounce_has_room(filter, line))
-        return;
-    if (debounce_is_plain(filter)) {
-        debounce_plain(filter, line);
-        return;
-    }
-    bool begins =
-        !lawn_store_get(filter->keys, line->key, line->key_size, &timer);
-    if (!begins) {
-        memcpy(&burst, timer.payload, sizeof burst);
-        if (filter->options.emit == DEBOUNCE_FIRST) {
-            at = (const char *)timer.payload + sizeof burst;
-            size = timer.payload_size - sizeof burst;
+    struct lawn_store_timer timer;
+    bool is_first =
+        !lawn_store_get(filter->stores.keys, line->key, line->key_size, &timer);
+    if (!is_first) {
+        burst = decode(timer.payload);
+        if (filter->options.emit == EMIT_FIRST) {
+            at = (const char *)timer.payload + BURST_BYTES;
+            size = timer.payload_size - BURST_BYTES;
         }
     }
-    burst.last = filter->now;
+    burst.last = filter->clock.now;
     burst.count++;
-    burst.serial = ++filter->serial;
-    bool held = true;
-    if (filter->options.emit == DEBOUNCE_ALL) {
-        held = debounce_hold(filter, line, burst.count);
+    burst.serial = ++filter->stores.serial;
+    if (filter->options.emit == EMIT_ALL) {
+        if (!hold_burst_line(filter, line, burst.count)) {
+            return LINE_NOT_TAKEN;
+        }
         size = 0;
     }
-    if (held && debounce_start(filter, line, &burst, at, size)) {
-        debounce_count(filter, begins);
-        return;
+    if (start_burst(filter, line, &burst, at, size)) {
+        return added_result(filter, is_first);
     }
-    if (held && filter->options.emit == DEBOUNCE_ALL)
-        lawn_store_stop(filter->lines, filter->id,
-                        line->key_size + sizeof burst.count);
-    hold_give_back(filter);
+    if (filter->options.emit == EMIT_ALL) {
+        release_burst_line(filter, line, burst.count);
+    }
+    return LINE_NOT_TAKEN;
 }
 
-/* Writes all lines of a burst. */
+/* Emits all lines of a burst. */
 static void
-debounce_put_all(struct filter *filter, const struct lawn_store_timer *timer,
-                 uint64_t count)
+emit_all(struct filter *filter, const struct lawn_store_timer *timer,
+         uint64_t count)
 {
     for (uint64_t number = 1; number <= count; number++) {
         struct lawn_store_timer line;
-        size_t size;
-        const void *id =
-            hold_id(filter, timer->id, timer->id_size, number, &size);
-        if (lawn_store_get(filter->lines, id, size, &line)) {
-            put_line(filter, line.payload, line.payload_size);
-            lawn_store_stop(filter->lines, id, size);
+        size_t size = 0;
+        const void *id = stores_build_line_id(filter, timer->id, timer->id_size,
+                                              number, &size);
+        if (lawn_store_get(filter->stores.lines, id, size, &line)) {
+            emit_line(filter, line.payload, line.payload_size);
+            lawn_store_stop(filter->stores.lines, id, size);
             filter->counts.held--;
         }
     }
 }
 
 static void
-debounce_put_count(struct filter *filter, const void *key, size_t key_size,
-                   const struct debounce_burst *burst, const void *line,
-                   size_t size)
+emit_count(struct filter *filter, const void *key, size_t key_size,
+           const struct burst *burst, const void *line, size_t size)
 {
-    put_number(filter, "count", burst->count);
+    emit_number(filter, "count", burst->count);
     if (filter->options.json) {
-        put_key(filter, "key", key, key_size);
-        put_time(filter, "first", burst->first);
-        put_time(filter, "last", burst->last);
+        emit_key(filter, "key", key, key_size);
+        emit_time(filter, "first", burst->first);
+        emit_time(filter, "last", burst->last);
     }
-    put_input(filter, 0, "line", line, size);
-    put_end(filter, SINK_MADE);
+    emit_input_line(filter, 0, "line", line, size);
+    emit_end(filter, SINK_MADE);
 }
 
+/* The burst of a key is over: emits it. */
 static void
-debounce_key_due(struct filter *filter, const struct lawn_store_timer *timer)
+emit_burst(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct debounce_burst burst;
-    if (debounce_is_plain(filter)) {
-        put_line(filter, timer->payload, timer->payload_size);
+    if (is_plain(filter)) {
+        emit_line(filter, timer->payload, timer->payload_size);
         return;
     }
-    memcpy(&burst, timer->payload, sizeof burst);
-    const char *line = (const char *)timer->payload + sizeof burst;
-    size_t size = timer->payload_size - sizeof burst;
-    if (filter->options.emit == DEBOUNCE_ALL)
-        debounce_put_all(filter, timer, burst.count);
-    else if (filter->options.emit == DEBOUNCE_COUNT)
-        debounce_put_count(filter, timer->id, timer->id_size, &burst, line,
-                           size);
-    else
-        put_line(filter, line, size);
+    struct burst burst = decode(timer->payload);
+    const char *line = (const char *)timer->payload + BURST_BYTES;
+    size_t size = timer->payload_size - BURST_BYTES;
+    if (filter->options.emit == EMIT_ALL) {
+        emit_all(filter, timer, burst.count);
+    } else if (filter->options.emit == EMIT_COUNT) {
+        emit_count(filter, timer->id, timer->id_size, &burst, line, size);
+    } else {
+        emit_line(filter, line, size);
+    }
 }
 
-static void
-debounce_pass(struct filter *filter, const struct filter_line *line)
+static enum line_result
+pass_line(struct filter *filter, const struct filter_line *line)
 {
-    const struct debounce_burst one = {filter->now, filter->now, 1, 0};
-    if (filter->options.emit == DEBOUNCE_COUNT) {
-        filter->counts.merged++;
-        debounce_put_count(filter, line->key, line->key_size, &one, line->at,
-                           line->size);
-    } else {
-        put_line(filter, line->at, line->size);
+    if (filter->options.emit != EMIT_COUNT) {
+        return emit_unheld(filter, line);
     }
+    const struct burst one = {filter->clock.now, filter->clock.now, 1, 0};
+    emit_count(filter, line->key, line->key_size, &one, line->at, line->size);
+    return LINE_MERGED;
 }
 
 static bool
-debounce_key_valid(const struct filter *filter,
-                   const struct lawn_store_timer *timer)
+is_key_valid(const struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct debounce_burst burst;
-    if (debounce_is_plain(filter))
+    if (is_plain(filter)) {
         return true;
-    if (timer->payload_size < sizeof burst)
+    }
+    if (timer->payload_size < BURST_BYTES) {
         return false;
-    memcpy(&burst, timer->payload, sizeof burst);
-    return burst.first <= burst.last && burst.last <= filter->now &&
-           (filter->options.emit != DEBOUNCE_ALL ||
-            burst.count <= lawn_store_count(filter->lines));
+    }
+    struct burst burst = decode(timer->payload);
+    return burst.first <= burst.last && burst.last <= filter->clock.now &&
+           (filter->options.emit != EMIT_ALL ||
+            burst.count <= lawn_store_count(filter->stores.lines));
 }
 
 static uint64_t
-debounce_key_lines(const struct filter *filter,
-                   const struct lawn_store_timer *timer)
+count_key_lines(const struct filter *filter,
+                const struct lawn_store_timer *timer)
 {
-    struct debounce_burst burst;
-    if (filter->options.emit != DEBOUNCE_ALL)
-        return 0;
-    memcpy(&burst, timer->payload, sizeof burst);
-    return burst.count;
+    return filter->options.emit == EMIT_ALL ? decode(timer->payload).count : 0;
 }
 
-/* Its lines are found by key and number, those that there are. */
+/* A line belongs to the burst of its key, and has a number within it. */
 static bool
-debounce_line_valid(const struct filter *filter,
-                    const struct lawn_store_timer *timer)
+is_line_valid(const struct filter *filter, const struct lawn_store_timer *timer)
 {
+    if (timer->id_size < RECORD_NUMBER || filter->options.emit != EMIT_ALL) {
+        return false;
+    }
+    size_t size = timer->id_size - RECORD_NUMBER;
+    uint64_t number = record_get((const char *)timer->id + size, 0);
     struct lawn_store_timer key;
-    struct debounce_burst burst;
-    uint64_t number;
-    if (timer->id_size < sizeof number || filter->options.emit != DEBOUNCE_ALL)
-        return false;
-    size_t size = timer->id_size - sizeof number;
-    memcpy(&number, (const char *)timer->id + size, sizeof number);
-    if (!lawn_store_get(filter->keys, timer->id, size, &key))
-        return false;
-    memcpy(&burst, key.payload, sizeof burst);
-    return number >= 1 && number <= burst.count && timer->deadline > CLOCK_LAST;
+    return lawn_store_get(filter->stores.keys, timer->id, size, &key) &&
+           number >= 1 && number <= decode(key.payload).count &&
+           timer->deadline > CLOCK_LAST;
 }
 
 static const struct filter_verb debounce_filter = {
-    .open = debounce_open,
-    .line = debounce_line,
-    .key_due = debounce_key_due,
-    .pass = debounce_pass,
-    .key_valid = debounce_key_valid,
-    .key_lines = debounce_key_lines,
-    .line_valid = debounce_line_valid,
+    .open = configure,
+    .line = handle_line,
+    .key_due = emit_burst,
+    .pass = pass_line,
+    .key_valid = is_key_valid,
+    .key_lines = count_key_lines,
+    .line_valid = is_line_valid,
 };
 
 static const struct options_spec debounce_specs[] = {
-    CHOICES_KEY,
-    {CHOICES_WORD("emit", "WHAT", emit,
-                  "of a burst: its last line, its first, all, or a count with "
-                  "its last line; default last",
-                  debounce_emits)},
-    {CHOICES_DURATION("max-wait", max_wait,
-                      "write a burst at the latest D after its first line")},
-    CHOICES_MAX_KEYS,
-    CHOICES_MAX_LINES,
-    CHOICES_END,
+    OPTION_KEY,
+    {OPTION_WORD("emit", "WHAT", emit,
+                 "of a burst: its last line, its first, all, or a count with "
+                 "its last line; default last",
+                 emit_words)},
+    {OPTION_DURATION("max-wait", max_wait,
+                     "write a burst at the latest D after its first line")},
+    OPTION_MAX_KEYS,
+    OPTION_MAX_LINES,
+    OPTION_END,
 };
 
 const struct options_verb debounce_verb = {
@@ -315,5 +341,5 @@ const struct options_verb debounce_verb = {
                "passed without another.\n",
     .example = "printf 'a 1\\na 2\\nb 2\\na 9\\n' | lawn debounce 2s -k 1 "
                "--time-field 2",
-    CHOICES_FILTER(debounce_filter, debounce_specs, "DURATION [FILE]..."),
+    OPTION_FILTER_VERB(debounce_filter, debounce_specs, "DURATION [FILE]..."),
 };

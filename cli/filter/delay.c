@@ -1,56 +1,65 @@
-/* delay.c - lawn delay: each line leaves some time after it came.
+/* delay.c - lawn delay: writes each line some time after it was read.
  *
- * A line is a timer of its own, by a number. One TTL for all is the lawn's best
- * case; a TTL in each line is no other code.
+ * Each line is a timer, by number. One TTL for all lines is the best case of a
+ * lawn; a TTL in each line needs no other code.
  */
-#include "choices.h"
 #include "clock.h"
-#include "hold.h"
-#include "put.h"
+#include "emit.h"
+#include "filter_limits.h"
+#include "filter_options.h"
+#include "stores.h"
 #include "verbs.h"
 
 static int
-delay_open(struct filter *filter)
+configure(struct filter *filter)
 {
-    filter->pending = filter->lines;
-    filter->line_holds = 1;
-    filter->flushes = true;
+    filter->setup.pending = filter->stores.lines;
+    filter->setup.line_holds = 1;
+    filter->setup.flushes = true;
     if (filter->options.ttl_field != NULL) {
-        filter->line_order = hold_order;
+        filter->setup.line_order = stores_line_order;
         return 0;
     }
-    return choices_duration(filter, 0, &filter->ttl) ? 0 : VERBS_USAGE;
+    return filter_options_take_duration(filter, 0, &filter->setup.ttl)
+               ? 0
+               : VERBS_USAGE;
 }
 
-static void
-delay_line(struct filter *filter, const struct filter_line *line)
+static enum line_result
+handle_line(struct filter *filter, const struct filter_line *line)
 {
-    uint64_t ttl = filter->options.ttl_field != NULL ? line->ttl : filter->ttl;
-    if (ttl == 0)
-        put_line(filter, line->at, line->size);
-    else if (hold_has_line_room(filter, line))
-        hold_line(filter, line, clock_after(filter, ttl));
+    uint64_t ttl =
+        filter->options.ttl_field != NULL ? line->ttl : filter->setup.ttl;
+    if (ttl == 0) {
+        emit_line(filter, line->at, line->size);
+        return LINE_WRITTEN;
+    }
+    enum line_result result = LINE_NOT_TAKEN;
+    if (!filter_limits_admit_line(filter, line, &result)) {
+        return result;
+    }
+    return stores_hold_line(filter, line, clock_deadline(filter, ttl));
 }
 
 static const struct filter_verb delay_filter = {
-    .open = delay_open,
-    .line = delay_line,
-    .line_due = put_held,
-    .pass = put_at_once,
-    .line_valid = hold_is_numbered,
+    .open = configure,
+    .line = handle_line,
+    .line_due = emit_held,
+    .pass = emit_unheld,
+    .line_valid = stores_is_valid_line,
 };
 
 static const struct options_spec delay_specs[] = {
-    {CHOICES_TEXT("ttl-field", "FIELD", ttl_field,
-                  "each line holds its own delay, a number or a duration, in "
-                  "this column, JSON path or regex; instead of DURATION",
-                  "a column, a JSON path or a /regex/")},
-    {CHOICES_WORD("ttl-unit", "UNIT", ttl_unit,
-                  "of numbers in --ttl-field: s, ms, us or ns; default: what "
-                  "its name ends with (_ms, _us, _ns), or s",
-                  times_units)},
-    CHOICES_MAX_LINES,
-    CHOICES_END,
+    {OPTION_TEXT("ttl-field", "FIELD", ttl_field,
+                 "each line holds its own delay, a number or a duration, in "
+                 "this column, JSON path or regex; instead of DURATION",
+                 "a column, a JSON path or a /regex/")},
+    {OPTION_WORD("ttl-unit", "UNIT", ttl_unit,
+                 "of numbers in --ttl-field: s, ms, us or ns; default: what "
+                 "its name ends with (_ms, _us, _ns), or s",
+                 times_units)},
+    OPTION_MAX_LINES,
+    OPTION_END,
 };
 
 const struct options_verb delay_verb = {
@@ -64,5 +73,5 @@ const struct options_verb delay_verb = {
         "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "
         "|\n"
         "    lawn delay --ttl-field .wait_ms",
-    CHOICES_FILTER(delay_filter, delay_specs, "DURATION [FILE]..."),
+    OPTION_FILTER_VERB(delay_filter, delay_specs, "DURATION [FILE]..."),
 };

@@ -1,10 +1,12 @@
-/* fields.c - what of a line is its key, its time, its TTL: see fields.h.
+/* fields.c - finds the key, the time and the TTL in a line: see fields.h.
  *
- * What is found points into the line, but for JSON strings with escapes: these are
- * unescaped into memory of our own, of which there is as much as the longest took.
+ * Found bytes are in the line, except for JSON strings with escapes: these are
+ * unescaped into a buffer that grows to the longest of them.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): re_search() */
 #include "fields.h"
+
+#include "../../src/base/decimal.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -13,62 +15,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps what is wrong, and returns it. */
+/* Formats why a field or a line is bad. */
 __attribute__((format(printf, 2, 3))) static const char *
-fields_wrong(struct fields *fields, const char *format, ...)
+fail(struct fields *fields, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(fields->wrong, sizeof fields->wrong, format, args);
+    vsnprintf(fields->wrong, sizeof(fields->wrong), format, args);
     va_end(args);
     return fields->wrong;
 }
 
 static const char *
-fields_add_column(struct fields *fields, struct fields_one *one)
+add_column(struct fields *fields, struct field *one)
 {
     one->kind = FIELDS_COLUMN;
-    one->column = 0;
-    for (const char *c = one->text; *c != '\0'; c++) {
-        if (*c < '0' || *c > '9')
-            return fields_wrong(fields, "a column is a number");
-        size_t digit = (size_t)(*c - '0');
-        if (one->column > (SIZE_MAX - digit) / 10)
-            return fields_wrong(fields, "no line has so many columns");
-        one->column = one->column * 10 + digit;
+    uint64_t column = 0;
+    const char *end = one->text + strlen(one->text);
+    const char *stop = lawn__decimal_read(one->text, end, SIZE_MAX, &column);
+    if (stop < end) {
+        return fail(fields, lawn__decimal_is_digit(*stop)
+                                ? "column out of range"
+                                : "a column is a number");
     }
+    one->column = (size_t)column;
     return NULL;
 }
 
 static const char *
-fields_add_regex(struct fields *fields, struct fields_one *one)
+add_regex(struct fields *fields, struct field *one)
 {
     size_t size = strlen(one->text);
-    if (size < 2 || one->text[size - 1] != '/')
-        return fields_wrong(fields, "a regex ends with a slash");
-    if (size == 2)
-        return fields_wrong(fields, "the regex is empty");
-    /* Matching back-references takes time without bounds; \d would be a d. */
+    if (size < 2 || one->text[size - 1] != '/') {
+        return fail(fields, "a regex ends with a slash");
+    }
+    if (size == 2) {
+        return fail(fields, "the regex is empty");
+    }
+    /* Matching back-references takes unbounded time; \d would match a d. */
     for (const char *c = one->text; *c != '\0'; c++) {
-        if (*c != '\\')
+        if (*c != '\\') {
             continue;
-        if (*++c == 'd' || *c == 'D')
-            return fields_wrong(fields, "\\%c is not known: write [0-9]", *c);
-        if (*c >= '1' && *c <= '9')
-            return fields_wrong(fields, "\\%c, a back-reference, is not for us",
-                                *c);
+        }
+        if (*++c == 'd' || *c == 'D') {
+            return fail(fields, "\\%c is not supported: use [0-9]", *c);
+        }
+        if (*c >= '1' && *c <= '9') {
+            return fail(fields, "\\%c: back-references are not supported", *c);
+        }
     }
     char *regex = strndup(one->text + 1, size - 2);
-    if (regex == NULL)
-        return fields_wrong(fields, "no memory");
+    if (regex == NULL) {
+        return fail(fields, "out of memory");
+    }
     int error = regcomp(&one->regex, regex, REG_EXTENDED);
     free(regex);
     if (error != 0) {
         char why[128];
-        regerror(error, &one->regex, why, sizeof why);
-        return fields_wrong(fields, "%s", why);
+        regerror(error, &one->regex, why, sizeof(why));
+        return fail(fields, "%s", why);
     }
-    one->regex.regs_allocated = REGS_FIXED; /* the two that we look at */
+    one->regex.regs_allocated = REGS_FIXED; /* the two that are used */
     one->kind = FIELDS_REGEX;
     return NULL;
 }
@@ -77,32 +84,33 @@ const char *
 fields_add(struct fields *fields, const char *text)
 {
     assert(fields->count < FIELDS_MAX);
-    struct fields_one *one = &fields->one[fields->count];
+    struct field *one = &fields->one[fields->count];
     const char *wrong = NULL;
     one->kind = FIELDS_NOTHING;
     one->text = text;
     if (text == NULL) {
-        /* not asked for */
+        /* no field */
     } else if (strlen(text) > FIELDS_TEXT_MAX) {
-        wrong =
-            fields_wrong(fields, "it is longer than %u bytes", FIELDS_TEXT_MAX);
-    } else if (text[0] >= '0' && text[0] <= '9') {
-        wrong = fields_add_column(fields, one);
+        wrong = fail(fields, "longer than %u bytes", FIELDS_TEXT_MAX);
+    } else if (lawn__decimal_is_digit(text[0])) {
+        wrong = add_column(fields, one);
     } else if (text[0] == '.') {
-        wrong = json_path_read(&one->path, text);
-        if (wrong != NULL)
-            return fields_wrong(fields, "%s", wrong);
+        wrong = json_path_parse(&one->path, text);
+        if (wrong != NULL) {
+            return fail(fields, "%s", wrong);
+        }
         one->kind = FIELDS_JSON;
         fields->json = true;
     } else if (text[0] == '/') {
-        wrong = fields_add_regex(fields, one);
+        wrong = add_regex(fields, one);
     } else {
-        wrong = fields_wrong(fields, "it is neither a column (3), nor a JSON "
-                                     "path (.user.id), nor a regex "
-                                     "(/id=([0-9]+)/)");
+        wrong = fail(fields, "neither a column (3), nor a JSON "
+                             "path (.user.id), nor a regex "
+                             "(/id=([0-9]+)/)");
     }
-    if (wrong == NULL)
+    if (wrong == NULL) {
         fields->count++;
+    }
     return wrong;
 }
 
@@ -110,10 +118,11 @@ void
 fields_free(struct fields *fields)
 {
     for (size_t i = 0; i < fields->count; i++) {
-        if (fields->one[i].kind == FIELDS_JSON)
+        if (fields->one[i].kind == FIELDS_JSON) {
             json_path_free(&fields->one[i].path);
-        else if (fields->one[i].kind == FIELDS_REGEX)
+        } else if (fields->one[i].kind == FIELDS_REGEX) {
             regfree(&fields->one[i].regex);
+        }
     }
     free(fields->scratch);
     fields->count = 0;
@@ -122,25 +131,27 @@ fields_free(struct fields *fields)
 }
 
 static inline bool
-fields_is_blank(char c)
+is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-/* The column, which is 1 or more, between runs of blanks. */
+/* Finds a column, 1 or more, between runs of blanks. */
 static bool
-fields_column_blanks(size_t column, const char *at, const char *end,
-                     struct fields_bytes *found)
+find_between_blanks(size_t column, const char *at, const char *end,
+                    struct fields_bytes *found)
 {
     for (;;) {
-        while (at < end && fields_is_blank(*at))
+        while (at < end && is_blank(*at)) {
             at++;
-        if (at == end)
+        }
+        if (at == end) {
             return false;
+        }
         const char *begin = at;
-        do
+        do {
             at++;
-        while (at < end && !fields_is_blank(*at));
+        } while (at < end && !is_blank(*at));
         if (--column == 0) {
             *found = (struct fields_bytes){begin, (size_t)(at - begin)};
             return true;
@@ -148,10 +159,10 @@ fields_column_blanks(size_t column, const char *at, const char *end,
     }
 }
 
-/* The column, which is 1 or more, between single delimiters. An empty line is
+/* Finds a column, 1 or more, between single delimiters. An empty line is
  * one empty column. */
 static bool
-fields_column_delimiter(size_t column, int delimiter, const char *at,
+find_between_delimiters(size_t column, int delimiter, const char *at,
                         const char *end, struct fields_bytes *found)
 {
     for (;;) {
@@ -161,33 +172,34 @@ fields_column_delimiter(size_t column, int delimiter, const char *at,
                 at, (size_t)((stop != NULL ? stop : end) - at)};
             return true;
         }
-        if (stop == NULL)
+        if (stop == NULL) {
             return false;
+        }
         at = stop + 1;
     }
 }
 
 static const char *
-fields_find_column(struct fields *fields, const struct fields_one *one,
-                   const char *line, size_t size, struct fields_bytes *found)
+find_column(struct fields *fields, const struct field *one, const char *line,
+            size_t size, struct fields_bytes *found)
 {
     bool there = true;
-    if (one->column == 0)
+    if (one->column == 0) {
         *found = (struct fields_bytes){line, size};
-    else if (fields->delimiter > 0)
-        there = fields_column_delimiter(one->column, fields->delimiter, line,
+    } else if (fields->delimiter > 0) {
+        there = find_between_delimiters(one->column, fields->delimiter, line,
                                         line + size, found);
-    else
-        there = fields_column_blanks(one->column, line, line + size, found);
-    return there ? NULL : fields_wrong(fields, "no column %zu", one->column);
+    } else {
+        there = find_between_blanks(one->column, line, line + size, found);
+    }
+    return there ? NULL : fail(fields, "no column %zu", one->column);
 }
 
-/* The first group if there is one, else all that matches. Not by regexec():
- * AddressSanitizer takes its text for one that ends with a NUL byte, also if it is
- * told where it ends. */
+/* Finds the first group, or without groups the whole match. regexec() is not used:
+ * AddressSanitizer expects its text to end with a NUL byte, even with REG_STARTEND. */
 static const char *
-fields_find_regex(struct fields *fields, struct fields_one *one,
-                  const char *line, size_t size, struct fields_bytes *found)
+find_regex(struct fields *fields, struct field *one, const char *line,
+           size_t size, struct fields_bytes *found)
 {
     regoff_t begins[2];
     regoff_t ends[2];
@@ -197,41 +209,47 @@ fields_find_regex(struct fields *fields, struct fields_one *one,
     regoff_t length = (regoff_t)(whole ? size : FIELDS_REGEX_BYTES);
     one->regex.not_eol = !whole;
     regoff_t place = re_search(&one->regex, line, length, 0, length, &matches);
-    if (place < -1)
-        return fields_wrong(fields, "no memory");
-    if (place < 0 || begins[group] < 0)
-        return fields_wrong(fields,
-                            whole ? "no match of %s"
-                                  : "no match of %s in the first %u bytes",
-                            one->text, FIELDS_REGEX_BYTES);
-    /* What ends with what was seen might have gone on. */
-    if (!whole && ends[0] == length)
-        return fields_wrong(fields, "%s matches up to byte %u and beyond",
-                            one->text, FIELDS_REGEX_BYTES);
+    if (place < -1) {
+        return fail(fields, "out of memory");
+    }
+    if (place < 0 || begins[group] < 0) {
+        return fail(fields,
+                    whole ? "no match of %s"
+                          : "no match of %s in the first %u bytes",
+                    one->text, FIELDS_REGEX_BYTES);
+    }
+    /* A match that ends at the limit might be longer. */
+    if (!whole && ends[0] == length) {
+        return fail(fields, "%s matches up to byte %u and beyond", one->text,
+                    FIELDS_REGEX_BYTES);
+    }
     found->at = line + begins[group];
     found->size = (size_t)(ends[group] - begins[group]);
     return NULL;
 }
 
-/* Unescapes those of the values that need it. */
+/* Unescapes the values that have escapes. */
 static bool
-fields_unescape(struct fields *fields, const struct json_value *values,
+unescape_values(struct fields *fields, const struct json_value *values,
                 size_t count, struct fields_bytes *const *found)
 {
     size_t need = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         need += values[i].escaped ? values[i].size : 0;
+    }
     if (need > fields->scratch_size) {
         char *bytes = realloc(fields->scratch, need);
-        if (bytes == NULL)
+        if (bytes == NULL) {
             return false;
+        }
         fields->scratch = bytes;
         fields->scratch_size = need;
     }
     char *to = fields->scratch;
     for (size_t i = 0; i < count; i++) {
-        if (!values[i].escaped)
+        if (!values[i].escaped) {
             continue;
+        }
         *found[i] = (struct fields_bytes){to, json_unescape(&values[i], to)};
         to += found[i]->size;
     }
@@ -239,15 +257,13 @@ fields_unescape(struct fields *fields, const struct json_value *values,
 }
 
 static const char *
-fields_find_json(struct fields *fields, const char *line, size_t size,
-                 struct fields_bytes *found)
+find_json(struct fields *fields, const char *line, size_t size,
+          struct fields_bytes *found)
 {
     const struct json_path *paths[FIELDS_MAX] = {NULL};
-    const struct fields_one *ones[FIELDS_MAX];
+    const struct field *ones[FIELDS_MAX];
     struct fields_bytes *to[FIELDS_MAX];
-    struct json_value values[FIELDS_MAX];
     size_t count = 0;
-    size_t at;
     bool escaped = false;
     for (size_t i = 0; i < fields->count; i++) {
         if (fields->one[i].kind == FIELDS_JSON) {
@@ -256,17 +272,22 @@ fields_find_json(struct fields *fields, const char *line, size_t size,
             to[count++] = &found[i];
         }
     }
+    struct json_value values[FIELDS_MAX];
+    size_t at = 0;
     const char *wrong = json_scan(line, size, paths, count, values, &at);
-    if (wrong != NULL)
-        return fields_wrong(fields, "not JSON at byte %zu: %s", at + 1, wrong);
+    if (wrong != NULL) {
+        return fail(fields, "not JSON at byte %zu: %s", at + 1, wrong);
+    }
     for (size_t i = 0; i < count; i++) {
-        if (values[i].kind == JSON_MISSING || values[i].kind == JSON_NULL)
-            return fields_wrong(fields, "no %s", ones[i]->text);
+        if (values[i].kind == JSON_MISSING || values[i].kind == JSON_NULL) {
+            return fail(fields, "no %s", ones[i]->text);
+        }
         *to[i] = (struct fields_bytes){values[i].at, values[i].size};
         escaped = escaped || values[i].escaped;
     }
-    if (escaped && !fields_unescape(fields, values, count, to))
-        return fields_wrong(fields, "no memory");
+    if (escaped && !unescape_values(fields, values, count, to)) {
+        return fail(fields, "out of memory");
+    }
     return NULL;
 }
 
@@ -275,18 +296,21 @@ fields_find(struct fields *fields, const char *line, size_t size,
             struct fields_bytes *found)
 {
     const char *wrong = NULL;
-    if (size > 0 && line[size - 1] == '\r')
+    if (size > 0 && line[size - 1] == '\r') {
         size--;
-    if (fields->json)
-        wrong = fields_find_json(fields, line, size, found);
+    }
+    if (fields->json) {
+        wrong = find_json(fields, line, size, found);
+    }
     for (size_t i = 0; i < fields->count && wrong == NULL; i++) {
-        struct fields_one *one = &fields->one[i];
-        if (one->kind == FIELDS_NOTHING)
+        struct field *one = &fields->one[i];
+        if (one->kind == FIELDS_NOTHING) {
             found[i] = (struct fields_bytes){NULL, 0};
-        else if (one->kind == FIELDS_COLUMN)
-            wrong = fields_find_column(fields, one, line, size, &found[i]);
-        else if (one->kind == FIELDS_REGEX)
-            wrong = fields_find_regex(fields, one, line, size, &found[i]);
+        } else if (one->kind == FIELDS_COLUMN) {
+            wrong = find_column(fields, one, line, size, &found[i]);
+        } else if (one->kind == FIELDS_REGEX) {
+            wrong = find_regex(fields, one, line, size, &found[i]);
+        }
     }
     return wrong;
 }

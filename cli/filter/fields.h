@@ -1,9 +1,9 @@
-/* fields.h - what of a line is its key, its time, its TTL.
+/* fields.h - finds the key, the time and the TTL in a line.
  *
- * A field is a column, a JSON path or a regex with a group. All fields of a line
- * are found together, so that a JSON text is scanned once. O(line), but for a regex,
- * which may take the square of that, and so sees no more than FIELDS_REGEX_BYTES of a
- * line: else one long line that someone sends would stop a filter for hours.
+ * A field is a column, a JSON path or a regex with a group. All fields of a line are
+ * found in one call, so that JSON is scanned once. O(line), except for a regex, which
+ * may take the square of that, and so is given at most FIELDS_REGEX_BYTES of a line:
+ * otherwise one long line from an attacker could block a filter for hours.
  */
 #ifndef LAWN_CLI_FIELDS_H
 #define LAWN_CLI_FIELDS_H
@@ -17,13 +17,13 @@
 #define FIELDS_REGEX_BYTES 8192u
 
 enum fields_kind {
-    FIELDS_NOTHING, /* not asked for: found as no bytes */
+    FIELDS_NOTHING, /* no field: found as no bytes */
     FIELDS_COLUMN,  /* 0: the whole line */
     FIELDS_JSON,
     FIELDS_REGEX
 };
 
-struct fields_one {
+struct field {
     enum fields_kind kind;
     const char *text; /* as the user wrote it */
     size_t column;
@@ -34,9 +34,9 @@ struct fields_one {
 #define FIELDS_MAX JSON_PATHS_MAX
 #define FIELDS_TEXT_MAX 1000u /* bytes of a field as a user writes it */
 
-/* Which fields, and how lines are cut. All-zero bytes are no fields. */
+/* The fields, and how columns are separated. All-zero: no fields. */
 struct fields {
-    struct fields_one one[FIELDS_MAX];
+    struct field one[FIELDS_MAX];
     size_t count;
     bool json;       /* lines must be JSON */
     int delimiter;   /* a byte; 0 or below: runs of blanks and tabs */
@@ -50,15 +50,15 @@ struct fields_bytes {
     size_t size;
 };
 
-/* Adds a field that a user wrote as text; NULL: FIELDS_NOTHING. A JSON path sets
- * json. NULL; or what is wrong with it, in fields->wrong. */
+/* Adds a field in the syntax of the user; NULL: FIELDS_NOTHING. A JSON path sets
+ * json. Returns NULL, or why it is invalid, in fields->wrong. */
 const char *fields_add(struct fields *fields, const char *text);
 void fields_free(struct fields *fields);
 
-/* Finds all fields in a line, which has no newline; a carriage return at its end
- * is not looked at. What is found stays until the next call, or as long as the
- * line. NULL; or what is wrong with the line: "no column 3", "no .user.id",
- * "not JSON at byte 17: ...", "no match of /id=(..)/"; or "no memory". */
+/* Finds all fields in a line without newline; a carriage return at its end is
+ * ignored. The found bytes are valid until the next call, or as long as the line.
+ * Returns NULL, or why the line is bad: "no column 3", "no .user.id",
+ * "not JSON at byte 17: ...", "no match of /id=(..)/"; or "out of memory". */
 const char *fields_find(struct fields *fields, const char *line, size_t size,
                         struct fields_bytes *found);
 

@@ -1,19 +1,19 @@
-/* filter.c - runs a filter: waits for lines and deadlines, until it is over.
+/* filter.c - runs a filter: waits for lines and deadlines until it ends.
  *
- * A round reads one block of each input that has something, reads the clock, lets
- * happen what is due by then, and takes the block's lines; then what there is to
- * write is written. So a line's time is never before it was there, and a reader
- * sees a line no later than a block after it was due. Files are read as fast as
- * lines are taken; else a round waits for an input, a deadline or a signal.
+ * A round reads one block of each input that has data, reads the clock, fires due
+ * timers, processes the lines of the block, and then writes the output. So the time
+ * of a line is never before it was available, and a line is written at most one
+ * block after it was due. Files are read as fast as lines are processed; otherwise a
+ * round waits for an input, a deadline or a signal.
  */
 #include "filter.h"
-#include "choices.h"
 #include "clock.h"
-#include "hold.h"
+#include "intake.h"
+#include "log.h"
+#include "parse.h"
+#include "signals.h"
 #include "state.h"
-#include "stop.h"
-#include "take.h"
-#include "tell.h"
+#include "stores.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -24,234 +24,262 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILTER_SKEW (60 * LAWN_LOOP_SECOND) /* of clocks that needs a word */
+#define FILTER_SKEW (60 * LAWN_LOOP_SECOND) /* of clocks that is reported */
 
 void
 filter_end(struct filter *filter, int code)
 {
-    if (!filter->done)
-        filter->code = code;
-    filter->done = true;
+    if (!filter->run.done) {
+        filter->run.code = code;
+    }
+    filter->run.done = true;
 }
 
-/* The time of day, as it was when we started and went on since. */
+/* Returns the time of day at the start plus the time since then. */
 static uint64_t
-filter_wall(struct filter *filter)
+wall_clock(struct filter *filter)
 {
-    return lawn_loop_update(filter->loop) + filter->offset;
+    return lawn_loop_update(filter->events.loop) + filter->clock.offset;
 }
 
-/* The loop's clock gets the time of day, but no time before one that is known
- * from the state. */
+/* Sets the offset from the loop's clock to the time of day, or to the time of the
+ * state if that is later. */
 static void
-filter_set_offset(struct filter *filter)
+set_clock_offset(struct filter *filter)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-    if (!clock_is_event(filter) && filter->now > ns + FILTER_SKEW)
-        tell(filter,
-             "the state %s is of a later time than this, %s: was the clock set "
-             "back? its time goes on",
-             filter->options.state, times_text_ms(filter->now).s);
-    if (ns < filter->now)
-        ns = filter->now;
-    filter->offset = ns - lawn_loop_update(filter->loop);
+    if (!clock_is_event_time(filter) && filter->clock.now > ns + FILTER_SKEW) {
+        log_message(filter,
+                    "the state %s is newer than the current time: %s; was the "
+                    "clock set "
+                    "back? continuing from the time of the state",
+                    filter->options.state,
+                    times_format_ms(filter->clock.now).s);
+    }
+    if (ns < filter->clock.now) {
+        ns = filter->clock.now;
+    }
+    filter->clock.offset = ns - lawn_loop_update(filter->events.loop);
 }
 
 static void
-filter_on_wake(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+on_wake(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer; /* what is due happens in the round */
+    (void)timer; /* due timers fire in the round */
     (void)loop;
 }
 
 static void
-filter_on_save(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+on_save(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct filter *filter = timer->arg;
     (void)loop;
-    if (sink_flush(&filter->sink))
-        state_save_meanwhile(filter);
+    if (sink_flush(&filter->io.sink)) {
+        state_autosave(filter);
+    }
 }
 
 static void
-filter_on_tell(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+on_stats(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     (void)loop;
-    tell_stats(timer->arg);
+    log_stats(timer->arg);
 }
 
 static void
-filter_on_ready(struct lawn_loop_watch *watch, unsigned ready,
-                struct lawn_loop *loop)
+on_readable(struct lawn_loop_watcher *watch, unsigned ready,
+            struct lawn_loop *loop)
 {
-    struct filter_head *head = watch->arg;
+    struct input_head *head = watch->arg;
     (void)ready;
     (void)loop;
     head->ready = true;
 }
 
 static void
-filter_on_pipe(struct lawn_loop_watch *watch, unsigned ready,
-               struct lawn_loop *loop)
+on_signal(struct lawn_loop_watcher *watch, unsigned ready,
+          struct lawn_loop *loop)
 {
     (void)ready;
     lawn_loop_unwatch(loop, watch);
 }
 
-/* Whether lines are taken in the order of their times, from two inputs. */
+/* Returns whether two inputs are merged by event time. */
 static bool
-filter_merges(const struct filter *filter)
+merges_by_time(const struct filter *filter)
 {
-    return filter->input_count == 2 && clock_is_event(filter);
+    return filter->io.input_count == 2 && clock_is_event_time(filter);
 }
 
-/* Looks for the next line of an input. False: more has to be read first. */
+/* Finds the next line of an input. Returns false if more must be read first. */
 static bool
-filter_look(struct filter *filter, unsigned side)
+peek_line(struct filter *filter, unsigned side)
 {
-    struct filter_head *head = &filter->heads[side];
-    if (head->there || head->ended)
+    struct input_head *head = &filter->io.heads[side];
+    if (head->present || head->ended) {
         return true;
-    enum input_result result = input_next(&filter->inputs[side], &head->line);
-    head->there = result == INPUT_LINE;
+    }
+    enum input_result result =
+        input_next(&filter->io.inputs[side], &head->line);
+    head->present = result == INPUT_LINE;
     head->ended = result == INPUT_END;
-    if (head->there && filter_merges(filter))
-        head->time = take_time(filter, side, &head->line);
+    if (head->present && merges_by_time(filter)) {
+        head->time = parse_time(filter, side, &head->line);
+    }
     return result != INPUT_MORE;
 }
 
-/* The input whose line is next. */
+/* Returns the input whose line is next. */
 static unsigned
-filter_turn(const struct filter *filter)
+next_side(const struct filter *filter)
 {
-    const struct filter_head *heads = filter->heads;
-    if (!heads[0].there)
+    const struct input_head *heads = filter->io.heads;
+    if (!heads[0].present) {
         return 1;
-    return heads[1].there && heads[1].time < heads[0].time ? 1 : 0;
+    }
+    return heads[1].present && heads[1].time < heads[0].time ? 1 : 0;
 }
 
-/* Takes all lines that can be. */
+/* Processes all lines that were read. */
 static void
-filter_take_lines(struct filter *filter)
+process_lines(struct filter *filter)
 {
-    bool merges = filter_merges(filter);
-    while (!filter->done && !stop_was_told()) {
-        bool left = filter_look(filter, 0);
-        bool right = filter->input_count < 2 || filter_look(filter, 1);
-        if (merges && (!left || !right))
+    bool merges = merges_by_time(filter);
+    while (!filter->run.done && !signals_received()) {
+        bool left = peek_line(filter, 0);
+        bool right = filter->io.input_count < 2 || peek_line(filter, 1);
+        if (merges && (!left || !right)) {
             return;
-        unsigned side = filter_turn(filter);
-        struct filter_head *head = &filter->heads[side];
-        if (!head->there)
+        }
+        unsigned side = next_side(filter);
+        struct input_head *head = &filter->io.heads[side];
+        if (!head->present) {
             return;
-        if (!take_line(filter, side, &head->line))
+        }
+        if (!intake_line(filter, side, &head->line)) {
             return;
-        head->there = false;
+        }
+        head->present = false;
     }
 }
 
 static void
-filter_cannot_read(struct filter *filter, const struct input *input, int error)
+log_read_error(struct filter *filter, const struct input *input, int error)
 {
-    tell(filter, "cannot read %s: %s",
-         input->name != NULL ? input->name : "standard input",
-         strerror(-error));
+    log_message(filter, "cannot read %s: %s",
+                input->name != NULL ? input->name : "standard input",
+                strerror(-error));
     filter_end(filter, VERBS_INPUT);
 }
 
-/* Reads what is to be read next, if that does not wait. */
+/* Reads the inputs that are needed and do not block. */
 static void
-filter_read(struct filter *filter)
+read_inputs(struct filter *filter)
 {
-    for (unsigned side = 0; side < filter->input_count && !filter->done;
+    for (unsigned side = 0; side < filter->io.input_count && !filter->run.done;
          side++) {
-        struct filter_head *head = &filter->heads[side];
-        struct input *input = &filter->inputs[side];
-        if (head->there || head->ended || (input->waits && !head->ready))
+        struct input_head *head = &filter->io.heads[side];
+        struct input *input = &filter->io.inputs[side];
+        if (head->present || head->ended || (input->waits && !head->ready)) {
             continue;
-        if (input->waits && input->over)
-            lawn_loop_unwatch(filter->loop, &filter->watches[side]);
+        }
+        if (input->waits && input->over) {
+            lawn_loop_unwatch(filter->events.loop,
+                              &filter->events.watches[side]);
+        }
         head->ready = false;
         int error = input_fill(input);
-        if (error != 0)
-            filter_cannot_read(filter, input, error);
+        if (error != 0) {
+            log_read_error(filter, input, error);
+        }
     }
 }
 
-/* Watches the inputs that have to be waited for. True: there is one that need
- * not be. */
+/* Watches the inputs that may block. Returns true if one can be read now. */
 static bool
-filter_watch(struct filter *filter)
+watch_inputs(struct filter *filter)
 {
     bool busy = false;
-    for (unsigned side = 0; side < filter->input_count; side++) {
-        struct filter_head *head = &filter->heads[side];
-        struct input *input = &filter->inputs[side];
-        bool wants = !head->there && !head->ended;
+    for (unsigned side = 0; side < filter->io.input_count; side++) {
+        struct input_head *head = &filter->io.heads[side];
+        struct input *input = &filter->io.inputs[side];
+        bool wants = !head->present && !head->ended;
         if (wants && input->waits && !input->over) {
-            int error = lawn_loop_watch(filter->loop, &filter->watches[side],
+            int error = lawn_loop_watch(filter->events.loop,
+                                        &filter->events.watches[side],
                                         input->fd, LAWN_LOOP_READ);
-            if (error == -EPERM) /* such as /dev/null: it never waits */
+            if (error == -EPERM) { /* such as /dev/null: never blocks */
                 input->waits = false;
-            else if (error != 0)
-                filter_cannot_read(filter, input, error);
-        } else if (filter->watches[side].events != 0) {
-            lawn_loop_unwatch(filter->loop, &filter->watches[side]);
+            } else if (error != 0) {
+                log_read_error(filter, input, error);
+            }
+        } else if (filter->events.watches[side].events != 0) {
+            lawn_loop_unwatch(filter->events.loop,
+                              &filter->events.watches[side]);
         }
-        if (wants && input->over)
+        if (wants && input->over) {
             head->ready = true;
+        }
         busy = busy || (wants && (!input->waits || head->ready));
     }
     return busy;
 }
 
-/* Forgets what is held. */
+/* Discards held lines and open bursts and sessions: --on-eof drop. */
 static void
-filter_discard(struct filter *filter)
+discard_held(struct filter *filter)
 {
     filter->counts.discarded += filter->counts.held;
     filter->counts.held = 0;
-    lawn_store_clear(filter->early);
-    if (!filter->flushes)
+    lawn_store_clear(filter->stores.early);
+    if (!filter->setup.flushes) {
         return;
-    lawn_store_clear(filter->lines);
-    if (filter->pending == filter->keys || filter->verb->key_lines != NULL)
-        lawn_store_clear(filter->keys);
+    }
+    lawn_store_clear(filter->stores.lines);
+    if (filter->setup.pending == filter->stores.keys ||
+        filter->verb->key_lines != NULL) {
+        lawn_store_clear(filter->stores.keys);
+    }
 }
 
-/* Who looks on would see nothing happen, perhaps for long. */
+/* Explains on a terminal why the filter has not ended. */
 static void
-filter_tell_wait(struct filter *filter)
+log_drain_wait(struct filter *filter)
 {
-    if (isatty(STDERR_FILENO) && lawn_store_count(filter->pending) > 0 &&
-        clock_next(filter) > clock_after(filter, LAWN_LOOP_SECOND))
-        tell(filter, "the input has ended; going on until all is due, see "
-                     "--on-eof");
+    if (isatty(STDERR_FILENO) && lawn_store_count(filter->setup.pending) > 0 &&
+        clock_next_deadline(filter) >
+            clock_deadline(filter, LAWN_LOOP_SECOND)) {
+        log_message(filter, "the input has ended; waiting for held lines, see "
+                            "--on-eof");
+    }
 }
 
-/* The input has ended: what is held is treated as --on-eof says. */
+/* The input has ended: applies --on-eof. */
 static void
-filter_at_eof(struct filter *filter)
+handle_eof(struct filter *filter)
 {
-    if (clock_is_event(filter) && !clock_advance(filter, filter->newest))
+    if (clock_is_event_time(filter) &&
+        !clock_advance(filter, filter->clock.newest)) {
         return;
-    filter->ended = true;
+    }
+    filter->run.ended = true;
     switch (filter->options.on_eof) {
     case FILTER_DRAIN:
-        if (!clock_is_event(filter)) {
-            filter_tell_wait(filter);
+        if (!clock_is_event_time(filter)) {
+            log_drain_wait(filter);
             return;
         }
         clock_drain(filter);
         break;
     case FILTER_FLUSH:
-        if (filter->flushes)
+        if (filter->setup.flushes) {
             clock_flush(filter);
+        }
         break;
     case FILTER_DROP:
-        filter_discard(filter);
+        discard_held(filter);
         break;
     default:
         break;
@@ -259,286 +287,326 @@ filter_at_eof(struct filter *filter)
     filter_end(filter, VERBS_OK);
 }
 
-/* Waits for something to do, unless there is. */
+/* Waits for an input, a deadline or a signal, unless an input is ready. */
 static void
-filter_wait(struct filter *filter, bool busy)
+wait_for_work(struct filter *filter, bool busy)
 {
-    if (!busy && !sink_flush(&filter->sink))
+    if (!busy && !sink_flush(&filter->io.sink)) {
         return;
-    uint64_t next = clock_next(filter);
-    if (!busy && !clock_is_event(filter) && next != LAWN_NEVER)
-        lawn_loop_start_at(filter->loop, &filter->wake, next - filter->offset);
-    else
-        lawn_loop_stop(filter->loop, &filter->wake);
-    int error = lawn_loop_once(filter->loop, !busy && !stop_was_told());
+    }
+    uint64_t next = clock_next_deadline(filter);
+    if (!busy && !clock_is_event_time(filter) && next != LAWN_NEVER) {
+        lawn_loop_start_at(filter->events.loop, &filter->events.wake_timer,
+                           next - filter->clock.offset);
+    } else {
+        lawn_loop_stop(filter->events.loop, &filter->events.wake_timer);
+    }
+    int error =
+        lawn_loop_once(filter->events.loop, !busy && !signals_received());
     if (error < 0) {
-        tell(filter, "cannot wait: %s", strerror(-error));
+        log_message(filter, "cannot wait: %s", strerror(-error));
         filter_end(filter, VERBS_FAILED);
     }
 }
 
 static void
-filter_round(struct filter *filter)
+run_round(struct filter *filter)
 {
-    filter_wait(filter, filter_watch(filter));
-    if (!stop_was_told())
-        filter_read(filter);
-    if (!clock_is_event(filter))
-        clock_advance(filter, filter_wall(filter));
-    if (stop_was_told())
-        filter_end(filter, 128 + stop_signal());
-    filter_take_lines(filter);
-    bool ended = filter->heads[0].ended &&
-                 (filter->input_count < 2 || filter->heads[1].ended);
-    if (ended && !filter->ended && !filter->done)
-        filter_at_eof(filter);
-    if (filter->ended && lawn_store_count(filter->pending) == 0)
+    wait_for_work(filter, watch_inputs(filter));
+    if (!signals_received()) {
+        read_inputs(filter);
+    }
+    if (!clock_is_event_time(filter)) {
+        clock_advance(filter, wall_clock(filter));
+    }
+    if (signals_received()) {
+        filter_end(filter, 128 + signals_number());
+    }
+    process_lines(filter);
+    bool ended = filter->io.heads[0].ended &&
+                 (filter->io.input_count < 2 || filter->io.heads[1].ended);
+    if (ended && !filter->run.ended && !filter->run.done) {
+        handle_eof(filter);
+    }
+    if (filter->run.ended && lawn_store_count(filter->setup.pending) == 0) {
         filter_end(filter, VERBS_OK);
-    if (!sink_flush(&filter->sink) && !filter->sink.stuck)
+    }
+    if (!sink_flush(&filter->io.sink) && !filter->io.sink.stuck) {
         filter_end(filter, VERBS_OUTPUT);
+    }
 }
 
-/* Lines that were read, and are not taken any more. */
+/* Returns the number of lines that were read and not processed. */
 static uint64_t
-filter_count_rest(const struct filter *filter)
+count_unread_lines(const struct filter *filter)
 {
     uint64_t lines = 0;
-    for (size_t i = 0; i < filter->input_count; i++) {
-        const char *at;
-        size_t whole;
-        size_t size = input_rest(&filter->inputs[i], &at, &whole);
-        for (size_t j = 0; j < size; j++)
+    for (size_t i = 0; i < filter->io.input_count; i++) {
+        const char *at = NULL;
+        size_t whole = 0;
+        size_t size = input_remaining(&filter->io.inputs[i], &at, &whole);
+        for (size_t j = 0; j < size; j++) {
             lines += at[j] == '\n' || j + 1 == size;
+        }
     }
     return lines;
 }
 
-/* Says that something is lost, and why. */
+/* Prints that something is lost, and why. */
 static void
-filter_tell_lost(const struct filter *filter, uint64_t count, const char *what,
-                 const char *end)
+log_lost(const struct filter *filter, uint64_t count, const char *what,
+         const char *end)
 {
-    if (count > 0)
-        tell(filter, "%s: %" PRIu64 " %s%s %s",
-             stop_was_told() ? "interrupted" : "ended early", count, what,
-             count == 1 ? "" : "s", end);
+    if (count > 0) {
+        log_message(filter, "%s: %" PRIu64 " %s%s %s",
+                    signals_received() ? "interrupted" : "ended early", count,
+                    what, count == 1 ? "" : "s", end);
+    }
 }
 
-/* What is held is lost: counts it, and says so. Whoever closed a pipe knows, and
- * whoever asked to exit does not care for what was read ahead. */
+/* Counts and reports what is lost. A reader that closed the pipe needs no message,
+ * and --exit-on-absent none about lines that were read ahead. */
 static void
-filter_lose(struct filter *filter)
+discard_all(struct filter *filter)
 {
-    uint64_t held = filter->counts.held + filter->sink.carried;
-    uint64_t rest = filter_count_rest(filter);
-    bool holds = filter->key_holds + filter->line_holds > 0;
-    uint64_t open =
-        filter->flushes && !holds ? lawn_store_count(filter->keys) : 0;
+    uint64_t held = filter->counts.held + filter->io.sink.carried;
+    uint64_t rest = count_unread_lines(filter);
+    bool holds = filter->setup.key_holds + filter->setup.line_holds > 0;
+    uint64_t open = filter->setup.flushes && !holds
+                        ? lawn_store_count(filter->stores.keys)
+                        : 0;
     filter->counts.in += rest;
+    for (size_t i = 0; i < filter->io.input_count; i++) {
+        filter->counts.resumed += input_count_resumed(&filter->io.inputs[i]);
+    }
     filter->counts.held = 0;
-    filter->sink.carried = 0;
+    filter->io.sink.carried = 0;
     filter->counts.discarded += held + rest;
-    if (filter->sink.error == EPIPE)
+    if (filter->io.sink.error == EPIPE) {
         return;
+    }
     const char *dropped = filter->options.state == NULL
                               ? "dropped (--state FILE would keep them)"
                               : "dropped";
-    filter_tell_lost(filter, held, "held line", dropped);
-    filter_tell_lost(filter, open,
-                     filter->emit != NULL ? "open burst" : "open session",
-                     dropped);
-    if (!filter->options.exit_on_absent)
-        filter_tell_lost(filter, rest, "line", "read and not treated");
-}
-
-/* All is saved but what is left of files: says where that begins. */
-static void
-filter_tell_unread(const struct filter *filter)
-{
-    for (size_t i = 0; i < filter->input_count; i++) {
-        const struct input *input = &filter->inputs[i];
-        const char *at;
-        size_t whole;
-        input_rest(input, &at, &whole);
-        uint64_t lines = input->number;
-        for (size_t j = 0; j < whole; j++)
-            lines += at[j] == '\n';
-        if (!input->waits && !(input->over && input->names_left == 0))
-            tell(filter, "ended early: %s was read up to line %" PRIu64,
-                 input->name != NULL ? input->name : "standard input", lines);
+    log_lost(filter, held, "held line", dropped);
+    log_lost(filter, open,
+             filter->setup.emit != NULL ? "open burst" : "open session",
+             dropped);
+    if (!filter->options.exit_on_absent) {
+        log_lost(filter, rest, "line", "read but not processed");
     }
 }
 
-/* Writes, saves and tells what is left. */
-static int
-filter_finish(struct filter *filter)
+/* Prints how far files were read: the rest of them is not in the state. */
+static void
+log_unread_files(const struct filter *filter)
 {
-    struct sink *sink = &filter->sink;
-    for (unsigned side = 0; side < filter->input_count; side++) {
-        if (filter->heads[side].there)
-            input_back(&filter->inputs[side], &filter->heads[side].line);
-        input_look_over(&filter->inputs[side]);
+    for (size_t i = 0; i < filter->io.input_count; i++) {
+        const struct input *input = &filter->io.inputs[i];
+        const char *at = NULL;
+        size_t whole = 0;
+        input_remaining(input, &at, &whole);
+        uint64_t lines = input->number;
+        for (size_t j = 0; j < whole; j++) {
+            lines += at[j] == '\n';
+        }
+        if (!input->waits && !(input->over && input->names_left == 0)) {
+            log_message(filter, "ended early: %s was read up to line %" PRIu64,
+                        input->name != NULL ? input->name : "standard input",
+                        lines);
+        }
+    }
+}
+
+/* Writes the output, saves the state, and prints the summary. Returns the exit
+ * code. */
+static int
+finish(struct filter *filter)
+{
+    struct sink *sink = &filter->io.sink;
+    for (unsigned side = 0; side < filter->io.input_count; side++) {
+        if (filter->io.heads[side].present) {
+            input_push_back(&filter->io.inputs[side],
+                            &filter->io.heads[side].line);
+        }
+        input_check_end(&filter->io.inputs[side]);
     }
     if (!sink_flush(sink) && sink->error != 0) {
-        if (sink->error != EPIPE)
-            tell(filter, "cannot write the output: %s", strerror(sink->error));
-        filter->code = VERBS_OUTPUT;
+        if (sink->error != EPIPE) {
+            log_message(filter, "cannot write the output: %s",
+                        strerror(sink->error));
+        }
+        filter->run.code = VERBS_OUTPUT;
     }
-    free(filter->spare);
-    filter->spare = NULL;
-    if (filter->loaded) {
+    free(filter->stores.reserve);
+    filter->stores.reserve = NULL;
+    if (filter->state.usable) {
         if (state_save(filter)) {
-            filter_tell_unread(filter);
+            log_unread_files(filter);
         } else {
-            filter->code = VERBS_OUTPUT;
-            filter_lose(filter);
+            filter->run.code = VERBS_OUTPUT;
+            discard_all(filter);
         }
     } else {
-        filter_lose(filter);
+        discard_all(filter);
     }
-    if (filter->code == VERBS_OK && filter->counts.bad > 0 &&
-        filter->counts.bad == filter->counts.in)
-        filter->code = VERBS_INPUT;
-    tell_at_end(filter);
-    if (filter->options.stats != UINT64_MAX)
-        tell_stats(filter);
-    return filter->code;
+    if (filter->run.code == VERBS_OK && filter->counts.bad > 0 &&
+        filter->counts.bad == filter->counts.in) {
+        filter->run.code = VERBS_INPUT;
+    }
+    log_summary(filter);
+    if (filter->options.stats != UINT64_MAX) {
+        log_stats(filter);
+    }
+    return filter->run.code;
 }
 
-/* The loop: its clock, its timers, its watches. */
+/* Opens the loop with its timers and watches. */
 static bool
-filter_open_loop(struct filter *filter)
+open_loop(struct filter *filter)
 {
     struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
-    filter->loop = lawn_loop_new(&options);
-    if (filter->loop == NULL || !stop_open())
+    filter->events.loop = lawn_loop_new(&options);
+    if (filter->events.loop == NULL || !signals_open()) {
         return false;
-    filter->wake.fire = filter_on_wake;
-    filter->saving.fire = filter_on_save;
-    filter->saving.arg = filter;
-    filter->telling.fire = filter_on_tell;
-    filter->telling.arg = filter;
-    filter->signals.ready = filter_on_pipe;
-    for (size_t i = 0; i < 2; i++) {
-        filter->watches[i].ready = filter_on_ready;
-        filter->watches[i].arg = &filter->heads[i];
     }
-    return lawn_loop_watch(filter->loop, &filter->signals, stop_fd(),
-                           LAWN_LOOP_READ) == 0;
+    filter->events.wake_timer.fire = on_wake;
+    filter->events.save_timer.fire = on_save;
+    filter->events.save_timer.arg = filter;
+    filter->events.stats_timer.fire = on_stats;
+    filter->events.stats_timer.arg = filter;
+    filter->events.signal_watch.ready = on_signal;
+    for (size_t i = 0; i < 2; i++) {
+        filter->events.watches[i].ready = on_readable;
+        filter->events.watches[i].arg = &filter->io.heads[i];
+    }
+    return lawn_loop_watch(filter->events.loop, &filter->events.signal_watch,
+                           signals_fd(), LAWN_LOOP_READ) == 0;
 }
 
 static bool
-filter_open_inputs(struct filter *filter)
+open_inputs(struct filter *filter)
 {
     struct options_operands *operands = &filter->options.operands;
-    bool each = filter->input_count == 2;
-    for (size_t i = 0; i < filter->input_count; i++) {
-        struct input *input = &filter->inputs[i];
+    bool each = filter->io.input_count == 2;
+    for (size_t i = 0; i < filter->io.input_count; i++) {
+        struct input *input = &filter->io.inputs[i];
         int error = input_open(input, operands->words + (each ? i : 0),
                                each ? 1 : operands->count, false);
         if (error != 0) {
-            filter_cannot_read(filter, input, error);
+            log_read_error(filter, input, error);
             return false;
         }
     }
     return true;
 }
 
-/* Whoever closed a standard stream is to be told when we need it, not to get or
- * give the bytes of what else we open: so it becomes one that cannot be used. */
+/* Opens closed standard streams so that using them fails: otherwise a file that is
+ * opened later would take their place. */
 static bool
-filter_fill_streams(void)
+open_standard_streams(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd) {
             return false;
+        }
     }
     return true;
 }
 
-/* Everything that can fail before the first line. Else 0, or an exit code. */
+/* Opens everything that can fail before the first line. Returns 0 or an exit
+ * code. */
 static int
-filter_open(struct filter *filter)
+open_filter(struct filter *filter)
 {
-    if (!choices_apply(filter))
+    if (!filter_options_apply(filter)) {
         return VERBS_USAGE;
-    if (!filter_fill_streams() || !hold_open(filter) ||
-        !sink_open(&filter->sink, STDOUT_FILENO, stop_was_told) ||
-        !filter_open_loop(filter)) {
-        tell(filter, "cannot start: %s", strerror(errno));
+    }
+    if (!open_standard_streams() || !stores_open(filter) ||
+        !sink_open(&filter->io.sink, STDOUT_FILENO, signals_received) ||
+        !open_loop(filter)) {
+        log_message(filter, "cannot start: %s", strerror(errno));
         return VERBS_FAILED;
     }
     int code = filter->verb->open(filter);
-    if (code != 0)
+    if (code != 0) {
         return code;
-    if (!filter_open_inputs(filter))
+    }
+    if (!open_inputs(filter)) {
         return VERBS_INPUT;
-    if (filter->options.state != NULL && !state_load(filter))
+    }
+    if (filter->options.state != NULL && !state_load(filter)) {
         return VERBS_INPUT;
+    }
     return 0;
 }
 
 static void
-filter_begin(struct filter *filter)
+start_filter(struct filter *filter)
 {
     const struct filter_options *options = &filter->options;
-    filter_set_offset(filter);
-    if (!clock_is_event(filter)) {
-        clock_advance(filter, filter_wall(filter));
-        if (filter->verb->begin != NULL)
-            filter->verb->begin(filter);
-        filter->begun = true;
+    set_clock_offset(filter);
+    if (!clock_is_event_time(filter)) {
+        clock_advance(filter, wall_clock(filter));
+        filter->run.begun = true;
+        if (filter->verb->begin != NULL && !filter->verb->begin(filter)) {
+            return;
+        }
     }
-    if (options->state_every != UINT64_MAX)
-        lawn_loop_every(filter->loop, &filter->saving, options->state_every,
-                        LAWN_LOOP_DELAY);
-    if (options->stats != UINT64_MAX && options->stats > 0)
-        lawn_loop_every(filter->loop, &filter->telling, options->stats,
-                        LAWN_LOOP_SKIP);
-    filter_take_lines(filter); /* those of the state */
+    if (options->state_every != UINT64_MAX) {
+        lawn_loop_every(filter->events.loop, &filter->events.save_timer,
+                        options->state_every, LAWN_LOOP_DELAY);
+    }
+    if (options->stats != UINT64_MAX && options->stats > 0) {
+        lawn_loop_every(filter->events.loop, &filter->events.stats_timer,
+                        options->stats, LAWN_LOOP_SKIP);
+    }
+    process_lines(filter); /* of the state */
 }
 
 static void
-filter_close(struct filter *filter)
+close_filter(struct filter *filter)
 {
     for (size_t i = 0; i < 2; i++) {
-        input_close(&filter->inputs[i]);
-        fields_free(&filter->fields[i]);
+        input_close(&filter->io.inputs[i]);
+        fields_free(&filter->io.fields[i]);
     }
-    input_close(&filter->expected);
-    sink_close(&filter->sink);
-    hold_close(filter);
-    lawn_loop_free(filter->loop);
-    state_unlock(filter);
+    input_close(&filter->setup.expected);
+    sink_close(&filter->io.sink);
+    stores_close(filter);
+    lawn_loop_free(filter->events.loop);
+    state_close(filter);
     free(filter);
 }
 
 int
 filter_main(const struct options_verb *verb, int argc, char **argv)
 {
-    int code;
-    struct filter *filter = calloc(1, sizeof *filter);
+    struct filter *filter = calloc(1, sizeof(*filter));
     if (filter == NULL) {
-        fprintf(stderr, "lawn %s: no memory\n", verb->name);
+        fprintf(stderr, "lawn %s: out of memory\n", verb->name);
         return VERBS_FAILED;
     }
     filter->name = verb->name;
     filter->verb = verb->own;
-    filter->lock = -1;
-    filter->input_count = 1;
-    choices_init(&filter->options);
+    filter->state.lock = -1;
+    filter->io.input_count = 1;
+    filter_options_init(&filter->options);
+    int code = 0;
     if (options_read(verb, argc, argv, &filter->options, &code)) {
-        code = filter_open(filter);
+        code = open_filter(filter);
         if (code == 0) {
-            filter_begin(filter);
-            while (!filter->done && !filter->sink.stuck)
-                filter_round(filter);
-            if (!filter->done)
-                filter_end(filter, 128 + stop_signal());
-            code = filter_finish(filter);
+            start_filter(filter);
+            while (!filter->run.done && !filter->io.sink.stuck) {
+                run_round(filter);
+            }
+            if (!filter->run.done) {
+                filter_end(filter, 128 + signals_number());
+            }
+            code = finish(filter);
         }
     }
-    filter_close(filter);
+    close_filter(filter);
     return code;
 }

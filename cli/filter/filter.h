@@ -1,27 +1,29 @@
-/* filter.h - what the filters have in common: lines in, timed lines out.
+/* filter.h - the data that all filters share: lines in, timed lines out.
  *
- * A line's way: input.c cuts it from a block; take.c finds its key and time
- * (fields.c) and moves the clock on, which makes timers due (clock.c); the verb
- * (delay.c, debounce.c, ...) holds it (hold.c), writes it (put.c), or merges it;
- * sink.c writes. filter.c waits for lines and deadlines; state.c keeps what is
- * held; tell.c is what we say on standard error.
+ * The path of a line: input.c splits a block into lines; parse.c finds the key
+ * and the time of a line (with fields.c, json.c, times.c); intake.c advances the
+ * clock, which fires due timers (clock.c, due_batch.c), and passes the line to the
+ * verb (delay.c, debounce.c, ...). The verb holds the line (stores.c, within the
+ * limits of filter_limits.c), emits it (emit.c), or merges it with others. sink.c writes
+ * the output. filter.c runs the event loop; state.c saves and loads a state file;
+ * log.c prints messages. ../README.md has the table.
  *
- * What is held lives in three stores:
- *     keys    by key: what the verb knows of it
- *     lines   by number or by key and number: lines that wait
- *     early   by number: with --lateness, lines whose time has not come
- * A deadline is a time on the filter's clock: nanoseconds since 1970, of the
- * events, or of CLOCK_BOOTTIME set to the time of day when we started.
+ * Held data is in three stores:
+ *     keys    by key: the verb's record of the key
+ *     lines   by number, or by key and number: held lines
+ *     early   by number: with --lateness, lines ahead of the clock
+ * A deadline is a time on the filter's clock, in nanoseconds since 1970: event
+ * time, or CLOCK_BOOTTIME with an offset to the time of day at the start.
  *
- * One line costs a lookup or two and O(its length), whatever is held; where limits
- * evict keys that have many TTLs, more: see hold.c.
+ * A line costs one or two lookups and O(its length), independent of the number of
+ * held lines and keys. Evicting keys that have many TTLs costs more: see filter_limits.c.
  */
 #ifndef LAWN_CLI_FILTER_H
 #define LAWN_CLI_FILTER_H
 
 #include "fields.h"
+#include "filter_options.h"
 #include "input.h"
-#include "options.h"
 #include "sink.h"
 #include "times.h"
 
@@ -29,59 +31,33 @@
 #include <lawn_store.h>
 
 #define FILTER_KEY_MAX 65000u
-#define FILTER_OF_MAX 8192u /* the options that a state goes by, as text */
 
-enum filter_eof { FILTER_DRAIN, FILTER_FLUSH, FILTER_DROP, FILTER_SAVE };
-enum filter_overflow { FILTER_EVICT, FILTER_PASS, FILTER_FAIL };
+/* The options that a state file depends on, as text. */
+#define FILTER_SIGNATURE_MAX 8192u
 
-/* Places in struct fields. */
+/* Indices into struct fields. */
 enum filter_field { FILTER_KEY, FILTER_TIME, FILTER_TTL, FILTER_FIELDS };
 
-/* Of all verbs' options; a verb's table has those that it takes. NULL, SIZE_MAX
- * and UINT64_MAX: not given. */
-struct filter_options {
-    struct options_operands operands;
-    const char *key;
-    const char *right_key;
-    const char *delimiter;
-    const char *time_field;
-    const char *right_time_field;
-    const char *ttl_field;
-    const char *state;
-    char *expect;
-    size_t time_unit;
-    size_t ttl_unit;
-    size_t on_eof;
-    size_t overflow;
-    size_t emit;
-    uint64_t lateness;
-    uint64_t max_keys;
-    uint64_t max_lines;
-    uint64_t state_every;
-    uint64_t stats; /* every so often; 0: at the end only */
-    uint64_t max_wait;
-    uint64_t burst;
-    uint64_t queue;
-    uint64_t max_duration;
-    uint64_t max_events;
-    bool json;
-    bool strict;
-    bool drop;
-    bool repeat;
-    bool exit_on_absent;
-};
-
-/* A line as a verb gets it. */
+/* A line as a verb receives it. */
 struct filter_line {
     const char *at;
-    size_t size; /* with a carriage return at its end, if it has one */
+    size_t size; /* including a carriage return at the end, if there is one */
     const void *key;
     size_t key_size;
     uint64_t ttl;  /* of --ttl-field */
     unsigned side; /* of join: 0 left, 1 right */
 };
 
-/* What became of the lines that were read; those written the sink counts. */
+/* What a verb did with a line. The caller counts it. */
+enum line_result {
+    LINE_WRITTEN,  /* it was passed to the sink, which counts it */
+    LINE_HELD,     /* it is in a store until a timer fires */
+    LINE_MERGED,   /* it changed a record, and will not be written */
+    LINE_REFUSED,  /* it exceeds a limit, and is dropped */
+    LINE_NOT_TAKEN /* the filter ends; the line stays in the input */
+};
+
+/* The fate of the lines that were read. The sink counts written lines. */
 struct filter_counts {
     uint64_t in;
     uint64_t held;
@@ -94,132 +70,174 @@ struct filter_counts {
     uint64_t resumed;
 };
 
-/* Why something ends that is not due. */
-enum filter_why { FILTER_DUE, FILTER_AT_EOF, FILTER_EVICTED };
+/* Why a verb's due callback is called. */
+enum filter_cause { CAUSE_DUE, CAUSE_EOF, CAUSE_EVICTED };
 
 struct filter;
-struct due_one;
+struct due_timer;
 
-/* The number of the line that a timer is due for, which orders those that are
- * due at the same time. */
+/* Returns the number of the line that a timer was started for. It orders timers
+ * with equal deadlines. */
 typedef uint64_t filter_order_fn(const struct filter *filter,
                                  const struct lawn_store_timer *timer);
 
-/* What a verb is. Callbacks get the filter, whose now is the time. */
+/* The functions of a verb. The time of a callback is filter->clock.now. */
 struct filter_verb {
-    bool whole_line; /* is the key, unless another is given */
-    /* Reads what its options say. Else 0, or an exit code; it was told why. */
+    bool whole_line; /* the default key is the whole line */
+    /* Reads the operands and options, and fills filter->setup. Returns 0, or an
+     * exit code after printing a message. */
     int (*open)(struct filter *filter);
-    /* The first line is about to be treated. May be NULL. */
-    void (*begin)(struct filter *filter);
-    void (*line)(struct filter *filter, const struct filter_line *line);
-    /* A timer of keys, or of lines, has come, and left the store; or is to end,
-     * and still stands there. NULL: it is forgotten. */
+    /* Called before the first line is processed. Returns false after calling
+     * filter_end() if the filter cannot start. May be NULL. */
+    bool (*begin)(struct filter *filter);
+    /* Processes a line. */
+    enum line_result (*line)(struct filter *filter,
+                             const struct filter_line *line);
+    /* A timer of keys, or of lines, has fired and left its store; or it is being
+     * evicted, and is still in its store. NULL: nothing to do. */
     void (*key_due)(struct filter *filter,
                     const struct lawn_store_timer *timer);
     void (*line_due)(struct filter *filter,
                      const struct lawn_store_timer *timer);
-    /* A line that exceeds a limit, and is not to be held. NULL: it is refused. */
-    void (*pass)(struct filter *filter, const struct filter_line *line);
-    /* Makes room for a key. NULL: the one due first ends. */
+    /* Processes a line that exceeds a limit, with --overflow pass. NULL: the line
+     * is refused. */
+    enum line_result (*pass)(struct filter *filter,
+                             const struct filter_line *line);
+    /* Makes room for a key. NULL: the key that is due first is evicted. */
     void (*evict)(struct filter *filter);
-    /* Whether a verb can have left this in keys, or lines. */
+    /* Return whether a timer of a loaded state is one that the verb may have
+     * saved in keys, or in lines. */
     bool (*key_valid)(const struct filter *filter,
                       const struct lawn_store_timer *timer);
     bool (*line_valid)(const struct filter *filter,
                        const struct lawn_store_timer *timer);
-    /* How many of lines belong to a key; NULL: none do. */
+    /* Returns the number of timers in lines that belong to a key. NULL: 0. */
     uint64_t (*key_lines)(const struct filter *filter,
                           const struct lawn_store_timer *timer);
+};
+
+/* The verb's configuration, set by its open(), then constant. */
+struct filter_setup {
+    uint64_t ttl;
+    struct lawn_store *pending; /* --on-eof drain waits for its timers */
+    unsigned key_holds;         /* lines held by a timer of keys: 0 or 1 */
+    unsigned line_holds;        /* lines held by a timer of lines: 0 or 1 */
+    bool flushes;               /* pending may be emitted before it is due */
+    bool line_keys;             /* timers of lines count as keys (absent) */
+    filter_order_fn *key_order; /* NULL: all have one TTL, and fire in order */
+    filter_order_fn *line_order;
+    const char *emit;      /* the word of --emit; NULL: the verb has none */
+    uint64_t rate;         /* of throttle: lines per ttl */
+    struct input expected; /* of absent: the contents of --expect */
+};
+
+/* The clock, and how times are read and written. */
+struct filter_clock {
+    uint64_t now;    /* never goes back */
+    uint64_t newest; /* the latest event time that was read */
+    uint64_t offset; /* from the loop's clock to now, on the wall clock */
+    bool has_time;   /* a time was read, and form is set */
+    enum times_form form;
+    enum times_unit unit;     /* of times in the output */
+    enum times_unit units[2]; /* of times in each input */
+    enum times_unit ttl_unit;
+};
+
+/* The stores, and memory to work on them. */
+struct filter_stores {
+    struct lawn_store *keys;
+    struct lawn_store *lines;
+    struct lawn_store *early;
+    uint64_t serial; /* of the line held last */
+    uint64_t oldest; /* no held line has a smaller number */
+    bool
+        mixed_ttls; /* the state has other TTLs than this run: see due_batch.h */
+    struct due_batch {
+        struct due_timer *all;
+        size_t count;
+        size_t room;
+        char *bytes;
+        size_t size;
+        size_t capacity;
+    } batch;
+    void *
+        reserve; /* freed when memory runs out, so that the state can be saved */
+    char *scratch; /* a record that is being built */
+    size_t scratch_size;
+    char line_id[FILTER_KEY_MAX + 8];
+};
+
+/* The inputs and the output. */
+struct filter_io {
+    struct fields fields[2];
+    struct input inputs[2];
+    size_t input_count;
+    struct input_head {
+        struct input_line line; /* the next line of the input */
+        uint64_t time;          /* its time, 0 if it has none */
+        bool present;           /* line is set */
+        bool ended;             /* the input has no more lines */
+        bool ready;             /* a read does not block */
+    } heads[2];
+    struct sink sink;
+    unsigned pieces;      /* of the made line at the end of the sink */
+    char error_text[160]; /* why a line is bad */
+};
+
+struct filter_events {
+    struct lawn_loop *loop;
+    struct lawn_loop_timer wake_timer;
+    struct lawn_loop_timer save_timer;
+    struct lawn_loop_timer stats_timer;
+    struct lawn_loop_watcher watches[2];
+    struct lawn_loop_watcher signal_watch;
+};
+
+/* The result of saving the state. */
+enum save_result {
+    SAVE_DONE,        /* also before the first save */
+    SAVE_NOT_FLUSHED, /* the file is replaced, but its directory not flushed */
+    SAVE_FAILED       /* the file is unchanged */
+};
+
+/* The file of --state. */
+struct filter_state {
+    char *path;      /* with symbolic links resolved */
+    int lock;        /* descriptor of the lock file; below 0: none */
+    bool usable;     /* it was loaded or does not exist: it may be replaced */
+    uint64_t format; /* of the file that was loaded */
+    enum save_result last_save;
+    char loaded_signature[FILTER_SIGNATURE_MAX];
+};
+
+/* How far the filter is. */
+struct filter_run {
+    bool begun; /* the verb's begin() was called */
+    bool ended; /* the end of the input was processed */
+    bool done;  /* the filter stops, */
+    int code;   /* and exits with this code */
+    enum filter_cause cause;
 };
 
 struct filter {
     const char *name; /* of the verb */
     const struct filter_verb *verb;
     struct filter_options options;
-
-    /* What the verb's open() says besides its own: */
-    uint64_t ttl;
-    struct lawn_store *pending; /* its timers are waited for at the end */
-    unsigned key_holds;         /* lines held by a timer of keys, 0 or 1; */
-    unsigned line_holds;        /* by one of lines */
-    bool flushes;               /* pending can be written before it is due */
-    filter_order_fn *key_order; /* NULL: they have one TTL, and are in order */
-    filter_order_fn *line_order;
-    bool line_keys; /* lines are keys as well, of absent */
-    bool mixed;     /* the state has TTLs of another run's, see due.h */
-    uint64_t rate;  /* of throttle: so many each ttl */
-
-    struct lawn_store *keys;
-    struct lawn_store *lines;
-    struct lawn_store *early;
-    uint64_t now;    /* the time that is being treated */
-    uint64_t newest; /* event time that was seen */
-    bool timed;      /* one was, and form is known */
-    bool begun;      /* a line was treated */
-    bool ended;      /* the input has */
-    enum filter_why why;
-    uint64_t serial; /* of the line held last */
-
-    struct fields fields[2]; /* of the inputs */
-    struct input inputs[2];
-    size_t input_count;
-    struct filter_head {
-        struct input_line line; /* that an input stands at, */
-        uint64_t time;          /* 0 if it has none */
-        bool there;             /* if it does */
-        bool ended;             /* it has no more */
-        bool ready;             /* reading it does not wait */
-    } heads[2];
-    enum times_form form; /* of times that are written; */
-    enum times_unit unit;
-    enum times_unit units[2]; /* of times that are read, from each input */
-    enum times_unit ttl_unit;
-
-    struct due { /* timers in order: see due.h */
-        struct due_one *all;
-        size_t count;
-        size_t room;
-        char *bytes;
-        size_t size;
-        size_t capacity;
-    } due;
-
-    struct sink sink;
-    unsigned pieces; /* of the made line that stands at its end */
+    struct filter_setup setup;
+    struct filter_clock clock;
+    struct filter_stores stores;
+    struct filter_io io;
     struct filter_counts counts;
-
-    struct input expected; /* of absent */
-
-    struct lawn_loop *loop;
-    uint64_t offset; /* from the loop's clock to ours */
-    struct lawn_loop_timer wake;
-    struct lawn_loop_timer saving;
-    struct lawn_loop_timer telling;
-    struct lawn_loop_watch watches[2];
-    struct lawn_loop_watch signals;
-
-    const char *emit; /* the word of --emit; NULL: the verb has none */
-    char was_of[FILTER_OF_MAX]; /* what the state that was loaded is of */
-    int lock;                   /* of the state file; below 0: none */
-    bool loaded;                /* the state is ours to replace */
-    bool unsaved;               /* --state-every could not, the last time */
-    bool done;                  /* stop, */
-    int code;                   /* and exit with this */
-
-    char wrong[128]; /* with a line */
-    bool untaken;    /* the line that a verb was given is to be given back */
-    void *spare;     /* memory to save the state with when there is no more */
-    uint64_t oldest; /* no line has a number before it */
-    char *scratch;   /* a record being put together */
-    size_t scratch_size;
-    char id[FILTER_KEY_MAX + 8]; /* a key's line */
+    struct filter_events events;
+    struct filter_state state;
+    struct filter_run run;
 };
 
-/* The run() of all of them. */
+/* The run() of all filter verbs. */
 int filter_main(const struct options_verb *verb, int argc, char **argv);
 
-/* Ends the filter with an exit code. */
+/* Stops the filter after the current line, with an exit code. The first call
+ * counts. */
 void filter_end(struct filter *filter, int code);
 
 #endif

@@ -11,24 +11,27 @@
 
 #define INPUT_BLOCK ((size_t)1 << 18) /* read at once; the buffer at first */
 
-/* Opens the next file. A pipe by name is opened without waiting for someone to
- * write to it, since its writer may first want to write to another one. */
+/* Opens the next file. Opening a named pipe does not wait for a writer, which may
+ * be writing to another pipe first. */
 static int
-input_open_next(struct input *input)
+open_next(struct input *input)
 {
-    struct stat about;
     input->over = false;
     input->number = 0;
     input->name = *input->names++;
     input->names_left--;
-    if (strcmp(input->name, "-") == 0)
+    if (strcmp(input->name, "-") == 0) {
         input->fd = STDIN_FILENO;
-    else
+    } else {
         input->fd = open(input->name, input->how);
-    if (input->fd < 0 || fstat(input->fd, &about) != 0)
+    }
+    struct stat about;
+    if (input->fd < 0 || fstat(input->fd, &about) != 0) {
         return -errno;
-    if (S_ISDIR(about.st_mode))
+    }
+    if (S_ISDIR(about.st_mode)) {
         return -EISDIR;
+    }
     input->waits = !S_ISREG(about.st_mode) && !S_ISBLK(about.st_mode);
     return 0;
 }
@@ -43,34 +46,37 @@ input_open(struct input *input, char **names, size_t count, bool waits)
     input->names = count > 0 ? names : none;
     input->names_left = count > 0 ? count : 1;
     input->buffer = malloc(INPUT_BLOCK);
-    if (input->buffer == NULL)
+    if (input->buffer == NULL) {
         return -ENOMEM;
+    }
     input->capacity = INPUT_BLOCK;
-    int error = input_open_next(input);
-    if (count == 0)
+    int error = open_next(input);
+    if (count == 0) {
         input->name = NULL;
+    }
     return error;
 }
 
 static void
-input_close_file(struct input *input)
+close_file(struct input *input)
 {
-    if (input->fd > STDERR_FILENO)
+    if (input->fd > STDERR_FILENO) {
         close(input->fd);
+    }
     input->fd = -1;
 }
 
 void
 input_close(struct input *input)
 {
-    input_close_file(input);
+    close_file(input);
     free(input->buffer);
     input->buffer = NULL;
 }
 
-/* Tells what stands in the buffer up to end as a line. */
+/* Returns the bytes of the buffer up to end as a line. */
 static enum input_result
-input_tell(struct input *input, size_t end, struct input_line *line)
+end_line(struct input *input, size_t end, struct input_line *line)
 {
     line->size = end - input->at;
     input->too_long = input->too_long || line->size > input->longest;
@@ -89,12 +95,12 @@ input_next(struct input *input, struct input_line *line)
     char *newline = left > 0 ? memchr(from, '\n', left) : NULL;
     if (newline != NULL) {
         size_t end = (size_t)(newline - input->buffer);
-        input_tell(input, end, line);
+        end_line(input, end, line);
         input->at = end + 1;
         return INPUT_LINE;
     }
     if (input->over && (input->end > input->at || input->too_long)) {
-        input_tell(input, input->end, line);
+        end_line(input, input->end, line);
         input->at = input->end;
         return INPUT_LINE;
     }
@@ -103,19 +109,19 @@ input_next(struct input *input, struct input_line *line)
 }
 
 void
-input_back(struct input *input, const struct input_line *line)
+input_push_back(struct input *input, const struct input_line *line)
 {
     input->number--;
-    if (line->at != NULL)
+    if (line->at != NULL) {
         input->at = (size_t)(line->at - input->buffer);
+    }
     input->seen = 0;
 }
 
-/* Moves the line that has begun to the front of the buffer, and sees to it that
- * there is room behind it. A line that is too long is forgotten but for its
- * being there. */
+/* Moves the incomplete line to the front of the buffer, and makes room after it. Of
+ * a line that is too long, no bytes are kept. */
 static bool
-input_make_room(struct input *input)
+make_room(struct input *input)
 {
     size_t rest = input->end - input->at;
     if (rest > input->longest) {
@@ -124,18 +130,21 @@ input_make_room(struct input *input)
         input->seen = 0;
     }
     size_t capacity = input->capacity;
-    if (rest > capacity / 2)
+    if (rest > capacity / 2) {
         capacity *= 2;
-    else if (rest < INPUT_BLOCK / 2)
+    } else if (rest < INPUT_BLOCK / 2) {
         capacity = INPUT_BLOCK;
-    if (rest > 0 && input->at > 0)
+    }
+    if (rest > 0 && input->at > 0) {
         memmove(input->buffer, input->buffer + input->at, rest);
+    }
     input->at = 0;
     input->end = rest;
     if (capacity != input->capacity) {
         char *buffer = realloc(input->buffer, capacity);
-        if (buffer == NULL)
+        if (buffer == NULL) {
             return false;
+        }
         input->buffer = buffer;
         input->capacity = capacity;
     }
@@ -146,64 +155,85 @@ int
 input_fill(struct input *input)
 {
     if (input->over) {
-        input_close_file(input);
-        return input->names_left > 0 ? input_open_next(input) : 0;
+        close_file(input);
+        return input->names_left > 0 ? open_next(input) : 0;
     }
-    if (!input_make_room(input))
+    if (!make_room(input)) {
         return -ENOMEM;
+    }
     ssize_t got = read(input->fd, input->buffer + input->end,
                        input->capacity - input->end);
-    if (got < 0)
+    if (got < 0) {
         return errno == EINTR || errno == EAGAIN ? 0 : -errno;
-    if (got == 0)
+    }
+    if (got == 0) {
         input->over = true;
+    }
     input->end += (size_t)got;
     return 0;
 }
 
 void
-input_look_over(struct input *input)
+input_check_end(struct input *input)
 {
     struct pollfd look = {.fd = input->fd, .events = POLLIN};
     if (input->waits && !input->over && poll(&look, 1, 0) == 1 &&
-        (look.revents & (POLLIN | POLLHUP)) == POLLHUP)
+        (look.revents & (POLLIN | POLLHUP)) == POLLHUP) {
         input->over = true;
+    }
 }
 
 bool
-input_unread(struct input *input, const void *bytes, size_t size)
+input_prepend(struct input *input, const void *bytes, size_t size)
 {
     while (input->capacity - input->end <= size) {
         char *buffer = realloc(input->buffer, input->capacity * 2);
-        if (buffer == NULL)
+        if (buffer == NULL) {
             return false;
+        }
         input->buffer = buffer;
         input->capacity *= 2;
     }
     memcpy(input->buffer + input->end, bytes, size);
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; i++) {
         input->number -= input->buffer[input->end + i] == '\n';
+    }
     input->end += size;
     return true;
 }
 
+bool
+input_is_resumed(const struct input *input)
+{
+    /* Lines of the state have the numbers up to 0, modulo 2^64. */
+    return input->number == 0 || input->number > UINT64_MAX / 2;
+}
+
+uint64_t
+input_count_resumed(const struct input *input)
+{
+    return input->number > UINT64_MAX / 2 ? 0 - input->number : 0;
+}
+
 struct input_source
-input_source(const struct input *input)
+input_get_source(const struct input *input)
 {
     struct stat about;
     if (input->fd < 0 || fstat(input->fd, &about) != 0 ||
-        !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)))
+        !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode))) {
         return (struct input_source){0, 0};
+    }
     return (struct input_source){about.st_dev, about.st_ino};
 }
 
 size_t
-input_rest(const struct input *input, const char **bytes, size_t *whole)
+input_remaining(const struct input *input, const char **bytes, size_t *whole)
 {
     size_t size = input->end - input->at;
     *bytes = input->buffer != NULL ? input->buffer + input->at : "";
     *whole = size;
-    while (!input->over && *whole > 0 && (*bytes)[*whole - 1] != '\n')
+    while (!input->over && *whole > 0 && (*bytes)[*whole - 1] != '\n') {
         --*whole;
+    }
     return size;
 }

@@ -1,270 +1,312 @@
 /* join.c - lawn join: pairs lines of two inputs that share a key.
  *
- * A line that comes pairs with the oldest one of the other side that waits; so at
- * any time lines of one side only wait for a key. They stand in lines by key and
- * number, each with its own timer, in the order of their coming, which is that of
- * their deadlines; keys has for each key which side and numbers these are.
+ * A line pairs with the oldest line of the other side that waits for its key; so
+ * at any time only lines of one side wait for a key. Waiting lines are in lines by
+ * key and number, each with its own timer, in the order in which they were read,
+ * which is that of their deadlines. keys has the side and the numbers for each key.
  */
-#include "choices.h"
 #include "clock.h"
-#include "hold.h"
-#include "put.h"
-#include "tell.h"
+#include "emit.h"
+#include "filter_limits.h"
+#include "filter_options.h"
+#include "log.h"
+#include "record.h"
+#include "stores.h"
 #include "verbs.h"
 
 #include <string.h>
 
-/* The lines of a key that wait: first <= number < end. */
-struct join_key {
+/* The waiting lines of a key: first <= number < end. */
+struct waiting {
     uint64_t side;
     uint64_t first;
     uint64_t end;
     uint64_t deadline; /* of the last of them */
 };
+#define WAITING_BYTES (4 * RECORD_NUMBER)
 
-static const char *const join_sides[] = {"left", "right"};
+static const char *const side_names[] = {"left", "right"};
+
+static void
+encode(const struct waiting *waiting, unsigned char bytes[WAITING_BYTES])
+{
+    record_put(bytes, 0, waiting->side);
+    record_put(bytes, 1, waiting->first);
+    record_put(bytes, 2, waiting->end);
+    record_put(bytes, 3, waiting->deadline);
+}
+
+static struct waiting
+decode(const void *bytes)
+{
+    return (struct waiting){
+        .side = record_get(bytes, 0),
+        .first = record_get(bytes, 1),
+        .end = record_get(bytes, 2),
+        .deadline = record_get(bytes, 3),
+    };
+}
 
 static int
-join_open(struct filter *filter)
+configure(struct filter *filter)
 {
-    filter->pending = filter->lines;
-    filter->line_holds = 1;
-    filter->flushes = true;
-    if (!choices_duration(filter, 1, &filter->ttl))
+    const struct options_operands *operands = &filter->options.operands;
+    filter->setup.pending = filter->stores.lines;
+    filter->setup.line_holds = 1;
+    filter->setup.flushes = true;
+    if (!filter_options_take_duration(filter, 1, &filter->setup.ttl)) {
         return VERBS_USAGE;
-    if (filter->options.key == NULL)
-        tell_usage(filter, "a key is missing: -k KEY");
-    else if (filter->options.operands.count != 2)
-        tell_usage(filter, "it takes two inputs, LEFT and RIGHT, not %zu",
-                   filter->options.operands.count);
-    else if (strcmp(filter->options.operands.words[0], "-") == 0 &&
-             strcmp(filter->options.operands.words[1], "-") == 0)
-        tell_usage(filter, "LEFT and RIGHT are both standard input");
-    else {
-        filter->input_count = 2;
+    }
+    if (filter->options.key == NULL) {
+        log_usage_error(filter, "a key is missing: -k KEY");
+    } else if (operands->count != 2) {
+        log_usage_error(filter,
+                        "two inputs are required, LEFT and RIGHT, not %zu",
+                        operands->count);
+    } else if (strcmp(operands->words[0], "-") == 0 &&
+               strcmp(operands->words[1], "-") == 0) {
+        log_usage_error(filter, "LEFT and RIGHT are both standard input");
+    } else {
+        filter->io.input_count = 2;
         return 0;
     }
     return VERBS_USAGE;
 }
 
-/* Writes a line that has no partner. */
+/* Emits a line without a partner. */
 static void
-join_put_alone(struct filter *filter, unsigned side, const void *key,
-               size_t key_size, const void *at, size_t size)
+emit_unpaired(struct filter *filter, unsigned side, const void *key,
+              size_t key_size, const void *at, size_t size)
 {
-    put_word(filter, "join", join_sides[side]);
+    emit_word(filter, "join", side_names[side]);
     if (filter->options.json) {
-        put_key(filter, "key", key, key_size);
-        put_input(filter, 0, "left", side == 0 ? at : NULL, size);
-        put_input(filter, 1, "right", side == 1 ? at : NULL, size);
+        emit_key(filter, "key", key, key_size);
+        emit_input_line(filter, 0, "left", side == 0 ? at : NULL, size);
+        emit_input_line(filter, 1, "right", side == 1 ? at : NULL, size);
     } else {
-        put_input(filter, side, "line", at, size);
+        emit_input_line(filter, side, "line", at, size);
     }
-    put_end(filter, SINK_MARKED);
+    emit_end(filter, SINK_MARKED);
 }
 
-/* Forgets the first line that waits for a key, and the key with the last. */
+/* Removes the first waiting line from the record of a key; with the last line,
+ * removes the key. */
 static void
-join_forget_first(struct filter *filter, const void *id, size_t size,
-                  struct join_key *key)
+remove_first(struct filter *filter, const void *key, size_t size,
+             struct waiting *waiting)
 {
-    key->first++;
-    if (key->first == key->end)
-        lawn_store_stop(filter->keys, id, size);
-    else
-        hold_started(filter, lawn_store_update(filter->keys, id, size, key,
-                                               sizeof *key));
+    waiting->first++;
+    if (waiting->first == waiting->end) {
+        lawn_store_stop(filter->stores.keys, key, size);
+        return;
+    }
+    unsigned char bytes[WAITING_BYTES];
+    encode(waiting, bytes);
+    stores_succeeded(filter, lawn_store_update(filter->stores.keys, key, size,
+                                               bytes, sizeof(bytes)));
 }
 
-/* Pairs a line with the first that waits on the other side. */
+/* Pairs a line with the first one that waits on the other side. */
 static void
-join_pair(struct filter *filter, const struct filter_line *line,
-          struct join_key *key)
+emit_pair(struct filter *filter, const struct filter_line *line,
+          struct waiting *waiting)
 {
     struct lawn_store_timer other;
-    size_t size;
-    const void *id =
-        hold_id(filter, line->key, line->key_size, key->first, &size);
-    if (!lawn_store_get(filter->lines, id, size, &other))
+    size_t size = 0;
+    const void *id = stores_build_line_id(filter, line->key, line->key_size,
+                                          waiting->first, &size);
+    if (!lawn_store_get(filter->stores.lines, id, size, &other)) {
         return;
-    put_word(filter, "join", "both");
-    if (filter->options.json)
-        put_key(filter, "key", line->key, line->key_size);
-    if (line->side == 0)
-        put_input(filter, 0, "left", line->at, line->size);
-    put_input(filter, (unsigned)key->side, join_sides[key->side], other.payload,
-              other.payload_size);
-    if (line->side == 1)
-        put_input(filter, 1, "right", line->at, line->size);
-    put_end(filter, SINK_PAIR);
-    lawn_store_stop(filter->lines, id, size);
+    }
+    emit_word(filter, "join", "both");
+    if (filter->options.json) {
+        emit_key(filter, "key", line->key, line->key_size);
+    }
+    if (line->side == 0) {
+        emit_input_line(filter, 0, "left", line->at, line->size);
+    }
+    emit_input_line(filter, (unsigned)waiting->side, side_names[waiting->side],
+                    other.payload, other.payload_size);
+    if (line->side == 1) {
+        emit_input_line(filter, 1, "right", line->at, line->size);
+    }
+    emit_end(filter, SINK_PAIR);
+    lawn_store_stop(filter->stores.lines, id, size);
     filter->counts.held--;
-    join_forget_first(filter, line->key, line->key_size, key);
+    remove_first(filter, line->key, line->key_size, waiting);
 }
 
-/* Lets a line wait for its partner. */
-static void
-join_wait(struct filter *filter, const struct filter_line *line,
-          struct join_key *key)
+/* Holds a line until its partner is read. */
+static enum line_result
+hold_for_partner(struct filter *filter, const struct filter_line *line,
+                 struct waiting *waiting)
 {
-    size_t size;
-    uint64_t deadline = clock_after(filter, filter->ttl);
-    /* A line of a shorter TTL, after the state was resumed with another one,
-     * leaves after those that came before it. */
-    if (deadline < key->deadline)
-        deadline = key->deadline + (key->deadline < CLOCK_LAST);
-    key->deadline = deadline;
-    const void *id =
-        hold_id(filter, line->key, line->key_size, key->end++, &size);
-    bool held = hold_started(
-        filter, lawn_store_start(filter->lines, id, size, key->deadline,
-                                 line->at, line->size, LAWN_STORE_AT));
-    if (held &&
-        hold_started(filter,
-                     lawn_store_start(filter->keys, line->key, line->key_size,
-                                      UINT64_MAX, key, sizeof *key, 0))) {
-        filter->counts.held++;
-        return;
+    uint64_t deadline = clock_deadline(filter, filter->setup.ttl);
+    /* After a resume with a shorter TTL, a line must not be due before those
+     * that were read before it. */
+    if (deadline < waiting->deadline) {
+        deadline = waiting->deadline + (waiting->deadline < CLOCK_LAST);
     }
-    if (held)
-        lawn_store_stop(filter->lines, id, size);
-    hold_give_back(filter);
+    waiting->deadline = deadline;
+    size_t size = 0;
+    const void *id = stores_build_line_id(filter, line->key, line->key_size,
+                                          waiting->end++, &size);
+    if (!stores_succeeded(
+            filter, lawn_store_start(filter->stores.lines, id, size, deadline,
+                                     line->at, line->size, LAWN_STORE_AT))) {
+        return LINE_NOT_TAKEN;
+    }
+    unsigned char bytes[WAITING_BYTES];
+    encode(waiting, bytes);
+    if (!stores_succeeded(filter,
+                          lawn_store_start(filter->stores.keys, line->key,
+                                           line->key_size, UINT64_MAX, bytes,
+                                           sizeof(bytes), 0))) {
+        lawn_store_stop(filter->stores.lines, id, size);
+        return LINE_NOT_TAKEN;
+    }
+    return LINE_HELD;
 }
 
-static void
-join_line(struct filter *filter, const struct filter_line *line)
+static enum line_result
+handle_line(struct filter *filter, const struct filter_line *line)
 {
+    struct lawn_store *keys = filter->stores.keys;
+    struct waiting waiting = {.side = line->side};
     struct lawn_store_timer timer;
-    struct join_key key = {.side = line->side};
-    bool known =
-        lawn_store_get(filter->keys, line->key, line->key_size, &timer);
-    if (known)
-        memcpy(&key, timer.payload, sizeof key);
-    if (key.side != line->side) {
-        join_pair(filter, line, &key);
-        return;
+    bool known = lawn_store_get(keys, line->key, line->key_size, &timer);
+    if (known) {
+        waiting = decode(timer.payload);
     }
-    if (!hold_has_key_room(filter, line) || !hold_has_line_room(filter, line))
-        return;
-    if (known &&
-        !lawn_store_get(filter->keys, line->key, line->key_size, &timer))
-        key = (struct join_key){.side = line->side}; /* it was evicted */
-    else if (known)
-        memcpy(&key, timer.payload, sizeof key);
-    join_wait(filter, line, &key);
+    if (waiting.side != line->side) {
+        emit_pair(filter, line, &waiting);
+        return LINE_WRITTEN;
+    }
+    enum line_result result = LINE_NOT_TAKEN;
+    if (!filter_limits_admit_key(filter, line, &result) ||
+        !filter_limits_admit_line(filter, line, &result)) {
+        return result;
+    }
+    if (known && !lawn_store_get(keys, line->key, line->key_size, &timer)) {
+        waiting = (struct waiting){.side = line->side}; /* it was evicted */
+    } else if (known) {
+        waiting = decode(timer.payload);
+    }
+    return hold_for_partner(filter, line, &waiting);
 }
 
-/* A line has waited in vain. */
+/* Emits a line that has found no partner in time. */
 static void
-join_line_due(struct filter *filter, const struct lawn_store_timer *timer)
+handle_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
     struct lawn_store_timer owner;
-    struct join_key key;
-    size_t size = timer->id_size - sizeof key.first;
-    if (!lawn_store_get(filter->keys, timer->id, size, &owner))
+    size_t size = timer->id_size - RECORD_NUMBER;
+    if (!lawn_store_get(filter->stores.keys, timer->id, size, &owner)) {
         return;
-    memcpy(&key, owner.payload, sizeof key);
-    join_put_alone(filter, (unsigned)key.side, timer->id, size, timer->payload,
-                   timer->payload_size);
-    join_forget_first(filter, timer->id, size, &key);
+    }
+    struct waiting waiting = decode(owner.payload);
+    emit_unpaired(filter, (unsigned)waiting.side, timer->id, size,
+                  timer->payload, timer->payload_size);
+    remove_first(filter, timer->id, size, &waiting);
 }
 
-/* The key of the line that is due first has to go, and its lines with it. */
+/* Evicts the key of the line that is due first, and emits all its lines. */
 static void
-join_evict(struct filter *filter)
+evict_key(struct filter *filter)
 {
     struct lawn_store_timer owner;
     struct lawn_store_timer line;
-    struct join_key key;
-    if (!lawn_store_first(filter->lines, &line) ||
-        !lawn_store_get(filter->keys, line.id, line.id_size - sizeof key.first,
-                        &owner))
+    if (!lawn_store_next_timer(filter->stores.lines, &line) ||
+        !lawn_store_get(filter->stores.keys, line.id,
+                        line.id_size - RECORD_NUMBER, &owner)) {
         return;
-    memcpy(&key, owner.payload, sizeof key);
-    for (; key.first < key.end; key.first++) {
-        size_t size;
-        const void *id =
-            hold_id(filter, owner.id, owner.id_size, key.first, &size);
-        if (!lawn_store_get(filter->lines, id, size, &line))
+    }
+    struct waiting waiting = decode(owner.payload);
+    for (; waiting.first < waiting.end; waiting.first++) {
+        size_t size = 0;
+        const void *id = stores_build_line_id(filter, owner.id, owner.id_size,
+                                              waiting.first, &size);
+        if (!lawn_store_get(filter->stores.lines, id, size, &line)) {
             continue;
-        join_put_alone(filter, (unsigned)key.side, owner.id, owner.id_size,
-                       line.payload, line.payload_size);
-        lawn_store_stop(filter->lines, id, size);
+        }
+        emit_unpaired(filter, (unsigned)waiting.side, owner.id, owner.id_size,
+                      line.payload, line.payload_size);
+        lawn_store_stop(filter->stores.lines, id, size);
         filter->counts.held--;
     }
-    lawn_store_stop(filter->keys, owner.id, owner.id_size);
+    lawn_store_stop(filter->stores.keys, owner.id, owner.id_size);
     filter->counts.evicted++;
 }
 
-static void
-join_pass(struct filter *filter, const struct filter_line *line)
+static enum line_result
+pass_line(struct filter *filter, const struct filter_line *line)
 {
-    join_put_alone(filter, line->side, line->key, line->key_size, line->at,
-                   line->size);
+    emit_unpaired(filter, line->side, line->key, line->key_size, line->at,
+                  line->size);
+    return LINE_WRITTEN;
 }
 
 static bool
-join_key_valid(const struct filter *filter,
-               const struct lawn_store_timer *timer)
+is_key_valid(const struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct join_key key;
-    if (timer->payload_size != sizeof key)
+    if (timer->payload_size != WAITING_BYTES) {
         return false;
-    memcpy(&key, timer->payload, sizeof key);
-    return key.side <= 1 && key.first < key.end && key.end >> 63 == 0 &&
-           key.deadline <= CLOCK_LAST && timer->deadline > CLOCK_LAST &&
-           key.end - key.first <= lawn_store_count(filter->lines);
+    }
+    struct waiting waiting = decode(timer->payload);
+    return waiting.side <= 1 && waiting.first < waiting.end &&
+           waiting.end >> 63 == 0 && waiting.deadline <= CLOCK_LAST &&
+           timer->deadline > CLOCK_LAST &&
+           waiting.end - waiting.first <=
+               lawn_store_count(filter->stores.lines);
 }
 
 static uint64_t
-join_key_lines(const struct filter *filter,
-               const struct lawn_store_timer *timer)
+count_key_lines(const struct filter *filter,
+                const struct lawn_store_timer *timer)
 {
     (void)filter;
-    struct join_key key;
-    memcpy(&key, timer->payload, sizeof key);
-    return key.end - key.first;
+    struct waiting waiting = decode(timer->payload);
+    return waiting.end - waiting.first;
 }
 
 static bool
-join_line_valid(const struct filter *filter,
-                const struct lawn_store_timer *timer)
+is_line_valid(const struct filter *filter, const struct lawn_store_timer *timer)
 {
+    if (timer->id_size < RECORD_NUMBER) {
+        return false;
+    }
+    size_t size = timer->id_size - RECORD_NUMBER;
+    uint64_t number = record_get((const char *)timer->id + size, 0);
     struct lawn_store_timer owner;
-    struct join_key key;
-    uint64_t number;
-    if (timer->id_size < sizeof number)
+    if (!lawn_store_get(filter->stores.keys, timer->id, size, &owner)) {
         return false;
-    size_t size = timer->id_size - sizeof number;
-    memcpy(&number, (const char *)timer->id + size, sizeof number);
-    if (!lawn_store_get(filter->keys, timer->id, size, &owner))
-        return false;
-    memcpy(&key, owner.payload, sizeof key);
-    return number >= key.first && number < key.end;
+    }
+    struct waiting waiting = decode(owner.payload);
+    return number >= waiting.first && number < waiting.end;
 }
 
 static const struct filter_verb join_filter = {
-    .open = join_open,
-    .line = join_line,
-    .line_due = join_line_due,
-    .pass = join_pass,
-    .evict = join_evict,
-    .key_valid = join_key_valid,
-    .key_lines = join_key_lines,
-    .line_valid = join_line_valid,
+    .open = configure,
+    .line = handle_line,
+    .line_due = handle_line_due,
+    .pass = pass_line,
+    .evict = evict_key,
+    .key_valid = is_key_valid,
+    .key_lines = count_key_lines,
+    .line_valid = is_line_valid,
 };
 
 static const struct options_spec join_specs[] = {
-    CHOICES_KEY,
-    {CHOICES_TEXT("right-key", "KEY", right_key,
-                  "of lines of RIGHT; default: as --key",
-                  "a column, a JSON path or a /regex/")},
-    {CHOICES_TEXT("right-time-field", "FIELD", right_time_field,
-                  "of lines of RIGHT; default: as --time-field",
-                  "a column, a JSON path or a /regex/")},
-    CHOICES_MAX_KEYS,
-    CHOICES_MAX_LINES,
-    CHOICES_END,
+    OPTION_KEY,
+    {OPTION_TEXT("right-key", "KEY", right_key,
+                 "of lines of RIGHT; default: as --key",
+                 "a column, a JSON path or a /regex/")},
+    {OPTION_TEXT("right-time-field", "FIELD", right_time_field,
+                 "of lines of RIGHT; default: as --time-field",
+                 "a column, a JSON path or a /regex/")},
+    OPTION_MAX_KEYS,
+    OPTION_MAX_LINES,
+    OPTION_END,
 };
 
 const struct options_verb join_verb = {
@@ -280,5 +322,5 @@ const struct options_verb join_verb = {
     .example = "printf 'q1 1 GET\\nq2 2 GET\\n' >requests\n"
                "printf 'q1 3 200\\n' >responses\n"
                "lawn join 10s -k 1 --time-field 2 requests responses",
-    CHOICES_FILTER(join_filter, join_specs, "DURATION LEFT RIGHT"),
+    OPTION_FILTER_VERB(join_filter, join_specs, "DURATION LEFT RIGHT"),
 };

@@ -1,7 +1,7 @@
-/* json.h - finds values in a JSON text by their paths, without building a tree.
+/* json.h - finds values in JSON by their paths, without building a tree.
  *
- * One pass over the text checks all of it and looks for several paths at once.
- * Nothing is allocated while scanning. Strings need not be UTF-8. O(text).
+ * One pass over the text validates all of it and searches for several paths. Nothing
+ * is allocated while scanning. Strings need not be UTF-8. O(text).
  */
 #ifndef LAWN_CLI_JSON_H
 #define LAWN_CLI_JSON_H
@@ -11,7 +11,7 @@
 
 #define JSON_STEPS_MAX 16   /* of a path */
 #define JSON_PATHS_MAX 4    /* in one scan */
-#define JSON_DEPTH_MAX 4096 /* deeper texts are refused */
+#define JSON_DEPTH_MAX 4096 /* deeper texts are invalid */
 
 /* A path such as .user.id, .items[0].id, ."odd name" or .["odd name"]; "." is
  * the whole text. A step is a member's name, or an index if name is NULL. */
@@ -27,12 +27,12 @@ struct json_path {
 enum json_kind {
     JSON_MISSING,
     JSON_NULL,
-    JSON_STRING, /* what stands between the quotes */
+    JSON_STRING, /* the bytes between the quotes */
     JSON_NUMBER,
-    JSON_OTHER /* true, false, an object or an array, as it stands */
+    JSON_OTHER /* true, false, an object or an array, as written */
 };
 
-/* Where a value stands in the text. */
+/* A value in the text. */
 struct json_value {
     enum json_kind kind;
     bool escaped; /* a string with backslashes: see json_unescape() */
@@ -40,20 +40,21 @@ struct json_value {
     size_t size;
 };
 
-/* Reads a path. NULL; or in a few words what is wrong with it. */
-const char *json_path_read(struct json_path *path, const char *text);
+/* Parses a path. Returns NULL, or why it is invalid. */
+const char *json_path_parse(struct json_path *path, const char *text);
 void json_path_free(struct json_path *path);
 
-/* Scans a text that is one JSON value with blanks around it, and tells for each
- * path what it leads to; of members of one name the last counts. NULL; or in a
- * few words what is wrong, with *wrong the offset where; then found is not
- * filled. */
+/* Scans a text that is one JSON value with blanks around it, and stores for each path
+ * the value that it leads to; of members with equal names the last one counts. Returns
+ * NULL, or why the text is invalid, with *wrong the offset of the error; then found is
+ * unchanged. */
 const char *json_scan(const char *text, size_t size,
                       const struct json_path *const *paths, size_t count,
                       struct json_value *found, size_t *wrong);
 
 /* Writes a string's content to out, which has room for value->size bytes, as
- * UTF-8; a lone surrogate becomes U+FFFD. Returns its size. */
+ * UTF-8; a lone surrogate becomes three bytes as if it were a character (WTF-8), so
+ * that different strings remain different. Returns its size. */
 size_t json_unescape(const struct json_value *value, char *out);
 
 #endif

@@ -1,133 +1,161 @@
-/* session.c - lawn session: lines of a key that follow each other are one visit.
+/* session.c - lawn session: summarizes lines of a key without a long gap.
  *
- * A key's timer is restarted by each of its lines, as in debounce, and holds what
- * is known of the session instead of a line.
+ * The timer of a key is restarted by each of its lines, as in debounce, and holds a
+ * record of the session instead of a line.
  */
-#include "choices.h"
 #include "clock.h"
-#include "hold.h"
-#include "put.h"
+#include "emit.h"
+#include "filter_limits.h"
+#include "filter_options.h"
+#include "record.h"
+#include "stores.h"
 #include "verbs.h"
 
-#include <string.h>
-
-struct session_record {
+struct session {
     uint64_t first;
     uint64_t last;
     uint64_t events;
     uint64_t serial; /* of its last line */
-    uint64_t cut;    /* whether --max-duration will end it: 0 or 1 */
+    uint64_t cut;    /* 1: --max-duration will end it; 0 */
 };
+#define SESSION_BYTES (5 * RECORD_NUMBER)
+
+static void
+encode(const struct session *session, unsigned char bytes[SESSION_BYTES])
+{
+    record_put(bytes, 0, session->first);
+    record_put(bytes, 1, session->last);
+    record_put(bytes, 2, session->events);
+    record_put(bytes, 3, session->serial);
+    record_put(bytes, 4, session->cut);
+}
+
+static struct session
+decode(const void *bytes)
+{
+    return (struct session){
+        .first = record_get(bytes, 0),
+        .last = record_get(bytes, 1),
+        .events = record_get(bytes, 2),
+        .serial = record_get(bytes, 3),
+        .cut = record_get(bytes, 4),
+    };
+}
 
 static uint64_t
-session_order(const struct filter *filter, const struct lawn_store_timer *timer)
+start_order(const struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct session_record session;
     (void)filter;
-    memcpy(&session, timer->payload, sizeof session);
-    return session.serial;
+    return decode(timer->payload).serial;
 }
 
 static int
-session_open(struct filter *filter)
+configure(struct filter *filter)
 {
-    filter->pending = filter->keys;
-    filter->flushes = true;
-    if (filter->options.max_duration != UINT64_MAX)
-        filter->key_order = session_order;
-    return choices_duration(filter, 1, &filter->ttl) ? 0 : VERBS_USAGE;
-}
-
-static void
-session_put(struct filter *filter, const void *key, size_t key_size,
-            const struct session_record *session, const char *end)
-{
-    put_key(filter, "key", key, key_size);
-    put_number(filter, "events", session->events);
-    put_time(filter, "first", session->first);
-    put_time(filter, "last", session->last);
-    put_seconds(filter, "duration", session->last - session->first);
-    put_word(filter, "end", end);
-    put_end(filter, SINK_MADE);
-}
-
-static void
-session_line(struct filter *filter, const struct filter_line *line)
-{
-    struct lawn_store_timer timer;
-    struct session_record session = {.first = filter->now};
-    if (!hold_has_key_room(filter, line))
-        return;
-    bool known =
-        lawn_store_get(filter->keys, line->key, line->key_size, &timer);
-    if (known)
-        memcpy(&session, timer.payload, sizeof session);
-    session.last = filter->now;
-    session.events++;
-    session.serial = ++filter->serial;
-    if (session.events >= filter->options.max_events) {
-        session_put(filter, line->key, line->key_size, &session, "max-events");
-        filter->counts.merged++;
-        if (known)
-            lawn_store_stop(filter->keys, line->key, line->key_size);
-        return;
+    filter->setup.pending = filter->stores.keys;
+    filter->setup.flushes = true;
+    if (filter->options.max_duration != UINT64_MAX) {
+        filter->setup.key_order = start_order;
     }
-    uint64_t deadline = clock_after(filter, filter->ttl);
+    return filter_options_take_duration(filter, 1, &filter->setup.ttl)
+               ? 0
+               : VERBS_USAGE;
+}
+
+static void
+emit_summary(struct filter *filter, const void *key, size_t key_size,
+             const struct session *session, const char *end)
+{
+    emit_key(filter, "key", key, key_size);
+    emit_number(filter, "events", session->events);
+    emit_time(filter, "first", session->first);
+    emit_time(filter, "last", session->last);
+    emit_seconds(filter, "duration", session->last - session->first);
+    emit_word(filter, "end", end);
+    emit_end(filter, SINK_MADE);
+}
+
+static enum line_result
+handle_line(struct filter *filter, const struct filter_line *line)
+{
+    enum line_result result = LINE_NOT_TAKEN;
+    if (!filter_limits_admit_key(filter, line, &result)) {
+        return result;
+    }
+    struct lawn_store *keys = filter->stores.keys;
+    struct session session = {.first = filter->clock.now};
+    struct lawn_store_timer timer;
+    bool known = lawn_store_get(keys, line->key, line->key_size, &timer);
+    if (known) {
+        session = decode(timer.payload);
+    }
+    session.last = filter->clock.now;
+    session.events++;
+    session.serial = ++filter->stores.serial;
+    if (session.events >= filter->options.max_events) {
+        emit_summary(filter, line->key, line->key_size, &session, "max-events");
+        if (known) {
+            lawn_store_stop(keys, line->key, line->key_size);
+        }
+        return LINE_MERGED;
+    }
+    uint64_t deadline = clock_deadline(filter, filter->setup.ttl);
     uint64_t longest = filter->options.max_duration;
     session.cut = longest < deadline - session.first;
-    if (session.cut != 0)
+    if (session.cut != 0) {
         deadline = session.first + longest;
-    if (hold_started(filter,
-                     lawn_store_start(filter->keys, line->key, line->key_size,
-                                      deadline, &session, sizeof session,
-                                      LAWN_STORE_AT)))
-        filter->counts.merged++;
-    else
-        hold_give_back(filter);
+    }
+    unsigned char bytes[SESSION_BYTES];
+    encode(&session, bytes);
+    return stores_succeeded(filter,
+                            lawn_store_start(keys, line->key, line->key_size,
+                                             deadline, bytes, sizeof(bytes),
+                                             LAWN_STORE_AT))
+               ? LINE_MERGED
+               : LINE_NOT_TAKEN;
 }
 
 static void
-session_key_due(struct filter *filter, const struct lawn_store_timer *timer)
+end_session(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct session_record session;
-    memcpy(&session, timer->payload, sizeof session);
+    struct session session = decode(timer->payload);
     const char *end = "gap";
-    if (filter->why == FILTER_EVICTED)
+    if (filter->run.cause == CAUSE_EVICTED) {
         end = "evicted";
-    else if (filter->why == FILTER_AT_EOF)
+    } else if (filter->run.cause == CAUSE_EOF) {
         end = "eof";
-    else if (session.cut != 0)
+    } else if (session.cut != 0) {
         end = "max-duration";
-    session_put(filter, timer->id, timer->id_size, &session, end);
+    }
+    emit_summary(filter, timer->id, timer->id_size, &session, end);
 }
 
 static bool
-session_key_valid(const struct filter *filter,
-                  const struct lawn_store_timer *timer)
+is_key_valid(const struct filter *filter, const struct lawn_store_timer *timer)
 {
-    struct session_record session;
-    if (timer->payload_size != sizeof session)
+    if (timer->payload_size != SESSION_BYTES) {
         return false;
-    memcpy(&session, timer->payload, sizeof session);
-    return session.first <= session.last && session.last <= filter->now &&
+    }
+    struct session session = decode(timer->payload);
+    return session.first <= session.last && session.last <= filter->clock.now &&
            session.last < timer->deadline;
 }
 
 static const struct filter_verb session_filter = {
-    .open = session_open,
-    .line = session_line,
-    .key_due = session_key_due,
-    .key_valid = session_key_valid,
+    .open = configure,
+    .line = handle_line,
+    .key_due = end_session,
+    .key_valid = is_key_valid,
 };
 
 static const struct options_spec session_specs[] = {
-    CHOICES_KEY,
-    {CHOICES_DURATION("max-duration", max_duration,
-                      "end a session at the latest D after its first line")},
-    {CHOICES_COUNT("max-events", max_events, "end a session with its Nth line",
-                   1)},
-    CHOICES_MAX_KEYS,
-    CHOICES_END,
+    OPTION_KEY,
+    {OPTION_DURATION("max-duration", max_duration,
+                     "end a session at the latest D after its first line")},
+    {OPTION_COUNT("max-events", max_events, "end a session with its Nth line",
+                  1)},
+    OPTION_MAX_KEYS,
+    OPTION_END,
 };
 
 const struct options_verb session_verb = {
@@ -140,5 +168,5 @@ const struct options_verb session_verb = {
         "the last, seconds between them, and why it ended.\n",
     .example = "printf 'ann 0\\nbob 60\\nann 90\\nann 9000\\n' |\n"
                "    lawn session 30m -k 1 --time-field 2",
-    CHOICES_FILTER(session_filter, session_specs, "DURATION [FILE]..."),
+    OPTION_FILTER_VERB(session_filter, session_specs, "DURATION [FILE]..."),
 };

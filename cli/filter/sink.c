@@ -1,4 +1,4 @@
-/* sink.c - the lines that are written, and those that could not be. */
+/* sink.c - the output of a filter: see sink.h. */
 #include "sink.h"
 
 #include <errno.h>
@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SINK_MANY ((size_t)1 << 17)  /* bytes, written without being told to */
-#define SINK_CARRIES 3u              /* the bits of a kind that count lines */
+#define SINK_MANY                                                              \
+    ((size_t)1 << 17)   /* bytes that are written without sink_flush() */
+#define SINK_CARRIES 3u /* the bits of a kind that count lines */
 #define SINK_LINES ((size_t)1 << 12) /* at first */
 
 bool
@@ -31,55 +32,59 @@ sink_close(struct sink *sink)
     sink->kinds = NULL;
 }
 
-/* Doubles a buffer until size more have room. False, and an error: no memory. */
+/* Doubles a buffer until it has room for size more. Returns false and sets an error if
+ * there is no memory. */
 static bool
-sink_grow(struct sink *sink, void *buffer, size_t *capacity, size_t used,
-          size_t size)
+grow(struct sink *sink, void *buffer, size_t *capacity, size_t used,
+     size_t size)
 {
     size_t wanted = *capacity;
-    while (wanted - used < size)
+    while (wanted - used < size) {
         wanted *= 2;
-    void *old;
-    memcpy(&old, buffer, sizeof old);
+    }
+    void *old = NULL;
+    memcpy(&old, buffer, sizeof(old));
     void *grown = realloc(old, wanted);
     if (grown == NULL) {
         sink->error = ENOMEM;
         return false;
     }
-    memcpy(buffer, &grown, sizeof grown);
+    memcpy(buffer, &grown, sizeof(grown));
     *capacity = wanted;
     return true;
 }
 
 void
-sink_bytes(struct sink *sink, const void *bytes, size_t size)
+sink_append(struct sink *sink, const void *bytes, size_t size)
 {
-    if (sink->torn)
+    if (sink->torn) {
         return;
+    }
     if (sink->capacity - sink->size < size &&
-        !sink_grow(sink, &sink->bytes, &sink->capacity, sink->size, size)) {
+        !grow(sink, &sink->bytes, &sink->capacity, sink->size, size)) {
         sink->torn = true;
         return;
     }
-    if (size > 0)
+    if (size > 0) {
         memcpy(sink->bytes + sink->size, bytes, size);
+    }
     sink->size += size;
 }
 
 void
-sink_text(struct sink *sink, const char *text)
+sink_append_text(struct sink *sink, const char *text)
 {
-    sink_bytes(sink, text, strlen(text));
+    sink_append(sink, text, strlen(text));
 }
 
 static void
-sink_add(struct sink *sink, unsigned kind)
+add_line(struct sink *sink, unsigned kind)
 {
-    sink_bytes(sink, "\n", 1);
-    if (sink->torn || (sink->lines == sink->kinds_capacity &&
-                       !sink_grow(sink, &sink->kinds, &sink->kinds_capacity,
-                                  sink->lines, 1))) {
-        sink->size = sink->ends; /* all of the line, or nothing */
+    sink_append(sink, "\n", 1);
+    if (sink->torn ||
+        (sink->lines == sink->kinds_capacity &&
+         !grow(sink, &sink->kinds, &sink->kinds_capacity, sink->lines, 1))) {
+        sink->size = sink->ends; /* remove the incomplete line */
         sink->torn = false;
         sink->lost += kind & SINK_CARRIES;
         return;
@@ -90,18 +95,18 @@ sink_add(struct sink *sink, unsigned kind)
 }
 
 void
-sink_end(struct sink *sink, enum sink_kind kind)
+sink_end_line(struct sink *sink, enum sink_kind kind)
 {
-    sink_add(sink, kind);
-    if (sink->size >= SINK_MANY)
+    add_line(sink, kind);
+    if (sink->size >= SINK_MANY) {
         sink_flush(sink);
+    }
 }
 
-/* Writes as far as it goes, and tells how far. Someone who was told to stop
- * does not wait for a reader any longer than until a second signal: there is
- * one each second then. */
+/* Writes as much as possible, and returns the number of bytes. After a stop signal, it
+ * waits for a reader only until the next signal: SIGALRM is raised each second then. */
 static size_t
-sink_write(struct sink *sink)
+write_out(struct sink *sink)
 {
     size_t done = 0;
     unsigned in_vain = 0;
@@ -128,19 +133,19 @@ sink_write(struct sink *sink)
     return done;
 }
 
-/* Counts the lines that stand before done, forgets them, and returns where the
- * others begin. */
+/* Counts and removes the lines before done. Returns where the others start. */
 static size_t
-sink_count(struct sink *sink, size_t done)
+count_written(struct sink *sink, size_t done)
 {
     size_t begin = 0;
     size_t line = 0;
     while (line < sink->lines) {
-        if (done < sink->size) { /* else none need be looked for */
+        if (done < sink->size) { /* else all lines were written */
             const char *newline =
                 memchr(sink->bytes + begin, '\n', done - begin);
-            if (newline == NULL)
+            if (newline == NULL) {
                 break;
+            }
             begin = (size_t)(newline + 1 - sink->bytes);
         }
         unsigned kind = sink->kinds[line++];
@@ -156,11 +161,13 @@ sink_count(struct sink *sink, size_t done)
 bool
 sink_flush(struct sink *sink)
 {
-    if (sink->error != 0 || sink->stuck)
+    if (sink->error != 0 || sink->stuck) {
         return false;
-    if (sink->size == 0)
+    }
+    if (sink->size == 0) {
         return true;
-    size_t done = sink_count(sink, sink_write(sink));
+    }
+    size_t done = count_written(sink, write_out(sink));
     sink->size -= done;
     sink->ends -= done;
     memmove(sink->bytes, sink->bytes + done, sink->size);
@@ -183,11 +190,13 @@ sink_restore(struct sink *sink, const void *bytes, size_t size,
     const char *end = at + size;
     for (size_t i = 0; i < lines; i++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        if (newline == NULL || (kind[i] != SINK_INPUT && kind[i] != SINK_MADE &&
-                                kind[i] != SINK_MARKED && kind[i] != SINK_PAIR))
+        if (newline == NULL ||
+            (kind[i] != SINK_INPUT && kind[i] != SINK_MADE &&
+             kind[i] != SINK_MARKED && kind[i] != SINK_PAIR)) {
             return false;
-        sink_bytes(sink, at, (size_t)(newline - at));
-        sink_add(sink, kind[i]);
+        }
+        sink_append(sink, at, (size_t)(newline - at));
+        add_line(sink, kind[i]);
         at = newline + 1;
     }
     return at == end && sink->error == 0;

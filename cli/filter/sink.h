@@ -1,10 +1,9 @@
-/* sink.h - the lines that are written, and those that could not be.
+/* sink.h - the output of a filter, and the lines that could not be written.
  *
- * Lines are gathered and written in blocks, when there are many or when
- * sink_flush() is called. Each has a kind, which tells how many lines of the
- * input it carries, so that these can be counted when it is written and not
- * before. What a write has failed for stays, whole lines of it, so that it can be
- * kept or counted. O(bytes).
+ * Lines are collected and written in blocks, when there are many or when sink_flush()
+ * is called. The kind of a line says how many input lines it carries, so that these
+ * are counted when the line is written, not before. Lines that a write has failed for
+ * stay in the sink, as whole lines, so that they can be saved or counted. O(bytes).
  */
 #ifndef LAWN_CLI_SINK_H
 #define LAWN_CLI_SINK_H
@@ -13,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Carried lines of the input, 0 to 2, and whether the line was made here. */
+/* The number of input lines that a line carries, 0 to 2, and whether it was made by
+ * the filter. */
 enum sink_kind {
     SINK_INPUT = 1,
     SINK_MADE = 4,
@@ -28,34 +28,34 @@ struct sink {
     unsigned char *kinds; /* of the lines in bytes */
     size_t lines;
     size_t kinds_capacity;
-    uint64_t carried; /* lines of the input that stand in bytes */
-    uint64_t out;     /* and that were written; */
-    uint64_t made;    /* lines made here that were */
-    uint64_t lost;    /* and for which there was no memory */
-    size_t ends;      /* where the last whole line does */
-    bool torn;        /* there was none for a piece of the one that follows */
+    uint64_t carried; /* input lines in bytes */
+    uint64_t out;     /* input lines that were written */
+    uint64_t made;    /* made lines that were written */
+    uint64_t lost;    /* input lines dropped because there was no memory */
+    size_t ends;      /* end of the last whole line */
+    bool torn;        /* no memory for a part of the current line */
     int fd;
-    int error;             /* of the write that failed; 0: none has */
-    bool stuck;            /* it would wait, and we have been told to stop */
-    bool (*stopped)(void); /* whether we have */
+    int error;             /* of the write that failed; 0: none */
+    bool stuck;            /* a write would block, and stopped() is true */
+    bool (*stopped)(void); /* whether the filter was told to stop */
 };
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 bool sink_open(struct sink *sink, int fd, bool (*stopped)(void));
 void sink_close(struct sink *sink);
 
-void sink_bytes(struct sink *sink, const void *bytes, size_t size);
-void sink_text(struct sink *sink, const char *text);
+void sink_append(struct sink *sink, const void *bytes, size_t size);
+void sink_append_text(struct sink *sink, const char *text);
 
 /* Ends a line. */
-void sink_end(struct sink *sink, enum sink_kind kind);
+void sink_end_line(struct sink *sink, enum sink_kind kind);
 
-/* Writes what there is. False: not all of it; the rest stays, from the
- * beginning of a line on, and nothing is written any more. */
+/* Writes all lines. Returns false if not all could be written: the others stay, from
+ * the start of a line, and later calls write nothing. */
 bool sink_flush(struct sink *sink);
 
-/* Puts back what stood in a sink before, and writes nothing yet. False: it is no
- * such thing, or there is no memory. */
+/* Restores the lines of a saved sink without writing them. Returns false if they are
+ * inconsistent, or if there is no memory. */
 bool sink_restore(struct sink *sink, const void *bytes, size_t size,
                   const void *kinds, size_t lines);
 

@@ -1,44 +1,34 @@
-/* state.c - what a filter holds, in a file: see state.h. */
+/* state.c - the contents of a state file: see state.h. */
 #include "state.h"
 #include "clock.h"
-#include "hold.h"
-#include "take.h"
-#include "tell.h"
+#include "log.h"
+#include "parse.h"
+#include "record.h"
+#include "stores.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <libgen.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define STATE_SPARE ((size_t)4 << 20)  /* more than a save takes */
-#define STATE_MANY (UINT64_C(1) << 63) /* more lines than there will ever be */
+#define STATE_MANY (UINT64_C(1) << 63) /* no serial number is as large */
 
-/* What was read of each input and not taken. */
-static const char *const state_rests[] = {"rest left", "rest right"};
-static const char *const state_parts[] = {"part left", "part right"};
-static const char *const state_sources[] = {"source left", "source right"};
+/* Names of values: complete lines and an incomplete line that were read of each
+ * input and not processed, and what the input is. */
+static const char *const remaining_names[] = {"rest left", "rest right"};
+static const char *const partial_names[] = {"part left", "part right"};
+static const char *const source_names[] = {"source left", "source right"};
 
-/* Numbers that are kept. */
-struct state_numbers {
-    uint64_t now;
-    uint64_t newest;
-    uint64_t serial;
-    uint64_t form;
-    uint64_t timed;
-};
+/* The numbers in the value "numbers". */
+enum { NUMBER_NOW, NUMBER_NEWEST, NUMBER_SERIAL, NUMBER_FORM, NUMBER_HAS_TIME };
+#define NUMBERS_BYTES (5 * RECORD_NUMBER)
 
-/* What a state is of: another filter cannot go on from it. */
-static void
-state_of(const struct filter *filter, char *text)
+#define SOURCE_BYTES (2 * RECORD_NUMBER)
+
+void
+state_describe(const struct filter *filter, char text[FILTER_SIGNATURE_MAX])
 {
     const struct filter_options *o = &filter->options;
-    int size = snprintf(text, FILTER_OF_MAX, "%s", filter->name);
+    int size = snprintf(text, FILTER_SIGNATURE_MAX, "%s", filter->name);
     const struct {
         const char *name;
         const char *value;
@@ -49,35 +39,38 @@ state_of(const struct filter *filter, char *text)
         {"time-field", o->time_field},
         {"right-time-field", o->right_time_field},
         {"time-unit",
-         clock_is_event(filter) ? times_units[filter->unit] : NULL},
-        {"emit", filter->emit},
+         clock_is_event_time(filter) ? times_units[filter->clock.unit] : NULL},
+        {"emit", filter->setup.emit},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (parts[i].value != NULL && size < (int)FILTER_OF_MAX)
-            size += snprintf(text + size, FILTER_OF_MAX - (size_t)size,
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (parts[i].value != NULL && size < (int)FILTER_SIGNATURE_MAX) {
+            size += snprintf(text + size, FILTER_SIGNATURE_MAX - (size_t)size,
                              " --%s %s", parts[i].name, parts[i].value);
+        }
     }
-    if (o->json && size < (int)FILTER_OF_MAX)
-        snprintf(text + size, FILTER_OF_MAX - (size_t)size, " --json");
+    if (o->json && size < (int)FILTER_SIGNATURE_MAX) {
+        snprintf(text + size, FILTER_SIGNATURE_MAX - (size_t)size, " --json");
+    }
 }
 
 static int
-state_put(struct lawn_store *values, const char *name, const void *bytes,
+put_value(struct lawn_store *values, const char *name, const void *bytes,
           size_t size)
 {
     return lawn_store_start(values, name, strlen(name), UINT64_MAX, bytes, size,
                             0);
 }
 
-/* The lines that were read of an input and are not taken, the one that it stands
- * at as well; and of those bytes, how many are whole lines. */
+/* Returns the number of bytes that were read of an input and not processed, including
+ * the line in its head, and where they are. *whole is the number of them that are
+ * complete lines. */
 static size_t
-state_rest(const struct filter *filter, size_t side, const char **bytes,
-           size_t *whole)
+remaining(const struct filter *filter, size_t side, const char **bytes,
+          size_t *whole)
 {
-    const struct filter_head *head = &filter->heads[side];
-    size_t size = input_rest(&filter->inputs[side], bytes, whole);
-    if (head->there && head->line.at != NULL) {
+    const struct input_head *head = &filter->io.heads[side];
+    size_t size = input_remaining(&filter->io.inputs[side], bytes, whole);
+    if (head->present && head->line.at != NULL) {
         size_t line = (size_t)(*bytes - head->line.at);
         size += line;
         *whole += line;
@@ -86,44 +79,73 @@ state_rest(const struct filter *filter, size_t side, const char **bytes,
     return size;
 }
 
-/* Keeps what was read of an input and is not taken. */
-static int
-state_put_rest(struct filter *filter, struct lawn_store *values, size_t side)
+/* Encodes which pipe or socket an input reads. */
+static void
+encode_source(const struct filter *filter, size_t side,
+              unsigned char bytes[SOURCE_BYTES])
 {
-    const struct input_source source = input_source(&filter->inputs[side]);
-    const char *bytes;
-    size_t whole;
-    size_t size = state_rest(filter, side, &bytes, &whole);
-    if (!filter->inputs[side].waits)
-        size = whole; /* a file is fed again from there on */
-    int error = state_put(values, state_rests[side], bytes, whole);
-    if (error == 0)
+    struct input_source source = {0, 0};
+    if (side < filter->io.input_count) {
+        source = input_get_source(&filter->io.inputs[side]);
+    }
+    record_put(bytes, 0, source.device);
+    record_put(bytes, 1, source.inode);
+}
+
+/* Stores the bytes that were read of an input and not processed. */
+static int
+put_remaining(struct filter *filter, struct lawn_store *values, size_t side)
+{
+    const char *bytes = NULL;
+    size_t whole = 0;
+    size_t size = remaining(filter, side, &bytes, &whole);
+    if (!filter->io.inputs[side].waits) {
+        size = whole; /* the next run reads the file from there */
+    }
+    unsigned char source[SOURCE_BYTES];
+    encode_source(filter, side, source);
+    int error = put_value(values, remaining_names[side], bytes, whole);
+    if (error == 0) {
         error =
-            state_put(values, state_parts[side], bytes + whole, size - whole);
-    if (error == 0)
-        error = state_put(values, state_sources[side], &source, sizeof source);
+            put_value(values, partial_names[side], bytes + whole, size - whole);
+    }
+    if (error == 0) {
+        error = put_value(values, source_names[side], source, sizeof(source));
+    }
     return error;
 }
 
-/* The names and values of the first snapshot. */
+/* Stores the values of the first snapshot. */
 static int
-state_put_all(struct filter *filter, struct lawn_store *values)
+put_values(struct filter *filter, struct lawn_store *values)
 {
-    const struct state_numbers numbers = {filter->now, filter->newest,
-                                          filter->serial, filter->form,
-                                          filter->timed};
-    const struct sink *sink = &filter->sink;
-    char of[FILTER_OF_MAX];
-    state_of(filter, of);
-    int error = state_put(values, "of", of, strlen(of));
-    if (error == 0)
-        error = state_put(values, "numbers", &numbers, sizeof numbers);
-    if (error == 0)
-        error = state_put(values, "unwritten", sink->bytes, sink->size);
-    if (error == 0)
-        error = state_put(values, "kinds", sink->kinds, sink->lines);
-    for (size_t i = 0; error == 0 && i < 2; i++)
-        error = state_put_rest(filter, values, i);
+    const struct sink *sink = &filter->io.sink;
+    char signature[FILTER_SIGNATURE_MAX];
+    state_describe(filter, signature);
+    unsigned char format[RECORD_NUMBER];
+    record_put(format, 0, STATE_FORMAT);
+    unsigned char numbers[NUMBERS_BYTES];
+    record_put(numbers, NUMBER_NOW, filter->clock.now);
+    record_put(numbers, NUMBER_NEWEST, filter->clock.newest);
+    record_put(numbers, NUMBER_SERIAL, filter->stores.serial);
+    record_put(numbers, NUMBER_FORM, filter->clock.form);
+    record_put(numbers, NUMBER_HAS_TIME, filter->clock.has_time);
+    int error = put_value(values, "format", format, sizeof(format));
+    if (error == 0) {
+        error = put_value(values, "of", signature, strlen(signature));
+    }
+    if (error == 0) {
+        error = put_value(values, "numbers", numbers, sizeof(numbers));
+    }
+    if (error == 0) {
+        error = put_value(values, "unwritten", sink->bytes, sink->size);
+    }
+    if (error == 0) {
+        error = put_value(values, "kinds", sink->kinds, sink->lines);
+    }
+    for (size_t i = 0; error == 0 && i < 2; i++) {
+        error = put_remaining(filter, values, i);
+    }
     return error;
 }
 
@@ -131,172 +153,211 @@ int
 state_write(struct filter *filter, lawn_store_write_fn *write, void *arg)
 {
     struct lawn_store *values = lawn_store_new(NULL);
-    struct lawn_store *stores[] = {values, filter->keys, filter->lines,
-                                   filter->early};
-    if (values == NULL)
+    struct lawn_store *stores[] = {values, filter->stores.keys,
+                                   filter->stores.lines, filter->stores.early};
+    if (values == NULL) {
         return -ENOMEM;
-    int error = state_put_all(filter, values);
-    for (size_t i = 0; error == 0 && i < 4; i++)
+    }
+    int error = put_values(filter, values);
+    for (size_t i = 0; error == 0 && i < 4; i++) {
         error = lawn_store_save(stores[i], write, arg);
+    }
     lawn_store_free(values);
     return error;
 }
 
 static bool
-state_get(struct lawn_store *values, const char *name,
+get_value(struct lawn_store *values, const char *name,
           struct lawn_store_timer *value)
 {
     return lawn_store_get(values, name, strlen(name), value);
 }
 
-/* Takes the lines that were read before; and the part of a line, if the same pipe
- * goes on: the end of another one's must not be taken for its own. */
+/* Restores the lines of an input; and the incomplete line, if the input is the same
+ * pipe: the end of a line of another one must not be appended to it. */
 static bool
-state_get_rest(struct filter *filter, struct lawn_store *values, size_t side)
+get_remaining(struct filter *filter, struct lawn_store *values, size_t side)
 {
-    struct input *input = &filter->inputs[side];
-    struct input_source now = input_source(input);
-    struct lawn_store_timer rest;
-    struct lawn_store_timer part;
+    struct input *input = &filter->io.inputs[side];
+    struct lawn_store_timer lines;
+    struct lawn_store_timer partial;
     struct lawn_store_timer source;
-    if (!state_get(values, state_rests[side], &rest) ||
-        !state_get(values, state_parts[side], &part) ||
-        !state_get(values, state_sources[side], &source) ||
-        source.payload_size != sizeof now)
+    if (!get_value(values, remaining_names[side], &lines) ||
+        !get_value(values, partial_names[side], &partial) ||
+        !get_value(values, source_names[side], &source) ||
+        source.payload_size != SOURCE_BYTES) {
         return false;
-    const char *bytes = rest.payload;
-    size_t size = rest.payload_size;
-    if (size + part.payload_size > 0 && side >= filter->input_count)
+    }
+    const char *bytes = lines.payload;
+    size_t size = lines.payload_size;
+    if (size + partial.payload_size > 0 && side >= filter->io.input_count) {
         return false;
+    }
     if (size > 0 &&
-        (!input_unread(input, bytes, size) ||
-         (bytes[size - 1] != '\n' && !input_unread(input, "\n", 1))))
+        (!input_prepend(input, bytes, size) ||
+         (bytes[size - 1] != '\n' && !input_prepend(input, "\n", 1)))) {
         return false;
-    if (part.payload_size == 0)
+    }
+    if (partial.payload_size == 0) {
         return true;
-    if (now.inode != 0 && memcmp(source.payload, &now, sizeof now) == 0)
-        return input_unread(input, part.payload, part.payload_size);
+    }
+    unsigned char now[SOURCE_BYTES];
+    encode_source(filter, side, now);
+    if (record_get(now, 1) != 0 &&
+        memcmp(source.payload, now, sizeof(now)) == 0) {
+        return input_prepend(input, partial.payload, partial.payload_size);
+    }
     filter->counts.resumed++;
     filter->counts.discarded++;
-    tell(filter,
-         "the state has a part of a line, of an input that is not there "
-         "any more: dropped");
+    log_message(filter, "dropped an incomplete line of the state: its input "
+                        "is not open any more");
     return true;
 }
 
-/* Takes what stood unread and unwritten. */
+/* Restores the inputs and the output. */
 static bool
-state_get_bytes(struct filter *filter, struct lawn_store *values)
+get_bytes(struct filter *filter, struct lawn_store *values)
 {
+    for (size_t i = 0; i < 2; i++) {
+        if (!get_remaining(filter, values, i)) {
+            return false;
+        }
+    }
     struct lawn_store_timer bytes;
     struct lawn_store_timer kinds;
-    for (size_t i = 0; i < 2; i++) {
-        if (!state_get_rest(filter, values, i))
-            return false;
-    }
-    return state_get(values, "unwritten", &bytes) &&
-           state_get(values, "kinds", &kinds) &&
-           sink_restore(&filter->sink, bytes.payload, bytes.payload_size,
+    return get_value(values, "unwritten", &bytes) &&
+           get_value(values, "kinds", &kinds) &&
+           sink_restore(&filter->io.sink, bytes.payload, bytes.payload_size,
                         kinds.payload, kinds.payload_size);
 }
 
-/* Takes the values of the first snapshot, all but those of state_get_bytes(). */
+/* Reads format and signature. Returns false if they are not those of this filter. */
 static bool
-state_get_all(struct filter *filter, struct lawn_store *values)
+check_signature(struct filter *filter, struct lawn_store *values)
+{
+    char signature[FILTER_SIGNATURE_MAX];
+    state_describe(filter, signature);
+    struct lawn_store_timer value;
+    if (!get_value(values, "of", &value)) {
+        return false;
+    }
+    snprintf(filter->state.loaded_signature,
+             sizeof(filter->state.loaded_signature), "%.*s",
+             (int)value.payload_size, (const char *)value.payload);
+    filter->state.format = 1;
+    if (get_value(values, "format", &value) &&
+        value.payload_size == RECORD_NUMBER) {
+        filter->state.format = record_get(value.payload, 0);
+    }
+    return filter->state.format == STATE_FORMAT &&
+           strcmp(filter->state.loaded_signature, signature) == 0;
+}
+
+/* Restores the values of the first snapshot, except those of get_bytes(). */
+static bool
+get_values(struct filter *filter, struct lawn_store *values)
 {
     struct lawn_store_timer value;
-    struct state_numbers numbers;
-    char of[FILTER_OF_MAX];
-    state_of(filter, of);
-    if (!state_get(values, "of", &value))
+    if (!check_signature(filter, values) ||
+        !get_value(values, "numbers", &value) ||
+        value.payload_size != NUMBERS_BYTES) {
         return false;
-    snprintf(filter->was_of, sizeof filter->was_of, "%.*s",
-             (int)value.payload_size, (const char *)value.payload);
-    if (strcmp(filter->was_of, of) != 0 ||
-        !state_get(values, "numbers", &value) ||
-        value.payload_size != sizeof numbers)
+    }
+    uint64_t now = record_get(value.payload, NUMBER_NOW);
+    uint64_t newest = record_get(value.payload, NUMBER_NEWEST);
+    uint64_t serial = record_get(value.payload, NUMBER_SERIAL);
+    uint64_t form = record_get(value.payload, NUMBER_FORM);
+    uint64_t has_time = record_get(value.payload, NUMBER_HAS_TIME);
+    if (serial >= STATE_MANY || form > TIMES_RFC3339 || has_time > 1 ||
+        now > CLOCK_LAST || newest > CLOCK_LAST) {
         return false;
-    memcpy(&numbers, value.payload, sizeof numbers);
-    if (numbers.serial >= STATE_MANY || numbers.form > TIMES_RFC3339 ||
-        numbers.timed > 1 || numbers.now > CLOCK_LAST ||
-        numbers.newest > CLOCK_LAST)
-        return false;
-    filter->serial = numbers.serial;
-    filter->form = (enum times_form)numbers.form;
-    filter->timed = numbers.timed != 0;
-    filter->newest = numbers.newest;
-    if (numbers.now > filter->now)
-        filter->now = numbers.now;
-    lawn_store_set_now(filter->keys, filter->now);
-    lawn_store_set_now(filter->lines, filter->now);
+    }
+    filter->stores.serial = serial;
+    filter->clock.form = (enum times_form)form;
+    filter->clock.has_time = has_time != 0;
+    filter->clock.newest = newest;
+    if (now > filter->clock.now) {
+        filter->clock.now = now;
+    }
+    lawn_store_set_now(filter->stores.keys, filter->clock.now);
+    lawn_store_set_now(filter->stores.lines, filter->clock.now);
     return true;
 }
 
-/* Whether the verb can have left what stands in a store; counts its lines. */
+/* Returns whether the verb may have saved what is in a store. Counts its lines. */
 static bool
-state_is_valid(struct filter *filter, struct lawn_store *store,
+is_store_valid(struct filter *filter, struct lawn_store *store,
                bool (*valid)(const struct filter *filter,
                              const struct lawn_store_timer *timer),
                unsigned holds, uint64_t *lines)
 {
     uint64_t cursor = 0;
-    struct lawn_store_timer timer;
     size_t longest = FILTER_KEY_MAX;
-    if (store == filter->lines && !filter->line_keys)
-        longest = sizeof filter->id;
+    if (store == filter->stores.lines && !filter->setup.line_keys) {
+        longest = sizeof(filter->stores.line_id);
+    }
+    struct lawn_store_timer timer;
     while (lawn_store_iterate(store, &cursor, &timer)) {
-        if (timer.id_size > longest || valid == NULL || !valid(filter, &timer))
+        if (timer.id_size > longest || valid == NULL ||
+            !valid(filter, &timer)) {
             return false;
+        }
         filter->counts.held += holds;
         filter->counts.resumed += holds;
-        if (store != filter->early && timer.ttl != filter->ttl &&
-            timer.deadline <= CLOCK_LAST)
-            filter->mixed = true;
-        if (store == filter->lines && filter->line_order != NULL &&
-            hold_number(&timer) < filter->oldest)
-            filter->oldest = hold_number(&timer);
-        if (store == filter->keys && filter->verb->key_lines != NULL)
+        if (store != filter->stores.early && timer.ttl != filter->setup.ttl &&
+            timer.deadline <= CLOCK_LAST) {
+            filter->stores.mixed_ttls = true;
+        }
+        if (store == filter->stores.lines && filter->setup.line_order != NULL &&
+            stores_line_number(&timer) < filter->stores.oldest) {
+            filter->stores.oldest = stores_line_number(&timer);
+        }
+        if (store == filter->stores.keys && filter->verb->key_lines != NULL) {
             *lines += filter->verb->key_lines(filter, &timer);
+        }
     }
     return true;
 }
 
-/* A line that was kept until its time: see take.c. */
+/* Returns whether intake_keep() may have kept a timer. */
 static bool
-state_early_valid(const struct filter *filter,
-                  const struct lawn_store_timer *timer)
+is_early_valid(const struct filter *filter,
+               const struct lawn_store_timer *timer)
 {
-    return hold_is_numbered(filter, timer) && timer->payload_size > 0 &&
-           *(const unsigned char *)timer->payload < filter->input_count;
+    return stores_is_valid_line(filter, timer) && timer->payload_size > 0 &&
+           *(const unsigned char *)timer->payload < filter->io.input_count;
 }
 
 static bool
-state_all_valid(struct filter *filter)
+are_stores_valid(struct filter *filter)
 {
     const struct filter_verb *verb = filter->verb;
     uint64_t lines = 0;
-    filter->oldest = filter->serial;
-    return state_is_valid(filter, filter->keys, verb->key_valid,
-                          filter->key_holds, &lines) &&
+    filter->stores.oldest = filter->stores.serial;
+    return is_store_valid(filter, filter->stores.keys, verb->key_valid,
+                          filter->setup.key_holds, &lines) &&
            (verb->key_lines == NULL ||
-            lines == lawn_store_count(filter->lines)) &&
-           state_is_valid(filter, filter->lines, verb->line_valid,
-                          filter->line_holds, &lines) &&
-           state_is_valid(filter, filter->early, state_early_valid, 1, &lines);
+            lines == lawn_store_count(filter->stores.lines)) &&
+           is_store_valid(filter, filter->stores.lines, verb->line_valid,
+                          filter->setup.line_holds, &lines) &&
+           is_store_valid(filter, filter->stores.early, is_early_valid, 1,
+                          &lines);
 }
 
-/* A line that was given back stands a tick after its time: see clock.c. */
+/* A line that the verb did not take was kept until after its time: see clock.c. */
 static void
-state_set_early(struct filter *filter)
+restore_early_times(struct filter *filter)
 {
     uint64_t cursor = 0;
     struct lawn_store_timer timer;
-    while (lawn_store_iterate(filter->early, &cursor, &timer)) {
+    while (lawn_store_iterate(filter->stores.early, &cursor, &timer)) {
         const char *bytes = timer.payload;
         struct input_line line = {bytes + 1, timer.payload_size - 1};
-        uint64_t time = take_time(filter, (unsigned char)bytes[0], &line);
-        if (time != 0 && time < timer.deadline)
-            lawn_store_touch_at(filter->early, timer.id, timer.id_size, time);
+        uint64_t time = parse_time(filter, (unsigned char)bytes[0], &line);
+        if (time != 0 && time < timer.deadline) {
+            lawn_store_touch_at(filter->stores.early, timer.id, timer.id_size,
+                                time);
+        }
     }
 }
 
@@ -304,205 +365,32 @@ int
 state_read(struct filter *filter, lawn_store_read_fn *read, void *arg)
 {
     struct lawn_store *values = lawn_store_new(NULL);
-    struct lawn_store *stores[] = {filter->keys, filter->lines, filter->early};
-    char more;
-    if (values == NULL)
+    struct lawn_store *stores[] = {filter->stores.keys, filter->stores.lines,
+                                   filter->stores.early};
+    if (values == NULL) {
         return -ENOMEM;
+    }
     int error = lawn_store_load(values, read, arg);
-    if (error == 0 && !state_get_all(filter, values))
+    if (error == 0 && !get_values(filter, values)) {
         error = -EINVAL;
-    for (size_t i = 0; error == 0 && i < 3; i++)
+    }
+    for (size_t i = 0; error == 0 && i < 3; i++) {
         error = lawn_store_load(stores[i], read, arg);
-    if (error == 0 && read(&more, 1, arg) != 0)
-        error = LAWN_STORE_TRAILING;
+    }
+    char more = 0;
+    if (error == 0) {
+        ptrdiff_t got = read(&more, 1, arg);
+        error = got > 0 ? (int)LAWN_STORE_TRAILING : (int)got;
+    }
     if (error == 0 &&
-        (!state_all_valid(filter) || !state_get_bytes(filter, values)))
+        (!are_stores_valid(filter) || !get_bytes(filter, values))) {
         error = -EINVAL;
-    if (error == 0)
-        state_set_early(filter);
-    filter->counts.resumed += filter->sink.carried;
+    }
+    if (error == 0) {
+        restore_early_times(filter);
+    }
+    filter->counts.resumed += filter->io.sink.carried;
     filter->counts.in += filter->counts.resumed;
     lawn_store_free(values);
     return error;
-}
-
-static int
-state_write_file(const void *bytes, size_t size, void *arg)
-{
-    FILE *file = arg;
-    return fwrite(bytes, 1, size, file) == size ? 0 : -EIO;
-}
-
-static ptrdiff_t
-state_read_file(void *bytes, size_t size, void *arg)
-{
-    FILE *file = arg;
-    size_t got = fread(bytes, 1, size, file);
-    return got == 0 && ferror(file) ? -errno : (ptrdiff_t)got;
-}
-
-/* Flushes to disk the folder that a file stands in. Where that cannot be had, the
- * file is there nevertheless, unless the machine falls over now. */
-static void
-state_sync_folder(const char *path)
-{
-    char *copy = strdup(path);
-    if (copy == NULL)
-        return;
-    int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder >= 0) {
-        fsync(folder);
-        close(folder);
-    }
-    free(copy);
-}
-
-/* Writes and flushes the new file, and puts it in the place of the old. */
-static int
-state_replace(struct filter *filter, int fd, const char *fresh)
-{
-    struct stat old;
-    FILE *file = fdopen(fd, "w");
-    if (file == NULL) {
-        int error = -errno;
-        close(fd);
-        return error;
-    }
-    int error = state_write(filter, state_write_file, file);
-    if (error == -EIO || (error == 0 && fflush(file) != 0))
-        error = errno != 0 ? -errno : -EIO;
-    if (error == 0 && stat(filter->options.state, &old) == 0)
-        error = fchmod(fd, old.st_mode & 07777) != 0 ? -errno : 0;
-    if (error == 0 && fsync(fd) != 0)
-        error = -errno;
-    if (fclose(file) != 0 && error == 0)
-        error = -errno;
-    if (error == 0 && rename(fresh, filter->options.state) != 0)
-        error = -errno;
-    return error;
-}
-
-/* A file to be written beside path, which nobody else uses, since path is locked;
- * what a crash left there goes. */
-static int
-state_open_fresh(const char *fresh)
-{
-    unlink(fresh);
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 && errno == EEXIST)
-        errno = EISDIR;
-    return fd;
-}
-
-/* Saves what is held. 0, or an error. */
-static int
-state_try(struct filter *filter)
-{
-    const char *path = filter->options.state;
-    size_t size = strlen(path) + sizeof ".lawn-tmp";
-    char *fresh = malloc(size);
-    int error = fresh != NULL ? 0 : -ENOMEM;
-    if (error == 0) {
-        snprintf(fresh, size, "%s.lawn-tmp", path);
-        int fd = state_open_fresh(fresh);
-        errno = fd < 0 ? errno : 0;
-        error = fd < 0 ? -errno : state_replace(filter, fd, fresh);
-        if (error != 0 && fd >= 0)
-            unlink(fresh);
-    }
-    free(fresh);
-    if (error == 0)
-        state_sync_folder(path);
-    return error;
-}
-
-bool
-state_save(struct filter *filter)
-{
-    int error = state_try(filter);
-    if (error != 0)
-        tell(filter, "cannot save the state to %s: %s", filter->options.state,
-             lawn_store_strerror(error));
-    return error == 0;
-}
-
-void
-state_save_meanwhile(struct filter *filter)
-{
-    int error = state_try(filter);
-    if (error != 0 && !filter->unsaved)
-        tell(filter, "cannot save the state to %s: %s; going on without",
-             filter->options.state, lawn_store_strerror(error));
-    else if (error == 0 && filter->unsaved)
-        tell(filter, "the state is saved to %s again", filter->options.state);
-    filter->unsaved = error != 0;
-}
-
-/* A second filter on the same file would undo what this one saves. */
-static bool
-state_lock(struct filter *filter)
-{
-    const char *path = filter->options.state;
-    size_t size = strlen(path) + sizeof ".lock";
-    char *lock = malloc(size);
-    if (lock == NULL) {
-        tell(filter, "no memory");
-        return false;
-    }
-    snprintf(lock, size, "%s.lock", path);
-    filter->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    bool locked =
-        filter->lock >= 0 && flock(filter->lock, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno == EWOULDBLOCK)
-        tell(filter, "the state %s is in use by another lawn", path);
-    else if (!locked)
-        tell(filter, "cannot lock the state with %s: %s", lock,
-             strerror(errno));
-    free(lock);
-    return locked;
-}
-
-void
-state_unlock(struct filter *filter)
-{
-    if (filter->lock >= 0)
-        close(filter->lock);
-}
-
-/* Says why a state cannot be gone on from. */
-static void
-state_refuse(const struct filter *filter, int error)
-{
-    char of[FILTER_OF_MAX];
-    state_of(filter, of);
-    if (error != -EINVAL)
-        tell(filter, "cannot go on from the state %s: %s",
-             filter->options.state, lawn_store_strerror(error));
-    else if (filter->was_of[0] != '\0' && strcmp(filter->was_of, of) != 0)
-        tell(filter, "the state %s is of 'lawn %s', not of 'lawn %s'",
-             filter->options.state, filter->was_of, of);
-    else
-        tell(filter, "the state %s is no state of a filter",
-             filter->options.state);
-}
-
-bool
-state_load(struct filter *filter)
-{
-    if (!state_lock(filter))
-        return false;
-    filter->spare = malloc(STATE_SPARE);
-    FILE *file = fopen(filter->options.state, "r");
-    if (file == NULL && errno == ENOENT) {
-        filter->loaded = true;
-        return true;
-    }
-    int error =
-        file != NULL ? state_read(filter, state_read_file, file) : -errno;
-    if (file != NULL)
-        fclose(file);
-    if (error != 0)
-        state_refuse(filter, error);
-    filter->loaded = error == 0;
-    return filter->loaded;
 }

@@ -1,31 +1,45 @@
-/* state.h - what a filter holds, in a file, from one run to the next.
+/* state.h - the file of --state: what a filter holds, from one run to the next.
  *
- * The file is four snapshots of stores (docs/SNAPSHOT.md), one after the other:
- * one of names and values, and those of keys, lines and early lines. It is
- * replaced as a whole. A lock beside it keeps a second filter away.
+ * The file is four snapshots of stores (docs/SNAPSHOT.md), one after the other: one
+ * of named values, then those of keys, lines and early lines. All numbers are
+ * little-endian, so a state can be loaded on another machine. The file is replaced
+ * atomically (file_replace.h). A lock file next to it excludes other processes.
  */
 #ifndef LAWN_CLI_STATE_H
 #define LAWN_CLI_STATE_H
 
 #include "filter.h"
 
-/* Locks the file, and goes on from what it holds, if it is there. False: it
- * cannot be used, which was told; the file is as it was. */
+/* Of the named values. Format 1 had no number, and numbers in the byte order of
+ * the machine. */
+#define STATE_FORMAT 2u
+
+/* Locks the file, checks that it can be replaced, and loads it if it exists. Returns
+ * false after printing a message if it cannot be used; the file is unchanged. */
 bool state_load(struct filter *filter);
 
-/* Saves what is held. False: it cannot be, which was told; the file is as it
- * was. */
+/* Saves the state at the end. Returns false after printing a message if that fails;
+ * the file is unchanged. If the file was replaced but its directory could not be
+ * flushed, prints a message and returns true: the file holds the state. */
 bool state_save(struct filter *filter);
 
-/* The same while the filter goes on, which it does if it cannot be: the first time
- * in a row is told, and when it could be again. */
-void state_save_meanwhile(struct filter *filter);
+/* Saves the state while the filter runs. Failing is not an error, as the next save
+ * tries again: the first of several failures prints a message, and so does the first
+ * save after them. So does the first of several directories that could not be
+ * flushed. */
+void state_autosave(struct filter *filter);
 
-void state_unlock(struct filter *filter);
+/* Releases the lock. */
+void state_close(struct filter *filter);
 
-/* The same to and from bytes; 0, or what lawn_store_strerror() has words for;
- * -EINVAL: it is whole, but not of such a filter. */
+/* Write and read the contents of a state. Return 0, or an error for
+ * lawn_store_strerror(); -EINVAL: valid snapshots that are not a state of this
+ * filter. */
 int state_write(struct filter *filter, lawn_store_write_fn *write, void *arg);
 int state_read(struct filter *filter, lawn_store_read_fn *read, void *arg);
+
+/* Writes the options that a state depends on, as text, to signature. */
+void state_describe(const struct filter *filter,
+                    char signature[FILTER_SIGNATURE_MAX]);
 
 #endif

@@ -1,15 +1,16 @@
-/* times.c - times and lengths of time in lines: see times.h.
+/* times.c - times and durations in lines: see times.h.
  *
- * A decimal number is a row of digits with a point somewhere; unit and exponent
- * only move the point. The nanoseconds are the digits before it, whatever stands
- * behind, so no rounding is ever needed. Numbers without an exponent and of up to
- * 19 digits before the point, nearly all of them, go a shorter way to the same.
+ * A decimal number is a sequence of digits with a point; unit and exponent only move
+ * the point. The nanoseconds are the digits before it, so nothing is ever rounded.
+ * Numbers without an exponent and with up to 19 digits before the point, nearly all
+ * numbers, take a shorter path with the same result.
  *
- * Dates are counted as in the Gregorian calendar, with years that begin in March:
- * then the leap day is the last of the year.
+ * Dates are those of the Gregorian calendar, computed with years that start in March:
+ * then the leap day is the last day of the year.
  */
 #include "times.h"
 
+#include "../../src/base/decimal.h"
 #include "lawn.h"
 #include "options.h"
 
@@ -21,116 +22,136 @@
 
 const char *const times_units[] = {"s", "ms", "us", "ns", NULL};
 
-/* How many digits a unit is above nanoseconds, and that power of ten. */
+/* The digits from a unit to nanoseconds, and that power of ten. */
 static const unsigned times_places[] = {9, 6, 3, 0};
 static const uint64_t times_scale[] = {1000000000, 1000000, 1000, 1};
 
+/* Appends a digit to a number, unless that is LAWN_NEVER or more. */
 static bool
-times_is_digit(char c)
+append_digit(uint64_t *value, unsigned digit)
 {
-    return c >= '0' && c <= '9';
+    return lawn__decimal_append(value, digit, LAWN_NEVER - 1);
 }
 
-/* *value = *value * 10 + digit, unless that is LAWN_NEVER or more. */
-static bool
-times_append(uint64_t *value, unsigned digit)
-{
-    if (*value > (LAWN_NEVER - 1 - digit) / 10)
-        return false;
-    *value = *value * 10 + digit;
-    return true;
-}
-
-/* The length of the digits at text. */
+/* Returns the number of digits at text. */
 static size_t
-times_digits(const char *text, size_t size)
+count_digits(const char *text, size_t size)
 {
     size_t i = 0;
-    while (i < size && times_is_digit(text[i]))
+    while (i < size && lawn__decimal_is_digit(text[i])) {
         i++;
+    }
     return i;
 }
 
-/* Reads an exponent, from its letter up to the end. A huge one is cut. */
+/* Parses an exponent, from its letter to the end. A huge one is limited. */
 static bool
-times_exponent(const char *text, size_t size, int64_t *exponent)
+parse_exponent(const char *text, size_t size, int64_t *exponent)
 {
     bool negative = size > 1 && text[1] == '-';
     size_t i = negative || (size > 1 && text[1] == '+') ? 2 : 1;
-    if (text[0] != 'e' && text[0] != 'E')
+    if (text[0] != 'e' && text[0] != 'E') {
         return false;
-    if (i == size || times_digits(text + i, size - i) != size - i)
+    }
+    if (i == size || count_digits(text + i, size - i) != size - i) {
         return false;
+    }
     *exponent = 0;
     for (; i < size; i++) {
-        if (*exponent < TIMES_EXPONENT_MAX)
+        if (*exponent < TIMES_EXPONENT_MAX) {
             *exponent = *exponent * 10 + (text[i] - '0');
+        }
     }
-    if (negative)
+    if (negative) {
         *exponent = -*exponent;
+    }
     return true;
 }
 
-/* Any number that begins with a digit; places says how far the unit moves its
- * point. */
+/* Parses the syntax of a number: where its digits end, how many of them are before
+ * the point, and its exponent. */
 static bool
-times_any_number(const char *text, size_t size, unsigned places, uint64_t *ns)
+split_number(const char *text, size_t size, size_t *whole, size_t *end,
+             int64_t *exponent)
 {
-    size_t whole = times_digits(text, size);
-    size_t end = whole;
-    int64_t exponent = 0;
-    if (whole < size && text[whole] == '.') {
-        size_t fraction = times_digits(text + whole + 1, size - whole - 1);
-        if (fraction == 0)
+    *whole = count_digits(text, size);
+    *end = *whole;
+    *exponent = 0;
+    if (*whole < size && text[*whole] == '.') {
+        size_t fraction = count_digits(text + *whole + 1, size - *whole - 1);
+        if (fraction == 0) {
             return false;
-        end += 1 + fraction;
+        }
+        *end += 1 + fraction;
     }
-    if (end < size && !times_exponent(text + end, size - end, &exponent))
+    return *whole > 0 &&
+           (*end == size || parse_exponent(text + *end, size - *end, exponent));
+}
+
+/* Parses any number that begins with a digit. The unit moves its point by places. */
+static bool
+parse_any_number(const char *text, size_t size, unsigned places, uint64_t *ns)
+{
+    size_t whole = 0;
+    size_t end = 0;
+    int64_t exponent = 0;
+    if (!split_number(text, size, &whole, &end, &exponent)) {
         return false;
+    }
     int64_t before = (int64_t)whole + exponent + (int64_t)places;
     uint64_t value = 0;
     for (size_t i = 0; i < end && before > 0; i++) {
-        if (text[i] == '.')
+        if (text[i] == '.') {
             continue;
-        if (!times_append(&value, (unsigned)(text[i] - '0')))
+        }
+        if (!append_digit(&value, (unsigned)(text[i] - '0'))) {
             return false;
+        }
         before--;
     }
     for (; value > 0 && before > 0; before--) {
-        if (!times_append(&value, 0))
+        if (!append_digit(&value, 0)) {
             return false;
+        }
     }
     *ns = value;
     return true;
 }
 
 static bool
-times_number(const char *text, size_t size, enum times_unit unit, uint64_t *ns)
+parse_number(const char *text, size_t size, enum times_unit unit, uint64_t *ns)
 {
     uint64_t value = 0;
     uint64_t scale = times_scale[unit];
     size_t i = 0;
-    for (; i < size && i < 19 && times_is_digit(text[i]); i++)
+    for (; i < size && i < 19 && lawn__decimal_is_digit(text[i]); i++) {
         value = value * 10 + (uint64_t)(text[i] - '0');
-    if (i == 0)
+    }
+    if (i == 0) {
         return false;
-    if (i < size && text[i] != '.')
-        return times_any_number(text, size, times_places[unit], ns);
-    if (value > (LAWN_NEVER - 1) / scale)
+    }
+    if (i < size && text[i] != '.') {
+        return parse_any_number(text, size, times_places[unit], ns);
+    }
+    if (value > (LAWN_NEVER - 1) / scale) {
         return false;
+    }
     value *= scale;
     if (i < size) {
         uint64_t fraction = 0;
-        if (++i == size)
+        if (++i == size) {
             return false;
-        for (; i < size && times_is_digit(text[i]); i++) {
+        }
+        for (; i < size && lawn__decimal_is_digit(text[i]); i++) {
             scale /= 10;
             fraction += (uint64_t)(text[i] - '0') * scale;
         }
-        if (i < size)
-            return times_any_number(text, size, times_places[unit], ns);
-        if (value > LAWN_NEVER - 1 - fraction)
+        if (i < size) {
+            return parse_any_number(text, size, times_places[unit], ns);
+        }
+        if (value > LAWN_NEVER - 1 - fraction) {
             return false;
+        }
         value += fraction;
     }
     *ns = value;
@@ -139,15 +160,16 @@ times_number(const char *text, size_t size, enum times_unit unit, uint64_t *ns)
 
 /* The number of two digits; 100 if they are none. */
 static unsigned
-times_two(const char *text)
+two_digits(const char *text)
 {
-    if (!times_is_digit(text[0]) || !times_is_digit(text[1]))
+    if (!lawn__decimal_is_digit(text[0]) || !lawn__decimal_is_digit(text[1])) {
         return 100;
+    }
     return (unsigned)(text[0] - '0') * 10 + (unsigned)(text[1] - '0');
 }
 
 static unsigned
-times_month_days(unsigned year, unsigned month)
+month_days(unsigned year, unsigned month)
 {
     static const unsigned char days[] = {31, 28, 31, 30, 31, 30,
                                          31, 31, 30, 31, 30, 31};
@@ -155,9 +177,9 @@ times_month_days(unsigned year, unsigned month)
     return days[month - 1] + (unsigned)(month == 2 && leap);
 }
 
-/* Days from 1970-01-01 to that day. */
+/* Returns the days from 1970-01-01 to a date. */
 static int64_t
-times_days(unsigned year, unsigned month, unsigned day)
+days_since_1970(unsigned year, unsigned month, unsigned day)
 {
     int64_t y = (int64_t)year - (month <= 2); /* from March to February */
     int64_t m = month > 2 ? month - 3 : month + 9;
@@ -168,28 +190,30 @@ times_days(unsigned year, unsigned month, unsigned day)
            146097 - 719468;
 }
 
-/* Reads "2026-11-15", of which the dashes are there, to the days since 1970. */
+/* Parses "2026-11-15", whose dashes were checked, to the days since 1970. */
 static bool
-times_date(const char *text, int64_t *days)
+parse_date(const char *text, int64_t *days)
 {
-    unsigned year = times_two(text) * 100 + times_two(text + 2);
-    unsigned month = times_two(text + 5);
-    unsigned day = times_two(text + 8);
-    if (times_two(text) == 100 || times_two(text + 2) == 100 || month < 1 ||
-        month > 12 || day < 1 || day > times_month_days(year, month))
+    unsigned year = two_digits(text) * 100 + two_digits(text + 2);
+    unsigned month = two_digits(text + 5);
+    unsigned day = two_digits(text + 8);
+    if (two_digits(text) == 100 || two_digits(text + 2) == 100 || month < 1 ||
+        month > 12 || day < 1 || day > month_days(year, month)) {
         return false;
-    *days = times_days(year, month, day);
+    }
+    *days = days_since_1970(year, month, day);
     return true;
 }
 
-/* Reads the fraction, if there is one, from its point on; *at is moved. */
+/* Parses the fraction at *at, if there is one, and advances *at. */
 static bool
-times_fraction(const char *text, size_t size, size_t *at, uint64_t *ns)
+parse_fraction(const char *text, size_t size, size_t *at, uint64_t *ns)
 {
     *ns = 0;
-    if (*at == size || text[*at] != '.')
+    if (*at == size || text[*at] != '.') {
         return true;
-    size_t digits = times_digits(text + *at + 1, size - *at - 1);
+    }
+    size_t digits = count_digits(text + *at + 1, size - *at - 1);
     uint64_t scale = TIMES_NS_PER_S;
     for (size_t i = 0; i < digits && i < 9; i++) {
         scale /= 10;
@@ -199,91 +223,150 @@ times_fraction(const char *text, size_t size, size_t *at, uint64_t *ns)
     return digits > 0;
 }
 
-/* Reads "Z" or "+01:30", up to the end, as seconds. */
+/* Parses "Z" or "+01:30", to the end, as seconds. */
 static bool
-times_offset(const char *text, size_t size, int64_t *seconds)
+parse_offset(const char *text, size_t size, int64_t *seconds)
 {
     *seconds = 0;
-    if (size == 1)
+    if (size == 1) {
         return text[0] == 'Z' || text[0] == 'z';
-    if (size != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':')
+    }
+    if (size != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') {
         return false;
-    unsigned hours = times_two(text + 1);
-    unsigned minutes = times_two(text + 4);
-    if (hours > 23 || minutes > 59)
+    }
+    unsigned hours = two_digits(text + 1);
+    unsigned minutes = two_digits(text + 4);
+    if (hours > 23 || minutes > 59) {
         return false;
+    }
     *seconds = (int64_t)hours * 3600 + (int64_t)minutes * 60;
-    if (text[0] == '-')
+    if (text[0] == '-') {
         *seconds = -*seconds;
+    }
+    return true;
+}
+
+/* Parses RFC 3339 to the seconds since 1970, which may be negative, and the
+ * nanoseconds. A leap second is the first second of the next minute; *possible is
+ * whether that is the first one of a day. */
+static bool
+split_rfc3339(const char *text, size_t size, int64_t *seconds,
+              uint64_t *fraction, bool *possible)
+{
+    size_t at = 19;
+    int64_t days = 0;
+    if (size < 20 || !parse_date(text, &days) || text[13] != ':' ||
+        text[16] != ':' ||
+        (text[10] != 'T' && text[10] != 't' && text[10] != ' ')) {
+        return false;
+    }
+    unsigned hour = two_digits(text + 11);
+    unsigned minute = two_digits(text + 14);
+    unsigned second = two_digits(text + 17);
+    int64_t offset = 0;
+    if (hour > 23 || minute > 59 || second > 60 ||
+        !parse_fraction(text, size, &at, fraction) ||
+        !parse_offset(text + at, size - at, &offset)) {
+        return false;
+    }
+    *seconds = days * 86400 + hour * 3600 + minute * 60 + second - offset;
+    *possible = second < 60 || *seconds % 86400 == 0; /* 23:59:60 UTC */
     return true;
 }
 
 static bool
-times_rfc3339(const char *text, size_t size, uint64_t *ns)
+parse_rfc3339(const char *text, size_t size, int64_t *seconds,
+              uint64_t *fraction)
 {
-    size_t at = 19;
-    int64_t days;
-    int64_t offset;
-    uint64_t fraction;
-    if (size < 20 || !times_date(text, &days) || text[13] != ':' ||
-        text[16] != ':' ||
-        (text[10] != 'T' && text[10] != 't' && text[10] != ' '))
-        return false;
-    unsigned hour = times_two(text + 11);
-    unsigned minute = times_two(text + 14);
-    unsigned second = times_two(text + 17); /* 60: the next minute's first */
-    if (hour > 23 || minute > 59 || second > 60 ||
-        !times_fraction(text, size, &at, &fraction) ||
-        !times_offset(text + at, size - at, &offset))
-        return false;
-    int64_t seconds = days * 86400 + hour * 3600 + minute * 60 + second;
-    seconds -= offset;
+    bool possible = false;
+    return split_rfc3339(text, size, seconds, fraction, &possible) && possible;
+}
+
+/* Converts to nanoseconds. Returns false if the time is out of range. */
+static bool
+combine(int64_t seconds, uint64_t fraction, uint64_t *ns)
+{
     if (seconds < 0 ||
-        (uint64_t)seconds > (LAWN_NEVER - 1 - fraction) / TIMES_NS_PER_S)
+        (uint64_t)seconds > (LAWN_NEVER - 1 - fraction) / TIMES_NS_PER_S) {
         return false;
+    }
     *ns = (uint64_t)seconds * TIMES_NS_PER_S + fraction;
     return true;
 }
 
 bool
-times_is_dated(const char *text, size_t size)
+times_looks_like_date(const char *text, size_t size)
 {
     return size >= 10 && text[4] == '-' && text[7] == '-';
 }
 
 bool
-times_read(const char *text, size_t size, enum times_unit unit, uint64_t *ns,
-           enum times_form *form)
+times_parse(const char *text, size_t size, enum times_unit unit, uint64_t *ns,
+            enum times_form *form)
 {
     enum times_form as = TIMES_NUMBER;
-    if (size >= 20 && times_is_dated(text, size)) {
+    if (size >= 20 && times_looks_like_date(text, size)) {
         as = TIMES_RFC3339;
-        if (!times_rfc3339(text, size, ns))
+        int64_t seconds = 0;
+        uint64_t fraction = 0;
+        if (!parse_rfc3339(text, size, &seconds, &fraction) ||
+            !combine(seconds, fraction, ns)) {
             return false;
-    } else if (!times_number(text, size, unit, ns)) {
+        }
+    } else if (!parse_number(text, size, unit, ns)) {
         return false;
     }
-    if (form != NULL)
+    if (form != NULL) {
         *form = as;
+    }
     return true;
 }
 
 bool
-times_read_length(const char *text, size_t size, enum times_unit unit,
-                  uint64_t *ns)
+times_is_out_of_range(const char *text, size_t size)
+{
+    int64_t seconds = 0;
+    uint64_t fraction = 0;
+    uint64_t ns = 0;
+    if (size >= 20 && times_looks_like_date(text, size)) {
+        return parse_rfc3339(text, size, &seconds, &fraction) &&
+               !combine(seconds, fraction, &ns);
+    }
+    size_t whole = 0;
+    size_t end = 0;
+    return split_number(text, size, &whole, &end, &seconds);
+}
+
+bool
+times_is_bad_leap_second(const char *text, size_t size)
+{
+    int64_t seconds = 0;
+    uint64_t fraction = 0;
+    bool possible = false;
+    return size >= 20 && times_looks_like_date(text, size) &&
+           split_rfc3339(text, size, &seconds, &fraction, &possible) &&
+           !possible;
+}
+
+bool
+times_parse_duration(const char *text, size_t size, enum times_unit unit,
+                     uint64_t *ns)
 {
     char copy[TIMES_DURATION_MAX + 1];
     const char *at = copy;
-    uint64_t value;
-    if (times_number(text, size, unit, ns))
+    if (parse_number(text, size, unit, ns)) {
         return true;
-    if (size > TIMES_DURATION_MAX)
+    }
+    if (size > TIMES_DURATION_MAX) {
         return false;
+    }
     memcpy(copy, text, size);
     copy[size] = '\0';
+    uint64_t value = 0;
     if (!options_duration(&at, &value) || at != copy + size ||
-        value == LAWN_NEVER)
+        value == LAWN_NEVER) {
         return false;
+    }
     *ns = value;
     return true;
 }
@@ -292,44 +375,51 @@ enum times_unit
 times_unit_of(const char *name)
 {
     size_t size = strlen(name);
-    while (size > 0 && strchr("\"'])", name[size - 1]) != NULL)
+    while (size > 0 && strchr("\"'])", name[size - 1]) != NULL) {
         size--;
+    }
     for (enum times_unit unit = TIMES_MS; unit <= TIMES_NS; unit++) {
         if (size >= 3 && name[size - 3] == '_' &&
-            memcmp(name + size - 2, times_units[unit], 2) == 0)
+            memcmp(name + size - 2, times_units[unit], 2) == 0) {
             return unit;
+        }
     }
     return TIMES_S;
 }
 
-/* Writes a number with at least so many digits; returns its end. */
+/* Writes a number with at least width digits. Returns its end. */
 static char *
-times_put(char *to, uint64_t number, unsigned width)
+format_number(char *to, uint64_t number, unsigned width)
 {
     char digits[20];
     unsigned count = 0;
-    for (; number > 0 || count < width; number /= 10)
+    for (; number > 0 || count < width; number /= 10) {
         digits[count++] = (char)('0' + number % 10);
-    while (count > 0)
+    }
+    while (count > 0) {
         *to++ = digits[--count];
+    }
     return to;
 }
 
-/* Writes a point and so many digits, without zeros at the end; nothing for 0. */
+/* Writes a point and a fraction of width digits, without trailing zeros; nothing
+ * for 0. */
 static char *
-times_put_fraction(char *to, uint64_t fraction, unsigned width)
+format_fraction(char *to, uint64_t fraction, unsigned width)
 {
-    if (fraction == 0)
+    if (fraction == 0) {
         return to;
-    for (; fraction % 10 == 0; fraction /= 10)
+    }
+    for (; fraction % 10 == 0; fraction /= 10) {
         width--;
+    }
     *to++ = '.';
-    return times_put(to, fraction, width);
+    return format_number(to, fraction, width);
 }
 
 /* Writes "2023-11-14T22:13:20". */
 static char *
-times_put_date(char *to, uint64_t seconds)
+format_date(char *to, uint64_t seconds)
 {
     uint64_t days = seconds / 86400 + 719468; /* since 0000-03-01 */
     uint64_t era = days / 146097;             /* of 400 years */
@@ -339,43 +429,43 @@ times_put_date(char *to, uint64_t seconds)
     uint64_t month = (day * 5 + 2) / 153; /* from March on */
     day -= (month * 153 + 2) / 5;
     year += era * 400 + (month >= 10);
-    to = times_put(to, year, 4);
+    to = format_number(to, year, 4);
     *to++ = '-';
-    to = times_put(to, month < 10 ? month + 3 : month - 9, 2);
+    to = format_number(to, month < 10 ? month + 3 : month - 9, 2);
     *to++ = '-';
-    to = times_put(to, day + 1, 2);
+    to = format_number(to, day + 1, 2);
     *to++ = 'T';
-    to = times_put(to, seconds / 3600 % 24, 2);
+    to = format_number(to, seconds / 3600 % 24, 2);
     *to++ = ':';
-    to = times_put(to, seconds / 60 % 60, 2);
+    to = format_number(to, seconds / 60 % 60, 2);
     *to++ = ':';
-    return times_put(to, seconds % 60, 2);
+    return format_number(to, seconds % 60, 2);
 }
 
 struct text
-times_text(uint64_t ns, enum times_form form, enum times_unit unit)
+times_format(uint64_t ns, enum times_form form, enum times_unit unit)
 {
     struct text text = {""};
     char *to = text.s;
     if (form == TIMES_RFC3339) {
-        to = times_put_date(to, ns / TIMES_NS_PER_S);
-        to = times_put_fraction(to, ns % TIMES_NS_PER_S, 9);
+        to = format_date(to, ns / TIMES_NS_PER_S);
+        to = format_fraction(to, ns % TIMES_NS_PER_S, 9);
         *to++ = 'Z';
     } else {
-        to = times_put(to, ns / times_scale[unit], 1);
-        to = times_put_fraction(to, ns % times_scale[unit], times_places[unit]);
+        to = format_number(to, ns / times_scale[unit], 1);
+        to = format_fraction(to, ns % times_scale[unit], times_places[unit]);
     }
     *to = '\0';
     return text;
 }
 
 struct text
-times_text_ms(uint64_t ns)
+times_format_ms(uint64_t ns)
 {
     struct text text = {""};
-    char *to = times_put_date(text.s, ns / TIMES_NS_PER_S);
+    char *to = format_date(text.s, ns / TIMES_NS_PER_S);
     *to++ = '.';
-    to = times_put(to, ns / 1000000 % 1000, 3);
+    to = format_number(to, ns / 1000000 % 1000, 3);
     *to++ = 'Z';
     *to = '\0';
     return text;

@@ -82,9 +82,9 @@ static struct lawn_loop_timer door = {.fire = open_door};
 static void
 on_connection(struct ev_loop *ev, ev_io *io, int events)
 {
-    bool full;
+    bool full = false;
     int fd = loopback_accept(io->fd, &full);
-    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
+    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof(*c));
 
     (void)events;
     if (full) {

@@ -67,9 +67,9 @@ on_read(struct bufferevent *stream, void *arg)
 {
     struct connection *c = arg;
     char data[4096];
-    size_t length;
+    size_t length = 0;
 
-    while ((length = bufferevent_read(stream, data, sizeof data)) > 0) {
+    while ((length = bufferevent_read(stream, data, sizeof(data))) > 0) {
         (void)bufferevent_write(stream, data, length);
         c->lines += loopback_lines(data, length);
     }
@@ -98,7 +98,7 @@ static void
 on_connection(struct evconnlistener *self, evutil_socket_t fd,
               struct sockaddr *address, int size, void *base)
 {
-    struct connection *c = calloc(1, sizeof *c);
+    struct connection *c = calloc(1, sizeof(*c));
 
     (void)self, (void)address, (void)size;
     if (c == NULL || (c->stream = bufferevent_socket_new(

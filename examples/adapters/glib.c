@@ -87,7 +87,7 @@ static struct lawn_loop_timer door = {.fire = open_door};
 static gboolean
 on_connection(gint self, GIOCondition condition, gpointer arg)
 {
-    bool full;
+    bool full = false;
     int fd = loopback_accept(self, &full);
     struct connection *c = fd < 0 ? NULL : g_new0(struct connection, 1);
 

@@ -42,7 +42,7 @@ loopback_listen(int argc, char **argv)
         .sin_port = htons(loopback_port(argc, argv)),
         .sin_addr = {htonl(INADDR_LOOPBACK)},
     };
-    socklen_t size = sizeof address;
+    socklen_t size = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd < 0 || bind(fd, (const void *)&address, size) != 0 ||
@@ -73,7 +73,7 @@ loopback_accept(int listener, bool *full)
 static inline bool
 loopback_spoke(int fd)
 {
-    char byte;
+    char byte = 0;
 
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
 }
@@ -94,7 +94,7 @@ static inline const char *
 loopback_echo(int fd, unsigned *lines)
 {
     char data[4096];
-    ssize_t length = recv(fd, data, sizeof data, MSG_DONTWAIT);
+    ssize_t length = recv(fd, data, sizeof(data), MSG_DONTWAIT);
 
     if (length <= 0) {
         return length < 0 && errno == EAGAIN ? NULL : "left";
@@ -129,14 +129,13 @@ loopback_clients(struct lawn_loop *loop, int listener)
 {
     static struct loopback_talker talker;
     struct sockaddr_in address;
-    socklen_t size = sizeof address;
-    int fds[LOOPBACK_CLIENTS];
-    int i;
+    socklen_t size = sizeof(address);
 
     if (getsockname(listener, (void *)&address, &size) != 0) {
         return false;
     }
-    for (i = 0; i < LOOPBACK_CLIENTS; i++) {
+    int fds[LOOPBACK_CLIENTS];
+    for (int i = 0; i < LOOPBACK_CLIENTS; i++) {
         fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (connect(fds[i], (const void *)&address, size) != 0) {
             return false;

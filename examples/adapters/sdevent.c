@@ -87,9 +87,9 @@ static struct lawn_loop_timer door = {.fire = open_door};
 static int
 on_connection(sd_event_source *source, int listener, uint32_t events, void *arg)
 {
-    bool full;
+    bool full = false;
     int fd = loopback_accept(listener, &full);
-    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
+    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof(*c));
 
     (void)events, (void)arg;
     if (full) {

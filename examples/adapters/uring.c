@@ -43,7 +43,7 @@ static unsigned came, guests;
 static struct io_uring_sqe *
 entry(void)
 {
-    struct io_uring_sqe *sqe;
+    struct io_uring_sqe *sqe = NULL;
 
     while ((sqe = io_uring_get_sqe(&ring)) == NULL) {
         (void)io_uring_submit(&ring);
@@ -56,7 +56,7 @@ receive(struct connection *c)
 {
     struct io_uring_sqe *sqe = entry();
 
-    io_uring_prep_recv(sqe, c->fd, c->data, sizeof c->data, 0);
+    io_uring_prep_recv(sqe, c->fd, c->data, sizeof(c->data), 0);
     io_uring_sqe_set_data(sqe, c);
     c->sending = false;
 }
@@ -77,11 +77,10 @@ static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
     struct connection *c = timer->arg;
-    struct io_uring_sqe *sqe;
 
     (void)self;
     if (c->sending || !loopback_spoke(c->fd)) {
-        sqe = entry();
+        struct io_uring_sqe *sqe = entry();
         io_uring_prep_cancel(sqe, c, 0);
         io_uring_sqe_set_data(sqe, &ring); /* its own end tells nothing */
         c->silent = true;
@@ -100,7 +99,7 @@ static struct lawn_loop_timer door = {.fire = open_door};
 static void
 on_connection(int fd)
 {
-    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
+    struct connection *c = fd < 0 ? NULL : calloc(1, sizeof(*c));
 
     accepting = false;
     if (fd < 0 && fd != -ECONNABORTED) { /* no room: not again at once */
@@ -141,12 +140,11 @@ on_done(struct connection *c, int length)
 static void
 serve(int listener, bool forever)
 {
-    struct io_uring_sqe *sqe;
-    struct io_uring_cqe *cqe;
+    struct io_uring_cqe *cqe = NULL;
 
     while (forever || guests > 0) {
         if (!accepting) {
-            sqe = entry();
+            struct io_uring_sqe *sqe = entry();
             io_uring_prep_accept(sqe, listener, NULL, NULL, SOCK_CLOEXEC);
             io_uring_sqe_set_data(sqe, NULL);
             accepting = true;

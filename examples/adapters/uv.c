@@ -68,7 +68,7 @@ on_alloc(uv_handle_t *tcp, size_t size, uv_buf_t *buf)
     static char data[4096]; /* is echoed before the next one needs it */
 
     (void)tcp, (void)size;
-    *buf = uv_buf_init(data, sizeof data);
+    *buf = uv_buf_init(data, sizeof(data));
 }
 
 static void
@@ -102,7 +102,7 @@ static struct lawn_loop_timer door = {.fire = open_door};
 static void
 on_connection(uv_stream_t *listener, int status)
 {
-    struct connection *c = status < 0 ? NULL : calloc(1, sizeof *c);
+    struct connection *c = status < 0 ? NULL : calloc(1, sizeof(*c));
 
     if (c == NULL && status == 0) {
         lawn_loop_start(loop, &door, PAUSE); /* libuv waits for uv_accept() */

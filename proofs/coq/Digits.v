@@ -1,8 +1,8 @@
 (* Digits.v - the index by digits: why the first bit set is the earliest slot, and
    why a time and the base are enough to tell where the time stands [I4].
 
-   Of tips.h: level and slot are lawn_tips_slot(), with any number of bits per
-   digit and times of any size; first_tick is lawn_tips_slot_time(). That C's
+   Of index.h: level and slot are lawn__index_slot_of(), with any number of bits per
+   digit and times of any size; first_tick is lawn__index_slot_start(). That C's
    shifts and masks of 64 bits are these functions is for proofs/cbmc to show. *)
 
 From Coq Require Import NArith Lia.

@@ -1,7 +1,7 @@
 (* Model.v - the algorithm of src/core, as functions on values.
 
    Times are natural numbers, with the sums that a 64-bit word has: they may wrap,
-   and it is proved that none does. A lawn is what lawn.c, mow.c, blades.c, tips.c
+   and it is proved that none does. A lawn is what lawn.c, mow.c, blades.c, index.c
    and next.c make of it, but for links: a queue is a list. A run is any list of
    operations; those of a mow under way (Work, Settle, Advance, Finish) are
    operations too, so that anything that a callback may do comes between any two
@@ -60,7 +60,7 @@ Inductive event :=
 | Fired (x : timer) (until fresh : N)
 | Mown (until budget fired fresh : N).   (* a mow returned *)
 
-(* Where timers of a TTL and a deadline may stand: lawn_blades_at(), for the home
+(* Where timers of a TTL and a deadline may stand: lawn__blades_at(), for the home
    and the second choice, under the habits of the time. *)
 Definition habits := N -> N -> list nat.
 
@@ -124,7 +124,7 @@ Fixpoint update (w : nat) (b : blade) (l : list blade) : list blade :=
   | a :: l, S w => a :: update w b l
   end.
 
-(* list.h: lawn_list_remove(), wherever the timer stands. A tip stays. *)
+(* list.h: lawn__list_remove(), wherever the timer stands. A tip stays. *)
 Definition drop (x : nat) (l : list timer) : list timer :=
   filter (fun t => negb (Nat.eqb (name t) x)) l.
 Definition drop_blade (x : nat) (b : blade) : blade :=
@@ -133,12 +133,12 @@ Definition remove (x : nat) (s : lawn) : lawn :=
   set_blades (map (drop_blade x) (blades s))
     (set_lone (drop x (lone s)) (set_last (drop x (last s)) s)).
 
-(* ticks.h: lawn_ticks_after(); and the TTL that is counted. *)
+(* ticks.h: lawn__ticks_after(); and the TTL that is counted. *)
 Definition counted (t : N) : N := if t =? 0 then 1 else t.
 Definition after (t d : N) : N :=
   if d <? minus LAST t then plus t d else LAST.
 
-(* blades.c: lawn_blades_find(). *)
+(* blades.c: lawn__blades_find(). *)
 Definition has_ttl (l : list blade) (t : N) (w : nat) : bool :=
   match nth_error l w with
   | Some b => match of_ttl b with Some u => u =? t | None => false end
@@ -147,7 +147,7 @@ Definition has_ttl (l : list blade) (t : N) (w : nat) : bool :=
 Definition find_blade (s : lawn) (t d : N) : option nat :=
   find (has_ttl (blades s) t) (habit s t d).
 
-(* blades.c: lawn_blades_claim(). Which of the free ones, and whether one at all,
+(* blades.c: lawn__blades_claim(). Which of the free ones, and whether one at all,
    is for the operation to say. *)
 Definition is_free (l : list blade) (w : nat) : bool :=
   match nth_error l w with
@@ -161,18 +161,18 @@ Definition claim_blade (s : lawn) (t d : N) (c : option nat) : option nat :=
   | None => None
   end.
 
-(* lawn.c: lawn_start_seek(). *)
+(* lawn.c: find_or_claim_blade(). *)
 Definition seek (s : lawn) (t d : N) (c : option nat) : option nat :=
   match find_blade s t d with
   | Some w => Some w
   | None => claim_blade s t d c
   end.
 
-(* lawn.c: lawn_start_bound(). *)
+(* lawn.c: lower_bound(). *)
 Definition lower_bound (d : N) (s : lawn) : lawn :=
   if d <? bound s then set_bound d s else s.
 
-(* lawn.c: lawn_start_on(), and the end of lawn_start(). *)
+(* lawn.c: append_to_blade(), and the end of lawn_start(). *)
 Definition put_blade (w : nat) (t : timer) (s : lawn) : lawn :=
   match nth_error (blades s) w with
   | None => s
@@ -183,10 +183,10 @@ Definition put_blade (w : nat) (t : timer) (s : lawn) : lawn :=
       else lower_bound (due t)
              (set_blades (update w (Blade (Some (ttl t)) (Some (due t)) q) (blades s)) s)
   end.
-(* lawn.c: lawn_start_alone(). *)
+(* lawn.c: insert_unqueued(). *)
 Definition put_lone (t : timer) (s : lawn) : lawn :=
   lower_bound (due t) (set_lone (lone s ++ [t]) s).
-(* lawn.c: lawn_start_last(). *)
+(* lawn.c: insert_at_last_tick(). *)
 Definition put_last (t : timer) (s : lawn) : lawn :=
   lower_bound LAST (set_last (last s ++ [t]) s).
 
@@ -212,11 +212,11 @@ Definition start_at (x : nat) (t : N) (c : option nat) (s : lawn) : lawn :=
 Definition stop (x : nat) (s : lawn) : lawn :=
   if pending x s then note (Stopped x) (remove x s) else s.
 
-(* internal.h: lawn_tell_time(); the habits may change where the clock moves. *)
+(* internal.h: lawn__advance_clock(); the habits may change where the clock moves. *)
 Definition tell_time (t : N) (h : habits) (s : lawn) : lawn :=
   if now s <? t then set_clock (if t <? LAST then t else LAST) h s else s.
 
-(* What the index holds: tips and lone timers; tips.h: lawn_tips_first(). *)
+(* What the index holds: tips and lone timers; index.h: lawn__index_first_slot(). *)
 Definition tips (l : list blade) : list N :=
   flat_map (fun b => match tip b with Some t => [t] | None => [] end) l.
 Definition times (s : lawn) : list N := map due (lone s) ++ tips (blades s).
@@ -227,7 +227,7 @@ Fixpoint least (l : list N) : option N :=
   end.
 Definition first_time (s : lawn) : option N := least (times s).
 
-(* tips.c: lawn_tips_settle(). *)
+(* index.c: lawn__index_update(). *)
 Definition settled (b : blade) : blade :=
   Blade (of_ttl b)
     (match queue b with [] => None | t :: _ => Some (due t) end) (queue b).
@@ -237,7 +237,7 @@ Definition settle (w : nat) (s : lawn) : lawn :=
   | None => s
   end.
 
-(* mow.c: lawn_mow(), lawn_mow_slowly() up to lawn_mow_until(); lawn_mow_last(). *)
+(* mow.c: lawn_mow(), mow_slow() up to mow_until(); index_last_tick(). *)
 Definition take_last (s : lawn) : lawn :=
   set_lone (lone s ++ last s) (set_last [] s).
 Definition is_fired (e : event) : bool :=
@@ -254,14 +254,14 @@ Definition mow (t b : N) (h : habits) (s : lawn) : lawn :=
                 (if LAST <=? t then take_last s else s))
   end.
 
-(* mow.c: lawn_mow_cut(). What its callback does are the next operations. *)
+(* mow.c: fire_timer(). What its callback does are the next operations. *)
 Definition cut (m : mowing) (t : timer) (s : lawn) : lawn :=
   note (Fired t (until m) (fresh m))
     (set_mode (Some (Mowing (until m) (left m - 1) (budget m) (fresh m) (before m)))
        (remove (name t) s)).
 
-(* mow.c: one round of the loops of lawn_mow_until(), lawn_mow_tick() and
-   lawn_mow_blade() or lawn_mow_in_turn(): a timer is cut, or a tip is settled.
+(* mow.c: one round of the loops of mow_until(), fire_tick() and
+   fire_blade() or fire_in_turn(): a timer is cut, or a tip is settled.
    Of the blades that are due, which is next is for the operation to say. *)
 Definition work_blade (m : mowing) (e : N) (w : nat) (s : lawn) : lawn :=
   match nth_error (blades s) w with
@@ -296,7 +296,7 @@ Definition work (w : nat) (s : lawn) : lawn :=
            end
   end.
 
-(* mow.c: the base's part of lawn_mow_open(); to any time that the index allows.
+(* mow.c: the base's part of open_slot(); to any time that the index allows.
    The tips' part is Settle. *)
 Definition advance (t : N) (s : lawn) : lawn :=
   match mode s with
@@ -306,7 +306,7 @@ Definition advance (t : N) (s : lawn) : lawn :=
       then set_base t s else s
   end.
 
-(* mow.c: lawn_mow_until() ends, and lawn_mow_slowly(). *)
+(* mow.c: mow_until() ends, and mow_slow(). *)
 Definition return_with (m : mowing) (b : N) (s : lawn) : lawn :=
   note (Mown (until m) (budget m) (budget m - left m) (fresh m))
     (set_bound b (set_mode None s)).

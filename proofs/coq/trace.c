@@ -9,9 +9,9 @@
  *
  * Tells: f TIMER DEADLINE HABITS of what fires, r COUNT HABITS of a mow, e TIME of
  * what is next, h HABITS after the time was set; of a start where the timer went: w
- * BLADE, l to the lone ones, or t to those of the last tick; and after a script, p
- * TIMER DEADLINE of each that runs, and a full stop. HABITS are alone, which is 0 or
- * 1, and the bits of the deadline that pick a stripe.
+ * BLADE, l to the unqueued ones, or t to those of the last tick; and after a
+ * script, p TIMER DEADLINE of each that runs, and a full stop. HABITS are
+ * alone, which is 0 or 1, and the bits of the deadline that pick a stripe.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ trace_place(const struct lawn_timer *timer)
 static void
 trace_habits(void)
 {
-    printf(" %d %" PRIu32 "\n", trace_lawn->habits.alone,
+    printf(" %d %" PRIu32 "\n", trace_lawn->tuning.bypass,
            trace_lawn->blades.stripe);
 }
 
@@ -107,7 +107,8 @@ static void
 trace_fire(struct lawn_timer *timer, void *arg)
 {
     (void)arg;
-    printf("f %d %" PRIu64, (int)(timer - trace_timer), lawn_due(timer));
+    printf("f %d %" PRIu64, (int)(timer - trace_timer),
+           lawn_last_deadline(timer));
     trace_habits();
     if (trace_fires < trace_callbacks) {
         trace_do(&trace_callback[trace_fires]);

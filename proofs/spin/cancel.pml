@@ -42,7 +42,7 @@
 short state; /* struct lawn_workers_timer */
 byte when;
 byte shared;
-bit hand; /* struct lawn_part: part->hand == timer */
+bit hand; /* struct lawn_shard: part->hand == timer */
 bit firing;
 byte waiters;
 bit news[OTHERS]; /* served is not what the thread has seen */
@@ -119,7 +119,7 @@ inline heavy() {
 inline began(number) { live = 1; latest = number }
 inline ended() { assert(live); live = 0 }
 
-/* lawn_state_share() */
+/* lawn__state_share() */
 inline share() {
 #ifndef SYMMETRIC
     if
@@ -135,7 +135,7 @@ inline share() {
 #endif
 }
 
-/* lawn_workers_begin() -> lawn_workers_start_remote() */
+/* start_slow() -> start_remote() */
 inline start_remote() {
     seen = state;
     do
@@ -162,7 +162,7 @@ inline start_remote() {
         :: !(seen & PART) -> shared = 2
         :: else
         fi;
-        when = mine; /* lawn_state_write() */
+        when = mine; /* lawn__state_write_request() */
         if
         :: (seen & (LAWN | MAIL | DUE)) == (LAWN | DUE) ->
             atomic { /* without mail */
@@ -172,12 +172,12 @@ inline start_remote() {
             break
         :: true
         fi;
-        /* lawn_part_post() */
+        /* lawn__shard_post() */
         if
         :: !(seen & MAIL) -> atomic { assert(!inbox && !again); inbox = 1 }
         :: else
         fi;
-        atomic { /* lawn_state_posted() */
+        atomic { /* lawn__state_posted() */
             state = ((seen & ~(FLAGS | PART)) | PART | RUN | MAIL | REQ |
                      (seen & LAWN)) + VERSION;
             began(mine)
@@ -189,7 +189,7 @@ start_next:
     atomic { seen = 0; mine = 0 }
 }
 
-/* lawn_workers_end() */
+/* stop_slow() */
 inline stop_remote() {
     seen = state;
     do
@@ -206,7 +206,7 @@ inline stop_remote() {
     seen = 0
 }
 
-/* lawn_workers_recall() */
+/* request_release() */
 inline recall() {
     atomic {
         if
@@ -220,7 +220,7 @@ inline recall() {
     fi
 }
 
-/* lawn_workers_wait_for() */
+/* wait_for_release() */
 inline wait_for() {
     news[id] = 0; /* served is read */
     waiters++;
@@ -230,7 +230,7 @@ inline wait_for() {
     seen = state;
     if
     :: (seen & (RUN | MAIL | REQ | CLAIM | PART)) == (PART | MAIL) ->
-        news[id] /* recalled: lawn_park_wait() */
+        news[id] /* recalled: lawn__park_wait() */
     :: else ->
         if
         :: !(seen & (RUN | CLAIM)) && firing -> news[id]
@@ -271,7 +271,7 @@ sync:
     :: else
     fi;
     if
-    :: seen & (RUN | CLAIM) -> seen = 0; goto sync /* lawn_park_yield() */
+    :: seen & (RUN | CLAIM) -> seen = 0; goto sync /* lawn__park_yield() */
     :: else
     fi;
     if
@@ -298,7 +298,7 @@ returned:
     empty(buffer) && state != seen -> seen = state; goto otherwise \
     :: empty(buffer) && state == seen -> state = to
 
-/* lawn_state_CHANGE(), with a ghost in the moment of the change. */
+/* lawn__state_CHANGE(), with a ghost in the moment of the change. */
 #ifdef SYMMETRIC
 #define CHANGE(to, ghost, otherwise) \
     atomic { if :: SWAP(to, otherwise); ghost fi }
@@ -329,7 +329,7 @@ returned:
     fi
 #endif
 
-/* lawn_part_serve() */
+/* lawn__shard_notify_waiters() */
 inline serve() {
     if
     :: waiters != 0 ->
@@ -338,7 +338,7 @@ inline serve() {
     fi
 }
 
-/* lawn_part_take(). The lawn is the worker's own. */
+/* accept_timer(). The lawn is the worker's own. */
 inline take() {
     look();
 take_next:
@@ -382,7 +382,7 @@ take_next:
     atomic { seen = 0; due = 0; late = 0 }
 }
 
-/* lawn_part_drain() */
+/* lawn__shard_drain() */
 inline drain() {
     if
     :: again -> again = 0
@@ -392,8 +392,8 @@ inline drain() {
     serve()
 }
 
-/* lawn_workers_START_LOCAL() */
-/* lawn_workers_start_local(). Where the word need not change, it is as if it had
+/* START_LOCAL() */
+/* start_local(). Where the word need not change, it is as if it had
  * been when the word was looked at: who has stopped it since stops this start. */
 #define START_LOCAL(next_try, out) \
     look(); \
@@ -449,7 +449,7 @@ stop_back: \
 out: \
     atomic { off = 0; seen = 0 }
 
-/* lawn_part_fire() -> lawn_part_cut() */
+/* fire_timer() -> decide_fire() */
 inline fire() {
     onlawn = 0;
     store(FIRING, 1);
@@ -509,7 +509,7 @@ cut:
 fired:
     atomic { seen = 0; due = 0 };
 #ifdef SYMMETRIC
-    atomic { empty(buffer) -> firing = 0 }; /* L_XCHG */
+    atomic { empty(buffer) -> firing = 0 }; /* LAWN_ATOMIC_XCHG */
 #else
     store(FIRING, 0);
 #endif

@@ -3,7 +3,7 @@
  * THREADS threads that are no workers start or stop one timer, OPS times each; the
  * closer closes the set at any moment. The first OWNERS of them have a gate alone
  * and count there by plain stores, which reach the memory late (TSO); the others
- * share one, by atomic additions. Without OWNERS there is no L_HEAVY. The workers
+ * share one, by atomic additions. Without OWNERS there is no LAWN_FENCE_HEAVY. The workers
  * have ended: what is in the mail is left. Names are those of src/workers;
  * README.md says which line is which.
  *
@@ -60,12 +60,12 @@ inline flush_all(who) {
     od
 }
 
-/* lawn_state_look(): a thread sees its own stores. */
+/* lawn__state_load(): a thread sees its own stores. */
 inline look() {
     atomic { seen = (late[me] -> RUN : state) }
 }
 
-/* lawn_gate_enter(); passed, or not */
+/* lawn__gate_enter(); passed, or not */
 inline enter() {
     if
     :: me < OWNERS -> stores[me] ! OWN, 1
@@ -78,7 +78,7 @@ inline enter() {
     fi
 }
 
-/* lawn_gate_leave() */
+/* lawn__gate_leave() */
 inline leave() {
     if
     :: passed && me < OWNERS -> stores[me] ! OWN, 0
@@ -88,7 +88,7 @@ inline leave() {
     passed = 0
 }
 
-/* lawn_workers_begin(), lawn_workers_start_remote() */
+/* start_slow(), start_remote() */
 inline start() {
     if
     :: closing -> goto returned
@@ -107,7 +107,7 @@ inline start() {
             fi
         :: else
         fi;
-        /* lawn_state_swap() */
+        /* lawn__state_swap() */
         atomic {
             flush_all(me);
             if
@@ -122,7 +122,7 @@ inline start() {
         if
         :: swapped ->
             swapped = 0;
-            /* lawn_part_post() -> lawn_mailbox_push() */
+            /* lawn__shard_post() -> lawn__mailbox_push() */
             if
             :: seen == FREE ->
                 atomic { flush_all(me); assert(!boxes_shut); box = 1 }
@@ -136,7 +136,7 @@ inline start() {
     od
 }
 
-/* lawn_workers_end() */
+/* stop_slow() */
 inline stop() {
     look();
     do
@@ -193,7 +193,7 @@ proctype closer()
     byte value;
     closing = 1;
 #if OWNERS
-    /* lawn_gate_wait() */
+    /* lawn__gate_wait() */
     atomic {
         for (i : 0 .. THREADS - 1) {
             flush_all(i)
@@ -207,11 +207,11 @@ proctype closer()
     od;
     all == 0;
     i = 0;
-    /* lawn_part_shut() -> lawn_mailbox_close() */
+    /* lawn__shard_shut() -> lawn__mailbox_close() */
     boxes_shut = 1;
     if
     :: box ->
-        /* lawn_part_take(), lawn_part_clear(), lawn_part_release() */
+        /* accept_timer(), lawn__shard_clear(), lawn__shard_release() */
         atomic {
             state != CLAIM;
             ended = ended + (state == RUN);

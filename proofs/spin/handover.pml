@@ -15,7 +15,7 @@
 #endif
 #define PARTS 2
 #define WORKERS 2 /* 1 and 2; 0 is NULL */
-#define NOBODY 3  /* lawn_worker_nobody: the part is on the way */
+#define NOBODY 3  /* lawn__worker_nobody: the part is on the way */
 #define CLOSER 4
 
 /* What arrivals may be instead of a part. */
@@ -30,7 +30,7 @@
 #define UNTIL END
 #define BIT(i) (1 << (i))
 
-byte runs[PARTS]; /* struct lawn_part: worker, keeper */
+byte runs[PARTS]; /* struct lawn_shard: worker, keeper */
 byte keeper[PARTS];
 byte link[PARTS];
 byte wake_at[PARTS];
@@ -100,20 +100,20 @@ proctype sender(byte timer)
     byte w;
     byte q;
     byte t;
-    /* lawn_gate_enter() */
+    /* lawn__gate_enter() */
     atomic {
         if
         :: closing -> refused = refused | BIT(timer); goto returned
         :: else -> gate++
         fi
     };
-    /* lawn_part_post() -> lawn_mailbox_push() */
+    /* lawn__shard_post() -> lawn__mailbox_push() */
     atomic {
         assert(!boxes_shut);
         box[1] = box[1] | BIT(timer);
         posting++
     };
-    /* lawn_part_wake() */
+    /* lawn__shard_wake() */
     at = wake_at[1];
     do
     :: DUE(timer) < at ->
@@ -141,7 +141,7 @@ returned:
     skip
 }
 
-/* lawn_worker_give(); who has the lock says so. The part has a keeper here. */
+/* lawn__worker_hand_over(); who has the lock says so. The part has a keeper here. */
 #define GIVE(p) \
     do \
     :: to = keeper[p]; \
@@ -162,7 +162,7 @@ returned:
             fi \
         od; \
         if \
-        :: head == SHUT /* lawn_park_yield() */ \
+        :: head == SHUT /* lawn__park_yield() */ \
         :: else -> break \
         fi \
     od; \
@@ -170,7 +170,7 @@ returned:
     unpark(to); \
     atomic { to = 0; head = 0; was = 0 }
 
-/* lawn_worker_adopt() */
+/* lawn__worker_adopt() */
 inline adopt() {
     if
     :: arrivals[me] == NONE || arrivals[me] == SHUT
@@ -193,7 +193,7 @@ inline adopt() {
     fi
 }
 
-/* lawn_worker_part_with() */
+/* release_shards() */
 inline part_with() {
     p = 0;
     do
@@ -225,7 +225,7 @@ proctype worker(byte me)
     bit closes;
     bit busy;
 turn:
-    /* lawn_worker_awake() */
+    /* clear_wakeups() */
     atomic {
         for (p : 0 .. PARTS - 1) {
             if
@@ -236,7 +236,7 @@ turn:
         p = 0
     };
     token[me] = 0;
-    /* lawn_worker_obey() */
+    /* lawn__worker_handle_control() */
     if
     :: control[me] ->
         control[me] = 0;
@@ -244,7 +244,7 @@ turn:
         part_with();
         if
         :: leaving[me] ->
-            /* lawn_worker_leave(): here nothing is on the way to a worker that
+            /* lawn__worker_leave(): here nothing is on the way to a worker that
              * leaves, and all it had it has given away. */
             atomic { arrivals[me] == NONE -> arrivals[me] = SHUT };
             assert(parts[me] == 0);
@@ -254,7 +254,7 @@ turn:
     :: else
     fi;
     closes = closing;
-    /* lawn_worker_serve(): takes the mail, and mows. */
+    /* run_round(): takes the mail, and mows. */
     atomic {
         for (p : 0 .. PARTS - 1) {
             if
@@ -294,7 +294,7 @@ turn:
     };
     if
     :: closes ->
-        /* lawn_worker_drained(); next is what its own parts have */
+        /* is_drained(); next is what its own parts have */
         if
         :: next <= UNTIL
         :: else ->
@@ -323,7 +323,7 @@ turn:
         busy = 0
     :: else
     fi;
-    /* lawn_worker_sleep() */
+    /* announce_sleep() */
     atomic {
         for (p : 0 .. PARTS - 1) {
             if
@@ -341,7 +341,7 @@ turn:
     };
     if
     :: !busy && !control[me] ->
-        /* lawn_worker_run() -> lawn_park_wait(); an end of time for who waits
+        /* lawn_worker_run() -> lawn__park_wait(); an end of time for who waits
          * for what is due. */
         atomic {
             if
@@ -365,7 +365,7 @@ returned:
     atomic { busy = 0; next = 0; closes = 0; gone[me] = 1 }
 }
 
-/* lawn_workers_hand_over(), by the lock */
+/* reassign_shard(), by the lock */
 #define HAND_OVER(p, whom) \
     atomic { who = runs[p]; kept = keeper[p] }; \
     keeper[p] = whom; \
@@ -381,17 +381,17 @@ proctype manager()
     byte kept;
     byte t;
     bit was;
-    /* lawn_workers_remove(): lawn_workers_retire() */
+    /* lawn_workers_remove(): reassign_all() */
     take_lock();
     HAND_OVER(1, 1);
     leaving[2] = 1;
     control[2] = 1;
     unpark(2);
     lock = 0;
-    gone[2]; /* lawn_workers_reap() */
+    gone[2]; /* join_thread() */
     assert(parts[2] == 0 && runs[1] != 2);
 #ifndef ONCE
-    /* lawn_workers_add(): lawn_workers_enrol(), lawn_workers_share_out() */
+    /* lawn_workers_add(): enroll(), distribute_shards() */
     take_lock();
     atomic { leaving[2] = 0; arrivals[2] = NONE; gone[2] = 0 };
     HAND_OVER(1, 2);
@@ -405,7 +405,7 @@ proctype manager()
     unpark(1);
     unpark(2);
     gone[1] && gone[2];
-    gate == 0; /* lawn_gate_wait() */
+    gate == 0; /* lawn__gate_wait() */
     atomic {
         /* What a worker has that has ended stays with it. */
         assert(done[1] && parts[keeper[0]] & BIT(0));
@@ -413,7 +413,7 @@ proctype manager()
         runs[0] = CLOSER;
         runs[1] = CLOSER
     };
-    /* lawn_part_shut(), lawn_part_clear() */
+    /* lawn__shard_shut(), lawn__shard_clear() */
     boxes_shut = 1;
     atomic {
         assert(box[0] == 0 && lawn[0] == 0);

@@ -22,7 +22,7 @@
 #endif
 #define PARTS 2
 #define WORKERS 2 /* 1 and 2; 0 is NULL */
-#define NOBODY 3  /* lawn_worker_nobody: the part is on the way */
+#define NOBODY 3  /* lawn__worker_nobody: the part is on the way */
 #define CLOSER 4
 #define BIT(i) (1 << (i))
 
@@ -41,7 +41,7 @@
 byte run_ = BIT(1); /* RUN, a bit for each timer */
 byte mail;          /* MAIL, likewise */
 
-byte runs[PARTS]; /* struct lawn_part: worker, keeper */
+byte runs[PARTS]; /* struct lawn_shard: worker, keeper */
 byte keeper[PARTS];
 bit sleeps[PARTS]; /* wake_at is not 0 */
 byte box[PARTS];   /* a bit for each timer */
@@ -51,7 +51,7 @@ bit gate; /* one step: gate.pml has those that it is made of */
 
 byte parts[WORKERS + 1]; /* struct lawn_worker; a bit for each part */
 byte arrivals[WORKERS + 1];
-bit shut[WORKERS + 1]; /* lawn_worker_closed is in arrivals */
+bit shut[WORKERS + 1]; /* closed_arrivals is in arrivals */
 bit control[WORKERS + 1];
 bit token[WORKERS + 1];
 bit parked[WORKERS + 1];
@@ -70,7 +70,7 @@ byte posted; /* when the set was closed */
 
 inline take_lock() { atomic { !lock -> lock = 1 } }
 
-/* lawn_worker_unpark() */
+/* lawn__worker_wake() */
 inline unpark(whom) {
     atomic {
         if
@@ -80,7 +80,7 @@ inline unpark(whom) {
     }
 }
 
-/* lawn_part_wake(), for now */
+/* lawn__shard_wake(), for now */
 inline wake(which) {
     atomic {
         was = sleeps[which];
@@ -99,14 +99,14 @@ proctype sender()
 {
     byte who;
     bit was;
-    /* lawn_gate_enter() */
+    /* lawn__gate_enter() */
     atomic {
         if
         :: closing -> refused = refused | BIT(0); goto returned
         :: else -> gate = 1
         fi
     };
-    /* lawn_part_post() */
+    /* lawn__shard_post() */
     atomic {
         assert(!boxes_shut);
         box[0] = box[0] | BIT(0);
@@ -124,7 +124,7 @@ returned:
     assert(runs[which] == me && (parts[me] & BIT(which)) && !done[me] && \
            !(parts[3 - me] & BIT(which)))
 
-/* lawn_worker_adopt() */
+/* lawn__worker_adopt() */
 inline adopt() {
     if
     :: arrivals[me] == 0
@@ -138,7 +138,7 @@ inline adopt() {
     fi
 }
 
-/* lawn_worker_inherit(), within a round */
+/* lawn__worker_inherit(), within a round */
 inline inherit(which) {
     take_lock();
     atomic {
@@ -166,7 +166,7 @@ inline inherit(which) {
     lock = 0
 }
 
-/* lawn_part_take(), lawn_part_forward() */
+/* accept_timer(), forward_timer() */
 inline take(here, timer) {
     atomic {
         USES(here);
@@ -202,7 +202,7 @@ inline take(here, timer) {
     fi
 }
 
-/* lawn_part_drain() of the parts that it has when this begins */
+/* lawn__shard_drain() of the parts that it has when this begins */
 inline drain(mine, p, t) {
     atomic { mine = parts[me]; p = 0 };
     do
@@ -221,7 +221,7 @@ inline drain(mine, p, t) {
 
 /* lawn_workers_stop_sync(WAITED), which is of part 1, in a callback of a worker */
 inline stop_sync() {
-    atomic { /* lawn_workers_end() */
+    atomic { /* stop_slow() */
         if
         :: runs[1] == me -> /* off the lawn as well */
             USES(1);
@@ -232,7 +232,7 @@ inline stop_sync() {
         run_ = run_ & ~BIT(WAITED);
         stopped = stopped | BIT(WAITED)
     };
-    /* lawn_workers_recall() */
+    /* request_release() */
     atomic {
         if
         :: (lawn[1] & BIT(WAITED)) ->
@@ -252,7 +252,7 @@ inline stop_sync() {
         wake(1)
     :: else
     fi;
-    /* The loop, with lawn_park_yield(): what changes nothing is left out. */
+    /* The loop, with lawn__park_yield(): what changes nothing is left out. */
     do
     :: atomic {
         !(lawn[1] & BIT(WAITED)) && !(mail & BIT(WAITED)) ->
@@ -261,13 +261,13 @@ inline stop_sync() {
     }
     :: closing && runs[1] != me && done[runs[1]] && MADE(runs[1]) ->
         inherit(1)
-    :: arrivals[me] != 0 -> adopt() /* lawn_workers_drain_own() */
+    :: arrivals[me] != 0 -> adopt() /* drain_own_mail() */
     :: ((parts[me] & BIT(0)) && box[0]) || ((parts[me] & BIT(1)) && box[1]) ->
         drain(own, q, u)
     od
 }
 
-/* lawn_part_mow() of the parts that it has when this begins */
+/* lawn__shard_mow() of the parts that it has when this begins */
 inline mow() {
     atomic { mine = parts[me]; p = 0; t = 0 };
     do
@@ -291,19 +291,19 @@ inline mow() {
 }
 
 #if KIND == 2
-/* lawn_worker_detach() -> lawn_workers_dismiss(), of worker 2 */
+/* lawn_worker_detach() -> detach_worker(), of worker 2 */
 inline detach() {
     take_lock();
-    /* lawn_workers_retire() -> lawn_workers_hand_over() */
+    /* reassign_all() -> reassign_shard() */
     atomic {
         live[me] = 0;
         assert(keeper[1] == me && runs[1] == me);
         keeper[1] = (live[1] -> 1 : 0)
     };
-    /* lawn_worker_leave() -> lawn_worker_part_with() */
+    /* lawn__worker_leave() -> release_shards() */
     assert(shut[me] && parts[me] == BIT(1));
     atomic { parts[me] = 0; runs[1] = NOBODY };
-    /* lawn_worker_give() */
+    /* lawn__worker_hand_over() */
     if
     :: keeper[1] == 0 -> runs[1] = 0
     :: else ->
@@ -330,7 +330,7 @@ proctype worker(byte me)
     bit busy;
     bit more;
 turn:
-    /* lawn_worker_awake() */
+    /* clear_wakeups() */
     atomic {
         for (p : 0 .. PARTS - 1) {
             if
@@ -341,16 +341,16 @@ turn:
         p = 0;
         token[me] = 0 /* it has not looked at anything yet */
     };
-    /* lawn_worker_obey() */
+    /* lawn__worker_handle_control() */
     if
     :: control[me] -> control[me] = 0; adopt()
     :: else
     fi;
     closes = closing;
-    /* lawn_worker_serve() */
+    /* run_round() */
     drain(mine, p, t);
     mow();
-    atomic { /* lawn_worker_next() */
+    atomic { /* find_next_round() */
         for (p : 0 .. PARTS - 1) {
             more = more || ((parts[me] & BIT(p)) && (lawn[p] & DUE))
         }
@@ -358,7 +358,7 @@ turn:
     };
     if
     :: closes && !more ->
-        /* lawn_worker_drained() */
+        /* is_drained() */
         take_lock();
         do
         :: atomic {
@@ -388,7 +388,7 @@ turn:
         busy = 0
     :: else
     fi;
-    /* lawn_worker_sleep() */
+    /* announce_sleep() */
     atomic {
         for (p : 0 .. PARTS - 1) {
             if
@@ -407,7 +407,7 @@ turn:
     od;
     if
     :: !busy && !control[me] && !more ->
-        /* lawn_worker_run() -> lawn_park_wait() */
+        /* lawn_worker_run() -> lawn__park_wait() */
         atomic {
             if
             :: !token[me] -> parked[me] = 1
@@ -443,8 +443,8 @@ proctype closer()
     lock = 0;
     unpark(1);
     unpark(2);
-    gone[1] && gone[2]; /* lawn_workers_join() */
-    gate == 0;          /* lawn_gate_wait() */
+    gone[1] && gone[2]; /* join_all() */
+    gate == 0;          /* lawn__gate_wait() */
     atomic {
         for (p : 0 .. PARTS - 1) {
             assert((runs[p] == 0 && KIND == 2) || done[runs[p]]);
@@ -452,7 +452,7 @@ proctype closer()
         }
         p = 0
     };
-    /* lawn_part_shut(), lawn_part_clear() */
+    /* lawn__shard_shut(), lawn__shard_clear() */
     boxes_shut = 1;
     atomic {
         left = (lawn[0] | lawn[1] | box[0] | box[1]) & run_;

@@ -36,19 +36,19 @@ byte taken;
 byte ready;
 byte next[ALL + 1];
 
-byte wake_at; /* struct lawn_part, struct lawn_worker */
+byte wake_at; /* struct lawn_shard, struct lawn_worker */
 bit token;
 bit parked; /* the futex: someone waits on token */
 bit closing;
 bit ended;
 
 /* What is known from outside. */
-byte posting;             /* threads within lawn_part_post() */
+byte posting;             /* threads within lawn__shard_post() */
 bit got[ALL + 1];         /* taken */
 bit refused[ALL + 1];     /* the post returned false */
 byte last[PRODUCERS];     /* the latest of each that was taken */
 bit has_far;              /* one that is due at FAR is on the lawn */
-bit shut;                 /* lawn_mailbox_close() was called */
+bit shut;                 /* lawn__mailbox_close() was called */
 bit over;                 /* the closer is done */
 #define DONE (over && posted == PRODUCERS)
 byte posted;              /* producers that are done */
@@ -69,7 +69,7 @@ inline check_sleep() {
 }
 
 inline unpark() {
-    /* L_XCHG, and if it was 0 lawn_park_wake() */
+    /* LAWN_ATOMIC_XCHG, and if it was 0 lawn__park_wake() */
     atomic { was = token; token = 1 };
     if
     :: was == 0 -> parked = 0
@@ -87,12 +87,12 @@ proctype producer(byte id)
     do
     :: timer > (id + 1) * MESSAGES -> break
     :: else ->
-        /* lawn_workers_begin() */
+        /* start_slow() */
         if
         :: closing -> refused[timer] = 1; goto next_one
         :: else
         fi;
-        /* lawn_part_post() -> lawn_mailbox_push() */
+        /* lawn__shard_post() -> lawn__mailbox_push() */
         atomic { seen = head; posting++ };
 push:   if
         :: seen == CLOSED -> /* no start, see gate.pml; but stop_sync */
@@ -109,7 +109,7 @@ push:   if
             fi
         };
 #ifdef SLEEPS
-        /* lawn_part_wake() */
+        /* lawn__shard_wake() */
         at = wake_at;
         do
         :: DUE(timer) < at ->
@@ -132,11 +132,11 @@ next_one:
     posted++
 }
 
-/* lawn_mailbox_pop(): popped, or NONE. */
+/* lawn__mailbox_pop(): popped, or NONE. */
 inline pop() {
     if
     :: taken == NONE && ready == NONE ->
-        seen = head; /* lawn_mailbox_take(): a look first */
+        seen = head; /* take_all(): a look first */
         if
         :: seen != NONE && seen != CLOSED ->
             atomic { taken = head; head = NONE }
@@ -164,7 +164,7 @@ inline pop() {
     }
 }
 
-/* lawn_part_take(), of which only that it is taken matters here. */
+/* accept_timer(), of which only that it is taken matters here. */
 inline take() {
     d_step {
         assert(!got[popped] && !refused[popped]);
@@ -179,7 +179,7 @@ inline take() {
     }
 }
 
-/* lawn_part_drain() */
+/* lawn__shard_drain() */
 inline drain(budget) {
     steps = budget;
     do
@@ -204,7 +204,7 @@ proctype worker()
     do
     ::
 #ifdef SLEEPS
-        /* lawn_worker_turn() -> lawn_worker_awake() */
+        /* lawn_worker_turn() -> clear_wakeups() */
         if
         :: wake_at != 0 -> wake_at = 0
         :: else
@@ -216,7 +216,7 @@ proctype worker()
 #endif
         closes = closing;
         drain(STEPS);
-        /* lawn_worker_drained() */
+        /* is_drained() */
         if
         :: closes ->
             seen = head;
@@ -230,14 +230,14 @@ proctype worker()
 #ifndef SLEEPS
         taken != NONE || ready != NONE || head != NONE || closing
 #else
-        /* lawn_worker_sleep() */
+        /* announce_sleep() */
         /* What a closed set leaves is no reason to wake. */
         wake_at = (has_far && !closes -> FAR : NEVER);
-        seen = head; /* lawn_mailbox_empty() */
+        seen = head; /* lawn__mailbox_empty() */
         if
         :: taken == NONE && ready == NONE && seen == NONE ->
             seen = 0;
-            /* lawn_worker_run() -> lawn_park_wait() */
+            /* lawn_worker_run() -> lawn__park_wait() */
             d_step {
                 if
                 :: token == 0 -> parked = 1; check_sleep()
@@ -268,8 +268,8 @@ proctype closer()
 #ifdef SLEEPS
     unpark();
 #endif
-    ended; /* lawn_workers_join() */
-    /* lawn_part_shut() -> lawn_mailbox_close() */
+    ended; /* join_all() */
+    /* lawn__shard_shut() -> lawn__mailbox_close() */
     atomic { seen = head; head = CLOSED; shut = 1 };
     d_step {
         if

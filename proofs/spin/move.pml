@@ -56,13 +56,13 @@
 short state = WORD(0) | RUN | LAWN; /* struct lawn_workers_timer */
 byte when = FIRST;
 bit part;
-bit firing[2]; /* struct lawn_part, struct lawn_worker */
+bit firing[2]; /* struct lawn_shard, struct lawn_worker */
 bit waiters[2];
 bit news[2]; /* served is not what the thread that waits has seen */
 bit inbox[2];         /* the timer is in the mailbox */
 bit again[2];
 bit onlawn[2];
-byte deadline = FIRST; /* lawn_due() */
+byte deadline = FIRST; /* lawn_last_deadline() */
 byte wake_at[2];
 bit token[2];
 bit parked[2];
@@ -77,12 +77,12 @@ byte going = OTHERS;    /* and that have not returned */
 inline began(at) { live = 1; latest = at }
 inline ended() { assert(live); live = 0 }
 
-/* lawn_worker_unpark() */
+/* lawn__worker_wake() */
 inline unpark(p) {
     atomic { token[p] = 1; parked[p] = 0 }
 }
 
-/* lawn_part_wake(): what it sees that is not 0 when it swaps does not matter. */
+/* lawn__shard_wake(): what it sees that is not 0 when it swaps does not matter. */
 inline wake(p, due) {
     atomic {
         at = due < wake_at[p];
@@ -94,7 +94,7 @@ inline wake(p, due) {
     fi
 }
 
-/* lawn_mailbox_push() */
+/* lawn__mailbox_push() */
 inline push(p) {
     atomic {
         assert(!inbox[0] && !inbox[1] && !again[0] && !again[1]);
@@ -102,7 +102,7 @@ inline push(p) {
     }
 }
 
-/* lawn_workers_begin() -> lawn_workers_start_remote() */
+/* start_slow() -> start_remote() */
 inline start(choice, due) {
     seen = state;
 start_next:
@@ -113,7 +113,7 @@ start_next:
     here = PART_OF(seen);
     loose = !(seen & HELD);
     if
-    :: loose -> loose = !firing[here] /* lawn_workers_free_of() */
+    :: loose -> loose = !firing[here] /* may_change_shard() */
     :: else
     fi;
     if
@@ -129,7 +129,7 @@ start_next:
         :: state == seen -> state = seen | CLAIM
         :: else -> seen = state; goto start_next
         fi;
-        /* lawn_state_write(): who reads these now must find another word then. */
+        /* lawn__state_write_request(): who reads these now must find another word then. */
         mail = (seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) || to != goal ||
                due < when;
         when = due;
@@ -141,12 +141,12 @@ start_next:
         goto started
     :: else
     fi;
-    /* lawn_part_post() */
+    /* lawn__shard_post() */
     if
     :: !(seen & MAIL) -> push(to)
     :: else
     fi;
-    atomic { /* lawn_state_posted() */
+    atomic { /* lawn__state_posted() */
         state = ((seen & ~(FLAGS | PART)) | WORD(to) | RUN | MAIL | REQ |
                  (seen & LAWN)) + VERSION;
         began(due)
@@ -156,7 +156,7 @@ started:
     atomic { seen = 0; to = 0; goal = 0; mail = 0; here = 0; loose = 0 }
 }
 
-/* lawn_workers_end() */
+/* stop_slow() */
 #define STOP(next_try, out) \
     seen = state; \
 next_try: \
@@ -235,13 +235,13 @@ sync:
     :: else
     fi;
     if
-    :: seen & (RUN | CLAIM) -> /* lawn_park_yield() */
+    :: seen & (RUN | CLAIM) -> /* lawn__park_yield() */
         atomic { seen = 0; here = 0; goto sync }
     :: else
     fi;
     if
     :: seen & HELD ->
-        /* lawn_workers_recall() */
+        /* request_release() */
         atomic {
             if
             :: state == seen -> state = (seen | MAIL) & ~REQ
@@ -255,12 +255,12 @@ sync:
         wake(here, 0)
     :: else
     fi;
-    /* lawn_workers_wait_for() */
+    /* wait_for_release() */
     atomic { seen = 0; news[here] = 0; waiters[here] = 1 };
     seen = state;
     if
     :: (seen & (RUN | MAIL | REQ | CLAIM | PART)) == (WORD(here) | MAIL) ->
-        news[here] /* lawn_park_wait() */
+        news[here] /* lawn__park_wait() */
     :: else ->
         if
         :: !(seen & (RUN | CLAIM)) && firing[here] -> news[here]
@@ -278,7 +278,7 @@ returned:
     atomic { seen = 0; here = 0; going-- }
 }
 
-/* lawn_part_serve() */
+/* lawn__shard_notify_waiters() */
 inline serve() {
     atomic {
         seen = 0;
@@ -303,7 +303,7 @@ inline serve() {
 /* lawn_start_as() */
 #define ON(at) assert(!onlawn[1 - me]); onlawn[me] = 1; deadline = at
 
-/* lawn_part_take() */
+/* accept_timer() */
 inline take() {
     seen = state;
     do
@@ -330,7 +330,7 @@ inline take() {
             }
         /* RUN without REQ is of who starts it on the worker: not here. */
         :: (seen & RUN) && wants && goal != me ->
-            /* lawn_part_forward() */
+            /* forward_timer() */
             atomic {
                 OFF;
                 if
@@ -364,7 +364,7 @@ inline take() {
 }
 
 #if KIND > 2
-/* lawn_workers_drain_own() */
+/* drain_own_mail() */
 inline drain_own() {
     atomic {
         if
@@ -377,13 +377,13 @@ inline drain_own() {
 }
 
 /* lawn_workers_stop_sync(), in the callback of the timer: nobody moves it away
- * meanwhile. lawn_park_yield() is to wait until something has changed. */
+ * meanwhile. lawn__park_yield() is to wait until something has changed. */
 inline stop_own() {
     assert(firing[me] && callback);
 own_next:
     was = state;
 own_end:
-    /* lawn_workers_end(), on the worker */
+    /* stop_slow(), on the worker */
     atomic {
         assert(PART_OF(was) == me);
         if
@@ -420,7 +420,7 @@ own_out:
 }
 #endif
 
-/* lawn_part_fire() -> lawn_part_cut() */
+/* fire_timer() -> decide_fire() */
 inline fire() {
     atomic { OFF; firing[me] = 1 };
     seen = state;
@@ -460,7 +460,7 @@ cut:
 #endif
     callback = 0;
 fired:
-    firing[me] = 0; /* lawn_part_fired() */
+    firing[me] = 0; /* end_callback() */
     serve()
 }
 
@@ -477,9 +477,9 @@ proctype worker(byte me)
     short was;
 #endif
 turn:
-    /* lawn_worker_awake() */
+    /* clear_wakeups() */
     atomic { wake_at[me] = 0; token[me] = 0 };
-    /* lawn_worker_drain() */
+    /* drain_mail() */
     atomic {
         if
         :: again[me] -> again[me] = 0
@@ -498,7 +498,7 @@ mow:
     };
     fire();
 sleep:
-    /* lawn_worker_next(), lawn_worker_sleep() */
+    /* find_next_round(), announce_sleep() */
     atomic {
         next = (onlawn[me] -> deadline : NEVER);
         next = (me == 1 && next > BETWEEN -> BETWEEN : next);
@@ -507,7 +507,7 @@ sleep:
     };
     if
     :: !again[me] && !inbox[me] ->
-        /* lawn_worker_run() -> lawn_park_wait() */
+        /* lawn_worker_run() -> lawn__park_wait() */
         atomic {
             if
             :: !token[me] && wake_at[me] != NOW -> parked[me] = 1

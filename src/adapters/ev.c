@@ -15,7 +15,7 @@ struct lawn_ev {
 };
 
 static void
-lawn_ev_due(struct ev_loop *ev, ev_timer *timer, int events)
+on_timer(struct ev_loop *ev, ev_timer *timer, int events)
 {
     struct lawn_ev *host = timer->data;
 
@@ -25,7 +25,7 @@ lawn_ev_due(struct ev_loop *ev, ev_timer *timer, int events)
 }
 
 static void
-lawn_ev_at_once(struct ev_loop *ev, ev_idle *idle, int events)
+on_idle(struct ev_loop *ev, ev_idle *idle, int events)
 {
     struct lawn_ev *host = idle->data;
 
@@ -35,7 +35,7 @@ lawn_ev_at_once(struct ev_loop *ev, ev_idle *idle, int events)
 }
 
 static void
-lawn_ev_arm(struct lawn_loop *loop, uint64_t when, void *context)
+arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     struct lawn_ev *host = context;
     uint64_t now = lawn_loop_update(loop);
@@ -62,13 +62,13 @@ lawn_ev_new(struct ev_loop *ev, const struct lawn_loop_options *options)
 {
     struct lawn_loop_options o =
         options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
-    struct lawn_ev *host = malloc(sizeof *host);
+    struct lawn_ev *host = malloc(sizeof(*host));
 
     if (host == NULL) {
         errno = ENOMEM;
         return NULL;
     }
-    o.arm = lawn_ev_arm;
+    o.arm = arm;
     o.arm_context = host;
     host->ev = ev;
     host->loop = lawn_loop_new(&o);
@@ -76,8 +76,8 @@ lawn_ev_new(struct ev_loop *ev, const struct lawn_loop_options *options)
         free(host);
         return NULL;
     }
-    ev_timer_init(&host->timer, lawn_ev_due, 0., 0.);
-    ev_idle_init(&host->idle, lawn_ev_at_once);
+    ev_timer_init(&host->timer, on_timer, 0., 0.);
+    ev_idle_init(&host->idle, on_idle);
     ev_set_priority(&host->idle, EV_MAXPRI);
     host->timer.data = host;
     host->idle.data = host;
@@ -87,12 +87,10 @@ lawn_ev_new(struct ev_loop *ev, const struct lawn_loop_options *options)
 bool
 lawn_ev_free(struct lawn_loop *loop)
 {
-    struct lawn_ev *host;
-
     if (loop == NULL) {
         return true;
     }
-    host = lawn_loop_arm_context(loop);
+    struct lawn_ev *host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
         return false;
     }

@@ -16,7 +16,7 @@ struct lawn_event {
 };
 
 static void
-lawn_event_due(evutil_socket_t fd, short events, void *context)
+on_timer(evutil_socket_t fd, short events, void *context)
 {
     struct lawn_event *host = context;
 
@@ -29,18 +29,18 @@ lawn_event_due(evutil_socket_t fd, short events, void *context)
  * behind: it may wake us as much too early. What is left then is set anew; as it
  * waits a whole millisecond for the rest of one, it does not spin. */
 static void
-lawn_event_arm(struct lawn_loop *loop, uint64_t when, void *context)
+arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     struct lawn_event *host = context;
     uint64_t now = lawn_loop_update(loop);
     uint64_t wait = when > now ? when - now : 0;
-    struct timeval timeout;
 
     if (when == LAWN_NEVER) {
         (void)event_del(&host->timer);
         return;
     }
     wait = wait < LAWN_EVENT_FAR ? wait + 999 : LAWN_EVENT_FAR;
+    struct timeval timeout;
     timeout.tv_sec = (time_t)(wait / LAWN_LOOP_SECOND);
     timeout.tv_usec = (suseconds_t)(wait % LAWN_LOOP_SECOND / 1000);
     if (event_add(&host->timer, &timeout) != 0) {
@@ -54,32 +54,30 @@ lawn_event_new(struct event_base *base, const struct lawn_loop_options *options)
 {
     struct lawn_loop_options o =
         options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
-    struct lawn_event *host = malloc(sizeof *host);
+    struct lawn_event *host = malloc(sizeof(*host));
 
     if (host == NULL) {
         errno = ENOMEM;
         return NULL;
     }
-    o.arm = lawn_event_arm;
+    o.arm = arm;
     o.arm_context = host;
     host->loop = lawn_loop_new(&o);
     if (host->loop == NULL) {
         free(host);
         return NULL;
     }
-    (void)evtimer_assign(&host->timer, base, lawn_event_due, host);
+    (void)evtimer_assign(&host->timer, base, on_timer, host);
     return host->loop;
 }
 
 bool
 lawn_event_free(struct lawn_loop *loop)
 {
-    struct lawn_event *host;
-
     if (loop == NULL) {
         return true;
     }
-    host = lawn_loop_arm_context(loop);
+    struct lawn_event *host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
         return false;
     }

@@ -10,7 +10,7 @@ struct lawn_glib {
 
 /* GLib would dispatch again at once, if the ready time were left as it is. */
 static gboolean
-lawn_glib_dispatch(GSource *source, GSourceFunc callback, gpointer data)
+dispatch(GSource *source, GSourceFunc callback, gpointer data)
 {
     struct lawn_glib *host = (struct lawn_glib *)(void *)source;
 
@@ -24,7 +24,7 @@ lawn_glib_dispatch(GSource *source, GSourceFunc callback, gpointer data)
 /* GLib counts microseconds, and has cut off what is less: to be not early, the
  * sum is rounded up, and one more. */
 static void
-lawn_glib_arm(struct lawn_loop *loop, uint64_t when, void *context)
+arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     struct lawn_glib *host = context;
     uint64_t now = lawn_loop_update(loop);
@@ -39,16 +39,15 @@ struct lawn_loop *
 lawn_glib_new(struct _GMainContext *context,
               const struct lawn_loop_options *options)
 {
-    static GSourceFuncs functions = {.dispatch = lawn_glib_dispatch};
+    static GSourceFuncs functions = {.dispatch = dispatch};
     struct lawn_loop_options o =
         options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
     struct lawn_glib *host =
-        (struct lawn_glib *)(void *)g_source_new(&functions, sizeof *host);
-    struct lawn_loop *loop;
+        (struct lawn_glib *)(void *)g_source_new(&functions, sizeof(*host));
 
-    o.arm = lawn_glib_arm;
+    o.arm = arm;
     o.arm_context = host;
-    loop = host->loop = lawn_loop_new(&o);
+    struct lawn_loop *loop = host->loop = lawn_loop_new(&o);
     if (loop == NULL) {
         g_source_unref(&host->source);
         return NULL;
@@ -61,12 +60,10 @@ lawn_glib_new(struct _GMainContext *context,
 bool
 lawn_glib_free(struct lawn_loop *loop)
 {
-    struct lawn_glib *host;
-
     if (loop == NULL) {
         return true;
     }
-    host = lawn_loop_arm_context(loop);
+    struct lawn_glib *host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
         return false;
     }

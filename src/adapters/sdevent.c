@@ -16,7 +16,7 @@ struct lawn_sdevent {
 };
 
 static int
-lawn_sdevent_fire(sd_event_source *source, uint64_t when, void *context)
+on_timer(sd_event_source *source, uint64_t when, void *context)
 {
     struct lawn_sdevent *host = context;
 
@@ -30,17 +30,17 @@ lawn_sdevent_fire(sd_event_source *source, uint64_t when, void *context)
  * rounded up to be not early. sd-event has made what it needs with the source: it
  * refuses only where it does not run, when it has finished and after a fork. */
 static void
-lawn_sdevent_arm(struct lawn_loop *loop, uint64_t when, void *context)
+arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     struct lawn_sdevent *host = context;
     uint64_t now = lawn_loop_update(loop);
     uint64_t wait = when > now ? when - now : 0;
-    struct timespec base;
 
     if (when == LAWN_NEVER) {
         (void)sd_event_source_set_enabled(host->source, SD_EVENT_OFF);
         return;
     }
+    struct timespec base;
     (void)clock_gettime(host->clock, &base);
     wait = wait / 1000 + ((uint64_t)base.tv_nsec + wait % 1000 + 999) / 1000;
     (void)sd_event_source_set_time(host->source,
@@ -54,14 +54,13 @@ lawn_sdevent_new(struct sd_event *event,
 {
     struct lawn_loop_options o =
         options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
-    struct lawn_sdevent *host = calloc(1, sizeof *host);
-    int error;
+    struct lawn_sdevent *host = calloc(1, sizeof(*host));
 
     if (host == NULL) {
         errno = ENOMEM;
         return NULL;
     }
-    o.arm = lawn_sdevent_arm;
+    o.arm = arm;
     o.arm_context = host;
     host->clock = o.clock == NULL && o.clock_id == LAWN_LOOP_BOOTTIME
                       ? CLOCK_BOOTTIME
@@ -71,8 +70,8 @@ lawn_sdevent_new(struct sd_event *event,
         free(host);
         return NULL;
     }
-    error = sd_event_add_time(event, &host->source, host->clock, 0,
-                              LAWN_SDEVENT_ACCURACY, lawn_sdevent_fire, host);
+    int error = sd_event_add_time(event, &host->source, host->clock, 0,
+                                  LAWN_SDEVENT_ACCURACY, on_timer, host);
     if (error < 0) {
         lawn_loop_free(host->loop);
         free(host);
@@ -87,12 +86,10 @@ lawn_sdevent_new(struct sd_event *event,
 bool
 lawn_sdevent_free(struct lawn_loop *loop)
 {
-    struct lawn_sdevent *host;
-
     if (loop == NULL) {
         return true;
     }
-    host = lawn_loop_arm_context(loop);
+    struct lawn_sdevent *host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
         return false;
     }

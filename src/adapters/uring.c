@@ -38,13 +38,13 @@ struct lawn_uring {
 };
 
 /* Completions of a loop that was freed are not taken for those of another. */
-static atomic_uint lawn_uring_number;
+static atomic_uint last_number;
 
 /* How long it is until a time of the loop's. The kernel counts that from when it
  * is submitted, so that it is not early. A time on its clock would be wrong where
  * ours is another: in a time namespace. */
 static struct __kernel_timespec
-lawn_uring_wait(const struct lawn_uring *host, uint64_t when)
+time_until(const struct lawn_uring *host, uint64_t when)
 {
     uint64_t now = lawn_loop_update(host->loop);
     uint64_t wait = when > now ? when - now : 0;
@@ -57,7 +57,7 @@ lawn_uring_wait(const struct lawn_uring *host, uint64_t when)
 /* An entry of the submission queue; NULL if that is full and the kernel does not
  * take it now, as when completions are waiting. */
 static struct io_uring_sqe *
-lawn_uring_entry(struct io_uring *ring)
+get_entry(struct io_uring *ring)
 {
     struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
 
@@ -71,14 +71,14 @@ lawn_uring_entry(struct io_uring *ring)
 /* Brings the timeout in line with what is wanted; if it cannot now, it will when
  * the next completion is handed in. */
 static void
-lawn_uring_settle(struct lawn_uring *host)
+sync_timeout(struct lawn_uring *host)
 {
     bool remove = host->flight && host->wanted == LAWN_NEVER;
     bool earlier = host->wanted < (host->flight ? host->set : LAWN_NEVER);
     struct io_uring_sqe *sqe = NULL;
 
     if (!host->changing && !host->dying && (remove || earlier)) {
-        sqe = lawn_uring_entry(host->ring);
+        sqe = get_entry(host->ring);
     }
     if (sqe == NULL) {
         return;
@@ -86,10 +86,10 @@ lawn_uring_settle(struct lawn_uring *host)
     if (remove) {
         io_uring_prep_timeout_remove(sqe, host->timeout, 0);
     } else if (host->flight) {
-        host->change_wait = lawn_uring_wait(host, host->wanted);
+        host->change_wait = time_until(host, host->wanted);
         io_uring_prep_timeout_update(sqe, &host->change_wait, host->timeout, 0);
     } else {
-        host->timeout_wait = lawn_uring_wait(host, host->wanted);
+        host->timeout_wait = time_until(host, host->wanted);
         io_uring_prep_timeout(sqe, &host->timeout_wait, 0,
                               host->boottime ? IORING_TIMEOUT_BOOTTIME : 0);
     }
@@ -101,35 +101,33 @@ lawn_uring_settle(struct lawn_uring *host)
 }
 
 static void
-lawn_uring_arm(struct lawn_loop *loop, uint64_t when, void *context)
+arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     struct lawn_uring *host = context;
 
     (void)loop;
     host->wanted = when;
-    lawn_uring_settle(host);
+    sync_timeout(host);
 }
 
 bool
 lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
 {
-    struct lawn_uring *host;
     int res = cqe->res;
-    bool ours;
-    bool woken;
 
     if (loop == NULL) {
         return cqe->user_data >> 32 == LAWN_URING_MARK;
     }
-    host = lawn_loop_arm_context(loop);
-    ours = cqe->user_data == host->timeout || cqe->user_data == host->change;
+    struct lawn_uring *host = lawn_loop_arm_context(loop);
+    bool ours =
+        cqe->user_data == host->timeout || cqe->user_data == host->change;
     if (cqe->user_data == host->change) {
         /* If it failed, the timeout had come before, and wakes us anyway. */
         host->changing = false;
         host->dying = host->flight && host->removing;
     } else if (ours) {
         host->flight = host->dying = false;
-        woken = host->wanted != LAWN_NEVER && (res == -ETIME || res == 0);
+        bool woken = host->wanted != LAWN_NEVER && (res == -ETIME || res == 0);
         if (res != -ECANCELED) {
             /* If it was refused, it would be again: that waits for the loop to
              * ask for another. */
@@ -139,7 +137,7 @@ lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
             (void)lawn_loop_woken(loop);
         }
     }
-    lawn_uring_settle(host);
+    sync_timeout(host);
     return ours;
 }
 
@@ -148,20 +146,20 @@ lawn_uring_new(struct io_uring *ring, const struct lawn_loop_options *options)
 {
     struct lawn_loop_options o =
         options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
-    struct lawn_uring *host = malloc(sizeof *host);
+    struct lawn_uring *host = malloc(sizeof(*host));
 
     if (host == NULL || (ring->flags & IORING_SETUP_IOPOLL) != 0) {
         errno = host == NULL ? ENOMEM : EINVAL;
         free(host);
         return NULL;
     }
-    o.arm = lawn_uring_arm;
+    o.arm = arm;
     o.arm_context = host;
     *host = (struct lawn_uring){
         .ring = ring,
         .loop = lawn_loop_new(&o),
         .timeout = (uint64_t)LAWN_URING_MARK << 32 |
-                   (uint32_t)(2 * atomic_fetch_add(&lawn_uring_number, 1)),
+                   (uint32_t)(2 * atomic_fetch_add(&last_number, 1)),
         .wanted = LAWN_NEVER,
         .boottime = o.clock == NULL && o.clock_id == LAWN_LOOP_BOOTTIME,
     };
@@ -176,19 +174,17 @@ lawn_uring_new(struct io_uring *ring, const struct lawn_loop_options *options)
 bool
 lawn_uring_free(struct lawn_loop *loop)
 {
-    struct lawn_uring *host;
-    struct io_uring_sqe *sqe;
     int submitted = 0;
 
     if (loop == NULL) {
         return true;
     }
-    host = lawn_loop_arm_context(loop);
+    struct lawn_uring *host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
         return false;
     }
     if (host->flight || host->changing) {
-        sqe = lawn_uring_entry(host->ring);
+        struct io_uring_sqe *sqe = get_entry(host->ring);
         if (sqe != NULL) {
             io_uring_prep_timeout_remove(sqe, host->timeout, 0);
             io_uring_sqe_set_data64(sqe, host->change);

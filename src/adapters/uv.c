@@ -15,7 +15,7 @@ struct lawn_uv {
 };
 
 static void
-lawn_uv_due(uv_timer_t *timer)
+on_timer(uv_timer_t *timer)
 {
     struct lawn_uv *host = timer->data;
 
@@ -23,7 +23,7 @@ lawn_uv_due(uv_timer_t *timer)
 }
 
 static void
-lawn_uv_at_once(uv_idle_t *idle)
+on_idle(uv_idle_t *idle)
 {
     struct lawn_uv *host = idle->data;
 
@@ -32,7 +32,7 @@ lawn_uv_at_once(uv_idle_t *idle)
 }
 
 static void
-lawn_uv_arm(struct lawn_loop *loop, uint64_t when, void *context)
+arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     struct lawn_uv *host = context;
     uint64_t now = lawn_loop_update(loop);
@@ -40,7 +40,6 @@ lawn_uv_arm(struct lawn_loop *loop, uint64_t when, void *context)
      * when as many have begun. Counted from there and rounded up, it is not
      * early. */
     uint64_t awake = uv_hrtime() - uv_now(host->timer.loop) * LAWN_LOOP_MS;
-    uint64_t wait;
 
     (void)uv_timer_stop(&host->timer);
     (void)uv_idle_stop(&host->idle);
@@ -48,12 +47,12 @@ lawn_uv_arm(struct lawn_loop *loop, uint64_t when, void *context)
         return;
     }
     if (when <= now) {
-        (void)uv_idle_start(&host->idle, lawn_uv_at_once);
+        (void)uv_idle_start(&host->idle, on_idle);
         return;
     }
-    wait = (when - now) / LAWN_LOOP_MS;
+    uint64_t wait = (when - now) / LAWN_LOOP_MS;
     awake += (when - now) % LAWN_LOOP_MS + LAWN_LOOP_MS - 1;
-    (void)uv_timer_start(&host->timer, lawn_uv_due, wait + awake / LAWN_LOOP_MS,
+    (void)uv_timer_start(&host->timer, on_timer, wait + awake / LAWN_LOOP_MS,
                          0);
 }
 
@@ -62,13 +61,13 @@ lawn_uv_new(struct uv_loop_s *uv, const struct lawn_loop_options *options)
 {
     struct lawn_loop_options o =
         options != NULL ? *options : (struct lawn_loop_options){.arm = NULL};
-    struct lawn_uv *host = malloc(sizeof *host);
+    struct lawn_uv *host = malloc(sizeof(*host));
 
     if (host == NULL) {
         errno = ENOMEM;
         return NULL;
     }
-    o.arm = lawn_uv_arm;
+    o.arm = arm;
     o.arm_context = host;
     host->loop = lawn_loop_new(&o);
     if (host->loop == NULL) {
@@ -85,7 +84,7 @@ lawn_uv_new(struct uv_loop_s *uv, const struct lawn_loop_options *options)
 
 /* Both handles are in the host's memory. */
 static void
-lawn_uv_closed(uv_handle_t *handle)
+on_close(uv_handle_t *handle)
 {
     struct lawn_uv *host = handle->data;
 
@@ -97,16 +96,14 @@ lawn_uv_closed(uv_handle_t *handle)
 bool
 lawn_uv_free(struct lawn_loop *loop)
 {
-    struct lawn_uv *host;
-
     if (loop == NULL) {
         return true;
     }
-    host = lawn_loop_arm_context(loop);
+    struct lawn_uv *host = lawn_loop_arm_context(loop);
     if (!lawn_loop_free(loop)) {
         return false;
     }
-    uv_close((uv_handle_t *)&host->timer, lawn_uv_closed);
-    uv_close((uv_handle_t *)&host->idle, lawn_uv_closed);
+    uv_close((uv_handle_t *)&host->timer, on_close);
+    uv_close((uv_handle_t *)&host->idle, on_close);
     return true;
 }

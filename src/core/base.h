@@ -1,25 +1,15 @@
-/* base.h - what every file of the core uses: limits, assertions, hints. */
+/* base.h - what every file of the core uses: assertions, limits, hints. */
 #ifndef LAWN_CORE_BASE_H
 #define LAWN_CORE_BASE_H
 
 #include "lawn.h"
 
-/* The latest deadline and the latest time [P9]. */
-#define LAWN_LAST (LAWN_NEVER - 1)
-
-#if defined NDEBUG
-#define LAWN_ASSERT(condition, message) ((void)0)
-#else
-#define LAWN_ASSERT(condition, message)                                        \
-    ((condition) ? (void)0 : lawn_die(message))
-__attribute__((noreturn)) void lawn_die(const char *message);
-#endif
-
-#if defined __cplusplus
-#define LAWN_STATIC_ASSERT(condition, message) static_assert(condition, message)
-#else
-#define LAWN_STATIC_ASSERT(condition, message)                                 \
-    _Static_assert(condition, message)
+#if __has_include("../base/assertion.h")
+#include "../base/assertion.h"
+#include "../base/saturating.h"
+#else /* all files are in one folder, as clib puts them */
+#include "assertion.h"
+#include "saturating.h"
 #endif
 
 /* What is done only with LAWN_NAIVE: then a lawn has no index, asks for no blade,

@@ -4,7 +4,7 @@
 /* Blades in the table for so many TTLs, or for the default: homes and spare ones.
  */
 size_t
-lawn_blades_count(size_t wanted)
+lawn__blades_count(size_t wanted)
 {
     size_t ttls = LAWN_BLADES_MIN;
 
@@ -18,28 +18,26 @@ lawn_blades_count(size_t wanted)
 }
 
 void
-lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
-                 size_t count, uintptr_t key)
+lawn__blades_init(struct lawn_blades *blades, struct lawn_blade *all,
+                  size_t count, uintptr_t key)
 {
     uint32_t homes = (uint32_t)count - LAWN_BLADES_SPARE;
-    size_t i;
 
     blades->all = all;
     blades->count = (uint32_t)count;
     blades->homes = homes;
     blades->shift = 64 - (uint32_t)__builtin_ctz(homes);
     blades->stripe = 0;
-    for (i = 0; i < count; i++) {
-        lawn_list_init(key, &all[i].queue);
+    for (size_t i = 0; i < count; i++) {
+        lawn__list_init(key, &all[i].queue);
         all[i].ttl = LAWN_NEVER;
-        all[i].tip = LAWN_NEVER;
+        all[i].indexed_at = LAWN_NEVER;
     }
 }
 
 /* The first blade of the set that a blade belongs to. */
 static inline struct lawn_blade *
-lawn_blades_set(const struct lawn_blades *blades,
-                const struct lawn_blade *blade)
+find_set(const struct lawn_blades *blades, const struct lawn_blade *blade)
 {
     size_t number = (size_t)(blade - blades->all);
 
@@ -47,11 +45,9 @@ lawn_blades_set(const struct lawn_blades *blades,
 }
 
 static inline struct lawn_blade *
-lawn_blades_find_in(struct lawn_blade *set, uint64_t ttl)
+find_in_set(struct lawn_blade *set, uint64_t ttl)
 {
-    unsigned way;
-
-    for (way = 0; way < LAWN_BLADES_WAYS; way++) {
+    for (unsigned way = 0; way < LAWN_BLADES_WAYS; way++) {
         if (set[way].ttl == ttl) {
             return &set[way];
         }
@@ -61,33 +57,29 @@ lawn_blades_find_in(struct lawn_blade *set, uint64_t ttl)
 
 /* The blade that has the TTL, or NULL. */
 struct lawn_blade *
-lawn_blades_find(const struct lawn_blades *blades, uint64_t ttl,
-                 uint64_t deadline)
+lawn__blades_find(const struct lawn_blades *blades, uint64_t ttl,
+                  uint64_t deadline)
 {
-    uint64_t hash = lawn_blades_hash(ttl);
-    const struct lawn_blade *home = lawn_blades_at(blades, hash, deadline);
+    uint64_t hash = lawn__blades_hash(ttl);
+    const struct lawn_blade *home = lawn__blades_at(blades, hash, deadline);
     const struct lawn_blade *far =
-        lawn_blades_at(blades, lawn_blades_rehash(blades, hash), deadline);
-    struct lawn_blade *blade =
-        lawn_blades_find_in(lawn_blades_set(blades, home), ttl);
+        lawn__blades_at(blades, lawn__blades_rehash(blades, hash), deadline);
+    struct lawn_blade *blade = find_in_set(find_set(blades, home), ttl);
 
-    return blade != NULL
-               ? blade
-               : lawn_blades_find_in(lawn_blades_set(blades, far), ttl);
+    return blade != NULL ? blade : find_in_set(find_set(blades, far), ttl);
 }
 
 /* A free blade, at home or close to it, or NULL. */
 static struct lawn_blade *
-lawn_blades_free_in(const struct lawn_blades *blades, struct lawn_blade *home)
+find_free(const struct lawn_blades *blades, struct lawn_blade *home)
 {
-    struct lawn_blade *set = lawn_blades_set(blades, home);
-    unsigned way;
+    struct lawn_blade *set = find_set(blades, home);
 
-    if (lawn_list_empty(&home->queue)) {
+    if (lawn__list_empty(&home->queue)) {
         return home;
     }
-    for (way = 0; way < LAWN_BLADES_WAYS; way++) {
-        if (lawn_list_empty(&set[way].queue)) {
+    for (unsigned way = 0; way < LAWN_BLADES_WAYS; way++) {
+        if (lawn__list_empty(&set[way].queue)) {
             return &set[way];
         }
     }
@@ -96,17 +88,16 @@ lawn_blades_free_in(const struct lawn_blades *blades, struct lawn_blade *home)
 
 /* A free blade for a TTL, or NULL. */
 struct lawn_blade *
-lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
-                  uint64_t deadline)
+lawn__blades_claim(const struct lawn_blades *blades, uint64_t ttl,
+                   uint64_t deadline)
 {
-    uint64_t hash = lawn_blades_hash(ttl);
+    uint64_t hash = lawn__blades_hash(ttl);
     struct lawn_blade *blade =
-        lawn_blades_free_in(blades, lawn_blades_at(blades, hash, deadline));
+        find_free(blades, lawn__blades_at(blades, hash, deadline));
 
     if (blade == NULL) {
-        hash = lawn_blades_rehash(blades, hash);
-        blade =
-            lawn_blades_free_in(blades, lawn_blades_at(blades, hash, deadline));
+        hash = lawn__blades_rehash(blades, hash);
+        blade = find_free(blades, lawn__blades_at(blades, hash, deadline));
     }
     return blade;
 }
@@ -114,18 +105,17 @@ lawn_blades_claim(const struct lawn_blades *blades, uint64_t ttl,
 /* No blade takes further timers until it has run empty. Tells the latest
  * deadline of all that they hold. */
 uint64_t
-lawn_blades_close(struct lawn_blades *blades, uintptr_t key)
+lawn__blades_close(struct lawn_blades *blades, uintptr_t key)
 {
     uint64_t latest = 0;
-    size_t i;
 
-    for (i = 0; i < blades->count; i++) {
+    for (size_t i = 0; i < blades->count; i++) {
         struct lawn_blade *blade = &blades->all[i];
 
         blade->ttl = LAWN_NEVER;
-        if (!lawn_list_empty(&blade->queue)) {
+        if (!lawn__list_empty(&blade->queue)) {
             uint64_t tail =
-                lawn_link_deadline(lawn_list_prev(key, &blade->queue));
+                lawn__link_deadline(lawn__list_prev(key, &blade->queue));
 
             latest = tail > latest ? tail : latest;
         }
@@ -134,13 +124,12 @@ lawn_blades_close(struct lawn_blades *blades, uintptr_t key)
 }
 
 size_t
-lawn_blades_live(const struct lawn_blades *blades)
+lawn__blades_count_live(const struct lawn_blades *blades)
 {
     size_t live = 0;
-    size_t i;
 
-    for (i = 0; i < blades->count; i++) {
-        live += !lawn_list_empty(&blades->all[i].queue);
+    for (size_t i = 0; i < blades->count; i++) {
+        live += !lawn__list_empty(&blades->all[i].queue);
     }
     return live;
 }

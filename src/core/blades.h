@@ -31,12 +31,12 @@
 #define LAWN_BLADES_HALVES (4 * LAWN_BLADES_STRIPES * LAWN_BLADES_WAYS)
 
 /* queue holds the timers, ttl is theirs (LAWN_NEVER: it takes no more timers).
- * tip is the time under which the index lists the blade, LAWN_NEVER if it does
+ * entry is the time under which the index lists the blade, LAWN_NEVER if it does
  * not. */
 struct lawn_blade {
     struct lawn_link queue;
     uint64_t ttl;
-    uint64_t tip;
+    uint64_t indexed_at;
 };
 
 struct lawn_blades {
@@ -54,24 +54,25 @@ LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_blade) == 32,
  * in few bits, whichever they are. Of those tried, this one makes the TTLs that
  * people use, round numbers of seconds to nanoseconds, share a home least. */
 static inline uint64_t
-lawn_blades_hash(uint64_t ttl)
+lawn__blades_hash(uint64_t ttl)
 {
     return ttl * UINT64_C(0xBF58476D1CE4E5B9);
 }
 
 /* The number of the set, without stripes, that a hash leads to. */
 static inline uint64_t
-lawn_blades_first(const struct lawn_blades *blades, uint64_t hash)
+lawn__blades_set_of(const struct lawn_blades *blades, uint64_t hash)
 {
     return (hash >> blades->shift) / LAWN_BLADES_WAYS;
 }
 
 /* Whether no stripe's set of one choice is another stripe's set of the other. */
 static inline bool
-lawn_blades_apart(const struct lawn_blades *blades, uint64_t hash, uint64_t far)
+lawn__blades_apart(const struct lawn_blades *blades, uint64_t hash,
+                   uint64_t far)
 {
-    uint64_t a = lawn_blades_first(blades, hash);
-    uint64_t b = lawn_blades_first(blades, far);
+    uint64_t a = lawn__blades_set_of(blades, hash);
+    uint64_t b = lawn__blades_set_of(blades, far);
 
     return (a > b ? a - b : b - a) >= LAWN_BLADES_STRIPES;
 }
@@ -80,11 +81,11 @@ lawn_blades_apart(const struct lawn_blades *blades, uint64_t hash, uint64_t far)
  * too close to the first, it is in the other half of the table, where that is
  * large enough. */
 static inline uint64_t
-lawn_blades_rehash(const struct lawn_blades *blades, uint64_t hash)
+lawn__blades_rehash(const struct lawn_blades *blades, uint64_t hash)
 {
     uint64_t far = hash << 20;
 
-    return lawn_blades_apart(blades, hash, far) ||
+    return lawn__blades_apart(blades, hash, far) ||
                    blades->homes < LAWN_BLADES_HALVES
                ? far
                : far ^ UINT64_C(1) << 63;
@@ -92,22 +93,22 @@ lawn_blades_rehash(const struct lawn_blades *blades, uint64_t hash)
 
 /* Where a timer belongs whose TTL has this hash. */
 static inline struct lawn_blade *
-lawn_blades_at(const struct lawn_blades *blades, uint64_t hash,
-               uint64_t deadline)
+lawn__blades_at(const struct lawn_blades *blades, uint64_t hash,
+                uint64_t deadline)
 {
     uint32_t stripe = ((uint32_t)deadline * LAWN_BLADES_WAYS) & blades->stripe;
 
     return &blades->all[(size_t)(hash >> blades->shift) + stripe];
 }
 
-size_t lawn_blades_count(size_t wanted);
-void lawn_blades_init(struct lawn_blades *blades, struct lawn_blade *all,
-                      size_t count, uintptr_t key);
-struct lawn_blade *lawn_blades_find(const struct lawn_blades *blades,
-                                    uint64_t ttl, uint64_t deadline);
-struct lawn_blade *lawn_blades_claim(const struct lawn_blades *blades,
+size_t lawn__blades_count(size_t wanted);
+void lawn__blades_init(struct lawn_blades *blades, struct lawn_blade *all,
+                       size_t count, uintptr_t key);
+struct lawn_blade *lawn__blades_find(const struct lawn_blades *blades,
                                      uint64_t ttl, uint64_t deadline);
-uint64_t lawn_blades_close(struct lawn_blades *blades, uintptr_t key);
-size_t lawn_blades_live(const struct lawn_blades *blades);
+struct lawn_blade *lawn__blades_claim(const struct lawn_blades *blades,
+                                      uint64_t ttl, uint64_t deadline);
+uint64_t lawn__blades_close(struct lawn_blades *blades, uintptr_t key);
+size_t lawn__blades_count_live(const struct lawn_blades *blades);
 
 #endif

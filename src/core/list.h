@@ -25,7 +25,7 @@
   @ ensures \result == link->prev;
   @*/
 static inline struct lawn_link *
-lawn_list_prev(uintptr_t key, const struct lawn_link *link)
+lawn__list_prev(uintptr_t key, const struct lawn_link *link)
 {
     if (key == 0) {
         return link->prev;
@@ -39,8 +39,8 @@ lawn_list_prev(uintptr_t key, const struct lawn_link *link)
   @ ensures link->prev == prev;
   @*/
 static inline void
-lawn_list_set_prev(uintptr_t key, struct lawn_link *link,
-                   struct lawn_link *prev)
+lawn__list_set_prev(uintptr_t key, struct lawn_link *link,
+                    struct lawn_link *prev)
 {
     if (key != 0) {
         prev = (struct lawn_link *)((uintptr_t)prev ^ key);
@@ -54,10 +54,10 @@ lawn_list_set_prev(uintptr_t key, struct lawn_link *link,
   @ ensures list->next == list && list->prev == list;
   @*/
 static inline void
-lawn_list_init(uintptr_t key, struct lawn_link *list)
+lawn__list_init(uintptr_t key, struct lawn_link *list)
 {
     list->next = list;
-    lawn_list_set_prev(key, list, list);
+    lawn__list_set_prev(key, list, list);
 }
 
 /*@ requires \valid_read(list);
@@ -65,7 +65,7 @@ lawn_list_init(uintptr_t key, struct lawn_link *list)
   @ ensures \result <==> list->next == (struct lawn_link *)list;
   @*/
 static inline bool
-lawn_list_empty(const struct lawn_link *list)
+lawn__list_empty(const struct lawn_link *list)
 {
     return list->next == list;
 }
@@ -79,10 +79,10 @@ lawn_list_empty(const struct lawn_link *list)
   @ ensures \result == list->next;
   @*/
 static inline struct lawn_link *
-lawn_list_first(uintptr_t key, const struct lawn_link *list)
+lawn__list_first(uintptr_t key, const struct lawn_link *list)
 {
     (void)key;
-    LAWN_ASSERT(lawn_list_prev(key, list->next) == list,
+    LAWN_ASSERT(lawn__list_prev(key, list->next) == list,
                 "[P10] a timer was freed or overwritten while it was running");
     return list->next;
 }
@@ -98,15 +98,15 @@ lawn_list_first(uintptr_t key, const struct lawn_link *list)
   @ ensures next->prev == link && link->prev == prev;
   @*/
 static inline void
-lawn_list_insert(uintptr_t key, struct lawn_link *link, struct lawn_link *prev,
-                 struct lawn_link *next)
+lawn__list_insert(uintptr_t key, struct lawn_link *link, struct lawn_link *prev,
+                  struct lawn_link *next)
 {
-    LAWN_ASSERT(prev->next == next && lawn_list_prev(key, next) == prev,
+    LAWN_ASSERT(prev->next == next && lawn__list_prev(key, next) == prev,
                 "[P10] a timer was freed or overwritten while it was running");
     link->next = next;
     prev->next = link;
-    lawn_list_set_prev(key, link, prev);
-    lawn_list_set_prev(key, next, link);
+    lawn__list_set_prev(key, link, prev);
+    lawn__list_set_prev(key, next, link);
 }
 
 /*@ requires release: key == 0;
@@ -120,9 +120,9 @@ lawn_list_insert(uintptr_t key, struct lawn_link *link, struct lawn_link *prev,
   @ ensures first: \old(list->next) != list ==> list->next == \old(list->next);
   @*/
 static inline void
-lawn_list_append(uintptr_t key, struct lawn_link *list, struct lawn_link *link)
+lawn__list_append(uintptr_t key, struct lawn_link *list, struct lawn_link *link)
 {
-    lawn_list_insert(key, link, lawn_list_prev(key, list), list);
+    lawn__list_insert(key, link, lawn__list_prev(key, list), list);
 }
 
 /*@ requires release: key == 0;
@@ -136,9 +136,10 @@ lawn_list_append(uintptr_t key, struct lawn_link *list, struct lawn_link *link)
   @ ensures last: \old(list->prev) != list ==> list->prev == \old(list->prev);
   @*/
 static inline void
-lawn_list_prepend(uintptr_t key, struct lawn_link *list, struct lawn_link *link)
+lawn__list_prepend(uintptr_t key, struct lawn_link *list,
+                   struct lawn_link *link)
 {
-    lawn_list_insert(key, link, list, list->next);
+    lawn__list_insert(key, link, list, list->next);
 }
 
 /* Takes link off whatever list it is on. Its own fields are left as they were,
@@ -154,22 +155,21 @@ lawn_list_prepend(uintptr_t key, struct lawn_link *list, struct lawn_link *link)
   @ ensures agree: link->next->prev == link->prev;
   @*/
 static inline void
-lawn_list_remove(uintptr_t key, struct lawn_link *link)
+lawn__list_remove(uintptr_t key, struct lawn_link *link)
 {
     struct lawn_link *next = link->next;
-    struct lawn_link *prev;
 
     /* Garbage is seldom aligned as a link is, and must not be followed. */
     LAWN_ASSERT(next != NULL && (uintptr_t)next % __alignof__(*next) == 0 &&
-                    lawn_list_prev(key, next) == link,
+                    lawn__list_prev(key, next) == link,
                 "[P10] a timer runs on another lawn, or was not zeroed before "
                 "its first start, or it or its neighbour was freed or "
                 "overwritten while running");
-    prev = lawn_list_prev(key, link);
+    struct lawn_link *prev = lawn__list_prev(key, link);
     LAWN_ASSERT(prev->next == link,
                 "[P10] a timer was freed or overwritten while it was running");
     prev->next = next;
-    lawn_list_set_prev(key, next, prev);
+    lawn__list_set_prev(key, next, prev);
 }
 
 /*@ // So many steps are from one link to another.
@@ -193,9 +193,8 @@ lawn_list_remove(uintptr_t key, struct lawn_link *link)
   @                         (struct lawn_link *)list, \result);
   @*/
 static inline uint64_t
-lawn_list_length(const struct lawn_link *list)
+lawn__list_length(const struct lawn_link *list)
 {
-    const struct lawn_link *link;
     uint64_t length = 0;
 
     /*@ loop invariant left: \exists integer rest; 0 <= rest &&
@@ -206,7 +205,8 @@ lawn_list_length(const struct lawn_link *list)
       @                     (struct lawn_link *)list, length + rest);
       @ loop assigns link, length;
       @*/
-    for (link = list->next; link != list; link = link->next) {
+    for (const struct lawn_link *link = list->next; link != list;
+         link = link->next) {
         length++;
     }
     return length;
@@ -216,7 +216,7 @@ lawn_list_length(const struct lawn_link *list)
   @ ensures &\result->link == link;
   @*/
 static inline struct lawn_timer *
-lawn_timer_of(struct lawn_link *link)
+lawn__timer_of(struct lawn_link *link)
 {
     return (struct lawn_timer *)(void *)link;
 }
@@ -226,7 +226,7 @@ lawn_timer_of(struct lawn_link *link)
   @ ensures \result == ((struct lawn_timer *)link)->deadline;
   @*/
 static inline uint64_t
-lawn_link_deadline(const struct lawn_link *link)
+lawn__link_deadline(const struct lawn_link *link)
 {
     return ((const struct lawn_timer *)(const void *)link)->deadline;
 }

@@ -12,7 +12,7 @@
 
 /* Blades drained in turn: enough to keep the memory system busy. */
 #define LAWN_MOW_TURN 16u
-/* A slot with up to this many lone timers is looked through before it is
+/* A slot with up to this many unqueued timers is looked through before it is
  * moved. */
 #define LAWN_MOW_FEW 4u
 /* Queues fetched from at a time, and timers fetched ahead at most: as much as a
@@ -23,12 +23,12 @@
 /* Unlinks the timer before calling back, never after: the callback may free
  * it, restart it on the same blade, or stop its neighbours [P6]. */
 static inline void
-lawn_mow_cut(struct lawn_mowing *mowing, struct lawn_link *link)
+fire_timer(struct lawn_mowing *mowing, struct lawn_link *link)
 {
     struct lawn *lawn = mowing->lawn;
-    struct lawn_timer *timer = lawn_timer_of(link);
+    struct lawn_timer *timer = lawn__timer_of(link);
 
-    lawn_list_remove(lawn_key(lawn), link);
+    lawn__list_remove(lawn__key(lawn), link);
     link->next = NULL;
     lawn->fires++;
     mowing->left--;
@@ -41,22 +41,21 @@ lawn_mow_cut(struct lawn_mowing *mowing, struct lawn_link *link)
  * than one after the other. Reads only, so many timers at most, and tells how
  * many: whoever walks them again soon finds them in the cache. */
 static size_t
-lawn_mow_fetch(const struct lawn_link **queues, uint32_t many, uint64_t until,
-               size_t most)
+prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
+                size_t most)
 {
     const struct lawn_link *next[LAWN_MOW_CHAINS];
     size_t ahead = 0;
-    uint32_t i;
 
-    for (i = 0; i < many; i++) {
+    for (uint32_t i = 0; i < many; i++) {
         next[i] = queues[i]->next;
         LAWN_PREFETCH(next[i]);
     }
     while (many > 0 && ahead < most) {
-        for (i = 0; i < many;) {
+        for (uint32_t i = 0; i < many;) {
             const struct lawn_link *link = next[i];
 
-            if (link == queues[i] || lawn_link_deadline(link) > until) {
+            if (link == queues[i] || lawn__link_deadline(link) > until) {
                 next[i] = next[--many];
                 queues[i] = queues[many];
             } else {
@@ -71,76 +70,73 @@ lawn_mow_fetch(const struct lawn_link **queues, uint32_t many, uint64_t until,
 
 /* Fetches what the stripes of a TTL have due in this tick and the next ones. */
 static size_t
-lawn_mow_fetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
-                       size_t most)
+prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
+                 size_t most)
 {
     const struct lawn_link *queues[LAWN_MOW_CHAINS];
     uint32_t many = 0;
-    uint32_t i;
 
-    for (i = 0; i < LAWN_BLADES_STRIPES; i++) {
+    for (uint32_t i = 0; i < LAWN_BLADES_STRIPES; i++) {
         const struct lawn_blade *blade =
-            lawn_blades_at(&lawn->blades, lawn_blades_hash(ttl), i);
+            lawn__blades_at(&lawn->blades, lawn__blades_hash(ttl), i);
 
         if (blade->ttl == ttl) {
             queues[many++] = &blade->queue;
         }
     }
-    return lawn_mow_fetch(queues, many, tick + LAWN_BLADES_STRIPES - 1, most);
+    return prefetch_queues(queues, many, tick + LAWN_BLADES_STRIPES - 1, most);
 }
 
-/* Fetches the lone timers that are due in this tick and the next ones, and
- * those of the striped TTLs whose tips are here: once per tick, however many
+/* Fetches the unqueued timers that are due in this tick and the next ones, and
+ * those of the striped TTLs whose entries are here: once per tick, however many
  * mows it takes, and about as many as this one may fire. */
 LAWN_NOINLINE static void
-lawn_mow_fetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick,
-                     size_t budget)
+prefetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick, size_t budget)
 {
-    const struct lawn_tips *tips = &lawn->tips;
-    const struct lawn_link *queues[LAWN_MOW_CHAINS];
+    const struct lawn_index *index = &lawn->index;
     size_t most = budget < LAWN_MOW_AHEAD ? budget : LAWN_MOW_AHEAD;
-    uint32_t number = tips->first[slot];
-    size_t ahead;
-    uint32_t i;
+    uint32_t number = index->first[slot];
 
     lawn->fetched = tick;
-    for (i = 0; i < LAWN_MOW_CHAINS; i++) {
-        queues[i] = lawn_tips_list(tips, slot + i, tick + i);
+    const struct lawn_link *queues[LAWN_MOW_CHAINS];
+    for (uint32_t i = 0; i < LAWN_MOW_CHAINS; i++) {
+        queues[i] = lawn__index_list_of(index, slot + i, tick + i);
     }
-    ahead = lawn_mow_fetch(queues, LAWN_MOW_CHAINS, tick + LAWN_MOW_CHAINS - 1,
-                           most);
-    while (lawn->blades.stripe != 0 && number != LAWN_TIPS_NONE &&
+    size_t ahead = prefetch_queues(queues, LAWN_MOW_CHAINS,
+                                   tick + LAWN_MOW_CHAINS - 1, most);
+    while (lawn->blades.stripe != 0 && number != LAWN_INDEX_NONE &&
            ahead < most) {
-        ahead += lawn_mow_fetch_stripes(lawn, lawn->blades.all[number].ttl,
-                                        tick, most - ahead);
-        number = tips->tip[number].next;
+        ahead += prefetch_stripes(lawn, lawn->blades.all[number].ttl, tick,
+                                  most - ahead);
+        number = index->entry[number].next;
     }
     lawn->ahead += ahead;
 }
 
 /* Fires what is due at this tick on one blade. False: the budget is used up. */
 static inline bool
-lawn_mow_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
-               uint64_t tick)
+fire_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
+           uint64_t tick)
 {
     struct lawn *lawn = mowing->lawn;
     struct lawn_blade *blade = &lawn->blades.all[number];
 
-    while (!lawn_list_empty(&blade->queue)) {
-        struct lawn_link *head = lawn_list_first(lawn_key(lawn), &blade->queue);
+    while (!lawn__list_empty(&blade->queue)) {
+        struct lawn_link *head =
+            lawn__list_first(lawn__key(lawn), &blade->queue);
 
-        if (lawn_link_deadline(head) > tick) {
+        if (lawn__link_deadline(head) > tick) {
             break;
         }
         if (mowing->left == 0) {
             return false;
         }
         LAWN_PREFETCH(head->next);
-        lawn_mow_cut(mowing, head);
+        fire_timer(mowing, head);
     }
     /* Unless a callback's lawn_next() has settled it already. */
-    if (blade->tip == tick) {
-        lawn_tips_settle(&lawn->tips, lawn->blades.all, number, slot);
+    if (blade->indexed_at == tick) {
+        lawn__index_update(&lawn->index, lawn->blades.all, number, slot);
     }
     return true;
 }
@@ -150,30 +146,29 @@ lawn_mow_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
  * allows it: the deadlines are the same, the TTLs are not. False: the budget is
  * used up. */
 LAWN_NOINLINE static bool
-lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
-    struct lawn_tips *tips = &mowing->lawn->tips;
+    struct lawn_index *index = &mowing->lawn->index;
     struct lawn_blade *all = mowing->lawn->blades.all;
     uint32_t turn[LAWN_MOW_TURN];
-    uint32_t number = tips->first[slot];
+    uint32_t number = index->first[slot];
     uint32_t many = 0;
     uint32_t i = 0;
 
     do {
         turn[many++] = number;
         LAWN_PREFETCH(all[number].queue.next);
-        number = tips->tip[number].next;
-    } while (number != LAWN_TIPS_NONE && many < LAWN_MOW_TURN);
+        number = index->entry[number].next;
+    } while (number != LAWN_INDEX_NONE && many < LAWN_MOW_TURN);
     while (many > 0) {
-        struct lawn_blade *blade;
-        struct lawn_link *head;
 
         i = i < many ? i : 0;
-        blade = &all[turn[i]];
-        head = lawn_list_first(lawn_key(mowing->lawn), &blade->queue);
-        if (head == &blade->queue || lawn_link_deadline(head) > tick) {
-            if (blade->tip == tick) {
-                lawn_tips_settle(tips, all, turn[i], slot);
+        struct lawn_blade *blade = &all[turn[i]];
+        struct lawn_link *head =
+            lawn__list_first(lawn__key(mowing->lawn), &blade->queue);
+        if (head == &blade->queue || lawn__link_deadline(head) > tick) {
+            if (blade->indexed_at == tick) {
+                lawn__index_update(index, all, turn[i], slot);
             }
             turn[i] = turn[--many];
         } else {
@@ -181,7 +176,7 @@ lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
                 return false;
             }
             LAWN_PREFETCH(head->next);
-            lawn_mow_cut(mowing, head);
+            fire_timer(mowing, head);
             i++;
         }
     }
@@ -189,85 +184,94 @@ lawn_mow_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 }
 
 /* Fires what is due at this tick on the blades that were closed by a change of
- * the resolution. False: the budget is used up. */
+ * the resolution. False: the budget is used up. Passes over each other entry of the
+ * slot once, not once for each closed blade, nor for each mow: it goes on behind
+ * the entry that it passed over last, if that is still there [I11]. */
 LAWN_NOINLINE static bool
-lawn_mow_closed(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+fire_closed(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
-    const struct lawn *lawn = mowing->lawn;
-    uint32_t number = lawn->tips.first[slot];
+    struct lawn *lawn = mowing->lawn;
+    const struct lawn_blade *all = lawn->blades.all;
 
-    while (number != LAWN_TIPS_NONE) {
-        if (lawn->blades.all[number].ttl != LAWN_NEVER) {
-            number = lawn->tips.tip[number].next;
-        } else if (lawn_mow_blade(mowing, number, slot, tick)) {
-            number = lawn->tips.first[slot];
-        } else {
+    for (;;) {
+        uint32_t passed = lawn__passed(lawn, tick);
+        uint32_t number = passed != LAWN_INDEX_NONE
+                              ? lawn->index.entry[passed].next
+                              : lawn->index.first[slot];
+
+        if (number == LAWN_INDEX_NONE) {
+            return true;
+        }
+        if (all[number].ttl != LAWN_NEVER) {
+            lawn->looked++;
+            lawn->index.passed = number;
+            lawn->index.passed_at = tick;
+        } else if (!fire_blade(mowing, number, slot, tick)) {
             return false;
         }
     }
-    return true;
 }
 
 /* Fires what is due at the tick of a slot of level 0. False: the budget is
- * used up. If timers of one TTL and deadline stand in several places, the lone
+ * used up. If timers of one TTL and deadline stand in several places, the unqueued
  * ones were started before there was a blade, and those on a closed blade
  * before there was another: so they go first [P4]. Not always after a change of
- * the resolution that closed blades: if there was none to spare, lone ones may
+ * the resolution that closed blades: if there was none to spare, unqueued ones may
  * be younger than those on a closed blade. This is the exception told at
  * lawn_set_resolution(). */
 static bool
-lawn_mow_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
     struct lawn *lawn = mowing->lawn;
-    const struct lawn_tips *tips = &lawn->tips;
-    struct lawn_link *lone = lawn_tips_list(tips, slot, tick);
-    uint32_t number;
+    const struct lawn_index *index = &lawn->index;
+    struct lawn_link *unqueued = lawn__index_list_of(index, slot, tick);
 
-    if (lawn->habits.many && tick % LAWN_MOW_CHAINS == 0 &&
+    if (lawn->tuning.many && tick % LAWN_MOW_CHAINS == 0 &&
         tick != lawn->fetched) {
-        lawn_mow_fetch_ahead(lawn, slot, tick, mowing->left);
+        prefetch_ahead(lawn, slot, tick, mowing->left);
     }
-    while (!lawn_list_empty(lone)) {
+    while (!lawn__list_empty(unqueued)) {
         if (mowing->left == 0) {
             return false;
         }
-        lawn_mow_cut(mowing, lawn_list_first(lawn_key(lawn), lone));
+        fire_timer(mowing, lawn__list_first(lawn__key(lawn), unqueued));
     }
     if (LAWN_UNLIKELY(tick <= lawn->closed) &&
-        !lawn_mow_closed(mowing, slot, tick)) {
+        !fire_closed(mowing, slot, tick)) {
         return false;
     }
-    while ((number = tips->first[slot]) != LAWN_TIPS_NONE) {
-        if (lawn->habits.many && tips->tip[number].next != LAWN_TIPS_NONE) {
-            if (!lawn_mow_in_turn(mowing, slot, tick)) {
+    uint32_t number = 0;
+    while ((number = index->first[slot]) != LAWN_INDEX_NONE) {
+        if (lawn->tuning.many && index->entry[number].next != LAWN_INDEX_NONE) {
+            if (!fire_in_turn(mowing, slot, tick)) {
                 return false;
             }
-        } else if (!lawn_mow_blade(mowing, number, slot, tick)) {
+        } else if (!fire_blade(mowing, number, slot, tick)) {
             return false;
         }
     }
     return true;
 }
 
-/* The earliest of the lone timers of a slot, if they are few; LAWN_NEVER if
+/* The earliest of the unqueued timers of a slot, if they are few; LAWN_NEVER if
  * there are none, 0 if they are many. */
 static uint64_t
-lawn_mow_earliest_lone(const struct lawn_tips *tips, uint32_t slot)
+find_earliest_unqueued(const struct lawn_index *index, uint32_t slot)
 {
     uint64_t earliest = LAWN_NEVER;
     unsigned few = LAWN_MOW_FEW;
-    uint32_t i;
 
-    for (i = 0; i < tips->lists; i++) {
-        const struct lawn_link *lone = &tips->lone[slot * tips->lists + i];
-        const struct lawn_link *link;
+    for (uint32_t i = 0; i < index->lists; i++) {
+        const struct lawn_link *unqueued =
+            &index->unqueued[slot * index->lists + i];
 
-        for (link = lone->next; link != lone; link = link->next) {
+        for (const struct lawn_link *link = unqueued->next; link != unqueued;
+             link = link->next) {
             if (few-- == 0) {
                 return 0;
             }
-            if (lawn_link_deadline(link) < earliest) {
-                earliest = lawn_link_deadline(link);
+            if (lawn__link_deadline(link) < earliest) {
+                earliest = lawn__link_deadline(link);
             }
         }
     }
@@ -277,75 +281,73 @@ lawn_mow_earliest_lone(const struct lawn_tips *tips, uint32_t slot)
 /* How far the base may move when a slot of a higher level comes up: to the
  * earliest time in the slot, but not past the slot, nor past now. Then what
  * stands in the slot goes straight to where this mow needs it; from the slot's
- * first tick on it might move again, once per level. Only of many lone timers
+ * first tick on it might move again, once per level. Only of many unqueued timers
  * that is accepted: to look through them costs as much. */
 LAWN_NOINLINE static uint64_t
-lawn_mow_base(const struct lawn *lawn, uint32_t slot)
+choose_base(const struct lawn *lawn, uint32_t slot)
 {
-    const struct lawn_tips *tips = &lawn->tips;
-    uint64_t begin = lawn_tips_slot_time(tips, slot);
-    uint64_t base = lawn_tips_slot_end(tips, slot);
-    uint64_t earliest;
-    uint32_t number;
+    const struct lawn_index *index = &lawn->index;
+    uint64_t begin = lawn__index_slot_start(index, slot);
+    uint64_t base = lawn__index_slot_end(index, slot);
 
     if (lawn->now < base) {
         base = lawn->now;
     }
     /* No slot between here and now could come up in this mow. */
-    if (base - begin <= tips->mask) {
+    if (base - begin <= index->mask) {
         return begin;
     }
-    earliest = lawn_mow_earliest_lone(tips, slot);
+    uint64_t earliest = find_earliest_unqueued(index, slot);
     if (earliest == 0) {
         return begin;
     }
     if (earliest < base) {
         base = earliest;
     }
-    for (number = tips->first[slot]; number != LAWN_TIPS_NONE;
-         number = tips->tip[number].next) {
+    for (uint32_t number = index->first[slot]; number != LAWN_INDEX_NONE;
+         number = index->entry[number].next) {
         const struct lawn_link *queue = &lawn->blades.all[number].queue;
 
-        if (!lawn_list_empty(queue) && lawn_link_deadline(queue->next) < base) {
-            base = lawn_link_deadline(queue->next);
+        if (!lawn__list_empty(queue) &&
+            lawn__link_deadline(queue->next) < base) {
+            base = lawn__link_deadline(queue->next);
         }
     }
     return base;
 }
 
-/* Moves down the lone timers of a slot, one of each list in turn: each list is
+/* Moves down the unqueued timers of a slot, one of each list in turn: each list is
  * a chain of its own for the processor to follow. The base is set already. */
 LAWN_NOINLINE static void
-lawn_mow_move_lone(struct lawn *lawn, uint32_t slot)
+move_unqueued_down(struct lawn *lawn, uint32_t slot)
 {
-    struct lawn_tips *tips = &lawn->tips;
-    uintptr_t key = lawn_key(lawn);
-    struct lawn_link *next[LAWN_TIPS_LISTS_MAX];
-    struct lawn_link *end[LAWN_TIPS_LISTS_MAX];
+    struct lawn_index *index = &lawn->index;
+    uintptr_t key = lawn__key(lawn);
+    struct lawn_link *next[LAWN_INDEX_LISTS_MAX];
+    struct lawn_link *end[LAWN_INDEX_LISTS_MAX];
     uint32_t many = 0;
-    uint32_t i;
 
-    for (i = 0; i < tips->lists; i++) {
-        struct lawn_link *lone = &tips->lone[slot * tips->lists + i];
+    for (uint32_t i = 0; i < index->lists; i++) {
+        struct lawn_link *unqueued = &index->unqueued[slot * index->lists + i];
 
-        if (!lawn_list_empty(lone)) {
-            next[many] = lone->next;
-            end[many++] = lone;
+        if (!lawn__list_empty(unqueued)) {
+            next[many] = unqueued->next;
+            end[many++] = unqueued;
         }
     }
     while (many > 0) {
-        for (i = 0; i < many;) {
+        for (uint32_t i = 0; i < many;) {
             struct lawn_link *link = next[i];
 
             if (link == end[i]) {
-                lawn_list_init(key, end[i]);
+                lawn__list_init(key, end[i]);
                 next[i] = next[--many];
                 end[i] = end[many];
             } else {
                 next[i++] = link->next;
                 LAWN_PREFETCH(link->next);
-                (void)lawn_tips_add(tips, key, lawn_timer_of(link));
-                tips->moved++;
+                (void)lawn__index_add_timer(index, key, lawn__timer_of(link));
+                index->moved++;
             }
         }
     }
@@ -353,27 +355,28 @@ lawn_mow_move_lone(struct lawn *lawn, uint32_t slot)
 
 /* Moves down what stands in a slot of a higher level that has come up. */
 LAWN_NOINLINE static void
-lawn_mow_open(struct lawn *lawn, uint32_t slot)
+open_slot(struct lawn *lawn, uint32_t slot)
 {
-    struct lawn_tips *tips = &lawn->tips;
+    struct lawn_index *index = &lawn->index;
     struct lawn_blade *all = lawn->blades.all;
-    uint32_t number = tips->first[slot];
+    uint32_t number = index->first[slot];
 
     /* From here on the slot's entries are in no slot at all; the new base
      * gives each its place. */
-    tips->base = lawn_mow_base(lawn, slot);
-    tips->first[slot] = LAWN_TIPS_NONE;
-    lawn_tips_clear(tips, slot);
-    lawn_mow_move_lone(lawn, slot);
-    while (number != LAWN_TIPS_NONE) {
-        uint32_t next = tips->tip[number].next;
+    index->base = choose_base(lawn, slot);
+    index->first[slot] = LAWN_INDEX_NONE;
+    lawn__index_clear_slot(index, slot);
+    move_unqueued_down(lawn, slot);
+    while (number != LAWN_INDEX_NONE) {
+        uint32_t next = index->entry[number].next;
         const struct lawn_link *queue = &all[number].queue;
 
-        all[number].tip = LAWN_NEVER;
-        tips->count--;
-        tips->moved++;
-        if (!lawn_list_empty(queue)) {
-            lawn_tips_enter(tips, all, number, lawn_link_deadline(queue->next));
+        all[number].indexed_at = LAWN_NEVER;
+        index->count--;
+        index->moved++;
+        if (!lawn__list_empty(queue)) {
+            lawn__index_insert(index, all, number,
+                               lawn__link_deadline(queue->next));
         }
         number = next;
     }
@@ -381,82 +384,81 @@ lawn_mow_open(struct lawn *lawn, uint32_t slot)
 
 /* Fires what is due by the given time, and sets the bound for the next mow. */
 static void
-lawn_mow_until(struct lawn_mowing *mowing, uint64_t until)
+mow_until(struct lawn_mowing *mowing, uint64_t until)
 {
     struct lawn *lawn = mowing->lawn;
-    struct lawn_tips *tips = &lawn->tips;
-    uint64_t time = tips->base;
+    struct lawn_index *index = &lawn->index;
+    uint64_t time = index->base;
 
-    LAWN_NAIVELY(lawn_naive_mow(mowing, until));
+    LAWN_NAIVELY(lawn__naive_mow(mowing, until));
     while (mowing->left > 0) {
-        uint32_t slot = lawn_tips_first(tips);
+        uint32_t slot = lawn__index_first_slot(index);
 
-        if (slot <= tips->mask) {
-            time = (tips->base & ~(uint64_t)tips->mask) | slot;
+        if (slot <= index->mask) {
+            time = (index->base & ~(uint64_t)index->mask) | slot;
             if (time > until) {
                 break;
             }
-            tips->base = time;
-            if (lawn_mow_tick(mowing, slot, time)) {
-                lawn_tips_clear(tips, slot);
+            index->base = time;
+            if (fire_tick(mowing, slot, time)) {
+                lawn__index_clear_slot(index, slot);
             }
-        } else if (slot == LAWN_TIPS_NONE) {
-            time = lawn_list_empty(&lawn->last) ? LAWN_NEVER : LAWN_LAST;
+        } else if (slot == LAWN_INDEX_NONE) {
+            time = lawn__list_empty(&lawn->last) ? LAWN_NEVER : LAWN_LAST;
             break;
         } else {
-            time = lawn_tips_slot_time(tips, slot);
+            time = lawn__index_slot_start(index, slot);
             if (time > until) {
                 break;
             }
-            lawn_mow_open(lawn, slot);
+            open_slot(lawn, slot);
         }
     }
-    lawn_set_bound(lawn, time);
+    lawn__set_bound(lawn, time);
 }
 
 /* The last tick has come: its timers go into the index, to be fired by this
  * mow; those that its callbacks start come too late for it [P6]. */
 LAWN_NOINLINE static void
-lawn_mow_last(struct lawn *lawn)
+index_last_tick(struct lawn *lawn)
 {
-    uintptr_t key = lawn_key(lawn);
+    uintptr_t key = lawn__key(lawn);
 
-    while (!lawn_list_empty(&lawn->last)) {
+    while (!lawn__list_empty(&lawn->last)) {
         struct lawn_link *link = lawn->last.next;
 
-        lawn_list_remove(key, link);
-        (void)lawn_tips_add(&lawn->tips, key, lawn_timer_of(link));
+        lawn__list_remove(key, link);
+        (void)lawn__index_add_timer(&lawn->index, key, lawn__timer_of(link));
     }
 }
 
 /* A mow that cannot tell by lawn->wake alone that nothing is to be done. */
 LAWN_NOINLINE static size_t
-lawn_mow_slowly(struct lawn *lawn, uint64_t now, size_t budget,
-                lawn_fire_fn *fire, void *arg)
+mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
+         void *arg)
 {
     struct lawn_mowing mowing = {lawn, budget, budget, fire, arg};
-    uint64_t moved = lawn->tips.moved;
-    size_t fired;
+    uint64_t moved = lawn->index.moved;
 
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_mow inside a callback");
     if (lawn->mowing != NULL) {
         return 0;
     }
-    lawn_tell_time(lawn, now);
+    lawn__advance_clock(lawn, now);
     if (now < lawn->bound) {
-        return 0; /* only the habits were to be looked at */
+        return 0; /* only the tuning were to be looked at */
     }
     if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
-        lawn_mow_last(lawn);
+        index_last_tick(lawn);
     }
     LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
     lawn->bound = 0;
     lawn->wake = 0;
-    lawn_mow_until(&mowing, now);
+    mow_until(&mowing, now);
     lawn->mowing = NULL;
-    moved = lawn->tips.moved - moved;
-    fired = mowing.budget - mowing.left;
+    moved = lawn->index.moved - moved;
+    size_t fired = mowing.budget - mowing.left;
     if (fired == 0 && moved > lawn->moved_idle) {
         lawn->moved_idle = moved;
     }
@@ -480,11 +482,11 @@ lawn_mow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
 {
     if (LAWN_UNLIKELY(now >= lawn->wake)) {
-        return lawn_mow_slowly(lawn, now, budget, fire, arg);
+        return mow_slow(lawn, now, budget, fire, arg);
     }
     /* now < wake <= LAWN_NEVER, so now <= LAWN_LAST. */
     if (now > lawn->now) {
-        lawn_move_clock(lawn, now);
+        lawn__move_clock(lawn, now);
     }
     return 0;
 }

@@ -6,9 +6,10 @@
  * in a slot of many entries is remembered, so that timers that come and go
  * before them do not make lawn_next() look through them again and again.
  *
- * Of the timers due then lawn_first() has to tell one that P4 lets fire first,
- * so it goes by the order in which a mow takes them: lone timers, closed blades,
- * other blades. A front that is a blade's queue says nothing of the first two.
+ * Of the timers due then lawn_next_timer() has to tell one that P4 lets fire first,
+ * so it goes by the order in which a mow takes them: unqueued timers, closed
+ * blades, other blades. A front that is a blade's queue says nothing of the
+ * first two.
  */
 #include "internal.h"
 
@@ -16,157 +17,150 @@
 #define LAWN_NEXT_MANY 8u
 
 /* What is known of a slot while it is looked through. */
-struct lawn_looking {
+struct lawn_scan {
     uint64_t next;                 /* the earliest deadline, or LAWN_NEVER */
     const struct lawn_link *queue; /* begins with it */
     uint64_t seen;                 /* entries */
 };
 
-/* Looks through a list of lone timers. The earliest goes to the front, where
+/* Looks through a list of unqueued timers. The earliest goes to the front, where
  * lawn_next() will look for it. It is the first of those with its deadline, so
  * their order stays [P4]. */
 static void
-lawn_next_in_list(const struct lawn *lawn, struct lawn_link *list,
-                  struct lawn_looking *looking)
+scan_list(const struct lawn *lawn, struct lawn_link *list,
+          struct lawn_scan *scan)
 {
     struct lawn_link *first = NULL;
-    struct lawn_link *link;
 
-    for (link = list->next; link != list; link = link->next) {
-        looking->seen++;
-        if (lawn_link_deadline(link) < looking->next) {
-            looking->next = lawn_link_deadline(link);
-            looking->queue = list;
+    for (struct lawn_link *link = list->next; link != list; link = link->next) {
+        scan->seen++;
+        if (lawn__link_deadline(link) < scan->next) {
+            scan->next = lawn__link_deadline(link);
+            scan->queue = list;
             first = link;
         }
     }
     if (first != NULL && first != list->next) {
-        lawn_list_remove(lawn_key(lawn), first);
-        lawn_list_prepend(lawn_key(lawn), list, first);
+        lawn__list_remove(lawn__key(lawn), first);
+        lawn__list_prepend(lawn__key(lawn), list, first);
     }
 }
 
-/* Looks at the blades that have their tip in a slot, and corrects the tips:
+/* Looks at the blades that have their entry in a slot, and corrects the entries:
  * those that belong into other slots leave. Of blades that begin alike a closed
  * one counts, since it fires before the others [P4]. */
 static void
-lawn_next_in_blades(struct lawn *lawn, uint32_t slot,
-                    struct lawn_looking *looking)
+scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_scan *scan)
 {
-    struct lawn_tips *tips = &lawn->tips;
+    struct lawn_index *index = &lawn->index;
     struct lawn_blade *all = lawn->blades.all;
-    uint32_t number = tips->first[slot];
+    uint32_t number = index->first[slot];
 
-    while (number != LAWN_TIPS_NONE) {
-        uint32_t after = tips->tip[number].next;
+    while (number != LAWN_INDEX_NONE) {
+        uint32_t after = index->entry[number].next;
         const struct lawn_link *queue = &all[number].queue;
-        uint64_t time = lawn_list_empty(queue)
+        uint64_t time = lawn__list_empty(queue)
                             ? LAWN_NEVER
-                            : lawn_link_deadline(queue->next);
+                            : lawn__link_deadline(queue->next);
 
-        looking->seen++;
-        if (time == LAWN_NEVER || lawn_tips_slot(tips, time) != slot) {
-            lawn_tips_settle(tips, all, number, slot);
+        scan->seen++;
+        if (time == LAWN_NEVER || lawn__index_slot_of(index, time) != slot) {
+            lawn__index_update(index, all, number, slot);
         } else {
-            /* Not only for speed: no tip may lie before the bound [I6], or
+            /* Not only for speed: no entry may lie before the bound [I6], or
              * before the time that is known of its slot [I10]. */
-            all[number].tip = time;
-            if (time < looking->next ||
-                (time == looking->next && all[number].ttl == LAWN_NEVER)) {
-                looking->next = time;
-                looking->queue = queue;
+            all[number].indexed_at = time;
+            if (time < scan->next ||
+                (time == scan->next && all[number].ttl == LAWN_NEVER)) {
+                scan->next = time;
+                scan->queue = queue;
             }
         }
         number = after;
     }
 }
 
-/* Whether the earliest time that was found in a slot is still there. Lone
+/* Whether the earliest time that was found in a slot is still there. Unqueued
  * timers that came before it stand in front of it [I10]. */
 static bool
-lawn_next_known(const struct lawn_tips *tips)
+is_known_valid(const struct lawn_index *index)
 {
-    const struct lawn_link *link = tips->known_queue->next;
+    const struct lawn_link *link = index->known_queue->next;
 
-    while (link != tips->known_queue &&
-           lawn_link_deadline(link) < tips->known_time) {
+    while (link != index->known_queue &&
+           lawn__link_deadline(link) < index->known_time) {
         link = link->next;
     }
-    return link != tips->known_queue &&
-           lawn_link_deadline(link) == tips->known_time;
+    return link != index->known_queue &&
+           lawn__link_deadline(link) == index->known_time;
 }
 
 /* The same, but for those that came since: of these each list begins with its
  * earliest [I10]. */
 static void
-lawn_next_in_known(const struct lawn_tips *tips, struct lawn_looking *looking)
+scan_known(const struct lawn_index *index, struct lawn_scan *scan)
 {
-    uint32_t i;
-
-    looking->next = tips->known_time;
-    looking->queue = tips->known_queue;
-    for (i = 0; i < tips->lists; i++) {
+    scan->next = index->known_time;
+    scan->queue = index->known_queue;
+    for (uint32_t i = 0; i < index->lists; i++) {
         const struct lawn_link *list =
-            &tips->lone[tips->known * tips->lists + i];
+            &index->unqueued[index->known * index->lists + i];
 
-        if (!lawn_list_empty(list) &&
-            lawn_link_deadline(list->next) < looking->next) {
-            looking->next = lawn_link_deadline(list->next);
-            looking->queue = list;
+        if (!lawn__list_empty(list) &&
+            lawn__link_deadline(list->next) < scan->next) {
+            scan->next = lawn__link_deadline(list->next);
+            scan->queue = list;
         }
     }
 }
 
 /* The earliest deadline in a slot, or LAWN_NEVER. */
 static uint64_t
-lawn_next_in_slot(struct lawn *lawn, uint32_t slot,
-                  const struct lawn_link **front)
+scan_slot(struct lawn *lawn, uint32_t slot, const struct lawn_link **front)
 {
-    struct lawn_tips *tips = &lawn->tips;
-    struct lawn_looking looking = {LAWN_NEVER, NULL, 0};
-    uint32_t i;
+    struct lawn_index *index = &lawn->index;
+    struct lawn_scan scan = {LAWN_NEVER, NULL, 0};
 
-    if (slot == tips->known && lawn_next_known(tips)) {
-        lawn_next_in_known(tips, &looking);
+    if (slot == index->known && is_known_valid(index)) {
+        scan_known(index, &scan);
     } else {
-        for (i = 0; i < tips->lists; i++) {
-            lawn_next_in_list(lawn, &tips->lone[slot * tips->lists + i],
-                              &looking);
+        for (uint32_t i = 0; i < index->lists; i++) {
+            scan_list(lawn, &index->unqueued[slot * index->lists + i], &scan);
         }
-        lawn_next_in_blades(lawn, slot, &looking);
-        lawn->looked += looking.seen;
-        if (looking.seen >= LAWN_NEXT_MANY && looking.next != LAWN_NEVER) {
-            tips->known = slot;
-            tips->known_time = looking.next;
-            tips->known_queue = looking.queue;
-            lawn_set_bound(lawn, lawn->bound);
+        scan_blades(lawn, slot, &scan);
+        lawn->looked += scan.seen;
+        if (scan.seen >= LAWN_NEXT_MANY && scan.next != LAWN_NEVER) {
+            index->known = slot;
+            index->known_time = scan.next;
+            index->known_queue = scan.queue;
+            lawn__set_bound(lawn, lawn->bound);
         }
     }
-    *front = looking.queue;
-    return looking.next;
+    *front = scan.queue;
+    return scan.next;
 }
 
 /* Looks for the earliest deadline, and for a queue that begins with it. */
 static uint64_t
-lawn_next_look(struct lawn *lawn, const struct lawn_link **front)
+find_earliest(struct lawn *lawn, const struct lawn_link **front)
 {
     uint64_t next = LAWN_NEVER;
-    uint32_t slot;
 
     *front = NULL;
+    uint32_t slot = 0;
     while (next == LAWN_NEVER &&
-           (slot = lawn_tips_first(&lawn->tips)) != LAWN_TIPS_NONE) {
-        next = lawn_next_in_slot(lawn, slot, front);
+           (slot = lawn__index_first_slot(&lawn->index)) != LAWN_INDEX_NONE) {
+        next = scan_slot(lawn, slot, front);
         if (next == LAWN_NEVER) {
-            lawn_tips_clear(&lawn->tips, slot);
+            lawn__index_clear_slot(&lawn->index, slot);
         }
     }
-    if (next == LAWN_NEVER && !lawn_list_empty(&lawn->last)) {
+    if (next == LAWN_NEVER && !lawn__list_empty(&lawn->last)) {
         next = LAWN_LAST;
         *front = &lawn->last;
     }
     if (lawn->mowing == NULL) {
-        lawn_set_bound(lawn, next);
+        lawn__set_bound(lawn, next);
         lawn->front = *front;
     }
     return next;
@@ -175,34 +169,33 @@ lawn_next_look(struct lawn *lawn, const struct lawn_link **front)
 /* Whether the timer that was last found to be the earliest, or another one with
  * its deadline, still begins that queue. */
 static inline bool
-lawn_next_stays(const struct lawn *lawn)
+is_front_valid(const struct lawn *lawn)
 {
     const struct lawn_link *front = lawn->front;
 
-    return front != NULL && !lawn_list_empty(front) &&
-           lawn_link_deadline(front->next) == lawn->bound;
+    return front != NULL && !lawn__list_empty(front) &&
+           lawn__link_deadline(front->next) == lawn->bound;
 }
 
 uint64_t
 lawn_next(struct lawn *lawn)
 {
-    const struct lawn_link *front;
-
-    LAWN_NAIVELY(return lawn_naive_next(lawn));
-    return lawn_next_stays(lawn) ? lawn->bound : lawn_next_look(lawn, &front);
+    LAWN_NAIVELY(return lawn__naive_next(lawn));
+    const struct lawn_link *front = NULL;
+    return is_front_valid(lawn) ? lawn->bound : find_earliest(lawn, &front);
 }
 
-/* The first of the lone timers that have the earliest deadline of all, or NULL.
- * It goes to the front of its list, as in lawn_next_in_list(), to be found there
+/* The first of the unqueued timers that have the earliest deadline of all, or NULL.
+ * It goes to the front of its list, as in scan_list(), to be found there
  * the next time. */
 static struct lawn_link *
-lawn_next_lone(struct lawn *lawn, uint64_t next)
+find_unqueued_at(struct lawn *lawn, uint64_t next)
 {
-    struct lawn_link *list =
-        lawn_tips_list(&lawn->tips, lawn_tips_slot(&lawn->tips, next), next);
+    struct lawn_link *list = lawn__index_list_of(
+        &lawn->index, lawn__index_slot_of(&lawn->index, next), next);
     struct lawn_link *link = list->next;
 
-    while (link != list && lawn_link_deadline(link) != next) {
+    while (link != list && lawn__link_deadline(link) != next) {
         lawn->looked++;
         link = link->next;
     }
@@ -210,32 +203,31 @@ lawn_next_lone(struct lawn *lawn, uint64_t next)
         return NULL;
     }
     if (link != list->next) {
-        lawn_list_remove(lawn_key(lawn), link);
-        lawn_list_prepend(lawn_key(lawn), list, link);
+        lawn__list_remove(lawn__key(lawn), link);
+        lawn__list_prepend(lawn__key(lawn), list, link);
     }
     return link;
 }
 
 struct lawn_timer *
-lawn_first(struct lawn *lawn)
+lawn_next_timer(struct lawn *lawn)
 {
-    bool closed = lawn->closed != 0 && lawn->tips.base <= lawn->closed;
+    bool closed = lawn->closed != 0 && lawn->index.base <= lawn->closed;
     const struct lawn_link *front = lawn->front;
     uint64_t next = lawn->bound;
-    struct lawn_link *lone;
 
-    LAWN_NAIVELY(return lawn_naive_first(lawn));
+    LAWN_NAIVELY(return lawn__naive_next_timer(lawn));
     if (LAWN_UNLIKELY(closed)) {
         /* Only a look at the blades tells the closed ones from others. */
-        lawn->tips.known = LAWN_TIPS_NONE;
-        lawn->tips.known_time = 0;
+        lawn->index.known = LAWN_INDEX_NONE;
+        lawn->index.known_time = 0;
     }
-    if (closed || !lawn_next_stays(lawn)) {
-        next = lawn_next_look(lawn, &front);
+    if (closed || !is_front_valid(lawn)) {
+        next = find_earliest(lawn, &front);
     }
     if (next == LAWN_NEVER) {
         return NULL;
     }
-    lone = lawn_next_lone(lawn, next);
-    return lawn_timer_of(lone != NULL ? lone : front->next);
+    struct lawn_link *unqueued = find_unqueued_at(lawn, next);
+    return lawn__timer_of(unqueued != NULL ? unqueued : front->next);
 }

@@ -14,12 +14,12 @@
   @ ensures \result == \min(now + \max(ttl, 1), LAWN_LAST);
   @*/
 static inline uint64_t
-lawn_ticks_after(uint64_t now, uint64_t ttl)
+lawn__ticks_after(uint64_t now, uint64_t ttl)
 {
     if (ttl == 0) {
         ttl = 1;
     }
-    return ttl < LAWN_LAST - now ? now + ttl : LAWN_LAST;
+    return lawn__saturating_add(now, ttl);
 }
 
 /*@ lemma lawn_ticks_apart: \forall integer k, q, r;
@@ -37,7 +37,7 @@ lawn_ticks_after(uint64_t now, uint64_t ttl)
   @     k * resolution >= \result;
   @*/
 static inline uint64_t
-lawn_ticks_round_up(uint64_t time, uint64_t resolution)
+lawn__ticks_round_up(uint64_t time, uint64_t resolution)
 {
     uint64_t past = time % resolution;
 
@@ -45,8 +45,7 @@ lawn_ticks_round_up(uint64_t time, uint64_t resolution)
         return time;
     }
     /*@ assert time - past == time / resolution * resolution; */
-    return resolution - past < LAWN_LAST - time ? time + (resolution - past)
-                                                : LAWN_LAST;
+    return lawn__saturating_add(time, resolution - past);
 }
 
 #endif

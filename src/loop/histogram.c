@@ -19,7 +19,7 @@ _Static_assert(LAWN_HISTOGRAM_BUCKETS == (64 - LAWN_HISTOGRAM_BITS + 1)
                "a bucket for every value");
 
 static size_t
-lawn_histogram_bucket(uint64_t value)
+find_bucket(uint64_t value)
 {
     if (value < LAWN_HISTOGRAM_SPLIT) {
         return (size_t)value;
@@ -31,7 +31,7 @@ lawn_histogram_bucket(uint64_t value)
 
 /* The largest value of a bucket. */
 static uint64_t
-lawn_histogram_end(size_t bucket)
+bucket_end(size_t bucket)
 {
     if (bucket < 2 * LAWN_HISTOGRAM_SPLIT) {
         return bucket;
@@ -43,9 +43,9 @@ lawn_histogram_end(size_t bucket)
 
 /* The largest value of a bucket that can have been added. */
 static uint64_t
-lawn_histogram_most(const struct lawn_histogram *histogram, size_t bucket)
+bucket_max(const struct lawn_histogram *histogram, size_t bucket)
 {
-    uint64_t end = lawn_histogram_end(bucket);
+    uint64_t end = bucket_end(bucket);
 
     return end < histogram->max ? end : histogram->max;
 }
@@ -53,7 +53,7 @@ lawn_histogram_most(const struct lawn_histogram *histogram, size_t bucket)
 void
 lawn_histogram_add(struct lawn_histogram *histogram, uint64_t value)
 {
-    histogram->buckets[lawn_histogram_bucket(value)]++;
+    histogram->buckets[find_bucket(value)]++;
     histogram->count++;
     if (value > histogram->max) {
         histogram->max = value;
@@ -86,12 +86,12 @@ lawn_histogram_at(const struct lawn_histogram *histogram, unsigned parts)
     while (seen < rank && i < LAWN_HISTOGRAM_BUCKETS - 1) {
         seen += histogram->buckets[++i];
     }
-    return lawn_histogram_most(histogram, i);
+    return bucket_max(histogram, i);
 }
 
 /* Newton's way: the library is not linked with libm. */
 static double
-lawn_histogram_root(double square)
+square_root(double square)
 {
     double root = square > 1 ? square : 1;
 
@@ -103,24 +103,23 @@ lawn_histogram_root(double square)
 
 /* The middle of a bucket, in units. */
 static double
-lawn_histogram_middle(size_t bucket, double unit)
+bucket_middle(size_t bucket, double unit)
 {
-    double first = bucket == 0 ? 0 : (double)lawn_histogram_end(bucket - 1) + 1;
+    double first = bucket == 0 ? 0 : (double)bucket_end(bucket - 1) + 1;
 
-    return (first + (double)lawn_histogram_end(bucket)) / 2 / unit;
+    return (first + (double)bucket_end(bucket)) / 2 / unit;
 }
 
 /* Prints a bucket's line for each percentile that it reaches, and tells the
  * next one. Up to 50 % there are so many lines, up to 75 % as many, and so on. */
 static double
-lawn_histogram_lines(FILE *out, double value, uint64_t seen, uint64_t count,
-                     double next)
+print_percentiles(FILE *out, double value, uint64_t seen, uint64_t count,
+                  double next)
 {
     double reached = 100 * ((double)seen / (double)count);
 
     while (next <= reached) {
         double halves = 1;
-        double step;
 
         if (next >= 100) {
             fprintf(out, " %11.3f %2.12f %10" PRIu64 " %14s\n", value, 1.0,
@@ -132,7 +131,7 @@ lawn_histogram_lines(FILE *out, double value, uint64_t seen, uint64_t count,
         while (halves <= 100 / (100 - next)) {
             halves *= 2;
         }
-        step = 100 / (LAWN_HISTOGRAM_LINES * halves);
+        double step = 100 / (LAWN_HISTOGRAM_LINES * halves);
         /* The same value for all that follow; or no number lies between. */
         next = seen == count || next + step <= next ? 100 : next + step;
     }
@@ -149,23 +148,21 @@ lawn_histogram_print(const struct lawn_histogram *histogram, FILE *out,
     double variance = 0;
     double next = 0;
     uint64_t seen = 0;
-    size_t i;
 
     fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
             "1/(1-Percentile)");
-    for (i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
+    for (size_t i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
         if (histogram->buckets[i] > 0) {
-            double value = (double)lawn_histogram_most(histogram, i) / by;
+            double value = (double)bucket_max(histogram, i) / by;
 
             seen += histogram->buckets[i];
-            next =
-                lawn_histogram_lines(out, value, seen, histogram->count, next);
-            mean += lawn_histogram_middle(i, by) *
-                    ((double)histogram->buckets[i] / count);
+            next = print_percentiles(out, value, seen, histogram->count, next);
+            mean +=
+                bucket_middle(i, by) * ((double)histogram->buckets[i] / count);
         }
     }
-    for (i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
-        double off = lawn_histogram_middle(i, by) - mean;
+    for (size_t i = 0; i < LAWN_HISTOGRAM_BUCKETS; i++) {
+        double off = bucket_middle(i, by) - mean;
 
         variance += off * off * ((double)histogram->buckets[i] / count);
     }
@@ -173,7 +170,7 @@ lawn_histogram_print(const struct lawn_histogram *histogram, FILE *out,
             "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n"
             "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n"
             "#[Buckets = %12d, SubBuckets     = %12d]\n",
-            mean, lawn_histogram_root(variance), (double)histogram->max / by,
+            mean, square_root(variance), (double)histogram->max / by,
             histogram->count, 64 - LAWN_HISTOGRAM_BITS + 1,
             (int)LAWN_HISTOGRAM_SPLIT);
     return ferror(out) ? -EIO : 0;

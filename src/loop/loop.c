@@ -29,43 +29,35 @@
 _Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_loop_timer) == 64,
                "as the header says");
 
-static inline uint64_t
-lawn_loop_add(uint64_t time, uint64_t more)
-{
-    return more < LAWN_NEVER - time ? time + more : LAWN_NEVER - 1;
-}
-
 static uint64_t
-lawn_loop_monotonic(void *context)
+read_monotonic(void *context)
 {
-    struct timespec now;
-
     (void)context;
+    struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * LAWN_LOOP_SECOND + (uint64_t)now.tv_nsec;
 }
 
 #if defined CLOCK_BOOTTIME
 static uint64_t
-lawn_loop_boottime(void *context)
+read_boottime(void *context)
 {
-    struct timespec now;
-
     (void)context;
+    struct timespec now;
     (void)clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * LAWN_LOOP_SECOND + (uint64_t)now.tv_nsec;
 }
 #endif
 
 /* The system's clock of that name, or NULL. */
-static uint64_t (*lawn_loop_system_clock(enum lawn_loop_clock id))(void *)
+static uint64_t (*find_clock(enum lawn_loop_clock id))(void *)
 {
     switch (id) {
     case LAWN_LOOP_MONOTONIC:
-        return lawn_loop_monotonic;
+        return read_monotonic;
     case LAWN_LOOP_BOOTTIME:
 #if defined CLOCK_BOOTTIME
-        return lawn_loop_boottime;
+        return read_boottime;
 #else
         break;
 #endif
@@ -74,14 +66,14 @@ static uint64_t (*lawn_loop_system_clock(enum lawn_loop_clock id))(void *)
 }
 
 static void *
-lawn_loop_malloc(size_t size, void *context)
+default_alloc(size_t size, void *context)
 {
     (void)context;
     return malloc(size);
 }
 
 static void
-lawn_loop_release(void *memory, void *context)
+default_release(void *memory, void *context)
 {
     (void)context;
     free(memory);
@@ -93,24 +85,23 @@ lawn_loop_new(const struct lawn_loop_options *options)
     static const struct lawn_loop_options defaults;
     const struct lawn_loop_options *o = options != NULL ? options : &defaults;
     uint64_t (*clock)(void *) =
-        o->clock != NULL ? o->clock : lawn_loop_system_clock(o->clock_id);
+        o->clock != NULL ? o->clock : find_clock(o->clock_id);
     struct lawn_options lawn = o->lawn;
-    struct lawn_loop *loop;
 
     if (clock == NULL) {
         errno = EINVAL;
         return NULL;
     }
     if (lawn.alloc == NULL) {
-        lawn.alloc = lawn_loop_malloc;
-        lawn.release = lawn_loop_release;
+        lawn.alloc = default_alloc;
+        lawn.release = default_release;
     }
-    loop = lawn.alloc(sizeof *loop, lawn.context);
+    struct lawn_loop *loop = lawn.alloc(sizeof(*loop), lawn.context);
     if (loop == NULL) {
         errno = ENOMEM;
         return NULL;
     }
-    memset(loop, 0, sizeof *loop);
+    memset(loop, 0, sizeof(*loop));
     lawn.now = clock(o->clock_context);
     loop->lawn = lawn_new(&lawn);
     loop->clock = clock;
@@ -143,7 +134,7 @@ lawn_loop_free(struct lawn_loop *loop)
     if (loop == NULL || loop->turning || loop->running) {
         return loop == NULL;
     }
-    lawn_wait_fini(loop);
+    lawn__wait_fini(loop);
     lawn_free(loop->lawn);
     if (loop->release != NULL) {
         loop->release(loop, loop->context);
@@ -160,40 +151,38 @@ lawn_loop_update(struct lawn_loop *loop)
 
 /* Sets the wake-up, or takes it back [L2]. */
 static void
-lawn_loop_tell(struct lawn_loop *loop, uint64_t when)
+set_wakeup(struct lawn_loop *loop, uint64_t when)
 {
     loop->armed = when;
     if (loop->arm != NULL) {
         loop->stats.arms++;
         loop->arm(loop, when, loop->arm_context);
     } else {
-        lawn_wait_arm(loop);
+        lawn__wait_arm(loop);
     }
 }
 
 /* A timer that may be the earliest was started. */
 static void
-lawn_loop_alert(struct lawn_loop *loop, uint64_t deadline)
+move_wakeup_earlier(struct lawn_loop *loop, uint64_t deadline)
 {
     if (deadline < loop->armed) {
-        lawn_loop_tell(loop, deadline);
+        set_wakeup(loop, deadline);
     }
 }
 
 /* Before a timer is started or stopped. */
 static inline void
-lawn_loop_touch(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
+forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
 {
-    unsigned i;
-
     if (loop->current == timer) {
         loop->current = NULL;
     }
-    for (i = 0; i < loop->behinds; i++) {
+    for (unsigned i = 0; i < loop->behinds; i++) {
         if (loop->behind[i] == timer) {
             loop->behinds--;
             memmove(&loop->behind[i], &loop->behind[i + 1],
-                    (loop->behinds - i) * sizeof loop->behind[i]);
+                    (loop->behinds - i) * sizeof(loop->behind[i]));
             break;
         }
     }
@@ -203,11 +192,11 @@ lawn_loop_touch(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
  * last tick. As a rule there is an earlier one, and nothing to be done; a turn
  * looks at all of them at its end. */
 static inline void
-lawn_loop_started(struct lawn_loop *loop, const struct lawn_loop_timer *timer,
-                  uint64_t earliest)
+update_wakeup(struct lawn_loop *loop, const struct lawn_loop_timer *timer,
+              uint64_t earliest)
 {
     if (earliest < loop->armed && !loop->turning) {
-        lawn_loop_alert(loop, lawn_deadline(&timer->timer));
+        move_wakeup_earlier(loop, lawn_deadline(&timer->timer));
     }
 }
 
@@ -217,23 +206,23 @@ lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 {
     uint64_t now = loop->clock(loop->clock_context);
 
-    LAWN_LOOP_EXPECT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
+    LAWN_ASSERT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
     lawn_set_now(loop->lawn, now);
-    lawn_loop_touch(loop, timer);
+    forget_timer(loop, timer);
     timer->period = 0;
     lawn_start(loop->lawn, &timer->timer, ttl);
-    lawn_loop_started(loop, timer, lawn_loop_add(now, ttl));
+    update_wakeup(loop, timer, lawn__saturating_add(now, ttl));
 }
 
 void
 lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                    uint64_t deadline)
 {
-    LAWN_LOOP_EXPECT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
-    lawn_loop_touch(loop, timer);
+    LAWN_ASSERT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
+    forget_timer(loop, timer);
     timer->period = 0;
     lawn_start_at(loop->lawn, &timer->timer, deadline);
-    lawn_loop_started(loop, timer, lawn_loop_add(0, deadline));
+    update_wakeup(loop, timer, lawn__saturating_add(0, deadline));
 }
 
 void
@@ -242,7 +231,8 @@ lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 {
     uint64_t now = lawn_loop_update(loop);
 
-    lawn_loop_every_at(loop, timer, lawn_loop_add(now, period > 0 ? period : 1),
+    lawn_loop_every_at(loop, timer,
+                       lawn__saturating_add(now, period > 0 ? period : 1),
                        period, mode);
 }
 
@@ -250,17 +240,17 @@ void
 lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                    uint64_t first, uint64_t period, enum lawn_loop_mode mode)
 {
-    LAWN_LOOP_EXPECT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
-    lawn_loop_touch(loop, timer);
+    LAWN_ASSERT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
+    forget_timer(loop, timer);
     timer->period = period > 0 ? period : 1;
     timer->mode = (uint32_t)mode | LAWN_LOOP_FIRST;
-    timer->due = lawn_loop_add(0, first); /* not beyond the last tick */
+    timer->due = lawn__saturating_add(0, first); /* not beyond the last tick */
     if (mode == LAWN_LOOP_DELAY) {
         lawn_start_at(loop->lawn, &timer->timer, first);
     } else {
         lawn_start_as(loop->lawn, &timer->timer, timer->period, first);
     }
-    lawn_loop_started(loop, timer, timer->due);
+    update_wakeup(loop, timer, timer->due);
 }
 
 bool
@@ -268,10 +258,10 @@ lawn_loop_stop(struct lawn_loop *loop, struct lawn_loop_timer *timer)
 {
     bool stopped = lawn_stop(loop->lawn, &timer->timer);
 
-    lawn_loop_touch(loop, timer);
+    forget_timer(loop, timer);
     if (!loop->turning && loop->armed != LAWN_NEVER &&
         lawn_count(loop->lawn) == 0) {
-        lawn_loop_tell(loop, LAWN_NEVER);
+        set_wakeup(loop, LAWN_NEVER);
     }
     return stopped;
 }
@@ -291,14 +281,13 @@ lawn_loop_deadline(const struct lawn_loop_timer *timer)
 /* A timer of a fixed rate comes up: which period it fires for, and when the
  * next one is due [L4 L5]. Tells when the first that it stands for was due. */
 static uint64_t
-lawn_loop_fire_rate(struct lawn_loop *loop, struct lawn_loop_timer *timer,
-                    uint64_t now)
+advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
+               uint64_t now)
 {
     uint64_t due = (timer->mode & LAWN_LOOP_FIRST) != 0
                        ? timer->due
-                       : lawn_loop_add(timer->due, timer->period);
+                       : lawn__saturating_add(timer->due, timer->period);
     uint64_t missed = 0;
-    uint64_t next;
 
     timer->mode &= ~LAWN_LOOP_FIRST;
     if (timer->mode == LAWN_LOOP_SKIP && now > due) {
@@ -307,7 +296,7 @@ lawn_loop_fire_rate(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     loop->stats.missed += missed;
     timer->missed = missed < UINT32_MAX ? (uint32_t)missed : UINT32_MAX;
     timer->due = due + missed * timer->period;
-    next = lawn_loop_add(timer->due, timer->period);
+    uint64_t next = lawn__saturating_add(timer->due, timer->period);
     lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
     /* It is overdue again, and due in the next tick by now, since the mow must
      * end; but not if that tick is long in coming. */
@@ -321,11 +310,9 @@ lawn_loop_fire_rate(struct lawn_loop *loop, struct lawn_loop_timer *timer,
  * clock has moved by then or not; behind what the budget has left, and in the
  * order in which they fired. */
 static void
-lawn_loop_recall(struct lawn_loop *loop)
+restart_behind(struct lawn_loop *loop)
 {
-    unsigned i;
-
-    for (i = 0; i < loop->behinds; i++) {
+    for (unsigned i = 0; i < loop->behinds; i++) {
         struct lawn_loop_timer *timer = loop->behind[i];
 
         lawn_start_as(loop->lawn, &timer->timer, timer->period,
@@ -335,13 +322,13 @@ lawn_loop_recall(struct lawn_loop *loop)
 }
 
 static void
-lawn_loop_fire(struct lawn_timer *link, void *arg)
+fire_timer(struct lawn_timer *link, void *arg)
 {
     struct lawn_loop *loop = arg;
     struct lawn_loop_timer *timer =
         LAWN_CONTAINER(link, struct lawn_loop_timer, timer);
     uint64_t now = lawn_now(loop->lawn);
-    uint64_t due = lawn_due(link);
+    uint64_t due = lawn_last_deadline(link);
 
     timer->missed = 0;
     if (timer->period == 0) {
@@ -351,7 +338,7 @@ lawn_loop_fire(struct lawn_timer *link, void *arg)
         lawn_start(loop->lawn, link, timer->period);
         loop->current = timer;
     } else {
-        due = lawn_loop_fire_rate(loop, timer, now);
+        due = advance_period(loop, timer, now);
     }
     loop->stats.fires++;
     lawn_histogram_add(&loop->lateness, now - due);
@@ -370,31 +357,29 @@ lawn_loop_fire(struct lawn_timer *link, void *arg)
 uint64_t
 lawn_loop_turn(struct lawn_loop *loop)
 {
-    uint64_t now;
-    uint64_t next;
-    size_t fired;
 
     if (loop->turning) {
         return LAWN_NEVER;
     }
-    now = lawn_loop_update(loop);
+    uint64_t now = lawn_loop_update(loop);
     loop->turning = true;
     loop->halted = false;
-    loop->until = loop->budget_time > 0 ? lawn_loop_add(now, loop->budget_time)
-                                        : LAWN_NEVER;
-    fired = lawn_mow(loop->lawn, now, loop->budget, lawn_loop_fire, loop);
+    loop->until = loop->budget_time > 0
+                      ? lawn__saturating_add(now, loop->budget_time)
+                      : LAWN_NEVER;
+    size_t fired = lawn_mow(loop->lawn, now, loop->budget, fire_timer, loop);
     loop->turning = false;
     now = lawn_now(loop->lawn);
     loop->stats.turns++;
     loop->stats.idle += fired == 0;
-    loop->stats.cut +=
+    loop->stats.truncated +=
         (loop->halted || fired == loop->budget) && lawn_next(loop->lawn) <= now;
-    lawn_loop_recall(loop);
-    next = lawn_next(loop->lawn);
+    restart_behind(loop);
+    uint64_t next = lawn_next(loop->lawn);
     /* What was set has come, or is too late [L2]. A timerfd that is readable
      * is to be made unreadable. */
     if (loop->armed <= now || loop->set <= now || next < loop->armed) {
-        lawn_loop_tell(loop, next);
+        set_wakeup(loop, next);
     }
     return next;
 }
@@ -439,7 +424,7 @@ lawn_loop_lawn(struct lawn_loop *loop)
 }
 
 void
-lawn_loop_stats(const struct lawn_loop *loop, struct lawn_loop_stats *out)
+lawn_loop_stats(const struct lawn_loop *loop, struct lawn_loop_counters *out)
 {
     *out = loop->stats;
     out->count = lawn_count(loop->lawn);

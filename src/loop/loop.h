@@ -21,15 +21,12 @@
 
 #include <lawn_loop.h>
 
-/* For bugs, of the caller's or ours: a message and abort(), unless NDEBUG is
- * defined. */
-#if defined NDEBUG
-#define LAWN_LOOP_EXPECT(condition, message) ((void)0)
-#else
-#include <stdlib.h>
-#define LAWN_LOOP_EXPECT(condition, message)                                   \
-    ((condition) ? (void)0                                                     \
-                 : ((void)fprintf(stderr, "lawn: %s\n", message), abort()))
+#if __has_include("../base/assertion.h")
+#include "../base/assertion.h"
+#include "../base/saturating.h"
+#else /* all files are in one folder, as clib puts them */
+#include "assertion.h"
+#include "saturating.h"
 #endif
 
 struct lawn_loop_round;
@@ -53,7 +50,7 @@ struct lawn_loop {
     unsigned behinds;
     lawn_loop_arm_fn *arm;
     void *arm_context;
-    struct lawn_loop_stats stats;
+    struct lawn_loop_counters stats;
 
     /* wait.c */
     enum lawn_loop_clock clock_id;
@@ -73,7 +70,7 @@ struct lawn_loop {
 };
 
 /* wait.c: the timerfd as a host, and the end of it all. */
-void lawn_wait_arm(struct lawn_loop *loop);
-void lawn_wait_fini(struct lawn_loop *loop);
+void lawn__wait_arm(struct lawn_loop *loop);
+void lawn__wait_fini(struct lawn_loop *loop);
 
 #endif

@@ -29,7 +29,7 @@ struct lawn_loop_round {
 /* Sets the timerfd; to LAWN_NEVER: not at all. It is unreadable then, unless
  * the time has passed. */
 static void
-lawn_wait_set(struct lawn_loop *loop, uint64_t when)
+set_timerfd(struct lawn_loop *loop, uint64_t when)
 {
     struct itimerspec at = {{0, 0}, {0, 0}};
     uint64_t most = sizeof(time_t) > 4 ? LAWN_NEVER : INT32_MAX;
@@ -47,28 +47,28 @@ lawn_wait_set(struct lawn_loop *loop, uint64_t when)
 
 /* Brings the timerfd in line with what is armed. */
 static void
-lawn_wait_settle(struct lawn_loop *loop)
+sync_timerfd(struct lawn_loop *loop)
 {
     uint64_t now = lawn_now(loop->lawn);
 
     if (loop->set <= now ? loop->armed > now : loop->armed < loop->set) {
-        lawn_wait_set(loop, loop->armed);
+        set_timerfd(loop, loop->armed);
     }
 }
 
 /* For others who watch it, maybe by its edges: so if it has come, and more is
  * to be done at once, it comes again. */
 void
-lawn_wait_arm(struct lawn_loop *loop)
+lawn__wait_arm(struct lawn_loop *loop)
 {
     if (loop->shown &&
         (loop->armed < loop->set || loop->set <= lawn_now(loop->lawn))) {
-        lawn_wait_set(loop, loop->armed);
+        set_timerfd(loop, loop->armed);
     }
 }
 
 void
-lawn_wait_fini(struct lawn_loop *loop)
+lawn__wait_fini(struct lawn_loop *loop)
 {
     if (loop->epoll_fd >= 0) {
         (void)close(loop->epoll_fd);
@@ -80,7 +80,7 @@ lawn_wait_fini(struct lawn_loop *loop)
 
 /* Makes the timerfd, if there is none yet. */
 static int
-lawn_wait_timer(struct lawn_loop *loop)
+open_timerfd(struct lawn_loop *loop)
 {
     int clock =
         loop->clock_id == LAWN_LOOP_BOOTTIME ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
@@ -97,22 +97,22 @@ lawn_wait_timer(struct lawn_loop *loop)
 int
 lawn_loop_fd(struct lawn_loop *loop)
 {
-    int error = lawn_wait_timer(loop);
+    int error = open_timerfd(loop);
 
     if (error != 0) {
         return error;
     }
     loop->shown = true;
-    lawn_wait_settle(loop);
+    sync_timerfd(loop);
     return loop->timer_fd;
 }
 
 /* Makes the epoll descriptor, if there is none yet. */
 static int
-lawn_wait_epoll(struct lawn_loop *loop)
+open_epoll(struct lawn_loop *loop)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
-    int error = lawn_wait_timer(loop);
+    int error = open_timerfd(loop);
 
     if (error != 0 || loop->epoll_fd >= 0) {
         return error;
@@ -130,20 +130,19 @@ lawn_wait_epoll(struct lawn_loop *loop)
 }
 
 int
-lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch, int fd,
+lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch, int fd,
                 unsigned events)
 {
     unsigned known = LAWN_LOOP_READ | LAWN_LOOP_WRITE;
     struct epoll_event event = {.data.ptr = watch};
     bool more = watch->events != 0;
-    int error;
 
     if (events == 0 || (events & ~known) != 0 || (more && watch->fd != fd)) {
         return -EINVAL;
     }
-    LAWN_LOOP_EXPECT(watch->ready != NULL,
-                     "[P10] a descriptor is watched without ready");
-    error = lawn_wait_epoll(loop);
+    LAWN_ASSERT(watch->ready != NULL,
+                "[P10] a descriptor is watched without ready");
+    int error = open_epoll(loop);
     if (error != 0) {
         return error;
     }
@@ -160,7 +159,7 @@ lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch, int fd,
 }
 
 void
-lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch)
+lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch)
 {
     struct lawn_loop_round *round = loop->round;
 
@@ -180,8 +179,8 @@ lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch)
 /* Calls back for one ready descriptor; false if it is no longer watched for
  * what it is ready for. */
 static bool
-lawn_wait_serve(struct lawn_loop *loop, struct lawn_loop_watch *watch,
-                uint32_t events)
+dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
+         uint32_t events)
 {
     bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
     unsigned ready = gone ? LAWN_LOOP_HANGUP : 0;
@@ -204,9 +203,8 @@ lawn_wait_serve(struct lawn_loop *loop, struct lawn_loop_watch *watch,
  * what is ready, for a connection that has just spoken is not idle. Returns how
  * many callbacks were called, or -errno. */
 static int
-lawn_wait_round(struct lawn_loop *loop, bool wait)
+run_round(struct lawn_loop *loop, bool wait)
 {
-    struct lawn_loop_round round;
     uint64_t fires = loop->stats.fires;
     int served = 0;
 
@@ -215,8 +213,9 @@ lawn_wait_round(struct lawn_loop *loop, bool wait)
         wait = false;
     }
     if (wait) {
-        lawn_wait_settle(loop);
+        sync_timerfd(loop);
     }
+    struct lawn_loop_round round;
     round.many =
         epoll_wait(loop->epoll_fd, round.ready, LAWN_WAIT_ROUND, wait ? -1 : 0);
     if (round.many < 0) {
@@ -225,8 +224,8 @@ lawn_wait_round(struct lawn_loop *loop, bool wait)
     loop->round = &round;
     for (int i = 0; i < round.many && !loop->quit; i++) {
         if (round.ready[i].data.ptr != NULL) {
-            served += lawn_wait_serve(loop, round.ready[i].data.ptr,
-                                      round.ready[i].events);
+            served +=
+                dispatch(loop, round.ready[i].data.ptr, round.ready[i].events);
         }
     }
     loop->round = NULL;
@@ -238,22 +237,22 @@ lawn_wait_round(struct lawn_loop *loop, bool wait)
 
 /* Before a run: 0, or -errno. */
 static int
-lawn_wait_begin(struct lawn_loop *loop)
+prepare_run(struct lawn_loop *loop)
 {
     if (loop->running || loop->turning) {
         return -EDEADLK;
     }
-    return lawn_wait_epoll(loop);
+    return open_epoll(loop);
 }
 
 int
 lawn_loop_once(struct lawn_loop *loop, bool wait)
 {
-    int done = lawn_wait_begin(loop);
+    int done = prepare_run(loop);
 
     if (done == 0) {
         loop->running = true;
-        done = loop->quit ? 0 : lawn_wait_round(loop, wait);
+        done = loop->quit ? 0 : run_round(loop, wait);
         loop->running = false;
         loop->quit = false;
     }
@@ -263,7 +262,7 @@ lawn_loop_once(struct lawn_loop *loop, bool wait)
 int
 lawn_loop_run(struct lawn_loop *loop)
 {
-    int done = lawn_wait_begin(loop);
+    int done = prepare_run(loop);
 
     if (done != 0) {
         return done;
@@ -271,7 +270,7 @@ lawn_loop_run(struct lawn_loop *loop)
     loop->running = true;
     while (done >= 0 && !loop->quit &&
            (loop->watches > 0 || lawn_count(loop->lawn) > 0)) {
-        done = lawn_wait_round(loop, true);
+        done = run_round(loop, true);
     }
     loop->running = false;
     loop->quit = false;
@@ -288,13 +287,13 @@ lawn_loop_quit(struct lawn_loop *loop)
 #else /* no epoll, and no timerfd */
 
 void
-lawn_wait_arm(struct lawn_loop *loop)
+lawn__wait_arm(struct lawn_loop *loop)
 {
     (void)loop;
 }
 
 void
-lawn_wait_fini(struct lawn_loop *loop)
+lawn__wait_fini(struct lawn_loop *loop)
 {
     (void)loop;
 }
@@ -307,7 +306,7 @@ lawn_loop_fd(struct lawn_loop *loop)
 }
 
 int
-lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch, int fd,
+lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch, int fd,
                 unsigned events)
 {
     (void)loop;
@@ -318,7 +317,7 @@ lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watch *watch, int fd,
 }
 
 void
-lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watch *watch)
+lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch)
 {
     (void)loop;
     (void)watch;

@@ -8,7 +8,7 @@
 #include "store.h"
 
 static void
-lawn_store_fire_collect(struct lawn_timer *timer, void *arg)
+collect_due(struct lawn_timer *timer, void *arg)
 {
     struct lawn_store *store = (struct lawn_store *)arg;
     struct lawn_store_record *record =
@@ -17,15 +17,15 @@ lawn_store_fire_collect(struct lawn_timer *timer, void *arg)
     record->payload |= LAWN_STORE_DUE;
     store->due[store->due_end] = record;
     store->due_hash[store->due_end] =
-        lawn_store_table_hash(&store->table, record->id, record->id_size);
-    lawn_store_table_prefetch(&store->table, store->due_hash[store->due_end]);
+        lawn__store_table_hash(&store->table, record->id, record->id_size);
+    lawn__store_table_prefetch(&store->table, store->due_hash[store->due_end]);
     store->due_end++;
 }
 
 /* Takes the next timer due by then out of the store; its record stays. At most
  * so many more will be wanted. NULL: there is none. */
 static struct lawn_store_record *
-lawn_store_fire_next(struct lawn_store *store, uint64_t now, size_t wanted)
+take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
 {
     struct lawn_store_record *record = NULL;
 
@@ -34,20 +34,20 @@ lawn_store_fire_next(struct lawn_store *store, uint64_t now, size_t wanted)
             store->due_next = store->due_end = 0;
             if (lawn_mow(store->lawn, now,
                          wanted < LAWN_STORE_BATCH ? wanted : LAWN_STORE_BATCH,
-                         lawn_store_fire_collect, store) == 0) {
+                         collect_due, store) == 0) {
                 return NULL;
             }
         }
         record = store->due[store->due_next];
         /* A mow in the callback of another may be told an earlier time. */
-        if (record != NULL && lawn_due(&record->timer) > now) {
+        if (record != NULL && lawn_last_deadline(&record->timer) > now) {
             return NULL;
         }
         store->due_next++;
     }
     record->payload ^= LAWN_STORE_DUE | LAWN_STORE_GONE;
-    lawn_store_table_remove(&store->table, store->due_hash[store->due_next - 1],
-                            record);
+    lawn__store_table_remove(&store->table,
+                             store->due_hash[store->due_next - 1], record);
     return record;
 }
 
@@ -66,15 +66,15 @@ lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
     store->mows++;
     while (fired < budget && !store->dying) {
         struct lawn_store_record *record =
-            lawn_store_fire_next(store, now, budget - fired);
-        struct lawn_store_timer timer;
+            take_next_due(store, now, budget - fired);
 
         if (record == NULL) {
             break;
         }
-        lawn_store_record_tell(record, &timer);
+        struct lawn_store_timer timer;
+        lawn__store_record_describe(record, &timer);
         fire(&timer, arg);
-        lawn_store_discard(store, record);
+        lawn__store_discard(store, record);
         fired++;
     }
     store->mows--;
@@ -88,15 +88,14 @@ bool
 lawn_store_pop(struct lawn_store *store, uint64_t now,
                struct lawn_store_timer *out)
 {
-    struct lawn_store_record *record;
-
     lawn_set_now(store->lawn, now);
     if (store->popped != NULL) {
-        lawn_store_discard(store, store->popped);
+        lawn__store_discard(store, store->popped);
     }
-    record = store->popped = lawn_store_fire_next(store, now, 1);
+    struct lawn_store_record *record = store->popped =
+        take_next_due(store, now, 1);
     if (record != NULL && out != NULL) {
-        lawn_store_record_tell(record, out);
+        lawn__store_record_describe(record, out);
     }
     return record != NULL;
 }
@@ -104,11 +103,9 @@ lawn_store_pop(struct lawn_store *store, uint64_t now,
 /* The first of those that were taken off the lawn, or NULL: all the others are
  * not due before it, and fire later. */
 static const struct lawn_store_record *
-lawn_store_fire_waiting(const struct lawn_store *store)
+find_collected(const struct lawn_store *store)
 {
-    unsigned i;
-
-    for (i = store->due_next; i < store->due_end; i++) {
+    for (unsigned i = store->due_next; i < store->due_end; i++) {
         if (store->due[i] != NULL) {
             return store->due[i];
         }
@@ -119,18 +116,19 @@ lawn_store_fire_waiting(const struct lawn_store *store)
 uint64_t
 lawn_store_next(struct lawn_store *store)
 {
-    const struct lawn_store_record *waiting = lawn_store_fire_waiting(store);
+    const struct lawn_store_record *waiting = find_collected(store);
 
-    return waiting != NULL ? lawn_due(&waiting->timer) : lawn_next(store->lawn);
+    return waiting != NULL ? lawn_last_deadline(&waiting->timer)
+                           : lawn_next(store->lawn);
 }
 
 bool
-lawn_store_first(struct lawn_store *store, struct lawn_store_timer *out)
+lawn_store_next_timer(struct lawn_store *store, struct lawn_store_timer *out)
 {
-    const struct lawn_store_record *record = lawn_store_fire_waiting(store);
+    const struct lawn_store_record *record = find_collected(store);
 
     if (record == NULL) {
-        struct lawn_timer *timer = lawn_first(store->lawn);
+        struct lawn_timer *timer = lawn_next_timer(store->lawn);
 
         if (timer == NULL) {
             return false;
@@ -138,7 +136,7 @@ lawn_store_first(struct lawn_store *store, struct lawn_store_timer *out)
         record = LAWN_CONTAINER(timer, struct lawn_store_record, timer);
     }
     if (out != NULL) {
-        lawn_store_record_tell(record, out);
+        lawn__store_record_describe(record, out);
     }
     return true;
 }
@@ -147,17 +145,17 @@ bool
 lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                    struct lawn_store_timer *out)
 {
-    const struct lawn_store_record *record;
+    const struct lawn_store_record *record = NULL;
 
     do {
-        record = (const struct lawn_store_record *)lawn_store_slots_walk(
+        record = (const struct lawn_store_record *)lawn__store_slots_walk(
             &store->slots, cursor);
         if (record == NULL) {
             return false;
         }
     } while ((record->payload & LAWN_STORE_GONE) != 0);
     if (out != NULL) {
-        lawn_store_record_tell(record, out);
+        lawn__store_record_describe(record, out);
     }
     return true;
 }
@@ -168,31 +166,30 @@ struct lawn_store_fire_visit {
 };
 
 static bool
-lawn_store_fire_tell(struct lawn_timer *timer, uint64_t ttl, void *arg)
+visit_timer(struct lawn_timer *timer, uint64_t ttl, void *arg)
 {
     const struct lawn_store_fire_visit *visit =
         (const struct lawn_store_fire_visit *)arg;
     struct lawn_store_timer out;
 
-    lawn_store_record_tell(
+    lawn__store_record_describe(
         LAWN_CONTAINER(timer, struct lawn_store_record, timer), &out);
     return visit->visit(&out, ttl != 0, visit->arg);
 }
 
 bool
-lawn_store_each(const struct lawn_store *store, lawn_store_visit_fn *visit,
-                void *arg)
+lawn__store_each(const struct lawn_store *store, lawn_store_visit_fn *visit,
+                 void *arg)
 {
     struct lawn_store_fire_visit each = {visit, arg};
-    unsigned i;
 
     /* These would fire next, before any on the lawn: as such without a blade
      * would. */
-    for (i = store->due_next; i < store->due_end; i++) {
+    for (unsigned i = store->due_next; i < store->due_end; i++) {
         if (store->due[i] != NULL &&
-            !lawn_store_fire_tell(&store->due[i]->timer, 0, &each)) {
+            !visit_timer(&store->due[i]->timer, 0, &each)) {
             return false;
         }
     }
-    return lawn_each(store->lawn, lawn_store_fire_tell, &each);
+    return lawn_each(store->lawn, visit_timer, &each);
 }

@@ -6,5 +6,5 @@
 uint64_t
 lawn_hash(const uint64_t key[2], const void *bytes, size_t size)
 {
-    return lawn_store_hash(key, bytes, size);
+    return lawn__store_hash(key, bytes, size);
 }

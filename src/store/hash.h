@@ -23,17 +23,17 @@ struct lawn_store_sip {
 };
 
 static inline uint64_t
-lawn_store_hash_rotate(uint64_t x, unsigned bits)
+lawn__store_hash_rotate(uint64_t x, unsigned bits)
 {
     return x << bits | x >> (64 - bits);
 }
 
 static inline uint64_t
-lawn_store_hash_word(const unsigned char *bytes)
+lawn__store_hash_word(const unsigned char *bytes)
 {
-    uint64_t word;
+    uint64_t word = 0;
 
-    memcpy(&word, bytes, sizeof word);
+    memcpy(&word, bytes, sizeof(word));
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
@@ -41,21 +41,21 @@ lawn_store_hash_word(const unsigned char *bytes)
 }
 
 static inline void
-lawn_store_hash_round(struct lawn_store_sip *s)
+lawn__store_hash_round(struct lawn_store_sip *s)
 {
     s->v0 += s->v1;
     s->v2 += s->v3;
-    s->v1 = lawn_store_hash_rotate(s->v1, 13) ^ s->v0;
-    s->v3 = lawn_store_hash_rotate(s->v3, 16) ^ s->v2;
-    s->v0 = lawn_store_hash_rotate(s->v0, 32) + s->v3;
+    s->v1 = lawn__store_hash_rotate(s->v1, 13) ^ s->v0;
+    s->v3 = lawn__store_hash_rotate(s->v3, 16) ^ s->v2;
+    s->v0 = lawn__store_hash_rotate(s->v0, 32) + s->v3;
     s->v2 += s->v1;
-    s->v1 = lawn_store_hash_rotate(s->v1, 17) ^ s->v2;
-    s->v3 = lawn_store_hash_rotate(s->v3, 21) ^ s->v0;
-    s->v2 = lawn_store_hash_rotate(s->v2, 32);
+    s->v1 = lawn__store_hash_rotate(s->v1, 17) ^ s->v2;
+    s->v3 = lawn__store_hash_rotate(s->v3, 21) ^ s->v0;
+    s->v2 = lawn__store_hash_rotate(s->v2, 32);
 }
 
 static inline struct lawn_store_sip
-lawn_store_hash_begin(const uint64_t key[2])
+lawn__store_hash_begin(const uint64_t key[2])
 {
     struct lawn_store_sip s;
 
@@ -67,43 +67,43 @@ lawn_store_hash_begin(const uint64_t key[2])
 }
 
 static inline void
-lawn_store_hash_mix(struct lawn_store_sip *s, uint64_t word)
+lawn__store_hash_mix(struct lawn_store_sip *s, uint64_t word)
 {
     s->v3 ^= word;
-    lawn_store_hash_round(s);
+    lawn__store_hash_round(s);
     s->v0 ^= word;
 }
 
 /* last: the bytes that make no whole word, and the size in the top byte. */
 static inline uint64_t
-lawn_store_hash_end(struct lawn_store_sip *s, uint64_t last)
+lawn__store_hash_end(struct lawn_store_sip *s, uint64_t last)
 {
-    lawn_store_hash_mix(s, last);
+    lawn__store_hash_mix(s, last);
     s->v2 ^= 0xff;
-    lawn_store_hash_round(s);
-    lawn_store_hash_round(s);
-    lawn_store_hash_round(s);
+    lawn__store_hash_round(s);
+    lawn__store_hash_round(s);
+    lawn__store_hash_round(s);
     return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
 }
 
 /* Of any bytes. */
 static inline uint64_t
-lawn_store_hash(const uint64_t key[2], const void *bytes, size_t size)
+lawn__store_hash(const uint64_t key[2], const void *bytes, size_t size)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    struct lawn_store_sip s = lawn_store_hash_begin(key);
+    struct lawn_store_sip s = lawn__store_hash_begin(key);
     uint64_t last = (uint64_t)size << 56;
-    size_t left;
+    size_t left = 0;
 
     for (left = size; left >= 8; left -= 8) {
-        lawn_store_hash_mix(&s, lawn_store_hash_word(at));
+        lawn__store_hash_mix(&s, lawn__store_hash_word(at));
         at += 8;
     }
     while (left > 0) {
         left--;
         last |= (uint64_t)at[left] << 8 * left;
     }
-    return lawn_store_hash_end(&s, last);
+    return lawn__store_hash_end(&s, last);
 }
 
 #endif

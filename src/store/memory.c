@@ -43,16 +43,16 @@ struct lawn_store_kept {
 };
 
 static bool
-lawn_store_memory_mapped(const struct lawn_store_memory *memory, size_t size)
+is_mapped(const struct lawn_store_memory *memory, size_t size)
 {
     return LAWN_STORE_MEMORY_MAPS && memory->alloc == NULL &&
            size >= LAWN_STORE_MEMORY_MAPPED;
 }
 
 size_t
-lawn_store_memory_cost(const struct lawn_store_memory *memory, size_t size)
+lawn__store_memory_cost(const struct lawn_store_memory *memory, size_t size)
 {
-    if (lawn_store_memory_mapped(memory, size)) {
+    if (is_mapped(memory, size)) {
         return (size + LAWN_STORE_MEMORY_UNIT - 1) &
                ~(size_t)(LAWN_STORE_MEMORY_UNIT - 1);
     }
@@ -61,8 +61,7 @@ lawn_store_memory_cost(const struct lawn_store_memory *memory, size_t size)
 
 #if LAWN_STORE_MEMORY_MAPS
 static void *
-lawn_store_memory_unkeep(struct lawn_store_memory *memory,
-                         struct lawn_store_kept **at)
+take_kept(struct lawn_store_memory *memory, struct lawn_store_kept **at)
 {
     struct lawn_store_kept *kept = *at;
 
@@ -73,20 +72,19 @@ lawn_store_memory_unkeep(struct lawn_store_memory *memory,
 }
 
 static void *
-lawn_store_memory_map(struct lawn_store_memory *memory, size_t cost)
+map_block(struct lawn_store_memory *memory, size_t cost)
 {
     struct lawn_store_kept **at = &memory->kept;
-    unsigned look;
-    void *block;
 
-    for (look = 0; *at != NULL && look < LAWN_STORE_MEMORY_LOOK; look++) {
+    for (unsigned look = 0; *at != NULL && look < LAWN_STORE_MEMORY_LOOK;
+         look++) {
         if ((*at)->cost == cost) {
-            return lawn_store_memory_unkeep(memory, at);
+            return take_kept(memory, at);
         }
         at = &(*at)->next;
     }
-    block = mmap(NULL, cost, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *block = mmap(NULL, cost, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) {
         return NULL;
     }
@@ -96,8 +94,7 @@ lawn_store_memory_map(struct lawn_store_memory *memory, size_t cost)
 
 /* Gives a block back to the system, or keeps it. */
 static bool
-lawn_store_memory_return(struct lawn_store_memory *memory, void *block,
-                         size_t cost)
+return_block(struct lawn_store_memory *memory, void *block, size_t cost)
 {
     struct lawn_store_kept *kept = (struct lawn_store_kept *)block;
 
@@ -115,28 +112,26 @@ lawn_store_memory_return(struct lawn_store_memory *memory, void *block,
 }
 
 static void
-lawn_store_memory_unmap(struct lawn_store_memory *memory, void *block,
-                        size_t cost)
+unmap_block(struct lawn_store_memory *memory, void *block, size_t cost)
 {
-    if (lawn_store_memory_return(memory, block, cost) && memory->kept != NULL) {
+    if (return_block(memory, block, cost) && memory->kept != NULL) {
         /* Perhaps there is room for holes again: then one more goes. */
         size_t kept_cost = memory->kept->cost;
 
-        (void)lawn_store_memory_return(
-            memory, lawn_store_memory_unkeep(memory, &memory->kept), kept_cost);
+        (void)return_block(memory, take_kept(memory, &memory->kept), kept_cost);
     }
 }
 #endif
 
 void
-lawn_store_memory_fini(struct lawn_store_memory *memory)
+lawn__store_memory_fini(struct lawn_store_memory *memory)
 {
 #if LAWN_STORE_MEMORY_MAPS
     /* What lies at the end of a mapping leaves no hole: one goes after the
      * other. */
     while (memory->kept != NULL) {
         size_t cost = memory->kept->cost;
-        void *block = lawn_store_memory_unkeep(memory, &memory->kept);
+        void *block = take_kept(memory, &memory->kept);
 
         LAWN_STORE_MEMORY_TELL(unregister, block, cost);
         (void)munmap(block, cost);
@@ -147,14 +142,14 @@ lawn_store_memory_fini(struct lawn_store_memory *memory)
 }
 
 bool
-lawn_store_memory_probe(struct lawn_store_memory *memory, size_t size)
+lawn__store_memory_probe(struct lawn_store_memory *memory, size_t size)
 {
     if (size > memory->max || memory->bytes > memory->max - size) {
         memory->error = memory->max == SIZE_MAX ? -ENOMEM : -ENOSPC;
         return false;
     }
 #if LAWN_STORE_MEMORY_MAPS
-    if (lawn_store_memory_mapped(memory, size)) {
+    if (is_mapped(memory, size)) {
         void *block = mmap(NULL, size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -169,7 +164,7 @@ lawn_store_memory_probe(struct lawn_store_memory *memory, size_t size)
 }
 
 static unsigned char *
-lawn_store_memory_align(unsigned char *raw)
+align_block(unsigned char *raw)
 {
     unsigned char *block =
         raw + LAWN_STORE_LINE - (uintptr_t)raw % LAWN_STORE_LINE;
@@ -179,32 +174,28 @@ lawn_store_memory_align(unsigned char *raw)
 }
 
 static void *
-lawn_store_memory_get(struct lawn_store_memory *memory, size_t size,
-                      size_t cost)
+allocate(struct lawn_store_memory *memory, size_t size, size_t cost)
 {
-    void *raw;
-
 #if LAWN_STORE_MEMORY_MAPS
-    if (lawn_store_memory_mapped(memory, size)) {
-        return lawn_store_memory_map(memory, cost);
+    if (is_mapped(memory, size)) {
+        return map_block(memory, cost);
     }
 #endif
-    raw = memory->alloc != NULL ? memory->alloc(cost, memory->context)
-                                : malloc(cost);
-    return raw != NULL ? lawn_store_memory_align((unsigned char *)raw) : NULL;
+    void *raw = memory->alloc != NULL ? memory->alloc(cost, memory->context)
+                                      : malloc(cost);
+    return raw != NULL ? align_block((unsigned char *)raw) : NULL;
 }
 
 void *
-lawn_store_memory_take(struct lawn_store_memory *memory, size_t size)
+lawn__store_memory_take(struct lawn_store_memory *memory, size_t size)
 {
-    size_t cost = lawn_store_memory_cost(memory, size);
-    void *block;
+    size_t cost = lawn__store_memory_cost(memory, size);
 
     if (cost > memory->max || memory->bytes > memory->max - cost) {
         memory->error = -ENOSPC;
         return NULL;
     }
-    block = lawn_store_memory_get(memory, size, cost);
+    void *block = allocate(memory, size, cost);
     if (block == NULL) {
         memory->error = -ENOMEM;
         return NULL;
@@ -214,15 +205,15 @@ lawn_store_memory_take(struct lawn_store_memory *memory, size_t size)
 }
 
 void
-lawn_store_memory_give(struct lawn_store_memory *memory, void *block,
-                       size_t size)
+lawn__store_memory_give(struct lawn_store_memory *memory, void *block,
+                        size_t size)
 {
-    size_t cost = lawn_store_memory_cost(memory, size);
+    size_t cost = lawn__store_memory_cost(memory, size);
 
     memory->bytes -= cost;
 #if LAWN_STORE_MEMORY_MAPS
-    if (lawn_store_memory_mapped(memory, size)) {
-        lawn_store_memory_unmap(memory, block, cost);
+    if (is_mapped(memory, size)) {
+        unmap_block(memory, block, cost);
         return;
     }
 #endif

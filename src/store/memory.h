@@ -31,21 +31,21 @@ struct lawn_store_memory {
 };
 
 /* A block that begins on a cache line; NULL: see memory->error. O(1). */
-void *lawn_store_memory_take(struct lawn_store_memory *memory, size_t size);
+void *lawn__store_memory_take(struct lawn_store_memory *memory, size_t size);
 
 /* Gives it back; size as it was taken. */
-void lawn_store_memory_give(struct lawn_store_memory *memory, void *block,
-                            size_t size);
+void lawn__store_memory_give(struct lawn_store_memory *memory, void *block,
+                             size_t size);
 
 /* When all has been given back. */
-void lawn_store_memory_fini(struct lawn_store_memory *memory);
+void lawn__store_memory_fini(struct lawn_store_memory *memory);
 
 /* Whether there may be so much memory: what cannot be had is not to be tried
  * piece by piece. False: see memory->error. */
-bool lawn_store_memory_probe(struct lawn_store_memory *memory, size_t size);
+bool lawn__store_memory_probe(struct lawn_store_memory *memory, size_t size);
 
 /* What a block of that size adds to memory->bytes. */
-size_t lawn_store_memory_cost(const struct lawn_store_memory *memory,
-                              size_t size);
+size_t lawn__store_memory_cost(const struct lawn_store_memory *memory,
+                               size_t size);
 
 #endif

@@ -22,89 +22,89 @@ struct lawn_store_pointers {
 };
 
 static inline uint64_t
-lawn_store_pointers_size(unsigned piece)
+lawn__store_pointers_size(unsigned piece)
 {
     return UINT64_C(1) << (piece + LAWN_STORE_POINTERS_FIRST_BITS);
 }
 
 /* Which piece an element stands in. */
 static inline unsigned
-lawn_store_pointers_piece(uint64_t index)
+lawn__store_pointers_piece(uint64_t index)
 {
     return 63u - LAWN_STORE_POINTERS_FIRST_BITS -
-           (unsigned)__builtin_clzll(index + lawn_store_pointers_size(0));
+           (unsigned)__builtin_clzll(index + lawn__store_pointers_size(0));
 }
 
 /* How many pieces there are. */
 static inline unsigned
-lawn_store_pointers_pieces(const struct lawn_store_pointers *pointers)
+lawn__store_pointers_pieces(const struct lawn_store_pointers *pointers)
 {
     return pointers->count == 0
                ? 0
-               : lawn_store_pointers_piece(pointers->count - 1) + 1;
+               : lawn__store_pointers_piece(pointers->count - 1) + 1;
 }
 
 static inline size_t
-lawn_store_pointers_bytes(unsigned piece)
+lawn__store_pointers_bytes(unsigned piece)
 {
-    return (size_t)lawn_store_pointers_size(piece) * sizeof(uintptr_t);
+    return (size_t)lawn__store_pointers_size(piece) * sizeof(uintptr_t);
 }
 
 /* Where an element stands: index < count. The highest bit of the index plus the
  * first size tells the piece, the others where in it. */
 static inline uintptr_t *
-lawn_store_pointers_at(const struct lawn_store_pointers *pointers,
-                       uint64_t index)
+lawn__store_pointers_at(const struct lawn_store_pointers *pointers,
+                        uint64_t index)
 {
-    unsigned piece = lawn_store_pointers_piece(index);
+    unsigned piece = lawn__store_pointers_piece(index);
 
-    return &pointers->piece[piece][(index + lawn_store_pointers_size(0)) ^
-                                   lawn_store_pointers_size(piece)];
+    return &pointers->piece[piece][(index + lawn__store_pointers_size(0)) ^
+                                   lawn__store_pointers_size(piece)];
 }
 
 /* Adds an element at the end. False: no memory. */
 static inline bool
-lawn_store_pointers_add(struct lawn_store_pointers *pointers,
-                        struct lawn_store_memory *memory, uintptr_t value)
+lawn__store_pointers_add(struct lawn_store_pointers *pointers,
+                         struct lawn_store_memory *memory, uintptr_t value)
 {
-    unsigned piece = lawn_store_pointers_piece(pointers->count);
+    unsigned piece = lawn__store_pointers_piece(pointers->count);
 
-    if (piece == lawn_store_pointers_pieces(pointers)) {
-        pointers->piece[piece] = (uintptr_t *)lawn_store_memory_take(
-            memory, lawn_store_pointers_bytes(piece));
+    if (piece == lawn__store_pointers_pieces(pointers)) {
+        pointers->piece[piece] = (uintptr_t *)lawn__store_memory_take(
+            memory, lawn__store_pointers_bytes(piece));
         if (pointers->piece[piece] == NULL) {
             return false;
         }
     }
-    *lawn_store_pointers_at(pointers, pointers->count++) = value;
+    *lawn__store_pointers_at(pointers, pointers->count++) = value;
     return true;
 }
 
 /* Removes the last element. */
 static inline void
-lawn_store_pointers_drop(struct lawn_store_pointers *pointers,
-                         struct lawn_store_memory *memory)
+lawn__store_pointers_drop(struct lawn_store_pointers *pointers,
+                          struct lawn_store_memory *memory)
 {
-    unsigned piece = lawn_store_pointers_piece(--pointers->count);
+    unsigned piece = lawn__store_pointers_piece(--pointers->count);
 
     /* It was the first of its piece. */
-    if (piece == lawn_store_pointers_pieces(pointers)) {
-        lawn_store_memory_give(memory, pointers->piece[piece],
-                               lawn_store_pointers_bytes(piece));
+    if (piece == lawn__store_pointers_pieces(pointers)) {
+        lawn__store_memory_give(memory, pointers->piece[piece],
+                                lawn__store_pointers_bytes(piece));
     }
 }
 
 /* Removes the elements of the last piece. O(1). */
 static inline void
-lawn_store_pointers_drop_piece(struct lawn_store_pointers *pointers,
-                               struct lawn_store_memory *memory)
+lawn__store_pointers_drop_piece(struct lawn_store_pointers *pointers,
+                                struct lawn_store_memory *memory)
 {
-    unsigned piece = lawn_store_pointers_pieces(pointers) - 1;
+    unsigned piece = lawn__store_pointers_pieces(pointers) - 1;
 
     /* As if its first were the last of all. */
     pointers->count =
-        lawn_store_pointers_size(piece) - lawn_store_pointers_size(0) + 1;
-    lawn_store_pointers_drop(pointers, memory);
+        lawn__store_pointers_size(piece) - lawn__store_pointers_size(0) + 1;
+    lawn__store_pointers_drop(pointers, memory);
 }
 
 #endif

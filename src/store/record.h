@@ -36,46 +36,46 @@ struct lawn_store_record {
 };
 
 static inline size_t
-lawn_store_record_payload_at(size_t id_size)
+lawn__store_record_payload_at(size_t id_size)
 {
     return offsetof(struct lawn_store_record, id) +
            ((id_size + 7) & ~(size_t)7);
 }
 
 static inline uint32_t
-lawn_store_record_size(const struct lawn_store_record *record)
+lawn__store_record_size(const struct lawn_store_record *record)
 {
     return record->payload & LAWN_STORE_SIZE_MASK;
 }
 
 /* Where the slot's part of the payload is. */
 static inline unsigned char *
-lawn_store_record_inside(const struct lawn_store_record *record)
+lawn__store_record_inside(const struct lawn_store_record *record)
 {
     return (unsigned char *)(uintptr_t)record +
-           lawn_store_record_payload_at(record->id_size);
+           lawn__store_record_payload_at(record->id_size);
 }
 
 static inline unsigned char *
-lawn_store_record_outside(const struct lawn_store_record *record)
+lawn__store_record_outside(const struct lawn_store_record *record)
 {
-    unsigned char *payload;
+    unsigned char *payload = NULL;
 
-    memcpy(&payload, lawn_store_record_inside(record), sizeof payload);
+    memcpy(&payload, lawn__store_record_inside(record), sizeof(payload));
     return payload;
 }
 
 static inline void *
-lawn_store_record_payload(const struct lawn_store_record *record)
+lawn__store_record_payload(const struct lawn_store_record *record)
 {
     return (record->payload & LAWN_STORE_OUTSIDE) != 0
-               ? lawn_store_record_outside(record)
-               : lawn_store_record_inside(record);
+               ? lawn__store_record_outside(record)
+               : lawn__store_record_inside(record);
 }
 
 static inline bool
-lawn_store_record_is(const struct lawn_store_record *record, const void *id,
-                     size_t id_size)
+lawn__store_record_is(const struct lawn_store_record *record, const void *id,
+                      size_t id_size)
 {
     if (record->id_size != id_size) {
         return false;
@@ -91,14 +91,14 @@ lawn_store_record_is(const struct lawn_store_record *record, const void *id,
 }
 
 static inline void
-lawn_store_record_tell(const struct lawn_store_record *record,
-                       struct lawn_store_timer *out)
+lawn__store_record_describe(const struct lawn_store_record *record,
+                            struct lawn_store_timer *out)
 {
     out->id = record->id;
     out->id_size = record->id_size;
-    out->payload = lawn_store_record_payload(record);
-    out->payload_size = lawn_store_record_size(record);
-    out->deadline = lawn_due(&record->timer);
+    out->payload = lawn__store_record_payload(record);
+    out->payload_size = lawn__store_record_size(record);
+    out->deadline = lawn_last_deadline(&record->timer);
     out->ttl = record->ttl;
 }
 

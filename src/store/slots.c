@@ -31,14 +31,12 @@
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
 
 void
-lawn_store_slots_init(struct lawn_store_slots *slots,
-                      struct lawn_store_memory *memory)
+lawn__store_slots_init(struct lawn_store_slots *slots,
+                       struct lawn_store_memory *memory)
 {
-    unsigned piece;
-
-    memset(slots, 0, sizeof *slots);
+    memset(slots, 0, sizeof(*slots));
     slots->memory = memory;
-    for (piece = 0; piece < LAWN_STORE_POINTERS_PIECES; piece++) {
+    for (unsigned piece = 0; piece < LAWN_STORE_POINTERS_PIECES; piece++) {
         slots->free_number[piece] = LAWN_STORE_SLOTS_NONE;
     }
 }
@@ -48,7 +46,7 @@ lawn_store_slots_init(struct lawn_store_slots *slots,
   @ ensures LAWN_STORE_GROUP_RECORDS + \result < LAWN_STORE_GROUPS;
   @*/
 unsigned
-lawn_store_slots_group(uint64_t ttl)
+lawn__store_slots_group(uint64_t ttl)
 {
     return (63u - (unsigned)__builtin_clzll(ttl | 1)) / 4;
 }
@@ -56,10 +54,8 @@ lawn_store_slots_group(uint64_t ttl)
 /* Which size serves so many bytes, and how large its slots are. Size 0 is for
  * what has a slab of its own. */
 static unsigned
-lawn_store_slots_size(size_t bytes, uint32_t *slot)
+find_size(size_t bytes, uint32_t *slot)
 {
-    unsigned shift;
-    size_t steps;
 
     if (bytes <= LAWN_STORE_SLOTS_FINE) {
         *slot = (uint32_t)(bytes + 7) & ~7u;
@@ -69,18 +65,18 @@ lawn_store_slots_size(size_t bytes, uint32_t *slot)
         *slot = (uint32_t)(bytes + 7) & ~7u;
         return 0;
     }
-    shift = 60u - (unsigned)__builtin_clzll((uint64_t)bytes - 1);
-    steps = ((bytes - 1) >> shift) + 1;
+    unsigned shift = 60u - (unsigned)__builtin_clzll((uint64_t)bytes - 1);
+    size_t steps = ((bytes - 1) >> shift) + 1;
     *slot = (uint32_t)(steps << shift);
     return LAWN_STORE_SLOTS_FINE / 8 + (shift - 5) * 8 + (unsigned)steps - 8;
 }
 
 size_t
-lawn_store_slots_room(size_t size)
+lawn__store_slots_room(size_t size)
 {
-    uint32_t slot;
+    uint32_t slot = 0;
 
-    (void)lawn_store_slots_size(size, &slot);
+    (void)find_size(size, &slot);
     return slot;
 }
 
@@ -94,7 +90,7 @@ lawn_store_slots_room(size_t size)
   @     \result % LAWN_STORE_LINE == 0;
   @*/
 static size_t
-lawn_store_slots_head(uint32_t slots, uint32_t slot)
+header_size(uint32_t slots, uint32_t slot)
 {
     size_t head =
         offsetof(struct lawn_store_slab, taken) + (slots + 63) / 64 * 8;
@@ -105,7 +101,7 @@ lawn_store_slots_head(uint32_t slots, uint32_t slot)
 
 /* How many slots a slab has at most: as many as fit into a block. */
 static uint32_t
-lawn_store_slots_most(uint32_t slot)
+slots_per_slab(uint32_t slot)
 {
     const uint32_t room = LAWN_STORE_BLOCK - LAWN_STORE_SLOTS_COLOURS;
     uint32_t most = room / slot;
@@ -113,7 +109,7 @@ lawn_store_slots_most(uint32_t slot)
     if (slot > LAWN_STORE_SLOTS_MAX) {
         return 1;
     }
-    while (lawn_store_slots_head(most, slot) + (size_t)most * slot > room) {
+    while (header_size(most, slot) + (size_t)most * slot > room) {
         most--;
     }
     return most;
@@ -121,7 +117,7 @@ lawn_store_slots_most(uint32_t slot)
 
 /* Whether a number is free, by its word. */
 static bool
-lawn_store_slots_free(uintptr_t word)
+is_free(uintptr_t word)
 {
     return (word & 1) != 0;
 }
@@ -129,9 +125,9 @@ lawn_store_slots_free(uintptr_t word)
 /* A number that is in use from now on, the lowest piece's that has one, or a
  * new one. False: no memory. */
 static bool
-lawn_store_slots_number(struct lawn_store_slots *slots, uint64_t *number)
+take_number(struct lawn_store_slots *slots, uint64_t *number)
 {
-    unsigned pieces = lawn_store_pointers_pieces(&slots->slabs);
+    unsigned pieces = lawn__store_pointers_pieces(&slots->slabs);
     unsigned piece = 0;
 
     while (piece < pieces &&
@@ -141,34 +137,34 @@ lawn_store_slots_number(struct lawn_store_slots *slots, uint64_t *number)
     if (piece < pieces) {
         *number = slots->free_number[piece];
         slots->free_number[piece] =
-            (uint64_t)*lawn_store_pointers_at(&slots->slabs, *number) >> 1;
+            (uint64_t)*lawn__store_pointers_at(&slots->slabs, *number) >> 1;
     } else {
         *number = slots->slabs.count;
-        if (!lawn_store_pointers_add(&slots->slabs, slots->memory, 0)) {
+        if (!lawn__store_pointers_add(&slots->slabs, slots->memory, 0)) {
             return false;
         }
-        piece = lawn_store_pointers_piece(*number);
+        piece = lawn__store_pointers_piece(*number);
     }
     slots->in_use[piece]++;
     return true;
 }
 
 static void
-lawn_store_slots_free_number(struct lawn_store_slots *slots, uint64_t number)
+release_number(struct lawn_store_slots *slots, uint64_t number)
 {
-    unsigned piece = lawn_store_pointers_piece(number);
+    unsigned piece = lawn__store_pointers_piece(number);
 
-    *lawn_store_pointers_at(&slots->slabs, number) =
+    *lawn__store_pointers_at(&slots->slabs, number) =
         (uintptr_t)(slots->free_number[piece] << 1 | 1);
     slots->free_number[piece] = number;
     slots->in_use[piece]--;
     while (slots->slabs.count > 0) {
-        piece = lawn_store_pointers_pieces(&slots->slabs) - 1;
+        piece = lawn__store_pointers_pieces(&slots->slabs) - 1;
         if (slots->in_use[piece] > 0) {
             break;
         }
         slots->free_number[piece] = LAWN_STORE_SLOTS_NONE;
-        lawn_store_pointers_drop_piece(&slots->slabs, slots->memory);
+        lawn__store_pointers_drop_piece(&slots->slabs, slots->memory);
     }
 }
 
@@ -192,7 +188,7 @@ lawn_store_slots_free_number(struct lawn_store_slots *slots, uint64_t number)
   @     slab->prev->next == slab;
   @*/
 static void
-lawn_store_slots_enter(struct lawn_store_slab *slab)
+link_slab(struct lawn_store_slab *slab)
 {
     struct lawn_store_slab *room = slab->size->room;
 
@@ -226,7 +222,7 @@ lawn_store_slots_enter(struct lawn_store_slab *slab)
   @     slab->prev->next == slab->next && slab->next->prev == slab->prev;
   @*/
 static void
-lawn_store_slots_leave(struct lawn_store_slab *slab)
+unlink_slab(struct lawn_store_slab *slab)
 {
     if (slab->size->room == slab) {
         slab->size->room = slab->next != slab ? slab->next : NULL;
@@ -237,34 +233,33 @@ lawn_store_slots_leave(struct lawn_store_slab *slab)
 
 /* Gives back a slab that holds nothing. */
 LAWN_STORE_NOINLINE static void
-lawn_store_slots_remove(struct lawn_store_slots *slots,
-                        struct lawn_store_slab *slab)
+free_slab(struct lawn_store_slots *slots, struct lawn_store_slab *slab)
 {
-    lawn_store_slots_leave(slab);
+    unlink_slab(slab);
     slab->size->slots -= slab->slots;
-    lawn_store_slots_free_number(slots, slab->number);
+    release_number(slots, slab->number);
     LAWN_STORE_SLOTS_SHOW((char *)slab + slab->first,
                           (size_t)slab->slots * slab->slot);
-    lawn_store_memory_give(slots->memory, slab->block, slab->bytes);
+    lawn__store_memory_give(slots->memory, slab->block, slab->bytes);
 }
 
 static void
-lawn_store_slots_drop_spare(struct lawn_store_slots *slots)
+free_spare(struct lawn_store_slots *slots)
 {
     if (slots->spare != NULL) {
-        lawn_store_slots_remove(slots, slots->spare);
+        free_slab(slots, slots->spare);
         slots->spare = NULL;
     }
 }
 
 void *
-lawn_store_slots_block(struct lawn_store_slots *slots, size_t size)
+lawn__store_slots_block(struct lawn_store_slots *slots, size_t size)
 {
-    void *block = lawn_store_memory_take(slots->memory, size);
+    void *block = lawn__store_memory_take(slots->memory, size);
 
     if (LAWN_STORE_UNLIKELY(block == NULL) && slots->spare != NULL) {
-        lawn_store_slots_drop_spare(slots);
-        block = lawn_store_memory_take(slots->memory, size);
+        free_spare(slots);
+        block = lawn__store_memory_take(slots->memory, size);
     }
     return block;
 }
@@ -272,33 +267,32 @@ lawn_store_slots_block(struct lawn_store_slots *slots, size_t size)
 /* One more slab of a size. NULL: no memory, and what was taken is given back,
  * but the group. */
 LAWN_STORE_NOINLINE static struct lawn_store_slab *
-lawn_store_slots_add(struct lawn_store_slots *slots, unsigned group,
-                     struct lawn_store_size *size, uint32_t slot)
+add_slab(struct lawn_store_slots *slots, unsigned group,
+         struct lawn_store_size *size, uint32_t slot)
 {
-    uint32_t most = lawn_store_slots_most(slot);
+    uint32_t most = slots_per_slab(slot);
     uint64_t wanted = 3 * size->slots + LAWN_STORE_SLOTS_LEAST;
     uint32_t many = wanted < most ? (uint32_t)wanted : most;
-    size_t head = lawn_store_slots_head(many, slot);
+    size_t head = header_size(many, slot);
     size_t bytes = head + (size_t)many * slot;
     size_t colour = 0;
-    uint64_t number;
-    char *block;
-    struct lawn_store_slab *slab;
+    uint64_t number = 0;
 
-    if (!lawn_store_slots_number(slots, &number)) {
+    if (!take_number(slots, &number)) {
         return NULL;
     }
     if (many == most && slot <= LAWN_STORE_SLOTS_MAX) {
         bytes = LAWN_STORE_BLOCK;
         colour = number * LAWN_STORE_LINE % LAWN_STORE_SLOTS_COLOURS;
     }
-    block = (char *)lawn_store_memory_take(slots->memory, bytes);
+    char *block = (char *)lawn__store_memory_take(slots->memory, bytes);
     if (block == NULL) {
-        lawn_store_slots_free_number(slots, number);
+        release_number(slots, number);
         return NULL;
     }
-    slab = (struct lawn_store_slab *)(void *)(block + colour);
-    *lawn_store_pointers_at(&slots->slabs, number) = (uintptr_t)slab;
+    struct lawn_store_slab *slab =
+        (struct lawn_store_slab *)(void *)(block + colour);
+    *lawn__store_pointers_at(&slots->slabs, number) = (uintptr_t)slab;
     slab->number = number;
     slab->block = block;
     slab->group = group;
@@ -316,16 +310,16 @@ lawn_store_slots_add(struct lawn_store_slots *slots, unsigned group,
     }
     size->slots += many;
     LAWN_STORE_SLOTS_HIDE((char *)slab + head, (size_t)many * slot);
-    lawn_store_slots_enter(slab);
+    link_slab(slab);
     return slab;
 }
 
 /* The sizes of a group, which may be new. NULL: no memory. */
 LAWN_STORE_NOINLINE static struct lawn_store_size *
-lawn_store_slots_new_group(struct lawn_store_slots *slots, unsigned group)
+add_group(struct lawn_store_slots *slots, unsigned group)
 {
     size_t bytes = LAWN_STORE_SLOTS_SIZES * sizeof(struct lawn_store_size);
-    void *sizes = lawn_store_slots_block(slots, bytes);
+    void *sizes = lawn__store_slots_block(slots, bytes);
 
     if (sizes != NULL) {
         memset(sizes, 0, bytes);
@@ -335,29 +329,25 @@ lawn_store_slots_new_group(struct lawn_store_slots *slots, unsigned group)
 }
 
 void *
-lawn_store_slots_take(struct lawn_store_slots *slots, unsigned group,
-                      size_t size, uint16_t *place)
+lawn__store_slots_take(struct lawn_store_slots *slots, unsigned group,
+                       size_t size, uint16_t *place)
 {
-    uint32_t slot;
-    unsigned index = lawn_store_slots_size(size, &slot);
+    uint32_t slot = 0;
+    unsigned index = find_size(size, &slot);
     struct lawn_store_size *sizes = slots->group[group];
-    struct lawn_store_slab *slab;
-    uint32_t word;
-    uint32_t number;
-    uint32_t offset;
 
     if (LAWN_STORE_UNLIKELY(sizes == NULL)) {
-        sizes = lawn_store_slots_new_group(slots, group);
+        sizes = add_group(slots, group);
         if (sizes == NULL) {
             return NULL;
         }
     }
-    slab = sizes[index].room;
+    struct lawn_store_slab *slab = sizes[index].room;
     if (LAWN_STORE_UNLIKELY(slab == NULL)) {
-        slab = lawn_store_slots_add(slots, group, &sizes[index], slot);
+        slab = add_slab(slots, group, &sizes[index], slot);
         if (slab == NULL && slots->spare != NULL) {
-            lawn_store_slots_drop_spare(slots);
-            slab = lawn_store_slots_add(slots, group, &sizes[index], slot);
+            free_spare(slots);
+            slab = add_slab(slots, group, &sizes[index], slot);
         }
         if (slab == NULL) {
             return NULL;
@@ -366,43 +356,43 @@ lawn_store_slots_take(struct lawn_store_slots *slots, unsigned group,
     if (LAWN_STORE_UNLIKELY(slab == slots->spare)) {
         slots->spare = NULL;
     }
-    word = slab->full_words;
+    uint32_t word = slab->full_words;
     while (slab->taken[word] == ~UINT64_C(0)) {
         word++;
     }
     slab->full_words = word;
-    number = word * 64 + (uint32_t)__builtin_ctzll(~slab->taken[word]);
-    LAWN_STORE_EXPECT(number < slab->slots, "a slab has room, but no slot");
+    uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(~slab->taken[word]);
+    LAWN_ASSERT(number < slab->slots, "a slab has room, but no slot");
     slab->taken[word] |= slab->taken[word] + 1;
     if (++slab->live == slab->slots) {
-        lawn_store_slots_leave(slab);
+        unlink_slab(slab);
     }
-    offset = slab->first + number * slab->slot;
+    uint32_t offset = slab->first + number * slab->slot;
     *place = (uint16_t)(offset / 8);
     LAWN_STORE_SLOTS_SHOW((char *)slab + offset, slab->slot);
     return (char *)slab + offset;
 }
 
 void
-lawn_store_slots_give(struct lawn_store_slots *slots, void *slot,
-                      uint16_t place)
+lawn__store_slots_give(struct lawn_store_slots *slots, void *slot,
+                       uint16_t place)
 {
-    struct lawn_store_slab *slab = lawn_store_slots_slab(slot, place);
+    struct lawn_store_slab *slab = lawn__store_slots_slab(slot, place);
     uint32_t number =
         (uint32_t)(((uint64_t)(place * 8u - slab->first) * slab->inverse) >>
                    32);
     uint32_t word = number / 64;
 
-    LAWN_STORE_EXPECT((slab->taken[word] >> number % 64 & 1) != 0 &&
-                          slab->first + number * slab->slot == place * 8u,
-                      "a slot is given back twice");
+    LAWN_ASSERT((slab->taken[word] >> number % 64 & 1) != 0 &&
+                    slab->first + number * slab->slot == place * 8u,
+                "a slot is given back twice");
     LAWN_STORE_SLOTS_HIDE(slot, slab->slot);
     slab->taken[word] &= ~(UINT64_C(1) << number % 64);
     if (word < slab->full_words) {
         slab->full_words = word;
     }
     if (slab->live-- == slab->slots) {
-        lawn_store_slots_enter(slab);
+        link_slab(slab);
     }
     if (LAWN_STORE_UNLIKELY(slab->live == 0)) {
         /* One for a single slot does not fit the next. Of two others, the one
@@ -410,26 +400,25 @@ lawn_store_slots_give(struct lawn_store_slots *slots, void *slot,
          * were once. */
         if (slab->slot > LAWN_STORE_SLOTS_MAX ||
             (slots->spare != NULL && slots->spare->number < slab->number)) {
-            lawn_store_slots_remove(slots, slab);
+            free_slab(slots, slab);
         } else {
-            lawn_store_slots_drop_spare(slots);
+            free_spare(slots);
             slots->spare = slab;
         }
     }
 }
 
 void *
-lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
+lawn__store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
 {
     uint64_t number = *cursor >> 16;
     uint32_t slot = (uint32_t)(*cursor & 0xffff);
 
     for (; number < slots->slabs.count; number++) {
-        uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
+        uintptr_t word = *lawn__store_pointers_at(&slots->slabs, number);
         struct lawn_store_slab *slab = (struct lawn_store_slab *)word;
 
-        if (lawn_store_slots_free(word) ||
-            slab->group < LAWN_STORE_GROUP_RECORDS) {
+        if (is_free(word) || slab->group < LAWN_STORE_GROUP_RECORDS) {
             slot = 0;
             continue;
         }
@@ -453,29 +442,26 @@ lawn_store_slots_walk(const struct lawn_store_slots *slots, uint64_t *cursor)
 }
 
 void
-lawn_store_slots_trim(struct lawn_store_slots *slots)
+lawn__store_slots_trim(struct lawn_store_slots *slots)
 {
-    unsigned group;
-
-    lawn_store_slots_drop_spare(slots);
-    for (group = 0; group < LAWN_STORE_GROUPS; group++) {
+    free_spare(slots);
+    for (unsigned group = 0; group < LAWN_STORE_GROUPS; group++) {
         struct lawn_store_size *sizes = slots->group[group];
         uint64_t left = 0;
-        unsigned i;
 
-        for (i = 0; sizes != NULL && i < LAWN_STORE_SLOTS_SIZES; i++) {
+        for (unsigned i = 0; sizes != NULL && i < LAWN_STORE_SLOTS_SIZES; i++) {
             left += sizes[i].slots;
         }
         if (sizes != NULL && left == 0) {
-            lawn_store_memory_give(slots->memory, sizes,
-                                   LAWN_STORE_SLOTS_SIZES * sizeof *sizes);
+            lawn__store_memory_give(slots->memory, sizes,
+                                    LAWN_STORE_SLOTS_SIZES * sizeof(*sizes));
             slots->group[group] = NULL;
         }
     }
 }
 
 static bool
-lawn_store_slots_wrong(FILE *out, const char *what, uint64_t number)
+report_broken(FILE *out, const char *what, uint64_t number)
 {
     if (out != NULL) {
         (void)fprintf(out, "lawn_store_check: slab %llu: %s\n",
@@ -485,80 +471,69 @@ lawn_store_slots_wrong(FILE *out, const char *what, uint64_t number)
 }
 
 static bool
-lawn_store_slots_check_slab(const struct lawn_store_slab *slab, uint64_t number,
-                            FILE *out)
+check_slab(const struct lawn_store_slab *slab, uint64_t number, FILE *out)
 {
     uint32_t words = (slab->slots + 63) / 64;
     uint32_t bits = 0;
-    uint32_t i;
 
-    for (i = 0; i < words; i++) {
+    for (uint32_t i = 0; i < words; i++) {
         bits += (uint32_t)__builtin_popcountll(slab->taken[i]);
         if (i < slab->full_words && slab->taken[i] != ~UINT64_C(0)) {
-            return lawn_store_slots_wrong(out, "a full word is not", number);
+            return report_broken(out, "a full word is not", number);
         }
     }
     if (bits != slab->live + words * 64 - slab->slots) {
-        return lawn_store_slots_wrong(out, "live slots miscounted", number);
+        return report_broken(out, "live slots miscounted", number);
     }
     if (slab->number != number) {
-        return lawn_store_slots_wrong(out, "has another number", number);
+        return report_broken(out, "has another number", number);
     }
     if (slab->live < slab->slots &&
         (slab->next->prev != slab || slab->prev->next != slab)) {
-        return lawn_store_slots_wrong(out, "has room, but is not listed",
-                                      number);
+        return report_broken(out, "has room, but is not listed", number);
     }
     return true;
 }
 
 /* The lists of free numbers. */
 static bool
-lawn_store_slots_check_numbers(const struct lawn_store_slots *slots,
-                               uint64_t free_numbers, FILE *out)
+check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
+              FILE *out)
 {
-    unsigned piece;
-
-    for (piece = 0; piece < LAWN_STORE_POINTERS_PIECES; piece++) {
+    for (unsigned piece = 0; piece < LAWN_STORE_POINTERS_PIECES; piece++) {
         uint64_t number = slots->free_number[piece];
 
         for (; number != LAWN_STORE_SLOTS_NONE; free_numbers--) {
-            uintptr_t word;
-
             if (free_numbers == 0 || number >= slots->slabs.count ||
-                lawn_store_pointers_piece(number) != piece) {
-                return lawn_store_slots_wrong(out, "no free number", number);
+                lawn__store_pointers_piece(number) != piece) {
+                return report_broken(out, "no free number", number);
             }
-            word = *lawn_store_pointers_at(&slots->slabs, number);
-            if (!lawn_store_slots_free(word)) {
-                return lawn_store_slots_wrong(out, "not free", number);
+            uintptr_t word = *lawn__store_pointers_at(&slots->slabs, number);
+            if (!is_free(word)) {
+                return report_broken(out, "not free", number);
             }
             number = (uint64_t)word >> 1;
         }
     }
     if (free_numbers != 0) {
-        return lawn_store_slots_wrong(out, "free, but not listed",
-                                      free_numbers);
+        return report_broken(out, "free, but not listed", free_numbers);
     }
     return true;
 }
 
 /* What the sizes of all groups say that there is; adds up their memory. */
 static uint64_t
-lawn_store_slots_check_groups(const struct lawn_store_slots *slots,
-                              size_t *bytes)
+sum_groups(const struct lawn_store_slots *slots, size_t *bytes)
 {
     uint64_t all = 0;
-    unsigned group;
-    unsigned i;
 
-    for (group = 0; group < LAWN_STORE_GROUPS; group++) {
+    for (unsigned group = 0; group < LAWN_STORE_GROUPS; group++) {
         const struct lawn_store_size *sizes = slots->group[group];
 
         if (sizes != NULL) {
-            *bytes += lawn_store_memory_cost(
-                slots->memory, LAWN_STORE_SLOTS_SIZES * sizeof *sizes);
-            for (i = 0; i < LAWN_STORE_SLOTS_SIZES; i++) {
+            *bytes += lawn__store_memory_cost(
+                slots->memory, LAWN_STORE_SLOTS_SIZES * sizeof(*sizes));
+            for (unsigned i = 0; i < LAWN_STORE_SLOTS_SIZES; i++) {
                 all += sizes[i].slots;
             }
         }
@@ -567,40 +542,37 @@ lawn_store_slots_check_groups(const struct lawn_store_slots *slots,
 }
 
 bool
-lawn_store_slots_check(const struct lawn_store_slots *slots, size_t *bytes,
-                       FILE *out)
+lawn__store_slots_check(const struct lawn_store_slots *slots, size_t *bytes,
+                        FILE *out)
 {
-    uint64_t all = lawn_store_slots_check_groups(slots, bytes);
+    uint64_t all = sum_groups(slots, bytes);
     uint64_t free_numbers = 0;
-    uint64_t number;
-    uint32_t slot;
+    uint32_t slot = 0;
 
-    for (number = 0; number < slots->slabs.count; number++) {
-        uintptr_t word = *lawn_store_pointers_at(&slots->slabs, number);
+    for (uint64_t number = 0; number < slots->slabs.count; number++) {
+        uintptr_t word = *lawn__store_pointers_at(&slots->slabs, number);
         const struct lawn_store_slab *slab =
             (const struct lawn_store_slab *)word;
 
-        if (lawn_store_slots_free(word)) {
+        if (is_free(word)) {
             free_numbers++;
             continue;
         }
-        if (!lawn_store_slots_check_slab(slab, number, out)) {
+        if (!check_slab(slab, number, out)) {
             return false;
         }
-        if (slab->size != &slots->group[slab->group][lawn_store_slots_size(
-                              slab->slot, &slot)]) {
-            return lawn_store_slots_wrong(out, "is among those of other sizes",
-                                          number);
+        if (slab->size !=
+            &slots->group[slab->group][find_size(slab->slot, &slot)]) {
+            return report_broken(out, "is among those of other sizes", number);
         }
         if (slab->live == 0 && slab != slots->spare) {
-            return lawn_store_slots_wrong(out, "holds nothing, and is kept",
-                                          number);
+            return report_broken(out, "holds nothing, and is kept", number);
         }
-        *bytes += lawn_store_memory_cost(slots->memory, slab->bytes);
+        *bytes += lawn__store_memory_cost(slots->memory, slab->bytes);
         all -= slab->slots;
     }
     if (all != 0) {
-        return lawn_store_slots_wrong(out, "slots miscounted, by so many", all);
+        return report_broken(out, "slots miscounted, by so many", all);
     }
-    return lawn_store_slots_check_numbers(slots, free_numbers, out);
+    return check_numbers(slots, free_numbers, out);
 }

@@ -74,44 +74,44 @@ struct lawn_store_slots {
     uint64_t in_use[LAWN_STORE_POINTERS_PIECES];
 };
 
-void lawn_store_slots_init(struct lawn_store_slots *slots,
-                           struct lawn_store_memory *memory);
+void lawn__store_slots_init(struct lawn_store_slots *slots,
+                            struct lawn_store_memory *memory);
 
 /* Of 16 groups, the one for that TTL; to be added to PAYLOADS or RECORDS. */
-unsigned lawn_store_slots_group(uint64_t ttl);
+unsigned lawn__store_slots_group(uint64_t ttl);
 
 /* A block of memory, for which the spare slab is given up if need be. NULL: no
  * memory. */
-void *lawn_store_slots_block(struct lawn_store_slots *slots, size_t size);
+void *lawn__store_slots_block(struct lawn_store_slots *slots, size_t size);
 
 /* A slot of at least size bytes, aligned to 8, and its place. NULL: no memory.
  * O(1). */
-void *lawn_store_slots_take(struct lawn_store_slots *slots, unsigned group,
-                            size_t size, uint16_t *place);
-void lawn_store_slots_give(struct lawn_store_slots *slots, void *slot,
-                           uint16_t place);
+void *lawn__store_slots_take(struct lawn_store_slots *slots, unsigned group,
+                             size_t size, uint16_t *place);
+void lawn__store_slots_give(struct lawn_store_slots *slots, void *slot,
+                            uint16_t place);
 
 /* The slab of a slot. */
 static inline struct lawn_store_slab *
-lawn_store_slots_slab(const void *slot, uint16_t place)
+lawn__store_slots_slab(const void *slot, uint16_t place)
 {
     return (struct lawn_store_slab *)((uintptr_t)slot - (uintptr_t)place * 8);
 }
 
 /* How many bytes a slot has that was asked for with so many. */
-size_t lawn_store_slots_room(size_t size);
+size_t lawn__store_slots_room(size_t size);
 
 /* The next live slot of a record from the cursor on, which moves behind it;
  * NULL: none. */
-void *lawn_store_slots_walk(const struct lawn_store_slots *slots,
-                            uint64_t *cursor);
+void *lawn__store_slots_walk(const struct lawn_store_slots *slots,
+                             uint64_t *cursor);
 
 /* Gives back all that holds nothing. O(1). */
-void lawn_store_slots_trim(struct lawn_store_slots *slots);
+void lawn__store_slots_trim(struct lawn_store_slots *slots);
 
 /* Walks the slabs; names what is wrong on out. Adds up what they take from the
  * memory. */
-bool lawn_store_slots_check(const struct lawn_store_slots *slots, size_t *bytes,
-                            FILE *out);
+bool lawn__store_slots_check(const struct lawn_store_slots *slots,
+                             size_t *bytes, FILE *out);
 
 #endif

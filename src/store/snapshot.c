@@ -12,8 +12,8 @@
  * The buffers do not count towards the limit of the store's memory: a store
  * that is full can be saved.
  *
- * What would break it: a store that says another order in lawn_store_each()
- * than lawn_store_restore() needs; a read() or write() that changes the store.
+ * What would break it: a store that says another order in lawn__store_each()
+ * than lawn__store_restore() needs; a read() or write() that changes the store.
  */
 #include "snapshot.h"
 #include "expect.h"
@@ -28,30 +28,29 @@
 #define LAWN_STORE_SNAPSHOT_AHEAD 8u
 
 unsigned char *
-lawn_store_snapshot_take(struct lawn_store *store, size_t size)
+lawn__store_snapshot_take(struct lawn_store *store, size_t size)
 {
     struct lawn_store_memory *memory = &store->memory;
     size_t max = memory->max;
-    void *buffer;
 
     memory->max = SIZE_MAX;
-    buffer = lawn_store_memory_take(memory, size);
+    void *buffer = lawn__store_memory_take(memory, size);
     memory->max = max;
     if (buffer != NULL) {
-        memory->bytes -= lawn_store_memory_cost(memory, size);
+        memory->bytes -= lawn__store_memory_cost(memory, size);
     }
     return (unsigned char *)buffer;
 }
 
 void
-lawn_store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
-                         size_t size)
+lawn__store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
+                          size_t size)
 {
     struct lawn_store_memory *memory = &store->memory;
 
     if (buffer != NULL) {
-        memory->bytes += lawn_store_memory_cost(memory, size);
-        lawn_store_memory_give(memory, buffer, size);
+        memory->bytes += lawn__store_memory_cost(memory, size);
+        lawn__store_memory_give(memory, buffer, size);
     }
 }
 
@@ -67,36 +66,34 @@ struct lawn_store_saving {
 
 /* Writes size bytes from the buffer, and their checksum behind them. */
 static int
-lawn_store_snapshot_write(struct lawn_store_saving *saving, size_t size)
+write_checked(struct lawn_store_saving *saving, size_t size)
 {
     uint64_t sum =
-        lawn_store_snapshot_sum(&saving->chain, saving->buffer, size);
-    int error;
+        lawn__store_snapshot_sum(&saving->chain, saving->buffer, size);
 
-    lawn_store_snapshot_put(saving->buffer + size, sum, 8);
-    error = saving->write(saving->buffer, size + LAWN_STORE_SNAPSHOT_CHECKSUM,
-                          saving->arg);
-    LAWN_STORE_EXPECT(error <= 0,
-                      "a write has returned more than 0: it is to write all "
-                      "bytes and return 0, or an error below 0");
+    lawn__store_snapshot_put(saving->buffer + size, sum, 8);
+    int error = saving->write(saving->buffer,
+                              size + LAWN_STORE_SNAPSHOT_CHECKSUM, saving->arg);
+    LAWN_ASSERT(error <= 0,
+                "a write has returned more than 0: it is to write all "
+                "bytes and return 0, or an error below 0");
     return error < 0 ? error : 0;
 }
 
 /* Writes the block as far as it is filled; not at all, the last one. */
 static int
-lawn_store_snapshot_flush(struct lawn_store_saving *saving)
+flush_block(struct lawn_store_saving *saving)
 {
     size_t fill = saving->fill;
 
-    lawn_store_snapshot_put(saving->buffer, fill, LAWN_STORE_SNAPSHOT_SIZE);
+    lawn__store_snapshot_put(saving->buffer, fill, LAWN_STORE_SNAPSHOT_SIZE);
     saving->fill = 0;
-    return lawn_store_snapshot_write(saving, LAWN_STORE_SNAPSHOT_SIZE + fill);
+    return write_checked(saving, LAWN_STORE_SNAPSHOT_SIZE + fill);
 }
 
 /* Adds bytes to the stream. */
 static int
-lawn_store_snapshot_add(struct lawn_store_saving *saving, const void *bytes,
-                        size_t size)
+append_bytes(struct lawn_store_saving *saving, const void *bytes, size_t size)
 {
     const unsigned char *from = (const unsigned char *)bytes;
 
@@ -112,7 +109,7 @@ lawn_store_snapshot_add(struct lawn_store_saving *saving, const void *bytes,
         from += some;
         size -= some;
         if (saving->fill == LAWN_STORE_SNAPSHOT_BLOCK) {
-            int error = lawn_store_snapshot_flush(saving);
+            int error = flush_block(saving);
 
             if (error != 0) {
                 return error;
@@ -122,82 +119,78 @@ lawn_store_snapshot_add(struct lawn_store_saving *saving, const void *bytes,
     return 0;
 }
 
-/* For lawn_store_each(). */
+/* For lawn__store_each(). */
 static bool
-lawn_store_snapshot_visit(const struct lawn_store_timer *timer, bool on_blade,
-                          void *arg)
+save_timer(const struct lawn_store_timer *timer, bool on_blade, void *arg)
 {
     struct lawn_store_saving *saving = (struct lawn_store_saving *)arg;
     unsigned char record[LAWN_STORE_SNAPSHOT_RECORD];
-    int error;
 
-    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_DEADLINE,
-                            timer->deadline, 8);
-    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_TTL, timer->ttl, 8);
-    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE,
-                            timer->payload_size, 4);
-    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_ID_SIZE,
-                            timer->id_size, 2);
-    lawn_store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_HOW,
-                            on_blade ? LAWN_STORE_SNAPSHOT_ON_BLADE : 0, 2);
-    error = lawn_store_snapshot_add(saving, record, sizeof record);
+    lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_DEADLINE,
+                             timer->deadline, 8);
+    lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_TTL, timer->ttl,
+                             8);
+    lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE,
+                             timer->payload_size, 4);
+    lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_ID_SIZE,
+                             timer->id_size, 2);
+    lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_HOW,
+                             on_blade ? LAWN_STORE_SNAPSHOT_ON_BLADE : 0, 2);
+    int error = append_bytes(saving, record, sizeof(record));
     if (error == 0) {
-        error = lawn_store_snapshot_add(saving, timer->id, timer->id_size);
+        error = append_bytes(saving, timer->id, timer->id_size);
     }
     if (error == 0) {
-        error = lawn_store_snapshot_add(saving, timer->payload,
-                                        timer->payload_size);
+        error = append_bytes(saving, timer->payload, timer->payload_size);
     }
     saving->error = error;
     return error == 0;
 }
 
 static int
-lawn_store_snapshot_save(struct lawn_store *store,
-                         struct lawn_store_saving *saving)
+save_timers(struct lawn_store *store, struct lawn_store_saving *saving)
 {
     unsigned char *header = saving->buffer;
-    int error;
 
-    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_MAGIC,
-                            LAWN_STORE_SNAPSHOT_MAGIC, 8);
-    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_VERSION,
-                            LAWN_STORE_SNAPSHOT_VERSION, 4);
-    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_FLAGS, 0, 4);
-    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_COUNT,
-                            lawn_store_count(store), 8);
-    lawn_store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_FIRST,
-                            lawn_store_next(store), 8);
-    error = lawn_store_snapshot_write(saving, LAWN_STORE_SNAPSHOT_HEADER);
+    lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_MAGIC,
+                             LAWN_STORE_SNAPSHOT_MAGIC, 8);
+    lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_VERSION,
+                             LAWN_STORE_SNAPSHOT_VERSION, 4);
+    lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_FLAGS, 0, 4);
+    lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_COUNT,
+                             lawn_store_count(store), 8);
+    lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_FIRST,
+                             lawn_store_next(store), 8);
+    int error = write_checked(saving, LAWN_STORE_SNAPSHOT_HEADER);
     if (error != 0) {
         return error;
     }
-    if (!lawn_store_each(store, lawn_store_snapshot_visit, saving)) {
+    if (!lawn__store_each(store, save_timer, saving)) {
         return saving->error;
     }
     if (saving->fill > 0) {
-        error = lawn_store_snapshot_flush(saving);
+        error = flush_block(saving);
     }
-    return error != 0 ? error : lawn_store_snapshot_flush(saving);
+    return error != 0 ? error : flush_block(saving);
 }
 
 int
 lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write, void *arg)
 {
     struct lawn_store_saving saving;
-    int error;
 
     saving.write = write;
     saving.arg = arg;
-    saving.chain = lawn_store_snapshot_begin();
+    saving.chain = lawn__store_snapshot_begin();
     saving.error = 0;
     saving.fill = 0;
-    saving.buffer = lawn_store_snapshot_take(store, LAWN_STORE_SNAPSHOT_BUFFER);
+    saving.buffer =
+        lawn__store_snapshot_take(store, LAWN_STORE_SNAPSHOT_BUFFER);
     if (saving.buffer == NULL) {
         return -ENOMEM;
     }
-    error = lawn_store_snapshot_save(store, &saving);
-    lawn_store_snapshot_give(store, saving.buffer, LAWN_STORE_SNAPSHOT_BUFFER);
+    int error = save_timers(store, &saving);
+    lawn__store_snapshot_give(store, saving.buffer, LAWN_STORE_SNAPSHOT_BUFFER);
     return error;
 }
 
@@ -223,8 +216,8 @@ struct lawn_store_loading {
 
 /* Reads size bytes and tells how many came before the end; or an error. */
 static ptrdiff_t
-lawn_store_snapshot_read(struct lawn_store_loading *loading,
-                         unsigned char *bytes, size_t size)
+read_bytes(struct lawn_store_loading *loading, unsigned char *bytes,
+           size_t size)
 {
     size_t have = 0;
 
@@ -234,8 +227,8 @@ lawn_store_snapshot_read(struct lawn_store_loading *loading,
         if (got < 0) {
             return got;
         }
-        LAWN_STORE_EXPECT((size_t)got <= size - have,
-                          "a read has told more bytes than were asked for");
+        LAWN_ASSERT((size_t)got <= size - have,
+                    "a read has told more bytes than were asked for");
         if (got == 0) {
             break;
         }
@@ -246,10 +239,10 @@ lawn_store_snapshot_read(struct lawn_store_loading *loading,
 
 /* The same where an end is an error. */
 static int
-lawn_store_snapshot_read_all(struct lawn_store_loading *loading,
-                             unsigned char *bytes, size_t size)
+read_exactly(struct lawn_store_loading *loading, unsigned char *bytes,
+             size_t size)
 {
-    ptrdiff_t got = lawn_store_snapshot_read(loading, bytes, size);
+    ptrdiff_t got = read_bytes(loading, bytes, size);
 
     if (got < 0) {
         /* An error that is no int is none of errno's. */
@@ -261,46 +254,50 @@ lawn_store_snapshot_read_all(struct lawn_store_loading *loading,
 /* Whether size bytes of the buffer have the checksum that stands behind them.
  */
 static bool
-lawn_store_snapshot_sound(struct lawn_store_loading *loading, size_t size)
+is_checksum_valid(struct lawn_store_loading *loading, size_t size)
 {
     uint64_t sum =
-        lawn_store_snapshot_sum(&loading->chain, loading->buffer, size);
+        lawn__store_snapshot_sum(&loading->chain, loading->buffer, size);
 
-    return lawn_store_snapshot_get(loading->buffer + size, 8) == sum;
+    return lawn__store_snapshot_get(loading->buffer + size, 8) == sum;
 }
 
 static int
-lawn_store_snapshot_read_header(struct lawn_store_loading *loading)
+read_header(struct lawn_store_loading *loading)
 {
     unsigned char *header = loading->buffer;
-    int error;
 
     /* So that what ends in the magic, and has begun so, is truncated. */
-    lawn_store_snapshot_put(header, LAWN_STORE_SNAPSHOT_MAGIC, 8);
-    error = lawn_store_snapshot_read_all(loading, header,
-                                         LAWN_STORE_SNAPSHOT_HEADER +
-                                             LAWN_STORE_SNAPSHOT_CHECKSUM);
+    lawn__store_snapshot_put(header, LAWN_STORE_SNAPSHOT_MAGIC, 8);
+    int error =
+        read_exactly(loading, header,
+                     LAWN_STORE_SNAPSHOT_HEADER + LAWN_STORE_SNAPSHOT_CHECKSUM);
     if (error != 0 && error != LAWN_STORE_TRUNCATED) {
         return error;
     }
-    if (lawn_store_snapshot_get(header, 8) != LAWN_STORE_SNAPSHOT_MAGIC) {
+    if (lawn__store_snapshot_get(header, 8) != LAWN_STORE_SNAPSHOT_MAGIC) {
         return LAWN_STORE_NOT_A_SNAPSHOT;
     }
     if (error != 0) {
         return error;
     }
-    if (!lawn_store_snapshot_sound(loading, LAWN_STORE_SNAPSHOT_HEADER)) {
+    if (!is_checksum_valid(loading, LAWN_STORE_SNAPSHOT_HEADER)) {
         return LAWN_STORE_DAMAGED;
     }
-    if (lawn_store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_VERSION, 4) !=
-        LAWN_STORE_SNAPSHOT_VERSION) {
+    uint64_t version =
+        lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_VERSION, 4);
+    if (version > LAWN_STORE_SNAPSHOT_VERSION) {
         return LAWN_STORE_TOO_NEW;
     }
+    /* There was no version before the first. */
+    if (version < LAWN_STORE_SNAPSHOT_VERSION) {
+        return LAWN_STORE_NONSENSE;
+    }
     loading->count =
-        lawn_store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_COUNT, 8);
+        lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_COUNT, 8);
     loading->first =
-        lawn_store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_FIRST, 8);
-    if (lawn_store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_FLAGS, 4) !=
+        lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_FIRST, 8);
+    if (lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_FLAGS, 4) !=
             0 ||
         loading->first == 0 ||
         (loading->count == 0) != (loading->first == LAWN_NEVER)) {
@@ -311,29 +308,24 @@ lawn_store_snapshot_read_header(struct lawn_store_loading *loading)
 
 /* Reads the next block, when the one before is used up. */
 static int
-lawn_store_snapshot_read_block(struct lawn_store_loading *loading)
+read_block(struct lawn_store_loading *loading)
 {
     unsigned char *buffer = loading->buffer;
-    uint64_t size;
-    int error;
 
-    error =
-        lawn_store_snapshot_read_all(loading, buffer, LAWN_STORE_SNAPSHOT_SIZE);
+    int error = read_exactly(loading, buffer, LAWN_STORE_SNAPSHOT_SIZE);
     if (error != 0) {
         return error;
     }
-    size = lawn_store_snapshot_get(buffer, LAWN_STORE_SNAPSHOT_SIZE);
+    uint64_t size = lawn__store_snapshot_get(buffer, LAWN_STORE_SNAPSHOT_SIZE);
     if (size > LAWN_STORE_SNAPSHOT_BLOCK) {
         return LAWN_STORE_DAMAGED;
     }
-    error = lawn_store_snapshot_read_all(
-        loading, buffer + LAWN_STORE_SNAPSHOT_SIZE,
-        (size_t)size + LAWN_STORE_SNAPSHOT_CHECKSUM);
+    error = read_exactly(loading, buffer + LAWN_STORE_SNAPSHOT_SIZE,
+                         (size_t)size + LAWN_STORE_SNAPSHOT_CHECKSUM);
     if (error != 0) {
         return error;
     }
-    if (!lawn_store_snapshot_sound(loading,
-                                   LAWN_STORE_SNAPSHOT_SIZE + (size_t)size)) {
+    if (!is_checksum_valid(loading, LAWN_STORE_SNAPSHOT_SIZE + (size_t)size)) {
         return LAWN_STORE_DAMAGED;
     }
     loading->at = 0;
@@ -346,11 +338,10 @@ lawn_store_snapshot_read_block(struct lawn_store_loading *loading)
 /* Makes room for more in the joined buffer: twice what there was, but not more
  * than limit. */
 static int
-lawn_store_snapshot_grow(struct lawn_store_loading *loading, size_t have,
-                         size_t more, size_t limit)
+grow_joined(struct lawn_store_loading *loading, size_t have, size_t more,
+            size_t limit)
 {
     size_t size = 2 * loading->joined_size;
-    unsigned char *joined;
 
     if (have + more <= loading->joined_size) {
         return 0;
@@ -361,15 +352,15 @@ lawn_store_snapshot_grow(struct lawn_store_loading *loading, size_t have,
     if (size > limit) {
         size = limit;
     }
-    joined = lawn_store_snapshot_take(loading->store, size);
+    unsigned char *joined = lawn__store_snapshot_take(loading->store, size);
     if (joined == NULL) {
         return -ENOMEM;
     }
     if (have > 0) {
         memcpy(joined, loading->joined, have);
     }
-    lawn_store_snapshot_give(loading->store, loading->joined,
-                             loading->joined_size);
+    lawn__store_snapshot_give(loading->store, loading->joined,
+                              loading->joined_size);
     loading->joined = joined;
     loading->joined_size = size;
     return 0;
@@ -377,7 +368,7 @@ lawn_store_snapshot_grow(struct lawn_store_loading *loading, size_t have,
 
 /* Takes bytes of the stream that lie in more than one block. */
 static int
-lawn_store_snapshot_join(struct lawn_store_loading *loading, size_t size)
+join_blocks(struct lawn_store_loading *loading, size_t size)
 {
     size_t have = 0;
 
@@ -386,7 +377,7 @@ lawn_store_snapshot_join(struct lawn_store_loading *loading, size_t size)
         int error = 0;
 
         if (some == 0) {
-            error = lawn_store_snapshot_read_block(loading);
+            error = read_block(loading);
             some = loading->end - loading->at;
         }
         if (error == 0 && loading->ended) {
@@ -398,7 +389,7 @@ lawn_store_snapshot_join(struct lawn_store_loading *loading, size_t size)
         if (some > size - have) {
             some = size - have;
         }
-        error = lawn_store_snapshot_grow(loading, have, some, size);
+        error = grow_joined(loading, have, some, size);
         if (error != 0) {
             return error;
         }
@@ -411,17 +402,15 @@ lawn_store_snapshot_join(struct lawn_store_loading *loading, size_t size)
 
 /* Takes size bytes of the stream; they stay where *out is until the next. */
 static int
-lawn_store_snapshot_next(struct lawn_store_loading *loading, size_t size,
-                         const unsigned char **out)
+take_bytes(struct lawn_store_loading *loading, size_t size,
+           const unsigned char **out)
 {
-    int error;
-
     if (loading->end - loading->at >= size) {
         *out = loading->content + loading->at;
         loading->at += size;
         return 0;
     }
-    error = lawn_store_snapshot_join(loading, size);
+    int error = join_blocks(loading, size);
     *out = loading->joined;
     return error;
 }
@@ -430,7 +419,7 @@ lawn_store_snapshot_next(struct lawn_store_loading *loading, size_t size,
  * their ids in the table: that is most of what a load waits for. Believes the
  * sizes only as far as the block reaches. */
 static void
-lawn_store_snapshot_fetch(struct lawn_store_loading *loading)
+prefetch_records(struct lawn_store_loading *loading)
 {
     const struct lawn_store_table *table = &loading->store->table;
 
@@ -441,22 +430,20 @@ lawn_store_snapshot_fetch(struct lawn_store_loading *loading)
     while (loading->fetched < LAWN_STORE_SNAPSHOT_AHEAD) {
         const unsigned char *record = loading->content + loading->ahead;
         size_t left = loading->end - loading->ahead;
-        size_t id_size;
-        uint64_t size; /* three such numbers may be more than a size_t */
-
         if (left < LAWN_STORE_SNAPSHOT_RECORD) {
             return;
         }
-        id_size = (size_t)lawn_store_snapshot_get(
+        size_t id_size = (size_t)lawn__store_snapshot_get(
             record + LAWN_STORE_SNAPSHOT_AT_ID_SIZE, 2);
-        size = lawn_store_snapshot_get(
-                   record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4) +
-               id_size + LAWN_STORE_SNAPSHOT_RECORD;
+        /* The sum may exceed a 32-bit size_t. */
+        uint64_t size = lawn__store_snapshot_get(
+                            record + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4) +
+                        id_size + LAWN_STORE_SNAPSHOT_RECORD;
         if (left < size) {
             return;
         }
-        lawn_store_table_prefetch(
-            table, lawn_store_table_hash(
+        lawn__store_table_prefetch(
+            table, lawn__store_table_hash(
                        table, record + LAWN_STORE_SNAPSHOT_RECORD, id_size));
         loading->ahead += (size_t)size;
         loading->fetched++;
@@ -465,27 +452,24 @@ lawn_store_snapshot_fetch(struct lawn_store_loading *loading)
 
 /* Reads a record, and adds the timer. */
 static int
-lawn_store_snapshot_read_record(struct lawn_store_loading *loading,
-                                uint64_t *deadline)
+read_record(struct lawn_store_loading *loading, uint64_t *deadline)
 {
-    struct lawn_store_timer timer;
-    const unsigned char *bytes;
-    uint64_t how;
-    int error;
+    const unsigned char *bytes = NULL;
 
-    error =
-        lawn_store_snapshot_next(loading, LAWN_STORE_SNAPSHOT_RECORD, &bytes);
+    int error = take_bytes(loading, LAWN_STORE_SNAPSHOT_RECORD, &bytes);
     if (error != 0) {
         return error;
     }
+    struct lawn_store_timer timer;
     timer.deadline =
-        lawn_store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_DEADLINE, 8);
-    timer.ttl = lawn_store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_TTL, 8);
-    timer.payload_size = (size_t)lawn_store_snapshot_get(
+        lawn__store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_DEADLINE, 8);
+    timer.ttl = lawn__store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_TTL, 8);
+    timer.payload_size = (size_t)lawn__store_snapshot_get(
         bytes + LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE, 4);
-    timer.id_size = (size_t)lawn_store_snapshot_get(
+    timer.id_size = (size_t)lawn__store_snapshot_get(
         bytes + LAWN_STORE_SNAPSHOT_AT_ID_SIZE, 2);
-    how = lawn_store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_HOW, 2);
+    uint64_t how =
+        lawn__store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_HOW, 2);
     if (timer.deadline < loading->first || timer.deadline == LAWN_NEVER ||
         timer.ttl == 0 || timer.payload_size > LAWN_STORE_PAYLOAD_MAX ||
         how > LAWN_STORE_SNAPSHOT_ON_BLADE) {
@@ -494,22 +478,21 @@ lawn_store_snapshot_read_record(struct lawn_store_loading *loading,
     if (timer.payload_size > loading->store->memory.max) {
         return -ENOSPC;
     }
-    error = lawn_store_snapshot_next(
-        loading, timer.id_size + timer.payload_size, &bytes);
+    error = take_bytes(loading, timer.id_size + timer.payload_size, &bytes);
     if (error != 0) {
         return error;
     }
     timer.id = bytes;
     timer.payload = bytes + timer.id_size;
     *deadline = timer.deadline;
-    error = lawn_store_restore(loading->store, &timer,
-                               how == LAWN_STORE_SNAPSHOT_ON_BLADE);
+    error = lawn__store_restore(loading->store, &timer,
+                                how == LAWN_STORE_SNAPSHOT_ON_BLADE);
     return error == -EEXIST ? (int)LAWN_STORE_NONSENSE : error;
 }
 
 /* Reads all records. */
 static int
-lawn_store_snapshot_read_stream(struct lawn_store_loading *loading)
+read_records(struct lawn_store_loading *loading)
 {
     uint64_t first = LAWN_NEVER;
     uint64_t count = 0;
@@ -519,15 +502,14 @@ lawn_store_snapshot_read_stream(struct lawn_store_loading *loading)
         uint64_t deadline = LAWN_NEVER;
 
         if (loading->at == loading->end) {
-            error = lawn_store_snapshot_read_block(loading);
+            error = read_block(loading);
             if (error != 0 || loading->ended) {
                 break;
             }
         }
-        lawn_store_snapshot_fetch(loading);
-        error = count == loading->count
-                    ? (int)LAWN_STORE_NONSENSE
-                    : lawn_store_snapshot_read_record(loading, &deadline);
+        prefetch_records(loading);
+        error = count == loading->count ? (int)LAWN_STORE_NONSENSE
+                                        : read_record(loading, &deadline);
         count++;
         loading->fetched -= loading->fetched > 0;
         if (deadline < first) {
@@ -543,32 +525,32 @@ lawn_store_snapshot_read_stream(struct lawn_store_loading *loading)
 int
 lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read, void *arg)
 {
-    struct lawn_store_loading loading;
-    int error;
 
     if (lawn_store_count(store) > 0) {
         return -ENOTEMPTY;
     }
-    memset(&loading, 0, sizeof loading);
+    struct lawn_store_loading loading;
+    memset(&loading, 0, sizeof(loading));
     loading.store = store;
     loading.read = read;
     loading.arg = arg;
-    loading.chain = lawn_store_snapshot_begin();
+    loading.chain = lawn__store_snapshot_begin();
     loading.buffer =
-        lawn_store_snapshot_take(store, LAWN_STORE_SNAPSHOT_BUFFER);
+        lawn__store_snapshot_take(store, LAWN_STORE_SNAPSHOT_BUFFER);
     if (loading.buffer == NULL) {
         return -ENOMEM;
     }
     loading.content = loading.buffer + LAWN_STORE_SNAPSHOT_SIZE;
-    error = lawn_store_snapshot_read_header(&loading);
+    int error = read_header(&loading);
     if (error == 0) {
-        lawn_store_restore_begin(store, loading.first);
-        error = lawn_store_snapshot_read_stream(&loading);
+        lawn__store_restore_begin(store, loading.first);
+        error = read_records(&loading);
         if (error != 0) {
             lawn_store_clear(store);
         }
     }
-    lawn_store_snapshot_give(store, loading.joined, loading.joined_size);
-    lawn_store_snapshot_give(store, loading.buffer, LAWN_STORE_SNAPSHOT_BUFFER);
+    lawn__store_snapshot_give(store, loading.joined, loading.joined_size);
+    lawn__store_snapshot_give(store, loading.buffer,
+                              LAWN_STORE_SNAPSHOT_BUFFER);
     return error;
 }

@@ -50,22 +50,19 @@ enum {
 
 /* Numbers, little-endian, of so many bytes. */
 static inline void
-lawn_store_snapshot_put(unsigned char *at, uint64_t number, unsigned bytes)
+lawn__store_snapshot_put(unsigned char *at, uint64_t number, unsigned bytes)
 {
-    unsigned i;
-
-    for (i = 0; i < bytes; i++) {
+    for (unsigned i = 0; i < bytes; i++) {
         at[i] = (unsigned char)(number >> 8 * i);
     }
 }
 
 static inline uint64_t
-lawn_store_snapshot_get(const unsigned char *at, unsigned bytes)
+lawn__store_snapshot_get(const unsigned char *at, unsigned bytes)
 {
     uint64_t number = 0;
-    unsigned i;
 
-    for (i = 0; i < bytes; i++) {
+    for (unsigned i = 0; i < bytes; i++) {
         number |= (uint64_t)at[i] << 8 * i;
     }
     return number;
@@ -78,7 +75,7 @@ struct lawn_store_snapshot_chain {
 };
 
 static inline struct lawn_store_snapshot_chain
-lawn_store_snapshot_begin(void)
+lawn__store_snapshot_begin(void)
 {
     struct lawn_store_snapshot_chain chain = {0, LAWN_STORE_SNAPSHOT_MAGIC};
 
@@ -87,14 +84,14 @@ lawn_store_snapshot_begin(void)
 
 /* The checksum of what comes next. */
 static inline uint64_t
-lawn_store_snapshot_sum(struct lawn_store_snapshot_chain *chain,
-                        const unsigned char *bytes, size_t size)
+lawn__store_snapshot_sum(struct lawn_store_snapshot_chain *chain,
+                         const unsigned char *bytes, size_t size)
 {
     uint64_t key[2];
 
     key[0] = chain->number++;
     key[1] = chain->last;
-    chain->last = lawn_store_hash(key, bytes, size);
+    chain->last = lawn__store_hash(key, bytes, size);
     return chain->last;
 }
 
@@ -102,8 +99,8 @@ struct lawn_store;
 
 /* Buffers from the store's allocator that are none of the store's memory: they
  * are not counted while they are there, so no limit applies. NULL: no memory. */
-unsigned char *lawn_store_snapshot_take(struct lawn_store *store, size_t size);
-void lawn_store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
-                              size_t size);
+unsigned char *lawn__store_snapshot_take(struct lawn_store *store, size_t size);
+void lawn__store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
+                               size_t size);
 
 #endif

@@ -12,35 +12,35 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_store_record) == 40,
 
 /* Puts a new lawn, which holds nothing, in the place of the old one. */
 static void
-lawn_store_place(struct lawn_store *store, uint64_t now)
+place_lawn(struct lawn_store *store, uint64_t now)
 {
     store->options.now = now;
     store->lawn = lawn_place(store->place, store->place_size, &store->options);
 }
 
 static bool
-lawn_store_init(struct lawn_store *store,
-                const struct lawn_store_options *options)
+init_store(struct lawn_store *store, const struct lawn_store_options *options)
 {
     uint64_t key[2] = {options->seed[0], options->seed[1]};
 
-    if (key[0] == 0 && key[1] == 0 && getentropy(key, sizeof key) != 0) {
+    if (key[0] == 0 && key[1] == 0 && getentropy(key, sizeof(key)) != 0) {
         return false;
     }
     store->options = options->lawn;
     store->place_size = lawn_size(&options->lawn);
-    store->place = lawn_store_memory_take(&store->memory, store->place_size);
+    store->place = lawn__store_memory_take(&store->memory, store->place_size);
     if (store->place == NULL) {
         errno = ENOMEM;
         return false;
     }
-    lawn_store_slots_init(&store->slots, &store->memory);
-    if (!lawn_store_table_init(&store->table, &store->slots, key)) {
-        lawn_store_memory_give(&store->memory, store->place, store->place_size);
+    lawn__store_slots_init(&store->slots, &store->memory);
+    if (!lawn__store_table_init(&store->table, &store->slots, key)) {
+        lawn__store_memory_give(&store->memory, store->place,
+                                store->place_size);
         errno = ENOMEM;
         return false;
     }
-    lawn_store_place(store, options->lawn.now);
+    place_lawn(store, options->lawn.now);
     return true;
 }
 
@@ -48,12 +48,11 @@ struct lawn_store *
 lawn_store_new(const struct lawn_store_options *options)
 {
     static const struct lawn_store_options none;
-    struct lawn_store_memory memory;
-    struct lawn_store *store;
 
     if (options == NULL) {
         options = &none;
     }
+    struct lawn_store_memory memory;
     memory.bytes = 0;
     memory.max = SIZE_MAX;
     memory.error = 0;
@@ -62,19 +61,20 @@ lawn_store_new(const struct lawn_store_options *options)
     memory.context = options->lawn.context;
     memory.kept = NULL;
     memory.kept_bytes = 0;
-    store = (struct lawn_store *)lawn_store_memory_take(&memory, sizeof *store);
+    struct lawn_store *store =
+        (struct lawn_store *)lawn__store_memory_take(&memory, sizeof(*store));
     if (store == NULL) {
         errno = ENOMEM;
         return NULL;
     }
-    memset(store, 0, sizeof *store);
+    memset(store, 0, sizeof(*store));
     store->memory = memory;
-    if (!lawn_store_init(store, options)) {
+    if (!init_store(store, options)) {
         int error = errno;
 
         memory = store->memory;
-        lawn_store_memory_give(&memory, store, sizeof *store);
-        lawn_store_memory_fini(&memory);
+        lawn__store_memory_give(&memory, store, sizeof(*store));
+        lawn__store_memory_fini(&memory);
         errno = error;
         return NULL;
     }
@@ -90,8 +90,6 @@ lawn_store_new(const struct lawn_store_options *options)
 void
 lawn_store_free(struct lawn_store *store)
 {
-    struct lawn_store_memory memory;
-
     if (store == NULL) {
         return;
     }
@@ -101,114 +99,114 @@ lawn_store_free(struct lawn_store *store)
         return;
     }
     if (store->popped != NULL) {
-        lawn_store_discard(store, store->popped);
+        lawn__store_discard(store, store->popped);
     }
-    lawn_store_table_fini(&store->table);
-    lawn_store_slots_trim(&store->slots);
-    lawn_store_memory_give(&store->memory, store->place, store->place_size);
-    memory = store->memory;
-    lawn_store_memory_give(&memory, store, sizeof *store);
-    lawn_store_memory_fini(&memory);
-    LAWN_STORE_EXPECT(memory.bytes == 0, "[J5] memory was lost");
+    lawn__store_table_fini(&store->table);
+    lawn__store_slots_trim(&store->slots);
+    lawn__store_memory_give(&store->memory, store->place, store->place_size);
+    struct lawn_store_memory memory = store->memory;
+    lawn__store_memory_give(&memory, store, sizeof(*store));
+    lawn__store_memory_fini(&memory);
+    LAWN_ASSERT(memory.bytes == 0, "[J5] memory was lost");
 }
 
 /* What a payload that stands outside takes: a slot of so many bytes, or a block
  * of that size. */
 static size_t
-lawn_store_outside_size(size_t size)
+size_outside(size_t size)
 {
     size += LAWN_STORE_OUTSIDE_HEAD;
-    return size <= LAWN_STORE_SLOTS_MAX ? lawn_store_slots_room(size) : size;
+    return size <= LAWN_STORE_SLOTS_MAX ? lawn__store_slots_room(size) : size;
 }
 
 /* A copy of a payload, to stand outside a record of that TTL. NULL: no memory.
  */
 static unsigned char *
-lawn_store_take_outside(struct lawn_store *store, uint64_t ttl,
-                        const void *payload, size_t size)
+copy_outside(struct lawn_store *store, uint64_t ttl, const void *payload,
+             size_t size)
 {
-    size_t whole = lawn_store_outside_size(size);
+    size_t whole = size_outside(size);
     uint16_t place = 0;
-    unsigned char *at;
+    unsigned char *at = NULL;
 
     if (whole <= LAWN_STORE_SLOTS_MAX) {
-        at = (unsigned char *)lawn_store_slots_take(
+        at = (unsigned char *)lawn__store_slots_take(
             &store->slots,
-            LAWN_STORE_GROUP_PAYLOADS + lawn_store_slots_group(ttl), whole,
+            LAWN_STORE_GROUP_PAYLOADS + lawn__store_slots_group(ttl), whole,
             &place);
     } else {
-        at = (unsigned char *)lawn_store_slots_block(&store->slots, whole);
+        at = (unsigned char *)lawn__store_slots_block(&store->slots, whole);
         if (at != NULL) {
-            store->outside += lawn_store_memory_cost(&store->memory, whole);
+            store->outside += lawn__store_memory_cost(&store->memory, whole);
         }
     }
     if (at == NULL) {
         return NULL;
     }
-    memcpy(at, &place, sizeof place);
+    memcpy(at, &place, sizeof(place));
     at += LAWN_STORE_OUTSIDE_HEAD;
     memcpy(at, payload, size);
     return at;
 }
 
 static void
-lawn_store_give_outside(struct lawn_store *store, unsigned char *payload,
-                        size_t size)
+free_outside(struct lawn_store *store, unsigned char *payload, size_t size)
 {
-    size_t whole = lawn_store_outside_size(size);
-    uint16_t place;
+    size_t whole = size_outside(size);
 
     payload -= LAWN_STORE_OUTSIDE_HEAD;
-    memcpy(&place, payload, sizeof place);
+    uint16_t place = 0;
+    memcpy(&place, payload, sizeof(place));
     if (whole <= LAWN_STORE_SLOTS_MAX) {
-        lawn_store_slots_give(&store->slots, payload, place);
+        lawn__store_slots_give(&store->slots, payload, place);
     } else {
-        lawn_store_memory_give(&store->memory, payload, whole);
-        store->outside -= lawn_store_memory_cost(&store->memory, whole);
+        lawn__store_memory_give(&store->memory, payload, whole);
+        store->outside -= lawn__store_memory_cost(&store->memory, whole);
     }
 }
 
 void
-lawn_store_discard(struct lawn_store *store, struct lawn_store_record *record)
+lawn__store_discard(struct lawn_store *store, struct lawn_store_record *record)
 {
     if (LAWN_STORE_UNLIKELY((record->payload & LAWN_STORE_OUTSIDE) != 0)) {
-        lawn_store_give_outside(store, lawn_store_record_outside(record),
-                                lawn_store_record_size(record));
+        free_outside(store, lawn__store_record_outside(record),
+                     lawn__store_record_size(record));
     }
-    lawn_store_slots_give(&store->slots, record, record->place);
+    lawn__store_slots_give(&store->slots, record, record->place);
 }
 
 /* A record of its own, in neither table nor lawn. NULL: no memory. */
 static struct lawn_store_record *
-lawn_store_make(struct lawn_store *store, const void *id, size_t id_size,
-                uint64_t ttl, const void *payload, size_t size)
+make_record(struct lawn_store *store, const void *id, size_t id_size,
+            uint64_t ttl, const void *payload, size_t size)
 {
-    size_t at = lawn_store_record_payload_at(id_size);
+    size_t at = lawn__store_record_payload_at(id_size);
     bool outside = at + size > LAWN_STORE_INSIDE_MAX && size > sizeof(void *);
     size_t inside = size > sizeof(void *) && !outside ? size : sizeof(void *);
-    unsigned char *elsewhere;
-    struct lawn_store_record *record;
-    uint16_t place;
+    uint16_t place = 0;
 
-    record = (struct lawn_store_record *)lawn_store_slots_take(
-        &store->slots, LAWN_STORE_GROUP_RECORDS + lawn_store_slots_group(ttl),
-        at + inside, &place);
+    struct lawn_store_record *record =
+        (struct lawn_store_record *)lawn__store_slots_take(
+            &store->slots,
+            LAWN_STORE_GROUP_RECORDS + lawn__store_slots_group(ttl),
+            at + inside, &place);
     if (record == NULL) {
         return NULL;
     }
-    memset(&record->timer, 0, sizeof record->timer);
+    memset(&record->timer, 0, sizeof(record->timer));
     record->place = place;
     record->payload = (uint32_t)size;
     record->id_size = (uint16_t)id_size;
+    unsigned char *elsewhere = NULL;
     if (outside) {
-        elsewhere = lawn_store_take_outside(store, ttl, payload, size);
+        elsewhere = copy_outside(store, ttl, payload, size);
         if (elsewhere == NULL) {
-            lawn_store_discard(store, record);
+            lawn__store_discard(store, record);
             return NULL;
         }
         record->payload |= LAWN_STORE_OUTSIDE;
         payload = &elsewhere;
-        size = sizeof elsewhere;
+        size = sizeof(elsewhere);
     }
     if (id_size != 0) {
         memcpy(record->id, id, id_size);
@@ -221,54 +219,53 @@ lawn_store_make(struct lawn_store *store, const void *id, size_t id_size,
 
 /* How large a payload the slot of a record has room for. */
 static size_t
-lawn_store_inside_room(const struct lawn_store_record *record)
+room_inside(const struct lawn_store_record *record)
 {
     const struct lawn_store_slab *slab =
-        lawn_store_slots_slab(record, record->place);
+        lawn__store_slots_slab(record, record->place);
 
-    return slab->slot - lawn_store_record_payload_at(record->id_size);
+    return slab->slot - lawn__store_record_payload_at(record->id_size);
 }
 
 /* Another payload, which may be part of the one that is there. 0 or an error:
  * nothing changed. */
 static int
-lawn_store_change(struct lawn_store *store, struct lawn_store_record *record,
-                  const void *payload, size_t size)
+change_payload(struct lawn_store *store, struct lawn_store_record *record,
+               const void *payload, size_t size)
 {
     uint32_t flags = record->payload & ~LAWN_STORE_SIZE_MASK;
-    unsigned char *inside = lawn_store_record_inside(record);
-    size_t old_size = lawn_store_record_size(record);
+    unsigned char *inside = lawn__store_record_inside(record);
+    size_t old_size = lawn__store_record_size(record);
     size_t bytes = store->memory.bytes;
     unsigned char *old = (flags & LAWN_STORE_OUTSIDE) != 0
-                             ? lawn_store_record_outside(record)
+                             ? lawn__store_record_outside(record)
                              : NULL;
 
-    if (size <= lawn_store_inside_room(record)) {
+    if (size <= room_inside(record)) {
         if (size != 0) {
             memmove(inside, payload, size);
         }
         flags &= ~LAWN_STORE_OUTSIDE;
-    } else if (old != NULL && lawn_store_outside_size(size) ==
-                                  lawn_store_outside_size(old_size)) {
+    } else if (old != NULL && size_outside(size) == size_outside(old_size)) {
         memmove(old, payload, size);
         old = NULL;
     } else {
         unsigned char *elsewhere =
-            lawn_store_take_outside(store, record->ttl, payload, size);
+            copy_outside(store, record->ttl, payload, size);
 
         if (elsewhere == NULL) {
             int error = store->memory.error;
 
             if (store->memory.bytes > bytes) {
-                lawn_store_slots_trim(&store->slots);
+                lawn__store_slots_trim(&store->slots);
             }
             return error;
         }
-        memcpy(inside, &elsewhere, sizeof elsewhere);
+        memcpy(inside, &elsewhere, sizeof(elsewhere));
         flags |= LAWN_STORE_OUTSIDE;
     }
     if (old != NULL) {
-        lawn_store_give_outside(store, old, old_size);
+        free_outside(store, old, old_size);
     }
     record->payload = flags | (uint32_t)size;
     return 0;
@@ -276,13 +273,13 @@ lawn_store_change(struct lawn_store *store, struct lawn_store_record *record,
 
 /* Takes a record out of due[]. */
 static void
-lawn_store_undue(struct lawn_store *store, struct lawn_store_record *record)
+remove_from_due(struct lawn_store *store, struct lawn_store_record *record)
 {
     unsigned i = store->due_next;
 
     while (store->due[i] != record) {
         i++;
-        LAWN_STORE_EXPECT(i < store->due_end, "[J2] a due timer is nowhere");
+        LAWN_ASSERT(i < store->due_end, "[J2] a due timer is nowhere");
     }
     store->due[i] = NULL;
     record->payload &= ~LAWN_STORE_DUE;
@@ -290,18 +287,18 @@ lawn_store_undue(struct lawn_store *store, struct lawn_store_record *record)
 
 /* Starts or restarts what is in the table. */
 static void
-lawn_store_run(struct lawn_store *store, struct lawn_store_record *record,
-               uint64_t ttl)
+start_record(struct lawn_store *store, struct lawn_store_record *record,
+             uint64_t ttl)
 {
     if (LAWN_STORE_UNLIKELY((record->payload & LAWN_STORE_DUE) != 0)) {
-        lawn_store_undue(store, record);
+        remove_from_due(store, record);
     }
     record->ttl = ttl != 0 ? ttl : 1;
     lawn_start(store->lawn, &record->timer, ttl);
 }
 
 static uint64_t
-lawn_store_until(const struct lawn_store *store, uint64_t deadline)
+ttl_until(const struct lawn_store *store, uint64_t deadline)
 {
     uint64_t now = lawn_now(store->lawn);
 
@@ -311,27 +308,27 @@ lawn_store_until(const struct lawn_store *store, uint64_t deadline)
 /* Adds a record for an id that has none. NULL: *error says why, and nothing is
  * kept that was taken for it [S2]. */
 static struct lawn_store_record *
-lawn_store_add(struct lawn_store *store, uint64_t hash, const void *id,
-               size_t id_size, uint64_t ttl, const void *payload, size_t size,
-               int *error)
+add_record(struct lawn_store *store, uint64_t hash, const void *id,
+           size_t id_size, uint64_t ttl, const void *payload, size_t size,
+           int *error)
 {
     size_t bytes = store->memory.bytes;
-    struct lawn_store_record *record;
 
     if (LAWN_STORE_UNLIKELY(store->table.count >= store->max_timers)) {
         *error = -ENOSPC;
         return NULL;
     }
-    record = lawn_store_make(store, id, id_size, ttl, payload, size);
-    if (record != NULL && lawn_store_table_add(&store->table, hash, record)) {
+    struct lawn_store_record *record =
+        make_record(store, id, id_size, ttl, payload, size);
+    if (record != NULL && lawn__store_table_add(&store->table, hash, record)) {
         return record;
     }
     *error = store->memory.error;
     if (record != NULL) {
-        lawn_store_discard(store, record);
+        lawn__store_discard(store, record);
     }
     if (store->memory.bytes > bytes) {
-        lawn_store_slots_trim(&store->slots);
+        lawn__store_slots_trim(&store->slots);
     }
     return NULL;
 }
@@ -342,8 +339,6 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                  unsigned how)
 {
     const unsigned either = LAWN_STORE_ABSENT | LAWN_STORE_PRESENT;
-    struct lawn_store_record *record;
-    uint64_t hash;
     int error = 0;
 
     if (id_size > LAWN_STORE_ID_MAX || payload_size > LAWN_STORE_PAYLOAD_MAX ||
@@ -351,16 +346,17 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
         return -EINVAL;
     }
     if ((how & LAWN_STORE_AT) != 0) {
-        ttl = lawn_store_until(store, ttl);
+        ttl = ttl_until(store, ttl);
     }
-    hash = lawn_store_table_hash(&store->table, id, id_size);
-    record = lawn_store_table_find(&store->table, hash, id, id_size);
+    uint64_t hash = lawn__store_table_hash(&store->table, id, id_size);
+    struct lawn_store_record *record =
+        lawn__store_table_find(&store->table, hash, id, id_size);
     if (record == NULL) {
         if ((how & LAWN_STORE_PRESENT) != 0) {
             return -ENOENT;
         }
-        record = lawn_store_add(store, hash, id, id_size, ttl, payload,
-                                payload_size, &error);
+        record = add_record(store, hash, id, id_size, ttl, payload,
+                            payload_size, &error);
         if (record == NULL) {
             return error;
         }
@@ -368,43 +364,42 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
         if ((how & LAWN_STORE_ABSENT) != 0) {
             return -EEXIST;
         }
-        error = lawn_store_change(store, record, payload, payload_size);
+        error = change_payload(store, record, payload, payload_size);
         if (error != 0) {
             return error;
         }
     }
-    lawn_store_run(store, record, ttl);
+    start_record(store, record, ttl);
     return 0;
 }
 
 /* The record of an id, or NULL; and the hash of the id. */
 static inline struct lawn_store_record *
-lawn_store_find(const struct lawn_store *store, const void *id, size_t id_size,
-                uint64_t *hash)
+find_record(const struct lawn_store *store, const void *id, size_t id_size,
+            uint64_t *hash)
 {
     if (LAWN_STORE_UNLIKELY(id_size > LAWN_STORE_ID_MAX)) {
         /* There is none; and nobody knows what it would cost to read the id. */
         return NULL;
     }
-    *hash = lawn_store_table_hash(&store->table, id, id_size);
-    return lawn_store_table_find(&store->table, *hash, id, id_size);
+    *hash = lawn__store_table_hash(&store->table, id, id_size);
+    return lawn__store_table_find(&store->table, *hash, id, id_size);
 }
 
 bool
 lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size)
 {
-    uint64_t hash;
-    struct lawn_store_record *record =
-        lawn_store_find(store, id, id_size, &hash);
+    uint64_t hash = 0;
+    struct lawn_store_record *record = find_record(store, id, id_size, &hash);
 
     if (record == NULL) {
         return false;
     }
     if (!lawn_stop(store->lawn, &record->timer)) {
-        lawn_store_undue(store, record);
+        remove_from_due(store, record);
     }
-    lawn_store_table_remove(&store->table, hash, record);
-    lawn_store_discard(store, record);
+    lawn__store_table_remove(&store->table, hash, record);
+    lawn__store_discard(store, record);
     return true;
 }
 
@@ -412,12 +407,12 @@ bool
 lawn_store_get(const struct lawn_store *store, const void *id, size_t id_size,
                struct lawn_store_timer *out)
 {
-    uint64_t hash;
+    uint64_t hash = 0;
     const struct lawn_store_record *record =
-        lawn_store_find(store, id, id_size, &hash);
+        find_record(store, id, id_size, &hash);
 
     if (record != NULL && out != NULL) {
-        lawn_store_record_tell(record, out);
+        lawn__store_record_describe(record, out);
     }
     return record != NULL;
 }
@@ -426,29 +421,27 @@ int
 lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
                   const void *payload, size_t payload_size)
 {
-    struct lawn_store_record *record;
-    uint64_t hash;
 
     if (payload_size > LAWN_STORE_PAYLOAD_MAX) {
         return -EINVAL;
     }
-    record = lawn_store_find(store, id, id_size, &hash);
+    uint64_t hash = 0;
+    struct lawn_store_record *record = find_record(store, id, id_size, &hash);
     if (record == NULL) {
         return -ENOENT;
     }
-    return lawn_store_change(store, record, payload, payload_size);
+    return change_payload(store, record, payload, payload_size);
 }
 
 bool
 lawn_store_touch(struct lawn_store *store, const void *id, size_t id_size,
                  uint64_t ttl)
 {
-    uint64_t hash;
-    struct lawn_store_record *record =
-        lawn_store_find(store, id, id_size, &hash);
+    uint64_t hash = 0;
+    struct lawn_store_record *record = find_record(store, id, id_size, &hash);
 
     if (record != NULL) {
-        lawn_store_run(store, record, ttl);
+        start_record(store, record, ttl);
     }
     return record != NULL;
 }
@@ -457,8 +450,7 @@ bool
 lawn_store_touch_at(struct lawn_store *store, const void *id, size_t id_size,
                     uint64_t deadline)
 {
-    return lawn_store_touch(store, id, id_size,
-                            lawn_store_until(store, deadline));
+    return lawn_store_touch(store, id, id_size, ttl_until(store, deadline));
 }
 
 void
@@ -494,7 +486,7 @@ lawn_store_lawn(const struct lawn_store *store)
 int
 lawn_store_reserve(struct lawn_store *store, uint64_t timers)
 {
-    return lawn_store_table_reserve(&store->table, timers)
+    return lawn__store_table_reserve(&store->table, timers)
                ? 0
                : store->memory.error;
 }
@@ -511,52 +503,52 @@ void
 lawn_store_clear(struct lawn_store *store)
 {
     uint64_t cursor = 0;
-    struct lawn_store_record *record;
+    struct lawn_store_record *record = NULL;
 
-    while ((record = (struct lawn_store_record *)lawn_store_slots_walk(
+    while ((record = (struct lawn_store_record *)lawn__store_slots_walk(
                 &store->slots, &cursor)) != NULL) {
         if ((record->payload & LAWN_STORE_GONE) == 0) {
-            lawn_store_discard(store, record);
+            lawn__store_discard(store, record);
         }
     }
     store->due_next = store->due_end = 0;
-    lawn_store_table_clear(&store->table);
-    lawn_store_slots_trim(&store->slots);
-    lawn_store_place(store, lawn_now(store->lawn));
+    lawn__store_table_clear(&store->table);
+    lawn__store_slots_trim(&store->slots);
+    place_lawn(store, lawn_now(store->lawn));
 }
 
 void
-lawn_store_restore_begin(struct lawn_store *store, uint64_t first)
+lawn__store_restore_begin(struct lawn_store *store, uint64_t first)
 {
     uint64_t now = lawn_now(store->lawn);
 
     /* The lawn's index begins where it was placed, whatever its clock says. In
      * a callback it stays, and what is overdue waits for a later mow [P6]. */
     if (first <= now && store->mows == 0) {
-        lawn_store_place(store, first - 1);
+        place_lawn(store, first - 1);
         lawn_set_now(store->lawn, now);
     }
 }
 
 int
-lawn_store_restore(struct lawn_store *store,
-                   const struct lawn_store_timer *timer, bool on_blade)
+lawn__store_restore(struct lawn_store *store,
+                    const struct lawn_store_timer *timer, bool on_blade)
 {
-    uint64_t hash;
-    struct lawn_store_record *record;
     uint64_t deadline = timer->deadline;
     int error = 0;
 
-    LAWN_STORE_EXPECT(timer->id_size <= LAWN_STORE_ID_MAX &&
-                          timer->payload_size <= LAWN_STORE_PAYLOAD_MAX,
-                      "a timer is restored that no store has saved");
-    hash = lawn_store_table_hash(&store->table, timer->id, timer->id_size);
-    if (lawn_store_table_find(&store->table, hash, timer->id, timer->id_size) !=
-        NULL) {
+    LAWN_ASSERT(timer->id_size <= LAWN_STORE_ID_MAX &&
+                    timer->payload_size <= LAWN_STORE_PAYLOAD_MAX,
+                "a timer is restored that no store has saved");
+    uint64_t hash =
+        lawn__store_table_hash(&store->table, timer->id, timer->id_size);
+    if (lawn__store_table_find(&store->table, hash, timer->id,
+                               timer->id_size) != NULL) {
         return -EEXIST;
     }
-    record = lawn_store_add(store, hash, timer->id, timer->id_size, timer->ttl,
-                            timer->payload, timer->payload_size, &error);
+    struct lawn_store_record *record =
+        add_record(store, hash, timer->id, timer->id_size, timer->ttl,
+                   timer->payload, timer->payload_size, &error);
     if (record == NULL) {
         return error;
     }

@@ -51,23 +51,23 @@ struct lawn_store {
 };
 
 /* Gives back what a record takes; it is in neither table nor lawn. */
-void lawn_store_discard(struct lawn_store *store,
-                        struct lawn_store_record *record);
+void lawn__store_discard(struct lawn_store *store,
+                         struct lawn_store_record *record);
 
-/* Tells all timers, in the order in which lawn_store_restore() must get them.
+/* Tells all timers, in the order in which lawn__store_restore() must get them.
  * visit gets each timer and whether it is on a blade; false ends it. */
 typedef bool lawn_store_visit_fn(const struct lawn_store_timer *timer,
                                  bool on_blade, void *arg);
-bool lawn_store_each(const struct lawn_store *store, lawn_store_visit_fn *visit,
-                     void *arg);
+bool lawn__store_each(const struct lawn_store *store,
+                      lawn_store_visit_fn *visit, void *arg);
 
 /* Makes an empty store ready for timers with deadlines from first on, which may
  * have passed. */
-void lawn_store_restore_begin(struct lawn_store *store, uint64_t first);
+void lawn__store_restore_begin(struct lawn_store *store, uint64_t first);
 
 /* Adds a timer as it was, copied. 0; -EEXIST if the id is there; -ENOMEM,
  * -ENOSPC. */
-int lawn_store_restore(struct lawn_store *store,
-                       const struct lawn_store_timer *timer, bool on_blade);
+int lawn__store_restore(struct lawn_store *store,
+                        const struct lawn_store_timer *timer, bool on_blade);
 
 #endif

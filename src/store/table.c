@@ -20,12 +20,12 @@ _Static_assert(sizeof(void *) != 8 ||
 
 /* A new bucket to chain. NULL: no memory. */
 static struct lawn_store_bucket *
-lawn_store_table_new_bucket(struct lawn_store_table *table)
+new_bucket(struct lawn_store_table *table)
 {
-    uint16_t place;
+    uint16_t place = 0;
     struct lawn_store_bucket *bucket =
-        (struct lawn_store_bucket *)lawn_store_slots_take(
-            table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof *bucket, &place);
+        (struct lawn_store_bucket *)lawn__store_slots_take(
+            table->slots, LAWN_STORE_GROUP_BUCKETS, sizeof(*bucket), &place);
 
     if (bucket != NULL) {
         bucket->place = place;
@@ -35,14 +35,14 @@ lawn_store_table_new_bucket(struct lawn_store_table *table)
 
 /* A bucket to chain: a spare one, or a new one. NULL: no memory. */
 static struct lawn_store_bucket *
-lawn_store_table_extra(struct lawn_store_table *table)
+take_bucket(struct lawn_store_table *table)
 {
     struct lawn_store_bucket *bucket = table->spare;
 
     if (bucket != NULL) {
         table->spare = (struct lawn_store_bucket *)bucket->entry[0];
     } else {
-        bucket = lawn_store_table_new_bucket(table);
+        bucket = new_bucket(table);
     }
     if (bucket != NULL) {
         bucket->used = 0;
@@ -53,17 +53,16 @@ lawn_store_table_extra(struct lawn_store_table *table)
 
 /* Adds an entry to a bucket or those chained to it. */
 static bool
-lawn_store_table_put(struct lawn_store_table *table,
-                     struct lawn_store_bucket *bucket, void *entry,
-                     uint16_t tag)
+put_entry(struct lawn_store_table *table, struct lawn_store_bucket *bucket,
+          void *entry, uint16_t tag)
 {
     unsigned last = LAWN_STORE_BUCKET_ENTRIES - 1;
 
     while (bucket->chained) {
-        bucket = lawn_store_table_next(bucket);
+        bucket = lawn__store_table_next(bucket);
     }
     if (LAWN_STORE_UNLIKELY(bucket->used == LAWN_STORE_BUCKET_ENTRIES)) {
-        struct lawn_store_bucket *extra = lawn_store_table_extra(table);
+        struct lawn_store_bucket *extra = take_bucket(table);
 
         if (extra == NULL) {
             return false;
@@ -85,16 +84,15 @@ lawn_store_table_put(struct lawn_store_table *table,
 /* Removes an entry of a bucket that is, or is chained to, home: the last of the
  * chain takes its place. */
 static void
-lawn_store_table_drop(struct lawn_store_table *table,
-                      struct lawn_store_bucket *home,
-                      struct lawn_store_bucket *bucket, unsigned entry)
+drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
+           struct lawn_store_bucket *bucket, unsigned entry)
 {
     struct lawn_store_bucket *end = home;
     struct lawn_store_bucket *before = NULL;
 
     while (end->chained) {
         before = end;
-        end = lawn_store_table_next(end);
+        end = lawn__store_table_next(end);
     }
     end->used--;
     bucket->entry[entry] = end->entry[end->used];
@@ -105,16 +103,16 @@ lawn_store_table_drop(struct lawn_store_table *table,
         before->tag[before->used] = end->tag[0];
         before->used++;
         before->chained = false;
-        lawn_store_slots_give(table->slots, end, end->place);
+        lawn__store_slots_give(table->slots, end, end->place);
     }
 }
 
 /* Sees to it that there are so many spare buckets more. False: no memory. */
 static bool
-lawn_store_table_spare(struct lawn_store_table *table, uint64_t wanted)
+reserve_spare(struct lawn_store_table *table, uint64_t wanted)
 {
     for (; wanted > 0; wanted--) {
-        struct lawn_store_bucket *bucket = lawn_store_table_new_bucket(table);
+        struct lawn_store_bucket *bucket = new_bucket(table);
 
         if (bucket == NULL) {
             return false;
@@ -126,31 +124,31 @@ lawn_store_table_spare(struct lawn_store_table *table, uint64_t wanted)
 }
 
 static void
-lawn_store_table_spare_none(struct lawn_store_table *table)
+free_spare(struct lawn_store_table *table)
 {
     while (table->spare != NULL) {
         struct lawn_store_bucket *bucket = table->spare;
 
         table->spare = (struct lawn_store_bucket *)bucket->entry[0];
-        lawn_store_slots_give(table->slots, bucket, bucket->place);
+        lawn__store_slots_give(table->slots, bucket, bucket->place);
     }
 }
 
 /* How many records there are in a bucket and its chain; and how many chained
  * buckets so many take. */
 static uint64_t
-lawn_store_table_records(const struct lawn_store_bucket *bucket)
+count_records(const struct lawn_store_bucket *bucket)
 {
     uint64_t records = 0;
 
-    for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
+    for (; bucket != NULL; bucket = lawn__store_table_next(bucket)) {
         records += bucket->used;
     }
     return records;
 }
 
 static uint64_t
-lawn_store_table_chain(uint64_t records)
+count_chained(uint64_t records)
 {
     const unsigned per = LAWN_STORE_BUCKET_ENTRIES - 1;
 
@@ -158,25 +156,24 @@ lawn_store_table_chain(uint64_t records)
 }
 
 static size_t
-lawn_store_table_bytes(uint64_t buckets)
+bucket_bytes(uint64_t buckets)
 {
     return (size_t)buckets * sizeof(struct lawn_store_bucket);
 }
 
 /* Other room for the buckets of segment 0. False: no memory. */
 static bool
-lawn_store_table_resize_first(struct lawn_store_table *table, uint64_t room)
+resize_first_segment(struct lawn_store_table *table, uint64_t room)
 {
-    uintptr_t *at = lawn_store_pointers_at(&table->segments, 0);
-    void *segment =
-        lawn_store_slots_block(table->slots, lawn_store_table_bytes(room));
+    uintptr_t *at = lawn__store_pointers_at(&table->segments, 0);
+    void *segment = lawn__store_slots_block(table->slots, bucket_bytes(room));
 
     if (segment == NULL) {
         return false;
     }
-    memcpy(segment, (void *)*at, lawn_store_table_bytes(table->buckets));
-    lawn_store_memory_give(table->memory, (void *)*at,
-                           lawn_store_table_bytes(table->first));
+    memcpy(segment, (void *)*at, bucket_bytes(table->buckets));
+    lawn__store_memory_give(table->memory, (void *)*at,
+                            bucket_bytes(table->first));
     *at = (uintptr_t)segment;
     table->first = room;
     return true;
@@ -184,24 +181,22 @@ lawn_store_table_resize_first(struct lawn_store_table *table, uint64_t room)
 
 /* Makes room for one more bucket. */
 static bool
-lawn_store_table_extend(struct lawn_store_table *table)
+extend_segments(struct lawn_store_table *table)
 {
-    void *segment;
-
     if (table->buckets < LAWN_STORE_TABLE_SEGMENT) {
         return table->buckets < table->first ||
-               lawn_store_table_resize_first(table, table->first * 2);
+               resize_first_segment(table, table->first * 2);
     }
     if (table->buckets % LAWN_STORE_TABLE_SEGMENT != 0) {
         return true;
     }
-    segment = lawn_store_slots_block(table->slots, LAWN_STORE_BLOCK);
+    void *segment = lawn__store_slots_block(table->slots, LAWN_STORE_BLOCK);
     if (segment == NULL) {
         return false;
     }
-    if (!lawn_store_pointers_add(&table->segments, table->memory,
-                                 (uintptr_t)segment)) {
-        lawn_store_memory_give(table->memory, segment, LAWN_STORE_BLOCK);
+    if (!lawn__store_pointers_add(&table->segments, table->memory,
+                                  (uintptr_t)segment)) {
+        lawn__store_memory_give(table->memory, segment, LAWN_STORE_BLOCK);
         return false;
     }
     return true;
@@ -209,83 +204,77 @@ lawn_store_table_extend(struct lawn_store_table *table)
 
 /* Gives back the room of the last segment if it holds no bucket any more. */
 static void
-lawn_store_table_retract(struct lawn_store_table *table)
+retract_segments(struct lawn_store_table *table)
 {
     if (table->buckets >= LAWN_STORE_TABLE_SEGMENT) {
         if (table->buckets % LAWN_STORE_TABLE_SEGMENT == 0) {
             uint64_t number = table->buckets >> LAWN_STORE_TABLE_BITS;
 
-            lawn_store_memory_give(
+            lawn__store_memory_give(
                 table->memory,
-                (void *)*lawn_store_pointers_at(&table->segments, number),
+                (void *)*lawn__store_pointers_at(&table->segments, number),
                 LAWN_STORE_BLOCK);
-            lawn_store_pointers_drop(&table->segments, table->memory);
+            lawn__store_pointers_drop(&table->segments, table->memory);
         }
     } else if (table->buckets <= table->first / 4) {
         /* If there is no memory for a smaller one, it stays. */
-        (void)lawn_store_table_resize_first(table, table->first / 2);
+        (void)resize_first_segment(table, table->first / 2);
     }
 }
 
 /* The largest power of two that is not above number, which is not 0. */
 static uint64_t
-lawn_store_table_power(uint64_t number)
+floor_power_of_two(uint64_t number)
 {
     return UINT64_C(1) << (63 - __builtin_clzll(number));
 }
 
 static void
-lawn_store_table_set_buckets(struct lawn_store_table *table, uint64_t buckets)
+set_buckets(struct lawn_store_table *table, uint64_t buckets)
 {
-    uint64_t power = lawn_store_table_power(buckets);
-
-    unsigned bits;
+    uint64_t power = floor_power_of_two(buckets);
 
     table->buckets = buckets;
     table->mask = power == buckets ? power - 1 : power * 2 - 1;
-    bits = (unsigned)__builtin_popcountll(table->mask);
-    table->shift = lawn_store_table_shift(bits);
-    table->shift_unsplit = lawn_store_table_shift(bits - 1);
+    unsigned bits = (unsigned)__builtin_popcountll(table->mask);
+    table->shift = lawn__store_table_shift(bits);
+    table->shift_unsplit = lawn__store_table_shift(bits - 1);
 }
 
 /* The bucket of a chain that an entry stands in, and its number there instead
  * of that in the chain. */
 static struct lawn_store_bucket *
-lawn_store_table_entry(struct lawn_store_bucket *bucket, unsigned *entry)
+find_entry(struct lawn_store_bucket *bucket, unsigned *entry)
 {
     while (*entry >= bucket->used) {
         *entry -= bucket->used;
-        bucket = lawn_store_table_next(bucket);
+        bucket = lawn__store_table_next(bucket);
     }
     return bucket;
 }
 
 static void
-lawn_store_table_fetch(const struct lawn_store_bucket *bucket)
+prefetch_bucket(const struct lawn_store_bucket *bucket)
 {
-    unsigned i;
-
-    for (i = 0; i < bucket->used; i++) {
+    for (unsigned i = 0; i < bucket->used; i++) {
         LAWN_STORE_PREFETCH(bucket->entry[i]);
     }
 }
 
 /* Gives the records of a bucket and its chain other tags. */
 static void
-lawn_store_table_retag(const struct lawn_store_table *table,
-                       struct lawn_store_bucket *bucket, unsigned shift)
+retag_bucket(const struct lawn_store_table *table,
+             struct lawn_store_bucket *bucket, unsigned shift)
 {
-    unsigned i;
-
-    lawn_store_table_fetch(bucket);
-    for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
-        for (i = 0; i < bucket->used; i++) {
+    prefetch_bucket(bucket);
+    for (; bucket != NULL; bucket = lawn__store_table_next(bucket)) {
+        for (unsigned i = 0; i < bucket->used; i++) {
             const struct lawn_store_record *record =
                 (const struct lawn_store_record *)bucket->entry[i];
 
             bucket->tag[i] =
-                (uint16_t)(lawn_store_table_hash(table, record->id,
-                                                 record->id_size) >>
+                (uint16_t)(lawn__store_table_hash(table, record->id,
+                                                  record->id_size) >>
                            shift);
         }
     }
@@ -293,86 +282,83 @@ lawn_store_table_retag(const struct lawn_store_table *table,
 
 /* Adds a bucket. False: no memory, nothing changed. */
 LAWN_STORE_NOINLINE static bool
-lawn_store_table_grow(struct lawn_store_table *table)
+grow_table(struct lawn_store_table *table)
 {
     uint64_t number = table->buckets;
-    uint64_t power = lawn_store_table_power(number);
+    uint64_t power = floor_power_of_two(number);
     unsigned bit = (unsigned)__builtin_ctzll(power);
-    unsigned shift = lawn_store_table_shift(bit);
-    struct lawn_store_bucket *from;
-    struct lawn_store_bucket *to;
-    uint64_t left;
+    unsigned shift = lawn__store_table_shift(bit);
     unsigned kept = 0;
 
-    if (!lawn_store_table_extend(table)) {
+    if (!extend_segments(table)) {
         return false;
     }
-    from = lawn_store_table_bucket(table, number - power);
-    left = lawn_store_table_records(from);
-    if (!lawn_store_table_spare(table, lawn_store_table_chain(left))) {
-        lawn_store_table_spare_none(table);
-        lawn_store_table_retract(table);
+    struct lawn_store_bucket *from =
+        lawn__store_table_bucket(table, number - power);
+    uint64_t left = count_records(from);
+    if (!reserve_spare(table, count_chained(left))) {
+        free_spare(table);
+        retract_segments(table);
         return false;
     }
-    lawn_store_table_set_buckets(table, number + 1);
-    to = lawn_store_table_bucket(table, number);
+    set_buckets(table, number + 1);
+    struct lawn_store_bucket *to = lawn__store_table_bucket(table, number);
     to->used = 0;
     to->chained = false;
     for (; left > 0; left--) {
         unsigned entry = kept;
-        struct lawn_store_bucket *bucket = lawn_store_table_entry(from, &entry);
+        struct lawn_store_bucket *bucket = find_entry(from, &entry);
         uint16_t tag = bucket->tag[entry];
 
         if ((tag >> (bit - shift) & 1) == 0) {
             kept++;
         } else {
-            (void)lawn_store_table_put(table, to, bucket->entry[entry], tag);
-            lawn_store_table_drop(table, from, bucket, entry);
+            (void)put_entry(table, to, bucket->entry[entry], tag);
+            drop_entry(table, from, bucket, entry);
         }
     }
-    if (lawn_store_table_shift(bit + 1) != shift) {
-        lawn_store_table_retag(table, from, bit + 1);
-        lawn_store_table_retag(table, to, bit + 1);
+    if (lawn__store_table_shift(bit + 1) != shift) {
+        retag_bucket(table, from, bit + 1);
+        retag_bucket(table, to, bit + 1);
     }
-    lawn_store_table_spare_none(table);
+    free_spare(table);
     return true;
 }
 
 /* Removes the last bucket. If there is no memory to chain what it holds to
  * another, it stays. */
 LAWN_STORE_NOINLINE static bool
-lawn_store_table_shrink(struct lawn_store_table *table)
+shrink_table(struct lawn_store_table *table)
 {
     uint64_t number = table->buckets - 1;
-    uint64_t power = lawn_store_table_power(number);
+    uint64_t power = floor_power_of_two(number);
     unsigned bit = (unsigned)__builtin_ctzll(power);
-    unsigned shift = lawn_store_table_shift(bit);
-    struct lawn_store_bucket *from = lawn_store_table_bucket(table, number);
+    unsigned shift = lawn__store_table_shift(bit);
+    struct lawn_store_bucket *from = lawn__store_table_bucket(table, number);
     struct lawn_store_bucket *to =
-        lawn_store_table_bucket(table, number - power);
+        lawn__store_table_bucket(table, number - power);
 
-    if (!lawn_store_table_spare(
-            table, lawn_store_table_chain(lawn_store_table_records(from) +
-                                          lawn_store_table_records(to)))) {
-        lawn_store_table_spare_none(table);
+    if (!reserve_spare(
+            table, count_chained(count_records(from) + count_records(to)))) {
+        free_spare(table);
         return false;
     }
     while (from->used > 0) {
-        (void)lawn_store_table_put(table, to, from->entry[0], from->tag[0]);
-        lawn_store_table_drop(table, from, from, 0);
+        (void)put_entry(table, to, from->entry[0], from->tag[0]);
+        drop_entry(table, from, from, 0);
     }
-    if (lawn_store_table_shift(bit + 1) != shift) {
-        lawn_store_table_retag(table, to, shift);
+    if (lawn__store_table_shift(bit + 1) != shift) {
+        retag_bucket(table, to, shift);
     }
-    lawn_store_table_spare_none(table);
-    lawn_store_table_set_buckets(table, number);
-    lawn_store_table_retract(table);
+    free_spare(table);
+    set_buckets(table, number);
+    retract_segments(table);
     return true;
 }
 
 /* Whether the table has more buckets than it needs. */
 static inline bool
-lawn_store_table_spacious(const struct lawn_store_table *table)
+has_excess(const struct lawn_store_table *table)
 {
     return table->count * LAWN_STORE_TABLE_PER <
                table->buckets * LAWN_STORE_TABLE_FEWEST &&
@@ -380,57 +366,56 @@ lawn_store_table_spacious(const struct lawn_store_table *table)
 }
 
 bool
-lawn_store_table_add(struct lawn_store_table *table, uint64_t hash,
-                     struct lawn_store_record *record)
+lawn__store_table_add(struct lawn_store_table *table, uint64_t hash,
+                      struct lawn_store_record *record)
 {
-    uint64_t number = lawn_store_table_number(table, hash);
+    uint64_t number = lawn__store_table_number(table, hash);
 
-    if (!lawn_store_table_put(table, lawn_store_table_bucket(table, number),
-                              record,
-                              lawn_store_table_tag(table, number, hash))) {
+    if (!put_entry(table, lawn__store_table_bucket(table, number), record,
+                   lawn__store_table_tag(table, number, hash))) {
         return false;
     }
     table->count++;
     if (LAWN_STORE_UNLIKELY(table->count * LAWN_STORE_TABLE_PER >
                             table->buckets * LAWN_STORE_TABLE_MOST)) {
-        (void)lawn_store_table_grow(table);
+        (void)grow_table(table);
     }
     return true;
 }
 
 void
-lawn_store_table_remove(struct lawn_store_table *table, uint64_t hash,
-                        const struct lawn_store_record *record)
+lawn__store_table_remove(struct lawn_store_table *table, uint64_t hash,
+                         const struct lawn_store_record *record)
 {
-    struct lawn_store_bucket *home = lawn_store_table_home(table, hash);
+    struct lawn_store_bucket *home = lawn__store_table_home(table, hash);
     struct lawn_store_bucket *bucket = home;
     unsigned entry = 0;
 
     while (bucket->entry[entry] != record) {
         if (++entry >= bucket->used) {
-            bucket = lawn_store_table_next(bucket);
+            bucket = lawn__store_table_next(bucket);
             entry = 0;
-            LAWN_STORE_EXPECT(bucket != NULL, "a timer's id was overwritten");
+            LAWN_ASSERT(bucket != NULL, "a timer's id was overwritten");
         }
     }
-    lawn_store_table_drop(table, home, bucket, entry);
+    drop_entry(table, home, bucket, entry);
     table->count--;
-    if (LAWN_STORE_UNLIKELY(lawn_store_table_spacious(table))) {
-        (void)lawn_store_table_shrink(table);
+    if (LAWN_STORE_UNLIKELY(has_excess(table))) {
+        (void)shrink_table(table);
     }
 }
 
 bool
-lawn_store_table_init(struct lawn_store_table *table,
-                      struct lawn_store_slots *slots, const uint64_t key[2])
+lawn__store_table_init(struct lawn_store_table *table,
+                       struct lawn_store_slots *slots, const uint64_t key[2])
 {
-    size_t size = lawn_store_table_bytes(LAWN_STORE_TABLE_LEAST);
-    void *segment = lawn_store_memory_take(slots->memory, size);
+    size_t size = bucket_bytes(LAWN_STORE_TABLE_LEAST);
+    void *segment = lawn__store_memory_take(slots->memory, size);
 
     if (segment == NULL) {
         return false;
     }
-    memset(table, 0, sizeof *table);
+    memset(table, 0, sizeof(*table));
     memset(segment, 0, size);
     table->memory = slots->memory;
     table->slots = slots;
@@ -438,42 +423,41 @@ lawn_store_table_init(struct lawn_store_table *table,
     table->key[1] = key[1];
     table->least = LAWN_STORE_TABLE_LEAST;
     table->first = LAWN_STORE_TABLE_LEAST;
-    lawn_store_table_set_buckets(table, LAWN_STORE_TABLE_LEAST);
-    if (!lawn_store_pointers_add(&table->segments, table->memory,
-                                 (uintptr_t)segment)) {
-        lawn_store_memory_give(table->memory, segment, size);
+    set_buckets(table, LAWN_STORE_TABLE_LEAST);
+    if (!lawn__store_pointers_add(&table->segments, table->memory,
+                                  (uintptr_t)segment)) {
+        lawn__store_memory_give(table->memory, segment, size);
         return false;
     }
     return true;
 }
 
 void
-lawn_store_table_fini(struct lawn_store_table *table)
+lawn__store_table_fini(struct lawn_store_table *table)
 {
-    lawn_store_table_clear(table);
+    lawn__store_table_clear(table);
     while (table->segments.count > 0) {
         uint64_t number = table->segments.count - 1;
 
-        lawn_store_memory_give(
+        lawn__store_memory_give(
             table->memory,
-            (void *)*lawn_store_pointers_at(&table->segments, number),
-            number > 0 ? LAWN_STORE_BLOCK
-                       : lawn_store_table_bytes(table->first));
-        lawn_store_pointers_drop(&table->segments, table->memory);
+            (void *)*lawn__store_pointers_at(&table->segments, number),
+            number > 0 ? LAWN_STORE_BLOCK : bucket_bytes(table->first));
+        lawn__store_pointers_drop(&table->segments, table->memory);
     }
 }
 
 /* Gives back the room for buckets that are yet to come. */
 static void
-lawn_store_table_fit(struct lawn_store_table *table)
+trim_segments(struct lawn_store_table *table)
 {
     while (table->buckets <= table->first / 2 &&
-           lawn_store_table_resize_first(table, table->first / 2)) {
+           resize_first_segment(table, table->first / 2)) {
     }
 }
 
 bool
-lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
+lawn__store_table_reserve(struct lawn_store_table *table, uint64_t records)
 {
     uint64_t before = table->buckets;
     uint64_t least = records / LAWN_STORE_TABLE_MOST * LAWN_STORE_TABLE_PER +
@@ -486,41 +470,40 @@ lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records)
     uint64_t more = least > have ? least - have : 0;
 
     if (more > 0 &&
-        !lawn_store_memory_probe(
-            table->memory, lawn_store_table_bytes(more < most ? more : most))) {
+        !lawn__store_memory_probe(table->memory,
+                                  bucket_bytes(more < most ? more : most))) {
         return false;
     }
     while (table->buckets < least) {
-        if (!lawn_store_table_grow(table)) {
+        if (!grow_table(table)) {
             int error = table->memory->error;
 
-            while (table->buckets > before && lawn_store_table_shrink(table)) {
+            while (table->buckets > before && shrink_table(table)) {
             }
-            lawn_store_table_fit(table);
-            lawn_store_slots_trim(table->slots);
+            trim_segments(table);
+            lawn__store_slots_trim(table->slots);
             table->memory->error = error;
             return false;
         }
     }
     table->least = least;
-    while (lawn_store_table_spacious(table) && lawn_store_table_shrink(table)) {
+    while (has_excess(table) && shrink_table(table)) {
     }
     return true;
 }
 
 void
-lawn_store_table_clear(struct lawn_store_table *table)
+lawn__store_table_clear(struct lawn_store_table *table)
 {
-    uint64_t number;
-
-    for (number = 0; number < table->buckets; number++) {
-        struct lawn_store_bucket *home = lawn_store_table_bucket(table, number);
-        struct lawn_store_bucket *bucket = lawn_store_table_next(home);
+    for (uint64_t number = 0; number < table->buckets; number++) {
+        struct lawn_store_bucket *home =
+            lawn__store_table_bucket(table, number);
+        struct lawn_store_bucket *bucket = lawn__store_table_next(home);
 
         while (bucket != NULL) {
-            struct lawn_store_bucket *next = lawn_store_table_next(bucket);
+            struct lawn_store_bucket *next = lawn__store_table_next(bucket);
 
-            lawn_store_slots_give(table->slots, bucket, bucket->place);
+            lawn__store_slots_give(table->slots, bucket, bucket->place);
             bucket = next;
         }
         home->used = 0;
@@ -528,13 +511,13 @@ lawn_store_table_clear(struct lawn_store_table *table)
     }
     table->count = 0;
     while (table->buckets > table->least) {
-        (void)lawn_store_table_shrink(table);
+        (void)shrink_table(table);
     }
-    lawn_store_table_fit(table);
+    trim_segments(table);
 }
 
 static bool
-lawn_store_table_wrong(FILE *out, const char *what, uint64_t number)
+report_broken(FILE *out, const char *what, uint64_t number)
 {
     if (out != NULL) {
         (void)fprintf(out, "lawn_store_check: [J3] bucket %llu: %s\n",
@@ -545,62 +528,57 @@ lawn_store_table_wrong(FILE *out, const char *what, uint64_t number)
 
 /* One bucket of a chain. */
 static bool
-lawn_store_table_check_bucket(const struct lawn_store_table *table,
-                              const struct lawn_store_bucket *bucket,
-                              uint64_t number, FILE *out)
+check_bucket(const struct lawn_store_table *table,
+             const struct lawn_store_bucket *bucket, uint64_t number, FILE *out)
 {
-    unsigned i;
-
     if (bucket->used > LAWN_STORE_BUCKET_ENTRIES - bucket->chained ||
         (bucket->chained && (bucket->used != LAWN_STORE_BUCKET_ENTRIES - 1 ||
-                             lawn_store_table_next(bucket)->used < 2))) {
-        return lawn_store_table_wrong(out, "is not filled in order", number);
+                             lawn__store_table_next(bucket)->used < 2))) {
+        return report_broken(out, "is not filled in order", number);
     }
-    for (i = 0; i < bucket->used; i++) {
+    for (unsigned i = 0; i < bucket->used; i++) {
         const struct lawn_store_record *record =
             (const struct lawn_store_record *)bucket->entry[i];
         uint64_t hash =
-            lawn_store_table_hash(table, record->id, record->id_size);
+            lawn__store_table_hash(table, record->id, record->id_size);
 
-        if (lawn_store_table_number(table, hash) != number) {
-            return lawn_store_table_wrong(out, "holds another's id", number);
+        if (lawn__store_table_number(table, hash) != number) {
+            return report_broken(out, "holds another's id", number);
         }
-        if (lawn_store_table_tag(table, number, hash) != bucket->tag[i]) {
-            return lawn_store_table_wrong(out, "has a wrong tag", number);
+        if (lawn__store_table_tag(table, number, hash) != bucket->tag[i]) {
+            return report_broken(out, "has a wrong tag", number);
         }
-        if (lawn_store_table_find(table, hash, record->id, record->id_size) !=
+        if (lawn__store_table_find(table, hash, record->id, record->id_size) !=
             record) {
-            return lawn_store_table_wrong(out, "holds an id twice [S1]",
-                                          number);
+            return report_broken(out, "holds an id twice [S1]", number);
         }
     }
     return true;
 }
 
 bool
-lawn_store_table_check(const struct lawn_store_table *table, size_t *bytes,
-                       FILE *out)
+lawn__store_table_check(const struct lawn_store_table *table, size_t *bytes,
+                        FILE *out)
 {
     uint64_t records = 0;
-    uint64_t number;
 
-    for (number = 0; number < table->buckets; number++) {
+    for (uint64_t number = 0; number < table->buckets; number++) {
         const struct lawn_store_bucket *bucket =
-            lawn_store_table_bucket(table, number);
+            lawn__store_table_bucket(table, number);
 
-        for (; bucket != NULL; bucket = lawn_store_table_next(bucket)) {
-            if (!lawn_store_table_check_bucket(table, bucket, number, out)) {
+        for (; bucket != NULL; bucket = lawn__store_table_next(bucket)) {
+            if (!check_bucket(table, bucket, number, out)) {
                 return false;
             }
             records += bucket->used;
         }
     }
     if (records != table->count) {
-        return lawn_store_table_wrong(out, "records miscounted", records);
+        return report_broken(out, "records miscounted", records);
     }
-    *bytes += lawn_store_memory_cost(table->memory,
-                                     lawn_store_table_bytes(table->first));
+    *bytes +=
+        lawn__store_memory_cost(table->memory, bucket_bytes(table->first));
     *bytes += (size_t)(table->segments.count - 1) *
-              lawn_store_memory_cost(table->memory, LAWN_STORE_BLOCK);
+              lawn__store_memory_cost(table->memory, LAWN_STORE_BLOCK);
     return true;
 }

@@ -60,21 +60,21 @@ struct lawn_store_table {
 };
 
 /* False: no memory. */
-bool lawn_store_table_init(struct lawn_store_table *table,
-                           struct lawn_store_slots *slots,
-                           const uint64_t key[2]);
-void lawn_store_table_fini(struct lawn_store_table *table);
+bool lawn__store_table_init(struct lawn_store_table *table,
+                            struct lawn_store_slots *slots,
+                            const uint64_t key[2]);
+void lawn__store_table_fini(struct lawn_store_table *table);
 
 static inline struct lawn_store_bucket *
-lawn_store_table_bucket(const struct lawn_store_table *table, uint64_t number)
+lawn__store_table_bucket(const struct lawn_store_table *table, uint64_t number)
 {
-    return (struct lawn_store_bucket *)*lawn_store_pointers_at(
+    return (struct lawn_store_bucket *)*lawn__store_pointers_at(
                &table->segments, number >> LAWN_STORE_TABLE_BITS) +
            (number & (LAWN_STORE_TABLE_SEGMENT - 1));
 }
 
 static inline uint64_t
-lawn_store_table_number(const struct lawn_store_table *table, uint64_t hash)
+lawn__store_table_number(const struct lawn_store_table *table, uint64_t hash)
 {
     uint64_t number = hash & table->mask;
 
@@ -82,9 +82,10 @@ lawn_store_table_number(const struct lawn_store_table *table, uint64_t hash)
 }
 
 static inline struct lawn_store_bucket *
-lawn_store_table_home(const struct lawn_store_table *table, uint64_t hash)
+lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
 {
-    return lawn_store_table_bucket(table, lawn_store_table_number(table, hash));
+    return lawn__store_table_bucket(table,
+                                    lawn__store_table_number(table, hash));
 }
 
 /* A bucket whose number is made of so many bits of the hash holds the 16 bits
@@ -92,14 +93,14 @@ lawn_store_table_home(const struct lawn_store_table *table, uint64_t hash)
  * first of those says where a record goes when the bucket is split. So records
  * need to be read for that only if the bits come to a multiple of 8. */
 static inline unsigned
-lawn_store_table_shift(unsigned bits)
+lawn__store_table_shift(unsigned bits)
 {
     return bits & ~7u;
 }
 
 static inline uint16_t
-lawn_store_table_tag(const struct lawn_store_table *table, uint64_t number,
-                     uint64_t hash)
+lawn__store_table_tag(const struct lawn_store_table *table, uint64_t number,
+                      uint64_t hash)
 {
     /* Those from buckets - power up to power are still to be split. */
     uint64_t power = (table->mask + 1) / 2;
@@ -110,7 +111,7 @@ lawn_store_table_tag(const struct lawn_store_table *table, uint64_t number,
 }
 
 static inline struct lawn_store_bucket *
-lawn_store_table_next(const struct lawn_store_bucket *bucket)
+lawn__store_table_next(const struct lawn_store_bucket *bucket)
 {
     return bucket->chained ? (struct lawn_store_bucket *)
                                  bucket->entry[LAWN_STORE_BUCKET_ENTRIES - 1]
@@ -118,31 +119,31 @@ lawn_store_table_next(const struct lawn_store_bucket *bucket)
 }
 
 static inline uint64_t
-lawn_store_table_hash(const struct lawn_store_table *table, const void *id,
-                      size_t id_size)
+lawn__store_table_hash(const struct lawn_store_table *table, const void *id,
+                       size_t id_size)
 {
     /* The commonest sizes, as the compiler makes less of what it knows. */
     switch (id_size) {
     case 8:
-        return lawn_store_hash(table->key, id, 8);
+        return lawn__store_hash(table->key, id, 8);
     case 16:
-        return lawn_store_hash(table->key, id, 16);
+        return lawn__store_hash(table->key, id, 16);
     default:
-        return lawn_store_hash(table->key, id, id_size);
+        return lawn__store_hash(table->key, id, id_size);
     }
 }
 
 static inline void
-lawn_store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
+lawn__store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
 {
-    LAWN_STORE_PREFETCH(lawn_store_table_home(table, hash));
+    LAWN_STORE_PREFETCH(lawn__store_table_home(table, hash));
 }
 
 /* A bit for each record of a bucket with that tag, two apart. Without branches:
  * what the processor cannot foretell would keep it from going on to the next
  * call while this bucket is on its way from memory. */
 static inline unsigned
-lawn_store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
+lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 {
     const uint16_t *tags = bucket->tag;
     unsigned valid = (1u << 2 * bucket->used) - 1;
@@ -164,48 +165,49 @@ lawn_store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 
 /* The record of an id, or NULL. */
 static inline struct lawn_store_record *
-lawn_store_table_find(const struct lawn_store_table *table, uint64_t hash,
-                      const void *id, size_t id_size)
+lawn__store_table_find(const struct lawn_store_table *table, uint64_t hash,
+                       const void *id, size_t id_size)
 {
-    uint64_t number = lawn_store_table_number(table, hash);
+    uint64_t number = lawn__store_table_number(table, hash);
     const struct lawn_store_bucket *bucket =
-        lawn_store_table_bucket(table, number);
-    uint16_t tag = lawn_store_table_tag(table, number, hash);
+        lawn__store_table_bucket(table, number);
+    uint16_t tag = lawn__store_table_tag(table, number, hash);
 
     do {
-        unsigned match = lawn_store_table_match(bucket, tag);
+        unsigned match = lawn__store_table_match(bucket, tag);
 
         for (; match != 0; match &= match - 1) {
             struct lawn_store_record *record =
                 (struct lawn_store_record *)
                     bucket->entry[__builtin_ctz(match) / 2];
 
-            if (lawn_store_record_is(record, id, id_size)) {
+            if (lawn__store_record_is(record, id, id_size)) {
                 return record;
             }
         }
-        bucket = lawn_store_table_next(bucket);
+        bucket = lawn__store_table_next(bucket);
     } while (bucket != NULL);
     return NULL;
 }
 
 /* Adds a record that is not there. False: no memory, nothing changed. */
-bool lawn_store_table_add(struct lawn_store_table *table, uint64_t hash,
-                          struct lawn_store_record *record);
+bool lawn__store_table_add(struct lawn_store_table *table, uint64_t hash,
+                           struct lawn_store_record *record);
 
 /* Removes a record that is there. */
-void lawn_store_table_remove(struct lawn_store_table *table, uint64_t hash,
-                             const struct lawn_store_record *record);
+void lawn__store_table_remove(struct lawn_store_table *table, uint64_t hash,
+                              const struct lawn_store_record *record);
 
 /* See lawn_store_reserve(). False: no memory. */
-bool lawn_store_table_reserve(struct lawn_store_table *table, uint64_t records);
+bool lawn__store_table_reserve(struct lawn_store_table *table,
+                               uint64_t records);
 
 /* Forgets all records, without looking at them. */
-void lawn_store_table_clear(struct lawn_store_table *table);
+void lawn__store_table_clear(struct lawn_store_table *table);
 
 /* Walks the buckets; names what is wrong on out. Adds up the memory of the
  * segments. */
-bool lawn_store_table_check(const struct lawn_store_table *table, size_t *bytes,
-                            FILE *out);
+bool lawn__store_table_check(const struct lawn_store_table *table,
+                             size_t *bytes, FILE *out);
 
 #endif

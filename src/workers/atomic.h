@@ -4,10 +4,11 @@
  * decide in which order the accesses of several threads happen: with
  * LAWN_EXPLORE they become calls, which tests/explore/ has.
  *
- * L_LIGHT and L_HEAVY are the two halves of one fence: where one thread says
- * LIGHT between a store and a load, which costs nothing, and another HEAVY
- * between a store and a load, which is a system call, at least one of the two
- * loads sees the other's store. Only where lawn_park_asymmetric() is true.
+ * LAWN_FENCE_LIGHT and LAWN_FENCE_HEAVY are the two halves of one fence: where
+ * one thread has LIGHT between a store and a load, which costs nothing, and
+ * another has HEAVY between a store and a load, which is a system call, at least
+ * one of the two loads sees the other's store. Only where
+ * lawn__park_asymmetric() is true.
  *
  * Fields are plain integers and pointers, since <stdatomic.h> is not for C++,
  * and the timer's stand in a public header. */
@@ -16,51 +17,57 @@
 
 #include <stdint.h>
 
-#define L_RELAXED __ATOMIC_RELAXED
-#define L_ACQUIRE __ATOMIC_ACQUIRE
-#define L_RELEASE __ATOMIC_RELEASE
-#define L_SEQ_CST __ATOMIC_SEQ_CST
+#define LAWN_RELAXED __ATOMIC_RELAXED
+#define LAWN_ACQUIRE __ATOMIC_ACQUIRE
+#define LAWN_RELEASE __ATOMIC_RELEASE
+#define LAWN_SEQ_CST __ATOMIC_SEQ_CST
 
 /* A word of 64 bits; some machines of 32 would align it to 4 bytes. */
-#define L_U64 _Alignas(8) uint64_t
+#define LAWN_ATOMIC_U64 _Alignas(8) uint64_t
 
 #if !defined LAWN_EXPLORE
 
-#define L_LOAD(word, order) __atomic_load_n(word, order)
-#define L_STORE(word, value, order) __atomic_store_n(word, value, order)
-#define L_XCHG(word, value, order) __atomic_exchange_n(word, value, order)
+#define LAWN_ATOMIC_LOAD(word, order) __atomic_load_n(word, order)
+#define LAWN_ATOMIC_STORE(word, value, order)                                  \
+    __atomic_store_n(word, value, order)
+#define LAWN_ATOMIC_XCHG(word, value, order)                                   \
+    __atomic_exchange_n(word, value, order)
 /* If *word is *seen, it becomes value; else *seen becomes what it is. */
-#define L_CAS(word, seen, value, order)                                        \
-    __atomic_compare_exchange_n(word, seen, value, 0, order, L_ACQUIRE)
-#define L_FADD(word, value, order) __atomic_fetch_add(word, value, order)
-#define L_LIGHT() __atomic_signal_fence(L_SEQ_CST)
-#define L_HEAVY() lawn_park_heavy()
+#define LAWN_ATOMIC_CAS(word, seen, value, order)                              \
+    __atomic_compare_exchange_n(word, seen, value, 0, order, LAWN_ACQUIRE)
+#define LAWN_ATOMIC_FADD(word, value, order)                                   \
+    __atomic_fetch_add(word, value, order)
+#define LAWN_FENCE_LIGHT() __atomic_signal_fence(LAWN_SEQ_CST)
+#define LAWN_FENCE_HEAVY() lawn__park_heavy()
 
 #else
 
 /* A thread of the explorer may be interrupted before each of these. word is of
  * 4 or 8 bytes, as size says. */
-uint64_t lawn_explore_load(const void *word, unsigned size, int order);
-void lawn_explore_store(void *word, unsigned size, uint64_t value, int order);
-uint64_t lawn_explore_xchg(void *word, unsigned size, uint64_t value);
-int lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value);
-uint64_t lawn_explore_fadd(void *word, unsigned size, uint64_t value);
-void lawn_explore_heavy(void);
+uint64_t lawn__explore_load(const void *word, unsigned size, int order);
+void lawn__explore_store(void *word, unsigned size, uint64_t value, int order);
+uint64_t lawn__explore_xchg(void *word, unsigned size, uint64_t value);
+int lawn__explore_cas(void *word, unsigned size, void *seen, uint64_t value);
+uint64_t lawn__explore_fadd(void *word, unsigned size, uint64_t value);
+void lawn__explore_heavy(void);
 
-#define L_BITS(value) ((uint64_t)(uintptr_t)(value))
-#define L_TYPED(word, bits) ((__typeof__(*(word) + 0))(uintptr_t)(bits))
-#define L_LOAD(word, order)                                                    \
-    L_TYPED(word, lawn_explore_load(word, sizeof *(word), order))
-#define L_STORE(word, value, order)                                            \
-    lawn_explore_store(word, sizeof *(word), L_BITS(value), order)
-#define L_XCHG(word, value, order)                                             \
-    L_TYPED(word, lawn_explore_xchg(word, sizeof *(word), L_BITS(value)))
-#define L_CAS(word, seen, value, order)                                        \
-    lawn_explore_cas(word, sizeof *(word), seen, L_BITS(value))
-#define L_FADD(word, value, order)                                             \
-    L_TYPED(word, lawn_explore_fadd(word, sizeof *(word), L_BITS(value)))
-#define L_LIGHT() ((void)0)
-#define L_HEAVY() lawn_explore_heavy()
+#define LAWN_ATOMIC_BITS(value) ((uint64_t)(uintptr_t)(value))
+#define LAWN_ATOMIC_TYPED(word, bits)                                          \
+    ((__typeof__(*(word) + 0))(uintptr_t)(bits))
+#define LAWN_ATOMIC_LOAD(word, order)                                          \
+    LAWN_ATOMIC_TYPED(word, lawn__explore_load(word, sizeof(*(word)), order))
+#define LAWN_ATOMIC_STORE(word, value, order)                                  \
+    lawn__explore_store(word, sizeof(*(word)), LAWN_ATOMIC_BITS(value), order)
+#define LAWN_ATOMIC_XCHG(word, value, order)                                   \
+    LAWN_ATOMIC_TYPED(word, lawn__explore_xchg(word, sizeof(*(word)),          \
+                                               LAWN_ATOMIC_BITS(value)))
+#define LAWN_ATOMIC_CAS(word, seen, value, order)                              \
+    lawn__explore_cas(word, sizeof(*(word)), seen, LAWN_ATOMIC_BITS(value))
+#define LAWN_ATOMIC_FADD(word, value, order)                                   \
+    LAWN_ATOMIC_TYPED(word, lawn__explore_fadd(word, sizeof(*(word)),          \
+                                               LAWN_ATOMIC_BITS(value)))
+#define LAWN_FENCE_LIGHT() ((void)0)
+#define LAWN_FENCE_HEAVY() lawn__explore_heavy()
 
 #endif
 #endif

@@ -4,13 +4,14 @@
 #include "park.h"
 
 struct lawn_pass
-lawn_gate_find(struct lawn_workers *set, uintptr_t me, unsigned at)
+lawn__gate_find(struct lawn_workers *set, uintptr_t me, unsigned at)
 {
     for (unsigned i = 0; set->asymmetric && i < LAWN_GATE_TRIES; i++) {
         /* In the same line of the cache. */
         uintptr_t *word = &set->owners[at ^ i];
-        uintptr_t owner = L_LOAD(word, L_RELAXED);
-        if (owner == me || (owner == 0 && L_CAS(word, &owner, me, L_SEQ_CST))) {
+        uintptr_t owner = LAWN_ATOMIC_LOAD(word, LAWN_RELAXED);
+        if (owner == me ||
+            (owner == 0 && LAWN_ATOMIC_CAS(word, &owner, me, LAWN_SEQ_CST))) {
             return (struct lawn_pass){&set->gates[at ^ i].own, true};
         }
     }
@@ -18,20 +19,20 @@ lawn_gate_find(struct lawn_workers *set, uintptr_t me, unsigned at)
 }
 
 void
-lawn_gate_wait(struct lawn_workers *set)
+lawn__gate_wait(struct lawn_workers *set)
 {
     bool owned = false;
     for (unsigned i = 0; i < LAWN_GATES; i++) {
-        owned |= L_LOAD(&set->owners[i], L_SEQ_CST) != 0;
+        owned |= LAWN_ATOMIC_LOAD(&set->owners[i], LAWN_SEQ_CST) != 0;
     }
     /* Who takes a gate after that sees that the set is closed. */
     if (owned) {
-        L_HEAVY();
+        LAWN_FENCE_HEAVY();
     }
     for (unsigned i = 0; i < LAWN_GATES; i++) {
-        while (L_LOAD(&set->gates[i].own, L_ACQUIRE) != 0 ||
-               L_LOAD(&set->gates[i].all, L_SEQ_CST) != 0) {
-            lawn_park_yield();
+        while (LAWN_ATOMIC_LOAD(&set->gates[i].own, LAWN_ACQUIRE) != 0 ||
+               LAWN_ATOMIC_LOAD(&set->gates[i].all, LAWN_SEQ_CST) != 0) {
+            lawn__park_yield();
         }
     }
 }

@@ -21,10 +21,10 @@
  * additions. Who a gate is of is told by the address of a word that each thread has
  * one of, so a thread that comes when another has gone, and has its memory, has its
  * gates; who gave it that memory has seen the other's end, and so sees its counts.
- * Gates are not given back otherwise. Where there is no L_HEAVY, or if other threads,
- * perhaps such as have ended, have all gates near the thread's first, it counts by
- * atomic additions, in a word that it may share, and all of it is sequentially
- * consistent. */
+ * Gates are not given back otherwise. Where there is no LAWN_FENCE_HEAVY, or if
+ * other threads, perhaps such as have ended, have all gates near the thread's
+ * first, it counts by atomic additions, in a word that it may share, and all of
+ * it is sequentially consistent. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 
@@ -33,10 +33,10 @@
 
 /* Who the calling thread is: not 0. */
 #if defined LAWN_EXPLORE
-uintptr_t lawn_explore_me(void);
-#define LAWN_GATE_ME lawn_explore_me()
+uintptr_t lawn__explore_me(void);
+#define LAWN_GATE_ME lawn__explore_me()
 #else
-#define LAWN_GATE_ME ((uintptr_t)&lawn_worker_current)
+#define LAWN_GATE_ME ((uintptr_t)&lawn__worker_current)
 #endif
 
 /* The gate that a start has passed; or none, all zero. */
@@ -47,41 +47,45 @@ struct lawn_pass {
 
 /* The gate of a thread for which the one at `at` is not its own: another one, which
  * may now be so, or one that it shares. */
-struct lawn_pass lawn_gate_find(struct lawn_workers *set, uintptr_t me,
-                                unsigned at);
+struct lawn_pass lawn__gate_find(struct lawn_workers *set, uintptr_t me,
+                                 unsigned at);
 
 /* Waits until each gate was empty once; the set is closed. */
-void lawn_gate_wait(struct lawn_workers *set);
+void lawn__gate_wait(struct lawn_workers *set);
 
 static inline void
-lawn_gate_leave(const struct lawn_pass *pass)
+lawn__gate_leave(const struct lawn_pass *pass)
 {
     if (pass->alone) {
-        L_STORE(pass->count, L_LOAD(pass->count, L_RELAXED) - 1, L_RELEASE);
+        LAWN_ATOMIC_STORE(pass->count,
+                          LAWN_ATOMIC_LOAD(pass->count, LAWN_RELAXED) - 1,
+                          LAWN_RELEASE);
     } else if (pass->count != NULL) {
-        (void)L_FADD(pass->count, (uint32_t)-1, L_SEQ_CST);
+        (void)LAWN_ATOMIC_FADD(pass->count, (uint32_t)-1, LAWN_SEQ_CST);
     }
 }
 
 /* False: the set is closed, and the caller has not passed. */
 static inline bool
-lawn_gate_enter(struct lawn_workers *set, struct lawn_pass *pass)
+lawn__gate_enter(struct lawn_workers *set, struct lawn_pass *pass)
 {
     uintptr_t me = LAWN_GATE_ME;
     unsigned at = (unsigned)((me * UINT64_C(0x9e3779b97f4a7c15)) >>
                              (64 - LAWN_GATE_BITS));
     *pass = (struct lawn_pass){&set->gates[at].own, true};
-    if (L_LOAD(&set->owners[at], L_RELAXED) != me) {
-        *pass = lawn_gate_find(set, me, at);
+    if (LAWN_ATOMIC_LOAD(&set->owners[at], LAWN_RELAXED) != me) {
+        *pass = lawn__gate_find(set, me, at);
     }
     if (pass->alone) {
-        L_STORE(pass->count, L_LOAD(pass->count, L_RELAXED) + 1, L_RELAXED);
-        L_LIGHT();
+        LAWN_ATOMIC_STORE(pass->count,
+                          LAWN_ATOMIC_LOAD(pass->count, LAWN_RELAXED) + 1,
+                          LAWN_RELAXED);
+        LAWN_FENCE_LIGHT();
     } else {
-        (void)L_FADD(pass->count, 1, L_SEQ_CST);
+        (void)LAWN_ATOMIC_FADD(pass->count, 1, LAWN_SEQ_CST);
     }
-    if (L_LOAD(&set->closing, L_SEQ_CST) != 0) {
-        lawn_gate_leave(pass);
+    if (LAWN_ATOMIC_LOAD(&set->closing, LAWN_SEQ_CST) != 0) {
+        lawn__gate_leave(pass);
         return false;
     }
     return true;

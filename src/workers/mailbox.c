@@ -4,51 +4,53 @@
 #include "atomic.h"
 
 /* What the head is when the box is closed. */
-static struct lawn_workers_timer lawn_mailbox_closed;
+static struct lawn_workers_timer closed_mark;
 
 bool
-lawn_mailbox_push(struct lawn_mailbox *box, struct lawn_workers_timer *timer)
+lawn__mailbox_push(struct lawn_mailbox *box, struct lawn_workers_timer *timer)
 {
-    struct lawn_workers_timer *head = L_LOAD(&box->head, L_RELAXED);
+    struct lawn_workers_timer *head =
+        LAWN_ATOMIC_LOAD(&box->head, LAWN_RELAXED);
     do {
-        if (head == &lawn_mailbox_closed) {
+        if (head == &closed_mark) {
             return false;
         }
         timer->next = head;
-    } while (!L_CAS(&box->head, &head, timer, L_SEQ_CST));
+    } while (!LAWN_ATOMIC_CAS(&box->head, &head, timer, LAWN_SEQ_CST));
     return true;
 }
 
 bool
-lawn_mailbox_done(const struct lawn_mailbox *box)
+lawn__mailbox_done(const struct lawn_mailbox *box)
 {
     return box->taken == NULL && box->ready == NULL;
 }
 
 bool
-lawn_mailbox_empty(struct lawn_mailbox *box)
+lawn__mailbox_empty(struct lawn_mailbox *box)
 {
-    struct lawn_workers_timer *head = L_LOAD(&box->head, L_SEQ_CST);
-    return lawn_mailbox_done(box) &&
-           (head == NULL || head == &lawn_mailbox_closed);
+    struct lawn_workers_timer *head =
+        LAWN_ATOMIC_LOAD(&box->head, LAWN_SEQ_CST);
+    return lawn__mailbox_done(box) && (head == NULL || head == &closed_mark);
 }
 
 /* Takes the whole stack. Looks first: an exchange would take the line away from
  * those who push. */
 static void
-lawn_mailbox_take(struct lawn_mailbox *box)
+take_all(struct lawn_mailbox *box)
 {
-    struct lawn_workers_timer *head = L_LOAD(&box->head, L_RELAXED);
-    if (head != NULL && head != &lawn_mailbox_closed) {
-        box->taken = L_XCHG(&box->head, NULL, L_SEQ_CST);
+    struct lawn_workers_timer *head =
+        LAWN_ATOMIC_LOAD(&box->head, LAWN_RELAXED);
+    if (head != NULL && head != &closed_mark) {
+        box->taken = LAWN_ATOMIC_XCHG(&box->head, NULL, LAWN_SEQ_CST);
     }
 }
 
 struct lawn_workers_timer *
-lawn_mailbox_pop(struct lawn_mailbox *box, size_t *steps)
+lawn__mailbox_pop(struct lawn_mailbox *box, size_t *steps)
 {
-    if (lawn_mailbox_done(box)) {
-        lawn_mailbox_take(box);
+    if (lawn__mailbox_done(box)) {
+        take_all(box);
     }
     while (box->taken != NULL) {
         struct lawn_workers_timer *timer = box->taken;
@@ -69,17 +71,17 @@ lawn_mailbox_pop(struct lawn_mailbox *box, size_t *steps)
 }
 
 bool
-lawn_mailbox_is_closed(const struct lawn_mailbox *box)
+lawn__mailbox_is_closed(const struct lawn_mailbox *box)
 {
-    return L_LOAD(&box->head, L_RELAXED) == &lawn_mailbox_closed;
+    return LAWN_ATOMIC_LOAD(&box->head, LAWN_RELAXED) == &closed_mark;
 }
 
 void
-lawn_mailbox_close(struct lawn_mailbox *box)
+lawn__mailbox_close(struct lawn_mailbox *box)
 {
     struct lawn_workers_timer *rest =
-        L_XCHG(&box->head, &lawn_mailbox_closed, L_SEQ_CST);
-    if (rest == &lawn_mailbox_closed) {
+        LAWN_ATOMIC_XCHG(&box->head, &closed_mark, LAWN_SEQ_CST);
+    if (rest == &closed_mark) {
         return;
     }
     /* Newest first, before what was taken and is not yet turned round. */

@@ -1,4 +1,4 @@
-/* mailbox.h - timers from any thread to the one that runs a part.
+/* mailbox.h - timers from any thread to the one that runs a shard.
  *
  * A stack that many push to and one takes whole. The taker turns it round, so
  * that timers come out in the order in which they went in; step by step, so that
@@ -14,14 +14,15 @@
  * that was seen and came back (ABA) is as good as one that stayed: the new timer
  * is linked before whatever is there.
  * Both are sequentially consistent besides, for the owner's falling asleep: see
- * lawn_worker_sleep(). */
+ * announce_sleep(). */
 #ifndef LAWN_WORKERS_MAILBOX_H
 #define LAWN_WORKERS_MAILBOX_H
 
 #include "lawn_workers.h"
 
 struct lawn_mailbox {
-    struct lawn_workers_timer *head; /* L_: the newest; or the box is closed */
+    /* Atomic: the newest; or the box is closed. */
+    struct lawn_workers_timer *head;
 
     /* The taker's own. */
     struct lawn_workers_timer *taken; /* newest first */
@@ -30,24 +31,24 @@ struct lawn_mailbox {
 
 /* Puts a timer in. The timer may be gone when this returns. False: the box is
  * closed, and nothing was done. */
-bool lawn_mailbox_push(struct lawn_mailbox *box,
-                       struct lawn_workers_timer *timer);
+bool lawn__mailbox_push(struct lawn_mailbox *box,
+                        struct lawn_workers_timer *timer);
 
 /* Whether there is nothing, neither in the box nor taken. */
-bool lawn_mailbox_empty(struct lawn_mailbox *box);
+bool lawn__mailbox_empty(struct lawn_mailbox *box);
 
 /* Whether the next pop looks into the box: all that was taken is done. */
-bool lawn_mailbox_done(const struct lawn_mailbox *box);
+bool lawn__mailbox_done(const struct lawn_mailbox *box);
 
 /* The oldest timer, or NULL if there is none, or if *steps are used up: turning
  * a timer round takes one. */
-struct lawn_workers_timer *lawn_mailbox_pop(struct lawn_mailbox *box,
-                                            size_t *steps);
+struct lawn_workers_timer *lawn__mailbox_pop(struct lawn_mailbox *box,
+                                             size_t *steps);
 
 /* Whether it takes nothing more. */
-bool lawn_mailbox_is_closed(const struct lawn_mailbox *box);
+bool lawn__mailbox_is_closed(const struct lawn_mailbox *box);
 
 /* Takes nothing more in. What is there can still be popped. */
-void lawn_mailbox_close(struct lawn_mailbox *box);
+void lawn__mailbox_close(struct lawn_mailbox *box);
 
 #endif

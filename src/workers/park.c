@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 void
-lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
+lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
     /* As this system call has it: not always a struct timespec of 32 bits. */
     struct {
@@ -47,20 +47,20 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
 }
 
 void
-lawn_park_wake(uint32_t *word)
+lawn__park_wake(uint32_t *word)
 {
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 bool
-lawn_park_asymmetric(void)
+lawn__park_asymmetric(void)
 {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
                    0) == 0;
 }
 
 void
-lawn_park_heavy(void)
+lawn__park_heavy(void)
 {
     while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) {
         /* Without it two threads might both have a timer: there is no way on. */
@@ -69,7 +69,7 @@ lawn_park_heavy(void)
                           "lawn: membarrier was there, and is refused\n");
             abort();
         }
-        lawn_park_yield();
+        lawn__park_yield();
     }
 }
 
@@ -77,98 +77,97 @@ lawn_park_heavy(void)
 
 #include <pthread.h>
 
-static pthread_mutex_t lawn_park_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t lawn_park_changed;
-static pthread_once_t lawn_park_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t park_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t park_changed;
+static pthread_once_t park_once = PTHREAD_ONCE_INIT;
 
 static void
-lawn_park_init(void)
+init_condition(void)
 {
     pthread_condattr_t attributes;
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&lawn_park_changed, &attributes);
+    (void)pthread_cond_init(&park_changed, &attributes);
     (void)pthread_condattr_destroy(&attributes);
 }
 
 void
-lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
+lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
     int before;
-    (void)pthread_once(&lawn_park_once, lawn_park_init);
+    (void)pthread_once(&park_once, init_condition);
     /* A thread that were cancelled below would have the mutex. */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    (void)pthread_mutex_lock(&lawn_park_mutex);
+    (void)pthread_mutex_lock(&park_mutex);
     /* Who wakes changes the word first, and then needs the mutex. */
-    if (L_LOAD(word, L_SEQ_CST) == value) {
+    if (LAWN_ATOMIC_LOAD(word, LAWN_SEQ_CST) == value) {
         struct timespec time = {.tv_sec = (time_t)(until / LAWN_PARK_SECOND),
                                 .tv_nsec = (long)(until % LAWN_PARK_SECOND)};
         if (until == LAWN_NEVER) {
-            (void)pthread_cond_wait(&lawn_park_changed, &lawn_park_mutex);
+            (void)pthread_cond_wait(&park_changed, &park_mutex);
         } else {
-            (void)pthread_cond_timedwait(&lawn_park_changed, &lawn_park_mutex,
-                                         &time);
+            (void)pthread_cond_timedwait(&park_changed, &park_mutex, &time);
         }
     }
-    (void)pthread_mutex_unlock(&lawn_park_mutex);
+    (void)pthread_mutex_unlock(&park_mutex);
     (void)pthread_setcancelstate(before, &before);
 }
 
 void
-lawn_park_wake(uint32_t *word)
+lawn__park_wake(uint32_t *word)
 {
     (void)word;
-    (void)pthread_once(&lawn_park_once, lawn_park_init);
-    (void)pthread_mutex_lock(&lawn_park_mutex);
-    (void)pthread_cond_broadcast(&lawn_park_changed);
-    (void)pthread_mutex_unlock(&lawn_park_mutex);
+    (void)pthread_once(&park_once, init_condition);
+    (void)pthread_mutex_lock(&park_mutex);
+    (void)pthread_cond_broadcast(&park_changed);
+    (void)pthread_mutex_unlock(&park_mutex);
 }
 
 bool
-lawn_park_asymmetric(void)
+lawn__park_asymmetric(void)
 {
     return false;
 }
 
 void
-lawn_park_heavy(void)
+lawn__park_heavy(void)
 {
 }
 
 #endif
 
 void
-lawn_park_yield(void)
+lawn__park_yield(void)
 {
     (void)sched_yield();
 }
 
 /* 0: open, 1: locked, 2: locked, and somebody may sleep. */
 void
-lawn_park_lock(uint32_t *word)
+lawn__park_lock(uint32_t *word)
 {
     uint32_t seen = 0;
-    if (L_CAS(word, &seen, 1, L_ACQUIRE)) {
+    if (LAWN_ATOMIC_CAS(word, &seen, 1, LAWN_ACQUIRE)) {
         return;
     }
-    while (L_XCHG(word, 2, L_ACQUIRE) != 0) {
-        lawn_park_wait(word, 2, LAWN_NEVER);
+    while (LAWN_ATOMIC_XCHG(word, 2, LAWN_ACQUIRE) != 0) {
+        lawn__park_wait(word, 2, LAWN_NEVER);
     }
 }
 
 void
-lawn_park_unlock(uint32_t *word)
+lawn__park_unlock(uint32_t *word)
 {
-    if (L_XCHG(word, 0, L_RELEASE) == 2) {
-        lawn_park_wake(word);
+    if (LAWN_ATOMIC_XCHG(word, 0, LAWN_RELEASE) == 2) {
+        lawn__park_wake(word);
     }
 }
 
 uint64_t
-lawn_park_clock(void *context)
+lawn__park_clock(void *context)
 {
-    struct timespec time;
     (void)context;
+    struct timespec time;
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * LAWN_PARK_SECOND + (uint64_t)time.tv_nsec;
 }

@@ -1,18 +1,20 @@
 /* state.h - the one word that decides what becomes of a timer.
  *
+ * Its bits are LAWN_STATE_RUN and so on; comments leave out the prefix:
+ *
  *   RUN    it is running: it will fire unless someone stops it
- *   LAWN   the lawn of its part may refer to it
- *   MAIL   it is in the mailbox of its part, or about to be put there
- *   REQ    a start waits in when, ttl and part: for who takes the mail, or, without
+ *   LAWN   the lawn of its shard may refer to it
+ *   MAIL   it is in the mailbox of its shard, or about to be put there
+ *   REQ    a start waits in when, ttl and shard: for who takes the mail, or, without
  *          MAIL, until the timer comes up on the lawn; without RUN, it was stopped
  *          before that
  *   DUE    the lawn has it no later than for the start in when
  *   CLAIM  a thread is writing these, and putting the timer into the mail, for a
  *          start: nobody else changes the word
- *   and the number of its part + 1, 0 if it has none; and a version
+ *   and the number of its shard + 1, 0 if it has none; and a version
  *
  * A timer is held while LAWN or MAIL is set, and free otherwise: then nothing of
- * ours refers to it, but part->firing while its callback runs.
+ * ours refers to it, but shard->firing while its callback runs, or left() for it.
  *
  *                        start, local
  *          +---------------------------------------------+
@@ -59,26 +61,26 @@
  * mail that the timer is in, waits for the claim to end. Whether there will be mail
  * is known before the claim, since when is then what it was, if the swap succeeds.
  *
- * UNSHARED TIMERS. As long as shared is 0, the worker that runs the timer's part
+ * UNSHARED TIMERS. As long as shared is 0, the worker that runs the timer's shard
  * is the only one to change the word, and does so by a plain store [C5]. The
  * first other thread to touch the timer takes this right away:
  *
  *      the worker                         the other
- *      part->hand = timer                 timer->shared = 1
+ *      shard->hand = timer                 timer->shared = 1
  *      LIGHT                              HEAVY
- *      if timer->shared == 0              while part->hand == timer: yield
+ *      if timer->shared == 0              while shard->hand == timer: yield
  *          timer->state = next            timer->shared = 2
  *      else compare-and-swap              compare-and-swap
- *      part->hand = NULL
+ *      shard->hand = NULL
  *
  * One of the two sees the other's first store: the worker does not use the right
  * any more, or the other waits until it is done. So from shared == 2 on there
  * are no plain stores under way. The right is given by the compare-and-swap that
- * puts a timer without a part on a lawn, and goes with the part from worker to
+ * puts a timer without a shard on a lawn, and goes with the shard from worker to
  * worker.
  *
  * MEMORY ORDER. Each change is a release and each look an acquire: who sees a
- * timer free sees all that was done to it. when, ttl and part are written
+ * timer free sees all that was done to it. when, ttl and shard are written
  * between the claim and its end, which is a release; who takes the mail reads
  * them after an acquire of the word, and uses them only if its compare-and-swap
  * of that very word succeeds: the version, which each claim's end counts up, says
@@ -91,102 +93,104 @@
 #include "park.h"
 #include "workers.h"
 
-#define RUN UINT64_C(1)
-#define LAWN UINT64_C(2)
-#define MAIL UINT64_C(4)
-#define REQ UINT64_C(8)
-#define CLAIM UINT64_C(16)
-#define DUE UINT64_C(32)
+#define LAWN_STATE_RUN UINT64_C(1)
+#define LAWN_STATE_LAWN UINT64_C(2)
+#define LAWN_STATE_MAIL UINT64_C(4)
+#define LAWN_STATE_REQ UINT64_C(8)
+#define LAWN_STATE_CLAIM UINT64_C(16)
+#define LAWN_STATE_DUE UINT64_C(32)
 #define LAWN_STATE_FLAGS UINT64_C(63)
-#define LAWN_STATE_HELD (LAWN | MAIL)
+#define LAWN_STATE_HELD (LAWN_STATE_LAWN | LAWN_STATE_MAIL)
 
-#define LAWN_STATE_PART_SHIFT 8
-#define LAWN_STATE_PART_MASK (UINT64_C(0xfff) << LAWN_STATE_PART_SHIFT)
+#define LAWN_STATE_SHARD_SHIFT 8
+#define LAWN_STATE_SHARD_MASK (UINT64_C(0xfff) << LAWN_STATE_SHARD_SHIFT)
 #define LAWN_STATE_VERSION (UINT64_C(1) << 20)
 
 /* Values of timer->shared. */
 enum { LAWN_STATE_UNSHARED, LAWN_STATE_SHARING, LAWN_STATE_SHARED };
 
-/* The part that a word names, or NULL. */
-static inline struct lawn_part *
-lawn_state_part(const struct lawn_workers *set, uint64_t state)
+/* The shard that a word names, or NULL. */
+static inline struct lawn_shard *
+lawn__state_shard(const struct lawn_workers *set, uint64_t state)
 {
-    uint64_t number = (state & LAWN_STATE_PART_MASK) >> LAWN_STATE_PART_SHIFT;
-    if (number > L_LOAD(&set->count, L_ACQUIRE)) {
-        /* Of another set, and free: here that part may just be being made. */
-        LAWN_WORKERS_EXPECT(
-            (state & LAWN_STATE_HELD) == 0,
-            "a timer that another set keeps, or that was not zeroed");
+    uint64_t number = (state & LAWN_STATE_SHARD_MASK) >> LAWN_STATE_SHARD_SHIFT;
+    if (number > LAWN_ATOMIC_LOAD(&set->count, LAWN_ACQUIRE)) {
+        /* Of another set, and free: here that shard may just be being made. */
+        LAWN_ASSERT((state & LAWN_STATE_HELD) == 0,
+                    "a timer that another set keeps, or that was not zeroed");
         return NULL;
     }
-    return number == 0 ? NULL : set->parts[number - 1];
+    return number == 0 ? NULL : set->shards[number - 1];
 }
 
-/* A word with other flags and another part. */
+/* A word with other flags and another shard. */
 static inline uint64_t
-lawn_state_of(uint64_t state, const struct lawn_part *part, uint64_t flags)
+lawn__state_with(uint64_t state, const struct lawn_shard *shard, uint64_t flags)
 {
-    return (state & ~(LAWN_STATE_FLAGS | LAWN_STATE_PART_MASK)) | flags |
-           part->word;
+    return (state & ~(LAWN_STATE_FLAGS | LAWN_STATE_SHARD_MASK)) | flags |
+           shard->word;
 }
 
 static inline uint64_t
-lawn_state_look(const struct lawn_workers_timer *timer)
+lawn__state_load(const struct lawn_workers_timer *timer)
 {
-    return L_LOAD(&timer->state, L_ACQUIRE);
+    return LAWN_ATOMIC_LOAD(&timer->state, LAWN_ACQUIRE);
 }
 
 /* Changes the word from *seen to next; or, if it is not *seen any more, nothing,
  * and then *seen is what it is. */
 static inline bool
-lawn_state_swap(struct lawn_workers_timer *timer, uint64_t *seen, uint64_t next)
+lawn__state_swap(struct lawn_workers_timer *timer, uint64_t *seen,
+                 uint64_t next)
 {
-    return L_CAS(&timer->state, seen, next, L_SEQ_CST);
+    return LAWN_ATOMIC_CAS(&timer->state, seen, next, LAWN_SEQ_CST);
 }
 
-/* The same on the worker that runs the part, which the word names. */
+/* The same on the worker that runs the shard, which the word names. */
 static inline bool
-lawn_state_change(struct lawn_part *part, struct lawn_workers_timer *timer,
-                  uint64_t *seen, uint64_t next)
+lawn__state_change(struct lawn_shard *shard, struct lawn_workers_timer *timer,
+                   uint64_t *seen, uint64_t next)
 {
     bool changed = true;
-    if (!part->set->asymmetric) {
-        return lawn_state_swap(timer, seen, next);
+    if (!shard->set->asymmetric) {
+        return lawn__state_swap(timer, seen, next);
     }
-    L_STORE(&part->hand, timer, L_RELEASE);
-    L_LIGHT();
-    if (L_LOAD(&timer->shared, L_ACQUIRE) == LAWN_STATE_UNSHARED) {
-        L_STORE(&timer->state, next, L_RELEASE);
+    LAWN_ATOMIC_STORE(&shard->hand, timer, LAWN_RELEASE);
+    LAWN_FENCE_LIGHT();
+    if (LAWN_ATOMIC_LOAD(&timer->shared, LAWN_ACQUIRE) == LAWN_STATE_UNSHARED) {
+        LAWN_ATOMIC_STORE(&timer->state, next, LAWN_RELEASE);
     } else {
-        changed = lawn_state_swap(timer, seen, next);
+        changed = lawn__state_swap(timer, seen, next);
     }
     /* A release, so that who sees it sees the store above. */
-    L_STORE(&part->hand, NULL, L_RELEASE);
+    LAWN_ATOMIC_STORE(&shard->hand, NULL, LAWN_RELEASE);
     return changed;
 }
 
 /* Takes the timer's worker the right to plain stores. */
-void lawn_state_share(struct lawn_workers *set,
-                      struct lawn_workers_timer *timer);
+void lawn__state_share(struct lawn_workers *set,
+                       struct lawn_workers_timer *timer);
 
 /* Writes a request; the timer is claimed. Without mail nobody asks for the TTL,
  * which may be in another line of the cache. */
 static inline void
-lawn_state_write(struct lawn_workers_timer *timer,
-                 const struct lawn_request *request, bool by_mail)
+lawn__state_write_request(struct lawn_workers_timer *timer,
+                          const struct lawn_request *request, bool by_mail)
 {
-    L_STORE(&timer->when, request->when, L_RELAXED);
-    L_STORE(&timer->part, request->part->number, L_RELAXED);
+    LAWN_ATOMIC_STORE(&timer->when, request->when, LAWN_RELAXED);
+    LAWN_ATOMIC_STORE(&timer->shard, request->shard->number, LAWN_RELAXED);
     if (by_mail) {
-        L_STORE(&timer->ttl, request->ttl, L_RELAXED);
+        LAWN_ATOMIC_STORE(&timer->ttl, request->ttl, LAWN_RELAXED);
     }
 }
 
-/* The word of a timer with a request in the mail of a part; it was seen. */
+/* The word of a timer with a request in the mail of a shard; it was seen. */
 static inline uint64_t
-lawn_state_posted(uint64_t seen, const struct lawn_part *part)
+lawn__state_posted(uint64_t seen, const struct lawn_shard *shard)
 {
-    return lawn_state_of(seen, part, RUN | MAIL | REQ | (seen & LAWN)) +
+    return lawn__state_with(seen, shard,
+                            LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
+                                (seen & LAWN_STATE_LAWN)) +
            LAWN_STATE_VERSION;
 }
 

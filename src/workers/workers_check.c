@@ -1,71 +1,70 @@
 /* workers_check.c - the invariants of workers.h as a predicate. */
-#include "part.h"
+#include "shard.h"
 #include "state.h"
 
 #include <stdio.h>
 
 struct lawn_finding {
-    const struct lawn_part *part;
+    const struct lawn_shard *shard;
     const char *broken;
 };
 
 static bool
-lawn_workers_check_timer(struct lawn_timer *core, uint64_t ttl, void *arg)
+check_timer(struct lawn_timer *core, uint64_t ttl, void *arg)
 {
     struct lawn_finding *finding = arg;
-    uint64_t state =
-        lawn_state_look(LAWN_CONTAINER(core, struct lawn_workers_timer, timer));
+    uint64_t state = lawn__state_load(
+        LAWN_CONTAINER(core, struct lawn_workers_timer, timer));
     (void)ttl;
-    if ((state & CLAIM) == 0 &&
-        ((state & LAWN) == 0 ||
-         lawn_state_part(finding->part->set, state) != finding->part)) {
+    if ((state & LAWN_STATE_CLAIM) == 0 &&
+        ((state & LAWN_STATE_LAWN) == 0 ||
+         lawn__state_shard(finding->shard->set, state) != finding->shard)) {
         finding->broken = "[M1] a timer on a lawn does not say so";
     }
     return finding->broken == NULL;
 }
 
-/* Timers of a list are in the part's mail. */
+/* Timers of a list are in the shard's mail. */
 static void
-lawn_workers_check_mail(struct lawn_finding *finding,
-                        const struct lawn_workers_timer *timer)
+check_mail(struct lawn_finding *finding, const struct lawn_workers_timer *timer)
 {
     for (; timer != NULL; timer = timer->next) {
-        uint64_t state = lawn_state_look(timer);
-        if ((state & MAIL) == 0 ||
-            lawn_state_part(finding->part->set, state) != finding->part) {
+        uint64_t state = lawn__state_load(timer);
+        if ((state & LAWN_STATE_MAIL) == 0 ||
+            lawn__state_shard(finding->shard->set, state) != finding->shard) {
             finding->broken = "[M2] a timer in the mail does not say so";
         }
     }
 }
 
 static void
-lawn_workers_check_part(struct lawn_finding *finding, FILE *out)
+check_shard(struct lawn_finding *finding, FILE *out)
 {
-    const struct lawn_part *part = finding->part;
-    if (!lawn_check(part->lawn, out)) {
+    const struct lawn_shard *shard = finding->shard;
+    if (!lawn_check(shard->lawn, out)) {
         finding->broken = "a lawn is broken";
         return;
     }
-    (void)lawn_each(part->lawn, lawn_workers_check_timer, finding);
-    lawn_workers_check_mail(finding, part->again);
-    lawn_workers_check_mail(finding, part->box.taken);
-    lawn_workers_check_mail(finding, part->box.ready);
-    if (!lawn_mailbox_is_closed(&part->box)) {
-        lawn_workers_check_mail(finding, part->box.head);
+    (void)lawn_each(shard->lawn, check_timer, finding);
+    check_mail(finding, shard->again);
+    check_mail(finding, shard->box.taken);
+    check_mail(finding, shard->box.ready);
+    if (!lawn__mailbox_is_closed(&shard->box)) {
+        check_mail(finding, shard->box.head);
     }
-    if (part->worker != NULL && part->worker != &lawn_worker_nobody) {
-        const struct lawn_part *own = part->worker->parts;
-        while (own != NULL && own != part) {
+    if (shard->worker != NULL && shard->worker != &lawn__worker_nobody) {
+        const struct lawn_shard *own = shard->worker->shards;
+        while (own != NULL && own != shard) {
             own = own->next;
         }
         if (own == NULL) {
-            finding->broken = "[M3] a worker does not know its part";
+            finding->broken = "[M3] a worker does not know its shard";
         }
     }
-    if (part->hand != NULL) {
-        finding->broken = "a part has a timer in hand";
+    if (shard->hand != NULL) {
+        finding->broken = "a shard has a timer in hand";
     }
-    if (part->started > lawn_now(part->lawn)) {
+    if (shard->started > lawn_now(shard->lawn)) {
         finding->broken = "[M5] a start counts from the future";
     }
 }
@@ -74,11 +73,11 @@ bool
 lawn_workers_check(struct lawn_workers *set, FILE *out)
 {
     for (unsigned i = 0; i < set->count; i++) {
-        struct lawn_finding finding = {set->parts[i], NULL};
-        lawn_workers_check_part(&finding, out);
+        struct lawn_finding finding = {set->shards[i], NULL};
+        check_shard(&finding, out);
         if (finding.broken != NULL) {
             if (out != NULL) {
-                (void)fprintf(out, "lawn_workers_check: part %u: %s\n", i,
+                (void)fprintf(out, "lawn_workers_check: shard %u: %s\n", i,
                               finding.broken);
             }
             return false;

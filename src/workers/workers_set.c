@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include "gate.h"
 #include "park.h"
-#include "part.h"
+#include "shard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAWN_WORKERS_PARTS 16u
+#define LAWN_WORKERS_SHARDS 16u
 #define LAWN_WORKERS_BUDGET 256u
 #define LAWN_WORKERS_BUDGET_MOST (SIZE_MAX / 4)
 
 void *
-lawn_workers_alloc(const struct lawn_options *options, size_t size)
+lawn__workers_alloc(const struct lawn_options *options, size_t size)
 {
     /* Where the memory begins is noted before the lines. */
     size_t room = size + LAWN_LINE + sizeof(void *);
@@ -28,15 +28,15 @@ lawn_workers_alloc(const struct lawn_options *options, size_t size)
     }
     uintptr_t line = (uintptr_t)begin + sizeof(void *) + LAWN_LINE - 1;
     char *memory = begin + (line / LAWN_LINE * LAWN_LINE - (uintptr_t)begin);
-    memcpy(memory - sizeof(void *), &begin, sizeof begin);
+    memcpy(memory - sizeof(void *), &begin, sizeof(begin));
     return memset(memory, 0, size);
 }
 
 void
-lawn_workers_release(const struct lawn_options *options, void *memory)
+lawn__workers_release(const struct lawn_options *options, void *memory)
 {
-    void *begin;
-    memcpy(&begin, (char *)memory - sizeof(void *), sizeof begin);
+    void *begin = NULL;
+    memcpy(&begin, (char *)memory - sizeof(void *), sizeof(begin));
     if (options->alloc == NULL) {
         free(begin);
     } else if (options->release != NULL) {
@@ -44,33 +44,33 @@ lawn_workers_release(const struct lawn_options *options, void *memory)
     }
 }
 
-/* Adds a part that nobody keeps yet; false if there is no memory. */
+/* Adds a shard without an owner; false if there is no memory. */
 static bool
-lawn_workers_add_part(struct lawn_workers *set)
+add_shard(struct lawn_workers *set)
 {
-    struct lawn_part *part = lawn_part_new(set, set->count);
-    if (part == NULL) {
+    struct lawn_shard *shard = lawn__shard_new(set, set->count);
+    if (shard == NULL) {
         return false;
     }
-    set->parts[set->count] = part;
-    L_STORE(&set->count, set->count + 1, L_RELEASE);
+    set->shards[set->count] = shard;
+    LAWN_ATOMIC_STORE(&set->count, set->count + 1, LAWN_RELEASE);
     return true;
 }
 
 static void
-lawn_workers_release_all(struct lawn_workers *set)
+free_set(struct lawn_workers *set)
 {
     struct lawn_options options = set->lawn;
     for (unsigned i = 0; i < set->count; i++) {
-        lawn_part_free(set->parts[i]);
+        lawn__shard_free(set->shards[i]);
     }
-    for (unsigned i = 0; i < LAWN_WORKERS_MAX && set->workers[i]; i++) {
+    for (unsigned i = 0; i < LAWN_WORKERS_MAX && set->workers[i] != NULL; i++) {
         if (set->workers[i]->fd >= 0) {
             (void)close(set->workers[i]->fd);
         }
-        lawn_workers_release(&options, set->workers[i]);
+        lawn__workers_release(&options, set->workers[i]);
     }
-    lawn_workers_release(&options, set);
+    lawn__workers_release(&options, set);
 }
 
 struct lawn_workers *
@@ -80,13 +80,14 @@ lawn_workers_new(const struct lawn_workers_options *options)
     if (options == NULL) {
         options = &defaults;
     }
-    if (options->parts > LAWN_WORKERS_PARTS_MAX ||
+    if (options->shards > LAWN_WORKERS_SHARDS_MAX ||
         (options->route != LAWN_WORKERS_BY_OWNER &&
          options->route != LAWN_WORKERS_BY_TTL)) {
         errno = EINVAL;
         return NULL;
     }
-    struct lawn_workers *set = lawn_workers_alloc(&options->lawn, sizeof *set);
+    struct lawn_workers *set =
+        lawn__workers_alloc(&options->lawn, sizeof(*set));
     if (set == NULL) {
         errno = ENOMEM;
         return NULL;
@@ -98,16 +99,17 @@ lawn_workers_new(const struct lawn_workers_options *options)
         set->budget = LAWN_WORKERS_BUDGET_MOST;
     }
     set->real = options->clock == NULL;
-    set->clock = set->real ? lawn_park_clock : options->clock;
+    set->clock = set->real ? lawn__park_clock : options->clock;
     set->clock_context = options->clock_context;
-    set->asymmetric = lawn_park_asymmetric();
+    set->asymmetric = lawn__park_asymmetric();
     set->closer.set = set;
     set->closer.fd = -1;
     set->closer.turning = true;
-    unsigned parts = options->parts == 0 ? LAWN_WORKERS_PARTS : options->parts;
-    while (set->count < (set->route == LAWN_WORKERS_BY_TTL ? parts : 1)) {
-        if (!lawn_workers_add_part(set)) {
-            lawn_workers_release_all(set);
+    unsigned shards =
+        options->shards == 0 ? LAWN_WORKERS_SHARDS : options->shards;
+    while (set->count < (set->route == LAWN_WORKERS_BY_TTL ? shards : 1)) {
+        if (!add_shard(set)) {
+            free_set(set);
             errno = ENOMEM;
             return NULL;
         }
@@ -119,141 +121,153 @@ uint64_t
 lawn_workers_now(const struct lawn_workers *set)
 {
     uint64_t now = set->clock(set->clock_context);
-    return now < LAWN_NEVER ? now : LAWN_NEVER - 1;
+    return lawn__saturating_add(now, 0);
 }
 
-/* How many parts a worker keeps; NULL: that nobody does. */
+/* How many shards a worker owns; NULL: how many have no owner. */
 static unsigned
-lawn_workers_keeps(struct lawn_workers *set, const struct lawn_worker *worker)
+count_owned(struct lawn_workers *set, const struct lawn_worker *worker)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < set->count; i++) {
-        count += L_LOAD(&set->parts[i]->keeper, L_RELAXED) == worker;
+        count +=
+            LAWN_ATOMIC_LOAD(&set->shards[i]->owner, LAWN_RELAXED) == worker;
     }
     return count;
 }
 
-/* The live worker with the most parts, or the fewest; NULL if there is none. */
+/* By the lock. */
+static bool
+is_live(const struct lawn_worker *worker)
+{
+    return LAWN_ATOMIC_LOAD(&worker->life, LAWN_RELAXED) == LAWN_WORKER_LIVE;
+}
+
+/* The live worker with the most shards, or the fewest; NULL if there is none. */
 static struct lawn_worker *
-lawn_workers_find(struct lawn_workers *set, bool most)
+find_worker(struct lawn_workers *set, bool most)
 {
     struct lawn_worker *found = NULL;
     unsigned best = 0;
-    for (unsigned i = 0; i < LAWN_WORKERS_MAX && set->workers[i]; i++) {
+    for (unsigned i = 0; i < LAWN_WORKERS_MAX && set->workers[i] != NULL; i++) {
         struct lawn_worker *worker = set->workers[i];
-        unsigned keeps = lawn_workers_keeps(set, worker);
-        if (L_LOAD(&worker->live, L_RELAXED) != 0 &&
-            (found == NULL || (most ? keeps > best : keeps < best))) {
+        unsigned owned = count_owned(set, worker);
+        if (is_live(worker) &&
+            (found == NULL || (most ? owned > best : owned < best))) {
             found = worker;
-            best = keeps;
+            best = owned;
         }
     }
     return found;
 }
 
-/* Lets another worker keep a part, which goes there when the one that runs it
+/* Makes another worker the owner of a shard, which goes there when the one that runs it
  * has finished its round. */
 static void
-lawn_workers_hand_over(struct lawn_part *part, struct lawn_worker *to)
+reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
 {
-    struct lawn_worker *runs = L_LOAD(&part->worker, L_ACQUIRE);
-    struct lawn_worker *kept = L_LOAD(&part->keeper, L_RELAXED);
-    L_STORE(&part->keeper, to, L_SEQ_CST);
+    struct lawn_worker *runs = LAWN_ATOMIC_LOAD(&shard->worker, LAWN_ACQUIRE);
+    struct lawn_worker *old_owner =
+        LAWN_ATOMIC_LOAD(&shard->owner, LAWN_RELAXED);
+    LAWN_ATOMIC_STORE(&shard->owner, to, LAWN_SEQ_CST);
     if (runs == NULL) {
-        L_STORE(&part->worker, &lawn_worker_nobody, L_RELAXED);
-        lawn_worker_give(part, true);
+        LAWN_ATOMIC_STORE(&shard->worker, &lawn__worker_nobody, LAWN_RELAXED);
+        lawn__worker_hand_over(shard, true);
         return;
     }
     /* If it is on the way, the one it goes to passes it on. */
-    if (runs == &lawn_worker_nobody) {
-        runs = kept;
+    if (runs == &lawn__worker_nobody) {
+        runs = old_owner;
     }
     if (runs != NULL) {
-        L_STORE(&runs->control, 1, L_SEQ_CST);
-        lawn_worker_unpark(runs);
+        LAWN_ATOMIC_STORE(&runs->control, 1, LAWN_SEQ_CST);
+        lawn__worker_wake(runs);
     }
 }
 
-/* Says which part each worker's own timers go to: the first that it keeps. */
+/* Says which shard each worker's own timers go to: the first that it owns. */
 static void
-lawn_workers_set_homes(struct lawn_workers *set)
+choose_start_shards(struct lawn_workers *set)
 {
-    for (unsigned i = 0; i < LAWN_WORKERS_MAX && set->workers[i]; i++) {
+    for (unsigned i = 0; i < LAWN_WORKERS_MAX && set->workers[i] != NULL; i++) {
         struct lawn_worker *worker = set->workers[i];
-        struct lawn_part *home = L_LOAD(&worker->home, L_RELAXED);
-        if (home != NULL && L_LOAD(&home->keeper, L_RELAXED) == worker) {
+        struct lawn_shard *start_shard =
+            LAWN_ATOMIC_LOAD(&worker->start_shard, LAWN_RELAXED);
+        if (start_shard != NULL &&
+            LAWN_ATOMIC_LOAD(&start_shard->owner, LAWN_RELAXED) == worker) {
             continue;
         }
-        home = NULL;
+        start_shard = NULL;
         for (unsigned j = set->count; j-- > 0;) {
-            if (L_LOAD(&set->parts[j]->keeper, L_RELAXED) == worker) {
-                home = set->parts[j];
+            if (LAWN_ATOMIC_LOAD(&set->shards[j]->owner, LAWN_RELAXED) ==
+                worker) {
+                start_shard = set->shards[j];
             }
         }
-        L_STORE(&worker->home, home, L_RELEASE);
+        LAWN_ATOMIC_STORE(&worker->start_shard, start_shard, LAWN_RELEASE);
     }
 }
 
-/* Gives a new worker its share: what nobody keeps, and of others' what they have
+/* Gives a new worker its share: shards without an owner, and of others' what they have
  * too many of, the latest first. */
 static void
-lawn_workers_share_out(struct lawn_workers *set, struct lawn_worker *worker)
+distribute_shards(struct lawn_workers *set, struct lawn_worker *worker)
 {
     for (;;) {
         struct lawn_worker *from = NULL;
-        if (lawn_workers_keeps(set, NULL) == 0) {
-            from = lawn_workers_find(set, true);
-            if (lawn_workers_keeps(set, from) <
-                lawn_workers_keeps(set, worker) + 2) {
+        if (count_owned(set, NULL) == 0) {
+            from = find_worker(set, true);
+            if (count_owned(set, from) < count_owned(set, worker) + 2) {
                 break;
             }
         }
         for (unsigned i = set->count; i-- > 0;) {
-            struct lawn_part *part = set->parts[i];
-            if (L_LOAD(&part->keeper, L_RELAXED) == from &&
-                (from == NULL || part != L_LOAD(&from->home, L_RELAXED))) {
-                lawn_workers_hand_over(part, worker);
+            struct lawn_shard *shard = set->shards[i];
+            if (LAWN_ATOMIC_LOAD(&shard->owner, LAWN_RELAXED) == from &&
+                (from == NULL ||
+                 shard != LAWN_ATOMIC_LOAD(&from->start_shard, LAWN_RELAXED))) {
+                reassign_shard(shard, worker);
                 break;
             }
         }
     }
-    lawn_workers_set_homes(set);
+    choose_start_shards(set);
 }
 
-/* Lets the others keep what a worker keeps. */
+/* Makes other workers the owners of what a worker owns. */
 static void
-lawn_workers_retire(struct lawn_workers *set, struct lawn_worker *worker)
+reassign_all(struct lawn_workers *set, struct lawn_worker *worker)
 {
-    L_STORE(&worker->live, 0, L_RELEASE);
+    LAWN_ATOMIC_STORE(&worker->life, LAWN_WORKER_RETIRED, LAWN_RELEASE);
     for (unsigned i = 0; i < set->count; i++) {
-        if (L_LOAD(&set->parts[i]->keeper, L_RELAXED) == worker) {
-            lawn_workers_hand_over(set->parts[i],
-                                   lawn_workers_find(set, false));
+        if (LAWN_ATOMIC_LOAD(&set->shards[i]->owner, LAWN_RELAXED) == worker) {
+            reassign_shard(set->shards[i], find_worker(set, false));
         }
     }
-    lawn_workers_set_homes(set);
+    choose_start_shards(set);
 }
 
 /* Adds up what a worker has done. */
 static void
-lawn_counts_add(struct lawn_counts *to, const struct lawn_counts *from)
+add_counts(struct lawn_counts *to, const struct lawn_counts *from)
 {
-    uint64_t most = L_LOAD(&from->late_most, L_RELAXED);
-    to->fires += L_LOAD(&from->fires, L_RELAXED);
-    to->messages += L_LOAD(&from->messages, L_RELAXED);
-    to->turns += L_LOAD(&from->turns, L_RELAXED);
-    to->wakes += L_LOAD(&from->wakes, L_RELAXED);
-    to->late_sum += L_LOAD(&from->late_sum, L_RELAXED);
+    uint64_t most = LAWN_ATOMIC_LOAD(&from->late_most, LAWN_RELAXED);
+    to->fires += LAWN_ATOMIC_LOAD(&from->fires, LAWN_RELAXED);
+    to->messages += LAWN_ATOMIC_LOAD(&from->messages, LAWN_RELAXED);
+    to->turns += LAWN_ATOMIC_LOAD(&from->turns, LAWN_RELAXED);
+    to->wakes += LAWN_ATOMIC_LOAD(&from->wakes, LAWN_RELAXED);
+    to->late_sum += LAWN_ATOMIC_LOAD(&from->late_sum, LAWN_RELAXED);
     to->late_most = most > to->late_most ? most : to->late_most;
 }
 
 /* A vacant seat, or a new one; NULL with errno. */
 static struct lawn_worker *
-lawn_workers_seat(struct lawn_workers *set)
+find_seat(struct lawn_workers *set)
 {
     unsigned i = 0;
     while (i < LAWN_WORKERS_MAX && set->workers[i] != NULL &&
-           !set->workers[i]->vacant) {
+           LAWN_ATOMIC_LOAD(&set->workers[i]->life, LAWN_RELAXED) !=
+               LAWN_WORKER_VACANT) {
         i++;
     }
     if (i == LAWN_WORKERS_MAX) {
@@ -262,7 +276,7 @@ lawn_workers_seat(struct lawn_workers *set)
     }
     struct lawn_worker *worker = set->workers[i];
     if (worker == NULL) {
-        worker = lawn_workers_alloc(&set->lawn, sizeof *worker);
+        worker = lawn__workers_alloc(&set->lawn, sizeof(*worker));
         if (worker == NULL) {
             errno = ENOMEM;
             return NULL;
@@ -271,77 +285,72 @@ lawn_workers_seat(struct lawn_workers *set)
         worker->number = i;
         worker->fd = -1;
         worker->began = LAWN_NEVER;
-        worker->vacant = true;
-        L_STORE(&set->workers[i], worker, L_RELEASE);
+        LAWN_ATOMIC_STORE(&set->workers[i], worker, LAWN_RELEASE);
     }
     return worker;
 }
 
 /* Makes a worker, which has no thread yet; NULL with errno. */
 static struct lawn_worker *
-lawn_workers_enrol(struct lawn_workers *set)
+enroll(struct lawn_workers *set)
 {
-    if (L_LOAD(&set->closing, L_RELAXED) != 0) {
+    if (LAWN_ATOMIC_LOAD(&set->closing, LAWN_RELAXED) != 0) {
         errno = ESHUTDOWN;
         return NULL;
     }
-    struct lawn_worker *worker = lawn_workers_seat(set);
+    struct lawn_worker *worker = find_seat(set);
     if (worker == NULL) {
         return NULL;
     }
-    struct lawn_worker *most = lawn_workers_find(set, true);
-    if (set->route == LAWN_WORKERS_BY_OWNER &&
-        lawn_workers_keeps(set, NULL) == 0 &&
-        lawn_workers_keeps(set, most) < 2 && !lawn_workers_add_part(set)) {
+    struct lawn_worker *most = find_worker(set, true);
+    if (set->route == LAWN_WORKERS_BY_OWNER && count_owned(set, NULL) == 0 &&
+        count_owned(set, most) < 2 && !add_shard(set)) {
         errno = ENOMEM;
         return NULL;
     }
-    lawn_counts_add(&set->past, &worker->counts);
-    memset(&worker->counts, 0, sizeof worker->counts);
-    worker->vacant = false;
-    worker->ended = false;
+    add_counts(&set->past, &worker->counts);
+    memset(&worker->counts, 0, sizeof(worker->counts));
     worker->made = false;
     worker->joined = false;
     worker->stale = true;
-    L_STORE(&worker->leaving, 0, L_RELAXED);
-    L_STORE(&worker->arrivals, NULL, L_RELEASE);
-    L_STORE(&worker->live, 1, L_RELEASE);
-    (void)L_FADD(&set->seats, 1, L_SEQ_CST);
-    lawn_workers_share_out(set, worker);
+    LAWN_ATOMIC_STORE(&worker->arrivals, NULL, LAWN_RELEASE);
+    LAWN_ATOMIC_STORE(&worker->life, LAWN_WORKER_LIVE, LAWN_RELEASE);
+    (void)LAWN_ATOMIC_FADD(&set->seats, 1, LAWN_SEQ_CST);
+    distribute_shards(set, worker);
     return worker;
 }
 
 /* The thread of a worker is gone. By the lock. */
 static void
-lawn_workers_vacate(struct lawn_workers *set, struct lawn_worker *worker)
+vacate(struct lawn_workers *set, struct lawn_worker *worker)
 {
-    worker->vacant = true;
-    (void)L_FADD(&set->seats, (uint32_t)-1, L_SEQ_CST);
-    lawn_park_wake(&set->seats);
+    LAWN_ATOMIC_STORE(&worker->life, LAWN_WORKER_VACANT, LAWN_RELEASE);
+    (void)LAWN_ATOMIC_FADD(&set->seats, (uint32_t)-1, LAWN_SEQ_CST);
+    lawn__park_wake(&set->seats);
 }
 
 /* Waits for the end of a thread of the library's. */
 static void
-lawn_workers_reap(struct lawn_workers *set, struct lawn_worker *worker)
+join_thread(struct lawn_workers *set, struct lawn_worker *worker)
 {
     (void)pthread_join(worker->thread, NULL);
-    lawn_park_lock(&set->lock);
-    lawn_workers_vacate(set, worker);
-    lawn_park_unlock(&set->lock);
+    lawn__park_lock(&set->lock);
+    vacate(set, worker);
+    lawn__park_unlock(&set->lock);
 }
 
 /* Lets a worker go whose thread calls, or has none. By the lock. */
 static void
-lawn_workers_dismiss(struct lawn_workers *set, struct lawn_worker *worker)
+detach_worker(struct lawn_workers *set, struct lawn_worker *worker)
 {
     /* Also if it has ended with the set: others may wait for timers of it. */
-    lawn_workers_retire(set, worker);
-    (void)lawn_worker_leave(worker, true);
-    lawn_workers_vacate(set, worker);
+    reassign_all(set, worker);
+    (void)lawn__worker_leave(worker, true);
+    vacate(set, worker);
 }
 
 static void *
-lawn_workers_main(void *arg)
+run_worker_thread(void *arg)
 {
     struct lawn_worker *worker = arg;
     (void)lawn_workers_be(worker);
@@ -351,13 +360,14 @@ lawn_workers_main(void *arg)
 
 /* Starts the worker's thread, in which no signal is handled. */
 static int
-lawn_workers_thread(struct lawn_worker *worker)
+start_thread(struct lawn_worker *worker)
 {
-    sigset_t all, was;
+    sigset_t all;
     (void)sigfillset(&all);
+    sigset_t was;
     (void)pthread_sigmask(SIG_SETMASK, &all, &was);
     int error =
-        pthread_create(&worker->thread, NULL, lawn_workers_main, worker);
+        pthread_create(&worker->thread, NULL, run_worker_thread, worker);
     (void)pthread_sigmask(SIG_SETMASK, &was, NULL);
     return error;
 }
@@ -365,19 +375,19 @@ lawn_workers_thread(struct lawn_worker *worker)
 int
 lawn_workers_add(struct lawn_workers *set)
 {
-    int result;
-    lawn_park_lock(&set->lock);
-    struct lawn_worker *worker = lawn_workers_enrol(set);
+    lawn__park_lock(&set->lock);
+    struct lawn_worker *worker = enroll(set);
+    int result = 0;
     if (worker == NULL) {
         result = -errno;
-    } else if (lawn_workers_thread(worker) != 0) {
-        lawn_workers_dismiss(set, worker);
+    } else if (start_thread(worker) != 0) {
+        detach_worker(set, worker);
         result = -EAGAIN;
     } else {
         worker->made = true;
         result = (int)worker->number;
     }
-    lawn_park_unlock(&set->lock);
+    lawn__park_unlock(&set->lock);
     return result;
 }
 
@@ -388,15 +398,15 @@ lawn_workers_attach(struct lawn_workers *set)
         errno = EBUSY;
         return NULL;
     }
-    lawn_park_lock(&set->lock);
-    struct lawn_worker *worker = lawn_workers_enrol(set);
-    lawn_park_unlock(&set->lock);
+    lawn__park_lock(&set->lock);
+    struct lawn_worker *worker = enroll(set);
+    lawn__park_unlock(&set->lock);
     if (worker != NULL) {
         /* What was given to it is there already. */
         (void)lawn_workers_be(worker);
-        (void)L_XCHG(&worker->token, 0, L_SEQ_CST);
+        (void)LAWN_ATOMIC_XCHG(&worker->token, 0, LAWN_SEQ_CST);
         worker->now = lawn_workers_now(set);
-        lawn_worker_obey(worker);
+        lawn__worker_handle_control(worker);
     }
     return worker;
 }
@@ -417,45 +427,45 @@ lawn_worker_detach(struct lawn_worker *worker)
             self->under = NULL;
         }
     }
-    lawn_park_lock(&set->lock);
-    lawn_workers_dismiss(set, worker);
-    lawn_park_unlock(&set->lock);
+    lawn__park_lock(&set->lock);
+    detach_worker(set, worker);
+    lawn__park_unlock(&set->lock);
 }
 
 int
 lawn_workers_remove(struct lawn_workers *set, unsigned number)
 {
-    if (lawn_worker_self(set) != NULL) {
+    if (lawn__worker_self(set) != NULL) {
         return -EDEADLK;
     }
-    lawn_park_lock(&set->lock);
+    lawn__park_lock(&set->lock);
     struct lawn_worker *worker =
         number < LAWN_WORKERS_MAX ? set->workers[number] : NULL;
     int result = 0;
     bool made = false;
-    if (L_LOAD(&set->closing, L_RELAXED) != 0) {
+    if (LAWN_ATOMIC_LOAD(&set->closing, LAWN_RELAXED) != 0) {
         result = -ESHUTDOWN;
-    } else if (worker == NULL || L_LOAD(&worker->live, L_RELAXED) == 0) {
+    } else if (worker == NULL || !is_live(worker)) {
         result = -ENOENT;
     } else {
-        L_STORE(&worker->live, 0, L_RELEASE);
-        if (lawn_workers_find(set, true) == NULL) {
-            L_STORE(&worker->live, 1, L_RELEASE);
+        LAWN_ATOMIC_STORE(&worker->life, LAWN_WORKER_RETIRED, LAWN_RELEASE);
+        if (find_worker(set, true) == NULL) {
+            LAWN_ATOMIC_STORE(&worker->life, LAWN_WORKER_LIVE, LAWN_RELEASE);
             result = -EBUSY;
         } else {
-            lawn_workers_retire(set, worker);
-            L_STORE(&worker->leaving, 1, L_RELEASE);
-            L_STORE(&worker->control, 1, L_SEQ_CST);
-            lawn_worker_unpark(worker);
+            reassign_all(set, worker);
+            LAWN_ATOMIC_STORE(&worker->life, LAWN_WORKER_LEAVING, LAWN_RELEASE);
+            LAWN_ATOMIC_STORE(&worker->control, 1, LAWN_SEQ_CST);
+            lawn__worker_wake(worker);
             made = worker->made;
         }
     }
     if (made) {
         worker->joined = true;
     }
-    lawn_park_unlock(&set->lock);
+    lawn__park_unlock(&set->lock);
     if (made) {
-        lawn_workers_reap(set, worker);
+        join_thread(set, worker);
     }
     return result;
 }
@@ -464,39 +474,43 @@ void
 lawn_workers_wake(struct lawn_workers *set)
 {
     for (unsigned i = 0; i < LAWN_WORKERS_MAX; i++) {
-        struct lawn_worker *worker = L_LOAD(&set->workers[i], L_ACQUIRE);
+        struct lawn_worker *worker =
+            LAWN_ATOMIC_LOAD(&set->workers[i], LAWN_ACQUIRE);
         if (worker == NULL) {
             break;
         }
-        lawn_worker_unpark(worker);
+        lawn__worker_wake(worker);
     }
 }
 
 /* Waits for the threads of all workers: the library's end by themselves. */
 static void
-lawn_workers_join(struct lawn_workers *set)
+join_all(struct lawn_workers *set)
 {
     for (unsigned i = 0; i < LAWN_WORKERS_MAX; i++) {
-        struct lawn_worker *worker = L_LOAD(&set->workers[i], L_ACQUIRE);
+        struct lawn_worker *worker =
+            LAWN_ATOMIC_LOAD(&set->workers[i], LAWN_ACQUIRE);
         if (worker == NULL) {
             break;
         }
-        lawn_park_lock(&set->lock);
-        bool made = !worker->vacant && worker->made && !worker->joined;
+        lawn__park_lock(&set->lock);
+        bool made = LAWN_ATOMIC_LOAD(&worker->life, LAWN_RELAXED) !=
+                        LAWN_WORKER_VACANT &&
+                    worker->made && !worker->joined;
         worker->joined |= made;
-        lawn_park_unlock(&set->lock);
+        lawn__park_unlock(&set->lock);
         if (made) {
-            lawn_workers_reap(set, worker);
+            join_thread(set, worker);
         }
     }
-    uint32_t seats = L_LOAD(&set->seats, L_SEQ_CST);
+    uint32_t seats = LAWN_ATOMIC_LOAD(&set->seats, LAWN_SEQ_CST);
     while (seats != 0) {
-        lawn_park_wait(&set->seats, seats, LAWN_NEVER);
-        seats = L_LOAD(&set->seats, L_SEQ_CST);
+        lawn__park_wait(&set->seats, seats, LAWN_NEVER);
+        seats = LAWN_ATOMIC_LOAD(&set->seats, LAWN_SEQ_CST);
     }
     /* The last of them may still hold it, and the set may go after this. */
-    lawn_park_lock(&set->lock);
-    lawn_park_unlock(&set->lock);
+    lawn__park_lock(&set->lock);
+    lawn__park_unlock(&set->lock);
 }
 
 uint64_t
@@ -504,35 +518,35 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
                    lawn_workers_left_fn *left, void *arg)
 {
     uint64_t count = 0;
-    if (lawn_worker_self(set) != NULL) {
+    if (lawn__worker_self(set) != NULL) {
         return 0;
     }
-    lawn_park_lock(&set->lock);
-    bool closed = L_LOAD(&set->closing, L_RELAXED) != 0;
+    lawn__park_lock(&set->lock);
+    bool closed = LAWN_ATOMIC_LOAD(&set->closing, LAWN_RELAXED) != 0;
     if (!closed) {
-        L_STORE(&set->until, until, L_RELAXED);
-        L_STORE(&set->closing, 1, L_SEQ_CST);
+        LAWN_ATOMIC_STORE(&set->until, until, LAWN_RELAXED);
+        LAWN_ATOMIC_STORE(&set->closing, 1, LAWN_SEQ_CST);
     }
-    lawn_park_unlock(&set->lock);
+    lawn__park_unlock(&set->lock);
     if (closed) {
         return 0;
     }
     lawn_workers_wake(set);
-    lawn_workers_join(set);
-    lawn_gate_wait(set);
-    /* From here on this thread is the worker, of all parts: left may stop other
+    join_all(set);
+    lawn__gate_wait(set);
+    /* From here on this thread is the worker, of all shards: left may stop other
      * timers, and free them. If it is a worker of another set, it stays that. */
     set->closer.under = lawn_workers_be(&set->closer);
     for (unsigned i = 0; i < set->count; i++) {
-        set->parts[i]->next = i + 1 < set->count ? set->parts[i + 1] : NULL;
-        L_STORE(&set->parts[i]->worker, &set->closer, L_RELEASE);
+        set->shards[i]->next = i + 1 < set->count ? set->shards[i + 1] : NULL;
+        LAWN_ATOMIC_STORE(&set->shards[i]->worker, &set->closer, LAWN_RELEASE);
     }
-    set->closer.parts = set->parts[0];
+    set->closer.shards = set->shards[0];
     for (unsigned i = 0; i < set->count; i++) {
-        lawn_part_shut(set->parts[i]);
+        lawn__shard_shut(set->shards[i]);
     }
     for (unsigned i = 0; i < set->count; i++) {
-        count += lawn_part_clear(set->parts[i], left, arg);
+        count += lawn__shard_clear(set->shards[i], left, arg);
     }
     (void)lawn_workers_be(set->closer.under);
     return count;
@@ -542,45 +556,45 @@ void
 lawn_workers_free(struct lawn_workers *set)
 {
     if (set != NULL) {
-        struct lawn_worker *self = lawn_worker_self(set);
+        struct lawn_worker *self = lawn__worker_self(set);
         if (self != NULL) {
-            LAWN_WORKERS_EXPECT(!self->turning,
-                                "a set freed in a callback of its own");
+            LAWN_ASSERT(!self->turning, "a set freed in a callback of its own");
             lawn_worker_detach(self);
         }
         (void)lawn_workers_close(set, 0, NULL, NULL);
-        lawn_workers_release_all(set);
+        free_set(set);
     }
 }
 
 /* What belongs to one worker, or to all if worker is NULL. */
 static void
-lawn_workers_fill(struct lawn_workers *set, const struct lawn_worker *worker,
-                  struct lawn_workers_stats *out)
+fill_counters(struct lawn_workers *set, const struct lawn_worker *worker,
+              struct lawn_workers_counters *out)
 {
     uint64_t now = lawn_workers_now(set);
     struct lawn_counts all = {0};
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     if (worker == NULL) {
         all = set->past;
     }
-    for (unsigned i = 0; i < LAWN_WORKERS_MAX && set->workers[i]; i++) {
+    for (unsigned i = 0; i < LAWN_WORKERS_MAX && set->workers[i] != NULL; i++) {
         const struct lawn_worker *one = set->workers[i];
         if (worker != NULL && one != worker) {
             continue;
         }
-        uint64_t began = L_LOAD(&one->began, L_RELAXED);
-        lawn_counts_add(&all, &one->counts);
-        out->workers += L_LOAD(&one->live, L_RELAXED);
+        uint64_t began = LAWN_ATOMIC_LOAD(&one->began, LAWN_RELAXED);
+        add_counts(&all, &one->counts);
+        out->workers += is_live(one);
         if (began < now && now - began > out->behind) {
             out->behind = now - began;
         }
     }
     for (unsigned i = 0; i < set->count; i++) {
-        const struct lawn_part *part = set->parts[i];
-        if (worker == NULL || L_LOAD(&part->keeper, L_RELAXED) == worker) {
-            out->parts++;
-            out->held += L_LOAD(&part->held, L_RELAXED);
+        const struct lawn_shard *shard = set->shards[i];
+        if (worker == NULL ||
+            LAWN_ATOMIC_LOAD(&shard->owner, LAWN_RELAXED) == worker) {
+            out->shards++;
+            out->held += LAWN_ATOMIC_LOAD(&shard->held, LAWN_RELAXED);
         }
     }
     out->fires = all.fires;
@@ -592,24 +606,24 @@ lawn_workers_fill(struct lawn_workers *set, const struct lawn_worker *worker,
 }
 
 void
-lawn_workers_stats(struct lawn_workers *set, struct lawn_workers_stats *out)
+lawn_workers_stats(struct lawn_workers *set, struct lawn_workers_counters *out)
 {
-    lawn_park_lock(&set->lock);
-    lawn_workers_fill(set, NULL, out);
-    lawn_park_unlock(&set->lock);
+    lawn__park_lock(&set->lock);
+    fill_counters(set, NULL, out);
+    lawn__park_unlock(&set->lock);
 }
 
 bool
 lawn_workers_stats_of(struct lawn_workers *set, unsigned number,
-                      struct lawn_workers_stats *out)
+                      struct lawn_workers_counters *out)
 {
-    lawn_park_lock(&set->lock);
+    lawn__park_lock(&set->lock);
     struct lawn_worker *worker =
         number < LAWN_WORKERS_MAX ? set->workers[number] : NULL;
-    bool there = worker != NULL && L_LOAD(&worker->live, L_RELAXED) != 0;
+    bool there = worker != NULL && is_live(worker);
     if (there) {
-        lawn_workers_fill(set, worker, out);
+        fill_counters(set, worker, out);
     }
-    lawn_park_unlock(&set->lock);
+    lawn__park_unlock(&set->lock);
     return there;
 }

@@ -78,10 +78,10 @@ stage_end(struct stage *stage)
     (void)alarm(0);
 }
 
-static struct lawn_loop_stats
+static struct lawn_loop_counters
 stage_stats(const struct stage *stage)
 {
-    struct lawn_loop_stats stats;
+    struct lawn_loop_counters stats;
 
     lawn_loop_stats(stage->loop, &stats);
     return stats;
@@ -116,8 +116,6 @@ idles(void *context)
 static void
 stage_run_out(struct stage *stage, uint64_t over)
 {
-    uint64_t turns;
-
     if (host.ends) {
         host.run(stage->host);
         return;
@@ -125,7 +123,7 @@ stage_run_out(struct stage *stage, uint64_t over)
     do {
         (void)host.poll(stage->host);
     } while (lawn_loop_count(stage->loop) > 0);
-    turns = stage_stats(stage).turns;
+    uint64_t turns = stage_stats(stage).turns;
     burn(over);
     CHECK(idles(stage->host));
     CHECK_EQ(stage_stats(stage).turns, turns);
@@ -218,10 +216,9 @@ TEST(a_timer_fires_when_it_is_due_and_not_before)
 {
     struct stage stage;
     struct witness witness = {.begin = 0};
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < 60; i++) {
         witness_start(&witness, &stage, some_ttl(i));
         stage_run(&stage, 1);
     }
@@ -233,10 +230,9 @@ TEST(timers_of_many_ttls_fire_in_the_order_of_their_deadlines)
     enum { COUNT = 180 };
     static struct witness witnesses[COUNT];
     struct stage stage;
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < COUNT; i++) {
         witness_start(&witnesses[i], &stage, some_ttl(i * 77 % COUNT));
     }
     stage_run(&stage, COUNT);
@@ -250,10 +246,9 @@ TEST(a_timer_is_not_always_late)
     struct stage stage;
     struct witness witness = {.begin = 0};
     uint64_t late = LAWN_NEVER;
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < 200 && late > host.grain + LAWN_LOOP_MS; i++) {
+    for (unsigned i = 0; i < 200 && late > host.grain + LAWN_LOOP_MS; i++) {
         witness_start(&witness, &stage, 2 * LAWN_LOOP_MS + i * MICROSECOND);
         stage_run(&stage, 1);
         late = witness.fired - witness.timer.due;
@@ -267,10 +262,9 @@ TEST(a_deadline_is_kept_though_nobody_has_read_the_clock_for_long)
     struct stage stage;
     struct witness witness = {.begin = 0};
     uint64_t late = LAWN_NEVER;
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < 200 && late > host.grain + LAWN_LOOP_MS; i++) {
+    for (unsigned i = 0; i < 200 && late > host.grain + LAWN_LOOP_MS; i++) {
         witness_start(&witness, &stage, HOUR);
         CHECK(lawn_loop_stop(stage.loop, &witness.timer));
         witness.ttl = 0;
@@ -288,10 +282,9 @@ TEST(no_wake_up_is_for_nothing)
 {
     struct stage stage;
     struct witness witness = {.begin = 0};
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < 60; i++) {
         (void)host.poll(stage.host); /* and it may note the time */
         burn(i * 7 * MICROSECOND);
         witness_start(&witness, &stage, some_ttl(i) / 4);
@@ -400,12 +393,11 @@ fire_and_stop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 TEST(a_host_that_was_stopped_in_a_callback_runs_again)
 {
     enum { COUNT = 40 };
-    struct lawn_loop_timer timers[COUNT];
     struct stage stage;
-    unsigned i;
-    unsigned runs;
 
     stage_begin(&stage);
+    struct lawn_loop_timer timers[COUNT];
+    unsigned i = 0;
     for (i = 0; i < COUNT; i++) {
         timers[i] = (struct lawn_loop_timer){
             .fire = fire_and_stop,
@@ -415,6 +407,7 @@ TEST(a_host_that_was_stopped_in_a_callback_runs_again)
     for (i = 0; i < COUNT / 2; i++) {
         lawn_loop_start(stage.loop, &timers[i], i * LAWN_LOOP_MS / 2);
     }
+    unsigned runs = 0;
     for (runs = 0; stage.fired < COUNT; runs++) {
         unsigned before = stage.fired;
 
@@ -435,10 +428,9 @@ TEST(a_host_that_has_ended_runs_again)
 {
     struct stage stage;
     struct witness witness = {.begin = 0};
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         stage_run_out(&stage, 0);
         witness_start(&witness, &stage, i * LAWN_LOOP_MS);
         stage_run_out(&stage, 0);
@@ -608,17 +600,16 @@ TEST(more_than_the_budget_leaves_room_for_what_is_ready)
     const struct lawn_loop_options options = {.budget = BUDGET};
     static struct lawn_loop_timer timers[COUNT];
     struct crowd crowd = {.since = 0};
-    unsigned i;
 
     stage_begin_with(&crowd.stage, &options);
     stage_watch(&crowd.stage, NULL);
-    for (i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < COUNT; i++) {
         timers[i].fire = crowd_fire;
         timers[i].arg = &crowd;
         lawn_loop_start(crowd.stage.loop, &timers[i], 0);
     }
     stage_run(&crowd.stage, COUNT);
-    CHECK_EQ(stage_stats(&crowd.stage).cut, COUNT / BUDGET - 1);
+    CHECK_EQ(stage_stats(&crowd.stage).truncated, COUNT / BUDGET - 1);
     CHECK(crowd.most <= 2 * BUDGET);
     CHECK(crowd.stage.ready >= COUNT / BUDGET / 2 - 1);
     host.unwatch(crowd.stage.host);
@@ -633,14 +624,13 @@ TEST(what_the_budget_left_does_not_wait)
     static struct lawn_loop_timer timers[COUNT];
     struct stage stage;
     uint64_t took = LAWN_NEVER;
-    unsigned try;
-    unsigned i;
 
     stage_begin_with(&stage, &options);
-    for (try = 0; try < 100 && took >= COUNT * LAWN_LOOP_MS / 2; try++) {
+    for (unsigned try = 0; try < 100 && took >= COUNT * LAWN_LOOP_MS / 2;
+         try++) {
         uint64_t begin = clock_now();
 
-        for (i = 0; i < COUNT; i++) {
+        for (unsigned i = 0; i < COUNT; i++) {
             timers[i].fire = fire;
             timers[i].arg = &stage;
             lawn_loop_start(stage.loop, &timers[i], 0);
@@ -691,11 +681,10 @@ TEST(periodic_timers_beat_in_every_mode)
     static const enum lawn_loop_mode modes[] = {
         LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP, LAWN_LOOP_DELAY};
     struct stage stage;
-    struct beat beats[3];
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < 3; i++) {
+    struct beat beats[3];
+    for (unsigned i = 0; i < 3; i++) {
         beats[i] = (struct beat){
             .timer = {.fire = beat_fire, .arg = &beats[i]},
             .mode = modes[i],
@@ -706,7 +695,7 @@ TEST(periodic_timers_beat_in_every_mode)
                            beats[i].period, modes[i]);
     }
     stage_run_out(&stage, 4 * LAWN_LOOP_MS);
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         CHECK_EQ(beats[i].fired, PERIODS);
     }
     stage_end(&stage);
@@ -715,13 +704,12 @@ TEST(periodic_timers_beat_in_every_mode)
 TEST(a_hundred_thousand_timers_fire_once_each_and_in_order)
 {
     enum { COUNT = 100000, TTLS = 1000 };
-    struct lawn_loop_timer *timers = calloc(COUNT, sizeof *timers);
+    struct lawn_loop_timer *timers = calloc(COUNT, sizeof(*timers));
     struct stage stage;
-    unsigned i;
 
     CHECK(timers != NULL);
     stage_begin(&stage);
-    for (i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < COUNT; i++) {
         timers[i].fire = fire;
         timers[i].arg = &stage;
         lawn_loop_start(stage.loop, &timers[i],
@@ -739,20 +727,19 @@ TEST(what_starts_later_than_the_earliest_does_not_set_the_wake_up)
     static struct lawn_loop_timer timers[COUNT];
     struct stage stage;
     struct lawn_loop_timer first = {.fire = fire, .arg = &stage};
-    unsigned i;
 
     stage_begin(&stage);
     lawn_loop_start(stage.loop, &first, HOUR);
-    for (i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < COUNT; i++) {
         timers[i].fire = fire;
         timers[i].arg = &stage;
         lawn_loop_start(stage.loop, &timers[i], (2 + i % 100) * HOUR);
     }
-    for (i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < COUNT; i++) {
         lawn_loop_start(stage.loop, &timers[i], (2 + i % 77) * HOUR);
     }
     lawn_loop_start(stage.loop, &first, 2 * HOUR);
-    for (i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < COUNT; i++) {
         CHECK(lawn_loop_stop(stage.loop, &timers[i]));
     }
     CHECK_EQ(stage_stats(&stage).arms, 1);
@@ -767,28 +754,27 @@ TEST(loops_share_a_host_and_do_not_disturb_each_other)
     enum { LOOPS = 5 };
     struct stage stages[LOOPS];
     struct witness witnesses[LOOPS] = {{.begin = 0}};
-    unsigned i;
 
     stage_begin(&stages[0]);
-    for (i = 1; i < LOOPS; i++) {
+    for (unsigned i = 1; i < LOOPS; i++) {
         stages[i] = (struct stage){.host = stages[0].host, .pipe = {-1, -1}};
         stages[i].loop = host.attach(stages[0].host, NULL);
         CHECK(stages[i].loop != NULL);
     }
-    for (i = 0; i < LOOPS; i++) {
+    for (unsigned i = 0; i < LOOPS; i++) {
         witness_start(&witnesses[i], &stages[i], (LOOPS - i) * LAWN_LOOP_MS);
     }
     CHECK(host.detach(stages[1].loop));
-    for (i = 0; i < LOOPS; i++) {
+    for (unsigned i = 0; i < LOOPS; i++) {
         stages[i].wanted = i != 1; /* whichever is next */
     }
-    for (i = 0; i < LOOPS; i++) {
+    for (unsigned i = 0; i < LOOPS; i++) {
         while (stages[i].fired < stages[i].wanted) {
             host.run(stages[0].host);
         }
     }
     CHECK_EQ(stages[1].fired, 0);
-    for (i = 2; i < LOOPS; i++) {
+    for (unsigned i = 2; i < LOOPS; i++) {
         CHECK(host.detach(stages[i].loop));
     }
     stage_end(&stages[0]);
@@ -799,9 +785,8 @@ TEST(a_loop_that_is_detached_with_timers_leaves_no_wake_up)
     static const uint64_t ttls[] = {0, 2 * LAWN_LOOP_MS, HOUR};
     struct stage stage;
     struct lawn_loop_timer timers[3];
-    unsigned i;
 
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         stage_begin(&stage);
         timers[i] = (struct lawn_loop_timer){.fire = fire, .arg = &stage};
         lawn_loop_start(stage.loop, &timers[i], ttls[i]);
@@ -869,22 +854,20 @@ TEST(a_far_deadline_is_not_near)
     struct stage stage;
     struct lawn_loop_timer far = {.fire = fire, .arg = &stage};
     struct witness near = {.begin = 0};
-    unsigned i;
-    unsigned n;
 
     stage_begin(&stage);
-    for (i = 0; i < sizeof ttls / sizeof ttls[0]; i++) {
-        struct lawn_loop_stats before = stage_stats(&stage);
+    for (unsigned i = 0; i < sizeof(ttls) / sizeof(ttls[0]); i++) {
+        struct lawn_loop_counters before = stage_stats(&stage);
 
         lawn_loop_start(stage.loop, &far, ttls[i]);
-        for (n = 0; n < 3; n++) {
+        for (unsigned n = 0; n < 3; n++) {
             (void)host.poll(stage.host);
             burn(LAWN_LOOP_MS);
         }
         CHECK_EQ(stage_stats(&stage).turns, before.turns);
         witness_start(&near, &stage, LAWN_LOOP_MS);
         stage_run(&stage, 1);
-        for (n = 0; n < 5; n++) {
+        for (unsigned n = 0; n < 5; n++) {
             (void)host.poll(stage.host);
         }
         CHECK(stage_stats(&stage).turns - before.turns <= 5);
@@ -913,10 +896,9 @@ TEST(a_clock_of_another_origin_is_kept)
                                               .clock_context = &begin};
     struct stage stage;
     struct witness witness = {.begin = 0};
-    unsigned i;
 
     stage_begin_with(&stage, &options);
-    for (i = 0; i < 10; i++) {
+    for (unsigned i = 0; i < 10; i++) {
         witness_start(&witness, &stage, i * LAWN_LOOP_MS);
         stage_run(&stage, 1);
     }
@@ -951,10 +933,9 @@ TEST(the_clock_that_counts_suspended_time_is_kept)
     const struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
     struct stage stage;
     struct witness witness = {.begin = 0};
-    unsigned i;
 
     stage_begin_with(&stage, &options);
-    for (i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         witness_start(&witness, &stage, i * LAWN_LOOP_MS);
         stage_run(&stage, 1);
     }
@@ -971,11 +952,10 @@ fire_and_free(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 TEST(a_timer_is_freed_in_its_callback)
 {
     struct stage stage;
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < 20; i++) {
-        struct lawn_loop_timer *timer = calloc(1, sizeof *timer);
+    for (unsigned i = 0; i < 20; i++) {
+        struct lawn_loop_timer *timer = calloc(1, sizeof(*timer));
 
         CHECK(timer != NULL);
         timer->fire = fire_and_free;
@@ -999,10 +979,9 @@ TEST(a_loop_is_not_freed_by_a_callback_of_its_own)
     struct stage stage;
     struct lawn_loop_timer timer = {.fire = fire_and_free_the_loop,
                                     .arg = &stage};
-    unsigned i;
 
     stage_begin(&stage);
-    for (i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
         stage_run(&stage, 1);
     }
@@ -1073,9 +1052,9 @@ TEST(without_memory_there_is_no_loop_and_the_host_is_as_before)
     };
     void *context = host.open();
     struct lawn_loop *loop = NULL;
-    unsigned enough;
 
     (void)alarm(PATIENCE_SECONDS);
+    unsigned enough = 0;
     for (enough = 0; loop == NULL && enough < 10; enough++) {
         poverty.left = enough;
         errno = 0;

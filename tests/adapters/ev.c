@@ -15,7 +15,7 @@ struct ev_host {
 static void *
 ev_host_open(void)
 {
-    struct ev_host *ev = calloc(1, sizeof *ev);
+    struct ev_host *ev = calloc(1, sizeof(*ev));
 
     ev->ev = ev_loop_new(EVFLAG_AUTO);
     return ev;

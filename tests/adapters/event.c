@@ -24,7 +24,7 @@ event_host_realloc(void *memory, size_t size)
 static void *
 event_host_open(void)
 {
-    struct event_host *event = calloc(1, sizeof *event);
+    struct event_host *event = calloc(1, sizeof(*event));
 
     event_set_mem_functions(malloc, event_host_realloc, free);
     event->base = event_base_new();
@@ -143,18 +143,16 @@ fire_slowly(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 TEST(a_precise_base_wakes_for_each_timer_once)
 {
     struct event_config *config = event_config_new();
-    struct event_base *base;
-    struct lawn_loop *loop;
     unsigned fired = 0;
     struct lawn_loop_timer slow = {.fire = fire_slowly, .arg = &fired};
-    struct lawn_loop_stats stats;
 
     (void)event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
-    base = event_base_new_with_config(config);
+    struct event_base *base = event_base_new_with_config(config);
     event_config_free(config);
-    loop = lawn_event_new(base, NULL);
+    struct lawn_loop *loop = lawn_event_new(base, NULL);
     lawn_loop_start(loop, &slow, 0);
     (void)event_base_dispatch(base);
+    struct lawn_loop_counters stats;
     lawn_loop_stats(loop, &stats);
     CHECK_EQ(stats.fires, 20);
     CHECK_EQ(stats.idle, 0);

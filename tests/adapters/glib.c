@@ -51,8 +51,9 @@ glib_host_run(void *context)
     struct glib_host *glib = context;
 
     glib->stopped = false;
-    while (!glib->stopped)
+    while (!glib->stopped) {
         (void)g_main_context_iteration(glib->context, TRUE);
+    }
 }
 
 static void

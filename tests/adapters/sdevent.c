@@ -22,10 +22,11 @@ struct sd_host {
 static void *
 sd_host_open(void)
 {
-    struct sd_host *sd = calloc(1, sizeof *sd);
+    struct sd_host *sd = calloc(1, sizeof(*sd));
 
-    if (sd == NULL || sd_event_new(&sd->event) < 0)
+    if (sd == NULL || sd_event_new(&sd->event) < 0) {
         abort();
+    }
     return sd;
 }
 
@@ -53,8 +54,9 @@ sd_host_run(void *context)
     struct sd_host *sd = context;
 
     sd->stopped = false;
-    while (!sd->stopped)
+    while (!sd->stopped) {
         (void)sd_event_run(sd->event, UINT64_MAX);
+    }
 }
 
 static void
@@ -92,8 +94,9 @@ sd_host_watch(void *context, int fd, host_ready_fn *ready, void *arg)
     sd->ready = ready;
     sd->arg = arg;
     if (sd_event_add_io(sd->event, &sd->watch, fd, EPOLLIN, sd_host_ready, sd) <
-        0)
+        0) {
         abort();
+    }
 }
 
 static void
@@ -128,7 +131,7 @@ static int refusal;
 int
 sd_event_source_set_time(sd_event_source *source, uint64_t when)
 {
-    int (*real)(sd_event_source *, uint64_t);
+    int (*real)(sd_event_source *, uint64_t) = NULL;
 
     *(void **)&real = dlsym(RTLD_NEXT, "sd_event_source_set_time");
     time_set = when;
@@ -141,7 +144,7 @@ sd_event_add_time(sd_event *event, sd_event_source **source, clockid_t clock,
                   sd_event_time_handler_t callback, void *context)
 {
     int (*real)(sd_event *, sd_event_source **, clockid_t, uint64_t, uint64_t,
-                sd_event_time_handler_t, void *);
+                sd_event_time_handler_t, void *) = NULL;
 
     *(void **)&real = dlsym(RTLD_NEXT, "sd_event_add_time");
     clock_asked = clock;

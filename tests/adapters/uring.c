@@ -39,11 +39,12 @@ static struct ring_host *opened;
 static void *
 ring_host_open(void)
 {
-    struct ring_host *uring = calloc(1, sizeof *uring);
+    struct ring_host *uring = calloc(1, sizeof(*uring));
 
     if (uring == NULL ||
-        io_uring_queue_init(RING_ENTRIES, &uring->ring, 0) != 0)
+        io_uring_queue_init(RING_ENTRIES, &uring->ring, 0) != 0) {
         abort();
+    }
     uring->fd = -1;
     opened = uring;
     return uring;
@@ -64,8 +65,9 @@ ring_host_attach(void *context, const struct lawn_loop_options *options)
     struct ring_host *uring = context;
     struct lawn_loop **loop = uring->loops;
 
-    while (*loop != NULL)
+    while (*loop != NULL) {
         loop++;
+    }
     *loop = lawn_uring_new(&uring->ring, options);
     return *loop;
 }
@@ -74,8 +76,9 @@ static bool
 ring_host_detach(struct lawn_loop *loop)
 {
     for (int i = 0; i < LOOPS; i++) {
-        if (opened->loops[i] == loop)
+        if (opened->loops[i] == loop) {
             opened->loops[i] = NULL;
+        }
     }
     return lawn_uring_free(loop);
 }
@@ -97,12 +100,13 @@ ring_host_serve(struct ring_host *uring, const struct io_uring_cqe *cqe)
 {
     for (int i = 0; i < LOOPS; i++) {
         struct lawn_loop *loop = uring->loops[i];
-        struct lawn_loop_stats before;
-        struct lawn_loop_stats after;
 
-        if (loop == NULL)
+        if (loop == NULL) {
             continue;
+        }
+        struct lawn_loop_counters before;
         lawn_loop_stats(loop, &before);
+        struct lawn_loop_counters after;
         if (lawn_uring_handle(loop, cqe)) {
             lawn_loop_stats(loop, &after);
             return after.turns > before.turns;
@@ -110,18 +114,20 @@ ring_host_serve(struct ring_host *uring, const struct io_uring_cqe *cqe)
     }
     uring->reaped += cqe->user_data == REAPED;
     if (lawn_uring_handle(NULL, cqe) || cqe->user_data != WATCH ||
-        uring->fd < 0)
+        uring->fd < 0) {
         return false;
+    }
     uring->ready(uring->fd, uring->arg);
-    if (uring->fd >= 0)
+    if (uring->fd >= 0) {
         ring_host_poll_add(uring);
+    }
     return true;
 }
 
 static bool
 ring_host_round(struct ring_host *uring)
 {
-    struct io_uring_cqe *cqe;
+    struct io_uring_cqe *cqe = NULL;
     bool served = false;
 
     while (!uring->stopped && io_uring_peek_cqe(&uring->ring, &cqe) == 0) {
@@ -251,7 +257,7 @@ fire_and_stop(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 static uint64_t
 stage_turns(const struct stage *stage)
 {
-    struct lawn_loop_stats stats;
+    struct lawn_loop_counters stats;
 
     lawn_loop_stats(stage->loop, &stats);
     return stats.turns;
@@ -261,9 +267,8 @@ stage_turns(const struct stage *stage)
 static const struct io_uring_cqe *
 stage_wait(struct stage *stage)
 {
-    struct io_uring_cqe *cqe;
-
     CHECK(ring_wait(&stage->uring->ring) >= 0);
+    struct io_uring_cqe *cqe = NULL;
     CHECK(io_uring_peek_cqe(&stage->uring->ring, &cqe) == 0);
     return cqe;
 }
@@ -272,7 +277,7 @@ stage_wait(struct stage *stage)
 static unsigned
 stage_fill(struct stage *stage)
 {
-    struct io_uring_sqe *sqe;
+    struct io_uring_sqe *sqe = NULL;
     unsigned many = 0;
 
     while ((sqe = io_uring_get_sqe(&stage->uring->ring)) != NULL) {
@@ -339,9 +344,9 @@ TEST(a_full_submission_queue_is_submitted)
 TEST(the_timeout_is_moved_earlier_whatever_is_under_way)
 {
     struct stage stage;
-    struct lawn_loop_timer timers[4];
 
     stage_open(&stage, NULL);
+    struct lawn_loop_timer timers[4];
     for (unsigned i = 0; i < 4; i++) {
         timers[i] = (struct lawn_loop_timer){.fire = fire_and_stop, &stage};
         lawn_loop_start(stage.loop, &timers[i],
@@ -384,11 +389,10 @@ TEST(a_timeout_that_others_cancel_is_set_anew)
 {
     struct stage stage;
     struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
-    struct io_uring_sqe *sqe;
 
     stage_open(&stage, NULL);
     lawn_loop_start(stage.loop, &timer, 3 * LAWN_LOOP_MS);
-    sqe = io_uring_get_sqe(&stage.uring->ring);
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&stage.uring->ring);
     io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ANY);
     io_uring_sqe_set_data64(sqe, UNWATCH);
     ring_host_run(stage.uring);
@@ -405,14 +409,17 @@ TEST(a_timer_stopped_and_started_again_fires_once)
     for (unsigned submitted = 0; submitted < 8; submitted++) {
         stage_open(&stage, NULL);
         lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
-        if ((submitted & 1) != 0)
+        if ((submitted & 1) != 0) {
             CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        }
         CHECK(lawn_loop_stop(stage.loop, &timer));
-        if ((submitted & 2) != 0)
+        if ((submitted & 2) != 0) {
             CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        }
         lawn_loop_start(stage.loop, &timer, LAWN_LOOP_MS);
-        if ((submitted & 4) != 0)
+        if ((submitted & 4) != 0) {
             CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        }
         ring_host_run(stage.uring);
         CHECK_EQ(stage.fired, 1);
         CHECK_EQ(lawn_loop_count(stage.loop), 0);
@@ -433,15 +440,19 @@ TEST(a_timeout_that_has_come_is_not_lost_when_it_is_changed)
         stage_open(&stage, NULL);
         lawn_loop_start(stage.loop, &first, LAWN_LOOP_MS);
         CHECK_EQ(stage_wait(&stage)->res, -ETIME);
-        if (how != 1)
+        if (how != 1) {
             CHECK(lawn_loop_stop(stage.loop, &first));
-        if (how != 0)
+        }
+        if (how != 0) {
             lawn_loop_start(stage.loop, &second, 0);
+        }
         CHECK(io_uring_submit(&stage.uring->ring) >= 0);
-        if (how != 0)
+        if (how != 0) {
             lawn_loop_start(stage.loop, &third, 10 * LAWN_LOOP_MS);
-        while (lawn_loop_count(stage.loop) > 0)
+        }
+        while (lawn_loop_count(stage.loop) > 0) {
             ring_host_run(stage.uring);
+        }
         while (ring_host_poll(stage.uring)) {
         }
         CHECK_EQ(stage.fired, fires[how]);
@@ -484,8 +495,9 @@ TEST(the_end_of_time_is_far_on_any_clock)
 
     stage_open(&stage, &options);
     lawn_loop_start(stage.loop, &timer, LAWN_NEVER - 1);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         (void)ring_host_poll(stage.uring);
+    }
     CHECK_EQ(stage_turns(&stage), 0);
     stage_close(&stage);
 }
@@ -493,7 +505,6 @@ TEST(the_end_of_time_is_far_on_any_clock)
 TEST(a_loop_is_freed_with_a_timeout_under_way)
 {
     struct stage stage;
-    unsigned late;
 
     for (int submitted = 0; submitted < 2; submitted++) {
         struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
@@ -501,12 +512,13 @@ TEST(a_loop_is_freed_with_a_timeout_under_way)
 
         stage_open(&stage, NULL);
         lawn_loop_start(stage.loop, &timer, 100 * LAWN_LOOP_SECOND);
-        if (submitted)
+        if (submitted) {
             CHECK(io_uring_submit(&stage.uring->ring) >= 0);
+        }
         CHECK(ring_host_detach(stage.loop));
         /* Another loop does not take what is still to come for its own. */
         stage.loop = ring_host_attach(stage.uring, NULL);
-        for (late = 0; late < 2; late++) {
+        for (unsigned late = 0; late < 2; late++) {
             const struct io_uring_cqe *cqe = stage_wait(&stage);
 
             CHECK(!lawn_uring_handle(stage.loop, cqe));

@@ -16,7 +16,7 @@ struct uv_host {
 static void *
 uv_host_open(void)
 {
-    struct uv_host *uv = calloc(1, sizeof *uv);
+    struct uv_host *uv = calloc(1, sizeof(*uv));
 
     (void)uv_loop_init(&uv->uv);
     return uv;
@@ -28,8 +28,9 @@ uv_host_close(void *context)
     struct uv_host *uv = context;
 
     (void)uv_run(&uv->uv, UV_RUN_NOWAIT); /* for what is closing */
-    if (uv_loop_close(&uv->uv) != 0)
+    if (uv_loop_close(&uv->uv) != 0) {
         abort();
+    }
     free(uv);
 }
 
@@ -83,9 +84,10 @@ uv_host_watch(void *context, int fd, host_ready_fn *ready, void *arg)
     uv->ready = ready;
     uv->arg = arg;
     uv->fd = fd;
-    uv->watch = malloc(sizeof *uv->watch);
-    if (uv->watch == NULL)
+    uv->watch = malloc(sizeof(*uv->watch));
+    if (uv->watch == NULL) {
         abort();
+    }
     (void)uv_poll_init(&uv->uv, uv->watch, fd);
     uv->watch->data = uv;
     (void)uv_poll_start(uv->watch, UV_READABLE, uv_host_ready);

@@ -83,11 +83,11 @@ is_not_measured() {
     [ "${lines[-1]}" = "not all was measured" ]
 }
 
-# A copy of the tool in the folder "copy", without plug-ins beside it.
+# A copy of the tools in the folder "copy", without plug-ins next to them.
 copy_tool() {
     [ ! -e /usr/local/lib/lawn/peers ] || skip "peers are installed"
     mkdir copy
-    cp "$lawn" copy/lawn
+    cp "$lawn" "$lawn-bench" copy
 }
 
 @test "the help names all options and an example" {
@@ -304,7 +304,7 @@ END
     [ -w /dev/full ] || skip "/dev/full is missing"
     words=("lawn bench: cannot write /dev/full: No space left")
     fails 4 "${few[@]}" --workload W1 --report /dev/full
-    words=("lawn: cannot write the output: No space left")
+    words=("lawn bench: cannot write the output: No space left")
     run bash -c '"$@" >/dev/full' - "$lawn" bench "${few[@]}" --workload W1
     [ "$status" -eq 4 ]
 }
@@ -324,6 +324,146 @@ assert len({row["checksum"] for row in cell["rows"]}) == 1' <<<"$output"
     fails 3 --trace bad.trace
     words=("lawn bench: " "none.trace" "No such file")
     fails 3 --trace none.trace
+}
+
+# A figure of the trace $1.
+figure() {
+    "$lawn" trace stats --json "$1" | python3 -c '
+import json, sys
+value = json.load(sys.stdin)
+for key in sys.argv[1].split("."):
+    value = value[key]
+print(value)' "$2"
+}
+
+# The trace of a workload, on standard output.
+record() {
+    "$lawn" bench --record - "$@"
+}
+
+@test "a workload is recorded as a trace: its timers, the same each time" {
+    for workload in W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11; do
+        record --workload $workload --n 1k --t 7 --seed 5 >one
+        "$lawn" bench --workload $workload --n 1k --t 7 --seed 5 --record two
+        cmp one two
+        [ "$(figure one events)" -eq "$(grep -c '^[0-9]' one)" ]
+        [ "$(figure one starts)" -eq "$(grep -c ' start ' one)" ]
+        [ "$(figure one stopped)" -eq "$(grep -c ' stop ' one)" ]
+        [ "$(figure one ignored_stops)" -eq 0 ]
+        [ "$(figure one timers.max)" -le 1000 ]
+        "$lawn" trace stats --html page one >/dev/null
+    done
+    record --workload churn --n 1k --t 7 >one
+    [ "$(figure one ttls.distinct)" -eq 7 ]
+    [ "$(figure one running)" -eq 1000 ]
+    ! cmp -s one <(record --workload churn --n 1k --t 7 --seed 2)
+}
+
+@test "a recorded trace has its unit, and how to make it again" {
+    run record --workload w11 --n 1k --t 7
+    [ "${lines[1]}" = "# unit s" ]
+    [ "${lines[2]}" = "# workload W11 cache, n 1000, seed 1" ]
+    [[ "${lines[3]}" == "# a cache: "* ]]
+    [[ "${lines[4]}" == "# 5 s to 92.6 d in seconds; "* ]]
+    [[ "${lines[5]}" == [0-9]* ]]
+    run "$lawn" trace stats <(printf '%s\n' "${lines[@]}")
+    [[ "$output" == *"p50 3h, p99 13d"* ]]
+    run record --workload churn --n 1k --t N --seed 5
+    [ "${lines[1]}" = "# unit ms" ]
+    [ "${lines[2]}" = "# workload W4 churn, n 1000, t 1000, seed 5" ]
+    run record
+    [ "${lines[2]}" = "# workload W5 deadlines, n 10000, t 20, seed 1" ]
+}
+
+@test "what cannot be recorded is named" {
+    words=("unknown workload 'W12'; there are: W1 ")
+    fails 2 --record - --workload W12
+    words=("--record: more than one cell; choose one workload, one --n and one --t")
+    fails 2 --record - --workload W1,W2
+    fails 2 --record - --n 1k,10k
+    fails 2 --record - --t 1,20
+    words=("no cell is left: more TTLs than timers?")
+    fails 2 --record - --n 1k --t 2k
+    for other in "--trace x" --gate --store --workers --adapters --quick "--from x" \
+        "--loop lawn/start" "--contender lawn" --json --csv "--report x" "--svg x" \
+        --instructions; do
+        words=("--record and " "${other%% *}" "do not go together")
+        # shellcheck disable=SC2086 # an option and its value
+        fails 2 --record - $other
+    done
+    words=("lawn bench: cannot write none/trace: No such file")
+    fails 4 --record none/trace
+    run bash -c '{ "$0" bench --record - --n 1M; echo $? >&2; } | head -n 1' "$lawn"
+    [ "${lines[0]}" = "# lawn trace 1" ]
+    [ "${lines[1]}" = 4 ]
+    [ "${#lines[@]}" -eq 2 ]
+    [ -w /dev/full ] || skip "/dev/full is missing"
+    words=("lawn bench: cannot write the output: No space left")
+    fails 4 --record /dev/full --n 1k
+}
+
+@test "lawn bench runs lawn-bench next to it, or else that of PATH" {
+    mkdir alone path
+    cp "$lawn" alone
+    printf '#!/bin/sh\necho "path: $*"\n' >path/lawn-bench
+    chmod +x path/lawn-bench
+    run "$lawn" bench --version
+    [ "$output" = "$("$lawn-bench" --version)" ]
+    [[ "$output" == "lawn-bench "[0-9]* ]]
+    PATH="$PWD/path:$PATH" run "$lawn" bench --version
+    [[ "$output" == "lawn-bench "[0-9]* ]]
+    PATH="$PWD/path:$PATH" run alone/lawn bench --n 1k
+    [ "$status" -eq 0 ]
+    [ "$output" = "path: --n 1k" ]
+    PATH="$PWD/path:$PATH" run alone/lawn help bench
+    [ "$output" = "path: --help" ]
+}
+
+@test "lawn bench runs that of PATH if the one next to it cannot be run" {
+    mkdir alone path
+    cp "$lawn" alone
+    printf '#!/bin/sh\necho "path: $*"\n' >path/lawn-bench
+    chmod +x path/lawn-bench
+    touch alone/lawn-bench # not executable
+    PATH="$PWD/path:$PATH" run alone/lawn bench --n 1k
+    [ "$status" -eq 0 ]
+    [ "$output" = "path: --n 1k" ]
+    rm alone/lawn-bench
+    mkdir alone/lawn-bench
+    PATH="$PWD/path:$PATH" run alone/lawn bench --n 1k
+    [ "$status" -eq 0 ]
+    [ "$output" = "path: --n 1k" ]
+    run --separate-stderr env PATH=/nowhere alone/lawn bench
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "lawn: bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
+}
+
+@test "lawn bench of PATH has a plain name" {
+    [ -r /proc/self/cmdline ] || skip "/proc is missing"
+    mkdir alone path
+    cp "$lawn" alone
+    # A script gets its path from the system; a program, what lawn passes.
+    cp "$(command -v cat)" path/lawn-bench
+    PATH="$PWD/path:$PATH" alone/lawn bench /proc/self/cmdline | tr '\0' ' ' >words
+    [ "$(cat words)" = "lawn-bench /proc/self/cmdline " ]
+}
+
+@test "lawn bench without lawn-bench says what to install" {
+    mkdir alone
+    cp "$lawn" alone
+    for words in "bench --quick" "help bench" "bench --help" bench; do
+        # shellcheck disable=SC2086 # words
+        run -127 --separate-stderr env PATH=/nowhere alone/lawn $words
+        [ -z "$output" ]
+        [ "$stderr" = "lawn: bench: lawn-bench is not installed; install the \
+package lawn-bench or run make" ]
+    done
+    run env PATH=/nowhere alone/lawn --help
+    [ "$status" -eq 0 ]
+    touch alone/lawn-bench
+    run --separate-stderr env PATH=/nowhere alone/lawn bench
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "lawn: bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
 }
 
 @test "an interrupt ends the measuring; what there is gets written" {

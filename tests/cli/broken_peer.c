@@ -26,10 +26,11 @@ broken_node(struct object *object)
 static void *
 broken_make(const struct contender_setup *setup)
 {
-    struct list *list = calloc(1, sizeof *list);
+    struct list *list = calloc(1, sizeof(*list));
 
-    if (list != NULL)
+    if (list != NULL) {
         list->now = setup->now;
+    }
     return list;
 }
 
@@ -39,11 +40,13 @@ broken_stop(void *self, struct object *object)
     struct node *node = broken_node(object);
 
     (void)self;
-    if (node->link == NULL)
+    if (node->link == NULL) {
         return false;
+    }
     *node->link = node->next;
-    if (node->next != NULL)
+    if (node->next != NULL) {
         broken_node(node->next)->link = node->link;
+    }
     node->link = NULL;
     return true;
 }
@@ -60,8 +63,9 @@ broken_start(void *self, struct object *object, uint64_t ttl)
     node->mows = list->mows;
     node->next = list->first;
     node->link = &list->first;
-    if (list->first != NULL)
+    if (list->first != NULL) {
         broken_node(list->first)->link = &node->next;
+    }
     list->first = object;
 }
 

@@ -6,6 +6,9 @@ bats_require_minimum_version 1.5.0
 setup() {
     lawn="$(realpath "${LAWN:-$BATS_TEST_DIRNAME/../../build/lawn}")"
     cd "$BATS_TEST_TMPDIR" || return
+    mkdir bin
+    ln -s "$lawn" bin/lawn
+    PATH="$PWD/bin:$PATH"
     mkdir folder
     touch one.file 'two words.file'
 }
@@ -16,15 +19,17 @@ need() {
 
 # What a shell offers where the last of the words ends, a line each, sorted:
 # "bash_offers lawn trace ''". Bash is told of files only that there are some.
+# The script of lawn-bench is loaded by that of lawn.
 bash_offers() {
     "$lawn" completion bash >lawn.bash
     bash --noprofile --norc -euc '
         source ./lawn.bash
+        [ "$1" = lawn ] || source <(lawn bench --completion bash)
         compopt() { [ "$*" = "-o default" ] && echo FILES; }
         COMP_WORDS=("$@")
         COMP_CWORD=$(($# - 1))
-        complete -p lawn | grep -q -e "-F _lawn lawn"
-        _lawn
+        complete -p "$1" | grep -q -e "-F _${1/-/_} $1"
+        _${1/-/_}
         [ "${#COMPREPLY[@]}" -eq 0 ] || printf "%s\n" "${COMPREPLY[@]}"
         ' bash "$@" | sort
 }
@@ -32,13 +37,15 @@ bash_offers() {
 # The same of zsh and fish; after a tab, what it says of each.
 zsh_tells() {
     "$lawn" completion zsh >folder/_lawn
+    "$lawn" bench --completion zsh >folder/_lawn-bench
     timeout 300 "$BATS_TEST_DIRNAME/complete.zsh" "$PWD/folder" "$*" | sort
 }
 
 fish_tells() {
     "$lawn" completion fish >lawn.fish
+    "$lawn" bench --completion fish >lawn-bench.fish
     HOME="$PWD" XDG_CONFIG_HOME="$PWD" fish --no-config -c \
-        'source lawn.fish; complete -C "$argv"' -- "$*" | sort
+        'source lawn.fish; source lawn-bench.fish; complete -C "$argv"' -- "$*" | sort
 }
 
 zsh_offers() {
@@ -120,7 +127,41 @@ offers_values() {
         "$shell" -n script
         "$lawn" completion $shell | cmp - script
         [[ "$(cat script)" == *"$shell completion of lawn(1)"* ]]
+        "$lawn-bench" --completion $shell >script
+        "$shell" -n script
+        [[ "$(cat script)" == *"$shell completion of lawn-bench(1)"* ]]
     done
+}
+
+# $1 offers after lawn-bench what its help tells, and the same after lawn bench.
+offers_bench() {
+    diff <(options_of bench) <("$1" lawn-bench --)
+    local files="${2:-one.file}" command
+    for command in lawn-bench "lawn bench"; do
+        [ "$("$1" $command --re)" = $'--record\n--report' ]
+        [ "$("$1" $command --completion f)" = fish ]
+        [ "$("$1" $command --report o)" = "$files" ]
+        [ "$("$1" $command --json --trace o)" = "$files" ]
+        [ -z "$("$1" $command --n '')" ]
+        [ -z "$("$1" $command o)" ]
+    done
+}
+
+@test "bash completes lawn-bench, and after lawn bench the same" {
+    offers_bench bash_offers FILES
+    rm bin/lawn # it is not asked for its script then
+    [ -z "$(bash_offers lawn bench --re)" ]
+}
+
+@test "zsh completes lawn-bench, and after lawn bench the same" {
+    need zsh
+    offers_bench zsh_offers
+}
+
+@test "fish completes lawn-bench, and after lawn bench the same" {
+    need fish
+    rmdir folder # fish adds a slash
+    offers_bench fish_offers
 }
 
 @test "bash offers every verb and every option" {
@@ -154,7 +195,7 @@ offers_values() {
 @test "zsh tells what each is" {
     need zsh
     [[ "$(zsh_tells lawn tr)" == trace$'\t'*" -- tell whether a lawn"* ]]
-    [[ "$(zsh_tells lawn trace gen --w)" == *" -- which: see 'lawn bench"* ]]
+    [[ "$(zsh_tells lawn trace convert --f)" == *" -- twitter or meta-kv"* ]]
 }
 
 @test "zsh takes the script with source as well" {
@@ -180,11 +221,12 @@ offers_values() {
 @test "fish tells what each is" {
     need fish
     [[ "$(fish_tells lawn tr)" == trace$'\t'"tell whether a lawn"* ]]
-    [[ "$(fish_tells lawn trace gen --w)" == *$'\t'"which: see 'lawn bench"* ]]
+    [[ "$(fish_tells lawn trace convert --f)" == *$'\t'"twitter or meta-kv"* ]]
 }
 
 @test "the table has a line for each option, with all that there is" {
     "$lawn" completion table >table
+    "$lawn" bench --completion table >>table
     [ -z "$(awk -F '\t' 'NF != 9' table)" ]
     grep -qxF $'demo\town\t\ttimers\tN\t1M\t\t\thow many timers' table
     grep -q $'^trace convert\town\t\tfrom\tFORMAT\t\t\ttwitter meta-kv\t' table

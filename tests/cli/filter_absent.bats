@@ -333,3 +333,50 @@ END
         given
     done
 }
+
+@test "[F7] --expect counts from the earliest line, not from the first one read" {
+    echo y >keys
+    given '1 a' '0.9 b'
+    gives absent 100ms -k 2 --time-field 1 --expect keys --lateness 300ms --repeat --on-eof drain <<END
+absent	y	never	0.1
+absent	b	0.9	0.1
+absent	a	1	0.1
+END
+    # As if they had been in order.
+    given '0.9 b' '1 a'
+    gives absent 100ms -k 2 --time-field 1 --expect keys --repeat --on-eof drain <out
+    # Without --lateness the second line is late, and as if at 1.
+    given '1 a' '0.9 b'
+    gives absent 100ms -k 2 --time-field 1 --expect keys --repeat --on-eof drain <<END
+absent	y	never	0.1
+absent	a	1	0.1
+absent	b	1	0.1
+END
+}
+
+@test "[F2] an expected key that comes at the end of its window is absent, and back" {
+    echo y >keys
+    given '1 a' '2 y' '1.5 a' '4 b'
+    gives absent 1s -k 2 --time-field 1 --expect keys --lateness 1s --on-eof drop <<END
+absent	y	never	1
+back	y	never	1
+absent	a	1.5	1
+absent	y	2	1
+END
+    # A line that is late counts as if it came when the clock is there.
+    given '5 a' '1 b' '4.5 c'
+    gives absent 1s -k 2 --time-field 1 --expect keys --lateness 1s --on-eof drop <<END
+absent	y	never	1
+absent	b	4	1
+END
+    counts late=1
+}
+
+@test "without a good line no expected key is reported in event time" {
+    echo y >keys
+    given
+    gives_nothing absent 1s -k 2 --time-field 1 --expect keys
+    given 'x y'
+    words=("line 1: 'x' is not a time in s")
+    refuses 3 absent 1s -k 2 --time-field 1 --expect keys
+}

@@ -83,10 +83,27 @@ END
 {"key":"true","events":2,"first":5,"last":6,"duration":1,"end":"eof"}
 {"key":"","events":1,"first":7,"last":7,"duration":0,"end":"eof"}
 {"key":"😀/","events":1,"first":8,"last":8,"duration":0,"end":"eof"}
-{"key":"�","events":1,"first":9,"last":9,"duration":0,"end":"eof"}
+{"key":"\ud83d","events":1,"first":9,"last":9,"duration":0,"end":"eof"}
 {"key":"y","events":1,"first":10,"last":10,"duration":0,"end":"eof"}
 END
     counts in=13 bad=3
+}
+
+@test "lone surrogates are keys that differ from each other" {
+    given '{"t":1,"k":"\ud800"}' '{"t":2,"k":"\ud801"}' '{"t":3,"k":"\ufffd"}' \
+        '{"t":4,"k":"\uD800"}' '{"t":5,"k":"\udc00\ud800"}' '{"t":6,"k":"�"}'
+    gives dedupe 1h -k .k --time-field .t <<'END'
+{"t":1,"k":"\ud800"}
+{"t":2,"k":"\ud801"}
+{"t":3,"k":"\ufffd"}
+{"t":5,"k":"\udc00\ud800"}
+END
+    gives session 1h -k .k --time-field .t --on-eof flush <<'END'
+{"key":"\ud801","events":1,"first":2,"last":2,"duration":0,"end":"eof"}
+{"key":"\ud800","events":2,"first":1,"last":4,"duration":3,"end":"eof"}
+{"key":"\udc00\ud800","events":1,"first":5,"last":5,"duration":0,"end":"eof"}
+{"key":"�","events":2,"first":3,"last":6,"duration":3,"end":"eof"}
+END
 }
 
 @test "lines that are no JSON are bad where JSON is asked for" {
@@ -178,7 +195,7 @@ END
     given x -1 1s 1e 1.2.3 0x10 inf nan '' 1e30 2026-11-15 2026-13-01T00:00:00Z \
         2026-02-29T00:00:00Z 2026-11-15T24:00:00Z 2026-11-15T10:60:00Z \
         2026-11-15T10:00:61Z 2026-11-15T10:00:00 1969-12-31T23:59:59Z
-    words=("line 1: 'x' is not a time in s" "there was no good line")
+    words=("line 1: 'x' is not a time in s" "all lines were bad")
     refuses 3 delay 1s -d '|' --time-field 1
     counts in=18 bad=18
     given 2026-11-15T10:00:00 2026-11-15
@@ -306,12 +323,12 @@ END
 # [F4]
 @test "the first ten bad lines are told, and how many there were" {
     yes x | head -n 10 >in
-    words=("there was no good line")
+    words=("all lines were bad")
     refuses 3 delay 1h --time-field 1
     [ "$(grep -c ': line ' err)" -eq 10 ]
     run ! grep 'bad lines' err
     seq -f 'x%g' 3211 >in
-    words=("lawn debounce: 3211 bad lines, 10 of them told above")
+    words=("lawn debounce: 3211 bad lines; the first 10 are listed above")
     refuses 3 debounce 1h --time-field 1
     [ "$(grep -c ': line ' err)" -eq 10 ]
     counts in=3211 bad=3211
@@ -757,7 +774,7 @@ open("kept", "wb").write(data)'
 
 @test "without one good line it ends with 3, whatever else there is" {
     given 'x' 'y'
-    words=("lawn dedupe: line 1: 'x' is not a time in ms" "lawn dedupe: there was no good line")
+    words=("lawn dedupe: line 1: 'x' is not a time in ms" "lawn dedupe: all lines were bad")
     refuses 3 dedupe 1s --time-field 1 --time-unit ms
     counts in=2 bad=2
     # One good line is enough, also one that is held, or refused, or resumed.
@@ -778,14 +795,40 @@ END
 }
 
 # [F4]
+@test "a time that is out of range is called so" {
+    given '2600-01-01T00:00:00Z' '1969-12-31T23:59:59Z' '1700000000000'
+    words=("line 1: '2600-01-01T00:00:00Z' is out of range: times are from 1970 to 2554-07-21"
+        "line 2: '1969-12-31T23:59:59Z' is out of range: "
+        "line 3: '1700000000000' is out of range: times are from 1970 to 2554-07-21; see --time-unit")
+    refuses 3 delay 1s --time-field 1
+    given '2554-07-21T23:34:33.7Z'
+    gives delay 0 --time-field 1 <<END
+2554-07-21T23:34:33.7Z
+END
+}
+
+@test "a leap second ends a day of UTC" {
+    given '2016-12-31T23:59:60Z' '2017-01-01T00:59:60+01:00'
+    gives delay 0 --time-field 1 <in
+    given '2016-12-31T23:58:60Z' '2016-12-31T23:59:60+01:00' '2016-12-31T10:00:60Z'
+    only="is not a time: a leap second is only possible at 23:59:60 UTC"
+    words=("line 1: '2016-12-31T23:58:60Z' $only"
+        "line 2: '2016-12-31T23:59:60+01:00' $only" "line 3: '2016-12-31T10:00:60Z' $only")
+    refuses 3 delay 1s --time-field 1
+    given '2016-12-31T23:58:61Z' '2016-12-31T23:58:60' '2016-13-31T23:58:60Z'
+    words=("line 1: '2016-12-31T23:58:61Z' is not a time since 1970" "line 2: " "line 3: ")
+    refuses 3 delay 1s --time-field 1
+    [ "$(grep -c 'leap second' err)" -eq 0 ]
+}
+
 @test "late lines are told at the end" {
     given 'a 10' 'b 3'
     gives delay 0 --time-field 2 <in
-    words=("lawn delay: 1 line was late, and taken to be of the time before: see --lateness")
+    words=("lawn delay: 1 late line was treated as arriving at the current event time; see --lateness")
     says
     given 'a 10' 'b 3' 'c 4'
     gives delay 0 --time-field 2 <in
-    words=("lawn delay: 2 lines were late, and taken to be of the time before: see --lateness")
+    words=("lawn delay: 2 late lines were treated as arriving at the current event time; see --lateness")
     says
     given 'b 3' 'a 10'
     gives delay 0 --time-field 2 <in
@@ -900,7 +943,7 @@ END
 
 @test "regexes: \\d and back-references are refused, and texts that are too long" {
     given
-    words=("--key" "write [0-9]")
+    words=("--key" "use [0-9]")
     refuses 2 dedupe 1s -k '/\d+/'
     refuses 2 dedupe 1s -k '/a\D/'
     words=("--key" "back-reference")
@@ -978,8 +1021,6 @@ END
     gives_nothing delay 5s --time-field 2 --state s --on-eof save
     [ "$(cat s.tmp)" = precious ]
     mkdir q.lawn-tmp
-    runs delay 5s --time-field 2 --state q --on-eof save
-    [ $code -eq 4 ]
-    words=("cannot save the state to q: " "irectory")
-    says
+    words=("cannot use the state q: cannot create q.lawn-tmp: " "irectory")
+    refuses 3 delay 5s --time-field 2 --state q --on-eof save
 }

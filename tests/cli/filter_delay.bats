@@ -195,7 +195,7 @@ END
     printf '\n\r\n\n' >expected
     gives delay 0 <expected
     counts in=3 out=3
-    words=("there was no good line")
+    words=("all lines were bad")
     refuses 3 delay 0 --time-field 1
     counts in=3 bad=3
 }

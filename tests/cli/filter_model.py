@@ -2,9 +2,10 @@
 """filter_model.py [--seed N] [--lines N] [--case N] [NAME]... - lawn's filters
 on random lines, compared with filter_reference.py byte for byte.
 
-A NAME is a verb, `lateness` or `state`; all of them by default. Each gets so
-many lines: half of them in many small cases with options of their own, half in
-one large case. What does not agree is cut down, told, and kept beside the tool.
+A NAME is a verb, `lateness`, `state` or `expect`; all of them by default. Each gets so
+many lines: half of them in many small cases with options of their own, half in one
+large case; `expect` gets a case of up to 20 lines for every 50. A case that does not
+agree is cut down, printed, and kept next to the tool.
 
   a verb     output, exit code, counts, and the numbers of the bad lines
              [F1 F2 F3 F4 F8 F9 F10 F11 F12]
@@ -12,6 +13,8 @@ one large case. What does not agree is cut down, told, and kept beside the tool.
              if sorted [F7]
   state      an input cut into runs with --on-eof save is as if not cut [F5],
              also if runs have different DURATIONs (delay, debounce) [F2]
+  expect     absent --expect with lines that are out of order, within --lateness and
+             beyond it, many of them at the end of a window [F2 F10]
 
 [F1] and so on are the guarantees of lawn-filters(1)."""
 import argparse
@@ -97,6 +100,7 @@ class Columns:
             b"", b" ", b"x", key, key + b" 12:30 1", key + b" -1 1", b"\0",
             key + b" 1e400 1", key + b" 1x 1", b"x" * 65001 + b" 1 1",
             key + b" 2026-02-30T00:00:00Z 1", key + b" nan 1",
+            key + b" 2026-02-03T23:58:60Z 1", key + b" 2600-01-01T00:00:00Z 1",
             key + b" " + time + b" x", key + b" " + time])
 
 
@@ -162,7 +166,7 @@ class Json(Columns):
     def keys(self, rng, n):
         odd = [b'""', b"17", b"1.50", b"true", b"[1, 2]", b'{"a": "}"}',
                b'"\xff\xc3(raw"', b'"\\u00e9\\n"', b'"\xc3\xa9\\n"',
-               b'"\\ud83d\\ude00"', b'"\\ud800x"', b'"\\"\\\\"', b'"\\u0000"',
+               b'"\\ud83d\\ude00"', b'"\\ud800x"', b'"\\ud801x"', b'"\\ufffdx"', b'"\\"\\\\"', b'"\\u0000"',
                b'"\\u001f\\b"', b'"\\udc00\\ud800"', b'"17"']
         return [rng.choice(odd) if rng.random() < 0.2 else b'"k%d"' % i
                 for i in range(n)]
@@ -383,6 +387,42 @@ def make(rng, verb, n, kind):
         case.inputs = [whole]
         if rng.random() < 0.5:
             case.inputs = [whole[:at], whole[at:]]
+    return case
+
+
+def make_expect(rng):
+    """A case of absent --expect: few lines and keys, times that are often equal, or
+    one DURATION apart."""
+    case = Case()
+    case.verb = "absent"
+    ttl = rng.choice([100, 1000, 3]) * 10**6
+    grain = rng.choice([ttl, ttl // 2, ttl // 10, ttl // 10])
+    keys = [b"a", b"b", b"c", b"d"][:rng.randint(1, 4)]
+    lateness = rng.choice([0, grain, ttl // 2, ttl, 3 * ttl, 5 * ttl])
+    base = rng.choice([0, 1, 1_700_000_000]) * SECOND
+    lines = []
+    for _ in range(rng.randint(0, 20)):
+        base += rng.choice([0, 0, 1, 1, 2, 10, 25]) * grain
+        back = rng.choice([0, 0, 1, 3, 10, 30]) * grain
+        if rng.random() < 0.8:
+            back = min(back, lateness)
+        ns = max(0, base - back)
+        lines.append((ns, b"%s %s\n" % (reference.decimal(ns).encode(),
+                                       rng.choice(keys))))
+    if rng.random() < 0.1:
+        lines.insert(0, (None, b"bad\n"))
+    case.inputs = [lines]
+    case.stdin = True
+    case.expect = rng.sample(keys + [b"x", b"y"], rng.randint(1, 3))
+    case.argv = [text_of(ttl), "-k", "2", "--time-field", "1"]
+    if lateness:
+        case.argv += ["--lateness", text_of(lateness)]
+    if rng.random() < 0.5:
+        case.argv.append("--repeat")
+    if rng.random() < 0.1:
+        case.argv.append("--exit-on-absent")
+    case.argv += rng.choice([[], ["--on-eof", "drain"], ["--on-eof", "flush"],
+                             ["--on-eof", "drop"]])
     return case
 
 
@@ -699,7 +739,8 @@ def report(tool, case, kind, seed, wrong):
 
 def trial(tool, kind, verb, seed, n):
     """One case: 1 if it agrees, 0 if there was nothing to compare."""
-    case = make(random.Random(seed), verb, n, kind)
+    rng = random.Random(seed)
+    case = make_expect(rng) if n == 0 else make(rng, verb, n, kind)
     wrong = compare(tool, case, kind, seed)
     if wrong == "ambiguous":
         return 0
@@ -711,6 +752,11 @@ def trial(tool, kind, verb, seed, n):
 
 def run_one(tool, name, seed, lines, only):
     """All cases of a name. Returns how many agreed, and of how many."""
+    if name == "expect":
+        cases = max(lines // 50, 1)
+        return sum(trial(tool, "verb", "absent", f"{seed}/{name}/{i}", 0)
+                   for i in range(1, cases + 1)
+                   if only is None or only == i), cases
     kind = name if name in ("lateness", "state") else "verb"
     rng = random.Random(f"{seed}/{name}")
     verbs = list(reference.VERBS) if kind != "verb" else [name]
@@ -734,7 +780,7 @@ def run_one(tool, name, seed, lines, only):
 def main():
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawTextHelpFormatter)
-    names = list(reference.VERBS) + ["lateness", "state"]
+    names = list(reference.VERBS) + ["lateness", "state", "expect"]
     build = os.path.join(os.path.dirname(__file__), "../../build/lawn")
     p.add_argument("--lawn", default=os.environ.get("LAWN", build))
     p.add_argument("--seed", default="1")

@@ -82,6 +82,8 @@ def calendar_time(text):
     if m[8]:
         off = (int(m[9]) * 60 + int(m[10])) * 60
         seconds -= off if m[8] == b"+" else -off
+    if second == 60 and seconds % 86400:  # leap seconds end a day of UTC
+        return None
     return seconds * SECOND + int(((m[7] or b"") + b"0" * 9)[:9])
 
 
@@ -135,10 +137,10 @@ def unescape(raw):
                        + (int(m[2], 16) & 0x3ff))
         elif m[3]:
             code = int(m[3], 16)
-            char = "\ufffd" if 0xd800 <= code < 0xe000 else chr(code)
+            char = chr(code)  # also a lone surrogate
         else:
             char = SHORT.get(m[4], m[4])
-        return char.encode().decode("latin-1")
+        return char.encode(errors="surrogatepass").decode("latin-1")
     return (ESCAPE.sub(one, raw) if "\\" in raw else raw).encode("latin-1")
 
 
@@ -235,13 +237,14 @@ class Field:
 # Output.
 
 def json_string(key):
-    """Bytes as a JSON string; each that is no UTF-8 is U+FFFD."""
+    """Bytes as a JSON string; a lone surrogate is an escape, each other byte that
+    is no UTF-8 is U+FFFD."""
     text = ""
     at = 0
     while at < len(key):
         for size in range(1, 5):
             try:
-                text += key[at:at + size].decode()
+                text += key[at:at + size].decode(errors="surrogatepass")
                 break
             except UnicodeDecodeError:
                 pass
@@ -250,7 +253,7 @@ def json_string(key):
             size = 1
         at += size
     text = text.replace("\\", "\\\\").replace('"', '\\"')
-    text = re.sub(r"[\0-\x1f]", lambda m: f"\\u{ord(m[0]):04x}", text)
+    text = re.sub(r"[\0-\x1f\ud800-\udfff]", lambda m: f"\\u{ord(m[0]):04x}", text)
     return '"' + text + '"'
 
 
@@ -406,9 +409,8 @@ class Filter:
 
     def treat(self, now):
         while self.kept and self.kept[0][0] <= now:
-            line = heapq.heappop(self.kept)[3]
-            self.advance(line.time)
-            self.line(line)
+            self.advance(self.kept[0][0])  # which may end it all
+            self.line(heapq.heappop(self.kept)[3])
 
     def advance(self, now):
         due = self.timers.next()
@@ -463,7 +465,7 @@ class Filter:
 
     def finish(self, code=0):
         n = self.n
-        if code == 3:
+        if code != 0:
             n["discarded"] += self.held() + len(self.kept)
         elif self.o.on_eof == "save":
             n["held"] = self.held()
@@ -958,11 +960,11 @@ def said(f):
     out = []
     n = f.n
     if 0 < n["bad"] == n["in"]:
-        out.append(f"lawn {f.o.verb}: there was no good line")
+        out.append(f"lawn {f.o.verb}: all lines were bad")
     if n["late"]:
         were = "line was" if n["late"] == 1 else "lines were"
-        out.append(f"lawn {f.o.verb}: {n['late']} {were} late, and taken to be "
-                   "of the time before: see --lateness")
+        out.append(f"lawn {f.o.verb}: {n['late']} late {were} treated as "
+                   "arriving at the current event time; see --lateness")
     return out
 
 

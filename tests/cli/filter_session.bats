@@ -39,7 +39,7 @@ END
 END
     printf '{"id":"\377\303(\355\240\200","t":1}\n' >in
     gives session 5s -k .id --time-field .t <<'END'
-{"key":"��(���","events":1,"first":1,"last":1,"duration":0,"end":"gap"}
+{"key":"��(\ud800","events":1,"first":1,"last":1,"duration":0,"end":"gap"}
 END
 }
 

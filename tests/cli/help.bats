@@ -42,7 +42,7 @@ types() {
 @test "there are the verbs that there should be" {
     [ "$(all_verbs | wc -l)" -eq "$(all_verbs | sort -u | wc -l)" ]
     for verb in "" delay debounce throttle dedupe absent session join demo \
-        bench trace "trace stats" "trace gen" "trace convert" top completion \
+        bench trace "trace stats" "trace convert" top completion \
         "completion bash" "completion zsh" "completion fish"; do
         all_verbs | grep -qxF "$verb"
     done

@@ -674,7 +674,7 @@ def a_signal_ends_it_and_what_is_held_is_told(_):
             assert lawn.said().startswith(
                 'lawn delay: interrupted: 2 held lines dropped '
                 '(--state FILE would keep them)\n'
-                'lawn delay: interrupted: 1 line read and not treated\n'), \
+                'lawn delay: interrupted: 1 line read but not processed\n'), \
                 lawn.said()
             counts = lawn.stats()
             equal((counts['out'], counts['discarded']), (1, 3))
@@ -1078,8 +1078,8 @@ def a_part_of_a_line_is_not_glued_to_another_input(folder):
                 lawn.exit(0)
                 counts = lawn.stats()
                 equal((counts['resumed'], counts['discarded']), (1, 1))
-                assert 'the state has a part of a line, of an input that is ' \
-                    'not there any more: dropped' in lawn.said(), lawn.said()
+                assert 'dropped an incomplete line of the state: its input is ' \
+                    'not open any more' in lawn.said(), lawn.said()
             equal(run(*args)[1], '')  # it is told once
 
 
@@ -1476,8 +1476,8 @@ def who_looks_on_is_told_that_it_waits_at_the_end(folder):
             said = os.read(terminal, 1000).decode()
             lawn.kill()
         os.close(terminal)
-        assert said.startswith(f'lawn {args[0]}: the input has ended; going on '
-                               'until all is due, see --on-eof'), said
+        assert said.startswith(f'lawn {args[0]}: the input has ended; '
+                               'waiting for held lines, see --on-eof'), said
 
 
 @case
@@ -1516,7 +1516,26 @@ def a_state_that_cannot_be_saved_for_a_while_loses_nothing(folder):
         lawn.kill(signal.SIGTERM)
         lawn.exit(143)
         equal(lawn.said().count('cannot save the state'), 1)
+        assert '; trying again after --state-every and at the end\n' in \
+            lawn.said(), lawn.said()
     equal(run(*args, '--on-eof', 'flush')[0], ['a', 'b', 'c'])
+
+
+@case
+def a_state_that_is_saved_only_at_the_end_is_told_once(folder):
+    """By the last save or one before it, whichever is the first that works."""
+    (folder / 'in').mkdir()
+    args = ('delay', '1h', '--state', folder / 'in' / 's')
+    with Lawn(*args, '--state-every', '50ms') as lawn:
+        lawn.send('a\n')
+        lawn.settle()
+        (folder / 'in').rename(folder / 'out')
+        wait_until(lambda: 'cannot save the state to ' in lawn.said(),
+                   'it tells')
+        (folder / 'out').rename(folder / 'in')
+        lawn.kill(signal.SIGTERM)
+        lawn.exit(143)
+        equal(lawn.said().count('the state is saved to '), 1)
 
 
 @case
@@ -1701,6 +1720,9 @@ def a_state_is_four_snapshots(folder):
     stores = parts((folder / 's').read_bytes())
     equal(len(stores), 4)
     equal(values(stores)[b'of'], b"delay --time-field 1 --time-unit s")
+    equal(values(stores)[b'format'], struct.pack('<Q', 2))
+    equal(values(stores)[b'numbers'],
+          struct.pack('<5Q', 2 * SECOND, 2 * SECOND, 2, 0, 1))
     equal(sorted((timer[0], timer[3]) for timer in stores[2]),
           [(6 * SECOND, b'1 a'), (7 * SECOND, b'2 b')])
     (folder / 's').write_bytes(joined(stores))
@@ -1765,21 +1787,28 @@ def values_that_no_filter_has_saved_are_refused(folder):
         wrong[i] = bad
         state.write_bytes(joined(with_value(stores, b'numbers',
                                             struct.pack('<5Q', *wrong))))
-        refused(state, args, 'no state of a filter')
+        refused(state, args, 'inconsistent contents')
     for name, wrong in ((b'numbers', b'short'), (b'unwritten', b'a\n'),
                         (b'unwritten', b'a'), (b'kinds', b'\1'),
                         (b'kinds', b'\7')):
         state.write_bytes(joined(with_value(stores, name, wrong)))
-        refused(state, args, 'no state of a filter')
-    for name in (b'of', b'numbers', b'unwritten', b'kinds'):
+        refused(state, args, 'inconsistent contents')
+    for name, word in ((b'of', 'is not a lawn state file'),
+                       (b'format', 'format 1 is not supported'),
+                       (b'numbers', 'inconsistent contents'),
+                       (b'unwritten', 'inconsistent contents'),
+                       (b'kinds', 'inconsistent contents')):
         state.write_bytes(joined([[timer for timer in stores[0]
                                    if timer[2] != name], *stores[1:]]))
-        refused(state, args, 'no state of a filter')
+        refused(state, args, word)
+    state.write_bytes(joined(with_value(stores, b'format',
+                                        struct.pack('<Q', 3))))
+    refused(state, args, 'format 3 is not supported')
     for i in (1, 2, 3):  # keys of a delay; an id, a side that cannot be
         more = list(stores)
         more[i] = [*more[i], (9 * SECOND, 1, b'id', b'\2line', 0)]
         state.write_bytes(joined(more))
-        refused(state, args, 'no state of a filter')
+        refused(state, args, 'inconsistent contents')
 
 
 @case
@@ -1808,9 +1837,9 @@ def check_numbers(state, args, expected):
             more = list(stores[2])
             more[i] = (*line[:2], wrong, *line[3:])
             state.write_bytes(joined([*stores[:2], more, stores[3]]))
-            refused(state, args, 'no state of a filter')
+            refused(state, args, 'inconsistent contents')
         state.write_bytes(joined([*stores[:2], [line], stores[3]]))
-        refused(state, args, 'no state of a filter')
+        refused(state, args, 'inconsistent contents')
     state.write_bytes(whole)
     equal(run(*args, '--state', state)[0], expected)
 
@@ -1835,7 +1864,7 @@ def a_key_longer_than_any_is_refused(folder):
                          ][:lines]
             state.write_bytes(joined(stores))
             if size > 65_000:
-                refused(state, args, 'no state of a filter')
+                refused(state, args, 'inconsistent contents')
         run(*args, '--state', state, feed=b'a 2\n')  # the last one is good
 
 
@@ -1845,7 +1874,8 @@ def a_time_after_all_times_is_a_bad_line(_):
         lines, said = run(verb, '5s', '-k', 1, '--time-field', 2, '--on-eof',
                           'drop', feed=b'a 1\nb 18446744073.709551614\n')
         equal(lines, [])
-        assert "line 2: '18446744073.709551614' is not a time" in said, said
+        assert "line 2: '18446744073.709551614' is out of range: " \
+            "times are from 1970 to 2554-07-21" in said, said
 
 
 @case

@@ -264,12 +264,12 @@ operation, TTL" "'7,k,1,1,get,0'"
 }
 
 @test "bad usage is named with what is known" {
-    words=("unknown verb 'stat'; there is stats, gen, convert"
+    words=("unknown verb 'stat'; there is stats, convert"
         "did you mean stats?" "lawn trace --help")
     fails 2 stat
-    words=("unknown option '--json'; there is stats, gen, convert")
+    words=("unknown option '--json'; there is stats, convert")
     fails 2 --json
-    words=("usage: lawn trace VERB" stats gen convert)
+    words=("usage: lawn trace VERB" stats convert)
     fails 2
     words=("--from is needed: one of twitter, meta-kv")
     fails 2 convert
@@ -283,18 +283,10 @@ operation, TTL" "'7,k,1,1,get,0'"
     fails 2 stats --html
     words=("--html: '' is not the name of a file")
     fails 2 stats --html=
-    words=("--workload: 'W12' is not a workload: W1 to W9, W10u")
-    fails 2 gen --workload W12
-    words=("--n: '10' is not a count from 1000 to 100M")
-    fails 2 gen --n 10
-    words=("--t: '0' is not a count from 1 to 100M")
-    fails 2 gen --t 0
-    words=("unexpected argument 'x'")
-    fails 2 gen x
 }
 
 @test "every verb has help in 80 columns" {
-    for verb in "" stats gen convert; do
+    for verb in "" stats convert; do
         run --separate-stderr "$lawn" trace $verb --help
         [ "$status" -eq 0 ]
         [ -z "$stderr" ]
@@ -308,46 +300,12 @@ operation, TTL" "'7,k,1,1,get,0'"
     cp "$traces/twitter.csv" cluster52
     mkdir bin
     ln -s "$lawn" bin/lawn
-    for verb in "" stats gen convert; do
+    for verb in "" stats convert; do
         example="$("$lawn" trace $verb --help | sed -n '/^example:/{n;p}')"
         PATH="$PWD/bin:$PATH" run bash -euc "set -o pipefail; $example"
         [ "$status" -eq 0 ]
     done
-    [ -s churn.trace ]
     [ -s timers.html ]
-}
-
-@test "a trace of each workload has its timers, and the same each time" {
-    for workload in W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11; do
-        "$lawn" trace gen --workload $workload --n 1k --t 7 --seed 5 >one
-        "$lawn" trace gen --workload $workload --n 1k --t 7 --seed 5 \
-            --output two
-        cmp one two
-        [ "$(figure one events)" -eq "$(grep -c '^[0-9]' one)" ]
-        [ "$(figure one starts)" -eq "$(grep -c ' start ' one)" ]
-        [ "$(figure one stopped)" -eq "$(grep -c ' stop ' one)" ]
-        [ "$(figure one ignored_stops)" -eq 0 ]
-        [ "$(figure one timers.max)" -le 1000 ]
-        "$lawn" trace stats --html page one >/dev/null
-    done
-    "$lawn" trace gen --workload churn --n 1k --t 7 >one
-    [ "$(figure one ttls.distinct)" -eq 7 ]
-    [ "$(figure one running)" -eq 1000 ]
-    ! cmp -s one <("$lawn" trace gen --workload churn --n 1k --t 7 --seed 2)
-}
-
-@test "a made trace tells its unit, and how to make it again" {
-    run "$lawn" trace gen --workload w11 --n 1k --t 7
-    [ "${lines[1]}" = "# unit s" ]
-    [ "${lines[2]}" = "# workload W11 cache, n 1000, seed 1" ]
-    [[ "${lines[3]}" == "# a cache: "* ]]
-    [[ "${lines[4]}" == "# 5 s to 92.6 d in seconds; "* ]]
-    [[ "${lines[5]}" == [0-9]* ]]
-    run "$lawn" trace stats <(printf '%s\n' "${lines[@]}")
-    [[ "$output" == *"p50 3h, p99 13d"* ]]
-    run "$lawn" trace gen --workload churn --n 1k --t 2k --seed 5
-    [ "${lines[1]}" = "# unit ms" ]
-    [ "${lines[2]}" = "# workload W4 churn, n 1000, t 1000, seed 5" ]
 }
 
 # A trace of $1 timers, one a tick, of which timer i has the TTL $2, in awk.
@@ -429,15 +387,11 @@ PYTHON
 @test "output that cannot be written is named and exits 4" {
     [ -w /dev/full ] || skip "/dev/full is missing"
     for arguments in "stats $traces/small.trace" \
-        "convert --from twitter $traces/twitter.csv" "gen --n 1k"; do
+        "convert --from twitter $traces/twitter.csv"; do
         run bash -c '"$0" trace $1 2>&1 >/dev/full' "$lawn" "$arguments"
         [ "$status" -eq 4 ]
         [[ "$output" == *"lawn: cannot write the output: No space left"* ]]
     done
-    words=("cannot write the output: No space left")
-    fails 4 gen --n 1k --output /dev/full
-    words=("cannot write none/trace: No such file")
-    fails 4 gen --n 1k --output none/trace
     words=("cannot write none/page: No such file")
     fails 4 stats --html none/page "$traces/small.trace"
     words=("cannot write /dev/full: No space left")
@@ -445,7 +399,8 @@ PYTHON
 }
 
 @test "a closed pipe ends it without a word" {
-    run bash -c '{ "$0" trace gen --n 1M; echo $? >&2; } | head -n 1' "$lawn"
+    run bash -c '{ yes 1,k,1,1,1,set,9 | "$0" trace convert --from twitter
+        echo $? >&2; } | head -n 1' "$lawn"
     [ "${lines[0]}" = "# lawn trace 1" ]
     [ "${lines[1]}" = 4 ]
     [ "${#lines[@]}" -eq 2 ]

@@ -10,11 +10,9 @@
 
 TEST(every_exact_contender_agrees_with_the_oracle)
 {
-    size_t i;
-    uint64_t seed;
 
-    for (i = 0; exact[i] != NULL; i++) {
-        for (seed = 1; seed <= SEEDS; seed++) {
+    for (size_t i = 0; exact[i] != NULL; i++) {
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             CHECK(agree_check(exact[i], seed, stdout));
         }
     }
@@ -126,11 +124,10 @@ is_refused(const struct contender *broken, const char *words)
     char *said = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&said, &size);
-    bool refused;
 
     CHECK(out != NULL);
     calls = 0;
-    refused = !agree_check(broken, 1, out);
+    bool refused = !agree_check(broken, 1, out);
     CHECK(fclose(out) == 0);
     if (refused) {
         refused = strstr(said, broken->name) != NULL &&
@@ -283,10 +280,10 @@ heard_is(size_t i, enum tap_kind kind, uint64_t now, uint32_t id, uint64_t ttl)
 
 TEST(a_tap_tells_starts_stops_and_firings)
 {
-    struct stage s;
     struct tap tap;
 
     heard_count = 0;
+    struct stage s;
     stage_begin(&s, tap_wrap(&tap, &heap4_contender, hear, &heard_count), 3, 3);
     stage_start(&s, 1, 10);
     stage_start(&s, 2, 20);

@@ -60,7 +60,6 @@ stage_begin(struct stage *stage, const struct contender *contender,
             uint32_t objects, size_t expected)
 {
     struct contender_setup setup = {0};
-    uint32_t i;
 
     requests_left = -1; /* an earlier test may have failed */
     stage->contender = contender;
@@ -72,7 +71,7 @@ stage_begin(struct stage *stage, const struct contender *contender,
     setup.objects = expected;
     stage->self = contender->make(&setup);
     CHECK(stage->objects != NULL && stage->self != NULL);
-    for (i = 0; i < objects; i++) {
+    for (uint32_t i = 0; i < objects; i++) {
         stage_object(stage, i)->id = i;
         stage_object(stage, i)->which = CONTENDER_ANY;
     }

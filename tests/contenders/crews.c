@@ -15,8 +15,8 @@ static const struct crew *const ours[] = {
 TEST(our_crews_do_what_they_are_asked_for)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
-            CHECK(crew_agree(ours[i], seed, stdout));
+        for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+            CHECK(crew_agree_check(ours[i], seed, stdout));
         }
     }
 }
@@ -107,14 +107,13 @@ static bool
 is_refused(const struct crew *broken, const char *words)
 {
     char *text = NULL;
-    size_t size;
+    size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    bool agrees = crew_agree(broken, 1, out);
-    bool says;
+    bool agrees = crew_agree_check(broken, 1, out);
 
     fclose(out);
-    says = strstr(text, "shards disagrees (seed 1, workers ") != NULL &&
-           strstr(text, words) != NULL;
+    bool says = strstr(text, "shards disagrees (seed 1, workers ") != NULL &&
+                strstr(text, words) != NULL;
     if (agrees || !says) {
         printf("%s", text);
     }
@@ -162,17 +161,17 @@ TEST(a_crew_that_forgets_who_is_left_is_refused)
 
 TEST(every_crew_has_a_name_of_its_own)
 {
-    size_t count, i, k;
+    size_t count = 0;
     const struct contender *const *all = contenders_of(PART_CREWS, &count);
 
     CHECK(count >= 5 && all[0] == &lawn_crew.face);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         CHECK(all[i]->abi == CONTENDER_ABI);
         CHECK(all[i]->flags & CONTENDER_CREW);
         CHECK(strlen(all[i]->title) <= 21 && strlen(all[i]->about) <= 160);
         CHECK(all[i]->node <= 256);
-        CHECK_EQ(contenders_lines(all[i]), 0);
-        for (k = 0; k < i; k++) {
+        CHECK_EQ(contenders_count_lines(all[i]), 0);
+        for (size_t k = 0; k < i; k++) {
             CHECK(strcmp(all[i]->name, all[k]->name) != 0);
         }
     }

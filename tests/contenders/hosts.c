@@ -9,7 +9,7 @@
 
 TEST(our_event_loop_does_what_it_is_asked_for)
 {
-    CHECK(host_agree(&lawn_host, stdout));
+    CHECK(host_agree_check(&lawn_host, stdout));
 }
 
 static unsigned calls;
@@ -78,13 +78,12 @@ static bool
 is_refused(const struct host *broken, const char *words)
 {
     char *text = NULL;
-    size_t size;
+    size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    bool agrees = host_agree(broken, out);
-    bool says;
+    bool agrees = host_agree_check(broken, out);
 
     fclose(out);
-    says =
+    bool says =
         strstr(text, "lawn disagrees: ") != NULL && strstr(text, words) != NULL;
     if (agrees || !says) {
         printf("%s", text);
@@ -116,15 +115,15 @@ TEST(an_event_loop_whose_timers_are_wrong_is_refused)
 
 TEST(every_event_loop_has_a_name_of_its_own)
 {
-    size_t count, i, k;
+    size_t count = 0;
     const struct contender *const *all = contenders_of(PART_HOSTS, &count);
 
     CHECK(count >= 1 && all[0] == &lawn_host.face);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         CHECK(all[i]->abi == CONTENDER_ABI);
         CHECK(all[i]->flags & CONTENDER_HOST);
         CHECK(strlen(all[i]->name) <= 12 && strlen(all[i]->about) <= 160);
-        for (k = 0; k < i; k++) {
+        for (size_t k = 0; k < i; k++) {
             CHECK(strcmp(all[i]->name, all[k]->name) != 0);
         }
     }

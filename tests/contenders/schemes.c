@@ -10,7 +10,7 @@
 static uint32_t
 start_until_it_fails(struct stage *s)
 {
-    uint32_t i;
+    uint32_t i = 0;
 
     for (i = 0; i < MANY; i++) {
         stage_start(s, i, 100 + i);
@@ -27,17 +27,14 @@ TEST(a_start_without_memory_changes_nothing)
         &heap2_contender, &heap4_contender, &growing_contender,
         &paper_contender, &heads_contender, NULL,
     };
-    size_t k;
-    long allowed;
 
-    for (k = 0; frail[k] != NULL; k++) {
-        for (allowed = 0; allowed < 5; allowed++) {
+    for (size_t k = 0; frail[k] != NULL; k++) {
+        for (long allowed = 0; allowed < 5; allowed++) {
             struct stage s;
-            uint32_t ran;
 
             stage_begin(&s, frail[k], MANY, 64);
             requests_left = allowed;
-            ran = start_until_it_fails(&s);
+            uint32_t ran = start_until_it_fails(&s);
             CHECK(ran < MANY);
             CHECK(!stage_stop(&s, ran));
             /* One that runs keeps its deadline. */
@@ -62,9 +59,8 @@ TEST(a_restart_without_memory_leaves_the_timer_running_as_it_was)
 {
     static const struct contender *const frail[] = {
         &growing_contender, &paper_contender, &heads_contender, NULL};
-    size_t k;
 
-    for (k = 0; frail[k] != NULL; k++) {
+    for (size_t k = 0; frail[k] != NULL; k++) {
         struct stage s;
 
         stage_begin(&s, frail[k], 1, 1);
@@ -82,14 +78,12 @@ TEST(a_restart_without_memory_leaves_the_timer_running_as_it_was)
 TEST(a_contender_for_which_there_is_no_memory_is_not_made)
 {
     struct contender_setup setup = {0};
-    size_t i;
 
     setup.objects = 10;
-    for (i = 0; exact[i] != NULL; i++) {
+    for (size_t i = 0; exact[i] != NULL; i++) {
         void *self = NULL;
-        long allowed;
 
-        for (allowed = 0; allowed < 5 && self == NULL; allowed++) {
+        for (long allowed = 0; allowed < 5 && self == NULL; allowed++) {
             requests_left = allowed;
             self = exact[i]->make(&setup);
             CHECK(self == NULL || allowed > 0);
@@ -103,11 +97,10 @@ TEST(a_contender_for_which_there_is_no_memory_is_not_made)
 TEST(a_calendar_without_memory_for_more_days_keeps_those_it_has)
 {
     struct stage s;
-    uint32_t i;
 
     stage_begin(&s, &calendar_contender, MANY, MANY);
     requests_left = 0;
-    for (i = 0; i < MANY; i++) {
+    for (uint32_t i = 0; i < MANY; i++) {
         stage_start(&s, i, 1 + i % 100);
     }
     requests_left = -1;
@@ -117,20 +110,17 @@ TEST(a_calendar_without_memory_for_more_days_keeps_those_it_has)
 
 TEST(contenders_hold_more_timers_than_they_were_told_to_expect)
 {
-    size_t k;
-
-    for (k = 0; exact[k] != NULL; k++) {
+    for (size_t k = 0; exact[k] != NULL; k++) {
         struct stage s;
-        uint32_t i;
 
         stage_begin(&s, exact[k], MANY, 10);
-        for (i = 0; i < MANY; i++) {
+        for (uint32_t i = 0; i < MANY; i++) {
             stage_start(&s, i, 1 + i * 7919 % MANY);
         }
-        for (i = 0; i < MANY; i += 2) {
+        for (uint32_t i = 0; i < MANY; i += 2) {
             CHECK(stage_stop(&s, i));
         }
-        for (i = 1; i <= MANY; i++) {
+        for (uint32_t i = 1; i <= MANY; i++) {
             (void)stage_mow(&s, i, SIZE_MAX);
         }
         CHECK_EQ(s.fired, MANY / 2);
@@ -142,20 +132,17 @@ TEST(contenders_hold_more_timers_than_they_were_told_to_expect)
 
 TEST(a_budget_is_heeded_and_the_rest_fires_first_in_the_next_mow)
 {
-    size_t k;
-
-    for (k = 0; exact[k] != NULL; k++) {
-        struct stage s;
-        uint32_t i;
+    for (size_t k = 0; exact[k] != NULL; k++) {
 
         CHECK(exact[k]->flags & CONTENDER_BUDGET);
+        struct stage s;
         stage_begin(&s, exact[k], 100, 100);
-        for (i = 0; i < 100; i++) {
+        for (uint32_t i = 0; i < 100; i++) {
             stage_start(&s, i, 50);
         }
         CHECK_EQ(stage_mow(&s, 49, 10), 0);
         CHECK_EQ(stage_mow(&s, 50, 0), 0);
-        for (i = 0; i < 10; i++) {
+        for (uint32_t i = 0; i < 10; i++) {
             CHECK_EQ(stage_mow(&s, 50 + i, 10), 10);
             CHECK_EQ(s.contender->next(s.self), i < 9 ? 50 : UINT64_MAX);
         }
@@ -167,14 +154,11 @@ TEST(a_budget_is_heeded_and_the_rest_fires_first_in_the_next_mow)
 /* With a step for each tick this would not end. */
 TEST(years_that_pass_at_once_cost_no_more_than_the_slots)
 {
-    size_t k;
-
-    for (k = 0; exact[k] != NULL; k++) {
+    for (size_t k = 0; exact[k] != NULL; k++) {
         struct stage s;
-        unsigned year;
 
         stage_begin(&s, exact[k], 3, 100);
-        for (year = 1; year <= 200; year++) {
+        for (unsigned year = 1; year <= 200; year++) {
             stage_start(&s, 0, 1);
             stage_start(&s, 1, 300);
             stage_start(&s, 2, 5000);
@@ -187,14 +171,11 @@ TEST(years_that_pass_at_once_cost_no_more_than_the_slots)
 
 TEST(far_deadlines_are_kept_and_do_not_wrap)
 {
-    size_t k;
-
-    for (k = 0; exact[k] != NULL; k++) {
-        struct stage s;
-
+    for (size_t k = 0; exact[k] != NULL; k++) {
         if (exact[k] == &growing_contender) {
             continue; /* it has no memory for that */
         }
+        struct stage s;
         stage_begin(&s, exact[k], 4, 4);
         CHECK_EQ(stage_mow(&s, 1000, SIZE_MAX), 0);
         stage_start(&s, 0, UINT64_MAX);
@@ -233,10 +214,9 @@ TEST(a_growing_wheel_has_no_memory_for_a_far_ttl)
 TEST(the_floor_fires_in_order_and_never_holds_more_than_its_ring)
 {
     struct stage s;
-    uint32_t i;
 
     stage_begin(&s, &floor_contender, 64, 64);
-    for (i = 0; i < 64; i++) {
+    for (uint32_t i = 0; i < 64; i++) {
         stage_start(&s, i, 10);
     }
     CHECK_EQ(s.contender->next(s.self), 10);
@@ -246,7 +226,7 @@ TEST(the_floor_fires_in_order_and_never_holds_more_than_its_ring)
     CHECK_EQ(s.last, 2);
     CHECK_EQ(stage_mow(&s, 10, SIZE_MAX), 61);
     CHECK_EQ(s.last, 63);
-    for (i = 0; i < 1000; i++) {
+    for (uint32_t i = 0; i < 1000; i++) {
         stage_start(&s, i % 64, 10);
     }
     CHECK_EQ(stage_mow(&s, 20, SIZE_MAX), 64);
@@ -256,27 +236,25 @@ TEST(the_floor_fires_in_order_and_never_holds_more_than_its_ring)
 
 TEST(every_contender_has_a_name_of_its_own_and_is_found_by_it)
 {
-    size_t count, i;
+    size_t count = 0;
     const struct contender *const *all = contenders_of(PART_TIMERS, &count);
 
     CHECK(count >= 12 && count <= CONTENDERS_MAX);
     CHECK(all[0] == &lawn_contender);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         CHECK_EQ(all[i]->abi, CONTENDER_ABI);
         CHECK(contenders_find(all[i]->name) == all[i]);
         CHECK(strlen(all[i]->title) <= 20 && strlen(all[i]->about) <= 160);
     }
     CHECK(contenders_find("nobody") == NULL);
-    CHECK(contenders_missing(&count) != NULL);
+    CHECK(contenders_list_missing(&count) != NULL);
 }
 
 TEST(the_lines_of_the_contenders_of_this_tree_are_known)
 {
-    size_t i;
-
-    for (i = 0; exact[i] != NULL; i++) {
-        CHECK(contenders_lines(exact[i]) > 50);
-        CHECK(contenders_lines(exact[i]) < 5000);
+    for (size_t i = 0; exact[i] != NULL; i++) {
+        CHECK(contenders_count_lines(exact[i]) > 50);
+        CHECK(contenders_count_lines(exact[i]) < 5000);
     }
-    CHECK(contenders_lines(&floor_contender) > 50);
+    CHECK(contenders_count_lines(&floor_contender) > 50);
 }

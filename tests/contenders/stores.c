@@ -13,10 +13,8 @@ static const struct store *const ours = &lawn_store_contender;
 
 TEST(our_store_agrees_with_the_oracle)
 {
-    uint64_t seed;
-
-    for (seed = 1; seed <= SEEDS; seed++) {
-        CHECK(store_agree(ours, seed, stdout));
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        CHECK(store_agree_check(ours, seed, stdout));
     }
 }
 
@@ -86,9 +84,8 @@ get_another_id(void *self, const void *id, struct store_timer *out)
 static bool
 touch_and_do_nothing(void *self, const void *id, uint64_t ttl)
 {
-    struct store_timer timer;
-
     (void)ttl;
+    struct store_timer timer;
     return ours->get(self, id, &timer);
 }
 
@@ -169,12 +166,10 @@ static size_t
 mow_in_disorder(void *self, uint64_t now, size_t budget, store_fire_fn *fire,
                 void *arg)
 {
-    size_t fired;
-
     true_fire = fire;
     true_arg = arg;
     held.id = NULL;
-    fired = ours->mow(self, now, budget, fire_in_pairs, NULL);
+    size_t fired = ours->mow(self, now, budget, fire_in_pairs, NULL);
     if (held.id != NULL) {
         fire(&held, arg);
     }
@@ -194,11 +189,10 @@ is_refused(const struct store *broken, const char *words)
     char *said = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&said, &size);
-    bool refused;
 
     CHECK(out != NULL);
     calls = 0;
-    refused = !store_agree(broken, 1, out);
+    bool refused = !store_agree_check(broken, 1, out);
     CHECK(fclose(out) == 0);
     if (refused) {
         refused = strstr(said, "broken disagrees (seed 1, step ") == said &&
@@ -285,7 +279,7 @@ TEST(a_table_without_timers_is_checked_too)
 
     broken.touch = NULL;
     broken.mow = NULL;
-    CHECK(store_agree(&broken, 1, stdout));
+    CHECK(store_agree_check(&broken, 1, stdout));
     broken.stop = stop_and_forget_some;
     CHECK(is_refused(&broken, ""));
 }
@@ -304,9 +298,8 @@ TEST(a_store_without_memory_fails_to_start_and_loses_nothing)
     unsigned char payload[STORE_PAYLOAD] = {0};
     uint64_t id[2] = {0, 0};
     void *self = NULL;
-    long allowed;
 
-    for (allowed = 0; allowed < 8 && self == NULL; allowed++) {
+    for (long allowed = 0; allowed < 8 && self == NULL; allowed++) {
         requests_left = allowed;
         self = ours->face.make(&setup);
         CHECK(self == NULL || allowed > 0);
@@ -324,16 +317,16 @@ TEST(a_store_without_memory_fails_to_start_and_loses_nothing)
 
 TEST(every_store_has_a_name_of_its_own)
 {
-    size_t count, i, k;
+    size_t count = 0;
     const struct contender *const *all = contenders_of(PART_STORES, &count);
 
     CHECK(count >= 1 && all[0] == &ours->face);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         CHECK(all[i]->abi == CONTENDER_ABI);
         CHECK(all[i]->flags & CONTENDER_STORE);
         CHECK(strlen(all[i]->title) <= 20 && strlen(all[i]->about) <= 160);
-        CHECK_EQ(contenders_lines(all[i]), 0);
-        for (k = 0; k < i; k++) {
+        CHECK_EQ(contenders_count_lines(all[i]), 0);
+        for (size_t k = 0; k < i; k++) {
             CHECK(strcmp(all[i]->name, all[k]->name) != 0);
         }
     }

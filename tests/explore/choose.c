@@ -70,7 +70,7 @@ letter(struct choose_option option)
 static bool
 parse(const char *text, struct choose_deviation *out, const char **end)
 {
-    char *after;
+    char *after = NULL;
 
     out->step = (unsigned)strtoul(text, &after, 10);
     if (after == text) {
@@ -112,14 +112,12 @@ choose_as_told(const char *choices)
 static void
 begin_random(void)
 {
-    unsigned i;
-
     one_in = runs++ % 2 == 0 ? 0 : 2u << rng_below(&rng, 5);
-    for (i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 8; i++) {
         priorities[i] = 100 + (unsigned)rng_below(&rng, 1000);
     }
     change_count = (unsigned)rng_below(&rng, 4) + 1;
-    for (i = 0; i < change_count; i++) {
+    for (unsigned i = 0; i < change_count; i++) {
         changes[i] = (unsigned)rng_below(&rng, longest);
     }
 }
@@ -140,15 +138,14 @@ static unsigned
 choose_in_order(const struct choose_option *options, unsigned count)
 {
     unsigned allowed[CHOOSE_OPTIONS] = {0};
-    unsigned i;
     unsigned n = 0;
-    unsigned chosen;
 
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         if (spent + options[i].cost <= limit) {
             allowed[n++] = i;
         }
     }
+    unsigned chosen = 0;
     if (n == 1) {
         chosen = allowed[0];
     } else {
@@ -168,14 +165,13 @@ choose_by_priority(const struct choose_option *options, unsigned count,
                    unsigned step)
 {
     unsigned best = 0;
-    unsigned i;
 
-    for (i = 0; i < change_count; i++) {
+    for (unsigned i = 0; i < change_count; i++) {
         if (changes[i] == step) {
             priorities[options[0].fibre] = i;
         }
     }
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         if (options[i].kind != CHOOSE_RUN) {
             if (rng_below(&rng, 4) == 0) {
                 return i;
@@ -206,12 +202,10 @@ static unsigned
 choose_told_one(const struct choose_option *options, unsigned count,
                 unsigned step)
 {
-    unsigned i;
-
     if (told_next < told_count && told[told_next].step == step) {
         struct choose_option want = told[told_next++].option;
 
-        for (i = 0; i < count; i++) {
+        for (unsigned i = 0; i < count; i++) {
             if (options[i].kind == want.kind &&
                 options[i].fibre == want.fibre) {
                 return i;
@@ -275,10 +269,9 @@ choose_told(void)
 {
     static char text[CHOOSE_STEPS * 8];
     char *at = text;
-    unsigned i;
 
     *at = '\0';
-    for (i = 0; i < deviation_count; i++) {
+    for (unsigned i = 0; i < deviation_count; i++) {
         at += sprintf(at, "%s%u%c", i > 0 ? "," : "", deviations[i].step,
                       letter(deviations[i].option));
     }

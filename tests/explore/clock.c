@@ -7,8 +7,8 @@ uint64_t explore_now;
 void
 run_set_clock(void)
 {
-    explore_keep(&explore_now, sizeof explore_now);
-    explore_name(&explore_now, sizeof explore_now, "clock");
+    explore_keep(&explore_now, sizeof(explore_now));
+    explore_name(&explore_now, sizeof(explore_now), "clock");
     explore_now = 0;
 }
 
@@ -16,7 +16,7 @@ uint64_t
 run_clock(unsigned fibre)
 {
     if (fibre == run_current && run_running) {
-        explore_saw(&explore_now, sizeof explore_now);
+        explore_saw(&explore_now, sizeof(explore_now));
     }
     return explore_now;
 }
@@ -25,9 +25,8 @@ bool
 run_pass_time(void)
 {
     uint64_t first = RUN_NEVER;
-    unsigned i;
 
-    for (i = 0; i < run_thread_count; i++) {
+    for (unsigned i = 0; i < run_thread_count; i++) {
         if (run_threads[i].state == RUN_ASLEEP &&
             run_threads[i].until < first) {
             first = run_threads[i].until;

@@ -13,7 +13,7 @@
  * fibre's, first in first out, as on x86 (TSO). The fibre itself sees it; the
  * others not, until it is flushed: by a step of its own, by an operation of the
  * fibre that reads and writes at once, or a seq_cst store, or a call of the
- * system, or by L_HEAVY of any fibre.
+ * system, or by LAWN_FENCE_HEAVY of any fibre.
  *
  * BOUNDS. A switch away from a fibre that could go on costs one, and so does the
  * delay of a store; walks are through all schedules of cost 0, then 1, and so
@@ -48,7 +48,7 @@ struct explore_scenario {
     unsigned daemons; /* a bit for each thread that may sleep at the end */
     bool delays;      /* stores can be delayed */
     bool time_passes; /* when all sleep, until the first one wakes */
-    bool symmetric;   /* there is no L_HEAVY */
+    bool symmetric;   /* there is no LAWN_FENCE_HEAVY */
     bool broken;      /* must fail: tests the explorer */
     /* When nobody can go on. It may call explore_settle(). */
     void (*finish)(void);
@@ -90,7 +90,7 @@ bool explore_has_delayed(void);
 void explore_when_drained(void (*call)(unsigned fibre));
 
 /* How many operations of the caller's have read and written a word at once:
- * L_XCHG, L_CAS, L_FADD; and L_HEAVY and calls of the system that lock or wake. */
+ * LAWN_ATOMIC_XCHG, LAWN_ATOMIC_CAS, LAWN_ATOMIC_FADD; and LAWN_FENCE_HEAVY and calls of the system that lock or wake. */
 unsigned explore_changes(void);
 
 /* A step that does nothing. */

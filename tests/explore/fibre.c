@@ -93,7 +93,7 @@ fibre_make(struct fibre *fibre, void *stack, size_t size, void (*entry)(void))
 {
     uintptr_t *top = (uintptr_t *)(void *)((char *)stack + size) - FIBRE_FRAME;
 
-    memset(top, 0, FIBRE_FRAME * sizeof *top);
+    memset(top, 0, FIBRE_FRAME * sizeof(*top));
     top[FIBRE_RETURN] = (uintptr_t)entry;
     fibre->top = top;
 }

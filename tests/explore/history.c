@@ -17,15 +17,13 @@ struct timer {
     uint64_t deadline;
 };
 
-static bool search(struct search *search, struct timer timer);
+static bool find_order(struct search *search, struct timer timer);
 
 /* Nothing that is still to come has ended before this began. */
 static bool
 can_be_next(const struct search *s, unsigned which)
 {
-    unsigned i;
-
-    for (i = 0; i < s->history->count; i++) {
+    for (unsigned i = 0; i < s->history->count; i++) {
         if ((s->done >> i & 1) == 0 &&
             s->history->events[i].ended < s->history->events[which].began) {
             return false;
@@ -37,9 +35,7 @@ can_be_next(const struct search *s, unsigned which)
 static bool
 can_become(const struct search *s, uint64_t deadline, uint64_t due)
 {
-    const uint64_t *clock;
-
-    for (clock = s->clocks; *clock != 0; clock++) {
+    for (const uint64_t *clock = s->clocks; *clock != 0; clock++) {
         if (deadline <= due && deadline <= *clock && due <= *clock + 1) {
             return true;
         }
@@ -99,16 +95,14 @@ can_stop(const struct search *s, unsigned which)
 }
 
 static bool
-search(struct search *s, struct timer timer)
+find_order(struct search *s, struct timer timer)
 {
-    unsigned i;
-
     if (s->done == (1u << s->history->count) - 1) {
         return timer.running == s->runs &&
                (!timer.running || timer.deadline > s->now ||
                 is_clock(s, s->now));
     }
-    for (i = 0; i < s->history->count; i++) {
+    for (unsigned i = 0; i < s->history->count; i++) {
         const struct history_event *event = &s->history->events[i];
         struct timer next = timer;
 
@@ -117,7 +111,7 @@ search(struct search *s, struct timer timer)
         }
         if (happens(s, i, &next)) {
             s->done |= 1u << i;
-            if (search(s, next)) {
+            if (find_order(s, next)) {
                 return true;
             }
             s->done &= ~(1u << i);
@@ -127,7 +121,7 @@ search(struct search *s, struct timer timer)
 
             next.running = false;
             s->stopped |= 1u << i;
-            if (search(s, next)) {
+            if (find_order(s, next)) {
                 return true;
             }
             s->stopped = stopped;
@@ -143,18 +137,17 @@ history_possible(const struct history *history, bool runs, uint64_t now,
     struct search s = {history, runs, now, clocks, 0, 0};
     struct timer timer = {false, 0};
 
-    return search(&s, timer);
+    return find_order(&s, timer);
 }
 
 void
 history_tell(const struct history *history, char *text, unsigned size)
 {
     static const char *const names[] = {"start", "stop", "fire", "left"};
-    unsigned i;
     unsigned at = 0;
 
     text[0] = '\0';
-    for (i = 0; i < history->count && at + 50 < size; i++) {
+    for (unsigned i = 0; i < history->count && at + 50 < size; i++) {
         const struct history_event *event = &history->events[i];
 
         at += (unsigned)snprintf(text + at, size - at, "%s%s [%u,%u]",

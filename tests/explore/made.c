@@ -10,7 +10,7 @@
 struct made {
     void *(*start)(void *arg);
     void *arg;
-    uint32_t ended; /* L_ */
+    uint32_t ended; /* atomic */
     bool joined;
 };
 
@@ -25,8 +25,8 @@ explore_make(unsigned fibre)
     EXPECT(fibre < EXPLORE_FIBRES);
     next = fibre;
     mades[next] = none;
-    explore_keep(&mades[next], sizeof mades[next]);
-    explore_name(&mades[next], sizeof mades[next], "thread");
+    explore_keep(&mades[next], sizeof(mades[next]));
+    explore_name(&mades[next], sizeof(mades[next]), "thread");
 }
 
 int
@@ -47,8 +47,8 @@ explore_made(void)
     struct made *made = &mades[explore_me()];
 
     (void)made->start(made->arg);
-    L_STORE(&made->ended, 1, L_SEQ_CST);
-    lawn_park_wake(&made->ended);
+    LAWN_ATOMIC_STORE(&made->ended, 1, LAWN_SEQ_CST);
+    lawn__park_wake(&made->ended);
 }
 
 int
@@ -62,8 +62,8 @@ pthread_join(pthread_t thread, void **result)
         explore_fail("a thread is joined twice");
     }
     made->joined = true;
-    while (L_LOAD(&made->ended, L_SEQ_CST) == 0) {
-        lawn_park_wait(&made->ended, 0, UINT64_MAX);
+    while (LAWN_ATOMIC_LOAD(&made->ended, LAWN_SEQ_CST) == 0) {
+        lawn__park_wait(&made->ended, 0, UINT64_MAX);
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 /* main.c - walks through the schedules of all scenarios.
  *
- *     explore [OPTIONS] [PART OF A NAME]
+ *     explore [OPTIONS] [SHARD OF A NAME]
  *         --schedules N   of each scenario: all of cost 0, 1, 2 and so on, until
  *                         there are so many
  *         --random N      and besides, at random
@@ -39,7 +39,7 @@ static uint64_t randoms = 20000;
 static double seconds;
 static unsigned cost_most = 100;
 static uint64_t seed = 1;
-static const char *part = "";
+static const char *shard = "";
 
 void
 explore_add(const struct explore_scenario *scenario)
@@ -133,7 +133,7 @@ walk_scenario(const struct explore_scenario *scenario, struct walk *walk,
 {
     double now = clock_now();
 
-    memset(walk, 0, sizeof *walk);
+    memset(walk, 0, sizeof(*walk));
     if (!run_prepare(scenario)) {
         walk->failed = true;
         return;
@@ -161,9 +161,9 @@ tell(const struct explore_scenario *scenario, const struct walk *walk,
     char in_order[100] = "";
 
     if (walk->complete) {
-        (void)snprintf(in_order, sizeof in_order, ", all there are");
+        (void)snprintf(in_order, sizeof(in_order), ", all there are");
     } else if (walk->cost > 0) {
-        (void)snprintf(in_order, sizeof in_order, ", all of cost %u",
+        (void)snprintf(in_order, sizeof(in_order), ", all of cost %u",
                        walk->cost - 1);
     }
     printf("%s %s  %llu schedules at random, %llu in order%s%s\n",
@@ -178,13 +178,12 @@ test(const struct explore_scenario *scenario, double share, uint64_t *sum)
 {
     struct walk walk;
     char why[1000] = "nothing was found";
-    bool good;
 
     walk_scenario(scenario, &walk, share);
     *sum += walk.schedules + walk.random;
-    good = walk.failed == scenario->broken;
+    bool good = walk.failed == scenario->broken;
     if (walk.failed) {
-        (void)snprintf(why, sizeof why, "%s", run_message());
+        (void)snprintf(why, sizeof(why), "%s", run_message());
         if (!fails_again(choose_told())) {
             good = false;
             printf("  not the second time:\n");
@@ -206,14 +205,13 @@ test_all(void)
     unsigned passed = 0;
     unsigned failures = 0;
     unsigned count = 0;
-    unsigned i;
     uint64_t sum = 0;
 
-    for (i = 0; i < scenario_count; i++) {
-        count += strstr(scenarios[i]->name, part) != NULL;
+    for (unsigned i = 0; i < scenario_count; i++) {
+        count += strstr(scenarios[i]->name, shard) != NULL;
     }
-    for (i = 0; i < scenario_count; i++) {
-        if (strstr(scenarios[i]->name, part) == NULL) {
+    for (unsigned i = 0; i < scenario_count; i++) {
+        if (strstr(scenarios[i]->name, shard) == NULL) {
             continue;
         }
         if (test(scenarios[i], seconds / count, &sum)) {
@@ -230,7 +228,7 @@ test_all(void)
 static int
 replay(const char *name, const char *choices)
 {
-    unsigned i;
+    unsigned i = 0;
 
     for (i = 0; i < scenario_count; i++) {
         if (strcmp(scenarios[i]->name, name) == 0) {
@@ -261,13 +259,11 @@ by_name(const void *a, const void *b)
 static bool
 parse(int argc, char **argv)
 {
-    int i;
-
-    for (i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
 
         if (strncmp(argv[i], "--", 2) != 0) {
-            part = argv[i];
+            shard = argv[i];
             continue;
         }
         if (value == NULL) {
@@ -298,7 +294,7 @@ main(int argc, char **argv)
 {
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     run_catch_signals();
-    qsort(scenarios, scenario_count, sizeof *scenarios, by_name);
+    qsort(scenarios, scenario_count, sizeof(*scenarios), by_name);
     if (argc == 4 && strcmp(argv[1], "--replay") == 0) {
         return replay(argv[2], argv[3]);
     }

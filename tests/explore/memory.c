@@ -25,7 +25,7 @@ static _Alignas(64) unsigned char pool[MEMORY_POOL];
 static size_t pool_used;
 static struct memory_piece blocks[MEMORY_PIECES]; /* of the pool */
 static unsigned block_count;
-static struct memory_piece kept[MEMORY_PIECES];
+static struct memory_piece old_owner[MEMORY_PIECES];
 static unsigned kept_count;
 static struct memory_piece names[MEMORY_PIECES];
 static unsigned name_count;
@@ -63,10 +63,9 @@ void
 memory_save(void)
 {
     size_t size = pool_used;
-    unsigned i;
 
-    for (i = 0; i < kept_count; i++) {
-        size += kept[i].size;
+    for (unsigned i = 0; i < kept_count; i++) {
+        size += old_owner[i].size;
     }
     free(saved);
     saved = malloc(size + 1);
@@ -75,9 +74,9 @@ memory_save(void)
     }
     memcpy(saved, pool, pool_used);
     saved_pool = size = pool_used;
-    for (i = 0; i < kept_count; i++) {
-        memcpy(saved + size, kept[i].at, kept[i].size);
-        size += kept[i].size;
+    for (unsigned i = 0; i < kept_count; i++) {
+        memcpy(saved + size, old_owner[i].at, old_owner[i].size);
+        size += old_owner[i].size;
     }
     saved_blocks = block_count;
     saved_freed = memory_freed;
@@ -87,12 +86,11 @@ void
 memory_restore(void)
 {
     size_t at = saved_pool;
-    unsigned i;
 
     memcpy(pool, saved, saved_pool);
-    for (i = 0; i < kept_count; i++) {
-        memcpy(kept[i].at, saved + at, kept[i].size);
-        at += kept[i].size;
+    for (unsigned i = 0; i < kept_count; i++) {
+        memcpy(old_owner[i].at, saved + at, old_owner[i].size);
+        at += old_owner[i].size;
     }
     pool_used = saved_pool;
     block_count = saved_blocks;
@@ -103,9 +101,8 @@ bool
 memory_is_freed(const void *word, size_t size)
 {
     uintptr_t at = (uintptr_t)word;
-    unsigned i;
 
-    for (i = 0; i < memory_freed; i++) {
+    for (unsigned i = 0; i < memory_freed; i++) {
         uintptr_t from = (uintptr_t)freed[i].at;
 
         if (at + size > from && at < from + freed[i].size) {
@@ -118,11 +115,9 @@ memory_is_freed(const void *word, size_t size)
 bool
 memory_intact(void)
 {
-    unsigned i;
-    size_t k;
 
-    for (i = 0; i < memory_freed; i++) {
-        for (k = 0; k < freed[i].size; k++) {
+    for (unsigned i = 0; i < memory_freed; i++) {
+        for (size_t k = 0; k < freed[i].size; k++) {
             if (freed[i].at[k] != MEMORY_FILL) {
                 return false;
             }
@@ -135,9 +130,8 @@ const char *
 memory_name(const void *word, size_t *offset)
 {
     uintptr_t at = (uintptr_t)word;
-    unsigned i;
 
-    for (i = 0; i < name_count; i++) {
+    for (unsigned i = 0; i < name_count; i++) {
         uintptr_t from = (uintptr_t)names[i].at;
 
         if (at >= from && at < from + names[i].size) {
@@ -145,7 +139,7 @@ memory_name(const void *word, size_t *offset)
             return names[i].name;
         }
     }
-    for (i = 0; i < block_count; i++) {
+    for (unsigned i = 0; i < block_count; i++) {
         uintptr_t from = (uintptr_t)blocks[i].at;
 
         if (at >= from && at < from + blocks[i].size) {
@@ -160,7 +154,7 @@ memory_name(const void *word, size_t *offset)
 void
 explore_keep(void *memory, size_t size)
 {
-    add(kept, &kept_count, memory, size, NULL);
+    add(old_owner, &kept_count, memory, size, NULL);
 }
 
 void
@@ -191,10 +185,8 @@ explore_alloc(size_t size, void *context)
 void
 explore_release(void *memory, void *context)
 {
-    unsigned i;
-
     (void)context;
-    for (i = 0; i < block_count; i++) {
+    for (unsigned i = 0; i < block_count; i++) {
         if (blocks[i].at == (unsigned char *)memory) {
             explore_free(memory, blocks[i].size);
             return;
@@ -222,7 +214,7 @@ explore_free(void *memory, size_t size)
 void
 explore_renew(void *memory, size_t size)
 {
-    unsigned i;
+    unsigned i = 0;
 
     for (i = 0; i < memory_freed && freed[i].at != (unsigned char *)memory;
          i++) {

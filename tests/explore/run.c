@@ -62,12 +62,12 @@ void
 explore_fail(const char *format, ...)
 {
     va_list args;
-    int used = run_current < RUN_MAIN ? snprintf(message, sizeof message,
+    int used = run_current < RUN_MAIN ? snprintf(message, sizeof(message),
                                                  "%c: ", 'a' + (int)run_current)
                                       : 0;
 
     va_start(args, format);
-    (void)vsnprintf(message + used, sizeof message - (size_t)used, format,
+    (void)vsnprintf(message + used, sizeof(message) - (size_t)used, format,
                     args);
     va_end(args);
     end_schedule();
@@ -104,7 +104,7 @@ run_catch_signals(void)
     struct itimerval often = {{0, 200000}, {0, 200000}};
     struct sigaction action;
 
-    memset(&action, 0, sizeof action);
+    memset(&action, 0, sizeof(action));
     action.sa_handler = on_signal;
     action.sa_flags = SA_NODEFER;
     (void)sigaction(SIGABRT, &action, NULL);
@@ -123,9 +123,8 @@ run_catch_signals(void)
 void
 explore_tell(const char *format, ...)
 {
-    va_list args;
-
     if (tracing) {
+        va_list args;
         va_start(args, format);
         printf("%6u %c ", steps,
                run_current < RUN_MAIN ? 'a' + (int)run_current : '-');
@@ -139,11 +138,10 @@ void
 run_tell_word(const char *what, const void *word, uint64_t value,
               const char *more)
 {
-    size_t offset;
-    const char *name;
+    size_t offset = 0;
 
     if (tracing) {
-        name = memory_name(word, &offset);
+        const char *name = memory_name(word, &offset);
         explore_tell("%-7s %s+%-3zu %#llx%s", what, name, offset,
                      (unsigned long long)value, more);
     }
@@ -187,14 +185,11 @@ static unsigned
 noticed(unsigned fibre)
 {
     const struct run_thread *thread = &run_threads[fibre];
-    unsigned i;
-    unsigned k;
-    unsigned m;
 
-    for (i = 0; i < thread->stored; i++) {
+    for (unsigned i = 0; i < thread->stored; i++) {
         const void *word = thread->buffer[i].word;
 
-        for (k = 0; k < run_thread_count; k++) {
+        for (unsigned k = 0; k < run_thread_count; k++) {
             const struct run_thread *other = &run_threads[k];
 
             if (k == fibre || other->state == RUN_DONE) {
@@ -203,8 +198,8 @@ noticed(unsigned fibre)
             if (other->state != RUN_YIELDED && other->word == word) {
                 return i + 1;
             }
-            for (m = 0; other->state == RUN_YIELDED && m < other->seen_count;
-                 m++) {
+            for (unsigned m = 0;
+                 other->state == RUN_YIELDED && m < other->seen_count; m++) {
                 if (other->seen[m].word == word) {
                     return i + 1;
                 }
@@ -221,21 +216,19 @@ static unsigned
 list_options(struct choose_option *options)
 {
     unsigned n = 0;
-    unsigned runs;
-    unsigned i;
     unsigned cost = 0;
 
     if (run_current < RUN_MAIN && can_go_on(&run_threads[run_current])) {
         n = add_runs(options, n, run_current, 0);
         cost = 1;
     }
-    for (i = 0; i < run_thread_count; i++) {
+    for (unsigned i = 0; i < run_thread_count; i++) {
         if (i != run_current && can_go_on(&run_threads[i])) {
             n = add_runs(options, n, i, cost);
         }
     }
-    runs = n;
-    for (i = 0; i < runs && run_delays; i++) {
+    unsigned runs = n;
+    for (unsigned i = 0; i < runs && run_delays; i++) {
         const struct run_thread *thread = &run_threads[options[i].fibre];
 
         if (thread->storing && thread->stored == 0 &&
@@ -245,7 +238,7 @@ list_options(struct choose_option *options)
             options[n++].cost++;
         }
     }
-    for (i = 0; i < run_thread_count && run_buffered > 0; i++) {
+    for (unsigned i = 0; i < run_thread_count && run_buffered > 0; i++) {
         if (run_threads[i].stored > 0 &&
             (runs == 0 ||
              ((last != i || last_flushed || telling) && noticed(i) > 0))) {
@@ -274,21 +267,19 @@ static unsigned
 pick(void)
 {
     struct choose_option options[CHOOSE_OPTIONS];
-    unsigned n;
-    unsigned chosen;
 
     for (;;) {
         if (++steps >= CHOOSE_STEPS - 1) {
             explore_fail("no end after %u steps", steps);
         }
-        n = list_options(options);
+        unsigned n = list_options(options);
         if (n == 0) {
             if (run_scenario->time_passes && run_pass_time()) {
                 continue;
             }
             return RUN_MAIN;
         }
-        chosen = settling ? 0 : choose(options, n, steps);
+        unsigned chosen = settling ? 0 : choose(options, n, steps);
         last = options[chosen].fibre;
         last_flushed = options[chosen].kind == CHOOSE_FLUSH;
         if (!last_flushed) {
@@ -303,12 +294,11 @@ void
 run_go_on(void)
 {
     struct run_thread *me = &run_threads[run_current];
-    unsigned next;
     int error = errno; /* a thread's own */
 
     run_take_off(me);
     run_running = false;
-    next = pick();
+    unsigned next = pick();
     if (&run_threads[next] != me) {
         run_current = next;
         fibre_switch(&me->fibre, &run_threads[next].fibre);
@@ -371,17 +361,16 @@ expect_quiet(void)
                                         "waits for a lock", "has ended"};
     char text[200] = "";
     bool quiet = true;
-    unsigned i;
 
-    for (i = 0; i < run_thread_count; i++) {
+    for (unsigned i = 0; i < run_thread_count; i++) {
         quiet = quiet && (run_threads[i].state == RUN_DONE ||
                           (run_threads[i].state == RUN_ASLEEP &&
                            (run_scenario->daemons >> i & 1) != 0));
     }
-    for (i = 0; i < run_thread_count && !quiet; i++) {
+    for (unsigned i = 0; i < run_thread_count && !quiet; i++) {
         size_t used = strlen(text);
 
-        (void)snprintf(text + used, sizeof text - used, "%s%c %s",
+        (void)snprintf(text + used, sizeof(text) - used, "%s%c %s",
                        i > 0 ? ", " : "", 'a' + (int)i,
                        words[run_threads[i].state]);
     }
@@ -394,10 +383,8 @@ expect_quiet(void)
 static void
 run_fibres(void)
 {
-    unsigned next;
-
     run_running = false;
-    next = pick();
+    unsigned next = pick();
     if (next != RUN_MAIN) {
         run_current = next;
         fibre_switch(&run_threads[RUN_MAIN].fibre, &run_threads[next].fibre);
@@ -427,8 +414,6 @@ explore_go_on(void)
 static void
 begin(void)
 {
-    unsigned i;
-
     run_current = RUN_MAIN;
     run_posing = RUN_MAIN;
     last = RUN_MAIN;
@@ -438,7 +423,7 @@ begin(void)
     run_running = true;
     settling = false;
     failed = false;
-    for (i = 0; i <= EXPLORE_FIBRES; i++) {
+    for (unsigned i = 0; i <= EXPLORE_FIBRES; i++) {
         run_threads[i].state = i < run_thread_count ? RUN_READY : RUN_DONE;
         run_threads[i].storing = false;
         run_threads[i].delay = false;
@@ -457,7 +442,7 @@ begin(void)
 bool
 run_prepare(const struct explore_scenario *which)
 {
-    unsigned i;
+    unsigned i = 0;
 
     run_scenario = which;
     run_delays = which->delays && !run_without_delays;
@@ -470,7 +455,7 @@ run_prepare(const struct explore_scenario *which)
     words_clear();
     explore_when_drained(NULL);
     run_set_clock();
-    memset(selves, 0, sizeof selves);
+    memset(selves, 0, sizeof(selves));
     begin();
     if (setjmp(in_main) != 0) {
         return false;

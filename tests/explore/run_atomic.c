@@ -6,22 +6,21 @@
 #include "../../src/workers/park.h"
 
 struct lawn_worker;
-struct lawn_worker **lawn_explore_self(void);
-unsigned *lawn_explore_turn(void);
-uintptr_t lawn_explore_me(void);
+struct lawn_worker **lawn__explore_self(void);
+unsigned *lawn__explore_turn(void);
+uintptr_t lawn__explore_me(void);
 
 /* src/workers/atomic.h */
 
 uint64_t
-lawn_explore_load(const void *word, unsigned size, int order)
+lawn__explore_load(const void *word, unsigned size, int order)
 {
     void *at = (void *)(uintptr_t)word;
-    uint64_t value;
 
     (void)order;
     (void)run_step(word, false, false);
     run_check_word(word, size);
-    value = run_read(word, size);
+    uint64_t value = run_read(word, size);
     if (run_current < RUN_MAIN) {
         run_saw(at, size, value, false);
         run_tell_word("load", word, value, "");
@@ -38,10 +37,10 @@ wrote(void *word, unsigned size, uint64_t value)
 }
 
 void
-lawn_explore_store(void *word, unsigned size, uint64_t value, int order)
+lawn__explore_store(void *word, unsigned size, uint64_t value, int order)
 {
     struct run_thread *me = &run_threads[run_current];
-    bool weak = order != L_SEQ_CST && run_delays;
+    bool weak = order != LAWN_SEQ_CST && run_delays;
     bool delay = run_step(word, true, weak);
 
     value = size == 4 ? (uint32_t)value : value;
@@ -83,7 +82,7 @@ explore_changes(void)
 }
 
 uint64_t
-lawn_explore_xchg(void *word, unsigned size, uint64_t value)
+lawn__explore_xchg(void *word, unsigned size, uint64_t value)
 {
     uint64_t old = begin_change(word, size);
 
@@ -95,7 +94,7 @@ lawn_explore_xchg(void *word, unsigned size, uint64_t value)
 }
 
 int
-lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value)
+lawn__explore_cas(void *word, unsigned size, void *seen, uint64_t value)
 {
     uint64_t old = begin_change(word, size);
 
@@ -115,7 +114,7 @@ lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value)
 }
 
 uint64_t
-lawn_explore_fadd(void *word, unsigned size, uint64_t value)
+lawn__explore_fadd(void *word, unsigned size, uint64_t value)
 {
     uint64_t old = begin_change(word, size);
 
@@ -126,17 +125,15 @@ lawn_explore_fadd(void *word, unsigned size, uint64_t value)
 }
 
 void
-lawn_explore_heavy(void)
+lawn__explore_heavy(void)
 {
-    unsigned i;
-
     if (run_scenario->symmetric) {
         explore_fail("there is no heavy fence here");
     }
     (void)run_step(NULL, false, false);
     explore_tell("heavy");
     run_threads[run_current].changes++;
-    for (i = 0; i <= EXPLORE_FIBRES; i++) {
+    for (unsigned i = 0; i <= EXPLORE_FIBRES; i++) {
         run_drain_of(&run_threads[i]);
     }
 }
@@ -144,7 +141,7 @@ lawn_explore_heavy(void)
 /* src/workers/park.h. The system's calls drain the caller's buffer. */
 
 void
-lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
+lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
     struct run_thread *me = &run_threads[run_current];
 
@@ -153,11 +150,11 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
     }
     (void)run_step(NULL, false, false);
     run_drain_of(me);
-    run_check_word(word, sizeof *word);
+    run_check_word(word, sizeof(*word));
     if (*word != value ||
         (until != RUN_NEVER && run_clock(run_current) >= until)) {
         run_tell_word("wait", word, *word, " not at all");
-        run_saw(word, sizeof *word, *word, false);
+        run_saw(word, sizeof(*word), *word, false);
         return;
     }
     run_tell_word("wait", word, value, "");
@@ -170,15 +167,13 @@ lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
 }
 
 void
-lawn_park_wake(uint32_t *word)
+lawn__park_wake(uint32_t *word)
 {
-    unsigned i;
-
     (void)run_step(NULL, false, false);
     run_drain_of(&run_threads[run_current]);
     run_threads[run_current].changes++;
     run_tell_word("wake", word, 0, "");
-    for (i = 0; i < run_thread_count; i++) {
+    for (unsigned i = 0; i < run_thread_count; i++) {
         if (run_threads[i].state == RUN_ASLEEP && run_threads[i].word == word) {
             run_threads[i].state = RUN_READY;
         }
@@ -186,7 +181,7 @@ lawn_park_wake(uint32_t *word)
 }
 
 void
-lawn_park_yield(void)
+lawn__park_yield(void)
 {
     struct run_thread *me = &run_threads[run_current];
 
@@ -203,13 +198,13 @@ lawn_park_yield(void)
 }
 
 void
-lawn_park_lock(uint32_t *word)
+lawn__park_lock(uint32_t *word)
 {
     struct run_thread *me = &run_threads[run_current];
 
     (void)run_step(NULL, false, false);
     run_drain_of(me);
-    run_check_word(word, sizeof *word);
+    run_check_word(word, sizeof(*word));
     while (*word != 0) {
         if (run_current == RUN_MAIN) {
             explore_fail("setup or finish would wait for a lock");
@@ -218,7 +213,7 @@ lawn_park_lock(uint32_t *word)
         me->state = RUN_AT_LOCK;
         me->word = word;
         run_go_on();
-        run_check_word(word, sizeof *word);
+        run_check_word(word, sizeof(*word));
     }
     me->changes++;
     run_tell_word("lock", word, 1, "");
@@ -226,49 +221,49 @@ lawn_park_lock(uint32_t *word)
 }
 
 void
-lawn_park_unlock(uint32_t *word)
+lawn__park_unlock(uint32_t *word)
 {
     (void)run_step(NULL, false, false);
     run_drain_of(&run_threads[run_current]);
-    run_check_word(word, sizeof *word);
+    run_check_word(word, sizeof(*word));
     run_tell_word("unlock", word, 0, "");
     *word = 0;
 }
 
 uint64_t
-lawn_park_clock(void *context)
+lawn__park_clock(void *context)
 {
     (void)context;
     return run_clock(run_current);
 }
 
 bool
-lawn_park_asymmetric(void)
+lawn__park_asymmetric(void)
 {
     return !run_scenario->symmetric;
 }
 
 void
-lawn_park_heavy(void)
+lawn__park_heavy(void)
 {
-    lawn_explore_heavy();
+    lawn__explore_heavy();
 }
 
 struct lawn_worker **
-lawn_explore_self(void)
+lawn__explore_self(void)
 {
     return &run_threads[run_current == RUN_MAIN ? run_posing : run_current]
                 .self;
 }
 
 unsigned *
-lawn_explore_turn(void)
+lawn__explore_turn(void)
 {
     return &run_threads[run_current].turn;
 }
 
 uintptr_t
-lawn_explore_me(void)
+lawn__explore_me(void)
 {
     return run_current + 1;
 }

@@ -12,14 +12,14 @@ static void (*when_drained)(unsigned fibre);
 uint64_t
 run_read(const void *word, unsigned size)
 {
-    uint64_t wide;
-    uint32_t narrow;
+    uint64_t wide = 0;
 
-    if (size == sizeof wide) {
-        memcpy(&wide, word, sizeof wide);
+    if (size == sizeof(wide)) {
+        memcpy(&wide, word, sizeof(wide));
         return wide;
     }
-    memcpy(&narrow, word, sizeof narrow);
+    uint32_t narrow = 0;
+    memcpy(&narrow, word, sizeof(narrow));
     return narrow;
 }
 
@@ -28,10 +28,10 @@ run_write(void *word, unsigned size, uint64_t value)
 {
     uint32_t narrow = (uint32_t)value;
 
-    if (size == sizeof value) {
-        memcpy(word, &value, sizeof value);
+    if (size == sizeof(value)) {
+        memcpy(word, &value, sizeof(value));
     } else {
-        memcpy(word, &narrow, sizeof narrow);
+        memcpy(word, &narrow, sizeof(narrow));
     }
 }
 
@@ -39,7 +39,7 @@ void
 run_check_word(const void *word, unsigned size)
 {
     if (memory_freed > 0 && memory_is_freed(word, size)) {
-        size_t offset;
+        size_t offset = 0;
         const char *name = memory_name(word, &offset);
 
         explore_fail("touches %s+%zu, which was freed", name, offset);
@@ -72,11 +72,10 @@ run_settle_seen(struct run_thread *me)
     unsigned oldest = me->seen_count > RUN_SEEN ? me->seen_count - RUN_SEEN : 0;
     struct run_word known[RUN_SEEN] = {{0}};
     unsigned count = 0;
-    unsigned i;
-    unsigned k;
 
     me->news = false;
-    for (i = oldest; i < me->seen_count; i++) {
+    unsigned k = 0;
+    for (unsigned i = oldest; i < me->seen_count; i++) {
         struct run_word *entry = &me->seen[i % RUN_SEEN];
 
         for (k = 0; k < count && known[k].word != entry->word; k++) {
@@ -86,16 +85,14 @@ run_settle_seen(struct run_thread *me)
         known[k] = *entry;
         count += k == count;
     }
-    memcpy(me->seen, known, count * sizeof *known);
+    memcpy(me->seen, known, count * sizeof(*known));
     me->seen_count = count;
 }
 
 bool
 run_seen_changed(const struct run_thread *thread)
 {
-    unsigned i;
-
-    for (i = 0; i < thread->seen_count; i++) {
+    for (unsigned i = 0; i < thread->seen_count; i++) {
         if (run_read(thread->seen[i].word, thread->seen[i].size) !=
             thread->seen[i].value) {
             return true;
@@ -107,9 +104,7 @@ run_seen_changed(const struct run_thread *thread)
 void
 run_put_on(struct run_thread *me)
 {
-    unsigned i;
-
-    for (i = 0; i < me->stored; i++) {
+    for (unsigned i = 0; i < me->stored; i++) {
         struct run_word *store = &me->buffer[i];
 
         me->under[i] = run_read(store->word, store->size);
@@ -120,9 +115,7 @@ run_put_on(struct run_thread *me)
 void
 run_take_off(struct run_thread *me)
 {
-    unsigned i;
-
-    for (i = me->stored; i-- > 0;) {
+    for (unsigned i = me->stored; i-- > 0;) {
         run_write(me->buffer[i].word, me->buffer[i].size, me->under[i]);
     }
 }
@@ -140,9 +133,9 @@ run_flush(struct run_thread *thread)
     }
     thread->stored--;
     run_buffered--;
-    memmove(oldest, oldest + 1, thread->stored * sizeof *oldest);
+    memmove(oldest, oldest + 1, thread->stored * sizeof(*oldest));
     memmove(thread->under, thread->under + 1,
-            thread->stored * sizeof *thread->under);
+            thread->stored * sizeof(*thread->under));
     if (thread->stored == 0 && when_drained != NULL) {
         when_drained((unsigned)(thread - run_threads));
     }

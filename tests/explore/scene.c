@@ -39,11 +39,9 @@ end_event(struct history_event *event)
 static void
 on_drained(unsigned fibre)
 {
-    unsigned i;
-    unsigned k;
 
-    for (i = 0; i < SCENE_TIMERS; i++) {
-        for (k = 0; k < scene.histories[i].count; k++) {
+    for (unsigned i = 0; i < SCENE_TIMERS; i++) {
+        for (unsigned k = 0; k < scene.histories[i].count; k++) {
             struct history_event *event = &scene.histories[i].events[k];
 
             if (event->late == 1u << fibre) {
@@ -61,7 +59,7 @@ drop_event(unsigned timer, struct history_event *event)
     struct history *history = &scene.histories[timer];
     size_t behind = (size_t)(history->events + history->count - (event + 1));
 
-    memmove(event, event + 1, behind * sizeof *event);
+    memmove(event, event + 1, behind * sizeof(*event));
     history->count--;
 }
 
@@ -71,10 +69,10 @@ expect_possible(unsigned timer, bool runs)
     /* 20, 50 and 60 are deadlines of scenarios in which time passes. */
     static const uint64_t clocks[] = {SCENE_NOW, 20,         SCENE_AMID, 50,
                                       60,        SCENE_SOON, SCENE_END,  0};
-    char text[500];
 
     if (!history_possible(&scene.histories[timer], runs, explore_now, clocks)) {
-        history_tell(&scene.histories[timer], text, sizeof text);
+        char text[500];
+        history_tell(&scene.histories[timer], text, sizeof(text));
         explore_fail("timer %u cannot %s at %llu after: %s", timer,
                      runs ? "be running" : "have ended",
                      (unsigned long long)explore_now, text);
@@ -87,16 +85,15 @@ static void
 on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
 {
     unsigned which = (unsigned)(timer - scene.timers);
-    struct history_event *event;
 
     EXPECT(which < SCENE_TIMERS);
     EXPECT(!scene.freed[which]);
     EXPECT(lawn_workers_self() == worker);
     EXPECT(scene.callbacks[which]++ == 0); /* C4 */
     scene.callers[which] = explore_me();
-    event = begin_event(which, HISTORY_FIRE);
+    struct history_event *event = begin_event(which, HISTORY_FIRE);
     event->began = 0;
-    event->deadline = lawn_due(&timer->timer);
+    event->deadline = lawn_last_deadline(&timer->timer);
     event->time = explore_now;
     end_event(event);
     EXPECT(event->deadline <= explore_now); /* P1 */
@@ -112,18 +109,22 @@ static void
 on_left(struct lawn_workers_timer *timer, void *arg)
 {
     unsigned which = (unsigned)(timer - scene.timers);
-    struct history_event *event;
 
     EXPECT(arg == &scene);
     EXPECT(which < SCENE_TIMERS);
-    EXPECT(scene.callbacks[which] == 0);
+    EXPECT(!scene.freed[which]);
+    EXPECT(scene.callbacks[which]++ == 0);
+    scene.callers[which] = explore_me();
     explore_tell("-- timer %u is left", which);
-    event = begin_event(which, HISTORY_LEFT);
+    struct history_event *event = begin_event(which, HISTORY_LEFT);
     end_event(event);
     scene.left++;
+    explore_point();
     if (scene.left_hook != NULL) {
         scene.left_hook(which);
     }
+    scene.callbacks[which]--;
+    EXPECT(!scene.freed[which]); /* C3 */
 }
 
 /* Setup. */
@@ -132,22 +133,21 @@ void
 scene_begin_with(unsigned workers, struct lawn_workers_options *options)
 {
     static const char *const names[] = {"timer 0", "timer 1", "timer 2"};
-    unsigned i;
 
-    memset(&scene, 0, sizeof scene);
-    explore_keep(&scene, sizeof scene);
+    memset(&scene, 0, sizeof(scene));
+    explore_keep(&scene, sizeof(scene));
     options->lawn.blades = 8;
     options->lawn.slot_bits = 4;
     options->lawn.alloc = explore_alloc;
     options->lawn.release = explore_release;
-    for (i = 0; i < SCENE_TIMERS; i++) {
-        explore_name(&scene.timers[i], sizeof scene.timers[i], names[i]);
+    for (unsigned i = 0; i < SCENE_TIMERS; i++) {
+        explore_name(&scene.timers[i], sizeof(scene.timers[i]), names[i]);
         scene.timers[i].fire = on_fire;
     }
     explore_when_drained(on_drained);
     scene.set = lawn_workers_new(options);
     EXPECT(scene.set != NULL);
-    for (i = 0; i < workers; i++) {
+    for (unsigned i = 0; i < workers; i++) {
         explore_be(i);
         scene.workers[i] = lawn_workers_attach(scene.set);
         EXPECT(scene.workers[i] != NULL);
@@ -161,7 +161,7 @@ scene_begin(unsigned workers)
 {
     struct lawn_workers_options options;
 
-    memset(&options, 0, sizeof options);
+    memset(&options, 0, sizeof(options));
     scene_begin_with(workers, &options);
 }
 
@@ -204,9 +204,7 @@ scene_have_shared(unsigned timer, unsigned worker, uint64_t deadline)
 void
 scene_ready(void)
 {
-    unsigned i;
-
-    for (i = 0; i < EXPLORE_FIBRES && scene.workers[i] != NULL; i++) {
+    for (unsigned i = 0; i < EXPLORE_FIBRES && scene.workers[i] != NULL; i++) {
         explore_be(i);
         (void)lawn_worker_turn(scene.workers[i]);
         (void)lawn_worker_turn(scene.workers[i]);
@@ -251,7 +249,7 @@ static struct history_event *
 event_of(unsigned timer, unsigned began)
 {
     struct history *history = &scene.histories[timer];
-    unsigned i;
+    unsigned i = 0;
 
     for (i = 0; history->events[i].began != began ||
                 history->events[i].kind == HISTORY_FIRE;
@@ -265,13 +263,13 @@ scene_start(unsigned timer, uint64_t deadline)
 {
     struct history_event *event = begin_event(timer, HISTORY_START);
     unsigned began = event->began;
-    int error;
 
     event->moments = true;
     event->deadline = deadline;
     explore_tell("-- starts timer %u for %llu", timer,
                  (unsigned long long)deadline);
-    error = lawn_workers_start_at(scene.set, &scene.timers[timer], deadline);
+    int error =
+        lawn_workers_start_at(scene.set, &scene.timers[timer], deadline);
     return started(timer, event_of(timer, began), error);
 }
 
@@ -280,13 +278,12 @@ scene_start_ttl(unsigned timer, uint64_t ttl)
 {
     struct history_event *event = begin_event(timer, HISTORY_START);
     unsigned began = event->began;
-    int error;
 
     event->moments = true;
     event->deadline = explore_now + ttl;
     explore_tell("-- starts timer %u for %llu", timer,
                  (unsigned long long)event->deadline);
-    error = lawn_workers_start(scene.set, &scene.timers[timer], ttl);
+    int error = lawn_workers_start(scene.set, &scene.timers[timer], ttl);
     return started(timer, event_of(timer, began), error);
 }
 
@@ -295,13 +292,13 @@ scene_start_on(unsigned timer, uint64_t ttl, unsigned worker)
 {
     struct history_event *event = begin_event(timer, HISTORY_START);
     unsigned began = event->began;
-    int error;
 
     event->moments = true;
     event->deadline = explore_now + ttl;
     explore_tell("-- starts timer %u for %llu on %u", timer,
                  (unsigned long long)event->deadline, worker);
-    error = lawn_workers_start_on(scene.set, &scene.timers[timer], ttl, worker);
+    int error =
+        lawn_workers_start_on(scene.set, &scene.timers[timer], ttl, worker);
     return started(timer, event_of(timer, began), error);
 }
 
@@ -311,11 +308,10 @@ stop(unsigned timer,
 {
     struct history_event *event = begin_event(timer, HISTORY_STOP);
     unsigned began = event->began;
-    bool result;
 
     event->moments = way == lawn_workers_stop_sync;
     explore_tell("-- stops timer %u", timer);
-    result = way(scene.set, &scene.timers[timer]);
+    bool result = way(scene.set, &scene.timers[timer]);
     event = event_of(timer, began);
     event->result = result;
     end_event(event);
@@ -344,7 +340,7 @@ scene_free(unsigned timer)
 {
     explore_tell("-- frees timer %u", timer);
     scene.freed[timer] = true;
-    explore_free(&scene.timers[timer], sizeof scene.timers[timer]);
+    explore_free(&scene.timers[timer], sizeof(scene.timers[timer]));
 }
 
 void
@@ -432,9 +428,8 @@ static void
 expect_well(void)
 {
     static unsigned checks;
-    unsigned i;
 
-    for (i = 0; i < SCENE_TIMERS; i++) {
+    for (unsigned i = 0; i < SCENE_TIMERS; i++) {
         EXPECT(scene.callbacks[i] == 0);
         expect_possible(i, !scene.freed[i] &&
                                lawn_workers_pending(&scene.timers[i]));
@@ -448,9 +443,7 @@ expect_well(void)
 static void
 expect_ended(void)
 {
-    unsigned i;
-
-    for (i = 0; i < SCENE_TIMERS; i++) {
+    for (unsigned i = 0; i < SCENE_TIMERS; i++) {
         EXPECT(scene.freed[i] || !lawn_workers_pending(&scene.timers[i]));
     }
 }

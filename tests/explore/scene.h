@@ -33,7 +33,7 @@ struct scene {
     unsigned events;
     unsigned left;
     bool closed;
-    /* Last, since its parts are freed. */
+    /* Last, since its shards are freed. */
     struct lawn_workers_timer timers[SCENE_TIMERS];
 };
 

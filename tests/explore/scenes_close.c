@@ -75,6 +75,96 @@ SCENARIO(what_is_told_of_a_timer_waits_for_another_that_two_use,
                      scene_stop_sync_0, scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true);
 
+/* A thread waits for a timer that is just being left, and then frees it [C3]. */
+
+static void
+setup_held_alone(void)
+{
+    scene_begin(1);
+    scene_have_own(0, 0, 50);
+    scene_ready();
+}
+
+static void
+setup_two_held(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(1, 0, 40);
+    scene_ready();
+}
+
+static void
+setup_two_held_by_two(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(1, 1, 50);
+    scene_ready();
+}
+
+static void
+stop_sync_itself(unsigned timer)
+{
+    EXPECT(!scene_stop_sync(timer));
+}
+
+static void
+setup_left_waits_for_itself(void)
+{
+    scene_setup_held();
+    scene.left_hook = stop_sync_itself;
+}
+
+static void
+start_stop_sync_and_free_0(void)
+{
+    (void)scene_start(0, 60);
+    scene_stop_sync_and_free_0();
+}
+
+static void
+stop_sync_and_free_1(void)
+{
+    (void)scene_stop_sync(1);
+    scene_free(1);
+}
+
+SCENARIO(a_timer_that_is_being_left_is_freed, .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_and_free_0},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_timer_that_is_being_left_is_freed_without_a_fence_for_all_threads,
+         .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_and_free_0},
+         .finish = scene_finish_closed, .delays = true, .symmetric = true);
+SCENARIO(a_timer_of_one_worker_alone_that_is_being_left_is_freed,
+         .setup = setup_held_alone,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_and_free_0},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_timer_that_is_being_left_is_started_and_freed,
+         .setup = scene_setup_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     start_stop_sync_and_free_0},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(two_timers_that_are_being_left_are_freed, .setup = setup_two_held,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_and_free_0, stop_sync_and_free_1},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(two_timers_of_two_workers_that_are_being_left_are_freed,
+         .setup = setup_two_held_by_two,
+         .threads = {scene_serve_and_leave, scene_serve_and_leave,
+                     scene_close_at_once, scene_stop_sync_and_free_0,
+                     stop_sync_and_free_1},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(what_is_told_of_a_timer_and_a_thread_wait_for_it,
+         .setup = setup_left_waits_for_itself,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     scene_stop_sync_0},
+         .finish = scene_finish_closed, .delays = true);
+
 /* A start for after the end, without mail, of a timer that comes up before: also
  * if the worker is so late that it is due by then. */
 
@@ -89,8 +179,8 @@ setup_later_than_the_end(void)
 static void
 serve_when_closed(void)
 {
-    while (L_LOAD(&scene.set->closing, L_SEQ_CST) == 0) {
-        lawn_park_yield();
+    while (LAWN_ATOMIC_LOAD(&scene.set->closing, LAWN_SEQ_CST) == 0) {
+        lawn__park_yield();
     }
     scene_serve_and_leave();
 }
@@ -121,10 +211,8 @@ setup_idle(void)
 static void
 setup_idle_and_no_gate(void)
 {
-    unsigned i;
-
     setup_idle();
-    for (i = 0; i < LAWN_GATES; i++) {
+    for (unsigned i = 0; i < LAWN_GATES; i++) {
         scene.set->owners[i] = UINTPTR_MAX;
     }
 }
@@ -256,7 +344,7 @@ SCENARIO(a_callback_waits_for_a_timer_of_a_thread_that_has_ended,
 /* A worker takes over a lawn between two rounds, and then sleeps until its next
  * one: mail for that lawn must wake it. */
 
-#define PART_0 (scene.set->parts[0])
+#define SHARD_0 (scene.set->shards[0])
 
 static void
 setup_one_ends_and_one_has_a_timer(void)
@@ -280,15 +368,16 @@ static void
 turn_take_over_and_sleep(void)
 {
     struct lawn_worker *self = scene.workers[1];
-    uint64_t next;
 
-    while (L_LOAD(&scene.workers[0]->live, L_SEQ_CST) != 0) {
-        lawn_park_yield();
+    while (LAWN_ATOMIC_LOAD(&scene.workers[0]->life, LAWN_SEQ_CST) ==
+           LAWN_WORKER_LIVE) {
+        lawn__park_yield();
     }
-    next = lawn_worker_turn(self);
+    uint64_t next = lawn_worker_turn(self);
     (void)scene_stop_sync(0);
-    while (explore_now < next && L_LOAD(&self->token, L_SEQ_CST) == 0) {
-        lawn_park_wait(&self->token, 0, next);
+    while (explore_now < next &&
+           LAWN_ATOMIC_LOAD(&self->token, LAWN_SEQ_CST) == 0) {
+        lawn__park_wait(&self->token, 0, next);
     }
     scene_serve_and_leave();
 }
@@ -296,8 +385,9 @@ turn_take_over_and_sleep(void)
 static void
 stop_sync_2_when_taken_over(void)
 {
-    while (L_LOAD(&PART_0->worker, L_SEQ_CST) != scene.workers[1]) {
-        lawn_park_yield();
+    while (LAWN_ATOMIC_LOAD(&SHARD_0->worker, LAWN_SEQ_CST) !=
+           scene.workers[1]) {
+        lawn__park_yield();
     }
     (void)scene_stop_sync(2);
     EXPECT(explore_now == SCENE_NOW);
@@ -316,18 +406,18 @@ SCENARIO(a_lawn_taken_over_between_two_rounds_has_mail,
 static void
 wait_for_1_and_keep_it(unsigned timer)
 {
-    struct lawn_part *part = scene.set->parts[2];
-    struct lawn_worker *runs;
+    struct lawn_shard *shard = scene.set->shards[2];
 
     (void)timer;
-    while (L_LOAD(&scene.workers[2]->live, L_SEQ_CST) != 0) {
-        lawn_park_yield();
+    while (LAWN_ATOMIC_LOAD(&scene.workers[2]->life, LAWN_SEQ_CST) ==
+           LAWN_WORKER_LIVE) {
+        lawn__park_yield();
     }
     (void)scene_stop_sync(1);
-    runs = L_LOAD(&part->worker, L_SEQ_CST);
+    struct lawn_worker *runs = LAWN_ATOMIC_LOAD(&shard->worker, LAWN_SEQ_CST);
     explore_point();
     EXPECT(runs != scene.workers[0] ||
-           L_LOAD(&part->worker, L_SEQ_CST) == runs); /* C8 */
+           LAWN_ATOMIC_LOAD(&shard->worker, LAWN_SEQ_CST) == runs); /* C8 */
 }
 
 static void
@@ -350,8 +440,9 @@ setup_one_is_removed_and_one_ends(void)
 static void
 stop_sync_2_when_ended(void)
 {
-    while (L_LOAD(&scene.workers[2]->live, L_SEQ_CST) != 0) {
-        lawn_park_yield();
+    while (LAWN_ATOMIC_LOAD(&scene.workers[2]->life, LAWN_SEQ_CST) ==
+           LAWN_WORKER_LIVE) {
+        lawn__park_yield();
     }
     (void)scene_stop_sync(2);
     scene_serve_and_leave();
@@ -360,8 +451,9 @@ stop_sync_2_when_ended(void)
 static void
 close_when_removed(void)
 {
-    while (L_LOAD(&scene.workers[0]->live, L_SEQ_CST) != 0) {
-        lawn_park_yield();
+    while (LAWN_ATOMIC_LOAD(&scene.workers[0]->life, LAWN_SEQ_CST) ==
+           LAWN_WORKER_LIVE) {
+        lawn__park_yield();
     }
     scene_close(SCENE_NOW);
 }

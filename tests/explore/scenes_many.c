@@ -210,7 +210,7 @@ SCENARIO(a_worker_starts_timers_after_it_has_left, .setup = setup_two_held,
          .threads = {scene_serve, serve_once_leave_and_start_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* A part is on its way to a worker that leaves. */
+/* A shard is on its way to a worker that leaves. */
 
 static void
 setup_three(void)
@@ -304,7 +304,7 @@ static void
 setup_by_ttl(void)
 {
     struct lawn_workers_options options = {.route = LAWN_WORKERS_BY_TTL,
-                                           .parts = 2};
+                                           .shards = 2};
 
     scene_begin_with(1, &options);
     scene_have_shared(0, 0, 50);

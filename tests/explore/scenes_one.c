@@ -113,7 +113,7 @@ setup_due_to_change(void)
     scene_setup_due();
     fires = scene.timers[0].fire;
     changed = false;
-    explore_keep(&changed, sizeof changed);
+    explore_keep(&changed, sizeof(changed));
     scene.timers[0].fire = fire_as_before;
 }
 
@@ -406,7 +406,7 @@ SCENARIO(small_budgets_forget_nothing, .setup = setup_small_budget,
 static void
 setup_own_clock(void)
 {
-    struct lawn_workers_options options = {.clock = lawn_park_clock};
+    struct lawn_workers_options options = {.clock = lawn__park_clock};
 
     scene_begin_with(1, &options);
     scene_ready();

@@ -20,9 +20,9 @@ static struct {
 static void
 toy_setup(void)
 {
-    memset(&toy, 0, sizeof toy);
-    explore_keep(&toy, sizeof toy);
-    explore_name(&toy, sizeof toy, "toy");
+    memset(&toy, 0, sizeof(toy));
+    explore_keep(&toy, sizeof(toy));
+    explore_name(&toy, sizeof(toy), "toy");
 }
 
 /* Two add one each. */
@@ -30,15 +30,15 @@ toy_setup(void)
 static void
 count_badly(void)
 {
-    uint64_t seen = L_LOAD(&toy.count, L_RELAXED);
+    uint64_t seen = LAWN_ATOMIC_LOAD(&toy.count, LAWN_RELAXED);
 
-    L_STORE(&toy.count, seen + 1, L_RELAXED);
+    LAWN_ATOMIC_STORE(&toy.count, seen + 1, LAWN_RELAXED);
 }
 
 static void
 count_well(void)
 {
-    (void)L_FADD(&toy.count, UINT64_C(1), L_RELAXED);
+    (void)LAWN_ATOMIC_FADD(&toy.count, UINT64_C(1), LAWN_RELAXED);
 }
 
 static void
@@ -60,8 +60,8 @@ dekker(int order)
 {
     unsigned me = explore_me();
 
-    L_STORE(&toy.flags[me], 1u, order);
-    if (L_LOAD(&toy.flags[1 - me], L_SEQ_CST) == 0) {
+    LAWN_ATOMIC_STORE(&toy.flags[me], 1u, order);
+    if (LAWN_ATOMIC_LOAD(&toy.flags[1 - me], LAWN_SEQ_CST) == 0) {
         toy.entered[me] = 1;
     }
 }
@@ -69,22 +69,22 @@ dekker(int order)
 static void
 dekker_weak(void)
 {
-    dekker(L_RELEASE);
+    dekker(LAWN_RELEASE);
 }
 
 static void
 dekker_strong(void)
 {
-    dekker(L_SEQ_CST);
+    dekker(LAWN_SEQ_CST);
 }
 
 /* One half of the fence costs nothing, the other is for both. */
 static void
 dekker_heavy(void)
 {
-    L_STORE(&toy.flags[explore_me()], 1u, L_RELEASE);
-    L_HEAVY();
-    if (L_LOAD(&toy.flags[1 - explore_me()], L_SEQ_CST) == 0) {
+    LAWN_ATOMIC_STORE(&toy.flags[explore_me()], 1u, LAWN_RELEASE);
+    LAWN_FENCE_HEAVY();
+    if (LAWN_ATOMIC_LOAD(&toy.flags[1 - explore_me()], LAWN_SEQ_CST) == 0) {
         toy.entered[explore_me()] = 1;
     }
 }
@@ -113,29 +113,29 @@ SCENARIO(self_one_weak_store_and_a_heavy_fence_make_a_lock, .setup = toy_setup,
 static void
 sleep_badly(void)
 {
-    if (L_LOAD(&toy.job, L_SEQ_CST) == 0) {
-        L_STORE(&toy.bell, 1u, L_SEQ_CST);
-        lawn_park_wait(&toy.bell, 1, UINT64_MAX);
+    if (LAWN_ATOMIC_LOAD(&toy.job, LAWN_SEQ_CST) == 0) {
+        LAWN_ATOMIC_STORE(&toy.bell, 1u, LAWN_SEQ_CST);
+        lawn__park_wait(&toy.bell, 1, UINT64_MAX);
     }
-    toy.done = L_LOAD(&toy.job, L_SEQ_CST);
+    toy.done = LAWN_ATOMIC_LOAD(&toy.job, LAWN_SEQ_CST);
 }
 
 static void
 sleep_well(void)
 {
-    L_STORE(&toy.bell, 1u, L_SEQ_CST);
-    if (L_LOAD(&toy.job, L_SEQ_CST) == 0) {
-        lawn_park_wait(&toy.bell, 1, UINT64_MAX);
+    LAWN_ATOMIC_STORE(&toy.bell, 1u, LAWN_SEQ_CST);
+    if (LAWN_ATOMIC_LOAD(&toy.job, LAWN_SEQ_CST) == 0) {
+        lawn__park_wait(&toy.bell, 1, UINT64_MAX);
     }
-    toy.done = L_LOAD(&toy.job, L_SEQ_CST);
+    toy.done = LAWN_ATOMIC_LOAD(&toy.job, LAWN_SEQ_CST);
 }
 
 static void
 bring_job(void)
 {
-    L_STORE(&toy.job, UINT64_C(1), L_SEQ_CST);
-    if (L_XCHG(&toy.bell, 0u, L_SEQ_CST) == 1) {
-        lawn_park_wake(&toy.bell);
+    LAWN_ATOMIC_STORE(&toy.job, UINT64_C(1), LAWN_SEQ_CST);
+    if (LAWN_ATOMIC_XCHG(&toy.bell, 0u, LAWN_SEQ_CST) == 1) {
+        lawn__park_wake(&toy.bell);
     }
 }
 
@@ -157,8 +157,8 @@ SCENARIO(self_a_sleeper_who_looks_again_is_woken, .setup = toy_setup,
 static void
 wait_for_flag(void)
 {
-    while (L_LOAD(&toy.flags[0], L_ACQUIRE) == 0) {
-        lawn_park_yield();
+    while (LAWN_ATOMIC_LOAD(&toy.flags[0], LAWN_ACQUIRE) == 0) {
+        lawn__park_yield();
     }
 }
 
@@ -166,21 +166,21 @@ static void
 wait_then_free(void)
 {
     wait_for_flag();
-    explore_free(&toy.count, sizeof toy.count);
+    explore_free(&toy.count, sizeof(toy.count));
 }
 
 static void
 raise_flag_early(void)
 {
-    L_STORE(&toy.flags[0], 1u, L_RELEASE);
-    (void)L_LOAD(&toy.count, L_RELAXED);
+    LAWN_ATOMIC_STORE(&toy.flags[0], 1u, LAWN_RELEASE);
+    (void)LAWN_ATOMIC_LOAD(&toy.count, LAWN_RELAXED);
 }
 
 static void
 raise_flag_late(void)
 {
-    (void)L_LOAD(&toy.count, L_RELAXED);
-    L_STORE(&toy.flags[0], 1u, L_RELEASE);
+    (void)LAWN_ATOMIC_LOAD(&toy.count, LAWN_RELAXED);
+    LAWN_ATOMIC_STORE(&toy.flags[0], 1u, LAWN_RELEASE);
 }
 
 SCENARIO(self_a_use_of_freed_memory_is_found_out, .setup = toy_setup,
@@ -196,9 +196,9 @@ SCENARIO(self_one_who_yields_for_ever_is_found_out, .setup = toy_setup,
 static void
 lock_and_count(void)
 {
-    lawn_park_lock(&toy.inside);
+    lawn__park_lock(&toy.inside);
     count_badly();
-    lawn_park_unlock(&toy.inside);
+    lawn__park_unlock(&toy.inside);
 }
 
 SCENARIO(self_a_lock_makes_a_bad_counter_right, .setup = toy_setup,

@@ -25,7 +25,7 @@ static bool learned;
 void
 words_clear(void)
 {
-    memset(table, 0, sizeof table);
+    memset(table, 0, sizeof(table));
     used = 0;
     learned = false;
 }
@@ -69,9 +69,7 @@ words_meet(const void *word, unsigned fibre, bool writes)
 void
 words_gone(const void *memory, size_t size, unsigned fibre)
 {
-    size_t at;
-
-    for (at = 0; at < size; at += 4) {
+    for (size_t at = 0; at < size; at += 4) {
         (void)meet(find((uintptr_t)memory + at), fibre, true);
     }
 }

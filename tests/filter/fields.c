@@ -19,16 +19,16 @@ fields_get(const char *field, int delimiter, const char *line, size_t size)
     struct fields_bytes found = {NULL, 0};
     const char *wrong = fields_add(&fields, field);
     if (wrong != NULL) {
-        snprintf(result, sizeof result, "bad: %s", wrong);
+        snprintf(result, sizeof(result), "bad: %s", wrong);
         fields_free(&fields);
         return result;
     }
     char *copy = copy_bytes(line, size);
     wrong = fields_find(&fields, copy, size, &found);
     if (wrong != NULL) {
-        snprintf(result, sizeof result, "%s", wrong);
+        snprintf(result, sizeof(result), "%s", wrong);
     } else {
-        CHECK(found.at != NULL && found.size < sizeof result - 3);
+        CHECK(found.at != NULL && found.size < sizeof(result) - 3);
         result[0] = '<';
         memcpy(result + 1, found.at, found.size);
         memcpy(result + 1 + found.size, ">", 2);
@@ -172,13 +172,13 @@ TEST(json_values_are_keys_as_strings_or_as_they_stand)
 TEST(several_fields_of_a_line_are_found_together)
 {
     struct fields fields = {.delimiter = ' '};
-    struct fields_bytes found[FIELDS_MAX];
     CHECK(fields_add(&fields, ".a") == NULL);
     CHECK(fields_add(&fields, NULL) == NULL);
     CHECK(fields_add(&fields, ".b[1]") == NULL);
     CHECK(fields_add(&fields, "2") == NULL);
     CHECK(fields.json);
     const char *line = "{\"b\":[1, \"\\\"two\\\"\"],\"a\":\"\\u00e4\"}";
+    struct fields_bytes found[FIELDS_MAX];
     for (int i = 0; i < 3; i++) {
         CHECK(fields_find(&fields, line, strlen(line), found) == NULL);
         CHECK(found[0].size == 2 && memcmp(found[0].at, "\xc3\xa4", 2) == 0);
@@ -213,11 +213,11 @@ TEST(lines_must_be_json_if_that_is_said_whatever_the_fields)
 TEST(a_field_with_many_escapes_takes_more_memory_and_keeps_it)
 {
     struct fields fields = {.delimiter = -1};
-    struct fields_bytes found[FIELDS_MAX];
     static char line[20002];
     CHECK(fields_add(&fields, ".[0]") == NULL);
     CHECK(fields_add(&fields, ".[1]") == NULL);
-    for (size_t size = 10; size < sizeof line; size += size / 2) {
+    struct fields_bytes found[FIELDS_MAX];
+    for (size_t size = 10; size < sizeof(line); size += size / 2) {
         size_t half = size / 2 / 2;
         char *to = line;
         *to++ = '[';
@@ -233,8 +233,9 @@ TEST(a_field_with_many_escapes_takes_more_memory_and_keeps_it)
         CHECK(fields_find(&fields, line, (size_t)(to - line), found) == NULL);
         for (int i = 0; i < 2; i++) {
             CHECK_EQ(found[i].size, half > 2 ? half - 2 : 0);
-            for (size_t j = 0; j < found[i].size; j++)
+            for (size_t j = 0; j < found[i].size; j++) {
                 CHECK_EQ(found[i].at[j], i == 0 ? '\n' : '/');
+            }
         }
     }
     fields_free(&fields);
@@ -248,10 +249,11 @@ TEST(bad_fields_are_refused_and_leave_nothing_behind)
         "/(/", "/[/", "..a", ".a[",   ".a.",
         "[0]", "a.b", "$.a", "/a\\/", "99999999999999999999999999"};
     struct fields fields = {.delimiter = -1};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const char *wrong = fields_add(&fields, bad[i]);
-        if (wrong == NULL)
+        if (wrong == NULL) {
             kit_fail(__FILE__, __LINE__, "'%s' is taken", bad[i]);
+        }
         CHECK(wrong == fields.wrong && *wrong != '\0');
         CHECK_EQ(fields.count, 0);
         CHECK(!fields.json);
@@ -301,9 +303,9 @@ TEST(freed_fields_are_none_and_may_be_added_to_again)
 TEST(a_long_field_is_cut_in_the_message)
 {
     static char field[1000];
-    memset(field, 'a', sizeof field - 1);
+    memset(field, 'a', sizeof(field) - 1);
     field[0] = '.';
     CHECK(strncmp(fields_get(field, -1, "{}", 2), "no .aaa", 7) == 0);
-    field[0] = field[sizeof field - 2] = '/';
+    field[0] = field[sizeof(field) - 2] = '/';
     CHECK(strncmp(fields_get(field, -1, "{}", 2), "no match of /aaa", 16) == 0);
 }

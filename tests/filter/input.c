@@ -19,24 +19,26 @@ struct input_file {
 };
 
 static struct input_file
-input_file(const void *bytes, size_t size)
+input_open_file(const void *bytes, size_t size)
 {
     char path[] = "/tmp/lawn-input-XXXXXX";
     struct input_file file = {.fd = mkstemp(path)};
     CHECK(file.fd >= 0);
     unlink(path);
     CHECK_EQ(write(file.fd, bytes, size), size);
-    snprintf(file.name, sizeof file.name, "/proc/self/fd/%d", file.fd);
+    snprintf(file.name, sizeof(file.name), "/proc/self/fd/%d", file.fd);
     return file;
 }
 
 /* The next line, after as many blocks as it takes. */
 static enum input_result
-input_line(struct input *input, struct input_line *line)
+read_line(struct input *input, struct input_line *line)
 {
-    enum input_result result;
-    while ((result = input_next(input, line)) == INPUT_MORE)
+    enum input_result result = input_next(input, line);
+    while (result == INPUT_MORE) {
         CHECK_EQ(input_fill(input), 0);
+        result = input_next(input, line);
+    }
     return result;
 }
 
@@ -44,7 +46,7 @@ static void
 input_expect(struct input *input, const void *bytes, size_t size)
 {
     struct input_line line;
-    CHECK_EQ(input_line(input, &line), INPUT_LINE);
+    CHECK_EQ(read_line(input, &line), INPUT_LINE);
     CHECK(line.at != NULL);
     CHECK_EQ(line.size, size);
     CHECK(memcmp(line.at, bytes, size) == 0);
@@ -54,15 +56,15 @@ static void
 input_expect_end(struct input *input)
 {
     struct input_line line;
-    CHECK_EQ(input_line(input, &line), INPUT_END);
-    CHECK_EQ(input_line(input, &line), INPUT_END);
+    CHECK_EQ(read_line(input, &line), INPUT_END);
+    CHECK_EQ(read_line(input, &line), INPUT_END);
 }
 
 /* Opens one file of these bytes. */
 static struct input_file
 input_open_bytes(struct input *input, const void *bytes, size_t size)
 {
-    struct input_file file = input_file(bytes, size);
+    struct input_file file = input_open_file(bytes, size);
     char *names[] = {file.name};
     CHECK_EQ(input_open(input, names, 1, false), 0);
     return file;
@@ -86,7 +88,7 @@ TEST(an_input_tells_lines_without_their_newlines)
 {
     static const char bytes[] = "one\n\n\ntwo\r\n a\0b\xff\n";
     struct input input;
-    struct input_file file = input_open_bytes(&input, bytes, sizeof bytes - 1);
+    struct input_file file = input_open_bytes(&input, bytes, sizeof(bytes) - 1);
     CHECK(!input.waits);
     input_expect(&input, "one", 3);
     CHECK_EQ(input.number, 1);
@@ -117,8 +119,9 @@ TEST(the_last_line_of_an_input_needs_no_newline)
 
 TEST(several_files_are_one_input_and_each_counts_its_lines)
 {
-    struct input_file files[] = {input_file("a\nb", 3), input_file("", 0),
-                                 input_file("c\n", 2), input_file("d", 1)};
+    struct input_file files[] = {
+        input_open_file("a\nb", 3), input_open_file("", 0),
+        input_open_file("c\n", 2), input_open_file("d", 1)};
     char *names[] = {files[0].name, files[1].name, files[2].name,
                      files[3].name};
     struct input input;
@@ -132,19 +135,19 @@ TEST(several_files_are_one_input_and_each_counts_its_lines)
     CHECK(strcmp(input.name, names[3]) == 0 && input.number == 1);
     input_expect_end(&input);
     input_close(&input);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         close(files[i].fd);
+    }
 }
 
 TEST(what_cannot_be_read_is_told_with_its_name)
 {
     static char none[] = "/nonexistent/file";
     static char folder[] = "/";
-    struct input_file file = input_file("a\n", 2);
+    struct input_file file = input_open_file("a\n", 2);
     char *names[] = {file.name, none};
     char *folders[] = {folder};
     struct input input;
-    struct input_line line;
     CHECK_EQ(input_open(&input, folders, 1, false), -EISDIR);
     input_close(&input);
     CHECK_EQ(input_open(&input, &names[1], 1, false), -ENOENT);
@@ -153,8 +156,10 @@ TEST(what_cannot_be_read_is_told_with_its_name)
     CHECK_EQ(input_open(&input, names, 2, false), 0);
     input_expect(&input, "a", 1);
     int error = 0;
-    while (error == 0 && input_next(&input, &line) == INPUT_MORE)
+    struct input_line line;
+    while (error == 0 && input_next(&input, &line) == INPUT_MORE) {
         error = input_fill(&input);
+    }
     CHECK_EQ(error, -ENOENT);
     CHECK(input.name == none);
     input_close(&input);
@@ -166,14 +171,16 @@ static char *
 input_make(const size_t *sizes, size_t count, size_t *total)
 {
     *total = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         *total += sizes[i] + 1;
+    }
     char *bytes = malloc(*total);
     CHECK(bytes != NULL);
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < sizes[i]; j++)
+        for (size_t j = 0; j < sizes[i]; j++) {
             bytes[at++] = (char)('a' + (i * 7 + j) % 26);
+        }
         bytes[at++] = '\n';
     }
     return bytes;
@@ -183,7 +190,7 @@ input_make(const size_t *sizes, size_t count, size_t *total)
 static void
 input_check_sizes(const size_t *sizes, size_t count)
 {
-    size_t total;
+    size_t total = 0;
     char *bytes = input_make(sizes, count, &total);
     struct input input;
     struct input_file file = input_open_bytes(&input, bytes, total);
@@ -201,20 +208,25 @@ input_check_sizes(const size_t *sizes, size_t count)
 
 TEST(lines_around_the_end_of_a_block_are_whole)
 {
-    for (size_t size = INPUT_BLOCK - 3; size <= INPUT_BLOCK + 3; size++)
+    for (size_t size = INPUT_BLOCK - 3; size <= INPUT_BLOCK + 3; size++) {
         input_check_sizes((size_t[]){size, 5, size, 0, 1}, 5);
-    for (size_t size = INPUT_BLOCK / 2 - 2; size <= INPUT_BLOCK / 2 + 2; size++)
+    }
+    for (size_t size = INPUT_BLOCK / 2 - 2; size <= INPUT_BLOCK / 2 + 2;
+         size++) {
         input_check_sizes((size_t[]){size, size, size, size, 3}, 5);
-    for (size_t size = 1; size < 20; size++)
+    }
+    for (size_t size = 1; size < 20; size++) {
         input_check_sizes((size_t[]){INPUT_BLOCK - 10, size, INPUT_BLOCK}, 3);
+    }
 }
 
 TEST(a_buffer_grows_for_a_long_line_and_shrinks_after_it)
 {
     size_t sizes[1002] = {7 * INPUT_BLOCK, 3};
-    for (size_t i = 2; i < 1002; i++)
+    for (size_t i = 2; i < 1002; i++) {
         sizes[i] = 1000;
-    size_t total;
+    }
+    size_t total = 0;
     char *bytes = input_make(sizes, 1002, &total);
     struct input input;
     struct input_file file = input_open_bytes(&input, bytes, total);
@@ -265,9 +277,9 @@ TEST(bytes_of_a_pipe_are_lines_when_their_newline_has_come)
 static void
 input_expect_parts(const struct input *input, const char *bytes, size_t lines)
 {
-    const char *rest;
-    size_t whole;
-    CHECK_EQ(input_rest(input, &rest, &whole), strlen(bytes));
+    const char *rest = NULL;
+    size_t whole = 0;
+    CHECK_EQ(input_remaining(input, &rest, &whole), strlen(bytes));
     CHECK(memcmp(rest, bytes, strlen(bytes)) == 0);
     CHECK_EQ(whole, lines);
 }
@@ -283,24 +295,24 @@ input_expect_rest(const struct input *input, const char *bytes)
 TEST(the_rest_of_an_input_is_what_was_read_and_not_told)
 {
     struct input input;
-    struct input_line line;
     struct input_file file = input_open_bytes(&input, "a\nbc\nd", 6);
     input_expect_rest(&input, "");
     CHECK_EQ(input_fill(&input), 0);
     input_expect_rest(&input, "a\nbc\nd");
+    struct input_line line;
     CHECK_EQ(input_next(&input, &line), INPUT_LINE);
     CHECK_EQ(input_next(&input, &line), INPUT_LINE);
     input_expect_rest(&input, "d");
-    input_back(&input, &line);
+    input_push_back(&input, &line);
     CHECK_EQ(input.number, 1);
     input_expect_rest(&input, "bc\nd");
     input_expect(&input, "bc", 2);
     CHECK_EQ(input.number, 2);
     CHECK_EQ(input_next(&input, &line), INPUT_MORE);
     input_expect_rest(&input, "d");
-    CHECK_EQ(input_line(&input, &line), INPUT_LINE);
+    CHECK_EQ(read_line(&input, &line), INPUT_LINE);
     input_expect_rest(&input, "");
-    input_back(&input, &line);
+    input_push_back(&input, &line);
     input_expect_rest(&input, "d");
     input_expect(&input, "d", 1);
     input_expect_end(&input);
@@ -313,7 +325,7 @@ TEST(part_of_a_line_is_whole_only_once_the_input_has_ended)
     char name[64];
     struct input input;
     int end = input_open_pipe(&input, name);
-    struct input_source source = input_source(&input);
+    struct input_source source = input_get_source(&input);
     CHECK(source.inode != 0);
     CHECK_EQ(write(end, "a\nhalf", 6), 6);
     CHECK_EQ(input_fill(&input), 0);
@@ -323,18 +335,18 @@ TEST(part_of_a_line_is_whole_only_once_the_input_has_ended)
     close(end);
     CHECK_EQ(input_fill(&input), 0);
     input_expect_parts(&input, "half", 4);
-    CHECK(input_source(&input).inode == source.inode);
+    CHECK(input_get_source(&input).inode == source.inode);
     input_expect(&input, "half", 4);
     input_close(&input);
-    CHECK_EQ(input_source(&input).inode, 0);
+    CHECK_EQ(input_get_source(&input).inode, 0);
 }
 
 TEST(only_pipes_are_sources_that_can_be_known_again)
 {
     struct input input;
     struct input_file file = input_open_bytes(&input, "a", 1);
-    CHECK_EQ(input_source(&input).device, 0);
-    CHECK_EQ(input_source(&input).inode, 0);
+    CHECK_EQ(input_get_source(&input).device, 0);
+    CHECK_EQ(input_get_source(&input).inode, 0);
     input_close(&input);
     close(file.fd);
 }
@@ -343,8 +355,8 @@ TEST(what_is_unread_comes_before_the_rest)
 {
     struct input input;
     struct input_file file = input_open_bytes(&input, "f\nlast", 6);
-    CHECK(input_unread(&input, "", 0));
-    CHECK(input_unread(&input, "whole\nhal", 9));
+    CHECK(input_prepend(&input, "", 0));
+    CHECK(input_prepend(&input, "whole\nhal", 9));
     input_expect_rest(&input, "whole\nhal");
     input_expect(&input, "whole", 5);
     input_expect(&input, "half", 4);
@@ -357,19 +369,20 @@ TEST(what_is_unread_comes_before_the_rest)
 TEST(much_more_than_a_block_can_be_unread)
 {
     size_t sizes[] = {1000, 3 * INPUT_BLOCK, 0, 2 * INPUT_BLOCK};
-    size_t total;
+    size_t total = 0;
     char *bytes = input_make(sizes, 4, &total);
     for (size_t less = 0; less < 2; less++) { /* with a newline, and without */
         struct input input;
         struct input_file file = input_open_bytes(&input, "\nx", 2);
-        CHECK(input_unread(&input, bytes, total - less));
+        CHECK(input_prepend(&input, bytes, total - less));
         size_t at = 0;
         for (size_t i = 0; i < 4; i++) {
             input_expect(&input, bytes + at, sizes[i]);
             at += sizes[i] + 1;
         }
-        if (less == 0)
+        if (less == 0) {
             input_expect(&input, "", 0);
+        }
         input_expect(&input, "x", 1);
         input_expect_end(&input);
         input_close(&input);
@@ -383,19 +396,21 @@ TEST(much_more_than_a_block_can_be_unread)
 static void
 input_check_limit(size_t size, size_t limit, bool newline, bool by_pipe)
 {
-    size_t total;
+    size_t total = 0;
     char *bytes = input_make((size_t[]){size, 1}, 2, &total);
     struct input input;
-    struct input_line line;
-    char name[64];
     int end = -1;
     struct input_file file = {.fd = -1};
-    if (!newline)
+    if (!newline) {
         total = size;
-    if (by_pipe)
+    }
+    /* cppcheck-suppress variableScope ; input refers to it */
+    char name[64];
+    if (by_pipe) {
         end = input_open_pipe(&input, name);
-    else
+    } else {
         file = input_open_bytes(&input, bytes, total);
+    }
     input.longest = limit;
     for (size_t at = 0; by_pipe && at < total;) {
         size_t some = total - at < 60000 ? total - at : 60000;
@@ -403,14 +418,17 @@ input_check_limit(size_t size, size_t limit, bool newline, bool by_pipe)
         CHECK_EQ(input_fill(&input), 0);
         at += some;
     }
-    if (by_pipe)
+    if (by_pipe) {
         close(end);
-    CHECK_EQ(input_line(&input, &line), INPUT_LINE);
+    }
+    struct input_line line;
+    CHECK_EQ(read_line(&input, &line), INPUT_LINE);
     CHECK((line.at == NULL) == (size > limit));
     CHECK_EQ(input.number, 1);
     CHECK(line.at == NULL || line.size == size);
-    if (newline)
+    if (newline) {
         input_expect(&input, bytes + size + 1, 1);
+    }
     input_expect_end(&input);
     CHECK(input.capacity <= 4 * (limit + INPUT_BLOCK));
     input_close(&input);
@@ -422,28 +440,29 @@ TEST(a_line_longer_than_may_be_is_told_as_such_and_the_next_is_good)
 {
     static const size_t limits[] = {10,          1000,   INPUT_BLOCK - 1,
                                     INPUT_BLOCK, 300000, 600000};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         size_t limit = limits[i];
         size_t sizes[] = {1,         limit - 1,           limit,
                           limit + 1, limit + INPUT_BLOCK, 5 * limit};
-        for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
-            for (unsigned how = 0; how < 4; how++)
+        for (size_t j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++) {
+            for (unsigned how = 0; how < 4; how++) {
                 input_check_limit(sizes[j], limit, how & 1, how & 2);
+            }
         }
     }
 }
 
 TEST(a_line_that_was_too_long_stays_gone_when_it_is_taken_back)
 {
-    size_t total;
+    size_t total = 0;
     char *bytes = input_make((size_t[]){500000, 2}, 2, &total);
     struct input input;
-    struct input_line line;
     struct input_file file = input_open_bytes(&input, bytes, total);
     input.longest = 1000;
-    CHECK_EQ(input_line(&input, &line), INPUT_LINE);
+    struct input_line line;
+    CHECK_EQ(read_line(&input, &line), INPUT_LINE);
     CHECK(line.at == NULL);
-    input_back(&input, &line);
+    input_push_back(&input, &line);
     CHECK_EQ(input.number, 0);
     input_expect(&input, bytes + 500001, 2);
     input_expect_end(&input);
@@ -461,7 +480,7 @@ TEST(lines_of_any_sizes_come_through_in_pieces_of_any_sizes)
             random = random * UINT64_C(6364136223846793005) + 1442695040888963;
             sizes[i] = (size_t)(random >> 33) % (round % 3 == 0 ? 5 : 5000);
         }
-        size_t total;
+        size_t total = 0;
         char *bytes = input_make(sizes, 200, &total);
         char name[64];
         struct input input;
@@ -481,8 +500,9 @@ TEST(lines_of_any_sizes_come_through_in_pieces_of_any_sizes)
             }
             random = random * UINT64_C(6364136223846793005) + 1442695040888963;
             size_t some = 1 + (size_t)(random >> 33) % 3000;
-            if (some > total - sent)
+            if (some > total - sent) {
                 some = total - sent;
+            }
             CHECK_EQ(write(end, bytes + sent, some), some);
             sent += some;
             CHECK_EQ(input_fill(&input), 0);

@@ -139,7 +139,7 @@ def follow(value, steps):
     if isinstance(value, Number):
         return "n" + value.encode().hex()
     if isinstance(value, str):
-        return "s" + re.sub("[\ud800-\udfff]", "\ufffd", value).encode().hex()
+        return "s" + value.encode(errors="surrogatepass").hex()
     return value
 
 

@@ -25,8 +25,8 @@ sink_stopped(void)
 static int
 sink_open_pipe(struct sink *sink)
 {
-    int ends[2];
     sink_is_stopped = false;
+    int ends[2];
     CHECK_EQ(pipe(ends), 0);
     CHECK(sink_open(sink, ends[1], sink_stopped));
     return ends[0];
@@ -46,25 +46,26 @@ static void
 sink_close_all(struct sink *sink, int end)
 {
     close(sink->fd);
-    if (end >= 0)
+    if (end >= 0) {
         close(end);
+    }
     sink_close(sink);
 }
 
 static void
 sink_line(struct sink *sink, const char *text, enum sink_kind kind)
 {
-    sink_text(sink, text);
-    sink_end(sink, kind);
+    sink_append_text(sink, text);
+    sink_end_line(sink, kind);
 }
 
 /* Reads all there is, and compares. */
 static void
 sink_expect(int end, const char *text)
 {
-    char got[8192];
     CHECK_EQ(fcntl(end, F_SETFL, O_NONBLOCK), 0);
-    ssize_t size = read(end, got, sizeof got);
+    char got[8192];
+    ssize_t size = read(end, got, sizeof(got));
     CHECK_EQ(size < 0 ? 0 : size, strlen(text));
     CHECK(memcmp(got, text, strlen(text)) == 0);
 }
@@ -75,16 +76,16 @@ TEST(a_sink_gathers_lines_until_it_is_flushed)
     int end = sink_open_pipe(&sink);
     CHECK(sink_flush(&sink));
     sink_line(&sink, "one", SINK_INPUT);
-    sink_bytes(&sink, "t\0o", 3);
-    sink_bytes(&sink, "", 0);
-    sink_end(&sink, SINK_PAIR);
+    sink_append(&sink, "t\0o", 3);
+    sink_append(&sink, "", 0);
+    sink_end_line(&sink, SINK_PAIR);
     sink_line(&sink, "", SINK_MADE);
     CHECK_EQ(sink.carried, 3);
     CHECK_EQ(sink.out, 0);
     sink_expect(end, "");
     CHECK(sink_flush(&sink));
     char got[32];
-    CHECK_EQ(read(end, got, sizeof got), 9);
+    CHECK_EQ(read(end, got, sizeof(got)), 9);
     CHECK(memcmp(got, "one\nt\0o\n\n", 9) == 0);
     CHECK_EQ(sink.carried, 0);
     CHECK_EQ(sink.out, 3);
@@ -105,14 +106,16 @@ TEST(a_sink_writes_much_without_being_told)
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        char got[4096];
         size_t all = 0;
-        ssize_t some;
         close(sink.fd);
-        while ((some = read(end, got, sizeof got)) > 0) {
+        char got[4096];
+        ssize_t some = 0;
+        while ((some = read(end, got, sizeof(got))) > 0) {
             for (ssize_t i = 0; i < some; i++, all++) {
-                if (got[i] != (all % 11 == 10 ? '\n' : '0' + (char)(all % 11)))
+                if (got[i] !=
+                    (all % 11 == 10 ? '\n' : '0' + (char)(all % 11))) {
                     _exit(1);
+                }
             }
         }
         _exit(all == 11 * 100000 ? 0 : 2);
@@ -126,7 +129,7 @@ TEST(a_sink_writes_much_without_being_told)
     CHECK(sink_flush(&sink));
     CHECK_EQ(sink.out, 100000);
     sink_close_all(&sink, -1);
-    int status;
+    int status = 0;
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
 }
@@ -140,9 +143,9 @@ TEST(a_sink_gives_the_memory_of_a_long_line_back)
     char *line = malloc(10 * before);
     CHECK(line != NULL);
     memset(line, 'x', 10 * before);
-    sink_bytes(&sink, line, 10 * before);
+    sink_append(&sink, line, 10 * before);
     CHECK(sink.capacity > 10 * before);
-    sink_end(&sink, SINK_INPUT);
+    sink_end_line(&sink, SINK_INPUT);
     CHECK_EQ(sink.out, 1);
     CHECK_EQ(sink.capacity, before);
     free(line);
@@ -154,7 +157,7 @@ static void
 sink_ten(struct sink *sink)
 {
     char line[1000];
-    memset(line, 'x', sizeof line);
+    memset(line, 'x', sizeof(line));
     line[999] = '\0';
     for (unsigned i = 0; i < 10; i++) {
         line[0] = (char)('0' + i);
@@ -204,8 +207,9 @@ TEST(a_sink_that_is_stopped_does_not_wait_and_keeps_whole_lines)
     for (unsigned blocking = 0; blocking < 2; blocking++) {
         struct sink sink;
         int end = sink_open_small(&sink);
-        if (blocking)
+        if (blocking) {
             CHECK_EQ(fcntl(sink.fd, F_SETFL, 0), 0);
+        }
         sink_ten(&sink);
         sink_is_stopped = true;
         sink_start_ticks();
@@ -230,12 +234,13 @@ sink_read_slowly(int end, int other, size_t size)
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        char some[50];
         size_t all = 0;
-        ssize_t got;
         close(other);
-        while ((got = read(end, some, sizeof some)) > 0)
+        char some[50];
+        ssize_t got = 0;
+        while ((got = read(end, some, sizeof(some))) > 0) {
             all += (size_t)got;
+        }
         _exit(all == size ? 0 : 1);
     }
     close(end);
@@ -248,16 +253,18 @@ TEST(a_sink_waits_for_a_reader_though_its_pipe_does_not)
         struct sink sink;
         int end = sink_open_small(&sink);
         pid_t child = sink_read_slowly(end, sink.fd, 200000);
-        if (ticks)
+        if (ticks) {
             sink_start_ticks();
-        for (unsigned i = 0; i < 20; i++)
+        }
+        for (unsigned i = 0; i < 20; i++) {
             sink_ten(&sink);
+        }
         CHECK(sink_flush(&sink));
         sink_stop_ticks();
         CHECK_EQ(sink.out, 300);
         CHECK_EQ(sink.carried, 0);
         sink_close_all(&sink, -1);
-        int status;
+        int status = 0;
         CHECK_EQ(waitpid(child, &status, 0), child);
         CHECK_EQ(status, 0);
     }
@@ -267,7 +274,6 @@ TEST(a_sink_whose_write_fails_in_a_line_keeps_that_line)
 {
     char path[] = "/tmp/lawn-sink-XXXXXX";
     struct sink sink;
-    struct rlimit old;
     int fd = mkstemp(path);
     CHECK(fd >= 0);
     unlink(path);
@@ -275,6 +281,7 @@ TEST(a_sink_whose_write_fails_in_a_line_keeps_that_line)
     CHECK(sink_open(&sink, fd, sink_stopped));
     sink_ten(&sink);
     signal(SIGXFSZ, SIG_IGN);
+    struct rlimit old;
     CHECK_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
     CHECK_EQ(setrlimit(RLIMIT_FSIZE, &(struct rlimit){4500, old.rlim_max}), 0);
     bool flushed = sink_flush(&sink);
@@ -299,8 +306,9 @@ TEST(a_sink_whose_reader_is_gone_keeps_all_and_counts_none)
     CHECK_EQ(sink.out, 0);
     CHECK_EQ(sink.carried, 15);
     CHECK_EQ(sink.lines, 10);
-    for (unsigned i = 0; i < 100; i++) /* more than is written unasked */
+    for (unsigned i = 0; i < 100; i++) { /* more than is written unasked */
         sink_ten(&sink);
+    }
     CHECK_EQ(sink.lines, 1010);
     CHECK_EQ(sink.carried, 1515);
     sink_close_all(&sink, -1);
@@ -309,14 +317,15 @@ TEST(a_sink_whose_reader_is_gone_keeps_all_and_counts_none)
 TEST(what_a_sink_kept_another_one_writes)
 {
     struct sink first;
-    struct sink second;
     int end = sink_open_pipe(&first);
     signal(SIGPIPE, SIG_IGN);
     close(end);
-    for (unsigned i = 0; i < 50; i++)
+    for (unsigned i = 0; i < 50; i++) {
         sink_ten(&first);
+    }
     sink_line(&first, "", SINK_MADE);
     CHECK(!sink_flush(&first));
+    struct sink second;
     end = sink_open_pipe(&second);
     CHECK(sink_restore(&second, first.bytes, first.size, first.kinds,
                        first.lines));
@@ -331,7 +340,7 @@ TEST(what_a_sink_kept_another_one_writes)
     CHECK_EQ(second.made, 251);
     sink_close_all(&first, -1);
     sink_close_all(&second, -1);
-    int status;
+    int status = 0;
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
 }
@@ -348,7 +357,7 @@ TEST(what_no_sink_has_kept_is_refused)
         {"a\n", "\7"},        {"a\n", "\x10"},  {"a\n", "\x81"},
         {"a\nb\n", "\1\x55"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct sink sink;
         int end = sink_open_pipe(&sink);
         CHECK(!sink_restore(&sink, wrong[i].bytes, strlen(wrong[i].bytes),

@@ -19,10 +19,11 @@ times_get(const char *text, enum times_unit unit, enum times_form *form)
     size_t size = strlen(text);
     char *copy = copy_bytes(text, size);
     uint64_t ns = 42;
-    bool good = times_read(copy, size, unit, &ns, form);
+    bool good = times_parse(copy, size, unit, &ns, form);
     free(copy);
-    if (!good)
+    if (!good) {
         return LAWN_NEVER;
+    }
     CHECK(ns != LAWN_NEVER);
     return ns;
 }
@@ -33,7 +34,7 @@ times_get_length(const char *text, enum times_unit unit)
     size_t size = strlen(text);
     char *copy = copy_bytes(text, size);
     uint64_t ns = 42;
-    bool good = times_read_length(copy, size, unit, &ns);
+    bool good = times_parse_duration(copy, size, unit, &ns);
     free(copy);
     return good ? ns : LAWN_NEVER;
 }
@@ -99,9 +100,10 @@ TEST(numbers_are_read_exactly_and_cut_below_a_nanosecond)
         enum times_form form = TIMES_RFC3339;
         uint64_t ns =
             times_get(times_numbers[i].text, times_numbers[i].unit, &form);
-        if (ns != times_numbers[i].ns)
+        if (ns != times_numbers[i].ns) {
             kit_fail(__FILE__, __LINE__, "%s is %llu", times_numbers[i].text,
                      (unsigned long long)ns);
+        }
         CHECK(ns == LAWN_NEVER || form == TIMES_NUMBER);
         CHECK_EQ(times_get_length(times_numbers[i].text, times_numbers[i].unit),
                  ns);
@@ -144,12 +146,13 @@ TEST(what_is_no_time_is_refused)
                                       "1700000000.123456789012345x",
                                       "12345678901234567890123x"};
     for (size_t i = 0; i < TIMES_COUNT(bad); i++) {
-        if (times_get(bad[i], TIMES_S, NULL) != LAWN_NEVER)
+        if (times_get(bad[i], TIMES_S, NULL) != LAWN_NEVER) {
             kit_fail(__FILE__, __LINE__, "'%s' is taken", bad[i]);
+        }
     }
-    uint64_t ns;
-    CHECK(!times_read("1\0", 2, TIMES_S, &ns, NULL));
-    CHECK(!times_read("\0", 1, TIMES_S, &ns, NULL));
+    uint64_t ns = 0;
+    CHECK(!times_parse("1\0", 2, TIMES_S, &ns, NULL));
+    CHECK(!times_parse("\0", 1, TIMES_S, &ns, NULL));
 }
 
 static const struct {
@@ -173,6 +176,13 @@ static const struct {
     {"2023-11-13T22:14:20-23:59", 1700000000000000000},
     {"2016-12-31T23:59:60Z", 1483228800000000000},
     {"2016-12-31T23:59:60.5Z", 1483228800500000000},
+    {"2017-01-01T00:59:60+01:00", 1483228800000000000},
+    {"2016-12-31T18:29:60-05:30", 1483228800000000000},
+    {"2016-12-31T23:58:60Z", LAWN_NEVER},
+    {"2016-12-31T22:59:60Z", LAWN_NEVER},
+    {"2017-01-01T00:00:60Z", LAWN_NEVER},
+    {"2016-12-31T23:59:60+01:00", LAWN_NEVER},
+    {"2016-12-31T23:59:60-00:01", LAWN_NEVER},
     {"2000-02-29T00:00:00Z", 951782400000000000},
     {"2000-03-01T00:00:00Z", 951868800000000000},
     {"2100-02-28T00:00:00Z", 4107456000000000000},
@@ -242,9 +252,10 @@ TEST(rfc_3339_is_read_and_checked)
     for (size_t i = 0; i < TIMES_COUNT(times_dates); i++) {
         enum times_form form = TIMES_NUMBER;
         uint64_t ns = times_get(times_dates[i].text, TIMES_NS, &form);
-        if (ns != times_dates[i].ns)
+        if (ns != times_dates[i].ns) {
             kit_fail(__FILE__, __LINE__, "%s is %llu", times_dates[i].text,
                      (unsigned long long)ns);
+        }
         CHECK(ns == LAWN_NEVER || form == TIMES_RFC3339);
     }
 }
@@ -252,14 +263,15 @@ TEST(rfc_3339_is_read_and_checked)
 TEST(every_day_is_read_and_printed_as_the_system_does)
 {
     for (uint64_t day = 0; day < 213503; day++) {
-        char expected[40];
         struct tm tm;
         time_t seconds = (time_t)(day * 86400 + day % 86400);
         CHECK(gmtime_r(&seconds, &tm) != NULL);
-        strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%SZ", &tm);
+        char expected[40];
+        strftime(expected, sizeof(expected), "%Y-%m-%dT%H:%M:%SZ", &tm);
         uint64_t ns = (uint64_t)seconds * 1000000000;
         CHECK_EQ(times_get(expected, TIMES_S, NULL), ns);
-        CHECK(strcmp(times_text(ns, TIMES_RFC3339, TIMES_S).s, expected) == 0);
+        CHECK(strcmp(times_format(ns, TIMES_RFC3339, TIMES_S).s, expected) ==
+              0);
     }
 }
 
@@ -294,14 +306,15 @@ TEST(lengths_are_numbers_or_durations)
                                "2026-11-15T10:00:00Z",
                                times_long};
     for (size_t i = 0; i < TIMES_COUNT(bad); i++) {
-        if (times_get_length(bad[i], TIMES_S) != LAWN_NEVER)
+        if (times_get_length(bad[i], TIMES_S) != LAWN_NEVER) {
             kit_fail(__FILE__, __LINE__, "'%s' is taken", bad[i]);
+        }
     }
     CHECK_EQ(times_get_length(times_long + 1, TIMES_S), 0);
     uint64_t ns = 7;
-    CHECK(!times_read_length("5s\0", 3, TIMES_S, &ns));
-    CHECK(!times_read_length("5s\0s", 4, TIMES_S, &ns));
-    CHECK(times_read_length("5s7", 2, TIMES_S, &ns));
+    CHECK(!times_parse_duration("5s\0", 3, TIMES_S, &ns));
+    CHECK(!times_parse_duration("5s\0s", 4, TIMES_S, &ns));
+    CHECK(times_parse_duration("5s7", 2, TIMES_S, &ns));
     CHECK_EQ(ns, 5000000000);
 }
 
@@ -342,29 +355,29 @@ TEST(the_units_have_names)
 TEST(times_are_printed_exactly_without_zeros_at_the_end)
 {
     uint64_t ns = 1700000000250000000;
-    CHECK_TEXT(times_text(ns, TIMES_NUMBER, TIMES_S), "1700000000.25");
-    CHECK_TEXT(times_text(ns, TIMES_NUMBER, TIMES_MS), "1700000000250");
-    CHECK_TEXT(times_text(ns, TIMES_NUMBER, TIMES_US), "1700000000250000");
-    CHECK_TEXT(times_text(ns, TIMES_NUMBER, TIMES_NS), "1700000000250000000");
-    CHECK_TEXT(times_text(ns, TIMES_RFC3339, TIMES_NS),
+    CHECK_TEXT(times_format(ns, TIMES_NUMBER, TIMES_S), "1700000000.25");
+    CHECK_TEXT(times_format(ns, TIMES_NUMBER, TIMES_MS), "1700000000250");
+    CHECK_TEXT(times_format(ns, TIMES_NUMBER, TIMES_US), "1700000000250000");
+    CHECK_TEXT(times_format(ns, TIMES_NUMBER, TIMES_NS), "1700000000250000000");
+    CHECK_TEXT(times_format(ns, TIMES_RFC3339, TIMES_NS),
                "2023-11-14T22:13:20.25Z");
-    CHECK_TEXT(times_text_ms(ns), "2023-11-14T22:13:20.250Z");
-    CHECK_TEXT(times_text(0, TIMES_NUMBER, TIMES_S), "0");
-    CHECK_TEXT(times_text(1, TIMES_NUMBER, TIMES_S), "0.000000001");
-    CHECK_TEXT(times_text(1, TIMES_NUMBER, TIMES_MS), "0.000001");
-    CHECK_TEXT(times_text(1010, TIMES_NUMBER, TIMES_US), "1.01");
-    CHECK_TEXT(times_text(1, TIMES_NUMBER, TIMES_NS), "1");
-    CHECK_TEXT(times_text(0, TIMES_RFC3339, TIMES_S), "1970-01-01T00:00:00Z");
-    CHECK_TEXT(times_text(1, TIMES_RFC3339, TIMES_S),
+    CHECK_TEXT(times_format_ms(ns), "2023-11-14T22:13:20.250Z");
+    CHECK_TEXT(times_format(0, TIMES_NUMBER, TIMES_S), "0");
+    CHECK_TEXT(times_format(1, TIMES_NUMBER, TIMES_S), "0.000000001");
+    CHECK_TEXT(times_format(1, TIMES_NUMBER, TIMES_MS), "0.000001");
+    CHECK_TEXT(times_format(1010, TIMES_NUMBER, TIMES_US), "1.01");
+    CHECK_TEXT(times_format(1, TIMES_NUMBER, TIMES_NS), "1");
+    CHECK_TEXT(times_format(0, TIMES_RFC3339, TIMES_S), "1970-01-01T00:00:00Z");
+    CHECK_TEXT(times_format(1, TIMES_RFC3339, TIMES_S),
                "1970-01-01T00:00:00.000000001Z");
-    CHECK_TEXT(times_text_ms(0), "1970-01-01T00:00:00.000Z");
-    CHECK_TEXT(times_text_ms(999999), "1970-01-01T00:00:00.000Z");
-    CHECK_TEXT(times_text_ms(59999999999), "1970-01-01T00:00:59.999Z");
-    CHECK_TEXT(times_text(UINT64_MAX, TIMES_NUMBER, TIMES_NS),
+    CHECK_TEXT(times_format_ms(0), "1970-01-01T00:00:00.000Z");
+    CHECK_TEXT(times_format_ms(999999), "1970-01-01T00:00:00.000Z");
+    CHECK_TEXT(times_format_ms(59999999999), "1970-01-01T00:00:59.999Z");
+    CHECK_TEXT(times_format(UINT64_MAX, TIMES_NUMBER, TIMES_NS),
                "18446744073709551615");
-    CHECK_TEXT(times_text(UINT64_MAX, TIMES_NUMBER, TIMES_S),
+    CHECK_TEXT(times_format(UINT64_MAX, TIMES_NUMBER, TIMES_S),
                "18446744073.709551615");
-    CHECK_TEXT(times_text(UINT64_MAX, TIMES_RFC3339, TIMES_S),
+    CHECK_TEXT(times_format(UINT64_MAX, TIMES_RFC3339, TIMES_S),
                "2554-07-21T23:34:33.709551615Z");
 }
 
@@ -376,21 +389,102 @@ TEST(what_is_printed_is_read_again)
         random ^= random >> 7;
         random ^= random << 17;
         uint64_t ns = random >> i % 64;
-        if (i % 3 == 0)
+        if (i % 3 == 0) {
             ns -= ns % 1000000;
-        if (ns == LAWN_NEVER)
+        }
+        if (ns == LAWN_NEVER) {
             continue;
+        }
         for (enum times_unit unit = TIMES_S; unit <= TIMES_NS; unit++) {
-            enum times_form form;
-            struct text text = times_text(ns, TIMES_NUMBER, unit);
+            enum times_form form = TIMES_NUMBER;
+            struct text text = times_format(ns, TIMES_NUMBER, unit);
             CHECK_EQ(times_get(text.s, unit, &form), ns);
             CHECK_EQ(form, TIMES_NUMBER);
             CHECK_EQ(times_get_length(text.s, unit), ns);
         }
-        struct text text = times_text(ns, TIMES_RFC3339, TIMES_S);
+        struct text text = times_format(ns, TIMES_RFC3339, TIMES_S);
         CHECK_EQ(times_get(text.s, TIMES_MS, NULL), ns);
-        CHECK_EQ(times_get(times_text_ms(ns).s, TIMES_S, NULL),
+        CHECK_EQ(times_get(times_format_ms(ns).s, TIMES_S, NULL),
                  ns - ns % 1000000);
         CHECK_EQ(times_get_length(text_ttl(ns).s, TIMES_S), ns);
+    }
+}
+
+TEST(a_time_outside_of_the_range_is_told_from_what_is_no_time)
+{
+    static const char *const outside[] = {
+        "18446744073.709551615",
+        "99999999999",
+        "1e30",
+        "184467440737095516150e-2",
+        "99999999999.5",
+        "2554-07-21T23:34:33.709551615Z",
+        "2554-07-21T23:34:34Z",
+        "9999-12-31T23:59:59Z",
+        "1969-12-31T23:59:59Z",
+        "1970-01-01T00:00:00+00:01",
+        "0000-01-01T00:00:00Z",
+    };
+    static const char *const invalid[] = {
+        "",
+        "x",
+        "-1",
+        "99999999999x",
+        "99999999999.",
+        "1e",
+        "1e30e",
+        "2600-01-01",
+        "2600-01-01T00:00:00",
+        "2600-02-30T00:00:00Z",
+        "2600-01-01T00:00:60Z",
+        "2600-01-01T00:00:00Zx",
+    };
+    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+        uint64_t ns = 0;
+        size_t size = strlen(outside[i]);
+        char *copy = copy_bytes(outside[i], size);
+        CHECK(!times_parse(copy, size, TIMES_S, &ns, NULL));
+        CHECK(times_is_out_of_range(copy, size));
+        free(copy);
+    }
+    for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+        size_t size = strlen(invalid[i]);
+        char *copy = copy_bytes(invalid[i], size);
+        CHECK(!times_is_out_of_range(copy, size));
+        free(copy);
+    }
+}
+
+TEST(a_leap_second_at_another_time_is_recognized)
+{
+    static const char *const bad[] = {
+        "2016-12-31T23:58:60Z",
+        "2016-12-31T23:59:60+01:00",
+        "2016-12-31 10:00:60.5z",
+    };
+    static const char *const others[] = {
+        "2016-12-31T23:59:60Z",
+        "2017-01-01T00:59:60+01:00",
+        "2016-12-31T23:58:59Z",
+        "2016-12-31T23:58:61Z",
+        "2016-12-31T23:58:60",
+        "2016-13-31T23:58:60Z",
+        "2016-12-31T23:58:60Zx",
+        "14832287860000000000:60",
+        "60",
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        uint64_t ns = 0;
+        size_t size = strlen(bad[i]);
+        char *copy = copy_bytes(bad[i], size);
+        CHECK(!times_parse(copy, size, TIMES_S, &ns, NULL));
+        CHECK(times_is_bad_leap_second(copy, size));
+        free(copy);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        size_t size = strlen(others[i]);
+        char *copy = copy_bytes(others[i], size);
+        CHECK(!times_is_bad_leap_second(copy, size));
+        free(copy);
     }
 }

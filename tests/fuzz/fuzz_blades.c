@@ -1,9 +1,9 @@
 /* fuzz_blades.c - the table of blades with TTLs that somebody has chosen: such as
  * share a home, a second home, or both. Against an array.
  *
- * The table is used as a start does: find, else claim, else it is a lone timer.
- * The hash is a product with an odd number, so each value of it has a TTL, which
- * is found by the inverse. An operation is two bytes.
+ * The table is used as a start does: find, else claim, else it is an unqueued
+ * timer. The hash is a product with an odd number, so each value of it has a
+ * TTL, which is found by the inverse. An operation is two bytes.
  */
 #include "internal.h"
 #include "small.h"
@@ -33,11 +33,10 @@ static uint32_t fuzz_stripes;
 static uint64_t
 fuzz_inverse(void)
 {
-    uint64_t odd = lawn_blades_hash(1);
+    uint64_t odd = lawn__blades_hash(1);
     uint64_t x = odd;
-    unsigned i;
 
-    for (i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         x *= 2 - odd * x;
     }
     return x;
@@ -69,10 +68,9 @@ static uint32_t
 fuzz_find(uint32_t set, uint64_t ttl, bool *room)
 {
     uint32_t found = FUZZ_ALONE;
-    uint32_t i;
 
     *room = false;
-    for (i = 0; i < FUZZ_COUNT; i++) {
+    for (uint32_t i = 0; i < FUZZ_COUNT; i++) {
         if (i / LAWN_BLADES_WAYS == set) {
             *room = *room || fuzz_counts[i] == 0;
             if (fuzz_ttls[i] == ttl) {
@@ -88,9 +86,8 @@ static void
 fuzz_put(struct fuzz_timer *t, struct lawn_blade *blade)
 {
     uint32_t i = (uint32_t)(blade - fuzz_all);
-    uint32_t k;
 
-    for (k = 0; k < FUZZ_TIMERS; k++) {
+    for (uint32_t k = 0; k < FUZZ_TIMERS; k++) {
         const struct fuzz_timer *other = &fuzz_timers[k];
 
         small_expect(!other->running || other->closed ||
@@ -100,7 +97,7 @@ fuzz_put(struct fuzz_timer *t, struct lawn_blade *blade)
                      "P4: timers of one TTL and deadline on two blades");
     }
     blade->ttl = t->ttl;
-    lawn_list_append(lawn_key(NULL), &blade->queue, &t->timer.link);
+    lawn__list_append(lawn__key(NULL), &blade->queue, &t->timer.link);
     fuzz_ttls[i] = t->ttl;
     fuzz_counts[i]++;
     t->blade = i;
@@ -110,19 +107,19 @@ static void
 fuzz_start(struct fuzz_timer *t, uint64_t ttl)
 {
     uint64_t deadline = ttl < LAWN_LAST - fuzz_now ? fuzz_now + ttl : LAWN_LAST;
-    uint32_t near = fuzz_set(ttl * lawn_blades_hash(1), deadline);
-    uint32_t far = fuzz_set(ttl * lawn_blades_hash(1) << 20, deadline);
-    bool near_room;
-    bool far_room;
+    uint32_t near = fuzz_set(ttl * lawn__blades_hash(1), deadline);
+    uint32_t far = fuzz_set(ttl * lawn__blades_hash(1) << 20, deadline);
+    bool near_room = false;
+    bool far_room = false;
     uint32_t is = fuzz_find(near, ttl, &near_room);
     uint32_t other = fuzz_find(far, ttl, &far_room);
-    struct lawn_blade *blade = lawn_blades_find(&fuzz_blades, ttl, deadline);
+    struct lawn_blade *blade = lawn__blades_find(&fuzz_blades, ttl, deadline);
 
     is = is != FUZZ_ALONE ? is : other;
     small_expect((blade == NULL) == (is == FUZZ_ALONE), "find: there or not");
     small_expect(blade == NULL || blade == &fuzz_all[is], "find: which");
     if (blade == NULL) {
-        blade = lawn_blades_claim(&fuzz_blades, ttl, deadline);
+        blade = lawn__blades_claim(&fuzz_blades, ttl, deadline);
         small_expect((blade != NULL) == (near_room || far_room),
                      "claim: whether there is room");
         if (blade != NULL) {
@@ -146,7 +143,7 @@ static void
 fuzz_stop(struct fuzz_timer *t)
 {
     if (t->running && t->blade != FUZZ_ALONE) {
-        lawn_list_remove(lawn_key(NULL), &t->timer.link);
+        lawn__list_remove(lawn__key(NULL), &t->timer.link);
         fuzz_counts[t->blade]--;
     }
     t->running = false;
@@ -157,17 +154,15 @@ static void
 fuzz_fire(uint32_t i)
 {
     struct lawn_link *queue = &fuzz_all[i].queue;
-    struct fuzz_timer *t;
-    uint32_t k;
 
-    small_expect(lawn_list_empty(queue) == (fuzz_counts[i] == 0), "count");
+    small_expect(lawn__list_empty(queue) == (fuzz_counts[i] == 0), "count");
     if (fuzz_counts[i] == 0) {
         return;
     }
-    t = (struct fuzz_timer *)(void *)lawn_timer_of(
-        lawn_list_first(lawn_key(NULL), queue));
+    struct fuzz_timer *t = (struct fuzz_timer *)(void *)lawn__timer_of(
+        lawn__list_first(lawn__key(NULL), queue));
     small_expect(t->running && t->blade == i, "another blade's timer");
-    for (k = 0; k < FUZZ_TIMERS; k++) {
+    for (uint32_t k = 0; k < FUZZ_TIMERS; k++) {
         small_expect(!fuzz_timers[k].running || fuzz_timers[k].blade != i ||
                          fuzz_timers[k].timer.deadline >= t->timer.deadline,
                      "I1: out of order");
@@ -179,9 +174,8 @@ static void
 fuzz_close(void)
 {
     uint64_t latest = 0;
-    uint32_t i;
 
-    for (i = 0; i < FUZZ_TIMERS; i++) {
+    for (uint32_t i = 0; i < FUZZ_TIMERS; i++) {
         struct fuzz_timer *t = &fuzz_timers[i];
 
         if (t->running && t->blade != FUZZ_ALONE) {
@@ -189,10 +183,10 @@ fuzz_close(void)
             latest = t->timer.deadline > latest ? t->timer.deadline : latest;
         }
     }
-    for (i = 0; i < FUZZ_COUNT; i++) {
+    for (uint32_t i = 0; i < FUZZ_COUNT; i++) {
         fuzz_ttls[i] = 0;
     }
-    small_expect(lawn_blades_close(&fuzz_blades, lawn_key(NULL)) == latest,
+    small_expect(lawn__blades_close(&fuzz_blades, lawn__key(NULL)) == latest,
                  "close: the latest deadline");
 }
 
@@ -200,13 +194,12 @@ static void
 fuzz_table(const uint8_t *at, const uint8_t *end)
 {
     uint32_t live = 0;
-    uint32_t i;
 
-    lawn_blades_init(&fuzz_blades, fuzz_all, FUZZ_COUNT, lawn_key(NULL));
-    for (i = 0; i < FUZZ_TIMERS; i++) {
+    lawn__blades_init(&fuzz_blades, fuzz_all, FUZZ_COUNT, lawn__key(NULL));
+    for (uint32_t i = 0; i < FUZZ_TIMERS; i++) {
         fuzz_timers[i].running = false;
     }
-    for (i = 0; i < FUZZ_COUNT; i++) {
+    for (uint32_t i = 0; i < FUZZ_COUNT; i++) {
         fuzz_ttls[i] = 0;
         fuzz_counts[i] = 0;
     }
@@ -235,14 +228,14 @@ fuzz_table(const uint8_t *at, const uint8_t *end)
             fuzz_start(t, fuzz_ttl_of(at[1]));
         }
     }
-    for (i = 0; i < FUZZ_COUNT; i++) {
+    for (uint32_t i = 0; i < FUZZ_COUNT; i++) {
         live += fuzz_counts[i] > 0;
     }
-    small_expect(lawn_blades_live(&fuzz_blades) == live, "live");
-    for (i = 0; i < FUZZ_TIMERS; i++) {
+    small_expect(lawn__blades_count_live(&fuzz_blades) == live, "live");
+    for (uint32_t i = 0; i < FUZZ_TIMERS; i++) {
         fuzz_stop(&fuzz_timers[i]);
     }
-    small_expect(lawn_blades_live(&fuzz_blades) == 0, "live at the end");
+    small_expect(lawn__blades_count_live(&fuzz_blades) == 0, "live at the end");
 }
 
 int

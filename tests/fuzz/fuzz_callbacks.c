@@ -37,12 +37,11 @@ fuzz_search(void)
 {
     const struct lawn_blades blades = {.homes = 16, .shift = 60};
     uint8_t found[FUZZ_PAIRS] = {0};
-    uint64_t ttl;
 
-    for (ttl = 1; ttl < 4096; ttl++) {
-        uint64_t hash = lawn_blades_hash(ttl);
+    for (uint64_t ttl = 1; ttl < 4096; ttl++) {
+        uint64_t hash = lawn__blades_hash(ttl);
         uint64_t pair =
-            hash >> 62 << 2 | lawn_blades_rehash(&blades, hash) >> 62;
+            hash >> 62 << 2 | lawn__blades_rehash(&blades, hash) >> 62;
 
         if (found[pair] < 16) {
             fuzz_shared[pair * 16 + found[pair]++] = ttl;

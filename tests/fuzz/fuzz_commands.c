@@ -130,15 +130,16 @@ static const char *const fuzz_words[] = {
     "SINK",
     "n1 k2"};
 
-#define FUZZ_WORDS (sizeof fuzz_words / sizeof *fuzz_words)
+#define FUZZ_WORDS (sizeof(fuzz_words) / sizeof(*fuzz_words))
 
 static struct bytes
 fuzz_word(const char *at, size_t size)
 {
     unsigned char first = size > 0 ? (unsigned char)at[0] : 0;
 
-    if (first >= 0x80 && first - 0x80u < FUZZ_WORDS)
+    if (first >= 0x80 && first - 0x80u < FUZZ_WORDS) {
         return bytes_of(fuzz_words[first - 0x80u]);
+    }
     return (struct bytes){at, size};
 }
 
@@ -153,8 +154,9 @@ fuzz_visit(const struct queue_event *event, void *arg)
 {
     struct fuzz_held *held = arg;
 
-    if (event->lease.token != held->token)
+    if (event->lease.token != held->token) {
         return true;
+    }
     held->id = event->id;
     return false;
 }
@@ -166,8 +168,9 @@ fuzz_lease(struct fake *fake, const char *key, struct bytes word, char text[24])
     struct queue *queue = fake_queue(fake, key);
     struct fuzz_held held = {queue != NULL ? queue_token(queue) : 0, word};
 
-    if (held.token == 0)
+    if (held.token == 0) {
         return word;
+    }
     if (bytes_equal(word, bytes_of("?"))) {
         (void)snprintf(text, 24, "%llu", (unsigned long long)held.token);
         return bytes_of(text);
@@ -193,11 +196,12 @@ fuzz_command(struct fake *fake, const char *line, size_t size)
             key[0] = (char)(key[0] + (word > 0 ? line[0] & 3 : 0));
             args[1] = (struct bytes){key, 1};
         }
-        if (count > 1 && word == 1 && (line[0] == '?' || line[0] == '^'))
+        if (count > 1 && word == 1 && (line[0] == '?' || line[0] == '^')) {
             args[count] = fuzz_lease(fake, key, args[count], token);
+        }
         /* The event may go before its id is looked at again. */
         if (count > 1 && word == 1 && line[0] == '^' &&
-            args[count].size <= sizeof id) {
+            args[count].size <= sizeof(id)) {
             memcpy(id, args[count].at, args[count].size);
             args[count].at = id;
         }
@@ -219,8 +223,10 @@ fuzz_number(const char *at, size_t size)
 {
     uint64_t number = 0;
 
-    for (size_t i = 0; i < size && i < 16 && at[i] >= '0' && at[i] <= '9'; i++)
+    for (size_t i = 0; i < size && i < 16 && at[i] >= '0' && at[i] <= '9';
+         i++) {
         number = number * 10 + (uint64_t)(at[i] - '0');
+    }
     return number;
 }
 
@@ -229,12 +235,14 @@ fuzz_line(struct fake *fake, const char *line, size_t size)
 {
     uint64_t number = size > 0 ? fuzz_number(line + 1, size - 1) : 0;
 
-    if (size == 0)
+    if (size == 0) {
         return;
+    }
     switch (line[0]) {
     case '+':
-        if (fake->now < UINT64_C(1) << 53)
+        if (fake->now < UINT64_C(1) << 53) {
             fake->now += number;
+        }
         break;
     case '=':
         fake->now = number < QUEUE_TIME_MAX ? number : QUEUE_TIME_MAX;

@@ -22,7 +22,7 @@ fuzz_hash(const uint64_t key[2], const void *bytes, size_t size)
     uint64_t hash = 0;
 
     (void)key;
-    memcpy(&hash, bytes, size < sizeof hash ? size : sizeof hash);
+    memcpy(&hash, bytes, size < sizeof(hash) ? size : sizeof(hash));
     return hash;
 }
 
@@ -75,7 +75,7 @@ fuzz_hash_of(uint32_t i)
 
 /* Its id is made when it is first used in a case. */
 static struct event *
-fuzz_event(uint32_t i)
+make_event(uint32_t i)
 {
     struct event *event = &fuzz_events[i].event;
 
@@ -86,8 +86,8 @@ fuzz_event(uint32_t i)
 
         fuzz_used[i] = fuzz_case;
         event->id_size = FUZZ_ID_SIZE;
-        memcpy(id, &hash, sizeof hash);
-        memcpy(id + sizeof hash, &number, sizeof number);
+        memcpy(id, &hash, sizeof(hash));
+        memcpy(id + sizeof(hash), &number, sizeof(number));
     }
     return event;
 }
@@ -96,9 +96,9 @@ static bool
 fuzz_find(uint32_t i, struct table_place *place)
 {
     struct event *found =
-        table_find(&fuzz_table, event_id(fuzz_event(i)), place);
+        table_find(&fuzz_table, event_id(make_event(i)), place);
 
-    small_expect(found == (fuzz_there[i] ? fuzz_event(i) : NULL),
+    small_expect(found == (fuzz_there[i] ? make_event(i) : NULL),
                  "Q1: an id is found or not");
     return found != NULL;
 }
@@ -112,7 +112,7 @@ fuzz_add(uint32_t i, bool short_of)
         return;
     }
     if (table_reserve(&fuzz_table, &place)) {
-        table_add(&fuzz_table, &place, fuzz_event(i));
+        table_add(&fuzz_table, &place, make_event(i));
         fuzz_there[i] = true;
         fuzz_count++;
     } else {
@@ -140,8 +140,8 @@ fuzz_in_table(const uint8_t *at, const uint8_t *end)
     bool short_of = false;
 
     fuzz_case++;
-    memset(&fuzz_table, 0, sizeof fuzz_table);
-    memset(fuzz_there, 0, sizeof fuzz_there);
+    memset(&fuzz_table, 0, sizeof(fuzz_table));
+    memset(fuzz_there, 0, sizeof(fuzz_there));
     fuzz_count = 0;
     for (; end - at >= 2; at += 2) {
         uint32_t i = ((uint32_t)(at[0] & 1) << 8 | at[1]) % FUZZ_IDS;
@@ -206,7 +206,7 @@ static struct fuzz_id
 fuzz_read(const char *text, size_t size)
 {
     struct fuzz_id id = {0, 0};
-    char *end;
+    char *end = NULL;
 
     id.ms = strtoull(text, &end, 10);
     small_expect(*end == '-', "an id has a dash");
@@ -219,20 +219,18 @@ fuzz_read(const char *text, size_t size)
 static void
 fuzz_made(const uint8_t *at, const uint8_t *end)
 {
-    char first[IDS_SIZE];
-
     ids_seen(IDS_MS_MAX, IDS_NUMBER_MAX);
+    char first[IDS_SIZE];
     (void)ids_next(0, first);
     for (; end - at >= 3; at += 3) {
         struct fuzz_id seen = {fuzz_number(at[1]), fuzz_number(at[2])};
         struct fuzz_id before;
-        struct fuzz_id after;
-        char text[IDS_SIZE];
         bool believed = seen.ms <= IDS_MS_MAX && seen.number <= IDS_NUMBER_MAX;
-        bool spent;
 
         ids_last(&before.ms, &before.number);
-        spent = before.ms == IDS_MS_MAX && before.number == IDS_NUMBER_MAX;
+        bool spent = before.ms == IDS_MS_MAX && before.number == IDS_NUMBER_MAX;
+        struct fuzz_id after;
+        char text[IDS_SIZE];
         if ((at[0] & 1) != 0) {
             size_t size = ids_next(seen.ms, text);
 
@@ -249,7 +247,7 @@ fuzz_made(const uint8_t *at, const uint8_t *end)
             continue;
         }
         if ((at[0] & 2) != 0) {
-            int size = snprintf(text, sizeof text, "%llu-%llu",
+            int size = snprintf(text, sizeof(text), "%llu-%llu",
                                 (unsigned long long)seen.ms,
                                 (unsigned long long)seen.number);
 
@@ -322,9 +320,9 @@ fuzz_token(struct queue *queue, struct fuzz_held *held, uint8_t code,
         lease.token = (byte & 0x10) != 0 ? *greatest + 1 : (byte & 7) + 1u;
         lease.end = now + lease.ttl;
         lease.owner.size = byte >> 6;
-        small_expect(queue_lease(queue, event.id, &lease,
-                                 (struct queue_tries){held->made + 1, 0},
-                                 NULL) == (held->there ? 0 : -2),
+        small_expect(queue_lease_event(queue, event.id, &lease,
+                                       (struct queue_tries){held->made + 1, 0},
+                                       NULL) == (held->there ? 0 : -2),
                      "lease");
         if (held->there) {
             held->token = lease.token;
@@ -349,10 +347,10 @@ fuzz_token(struct queue *queue, struct fuzz_held *held, uint8_t code,
         *held = (struct fuzz_held){0};
         break;
     case 6:
-        queue_tell(queue, now + byte);
+        queue_set_now(queue, now + byte);
         break;
     default: /* what is due is found; nobody's token changes */
-        (void)queue_ripen(queue, now + (byte & 31), byte >> 5);
+        (void)queue_promote_due(queue, now + (byte & 31), byte >> 5);
     }
 }
 

@@ -52,8 +52,9 @@ static struct fuzz_tape fuzz_tape;
 static bool
 fuzz_byte(struct fuzz_input *input, uint8_t *byte)
 {
-    if (input->left == 0)
+    if (input->left == 0) {
         return false;
+    }
     *byte = *input->at++;
     input->left--;
     return true;
@@ -70,18 +71,20 @@ static bool
 fuzz_number(uint64_t *number, void *arg)
 {
     struct fuzz_input *input = arg;
-    uint8_t byte;
     fuzz_bounded(input);
-    if (!fuzz_byte(input, &byte))
+    uint8_t byte = 0;
+    if (!fuzz_byte(input, &byte)) {
         return false;
+    }
     *number = byte;
     input->read += 2;
     if (byte == IMAGE_WIDE) {
         *number = 0;
         input->read += 7;
         for (unsigned i = 0; i < 8; i++) {
-            if (!fuzz_byte(input, &byte))
+            if (!fuzz_byte(input, &byte)) {
                 return false;
+            }
             *number = *number << 8 | byte;
         }
     } else if (byte >= IMAGE_BOUNDS) {
@@ -90,8 +93,9 @@ fuzz_number(uint64_t *number, void *arg)
     }
     input->number = *number;
     input->numbers++;
-    if (input->numbers == FUZZ_TOKEN)
+    if (input->numbers == FUZZ_TOKEN) {
         input->token = *number;
+    }
     return true;
 }
 
@@ -100,15 +104,17 @@ static bool
 fuzz_string(struct bytes *string, void *arg)
 {
     struct fuzz_input *input = arg;
-    uint8_t byte;
     fuzz_bounded(input);
     free(input->last);
     input->last = NULL;
-    if (!fuzz_byte(input, &byte))
+    uint8_t byte = 0;
+    if (!fuzz_byte(input, &byte)) {
         return false;
+    }
     size_t size = byte < 240 ? byte : QUEUE_ID_MAX - 248u + byte;
-    if (byte < 240 && size > input->left)
+    if (byte < 240 && size > input->left) {
         return false;
+    }
     input->last = calloc(1, size > 0 ? size : 1);
     fuzz_check(input->last != NULL);
     if (byte < 240) {
@@ -176,8 +182,8 @@ fuzz_same(const struct queue_event *event, void *other)
 static void
 fuzz_same_queue(struct queue *queue, struct queue *twin)
 {
-    const struct queue_sink *sink = queue_sink(queue);
-    const struct queue_sink *other = queue_sink(twin);
+    const struct queue_sink *sink = queue_sink_of(queue);
+    const struct queue_sink *other = queue_sink_of(twin);
     fuzz_check(queue_count(twin) == queue_count(queue));
     fuzz_check(queue_now(twin) == queue_now(queue));
     fuzz_check(queue_token(twin) == queue_token(queue));
@@ -211,24 +217,24 @@ static void
 fuzz_drain(struct queue *queue)
 {
     const void *cursor = NULL;
-    struct queue_event event;
     uint64_t count = 0;
     uint64_t due = 0;
-    fuzz_check(queue_ripen(queue, ARGS_DUE_MAX, 3) <= queue_count(queue));
+    fuzz_check(queue_promote_due(queue, ARGS_DUE_MAX, 3) <= queue_count(queue));
     fuzz_check(queue_check(queue, stderr));
-    fuzz_check(queue_ripen(queue, ARGS_DUE_MAX, UINT64_MAX) +
+    fuzz_check(queue_promote_due(queue, ARGS_DUE_MAX, UINT64_MAX) +
                    queue_dead_count(queue) ==
                queue_count(queue));
+    struct queue_event event;
     while (queue_ready(queue, &cursor, &event)) {
         uint64_t time = event.lease.token ? event.lease.end : event.due;
-        fuzz_check(queue_state(&event, ARGS_DUE_MAX) == QUEUE_DUE);
+        fuzz_check(queue_state_at(&event, ARGS_DUE_MAX) == QUEUE_DUE);
         fuzz_check(time >= due && time <= ARGS_DUE_MAX);
         due = time;
         count++;
     }
     cursor = NULL;
     while (queue_dead(queue, &cursor, &event)) {
-        fuzz_check(queue_state(&event, ARGS_DUE_MAX) == QUEUE_DEAD);
+        fuzz_check(queue_state_at(&event, ARGS_DUE_MAX) == QUEUE_DEAD);
         count++;
     }
     fuzz_check(count == queue_count(queue));
@@ -283,8 +289,9 @@ image_tokens(const uint8_t *bytes, size_t size,
         .tokens = tokens,
         .begin = bytes};
     struct image_reader reader = {fuzz_note_number, fuzz_note_string, &notes};
-    if (size < 2)
+    if (size < 2) {
         return 0;
+    }
     queue_free(image_load(&reader, bytes[0] % 3, 64, &error));
     free(notes.input.last);
     return notes.count;
@@ -297,8 +304,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint64_t blocks = memory_blocks();
     struct fuzz_input input = {.at = bytes + 2, .before = memory_bytes()};
     struct image_reader reader = {fuzz_number, fuzz_string, &input};
-    if (size < 2)
+    if (size < 2) {
         return 0;
+    }
     input.left = size - 2;
     memory_fail_after(bytes[1] < 255 ? bytes[1] : UINT64_MAX);
     struct queue *queue = image_load(&reader, bytes[0] % 3, 64, &error);

@@ -58,36 +58,40 @@ fuzz_value(const struct json_value *value, const char *text, size_t size)
 {
     static const struct json_path whole = {.count = 0};
     const struct json_path *paths[] = {&whole};
-    struct json_value again;
-    size_t wrong;
-    if (value->kind == JSON_MISSING)
+    if (value->kind == JSON_MISSING) {
         return;
+    }
     size_t quote = value->kind == JSON_STRING;
     fuzz_check(value->at >= text + quote);
     fuzz_check(value->size + quote <= (size_t)(text + size - value->at));
     const char *begin = value->at - quote;
     size_t length = value->size + 2 * quote;
+    struct json_value again;
+    size_t wrong = 0;
     fuzz_check(json_scan(begin, length, paths, 1, &again, &wrong) == NULL);
     fuzz_check(fuzz_same(&again, value));
-    if (value->kind == JSON_STRING)
+    if (value->kind == JSON_STRING) {
         fuzz_unescape(value);
-    else
+    } else {
         fuzz_check(!value->escaped && value->size > 0);
+    }
 }
 
 /* A text that was taken, with less or more at its end. */
 static void
 fuzz_ends(const char *text, size_t size)
 {
-    size_t wrong;
     size_t begin = 0;
-    while (begin < size && fuzz_is_blank(text[begin]))
+    while (begin < size && fuzz_is_blank(text[begin])) {
         begin++;
+    }
     fuzz_check(begin < size);
-    while (fuzz_is_blank(text[size - 1]))
+    while (fuzz_is_blank(text[size - 1])) {
         size--;
+    }
     bool number =
         text[begin] == '-' || (text[begin] >= '0' && text[begin] <= '9');
+    size_t wrong = 0;
     for (size_t less = size > 40 ? size - 40 : 0; less < size; less++) {
         const char *why = json_scan(text, less, NULL, 0, NULL, &wrong);
         fuzz_check(number || (why != NULL && wrong == less));
@@ -106,8 +110,9 @@ static void
 fuzz_path_again(const struct json_path *path, struct json_path *again)
 {
     size_t size = 2;
-    for (size_t i = 0; i < path->count; i++)
+    for (size_t i = 0; i < path->count; i++) {
         size += 6 * path->steps[i].size + 40;
+    }
     char *text = fuzz_new(size);
     char *to = text;
     *to++ = '.';
@@ -120,15 +125,16 @@ fuzz_path_again(const struct json_path *path, struct json_path *again)
         to += sprintf(to, "[\"");
         for (size_t j = 0; j < step->size; j++) {
             unsigned char c = (unsigned char)step->name[j];
-            if (c < 0x80)
+            if (c < 0x80) {
                 to += sprintf(to, "\\u%04x", c);
-            else
+            } else {
                 *to++ = (char)c;
+            }
         }
         to += sprintf(to, "\"]");
     }
     *to = '\0';
-    fuzz_check(json_path_read(again, text) == NULL);
+    fuzz_check(json_path_parse(again, text) == NULL);
     free(text);
     fuzz_check(again->count == path->count);
     for (size_t i = 0; i < path->count; i++) {
@@ -184,7 +190,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         memcpy(line, bytes + at, length);
         line[length] = '\0';
         if (count < JSON_PATHS_MAX &&
-            json_path_read(&read[count], line) == NULL) {
+            json_path_parse(&read[count], line) == NULL) {
             paths[count] = &read[count];
             count++;
         }
@@ -197,7 +203,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(text, bytes + at, size - at);
     fuzz_text(text, size - at, paths, count);
     free(text);
-    while (count > 0)
+    while (count > 0) {
         json_path_free(&read[--count]);
+    }
     return 0;
 }

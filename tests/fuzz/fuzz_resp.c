@@ -4,10 +4,10 @@
  * they came at once, lie within what came, and be within the bounds; and what
  * "lawn top" makes of them must be whole and safe on a terminal.
  */
+#include "../../module/top/resp.h"
+#include "../../module/top/top.h"
 #include "fuzz.h"
-#include "resp.h"
 #include "text.h"
-#include "top.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +27,20 @@ fuzz_same(const struct resp_value *a, const struct resp_value *b,
         fuzz_check(memcmp(a->at, b->at, a->size) == 0);
         fuzz_check(memcmp(a->at + a->size, "\r\n", 2) == 0);
     }
-    for (size_t i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++) {
         fuzz_same(&a->items[i], &b->items[i], in, depth + 1);
+    }
 }
 
 static void
 fuzz_text(const char *text, size_t size, size_t most)
 {
     char safe[64];
-    size_t length = top_safe(text, size, most, safe, sizeof safe);
+    size_t length = top_escape(text, size, most, safe, sizeof(safe));
     fuzz_check(length == strlen(safe) && length <= most);
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; i < length; i++) {
         fuzz_check(safe[i] >= 0x20 && safe[i] < 0x7f);
+    }
     for (size_t i = 0; i < size;) {
         size_t more = text_utf8(text + i, size - i);
         fuzz_check(more <= 4 && more <= size - i);
@@ -52,20 +54,21 @@ fuzz_use(const struct resp_value *reply, struct top_queues *queues,
 {
     struct top_queue *queue = top_queues_add(queues, "key", 3);
     fuzz_check(queue != NULL && queue == queues->list[0]);
-    if (top_queue_told(queue, reply, now)) {
+    if (top_queue_read(queue, reply, now)) {
         top_queue_due(queue, 3);
         fuzz_check(queue->figures[TOP_LEN] >= 0);
         fuzz_check(queue->figures[TOP_DUE] != TOP_ABSENT);
     }
     if (reply->kind == RESP_BULK || reply->kind == RESP_SIMPLE) {
-        size_t length;
+        size_t length = 0;
         const char *line =
             top_info_line(reply->at, reply->size, "role", &length);
         fuzz_check(line == NULL || line + length <= reply->at + reply->size);
-        top_figures_told(figures, reply->at, reply->size, now);
-        for (size_t i = 0; i < figures->count; i++)
+        top_figures_read(figures, reply->at, reply->size, now);
+        for (size_t i = 0; i < figures->count; i++) {
             fuzz_check(figures->list[i].value >= 0 &&
                        strncmp(figures->list[i].name, "lawn_", 5) == 0);
+        }
         fuzz_text(reply->at, reply->size, reply->size % 60);
         queue = top_queues_add(queues, reply->at, reply->size);
         fuzz_check(queue == top_queues_add(queues, reply->at, reply->size));
@@ -78,7 +81,7 @@ static void
 fuzz_put(struct resp_reader *reader, const uint8_t *bytes, size_t size)
 {
     while (size > 0) {
-        size_t room;
+        size_t room = 0;
         char *to = resp_room(reader, &room);
         fuzz_check(to != NULL && room >= 4096);
         size_t some = size < room ? size : room;
@@ -96,15 +99,15 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct resp_reader pieces = {0};
     struct top_queues queues = {0};
     static struct top_figures figures;
-    const struct resp_value *one;
-    const struct resp_value *other;
     size_t piece = size > 0 ? bytes[0] % 17 + 1U : 1;
     size_t at = size > 0;
     size_t came = at;
     uint64_t now = 0;
-    int code;
     figures.count = 0;
     fuzz_put(&whole, bytes + at, size - at);
+    const struct resp_value *one = NULL;
+    const struct resp_value *other = NULL;
+    int code = 0;
     do {
         code = resp_next(&whole, &one);
         int again = resp_next(&pieces, &other);

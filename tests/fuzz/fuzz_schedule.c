@@ -102,12 +102,10 @@ fuzz_note(const struct choose_option *option, unsigned step)
 unsigned
 choose(const struct choose_option *options, unsigned count, unsigned step)
 {
-    unsigned chosen;
-
     if (count == 1 || fuzz_end - fuzz_at < 2 || fuzz_waited++ < fuzz_at[0]) {
         return 0;
     }
-    chosen = fuzz_at[1] % count;
+    unsigned chosen = fuzz_at[1] % count;
     fuzz_waited = 0;
     fuzz_at += 2;
     if (chosen != 0) {
@@ -141,9 +139,7 @@ fuzz_is_start(uint8_t code)
 static unsigned
 fuzz_starter(unsigned timer)
 {
-    unsigned i;
-
-    for (i = 0; i < 2 * FUZZ_PROGRAM + SCENE_TIMERS; i++) {
+    for (unsigned i = 0; i < 2 * FUZZ_PROGRAM + SCENE_TIMERS; i++) {
         uint8_t code = i < 2 * FUZZ_PROGRAM
                            ? fuzz_programs[i / FUZZ_PROGRAM][i % FUZZ_PROGRAM]
                            : fuzz_hooks[i - 2 * FUZZ_PROGRAM];
@@ -196,9 +192,7 @@ fuzz_operation(uint8_t code, unsigned whose)
 static void
 fuzz_run_program(unsigned which)
 {
-    unsigned i;
-
-    for (i = 0; i < FUZZ_PROGRAM; i++) {
+    for (unsigned i = 0; i < FUZZ_PROGRAM; i++) {
         fuzz_operation(fuzz_programs[which][i], which);
     }
 }
@@ -230,12 +224,10 @@ fuzz_hook(unsigned timer)
 static void
 fuzz_setup(void)
 {
-    unsigned i;
-
     scene_begin(2);
     scene_have_own(0, 0, 50);
     scene_have_shared(1, 1, 5);
-    for (i = 0; i < SCENE_TIMERS; i++) {
+    for (unsigned i = 0; i < SCENE_TIMERS; i++) {
         scene.hooks[i] = fuzz_hook;
     }
     scene_ready();
@@ -288,7 +280,7 @@ fuzz_ready(const struct explore_scenario *scenario)
 static const struct explore_scenario *
 fuzz_begin(const uint8_t *bytes, size_t size)
 {
-    size_t own = sizeof fuzz_programs + sizeof fuzz_hooks;
+    size_t own = sizeof(fuzz_programs) + sizeof(fuzz_hooks);
     uint8_t first = size > 0 ? bytes[0] : 0;
 
     fuzz_at = bytes + (size > 0);
@@ -296,12 +288,12 @@ fuzz_begin(const uint8_t *bytes, size_t size)
     if (first < FUZZ_OWN) {
         return fuzz_scenarios[first % fuzz_count];
     }
-    memset(fuzz_programs, 0, sizeof fuzz_programs);
-    memset(fuzz_hooks, 0, sizeof fuzz_hooks);
-    memset(fuzz_hooked, 0, sizeof fuzz_hooked);
+    memset(fuzz_programs, 0, sizeof(fuzz_programs));
+    memset(fuzz_hooks, 0, sizeof(fuzz_hooks));
+    memset(fuzz_hooked, 0, sizeof(fuzz_hooked));
     if ((size_t)(fuzz_end - fuzz_at) >= own) {
-        memcpy(fuzz_programs, fuzz_at, sizeof fuzz_programs);
-        memcpy(fuzz_hooks, fuzz_at + sizeof fuzz_programs, sizeof fuzz_hooks);
+        memcpy(fuzz_programs, fuzz_at, sizeof(fuzz_programs));
+        memcpy(fuzz_hooks, fuzz_at + sizeof(fuzz_programs), sizeof(fuzz_hooks));
         fuzz_at += own;
     }
     return &fuzz_own;
@@ -312,17 +304,17 @@ int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     static char unwatched[] = "-rss_limit_mb=0";
-    char **more = calloc((size_t)*argc + 2, sizeof *more);
+    char **more = calloc((size_t)*argc + 2, sizeof(*more));
 
     if (more == NULL) {
         abort();
     }
-    memcpy(more, *argv, (size_t)*argc * sizeof *more);
+    memcpy(more, *argv, (size_t)*argc * sizeof(*more));
     more[(*argc)++] = unwatched;
     *argv = more;
     fuzz_plain = getenv("FUZZ_PLAIN") != NULL;
     /* So that a number means the same in every build. */
-    qsort(fuzz_scenarios, fuzz_count, sizeof *fuzz_scenarios, fuzz_by_name);
+    qsort(fuzz_scenarios, fuzz_count, sizeof(*fuzz_scenarios), fuzz_by_name);
     return 0;
 }
 

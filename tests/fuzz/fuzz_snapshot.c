@@ -36,13 +36,13 @@ fuzz_alloc(size_t size, void *context)
     *memory = size;
     fuzz_live += size;
     fuzz_check(fuzz_live <= fuzz_limit);
-    return memory + 16 / sizeof *memory;
+    return memory + 16 / sizeof(*memory);
 }
 
 static void
 fuzz_release(void *memory, void *context)
 {
-    size_t *block = (size_t *)memory - 16 / sizeof *block;
+    size_t *block = (size_t *)memory - 16 / sizeof(*block);
 
     (void)context;
     fuzz_live -= *block;
@@ -68,9 +68,8 @@ static void
 fuzz_put(struct fuzz_tape *tape, uint64_t number, unsigned bytes)
 {
     uint8_t out[8];
-    unsigned i;
 
-    for (i = 0; i < bytes; i++) {
+    for (unsigned i = 0; i < bytes; i++) {
         out[i] = (uint8_t)(number >> 8 * i);
     }
     (void)fuzz_tape_write(out, bytes, tape);
@@ -92,7 +91,7 @@ fuzz_sum(struct fuzz_tape *tape, size_t size)
 {
     uint64_t key[2] = {tape->number++, tape->last};
 
-    tape->last = lawn_store_hash(key, tape->bytes + tape->size - size, size);
+    tape->last = lawn__store_hash(key, tape->bytes + tape->size - size, size);
     fuzz_put(tape, tape->last, 8);
 }
 
@@ -176,13 +175,12 @@ fuzz_make(struct fuzz_tape *tape, uint8_t kind, const uint8_t *bytes,
     struct fuzz_tape stream = {0};
     uint64_t count = 0;
     uint64_t first = LAWN_NEVER;
-    size_t block;
 
     if ((kind != 's' && kind != 'h' && kind != 't') || size == 0) {
         (void)fuzz_tape_write(bytes, size, tape);
         return;
     }
-    block = bytes[0] == 0 ? 65536 : bytes[0];
+    size_t block = bytes[0] == 0 ? 65536 : bytes[0];
     bytes++;
     size--;
     if (kind == 't') {
@@ -206,13 +204,13 @@ fuzz_make(struct fuzz_tape *tape, uint8_t kind, const uint8_t *bytes,
 static void
 fuzz_same(struct lawn_store *a, struct lawn_store *b)
 {
-    struct lawn_store_timer x;
-    struct lawn_store_timer y;
     uint64_t cursor = 0;
 
     fuzz_check(lawn_store_count(a) == lawn_store_count(b));
     fuzz_check(lawn_store_next(a) == lawn_store_next(b));
     fuzz_check(lawn_store_now(a) == lawn_store_now(b));
+    struct lawn_store_timer x;
+    struct lawn_store_timer y;
     while (lawn_store_iterate(a, &cursor, &x)) {
         fuzz_check(lawn_store_get(b, x.id, x.id_size, &y));
         fuzz_check(x.deadline == y.deadline && x.ttl == y.ttl &&
@@ -241,7 +239,7 @@ fuzz_fire(const struct lawn_store_timer *timer, void *arg)
         uint64_t *chain = &fired->chain[timer->ttl];
         uint64_t key[2] = {*chain, timer->deadline};
 
-        *chain = lawn_store_hash(key, timer->id, timer->id_size);
+        *chain = lawn__store_hash(key, timer->id, timer->id_size);
     }
 }
 
@@ -251,7 +249,7 @@ fuzz_mow(struct lawn_store *store, struct fuzz_fired *fired)
 {
     uint64_t count = lawn_store_count(store);
 
-    memset(fired, 0, sizeof *fired);
+    memset(fired, 0, sizeof(*fired));
     (void)lawn_store_mow(store, lawn_store_now(store) + 20, SIZE_MAX, fuzz_fire,
                          fired);
     fuzz_check(lawn_store_check(store, stderr));
@@ -277,7 +275,7 @@ fuzz_again(struct lawn_store *store, struct fuzz_tape *tape)
     fuzz_same(store, other);
     fuzz_mow(store, &a);
     fuzz_mow(other, &b);
-    fuzz_check(memcmp(a.chain, b.chain, sizeof a.chain) == 0);
+    fuzz_check(memcmp(a.chain, b.chain, sizeof(a.chain)) == 0);
     lawn_store_free(other);
 }
 
@@ -285,20 +283,16 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct fuzz_tape tape = {0};
-    struct lawn_store *store;
-    size_t before;
-    uint64_t now;
-    int error;
 
     if (size < 2) {
         return 0;
     }
     fuzz_make(&tape, bytes[0], bytes + 2, size - 2);
     fuzz_limit = FUZZ_MEMORY + 32 * tape.size;
-    now = bytes[1] == 255 ? LAWN_NEVER - 2 : bytes[1];
-    store = fuzz_store(now);
-    before = fuzz_live;
-    error = lawn_store_load(store, fuzz_tape_read, &tape);
+    uint64_t now = bytes[1] == 255 ? LAWN_NEVER - 2 : bytes[1];
+    struct lawn_store *store = fuzz_store(now);
+    size_t before = fuzz_live;
+    int error = lawn_store_load(store, fuzz_tape_read, &tape);
     fuzz_check(error == 0 || bytes[0] != 't' || size < 3);
     if (error == 0) {
         fuzz_again(store, &tape);

@@ -9,14 +9,16 @@
  * On the way it is saved again, which gives a state that is accepted, holds the
  * same and comes to the same end.
  */
-#include "choices.h"
 #include "clock.h"
+#include "filter_options.h"
 #include "fuzz_tape.h"
-#include "hold.h"
+#include "intake.h"
+#include "log.h"
 #include "state.h"
-#include "take.h"
-#include "tell.h"
+#include "stores.h"
 #include "verbs.h"
+
+#include "../../cli/tool.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -52,14 +54,14 @@ static const char *const fuzz_filters[][FUZZ_ARGS] = {
     {"join", "5s", "-k", "1", "--max-lines", "2", "--json", "/dev/null",
      "/dev/null"},
 };
-#define FUZZ_FILTERS (sizeof fuzz_filters / sizeof fuzz_filters[0])
+#define FUZZ_FILTERS (sizeof(fuzz_filters) / sizeof(fuzz_filters[0]))
 
 static const struct options_verb *const fuzz_verbs[] = {
     &delay_verb,  &debounce_verb, &throttle_verb, &dedupe_verb,
     &absent_verb, &session_verb,  &join_verb,
 };
 
-/* IN PLACE OF filter.c AND tell.c, AND OF STORES OF THE USUAL SIZE */
+/* IN PLACE OF filter.c AND log.c, AND OF STORES OF THE USUAL SIZE */
 
 /* Linked with --wrap: a small store is made in a tenth of the time, and the same
  * way every time. */
@@ -92,26 +94,26 @@ filter_main(const struct options_verb *verb, int argc, char **argv)
 void
 filter_end(struct filter *filter, int code)
 {
-    filter->code = code;
-    filter->done = true;
+    filter->run.code = code;
+    filter->run.done = true;
 }
 
 void
-tell(const struct filter *filter, const char *format, ...)
+log_message(const struct filter *filter, const char *format, ...)
 {
     (void)filter;
     (void)format;
 }
 
 void
-tell_usage(const struct filter *filter, const char *format, ...)
+log_usage_error(const struct filter *filter, const char *format, ...)
 {
     (void)filter;
     (void)format;
 }
 
 void
-tell_bad(struct filter *filter, unsigned side, const char *wrong)
+log_bad_line(struct filter *filter, unsigned side, const char *wrong)
 {
     (void)side;
     fuzz_check(wrong != NULL);
@@ -134,29 +136,34 @@ fuzz_open(size_t which)
     static char words[FUZZ_ARGS][16]; /* they stay, as those of main() do */
     static char *argv[FUZZ_ARGS];
     int argc = 0;
-    int code;
-    struct filter *filter = calloc(1, sizeof *filter);
+    int code = 0;
+    struct filter *filter = calloc(1, sizeof(*filter));
     fuzz_check(filter != NULL);
-    if (nowhere < 0)
+    if (nowhere < 0) {
         nowhere = open("/dev/null", O_WRONLY);
-    for (const char *word; (word = fuzz_filters[which][argc]) != NULL; argc++)
+    }
+    for (const char *word = NULL; (word = fuzz_filters[which][argc]) != NULL;
+         argc++) {
         argv[argc] = memcpy(words[argc], word, strlen(word) + 1);
+    }
     const struct options_verb *const *verb = fuzz_verbs;
-    while (strcmp((*verb)->name, argv[0]) != 0)
+    while (strcmp((*verb)->name, argv[0]) != 0) {
         verb++;
+    }
     filter->name = (*verb)->name;
     filter->verb = (*verb)->own;
-    filter->lock = -1;
-    filter->input_count = 1;
-    choices_init(&filter->options);
+    filter->state.lock = -1;
+    filter->io.input_count = 1;
+    filter_options_init(&filter->options);
     fuzz_check(options_read(*verb, argc, argv, &filter->options, &code));
-    fuzz_check(choices_apply(filter) && hold_open(filter) &&
-               sink_open(&filter->sink, nowhere, fuzz_stopped));
+    fuzz_check(filter_options_apply(filter) && stores_open(filter) &&
+               sink_open(&filter->io.sink, nowhere, fuzz_stopped));
     fuzz_check(filter->verb->open(filter) == 0);
-    for (size_t i = 0; i < filter->input_count; i++)
-        fuzz_check(input_open(&filter->inputs[i],
+    for (size_t i = 0; i < filter->io.input_count; i++) {
+        fuzz_check(input_open(&filter->io.inputs[i],
                               filter->options.operands.words + i, 1,
                               false) == 0);
+    }
     return filter;
 }
 
@@ -164,11 +171,11 @@ static void
 fuzz_close(struct filter *filter)
 {
     for (size_t i = 0; i < 2; i++) {
-        input_close(&filter->inputs[i]);
-        fields_free(&filter->fields[i]);
+        input_close(&filter->io.inputs[i]);
+        fields_free(&filter->io.fields[i]);
     }
-    sink_close(&filter->sink);
-    hold_close(filter);
+    sink_close(&filter->io.sink);
+    stores_close(filter);
     free(filter);
 }
 
@@ -178,11 +185,13 @@ fuzz_check_counts(const struct filter *filter)
 {
     const struct filter_counts *c = &filter->counts;
     fuzz_check(c->held ==
-               filter->key_holds * lawn_store_count(filter->keys) +
-                   filter->line_holds * lawn_store_count(filter->lines) +
-                   lawn_store_count(filter->early));
-    fuzz_check(c->in == filter->sink.out + filter->sink.carried + c->held +
-                            c->merged + c->refused + c->bad + c->discarded);
+               filter->setup.key_holds * lawn_store_count(filter->stores.keys) +
+                   filter->setup.line_holds *
+                       lawn_store_count(filter->stores.lines) +
+                   lawn_store_count(filter->stores.early));
+    fuzz_check(c->in == filter->io.sink.out + filter->io.sink.carried +
+                            c->held + c->merged + c->refused + c->bad +
+                            c->discarded);
 }
 
 /* A STATE */
@@ -196,8 +205,9 @@ struct fuzz_words {
 static unsigned
 fuzz_byte(struct fuzz_words *words)
 {
-    if (words->left == 0)
+    if (words->left == 0) {
         return 0;
+    }
     words->left--;
     return *words->at++;
 }
@@ -207,10 +217,12 @@ static uint64_t
 fuzz_number(struct fuzz_words *words)
 {
     unsigned byte = fuzz_byte(words);
-    if (byte < 128)
+    if (byte < 128) {
         return byte * FUZZ_SECOND;
-    if (byte < 192)
+    }
+    if (byte < 192) {
         return byte - 128;
+    }
     return byte < 224 ? UINT64_MAX - (byte - 192)
                       : UINT64_C(1) << 2 * (byte - 224);
 }
@@ -223,10 +235,12 @@ fuzz_line(struct fuzz_words *words, char line[64])
     unsigned what = fuzz_byte(words);
     const char *key = keys[what % 4];
     unsigned time = fuzz_byte(words);
-    if (time == 255) /* a bad one */
+    if (time == 255) { /* a bad one */
         return (size_t)snprintf(line, 64, "%s\n", key);
-    if (what >= 192)
+    }
+    if (what >= 192) {
         return (size_t)snprintf(line, 64, "[\"%s\", %u]\n", key, time);
+    }
     return (size_t)snprintf(line, 64, "%s %u\n", key, time);
 }
 
@@ -247,8 +261,8 @@ fuzz_id(struct fuzz_words *words, unsigned how, char *id)
     }
     if (how != 1) {
         uint64_t number = fuzz_byte(words);
-        memcpy(id + size, &number, sizeof number);
-        size += sizeof number;
+        memcpy(id + size, &number, sizeof(number));
+        size += sizeof(number);
     }
     return size;
 }
@@ -264,17 +278,20 @@ fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
     size_t id_size = fuzz_id(words, what / 4 % 4, id);
     uint64_t deadline = fuzz_number(words);
     size_t size = 0;
-    if (store == 2)
+    if (store == 2) {
         payload[size++] = (char)(what / 128);
+    }
     for (unsigned i = 0; i < what / 16 % 8; i++) {
         uint64_t number = fuzz_number(words);
-        memcpy(payload + size, &number, sizeof number);
-        size += sizeof number;
+        memcpy(payload + size, &number, sizeof(number));
+        size += sizeof(number);
     }
-    if (what >= 128)
+    if (what >= 128) {
         size += fuzz_line(words, payload + size) - 1;
-    for (char *at; (at = memchr(payload, '\n', size)) != NULL;)
+    }
+    for (char *at = NULL; (at = memchr(payload, '\n', size)) != NULL;) {
         *at = ' '; /* no line has one */
+    }
     fuzz_check(lawn_store_start(stores[store], id, id_size, deadline, payload,
                                 size, LAWN_STORE_AT) == 0);
 }
@@ -287,19 +304,22 @@ fuzz_put(struct lawn_store *store, const char *key, uint64_t number,
          const char *line, size_t line_size)
 {
     char id[32];
-    char payload[4 * sizeof *numbers + 64];
+    char payload[4 * sizeof(*numbers) + 64];
     size_t id_size = key != NULL ? strlen(key) : 0;
-    size_t size = count * sizeof *numbers;
-    if (key != NULL)
+    size_t size = count * sizeof(*numbers);
+    if (key != NULL) {
         memcpy(id, key, id_size);
-    if (number != UINT64_MAX) {
-        memcpy(id + id_size, &number, sizeof number);
-        id_size += sizeof number;
     }
-    if (count > 0)
+    if (number != UINT64_MAX) {
+        memcpy(id + id_size, &number, sizeof(number));
+        id_size += sizeof(number);
+    }
+    if (count > 0) {
         memcpy(payload, numbers, size);
-    if (line_size > 0)
+    }
+    if (line_size > 0) {
         memcpy(payload + size, line, line_size);
+    }
     size += line_size;
     fuzz_check(lawn_store_start(store, id, id_size, deadline, payload, size,
                                 LAWN_STORE_AT) == 0);
@@ -337,9 +357,10 @@ fuzz_put_likely(struct fuzz_words *words, struct lawn_store *const stores[3],
     } else if (strcmp(filter[0], "debounce") == 0) {
         fuzz_put(stores[0], key, UINT64_MAX, deadline, numbers, records ? 4 : 0,
                  line + 1, all ? 0 : size - 1);
-        for (uint64_t i = 1; all && i <= numbers[2]; i++)
+        for (uint64_t i = 1; all && i <= numbers[2]; i++) {
             fuzz_put(stores[1], key, i, UINT64_MAX, NULL, 0, line + 1,
                      size - 1);
+        }
     } else if (strcmp(filter[0], "dedupe") == 0) {
         fuzz_put(stores[0], key, UINT64_MAX, deadline, NULL, 0, NULL, 0);
     } else if (strcmp(filter[0], "absent") == 0) {
@@ -353,8 +374,9 @@ fuzz_put_likely(struct fuzz_words *words, struct lawn_store *const stores[3],
         const uint64_t join[] = {what % 2, what / 8, what / 8 + numbers[2],
                                  deadline};
         fuzz_put(stores[0], key, UINT64_MAX, UINT64_MAX, join, 4, NULL, 0);
-        for (uint64_t i = join[1]; i < join[2]; i++)
+        for (uint64_t i = join[1]; i < join[2]; i++) {
             fuzz_put(stores[1], key, i, deadline, NULL, 0, line + 1, size - 1);
+        }
     }
 }
 
@@ -374,21 +396,25 @@ fuzz_put_value(struct fuzz_words *words, struct lawn_store *values)
     if (strcmp(name, "numbers") == 0) {
         for (; size < 6 * sizeof(uint64_t); size += sizeof(uint64_t)) {
             uint64_t number = fuzz_number(words);
-            memcpy(value + size, &number, sizeof number);
+            memcpy(value + size, &number, sizeof(number));
         }
         many = 0;
     }
-    for (unsigned i = 0; i < many; i++)
+    for (unsigned i = 0; i < many; i++) {
         size += fuzz_line(words, value + size);
-    for (unsigned i = 0; i < many; i++)
+    }
+    for (unsigned i = 0; i < many; i++) {
         written[i] = kinds[fuzz_byte(words) % 4];
-    if (what >= 64 && strcmp(name, "rest left") == 0 && size > 0)
+    }
+    if (what >= 64 && strcmp(name, "rest left") == 0 && size > 0) {
         size--; /* it has not ended */
+    }
     fuzz_check(lawn_store_start(values, name, strlen(name), UINT64_MAX, value,
                                 size, 0) == 0);
-    if (strcmp(name, "unwritten") == 0)
+    if (strcmp(name, "unwritten") == 0) {
         fuzz_check(lawn_store_start(values, "kinds", 5, UINT64_MAX, written,
                                     many, 0) == 0);
+    }
 }
 
 /* What a filter would save first after some lines: names and values. */
@@ -400,9 +426,9 @@ fuzz_new_values(size_t which)
     struct lawn_store *values = lawn_store_new(NULL);
     if (tape->size == 0) {
         struct filter *filter = fuzz_open(which);
-        filter->now = filter->newest = 20 * FUZZ_SECOND;
-        filter->timed = true;
-        filter->serial = 256;
+        filter->clock.now = filter->clock.newest = 20 * FUZZ_SECOND;
+        filter->clock.has_time = true;
+        filter->stores.serial = 256;
         fuzz_check(state_write(filter, fuzz_tape_write, tape) == 0);
         fuzz_close(filter);
     }
@@ -426,12 +452,15 @@ fuzz_make(struct fuzz_tape *tape, size_t which, struct fuzz_words *words)
         stores[i] = lawn_store_new(NULL);
         fuzz_check(stores[i] != NULL);
     }
-    for (unsigned i = 0; i < values; i++)
+    for (unsigned i = 0; i < values; i++) {
         fuzz_put_value(words, stores[0]);
-    for (unsigned i = 0; i < likely; i++)
+    }
+    for (unsigned i = 0; i < likely; i++) {
         fuzz_put_likely(words, stores + 1, fuzz_filters[which]);
-    for (unsigned i = 0; i < timers; i++)
+    }
+    for (unsigned i = 0; i < timers; i++) {
         fuzz_put_timer(words, stores + 1);
+    }
     for (size_t i = 0; i < 4; i++) {
         fuzz_check(lawn_store_save(stores[i], fuzz_tape_write, tape) == 0);
         lawn_store_free(stores[i]);
@@ -445,28 +474,32 @@ static void
 fuzz_take_rest(struct filter *filter)
 {
     struct input_line line;
-    for (unsigned side = 0; side < filter->input_count; side++) {
-        while (!filter->done &&
-               input_next(&filter->inputs[side], &line) == INPUT_LINE) {
-            if (take_line(filter, side, &line))
+    for (unsigned side = 0; side < filter->io.input_count; side++) {
+        while (!filter->run.done &&
+               input_next(&filter->io.inputs[side], &line) == INPUT_LINE) {
+            if (intake_line(filter, side, &line)) {
                 fuzz_check_counts(filter);
+            }
         }
     }
 }
 
 static void
-fuzz_take_lines(struct filter *filter, struct fuzz_words *words)
+fuzz_intake_lines(struct filter *filter, struct fuzz_words *words)
 {
-    while (words->left > 0 && !filter->done) {
+    while (words->left > 0 && !filter->run.done) {
         char bytes[64];
         unsigned what = fuzz_byte(words);
         size_t size = fuzz_line(words, bytes) - 1;
         struct input_line line = {bytes, size};
-        unsigned side = what % 2 < filter->input_count ? what % 2 : 0;
-        if (!clock_is_event(filter))
-            clock_advance(filter, filter->now + what / 2 * (FUZZ_SECOND / 4));
-        if (!filter->done)
-            take_line(filter, side, &line);
+        unsigned side = what % 2 < filter->io.input_count ? what % 2 : 0;
+        if (!clock_is_event_time(filter)) {
+            clock_advance(filter,
+                          filter->clock.now + what / 2 * (FUZZ_SECOND / 4));
+        }
+        if (!filter->run.done) {
+            intake_line(filter, side, &line);
+        }
         fuzz_check_counts(filter);
     }
 }
@@ -479,25 +512,28 @@ fuzz_same(struct lawn_store *a, struct lawn_store *b)
     struct lawn_store_timer y;
     uint64_t cursor = 0;
     fuzz_check(lawn_store_count(a) == lawn_store_count(b));
-    while (lawn_store_iterate(a, &cursor, &x))
+    while (lawn_store_iterate(a, &cursor, &x)) {
         fuzz_check(lawn_store_get(b, x.id, x.id_size, &y) &&
                    x.deadline == y.deadline &&
                    x.payload_size == y.payload_size &&
                    memcmp(x.payload, y.payload, x.payload_size) == 0);
+    }
 }
 
 /* Until nothing is pending that will ever be due. */
 static void
 fuzz_drain(struct filter *filter)
 {
-    filter->ended = true;
-    if (clock_is_event(filter))
-        clock_advance(filter, filter->newest);
+    filter->run.ended = true;
+    if (clock_is_event_time(filter)) {
+        clock_advance(filter, filter->clock.newest);
+    }
     fuzz_check_counts(filter);
     clock_drain(filter);
-    fuzz_check(filter->done || lawn_store_next(filter->pending) > CLOCK_LAST);
-    fuzz_check(sink_flush(&filter->sink));
-    fuzz_check(filter->sink.carried == 0);
+    fuzz_check(filter->run.done ||
+               lawn_store_next(filter->setup.pending) > CLOCK_LAST);
+    fuzz_check(sink_flush(&filter->io.sink));
+    fuzz_check(filter->io.sink.carried == 0);
     fuzz_check_counts(filter);
 }
 
@@ -506,25 +542,28 @@ static void
 fuzz_again(struct filter *filter, size_t which, struct fuzz_tape *tape)
 {
     struct filter *other = fuzz_open(which);
-    uint64_t out = filter->sink.out;
-    uint64_t made = filter->sink.made;
+    uint64_t out = filter->io.sink.out;
+    uint64_t made = filter->io.sink.made;
     tape->size = tape->at = 0;
     fuzz_check(state_write(filter, fuzz_tape_write, tape) == 0);
     fuzz_check(state_read(other, fuzz_tape_read, tape) == 0);
     fuzz_check_counts(other);
     fuzz_check(other->counts.held == filter->counts.held);
-    fuzz_check(other->sink.carried == filter->sink.carried);
+    fuzz_check(other->io.sink.carried == filter->io.sink.carried);
     fuzz_check(other->counts.in == other->counts.resumed);
-    fuzz_check(other->counts.in == other->counts.held + other->sink.carried);
-    fuzz_check(other->now == filter->now && other->newest == filter->newest);
-    fuzz_check(other->serial == filter->serial);
-    fuzz_same(filter->keys, other->keys);
-    fuzz_same(filter->lines, other->lines);
-    fuzz_same(filter->early, other->early);
+    fuzz_check(other->counts.in == other->counts.held + other->io.sink.carried);
+    fuzz_check(other->clock.now == filter->clock.now &&
+               other->clock.newest == filter->clock.newest);
+    fuzz_check(other->stores.serial == filter->stores.serial);
+    fuzz_same(filter->stores.keys, other->stores.keys);
+    fuzz_same(filter->stores.lines, other->stores.lines);
+    fuzz_same(filter->stores.early, other->stores.early);
     fuzz_drain(filter);
     fuzz_drain(other);
-    fuzz_check(filter->done || filter->sink.out - out == other->sink.out);
-    fuzz_check(filter->done || filter->sink.made - made == other->sink.made);
+    fuzz_check(filter->run.done ||
+               filter->io.sink.out - out == other->io.sink.out);
+    fuzz_check(filter->run.done ||
+               filter->io.sink.made - made == other->io.sink.made);
     fuzz_close(other);
 }
 
@@ -532,8 +571,9 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct fuzz_tape tape = {0};
-    if (size < 2)
+    if (size < 2) {
         return 0;
+    }
     size_t which = bytes[0] % FUZZ_FILTERS;
     struct fuzz_words words = {bytes + 2, size - 2};
     if (bytes[1] == 'r') {
@@ -546,9 +586,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (state_read(filter, fuzz_tape_read, &tape) == 0) {
         fuzz_check_counts(filter);
         fuzz_take_rest(filter);
-        fuzz_take_lines(filter, &words);
-        if (!filter->done)
+        fuzz_intake_lines(filter, &words);
+        if (!filter->run.done) {
             fuzz_again(filter, which, &tape);
+        }
     }
     fuzz_close(filter);
     free(tape.bytes);

@@ -14,12 +14,11 @@
 #include <string.h>
 
 static inline uint64_t
-lawn_store_hash(const uint64_t key[2], const void *bytes, size_t size)
+lawn__store_hash(const uint64_t key[2], const void *bytes, size_t size)
 {
-    uint64_t hash;
-
     (void)size;
-    memcpy(&hash, bytes, sizeof hash);
+    uint64_t hash = 0;
+    memcpy(&hash, bytes, sizeof(hash));
     return (hash & UINT64_C(0xFFFFFFFFFFFF)) ^ key[0];
 }
 
@@ -99,7 +98,7 @@ fuzz_record(uint32_t i)
 
         fuzz_used[i] = fuzz_case;
         record->id_size = FUZZ_ID_SIZE;
-        memcpy(record->id, &id, sizeof id);
+        memcpy(record->id, &id, sizeof(id));
     }
     return record;
 }
@@ -108,7 +107,7 @@ static void
 fuzz_find(uint32_t i)
 {
     const struct lawn_store_record *record = fuzz_record(i);
-    const struct lawn_store_record *found = lawn_store_table_find(
+    const struct lawn_store_record *found = lawn__store_table_find(
         &fuzz_table, fuzz_hash_of(i), record->id, FUZZ_ID_SIZE);
 
     small_expect(found == (fuzz_there[i] ? record : NULL),
@@ -122,7 +121,7 @@ fuzz_add(uint32_t i)
 
     if (!fuzz_there[i]) {
         bool added =
-            lawn_store_table_add(&fuzz_table, fuzz_hash_of(i), fuzz_record(i));
+            lawn__store_table_add(&fuzz_table, fuzz_hash_of(i), fuzz_record(i));
 
         small_expect(added || short_of, "S2: an add failed for nothing");
         fuzz_there[i] = added;
@@ -135,7 +134,7 @@ static void
 fuzz_remove(uint32_t i)
 {
     if (fuzz_there[i]) {
-        lawn_store_table_remove(&fuzz_table, fuzz_hash_of(i), fuzz_record(i));
+        lawn__store_table_remove(&fuzz_table, fuzz_hash_of(i), fuzz_record(i));
         fuzz_there[i] = false;
         fuzz_count--;
     }
@@ -147,33 +146,32 @@ fuzz_walk(void)
 {
     size_t bytes = 0;
 
-    small_expect(lawn_store_table_check(&fuzz_table, &bytes, stderr), "J3");
+    small_expect(lawn__store_table_check(&fuzz_table, &bytes, stderr), "J3");
 }
 
 static void
 fuzz_operation(uint8_t code, uint8_t byte)
 {
     uint32_t i = ((uint32_t)(code & 3) << 8 | byte) % FUZZ_IDS;
-    uint32_t k;
 
     switch (code >> 2 & 15) {
     case 0: /* 32 of them at once */
     case 1:
-        for (k = 0; k < FUZZ_RUN; k++) {
+        for (uint32_t k = 0; k < FUZZ_RUN; k++) {
             fuzz_add((i + k) % FUZZ_IDS);
         }
         break;
     case 2:
-        for (k = 0; k < FUZZ_RUN; k++) {
+        for (uint32_t k = 0; k < FUZZ_RUN; k++) {
             fuzz_remove((i + k) % FUZZ_IDS);
         }
         break;
     case 3:
-        (void)lawn_store_table_reserve(&fuzz_table, i);
+        (void)lawn__store_table_reserve(&fuzz_table, i);
         break;
     case 4:
-        lawn_store_table_clear(&fuzz_table);
-        memset(fuzz_there, 0, sizeof fuzz_there);
+        lawn__store_table_clear(&fuzz_table);
+        memset(fuzz_there, 0, sizeof(fuzz_there));
         fuzz_count = 0;
         break;
     case 5:
@@ -181,7 +179,7 @@ fuzz_operation(uint8_t code, uint8_t byte)
         break;
     case 6:
         fuzz_walk();
-        for (k = 0; k < FUZZ_IDS; k++) {
+        for (uint32_t k = 0; k < FUZZ_IDS; k++) {
             fuzz_find(k);
         }
         break;
@@ -211,11 +209,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fuzz_case++;
     fuzz_memory = (struct lawn_store_memory){
         .max = SIZE_MAX, .alloc = fuzz_alloc, .release = fuzz_release};
-    memset(fuzz_there, 0, sizeof fuzz_there);
+    memset(fuzz_there, 0, sizeof(fuzz_there));
     fuzz_left = UINT64_MAX;
     fuzz_blocks = fuzz_count = 0;
-    lawn_store_slots_init(&fuzz_slots, &fuzz_memory);
-    small_expect(lawn_store_table_init(&fuzz_table, &fuzz_slots, key), "init");
+    lawn__store_slots_init(&fuzz_slots, &fuzz_memory);
+    small_expect(lawn__store_table_init(&fuzz_table, &fuzz_slots, key), "init");
     for (; end - bytes >= 2; bytes += 2) {
         fuzz_operation(bytes[0], bytes[1]);
         small_expect(fuzz_table.count == fuzz_count, "S1: the count");
@@ -223,8 +221,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (fuzz_count < 64) { /* or to walk it would take longer than the rest */
         fuzz_walk();
     }
-    lawn_store_table_fini(&fuzz_table);
-    lawn_store_slots_trim(&fuzz_slots);
+    lawn__store_table_fini(&fuzz_table);
+    lawn__store_slots_trim(&fuzz_slots);
     small_expect(fuzz_memory.bytes == 0 && fuzz_blocks == 0,
                  "S7: memory is left");
     return 0;

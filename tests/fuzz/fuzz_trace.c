@@ -4,8 +4,8 @@
  * What is read must lie in the line, and must be read again when it is written
  * as the format says.
  */
+#include "../../cli/trace/request.h"
 #include "fuzz.h"
-#include "trace_convert.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,15 +27,16 @@ static void
 fuzz_again(const struct trace_line *event)
 {
     char line[400];
-    struct trace_line again;
-    struct trace_wrong wrong;
-    int length = snprintf(line, sizeof line, "%" PRIu64 " %s ", event->time,
+    int length = snprintf(line, sizeof(line), "%" PRIu64 " %s ", event->time,
                           event->kind == TRACE_START ? "start" : "stop");
     memcpy(line + length, event->id, event->id_length);
     length += (int)event->id_length;
-    if (event->kind == TRACE_START)
-        length += snprintf(line + length, sizeof line - (size_t)length,
+    if (event->kind == TRACE_START) {
+        length += snprintf(line + length, sizeof(line) - (size_t)length,
                            " %" PRIu64, event->ttl);
+    }
+    struct trace_line again;
+    struct trace_wrong wrong;
     fuzz_check(trace_parse(line, (size_t)length, &again, &wrong));
     fuzz_check(again.time == event->time && again.kind == event->kind &&
                again.ttl == event->ttl && again.id_length == event->id_length &&
@@ -43,7 +44,7 @@ fuzz_again(const struct trace_line *event)
 }
 
 static void
-fuzz_event(const char *line, size_t length)
+fuzz_event_at(const char *line, size_t length)
 {
     struct trace_line event;
     struct trace_wrong wrong;
@@ -62,12 +63,13 @@ fuzz_request(struct trace_format *format, const char *line, size_t length)
 {
     struct trace_request request;
     struct trace_wrong wrong;
-    if (!trace_convert_line(format, line, length, &request, &wrong)) {
+    if (!trace_request_parse(format, line, length, &request, &wrong)) {
         fuzz_wrong(&wrong, line, length);
         return;
     }
-    if (request.kind == TRACE_REQUEST_HEADER)
+    if (request.kind == TRACE_REQUEST_HEADER) {
         return;
+    }
     struct trace_line event = {.time = request.time,
                                .kind = TRACE_STOP,
                                .id = request.id,
@@ -92,10 +94,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         char *line = malloc(end - at + (end == at));
         fuzz_check(line != NULL);
         memcpy(line, bytes + at, end - at);
-        if (requests)
+        if (requests) {
             fuzz_request(&format, line, end - at);
-        else
-            fuzz_event(line, end - at);
+        } else {
+            fuzz_event_at(line, end - at);
+        }
         format.first = false;
         free(line);
         at = end + 1;

@@ -33,13 +33,13 @@ static void
 image_put_number(uint64_t number, void *arg)
 {
     uint8_t bytes[9] = {(uint8_t)number};
-    unsigned i;
 
     if (number < IMAGE_BOUNDS) {
         image_put(arg, bytes, 1);
         return;
     }
-    for (i = 0; i < sizeof image_bounds / sizeof *image_bounds; i++) {
+    for (unsigned i = 0; i < sizeof(image_bounds) / sizeof(*image_bounds);
+         i++) {
         if (image_bounds[i] == number) {
             bytes[0] = (uint8_t)(IMAGE_BOUNDS + i);
             image_put(arg, bytes, 1);
@@ -47,7 +47,7 @@ image_put_number(uint64_t number, void *arg)
         }
     }
     bytes[0] = IMAGE_WIDE;
-    for (i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 8; i++) {
         bytes[1 + i] = (uint8_t)(number >> (56 - 8 * i));
     }
     image_put(arg, bytes, 9);
@@ -92,7 +92,7 @@ image_fill_one(struct queue *queue, struct rng *rng, uint64_t *token)
 
         lease.end = now + lease.ttl;
         event.tries.made = (uint32_t)(1 + rng_below(rng, 3));
-        (void)queue_lease(queue, event.id, &lease, event.tries, NULL);
+        (void)queue_lease_event(queue, event.id, &lease, event.tries, NULL);
     }
 }
 
@@ -103,14 +103,12 @@ image_make(uint8_t *bytes, size_t most, struct rng *rng)
     struct image_tape tape = {bytes + 2, most - 2};
     struct image_writer writer = {image_put_number, image_put_string, &tape};
     struct queue *queue = queue_new(rng_below(rng, 2000), 64);
-    struct queue_settings *settings;
     uint64_t token = rng_below(rng, 3);
-    uint64_t i;
 
     if (queue == NULL) {
         return 0;
     }
-    settings = queue_settings(queue);
+    struct queue_settings *settings = queue_settings_of(queue);
     settings->max_events = rng_below(rng, 3);
     settings->overflow =
         rng_below(rng, 2) == 0 ? QUEUE_REJECT : QUEUE_DROP_OLDEST;
@@ -126,11 +124,13 @@ image_make(uint8_t *bytes, size_t most, struct rng *rng)
 
         (void)queue_set_sink(queue, &sink);
     }
+    uint64_t i = 0;
     for (i = rng_below(rng, IMAGE_EVENTS); i > 0; i--) {
         image_fill_one(queue, rng, &token);
-        queue_tell(queue, queue_now(queue) + rng_below(rng, 8));
+        queue_set_now(queue, queue_now(queue) + rng_below(rng, 8));
         if (rng_below(rng, 4) == 0) {
-            (void)queue_ripen(queue, queue_now(queue) + rng_below(rng, 40), 2);
+            (void)queue_promote_due(queue,
+                                    queue_now(queue) + rng_below(rng, 40), 2);
         }
     }
     bytes[0] = IMAGE_VERSION;
@@ -159,16 +159,14 @@ image_change(uint8_t *bytes, size_t size, size_t most, struct rng *rng)
 {
     static struct image_token tokens[IMAGE_TOKENS];
     size_t count = image_tokens(bytes, size, tokens);
-    const struct image_token *token;
-    const struct image_token *other;
     uint8_t text[512];
-    struct image_tape tape = {text, sizeof text};
+    struct image_tape tape = {text, sizeof(text)};
 
     if (count == 0) {
         return size;
     }
-    token = &tokens[rng_below(rng, count)];
-    other = &tokens[rng_below(rng, count)];
+    const struct image_token *token = &tokens[rng_below(rng, count)];
+    const struct image_token *other = &tokens[rng_below(rng, count)];
     switch (rng_below(rng, 6)) {
     case 0: /* left out */
         return image_replace(bytes, size, most, token, text, 0);

@@ -91,14 +91,13 @@ small_timer_of(uint32_t i)
     struct small_timer *t = &small.timers[i];
     struct lawn_timer *timer = &small_places[t->place];
     const unsigned char *bytes = (const unsigned char *)timer;
-    size_t k;
 
     if (t->freed) {
-        for (k = 0; k < sizeof *timer; k++) {
+        for (size_t k = 0; k < sizeof(*timer); k++) {
             small_expect(bytes[k] == SMALL_FREED,
                          "P6: memory of a timer was written that is freed");
         }
-        memset(timer, 0, sizeof *timer);
+        memset(timer, 0, sizeof(*timer));
         t->freed = false;
     }
     return timer;
@@ -119,12 +118,11 @@ static uint64_t
 small_due(uint64_t ttl)
 {
     uint64_t r = small.resolution;
-    uint64_t due;
 
     if (ttl >= SMALL_LAST - small.now) {
         return SMALL_LAST;
     }
-    due = small.now + ttl;
+    uint64_t due = small.now + ttl;
     if (due % r == 0) {
         return due;
     }
@@ -171,10 +169,9 @@ static void
 small_start_as(uint32_t i, uint64_t ttl, uint64_t deadline)
 {
     struct lawn_timer *timer = small_timer_of(i);
-    uint64_t is;
 
     lawn_start_as(small.lawn, timer, ttl, deadline);
-    is = lawn_deadline(timer);
+    uint64_t is = lawn_deadline(timer);
     deadline = deadline < SMALL_LAST ? deadline : SMALL_LAST;
     if (small.mowing && deadline <= small.now) {
         deadline = small.now < SMALL_LAST ? small.now + 1 : SMALL_LAST;
@@ -219,7 +216,7 @@ small_move(uint32_t i, uint8_t byte)
         return;
     }
     small_places[place] = *from;
-    memset(from, SMALL_FREED, sizeof *from);
+    memset(from, SMALL_FREED, sizeof(*from));
     small_owner[t->place] = SMALL_TIMERS;
     small_owner[place] = (uint8_t)i;
     t->place = place;
@@ -245,10 +242,8 @@ small_before(const struct small_timer *a, const struct small_timer *b)
 static void
 small_expect_first(const struct small_timer *t)
 {
-    uint32_t i;
-
     small_expect(t->deadline != LAWN_NEVER, "P3: an idle timer is first");
-    for (i = 0; i < SMALL_TIMERS; i++) {
+    for (uint32_t i = 0; i < SMALL_TIMERS; i++) {
         small_expect(small.timers[i].deadline == LAWN_NEVER ||
                          !small_before(&small.timers[i], t),
                      "P4: another one comes first");
@@ -258,18 +253,18 @@ small_expect_first(const struct small_timer *t)
 static void
 small_next(bool timer_too)
 {
-    struct lawn_timer *first = timer_too ? lawn_first(small.lawn) : NULL;
+    struct lawn_timer *first = timer_too ? lawn_next_timer(small.lawn) : NULL;
     uint64_t next = lawn_next(small.lawn);
     uint64_t is = LAWN_NEVER;
-    uint32_t i;
 
-    for (i = 0; i < SMALL_TIMERS; i++) {
+    for (uint32_t i = 0; i < SMALL_TIMERS; i++) {
         is = small.timers[i].deadline < is ? small.timers[i].deadline : is;
     }
     small_expect(next == is, "P2: lawn_next()");
     small_expect(lawn_count(small.lawn) == small.running, "P3: lawn_count()");
     if (timer_too) {
-        small_expect((first == NULL) == (is == LAWN_NEVER), "P2: lawn_first()");
+        small_expect((first == NULL) == (is == LAWN_NEVER),
+                     "P2: lawn_next_timer()");
         if (first != NULL) {
             small_expect_first(&small.timers[small_number_of(first)]);
         }
@@ -280,9 +275,7 @@ small_next(bool timer_too)
 static uint32_t
 small_sibling(uint32_t of, uint64_t deadline)
 {
-    uint32_t i;
-
-    for (i = 1; i < SMALL_TIMERS; i++) {
+    for (uint32_t i = 1; i < SMALL_TIMERS; i++) {
         uint32_t k = (of + i) % SMALL_TIMERS;
 
         if (small.timers[k].deadline == deadline) {
@@ -363,11 +356,11 @@ small_fire(struct lawn_timer *timer, void *arg)
     uint32_t i = small_number_of(timer);
     struct small_timer *t = &small.timers[i];
     uint64_t due = t->deadline;
-    uint8_t code;
 
     small_expect(arg == &small, "P6: the argument");
     small_expect(due != LAWN_NEVER, "P3 P5: an idle timer fired");
-    small_expect(!lawn_pending(timer) && lawn_due(timer) == due, "P6: idle");
+    small_expect(!lawn_pending(timer) && lawn_last_deadline(timer) == due,
+                 "P6: idle");
     small_expect(due <= small.until, "P1: early");
     small_expect(t->mow != small.mow, "P6: in the mow that started it");
     small_expect(due >= small.fired_last, "P4: after a later one");
@@ -377,6 +370,7 @@ small_fire(struct lawn_timer *timer, void *arg)
     small.fired++;
     small.running--;
     t->deadline = LAWN_NEVER;
+    uint8_t code = 0;
     for (code = small_take() & (SMALL_DEPTH - 1);
          code > 0 && small.at < small.end; code--) {
         small_operation(i, due, small_take());
@@ -386,8 +380,6 @@ small_fire(struct lawn_timer *timer, void *arg)
 static void
 small_mow(uint64_t until, size_t budget)
 {
-    size_t fired;
-    uint32_t i;
 
     small.until = until < SMALL_LAST ? until : SMALL_LAST;
     small_clock(until);
@@ -396,12 +388,12 @@ small_mow(uint64_t until, size_t budget)
     small.budget = budget;
     small.halted = false;
     small.mowing = true;
-    fired = lawn_mow(small.lawn, until, budget, small_fire, &small);
+    size_t fired = lawn_mow(small.lawn, until, budget, small_fire, &small);
     small.mowing = false;
     small_expect(fired == small.fired, "P3: what a mow returns");
     small_expect(lawn_now(small.lawn) == small.now, "P9: lawn_now()");
     if (fired < budget && !small.halted) {
-        for (i = 0; i < SMALL_TIMERS; i++) {
+        for (uint32_t i = 0; i < SMALL_TIMERS; i++) {
             small_expect(small.timers[i].deadline > small.until ||
                              small.timers[i].mow == small.mow,
                          "P2: forgotten");
@@ -416,7 +408,7 @@ static struct lawn *
 small_place(const struct lawn_options *options, unsigned char **copy)
 {
     struct lawn *lawn =
-        *copy == NULL ? lawn_place(small_memory, sizeof small_memory, options)
+        *copy == NULL ? lawn_place(small_memory, sizeof(small_memory), options)
                       : (struct lawn *)(void *)small_memory;
 
     small_expect(lawn == (struct lawn *)(void *)small_memory, "lawn_place()");
@@ -435,7 +427,6 @@ small_begin(uint8_t manner, uint8_t start)
 {
     struct lawn_options options = {.blades = (manner & 1) != 0 ? 16 : 8,
                                    .slot_bits = 4 + (manner >> 1 & 1)};
-    uint32_t i;
 
     options.now = small.palette->start(start);
     small.now = options.now < SMALL_LAST ? options.now : SMALL_LAST;
@@ -444,10 +435,10 @@ small_begin(uint8_t manner, uint8_t start)
     small.orders = small.era = small.mow = small.running = 0;
     small.mowing = small.halted = false;
     small.lawn = small_place(&options, &small_new[manner & 0xC3][start]);
-    memset(small_places, 0, sizeof small_places);
-    memset(small.timers, 0, sizeof small.timers);
-    memset(small_owner, SMALL_TIMERS, sizeof small_owner);
-    for (i = 0; i < SMALL_TIMERS; i++) {
+    memset(small_places, 0, sizeof(small_places));
+    memset(small.timers, 0, sizeof(small.timers));
+    memset(small_owner, SMALL_TIMERS, sizeof(small_owner));
+    for (uint32_t i = 0; i < SMALL_TIMERS; i++) {
         small.timers[i].deadline = LAWN_NEVER;
         small.timers[i].place = (uint8_t)i;
         small_owner[i] = (uint8_t)i;
@@ -459,15 +450,13 @@ small_begin(uint8_t manner, uint8_t start)
 static void
 small_step(uint8_t code)
 {
-    uint8_t byte;
-    uint64_t until;
 
     if (code < 0xC0) {
         small_operation(code >> 4, small.now, small_take());
         return;
     }
-    byte = small_take();
-    until = small.now + small.palette->step(byte);
+    uint8_t byte = small_take();
+    uint64_t until = small.now + small.palette->step(byte);
     until = until >= small.now ? until : LAWN_NEVER;
     if ((code & 0x30) == 0) {
         until = lawn_next(small.lawn); /* to what is next, exactly */
@@ -482,12 +471,10 @@ void
 small_run(const struct small_palette *palette, const uint8_t *bytes,
           size_t size)
 {
-    uint8_t manner;
-
     small.palette = palette;
     small.at = bytes;
     small.end = bytes + size;
-    manner = small_take();
+    uint8_t manner = small_take();
     small_begin(manner, small_take());
     while (small.at < small.end) {
         small_step(small_take());

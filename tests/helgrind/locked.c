@@ -6,13 +6,13 @@
  * set as it is it reports each shared word, and whatever is handed from thread to
  * thread by one. Here it sees the locks instead, one for each word, so an order
  * between two threads comes from a word that both have used. What the words
- * protect, lawns, mailboxes, lists of parts, timers, is as it is; a word that was
+ * protect, lawns, mailboxes, lists of shards, timers, is as it is; a word that was
  * not accessed by its macro would stand out as not locked. No report is
  * suppressed.
  *
  * It is kinder than the machine: a relaxed access orders, too. ThreadSanitizer,
  * which knows memory orders, looks at the same tests: make tsan. There is no
- * L_HEAVY, so timers are always shared.
+ * LAWN_FENCE_HEAVY, so timers are always shared.
  *
  * By the hooks that the explorer has: see src/workers/atomic.h. */
 #include "../../src/workers/park.h"
@@ -27,15 +27,15 @@
 #define NS_PER_S 1000000000u
 
 struct lawn_worker;
-struct lawn_worker **lawn_explore_self(void);
-unsigned *lawn_explore_turn(void);
-uintptr_t lawn_explore_me(void);
-uint64_t lawn_explore_load(const void *word, unsigned size, int order);
-void lawn_explore_store(void *word, unsigned size, uint64_t value, int order);
-uint64_t lawn_explore_xchg(void *word, unsigned size, uint64_t value);
-int lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value);
-uint64_t lawn_explore_fadd(void *word, unsigned size, uint64_t value);
-void lawn_explore_heavy(void);
+struct lawn_worker **lawn__explore_self(void);
+unsigned *lawn__explore_turn(void);
+uintptr_t lawn__explore_me(void);
+uint64_t lawn__explore_load(const void *word, unsigned size, int order);
+void lawn__explore_store(void *word, unsigned size, uint64_t value, int order);
+uint64_t lawn__explore_xchg(void *word, unsigned size, uint64_t value);
+int lawn__explore_cas(void *word, unsigned size, void *seen, uint64_t value);
+uint64_t lawn__explore_fadd(void *word, unsigned size, uint64_t value);
+void lawn__explore_heavy(void);
 
 static pthread_mutex_t words[LOCKS];
 static pthread_mutex_t sets[LOCKS];
@@ -43,9 +43,7 @@ static pthread_mutex_t sets[LOCKS];
 __attribute__((constructor)) static void
 init(void)
 {
-    unsigned i;
-
-    for (i = 0; i < LOCKS; i++) {
+    for (unsigned i = 0; i < LOCKS; i++) {
         (void)pthread_mutex_init(&words[i], NULL);
         (void)pthread_mutex_init(&sets[i], NULL);
     }
@@ -99,7 +97,7 @@ put(void *word, unsigned size, uint64_t value)
 }
 
 uint64_t
-lawn_explore_load(const void *word, unsigned size, int order)
+lawn__explore_load(const void *word, unsigned size, int order)
 {
     pthread_mutex_t *mutex = lock(word);
     uint64_t value = get(word, size);
@@ -110,7 +108,7 @@ lawn_explore_load(const void *word, unsigned size, int order)
 }
 
 void
-lawn_explore_store(void *word, unsigned size, uint64_t value, int order)
+lawn__explore_store(void *word, unsigned size, uint64_t value, int order)
 {
     pthread_mutex_t *mutex = lock(word);
 
@@ -120,7 +118,7 @@ lawn_explore_store(void *word, unsigned size, uint64_t value, int order)
 }
 
 uint64_t
-lawn_explore_xchg(void *word, unsigned size, uint64_t value)
+lawn__explore_xchg(void *word, unsigned size, uint64_t value)
 {
     pthread_mutex_t *mutex = lock(word);
     uint64_t was = get(word, size);
@@ -131,7 +129,7 @@ lawn_explore_xchg(void *word, unsigned size, uint64_t value)
 }
 
 int
-lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value)
+lawn__explore_cas(void *word, unsigned size, void *seen, uint64_t value)
 {
     pthread_mutex_t *mutex = lock(word);
     uint64_t was = get(word, size);
@@ -147,7 +145,7 @@ lawn_explore_cas(void *word, unsigned size, void *seen, uint64_t value)
 }
 
 uint64_t
-lawn_explore_fadd(void *word, unsigned size, uint64_t value)
+lawn__explore_fadd(void *word, unsigned size, uint64_t value)
 {
     pthread_mutex_t *mutex = lock(word);
     uint64_t was = get(word, size);
@@ -158,13 +156,13 @@ lawn_explore_fadd(void *word, unsigned size, uint64_t value)
 }
 
 void
-lawn_explore_heavy(void)
+lawn__explore_heavy(void)
 {
-    abort(); /* lawn_park_asymmetric() says that there is none */
+    abort(); /* lawn__park_asymmetric() says that there is none */
 }
 
 struct lawn_worker **
-lawn_explore_self(void)
+lawn__explore_self(void)
 {
     static _Thread_local struct lawn_worker *self;
 
@@ -172,7 +170,7 @@ lawn_explore_self(void)
 }
 
 unsigned *
-lawn_explore_turn(void)
+lawn__explore_turn(void)
 {
     static _Thread_local unsigned turn;
 
@@ -180,7 +178,7 @@ lawn_explore_turn(void)
 }
 
 uintptr_t
-lawn_explore_me(void)
+lawn__explore_me(void)
 {
     return 1;
 }
@@ -188,57 +186,56 @@ lawn_explore_me(void)
 /* Returns for no reason after a moment, as it may: so nobody has to be woken,
  * and an order between threads comes from the word alone. */
 void
-lawn_park_wait(uint32_t *word, uint32_t value, uint64_t until)
+lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
     static const struct timespec moment = {0, 200000};
 
-    if (lawn_explore_load(word, sizeof *word, 0) == value &&
-        lawn_park_clock(NULL) < until) {
+    if (lawn__explore_load(word, sizeof(*word), 0) == value &&
+        lawn__park_clock(NULL) < until) {
         (void)nanosleep(&moment, NULL);
     }
 }
 
 void
-lawn_park_wake(uint32_t *word)
+lawn__park_wake(uint32_t *word)
 {
     (void)word;
 }
 
 void
-lawn_park_yield(void)
+lawn__park_yield(void)
 {
     (void)sched_yield();
 }
 
 void
-lawn_park_lock(uint32_t *word)
+lawn__park_lock(uint32_t *word)
 {
     (void)pthread_mutex_lock(lock_of(sets, word));
 }
 
 void
-lawn_park_unlock(uint32_t *word)
+lawn__park_unlock(uint32_t *word)
 {
     (void)pthread_mutex_unlock(lock_of(sets, word));
 }
 
 uint64_t
-lawn_park_clock(void *context)
+lawn__park_clock(void *context)
 {
-    struct timespec time;
-
     (void)context;
+    struct timespec time;
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 bool
-lawn_park_asymmetric(void)
+lawn__park_asymmetric(void)
 {
     return false;
 }
 
 void
-lawn_park_heavy(void)
+lawn__park_heavy(void)
 {
 }

@@ -52,12 +52,10 @@ kit_fail(const char *file, int line, const char *format, ...)
 bool
 kit_aborts_with(kit_test_fn *body, const char *message)
 {
-    char said[4096];
     size_t length = 0;
     ssize_t got = 0;
-    int status;
     int fds[2];
-    pid_t child;
+    pid_t child = 0;
 
     if (pipe(fds) != 0 || (child = fork()) < 0) {
         kit_fail(__FILE__, __LINE__, "no pipe or no process");
@@ -70,12 +68,14 @@ kit_aborts_with(kit_test_fn *body, const char *message)
         _exit(0);
     }
     (void)close(fds[1]);
-    while (length < sizeof said - 1 &&
-           (got = read(fds[0], said + length, sizeof said - 1 - length)) > 0) {
+    char said[4096];
+    while (length < sizeof(said) - 1 &&
+           (got = read(fds[0], said + length, sizeof(said) - 1 - length)) > 0) {
         length += (size_t)got;
     }
     said[length] = '\0';
     (void)close(fds[0]);
+    int status = 0;
     if (waitpid(child, &status, 0) != child) {
         return false;
     }
@@ -94,9 +94,7 @@ by_name(const void *a, const void *b)
 static bool
 asked_for(const char *name, int argc, char **argv)
 {
-    int i;
-
-    for (i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         if (strstr(name, argv[i]) != NULL) {
             return true;
         }
@@ -107,12 +105,12 @@ asked_for(const char *name, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-    volatile size_t i;
+    volatile size_t i = 0;
     volatile size_t passed = 0;
     volatile size_t failures = 0;
 
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    qsort(tests, test_count, sizeof tests[0], by_name);
+    qsort(tests, test_count, sizeof(tests[0]), by_name);
     for (i = 0; i < test_count; i++) {
         if (!asked_for(tests[i].name, argc, argv)) {
             continue;

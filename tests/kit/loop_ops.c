@@ -127,9 +127,8 @@ static uint64_t
 earliest(const struct loop_ops *ops)
 {
     uint64_t first = LAWN_NEVER;
-    uint32_t i;
 
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         if (ops->should[i].running && ops->should[i].deadline < first) {
             first = ops->should[i].deadline;
         }
@@ -141,7 +140,6 @@ static void
 look(struct loop_ops *ops)
 {
     struct script *script = &ops->script;
-    struct lawn_loop_stats stats;
 
     script_expect(script, "[P9] now", lawn_loop_now(ops->loop), ops->told);
     script_expect(script, "count", lawn_loop_count(ops->loop), ops->running);
@@ -163,6 +161,7 @@ look(struct loop_ops *ops)
     if (!lawn_loop_check(ops->loop, script->config->trace)) {
         script_fail(script, "lawn_loop_check() found a fault");
     }
+    struct lawn_loop_counters stats;
     lawn_loop_stats(ops->loop, &stats);
     script_expect(script, "fires", stats.fires, ops->fires);
     script_expect(script, "missed", stats.missed, ops->missed);
@@ -358,7 +357,6 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     struct should *should = &ops->should[which];
     struct script *script = &ops->script;
     uint64_t late = ops->told - should->deadline;
-    unsigned acts;
 
     TELL(script, "%u fires", which);
     check_fire(ops, should);
@@ -386,6 +384,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     ops->touched = false;
     ops->which = which;
     script->depth++;
+    unsigned acts = 0;
     for (acts = script_take(script) % LOOP_OPS_ACTS; acts > 0; acts--) {
         uint8_t what = script_take(script);
 
@@ -408,9 +407,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 static void
 check_behind(struct loop_ops *ops)
 {
-    uint32_t i;
-
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         struct should *should = &ops->should[i];
 
         if (should->behind) {
@@ -432,13 +429,13 @@ check_turn(struct loop_ops *ops, uint64_t next)
 {
     bool over = ops->fired > 0 && ops->budget_time != 0 &&
                 ops->told >= later(ops->begin, ops->budget_time);
-    uint32_t i;
 
     script_expect(&ops->script, "[P2] turn's next", next, earliest(ops));
     if (next < ops->armed) {
         script_fail(&ops->script, "[L2] set too late after a turn");
     }
-    for (i = 0; i < ops->many && !over && ops->fired < ops->budget; i++) {
+    for (uint32_t i = 0; i < ops->many && !over && ops->fired < ops->budget;
+         i++) {
         const struct should *should = &ops->should[i];
 
         if (should->running && should->turn != ops->turn &&
@@ -451,8 +448,6 @@ check_turn(struct loop_ops *ops, uint64_t next)
 static void
 do_turn(struct loop_ops *ops, bool woken)
 {
-    uint64_t next;
-
     TELL(&ops->script, "%s at %llu", woken ? "woken" : "turn",
          (unsigned long long)ops->clock);
     read_clock(ops);
@@ -462,6 +457,7 @@ do_turn(struct loop_ops *ops, bool woken)
     ops->fired = 0;
     ops->behinds = 0;
     ops->order = 0;
+    uint64_t next = 0;
     if (woken) {
         ops->armed = LAWN_NEVER;
         next = lawn_loop_woken(ops->loop);
@@ -482,15 +478,13 @@ open_loop(struct loop_ops *ops)
                                         .arm = loop_ops_arm,
                                         .arm_context = ops};
     uint64_t refused = config->refusals != NULL ? *config->refusals : 0;
-    uint8_t byte;
-    uint32_t i;
 
     script_take_lawn(&ops->script, &options.lawn);
     options.lawn.alloc = config->alloc;
     options.lawn.release = config->release;
     options.lawn.context = config->context;
     options.budget = script_take_budget(&ops->script);
-    byte = script_take(&ops->script);
+    uint8_t byte = script_take(&ops->script);
     options.budget_time = byte < 128 ? 0 : byte % 32u;
     ops->clock = script_later(ops->clock, options.lawn.now);
     ops->resolution = options.lawn.resolution;
@@ -511,9 +505,9 @@ open_loop(struct loop_ops *ops)
     ops->fires = 0;
     ops->missed = 0;
     ops->late_most = 0;
-    memset(ops->timers, 0, ops->many * sizeof *ops->timers);
-    memset(ops->should, 0, ops->many * sizeof *ops->should);
-    for (i = 0; i < ops->many; i++) {
+    memset(ops->timers, 0, ops->many * sizeof(*ops->timers));
+    memset(ops->should, 0, ops->many * sizeof(*ops->should));
+    for (uint32_t i = 0; i < ops->many; i++) {
         ops->timers[i].fire = loop_ops_fire;
         ops->timers[i].arg = ops;
     }
@@ -524,7 +518,7 @@ static void
 run_one(struct loop_ops *ops)
 {
     uint8_t what = script_take(&ops->script);
-    uint64_t step;
+    uint64_t step = 0;
 
     switch (what % 16) {
     case 0:
@@ -572,16 +566,14 @@ run_one(struct loop_ops *ops)
 static void
 run_out(struct loop_ops *ops)
 {
-    uint32_t i;
-
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         if (ops->should[i].mode != LOOP_OPS_ONCE) {
             do_stop(ops, i);
         }
     }
     ops->clock = LAWN_NEVER;
-    for (i = 0; i <= ops->many && ops->running > 0 && !ops->script.failed;
-         i++) {
+    for (uint32_t i = 0;
+         i <= ops->many && ops->running > 0 && !ops->script.failed; i++) {
         do_turn(ops, i % 2 == 0);
         look(ops);
     }
@@ -595,13 +587,12 @@ loop_ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
 {
     static const uint32_t many[4] = {8, 1, 64, 200};
     struct loop_ops ops;
-    uint8_t byte;
 
-    memset(&ops, 0, sizeof ops);
-    byte = script_begin(&ops.script, config, bytes, size, result);
+    memset(&ops, 0, sizeof(ops));
+    uint8_t byte = script_begin(&ops.script, config, bytes, size, result);
     ops.many = config->timers != 0 ? config->timers : many[byte % 4];
-    ops.timers = calloc(ops.many, sizeof *ops.timers);
-    ops.should = calloc(ops.many, sizeof *ops.should);
+    ops.timers = calloc(ops.many, sizeof(*ops.timers));
+    ops.should = calloc(ops.many, sizeof(*ops.should));
     if (ops.timers == NULL || ops.should == NULL) {
         abort();
     }

@@ -27,7 +27,7 @@
 #define OPS_TTL_MASK ((UINT64_C(1) << 60) - 1)
 #define OPS_SMALL_LAWN 16384u
 /* log2 of the starts that a lawn needs to change its habits. */
-#if defined LAWN_HABITS_TRIAL
+#if defined LAWN_TUNING_TRIAL
 #define OPS_CHURN 9u
 #else
 #define OPS_CHURN 16u
@@ -119,8 +119,8 @@ compare_timer(struct ops *ops, uint32_t i)
                       deadline != LAWN_NEVER);
         script_expect(&ops->script, "P9: lawn_deadline()", lawn_deadline(timer),
                       deadline);
-        script_expect(&ops->script, "P9: lawn_due()", lawn_due(timer),
-                      ops->oracle.timers[i].due);
+        script_expect(&ops->script, "P9: lawn_last_deadline()",
+                      lawn_last_deadline(timer), ops->oracle.timers[i].due);
     }
     if (ops->witness != NULL) {
         script_expect(&ops->script, "P9: a deadline, says the witness,",
@@ -197,14 +197,12 @@ hear(struct ops *ops, uint32_t i, const char *oracle, const char *witness)
 static uint64_t
 fit_ttl(struct ops *ops, uint64_t ttl)
 {
-    uint64_t *known;
-
     if (ops->ttl == NULL) {
         return ttl;
     }
     ttl &= OPS_TTL_MASK;
     ttl = ttl > 0 ? ttl : 1;
-    known = &ops->ttl[ttl % ops->step];
+    uint64_t *known = &ops->ttl[ttl % ops->step];
     *known = *known != 0 ? *known : ttl;
     return *known;
 }
@@ -225,7 +223,7 @@ static uint64_t
 take_ttl(struct ops *ops)
 {
     struct script *script = &ops->script;
-    uint64_t ttl;
+    uint64_t ttl = 0;
 
     if (script->mix == OPS_EDGES && script_take(script) % 2 == 0) {
         ttl = script_take_extreme(script);
@@ -239,9 +237,7 @@ take_ttl(struct ops *ops)
 static void
 compare_all(struct ops *ops)
 {
-    uint32_t i;
-
-    for (i = 0; i < ops->oracle.many; i++) {
+    for (uint32_t i = 0; i < ops->oracle.many; i++) {
         compare_timer(ops, i);
     }
 }
@@ -252,7 +248,7 @@ static struct lawn_timer *
 timer_of(struct ops *ops, uint32_t i)
 {
     if (ops->timers[i] == NULL) {
-        ops->timers[i] = calloc(1, sizeof *ops->timers[i]);
+        ops->timers[i] = calloc(1, sizeof(*ops->timers[i]));
         if (ops->timers[i] == NULL) {
             abort();
         }
@@ -299,11 +295,10 @@ static void
 do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
 {
     struct lawn_timer *timer = timer_of(ops, i);
-    const char *broken;
     const char *witness = NULL;
 
     lawn_start_as(ops->lawn, timer, ttl, deadline);
-    broken =
+    const char *broken =
         oracle_start_as(&ops->oracle, i, ttl, deadline, lawn_deadline(timer));
     if (ops->witness != NULL) {
         witness = witness_start_as(ops->witness, i, ttl, deadline,
@@ -395,19 +390,19 @@ static void
 do_moved(struct ops *ops, uint32_t i)
 {
     struct ops_timer *from = ops->timers[i];
-    struct ops_timer *to;
 
     if (from == NULL) {
         return;
     }
     TELL(&ops->script, "move timer %u in memory", i);
-    to = malloc(sizeof *to);
+    struct ops_timer *to = NULL;
+    to = malloc(sizeof(*to));
     if (to == NULL) {
         abort();
     }
     ops->own++;
-    memcpy(to, from, sizeof *to);
-    memset(from, 0xA5, sizeof *from);
+    memcpy(to, from, sizeof(*to));
+    memset(from, 0xA5, sizeof(*from));
     free(from);
     ops->timers[i] = to;
     lawn_moved(ops->lawn, &to->timer);
@@ -420,13 +415,13 @@ static void
 do_next(struct ops *ops)
 {
     bool ahead = ops->script.result->operations / 4 % 2 == 0;
-    struct lawn_timer *first = ahead ? lawn_first(ops->lawn) : NULL;
+    struct lawn_timer *first = ahead ? lawn_next_timer(ops->lawn) : NULL;
     uint64_t next = lawn_next(ops->lawn);
     const char *broken = NULL;
 
-    first = ahead ? first : lawn_first(ops->lawn);
+    first = ahead ? first : lawn_next_timer(ops->lawn);
     TELL(&ops->script, "next: %llu", (unsigned long long)next);
-    script_expect(&ops->script, "P2: the deadline of lawn_first()",
+    script_expect(&ops->script, "P2: the deadline of lawn_next_timer()",
                   first != NULL ? lawn_deadline(first) : LAWN_NEVER, next);
     if (oracle_looks(&ops->oracle)) {
         script_expect(&ops->script, "P2: lawn_next()", next,
@@ -488,14 +483,13 @@ static void
 do_stats(struct ops *ops)
 {
     const struct oracle *oracle = &ops->oracle;
-    struct lawn_stats stats;
-    uint64_t lone;
 
     if (!oracle_looks(&ops->oracle)) {
         return;
     }
     TELL(&ops->script, "stats");
-    lone = lawn_count_lone(ops->lawn);
+    uint64_t lone = lawn_count_unqueued(ops->lawn);
+    struct lawn_counters stats;
     lawn_stats(ops->lawn, &stats);
     script_expect(&ops->script, "P3: starts", stats.starts, oracle->starts);
     script_expect(&ops->script, "P3: stops", stats.stops, oracle->stops);
@@ -503,14 +497,14 @@ do_stats(struct ops *ops)
     script_expect(&ops->script, "P3: count", stats.count, oracle->count);
     script_expect(&ops->script, "P7: bytes", stats.bytes, ops->bytes_at_first);
     if (stats.live_blades > stats.blades ||
-        stats.lone_starts > stats.starts + oracle->restarts ||
+        stats.unqueued_starts > stats.starts + oracle->restarts ||
         stats.live_blades + lone > stats.count ||
         (stats.live_blades == 0 && lone != stats.count)) {
         script_fail(&ops->script,
                     "P3: %zu of %zu blades, %llu lone timers and %llu lone "
                     "starts do not fit %llu timers",
                     stats.live_blades, stats.blades, (unsigned long long)lone,
-                    (unsigned long long)stats.lone_starts,
+                    (unsigned long long)stats.unqueued_starts,
                     (unsigned long long)stats.count);
     }
 }
@@ -532,7 +526,6 @@ visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
     struct ops *ops = visited->ops;
     struct ops_timer *seen = LAWN_CONTAINER(timer, struct ops_timer, timer);
     const struct oracle_timer *t = &ops->oracle.timers[seen->number];
-    uint64_t i;
 
     if (visited->many == visited->limit) {
         script_fail(&ops->script,
@@ -546,7 +539,7 @@ visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
     if (ttl != 0) {
         script_expect(&ops->script, "P4: the TTL that is told", ttl, t->ttl);
     }
-    for (i = 0; i < visited->many && i < OPS_MANY_MAX; i++) {
+    for (uint64_t i = 0; i < visited->many && i < OPS_MANY_MAX; i++) {
         if (oracle_in_order(t, &ops->oracle.timers[visited->number[i]])) {
             script_fail(&ops->script, "P4: timer %u was visited too late",
                         seen->number);
@@ -568,13 +561,12 @@ static void
 visit_all(struct ops *ops, struct visited *visited, uint64_t limit)
 {
     uint64_t count = ops->oracle.count;
-    bool all;
 
     visited->ops = ops;
     visited->limit = limit;
     visited->many = 0;
     ops->visits++;
-    all = lawn_each(ops->lawn, visit, visited);
+    bool all = lawn_each(ops->lawn, visit, visited);
     script_expect(&ops->script, "P3: lawn_each()", all, count < limit);
     script_expect(&ops->script, "P3: timers visited", visited->many,
                   count < limit ? count : limit);
@@ -611,9 +603,8 @@ static uint32_t
 sibling(const struct ops *ops, uint32_t i)
 {
     const struct oracle *oracle = &ops->oracle;
-    uint32_t tries;
 
-    for (tries = 0; tries < 64; tries++) {
+    for (uint32_t tries = 0; tries < 64; tries++) {
         i = (i + 1) % oracle->many;
         if (oracle->timers[i].deadline <= ops->until) {
             break;
@@ -813,9 +804,7 @@ callback(struct lawn_timer *timer, void *arg)
     static const uint8_t lengths[8] = {0, 0, 0, 1, 1, 1, 2, 4};
     struct ops *ops = (struct ops *)arg;
     uint32_t i = LAWN_CONTAINER(timer, struct ops_timer, timer)->number;
-    const char *broken;
     const char *witness = NULL;
-    unsigned todo;
 
     TELL(&ops->script, "timer %u fires", i);
     ops->fired++;
@@ -824,7 +813,8 @@ callback(struct lawn_timer *timer, void *arg)
         script_fail(&ops->script, "P3: something fired that is no timer");
         return;
     }
-    broken = lies(ops, OPS_ORACLE_FIRE) ? NULL : oracle_fire(&ops->oracle, i);
+    const char *broken =
+        lies(ops, OPS_ORACLE_FIRE) ? NULL : oracle_fire(&ops->oracle, i);
     if (ops->witness != NULL && !lies(ops, OPS_WITNESS_FIRE)) {
         witness = witness_fire(ops->witness, i);
     }
@@ -840,8 +830,9 @@ callback(struct lawn_timer *timer, void *arg)
                   lawn_pending(timer), 0);
     script_expect(&ops->script, "P6: lawn_deadline() in the callback",
                   lawn_deadline(timer), LAWN_NEVER);
-    script_expect(&ops->script, "P6: lawn_due() in the callback",
-                  lawn_due(timer), ops->oracle.timers[i].due);
+    script_expect(&ops->script, "P6: lawn_last_deadline() in the callback",
+                  lawn_last_deadline(timer), ops->oracle.timers[i].due);
+    unsigned todo = 0;
     for (todo = lengths[script_take(&ops->script) % 8];
          todo > 0 && !ops->quiet && !ops->script.failed; todo--) {
         callback_one(ops, i);
@@ -852,9 +843,7 @@ callback(struct lawn_timer *timer, void *arg)
 static size_t
 mow_once(struct ops *ops, uint64_t now, size_t budget)
 {
-    const char *broken;
     const char *witness = NULL;
-    size_t fired;
 
     if (budget == SIZE_MAX) {
         TELL(&ops->script, "mow at %llu", (unsigned long long)now);
@@ -871,9 +860,9 @@ mow_once(struct ops *ops, uint64_t now, size_t budget)
         witness_mow(ops->witness, now);
     }
     ops->script.depth++;
-    fired = lawn_mow(ops->lawn, now, budget, callback, ops);
+    size_t fired = lawn_mow(ops->lawn, now, budget, callback, ops);
     ops->script.depth--;
-    broken = oracle_mown(&ops->oracle, fired, ops->budget);
+    const char *broken = oracle_mown(&ops->oracle, fired, ops->budget);
     if (ops->witness != NULL) {
         witness = witness_mown(ops->witness, fired < budget && !ops->halted);
     }
@@ -923,7 +912,6 @@ static size_t
 do_mow(struct ops *ops, uint64_t now, size_t budget)
 {
     uint64_t pieces = ops->script.config->pieces;
-    size_t fired;
 
     if (ops->ttl == NULL) {
         return mow_once(ops, now, budget);
@@ -933,8 +921,8 @@ do_mow(struct ops *ops, uint64_t now, size_t budget)
     if (!ops->quiet || pieces == 0) {
         do_set_now(ops, now);
     }
-    fired = pieces != 0 && budget > 0 ? mow_in_pieces(ops, now, budget)
-                                      : mow_once(ops, now, budget);
+    size_t fired = pieces != 0 && budget > 0 ? mow_in_pieces(ops, now, budget)
+                                             : mow_once(ops, now, budget);
     do_set_now(ops, now);
     return fired;
 }
@@ -977,9 +965,7 @@ place_lawn(struct ops *ops, const struct lawn_options *options, size_t offset,
 static void
 forget_timers(struct ops *ops)
 {
-    uint32_t i;
-
-    for (i = 0; i < ops->oracle.many; i++) {
+    for (uint32_t i = 0; i < ops->oracle.many; i++) {
         free(ops->timers[i]);
         ops->timers[i] = NULL;
     }
@@ -1008,7 +994,7 @@ note_allocations(struct ops *ops)
 static void
 note_size(struct ops *ops)
 {
-    struct lawn_stats stats;
+    struct lawn_counters stats;
 
     lawn_stats(ops->lawn, &stats);
     ops->bytes_at_first = stats.bytes;
@@ -1017,10 +1003,9 @@ note_size(struct ops *ops)
 static void
 fill_lawn(struct ops *ops)
 {
-    uint32_t i;
-
     note_size(ops);
-    for (i = 0; ops->script.config->fill && i < ops->oracle.many; i++) {
+    for (uint32_t i = 0; ops->script.config->fill && i < ops->oracle.many;
+         i++) {
         do_start(ops, i, take_ttl(ops));
     }
 }
@@ -1033,12 +1018,11 @@ renew_lawn(struct ops *ops)
     const struct ops_config *config = ops->script.config;
     uint64_t refusals = config->refusals != NULL ? *config->refusals : 0;
     struct lawn_options options;
-    struct lawn *lawn;
+    struct lawn *lawn = NULL;
     void *place = NULL;
-    uint8_t how;
 
     take_options(ops, &options);
-    how = script_take(&ops->script);
+    uint8_t how = script_take(&ops->script);
     TELL(&ops->script,
          "new lawn: blades %zu, slot bits %u, resolution %llu, now %llu, %s",
          options.blades, options.slot_bits,
@@ -1104,8 +1088,7 @@ op_move(struct ops *ops)
     uint64_t next = oracle_next(&ops->oracle);
     struct lawn_options options;
     struct visited visited;
-    struct lawn *lawn;
-    uint64_t i;
+    struct lawn *lawn = NULL;
 
     take_options(ops, &options);
     if (ops->oracle.many > OPS_MANY_MAX || keeps_lawn(ops)) {
@@ -1128,11 +1111,11 @@ op_move(struct ops *ops)
     ops->lawn = lawn;
     ops->place = NULL;
     lawn_set_now(lawn, now);
-    for (i = 0; i < visited.many && !ops->script.failed; i++) {
+    for (uint64_t i = 0; i < visited.many && !ops->script.failed; i++) {
         uint32_t number = visited.number[i];
         struct lawn_timer *timer = &ops->timers[number]->timer;
 
-        memset(timer, 0, sizeof *timer);
+        memset(timer, 0, sizeof(*timer));
         lawn_start_as(lawn, timer, visited.ttl[i],
                       ops->oracle.timers[number].deadline);
     }
@@ -1444,16 +1427,16 @@ ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
 {
     struct ops ops;
 
-    memset(&ops, 0, sizeof ops);
+    memset(&ops, 0, sizeof(ops));
     take_case(&ops, script_begin(&ops.script, config, bytes, size, result));
-    ops.timers = own_memory(&ops, ops.oracle.many, sizeof *ops.timers);
+    ops.timers = own_memory(&ops, ops.oracle.many, sizeof(*ops.timers));
     ops.oracle.timers =
-        own_memory(&ops, ops.oracle.many, sizeof *ops.oracle.timers);
+        own_memory(&ops, ops.oracle.many, sizeof(*ops.oracle.timers));
     if (ops.oracle.many <= WITNESS_MAX) {
-        ops.witness = own_memory(&ops, 1, sizeof *ops.witness);
+        ops.witness = own_memory(&ops, 1, sizeof(*ops.witness));
     }
     if (config->determined) {
-        ops.ttl = own_memory(&ops, OPS_STEP_MAX, sizeof *ops.ttl);
+        ops.ttl = own_memory(&ops, OPS_STEP_MAX, sizeof(*ops.ttl));
     }
     if (renew_lawn(&ops)) {
         while (!script_over(&ops.script)) {

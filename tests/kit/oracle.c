@@ -8,8 +8,6 @@ __extension__ typedef unsigned __int128 wide;
 void
 oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution)
 {
-    uint32_t i;
-
     oracle->looks = 0;
     oracle->now = now < LAWN_NEVER - 1 ? now : LAWN_NEVER - 1;
     oracle->resolution = resolution > 0 ? resolution : 1;
@@ -25,10 +23,10 @@ oracle_init(struct oracle *oracle, uint64_t now, uint64_t resolution)
     oracle->stops = 0;
     oracle->fires = 0;
     oracle->count = 0;
-    for (i = 0; i < ORACLE_RECENT; i++) {
+    for (uint32_t i = 0; i < ORACLE_RECENT; i++) {
         oracle->recent[i].deadline = LAWN_NEVER;
     }
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         oracle->timers[i].deadline = LAWN_NEVER;
         oracle->timers[i].due = 0;
         oracle->timers[i].stopped = false;
@@ -102,9 +100,7 @@ oracle_start_at(struct oracle *oracle, uint32_t timer, uint64_t deadline)
 static bool
 overtaken(const struct oracle *oracle, const struct oracle_timer *t)
 {
-    uint32_t i;
-
-    for (i = 0; oracle->thorough && i < oracle->many; i++) {
+    for (uint32_t i = 0; oracle->thorough && i < oracle->many; i++) {
         const struct oracle_timer *other = &oracle->timers[i];
 
         if (other->ttl == t->ttl && other->deadline != LAWN_NEVER &&
@@ -146,15 +142,13 @@ oracle_start_as(struct oracle *oracle, uint32_t timer, uint64_t ttl,
 void
 oracle_move(struct oracle *oracle, uint64_t now)
 {
-    uint32_t i;
-
     oracle->mown = now;
     oracle->last = 0;
     oracle->starts = oracle->count;
     oracle->restarts = 0;
     oracle->stops = 0;
     oracle->fires = 0;
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         struct oracle_timer *t = &oracle->timers[i];
 
         /* What could fire before others still can. */
@@ -214,9 +208,8 @@ uint64_t
 oracle_next(const struct oracle *oracle)
 {
     uint64_t next = LAWN_NEVER;
-    uint32_t i;
 
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         if (oracle->timers[i].deadline < next) {
             next = oracle->timers[i].deadline;
         }
@@ -252,9 +245,7 @@ not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
 static const char *
 not_first(const struct oracle *oracle, const struct oracle_timer *t)
 {
-    uint32_t i;
-
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         const struct oracle_timer *other = &oracle->timers[i];
 
         if (other->deadline < t->deadline) {
@@ -284,7 +275,6 @@ const char *
 oracle_fire(struct oracle *oracle, uint32_t timer)
 {
     struct oracle_timer *t = &oracle->timers[timer];
-    const char *broken;
 
     if (t->deadline == LAWN_NEVER) {
         return t->stopped ? "P5: a stopped timer fired"
@@ -299,7 +289,7 @@ oracle_fire(struct oracle *oracle, uint32_t timer)
     if (t->deadline < oracle->last) {
         return "P4: a timer fired after one with a later deadline";
     }
-    broken = not_in_turn(oracle, t);
+    const char *broken = not_in_turn(oracle, t);
     if (broken == NULL && oracle_looks(oracle)) {
         broken = not_first(oracle, t);
     }
@@ -314,8 +304,6 @@ oracle_fire(struct oracle *oracle, uint32_t timer)
 const char *
 oracle_mown(struct oracle *oracle, size_t fired, size_t budget)
 {
-    uint32_t i;
-
     oracle->mowing = false;
     oracle->mown = oracle->now;
     if (fired > budget) {
@@ -324,7 +312,7 @@ oracle_mown(struct oracle *oracle, size_t fired, size_t budget)
     if (fired == budget || !oracle_looks(oracle)) {
         return NULL;
     }
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         if (oracle->timers[i].deadline <= oracle->until &&
             oracle->timers[i].mow != oracle->mows) {
             return "P2: a timer that is due was forgotten";

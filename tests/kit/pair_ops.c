@@ -13,7 +13,7 @@ pair_differ(struct ops_result *result, const struct ops_log *a,
     const struct ops_firing *x = at < a->length ? &a->firings[at] : &none;
     const struct ops_firing *y = at < b->length ? &b->firings[at] : &none;
 
-    (void)snprintf(result->message, sizeof result->message,
+    (void)snprintf(result->message, sizeof(result->message),
                    "P4: of %zu and %zu firings number %zu is of timer %u, due "
                    "at %llu, now %llu; and of timer %u, due at %llu, now %llu",
                    a->length, b->length, at, x->timer,
@@ -28,7 +28,7 @@ pair_alike(struct ops_result *result, const struct ops_log *a,
            const struct ops_log *b)
 {
     size_t most = a->length > b->length ? a->length : b->length;
-    size_t i;
+    size_t i = 0;
 
     for (i = 0; i < most && i < PAIR_ROOM; i++) {
         const struct ops_firing *x = &a->firings[i];
@@ -55,12 +55,11 @@ pair_ops_run(const struct ops_config *given, const uint8_t *bytes, size_t size,
     struct ops_config config = *given;
     struct ops_log logs[2] = {{firings[0], PAIR_ROOM, 0},
                               {firings[1], PAIR_ROOM, 0}};
-    struct ops_result first;
-    bool passed;
 
     config.determined = true;
     config.log = &logs[0];
-    passed = ops_run(&config, bytes, size, &first);
+    struct ops_result first;
+    bool passed = ops_run(&config, bytes, size, &first);
     *result = first;
     if (passed) {
         config.log = &logs[1];
@@ -86,9 +85,8 @@ pieces_ops_run(const struct ops_config *config, const uint8_t *bytes,
                size_t size, struct ops_result *result)
 {
     uint64_t seed = 1;
-    size_t i;
 
-    for (i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++) {
         seed = (seed ^ bytes[i]) * UINT64_C(0x100000001B3);
     }
     return pair_ops_run(config, bytes, size, result, seed | 1, ops_run);

@@ -29,9 +29,7 @@ rng_below(struct rng *rng, uint64_t limit)
 static inline void
 rng_fill(struct rng *rng, uint8_t *bytes, size_t size)
 {
-    size_t i;
-
-    for (i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(rng_next(rng) >> 56);
     }
 }

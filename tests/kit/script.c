@@ -13,15 +13,14 @@ script_begin(struct script *script, const struct ops_config *config,
 {
     static const unsigned reach[4] = {16, 9, 32, 64};
     static const unsigned span[4] = {16, 8, 12, 5};
-    uint8_t byte;
 
-    memset(script, 0, sizeof *script);
-    memset(result, 0, sizeof *result);
+    memset(script, 0, sizeof(*script));
+    memset(result, 0, sizeof(*result));
     script->config = config;
     script->result = result;
     script->bytes = bytes;
     script->size = size;
-    byte = script_take(script);
+    uint8_t byte = script_take(script);
     script->mix =
         (enum ops_mix)(byte == OPS_EDGES ? OPS_EDGES : byte % OPS_MIXES);
     byte = script_take(script);
@@ -34,9 +33,9 @@ void
 script_tell(const struct script *script, const char *format, ...)
 {
     FILE *out = script->config->trace;
-    va_list args;
 
     (void)fprintf(out, "%*s", (int)script->depth * 8, "");
+    va_list args;
     va_start(args, format);
     (void)vfprintf(out, format, args);
     va_end(args);
@@ -48,14 +47,14 @@ void
 script_fail(struct script *script, const char *format, ...)
 {
     char *message = script->result->message;
-    va_list args;
 
     if (script->failed) {
         return;
     }
     script->failed = true;
+    va_list args;
     va_start(args, format);
-    (void)vsnprintf(message, sizeof script->result->message, format, args);
+    (void)vsnprintf(message, sizeof(script->result->message), format, args);
     va_end(args);
     TELL(script, "BROKEN: %s", message);
     if (script->config->fatal) {
@@ -108,7 +107,6 @@ script_take_ttl(struct script *script)
 {
     static const uint64_t few[] = {1, 2, 10, 64, 100, 1000, 4096, 30000};
     enum ops_mix mix = script->mix;
-    uint8_t byte;
 
     if (mix == OPS_ANY) {
         mix = (enum ops_mix)(script_take(script) % OPS_ANY);
@@ -116,7 +114,7 @@ script_take_ttl(struct script *script)
     if (mix == OPS_EXTREME || mix == OPS_EDGES) {
         return script_take_extreme(script);
     }
-    byte = script_take(script);
+    uint8_t byte = script_take(script);
     if (byte >= 252) {
         return script_take_extreme(script);
     }
@@ -141,10 +139,8 @@ script_take_step(struct script *script)
 uint64_t
 script_take_far(struct script *script, uint64_t now)
 {
-    uint64_t time;
-
     if (script->mix == OPS_EDGES && script_take(script) % 4 != 0) {
-        time = script_take_extreme(script);
+        uint64_t time = script_take_extreme(script);
         if (time > now && time - now <= script->reach) {
             return time;
         }
@@ -181,7 +177,6 @@ script_take_resolution(struct script *script)
 {
     uint8_t byte = script_take(script);
     uint64_t ten = 1;
-    unsigned k;
 
     if (script->mix == OPS_EDGES && byte >= 64) {
         return script_take_extreme(script);
@@ -193,7 +188,7 @@ script_take_resolution(struct script *script)
     case 2:
         return 1;
     case 3:
-        for (k = byte / 8 % 20; k > 0; k--) {
+        for (unsigned k = byte / 8 % 20; k > 0; k--) {
             ten *= 10;
         }
         return ten;
@@ -212,7 +207,7 @@ script_take_lawn(struct script *script, struct lawn_options *options)
     uint8_t byte = script_take(script);
     uint8_t time = script_take(script);
 
-    memset(options, 0, sizeof *options);
+    memset(options, 0, sizeof(*options));
     options->blades = blades[byte % 8];
     options->slot_bits = bits[byte / 8 % 8];
     options->resolution = byte < 224 ? 0 : script_take_resolution(script);

@@ -15,13 +15,13 @@ static void
 run_silently(const struct ops_config *config, const uint8_t *bytes, size_t size)
 {
     struct ops_config quiet = *config;
-    struct ops_result result;
     int null = open("/dev/null", O_WRONLY);
 
     (void)dup2(null, STDOUT_FILENO);
     (void)dup2(null, STDERR_FILENO);
     (void)alarm(SHRINK_SECONDS);
     quiet.trace = NULL;
+    struct ops_result result;
     _exit(config->run(&quiet, bytes, size, &result) ? 0 : 1);
 }
 
@@ -29,11 +29,9 @@ bool
 shrink_passes(const struct ops_config *config, const uint8_t *bytes,
               size_t size)
 {
-    int status;
-    pid_t child;
 
     (void)fflush(NULL);
-    child = fork();
+    pid_t child = fork();
     if (child < 0) {
         perror("fork");
         exit(2);
@@ -41,6 +39,7 @@ shrink_passes(const struct ops_config *config, const uint8_t *bytes,
     if (child == 0) {
         run_silently(config, bytes, size);
     }
+    int status = 0;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
 }
@@ -78,9 +77,7 @@ static void
 zero_bytes(const struct ops_config *config, uint8_t *bytes, size_t size,
            unsigned *runs)
 {
-    size_t i;
-
-    for (i = 0; i<size && * runs> 0; i++) {
+    for (size_t i = 0; i<size && * runs> 0; i++) {
         uint8_t byte = bytes[i];
 
         if (byte != 0) {
@@ -97,7 +94,7 @@ size_t
 shrink(const struct ops_config *config, uint8_t *bytes, size_t size)
 {
     unsigned runs = SHRINK_RUNS;
-    size_t before;
+    size_t before = 0;
 
     do {
         size_t length = size / 2;

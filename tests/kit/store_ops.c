@@ -102,18 +102,18 @@ ledger_alloc(size_t size, void *context)
 {
     struct ledger *ledger = (struct ledger *)context;
     const struct ops_config *config = ledger->config;
-    unsigned char *memory;
 
     if (size > SIZE_MAX - STORE_OPS_LEDGER) {
         return NULL;
     }
-    memory = config->alloc != NULL
-                 ? config->alloc(size + STORE_OPS_LEDGER, config->context)
-                 : malloc(size + STORE_OPS_LEDGER);
+    unsigned char *memory =
+        config->alloc != NULL
+            ? config->alloc(size + STORE_OPS_LEDGER, config->context)
+            : malloc(size + STORE_OPS_LEDGER);
     if (memory == NULL) {
         return NULL;
     }
-    memcpy(memory, &size, sizeof size);
+    memcpy(memory, &size, sizeof(size));
     ledger->bytes += size;
     return memory + STORE_OPS_LEDGER;
 }
@@ -124,13 +124,13 @@ ledger_release(void *memory, void *context)
     struct ledger *ledger = (struct ledger *)context;
     const struct ops_config *config = ledger->config;
     unsigned char *begin = (unsigned char *)memory;
-    size_t size;
 
     if (memory == NULL) {
         return;
     }
     begin -= STORE_OPS_LEDGER;
-    memcpy(&size, begin, sizeof size);
+    size_t size = 0;
+    memcpy(&size, begin, sizeof(size));
     ledger->bytes -= size;
     if (config->alloc == NULL) {
         free(begin);
@@ -194,13 +194,12 @@ static void
 compare_timer(struct store_ops *ops, uint32_t number)
 {
     const struct store_oracle_timer *t = &ops->oracle.timers[number];
-    struct lawn_store_timer told;
-    bool there;
 
     if (ops->lot.store == NULL) {
         return;
     }
-    there = lawn_store_get(ops->lot.store, t->id, t->id_size, &told);
+    struct lawn_store_timer told;
+    bool there = lawn_store_get(ops->lot.store, t->id, t->id_size, &told);
     script_expect(&ops->script, "S1: lawn_store_get()", there,
                   is_there(ops, number));
     if (there && !ops->script.failed) {
@@ -213,14 +212,13 @@ compare_timer(struct store_ops *ops, uint32_t number)
 static void
 compare_all(struct store_ops *ops)
 {
-    struct lawn_store_timer told;
     uint64_t cursor = 0;
     uint64_t count = 0;
-    uint32_t i;
 
-    for (i = 0; i < ops->oracle.many; i++) {
+    for (uint32_t i = 0; i < ops->oracle.many; i++) {
         compare_timer(ops, i);
     }
+    struct lawn_store_timer told;
     while (count <= ops->oracle.count &&
            lawn_store_iterate(ops->lot.store, &cursor, &told)) {
         count++;
@@ -232,9 +230,7 @@ compare_all(struct store_ops *ops)
 static void
 compare_held(struct store_ops *ops)
 {
-    unsigned i;
-
-    for (i = 0; i < STORE_OPS_HELD; i++) {
+    for (unsigned i = 0; i < STORE_OPS_HELD; i++) {
         const struct held *held = &ops->held[i];
         const struct store_oracle_timer *t = &ops->oracle.timers[held->number];
 
@@ -327,9 +323,7 @@ compare(struct store_ops *ops)
 static void
 let_go(struct store_ops *ops, uint32_t number)
 {
-    unsigned i;
-
-    for (i = 0; i < STORE_OPS_HELD; i++) {
+    for (unsigned i = 0; i < STORE_OPS_HELD; i++) {
         if (ops->held[i].number == number) {
             ops->held[i].valid = false;
         }
@@ -351,7 +345,7 @@ static void
 forget_popped(struct store_ops *ops)
 {
     free(ops->popped.payload);
-    memset(&ops->popped, 0, sizeof ops->popped);
+    memset(&ops->popped, 0, sizeof(ops->popped));
 }
 
 /* Keeps what it says, before anything can happen to it. */
@@ -392,9 +386,8 @@ static void
 fill(struct store_ops *ops, uint8_t *bytes, size_t size)
 {
     uint64_t word = ++ops->salt * UINT64_C(0x9E3779B97F4A7C15);
-    size_t i;
 
-    for (i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(word >> (i % 8 * 8));
         word += i % 8 == 7;
     }
@@ -406,15 +399,14 @@ static const struct lawn_store_timer *
 take_handed(struct store_ops *ops, uint32_t number, unsigned from,
             struct lawn_store_timer *told)
 {
-    const struct store_oracle_timer *t;
-
     if (from == 1 && ops->firing != NULL) {
         return &ops->firing->timer;
     }
     if (from == 1) {
         return ops->popped.payload != NULL ? &ops->popped.timer : NULL;
     }
-    t = &ops->oracle.timers[from == 0 ? number : take_number(ops)];
+    const struct store_oracle_timer *t =
+        &ops->oracle.timers[from == 0 ? number : take_number(ops)];
     return lawn_store_get(ops->lot.store, t->id, t->id_size, told) ? told
                                                                    : NULL;
 }
@@ -460,11 +452,11 @@ static const void *
 take_id(struct store_ops *ops, uint32_t number, uint8_t byte)
 {
     const struct store_oracle_timer *t = &ops->oracle.timers[number];
-    struct lawn_store_timer told;
 
     if (byte % 4 == 3 && ops->firing != NULL && ops->firing->number == number) {
         return ops->firing->timer.id;
     }
+    struct lawn_store_timer told;
     if (byte % 4 == 2 &&
         lawn_store_get(ops->lot.store, t->id, t->id_size, &told)) {
         return told.id;
@@ -524,7 +516,6 @@ do_start(struct store_ops *ops, uint32_t number, uint64_t ttl, unsigned how)
     uint64_t max = ops->oracle.max_timers;
     struct payload payload;
     int should_be = 0;
-    int error;
 
     take_payload(ops, number, &payload);
     if (there && (how & LAWN_STORE_ABSENT) != 0) {
@@ -541,8 +532,8 @@ do_start(struct store_ops *ops, uint32_t number, uint64_t ttl, unsigned how)
          (how & LAWN_STORE_PRESENT) != 0 ? ", if present" : "", payload.size,
          "bytes", payload.given != payload.bytes ? " of the store's own" : "");
     beware(ops);
-    error = lawn_store_start(ops->lot.store, id, t->id_size, ttl, payload.given,
-                             payload.size, how);
+    int error = lawn_store_start(ops->lot.store, id, t->id_size, ttl,
+                                 payload.given, payload.size, how);
     if (judge(ops, "lawn_store_start()", error, should_be,
               t->id_size + payload.size)) {
         let_go(ops, number);
@@ -565,15 +556,14 @@ do_update(struct store_ops *ops, uint32_t number)
     const void *id = take_id(ops, number, script_take(&ops->script));
     bool there = is_there(ops, number);
     struct payload payload;
-    int error;
 
     take_payload(ops, number, &payload);
     TELL(&ops->script, "update timer %u, %s, %zu bytes to %zu%s", number,
          there ? "there" : "not there", t->payload_size, payload.size,
          payload.given != payload.bytes ? " of the store's own" : "");
     beware(ops);
-    error = lawn_store_update(ops->lot.store, id, t->id_size, payload.given,
-                              payload.size);
+    int error = lawn_store_update(ops->lot.store, id, t->id_size, payload.given,
+                                  payload.size);
     if (judge(ops, "lawn_store_update()", error, there ? 0 : -ENOENT,
               t->id_size + payload.size)) {
         let_go(ops, number);
@@ -607,13 +597,12 @@ do_touch(struct store_ops *ops, uint32_t number, uint64_t ttl, bool at)
     const struct store_oracle_timer *t = &ops->oracle.timers[number];
     const void *id = take_id(ops, number, script_take(&ops->script));
     bool there = is_there(ops, number);
-    bool touched;
 
     TELL(&ops->script, "touch timer %u, %s, %s %llu", number,
          there ? "there" : "not there", at ? "at" : "ttl",
          (unsigned long long)ttl);
-    touched = at ? lawn_store_touch_at(ops->lot.store, id, t->id_size, ttl)
-                 : lawn_store_touch(ops->lot.store, id, t->id_size, ttl);
+    bool touched = at ? lawn_store_touch_at(ops->lot.store, id, t->id_size, ttl)
+                      : lawn_store_touch(ops->lot.store, id, t->id_size, ttl);
     script_expect(&ops->script, "lawn_store_touch()", touched, there);
     if (there && at) {
         store_oracle_start_at(&ops->oracle, number, ttl, NULL, 0);
@@ -628,13 +617,13 @@ static void
 do_get(struct store_ops *ops, uint32_t number)
 {
     const struct store_oracle_timer *t = &ops->oracle.timers[number];
-    struct lawn_store_timer told;
 
     TELL(&ops->script, "get timer %u", number);
     compare_timer(ops, number);
     script_expect(&ops->script, "S1: lawn_store_get() with NULL",
                   lawn_store_get(ops->lot.store, t->id, t->id_size, NULL),
                   is_there(ops, number));
+    struct lawn_store_timer told;
     if (!ops->script.failed &&
         lawn_store_get(ops->lot.store, t->id, t->id_size, &told)) {
         hold(ops, &told, number);
@@ -647,7 +636,6 @@ compare_first(struct store_ops *ops, const struct lawn_store_timer *told)
 {
     uint32_t number = store_oracle_find(&ops->oracle, told->id, told->id_size);
     struct lawn_store_timer got = {.id = NULL};
-    const char *broken;
 
     if (number == STORE_ORACLE_NONE) {
         script_fail(&ops->script, "P3: the first of all is no timer");
@@ -658,7 +646,7 @@ compare_first(struct store_ops *ops, const struct lawn_store_timer *told)
     if (told->id != got.id || told->payload != got.payload) {
         script_fail(&ops->script, "S4: the first of all is a copy");
     }
-    broken = store_oracle_first(&ops->oracle, number);
+    const char *broken = store_oracle_first(&ops->oracle, number);
     if (broken != NULL) {
         script_fail(&ops->script, "%s (timer %u)", broken, number);
     }
@@ -671,14 +659,14 @@ do_next(struct store_ops *ops)
 {
     bool ahead = ops->script.result->operations / 4 % 2 == 0;
     struct lawn_store_timer told = {.deadline = LAWN_NEVER};
-    bool there = ahead && lawn_store_first(ops->lot.store, &told);
+    bool there = ahead && lawn_store_next_timer(ops->lot.store, &told);
     uint64_t next = lawn_store_next(ops->lot.store);
 
-    there = ahead ? there : lawn_store_first(ops->lot.store, &told);
+    there = ahead ? there : lawn_store_next_timer(ops->lot.store, &told);
     TELL(&ops->script, "next: %llu", (unsigned long long)next);
-    script_expect(&ops->script, "P2: lawn_store_first()", there,
+    script_expect(&ops->script, "P2: lawn_store_next_timer()", there,
                   ops->oracle.count != 0);
-    script_expect(&ops->script, "P2: the deadline of lawn_store_first()",
+    script_expect(&ops->script, "P2: the deadline of lawn_store_next_timer()",
                   told.deadline, next);
     if (store_oracle_looks(&ops->oracle)) {
         script_expect(&ops->script, "P2: lawn_store_next()", next,
@@ -727,7 +715,6 @@ do_reserve(struct store_ops *ops)
 {
     uint8_t byte = script_take(&ops->script);
     uint64_t timers = byte < 64 ? 0 : UINT64_C(1) << byte % 13;
-    int error;
 
     beware(ops);
     ops->bytes_before += STORE_OPS_BLOCK;
@@ -735,7 +722,7 @@ do_reserve(struct store_ops *ops)
         timers = UINT64_MAX;
     }
     TELL(&ops->script, "reserve %llu", (unsigned long long)timers);
-    error = lawn_store_reserve(ops->lot.store, timers);
+    int error = lawn_store_reserve(ops->lot.store, timers);
     if (error == -ENOSPC && ops->oracle.max_timers != 0 &&
         timers > ops->oracle.max_timers) {
         return;
@@ -749,8 +736,8 @@ do_reserve(struct store_ops *ops)
 static void
 forget_handed(struct store_ops *ops)
 {
-    memset(ops->held, 0, sizeof ops->held);
-    memset(ops->oracle.walk, 0, sizeof ops->oracle.walk);
+    memset(ops->held, 0, sizeof(ops->held));
+    memset(ops->oracle.walk, 0, sizeof(ops->oracle.walk));
 }
 
 static void
@@ -759,7 +746,7 @@ do_clear(struct store_ops *ops)
     bool scarce = ops->max_bytes != 0 || ops->script.config->refusals != NULL;
 
     TELL(&ops->script, "clear");
-    memset(ops->held, 0, sizeof ops->held);
+    memset(ops->held, 0, sizeof(ops->held));
     store_oracle_clear(&ops->oracle);
     lawn_store_clear(ops->lot.store);
     if (ops->script.depth == 0 && ops->reserved == 0 &&
@@ -778,23 +765,22 @@ do_walk(struct store_ops *ops)
     uint8_t byte = script_take(&ops->script);
     unsigned walk = byte % STORE_ORACLE_WALKS;
     unsigned steps = byte < 224 ? byte / 2 % 16 : UINT32_MAX;
-    struct lawn_store_timer told;
     const char *broken = NULL;
 
     if (ops->oracle.walk[walk].number == 0) {
-        store_oracle_walk(&ops->oracle, walk);
+        store_oracle_begin_walk(&ops->oracle, walk);
         ops->cursor[walk] = 0;
         TELL(&ops->script, "walk %u begins", walk);
     }
+    struct lawn_store_timer told;
     for (; steps > 0 && !ops->script.failed; steps--) {
-        uint32_t number;
-
         if (!lawn_store_iterate(ops->lot.store, &ops->cursor[walk], &told)) {
             TELL(&ops->script, "walk %u ends", walk);
             broken = store_oracle_walked(&ops->oracle, walk);
             steps = 1;
         } else {
-            number = store_oracle_find(&ops->oracle, told.id, told.id_size);
+            uint32_t number =
+                store_oracle_find(&ops->oracle, told.id, told.id_size);
             TELL(&ops->script, "walk %u tells of timer %u", walk, number);
             broken = number == STORE_ORACLE_NONE
                          ? "S8: something was told of that is no timer"
@@ -817,7 +803,6 @@ static void
 do_too_long(struct store_ops *ops, size_t size)
 {
     struct lawn_store *store = ops->lot.store;
-    int error;
 
     script_expect(&ops->script, "too long: lawn_store_stop()",
                   lawn_store_stop(store, "", size), 0);
@@ -827,7 +812,7 @@ do_too_long(struct store_ops *ops, size_t size)
                   lawn_store_touch(store, "", size, 1), 0);
     script_expect(&ops->script, "too long: lawn_store_touch_at()",
                   lawn_store_touch_at(store, "", size, 1), 0);
-    error = lawn_store_update(store, "", size, "", 1);
+    int error = lawn_store_update(store, "", size, "", 1);
     if (error != -ENOENT && error != -EINVAL) {
         script_fail(&ops->script, "too long: lawn_store_update() is %d", error);
     }
@@ -878,7 +863,6 @@ fires(struct store_ops *ops, const struct lawn_store_timer *told,
       struct handed *out)
 {
     uint32_t number = store_oracle_find(&ops->oracle, told->id, told->id_size);
-    const char *broken;
 
     TELL(&ops->script, "timer %u fires", number);
     if (number == STORE_ORACLE_NONE) {
@@ -890,7 +874,7 @@ fires(struct store_ops *ops, const struct lawn_store_timer *told,
                       told->deadline, ops->oracle.timers[number].deadline);
         compare_told(ops, told, number);
     }
-    broken = store_oracle_fire(&ops->oracle, number);
+    const char *broken = store_oracle_fire(&ops->oracle, number);
     if (broken != NULL) {
         script_fail(&ops->script, "%s (timer %u)", broken, number);
     }
@@ -905,21 +889,20 @@ fires(struct store_ops *ops, const struct lawn_store_timer *told,
 static void
 do_pop(struct store_ops *ops, uint64_t now)
 {
-    struct store_oracle_mow mow;
-    struct lawn_store_timer told;
-    const char *broken;
 
     TELL(&ops->script, "pop at %llu", (unsigned long long)now);
     if (ops->popped.payload != NULL) {
         compare_handed(ops, &ops->popped, "what was handed out by a pop");
         forget_popped(ops);
     }
-    store_oracle_mow(&ops->oracle, &mow, now, 1);
+    struct store_oracle_mow mow;
+    store_oracle_begin_mow(&ops->oracle, &mow, now, 1);
+    struct lawn_store_timer told;
     if (lawn_store_pop(ops->lot.store, now, &told) &&
         !fires(ops, &told, &ops->popped)) {
         forget_popped(ops);
     }
-    broken = store_oracle_mown(&ops->oracle);
+    const char *broken = store_oracle_mown(&ops->oracle);
     if (broken != NULL) {
         script_fail(&ops->script, "%s", broken);
     }
@@ -933,9 +916,7 @@ static void callback(const struct lawn_store_timer *timer, void *arg);
 static size_t
 do_mow(struct store_ops *ops, uint64_t now, size_t budget)
 {
-    struct store_oracle_mow mow;
     const char *broken = NULL;
-    size_t fired;
 
     if (budget == SIZE_MAX) {
         TELL(&ops->script, "mow at %llu", (unsigned long long)now);
@@ -943,9 +924,10 @@ do_mow(struct store_ops *ops, uint64_t now, size_t budget)
         TELL(&ops->script, "mow at %llu, budget %zu", (unsigned long long)now,
              budget);
     }
-    store_oracle_mow(&ops->oracle, &mow, now, budget);
+    struct store_oracle_mow mow;
+    store_oracle_begin_mow(&ops->oracle, &mow, now, budget);
     ops->script.depth++;
-    fired = lawn_store_mow(ops->lot.store, now, budget, callback, ops);
+    size_t fired = lawn_store_mow(ops->lot.store, now, budget, callback, ops);
     ops->script.depth--;
     if (ops->lot.store != NULL) {
         broken = store_oracle_mown(&ops->oracle);
@@ -964,9 +946,8 @@ static uint32_t
 sibling(const struct store_ops *ops, uint32_t number)
 {
     const struct store_oracle *oracle = &ops->oracle;
-    uint32_t tries;
 
-    for (tries = 0; tries < 64; tries++) {
+    for (uint32_t tries = 0; tries < 64; tries++) {
         number = (number + 1) % oracle->many;
         if (oracle->timers[number].deadline <= oracle->mow->until) {
             break;
@@ -1063,7 +1044,6 @@ callback(const struct lawn_store_timer *timer, void *arg)
     struct store_ops *ops = (struct store_ops *)arg;
     const struct handed *outer = ops->firing;
     struct handed handed;
-    unsigned todo;
 
     if (ops->script.failed || ops->lot.store == NULL) {
         script_fail(&ops->script, "S3: a store that was freed fires");
@@ -1074,12 +1054,13 @@ callback(const struct lawn_store_timer *timer, void *arg)
     }
     ops->firing = &handed;
     compare_timer(ops, handed.number);
+    unsigned todo = 0;
     for (todo = lengths[script_take(&ops->script) % 8]; todo > 0; todo--) {
         if (!ops->script.failed && ops->lot.store != NULL) {
             callback_one(ops, handed.number);
         }
     }
-    if (memcmp(timer, &handed.timer, sizeof *timer) != 0) {
+    if (memcmp(timer, &handed.timer, sizeof(*timer)) != 0) {
         script_fail(&ops->script, "S3: what a callback was told has changed");
     } else {
         compare_handed(ops, &handed, "S3: what a callback was handed");
@@ -1095,16 +1076,14 @@ take_options(struct store_ops *ops, struct lot *lot)
 {
     static const uint64_t bytes[8] = {0, 0, 0, 0, 0, 400000, 600000, 1000000};
     struct lawn_store_options *options = &lot->options;
-    uint8_t byte;
-    unsigned i;
 
-    memset(lot, 0, sizeof *lot);
+    memset(lot, 0, sizeof(*lot));
     script_take_lawn(&ops->script, &options->lawn);
-    byte = script_take(&ops->script);
+    uint8_t byte = script_take(&ops->script);
     options->max_timers = byte % 4 == 3 ? ops->oracle.many / 2 : 0;
     options->max_bytes = (size_t)bytes[byte / 4 % 8];
     options->seed[0] = byte + 1u;
-    for (i = 0; byte < 128 && i < 2 && lot->ledger == NULL; i++) {
+    for (unsigned i = 0; byte < 128 && i < 2 && lot->ledger == NULL; i++) {
         if (!ops->ledgers[i].in_use) {
             lot->ledger = &ops->ledgers[i];
         }
@@ -1208,7 +1187,6 @@ static bool
 renew(struct store_ops *ops)
 {
     struct lot lot;
-    uint32_t i;
 
     take_options(ops, &lot);
     if (!open_lot(ops, &lot)) {
@@ -1221,7 +1199,8 @@ renew(struct store_ops *ops)
     store_oracle_renew(&ops->oracle, lot.options.lawn.now,
                        lot.options.lawn.resolution);
     adopt(ops, &lot);
-    for (i = 0; ops->script.config->fill && i < ops->oracle.many; i++) {
+    for (uint32_t i = 0; ops->script.config->fill && i < ops->oracle.many;
+         i++) {
         do_start(ops, i, script_take_ttl(&ops->script), 0);
         ops->bytes = lawn_store_bytes(ops->lot.store);
     }
@@ -1235,9 +1214,9 @@ static bool
 save(struct store_ops *ops, struct store_reel *reel)
 {
     uint8_t byte = script_take(&ops->script);
-    int error;
 
     store_reel_init(reel);
+    int error = 0;
     if (byte >= 240) {
         reel->fail_at = byte % 16 * (size_t)16;
         reel->error = -EIO;
@@ -1268,10 +1247,9 @@ load(struct store_ops *ops, struct lot *lot, struct store_reel *reel)
                                                 : lot->options.max_timers;
     uint64_t refused = refusals(ops);
     size_t size = reel->size;
-    int error;
 
     (void)store_reel_write("and so on", 9, reel);
-    error = lawn_store_load(lot->store, store_reel_read, reel);
+    int error = lawn_store_load(lot->store, store_reel_read, reel);
     TELL(&ops->script, "load %zu bytes: %d", size, error);
     if (error == 0) {
         script_expect(&ops->script, "bytes read by lawn_store_load()", reel->at,
@@ -1297,7 +1275,6 @@ load(struct store_ops *ops, struct lot *lot, struct store_reel *reel)
 static void
 op_move(struct store_ops *ops)
 {
-    struct store_reel reel;
     uint8_t byte = script_take(&ops->script);
     struct lot lot;
 
@@ -1305,6 +1282,7 @@ op_move(struct store_ops *ops)
     if (byte < 192) {
         lot.options.lawn.now = script_later(ops->oracle.now, byte % 8);
     }
+    struct store_reel reel;
     if (!store_oracle_looks(&ops->oracle) || !save(ops, &reel)) {
         return;
     }
@@ -1330,15 +1308,13 @@ reloaded(struct store_ops *ops)
 {
     struct store_oracle *oracle = &ops->oracle;
     uint64_t base = oracle->order;
-    uint32_t i;
-    uint32_t j;
 
     store_oracle_reloaded(oracle);
-    for (i = 0; oracle->mow != NULL && i < oracle->many; i++) {
+    for (uint32_t i = 0; oracle->mow != NULL && i < oracle->many; i++) {
         struct store_oracle_timer *t = &oracle->timers[i];
         uint64_t rank = 0;
 
-        for (j = 0; j < oracle->many; j++) {
+        for (uint32_t j = 0; j < oracle->many; j++) {
             rank += oracle->timers[j].order < t->order;
         }
         if (t->deadline <= oracle->now) {
@@ -1347,7 +1323,7 @@ reloaded(struct store_ops *ops)
         }
         t->born = base + rank;
     }
-    for (i = 0; oracle->mow != NULL && i < oracle->many; i++) {
+    for (uint32_t i = 0; oracle->mow != NULL && i < oracle->many; i++) {
         oracle->timers[i].order = oracle->timers[i].born;
     }
     oracle->order = base + oracle->many + 1;
@@ -1410,23 +1386,21 @@ damage(struct store_ops *ops, struct store_reel *reel)
 static void
 op_damage(struct store_ops *ops)
 {
-    struct store_reel reel;
     struct lot lot;
-    int should_be;
-    int error;
 
     take_options(ops, &lot);
     lot.options.max_timers = 0;
     lot.options.max_bytes = 0;
+    struct store_reel reel;
     if (!store_oracle_looks(&ops->oracle) || !save(ops, &reel)) {
         return;
     }
-    should_be = damage(ops, &reel);
+    int should_be = damage(ops, &reel);
     if (open_lot(ops, &lot)) {
         uint64_t refused = refusals(ops);
         size_t size = reel.size;
 
-        error = lawn_store_load(lot.store, store_reel_read, &reel);
+        int error = lawn_store_load(lot.store, store_reel_read, &reel);
         TELL(&ops->script, "load: %d", error);
         if (error == -ENOMEM && refusals(ops) != refused) {
             ops->script.result->refused++;
@@ -1740,7 +1714,7 @@ store_ops_run(const struct ops_config *config, const uint8_t *bytes,
 {
     struct store_ops ops;
 
-    memset(&ops, 0, sizeof ops);
+    memset(&ops, 0, sizeof(ops));
     take_case(&ops, script_begin(&ops.script, config, bytes, size, result));
     if (renew(&ops)) {
         while (!script_over(&ops.script) && ops.lot.store != NULL) {

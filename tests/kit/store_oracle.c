@@ -31,9 +31,7 @@ set_id(struct store_oracle_timer *t, size_t size, uint8_t fill)
 static void
 put_number(uint8_t *to, uint32_t number)
 {
-    unsigned i;
-
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         to[i] = (uint8_t)(number >> 8 * i);
     }
 }
@@ -90,14 +88,12 @@ make_large_id(struct store_oracle_timer *t, uint32_t number)
 void
 store_oracle_init(struct store_oracle *oracle, uint32_t many, bool thorough)
 {
-    uint32_t i;
-
-    memset(oracle, 0, sizeof *oracle);
+    memset(oracle, 0, sizeof(*oracle));
     oracle->many = many;
     oracle->thorough = thorough;
-    oracle->timers = store_oracle_alloc(many * sizeof *oracle->timers);
-    memset(oracle->timers, 0, many * sizeof *oracle->timers);
-    for (i = 0; i < many; i++) {
+    oracle->timers = store_oracle_alloc(many * sizeof(*oracle->timers));
+    memset(oracle->timers, 0, many * sizeof(*oracle->timers));
+    for (uint32_t i = 0; i < many; i++) {
         oracle->timers[i].deadline = LAWN_NEVER;
         if (thorough) {
             make_id(&oracle->timers[i], i);
@@ -110,9 +106,7 @@ store_oracle_init(struct store_oracle *oracle, uint32_t many, bool thorough)
 void
 store_oracle_fini(struct store_oracle *oracle)
 {
-    uint32_t i;
-
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         free(oracle->timers[i].id);
         free(oracle->timers[i].payload);
     }
@@ -196,7 +190,7 @@ store_oracle_start(struct store_oracle *oracle, uint32_t number, uint64_t ttl,
 
     if (t->deadline == LAWN_NEVER) {
         t->born = oracle->order;
-        memset(t->told, 0, sizeof t->told);
+        memset(t->told, 0, sizeof(t->told));
         oracle->count++;
         oracle->held += t->id_size + t->payload_size;
     }
@@ -234,9 +228,7 @@ store_oracle_stop(struct store_oracle *oracle, uint32_t number)
 void
 store_oracle_clear(struct store_oracle *oracle)
 {
-    uint32_t i;
-
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         if (oracle->timers[i].deadline != LAWN_NEVER) {
             leave(oracle, &oracle->timers[i], true);
         }
@@ -258,9 +250,8 @@ uint64_t
 store_oracle_next(const struct store_oracle *oracle)
 {
     uint64_t next = LAWN_NEVER;
-    uint32_t i;
 
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         if (oracle->timers[i].deadline < next) {
             next = oracle->timers[i].deadline;
         }
@@ -273,10 +264,8 @@ store_oracle_next(const struct store_oracle *oracle)
 void
 store_oracle_reloaded(struct store_oracle *oracle)
 {
-    uint32_t i;
-
-    memset(oracle->walk, 0, sizeof oracle->walk);
-    for (i = 0; i < oracle->many; i++) {
+    memset(oracle->walk, 0, sizeof(oracle->walk));
+    for (uint32_t i = 0; i < oracle->many; i++) {
         struct store_oracle_timer *t = &oracle->timers[i];
 
         if (t->deadline != LAWN_NEVER) {
@@ -294,12 +283,10 @@ void
 store_oracle_moved(struct store_oracle *oracle, uint64_t now,
                    uint64_t resolution)
 {
-    uint32_t i;
-
     oracle->now = now < LAWN_NEVER - 1 ? now : LAWN_NEVER - 1;
     oracle->resolution = resolution > 0 ? resolution : 1;
     oracle->last = 0;
-    for (i = 0; i < STORE_ORACLE_RECENT; i++) {
+    for (uint32_t i = 0; i < STORE_ORACLE_RECENT; i++) {
         oracle->recent[i].deadline = LAWN_NEVER;
     }
     store_oracle_reloaded(oracle);
@@ -308,8 +295,9 @@ store_oracle_moved(struct store_oracle *oracle, uint64_t now,
 /* Firing. */
 
 void
-store_oracle_mow(struct store_oracle *oracle, struct store_oracle_mow *mow,
-                 uint64_t now, size_t budget)
+store_oracle_begin_mow(struct store_oracle *oracle,
+                       struct store_oracle_mow *mow, uint64_t now,
+                       size_t budget)
 {
     store_oracle_set_now(oracle, now);
     mow->outer = oracle->mow;
@@ -342,9 +330,7 @@ not_in_turn(struct store_oracle *oracle, const struct store_oracle_timer *t)
 static const char *
 not_first(const struct store_oracle *oracle, const struct store_oracle_timer *t)
 {
-    uint32_t i;
-
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         const struct store_oracle_timer *other = &oracle->timers[i];
 
         if (other->deadline < t->deadline) {
@@ -376,7 +362,6 @@ store_oracle_fire(struct store_oracle *oracle, uint32_t number)
 {
     struct store_oracle_timer *t = &oracle->timers[number];
     struct store_oracle_mow *mow = oracle->mow;
-    const char *broken;
 
     if (t->deadline == LAWN_NEVER) {
         return t->stopped ? "P5: a stopped timer fired"
@@ -397,7 +382,7 @@ store_oracle_fire(struct store_oracle *oracle, uint32_t number)
     if (++mow->fired > mow->budget) {
         return "P2: a mow fired more than its budget";
     }
-    broken = not_in_turn(oracle, t);
+    const char *broken = not_in_turn(oracle, t);
     if (broken == NULL && store_oracle_looks(oracle)) {
         broken = not_first(oracle, t);
     }
@@ -412,18 +397,17 @@ const char *
 store_oracle_mown(struct store_oracle *oracle)
 {
     const struct store_oracle_mow *mow = oracle->mow;
-    const struct store_oracle_mow *outer;
     uint64_t began = mow->began;
-    uint32_t i;
 
     oracle->mow = mow->outer;
     if (mow->fired >= mow->budget || !store_oracle_looks(oracle)) {
         return NULL;
     }
-    for (outer = mow->outer; outer != NULL; outer = outer->outer) {
+    for (const struct store_oracle_mow *outer = mow->outer; outer != NULL;
+         outer = outer->outer) {
         began = outer->began;
     }
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         if (oracle->timers[i].deadline <= mow->until &&
             oracle->timers[i].order < began) {
             return "P2: a timer that is due was forgotten";
@@ -435,7 +419,7 @@ store_oracle_mown(struct store_oracle *oracle)
 /* Walks. */
 
 void
-store_oracle_walk(struct store_oracle *oracle, unsigned walk)
+store_oracle_begin_walk(struct store_oracle *oracle, unsigned walk)
 {
     oracle->walk[walk].number = ++oracle->walks;
     oracle->walk[walk].began = oracle->order++;
@@ -460,9 +444,8 @@ const char *
 store_oracle_walked(struct store_oracle *oracle, unsigned walk)
 {
     const struct store_oracle_walk *w = &oracle->walk[walk];
-    uint32_t i;
 
-    for (i = 0; i < oracle->many; i++) {
+    for (uint32_t i = 0; i < oracle->many; i++) {
         const struct store_oracle_timer *t = &oracle->timers[i];
 
         if (t->deadline != LAWN_NEVER && t->born < w->began &&

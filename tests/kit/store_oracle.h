@@ -111,13 +111,14 @@ void store_oracle_reloaded(struct store_oracle *oracle);
 
 /* A mow begins; a timer fires in it; it ends. The latter two return NULL, or
  * which promise was broken. */
-void store_oracle_mow(struct store_oracle *oracle, struct store_oracle_mow *mow,
-                      uint64_t now, size_t budget);
+void store_oracle_begin_mow(struct store_oracle *oracle,
+                            struct store_oracle_mow *mow, uint64_t now,
+                            size_t budget);
 const char *store_oracle_fire(struct store_oracle *oracle, uint32_t number);
 const char *store_oracle_mown(struct store_oracle *oracle);
 
 /* A walk begins; it tells of a timer; it is at its end. */
-void store_oracle_walk(struct store_oracle *oracle, unsigned walk);
+void store_oracle_begin_walk(struct store_oracle *oracle, unsigned walk);
 const char *store_oracle_tell(struct store_oracle *oracle, unsigned walk,
                               uint32_t number);
 const char *store_oracle_walked(struct store_oracle *oracle, unsigned walk);

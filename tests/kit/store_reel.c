@@ -9,7 +9,7 @@
 void
 store_reel_init(struct store_reel *reel)
 {
-    memset(reel, 0, sizeof *reel);
+    memset(reel, 0, sizeof(*reel));
     reel->fail_at = SIZE_MAX;
 }
 

@@ -46,7 +46,7 @@ witness_enter(const struct witness *witness, struct witness_line *line,
     uint32_t at = witness_rank(witness, line, i);
 
     memmove(&line->timer[at + 1], &line->timer[at],
-            (line->length - at) * sizeof line->timer[0]);
+            (line->length - at) * sizeof(line->timer[0]));
     line->timer[at] = (uint16_t)i;
     line->length++;
 }
@@ -61,7 +61,7 @@ witness_leave(struct witness *witness, uint32_t i)
 
     line->length--;
     memmove(&line->timer[at], &line->timer[at + 1],
-            (line->length - at) * sizeof line->timer[0]);
+            (line->length - at) * sizeof(line->timer[0]));
     timer->place = WITNESS_IDLE;
 }
 
@@ -88,7 +88,7 @@ witness_rounded(const struct witness *witness, uint64_t deadline)
 static void
 witness_note_ttl(struct witness *witness, uint64_t ttl)
 {
-    uint32_t i;
+    uint32_t i = 0;
 
     for (i = 0; i < witness->ttls_seen && i < WITNESS_FEW; i++) {
         if (witness->ttls[i] == ttl) {
@@ -131,9 +131,7 @@ witness_put(struct witness *witness, uint32_t i, uint64_t ttl,
 void
 witness_init(struct witness *witness, uint64_t now, uint64_t resolution)
 {
-    uint32_t i;
-
-    for (i = 0; i < WITNESS_MAX; i++) {
+    for (uint32_t i = 0; i < WITNESS_MAX; i++) {
         witness->timer[i].place = WITNESS_IDLE;
     }
     witness->line.length = 0;
@@ -174,9 +172,8 @@ witness_overtakes(const struct witness *witness, uint32_t i)
 {
     const struct witness_line *lines[2] = {&witness->line, &witness->fresh};
     const struct witness_timer *timer = &witness->timer[i];
-    uint32_t k;
 
-    for (k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < 2; k++) {
         uint32_t at = lines[k]->length;
 
         while (at > 0) {
@@ -272,9 +269,7 @@ witness_set_resolution(struct witness *witness, uint64_t resolution)
 void
 witness_move(struct witness *witness, uint64_t made)
 {
-    uint32_t k;
-
-    for (k = 0; k < witness->line.length; k++) {
+    for (uint32_t k = 0; k < witness->line.length; k++) {
         struct witness_timer *timer = &witness->timer[witness->line.timer[k]];
 
         timer->clock = witness->clock;
@@ -342,9 +337,8 @@ witness_jumps(const struct witness *witness, const struct witness_line *line,
               uint32_t i)
 {
     const struct witness_timer *timer = &witness->timer[i];
-    uint32_t k;
 
-    for (k = 0; k < line->length && line->timer[k] != i; k++) {
+    for (uint32_t k = 0; k < line->length && line->timer[k] != i; k++) {
         const struct witness_timer *other = &witness->timer[line->timer[k]];
 
         if (other->deadline != timer->deadline || other->order > timer->order) {
@@ -413,10 +407,9 @@ witness_fire(struct witness *witness, uint32_t i)
 const char *
 witness_mown(struct witness *witness, bool all)
 {
-    uint32_t k;
     bool left = all && witness_head(witness, &witness->line) <= witness->until;
 
-    for (k = 0; k < witness->fresh.length; k++) {
+    for (uint32_t k = 0; k < witness->fresh.length; k++) {
         uint32_t i = witness->fresh.timer[k];
 
         witness->timer[i].place = WITNESS_RUNS;
@@ -457,11 +450,9 @@ witness_near(const struct witness *witness, enum witness_side side, uint32_t i)
 {
     const struct witness_line *lines[2] = {&witness->line, &witness->fresh};
     uint32_t found = i;
-    uint32_t k;
-    uint32_t at;
 
-    for (k = 0; k < 2; k++) {
-        for (at = 0; at < lines[k]->length; at++) {
+    for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t at = 0; at < lines[k]->length; at++) {
             if (witness_nearer(witness, side, i, lines[k]->timer[at], found)) {
                 found = lines[k]->timer[at];
             }

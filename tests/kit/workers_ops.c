@@ -42,9 +42,7 @@ static void
 look_at_rest(struct workers_ops *ops, unsigned who, uint64_t began,
              uint64_t next)
 {
-    uint32_t i;
-
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         struct should *s = &ops->should[i];
 
         if (!s->running || !s->sure || s->on != who) {
@@ -70,14 +68,13 @@ do_turn(struct workers_ops *ops, unsigned who)
     unsigned was = ops->self;
     struct seat *seat = &ops->seats[who];
     uint64_t began = ops->clock;
-    uint64_t next;
 
     workers_ops_be(ops, who);
     seat->asleep = false;
     TELL(&ops->script, "%s turns at %llu", workers_ops_name_of(who),
          (unsigned long long)ops->clock);
     workers_ops_may_take_mail(ops, who);
-    next = lawn_worker_turn(seat->worker);
+    uint64_t next = lawn_worker_turn(seat->worker);
     TELL(&ops->script, "%s next turns at %llu", workers_ops_name_of(who),
          (unsigned long long)next);
     if (!has_passed(ops, next)) {
@@ -101,11 +98,9 @@ settle(struct workers_ops *ops)
 {
     uint64_t clock = ops->clock;
     unsigned turns = 0;
-    unsigned round;
-    unsigned i;
 
-    for (round = 0; round < 4 && !ops->script.failed; round++) {
-        for (i = 0; i < WORKERS_OPS_MAX; i++) {
+    for (unsigned round = 0; round < 4 && !ops->script.failed; round++) {
+        for (unsigned i = 0; i < WORKERS_OPS_MAX; i++) {
             while (ops->seats[i].worker != NULL && !ops->script.failed &&
                    do_turn(ops, i)) {
                 if (++turns > WORKERS_OPS_TURNS) {
@@ -122,7 +117,7 @@ settle(struct workers_ops *ops)
         return;
     }
     ops->stable = true;
-    for (i = 0; i < ops->many; i++) {
+    for (unsigned i = 0; i < ops->many; i++) {
         struct should *s = &ops->should[i];
 
         if (s->running) {
@@ -146,7 +141,7 @@ do_attach(struct workers_ops *ops, unsigned seat)
 
     workers_ops_be(ops, WORKERS_OPS_NOBODY);
     TELL(&ops->script, "attach %s", workers_ops_name_of(seat));
-    memset(s, 0, sizeof *s);
+    memset(s, 0, sizeof(*s));
     s->worker = lawn_workers_attach(ops->set);
     if (s->worker == NULL) {
         script_expect(&ops->script, "the error of an attach", (uint64_t)errno,
@@ -228,15 +223,14 @@ close_set(struct workers_ops *ops, uint64_t until)
 {
     struct script *script = &ops->script;
     uint64_t running = 0;
-    unsigned i;
 
     workers_ops_be(ops, WORKERS_OPS_NOBODY);
-    for (i = 0; i < WORKERS_OPS_MAX; i++) {
+    for (unsigned i = 0; i < WORKERS_OPS_MAX; i++) {
         if (ops->seats[i].worker != NULL) {
             do_detach(ops, i);
         }
     }
-    for (i = 0; i < ops->many; i++) {
+    for (unsigned i = 0; i < ops->many; i++) {
         running += ops->should[i].running;
     }
     TELL(script, "close");
@@ -251,7 +245,7 @@ close_set(struct workers_ops *ops, uint64_t until)
                   (uint64_t)(int64_t)lawn_workers_start(
                       ops->set, &workers_ops_timer_of(ops, 0)->timer, 1),
                   (uint64_t)(int64_t)-ESHUTDOWN);
-    for (i = 0; i < ops->many; i++) {
+    for (unsigned i = 0; i < ops->many; i++) {
         ops->should[i].refers = false;
     }
     workers_ops_compare(ops);
@@ -272,7 +266,7 @@ open_set(struct workers_ops *ops)
     ops->resolution = options.lawn.resolution;
     ops->by_ttl = byte % 4 == 3;
     options.route = ops->by_ttl ? LAWN_WORKERS_BY_TTL : LAWN_WORKERS_BY_OWNER;
-    options.parts = byte / 4 % 8;
+    options.shards = byte / 4 % 8;
     options.budget = byte < 64 ? 0 : byte < 128 ? 1 : byte % 8 + 1u;
     options.clock = read_clock;
     options.clock_context = ops;
@@ -361,9 +355,8 @@ static uint64_t
 next_due(const struct workers_ops *ops)
 {
     uint64_t next = LAWN_NEVER;
-    uint32_t i;
 
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         if (ops->should[i].running && ops->should[i].due < next) {
             next = ops->should[i].due;
         }
@@ -424,11 +417,9 @@ op_go(struct workers_ops *ops)
 static void
 op_wake(struct workers_ops *ops)
 {
-    unsigned i;
-
     TELL(&ops->script, "wake");
     lawn_workers_wake(ops->set);
-    for (i = 0; i < WORKERS_OPS_MAX; i++) {
+    for (unsigned i = 0; i < WORKERS_OPS_MAX; i++) {
         if (ops->nosy && ops->seats[i].worker != NULL && ops->seats[i].asleep) {
             script_expect(&ops->script, "C7: whether a worker is called",
                           workers_ops_is_called(ops, i), true);
@@ -521,8 +512,6 @@ run_out(struct workers_ops *ops)
 static void
 clean_up(struct workers_ops *ops)
 {
-    uint32_t i;
-
     if (ops->set != NULL && ops->script.failed) {
         workers_ops_be(
             ops, WORKERS_OPS_NOBODY); /* it may be in any state: leave it */
@@ -531,7 +520,7 @@ clean_up(struct workers_ops *ops)
     if (ops->set != NULL) {
         close_set(ops, 0);
     }
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         free(ops->timers[i]);
     }
     free(ops->timers);
@@ -543,22 +532,21 @@ run_case(struct workers_ops *ops, uint8_t byte)
 {
     static const uint32_t many[4] = {16, 64, 4, 256};
     const struct ops_config *config = ops->script.config;
-    unsigned i;
 
     ops->calm = byte / 16 % 4 == 1;
     ops->nosy = byte / 16 % 4 == 2;
     ops->careful = byte / 16 % 4 == 3;
     ops->many = config->timers != 0 ? config->timers : many[byte % 4];
-    ops->timers = calloc(ops->many, sizeof *ops->timers);
-    ops->should = calloc(ops->many, sizeof *ops->should);
+    ops->timers = calloc(ops->many, sizeof(*ops->timers));
+    ops->should = calloc(ops->many, sizeof(*ops->should));
     if (ops->timers == NULL || ops->should == NULL) {
         abort();
     }
     ops->own += 2;
     workers_ops_be(ops, WORKERS_OPS_NOBODY);
     if (open_set(ops)) {
-        for (i = script_take(&ops->script) % (WORKERS_OPS_MAX + 1); i > 0;
-             i--) {
+        for (unsigned i = script_take(&ops->script) % (WORKERS_OPS_MAX + 1);
+             i > 0; i--) {
             do_attach(ops, i - 1);
         }
         while (!script_over(&ops->script) && ops->set != NULL) {
@@ -586,7 +574,7 @@ run_call(void *arg)
     struct call *call = (struct call *)arg;
     struct workers_ops ops;
 
-    memset(&ops, 0, sizeof ops);
+    memset(&ops, 0, sizeof(ops));
     run_case(&ops, script_begin(&ops.script, call->config, call->bytes,
                                 call->size, call->result));
     call->good = !ops.script.failed;
@@ -600,7 +588,7 @@ workers_ops_run(const struct ops_config *config, const uint8_t *bytes,
                 size_t size, struct ops_result *result)
 {
     struct call call = {config, bytes, size, result, false};
-    pthread_t thread;
+    pthread_t thread = 0;
 
     if (pthread_create(&thread, NULL, run_call, &call) != 0 ||
         pthread_join(thread, NULL) != 0) {

@@ -44,9 +44,8 @@ unsigned
 workers_ops_count_workers(const struct workers_ops *ops)
 {
     unsigned count = 0;
-    unsigned i;
 
-    for (i = 0; i < WORKERS_OPS_MAX; i++) {
+    for (unsigned i = 0; i < WORKERS_OPS_MAX; i++) {
         count += ops->seats[i].worker != NULL && !ops->seats[i].leaving;
     }
     return count;
@@ -71,9 +70,8 @@ void
 workers_ops_take_in_callback(struct workers_ops *ops)
 {
     uint64_t last = LAWN_NEVER - 1;
-    uint32_t i;
 
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         if (ops->should[i].running) {
             ops->should[i].floor = oracle_due(
                 ops->clock < last ? ops->clock : last, ops->resolution, 1);
@@ -101,18 +99,16 @@ workers_ops_taken(const struct workers_ops *ops, struct should *s)
 void
 workers_ops_forget_places(struct workers_ops *ops)
 {
-    uint32_t i;
-
     ops->stable = false;
 
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         ops->should[i].sure = false;
         ops->should[i].on = WORKERS_OPS_NOBODY;
     }
-    for (i = 0; i < WORKERS_OPS_TTLS; i++) {
+    for (uint32_t i = 0; i < WORKERS_OPS_TTLS; i++) {
         ops->homes[i].on = WORKERS_OPS_NOBODY;
     }
-    for (i = 0; i < WORKERS_OPS_MAX; i++) {
+    for (uint32_t i = 0; i < WORKERS_OPS_MAX; i++) {
         ops->seats[i].asleep = false;
     }
 }
@@ -122,11 +118,9 @@ workers_ops_compare(struct workers_ops *ops)
 {
     const struct ops_config *config = ops->script.config;
     struct script *script = &ops->script;
-    struct lawn_workers_stats stats;
-    uint32_t i;
 
     script->result->operations++;
-    for (i = 0; i < ops->many; i++) {
+    for (uint32_t i = 0; i < ops->many; i++) {
         if (ops->timers[i] != NULL &&
             lawn_workers_pending(&ops->timers[i]->timer) !=
                 ops->should[i].running) {
@@ -139,6 +133,7 @@ workers_ops_compare(struct workers_ops *ops)
     }
     script_expect(script, "the number of allocations since memory was needed",
                   workers_ops_allocations(ops), ops->foreign);
+    struct lawn_workers_counters stats;
     lawn_workers_stats(ops->set, &stats);
     script_expect(script, "the fires of all workers", stats.fires, ops->fires);
     if (ops->careful ||

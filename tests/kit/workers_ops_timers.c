@@ -12,7 +12,7 @@ struct ops_timer *
 workers_ops_timer_of(struct workers_ops *ops, uint32_t i)
 {
     if (ops->timers[i] == NULL) {
-        ops->timers[i] = calloc(1, sizeof *ops->timers[i]);
+        ops->timers[i] = calloc(1, sizeof(*ops->timers[i]));
         if (ops->timers[i] == NULL) {
             abort();
         }
@@ -68,13 +68,12 @@ static void
 look_at_call(struct workers_ops *ops, uint32_t i, const bool *were_called)
 {
     const struct should *s = &ops->should[i];
-    bool is;
 
     if (!ops->nosy || !s->sure || s->on == ops->self ||
         !ops->seats[s->on].asleep) {
         return;
     }
-    is = workers_ops_is_called(ops, s->on);
+    bool is = workers_ops_is_called(ops, s->on);
     if (!is && workers_ops_late_of(ops, s) < ops->seats[s->on].until) {
         script_fail(&ops->script, "C7: %s is not woken",
                     workers_ops_name_of(s->on));
@@ -142,15 +141,13 @@ workers_ops_start(struct workers_ops *ops, uint32_t i, enum start_how how,
     struct ops_timer *t = workers_ops_timer_of(ops, i);
     struct should *s = &ops->should[i];
     bool were_called[WORKERS_OPS_MAX] = {false};
-    unsigned w;
-    int error;
 
-    for (w = 0; ops->nosy && w < WORKERS_OPS_MAX; w++) {
+    for (unsigned w = 0; ops->nosy && w < WORKERS_OPS_MAX; w++) {
         were_called[w] =
             ops->seats[w].worker != NULL && workers_ops_is_called(ops, w);
     }
     workers_ops_may_take_mail(ops, ops->self);
-    error = start_timer(ops, t, how, value, named);
+    int error = start_timer(ops, t, how, value, named);
     place(ops, i, how == START_ON ? named : WORKERS_OPS_NOBODY);
     expect_due(ops, s, how, value);
     s->running = true;
@@ -298,16 +295,17 @@ run_callback(struct workers_ops *ops, uint32_t i)
 static void
 look_at_home(struct workers_ops *ops, const struct should *s, unsigned who)
 {
-    struct ttl_home *home = &ops->homes[s->ttl % WORKERS_OPS_TTLS];
+    struct ttl_home *start_shard = &ops->homes[s->ttl % WORKERS_OPS_TTLS];
 
     if (!ops->by_ttl || s->ttl == 0 || !ops->stable) {
         return;
     }
-    if (home->on != WORKERS_OPS_NOBODY && home->ttl == s->ttl) {
-        script_expect(&ops->script, "the worker of a TTL", who, home->on);
+    if (start_shard->on != WORKERS_OPS_NOBODY && start_shard->ttl == s->ttl) {
+        script_expect(&ops->script, "the worker of a TTL", who,
+                      start_shard->on);
     }
-    home->ttl = s->ttl;
-    home->on = who;
+    start_shard->ttl = s->ttl;
+    start_shard->on = who;
 }
 
 static void
@@ -322,14 +320,15 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     ops->fires++;
     script->result->fires++;
     TELL(script, "timer %u fires, due at %llu", i,
-         (unsigned long long)lawn_due(&timer->timer));
+         (unsigned long long)lawn_last_deadline(&timer->timer));
     if (!s->running) {
         script_fail(script, "C1: timer %u fires, though it does not run", i);
     } else if (s->due > ops->clock) {
         script_fail(script, "P1: timer %u fires %llu ticks early", i,
                     (unsigned long long)(s->due - ops->clock));
-    } else if (lawn_due(&timer->timer) > ops->clock) {
-        script_fail(script, "P1: timer %u fires before its lawn_due()", i);
+    } else if (lawn_last_deadline(&timer->timer) > ops->clock) {
+        script_fail(script,
+                    "P1: timer %u fires before its lawn_last_deadline()", i);
     } else if (ops->self == WORKERS_OPS_NOBODY ||
                worker != ops->seats[ops->self].worker ||
                lawn_workers_self() != worker || ops->firing != NULL) {

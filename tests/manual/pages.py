@@ -240,17 +240,20 @@ def check_figures():
 
 def tool_options():
     """Verb -> option -> its default, as the tool tells; or ''."""
-    told = subprocess.run(['build/lawn', 'completion', 'table'], check=True,
-                          stdout=subprocess.PIPE, text=True)
     options = {}
-    for line in told.stdout.splitlines():
-        verb, _, _, name, _, default, *_ = line.split('\t')
-        options.setdefault(verb, {})[name] = default
+    for command in (['build/lawn', 'completion', 'table'],
+                    ['build/lawn-bench', '--completion', 'table']):
+        told = subprocess.run(command, check=True, stdout=subprocess.PIPE,
+                              text=True)
+        for line in told.stdout.splitlines():
+            verb, _, _, name, _, default, *_ = line.split('\t')
+            options.setdefault(verb, {})[name] = default
     return options
 
 
 def page_options(page):
-    """Verb -> option -> what the page says of it; '' is no verb's part."""
+    """Verb -> option -> what the page says of it; '' is no verb's part, or a
+    program's that has none."""
     told = {'': {}}
     verb = name = ''
     for line in page.lines:
@@ -267,38 +270,42 @@ def page_options(page):
 
 
 def synopsis_options(page):
-    """Verb -> the options that stand behind it in the SYNOPSIS."""
+    """Verb -> the options that follow it in the SYNOPSIS; '' is none."""
     told = {}
     for usage in '\n'.join(page.part_of('SYNOPSIS')).split('.Nm\n'):
         verb = re.match(r'\.Cm ([a-z ]+)\n', usage)
-        if verb and 'Fl -' in usage:
-            told.setdefault(verb[1], set()).update(
+        if 'Fl -' in usage:
+            told.setdefault(verb[1] if verb else '', set()).update(
                 re.findall(r'(?:Fl|\|) -([\w-]+)', usage))
     return told
 
 
+def check_verb(page, verb, part, there):
+    """The page, and its SYNOPSIS, have all options of the verb with their
+    defaults; part is what the page calls the verb."""
+    told = page_options(page).get(part, {})
+    synopsis = synopsis_options(page).get(part, set())
+    for place, names in (('its part', set(told)), ('the SYNOPSIS', synopsis)):
+        for name in sorted(set(there) ^ (names - {'help'})):
+            fail('--%s of lawn %s: there is %s, in %s' % (
+                name, verb, 'nothing of it in ' + place if name in there
+                else 'no such option, but ' + place + ' has it', page.path))
+    for name, default in there.items():
+        # 0 is what the help says for "it depends".
+        said = 'default' if default == '0' else 'default is ' + default
+        if default and not re.search(re.escape(said) + r'\b',
+                                     told.get(name, '')):
+            fail('%s: --%s of lawn %s has the default %s' %
+                 (page.path, name, verb, default))
+
+
 def check_options():
-    """Of a verb that lawn(1) explains it has all options, with their defaults,
-    and so has the SYNOPSIS; no page has others."""
+    """Of a verb that lawn(1) or lawn-bench(1) explains it has all options, with
+    their defaults, and so has the SYNOPSIS; no page has others."""
     there = tool_options()
-    page = Page('man/lawn.1')
-    told = page_options(page)
-    synopsis = synopsis_options(page)
-    for verb in ('demo', 'bench', 'trace stats', 'trace gen', 'trace convert'):
-        for part, names in (('its part', told.get(verb, {})),
-                            ('the SYNOPSIS', synopsis.get(verb, ()))):
-            for name in sorted(set(there[verb]) ^ set(names)):
-                fail('--%s of lawn %s: there is %s, in man/lawn.1' % (
-                    name, verb, 'nothing of it in ' + part
-                    if name in there[verb] else 'no such option, but ' + part +
-                    ' has it'))
-        for name, default in there[verb].items():
-            text = told.get(verb, {}).get(name, '')
-            # 0 is what the help says for "it depends".
-            said = 'default' if default == '0' else 'default is ' + default
-            if default and not re.search(re.escape(said) + r'\b', text):
-                fail('man/lawn.1: --%s of lawn %s has the default %s' %
-                     (name, verb, default))
+    for verb in ('demo', 'trace stats', 'trace convert'):
+        check_verb(Page('man/lawn.1'), verb, verb, there[verb])
+    check_verb(Page('man/lawn-bench.1'), 'bench', '', there['bench'])
     known = {'help', 'version'}.union(*there.values())
     for page in all_pages():
         # Others have options, too: "--line-buffered of grep(1)".
@@ -369,7 +376,7 @@ def print_examples(folder):
         for name, text in page.prints.items():
             write(folder, prefix + name + '.expected', '\n'.join(text) + '\n')
         for name, code in page.parts.items():
-            write(folder, prefix + name + '.part.c', '\n'.join(code) + '\n')
+            write(folder, prefix + name + '.shard.c', '\n'.join(code) + '\n')
         for number, (name, command) in enumerate(page.commands, 1):
             write(folder, '%s%s.%d.command' % (prefix, name, number),
                   plain(' '.join(command)) + '\n')

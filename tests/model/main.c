@@ -96,10 +96,9 @@ static size_t
 make_case(const struct model *model, int mix, uint64_t number, uint8_t *bytes)
 {
     struct rng rng = {model->seed};
-    size_t size;
 
     rng.state = rng_next(&rng) + number * 8 + mixes[mix].mix;
-    size = CASE_MIN << rng_below(&rng, 7);
+    size_t size = CASE_MIN << rng_below(&rng, 7);
     if (model->config.light) {
         size *= CASE_LONG;
     }
@@ -118,7 +117,7 @@ run_cases(const struct model *model, int mix, uint64_t operations, int out)
     while (progress.operations < operations) {
         size_t size = make_case(model, mix, progress.number, bytes);
 
-        if (write(out, &progress, sizeof progress) < 0) {
+        if (write(out, &progress, sizeof(progress)) < 0) {
             exit(2);
         }
         (void)alarm(60);
@@ -129,7 +128,7 @@ run_cases(const struct model *model, int mix, uint64_t operations, int out)
         progress.number++;
         progress.operations += result.operations;
     }
-    if (write(out, &progress, sizeof progress) < 0) {
+    if (write(out, &progress, sizeof(progress)) < 0) {
         exit(2);
     }
 }
@@ -139,11 +138,10 @@ static void
 tell_case(const struct model *model, const uint8_t *bytes, size_t size)
 {
     struct ops_config config = model->config;
-    struct ops_result result;
-    pid_t child;
 
     (void)fflush(NULL);
-    child = fork();
+    pid_t child = fork();
+    struct ops_result result;
     if (child == 0) {
         (void)alarm(10);
         config.trace = stdout;
@@ -155,8 +153,6 @@ tell_case(const struct model *model, const uint8_t *bytes, size_t size)
 static void
 report(const struct model *model, const char *name, uint8_t *bytes, size_t size)
 {
-    char path[64];
-    FILE *file;
 
     if (shrink_passes(&model->config, bytes, size)) {
         printf("the case alone passes: it leaks, or needs those before it\n");
@@ -165,9 +161,10 @@ report(const struct model *model, const char *name, uint8_t *bytes, size_t size)
     printf("shrinking %zu bytes\n", size);
     size = shrink(&model->config, bytes, size);
     tell_case(model, bytes, size);
-    (void)snprintf(path, sizeof path, "model-%s-%llu.bin", name,
+    char path[64];
+    (void)snprintf(path, sizeof(path), "model-%s-%llu.bin", name,
                    (unsigned long long)model->seed);
-    file = fopen(path, "wb");
+    FILE *file = fopen(path, "wb");
     if (file != NULL) {
         (void)fwrite(bytes, 1, size, file);
         (void)fclose(file);
@@ -183,10 +180,10 @@ watch_cases(const struct model *model, int mix, uint64_t operations,
             struct progress *last)
 {
     int status = 0;
-    int fds[2];
-    pid_t child;
 
     (void)fflush(NULL);
+    int fds[2];
+    pid_t child = 0;
     if (pipe(fds) != 0 || (child = fork()) < 0) {
         perror("model");
         exit(2);
@@ -197,7 +194,7 @@ watch_cases(const struct model *model, int mix, uint64_t operations,
         exit(0);
     }
     (void)close(fds[1]);
-    while (read(fds[0], last, sizeof *last) == (ssize_t)sizeof *last) {
+    while (read(fds[0], last, sizeof(*last)) == (ssize_t)sizeof(*last)) {
     }
     (void)close(fds[0]);
     return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
@@ -210,10 +207,9 @@ run_mix(struct model *model, int mix, uint64_t operations)
     static uint8_t bytes[CASE_MAX * CASE_LONG];
     struct progress last = {0, 0};
     const char *name = mixes[mix].name;
-    time_t began;
 
     model->config.run = mixes[mix].run;
-    began = time(NULL);
+    time_t began = time(NULL);
     if (watch_cases(model, mix, operations, &last)) {
         printf("ok %s: %llu operations in %llu cases, %.0f s\n", name,
                (unsigned long long)last.operations,
@@ -234,21 +230,19 @@ replay(struct model *model, const char *path)
 {
     static uint8_t bytes[FILE_MAX];
     FILE *file = fopen(path, "rb");
-    size_t size;
-    int i;
 
     if (file == NULL) {
         perror(path);
         model->failed++;
         return;
     }
-    size = fread(bytes, 1, sizeof bytes, file);
+    size_t size = fread(bytes, 1, sizeof(bytes), file);
     (void)fclose(file);
     model->config.run = ops_run;
-    for (i = 0; i < MIXES; i++) {
+    for (int i = 0; i < MIXES; i++) {
         char part[16];
 
-        (void)snprintf(part, sizeof part, "%s-", mixes[i].kind);
+        (void)snprintf(part, sizeof(part), "%s-", mixes[i].kind);
         if (strstr(path, part) != NULL) {
             model->config.run = mixes[i].run;
         }
@@ -281,7 +275,7 @@ usage(void)
 static uint64_t
 number(const char *text)
 {
-    char *end;
+    char *end = NULL;
     uint64_t value = strtoull(text, &end, 10);
 
     if (*text < '0' || *text > '9' || *end != '\0') {
@@ -294,9 +288,8 @@ static unsigned
 mixes_named(const char *name)
 {
     unsigned named = 0;
-    unsigned i;
 
-    for (i = 0; i < MIXES; i++) {
+    for (unsigned i = 0; i < MIXES; i++) {
         if (strcmp(name, mixes[i].name) == 0 || strcmp(name, "all") == 0 ||
             strcmp(name, mixes[i].kind) == 0 ||
             (strcmp(name, "core") == 0 && i < CORE_MIXES)) {
@@ -333,9 +326,7 @@ set_option(struct model *model, const char *name, const char *value)
 static void
 replay_all(struct model *model, int argc, char **argv)
 {
-    int i;
-
-    for (i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0) {
             replay(model, argv[i]);
         } else if (strcmp(argv[i], "--replay") != 0) {
@@ -350,10 +341,9 @@ run_mixes(struct model *model, unsigned first, unsigned step)
 {
     uint64_t share = (uint64_t)__builtin_popcount(model->mixes);
     unsigned count = 0;
-    int i;
 
     share = (model->operations + share - 1) / share;
-    for (i = 0; i < MIXES; i++) {
+    for (int i = 0; i < MIXES; i++) {
         if ((model->mixes >> i & 1) != 0 && count++ % step == first) {
             run_mix(model, i, share);
         }
@@ -364,26 +354,25 @@ run_mixes(struct model *model, unsigned first, unsigned step)
 static void
 run_jobs(struct model *model)
 {
-    struct model done;
     int fds[2];
-    unsigned i;
 
     if (pipe(fds) != 0) {
         perror("model");
         exit(2);
     }
     (void)fflush(NULL);
-    for (i = 0; i < model->jobs; i++) {
+    for (unsigned i = 0; i < model->jobs; i++) {
         if (fork() == 0) {
             run_mixes(model, i, model->jobs);
-            exit(write(fds[1], model, sizeof *model) == (ssize_t)sizeof *model
+            exit(write(fds[1], model, sizeof(*model)) == (ssize_t)sizeof(*model)
                      ? 0
                      : 2);
         }
     }
     (void)close(fds[1]);
-    for (i = 0; i < model->jobs; i++) {
-        if (read(fds[0], &done, sizeof done) != (ssize_t)sizeof done) {
+    struct model done;
+    for (unsigned i = 0; i < model->jobs; i++) {
+        if (read(fds[0], &done, sizeof(done)) != (ssize_t)sizeof(done)) {
             printf("FAILED: a job has crashed\n");
             model->failed++;
             continue;
@@ -399,14 +388,13 @@ static void
 run_random(struct model *model)
 {
     time_t began = time(NULL);
-    double seconds;
 
     if (model->jobs > 1) {
         run_jobs(model);
     } else {
         run_mixes(model, 0, 1);
     }
-    seconds = difftime(time(NULL), began);
+    double seconds = difftime(time(NULL), began);
     printf("%llu operations in %.0f s, %.2f million a second\n",
            (unsigned long long)model->done, seconds,
            (double)model->done / 1e6 / (seconds < 1 ? 1 : seconds));
@@ -421,10 +409,9 @@ main(int argc, char **argv)
                           .mixes = ALL_MIXES,
                           .jobs = 1};
     bool replays = false;
-    int i;
 
     model.config.check_every = 1024;
-    for (i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0) {
             replays = true;
         } else if (i + 1 == argc) {

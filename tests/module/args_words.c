@@ -37,8 +37,8 @@ static void
 args_drop(struct args_given *given)
 {
     for (size_t i = 0; i < given->count; i++) {
-        void *copy;
-        memcpy(&copy, &given->words[i].at, sizeof copy);
+        void *copy = NULL;
+        memcpy(&copy, &given->words[i].at, sizeof(copy));
         free(copy);
     }
 }
@@ -47,10 +47,11 @@ static void
 args_same(const char *text, const char *error, const char *expected)
 {
     if ((error == NULL) != (expected == NULL) ||
-        (error != NULL && strcmp(error, expected) != 0))
+        (error != NULL && strcmp(error, expected) != 0)) {
         kit_fail(__FILE__, __LINE__, "\"%s\" is %s, expected %s", text,
                  error == NULL ? "fine" : error,
                  expected == NULL ? "fine" : expected);
+    }
 }
 
 #define ARGS_RANGE(name) "ERR " name " is not an integer or out of range"
@@ -85,42 +86,46 @@ TEST(args_a_number_is_decimal_and_within_bounds)
         {"7/", false, 0},
         {"7\n", false, 0},
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         uint64_t value = 42;
         struct bytes word = bytes_of(numbers[i].word);
-        CHECK_EQ(args_number(word, 0, UINT64_MAX, &value), numbers[i].good);
+        CHECK_EQ(args_parse_number(word, 0, UINT64_MAX, &value),
+                 numbers[i].good);
         CHECK_EQ(value, numbers[i].good ? numbers[i].value : 42);
     }
     uint64_t value = 42;
-    CHECK(!args_number((struct bytes){"7\0", 2}, 0, 9, &value));
-    CHECK(!args_number((struct bytes){NULL, 0}, 0, 9, &value));
-    CHECK(!args_number(bytes_of("4"), 5, 9, &value));
-    CHECK(!args_number(bytes_of("10"), 5, 9, &value));
+    CHECK(!args_parse_number((struct bytes){"7\0", 2}, 0, 9, &value));
+    CHECK(!args_parse_number((struct bytes){NULL, 0}, 0, 9, &value));
+    CHECK(!args_parse_number(bytes_of("4"), 5, 9, &value));
+    CHECK(!args_parse_number(bytes_of("10"), 5, 9, &value));
     CHECK_EQ(value, 42);
-    CHECK(args_number(bytes_of("5"), 5, 9, &value) && value == 5);
-    CHECK(args_number(bytes_of("9"), 5, 9, &value) && value == 9);
+    CHECK(args_parse_number(bytes_of("5"), 5, 9, &value) && value == 5);
+    CHECK(args_parse_number(bytes_of("9"), 5, 9, &value) && value == 9);
     /* Not beyond its size. */
-    CHECK(args_number((struct bytes){"99", 1}, 5, 9, &value) && value == 9);
+    CHECK(args_parse_number((struct bytes){"99", 1}, 5, 9, &value) &&
+          value == 9);
 }
 
 TEST(args_a_signed_number_may_be_below_zero)
 {
     int64_t value = 42;
-    CHECK(args_signed(bytes_of("-5"), 5, &value) && value == -5);
-    CHECK(args_signed(bytes_of("5"), 5, &value) && value == 5);
-    CHECK(args_signed(bytes_of("0"), 5, &value) && value == 0);
-    CHECK(args_signed(bytes_of("-9223372036854775807"), INT64_MAX, &value));
+    CHECK(args_parse_signed(bytes_of("-5"), 5, &value) && value == -5);
+    CHECK(args_parse_signed(bytes_of("5"), 5, &value) && value == 5);
+    CHECK(args_parse_signed(bytes_of("0"), 5, &value) && value == 0);
+    CHECK(
+        args_parse_signed(bytes_of("-9223372036854775807"), INT64_MAX, &value));
     CHECK(value == -INT64_MAX);
     value = 42;
-    CHECK(!args_signed(bytes_of("-6"), 5, &value));
-    CHECK(!args_signed(bytes_of("6"), 5, &value));
-    CHECK(!args_signed(bytes_of("-0"), 5, &value));
-    CHECK(!args_signed(bytes_of("--1"), 5, &value));
-    CHECK(!args_signed((struct bytes){NULL, 0}, 5, &value));
-    CHECK(!args_signed(bytes_of("-"), 5, &value));
-    CHECK(!args_signed(bytes_of(""), 5, &value));
-    CHECK(!args_signed(bytes_of("+1"), 5, &value));
-    CHECK(!args_signed(bytes_of("9223372036854775808"), INT64_MAX, &value));
+    CHECK(!args_parse_signed(bytes_of("-6"), 5, &value));
+    CHECK(!args_parse_signed(bytes_of("6"), 5, &value));
+    CHECK(!args_parse_signed(bytes_of("-0"), 5, &value));
+    CHECK(!args_parse_signed(bytes_of("--1"), 5, &value));
+    CHECK(!args_parse_signed((struct bytes){NULL, 0}, 5, &value));
+    CHECK(!args_parse_signed(bytes_of("-"), 5, &value));
+    CHECK(!args_parse_signed(bytes_of(""), 5, &value));
+    CHECK(!args_parse_signed(bytes_of("+1"), 5, &value));
+    CHECK(
+        !args_parse_signed(bytes_of("9223372036854775808"), INT64_MAX, &value));
     CHECK(value == 42);
 }
 
@@ -206,10 +211,10 @@ static const struct {
 
 TEST(args_push_reads_its_options_in_any_order)
 {
-    for (size_t i = 0; i < sizeof args_pushes / sizeof args_pushes[0]; i++) {
+    for (size_t i = 0; i < sizeof(args_pushes) / sizeof(args_pushes[0]); i++) {
         struct args_given given = args_split(args_pushes[i].text);
         struct args_push got;
-        const char *error = args_push(given.words, given.count, &got);
+        const char *error = args_parse_push(given.words, given.count, &got);
         const struct args_push *push = &args_pushes[i].push;
         args_same(args_pushes[i].text, error, args_pushes[i].error);
         if (error == NULL) {
@@ -255,10 +260,10 @@ TEST(args_mpush_wants_as_many_pairs_as_it_says)
         {"DELAY x 1 a b", ARGS_RANGE("delay"), 0, 0},
         {"AT x 1 a b", ARGS_RANGE("time"), 0, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
         struct args_mpush got;
-        const char *error = args_mpush(given.words, given.count, &got);
+        const char *error = args_parse_mpush(given.words, given.count, &got);
         args_same(cases[i].text, error, cases[i].error);
         if (error == NULL) {
             CHECK_EQ(got.time.ms, cases[i].ms);
@@ -296,10 +301,10 @@ TEST(args_touch_reads_a_time_or_a_shift)
         {"AT 1 GT GT", ARGS_SYNTAX, {{0}, false, false}},
         {"AT 1 NX", ARGS_SYNTAX, {{0}, false, false}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
         struct args_touch got;
-        const char *error = args_touch(given.words, given.count, &got);
+        const char *error = args_parse_touch(given.words, given.count, &got);
         args_same(cases[i].text, error, cases[i].error);
         if (error == NULL) {
             CHECK_EQ(got.time.how, cases[i].touch.time.how);
@@ -335,10 +340,10 @@ TEST(args_poll_takes_a_hundred_unless_told)
         {"META META", ARGS_SYNTAX, {0}},
         {"METAL", ARGS_SYNTAX, {0}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
         struct args_poll got;
-        const char *error = args_poll(given.words, given.count, &got);
+        const char *error = args_parse_poll(given.words, given.count, &got);
         args_same(cases[i].text, error, cases[i].error);
         if (error == NULL) {
             CHECK_EQ(got.count, cases[i].poll.count);
@@ -374,10 +379,10 @@ TEST(args_lease_takes_one_unless_told)
         {"BLOCK 1 BLOCK 1", ARGS_SYNTAX, {0}},
         {"META", ARGS_SYNTAX, {0}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
         struct args_lease got;
-        const char *error = args_lease(given.words, given.count, &got);
+        const char *error = args_parse_lease(given.words, given.count, &got);
         args_same(cases[i].text, error, cases[i].error);
         if (error == NULL) {
             CHECK_EQ(got.lease, cases[i].lease.lease);
@@ -410,18 +415,22 @@ TEST(args_nack_and_extend_have_one_option_and_no_other)
         {"DELAY 9007199254740993", ARGS_RANGE("delay"), ARGS_SYNTAX, 0},
         {"LEASE 0", ARGS_SYNTAX, ARGS_RANGE("lease"), 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
         struct args_time delay;
-        uint64_t lease;
-        args_same(cases[i].text, args_nack(given.words, given.count, &delay),
+        args_same(cases[i].text,
+                  args_parse_nack(given.words, given.count, &delay),
                   cases[i].nack);
-        args_same(cases[i].text, args_extend(given.words, given.count, &lease),
+        uint64_t lease = 0;
+        args_same(cases[i].text,
+                  args_parse_extend(given.words, given.count, &lease),
                   cases[i].extend);
-        if (cases[i].nack == NULL)
+        if (cases[i].nack == NULL) {
             CHECK(delay.how == ARGS_DELAY && delay.ms == cases[i].ms);
-        if (cases[i].extend == NULL)
+        }
+        if (cases[i].extend == NULL) {
             CHECK_EQ(lease, cases[i].ms);
+        }
         args_drop(&given);
     }
 }
@@ -430,13 +439,15 @@ TEST(args_a_token_is_a_number_that_a_reply_can_tell)
 {
     uint64_t token = 42;
 
-    CHECK(args_token(bytes_of("0"), &token) == NULL && token == 0);
-    CHECK(args_token(bytes_of("9223372036854775807"), &token) == NULL);
+    CHECK(args_parse_token(bytes_of("0"), &token) == NULL && token == 0);
+    CHECK(args_parse_token(bytes_of("9223372036854775807"), &token) == NULL);
     CHECK_EQ(token, INT64_MAX);
-    args_same("2^63", args_token(bytes_of("9223372036854775808"), &token),
+    args_same("2^63", args_parse_token(bytes_of("9223372036854775808"), &token),
               ARGS_RANGE("token"));
-    args_same("x", args_token(bytes_of("x"), &token), ARGS_RANGE("token"));
-    args_same("-1", args_token(bytes_of("-1"), &token), ARGS_RANGE("token"));
+    args_same("x", args_parse_token(bytes_of("x"), &token),
+              ARGS_RANGE("token"));
+    args_same("-1", args_parse_token(bytes_of("-1"), &token),
+              ARGS_RANGE("token"));
 }
 
 TEST(args_scan_reads_a_cursor_and_options)
@@ -469,18 +480,19 @@ TEST(args_scan_reads_a_cursor_and_options)
         {"7 MATCH a MATCH a", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
         {"7 8", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
         struct args_scan got;
-        const char *error = args_scan(given.words, given.count, &got);
+        const char *error = args_parse_scan(given.words, given.count, &got);
         args_same(cases[i].text, error, cases[i].error);
         if (error == NULL) {
             CHECK_EQ(got.cursor, cases[i].cursor);
             CHECK_EQ(got.count, cases[i].count);
             CHECK_EQ(got.state, cases[i].state);
             CHECK_EQ(got.match, cases[i].pattern != NULL);
-            if (got.match)
+            if (got.match) {
                 CHECK(bytes_equal(got.pattern, bytes_of(cases[i].pattern)));
+            }
         }
         args_drop(&given);
     }
@@ -492,27 +504,31 @@ TEST(args_single_options_stand_alone)
                             bytes_of("meta"),    bytes_of("due"),
                             bytes_of("Waiting"), bytes_of("0")};
     uint64_t count = 42;
-    bool meta;
-    enum args_state state;
 
-    CHECK(args_count(words, 0, &count) == NULL && count == 42);
-    args_same("COUNT", args_count(words, 1, &count), ARGS_SYNTAX);
-    CHECK(args_count(words, 2, &count) == NULL && count == 5);
-    args_same("COUNT 5 meta", args_count(words, 3, &count), ARGS_SYNTAX);
-    args_same("5 meta", args_count(words + 1, 2, &count), ARGS_SYNTAX);
+    CHECK(args_parse_count(words, 0, &count) == NULL && count == 42);
+    args_same("COUNT", args_parse_count(words, 1, &count), ARGS_SYNTAX);
+    CHECK(args_parse_count(words, 2, &count) == NULL && count == 5);
+    args_same("COUNT 5 meta", args_parse_count(words, 3, &count), ARGS_SYNTAX);
+    args_same("5 meta", args_parse_count(words + 1, 2, &count), ARGS_SYNTAX);
     words[1] = words[5];
-    args_same("COUNT 0", args_count(words, 2, &count), ARGS_RANGE("count"));
+    args_same("COUNT 0", args_parse_count(words, 2, &count),
+              ARGS_RANGE("count"));
 
-    CHECK(args_with_meta(words, 0, &meta) == NULL && !meta);
-    CHECK(args_with_meta(words + 2, 1, &meta) == NULL && meta);
-    args_same("COUNT", args_with_meta(words, 1, &meta), ARGS_SYNTAX);
-    args_same("meta due", args_with_meta(words + 2, 2, &meta), ARGS_SYNTAX);
+    bool meta = false;
+    CHECK(args_parse_with_meta(words, 0, &meta) == NULL && !meta);
+    CHECK(args_parse_with_meta(words + 2, 1, &meta) == NULL && meta);
+    args_same("COUNT", args_parse_with_meta(words, 1, &meta), ARGS_SYNTAX);
+    args_same("meta due", args_parse_with_meta(words + 2, 2, &meta),
+              ARGS_SYNTAX);
 
-    CHECK(args_state(words, 0, &state) == NULL && state == ARGS_ANY);
-    CHECK(args_state(words + 3, 1, &state) == NULL && state == ARGS_DUE);
-    CHECK(args_state(words + 4, 1, &state) == NULL && state == ARGS_WAITING);
-    args_same("meta", args_state(words + 2, 1, &state), ARGS_SYNTAX);
-    args_same("due Waiting", args_state(words + 3, 2, &state), ARGS_SYNTAX);
+    enum args_state state;
+    CHECK(args_parse_state(words, 0, &state) == NULL && state == ARGS_ANY);
+    CHECK(args_parse_state(words + 3, 1, &state) == NULL && state == ARGS_DUE);
+    CHECK(args_parse_state(words + 4, 1, &state) == NULL &&
+          state == ARGS_WAITING);
+    args_same("meta", args_parse_state(words + 2, 1, &state), ARGS_SYNTAX);
+    args_same("due Waiting", args_parse_state(words + 3, 2, &state),
+              ARGS_SYNTAX);
 }
 
 TEST(args_a_setting_is_changed_only_by_a_good_value)
@@ -537,53 +553,55 @@ TEST(args_a_setting_is_changed_only_by_a_good_value)
         {"", "1", ARGS_UNKNOWN},
         {"max-len", "1", ARGS_UNKNOWN},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK_EQ(args_setting(bytes_of(bad[i].name), bytes_of(bad[i].value),
-                              true, &set),
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        CHECK_EQ(args_parse_setting(bytes_of(bad[i].name),
+                                    bytes_of(bad[i].value), true, &set),
                  bad[i].result);
         CHECK(set.max_events == 1 && set.max_bytes == 2 && set.paused &&
               set.overflow == QUEUE_DROP_OLDEST && set.resolution == 3 &&
               set.tries == 4 && set.lease == 5);
     }
-    CHECK_EQ(
-        args_setting(bytes_of("TRIES"), bytes_of("4294967295"), false, &set),
-        ARGS_SET);
-    CHECK_EQ(args_setting(bytes_of("lease"), bytes_of(ARGS_2_53), false, &set),
+    CHECK_EQ(args_parse_setting(bytes_of("TRIES"), bytes_of("4294967295"),
+                                false, &set),
              ARGS_SET);
+    CHECK_EQ(
+        args_parse_setting(bytes_of("lease"), bytes_of(ARGS_2_53), false, &set),
+        ARGS_SET);
     CHECK(set.tries == UINT32_MAX && set.lease == QUEUE_TIME_MAX);
-    CHECK_EQ(args_setting(bytes_of("paused"), bytes_of("0"), false, &set),
+    CHECK_EQ(args_parse_setting(bytes_of("paused"), bytes_of("0"), false, &set),
              ARGS_UNKNOWN);
     CHECK(set.paused);
-    CHECK_EQ(args_setting(bytes_of("MaxLen"), bytes_of("9223372036854775807"),
-                          false, &set),
-             ARGS_SET);
-    CHECK_EQ(args_setting(bytes_of("maxbytes"), bytes_of("0"), false, &set),
+    CHECK_EQ(args_parse_setting(bytes_of("MaxLen"),
+                                bytes_of("9223372036854775807"), false, &set),
              ARGS_SET);
     CHECK_EQ(
-        args_setting(bytes_of("overflow"), bytes_of("Reject"), false, &set),
+        args_parse_setting(bytes_of("maxbytes"), bytes_of("0"), false, &set),
         ARGS_SET);
-    CHECK_EQ(args_setting(bytes_of("paused"), bytes_of("0"), true, &set),
+    CHECK_EQ(args_parse_setting(bytes_of("overflow"), bytes_of("Reject"), false,
+                                &set),
              ARGS_SET);
-    CHECK_EQ(args_setting(bytes_of("resolution-ms"), bytes_of("86400000"),
-                          false, &set),
+    CHECK_EQ(args_parse_setting(bytes_of("paused"), bytes_of("0"), true, &set),
+             ARGS_SET);
+    CHECK_EQ(args_parse_setting(bytes_of("resolution-ms"), bytes_of("86400000"),
+                                false, &set),
              ARGS_SET);
     CHECK(set.max_events == INT64_MAX && set.max_bytes == 0 && !set.paused &&
           set.overflow == QUEUE_REJECT && set.resolution == 86400000);
-    CHECK_EQ(
-        args_setting(bytes_of("resolution-ms"), bytes_of("1"), false, &set),
-        ARGS_SET);
+    CHECK_EQ(args_parse_setting(bytes_of("resolution-ms"), bytes_of("1"), false,
+                                &set),
+             ARGS_SET);
     CHECK_EQ(set.resolution, 0);
-    CHECK_EQ(args_setting(bytes_of("overflow"), bytes_of("drop-oldest"), false,
-                          &set),
+    CHECK_EQ(args_parse_setting(bytes_of("overflow"), bytes_of("drop-oldest"),
+                                false, &set),
              ARGS_SET);
     CHECK_EQ(set.overflow, QUEUE_DROP_OLDEST);
     set.resolution = 7;
-    CHECK_EQ(
-        args_setting(bytes_of("resolution-ms"), bytes_of("0"), false, &set),
-        ARGS_SET);
-    CHECK_EQ(args_setting(bytes_of("maxlen"), bytes_of("0"), false, &set),
+    CHECK_EQ(args_parse_setting(bytes_of("resolution-ms"), bytes_of("0"), false,
+                                &set),
              ARGS_SET);
-    CHECK_EQ(args_setting(bytes_of("paused"), bytes_of("1"), true, &set),
+    CHECK_EQ(args_parse_setting(bytes_of("maxlen"), bytes_of("0"), false, &set),
+             ARGS_SET);
+    CHECK_EQ(args_parse_setting(bytes_of("paused"), bytes_of("1"), true, &set),
              ARGS_SET);
     CHECK(set.resolution == 0 && set.max_events == 0 && set.paused);
 }
@@ -600,13 +618,14 @@ TEST(args_meta_is_read_as_it_was_written)
                  bits & 16 ? (large ? ARGS_COUNT_MAX : 1) : 0},
                 {bits & 32 ? (large ? UINT32_MAX : 1) : 0,
                  bits & 64 ? (large ? UINT32_MAX : 1) : 0}};
-            if (event.repeat.period == 0 && (bits & 24) != 0)
+            if (event.repeat.period == 0 && (bits & 24) != 0) {
                 continue;
+            }
             char text[ARGS_META_SIZE];
             size_t size = args_meta_write(&event, text);
-            struct args_meta got;
             CHECK_EQ(size, strlen(text));
             CHECK(size < ARGS_META_SIZE);
+            struct args_meta got;
             CHECK(args_meta_read((struct bytes){text, size}, &got));
             CHECK_EQ(got.alone, event.alone);
             CHECK_EQ(got.made, event.made);
@@ -670,9 +689,10 @@ TEST(args_meta_that_makes_no_sense_is_refused)
         "n1k1",
     };
     struct args_meta got;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        if (args_meta_read(bytes_of(bad[i]), &got))
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        if (args_meta_read(bytes_of(bad[i]), &got)) {
             kit_fail(__FILE__, __LINE__, "\"%s\" was read", bad[i]);
+        }
     }
     CHECK(!args_meta_read((struct bytes){"a\0", 2}, &got));
     CHECK(args_meta_read(bytes_of("k9 m7 t6 n8 e5 g a"), &got));

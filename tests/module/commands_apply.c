@@ -78,10 +78,10 @@ TEST(commands_apply_sets_wake_ups_and_wakes)
 TEST(commands_apply_remembers_ids_that_a_master_made)
 {
     struct fake *fake = scene_begin();
-    uint64_t ms;
-    uint64_t number;
 
     SAYS(fake, "LAWN.APPLY k ADD 99999999-7 x 1500 500 g", "+OK");
+    uint64_t ms = 0;
+    uint64_t number = 0;
     ids_last(&ms, &number);
     CHECK(ms > 99999999 || (ms == 99999999 && number >= 7));
     SAYS(fake, "LAWN.APPLY k ADD mine x 1500 500 g", "+OK");
@@ -141,9 +141,9 @@ TEST(commands_apply_bears_any_words)
     struct fake *fake = scene_begin();
     char line[256];
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
         bool few = strchr(words[i], ' ') == NULL;
-        (void)snprintf(line, sizeof line, "LAWN.APPLY k %s", words[i]);
+        (void)snprintf(line, sizeof(line), "LAWN.APPLY k %s", words[i]);
         SAYS(fake, line,
              few ? "!ERR wrong number of arguments" : "!ERR syntax error");
         TOLD(fake, "");
@@ -159,7 +159,7 @@ TEST(commands_apply_refuses_what_no_queue_takes)
     struct bytes args[] = {bytes_of("LAWN.APPLY"),
                            bytes_of("k"),
                            bytes_of("SET"),
-                           {word, sizeof word},
+                           {word, sizeof(word)},
                            bytes_of("x")};
 
     CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
@@ -185,13 +185,13 @@ TEST(commands_apply_refuses_what_no_queue_takes)
 TEST(commands_apply_leases_as_a_master_did)
 {
     struct fake *fake = scene_begin();
-    struct queue_event event;
 
     SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 'n2 k3' b y 1500 500 ''", "+OK");
     SAYS(fake, "LAWN.APPLY k lease a 77 3 3 1900 400 me zz 78 1 0 1900 400 me",
          "+OK");
     TOLD(fake, "LEASE a 77 3 3 1900 400 me zz 78 1 0 1900 400 me");
     NOTED(fake, "");
+    struct queue_event event;
     CHECK(queue_get(fake_queue(fake, "k"), bytes_of("a"), &event));
     CHECK_EQ(event.due, 1500);
     CHECK_EQ(event.lease.token, 77);
@@ -244,13 +244,13 @@ TEST(commands_apply_sets_a_sink)
                            bytes_of("k"),
                            bytes_of("SINK"),
                            bytes_of("LIST"),
-                           {word, sizeof word},
+                           {word, sizeof(word)},
                            bytes_of("0"),
                            bytes_of("")};
 
     SAYS(fake, "LAWN.APPLY k SINK stream out 5 dead", "+OK");
     TOLD(fake, "SINK stream out 5 dead");
-    const struct queue_sink *sink = queue_sink(fake_queue(fake, "k"));
+    const struct queue_sink *sink = queue_sink_of(fake_queue(fake, "k"));
     CHECK_EQ(sink->kind, QUEUE_SINK_STREAM);
     CHECK(bytes_equal(sink->to, bytes_of("out")));
     CHECK_EQ(sink->maxlen, 5);
@@ -260,13 +260,13 @@ TEST(commands_apply_sets_a_sink)
                        "\"sink-maxlen\": 5, \"dead-letter\": \"dead\", "
                        "\"sink-error\": \"\", ") != NULL);
     SAYS(fake, "LAWN.APPLY k SINK spublish ch 0 ''", "+OK");
-    CHECK_EQ(queue_sink(fake_queue(fake, "k"))->kind, QUEUE_SINK_SPUBLISH);
+    CHECK_EQ(queue_sink_of(fake_queue(fake, "k"))->kind, QUEUE_SINK_SPUBLISH);
     CHECK(scene_starve(fake, "LAWN.APPLY k SINK list other 0 ''") > 0);
-    CHECK_EQ(queue_sink(fake_queue(fake, "k"))->kind, QUEUE_SINK_LIST);
+    CHECK_EQ(queue_sink_of(fake_queue(fake, "k"))->kind, QUEUE_SINK_LIST);
     CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error");
     args[4].size--;
     CHECK_TEXT(fake_call(fake, args, 7), "+OK");
-    args[6] = (struct bytes){word, sizeof word};
+    args[6] = (struct bytes){word, sizeof(word)};
     CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error");
     SAYS(fake, "LAWN.APPLY k SINK none '' 0 ''", "+OK");
     CHECK(fake_queue(fake, "k") == NULL);

@@ -353,7 +353,7 @@ TEST(commands_that_change_a_dead_event_bring_it_back)
     char line[64];
 
     for (int i = 0; i < 4; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY 0 TRIES 1",
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 0 TRIES 1",
                        i);
         (void)fake_run(fake, line);
     }
@@ -450,7 +450,6 @@ TEST(commands_ack_lets_an_event_repeat)
 TEST(commands_ack_needs_no_memory_for_a_few)
 {
     struct fake *fake = scene_begin();
-    char line[128];
 
     SAYS(fake, "LAWN.PUSH k a x DELAY 0 EVERY 10", "\"a\"");
     SAYS(fake, "LAWN.PUSH k b x DELAY 0 EVERY 10", "\"b\"");
@@ -461,7 +460,8 @@ TEST(commands_ack_needs_no_memory_for_a_few)
     CHECK_TEXT(fake->reply.at, "1");
     fake->now = 1010;
     (void)fake_run(fake, "LAWN.LEASE k me COUNT 2");
-    (void)snprintf(line, sizeof line, "LAWN.ACK k a %llu b %llu",
+    char line[128];
+    (void)snprintf(line, sizeof(line), "LAWN.ACK k a %llu b %llu",
                    (unsigned long long)lease_of(fake, "a").lease.token,
                    (unsigned long long)lease_of(fake, "b").lease.token);
     CHECK_EQ(scene_starve(fake, line), 1);
@@ -476,7 +476,7 @@ TEST(commands_lease_without_memory_lends_what_it_can)
     uint64_t leased = 0;
 
     for (int i = 0; i < 20; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY 0", i);
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 0", i);
         (void)fake_run(fake, line);
     }
     for (fake->memory = 0; leased < 20; fake->memory++) {
@@ -534,7 +534,7 @@ TEST(commands_lease_looks_beyond_the_dead)
     char line[64];
 
     for (int i = 0; i < 300; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY 0 TRIES 1",
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 0 TRIES 1",
                        i);
         (void)fake_run(fake, line);
     }
@@ -570,7 +570,6 @@ TEST(commands_lease_gives_no_token_twice)
 TEST(commands_lease_gives_no_token_that_another_master_gives)
 {
     struct fake *fake = scene_begin();
-    char line[64];
     uint64_t before = 0;
 
     /* No replica: it would be heard. */
@@ -587,6 +586,7 @@ TEST(commands_lease_gives_no_token_that_another_master_gives)
                "[[\"c\", \"x\", 1024049, 1, 1000]]");
     CHECK_TEXT(fake_run(fake, "LAWN.LEASE k me"),
                "[[\"d\", \"x\", 1024065, 1, 1000]]");
+    char line[64];
     /* By chance, and never the other's. */
     for (int i = 0; i < 50; i++) {
         commands_tokens.step = 0;
@@ -596,7 +596,7 @@ TEST(commands_lease_gives_no_token_that_another_master_gives)
         uint64_t token = lease_of(fake, "e").lease.token;
         CHECK(token > before && token % 16 != 14);
         before = token;
-        (void)snprintf(line, sizeof line, "LAWN.ACK k e %llu",
+        (void)snprintf(line, sizeof(line), "LAWN.ACK k e %llu",
                        (unsigned long long)token);
         CHECK_TEXT(fake_run(fake, line), "[1]");
     }
@@ -681,15 +681,18 @@ TEST(commands_lease_notes_how_late_the_first_delivery_is)
     SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     fake->now = 1020;
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10");
-    CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 20,"));
+    CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 20,") !=
+          NULL);
     fake->now = 1500;
     /* Who had it was late. */
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 100");
-    CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 20,"));
+    CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 20,") !=
+          NULL);
     SAYS(fake, "LAWN.NACK k a 1536000 DELAY 10", "1");
     fake->now = 1540;
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10");
-    CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 30,"));
+    CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 30,") !=
+          NULL);
     fake->now = 1700;
     (void)fake_run(fake, "LAWN.POLL k");
     SAYS(fake, "LAWN.PUSH k b x DELAY 10", "\"b\"");
@@ -702,7 +705,7 @@ TEST(commands_lease_is_cut_at_the_batch)
     char line[64];
 
     for (int i = 0; i < 300; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY 0", i);
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 0", i);
         (void)fake_run(fake, line);
     }
     SAYS(fake, "LAWN.LEASE k me", "[[\"0\", \"x\", 1024000, 1, 1000]]");
@@ -740,11 +743,11 @@ TEST(commands_of_leases_refuse_what_they_do_not_understand)
 
     SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         SAYS(fake, cases[i][0], cases[i][1]);
         TOLD(fake, "");
     }
-    memset(owner, 'o', sizeof owner);
+    memset(owner, 'o', sizeof(owner));
     CHECK_TEXT(fake_call(fake, args, 3), "!ERR owner is longer than 255 bytes");
     SAYS(fake, "LAWN.PUSH k b x DELAY 0", "\"b\"");
     args[2].size = QUEUE_OWNER_MAX;
@@ -845,7 +848,7 @@ TEST(commands_push_comes_to_a_lower_limit_by_and_by)
     char line[64];
 
     for (int i = 0; i < 2500; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY 5", i);
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 5", i);
         (void)fake_run(fake, line);
     }
     SAYS(fake, "LAWN.CONFIG k SET maxlen 10 overflow drop-oldest", "+OK");
@@ -864,18 +867,18 @@ TEST(commands_push_of_much_drops_as_much)
     struct fake *fake = scene_begin();
     static char payload[6000];
     struct bytes args[] = {bytes_of("LAWN.PUSH"), bytes_of("k"),
-                           bytes_of("big"),       {payload, sizeof payload},
+                           bytes_of("big"),       {payload, sizeof(payload)},
                            bytes_of("DELAY"),     bytes_of("9")};
     char line[64];
 
     for (int i = 0; i < 2000; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k %03x x DELAY 5",
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k %03x x DELAY 5",
                        (unsigned)i);
         (void)fake_run(fake, line);
     }
     /* 4 bytes each: it takes the place of more than may go otherwise. */
     SAYS(fake, "LAWN.CONFIG k SET maxbytes 8000 overflow drop-oldest", "+OK");
-    memset(payload, 'p', sizeof payload);
+    memset(payload, 'p', sizeof(payload));
     CHECK_TEXT(fake_call(fake, args, 6), "\"big\"");
     CHECK(fake_same(fake, fake->replica));
     CHECK_EQ(queue_data(fake_queue(fake, "k")), 6003 + 4 * 499);
@@ -890,14 +893,14 @@ lease_mpush(struct fake *fake, char letter, size_t count, const char *payload)
     static char ids[1500][24];
     char many[24];
 
-    (void)snprintf(many, sizeof many, "%zu", count);
+    (void)snprintf(many, sizeof(many), "%zu", count);
     args[0] = bytes_of("LAWN.MPUSH");
     args[1] = bytes_of("k");
     args[2] = bytes_of("DELAY");
     args[3] = bytes_of("0");
     args[4] = bytes_of(many);
     for (size_t i = 0; i < count; i++) {
-        (void)snprintf(ids[i], sizeof ids[i], "%c%zu", letter, i);
+        (void)snprintf(ids[i], sizeof(ids[i]), "%c%zu", letter, i);
         args[5 + 2 * i] = bytes_of(ids[i]);
         args[6 + 2 * i] = bytes_of(payload);
     }

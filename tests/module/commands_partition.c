@@ -11,8 +11,9 @@ partition_sum(struct bytes id)
 
     for (size_t i = 0; i < id.size; i++) {
         sum ^= (unsigned)(unsigned char)id.at[i] << 8;
-        for (int bit = 0; bit < 8; bit++)
+        for (int bit = 0; bit < 8; bit++) {
             sum = (sum << 1 ^ (sum & 0x8000 ? 0x1021u : 0)) & 0xffff;
+        }
     }
     return sum;
 }
@@ -44,7 +45,7 @@ TEST(commands_partition_of_any_bytes)
     for (unsigned i = 0; i < 65536; i++) {
         bytes[0] = (char)(i >> 8);
         bytes[1] = (char)i;
-        (void)snprintf(expected, sizeof expected, "%u",
+        (void)snprintf(expected, sizeof(expected), "%u",
                        partition_sum(args[1]) % 16384);
         CHECK_TEXT(fake_call(fake, args, 3), expected);
     }

@@ -104,11 +104,11 @@ TEST(commands_leave_it_to_the_tick_to_find_all_that_is_due)
 {
     struct fake *fake = scene_begin();
     struct command_limits limits = command_limits;
-    char line[64];
 
     SAYS(fake, "LAWN.PAUSE k", "+OK");
+    char line[64];
     for (int i = 0; i < 9; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY %d", i, i);
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY %d", i, i);
         (void)fake_run(fake, line);
     }
     fake->now = 1100;
@@ -123,8 +123,6 @@ TEST(commands_leave_it_to_the_tick_to_find_all_that_is_due)
 TEST(commands_mpush_makes_ids)
 {
     struct fake *fake = scene_begin();
-    char text[64];
-    struct bytes last[2];
 
     fake->now = 5000000;
     SAYS(fake, "LAWN.MPUSH k DELAY 1 4 * x a y * z ** w", "4");
@@ -141,10 +139,12 @@ TEST(commands_mpush_makes_ids)
     CHECK(strstr(fake->told.at, " x 9000000 4000000 a g") != NULL);
     /* They are of the same row as those of PUSH. */
     SAYS(fake, "LAWN.CONFIG k SET maxlen 0", "+OK");
+    char text[64];
+    struct bytes last[2];
     for (int i = 0; i < 2; i++) {
         (void)fake_run(fake, "LAWN.PUSH k * x DELAY 1");
         last[i].size = strlen(fake->reply.at);
-        CHECK(last[i].size < sizeof text / 2);
+        CHECK(last[i].size < sizeof(text) / 2);
         last[i].at = memcpy(text + i * 32, fake->reply.at, last[i].size);
         SAYS(fake, "LAWN.MPUSH k DELAY 1 1 * x", "1");
     }
@@ -227,9 +227,8 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
 {
     struct fake *fake = scene_begin();
     char id[64];
-    char line[128];
 
-    (void)snprintf(id, sizeof id, "%s",
+    (void)snprintf(id, sizeof(id), "%s",
                    fake_run(fake, "LAWN.PUSH k * x DELAY 10"));
     CHECK(strstr(fake->told.at, " x 1010 10 g") != NULL);
     CHECK(strcmp(id, fake_run(fake, "LAWN.PUSH k * x AT 9999")) != 0);
@@ -237,10 +236,11 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
     SAYS(fake, "LAWN.LEN k", "2");
     SAYS(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
     /* The one that would be next is there already: it is passed over. */
-    uint64_t ms;
-    uint64_t number;
+    uint64_t ms = 0;
+    uint64_t number = 0;
     ids_last(&ms, &number);
-    (void)snprintf(line, sizeof line, "LAWN.PUSH k %llu-%llu y DELAY 10",
+    char line[128];
+    (void)snprintf(line, sizeof(line), "LAWN.PUSH k %llu-%llu y DELAY 10",
                    (unsigned long long)ms, (unsigned long long)number + 1);
     (void)fake_run(fake, line);
     (void)fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX");
@@ -291,8 +291,9 @@ TEST(commands_push_refuses_what_it_does_not_understand)
     struct fake *fake = scene_begin();
     char line[256];
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k a x %s", cases[i].words);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k a x %s",
+                       cases[i].words);
         SAYS(fake, line, cases[i].error);
         TOLD(fake, "");
         CHECK(fake_queue(fake, "k") == NULL);
@@ -315,10 +316,11 @@ TEST(commands_push_goes_up_to_two_to_the_53)
     SAYS(fake, "LAWN.POLL k", "[[\"c\", \"x\"]]");
     /* The sum is cut where a replica would not take it. */
     fake->random = 7;
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         SAYS(fake,
              "LAWN.PUSH k d x DELAY 9007199254740992 JITTER 9007199254740992",
              "\"d\"");
+    }
     scene_end(fake);
 }
 
@@ -334,8 +336,9 @@ TEST(commands_push_jitter_is_added_to_the_first_time_alone)
         CHECK(next >= 1010 && next <= 1013);
         seen[next - 1010]++;
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         CHECK(seen[i] > 5);
+    }
     uint64_t due = queue_next(fake_queue(fake, "k"));
     fake->now = 1020;
     SAYS(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
@@ -521,8 +524,8 @@ TEST(commands_mpush_wants_as_many_pairs_as_it_says)
     struct fake *fake = scene_begin();
     char line[256];
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.MPUSH k %s", cases[i].words);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        (void)snprintf(line, sizeof(line), "LAWN.MPUSH k %s", cases[i].words);
         SAYS(fake, line, cases[i].error);
         TOLD(fake, "");
         CHECK(fake_queue(fake, "k") == NULL);

@@ -15,12 +15,13 @@ sink_info(struct fake *fake, const char *name)
     char word[64];
     const char *info = fake_run(fake, "LAWN.INFO k");
 
-    (void)snprintf(word, sizeof word, "\"%s\": ", name);
+    (void)snprintf(word, sizeof(word), "\"%s\": ", name);
     const char *at = strstr(info, word);
-    if (at == NULL)
+    if (at == NULL) {
         return "nothing";
+    }
     at += strlen(word);
-    (void)snprintf(text, sizeof text, "%.*s",
+    (void)snprintf(text, sizeof(text), "%.*s",
                    (int)strcspn(at, *at == '"' ? "," : ",}"), at);
     return text;
 }
@@ -94,8 +95,9 @@ TEST(commands_sink_refuses_what_it_does_not_understand)
     };
     struct fake *fake = scene_begin();
 
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
         SAYS(fake, lines[i], "!ERR syntax error");
+    }
     SAYS(fake, "LAWN.SINK k", "!ERR wrong number of arguments");
     SAYS(fake, "LAWN.SINK k STREAM s MAXLEN 0",
          "!ERR maxlen is not an integer or out of range");
@@ -198,7 +200,7 @@ TEST(a_tick_knows_each_kind_of_sink)
     };
     struct fake *fake = scene_begin();
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         SAYS(fake, all[i].sink, "+OK");
         SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
         CHECK_TEXT(fake_tick(fake), all[i].told);
@@ -292,10 +294,10 @@ TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
     SAYS(fake, "LAWN.PUSH k b y DELAY 11", "\"b\"");
     fake->refusal = "WRONGTYPE not\r\na stream";
     fake->now = 1020;
-    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+    for (size_t i = 0; i < sizeof(delays) / sizeof(*delays); i++) {
         CHECK_TEXT(fake_tick(fake), "");
         CHECK_EQ(*queue_armed(fake_queue(fake, "k")), fake->now + delays[i]);
-        CHECK_EQ(queue_trouble(fake_queue(fake, "k"))->again,
+        CHECK_EQ(queue_trouble_of(fake_queue(fake, "k"))->again,
                  fake->now + delays[i]);
         fake->now += delays[i] - 1;
         CHECK_TEXT(fake_tick(fake), "");
@@ -311,7 +313,7 @@ TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
                "XADD s * id a payload x due 1010 n 1; "
                "XADD s * id b payload y due 1011 n 1; DEL a b");
     CHECK_TEXT(sink_info(fake, "sink-error"), "\"\"");
-    CHECK_EQ(queue_trouble(fake_queue(fake, "k"))->delay, 0);
+    CHECK_EQ(queue_trouble_of(fake_queue(fake, "k"))->delay, 0);
     scene_end(fake);
 }
 
@@ -421,13 +423,13 @@ TEST(a_tick_does_no_more_than_it_may)
 TEST(a_tick_hands_on_many)
 {
     struct fake *fake = scene_begin();
-    char line[64];
     uint64_t calls = 0;
 
     SAYS(fake, "LAWN.PAUSE k", "+OK");
     SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
+    char line[64];
     for (int i = 0; i < 1000; i++) {
-        (void)snprintf(line, sizeof line, "LAWN.PUSH k %d x DELAY 1%s", i,
+        (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 1%s", i,
                        i % 3 == 0 ? " EVERY 100" : "");
         (void)fake_run(fake, line);
     }
@@ -435,8 +437,9 @@ TEST(a_tick_hands_on_many)
     CHECK_TEXT(fake_tick(fake), "");
     SAYS(fake, "LAWN.RESUME k", "+OK");
     const char *told = fake_tick(fake);
-    for (const char *at = told; (at = strstr(at, "XADD")) != NULL; at++)
+    for (const char *at = told; (at = strstr(at, "XADD")) != NULL; at++) {
         calls++;
+    }
     CHECK_EQ(calls, 1000);
     CHECK(fake_same(fake, fake->replica));
     SAYS(fake, "LAWN.LEN k", "334");
@@ -509,12 +512,12 @@ TEST(a_tick_moves_what_is_dead_to_the_dead_letters)
 static void
 sink_nack(struct fake *fake, const char *id)
 {
-    char line[96];
     const char *reply = fake_run(fake, "LAWN.LEASE k me LEASE 50");
     const char *at = strchr(reply, ',');
 
     at = strchr(at + 1, ',') + 2;
-    (void)snprintf(line, sizeof line, "LAWN.NACK k %s %.*s", id,
+    char line[96];
+    (void)snprintf(line, sizeof(line), "LAWN.NACK k %s %.*s", id,
                    (int)strcspn(at, ","), at);
     CHECK_TEXT(fake_run(fake, line), "1");
 }
@@ -582,7 +585,7 @@ TEST(the_sink_gets_what_is_leased_when_the_lease_has_ended)
 TEST(neither_way_out_waits_for_the_other)
 {
     struct fake *fake = scene_begin();
-    struct queue *queue;
+    struct queue *queue = NULL;
 
     SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
     sink_nack(fake, "a");
@@ -590,8 +593,8 @@ TEST(neither_way_out_waits_for_the_other)
     queue = fake_queue(fake, "k");
     fake->refusal = "ERR no";
     CHECK_TEXT(fake_tick(fake), "");
-    CHECK_EQ(queue_dead_trouble(queue)->again, 1010);
-    CHECK_EQ(queue_trouble(queue)->again, 0);
+    CHECK_EQ(queue_dead_trouble_of(queue)->again, 1010);
+    CHECK_EQ(queue_trouble_of(queue)->again, 0);
     CHECK_TEXT(sink_info(fake, "sink-error"), "\"dead letters: ERR no\"");
     fake->refusal = NULL;
     fake->now = 1005;

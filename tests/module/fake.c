@@ -44,8 +44,9 @@ fake_die(const struct host *host, const char *what)
 static void *
 fake_have(void *memory)
 {
-    if (memory == NULL)
+    if (memory == NULL) {
         abort();
+    }
     return memory;
 }
 
@@ -64,14 +65,15 @@ fake_text_add(struct fake_text *text, const char *bytes, size_t size)
 __attribute__((format(printf, 2, 3))) static void
 fake_text_print(struct fake_text *text, const char *format, ...)
 {
-    char few[512];
     va_list arguments;
 
     va_start(arguments, format);
-    int size = vsnprintf(few, sizeof few, format, arguments);
+    char few[512];
+    int size = vsnprintf(few, sizeof(few), format, arguments);
     va_end(arguments);
-    if (size < 0 || (size_t)size >= sizeof few)
+    if (size < 0 || (size_t)size >= sizeof(few)) {
         abort();
+    }
     fake_text_add(text, few, (size_t)size);
 }
 
@@ -79,10 +81,11 @@ static void
 fake_text_bytes(struct fake_text *text, struct bytes bytes)
 {
     for (size_t i = 0; i < bytes.size; i++) {
-        if (isprint((unsigned char)bytes.at[i]))
+        if (isprint((unsigned char)bytes.at[i])) {
             fake_text_add(text, bytes.at + i, 1);
-        else
+        } else {
             fake_text_print(text, "\\x%02x", (unsigned char)bytes.at[i]);
+        }
     }
 }
 
@@ -97,10 +100,12 @@ fake_text_clear(struct fake_text *text)
 static struct fake_text *
 fake_begin(struct host *host)
 {
-    if (host->blocked)
+    if (host->blocked) {
         fake_die(host, "a reply of one that waits");
-    if (host->depth == 0 && host->replies > 0)
+    }
+    if (host->depth == 0 && host->replies > 0) {
         fake_die(host, "a second reply");
+    }
     return &host->fake->reply;
 }
 
@@ -138,8 +143,9 @@ fake_begin_many(struct host *host, size_t count, bool map)
         fake_end(host);
         return;
     }
-    if (host->depth == FAKE_DEPTH)
+    if (host->depth == FAKE_DEPTH) {
         fake_die(host, "a reply too deep");
+    }
     fake_text_add(text, map ? "{" : "[", 1);
     host->begun[host->depth++] = (struct fake_begun){count, map, false};
 }
@@ -173,8 +179,9 @@ host_bytes(struct host *host, struct bytes bytes)
 static void
 fake_line(struct host *host, char mark, const char *text)
 {
-    if (strpbrk(text, "\r\n") != NULL)
+    if (strpbrk(text, "\r\n") != NULL) {
         fake_die(host, "a line break in a line");
+    }
     fake_text_add(fake_begin(host), &mark, 1);
     fake_text_add(&host->fake->reply, text, strlen(text));
     fake_end(host);
@@ -210,8 +217,9 @@ fake_find(struct fake *fake, struct bytes name)
     for (size_t i = 0; i < FAKE_KEYS; i++) {
         struct fake_key *key = &fake->keys[i];
         if (key->queue != NULL &&
-            bytes_equal((struct bytes){key->name, key->size}, name))
+            bytes_equal((struct bytes){key->name, key->size}, name)) {
             return key;
+        }
     }
     return NULL;
 }
@@ -227,15 +235,19 @@ host_create(struct host *host)
 {
     struct fake_key *key = host->fake->keys;
 
-    if (host->key != NULL)
+    if (host->key != NULL) {
         fake_die(host, "a key made twice");
-    while (key < host->fake->keys + FAKE_KEYS && key->queue != NULL)
+    }
+    while (key < host->fake->keys + FAKE_KEYS && key->queue != NULL) {
         key++;
-    if (key == host->fake->keys + FAKE_KEYS)
+    }
+    if (key == host->fake->keys + FAKE_KEYS) {
         return NULL;
+    }
     key->queue = queue_new(host->fake->now, 16);
-    if (key->queue == NULL)
+    if (key->queue == NULL) {
         return NULL;
+    }
     key->size = host->args[1].size;
     key->name = fake_have(malloc(key->size + 1));
     memcpy(key->name, host->args[1].at, key->size);
@@ -246,8 +258,9 @@ host_create(struct host *host)
 static void
 fake_note(struct host *host, const char *event)
 {
-    if (host->fake->noted.size > 0)
+    if (host->fake->noted.size > 0) {
         fake_text_add(&host->fake->noted, " ", 1);
+    }
     fake_text_add(&host->fake->noted, event, strlen(event));
 }
 
@@ -262,8 +275,9 @@ fake_delete(struct fake_key *key)
 void
 host_delete(struct host *host)
 {
-    if (host->key == NULL)
+    if (host->key == NULL) {
         fake_die(host, "no key to delete");
+    }
     fake_delete(host->key);
     host->key = NULL;
     fake_note(host, "del");
@@ -274,8 +288,9 @@ fake_copy(struct bytes bytes)
 {
     char *copy = fake_have(malloc(bytes.size + 1));
 
-    if (bytes.size > 0)
+    if (bytes.size > 0) {
         memcpy(copy, bytes.at, bytes.size);
+    }
     return (struct bytes){copy, bytes.size};
 }
 
@@ -284,12 +299,14 @@ static void
 fake_tell(struct fake_text *told, const char *name, const struct bytes *words,
           size_t count)
 {
-    if (told->size > 0)
+    if (told->size > 0) {
         fake_text_add(told, "; ", 2);
+    }
     fake_text_print(told, "%s", name);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 || *name != '\0')
+        if (i > 0 || *name != '\0') {
             fake_text_add(told, " ", 1);
+        }
         fake_text_bytes(told, words[i].size > 0 ? words[i] : bytes_of("''"));
     }
 }
@@ -299,21 +316,24 @@ host_replicate(struct host *host, const char *verb, const struct bytes *words,
                size_t count)
 {
     struct fake_text *told = &host->fake->told;
-    struct fake_done *done = fake_have(calloc(1, sizeof *done));
+    struct fake_done *done = fake_have(calloc(1, sizeof(*done)));
     struct fake_done **end = &host->fake->done;
 
-    if (host->key == NULL)
+    if (host->key == NULL) {
         fake_die(host, "a change of no key");
+    }
     done->count = 3 + count;
-    done->args = fake_have(calloc(done->count, sizeof *done->args));
+    done->args = fake_have(calloc(done->count, sizeof(*done->args)));
     done->args[0] = fake_copy(bytes_of("LAWN.APPLY"));
     done->args[1] = fake_copy(host->args[1]);
     done->args[2] = fake_copy(bytes_of(verb));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         done->args[3 + i] = fake_copy(words[i]);
+    }
     fake_tell(told, verb, words, count);
-    while (*end != NULL)
+    while (*end != NULL) {
         end = &(*end)->next;
+    }
     *end = done;
 }
 
@@ -368,10 +388,12 @@ host_call(struct host *host, const struct host_order *order)
 {
     struct fake *fake = host->fake;
 
-    if (order->count < 2 || order->count > HOST_ORDER_WORDS)
+    if (order->count < 2 || order->count > HOST_ORDER_WORDS) {
         fake_die(host, "an order of too few or too many words");
-    if (fake->refusal != NULL && fake->refuse_after == 0)
+    }
+    if (fake->refusal != NULL && fake->refuse_after == 0) {
         return fake->refusal;
+    }
     fake->refuse_after -= fake->refusal != NULL;
     fake_tell(&fake->told, "", order->words, order->count);
     fake->lose_after -= fake->lose_after > 0;
@@ -411,7 +433,7 @@ host_random(struct host *host, uint64_t below)
 struct fake *
 fake_new(void)
 {
-    struct fake *fake = fake_have(calloc(1, sizeof *fake));
+    struct fake *fake = fake_have(calloc(1, sizeof(*fake)));
 
     fake->now = 1000;
     fake->may_block = true;
@@ -450,8 +472,9 @@ void
 fake_free(struct fake *fake)
 {
     for (size_t i = 0; i < FAKE_KEYS; i++) {
-        if (fake->keys[i].queue != NULL)
+        if (fake->keys[i].queue != NULL) {
             fake_delete(&fake->keys[i]);
+        }
     }
     free(fake->reply.at);
     free(fake->told.at);
@@ -466,8 +489,9 @@ fake_command(struct bytes name)
 
     for (size_t i = 0; i < 2; i++) {
         for (const struct command *c = lists[i]; c->name != NULL; c++) {
-            if (bytes_equal(name, bytes_of(c->name)))
+            if (bytes_equal(name, bytes_of(c->name))) {
                 return c;
+            }
         }
     }
     return NULL;
@@ -485,7 +509,7 @@ static void
 fake_look(struct fake *fake, struct fake_key *key)
 {
     struct queue *queue = key->queue;
-    const struct queue_sink *sink = queue_sink(queue);
+    const struct queue_sink *sink = queue_sink_of(queue);
     struct bytes args[] = {bytes_of("a tick"), {key->name, key->size}};
     struct host host = {.fake = fake, .args = args, .key = key};
     struct call call = {.host = &host,
@@ -496,31 +520,38 @@ fake_look(struct fake *fake, struct fake_key *key)
                         .queue = queue};
     uint64_t again = LAWN_NEVER;
 
-    queue_tell(queue, fake->now);
-    (void)queue_ripen(queue, fake->now, UINT64_MAX);
+    queue_set_now(queue, fake->now);
+    (void)queue_promote_due(queue, fake->now, UINT64_MAX);
     *queue_armed(queue) = LAWN_NEVER;
-    if (queue_settings(queue)->paused)
+    if (queue_settings_of(queue)->paused) {
         return;
-    if (sink->kind != QUEUE_SINK_NONE || sink->dead.size > 0)
-        again = command_tick(&call, fake->budget);
-    if (host.replies > 0 || host.depth > 0)
+    }
+    if (sink->kind != QUEUE_SINK_NONE || sink->dead.size > 0) {
+        again = command_hand_over(&call, fake->budget);
+    }
+    if (host.replies > 0 || host.depth > 0) {
         fake_die(&host, "a reply, and nobody called");
-    if (host.key == NULL)
+    }
+    if (host.key == NULL) {
         return;
-    if (queue_coming(queue) < again)
-        again = queue_coming(queue);
+    }
+    if (queue_next_pending(queue) < again) {
+        again = queue_next_pending(queue);
+    }
     *queue_armed(queue) = again;
 }
 
 static void
 fake_look_all(struct fake *fake)
 {
-    if (fake->follows)
+    if (fake->follows) {
         return;
+    }
     for (size_t i = 0; i < FAKE_KEYS; i++) {
         struct fake_key *key = &fake->keys[i];
-        if (key->queue != NULL && *queue_armed(key->queue) <= fake->now)
+        if (key->queue != NULL && *queue_armed(key->queue) <= fake->now) {
             fake_look(fake, key);
+        }
     }
 }
 
@@ -550,16 +581,18 @@ fake_tick(struct fake *fake)
 static void
 fake_armed_sink(const struct host *host, struct queue *queue, uint64_t now)
 {
-    const struct queue_sink *sink = queue_sink(queue);
-    uint64_t again = queue_trouble(queue)->again;
-    uint64_t dead_again = queue_dead_trouble(queue)->again;
+    const struct queue_sink *sink = queue_sink_of(queue);
+    uint64_t again = queue_trouble_of(queue)->again;
+    uint64_t dead_again = queue_dead_trouble_of(queue)->again;
 
     if (sink->kind != QUEUE_SINK_NONE && queue_next(queue) <= now &&
-        *queue_armed(queue) > (again > now ? again : now))
+        *queue_armed(queue) > (again > now ? again : now)) {
         fake_die(host, "a sink that is not seen to");
+    }
     if (sink->dead.size > 0 && queue_dead_count(queue) > 0 &&
-        *queue_armed(queue) > (dead_again > now ? dead_again : now))
+        *queue_armed(queue) > (dead_again > now ? dead_again : now)) {
         fake_die(host, "dead letters that are not seen to");
+    }
 }
 
 /* Whoever waits for a key in which nothing is due is woken in time; and whoever
@@ -569,14 +602,17 @@ fake_armed(const struct host *host, uint64_t now)
 {
     for (size_t i = 0; i < FAKE_KEYS; i++) {
         struct queue *queue = host->fake->keys[i].queue;
-        if (queue == NULL || queue_settings(queue)->paused)
+        if (queue == NULL || queue_settings_of(queue)->paused) {
             continue;
+        }
         uint64_t next = queue_next(queue);
-        if (next <= now)
-            next = queue_coming(queue);
+        if (next <= now) {
+            next = queue_next_pending(queue);
+        }
         if (next != LAWN_NEVER && next > now && next > queue_now(queue) &&
-            *queue_armed(queue) > next)
+            *queue_armed(queue) > next) {
             fake_die(host, "a wake-up too late");
+        }
         fake_armed_sink(host, queue,
                         queue_now(queue) > now ? queue_now(queue) : now);
     }
@@ -601,17 +637,20 @@ fake_call(struct fake *fake, const struct bytes *args, size_t count)
         fake_text_print(&fake->reply, "!ERR wrong number of arguments");
         return fake->reply.at;
     }
-    if (command->key)
+    if (command->key) {
         host.key = fake_find(fake, args[1]);
+    }
     memory_fail_after(fake->memory);
     command_call(command, &call);
     memory_fail_after(UINT64_MAX);
-    if (host.blocked)
+    if (host.blocked) {
         fake_text_print(&fake->reply, "waits");
-    else if (host.replies != 1 || host.depth != 0)
+    } else if (host.replies != 1 || host.depth != 0) {
         fake_die(&host, "not one reply");
-    if (fake->told.size > 0 && strstr(command->flags, "readonly") != NULL)
+    }
+    if (fake->told.size > 0 && strstr(command->flags, "readonly") != NULL) {
         fake_die(&host, "a command that reads has changed something");
+    }
     fake_armed(&host, fake->now);
     fake_play(fake);
     return fake->reply.at;
@@ -629,8 +668,9 @@ fake_run(struct fake *fake, const char *line)
         bool quoted = *line == '\'';
         const char *begin = line + quoted;
         size_t size = strcspn(begin, quoted ? "'" : " ");
-        if (count == FAKE_WORDS)
+        if (count == FAKE_WORDS) {
             abort();
+        }
         args[count++] = (struct bytes){begin, size};
         line = begin + size + quoted;
         line += *line == ' ';
@@ -657,8 +697,8 @@ fake_same_event(const struct queue_event *event, void *arg)
         !queue_get(queues[1], event->id, &there) ||
         !bytes_equal(here.payload, there.payload) || here.due != there.due ||
         here.alone != there.alone ||
-        memcmp(&here.repeat, &there.repeat, sizeof here.repeat) != 0 ||
-        memcmp(&here.tries, &there.tries, sizeof here.tries) != 0 ||
+        memcmp(&here.repeat, &there.repeat, sizeof(here.repeat)) != 0 ||
+        memcmp(&here.tries, &there.tries, sizeof(here.tries)) != 0 ||
         here.lease.token != there.lease.token ||
         here.lease.end != there.lease.end ||
         !bytes_equal(here.lease.owner, there.lease.owner)) {
@@ -671,10 +711,10 @@ fake_same_event(const struct queue_event *event, void *arg)
 static bool
 fake_same_queue(struct queue *a, struct queue *b)
 {
-    const struct queue_settings *one = queue_settings(a);
-    const struct queue_settings *other = queue_settings(b);
-    const struct queue_sink *sink = queue_sink(a);
-    const struct queue_sink *sink_there = queue_sink(b);
+    const struct queue_settings *one = queue_settings_of(a);
+    const struct queue_settings *other = queue_settings_of(b);
+    const struct queue_sink *sink = queue_sink_of(a);
+    const struct queue_sink *sink_there = queue_sink_of(b);
     struct queue *queues[] = {a, b};
 
     if (sink->kind != sink_there->kind || sink->maxlen != sink_there->maxlen ||
@@ -709,16 +749,18 @@ fake_same(struct fake *a, struct fake *b)
         struct fake_key *key = &a->keys[i];
         count += key->queue != NULL;
         count -= b->keys[i].queue != NULL;
-        if (key->queue == NULL)
+        if (key->queue == NULL) {
             continue;
+        }
         struct fake_key *other =
             fake_find(b, (struct bytes){key->name, key->size});
         if (other == NULL) {
             printf("a key is not there\n");
             return false;
         }
-        if (!fake_same_queue(key->queue, other->queue))
+        if (!fake_same_queue(key->queue, other->queue)) {
             return false;
+        }
     }
     return count == 0;
 }

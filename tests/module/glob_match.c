@@ -121,11 +121,12 @@ static const struct {
 
 TEST(glob_matches_what_the_server_would)
 {
-    for (size_t i = 0; i < sizeof glob_cases / sizeof glob_cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(glob_cases) / sizeof(glob_cases[0]); i++) {
         if (glob_is(glob_cases[i].pattern, glob_cases[i].text) !=
-            glob_cases[i].match)
+            glob_cases[i].match) {
             kit_fail(__FILE__, __LINE__, "\"%s\" and \"%s\"",
                      glob_cases[i].pattern, glob_cases[i].text);
+        }
     }
 }
 
@@ -159,14 +160,16 @@ TEST(glob_reads_bytes_of_any_value)
 static bool
 glob_plain(struct bytes pattern, struct bytes text)
 {
-    if (pattern.size == 0)
+    if (pattern.size == 0) {
         return text.size == 0;
+    }
     if (pattern.at[0] == '*') {
         struct bytes rest = {pattern.at + 1, pattern.size - 1};
         for (size_t i = 0; i <= text.size; i++) {
             struct bytes left = {text.at + i, text.size - i};
-            if (glob_plain(rest, left))
+            if (glob_plain(rest, left)) {
                 return true;
+            }
         }
         return false;
     }
@@ -200,17 +203,20 @@ TEST(glob_stars_take_as_much_as_they_must)
     for (unsigned i = 0; i < 200000; i++) {
         char pattern[9];
         char text[9];
-        struct bytes p = {pattern, rng_below(&rng, sizeof pattern)};
-        struct bytes t = {text, rng_below(&rng, sizeof text)};
-        for (size_t j = 0; j < p.size; j++)
-            pattern[j] = letters[rng_below(&rng, sizeof letters - 1)];
-        for (size_t j = 0; j < t.size; j++)
+        struct bytes p = {pattern, rng_below(&rng, sizeof(pattern))};
+        struct bytes t = {text, rng_below(&rng, sizeof(text))};
+        for (size_t j = 0; j < p.size; j++) {
+            pattern[j] = letters[rng_below(&rng, sizeof(letters) - 1)];
+        }
+        for (size_t j = 0; j < t.size; j++) {
             text[j] = "ab-]"[rng_below(&rng, 4)];
+        }
         bool match = glob_copied(p, t);
         matches += match;
-        if (match != glob_plain(p, t))
+        if (match != glob_plain(p, t)) {
             kit_fail(__FILE__, __LINE__, "\"%.*s\" and \"%.*s\"", (int)p.size,
                      pattern, (int)t.size, text);
+        }
     }
     CHECK(matches > 1000);
 }
@@ -219,18 +225,18 @@ TEST(glob_stars_take_as_much_as_they_must)
 TEST(glob_many_stars_take_no_time)
 {
     char pattern[256];
-    char text[4096];
-    for (size_t i = 0; i < sizeof pattern; i += 2) {
+    for (size_t i = 0; i < sizeof(pattern); i += 2) {
         pattern[i] = '*';
         pattern[i + 1] = 'a';
     }
-    pattern[sizeof pattern - 1] = 'b';
-    memset(text, 'a', sizeof text);
-    CHECK(!glob_match((struct bytes){pattern, sizeof pattern},
-                      (struct bytes){text, sizeof text}, &work));
-    text[sizeof text - 1] = 'b';
-    CHECK(glob_match((struct bytes){pattern, sizeof pattern},
-                     (struct bytes){text, sizeof text}, &work));
+    pattern[sizeof(pattern) - 1] = 'b';
+    char text[4096];
+    memset(text, 'a', sizeof(text));
+    CHECK(!glob_match((struct bytes){pattern, sizeof(pattern)},
+                      (struct bytes){text, sizeof(text)}, &work));
+    text[sizeof(text) - 1] = 'b';
+    CHECK(glob_match((struct bytes){pattern, sizeof(pattern)},
+                     (struct bytes){text, sizeof(text)}, &work));
 }
 
 TEST(glob_tells_what_it_took)

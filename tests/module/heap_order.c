@@ -17,9 +17,8 @@ static struct event *
 plain_first(void)
 {
     struct event *first = NULL;
-    unsigned i;
 
-    for (i = 0; i < EVENTS; i++) {
+    for (unsigned i = 0; i < EVENTS; i++) {
         if (there[i] && (first == NULL || all[i].leaf.time < first->leaf.time ||
                          (all[i].leaf.time == first->leaf.time &&
                           all[i].leaf.order < first->leaf.order))) {
@@ -44,9 +43,8 @@ run(uint64_t times, uint64_t seed)
     struct rng rng = {seed};
     uint64_t count = 0;
     size_t order = 0;
-    unsigned i;
 
-    for (i = 0; i < 40000; i++) {
+    for (unsigned i = 0; i < 40000; i++) {
         unsigned number = (unsigned)rng_below(&rng, EVENTS);
         /* By and by more are put in, and then fewer. */
         bool put = rng_below(&rng, 100) < (i / 10000 % 2 == 0 ? 70 : 30);
@@ -97,18 +95,16 @@ TEST(one_far_ahead_does_not_make_the_times_of_a_heap_alike)
     struct heap heap = {.chunks = NULL};
     uint64_t day = UINT64_C(86400000);
     uint64_t now = 20000 * day;
-    const uint32_t *times;
-    size_t i;
 
     CHECK(heap_reserve(&heap, 5));
     heap_add(&heap, &all[0], now + 100000 * day, 0, now);
-    for (i = 1; i < 5; i++) {
+    for (size_t i = 1; i < 5; i++) {
         heap_add(&heap, &all[i], now + i * day, i, now);
     }
     CHECK(heap_check(&heap));
     /* The first one's children: all others, the last of which is far ahead. */
-    times = heap.chunks[0][1].times;
-    for (i = 0; i < 3; i++) {
+    const uint32_t *times = heap.chunks[0][1].times;
+    for (size_t i = 0; i < 3; i++) {
         CHECK(times[i] != times[i + 1]);
     }
     heap_clear(&heap);
@@ -147,10 +143,9 @@ TEST(a_heap_tells_of_its_events_in_order_and_without_memory_of_all)
     struct seen seen = {NULL, 0, UINT64_MAX};
     struct rng rng = {5};
     uint64_t many = 0;
-    size_t i;
 
     CHECK(heap_each(&heap, see, &seen));
-    for (i = 0; i < EVENTS; i++) {
+    for (size_t i = 0; i < EVENTS; i++) {
         CHECK(heap_reserve(&heap, 1));
         heap_add(&heap, &all[i], rng_below(&rng, 100), i, 0);
     }
@@ -170,9 +165,8 @@ TEST(a_heap_tells_of_its_events_in_order_and_without_memory_of_all)
 TEST(a_heap_without_memory_stays_as_it_was)
 {
     struct heap heap = {.chunks = NULL};
-    size_t i;
 
-    for (i = 0; i < EVENTS; i++) {
+    for (size_t i = 0; i < EVENTS; i++) {
         uint64_t fails = 0;
 
         memory_fail_after(0);
@@ -203,16 +197,15 @@ TEST(all_chunks_of_a_heap_can_be_moved_by_going_through_its_events)
 {
     struct heap heap = {.chunks = NULL};
     unsigned moves = 0;
-    size_t i;
 
     heap_defrag(&heap, NULL, move_always, &moves);
     CHECK_EQ(moves, 0);
     CHECK(heap_reserve(&heap, EVENTS));
-    for (i = 0; i < EVENTS; i++) {
+    for (size_t i = 0; i < EVENTS; i++) {
         heap_add(&heap, &all[i], i * 7919 % EVENTS, i, 0);
     }
     heap_defrag(&heap, NULL, move_always, &moves);
-    for (i = 0; i < EVENTS; i++) {
+    for (size_t i = 0; i < EVENTS; i++) {
         heap_defrag(&heap, &all[i], move_always, &moves);
     }
     CHECK_EQ(moves, 1 + heap.used);

@@ -13,8 +13,8 @@
 static uint64_t
 ids_time(void)
 {
-    uint64_t ms;
-    uint64_t number;
+    uint64_t ms = 0;
+    uint64_t number = 0;
     ids_last(&ms, &number);
     return ms;
 }
@@ -24,11 +24,11 @@ ids_next_is(uint64_t now, uint64_t ms, uint64_t number)
 {
     char id[IDS_SIZE];
     char expected[IDS_SIZE];
-    uint64_t last_ms;
-    uint64_t last_number;
     size_t size = ids_next(now, id);
-    snprintf(expected, sizeof expected, "%llu-%llu", (unsigned long long)ms,
+    snprintf(expected, sizeof(expected), "%llu-%llu", (unsigned long long)ms,
              (unsigned long long)number);
+    uint64_t last_ms = 0;
+    uint64_t last_number = 0;
     ids_last(&last_ms, &last_number);
     return size == strlen(id) && strcmp(id, expected) == 0 && last_ms == ms &&
            last_number == number;
@@ -112,18 +112,19 @@ TEST(ids_are_seen_by_their_text)
         "*",
     };
     uint64_t ms = ids_time() + 1000;
-    char id[IDS_SIZE];
-    char text[IDS_SIZE + 1];
     CHECK(ids_next_is(ms, ms, 0));
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         CHECK(!ids_seen_text(bytes_of(bad[i])));
+    }
     CHECK(!ids_seen_text((struct bytes){NULL, 0}));
     CHECK(ids_next_is(ms, ms, 1));
     CHECK(ids_seen_text(bytes_of("0-0")));
     CHECK(ids_next_is(ms, ms, 2));
-    snprintf(text, sizeof text, "%llu-41", (unsigned long long)ms + 3);
+    char text[IDS_SIZE + 1];
+    snprintf(text, sizeof(text), "%llu-41", (unsigned long long)ms + 3);
     CHECK(ids_seen_text(bytes_of(text)));
     CHECK(ids_next_is(ms, ms + 3, 42));
+    char id[IDS_SIZE];
     /* Its own as well; and not beyond its size. */
     size_t size = ids_next(ms, id);
     CHECK(ids_seen_text((struct bytes){id, size}));

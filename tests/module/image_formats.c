@@ -19,26 +19,28 @@ static struct image_tape image_two;
 static void
 image_refused(int version, const char *text, const char *words)
 {
-    const char *error;
     uint64_t blocks = memory_blocks();
     image_tape_clear(&image_one);
     image_tape_write(&image_one, text);
+    const char *error = NULL;
     struct queue *queue = image_tape_load(&image_one, version, &error);
-    if (queue != NULL || strcmp(error, words) != 0)
+    if (queue != NULL || strcmp(error, words) != 0) {
         kit_fail(__FILE__, __LINE__, "%s: \"%s\", expected \"%s\"", text,
                  error == NULL ? "loaded" : error, words);
+    }
     CHECK_EQ(memory_blocks(), blocks);
 }
 
 static struct queue *
 image_taken(int version, const char *text)
 {
-    const char *error;
     image_tape_clear(&image_one);
     image_tape_write(&image_one, text);
+    const char *error = NULL;
     struct queue *queue = image_tape_load(&image_one, version, &error);
-    if (queue == NULL)
+    if (queue == NULL) {
         kit_fail(__FILE__, __LINE__, "%s: %s", text, error);
+    }
     CHECK(queue_check(queue, stderr));
     CHECK_EQ(image_one.at, image_one.count);
     return queue;
@@ -48,8 +50,9 @@ static struct queue_event
 image_get(const struct queue *queue, const char *id)
 {
     struct queue_event event;
-    if (!queue_get(queue, bytes_of(id), &event))
+    if (!queue_get(queue, bytes_of(id), &event)) {
         kit_fail(__FILE__, __LINE__, "there is no %s", id);
+    }
     return event;
 }
 
@@ -57,11 +60,12 @@ image_get(const struct queue *queue, const char *id)
 static struct queue *
 image_again(struct queue *queue)
 {
-    const char *error;
     image_tape_save(&image_one, queue);
+    const char *error = NULL;
     struct queue *again = image_tape_load(&image_one, IMAGE_VERSION, &error);
-    if (again == NULL)
+    if (again == NULL) {
         kit_fail(__FILE__, __LINE__, "%s", error);
+    }
     CHECK(queue_check(again, stderr));
     image_tape_save(&image_two, again);
     CHECK_EQ(queue_count(again), queue_count(queue));
@@ -82,15 +86,15 @@ TEST(image_of_an_empty_queue_has_its_settings)
 {
     struct queue *queue = queue_new(1000, 64);
     CHECK(queue != NULL);
-    *queue_settings(queue) = (struct queue_settings){
+    *queue_settings_of(queue) = (struct queue_settings){
         INT64_MAX, 77, QUEUE_DROP_OLDEST, ARGS_RESOLUTION_MAX,
         true,      7,  UINT32_MAX};
     CHECK(queue_set_sink(queue,
                          &(struct queue_sink){QUEUE_SINK_LIST, bytes_of("to"),
                                               0, bytes_of("letters")}));
-    queue_tell_token(queue, 99);
+    queue_note_token(queue, 99);
     struct queue *again = image_again(queue);
-    const struct queue_settings *settings = queue_settings(again);
+    const struct queue_settings *settings = queue_settings_of(again);
     CHECK_EQ(settings->max_events, INT64_MAX);
     CHECK_EQ(settings->max_bytes, 77);
     CHECK_EQ(settings->overflow, QUEUE_DROP_OLDEST);
@@ -99,9 +103,9 @@ TEST(image_of_an_empty_queue_has_its_settings)
     CHECK_EQ(settings->tries, 7);
     CHECK_EQ(settings->lease, UINT32_MAX);
     CHECK_EQ(queue_token(again), 99);
-    CHECK_EQ(queue_sink(again)->kind, QUEUE_SINK_LIST);
-    CHECK(bytes_equal(queue_sink(again)->to, bytes_of("to")));
-    CHECK(bytes_equal(queue_sink(again)->dead, bytes_of("letters")));
+    CHECK_EQ(queue_sink_of(again)->kind, QUEUE_SINK_LIST);
+    CHECK(bytes_equal(queue_sink_of(again)->to, bytes_of("to")));
+    CHECK(bytes_equal(queue_sink_of(again)->dead, bytes_of("letters")));
     CHECK(image_tape_equal(&image_one, &image_two));
     queue_free(again);
     queue_free(queue);
@@ -142,22 +146,23 @@ TEST(image_keeps_all_there_is_to_know_of_an_event)
 TEST(image_is_written_as_the_format_says)
 {
     struct queue *queue = queue_new(1000, 64);
-    uint64_t ms;
-    uint64_t number;
-    char text[256];
     const struct queue_event events[] = {
         {bytes_of("a"), bytes_of("x"), 1500, 500, false, {0}, {0}, {0}},
         {bytes_of("b"), bytes_of(""), 1500, 500, false, {7, 0, 2}, {0}, {0}},
         {bytes_of("c"), bytes_of("z"), 9000, 8000, true, {0}, {0}, {0}},
     };
     CHECK(queue != NULL);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         CHECK(queue_put(queue, &events[i]) == 0);
-    queue_tell(queue, 1002);
-    queue_settings(queue)->max_events = 5;
+    }
+    queue_set_now(queue, 1002);
+    queue_settings_of(queue)->max_events = 5;
     image_tape_save(&image_one, queue);
+    uint64_t ms = 0;
+    uint64_t number = 0;
     ids_last(&ms, &number);
-    snprintf(text, sizeof text,
+    char text[256];
+    snprintf(text, sizeof(text),
              "1002 1500 5 0 0 0 0 0 0 %llu %llu " IMAGE_PLAIN
              "2 9000 \"c\" \"z\" 1 500 "
              "2 1500 \"a\" \"x\" 3 1500 \"b\" \"\" 7 0 2 0 3",
@@ -170,17 +175,19 @@ TEST(image_is_written_as_the_format_says)
 
 TEST(image_brings_the_last_id_along)
 {
-    uint64_t ms;
-    uint64_t number;
-    char text[128];
+    uint64_t ms = 0;
+    uint64_t number = 0;
     ids_last(&ms, &number);
-    snprintf(text, sizeof text, "5 -1 0 0 0 0 0 0 0 %llu 41 " IMAGE_PLAIN "0 0",
+    char text[128];
+    snprintf(text, sizeof(text),
+             "5 -1 0 0 0 0 0 0 0 %llu 41 " IMAGE_PLAIN "0 0",
              (unsigned long long)ms + 10);
     queue_free(image_taken(1, text));
     ids_last(&ms, &number);
     CHECK_EQ(number, 41);
     /* But not what is refused. */
-    snprintf(text, sizeof text, "5 -1 0 0 0 0 0 0 0 %llu 42 " IMAGE_PLAIN "0 1",
+    snprintf(text, sizeof(text),
+             "5 -1 0 0 0 0 0 0 0 %llu 42 " IMAGE_PLAIN "0 1",
              (unsigned long long)ms);
     image_refused(1, text, "the number of events is wrong");
     ids_last(&ms, &number);
@@ -274,8 +281,9 @@ static const struct {
 
 TEST(image_that_makes_no_sense_is_refused)
 {
-    for (size_t i = 0; i < sizeof image_wrong / sizeof image_wrong[0]; i++)
+    for (size_t i = 0; i < sizeof(image_wrong) / sizeof(image_wrong[0]); i++) {
         image_refused(1, image_wrong[i].text, image_wrong[i].words);
+    }
     image_refused(2, IMAGE_HEAD, "its format is unknown");
     image_refused(-1, IMAGE_HEAD, "its format is unknown");
 }
@@ -312,27 +320,29 @@ TEST(image_keeps_leases_and_what_is_dead)
     static const char *const ids[] = {"due", "leased", "again", "dead",
                                       "nacked"};
     struct queue *queue = queue_new(1000, 64);
-    struct queue_event event;
     CHECK(queue != NULL);
+    struct queue_event event;
     for (size_t i = 0; i < 5; i++) {
         event = (struct queue_event){
             .id = bytes_of(ids[i]), .due = 1001 + i, .ttl = 1 + i};
         event.tries = (struct queue_tries){i == 4 ? 3 : 0, i == 4 ? 3 : 0};
         CHECK(queue_put(queue, &event) == 0);
     }
-    CHECK(queue_lease(queue, bytes_of("leased"),
-                      &(struct queue_lease){7, 9000, 8000, bytes_of("me")},
-                      (struct queue_tries){2, 9}, NULL) == 0);
-    CHECK(queue_lease(queue, bytes_of("again"),
-                      &(struct queue_lease){8, 2000, 1000, bytes_of("you")},
-                      (struct queue_tries){1, 0}, NULL) == 0);
-    CHECK(queue_lease(queue, bytes_of("dead"),
-                      &(struct queue_lease){9, 1900, 900, bytes_of("")},
-                      (struct queue_tries){5, 5}, NULL) == 0);
-    queue_tell(queue, 3000);
+    CHECK(
+        queue_lease_event(queue, bytes_of("leased"),
+                          &(struct queue_lease){7, 9000, 8000, bytes_of("me")},
+                          (struct queue_tries){2, 9}, NULL) == 0);
+    CHECK(
+        queue_lease_event(queue, bytes_of("again"),
+                          &(struct queue_lease){8, 2000, 1000, bytes_of("you")},
+                          (struct queue_tries){1, 0}, NULL) == 0);
+    CHECK(queue_lease_event(queue, bytes_of("dead"),
+                            &(struct queue_lease){9, 1900, 900, bytes_of("")},
+                            (struct queue_tries){5, 5}, NULL) == 0);
+    queue_set_now(queue, 3000);
     for (int ripe = 0; ripe < 2; ripe++) {
         struct queue *again = image_again(queue);
-        CHECK_EQ(queue_ripen(again, 3000, UINT64_MAX), 2);
+        CHECK_EQ(queue_promote_due(again, 3000, UINT64_MAX), 2);
         CHECK_EQ(queue_dead_count(again), 2);
         CHECK_EQ(queue_leased_count(again), 1);
         event = image_get(again, "leased");
@@ -350,7 +360,7 @@ TEST(image_keeps_leases_and_what_is_dead)
         CHECK_EQ(image_get(again, "nacked").tries.made, 3);
         CHECK_EQ(queue_token(again), 9);
         queue_free(again);
-        CHECK_EQ(queue_ripen(queue, 3000, UINT64_MAX), 2);
+        CHECK_EQ(queue_promote_due(queue, 3000, UINT64_MAX), 2);
     }
     queue_free(queue);
 }
@@ -361,18 +371,19 @@ TEST(image_of_what_died_ahead_of_the_time_loads)
     struct queue *queue = queue_new(1000, 64);
     struct queue_event event = {.id = bytes_of("a"), .due = 1000};
     CHECK(queue != NULL && queue_put(queue, &event) == 0);
-    CHECK(queue_lease(queue, event.id,
-                      &(struct queue_lease){7, 2000, 1000, bytes_of("me")},
-                      (struct queue_tries){1, 1}, NULL) == 0);
-    CHECK_EQ(queue_ripen(queue, 5000, UINT64_MAX), 0);
+    CHECK(
+        queue_lease_event(queue, event.id,
+                          &(struct queue_lease){7, 2000, 1000, bytes_of("me")},
+                          (struct queue_tries){1, 1}, NULL) == 0);
+    CHECK_EQ(queue_promote_due(queue, 5000, UINT64_MAX), 0);
     CHECK_EQ(queue_dead_count(queue), 1);
     CHECK_EQ(queue_next(queue), LAWN_NEVER);
-    const char *error;
     image_tape_save(&image_one, queue);
+    const char *error = NULL;
     struct queue *again = image_tape_load(&image_one, IMAGE_VERSION, &error);
     CHECK(again != NULL);
     CHECK_EQ(queue_leased_count(again), 1);
-    CHECK_EQ(queue_ripen(again, 5000, UINT64_MAX), 0);
+    CHECK_EQ(queue_promote_due(again, 5000, UINT64_MAX), 0);
     CHECK_EQ(queue_dead_count(again), 1);
     queue_free(again);
     queue_free(queue);
@@ -384,16 +395,17 @@ TEST(image_of_a_paused_queue_keeps_that_some_died)
     struct queue *queue = queue_new(1000, 64);
     struct queue_event event = {.id = bytes_of("a"), .due = 1000};
     CHECK(queue != NULL && queue_put(queue, &event) == 0);
-    CHECK(queue_lease(queue, event.id,
-                      &(struct queue_lease){7, 2000, 1000, bytes_of("me")},
-                      (struct queue_tries){1, 1}, NULL) == 0);
-    queue_tell(queue, 5000);
-    CHECK_EQ(queue_ripen(queue, 5000, UINT64_MAX), 0);
+    CHECK(
+        queue_lease_event(queue, event.id,
+                          &(struct queue_lease){7, 2000, 1000, bytes_of("me")},
+                          (struct queue_tries){1, 1}, NULL) == 0);
+    queue_set_now(queue, 5000);
+    CHECK_EQ(queue_promote_due(queue, 5000, UINT64_MAX), 0);
     CHECK(queue_died(queue));
     for (int paused = 0; paused < 2; paused++) {
-        const char *error;
-        queue_settings(queue)->paused = paused == 1;
+        queue_settings_of(queue)->paused = paused == 1;
         image_tape_save(&image_one, queue);
+        const char *error = NULL;
         struct queue *again =
             image_tape_load(&image_one, IMAGE_VERSION, &error);
         CHECK(again != NULL);
@@ -413,7 +425,7 @@ TEST(image_cut_anywhere_is_refused)
     queue_free(queue);
     size_t whole = image_one.count;
     for (image_one.count = 0; image_one.count < whole; image_one.count++) {
-        const char *error;
+        const char *error = NULL;
         uint64_t blocks = memory_blocks();
         CHECK(image_tape_load(&image_one, 1, &error) == NULL);
         CHECK(strcmp(error, IMAGE_CUT) == 0);
@@ -422,7 +434,7 @@ TEST(image_cut_anywhere_is_refused)
     queue_free(image_taken(0, "\"k\" 2 5 1 9 \"a\" \"x\" 6 1 9 \"b\" \"y\""));
     whole = image_one.count;
     for (image_one.count = 0; image_one.count < whole; image_one.count++) {
-        const char *error;
+        const char *error = NULL;
         CHECK(image_tape_load(&image_one, 0, &error) == NULL);
         CHECK(strcmp(error, IMAGE_CUT) == 0);
     }
@@ -432,16 +444,17 @@ TEST(image_with_too_long_an_id_is_refused)
 {
     static char long_id[QUEUE_ID_MAX + 1];
     for (size_t over = 0; over < 2; over++) {
-        const char *error;
         image_tape_clear(&image_one);
         image_tape_write(&image_one, IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500");
         image_tape_string(&image_one,
                           (struct bytes){long_id, QUEUE_ID_MAX + over});
         image_tape_write(&image_one, "\"\" 0 2");
+        const char *error = NULL;
         struct queue *queue = image_tape_load(&image_one, 1, &error);
         CHECK((queue == NULL) == (over == 1));
-        if (over == 1)
+        if (over == 1) {
             CHECK(strcmp(error, "an id is too long") == 0);
+        }
         queue_free(queue);
     }
 }
@@ -462,7 +475,7 @@ TEST(image_with_too_long_an_owner_or_name_is_refused)
         {"0 -1 0 0 0 0 0 0 0 0 0 0 1 \"\" 0", 65535, "0 0",
          "a name is too long"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (size_t over = 0; over < 2; over++) {
             const char *error = "";
             image_tape_clear(&image_one);
@@ -490,14 +503,14 @@ TEST(image_of_rede_loads)
     CHECK_EQ(queue_next(queue), 1699999999000);
     CHECK_EQ(image_get(queue, "cut").due, 1704294968296);
     CHECK(bytes_equal(image_get(queue, "a").payload, bytes_of("x")));
-    CHECK(queue_settings(queue)->max_events == 0);
+    CHECK(queue_settings_of(queue)->max_events == 0);
     /* It says nothing of the time: a delay counts from the present. */
     CHECK_EQ(queue_now(queue), 0);
     queue_free(image_again(queue));
     static const char *const order[] = {"minus", "behind", "a", "b", "cut"};
     const void *cursor = NULL;
+    CHECK_EQ(queue_promote_due(queue, UINT64_C(1) << 42, UINT64_MAX), 5);
     struct queue_event event;
-    CHECK_EQ(queue_ripen(queue, UINT64_C(1) << 42, UINT64_MAX), 5);
     for (size_t i = 0; i < 5; i++) {
         CHECK(queue_ready(queue, &cursor, &event));
         CHECK(bytes_equal(event.id, bytes_of(order[i])));
@@ -578,13 +591,14 @@ image_random_put(struct queue *queue, struct rng *rng, uint32_t id,
     bool alone = rng_below(rng, 4) == 0;
     uint64_t ttl = alone ? rng_below(rng, 30) : delays[rng_below(rng, 5)];
     struct queue_event event = {
-        .id = {(const char *)&id, sizeof id},
+        .id = {(const char *)&id, sizeof(id)},
         .payload = {"0123456789", (size_t)rng_below(rng, 11)},
         .due = queue_now(queue) + ttl,
         .ttl = ttl,
         .alone = alone};
-    if (rng_below(rng, 8) == 0)
+    if (rng_below(rng, 8) == 0) {
         event.repeat = (struct queue_repeat){1 + rng_below(rng, 9), id, 3};
+    }
     CHECK_EQ(queue_put(queue, &event), 0);
     *pushed = (struct image_pushed){event.due, alone ? 0 : ttl, true};
     return event.due;
@@ -595,23 +609,24 @@ static void
 image_drain(struct queue *queue, const struct image_pushed *pushed)
 {
     const void *cursor = NULL;
-    struct queue_event event;
     uint64_t due = 0;
     uint64_t count = 0;
     /* The number of the last event of a kind. */
     static uint32_t last[1001];
-    memset(last, 0, sizeof last);
-    CHECK_EQ(queue_ripen(queue, queue_now(queue) + 5000, UINT64_MAX),
+    memset(last, 0, sizeof(last));
+    CHECK_EQ(queue_promote_due(queue, queue_now(queue) + 5000, UINT64_MAX),
              queue_count(queue));
+    struct queue_event event;
     while (queue_ready(queue, &cursor, &event)) {
-        uint32_t id;
-        CHECK_EQ(event.id.size, sizeof id);
-        memcpy(&id, event.id.at, sizeof id);
+        uint32_t id = 0;
+        CHECK_EQ(event.id.size, sizeof(id));
+        memcpy(&id, event.id.at, sizeof(id));
         CHECK(id < IMAGE_EVENTS && pushed[id].there);
         CHECK_EQ(event.due, pushed[id].due);
         CHECK(event.due >= due);
-        if (event.due > due)
-            memset(last, 0, sizeof last);
+        if (event.due > due) {
+            memset(last, 0, sizeof(last));
+        }
         due = event.due;
         CHECK(id >= last[pushed[id].kind]);
         last[pushed[id].kind] = id;
@@ -628,22 +643,24 @@ TEST(image_keeps_the_order_of_events)
         struct queue *queue = queue_new(1000, 64);
         uint64_t now = 1000;
         CHECK(queue != NULL);
-        memset(pushed, 0, sizeof pushed);
+        memset(pushed, 0, sizeof(pushed));
         for (uint32_t i = 0; i < IMAGE_EVENTS; i++) {
-            queue_tell(queue, now);
+            queue_set_now(queue, now);
             image_random_put(queue, &rng, i, &pushed[i]);
             now += rng_below(&rng, 3) / 2;
-            if (rng_below(&rng, 50) == 0)
-                queue_ripen(queue, now, rng_below(&rng, 20));
+            if (rng_below(&rng, 50) == 0) {
+                queue_promote_due(queue, now, rng_below(&rng, 20));
+            }
             uint32_t gone = (uint32_t)rng_below(&rng, i + 1);
             if (rng_below(&rng, 4) == 0 && pushed[gone].there) {
-                struct bytes id = {(const char *)&gone, sizeof gone};
+                struct bytes id = {(const char *)&gone, sizeof(gone)};
                 CHECK(queue_remove(queue, id));
                 pushed[gone].there = false;
             }
         }
-        if (round % 3 == 0)
-            queue_ripen(queue, now, 10);
+        if (round % 3 == 0) {
+            queue_promote_due(queue, now, 10);
+        }
         struct queue *again = image_again(queue);
         image_drain(queue, pushed);
         image_drain(again, pushed);

@@ -26,8 +26,9 @@ image_tape_string(struct image_tape *tape, struct bytes string)
     CHECK(string.size <= IMAGE_TAPE_BYTES - tape->used);
     tape->items[tape->count++] =
         (struct image_item){true, tape->used, string.size};
-    if (string.size > 0)
+    if (string.size > 0) {
         memcpy(tape->bytes + tape->used, string.at, string.size);
+    }
     tape->used += string.size;
 }
 
@@ -42,7 +43,7 @@ image_tape_write(struct image_tape *tape, const char *text)
             image_tape_string(tape, (struct bytes){text + 1, size});
             text += size + 2;
         } else {
-            char *end;
+            char *end = NULL;
             image_tape_number(tape, strtoull(text, &end, 0));
             CHECK(end > text);
             text = end;
@@ -53,17 +54,20 @@ image_tape_write(struct image_tape *tape, const char *text)
 bool
 image_tape_equal(const struct image_tape *a, const struct image_tape *b)
 {
-    if (a->count != b->count)
+    if (a->count != b->count) {
         return false;
+    }
     for (size_t i = 0; i < a->count; i++) {
         const struct image_item *x = &a->items[i];
         const struct image_item *y = &b->items[i];
-        if (x->is_string != y->is_string || x->size != y->size)
+        if (x->is_string != y->is_string || x->size != y->size) {
             return false;
+        }
         if (x->is_string ? memcmp(a->bytes + x->number, b->bytes + y->number,
                                   x->size) != 0
-                         : x->number != y->number)
+                         : x->number != y->number) {
             return false;
+        }
     }
     return true;
 }
@@ -94,8 +98,9 @@ static bool
 image_tape_get_number(uint64_t *number, void *arg)
 {
     struct image_tape *tape = arg;
-    if (tape->at == tape->count || tape->items[tape->at].is_string)
+    if (tape->at == tape->count || tape->items[tape->at].is_string) {
         return false;
+    }
     *number = tape->items[tape->at++].number;
     return true;
 }
@@ -106,8 +111,9 @@ image_tape_get_string(struct bytes *string, void *arg)
     struct image_tape *tape = arg;
     free(tape->last);
     tape->last = NULL;
-    if (tape->at == tape->count || !tape->items[tape->at].is_string)
+    if (tape->at == tape->count || !tape->items[tape->at].is_string) {
         return false;
+    }
     const struct image_item *item = &tape->items[tape->at++];
     tape->last = malloc(item->size > 0 ? item->size : 1);
     CHECK(tape->last != NULL);

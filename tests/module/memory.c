@@ -81,7 +81,7 @@ memory_fails(void)
 }
 
 static struct memory_head *
-memory_head(const void *memory)
+head_of(const void *memory)
 {
     return (struct memory_head *)((uintptr_t)memory -
                                   sizeof(struct memory_head));
@@ -91,7 +91,7 @@ void *
 memory_alloc(size_t size)
 {
     struct memory_head *head =
-        memory_fails() ? NULL : malloc(sizeof *head + size);
+        memory_fails() ? NULL : malloc(sizeof(*head) + size);
 
     if (head == NULL) {
         return NULL;
@@ -107,21 +107,21 @@ memory_free(void *memory)
 {
     if (memory != NULL) {
         memory_block_count--;
-        memory_byte_count -= memory_head(memory)->whole;
-        free(memory_head(memory));
+        memory_byte_count -= head_of(memory)->whole;
+        free(head_of(memory));
     }
 }
 
 size_t
 memory_size(const void *memory)
 {
-    return memory_head(memory)->whole;
+    return head_of(memory)->whole;
 }
 
 void *
 memory_move(void *memory)
 {
-    size_t size = memory_head(memory)->asked;
+    size_t size = head_of(memory)->asked;
     void *moved = memory_alloc(size);
 
     if (moved != NULL) {

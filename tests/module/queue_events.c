@@ -26,20 +26,19 @@ TEST(events_of_a_queue_come_in_the_order_of_their_due_times)
 TEST(events_of_one_time_come_in_the_order_pushed)
 {
     struct queue *queue = kit_queue(1000);
-    unsigned i;
     char id[] = "a";
 
-    for (i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         id[0] = (char)('a' + i);
         CHECK_EQ(kit_push(queue, id, "", 50), 0);
     }
     CHECK_TEXT(kit_take(queue, 1050), "a b c d e f ");
-    for (i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         id[0] = (char)('a' + i);
         CHECK_EQ(kit_push_at(queue, id, "", 1070), 0);
     }
     CHECK_TEXT(kit_take(queue, 1070), "a b c d e f ");
-    for (i = 0; i < 6; i++) { /* due at a time that was mown */
+    for (unsigned i = 0; i < 6; i++) { /* due at a time that was mown */
         id[0] = (char)('a' + i);
         CHECK_EQ(kit_push(queue, id, "", 0), 0);
     }
@@ -55,7 +54,7 @@ TEST(an_event_pushed_while_others_of_its_time_are_half_known_comes_last)
     CHECK_EQ(kit_push_at(queue, "a", "", 1010), 0);
     CHECK_EQ(kit_push_at(queue, "b", "", 1010), 0);
     CHECK_EQ(kit_push_at(queue, "z", "", 9000), 0);
-    CHECK_EQ(queue_ripen(queue, 1010, 1), 1);
+    CHECK_EQ(queue_promote_due(queue, 1010, 1), 1);
     CHECK_EQ(kit_push_at(queue, "c", "", 1010), 0);
     CHECK(queue_check(queue, stdout));
     CHECK_TEXT(kit_take(queue, 1010), "a b c ");
@@ -66,19 +65,18 @@ TEST(an_event_pushed_while_others_of_its_time_are_half_known_comes_last)
 TEST(an_event_due_between_what_is_known_and_what_is_next_keeps_its_time)
 {
     static const uint64_t dues[] = {1010, 1011, 5000, 900999, 901000};
-    size_t i;
 
-    for (i = 0; i < COUNT(dues); i++) {
+    for (size_t i = 0; i < COUNT(dues); i++) {
         struct queue *queue = kit_queue(1000);
-        struct queue_event event;
 
         CHECK_EQ(kit_push(queue, "a", "", 10), 0);
         CHECK_EQ(kit_push(queue, "z", "", 900000), 0);
-        queue_tell(queue, 2000000);
-        CHECK_EQ(queue_ripen(queue, 2000000, 1), 1);
+        queue_set_now(queue, 2000000);
+        CHECK_EQ(queue_promote_due(queue, 2000000, 1), 1);
         CHECK(queue_remove(queue, bytes_of("a")));
-        CHECK_EQ(queue_ripen(queue, 2000000, 0), 0);
+        CHECK_EQ(queue_promote_due(queue, 2000000, 0), 0);
         CHECK_EQ(kit_push_at(queue, "m", "", dues[i]), 0);
+        struct queue_event event;
         CHECK(queue_get(queue, bytes_of("m"), &event));
         CHECK_EQ(event.due, dues[i]);
         CHECK(queue_check(queue, stdout));
@@ -105,9 +103,9 @@ TEST(an_event_of_an_id_that_is_there_replaces_it)
 TEST(an_event_can_be_replaced_by_its_own_bytes)
 {
     struct queue *queue = kit_queue(0);
-    struct queue_event event;
 
     CHECK_EQ(kit_push(queue, "id", "payload", 100), 0);
+    struct queue_event event;
     CHECK(queue_get(queue, bytes_of("id"), &event));
     event.ttl = event.due;
     CHECK_EQ(queue_put(queue, &event), 1);
@@ -121,13 +119,13 @@ TEST(an_event_can_be_replaced_by_its_own_bytes)
 TEST(an_updated_event_keeps_its_place)
 {
     struct queue *queue = kit_queue(0);
-    unsigned ripe;
 
-    for (ripe = 0; ripe < 2; ripe++) {
+    for (unsigned ripe = 0; ripe < 2; ripe++) {
         CHECK_EQ(kit_push(queue, "a", "1", 10), 0);
         CHECK_EQ(kit_push(queue, "b", "2", 10), 0);
         CHECK_EQ(kit_push(queue, "c", "3", 10), 0);
-        CHECK_EQ(queue_ripen(queue, queue_now(queue) + 10 * ripe, 9), ripe * 3);
+        CHECK_EQ(queue_promote_due(queue, queue_now(queue) + 10 * ripe, 9),
+                 ripe * 3);
         CHECK_EQ(queue_update(queue, bytes_of("a"), bytes_of("much more")), 0);
         CHECK_EQ(queue_update(queue, bytes_of("b"), bytes_of("x")), 0);
         CHECK_EQ(queue_update(queue, bytes_of("c"), bytes_of("")), 0);
@@ -145,7 +143,6 @@ TEST(a_moved_event_keeps_its_payload_and_may_begin_and_cease_to_repeat)
 {
     struct queue *queue = kit_queue(0);
     struct queue_event move = {.id = bytes_of("a"), .due = 70, .ttl = 70};
-    struct queue_event event;
 
     CHECK(queue_move(queue, &move) == -ENOENT);
     CHECK_EQ(kit_push(queue, "a", "payload", 10), 0);
@@ -155,6 +152,7 @@ TEST(a_moved_event_keeps_its_payload_and_may_begin_and_cease_to_repeat)
     CHECK_EQ(queue_move(queue, &move), 0);
     move.repeat.missed = 8;
     CHECK_EQ(queue_move(queue, &move), 0);
+    struct queue_event event;
     CHECK(queue_get(queue, bytes_of("a"), &event));
     CHECK_EQ(event.repeat.period, 5);
     CHECK_EQ(event.repeat.times, 6);
@@ -183,9 +181,9 @@ TEST(several_events_are_put_in_together_or_not_at_all)
     struct queue *queue = kit_queue(0);
     uint64_t added = 77;
     uint64_t fails = 0;
-    int error;
 
     CHECK_EQ(kit_push(queue, "old", "before", 100), 0);
+    int error = 0;
     do {
         size_t bytes = queue_bytes(queue);
 
@@ -214,19 +212,19 @@ TEST(ids_and_payloads_may_be_of_any_size_and_content)
 {
     static char large[QUEUE_ID_MAX];
     struct queue *queue = kit_queue(0);
-    struct queue_event event = {.payload = {large, sizeof large}, .due = 3};
+    struct queue_event event = {.payload = {large, sizeof(large)}, .due = 3};
 
     CHECK_EQ(queue_put(queue, &event), 0); /* no id at all */
-    event.id = (struct bytes){large, sizeof large};
+    event.id = (struct bytes){large, sizeof(large)};
     CHECK_EQ(queue_put(queue, &event), 0);
     event.id = (struct bytes){"\0\377", 2};
     event.payload = (struct bytes){NULL, 0};
     CHECK_EQ(queue_put(queue, &event), 0);
     CHECK_EQ(queue_count(queue), 3);
-    CHECK_EQ(queue_data(queue), 3 * sizeof large + 2);
+    CHECK_EQ(queue_data(queue), 3 * sizeof(large) + 2);
     CHECK(queue_check(queue, stdout));
     CHECK(queue_get(queue, (struct bytes){NULL, 0}, &event));
-    CHECK_EQ(event.payload.size, sizeof large);
+    CHECK_EQ(event.payload.size, sizeof(large));
     CHECK(queue_remove(queue, (struct bytes){"\0\377", 2}));
     CHECK(!queue_remove(queue, (struct bytes){"\0", 1}));
     kit_queue_end(queue);
@@ -236,8 +234,8 @@ TEST(a_clock_that_runs_back_makes_nothing_early)
 {
     struct queue *queue = kit_queue(1000);
 
-    queue_tell(queue, 5000);
-    queue_tell(queue, 400);
+    queue_set_now(queue, 5000);
+    queue_set_now(queue, 400);
     CHECK_EQ(queue_now(queue), 5000);
     CHECK_EQ(kit_push(queue, "a", "", 10), 0);
     CHECK_EQ(queue_next(queue), 5010);
@@ -251,23 +249,22 @@ TEST(finding_out_what_is_due_tells_no_time_but_is_not_taken_back)
 {
     struct queue *queue = kit_queue(1000);
     const void *cursor = NULL;
-    struct queue_event event;
-    unsigned i;
 
-    for (i = 0; i < 203; i++) {
+    for (unsigned i = 0; i < 203; i++) {
         char id[8];
 
-        (void)snprintf(id, sizeof id, "%u", i);
+        (void)snprintf(id, sizeof(id), "%u", i);
         CHECK_EQ(kit_push(queue, id, "", 10 * i), 0);
     }
-    CHECK_EQ(queue_ripen(queue, 1010, 9999), 2);
-    CHECK_EQ(queue_ripen(queue, 1200, 9999), 21);
+    CHECK_EQ(queue_promote_due(queue, 1010, 9999), 2);
+    CHECK_EQ(queue_promote_due(queue, 1200, 9999), 21);
     CHECK_EQ(queue_now(queue), 1000);
-    CHECK_EQ(queue_ripen(queue, 1010, 9999), 21);
-    CHECK_EQ(queue_coming(queue), 1210);
+    CHECK_EQ(queue_promote_due(queue, 1010, 9999), 21);
+    CHECK_EQ(queue_next_pending(queue), 1210);
     CHECK_EQ(kit_push(queue, "a", "", 5), 0); /* before what was known */
     CHECK_EQ(kit_push(queue, "b", "", 5), 0);
-    CHECK_EQ(queue_ripen(queue, 1010, 9999), 23);
+    CHECK_EQ(queue_promote_due(queue, 1010, 9999), 23);
+    struct queue_event event;
     CHECK(queue_ready(queue, &cursor, &event));
     CHECK(bytes_equal(event.id, bytes_of("0")));
     CHECK(queue_ready(queue, &cursor, &event));
@@ -276,7 +273,7 @@ TEST(finding_out_what_is_due_tells_no_time_but_is_not_taken_back)
     CHECK(bytes_equal(event.id, bytes_of("b")));
     CHECK(queue_check(queue, stdout));
     CHECK_EQ(queue_now(queue), 1000);
-    CHECK_EQ(queue_ripen(queue, 1000000, 9999), 205);
+    CHECK_EQ(queue_promote_due(queue, 1000000, 9999), 205);
     kit_queue_end(queue);
 }
 
@@ -285,18 +282,18 @@ TEST(what_is_found_late_stays_in_order)
 {
     struct queue *queue = kit_queue(2000);
     const void *cursor = NULL;
-    struct queue_event event;
 
     CHECK_EQ(kit_push_at(queue, "a", "", 1000), 0);
     CHECK_EQ(kit_push_at(queue, "z", "", 1100), 0);
-    CHECK_EQ(queue_ripen(queue, 2000, 10), 2);
+    CHECK_EQ(queue_promote_due(queue, 2000, 10), 2);
     CHECK_EQ(kit_push_at(queue, "b", "", 1050), 0);
-    CHECK_EQ(queue_ripen(queue, 2000, 1), 3);
+    CHECK_EQ(queue_promote_due(queue, 2000, 1), 3);
     CHECK(queue_remove(queue, bytes_of("z")));
     CHECK_EQ(kit_push_at(queue, "c", "", 1050), 0);
-    CHECK_EQ(queue_ripen(queue, 2000, 1), 3);
-    CHECK_EQ(queue_latest(queue), 1050);
+    CHECK_EQ(queue_promote_due(queue, 2000, 1), 3);
+    CHECK_EQ(queue_latest_ready(queue), 1050);
     CHECK(queue_check(queue, stdout));
+    struct queue_event event;
     CHECK(queue_ready(queue, &cursor, &event));
     CHECK(!queue_ready(queue, &cursor, &event)); /* one was asked for */
     CHECK_TEXT(kit_take(queue, 2000), "a b c ");
@@ -307,13 +304,13 @@ TEST(what_is_found_late_stays_in_order)
 TEST(a_restored_queue_takes_events_that_are_long_due)
 {
     struct queue *queue = kit_queue(1000000);
-    struct queue_event first;
 
     CHECK(queue_restore(queue, 300, 2000000));
     CHECK_EQ(queue_now(queue), 2000000);
     CHECK_EQ(kit_push_at(queue, "b", "", 40000), 0);
     CHECK_EQ(kit_push_at(queue, "a", "", 300), 0);
     CHECK_EQ(kit_push_at(queue, "c", "", 2000001), 0);
+    struct queue_event first;
     CHECK(queue_first(queue, &first));
     CHECK_EQ(first.due, 300);
     CHECK_TEXT(kit_take(queue, 2000000), "a b ");
@@ -323,7 +320,7 @@ TEST(a_restored_queue_takes_events_that_are_long_due)
 TEST(a_queue_is_idle_if_nothing_of_it_must_be_remembered)
 {
     struct queue *queue = kit_queue(0);
-    struct queue_settings *settings = queue_settings(queue);
+    struct queue_settings *settings = queue_settings_of(queue);
 
     CHECK(queue_idle(queue));
     CHECK_EQ(kit_push(queue, "a", "", 1), 0);

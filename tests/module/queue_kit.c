@@ -8,7 +8,7 @@ static uint64_t kit_blocks;
 struct queue *
 kit_queue(uint64_t now)
 {
-    struct queue *queue;
+    struct queue *queue = NULL;
 
     kit_blocks = memory_blocks();
     queue = queue_new(now, 4096);
@@ -56,11 +56,11 @@ kit_take(struct queue *queue, uint64_t now)
     static char text[1000];
     size_t size = 0;
     const void *cursor = NULL;
-    struct queue_event event;
 
-    (void)queue_ripen(queue, now, UINT64_MAX);
+    (void)queue_promote_due(queue, now, UINT64_MAX);
+    struct queue_event event;
     while (queue_ready(queue, &cursor, &event)) {
-        CHECK(size + event.id.size + 2 < sizeof text);
+        CHECK(size + event.id.size + 2 < sizeof(text));
         memcpy(text + size, event.id.at, event.id.size);
         size += event.id.size;
         text[size++] = ' ';
@@ -80,7 +80,7 @@ kit_payload(const struct queue *queue, const char *id)
     if (!queue_get(queue, bytes_of(id), &event)) {
         return NULL;
     }
-    CHECK(event.payload.size < sizeof text);
+    CHECK(event.payload.size < sizeof(text));
     memcpy(text, event.payload.at, event.payload.size);
     text[event.payload.size] = '\0';
     return text;

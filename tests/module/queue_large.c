@@ -18,12 +18,11 @@ fill(struct queue *queue, size_t from, size_t to, bool alone)
 {
     static const char payload[64];
     char id[32];
-    size_t i;
 
-    for (i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         struct queue_event event = {.id = {id, 14}, .payload = {payload, 64}};
 
-        (void)snprintf(id, sizeof id, "event-%08zu", i);
+        (void)snprintf(id, sizeof(id), "event-%08zu", i);
         event.ttl = alone ? i * 7919 % 1000003 : (1 + i % 50) * 1000;
         event.due = queue_now(queue) + event.ttl;
         event.alone = alone;
@@ -35,10 +34,9 @@ static void
 empty(struct queue *queue, size_t from, size_t to)
 {
     char id[32];
-    size_t i;
 
-    for (i = from; i < to; i++) {
-        (void)snprintf(id, sizeof id, "event-%08zu", i);
+    for (size_t i = from; i < to; i++) {
+        (void)snprintf(id, sizeof(id), "event-%08zu", i);
         CHECK(queue_remove(queue, (struct bytes){id, 14}));
     }
 }
@@ -47,9 +45,9 @@ TEST(an_event_of_78_bytes_takes_130_in_a_queue_of_any_large_size)
 {
     struct queue *queue = kit_queue(1000);
     size_t count = 4000;
-    size_t more;
 
     fill(queue, 0, count, false);
+    size_t more = 0;
     for (; count < 200000; count = more) {
         CHECK_EQ(queue_bytes(queue), memory_bytes());
         /* A new lawn of 17 KiB, or 500, is a burden at first. */
@@ -86,7 +84,6 @@ TEST(a_queue_that_grows_loses_nothing_and_mixes_nothing_up)
 {
     struct queue *queue = kit_queue(1000);
     const void *cursor = NULL;
-    struct queue_event event;
     uint64_t before = 0;
     uint64_t many = 0;
 
@@ -94,7 +91,8 @@ TEST(a_queue_that_grows_loses_nothing_and_mixes_nothing_up)
     CHECK(queue_check(queue, stdout));
     fill(queue, 35000, 70000, false);
     CHECK(queue_check(queue, stdout));
-    CHECK_EQ(queue_ripen(queue, 2000000, UINT64_MAX), 70000);
+    CHECK_EQ(queue_promote_due(queue, 2000000, UINT64_MAX), 70000);
+    struct queue_event event;
     while (queue_ready(queue, &cursor, &event)) {
         CHECK(before <= event.due);
         before = event.due;
@@ -110,18 +108,18 @@ TEST(a_queue_of_16384_events_gets_all_its_blades_once_and_for_all)
 {
     struct queue *queue = kit_queue(1000);
     const void *ground = NULL;
-    uint64_t i;
+    uint64_t i = 0;
 
     for (i = 0; i < 300000; i++) {
-        struct queue_event event = {.id = {(const char *)&i, sizeof i}};
+        struct queue_event event = {.id = {(const char *)&i, sizeof(i)}};
 
         event.ttl = 100000 + i % 4000 * 77;
         event.due = queue_now(queue) + event.ttl;
         CHECK_EQ(queue_put(queue, &event), 0);
         if (i == 16384) {
-            ground = queue->waiting.ground;
+            ground = queue->waiting.memory;
         }
-        CHECK(i < 16384 || queue->waiting.ground == ground);
+        CHECK(i < 16384 || queue->waiting.memory == ground);
     }
     CHECK(queue_ttls(queue) > 3000);
     CHECK(queue_check(queue, stdout));
@@ -134,16 +132,15 @@ TEST(no_order_of_events_that_are_due_makes_pushing_them_slow)
 {
     enum { EVENTS = 200000 };
     clock_t begin = clock();
-    unsigned order;
 
-    for (order = 0; order < 4; order++) {
+    for (unsigned order = 0; order < 4; order++) {
         struct queue *queue = kit_queue(1000000000);
         struct rng rng = {order};
-        uint64_t i;
+        uint64_t i = 0;
 
         for (i = 0; i < EVENTS; i++) {
             struct queue_event event = {
-                .id = {(const char *)&i, sizeof i},
+                .id = {(const char *)&i, sizeof(i)},
                 .due = order == 0   ? 1000 + i
                        : order == 1 ? 900000 - i
                        : order == 2 ? rng_below(&rng, 1000000)
@@ -151,7 +148,7 @@ TEST(no_order_of_events_that_are_due_makes_pushing_them_slow)
 
             CHECK_EQ(queue_put(queue, &event), 0);
         }
-        CHECK_EQ(queue_ripen(queue, 1000000000, UINT64_MAX), EVENTS);
+        CHECK_EQ(queue_promote_due(queue, 1000000000, UINT64_MAX), EVENTS);
         kit_queue_end(queue);
     }
     CHECK((clock() - begin) / CLOCKS_PER_SEC < 120);
@@ -164,10 +161,10 @@ TEST(to_drop_the_first_event_again_and_again_is_not_slow)
     struct queue *queue = kit_queue(1000);
     struct rng rng = {7};
     clock_t begin = clock();
-    uint64_t i;
+    uint64_t i = 0;
 
     for (i = 0; i < (uint64_t)2 * EVENTS; i++) {
-        struct queue_event event = {.id = {(const char *)&i, sizeof i},
+        struct queue_event event = {.id = {(const char *)&i, sizeof(i)},
                                     .alone = true};
 
         event.ttl = rng_below(&rng, i % 8 == 0 ? WEEK / 64 : WEEK);
@@ -183,7 +180,7 @@ TEST(to_drop_the_first_event_again_and_again_is_not_slow)
         }
     }
     CHECK(queue_check(queue, stdout));
-    CHECK_EQ(queue_ripen(queue, 1000, 100), 0); /* nothing is due early */
+    CHECK_EQ(queue_promote_due(queue, 1000, 100), 0); /* nothing is due early */
     CHECK((clock() - begin) / CLOCKS_PER_SEC < 120);
     kit_queue_end(queue);
 }
@@ -206,21 +203,20 @@ TEST(the_next_event_is_known_after_the_first_was_removed)
     static uint64_t ids[EVENTS];
     struct queue *queue = kit_queue(1000);
     struct rng rng = {7};
-    uint64_t i;
 
-    for (i = 0; i < EVENTS; i++) {
+    for (uint64_t i = 0; i < EVENTS; i++) {
         ids[i] = i;
         events[i] =
-            (struct queue_event){.id = {(const char *)&ids[i], sizeof ids[i]},
+            (struct queue_event){.id = {(const char *)&ids[i], sizeof(ids[i])},
                                  .ttl = WEEK + rng_below(&rng, WEEK),
                                  .alone = true};
         events[i].due = 1000 + events[i].ttl;
         CHECK_EQ(queue_put(queue, &events[i]), 0);
     }
-    qsort(events, EVENTS, sizeof *events, by_due);
+    qsort(events, EVENTS, sizeof(*events), by_due);
     CHECK_EQ(queue_next(queue), events[0].due);
     CHECK_EQ(lawn_count(queue->waiting.lawn), 0);
-    for (i = 0; i < REMOVED; i++) {
+    for (uint64_t i = 0; i < REMOVED; i++) {
         CHECK(queue_remove(queue, events[i].id));
         CHECK_EQ(queue_next(queue), events[i + 1].due);
         CHECK_EQ(queue_next(queue), events[i + 1].due);
@@ -228,7 +224,7 @@ TEST(the_next_event_is_known_after_the_first_was_removed)
     /* What is due before is still found, and nothing is due early. */
     CHECK_EQ(kit_push(queue, "sooner", "x", 5), 0);
     CHECK_EQ(queue_next(queue), 1005);
-    CHECK_EQ(queue_ripen(queue, 1004, UINT64_MAX), 0);
+    CHECK_EQ(queue_promote_due(queue, 1004, UINT64_MAX), 0);
     CHECK_TEXT(kit_take(queue, 1005), "sooner ");
     CHECK_EQ(queue_next(queue), events[REMOVED].due);
     CHECK(queue_check(queue, stdout));
@@ -240,14 +236,13 @@ TEST(an_event_among_some_that_are_due_finds_its_place_when_its_turn_comes)
 {
     enum { DUE = 4000, MORE = 1000 };
     struct queue *queue = kit_queue(1000);
-    struct queue_event out;
     const void *cursor = NULL;
     uint64_t before = 0;
     uint64_t many = 0;
-    uint64_t i;
+    uint64_t i = 0;
 
     for (i = 0; i < DUE + MORE; i++) {
-        struct queue_event event = {.id = {(const char *)&i, sizeof i}};
+        struct queue_event event = {.id = {(const char *)&i, sizeof(i)}};
 
         event.ttl = i < DUE ? i : 0;
         event.due = 1000 + (i < DUE ? i : 1 + i * 997 % DUE);
@@ -255,14 +250,15 @@ TEST(an_event_among_some_that_are_due_finds_its_place_when_its_turn_comes)
         if (i >= DUE - 1) {
             uint64_t budget = i < DUE ? UINT64_MAX : 10;
 
-            CHECK_EQ(queue_ripen(queue, 100000, budget), i + 1);
+            CHECK_EQ(queue_promote_due(queue, 100000, budget), i + 1);
         }
     }
     CHECK(queue_check(queue, stdout));
     CHECK(queue->passed.count > MORE - 20); /* few are among the first ten */
     CHECK_EQ(queue_next(queue), 1000);
-    CHECK_EQ(queue_coming(queue), LAWN_NEVER);
-    CHECK_EQ(queue_ripen(queue, 100000, 100), DUE + MORE);
+    CHECK_EQ(queue_next_pending(queue), LAWN_NEVER);
+    CHECK_EQ(queue_promote_due(queue, 100000, 100), DUE + MORE);
+    struct queue_event out;
     while (many < 100) {
         CHECK(queue_ready(queue, &cursor, &out));
         CHECK(before <= out.due);
@@ -271,7 +267,7 @@ TEST(an_event_among_some_that_are_due_finds_its_place_when_its_turn_comes)
     }
     /* The 100 first of all: 4 or 5 of 5 ms. */
     CHECK(before < 1085);
-    CHECK_EQ(queue_ripen(queue, 100000, UINT64_MAX), DUE + MORE);
+    CHECK_EQ(queue_promote_due(queue, 100000, UINT64_MAX), DUE + MORE);
     CHECK_EQ(queue->passed.count, 0);
     CHECK(queue_check(queue, stdout));
     kit_queue_end(queue);
@@ -281,10 +277,10 @@ TEST(an_event_among_some_that_are_due_finds_its_place_when_its_turn_comes)
 static uint64_t
 touched(const struct queue *queue)
 {
-    struct lawn_stats waiting;
-    struct lawn_stats leases;
+    struct lawn_counters waiting;
 
     lawn_stats(queue->waiting.lawn, &waiting);
+    struct lawn_counters leases;
     lawn_stats(queue->leases.lawn, &leases);
     return waiting.moved + waiting.looked + leases.moved + leases.looked;
 }
@@ -300,11 +296,11 @@ TEST(no_call_does_much_at_once_with_a_million_events)
     struct rng rng = {9};
     struct queue_event event = {.payload = {NULL, 0}};
     uint64_t most = 0;
-    uint64_t i;
+    uint64_t i = 0;
 
     for (i = 0; i < EVENTS; i++) {
         now += i % 100 == 0 ? 1 : 0;
-        event.id = (struct bytes){(const char *)&i, sizeof i};
+        event.id = (struct bytes){(const char *)&i, sizeof(i)};
         event.ttl = 1 + rng_below(&rng, WEEK);
         event.due = now + event.ttl;
         event.alone = i % 3 == 0;
@@ -312,8 +308,8 @@ TEST(no_call_does_much_at_once_with_a_million_events)
         if (i % 3 == 2) {
             struct queue_lease lease = {i, event.due, event.ttl, {NULL, 0}};
 
-            CHECK_EQ(queue_lease(queue, event.id, &lease,
-                                 (struct queue_tries){1, 0}, NULL),
+            CHECK_EQ(queue_lease_event(queue, event.id, &lease,
+                                       (struct queue_tries){1, 0}, NULL),
                      0);
         }
     }
@@ -325,8 +321,8 @@ TEST(no_call_does_much_at_once_with_a_million_events)
         uint64_t before = touched(queue);
         const void *cursor = NULL;
 
-        CHECK(queue_ripen(queue, now, BUDGET) <= EVENTS);
-        (void)queue_coming(queue);
+        CHECK(queue_promote_due(queue, now, BUDGET) <= EVENTS);
+        (void)queue_next_pending(queue);
         if (queue_ready(queue, &cursor, &event)) {
             CHECK(event.due <= now);
             for (i = 0; i < BUDGET && queue_ready(queue, &cursor, &event);) {
@@ -338,7 +334,7 @@ TEST(no_call_does_much_at_once_with_a_million_events)
             }
         }
         CHECK(queue_first(queue, &event));
-        if (queue_coming(queue) > now) {
+        if (queue_next_pending(queue) > now) {
             now += STEP - now % STEP;
         }
         most = touched(queue) - before > most ? touched(queue) - before : most;
@@ -355,22 +351,22 @@ TEST(a_common_delay_has_its_queue_after_very_many_that_came_once)
     enum { ONCE = 100000, COMMON = 20000 };
     struct queue *queue = kit_queue(1000);
     struct queue_event event = {.payload = {NULL, 0}};
-    struct lawn_stats before = {0};
-    struct lawn_stats after;
-    uint64_t i;
+    struct lawn_counters before = {0};
+    uint64_t i = 0;
 
     for (i = 0; i < ONCE + COMMON; i++) {
         if (i == ONCE) {
             lawn_stats(queue->waiting.lawn, &before);
         }
-        event.id = (struct bytes){(const char *)&i, sizeof i};
+        event.id = (struct bytes){(const char *)&i, sizeof(i)};
         event.ttl = i < ONCE ? 1000000 + i * 7 : 500000;
         event.due = 1000 + i / 10 + event.ttl;
         CHECK_EQ(queue_put(queue, &event), 0);
     }
+    struct lawn_counters after;
     lawn_stats(queue->waiting.lawn, &after);
     CHECK(after.starts - before.starts > COMMON / 2);
-    CHECK(after.lone_starts - before.lone_starts < 100);
+    CHECK(after.unqueued_starts - before.unqueued_starts < 100);
     kit_queue_end(queue);
 }
 
@@ -383,11 +379,11 @@ TEST(events_of_one_delay_and_time_come_in_order_whatever_delays_are_known)
     struct queue *queue = queue_new(1000, 64);
     struct queue_event event = {.payload = {NULL, 0}};
     const void *cursor = NULL;
-    uint64_t i;
 
     CHECK(queue != NULL);
+    uint64_t i = 0;
     for (i = 0; i < DELAYS * EACH; i++) {
-        event.id = (struct bytes){(const char *)&i, sizeof i};
+        event.id = (struct bytes){(const char *)&i, sizeof(i)};
         event.ttl = 1 + i % DELAYS;
         event.due = (i < 6000 ? 1000 : 2000) + event.ttl;
         CHECK_EQ(queue_put(queue, &event), 0);
@@ -395,11 +391,11 @@ TEST(events_of_one_delay_and_time_come_in_order_whatever_delays_are_known)
     CHECK_EQ(queue->size, QUEUE_LARGE);
     CHECK(queue->waiting.heap.count > EACH);
     CHECK(lawn_count(queue->waiting.lawn) > EACH);
-    CHECK_EQ(queue_ripen(queue, 3000, UINT64_MAX), DELAYS * EACH);
+    CHECK_EQ(queue_promote_due(queue, 3000, UINT64_MAX), DELAYS * EACH);
     while (queue_ready(queue, &cursor, &event)) {
         uint64_t *before = last[event.due > 2000];
 
-        memcpy(&i, event.id.at, sizeof i);
+        memcpy(&i, event.id.at, sizeof(i));
         CHECK(i >= before[i % DELAYS]);
         before[i % DELAYS] = i + 1;
     }
@@ -412,14 +408,14 @@ TEST(events_before_others_of_their_delay_do_not_burden_the_lawn)
     enum { EVENTS = 50000 };
     struct queue *queue = kit_queue(1000000);
     struct queue_event event = {.ttl = 900000};
-    uint64_t i;
+    uint64_t i = 0;
 
     for (i = 0; i < EVENTS; i++) {
-        event.id = (struct bytes){(const char *)&i, sizeof i};
+        event.id = (struct bytes){(const char *)&i, sizeof(i)};
         event.due = 1900000 - i;
         CHECK_EQ(queue_put(queue, &event), 0);
     }
-    CHECK(lawn_count_lone(queue->waiting.lawn) <=
+    CHECK(lawn_count_unqueued(queue->waiting.lawn) <=
           4096); /* while there are few */
     kit_queue_end(queue);
 }
@@ -432,11 +428,10 @@ TEST(ids_whose_hashes_begin_alike_are_found_and_take_no_more_memory)
     static uint64_t chosen[1500];
     struct queue *queue = kit_queue(0);
     uint64_t number = 0;
-    size_t i;
 
     table_set_key(key);
-    for (i = 0; i < COUNT(chosen); number++) {
-        struct bytes id = {(const char *)&number, sizeof number};
+    for (size_t i = 0; i < COUNT(chosen); number++) {
+        struct bytes id = {(const char *)&number, sizeof(number)};
 
         if (table_hash(id) >> 53 == 77) {
             struct queue_event event = {.id = id, .due = number};
@@ -447,14 +442,14 @@ TEST(ids_whose_hashes_begin_alike_are_found_and_take_no_more_memory)
     }
     CHECK(queue_check(queue, stdout));
     CHECK(queue_bytes(queue) < 8192 + COUNT(chosen) * 96);
-    for (i = 0; i < 20; i++) { /* among others */
+    for (size_t i = 0; i < 20; i++) { /* among others */
         fill(queue, i * 100, i * 100 + 100, true);
         CHECK(queue_check(queue, stdout));
     }
     empty(queue, 0, 2000);
-    for (i = 0; i < COUNT(chosen); i++) {
+    for (size_t i = 0; i < COUNT(chosen); i++) {
         CHECK(queue_remove(
-            queue, (struct bytes){(const char *)&chosen[i], sizeof number}));
+            queue, (struct bytes){(const char *)&chosen[i], sizeof(number)}));
         CHECK(i % 100 != 0 || queue_check(queue, stdout));
     }
     kit_queue_end(queue);
@@ -464,9 +459,7 @@ TEST(ids_whose_hashes_begin_alike_are_found_and_take_no_more_memory)
 /* At each step there are all, or those before it. */
 TEST(a_queue_without_memory_stays_as_it_was)
 {
-    struct queue *queue;
-    uint64_t fails;
-    size_t i;
+    struct queue *queue = NULL;
 
     memory_fail_after(0);
     CHECK(queue_new(0, 8) == NULL);
@@ -474,14 +467,15 @@ TEST(a_queue_without_memory_stays_as_it_was)
     CHECK(queue_new(0, 8) == NULL);
     memory_fail_after(UINT64_MAX);
     queue = kit_queue(0);
+    size_t i = 0;
     for (i = 0; i < 1500; i++) {
-        struct queue_event event = {.id = {(const char *)&i, sizeof i},
+        struct queue_event event = {.id = {(const char *)&i, sizeof(i)},
                                     .due = i % 7,
                                     .ttl = i % 7,
                                     .repeat = {i % 2, 0, 0}};
         int error = -ENOMEM;
 
-        for (fails = 0; error != 0; fails++) {
+        for (uint64_t fails = 0; error != 0; fails++) {
             size_t bytes = queue_bytes(queue);
 
             memory_fail_after(fails);
@@ -501,14 +495,14 @@ TEST(a_queue_without_memory_stays_as_it_was)
         CHECK(queue_move(queue, &event) == -ENOMEM);
         CHECK(queue_update(queue, event.id, bytes_of("x")) == -ENOMEM);
         CHECK(queue_copy(queue) == NULL);
-        CHECK(queue_ripen(queue, i, 10) <= i + 1);
+        CHECK(queue_promote_due(queue, i, 10) <= i + 1);
         queue_note_late(queue, 1);
         CHECK(queue_late(queue) == NULL);
         memory_fail_after(UINT64_MAX);
     }
     memory_fail_after(0);
     for (i = 0; i < 1500; i++) {
-        CHECK(queue_remove(queue, (struct bytes){(char *)&i, sizeof i}));
+        CHECK(queue_remove(queue, (struct bytes){(char *)&i, sizeof(i)}));
         CHECK(i % 64 != 0 || queue_check(queue, stdout));
     }
     memory_fail_after(UINT64_MAX);
@@ -519,12 +513,11 @@ TEST(a_copy_fails_at_any_step_without_a_trace)
 {
     struct queue *queue = kit_queue(0);
     struct queue *copy = NULL;
-    uint64_t blocks;
-    uint64_t fails;
 
     fill(queue, 0, 300, false);
-    CHECK_EQ(queue_ripen(queue, 3000, UINT64_MAX), 18);
-    blocks = memory_blocks();
+    CHECK_EQ(queue_promote_due(queue, 3000, UINT64_MAX), 18);
+    uint64_t blocks = memory_blocks();
+    uint64_t fails = 0;
     for (fails = 0; copy == NULL; fails++) {
         CHECK_EQ(memory_blocks(), blocks);
         CHECK_EQ(queue_total(QUEUE_TOTAL), 300);
@@ -551,11 +544,11 @@ TEST(a_queue_may_be_freed_by_another_thread_while_others_are_used)
 {
     struct queue *queue = kit_queue(0);
     struct queue *other = queue_new(0, 8);
-    pthread_t thread;
 
     CHECK(other != NULL);
     fill(other, 0, 20000, false);
     CHECK_EQ(queue_total(QUEUE_TOTAL), 20000);
+    pthread_t thread = 0;
     CHECK_EQ(pthread_create(&thread, NULL, free_queue, other), 0);
     fill(queue, 0, 20000, false);
     CHECK_EQ(pthread_join(thread, NULL), 0);
@@ -585,16 +578,14 @@ TEST(a_walk_ends_whatever_the_cursor)
         1, 2, 77777, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
     struct queue *queue = kit_queue(0);
     uint64_t seen = 0;
-    uint64_t cursor;
-    size_t i;
 
     CHECK_EQ(queue_scan(queue, 0, 10, count_one, &seen), 0);
     fill(queue, 0, 2000, false);
-    cursor = queue_scan(queue, 0, 10, count_one, &seen);
+    uint64_t cursor = queue_scan(queue, 0, 10, count_one, &seen);
     CHECK(cursor != 0);
     CHECK(seen >= 10 && seen < 10 + 126);
     /* One at a time, and each once. */
-    for (i = 0; i < 100; i++) {
+    for (size_t i = 0; i < 100; i++) {
         uint64_t next = queue_scan(queue, cursor, SIZE_MAX, refuse, &seen);
 
         CHECK(next > cursor);
@@ -602,7 +593,7 @@ TEST(a_walk_ends_whatever_the_cursor)
     }
     CHECK_EQ(queue_scan(queue, cursor, SIZE_MAX, count_one, &seen), 0);
     CHECK_EQ(seen, 2000);
-    for (i = 0; i < COUNT(cursors); i++) {
+    for (size_t i = 0; i < COUNT(cursors); i++) {
         seen = 0;
         CHECK_EQ(queue_scan(queue, cursors[i], SIZE_MAX, count_one, &seen), 0);
         CHECK(seen <= 2000);
@@ -613,10 +604,9 @@ TEST(a_walk_ends_whatever_the_cursor)
 TEST(how_late_events_were_is_known_within_a_quarter)
 {
     struct late late = {0};
-    uint64_t ms;
 
     CHECK_EQ(late_at(&late, 500), 0);
-    for (ms = 1; ms <= 1000; ms++) {
+    for (uint64_t ms = 1; ms <= 1000; ms++) {
         late_add(&late, ms);
     }
     CHECK_EQ(late.max, 1000);
@@ -624,7 +614,7 @@ TEST(how_late_events_were_is_known_within_a_quarter)
     CHECK(late_at(&late, 500) >= 500 && late_at(&late, 500) < 625);
     CHECK(late_at(&late, 990) >= 990 && late_at(&late, 990) <= 1000);
     CHECK_EQ(late_at(&late, 0), 1);
-    for (ms = 0; ms < 63; ms++) {
+    for (uint64_t ms = 0; ms < 63; ms++) {
         struct late one = {0};
         uint64_t value = (UINT64_C(1) << ms) + (UINT64_C(1) << ms) / 3;
 

@@ -17,8 +17,8 @@ lease(struct queue *queue, const char *id, uint64_t token, uint64_t ms,
                                 .ttl = ms,
                                 .owner = bytes_of("me")};
 
-    return queue_lease(queue, bytes_of(id), &given,
-                       (struct queue_tries){made, most}, NULL);
+    return queue_lease_event(queue, bytes_of(id), &given,
+                             (struct queue_tries){made, most}, NULL);
 }
 
 static enum queue_state
@@ -27,7 +27,7 @@ state(const struct queue *queue, const char *id, uint64_t now)
     struct queue_event event;
 
     CHECK(queue_get(queue, bytes_of(id), &event));
-    return queue_state(&event, now);
+    return queue_state_at(&event, now);
 }
 
 /* The ids of what is dead, with a space behind each. */
@@ -51,26 +51,26 @@ dead(const struct queue *queue)
 TEST(a_leased_event_is_due_again_when_the_lease_ends)
 {
     struct queue *queue = kit_queue(1000);
-    struct queue_event event;
 
     CHECK_EQ(kit_push(queue, "a", "x", 5), 0);
-    queue_tell(queue, 1005);
-    CHECK_EQ(queue_ripen(queue, 1005, 10), 1);
+    queue_set_now(queue, 1005);
+    CHECK_EQ(queue_promote_due(queue, 1005, 10), 1);
     CHECK_EQ(lease(queue, "a", 7, 100, 1, 0), 0);
     CHECK_EQ(queue_leased_count(queue), 1);
     CHECK_EQ(queue_leased_data(queue), 2);
     CHECK_EQ(queue_total(QUEUE_TOTAL_LEASED), 1);
     CHECK_EQ(queue_token(queue), 7);
     CHECK_EQ(queue_next(queue), 1105);
-    CHECK_EQ(queue_ripen(queue, 1104, 10), 0);
-    CHECK_EQ(queue_coming(queue), 1105);
+    CHECK_EQ(queue_promote_due(queue, 1104, 10), 0);
+    CHECK_EQ(queue_next_pending(queue), 1105);
     CHECK_EQ(state(queue, "a", 1104), QUEUE_LEASED);
+    struct queue_event event;
     CHECK(!queue_first(queue, &event));
-    CHECK_EQ(queue_ripen(queue, 1105, 10), 1);
+    CHECK_EQ(queue_promote_due(queue, 1105, 10), 1);
     CHECK_EQ(state(queue, "a", 1105), QUEUE_DUE);
     CHECK_EQ(queue_leased_count(queue), 0);
     CHECK_EQ(queue_leased_data(queue), 0);
-    CHECK_EQ(queue_latest(queue), 1105);
+    CHECK_EQ(queue_latest_ready(queue), 1105);
     CHECK(queue_get(queue, bytes_of("a"), &event));
     CHECK_EQ(event.due, 1005);
     CHECK_EQ(event.lease.token, 7);
@@ -91,7 +91,7 @@ TEST(ends_of_leases_and_due_events_come_in_the_order_of_their_times)
     CHECK_EQ(kit_push(queue, "d", "", 70), 0);
     CHECK_EQ(lease(queue, "a", 1, 60, 1, 0), 0);
     CHECK_EQ(lease(queue, "b", 2, 40, 1, 0), 0);
-    CHECK_EQ(queue_ripen(queue, 1100, 2), 2);
+    CHECK_EQ(queue_promote_due(queue, 1100, 2), 2);
     CHECK_TEXT(kit_take(queue, 1100), "b c a d ");
     kit_queue_end(queue);
 }
@@ -106,9 +106,9 @@ TEST(an_event_dies_when_its_last_lease_ends_and_a_move_revives_it)
     CHECK_EQ(lease(queue, "a", 1, 100, 2, 2), 0);
     CHECK_EQ(state(queue, "a", 1099), QUEUE_LEASED);
     CHECK_EQ(state(queue, "a", 1100), QUEUE_DEAD);
-    CHECK_EQ(queue_ripen(queue, 1099, 10), 0);
+    CHECK_EQ(queue_promote_due(queue, 1099, 10), 0);
     CHECK_TEXT(dead(queue), "");
-    CHECK_EQ(queue_ripen(queue, 1100, 10), 0);
+    CHECK_EQ(queue_promote_due(queue, 1100, 10), 0);
     CHECK_TEXT(dead(queue), "a ");
     CHECK_EQ(queue_next(queue), 1900); /* not that of what is dead */
     CHECK(queue_first(queue, &event));
@@ -117,7 +117,7 @@ TEST(an_event_dies_when_its_last_lease_ends_and_a_move_revives_it)
     CHECK_EQ(lease(queue, "a", 1, 500, 2, 2), 0);
     CHECK_TEXT(dead(queue), "");
     CHECK_EQ(queue_leased_count(queue), 1);
-    CHECK_EQ(queue_ripen(queue, 1500, 10), 0);
+    CHECK_EQ(queue_promote_due(queue, 1500, 10), 0);
     CHECK_TEXT(dead(queue), "a ");
     event = (struct queue_event){
         .id = bytes_of("a"), .due = 2500, .ttl = 500, .tries = {0, 2}};
@@ -155,9 +155,9 @@ TEST(a_lease_without_memory_changes_nothing)
 {
     struct queue *queue = kit_queue(1000);
     int error = -ENOMEM;
-    uint64_t fails;
 
     CHECK_EQ(kit_push(queue, "a", "x", 7), 0);
+    uint64_t fails = 0;
     for (fails = 0; error != 0; fails++) {
         memory_fail_after(fails);
         error = lease(queue, "a", 5, 100, 1, 2);
@@ -178,17 +178,17 @@ TEST(a_lease_without_memory_changes_nothing)
 TEST(a_lease_may_be_given_by_the_event_s_own_bytes)
 {
     struct queue *queue = kit_queue(1000);
-    struct queue_event event;
-    unsigned i;
 
     CHECK_EQ(kit_push(queue, "a", "x", 7), 0);
     CHECK_EQ(lease(queue, "a", 5, 100, 1, 2), 0);
-    for (i = 0; i < 3; i++) {
+    struct queue_event event;
+    for (unsigned i = 0; i < 3; i++) {
         CHECK(queue_get(queue, bytes_of("a"), &event));
         event.lease.end += 50;
         event.lease.owner.size -= i == 1 ? 1 : 0; /* another block */
-        CHECK_EQ(
-            queue_lease(queue, event.id, &event.lease, event.tries, &event), 0);
+        CHECK_EQ(queue_lease_event(queue, event.id, &event.lease, event.tries,
+                                   &event),
+                 0);
         CHECK(bytes_equal(event.id, bytes_of("a")));
         CHECK(bytes_equal(event.payload, bytes_of("x")));
         CHECK(bytes_equal(event.lease.owner, bytes_of(i < 1 ? "me" : "m")));
@@ -208,31 +208,31 @@ TEST(settings_and_sinks_of_leases_are_remembered)
     struct queue_sink sink = {QUEUE_SINK_NONE, bytes_of(""), 0, bytes_of("d")};
 
     CHECK(queue_idle(queue));
-    queue_settings(queue)->tries = 1;
+    queue_settings_of(queue)->tries = 1;
     CHECK(!queue_idle(queue));
-    queue_settings(queue)->tries = 0;
-    queue_settings(queue)->lease = 1;
+    queue_settings_of(queue)->tries = 0;
+    queue_settings_of(queue)->lease = 1;
     CHECK(!queue_idle(queue));
-    queue_settings(queue)->lease = 0;
+    queue_settings_of(queue)->lease = 0;
     CHECK(queue_set_sink(queue, &sink));
     CHECK(!queue_idle(queue));
     sink = (struct queue_sink){QUEUE_SINK_LIST, bytes_of("l"), 0, bytes_of("")};
-    queue_trouble(queue)->again = 5;
-    queue_dead_trouble(queue)->again = 5;
+    queue_trouble_of(queue)->again = 5;
+    queue_dead_trouble_of(queue)->again = 5;
     memory_fail_after(0);
     CHECK(!queue_set_sink(queue, &sink));
     memory_fail_after(UINT64_MAX);
-    CHECK(bytes_equal(queue_sink(queue)->dead, bytes_of("d")));
-    CHECK_EQ(queue_trouble(queue)->again, 5);
+    CHECK(bytes_equal(queue_sink_of(queue)->dead, bytes_of("d")));
+    CHECK_EQ(queue_trouble_of(queue)->again, 5);
     CHECK(queue_set_sink(queue, &sink));
-    CHECK_EQ(queue_trouble(queue)->again, 0);
-    CHECK_EQ(queue_dead_trouble(queue)->again, 0);
+    CHECK_EQ(queue_trouble_of(queue)->again, 0);
+    CHECK_EQ(queue_dead_trouble_of(queue)->again, 0);
     CHECK(!queue_idle(queue));
     sink = (struct queue_sink){QUEUE_SINK_NONE, bytes_of(""), 0, bytes_of("")};
     CHECK(queue_set_sink(queue, &sink));
     CHECK(queue_idle(queue));
-    queue_tell_token(queue, 9);
-    queue_tell_token(queue, 8);
+    queue_note_token(queue, 9);
+    queue_note_token(queue, 8);
     CHECK_EQ(queue_token(queue), 9);
     CHECK(queue_idle(queue));
     kit_queue_end(queue);
@@ -243,10 +243,10 @@ TEST(leases_of_unrelated_lengths_do_not_burden_the_lawn)
 {
     enum { EVENTS = 20000 };
     struct queue *queue = kit_queue(1000);
-    uint64_t i;
+    uint64_t i = 0;
 
     for (i = 0; i < EVENTS; i++) {
-        struct queue_event event = {.id = {(const char *)&i, sizeof i},
+        struct queue_event event = {.id = {(const char *)&i, sizeof(i)},
                                     .due = 1000};
 
         CHECK_EQ(queue_put(queue, &event), 0);
@@ -254,16 +254,16 @@ TEST(leases_of_unrelated_lengths_do_not_burden_the_lawn)
     for (i = 0; i < EVENTS; i++) {
         struct queue_lease given = {i + 1, 5000 + i, 4000 + i, {NULL, 0}};
 
-        CHECK_EQ(queue_lease(queue, (struct bytes){(char *)&i, sizeof i},
-                             &given, (struct queue_tries){1, 0}, NULL),
+        CHECK_EQ(queue_lease_event(queue, (struct bytes){(char *)&i, sizeof(i)},
+                                   &given, (struct queue_tries){1, 0}, NULL),
                  0);
     }
     CHECK_EQ(queue_leased_count(queue), EVENTS);
     CHECK(lawn_count(queue->leases.lawn) < 2000);
     CHECK_EQ(queue_next(queue), 5000);
-    CHECK_EQ(queue_ripen(queue, 14999, UINT64_MAX), EVENTS / 2);
+    CHECK_EQ(queue_promote_due(queue, 14999, UINT64_MAX), EVENTS / 2);
     CHECK_EQ(queue_next(queue), 5000);
-    CHECK_EQ(queue_coming(queue), 15000);
+    CHECK_EQ(queue_next_pending(queue), 15000);
     kit_queue_end(queue);
 }
 
@@ -273,29 +273,28 @@ TEST(to_ask_for_the_first_event_moves_none)
     enum { EVENTS = 50000, SOONER = 5000, WEEK = 604800000 };
     struct queue *queue = kit_queue(1000);
     struct rng rng = {5};
-    struct queue_event first;
-    const void *ground;
     uint64_t due = 0;
-    uint64_t i;
+    uint64_t i = 0;
 
     for (i = 0; i < EVENTS; i++) {
-        struct queue_event event = {.id = {(const char *)&i, sizeof i},
+        struct queue_event event = {.id = {(const char *)&i, sizeof(i)},
                                     .ttl = WEEK + rng_below(&rng, WEEK),
                                     .alone = true};
 
         event.due = 1000 + event.ttl;
         CHECK_EQ(queue_put(queue, &event), 0);
     }
-    ground = queue->waiting.ground;
+    const void *ground = queue->waiting.memory;
+    struct queue_event first;
     CHECK(queue_first(queue, &first));
     for (; i < EVENTS + SOONER; i++) {
-        struct queue_event event = {.id = {(const char *)&i, sizeof i},
+        struct queue_event event = {.id = {(const char *)&i, sizeof(i)},
                                     .ttl = rng_below(&rng, WEEK),
                                     .alone = i % 2 == 0};
 
         event.due = 1000 + event.ttl;
         CHECK_EQ(queue_put(queue, &event), 0);
-        CHECK(queue->waiting.ground == ground);
+        CHECK(queue->waiting.memory == ground);
         CHECK(queue_first(queue, &first));
         CHECK_EQ(queue->ready.count, 0);
     }

@@ -74,7 +74,7 @@ id_of(unsigned number)
 
     if (sizes[number] == 0 && number != 0) {
         sizes[number] =
-            (size_t)snprintf(texts[number], sizeof texts[number], "%u%.*s",
+            (size_t)snprintf(texts[number], sizeof(texts[number]), "%u%.*s",
                              number, (int)(number % 41), dashes);
     }
     return (struct bytes){texts[number], sizes[number]};
@@ -93,7 +93,7 @@ number_of(struct bytes id)
 static struct bytes
 payload_of(const struct model_event *event)
 {
-    memset(model_payload, event->payload_byte, sizeof model_payload);
+    memset(model_payload, event->payload_byte, sizeof(model_payload));
     return (struct bytes){model_payload, event->payload_size};
 }
 
@@ -102,7 +102,7 @@ owner_of(const struct model_event *event)
 {
     static char owner[QUEUE_OWNER_MAX];
 
-    memset(owner, (int)(event->token % 251), sizeof owner);
+    memset(owner, (int)(event->token % 251), sizeof(owner));
     return (struct bytes){owner, event->owner_size};
 }
 
@@ -124,10 +124,9 @@ static unsigned
 check_event(const struct queue_event *event)
 {
     unsigned number = number_of(event->id);
-    const struct model_event *known;
 
     CHECK(number < model.events);
-    known = &model.event[number];
+    const struct model_event *known = &model.event[number];
     CHECK(known->there);
     CHECK(bytes_equal(event->id, id_of(number)));
     CHECK(bytes_equal(event->payload, payload_of(known)));
@@ -142,7 +141,7 @@ check_event(const struct queue_event *event)
         CHECK_EQ(event->lease.end, known->end);
         CHECK(bytes_equal(event->lease.owner, owner_of(known)));
     }
-    CHECK_EQ(queue_state(event, model.now),
+    CHECK_EQ(queue_state_at(event, model.now),
              known->token != 0 && known->end > model.now ? QUEUE_LEASED
              : is_spent(known)                           ? QUEUE_DEAD
              : time_of(known) > model.now                ? QUEUE_WAITING
@@ -154,9 +153,8 @@ static uint64_t
 earliest(void)
 {
     uint64_t due = LAWN_NEVER;
-    unsigned i;
 
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         const struct model_event *known = &model.event[i];
 
         if (known->there && !known->dead && time_of(known) < due) {
@@ -178,13 +176,12 @@ static uint64_t
 check_dead(void)
 {
     const void *cursor = NULL;
-    struct queue_event event;
     uint64_t many = 0;
-    unsigned i;
 
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         model.event[i].dead = false;
     }
+    struct queue_event event;
     while (queue_dead(model.queue, &cursor, &event)) {
         struct model_event *known = &model.event[check_event(&event)];
 
@@ -194,7 +191,7 @@ check_dead(void)
         many++;
     }
     CHECK_EQ(queue_dead_count(model.queue), many);
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         const struct model_event *known = &model.event[i];
 
         CHECK(!known->there || known->dead || !is_spent(known) ||
@@ -209,9 +206,8 @@ check_leased(void)
 {
     uint64_t least = 0;
     uint64_t most = 0;
-    unsigned i;
 
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         const struct model_event *known = &model.event[i];
 
         if (known->there && known->token != 0) {
@@ -230,7 +226,7 @@ check_leased(void)
 static void
 check_sink(void)
 {
-    const struct queue_sink *sink = queue_sink(model.queue);
+    const struct queue_sink *sink = queue_sink_of(model.queue);
 
     CHECK_EQ(sink->kind, model.sunk ? QUEUE_SINK_STREAM : QUEUE_SINK_NONE);
     CHECK_EQ(sink->maxlen, model.sunk ? 7 : 0);
@@ -245,13 +241,12 @@ check_first(void)
     uint64_t now = model.now > model.asked ? model.now : model.asked;
     const struct model_event *known = NULL;
     struct queue_event first;
-    unsigned i;
 
     if (queue_first(model.queue, &first)) {
         known = &model.event[check_event(&first)];
         CHECK(known->token == 0 || known->end <= now);
     }
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         const struct model_event *other = &model.event[i];
         bool nobodys = other->there && other->token == 0;
 
@@ -265,7 +260,6 @@ static void
 check_all(bool thoroughly)
 {
     uint64_t data = 0;
-    unsigned i;
 
     if (thoroughly) {
         CHECK(queue_check(model.queue, stdout));
@@ -279,7 +273,7 @@ check_all(bool thoroughly)
     check_sink();
     CHECK_EQ(queue_next(model.queue), earliest());
     check_first();
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         if (model.event[i].there) {
             data += id_of(i).size + model.event[i].payload_size;
         }
@@ -383,18 +377,17 @@ do_put(unsigned number)
 {
     struct model_event *known = &model.event[number];
     struct model_event before = *known;
-    struct queue_event event;
-    int error;
 
     known->payload_size = rng_below(&model.rng, rng_below(&model.rng, 600) + 1);
     known->payload_byte = (unsigned char)rng_next(&model.rng);
+    struct queue_event event;
     choose_time(&event);
     event.id = id_of(number);
     event.payload = payload_of(known);
     if (rng_below(&model.rng, 8) == 0) {
         choose_lease(&event.lease);
     }
-    error = queue_put(model.queue, &event);
+    int error = queue_put(model.queue, &event);
     if (error == -ENOMEM) {
         *known = before;
         return;
@@ -415,9 +408,8 @@ do_put_all(void)
     size_t count = rng_below(&model.rng, 12);
     uint64_t added = 0;
     uint64_t fresh = 0;
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         numbers[i] = (unsigned)rng_below(&model.rng, model.events);
         choose_time(&events[i]);
         events[i].id = id_of(numbers[i]);
@@ -429,7 +421,7 @@ do_put_all(void)
     if (queue_put_all(model.queue, events, count, &added) != 0) {
         return;
     }
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct model_event *known = &model.event[numbers[i]];
 
         fresh += known->there ? 0 : 1;
@@ -447,13 +439,13 @@ do_lease(unsigned number)
 {
     struct model_event *known = &model.event[number];
     struct queue_lease lease;
-    struct queue_tries tries;
-    struct queue_event out;
-    int error;
 
     choose_lease(&lease);
+    struct queue_tries tries;
     choose_tries(&tries);
-    error = queue_lease(model.queue, id_of(number), &lease, tries, &out);
+    struct queue_event out;
+    int error =
+        queue_lease_event(model.queue, id_of(number), &lease, tries, &out);
     if (!known->there) {
         CHECK(error == -ENOENT);
     } else if (error != -ENOMEM) {
@@ -483,11 +475,10 @@ static void
 do_move(unsigned number)
 {
     struct queue_event event = {.id = id_of(number)};
-    int error;
 
     choose_time(&event);
     event.lease.token = rng_next(&model.rng); /* is passed over */
-    error = queue_move(model.queue, &event);
+    int error = queue_move(model.queue, &event);
     event.lease.token = 0;
     if (!model.event[number].there) {
         CHECK(error == -ENOENT);
@@ -502,13 +493,12 @@ do_update(unsigned number)
 {
     struct model_event *known = &model.event[number];
     struct model_event before = *known;
-    int error;
 
     if (rng_below(&model.rng, 2) == 0) {
         known->payload_size = rng_below(&model.rng, 600);
     }
     known->payload_byte = (unsigned char)rng_next(&model.rng);
-    error = queue_update(model.queue, id_of(number), payload_of(known));
+    int error = queue_update(model.queue, id_of(number), payload_of(known));
     if (!before.there) {
         CHECK(error == -ENOENT);
     } else if (error == -ENOMEM) {
@@ -550,14 +540,13 @@ check_ready(const struct queue *queue, uint64_t now, uint64_t most)
 {
     const struct model_event *before = NULL;
     const void *cursor = NULL;
-    struct queue_event event;
     uint64_t last = 0; /* time of these */
     uint64_t many = 0;
-    unsigned i;
 
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         model.event[i].ready = false;
     }
+    struct queue_event event;
     while (queue_ready(queue, &cursor, &event)) {
         struct model_event *known = &model.event[check_event(&event)];
 
@@ -575,7 +564,7 @@ check_ready(const struct queue *queue, uint64_t now, uint64_t most)
         last = many < most ? time_of(known) : last;
         many++;
     }
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         const struct model_event *known = &model.event[i];
 
         CHECK(!known->there || known->ready || known->dead ||
@@ -593,32 +582,27 @@ do_ripen(void)
                           : rng_below(&model.rng, 1 + model.count / 2);
     uint64_t at = model.now;
     uint64_t due = 0;
-    uint64_t before;
-    uint64_t ready;
-    uint64_t seen;
-    uint64_t dead;
-    unsigned i;
 
     if (rng_below(&model.rng, 4) == 0) {
         at = at - 5000 + rng_below(&model.rng, 10000);
     }
-    before = queue_ripen(model.queue, at, 0);
+    uint64_t before = queue_promote_due(model.queue, at, 0);
     at = at > model.now ? at : model.now;
     at = at > model.asked ? at : model.asked; /* what was due is so still */
     model.asked = at;
     model.latest = at > model.latest ? at : model.latest;
-    dead = check_dead();
+    uint64_t dead = check_dead();
     CHECK(before >= check_ready(model.queue, at, 0));
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         due += model.event[i].there && !model.event[i].dead &&
                time_of(&model.event[i]) <= at;
     }
-    ready = queue_ripen(model.queue, at, budget);
+    uint64_t ready = queue_promote_due(model.queue, at, budget);
     dead = check_dead() - dead;
-    seen = check_ready(model.queue, at, budget - dead);
+    uint64_t seen = check_ready(model.queue, at, budget - dead);
     CHECK(seen <= ready && (seen == ready || seen >= budget - dead));
     CHECK_EQ(ready + dead, budget < due - before ? before + budget : due);
-    for (i = 0; budget == UINT64_MAX && i < model.events; i++) {
+    for (unsigned i = 0; budget == UINT64_MAX && i < model.events; i++) {
         const struct model_event *known = &model.event[i];
 
         CHECK_EQ(known->ready,
@@ -632,12 +616,12 @@ do_take(void)
 {
     uint64_t most = rng_below(&model.rng, 20);
     const void *cursor = NULL;
-    struct queue_event event;
-    unsigned numbers[20];
     unsigned many = 0;
 
     model.asked = model.now > model.asked ? model.now : model.asked;
-    (void)queue_ripen(model.queue, model.now, most);
+    (void)queue_promote_due(model.queue, model.now, most);
+    struct queue_event event;
+    unsigned numbers[20];
     while (many < most && queue_ready(model.queue, &cursor, &event)) {
         numbers[many++] = check_event(&event);
     }
@@ -689,12 +673,10 @@ see(const struct queue_event *event, void *arg)
 static void
 do_scan(void)
 {
-    unsigned i;
-
     if (!model.scanning) {
         model.scanning = true;
         model.cursor = 0;
-        for (i = 0; i < model.events; i++) {
+        for (unsigned i = 0; i < model.events; i++) {
             model.event[i].seen = 0;
             model.event[i].all_the_while = model.event[i].there;
         }
@@ -703,7 +685,7 @@ do_scan(void)
                               rng_below(&model.rng, 20), see, NULL);
     if (model.cursor == 0) {
         model.scanning = false;
-        for (i = 0; i < model.events; i++) {
+        for (unsigned i = 0; i < model.events; i++) {
             CHECK(!model.event[i].all_the_while || model.event[i].seen == 1);
         }
     }
@@ -735,7 +717,6 @@ static void
 do_copy(bool save)
 {
     struct loading loading = {NULL, 0, false};
-    unsigned i;
 
     if (save) {
         loading.queue = queue_new(0, 8);
@@ -744,8 +725,8 @@ do_copy(bool save)
         }
         loading.failed =
             !queue_restore(loading.queue, queue_next(model.queue), model.now) ||
-            !queue_set_sink(loading.queue, queue_sink(model.queue));
-        queue_tell_token(loading.queue, model.token);
+            !queue_set_sink(loading.queue, queue_sink_of(model.queue));
+        queue_note_token(loading.queue, model.token);
         if (!loading.failed && queue_each(model.queue, load, &loading)) {
             CHECK_EQ(loading.many, model.count);
         }
@@ -756,7 +737,7 @@ do_copy(bool save)
         queue_free(loading.queue);
         return;
     }
-    for (i = 0; save && i < model.events; i++) {
+    for (unsigned i = 0; save && i < model.events; i++) {
         model.event[i].alone = model.event[i].saved_alone;
     }
     model.asked = save ? 0 : model.asked;
@@ -773,7 +754,7 @@ step(void)
     if (rng_below(&model.rng, 4) == 0) {
         model.now += rng_below(&model.rng, 3) == 0 ? rng_below(&model.rng, 3000)
                                                    : rng_below(&model.rng, 3);
-        queue_tell(model.queue, model.now);
+        queue_set_now(model.queue, model.now);
     }
     if (what < 350) {
         do_put(number);
@@ -809,10 +790,9 @@ static void
 tide(void)
 {
     bool low = model.high;
-    unsigned i;
 
     model.high = !low;
-    for (i = 0; i < model.events; i++) {
+    for (unsigned i = 0; i < model.events; i++) {
         if (low) {
             do_remove(i);
         } else {
@@ -828,9 +808,7 @@ static void
 run(unsigned events, unsigned steps, unsigned check_every, bool wild,
     bool starved, uint64_t seed)
 {
-    unsigned i;
-
-    memset(&model, 0, sizeof model);
+    memset(&model, 0, sizeof(model));
     model.rng.state = seed;
     model.events = events;
     model.now = 1000000;
@@ -838,7 +816,7 @@ run(unsigned events, unsigned steps, unsigned check_every, bool wild,
     model.starved = starved;
     model.queue = queue_new(model.now, 64);
     CHECK(model.queue != NULL);
-    for (i = 0; i < steps; i++) {
+    for (unsigned i = 0; i < steps; i++) {
         uint64_t fails = rng_below(&model.rng, 4);
 
         memory_fail_often(

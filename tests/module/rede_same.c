@@ -17,15 +17,16 @@ rede_play(const struct rede_step *steps, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         fake->now = 1000000 + (uint64_t)(steps[i].at * 1000);
-        if (strcmp(fake_run(fake, steps[i].line), steps[i].reply) != 0)
+        if (strcmp(fake_run(fake, steps[i].line), steps[i].reply) != 0) {
             printf("at %.3f s: %s\n", steps[i].at, steps[i].line);
+        }
         CHECK_TEXT(fake->reply.at, steps[i].reply);
         CHECK(fake_same(fake, fake->replica));
     }
     scene_end(fake);
 }
 
-#define PLAY(steps) rede_play(steps, sizeof(steps) / sizeof *(steps))
+#define PLAY(steps) rede_play(steps, sizeof(steps) / sizeof(*(steps)))
 
 TEST(rede_look_sees_an_element_between_push_and_pull)
 {
@@ -270,7 +271,7 @@ TEST(rede_gidpush_makes_ids_of_31_letters_each_another)
         CHECK_EQ(strspn(id + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"), 31);
         CHECK(strcmp(id, before) != 0);
         CHECK(strstr(fake->told.at, " x 2000 1000 ''") != NULL);
-        (void)snprintf(before, sizeof before, "%s", id);
+        (void)snprintf(before, sizeof(before), "%s", id);
     }
     SAYS(fake, "LAWN.LEN d", "50");
     /* The numbers come again, but no id does. */
@@ -285,9 +286,10 @@ TEST(rede_test_passes)
     struct fake *fake = scene_begin();
 
     SAYS(fake, "REDE.TEST", "+PASS");
-    for (fake->memory = 0; fake->memory < 4; fake->memory++)
+    for (fake->memory = 0; fake->memory < 4; fake->memory++) {
         CHECK_TEXT(fake_run(fake, "REDE.TEST"),
                    "!ERR the self-check has failed");
+    }
     scene_end(fake);
 }
 
@@ -305,15 +307,17 @@ TEST(rede_print_shows_a_key_in_one_line)
     SAYS(fake, "REDE.PRINT d",
          "+(elements=1) head->[id=e,elem=a??b,ttl=100,exp=1100]");
     CHECK_EQ(scene_starve(fake, "REDE.PRINT d"), 1);
-    for (int i = 0; i < 1100; i++)
+    for (int i = 0; i < 1100; i++) {
         (void)fake_run(fake, "REDE.GIDPUSH d 1000 x");
+    }
     (void)fake_run(fake, "REDE.PRINT d");
     CHECK(strncmp(fake->reply.at, "+(elements=1101) head->", 23) == 0);
     CHECK(strcmp(fake->reply.at + fake->reply.size - 5, "->...") == 0);
     size_t events = 0;
     for (const char *at = fake->reply.at; (at = strstr(at, "->[")) != NULL;
-         at++)
+         at++) {
         events++;
+    }
     CHECK_EQ(events, 1000);
     scene_end(fake);
 }

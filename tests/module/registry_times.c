@@ -14,8 +14,8 @@ static bool
 registry_gives(uint64_t now, int db, const char *name, uint64_t when)
 {
     struct bytes got;
-    int got_db;
-    uint64_t got_when;
+    int got_db = 0;
+    uint64_t got_when = 0;
     return registry_pop(now, &got_db, &got, &got_when) && got_db == db &&
            bytes_equal(got, bytes_of(name)) && got_when == when;
 }
@@ -24,8 +24,8 @@ static bool
 registry_gives_none(uint64_t now)
 {
     struct bytes got;
-    int db;
-    uint64_t when;
+    int db = 0;
+    uint64_t when = 0;
     return !registry_pop(now, &db, &got, &when);
 }
 
@@ -154,18 +154,18 @@ TEST(registry_removed_keys_do_not_come)
 TEST(registry_names_are_bytes_of_any_content)
 {
     static char long_name[REGISTRY_NAME_MAX + 1];
-    struct bytes got;
-    int db;
-    uint64_t when;
     registry_begin(1000);
     CHECK(registry_set(0, (struct bytes){NULL, 0}, 1100));
     CHECK(registry_set(0, (struct bytes){"a\0b", 3}, 1101));
     CHECK(registry_set(0, (struct bytes){"a\0c", 3}, 1102));
     CHECK(registry_set(0, (struct bytes){long_name, REGISTRY_NAME_MAX}, 1103));
-    CHECK(!registry_set(0, (struct bytes){long_name, sizeof long_name}, 1104));
-    registry_remove(0, (struct bytes){long_name, sizeof long_name});
+    CHECK(!registry_set(0, (struct bytes){long_name, sizeof(long_name)}, 1104));
+    registry_remove(0, (struct bytes){long_name, sizeof(long_name)});
     CHECK_EQ(registry_count(), 4);
     CHECK(registry_gives(1110, 0, "", 1100));
+    struct bytes got;
+    int db = 0;
+    uint64_t when = 0;
     CHECK(registry_pop(1110, &db, &got, &when) && got.size == 3);
     CHECK(memcmp(got.at, "a\0b", 3) == 0);
     CHECK(registry_pop(1110, &db, &got, &when) && got.size == 3);
@@ -181,16 +181,16 @@ TEST(registry_names_are_bytes_of_any_content)
 
 TEST(registry_keys_of_all_databases_come_in_order)
 {
-    char name[8];
     registry_begin(1000);
+    char name[8];
     for (unsigned i = 0; i < 60; i++) {
         unsigned at = i * 37 % 60;
-        snprintf(name, sizeof name, "k%u", at);
+        snprintf(name, sizeof(name), "k%u", at);
         CHECK(registry_set((int)(at * 11 % 7), bytes_of(name), 2000 + at));
     }
     CHECK_EQ(registry_next(), 2000);
     for (unsigned at = 0; at < 60; at++) {
-        snprintf(name, sizeof name, "k%u", at);
+        snprintf(name, sizeof(name), "k%u", at);
         CHECK(registry_gives(at % 2 ? 9000 : 2000 + at, (int)(at * 11 % 7),
                              name, 2000 + at));
     }
@@ -292,18 +292,18 @@ TEST(registry_a_clock_that_was_set_back_makes_nothing_late)
 
 TEST(registry_sorts_once_after_the_clock_was_set_back)
 {
-    char name[8];
     registry_begin(1000);
     CHECK(registry_set(0, bytes_of("old"), 900000));
     CHECK(registry_gives(900000, 0, "old", 900000));
+    char name[8];
     for (unsigned i = 0; i < 50; i++) {
-        snprintf(name, sizeof name, "k%u", i);
+        snprintf(name, sizeof(name), "k%u", i);
         CHECK(registry_set(0, bytes_of(name), 10000 + i));
     }
     CHECK(registry_gives(10000, 0, "k0", 10000));
     uint64_t calls = memory_calls();
     for (unsigned i = 1; i < 50; i++) {
-        snprintf(name, sizeof name, "k%u", i);
+        snprintf(name, sizeof(name), "k%u", i);
         CHECK(registry_gives_none(10000 + i - 1));
         CHECK(registry_gives(10000 + i, 0, name, 10000 + i));
     }
@@ -341,8 +341,8 @@ TEST(registry_without_memory_keeps_what_was_set)
     CHECK(registry_gives(1000, 0, "a", 900));
     for (int db = 0; db < 12; db++) {
         struct bytes name;
-        uint64_t when;
-        int got;
+        uint64_t when = 0;
+        int got = 0;
         CHECK(registry_pop(1200, &got, &name, &when) && when == 1200);
     }
     registry_flush(-1);
@@ -369,17 +369,18 @@ TEST(registry_bears_memory_that_comes_and_goes)
 
 TEST(registry_without_memory_to_sort_is_late_and_not_lost)
 {
-    struct bytes got;
-    int db;
-    uint64_t when;
     uint64_t left = 0;
     uint64_t before = memory_blocks();
     registry_begin(1000);
     CHECK(registry_set(0, bytes_of("old"), 900000));
     CHECK(registry_gives(900000, 0, "old", 900000));
-    for (char name = 0; name < 100; name++)
+    for (char name = 0; name < 100; name++) {
         CHECK(registry_set(0, (struct bytes){&name, 1},
                            name % 2 ? 950000 : 10050));
+    }
+    struct bytes got;
+    int db = 0;
+    uint64_t when = 0;
     for (bool sorted = false; !sorted; left++) {
         uint64_t blocks = memory_blocks();
         memory_fail_after(left);
@@ -391,8 +392,9 @@ TEST(registry_without_memory_to_sort_is_late_and_not_lost)
         CHECK(sorted || memory_blocks() <= blocks);
     }
     CHECK(left > 5);
-    for (int i = 1; i < 50; i++)
+    for (int i = 1; i < 50; i++) {
         CHECK(registry_pop(10100, &db, &got, &when) && when == 10050);
+    }
     CHECK(registry_gives_none(10100));
     CHECK_EQ(registry_next(), 950000);
     registry_flush(-1);
@@ -430,8 +432,9 @@ registry_model_first(const struct registry_model *model, bool all)
     for (int db = 0; db < REGISTRY_MODEL_DBS; db++) {
         for (int i = 0; i < REGISTRY_MODEL_NAMES; i++) {
             uint64_t when = model->when[db][i];
-            if (when > 0 && when < first && (all || !model->past[db][i]))
+            if (when > 0 && when < first && (all || !model->past[db][i])) {
                 first = when;
+            }
         }
     }
     return first;
@@ -441,8 +444,8 @@ static void
 registry_model_pop(struct registry_model *model, uint64_t now, bool back)
 {
     struct bytes name;
-    int db;
-    uint64_t when;
+    int db = 0;
+    uint64_t when = 0;
     uint64_t first = registry_model_first(model, true);
     if (!registry_pop(now, &db, &name, &when)) {
         CHECK(first > now);
@@ -454,8 +457,9 @@ registry_model_pop(struct registry_model *model, uint64_t now, bool back)
     CHECK(i < REGISTRY_MODEL_NAMES);
     CHECK_EQ(model->when[db][i], when);
     CHECK(when <= now);
-    if (!back && !model->past[db][i])
+    if (!back && !model->past[db][i]) {
         CHECK_EQ(when, registry_model_first(model, false));
+    }
     model->when[db][i] = 0;
     model->past[db][i] = false;
 }
@@ -497,29 +501,33 @@ registry_model_run(uint64_t seed, bool back)
             model.when[db][(int)name] = 0;
             model.past[db][(int)name] = false;
         } else if (dice < 970) {
-            if (back && dice % 64 == 0)
+            if (back && dice % 64 == 0) {
                 now -= rng_below(&rng, 500000 < now ? 10000 : 1);
-            else
+            } else {
                 now += rng_below(&rng, 1u << rng_below(&rng, 12));
-            for (uint64_t i = rng_below(&rng, 8); i > 0; i--)
+            }
+            for (uint64_t i = rng_below(&rng, 8); i > 0; i--) {
                 registry_model_pop(&model, now, back);
+            }
         } else if (dice < 990) {
             registry_model_swap(&model, db,
                                 (int)rng_below(&rng, REGISTRY_MODEL_DBS));
         } else if (dice < 993) {
             registry_flush(db);
-            memset(model.when[db], 0, sizeof model.when[db]);
-            memset(model.past[db], 0, sizeof model.past[db]);
+            memset(model.when[db], 0, sizeof(model.when[db]));
+            memset(model.past[db], 0, sizeof(model.past[db]));
         }
         uint64_t count = 0;
-        for (int i = 0; i < REGISTRY_MODEL_DBS * REGISTRY_MODEL_NAMES; i++)
+        for (int i = 0; i < REGISTRY_MODEL_DBS * REGISTRY_MODEL_NAMES; i++) {
             count +=
                 model.when[i / REGISTRY_MODEL_NAMES][i % REGISTRY_MODEL_NAMES] >
                 0;
+        }
         CHECK_EQ(registry_count(), count);
         CHECK(registry_next() <= registry_model_first(&model, true));
-        if (count == 0)
+        if (count == 0) {
             CHECK_EQ(registry_next(), LAWN_NEVER);
+        }
     }
     registry_flush(-1);
 }

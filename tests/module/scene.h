@@ -11,8 +11,9 @@ static inline void
 scene_check(const char *file, int line, const char *actual,
             const char *expected)
 {
-    if (strcmp(actual, expected) != 0)
+    if (strcmp(actual, expected) != 0) {
         kit_fail(file, line, "is\n    %s\nnot\n    %s", actual, expected);
+    }
 }
 
 #define CHECK_TEXT(actual, expected)                                           \
@@ -56,8 +57,9 @@ scene_starve(struct fake *fake, const char *line)
     for (fake->memory = 0;; fake->memory++) {
         const char *reply = fake_run(fake, line);
         CHECK(fake_same(fake, fake->replica));
-        if (strcmp(reply, "!ERR out of memory") != 0)
+        if (strcmp(reply, "!ERR out of memory") != 0) {
             break;
+        }
         TOLD(fake, "");
     }
     uint64_t tries = fake->memory;

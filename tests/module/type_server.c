@@ -5,9 +5,13 @@
 #include "kit.h"
 #include "memory_kit.h"
 #include "registry.h"
-#include "server.h"
+#include "server_handover.h"
+#include "server_keys.h"
+#include "server_keyspace.h"
+#include "server_schedule.h"
+#include "server_tick.h"
+#include "server_wakeup.h"
 #include "type.h"
-#include "wake.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +19,12 @@
 
 #define KEYS 4
 
-struct redis redis;
-
-struct redis_string {
+struct RedisModuleString {
     struct bytes bytes;
 };
 
-struct redis_key {
-    struct redis_string name;
+struct RedisModuleKey {
+    RedisModuleString name;
     int db;
     struct queue *queue;
     uint64_t ready; /* how often who waits for it was woken */
@@ -30,44 +32,19 @@ struct redis_key {
 };
 
 static struct {
-    struct redis_key keys[KEYS];
+    RedisModuleKey keys[KEYS];
     size_t at; /* of the scan */
     int db;
-    redis_timer_fn *timer;
+    RedisModuleTimerProc timer;
     long long ms;
     uint64_t logged;
-    struct redis_methods methods;
+    RedisModuleTypeMethods methods;
 } fake;
 
-struct bytes
-server_bytes(const struct redis_string *string)
-{
-    return string->bytes;
-}
-
-struct queue *
-server_value(struct redis_key *key, bool *other)
-{
-    *other = false;
-    return key ? key->queue : NULL;
-}
-
-void
-server_signal(struct redis_ctx *ctx, struct redis_string *name)
-{
-    redis.SignalKeyAsReady(ctx, name);
-}
-
-void
-server_refilled(void)
-{
-}
-
-/* Nothing here has a sink. */
+/* No key here has a sink. */
 uint64_t
-server_tick(struct redis_ctx *ctx, struct redis_string *name,
-            struct queue *queue, const struct server_times *times,
-            uint64_t *budget)
+handover_run(RedisModuleCtx *ctx, RedisModuleString *name, struct queue *queue,
+             const struct handover_times *times, uint64_t *budget)
 {
     (void)ctx;
     (void)name;
@@ -79,46 +56,47 @@ server_tick(struct redis_ctx *ctx, struct redis_string *name,
 
 /* THE SERVER */
 
-static struct redis_type *
-fake_type(struct redis_ctx *ctx, const char *name, int version,
-          struct redis_methods *methods)
+static RedisModuleType *
+fake_type(RedisModuleCtx *ctx, const char *name, int version,
+          RedisModuleTypeMethods *methods)
 {
     (void)name;
     (void)version;
     fake.methods = *methods;
-    return (struct redis_type *)ctx;
+    return (RedisModuleType *)ctx;
 }
 
-static struct redis_ctx *
-fake_ctx(struct redis_ctx *ctx)
+static RedisModuleCtx *
+fake_ctx(RedisModuleCtx *ctx)
 {
     return ctx;
 }
 
 static int
-fake_flags(struct redis_ctx *ctx)
+fake_flags(RedisModuleCtx *ctx)
 {
     (void)ctx;
-    return REDIS_MASTER;
+    return REDISMODULE_CTX_FLAGS_MASTER;
 }
 
 static int
-fake_subscribe(struct redis_ctx *ctx, int types, redis_notice_fn *notice)
+fake_subscribe(RedisModuleCtx *ctx, int types,
+               RedisModuleNotificationFunc notice)
 {
     (void)ctx;
     (void)types;
     (void)notice;
-    return REDIS_OK;
+    return REDISMODULE_OK;
 }
 
 static int
-fake_subscribe_event(struct redis_ctx *ctx, struct redis_event event,
-                     redis_event_fn *happened)
+fake_subscribe_event(RedisModuleCtx *ctx, RedisModuleEvent event,
+                     RedisModuleEventCallback happened)
 {
     (void)ctx;
     (void)event;
     (void)happened;
-    return REDIS_OK;
+    return REDISMODULE_OK;
 }
 
 static long long
@@ -130,7 +108,7 @@ fake_ms(void)
 }
 
 static uint64_t
-fake_timer(struct redis_ctx *ctx, long long ms, redis_timer_fn *fired,
+fake_timer(RedisModuleCtx *ctx, long long ms, RedisModuleTimerProc fired,
            void *data)
 {
     (void)ctx;
@@ -141,17 +119,17 @@ fake_timer(struct redis_ctx *ctx, long long ms, redis_timer_fn *fired,
 }
 
 static int
-fake_stop(struct redis_ctx *ctx, uint64_t id, void **data)
+fake_stop(RedisModuleCtx *ctx, uint64_t id, void **data)
 {
     (void)ctx;
     (void)id;
     (void)data;
     fake.timer = NULL;
-    return REDIS_OK;
+    return REDISMODULE_OK;
 }
 
 static void
-fake_log(struct redis_ctx *ctx, const char *level, const char *format, ...)
+fake_log(RedisModuleCtx *ctx, const char *level, const char *format, ...)
 {
     (void)ctx;
     (void)level;
@@ -165,82 +143,104 @@ fake_no(void)
     return 0;
 }
 
-static struct redis_string *
-fake_string(struct redis_ctx *ctx, const char *at, size_t size)
+static RedisModuleString *
+fake_string(RedisModuleCtx *ctx, const char *at, size_t size)
 {
     (void)ctx;
-    struct redis_string *string = malloc(sizeof(*string) + size);
+    RedisModuleString *string = malloc(sizeof(*string) + size);
     memcpy(string + 1, at, size);
     string->bytes = (struct bytes){(const char *)(string + 1), size};
     return string;
 }
 
+static const char *
+fake_string_bytes(const RedisModuleString *string, size_t *size)
+{
+    *size = string->bytes.size;
+    return string->bytes.at;
+}
+
+static RedisModuleType *
+fake_key_type(RedisModuleKey *key)
+{
+    (void)key;
+    return keys_type;
+}
+
+static void *
+fake_value(RedisModuleKey *key)
+{
+    return key->queue;
+}
+
 static void
-fake_free(struct redis_ctx *ctx, struct redis_string *string)
+fake_free(RedisModuleCtx *ctx, RedisModuleString *string)
 {
     (void)ctx;
     free(string);
 }
 
 static int
-fake_select(struct redis_ctx *ctx, int db)
+fake_select(RedisModuleCtx *ctx, int db)
 {
     (void)ctx;
     fake.db = db;
-    return db < 2 ? REDIS_OK : REDIS_ERR;
+    return db < 2 ? REDISMODULE_OK : REDISMODULE_ERR;
 }
 
 static int
-fake_selected(struct redis_ctx *ctx)
+fake_selected(RedisModuleCtx *ctx)
 {
     (void)ctx;
     return fake.db;
 }
 
-static struct redis_key *
-fake_open(struct redis_ctx *ctx, struct redis_string *name, int mode)
+static RedisModuleKey *
+fake_open(RedisModuleCtx *ctx, RedisModuleString *name, int mode)
 {
     (void)ctx;
     (void)mode;
     for (size_t i = 0; i < KEYS; i++) {
-        if (fake.keys[i].queue && fake.keys[i].db == fake.db &&
-            bytes_equal(fake.keys[i].name.bytes, name->bytes))
+        if (fake.keys[i].queue != NULL && fake.keys[i].db == fake.db &&
+            bytes_equal(fake.keys[i].name.bytes, name->bytes)) {
             return &fake.keys[i];
+        }
     }
     return NULL;
 }
 
 static void
-fake_close(struct redis_key *key)
+fake_close(RedisModuleKey *key)
 {
     (void)key;
 }
 
 static void
-fake_ready(struct redis_ctx *ctx, struct redis_string *name)
+fake_ready(RedisModuleCtx *ctx, RedisModuleString *name)
 {
     fake_open(ctx, name, 0)->ready++;
 }
 
 static int
-fake_notify(struct redis_ctx *ctx, int type, const char *event,
-            struct redis_string *name)
+fake_notify(RedisModuleCtx *ctx, int type, const char *event,
+            RedisModuleString *name)
 {
     (void)type;
-    if (strcmp(event, "lawn.fire") == 0)
+    if (strcmp(event, "lawn.fire") == 0) {
         fake_open(ctx, name, 0)->told++;
-    return REDIS_OK;
+    }
+    return REDISMODULE_OK;
 }
 
-static struct redis_cursor *
+static RedisModuleScanCursor *
 fake_cursor(void)
 {
     fake.at = 0;
-    return (struct redis_cursor *)&fake.at;
+    return (RedisModuleScanCursor *)&fake.at;
 }
 
 static void
-fake_cursor_again(struct redis_cursor *cursor)
+fake_cursor_again(RedisModuleScanCursor *cursor)
 {
     (void)cursor;
     fake.at = 0;
@@ -248,13 +248,14 @@ fake_cursor_again(struct redis_cursor *cursor)
 
 /* A key a call. */
 static int
-fake_scan(struct redis_ctx *ctx, struct redis_cursor *cursor,
-          redis_scan_fn *found, void *data)
+fake_scan(RedisModuleCtx *ctx, RedisModuleScanCursor *cursor,
+          RedisModuleScanCB found, void *data)
 {
     (void)cursor;
-    struct redis_key *key = &fake.keys[fake.at++];
-    if (key->queue && key->db == fake.db)
+    RedisModuleKey *key = &fake.keys[fake.at++];
+    if (key->queue != NULL && key->db == fake.db) {
         found(ctx, &key->name, key, data);
+    }
     return fake.at < KEYS;
 }
 
@@ -269,54 +270,60 @@ static void
 fake_server(void)
 {
     static bool done;
-    struct redis_ctx *ctx = (struct redis_ctx *)&fake;
+    RedisModuleCtx *ctx = (RedisModuleCtx *)&fake;
     memset(fake.keys, 0, sizeof(fake.keys));
     fake.logged = 0;
     registry_flush(-1);
-    if (done)
+    if (done) {
         return;
+    }
     done = true;
-    redis.CreateDataType = fake_type;
-    redis.GetDetachedThreadSafeContext = fake_ctx;
-    redis.GetContextFlags = fake_flags;
-    redis.SubscribeToKeyspaceEvents = fake_subscribe;
-    redis.SubscribeToServerEvent = fake_subscribe_event;
-    redis.Milliseconds = fake_ms;
-    redis.CreateTimer = fake_timer;
-    redis.StopTimer = fake_stop;
-    redis.Log = fake_log;
-    redis.AvoidReplicaTraffic = fake_no;
-    redis.CreateString = fake_string;
-    redis.FreeString = fake_free;
-    redis.SelectDb = fake_select;
-    redis.GetSelectedDb = fake_selected;
-    redis.OpenKey = fake_open;
-    redis.CloseKey = fake_close;
-    redis.SignalKeyAsReady = fake_ready;
-    redis.NotifyKeyspaceEvent = fake_notify;
-    redis.ScanCursorCreate = fake_cursor;
-    redis.ScanCursorRestart = fake_cursor_again;
-    redis.ScanCursorDestroy = fake_cursor_again;
-    redis.Scan = fake_scan;
-    redis.LatencyAddSample = fake_latency;
-    wake_limits = (struct wake_limits){1000, 1000000};
+    RedisModule_CreateDataType = fake_type;
+    RedisModule_GetDetachedThreadSafeContext = fake_ctx;
+    RedisModule_GetContextFlags = fake_flags;
+    RedisModule_SubscribeToKeyspaceEvents = fake_subscribe;
+    RedisModule_SubscribeToServerEvent = fake_subscribe_event;
+    RedisModule_Milliseconds = fake_ms;
+    RedisModule_CreateTimer = fake_timer;
+    RedisModule_StopTimer = fake_stop;
+    RedisModule_Log = fake_log;
+    RedisModule_AvoidReplicaTraffic = fake_no;
+    RedisModule_CreateString = fake_string;
+    RedisModule_StringPtrLen = fake_string_bytes;
+    RedisModule_ModuleTypeGetType = fake_key_type;
+    RedisModule_ModuleTypeGetValue = fake_value;
+    RedisModule_FreeString = fake_free;
+    RedisModule_SelectDb = fake_select;
+    RedisModule_GetSelectedDb = fake_selected;
+    RedisModule_OpenKey = fake_open;
+    RedisModule_CloseKey = fake_close;
+    RedisModule_SignalKeyAsReady = fake_ready;
+    RedisModule_NotifyKeyspaceEvent = fake_notify;
+    RedisModule_ScanCursorCreate = fake_cursor;
+    RedisModule_ScanCursorRestart = fake_cursor_again;
+    RedisModule_ScanCursorDestroy = fake_cursor_again;
+    RedisModule_Scan = fake_scan;
+    RedisModule_LatencyAddSample = fake_latency;
+    tick_limits = (struct tick_limits){1000, 1000000};
     CHECK(type_init(ctx));
-    CHECK(wake_init(ctx));
+    CHECK(keyspace_init(ctx));
+    wakeup_init(ctx, tick_run);
 }
 
 static void
 fake_fire(void)
 {
-    redis_timer_fn *timer = fake.timer;
+    RedisModuleTimerProc timer = fake.timer;
     fake.timer = NULL;
-    if (timer)
-        timer((struct redis_ctx *)&fake, NULL);
+    if (timer != NULL) {
+        timer((RedisModuleCtx *)&fake, NULL);
+    }
 }
 
 /* MOVING MEMORY */
 
 /* Of a defragmenter: what it is asked for, and how far it may go. */
-struct redis_defrag {
+struct RedisModuleDefragCtx {
     bool has_cursor;
     unsigned long cursor;
     uint64_t moved;
@@ -325,41 +332,43 @@ struct redis_defrag {
 };
 
 static void *
-fake_move(struct redis_defrag *defrag, void *memory)
+fake_move(RedisModuleDefragCtx *defrag, void *memory)
 {
     defrag->moved++;
     return defrag->moved % 5 == 0 ? NULL : memory_move(memory);
 }
 
 static int
-fake_should_stop(struct redis_defrag *defrag)
+fake_should_stop(RedisModuleDefragCtx *defrag)
 {
-    if (!defrag->has_cursor)
+    if (!defrag->has_cursor) {
         return 0;
+    }
     return defrag->left == 0 || --defrag->left == 0;
 }
 
 static int
-fake_cursor_get(struct redis_defrag *defrag, unsigned long *cursor)
+fake_cursor_get(RedisModuleDefragCtx *defrag, unsigned long *cursor)
 {
-    if (!defrag->has_cursor)
-        return REDIS_ERR;
+    if (!defrag->has_cursor) {
+        return REDISMODULE_ERR;
+    }
     *cursor = defrag->cursor;
-    return REDIS_OK;
+    return REDISMODULE_OK;
 }
 
 static int
-fake_cursor_set(struct redis_defrag *defrag, unsigned long cursor)
+fake_cursor_set(RedisModuleDefragCtx *defrag, unsigned long cursor)
 {
     CHECK(defrag->has_cursor);
     defrag->cursor = cursor;
-    return REDIS_OK;
+    return REDISMODULE_OK;
 }
 
 static struct queue *
 filled(uint64_t count)
 {
-    struct queue *queue = type_new(1000);
+    struct queue *queue = keys_new_queue(1000);
     for (uint64_t i = 0; i < count; i++) {
         char id[32];
         int size = snprintf(id, sizeof(id), "id-%llu", (unsigned long long)i);
@@ -372,7 +381,7 @@ filled(uint64_t count)
         CHECK_EQ(queue_put(queue, &event), 0);
     }
     /* Some are ready, some wait. */
-    (void)queue_ripen(queue, 3000, count / 3);
+    (void)queue_promote_due(queue, 3000, count / 3);
     return queue;
 }
 
@@ -395,7 +404,7 @@ static void
 take_all(struct queue *queue, uint64_t count)
 {
     uint64_t last = 0;
-    (void)queue_ripen(queue, 100000, UINT64_MAX);
+    (void)queue_promote_due(queue, 100000, UINT64_MAX);
     for (uint64_t i = 0; i < count; i++) {
         struct queue_event event;
         CHECK(queue_first(queue, &event));
@@ -410,10 +419,10 @@ static void
 fake_defrag(void)
 {
     fake_server();
-    redis.DefragAlloc = fake_move;
-    redis.DefragShouldStop = fake_should_stop;
-    redis.DefragCursorGet = fake_cursor_get;
-    redis.DefragCursorSet = fake_cursor_set;
+    RedisModule_DefragAlloc = fake_move;
+    RedisModule_DefragShouldStop = fake_should_stop;
+    RedisModule_DefragCursorGet = fake_cursor_get;
+    RedisModule_DefragCursorSet = fake_cursor_set;
 }
 
 TEST(defrag_moves_a_small_value_at_once)
@@ -421,12 +430,12 @@ TEST(defrag_moves_a_small_value_at_once)
     fake_defrag();
     for (uint64_t count = 0; count < 300; count = count * 2 + 1) {
         void *value = filled(count);
-        struct redis_defrag defrag = {0};
+        RedisModuleDefragCtx defrag = {0};
         CHECK_EQ(fake.methods.defrag(&defrag, NULL, &value), 0);
         CHECK(defrag.moved >= count);
         same_events(value, count);
         take_all(value, count);
-        type_free(value);
+        keys_free_queue(value);
     }
 }
 
@@ -436,8 +445,8 @@ TEST(defrag_goes_on_where_it_stopped_and_moves_each_once)
     for (uint64_t share = 1; share <= 64; share *= 8) {
         uint64_t count = 20000;
         void *value = filled(count);
-        struct redis_defrag defrag = {.has_cursor = true};
-        int more;
+        RedisModuleDefragCtx defrag = {.has_cursor = true};
+        int more = 0;
         uint64_t turns = 0;
         do {
             defrag.left = share;
@@ -451,7 +460,7 @@ TEST(defrag_goes_on_where_it_stopped_and_moves_each_once)
         CHECK(defrag.moved >= count && defrag.moved < count + count / 20);
         same_events(value, count);
         take_all(value, count);
-        type_free(value);
+        keys_free_queue(value);
     }
 }
 
@@ -460,7 +469,7 @@ TEST(defrag_bears_changes_between_its_turns)
     fake_defrag();
     uint64_t count = 5000;
     void *value = filled(count);
-    struct redis_defrag defrag = {.has_cursor = true};
+    RedisModuleDefragCtx defrag = {.has_cursor = true};
     uint64_t gone = 0;
     do {
         char id[32];
@@ -472,20 +481,20 @@ TEST(defrag_bears_changes_between_its_turns)
     CHECK(gone > 1);
     CHECK(queue_check(value, stderr));
     take_all(value, count - gone);
-    type_free(value);
+    keys_free_queue(value);
 }
 
 /* WITHOUT MEMORY FOR THE REGISTRY */
 
 static struct queue *
-fake_key(size_t i, int db, const char *name, uint64_t due)
+add_key(size_t i, int db, const char *name, uint64_t due)
 {
-    struct queue *queue = type_new(due);
+    struct queue *queue = keys_new_queue(due);
     struct queue_event event = {
         .id = bytes_of("id"), .payload = bytes_of("p"), .due = due};
     CHECK_EQ(queue_put(queue, &event), 0);
     fake.keys[i] =
-        (struct redis_key){.name = {bytes_of(name)}, .db = db, .queue = queue};
+        (RedisModuleKey){.name = {bytes_of(name)}, .db = db, .queue = queue};
     return queue;
 }
 
@@ -493,13 +502,13 @@ TEST(wake_finds_keys_again_that_there_was_no_memory_for)
 {
     fake_server();
     uint64_t now = (uint64_t)fake_ms();
-    struct queue *first = fake_key(0, 0, "first", now - 5);
-    struct queue *second = fake_key(2, 1, "second", now - 5);
-    struct queue *paused = fake_key(3, 1, "paused", now - 5);
-    queue_settings(paused)->paused = true;
+    struct queue *first = add_key(0, 0, "first", now - 5);
+    struct queue *second = add_key(2, 1, "second", now - 5);
+    struct queue *paused = add_key(3, 1, "paused", now - 5);
+    queue_settings_of(paused)->paused = true;
     memory_fail_after(0);
-    wake_arm(0, bytes_of("first"), first, now);
-    wake_arm(1, bytes_of("second"), second, now);
+    schedule_key(0, bytes_of("first"), first, now);
+    schedule_key(1, bytes_of("second"), second, now);
     CHECK_EQ(*queue_armed(first), LAWN_NEVER);
     /* The search fails as well, and it is not complained of each time. */
     for (int turn = 0; turn < 3; turn++) {
@@ -523,13 +532,14 @@ TEST(wake_finds_keys_again_that_there_was_no_memory_for)
     CHECK_EQ(fake.keys[3].ready, 0);
     /* Then there is nothing more to search for. */
     until = (uint64_t)fake_ms() + 10000;
-    while (fake.timer) {
+    while (fake.timer != NULL) {
         CHECK((uint64_t)fake_ms() < until);
         fake_fire();
     }
     for (size_t i = 0; i < KEYS; i++) {
-        if (fake.keys[i].queue)
-            type_free(fake.keys[i].queue);
+        if (fake.keys[i].queue != NULL) {
+            keys_free_queue(fake.keys[i].queue);
+        }
     }
     registry_flush(-1);
 }

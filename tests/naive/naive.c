@@ -2,7 +2,7 @@
  *
  * With LAWN_NAIVE all timers stand in one list, in the order in which they were
  * started; those due at the last tick, as ever, in another until that comes. What
- * is due first is looked for among all of them, each time. So nothing of tips.c,
+ * is due first is looked for among all of them, each time. So nothing of index.c,
  * mow.c, next.c and blades.c says when or in which order a timer fires: no slots,
  * no bitmap, no moving down, no blades, and nothing that is remembered.
  */
@@ -16,11 +16,10 @@ static struct lawn_link *
 naive_in_list(const struct lawn_link *list)
 {
     struct lawn_link *first = NULL;
-    struct lawn_link *link;
 
-    for (link = list->next; link != list; link = link->next) {
+    for (struct lawn_link *link = list->next; link != list; link = link->next) {
         if (first == NULL ||
-            lawn_link_deadline(link) < lawn_link_deadline(first)) {
+            lawn__link_deadline(link) < lawn__link_deadline(first)) {
             first = link;
         }
     }
@@ -28,20 +27,20 @@ naive_in_list(const struct lawn_link *list)
 }
 
 struct lawn_timer *
-lawn_naive_first(const struct lawn *lawn)
+lawn__naive_next_timer(const struct lawn *lawn)
 {
-    struct lawn_link *first = naive_in_list(lawn->tips.lone);
+    struct lawn_link *first = naive_in_list(lawn->index.unqueued);
 
     if (first == NULL) {
         first = naive_in_list(&lawn->last);
     }
-    return first != NULL ? lawn_timer_of(first) : NULL;
+    return first != NULL ? lawn__timer_of(first) : NULL;
 }
 
 uint64_t
-lawn_naive_next(const struct lawn *lawn)
+lawn__naive_next(const struct lawn *lawn)
 {
-    const struct lawn_timer *first = lawn_naive_first(lawn);
+    const struct lawn_timer *first = lawn__naive_next_timer(lawn);
 
     return first != NULL ? first->deadline : LAWN_NEVER;
 }
@@ -49,20 +48,20 @@ lawn_naive_next(const struct lawn *lawn)
 /* Those in the other list were started too late for this mow [P6]. When it is done
  * it leaves nothing of the budget to what would follow in mow.c. */
 void
-lawn_naive_mow(struct lawn_mowing *mowing, uint64_t until)
+lawn__naive_mow(struct lawn_mowing *mowing, uint64_t until)
 {
     struct lawn *lawn = mowing->lawn;
-    struct lawn_link *link;
+    struct lawn_link *link = NULL;
 
     while (mowing->left > 0 &&
-           (link = naive_in_list(lawn->tips.lone)) != NULL &&
-           lawn_link_deadline(link) <= until) {
-        lawn->tips.base = lawn_link_deadline(link);
-        lawn_list_remove(lawn_key(lawn), link);
+           (link = naive_in_list(lawn->index.unqueued)) != NULL &&
+           lawn__link_deadline(link) <= until) {
+        lawn->index.base = lawn__link_deadline(link);
+        lawn__list_remove(lawn__key(lawn), link);
         link->next = NULL;
         lawn->fires++;
         mowing->left--;
-        mowing->fire(lawn_timer_of(link), mowing->arg);
+        mowing->fire(lawn__timer_of(link), mowing->arg);
     }
     lawn_halt(lawn);
 }

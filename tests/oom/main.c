@@ -67,11 +67,9 @@ static struct refusal ours;
 static bool
 refused(struct refusal *refusal)
 {
-    bool no;
-
     refusal->asked++;
-    no = refusal->asked == refusal->refuse ||
-         (refusal->for_good && refusal->asked > refusal->refuse);
+    bool no = refusal->asked == refusal->refuse ||
+              (refusal->for_good && refusal->asked > refusal->refuse);
     refusals += no;
     return no;
 }
@@ -125,12 +123,11 @@ static void *
 scarce_alloc(size_t size, void *context)
 {
     struct scarce *scarce = (struct scarce *)context;
-    void *memory;
 
     if (refused(&scarce->refusal)) {
         return NULL;
     }
-    memory = malloc(size);
+    void *memory = malloc(size);
     scarce->given += memory != NULL;
     return memory;
 }
@@ -176,7 +173,6 @@ run_refusing(const struct ops_config *config, const uint8_t *bytes, size_t size,
 {
     struct scarce scarce = {0};
     struct ops_config with = *config;
-    bool good;
 
     if (current->from_malloc) {
         ours = next;
@@ -186,10 +182,10 @@ run_refusing(const struct ops_config *config, const uint8_t *bytes, size_t size,
         with.release = scarce_release;
         with.context = &scarce;
     }
-    good = current->run(&with, bytes, size, result);
-    memset(&ours, 0, sizeof ours);
+    bool good = current->run(&with, bytes, size, result);
+    memset(&ours, 0, sizeof(ours));
     if (good && scarce.given != scarce.returned) {
-        (void)snprintf(result->message, sizeof result->message,
+        (void)snprintf(result->message, sizeof(result->message),
                        "memory leaked");
         good = false;
     }
@@ -216,15 +212,15 @@ sweep_case(const struct sweep *sweep, uint8_t *bytes)
 {
     struct ops_config config = {0};
     struct ops_result result = {0};
-    uint64_t before;
 
     config.run = run_refusing;
     config.check_every = 64;
     config.allocations = &allocations;
     config.refusals = &refusals;
     current = sweep;
-    memset(&next, 0, sizeof next);
+    memset(&next, 0, sizeof(next));
     next.for_good = sweep->for_good;
+    uint64_t before = 0;
     do {
         before = refusals;
         next.refuse++;
@@ -244,9 +240,8 @@ sweep_cases(const struct sweep *sweep, uint64_t seed, const char *sentence)
     static uint8_t bytes[OOM_CASE_SIZE];
     struct rng rng = {seed};
     bool good = true;
-    unsigned i;
 
-    for (i = 0; i < sweep->cases && good; i++) {
+    for (unsigned i = 0; i < sweep->cases && good; i++) {
         rng_fill(&rng, bytes, sweep->size);
         good = i % of != seed % of || sweep_case(sweep, bytes);
         if (!good) {
@@ -312,14 +307,13 @@ one_request_makes_a_lawn(void)
 {
     struct scarce scarce = {0};
     struct lawn_options options = {0};
-    struct lawn *lawn;
-    bool one;
+    struct lawn *lawn = NULL;
 
     options.alloc = scarce_alloc;
     options.release = scarce_release;
     options.context = &scarce;
     lawn = lawn_new(&options);
-    one = lawn != NULL && scarce.refusal.asked == 1;
+    bool one = lawn != NULL && scarce.refusal.asked == 1;
     lawn_free(lawn);
     return one && scarce.returned == 1;
 }
@@ -339,7 +333,7 @@ int
 main(int argc, char **argv)
 {
     uint64_t seed = 1;
-    int i;
+    int i = 0;
 
     for (i = 1; i + 1 < argc && strcmp(argv[i], "--seed") == 0; i += 2) {
         seed = strtoull(argv[i + 1], NULL, 10);

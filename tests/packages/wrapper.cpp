@@ -104,7 +104,7 @@ a_timer_fires_when_it_is_due_and_not_before()
     EXPECT(lawn.next() == 30 && lawn.count() == 1);
     EXPECT(lawn.mow(29) == 0 && !c.hung_up);
     EXPECT(lawn.mow(30) == 1 && c.hung_up);
-    EXPECT(!c.idle.pending() && c.idle.due() == 30);
+    EXPECT(!c.idle.pending() && c.idle.last_deadline() == 30);
     EXPECT(lawn.next() == LAWN_NEVER && lawn.now() == 30);
     c.hung_up = false;
     c.idle.start_at(35);
@@ -128,11 +128,11 @@ the_timer_that_is_due_first_is_told_and_can_be_evicted()
     lawnpp::lawn lawn;
     connection sooner(lawn);
     connection later(lawn);
-    EXPECT(lawn.first() == nullptr);
+    EXPECT(lawn.next_timer() == nullptr);
     later.idle.start(9);
     sooner.idle.start(5);
-    EXPECT(lawn.first() == &sooner.idle);
-    EXPECT(lawn.first()->stop() && lawn.first() == &later.idle);
+    EXPECT(lawn.next_timer() == &sooner.idle);
+    EXPECT(lawn.next_timer()->stop() && lawn.next_timer() == &later.idle);
     EXPECT(lawn.mow(10) == 1 && later.hung_up && !sooner.hung_up);
 }
 
@@ -182,8 +182,8 @@ a_callback_may_take_the_timer_and_start_it_again()
     lawnpp::lawn lawn;
     std::vector<uint64_t> due;
     lawnpp::timer beat(lawn, [&](lawnpp::any_timer &self) {
-        due.push_back(self.due());
-        self.start_at(self.due() + 10);
+        due.push_back(self.last_deadline());
+        self.start_at(self.last_deadline() + 10);
     });
     beat.start(10);
     for (uint64_t now = 1; now <= 35; now++) {

@@ -75,13 +75,16 @@ def check_names():
 
 
 def check_commands():
-    table = subprocess.run(['build/lawn', 'completion', 'table'], check=True,
-                           stdout=subprocess.PIPE, text=True).stdout
+    table = ''.join(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE,
+                       text=True).stdout
+        for command in (['build/lawn', 'completion', 'table'],
+                        ['build/lawn-bench', '--completion', 'table']))
     options = {}
     for line in table.splitlines():
         verb, _, _, name, *_ = line.split('\t')
         options.setdefault(verb, set()).add(name)
-    make = read('Makefile')
+    make = '\n'.join(map(read, ['Makefile', *glob.glob('mk/*.mk')]))
     wrong = []
     for name in filter(is_command, quoted()):
         program, verb, *rest = name.split()

@@ -1,6 +1,6 @@
 /* watched.c - a program to be watched: api/probes compares what a tracer sees
  * of it with what it writes to the file that is its argument. It takes every
- * way on which the core starts a timer; small constants of habits.c, as in the
+ * way on which the core starts a timer; small constants of tuning.c, as in the
  * Makefile, make that a matter of some hundred starts. */
 #include <inttypes.h>
 #include <lawn.h>
@@ -43,7 +43,8 @@ stop(unsigned i)
 {
     if (lawn_stop(lawn, &timers[i])) {
         fprintf(out, "stop %" PRIuPTR " %" PRIuPTR " %" PRIu64 "\n",
-                (uintptr_t)lawn, (uintptr_t)&timers[i], lawn_due(&timers[i]));
+                (uintptr_t)lawn, (uintptr_t)&timers[i],
+                lawn_last_deadline(&timers[i]));
     }
 }
 
@@ -54,7 +55,7 @@ fire(struct lawn_timer *timer, void *arg)
     unsigned i = (unsigned)(timer - timers);
 
     (void)arg;
-    write_line("fire", timer, lawn_due(timer), lawn_now(lawn));
+    write_line("fire", timer, lawn_last_deadline(timer), lawn_now(lawn));
     if (i % 3 == 0) {
         start(i, 40);
     }
@@ -63,10 +64,8 @@ fire(struct lawn_timer *timer, void *arg)
 static void
 mow(uint64_t now, size_t budget)
 {
-    size_t fired;
-
     write_line("mow", NULL, now, budget);
-    fired = lawn_mow(lawn, now, budget, fire, NULL);
+    size_t fired = lawn_mow(lawn, now, budget, fire, NULL);
     write_line("mown", NULL, now, fired);
 }
 
@@ -74,7 +73,6 @@ int
 main(int argc, char **argv)
 {
     struct lawn_options options = {.blades = 8, .slot_bits = 4, .now = 1000};
-    unsigned i;
 
     out = argc == 2 ? fopen(argv[1], "w") : NULL;
     lawn = lawn_new(&options);
@@ -84,8 +82,8 @@ main(int argc, char **argv)
     }
     start(1, 5);
     mow(lawn_now(lawn) + 5, SIZE_MAX);
-    start(1, 5);                /* on the blade that is empty now */
-    for (i = 0; i < 200; i++) { /* few TTLs */
+    start(1, 5);                         /* on the blade that is empty now */
+    for (unsigned i = 0; i < 200; i++) { /* few TTLs */
         start(i % MANY, 5 + i % 3);
         if (i % 7 == 0) {
             stop((i + 60) % MANY);
@@ -105,7 +103,7 @@ main(int argc, char **argv)
     start(6, 5);
     mow(lawn_now(lawn) + 100, SIZE_MAX);
     lawn_set_resolution(lawn, 1);
-    for (i = 0; i < 300; i++) { /* each TTL once */
+    for (unsigned i = 0; i < 300; i++) { /* each TTL once */
         start(i % MANY, 1000 + i * 17);
         if (i % 10 == 9) {
             mow(lawn_now(lawn) + 1, SIZE_MAX);

@@ -38,12 +38,15 @@ made_row(size_t who, size_t what, double t)
     struct results_row row = {.contender = &made_contenders[who], .runs = 1};
 
     row.ns[0] = (20.0 + 9.0 * (double)who) * (1.0 + 0.3 * (double)what);
-    if (who == 1 || (who == NAMES - 1 && t > 1))
+    if (who == 1 || (who == NAMES - 1 && t > 1)) {
         row.end = RUN_SLOW;
-    if (who == 8)
+    }
+    if (who == 8) {
         row.ns[0] = 30 + t / 10;
-    if (who == NAMES - 1)
+    }
+    if (who == NAMES - 1) {
         row.ns[0] = 6;
+    }
     row.runs = row.end == RUN_OK;
     return row;
 }
@@ -70,8 +73,9 @@ picture(size_t cells)
         cell[i].cell.t = ts[i % 5];
         cell[i].rows = NAMES;
         cell[i].row = rows[i];
-        for (size_t j = 0; j < NAMES; j++)
+        for (size_t j = 0; j < NAMES; j++) {
             rows[i][j] = made_row(j, i / 5, (double)ts[i % 5]);
+        }
     }
     return report_headline_svg(stdout, &results);
 }
@@ -81,20 +85,19 @@ page(void)
 {
     size_t size = 0, most = 1 << 16;
     char *json = malloc(most);
-    bool good;
 
-    while (json) {
-        char *more;
-
+    while (json != NULL) {
         size += fread(json + size, 1, most - size, stdin);
-        if (size < most)
+        if (size < most) {
             break;
-        more = realloc(json, most *= 2);
-        if (!more)
+        }
+        char *more = realloc(json, most *= 2);
+        if (more == NULL) {
             free(json);
+        }
         json = more;
     }
-    good = json && report_write(stdout, json, size);
+    bool good = json != NULL && report_write(stdout, json, size);
     free(json);
     return good;
 }
@@ -104,14 +107,18 @@ main(int argc, char **argv)
 {
     const char *what = argc == 2 ? argv[1] : "";
 
-    if (strcmp(what, "page") == 0)
+    if (strcmp(what, "page") == 0) {
         return !page();
-    if (strcmp(what, "picture") == 0)
+    }
+    if (strcmp(what, "picture") == 0) {
         return !picture(20);
-    if (strcmp(what, "one") == 0)
+    }
+    if (strcmp(what, "one") == 0) {
         return !picture(1);
-    if (strcmp(what, "nothing") == 0)
+    }
+    if (strcmp(what, "nothing") == 0) {
         return !picture(0);
+    }
     fputs("usage: report page|picture|one|nothing\n", stderr);
     return 2;
 }

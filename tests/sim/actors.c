@@ -35,7 +35,7 @@ nap(uint64_t ticks)
     uint64_t until = weather_time() + ticks;
 
     while (weather_time() < until) {
-        lawn_park_wait(&never, 0, until);
+        lawn__park_wait(&never, 0, until);
     }
 }
 
@@ -69,8 +69,8 @@ turn(struct actor *me, uint64_t ticks)
             system_poll(me->fd, next);
         }
     } else if (sleeps && next > lawn_worker_now(me->worker) &&
-               L_LOAD(&me->worker->token, L_ACQUIRE) == 0) {
-        lawn_park_wait(&me->worker->token, 0, next);
+               LAWN_ATOMIC_LOAD(&me->worker->token, LAWN_ACQUIRE) == 0) {
+        lawn__park_wait(&me->worker->token, 0, next);
     }
 }
 
@@ -78,19 +78,21 @@ turn(struct actor *me, uint64_t ticks)
 static void
 wait_for_phase(struct actor *me, unsigned phase)
 {
-    if (L_LOAD(&world_phase, L_SEQ_CST) >= phase) {
+    if (LAWN_ATOMIC_LOAD(&world_phase, LAWN_SEQ_CST) >= phase) {
         return;
     }
     me->doing = "waiting for the others";
     me->waiting = true;
     weather_busy--; /* next_phase() counts it again */
-    while (L_LOAD(&world_phase, L_SEQ_CST) < phase) {
-        uint32_t seen = L_LOAD(&world_phase, L_SEQ_CST);
+    while (LAWN_ATOMIC_LOAD(&world_phase, LAWN_SEQ_CST) < phase) {
+        uint32_t seen = LAWN_ATOMIC_LOAD(&world_phase, LAWN_SEQ_CST);
 
         if (me->worker != NULL) {
-            turn(me, L_LOAD(&world_phase, L_SEQ_CST) < phase ? LAWN_NEVER : 0);
+            turn(me, LAWN_ATOMIC_LOAD(&world_phase, LAWN_SEQ_CST) < phase
+                         ? LAWN_NEVER
+                         : 0);
         } else if (seen < phase) {
-            lawn_park_wait(&world_phase, seen, LAWN_NEVER);
+            lawn__park_wait(&world_phase, seen, LAWN_NEVER);
         }
     }
 }
@@ -172,11 +174,11 @@ act(struct actor *me)
     struct rng *rng = &me->rng;
     unsigned timer = world_pick(rng);
     unsigned what = (unsigned)rng_below(rng, 20);
-    struct lawn_workers_stats stats;
 
     if (timer == SIM_TIMERS && what < 13) {
         what = 13;
     }
+    struct lawn_workers_counters stats;
     if (what < 6) {
         me->doing = "starting a timer";
         start_somehow(rng, timer);
@@ -209,16 +211,14 @@ run_actor(void)
 {
     unsigned number = explore_me();
     struct actor *me = &actors[number];
-    unsigned phase;
-    unsigned i;
 
     if (number > sim_plan.actors) {
         return;
     }
     weather_busy++;
-    for (phase = 1; phase <= sim_plan.phases; phase++) {
+    for (unsigned phase = 1; phase <= sim_plan.phases; phase++) {
         wait_for_phase(me, phase);
-        for (i = 0; i < sim_plan.operations; i++) {
+        for (unsigned i = 0; i < sim_plan.operations; i++) {
             act(me);
         }
     }
@@ -237,10 +237,8 @@ run_actor(void)
 static int
 add(void)
 {
-    int number;
-
     system_may_alloc[SIM_MANAGER] = true;
-    number = lawn_workers_add(world_set);
+    int number = lawn_workers_add(world_set);
     system_may_alloc[SIM_MANAGER] = false;
     sim_log("adds worker %d", number);
     EXPECT(number >= 0 || number == -ENOMEM || number == -EAGAIN ||
@@ -255,7 +253,6 @@ manage(struct actor *me)
     bool goes = (sim_plan.faults >> SIM_GO & 1) != 0;
     unsigned what = (unsigned)rng_below(rng, 6);
     int number = (int)rng_below(rng, 6);
-    int error;
 
     if (what < 2 && goes) {
         me->doing = "adding a worker";
@@ -264,7 +261,7 @@ manage(struct actor *me)
     } else if (what < 4 && goes && number != anchor) {
         me->doing = "removing a worker";
         sim_counts.faults[SIM_GO]++;
-        error = lawn_workers_remove(world_set, (unsigned)number);
+        int error = lawn_workers_remove(world_set, (unsigned)number);
         sim_log("removes worker %d: %d", number, error);
         EXPECT(error == 0 || error == -ENOENT || error == -EBUSY);
     } else if (what < 5) {
@@ -291,10 +288,10 @@ until_when(struct rng *rng)
 static void
 keep_going(struct actor *me)
 {
-    struct lawn_workers_stats stats;
     uint64_t ticks = 20;
 
     me->doing = "keeping a worker";
+    struct lawn_workers_counters stats;
     while (!world_closing) {
         bool alone = weather_busy == 1; /* before it looks */
 
@@ -312,9 +309,7 @@ keep_going(struct actor *me)
 static void
 make_set(void)
 {
-    unsigned i;
-
-    for (i = 0; !world_make_set(); i++) {
+    for (unsigned i = 0; !world_make_set(); i++) {
         weather_calm = i > 0; /* that is enough */
     }
     weather_calm = sim_plan.faults == 0;
@@ -322,7 +317,8 @@ make_set(void)
         while ((anchor = add()) < 0) {
         }
     }
-    for (i = 1; i < sim_plan.seats && rng_below(&actors[0].rng, 3) != 0; i++) {
+    for (unsigned i = 1;
+         i < sim_plan.seats && rng_below(&actors[0].rng, 3) != 0; i++) {
         (void)add();
     }
 }
@@ -331,14 +327,13 @@ static void
 run_manager(void)
 {
     struct actor *me = &actors[SIM_MANAGER];
-    unsigned phase;
-    unsigned i;
 
     weather_busy++;
     make_set();
-    for (phase = 1; phase <= sim_plan.phases; phase++) {
+    for (unsigned phase = 1; phase <= sim_plan.phases; phase++) {
         wait_for_phase(me, phase);
-        for (i = 0; i < sim_plan.operations / 3 && !world_closing; i++) {
+        for (unsigned i = 0; i < sim_plan.operations / 3 && !world_closing;
+             i++) {
             manage(me);
         }
         if (phase == sim_plan.close_phase) {
@@ -438,10 +433,8 @@ actors_told_left(unsigned timer)
 static void
 set_up(void)
 {
-    unsigned i;
-
-    memset(actors, 0, sizeof actors);
-    for (i = 0; i < EXPLORE_FIBRES; i++) {
+    memset(actors, 0, sizeof(actors));
+    for (unsigned i = 0; i < EXPLORE_FIBRES; i++) {
         actors[i].rng.state = sim_plan.seed * 31 + i + 7;
         actors[i].doing = "beginning";
         actors[i].fd = -1;
@@ -457,9 +450,7 @@ set_up(void)
 static void
 expect_all_back(void)
 {
-    unsigned i;
-
-    for (i = 0; i <= sim_plan.actors && weather_busy > 0; i++) {
+    for (unsigned i = 0; i <= sim_plan.actors && weather_busy > 0; i++) {
         if (!actors[i].waiting && run_threads[i].state != RUN_DONE) {
             explore_fail("%c waits for ever, %s", 'a' + (int)i,
                          actors[i].doing);
@@ -473,11 +464,9 @@ expect_all_back(void)
 static void
 settle(void)
 {
-    uint64_t due;
-
     explore_go_on();
     expect_all_back();
-    due = weather_earliest();
+    uint64_t due = weather_earliest();
     weather_pass(weather_latest() - due + sim_plan.options.lawn.resolution + 1);
     weather_steps = 0;
     explore_go_on();
@@ -487,17 +476,15 @@ settle(void)
 static void
 next_phase(unsigned phase)
 {
-    unsigned i;
-
     weather_steps = 0;
     starts_left = 40;
     world_phase = phase;
-    for (i = 0; i <= sim_plan.actors; i++) {
+    for (unsigned i = 0; i <= sim_plan.actors; i++) {
         weather_busy += actors[i].waiting;
         actors[i].waiting = false;
     }
     sim_log("-- phase %u", phase);
-    lawn_park_wake(&world_phase);
+    lawn__park_wake(&world_phase);
     if (world_set != NULL && !world_closing) {
         lawn_workers_wake(world_set);
     }
@@ -508,23 +495,23 @@ static void
 finish(void)
 {
     static const uint64_t waits[] = {1, 30, 5000, 3000000};
-    unsigned phase;
-    unsigned i;
 
     expect_all_back();
     world_expect_quiet(0);
-    for (phase = 1; phase <= sim_plan.phases && !world_closing; phase++) {
+    for (unsigned phase = 1; phase <= sim_plan.phases && !world_closing;
+         phase++) {
         next_phase(phase);
     }
     weather_clear_up();
     next_phase(ACTORS_CALM);
-    for (i = 0; i < sizeof waits / sizeof *waits && !world_closing; i++) {
+    for (unsigned i = 0; i < sizeof(waits) / sizeof(*waits) && !world_closing;
+         i++) {
         weather_pass(waits[i]);
         weather_steps = 0;
         settle();
     }
     next_phase(ACTORS_CLOSE);
-    for (i = 0; i <= sim_plan.actors; i++) {
+    for (unsigned i = 0; i <= sim_plan.actors; i++) {
         EXPECT(run_threads[i].state == RUN_DONE);
     }
     world_end();
@@ -534,7 +521,8 @@ const struct explore_scenario actors_scenario = {
     .name = "sim",
     .setup = set_up,
     .threads = {run_manager, run_actor, run_actor, run_actor, run_actor,
-                run_actor, system_seat, system_seat, system_seat, system_seat},
+                run_actor, system_take_seat, system_take_seat, system_take_seat,
+                system_take_seat},
     .daemons = ~0u,
     .time_passes = true,
     .finish = finish};

@@ -56,7 +56,7 @@ struct judge_list {
 };
 
 static struct judge_list found;
-static struct judge_list kept;
+static struct judge_list old_owner;
 
 static bool
 same(const struct judge_case *a, const struct judge_case *b)
@@ -160,9 +160,8 @@ static void
 expand(const struct judge_timer *timer, const struct judge_case *c)
 {
     bool fires = !timer->in_callback;
-    unsigned i;
 
-    for (i = 0; i < JUDGE_OPS; i++) {
+    for (unsigned i = 0; i < JUDGE_OPS; i++) {
         if (timer->ops[i].used && (c->done >> i & 1) == 0) {
             fires = fires || timer->ops[i].kind == JUDGE_FIRE;
             happens(timer, i, *c);
@@ -192,9 +191,8 @@ impossible(unsigned number, const struct judge_op *op)
     bool ran = false;
     bool idle = false;
     uint64_t earliest = LAWN_NEVER;
-    unsigned i;
 
-    for (i = 0; i < timer->count; i++) {
+    for (unsigned i = 0; i < timer->count; i++) {
         ran = ran || timer->cases[i].running;
         idle = idle || !timer->cases[i].running;
         if (timer->cases[i].running && timer->cases[i].earliest < earliest) {
@@ -218,8 +216,9 @@ impossible(unsigned number, const struct judge_op *op)
 static void
 keep(struct judge_timer *timer)
 {
-    memcpy(timer->cases, kept.cases, kept.count * sizeof *kept.cases);
-    timer->count = kept.count;
+    memcpy(timer->cases, old_owner.cases,
+           old_owner.count * sizeof(*old_owner.cases));
+    timer->count = old_owner.count;
 }
 
 /* An operation has returned for all to see. */
@@ -229,18 +228,17 @@ settle(unsigned number, unsigned which)
     struct judge_timer *timer = &timers[number];
     struct judge_op *op = &timer->ops[which];
     uint16_t bit = (uint16_t)(1u << which);
-    unsigned i;
 
     if (timer->lost) {
         op->used = false;
         return;
     }
     clear(&found);
-    clear(&kept);
-    for (i = 0; i < timer->count; i++) {
+    clear(&old_owner);
+    for (unsigned i = 0; i < timer->count; i++) {
         add(&found, &timer->cases[i]);
     }
-    for (i = 0; i < found.count; i++) {
+    for (unsigned i = 0; i < found.count; i++) {
         struct judge_case c = found.cases[i];
 
         if ((c.done & bit) == 0) {
@@ -258,12 +256,12 @@ settle(unsigned number, unsigned which)
             c.since = 0;
             c.latest = op->latest;
         }
-        add(&kept, &c);
+        add(&old_owner, &c);
     }
     op->used = false;
     timer->lost = found.full;
     sim_counts.lost += found.full;
-    if (kept.count == 0 && !found.full) {
+    if (old_owner.count == 0 && !found.full) {
         impossible(number, op);
     }
     keep(timer);
@@ -273,11 +271,9 @@ settle(unsigned number, unsigned which)
 static void
 on_drained(unsigned fibre)
 {
-    unsigned i;
-    unsigned k;
 
-    for (i = 0; i < SIM_TIMERS && deferred[fibre] > 0; i++) {
-        for (k = 0; k < JUDGE_OPS; k++) {
+    for (unsigned i = 0; i < SIM_TIMERS && deferred[fibre] > 0; i++) {
+        for (unsigned k = 0; k < JUDGE_OPS; k++) {
             struct judge_op *op = &timers[i].ops[k];
 
             if (op->used && op->returned && op->fibre == fibre) {
@@ -291,10 +287,8 @@ on_drained(unsigned fibre)
 void
 judge_begin(void)
 {
-    unsigned i;
-
-    memset(deferred, 0, sizeof deferred);
-    for (i = 0; i < SIM_TIMERS; i++) {
+    memset(deferred, 0, sizeof(deferred));
+    for (unsigned i = 0; i < SIM_TIMERS; i++) {
         judge_new(i);
     }
     explore_when_drained(on_drained);
@@ -303,8 +297,8 @@ judge_begin(void)
 void
 judge_new(unsigned timer)
 {
-    memset(timers[timer].ops, 0, sizeof timers[timer].ops);
-    memset(&timers[timer].cases[0], 0, sizeof timers[timer].cases[0]);
+    memset(timers[timer].ops, 0, sizeof(timers[timer].ops));
+    memset(&timers[timer].cases[0], 0, sizeof(timers[timer].cases[0]));
     timers[timer].count = 1;
     timers[timer].in_callback = false;
     timers[timer].lost = false;
@@ -337,7 +331,6 @@ void
 judge_return(unsigned timer, unsigned which, uint64_t latest, bool result)
 {
     struct judge_op *op = &timers[timer].ops[which];
-    unsigned i;
 
     op->result = result;
     op->latest = latest;
@@ -347,7 +340,7 @@ judge_return(unsigned timer, unsigned which, uint64_t latest, bool result)
     }
     op->returned = true;
     deferred[op->fibre]++;
-    for (i = 0; i < timers[timer].count; i++) {
+    for (unsigned i = 0; i < timers[timer].count; i++) {
         struct judge_case *c = &timers[timer].cases[i];
 
         if (c->since == which + 1) {
@@ -362,15 +355,14 @@ judge_refused(unsigned number, unsigned which)
 {
     struct judge_timer *timer = &timers[number];
     uint16_t bit = (uint16_t)(1u << which);
-    unsigned i;
 
-    clear(&kept);
-    for (i = 0; i < timer->count; i++) {
+    clear(&old_owner);
+    for (unsigned i = 0; i < timer->count; i++) {
         if (((timer->cases[i].done | timer->cases[i].stopped) & bit) == 0) {
-            add(&kept, &timer->cases[i]);
+            add(&old_owner, &timer->cases[i]);
         }
     }
-    if (kept.count == 0 && !timer->lost) {
+    if (old_owner.count == 0 && !timer->lost) {
         explore_fail("a start of timer %u is refused, but others saw it",
                      number);
     }
@@ -398,7 +390,6 @@ judge_quiet(unsigned number, bool runs, uint64_t by, const char **why)
 {
     struct judge_timer *timer = &timers[number];
     bool possible = false;
-    unsigned i;
 
     if (timer->lost) {
         judge_new(number);
@@ -406,8 +397,8 @@ judge_quiet(unsigned number, bool runs, uint64_t by, const char **why)
         timer->cases[0].latest = LAWN_NEVER;
         return true;
     }
-    clear(&kept);
-    for (i = 0; i < timer->count; i++) {
+    clear(&old_owner);
+    for (unsigned i = 0; i < timer->count; i++) {
         const struct judge_case *c = &timer->cases[i];
 
         if (c->done != 0 || c->fired || c->running != runs) {
@@ -415,10 +406,10 @@ judge_quiet(unsigned number, bool runs, uint64_t by, const char **why)
         }
         possible = true;
         if (!runs || c->latest >= by) {
-            add(&kept, c);
+            add(&old_owner, c);
         }
     }
-    if (kept.count == 0) {
+    if (old_owner.count == 0) {
         *why = possible ? "is due, and nobody fires it [P2]"
                : runs   ? "is running, and cannot be [C1]"
                         : "is idle, and cannot be [C1]";

@@ -56,21 +56,19 @@ void
 sim_log(const char *format, ...)
 {
     char *line = lines[line_count % MAIN_LOG];
-    const char *at;
-    va_list args;
-    int used;
 
     if (!sim_logging) {
         return;
     }
-    used = snprintf(
+    int used = snprintf(
         line, MAIN_LINE, "%8llu %6llu %c ", (unsigned long long)weather_time(),
         (unsigned long long)weather_steps,
         explore_me() < EXPLORE_FIBRES ? 'a' + (int)explore_me() : '-');
+    va_list args;
     va_start(args, format);
     (void)vsnprintf(line + used, (size_t)(MAIN_LINE - used), format, args);
     va_end(args);
-    for (at = line; digesting && *at != '\0'; at++) {
+    for (const char *at = line; digesting && *at != '\0'; at++) {
         digest = (digest ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
     }
     line_count++;
@@ -149,10 +147,8 @@ cut_number(uint64_t seed, struct cut *cut, unsigned *number, unsigned most)
 static struct cut
 cut_down(uint64_t seed, struct cut cut)
 {
-    unsigned i;
-
     sim_make_plan(seed);
-    for (i = 0; i < SIM_FAULTS; i++) {
+    for (unsigned i = 0; i < SIM_FAULTS; i++) {
         unsigned without = cut.without;
 
         sim_make_plan(seed);
@@ -203,10 +199,9 @@ static void
 tell_command(uint64_t seed, const struct cut *cut)
 {
     const char *between = " --without ";
-    unsigned i;
 
     printf("  build/sim/sim --seed %llu", (unsigned long long)seed);
-    for (i = 0; i < SIM_FAULTS; i++) {
+    for (unsigned i = 0; i < SIM_FAULTS; i++) {
         if ((cut->without >> i & 1) != 0) {
             printf("%s%s", between, sim_fault_names[i]);
             between = ",";
@@ -245,9 +240,8 @@ add_counts(struct sim_counts *to, const struct sim_counts *from)
 {
     uint64_t *sums = (uint64_t *)(void *)to;
     const uint64_t *more = (const uint64_t *)(const void *)from;
-    size_t i;
 
-    for (i = 0; i < sizeof *to / sizeof *sums; i++) {
+    for (size_t i = 0; i < sizeof(*to) / sizeof(*sums); i++) {
         sums[i] += more[i];
     }
 }
@@ -255,8 +249,6 @@ add_counts(struct sim_counts *to, const struct sim_counts *from)
 static void
 tell_counts(const struct sim_counts *counts, double seconds)
 {
-    unsigned i;
-
     printf("counted %llu seeds, %llu choices, %llu operations, %llu starts, "
            "%llu fires, %llu stops, %llu left, %llu frees, %llu not judged, "
            "%.0f s\n",
@@ -268,7 +260,7 @@ tell_counts(const struct sim_counts *counts, double seconds)
            (unsigned long long)counts->left, (unsigned long long)counts->frees,
            (unsigned long long)counts->lost, seconds);
     printf("counted faults:");
-    for (i = 0; i < SIM_FAULTS; i++) {
+    for (unsigned i = 0; i < SIM_FAULTS; i++) {
         printf("%s %llu %s", i > 0 ? "," : "",
                (unsigned long long)counts->faults[i], sim_fault_names[i]);
     }
@@ -282,10 +274,8 @@ tell_counts(const struct sim_counts *counts, double seconds)
 static void
 run_share(unsigned job)
 {
-    uint64_t i;
-
     run_catch_signals();
-    for (i = job; i < seed_count; i += jobs) {
+    for (uint64_t i = job; i < seed_count; i += jobs) {
         bool good = run_seed(first_seed + i, &cut_told);
 
         sim_counts.seeds++;
@@ -308,19 +298,17 @@ static int
 run_seeds(void)
 {
     struct sim_counts *shares =
-        mmap(NULL, MAIN_JOBS * sizeof *shares, PROT_READ | PROT_WRITE,
+        mmap(NULL, MAIN_JOBS * sizeof(*shares), PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct sim_counts all = {0};
     double began = clock_now();
-    unsigned i;
     unsigned broken = 0;
-    int status;
 
     if (shares == MAP_FAILED) {
         perror("sim");
         return 2;
     }
-    for (i = 0; i < jobs; i++) {
+    for (unsigned i = 0; i < jobs; i++) {
         if (fork() == 0) {
             run_share(i);
             shares[i] = sim_counts;
@@ -328,10 +316,11 @@ run_seeds(void)
             _exit(0);
         }
     }
+    int status = 0;
     while (wait(&status) > 0) {
         broken += status != 0;
     }
-    for (i = 0; i < jobs; i++) {
+    for (unsigned i = 0; i < jobs; i++) {
         add_counts(&all, &shares[i]);
     }
     if (broken != 0) {
@@ -356,12 +345,10 @@ sim_digest(uint64_t seed)
 static int
 run_one(void)
 {
-    bool good;
-
     run_catch_signals();
     sim_logging = true;
     digesting = true;
-    good = run_seed(first_seed, &cut_told);
+    bool good = run_seed(first_seed, &cut_told);
     tell_log();
     printf("%s\nseed %llu, %llu choices, digest %016llx\n",
            good ? "nothing was wrong" : run_message(),
@@ -403,9 +390,8 @@ parse_option(const char *name, const char *value)
                    {"--phases", &cut_told.phases},
                    {"--jobs", &jobs},
                    {"--log", &log_lines}};
-    unsigned i;
 
-    for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (strcmp(name, numbers[i].name) == 0) {
             *numbers[i].number = (unsigned)strtoul(value, NULL, 10);
             return true;
@@ -428,12 +414,11 @@ parse_option(const char *name, const char *value)
 int
 main(int argc, char **argv)
 {
-    int i;
-
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc == 2 && strcmp(argv[1], "--self") == 0) {
         return sim_test_self();
     }
+    int i = 0;
     for (i = 1; i + 1 < argc && parse_option(argv[i], argv[i + 1]); i += 2) {
     }
     if (i != argc || jobs == 0 || jobs > MAIN_JOBS || cut_told.timers == 0 ||

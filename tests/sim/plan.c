@@ -14,11 +14,10 @@ plan_ttls(struct rng *rng)
 {
     static const uint64_t some[] = {1,   2,    3,    7,      10,      50,
                                     100, 1000, 5000, 100000, 1000000, 1 << 22};
-    unsigned i;
 
     sim_plan.ttl_count = 1 + (unsigned)rng_below(rng, 6);
-    for (i = 0; i < sim_plan.ttl_count; i++) {
-        sim_plan.ttls[i] = some[rng_below(rng, sizeof some / sizeof *some)];
+    for (unsigned i = 0; i < sim_plan.ttl_count; i++) {
+        sim_plan.ttls[i] = some[rng_below(rng, sizeof(some) / sizeof(*some))];
     }
 }
 
@@ -33,7 +32,7 @@ plan_options(struct rng *rng)
         rng_below(rng, 3) == 0 ? 1 + rng_below(rng, 10) : 1;
     options->route =
         rng_below(rng, 3) == 0 ? LAWN_WORKERS_BY_TTL : LAWN_WORKERS_BY_OWNER;
-    options->parts = 1 + (unsigned)rng_below(rng, 6);
+    options->shards = 1 + (unsigned)rng_below(rng, 6);
     options->budget = 8 + rng_below(rng, 100);
     if ((sim_plan.faults >> SIM_BUDGET & 1) != 0) {
         options->budget = 1 + rng_below(rng, 3);
@@ -45,12 +44,11 @@ void
 sim_make_plan(uint64_t seed)
 {
     struct rng rng = {seed};
-    unsigned i;
 
-    memset(&sim_plan, 0, sizeof sim_plan);
+    memset(&sim_plan, 0, sizeof(sim_plan));
     sim_plan.seed = rng_next(&rng);
     /* Some of the faults, each in half of the runs: too many hide each other. */
-    for (i = 0; i < SIM_FAULTS; i++) {
+    for (unsigned i = 0; i < SIM_FAULTS; i++) {
         sim_plan.faults |= (unsigned)rng_below(&rng, 2) << i;
     }
     if (rng_below(&rng, 4) != 0) {

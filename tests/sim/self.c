@@ -114,10 +114,8 @@ stop_in_vain_and_fire(void)
 static void
 stop_in_vain_within_a_start(void)
 {
-    unsigned op;
-
     start(10);
-    op = judge_invoke(0, JUDGE_START, 20);
+    unsigned op = judge_invoke(0, JUDGE_START, 20);
     stop(false);
     judge_return(0, op, 20, true);
     quiet(true, 0);
@@ -126,10 +124,8 @@ stop_in_vain_within_a_start(void)
 static void
 two_stops_at_once_tell_true(void)
 {
-    unsigned op;
-
     start(10);
-    op = judge_invoke(0, JUDGE_STOP, 0);
+    unsigned op = judge_invoke(0, JUDGE_STOP, 0);
     stop(true);
     judge_return(0, op, 0, true);
 }
@@ -170,10 +166,8 @@ end_by_a_start_that_is_refused(void)
 static void
 stop_in_vain_of_a_start_that_is_refused(void)
 {
-    unsigned other;
-
     start(10);
-    other = judge_invoke(0, JUDGE_START, 20);
+    unsigned other = judge_invoke(0, JUDGE_START, 20);
     stop(false);
     judge_refused(0, other);
     quiet(true, 0);
@@ -230,12 +224,11 @@ test_digests(void)
 {
     uint64_t digests[SELF_SEEDS];
     bool good = true;
-    unsigned i;
 
-    for (i = 0; i < SELF_SEEDS; i++) {
+    for (unsigned i = 0; i < SELF_SEEDS; i++) {
         digests[i] = sim_digest(i + 1);
     }
-    for (i = SELF_SEEDS; i-- > 0;) {
+    for (unsigned i = SELF_SEEDS; i-- > 0;) {
         if (sim_digest(i + 1) != digests[i] ||
             (i > 0 && digests[i] == digests[i - 1])) {
             printf("  seed %u\n", i + 1);
@@ -255,12 +248,11 @@ tell(const char *name, bool good)
 int
 sim_test_self(void)
 {
-    unsigned count = sizeof cases / sizeof *cases;
+    unsigned count = sizeof(cases) / sizeof(*cases);
     unsigned passed = 0;
-    unsigned i;
 
     run_catch_signals();
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         passed += tell(cases[i].name, test_case(&cases[i]));
     }
     passed += tell("a_seed_is_the_same_run_each_time", test_digests());

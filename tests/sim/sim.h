@@ -1,6 +1,6 @@
 /* sim.h - a whole set of workers, for long, with all that can go wrong.
  *
- * A run is decided by its seed: who takes part, what they do, who goes on at each
+ * A run is decided by its seed: who takes shard, what they do, who goes on at each
  * step, when time passes for whom, and which faults there are. It has a few
  * phases. In each, the actors, which are threads of the program that uses the
  * library, do some random things to some timers, and become workers at times; a
@@ -20,7 +20,7 @@
 #ifndef LAWN_SIM_SIM_H
 #define LAWN_SIM_SIM_H
 
-/* As the Makefile has it for all that the simulator is made of. */
+/* As mk/variants.mk has it for all that the simulator is made of. */
 #if !defined EXPLORE_FIBRES
 #define EXPLORE_FIBRES 10
 #endif
@@ -72,7 +72,7 @@ struct sim_plan {
     uint64_t ttls[6];
     unsigned close_phase;
     bool anchored;   /* there is a worker that is never removed */
-    bool symmetric;  /* there is no L_HEAVY */
+    bool symmetric;  /* there is no LAWN_FENCE_HEAVY */
     bool eager;      /* callbacks do a lot */
     unsigned one_in; /* threads are interrupted at one step in so many; 0: they
                         have priorities */
@@ -113,7 +113,7 @@ extern uint64_t weather_steps;
 /* system.c */
 void system_begin(void);
 /* What a seat does: runs the threads that the library makes. */
-void system_seat(void);
+void system_take_seat(void);
 /* Memory, for the set's options; only within a call that may need it. */
 void *system_alloc(size_t size, void *context);
 void system_release(void *memory, void *context);

@@ -22,12 +22,12 @@ enum system_seat_state { SEAT_FREE, SEAT_GIVEN, SEAT_ENDED };
 struct system_seat {
     void *(*start)(void *arg);
     void *arg;
-    uint32_t state; /* L_ */
+    uint32_t state; /* atomic */
     bool joined;
 };
 
 static struct system_seat seats[EXPLORE_FIBRES];
-static uint32_t files[SYSTEM_FILES]; /* L_: whether readable */
+static uint32_t files[SYSTEM_FILES]; /* Atomic: whether readable */
 static unsigned file_count;
 static unsigned blocks;
 bool system_may_alloc[EXPLORE_FIBRES + 1];
@@ -35,9 +35,9 @@ bool system_may_alloc[EXPLORE_FIBRES + 1];
 void
 system_begin(void)
 {
-    memset(seats, 0, sizeof seats);
-    memset(files, 0, sizeof files);
-    memset(system_may_alloc, 0, sizeof system_may_alloc);
+    memset(seats, 0, sizeof(seats));
+    memset(files, 0, sizeof(files));
+    memset(system_may_alloc, 0, sizeof(system_may_alloc));
     file_count = 0;
     blocks = 0;
 }
@@ -52,7 +52,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
     (void)attributes;
     while (i < SIM_SEATS + sim_plan.seats &&
-           L_LOAD(&seats[i].state, L_SEQ_CST) != SEAT_FREE) {
+           LAWN_ATOMIC_LOAD(&seats[i].state, LAWN_SEQ_CST) != SEAT_FREE) {
         i++;
     }
     if (i == SIM_SEATS + sim_plan.seats || weather_fault(SIM_THREADS, 3)) {
@@ -62,8 +62,8 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     seats[i].arg = arg;
     seats[i].joined = false;
     *thread = i;
-    L_STORE(&seats[i].state, SEAT_GIVEN, L_SEQ_CST);
-    lawn_park_wake(&seats[i].state);
+    LAWN_ATOMIC_STORE(&seats[i].state, SEAT_GIVEN, LAWN_SEQ_CST);
+    lawn__park_wake(&seats[i].state);
     return 0;
 }
 
@@ -78,32 +78,32 @@ pthread_join(pthread_t thread, void **result)
         explore_fail("a thread is joined twice");
     }
     seat->joined = true;
-    while (L_LOAD(&seat->state, L_SEQ_CST) != SEAT_ENDED) {
-        lawn_park_wait(&seat->state, SEAT_GIVEN, UINT64_MAX);
+    while (LAWN_ATOMIC_LOAD(&seat->state, LAWN_SEQ_CST) != SEAT_ENDED) {
+        lawn__park_wait(&seat->state, SEAT_GIVEN, UINT64_MAX);
     }
-    L_STORE(&seat->state, SEAT_FREE, L_SEQ_CST);
+    LAWN_ATOMIC_STORE(&seat->state, SEAT_FREE, LAWN_SEQ_CST);
     return 0;
 }
 
 void
-system_seat(void)
+system_take_seat(void)
 {
     unsigned me = explore_me();
     struct system_seat *seat = &seats[me];
 
     for (;;) {
-        uint32_t state = L_LOAD(&seat->state, L_SEQ_CST);
+        uint32_t state = LAWN_ATOMIC_LOAD(&seat->state, LAWN_SEQ_CST);
 
         if (state != SEAT_GIVEN) {
-            lawn_park_wait(&seat->state, state, UINT64_MAX);
+            lawn__park_wait(&seat->state, state, UINT64_MAX);
             continue;
         }
         (void)lawn_workers_be(NULL);
         world_serves[me] = seat->arg;
         (void)seat->start(seat->arg);
         world_serves[me] = NULL;
-        L_STORE(&seat->state, SEAT_ENDED, L_SEQ_CST);
-        lawn_park_wake(&seat->state);
+        LAWN_ATOMIC_STORE(&seat->state, SEAT_ENDED, LAWN_SEQ_CST);
+        lawn__park_wake(&seat->state);
     }
 }
 
@@ -137,8 +137,8 @@ write(int fd, const void *bytes, size_t size)
     if (file == NULL) {
         return syscall(SYS_write, fd, bytes, size);
     }
-    L_STORE(file, 1, L_SEQ_CST);
-    lawn_park_wake(file);
+    LAWN_ATOMIC_STORE(file, 1, LAWN_SEQ_CST);
+    lawn__park_wake(file);
     return (ssize_t)size;
 }
 
@@ -150,7 +150,7 @@ read(int fd, void *bytes, size_t size)
     if (file == NULL) {
         return syscall(SYS_read, fd, bytes, size);
     }
-    if (L_XCHG(file, 0, L_SEQ_CST) == 0) {
+    if (LAWN_ATOMIC_XCHG(file, 0, LAWN_SEQ_CST) == 0) {
         errno = EAGAIN;
         return -1;
     }
@@ -166,7 +166,7 @@ close(int fd)
 void
 system_poll(int fd, uint64_t until)
 {
-    lawn_park_wait(system_file(fd), 0, until);
+    lawn__park_wait(system_file(fd), 0, until);
 }
 
 /* Memory. */

@@ -39,8 +39,6 @@ static unsigned priorities[EXPLORE_FIBRES];
 void
 weather_begin(void)
 {
-    unsigned i;
-
     dice.state = sim_plan.seed * 3 + 1;
     now = rng_below(&dice, 4) == 0
               ? rng_next(&dice) >> (1 + rng_below(&dice, 60))
@@ -49,12 +47,12 @@ weather_begin(void)
     weather_busy = 0;
     weather_steps = 0;
     spins = 0;
-    memset(ahead, 0, sizeof ahead);
-    memset(shown, 0, sizeof shown);
-    memset(stalls, 0, sizeof stalls);
-    memset(slept, 0, sizeof slept);
+    memset(ahead, 0, sizeof(ahead));
+    memset(shown, 0, sizeof(shown));
+    memset(stalls, 0, sizeof(stalls));
+    memset(slept, 0, sizeof(slept));
     skew_most = UINT64_C(1) << rng_below(&dice, 14);
-    for (i = 0; i < EXPLORE_FIBRES; i++) {
+    for (unsigned i = 0; i < EXPLORE_FIBRES; i++) {
         priorities[i] = 1000 + (unsigned)rng_below(&dice, 1000);
     }
 }
@@ -86,15 +84,15 @@ time_of(unsigned fibre)
 void
 run_set_clock(void)
 {
-    explore_name(&now, sizeof now, "clock");
+    explore_name(&now, sizeof(now), "clock");
 }
 
 uint64_t
 run_clock(unsigned fibre)
 {
     if (fibre == run_current && run_running) {
-        explore_saw(&now, sizeof now);
-        explore_saw(&ahead[fibre], sizeof ahead[fibre]);
+        explore_saw(&now, sizeof(now));
+        explore_saw(&ahead[fibre], sizeof(ahead[fibre]));
     }
     return time_of(fibre);
 }
@@ -109,9 +107,8 @@ uint64_t
 weather_latest(void)
 {
     uint64_t latest = 0;
-    unsigned i;
 
-    for (i = 0; i < EXPLORE_FIBRES; i++) {
+    for (unsigned i = 0; i < EXPLORE_FIBRES; i++) {
         uint64_t time = time_of(i);
 
         latest = time > latest ? time : latest;
@@ -123,9 +120,8 @@ uint64_t
 weather_earliest(void)
 {
     uint64_t earliest = LAWN_NEVER;
-    unsigned i;
 
-    for (i = 0; i < EXPLORE_FIBRES; i++) {
+    for (unsigned i = 0; i < EXPLORE_FIBRES; i++) {
         uint64_t time = time_of(i);
 
         earliest = time < earliest ? time : earliest;
@@ -144,8 +140,8 @@ weather_clear_up(void)
 {
     weather_calm = true;
     now = weather_latest();
-    memset(ahead, 0, sizeof ahead);
-    memset(stalls, 0, sizeof stalls);
+    memset(ahead, 0, sizeof(ahead));
+    memset(stalls, 0, sizeof(stalls));
 }
 
 /* Who yields may wait for something that others do not see, such as mail of its
@@ -154,9 +150,8 @@ static bool
 let_yielded_go_on(unsigned most)
 {
     bool any = false;
-    unsigned i;
 
-    for (i = 0; i < run_thread_count && spins < most; i++) {
+    for (unsigned i = 0; i < run_thread_count && spins < most; i++) {
         if (run_threads[i].state == RUN_YIELDED) {
             run_threads[i].news = true;
             any = true;
@@ -171,9 +166,8 @@ static uint64_t
 first_wake(void)
 {
     uint64_t first = RUN_NEVER;
-    unsigned i;
 
-    for (i = 0; i < run_thread_count; i++) {
+    for (unsigned i = 0; i < run_thread_count; i++) {
         const struct run_thread *thread = &run_threads[i];
 
         if (thread->state == RUN_ASLEEP && thread->until != RUN_NEVER) {
@@ -232,9 +226,7 @@ is_stalled(unsigned fibre)
 static void
 delay_woken(void)
 {
-    unsigned i;
-
-    for (i = 0; i < run_thread_count; i++) {
+    for (unsigned i = 0; i < run_thread_count; i++) {
         if (run_threads[i].state == RUN_ASLEEP) {
             slept[i] = true;
         } else if (slept[i]) {
@@ -297,7 +289,6 @@ choose_free(const struct choose_option *options, const unsigned *able,
             unsigned count)
 {
     unsigned best = able[0];
-    unsigned i;
 
     if (sim_plan.one_in != 0 || weather_calm) {
         unsigned one_in = weather_calm ? 8 : sim_plan.one_in;
@@ -311,7 +302,7 @@ choose_free(const struct choose_option *options, const unsigned *able,
     if (rng_below(&dice, 300) == 0) {
         priorities[options[able[0]].fibre] = (unsigned)rng_below(&dice, 2000);
     }
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         const struct choose_option *option = &options[able[i]];
 
         if (option->kind != CHOOSE_RUN) {
@@ -333,9 +324,8 @@ static unsigned
 end_stall(const struct choose_option *options, unsigned count)
 {
     unsigned first = 0;
-    unsigned i;
 
-    for (i = 1; i < count; i++) {
+    for (unsigned i = 1; i < count; i++) {
         if (stalls[options[i].fibre].until <
             stalls[options[first].fibre].until) {
             first = i;
@@ -350,8 +340,6 @@ choose(const struct choose_option *options, unsigned count, unsigned step)
 {
     unsigned able[CHOOSE_OPTIONS] = {0};
     unsigned n = 0;
-    unsigned i;
-    unsigned chosen;
 
     (void)step;
     sim_counts.choices++;
@@ -363,7 +351,7 @@ choose(const struct choose_option *options, unsigned count, unsigned step)
     if (!weather_calm) {
         make_weather();
     }
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         bool runs = options[i].kind != CHOOSE_FLUSH;
         bool delays = options[i].kind == CHOOSE_DELAY;
 
@@ -373,7 +361,8 @@ choose(const struct choose_option *options, unsigned count, unsigned step)
         }
         able[n++] = i;
     }
-    chosen = n > 0 ? choose_free(options, able, n) : end_stall(options, count);
+    unsigned chosen =
+        n > 0 ? choose_free(options, able, n) : end_stall(options, count);
     if (options[chosen].kind == CHOOSE_DELAY) {
         sim_counts.faults[SIM_DELAY]++;
     }

@@ -1,7 +1,7 @@
 /* world.c - the set, the timers, and what must hold of them. */
 #include "sim.h"
 
-#include "../../src/workers/part.h"
+#include "../../src/workers/shard.h"
 #include "../../src/workers/state.h"
 #include "../../src/workers/workers.h"
 #include "../explore/run_threads.h"
@@ -37,24 +37,22 @@ static void on_fire(struct lawn_workers_timer *timer,
 void
 world_begin(void)
 {
-    unsigned i;
-
     world_set = NULL;
     world_phase = 0;
     world_left = 0;
     world_closing = false;
     closed = false;
     fires = 0;
-    memset(world_serves, 0, sizeof world_serves);
-    memset(states, 0, sizeof states);
-    memset(timers, 0, sizeof timers);
-    explore_name(timers, sizeof timers, "timers");
-    for (i = 0; i < sim_plan.timers; i++) {
+    memset(world_serves, 0, sizeof(world_serves));
+    memset(states, 0, sizeof(states));
+    memset(timers, 0, sizeof(timers));
+    explore_name(timers, sizeof(timers), "timers");
+    for (unsigned i = 0; i < sim_plan.timers; i++) {
         states[i].alive = true;
         timers[i].fire = on_fire;
     }
-    lawn_worker_nobody.token = 0; /* all sets' */
-    lawn_worker_nobody.control = 0;
+    lawn__worker_nobody.token = 0; /* all sets' */
+    lawn__worker_nobody.control = 0;
     judge_begin();
 }
 
@@ -83,7 +81,7 @@ gone(unsigned timer)
     sim_log("frees timer %u", timer);
     sim_counts.frees++;
     states[timer].alive = false;
-    explore_free(&timers[timer], sizeof timers[timer]);
+    explore_free(&timers[timer], sizeof(timers[timer]));
 }
 
 /* What fires now is due by the clock of the worker that fires it. But if clocks
@@ -102,7 +100,7 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
 {
     unsigned which = (unsigned)(timer - timers);
     struct world_timer *state = &states[which];
-    uint64_t due = lawn_due(&timer->timer);
+    uint64_t due = lawn_last_deadline(&timer->timer);
 
     EXPECT(which < SIM_TIMERS);
     sim_log("timer %u fires, due at %llu", which, (unsigned long long)due);
@@ -136,13 +134,16 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     unsigned which = (unsigned)(timer - timers);
 
     EXPECT(arg == &world_left);
-    EXPECT(which < SIM_TIMERS && states[which].callbacks == 0);
+    EXPECT(which < SIM_TIMERS && states[which].callbacks++ == 0);
+    states[which].caller = explore_me();
     sim_log("timer %u is left", which);
     judge_fired(which, LAWN_NEVER);
-    judge_callback_over(which);
     world_left++;
     sim_counts.left++;
+    explore_point();
     actors_told_left(which);
+    states[which].callbacks--;
+    judge_callback_over(which);
     if (states[which].thrown) {
         gone(which);
     }
@@ -154,9 +155,8 @@ unsigned
 world_pick(struct rng *rng)
 {
     unsigned first = (unsigned)rng_below(rng, sim_plan.timers);
-    unsigned i;
 
-    for (i = 0; i < sim_plan.timers; i++) {
+    for (unsigned i = 0; i < sim_plan.timers; i++) {
         unsigned timer = (first + i) % sim_plan.timers;
 
         if (states[timer].alive && !states[timer].thrown &&
@@ -225,10 +225,9 @@ world_start(unsigned timer, uint64_t ttl)
 {
     uint64_t least = ttl == 0 ? 1 : ttl;
     unsigned op = begin(timer, JUDGE_START, sim_sum(counts_from(), least));
-    int error;
 
     sim_log("starts timer %u for %llu", timer, (unsigned long long)ttl);
-    error = lawn_workers_start(world_set, &timers[timer], ttl);
+    int error = lawn_workers_start(world_set, &timers[timer], ttl);
     EXPECT(error == 0 || error == -ESHUTDOWN);
     started(timer, op, slack(sim_sum(weather_latest(), least), least), error);
     return error;
@@ -239,13 +238,11 @@ world_start_at(unsigned timer, uint64_t deadline)
 {
     unsigned op = begin(timer, JUDGE_START,
                         deadline < LAWN_NEVER ? deadline : LAWN_NEVER - 1);
-    uint64_t latest;
-    int error;
 
     sim_log("starts timer %u at %llu", timer, (unsigned long long)deadline);
-    error = lawn_workers_start_at(world_set, &timers[timer], deadline);
+    int error = lawn_workers_start_at(world_set, &timers[timer], deadline);
     EXPECT(error == 0 || error == -ESHUTDOWN);
-    latest = weather_latest();
+    uint64_t latest = weather_latest();
     started(timer, op, slack(deadline > latest ? deadline : latest, 0), error);
 }
 
@@ -254,11 +251,10 @@ world_start_on(unsigned timer, uint64_t ttl, unsigned worker)
 {
     uint64_t least = ttl == 0 ? 1 : ttl;
     unsigned op = begin(timer, JUDGE_START, sim_sum(counts_from(), least));
-    int error;
 
     sim_log("starts timer %u for %llu on %u", timer, (unsigned long long)ttl,
             worker);
-    error = lawn_workers_start_on(world_set, &timers[timer], ttl, worker);
+    int error = lawn_workers_start_on(world_set, &timers[timer], ttl, worker);
     started(timer, op, slack(sim_sum(weather_latest(), least), least), error);
 }
 
@@ -266,12 +262,11 @@ static bool
 stop(unsigned timer, enum judge_kind kind, const char *name)
 {
     unsigned op = begin(timer, kind, 0);
-    bool result;
 
     sim_log("%s of timer %u", name, timer);
-    result = kind == JUDGE_STOP
-                 ? lawn_workers_stop(world_set, &timers[timer])
-                 : lawn_workers_stop_sync(world_set, &timers[timer]);
+    bool result = kind == JUDGE_STOP
+                      ? lawn_workers_stop(world_set, &timers[timer])
+                      : lawn_workers_stop_sync(world_set, &timers[timer]);
     states[timer].users--;
     sim_counts.stops += result;
     sim_log("%s of timer %u: %s", name, timer, result ? "true" : "false");
@@ -297,13 +292,12 @@ void
 world_free(unsigned timer)
 {
     struct world_timer *state = &states[timer];
-    unsigned i;
 
     if (state->users > 0 || !state->alive || state->thrown || state->dying ||
         state->callbacks > 0) {
         return;
     }
-    for (i = 0; i < EXPLORE_FIBRES; i++) {
+    for (unsigned i = 0; i < EXPLORE_FIBRES; i++) {
         run_drain_of(&run_threads[i]);
     }
     state->dying = true;
@@ -335,7 +329,7 @@ world_throw(struct rng *rng)
     if (timer == sim_plan.timers) {
         return;
     }
-    explore_renew(&timers[timer], sizeof timers[timer]);
+    explore_renew(&timers[timer], sizeof(timers[timer]));
     judge_new(timer);
     timers[timer].fire = on_fire;
     states[timer].alive = true;
@@ -354,11 +348,9 @@ world_throw(struct rng *rng)
 void
 world_close(uint64_t until)
 {
-    uint64_t count;
-
     world_closing = true;
     sim_log("closes the set");
-    count = lawn_workers_close(world_set, until, on_left, &world_left);
+    uint64_t count = lawn_workers_close(world_set, until, on_left, &world_left);
     sim_log("the set is closed, %llu are left", (unsigned long long)count);
     EXPECT(count == world_left);
     closed = true;
@@ -372,9 +364,9 @@ static const struct lawn_workers_timer *
 urgent_of(const struct lawn_workers_timer *timer, uint64_t until)
 {
     for (; timer != NULL; timer = timer->next) {
-        if ((timer->state & REQ) != 0
-                ? (timer->state & RUN) != 0 && timer->when < until
-                : (timer->state & RUN) == 0) {
+        if ((timer->state & LAWN_STATE_REQ) != 0
+                ? (timer->state & LAWN_STATE_RUN) != 0 && timer->when < until
+                : (timer->state & LAWN_STATE_RUN) == 0) {
             break;
         }
     }
@@ -382,14 +374,13 @@ urgent_of(const struct lawn_workers_timer *timer, uint64_t until)
 }
 
 static void
-expect_no_mail(const struct lawn_part *part, unsigned fibre, uint64_t until)
+expect_no_mail(const struct lawn_shard *shard, unsigned fibre, uint64_t until)
 {
     const struct lawn_workers_timer *lists[] = {
-        part->again, part->box.taken, part->box.ready,
-        world_closing ? NULL : part->box.head};
-    unsigned i;
+        shard->again, shard->box.taken, shard->box.ready,
+        world_closing ? NULL : shard->box.head};
 
-    for (i = 0; i < sizeof lists / sizeof *lists; i++) {
+    for (unsigned i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
         const struct lawn_workers_timer *timer = urgent_of(lists[i], until);
 
         if (timer != NULL) {
@@ -397,7 +388,8 @@ expect_no_mail(const struct lawn_part *part, unsigned fibre, uint64_t until)
                          "for %llu [C7]",
                          'a' + (int)fibre, (unsigned long long)until,
                          (unsigned)(timer - timers),
-                         (timer->state & RUN) != 0 ? "running" : "waited for",
+                         (timer->state & LAWN_STATE_RUN) != 0 ? "running"
+                                                              : "waited for",
                          (unsigned long long)timer->when);
         }
     }
@@ -406,12 +398,9 @@ expect_no_mail(const struct lawn_part *part, unsigned fibre, uint64_t until)
 void
 world_expect_no_lost_wake(void)
 {
-    unsigned i;
-
-    for (i = 0; i < EXPLORE_FIBRES; i++) {
+    for (unsigned i = 0; i < EXPLORE_FIBRES; i++) {
         const struct run_thread *thread = &run_threads[i];
         const struct lawn_worker *worker = world_serves[i];
-        struct lawn_part *part;
 
         if (worker == NULL || thread->state != RUN_ASLEEP ||
             (thread->word != &worker->token &&
@@ -421,13 +410,14 @@ world_expect_no_lost_wake(void)
         if (worker->token != 0 || worker->control != 0) {
             explore_fail("%c sleeps, and was told not to [C7]", 'a' + (int)i);
         }
-        for (part = worker->parts; part != NULL; part = part->next) {
-            expect_no_mail(part, i, thread->until);
-            if (lawn_next(part->lawn) < thread->until && !world_closing) {
+        for (struct lawn_shard *shard = worker->shards; shard != NULL;
+             shard = shard->next) {
+            expect_no_mail(shard, i, thread->until);
+            if (lawn_next(shard->lawn) < thread->until && !world_closing) {
                 explore_fail("%c sleeps until %llu, and has a timer for %llu "
                              "[C7]",
                              'a' + (int)i, (unsigned long long)thread->until,
-                             (unsigned long long)lawn_next(part->lawn));
+                             (unsigned long long)lawn_next(shard->lawn));
             }
         }
     }
@@ -450,17 +440,16 @@ expect_timer(unsigned timer, uint64_t due)
 void
 world_expect_quiet(uint64_t due)
 {
-    struct lawn_workers_stats stats;
-    unsigned i;
 
     world_expect_no_lost_wake();
-    for (i = 0; i < sim_plan.timers; i++) {
+    for (unsigned i = 0; i < sim_plan.timers; i++) {
         expect_timer(i, due);
     }
     if (world_set == NULL) {
         return;
     }
     EXPECT(lawn_workers_check(world_set, sim_logging ? stdout : NULL));
+    struct lawn_workers_counters stats;
     lawn_workers_stats(world_set, &stats);
     EXPECT(stats.fires == fires);
 }

@@ -82,7 +82,8 @@ def read(data):
     magic, version, flags, count, first = struct.unpack("<8sIIQQ", header)
     check(magic == b"lawnsnap", "not a snapshot")
     check(take(8) == chain.next(header), "the header is damaged")
-    check(version == 1, "too new")
+    check(version <= 1, "too new")
+    check(version == 1, "a version that does not exist")
     check(flags == 0, "flags")
 
     stream = b""

@@ -30,10 +30,9 @@ static void
 tool_hex(const char *name, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
-    size_t i;
 
     printf(" %s=", name);
-    for (i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++) {
         printf("%02x", at[i]);
     }
 }
@@ -61,7 +60,7 @@ tool_size(struct rng *rng, size_t max)
 
     return which == 0  ? max
            : which < 5 ? rng_below(rng, max)
-                       : usual[which % (sizeof usual / sizeof usual[0])];
+                       : usual[which % (sizeof(usual) / sizeof(usual[0]))];
 }
 
 static void
@@ -69,16 +68,16 @@ tool_fill(struct lawn_store *store, uint64_t seed)
 {
     struct rng rng = {seed};
     uint64_t count = seed % 3 == 0 ? seed : rng_below(&rng, 400);
-    uint64_t i;
 
-    rng_fill(&rng, id, sizeof id);
-    rng_fill(&rng, payload, sizeof payload);
+    rng_fill(&rng, id, sizeof(id));
+    rng_fill(&rng, payload, sizeof(payload));
+    uint64_t i = 0;
     for (i = 0; i < count; i++) {
         uint64_t ttl = i % 3 == 0 ? rng_next(&rng) : 1 + rng_below(&rng, 20);
-        size_t id_size = tool_size(&rng, sizeof id);
-        size_t payload_size = tool_size(&rng, sizeof payload);
+        size_t id_size = tool_size(&rng, sizeof(id));
+        size_t payload_size = tool_size(&rng, sizeof(payload));
 
-        memcpy(id, &i, sizeof i);
+        memcpy(id, &i, sizeof(i));
         tool_must(lawn_store_start(store, id, id_size, ttl, payload,
                                    payload_size,
                                    i % 5 == 0 ? LAWN_STORE_AT : 0),

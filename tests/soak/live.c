@@ -210,7 +210,7 @@ live_judge(const struct live *live, const struct live_object *object,
     if (!object->running) {
         return "P3: a timer fired that was not running";
     }
-    if (lawn_due(&object->timer) != object->deadline) {
+    if (lawn_last_deadline(&object->timer) != object->deadline) {
         return "P9: a timer fired with another deadline";
     }
     if (object->deadline > live->now) {
@@ -261,10 +261,8 @@ live_fire(struct lawn_timer *timer, void *arg)
 static uint64_t
 live_pace(uint64_t *left, uint64_t rate, uint64_t elapsed)
 {
-    uint64_t many;
-
     *left += rate * elapsed;
-    many = *left / 1000000000;
+    uint64_t many = *left / 1000000000;
     *left %= 1000000000;
     return many;
 }
@@ -274,13 +272,13 @@ live_operate(struct live *live, uint64_t time)
 {
     uint64_t elapsed = time - live->paced;
     uint64_t rate = live->options->timers;
-    uint64_t i;
 
     live->paced = time;
     if (elapsed > 10000000) {
         elapsed = 10000000; /* what was missed is left out */
     }
-    i = live_pace(&live->restarts, LIVE_RESTARTS * rate / LIVE_TIMERS, elapsed);
+    uint64_t i =
+        live_pace(&live->restarts, LIVE_RESTARTS * rate / LIVE_TIMERS, elapsed);
     for (; i > 0; i--) {
         struct live_object *object = live_any(live);
 
@@ -300,14 +298,13 @@ live_sleep(struct live *live, uint64_t now)
     uint64_t next = lawn_next(live->lawn);
     uint64_t stored = live_store_next(&live->store);
     uint64_t tick = live->options->tick * LIVE_NS;
-    uint64_t until;
-    struct timespec wait;
 
     next = stored < next ? stored : next;
     next = next > now + 1000000 / live->options->tick
                ? now + 1000000 / live->options->tick
                : next;
-    until = next * tick + live->still;
+    uint64_t until = next * tick + live->still;
+    struct timespec wait;
     wait.tv_sec = (time_t)(until / 1000000000);
     wait.tv_nsec = (long)(until % 1000000000);
     (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wait, NULL);
@@ -324,19 +321,18 @@ live_turn(struct live *live)
 {
     uint64_t time = live_clock(live);
     uint64_t work = live_monotonic(CLOCK_PROCESS_CPUTIME_ID);
-    const char *broken;
-    size_t fired;
 
     live->counts.turns++;
     live->now = live_tick(live, time);
-    fired = lawn_mow(live->lawn, live->now, LIVE_BUDGET, live_fire, live);
+    size_t fired =
+        lawn_mow(live->lawn, live->now, LIVE_BUDGET, live_fire, live);
     if (lawn_count(live->lawn) != live->options->timers) {
         live_fail(live, "P3: lawn_count() is not what it always is");
     }
     if (fired < LIVE_BUDGET && lawn_next(live->lawn) <= live->now) {
         live_fail(live, "P2: what is due is left after a mow");
     }
-    broken = live_store_turn(&live->store, live->now, time);
+    const char *broken = live_store_turn(&live->store, live->now, time);
     if (broken != NULL) {
         live_fail(live, broken);
     }
@@ -353,11 +349,9 @@ live_turn(struct live *live)
 static void
 live_look(struct live *live)
 {
-    struct lawn_stats stats;
     uint64_t running = 0;
-    uint64_t i;
 
-    for (i = 0; i < live->many; i++) {
+    for (uint64_t i = 0; i < live->many; i++) {
         const struct live_object *object = &live->objects[i];
         uint64_t deadline = object->running ? object->deadline : LAWN_NEVER;
 
@@ -370,6 +364,7 @@ live_look(struct live *live)
             live_fail(live, "P2: a timer that was due was forgotten");
         }
     }
+    struct lawn_counters stats;
     lawn_stats(live->lawn, &stats);
     if (running != live->options->timers || stats.count != running ||
         stats.starts != live->counts.starts ||
@@ -400,13 +395,12 @@ static void
 live_check(struct live *live)
 {
     uint64_t began = live_monotonic(CLOCK_MONOTONIC);
-    const char *broken;
 
     if (!lawn_check(live->lawn, stdout)) {
         live_fail(live, "lawn_check() found a broken invariant");
     }
     live_look(live);
-    broken = live_store_look(&live->store);
+    const char *broken = live_store_look(&live->store);
     if (broken != NULL) {
         live_fail(live, broken);
     }
@@ -440,7 +434,7 @@ live_tell(struct live *live, uint64_t minute, double seconds, double busy)
     const struct live_counts *is = &live->counts;
     const struct live_counts *was = &live->told;
     uint64_t rss = live_rss();
-    struct lawn_stats stats;
+    struct lawn_counters stats;
 
     lawn_stats(live->lawn, &stats);
     printf("%3llu min, %s: %.0f fires, %.0f restarts, %.0f stops, %.0f turns a "
@@ -468,11 +462,9 @@ live_tell(struct live *live, uint64_t minute, double seconds, double busy)
 static void
 live_minute(struct live *live, uint64_t minute, double seconds, double busy)
 {
-    uint64_t rss;
-
     live_check(live);
     live_tell(live, minute, seconds, busy);
-    rss = live_rss();
+    uint64_t rss = live_rss();
     if (live->rss != 0) {
         lawn_histogram_merge(&live->late, &live->minute);
         lawn_histogram_merge(&live->stored, &live->store.late);
@@ -483,8 +475,8 @@ live_minute(struct live *live, uint64_t minute, double seconds, double busy)
         live->rss_max = rss;
         live->store_bytes = lawn_store_bytes(live->store.store);
     }
-    memset(&live->minute, 0, sizeof live->minute);
-    memset(&live->store.late, 0, sizeof live->store.late);
+    memset(&live->minute, 0, sizeof(live->minute));
+    memset(&live->store.late, 0, sizeof(live->store.late));
     live->phase = (unsigned)(minute % 3);
 }
 
@@ -495,19 +487,18 @@ live_fill(struct live *live)
     uint64_t ticks = LIVE_LONGEST / live->options->tick;
     uint64_t now = live_tick(live, live_clock(live));
     struct lawn_options options = {.now = now};
-    uint64_t i;
 
     live->lawn = lawn_new(&options);
     live->many = live->options->timers + live->options->timers / 16 + 1;
-    live->objects = calloc(live->many, sizeof *live->objects);
-    live->idle = calloc(live->many, sizeof *live->idle);
+    live->objects = calloc(live->many, sizeof(*live->objects));
+    live->idle = calloc(live->many, sizeof(*live->idle));
     if (live->lawn == NULL || live->objects == NULL || live->idle == NULL) {
         live_fail(live, "no memory: use --timers for fewer");
     }
-    for (i = 0; i < live->many; i++) {
+    for (uint64_t i = 0; i < live->many; i++) {
         struct live_object *object = &live->objects[i];
 
-        memset(object, 0, sizeof *object); /* it takes its memory now */
+        memset(object, 0, sizeof(*object)); /* it takes its memory now */
         if (i >= live->options->timers) {
             live->idle[live->idles++] = (uint32_t)i;
             continue;
@@ -573,7 +564,6 @@ soak_live(const struct soak_options *given)
     uint64_t told = real;
     uint64_t busy = 0;
     uint64_t minute = 0;
-    bool passed;
 
     if (options.timers == 0) {
         options.timers = LIVE_TIMERS;
@@ -593,10 +583,8 @@ soak_live(const struct soak_options *given)
     live.began = live_clock(&live);
     live.paced = live.began;
     while (!live_ended) {
-        uint64_t time;
-
         live_turn(&live);
-        time = live_monotonic(CLOCK_MONOTONIC);
+        uint64_t time = live_monotonic(CLOCK_MONOTONIC);
         if (time - told >= UINT64_C(60000000000)) {
             uint64_t used = live_monotonic(CLOCK_PROCESS_CPUTIME_ID);
             double seconds = (double)(time - told) / 1e9;
@@ -615,7 +603,7 @@ soak_live(const struct soak_options *given)
         lawn_histogram_merge(&live.late, &live.minute);
         lawn_histogram_merge(&live.stored, &live.store.late);
     }
-    passed = live_summary(&live);
+    bool passed = live_summary(&live);
     live_store_free(&live.store);
     lawn_free(live.lawn);
     free(live.objects);

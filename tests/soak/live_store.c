@@ -56,7 +56,7 @@ live_store_start(struct live_store *live, uint64_t id)
     live_store_write(payload, id, size);
     live->deadline[id] = lawn_store_now(live->store) + ttl;
     live->size[id] = size;
-    return lawn_store_start(live->store, &id, sizeof id, ttl, payload, size,
+    return lawn_store_start(live->store, &id, sizeof(id), ttl, payload, size,
                             0) == 0;
 }
 
@@ -65,18 +65,17 @@ live_store_fill(struct live_store *live, uint64_t many, uint64_t tick,
                 uint64_t now, uint64_t seed)
 {
     struct lawn_store_options options = {.lawn = {.now = now}};
-    uint64_t id;
 
     live->many = many;
     live->tick = tick;
     live->rng.state = ~seed;
     live->store = lawn_store_new(&options);
-    live->deadline = calloc(many, sizeof *live->deadline);
-    live->size = calloc(many, sizeof *live->size);
+    live->deadline = calloc(many, sizeof(*live->deadline));
+    live->size = calloc(many, sizeof(*live->size));
     if (live->store == NULL || live->deadline == NULL || live->size == NULL) {
         return false;
     }
-    for (id = 0; id < many; id++) {
+    for (uint64_t id = 0; id < many; id++) {
         if (!live_store_start(live, id)) {
             return false;
         }
@@ -98,11 +97,11 @@ live_store_fire(const struct lawn_store_timer *timer, void *arg)
     struct live_store *live = (struct live_store *)arg;
     uint64_t id = 0;
 
-    if (timer->id_size != sizeof id) {
+    if (timer->id_size != sizeof(id)) {
         live->broken = "S1: something fired that has no such id";
         return;
     }
-    memcpy(&id, timer->id, sizeof id);
+    memcpy(&id, timer->id, sizeof(id));
     if (id >= live->many || timer->deadline != live->deadline[id]) {
         live->broken = "P3: a timer of the store fired that was not running";
     } else if (timer->deadline > live->now) {
@@ -124,7 +123,7 @@ static void
 live_store_operate(struct live_store *live)
 {
     uint64_t id = rng_below(&live->rng, live->many);
-    uint64_t ttl;
+    uint64_t ttl = 0;
 
     switch (rng_below(&live->rng, 3)) {
     case 0:
@@ -135,12 +134,12 @@ live_store_operate(struct live_store *live)
     case 1:
         ttl = 1 + rng_below(&live->rng, LIVE_STORE_LONGEST / live->tick);
         live->deadline[id] = lawn_store_now(live->store) + ttl;
-        if (!lawn_store_touch(live->store, &id, sizeof id, ttl)) {
+        if (!lawn_store_touch(live->store, &id, sizeof(id), ttl)) {
             live->broken = "P3: a timer of the store is not there";
         }
         break;
     default:
-        if (!lawn_store_stop(live->store, &id, sizeof id)) {
+        if (!lawn_store_stop(live->store, &id, sizeof(id))) {
             live->broken = "P5: a timer of the store could not be stopped";
         } else if (!live_store_start(live, id)) {
             live->broken = "S2: a timer of the store could not be started";
@@ -152,13 +151,12 @@ const char *
 live_store_turn(struct live_store *live, uint64_t now, uint64_t time)
 {
     uint64_t elapsed = live->paced == 0 ? 0 : time - live->paced;
-    size_t fired;
 
     live->now = now;
     live->time = time;
     live->paced = time;
-    fired = lawn_store_mow(live->store, now, LIVE_STORE_BUDGET, live_store_fire,
-                           live);
+    size_t fired = lawn_store_mow(live->store, now, LIVE_STORE_BUDGET,
+                                  live_store_fire, live);
     if (live->broken == NULL && fired < LIVE_STORE_BUDGET &&
         lawn_store_next(live->store) <= now) {
         return "P2: what is due is left after a mow of the store";
@@ -184,14 +182,13 @@ live_store_next(struct live_store *live)
 const char *
 live_store_look(struct live_store *live)
 {
-    struct lawn_store_timer timer;
-    uint64_t id;
-
     if (!lawn_store_check(live->store, stdout)) {
         return "lawn_store_check() found a broken invariant";
     }
+    struct lawn_store_timer timer;
+    uint64_t id = 0;
     for (id = 0; id < live->many; id++) {
-        if (!lawn_store_get(live->store, &id, sizeof id, &timer)) {
+        if (!lawn_store_get(live->store, &id, sizeof(id), &timer)) {
             return "P3: a timer of the store is lost";
         }
         if (timer.deadline != live->deadline[id] ||

@@ -27,7 +27,7 @@ usage(void)
 static void
 set_option(struct soak_options *options, const char *name, const char *value)
 {
-    char *end;
+    char *end = NULL;
     uint64_t number = strtoull(value, &end, 10);
 
     if (*value < '0' || *value > '9' || *end != '\0') {
@@ -57,10 +57,8 @@ main(int argc, char **argv)
 {
     struct soak_options options = {60, 1, 0, 1000000, 20000, 1000};
     bool rounds = false;
-    bool passed;
-    int i;
 
-    for (i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--rounds") == 0) {
             rounds = true;
         } else if (i + 1 == argc) {
@@ -72,6 +70,6 @@ main(int argc, char **argv)
     }
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     printf("seed %llu\n", (unsigned long long)options.seed);
-    passed = rounds ? soak_rounds(&options) : soak_live(&options);
+    bool passed = rounds ? soak_rounds(&options) : soak_live(&options);
     return passed ? 0 : 1;
 }

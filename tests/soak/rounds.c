@@ -32,7 +32,6 @@ round_of(struct soak *soak, uint64_t number, uint8_t *bytes)
 {
     struct rng rng = {soak->seed};
     struct ops_config config = {0};
-    struct ops_result result;
     bool store = number % 2 == 1;
     bool large = number / 2 % 4 != 3;
 
@@ -43,6 +42,7 @@ round_of(struct soak *soak, uint64_t number, uint8_t *bytes)
     config.fill = large;
     config.check_every = large ? soak->check_every : 1024;
     config.run = store ? store_ops_run : ops_run;
+    struct ops_result result;
     if (config.run(&config, bytes, SOAK_BYTES, &result)) {
         soak->passed++;
     } else {
@@ -72,12 +72,11 @@ soak_rounds(const struct soak_options *options)
     struct soak soak = {0};
     time_t began = time(NULL);
     time_t told = began;
-    uint64_t number;
 
     soak.seed = options->seed;
     soak.timers = options->timers != 0 ? options->timers : SOAK_TIMERS;
     soak.check_every = options->check_every;
-    for (number = 0; soak.failed == 0; number++) {
+    for (uint64_t number = 0; soak.failed == 0; number++) {
         round_of(&soak, number, bytes);
         if (difftime(time(NULL), told) >= SOAK_REPORT_SECONDS) {
             told = time(NULL);

@@ -1,9 +1,9 @@
-/* load.c - traces in memory, and replayed: see bench/trace_read.h, replay.h. */
+/* load.c - traces in memory, and replayed: see bench/trace_load.h, replay.h. */
 #include "contenders/all.h"
 #include "kit.h"
 #include "replay.h"
 #include "tap.h"
-#include "trace_read.h"
+#include "trace_load.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static char load_path[] = "/tmp/lawn-trace-XXXXXX";
 static void
 load_write(const char *text)
 {
-    memcpy(load_path + sizeof load_path - 7, "XXXXXX", 7);
+    memcpy(load_path + sizeof(load_path) - 7, "XXXXXX", 7);
     int fd = mkstemp(load_path);
     CHECK(fd >= 0);
     FILE *file = fdopen(fd, "w");
@@ -122,7 +122,7 @@ load_replay(const struct contender *contender, uint64_t counts[3])
     struct tap tap;
     struct cell cell = {
         .workload = &replay_workload, .n = replay_objects(), .seed = 1};
-    memset(counts, 0, 3 * sizeof *counts);
+    memset(counts, 0, 3 * sizeof(*counts));
     CHECK_EQ(run_play(&run, &cell,
                       tap_wrap(&tap, contender, load_count, counts), 0,
                       UINT64_MAX / 2),
@@ -133,13 +133,13 @@ load_replay(const struct contender *contender, uint64_t counts[3])
 
 TEST(a_replay_does_what_the_trace_says)
 {
-    uint64_t counts[3];
     load_write("1000 start a 10\n1000 start b 30\n1005 start a 10\n"
                "1016 stop b\n1017 start c 10\n1020 stop nobody\n");
     CHECK_EQ(replay_load("test", load_path), VERBS_OK);
     unlink(load_path);
     CHECK_EQ(replay_objects(), 2);
     CHECK_EQ(replay_workload.longest, 30);
+    uint64_t counts[3];
     load_replay(&lawn_contender, counts);
     CHECK_EQ(counts[TAP_START], 4);
     CHECK_EQ(counts[TAP_STOP], 1);
@@ -161,13 +161,14 @@ load_random(uint64_t seed, uint64_t ttls)
     for (unsigned i = 0; i < 100000; i++) {
         unsigned id = (unsigned)random_below(&random, 5000);
         now += random_below(&random, 3);
-        if (random_below(&random, 3) == 0)
+        if (random_below(&random, 3) == 0) {
             end += (size_t)snprintf(text + end, size - end,
                                     "%lu stop connection-%u\n", now, id);
-        else
+        } else {
             end += (size_t)snprintf(
                 text + end, size - end, "%lu start connection-%u %lu\n", now,
                 id, 1 + (unsigned long)random_below(&random, ttls) * 7);
+        }
     }
     return text;
 }
@@ -175,17 +176,17 @@ load_random(uint64_t seed, uint64_t ttls)
 TEST(contenders_replay_alike)
 {
     static const uint64_t ttls[] = {1, 20, 3000, 4000000};
-    for (size_t i = 0; i < sizeof ttls / sizeof ttls[0]; i++) {
-        uint64_t lawn[3];
-        uint64_t heap[3];
+    for (size_t i = 0; i < sizeof(ttls) / sizeof(ttls[0]); i++) {
         char *text = load_random(i + 1, ttls[i]);
         load_write(text);
         free(text);
         CHECK_EQ(replay_load("test", load_path), VERBS_OK);
         unlink(load_path);
+        uint64_t lawn[3];
+        uint64_t heap[3];
         CHECK_EQ(load_replay(&lawn_contender, lawn),
                  load_replay(&heap4_contender, heap));
-        CHECK(memcmp(lawn, heap, sizeof lawn) == 0);
+        CHECK(memcmp(lawn, heap, sizeof(lawn)) == 0);
         CHECK(lawn[TAP_FIRE] > 0 || ttls[i] > 3000);
     }
     replay_release();

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct lawn_stats
+static struct lawn_counters
 stats_of(const struct scene *s)
 {
-    struct lawn_stats stats;
+    struct lawn_counters stats;
 
     lawn_stats(s->lawn, &stats);
     return stats;
@@ -20,9 +20,8 @@ colliding_low(uint64_t k)
 {
     uint64_t factor = UINT64_C(0xBF58476D1CE4E5B9);
     uint64_t inverse = factor;
-    unsigned i;
 
-    for (i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         inverse *= 2 - factor * inverse;
     }
     return k * inverse;
@@ -39,21 +38,19 @@ static void
 run_distinct(const struct lawn_options *options, unsigned many,
              uint64_t (*ttl)(uint64_t))
 {
-    struct probe *probes = calloc(many, sizeof *probes);
-    struct scene s;
-    size_t bytes;
+    struct probe *probes = calloc(many, sizeof(*probes));
     uint64_t fired = 0;
-    unsigned i;
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin_with(&s, options);
-    bytes = stats_of(&s).bytes;
-    for (i = 0; i < many; i++) {
+    size_t bytes = stats_of(&s).bytes;
+    for (unsigned i = 0; i < many; i++) {
         probes[i].id = i;
         start_probe(&s, &probes[i], ttl(i + 1));
     }
     CHECK(lawn_check(s.lawn, stdout));
-    for (i = 0; i < many; i += 3) {
+    for (unsigned i = 0; i < many; i += 3) {
         CHECK(lawn_stop(s.lawn, &probes[i].timer));
     }
     while (lawn_count(s.lawn) > 0) {
@@ -80,9 +77,8 @@ TEST(timers_of_more_ttls_than_blades_all_fire_exactly)
 {
     static const struct lawn_options options[] = {
         {.blades = 16}, {.blades = 16, .slot_bits = 4}, {.blades = 256}};
-    size_t i;
 
-    for (i = 0; i < COUNT(options); i++) {
+    for (size_t i = 0; i < COUNT(options); i++) {
         run_distinct(&options[i], 600, spread);
     }
 }
@@ -91,9 +87,8 @@ TEST(timers_of_more_ttls_than_blades_all_fire_exactly)
 TEST(timers_of_ttls_that_collide_all_fire_exactly)
 {
     static const struct lawn_options options[] = {{.blades = 16}, {0}};
-    size_t i;
 
-    for (i = 0; i < COUNT(options); i++) {
+    for (size_t i = 0; i < COUNT(options); i++) {
         run_distinct(&options[i], 300, colliding_low);
         run_distinct(&options[i], 300, colliding_high);
     }
@@ -102,9 +97,7 @@ TEST(timers_of_ttls_that_collide_all_fire_exactly)
 static void
 stop_crowd(struct scene *s)
 {
-    unsigned i;
-
-    for (i = 0; s->crowded > 0; i++) {
+    for (unsigned i = 0; s->crowded > 0; i++) {
         s->crowded -= lawn_stop(s->lawn, &s->crowd[i].timer);
     }
 }
@@ -112,20 +105,19 @@ stop_crowd(struct scene *s)
 TEST(a_ttl_in_steady_use_gets_a_blade_soon_after_one_is_free)
 {
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, LONE);
     start(&s, 0, 300);
-    CHECK_EQ(lawn_count_lone(s.lawn), 1);
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 1);
     stop_crowd(&s);
     CHECK_EQ(stats_of(&s).live_blades, 0);
-    for (i = 0; stats_of(&s).live_blades == 0; i++) {
+    for (unsigned i = 0; stats_of(&s).live_blades == 0; i++) {
         CHECK(i < 16);
         start(&s, 1, 300);
     }
     start(&s, 0, 300); /* from here on all of them join it */
     start(&s, 2, 300);
-    CHECK_EQ(lawn_count_lone(s.lawn), 0);
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 0);
     CHECK_EQ(stats_of(&s).live_blades, 1);
     CHECK_EQ(mow(&s, 300), 3);
     CHECK_FIRED(&s, 1, 0, 2);
@@ -136,20 +128,19 @@ TEST(a_ttl_in_steady_use_gets_a_blade_soon_after_one_is_free)
 TEST(lone_timers_fire_before_later_ones_of_their_ttl_on_a_blade)
 {
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, LONE);
     start(&s, 0, 300);
     start(&s, 1, 300);
     stop_crowd(&s);
-    for (i = 2; i < 30; i++) {
+    for (unsigned i = 2; i < 30; i++) {
         start(&s, i, 300);
     }
-    CHECK(lawn_count_lone(s.lawn) >= 2);
+    CHECK(lawn_count_unqueued(s.lawn) >= 2);
     CHECK_EQ(stats_of(&s).live_blades, 1);
     CHECK_EQ(mow_some(&s, 300, 1), 1);
     CHECK_EQ(mow(&s, 300), 29);
-    for (i = 0; i < 30; i++) {
+    for (unsigned i = 0; i < 30; i++) {
         CHECK_EQ(s.id[i], i);
     }
     scene_end(&s);
@@ -163,19 +154,17 @@ TEST(all_timers_of_a_ttl_and_a_deadline_keep_their_order_on_a_full_table)
     struct lawn_options options = {.blades = 16};
     static struct probe probes[EACH][TTLS];
     struct scene s;
-    unsigned each;
-    unsigned i;
 
     scene_begin_with(&s, &options);
-    for (each = 0; each < EACH; each++) {
-        for (i = 0; i < TTLS; i++) {
+    for (unsigned each = 0; each < EACH; each++) {
+        for (unsigned i = 0; i < TTLS; i++) {
             probes[each][i] = (struct probe){.id = i * EACH + each};
             start_probe(&s, &probes[each][i], 100 + i);
         }
     }
     CHECK(stats_of(&s).live_blades <= TTLS);
     CHECK_EQ(mow(&s, 1000), TTLS * EACH);
-    for (i = 0; i < TTLS * EACH; i++) {
+    for (unsigned i = 0; i < TTLS * EACH; i++) {
         CHECK_EQ(s.id[i], i);
     }
     scene_end(&s);
@@ -186,13 +175,11 @@ TEST(all_timers_of_a_ttl_and_a_deadline_keep_their_order_on_a_full_table)
 TEST(ttls_without_timers_are_forgotten_and_nothing_grows)
 {
     struct scene s;
-    size_t bytes;
-    uint64_t ttl;
 
     scene_begin(&s, BLADES);
-    bytes = stats_of(&s).bytes;
+    size_t bytes = stats_of(&s).bytes;
     start(&s, 1, UINT64_C(1) << 40);
-    for (ttl = 1; ttl <= 100000; ttl++) {
+    for (uint64_t ttl = 1; ttl <= 100000; ttl++) {
         start(&s, 0, ttl + 1000);
         CHECK(stop(&s, 0));
     }
@@ -200,11 +187,11 @@ TEST(ttls_without_timers_are_forgotten_and_nothing_grows)
     CHECK_EQ(stats_of(&s).bytes, bytes);
     /* A TTL that stays in use gets a blade at the eighth start at the latest,
      * whatever the others left behind. */
-    for (ttl = 0; ttl < 8; ttl++) {
+    for (uint64_t ttl = 0; ttl < 8; ttl++) {
         start(&s, 2 + (unsigned)ttl, 555555);
     }
     CHECK_EQ(stats_of(&s).live_blades, 2);
-    for (ttl = 0; ttl < 8; ttl++) {
+    for (uint64_t ttl = 0; ttl < 8; ttl++) {
         CHECK(stop(&s, 2 + (unsigned)ttl));
     }
     CHECK(lawn_check(s.lawn, stdout));
@@ -217,10 +204,9 @@ TEST(ttls_without_timers_are_forgotten_and_nothing_grows)
 TEST(a_blade_taken_over_by_a_longer_ttl_does_not_fire_early)
 {
     struct scene s;
-    uint64_t ttl;
 
     scene_begin(&s, BLADES);
-    for (ttl = 10; ttl < 5000; ttl++) {
+    for (uint64_t ttl = 10; ttl < 5000; ttl++) {
         start(&s, 0, ttl);
     }
     CHECK_EQ(mow(&s, 4998), 0);
@@ -233,12 +219,10 @@ TEST(a_blade_taken_over_by_a_shorter_ttl_does_not_fire_late)
 {
     struct lawn_options options = {.blades = 16};
     struct scene s;
-    uint64_t ttl;
-    int asked;
 
-    for (asked = 0; asked < 2; asked++) {
+    for (int asked = 0; asked < 2; asked++) {
         scene_begin_with(&s, &options);
-        for (ttl = 5000; ttl-- > 10;) {
+        for (uint64_t ttl = 5000; ttl-- > 10;) {
             start(&s, 0, ttl);
             if (asked) {
                 CHECK_EQ(lawn_next(s.lawn), ttl);
@@ -256,14 +240,13 @@ TEST(as_many_ttls_as_a_quarter_of_the_blades_are_hardly_ever_alone)
     enum { TTLS = 512 };
     static struct probe probes[TTLS];
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 0; i < TTLS; i++) {
+    for (unsigned i = 0; i < TTLS; i++) {
         start_probe(&s, &probes[i], 1000 * (i + 1));
     }
-    CHECK(lawn_count_lone(s.lawn) <= TTLS / 50);
-    for (i = 0; i < TTLS; i++) {
+    CHECK(lawn_count_unqueued(s.lawn) <= TTLS / 50);
+    for (unsigned i = 0; i < TTLS; i++) {
         CHECK(lawn_stop(s.lawn, &probes[i].timer));
     }
     scene_end(&s);
@@ -272,19 +255,18 @@ TEST(as_many_ttls_as_a_quarter_of_the_blades_are_hardly_ever_alone)
 TEST(lone_timers_are_counted)
 {
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, LONE);
-    for (i = 0; i < 10; i++) {
+    for (unsigned i = 0; i < 10; i++) {
         start(&s, i, 10 + i * 100);
-        CHECK_EQ(lawn_count_lone(s.lawn), i + 1);
+        CHECK_EQ(lawn_count_unqueued(s.lawn), i + 1);
     }
-    CHECK_EQ(stats_of(&s).lone_starts, stats_of(&s).starts - s.crowded);
+    CHECK_EQ(stats_of(&s).unqueued_starts, stats_of(&s).starts - s.crowded);
     CHECK(stop(&s, 4));
     CHECK_EQ(mow(&s, 400), 4);
-    CHECK_EQ(lawn_count_lone(s.lawn), 5);
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 5);
     (void)mow(&s, LAST);
     start(&s, 0, 1);
-    CHECK_EQ(lawn_count_lone(s.lawn), 1);
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 1);
     scene_end(&s);
 }

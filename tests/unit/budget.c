@@ -6,12 +6,11 @@
 TEST(a_mow_fires_no_more_than_its_budget_and_the_next_takes_the_rest)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 10; i++) {
+        for (unsigned i = 0; i < 10; i++) {
             start(&s, i, 50);
         }
         CHECK_EQ(mow_some(&s, 60, 4), 4);
@@ -42,7 +41,7 @@ TEST(a_budget_of_zero_moves_the_clock_and_fires_nothing)
 TEST(a_budget_met_exactly_leaves_nothing_for_the_next_mow)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -62,11 +61,10 @@ run_with_budget(struct scene *s, enum ground ground, size_t budget)
     static struct probe probes[200];
     uint64_t state = 7046029254386353131u;
     unsigned mows = 0;
-    unsigned i;
 
-    memset(probes, 0, sizeof probes);
+    memset(probes, 0, sizeof(probes));
     scene_begin(s, ground);
-    for (i = 0; i < COUNT(probes); i++) {
+    for (unsigned i = 0; i < COUNT(probes); i++) {
         probes[i].id = i;
         start_probe(s, &probes[i], chance(&state) % 40 * 25);
     }
@@ -86,15 +84,14 @@ TEST(any_budget_fires_the_same_deadlines_in_the_same_order)
     static const size_t budgets[] = {1, 2, 3, 7, 16, 17, 100, 199, 200, 201};
     struct scene whole;
     struct scene s;
-    int ground;
-    size_t i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         CHECK_EQ(run_with_budget(&whole, (enum ground)ground, SIZE_MAX), 1);
-        for (i = 0; i < COUNT(budgets); i++) {
+        for (size_t i = 0; i < COUNT(budgets); i++) {
             CHECK_EQ(run_with_budget(&s, (enum ground)ground, budgets[i]),
                      (200 + budgets[i] - 1) / budgets[i]);
-            CHECK(memcmp(s.due, whole.due, 200 * sizeof s.due[0]) == 0);
+            CHECK(memcmp(s.due, whole.due, 200 * sizeof(s.due[0])) == 0);
         }
     }
 }
@@ -103,12 +100,11 @@ TEST(any_budget_fires_the_same_deadlines_in_the_same_order)
 TEST(what_is_started_while_others_are_overdue_counts_from_the_clock)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < 4; i++) {
             start(&s, i, 100 + i);
         }
         CHECK_EQ(mow_some(&s, 5000, 2), 2);
@@ -128,12 +124,11 @@ TEST(what_is_started_while_others_are_overdue_counts_from_the_clock)
 TEST(an_overdue_timer_can_be_stopped_and_restarted_between_portions)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 6; i++) {
+        for (unsigned i = 0; i < 6; i++) {
             start(&s, i, 50);
         }
         CHECK_EQ(mow_some(&s, 500, 2), 2);
@@ -151,23 +146,21 @@ TEST(an_overdue_timer_can_be_stopped_and_restarted_between_portions)
 TEST(a_mow_that_returns_less_than_its_budget_leaves_nothing_due)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
     uint64_t state = 1;
-    unsigned round;
-    unsigned i;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         uint64_t now = 0;
 
         scene_begin(&s, (enum ground)ground);
-        for (round = 0; round < 300; round++) {
-            for (i = 0; i < 8; i++) {
+        for (unsigned round = 0; round < 300; round++) {
+            for (unsigned i = 0; i < 8; i++) {
                 start(&s, (unsigned)(chance(&state) % PROBES),
                       chance(&state) % 600);
             }
             now += chance(&state) % 100;
             if (mow_some(&s, now, 5) < 5) {
-                for (i = 0; i < PROBES; i++) {
+                for (unsigned i = 0; i < PROBES; i++) {
                     CHECK(lawn_deadline(&s.probe[i].timer) > now);
                 }
                 CHECK(lawn_next(s.lawn) > now);

@@ -13,9 +13,8 @@ static struct lawn_blade *
 blade_of(struct scene *s, unsigned id)
 {
     struct lawn_blade *all = s->lawn->blades.all;
-    size_t i;
 
-    for (i = 0; i < s->lawn->blades.count; i++) {
+    for (size_t i = 0; i < s->lawn->blades.count; i++) {
         if (all[i].queue.next == &s->probe[id].timer.link) {
             return &all[i];
         }
@@ -60,13 +59,13 @@ break_tip_links(struct scene *s)
 {
     size_t number = (size_t)(blade_of(s, 0) - s->lawn->blades.all);
 
-    s->lawn->tips.tip[number].prev = 7;
+    s->lawn->index.entry[number].prev = 7;
 }
 
 static void
 break_tip(struct scene *s)
 {
-    blade_of(s, 0)->tip = 301;
+    blade_of(s, 0)->indexed_at = 301;
 }
 
 static void
@@ -74,22 +73,22 @@ break_tip_of_empty(struct scene *s)
 {
     struct lawn_blade *blade = s->lawn->blades.all;
 
-    while (blade->tip != LAWN_NEVER) {
+    while (blade->indexed_at != LAWN_NEVER) {
         blade++;
     }
-    blade->tip = 5;
+    blade->indexed_at = 5;
 }
 
 static void
 break_tip_count(struct scene *s)
 {
-    s->lawn->tips.count++;
+    s->lawn->index.count++;
 }
 
 static void
 break_tip_slot(struct scene *s)
 {
-    blade_of(s, 0)->tip = 10;
+    blade_of(s, 0)->indexed_at = 10;
 }
 
 static void
@@ -98,14 +97,14 @@ break_tip_in_slot(struct scene *s)
     struct lawn_blade *blade = blade_of(s, 2);
 
     CHECK(stop(s, 2));
-    blade->tip = LAWN_NEVER;
+    blade->indexed_at = LAWN_NEVER;
 }
 
 static void
 break_base(struct scene *s)
 {
     lawn_set_now(s->lawn, 1000);
-    s->lawn->tips.base = 600;
+    s->lawn->index.base = 600;
 }
 
 static void
@@ -119,29 +118,30 @@ static void
 break_lone_list(struct scene *s)
 {
     struct lawn_timer *timer = &s->probe[2].timer;
-    const struct lawn_tips *tips = &s->lawn->tips;
-    uint32_t slot = lawn_tips_slot(tips, timer->deadline);
-    const struct lawn_link *list = lawn_tips_list(tips, slot, timer->deadline);
+    const struct lawn_index *index = &s->lawn->index;
+    uint32_t slot = lawn__index_slot_of(index, timer->deadline);
+    const struct lawn_link *list =
+        lawn__index_list_of(index, slot, timer->deadline);
 
-    while (lawn_tips_list(tips, slot, timer->deadline) == list) {
+    while (lawn__index_list_of(index, slot, timer->deadline) == list) {
         timer->deadline++;
-        CHECK_EQ(lawn_tips_slot(tips, timer->deadline), slot);
+        CHECK_EQ(lawn__index_slot_of(index, timer->deadline), slot);
     }
 }
 
 static void
 break_marks(struct scene *s)
 {
-    struct lawn_tips *tips = &s->lawn->tips;
+    struct lawn_index *index = &s->lawn->index;
 
-    memset(tips->occupied, 0,
-           lawn_tips_words(tips->bits) * sizeof *tips->occupied);
+    memset(index->occupied, 0,
+           lawn__index_count_words(index->bits) * sizeof(*index->occupied));
 }
 
 static void
 break_word_marks(struct scene *s)
 {
-    s->lawn->tips.words = 0;
+    s->lawn->index.words = 0;
 }
 
 static void
@@ -167,18 +167,18 @@ break_wake(struct scene *s)
 static void
 break_wake_when_asked(struct scene *s)
 {
-    s->lawn->habits.asked = true;
+    s->lawn->tuning.review_due = true;
 }
 
 /* Of the slot where probes 0 and 1 stand. */
 static void
 break_known_time(struct scene *s)
 {
-    struct lawn_tips *tips = &s->lawn->tips;
+    struct lawn_index *index = &s->lawn->index;
 
-    tips->known = lawn_tips_slot(tips, s->probe[0].timer.deadline);
-    tips->known_time = s->probe[0].timer.deadline + 1;
-    s->lawn->alert = tips->known_time;
+    index->known = lawn__index_slot_of(index, s->probe[0].timer.deadline);
+    index->known_time = s->probe[0].timer.deadline + 1;
+    s->lawn->alert = index->known_time;
 }
 
 static void
@@ -190,7 +190,32 @@ break_alert(struct scene *s)
 static void
 break_alert_of_known(struct scene *s)
 {
-    s->lawn->tips.known_time = LAWN_NEVER;
+    s->lawn->index.known_time = LAWN_NEVER;
+}
+
+/* Of two blades in the slot of the base, the first is closed, and the second was
+ * passed over. */
+static void
+break_passed(struct scene *s)
+{
+    struct lawn *lawn = s->lawn;
+
+    start(s, 3, 5);
+    lawn_set_now(lawn, 1);
+    start(s, 4, 4);
+    lawn_set_now(lawn, 5);
+    lawn->index.base = 5;
+    uint32_t first = lawn->index.first[lawn__index_slot_of(&lawn->index, 5)];
+    lawn->index.passed = lawn->index.entry[first].next;
+    lawn->index.passed_at = 5;
+    CHECK(lawn_check(lawn, stdout));
+    lawn->blades.all[first].ttl = LAWN_NEVER;
+}
+
+static void
+break_passed_at(struct scene *s)
+{
+    s->lawn->index.passed_at = s->lawn->index.base + 1;
 }
 
 static void
@@ -216,7 +241,7 @@ break_set(struct scene *s)
 static void
 break_clocks(struct scene *s)
 {
-    s->lawn->tips.base = lawn_now(s->lawn) + 1;
+    s->lawn->index.base = lawn_now(s->lawn) + 1;
 }
 
 static void
@@ -242,31 +267,33 @@ static const struct {
     {BLADES, break_next, "[I2] links disagree"},
     {BLADES, break_prev_at_the_last_tick, "[I2] links disagree"},
     {LONE, break_prev, "[I2] links disagree"},
-    {BLADES, break_tip_links, "[I2] tips' links disagree"},
-    {BLADES, break_tip, "[I3] a tip after its blade's head"},
-    {BLADES, break_tip_of_empty, "[I3] a tip is lost"},
-    {BLADES, break_tip_count, "[I3] a tip is lost"},
-    {BLADES, break_tip_slot, "[I4] a tip in the wrong slot"},
-    {BLADES, break_tip_in_slot, "[I4] a tip in the wrong slot"},
-    {BLADES, break_base, "[I4] a tip in the wrong slot"},
-    {LONE, break_base, "[I4] a lone timer in the wrong list"},
-    {LONE, break_lone_slot, "[I4] a lone timer in the wrong list"},
-    {LONE, break_lone_list, "[I4] a lone timer in the wrong list"},
+    {BLADES, break_tip_links, "[I2] entries' links disagree"},
+    {BLADES, break_tip, "[I3] an entry after its blade's head"},
+    {BLADES, break_tip_of_empty, "[I3] an entry is lost"},
+    {BLADES, break_tip_count, "[I3] an entry is lost"},
+    {BLADES, break_tip_slot, "[I4] an entry in the wrong slot"},
+    {BLADES, break_tip_in_slot, "[I4] an entry in the wrong slot"},
+    {BLADES, break_base, "[I4] an entry in the wrong slot"},
+    {LONE, break_base, "[I4] an unqueued timer in the wrong list"},
+    {LONE, break_lone_slot, "[I4] an unqueued timer in the wrong list"},
+    {LONE, break_lone_list, "[I4] an unqueued timer in the wrong list"},
     {BLADES, break_marks, "[I5] a slot in use is not marked"},
     {LONE, break_marks, "[I5] a slot in use is not marked"},
     {BLADES, break_word_marks, "[I5] a word in use is not marked"},
     {BLADES, break_bound, "[I6] a deadline before the bound"},
     {LONE, break_bound, "[I6] a deadline before the bound"},
-    {BLADES, break_bound_of_tip, "[I6] a tip before the bound"},
+    {BLADES, break_bound_of_tip, "[I6] an entry before the bound"},
     {BLADES, break_wake, "[I6] the wake is not the bound"},
     {BLADES, break_wake_when_asked, "[I6] the wake is not the bound"},
     {BLADES, break_count, "[I7] the count is wrong"},
     {BLADES, break_ttl, "[I8] a TTL in a foreign set"},
     {BLADES, break_set, "[I8] a TTL twice in a set"},
-    {BLADES, break_known_time, "[I10] a tip before the known time"},
+    {BLADES, break_known_time, "[I10] an entry before the known time"},
     {LONE, break_known_time, "[I10] a timer before the known time"},
     {BLADES, break_alert, "[I10] the alert is too early"},
     {BLADES, break_alert_of_known, "[I10] the alert is too early"},
+    {BLADES, break_passed, "[I11] a closed blade was passed over"},
+    {BLADES, break_passed_at, "[I11] blades were passed over ahead of time"},
     {BLADES, break_clocks, "[I9]"},
     {BLADES, break_now, "[I9]"},
     {BLADES, break_deadline, "[P9] a deadline after the last"},
@@ -276,9 +303,8 @@ TEST(a_check_names_the_first_broken_invariant)
 {
     struct scene s;
     char said[200];
-    size_t i;
 
-    for (i = 0; i < COUNT(faults); i++) {
+    for (size_t i = 0; i < COUNT(faults); i++) {
         FILE *out = tmpfile();
 
         CHECK(out != NULL);
@@ -293,7 +319,7 @@ TEST(a_check_names_the_first_broken_invariant)
         CHECK(!lawn_check(s.lawn, out));
         rewind(out);
         said[0] = '\0';
-        CHECK(fgets(said, sizeof said, out) != NULL);
+        CHECK(fgets(said, sizeof(said), out) != NULL);
         if (strstr(said, faults[i].message) == NULL) {
             kit_fail(__FILE__, __LINE__, "fault %zu, %s, gave: %s", i,
                      faults[i].message, said);

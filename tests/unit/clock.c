@@ -5,9 +5,8 @@ TEST(the_clock_begins_at_the_time_in_the_options)
 {
     static const uint64_t times[] = {0, 1, 1u << 30, LAST - 1, LAST};
     struct scene s;
-    size_t i;
 
-    for (i = 0; i < COUNT(times); i++) {
+    for (size_t i = 0; i < COUNT(times); i++) {
         struct lawn_options options = {.now = times[i]};
 
         scene_begin_with(&s, &options);
@@ -81,7 +80,7 @@ TEST(setting_the_clock_fires_nothing_and_keeps_deadlines)
 TEST(a_clock_set_back_is_ignored_and_no_timer_is_stranded)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -103,13 +102,12 @@ TEST(a_mow_at_the_same_time_or_an_earlier_one_fires_nothing_twice)
 {
     static const uint64_t times[] = {20, 20, 19, 0, 20};
     struct scene s;
-    size_t i;
 
     scene_begin(&s, BLADES);
     start(&s, 0, 20);
     start(&s, 1, 30);
     CHECK_EQ(mow(&s, 20), 1);
-    for (i = 0; i < COUNT(times); i++) {
+    for (size_t i = 0; i < COUNT(times); i++) {
         CHECK_EQ(mow(&s, times[i]), 0);
         CHECK_EQ(lawn_now(s.lawn), 20);
     }
@@ -120,12 +118,11 @@ TEST(a_mow_at_the_same_time_or_an_earlier_one_fires_nothing_twice)
 TEST(a_mow_with_an_earlier_time_fires_only_what_is_due_by_that_time)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 6; i++) {
+        for (unsigned i = 0; i < 6; i++) {
             start(&s, i, 100 * (i + 1));
         }
         lawn_set_now(s.lawn, 10000);
@@ -154,7 +151,7 @@ set_clock_to_1000_and_start_9(struct scene *s, struct probe *probe)
 TEST(a_clock_moved_by_a_callback_does_not_widen_the_mow_under_way)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -180,13 +177,11 @@ TEST(a_ttl_too_long_for_the_clock_is_due_at_the_last_tick)
     static const uint64_t nows[] = {0, 1, 1u << 20, UINT64_C(1) << 63};
     static const uint64_t ttls[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2};
     struct scene s;
-    int ground;
-    size_t i;
-    size_t j;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (i = 0; i < COUNT(nows); i++) {
-            for (j = 0; j < COUNT(ttls); j++) {
+        for (size_t i = 0; i < COUNT(nows); i++) {
+            for (size_t j = 0; j < COUNT(ttls); j++) {
                 uint64_t due = j == 2 && nows[i] == 0 ? LAST - 1 : LAST;
 
                 scene_begin(&s, (enum ground)ground);
@@ -224,16 +219,15 @@ TEST(absolute_deadlines_up_to_the_last_tick_are_kept)
 TEST(a_jump_over_all_of_time_fires_everything_in_order)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 62; i++) {
+        for (unsigned i = 0; i < 62; i++) {
             start(&s, i, UINT64_C(1) << i);
         }
         CHECK_EQ(mow(&s, LAWN_NEVER), 62 + s.crowded);
-        for (i = 0; i < 62; i++) {
+        for (unsigned i = 0; i < 62; i++) {
             CHECK_EQ(s.id[i], i);
         }
         CHECK_EQ(lawn_count(s.lawn), 0);
@@ -253,8 +247,7 @@ TEST(what_a_callback_starts_at_the_last_tick_waits_for_the_next_mow)
 {
     static const uint64_t ends[] = {LAST, LAWN_NEVER};
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -262,7 +255,7 @@ TEST(what_a_callback_starts_at_the_last_tick_waits_for_the_next_mow)
         s.act = start_again;
         CHECK_EQ(mow(&s, LAST), 1 + s.crowded);
         s.crowded = 0;
-        for (i = 0; i < 6; i++) {
+        for (unsigned i = 0; i < 6; i++) {
             CHECK_EQ(running(&s), 1);
             CHECK_EQ(lawn_deadline(&s.probe[0].timer), LAST);
             if (i >= 2 && i < 4) {
@@ -300,7 +293,7 @@ TEST(timers_started_at_the_last_tick_can_be_stopped_and_counted)
 TEST(a_short_timer_started_after_a_long_stall_is_the_next)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);

@@ -10,10 +10,8 @@
 void
 scene_begin_with(struct scene *scene, const struct lawn_options *options)
 {
-    unsigned i;
-
-    memset(scene, 0, sizeof *scene);
-    for (i = 0; i < PROBES; i++) {
+    memset(scene, 0, sizeof(*scene));
+    for (unsigned i = 0; i < PROBES; i++) {
         scene->probe[i].id = i;
     }
     scene->lawn = lawn_new(options);
@@ -39,25 +37,24 @@ scene_begin(struct scene *scene, enum ground ground)
 void
 scene_crowd(struct scene *scene)
 {
-    struct lawn_stats stats;
     uint64_t lone = 0;
     unsigned misses = 0;
-    unsigned i;
 
-    scene->crowd = calloc(CROWD, sizeof *scene->crowd);
+    scene->crowd = calloc(CROWD, sizeof(*scene->crowd));
     CHECK(scene->crowd != NULL);
-    for (i = 0; misses < CROWD / 4; i++) {
+    struct lawn_counters stats;
+    for (unsigned i = 0; misses < CROWD / 4; i++) {
         CHECK(i < CROWD);
         scene->crowd[i].id = UINT32_MAX;
         start_probe(scene, &scene->crowd[i], LAST - 1 - i);
         lawn_stats(scene->lawn, &stats);
         misses++;
-        if (stats.lone_starts == lone) {
+        if (stats.unqueued_starts == lone) {
             misses = 0;
         } else {
             CHECK(lawn_stop(scene->lawn, &scene->crowd[i].timer));
         }
-        lone = stats.lone_starts;
+        lone = stats.unqueued_starts;
     }
     scene->crowded = (unsigned)lawn_count(scene->lawn);
 }
@@ -138,10 +135,8 @@ mow_unchecked(struct scene *scene, uint64_t now)
 size_t
 mow_some(struct scene *scene, uint64_t now, size_t budget)
 {
-    size_t fired;
-
     scene->mowing = now < LAST ? now : LAST;
-    fired = lawn_mow(scene->lawn, now, budget, on_fire, scene);
+    size_t fired = lawn_mow(scene->lawn, now, budget, on_fire, scene);
     CHECK(fired <= budget);
     CHECK(lawn_check(scene->lawn, stdout));
     return fired;
@@ -157,9 +152,7 @@ void
 check_fired(struct scene *scene, const unsigned *ids, size_t count,
             const char *file, int line)
 {
-    size_t i;
-
-    for (i = 0; i < count && i < scene->fired; i++) {
+    for (size_t i = 0; i < count && i < scene->fired; i++) {
         if (scene->id[i] != ids[i]) {
             kit_fail(file, line, "firing %zu was of timer %u, expected %u", i,
                      scene->id[i], ids[i]);

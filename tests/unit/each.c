@@ -31,10 +31,8 @@ static void
 check_visits(const struct visits *visits, const unsigned *ids,
              const uint64_t *ttls, unsigned count)
 {
-    unsigned i;
-
     CHECK_EQ(visits->many, count);
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         CHECK_EQ(visits->id[i], ids[i]);
         CHECK_EQ(visits->ttl[i], ttls[i]);
     }
@@ -89,11 +87,10 @@ TEST(lone_timers_are_visited_first_then_closed_blades_then_the_others)
 TEST(a_visit_ends_where_it_is_told_to)
 {
     struct scene s;
-    unsigned limit;
 
     scene_begin(&s, BLADES);
     fill_all_places(&s);
-    for (limit = 1; limit <= 7; limit++) {
+    for (unsigned limit = 1; limit <= 7; limit++) {
         struct visits visits = {.limit = limit};
 
         CHECK(!lawn_each(s.lawn, note_visit, &visits));
@@ -106,11 +103,10 @@ static void
 visit_in_callback(struct scene *s, struct probe *probe)
 {
     struct visits visits = {0};
-    unsigned i;
 
     CHECK(lawn_each(s->lawn, note_visit, &visits));
     CHECK_EQ(visits.many, lawn_count(s->lawn));
-    for (i = 0; i < visits.many; i++) {
+    for (unsigned i = 0; i < visits.many; i++) {
         CHECK(visits.id[i] != probe->id);
     }
     if (probe->id == 3) {
@@ -122,13 +118,12 @@ visit_in_callback(struct scene *s, struct probe *probe)
 TEST(a_callback_may_visit_all_timers_and_is_not_among_them)
 {
     struct scene s;
-    int ground;
-    unsigned id;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
         s.act = visit_in_callback;
-        for (id = 0; id < 40; id++) {
+        for (unsigned id = 0; id < 40; id++) {
             start(&s, id, 300 + id % 4);
         }
         CHECK_EQ(mow_some(&s, 301, 15), 15);
@@ -143,10 +138,9 @@ TEST(timers_of_the_last_tick_are_visited_in_the_order_in_which_they_fire)
 {
     struct visits visits = {0};
     struct scene s;
-    unsigned id;
 
     scene_begin(&s, BLADES);
-    for (id = 0; id < 4; id++) {
+    for (unsigned id = 0; id < 4; id++) {
         start(&s, id, LAWN_NEVER);
     }
     CHECK_EQ(mow_some(&s, LAST, 2), 2);
@@ -198,7 +192,7 @@ fire_first(struct lawn_timer *timer, void *arg)
     struct twins *twins = (struct twins *)arg;
     struct twin *twin = LAWN_CONTAINER(timer, struct twin, timer[0]);
 
-    CHECK_EQ(lawn_due(timer), twin->due);
+    CHECK_EQ(lawn_last_deadline(timer), twin->due);
     twin->place[0] = ++twins->fired[0];
 }
 
@@ -208,8 +202,8 @@ fire_second(struct lawn_timer *timer, void *arg)
     struct twins *twins = (struct twins *)arg;
     struct twin *twin = LAWN_CONTAINER(timer, struct twin, timer[1]);
 
-    CHECK_EQ(lawn_due(timer), twin->due); /* P1 */
-    CHECK(twin->due >= twins->last);      /* P4 */
+    CHECK_EQ(lawn_last_deadline(timer), twin->due); /* P1 */
+    CHECK(twin->due >= twins->last);                /* P4 */
     twins->last = twin->due;
     twin->place[1] = ++twins->fired[1];
 }
@@ -231,10 +225,9 @@ static void
 start_twin(struct twins *twins, size_t i, uint64_t ttl, unsigned lawns)
 {
     struct twin *twin = &twins->all[i];
-    unsigned n;
 
     twin->ttl = ttl;
-    for (n = 0; n < lawns; n++) {
+    for (unsigned n = 0; n < lawns; n++) {
         lawn_start(twins->lawn[n], &twin->timer[n], ttl);
         twin->due = lawn_deadline(&twin->timer[n]);
     }
@@ -249,15 +242,13 @@ any_ttl(struct twins *twins, const struct kind *kind)
 static void
 begin_twins(struct twins *twins, const struct kind *kind, uint64_t seed)
 {
-    unsigned start;
-
-    memset(twins, 0, sizeof *twins);
+    memset(twins, 0, sizeof(*twins));
     twins->seed = seed;
     twins->many = kind->many;
-    twins->all = calloc(kind->many, sizeof *twins->all);
+    twins->all = calloc(kind->many, sizeof(*twins->all));
     twins->lawn[0] = lawn_new(&kind->options);
     CHECK(twins->all != NULL && twins->lawn[0] != NULL);
-    for (start = 0; start < 2 * kind->many; start++) {
+    for (unsigned start = 0; start < 2 * kind->many; start++) {
         size_t i = chance(&twins->seed) % kind->many;
         uint64_t dice = chance(&twins->seed) % 16;
 
@@ -332,9 +323,8 @@ compare_twins(struct twins *twins, const struct kind *kind)
 {
     uint64_t now = lawn_now(twins->lawn[0]);
     size_t fired = twins->fired[0];
-    size_t i;
 
-    for (i = 0; i < twins->many / 2; i++) {
+    for (size_t i = 0; i < twins->many / 2; i++) {
         size_t which = chance(&twins->seed) % twins->many;
 
         if (!lawn_pending(&twins->all[which].timer[0])) {
@@ -346,7 +336,7 @@ compare_twins(struct twins *twins, const struct kind *kind)
             lawn_set_now(twins->lawn[1], now);
         }
     }
-    for (i = 0; i < twins->many; i++) {
+    for (size_t i = 0; i < twins->many; i++) {
         twins->all[i].place[0] = 0;
     }
     (void)lawn_mow(twins->lawn[1], now, 3, fire_second, twins);
@@ -354,8 +344,8 @@ compare_twins(struct twins *twins, const struct kind *kind)
     (void)lawn_mow(twins->lawn[0], LAST, SIZE_MAX, fire_first, twins);
     (void)lawn_mow(twins->lawn[1], LAST, SIZE_MAX, fire_second, twins);
     CHECK_EQ(twins->fired[1], twins->fired[0] - fired);
-    qsort(twins->all, twins->many, sizeof *twins->all, by_first);
-    for (i = 0; i < twins->many; i++) {
+    qsort(twins->all, twins->many, sizeof(*twins->all), by_first);
+    for (size_t i = 0; i < twins->many; i++) {
         const struct twin *twin = &twins->all[i];
 
         CHECK_EQ(twin->place[0] != 0, twin->place[1] != 0); /* P3 */
@@ -369,7 +359,7 @@ compare_twins(struct twins *twins, const struct kind *kind)
 static uint64_t
 live_blades(const struct lawn *lawn)
 {
-    struct lawn_stats stats;
+    struct lawn_counters stats;
 
     lawn_stats(lawn, &stats);
     return stats.live_blades;
@@ -379,9 +369,7 @@ live_blades(const struct lawn *lawn)
 static void
 stop_a_stripe(struct twins *twins)
 {
-    size_t i;
-
-    for (i = 0; i < twins->many; i++) {
+    for (size_t i = 0; i < twins->many; i++) {
         if (twins->all[i].due % 8 == 3) {
             (void)lawn_stop(twins->lawn[0], &twins->all[i].timer[0]);
         }
@@ -393,11 +381,10 @@ move_and_compare(const struct kind *kind, unsigned rounds)
 {
     static const unsigned bits[] = {7, 4, 6};
     struct twins twins;
-    unsigned round;
 
-    for (round = 0; round < rounds; round++) {
+    for (unsigned round = 0; round < rounds; round++) {
         begin_twins(&twins, kind, 77 + round);
-#if !defined LAWN_HABITS_TRIAL
+#if !defined LAWN_TUNING_TRIAL
         CHECK(!kind->striped || live_blades(twins.lawn[0]) > 2 * kind->ttls);
 #endif
         if (kind->striped) {
@@ -408,8 +395,8 @@ move_and_compare(const struct kind *kind, unsigned rounds)
         move_twins(&twins, round % 2 == 0 ? 0 : kind->options.blades,
                    bits[round % COUNT(bits)], kind->options.resolution);
         if (kind->tidy) {
-            CHECK_EQ(lawn_count_lone(twins.lawn[1]),
-                     lawn_count_lone(twins.lawn[0]));
+            CHECK_EQ(lawn_count_unqueued(twins.lawn[1]),
+                     lawn_count_unqueued(twins.lawn[0]));
             CHECK(live_blades(twins.lawn[1]) <= kind->ttls);
         }
         compare_twins(&twins, kind);

@@ -3,22 +3,22 @@
 #include "common.h"
 #include "internal.h"
 
-/* Only where thresholds are what they are for users: see src/core/habits.c. */
-#if !defined LAWN_HABITS_TRIAL
+/* Only where thresholds are what they are for users: see src/core/tuning.c. */
+#if !defined LAWN_TUNING_TRIAL
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct lawn_stats
+static struct lawn_counters
 stats_of(const struct scene *s)
 {
-    struct lawn_stats stats;
+    struct lawn_counters stats;
 
     lawn_stats(s->lawn, &stats);
     return stats;
 }
 
-/* The clock moves: this is where a lawn looks at its habits, if there were
+/* The clock moves: this is where a lawn looks at its tuning, if there were
  * enough starts since it did so last. */
 static void
 look_at_habits(struct scene *s)
@@ -32,31 +32,29 @@ look_at_habits(struct scene *s)
 static bool
 uses_blades(struct scene *s, uint64_t ttl)
 {
-    uint64_t before = stats_of(s).lone_starts;
-    unsigned i;
+    uint64_t before = stats_of(s).unqueued_starts;
 
-    for (i = 0; i < 100; i++) {
+    for (unsigned i = 0; i < 100; i++) {
         start(s, 1, ttl);
     }
     CHECK(stop(s, 1));
-    return stats_of(s).lone_starts - before < 100;
+    return stats_of(s).unqueued_starts - before < 100;
 }
 
 TEST(few_ttls_of_very_many_timers_get_several_blades_each)
 {
     enum { MANY = 70000 };
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct scene s;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin(&s, BLADES);
-    for (i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY; i++) {
         start_probe(&s, &probes[i], 5000);
     }
     CHECK_EQ(stats_of(&s).live_blades, 1);
     look_at_habits(&s);
-    for (i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY; i++) {
         if (i % 1000 == 0) {
             lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
         }
@@ -71,14 +69,13 @@ TEST(few_timers_of_few_ttls_have_one_blade_per_ttl)
 {
     static struct probe probes[100];
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < 20000; i++) {
         start_probe(&s, &probes[i % COUNT(probes)], 5000);
     }
     look_at_habits(&s);
-    for (i = 0; i < COUNT(probes); i++) {
+    for (unsigned i = 0; i < COUNT(probes); i++) {
         lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
         start_probe(&s, &probes[i], 5000);
     }
@@ -91,22 +88,21 @@ TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
 {
     enum { MANY = 16400 };
     struct lawn_options options = {.blades = 8};
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct scene s;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin_with(&s, &options);
     CHECK(uses_blades(&s, 777));
-    for (i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY; i++) {
         start_probe(&s, &probes[i], i % 4 == 0 ? 500 : 1000 + i);
     }
     look_at_habits(&s);
     CHECK(!uses_blades(&s, 777));
-    for (i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY; i++) {
         CHECK(lawn_stop(s.lawn, &probes[i].timer));
     }
-    for (i = 0; i < 65 * 4096; i++) {
+    for (unsigned i = 0; i < 65 * 4096; i++) {
         start(&s, 2, 500);
     }
     look_at_habits(&s);
@@ -119,16 +115,15 @@ TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
 TEST(a_full_table_of_shallow_blades_is_given_up)
 {
     enum { TTLS = 1900, EACH = 10 };
-    struct probe *probes = calloc(TTLS * EACH, sizeof *probes);
-    struct scene s;
-    unsigned i;
+    struct probe *probes = calloc(TTLS * EACH, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin(&s, BLADES);
-    for (i = 0; i < TTLS * EACH; i++) {
+    for (unsigned i = 0; i < TTLS * EACH; i++) {
         start_probe(&s, &probes[i], 10000 + i % TTLS);
     }
-    CHECK(stats_of(&s).lone_starts < 8192 - TTLS);
+    CHECK(stats_of(&s).unqueued_starts < 8192 - TTLS);
     CHECK(uses_blades(&s, 10000));
     look_at_habits(&s);
     CHECK(!uses_blades(&s, 10000));
@@ -159,9 +154,8 @@ start_odd(struct scene *s, struct probe *probes, unsigned timers, unsigned many,
           pass_fn *pass)
 {
     static uint64_t odd = 1000000;
-    unsigned i;
 
-    for (i = 0; i < many; i++) {
+    for (unsigned i = 0; i < many; i++) {
         start_probe(s, &probes[i % timers], ++odd);
         if (i % 64 == 0) {
             pass(s, lawn_now(s->lawn) + 1);
@@ -175,25 +169,22 @@ TEST(ever_new_ttls_leave_the_blades_alone_after_some_thousand_starts)
     enum { FIRST = 4096, MORE = 2000 };
     /* Of all starts that are no restarts; of none but a few. */
     const unsigned timers[] = {FIRST + MORE, 50};
-    struct probe *probes = calloc(FIRST + MORE, sizeof *probes);
-    struct scene s;
-    unsigned i;
+    struct probe *probes = calloc(FIRST + MORE, sizeof(*probes));
 
     CHECK(probes != NULL);
-    for (i = 0; i < 2 * COUNT(timers); i++) {
+    struct scene s;
+    for (unsigned i = 0; i < 2 * COUNT(timers); i++) {
         pass_fn *pass = passes[i / COUNT(timers)];
         unsigned running = timers[i % COUNT(timers)];
-        struct lawn_stats before;
-        struct lawn_stats after;
 
-        memset(probes, 0, (FIRST + MORE) * sizeof *probes);
+        memset(probes, 0, (FIRST + MORE) * sizeof(*probes));
         scene_begin(&s, BLADES);
         start_odd(&s, probes, running, FIRST, pass);
-        before = stats_of(&s);
+        struct lawn_counters before = stats_of(&s);
         start_odd(&s, probes + (running > FIRST ? FIRST : 0),
                   running > FIRST ? MORE : running, MORE, pass);
-        after = stats_of(&s);
-        CHECK_EQ(after.lone_starts - before.lone_starts, MORE);
+        struct lawn_counters after = stats_of(&s);
+        CHECK_EQ(after.unqueued_starts - before.unqueued_starts, MORE);
         CHECK(after.live_blades <= before.live_blades);
         scene_end(&s);
     }
@@ -204,13 +195,11 @@ TEST(ever_new_ttls_leave_the_blades_alone_after_a_long_quiet_time_too)
 {
     enum { QUIET = 20000, TIMERS = 50, FIRST = 4096, MORE = 2000 };
     static struct probe probes[TIMERS];
-    struct scene s;
-    uint64_t before;
-    unsigned i;
 
-    memset(probes, 0, sizeof probes);
+    memset(probes, 0, sizeof(probes));
+    struct scene s;
     scene_begin(&s, BLADES);
-    for (i = 0; i < QUIET; i++) {
+    for (unsigned i = 0; i < QUIET; i++) {
         start(&s, 1, 5000000);
         CHECK(stop(&s, 1));
         if (i % 64 == 0) {
@@ -218,9 +207,9 @@ TEST(ever_new_ttls_leave_the_blades_alone_after_a_long_quiet_time_too)
         }
     }
     start_odd(&s, probes, TIMERS, FIRST, mow_on);
-    before = stats_of(&s).lone_starts;
+    uint64_t before = stats_of(&s).unqueued_starts;
     start_odd(&s, probes, TIMERS, MORE, mow_on);
-    CHECK_EQ(stats_of(&s).lone_starts - before, MORE);
+    CHECK_EQ(stats_of(&s).unqueued_starts - before, MORE);
     scene_end(&s);
 }
 
@@ -229,19 +218,18 @@ TEST(blades_that_were_left_empty_do_not_make_a_table_full)
     enum { TTLS = 120, LEFT = 40 };
     static struct probe probes[TTLS];
     struct lawn_options options = {.blades = 64};
-    struct scene s;
-    unsigned i;
 
-    memset(probes, 0, sizeof probes);
+    memset(probes, 0, sizeof(probes));
+    struct scene s;
     scene_begin_with(&s, &options);
-    for (i = 0; i < TTLS; i++) {
+    for (unsigned i = 0; i < TTLS; i++) {
         start_probe(&s, &probes[i], 100000 + 37 * i);
     }
     CHECK(stats_of(&s).live_blades > 96);
-    for (i = LEFT; i < TTLS; i++) {
+    for (unsigned i = LEFT; i < TTLS; i++) {
         CHECK(lawn_stop(s.lawn, &probes[i].timer));
     }
-    for (i = 0; i < 2000; i++) {
+    for (unsigned i = 0; i < 2000; i++) {
         start(&s, 1, 100000);
         CHECK(stop(&s, 1));
     }
@@ -254,23 +242,21 @@ TEST(blades_that_were_left_empty_do_not_make_a_table_full)
 TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
 {
     enum { FIRST = 4096, MORE = 300000 };
-    struct probe *probes = calloc(FIRST, sizeof *probes);
-    struct scene s;
-    uint64_t before;
-    unsigned i;
+    struct probe *probes = calloc(FIRST, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin(&s, BLADES);
     start_odd(&s, probes, FIRST, FIRST, mow_on);
-    before = stats_of(&s).lone_starts;
-    for (i = 0; i < MORE; i++) {
+    uint64_t before = stats_of(&s).unqueued_starts;
+    for (unsigned i = 0; i < MORE; i++) {
         start(&s, 1, 777);
         CHECK(stop(&s, 1));
         if (i % 1000 == 0) {
             mow_on(&s, lawn_now(s.lawn));
         }
     }
-    CHECK_EQ(stats_of(&s).lone_starts - before, MORE);
+    CHECK_EQ(stats_of(&s).unqueued_starts - before, MORE);
     mow_on(&s, lawn_now(s.lawn) + 1);
     CHECK(uses_blades(&s, 777));
     scene_end(&s);
@@ -281,22 +267,21 @@ TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
 TEST(a_trial_ends_though_nothing_misses_any_more)
 {
     static struct probe probes[50];
-    struct scene s;
-    unsigned i;
 
-    memset(probes, 0, sizeof probes);
+    memset(probes, 0, sizeof(probes));
+    struct scene s;
     scene_begin(&s, BLADES);
-    for (i = 0; !s.lawn->habits.trial; i++) {
+    for (unsigned i = 0; !s.lawn->tuning.trial; i++) {
         CHECK(i < 20);
         start_odd(&s, probes, COUNT(probes), 100, mow_on);
     }
-    for (i = 0; i < 1200; i++) {
+    for (unsigned i = 0; i < 1200; i++) {
         start_probe(&s, &probes[i % COUNT(probes)], 777);
     }
-    CHECK(s.lawn->habits.trial);
+    CHECK(s.lawn->tuning.trial);
     mow_on(&s, lawn_now(s.lawn) + 1);
-    CHECK(!s.lawn->habits.trial);
-    CHECK(!s.lawn->habits.alone);
+    CHECK(!s.lawn->tuning.trial);
+    CHECK(!s.lawn->tuning.bypass);
     scene_end(&s);
 }
 
@@ -305,10 +290,9 @@ TEST(few_ttls_keep_their_blades_however_often_they_are_started)
 {
     static struct probe probes[100];
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < 20000; i++) {
         struct probe *probe = &probes[i / 2 % COUNT(probes)];
 
         if (i % 2 == 0) {
@@ -319,7 +303,7 @@ TEST(few_ttls_keep_their_blades_however_often_they_are_started)
             mow_on(&s, lawn_now(s.lawn) + 1);
         }
     }
-    CHECK_EQ(stats_of(&s).lone_starts, 0);
+    CHECK_EQ(stats_of(&s).unqueued_starts, 0);
     CHECK_EQ(stats_of(&s).live_blades, 10);
     scene_end(&s);
 }
@@ -331,10 +315,9 @@ TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
     static struct probe probes[HOT];
     struct scene s;
     unsigned odd = 0;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 0; i < STARTS; i++) {
+    for (unsigned i = 0; i < STARTS; i++) {
         uint64_t ttl = 1000000 + i % 5;
 
         if (i % 20 == 7) {
@@ -346,7 +329,7 @@ TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
             mow_on(&s, lawn_now(s.lawn) + 1);
         }
     }
-    CHECK(stats_of(&s).lone_starts <= odd);
+    CHECK(stats_of(&s).unqueued_starts <= odd);
     CHECK(uses_blades(&s, 777));
     scene_end(&s);
 }
@@ -355,17 +338,16 @@ TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
 TEST(a_lawn_that_has_seen_odd_ttls_keeps_them_apart_only_once_the_clock_moves)
 {
     enum { MANY = 5000 };
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct scene s;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin_with(&s, &(struct lawn_options){.blades = MANY});
-    for (i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY; i++) {
         start_probe(&s, &probes[i], 1000000 + i);
         mow_on(&s, 0);
     }
-    CHECK(stats_of(&s).lone_starts <= MANY / 20);
+    CHECK(stats_of(&s).unqueued_starts <= MANY / 20);
     CHECK(uses_blades(&s, 777));
     look_at_habits(&s);
     CHECK(!uses_blades(&s, 777));
@@ -376,43 +358,39 @@ TEST(a_lawn_that_has_seen_odd_ttls_keeps_them_apart_only_once_the_clock_moves)
 TEST(very_many_timers_of_a_ttl_get_several_blades_before_any_has_fired)
 {
     enum { MANY = 80000 };
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct scene s;
-    unsigned way;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
-    for (way = 0; way < COUNT(passes); way++) {
-        memset(probes, 0, MANY * sizeof *probes);
+    struct scene s;
+    for (unsigned way = 0; way < COUNT(passes); way++) {
+        memset(probes, 0, MANY * sizeof(*probes));
         scene_begin(&s, BLADES);
-        for (i = 0; i < MANY; i++) {
+        for (unsigned i = 0; i < MANY; i++) {
             start_probe(&s, &probes[i], 1000000);
             if (i % 1000 == 0) {
                 passes[way](&s, lawn_now(s.lawn) + 1);
             }
         }
         CHECK_EQ(stats_of(&s).live_blades, 8);
-        CHECK_EQ(stats_of(&s).lone_starts, 0);
+        CHECK_EQ(stats_of(&s).unqueued_starts, 0);
         scene_end(&s);
     }
     free(probes);
 }
 
-/* The lawn would look at its habits, but the clock stands; then it moves. */
-TEST(lawn_next_stays_short_while_a_lawn_is_about_to_look_at_its_habits)
+/* The lawn would look at its tuning, but the clock stands; then it moves. */
+TEST(lawn_next_stays_short_while_a_lawn_is_about_to_review_its_tuning)
 {
     enum { STARTS = 3000 };
     struct scene s;
-    uint64_t looked;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 1; i < 5; i++) {
+    for (unsigned i = 1; i < 5; i++) {
         start(&s, i, 1000000 + i);
     }
     CHECK_EQ(lawn_next(s.lawn), 1000001);
-    looked = stats_of(&s).looked;
-    for (i = 0; i < 2 * STARTS; i++) {
+    uint64_t looked = stats_of(&s).looked;
+    for (unsigned i = 0; i < 2 * STARTS; i++) {
         start(&s, 0, 1000000 + 10);
         CHECK(stop(&s, 0));
         mow_on(&s, i < STARTS ? 0 : i);
@@ -425,12 +403,9 @@ TEST(lawn_next_stays_short_while_a_lawn_is_about_to_look_at_its_habits)
 TEST(a_lawn_of_few_timers_reads_none_ahead)
 {
     struct scene s;
-    enum ground ground;
-    unsigned i;
-
-    for (ground = BLADES; ground < GROUNDS; ground++) {
+    for (enum ground ground = BLADES; ground < GROUNDS; ground++) {
         scene_begin(&s, ground);
-        for (i = 0; i < PROBES; i++) {
+        for (unsigned i = 0; i < PROBES; i++) {
             start(&s, i, 1 + i);
         }
         CHECK_EQ(mow(&s, PROBES), PROBES);
@@ -456,20 +431,18 @@ count_changes(struct scene *s, struct probe *probe)
 TEST(ttls_due_at_one_tick_fire_in_turn_if_timers_are_very_many)
 {
     enum { MANY = 70000, DUE = 100 };
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct scene s;
-    unsigned many;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
-    for (many = DUE; many <= MANY; many += MANY - DUE) {
-        memset(probes, 0, MANY * sizeof *probes);
+    struct scene s;
+    for (unsigned many = DUE; many <= MANY; many += MANY - DUE) {
+        memset(probes, 0, MANY * sizeof(*probes));
         scene_begin(&s, BLADES);
-        for (i = DUE; i < many; i++) {
+        for (unsigned i = DUE; i < many; i++) {
             start_probe(&s, &probes[i], 1000000);
         }
         look_at_habits(&s);
-        for (i = 0; i < DUE; i++) {
+        for (unsigned i = 0; i < DUE; i++) {
             if (i == DUE / 2) {
                 lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
             }

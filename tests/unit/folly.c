@@ -35,7 +35,7 @@ TEST(timers_are_not_fired_again_by_a_second_run)
 TEST(a_short_timer_started_after_a_long_one_is_not_held_up_by_it)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -61,7 +61,7 @@ start_2_from_1(struct scene *s, struct probe *probe)
 TEST(a_timer_started_by_another_at_the_far_end_of_a_level_is_on_time)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -78,7 +78,7 @@ TEST(a_timer_started_by_another_at_the_far_end_of_a_level_is_on_time)
 TEST(timers_a_little_beyond_one_turn_of_the_lowest_level_keep_their_distance)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -107,7 +107,7 @@ stop_3_and_5(struct scene *s, struct probe *probe)
 TEST(a_callback_stops_one_timer_of_its_tick_and_one_of_a_later_tick)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -190,11 +190,10 @@ TEST(a_late_mow_fires_once_and_what_follows_counts_from_it)
 TEST(the_time_remaining_is_the_deadline_minus_now_until_it_fires)
 {
     struct scene s;
-    uint64_t now;
 
     scene_begin(&s, BLADES);
     start(&s, 0, 100);
-    for (now = 0; now < 100; now++) {
+    for (uint64_t now = 0; now < 100; now++) {
         CHECK_EQ(mow(&s, now), 0);
         CHECK_EQ(lawn_deadline(&s.probe[0].timer) - lawn_now(s.lawn),
                  100 - now);
@@ -208,12 +207,11 @@ TEST(the_time_remaining_is_the_deadline_minus_now_until_it_fires)
 TEST(no_timer_is_early_when_starts_and_mows_interleave_across_a_turn)
 {
     struct scene s;
-    int ground;
-    uint64_t i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 1000; i++) {
+        for (uint64_t i = 0; i < 1000; i++) {
             start(&s, (unsigned)(i % PROBES), 255 + i % 3);
             (void)mow(&s, i * 5 + (i % 7 == 0 ? 4 : 0)); /* [P1] in common.c */
             lawn_set_now(s.lawn, i * 5 + 4);
@@ -247,11 +245,10 @@ TEST(an_object_of_two_timers_is_freed_by_the_first_to_fire)
     size_t idle = offsetof(struct session, idle);
     size_t life = offsetof(struct session, life);
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 0; i < 50; i++) {
-        struct session *session = calloc(1, sizeof *session);
+    for (unsigned i = 0; i < 50; i++) {
+        struct session *session = calloc(1, sizeof(*session));
 
         CHECK(session != NULL);
         session->lawn = s.lawn;
@@ -285,10 +282,9 @@ start_some_stop_some(struct scene *s, struct probe *probe)
 TEST(many_timers_that_start_and_stop_each_other_all_come_to_an_end)
 {
     struct scene s;
-    struct lawn_stats stats;
-    int ground;
-    uint64_t now;
-    unsigned i;
+    struct lawn_counters stats;
+    int ground = 0;
+    uint64_t now = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -301,7 +297,7 @@ TEST(many_timers_that_start_and_stop_each_other_all_come_to_an_end)
         s.act = NULL;
         (void)mow(&s, now + 1000);
         CHECK_EQ(running(&s), 0);
-        for (i = 0; i < PROBES; i++) {
+        for (unsigned i = 0; i < PROBES; i++) {
             CHECK(!pending(&s, i));
         }
         lawn_stats(s.lawn, &stats);

@@ -9,10 +9,9 @@ TEST(a_lawn_begins_at_a_cache_line_wherever_it_is_placed)
 {
     size_t size = lawn_size(NULL);
     char *memory = malloc(size + 64);
-    size_t offset;
 
     CHECK(memory != NULL);
-    for (offset = 0; offset < 64; offset++) {
+    for (size_t offset = 0; offset < 64; offset++) {
         struct lawn *lawn = lawn_place(memory + offset, size, NULL);
 
         CHECK_EQ((uintptr_t)lawn % 64, 0);
@@ -27,20 +26,19 @@ TEST(as_many_ttls_as_were_asked_for_hardly_ever_lack_a_blade)
     struct lawn_options options = {.blades = TTLS};
     struct scene s;
     uint64_t state = 1;
-    unsigned i;
 
     scene_begin_with(&s, &options);
-    for (i = 0; i < TTLS; i++) {
+    for (unsigned i = 0; i < TTLS; i++) {
         start_probe(&s, &probes[i], 1 + chance(&state) % 100000000);
     }
-    CHECK(lawn_count_lone(s.lawn) <= TTLS / 100);
+    CHECK(lawn_count_unqueued(s.lawn) <= TTLS / 100);
     scene_end(&s);
 }
 
-static struct lawn_stats
+static struct lawn_counters
 stats_of(const struct scene *s)
 {
-    struct lawn_stats stats;
+    struct lawn_counters stats;
 
     lawn_stats(s->lawn, &stats);
     return stats;
@@ -49,13 +47,9 @@ stats_of(const struct scene *s)
 TEST(entries_of_the_index_that_move_are_counted)
 {
     struct scene s;
-    enum ground ground;
-
-    for (ground = BLADES; ground < GROUNDS; ground++) {
-        uint64_t before;
-
+    for (enum ground ground = BLADES; ground < GROUNDS; ground++) {
         scene_begin(&s, ground);
-        before = stats_of(&s).moved;
+        uint64_t before = stats_of(&s).moved;
         start(&s, 0, 1000);
         CHECK_EQ(mow(&s, 1000), 1);
         /* Down to its tick at once; a blade then leaves the index. */
@@ -72,8 +66,8 @@ TEST(timers_of_the_last_tick_count_as_lone_ones)
     start(&s, 0, UINT64_MAX);
     start(&s, 1, 1000);
     start(&s, 0, UINT64_MAX - 1);
-    CHECK_EQ(stats_of(&s).lone_starts, 2);
-    CHECK_EQ(lawn_count_lone(s.lawn), 1);
+    CHECK_EQ(stats_of(&s).unqueued_starts, 2);
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 1);
     scene_end(&s);
 }
 
@@ -93,20 +87,18 @@ TEST(a_visit_finds_all_blades_of_tables_that_are_full)
     static struct probe probes[200];
     struct lawn_options options = {.blades = 32};
     uint64_t state = 1;
-    unsigned table;
-    unsigned i;
 
-    for (table = 0; table < 100; table++) {
+    for (unsigned table = 0; table < 100; table++) {
         struct scene s;
         uint64_t visited = 0;
 
         scene_begin_with(&s, &options);
-        for (i = 0; i < COUNT(probes); i++) {
+        for (unsigned i = 0; i < COUNT(probes); i++) {
             start_probe(&s, &probes[i], 1 + chance(&state) % 1000000);
         }
         CHECK(lawn_each(s.lawn, count_visit, &visited));
         CHECK_EQ(visited, COUNT(probes));
-        for (i = 0; i < COUNT(probes); i++) {
+        for (unsigned i = 0; i < COUNT(probes); i++) {
             CHECK(lawn_stop(s.lawn, &probes[i].timer));
         }
         scene_end(&s);
@@ -117,12 +109,11 @@ static int
 make_many_lawns(void)
 {
     struct rlimit limit = {512u << 20, 512u << 20};
-    unsigned i;
 
     if (setrlimit(RLIMIT_AS, &limit) != 0) {
         return 1;
     }
-    for (i = 0; i < 8000; i++) {
+    for (unsigned i = 0; i < 8000; i++) {
         struct lawn *lawn = lawn_new(NULL);
 
         if (lawn == NULL) {
@@ -142,25 +133,21 @@ TEST(a_lawn_gives_its_memory_back)
 
 TEST(a_lone_timer_is_counted_wherever_in_the_index_it_stands)
 {
-    enum ground ground;
-
-    for (ground = LONE; ground < GROUNDS; ground++) {
+    for (enum ground ground = LONE; ground < GROUNDS; ground++) {
         struct scene s;
-        uint64_t others;
-        uint64_t ttl;
 
         scene_begin(&s, ground);
-        others = lawn_count_lone(s.lawn);
-        for (ttl = 1; ttl < 1000; ttl++) {
+        uint64_t others = lawn_count_unqueued(s.lawn);
+        for (uint64_t ttl = 1; ttl < 1000; ttl++) {
             start(&s, 0, ttl);
-            CHECK_EQ(lawn_count_lone(s.lawn), others + 1);
+            CHECK_EQ(lawn_count_unqueued(s.lawn), others + 1);
         }
         /* A mow that has to stop leaves the rest where its tick is. */
-        for (ttl = 4096; ttl < 64 * 4096; ttl += 4096) {
+        for (uint64_t ttl = 4096; ttl < 64 * 4096; ttl += 4096) {
             start_at(&s, 0, ttl);
             start_at(&s, 1, ttl);
             CHECK_EQ(mow_some(&s, ttl, 1), 1);
-            CHECK_EQ(lawn_count_lone(s.lawn), others + 1);
+            CHECK_EQ(lawn_count_unqueued(s.lawn), others + 1);
             CHECK_EQ(mow(&s, ttl), 1);
         }
         scene_end(&s);

@@ -27,12 +27,11 @@ halt_always(struct scene *s, struct probe *probe)
 TEST(a_halted_mow_fires_no_more_and_the_next_takes_the_rest)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 10; i++) {
+        for (unsigned i = 0; i < 10; i++) {
             start(&s, i, 50);
         }
         s.act = halt_at_halter;
@@ -51,7 +50,7 @@ TEST(a_halted_mow_fires_no_more_and_the_next_takes_the_rest)
 TEST(what_a_halted_mow_left_fires_before_what_has_come_due_since)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -75,20 +74,19 @@ TEST(a_mow_that_every_callback_halts_fires_one_timer_at_a_time)
 {
     static struct probe probes[200];
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         uint64_t state = 7046029254386353131u;
 
-        memset(probes, 0, sizeof probes);
+        memset(probes, 0, sizeof(probes));
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < COUNT(probes); i++) {
+        for (unsigned i = 0; i < COUNT(probes); i++) {
             probes[i].id = i;
             start_probe(&s, &probes[i], chance(&state) % 40 * 25);
         }
         s.act = halt_always;
-        for (i = 0; i < COUNT(probes); i++) {
+        for (unsigned i = 0; i < COUNT(probes); i++) {
             CHECK_EQ(mow(&s, 1000), 1);
         }
         CHECK_EQ(mow(&s, 1000), 0);
@@ -101,14 +99,12 @@ TEST(a_halt_counts_what_fired_whatever_the_budget)
 {
     static const size_t budgets[] = {4, 5, 6, 9, 10, 11, SIZE_MAX};
     struct scene s;
-    int ground;
-    unsigned i;
-    size_t b;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (b = 0; b < COUNT(budgets); b++) {
+        for (size_t b = 0; b < COUNT(budgets); b++) {
             scene_begin(&s, (enum ground)ground);
-            for (i = 0; i < 10; i++) {
+            for (unsigned i = 0; i < 10; i++) {
                 start(&s, i, 1 + i / 3);
             }
             s.act = halt_at_halter;
@@ -146,13 +142,12 @@ TEST(halting_twice_is_halting_once)
 TEST(halting_outside_a_mow_does_nothing)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
         lawn_halt(s.lawn); /* before the first mow */
-        for (i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < 4; i++) {
             start(&s, i, 10 + i);
         }
         lawn_halt(s.lawn);
@@ -180,13 +175,12 @@ halt_other(struct scene *s, struct probe *probe)
 TEST(halting_another_lawn_in_a_callback_does_nothing)
 {
     struct scene s;
-    struct scene t;
-    unsigned i;
 
     scene_begin(&s, BLADES);
+    struct scene t;
     scene_begin(&t, BLADES);
     other = t.lawn;
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         start(&s, i, 10);
         start(&t, i, 10);
     }
@@ -213,12 +207,11 @@ halt_and_change(struct scene *s, struct probe *probe)
 TEST(a_callback_that_halts_may_start_and_stop_timers)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 5; i++) {
+        for (unsigned i = 0; i < 5; i++) {
             start(&s, i, 50);
         }
         s.act = halt_and_change;
@@ -238,7 +231,7 @@ TEST(a_callback_that_halts_may_start_and_stop_timers)
 TEST(a_halt_by_the_last_timer_that_is_due_leaves_nothing)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -272,12 +265,10 @@ TEST(a_mow_of_the_last_tick_can_be_halted)
 {
     static const uint64_t nows[] = {LAST, LAWN_NEVER};
     struct scene s;
-    unsigned i;
-    size_t n;
 
-    for (n = 0; n < COUNT(nows); n++) {
+    for (size_t n = 0; n < COUNT(nows); n++) {
         scene_begin(&s, BLADES);
-        for (i = 0; i < 6; i++) {
+        for (unsigned i = 0; i < 6; i++) {
             start(&s, i, i % 2 == 0 ? LAWN_NEVER : LAST);
         }
         start(&s, 6, LAST - 1);
@@ -300,17 +291,16 @@ TEST(a_mow_of_closed_blades_can_be_halted)
 {
     struct lawn_options options = {.resolution = 7};
     struct scene s;
-    unsigned i;
 
     scene_begin_with(&s, &options);
-    for (i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         start(&s, i, i % 2 == 0 ? 21 : 20); /* on two blades, due at 21 */
     }
     lawn_set_resolution(s.lawn, 1);
     start(&s, 6, 21);
     start(&s, 7, 21);
     s.act = halt_always;
-    for (i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         CHECK_EQ(mow(&s, 21), 1);
         CHECK(s.id[i] < 6);
         CHECK(i % 3 == 0 || s.id[i] == s.id[i - 1] + 2);
@@ -344,17 +334,15 @@ halt_now_and_then(struct scene *s, struct probe *probe)
 TEST(a_mow_that_drains_many_blades_in_turn_can_be_halted)
 {
     enum { MANY = 80000 };
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct lawn_stats stats;
-    struct scene s;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin(&s, BLADES);
-    memset(turn, 0, sizeof turn);
+    memset(turn, 0, sizeof(turn));
     cut = 0;
     /* Started in twenty ticks, and due in one. */
-    for (i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY; i++) {
         unsigned tick = i / (MANY / TTLS);
 
         if (i % (MANY / TTLS) == 0) {
@@ -365,16 +353,17 @@ TEST(a_mow_that_drains_many_blades_in_turn_can_be_halted)
     }
     CHECK_EQ(mow(&s, TTLS), 0); /* the lawn sees that they are many */
     s.act = halt_now_and_then;
-    for (i = 0; i < MANY / 777; i++) {
+    for (unsigned i = 0; i < MANY / 777; i++) {
         CHECK_EQ(mow(&s, 1000), 777);
         CHECK_EQ(running(&s), MANY - (i + 1) * 777);
         CHECK_EQ(lawn_next(s.lawn), 1000);
     }
     CHECK_EQ(mow(&s, 1000), MANY % 777);
     CHECK_EQ(mow(&s, 1000), 0);
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
-    CHECK(stats.ahead > 0);         /* it did see that they are many, */
-    CHECK_EQ(stats.lone_starts, 0); /* and they were on blades */
+    CHECK(stats.ahead > 0);             /* it did see that they are many, */
+    CHECK_EQ(stats.unqueued_starts, 0); /* and they were on blades */
     scene_end(&s);
     free(probes);
 }

@@ -8,9 +8,7 @@
 static void
 add_each(struct lawn_histogram *histogram, uint64_t first, uint64_t last)
 {
-    uint64_t value;
-
-    for (value = first; value <= last; value++) {
+    for (uint64_t value = first; value <= last; value++) {
         lawn_histogram_add(histogram, value);
     }
 }
@@ -40,13 +38,12 @@ TEST(a_histogram_without_values_says_0)
 TEST(a_histogram_tells_percentiles_within_its_precision)
 {
     static struct lawn_histogram histogram;
-    uint64_t parts;
 
     histogram = (struct lawn_histogram){0};
     add_each(&histogram, 1, 100000);
     CHECK_EQ(histogram.count, 100000);
     CHECK_EQ(histogram.max, 100000);
-    for (parts = 1; parts <= 100000; parts += 37) {
+    for (uint64_t parts = 1; parts <= 100000; parts += 37) {
         uint64_t is = lawn_histogram_at(&histogram, (unsigned)parts);
 
         CHECK(is >= parts);
@@ -60,13 +57,11 @@ TEST(a_histogram_tells_percentiles_within_its_precision)
 TEST(a_histogram_takes_every_value_there_is)
 {
     static struct lawn_histogram histogram;
-    unsigned k;
 
-    for (k = 0; k < 64; k++) {
+    for (unsigned k = 0; k < 64; k++) {
         uint64_t power = UINT64_C(1) << k;
-        uint64_t offs;
 
-        for (offs = 0; offs <= 2; offs++) {
+        for (uint64_t offs = 0; offs <= 2; offs++) {
             uint64_t value = power - 1 + offs;
 
             histogram = (struct lawn_histogram){0};
@@ -102,9 +97,9 @@ TEST(two_histograms_merge_to_what_one_would_be)
     add_each(&both, 1, 50);
     add_each(&both, 1000, 1100);
     lawn_histogram_merge(&one, &other);
-    CHECK(memcmp(&one, &both, sizeof one) == 0);
+    CHECK(memcmp(&one, &both, sizeof(one)) == 0);
     lawn_histogram_merge(&both, &(struct lawn_histogram){0});
-    CHECK(memcmp(&one, &both, sizeof one) == 0);
+    CHECK(memcmp(&one, &both, sizeof(one)) == 0);
 }
 
 /* What the plotters of HdrHistogram read: a line of four columns for each
@@ -112,24 +107,23 @@ TEST(two_histograms_merge_to_what_one_would_be)
 TEST(a_histogram_is_printed_as_hdr_histogram_does)
 {
     static struct lawn_histogram histogram;
-    char *text;
-    char *line;
     double last = -1;
     unsigned long long seen = 0;
     unsigned lines = 0;
 
     histogram = (struct lawn_histogram){0};
     add_each(&histogram, 1, 1000);
-    text = print(&histogram, 1000);
+    char *text = print(&histogram, 1000);
     CHECK(strncmp(text,
                   "       Value     Percentile TotalCount "
                   "1/(1-Percentile)\n\n",
                   57) == 0);
+    char *line = NULL;
     for (line = strchr(text, '\n') + 2; *line != '#';
          line = strchr(line, '\n') + 1) {
-        double value;
-        double share;
-        unsigned long long count;
+        double value = 0.0;
+        double share = 0.0;
+        unsigned long long count = 0;
         char inverse[32];
 
         CHECK_EQ(
@@ -161,12 +155,11 @@ TEST(a_histogram_is_printed_as_hdr_histogram_does)
 TEST(a_histogram_of_large_values_is_printed_with_their_deviation)
 {
     static struct lawn_histogram histogram;
-    char *text;
 
     histogram = (struct lawn_histogram){0};
     lawn_histogram_add(&histogram, 0);
     lawn_histogram_add(&histogram, 1 << 20);
-    text = print(&histogram, 1);
+    char *text = print(&histogram, 1);
     CHECK(strstr(text, "StdDeviation   =   532") != NULL); /* of 3.2 % */
     free(text);
 }
@@ -175,11 +168,10 @@ TEST(a_histogram_of_large_values_is_printed_with_their_deviation)
 TEST(a_line_of_a_histogram_begins_with_a_blank_however_large_the_value)
 {
     static struct lawn_histogram histogram;
-    char *text;
 
     histogram = (struct lawn_histogram){0};
     lawn_histogram_add(&histogram, UINT64_MAX);
-    text = print(&histogram, 1);
+    char *text = print(&histogram, 1);
     CHECK(strstr(text, "\n 18446744073709551616.000 0.000000000000 ") != NULL);
     free(text);
 }
@@ -187,13 +179,12 @@ TEST(a_line_of_a_histogram_begins_with_a_blank_however_large_the_value)
 TEST(a_histogram_of_more_values_than_a_double_can_count_is_printed)
 {
     static struct lawn_histogram histogram;
-    char *text;
 
     histogram =
         (struct lawn_histogram){.count = (UINT64_C(1) << 60) + 1, .max = 2};
     histogram.buckets[1] = UINT64_C(1) << 60;
     histogram.buckets[2] = 1;
-    text = print(&histogram, 1);
+    char *text = print(&histogram, 1);
     CHECK(strlen(text) < 100000);
     CHECK(strstr(text, " 1.000000000000 ") != NULL);
     free(text);

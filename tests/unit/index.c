@@ -26,11 +26,10 @@ begin(struct scene *s, unsigned bits, bool lone, uint64_t now)
 static void
 check_deadline(unsigned bits, bool lone, uint64_t now, uint64_t deadline)
 {
-    struct scene s;
-
     if (deadline <= now || deadline > LAST - 10000) {
         return;
     }
+    struct scene s;
     begin(&s, bits, lone, now);
     CHECK_EQ(mow(&s, now), 0);
     start_at(&s, SUBJECT, deadline);
@@ -46,13 +45,11 @@ check_deadline(unsigned bits, bool lone, uint64_t now, uint64_t deadline)
 static void
 check_boundaries(unsigned bits, bool lone)
 {
-    unsigned k;
-    int64_t d;
 
-    for (k = 0; k < 64; k++) {
+    for (unsigned k = 0; k < 64; k++) {
         uint64_t power = UINT64_C(1) << k;
 
-        for (d = -1; d <= 1; d++) {
+        for (int64_t d = -1; d <= 1; d++) {
             uint64_t deadline = power + (uint64_t)d;
 
             check_deadline(bits, lone, 0, deadline);
@@ -67,9 +64,7 @@ check_boundaries(unsigned bits, bool lone)
  * 44. wahern/timeout 587c7a4: bits of a level removed wrongly */
 TEST(a_deadline_at_a_boundary_of_the_index_is_exact)
 {
-    unsigned bits;
-
-    for (bits = 4; bits <= 8; bits++) {
+    for (unsigned bits = 4; bits <= 8; bits++) {
         check_boundaries(bits, false);
         check_boundaries(bits, true);
     }
@@ -81,17 +76,12 @@ TEST(short_timers_are_exact_after_any_uptime_with_one_far_timer)
 {
     static const uint64_t ttls[] = {1, 2, 15, 16, 17, 63, 64, 255, 256, 257};
     struct scene s;
-    unsigned bits;
-    unsigned k;
-    int lone;
-    int64_t d;
-    unsigned i;
 
-    for (bits = 4; bits <= 8; bits++) {
-        for (lone = 0; lone < 2; lone++) {
+    for (unsigned bits = 4; bits <= 8; bits++) {
+        for (int lone = 0; lone < 2; lone++) {
             begin(&s, bits, lone != 0, 0);
-            for (k = 2; k < 64; k++) {
-                for (d = -1; d <= 1; d++) {
+            for (unsigned k = 2; k < 64; k++) {
+                for (int64_t d = -1; d <= 1; d++) {
                     uint64_t power = UINT64_C(1) << k;
                     uint64_t up = power + (uint64_t)d * 300;
 
@@ -99,10 +89,10 @@ TEST(short_timers_are_exact_after_any_uptime_with_one_far_timer)
                         continue;
                     }
                     CHECK_EQ(mow(&s, up), 0);
-                    for (i = 0; i < COUNT(ttls); i++) {
+                    for (unsigned i = 0; i < COUNT(ttls); i++) {
                         start(&s, i, ttls[i]);
                     }
-                    for (i = 0; i < COUNT(ttls); i++) {
+                    for (unsigned i = 0; i < COUNT(ttls); i++) {
                         CHECK_EQ(lawn_next(s.lawn), up + ttls[i]);
                         CHECK_EQ(mow(&s, up + ttls[i] - 1), 0);
                         CHECK_EQ(mow(&s, up + ttls[i]), 1);
@@ -118,12 +108,10 @@ TEST(short_timers_are_exact_after_any_uptime_with_one_far_timer)
 TEST(timers_on_every_level_fire_in_order_when_time_steps_to_each)
 {
     struct scene s;
-    unsigned bits;
-    unsigned i;
-    int lone;
+    unsigned i = 0;
 
-    for (bits = 4; bits <= 8; bits++) {
-        for (lone = 0; lone < 2; lone++) {
+    for (unsigned bits = 4; bits <= 8; bits++) {
+        for (int lone = 0; lone < 2; lone++) {
             begin(&s, bits, lone != 0, 12345);
             for (i = 0; i < 62; i++) {
                 start(&s, i, UINT64_C(3) << i);
@@ -146,18 +134,16 @@ TEST(a_slot_full_of_timers_is_mown_in_order_however_time_comes)
     enum { MANY = 60 };
     static const uint64_t spreads[] = {1, 3, 17, 300};
     struct scene s;
-    int ground;
-    size_t i;
-    unsigned n;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (i = 0; i < COUNT(spreads); i++) {
+        for (size_t i = 0; i < COUNT(spreads); i++) {
             scene_begin(&s, (enum ground)ground);
-            for (n = 0; n < MANY; n++) {
+            for (unsigned n = 0; n < MANY; n++) {
                 start(&s, n, (1u << 20) + (n * 7 % MANY) * spreads[i]);
             }
             CHECK_EQ(mow(&s, (1u << 20) - 1), 0);
-            for (n = 0; n < MANY; n++) {
+            for (unsigned n = 0; n < MANY; n++) {
                 uint64_t next = (1u << 20) + n * spreads[i];
 
                 CHECK_EQ(mow(&s, next), 1);

@@ -18,12 +18,11 @@ cases_until_one_fails(struct ops_config *config, ops_run_fn *run)
     static uint8_t bytes[CASE_SIZE];
     struct rng rng = {7};
     struct ops_result result;
-    unsigned i;
 
-    for (i = 1; i <= CASES; i++) {
-        rng_fill(&rng, bytes, sizeof bytes);
+    for (unsigned i = 1; i <= CASES; i++) {
+        rng_fill(&rng, bytes, sizeof(bytes));
         bytes[0] = (uint8_t)(i % (OPS_EDGES + 1u));
-        if (!run(config, bytes, sizeof bytes, &result)) {
+        if (!run(config, bytes, sizeof(bytes), &result)) {
             CHECK(result.message[0] != '\0');
             return i;
         }
@@ -40,11 +39,9 @@ TEST(the_oracle_and_the_witness_of_a_lawn_agree)
 
 TEST(a_mistake_of_either_judge_of_a_lawn_is_noticed)
 {
-    unsigned light;
-    int fault;
 
-    for (light = 0; light < 2; light++) {
-        for (fault = OPS_NO_FAULT + 1; fault < OPS_FAULTS; fault++) {
+    for (unsigned light = 0; light < 2; light++) {
+        for (int fault = OPS_NO_FAULT + 1; fault < OPS_FAULTS; fault++) {
             struct ops_config config = {0};
 
             config.light = light != 0;

@@ -142,12 +142,11 @@ TEST(a_fixed_rate_does_not_drift_however_late_it_is)
     struct bench bench;
     uint64_t state = 1;
     uint64_t due = 1000;
-    unsigned i;
 
     bench_begin(&bench, NULL);
     lawn_loop_every(bench.loop, &bench.timer[0], 100, LAWN_LOOP_SKIP);
     lawn_loop_every(bench.loop, &bench.timer[1], 100, LAWN_LOOP_CATCH_UP);
-    for (i = 0; i < 500; i++) {
+    for (unsigned i = 0; i < 500; i++) {
         due += 100;
         (void)turn_at(&bench, due + chance(&state) % 99);
         CHECK_EQ(bench.due[0], due);
@@ -162,7 +161,6 @@ TEST(a_fixed_rate_does_not_drift_however_late_it_is)
 TEST(skipping_fires_once_for_all_missed_periods_and_counts_them)
 {
     struct bench bench;
-    struct lawn_loop_stats stats;
 
     bench_begin(&bench, NULL);
     lawn_loop_every(bench.loop, &bench.timer[0], 100, LAWN_LOOP_SKIP);
@@ -173,6 +171,7 @@ TEST(skipping_fires_once_for_all_missed_periods_and_counts_them)
     CHECK_EQ(turn_at(&bench, 1800), 1900);
     CHECK_EQ(bench.missed[0], 0);
     CHECK_RANG(&bench, 0);
+    struct lawn_loop_counters stats;
     lawn_loop_stats(bench.loop, &stats);
     CHECK_EQ(stats.missed, 6);
     /* How late it was is told from the first of them [L8]. */
@@ -196,11 +195,10 @@ TEST(more_missed_periods_than_can_be_counted_are_as_many_as_can)
 TEST(catching_up_fires_every_period_one_in_a_turn)
 {
     struct bench bench;
-    unsigned i;
 
     bench_begin(&bench, NULL);
     lawn_loop_every(bench.loop, &bench.timer[0], 100, LAWN_LOOP_CATCH_UP);
-    for (i = 1; i <= 7; i++) {
+    for (unsigned i = 1; i <= 7; i++) {
         CHECK(turn_at(&bench, 1730) <= 1730 || i == 7);
         CHECK_EQ(bench.due[0], 1000 + 100 * i);
         CHECK_EQ(bench.missed[0], 0);
@@ -216,14 +214,13 @@ TEST(catching_up_fires_every_period_one_in_a_turn)
 TEST(catching_up_goes_on_while_the_clock_stands)
 {
     struct bench bench;
-    uint64_t now;
-    unsigned i;
 
     bench_begin(&bench, NULL);
+    unsigned i = 0;
     for (i = 0; i < BENCH_TIMERS; i++) {
         lawn_loop_every(bench.loop, &bench.timer[i], 1, LAWN_LOOP_CATCH_UP);
     }
-    for (now = 1050; now < 1053; now++) {
+    for (uint64_t now = 1050; now < 1053; now++) {
         for (i = 0; i < 200 && turn_at(&bench, now) <= now; i++) {
         }
         CHECK(i < 200);
@@ -237,7 +234,6 @@ TEST(what_the_budget_left_goes_before_what_is_catching_up)
 {
     struct bench bench;
     struct lawn_loop_options options = {.budget = 1};
-    struct lawn_loop_stats stats;
 
     bench_begin(&bench, &options);
     lawn_loop_every(bench.loop, &bench.timer[0], 10, LAWN_LOOP_CATCH_UP);
@@ -246,8 +242,10 @@ TEST(what_the_budget_left_goes_before_what_is_catching_up)
     (void)turn_at(&bench, 1400);
     (void)turn_at(&bench, 1400);
     CHECK_RANG(&bench, 0, 1, 0);
+    struct lawn_loop_counters stats;
     lawn_loop_stats(bench.loop, &stats);
-    CHECK_EQ(stats.cut, 2); /* of the second turn, by what was caught up */
+    CHECK_EQ(stats.truncated,
+             2); /* of the second turn, by what was caught up */
     bench_end(&bench);
 }
 
@@ -255,14 +253,13 @@ TEST(what_the_budget_left_goes_before_what_is_catching_up)
 TEST(timers_catch_up_in_their_order)
 {
     struct bench bench;
-    unsigned i;
 
     bench_begin(&bench, NULL);
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         lawn_loop_every_at(bench.loop, &bench.timer[i], 1010 + i, 10,
                            LAWN_LOOP_CATCH_UP);
     }
-    for (i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         (void)turn_at(&bench, 1500);
         CHECK_RANG(&bench, 0, 1, 2, 3);
     }
@@ -281,17 +278,16 @@ stop_0_and_restart_1(struct bench *bench, struct lawn_loop_timer *timer)
 TEST(what_is_catching_up_may_be_stopped_and_restarted_in_the_same_turn)
 {
     struct bench bench;
-    unsigned i;
 
     bench_begin(&bench, NULL);
     bench.act = stop_0_and_restart_1;
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         lawn_loop_every(bench.loop, &bench.timer[i], 10, LAWN_LOOP_CATCH_UP);
     }
     CHECK(turn_at(&bench, 1050) <= 1050);
     CHECK_RANG(&bench, 0, 1, 2);
     bench.act = NULL;
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         (void)turn_at(&bench, 1050);
         CHECK_RANG(&bench, 2);
     }
@@ -358,9 +354,8 @@ TEST(a_fixed_rate_that_began_in_the_past_keeps_its_times)
 TEST(a_period_of_0_counts_as_one_tick)
 {
     struct bench bench;
-    unsigned i;
 
-    for (i = 0; i < COUNT(modes); i++) {
+    for (unsigned i = 0; i < COUNT(modes); i++) {
         bench_begin(&bench, NULL);
         lawn_loop_every(bench.loop, &bench.timer[0], 0, modes[i]);
         CHECK_EQ(turn_at(&bench, 1001), 1002);
@@ -376,9 +371,8 @@ TEST(a_period_of_0_counts_as_one_tick)
 TEST(a_periodic_timer_may_stop_itself_and_be_freed_in_its_callback)
 {
     struct bench bench;
-    unsigned i;
 
-    for (i = 0; i < COUNT(modes); i++) {
+    for (unsigned i = 0; i < COUNT(modes); i++) {
         bench_begin(&bench, NULL);
         bench.act = take_ten_and_stop_itself;
         lawn_loop_every(bench.loop, &bench.timer[0], 5, modes[i]);
@@ -392,9 +386,8 @@ TEST(a_periodic_timer_may_stop_itself_and_be_freed_in_its_callback)
 TEST(a_periodic_timer_may_start_itself_anew_in_its_callback)
 {
     struct bench bench;
-    unsigned i;
 
-    for (i = 0; i < COUNT(modes); i++) {
+    for (unsigned i = 0; i < COUNT(modes); i++) {
         bench_begin(&bench, NULL);
         bench.act = start_itself_once;
         lawn_loop_every(bench.loop, &bench.timer[0], 100, modes[i]);
@@ -428,12 +421,12 @@ TEST(stop_of_a_loop_says_whether_the_timer_was_running)
 TEST(the_wake_up_is_set_only_when_the_earliest_deadline_moves_earlier)
 {
     struct bench bench;
-    unsigned i;
 
     bench_begin(&bench, NULL);
     lawn_loop_start(bench.loop, &bench.timer[0], 100);
     CHECK_EQ(bench.armed, 1100);
-    for (i = 1; i < BENCH_TIMERS; i++) { /* later ones, and moved later */
+    for (unsigned i = 1; i < BENCH_TIMERS;
+         i++) { /* later ones, and moved later */
         lawn_loop_start(bench.loop, &bench.timer[i], 100 + i);
         lawn_loop_start(bench.loop, &bench.timer[i], 200);
         CHECK(lawn_loop_stop(bench.loop, &bench.timer[i]));
@@ -497,11 +490,9 @@ TEST(a_turn_ends_when_its_budget_of_timers_is_used_up)
 {
     struct bench bench;
     struct lawn_loop_options options = {.budget = 2};
-    struct lawn_loop_stats stats;
-    unsigned i;
 
     bench_begin(&bench, &options);
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         lawn_loop_start(bench.loop, &bench.timer[i], 10 + i);
     }
     CHECK(turn_at(&bench, 1100) <= 1100);
@@ -509,8 +500,9 @@ TEST(a_turn_ends_when_its_budget_of_timers_is_used_up)
     CHECK(bench.armed <= 1100);
     CHECK_EQ(turn_at(&bench, 1101), LAWN_NEVER);
     CHECK_RANG(&bench, 2, 3);
+    struct lawn_loop_counters stats;
     lawn_loop_stats(bench.loop, &stats);
-    CHECK_EQ(stats.cut, 1);
+    CHECK_EQ(stats.truncated, 1);
     CHECK_EQ(stats.turns, 2);
     CHECK_EQ(stats.fires, 4);
     CHECK_EQ(stats.idle, 0);
@@ -536,11 +528,10 @@ TEST(a_turn_ends_after_the_callback_that_used_up_its_time)
 {
     struct bench bench;
     struct lawn_loop_options options = {.budget_time = 25};
-    unsigned i;
 
     bench_begin(&bench, &options);
     bench.act = take_ten;
-    for (i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         lawn_loop_start(bench.loop, &bench.timer[i], 10);
     }
     CHECK(turn_at(&bench, 1100) <= 1130);
@@ -554,11 +545,10 @@ TEST(a_turn_ends_after_the_callback_that_used_up_its_time)
 TEST(a_turn_without_a_limit_of_time_goes_on)
 {
     struct bench bench;
-    unsigned i;
 
     bench_begin(&bench, NULL);
     bench.act = take_ten;
-    for (i = 0; i < BENCH_TIMERS; i++) {
+    for (unsigned i = 0; i < BENCH_TIMERS; i++) {
         lawn_loop_start(bench.loop, &bench.timer[i], 10);
     }
     (void)turn_at(&bench, LAWN_NEVER - 1000);
@@ -570,7 +560,6 @@ TEST(a_turn_without_a_limit_of_time_goes_on)
 TEST(lateness_is_told_of_every_fire_and_counts_slow_callbacks)
 {
     struct bench bench;
-    const struct lawn_histogram *late;
 
     bench_begin(&bench, NULL);
     bench.act = take_ten;
@@ -578,7 +567,7 @@ TEST(lateness_is_told_of_every_fire_and_counts_slow_callbacks)
     lawn_loop_start(bench.loop, &bench.timer[1], 10);
     lawn_loop_start(bench.loop, &bench.timer[2], 10);
     (void)turn_at(&bench, 1011);
-    late = lawn_loop_lateness(bench.loop);
+    const struct lawn_histogram *late = lawn_loop_lateness(bench.loop);
     CHECK_EQ(late->count, 3);
     CHECK_EQ(lawn_histogram_at(late, 33000), 1);
     CHECK_EQ(lawn_histogram_at(late, 66000), 11);
@@ -654,9 +643,8 @@ TEST(a_loop_without_memory_says_so)
     struct lawn_loop_options options = {.lawn = {.alloc = trial_alloc,
                                                  .release = trial_release,
                                                  .context = &ledger}};
-    unsigned i;
 
-    for (i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         ledger = (struct ledger){.refuse = i};
         errno = 0;
         CHECK(lawn_loop_new(&options) == NULL);
@@ -674,7 +662,7 @@ from_the_pile(size_t size, void *context)
     char *piece = pile + *used;
 
     size = (size + 63) & ~(size_t)63;
-    if (size > sizeof pile - *used) {
+    if (size > sizeof(pile) - *used) {
         return NULL;
     }
     *used += size;
@@ -723,7 +711,7 @@ start_every_without_fire(void)
 static void
 watch_without_ready(void)
 {
-    struct lawn_loop_watch watch = {.arg = NULL};
+    struct lawn_loop_watcher watch = {.arg = NULL};
 
     (void)lawn_loop_watch(lawn_loop_new(NULL), &watch, 0, LAWN_LOOP_READ);
 }
@@ -732,6 +720,9 @@ watch_without_ready(void)
 TEST(what_has_no_callback_is_named)
 {
     CHECK(kit_aborts_with(start_without_fire, "[P10]"));
+    CHECK(kit_aborts_with(start_without_fire, "lawn: src/loop/loop.c:"));
+    CHECK(kit_aborts_with(start_without_fire,
+                          ": lawn_loop_start: assertion failed: [P10]"));
     CHECK(kit_aborts_with(start_at_without_fire, "[P10]"));
     CHECK(kit_aborts_with(start_every_without_fire, "[P10]"));
     CHECK(kit_aborts_with(watch_without_ready, "[P10]"));

@@ -24,11 +24,9 @@ check_names(struct bench *bench, const char *invariant)
 TEST(a_check_of_a_loop_names_what_is_broken)
 {
     struct bench bench;
-    struct lawn_loop *loop;
-    struct lawn_link *link;
 
     bench_begin(&bench, NULL);
-    loop = bench.loop;
+    struct lawn_loop *loop = bench.loop;
     loop->armed = 7;
     check_names(&bench, "[K1] a wake-up is set, but no timer is running");
     loop->armed = LAWN_NEVER;
@@ -51,7 +49,7 @@ TEST(a_check_of_a_loop_names_what_is_broken)
     check_names(&bench, "[K2]");
     loop->shown = false;
     loop->set = LAWN_NEVER;
-    link = bench.timer[0].timer.link.next->prev;
+    struct lawn_link *link = bench.timer[0].timer.link.next->prev;
     bench.timer[0].timer.link.next->prev = NULL;
     check_names(&bench, "[I2]");
     bench.timer[0].timer.link.next->prev = link;

@@ -42,12 +42,11 @@ void
 bench_begin(struct bench *bench, const struct lawn_loop_options *options)
 {
     struct lawn_loop_options o = {.arm = NULL};
-    unsigned i;
 
     if (options != NULL) {
         o = *options;
     }
-    memset(bench, 0, sizeof *bench);
+    memset(bench, 0, sizeof(*bench));
     bench->ledger.refuse = SIZE_MAX;
     bench->armed = LAWN_NEVER;
     bench->clock = 1000;
@@ -60,7 +59,7 @@ bench_begin(struct bench *bench, const struct lawn_loop_options *options)
     o.arm_context = bench;
     bench->loop = lawn_loop_new(&o);
     CHECK(bench->loop != NULL);
-    for (i = 0; i < BENCH_TIMERS; i++) {
+    for (unsigned i = 0; i < BENCH_TIMERS; i++) {
         bench->timer[i].fire = bench_fire;
         bench->timer[i].arg = bench;
     }
@@ -77,10 +76,8 @@ bench_end(struct bench *bench)
 uint64_t
 turn_at(struct bench *bench, uint64_t now)
 {
-    uint64_t next;
-
     bench->clock = now;
-    next = lawn_loop_turn(bench->loop);
+    uint64_t next = lawn_loop_turn(bench->loop);
     CHECK_EQ(next, lawn_loop_next(bench->loop));
     CHECK(lawn_loop_check(bench->loop, stdout));
     return next;
@@ -96,9 +93,7 @@ void
 check_rang(struct bench *bench, const unsigned *ids, size_t count,
            const char *file, int line)
 {
-    size_t i;
-
-    for (i = 0; i < count && i < bench->fired; i++) {
+    for (size_t i = 0; i < count && i < bench->fired; i++) {
         if (bench->id[i] != ids[i]) {
             kit_fail(file, line, "fire %zu is of %u, expected %u", i,
                      bench->id[i], ids[i]);

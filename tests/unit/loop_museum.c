@@ -20,13 +20,11 @@ TEST(a_wait_longer_than_an_int_has_milliseconds_is_as_long_as_it_is)
                                    UINT64_C(1000000) * (1 + (uint64_t)INT_MAX),
                                    UINT64_C(1000000) * UINT_MAX,
                                    UINT64_C(1) << 62, UINT64_C(1) << 63};
-    size_t i;
 
-    for (i = 0; i < COUNT(far); i++) {
+    for (size_t i = 0; i < COUNT(far); i++) {
         struct bench bench;
         struct lawn_loop *loop = lawn_loop_new(NULL);
         struct lawn_loop_timer timer = {.fire = do_nothing};
-        struct pollfd readable;
 
         bench_begin(&bench, NULL);
         lawn_loop_start(bench.loop, &bench.timer[0], far[i]);
@@ -40,7 +38,8 @@ TEST(a_wait_longer_than_an_int_has_milliseconds_is_as_long_as_it_is)
 
         CHECK(loop != NULL);
         lawn_loop_start(loop, &timer, far[i]);
-        readable = (struct pollfd){.fd = lawn_loop_fd(loop), .events = POLLIN};
+        struct pollfd readable =
+            (struct pollfd){.fd = lawn_loop_fd(loop), .events = POLLIN};
         CHECK(readable.fd >= 0);
         CHECK_EQ(poll(&readable, 1, 0), 0);
         CHECK(lawn_loop_stop(loop, &timer));
@@ -61,12 +60,11 @@ change_its_period(struct bench *bench, struct lawn_loop_timer *timer)
 TEST(a_period_changed_in_its_callback_counts_from_there_and_does_not_spin)
 {
     struct bench bench;
-    uint64_t now;
 
     bench_begin(&bench, NULL);
     bench.act = change_its_period;
     lawn_loop_every(bench.loop, &bench.timer[0], 100, 0);
-    for (now = 1000; now <= 1221; now++) {
+    for (uint64_t now = 1000; now <= 1221; now++) {
         (void)turn_at(&bench, now);
     }
     CHECK_RANG(&bench, 0, 0, 0, 0, 0);

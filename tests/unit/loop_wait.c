@@ -60,7 +60,7 @@ readable(int fd, int wait_ms)
 static uint64_t
 arms(const struct lawn_loop *loop)
 {
-    struct lawn_loop_stats stats;
+    struct lawn_loop_counters stats;
 
     lawn_loop_stats(loop, &stats);
     return stats.arms;
@@ -72,10 +72,9 @@ TEST(the_descriptor_of_a_loop_is_readable_when_a_turn_is_due)
     unsigned fired = 0;
     struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
     uint64_t begin = monotonic();
-    int fd;
 
     lawn_loop_start(loop, &timer, 2 * LAWN_LOOP_MS);
-    fd = lawn_loop_fd(loop);
+    int fd = lawn_loop_fd(loop);
     CHECK(fd >= 0);
     CHECK_EQ(lawn_loop_fd(loop), fd);
     CHECK(readable(fd, -1));
@@ -146,10 +145,9 @@ TEST(the_descriptor_of_a_loop_may_be_watched_by_its_edges)
     struct lawn_loop_timer timer[3];
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
     int epoll = epoll_create1(0);
-    unsigned i;
 
     CHECK_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, lawn_loop_fd(loop), &event), 0);
-    for (i = 0; i < COUNT(timer); i++) {
+    for (unsigned i = 0; i < COUNT(timer); i++) {
         timer[i] = (struct lawn_loop_timer){.fire = count, .arg = &fired};
         lawn_loop_start(loop, &timer[i], 0);
     }
@@ -191,17 +189,15 @@ TEST(the_timerfd_is_not_set_for_each_timer)
     static struct lawn_loop_timer timers[1000];
     struct lawn_loop *loop = lawn_loop_new(NULL);
     unsigned fired = 0;
-    unsigned round;
-    size_t i;
 
     CHECK(lawn_loop_fd(loop) >= 0);
-    for (round = 0; round < 3; round++) {
-        for (i = 0; i < COUNT(timers); i++) {
+    for (unsigned round = 0; round < 3; round++) {
+        for (size_t i = 0; i < COUNT(timers); i++) {
             timers[i].fire = count;
             timers[i].arg = &fired;
             lawn_loop_start(loop, &timers[i], (3600 + i) * LAWN_LOOP_SECOND);
         }
-        for (i = 0; i < COUNT(timers); i++) {
+        for (size_t i = 0; i < COUNT(timers); i++) {
             (void)lawn_loop_stop(loop, &timers[i]);
         }
     }
@@ -213,15 +209,14 @@ static bool
 fd_has_clock(int fd, int clock)
 {
     char path[64];
-    char line[128];
     bool has = false;
-    FILE *file;
 
-    (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-    file = fopen(path, "r");
+    (void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+    FILE *file = fopen(path, "r");
     CHECK(file != NULL);
-    while (fgets(line, sizeof line, file) != NULL) {
-        int id;
+    char line[128];
+    while (fgets(line, sizeof(line), file) != NULL) {
+        int id = 0;
 
         has |= sscanf(line, "clockid: %d", &id) == 1 && id == clock;
     }
@@ -235,12 +230,12 @@ TEST(a_loop_waits_by_the_clock_that_it_has)
     struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
     struct lawn_loop *loop = lawn_loop_new(NULL);
     struct lawn_loop *boot = lawn_loop_new(&options);
-    struct timespec now;
     unsigned fired = 0;
     struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
 
     CHECK(fd_has_clock(lawn_loop_fd(loop), CLOCK_MONOTONIC));
     CHECK(fd_has_clock(lawn_loop_fd(boot), 7)); /* CLOCK_BOOTTIME */
+    struct timespec now;
     CHECK_EQ(clock_gettime(7, &now), 0);
     CHECK(lawn_loop_update(boot) / LAWN_LOOP_SECOND - (uint64_t)now.tv_sec <=
           60);
@@ -257,28 +252,24 @@ static int
 wait_after_suspension(void)
 {
     struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
-    struct lawn_loop *boot;
     unsigned fired = 0;
     struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
-    uint64_t begin;
     int status = 0;
-    int file;
-    pid_t child;
 
     if (unshare(CLONE_NEWTIME) != 0) {
         return 0; /* we may not */
     }
-    file = open("/proc/self/timens_offsets", O_WRONLY);
+    int file = open("/proc/self/timens_offsets", O_WRONLY);
     if (file < 0 || write(file, "boottime 1000 0", 15) != 15) {
         return 1;
     }
     (void)close(file);
-    child = fork();
+    pid_t child = fork();
     if (child != 0) {
         return waitpid(child, &status, 0) == child && status == 0 ? 0 : 2;
     }
-    boot = lawn_loop_new(&options);
-    begin = monotonic();
+    struct lawn_loop *boot = lawn_loop_new(&options);
+    uint64_t begin = monotonic();
     lawn_loop_start(boot, &timer, LAWN_LOOP_MS);
     if (lawn_loop_update(boot) < begin + 999 * LAWN_LOOP_SECOND ||
         lawn_loop_run(boot) != 0 || fired != 1) {
@@ -300,7 +291,7 @@ still(void *context)
 }
 
 static void
-never_ready(struct lawn_loop_watch *watch, unsigned ready,
+never_ready(struct lawn_loop_watcher *watch, unsigned ready,
             struct lawn_loop *loop)
 {
     (void)watch;
@@ -322,10 +313,9 @@ TEST(a_loop_cannot_wait_by_a_clock_or_a_host_that_is_not_its_own)
     struct lawn_loop_options clock = {.clock = still};
     struct lawn_loop_options host = {.arm = no_arm};
     const struct lawn_loop_options *options[] = {&clock, &host};
-    struct lawn_loop_watch watch = {.ready = never_ready};
-    unsigned i;
+    struct lawn_loop_watcher watch = {.ready = never_ready};
 
-    for (i = 0; i < COUNT(options); i++) {
+    for (unsigned i = 0; i < COUNT(options); i++) {
         struct lawn_loop *loop = lawn_loop_new(options[i]);
 
         CHECK_EQ(lawn_loop_fd(loop), (uint64_t)-EINVAL);
@@ -383,7 +373,7 @@ TEST(a_run_ends_when_it_is_told_to_and_may_be_run_again)
 
 struct party {
     struct lawn_loop *loop;
-    struct lawn_loop_watch watch[2];
+    struct lawn_loop_watcher watch[2];
     int fd[2];
     unsigned calls;
     unsigned ready;
@@ -392,7 +382,7 @@ struct party {
 static void
 party_begin(struct party *party)
 {
-    memset(party, 0, sizeof *party);
+    memset(party, 0, sizeof(*party));
     party->loop = lawn_loop_new(NULL);
     CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, party->fd), 0);
 }
@@ -400,9 +390,7 @@ party_begin(struct party *party)
 static void
 party_end(struct party *party)
 {
-    unsigned i;
-
-    for (i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         lawn_loop_unwatch(party->loop, &party->watch[i]);
         (void)close(party->fd[i]);
     }
@@ -410,7 +398,7 @@ party_end(struct party *party)
 }
 
 static void
-note(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
+note(struct lawn_loop_watcher *watch, unsigned ready, struct lawn_loop *loop)
 {
     struct party *party = watch->arg;
 
@@ -420,17 +408,16 @@ note(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
 }
 
 static void
-note_and_read(struct lawn_loop_watch *watch, unsigned ready,
+note_and_read(struct lawn_loop_watcher *watch, unsigned ready,
               struct lawn_loop *loop)
 {
-    char byte;
-
     note(watch, ready, loop);
+    char byte = 0;
     CHECK_EQ(read(watch->fd, &byte, 1), 1);
 }
 
 static void
-unwatch_both(struct lawn_loop_watch *watch, unsigned ready,
+unwatch_both(struct lawn_loop_watcher *watch, unsigned ready,
              struct lawn_loop *loop)
 {
     struct party *party = watch->arg;
@@ -438,11 +425,12 @@ unwatch_both(struct lawn_loop_watch *watch, unsigned ready,
     note(watch, ready, loop);
     lawn_loop_unwatch(party->loop, &party->watch[0]);
     lawn_loop_unwatch(party->loop, &party->watch[1]);
-    memset(party->watch, 0xFF, sizeof party->watch); /* as good as freed */
+    memset(party->watch, 0xFF, sizeof(party->watch)); /* as good as freed */
 }
 
 static void
-quit_loop(struct lawn_loop_watch *watch, unsigned ready, struct lawn_loop *loop)
+quit_loop(struct lawn_loop_watcher *watch, unsigned ready,
+          struct lawn_loop *loop)
 {
     struct party *party = watch->arg;
 
@@ -457,7 +445,7 @@ TEST(a_watch_tells_what_a_descriptor_is_ready_for)
     struct party party;
 
     party_begin(&party);
-    party.watch[0] = (struct lawn_loop_watch){.ready = note, .arg = &party};
+    party.watch[0] = (struct lawn_loop_watcher){.ready = note, .arg = &party};
     CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
                              LAWN_LOOP_READ),
              0);
@@ -488,7 +476,7 @@ party_pipe(struct party *party, int end, unsigned events)
     (void)close(party->fd[0]);
     (void)close(party->fd[1]);
     CHECK_EQ(pipe(party->fd), 0);
-    party->watch[0] = (struct lawn_loop_watch){.ready = note, .arg = party};
+    party->watch[0] = (struct lawn_loop_watcher){.ready = note, .arg = party};
     CHECK_EQ(
         lawn_loop_watch(party->loop, &party->watch[0], party->fd[end], events),
         0);
@@ -526,12 +514,11 @@ TEST(a_watch_tells_of_an_error)
 TEST(a_watch_that_is_taken_back_in_a_callback_is_not_called_any_more)
 {
     struct party party;
-    unsigned i;
 
     party_begin(&party);
-    for (i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         party.watch[i] =
-            (struct lawn_loop_watch){.ready = unwatch_both, .arg = &party};
+            (struct lawn_loop_watcher){.ready = unwatch_both, .arg = &party};
         CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[i], party.fd[i],
                                  LAWN_LOOP_WRITE),
                  0);
@@ -539,12 +526,12 @@ TEST(a_watch_that_is_taken_back_in_a_callback_is_not_called_any_more)
     CHECK_EQ(lawn_loop_once(party.loop, true), 1);
     CHECK_EQ(party.calls, 1);
     CHECK_EQ(lawn_loop_run(party.loop), 0);
-    memset(party.watch, 0, sizeof party.watch);
+    memset(party.watch, 0, sizeof(party.watch));
     party_end(&party);
 }
 
 static void
-move_later(struct lawn_loop_watch *watch, unsigned ready,
+move_later(struct lawn_loop_watcher *watch, unsigned ready,
            struct lawn_loop *loop)
 {
     struct lawn_loop_timer *timer = watch->arg;
@@ -560,16 +547,15 @@ TEST(the_timerfd_is_not_set_in_each_round)
     struct party party;
     unsigned fired = 0;
     struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
-    unsigned i;
 
     party_begin(&party);
     party.watch[0] =
-        (struct lawn_loop_watch){.ready = move_later, .arg = &timer};
+        (struct lawn_loop_watcher){.ready = move_later, .arg = &timer};
     lawn_loop_start(party.loop, &timer, 3600 * LAWN_LOOP_SECOND);
     CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
                              LAWN_LOOP_WRITE),
              0);
-    for (i = 0; i < 100; i++) {
+    for (unsigned i = 0; i < 100; i++) {
         CHECK_EQ(lawn_loop_once(party.loop, true), 1);
     }
     CHECK_EQ(arms(party.loop), 1);
@@ -577,11 +563,11 @@ TEST(the_timerfd_is_not_set_in_each_round)
 }
 
 static void
-rather_write(struct lawn_loop_watch *watch, unsigned ready,
+rather_write(struct lawn_loop_watcher *watch, unsigned ready,
              struct lawn_loop *loop)
 {
     struct party *party = watch->arg;
-    struct lawn_loop_watch *other = &party->watch[watch == party->watch];
+    struct lawn_loop_watcher *other = &party->watch[watch == party->watch];
 
     note(watch, ready, loop);
     CHECK_EQ(lawn_loop_watch(loop, other, other->fd, LAWN_LOOP_WRITE), 0);
@@ -590,12 +576,11 @@ rather_write(struct lawn_loop_watch *watch, unsigned ready,
 TEST(a_watch_is_not_called_for_what_it_is_no_longer_watched_for)
 {
     struct party party;
-    unsigned i;
 
     party_begin(&party);
-    for (i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         party.watch[i] =
-            (struct lawn_loop_watch){.ready = rather_write, .arg = &party};
+            (struct lawn_loop_watcher){.ready = rather_write, .arg = &party};
         CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[i], party.fd[i],
                                  LAWN_LOOP_READ),
                  0);
@@ -612,13 +597,12 @@ TEST(a_callback_of_a_watch_may_end_the_run)
     struct party party;
     unsigned fired = 0;
     struct lawn_loop_timer due = {.fire = count, .arg = &fired};
-    unsigned i;
 
     party_begin(&party);
     lawn_loop_start_at(party.loop, &due, 1);
-    for (i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         party.watch[i] =
-            (struct lawn_loop_watch){.ready = quit_loop, .arg = &party};
+            (struct lawn_loop_watcher){.ready = quit_loop, .arg = &party};
         CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[i], party.fd[i],
                                  LAWN_LOOP_WRITE),
                  0);
@@ -636,7 +620,7 @@ struct keeper {
 };
 
 static void
-keep_alive(struct lawn_loop_watch *watch, unsigned ready,
+keep_alive(struct lawn_loop_watcher *watch, unsigned ready,
            struct lawn_loop *loop)
 {
     struct keeper *keeper = LAWN_CONTAINER(watch->arg, struct keeper, party);
@@ -648,12 +632,11 @@ keep_alive(struct lawn_loop_watch *watch, unsigned ready,
 TEST(what_is_ready_is_served_before_what_is_due)
 {
     struct keeper keeper = {.idled = 0};
-    struct lawn_loop *loop;
 
     party_begin(&keeper.party);
-    loop = keeper.party.loop;
+    struct lawn_loop *loop = keeper.party.loop;
     keeper.party.watch[0] =
-        (struct lawn_loop_watch){.ready = keep_alive, .arg = &keeper.party};
+        (struct lawn_loop_watcher){.ready = keep_alive, .arg = &keeper.party};
     keeper.idle = (struct lawn_loop_timer){.fire = count, .arg = &keeper.idled};
     CHECK_EQ(lawn_loop_watch(loop, &keeper.party.watch[0], keeper.party.fd[0],
                              LAWN_LOOP_READ),
@@ -677,7 +660,7 @@ TEST(events_have_the_numbers_that_programs_were_compiled_with)
 TEST(a_watch_that_makes_no_sense_is_refused)
 {
     struct party party;
-    struct lawn_loop_watch *watch = party.watch;
+    struct lawn_loop_watcher *watch = party.watch;
     int file = open("/proc/self/exe", O_RDONLY);
 
     party_begin(&party);
@@ -717,15 +700,15 @@ TEST(a_signal_does_not_end_a_run)
     unsigned fired = 0;
     struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
     struct sigaction action;
-    struct sigaction old;
     struct itimerspec soon = {.it_value = {.tv_nsec = 1000000}};
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
                              .sigev_signo = SIGALRM};
-    timer_t alarm_timer;
 
-    memset(&action, 0, sizeof action);
+    memset(&action, 0, sizeof(action));
     action.sa_handler = nothing;
+    struct sigaction old;
     CHECK_EQ(sigaction(SIGALRM, &action, &old), 0);
+    timer_t alarm_timer = NULL;
     CHECK_EQ(timer_create(CLOCK_MONOTONIC, &event, &alarm_timer), 0);
     CHECK_EQ(timer_settime(alarm_timer, 0, &soon, NULL), 0);
     lawn_loop_start(loop, &timer, 4 * LAWN_LOOP_MS);
@@ -743,16 +726,15 @@ interrupted(void)
     struct lawn_loop *loop = lawn_loop_new(NULL);
     unsigned fired = 0;
     struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
-    bool well;
 
     lawn_loop_start(loop, &timer, 3600 * LAWN_LOOP_SECOND);
     if (!refuse(SYS_epoll_wait, EINTR)) {
         lawn_loop_free(loop);
         return 0;
     }
-    well = lawn_loop_once(loop, true) == 0 &&
-           lawn_loop_once(loop, false) == 0 && fired == 0 &&
-           lawn_loop_pending(&timer);
+    bool well = lawn_loop_once(loop, true) == 0 &&
+                lawn_loop_once(loop, false) == 0 && fired == 0 &&
+                lawn_loop_pending(&timer);
     lawn_loop_free(loop);
     return well ? 0 : 1;
 }
@@ -770,16 +752,16 @@ refused_so(unsigned call, int error)
     struct lawn_loop *loop = lawn_loop_new(NULL);
     unsigned fired = 0;
     struct lawn_loop_timer timer = {.fire = count, .arg = &fired};
-    bool told;
 
     lawn_loop_start(loop, &timer, LAWN_LOOP_MS);
     if (!refuse(call, (unsigned)error)) {
         lawn_loop_free(loop);
         return 0;
     }
-    told = lawn_loop_run(loop) == -error && lawn_loop_run(loop) == -error &&
-           (lawn_loop_fd(loop) == -error) == (call == SYS_timerfd_create) &&
-           fired == 0;
+    bool told =
+        lawn_loop_run(loop) == -error && lawn_loop_run(loop) == -error &&
+        (lawn_loop_fd(loop) == -error) == (call == SYS_timerfd_create) &&
+        fired == 0;
     lawn_loop_free(loop);
     return told ? 0 : 1;
 }

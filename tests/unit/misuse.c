@@ -77,7 +77,7 @@ start_one_that_was_not_zeroed(void)
     static struct lawn_timer timer;
 
     begin();
-    memset(&timer, 0xa5, sizeof timer);
+    memset(&timer, 0xa5, sizeof(timer));
     lawn_start(one.lawn, &timer, 10);
 }
 
@@ -158,6 +158,8 @@ mow_inside_a_mow_with_nothing_left(void)
 TEST(a_mow_inside_a_callback_is_named)
 {
     CHECK(kit_aborts_with(mow_inside_a_mow, "lawn_mow inside"));
+    CHECK(kit_aborts_with(mow_inside_a_mow, "lawn: src/core/mow.c:"));
+    CHECK(kit_aborts_with(mow_inside_a_mow, ": assertion failed: [P10]"));
 }
 
 TEST(a_mow_inside_a_callback_is_named_even_if_nothing_is_due)
@@ -195,7 +197,7 @@ static void
 overwrite(unsigned id)
 {
     begin();
-    memset(&one.probe[id].timer, filler, sizeof one.probe[id].timer);
+    memset(&one.probe[id].timer, filler, sizeof(one.probe[id].timer));
 }
 
 static void
@@ -229,9 +231,8 @@ mow_before_overwritten(void)
 TEST(a_timer_overwritten_while_running_is_named_by_its_neighbours)
 {
     static const int fillers[] = {0, 0x5A, 0xA5, 0xFF};
-    size_t i;
 
-    for (i = 0; i < COUNT(fillers); i++) {
+    for (size_t i = 0; i < COUNT(fillers); i++) {
         filler = fillers[i];
         CHECK(kit_aborts_with(stop_before_overwritten, "overwritten"));
         CHECK(kit_aborts_with(stop_after_overwritten, "overwritten"));
@@ -285,7 +286,7 @@ overwrite_the_first(void)
     scene_begin(&one, overwritten_on);
     start(&one, 0, 10);
     start(&one, 1, 10);
-    memset(&one.probe[0].timer, overwritten_with, sizeof one.probe[0].timer);
+    memset(&one.probe[0].timer, overwritten_with, sizeof(one.probe[0].timer));
     (void)lawn_mow(one.lawn, 1000, SIZE_MAX, ignore, NULL);
 }
 
@@ -298,16 +299,15 @@ overwrite_one_of_several_firsts(void)
     start_at(&one, 2, 10);
     lawn_set_now(one.lawn, 1);
     start(&one, 3, 9);
-    memset(&one.probe[0].timer, overwritten_with, sizeof one.probe[0].timer);
+    memset(&one.probe[0].timer, overwritten_with, sizeof(one.probe[0].timer));
     (void)lawn_mow(one.lawn, 1000, SIZE_MAX, ignore, NULL);
 }
 
 TEST(a_timer_overwritten_at_the_head_of_its_queue_is_named_when_it_is_due)
 {
     static const int bytes[] = {0x00, 0x5a, 0x7f, 0xff};
-    size_t i;
 
-    for (i = 0; i < COUNT(bytes); i++) {
+    for (size_t i = 0; i < COUNT(bytes); i++) {
         overwritten_with = bytes[i];
         overwritten_on = BLADES;
         CHECK(kit_aborts_with(overwrite_the_first, "[P10]"));

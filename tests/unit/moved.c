@@ -11,7 +11,7 @@ move(struct scene *s, unsigned from, unsigned to)
     unsigned id = s->probe[from].id;
 
     s->probe[to] = s->probe[from];
-    memset(&s->probe[from], 0xA5, sizeof s->probe[from]);
+    memset(&s->probe[from], 0xA5, sizeof(s->probe[from]));
     lawn_moved(s->lawn, &s->probe[to].timer);
     CHECK_EQ(s->probe[to].id, id);
     CHECK(lawn_check(s->lawn, stdout));
@@ -20,23 +20,21 @@ move(struct scene *s, unsigned from, unsigned to)
 /* P3, P4: at either end of a queue, within it, and all alone. */
 TEST(timers_that_were_moved_fire_once_and_in_order)
 {
-    enum ground ground;
     struct scene s;
-    unsigned i;
 
-    for (ground = BLADES; ground < GROUNDS; ground++) {
+    for (enum ground ground = BLADES; ground < GROUNDS; ground++) {
         scene_begin(&s, ground);
-        for (i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < 4; i++) {
             start(&s, i, 10);
         }
         start(&s, 4, 700);
         start(&s, 5, LAST);
         CHECK_EQ(lawn_next(s.lawn), 10); /* it knows where to look */
-        for (i = 0; i < 6; i++) {
+        for (unsigned i = 0; i < 6; i++) {
             move(&s, (i * 5 + 1) % 6, 10 + (i * 5 + 1) % 6);
             CHECK_EQ(lawn_next(s.lawn), 10);
         }
-        CHECK(lawn_first(s.lawn) == &s.probe[10].timer);
+        CHECK(lawn_next_timer(s.lawn) == &s.probe[10].timer);
         CHECK_EQ(running(&s), 6);
         CHECK(stop(&s, 11));
         CHECK_EQ(mow_some(&s, 10, 1), 1);
@@ -51,10 +49,9 @@ TEST(timers_that_were_moved_fire_once_and_in_order)
 /* P3 */
 TEST(a_timer_that_was_moved_can_be_restarted)
 {
-    enum ground ground;
     struct scene s;
 
-    for (ground = BLADES; ground < GROUNDS; ground++) {
+    for (enum ground ground = BLADES; ground < GROUNDS; ground++) {
         scene_begin(&s, ground);
         start(&s, 0, 10);
         start(&s, 1, 10);
@@ -77,7 +74,7 @@ TEST(an_idle_timer_that_was_moved_stays_idle)
     move(&s, 1, 11); /* it has fired */
     CHECK(!pending(&s, 10));
     CHECK(!pending(&s, 11));
-    CHECK_EQ(lawn_due(&s.probe[11].timer), 10);
+    CHECK_EQ(lawn_last_deadline(&s.probe[11].timer), 10);
     CHECK_EQ(running(&s), 0);
     scene_end(&s);
 }
@@ -93,14 +90,12 @@ move_the_next(struct scene *s, struct probe *probe)
 /* P6 */
 TEST(a_callback_may_move_the_timer_that_is_due_next)
 {
-    enum ground ground;
     struct scene s;
-    unsigned i;
 
-    for (ground = BLADES; ground < GROUNDS; ground++) {
+    for (enum ground ground = BLADES; ground < GROUNDS; ground++) {
         scene_begin(&s, ground);
         s.act = move_the_next;
-        for (i = 0; i < 6; i++) {
+        for (unsigned i = 0; i < 6; i++) {
             start(&s, i, 10);
         }
         CHECK_EQ(mow(&s, 10), 6);
@@ -121,7 +116,7 @@ move_beside_one_moved_in_silence(void)
     start(&s, 1, 10);
     start(&s, 2, 10);
     s.probe[11] = s.probe[1];
-    memset(&s.probe[1].timer, 0xA5, sizeof s.probe[1].timer);
+    memset(&s.probe[1].timer, 0xA5, sizeof(s.probe[1].timer));
     move(&s, 2, 12);
 }
 

@@ -19,16 +19,14 @@ TEST(a_mow_ends_after_as_many_firings_as_timers_were_due)
 {
     static const uint64_t nows[] = {10, 1000, UINT64_C(1) << 40};
     struct scene s;
-    int ground;
-    size_t i;
-    unsigned id;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (id = 0; id < 30; id++) {
+        for (unsigned id = 0; id < 30; id++) {
             start(&s, id, 1 + id % 10);
         }
-        for (i = 0; i < COUNT(nows); i++) {
+        for (size_t i = 0; i < COUNT(nows); i++) {
             s.act = start_self_at_once;
             CHECK_EQ(mow(&s, nows[i]), 30);
             CHECK_EQ(running(&s), 30);
@@ -41,11 +39,10 @@ TEST(a_mow_ends_after_as_many_firings_as_timers_were_due)
 TEST(mows_of_a_small_budget_come_to_the_end_of_what_was_due)
 {
     struct scene s;
-    unsigned id;
     unsigned mows = 0;
 
     scene_begin(&s, BLADES);
-    for (id = 0; id < 30; id++) {
+    for (unsigned id = 0; id < 30; id++) {
         start(&s, id, 1 + id % 10);
     }
     s.act = start_self_at_once;
@@ -71,17 +68,15 @@ TEST(a_timer_that_starts_itself_again_keeps_its_delay_over_many_turns)
 {
     static const uint64_t delays[] = {1, 15, 16, 17, 100, 127, 128, 129, 5000};
     struct scene s;
-    int ground;
-    size_t i;
-    uint64_t turn;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (i = 0; i < COUNT(delays); i++) {
+        for (size_t i = 0; i < COUNT(delays); i++) {
             delay = delays[i];
             scene_begin(&s, (enum ground)ground);
             s.act = start_self_after_delay;
             start(&s, 0, delay);
-            for (turn = 1; turn <= 300; turn++) {
+            for (uint64_t turn = 1; turn <= 300; turn++) {
                 CHECK_EQ(lawn_next(s.lawn), turn * delay);
                 CHECK_EQ(mow(&s, turn * delay - 1), 0);
                 CHECK_EQ(mow(&s, turn * delay), 1);
@@ -94,16 +89,14 @@ TEST(a_timer_that_starts_itself_again_keeps_its_delay_over_many_turns)
 /* 40. Go #80760, #51654, the part without threads */
 TEST(what_stop_pending_and_deadline_say_never_contradict)
 {
-    struct scene s;
     bool runs[PROBES];
     uint64_t state = 17;
     uint64_t now = 0;
-    unsigned step;
-    unsigned i;
 
-    memset(runs, 0, sizeof runs);
+    memset(runs, 0, sizeof(runs));
+    struct scene s;
     scene_begin(&s, BLADES);
-    for (step = 0; step < 3000; step++) {
+    for (unsigned step = 0; step < 3000; step++) {
         uint64_t r = chance(&state);
         unsigned id = (unsigned)(r >> 8) % PROBES;
 
@@ -118,7 +111,7 @@ TEST(what_stop_pending_and_deadline_say_never_contradict)
         } else {
             now += (r >> 20) % 20;
             (void)mow(&s, now);
-            for (i = 0; i < s.fired; i++) {
+            for (unsigned i = 0; i < s.fired; i++) {
                 runs[s.id[i]] = false;
             }
             s.fired = 0;
@@ -156,9 +149,8 @@ TEST(a_timer_that_stops_itself_in_its_callback_is_counted_off_once)
 TEST(a_lawn_made_late_counts_from_the_time_it_was_given)
 {
     struct scene s;
-    unsigned k;
 
-    for (k = 0; k < 64; k++) {
+    for (unsigned k = 0; k < 64; k++) {
         struct lawn_options options = {.now = (UINT64_C(1) << k) + 3};
 
         scene_begin_with(&s, &options);
@@ -178,14 +170,13 @@ TEST(a_million_stopped_timers_leave_nothing_behind)
 {
     struct lawn_options options = {.blades = 64, .slot_bits = 4};
     struct scene s;
-    struct lawn_stats stats;
-    unsigned i;
 
     scene_begin_with(&s, &options);
-    for (i = 0; i < 1000000; i++) {
+    for (unsigned i = 0; i < 1000000; i++) {
         start(&s, i % PROBES, 300000 + i % 100);
         CHECK(stop(&s, i % PROBES));
     }
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
     CHECK_EQ(stats.count, 0);
     CHECK_EQ(stats.live_blades, 0);

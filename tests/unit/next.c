@@ -10,9 +10,8 @@ static uint64_t
 earliest(const struct scene *s)
 {
     uint64_t next = LAWN_NEVER;
-    unsigned i;
 
-    for (i = 0; i < PROBES; i++) {
+    for (unsigned i = 0; i < PROBES; i++) {
         if (lawn_deadline(&s->probe[i].timer) < next) {
             next = lawn_deadline(&s->probe[i].timer);
         }
@@ -40,9 +39,9 @@ TEST(when_the_earliest_timer_is_stopped_the_second_is_the_next)
 {
     static const uint64_t ttls[] = {5, 6, 50, 300, 301, 70000};
     struct scene s;
-    int ground;
-    int asked; /* whether the answer before the stop was asked for too */
-    unsigned i;
+    int ground = 0;
+    int asked = 0; /* whether the answer before the stop was asked for too */
+    unsigned i = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         for (asked = 0; asked < 2; asked++) {
@@ -69,7 +68,7 @@ TEST(when_the_earliest_timer_is_stopped_the_second_is_the_next)
 TEST(restarting_the_earliest_timer_moves_the_next_deadline_either_way)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -95,15 +94,14 @@ TEST(restarting_the_earliest_timer_moves_the_next_deadline_either_way)
 TEST(after_the_earliest_fired_the_next_deadline_is_that_of_the_second)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 20; i++) {
+        for (unsigned i = 0; i < 20; i++) {
             start(&s, i, 10 + i * 37);
         }
-        for (i = 0; i < 19; i++) {
+        for (unsigned i = 0; i < 19; i++) {
             CHECK_EQ(mow(&s, 10 + i * 37), 1);
             CHECK_EQ(lawn_next(s.lawn), 10 + (i + 1) * 37);
         }
@@ -129,12 +127,11 @@ TEST(an_overdue_deadline_is_still_the_next)
 TEST(asking_for_the_next_deadline_changes_no_order)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 20; i++) {
+        for (unsigned i = 0; i < 20; i++) {
             start(&s, i, 1000); /* far enough to share a slot with 1001 */
         }
         start(&s, 20, 999);
@@ -147,7 +144,7 @@ TEST(asking_for_the_next_deadline_changes_no_order)
         CHECK(stop(&s, 0));
         CHECK_EQ(lawn_next(s.lawn), 1000);
         CHECK_EQ(mow(&s, 1000), 19);
-        for (i = 0; i < 19; i++) {
+        for (unsigned i = 0; i < 19; i++) {
             CHECK_EQ(s.id[i], i + 1);
         }
         scene_end(&s);
@@ -157,7 +154,7 @@ TEST(asking_for_the_next_deadline_changes_no_order)
 TEST(asking_for_the_next_deadline_does_not_move_the_clock)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -176,15 +173,14 @@ TEST(the_next_deadline_is_exact_whatever_was_done_before)
 {
     static const uint64_t spans[] = {3, 40, 300, 5000, 100000};
     struct scene s;
-    int ground;
+    int ground = 0;
     uint64_t state = 2463534242u;
-    unsigned step;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         uint64_t now = 0;
 
         scene_begin(&s, (enum ground)ground);
-        for (step = 0; step < 4000; step++) {
+        for (unsigned step = 0; step < 4000; step++) {
             uint64_t r = chance(&state);
             unsigned id = (unsigned)(r >> 8) % PROBES;
             uint64_t span = spans[(r >> 20) % COUNT(spans)];
@@ -209,7 +205,7 @@ TEST(the_next_deadline_is_exact_whatever_was_done_before)
 static uint64_t
 looked(const struct scene *s)
 {
-    struct lawn_stats stats;
+    struct lawn_counters stats;
 
     lawn_stats(s->lawn, &stats);
     return stats.looked;
@@ -220,22 +216,20 @@ looked(const struct scene *s)
 TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
 {
     enum { MANY = 5000, ROUNDS = 1000 };
-    struct probe *far = calloc(MANY, sizeof *far);
-    struct scene s;
-    uint64_t before;
-    int ground;
-    unsigned i;
+    struct probe *far = calloc(MANY, sizeof(*far));
+    int ground = 0;
 
     CHECK(far != NULL);
+    struct scene s;
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        memset(far, 0, MANY * sizeof *far);
-        for (i = 0; i < MANY; i++) {
+        memset(far, 0, MANY * sizeof(*far));
+        for (unsigned i = 0; i < MANY; i++) {
             start_probe(&s, &far[i], 1000000 + i % 500);
         }
         CHECK_EQ(lawn_next(s.lawn), 1000000);
-        before = looked(&s);
-        for (i = 0; i < ROUNDS; i++) {
+        uint64_t before = looked(&s);
+        for (unsigned i = 0; i < ROUNDS; i++) {
             start(&s, 0, 10 + i % 50);
             start(&s, 1, 10 + i % 60);
             CHECK_EQ(lawn_next(s.lawn),
@@ -248,7 +242,7 @@ TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
         CHECK(looked(&s) - before < 20 * ROUNDS);
         /* And just before them, in the same place of the index. */
         before = looked(&s);
-        for (i = 0; i < ROUNDS; i++) {
+        for (unsigned i = 0; i < ROUNDS; i++) {
             start(&s, 0, 1000000 - 1 - i % 50);
             CHECK_EQ(lawn_next(s.lawn), 1000000 - 1 - i % 50);
             start(&s, 1, 1000000 - 60);
@@ -257,6 +251,20 @@ TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
             CHECK_EQ(lawn_next(s.lawn), 1000000 - 1 - i % 50);
             CHECK(stop(&s, 0));
             CHECK_EQ(lawn_next(s.lawn), 1000000);
+        }
+        CHECK(ground == BLADES || looked(&s) - before < 20 * ROUNDS);
+        /* Several of them, each before all others when it is started, whichever
+         * is stopped first. */
+        before = looked(&s);
+        for (unsigned i = 0; i < ROUNDS; i++) {
+            for (unsigned k = 0; k < 4; k++) {
+                start(&s, k, 1000000 - 1 - k);
+                CHECK_EQ(lawn_next(s.lawn), 1000000 - 1 - k);
+            }
+            for (unsigned k = 0; k < 4; k++) {
+                CHECK(stop(&s, (k + i) % 4));
+                CHECK_EQ(lawn_next(s.lawn), k < 3 ? earliest(&s) : far[0].due);
+            }
         }
         CHECK(ground == BLADES || looked(&s) - before < 20 * ROUNDS);
         /* An earlier one among the far ones is noticed all the same. */

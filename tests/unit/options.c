@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct lawn_stats
+static struct lawn_counters
 stats_of(const struct lawn_options *options)
 {
     struct lawn *lawn = lawn_new(options);
-    struct lawn_stats stats;
 
     CHECK(lawn != NULL);
     CHECK(lawn_check(lawn, stdout));
+    struct lawn_counters stats;
     lawn_stats(lawn, &stats);
     lawn_free(lawn);
     return stats;
@@ -21,8 +21,8 @@ stats_of(const struct lawn_options *options)
 TEST(no_options_and_zero_options_are_the_defaults)
 {
     static const struct lawn_options zero;
-    struct lawn_stats none = stats_of(NULL);
-    struct lawn_stats zeroes = stats_of(&zero);
+    struct lawn_counters none = stats_of(NULL);
+    struct lawn_counters zeroes = stats_of(&zero);
 
     CHECK_EQ(lawn_size(NULL), lawn_size(&zero));
     CHECK(none.blades >= 2048);
@@ -53,9 +53,8 @@ TEST(blades_are_rounded_up_to_a_power_of_two_within_their_range)
         {1, 8},         {7, 8},           {8, 8},           {9, 16},
         {1000, 1024},   {1024, 1024},     {16383, 16384},   {16384, 16384},
         {16385, 16384}, {1 << 20, 16384}, {SIZE_MAX, 16384}};
-    size_t i;
 
-    for (i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct lawn_options given = {.blades = cases[i][0]};
         struct lawn_options meant = {.blades = cases[i][1]};
 
@@ -69,9 +68,8 @@ TEST(slot_bits_out_of_range_count_as_the_nearest_in_range)
 {
     static const unsigned cases[][2] = {{1, 4},  {3, 4},          {9, 8},
                                         {64, 8}, {UINT32_MAX, 8}, {0, 7}};
-    size_t i;
 
-    for (i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct lawn_options given = {.slot_bits = cases[i][0]};
         struct lawn_options meant = {.slot_bits = cases[i][1]};
 
@@ -82,9 +80,7 @@ TEST(slot_bits_out_of_range_count_as_the_nearest_in_range)
 
 TEST(fewer_slot_bits_need_less_memory)
 {
-    unsigned bits;
-
-    for (bits = 4; bits < 8; bits++) {
+    for (unsigned bits = 4; bits < 8; bits++) {
         struct lawn_options fewer = {.slot_bits = bits};
         struct lawn_options more = {.slot_bits = bits + 1};
 
@@ -130,13 +126,12 @@ TEST(the_callers_allocator_is_asked_once_and_gets_its_memory_back)
                                    .release = pool_release,
                                    .context = &pool};
     struct scene s;
-    unsigned i;
 
     scene_begin_with(&s, &options);
     CHECK_EQ(pool.allocs, 1);
     CHECK_EQ(pool.size, lawn_size(&options));
     /* [P7]: nothing is allocated or released from here on. */
-    for (i = 0; i < 1000; i++) {
+    for (unsigned i = 0; i < 1000; i++) {
         start(&s, i % PROBES, i * i);
         (void)stop(&s, (i * 7) % PROBES);
         (void)mow(&s, i * 10);
@@ -172,17 +167,14 @@ TEST(a_lawn_can_be_placed_in_memory_of_any_alignment)
     size_t size = lawn_size(&options);
     size_t guard = 64;
     unsigned char *memory = malloc(size + 2 * guard);
-    size_t offset;
-    size_t i;
 
     CHECK(memory != NULL);
-    for (offset = 0; offset < guard; offset++) {
+    for (size_t offset = 0; offset < guard; offset++) {
         unsigned char *place = memory + guard / 2 + offset;
         struct probe probe = {.id = 0};
-        struct scene s;
-        struct lawn_stats stats;
 
         memset(memory, 0xA5, size + 2 * guard);
+        struct scene s;
         scene_begin_with(&s, NULL);
         lawn_free(s.lawn);
         s.lawn = lawn_place(place, size, &options);
@@ -191,10 +183,11 @@ TEST(a_lawn_can_be_placed_in_memory_of_any_alignment)
         start_probe(&s, &probe, 300);
         CHECK_EQ(mow(&s, 304), 0);
         CHECK_EQ(mow(&s, 305), 1);
+        struct lawn_counters stats;
         lawn_stats(s.lawn, &stats);
         CHECK_EQ(stats.bytes, size);
         scene_end(&s); /* gives nothing back: the memory is the caller's */
-        for (i = 0; i < size + 2 * guard; i++) {
+        for (size_t i = 0; i < size + 2 * guard; i++) {
             if (i == guard / 2 + offset) {
                 i += size;
             }
@@ -240,30 +233,29 @@ TEST(placing_a_lawn_does_not_use_the_allocator)
 TEST(freeing_a_lawn_neither_reads_nor_writes_its_running_timers)
 {
     struct scene s;
-    struct probe *gone;
-    struct lawn_timer before;
 
     scene_begin(&s, BLADES);
-    gone = calloc(1, sizeof *gone);
+    struct probe *gone = NULL;
+    gone = calloc(1, sizeof(*gone));
     CHECK(gone != NULL);
     start(&s, 0, 10);
     start_probe(&s, gone, 10);
-    before = s.probe[0].timer;
+    struct lawn_timer before = s.probe[0].timer;
     free(gone);
     scene_end(&s);
-    CHECK(memcmp(&before, &s.probe[0].timer, sizeof before) == 0);
+    CHECK(memcmp(&before, &s.probe[0].timer, sizeof(before)) == 0);
 }
 
 TEST(a_timer_of_a_freed_lawn_runs_again_once_it_is_zeroed)
 {
-    struct scene s;
     struct lawn_timer timer;
 
-    memset(&timer, 0, sizeof timer);
+    memset(&timer, 0, sizeof(timer));
+    struct scene s;
     scene_begin(&s, BLADES);
     lawn_start(s.lawn, &timer, 10);
     scene_end(&s);
-    memset(&timer, 0, sizeof timer);
+    memset(&timer, 0, sizeof(timer));
     scene_begin(&s, BLADES);
     lawn_start(s.lawn, &timer, 20);
     CHECK_EQ(lawn_next(s.lawn), 20);

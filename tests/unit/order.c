@@ -9,12 +9,11 @@ TEST(timers_with_equal_deadlines_fire_in_the_order_they_were_started)
 {
     static const unsigned order[] = {3, 1, 4, 0, 5, 2};
     struct scene s;
-    int ground;
-    size_t i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < COUNT(order); i++) {
+        for (size_t i = 0; i < COUNT(order); i++) {
             start(&s, order[i], 300);
         }
         CHECK_EQ(mow(&s, 300), COUNT(order));
@@ -26,7 +25,7 @@ TEST(timers_with_equal_deadlines_fire_in_the_order_they_were_started)
 TEST(a_restarted_timer_goes_behind_those_that_were_started_before)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -43,12 +42,11 @@ TEST(a_restarted_timer_goes_behind_those_that_were_started_before)
 TEST(timers_of_one_ttl_keep_their_order_when_others_are_stopped)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 8; i++) {
+        for (unsigned i = 0; i < 8; i++) {
             start(&s, i, 300);
         }
         CHECK(stop(&s, 0) && stop(&s, 3) && stop(&s, 7));
@@ -64,16 +62,15 @@ TEST(many_ttls_due_at_one_tick_each_keep_the_order_of_their_timers)
 {
     enum { TTLS = 40, EACH = 5 };
     static struct probe probes[TTLS * EACH];
-    struct scene s;
-    unsigned last[TTLS];
-    unsigned ttl;
-    unsigned i;
 
-    memset(probes, 0, sizeof probes);
+    memset(probes, 0, sizeof(probes));
+    struct scene s;
     scene_begin(&s, BLADES);
+    unsigned last[TTLS];
+    unsigned ttl = 0;
     for (ttl = TTLS; ttl-- > 0;) {
         lawn_set_now(s.lawn, 1000 - ttl * 10);
-        for (i = 0; i < EACH; i++) {
+        for (unsigned i = 0; i < EACH; i++) {
             struct probe *probe = &probes[ttl * EACH + i];
 
             probe->id = ttl * EACH + i;
@@ -83,7 +80,7 @@ TEST(many_ttls_due_at_one_tick_each_keep_the_order_of_their_timers)
         last[ttl] = 0;
     }
     CHECK_EQ(mow(&s, 1100), TTLS * EACH);
-    for (i = 0; i < TTLS * EACH; i++) {
+    for (unsigned i = 0; i < TTLS * EACH; i++) {
         ttl = s.id[i] / EACH;
         CHECK_EQ(s.id[i] % EACH, last[ttl]);
         last[ttl]++;
@@ -95,12 +92,11 @@ TEST(timers_of_different_ttls_fire_in_the_order_of_their_deadlines)
 {
     static const uint64_t ttls[] = {700, 3, 70000, 40, 41, 39, 256, 255, 257};
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < COUNT(ttls); i++) {
+        for (unsigned i = 0; i < COUNT(ttls); i++) {
             start(&s, i, ttls[i]);
         }
         CHECK_EQ(mow(&s, 1000000), COUNT(ttls));
@@ -113,18 +109,17 @@ TEST(timers_of_different_ttls_fire_in_the_order_of_their_deadlines)
 TEST(queues_that_are_overdue_together_are_merged_by_deadline)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 10; i++) {
+        for (unsigned i = 0; i < 10; i++) {
             lawn_set_now(s.lawn, i * 10);
             start(&s, 2 * i, 100);
             start(&s, 2 * i + 1, 105);
         }
         CHECK_EQ(mow(&s, 100000), 20);
-        for (i = 0; i < 20; i++) {
+        for (unsigned i = 0; i < 20; i++) {
             CHECK_EQ(s.id[i], i);
         }
         scene_end(&s);
@@ -139,11 +134,10 @@ run_in_pieces(struct scene *s, enum ground ground, uint64_t piece)
     uint64_t state = 88172645463325252u;
     uint64_t end = 20000;
     uint64_t now = 0;
-    unsigned i;
 
-    memset(probes, 0, sizeof probes);
+    memset(probes, 0, sizeof(probes));
     scene_begin(s, ground);
-    for (i = 0; i < COUNT(probes); i++) {
+    for (unsigned i = 0; i < COUNT(probes); i++) {
         uint64_t r = chance(&state);
 
         probes[i].id = i;
@@ -163,14 +157,13 @@ TEST(time_in_any_pieces_fires_the_same_timers_in_the_same_order)
     static const uint64_t pieces[] = {1, 2, 7, 64, 255, 256, 257, 1000, 4096};
     struct scene whole;
     struct scene s;
-    int ground;
-    size_t i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         CHECK_EQ(run_in_pieces(&whole, (enum ground)ground, 0), 300);
-        for (i = 0; i < COUNT(pieces); i++) {
+        for (size_t i = 0; i < COUNT(pieces); i++) {
             CHECK_EQ(run_in_pieces(&s, (enum ground)ground, pieces[i]), 300);
-            CHECK(memcmp(s.due, whole.due, 300 * sizeof s.due[0]) == 0);
+            CHECK(memcmp(s.due, whole.due, 300 * sizeof(s.due[0])) == 0);
         }
     }
 }
@@ -179,12 +172,11 @@ TEST(time_in_any_pieces_fires_the_same_timers_in_the_same_order)
 TEST(timers_of_one_ttl_cut_at_the_end_of_time_keep_their_order)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 5; i++) {
+        for (unsigned i = 0; i < 5; i++) {
             lawn_set_now(s.lawn, i * 100);
             start(&s, i, UINT64_MAX);
             CHECK_EQ(lawn_deadline(&s.probe[i].timer), LAST);
@@ -200,7 +192,7 @@ TEST(timers_of_one_ttl_cut_at_the_end_of_time_keep_their_order)
 TEST(a_timer_started_at_the_last_tick_fires_after_those_of_its_ttl)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);

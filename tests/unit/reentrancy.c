@@ -15,7 +15,7 @@ start_self_with_its_id_as_ttl(struct scene *s, struct probe *probe)
 TEST(a_timer_that_restarts_itself_waits_for_a_later_mow)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -34,10 +34,8 @@ TEST(a_timer_that_restarts_itself_waits_for_a_later_mow)
 static void
 start_nine_others(struct scene *s, struct probe *probe)
 {
-    unsigned i;
-
     if (probe->id == 0) {
-        for (i = 1; i < 10; i++) {
+        for (unsigned i = 1; i < 10; i++) {
             start(s, i, i - 1);
         }
     }
@@ -47,7 +45,7 @@ start_nine_others(struct scene *s, struct probe *probe)
 TEST(a_timer_started_inside_a_callback_waits_for_the_next_mowing)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -68,10 +66,9 @@ static void
 start_three_around_a_turn(struct scene *s, struct probe *probe)
 {
     static const uint64_t turns[] = {16, 64, 256, 4096, 65536};
-    unsigned i;
 
     if (probe->id == 0) {
-        for (i = 0; i < COUNT(turns); i++) {
+        for (unsigned i = 0; i < COUNT(turns); i++) {
             start(s, 10 + 3 * i, turns[i] - 1);
             start(s, 11 + 3 * i, turns[i]);
             start(s, 12 + 3 * i, turns[i] + 1);
@@ -83,11 +80,10 @@ start_three_around_a_turn(struct scene *s, struct probe *probe)
 TEST(a_timer_started_in_a_callback_for_one_turn_of_a_wheel_is_not_early)
 {
     struct scene s;
-    int ground;
-    uint64_t now;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (now = 250; now < 260; now++) {
+        for (uint64_t now = 250; now < 260; now++) {
             scene_begin(&s, (enum ground)ground);
             start(&s, 0, 250);
             s.act = start_three_around_a_turn;
@@ -128,16 +124,14 @@ TEST(a_timer_stopped_by_an_earlier_callback_of_the_mow_does_not_fire)
 {
     static const uint64_t ttls[] = {10, 11, 300}; /* same tick, next, far */
     struct scene s;
-    int ground;
-    size_t t;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (t = 0; t < COUNT(ttls); t++) {
+        for (size_t t = 0; t < COUNT(ttls); t++) {
             for (victim = 1; victim < 5; victim++) {
                 scene_begin(&s, (enum ground)ground);
                 start(&s, 0, 10);
-                for (i = 1; i < 5; i++) {
+                for (unsigned i = 1; i < 5; i++) {
                     start(&s, i, ttls[t]);
                 }
                 stops = 0;
@@ -145,7 +139,7 @@ TEST(a_timer_stopped_by_an_earlier_callback_of_the_mow_does_not_fire)
                 CHECK_EQ(mow(&s, 1000), 4);
                 CHECK_EQ(stops, 1);
                 CHECK(!pending(&s, victim));
-                for (i = 0; i < s.fired; i++) {
+                for (unsigned i = 0; i < s.fired; i++) {
                     CHECK(s.id[i] != victim);
                 }
                 scene_end(&s);
@@ -157,13 +151,12 @@ TEST(a_timer_stopped_by_an_earlier_callback_of_the_mow_does_not_fire)
 TEST(a_due_timer_restarted_by_a_callback_waits_for_a_later_mow)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         for (victim = 1; victim < 5; victim++) {
             scene_begin(&s, (enum ground)ground);
-            for (i = 0; i < 5; i++) {
+            for (unsigned i = 0; i < 5; i++) {
                 start(&s, i, 10);
             }
             s.act = restart_victim;
@@ -180,10 +173,8 @@ TEST(a_due_timer_restarted_by_a_callback_waits_for_a_later_mow)
 static void
 stop_all(struct scene *s, struct probe *probe)
 {
-    unsigned i;
-
     (void)probe;
-    for (i = 0; i < PROBES; i++) {
+    for (unsigned i = 0; i < PROBES; i++) {
         stops += stop(s, i);
     }
 }
@@ -193,13 +184,12 @@ stop_all(struct scene *s, struct probe *probe)
 TEST(a_callback_may_stop_all_timers_and_no_other_fires)
 {
     struct scene s;
-    struct lawn_stats stats;
-    int ground;
-    unsigned i;
+    struct lawn_counters stats;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < PROBES; i++) {
+        for (unsigned i = 0; i < PROBES; i++) {
             start(&s, i, 10 + i % 3);
         }
         s.act = stop_all;
@@ -217,9 +207,7 @@ TEST(a_callback_may_stop_all_timers_and_no_other_fires)
 static void
 restart_all_with_other_ttls(struct scene *s, struct probe *probe)
 {
-    unsigned i;
-
-    for (i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < 40; i++) {
         start(s, i, 1 + (i + probe->id) % 40);
     }
 }
@@ -227,16 +215,15 @@ restart_all_with_other_ttls(struct scene *s, struct probe *probe)
 TEST(a_callback_may_restart_all_timers_on_other_queues)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 40; i++) {
+        for (unsigned i = 0; i < 40; i++) {
             start(&s, i, 1 + i % 20);
         }
         s.act = restart_all_with_other_ttls;
-        for (i = 1; i < 10; i++) {
+        for (unsigned i = 1; i < 10; i++) {
             CHECK_EQ(mow(&s, 100 * i), 1);
             CHECK_EQ(running(&s), 40);
         }
@@ -252,7 +239,7 @@ free_self(struct lawn_timer *timer, void *arg)
     struct probe *probe = LAWN_CONTAINER(timer, struct probe, timer);
 
     (*(unsigned *)arg)++;
-    memset(probe, 0xA5, sizeof *probe);
+    memset(probe, 0xA5, sizeof(*probe));
     free(probe);
 }
 
@@ -260,15 +247,13 @@ free_self(struct lawn_timer *timer, void *arg)
 TEST(a_callback_may_free_its_own_timer)
 {
     struct scene s;
-    int ground;
-    unsigned fired;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        fired = 0;
+        unsigned fired = 0;
         scene_begin(&s, (enum ground)ground);
-        for (i = 0; i < 100; i++) {
-            struct probe *probe = calloc(1, sizeof *probe);
+        for (unsigned i = 0; i < 100; i++) {
+            struct probe *probe = calloc(1, sizeof(*probe));
 
             CHECK(probe != NULL);
             start_probe(&s, probe, 10 + i % 7);
@@ -288,7 +273,7 @@ stop_and_free_sibling(struct scene *s, struct probe *probe)
     (void)probe;
     if (sibling != NULL) {
         CHECK(lawn_stop(s->lawn, &sibling->timer));
-        memset(sibling, 0xA5, sizeof *sibling);
+        memset(sibling, 0xA5, sizeof(*sibling));
         free(sibling);
         sibling = NULL;
     }
@@ -297,11 +282,11 @@ stop_and_free_sibling(struct scene *s, struct probe *probe)
 TEST(a_callback_may_stop_and_free_a_timer_that_is_due_in_the_same_mow)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        sibling = calloc(1, sizeof *sibling);
+        sibling = calloc(1, sizeof(*sibling));
         CHECK(sibling != NULL);
         start(&s, 0, 10);
         start_probe(&s, sibling, 10);
@@ -316,16 +301,15 @@ TEST(a_callback_may_stop_and_free_a_timer_that_is_due_in_the_same_mow)
 static void
 ask_everything(struct scene *s, struct probe *probe)
 {
-    struct lawn_stats stats;
     uint64_t next = LAWN_NEVER;
-    unsigned i;
 
     (void)probe;
-    for (i = 0; i < PROBES; i++) {
+    for (unsigned i = 0; i < PROBES; i++) {
         if (lawn_deadline(&s->probe[i].timer) < next) {
             next = lawn_deadline(&s->probe[i].timer);
         }
     }
+    struct lawn_counters stats;
     lawn_stats(s->lawn, &stats);
     CHECK_EQ(stats.count, lawn_count(s->lawn));
     CHECK(lawn_check(s->lawn, stdout));
@@ -339,14 +323,12 @@ TEST(a_callback_may_ask_for_the_next_deadline_the_counts_and_a_check)
 {
     static const size_t budgets[] = {1, 3, 100};
     struct scene s;
-    int ground;
-    size_t b;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (b = 0; b < COUNT(budgets); b++) {
+        for (size_t b = 0; b < COUNT(budgets); b++) {
             scene_begin(&s, (enum ground)ground);
-            for (i = 0; i < 40; i++) {
+            for (unsigned i = 0; i < 40; i++) {
                 start(&s, i, 100 + i % 20 * 20);
             }
             s.act = ask_everything;
@@ -362,16 +344,14 @@ TEST(a_callback_may_ask_for_the_next_deadline_the_counts_and_a_check)
 static void
 stop_all_and_start_other_ttls(struct scene *s, struct probe *probe)
 {
-    unsigned i;
-
     if (probe->id >= 40) {
         return;
     }
-    for (i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < 40; i++) {
         (void)stop(s, i);
     }
     CHECK_EQ(lawn_next(s->lawn), LAWN_NEVER);
-    for (i = 40; i < 60; i++) {
+    for (unsigned i = 40; i < 60; i++) {
         start(s, i, 1000 + i);
     }
 }
@@ -380,12 +360,10 @@ TEST(blades_emptied_by_a_callback_may_be_taken_by_other_ttls_at_once)
 {
     static const struct lawn_options options[] = {{.blades = 16}, {0}};
     struct scene s;
-    size_t o;
-    unsigned i;
 
-    for (o = 0; o < COUNT(options); o++) {
+    for (size_t o = 0; o < COUNT(options); o++) {
         scene_begin_with(&s, &options[o]);
-        for (i = 0; i < 40; i++) {
+        for (unsigned i = 0; i < 40; i++) {
             lawn_set_now(s.lawn, i);
             start(&s, i, 100 - i);
         }
@@ -434,7 +412,7 @@ make_coarse(struct scene *s, struct probe *probe)
 TEST(a_callback_may_change_the_resolution)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -459,10 +437,9 @@ check_arg(struct lawn_timer *timer, void *arg)
 TEST(the_callback_gets_the_timer_and_the_argument_of_the_mow)
 {
     struct scene s;
-    void *expected;
 
     scene_begin(&s, BLADES);
-    expected = &s.probe[5].timer;
+    void *expected = &s.probe[5].timer;
     start(&s, 5, 1);
     CHECK_EQ(lawn_mow(s.lawn, 1, 1, check_arg, &expected), 1);
     scene_end(&s);
@@ -474,16 +451,15 @@ static void
 stop_some_and_ask(struct scene *s, struct probe *probe)
 {
     bool due = false;
-    unsigned i;
 
     (void)probe;
     if (s->fired == 1) {
-        for (i = 20; i < 25; i++) {
+        for (unsigned i = 20; i < 25; i++) {
             CHECK(stop(s, i));
             CHECK(stop(s, 2 * i + 5));
         }
     }
-    for (i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < 40; i++) {
         due = due || pending(s, i);
     }
     CHECK_EQ(lawn_next(s->lawn), due ? 5000 : 5008);
@@ -493,20 +469,17 @@ stop_some_and_ask(struct scene *s, struct probe *probe)
 TEST(callbacks_may_stop_and_ask_in_a_lawn_of_very_many_timers)
 {
     enum { MANY = 70000, TTLS = 20 };
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct scene s;
-    size_t fired;
-    size_t budget;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
-    for (budget = 1; budget < 100; budget += 6) {
-        memset(probes, 0, MANY * sizeof *probes);
+    struct scene s;
+    for (size_t budget = 1; budget < 100; budget += 6) {
+        memset(probes, 0, MANY * sizeof(*probes));
         scene_begin(&s, BLADES);
-        for (i = 0; i < MANY; i++) {
+        for (unsigned i = 0; i < MANY; i++) {
             start_probe(&s, &probes[i], 1000000);
         }
-        for (i = 0; i < TTLS; i++) {
+        for (unsigned i = 0; i < TTLS; i++) {
             CHECK_EQ(mow(&s, 1 + 10 * i), 0);
             start(&s, i, 4999 - 10 * i);
             start(&s, 20 + i, 4999 - 10 * i);
@@ -514,7 +487,7 @@ TEST(callbacks_may_stop_and_ask_in_a_lawn_of_very_many_timers)
             start(&s, 40 + i, 4999 - 10 * i);
         }
         s.act = stop_some_and_ask;
-        fired = 0;
+        size_t fired = 0;
         while (lawn_next(s.lawn) <= 5000) {
             size_t count = mow_some(&s, 5000, budget);
 

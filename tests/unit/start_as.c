@@ -20,7 +20,7 @@ start_as(struct scene *s, unsigned id, uint64_t ttl, uint64_t deadline)
 static uint64_t
 lone_of(const struct scene *s)
 {
-    return lawn_count_lone(s->lawn);
+    return lawn_count_unqueued(s->lawn);
 }
 
 /* P4: a lawn made at the time of the earliest, then told the present. */
@@ -52,11 +52,10 @@ TEST(overdue_timers_fire_in_order_with_any_budget_and_a_clock_that_is_late)
 {
     struct lawn_options options = {.now = 10, .slot_bits = 4};
     struct scene s;
-    unsigned id;
 
     scene_begin_with(&s, &options);
     lawn_set_now(s.lawn, 5000);
-    for (id = 0; id < 40; id++) {
+    for (unsigned id = 0; id < 40; id++) {
         start_as(&s, id, id % 3 * 100, 10 + (id * 7919u) % 4000);
     }
     CHECK_EQ(mow_some(&s, 1000, SIZE_MAX) + mow_some(&s, 3000, 5) +
@@ -71,11 +70,10 @@ TEST(a_timer_started_as_of_a_ttl_fires_at_its_deadline_and_not_a_tick_before)
     static const uint64_t deadlines[] = {1,   2,   63,  64,  127,
                                          128, 129, 300, 5000};
     struct scene s;
-    int ground;
-    size_t i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (i = 0; i < COUNT(deadlines); i++) {
+        for (size_t i = 0; i < COUNT(deadlines); i++) {
             scene_begin(&s, (enum ground)ground);
             start_as(&s, 0, 300, deadlines[i]);
             start_as(&s, 1, 0, deadlines[i]);
@@ -90,7 +88,6 @@ TEST(a_timer_started_as_of_a_ttl_fires_at_its_deadline_and_not_a_tick_before)
 TEST(timers_of_a_ttl_in_the_order_of_their_deadlines_share_its_blade)
 {
     struct scene s;
-    struct lawn_stats stats;
 
     scene_begin(&s, BLADES);
     lawn_set_now(s.lawn, 1000);
@@ -99,9 +96,10 @@ TEST(timers_of_a_ttl_in_the_order_of_their_deadlines_share_its_blade)
     start_as(&s, 2, 300, 1299);
     start_as(&s, 3, 300, 1300);
     start(&s, 4, 300);
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
     CHECK_EQ(stats.live_blades, 1);
-    CHECK_EQ(stats.lone_starts, 0);
+    CHECK_EQ(stats.unqueued_starts, 0);
     CHECK_EQ(stats.starts, 5);
     CHECK_EQ(lone_of(&s), 0);
     CHECK_EQ(mow(&s, 2000), 5);
@@ -234,7 +232,7 @@ start_overdue(struct scene *s, struct probe *probe)
 {
     uint64_t now = lawn_now(s->lawn);
 
-    CHECK_EQ(lawn_due(&probe->timer), s->last_due);
+    CHECK_EQ(lawn_last_deadline(&probe->timer), s->last_due);
     if (probe->id < 8) {
         start_as(s, probe->id + 8, 300, s->last_due);
         start_as(s, probe->id + 16, 0, now);
@@ -247,17 +245,16 @@ start_overdue(struct scene *s, struct probe *probe)
 TEST(a_callback_may_start_overdue_timers_and_they_wait_for_a_later_mow)
 {
     struct scene s;
-    int ground;
-    unsigned id;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
         s.act = start_overdue;
-        for (id = 0; id < 8; id++) {
+        for (unsigned id = 0; id < 8; id++) {
             start(&s, id, 300 + id / 2);
         }
         CHECK_EQ(mow(&s, 1000), 8);
-        for (id = 8; id < 40; id++) {
+        for (unsigned id = 8; id < 40; id++) {
             CHECK_EQ(lawn_deadline(&s.probe[id].timer), 1001);
         }
         CHECK_EQ(lawn_next(s.lawn), 1001);
@@ -271,7 +268,6 @@ TEST(a_callback_may_start_overdue_timers_and_they_wait_for_a_later_mow)
 TEST(a_callback_at_the_last_tick_starts_overdue_timers_for_the_next_mow)
 {
     struct scene s;
-    unsigned round;
 
     scene_begin(&s, BLADES);
     s.act = start_overdue;
@@ -279,6 +275,7 @@ TEST(a_callback_at_the_last_tick_starts_overdue_timers_for_the_next_mow)
     CHECK_EQ(mow(&s, LAWN_NEVER), 1);
     CHECK_EQ(lawn_deadline(&s.probe[8].timer), LAST);
     CHECK_EQ(running(&s), 4);
+    unsigned round = 0;
     for (round = 0; lawn_count(s.lawn) > 0; round++) {
         CHECK_EQ(mow(&s, LAWN_NEVER), 4);
     }
@@ -291,10 +288,9 @@ TEST(deadlines_of_timers_started_as_of_a_ttl_saturate_below_never)
 {
     static const uint64_t ttls[] = {0, 1, 300, LAST - 1, LAST, LAWN_NEVER};
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 0; i < COUNT(ttls); i++) {
+    for (unsigned i = 0; i < COUNT(ttls); i++) {
         start_as(&s, i * 3, ttls[i], LAWN_NEVER);
         start_as(&s, i * 3 + 1, ttls[i], LAST);
         start_as(&s, i * 3 + 2, ttls[i], LAST - 1);
@@ -316,7 +312,6 @@ TEST(deadlines_of_timers_started_as_of_a_ttl_saturate_below_never)
 /* I7 */
 TEST(a_timer_started_as_of_a_ttl_is_counted_as_any_other)
 {
-    struct lawn_stats stats;
     struct scene s;
 
     scene_begin(&s, BLADES);
@@ -325,30 +320,30 @@ TEST(a_timer_started_as_of_a_ttl_is_counted_as_any_other)
     start_as(&s, 1, 0, 200);
     start_as(&s, 2, 300, LAWN_NEVER);
     CHECK(stop(&s, 0));
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
     CHECK_EQ(stats.starts, 3);
     CHECK_EQ(stats.stops, 1);
     CHECK_EQ(stats.count, 2);
-    CHECK_EQ(stats.lone_starts, 2);
+    CHECK_EQ(stats.unqueued_starts, 2);
     scene_end(&s);
 }
 
-/* I6, I10: a lone timer comes before what is known to be the earliest. */
+/* I6, I10: an unqueued timer comes before what is known to be the earliest. */
 TEST(the_next_deadline_is_exact_when_overdue_timers_come_one_by_one)
 {
     struct lawn_options options = {.now = 1};
     struct scene s;
-    unsigned id;
 
     scene_begin_with(&s, &options);
     lawn_set_now(s.lawn, 1u << 20);
-    for (id = 0; id < 60; id++) {
+    for (unsigned id = 0; id < 60; id++) {
         uint64_t deadline = 900000 - (uint64_t)id * 13;
 
         start_as(&s, id, id % 2 * 700, deadline);
         CHECK_EQ(lawn_next(s.lawn), deadline);
     }
-    for (id = 60; id-- > 30;) {
+    for (unsigned id = 60; id-- > 30;) {
         CHECK(stop(&s, id));
         CHECK_EQ(lawn_next(s.lawn), s.probe[id - 1].due);
     }
@@ -356,17 +351,16 @@ TEST(the_next_deadline_is_exact_when_overdue_timers_come_one_by_one)
     scene_end(&s);
 }
 
-/* Many starts, and nothing but lawn_start_as(): habits are looked at as with
+/* Many starts, and nothing but lawn_start_as(): tuning are looked at as with
  * any others. P4: where a lawn that is alone puts one, it puts them all. */
 TEST(a_lawn_changes_its_habits_by_timers_started_as_of_a_ttl)
 {
     struct lawn_options options = {.blades = 16};
     uint64_t seed = 5;
     struct scene s;
-    unsigned i;
 
     scene_begin_with(&s, &options);
-    for (i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < 20000; i++) {
         uint64_t now = lawn_now(s.lawn);
         uint64_t ttl = chance(&seed) % 100000;
         unsigned id = i % PROBES;
@@ -379,40 +373,39 @@ TEST(a_lawn_changes_its_habits_by_timers_started_as_of_a_ttl)
             (void)mow(&s, now + chance(&seed) % 64);
         }
     }
-#if !defined LAWN_HABITS_TRIAL
-    CHECK(s.lawn->habits.alone);
+#if !defined LAWN_TUNING_TRIAL
+    CHECK(s.lawn->tuning.bypass);
 #endif
-    for (i = 0; i < PROBES; i++) {
+    for (unsigned i = 0; i < PROBES; i++) {
         (void)stop(&s, i);
     }
     s.fired = 0;
     /* By threes, since it may be every eighth start that looks for a blade. */
-    for (i = 0; i < 60; i += 3) {
+    for (unsigned i = 0; i < 60; i += 3) {
         start_as(&s, i, 777, lawn_now(s.lawn) + 777);
         start(&s, i + 1, 777);
         start(&s, i + 2, 777);
     }
     CHECK_EQ(mow(&s, LAST), 60);
-    for (i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < 60; i++) {
         CHECK_EQ(s.id[i], i);
     }
     scene_end(&s);
 }
 
 /* P4: told a time past the last tick, a clock that stands there does not move, so
- * the habits stay, and with them the place for a TTL and a deadline. */
+ * the tuning stay, and with them the place for a TTL and a deadline. */
 TEST(a_clock_at_the_last_tick_changes_no_habits_when_it_is_told_never)
 {
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, BLADES);
     lawn_set_now(s.lawn, LAST);
-    for (i = 0; i < 4096; i++) {
+    for (unsigned i = 0; i < 4096; i++) {
         start(&s, 1, 1); /* that is due at the last tick, and on no blade */
         CHECK(stop(&s, 1));
     }
-    for (i = 10; i < 20; i++) {
+    for (unsigned i = 10; i < 20; i++) {
         start_as(&s, i, 777, LAST - 5);
         lawn_set_now(s.lawn, LAWN_NEVER);
         CHECK_EQ(lawn_now(s.lawn), LAST);
@@ -426,14 +419,13 @@ TEST(a_clock_at_the_last_tick_changes_no_habits_when_it_is_told_never)
 TEST(a_lawn_that_was_loaded_with_very_many_timers_gets_stripes)
 {
     enum { MANY = 70000 };
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct scene s;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin(&s, BLADES);
     lawn_set_now(s.lawn, MANY);
-    for (i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY; i++) {
         lawn_start_as(s.lawn, &probes[i].timer, 5000, 5000 + i);
     }
     CHECK_EQ(s.lawn->blades.stripe, 0);
@@ -452,11 +444,10 @@ striped(size_t blades, struct lawn_timer **timers)
     enum { MANY = 66000 };
     struct lawn_options options = {.blades = blades};
     struct lawn *lawn = lawn_new(&options);
-    unsigned i;
 
-    *timers = calloc(MANY, sizeof **timers);
+    *timers = calloc(MANY, sizeof(**timers));
     CHECK(lawn != NULL && *timers != NULL);
-    for (i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY; i++) {
         lawn_start(lawn, &(*timers)[i], UINT64_C(1) << 40);
     }
     lawn_set_now(lawn, 1);
@@ -470,7 +461,7 @@ set_of(const struct lawn *lawn, uint64_t hash, uint64_t deadline)
 {
     const struct lawn_blades *blades = &lawn->blades;
 
-    return (uint32_t)(lawn_blades_at(blades, hash, deadline) - blades->all) /
+    return (uint32_t)(lawn__blades_at(blades, hash, deadline) - blades->all) /
            LAWN_BLADES_WAYS;
 }
 
@@ -480,15 +471,14 @@ fill_set(struct lawn *lawn, struct lawn_timer *timers, uint32_t set)
 {
     static uint64_t ttl = 20000;
     unsigned many = 0;
-    uint32_t way;
 
-    for (way = 0; way < LAWN_BLADES_WAYS; way++) {
+    for (uint32_t way = 0; way < LAWN_BLADES_WAYS; way++) {
         const struct lawn_blade *blade =
             &lawn->blades.all[set * LAWN_BLADES_WAYS + way];
 
-        while (lawn_list_empty(&blade->queue)) {
+        while (lawn__list_empty(&blade->queue)) {
             ttl++;
-            if (set_of(lawn, lawn_blades_hash(ttl), lawn->now + ttl) == set) {
+            if (set_of(lawn, lawn__blades_hash(ttl), lawn->now + ttl) == set) {
                 CHECK(many < LAWN_BLADES_WAYS);
                 lawn_start(lawn, &timers[many++], ttl);
             }
@@ -509,7 +499,7 @@ note_order(struct lawn_timer *timer, void *arg)
  * first, so a blade that is claimed for one may come before the other's. */
 TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
 {
-    struct lawn_timer *many;
+    struct lawn_timer *many = NULL;
     struct lawn *lawn = striped(16, &many);
     struct lawn_timer filler[2 * LAWN_BLADES_WAYS] = {0};
     struct lawn_timer timer[3] = {0};
@@ -518,17 +508,16 @@ TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
     uint64_t ttl = 100;
     uint32_t home = 0;
     uint32_t apart = 0;
-    unsigned i;
 
     while (apart == 0 || apart + ((1 + ttl) & 7) > 7) {
-        uint64_t hash = lawn_blades_hash(++ttl);
+        uint64_t hash = lawn__blades_hash(++ttl);
         uint32_t far =
-            set_of(lawn, lawn_blades_rehash(&lawn->blades, hash), 1 + ttl);
+            set_of(lawn, lawn__blades_rehash(&lawn->blades, hash), 1 + ttl);
 
         home = set_of(lawn, hash, 1 + ttl);
         apart = home > far ? home - far : 0;
     }
-    i = fill_set(lawn, filler, home);
+    unsigned i = fill_set(lawn, filler, home);
     lawn_start(lawn, &timer[0], ttl);
     (void)fill_set(lawn, filler + LAWN_BLADES_WAYS, home + apart);
     while (i > 0) {
@@ -549,17 +538,16 @@ TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
 TEST(start_as_finds_blades_for_all_ttls_of_a_large_lawn_with_stripes)
 {
     enum { TTLS = 2000 };
-    struct lawn_timer *many;
+    struct lawn_timer *many = NULL;
     struct lawn *lawn = striped(0, &many);
     struct lawn_timer timer = {0};
-    struct lawn_stats stats;
-    uint64_t ttl;
 
-    for (ttl = 1000; ttl < 1000 + TTLS; ttl++) {
+    for (uint64_t ttl = 1000; ttl < 1000 + TTLS; ttl++) {
         lawn_start_as(lawn, &timer, ttl, ttl - 3);
     }
+    struct lawn_counters stats;
     lawn_stats(lawn, &stats);
-    CHECK_EQ(stats.lone_starts, 0);
+    CHECK_EQ(stats.unqueued_starts, 0);
     lawn_free(lawn);
     free(many);
 }
@@ -567,30 +555,30 @@ TEST(start_as_finds_blades_for_all_ttls_of_a_large_lawn_with_stripes)
 static void
 tell_lateness(struct scene *s, struct probe *probe)
 {
-    CHECK_EQ(s->mowing - lawn_due(&probe->timer), 700);
+    CHECK_EQ(s->mowing - lawn_last_deadline(&probe->timer), 700);
     CHECK_EQ(lawn_deadline(&probe->timer), LAWN_NEVER);
 }
 
 TEST(a_timer_keeps_the_time_when_it_was_due_after_it_fired_or_was_stopped)
 {
     struct lawn_timer never = {0};
-    struct scene s;
-    int ground;
+    int ground = 0;
 
-    CHECK_EQ(lawn_due(&never), 0);
+    CHECK_EQ(lawn_last_deadline(&never), 0);
+    struct scene s;
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
         s.act = tell_lateness;
         start(&s, 0, 300);
         start(&s, 1, 400);
-        CHECK_EQ(lawn_due(&s.probe[0].timer), 300);
-        CHECK_EQ(lawn_due(&s.probe[2].timer), 0);
+        CHECK_EQ(lawn_last_deadline(&s.probe[0].timer), 300);
+        CHECK_EQ(lawn_last_deadline(&s.probe[2].timer), 0);
         CHECK(stop(&s, 1));
         CHECK_EQ(mow(&s, 1000), 1);
-        CHECK_EQ(lawn_due(&s.probe[0].timer), 300);
-        CHECK_EQ(lawn_due(&s.probe[1].timer), 400);
+        CHECK_EQ(lawn_last_deadline(&s.probe[0].timer), 300);
+        CHECK_EQ(lawn_last_deadline(&s.probe[1].timer), 400);
         start(&s, 1, 5);
-        CHECK_EQ(lawn_due(&s.probe[1].timer), 1005);
+        CHECK_EQ(lawn_last_deadline(&s.probe[1].timer), 1005);
         scene_end(&s);
     }
 }

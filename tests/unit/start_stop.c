@@ -13,7 +13,7 @@ TEST(all_zero_bytes_are_an_idle_timer)
 {
     struct lawn_timer timer;
 
-    memset(&timer, 0, sizeof timer);
+    memset(&timer, 0, sizeof(timer));
     CHECK(!lawn_pending(&timer));
     CHECK_EQ(lawn_deadline(&timer), LAWN_NEVER);
 }
@@ -21,7 +21,7 @@ TEST(all_zero_bytes_are_an_idle_timer)
 TEST(a_started_timer_runs_and_knows_its_deadline)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -39,11 +39,10 @@ TEST(a_timer_fires_at_its_deadline_and_not_a_tick_before)
     static const uint64_t ttls[] = {1,   2,    15,    16,    17,      255,
                                     256, 1000, 65535, 65536, 1u << 30};
     struct scene s;
-    int ground;
-    size_t i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (i = 0; i < COUNT(ttls); i++) {
+        for (size_t i = 0; i < COUNT(ttls); i++) {
             scene_begin(&s, (enum ground)ground);
             lawn_set_now(s.lawn, 77);
             start(&s, 0, ttls[i]);
@@ -74,7 +73,7 @@ TEST(a_timer_fires_once_and_is_idle_afterwards)
 TEST(a_ttl_of_zero_counts_as_one)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -105,9 +104,8 @@ TEST(a_deadline_that_is_not_after_now_counts_as_the_next_tick)
 {
     static const uint64_t past[] = {0, 1, 99, 100, 101};
     struct scene s;
-    size_t i;
 
-    for (i = 0; i < COUNT(past); i++) {
+    for (size_t i = 0; i < COUNT(past); i++) {
         scene_begin(&s, BLADES);
         lawn_set_now(s.lawn, 100);
         start(&s, 1, 1000);
@@ -125,11 +123,10 @@ TEST(starting_a_running_timer_gives_it_the_new_deadline_alone)
 {
     static const uint64_t ttls[] = {5, 10, 20}; /* earlier, equal, later */
     struct scene s;
-    int ground;
-    size_t i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (i = 0; i < COUNT(ttls); i++) {
+        for (size_t i = 0; i < COUNT(ttls); i++) {
             scene_begin(&s, (enum ground)ground);
             start(&s, 0, 10);
             start(&s, 0, ttls[i]);
@@ -146,10 +143,9 @@ TEST(starting_a_running_timer_gives_it_the_new_deadline_alone)
 TEST(a_timer_restarted_again_and_again_never_fires)
 {
     struct scene s;
-    uint64_t now;
 
     scene_begin(&s, BLADES);
-    for (now = 0; now < 1000; now += 9) {
+    for (uint64_t now = 0; now < 1000; now += 9) {
         CHECK_EQ(mow(&s, now), 0);
         start(&s, 0, 10);
     }
@@ -161,7 +157,7 @@ TEST(a_timer_restarted_again_and_again_never_fires)
 TEST(a_stopped_timer_does_not_fire)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -216,23 +212,19 @@ TEST(a_stopped_or_fired_timer_can_be_started_again)
 TEST(any_timer_of_a_queue_can_be_stopped_and_the_others_stay_in_order)
 {
     struct scene s;
-    int ground;
-    unsigned many;
-    unsigned gone;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (many = 1; many <= 5; many++) {
-            for (gone = 0; gone < many; gone++) {
-                unsigned i;
-
+        for (unsigned many = 1; many <= 5; many++) {
+            for (unsigned gone = 0; gone < many; gone++) {
                 scene_begin(&s, (enum ground)ground);
-                for (i = 0; i < many; i++) {
+                for (unsigned i = 0; i < many; i++) {
                     start(&s, i, 10);
                 }
                 CHECK(stop(&s, gone));
                 CHECK(lawn_check(s.lawn, stdout));
                 CHECK_EQ(mow(&s, 10), many - 1);
-                for (i = 0; i + 1 < many; i++) {
+                for (unsigned i = 0; i + 1 < many; i++) {
                     CHECK_EQ(s.id[i], i < gone ? i : i + 1);
                 }
                 scene_end(&s);
@@ -246,20 +238,17 @@ TEST(a_restart_with_another_ttl_moves_the_timer_between_queues)
 {
     static const unsigned sizes[] = {0, 1, 2, 9}; /* besides the one moved */
     struct scene s;
-    int ground;
-    size_t from;
-    size_t to;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
-        for (from = 0; from < COUNT(sizes); from++) {
-            for (to = 0; to < COUNT(sizes); to++) {
+        for (size_t from = 0; from < COUNT(sizes); from++) {
+            for (size_t to = 0; to < COUNT(sizes); to++) {
                 scene_begin(&s, (enum ground)ground);
                 start(&s, 0, 50);
-                for (i = 0; i < sizes[from]; i++) {
+                for (unsigned i = 0; i < sizes[from]; i++) {
                     start(&s, 10 + i, 50);
                 }
-                for (i = 0; i < sizes[to]; i++) {
+                for (unsigned i = 0; i < sizes[to]; i++) {
                     start(&s, 20 + i, 70);
                 }
                 start(&s, 0, 70);
@@ -276,9 +265,9 @@ TEST(a_restart_with_another_ttl_moves_the_timer_between_queues)
 TEST(lawns_are_independent_of_each_other)
 {
     struct scene a;
-    struct scene b;
 
     scene_begin(&a, BLADES);
+    struct scene b;
     scene_begin(&b, BLADES);
     start(&a, 0, 10);
     start(&b, 1, 10);
@@ -294,9 +283,9 @@ TEST(lawns_are_independent_of_each_other)
 TEST(a_timer_may_move_to_another_lawn_once_it_is_idle)
 {
     struct scene a;
-    struct scene b;
 
     scene_begin(&a, BLADES);
+    struct scene b;
     scene_begin(&b, BLADES);
     start(&a, 0, 10);
     CHECK(stop(&a, 0));

@@ -14,16 +14,15 @@ nothing(struct lawn_timer *timer, void *arg)
 TEST(every_start_ends_in_a_fire_a_stop_or_a_running_timer)
 {
     struct scene s;
-    struct lawn_stats stats;
     uint64_t starts = 0;
     uint64_t stops = 0;
     uint64_t fires = 0;
     uint64_t state = 5;
     uint64_t now = 0;
-    unsigned step;
 
     scene_begin(&s, BLADES);
-    for (step = 0; step < 3000; step++) {
+    struct lawn_counters stats;
+    for (unsigned step = 0; step < 3000; step++) {
         uint64_t r = chance(&state);
         unsigned id = (unsigned)(r >> 8) % PROBES;
 
@@ -50,20 +49,19 @@ TEST(every_start_ends_in_a_fire_a_stop_or_a_running_timer)
 TEST(live_blades_are_those_that_hold_timers)
 {
     struct scene s;
-    struct lawn_stats stats;
-    unsigned i;
 
     scene_begin(&s, BLADES);
     lawn_set_resolution(s.lawn, 1);
-    for (i = 0; i < 30; i++) {
+    for (unsigned i = 0; i < 30; i++) {
         start(&s, i, 1000 * (1 + i / 10));
     }
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
     CHECK_EQ(stats.live_blades, 3);
     CHECK_EQ(mow(&s, 1000), 10);
     lawn_stats(s.lawn, &stats);
     CHECK_EQ(stats.live_blades, 2);
-    for (i = 10; i < 30; i++) {
+    for (unsigned i = 10; i < 30; i++) {
         CHECK(stop(&s, i));
     }
     lawn_stats(s.lawn, &stats);
@@ -75,22 +73,20 @@ TEST(live_blades_are_those_that_hold_timers)
 TEST(a_mow_with_nothing_due_moves_nothing)
 {
     struct scene s;
-    struct lawn_stats before;
-    struct lawn_stats after;
-    uint64_t now;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < 60; i++) {
         start(&s, i, 100000 + i);
     }
     start(&s, 60, 10);
     CHECK_EQ(mow(&s, 10), 1);
     CHECK_EQ(mow(&s, 65536), 0);
+    struct lawn_counters before;
     lawn_stats(s.lawn, &before);
-    for (now = 65536; now < 99000; now += 10) {
+    for (uint64_t now = 65536; now < 99000; now += 10) {
         CHECK_EQ(mow(&s, now), 0);
     }
+    struct lawn_counters after;
     lawn_stats(s.lawn, &after);
     CHECK(after.moved - before.moved <= 2 * 61);
     scene_end(&s);
@@ -102,25 +98,23 @@ TEST(a_mow_that_fires_nothing_moves_no_more_entries_than_there_are_blades)
 {
     enum { TTLS = 200, EACH = 20 };
     static struct probe probes[TTLS * EACH];
-    struct scene s;
-    struct lawn_stats stats;
     uint64_t state = 31337;
-    uint64_t now;
-    unsigned i;
 
-    memset(probes, 0, sizeof probes);
+    memset(probes, 0, sizeof(probes));
+    struct scene s;
     scene_begin(&s, BLADES);
-    for (i = 0; i < TTLS * EACH; i++) {
+    for (unsigned i = 0; i < TTLS * EACH; i++) {
         start_probe(&s, &probes[i], 5000 + i % TTLS * 50);
     }
-    for (now = 1; now < 30000; now += 1 + chance(&state) % 200) {
-        for (i = 0; i < TTLS * EACH; i++) {
+    for (uint64_t now = 1; now < 30000; now += 1 + chance(&state) % 200) {
+        for (unsigned i = 0; i < TTLS * EACH; i++) {
             if (lawn_deadline(&probes[i].timer) < now + 1000) {
                 start_probe(&s, &probes[i], 5000 + i % TTLS * 50);
             }
         }
         CHECK_EQ(mow(&s, now), 0);
     }
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
     CHECK(stats.moved_idle > 0);
     CHECK(stats.moved_idle <= stats.blades);
@@ -130,11 +124,10 @@ TEST(a_mow_that_fires_nothing_moves_no_more_entries_than_there_are_blades)
 /* A jump costs no more than what fires and moves, whatever its length [P9]. */
 TEST(a_jump_of_time_costs_the_same_however_far_it_goes)
 {
-    struct lawn_stats stats;
+    struct lawn_counters stats;
     struct scene s;
-    unsigned k;
 
-    for (k = 0; k < 63; k++) {
+    for (unsigned k = 0; k < 63; k++) {
         scene_begin(&s, BLADES);
         start(&s, 0, UINT64_C(1) << k);
         CHECK_EQ(mow(&s, LAST), 1);
@@ -150,21 +143,20 @@ TEST(a_jump_to_just_before_all_deadlines_moves_each_blade_once)
 {
     enum { TTLS = 500 };
     const uint64_t ttl = UINT64_C(0x8102040810204000);
-    struct probe *probes = calloc(TTLS, sizeof *probes);
-    struct scene s;
-    struct lawn_stats stats;
-    unsigned i;
+    struct probe *probes = calloc(TTLS, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin(&s, BLADES);
     start(&s, 0, 1);
     CHECK(stop(&s, 0));
-    for (i = 0; i < TTLS; i++) {
+    for (unsigned i = 0; i < TTLS; i++) {
         start_probe(&s, &probes[i], ttl + i);
     }
     CHECK_EQ(mow(&s, ttl - 1), 0);
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
-    CHECK_EQ(stats.lone_starts, 0);
+    CHECK_EQ(stats.unqueued_starts, 0);
     CHECK(stats.moved_idle <= TTLS + 1);
     scene_end(&s);
     free(probes);
@@ -175,18 +167,14 @@ TEST(a_jump_to_just_before_all_deadlines_moves_each_blade_once)
 TEST(a_mow_with_a_small_budget_reads_few_timers_ahead)
 {
     enum { MANY = 70000, BUDGET = 4 };
-    struct probe *probes = calloc(MANY, sizeof *probes);
-    struct scene s;
-    struct lawn_stats stats;
-    uint64_t before;
-    unsigned round;
-    unsigned i;
+    struct probe *probes = calloc(MANY, sizeof(*probes));
 
     CHECK(probes != NULL);
+    struct scene s;
     scene_begin(&s, BLADES);
     /* All due at one tick, of two TTLs in the end. */
-    for (round = 0; round < 4; round++) {
-        for (i = 0; i < MANY; i++) {
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned i = 0; i < MANY; i++) {
             if (round < 3 || i % 2 == 0) {
                 start_probe(&s, &probes[i], 1024 - lawn_now(s.lawn));
             }
@@ -194,9 +182,10 @@ TEST(a_mow_with_a_small_budget_reads_few_timers_ahead)
         start(&s, 0, 1);
         CHECK_EQ(mow(&s, lawn_now(s.lawn) + 1), 1);
     }
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
-    before = stats.ahead;
-    for (i = 0; i < 1000; i++) {
+    uint64_t before = stats.ahead;
+    for (unsigned i = 0; i < 1000; i++) {
         CHECK_EQ(lawn_mow(s.lawn, 5000, BUDGET, nothing, NULL), BUDGET);
     }
     lawn_stats(s.lawn, &stats);

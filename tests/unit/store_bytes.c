@@ -35,28 +35,26 @@ TEST(ids_of_a_store_are_any_bytes)
         {"\xff\xff\xff\xff\xff\xff\xff\xff", 8},
         {"\xff\xff\xff\xff\xff\xff\xff\xff\xff", 9},
     };
-    struct lawn_store_timer timer;
     struct trial t;
-    size_t i;
-    size_t j;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < COUNT(ids); i++) {
+    for (size_t i = 0; i < COUNT(ids); i++) {
         CHECK(!lawn_store_get(t.store, ids[i].bytes, ids[i].size, NULL));
         CHECK_EQ(lawn_store_start(t.store, ids[i].bytes, ids[i].size, 10, &i,
-                                  sizeof i, LAWN_STORE_ABSENT),
+                                  sizeof(i), LAWN_STORE_ABSENT),
                  0);
     }
-    for (i = 0; i < COUNT(ids); i++) { /* [S1] */
+    struct lawn_store_timer timer;
+    for (size_t i = 0; i < COUNT(ids); i++) { /* [S1] */
         CHECK(lawn_store_get(t.store, ids[i].bytes, ids[i].size, &timer));
         CHECK_EQ(timer.id_size, ids[i].size);
         CHECK(memcmp(timer.id, ids[i].bytes, ids[i].size) == 0);
-        CHECK_EQ(timer.payload_size, sizeof i);
-        CHECK(memcmp(timer.payload, &i, sizeof i) == 0);
+        CHECK_EQ(timer.payload_size, sizeof(i));
+        CHECK(memcmp(timer.payload, &i, sizeof(i)) == 0);
     }
-    for (i = 0; i < COUNT(ids); i++) {
+    for (size_t i = 0; i < COUNT(ids); i++) {
         CHECK(lawn_store_stop(t.store, ids[i].bytes, ids[i].size));
-        for (j = 0; j < COUNT(ids); j++) {
+        for (size_t j = 0; j < COUNT(ids); j++) {
             CHECK_EQ(lawn_store_get(t.store, ids[j].bytes, ids[j].size, NULL),
                      j > i);
         }
@@ -84,17 +82,16 @@ TEST(an_id_of_a_store_may_be_no_bytes_at_no_address)
 TEST(ids_of_a_store_of_every_size_differ_from_each_other)
 {
     static unsigned char bytes[300];
-    struct trial t;
-    size_t size;
 
-    memset(bytes, 'x', sizeof bytes);
+    memset(bytes, 'x', sizeof(bytes));
+    struct trial t;
     trial_begin(&t, NULL);
-    for (size = 0; size <= sizeof bytes; size++) {
+    for (size_t size = 0; size <= sizeof(bytes); size++) {
         CHECK_EQ(lawn_store_start(t.store, bytes, size, 10, bytes, size,
                                   LAWN_STORE_ABSENT),
                  0);
     }
-    for (size = 1; size <= sizeof bytes; size++) {
+    for (size_t size = 1; size <= sizeof(bytes); size++) {
         bytes[size - 1] = 'y';
         CHECK(!lawn_store_get(t.store, bytes, size, NULL));
         bytes[size - 1] = 'x';
@@ -103,7 +100,7 @@ TEST(ids_of_a_store_of_every_size_differ_from_each_other)
         bytes[0] = 'x';
         CHECK(lawn_store_get(t.store, bytes, size, NULL));
     }
-    CHECK_EQ(lawn_store_count(t.store), sizeof bytes + 1);
+    CHECK_EQ(lawn_store_count(t.store), sizeof(bytes) + 1);
     trial_end(&t);
 }
 
@@ -111,19 +108,17 @@ TEST(ids_of_a_store_of_every_size_differ_from_each_other)
 TEST(ids_and_payloads_of_a_store_may_stand_anywhere)
 {
     static unsigned char bytes[256];
-    struct lawn_store_timer timer;
     struct trial t;
-    size_t at;
-    size_t size;
 
     trial_begin(&t, NULL);
-    for (at = 0; at < 9; at++) {
-        for (size = 1; size < 40; size++) {
-            memset(bytes, (int)(at * 16 + 1), sizeof bytes);
+    struct lawn_store_timer timer;
+    for (size_t at = 0; at < 9; at++) {
+        for (size_t size = 1; size < 40; size++) {
+            memset(bytes, (int)(at * 16 + 1), sizeof(bytes));
             CHECK_EQ(lawn_store_start(t.store, bytes + at, size, 10,
                                       bytes + 100 - at, size, 0),
                      0);
-            memset(bytes, 0, sizeof bytes);
+            memset(bytes, 0, sizeof(bytes));
             memset(bytes, (int)(at * 16 + 1), size);
             CHECK(lawn_store_get(t.store, bytes, size, &timer));
             CHECK(memcmp(timer.payload, bytes, size) == 0);
@@ -145,14 +140,13 @@ TEST(integers_are_ids_of_a_store)
                                        UINT64_MAX - 1,
                                        UINT64_MAX};
     struct trial t;
-    size_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < COUNT(numbers); i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         CHECK(!has_number(&t, numbers[i]));
         CHECK_EQ(put_number(&t, numbers[i], 10), 0);
     }
-    for (i = 0; i < COUNT(numbers); i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         CHECK(has_number(&t, numbers[i]));
         CHECK(!has_number(&t, numbers[i] ^ 1u << 20));
         CHECK(drop_number(&t, numbers[i]));
@@ -164,12 +158,10 @@ TEST(integers_are_ids_of_a_store)
 TEST(an_id_of_a_store_has_65535_bytes_at_most)
 {
     char *id = calloc(2, LAWN_STORE_ID_MAX + 1);
-    struct lawn_store_timer timer;
-    struct trial t;
-    uint64_t print;
 
     CHECK(id != NULL);
     CHECK_EQ(LAWN_STORE_ID_MAX, 65535);
+    struct trial t;
     trial_begin(&t, NULL);
     CHECK_EQ(lawn_store_start(t.store, id, LAWN_STORE_ID_MAX, 10, "x", 1, 0),
              0);
@@ -179,12 +171,13 @@ TEST(an_id_of_a_store_has_65535_bytes_at_most)
     id[LAWN_STORE_ID_MAX - 1] = 1;
     CHECK(!lawn_store_get(t.store, id, LAWN_STORE_ID_MAX, NULL));
     id[LAWN_STORE_ID_MAX - 1] = 0;
+    struct lawn_store_timer timer;
     CHECK(lawn_store_get(t.store, id, LAWN_STORE_ID_MAX, &timer));
     CHECK_EQ(timer.id_size, LAWN_STORE_ID_MAX);
     CHECK(memcmp(timer.id, id, LAWN_STORE_ID_MAX) == 0);
     CHECK_EQ(lawn_store_update(t.store, id, LAWN_STORE_ID_MAX, "long", 4), 0);
     CHECK(lawn_store_touch(t.store, id, LAWN_STORE_ID_MAX, 30));
-    print = trial_print(&t);
+    uint64_t print = trial_print(&t);
     CHECK_EQ(
         lawn_store_start(t.store, id, LAWN_STORE_ID_MAX + 1, 10, "x", 1, 0),
         -EINVAL);
@@ -204,23 +197,21 @@ TEST(an_id_of_a_store_has_65535_bytes_at_most)
 TEST(payloads_of_a_store_of_every_size_come_back)
 {
     static unsigned char bytes[20000];
-    struct lawn_store_timer timer;
-    struct trial t;
     uint64_t state = 7;
-    size_t size;
-    size_t i;
 
-    for (i = 0; i < sizeof bytes; i++) {
+    for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (unsigned char)chance(&state);
     }
+    struct trial t;
     trial_begin(&t, NULL);
-    for (size = 0; size <= sizeof bytes; size += 1 + size / 16) {
+    for (size_t size = 0; size <= sizeof(bytes); size += 1 + size / 16) {
         CHECK_EQ(
-            lawn_store_start(t.store, &size, sizeof size, 10, bytes, size, 0),
+            lawn_store_start(t.store, &size, sizeof(size), 10, bytes, size, 0),
             0);
     }
-    for (size = 0; size <= sizeof bytes; size += 1 + size / 16) {
-        CHECK(lawn_store_get(t.store, &size, sizeof size, &timer));
+    struct lawn_store_timer timer;
+    for (size_t size = 0; size <= sizeof(bytes); size += 1 + size / 16) {
+        CHECK(lawn_store_get(t.store, &size, sizeof(size), &timer));
         CHECK_EQ(timer.payload_size, size);
         CHECK(timer.payload != NULL);
         CHECK_EQ((uintptr_t)timer.payload % 8, 0);
@@ -233,14 +224,12 @@ TEST(payloads_of_a_store_of_every_size_come_back)
 TEST(payloads_of_a_store_are_aligned_to_8_bytes)
 {
     static char bytes[64];
-    struct lawn_store_timer timer;
     struct trial t;
-    size_t id_size;
-    size_t size;
 
     trial_begin(&t, NULL);
-    for (id_size = 0; id_size < 33; id_size++) {
-        for (size = 0; size < 33; size++) {
+    struct lawn_store_timer timer;
+    for (size_t id_size = 0; id_size < 33; id_size++) {
+        for (size_t size = 0; size < 33; size++) {
             CHECK_EQ(
                 lawn_store_start(t.store, bytes, id_size, 10, bytes, size, 0),
                 0);
@@ -261,13 +250,12 @@ TEST(payloads_of_a_store_are_aligned_to_8_bytes)
 TEST(a_payload_of_a_store_has_512_mib_less_one_byte_at_most)
 {
     struct lawn_store_options options = {.max_bytes = 1u << 20};
-    struct trial t;
-    uint64_t print;
 
     CHECK_EQ(LAWN_STORE_PAYLOAD_MAX, (512u << 20) - 1);
+    struct trial t;
     trial_begin(&t, &options);
     put(&t, "a", 10, "x");
-    print = trial_print(&t);
+    uint64_t print = trial_print(&t);
     CHECK_EQ(
         lawn_store_start(t.store, "b", 1, 10, "", LAWN_STORE_PAYLOAD_MAX, 0),
         -ENOSPC);
@@ -287,23 +275,20 @@ TEST(a_payload_of_a_store_has_512_mib_less_one_byte_at_most)
 /* Optimised only: it is half a gigabyte. */
 TEST(a_payload_of_the_largest_size_comes_back_from_a_store)
 {
-    struct lawn_store_timer timer;
-    struct trial t;
-    char *bytes;
-    int error;
 
     if (how_many(1, 0, 0) == 0) {
         return;
     }
-    bytes = calloc(1, LAWN_STORE_PAYLOAD_MAX);
+    char *bytes = calloc(1, LAWN_STORE_PAYLOAD_MAX);
     CHECK(bytes != NULL);
     bytes[LAWN_STORE_PAYLOAD_MAX - 1] = 'z';
+    struct trial t;
     trial_begin(&t, NULL);
-    error =
+    int error =
         lawn_store_start(t.store, "a", 1, 10, bytes, LAWN_STORE_PAYLOAD_MAX, 0);
     CHECK(error == 0 || error == -ENOMEM);
     if (error == 0) {
-        timer = look(&t, "a");
+        struct lawn_store_timer timer = look(&t, "a");
         CHECK_EQ(timer.payload_size, LAWN_STORE_PAYLOAD_MAX);
         CHECK(((const char *)timer.payload)[LAWN_STORE_PAYLOAD_MAX - 1] == 'z');
         CHECK(drop(&t, "a"));

@@ -20,9 +20,8 @@ TEST(a_timer_of_a_store_stopped_by_a_callback_of_the_mow_does_not_fire)
 {
     static const uint64_t ttls[] = {10, 11, 300}; /* same tick, next, far */
     struct trial t;
-    size_t i;
 
-    for (i = 0; i < COUNT(ttls); i++) {
+    for (size_t i = 0; i < COUNT(ttls); i++) {
         trial_begin(&t, NULL);
         put(&t, "a", 10, "");
         put(&t, "b", ttls[i], "");
@@ -76,13 +75,12 @@ start_itself(struct trial *t, const struct lawn_store_timer *timer)
 TEST(a_callback_of_a_store_may_start_its_timer_again_as_it_was)
 {
     struct trial t;
-    uint64_t now;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "a payload that is longer than a few words");
     put(&t, "b", 10, "");
     t.act = start_itself;
-    for (now = 10; now < 100; now += 10) {
+    for (uint64_t now = 10; now < 100; now += 10) {
         CHECK_EQ(trial_mow(&t, now), 2);
         CHECK_CUT_WITH(&t, "a b", "a payload that is longer than a few words ");
         CHECK_EQ(lawn_store_count(t.store), 2);
@@ -108,12 +106,11 @@ start_the_rest_of_itself(struct trial *t, const struct lawn_store_timer *timer)
 TEST(a_callback_of_a_store_may_hand_back_a_part_of_what_it_got)
 {
     struct trial t;
-    uint64_t now;
 
     trial_begin(&t, NULL);
     put(&t, "abcd", 1, "12345678901");
     t.act = start_the_rest_of_itself;
-    for (now = 1; now < 10; now++) {
+    for (uint64_t now = 1; now < 10; now++) {
         (void)trial_mow(&t, now);
     }
     CHECK_CUT_WITH(&t, "abcd bcd cd d",
@@ -200,7 +197,6 @@ TEST(a_mow_of_a_store_inside_a_mow_goes_on_where_that_has_got_to)
 {
     struct trial t;
     char id[2] = "a";
-    size_t outer;
 
     trial_begin(&t, NULL);
     for (; id[0] <= 'z'; id[0]++) {
@@ -208,7 +204,7 @@ TEST(a_mow_of_a_store_inside_a_mow_goes_on_where_that_has_got_to)
     }
     inner = 0;
     t.act = mow_inside;
-    outer = trial_mow(&t, 5);
+    size_t outer = trial_mow(&t, 5);
     CHECK_EQ(outer + inner, 15);
     CHECK_CUT(&t, "a b c d e f g h i j k l m n o");
     inner = 0;
@@ -291,7 +287,6 @@ pop_inside(struct trial *t, const struct lawn_store_timer *timer)
 
 TEST(a_callback_of_a_store_may_pop)
 {
-    struct lawn_store_timer out;
     struct trial t;
 
     trial_begin(&t, NULL);
@@ -303,6 +298,7 @@ TEST(a_callback_of_a_store_may_pop)
     CHECK_EQ(trial_mow(&t, 20), 2);
     CHECK_CUT_WITH(&t, "a d", "1 4");
     CHECK_TIMER(&t, "b", "2", 70);
+    struct lawn_store_timer out;
     CHECK(lawn_store_pop(t.store, 70, &out));
     trial_end(&t);
 }
@@ -348,10 +344,9 @@ clear_in_a_mow_inside(struct trial *t, const struct lawn_store_timer *timer)
 TEST(a_callback_of_a_store_may_clear_it_in_a_mow_inside_a_mow)
 {
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < 10; i++) {
+    for (uint64_t i = 0; i < 10; i++) {
         CHECK_EQ(put_number(&t, i, 10), 0);
     }
     t.act = clear_in_a_mow_inside;
@@ -402,7 +397,6 @@ mow_to_free(const struct lawn_store_timer *timer, void *arg)
 
 TEST(a_callback_of_a_store_may_free_it_in_a_mow_inside_a_mow)
 {
-    struct lawn_store_timer out;
     struct trial t;
 
     trial_begin(&t, NULL);
@@ -410,6 +404,7 @@ TEST(a_callback_of_a_store_may_free_it_in_a_mow_inside_a_mow)
     put(&t, "0", 10, "zero");
     put(&t, "a", 10, "a payload");
     put(&t, "b", 10, "");
+    struct lawn_store_timer out;
     CHECK(lawn_store_pop(t.store, 5, &out));
     (void)lawn_store_mow(t.store, 10, SIZE_MAX, mow_to_free, &t);
     CHECK_EQ(t.fired, 1);
@@ -421,19 +416,18 @@ TEST(a_callback_of_a_store_may_free_it_in_a_mow_inside_a_mow)
 static void
 look_around(struct trial *t, const struct lawn_store_timer *timer)
 {
-    struct lawn_store_timer out;
     uint64_t left = 100 - t->fired;
     uint64_t cursor = 0;
     uint64_t told = 0;
-    uint64_t i;
 
     CHECK_EQ(lawn_store_count(t->store), left);
     CHECK(lawn_store_check(t->store, stdout));
-    for (i = 0; i < 100; i++) {
+    for (uint64_t i = 0; i < 100; i++) {
         told += has_number(t, i);
     }
     CHECK_EQ(told, left);
     told = 0;
+    struct lawn_store_timer out;
     while (lawn_store_iterate(t->store, &cursor, &out)) {
         CHECK(out.deadline >= timer->deadline);
         told++;
@@ -450,10 +444,9 @@ look_around(struct trial *t, const struct lawn_store_timer *timer)
 TEST(timers_of_a_store_that_are_about_to_fire_are_still_there)
 {
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < 100; i++) {
+    for (uint64_t i = 0; i < 100; i++) {
         CHECK_EQ(put_number(&t, i, 1 + i / 10), 0);
     }
     t.act = look_around;
@@ -510,10 +503,9 @@ empty_by_pops(struct trial *t, const struct lawn_store_timer *timer)
 TEST(a_callback_of_a_store_may_pop_all_that_is_due)
 {
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < 100; i++) {
+    for (uint64_t i = 0; i < 100; i++) {
         CHECK_EQ(put_number(&t, i, 1 + i % 37), 0);
     }
     t.act = empty_by_pops;
@@ -526,16 +518,16 @@ TEST(a_callback_of_a_store_may_pop_all_that_is_due)
 static void
 treat_the_one_after_next(struct trial *t, const struct lawn_store_timer *timer)
 {
-    uint64_t number;
+    uint64_t number = 0;
 
-    memcpy(&number, timer->id, sizeof number);
+    memcpy(&number, timer->id, sizeof(number));
     number += 2;
     switch (number % 3) {
     case 0:
         (void)drop_number(t, number);
         break;
     case 1:
-        (void)lawn_store_touch(t->store, &number, sizeof number, 5);
+        (void)lawn_store_touch(t->store, &number, sizeof(number), 5);
         break;
     default:
         if (has_number(t, number)) {
@@ -548,12 +540,10 @@ treat_the_one_after_next(struct trial *t, const struct lawn_store_timer *timer)
 TEST(callbacks_of_a_store_may_change_timers_at_any_distance)
 {
     struct trial t;
-    uint64_t n;
-    uint64_t i;
 
-    for (n = 1; n < 70; n++) {
+    for (uint64_t n = 1; n < 70; n++) {
         trial_begin(&t, NULL);
-        for (i = 0; i < n; i++) {
+        for (uint64_t i = 0; i < n; i++) {
             CHECK_EQ(put_number(&t, i, 10), 0);
         }
         t.act = treat_the_one_after_next;
@@ -576,9 +566,8 @@ static void
 do_anything(struct trial *t, const struct lawn_store_timer *timer)
 {
     struct lawn_store_timer out;
-    int i;
 
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         uint64_t r = chance(&state);
         uint64_t id = r / 64 % 200;
 
@@ -587,10 +576,10 @@ do_anything(struct trial *t, const struct lawn_store_timer *timer)
             (void)drop_number(t, id);
             break;
         case 1:
-            (void)lawn_store_touch(t->store, &id, sizeof id, r / 64 % 50);
+            (void)lawn_store_touch(t->store, &id, sizeof(id), r / 64 % 50);
             break;
         case 2:
-            (void)lawn_store_update(t->store, &id, sizeof id, timer->payload,
+            (void)lawn_store_update(t->store, &id, sizeof(id), timer->payload,
                                     timer->payload_size);
             break;
         case 3:
@@ -615,7 +604,7 @@ do_anything(struct trial *t, const struct lawn_store_timer *timer)
             }
             break;
         default:
-            CHECK_EQ(lawn_store_start(t->store, &id, sizeof id, r / 64 % 50,
+            CHECK_EQ(lawn_store_start(t->store, &id, sizeof(id), r / 64 % 50,
                                       timer->payload, timer->payload_size, 0),
                      0);
         }
@@ -626,15 +615,13 @@ do_anything(struct trial *t, const struct lawn_store_timer *timer)
 TEST(callbacks_of_a_store_may_do_anything_in_any_order)
 {
     struct trial t;
-    uint64_t now;
-    uint64_t i;
 
     trial_begin(&t, NULL);
     state = 11;
     cursor = 0;
     t.act = do_anything;
-    for (now = 0; now < how_many(1500, 600, 200); now++) {
-        for (i = 0; i < 4; i++) {
+    for (uint64_t now = 0; now < how_many(1500, 600, 200); now++) {
+        for (uint64_t i = 0; i < 4; i++) {
             CHECK_EQ(put_number(&t, chance(&state) % 200, 1 + i * 7), 0);
         }
         (void)trial_mow_some(&t, now, 20);

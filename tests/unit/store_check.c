@@ -26,7 +26,7 @@ home(struct patient *p, const char *id)
 {
     const struct lawn_store_table *table = &p->t.store->table;
 
-    return lawn_store_table_home(table, lawn_store_table_hash(table, id, 1));
+    return lawn__store_table_home(table, lawn__store_table_hash(table, id, 1));
 }
 
 static struct lawn_store_record *
@@ -34,8 +34,8 @@ find(struct patient *p, const char *id)
 {
     const struct lawn_store_table *table = &p->t.store->table;
 
-    return lawn_store_table_find(table, lawn_store_table_hash(table, id, 1), id,
-                                 1);
+    return lawn__store_table_find(table, lawn__store_table_hash(table, id, 1),
+                                  id, 1);
 }
 
 static void
@@ -60,12 +60,12 @@ static void
 not_in_the_table(struct patient *p, bool mend)
 {
     struct lawn_store_table *table = &p->t.store->table;
-    uint64_t hash = lawn_store_table_hash(table, "a", 1);
+    uint64_t hash = lawn__store_table_hash(table, "a", 1);
 
     if (mend) {
-        CHECK(lawn_store_table_add(table, hash, p->a));
+        CHECK(lawn__store_table_add(table, hash, p->a));
     } else {
-        lawn_store_table_remove(table, hash, p->a);
+        lawn__store_table_remove(table, hash, p->a);
     }
 }
 
@@ -183,12 +183,12 @@ static void
 another_id(struct patient *p, bool mend)
 {
     const struct lawn_store_table *table = &p->t.store->table;
-    uint64_t hash = lawn_store_table_hash(table, "a", 1);
+    uint64_t hash = lawn__store_table_hash(table, "a", 1);
 
     /* One of another bucket: there are four. */
     do {
         p->a->id[0]++;
-    } while ((lawn_store_table_hash(table, p->a->id, 1) & 3) == (hash & 3));
+    } while ((lawn__store_table_hash(table, p->a->id, 1) & 3) == (hash & 3));
     if (mend) {
         p->a->id[0] = 'a';
     }
@@ -205,12 +205,12 @@ static void
 twice(struct patient *p, bool mend)
 {
     struct lawn_store_table *table = &p->t.store->table;
-    uint64_t a = lawn_store_table_hash(table, "a", 1);
-    uint64_t b = lawn_store_table_hash(table, "b", 1);
+    uint64_t a = lawn__store_table_hash(table, "a", 1);
+    uint64_t b = lawn__store_table_hash(table, "b", 1);
 
-    lawn_store_table_remove(table, mend ? a : b, p->b);
+    lawn__store_table_remove(table, mend ? a : b, p->b);
     p->b->id[0] = mend ? 'b' : 'a';
-    CHECK(lawn_store_table_add(table, mend ? b : a, p->b));
+    CHECK(lawn__store_table_add(table, mend ? b : a, p->b));
 }
 
 static void
@@ -228,7 +228,7 @@ sick_lawn(struct patient *p, bool mend)
 static struct lawn_store_slab *
 slab_number(const struct patient *p, uint64_t number)
 {
-    return (struct lawn_store_slab *)*lawn_store_pointers_at(
+    return (struct lawn_store_slab *)*lawn__store_pointers_at(
         &p->t.store->slots.slabs, number);
 }
 
@@ -238,11 +238,11 @@ begin(struct patient *p)
 {
     static char large[500];
 
-    memset(p, 0, sizeof *p);
+    memset(p, 0, sizeof(*p));
     trial_begin(&p->t, &(struct lawn_store_options){.seed = {SEED, SEED}});
     put(&p->t, "a", 10, "x");
     put(&p->t, "b", 12, "y");
-    CHECK_EQ(lawn_store_start(p->t.store, "c", 1, 30, large, sizeof large, 0),
+    CHECK_EQ(lawn_store_start(p->t.store, "c", 1, 30, large, sizeof(large), 0),
              0);
     p->home = home(p, "a");
     p->a = find(p, "a");
@@ -287,11 +287,10 @@ TEST(a_check_of_a_store_names_what_is_broken)
         {sick_lawn, "I"},
     };
     struct patient p;
-    size_t i;
 
-    for (i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char said[200] = "";
-        FILE *out = fmemopen(said, sizeof said, "w");
+        FILE *out = fmemopen(said, sizeof(said), "w");
 
         CHECK(out != NULL);
         begin(&p);
@@ -313,13 +312,11 @@ TEST(a_check_of_a_store_names_what_is_broken)
 /* The lawn would speak first, were it not for the times in it. */
 TEST(a_check_of_a_store_sees_due_timers_out_of_order)
 {
-    struct lawn_store_record *a;
-    struct lawn_store *store;
     struct patient p;
 
     begin(&p);
-    store = p.t.store;
-    a = p.a;
+    struct lawn_store *store = p.t.store;
+    struct lawn_store_record *a = p.a;
     lawn_set_now(store->lawn, 30);
     CHECK(lawn_stop(store->lawn, &p.a->timer));
     CHECK(lawn_stop(store->lawn, &p.b->timer));
@@ -347,27 +344,22 @@ TEST(a_check_of_a_store_sees_numbers_of_slabs_that_are_lost)
     static char large[4][1300];
     static const size_t sizes[] = {100, 500, 900, 1300};
     struct trial t;
-    struct lawn_store_slots *slots;
-    struct lawn_store_slab *spare;
-    uintptr_t *word;
-    uint64_t number;
-    size_t i;
 
     trial_begin(&t, &(struct lawn_store_options){.seed = {SEED, SEED}});
-    slots = &t.store->slots;
-    for (i = 0; i < COUNT(sizes); i++) {
+    struct lawn_store_slots *slots = &t.store->slots;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         CHECK_EQ(
-            lawn_store_start(t.store, &i, sizeof i, 10, large[i], sizes[i], 0),
+            lawn_store_start(t.store, &i, sizeof(i), 10, large[i], sizes[i], 0),
             0);
     }
-    for (i = 1; i < 3; i++) {
-        CHECK(lawn_store_stop(t.store, &i, sizeof i));
+    for (size_t i = 1; i < 3; i++) {
+        CHECK(lawn_store_stop(t.store, &i, sizeof(i)));
     }
     CHECK(lawn_store_check(t.store, stdout));
-    spare = slots->spare;
+    struct lawn_store_slab *spare = slots->spare;
     CHECK(spare != NULL);
-    number = slots->free_number[0];
-    word = lawn_store_pointers_at(&slots->slabs, number);
+    uint64_t number = slots->free_number[0];
+    uintptr_t *word = lawn__store_pointers_at(&slots->slabs, number);
 
     slots->free_number[0] = 1000;
     CHECK(!lawn_store_check(t.store, NULL));

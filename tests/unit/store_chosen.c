@@ -24,7 +24,8 @@ choose(uint64_t *ids, const uint64_t key[2])
     unsigned found = 0;
 
     while (found < CHOSEN) {
-        if ((lawn_store_hash(key, &number, sizeof number) & CHOSEN_MASK) == 0) {
+        if ((lawn__store_hash(key, &number, sizeof(number)) & CHOSEN_MASK) ==
+            0) {
             ids[found++] = number;
         }
         number++;
@@ -41,9 +42,9 @@ longest(const struct lawn_store *store)
 
     while (lawn_store_iterate(store, &cursor, &timer)) {
         uint64_t hash =
-            lawn_store_table_hash(&store->table, timer.id, timer.id_size);
+            lawn__store_table_hash(&store->table, timer.id, timer.id_size);
         const struct lawn_store_bucket *bucket =
-            lawn_store_table_home(&store->table, hash);
+            lawn__store_table_home(&store->table, hash);
         unsigned length = 1;
 
         for (; bucket->chained; length++) {
@@ -60,15 +61,13 @@ longest_of(const uint64_t *ids, const uint64_t seed[2])
 {
     struct lawn_store_options options = {.seed = {seed[0], seed[1]}};
     struct trial t;
-    unsigned most;
-    unsigned i;
 
     trial_begin(&t, &options);
-    for (i = 0; i < CHOSEN; i++) {
+    for (unsigned i = 0; i < CHOSEN; i++) {
         CHECK_EQ(put_number(&t, ids[i], 10), 0);
     }
-    most = longest(t.store);
-    for (i = 0; i < CHOSEN; i++) {
+    unsigned most = longest(t.store);
+    for (unsigned i = 0; i < CHOSEN; i++) {
         CHECK(has_number(&t, ids[i]));
         CHECK(drop_number(&t, ids[i]));
     }
@@ -93,19 +92,16 @@ TEST(ids_chosen_by_one_who_knows_the_seed_of_a_store_collide)
 TEST(a_store_of_colliding_ids_without_memory_loses_none)
 {
     static uint64_t ids[CHOSEN];
-    struct trial t;
-    size_t before;
-    size_t k;
-    unsigned i;
 
     choose(ids, known);
+    struct trial t;
     trial_begin(&t, &(struct lawn_store_options){.seed = {1, 2}});
-    for (i = 0; i < CHOSEN; i++) {
+    for (unsigned i = 0; i < CHOSEN; i++) {
         CHECK_EQ(put_number(&t, ids[i], 10), 0);
     }
-    before = t.ledger.bytes;
+    size_t before = t.ledger.bytes;
     t.ledger.for_good = true;
-    for (k = 0; k < 40; k++) {
+    for (size_t k = 0; k < 40; k++) {
         t.ledger.refuse = k;
         CHECK_EQ(lawn_store_reserve(t.store, 1000000), -ENOMEM);
         CHECK(lawn_store_check(t.store, stdout));
@@ -119,7 +115,7 @@ TEST(a_store_of_colliding_ids_without_memory_loses_none)
     t.ledger.refuse = SIZE_MAX;
     CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
     CHECK(t.ledger.bytes <= before + before / 4); /* [S7] */
-    for (i = 0; i < CHOSEN; i++) {
+    for (unsigned i = 0; i < CHOSEN; i++) {
         CHECK(drop_number(&t, ids[i]));
     }
     trial_end(&t);
@@ -130,10 +126,9 @@ TEST(a_store_of_colliding_ids_without_memory_loses_none)
 TEST(chosen_ids_do_not_collide_in_a_store_with_a_random_seed)
 {
     static uint64_t ids[CHOSEN];
-    int i;
 
     choose(ids, none);
-    for (i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++) {
         CHECK(longest_of(ids, none) <= 6); /* a seed of 0: a random one */
     }
 }
@@ -160,15 +155,15 @@ TEST(stores_have_seeds_of_their_own)
 TEST(a_store_hashes_integers_as_it_hashes_bytes)
 {
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, &(struct lawn_store_options){.seed = {3, 4}});
-    for (i = 0; i < 1000; i++) {
+    for (uint64_t i = 0; i < 1000; i++) {
         uint64_t number = i * UINT64_C(0x9E3779B97F4A7C15);
 
         CHECK_EQ(
-            lawn_store_table_hash(&t.store->table, &number, sizeof number),
-            lawn_store_hash((const uint64_t[2]){3, 4}, &number, sizeof number));
+            lawn__store_table_hash(&t.store->table, &number, sizeof(number)),
+            lawn__store_hash((const uint64_t[2]){3, 4}, &number,
+                             sizeof(number)));
     }
     trial_end(&t);
 }
@@ -188,10 +183,9 @@ TEST(the_hash_of_a_store_is_siphash_1_3)
         UINT64_C(0x79de85ee92ff097f), UINT64_C(0x70c118c1f94dc352),
     };
     unsigned char message[COUNT(expected)] = {0};
-    size_t i;
 
-    for (i = 0; i < COUNT(expected); i++) {
-        CHECK_EQ(lawn_store_hash(key, message, i), expected[i]);
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        CHECK_EQ(lawn__store_hash(key, message, i), expected[i]);
         CHECK_EQ(lawn_hash(key, message, i), expected[i]);
         message[i] = (unsigned char)i;
     }
@@ -202,18 +196,17 @@ TEST(ids_of_a_store_whose_hashes_look_alike_are_told_apart)
 {
     static const size_t sizes[] = {8, 12};
     struct trial t;
-    size_t i;
 
-    for (i = 0; i < COUNT(sizes); i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         unsigned char first[12] = {0};
         unsigned char other[12] = {0};
         uint32_t number = 0;
-        uint64_t hash = lawn_store_hash(known, first, sizes[i]);
+        uint64_t hash = lawn__store_hash(known, first, sizes[i]);
 
         do {
             number++;
-            memcpy(other, &number, sizeof number);
-        } while (((lawn_store_hash(known, other, sizes[i]) ^ hash) &
+            memcpy(other, &number, sizeof(number));
+        } while (((lawn__store_hash(known, other, sizes[i]) ^ hash) &
                   UINT64_C(0xffff000000000003)) != 0);
         trial_begin(&t, &(struct lawn_store_options){.seed = {1, 2}});
         CHECK_EQ(lawn_store_start(t.store, first, sizes[i], 10, "", 0, 0), 0);

@@ -27,9 +27,6 @@ void *
 trial_alloc(size_t size, void *context)
 {
     struct ledger *ledger = (struct ledger *)context;
-    struct ledger_head head;
-    unsigned char *block;
-    unsigned char *raw;
 
     if (ledger->refuse == 0) {
         ledger->refused++;
@@ -37,15 +34,17 @@ trial_alloc(size_t size, void *context)
         return NULL;
     }
     ledger->refuse -= ledger->refuse != SIZE_MAX;
-    raw = malloc(3 * LEDGER_LINE + size + LEDGER_GUARD);
+    unsigned char *raw = malloc(3 * LEDGER_LINE + size + LEDGER_GUARD);
     if (raw == NULL) {
         return NULL;
     }
-    block = raw + 2 * LEDGER_LINE - (uintptr_t)raw % LEDGER_LINE +
-            (ledger->requests % 2 == 0 ? 0 : 16 * (ledger->requests % 4));
+    unsigned char *block =
+        raw + 2 * LEDGER_LINE - (uintptr_t)raw % LEDGER_LINE +
+        (ledger->requests % 2 == 0 ? 0 : 16 * (ledger->requests % 4));
+    struct ledger_head head;
     head.raw = raw;
     head.size = size;
-    memcpy(block - sizeof head, &head, sizeof head);
+    memcpy(block - sizeof(head), &head, sizeof(head));
     memset(block, 0xA5, size < 4096 ? size : 4096);
     memset(block + size, 0x5A, LEDGER_GUARD);
     ledger->bytes += size;
@@ -60,14 +59,13 @@ trial_release(void *memory, void *context)
 {
     struct ledger *ledger = (struct ledger *)context;
     const unsigned char *block = (const unsigned char *)memory;
-    struct ledger_head head;
-    unsigned i;
 
     if (memory == NULL) {
         return;
     }
-    memcpy(&head, block - sizeof head, sizeof head);
-    for (i = 0; i < LEDGER_GUARD; i++) {
+    struct ledger_head head;
+    memcpy(&head, block - sizeof(head), sizeof(head));
+    for (unsigned i = 0; i < LEDGER_GUARD; i++) {
         CHECK_EQ(block[head.size + i], 0x5A); /* nobody wrote behind it */
     }
     ledger->bytes -= head.size;
@@ -80,7 +78,7 @@ trial_begin(struct trial *trial, const struct lawn_store_options *options)
 {
     struct lawn_store_options mine = {0};
 
-    memset(trial, 0, sizeof *trial);
+    memset(trial, 0, sizeof(*trial));
     if (options != NULL) {
         mine = *options;
     }
@@ -135,7 +133,7 @@ look(const struct trial *trial, const char *id)
 {
     struct lawn_store_timer timer;
 
-    memset(&timer, 0, sizeof timer);
+    memset(&timer, 0, sizeof(timer));
     CHECK(lawn_store_get(trial->store, id, strlen(id), &timer));
     CHECK_EQ(timer.id_size, strlen(id));
     CHECK(memcmp(timer.id, id, timer.id_size) == 0);
@@ -148,12 +146,10 @@ void
 check_timer(const struct trial *trial, const char *id, const char *payload,
             uint64_t deadline, const char *file, int line)
 {
-    struct lawn_store_timer timer;
-
     if (!has(trial, id)) {
         kit_fail(file, line, "there is no timer %s", id);
     }
-    timer = look(trial, id);
+    struct lawn_store_timer timer = look(trial, id);
     if (timer.payload_size != strlen(payload) ||
         memcmp(timer.payload, payload, timer.payload_size) != 0) {
         kit_fail(file, line, "the payload of %s is %.*s, expected %s", id,
@@ -169,20 +165,20 @@ check_timer(const struct trial *trial, const char *id, const char *payload,
 int
 put_number(struct trial *trial, uint64_t number, uint64_t ttl)
 {
-    return lawn_store_start(trial->store, &number, sizeof number, ttl, &number,
-                            sizeof number, 0);
+    return lawn_store_start(trial->store, &number, sizeof(number), ttl, &number,
+                            sizeof(number), 0);
 }
 
 bool
 drop_number(struct trial *trial, uint64_t number)
 {
-    return lawn_store_stop(trial->store, &number, sizeof number);
+    return lawn_store_stop(trial->store, &number, sizeof(number));
 }
 
 bool
 has_number(const struct trial *trial, uint64_t number)
 {
-    return lawn_store_get(trial->store, &number, sizeof number, NULL);
+    return lawn_store_get(trial->store, &number, sizeof(number), NULL);
 }
 
 static size_t
@@ -207,8 +203,8 @@ on_fire(const struct lawn_store_timer *timer, void *arg)
     size_t id_size = record(id, timer->id, timer->id_size);
     size_t payload_size = record(payload, timer->payload, timer->payload_size);
 
-    memcpy(trial->ids[at], id, sizeof id);
-    memcpy(trial->payloads[at], payload, sizeof payload);
+    memcpy(trial->ids[at], id, sizeof(id));
+    memcpy(trial->payloads[at], payload, sizeof(payload));
     CHECK(!lawn_store_get(trial->store, timer->id, timer->id_size, NULL));
     CHECK(timer->deadline <= trial->mowing);   /* [P1] */
     CHECK(timer->deadline >= trial->last_due); /* [P4] */
@@ -218,7 +214,7 @@ on_fire(const struct lawn_store_timer *timer, void *arg)
     if (trial->act != NULL) {
         trial->act(trial, timer);
     }
-    CHECK(memcmp(&was, timer, sizeof was) == 0); /* [S3] */
+    CHECK(memcmp(&was, timer, sizeof(was)) == 0); /* [S3] */
     CHECK(memcmp(timer->id, id, id_size) == 0);
     CHECK(memcmp(timer->payload, payload, payload_size) == 0);
 }
@@ -227,11 +223,10 @@ size_t
 trial_mow_some(struct trial *trial, uint64_t now, size_t budget)
 {
     uint64_t until = now < LAST ? now : LAST;
-    size_t fired;
 
     trial->mowing = until > trial->mowing ? until : trial->mowing;
     trial->depth++;
-    fired = lawn_store_mow(trial->store, now, budget, on_fire, trial);
+    size_t fired = lawn_store_mow(trial->store, now, budget, on_fire, trial);
     trial->depth--;
     CHECK(fired <= budget);
     if (trial->store != NULL) {
@@ -256,11 +251,11 @@ check_words(const char (*got)[TRIAL_TEXT], unsigned count, const char *expected,
 {
     char all[4096];
     size_t length = 0;
-    unsigned i;
 
     all[0] = '\0';
-    for (i = 0; i < count && length + TRIAL_TEXT + 1 < sizeof all; i++) {
-        length += (size_t)snprintf(all + length, sizeof all - length, "%s%s",
+    for (unsigned i = 0; i < count && length + TRIAL_TEXT + 1 < sizeof(all);
+         i++) {
+        length += (size_t)snprintf(all + length, sizeof(all) - length, "%s%s",
                                    i == 0 ? "" : " ", got[i]);
     }
     if (strcmp(all, expected) != 0) {
@@ -292,10 +287,9 @@ static uint64_t
 print_bytes(uint64_t print, const void *bytes, size_t size)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    size_t i;
 
     print = print_number(print, size);
-    for (i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++) {
         print = (print ^ at[i]) * UINT64_C(0x100000001B3);
     }
     return print;
@@ -338,10 +332,9 @@ void
 check_child(int (*body)(void))
 {
     int status = 0;
-    pid_t child;
 
     (void)fflush(NULL);
-    child = fork();
+    pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         exit(body()); /* not _exit(): coverage is written then */

@@ -21,11 +21,11 @@ TEST(a_store_that_cannot_be_made_says_why_whatever_its_allocator_says)
     struct ledger ledger = {0};
     struct lawn_store_options options = {.seed = {1, 2}};
     struct lawn_store *store = NULL;
-    unsigned granted;
 
     options.lawn.alloc = trial_alloc;
     options.lawn.release = release_rudely;
     options.lawn.context = &ledger;
+    unsigned granted = 0;
     for (granted = 0; store == NULL; granted++) {
         ledger.refuse = granted;
         errno = 0;
@@ -47,10 +47,9 @@ TEST(a_record_of_a_snapshot_may_begin_anywhere_in_a_block)
 {
     enum { BLOCK = 65536, AROUND = 128 };
     static unsigned char payload[BLOCK + AROUND];
-    size_t size;
 
-    memset(payload, 7, sizeof payload);
-    for (size = BLOCK - AROUND; size < BLOCK + AROUND; size++) {
+    memset(payload, 7, sizeof(payload));
+    for (size_t size = BLOCK - AROUND; size < BLOCK + AROUND; size++) {
         struct lawn_store *a = lawn_store_new(NULL);
         struct trial b; /* whose memory is not zero */
         struct tape tape = {0};
@@ -85,10 +84,9 @@ TEST(a_write_that_fails_once_fails_the_save)
     enum { BLOCK = 65536, AROUND = 128 };
     static const unsigned char payload[BLOCK + AROUND];
     struct lawn_store *store = lawn_store_new(NULL);
-    size_t size;
 
     CHECK(store != NULL);
-    for (size = BLOCK - AROUND; size < BLOCK + AROUND; size++) {
+    for (size_t size = BLOCK - AROUND; size < BLOCK + AROUND; size++) {
         unsigned writes = 0;
 
         lawn_store_clear(store);
@@ -103,7 +101,6 @@ TEST(a_write_that_fails_once_fails_the_save)
 TEST(a_timer_that_is_due_now_loads_and_fires_now)
 {
     struct lawn_store_options options = {.lawn = {.now = 10}};
-    struct lawn_store_timer timer;
     struct tape tape = {0};
     struct trial trial;
 
@@ -113,7 +110,7 @@ TEST(a_timer_that_is_due_now_loads_and_fires_now)
     trial_end(&trial);
     trial_begin(&trial, &options);
     CHECK_EQ(tape_load(&tape, trial.store), 0);
-    timer = look(&trial, "a");
+    struct lawn_store_timer timer = look(&trial, "a");
     CHECK_EQ(timer.deadline, 10);
     CHECK_EQ(lawn_store_next(trial.store), 10);
     CHECK_EQ(trial_mow(&trial, 10), 1);
@@ -129,19 +126,16 @@ find_alike(const uint64_t key[2], size_t size, unsigned char *a,
            unsigned char *b)
 {
     uint64_t state = size;
-    unsigned i;
-    unsigned j;
 
     for (;;) {
-        uint16_t hashes[256];
-
-        for (i = 0; i + 1 < size; i++) {
+        for (unsigned i = 0; i + 1 < size; i++) {
             a[i] = b[i] = (unsigned char)chance(&state);
         }
-        for (i = 0; i < 256; i++) {
+        uint16_t hashes[256];
+        for (unsigned i = 0; i < 256; i++) {
             a[size - 1] = (unsigned char)i;
             hashes[i] = (uint16_t)lawn_hash(key, a, size);
-            for (j = 0; j < i; j++) {
+            for (unsigned j = 0; j < i; j++) {
                 if (hashes[i] == hashes[j]) {
                     b[size - 1] = (unsigned char)j;
                     return;
@@ -154,9 +148,8 @@ find_alike(const uint64_t key[2], size_t size, unsigned char *a,
 TEST(ids_of_a_store_that_differ_in_their_last_byte_are_told_apart)
 {
     struct lawn_store_options options = {.seed = {5, 6}};
-    size_t size;
 
-    for (size = 4; size < 40; size++) {
+    for (size_t size = 4; size < 40; size++) {
         unsigned char a[40];
         unsigned char b[40];
         struct trial trial;
@@ -180,11 +173,10 @@ TEST(large_ids_and_payloads_of_all_sizes_stay_within_their_memory)
     static unsigned char bytes[40000];
     struct tape tape = {0};
     struct trial trial;
-    size_t i;
 
     trial_begin(&trial, NULL);
-    memset(bytes, 0xEE, sizeof bytes);
-    for (i = 0; i < 200; i++) {
+    memset(bytes, 0xEE, sizeof(bytes));
+    for (size_t i = 0; i < 200; i++) {
         bytes[0] = (unsigned char)i;
         CHECK_EQ(lawn_store_start(trial.store, bytes, 16200 + i, 10 + i, bytes,
                                   i, 0),
@@ -194,7 +186,7 @@ TEST(large_ids_and_payloads_of_all_sizes_stay_within_their_memory)
                  0);
     }
     CHECK(lawn_store_check(trial.store, stdout));
-    for (i = 0; i < 2; i++) { /* in blocks of memory of two kinds */
+    for (size_t i = 0; i < 2; i++) { /* in blocks of memory of two kinds */
         tape_free(&tape);
         tape_save(&tape, trial.store);
     }
@@ -214,24 +206,22 @@ TEST(a_reservation_that_fails_leaves_payloads_of_all_sizes_where_they_are)
 {
     static const size_t sizes[] = {100, 3000, 16000, 16376};
     static unsigned char payload[16376];
-    size_t i;
 
-    memset(payload, 9, sizeof payload);
-    for (i = 0; i < COUNT(sizes); i++) {
-        struct lawn_store_timer timer;
+    memset(payload, 9, sizeof(payload));
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         struct trial trial;
-        size_t granted;
         int error = -ENOMEM;
 
         trial_begin(&trial, NULL);
         CHECK_EQ(lawn_store_start(trial.store, "a", 1, UINT64_C(1) << 40,
                                   payload, sizes[i], 0),
                  0);
-        for (granted = 0; error == -ENOMEM; granted++) {
+        size_t granted = 0;
+        for (; error == -ENOMEM; granted++) {
             trial.ledger.refuse = granted;
             error = lawn_store_reserve(trial.store, 10000);
             CHECK(lawn_store_check(trial.store, stdout));
-            timer = look(&trial, "a");
+            struct lawn_store_timer timer = look(&trial, "a");
             CHECK_EQ(timer.payload_size, sizes[i]);
             CHECK(memcmp(timer.payload, payload, sizes[i]) == 0);
         }

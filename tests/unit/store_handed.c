@@ -25,28 +25,27 @@ ignore(const struct lawn_store_timer *timer, void *arg)
 
 TEST(what_a_store_hands_out_stays_while_others_come_and_go)
 {
-    struct lawn_store_timer got;
-    struct lawn_store_timer told;
     struct trial t;
     uint64_t cursor = 0;
-    uint64_t i;
     uint64_t n = how_many(100000, 60000, 10000);
 
     trial_begin(&t, NULL);
     put(&t, "stays", 1000000, LONG_PAYLOAD);
-    got = look(&t, "stays");
+    struct lawn_store_timer got = look(&t, "stays");
+    struct lawn_store_timer told;
     CHECK(lawn_store_iterate(t.store, &cursor, &told));
-    for (i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         CHECK_EQ(put_number(&t, i, 10 + i % 100), 0);
         if (i == n / 2) {
             got = look(&t, "stays");
         }
     }
-    for (i = 0; i < n; i += 3) {
+    for (uint64_t i = 0; i < n; i += 3) {
         CHECK(drop_number(&t, i));
     }
-    for (i = 1; i < n; i += 3) {
-        CHECK_EQ(lawn_store_update(t.store, &i, sizeof i, LONG_PAYLOAD, 30), 0);
+    for (uint64_t i = 1; i < n; i += 3) {
+        CHECK_EQ(lawn_store_update(t.store, &i, sizeof(i), LONG_PAYLOAD, 30),
+                 0);
     }
     check_stays(&told, "stays");
     CHECK_EQ(lawn_store_mow(t.store, 200, SIZE_MAX, ignore, NULL),
@@ -66,32 +65,31 @@ TEST(what_a_store_hands_out_of_many_timers_stays)
     static struct lawn_store_timer handed[1000];
     struct trial t;
     uint64_t state = 5;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < COUNT(handed); i++) {
-        CHECK_EQ(lawn_store_start(t.store, &i, sizeof i, 1000, LONG_PAYLOAD,
+    for (uint64_t i = 0; i < COUNT(handed); i++) {
+        CHECK_EQ(lawn_store_start(t.store, &i, sizeof(i), 1000, LONG_PAYLOAD,
                                   i % 50, 0),
                  0);
-        CHECK(lawn_store_get(t.store, &i, sizeof i, &handed[i]));
+        CHECK(lawn_store_get(t.store, &i, sizeof(i), &handed[i]));
     }
-    for (i = 0; i < 20000; i++) {
+    for (uint64_t i = 0; i < 20000; i++) {
         uint64_t r = chance(&state);
         uint64_t id = COUNT(handed) + r % 3000;
 
         if (r / 4096 % 2 == 0) {
-            CHECK_EQ(lawn_store_start(t.store, &id, sizeof id, 10, LONG_PAYLOAD,
-                                      r / 8192 % 50, 0),
+            CHECK_EQ(lawn_store_start(t.store, &id, sizeof(id), 10,
+                                      LONG_PAYLOAD, r / 8192 % 50, 0),
                      0);
         } else {
             (void)drop_number(&t, id);
         }
         id = r % COUNT(handed);
-        CHECK(lawn_store_touch(t.store, &id, sizeof id, 500 + r % 100));
+        CHECK(lawn_store_touch(t.store, &id, sizeof(id), 500 + r % 100));
     }
-    for (i = 0; i < COUNT(handed); i++) {
-        CHECK_EQ(handed[i].id_size, sizeof i);
-        CHECK(memcmp(handed[i].id, &i, sizeof i) == 0);
+    for (uint64_t i = 0; i < COUNT(handed); i++) {
+        CHECK_EQ(handed[i].id_size, sizeof(i));
+        CHECK(memcmp(handed[i].id, &i, sizeof(i)) == 0);
         CHECK_EQ(handed[i].payload_size, i % 50);
         CHECK(memcmp(handed[i].payload, LONG_PAYLOAD, i % 50) == 0);
     }
@@ -100,14 +98,12 @@ TEST(what_a_store_hands_out_of_many_timers_stays)
 
 TEST(what_a_store_hands_out_stays_when_the_timer_is_touched)
 {
-    struct lawn_store_timer timer;
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, LONG_PAYLOAD);
-    timer = look(&t, "a");
-    for (i = 0; i < 1000; i++) {
+    struct lawn_store_timer timer = look(&t, "a");
+    for (uint64_t i = 0; i < 1000; i++) {
         CHECK(lawn_store_touch(t.store, timer.id, timer.id_size, 10 + i));
         CHECK(lawn_store_touch_at(t.store, timer.id, timer.id_size, 20 + i));
     }
@@ -118,12 +114,11 @@ TEST(what_a_store_hands_out_stays_when_the_timer_is_touched)
 
 TEST(an_id_that_a_store_handed_out_may_be_handed_back)
 {
-    struct lawn_store_timer timer;
     struct trial t;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, LONG_PAYLOAD);
-    timer = look(&t, "a");
+    struct lawn_store_timer timer = look(&t, "a");
     CHECK(lawn_store_get(t.store, timer.id, timer.id_size, &timer));
     CHECK(lawn_store_touch(t.store, timer.id, timer.id_size, 20));
     CHECK_EQ(lawn_store_update(t.store, timer.id, timer.id_size, "new", 3), 0);
@@ -143,22 +138,19 @@ TEST(an_id_that_a_store_handed_out_may_be_handed_back)
 TEST(a_part_of_a_payload_that_a_store_handed_out_may_be_handed_back)
 {
     static unsigned char bytes[400];
-    struct lawn_store_timer timer;
-    struct trial t;
-    size_t size;
-    size_t from;
-    size_t part;
-    int update;
-    int error;
 
-    for (size = 0; size < sizeof bytes; size++) {
+    for (size_t size = 0; size < sizeof(bytes); size++) {
         bytes[size] = (unsigned char)(size * 7);
     }
+    struct trial t;
     trial_begin(&t, NULL);
-    for (size = 0; size < sizeof bytes; size += 1 + size / 8) {
-        for (update = 0; update < 2; update++) {
-            for (from = 0; from <= size; from += 1 + size / 4) {
-                for (part = 0; part <= size - from; part += 1 + size / 4) {
+    struct lawn_store_timer timer;
+    int error = 0;
+    for (size_t size = 0; size < sizeof(bytes); size += 1 + size / 8) {
+        for (int update = 0; update < 2; update++) {
+            for (size_t from = 0; from <= size; from += 1 + size / 4) {
+                for (size_t part = 0; part <= size - from;
+                     part += 1 + size / 4) {
                     CHECK_EQ(
                         lawn_store_start(t.store, "a", 1, 10, bytes, size, 0),
                         0);
@@ -185,12 +177,11 @@ TEST(a_part_of_a_payload_that_a_store_handed_out_may_be_handed_back)
 /* As another timer's payload or id, and as this one's. */
 TEST(a_payload_that_a_store_handed_out_may_become_anything)
 {
-    struct lawn_store_timer timer;
     struct trial t;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "b");
-    timer = look(&t, "a");
+    struct lawn_store_timer timer = look(&t, "a");
     CHECK_EQ(lawn_store_start(t.store, timer.payload, timer.payload_size, 20,
                               timer.id, timer.id_size, 0),
              0);
@@ -216,12 +207,11 @@ TEST(a_payload_that_a_store_handed_out_may_become_anything)
 /* The id stands in the payload that is being replaced. */
 TEST(an_id_inside_the_payload_that_a_store_replaces_is_read_first)
 {
-    struct lawn_store_timer timer;
     struct trial t;
 
     trial_begin(&t, NULL);
     put(&t, "abc", 10, "....abc....");
-    timer = look(&t, "abc");
+    struct lawn_store_timer timer = look(&t, "abc");
     CHECK_EQ(lawn_store_start(t.store, (const char *)timer.payload + 4, 3, 20,
                               LONG_PAYLOAD, strlen(LONG_PAYLOAD), 0),
              0);
@@ -238,15 +228,14 @@ TEST(an_id_inside_the_payload_that_a_store_replaces_is_read_first)
 
 TEST(what_a_store_told_while_iterating_may_be_stopped_by_its_own_id)
 {
-    struct lawn_store_timer timer;
     struct trial t;
     uint64_t cursor = 0;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < 1000; i++) {
+    for (uint64_t i = 0; i < 1000; i++) {
         CHECK_EQ(put_number(&t, i, 10), 0);
     }
+    struct lawn_store_timer timer;
     while (lawn_store_iterate(t.store, &cursor, &timer)) {
         CHECK(lawn_store_stop(t.store, timer.id, timer.id_size));
     }

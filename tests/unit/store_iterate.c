@@ -15,12 +15,12 @@ static unsigned others;
 static void
 count_one(const struct lawn_store_timer *timer)
 {
-    uint64_t number;
+    uint64_t number = 0;
 
-    CHECK_EQ(timer->id_size, sizeof number);
-    memcpy(&number, timer->id, sizeof number);
-    CHECK_EQ(timer->payload_size, sizeof number);
-    CHECK(memcmp(timer->payload, &number, sizeof number) == 0);
+    CHECK_EQ(timer->id_size, sizeof(number));
+    memcpy(&number, timer->id, sizeof(number));
+    CHECK_EQ(timer->payload_size, sizeof(number));
+    CHECK(memcmp(timer->payload, &number, sizeof(number)) == 0);
     if (number < KEPT) {
         seen[number]++;
     } else {
@@ -31,12 +31,10 @@ count_one(const struct lawn_store_timer *timer)
 static void
 begin_with_kept(struct trial *t)
 {
-    uint64_t i;
-
-    memset(seen, 0, sizeof seen);
+    memset(seen, 0, sizeof(seen));
     others = 0;
     trial_begin(t, NULL);
-    for (i = 0; i < KEPT; i++) {
+    for (uint64_t i = 0; i < KEPT; i++) {
         CHECK_EQ(put_number(t, i, 1000 + i % 10), 0);
     }
 }
@@ -44,9 +42,7 @@ begin_with_kept(struct trial *t)
 static void
 check_each_once(void)
 {
-    unsigned i;
-
-    for (i = 0; i < KEPT; i++) {
+    for (unsigned i = 0; i < KEPT; i++) {
         CHECK_EQ(seen[i], 1);
     }
 }
@@ -55,24 +51,22 @@ check_each_once(void)
 static void
 resize(struct trial *t, uint64_t from, uint64_t to)
 {
-    uint64_t i;
-
-    for (i = from; i < to; i++) {
+    for (uint64_t i = from; i < to; i++) {
         CHECK_EQ(put_number(t, KEPT + i, 100), 0);
     }
-    for (i = to; i < from; i++) {
+    for (uint64_t i = to; i < from; i++) {
         CHECK(drop_number(t, KEPT + i));
     }
 }
 
 TEST(an_iteration_tells_each_timer_of_a_store_once)
 {
-    struct lawn_store_timer timer;
     struct trial t;
     uint64_t cursor = 0;
     unsigned n = 0;
 
     begin_with_kept(&t);
+    struct lawn_store_timer timer;
     while (lawn_store_iterate(t.store, &cursor, &timer)) {
         CHECK_EQ(timer.deadline, timer.ttl);
         count_one(&timer);
@@ -85,11 +79,11 @@ TEST(an_iteration_tells_each_timer_of_a_store_once)
 
 TEST(an_iteration_of_an_empty_store_tells_nothing)
 {
-    struct lawn_store_timer timer;
     struct trial t;
     uint64_t cursor = 0;
 
     trial_begin(&t, NULL);
+    struct lawn_store_timer timer;
     CHECK(!lawn_store_iterate(t.store, &cursor, &timer));
     put(&t, "a", 10, "x");
     CHECK(drop(&t, "a"));
@@ -108,13 +102,13 @@ TEST(an_iteration_of_an_empty_store_tells_nothing)
 static void
 iterate_while_resized(uint64_t from, uint64_t to, unsigned after)
 {
-    struct lawn_store_timer timer;
     struct trial t;
     uint64_t cursor = 0;
     unsigned told = 0;
 
     begin_with_kept(&t);
     resize(&t, 0, from);
+    struct lawn_store_timer timer;
     while (lawn_store_iterate(t.store, &cursor, &timer)) {
         count_one(&timer);
         if (++told == after) {
@@ -129,9 +123,8 @@ iterate_while_resized(uint64_t from, uint64_t to, unsigned after)
 TEST(an_iteration_of_a_store_that_grows_tells_each_timer_once)
 {
     uint64_t n = how_many(100000, 100000, 20000);
-    unsigned after;
 
-    for (after = 1; after <= KEPT; after += 333) {
+    for (unsigned after = 1; after <= KEPT; after += 333) {
         iterate_while_resized(0, n, after);
     }
     iterate_while_resized(0, 300, 500);
@@ -156,9 +149,8 @@ TEST(an_iteration_of_a_store_that_breathes_tells_each_timer_once)
     static const unsigned strides[] = {1, 3, 20, 300};
     struct lawn_store_timer timer;
     struct trial t;
-    size_t s;
 
-    for (s = 0; s < COUNT(strides); s++) {
+    for (size_t s = 0; s < COUNT(strides); s++) {
         uint64_t cursor = 0;
         uint64_t further = 0;
         uint64_t state = s + 1;
@@ -166,10 +158,8 @@ TEST(an_iteration_of_a_store_that_breathes_tells_each_timer_once)
 
         begin_with_kept(&t);
         while (lawn_store_iterate(t.store, &cursor, &timer)) {
-            uint64_t to;
-
             count_one(&timer);
-            to = further + strides[s];
+            uint64_t to = further + strides[s];
             if (told / 250 % 2 == 1 || further > 50000) {
                 to = further > 2 * strides[s] ? further - 2 * strides[s] : 0;
             }
@@ -189,13 +179,13 @@ TEST(an_iteration_of_a_store_that_breathes_tells_each_timer_once)
 /* Told or not, they stay where they are. */
 TEST(an_iteration_of_a_store_is_not_disturbed_by_restarts)
 {
-    struct lawn_store_timer timer;
     struct trial t;
     uint64_t cursor = 0;
     uint64_t state = 9;
     unsigned n = 0;
 
     begin_with_kept(&t);
+    struct lawn_store_timer timer;
     while (lawn_store_iterate(t.store, &cursor, &timer)) {
         uint64_t id = chance(&state) % KEPT;
 
@@ -203,10 +193,11 @@ TEST(an_iteration_of_a_store_is_not_disturbed_by_restarts)
         n++;
         CHECK_EQ(put_number(&t, id, 77), 0);
         id = chance(&state) % KEPT;
-        CHECK(lawn_store_touch(t.store, &id, sizeof id, 78));
+        CHECK(lawn_store_touch(t.store, &id, sizeof(id), 78));
         id = chance(&state) % KEPT;
-        CHECK_EQ(lawn_store_update(t.store, &id, sizeof id, &state, 5), 0);
-        CHECK_EQ(lawn_store_update(t.store, &id, sizeof id, &id, sizeof id), 0);
+        CHECK_EQ(lawn_store_update(t.store, &id, sizeof(id), &state, 5), 0);
+        CHECK_EQ(lawn_store_update(t.store, &id, sizeof(id), &id, sizeof(id)),
+                 0);
         CHECK_EQ(lawn_store_start(t.store, timer.id, timer.id_size, 80,
                                   timer.payload, timer.payload_size, 0),
                  0);
@@ -218,12 +209,12 @@ TEST(an_iteration_of_a_store_is_not_disturbed_by_restarts)
 
 TEST(an_iteration_goes_on_in_a_store_that_was_reserved_and_cleared)
 {
-    struct lawn_store_timer timer;
     struct trial t;
     uint64_t cursor = 0;
     unsigned told = 0;
 
     begin_with_kept(&t);
+    struct lawn_store_timer timer;
     while (lawn_store_iterate(t.store, &cursor, &timer)) {
         count_one(&timer);
         told++;
@@ -246,17 +237,17 @@ TEST(an_iteration_goes_on_in_a_store_that_was_reserved_and_cleared)
 /* S8 with timers that fire meanwhile. */
 TEST(an_iteration_of_a_store_that_mows_tells_what_is_left_once)
 {
-    struct lawn_store_timer timer;
-    struct lawn_store_timer popped;
     struct trial t;
     uint64_t cursor = 0;
-    unsigned i;
 
     begin_with_kept(&t);
     resize(&t, 0, 20000);
+    struct lawn_store_timer timer;
+    struct lawn_store_timer popped;
     while (lawn_store_iterate(t.store, &cursor, &timer)) {
         count_one(&timer);
-        for (i = 0; i < 40 && lawn_store_pop(t.store, 100, &popped); i++) {
+        for (unsigned i = 0; i < 40 && lawn_store_pop(t.store, 100, &popped);
+             i++) {
             CHECK_EQ(popped.deadline, 100);
         }
     }

@@ -26,11 +26,10 @@ TEST(a_store_tells_the_bytes_that_it_has_from_its_allocator)
     struct trial t;
     uint64_t state = 21;
     uint64_t now = 0;
-    unsigned i;
 
     trial_begin(&t, NULL);
     CHECK_EQ(lawn_store_bytes(t.store), t.ledger.bytes);
-    for (i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < 20000; i++) {
         uint64_t r = chance(&state);
         uint64_t id = r / 64 % 3000;
 
@@ -43,11 +42,11 @@ TEST(a_store_tells_the_bytes_that_it_has_from_its_allocator)
             (void)lawn_store_mow(t.store, now, 20, ignore, NULL);
             break;
         case 2:
-            (void)lawn_store_update(t.store, &id, sizeof id, bytes,
+            (void)lawn_store_update(t.store, &id, sizeof(id), bytes,
                                     r >> 32 & 2047);
             break;
         default:
-            CHECK_EQ(lawn_store_start(t.store, &id, sizeof id, 1 + r % 1000,
+            CHECK_EQ(lawn_store_start(t.store, &id, sizeof(id), 1 + r % 1000,
                                       bytes, (r >> 32 & 127) * (r >> 40 & 15),
                                       0),
                      0);
@@ -63,15 +62,13 @@ TEST(a_store_tells_the_bytes_that_it_has_from_its_allocator)
 static void
 burst(struct lawn_store *store, uint64_t stay, uint64_t many, bool stop)
 {
-    uint64_t i;
-
-    for (i = stay; i < stay + many; i++) {
-        CHECK_EQ(lawn_store_start(store, &i, sizeof i, 10 + i % 100,
+    for (uint64_t i = stay; i < stay + many; i++) {
+        CHECK_EQ(lawn_store_start(store, &i, sizeof(i), 10 + i % 100,
                                   "a payload", i % 10, 0),
                  0);
     }
-    for (i = stay; stop && i < stay + many; i++) {
-        CHECK(lawn_store_stop(store, &i, sizeof i));
+    for (uint64_t i = stay; stop && i < stay + many; i++) {
+        CHECK(lawn_store_stop(store, &i, sizeof(i)));
     }
     (void)lawn_store_mow(store, lawn_store_now(store) + 200, SIZE_MAX, ignore,
                          NULL);
@@ -81,11 +78,9 @@ burst(struct lawn_store *store, uint64_t stay, uint64_t many, bool stop)
 static void
 fill(struct lawn_store *store, uint64_t stay)
 {
-    uint64_t i;
-
-    for (i = 0; i < stay; i++) {
+    for (uint64_t i = 0; i < stay; i++) {
         CHECK_EQ(
-            lawn_store_start(store, &i, sizeof i, 1u << 30, "a payload", 9, 0),
+            lawn_store_start(store, &i, sizeof(i), 1u << 30, "a payload", 9, 0),
             0);
     }
 }
@@ -94,16 +89,12 @@ TEST(a_store_gives_back_what_a_burst_of_timers_took)
 {
     static const unsigned stays[] = {0, 1000, 100000};
     struct trial t;
-    size_t i;
-    int stop;
 
-    for (stop = 0; stop < 2; stop++) {
-        for (i = 0; i < COUNT(stays); i++) {
-            size_t before;
-
+    for (int stop = 0; stop < 2; stop++) {
+        for (size_t i = 0; i < COUNT(stays); i++) {
             trial_begin(&t, NULL);
             fill(t.store, stays[i]);
-            before = t.ledger.bytes;
+            size_t before = t.ledger.bytes;
             burst(t.store, stays[i], how_many(1000000, 200000, 20000),
                   stop != 0);
             CHECK(t.ledger.bytes <= before + before / 4 + SLACK);
@@ -120,17 +111,15 @@ TEST(a_store_gives_memory_back_though_every_tenth_timer_stays)
 {
     uint64_t n = how_many(300000, 100000, 20000);
     struct trial t;
-    size_t empty;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    empty = t.ledger.bytes;
-    for (i = 0; i < n; i++) {
+    size_t empty = t.ledger.bytes;
+    for (uint64_t i = 0; i < n; i++) {
         CHECK_EQ(put_number(&t, i, i % 10 == 0 ? 5000 : 100), 0);
     }
     CHECK_EQ(lawn_store_mow(t.store, 100, SIZE_MAX, ignore, NULL), n - n / 10);
     CHECK(t.ledger.bytes <= empty + SLACK + 200 * (n / 10));
-    for (i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         CHECK_EQ(has_number(&t, i), i % 10 == 0);
     }
     CHECK_EQ(lawn_store_mow(t.store, 5000, SIZE_MAX, ignore, NULL), n / 10);
@@ -154,18 +143,15 @@ resident(void)
 TEST(a_store_gives_memory_back_to_the_system_after_a_burst)
 {
     uint64_t stay = 100000;
-    struct lawn_store *store;
-    size_t before;
-    size_t told;
 
     if (watched()) {
         return; /* their allocators keep what is freed */
     }
-    store = lawn_store_new(NULL);
+    struct lawn_store *store = lawn_store_new(NULL);
     CHECK(store != NULL);
     fill(store, stay);
-    before = resident();
-    told = lawn_store_bytes(store);
+    size_t before = resident();
+    size_t told = lawn_store_bytes(store);
     burst(store, stay, how_many(1000000, 500000, 300000), false);
     CHECK(lawn_store_bytes(store) <= told + told / 4);
     CHECK(resident() <= before + before / 4);
@@ -176,15 +162,13 @@ TEST(a_shorter_payload_gives_memory_of_a_store_back)
 {
     size_t large = 1u << 20;
     char *bytes = calloc(1, large);
-    struct trial t;
-    size_t before;
-    int update;
 
     CHECK(bytes != NULL);
-    for (update = 0; update < 2; update++) {
+    struct trial t;
+    for (int update = 0; update < 2; update++) {
         trial_begin(&t, NULL);
         put(&t, "a", 10, "short");
-        before = t.ledger.bytes;
+        size_t before = t.ledger.bytes;
         if (update) {
             CHECK_EQ(lawn_store_update(t.store, "a", 1, bytes, large), 0);
             CHECK(t.ledger.bytes >= before + large - 4096);
@@ -234,10 +218,10 @@ TEST(no_call_of_a_store_grows_or_shrinks_it_by_much)
     uint64_t n = how_many(300000, 300000, 40000);
     struct cost cost = {0, 0};
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, NULL);
     t.ledger.largest = 0;
+    uint64_t i = 0;
     for (i = 0; i < n; i++) {
         cost_before(&t);
         CHECK_EQ(put_number(&t, i, 1 + i % 3), 0);
@@ -263,12 +247,10 @@ TEST(no_call_of_a_store_grows_or_shrinks_it_by_much)
 TEST(a_store_takes_memory_in_proportion_to_its_timers)
 {
     struct trial t;
-    size_t empty;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    empty = t.ledger.bytes;
-    for (i = 0; i < 50000; i++) {
+    size_t empty = t.ledger.bytes;
+    for (uint64_t i = 0; i < 50000; i++) {
         CHECK_EQ(put_number(&t, i, 10), 0);
         CHECK(t.ledger.bytes <= empty + (128u << 10) + 160 * (i + 1));
     }
@@ -279,13 +261,12 @@ TEST(a_store_of_limited_timers_refuses_further_ones)
 {
     struct lawn_store_options options = {.max_timers = 3};
     struct trial t;
-    uint64_t print;
 
     trial_begin(&t, &options);
     put(&t, "a", 10, "1");
     put(&t, "b", 20, "2");
     put(&t, "c", 30, "3");
-    print = trial_print(&t);
+    uint64_t print = trial_print(&t);
     CHECK_EQ(put_how(&t, "d", 5, "4", 0), -ENOSPC);
     CHECK_EQ(put_how(&t, "d", 5, "4", LAWN_STORE_ABSENT), -ENOSPC);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
@@ -308,28 +289,27 @@ TEST(a_store_of_limited_bytes_refuses_what_exceeds_them)
 {
     static char bytes[100000];
     struct trial t;
-    uint64_t print;
-    size_t before;
-    size_t limit;
-    uint64_t i;
     int error = 0;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "short");
-    limit = lawn_store_bytes(t.store) + sizeof bytes;
+    size_t limit = lawn_store_bytes(t.store) + sizeof(bytes);
     lawn_store_set_limits(t.store, 0, limit);
+    uint64_t print = 0;
+    size_t before = 0;
+    uint64_t i = 0;
     for (i = 0; error == 0; i++) {
         CHECK(i < 100000);
         print = trial_print(&t);
         before = lawn_store_bytes(t.store);
-        error = lawn_store_start(t.store, &i, sizeof i, 10, bytes, 1000, 0);
+        error = lawn_store_start(t.store, &i, sizeof(i), 10, bytes, 1000, 0);
         CHECK(lawn_store_bytes(t.store) <= limit);
     }
     CHECK_EQ(error, -ENOSPC);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
     CHECK(lawn_store_bytes(t.store) <= before);
-    CHECK_EQ(lawn_store_update(t.store, "a", 1, bytes, sizeof bytes), -ENOSPC);
-    CHECK_EQ(lawn_store_start(t.store, "a", 1, 20, bytes, sizeof bytes, 0),
+    CHECK_EQ(lawn_store_update(t.store, "a", 1, bytes, sizeof(bytes)), -ENOSPC);
+    CHECK_EQ(lawn_store_start(t.store, "a", 1, 20, bytes, sizeof(bytes), 0),
              -ENOSPC);
     CHECK_EQ(trial_print(&t), print);
     CHECK_TIMER(&t, "a", "short", 10);
@@ -342,14 +322,13 @@ TEST(a_store_of_limited_bytes_refuses_what_exceeds_them)
 TEST(a_store_that_has_more_than_a_new_limit_takes_no_further_memory)
 {
     struct trial t;
-    size_t bytes;
-    uint64_t i;
 
     trial_begin(&t, NULL);
+    uint64_t i = 0;
     for (i = 0; i < 1000; i++) {
         CHECK_EQ(put_number(&t, i, 10), 0);
     }
-    bytes = lawn_store_bytes(t.store);
+    size_t bytes = lawn_store_bytes(t.store);
     lawn_store_set_limits(t.store, 0, 1);
     CHECK_EQ(lawn_store_count(t.store), 1000);
     while (put_number(&t, i, 10) == 0) {
@@ -367,23 +346,20 @@ TEST(calls_of_a_store_that_fail_for_long_take_no_memory)
 {
     static char bytes[5000];
     struct trial t;
-    size_t before;
-    uint64_t i;
 
     trial_begin(&t, NULL);
+    uint64_t i = 0;
     for (i = 0; i < 100; i++) {
         CHECK_EQ(put_number(&t, i, 10), 0);
     }
-    before = t.ledger.bytes;
+    size_t before = t.ledger.bytes;
     for (i = 0; i < 600; i++) {
-        size_t k;
-
-        for (k = 0; k < 3; k++) {
+        for (size_t k = 0; k < 3; k++) {
             t.ledger.refuse = k;
             t.ledger.for_good = true;
             (void)lawn_store_start(t.store, &(uint64_t){100}, 8, 10, bytes,
                                    i + 1000, 0);
-            (void)lawn_store_update(t.store, &i, sizeof i, bytes, i + 1000);
+            (void)lawn_store_update(t.store, &i, sizeof(i), bytes, i + 1000);
             (void)lawn_store_reserve(t.store, 100000);
             (void)drop_number(&t, 100);
         }
@@ -400,15 +376,14 @@ TEST(a_store_never_has_more_bytes_than_its_limit)
     struct trial t;
     uint64_t state = 4;
     unsigned refused = 0;
-    unsigned i;
 
     trial_begin(&t, &options);
-    for (i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < 20000; i++) {
         uint64_t r = chance(&state);
         uint64_t id = r % 2000;
-        int error = r >> 20 & 1 ? lawn_store_start(t.store, &id, sizeof id, 10,
+        int error = r >> 20 & 1 ? lawn_store_start(t.store, &id, sizeof(id), 10,
                                                    bytes, r >> 32 & 1023, 0)
-                                : lawn_store_update(t.store, &id, sizeof id,
+                                : lawn_store_update(t.store, &id, sizeof(id),
                                                     bytes, r >> 32 & 4095);
 
         CHECK(error == 0 || error == -ENOENT || error == -ENOSPC);
@@ -427,13 +402,11 @@ TEST(a_reserved_store_does_not_grow_its_table)
     struct cost cost = {0, 0};
     uint64_t n = 30000;
     struct trial t;
-    size_t reserved;
-    uint64_t i;
 
     trial_begin(&t, NULL);
     CHECK_EQ(lawn_store_reserve(t.store, n), 0);
-    reserved = t.ledger.bytes;
-    for (i = 0; i < n; i++) {
+    size_t reserved = t.ledger.bytes;
+    for (uint64_t i = 0; i < n; i++) {
         cost_before(&t);
         CHECK_EQ(put_number(&t, i, 10), 0);
         cost_after(&t, &cost);
@@ -441,7 +414,7 @@ TEST(a_reserved_store_does_not_grow_its_table)
     CHECK_EQ(lawn_store_mow(t.store, 10, SIZE_MAX, ignore, NULL), n);
     CHECK(t.ledger.bytes >= reserved - reserved / 4); /* it does not shrink */
     CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
-    for (i = 0; i < 100; i++) {
+    for (uint64_t i = 0; i < 100; i++) {
         CHECK_EQ(put_number(&t, i, 10), 0);
         CHECK(drop_number(&t, i));
     }
@@ -453,11 +426,10 @@ TEST(a_reserved_store_does_not_grow_its_table)
 TEST(a_reservation_of_a_store_that_is_taken_back_gives_memory_back)
 {
     struct trial t;
-    size_t before;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "x");
-    before = t.ledger.bytes;
+    size_t before = t.ledger.bytes;
     CHECK_EQ(lawn_store_reserve(t.store, 1000000), 0);
     CHECK(t.ledger.bytes > before + 1000000);
     CHECK_EQ(lawn_store_reserve(t.store, 10000), 0);
@@ -471,17 +443,15 @@ TEST(a_reservation_of_a_store_that_is_taken_back_gives_memory_back)
 TEST(a_reservation_that_exceeds_a_limit_of_a_store_changes_nothing)
 {
     struct trial t;
-    uint64_t print;
-    size_t k;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "x");
     lawn_store_set_limits(t.store, 0, lawn_store_bytes(t.store) + 100000);
-    print = trial_print(&t);
+    uint64_t print = trial_print(&t);
     CHECK_EQ(lawn_store_reserve(t.store, 1000000), -ENOSPC);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
     lawn_store_set_limits(t.store, 0, 0);
-    for (k = 0; k < 30; k++) {
+    for (size_t k = 0; k < 30; k++) {
         t.ledger.refuse = k;
         CHECK_EQ(lawn_store_reserve(t.store, 10000000), -ENOMEM);
         CHECK_EQ(trial_print(&t), print);
@@ -500,12 +470,11 @@ static void
 check_scarcity(call_fn *call, uint64_t steps)
 {
     struct trial t;
-    uint64_t i;
     size_t refused = 0;
 
     trial_begin(&t, &(struct lawn_store_options){.seed = {SEED, 1}});
     put(&t, "a", 100, "a payload");
-    for (i = 0; i < steps; i++) {
+    for (uint64_t i = 0; i < steps; i++) {
         size_t k = 0;
         int error = -ENOMEM;
 
@@ -532,22 +501,22 @@ static char scarce_bytes[3000];
 static int
 start_another(struct trial *t, uint64_t step)
 {
-    return lawn_store_start(t->store, &step, sizeof step, 10, scarce_bytes,
-                            step * 7 % sizeof scarce_bytes, 0);
+    return lawn_store_start(t->store, &step, sizeof(step), 10, scarce_bytes,
+                            step * 7 % sizeof(scarce_bytes), 0);
 }
 
 static int
 start_the_same(struct trial *t, uint64_t step)
 {
     return lawn_store_start(t->store, "a", 1, 10 + step, scarce_bytes,
-                            step * 101 % sizeof scarce_bytes, 0);
+                            step * 101 % sizeof(scarce_bytes), 0);
 }
 
 static int
 update_the_same(struct trial *t, uint64_t step)
 {
     return lawn_store_update(t->store, "a", 1, scarce_bytes,
-                             step * 101 % sizeof scarce_bytes);
+                             step * 101 % sizeof(scarce_bytes));
 }
 
 static int
@@ -575,24 +544,23 @@ TEST(a_reservation_in_a_store_without_memory_changes_nothing)
 /* With nothing to be had: stop, touch, mow, pop, get, iterate and clear. */
 TEST(a_store_without_memory_still_does_what_cannot_fail)
 {
-    struct lawn_store_timer out;
     struct trial t;
     uint64_t cursor = 0;
     uint64_t n = 5000;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         CHECK_EQ(put_number(&t, i, 10 + i % 50), 0);
     }
     t.ledger.refuse = 0;
     t.ledger.for_good = true;
-    for (i = 0; i < n; i += 2) {
+    for (uint64_t i = 0; i < n; i += 2) {
         CHECK(drop_number(&t, i));
     }
-    for (i = 1; i < n; i += 2) {
-        CHECK(lawn_store_touch(t.store, &i, sizeof i, 20));
+    for (uint64_t i = 1; i < n; i += 2) {
+        CHECK(lawn_store_touch(t.store, &i, sizeof(i), 20));
     }
+    struct lawn_store_timer out;
     CHECK(lawn_store_iterate(t.store, &cursor, &out));
     CHECK(lawn_store_pop(t.store, 20, &out));
     CHECK_EQ(trial_mow_some(&t, 20, 500), 500);
@@ -607,13 +575,10 @@ TEST(a_store_that_gets_no_memory_is_not_made)
 {
     struct lawn_store_options options = {.lawn.blades = 8, .lawn.slot_bits = 4};
     struct trial t;
-    struct trial other;
-    size_t k;
 
     trial_begin(&t, &options); /* tells how many requests it takes */
-    for (k = 0; k < t.ledger.requests; k++) {
-        struct lawn_store *store;
-
+    struct trial other;
+    for (size_t k = 0; k < t.ledger.requests; k++) {
         trial_begin(&other, &options);
         lawn_store_free(other.store);
         other.ledger.refuse = k;
@@ -622,7 +587,7 @@ TEST(a_store_that_gets_no_memory_is_not_made)
         options.lawn.release = trial_release;
         options.lawn.context = &other.ledger;
         errno = 0;
-        store = lawn_store_new(&options);
+        struct lawn_store *store = lawn_store_new(&options);
         CHECK(store == NULL);
         CHECK_EQ(errno, ENOMEM);
         CHECK_EQ(other.ledger.blocks, 0);

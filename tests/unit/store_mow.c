@@ -64,10 +64,9 @@ halt_the_lawn(struct trial *t, const struct lawn_store_timer *timer)
 TEST(a_store_does_not_halt_with_its_lawn)
 {
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < 40; i++) { /* more than a batch */
+    for (uint64_t i = 0; i < 40; i++) { /* more than a batch */
         CHECK_EQ(put_number(&t, i, 10), 0);
     }
     t.act = halt_the_lawn;
@@ -138,10 +137,10 @@ TEST(the_next_deadline_of_a_store_is_exact)
 
 TEST(a_pop_takes_the_earliest_due_timer_out_of_a_store)
 {
-    struct lawn_store_timer out;
     struct trial t;
 
     trial_begin(&t, NULL);
+    struct lawn_store_timer out;
     CHECK(!lawn_store_pop(t.store, 5, &out));
     CHECK_EQ(lawn_store_now(t.store), 5); /* as mow does */
     put(&t, "b", 20, "two");
@@ -167,19 +166,18 @@ TEST(a_pop_takes_the_earliest_due_timer_out_of_a_store)
 /* Until the next pop, whatever happens meanwhile; the sanitizers look on. */
 TEST(what_a_pop_of_a_store_tells_stays_until_the_next_pop)
 {
-    struct lawn_store_timer out;
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "a payload that is somewhat longer");
     put(&t, "b", 10, "x");
+    struct lawn_store_timer out;
     CHECK(lawn_store_pop(t.store, 10, &out));
     put(&t, "a", 10, "another payload that is longer, too");
-    for (i = 0; i < 5000; i++) {
+    for (uint64_t i = 0; i < 5000; i++) {
         CHECK_EQ(put_number(&t, i, 10), 0);
     }
-    for (i = 0; i < 5000; i += 2) {
+    for (uint64_t i = 0; i < 5000; i += 2) {
         CHECK(drop_number(&t, i));
     }
     CHECK_EQ(lawn_store_mow(t.store, 15, 1, ignore, NULL), 1);
@@ -199,12 +197,12 @@ TEST(what_a_pop_of_a_store_tells_stays_until_the_next_pop)
 TEST(a_store_freed_after_a_pop_gives_all_memory_back)
 {
     static char large[100000];
-    struct lawn_store_timer out;
     struct trial t;
 
     trial_begin(&t, NULL);
-    CHECK_EQ(lawn_store_start(t.store, "a", 1, 10, large, sizeof large, 0), 0);
-    CHECK_EQ(lawn_store_start(t.store, "b", 1, 10, large, sizeof large, 0), 0);
+    CHECK_EQ(lawn_store_start(t.store, "a", 1, 10, large, sizeof(large), 0), 0);
+    CHECK_EQ(lawn_store_start(t.store, "b", 1, 10, large, sizeof(large), 0), 0);
+    struct lawn_store_timer out;
     CHECK(lawn_store_pop(t.store, 10, &out));
     CHECK_EQ(lawn_store_bytes(t.store), t.ledger.bytes);
     CHECK(lawn_store_pop(t.store, 10, &out));
@@ -214,17 +212,16 @@ TEST(a_store_freed_after_a_pop_gives_all_memory_back)
 
 TEST(pops_of_a_store_come_in_the_order_of_mows)
 {
-    struct lawn_store_timer out;
     struct trial t;
     uint64_t state = 3;
     uint64_t last = 0;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < 3000; i++) {
+    for (uint64_t i = 0; i < 3000; i++) {
         CHECK_EQ(put_number(&t, i, 1 + chance(&state) % 500), 0);
     }
-    for (i = 0; i < 3000; i++) {
+    struct lawn_store_timer out;
+    for (uint64_t i = 0; i < 3000; i++) {
         CHECK_EQ(lawn_store_count(t.store), 3000 - i);
         CHECK(lawn_store_pop(t.store, 500, &out));
         CHECK(out.deadline >= last);
@@ -256,10 +253,9 @@ TEST(a_store_takes_times_and_ttls_over_the_whole_range)
     static const uint64_t ttls[] = {0,        1,    INT64_MAX,
                                     LAST - 1, LAST, LAWN_NEVER};
     struct trial t;
-    size_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < COUNT(ttls); i++) {
+    for (size_t i = 0; i < COUNT(ttls); i++) {
         uint64_t due = ttls[i] == 0 ? 1 : ttls[i] < LAST ? ttls[i] : LAST;
         struct lawn_store_timer timer = {0};
 
@@ -292,13 +288,12 @@ TEST(a_mow_of_a_store_at_the_last_tick_comes_to_an_end)
 {
     struct lawn_store_options options = {.lawn.now = LAST - 5};
     struct trial t;
-    int i;
 
     trial_begin(&t, &options);
     put(&t, "a", 5, "x");
     put(&t, "b", UINT64_MAX, "y");
     t.act = start_itself_again;
-    for (i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         CHECK_EQ(trial_mow(&t, LAWN_NEVER), 2);
         CHECK_EQ(lawn_store_count(t.store), 2);
         CHECK_EQ(lawn_store_next(t.store), LAST);
@@ -311,10 +306,9 @@ TEST(a_cleared_store_keeps_its_clock_and_its_limits)
 {
     struct lawn_store_options options = {.max_timers = 3};
     struct trial t;
-    size_t bytes;
 
     trial_begin(&t, &options);
-    bytes = lawn_store_bytes(t.store);
+    size_t bytes = lawn_store_bytes(t.store);
     lawn_store_set_now(t.store, 77);
     put(&t, "a", 10, "");
     put(&t, "b", 20, "");
@@ -344,7 +338,7 @@ arena_alloc(size_t size, void *context)
 {
     (void)context;
     size = (size + 15) / 16 * 16;
-    if (size > sizeof arena - arena_used) {
+    if (size > sizeof(arena) - arena_used) {
         return NULL;
     }
     arena_used += size;
@@ -356,15 +350,14 @@ TEST(a_store_may_have_an_allocator_that_takes_nothing_back)
 {
     struct lawn_store_options options = {
         .lawn.alloc = arena_alloc, .lawn.blades = 8, .lawn.slot_bits = 4};
-    struct lawn_store *store;
-    unsigned i;
     int error = 0;
 
     arena_used = 0;
-    store = lawn_store_new(&options);
+    struct lawn_store *store = lawn_store_new(&options);
     CHECK(store != NULL);
+    unsigned i = 0;
     for (i = 0; i < 100000 && error == 0; i++) {
-        error = lawn_store_start(store, &i, sizeof i, 10, &i, sizeof i, 0);
+        error = lawn_store_start(store, &i, sizeof(i), 10, &i, sizeof(i), 0);
     }
     CHECK_EQ(error, -ENOMEM);
     CHECK_EQ(lawn_store_count(store), i - 1);

@@ -11,14 +11,13 @@
  * takes out only the newer. */
 TEST(a_store_leaves_no_old_timer_behind_when_an_id_starts_again)
 {
-    struct lawn_stats stats;
     struct trial t;
-    unsigned i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < 1000; i++) {
+    for (unsigned i = 0; i < 1000; i++) {
         put(&t, "a", 10 + i % 7, "x");
     }
+    struct lawn_counters stats;
     lawn_stats(lawn_store_lawn(t.store), &stats);
     CHECK_EQ(stats.count, 1); /* [S1] */
     CHECK_EQ(trial_mow(&t, 100), 1);
@@ -47,13 +46,11 @@ TEST(a_store_does_not_fire_an_id_at_its_first_deadline_once_it_is_replaced)
 TEST(a_store_takes_memory_by_the_number_of_ids_and_not_by_their_size)
 {
     struct trial t;
-    size_t before;
-    unsigned k;
 
     trial_begin(&t, NULL);
     CHECK_EQ(put_number(&t, 0, 10), 0);
-    before = lawn_store_bytes(t.store);
-    for (k = 0; k < 64; k++) {
+    size_t before = lawn_store_bytes(t.store);
+    for (unsigned k = 0; k < 64; k++) {
         CHECK_EQ(put_number(&t, UINT64_C(1) << k, 10), 0);
     }
     CHECK_EQ(put_number(&t, UINT64_MAX, 10), 0);
@@ -68,14 +65,13 @@ TEST(a_store_gives_the_memory_of_stopped_timers_back_long_before_they_are_due)
     static char large[2000];
     struct trial t;
     size_t peak = 0;
-    unsigned i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < how_many(1000000, 200000, 20000); i++) {
-        CHECK_EQ(lawn_store_start(t.store, &i, sizeof i, 300000, large,
-                                  sizeof large, 0),
+    for (unsigned i = 0; i < how_many(1000000, 200000, 20000); i++) {
+        CHECK_EQ(lawn_store_start(t.store, &i, sizeof(i), 300000, large,
+                                  sizeof(large), 0),
                  0);
-        CHECK(lawn_store_stop(t.store, &i, sizeof i));
+        CHECK(lawn_store_stop(t.store, &i, sizeof(i)));
         peak = t.ledger.bytes > peak ? t.ledger.bytes : peak;
     }
     CHECK(peak < 1024 * 1024); /* not 400 MB */
@@ -88,12 +84,11 @@ TEST(a_store_that_replaces_one_timer_for_long_does_not_grow)
     static char bytes[300];
     struct trial t;
     size_t peak = 0;
-    unsigned i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < how_many(1000000, 300000, 30000); i++) {
+    for (unsigned i = 0; i < how_many(1000000, 300000, 30000); i++) {
         CHECK_EQ(
-            lawn_store_start(t.store, "a", 1, 10, bytes, i % sizeof bytes, 0),
+            lawn_store_start(t.store, "a", 1, 10, bytes, i % sizeof(bytes), 0),
             0);
         peak = t.ledger.bytes > peak ? t.ledger.bytes : peak;
     }
@@ -140,10 +135,9 @@ start_itself_at_once(struct trial *t, const struct lawn_store_timer *timer)
 TEST(a_mow_of_a_store_whose_timers_start_again_comes_to_an_end)
 {
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, NULL);
-    for (i = 0; i < 30; i++) {
+    for (uint64_t i = 0; i < 30; i++) {
         CHECK_EQ(put_number(&t, i, 1 + i % 10), 0);
     }
     t.act = start_itself_at_once;

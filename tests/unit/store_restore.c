@@ -54,7 +54,7 @@ save_and_load(struct trial *t, const struct lawn_store_timer *timer)
     if (memcmp(timer->id, "a", 1) == 0) {
         CHECK(drop(t, "b"));
         CHECK_EQ(save(t, 100), -EIO);
-        CHECK_EQ(save(t, sizeof disk.bytes), 0);
+        CHECK_EQ(save(t, sizeof(disk.bytes)), 0);
         CHECK_EQ(lawn_store_load(t->store, read_disk, NULL), -ENOTEMPTY);
         lawn_store_clear(t->store);
         CHECK_EQ(lawn_store_load(t->store, read_disk, NULL), 0);
@@ -71,7 +71,7 @@ TEST(a_callback_of_a_store_may_save_and_load_it)
     trial_begin(&t, NULL);
     put(&t, "a", 10, "1");
     put(&t, "b", 10, "2");
-    CHECK_EQ(lawn_store_start(t.store, "c", 1, 10, large, sizeof large, 0), 0);
+    CHECK_EQ(lawn_store_start(t.store, "c", 1, 10, large, sizeof(large), 0), 0);
     put(&t, "d", 11, "4");
     put(&t, "e", 90, "5");
     t.act = save_and_load;
@@ -79,9 +79,60 @@ TEST(a_callback_of_a_store_may_save_and_load_it)
     CHECK_CUT(&t, "a");
     CHECK_TIMER(&t, "d", "4", 51);
     CHECK_TIMER(&t, "e", "5", 90);
-    CHECK_EQ(look(&t, "c").payload_size, sizeof large);
+    CHECK_EQ(look(&t, "c").payload_size, sizeof(large));
     CHECK_EQ(trial_mow(&t, 51), 2);
     CHECK_CUT(&t, "c d");
+    trial_end(&t);
+}
+
+/* Timers of one TTL, on no blade since other TTLs have them all: ids c0 to c5 with
+ * one deadline, b0 to b5 with a later one, a0 to a5 with the latest. */
+static void
+put_groups(struct trial *t)
+{
+    char id[8];
+
+    for (unsigned i = 0; i < 300; i++) {
+        CHECK_EQ(put_number(t, i, 100000 + i), 0);
+    }
+    put(t, "load", 30, "");
+    for (char group = 'c'; group >= 'a'; group--) {
+        lawn_store_set_now(t->store, lawn_store_now(t->store) + 1);
+        for (unsigned i = 0; i < 6; i++) {
+            (void)snprintf(id, sizeof(id), "%c%u", group, i);
+            put(t, id, 50, "");
+        }
+    }
+}
+
+static void
+clear_and_load(struct trial *t, const struct lawn_store_timer *timer)
+{
+    if (memcmp(timer->id, "load", 4) == 0) {
+        CHECK_EQ(save(t, sizeof(disk.bytes)), 0);
+        lawn_store_clear(t->store);
+        CHECK_EQ(lawn_store_load(t->store, read_disk, NULL), 0);
+    }
+}
+
+/* [S9] The order between deadlines is lost, since all are due at now + 1. */
+TEST(overdue_timers_loaded_in_a_callback_keep_their_order_within_a_deadline)
+{
+    struct lawn_store_options options = {.lawn = {.blades = 8}};
+    unsigned next[3] = {0};
+    struct trial t;
+
+    trial_begin(&t, &options);
+    put_groups(&t);
+    t.act = clear_and_load;
+    CHECK_EQ(trial_mow(&t, 200), 1);
+    CHECK_EQ(look(&t, "c0").deadline, 201);
+    CHECK_EQ(look(&t, "a5").deadline, 201);
+    t.fired = 0;
+    CHECK_EQ(trial_mow(&t, 201), 18);
+    for (unsigned i = 0; i < t.fired; i++) {
+        CHECK_EQ((unsigned)(t.ids[i][1] - '0'), next[t.ids[i][0] - 'a']++);
+    }
     trial_end(&t);
 }
 
@@ -91,10 +142,10 @@ TEST(a_store_loads_no_payload_that_exceeds_its_limit)
     struct trial t;
 
     trial_begin(&t, NULL);
-    CHECK_EQ(lawn_store_start(t.store, "a", 1, 10, large, sizeof large, 0), 0);
-    CHECK_EQ(save(&t, sizeof disk.bytes), 0);
+    CHECK_EQ(lawn_store_start(t.store, "a", 1, 10, large, sizeof(large), 0), 0);
+    CHECK_EQ(save(&t, sizeof(disk.bytes)), 0);
     lawn_store_clear(t.store);
-    lawn_store_set_limits(t.store, 0, sizeof large - 1);
+    lawn_store_set_limits(t.store, 0, sizeof(large) - 1);
     CHECK_EQ(lawn_store_load(t.store, read_disk, NULL), -ENOSPC);
     CHECK_EQ(lawn_store_count(t.store), 0);
     trial_end(&t);
@@ -125,8 +176,8 @@ TEST(a_store_restores_nothing_twice)
     struct trial t;
 
     trial_begin(&t, NULL);
-    CHECK_EQ(lawn_store_restore(t.store, &timer, true), 0);
-    CHECK_EQ(lawn_store_restore(t.store, &timer, true), -EEXIST); /* [S1] */
+    CHECK_EQ(lawn__store_restore(t.store, &timer, true), 0);
+    CHECK_EQ(lawn__store_restore(t.store, &timer, true), -EEXIST); /* [S1] */
     CHECK_EQ(lawn_store_count(t.store), 1);
     trial_end(&t);
 }

@@ -62,11 +62,10 @@ TEST(a_start_replaces_the_timer_of_that_id_in_a_store)
 TEST(a_start_in_a_store_that_is_for_absent_ids_leaves_others_alone)
 {
     struct trial t;
-    uint64_t print;
 
     trial_begin(&t, NULL);
     CHECK_EQ(put_how(&t, "a", 10, "one", LAWN_STORE_ABSENT), 0);
-    print = trial_print(&t);
+    uint64_t print = trial_print(&t);
     CHECK_EQ(put_how(&t, "a", 20, "two", LAWN_STORE_ABSENT), -EEXIST);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
     CHECK_TIMER(&t, "a", "one", 10);
@@ -80,10 +79,9 @@ TEST(a_start_in_a_store_that_is_for_absent_ids_leaves_others_alone)
 TEST(a_start_in_a_store_that_is_for_present_ids_makes_no_others)
 {
     struct trial t;
-    uint64_t print;
 
     trial_begin(&t, NULL);
-    print = trial_print(&t);
+    uint64_t print = trial_print(&t);
     CHECK_EQ(put_how(&t, "a", 10, "one", LAWN_STORE_PRESENT), -ENOENT);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
     put(&t, "a", 10, "one");
@@ -124,13 +122,11 @@ TEST(a_start_in_a_store_that_makes_no_sense_is_refused)
     static const unsigned hows[] = {
         LAWN_STORE_ABSENT | LAWN_STORE_PRESENT, 7, 8, 16, 1u << 31, UINT32_MAX};
     struct trial t;
-    uint64_t print;
-    size_t i;
 
     trial_begin(&t, NULL);
     put(&t, "there", 10, "x");
-    print = trial_print(&t);
-    for (i = 0; i < COUNT(hows); i++) {
+    uint64_t print = trial_print(&t);
+    for (size_t i = 0; i < COUNT(hows); i++) {
         CHECK_EQ(put_how(&t, "there", 20, "y", hows[i]), -EINVAL);
         CHECK_EQ(put_how(&t, "not there", 20, "y", hows[i]), -EINVAL);
         CHECK_EQ(trial_print(&t), print); /* [S2] */
@@ -140,10 +136,10 @@ TEST(a_start_in_a_store_that_makes_no_sense_is_refused)
 
 TEST(a_store_looks_up_what_is_there_and_nothing_else)
 {
-    struct lawn_store_timer out;
     struct trial t;
 
     trial_begin(&t, NULL);
+    struct lawn_store_timer out;
     CHECK(!lawn_store_get(t.store, "a", 1, &out));
     put(&t, "a", 10, "one");
     put(&t, "ab", 20, "two");
@@ -160,11 +156,10 @@ TEST(a_store_looks_up_what_is_there_and_nothing_else)
 TEST(a_store_hands_out_the_payload_itself)
 {
     struct trial t;
-    const void *place;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "a payload of some length");
-    place = look(&t, "a").payload;
+    const void *place = look(&t, "a").payload;
     put(&t, "b", 10, "");
     CHECK(look(&t, "a").payload == place);
     trial_end(&t);
@@ -176,11 +171,10 @@ TEST(an_update_in_a_store_changes_the_payload_and_nothing_else)
         "", "x", "a longer one", "a much, much, much longer one than before",
         "y"};
     struct trial t;
-    size_t i;
 
     trial_begin(&t, NULL);
     put(&t, "a", 30, "first");
-    for (i = 0; i < COUNT(payloads); i++) {
+    for (size_t i = 0; i < COUNT(payloads); i++) {
         lawn_store_set_now(t.store, i + 1);
         CHECK_EQ(lawn_store_update(t.store, "a", 1, payloads[i],
                                    strlen(payloads[i])),
@@ -198,11 +192,10 @@ TEST(an_update_in_a_store_changes_the_payload_and_nothing_else)
 TEST(an_update_in_a_store_of_no_timer_makes_none)
 {
     struct trial t;
-    uint64_t print;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "x");
-    print = trial_print(&t);
+    uint64_t print = trial_print(&t);
     CHECK_EQ(lawn_store_update(t.store, "b", 1, "y", 1), -ENOENT);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
     CHECK_EQ(trial_mow(&t, 10), 1);
@@ -214,11 +207,10 @@ TEST(an_update_in_a_store_of_no_timer_makes_none)
 TEST(an_updated_timer_of_a_store_keeps_its_place_in_the_order)
 {
     static char large[5000];
-    struct trial t;
-    size_t size;
 
-    memset(large, 'x', sizeof large);
-    for (size = 0; size <= sizeof large; size += 100) {
+    memset(large, 'x', sizeof(large));
+    struct trial t;
+    for (size_t size = 0; size <= sizeof(large); size += 100) {
         trial_begin(&t, NULL);
         put(&t, "a", 10, "");
         put(&t, "b", 10, "");
@@ -240,16 +232,15 @@ TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_stands)
     static char large[3000];
     struct lawn_store_options options = {.lawn.blades = 8};
     struct trial t;
-    uint64_t i;
 
     trial_begin(&t, &options);
-    for (i = 0; i < 400; i++) {
+    for (uint64_t i = 0; i < 400; i++) {
         CHECK_EQ(put_number(&t, i, 1000 + 7 * i), 0);
     }
-    for (i = 0; i < 400; i++) {
-        CHECK_EQ(lawn_store_update(t.store, &i, sizeof i, large, 7 * i), 0);
+    for (uint64_t i = 0; i < 400; i++) {
+        CHECK_EQ(lawn_store_update(t.store, &i, sizeof(i), large, 7 * i), 0);
     }
-    for (i = 0; i < 400; i++) {
+    for (uint64_t i = 0; i < 400; i++) {
         CHECK_EQ(lawn_store_next(t.store), 1000 + 7 * i);
         CHECK_EQ(trial_mow(&t, 999 + 7 * i), 0);
         CHECK_EQ(trial_mow(&t, 1000 + 7 * i), 1);
@@ -260,12 +251,11 @@ TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_stands)
 TEST(a_touched_timer_of_a_store_waits_anew_with_its_payload)
 {
     struct trial t;
-    const void *place;
 
     trial_begin(&t, NULL);
     put(&t, "a", 10, "one");
     put(&t, "b", 10, "two");
-    place = look(&t, "a").payload;
+    const void *place = look(&t, "a").payload;
     lawn_store_set_now(t.store, 8);
     CHECK(lawn_store_touch(t.store, "a", 1, 20));
     CHECK_TIMER(&t, "a", "one", 28);
@@ -319,12 +309,12 @@ TEST(a_touched_timer_of_a_store_goes_to_the_end_of_its_queue)
 TEST(a_store_told_no_options_works)
 {
     struct lawn_store *store = lawn_store_new(NULL);
-    struct lawn_store_timer timer;
 
     CHECK(store != NULL);
     CHECK_EQ(lawn_store_now(store), 0);
     CHECK_EQ(lawn_store_start(store, "a", 1, 10, "x", 1, 0), 0);
     CHECK(lawn_store_bytes(store) > 0);
+    struct lawn_store_timer timer;
     CHECK(lawn_store_pop(store, 10, &timer));
     CHECK(lawn_store_check(store, NULL));
     lawn_store_free(store);
@@ -333,7 +323,6 @@ TEST(a_store_told_no_options_works)
 
 TEST(a_store_lets_its_lawn_be_looked_at)
 {
-    struct lawn_stats stats;
     struct trial t;
 
     trial_begin(&t, NULL);
@@ -341,10 +330,11 @@ TEST(a_store_lets_its_lawn_be_looked_at)
     put(&t, "b", 20, "");
     CHECK(drop(&t, "a"));
     CHECK_EQ(lawn_count(lawn_store_lawn(t.store)), 1);
+    struct lawn_counters stats;
     lawn_stats(lawn_store_lawn(t.store), &stats);
     CHECK_EQ(stats.starts, 2);
     CHECK_EQ(stats.stops, 1);
-    CHECK_EQ(lawn_count_lone(lawn_store_lawn(t.store)), 0);
+    CHECK_EQ(lawn_count_unqueued(lawn_store_lawn(t.store)), 0);
     CHECK(lawn_check(lawn_store_lawn(t.store), NULL));
     trial_end(&t);
 }

@@ -27,24 +27,22 @@ TEST(a_save_goes_on_after_a_write_that_took_only_a_part)
 {
     static const size_t parts[] = {1, 7, 100, 4096};
     char path[64] = "/tmp/lawn-test-XXXXXX";
-    struct trial t;
-    size_t i;
     int fd = mkstemp(path);
 
     CHECK(fd >= 0);
     (void)close(fd);
+    struct trial t;
     trial_begin(&t, NULL);
-    for (i = 0; i < 500; i++) {
+    for (size_t i = 0; i < 500; i++) {
         CHECK_EQ(put_number(&t, i, 10 + i), 0);
     }
-    for (i = 0; i < COUNT(parts); i++) {
-        struct trial again;
-        int error;
+    for (size_t i = 0; i < COUNT(parts); i++) {
 
         at_most = parts[i];
-        error = lawn_store_save_file(t.store, path);
+        int error = lawn_store_save_file(t.store, path);
         at_most = 0;
         CHECK_EQ(error, 0);
+        struct trial again;
         trial_begin(&again, NULL);
         CHECK_EQ(lawn_store_load_file(again.store, path), 0);
         CHECK_EQ(trial_print(&again), trial_print(&t));

@@ -30,7 +30,7 @@ start_text(struct lawn_store *store, const char *id, uint64_t ttl,
 static void
 start_number(struct lawn_store *store, uint64_t id, uint64_t ttl)
 {
-    CHECK_EQ(lawn_store_start(store, &id, sizeof id, ttl, &id, sizeof id, 0),
+    CHECK_EQ(lawn_store_start(store, &id, sizeof(id), ttl, &id, sizeof(id), 0),
              0);
 }
 
@@ -41,19 +41,19 @@ fill(struct lawn_store *store, uint64_t count, uint64_t seed)
     static unsigned char id[LAWN_STORE_ID_MAX];
     static unsigned char payload[300000];
     struct rng rng = {seed};
-    uint64_t i;
 
-    rng_fill(&rng, id, sizeof id);
-    rng_fill(&rng, payload, sizeof payload);
+    rng_fill(&rng, id, sizeof(id));
+    rng_fill(&rng, payload, sizeof(payload));
+    uint64_t i = 0;
     for (i = 0; i < count; i++) {
-        size_t id_size = i < 300 ? i : sizeof i + rng_below(&rng, 40);
+        size_t id_size = i < 300 ? i : sizeof(i) + rng_below(&rng, 40);
         size_t payload_size = i < 500 ? i : rng_below(&rng, 100);
         uint64_t ttl = 1 + rng_below(&rng, 5);
 
-        memcpy(id, &i, sizeof i);
+        memcpy(id, &i, sizeof(i));
         if (i % 1000 == 7) {
-            id_size = sizeof id - i / 1000;
-            payload_size = sizeof payload - i;
+            id_size = sizeof(id) - i / 1000;
+            payload_size = sizeof(payload) - i;
         }
         if (i % 16 == 0) {
             ttl = rng_next(&rng);
@@ -189,11 +189,10 @@ TEST(a_load_reads_not_a_byte_beyond_the_end)
 {
     struct lawn_store *store = new_store(0);
     struct tape tape = {0};
-    size_t end;
 
     fill(store, 20, 1);
     tape_save(&tape, store);
-    end = tape.size;
+    size_t end = tape.size;
     (void)tape_write("more", 4, &tape);
     lawn_store_clear(store);
     CHECK_EQ(tape_load(&tape, store), 0);
@@ -257,10 +256,9 @@ TEST(a_snapshot_cut_anywhere_is_truncated_and_changes_nothing)
     struct lawn_store *store = new_store(9);
     size_t bytes = lawn_store_bytes(store);
     struct tape tape = {0};
-    size_t whole;
 
     small_snapshot(&tape);
-    whole = tape.size;
+    size_t whole = tape.size;
     for (tape.size = 0; tape.size < whole; tape.size++) {
         CHECK_EQ(tape_load(&tape, store), LAWN_STORE_TRUNCATED);
         check_unchanged(store, bytes, 9);
@@ -276,14 +274,11 @@ TEST(a_single_wrong_bit_anywhere_is_noticed_and_changes_nothing)
     struct lawn_store *store = new_store(9);
     size_t bytes = lawn_store_bytes(store);
     struct tape tape = {0};
-    size_t bit;
 
     small_snapshot(&tape);
-    for (bit = 0; bit < 8 * tape.size; bit++) {
-        int error;
-
+    for (size_t bit = 0; bit < 8 * tape.size; bit++) {
         tape.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        error = tape_load(&tape, store);
+        int error = tape_load(&tape, store);
         if (bit < 64) {
             CHECK_EQ(error, LAWN_STORE_NOT_A_SNAPSHOT);
         } else {
@@ -303,14 +298,12 @@ load_parts(struct lawn_store *store, const struct tape *from,
            const size_t (*part)[2], size_t parts)
 {
     struct tape tape = {0};
-    size_t i;
-    int error;
 
-    for (i = 0; i < parts; i++) {
+    for (size_t i = 0; i < parts; i++) {
         (void)tape_write(from->bytes + part[i][0], part[i][1] - part[i][0],
                          &tape);
     }
-    error = tape_load(&tape, store);
+    int error = tape_load(&tape, store);
     tape_free(&tape);
     return error;
 }
@@ -329,10 +322,9 @@ TEST(blocks_that_are_missing_repeated_or_swapped_are_noticed)
     size_t bytes = lawn_store_bytes(store);
     struct tape tape = {0};
     struct tape stream = {0};
-    unsigned i;
 
     tape_header(&tape, 1, 0, 3, 20);
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         stream.size = 0;
         tape_record(&stream, 20, 7, i == 0 ? "a" : i == 1 ? "b" : "c", "", 0);
         tape_block(&tape, stream.bytes, stream.size);
@@ -395,9 +387,8 @@ TEST(what_begins_otherwise_is_no_snapshot_however_short)
     struct lawn_store *store = new_store(9);
     size_t bytes = lawn_store_bytes(store);
     struct tape tape = {0};
-    size_t i;
 
-    for (i = 0; i < COUNT(others); i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         tape_set(&tape, others[i], strlen(others[i]));
         CHECK_EQ(tape_load(&tape, store), LAWN_STORE_NOT_A_SNAPSHOT);
         check_unchanged(store, bytes, 9);
@@ -406,15 +397,27 @@ TEST(what_begins_otherwise_is_no_snapshot_however_short)
     tape_free(&tape);
 }
 
-TEST(a_snapshot_of_another_version_is_too_new)
+TEST(a_snapshot_of_version_0_is_not_too_new_but_inconsistent)
 {
-    static const uint32_t versions[] = {0, 2, 3, 0x01000000, UINT32_MAX};
     struct lawn_store *store = new_store(9);
     size_t bytes = lawn_store_bytes(store);
     struct tape tape = {0};
-    size_t i;
 
-    for (i = 0; i < COUNT(versions); i++) {
+    tape_header(&tape, 0, 5, 0, 0);
+    CHECK_EQ(tape_load(&tape, store), LAWN_STORE_NONSENSE);
+    check_unchanged(store, bytes, 9);
+    lawn_store_free(store);
+    tape_free(&tape);
+}
+
+TEST(a_snapshot_of_a_later_version_is_too_new)
+{
+    static const uint32_t versions[] = {2, 3, 0x01000000, UINT32_MAX};
+    struct lawn_store *store = new_store(9);
+    size_t bytes = lawn_store_bytes(store);
+    struct tape tape = {0};
+
+    for (size_t i = 0; i < COUNT(versions); i++) {
         tape.size = 0;
         tape_header(&tape, versions[i], 5, 0, 0);
         CHECK_EQ(tape_load(&tape, store), LAWN_STORE_TOO_NEW);
@@ -431,14 +434,13 @@ load_stream(const struct tape *stream, uint64_t count, uint64_t first)
     struct lawn_store *store = new_store(9);
     size_t bytes = lawn_store_bytes(store);
     struct tape tape = {0};
-    int error;
 
     tape_header(&tape, 1, 0, count, first);
     if (stream->size > 0) {
         tape_block(&tape, stream->bytes, stream->size);
     }
     tape_end(&tape);
-    error = tape_load(&tape, store);
+    int error = tape_load(&tape, store);
     if (error != 0) {
         check_unchanged(store, bytes, 9);
     } else {
@@ -476,9 +478,8 @@ TEST(a_record_that_no_store_can_have_written_is_nonsense)
         {100, 5, 100, 0x101, LAWN_STORE_NONSENSE},
         {100, 5, 100, 0x8000, LAWN_STORE_NONSENSE},
     };
-    size_t i;
 
-    for (i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct tape stream = {0};
 
         tape_record(&stream, cases[i].deadline, cases[i].ttl, "id", "payload",
@@ -529,10 +530,9 @@ TEST(an_id_for_the_second_time_is_nonsense)
 TEST(a_record_that_the_end_cuts_is_nonsense)
 {
     struct tape stream = {0};
-    size_t whole;
 
     tape_record(&stream, 5, 1, "one", "payload", 0);
-    whole = stream.size;
+    size_t whole = stream.size;
     tape_record(&stream, 6, 2, "two", "payload", 0);
     for (stream.size--; stream.size > whole; stream.size--) {
         CHECK_EQ(load_stream(&stream, 2, 5), LAWN_STORE_NONSENSE);
@@ -552,10 +552,9 @@ TEST(sizes_whose_sum_is_beyond_4_gib_are_nonsense)
         {UINT32_MAX, 1},      {UINT32_MAX - 23u, 0},
     };
     static char payload[30000];
-    size_t i;
 
-    memset(payload, 'x', sizeof payload - 1);
-    for (i = 0; i < COUNT(sizes); i++) {
+    memset(payload, 'x', sizeof(payload) - 1);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         struct tape stream = {0};
 
         tape_record(&stream, 5, 1, "one", payload, 0);
@@ -573,9 +572,8 @@ TEST(unknown_flags_of_the_whole_are_nonsense)
 {
     struct lawn_store *store = new_store(9);
     struct tape tape = {0};
-    unsigned bit;
 
-    for (bit = 0; bit < 32; bit++) {
+    for (unsigned bit = 0; bit < 32; bit++) {
         tape.size = 0;
         tape_header(&tape, 1, 1u << bit, 0, LAWN_NEVER);
         tape_end(&tape);
@@ -588,9 +586,8 @@ TEST(unknown_flags_of_the_whole_are_nonsense)
 TEST(records_in_an_order_that_no_store_has_load_and_fire_when_due)
 {
     struct tape stream = {0};
-    unsigned i;
 
-    for (i = 0; i < 100; i++) {
+    for (unsigned i = 0; i < 100; i++) {
         const char id[] = {(char)('a' + i % 26), (char)('a' + i / 26), '\0'};
 
         tape_record(&stream, 1000 - i, 1 + i % 3, id, "", 1);
@@ -606,7 +603,7 @@ TEST(a_block_of_more_than_64_kib_is_damaged)
     struct tape tape = {0};
 
     tape_header(&tape, 1, 0, 1, 5);
-    tape_block(&tape, bytes, sizeof bytes);
+    tape_block(&tape, bytes, sizeof(bytes));
     CHECK_EQ(tape_load(&tape, store), LAWN_STORE_DAMAGED);
     CHECK_EQ(tape.at, 44);
     lawn_store_free(store);
@@ -621,7 +618,6 @@ TEST(a_payload_that_is_claimed_takes_no_memory_until_it_comes)
     struct tape tape = {0};
     struct tape record = {0};
     size_t empty = meter.live;
-    unsigned blocks;
 
     CHECK(store != NULL);
     tape_put(&record, 5, 8);
@@ -631,12 +627,12 @@ TEST(a_payload_that_is_claimed_takes_no_memory_until_it_comes)
     tape_put(&record, 0, 2);
     tape_header(&tape, 1, 0, 1, 5);
     tape_block(&tape, record.bytes, record.size);
-    for (blocks = 0; blocks < 40; blocks++) {
+    for (unsigned blocks = 0; blocks < 40; blocks++) {
         meter.peak = 0;
         CHECK_EQ(tape_load(&tape, store), LAWN_STORE_TRUNCATED);
         CHECK(meter.peak - empty < 80000 + 4 * tape.size);
         CHECK_EQ(meter.live, empty);
-        tape_block(&tape, bytes, blocks % 2 == 0 ? sizeof bytes : 1);
+        tape_block(&tape, bytes, blocks % 2 == 0 ? sizeof(bytes) : 1);
     }
     tape_end(&tape);
     CHECK_EQ(tape_load(&tape, store), LAWN_STORE_NONSENSE);
@@ -659,7 +655,6 @@ TEST(a_payload_beyond_the_limit_is_refused_before_it_is_read)
     size_t empty = lawn_store_bytes(store);
     struct tape tape = {0};
     struct tape record = {0};
-    size_t first;
 
     tape_put(&record, 5, 8);
     tape_put(&record, 5, 8);
@@ -667,8 +662,8 @@ TEST(a_payload_beyond_the_limit_is_refused_before_it_is_read)
     tape_put(&record, 0, 4);
     tape_header(&tape, 1, 0, 1, 5);
     tape_block(&tape, record.bytes, record.size);
-    first = tape.size;
-    tape_block(&tape, bytes, sizeof bytes);
+    size_t first = tape.size;
+    tape_block(&tape, bytes, sizeof(bytes));
     lawn_store_set_limits(store, 0, empty + 100000);
     CHECK_EQ(tape_load(&tape, store), -ENOSPC);
     CHECK_EQ(tape.at, first);
@@ -683,11 +678,10 @@ TEST(a_save_takes_a_block_of_memory_whatever_the_store_holds)
     struct meter meter = {0};
     struct lawn_store *store = meter_store(&meter, 0);
     struct tape tape = {0};
-    size_t live;
 
     CHECK(store != NULL);
     fill(store, 3000, 1);
-    live = meter.live;
+    size_t live = meter.live;
     meter.peak = live;
     tape_save(&tape, store);
     CHECK_EQ(meter.live, live);
@@ -702,13 +696,11 @@ TEST(an_error_of_write_ends_the_save_and_is_passed_on)
 {
     struct lawn_store *store = new_store(0);
     struct tape tape = {0};
-    size_t bytes;
-    size_t whole;
 
     fill(store, 300, 1);
-    bytes = lawn_store_bytes(store);
+    size_t bytes = lawn_store_bytes(store);
     tape_save(&tape, store);
-    whole = tape.size;
+    size_t whole = tape.size;
     tape.error = -12345;
     for (tape.fail = 0; tape.fail < whole;
          tape.fail += tape.fail < 100 || tape.fail > whole - 100 ? 1 : 4999) {
@@ -778,7 +770,6 @@ TEST(a_load_beyond_a_limit_fails_and_changes_nothing)
     struct lawn_store *to = new_store(9);
     size_t bytes = lawn_store_bytes(to);
     struct tape tape = {0};
-    size_t full;
 
     fill(from, 2000, 1);
     tape_save(&tape, from);
@@ -788,7 +779,7 @@ TEST(a_load_beyond_a_limit_fails_and_changes_nothing)
     check_unchanged(to, bytes, 9);
     lawn_store_set_limits(to, 2000, 0);
     CHECK_EQ(tape_load(&tape, to), 0);
-    full = lawn_store_bytes(to);
+    size_t full = lawn_store_bytes(to);
     lawn_store_clear(to);
     lawn_store_set_limits(to, 0, full / 2);
     CHECK_EQ(tape_load(&tape, to), -ENOSPC);
@@ -806,13 +797,12 @@ TEST(a_store_that_is_full_can_be_saved_and_loads_into_a_larger_one)
     struct lawn_store *from = new_store(0);
     struct lawn_store *to = new_store(0);
     struct tape tape = {0};
-    size_t full;
 
     fill(from, 2000, 1);
     tape_save(&tape, from);
     CHECK_EQ(tape_load(&tape, to), 0);
     /* What timers take depends a little on the order in which they came. */
-    full = lawn_store_bytes(to) + 65536;
+    size_t full = lawn_store_bytes(to) + 65536;
     lawn_store_set_limits(to, 2000, full);
     tape.size = 0;
     tape_save(&tape, to);
@@ -835,9 +825,8 @@ save_and_load_below_the_highest_limits(struct lawn_store *from,
     /* What a block of the format takes, with and without an allocator. */
     static const size_t below[] = {1,     64,    4096,  65548,
                                    65611, 65612, 65613, 69632};
-    size_t i;
 
-    for (i = 0; i < COUNT(below); i++) {
+    for (size_t i = 0; i < COUNT(below); i++) {
         struct tape tape = {0};
 
         lawn_store_set_limits(from, 0, SIZE_MAX - below[i]);
@@ -897,13 +886,12 @@ TEST(a_load_that_runs_out_of_memory_anywhere_changes_nothing)
     struct lawn_store *from = new_store(0);
     struct lawn_store *to = meter_store(&meter, 9);
     struct tape tape = {0};
-    unsigned for_good;
-    int error;
 
     CHECK(to != NULL);
     fill(from, 1200, 1);
     tape_save(&tape, from);
-    for (for_good = 0; for_good < 2; for_good++) {
+    int error = 0;
+    for (unsigned for_good = 0; for_good < 2; for_good++) {
         size_t bytes = lawn_store_bytes(to);
 
         meter.for_good = for_good != 0;
@@ -970,16 +958,13 @@ note(const struct lawn_store_timer *timer, void *arg)
 static void
 sort_by_ttl(struct fired *fired)
 {
-    uint64_t i;
-    uint64_t j;
 
     /* Stable; the deadlines are in order already. */
-    for (i = 1; i < fired->count; i++) {
-        for (j = i; j > 0 && fired->ttl[j - 1] > fired->ttl[j]; j--) {
+    for (uint64_t i = 1; i < fired->count; i++) {
+        for (uint64_t j = i; j > 0 && fired->ttl[j - 1] > fired->ttl[j]; j--) {
             uint64_t *rows[] = {fired->id, fired->ttl, fired->deadline};
-            unsigned r;
 
-            for (r = 0; r < COUNT(rows); r++) {
+            for (unsigned r = 0; r < COUNT(rows); r++) {
                 uint64_t swap = rows[r][j];
 
                 rows[r][j] = rows[r][j - 1];
@@ -998,10 +983,9 @@ compare_fires(struct lawn_store *from, uint64_t loaded_at, uint64_t mown_at)
     static struct fired b;
     struct lawn_store *to = new_store(loaded_at);
     struct tape tape = {0};
-    uint64_t i;
 
-    memset(&a, 0, sizeof a);
-    memset(&b, 0, sizeof b);
+    memset(&a, 0, sizeof(a));
+    memset(&b, 0, sizeof(b));
     tape_save(&tape, from);
     CHECK_EQ(tape_load(&tape, to), 0);
     CHECK_EQ(lawn_store_now(to), loaded_at);
@@ -1013,7 +997,7 @@ compare_fires(struct lawn_store *from, uint64_t loaded_at, uint64_t mown_at)
     CHECK_EQ(a.count, b.count);
     sort_by_ttl(&a);
     sort_by_ttl(&b);
-    for (i = 0; i < a.count; i++) {
+    for (uint64_t i = 0; i < a.count; i++) {
         CHECK_EQ(a.id[i], b.id[i]);
         CHECK_EQ(a.ttl[i], b.ttl[i]);
         CHECK_EQ(a.deadline[i], b.deadline[i]);
@@ -1029,14 +1013,13 @@ crowded(uint64_t ttls, uint64_t seed)
 {
     struct lawn_store *store = new_store(1000);
     struct rng rng = {seed};
-    uint64_t i;
 
-    for (i = 0; i < 2000; i++) {
+    for (uint64_t i = 0; i < 2000; i++) {
         start_number(store, i, 1 + 10 * rng_below(&rng, ttls));
         if (i % 4 == 0) {
             uint64_t id = rng_below(&rng, i + 1);
 
-            (void)lawn_store_touch(store, &id, sizeof id,
+            (void)lawn_store_touch(store, &id, sizeof(id),
                                    1 + 10 * rng_below(&rng, ttls));
         }
         if (i % 50 == 0) {
@@ -1048,9 +1031,7 @@ crowded(uint64_t ttls, uint64_t seed)
 
 TEST(after_a_load_timers_of_a_ttl_fire_in_the_order_of_their_starts)
 {
-    uint64_t seed;
-
-    for (seed = 0; seed < 10; seed++) {
+    for (uint64_t seed = 0; seed < 10; seed++) {
         compare_fires(crowded(3, seed), 1039, 1045);
         compare_fires(crowded(200, seed), 1039, 1500);
     }
@@ -1058,9 +1039,7 @@ TEST(after_a_load_timers_of_a_ttl_fire_in_the_order_of_their_starts)
 
 TEST(overdue_timers_fire_in_the_order_of_their_deadlines_after_a_load)
 {
-    uint64_t seed;
-
-    for (seed = 0; seed < 10; seed++) {
+    for (uint64_t seed = 0; seed < 10; seed++) {
         compare_fires(crowded(3, seed), 1025, 1030);
         compare_fires(crowded(200, seed), 2000, 2000);
         compare_fires(crowded(20, seed), UINT64_C(1) << 40, UINT64_C(1) << 41);
@@ -1070,9 +1049,7 @@ TEST(overdue_timers_fire_in_the_order_of_their_deadlines_after_a_load)
 
 TEST(a_snapshot_loads_at_an_earlier_time)
 {
-    uint64_t seed;
-
-    for (seed = 0; seed < 10; seed++) {
+    for (uint64_t seed = 0; seed < 10; seed++) {
         compare_fires(crowded(3, seed), 1, 2);
         compare_fires(crowded(200, seed), 900, 1100);
         compare_fires(crowded(20, seed), 0, 1020);
@@ -1084,18 +1061,18 @@ TEST(what_has_been_loaded_goes_on_as_any_store)
     struct lawn_store *store = crowded(20, 1);
     struct tape tape = {0};
     static struct fired fired;
-    uint64_t id;
 
-    memset(&fired, 0, sizeof fired);
+    memset(&fired, 0, sizeof(fired));
     tape_save(&tape, store);
     lawn_store_clear(store);
     CHECK_EQ(tape_load(&tape, store), 0);
+    uint64_t id = 0;
     for (id = 0; id < 500; id++) {
-        CHECK(lawn_store_touch(store, &id, sizeof id, 5));
-        CHECK_EQ(lawn_store_update(store, &id, sizeof id, "new", 3), 0);
+        CHECK(lawn_store_touch(store, &id, sizeof(id), 5));
+        CHECK_EQ(lawn_store_update(store, &id, sizeof(id), "new", 3), 0);
     }
     for (; id < 1000; id++) {
-        CHECK(lawn_store_stop(store, &id, sizeof id));
+        CHECK(lawn_store_stop(store, &id, sizeof(id)));
     }
     for (id = 2000; id < 2500; id++) {
         start_number(store, id, 21);
@@ -1120,13 +1097,13 @@ TEST(a_store_that_has_fired_later_timers_loads_earlier_ones)
     tape_save(&tape, store);
     lawn_store_clear(store);
     start_number(store, 3, 500);
-    memset(&fired, 0, sizeof fired);
+    memset(&fired, 0, sizeof(fired));
     CHECK_EQ(lawn_store_mow(store, 1000, SIZE_MAX, note, &fired), 1);
     CHECK_EQ(tape_load(&tape, store), 0);
     CHECK_EQ(lawn_store_next(store), 10);
-    CHECK(lawn_store_get(store, &second, sizeof second, &timer));
+    CHECK(lawn_store_get(store, &second, sizeof(second), &timer));
     CHECK_EQ(timer.deadline, 20);
-    memset(&fired, 0, sizeof fired);
+    memset(&fired, 0, sizeof(fired));
     CHECK_EQ(lawn_store_mow(store, 1000, SIZE_MAX, note, &fired), 2);
     CHECK_EQ(fired.deadline[0], 10);
     CHECK_EQ(fired.deadline[1], 20);
@@ -1195,12 +1172,10 @@ TEST(each_error_has_words)
                                  -ENOMEM,
                                  -EINVAL,
                                  -EACCES};
-    size_t i;
-    size_t j;
 
-    for (i = 0; i < COUNT(errors); i++) {
+    for (size_t i = 0; i < COUNT(errors); i++) {
         CHECK(strlen(lawn_store_strerror(errors[i])) > 5);
-        for (j = 0; j < i; j++) {
+        for (size_t j = 0; j < i; j++) {
             CHECK(strcmp(lawn_store_strerror(errors[i]),
                          lawn_store_strerror(errors[j])) != 0);
         }

@@ -55,10 +55,10 @@ static unsigned
 yard_count(void)
 {
     DIR *folder = opendir(".");
-    const struct dirent *entry;
     unsigned count = 0;
 
     CHECK(folder != NULL);
+    const struct dirent *entry = NULL;
     while ((entry = readdir(folder)) != NULL) {
         count += entry->d_name[0] != '.';
     }
@@ -71,11 +71,10 @@ static void
 yard_end(struct yard *yard, unsigned files)
 {
     static const char *const names[] = {"file", "link", "other", "folder/file"};
-    size_t i;
 
     CHECK_EQ(yard_count(), files);
     CHECK_EQ(lowest_fd(), yard->next_fd);
-    for (i = 0; i < COUNT(names); i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         (void)unlink(names[i]);
     }
     (void)rmdir("folder");
@@ -90,13 +89,12 @@ static struct lawn_store *
 store_of(struct meter *meter, uint64_t count)
 {
     struct lawn_store *store = meter_store(meter, 0);
-    uint64_t i;
 
     CHECK(store != NULL);
-    for (i = 0; i < count; i++) {
-        CHECK_EQ(
-            lawn_store_start(store, &i, sizeof i, 5 + i, "some payload", 12, 0),
-            0);
+    for (uint64_t i = 0; i < count; i++) {
+        CHECK_EQ(lawn_store_start(store, &i, sizeof(i), 5 + i, "some payload",
+                                  12, 0),
+                 0);
     }
     return store;
 }
@@ -147,19 +145,17 @@ TEST(a_save_puts_a_new_file_in_the_place_of_the_old_one)
 {
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
-    struct stat old;
-    struct stat kept;
     struct yard yard;
-    int fd;
 
     yard_begin(&yard);
     CHECK_EQ(lawn_store_save_file(store, "file"), 0);
-    fd = open("file", O_RDONLY);
+    int fd = open("file", O_RDONLY);
     CHECK(fd >= 0);
-    old = status_of("file");
+    struct stat old = status_of("file");
     CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
     CHECK_EQ(lawn_store_save_file(store, "file"), 0);
     check_file("file", 11);
+    struct stat kept;
     /* Who has the old one open goes on reading that. */
     CHECK_EQ(fstat(fd, &kept), 0);
     CHECK_EQ(kept.st_size, old.st_size);
@@ -174,26 +170,22 @@ TEST(a_disk_that_is_full_leaves_the_old_file_and_nothing_else)
 {
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
-    struct rlimit limit;
-    struct rlimit before;
     struct yard yard;
-    rlim_t size;
-    uint64_t i;
 
     yard_begin(&yard);
     CHECK_EQ(lawn_store_save_file(store, "file"), 0);
-    for (i = 100; i < 5000; i++) {
-        CHECK_EQ(lawn_store_start(store, &i, sizeof i, i, &i, 8, 0), 0);
+    for (uint64_t i = 100; i < 5000; i++) {
+        CHECK_EQ(lawn_store_start(store, &i, sizeof(i), i, &i, 8, 0), 0);
     }
+    struct rlimit before;
     CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
     (void)signal(SIGXFSZ, SIG_IGN);
-    for (size = 0; size < 150000; size += 29999) {
-        int error;
-
+    struct rlimit limit;
+    for (rlim_t size = 0; size < 150000; size += 29999) {
         limit = before;
         limit.rlim_cur = size;
         CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-        error = lawn_store_save_file(store, "file");
+        int error = lawn_store_save_file(store, "file");
         CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
         CHECK_EQ(error, -EFBIG);
         CHECK_EQ(yard_count(), 1);
@@ -211,11 +203,11 @@ TEST(a_save_without_memory_leaves_the_old_file_and_nothing_else)
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
     struct yard yard;
-    int error;
 
     yard_begin(&yard);
     CHECK_EQ(lawn_store_save_file(store, "file"), 0);
     CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
+    int error = 0;
     do {
         meter.requests = 0;
         meter.refuse++;
@@ -234,10 +226,9 @@ static int
 save_as_nobody(struct lawn_store *store, const char *path)
 {
     int status = 0;
-    pid_t child;
 
     (void)fflush(NULL);
-    child = fork();
+    pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)) {
@@ -315,14 +306,13 @@ TEST(a_name_that_leaves_no_room_for_another_beside_it_is_too_long)
 {
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
-    char name[4096];
     struct yard yard;
-    long longest;
 
     yard_begin(&yard);
-    longest = pathconf(".", _PC_NAME_MAX);
-    CHECK(longest > 11 && longest < (long)sizeof name);
-    memset(name, 'x', sizeof name);
+    long longest = pathconf(".", _PC_NAME_MAX);
+    char name[4096];
+    CHECK(longest > 11 && longest < (long)sizeof(name));
+    memset(name, 'x', sizeof(name));
     name[longest - 10] = '\0';
     CHECK_EQ(lawn_store_save_file(store, name), -ENAMETOOLONG);
     CHECK_EQ(yard_count(), 0);
@@ -351,10 +341,9 @@ TEST(a_new_file_has_the_mode_that_the_umask_leaves)
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
     struct yard yard;
-    size_t i;
 
     yard_begin(&yard);
-    for (i = 0; i < COUNT(masks); i++) {
+    for (size_t i = 0; i < COUNT(masks); i++) {
         (void)umask(masks[i]);
         CHECK_EQ(lawn_store_save_file(store, "file"), 0);
         CHECK_EQ(status_of("file").st_mode & 07777, 0666 & ~masks[i]);
@@ -371,14 +360,13 @@ TEST(a_file_keeps_its_mode_and_its_owner)
     struct lawn_store *store = store_of(&meter, 10);
     bool root = geteuid() == 0;
     struct yard yard;
-    size_t i;
 
     yard_begin(&yard);
     CHECK_EQ(lawn_store_save_file(store, "file"), 0);
     if (root) {
         CHECK_EQ(chown("file", NOBODY, NOBODY - 1), 0);
     }
-    for (i = 0; i < COUNT(modes); i++) {
+    for (size_t i = 0; i < COUNT(modes); i++) {
         CHECK_EQ(chmod("file", modes[i]), 0);
         CHECK_EQ(lawn_store_save_file(store, "file"), 0);
         CHECK_EQ(status_of("file").st_mode & 07777, modes[i]);
@@ -398,12 +386,11 @@ TEST(a_group_that_the_file_had_not_may_do_no_more_than_everybody)
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
     struct yard yard;
-    size_t i;
 
     yard_begin(&yard);
     if (geteuid() == 0) {
         CHECK_EQ(chmod(yard.path, 0777), 0);
-        for (i = 0; i < COUNT(modes); i++) {
+        for (size_t i = 0; i < COUNT(modes); i++) {
             CHECK_EQ(lawn_store_save_file(store, "file"), 0);
             CHECK_EQ(chown("file", 0, 1), 0);
             CHECK_EQ(chmod("file", modes[i].old), 0);
@@ -547,9 +534,8 @@ ban_calls(const struct ban *ban)
 {
     uint32_t mask = ban->fd != NULL ? UINT32_MAX : ban->mask;
     uint32_t value = ban->fd != NULL ? (uint32_t)*ban->fd : ban->value;
-    size_t i;
 
-    for (i = 0; i < ban->count; i++) {
+    for (size_t i = 0; i < ban->count; i++) {
         if (!refuse_if(ban->calls[i], ban->error, ban->which, mask, value)) {
             return false;
         }
@@ -571,14 +557,13 @@ static struct {
 static bool
 file_is(const char *path, const struct tape *tape)
 {
-    unsigned char bytes[4096];
     int fd = open(path, O_RDONLY);
-    ssize_t size;
 
     if (fd < 0) {
         return false;
     }
-    size = read(fd, bytes, sizeof bytes);
+    unsigned char bytes[4096];
+    ssize_t size = read(fd, bytes, sizeof(bytes));
     (void)close(fd);
     return size >= 0 && (size_t)size == tape->size &&
            memcmp(bytes, tape->bytes, tape->size) == 0;
@@ -591,7 +576,6 @@ save_though_banned(void)
     size_t bytes = lawn_store_bytes(store);
     struct tape before = {0};
     struct tape after = {0};
-    bool same;
 
     if (lawn_store_save(store, tape_write, &before) != 0) {
         return 1;
@@ -609,8 +593,8 @@ save_though_banned(void)
         lawn_store_bytes(store) != bytes || !lawn_store_check(store, stdout)) {
         return 4;
     }
-    same = before.size == after.size &&
-           memcmp(before.bytes, after.bytes, after.size) == 0;
+    bool same = before.size == after.size &&
+                memcmp(before.bytes, after.bytes, after.size) == 0;
     tape_free(&before);
     tape_free(&after);
     lawn_store_free(store);
@@ -636,20 +620,18 @@ TEST(a_save_that_the_system_refuses_leaves_the_old_file_and_nothing_else)
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
     struct tape old = {0};
-    struct stat status;
     struct yard yard;
-    size_t i;
 
     yard_begin(&yard);
     find_fds();
     tape_save(&old, store);
     CHECK_EQ(lawn_store_save_file(store, "file"), 0);
-    status = status_of("file");
+    struct stat status = status_of("file");
     CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
     task.store = store;
     task.replaces = false;
     task.old = &old;
-    for (i = 0; i < COUNT(bans); i++) {
+    for (size_t i = 0; i < COUNT(bans); i++) {
         task.ban = bans[i];
         task.error = -(int)bans[i].error;
         check_child(save_though_banned);
@@ -676,17 +658,16 @@ TEST(a_folder_that_cannot_be_flushed_is_an_error_unless_it_need_not)
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
     struct yard yard;
-    size_t i;
 
     yard_begin(&yard);
     find_fds();
     task.store = store;
     task.replaces = true;
-    for (i = 0; i < COUNT(errors); i++) {
+    for (size_t i = 0; i < COUNT(errors); i++) {
         struct ban ban = {CALLS(fsync_calls), .error = (unsigned)errors[i],
                           .fd = &folder_fd};
 
-        CHECK_EQ(lawn_store_start(store, &i, sizeof i, 7, "new", 3, 0), 0);
+        CHECK_EQ(lawn_store_start(store, &i, sizeof(i), 7, "new", 3, 0), 0);
         task.ban = ban;
         task.error = i == 0 ? -errors[i] : 0;
         check_child(save_though_banned);
@@ -699,11 +680,10 @@ TEST(a_folder_that_cannot_be_flushed_is_an_error_unless_it_need_not)
 static int
 save_as_another(void)
 {
-    struct stat status;
-
     if (!ban_calls(&task.ban)) {
         return 0;
     }
+    struct stat status;
     if (lawn_store_save_file(task.store, "file") != 0 ||
         lstat("file", &status) != 0) {
         return 1;
@@ -737,12 +717,11 @@ TEST(an_owner_or_a_group_that_may_not_be_given_stays_ours)
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
     struct yard yard;
-    size_t i;
 
     yard_begin(&yard);
     CHECK_EQ(lawn_store_save_file(store, "file"), 0);
     task.store = store;
-    for (i = 0; i < COUNT(cases) && geteuid() == 0; i++) {
+    for (size_t i = 0; i < COUNT(cases) && geteuid() == 0; i++) {
         CHECK_EQ(chown("file", cases[i].uid, cases[i].gid), 0);
         CHECK_EQ(chmod("file", 0664), 0);
         task.ban = *cases[i].ban;
@@ -763,10 +742,10 @@ signal_every(long milliseconds, void (*handler)(int number))
     struct timespec time = {0, milliseconds * 1000000};
     struct itimerspec period = {time, time};
     struct sigaction action;
-    timer_t timer;
 
-    memset(&action, 0, sizeof action);
+    memset(&action, 0, sizeof(action));
     action.sa_handler = handler;
+    timer_t timer = NULL;
     return sigaction(SIGALRM, &action, NULL) == 0 &&
            timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0 &&
            timer_settime(timer, 0, &period, NULL) == 0;
@@ -812,7 +791,6 @@ TEST(a_save_that_is_interrupted_tries_again)
     struct lawn_store *store = store_of(&meter, 10);
     struct tape old = {0};
     struct yard yard;
-    size_t i;
 
     yard_begin(&yard);
     find_fds();
@@ -821,7 +799,7 @@ TEST(a_save_that_is_interrupted_tries_again)
     CHECK_EQ(lawn_store_start(store, "new", 3, 5, "", 0, 0), 0);
     task.store = store;
     task.old = &old;
-    for (i = 0; i < COUNT(bans); i++) {
+    for (size_t i = 0; i < COUNT(bans); i++) {
         task.ban = bans[i];
         check_child(save_though_interrupted);
         CHECK(file_is("file", &old));
@@ -863,7 +841,6 @@ load_drops(void)
 {
     struct meter meter = {0};
     struct lawn_store *store = meter_store(&meter, 0);
-    uint64_t count;
 
     /* For writing as well: so it does not wait for someone to read. */
     drip.fd = open("other", O_RDWR);
@@ -873,7 +850,7 @@ load_drops(void)
     if (lawn_store_load_file(store, "other") != 0 || drip.fd >= 0) {
         return 2;
     }
-    count = lawn_store_count(store);
+    uint64_t count = lawn_store_count(store);
     lawn_store_free(store);
     return count == 10 ? 0 : 3;
 }
@@ -929,7 +906,6 @@ TEST(a_load_that_the_system_refuses_loads_nothing)
     struct meter meter = {0};
     struct lawn_store *from = store_of(&meter, 10);
     struct yard yard;
-    size_t i;
 
     yard_begin(&yard);
     find_fds();
@@ -937,7 +913,7 @@ TEST(a_load_that_the_system_refuses_loads_nothing)
     lawn_store_free(from);
     task.store = store_of(&meter, 0);
     /* valgrind reads single bytes itself. */
-    for (i = 0; i < (watched() ? 1 : COUNT(bans)); i++) {
+    for (size_t i = 0; i < (watched() ? 1 : COUNT(bans)); i++) {
         task.ban = bans[i];
         task.error = -EIO;
         check_child(load_though_banned);

@@ -20,7 +20,6 @@ map_too_much(void)
     size_t large = 128u << 20;
     static char *bytes;
     struct lawn_store *store = lawn_store_new(NULL);
-    size_t before;
 
     bytes = calloc(1, large);
     if (bytes == NULL || store == NULL ||
@@ -28,7 +27,7 @@ map_too_much(void)
         setrlimit(RLIMIT_AS, &limit) != 0) {
         return 1;
     }
-    before = lawn_store_bytes(store);
+    size_t before = lawn_store_bytes(store);
     if (lawn_store_start(store, "b", 1, 10, bytes, large, 0) != -ENOMEM ||
         lawn_store_update(store, "a", 1, bytes, large) != -ENOMEM ||
         lawn_store_reserve(store, UINT64_C(1) << 30) != -ENOMEM) {
@@ -56,7 +55,6 @@ static int
 get_no_random_numbers(void)
 {
     struct lawn_store_options options = {.seed = {1, 0}};
-    struct lawn_store *store;
 
     if (!refuse(SYS_getrandom, EIO)) {
         return 0;
@@ -65,7 +63,8 @@ get_no_random_numbers(void)
     if (lawn_store_new(NULL) != NULL || errno != EIO) {
         return 1;
     }
-    store = lawn_store_new(&options); /* with a seed there is no need */
+    struct lawn_store *store =
+        lawn_store_new(&options); /* with a seed there is no need */
     lawn_store_free(store);
     return store == NULL ? 2 : 0;
 }
@@ -74,10 +73,10 @@ static bool
 start_many(struct lawn_store *store, uint64_t many)
 {
     static const char payload[200];
-    uint64_t i;
+    uint64_t i = 0;
 
     for (i = 0; i < many; i++) {
-        if (lawn_store_start(store, &i, sizeof i, 10, payload, sizeof payload,
+        if (lawn_store_start(store, &i, sizeof(i), 10, payload, sizeof(payload),
                              0) != 0) {
             return false;
         }
@@ -93,25 +92,24 @@ give_back_in_vain(void)
     /* Where ids fall decides whether a start needs memory, which is refused. */
     struct lawn_store_options options = {.seed = {1, 2}};
     struct lawn_store *store = lawn_store_new(&options);
-    size_t full;
-    uint64_t i;
 
     if (store == NULL || !start_many(store, many)) {
         return 1;
     }
-    full = lawn_store_bytes(store);
+    size_t full = lawn_store_bytes(store);
     if (!refuse(SYS_munmap, ENOMEM)) {
         return 0;
     }
+    uint64_t i = 0;
     for (i = 0; i < many; i++) {
-        (void)lawn_store_stop(store, &i, sizeof i);
+        (void)lawn_store_stop(store, &i, sizeof(i));
     }
     if (lawn_store_bytes(store) > full / 8 ||
         !lawn_store_check(store, stdout)) {
         return 2;
     }
     /* What is of another size is mapped. */
-    if (lawn_store_start(store, "x", 1, 10, large, sizeof large, 0) != 0) {
+    if (lawn_store_start(store, "x", 1, 10, large, sizeof(large), 0) != 0) {
         return 4;
     }
     /* There is room in what the system did not take, and nowhere else. */
@@ -131,8 +129,6 @@ give_back_some(void)
     /* Where ids fall decides when a bucket is chained, which takes memory. */
     struct lawn_store_options options = {.seed = {1, 2}};
     struct lawn_store *store = lawn_store_new(&options);
-    size_t before;
-    uint64_t i;
 
     if (store == NULL || !start_many(store, 20000)) {
         return 1;
@@ -140,12 +136,13 @@ give_back_some(void)
     if (!refuse_if(SYS_munmap, ENOMEM, 1, UINT32_MAX, 65536)) {
         return 0;
     }
+    uint64_t i = 0;
     for (i = 0; i < 20000; i++) {
-        (void)lawn_store_stop(store, &i, sizeof i);
+        (void)lawn_store_stop(store, &i, sizeof(i));
     }
-    before = lawn_store_bytes(store);
+    size_t before = lawn_store_bytes(store);
     for (i = 0; i < 100; i++) {
-        if (lawn_store_start(store, "x", 1, 10, large, sizeof large, 0) != 0 ||
+        if (lawn_store_start(store, "x", 1, 10, large, sizeof(large), 0) != 0 ||
             !lawn_store_stop(store, "x", 1)) {
             return 2;
         }

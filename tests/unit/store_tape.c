@@ -57,7 +57,7 @@ void
 tape_free(struct tape *tape)
 {
     free(tape->bytes);
-    memset(tape, 0, sizeof *tape);
+    memset(tape, 0, sizeof(*tape));
 }
 
 void
@@ -89,9 +89,8 @@ void
 tape_put(struct tape *tape, uint64_t number, unsigned bytes)
 {
     unsigned char out[8];
-    unsigned i;
 
-    for (i = 0; i < bytes; i++) {
+    for (unsigned i = 0; i < bytes; i++) {
         out[i] = (unsigned char)(number >> 8 * i);
     }
     (void)tape_write(out, bytes, tape);
@@ -102,7 +101,7 @@ tape_sum(struct tape *tape, size_t size)
 {
     uint64_t key[2] = {tape->number, tape->last};
 
-    tape->last = lawn_store_hash(key, tape->bytes + tape->size - size, size);
+    tape->last = lawn__store_hash(key, tape->bytes + tape->size - size, size);
     tape->number++;
     tape_put(tape, tape->last, 8);
 }
@@ -154,7 +153,6 @@ static void *
 meter_alloc(size_t size, void *context)
 {
     struct meter *meter = context;
-    size_t *memory;
 
     meter->requests++;
     if (meter->refuse != 0 &&
@@ -162,7 +160,8 @@ meter_alloc(size_t size, void *context)
                          : meter->requests == meter->refuse)) {
         return NULL;
     }
-    memory = malloc(size + 2 * sizeof *memory);
+    size_t *memory = NULL;
+    memory = malloc(size + 2 * sizeof(*memory));
     CHECK(memory != NULL);
     *memory = size;
     meter->live += size;
@@ -200,14 +199,14 @@ meter_store(struct meter *meter, uint64_t now)
 void
 check_same(struct lawn_store *a, struct lawn_store *b)
 {
-    struct lawn_store_timer x;
-    struct lawn_store_timer y;
     uint64_t cursor = 0;
 
     CHECK(lawn_store_check(a, stdout));
     CHECK(lawn_store_check(b, stdout));
     CHECK_EQ(lawn_store_count(a), lawn_store_count(b));
     CHECK_EQ(lawn_store_next(a), lawn_store_next(b));
+    struct lawn_store_timer x;
+    struct lawn_store_timer y;
     while (lawn_store_iterate(a, &cursor, &x)) {
         CHECK(lawn_store_get(b, x.id, x.id_size, &y));
         CHECK_EQ(x.deadline, y.deadline);

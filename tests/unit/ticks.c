@@ -34,15 +34,13 @@ cut(wide value)
 
 TEST(now_plus_ttl_is_cut_at_the_last_tick_and_never_wraps)
 {
-    unsigned i;
-    unsigned j;
 
-    for (i = 0; i < EDGES; i++) {
-        for (j = 0; j < EDGES; j++) {
+    for (unsigned i = 0; i < EDGES; i++) {
+        for (unsigned j = 0; j < EDGES; j++) {
             uint64_t now = cut(edge(i));
             uint64_t ttl = edge(j);
 
-            CHECK_EQ(lawn_ticks_after(now, ttl),
+            CHECK_EQ(lawn__ticks_after(now, ttl),
                      cut((wide)now + (ttl != 0 ? ttl : 1)));
         }
     }
@@ -50,16 +48,14 @@ TEST(now_plus_ttl_is_cut_at_the_last_tick_and_never_wraps)
 
 TEST(rounding_up_gives_the_first_multiple_or_the_last_tick)
 {
-    unsigned i;
-    unsigned j;
 
-    for (i = 0; i < EDGES; i++) {
-        for (j = 0; j < EDGES; j++) {
+    for (unsigned i = 0; i < EDGES; i++) {
+        for (unsigned j = 0; j < EDGES; j++) {
             uint64_t time = cut(edge(i));
             uint64_t resolution = edge(j) != 0 ? edge(j) : 1;
             wide up = ((wide)time + resolution - 1) / resolution * resolution;
 
-            CHECK_EQ(lawn_ticks_round_up(time, resolution), cut(up));
+            CHECK_EQ(lawn__ticks_round_up(time, resolution), cut(up));
         }
     }
 }

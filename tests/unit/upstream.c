@@ -23,13 +23,12 @@
 TEST(starting_a_running_timer_twice_leaves_one_timer_that_fires_once)
 {
     struct scene s;
-    int ground;
-    unsigned i;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
         start(&s, 1, 10);
-        for (i = 0; i < 5; i++) {
+        for (unsigned i = 0; i < 5; i++) {
             start(&s, 0, 10);
             CHECK(lawn_check(s.lawn, stdout));
             CHECK_EQ(running(&s), 2);
@@ -45,7 +44,7 @@ TEST(starting_a_running_timer_twice_leaves_one_timer_that_fires_once)
 TEST(a_timer_restarted_for_longer_does_not_fire_at_its_old_deadline)
 {
     struct scene s;
-    int ground;
+    int ground = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
@@ -63,10 +62,9 @@ TEST(a_timer_restarted_for_longer_does_not_fire_at_its_old_deadline)
 TEST(the_first_timer_of_an_empty_lawn_is_noticed_and_not_a_tick_late)
 {
     struct scene s;
-    unsigned i;
 
     scene_begin(&s, BLADES);
-    for (i = 1; i < 50; i++) {
+    for (unsigned i = 1; i < 50; i++) {
         uint64_t now = lawn_now(s.lawn);
 
         CHECK_EQ(lawn_next(s.lawn), LAWN_NEVER);
@@ -81,11 +79,9 @@ TEST(the_first_timer_of_an_empty_lawn_is_noticed_and_not_a_tick_late)
 TEST(a_lawn_of_many_ttls_over_time_is_as_good_as_new)
 {
     struct scene s;
-    struct lawn_stats stats;
-    uint64_t i;
 
     scene_begin(&s, BLADES);
-    for (i = 1; i <= 20000; i++) {
+    for (uint64_t i = 1; i <= 20000; i++) {
         start(&s, (unsigned)(i % PROBES), i);
         if (i % 16 == 0) {
             (void)mow(&s, i * 2);
@@ -93,6 +89,7 @@ TEST(a_lawn_of_many_ttls_over_time_is_as_good_as_new)
         }
     }
     (void)mow(&s, 100000);
+    struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
     CHECK_EQ(stats.count, 0);
     CHECK_EQ(stats.live_blades, 0);

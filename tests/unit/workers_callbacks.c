@@ -13,21 +13,18 @@ start_again(struct crew *crew, struct hand *hand)
 
 TEST(a_callback_of_a_worker_may_start_its_own_timer_again)
 {
-    unsigned far;
-
-    for (far = 0; far < 2; far++) {
+    for (unsigned far = 0; far < 2; far++) {
         struct crew c;
-        uint64_t i;
 
         crew_begin(&c, 2, NULL);
         c.act = start_again;
         as(&c, far == 0 ? 0 : NOBODY);
         go_on(&c, 0, 10, 0);
-        for (i = 1; i <= 100; i++) {
+        for (uint64_t i = 1; i <= 100; i++) {
             c.clock = 1000 + 10 * i;
             CHECK_EQ(turns(&c, 0), c.clock + 10);
             CHECK_CREW(&c, 0);
-            CHECK_EQ(lawn_due(&c.hand[0].timer.timer), c.clock + 10);
+            CHECK_EQ(lawn_last_deadline(&c.hand[0].timer.timer), c.clock + 10);
         }
         CHECK_EQ(stats_all(&c).fires, 100);
         crew_end(&c);
@@ -75,11 +72,9 @@ stop_sync_and_free_it(struct crew *crew, struct hand *hand)
 /* [C3] However its start has come, and whatever else came before it. */
 TEST(a_callback_of_a_worker_may_free_its_timer)
 {
-    unsigned how;
-
-    for (how = 0; how < 32; how++) {
+    for (unsigned how = 0; how < 32; how++) {
         struct crew c;
-        struct hand *hand = malloc(sizeof *hand);
+        struct hand *hand = malloc(sizeof(*hand));
 
         crew_begin(&c, 2, NULL);
         c.act = (how & 1) == 0 ? free_it : stop_sync_and_free_it;
@@ -114,27 +109,24 @@ TEST(a_callback_of_a_worker_may_free_its_timer)
  * the lawn as well and due: by the callback it must have left both. */
 TEST(a_timer_whose_message_still_waits_may_be_freed_when_it_fires)
 {
-    unsigned how;
-
-    for (how = 0; how < 4; how++) {
+    for (unsigned how = 0; how < 4; how++) {
         struct lawn_workers_options options = {.budget = 2};
-        struct hand *hand = malloc(sizeof *hand);
+        struct hand *hand = malloc(sizeof(*hand));
         struct crew c;
-        unsigned i;
 
         crew_begin(&c, 1, &options);
         c.act = free_it;
         CHECK(hand != NULL);
         hand_init(&c, hand, 7);
         as(&c, NOBODY);
-        for (i = 0; i < 10; i++) {
+        for (unsigned i = 0; i < 10; i++) {
             CHECK_EQ(lawn_workers_start(c.set, &c.hand[i].timer, 9000), 0);
         }
         CHECK_EQ(hand_start(&c, hand, 500), 0);
         if ((how & 1) != 0) {
             CHECK(lawn_workers_stop(c.set, &hand->timer));
         }
-        for (i = 20; (how & 2) != 0 && i < 30; i++) {
+        for (unsigned i = 20; (how & 2) != 0 && i < 30; i++) {
             CHECK_EQ(lawn_workers_start(c.set, &c.hand[i].timer, 9000), 0);
         }
         as(&c, 0);
@@ -180,14 +172,12 @@ free_the_other(struct crew *crew, struct hand *hand)
 
 TEST(a_callback_may_free_another_due_timer_of_its_worker)
 {
-    unsigned far;
-
-    for (far = 0; far < 2; far++) {
+    for (unsigned far = 0; far < 2; far++) {
         struct crew c;
 
         crew_begin(&c, 1, NULL);
         c.act = free_the_other;
-        c.any = malloc(sizeof *c.any);
+        c.any = malloc(sizeof(*c.any));
         CHECK(c.any != NULL);
         hand_init(&c, c.any, 7);
         as(&c, far == 0 ? 0 : NOBODY);
@@ -327,16 +317,15 @@ static void
 look_at_due(struct crew *crew, struct hand *hand)
 {
     (void)crew;
-    CHECK_EQ(lawn_due(&hand->timer.timer), hand->due);
+    CHECK_EQ(lawn_last_deadline(&hand->timer.timer), hand->due);
 }
 
 /* However late the worker is, and whoever has started it again. */
-TEST(lawn_due_in_a_callback_is_the_deadline_of_the_last_start)
+TEST(lawn_last_deadline_in_a_callback_is_that_of_the_last_start)
 {
     static const unsigned whos[] = {0, 1, NOBODY};
-    unsigned i;
 
-    for (i = 0; i < COUNT(whos) * COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos) * COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 2, NULL);
@@ -407,7 +396,6 @@ TEST(a_callback_that_waits_takes_mail_that_is_newer_than_a_lawns_clock)
 {
     struct lawn_workers_options options = {.budget = 2};
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, &options);
     all_turn(&c);
@@ -415,7 +403,7 @@ TEST(a_callback_that_waits_takes_mail_that_is_newer_than_a_lawns_clock)
     go(&c, 0, 5);
     go(&c, 1, 5);
     as(&c, NOBODY);
-    for (i = 2; i < 5; i++) {
+    for (unsigned i = 2; i < 5; i++) {
         go_on(&c, i, 1000, 1);
     }
     crew_detach(&c, 1);

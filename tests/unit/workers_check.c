@@ -12,8 +12,8 @@ struct patient {
     struct crew c;
     struct lawn_workers_timer *held;
     struct lawn_workers_timer *mail;
-    struct lawn_part *part;
-    struct lawn_part *other;
+    struct lawn_shard *shard;
+    struct lawn_shard *other;
 };
 
 typedef void break_fn(struct patient *p, bool mend);
@@ -22,76 +22,76 @@ static void
 not_on_the_lawn(struct patient *p, bool mend)
 {
     (void)mend;
-    p->held->state ^= LAWN;
+    p->held->state ^= LAWN_STATE_LAWN;
 }
 
 static void
 on_another_lawn(struct patient *p, bool mend)
 {
     (void)mend;
-    p->held->state ^= p->part->word ^ p->other->word;
+    p->held->state ^= p->shard->word ^ p->other->word;
 }
 
 static void
 not_in_the_mail(struct patient *p, bool mend)
 {
     (void)mend;
-    p->mail->state ^= MAIL;
+    p->mail->state ^= LAWN_STATE_MAIL;
 }
 
 static void
 in_anothers_mail(struct patient *p, bool mend)
 {
     (void)mend;
-    p->mail->state ^= p->part->word ^ p->other->word;
+    p->mail->state ^= p->shard->word ^ p->other->word;
 }
 
 static void
 taken_and_not_in_the_mail(struct patient *p, bool mend)
 {
     not_in_the_mail(p, mend);
-    p->part->box.head = mend ? p->mail : NULL;
-    p->part->box.taken = mend ? NULL : p->mail;
+    p->shard->box.head = mend ? p->mail : NULL;
+    p->shard->box.taken = mend ? NULL : p->mail;
 }
 
 static void
 ready_and_not_in_the_mail(struct patient *p, bool mend)
 {
     not_in_the_mail(p, mend);
-    p->part->box.head = mend ? p->mail : NULL;
-    p->part->box.ready = mend ? NULL : p->mail;
+    p->shard->box.head = mend ? p->mail : NULL;
+    p->shard->box.ready = mend ? NULL : p->mail;
 }
 
 static void
 aside_and_not_in_the_mail(struct patient *p, bool mend)
 {
     not_in_the_mail(p, mend);
-    p->part->box.head = mend ? p->mail : NULL;
-    p->part->again = mend ? NULL : p->mail;
+    p->shard->box.head = mend ? p->mail : NULL;
+    p->shard->again = mend ? NULL : p->mail;
 }
 
 static void
 on_no_list(struct patient *p, bool mend)
 {
-    p->c.worker[0]->parts = mend ? p->part : NULL;
+    p->c.worker[0]->shards = mend ? p->shard : NULL;
 }
 
 static void
 on_anothers_list(struct patient *p, bool mend)
 {
-    p->c.worker[0]->parts = mend ? p->part : p->other;
+    p->c.worker[0]->shards = mend ? p->shard : p->other;
 }
 
 static void
 in_hand(struct patient *p, bool mend)
 {
-    p->part->hand = mend ? NULL : p->held;
+    p->shard->hand = mend ? NULL : p->held;
 }
 
 static void
 from_the_future(struct patient *p, bool mend)
 {
-    p->part->started += mend ? UINT64_MAX : 1;
+    p->shard->started += mend ? UINT64_MAX : 1;
 }
 
 static void
@@ -103,7 +103,7 @@ sick_lawn(struct patient *p, bool mend)
 static void
 begin(struct patient *p)
 {
-    memset(p, 0, sizeof *p);
+    memset(p, 0, sizeof(*p));
     crew_begin(&p->c, 2, NULL);
     as(&p->c, 0);
     go(&p->c, 0, 10);
@@ -111,11 +111,11 @@ begin(struct patient *p)
     go_on(&p->c, 1, 20, 0);
     p->held = &p->c.hand[0].timer;
     p->mail = &p->c.hand[1].timer;
-    p->part = p->c.worker[0]->parts;
-    p->other = p->c.worker[1]->parts;
-    CHECK_EQ(lawn_count(p->part->lawn), 1);
-    CHECK(p->part->box.head == p->mail);
-    CHECK_EQ(p->part->started, p->c.clock);
+    p->shard = p->c.worker[0]->shards;
+    p->other = p->c.worker[1]->shards;
+    CHECK_EQ(lawn_count(p->shard->lawn), 1);
+    CHECK(p->shard->box.head == p->mail);
+    CHECK_EQ(p->shard->started, p->c.clock);
 }
 
 TEST(a_check_of_workers_names_what_is_broken)
@@ -131,18 +131,17 @@ TEST(a_check_of_workers_names_what_is_broken)
         {taken_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
         {ready_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
         {aside_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
-        {on_no_list, "[M3] a worker does not know its part"},
-        {on_anothers_list, "[M3] a worker does not know its part"},
-        {in_hand, "a part has a timer in hand"},
+        {on_no_list, "[M3] a worker does not know its shard"},
+        {on_anothers_list, "[M3] a worker does not know its shard"},
+        {in_hand, "a shard has a timer in hand"},
         {from_the_future, "[M5] a start counts from the future"},
         {sick_lawn, "a lawn is broken"},
     };
     struct patient p;
-    size_t i;
 
-    for (i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char said[400] = "";
-        FILE *out = fmemopen(said, sizeof said, "w");
+        FILE *out = fmemopen(said, sizeof(said), "w");
 
         CHECK(out != NULL);
         begin(&p);
@@ -151,7 +150,7 @@ TEST(a_check_of_workers_names_what_is_broken)
         CHECK(!lawn_workers_check(p.c.set, NULL));
         CHECK(!lawn_workers_check(p.c.set, out));
         (void)fclose(out);
-        if (strstr(said, "lawn_workers_check: part 0") == NULL ||
+        if (strstr(said, "lawn_workers_check: shard 0") == NULL ||
             strstr(said, cases[i].named) == NULL) {
             kit_fail(__FILE__, __LINE__, "case %zu: %s, not %s", i, said,
                      cases[i].named);
@@ -168,9 +167,9 @@ TEST(a_check_of_workers_lets_timers_be_that_are_being_started)
 
     begin(&p);
     not_on_the_lawn(&p, false);
-    p.held->state |= CLAIM;
+    p.held->state |= LAWN_STATE_CLAIM;
     CHECK(lawn_workers_check(p.c.set, stdout));
-    p.held->state &= ~CLAIM;
+    p.held->state &= ~LAWN_STATE_CLAIM;
     CHECK(!lawn_workers_check(p.c.set, NULL));
     not_on_the_lawn(&p, true);
     crew_end(&p.c);
@@ -184,17 +183,17 @@ TEST(a_mailbox_that_is_closed_is_empty_takes_nothing_and_can_be_closed_again)
     struct lawn_workers_timer timers[2] = {{.state = 0}};
     size_t steps = SIZE_MAX;
 
-    CHECK(lawn_mailbox_empty(&box));
-    CHECK(lawn_mailbox_push(&box, &timers[0]));
-    CHECK(!lawn_mailbox_empty(&box));
-    CHECK(!lawn_mailbox_is_closed(&box));
-    lawn_mailbox_close(&box);
-    CHECK(lawn_mailbox_is_closed(&box));
-    CHECK(!lawn_mailbox_empty(&box));
-    CHECK(!lawn_mailbox_push(&box, &timers[1]));
-    lawn_mailbox_close(&box); /* loses nothing */
-    CHECK(lawn_mailbox_pop(&box, &steps) == &timers[0]);
-    CHECK(lawn_mailbox_pop(&box, &steps) == NULL);
-    CHECK(lawn_mailbox_empty(&box));
-    CHECK(lawn_mailbox_is_closed(&box));
+    CHECK(lawn__mailbox_empty(&box));
+    CHECK(lawn__mailbox_push(&box, &timers[0]));
+    CHECK(!lawn__mailbox_empty(&box));
+    CHECK(!lawn__mailbox_is_closed(&box));
+    lawn__mailbox_close(&box);
+    CHECK(lawn__mailbox_is_closed(&box));
+    CHECK(!lawn__mailbox_empty(&box));
+    CHECK(!lawn__mailbox_push(&box, &timers[1]));
+    lawn__mailbox_close(&box); /* loses nothing */
+    CHECK(lawn__mailbox_pop(&box, &steps) == &timers[0]);
+    CHECK(lawn__mailbox_pop(&box, &steps) == NULL);
+    CHECK(lawn__mailbox_empty(&box));
+    CHECK(lawn__mailbox_is_closed(&box));
 }

@@ -24,18 +24,16 @@ TEST(a_set_that_was_not_used_is_closed_and_freed)
 static void
 fill(struct crew *c)
 {
-    unsigned i;
-
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         as(c, i % 4 == 0 ? NOBODY : i % 2);
         go(c, i, 10 + i);
     }
     all_turn(c);
-    for (i = 16; i < 48; i++) {
+    for (unsigned i = 16; i < 48; i++) {
         as(c, i % 4 == 0 ? 1 : NOBODY);
         go(c, i, 100 + i);
     }
-    for (i = 0; i < 48; i += 5) {
+    for (unsigned i = 0; i < 48; i += 5) {
         as(c, i % 3 == 0 ? 0 : NOBODY);
         CHECK(halt(c, i));
     }
@@ -48,7 +46,6 @@ fill(struct crew *c)
 TEST(a_set_closed_at_once_tells_each_timer_that_is_left_once)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
     fill(&c);
@@ -56,7 +53,7 @@ TEST(a_set_closed_at_once_tells_each_timer_that_is_left_once)
     crew_detach(&c, 1);
     CHECK_EQ(lawn_workers_close(c.set, 0, hand_left, &c), FILLED);
     CHECK_EQ(c.left, FILLED);
-    for (i = 0; i < HANDS; i++) {
+    for (unsigned i = 0; i < HANDS; i++) {
         CHECK(!goes(&c, i));
     }
     CHECK_CREW_NONE(&c);
@@ -67,14 +64,13 @@ TEST(a_set_closed_at_once_tells_each_timer_that_is_left_once)
 TEST(the_timers_that_are_left_are_counted_if_nobody_wants_to_know_them)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
     fill(&c);
     crew_detach(&c, 0);
     crew_detach(&c, 1);
     CHECK_EQ(lawn_workers_close(c.set, 0, NULL, NULL), FILLED);
-    for (i = 0; i < HANDS; i++) {
+    for (unsigned i = 0; i < HANDS; i++) {
         CHECK(!lawn_workers_pending(&c.hand[i].timer));
     }
     crew_end(&c);
@@ -92,11 +88,10 @@ TEST(timers_that_are_left_may_be_freed_as_they_are_told)
 {
     struct hand *hands[40];
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
-    for (i = 0; i < COUNT(hands); i++) {
-        hands[i] = malloc(sizeof *hands[i]);
+    for (unsigned i = 0; i < COUNT(hands); i++) {
+        hands[i] = malloc(sizeof(*hands[i]));
         CHECK(hands[i] != NULL);
         hand_init(&c, hands[i], i);
         as(&c, i % 3 == 2 ? NOBODY : i % 3);
@@ -106,7 +101,7 @@ TEST(timers_that_are_left_may_be_freed_as_they_are_told)
         }
     }
     as(&c, NOBODY);
-    for (i = 0; i < COUNT(hands); i += 3) {
+    for (unsigned i = 0; i < COUNT(hands); i += 3) {
         CHECK_EQ(hand_start(&c, hands[i], 50), 0);
     }
     crew_detach(&c, 0);
@@ -160,9 +155,8 @@ TEST(a_set_that_is_closed_already_has_nothing_left)
 TEST(a_set_without_workers_is_closed_at_once_whatever_it_is_told_to_wait_for)
 {
     static const uint64_t untils[] = {0, 1000, 1010, LAWN_NEVER};
-    unsigned i;
 
-    for (i = 0; i < COUNT(untils); i++) {
+    for (unsigned i = 0; i < COUNT(untils); i++) {
         struct crew c;
 
         crew_begin(&c, 1, NULL);
@@ -182,23 +176,21 @@ TEST(a_set_without_workers_is_closed_at_once_whatever_it_is_told_to_wait_for)
 TEST(timers_of_a_set_that_was_freed_are_idle_and_may_be_used_in_another)
 {
     struct crew c;
-    struct lawn_workers_options options;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
     fill(&c);
     crew_detach(&c, 0);
     crew_detach(&c, 1);
     lawn_workers_free(c.set);
-    for (i = 0; i < HANDS; i++) {
+    for (unsigned i = 0; i < HANDS; i++) {
         c.hand[i].running = false;
         CHECK(!goes(&c, i));
     }
-    options = crew_options(&c, NULL);
+    struct lawn_workers_options options = crew_options(&c, NULL);
     c.set = lawn_workers_new(&options);
     CHECK(c.set != NULL);
     (void)crew_attach(&c);
-    for (i = 0; i < HANDS; i++) {
+    for (unsigned i = 0; i < HANDS; i++) {
         as(&c, i % 2 == 0 ? 0 : NOBODY);
         go(&c, i, 10);
     }

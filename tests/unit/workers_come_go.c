@@ -20,23 +20,21 @@ TEST(a_thread_cannot_become_a_worker_twice)
 TEST(workers_have_numbers_of_their_own_and_are_counted)
 {
     struct crew c;
-    unsigned i;
-    unsigned j;
 
     crew_begin(&c, CREW_MAX, NULL);
     CHECK_EQ(stats_all(&c).workers, CREW_MAX);
-    for (i = 0; i < CREW_MAX; i++) {
+    for (unsigned i = 0; i < CREW_MAX; i++) {
         CHECK_EQ(stats_of(&c, i).workers, 1);
-        for (j = 0; j < i; j++) {
+        for (unsigned j = 0; j < i; j++) {
             CHECK(c.number[i] != c.number[j]);
         }
     }
     crew_detach(&c, 3);
     CHECK_EQ(stats_all(&c).workers, CREW_MAX - 1);
     CHECK(!lawn_workers_stats_of(c.set, c.number[3],
-                                 &(struct lawn_workers_stats){0}));
+                                 &(struct lawn_workers_counters){0}));
     CHECK(!lawn_workers_stats_of(c.set, LAWN_WORKERS_MAX,
-                                 &(struct lawn_workers_stats){0}));
+                                 &(struct lawn_workers_counters){0}));
     crew_end(&c);
 }
 
@@ -46,10 +44,9 @@ TEST(there_are_so_many_workers_and_not_one_more)
     struct lawn_workers_options options = {
         .lawn = {.blades = 8, .slot_bits = 4}};
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 0, &options);
-    for (i = 0; i < LAWN_WORKERS_MAX; i++) {
+    for (unsigned i = 0; i < LAWN_WORKERS_MAX; i++) {
         (void)lawn_workers_be(NULL);
         many[i] = lawn_workers_attach(c.set);
         CHECK(many[i] != NULL);
@@ -60,7 +57,7 @@ TEST(there_are_so_many_workers_and_not_one_more)
     CHECK_EQ((uint64_t)-lawn_workers_add(c.set), ENOSPC);
     CHECK_EQ(stats_all(&c).workers, LAWN_WORKERS_MAX);
     go(&c, 0, 10);
-    for (i = 0; i < LAWN_WORKERS_MAX; i++) {
+    for (unsigned i = 0; i < LAWN_WORKERS_MAX; i++) {
         (void)lawn_workers_be(many[i]);
         lawn_worker_detach(many[i]);
     }
@@ -75,10 +72,9 @@ TEST(there_are_so_many_workers_and_not_one_more)
 TEST(a_set_without_workers_keeps_timers_for_the_next_one)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 0, NULL);
-    for (i = 0; i < 10; i++) {
+    for (unsigned i = 0; i < 10; i++) {
         go(&c, i, 10 + i);
     }
     CHECK(halt(&c, 3));
@@ -95,9 +91,7 @@ TEST(a_set_without_workers_keeps_timers_for_the_next_one)
 
 TEST(timers_of_the_last_worker_wait_for_the_next_one)
 {
-    unsigned how;
-
-    for (how = 0; how < 4; how++) {
+    for (unsigned how = 0; how < 4; how++) {
         struct crew c;
 
         crew_begin(&c, 1, NULL);
@@ -131,14 +125,11 @@ TEST(timers_of_the_last_worker_wait_for_the_next_one)
 /* [C8] */
 TEST(timers_of_a_worker_that_goes_fire_on_the_others_in_time)
 {
-    unsigned how;
-
-    for (how = 0; how < 4; how++) {
+    for (unsigned how = 0; how < 4; how++) {
         struct crew c;
-        unsigned i;
 
         crew_begin(&c, 3, NULL);
-        for (i = 0; i < 30; i++) {
+        for (unsigned i = 0; i < 30; i++) {
             as(&c, (how & 1) == 0 ? 1 : NOBODY);
             go_on(&c, i, 10 + i, 1);
         }
@@ -147,7 +138,7 @@ TEST(timers_of_a_worker_that_goes_fire_on_the_others_in_time)
         }
         crew_detach(&c, 1);
         all_turn(&c);
-        for (i = 0; i < 30; i++) {
+        for (unsigned i = 0; i < 30; i++) {
             c.clock = 1009 + i;
             all_turn(&c);
             CHECK_EQ(c.fires, i);
@@ -163,16 +154,15 @@ TEST(timers_of_a_worker_that_goes_fire_on_the_others_in_time)
 TEST(timers_that_have_changed_hands_can_be_started_and_stopped)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
-    for (i = 0; i < 24; i++) {
+    for (unsigned i = 0; i < 24; i++) {
         as(&c, 1);
         go(&c, i, 10);
     }
     (void)turns(&c, 1);
     crew_detach(&c, 1);
-    for (i = 0; i < 24; i++) {
+    for (unsigned i = 0; i < 24; i++) {
         as(&c, i % 2 == 0 ? 0 : NOBODY);
         switch (i % 3) {
         case 0:
@@ -203,17 +193,14 @@ TEST(no_timer_is_lost_early_or_late_while_workers_come_and_go)
 {
     static const enum lawn_workers_route routes[] = {LAWN_WORKERS_BY_OWNER,
                                                      LAWN_WORKERS_BY_TTL};
-    unsigned r;
 
-    for (r = 0; r < COUNT(routes); r++) {
+    for (unsigned r = 0; r < COUNT(routes); r++) {
         struct lawn_workers_options options = {.route = routes[r]};
         uint64_t state = 1;
         struct crew c;
-        unsigned i;
-        unsigned t;
 
         crew_begin(&c, 2, &options);
-        for (t = 0; t < 400; t++) {
+        for (unsigned t = 0; t < 400; t++) {
             unsigned w = (unsigned)(chance(&state) % CREW_MAX);
 
             if (c.worker[w] != NULL) {
@@ -221,7 +208,7 @@ TEST(no_timer_is_lost_early_or_late_while_workers_come_and_go)
             } else {
                 (void)crew_attach(&c);
             }
-            i = (unsigned)(chance(&state) % HANDS);
+            unsigned i = (unsigned)(chance(&state) % HANDS);
             w = (unsigned)(chance(&state) % CREW_MAX);
             as(&c, c.worker[w] != NULL ? w : NOBODY);
             go(&c, i, 1 + chance(&state) % 30);
@@ -244,10 +231,9 @@ TEST(no_timer_is_lost_early_or_late_while_workers_come_and_go)
 TEST(the_number_of_lawns_does_not_grow_as_workers_come_and_go)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
-    for (i = 0; i < 1000; i++) {
+    for (unsigned i = 0; i < 1000; i++) {
         unsigned w = crew_attach(&c);
 
         as(&c, w);
@@ -257,7 +243,7 @@ TEST(the_number_of_lawns_does_not_grow_as_workers_come_and_go)
         crew_detach(&c, w);
         all_turn(&c);
     }
-    CHECK(stats_all(&c).parts <= 4);
+    CHECK(stats_all(&c).shards <= 4);
     crew_end(&c);
 }
 

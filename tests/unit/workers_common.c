@@ -36,7 +36,7 @@ crew_options(struct crew *crew, const struct lawn_workers_options *options)
 void
 hand_init(struct crew *crew, struct hand *hand, unsigned id)
 {
-    memset(hand, 0, sizeof *hand);
+    memset(hand, 0, sizeof(*hand));
     hand->timer.fire = hand_fire;
     hand->crew = crew;
     hand->id = id;
@@ -46,20 +46,18 @@ void
 crew_begin(struct crew *crew, unsigned workers,
            const struct lawn_workers_options *options)
 {
-    struct lawn_workers_options mine;
-    unsigned i;
 
     (void)lawn_workers_be(NULL); /* a failed test may have been one */
-    memset(crew, 0, sizeof *crew);
+    memset(crew, 0, sizeof(*crew));
     crew->ledger.refuse = SIZE_MAX;
     crew->clock = 1000;
-    mine = crew_options(crew, options);
-    for (i = 0; i < HANDS; i++) {
+    struct lawn_workers_options mine = crew_options(crew, options);
+    for (unsigned i = 0; i < HANDS; i++) {
         hand_init(crew, &crew->hand[i], i);
     }
     crew->set = lawn_workers_new(&mine);
     CHECK(crew->set != NULL);
-    for (i = 0; i < workers; i++) {
+    for (unsigned i = 0; i < workers; i++) {
         CHECK_EQ(crew_attach(crew), i);
     }
 }
@@ -100,13 +98,11 @@ crew_detach(struct crew *crew, unsigned worker)
 void
 crew_end(struct crew *crew)
 {
-    unsigned i;
-
     as(crew, NOBODY);
     if (crew->set != NULL) {
         CHECK(lawn_workers_check(crew->set, stdout));
     }
-    for (i = 0; i < CREW_MAX; i++) {
+    for (unsigned i = 0; i < CREW_MAX; i++) {
         if (crew->worker[i] != NULL) {
             crew_detach(crew, i);
         }
@@ -227,7 +223,7 @@ hand_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     CHECK(!hand->firing);                /* [C4] */
     CHECK(!lawn_workers_pending(timer)); /* [P6] */
     CHECK(hand->due <= crew->clock);     /* [P1] */
-    CHECK(lawn_due(&timer->timer) <= crew->clock);
+    CHECK(lawn_last_deadline(&timer->timer) <= crew->clock);
     hand->running = false;
     hand->fired_on = worker;
     if (crew->fired < CREW_LOG) {
@@ -273,7 +269,7 @@ turn(struct crew *crew, unsigned worker)
 uint64_t
 turns(struct crew *crew, unsigned worker)
 {
-    uint64_t next;
+    uint64_t next = 0;
     unsigned i = 0;
 
     do {
@@ -286,9 +282,7 @@ turns(struct crew *crew, unsigned worker)
 void
 all_turn(struct crew *crew)
 {
-    unsigned i;
-
-    for (i = 0; i < CREW_MAX; i++) {
+    for (unsigned i = 0; i < CREW_MAX; i++) {
         if (crew->worker[i] != NULL) {
             (void)turns(crew, i);
         }
@@ -306,22 +300,22 @@ called(struct crew *crew, unsigned worker)
     return (poller.revents & POLLIN) != 0;
 }
 
-struct lawn_workers_stats
+struct lawn_workers_counters
 stats_of(struct crew *crew, unsigned worker)
 {
-    struct lawn_workers_stats stats;
+    struct lawn_workers_counters stats;
 
-    memset(&stats, 0xA5, sizeof stats);
+    memset(&stats, 0xA5, sizeof(stats));
     CHECK(lawn_workers_stats_of(crew->set, crew->number[worker], &stats));
     return stats;
 }
 
-struct lawn_workers_stats
+struct lawn_workers_counters
 stats_all(struct crew *crew)
 {
-    struct lawn_workers_stats stats;
+    struct lawn_workers_counters stats;
 
-    memset(&stats, 0xA5, sizeof stats);
+    memset(&stats, 0xA5, sizeof(stats));
     lawn_workers_stats(crew->set, &stats);
     return stats;
 }
@@ -342,9 +336,7 @@ void
 check_crew(struct crew *crew, const unsigned *ids, size_t count,
            const char *file, int line)
 {
-    unsigned i;
-
-    for (i = 0; i < crew->fired && i < count; i++) {
+    for (unsigned i = 0; i < crew->fired && i < count; i++) {
         if (crew->id[i] != ids[i]) {
             kit_fail(file, line, "as number %u fired timer %u, expected %u",
                      i + 1, crew->id[i], ids[i]);

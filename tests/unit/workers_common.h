@@ -98,8 +98,8 @@ void all_turn(struct crew *crew);
 bool called(struct crew *crew, unsigned worker);
 
 /* Of one worker. */
-struct lawn_workers_stats stats_of(struct crew *crew, unsigned worker);
-struct lawn_workers_stats stats_all(struct crew *crew);
+struct lawn_workers_counters stats_of(struct crew *crew, unsigned worker);
+struct lawn_workers_counters stats_all(struct crew *crew);
 
 /* Which worker a hand fired on; NOBODY if it has not. */
 unsigned fired_on(const struct crew *crew, unsigned id);

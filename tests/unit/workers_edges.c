@@ -17,13 +17,14 @@ static void
 take_turns_with_sleep(unsigned times)
 {
     struct lawn_worker *worker = troop.set->workers[0];
-    struct lawn_part *home = L_LOAD(&worker->home, L_ACQUIRE);
-    unsigned i;
+    struct lawn_shard *start_shard =
+        LAWN_ATOMIC_LOAD(&worker->start_shard, LAWN_ACQUIRE);
 
-    for (i = 0; i < times; i++) {
+    for (unsigned i = 0; i < times; i++) {
         unsigned fires = atomic_load(&troop.fires);
 
-        WAIT_FOR(L_LOAD(&home->wake_at, L_ACQUIRE) == LAWN_NEVER);
+        WAIT_FOR(LAWN_ATOMIC_LOAD(&start_shard->wake_at, LAWN_ACQUIRE) ==
+                 LAWN_NEVER);
         item_start(&items[0], 1);
         WAIT_FOR(atomic_load(&troop.fires) == fires + 1);
     }
@@ -31,11 +32,9 @@ take_turns_with_sleep(unsigned times)
 
 TEST(between_threads_a_thread_wakes_in_a_place_that_had_a_descriptor)
 {
-    struct lawn_worker *worker;
-
     troop_begin(&troop, 0, true, LAWN_WORKERS_BY_OWNER);
     item_init(&troop, &items[0]);
-    worker = lawn_workers_attach(troop.set);
+    struct lawn_worker *worker = lawn_workers_attach(troop.set);
     SURE(worker != NULL);
     SURE(lawn_worker_fd(worker) >= 0);
     lawn_worker_detach(worker);
@@ -73,8 +72,6 @@ be_woken_by(void *(*doomed)(void *), enum lawn_workers_route route,
             struct lawn_worker **worker, void *arg)
 {
     struct pollfd file = {.events = POLLIN};
-    pthread_t thread;
-    void *end;
 
     troop_begin(&troop, 0, true, route);
     item_init(&troop, &items[0]);
@@ -84,14 +81,16 @@ be_woken_by(void *(*doomed)(void *), enum lawn_workers_route route,
     SURE(file.fd >= 0);
     (void)lawn_worker_turn(*worker);
     SURE(poll(&file, 1, 0) == 0);
+    pthread_t thread = 0;
     SURE(pthread_create(&thread, NULL, doomed, arg) == 0);
+    void *end = NULL;
     SURE(pthread_join(thread, &end) == 0 && end == PTHREAD_CANCELED);
     return poll(&file, 1, 0) == 1;
 }
 
 TEST(between_threads_a_thread_that_is_cancelled_in_a_start_has_woken_the_worker)
 {
-    struct lawn_worker *worker;
+    struct lawn_worker *worker = NULL;
 
     SURE(be_woken_by(start_and_be_cancelled, LAWN_WORKERS_BY_OWNER, &worker,
                      NULL));
@@ -102,13 +101,13 @@ TEST(between_threads_a_thread_that_is_cancelled_in_a_start_has_woken_the_worker)
 
 TEST(between_threads_a_thread_that_is_cancelled_adding_a_worker_leaves_no_lock)
 {
-    struct lawn_workers_stats stats;
-    struct lawn_worker *worker;
+    struct lawn_worker *worker = NULL;
     int added = -1;
 
     SURE(be_woken_by(add_and_be_cancelled, LAWN_WORKERS_BY_TTL, &worker,
                      &added));
     SURE(added >= 0);
+    struct lawn_workers_counters stats;
     lawn_workers_stats(troop.set, &stats);
     lawn_worker_detach(worker);
     SURE(lawn_workers_close(troop.set, 0, NULL, NULL) == 0);
@@ -144,11 +143,10 @@ take_7_ticks(struct crew *crew, struct hand *hand)
 TEST(a_timer_counts_as_late_by_the_callbacks_before_it)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 1, NULL);
     c.act = take_7_ticks;
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         as(&c, i % 2 == 0 ? 0 : NOBODY);
         go(&c, i, 10);
     }
@@ -181,7 +179,7 @@ check_overtaken(uint64_t ttl, uint64_t late)
     CHECK_CREW_NONE(&c);
     c.clock++;
     (void)turns(&c, 0);
-    CHECK_EQ(lawn_due(&c.hand[1].timer.timer), 1000 + ttl + late);
+    CHECK_EQ(lawn_last_deadline(&c.hand[1].timer.timer), 1000 + ttl + late);
     if (late == 0) {
         CHECK_CREW(&c, 1);
     } else {
@@ -262,12 +260,10 @@ close_in_the_end(void *arg, unsigned which)
 TEST(between_threads_loops_of_the_callers_end_when_the_set_is_closed)
 {
     unsigned many = rounds(100);
-    unsigned round;
 
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         atomic_bool closed;
         struct squad squad;
-        struct squad closer;
 
         atomic_store(&closed, false);
         troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
@@ -278,8 +274,9 @@ TEST(between_threads_loops_of_the_callers_end_when_the_set_is_closed)
         WAIT_FOR(atomic_load(&looping) == 2);
         item_start(&items[0], 10);
         item_start(&items[1], 20);
+        struct squad closer;
         squad_start(&closer, 1, close_in_the_end, &closed);
-        WAIT_FOR(L_LOAD(&troop.set->closing, L_ACQUIRE) != 0);
+        WAIT_FOR(LAWN_ATOMIC_LOAD(&troop.set->closing, LAWN_ACQUIRE) != 0);
         troop_advance(&troop, 10);
         WAIT_FOR(atomic_load(&troop.fires) == 1);
         SURE(!atomic_load(&closed));
@@ -296,7 +293,7 @@ static uint64_t turns_before;
 static uint64_t
 turns_of(unsigned number)
 {
-    struct lawn_workers_stats stats;
+    struct lawn_workers_counters stats;
 
     SURE(lawn_workers_stats_of(troop.set, number, &stats));
     return stats.turns;
@@ -308,7 +305,6 @@ static void
 be_busy_elsewhere(void *arg, unsigned which)
 {
     struct lawn_worker *worker = lawn_workers_attach(troop.set);
-    const struct lawn_worker *second;
 
     (void)arg;
     (void)which;
@@ -316,9 +312,10 @@ be_busy_elsewhere(void *arg, unsigned which)
     item_start(&items[0], 10);
     (void)lawn_worker_turn(worker);
     atomic_store(&looping, 1);
-    WAIT_FOR(L_LOAD(&troop.set->closing, L_ACQUIRE) != 0);
-    second = troop.set->workers[1];
-    WAIT_FOR(L_LOAD(&second->counts.turns, L_RELAXED) > turns_before);
+    WAIT_FOR(LAWN_ATOMIC_LOAD(&troop.set->closing, LAWN_ACQUIRE) != 0);
+    const struct lawn_worker *second = troop.set->workers[1];
+    WAIT_FOR(LAWN_ATOMIC_LOAD(&second->counts.turns, LAWN_RELAXED) >
+             turns_before);
     SURE(lawn_worker_run(worker) == 0);
     lawn_worker_detach(worker);
     atomic_fetch_add(&troop.clock, 10);
@@ -328,10 +325,8 @@ be_busy_elsewhere(void *arg, unsigned which)
 TEST(between_threads_the_end_waits_for_the_lawn_of_a_worker_that_was_removed)
 {
     unsigned many = rounds(100);
-    unsigned round;
 
-    for (round = 0; round < many; round++) {
-        struct lawn_part *home;
+    for (unsigned round = 0; round < many; round++) {
         struct squad squad;
 
         troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
@@ -340,9 +335,12 @@ TEST(between_threads_the_end_waits_for_the_lawn_of_a_worker_that_was_removed)
         squad_start(&squad, 1, be_busy_elsewhere, NULL);
         WAIT_FOR(atomic_load(&looping) == 1);
         SURE(lawn_workers_add(troop.set) == 1);
-        home = L_LOAD(&troop.set->workers[1]->home, L_ACQUIRE);
-        WAIT_FOR(L_LOAD(&home->wake_at, L_ACQUIRE) == LAWN_NEVER &&
-                 L_LOAD(&troop.set->workers[1]->token, L_ACQUIRE) == 0);
+        struct lawn_shard *start_shard =
+            LAWN_ATOMIC_LOAD(&troop.set->workers[1]->start_shard, LAWN_ACQUIRE);
+        WAIT_FOR(
+            LAWN_ATOMIC_LOAD(&start_shard->wake_at, LAWN_ACQUIRE) ==
+                LAWN_NEVER &&
+            LAWN_ATOMIC_LOAD(&troop.set->workers[1]->token, LAWN_ACQUIRE) == 0);
         SURE(lawn_workers_remove(troop.set, 0) == 0);
         turns_before = turns_of(1);
         SURE(lawn_workers_close(troop.set, LAWN_NEVER, NULL, NULL) == 0);
@@ -378,14 +376,14 @@ close_it(void *arg, unsigned which)
 /* Else two would wait for the end of one thread. */
 TEST(between_threads_no_worker_is_removed_while_the_set_is_closed)
 {
-    struct squad workers, closer;
-
     troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
     atomic_store(&looping, 0);
+    struct squad workers;
     squad_start(&workers, 2, work_on, NULL);
     WAIT_FOR(atomic_load(&looping) == 2);
+    struct squad closer;
     squad_start(&closer, 1, close_it, NULL);
-    WAIT_FOR(L_LOAD(&troop.set->closing, L_ACQUIRE) != 0);
+    WAIT_FOR(LAWN_ATOMIC_LOAD(&troop.set->closing, LAWN_ACQUIRE) != 0);
     SURE(lawn_workers_remove(troop.set, 0) == -ESHUTDOWN);
     atomic_store(&looping, 3);
     squad_join(&workers);
@@ -434,7 +432,7 @@ free_pair(struct lawn_workers_timer *timer, void *arg)
 static struct pair *
 new_pair(struct crew *c)
 {
-    struct pair *pair = malloc(sizeof *pair);
+    struct pair *pair = malloc(sizeof(*pair));
 
     CHECK(pair != NULL);
     hand_init(c, &pair->hands[0], 0);
@@ -448,14 +446,12 @@ TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
 {
     struct pair *pairs[72];
     struct crew c;
-    unsigned i;
-    unsigned k;
 
     crew_begin(&c, 2, NULL);
     set_of_pairs = c.set;
-    for (i = 0; i < COUNT(pairs); i++) {
+    for (unsigned i = 0; i < COUNT(pairs); i++) {
         pairs[i] = new_pair(&c);
-        for (k = 0; k < 2; k++) {
+        for (unsigned k = 0; k < 2; k++) {
             unsigned where = k == 0 ? i % 6 : i / 6 % 6;
             struct hand *hand = &pairs[i]->hands[k];
 
@@ -466,8 +462,8 @@ TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
         }
     }
     as(&c, NOBODY);
-    for (i = 0; i < COUNT(pairs); i++) {
-        for (k = 0; k < 2; k++) {
+    for (unsigned i = 0; i < COUNT(pairs); i++) {
+        for (unsigned k = 0; k < 2; k++) {
             unsigned where = k == 0 ? i % 6 : i / 6 % 6;
 
             if (where >= 2) {
@@ -501,9 +497,8 @@ work_for_the_other(struct lawn_workers_timer *timer, void *arg)
 
 TEST(who_is_told_what_is_left_is_still_the_worker_of_another_set)
 {
-    struct crew c;
-
     crew_begin(&closes, 1, NULL);
+    struct crew c;
     crew_begin(&c, 0, NULL);
     go(&c, 0, 10);
     as(&closes, 0);
@@ -531,9 +526,8 @@ free_the_other(struct lawn_workers_timer *timer, void *arg)
 
 TEST(who_is_told_what_is_left_may_cease_to_be_the_worker_of_another_set)
 {
-    struct crew c;
-
     crew_begin(&closes, 1, NULL);
+    struct crew c;
     crew_begin(&c, 0, NULL);
     go(&c, 0, 10);
     as(&closes, 0);
@@ -556,22 +550,20 @@ stop_the_others(struct item *item, struct lawn_worker *worker)
     atomic_fetch_add(&met, 1);
     WAIT_FOR(atomic_load(&met) == 2);
     SURE(item_stop_sync(lies));
-    memset(&lies->timer, 0xA5, sizeof lies->timer); /* [C3] */
+    memset(&lies->timer, 0xA5, sizeof(lies->timer)); /* [C3] */
 }
 
 TEST(between_threads_workers_of_two_sets_stop_timers_of_each_others)
 {
     unsigned many = rounds(100);
-    unsigned round;
-    unsigned i;
 
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
         troop_begin(&other, 1, false, LAWN_WORKERS_BY_OWNER);
         troop.act = stop_the_others;
         other.act = stop_the_others;
         atomic_store(&met, 0);
-        for (i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < 4; i++) {
             item_init(i % 2 == 0 ? &troop : &other, &items[i]);
             item_start(&items[i], i < 2 ? 1 : 1000);
         }
@@ -590,10 +582,9 @@ static void
 start_all_elsewhere(void *arg, unsigned which)
 {
     struct item *foreign = arg;
-    unsigned i;
 
     (void)which;
-    for (i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < 64; i++) {
         foreign[i].troop = &other;
         item_start(&foreign[i], 1000);
     }
@@ -602,15 +593,13 @@ start_all_elsewhere(void *arg, unsigned which)
 TEST(between_threads_timers_of_another_set_are_started_as_lawns_are_made)
 {
     unsigned many = rounds(100);
-    unsigned round;
-    unsigned i;
 
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         static struct item foreign[64];
         struct squad squad;
 
         troop_begin(&troop, 1, false, LAWN_WORKERS_BY_TTL); /* 16 lawns */
-        for (i = 0; i < COUNT(foreign); i++) {
+        for (unsigned i = 0; i < COUNT(foreign); i++) {
             item_init(&troop, &foreign[i]);
             item_start(&foreign[i], 1 + i);
         }
@@ -619,7 +608,7 @@ TEST(between_threads_timers_of_another_set_are_started_as_lawns_are_made)
         SURE(troop_end(&troop) == 0);
         troop_begin(&other, 1, false, LAWN_WORKERS_BY_OWNER);
         squad_start(&squad, 1, start_all_elsewhere, foreign);
-        for (i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < 4; i++) {
             SURE(lawn_workers_add(other.set) > 0);
         }
         squad_join(&squad);
@@ -638,11 +627,10 @@ fire_otherwise(struct lawn_workers_timer *timer, struct lawn_worker *worker)
 TEST(between_threads_a_timer_that_was_stopped_gets_another_callback)
 {
     unsigned many = rounds(100000);
-    unsigned round;
 
     troop_begin(&troop, 1, true, LAWN_WORKERS_BY_OWNER);
     item_init(&troop, &items[0]);
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         struct item *item = &items[0];
 
         if (item_stop(item) || !lawn_workers_pending(&item->timer)) {

@@ -27,19 +27,18 @@ field_alloc(size_t size, void *context)
 
     (void)context;
     size += -size % sizeof(uint64_t);
-    CHECK(sizeof field - field_used >= size);
+    CHECK(sizeof(field) - field_used >= size);
     field_used += size;
     return memory;
 }
 
 TEST(memory_of_a_set_need_not_be_released)
 {
-    struct lawn_workers_options options;
     struct crew c;
 
     crew_begin(&c, 0, NULL);
     lawn_workers_free(c.set);
-    options = crew_options(&c, NULL);
+    struct lawn_workers_options options = crew_options(&c, NULL);
     options.lawn.alloc = field_alloc;
     options.lawn.release = NULL;
     field_used = 0;
@@ -60,10 +59,9 @@ TEST(a_budget_of_workers_may_be_without_bounds)
     static struct hand many[1000];
     struct lawn_workers_options options = {.budget = SIZE_MAX};
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 1, &options);
-    for (i = 0; i < COUNT(many); i++) {
+    for (unsigned i = 0; i < COUNT(many); i++) {
         hand_init(&c, &many[i], i % HANDS);
         CHECK_EQ(hand_start(&c, &many[i], 10), 0);
     }
@@ -84,7 +82,7 @@ detach_and_close(struct crew *crew, struct hand *hand)
     lawn_worker_detach(crew->worker[0]);
     CHECK(lawn_workers_self() == crew->worker[0]);
     CHECK_EQ(stats_all(crew).workers, 2);
-    CHECK_EQ(stats_of(crew, 0).parts, 1);
+    CHECK_EQ(stats_of(crew, 0).shards, 1);
     CHECK_EQ(lawn_workers_close(crew->set, 0, hand_left, crew), 0);
     CHECK_EQ(crew->left, 0);
     go(crew, 1, 10); /* as ever */
@@ -141,9 +139,9 @@ TEST(a_worker_may_be_detached_by_a_thread_that_is_another_or_none)
 TEST(a_worker_of_one_set_is_no_worker_of_another)
 {
     struct crew c;
-    struct crew other;
 
     crew_begin(&c, 1, NULL);
+    struct crew other;
     crew_begin(&other, 2, NULL);
     as(&c, 0);
     lawn_worker_update(c.worker[0]);
@@ -187,14 +185,11 @@ move_and_take_the_mail(struct crew *crew, struct hand *hand)
 
 TEST(a_timer_that_moves_in_its_callback_is_put_aside_while_that_runs)
 {
-    unsigned closed;
-
-    for (closed = 0; closed < 2; closed++) {
+    for (unsigned closed = 0; closed < 2; closed++) {
         struct crew c;
-        struct lawn_part *part;
 
         crew_begin(&c, 2, NULL);
-        part = c.worker[0]->parts;
+        struct lawn_shard *shard = c.worker[0]->shards;
         as(&c, 0);
         go(&c, 0, 10);
         as(&c, NOBODY);
@@ -202,12 +197,12 @@ TEST(a_timer_that_moves_in_its_callback_is_put_aside_while_that_runs)
         c.clock = 1010;
         CHECK(turn(&c, 0) <= c.clock); /* there is more to do at once */
         CHECK_CREW(&c, 0);
-        CHECK(part->again == &c.hand[0].timer);
+        CHECK(shard->again == &c.hand[0].timer);
         c.act = NULL;
         if (closed == 1) {
             crew_detach(&c, 1);
             crew_detach(&c, 0);
-            CHECK(part->again == &c.hand[0].timer);
+            CHECK(shard->again == &c.hand[0].timer);
             CHECK_EQ(lawn_workers_close(c.set, 0, hand_left, &c), 1);
             CHECK_EQ(c.left, 1);
             CHECK(!goes(&c, 0));
@@ -294,11 +289,9 @@ TEST(between_threads_a_callback_cannot_start_timers_of_a_set_that_is_closed)
 /* It has closed its door, and waits for the other as any thread. */
 TEST(between_threads_a_worker_that_has_left_can_wait_for_a_timer)
 {
-    struct lawn_worker *gone;
-
     troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
     item_init(&troop, &items[0]);
-    gone = lawn_workers_attach(troop.set);
+    struct lawn_worker *gone = lawn_workers_attach(troop.set);
     SURE(gone != NULL);
     (void)lawn_workers_be(NULL);
     SURE(lawn_workers_remove(troop.set, lawn_worker_number(gone)) == 0);
@@ -306,7 +299,7 @@ TEST(between_threads_a_worker_that_has_left_can_wait_for_a_timer)
     (void)lawn_worker_turn(gone);
     item_start_on(&items[0], 1000, atomic_load(&troop.numbers[0]));
     SURE(item_stop_sync(&items[0]));
-    memset(&items[0], 0xA5, sizeof items[0]); /* [C3] */
+    memset(&items[0], 0xA5, sizeof(items[0])); /* [C3] */
     lawn_worker_detach(gone);
     SURE(lawn_workers_self() == NULL);
     troop_advance(&troop, 2000);
@@ -323,35 +316,35 @@ lock_and_look(void *arg, unsigned which)
 {
     (void)arg;
     (void)which;
-    lawn_park_lock(&locked);
+    lawn__park_lock(&locked);
     SURE(++within > 1);
-    lawn_park_unlock(&locked);
+    lawn__park_unlock(&locked);
 }
 
 TEST(between_threads_a_lock_that_is_held_is_waited_for)
 {
     struct squad squad;
-    uint32_t held;
 
     within = 0;
-    lawn_park_lock(&locked);
-    held = L_LOAD(&locked, L_RELAXED);
+    lawn__park_lock(&locked);
+    uint32_t held = LAWN_ATOMIC_LOAD(&locked, LAWN_RELAXED);
     squad_start(&squad, 2, lock_and_look, NULL);
-    WAIT_FOR(L_LOAD(&locked, L_RELAXED) != held); /* someone sleeps */
+    WAIT_FOR(LAWN_ATOMIC_LOAD(&locked, LAWN_RELAXED) !=
+             held); /* someone sleeps */
     SURE(++within == 1);
-    lawn_park_unlock(&locked);
+    lawn__park_unlock(&locked);
     squad_join(&squad);
     SURE(within == 3);
-    SURE(L_LOAD(&locked, L_RELAXED) == 0);
+    SURE(LAWN_ATOMIC_LOAD(&locked, LAWN_RELAXED) == 0);
 }
 
 TEST(a_worker_does_not_sleep_until_a_time_that_has_passed)
 {
     uint32_t word = 0;
 
-    lawn_park_wait(&word, 0, 1);
-    lawn_park_wait(&word, 1, LAWN_NEVER); /* nor for what is so already */
-    CHECK(lawn_park_clock(NULL) > 1);
+    lawn__park_wait(&word, 0, 1);
+    lawn__park_wait(&word, 1, LAWN_NEVER); /* nor for what is so already */
+    CHECK(lawn__park_clock(NULL) > 1);
 }
 
 #if defined __linux__
@@ -360,9 +353,7 @@ TEST(a_worker_does_not_sleep_until_a_time_that_has_passed)
 static void
 start_some(unsigned count)
 {
-    unsigned i;
-
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         item_init(&troop, &items[i]);
         item_start(&items[i], 10);
     }
@@ -372,8 +363,7 @@ start_some(unsigned count)
 static int
 get_no_thread(void)
 {
-    struct lawn_workers_stats stats;
-    unsigned had;
+    struct lawn_workers_counters stats;
 
     /* Threads alone: LeakSanitizer needs a process. */
     if (!refuse_if(SYS_clone, EAGAIN, 0, CLONE_THREAD, CLONE_THREAD)) {
@@ -384,22 +374,21 @@ get_no_thread(void)
         return 0;
     }
 #endif
-    for (had = 0; had < 2; had++) {
-        struct lawn_worker *worker;
-        unsigned i;
+    for (unsigned had = 0; had < 2; had++) {
 
         troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
-        worker = had == 1 ? lawn_workers_attach(troop.set) : NULL;
+        struct lawn_worker *worker =
+            had == 1 ? lawn_workers_attach(troop.set) : NULL;
         SURE(worker != NULL || had == 0);
         (void)lawn_workers_be(NULL);
         start_some(4);
-        for (i = 0; i < 3; i++) {
+        for (unsigned i = 0; i < 3; i++) {
             SURE(lawn_workers_add(troop.set) == -EAGAIN);
         }
         lawn_workers_stats(troop.set, &stats);
         SURE(stats.workers == had);
         SURE(lawn_workers_check(troop.set, stdout));
-        for (i = 4; i < COUNT(items); i++) {
+        for (unsigned i = 4; i < COUNT(items); i++) {
             item_init(&troop, &items[i]);
             item_start(&items[i], 10);
         }
@@ -425,13 +414,11 @@ TEST(a_worker_that_gets_no_thread_is_not_added_and_nothing_is_lost)
 static int
 get_no_descriptor(void)
 {
-    struct lawn_worker *worker;
-
     if (!refuse(SYS_eventfd2, EMFILE)) {
         return 0;
     }
     troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
-    worker = lawn_workers_attach(troop.set);
+    struct lawn_worker *worker = lawn_workers_attach(troop.set);
     SURE(worker != NULL);
     SURE(lawn_worker_fd(worker) == -EMFILE);
     SURE(lawn_worker_fd(worker) == -EMFILE);
@@ -488,9 +475,7 @@ wait_for_item_1(void *arg, unsigned which)
 static int
 have_no_fence(void)
 {
-    struct lawn_part *part;
     struct squad squad;
-    unsigned i;
 
     if (!refuse(SYS_membarrier, ENOSYS)) {
         return 0;
@@ -498,23 +483,24 @@ have_no_fence(void)
     troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
     SURE(!troop.set->asymmetric);
     troop.act = be_busy;
-    for (i = 0; i < COUNT(items); i++) {
+    for (unsigned i = 0; i < COUNT(items); i++) {
         item_init(&troop, &items[i]);
     }
     item_start_on(&items[0], 1, atomic_load(&troop.numbers[0]));
-    for (i = 1; i <= 100; i++) {
+    for (unsigned i = 1; i <= 100; i++) {
         troop_advance(&troop, 1);
         WAIT_FOR(atomic_load(&items[0].fires) == i);
     }
     SURE(item_stop_sync(&items[2])); /* its worker's alone till now */
     SURE(!lawn_workers_pending(&items[3].timer));
     SURE(atomic_load(&items[3].fires) == 0);
-    part = troop.set->workers[atomic_load(&troop.numbers[1])]->home;
+    struct lawn_shard *shard =
+        troop.set->workers[atomic_load(&troop.numbers[1])]->start_shard;
     item_start_on(&items[1], 1, atomic_load(&troop.numbers[1]));
     troop_advance(&troop, 1);
     WAIT_FOR(atomic_load(&entered));
     squad_start(&squad, 3, wait_for_item_1, NULL);
-    WAIT_FOR(L_LOAD(&part->waiters, L_RELAXED) == 3);
+    WAIT_FOR(LAWN_ATOMIC_LOAD(&shard->waiters, LAWN_RELAXED) == 3);
     atomic_store(&let_go, true);
     squad_join(&squad);
     SURE(troop_end(&troop) == 0);

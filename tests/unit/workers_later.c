@@ -33,12 +33,10 @@ check_fires_at(struct crew *c, uint64_t time)
 TEST(a_later_start_from_elsewhere_sends_no_message)
 {
     struct crew c;
-    uint64_t messages;
-    unsigned i;
 
     begin(&c);
-    messages = stats_of(&c, 0).messages;
-    for (i = 1; i <= 50; i++) {
+    uint64_t messages = stats_of(&c, 0).messages;
+    for (unsigned i = 1; i <= 50; i++) {
         go(&c, 0, 100 + i);
         CHECK(!called(&c, 0));
     }
@@ -55,9 +53,8 @@ TEST(a_later_start_from_elsewhere_sends_no_message)
 TEST(a_start_that_is_earlier_than_the_last_but_later_than_the_first_is_kept)
 {
     static const uint64_t ttls[] = {101, 120, 149, 150, 151, 199, 200};
-    unsigned i;
 
-    for (i = 0; i < COUNT(ttls); i++) {
+    for (unsigned i = 0; i < COUNT(ttls); i++) {
         struct crew c;
 
         begin(&c);
@@ -85,9 +82,8 @@ TEST(a_start_that_is_earlier_than_all_is_told_to_the_worker)
 TEST(a_timer_that_was_put_back_can_be_started_for_any_time)
 {
     static const uint64_t ttls[] = {1, 20, 89, 90, 91, 200};
-    unsigned i;
 
-    for (i = 0; i < COUNT(ttls); i++) {
+    for (unsigned i = 0; i < COUNT(ttls); i++) {
         struct crew c;
 
         begin(&c);
@@ -129,7 +125,7 @@ TEST(a_start_for_later_that_becomes_due_before_its_timer_comes_up_fires_then)
     c.clock = 1100;
     (void)turn(&c, 0);
     CHECK_CREW(&c, 1, 0);
-    CHECK_EQ(lawn_due(&c.hand[0].timer.timer), 1150);
+    CHECK_EQ(lawn_last_deadline(&c.hand[0].timer.timer), 1150);
     crew_end(&c);
 }
 
@@ -137,9 +133,8 @@ TEST(a_start_for_later_that_becomes_due_before_its_timer_comes_up_fires_then)
 TEST(a_timer_started_for_later_from_elsewhere_can_be_stopped_by_anyone)
 {
     static const unsigned whos[] = {0, 1, NOBODY};
-    unsigned i;
 
-    for (i = 0; i < COUNT(whos) * 3; i++) {
+    for (unsigned i = 0; i < COUNT(whos) * 3; i++) {
         struct crew c;
 
         begin(&c);
@@ -162,9 +157,8 @@ TEST(a_timer_started_for_later_from_elsewhere_can_be_stopped_by_anyone)
 TEST(a_timer_started_for_later_from_elsewhere_can_be_started_by_its_worker)
 {
     static const uint64_t ttls[] = {50, 100, 150, 200, 250};
-    unsigned i;
 
-    for (i = 0; i < COUNT(ttls); i++) {
+    for (unsigned i = 0; i < COUNT(ttls); i++) {
         struct crew c;
 
         begin(&c);
@@ -331,22 +325,19 @@ TEST(all_short_stories_of_a_timer_of_workers_end_well)
     static const struct lawn_workers_options options = {
         .lawn = {.blades = 8, .slot_bits = 4}};
     unsigned many = DEEDS * DEEDS * DEEDS * how_many(DEEDS, DEEDS, 1);
-    unsigned number;
-    unsigned tick;
 
-    for (number = 0; number < many; number++) {
+    for (unsigned number = 0; number < many; number++) {
         struct story s;
-        unsigned rest;
 
         crew_begin(&s.crew, 2, &options);
         s.moved = false;
         all_turn(&s.crew);
         s.crew.unchecked = true;
         story_start_on(&s, 10, 0);
-        for (rest = number; rest > 0; rest /= DEEDS) {
+        for (unsigned rest = number; rest > 0; rest /= DEEDS) {
             story_do(&s, rest % DEEDS);
         }
-        for (tick = 0; tick < 30; tick++) {
+        for (unsigned tick = 0; tick < 30; tick++) {
             story_turn(&s);
             s.crew.clock++;
         }

@@ -8,17 +8,16 @@ TEST(starts_that_are_taken_out_of_their_order_fire_in_it)
 {
     struct lawn_workers_options options = {.budget = 1};
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 1, &options);
     (void)turns(&c, 0);
     as(&c, NOBODY);
-    for (i = 0; i < 10; i++) {
+    for (unsigned i = 0; i < 10; i++) {
         c.clock++;
         go_on(&c, i, 100, 0); /* waits in the mail */
     }
     as(&c, 0);
-    for (i = 10; i < 20; i++) {
+    for (unsigned i = 10; i < 20; i++) {
         c.clock++;
         (void)turn(&c, 0); /* one of those */
         go(&c, i, 100);
@@ -101,11 +100,10 @@ command_from_elsewhere(struct crew *crew, struct hand *hand)
 TEST(commands_from_elsewhere_in_a_callback_hold_for_all_that_are_due)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
     as(&c, 0);
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         go(&c, i, 10);
     }
     c.act = command_from_elsewhere;

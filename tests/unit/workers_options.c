@@ -12,9 +12,9 @@ TEST(options_of_a_set_that_make_no_sense_are_refused)
     errno = 0;
     CHECK(lawn_workers_new(&options) == NULL);
     CHECK_EQ(errno, EINVAL);
-    memset(&options, 0, sizeof options);
+    memset(&options, 0, sizeof(options));
     options.route = LAWN_WORKERS_BY_TTL;
-    options.parts = LAWN_WORKERS_PARTS_MAX + 1;
+    options.shards = LAWN_WORKERS_SHARDS_MAX + 1;
     errno = 0;
     CHECK(lawn_workers_new(&options) == NULL);
     CHECK_EQ(errno, EINVAL);
@@ -25,11 +25,10 @@ TEST(options_of_a_set_may_all_be_left_out)
     struct lawn_workers_options options = {0};
     struct lawn_workers *set = lawn_workers_new(NULL);
     struct lawn_workers_timer timer = {0};
-    struct lawn_worker *worker;
 
     (void)lawn_workers_be(NULL);
     CHECK(set != NULL);
-    worker = lawn_workers_attach(set);
+    struct lawn_worker *worker = lawn_workers_attach(set);
     CHECK(worker != NULL);
     timer.fire = hand_fire;
     CHECK_EQ(lawn_workers_start(set, &timer, UINT64_C(3600) * 1000000000), 0);
@@ -45,16 +44,15 @@ TEST(a_set_may_have_the_most_lawns_there_can_be)
 {
     struct lawn_workers_options options = {
         .route = LAWN_WORKERS_BY_TTL,
-        .parts = LAWN_WORKERS_PARTS_MAX,
+        .shards = LAWN_WORKERS_SHARDS_MAX,
         .lawn = {.blades = 8, .slot_bits = 4},
     };
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 3, &options);
     c.unchecked = true;
-    CHECK_EQ(stats_all(&c).parts, LAWN_WORKERS_PARTS_MAX);
-    for (i = 0; i < HANDS; i++) {
+    CHECK_EQ(stats_all(&c).shards, LAWN_WORKERS_SHARDS_MAX);
+    for (unsigned i = 0; i < HANDS; i++) {
         go(&c, i, 1 + i);
     }
     c.clock += HANDS;
@@ -69,21 +67,19 @@ TEST(memory_that_runs_out_while_a_set_is_made_or_grows_does_no_harm)
 {
     static const struct lawn_workers_options kinds[] = {
         {.route = LAWN_WORKERS_BY_OWNER},
-        {.route = LAWN_WORKERS_BY_TTL, .parts = 3},
+        {.route = LAWN_WORKERS_BY_TTL, .shards = 3},
     };
-    unsigned kind;
-    unsigned good;
 
-    for (kind = 0; kind < COUNT(kinds); kind++) {
-        for (good = 0; good < 2; good++) {
-            struct lawn_workers_options options;
+    for (unsigned kind = 0; kind < COUNT(kinds); kind++) {
+        for (unsigned good = 0; good < 2; good++) {
             struct crew c;
             size_t k = 0;
-            bool refused;
 
             crew_begin(&c, 0, &kinds[kind]);
             lawn_workers_free(c.set);
-            options = crew_options(&c, &kinds[kind]);
+            struct lawn_workers_options options =
+                crew_options(&c, &kinds[kind]);
+            bool refused = false;
             do {
                 size_t before = c.ledger.refused;
 
@@ -107,16 +103,15 @@ TEST(memory_that_runs_out_while_a_worker_is_added_does_no_harm)
 {
     static const struct lawn_workers_options kinds[] = {
         {.route = LAWN_WORKERS_BY_OWNER},
-        {.route = LAWN_WORKERS_BY_TTL, .parts = 3},
+        {.route = LAWN_WORKERS_BY_TTL, .shards = 3},
     };
-    unsigned kind;
 
-    for (kind = 0; kind < 4; kind++) {
+    for (unsigned kind = 0; kind < 4; kind++) {
         struct crew c;
         size_t k = 0;
-        bool refused;
 
         crew_begin(&c, 1, &kinds[kind % 2]);
+        bool refused = false;
         do {
             size_t refusals = c.ledger.refused;
             size_t blocks = c.ledger.blocks;
@@ -156,9 +151,8 @@ TEST(memory_that_runs_out_while_a_worker_is_added_does_no_harm)
 TEST(a_worker_knows_the_extremes_of_ttls_and_deadlines)
 {
     static const unsigned whos[] = {0, 1, NOBODY};
-    unsigned i;
 
-    for (i = 0; i < COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 2, NULL);
@@ -200,9 +194,8 @@ start_once_more(struct crew *crew, struct hand *hand)
 TEST(a_clock_at_the_end_of_time_fires_what_is_started_there)
 {
     static const uint64_t ends[] = {LAST, UINT64_MAX};
-    unsigned i;
 
-    for (i = 0; i < COUNT(ends); i++) {
+    for (unsigned i = 0; i < COUNT(ends); i++) {
         struct crew c;
 
         crew_begin(&c, 2, NULL);
@@ -232,15 +225,13 @@ TEST(a_set_may_be_made_at_any_time)
 {
     static const uint64_t times[] = {0, 1, UINT64_C(1) << 32,
                                      UINT64_C(1) << 63};
-    unsigned i;
 
-    for (i = 0; i < COUNT(times); i++) {
-        struct lawn_workers_options options;
+    for (unsigned i = 0; i < COUNT(times); i++) {
         struct crew c;
 
         crew_begin(&c, 0, NULL);
         lawn_workers_free(c.set);
-        options = crew_options(&c, NULL);
+        struct lawn_workers_options options = crew_options(&c, NULL);
         c.clock = times[i];
         options.lawn.now = 12345; /* the clock is asked, not this */
         c.set = lawn_workers_new(&options);
@@ -274,9 +265,8 @@ TEST(the_resolution_of_a_set_rounds_deadlines_up_whoever_starts_them)
 {
     static const unsigned whos[] = {0, 1, NOBODY};
     struct lawn_workers_options options = {.lawn = {.resolution = 100}};
-    unsigned i;
 
-    for (i = 0; i < COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 2, &options);

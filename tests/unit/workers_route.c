@@ -7,16 +7,15 @@
 TEST(a_timer_started_by_a_worker_fires_on_it)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 4, NULL);
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         as(&c, i * 7 % 4);
         go(&c, i, 10);
     }
     c.clock = 1010;
     all_turn(&c);
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         CHECK_EQ(fired_on(&c, i), i * 7 % 4);
     }
     crew_end(&c);
@@ -26,22 +25,21 @@ TEST(timers_started_by_no_worker_go_to_one_after_the_other)
 {
     struct crew c;
     unsigned count[4] = {0};
-    unsigned i;
 
     crew_begin(&c, 4, NULL);
-    for (i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < 40; i++) {
         go(&c, i, 10);
     }
     c.clock = 1010;
     all_turn(&c);
-    for (i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < 40; i++) {
         CHECK(fired_on(&c, i) < 4);
         count[fired_on(&c, i)]++;
         if (i >= 4) {
             CHECK_EQ(fired_on(&c, i), fired_on(&c, i - 4));
         }
     }
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         CHECK_EQ(count[i], 10);
     }
     crew_end(&c);
@@ -50,12 +48,11 @@ TEST(timers_started_by_no_worker_go_to_one_after_the_other)
 TEST(a_running_timer_stays_where_it_is_when_it_is_started_again)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 4, NULL);
     as(&c, 2);
     go(&c, 0, 10);
-    for (i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < 20; i++) {
         as(&c, i % 5 == 4 ? NOBODY : i % 5);
         go(&c, 0, 10 + i);
         if (i % 3 == 0) {
@@ -74,7 +71,6 @@ TEST(a_running_timer_stays_where_it_is_when_it_is_started_again)
 TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
     as(&c, 0);
@@ -88,7 +84,7 @@ TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
     all_turn(&c);
     CHECK_EQ(fired_on(&c, 0), 1);
     as(&c, NOBODY);
-    for (i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         c.hand[0].fired_on = NULL;
         go(&c, 0, 10);
         c.clock += 10;
@@ -101,9 +97,7 @@ TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
 /* Stopped by others, it still stands on its worker's lawn. */
 TEST(a_stopped_timer_started_elsewhere_fires_once_wherever_it_goes)
 {
-    unsigned how;
-
-    for (how = 0; how < 18; how++) {
+    for (unsigned how = 0; how < 18; how++) {
         struct crew c;
 
         crew_begin(&c, 3, NULL);
@@ -132,17 +126,16 @@ TEST(a_stopped_timer_started_elsewhere_fires_once_wherever_it_goes)
 TEST(a_worker_by_name_gets_the_timer_whoever_starts_it)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 4, NULL);
-    for (i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < 20; i++) {
         as(&c, i % 5 == 4 ? NOBODY : i % 5);
         go_on(&c, i, 10, i / 5);
     }
     c.clock = 1010;
     all_turn(&c);
     CHECK_EQ(c.fires, 20);
-    for (i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < 20; i++) {
         CHECK_EQ(fired_on(&c, i), i / 5);
     }
     crew_end(&c);
@@ -151,9 +144,7 @@ TEST(a_worker_by_name_gets_the_timer_whoever_starts_it)
 /* Whoever asks for it, and in whatever order the two workers turn. */
 TEST(a_running_timer_moves_to_the_worker_that_start_on_names)
 {
-    unsigned how;
-
-    for (how = 0; how < 16; how++) {
+    for (unsigned how = 0; how < 16; how++) {
         struct crew c;
 
         crew_begin(&c, 3, NULL);
@@ -191,9 +182,8 @@ TEST(a_running_timer_moves_to_the_worker_that_start_on_names)
 TEST(a_restart_of_a_timer_on_its_way_does_not_turn_it_back)
 {
     static const unsigned whos[] = {0, 1, 2, NOBODY};
-    unsigned i;
 
-    for (i = 0; i < COUNT(whos) * COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos) * COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 3, NULL);
@@ -221,10 +211,9 @@ TEST(a_restart_of_a_timer_on_its_way_does_not_turn_it_back)
 TEST(a_timer_that_moves_to_and_fro_fires_once_where_it_was_sent_last)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 3, NULL);
-    for (i = 0; i < 30; i++) {
+    for (unsigned i = 0; i < 30; i++) {
         as(&c, NOBODY);
         go_on(&c, 0, 100, i % 3);
         if (i % 4 == 1) {
@@ -251,17 +240,14 @@ TEST(a_timer_that_moves_to_and_fro_fires_once_where_it_was_sent_last)
 TEST(a_worker_that_is_not_there_cannot_be_named_and_nothing_changes)
 {
     struct crew c;
-    unsigned gone;
-    unsigned i;
 
     crew_begin(&c, 3, NULL);
-    gone = c.number[2];
+    unsigned gone = c.number[2];
     crew_detach(&c, 2);
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         const unsigned bad[] = {gone, LAWN_WORKERS_MAX, UINT32_MAX};
-        unsigned who;
 
-        for (who = 0; who < 3; who++) {
+        for (unsigned who = 0; who < 3; who++) {
             as(&c, who == 2 ? NOBODY : who);
             CHECK_EQ((uint64_t)-lawn_workers_start_on(c.set, &c.hand[0].timer,
                                                       10, bad[i]),
@@ -293,9 +279,8 @@ check_ttls(struct crew *c, unsigned workers)
 {
     unsigned worker_of[16] = {0};
     unsigned seen = 0;
-    unsigned i;
 
-    for (i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < 64; i++) {
         unsigned who = i * 5 % (workers + 1);
 
         as(c, who == workers ? NOBODY : who);
@@ -306,7 +291,7 @@ check_ttls(struct crew *c, unsigned workers)
     all_turn(c);
     CHECK_EQ(c->fired, 64);
     c->fired = 0;
-    for (i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < 64; i++) {
         CHECK(fired_on(c, i) != NOBODY);
         if (i < 16) {
             worker_of[i] = fired_on(c, i);
@@ -347,17 +332,16 @@ TEST(by_ttl_it_stays_so_when_workers_come_and_go)
 TEST(by_ttl_running_timers_fire_where_their_ttl_has_gone)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 1, &by_ttl);
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         as(&c, i % 2 == 0 ? 0 : NOBODY);
         go(&c, i, 100 + i % 16);
     }
     all_turn(&c);
     (void)crew_attach(&c);
     (void)crew_attach(&c);
-    for (i = 32; i < 64; i++) {
+    for (unsigned i = 32; i < 64; i++) {
         as(&c, i % 3);
         go(&c, i, 100 + i % 16);
     }
@@ -366,7 +350,7 @@ TEST(by_ttl_running_timers_fire_where_their_ttl_has_gone)
     c.clock = 1200;
     all_turn(&c);
     CHECK_EQ(c.fires, 64);
-    for (i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < 64; i++) {
         CHECK_EQ(fired_on(&c, i), fired_on(&c, i % 16));
     }
     crew_end(&c);
@@ -375,16 +359,15 @@ TEST(by_ttl_running_timers_fire_where_their_ttl_has_gone)
 TEST(by_ttl_a_restart_with_another_ttl_goes_where_that_one_goes)
 {
     struct crew c;
-    unsigned i;
     unsigned moved = 0;
 
     crew_begin(&c, 4, &by_ttl);
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         as(&c, i % 4);
         go(&c, i, 100 + i);
     }
     all_turn(&c);
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         as(&c, i % 5 == 4 ? NOBODY : i % 5);
         go(&c, i, 300 - i);      /* from all kinds of TTLs ... */
         go(&c, 32 + i, 300 - i); /* ... to one that is asked for afresh */
@@ -398,7 +381,7 @@ TEST(by_ttl_a_restart_with_another_ttl_goes_where_that_one_goes)
     all_turn(&c);
     all_turn(&c);
     CHECK_EQ(c.fires, 64);
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         CHECK_EQ(fired_on(&c, i), fired_on(&c, 32 + i));
         moved += fired_on(&c, i) != fired_on(&c, 0);
     }
@@ -410,16 +393,15 @@ TEST(by_ttl_a_restart_with_another_ttl_goes_where_that_one_goes)
 TEST(by_ttl_the_worker_of_start_on_is_ignored)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 4, &by_ttl);
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         go_on(&c, i, 100 + i % 4, i / 4 % 4);
     }
     c.clock = 1200;
     all_turn(&c);
     CHECK_EQ(c.fires, 32);
-    for (i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++) {
         CHECK_EQ(fired_on(&c, i), fired_on(&c, i % 4));
     }
     crew_end(&c);
@@ -431,13 +413,13 @@ TEST(by_ttl_there_are_as_many_lawns_as_was_said)
     struct crew c;
 
     crew_begin(&c, 2, &by_ttl);
-    CHECK_EQ(stats_all(&c).parts, 16);
-    CHECK_EQ(stats_of(&c, 0).parts + stats_of(&c, 1).parts, 16);
-    CHECK_EQ(stats_of(&c, 0).parts, 8); /* its share */
+    CHECK_EQ(stats_all(&c).shards, 16);
+    CHECK_EQ(stats_of(&c, 0).shards + stats_of(&c, 1).shards, 16);
+    CHECK_EQ(stats_of(&c, 0).shards, 8); /* its share */
     crew_end(&c);
-    options.parts = 3;
+    options.shards = 3;
     crew_begin(&c, 5, &options);
-    CHECK_EQ(stats_all(&c).parts, 3);
+    CHECK_EQ(stats_all(&c).shards, 3);
     check_ttls(&c, 5);
     crew_end(&c);
 }

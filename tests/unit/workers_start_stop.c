@@ -9,9 +9,7 @@ static const unsigned whos[] = {0, 1, NOBODY};
 
 TEST(a_timer_of_a_worker_fires_at_its_deadline_and_not_a_tick_before)
 {
-    unsigned i;
-
-    for (i = 0; i < COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 2, NULL);
@@ -25,7 +23,7 @@ TEST(a_timer_of_a_worker_fires_at_its_deadline_and_not_a_tick_before)
         c.clock = 1010;
         CHECK_EQ(turns(&c, 0), LAWN_NEVER);
         CHECK_CREW(&c, 0);
-        CHECK_EQ(lawn_due(&c.hand[0].timer.timer), 1010);
+        CHECK_EQ(lawn_last_deadline(&c.hand[0].timer.timer), 1010);
         CHECK_EQ(fired_on(&c, 0), 0);
         all_turn(&c);
         CHECK_CREW_NONE(&c);
@@ -35,9 +33,7 @@ TEST(a_timer_of_a_worker_fires_at_its_deadline_and_not_a_tick_before)
 
 TEST(a_deadline_told_to_a_worker_is_kept_to_the_tick)
 {
-    unsigned i;
-
-    for (i = 0; i < COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 2, NULL);
@@ -50,7 +46,7 @@ TEST(a_deadline_told_to_a_worker_is_kept_to_the_tick)
         c.clock = 1500;
         all_turn(&c);
         CHECK_CREW(&c, 0);
-        CHECK_EQ(lawn_due(&c.hand[0].timer.timer), 1500);
+        CHECK_EQ(lawn_last_deadline(&c.hand[0].timer.timer), 1500);
         crew_end(&c);
     }
 }
@@ -59,11 +55,9 @@ TEST(a_deadline_told_to_a_worker_is_kept_to_the_tick)
 TEST(a_deadline_in_the_past_fires_a_tick_later_at_most)
 {
     static const uint64_t past[] = {0, 1, 999, 1000, 1001};
-    unsigned i;
-    unsigned j;
 
-    for (i = 0; i < COUNT(whos); i++) {
-        for (j = 0; j < COUNT(past); j++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
+        for (unsigned j = 0; j < COUNT(past); j++) {
             struct crew c;
 
             crew_begin(&c, 2, NULL);
@@ -129,12 +123,9 @@ TEST(a_worker_counts_from_the_time_of_its_round)
 
 TEST(a_restart_moves_the_deadline_from_wherever_it_comes)
 {
-    unsigned i;
-    unsigned j;
-    unsigned k;
 
-    for (i = 0; i < COUNT(whos) * COUNT(whos); i++) {
-        for (j = 0; j < 4; j++) {
+    for (unsigned i = 0; i < COUNT(whos) * COUNT(whos); i++) {
+        for (unsigned j = 0; j < 4; j++) {
             uint64_t ttl = j % 2 == 0 ? 50 : 5; /* later, or earlier */
             struct crew c;
 
@@ -147,7 +138,7 @@ TEST(a_restart_moves_the_deadline_from_wherever_it_comes)
             as(&c, whos[i % COUNT(whos)]);
             go(&c, 0, ttl);
             CHECK(goes(&c, 0));
-            for (k = 1; k < ttl; k++) {
+            for (unsigned k = 1; k < ttl; k++) {
                 c.clock++;
                 all_turn(&c);
             }
@@ -167,11 +158,9 @@ TEST(a_restart_moves_the_deadline_from_wherever_it_comes)
 /* [C2] */
 TEST(a_stop_from_anywhere_tells_once_and_the_timer_does_not_fire)
 {
-    unsigned i;
-    unsigned taken;
 
-    for (i = 0; i < COUNT(whos) * COUNT(whos); i++) {
-        for (taken = 0; taken < 2; taken++) {
+    for (unsigned i = 0; i < COUNT(whos) * COUNT(whos); i++) {
+        for (unsigned taken = 0; taken < 2; taken++) {
             struct crew c;
 
             crew_begin(&c, 2, NULL);
@@ -196,9 +185,7 @@ TEST(a_stop_from_anywhere_tells_once_and_the_timer_does_not_fire)
 
 TEST(a_stop_of_a_due_timer_whose_worker_has_not_turned_yet_holds)
 {
-    unsigned i;
-
-    for (i = 0; i < COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 2, NULL);
@@ -218,9 +205,7 @@ TEST(a_stop_of_a_due_timer_whose_worker_has_not_turned_yet_holds)
 
 TEST(a_stop_of_an_idle_timer_does_nothing)
 {
-    unsigned i;
-
-    for (i = 0; i < COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 2, NULL);
@@ -241,16 +226,13 @@ TEST(a_stop_of_an_idle_timer_does_nothing)
 
 TEST(a_timer_stopped_and_started_again_keeps_only_the_last_deadline)
 {
-    unsigned i;
-    unsigned taken;
 
-    for (i = 0; i < COUNT(whos) * COUNT(whos); i++) {
-        for (taken = 0; taken < 2; taken++) {
+    for (unsigned i = 0; i < COUNT(whos) * COUNT(whos); i++) {
+        for (unsigned taken = 0; taken < 2; taken++) {
             struct crew c;
-            unsigned k;
 
             crew_begin(&c, 2, NULL);
-            for (k = 0; k < 10; k++) {
+            for (unsigned k = 0; k < 10; k++) {
                 as(&c, whos[i / COUNT(whos)]);
                 go_on(&c, 0, 10 + k, 0);
                 if (taken == 1) {
@@ -275,11 +257,9 @@ TEST(a_timer_stopped_and_started_again_keeps_only_the_last_deadline)
 /* [C3] Each is a piece of memory of its own, so that a sanitizer sees a touch. */
 TEST(a_timer_may_be_freed_after_stop_sync_on_its_worker)
 {
-    unsigned how;
-
-    for (how = 0; how < 16; how++) {
+    for (unsigned how = 0; how < 16; how++) {
         struct crew c;
-        struct hand *hand = malloc(sizeof *hand);
+        struct hand *hand = malloc(sizeof(*hand));
 
         crew_begin(&c, 2, NULL);
         CHECK(hand != NULL);
@@ -315,11 +295,9 @@ TEST(a_timer_may_be_freed_after_stop_sync_on_its_worker)
 
 TEST(a_timer_may_be_freed_after_stop_sync_by_anyone_once_it_has_fired)
 {
-    unsigned i;
-
-    for (i = 0; i < COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
-        struct hand *hand = malloc(sizeof *hand);
+        struct hand *hand = malloc(sizeof(*hand));
 
         crew_begin(&c, 2, NULL);
         CHECK(hand != NULL);

@@ -20,10 +20,8 @@ static unsigned operations;
 static void
 begin(unsigned workers, enum lawn_workers_route route)
 {
-    unsigned i;
-
     troop_begin(&troop, workers, true, route);
-    for (i = 0; i < ITEMS; i++) {
+    for (unsigned i = 0; i < ITEMS; i++) {
         item_init(&troop, &items[i]);
     }
 }
@@ -45,16 +43,13 @@ some_number(struct rng *rng)
 static void
 check_account(bool exact)
 {
-    unsigned i;
-
-    for (i = 0; i < ITEMS; i++) {
+    for (unsigned i = 0; i < ITEMS; i++) {
         struct item *item = &items[i];
-        unsigned ends;
 
         (void)item_stop_sync(item);
         SURE(!lawn_workers_pending(&item->timer));
         SURE(atomic_load(&item->inside) == 0);
-        ends = atomic_load(&item->fires) + atomic_load(&item->stops);
+        unsigned ends = atomic_load(&item->fires) + atomic_load(&item->stops);
         SURE(ends <= atomic_load(&item->starts));
         SURE(!exact || ends == atomic_load(&item->starts));
     }
@@ -65,13 +60,12 @@ static void
 check_all_alive(void)
 {
     unsigned fires = atomic_load(&troop.fires);
-    unsigned i;
 
-    for (i = 0; i < ITEMS; i++) {
+    for (unsigned i = 0; i < ITEMS; i++) {
         item_start(&items[i], i * MICROSECOND);
     }
     WAIT_FOR(atomic_load(&troop.fires) == fires + ITEMS);
-    for (i = 0; i < ITEMS; i++) {
+    for (unsigned i = 0; i < ITEMS; i++) {
         SURE(!lawn_workers_pending(&items[i].timer));
     }
 }
@@ -83,9 +77,8 @@ static void
 start_own_stop_all(void *arg, unsigned which)
 {
     struct rng rng = {which + *(const uint64_t *)arg};
-    unsigned i;
 
-    for (i = 0; i < operations; i++) {
+    for (unsigned i = 0; i < operations; i++) {
         unsigned own =
             (unsigned)rng_below(&rng, ITEMS / PRODUCERS) * PRODUCERS + which;
         uint64_t what = rng_below(&rng, 16);
@@ -108,9 +101,8 @@ TEST(between_threads_every_start_ends_in_a_fire_or_a_stop_that_is_told)
 {
     static const enum lawn_workers_route routes[] = {LAWN_WORKERS_BY_OWNER,
                                                      LAWN_WORKERS_BY_TTL};
-    unsigned r;
 
-    for (r = 0; r < COUNT(routes); r++) {
+    for (unsigned r = 0; r < COUNT(routes); r++) {
         uint64_t seed = 17;
         struct squad squad;
 
@@ -130,9 +122,8 @@ static void
 do_anything(void *arg, unsigned which)
 {
     struct rng rng = {which + *(const uint64_t *)arg};
-    unsigned i;
 
-    for (i = 0; i < operations; i++) {
+    for (unsigned i = 0; i < operations; i++) {
         struct item *item = &items[rng_below(&rng, ITEMS)];
         uint64_t what = rng_below(&rng, 16);
 
@@ -157,9 +148,8 @@ TEST(between_threads_shared_timers_end_at_most_once_per_start)
 {
     static const enum lawn_workers_route routes[] = {LAWN_WORKERS_BY_OWNER,
                                                      LAWN_WORKERS_BY_TTL};
-    unsigned r;
 
-    for (r = 0; r < COUNT(routes); r++) {
+    for (unsigned r = 0; r < COUNT(routes); r++) {
         uint64_t seed = 99;
         struct squad squad;
 
@@ -195,15 +185,14 @@ TEST(between_threads_every_start_ends_while_workers_come_and_go)
 {
     static const enum lawn_workers_route routes[] = {LAWN_WORKERS_BY_OWNER,
                                                      LAWN_WORKERS_BY_TTL};
-    unsigned r;
 
-    for (r = 0; r < 2 * COUNT(routes); r++) {
+    for (unsigned r = 0; r < 2 * COUNT(routes); r++) {
         uint64_t seed = 5;
         struct squad squad;
-        struct squad changes;
 
         begin(2, routes[r % 2]);
         operations = rounds(50000);
+        struct squad changes;
         squad_start(&changes, 1, come_and_go, &seed);
         squad_start(&squad, PRODUCERS, r < 2 ? start_own_stop_all : do_anything,
                     &seed);
@@ -227,13 +216,12 @@ drive(struct item *item, struct lawn_worker *worker)
 {
     static _Thread_local struct rng rng = {3};
     unsigned which = item == &driver[0] ? 0 : 1;
-    unsigned i;
 
     (void)worker;
     if (item != &driver[0] && item != &driver[1]) {
         return;
     }
-    for (i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < 64; i++) {
         struct item *mine = &items[rng_below(&rng, ITEMS / 2) * 2 + which];
 
         (void)item_stop(mine);
@@ -249,9 +237,7 @@ drive(struct item *item, struct lawn_worker *worker)
 static void
 wait_for_drivers(void)
 {
-    unsigned i;
-
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         WAIT_FOR(!lawn_workers_pending(&driver[i % 2].timer));
         (void)item_stop_sync(&driver[i % 2]);
     }
@@ -261,9 +247,8 @@ static void
 interfere(void *arg, unsigned which)
 {
     struct rng rng = {which + *(const uint64_t *)arg};
-    unsigned i;
 
-    for (i = 0; i < 200; i++) {
+    for (unsigned i = 0; i < 200; i++) {
         (void)item_stop(&items[rng_below(&rng, ITEMS)]);
     }
 }
@@ -273,17 +258,15 @@ static void
 meddle(void (*how)(void *seed, unsigned which), bool exact)
 {
     unsigned many = rounds(300);
-    unsigned round;
 
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         uint64_t seed = round;
         struct squad squad;
-        unsigned i;
 
         begin(2, LAWN_WORKERS_BY_OWNER);
         troop.act = drive;
         atomic_store(&epoch, 0);
-        for (i = 0; i < 2; i++) {
+        for (unsigned i = 0; i < 2; i++) {
             item_init(&troop, &driver[i]);
             item_start_on(&driver[i], 1, atomic_load(&troop.numbers[i]));
         }
@@ -312,9 +295,8 @@ static void
 restart_too(void *arg, unsigned which)
 {
     struct rng rng = {which + *(const uint64_t *)arg};
-    unsigned i;
 
-    for (i = 0; i < 200; i++) {
+    for (unsigned i = 0; i < 200; i++) {
         struct item *item = &items[rng_below(&rng, ITEMS)];
 
         switch (rng_below(&rng, 8)) {
@@ -344,10 +326,9 @@ static void
 start_and_free(void *arg, unsigned which)
 {
     struct rng rng = {which + *(const uint64_t *)arg};
-    unsigned i;
 
-    for (i = 0; i < operations; i++) {
-        struct item *item = malloc(sizeof *item);
+    for (unsigned i = 0; i < operations; i++) {
+        struct item *item = malloc(sizeof(*item));
         uint64_t how = rng_below(&rng, 16);
 
         SURE(item != NULL);
@@ -368,7 +349,7 @@ start_and_free(void *arg, unsigned which)
         SURE(atomic_load(&item->inside) == 0);
         SURE(atomic_load(&item->fires) + atomic_load(&item->stops) <=
              atomic_load(&item->starts));
-        memset(item, 0xA5, sizeof *item);
+        memset(item, 0xA5, sizeof(*item));
         free(item);
     }
 }
@@ -390,10 +371,10 @@ TEST(between_threads_timers_may_be_freed_while_workers_come_and_go)
 {
     uint64_t seed = 8;
     struct squad squad;
-    struct squad changes;
 
     begin(2, LAWN_WORKERS_BY_TTL);
     operations = rounds(10000);
+    struct squad changes;
     squad_start(&changes, 1, come_and_go, &seed);
     squad_start(&squad, PRODUCERS, start_and_free, &seed);
     squad_join(&squad);
@@ -410,7 +391,7 @@ free_in_callback(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     struct item *item = LAWN_CONTAINER(timer, struct item, timer);
 
     SURE(lawn_workers_self() == worker);
-    memset(item, 0xA5, sizeof *item);
+    memset(item, 0xA5, sizeof(*item));
     free(item);
     atomic_fetch_add(&freed, 1);
 }
@@ -421,10 +402,9 @@ static void
 start_and_forget(void *arg, unsigned which)
 {
     struct rng rng = {which + *(const uint64_t *)arg};
-    unsigned i;
 
-    for (i = 0; i < operations; i++) {
-        struct item *item = malloc(sizeof *item);
+    for (unsigned i = 0; i < operations; i++) {
+        struct item *item = malloc(sizeof(*item));
         uint64_t how = rng_below(&rng, 4);
 
         SURE(item != NULL);

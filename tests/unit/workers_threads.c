@@ -18,9 +18,7 @@ static struct item items[256];
 static void
 init_items(unsigned count)
 {
-    unsigned i;
-
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         item_init(&troop, &items[i]);
     }
 }
@@ -30,11 +28,10 @@ init_items(unsigned count)
 TEST(between_threads_workers_fire_when_the_tests_clock_has_moved)
 {
     unsigned many = rounds(4000);
-    unsigned i;
 
     troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
     init_items(2);
-    for (i = 0; i < many; i++) {
+    for (unsigned i = 0; i < many; i++) {
         item_start(&items[0], 10);
         item_start(&items[1], 11);
         troop_advance(&troop, 9);
@@ -53,24 +50,24 @@ static void
 check_on_time(struct item *item, struct lawn_worker *worker)
 {
     (void)worker;
-    SURE(lawn_due(&item->timer.timer) <= troop_now(&troop)); /* [P1] */
+    SURE(lawn_last_deadline(&item->timer.timer) <=
+         troop_now(&troop)); /* [P1] */
 }
 
 TEST(between_threads_a_start_wakes_a_sleeping_worker_on_the_real_clock)
 {
     unsigned many = rounds(30000);
-    unsigned i;
 
     troop_begin(&troop, 1, true, LAWN_WORKERS_BY_OWNER);
     troop.act = check_on_time;
     init_items(2);
     item_start(&items[1], HOUR); /* it would sleep that long */
-    for (i = 0; i < many; i++) {
+    for (unsigned i = 0; i < many; i++) {
         uint64_t now = troop_now(&troop);
 
         item_start(&items[0], i % 3 * 10 * MICROSECOND);
         WAIT_FOR(atomic_load(&troop.fires) == i + 1);
-        SURE(lawn_due(&items[0].timer.timer) >= now);
+        SURE(lawn_last_deadline(&items[0].timer.timer) >= now);
     }
     SURE(troop_end(&troop) == 1);
 }
@@ -93,9 +90,8 @@ to_the_other(struct item *item, struct lawn_worker *worker)
 TEST(between_threads_two_workers_play_ping_pong_and_no_wake_up_is_lost)
 {
     unsigned many = rounds(30000);
-    unsigned real;
 
-    for (real = 0; real < 2; real++) {
+    for (unsigned real = 0; real < 2; real++) {
         troop_begin(&troop, 2, real == 1, LAWN_WORKERS_BY_OWNER);
         troop.act = to_the_other;
         atomic_store(&pings, many);
@@ -148,13 +144,12 @@ TEST(between_threads_a_descriptor_wakes_a_loop_of_the_callers)
 {
     unsigned many = rounds(5000);
     struct squad squad;
-    unsigned i;
 
     troop_begin(&troop, 0, true, LAWN_WORKERS_BY_OWNER);
     troop.act = check_on_time;
     init_items(1);
     squad_start(&squad, 1, loop_of_its_own, NULL);
-    for (i = 0; i < many; i++) {
+    for (unsigned i = 0; i < many; i++) {
         item_start(&items[0], 1);
         WAIT_FOR(atomic_load(&troop.fires) == i + 1);
     }
@@ -194,13 +189,11 @@ stop_and_wait(void *arg, unsigned which)
 TEST(between_threads_stop_sync_returns_when_the_callback_has)
 {
     unsigned many = rounds(300);
-    unsigned i;
-    unsigned j;
 
     troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
     troop.act = wait_to_be_let_go;
     init_items(1);
-    for (i = 0; i < many; i++) {
+    for (unsigned i = 0; i < many; i++) {
         struct squad squad;
 
         atomic_store(&entered, false);
@@ -210,7 +203,7 @@ TEST(between_threads_stop_sync_returns_when_the_callback_has)
         WAIT_FOR(atomic_load(&entered));
         SURE(!lawn_workers_pending(&items[0].timer));
         squad_start(&squad, 3, stop_and_wait, NULL);
-        for (j = 0; j < i % 50; j++) {
+        for (unsigned j = 0; j < i % 50; j++) {
             (void)sched_yield(); /* they may have come to wait by now */
         }
         atomic_store(&let_go, true);
@@ -221,15 +214,11 @@ TEST(between_threads_stop_sync_returns_when_the_callback_has)
 
 TEST(between_threads_a_stuck_worker_shows_and_does_not_hold_up_the_others)
 {
-    struct lawn_workers_stats stats;
-    unsigned stuck;
-    unsigned free_one;
-    unsigned i;
 
     troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
     troop.act = wait_to_be_let_go;
-    stuck = atomic_load(&troop.numbers[0]);
-    free_one = atomic_load(&troop.numbers[1]);
+    unsigned stuck = atomic_load(&troop.numbers[0]);
+    unsigned free_one = atomic_load(&troop.numbers[1]);
     atomic_store(&entered, false);
     atomic_store(&let_go, false);
     init_items(32);
@@ -237,12 +226,13 @@ TEST(between_threads_a_stuck_worker_shows_and_does_not_hold_up_the_others)
     item_start_on(&items[1], 50, stuck);
     troop_advance(&troop, 1);
     WAIT_FOR(atomic_load(&entered));
-    for (i = 2; i < 32; i++) {
+    for (unsigned i = 2; i < 32; i++) {
         item_start_on(&items[i], 1, free_one);
     }
     troop_advance(&troop, 500);
     WAIT_FOR(atomic_load(&troop.fires) == 30);
     SURE(lawn_workers_pending(&items[1].timer));
+    struct lawn_workers_counters stats;
     SURE(lawn_workers_stats_of(troop.set, stuck, &stats));
     SURE(stats.behind == 500);
     lawn_workers_stats(troop.set, &stats);
@@ -258,10 +248,8 @@ TEST(between_threads_a_stuck_worker_shows_and_does_not_hold_up_the_others)
 static void
 linger(struct item *item, struct lawn_worker *worker)
 {
-    unsigned i;
-
     check_on_time(item, worker);
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         (void)sched_yield(); /* someone may start it now */
     }
 }
@@ -270,9 +258,8 @@ static void
 start_it_all_the_time(void *arg, unsigned which)
 {
     unsigned many = *(const unsigned *)arg;
-    unsigned i;
 
-    for (i = 0; i < many; i++) {
+    for (unsigned i = 0; i < many; i++) {
         if (which == 0) {
             item_start_on(&items[0], i % 2,
                           atomic_load(&troop.numbers[i / 3 % 2]));
@@ -290,7 +277,6 @@ TEST(between_threads_a_timer_has_one_callback_at_a_time_however_it_is_started)
 {
     unsigned many = rounds(40000);
     struct squad squad;
-    unsigned fires;
 
     troop_begin(&troop, 2, true, LAWN_WORKERS_BY_OWNER);
     troop.act = linger;
@@ -299,7 +285,7 @@ TEST(between_threads_a_timer_has_one_callback_at_a_time_however_it_is_started)
     squad_join(&squad);
     WAIT_FOR(!lawn_workers_pending(&items[0].timer));
     SURE(!item_stop_sync(&items[0]));
-    fires = atomic_load(&items[0].fires);
+    unsigned fires = atomic_load(&items[0].fires);
     SURE(fires >= 1);
     SURE(fires <= atomic_load(&items[0].starts));
     SURE(troop_end(&troop) == 0);
@@ -311,21 +297,18 @@ static void
 look_at_signals(struct item *item, struct lawn_worker *worker)
 {
     static const int some[] = {SIGTERM, SIGINT, SIGUSR1, SIGALRM, SIGCHLD};
-    sigset_t now;
-    unsigned i;
 
     (void)item;
     (void)worker;
+    sigset_t now;
     SURE(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0);
-    for (i = 0; i < COUNT(some); i++) {
+    for (unsigned i = 0; i < COUNT(some); i++) {
         atomic_fetch_add(&blocked, sigismember(&now, some[i]) == 1);
     }
 }
 
 TEST(between_threads_signals_do_not_go_to_threads_of_the_library)
 {
-    sigset_t now;
-
     atomic_store(&blocked, 0);
     troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
     troop.act = look_at_signals;
@@ -334,6 +317,7 @@ TEST(between_threads_signals_do_not_go_to_threads_of_the_library)
     troop_advance(&troop, 1);
     WAIT_FOR(atomic_load(&troop.fires) == 1);
     SURE(atomic_load(&blocked) == 5);
+    sigset_t now;
     SURE(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0);
     SURE(sigismember(&now, SIGTERM) == 0); /* and here all is as it was */
     SURE(troop_end(&troop) == 0);
@@ -344,13 +328,11 @@ TEST(between_threads_signals_do_not_go_to_threads_of_the_library)
 TEST(between_threads_timers_of_a_removed_worker_fire_on_the_others)
 {
     unsigned many = rounds(200);
-    unsigned round;
-    unsigned i;
 
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         troop_begin(&troop, 3, false, LAWN_WORKERS_BY_OWNER);
         init_items(60);
-        for (i = 0; i < 60; i++) {
+        for (unsigned i = 0; i < 60; i++) {
             item_start_on(&items[i], 10 + i, atomic_load(&troop.numbers[1]));
         }
         SURE(lawn_workers_remove(troop.set, atomic_load(&troop.numbers[1])) ==
@@ -388,18 +370,16 @@ run_until_told(void *arg, unsigned which)
 TEST(between_threads_a_callers_thread_runs_until_it_is_removed_or_all_is_closed)
 {
     unsigned many = rounds(200);
-    unsigned round;
 
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         struct squad squad;
-        unsigned i;
 
         troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
         init_items(20);
         atomic_store(&pings, 0);
         squad_start(&squad, 2, run_until_told, NULL);
         WAIT_FOR(atomic_load(&pings) == 2);
-        for (i = 0; i < 20; i++) {
+        for (unsigned i = 0; i < 20; i++) {
             item_start(&items[i], 1 + i);
         }
         troop_advance(&troop, 10);
@@ -428,16 +408,14 @@ close_when_all_is_done(void *arg, unsigned which)
 TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
 {
     unsigned many = rounds(100);
-    unsigned round;
 
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         uint64_t until = 1050;
         struct squad squad;
-        unsigned i;
 
         troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
         init_items(13);
-        for (i = 0; i < 13; i++) {
+        for (unsigned i = 0; i < 13; i++) {
             item_start(&items[i], i < 10 ? 41 + i : 51);
         }
         squad_start(&squad, 1, close_when_all_is_done, &until);
@@ -449,7 +427,7 @@ TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
         squad_join(&squad);
         SURE(atomic_load(&troop.fires) == 10);
         SURE(lawn_workers_start(troop.set, &items[0].timer, 1) == -ESHUTDOWN);
-        for (i = 0; i < 13; i++) {
+        for (unsigned i = 0; i < 13; i++) {
             SURE(!lawn_workers_pending(&items[i].timer));
             SURE(atomic_load(&items[i].fires) == (i < 10));
         }
@@ -460,14 +438,11 @@ TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
 TEST(between_threads_a_set_closed_now_fires_what_is_due_and_no_more)
 {
     unsigned many = rounds(100);
-    unsigned round;
 
-    for (round = 0; round < many; round++) {
-        unsigned i;
-
+    for (unsigned round = 0; round < many; round++) {
         troop_begin(&troop, 2, false, LAWN_WORKERS_BY_OWNER);
         init_items(40);
-        for (i = 0; i < 40; i++) {
+        for (unsigned i = 0; i < 40; i++) {
             item_start(&items[i], 1 + i);
         }
         atomic_fetch_add(&troop.clock, 30); /* nobody has been told */
@@ -481,15 +456,12 @@ TEST(between_threads_a_set_closed_now_fires_what_is_due_and_no_more)
 TEST(between_threads_a_set_closed_in_the_end_fires_all)
 {
     unsigned many = rounds(100);
-    unsigned round;
 
-    for (round = 0; round < many; round++) {
-        unsigned i;
-
+    for (unsigned round = 0; round < many; round++) {
         troop_begin(&troop, 2, true, LAWN_WORKERS_BY_OWNER);
         troop.act = check_on_time;
         init_items(40);
-        for (i = 0; i < 40; i++) {
+        for (unsigned i = 0; i < 40; i++) {
             item_start(&items[i], i * 10 * MICROSECOND);
         }
         SURE(lawn_workers_close(troop.set, LAWN_NEVER, NULL, NULL) == 0);
@@ -512,14 +484,11 @@ static void
 start_until_refused(void *arg, unsigned which)
 {
     unsigned threads = *(const unsigned *)arg;
-    unsigned i;
 
-    for (i = which;; i = (i + threads) % 256) {
-        int error;
-
+    for (unsigned i = which;; i = (i + threads) % 256) {
         (void)item_stop(&items[i]); /* so that a start is not a restart */
-        error = lawn_workers_start(troop.set, &items[i].timer,
-                                   i % 50 * MICROSECOND);
+        int error = lawn_workers_start(troop.set, &items[i].timer,
+                                       i % 50 * MICROSECOND);
         if (error != 0) {
             SURE(error == -ESHUTDOWN);
             break;
@@ -532,12 +501,9 @@ start_until_refused(void *arg, unsigned which)
 static void
 close_while_threads_start(unsigned threads, unsigned many)
 {
-    unsigned round;
-
-    for (round = 0; round < many; round++) {
+    for (unsigned round = 0; round < many; round++) {
         struct squad squad;
         unsigned left = 0;
-        unsigned i;
 
         troop_begin(&troop, 2, true,
                     round % 2 == 0 ? LAWN_WORKERS_BY_OWNER
@@ -551,7 +517,7 @@ close_while_threads_start(unsigned threads, unsigned many)
                                                  : LAWN_NEVER,
                                 count_left, &left) == left);
         squad_join(&squad);
-        for (i = 0; i < 256; i++) {
+        for (unsigned i = 0; i < 256; i++) {
             SURE(!lawn_workers_pending(&items[i].timer));
             SURE(atomic_load(&items[i].starts) ==
                  atomic_load(&items[i].fires) + atomic_load(&items[i].stops));
@@ -587,7 +553,6 @@ TEST(between_threads_a_set_closed_now_fires_what_still_waits_in_the_mail)
     static struct item many[3000];
     uint64_t left = UINT64_MAX;
     struct squad squad;
-    unsigned i;
 
     troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
     troop.act = wait_to_be_let_go;
@@ -597,7 +562,7 @@ TEST(between_threads_a_set_closed_now_fires_what_still_waits_in_the_mail)
     item_start(&items[0], 1);
     troop_advance(&troop, 1);
     WAIT_FOR(atomic_load(&entered));
-    for (i = 0; i < COUNT(many); i++) {
+    for (unsigned i = 0; i < COUNT(many); i++) {
         item_init(&troop, &many[i]);
         item_start(&many[i], 1);
     }
@@ -649,9 +614,8 @@ left_waits(struct lawn_workers_timer *timer, void *arg)
 TEST(between_threads_two_sets_wait_for_each_others_timers_at_the_end_of_one)
 {
     unsigned many = rounds(50);
-    unsigned i;
 
-    for (i = 0; i < many; i++) {
+    for (unsigned i = 0; i < many; i++) {
         troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
         troop.act = wait_for_what_is_left;
         atomic_store(&entered, false);
@@ -664,7 +628,7 @@ TEST(between_threads_two_sets_wait_for_each_others_timers_at_the_end_of_one)
 
         closing = lawn_workers_new(NULL);
         SURE(closing != NULL);
-        memset(closing_timers, 0, sizeof closing_timers);
+        memset(closing_timers, 0, sizeof(closing_timers));
         closing_timers[0].fire = never_fires;
         closing_timers[1].fire = never_fires;
         SURE(lawn_workers_start(closing, &closing_timers[0], HOUR) == 0);

@@ -58,10 +58,9 @@ troop_begin(struct troop *troop, unsigned workers, bool real,
             enum lawn_workers_route route)
 {
     struct lawn_workers_options options = {.route = route};
-    unsigned i;
 
     (void)lawn_workers_be(NULL);
-    memset(troop, 0, sizeof *troop);
+    memset(troop, 0, sizeof(*troop));
     troop->real = real;
     atomic_store(&troop->clock, 1000);
     if (!real) {
@@ -70,7 +69,7 @@ troop_begin(struct troop *troop, unsigned workers, bool real,
     }
     troop->set = lawn_workers_new(&options);
     SURE(troop->set != NULL);
-    for (i = 0; i < workers; i++) {
+    for (unsigned i = 0; i < workers; i++) {
         int number = lawn_workers_add(troop->set);
 
         SURE(number >= 0 && number < (int)LAWN_WORKERS_MAX);
@@ -104,7 +103,7 @@ troop_now(struct troop *troop)
 void
 item_init(struct troop *troop, struct item *item)
 {
-    memset(item, 0, sizeof *item);
+    memset(item, 0, sizeof(*item));
     item->timer.fire = item_fire;
     item->troop = troop;
 }
@@ -174,11 +173,9 @@ void
 squad_start(struct squad *squad, unsigned count,
             void (*body)(void *arg, unsigned which), void *arg)
 {
-    unsigned i;
-
     SURE(count <= SQUAD_MAX);
     squad->count = count;
-    for (i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         struct squad_member *member = &squad->member[i];
 
         member->body = body;
@@ -191,9 +188,7 @@ squad_start(struct squad *squad, unsigned count,
 void
 squad_join(struct squad *squad)
 {
-    unsigned i;
-
-    for (i = 0; i < squad->count; i++) {
+    for (unsigned i = 0; i < squad->count; i++) {
         SURE(pthread_join(squad->member[i].thread, NULL) == 0);
     }
 }

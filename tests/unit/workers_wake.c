@@ -20,9 +20,8 @@ TEST(a_worker_that_has_nothing_to_do_is_not_called)
 TEST(a_worker_is_called_exactly_when_it_must_wake_earlier)
 {
     static const unsigned whos[] = {1, NOBODY};
-    unsigned i;
 
-    for (i = 0; i < COUNT(whos); i++) {
+    for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
 
         crew_begin(&c, 2, NULL);
@@ -64,12 +63,11 @@ TEST(a_worker_is_called_exactly_when_it_must_wake_earlier)
 TEST(a_worker_is_not_called_for_what_it_starts_itself)
 {
     struct crew c;
-    uint64_t before;
 
     crew_begin(&c, 2, NULL);
     all_turn(&c);
     CHECK(!called(&c, 0));
-    before = stats_of(&c, 0).wakes;
+    uint64_t before = stats_of(&c, 0).wakes;
     as(&c, 0);
     go(&c, 0, 10);
     CHECK(!called(&c, 1));
@@ -85,19 +83,17 @@ TEST(a_worker_is_not_called_for_what_it_starts_itself)
 TEST(a_burst_of_starts_wakes_a_worker_once)
 {
     struct crew c;
-    uint64_t before;
-    unsigned i;
 
     crew_begin(&c, 1, NULL);
     (void)turns(&c, 0);
-    before = stats_of(&c, 0).wakes;
-    for (i = 0; i < HANDS; i++) {
+    uint64_t before = stats_of(&c, 0).wakes;
+    for (unsigned i = 0; i < HANDS; i++) {
         go(&c, i, 1000 - i); /* each earlier than the one before */
     }
     (void)turns(&c, 0);
     CHECK_EQ(stats_of(&c, 0).wakes, before + 1);
     CHECK_EQ(stats_of(&c, 0).messages, HANDS);
-    for (i = 0; i < HANDS; i++) {
+    for (unsigned i = 0; i < HANDS; i++) {
         go(&c, i, 2000 + i); /* none of them is earlier */
     }
     (void)turns(&c, 0);
@@ -113,12 +109,11 @@ TEST(a_burst_of_starts_wakes_a_worker_once)
 TEST(all_workers_look_at_the_clock_when_they_are_told_to)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 3, NULL);
     all_turn(&c);
     lawn_workers_wake(c.set);
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         CHECK(called(&c, i));
         (void)turns(&c, i);
         CHECK(!called(&c, i));
@@ -166,11 +161,10 @@ TEST(a_turn_fires_no_more_than_its_budget_and_says_that_there_is_more)
 {
     struct lawn_workers_options options = {.budget = 10};
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 1, &options);
     as(&c, 0);
-    for (i = 0; i < 25; i++) {
+    for (unsigned i = 0; i < 25; i++) {
         go(&c, i, 10);
     }
     CHECK_EQ(turn(&c, 0), 1010);
@@ -191,16 +185,14 @@ TEST(a_flood_of_messages_does_not_keep_a_due_timer_from_firing)
 {
     static const size_t budgets[] = {0, 1, 16, 1000};
     unsigned many = how_many(100000, 100000, 20000);
-    struct hand *flood = calloc(many, sizeof *flood);
-    unsigned b;
+    struct hand *flood = calloc(many, sizeof(*flood));
 
     CHECK(flood != NULL);
-    for (b = 0; b < COUNT(budgets); b++) {
+    for (unsigned b = 0; b < COUNT(budgets); b++) {
         struct lawn_workers_options options = {.budget = budgets[b]};
         uint64_t budget = budgets[b] != 0 ? budgets[b] : 256;
         struct crew c;
         unsigned rounds = 0;
-        unsigned i;
 
         crew_begin(&c, 1, &options);
         c.unchecked = true;
@@ -208,7 +200,7 @@ TEST(a_flood_of_messages_does_not_keep_a_due_timer_from_firing)
         go(&c, 0, 10);
         (void)turns(&c, 0);
         as(&c, NOBODY);
-        for (i = 0; i < many; i++) {
+        for (unsigned i = 0; i < many; i++) {
             hand_init(&c, &flood[i], 1);
             CHECK_EQ(hand_start(&c, &flood[i], 10000000), 0);
         }
@@ -243,11 +235,10 @@ TEST(a_flood_of_messages_does_not_keep_a_due_timer_from_firing)
 TEST(a_timer_restarted_a_thousand_times_is_one_message)
 {
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 1, NULL);
     (void)turns(&c, 0);
-    for (i = 0; i < 1000; i++) {
+    for (unsigned i = 0; i < 1000; i++) {
         go(&c, 0, 10 + i);
     }
     CHECK_EQ(turn(&c, 0), 1000 + 10 + 999);
@@ -295,14 +286,10 @@ TEST(a_worker_stuck_in_a_callback_shows_and_does_not_hold_up_the_others)
 
 TEST(what_the_workers_count_adds_up)
 {
-    struct lawn_workers_stats all;
-    struct lawn_workers_stats one;
-    struct lawn_workers_stats two;
     struct crew c;
-    unsigned i;
 
     crew_begin(&c, 2, NULL);
-    for (i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < 40; i++) {
         as(&c, i % 4 == 0 ? NOBODY : i % 2);
         go(&c, i, 10 + i);
     }
@@ -310,11 +297,11 @@ TEST(what_the_workers_count_adds_up)
     CHECK_EQ(stats_all(&c).held, 40);
     c.clock = 1030;
     all_turn(&c);
-    one = stats_of(&c, 0);
-    two = stats_of(&c, 1);
-    all = stats_all(&c);
+    struct lawn_workers_counters one = stats_of(&c, 0);
+    struct lawn_workers_counters two = stats_of(&c, 1);
+    struct lawn_workers_counters all = stats_all(&c);
     CHECK_EQ(all.workers, 2);
-    CHECK_EQ(all.parts, one.parts + two.parts);
+    CHECK_EQ(all.shards, one.shards + two.shards);
     CHECK_EQ(all.fires, c.fires);
     CHECK_EQ(all.fires, one.fires + two.fires);
     CHECK_EQ(all.held, 40 - c.fires);

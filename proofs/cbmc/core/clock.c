@@ -2,25 +2,25 @@
  * internal.h. Times are all 64-bit numbers; no timers are needed.
  *
  * @flags -DNDEBUG --unwind 18
- * @sources src/core/tips.c src/core/blades.c
+ * @sources src/core/index.c src/core/blades.c
  * @without --unsigned-overflow-check: counters count up to 0, by wrapping; that
  *     times do not wrap is compared with sums in 128 bits
  * @without --conversion-check: counters and hashes again
  *
  * @proof clock_set
- * @covers lawn_set_now lawn_tell_time lawn_move_clock lawn_now lawn_set_bound
+ * @covers lawn_set_now lawn__advance_clock lawn__move_clock lawn_now lawn__set_bound
  * For every time told: the clock never runs back, and never past LAWN_LAST
- * [P9]; whatever the habits become, the wake is the bound, or 0 if someone asks
+ * [P9]; whatever the tuning become, the wake is the bound, or 0 if someone asks
  * [I6], and the count stays [I7].
  *
  * @proof clock_plain
- * @covers lawn_move_clock lawn_ticks_after
- * For every now, TTL and habits: a TTL below lawn->plain is one whose sum with
+ * @covers lawn__move_clock lawn__ticks_after
+ * For every now, TTL and tuning: a TTL below lawn->plain is one whose sum with
  * now is before LAWN_LAST, so the quick way of lawn_start() adds without looking
  * [P9]; and in a trial, or alone, or with a resolution, none is.
  *
  * @proof clock_due
- * @covers lawn_start_due lawn_start_clamp lawn_start_fits lawn_starts lawn_count
+ * @covers compute_deadline clamp_deadline may_use_blade lawn__count_starts lawn_count
  * For every now, TTL and deadline, at resolution 1: what a start has is the sum
  * cut at LAWN_LAST; what lawn_start_as() takes is not before the base [I4], not
  * after LAWN_LAST [P9], and after now while mowing [P6]; and what fits on a blade
@@ -28,8 +28,8 @@
  */
 #include "proof.h"
 
-#include <habits.c>
 #include <lawn.c>
+#include <tuning.c>
 
 static struct lawn lawn;
 static struct lawn_blade blades[16];
@@ -37,34 +37,34 @@ static struct lawn_mowing mowing;
 
 typedef unsigned __int128 proof_wide;
 
-/* Clock, counters, habits and the table's fill are arbitrary. */
+/* Clock, counters, tuning and the table's fill are arbitrary. */
 static void
 proof_any_lawn(void)
 {
     uint32_t i;
 
     lawn.now = nondet_u64();
-    lawn.tips.base = nondet_u64();
-    ASSUME(lawn.tips.base <= lawn.now && lawn.now <= LAWN_LAST);
-    lawn.tips.count = nondet_u32();
-    lawn.tips.known_time = nondet_u64();
+    lawn.index.base = nondet_u64();
+    ASSUME(lawn.index.base <= lawn.now && lawn.now <= LAWN_LAST);
+    lawn.index.count = nondet_u32();
+    lawn.index.known_time = nondet_u64();
     lawn.resolution = nondet_bool() ? 1 : 8;
-    lawn.habits.asked = nondet_bool();
-    lawn.habits.trial = nondet_bool();
-    lawn.habits.alone = nondet_bool();
-    lawn.habits.left = nondet_u64();
-    lawn.habits.starts = nondet_u64();
-    lawn.habits.misses = nondet_u64();
+    lawn.tuning.review_due = nondet_bool();
+    lawn.tuning.trial = nondet_bool();
+    lawn.tuning.bypass = nondet_bool();
+    lawn.tuning.left = nondet_u64();
+    lawn.tuning.starts = nondet_u64();
+    lawn.tuning.misses = nondet_u64();
     lawn.starts = nondet_u64();
     lawn.misses = nondet_u64();
     lawn.stops = nondet_u64();
     lawn.fires = nondet_u64();
     lawn.plain_mask =
-        lawn.habits.trial || lawn.habits.alone || lawn.resolution != 1
+        lawn.tuning.trial || lawn.tuning.bypass || lawn.resolution != 1
             ? 0
             : UINT64_MAX;
-    lawn_move_clock(&lawn, lawn.now);
-    lawn_set_bound(&lawn, nondet_u64());
+    lawn__move_clock(&lawn, lawn.now);
+    lawn__set_bound(&lawn, nondet_u64());
     lawn.blades.all = blades;
     lawn.blades.homes = 16;
     for (i = 0; i < 16; i++) {
@@ -76,7 +76,7 @@ proof_any_lawn(void)
 static bool
 proof_plain(uint64_t ttl)
 {
-    bool any = lawn.habits.trial || lawn.habits.alone || lawn.resolution != 1;
+    bool any = lawn.tuning.trial || lawn.tuning.bypass || lawn.resolution != 1;
 
     return (ttl < lawn.plain) ==
            (!any && (proof_wide)lawn.now + ttl < LAWN_LAST);
@@ -100,10 +100,10 @@ clock_set(void)
     PROVE(now < before || now > LAWN_LAST || lawn_now(&lawn) == now,
           "the time told");
     PROVE(now < LAWN_LAST || lawn_now(&lawn) == LAWN_LAST, "[P9] the last");
-    PROVE(lawn.tips.base <= lawn.now, "[I9] not before the base");
+    PROVE(lawn.index.base <= lawn.now, "[I9] not before the base");
     PROVE(lawn.bound == bound, "[I6] the bound stays");
-    PROVE(lawn.wake == (lawn.habits.asked ? 0 : bound), "[I6] the wake");
-    PROVE(lawn.alert >= bound && lawn.alert >= lawn.tips.known_time,
+    PROVE(lawn.wake == (lawn.tuning.review_due ? 0 : bound), "[I6] the wake");
+    PROVE(lawn.alert >= bound && lawn.alert >= lawn.index.known_time,
           "[I10] the alert");
     PROVE(lawn_count(&lawn) == count, "[I7] the count stays");
     PROVE(proof_plain(nondet_u64()), "[P9] plain fits the clock");
@@ -118,7 +118,7 @@ clock_plain(void)
     proof_any_lawn();
     PROVE(proof_plain(ttl), "[P9] below plain: does not wrap");
     PROVE(ttl >= lawn.plain || ttl == 0 ||
-              lawn.now + ttl == lawn_ticks_after(lawn.now, ttl),
+              lawn.now + ttl == lawn__ticks_after(lawn.now, ttl),
           "[P9] the quick way is the long one");
     PROOF_END();
 }
@@ -132,20 +132,21 @@ clock_due(void)
 
     proof_any_lawn();
     lawn.resolution = 1;
-    PROVE(lawn_start_due(&lawn, ttl) == lawn_ticks_after(lawn.now, ttl),
+    PROVE(compute_deadline(&lawn, ttl) == lawn__ticks_after(lawn.now, ttl),
           "[P9] the sum, or the last tick");
     lawn.mowing = nondet_bool() ? &mowing : NULL;
-    deadline = lawn_start_clamp(&lawn, wanted);
-    PROVE(deadline >= lawn.tips.base, "[I4] not before the base");
+    deadline = clamp_deadline(&lawn, wanted);
+    PROVE(deadline >= lawn.index.base, "[I4] not before the base");
     PROVE(deadline <= LAWN_LAST, "[P9] not after the last tick");
     PROVE(lawn.mowing == NULL || deadline > lawn.now || lawn.now == LAWN_LAST,
           "[P6] not met by the mow under way");
     PROVE(deadline >= wanted || deadline == LAWN_LAST, "[P1] not earlier");
-    PROVE(!lawn_start_fits(&lawn, ttl, deadline) ||
-              (deadline <= lawn_ticks_after(lawn.now, ttl) && ttl != 0 &&
-               ttl != LAWN_NEVER && !lawn.habits.alone),
+    PROVE(!may_use_blade(&lawn, ttl, deadline) ||
+              (deadline <= lawn__ticks_after(lawn.now, ttl) && ttl != 0 &&
+               ttl != LAWN_NEVER && !lawn.tuning.bypass),
           "[I1] not after what a start would append");
-    PROVE(lawn_count(&lawn) == lawn_starts(&lawn) - lawn.stops - lawn.fires,
+    PROVE(lawn_count(&lawn) ==
+              lawn__count_starts(&lawn) - lawn.stops - lawn.fires,
           "[I7] the count");
     PROOF_END();
 }

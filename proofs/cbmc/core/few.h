@@ -2,7 +2,7 @@
  * step.
  *
  * The shipped core is included whole, so that its static functions can be
- * called. SHAPE is 1 and eight digits: four say where the tips of blades 0 to 3
+ * called. SHAPE is 1 and eight digits: four say where the entries of blades 0 to 3
  * stand, of which those of empty blades were left over, four where the timers
  * do:
  *
@@ -11,22 +11,22 @@
  *     8 on level 1   9 on level 2
  *
  * so the links are known, and all else is arbitrary: deadlines, clock, base,
- * bound, alert, counters, habits, the TTLs that blades have or were left with,
+ * bound, alert, counters, tuning, the TTLs that blades have or were left with,
  * slots that are marked for nothing, what is known of a slot. All of it is
  * valid: proof_valid(), which is lawn_check() and what it leaves out, is assumed
  * before a step and proved after it. "shapes" here says which shapes there are.
  *
  * What is small: 4 blades, one set; an index of 1 bit per digit and 3 levels,
- * one list of lone timers per slot. All times in it agree in the 61 digits
+ * one list of unqueued timers per slot. All times in it agree in the 61 digits
  * above, which are arbitrary, so the base is any 64-bit number. stops and fires
  * have counted up to 255 at most, and starts are 256 at most before the next look
- * at the habits. What is fixed: resolution 1, no stripes, few
+ * at the tuning. What is fixed: resolution 1, no stripes, few
  * timers (so nothing is fetched ahead); release build, so no keys in the links.
  *
- * To keep the formulas small three functions are replaced outside of tips.h and
- * blades.h: lawn_tips_slot() and lawn_tips_list() by what they come to with so
- * few levels and lists, as few_parts.c proves; and the hash, which with one set
- * tells only the home of the TTL that is started, by a given home.
+ * To keep the formulas small three functions are replaced outside of index.h and
+ * blades.h: lawn__index_slot_of() and lawn__index_list_of() by what they come
+ * to with so few levels and lists, as few_parts.c proves; and the hash, which
+ * with one set tells only the home of the TTL that is started, by a given home.
  */
 #ifndef PROOF_FEW_H
 #define PROOF_FEW_H
@@ -46,9 +46,9 @@
 #endif
 
 static inline uint32_t
-proof_slot(const struct lawn_tips *tips, uint64_t time)
+proof_slot(const struct lawn_index *index, uint64_t time)
 {
-    uint64_t differ = time ^ tips->base;
+    uint64_t differ = time ^ index->base;
 
     return differ < 2   ? (uint32_t)time & 1
            : differ < 4 ? 2 + ((uint32_t)(time >> 1) & 1)
@@ -56,40 +56,41 @@ proof_slot(const struct lawn_tips *tips, uint64_t time)
 }
 
 static inline struct lawn_link *
-proof_list(const struct lawn_tips *tips, uint32_t slot)
+proof_list(const struct lawn_index *index, uint32_t slot)
 {
-    return &tips->lone[slot];
+    return &index->unqueued[slot];
 }
 
 static void
-proof_tables(struct lawn_tips *tips)
+proof_tables(struct lawn_index *index)
 {
     uint32_t i;
 
-    tips->bits = PROOF_BITS;
-    tips->mask = (1u << PROOF_BITS) - 1;
-    tips->lists = 1;
-    tips->list_bits = 0;
+    index->bits = PROOF_BITS;
+    index->mask = (1u << PROOF_BITS) - 1;
+    index->lists = 1;
+    index->list_bits = 0;
     for (i = 0; i < PROOF_LEVELS; i++) {
-        tips->shift[i] = (uint8_t)i;
-        tips->level[i] = (uint16_t)(i << PROOF_BITS);
+        index->shift[i] = (uint8_t)i;
+        index->level[i] = (uint16_t)(i << PROOF_BITS);
     }
 }
 
 #if !defined PROOF_PARTS
-#include <tips.c>
+#include <index.c>
 
-#define lawn_tips_slot proof_slot
-#define lawn_tips_list(tips, slot, time) ((void)(time), proof_list(tips, slot))
-#define lawn_tips_slots(bits) ((void)(bits), (size_t)PROOF_SLOTS)
-#define lawn_blades_hash(ttl) ((void)(ttl), (uint64_t)(HOME) << 62)
+#define lawn__index_slot_of proof_slot
+#define lawn__index_list_of(index, slot, time)                                 \
+    ((void)(time), proof_list(index, slot))
+#define lawn__index_count_slots(bits) ((void)(bits), (size_t)PROOF_SLOTS)
+#define lawn__blades_hash(ttl) ((void)(ttl), (uint64_t)(HOME) << 62)
 
 #include <blades.c>
 #include <check.c>
-#include <habits.c>
 #include <lawn.c>
 #include <mow.c>
 #include <next.c>
+#include <tuning.c>
 
 enum { IDLE, BLADE_0, BLADE_3 = 4, LAST, SLOT_0, SLOT_1, LEVEL_1, LEVEL_2 };
 
@@ -97,7 +98,7 @@ static struct lawn lawn;
 static struct lawn_blade proof_blades[PROOF_BLADES];
 static struct lawn_link proof_lone[PROOF_SLOTS];
 static uint16_t proof_first[PROOF_SLOTS];
-static struct lawn_tip proof_tip[PROOF_BLADES];
+static struct lawn_index_entry proof_tip[PROOF_BLADES];
 static uint64_t proof_occupied[1];
 static struct lawn_timer timers[PROOF_TIMERS];
 static const uint32_t proof_slot_of[] = {0, 0, 0, 0, 0, 0, 0, 1, 3, 5};
@@ -115,7 +116,7 @@ proof_any_time(void)
     return proof_high | (nondet_u8() & ((1u << PROOF_LEVELS) - 1));
 }
 
-/* Any, or the one that TIMES tells: 0 for the base, 1 to 4 for the tips of
+/* Any, or the one that TIMES tells: 0 for the base, 1 to 4 for the entries of
  * blades, 5 to 8 for the deadlines of timers. */
 static uint64_t
 proof_time(uint32_t which)
@@ -128,7 +129,7 @@ proof_time(uint32_t which)
 #endif
 }
 
-/* Where timer i stands, and where the tip of blade i does. */
+/* Where timer i stands, and where the entry of blade i does. */
 static unsigned
 proof_place(uint32_t i)
 {
@@ -156,32 +157,32 @@ proof_any_index(void)
 {
     uint32_t i;
 
-    proof_tables(&lawn.tips);
-    lawn.tips.lone = proof_lone;
-    lawn.tips.occupied = proof_occupied;
-    lawn.tips.first = proof_first;
-    lawn.tips.tip = proof_tip;
+    proof_tables(&lawn.index);
+    lawn.index.unqueued = proof_lone;
+    lawn.index.occupied = proof_occupied;
+    lawn.index.first = proof_first;
+    lawn.index.entry = proof_tip;
     for (i = 0; i < PROOF_SLOTS; i++) {
-        proof_first[i] = LAWN_TIPS_NONE;
-        lawn_list_init(0, &proof_lone[i]);
+        proof_first[i] = LAWN_INDEX_NONE;
+        lawn__list_init(0, &proof_lone[i]);
     }
-    lawn.tips.base = proof_time(0);
+    lawn.index.base = proof_time(0);
 #if defined MARKS
     proof_occupied[0] = MARKS;
 #else
     proof_occupied[0] = nondet_u8();
 #endif
-    lawn.tips.words = proof_occupied[0] != 0;
+    lawn.index.words = proof_occupied[0] != 0;
 #if defined KNOWN
-    lawn.tips.known = KNOWN == IDLE ? LAWN_TIPS_NONE : proof_slot_of[KNOWN];
-    lawn.tips.known_queue = proof_queue(KNOWN_QUEUE);
-    lawn.tips.known_time = KNOWN == IDLE ? 0 : proof_high | KNOWN_TIME;
+    lawn.index.known = KNOWN == IDLE ? LAWN_INDEX_NONE : proof_slot_of[KNOWN];
+    lawn.index.known_queue = proof_queue(KNOWN_QUEUE);
+    lawn.index.known_time = KNOWN == IDLE ? 0 : proof_high | KNOWN_TIME;
     lawn.front = proof_queue(FRONT);
 #else
-    lawn.tips.known = nondet_bool() ? nondet_u8() : LAWN_TIPS_NONE;
-    lawn.tips.known_time = nondet_u64();
+    lawn.index.known = nondet_bool() ? nondet_u8() : LAWN_INDEX_NONE;
+    lawn.index.known_time = nondet_u64();
 #endif
-    lawn.tips.moved = nondet_u64();
+    lawn.index.moved = nondet_u64();
 }
 
 /* Any, or the one that TTLS tells of a blade: 0 if it is closed, 8 for any that
@@ -209,11 +210,11 @@ proof_any_blades(void)
     lawn.blades.homes = PROOF_BLADES;
     lawn.blades.shift = 62;
     for (i = 0; i < PROOF_BLADES; i++) {
-        lawn_list_init(0, &proof_blades[i].queue);
-        proof_blades[i].tip = LAWN_NEVER;
+        lawn__list_init(0, &proof_blades[i].queue);
+        proof_blades[i].indexed_at = LAWN_NEVER;
         proof_blades[i].ttl = proof_any_ttl(i);
     }
-    lawn_list_init(0, &lawn.last);
+    lawn__list_init(0, &lawn.last);
 }
 
 static void
@@ -225,26 +226,33 @@ proof_any_clock(uint64_t now)
 #else
     lawn.closed = nondet_u64();
 #endif
-    lawn.habits.trial = nondet_bool();
-    lawn.habits.alone = nondet_bool();
-    lawn.habits.left = nondet_u64();
-    lawn.habits.misses = nondet_u64();
-    lawn.habits.seen_starts = nondet_u64();
-    lawn.habits.seen_misses = nondet_u64();
-    lawn.plain_mask = lawn.habits.trial || lawn.habits.alone ? 0 : UINT64_MAX;
-    lawn_move_clock(&lawn, now);
+#if defined PASSED
+    lawn.index.passed = PASSED;
+    lawn.index.passed_at = lawn.index.base;
+#else
+    lawn.index.passed = LAWN_INDEX_NONE; /* any of them takes too much memory */
+    lawn.index.passed_at = 0;
+#endif
+    lawn.tuning.trial = nondet_bool();
+    lawn.tuning.bypass = nondet_bool();
+    lawn.tuning.left = nondet_u64();
+    lawn.tuning.misses = nondet_u64();
+    lawn.tuning.seen_starts = nondet_u64();
+    lawn.tuning.seen_misses = nondet_u64();
+    lawn.plain_mask = lawn.tuning.trial || lawn.tuning.bypass ? 0 : UINT64_MAX;
+    lawn__move_clock(&lawn, now);
     lawn.starts = UINT64_MAX - nondet_u8();
     lawn.misses = nondet_u64();
     lawn.stops = nondet_u8();
     lawn.fires = nondet_u8();
-    /* Nearly as many as are counted up to 0: see habits.h. */
-    lawn.habits.starts = lawn.stops + lawn.fires - lawn.starts;
+    /* Nearly as many as are counted up to 0: see tuning.h. */
+    lawn.tuning.starts = lawn.stops + lawn.fires - lawn.starts;
 #if defined BOUND
-    lawn.habits.asked = ASKED;
+    lawn.tuning.review_due = ASKED;
     lawn.bound = proof_high | BOUND;
     lawn.wake = ASKED ? 0 : lawn.bound;
 #else
-    lawn.habits.asked = nondet_bool();
+    lawn.tuning.review_due = nondet_bool();
     lawn.bound = nondet_u64();
     lawn.wake = nondet_u64();
 #endif
@@ -260,12 +268,12 @@ proof_any_timer(uint32_t number, unsigned place)
                       : place == LAST ? LAWN_LAST
                                       : proof_time(5 + number);
     if (place != IDLE) {
-        lawn.habits.starts++;
-        lawn_list_append(0, proof_queue(place), &timer->link);
+        lawn.tuning.starts++;
+        lawn__list_append(0, proof_queue(place), &timer->link);
     }
 }
 
-/* As in lawn_tips_enter(). */
+/* As in lawn__index_insert(). */
 static void
 proof_any_tip(uint32_t number, unsigned place)
 {
@@ -275,48 +283,49 @@ proof_any_tip(uint32_t number, unsigned place)
     if (place == IDLE) {
         return;
     }
-    proof_blades[number].tip = proof_time(1 + number);
+    proof_blades[number].indexed_at = proof_time(1 + number);
     proof_tip[number].next = second;
-    proof_tip[number].prev = LAWN_TIPS_NONE;
+    proof_tip[number].prev = LAWN_INDEX_NONE;
     proof_first[slot] = (uint16_t)number;
-    if (second != LAWN_TIPS_NONE) {
+    if (second != LAWN_INDEX_NONE) {
         proof_tip[second].prev = (uint16_t)number;
     }
-    lawn.tips.count++;
+    lawn.index.count++;
 }
 
 /* A slot that is marked lies ahead of the base, or the base is in it. */
 static bool
 proof_ahead(void)
 {
-    uint64_t base = lawn.tips.base;
+    uint64_t base = lawn.index.base;
     uint32_t marked = 1u << 1;
 
     marked |= (base & 1) == 0 ? 1u << 0 : 0;
     marked |= (base & 2) == 0 ? 1u << 3 : 0;
     marked |= (base & 4) == 0 ? 1u << 5 : 0;
     return (proof_occupied[0] & ~(uint64_t)marked) == 0 &&
-           lawn.tips.words == (proof_occupied[0] != 0);
+           lawn.index.words == (proof_occupied[0] != 0);
 }
 
 /* What is known of a slot was found there, now or at an earlier base. */
 static bool
 proof_known(void)
 {
-    const struct lawn_tips *tips = &lawn.tips;
+    const struct lawn_index *index = &lawn.index;
 
-    return tips->known == LAWN_TIPS_NONE
-               ? tips->known_time == 0
-               : tips->known < PROOF_SLOTS &&
-                     tips->known_time <= lawn_tips_slot_end(tips, tips->known);
+    return index->known == LAWN_INDEX_NONE
+               ? index->known_time == 0
+               : index->known < PROOF_SLOTS &&
+                     index->known_time <=
+                         lawn__index_slot_end(index, index->known);
 }
 
 static bool
 proof_blade(const struct lawn_blade *blade)
 {
     return blade->ttl != 0 &&
-           (blade->ttl != LAWN_NEVER || lawn_list_empty(&blade->queue) ||
-            lawn_link_deadline(blade->queue.prev) <= lawn.closed);
+           (blade->ttl != LAWN_NEVER || lawn__list_empty(&blade->queue) ||
+            lawn__link_deadline(blade->queue.prev) <= lawn.closed);
 }
 
 static bool
@@ -330,7 +339,7 @@ proof_valid(void)
         }
     }
     return proof_ahead() && proof_known() &&
-           !(lawn.habits.trial && lawn.habits.alone) &&
+           !(lawn.tuning.trial && lawn.tuning.bypass) &&
            lawn.plain == ((LAWN_LAST - lawn.now) & lawn.plain_mask) &&
            lawn_check(&lawn, NULL);
 }

@@ -5,7 +5,7 @@
  * @without --conversion-check: a hash is truncated on purpose
  *
  * @proof few_parts
- * @covers lawn_tips_slot lawn_tips_list
+ * @covers lawn__index_slot_of lawn__index_list_of
  * In an index of 3 levels of 1 bit and one list per slot: the slot of a time and
  * its list are those that few.h computes, for any base, and any time that
  * differs from it in the lowest three digits only.
@@ -15,16 +15,18 @@
 void
 few_parts(void)
 {
-    static struct lawn_link lone[PROOF_SLOTS];
-    struct lawn_tips tips = {.lone = lone};
+    static struct lawn_link unqueued[PROOF_SLOTS];
+    struct lawn_index index = {.unqueued = unqueued};
     uint64_t time = nondet_u64();
 
-    proof_tables(&tips);
-    tips.base = nondet_u64();
-    ASSUME((time ^ tips.base) >> PROOF_LEVELS == 0);
-    PROVE(lawn_tips_slot(&tips, time) == proof_slot(&tips, time), "the slot");
-    PROVE(lawn_tips_list(&tips, lawn_tips_slot(&tips, time), time) ==
-              proof_list(&tips, proof_slot(&tips, time)),
-          "the list");
+    proof_tables(&index);
+    index.base = nondet_u64();
+    ASSUME((time ^ index.base) >> PROOF_LEVELS == 0);
+    PROVE(lawn__index_slot_of(&index, time) == proof_slot(&index, time),
+          "the slot");
+    PROVE(
+        lawn__index_list_of(&index, lawn__index_slot_of(&index, time), time) ==
+            proof_list(&index, proof_slot(&index, time)),
+        "the list");
     PROOF_END();
 }

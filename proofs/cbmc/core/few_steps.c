@@ -24,24 +24,24 @@
  *
  * @proof few_now
  * @each shapes few_now
- * @covers lawn_set_now lawn_tell_time
+ * @covers lawn_set_now lawn__advance_clock
  * The clock is told any time: it never goes back, all run on [P3] [P9].
  *
  * @proof few_start
  * @each shapes few_start
- * @covers lawn_start lawn_start_near lawn_start_seek lawn_start_on
- *     lawn_start_alone lawn_start_alert lawn_start_last lawn_start_bound
- *     lawn_start_missed
+ * @covers lawn_start insert_timer find_or_claim_blade append_to_blade
+ *     insert_unqueued note_early_timer insert_at_last_tick lower_bound
+ *     count_miss
  * A start, of an idle timer or a running one, that finds or claims a blade, or
  * none: it runs, is due after its TTL, stands behind all others of its queue that
  * have its deadline, is counted once; the others are as they were [P1] [P3] [P4]
- * [P5]. Clock, TTLs and habits are given.
+ * [P5]. Clock, TTLs and tuning are given.
  *
  * @proof few_tick
  * @each shapes few_tick
- * @covers lawn_mow_tick lawn_mow_blade lawn_mow_in_turn lawn_mow_closed
- *     lawn_mow_cut
- * @unreached lawn_mow_tick: lawn_mow_fetch_ahead(lawn, slot, tick, mowing->left);
+ * @covers fire_tick fire_blade fire_in_turn fire_closed
+ *     fire_timer
+ * @unreached fire_tick: $fetch_ahead($lawn, $slot, $tick, $mowing->left);
  *     -- only reads, and of more slots than this index has
  * The round of a mow that fires, at a slot of level 0 that has come up; the
  * callback does nothing. What fired was due, each once, in the order of its queue;
@@ -50,31 +50,31 @@
  *
  * @proof few_open
  * @each shapes few_open
- * @covers lawn_mow_open lawn_mow_base lawn_mow_move_lone
+ * @covers open_slot choose_base move_unqueued_down
  * The round of a mow that moves down a slot of a higher level: the base goes to a
  * time in the slot, none fires, all run on [P1] [P3] [I4].
  *
  * @proof few_mow
  * @each shapes few_mow
- * @flags --unwindset lawn_mow_until.0:20
- * @covers lawn_mow lawn_mow_slowly lawn_mow_until lawn_mow_last
- * @unreached lawn_mow_slowly: return 0; -- a mow in a callback; ours does nothing
+ * @flags --unwindset mow_until.0:20
+ * @covers lawn_mow mow_slow mow_until index_last_tick
+ * @unreached mow_slow: return 0; -- a mow in a callback; ours does nothing
  * A whole mow: as few_tick, and in the order of deadlines; the clock is right
  * after it [P1] [P2] [P3] [P4] [P6] [P9].
  *
  * @proof few_next
  * @each shapes few_next
- * @covers lawn_next lawn_next_look lawn_next_stays lawn_next_in_slot
- *     lawn_next_in_list lawn_next_in_blades lawn_next_known lawn_next_in_known
- * @unreached lawn_next_in_slot: tips->known = slot; tips->known_time =
- *     looking.next; tips->known_queue = looking.queue; lawn_set_bound(lawn,
- *     lawn->bound); -- takes eight entries in a slot
+ * @covers lawn_next find_earliest is_front_valid scan_slot
+ *     scan_list scan_blades is_known_valid scan_known
+ * @unreached scan_slot: $index->known = $slot; $index->known_time =
+ *     $scan.next; $index->known_queue = $scan.queue; lawn__set_bound($lawn,
+ *     $lawn->bound); -- takes eight entries in a slot
  * lawn_next() is exact, with or without a front, or a slot that is known; so is
  * the bound after it; all run on [P2] [P3].
  *
  * @proof few_any_start
  * @each shapes few_any_start
- * @covers lawn_start_on lawn_start_bound
+ * @covers append_to_blade lower_bound
  * With any times, the end of a start of an idle timer, which has found or claimed
  * blade 0: appended, counted [P3] [P4] [P5]. Assumed is what blades_find and
  * blades_claim prove of the blade, and that the deadline is within the three
@@ -82,8 +82,8 @@
  *
  * @proof few_any_tick
  * @each shapes few_any_tick
- * @covers lawn_mow_cut
- * As few_tick, of lone timers, with any times.
+ * @covers fire_timer
+ * As few_tick, of unqueued timers, with any times.
  */
 #include "few.h"
 
@@ -214,15 +214,15 @@ few_start(void)
 
     proof_any_high();
     proof_any_lawn(proof_high + NOW);
-    lawn.habits.trial = HABITS == 1;
-    lawn.habits.alone = HABITS == 2;
+    lawn.tuning.trial = HABITS == 1;
+    lawn.tuning.bypass = HABITS == 2;
     lawn.plain_mask = HABITS == 0 ? UINT64_MAX : 0;
-    lawn_move_clock(&lawn, lawn.now);
+    lawn__move_clock(&lawn, lawn.now);
 #if defined MISSES
     lawn.misses = MISSES;
 #endif
     uint64_t count = lawn_count(&lawn);
-    uint64_t due = lawn_ticks_after(lawn.now, ttl);
+    uint64_t due = lawn__ticks_after(lawn.now, ttl);
 
     remember();
     lawn_start(&lawn, timer, ttl);
@@ -299,10 +299,10 @@ few_tick(void)
 
     proof_any_high();
     proof_any_lawn(now);
-    time = (lawn.tips.base & ~(uint64_t)lawn.tips.mask) | slot;
-    ASSUME(lawn_tips_first(&lawn.tips) == slot && time <= now);
+    time = (lawn.index.base & ~(uint64_t)lawn.index.mask) | slot;
+    ASSUME(lawn__index_first_slot(&lawn.index) == slot && time <= now);
 #if defined MANY
-    lawn.habits.many = true;
+    lawn.tuning.many = true;
     lawn.fetched = time;
 #endif
     uint64_t count = lawn_count(&lawn);
@@ -311,10 +311,10 @@ few_tick(void)
     lawn.mowing = &mowing;
     lawn.bound = 0;
     lawn.wake = 0;
-    lawn.tips.base = time;
-    bool all = lawn_mow_tick(&mowing, slot, time);
+    lawn.index.base = time;
+    bool all = fire_tick(&mowing, slot, time);
     if (all) {
-        lawn_tips_clear(&lawn.tips, slot);
+        lawn__index_clear_slot(&lawn.index, slot);
     }
     due = fired_by(time, false);
     PROVE(all ? fires == due : mowing.left == 0,
@@ -342,16 +342,16 @@ few_any_start(void)
     proof_any_lawn(any_now());
     ASSUME(ttl != 0 && ttl != LAWN_NEVER);
     ASSUME(blade->ttl == ttl ||
-           (lawn_list_empty(&blade->queue) && proof_blades[1].ttl != ttl &&
+           (lawn__list_empty(&blade->queue) && proof_blades[1].ttl != ttl &&
             proof_blades[2].ttl != ttl && proof_blades[3].ttl != ttl));
     uint64_t count = lawn_count(&lawn);
 
-    timer->deadline = lawn_ticks_after(lawn.now, ttl);
+    timer->deadline = lawn__ticks_after(lawn.now, ttl);
     ASSUME(timer->deadline != LAWN_LAST &&
-           (timer->deadline ^ lawn.tips.base) >> PROOF_LEVELS == 0);
+           (timer->deadline ^ lawn.index.base) >> PROOF_LEVELS == 0);
     lawn.starts++;
     remember();
-    lawn_start_on(&lawn, timer, ttl, blade);
+    append_to_blade(&lawn, timer, ttl, blade);
     PROVE(lawn_pending(timer), "[P5] it runs");
     PROVE(blade->queue.prev == &timer->link, "[P4] behind the others");
     PROVE(same_but(TIMER), "[P5] the others are as they were");
@@ -370,17 +370,17 @@ few_open(void)
     proof_any_high();
     now = proof_high + NOW;
     proof_any_lawn(now);
-    uint64_t time = lawn_tips_slot_time(&lawn.tips, slot);
-    uint64_t end = lawn_tips_slot_end(&lawn.tips, slot);
-    ASSUME(lawn_tips_first(&lawn.tips) == slot && time <= now);
+    uint64_t time = lawn__index_slot_start(&lawn.index, slot);
+    uint64_t end = lawn__index_slot_end(&lawn.index, slot);
+    ASSUME(lawn__index_first_slot(&lawn.index) == slot && time <= now);
     uint64_t count = lawn_count(&lawn);
 
     remember();
     lawn.mowing = &mowing;
     lawn.bound = 0;
     lawn.wake = 0;
-    lawn_mow_open(&lawn, slot);
-    PROVE(lawn.tips.base >= time && lawn.tips.base <= end,
+    open_slot(&lawn, slot);
+    PROVE(lawn.index.base >= time && lawn.index.base <= end,
           "[I4] the base is in the slot");
     PROVE((proof_occupied[0] >> slot & 1) == 0, "the slot is done");
     PROVE(same_but(PROOF_TIMERS), "[P3] all are as they were");

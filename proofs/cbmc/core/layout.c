@@ -1,19 +1,23 @@
 /* layout.c - a lawn's memory, and an allocator that fails: src/core/lawn.c.
  *
  * @flags -DNDEBUG --unwind 13
- * @sources src/core/tips.c src/core/blades.c src/core/habits.c
+ * @sources src/core/index.c src/core/blades.c src/core/tuning.c
  *
  * @proof layout_fits
- * @covers lawn_layout lawn_size
+ * @covers compute_layout lawn_size
  * For all options: the parts of a lawn stand one behind the other in the block
  * that lawn_size() tells, each at an address that fits its type, and each large
  * enough for all blades and slots; wherever the block begins.
  *
  * @proof layout_fails
  * @covers lawn_new lawn_free
- * @unreached lawn_new: alloc = lawn_malloc; release = lawn_mfree; lawn = lawn_place(memory, size, options); lawn->release = release; lawn->context = context; lawn->memory = memory; return lawn; -- of
- *     an allocator that gives memory tests/oom and all other tests know
- * @unreached lawn_free: lawn->release(lawn->memory, lawn->context); if (lawn->release != NULL && lawn->mowing == NULL) { } -- likewise
+ * @unreached lawn_new: $alloc = $malloc; $release = $mfree; -- an allocator that
+ *     gives memory is left to tests/oom and all other tests
+ * @unreached lawn_new: $lawn = $place($memory, $size, $options); -- likewise
+ * @unreached lawn_new: $lawn->release = $release; $lawn->context = $context;
+ *     $lawn->memory = $memory; return $lawn; -- likewise
+ * @unreached lawn_free: if ($lawn->release != NULL && $lawn->mowing == NULL) {
+ *     $lawn->release($lawn->memory, $lawn->context); } -- likewise
  * For all options, and an allocator that fails: NULL, asked once for the right
  * size, and nothing is given back. To free no lawn does nothing.
  */
@@ -37,24 +41,26 @@ layout_fits(void)
 
     options.blades = nondet_size();
     options.slot_bits = nondet_u32();
-    at = lawn_layout(none ? NULL : &options);
+    at = compute_layout(none ? NULL : &options);
     size = lawn_size(none ? NULL : &options);
-    slots = lawn_tips_slots(at.bits);
+    slots = lawn__index_count_slots(at.bits);
     PROVE(at.blades >= sizeof(struct lawn) && at.blades % LAWN_LINE == 0,
           "blades: behind the lawn, at a cache line");
-    PROVE(at.lone >= at.blades + at.count * sizeof(struct lawn_blade) &&
-              at.lone % 8 == 0,
-          "lone lists: behind the blades");
-    PROVE(at.occupied >= at.lone + slots * lawn_tips_lists(at.bits) *
-                                       sizeof(struct lawn_link) &&
+    PROVE(at.unqueued >= at.blades + at.count * sizeof(struct lawn_blade) &&
+              at.unqueued % 8 == 0,
+          "unqueued lists: behind the blades");
+    PROVE(at.occupied >= at.unqueued + slots *
+                                           lawn__index_count_lists(at.bits) *
+                                           sizeof(struct lawn_link) &&
               at.occupied % 8 == 0,
-          "bits: behind the lone lists");
-    PROVE(at.first >= at.occupied + lawn_tips_words(at.bits) * 8 &&
+          "bits: behind the unqueued lists");
+    PROVE(at.first >= at.occupied + lawn__index_count_words(at.bits) * 8 &&
               at.first % 2 == 0,
-          "first tips: behind the bits");
-    PROVE(at.tip >= at.first + slots * 2 && at.tip % 2 == 0,
-          "tips: behind the first tips");
-    PROVE(at.end >= at.tip + at.count * sizeof(struct lawn_tip), "the end");
+          "first entries: behind the bits");
+    PROVE(at.entry >= at.first + slots * 2 && at.entry % 2 == 0,
+          "entries: behind the first entries");
+    PROVE(at.end >= at.entry + at.count * sizeof(struct lawn_index_entry),
+          "the end");
     PROVE(((LAWN_LINE - where) % LAWN_LINE) + at.end <= size,
           "[P7] within the block, wherever it begins");
     PROVE(size <= 2u << 20, "[P8] two megabytes at most");

@@ -5,12 +5,13 @@
  * followed by a walk in both directions.
  *
  * @flags --unwind 8
- * @covers lawn_list_prev lawn_list_set_prev lawn_list_init lawn_list_empty
- *     lawn_list_first lawn_list_insert lawn_list_append lawn_list_prepend
- *     lawn_list_remove lawn_list_length lawn_timer_of lawn_link_deadline
- * @unreached lawn_list_prev: return (struct lawn_link *)((uintptr_t)link->prev ^ key); -- keys are
- *     for debug builds; they are not proved here
- * @unreached lawn_list_set_prev: prev = (struct lawn_link *)((uintptr_t)prev ^ key); -- likewise
+ * @covers lawn__list_prev lawn__list_set_prev lawn__list_init lawn__list_empty
+ *     lawn__list_first lawn__list_insert lawn__list_append lawn__list_prepend
+ *     lawn__list_remove lawn__list_length lawn__timer_of lawn__link_deadline
+ * @unreached lawn__list_prev: return (struct lawn_link *)((uintptr_t)$link->prev ^
+ *     $key); -- keys are for debug builds; they are not proved here
+ * @unreached lawn__list_set_prev: $prev = (struct lawn_link *)((uintptr_t)$prev ^
+ *     $key); -- likewise
  *
  * @proof list_append
  * @flags -DNDEBUG
@@ -91,7 +92,7 @@ void
 list_append(void)
 {
     proof_any_list();
-    lawn_list_append(0, &list, &timers[PROOF_LINKS].link);
+    lawn__list_append(0, &list, &timers[PROOF_LINKS].link);
     PROVE(proof_is(PROOF_LINKS, false, true), "[P4] it comes last");
     PROOF_END();
 }
@@ -100,7 +101,7 @@ void
 list_prepend(void)
 {
     proof_any_list();
-    lawn_list_prepend(0, &list, &timers[PROOF_LINKS].link);
+    lawn__list_prepend(0, &list, &timers[PROOF_LINKS].link);
     PROVE(proof_is(PROOF_LINKS, true, false), "it comes first");
     PROOF_END();
 }
@@ -112,7 +113,7 @@ list_remove(void)
 
     proof_any_list();
     ASSUME(which < length);
-    lawn_list_remove(0, &timers[which].link);
+    lawn__list_remove(0, &timers[which].link);
     PROVE(proof_is(which, false, false), "[P5] it is off");
     PROOF_END();
 }
@@ -126,14 +127,14 @@ list_shape(void)
         proof_any_list();
     } else {
         length = 0;
-        lawn_list_init(0, &list);
+        lawn__list_init(0, &list);
     }
-    PROVE(lawn_list_length(&list) == length, "its length");
-    PROVE(lawn_list_empty(&list) == (length == 0), "whether it is empty");
-    PROVE(lawn_list_first(0, &list) == (length == 0 ? &list : &timers[0].link),
+    PROVE(lawn__list_length(&list) == length, "its length");
+    PROVE(lawn__list_empty(&list) == (length == 0), "whether it is empty");
+    PROVE(lawn__list_first(0, &list) == (length == 0 ? &list : &timers[0].link),
           "its first");
-    PROVE(lawn_timer_of(&timers[0].link) == &timers[0], "a link's timer");
+    PROVE(lawn__timer_of(&timers[0].link) == &timers[0], "a link's timer");
     timers[0].deadline = deadline;
-    PROVE(lawn_link_deadline(&timers[0].link) == deadline, "its deadline");
+    PROVE(lawn__link_deadline(&timers[0].link) == deadline, "its deadline");
     PROOF_END();
 }

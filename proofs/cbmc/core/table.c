@@ -9,35 +9,35 @@
  * @flags -DNDEBUG --unwind 46
  *
  * @proof blades_at
- * @covers lawn_blades_at lawn_blades_hash lawn_blades_rehash
+ * @covers lawn__blades_at lawn__blades_hash lawn__blades_rehash
  * A blade of the table, and so is its set of four, at home and far from it.
  *
  * @proof blades_apart
- * @covers lawn_blades_apart lawn_blades_first lawn_blades_rehash
+ * @covers lawn__blades_apart lawn__blades_set_of lawn__blades_rehash
  * In a table of 128 homes or more, whatever the hash, no stripe's set of the
  * first choice is another stripe's of the second, nor the same.
  *
  * @proof blades_count
- * @covers lawn_blades_count
+ * @covers lawn__blades_count
  * For every number asked for: a power of two and the spare ones, at least twice
  * as many as asked for up to the most there are.
  *
  * @proof blades_init
- * @covers lawn_blades_init
- * All blades are empty, without TTL and tip; the shift fits the homes.
+ * @covers lawn__blades_init
+ * All blades are empty, without TTL and entry; the shift fits the homes.
  *
  * @proof blades_find
- * @covers lawn_blades_find lawn_blades_find_in lawn_blades_set
+ * @covers lawn__blades_find find_in_set find_set
  * What is found has the TTL and stands in one of the TTL's two sets; if none is
  * found, no blade of these has it. TTLs of the table are arbitrary.
  *
  * @proof blades_claim
- * @covers lawn_blades_claim lawn_blades_free_in
+ * @covers lawn__blades_claim find_free
  * What is claimed is empty, and of one of the TTL's two sets; if none is, all
  * eight are taken. Which blades are empty is arbitrary.
  *
  * @proof blades_close
- * @covers lawn_blades_close lawn_blades_live
+ * @covers lawn__blades_close lawn__blades_count_live
  * No blade has a TTL any more; none holds a later deadline than is told, and the
  * live ones are counted. Six blades hold one timer or none each.
  */
@@ -48,9 +48,9 @@
 /* Any hash, the same for every call. */
 static uint64_t proof_hash;
 
-#define lawn_blades_hash(ttl) ((void)(ttl), proof_hash)
+#define lawn__blades_hash(ttl) ((void)(ttl), proof_hash)
 #include <blades.c>
-#undef lawn_blades_hash
+#undef lawn__blades_hash
 
 #define PROOF_COUNT (2 * LAWN_BLADES_MIN + LAWN_BLADES_SPARE)
 
@@ -75,16 +75,16 @@ void
 blades_at(void)
 {
     uint64_t ttl = nondet_u64();
-    uint64_t hash = lawn_blades_hash(ttl);
+    uint64_t hash = lawn__blades_hash(ttl);
     uint64_t deadline = nondet_u64();
     size_t home;
 
     proof_any_size(nondet_u32());
     blades.all = largest;
     if (nondet_bool()) {
-        hash = lawn_blades_rehash(&blades, hash);
+        hash = lawn__blades_rehash(&blades, hash);
     }
-    home = (size_t)(lawn_blades_at(&blades, hash, deadline) - largest);
+    home = (size_t)(lawn__blades_at(&blades, hash, deadline) - largest);
     PROVE(home < blades.count, "within the table");
     PROVE((home | (LAWN_BLADES_WAYS - 1)) < blades.count, "so is its set");
     PROVE(blades.stripe != 0 || home < blades.homes, "a home");
@@ -104,10 +104,10 @@ blades_apart(void)
     proof_any_size(nondet_u32());
     ASSUME(blades.homes >= 128);
     blades.all = largest;
-    far = lawn_blades_rehash(&blades, hash);
-    a = (size_t)(lawn_blades_at(&blades, hash, one) - largest);
-    b = (size_t)(lawn_blades_at(&blades, far, other) - largest);
-    PROVE(lawn_blades_apart(&blades, hash, far), "it is known");
+    far = lawn__blades_rehash(&blades, hash);
+    a = (size_t)(lawn__blades_at(&blades, hash, one) - largest);
+    b = (size_t)(lawn__blades_at(&blades, far, other) - largest);
+    PROVE(lawn__blades_apart(&blades, hash, far), "it is known");
     PROVE(a / LAWN_BLADES_WAYS != b / LAWN_BLADES_WAYS, "[P4] no common set");
     PROOF_END();
 }
@@ -116,14 +116,14 @@ void
 blades_count(void)
 {
     size_t wanted = nondet_size();
-    size_t count = lawn_blades_count(wanted);
+    size_t count = lawn__blades_count(wanted);
     size_t homes = count - LAWN_BLADES_SPARE;
 
     PROVE(homes >= 16 && homes <= 2 * LAWN_BLADES_MAX, "16 to 32768 homes");
     PROVE((homes & (homes - 1)) == 0, "a power of two");
     PROVE(homes / 2 >= wanted || wanted > LAWN_BLADES_MAX, "[P8] enough");
     PROVE(wanted != 0 || homes == 2 * LAWN_BLADES_DEFAULT, "the default");
-    PROVE(count < LAWN_TIPS_NONE, "every blade has a number");
+    PROVE(count < LAWN_INDEX_NONE, "every blade has a number");
     PROOF_END();
 }
 
@@ -133,9 +133,9 @@ blades_init(void)
     uint32_t which = nondet_u32();
 
     ASSUME(which < PROOF_COUNT);
-    lawn_blades_init(&blades, all, PROOF_COUNT, 0);
-    PROVE(all[which].ttl == LAWN_NEVER && all[which].tip == LAWN_NEVER,
-          "[I3] no TTL, no tip");
+    lawn__blades_init(&blades, all, PROOF_COUNT, 0);
+    PROVE(all[which].ttl == LAWN_NEVER && all[which].indexed_at == LAWN_NEVER,
+          "[I3] no TTL, no entry");
     PROVE(all[which].queue.next == &all[which].queue &&
               all[which].queue.prev == &all[which].queue,
           "[I2] empty");
@@ -171,7 +171,7 @@ blades_find(void)
         all[i].ttl = nondet_u64();
     }
     ASSUME(other < PROOF_COUNT);
-    blade = lawn_blades_find(&blades, ttl, deadline);
+    blade = lawn__blades_find(&blades, ttl, deadline);
     PROVE(blade == NULL || blade->ttl == ttl, "[I8] it has the TTL");
     PROVE(blade == NULL || proof_belongs(blade, deadline), "[I8] in its set");
     PROVE(blade != NULL || all[other].ttl != ttl ||
@@ -195,7 +195,7 @@ blades_claim(void)
         all[i].queue.next = nondet_bool() ? &all[i].queue : &timers[i].link;
     }
     ASSUME(other < PROOF_COUNT);
-    blade = lawn_blades_claim(&blades, ttl, deadline);
+    blade = lawn__blades_claim(&blades, ttl, deadline);
     PROVE(blade == NULL || blade->queue.next == &blade->queue,
           "[I1] it is empty");
     PROVE(blade == NULL || proof_belongs(blade, deadline), "[I8] in its set");
@@ -217,18 +217,18 @@ blades_close(void)
     blades.all = all;
     blades.count = 6;
     for (i = 0; i < 6; i++) {
-        lawn_list_init(0, &all[i].queue);
+        lawn__list_init(0, &all[i].queue);
         all[i].ttl = nondet_u64();
         timers[i].deadline = nondet_u64();
         if (nondet_bool()) {
-            lawn_list_append(0, &all[i].queue, &timers[i].link);
+            lawn__list_append(0, &all[i].queue, &timers[i].link);
             live++;
         }
     }
-    PROVE(lawn_blades_live(&blades) == live, "the live ones");
-    latest = lawn_blades_close(&blades, 0);
+    PROVE(lawn__blades_count_live(&blades) == live, "the live ones");
+    latest = lawn__blades_close(&blades, 0);
     PROVE(all[which].ttl == LAWN_NEVER, "[I1] takes no more");
-    PROVE(lawn_list_empty(&all[which].queue) ||
+    PROVE(lawn__list_empty(&all[which].queue) ||
               timers[which].deadline <= latest,
           "[P4] none is later");
     PROOF_END();

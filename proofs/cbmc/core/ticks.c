@@ -1,6 +1,6 @@
 /* ticks.c - times that cannot wrap [P9]: src/core/ticks.h.
  *
- * @covers lawn_ticks_after lawn_ticks_round_up
+ * @covers lawn__ticks_after lawn__ticks_round_up
  *
  * @proof ticks_after
  * For every now up to LAWN_LAST and every TTL: the sum of now and the TTL, of
@@ -34,13 +34,14 @@ ticks_after(void)
 
     ASSUME(now <= LAWN_LAST);
     ASSUME(later >= now && later <= LAWN_LAST && longer >= ttl);
-    deadline = lawn_ticks_after(now, ttl);
+    deadline = lawn__ticks_after(now, ttl);
     PROVE(deadline == (sum < LAWN_LAST ? (uint64_t)sum : LAWN_LAST),
           "[P9] the exact sum, or the last tick");
     PROVE(deadline > now || now == LAWN_LAST, "[P6] after now");
     PROVE(deadline <= LAWN_LAST, "[P9] not after the last tick");
-    PROVE(deadline <= lawn_ticks_after(later, ttl), "[I1] grows with now");
-    PROVE(deadline <= lawn_ticks_after(now, longer), "[I1] grows with the TTL");
+    PROVE(deadline <= lawn__ticks_after(later, ttl), "[I1] grows with now");
+    PROVE(deadline <= lawn__ticks_after(now, longer),
+          "[I1] grows with the TTL");
     PROOF_END();
 }
 
@@ -52,9 +53,9 @@ ticks_round_up(void)
     uint32_t i;
 
     ASSUME(time <= LAWN_LAST);
-    for (i = 0; i < sizeof places; i++) {
+    for (i = 0; i < sizeof(places); i++) {
         uint64_t resolution = UINT64_C(1) << places[i];
-        uint64_t rounded = lawn_ticks_round_up(time, resolution);
+        uint64_t rounded = lawn__ticks_round_up(time, resolution);
 
         PROVE(rounded >= time, "[P1] not before the time");
         PROVE(rounded <= LAWN_LAST, "[P9] not after the last tick");
@@ -74,7 +75,7 @@ ticks_round_up_small(void)
     uint64_t rounded;
 
     ASSUME(time < 1024 && resolution != 0 && resolution < 1024);
-    rounded = lawn_ticks_round_up(time, resolution);
+    rounded = lawn__ticks_round_up(time, resolution);
     PROVE(rounded >= time, "[P1] not before the time");
     PROVE(rounded - time < resolution, "no multiple lies between");
     PROVE((uint32_t)rounded % (uint32_t)resolution == 0, "a multiple");

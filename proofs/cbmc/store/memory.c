@@ -5,14 +5,14 @@
  * system had not taken back. Sizes are up to 2^40: callers ask for no more, as
  * payloads, ids and slabs have limits.
  *
- * @covers lawn_store_memory_take lawn_store_memory_give
- *     lawn_store_memory_probe lawn_store_memory_cost lawn_store_memory_get
- *     lawn_store_memory_map lawn_store_memory_unmap lawn_store_memory_return
- *     lawn_store_memory_unkeep lawn_store_memory_align
- *     lawn_store_memory_mapped
+ * @covers lawn__store_memory_take lawn__store_memory_give
+ *     lawn__store_memory_probe lawn__store_memory_cost allocate
+ *     map_block unmap_block return_block
+ *     take_kept align_block
+ *     is_mapped
  * @flags --unwind 3
- * @unreached lawn_store_memory_map: at = &(*at)->next; -- one kept block only
- * @unreached lawn_store_memory_give: free(block); -- blocks of malloc() itself are left out, see memory_take()
+ * @unreached map_block: $at = &(*$at)->next; -- one kept block only
+ * @unreached lawn__store_memory_give: free($block); -- blocks of malloc() itself are left out, see memory_take()
  *
  * @proof memory_take
  * @proof memory_give
@@ -134,8 +134,8 @@ memory_take(void)
      * size that is not known would be all that is proved here. */
     ASSUME(size > 0 && size <= MOST);
     ASSUME(memory.alloc != NULL || size >= 16384);
-    cost = lawn_store_memory_cost(&memory, size);
-    block = lawn_store_memory_take(&memory, size);
+    cost = lawn__store_memory_cost(&memory, size);
+    block = lawn__store_memory_take(&memory, size);
     PROVE(cost >= size && cost <= size + 4095 + 64, "what a block costs");
     if (block == NULL) {
         PROVE(memory.bytes == before.bytes && memory.kept == before.kept &&
@@ -175,16 +175,16 @@ memory_give(void)
 
     ASSUME(size > 0 && size <= MOST);
     ASSUME(memory.alloc != NULL || size >= 16384);
-    cost = lawn_store_memory_cost(&memory, size);
+    cost = lawn__store_memory_cost(&memory, size);
     ASSUME(before.bytes >= cost + memory.kept_bytes);
     if (memory.alloc != NULL) {
-        unsigned char *block = lawn_store_memory_align(own);
+        unsigned char *block = align_block(own);
 
-        lawn_store_memory_give(&memory, block, size);
+        lawn__store_memory_give(&memory, block, size);
         PROVE(memory.bytes == before.bytes - cost, "bytes are counted");
         PROVE(releases == (memory.release != NULL), "given back once [S7]");
     } else {
-        lawn_store_memory_give(&memory, mapped, size);
+        lawn__store_memory_give(&memory, mapped, size);
         PROVE(memory.bytes - memory.kept_bytes ==
                   before.bytes - before.kept_bytes - cost,
               "bytes are counted");
@@ -209,7 +209,7 @@ memory_probe(void)
     bool good;
 
     refuses = false;
-    good = lawn_store_memory_probe(&memory, size);
+    good = lawn__store_memory_probe(&memory, size);
     PROVE(memory.bytes == before.bytes && memory.kept == before.kept &&
               memory.kept_bytes == before.kept_bytes,
           "a probe takes nothing");

@@ -23,7 +23,7 @@
 
 uint64_t proof_hash(const uint64_t key[2], const void *id, size_t size);
 void *proof_copy(void *to, const void *from, size_t size);
-#define lawn_store_hash proof_hash
+#define lawn__store_hash proof_hash
 #define memcpy proof_copy
 #include "../../../src/store/table.c"
 #undef memcpy
@@ -84,7 +84,7 @@ void *
 proof_copy(void *to, const void *from, size_t size)
 {
     PROVE(to == near_again && from == near && has_near_again && has_near &&
-              size == table.buckets * sizeof *near && size <= near_again_size,
+              size == table.buckets * sizeof(*near) && size <= near_again_size,
           "all buckets are copied to the new block");
     for (unsigned i = 0; i < table.buckets; i++) {
         near_again[i] = near[i];
@@ -103,8 +103,8 @@ refuse(void)
 }
 
 void *
-lawn_store_slots_take(struct lawn_store_slots *from, unsigned group,
-                      size_t size, uint16_t *place)
+lawn__store_slots_take(struct lawn_store_slots *from, unsigned group,
+                       size_t size, uint16_t *place)
 {
     PROVE(from == &slots && group == LAWN_STORE_GROUP_BUCKETS &&
               size == sizeof(struct lawn_store_bucket),
@@ -119,7 +119,7 @@ lawn_store_slots_take(struct lawn_store_slots *from, unsigned group,
 }
 
 void
-lawn_store_slots_give(struct lawn_store_slots *to, void *slot, uint16_t place)
+lawn__store_slots_give(struct lawn_store_slots *to, void *slot, uint16_t place)
 {
     bool known = false;
 
@@ -137,12 +137,12 @@ lawn_store_slots_give(struct lawn_store_slots *to, void *slot, uint16_t place)
 }
 
 void *
-lawn_store_slots_block(struct lawn_store_slots *from, size_t size)
+lawn__store_slots_block(struct lawn_store_slots *from, size_t size)
 {
     bool *has = FAR ? &has_far_to : &has_near_again;
 
     PROVE(from == &slots && !*has &&
-              (FAR ? size == LAWN_STORE_BLOCK : size <= sizeof near_again),
+              (FAR ? size == LAWN_STORE_BLOCK : size <= sizeof(near_again)),
           "a segment is taken");
     if (refuse()) {
         return NULL;
@@ -153,9 +153,9 @@ lawn_store_slots_block(struct lawn_store_slots *from, size_t size)
 }
 
 void *
-lawn_store_memory_take(struct lawn_store_memory *from, size_t size)
+lawn__store_memory_take(struct lawn_store_memory *from, size_t size)
 {
-    PROVE(from == &memory && size == sizeof piece_2 && !has_piece_2,
+    PROVE(from == &memory && size == sizeof(piece_2) && !has_piece_2,
           "a piece is taken");
     if (refuse()) {
         return NULL;
@@ -165,17 +165,17 @@ lawn_store_memory_take(struct lawn_store_memory *from, size_t size)
 }
 
 void
-lawn_store_memory_give(struct lawn_store_memory *to, void *block, size_t size)
+lawn__store_memory_give(struct lawn_store_memory *to, void *block, size_t size)
 {
     bool known = false;
 
-    if (block == near && size == table.first * sizeof *near) {
+    if (block == near && size == table.first * sizeof(*near)) {
         known = has_near;
         has_near = false;
     } else if (block == &far_to && size == LAWN_STORE_BLOCK) {
         known = has_far_to;
         has_far_to = false;
-    } else if (block == piece_2 && size == sizeof piece_2) {
+    } else if (block == piece_2 && size == sizeof(piece_2)) {
         known = has_piece_2;
         has_piece_2 = false;
     }
@@ -242,7 +242,7 @@ begin(void)
     table.first = FAR ? 1024 : NEAR;
     has_near = true;
     has_far_to = has_piece_2 = FAR && BUCKETS > FAR_TO;
-    lawn_store_table_set_buckets(&table, BUCKETS);
+    set_buckets(&table, BUCKETS);
 }
 
 /* Fills a bucket with so many records, from the first on, and the chained ones

@@ -1,16 +1,16 @@
 /* sizes.c - the arithmetic of slots, slabs and growing arrays, for all values.
  *
  * @flags --unwind 4
- * @covers lawn_store_slots_size lawn_store_slots_room lawn_store_slots_head
- *     lawn_store_slots_most lawn_store_slots_group lawn_store_pointers_piece
- *     lawn_store_pointers_size lawn_store_pointers_at
- *     lawn_store_pointers_pieces lawn_store_pointers_bytes
- *     lawn_store_pointers_add lawn_store_pointers_drop
- *     lawn_store_pointers_drop_piece
+ * @covers find_size lawn__store_slots_room header_size
+ *     slots_per_slab lawn__store_slots_group lawn__store_pointers_piece
+ *     lawn__store_pointers_size lawn__store_pointers_at
+ *     lawn__store_pointers_pieces lawn__store_pointers_bytes
+ *     lawn__store_pointers_add lawn__store_pointers_drop
+ *     lawn__store_pointers_drop_piece
  *
  * @proof sizes_of_slots
  * @proof sizes_of_slabs
- * @flags --unwindset sizes_of_slabs.0:82,lawn_store_slots_most.0:160
+ * @flags --unwindset sizes_of_slabs.0:82,slots_per_slab.0:160
  * @proof sizes_of_heads
  * @proof sizes_of_groups
  * @proof pointers_index
@@ -28,7 +28,7 @@ static size_t taken, given_size;
 static bool took;
 
 void *
-lawn_store_memory_take(struct lawn_store_memory *memory, size_t size)
+lawn__store_memory_take(struct lawn_store_memory *memory, size_t size)
 {
     (void)memory;
     took = true;
@@ -37,8 +37,8 @@ lawn_store_memory_take(struct lawn_store_memory *memory, size_t size)
 }
 
 void
-lawn_store_memory_give(struct lawn_store_memory *memory, void *block,
-                       size_t size)
+lawn__store_memory_give(struct lawn_store_memory *memory, void *block,
+                        size_t size)
 {
     (void)memory;
     given = block;
@@ -46,7 +46,7 @@ lawn_store_memory_give(struct lawn_store_memory *memory, void *block,
 }
 
 size_t
-lawn_store_memory_cost(const struct lawn_store_memory *memory, size_t size)
+lawn__store_memory_cost(const struct lawn_store_memory *memory, size_t size)
 {
     (void)memory;
     return size;
@@ -63,8 +63,8 @@ sizes_of_slots(void)
     /* Payloads are below 2^29, ids below 2^16. */
     ASSUME(bytes > 0 && bytes <= (size_t)1 << 30);
     ASSUME(others > 0 && others <= (size_t)1 << 30);
-    index = lawn_store_slots_size(bytes, &slot);
-    index_of_others = lawn_store_slots_size(others, &slot_of_others);
+    index = find_size(bytes, &slot);
+    index_of_others = find_size(others, &slot_of_others);
     PROVE(index < LAWN_STORE_SLOTS_SIZES, "there is such a size");
     PROVE(slot >= bytes && slot % 8 == 0, "what is asked for fits");
     PROVE(slot - bytes < 8 || slot - bytes <= bytes / 8,
@@ -76,8 +76,8 @@ sizes_of_slots(void)
     PROVE(bytes > others || bytes > LAWN_STORE_SLOTS_MAX ||
               others > LAWN_STORE_SLOTS_MAX || index <= index_of_others,
           "sizes are in order");
-    PROVE(lawn_store_slots_room(bytes) == slot, "and that is told");
-    PROVE(lawn_store_slots_room(slot) == slot, "a slot is of its own size");
+    PROVE(lawn__store_slots_room(bytes) == slot, "and that is told");
+    PROVE(lawn__store_slots_room(slot) == slot, "a slot is of its own size");
     PROOF_END();
 }
 
@@ -90,11 +90,10 @@ sizes_of_slabs(void)
     uint32_t slot;
 
     for (unsigned index = 1; index < LAWN_STORE_SLOTS_SIZES; index++) {
-        PROVE(lawn_store_slots_size(bytes + 1, &slot) == index,
-              "sizes follow each other");
+        PROVE(find_size(bytes + 1, &slot) == index, "sizes follow each other");
         bytes = slot;
-        uint64_t most = lawn_store_slots_most(slot);
-        size_t head = lawn_store_slots_head((uint32_t)most, slot);
+        uint64_t most = slots_per_slab(slot);
+        size_t head = header_size((uint32_t)most, slot);
         uint64_t inverse = (UINT64_C(1) << 32) / slot + 1;
         uint64_t more = inverse * slot - (UINT64_C(1) << 32);
 
@@ -109,7 +108,7 @@ sizes_of_slabs(void)
               "a place leads back to the number of its slot");
     }
     PROVE(bytes == LAWN_STORE_SLOTS_MAX, "these are all sizes");
-    PROVE(lawn_store_slots_most(LAWN_STORE_SLOTS_MAX + 8) == 1,
+    PROVE(slots_per_slab(LAWN_STORE_SLOTS_MAX + 8) == 1,
           "what is larger has a slab of its own");
     PROOF_END();
 }
@@ -124,13 +123,13 @@ sizes_of_heads(void)
 
     ASSUME(slot >= 8 && slot % 8 == 0 && slot <= 1u << 30);
     ASSUME(many >= 1 && many <= most && most <= LAWN_STORE_BLOCK / 8);
-    head = lawn_store_slots_head(many, slot);
+    head = header_size(many, slot);
     PROVE(head >=
               offsetof(struct lawn_store_slab, taken) + (many + 63) / 64 * 8,
           "the bits do not reach into the slots");
     PROVE(head % 8 == 0 && (slot % 64 != 0 || head % 64 == 0),
           "slots are aligned");
-    PROVE(head <= lawn_store_slots_head(most, slot), "fewer slots take less");
+    PROVE(head <= header_size(most, slot), "fewer slots take less");
     PROOF_END();
 }
 
@@ -139,13 +138,13 @@ sizes_of_groups(void)
 {
     uint64_t ttl = nondet_u64();
     uint64_t longer = nondet_u64();
-    unsigned group = lawn_store_slots_group(ttl);
+    unsigned group = lawn__store_slots_group(ttl);
 
     ASSUME(longer >= ttl);
     PROVE(group < 16 && LAWN_STORE_GROUP_RECORDS + group < LAWN_STORE_GROUPS,
           "there is such a group");
-    PROVE(lawn_store_slots_group(longer) >= group, "groups are in order");
-    PROVE(lawn_store_slots_group(longer) != group || longer / 16 <= ttl,
+    PROVE(lawn__store_slots_group(longer) >= group, "groups are in order");
+    PROVE(lawn__store_slots_group(longer) != group || longer / 16 <= ttl,
           "within a group TTLs are within a factor of 16");
     PROOF_END();
 }
@@ -162,14 +161,14 @@ pointers_index(void)
     uint64_t within, first;
 
     ASSUME(index <= LAST && other <= LAST);
-    piece = lawn_store_pointers_piece(index);
-    first = lawn_store_pointers_size(piece) - lawn_store_pointers_size(0);
-    within =
-        (index + lawn_store_pointers_size(0)) ^ lawn_store_pointers_size(piece);
+    piece = lawn__store_pointers_piece(index);
+    first = lawn__store_pointers_size(piece) - lawn__store_pointers_size(0);
+    within = (index + lawn__store_pointers_size(0)) ^
+             lawn__store_pointers_size(piece);
     PROVE(piece < LAWN_STORE_POINTERS_PIECES, "there is such a piece");
-    PROVE(within < lawn_store_pointers_size(piece), "and it is as large");
+    PROVE(within < lawn__store_pointers_size(piece), "and it is as large");
     PROVE(index == first + within, "each element has a place of its own");
-    PROVE(other < index || lawn_store_pointers_piece(other) >= piece,
+    PROVE(other < index || lawn__store_pointers_piece(other) >= piece,
           "pieces are in order");
     PROOF_END();
 }
@@ -182,7 +181,7 @@ any_pointers(uint64_t count, unsigned piece, bool there)
 
     pointers.count = count;
     if (there) {
-        pointers.piece[piece] = malloc(lawn_store_pointers_bytes(piece));
+        pointers.piece[piece] = malloc(lawn__store_pointers_bytes(piece));
         ASSUME(pointers.piece[piece] != NULL);
     }
     return pointers;
@@ -196,18 +195,18 @@ pointers_add(void)
 {
     uint64_t count = nondet_u64();
     ASSUME(count <= LONG);
-    unsigned piece = lawn_store_pointers_piece(count);
-    bool there = count > 0 && lawn_store_pointers_piece(count - 1) == piece;
+    unsigned piece = lawn__store_pointers_piece(count);
+    bool there = count > 0 && lawn__store_pointers_piece(count - 1) == piece;
     struct lawn_store_pointers pointers = any_pointers(count, piece, there);
     uintptr_t value = nondet_size();
-    bool done = lawn_store_pointers_add(&pointers, NULL, value);
+    bool done = lawn__store_pointers_add(&pointers, NULL, value);
 
     PROVE(took == !there, "memory is taken for a new piece only");
-    PROVE(!took || taken == lawn_store_pointers_size(piece) * sizeof word,
+    PROVE(!took || taken == lawn__store_pointers_size(piece) * sizeof(word),
           "and as much as it needs");
     if (done) {
         PROVE(pointers.count == count + 1 &&
-                  *lawn_store_pointers_at(&pointers, count) == value,
+                  *lawn__store_pointers_at(&pointers, count) == value,
               "the element is there");
     } else {
         PROVE(pointers.count == count && took,
@@ -221,14 +220,14 @@ pointers_drop(void)
 {
     uint64_t count = nondet_u64();
     ASSUME(count >= 1 && count <= LONG);
-    unsigned piece = lawn_store_pointers_piece(count - 1);
+    unsigned piece = lawn__store_pointers_piece(count - 1);
     struct lawn_store_pointers pointers = any_pointers(count, piece, true);
-    bool first = count == 1 || lawn_store_pointers_piece(count - 2) != piece;
+    bool first = count == 1 || lawn__store_pointers_piece(count - 2) != piece;
 
-    lawn_store_pointers_drop(&pointers, NULL);
+    lawn__store_pointers_drop(&pointers, NULL);
     PROVE(pointers.count == count - 1, "one is gone");
     PROVE(first ? given == pointers.piece[piece] &&
-                      given_size == lawn_store_pointers_bytes(piece)
+                      given_size == lawn__store_pointers_bytes(piece)
                 : given == NULL,
           "a piece goes with its first element, and not before");
     PROOF_END();
@@ -239,17 +238,17 @@ pointers_drop_piece(void)
 {
     uint64_t count = nondet_u64();
     ASSUME(count >= 1 && count <= LAST);
-    unsigned piece = lawn_store_pointers_piece(count - 1);
+    unsigned piece = lawn__store_pointers_piece(count - 1);
     struct lawn_store_pointers pointers = any_pointers(count, piece, false);
 
     pointers.piece[piece] = &word;
-    lawn_store_pointers_drop_piece(&pointers, NULL);
-    PROVE(given == &word && given_size == lawn_store_pointers_bytes(piece),
+    lawn__store_pointers_drop_piece(&pointers, NULL);
+    PROVE(given == &word && given_size == lawn__store_pointers_bytes(piece),
           "the last piece goes");
-    PROVE(lawn_store_pointers_pieces(&pointers) == piece,
+    PROVE(lawn__store_pointers_pieces(&pointers) == piece,
           "and all others stay");
     PROVE(pointers.count ==
-              lawn_store_pointers_size(piece) - lawn_store_pointers_size(0),
+              lawn__store_pointers_size(piece) - lawn__store_pointers_size(0),
           "with all their elements");
     PROOF_END();
 }

@@ -2,23 +2,23 @@
  *
  * There are two slabs of 4 slots, as the first of a size has. Of one any slots
  * are taken; the other has one slot taken, or none, and is kept as the spare one
- * then. lawn_store_slots_check_slab() is proved before and after a step. Each
+ * then. check_slab() is proved before and after a step. Each
  * state is a path of its own.
  *
- * @covers lawn_store_slots_take lawn_store_slots_give lawn_store_slots_slab
- *     lawn_store_slots_enter lawn_store_slots_leave lawn_store_slots_remove
- *     lawn_store_slots_drop_spare lawn_store_slots_free_number
- * @unreached lawn_store_slots_free_number: slots->free_number[piece] = LAWN_STORE_SLOTS_NONE; -- one slab stays
- * @unreached lawn_store_slots_free_number: lawn_store_pointers_drop_piece(&slots->slabs, slots->memory); -- the same
- * @unreached lawn_store_slots_give: slab->full_words = word; -- a slab of one word
- * @unreached lawn_store_slots_take: word++; -- the same
- * @unreached lawn_store_slots_take: sizes = lawn_store_slots_new_group(slots, group); -- there is a group
- * @unreached lawn_store_slots_take: if (sizes == NULL) { -- the same
- * @unreached lawn_store_slots_take: return NULL; -- there is room
- * @unreached lawn_store_slots_take: slab = lawn_store_slots_add(slots, group, &sizes[index], slot); -- the same
- * @unreached lawn_store_slots_take: if (slab == NULL && slots->spare != NULL) { -- the same
- * @unreached lawn_store_slots_take: lawn_store_slots_drop_spare(slots); -- the same
- * @unreached lawn_store_slots_take: if (slab == NULL) { -- the same
+ * @covers lawn__store_slots_take lawn__store_slots_give lawn__store_slots_slab
+ *     link_slab unlink_slab free_slab
+ *     free_spare release_number
+ * @unreached release_number: $slots->free_number[$piece] = LAWN_STORE_SLOTS_NONE; -- one slab stays
+ * @unreached release_number: lawn__store_pointers_drop_piece(&$slots->slabs, $slots->memory); -- the same
+ * @unreached lawn__store_slots_give: $slab->full_words = $word; -- a slab of one word
+ * @unreached lawn__store_slots_take: $word++; -- the same
+ * @unreached lawn__store_slots_take: $sizes = $new_group($slots, $group); -- there is a group
+ * @unreached lawn__store_slots_take: if ($sizes == NULL) { -- the same
+ * @unreached lawn__store_slots_take: return NULL; -- there is room
+ * @unreached lawn__store_slots_take: $slab = $add($slots, $group, &$sizes[$index], $slot); -- the same
+ * @unreached lawn__store_slots_take: if ($slab == NULL && $slots->spare != NULL) {
+ *     $drop_spare($slots); -- the same
+ * @unreached lawn__store_slots_take: if ($slab == NULL) { -- the same
  * @flags --unwind 37 --paths lifo
  * @without --unsigned-overflow-check: the last bit of a word is found by adding
  *     1, which wraps around
@@ -71,7 +71,7 @@ static struct lawn_store_memory memory;
 static bool has_a, has_b, has_words;
 
 void *
-lawn_store_memory_take(struct lawn_store_memory *from, size_t size)
+lawn__store_memory_take(struct lawn_store_memory *from, size_t size)
 {
     (void)from;
     (void)size;
@@ -80,25 +80,25 @@ lawn_store_memory_take(struct lawn_store_memory *from, size_t size)
 }
 
 void
-lawn_store_memory_give(struct lawn_store_memory *to, void *block, size_t size)
+lawn__store_memory_give(struct lawn_store_memory *to, void *block, size_t size)
 {
     PROVE(to == &memory, "to the store's memory");
     if (block == words) {
-        PROVE(has_words && size == sizeof words,
+        PROVE(has_words && size == sizeof(words),
               "what was taken is given back");
         has_words = false;
     } else if (block == &a) {
-        PROVE(has_a && size == sizeof a, "what was taken is given back");
+        PROVE(has_a && size == sizeof(a), "what was taken is given back");
         has_a = false;
     } else {
-        PROVE(block == &b && has_b && size == sizeof b,
+        PROVE(block == &b && has_b && size == sizeof(b),
               "what was taken is given back");
         has_b = false;
     }
 }
 
 size_t
-lawn_store_memory_cost(const struct lawn_store_memory *from, size_t size)
+lawn__store_memory_cost(const struct lawn_store_memory *from, size_t size)
 {
     (void)from;
     return size;
@@ -107,7 +107,7 @@ lawn_store_memory_cost(const struct lawn_store_memory *from, size_t size)
 static bool
 valid(void)
 {
-    return lawn_store_slots_check_slab(&a.slab, a.slab.number, NULL);
+    return check_slab(&a.slab, a.slab.number, NULL);
 }
 
 /* What is the same for all slabs. */
@@ -118,7 +118,7 @@ begin_slab(struct block *block, unsigned number, unsigned group)
 
     slab->size = &sizes[SIZE];
     slab->block = block;
-    slab->bytes = sizeof *block;
+    slab->bytes = sizeof(*block);
     slab->number = number;
     slab->group = group;
     slab->first = FIRST;
@@ -135,7 +135,7 @@ begin_slab(struct block *block, unsigned number, unsigned group)
 static void
 begin(unsigned mask, unsigned number, unsigned live_b)
 {
-    lawn_store_slots_init(&slots, &memory);
+    lawn__store_slots_init(&slots, &memory);
     slots.slabs.piece[0] = words;
     slots.group[0] = sizes;
     has_a = has_b = has_words = true;
@@ -146,9 +146,9 @@ begin(unsigned mask, unsigned number, unsigned live_b)
     b.slab.taken[0] = ~UINT64_C(15) | live_b;
     b.slab.live = live_b;
     if (a.slab.live < SLOTS) {
-        lawn_store_slots_enter(&a.slab);
+        link_slab(&a.slab);
     }
-    lawn_store_slots_enter(&b.slab);
+    link_slab(&b.slab);
     if (live_b == 0) {
         slots.spare = &b.slab;
     } else if (mask == 0) {
@@ -164,13 +164,13 @@ take(unsigned mask, unsigned number, unsigned live_b)
 
     begin(mask, number, live_b);
     uint32_t live = a.slab.live;
-    char *slot = lawn_store_slots_take(&slots, 0, SLOT, &place);
+    char *slot = lawn__store_slots_take(&slots, 0, SLOT, &place);
     unsigned taken = (place * 8u - FIRST) / SLOT;
 
     PROVE(slot == (char *)&a + place * 8u && taken < SLOTS &&
               place * 8u == FIRST + taken * SLOT,
           "it is a slot of the slab");
-    PROVE(lawn_store_slots_slab(slot, place) == &a.slab,
+    PROVE(lawn__store_slots_slab(slot, place) == &a.slab,
           "its place leads back to the slab");
     PROVE((mask >> taken & 1) == 0, "it was not taken");
     PROVE(a.slab.taken[0] == (~UINT64_C(15) | mask | 1u << taken),
@@ -210,8 +210,8 @@ give(unsigned mask, unsigned number, unsigned live_b, unsigned taken)
 
     begin(mask, number, live_b);
     uint32_t live = a.slab.live;
-    lawn_store_slots_give(&slots, (char *)&a + FIRST + taken * SLOT,
-                          (uint16_t)((FIRST + taken * SLOT) / 8));
+    lawn__store_slots_give(&slots, (char *)&a + FIRST + taken * SLOT,
+                           (uint16_t)((FIRST + taken * SLOT) / 8));
     PROVE(a.slab.taken[0] == (~UINT64_C(15) | (mask & ~(1u << taken))) &&
               a.slab.live == live - 1,
           "it is no longer taken, all others are");

@@ -5,20 +5,20 @@
  * The checksum of any bytes is any number, so that it may be right.
  * A block ends with the memory that it stands in.
  *
- * @covers lawn_store_snapshot_read_header lawn_store_snapshot_read_all
- *     lawn_store_snapshot_read lawn_store_snapshot_sound
- *     lawn_store_snapshot_get lawn_store_snapshot_fetch
+ * @covers read_header read_exactly
+ *     read_bytes is_checksum_valid
+ *     lawn__store_snapshot_get prefetch_records
  * @flags --unwind 41 -DLAWN_STORE_TABLE_PLAIN
  * @without --conversion-check: numbers are put down byte by byte
  *
  * @proof snapshot_header
- * @flags --unwindset lawn_store_snapshot_read.0:4
+ * @flags --unwindset read_bytes.0:4
  * @proof snapshot_ahead
- * @flags --unwindset lawn_store_snapshot_fetch.0:4 -DAHEAD */
+ * @flags --unwindset prefetch_records.0:4 -DAHEAD */
 #include "proof.h"
 
 #include "hash.h"
-#define lawn_store_hash proof_hash
+#define lawn__store_hash proof_hash
 uint64_t proof_hash(const uint64_t key[2], const void *bytes, size_t size);
 
 #include "../../../src/store/snapshot.c"
@@ -86,15 +86,15 @@ snapshot_header(void)
     store.max_timers = nondet_u64();
     loading.store = &store;
     loading.read = any_bytes;
-    loading.chain = lawn_store_snapshot_begin();
+    loading.chain = lawn__store_snapshot_begin();
     loading.buffer = buffer;
-    error = lawn_store_snapshot_read_header(&loading);
+    error = read_header(&loading);
     PROVE(error != 0 || got_all == HEADER, "no part is taken for a whole");
     PROVE(error != 0 ||
               (loading.count <= store.max_timers && loading.first != 0 &&
                (loading.count == 0) == (loading.first == LAWN_NEVER)),
           "what is accepted makes sense [S9]");
-    PROVE(error != 0 || lawn_store_snapshot_get(buffer + 32, 8) == sum,
+    PROVE(error != 0 || lawn__store_snapshot_get(buffer + 32, 8) == sum,
           "and its checksum is right [S9]");
     PROVE(loading.at == 0 && loading.end == 0 && loading.joined == NULL,
           "nothing else is touched");
@@ -123,7 +123,7 @@ snapshot_ahead(void)
     loading.ahead = nondet_size();
     loading.fetched = nondet_u32();
     ASSUME(loading.at <= BLOCK);
-    lawn_store_snapshot_fetch(&loading);
+    prefetch_records(&loading);
     PROVE(loading.ahead <= BLOCK, "it does not look behind the block [S9]");
     PROOF_END();
 }

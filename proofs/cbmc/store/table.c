@@ -3,11 +3,11 @@
  * See shaped.h for what a table is here. The bucket that a hash belongs to holds
  * any number of records up to FOUND, also chained.
  *
- * @covers lawn_store_table_find lawn_store_table_match lawn_store_table_tag
- *     lawn_store_table_number lawn_store_table_next
- *     lawn_store_table_set_buckets lawn_store_table_bucket
+ * @covers lawn__store_table_find lawn__store_table_match lawn__store_table_tag
+ *     lawn__store_table_number lawn__store_table_next
+ *     set_buckets lawn__store_table_bucket
  * @flags --unwind 9 -DLAWN_STORE_TABLE_PLAIN -DBUCKETS=3 -DSHAPED=8
- * @without --unsigned-overflow-check: lawn_store_table_tag() compares
+ * @without --unsigned-overflow-check: lawn__store_table_tag() compares
  *     distances, which wrap around
  * @without --conversion-check: a tag is a part of the hash
  *
@@ -62,7 +62,7 @@ table_find(void)
         }
     }
     struct lawn_store_record *found =
-        lawn_store_table_find(&table, hashes[id], &id, 1);
+        lawn__store_table_find(&table, hashes[id], &id, 1);
     PROVE(found == (id < many ? RECORD(id) : NULL),
           "what is there is found, and nothing else");
     PROOF_END();

@@ -11,26 +11,26 @@
  * with another block for the first segment, and of 49152 and 49153, where tags
  * change, and a segment and a piece of their array come and go.
  *
- * @covers lawn_store_table_tag lawn_store_table_number lawn_store_table_next
- *     lawn_store_table_home lawn_store_table_bucket lawn_store_table_hash
- *     lawn_store_table_put lawn_store_table_drop lawn_store_table_extra
- *     lawn_store_table_spare lawn_store_table_spare_none
- *     lawn_store_table_records lawn_store_table_chain
- *     lawn_store_table_set_buckets lawn_store_table_entry
- *     lawn_store_table_retag lawn_store_table_grow lawn_store_table_shrink
- *     lawn_store_table_add lawn_store_table_remove lawn_store_table_extend
- *     lawn_store_table_retract lawn_store_table_resize_first
- *     lawn_store_table_spacious lawn_store_table_new_bucket
- *     lawn_store_table_bytes lawn_store_table_shift lawn_store_table_power
+ * @covers lawn__store_table_tag lawn__store_table_number lawn__store_table_next
+ *     lawn__store_table_home lawn__store_table_bucket lawn__store_table_hash
+ *     put_entry drop_entry take_bucket
+ *     reserve_spare free_spare
+ *     count_records count_chained
+ *     set_buckets find_entry
+ *     retag_bucket grow_table shrink_table
+ *     lawn__store_table_add lawn__store_table_remove extend_segments
+ *     retract_segments resize_first_segment
+ *     has_excess new_bucket
+ *     bucket_bytes lawn__store_table_shift floor_power_of_two
  * @flags -DLAWN_STORE_TABLE_PLAIN
- * @without --unsigned-overflow-check: lawn_store_table_tag() compares
+ * @without --unsigned-overflow-check: lawn__store_table_tag() compares
  *     distances, which wrap around
  * @without --conversion-check: a tag is a part of the hash
  *
  * @proof table_place
  * @flags --unwind 41 -DBUCKETS=4
  * @proof table_add
- * @flags --unwind 17 --unwindset lawn_store_table_put.0:3 -DBUCKETS=5
+ * @flags --unwind 17 --unwindset put_entry.0:3 -DBUCKETS=5
  *     -DSHAPED=9 -DNEAR=5
  * @proof table_remove
  * @flags --unwind 17 --paths lifo -DBUCKETS=5 -DSHAPED=9 -DNEAR=5
@@ -61,12 +61,12 @@ table_place(void)
 
     /* More than 2^40 buckets are more memory than there is. */
     ASSUME(many >= 2 && many <= UINT64_C(1) << 40);
-    lawn_store_table_set_buckets(&table, many);
-    number = lawn_store_table_number(&table, hash);
+    set_buckets(&table, many);
+    number = lawn__store_table_number(&table, hash);
     PROVE(table.buckets == many, "so many buckets");
     PROVE(number < many && belongs(hash, number, many),
           "a record is where it belongs");
-    PROVE(lawn_store_table_tag(&table, number, hash) ==
+    PROVE(lawn__store_table_tag(&table, number, hash) ==
               tag_of(hash, number, many),
           "its tag is that of its bucket");
     PROOF_END();
@@ -143,7 +143,7 @@ table_add(void)
             }
         }
     }
-    bool done = lawn_store_table_add(&table, hash, RECORD(SHAPED - 1));
+    bool done = lawn__store_table_add(&table, hash, RECORD(SHAPED - 1));
     for (unsigned number = 0; number < BUCKETS; number++) {
         for (unsigned i = 0; i <= MOST; i++) {
             if (number == home && i == many) {
@@ -170,7 +170,7 @@ remove_one(unsigned home, unsigned many, unsigned which)
         order[i] = i == which ? many - 1 : i;
     }
     fill(home, 0, 0, many);
-    lawn_store_table_remove(&table, home, RECORD(which));
+    lawn__store_table_remove(&table, home, RECORD(which));
     holds(home, &chained[0], order, many - 1);
     others_stay(home);
     PROVE(chained_left() == (many > 7), "an empty bucket is given back");
@@ -214,7 +214,7 @@ all_there(unsigned seen, unsigned expected, unsigned chain)
     PROVE(chained_left() == chain && table.spare == NULL,
           "no chained bucket is lost");
     PROVE(has_near != has_near_again &&
-              (has_near || table.first * sizeof *near == near_again_size),
+              (has_near || table.first * sizeof(*near) == near_again_size),
           "there is one first segment, and how large is known");
     if (FAR) {
         PROVE(has_far_to == (table.buckets > FAR_TO) &&
@@ -232,7 +232,7 @@ grow(unsigned many)
     unsigned seen = 0, chain = 0;
 
     fill(from, 0, 0, many);
-    bool done = lawn_store_table_grow(&table);
+    bool done = grow_table(&table);
     PROVE(table.buckets == BUCKETS + done, "a bucket more");
     if (done) {
         PROVE(valid(from, BUCKETS + 1, &seen, &chain) &&
@@ -295,7 +295,7 @@ shrink(unsigned many, unsigned more)
 
     fill(to, 0, 0, many);
     fill(last, 2, many, more);
-    bool done = lawn_store_table_shrink(&table);
+    bool done = shrink_table(&table);
     PROVE(table.buckets == BUCKETS - done, "a bucket less");
     PROVE(valid(to, BUCKETS - done, &seen, &chain), "all is valid");
     if (!done) {
@@ -360,7 +360,7 @@ add_grows(uint64_t hash)
     table.count = 21;
     hashes[15] = hash;
     fill(1, 0, 0, 3);
-    bool done = lawn_store_table_add(&table, hash, RECORD(15));
+    bool done = lawn__store_table_add(&table, hash, RECORD(15));
     PROVE(done && table.count == 22 && table.buckets == 6, "a bucket more");
     PROVE(valid(1, 6, &seen, &chain) && valid(5, 6, &seen, &chain),
           "records are where they belong, with their tags");
@@ -387,7 +387,7 @@ remove_shrinks(uint64_t home, unsigned which)
     table.count = 12;
     fill(0, 0, 0, 6);
     fill(4, 2, 6, 2);
-    lawn_store_table_remove(&table, home, RECORD(which));
+    lawn__store_table_remove(&table, home, RECORD(which));
     PROVE(table.count == 11 && table.buckets == 4u + refused, "a bucket less");
     PROVE(valid(0, 4u + refused, &seen, &chain) &&
               (!refused || valid(4, 5, &seen, &chain)),

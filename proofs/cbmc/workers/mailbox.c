@@ -3,7 +3,7 @@
  * CBMC does not take threads and pointers together, so this is a model of
  * src/workers/mailbox.c with indices for timers, 0 for NULL. The fences stand
  * where the code has its orders: PUSH_RELEASE for the release that is part of the
- * compare-and-swap of lawn_mailbox_push(), SLEEP_FENCE and POST_FENCE for the
+ * compare-and-swap of lawn__mailbox_push(), SLEEP_FENCE and POST_FENCE for the
  * sequential consistency of wake_at and head (src/workers/worker.c, FALLING
  * ASLEEP). Each is proved for sequential consistency (sc), for stores that
  * are delayed (tso), and for stores that overtake each other (pso).
@@ -42,7 +42,7 @@ unsigned next_1, next_2;
 unsigned when_1, when_2;
 unsigned done_1, done_2; /* the push has returned */
 
-/* lawn_mailbox_push(): at most one other push, and one take, come in between. */
+/* lawn__mailbox_push(): at most one other push, and one take, come in between. */
 static void
 push(unsigned timer)
 {
@@ -89,7 +89,7 @@ push_2(void)
     done_2 = 1;
 }
 
-/* lawn_mailbox_take(), and the walk: how many there were. */
+/* take_all(), and the walk: how many there were. */
 static unsigned
 take_all(void)
 {

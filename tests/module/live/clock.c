@@ -31,7 +31,7 @@ __attribute__((constructor)) static void
 clock_init(void)
 {
     const char *path = getenv("LAWN_CLOCK");
-    int fd = path ? open(path, O_RDONLY) : -1;
+    int fd = path != NULL ? open(path, O_RDONLY) : -1;
     void *at = fd < 0
                    ? MAP_FAILED
                    : mmap(NULL, sizeof(int64_t), PROT_READ, MAP_SHARED, fd, 0);
@@ -44,14 +44,16 @@ clock_init(void)
 static int64_t
 clock_now(void)
 {
-    if (clock_ahead == NULL)
+    if (clock_ahead == NULL) {
         clock_init();
+    }
     int64_t ahead = *clock_ahead;
     if (ahead != clock_seen) {
         struct itimerspec at_once = {.it_value = {.tv_nsec = 1}};
         clock_seen = ahead;
-        if (clock_timer >= 0)
+        if (clock_timer >= 0) {
             clock_set(clock_timer, 0, &at_once, NULL);
+        }
     }
     return ahead;
 }
@@ -69,16 +71,18 @@ clock_gettime(clockid_t clock, struct timespec *time)
 {
     int64_t ahead = clock_now();
     int got = clock_real(clock, time);
-    if (got == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
+    if (got == 0 &&
+        (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
         clock_shift(time, ahead);
+    }
     return got;
 }
 
 int
 gettimeofday(struct timeval *restrict value, void *restrict zone)
 {
-    struct timespec time;
     (void)zone;
+    struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     *value = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
     return 0;
@@ -89,18 +93,20 @@ time(time_t *out)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (out)
+    if (out != NULL) {
         *out = now.tv_sec;
+    }
     return now.tv_sec;
 }
 
 int
 timerfd_create(int clock, int flags)
 {
-    int (*create)(int, int);
+    int (*create)(int, int) = NULL;
     *(void **)&create = dlsym(RTLD_NEXT, "timerfd_create");
-    if (!getenv("LAWN_NO_TIMER"))
+    if (getenv("LAWN_NO_TIMER") == NULL) {
         return create(clock, flags);
+    }
     errno = EMFILE;
     return -1;
 }
@@ -112,9 +118,11 @@ timerfd_settime(int fd, int flags, const struct itimerspec *at,
     struct itimerspec real = *at;
     int64_t ahead = clock_now();
     clock_timer = at->it_value.tv_sec || at->it_value.tv_nsec ? fd : -1;
-    if (flags & TFD_TIMER_ABSTIME && clock_timer >= 0)
+    if (flags & TFD_TIMER_ABSTIME && clock_timer >= 0) {
         clock_shift(&real.it_value, -ahead);
-    if (real.it_value.tv_sec < 0)
+    }
+    if (real.it_value.tv_sec < 0) {
         real.it_value = (struct timespec){0, 1};
+    }
     return clock_set(fd, flags, &real, before);
 }

@@ -32,7 +32,7 @@ UNKNOWN_TOKEN = -1
 COUNT_MAX = (1 << 63) - 1
 DAY = 86400000
 RIPEN = 1000  # newly due events that LEN, INFO and NEXT look at in a call
-TAKE_RIPEN = 64  # and that are looked at by who takes fewer
+REMOVE_PROMOTE_MIN = 64  # and that POLL promotes if it removes fewer
 ID_MAX = 65535
 WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 SYNTAX = "ERR syntax error"
@@ -548,7 +548,7 @@ class Reference:
             b"dead" in e.states(self.before, self.after)
             for e in queue.events.values()
         )
-        return len(ids) + dead >= max(limit, TAKE_RIPEN)
+        return len(ids) + dead >= max(limit, REMOVE_PROMOTE_MIN)
 
     # PUSH AND WHAT IS LIKE IT
 

@@ -29,17 +29,19 @@ int RedisModule_OnLoad(struct ctx *ctx, struct string **argv, int argc);
 static int
 heard(struct ctx *ctx, int type, const char *event, struct string *key)
 {
-    size_t size;
+    size_t size = 0;
     const char *wanted = text(words[0], &size);
 
     (void)type;
     (void)key;
-    if (busy || strlen(event) != size || memcmp(event, wanted, size) != 0)
+    if (busy || strlen(event) != size || memcmp(event, wanted, size) != 0) {
         return 0;
+    }
     busy = 1;
     void *reply = call(ctx, text(words[1], &size), "!v", words + 2, count - 2);
-    if (reply)
+    if (reply != NULL) {
         free_reply(reply);
+    }
     busy = 0;
     return 0;
 }
@@ -48,8 +50,8 @@ int
 RedisModule_OnLoad(struct ctx *ctx, struct string **argv, int argc)
 {
     get_fn *get = *(get_fn **)ctx;
-    void (*name_it)(struct ctx *, const char *, int, int);
-    int (*listen)(struct ctx *, int, heard_fn *);
+    void (*name_it)(struct ctx *, const char *, int, int) = NULL;
+    int (*listen)(struct ctx *, int, heard_fn *) = NULL;
 
     if (argc < 2 || argc > 16 ||
         get("RedisModule_SetModuleAttribs", &name_it) ||
@@ -57,10 +59,12 @@ RedisModule_OnLoad(struct ctx *ctx, struct string **argv, int argc)
         get("RedisModule_Call", &call) ||
         get("RedisModule_FreeCallReply", &free_reply) ||
         get("RedisModule_StringPtrLen", &text) ||
-        get("RedisModule_HoldString", &hold))
+        get("RedisModule_HoldString", &hold)) {
         return 1;
+    }
     name_it(ctx, "thief", 1, 1);
-    for (int i = 0; i < argc; i++)
+    for (int i = 0; i < argc; i++) {
         words[count++] = hold(NULL, argv[i]);
+    }
     return listen(ctx, HEARD, heard);
 }

@@ -65,8 +65,9 @@ work_child(void)
 static void
 work_find(void)
 {
-    if (!work_real)
+    if (work_real == NULL) {
         *(void **)&work_real = dlsym(RTLD_NEXT, "clock_gettime");
+    }
 }
 
 static const int64_t *
@@ -74,7 +75,7 @@ work_map(void)
 {
     static const int64_t none;
     const char *path = getenv("LAWN_CLOCK");
-    int fd = path ? open(path, O_RDONLY) : -1;
+    int fd = path != NULL ? open(path, O_RDONLY) : -1;
     void *at = fd < 0 ? MAP_FAILED
                       : mmap(NULL, sizeof(none), PROT_READ, MAP_SHARED, fd, 0);
     return at == MAP_FAILED ? &none : at;
@@ -112,8 +113,9 @@ int
 clock_gettime(clockid_t clock, struct timespec *time)
 {
     work_find();
-    if (!work_here() || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+    if (!work_here() || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) {
         return work_real(clock, time);
+    }
     *time = work_time(work_done() + (clock == CLOCK_REALTIME ? work_wall : 0));
     return 0;
 }
@@ -121,8 +123,8 @@ clock_gettime(clockid_t clock, struct timespec *time)
 int
 gettimeofday(struct timeval *restrict value, void *restrict zone)
 {
-    struct timespec time;
     (void)zone;
+    struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     *value = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
     return 0;
@@ -133,19 +135,22 @@ work_look(void)
 {
     const struct itimerspec at_once = {.it_value = {.tv_nsec = 1}};
     int64_t ahead = *work_ahead;
-    if (ahead == work_ahead_seen)
+    if (ahead == work_ahead_seen) {
         return;
+    }
     work_wall += (ahead - work_ahead_seen) * 1000000;
     work_ahead_seen = ahead;
-    if (work_timer >= 0)
+    if (work_timer >= 0) {
         work_set(work_timer, 0, &at_once, NULL);
+    }
 }
 
 int
 epoll_wait(int fd, struct epoll_event *events, int most, int ms)
 {
-    if (!work_here())
+    if (!work_here()) {
         return work_wait(fd, events, most, ms);
+    }
     int64_t before = work_read(CLOCK_MONOTONIC) - work_done();
     int got = work_wait(fd, events, most, ms);
     work_idle += work_read(CLOCK_MONOTONIC) - work_done() - before;
@@ -158,8 +163,9 @@ timerfd_settime(int fd, int flags, const struct itimerspec *at,
                 struct itimerspec *before)
 {
     struct itimerspec real = *at;
-    if (!work_here())
+    if (!work_here()) {
         return work_set(fd, flags, at, before);
+    }
     work_timer = at->it_value.tv_sec || at->it_value.tv_nsec ? fd : -1;
     if (flags & TFD_TIMER_ABSTIME && work_timer >= 0) {
         int64_t ns = at->it_value.tv_sec * INT64_C(1000000000) +

@@ -41,19 +41,23 @@ main(int count, char **args)
 {
     redisContext *server =
         count == 2 ? redisConnect("127.0.0.1", atoi(args[1])) : NULL;
-    if (!server || server->err)
+    if (server == NULL || server->err) {
         return 1;
+    }
     char line[4096];
-    while (fgets(line, sizeof(line), stdin)) {
+    while (fgets(line, sizeof(line), stdin) != NULL) {
         const char *words[WORDS];
         int size = 0;
         char *rest = NULL;
-        for (char *word = strtok_r(line, " \n", &rest); word && size < WORDS;
-             word = strtok_r(NULL, " \n", &rest))
+        for (char *word = strtok_r(line, " \n", &rest);
+             word != NULL && size < WORDS;
+             word = strtok_r(NULL, " \n", &rest)) {
             words[size++] = word;
+        }
         redisReply *reply = redisCommandArgv(server, size, words, NULL);
-        if (!reply)
+        if (reply == NULL) {
             return 1;
+        }
         show(reply);
         printf("\n");
         freeReplyObject(reply);

@@ -1,0 +1,24 @@
+/* due_batch.h - fires timers with equal deadlines in the order of their lines.
+ *
+ * A lawn fires timers with equal deadline and equal TTL in the order in which they
+ * were started; for different TTLs the order is unspecified. Where a verb has
+ * several TTLs, the due timers are copied, sorted by the number of their line, and
+ * then fired. Where a verb has one TTL but the state brought others, they are sorted
+ * by TTL: of two timers with one deadline, the one with the longer TTL started first.
+ */
+#ifndef LAWN_CLI_DUE_BATCH_H
+#define LAWN_CLI_DUE_BATCH_H
+
+#include "filter.h"
+
+typedef void due_batch_fn(struct filter *filter,
+                          const struct lawn_store_timer *timer);
+
+/* Fires the timers of a store that are due at a time, in order. order NULL: they
+ * have one TTL, except for timers of the state. */
+void due_batch_fire(struct filter *filter, struct lawn_store *store,
+                    uint64_t time, filter_order_fn *order, due_batch_fn *fire);
+
+void due_batch_free(struct filter *filter);
+
+#endif

@@ -1,0 +1,23 @@
+/* log.h - messages on standard error. */
+#ifndef LAWN_CLI_LOG_H
+#define LAWN_CLI_LOG_H
+
+#include "filter.h"
+
+/* Prints "lawn VERB: ..."; the second one also where help is. */
+void log_message(const struct filter *filter, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_usage_error(const struct filter *filter, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Counts the line that was read last as bad, and prints why if it is one of the
+ * first ten. With --strict, stops the filter. */
+void log_bad_line(struct filter *filter, unsigned side, const char *wrong);
+
+/* Prints how many lines were bad, if not all were printed, and how many late. */
+void log_summary(const struct filter *filter);
+
+/* Prints the counts of --stats. */
+void log_stats(const struct filter *filter);
+
+#endif

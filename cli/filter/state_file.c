@@ -1,0 +1,342 @@
+/* state_file.c - the file of --state: its path, its lock, loading and saving.
+ *
+ * The lock file and the temporary file are next to the file that the path leads to,
+ * after symbolic links: otherwise two processes could use one state under two names,
+ * and both would write its lines.
+ */
+#include "../../src/store/file_replace.h"
+#include "log.h"
+#include "state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STATE_RESERVE ((size_t)4 << 20) /* bytes; more than a save needs */
+#define STATE_SUFFIX ".lawn-tmp"
+#define STATE_LINKS_MAX 40 /* symbolic links that are followed */
+
+/* Returns a + b in new memory, or NULL. */
+static char *
+concatenate(const char *a, size_t a_size, const char *b)
+{
+    size_t b_size = strlen(b);
+    char *text = malloc(a_size + b_size + 1);
+    if (text != NULL) {
+        memcpy(text, a, a_size);
+        memcpy(text + a_size, b, b_size + 1);
+    }
+    return text;
+}
+
+/* Returns the length of the directory part of a path, with its slash. */
+static size_t
+directory_size(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? (size_t)(slash + 1 - path) : 0;
+}
+
+/* Follows the symbolic links of the last component of a path, also if the last one
+ * leads to no file. Returns the path of the file in new memory, or NULL with errno
+ * set. */
+static char *
+resolve_path(const char *given)
+{
+    char *path = concatenate(given, strlen(given), "");
+    for (int links = 0; path != NULL; links++) {
+        char target[PATH_MAX];
+        ssize_t size = readlink(path, target, sizeof(target) - 1);
+        if (size < 0 && (errno == EINVAL || errno == ENOENT)) {
+            return path; /* not a link */
+        }
+        if (size >= 0 && links == STATE_LINKS_MAX) {
+            size = -1;
+            errno = ELOOP;
+        }
+        if (size < 0) {
+            free(path);
+            return NULL;
+        }
+        target[size] = '\0';
+        char *next = concatenate(
+            path, target[0] == '/' ? 0 : directory_size(path), target);
+        free(path);
+        path = next;
+    }
+    return NULL;
+}
+
+/* Gives a new lock to the owner of the state, if there is one and the process may:
+ * otherwise the owner could not use the state after a run of root. */
+static int
+copy_owner(int lock, const char *path)
+{
+    struct stat state;
+    return stat(path, &state) == 0 ? fchown(lock, state.st_uid, state.st_gid)
+                                   : -1;
+}
+
+/* Opens the lock file, and creates it if it does not exist. O_EXCL makes sure that
+ * only a file of this process changes its owner, and not one that a symbolic link
+ * leads to. Returns its descriptor, or -1 with errno set. */
+static int
+open_lock(const char *name, const char *path)
+{
+    int lock = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (lock >= 0) {
+        (void)copy_owner(lock, path);
+    } else if (errno == EEXIST) {
+        lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    }
+    return lock;
+}
+
+/* Takes the lock: a second filter with the same file would undo the saves of this
+ * one, and write its lines as well. */
+static bool
+take_lock(struct filter *filter)
+{
+    const char *path = filter->state.path;
+    char *name = concatenate(path, strlen(path), ".lock");
+    if (name == NULL) {
+        log_message(filter, "out of memory");
+        return false;
+    }
+    filter->state.lock = open_lock(name, path);
+    bool locked = filter->state.lock >= 0 &&
+                  flock(filter->state.lock, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno == EWOULDBLOCK) {
+        log_message(filter, "the state %s is in use by another lawn",
+                    filter->options.state);
+    } else if (!locked) {
+        log_message(filter, "cannot lock the state %s with %s: %s",
+                    filter->options.state, name, strerror(errno));
+    }
+    free(name);
+    return locked;
+}
+
+/* Calls file_replace.h, to save, or with fill NULL to check whether it can. */
+static int
+replace(struct filter *filter, lawn__file_fill_fn *fill, bool *replaced)
+{
+    *replaced = false;
+    struct lawn__file_target target = {
+        .path = filter->state.path, .suffix = STATE_SUFFIX, .mode = 0600};
+    target.names = malloc(lawn__file_names_size(target.path, target.suffix));
+    if (target.names == NULL) {
+        return -ENOMEM;
+    }
+    int error = fill != NULL
+                    ? lawn__file_replace(&target, fill, filter, replaced)
+                    : lawn__file_check(&target);
+    free(target.names);
+    return error;
+}
+
+static int
+fill_file(lawn__file_write_fn *write, void *file, void *arg)
+{
+    return state_write(arg, write, file);
+}
+
+/* Prints that the temporary file cannot be created. It is next to the file that
+ * --state leads to. */
+static void
+log_replacement_error(const struct filter *filter, int error)
+{
+    if (error == ENAMETOOLONG) {
+        log_message(filter,
+                    "cannot use the state %s: file name too long: %s%s is "
+                    "needed to save it",
+                    filter->options.state, filter->state.path, STATE_SUFFIX);
+    } else {
+        log_message(filter, "cannot use the state %s: cannot create %s%s: %s",
+                    filter->options.state, filter->state.path, STATE_SUFFIX,
+                    strerror(error));
+    }
+}
+
+/* Checks the length of the name of the temporary file, before the lock is taken:
+ * its name is shorter, and it would stay behind. */
+static bool
+check_name(struct filter *filter)
+{
+    const char *path = filter->state.path;
+    char *name = concatenate(path, strlen(path), STATE_SUFFIX);
+    if (name == NULL) {
+        log_message(filter, "out of memory");
+        return false;
+    }
+    struct stat about;
+    bool too_long = lstat(name, &about) != 0 && errno == ENAMETOOLONG;
+    free(name);
+    if (too_long) {
+        log_replacement_error(filter, ENAMETOOLONG);
+    }
+    return !too_long;
+}
+
+/* Checks at the start what would otherwise fail only when the state is saved, or
+ * block. Returns false after printing a message. */
+static bool
+check_file(struct filter *filter)
+{
+    const char *name = filter->options.state;
+    struct stat about;
+    if (stat(filter->state.path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        log_message(filter, "cannot use the state %s: %s", name,
+                    S_ISDIR(about.st_mode) ? strerror(EISDIR)
+                                           : "not a regular file");
+        return false;
+    }
+    return check_name(filter);
+}
+
+/* Checks that the temporary file can be created. */
+static bool
+check_replacement(struct filter *filter)
+{
+    bool replaced = false;
+    int error = replace(filter, NULL, &replaced);
+    if (error != 0) {
+        log_replacement_error(filter, -error);
+    }
+    return error == 0;
+}
+
+/* Saves the state. Prints a message if the result is another one than that of the
+ * save before, or always if it fails at the end. */
+static enum save_result
+save(struct filter *filter, bool at_end)
+{
+    const char *name = filter->options.state;
+    bool replaced = false;
+    int error = replace(filter, fill_file, &replaced);
+    enum save_result before = filter->state.last_save;
+    enum save_result result = error == 0 ? SAVE_DONE
+                              : replaced ? SAVE_NOT_FLUSHED
+                                         : SAVE_FAILED;
+    if (result == SAVE_FAILED && (at_end || before != SAVE_FAILED)) {
+        log_message(filter, "cannot save the state to %s: %s%s", name,
+                    lawn_store_strerror(error),
+                    at_end ? ""
+                           : "; trying again after --state-every and at the "
+                             "end");
+    } else if (result == SAVE_NOT_FLUSHED && before != SAVE_NOT_FLUSHED) {
+        log_message(filter,
+                    "the state is saved to %s, but its directory could not be "
+                    "flushed: %s; a power failure may bring the previous state "
+                    "back",
+                    name, lawn_store_strerror(error));
+    } else if (result == SAVE_DONE && before == SAVE_FAILED) {
+        log_message(filter, "the state is saved to %s again", name);
+    }
+    filter->state.last_save = result;
+    return result;
+}
+
+bool
+state_save(struct filter *filter)
+{
+    return save(filter, true) != SAVE_FAILED;
+}
+
+void
+state_autosave(struct filter *filter)
+{
+    (void)save(filter, false);
+}
+
+void
+state_close(struct filter *filter)
+{
+    if (filter->state.lock >= 0) {
+        close(filter->state.lock);
+    }
+    free(filter->state.path);
+}
+
+/* Prints why a state cannot be loaded. */
+static void
+log_load_error(const struct filter *filter, int error)
+{
+    const char *name = filter->options.state;
+    const char *loaded = filter->state.loaded_signature;
+    char signature[FILTER_SIGNATURE_MAX];
+    state_describe(filter, signature);
+    if (error == LAWN_STORE_NOT_A_SNAPSHOT ||
+        (error == -EINVAL && loaded[0] == '\0')) {
+        log_message(filter, "%s is not a lawn state file", name);
+    } else if (error != -EINVAL) {
+        log_message(filter, "cannot load the state %s: %s", name,
+                    lawn_store_strerror(error));
+    } else if (filter->state.format != STATE_FORMAT) {
+        log_message(filter,
+                    "cannot load the state %s: its format %" PRIu64
+                    " is not supported, only format %u",
+                    name, filter->state.format, STATE_FORMAT);
+    } else if (strcmp(loaded, signature) != 0) {
+        log_message(filter, "the state %s is of 'lawn %s', not of 'lawn %s'",
+                    name, loaded, signature);
+    } else {
+        log_message(filter,
+                    "cannot load the state %s: valid checksums but "
+                    "inconsistent contents",
+                    name);
+    }
+}
+
+static ptrdiff_t
+read_file(void *bytes, size_t size, void *arg)
+{
+    const int *fd = arg;
+    for (;;) {
+        ssize_t got = read(*fd, bytes, size);
+        if (got >= 0) {
+            return got;
+        }
+        if (errno != EINTR) {
+            return -errno;
+        }
+    }
+}
+
+bool
+state_load(struct filter *filter)
+{
+    filter->state.path = resolve_path(filter->options.state);
+    if (filter->state.path == NULL) {
+        log_message(filter, "cannot use the state %s: %s",
+                    filter->options.state, strerror(errno));
+        return false;
+    }
+    if (!check_file(filter) || !take_lock(filter) ||
+        !check_replacement(filter)) {
+        return false;
+    }
+    filter->stores.reserve = malloc(STATE_RESERVE);
+    /* O_NONBLOCK: should it have become a FIFO meanwhile. */
+    int fd = open(filter->state.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        filter->state.usable = true;
+        return true;
+    }
+    int error = fd >= 0 ? state_read(filter, read_file, &fd) : -errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (error != 0) {
+        log_load_error(filter, error);
+    }
+    filter->state.usable = error == 0;
+    return filter->state.usable;
+}

@@ -1,0 +1,210 @@
+/* advice.c - what to keep the timers of a trace in, and why.
+ *
+ * The rules are those of lawn.h ("WHEN TO CHOOSE SOMETHING ELSE") and the
+ * measurements of docs/DESIGN.md, asked in this order:
+ *   few timers at once                    anything will do
+ *   no more TTLs at once than blades      a lawn as it is
+ *   more, but they share, and blades can  a lawn with so many blades
+ *   rounding TTLs a little leaves few     round them
+ *   else                                  a wheel or a heap
+ */
+#include "stats.h"
+
+#include <lawn.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define TRACE_ADVICE_FEW 500          /* timers */
+#define TRACE_ADVICE_BLADES 1024      /* of a default lawn */
+#define TRACE_ADVICE_BLADES_MAX 16384 /* of any lawn */
+#define TRACE_ADVICE_SHARE 2          /* timers per TTL worth a queue */
+#define TRACE_ADVICE_ROUND 20         /* a TTL by that may be rounding */
+
+static void add_reason(struct trace_advice *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void
+add_reason(struct trace_advice *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out->reasons[out->reason_count++], sizeof(out->reasons[0]),
+              format, arguments);
+    va_end(arguments);
+}
+
+static void
+choose(struct trace_advice *out, const char *name, const char *title)
+{
+    out->name = name;
+    snprintf(out->title, sizeof(out->title), "%s", title);
+}
+
+/* How many TTLs are left when they are rounded up to multiples of quantum. */
+static uint64_t
+count_rounded(const struct trace_ttls *ttls, uint64_t quantum)
+{
+    uint64_t left = ttls->count > 0;
+    for (size_t i = 1; i < ttls->count; i++) {
+        left += (ttls->ttls[i].ttl - 1) / quantum !=
+                (ttls->ttls[i - 1].ttl - 1) / quantum;
+    }
+    return left;
+}
+
+/* Finds the least round quantum that leaves as few TTLs as a default lawn has
+ * blades and is small beside nearly all TTLs. False: there is none. */
+static bool
+find_quantum(const struct trace_stats *stats, struct trace_advice *out)
+{
+    uint64_t most = trace_stats_ttl(stats, 1) / TRACE_ADVICE_ROUND;
+    for (size_t i = 1; trace_stats_class(i) <= most; i++) {
+        out->quantised = count_rounded(&stats->ttls, trace_stats_class(i));
+        if (out->quantised <= TRACE_ADVICE_BLADES) {
+            out->quantum = trace_stats_class(i);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+advise_any(const struct trace_stats *stats, struct trace_advice *out)
+{
+    choose(out, "any", "anything: a sorted array or a heap will do");
+    add_reason(out,
+               "At most %s timers run at once; with a few hundred no "
+               "structure is slow.",
+               text_count(stats->most).s);
+}
+
+/* Reasons that hold for every lawn. */
+static void
+add_lawn_reasons(const struct trace_stats *stats, struct trace_advice *out)
+{
+    struct lawn_options options = {.blades = (size_t)out->blades};
+    double ended = (double)(stats->stopped + stats->restarted);
+    double share = 100 * ended / (double)stats->runs;
+    out->bytes = lawn_size(&options);
+    if (share >= 50) {
+        add_reason(out,
+                   "%.1f %% of the starts end in a stop or a restart: "
+                   "a lawn does both in constant time, a heap in "
+                   "O(log n).",
+                   share);
+    } else {
+        add_reason(out,
+                   "%.1f %% of the starts end in firing: a lawn takes "
+                   "what is due from the front of its queues.",
+                   100 * (double)stats->fired / (double)stats->runs);
+    }
+    add_reason(out,
+               "It takes %s bytes, and 24 in each of at most %s "
+               "timers; it never grows.",
+               text_count(out->bytes).s, text_count(stats->most).s);
+}
+
+static void
+advise_default(const struct trace_stats *stats, struct trace_advice *out)
+{
+    choose(out, "lawn", "a lawn as it is");
+    add_reason(out,
+               "At most %s different TTLs are in use at once, and a "
+               "default lawn has a queue for each of %s.",
+               text_count(stats->most_ttls).s,
+               text_count(TRACE_ADVICE_BLADES).s);
+    add_lawn_reasons(stats, out);
+}
+
+static void
+advise_more_blades(const struct trace_stats *stats, struct trace_advice *out)
+{
+    out->blades = TRACE_ADVICE_BLADES;
+    while (out->blades < stats->most_ttls) {
+        out->blades *= 2;
+    }
+    choose(out, "blades", "");
+    snprintf(out->title, sizeof(out->title),
+             "a lawn with more blades: options.blades = %u",
+             (unsigned)out->blades);
+    add_reason(out,
+               "Up to %s different TTLs are in use at once, more than "
+               "the %s of a default lawn; the rest would cost what "
+               "they cost in a wheel.",
+               text_count(stats->most_ttls).s,
+               text_count(TRACE_ADVICE_BLADES).s);
+    add_reason(out, "They share: %.1f timers per TTL when TTLs were most.",
+               (double)stats->most_ttls_timers / (double)stats->most_ttls);
+    add_lawn_reasons(stats, out);
+}
+
+static void
+advise_rounding(const struct trace_stats *stats, struct trace_advice *out)
+{
+    struct text quantum = trace_stats_time(stats, out->quantum);
+    choose(out, "quantise", "");
+    snprintf(out->title, sizeof(out->title),
+             "a lawn, with TTLs rounded up to multiples of %s", quantum.s);
+    add_reason(out,
+               "Up to %s different TTLs are in use at once, of %s "
+               "timers: too many for queues of their own.",
+               text_count(stats->most_ttls).s,
+               text_count(stats->most_ttls_timers).s);
+    add_reason(out,
+               "Rounded up to %s before lawn_start() they are %s in "
+               "all; timers fire later by less than that, for 99 %% "
+               "of the starts at most %d %% of the TTL.",
+               quantum.s, text_count(out->quantised).s,
+               100 / TRACE_ADVICE_ROUND);
+    add_lawn_reasons(stats, out);
+}
+
+static void
+advise_wheel(const struct trace_stats *stats, struct trace_advice *out)
+{
+    double cancelled = (double)(stats->stopped + stats->restarted);
+    choose(out, "wheel", "a hierarchical wheel or a heap; a lawn is no better");
+    bool share =
+        stats->most_ttls_timers >= TRACE_ADVICE_SHARE * stats->most_ttls;
+    add_reason(
+        out,
+        "Up to %s different TTLs are in use at once, of %s "
+        "timers: %s, and rounding TTLs a little does not help.",
+        text_count(stats->most_ttls).s, text_count(stats->most_ttls_timers).s,
+        share ? "more than a lawn has queues for" : "hardly any share one");
+    add_reason(out, "%s",
+               "For those without a queue a lawn works as a "
+               "hierarchical wheel, no better "
+               "than a good one; a heap is smaller.");
+    if (2 * cancelled >= (double)stats->runs) {
+        add_reason(out,
+                   "%.1f %% of the starts end in a stop or a restart, "
+                   "which speaks for the wheel, or the lawn: "
+                   "constant time, where a heap takes O(log n).",
+                   100 * cancelled / (double)stats->runs);
+    }
+    add_reason(out, "%s",
+               "If deadlines need be right within 10 % only, a wheel "
+               "without cascades does less work.");
+}
+
+void
+trace_advise(const struct trace_stats *stats, struct trace_advice *out)
+{
+    memset(out, 0, sizeof(*out));
+    uint64_t shared = TRACE_ADVICE_SHARE * stats->most_ttls;
+    if (stats->runs == 0) {
+        choose(out, "none", "nothing: no timer is started");
+    } else if (stats->most < TRACE_ADVICE_FEW) {
+        advise_any(stats, out);
+    } else if (stats->most_ttls <= TRACE_ADVICE_BLADES) {
+        advise_default(stats, out);
+    } else if (stats->most_ttls <= TRACE_ADVICE_BLADES_MAX &&
+               stats->most_ttls_timers >= shared) {
+        advise_more_blades(stats, out);
+    } else if (find_quantum(stats, out)) {
+        advise_rounding(stats, out);
+    } else {
+        advise_wheel(stats, out);
+    }
+}

@@ -1,0 +1,86 @@
+/* stats.h - the figures of a trace.
+ *
+ * trace_stats.c gathers them in one pass; trace_print.c, trace_page.c and
+ * trace_advice.c only read them.
+ */
+#ifndef LAWN_CLI_TRACE_STATS_H
+#define LAWN_CLI_TRACE_STATS_H
+
+#include "series.h"
+#include "text.h"
+#include "trace_ttls.h"
+#include <lawn_histogram.h>
+
+#include <stdio.h>
+
+#define TRACE_STATS_TOP 10
+#define TRACE_STATS_CLASSES 58
+
+/* A run is what begins with a start, or a restart, and ends with a stop, a
+ * restart, the firing or the end of the trace:
+ *     runs == stopped + restarted + fired + running */
+struct trace_stats {
+    uint64_t unit_ns;
+    uint64_t events;
+    uint64_t runs;
+    uint64_t stopped;
+    uint64_t restarted;
+    uint64_t fired;
+    uint64_t running;
+    uint64_t ignored; /* stops of what was not running */
+
+    uint64_t first; /* the time of the first event, and of the last */
+    uint64_t last;
+    uint64_t last_start;
+    uint64_t most;             /* timers at once */
+    uint64_t live_ttls;        /* TTLs of which a timer runs */
+    uint64_t most_ttls;        /* at once */
+    uint64_t most_ttls_timers; /* most timers while they were so many */
+
+    struct trace_ttls ttls;     /* with the runs of each; sorted at the end */
+    struct lawn_histogram gaps; /* between starts */
+    struct trace_series series; /* timers over time */
+
+    /* Made at the end. */
+    struct trace_ttl top[TRACE_STATS_TOP]; /* most runs first */
+    size_t top_count;
+    uint64_t classes[TRACE_STATS_CLASSES]; /* runs by TTL: see below */
+};
+
+/* A class of TTLs goes from trace_stats_class(i) to before that of i + 1:
+ * 1, 2, 5, 10, 20, 50 ticks and so on; of the last class UINT64_MAX is the
+ * end. */
+uint64_t trace_stats_class(size_t i);
+
+/* The least TTL that percent % of the runs do not exceed; 0 if there are none.
+ * percent is 0 to 100. */
+uint64_t trace_stats_ttl(const struct trace_stats *stats, unsigned percent);
+
+/* Seconds from the first event to the last. */
+double trace_stats_seconds(const struct trace_stats *stats);
+
+/* A time in ticks, for people. */
+struct text trace_stats_time(const struct trace_stats *stats, uint64_t ticks);
+
+/* What to do with such timers. */
+struct trace_advice {
+    const char *name; /* one word, for machines: "none" if there are none */
+    char title[128];  /* what to do */
+    char reasons[6][256];
+    size_t reason_count;
+    uint64_t blades;    /* for struct lawn_options; 0: the default */
+    uint64_t quantum;   /* ticks to round TTLs up to; 0: none */
+    uint64_t quantised; /* TTLs that are left then */
+    uint64_t bytes;     /* of such a lawn; 0: no lawn */
+};
+
+void trace_advise(const struct trace_stats *stats, struct trace_advice *out);
+
+void trace_print_text(const struct trace_stats *stats,
+                      const struct trace_advice *advice, FILE *out);
+void trace_print_json(const struct trace_stats *stats,
+                      const struct trace_advice *advice, FILE *out);
+void trace_page(const struct trace_stats *stats,
+                const struct trace_advice *advice, FILE *out);
+
+#endif

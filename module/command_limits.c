@@ -1,0 +1,7 @@
+/* command_limits.c - the defaults of the settings for all keys. */
+#include "command_limits.h"
+
+struct command_limits command_limits = {.max_batch = 1000,
+                                        .max_payload = 1048576,
+                                        .max_ttls = 4096,
+                                        .lease = 30000};

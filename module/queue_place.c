@@ -1,0 +1,162 @@
+/* queue_place_event.c - the place of an event in its queue: waiting, leased, ready or dead.
+ *
+ * What is put in waits, whatever its time is, even if that has passed, as on a replica
+ * whose clock is ahead of its master's; until queue_promote_due() finds it. Then it
+ * mostly goes to the end of ready. If it is due before the end it goes to the heap of
+ * those that have passed, and from there to its place when those before it are asked
+ * for: so no order of events makes this slow. */
+#include "queue_inside.h"
+
+/* Without memory all is in the list, be it long. */
+void
+queue_place_ready(struct queue *queue, struct event *event, uint64_t time)
+{
+    struct event *prev = queue->ready.last;
+
+    event->flags |= EVENT_READY;
+    queue->asked = time > queue->asked ? time : queue->asked;
+    if ((prev != NULL && time < prev->link.time) ||
+        (queue->passed.count > 0 && time <= queue->passed_until)) {
+        if (heap_reserve(&queue->passed, 1)) {
+            if (queue->passed.count == 0 || time > queue->passed_until) {
+                queue->passed_until = time;
+            }
+            event->flags |= EVENT_HEAP;
+            heap_add(&queue->passed, event, time, queue->order++, queue->now);
+            return;
+        }
+        while (prev != NULL && prev->link.time > time) {
+            prev = prev->link.prev;
+        }
+    }
+    event->link.time = time;
+    queue_list_add(&queue->ready, event, prev);
+}
+
+struct heap *
+queue_heap_of(struct queue *queue, const struct event *event)
+{
+    return event->flags & EVENT_READY    ? &queue->passed
+           : event->flags & EVENT_LEASED ? &queue->leases.heap
+                                         : &queue->waiting.heap;
+}
+
+void
+queue_event_moved(struct queue *queue, struct event *event)
+{
+    if (event->flags & EVENT_HEAP) {
+        heap_moved(queue_heap_of(queue, event), event);
+    } else if (event->flags & EVENT_DEAD) {
+        queue_list_moved(&queue->dead, event);
+    } else if (event->flags & EVENT_READY) {
+        queue_list_moved(&queue->ready, event);
+    } else if (event->flags & EVENT_LEASED) {
+        lawn_moved(queue->leases.lawn, &event->timer);
+    } else {
+        lawn_moved(queue->waiting.lawn, &event->timer);
+    }
+}
+
+bool
+queue_reserve_leases(struct queue *queue)
+{
+    return queue->leases.lawn != NULL ||
+           queue_timeline_open(queue, &queue->leases, queue_leases_size(queue),
+                               queue->waiting.mown);
+}
+
+/* What a call needs beside blocks of events: that of one that is told with a lease.
+ * False: no memory. */
+bool
+queue_reserve_place(struct queue *queue, const struct queue_event *as)
+{
+    return as->lease.token == 0 || queue_reserve_leases(queue);
+}
+
+static void
+clear_leased(struct queue *queue, struct event *event)
+{
+    event->flags &= (uint8_t)~EVENT_LEASED;
+    queue->leased_data -= event_data(event);
+    queue_total_add(QUEUE_TOTAL_LEASED, -1);
+}
+
+void
+queue_place_dead(struct queue *queue, struct event *event, uint64_t time)
+{
+    event->flags |= EVENT_DEAD;
+    event->link.time = time;
+    queue_list_add(&queue->dead, event, queue->dead.last);
+    queue_total_add(QUEUE_TOTAL_DEAD, 1);
+}
+
+void
+queue_end_lease(struct queue *queue, struct event *event)
+{
+    uint64_t end = event_time(event);
+
+    clear_leased(queue, event);
+    if (event_spent(event)) {
+        queue_place_dead(queue, event, end);
+        queue->died = true;
+    } else {
+        queue_place_ready(queue, event, end);
+    }
+}
+
+void
+queue_place_leased(struct queue *queue, struct event *event, uint64_t ttl,
+                   uint64_t end)
+{
+    end = end < LAWN_NEVER ? end : LAWN_NEVER - 1;
+    if (ttl > 0) {
+        queue_set_now(queue, ttl < end ? end - ttl : 0);
+    }
+    event->flags |= EVENT_LEASED;
+    queue->leased_data += event_data(event);
+    queue_total_add(QUEUE_TOTAL_LEASED, 1);
+    if ((event_spent(event) && end <= queue->now) ||
+        !queue_timeline_add(queue, &queue->leases, event, ttl, end)) {
+        event->link.time = end;
+        queue_end_lease(queue, event);
+    }
+}
+
+void
+queue_unplace(struct queue *queue, struct event *event)
+{
+    if (event->flags & EVENT_HEAP) {
+        heap_remove(queue_heap_of(queue, event), event);
+    } else if (event->flags & EVENT_DEAD) {
+        queue_list_remove(&queue->dead, event);
+        queue_total_add(QUEUE_TOTAL_DEAD, -1);
+    } else if (event->flags & EVENT_READY) {
+        queue_list_remove(&queue->ready, event);
+    } else if (event->flags & EVENT_LEASED) {
+        (void)lawn_stop(queue->leases.lawn, &event->timer);
+    } else {
+        (void)lawn_stop(queue->waiting.lawn, &event->timer);
+    }
+    if (event->flags & EVENT_LEASED) {
+        clear_leased(queue, event);
+    }
+    event->flags &= (uint8_t) ~(EVENT_DEAD | EVENT_READY | EVENT_HEAP);
+}
+
+/* Puts an event in its place: its times as in struct queue_event. */
+void
+queue_place_event(struct queue *queue, struct event *event,
+                  const struct queue_event *as)
+{
+    uint64_t due = queue_event_due(as);
+
+    queue_set_now(queue, as->ttl < due ? due - as->ttl : 0);
+    if (event_token(event) != 0) {
+        queue_place_leased(queue, event, as->lease.ttl, as->lease.end);
+    } else if (event_spent(event)) {
+        queue_place_dead(queue, event, due);
+    } else if (!queue_timeline_add(queue, &queue->waiting, event,
+                                   as->alone ? 0 : as->ttl, due)) {
+        queue_place_ready(queue, event, due);
+    }
+}

@@ -1,0 +1,291 @@
+/* queue_timeline.c - a queue's events by time: a lawn, and a heap next to it.
+ *
+ * The lawn is for events of equal TTLs: there they take no memory besides their own and
+ * cost nothing until they are due. Events that share their TTL with no others would all
+ * stand in its index, where a whole slot is due at once, even if it holds a million. So
+ * they go to the heap: events for a time of their own, events for a time that the lawn
+ * has passed or that is before the last one of their TTL, and, once there are many
+ * events, those whose TTL is not among the known ones.
+ *
+ * A TTL becomes known if there is room, and otherwise now and then in the place of the
+ * one that was not used for longest. So those that are often used are known before
+ * long, and few of a million TTLs that come once. The first event of a TTL is in the
+ * heap. On a master no TTL is forgotten within a millisecond of its use. So of events
+ * of one TTL and time that are in both, those in the heap came first, and they are
+ * taken first.
+ *
+ * A lawn does not grow. A queue of few events has a small one, which is replaced as the
+ * queue grows; all of its timers move then: at 4096 events, and at 16384, which takes a
+ * millisecond or two and is the last time. The lawn of the leases grows with it. */
+#include "memory.h"
+#include "queue_inside.h"
+#include "sizes.h"
+
+/* Known TTLs are a set-associative table. */
+#define KNOWN_WAYS 4u
+/* The events that are refused before one more TTL takes the place of another: of a
+ * million TTLs some 4,000 do, and most find a blade. */
+#define REFUSED_MIN 256u
+/* The events of any TTL that are accepted at the time at which a lawn was replaced. */
+#define SPARE 32768u
+
+/* LAWNS */
+
+/* The number of sets of known TTLs for that number of blades, a power of two: half as
+ * many TTLs, and because a lawn has twice the blades the others find one, too. */
+static size_t
+count_known_sets(size_t blades)
+{
+    size_t sets = 1;
+
+    while (sets * 4 * KNOWN_WAYS <= blades) {
+        sets *= 2;
+    }
+    return sets;
+}
+
+bool
+queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
+                    unsigned size, uint64_t position)
+{
+    static const struct lawn_options sizes[] = {
+        [QUEUE_SMALL] = {.blades = 8, .slot_bits = 4},
+        [QUEUE_MIDDLE] = {.blades = 128, .slot_bits = 5},
+        [QUEUE_LARGE] = {.blades = SIZE_MAX, .slot_bits = 6},
+        [QUEUE_LEASES] = {.blades = 1024, .slot_bits = 5},
+    };
+    struct lawn_options options = sizes[size];
+    size_t known_size = 0;
+
+    if (options.blades > queue->blades) {
+        options.blades = queue->blades;
+    }
+    options.now = position;
+    size_t needed = lawn_size(&options);
+    timeline->sets = 0;
+    if (size != QUEUE_SMALL) {
+        timeline->sets = count_known_sets(options.blades);
+        known_size =
+            timeline->sets * KNOWN_WAYS * sizeof(struct queue_known_ttl);
+    }
+    timeline->memory = memory_alloc(known_size + needed);
+    if (timeline->memory == NULL) {
+        return false;
+    }
+    memset(timeline->memory, 0, known_size);
+    timeline->known = known_size > 0 ? timeline->memory : NULL;
+    timeline->lawn =
+        lawn_place((char *)timeline->memory + known_size, needed, &options);
+    timeline->size = known_size + needed;
+    timeline->mown = position;
+    timeline->replaced = LAWN_NEVER;
+    timeline->refused = 0;
+    queue->bytes += sizes_class(timeline->size);
+    lawn_set_now(timeline->lawn, queue->now);
+    return true;
+}
+
+/* Frees the lawn. */
+static void
+close_timeline(struct queue *queue, struct queue_timeline *timeline)
+{
+    if (timeline->lawn != NULL) {
+        queue->bytes -= sizes_class(timeline->size);
+        memory_free(timeline->memory);
+        timeline->lawn = NULL;
+        timeline->memory = NULL;
+    }
+}
+
+/* KNOWN TTLS */
+
+/* Whether an event is accepted in the lawn; and notes that its TTL was used. The first
+ * event of a TTL is not: TTLs that come once would fill the lawn with blades of one
+ * timer. */
+static bool
+accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
+            uint64_t ttl, uint64_t time)
+{
+
+    if (timeline->known == NULL) {
+        return true;
+    }
+    struct queue_known_ttl *set =
+        timeline->known +
+        KNOWN_WAYS *
+            ((ttl * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (timeline->sets - 1));
+    struct queue_known_ttl *oldest = set;
+    for (size_t i = 0; i < KNOWN_WAYS; i++) {
+        if (set[i].ttl == ttl) {
+            bool last = time >= set[i].due;
+
+            set[i].due = last ? time : set[i].due;
+            return last;
+        }
+        if (set[i].due - set[i].ttl < oldest->due - oldest->ttl) {
+            oldest = &set[i];
+        }
+    }
+    if (oldest->ttl == 0 || (++timeline->refused >= REFUSED_MIN &&
+                             oldest->due - oldest->ttl < queue->now)) {
+        *oldest = (struct queue_known_ttl){ttl, time};
+        timeline->refused = 0;
+        /* This restarts the lawn's statistics, so that it tries to find a blade
+         * for the new TTL: see lawn.h. */
+        lawn_set_resolution(timeline->lawn, 1);
+    }
+    /* It may have been known before. */
+    if (timeline->replaced != queue->now || timeline->spare == 0) {
+        return false;
+    }
+    timeline->spare--;
+    return true;
+}
+
+/* TIMELINES */
+
+/* If there is no memory for the heap the event goes to the lawn, if its time allows. */
+bool
+queue_timeline_add(struct queue *queue, struct queue_timeline *timeline,
+                   struct event *event, uint64_t ttl, uint64_t time)
+{
+    bool passed = time < timeline->mown;
+    bool alone = passed || ttl == 0 || ttl > time ||
+                 !accepts_ttl(queue, timeline, ttl, time);
+
+    if (alone && heap_reserve(&timeline->heap, 1)) {
+        event->flags |= EVENT_HEAP;
+        heap_add(&timeline->heap, event, time, queue->order++, queue->now);
+        return true;
+    }
+    if (!passed) {
+        memset(&event->timer, 0, sizeof(event->timer));
+        lawn_start_as(timeline->lawn, &event->timer, ttl, time);
+    }
+    return !passed;
+}
+
+uint64_t
+queue_timeline_count(const struct queue_timeline *timeline)
+{
+    return timeline->heap.count +
+           (timeline->lawn != NULL ? lawn_count(timeline->lawn) : 0);
+}
+
+uint64_t
+queue_timeline_next(const struct queue_timeline *timeline)
+{
+    uint64_t next =
+        timeline->lawn != NULL ? lawn_next(timeline->lawn) : LAWN_NEVER;
+    uint64_t other = heap_next(&timeline->heap);
+
+    return next < other ? next : other;
+}
+
+void
+queue_set_now(struct queue *queue, uint64_t now)
+{
+    if (now > queue->now) {
+        queue->now = now;
+        lawn_set_now(queue->waiting.lawn, now);
+        if (queue->leases.lawn != NULL) {
+            lawn_set_now(queue->leases.lawn, now);
+        }
+    }
+}
+
+unsigned
+queue_leases_size(const struct queue *queue)
+{
+    return queue->size == QUEUE_LARGE ? QUEUE_LEASES : queue->size;
+}
+
+/* REPLACING A LAWN */
+
+struct moved_timer {
+    struct event *event;
+    uint64_t ttl;
+};
+
+static bool
+collect_timer(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    struct moved_timer **next = arg;
+
+    *(*next)++ =
+        (struct moved_timer){LAWN_CONTAINER(timer, struct event, timer), ttl};
+    return true;
+}
+
+/* Replaces the lawn by another one and moves its timers. Returns false, and changes
+ * nothing, if there is no memory. */
+static bool
+replace_lawn(struct queue *queue, struct queue_timeline *timeline,
+             unsigned size, uint64_t position)
+{
+    struct queue_timeline before = *timeline;
+    uint64_t many = lawn_count(before.lawn);
+    struct moved_timer *all = memory_alloc((many + 1) * sizeof(*all));
+    struct moved_timer *next = all;
+
+    if (all == NULL || !queue_timeline_open(queue, timeline, size, position)) {
+        memory_free(all);
+        *timeline = before;
+        return false;
+    }
+    timeline->replaced = queue->now;
+    timeline->spare = SPARE;
+    (void)lawn_each(before.lawn, collect_timer, &next);
+    close_timeline(queue, &before);
+    for (size_t i = 0; i < many; i++) {
+        struct lawn_timer *timer = &all[i].event->timer;
+        uint64_t time = lawn_last_deadline(timer);
+
+        memset(timer, 0, sizeof(*timer));
+        lawn_start_as(timeline->lawn, timer, all[i].ttl, time);
+        if (all[i].ttl > 0 && all[i].ttl <= time) {
+            (void)accepts_ttl(queue, timeline, all[i].ttl, time);
+        }
+    }
+    memory_free(all);
+    return true;
+}
+
+bool
+queue_resize(struct queue *queue, unsigned size, uint64_t position)
+{
+    if (!replace_lawn(queue, &queue->waiting, size, position)) {
+        return false;
+    }
+    queue->size = size;
+    return true;
+}
+
+void
+queue_grow(struct queue *queue)
+{
+    static const uint64_t most[] = {[QUEUE_SMALL] = 4096,
+                                    [QUEUE_MIDDLE] = 16384,
+                                    [QUEUE_LARGE] = UINT64_MAX};
+
+    if (queue->table.count >= most[queue->size] &&
+        queue_resize(queue, queue->size + 1, queue->waiting.mown) &&
+        queue->leases.lawn != NULL) {
+        (void)replace_lawn(queue, &queue->leases, queue_leases_size(queue),
+                           queue->leases.mown);
+    }
+}
+
+void
+queue_shrink(struct queue *queue)
+{
+    if (queue->table.count == 0) {
+        close_timeline(queue, &queue->leases);
+        heap_clear(&queue->leases.heap);
+        heap_clear(&queue->waiting.heap);
+        heap_clear(&queue->passed);
+        if (queue->size != QUEUE_SMALL) {
+            (void)queue_resize(queue, QUEUE_SMALL, queue->waiting.mown);
+        }
+    }
+}

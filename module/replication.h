@@ -1,0 +1,38 @@
+/* replication.h - the words of LAWN.APPLY, by which replicas and the append-only file
+ * learn what a master did: LAWN.APPLY key verb word ...
+ */
+#ifndef REPLICATION_H
+#define REPLICATION_H
+
+/* The words of ADD for each event; */
+enum {
+    REPLICATION_ADD_ID,
+    REPLICATION_ADD_PAYLOAD,
+    REPLICATION_ADD_DUE,
+    REPLICATION_ADD_TTL,
+    REPLICATION_ADD_META,
+    REPLICATION_ADD_WORDS
+};
+
+/* of AT; */
+enum {
+    REPLICATION_AT_ID,
+    REPLICATION_AT_DUE,
+    REPLICATION_AT_TTL,
+    REPLICATION_AT_META,
+    REPLICATION_AT_WORDS
+};
+
+/* and of LEASE. */
+enum {
+    REPLICATION_LEASE_ID,
+    REPLICATION_LEASE_TOKEN,
+    REPLICATION_LEASE_MADE,
+    REPLICATION_LEASE_MOST,
+    REPLICATION_LEASE_END,
+    REPLICATION_LEASE_TTL,
+    REPLICATION_LEASE_OWNER,
+    REPLICATION_LEASE_WORDS
+};
+
+#endif

@@ -1,0 +1,48 @@
+/* server_block.c - blocking a client on its key. */
+#include "server_host.h"
+#include "server_schedule.h"
+
+bool
+host_block(struct host *host, uint64_t ms)
+{
+    if (host->why == SERVER_TIMED_OUT) {
+        return false;
+    }
+    if (host->why == SERVER_WOKEN) {
+        host->stays = true;
+        return true;
+    }
+    int flags = RedisModule_GetContextFlags(host->ctx);
+    /* On a replica no tick unblocks anyone: its master decides what is due. */
+    if (flags & REDISMODULE_CTX_FLAGS_DENY_BLOCKING ||
+        !(flags & REDISMODULE_CTX_FLAGS_MASTER)) {
+        return false;
+    }
+    server_counts.waits++;
+    RedisModule_BlockClientOnKeys(host->ctx, host->woken, host->timed_out, NULL,
+                                  (long long)ms, &host->argv[1], 1,
+                                  host->entry);
+    return true;
+}
+
+/* A client's own call is never run while writes are paused. A call of a client that a
+ * tick unblocked may be, and if it replicated anything the server would abort. A
+ * client whose time is over gets the reply that nothing was due. */
+bool
+host_frozen(struct host *host)
+{
+    if (host->why == SERVER_CALLED) {
+        return false;
+    }
+    if (host->why == SERVER_TIMED_OUT) {
+        return true;
+    }
+    if (!RedisModule_AvoidReplicaTraffic()) {
+        return false;
+    }
+    if (host->queue != NULL) {
+        schedule_retry(RedisModule_GetSelectedDb(host->ctx), host->args[1],
+                       host->queue);
+    }
+    return true;
+}

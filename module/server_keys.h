@@ -1,0 +1,39 @@
+/* server_keys.h - queues as values of the server's keys. */
+#ifndef SERVER_KEYS_H
+#define SERVER_KEYS_H
+
+#include "queue.h"
+#include "redismodule_api.h"
+
+/* The module's data type, once type_init() has registered it. */
+extern RedisModuleType *keys_type;
+
+/* The bytes of a server's string. They stay valid as long as the string. */
+static inline struct bytes
+keys_bytes(const RedisModuleString *string)
+{
+    struct bytes bytes;
+    bytes.at = RedisModule_StringPtrLen(string, &bytes.size);
+    return bytes;
+}
+
+/* Returns the queue that a key holds. Returns NULL if the key does not exist (key
+ * is NULL or empty), or if it has a value of another type: then *other is true. */
+struct queue *keys_queue(RedisModuleKey *key, bool *other);
+
+/* Returns the queue of that name in the selected database, or NULL if there is none.
+ * Leaves no trace: this counts as no access, hit or miss. The pointer is valid until
+ * a function is called that may change the key. */
+struct queue *keys_peek(RedisModuleCtx *ctx, RedisModuleString *name);
+
+/* A queue that is to become the value of a key. Returns NULL if there is no
+ * memory. */
+struct queue *keys_new_queue(uint64_t now);
+/* Counts a queue that was loaded or copied. Returns it; NULL is allowed. */
+struct queue *keys_count_queue(struct queue *queue);
+/* Any thread may call this. */
+void keys_free_queue(void *queue);
+/* The number of queues. Any thread may call this. */
+uint64_t keys_count(void);
+
+#endif

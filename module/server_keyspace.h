@@ -1,0 +1,22 @@
+/* server_keyspace.h - what happens to keys and to the server without a command of this
+ * module: keys that are renamed, copied, moved, restored, deleted, evicted, flushed or
+ * swapped; loads; changes of role.
+ */
+#ifndef SERVER_KEYSPACE_H
+#define SERVER_KEYSPACE_H
+
+#include "queue.h"
+#include "redismodule_api.h"
+
+/* Subscribes to the events. Returns false if the server refuses. */
+bool keyspace_init(RedisModuleCtx *ctx);
+
+/* A key does not have this value any more. */
+void keyspace_unlinked(int db, struct bytes name, const struct queue *queue);
+
+struct keyspace_counts {
+    uint64_t evicted; /* keys of this module */
+};
+extern struct keyspace_counts keyspace_counts;
+
+#endif

@@ -1,0 +1,153 @@
+/* server_orders.c - commands of the server that a drain runs. */
+#include "server_orders.h"
+
+#include "server_clock.h"
+#include "server_drain.h"
+#include "server_host.h"
+#include "server_keys.h"
+
+#include <errno.h>
+
+/* The bytes that may be handed over between two checks of the memory. */
+#define UNCHECKED_MAX 65536u
+/* About what an event takes in a stream besides its words. */
+#define ORDER_OVERHEAD 128u
+
+void
+server_orders_init(struct server_orders *orders, uint64_t end)
+{
+    *orders = (struct server_orders){.unchecked = UNCHECKED_MAX, .end = end};
+}
+
+void
+server_orders_fini(struct server_orders *orders)
+{
+    for (size_t i = 0; i < HOST_ORDER_WORDS; i++) {
+        if (orders->lasting[i] != NULL) {
+            RedisModule_FreeString(NULL, orders->lasting[i]);
+        }
+    }
+}
+
+bool
+host_over(struct host *host)
+{
+    return clock_us(CLOCK_MONOTONIC) >= host->orders->end;
+}
+
+/* A server that may evict keys does so before a client's next command, and the last
+ * one shows whether that helped. A server that may not is out of memory if it is so
+ * now, whatever a client last found: that may be long ago, unlike in a call. */
+static bool
+out_of_memory(struct host *host, const struct host_order *order)
+{
+    struct server_orders *orders = host->orders;
+    if (!order->grows) {
+        return false;
+    }
+    if (orders->unchecked >= UNCHECKED_MAX) {
+        int flags = RedisModule_GetContextFlags(host->ctx);
+        orders->full = (flags & REDISMODULE_CTX_FLAGS_OOM) != 0;
+        orders->evicts = (flags & REDISMODULE_CTX_FLAGS_EVICT) != 0;
+        orders->unchecked = 0;
+    }
+    for (size_t i = 0; i < order->count; i++) {
+        orders->unchecked += order->words[i].size;
+    }
+    orders->unchecked += ORDER_OVERHEAD;
+    return orders->full && !orders->evicts;
+}
+
+/* The words after the first as strings, each to be freed. */
+static void
+make_strings(struct host *host, const struct host_order *order,
+             RedisModuleString **strings)
+{
+    struct server_orders *orders = host->orders;
+    for (size_t i = 1; i < order->count; i++) {
+        struct bytes word = order->words[i];
+        bool lasting = order->lasting >> i & 1;
+        if (lasting && orders->lasting[i] != NULL && orders->at[i] == word.at &&
+            keys_bytes(orders->lasting[i]).size == word.size) {
+            strings[i] = orders->lasting[i];
+            RedisModule_RetainString(NULL, strings[i]);
+            continue;
+        }
+        strings[i] = RedisModule_CreateString(
+            NULL, word.size > 0 ? word.at : "", word.size);
+        if (!lasting) {
+            continue;
+        }
+        if (orders->lasting[i] != NULL) {
+            RedisModule_FreeString(NULL, orders->lasting[i]);
+        }
+        orders->lasting[i] = strings[i];
+        orders->at[i] = word.at;
+        RedisModule_RetainString(NULL, strings[i]);
+    }
+}
+
+static const char *
+keep_error(struct server_orders *orders, const char *text, size_t size)
+{
+    if (size >= sizeof(orders->error)) {
+        size = sizeof(orders->error) - 1;
+    }
+    memcpy(orders->error, text, size);
+    orders->error[size] = '\0';
+    return orders->error;
+}
+
+/* S: refused if there are too few replicas, or the disk has failed. E: errors are
+ * replies. M: refused if there was no memory. */
+const char *
+host_call(struct host *host, const struct host_order *order)
+{
+    struct server_orders *orders = host->orders;
+    if (out_of_memory(host, order)) {
+        return HOST_FULL;
+    }
+    char name[32];
+    memcpy(name, order->words[0].at, order->words[0].size);
+    name[order->words[0].size] = '\0';
+    RedisModuleString *strings[HOST_ORDER_WORDS];
+    make_strings(host, order, strings);
+    errno = 0;
+    RedisModuleCallReply *reply =
+        RedisModule_Call(host->ctx, name, orders->full ? "!SEMv" : "!SEv",
+                         strings + 1, order->count - 1);
+    bool foreign = errno == EPERM;
+    for (size_t i = 1; i < order->count; i++) {
+        RedisModule_FreeString(NULL, strings[i]);
+    }
+    const char *error = NULL;
+    if (reply == NULL) {
+        error = keep_error(orders, strerror(errno), strlen(strerror(errno)));
+    } else if (RedisModule_CallReplyType(reply) == REDISMODULE_REPLY_ERROR) {
+        size_t size = 0;
+        const char *text = RedisModule_CallReplyStringPtr(reply, &size);
+        error = keep_error(orders, text, size);
+    }
+    server_counts.foreign += error != NULL && foreign;
+    if (reply != NULL) {
+        RedisModule_FreeCallReply(reply);
+    }
+    if (!drain_active(host->queue)) {
+        host->queue = NULL;
+    }
+    return error;
+}
+
+/* Runs the checks that precede any command that writes, by a command of this module
+ * that does nothing then. One of the server's would look at the key, and delete it if
+ * it has expired. */
+const char *
+host_probe(struct host *host)
+{
+    const struct host_order order = {
+        .words = {bytes_of("LAWN.RESUME"), host->args[1]}, .count = 2};
+    server_probing = true;
+    const char *error = host_call(host, &order);
+    server_probing = false;
+    return error;
+}

@@ -1,0 +1,103 @@
+/* server_untracked.c - keys that have events and no entry in the registry. */
+#include "server_untracked.h"
+
+#include "registry.h"
+#include "server_clock.h"
+#include "server_keys.h"
+#include "server_wakeup.h"
+
+#define SEARCH_INTERVAL_MS 100u
+#define SEARCH_KEYS 1000u
+#define WARNING_INTERVAL_US UINT64_C(60000000)
+
+static struct {
+    bool any;
+    bool again;    /* one more since the search began */
+    uint64_t next; /* when to go on, in ms of CLOCK_MONOTONIC */
+    int db;
+    RedisModuleScanCursor *cursor; /* NULL: the search begins */
+    uint64_t seen;
+} search;
+
+static uint64_t silent_until; /* no warning before, in us of CLOCK_MONOTONIC */
+
+void
+untracked_request_search(void)
+{
+    search.again = true;
+    if (search.any) {
+        return;
+    }
+    search.any = true;
+    search.next = clock_us(CLOCK_MONOTONIC) / 1000 + SEARCH_INTERVAL_MS;
+    wakeup_set_in(SEARCH_INTERVAL_MS);
+}
+
+/* It must be found again: a client that is blocked on it may be the only one to
+ * ask. */
+void
+untracked_add(struct bytes name)
+{
+    uint64_t now = clock_us(CLOCK_MONOTONIC);
+    if (name.size <= REGISTRY_NAME_MAX) {
+        untracked_request_search();
+    }
+    if (now < silent_until) {
+        return;
+    }
+    silent_until = now + WARNING_INTERVAL_US;
+    RedisModule_Log(
+        wakeup_ctx(), "warning",
+        "cannot remember when a key has events due: no memory, or its "
+        "name is too long; who waits for them may be woken late");
+}
+
+static void
+visit_key(RedisModuleCtx *ctx, RedisModuleString *keyname, RedisModuleKey *key,
+          void *privdata)
+{
+    untracked_found_fn **found = privdata;
+    search.seen++;
+    bool other = false;
+    struct queue *queue = keys_queue(key, &other);
+    if (queue != NULL && *queue_armed(queue) == LAWN_NEVER) {
+        (*found)(RedisModule_GetSelectedDb(ctx), keys_bytes(keyname), queue);
+    }
+}
+
+/* Searches some keys of all databases, or begins to. */
+static void
+search_some(RedisModuleCtx *ctx, untracked_found_fn *found)
+{
+    search.seen = 0;
+    if (search.cursor == NULL) {
+        search.cursor = RedisModule_ScanCursorCreate();
+        search.db = 0;
+        search.again = false;
+    }
+    while (search.seen < SEARCH_KEYS) {
+        if (RedisModule_SelectDb(ctx, search.db) != REDISMODULE_OK) {
+            RedisModule_ScanCursorDestroy(search.cursor);
+            search.cursor = NULL;
+            search.any = search.again;
+            break;
+        }
+        if (!RedisModule_Scan(ctx, search.cursor, visit_key, &found)) {
+            RedisModule_ScanCursorRestart(search.cursor);
+            search.db++;
+        }
+    }
+}
+
+void
+untracked_search(RedisModuleCtx *ctx, untracked_found_fn *found)
+{
+    uint64_t now = clock_us(CLOCK_MONOTONIC) / 1000;
+    if (search.any && search.next <= now) {
+        search_some(ctx, found);
+        search.next = now + SEARCH_INTERVAL_MS;
+    }
+    if (search.any) {
+        wakeup_set_in(SEARCH_INTERVAL_MS);
+    }
+}
