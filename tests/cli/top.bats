@@ -457,9 +457,9 @@ END
         [ "$status" -eq 4 ]
         [[ "$output" == *"No space left"* ]]
     done
-    run bash -c '{ timeout 60 "$0" top --every 0.05 "$1"; echo $? >&2; } | head -n 1' \
+    run bash -c '{ timeout 60 "$0" top --every 0.05 "$1"; echo $? >code; } | head -n 1' \
         "$lawn" "$url"
-    [ "${lines[-1]}" = 4 ]
+    [ "$(cat code)" = 4 ]
 }
 
 # Runs it on a terminal of $1 columns, $2 rows and kind $3 until that shows $4,

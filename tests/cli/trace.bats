@@ -399,9 +399,9 @@ PYTHON
 }
 
 @test "a closed pipe ends it without a word" {
+    # The exit status goes to a file: head may close its input before it prints.
     run bash -c '{ yes 1,k,1,1,1,set,9 | "$0" trace convert --from twitter
-        echo $? >&2; } | head -n 1' "$lawn"
-    [ "${lines[0]}" = "# lawn trace 1" ]
-    [ "${lines[1]}" = 4 ]
-    [ "${#lines[@]}" -eq 2 ]
+        echo $? >code; } | head -n 1' "$lawn"
+    [ "$output" = "# lawn trace 1" ]
+    [ "$(cat code)" = 4 ]
 }
