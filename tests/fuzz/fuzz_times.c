@@ -21,7 +21,7 @@ fuzz_again(uint64_t ns, enum times_form form, enum times_unit unit)
     size_t size = strlen(text.s);
     fuzz_check(size < sizeof(text.s));
     uint64_t again = 0;
-    enum times_form form_again;
+    enum times_form form_again = TIMES_NUMBER;
     fuzz_check(times_parse(text.s, size, unit, &again, &form_again));
     fuzz_check(again == ns && form_again == form);
     fuzz_check(strchr(text.s, '.') == NULL ||
@@ -75,7 +75,7 @@ static void
 fuzz_time(const char *text, size_t size, enum times_unit unit)
 {
     uint64_t ns = 0;
-    enum times_form form;
+    enum times_form form = TIMES_NUMBER;
     if (!times_parse(text, size, unit, &ns, &form)) {
         return;
     }

@@ -521,7 +521,7 @@ TEST(args_single_options_stand_alone)
     args_same("meta due", args_parse_with_meta(words + 2, 2, &meta),
               ARGS_SYNTAX);
 
-    enum args_state state;
+    enum args_state state = ARGS_DEAD;
     CHECK(args_parse_state(words, 0, &state) == NULL && state == ARGS_ANY);
     CHECK(args_parse_state(words + 3, 1, &state) == NULL && state == ARGS_DUE);
     CHECK(args_parse_state(words + 4, 1, &state) == NULL &&
@@ -531,7 +531,7 @@ TEST(args_single_options_stand_alone)
               ARGS_SYNTAX);
 }
 
-TEST(args_a_setting_is_changed_only_by_a_good_value)
+TEST(args_a_bad_value_changes_no_setting)
 {
     struct queue_settings set = {1, 2, QUEUE_DROP_OLDEST, 3, true, 4, 5};
     static const struct {
@@ -561,6 +561,11 @@ TEST(args_a_setting_is_changed_only_by_a_good_value)
               set.overflow == QUEUE_DROP_OLDEST && set.resolution == 3 &&
               set.tries == 4 && set.lease == 5);
     }
+}
+
+TEST(args_a_good_value_changes_its_setting)
+{
+    struct queue_settings set = {1, 2, QUEUE_DROP_OLDEST, 3, true, 4, 5};
     CHECK_EQ(args_parse_setting(bytes_of("TRIES"), bytes_of("4294967295"),
                                 false, &set),
              ARGS_SET);
