@@ -614,7 +614,7 @@ def every_link_of_the_pages_leads_somewhere():
             if '://' in target:
                 continue
             name, _, part = target.partition('#')
-            path = page.parent / name if name else page
+            path = (page.parent / name).resolve() if name else page
             assert path.exists(), f'{page.name}: {target}'
             assert not part or part in anchors[path], f'{page.name}: {target}'
 
