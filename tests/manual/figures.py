@@ -120,7 +120,7 @@ def instructions():
     yield 'docs/PAPER.md', (
         'as published %s lines' % table.text('paper', 'lines'))
     yield 'docs/PAPER.md', (
-        'keep what it promises, some %s (' %
+        "keeps the paper's promises has some %s (" %
         format(round(int(table.text('lawn', 'lines')), -2), ','))
     yield 'docs/PAPER.md', (
         '%s instructions for a start and %s for a stop' %
