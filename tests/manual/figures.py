@@ -206,7 +206,7 @@ def module():
         for server in servers)
     waits = re.search(r'([\d.]+) us on Redis, ([\d.]+) us on Valkey',
                       read(BENCHMARKS))
-    yield 'docs/DESIGN.md', '%.1f to %.1f us for each that waits' % tuple(
+    yield 'docs/DESIGN.md', '%.1f to %.1f us for each waiting client' % tuple(
         sorted(float(each) for each in waits.groups()))
     rates = Table('<!-- bench-module: model_rates', 'docs/CLUSTER.md')
     yield 'docs/CLUSTER.md', (
