@@ -179,7 +179,7 @@ def threads():
 def module():
     """docs/MODULE.md, docs/DESIGN.md, docs/CLUSTER.md: the module."""
     table = Table('**Bytes an event**')
-    many = Table('shares its delay with few, stands in a heap')
+    many = Table('**By number of TTLs**')
     servers = ('Redis', 'Valkey')
     size = ['%s, %s' % (table.text('lawn', server + ', 200,000'), table.rows[
         'lawn'][table.columns.index(server + ', 200,000') + 1])
