@@ -112,13 +112,15 @@ struct lawn_counts {
  *
  *   from                  to        on
  *   VACANT                LIVE      add, attach
- *   LIVE                  RETIRED   remove, detach; thread creation failed
+ *   LIVE                  RETIRED   remove; thread creation failed
+ *   any but VACANT        RETIRED   detach
  *   RETIRED               LIVE      remove fails with -EBUSY
  *   RETIRED               LEAVING   remove
  *   LEAVING               LEFT      all its shards are handed over
  *   LEFT                  LEAVING   a shard arrived meanwhile
  *   LIVE, LEAVING, LEFT   DONE      the set is closed and nothing is left to fire
- *   RETIRED, LEFT, DONE   VACANT    joined or detached
+ *   RETIRED               VACANT    detached; thread creation failed
+ *   LEFT, DONE            VACANT    joined
  *
  * VACANT   the place in set->workers is free
  * LIVE     may own shards
