@@ -26,7 +26,7 @@
 #define OPS_TIME_MAX (UINT64_C(1) << 62)
 #define OPS_TTL_MASK ((UINT64_C(1) << 60) - 1)
 #define OPS_SMALL_LAWN 16384u
-/* log2 of the starts that a lawn needs to change its habits. */
+/* log2 of the starts that a lawn needs to change its tuning. */
 #if defined LAWN_TUNING_TRIAL
 #define OPS_CHURN 9u
 #else
@@ -488,7 +488,7 @@ do_stats(struct ops *ops)
         return;
     }
     TELL(&ops->script, "stats");
-    uint64_t lone = lawn_count_unqueued(ops->lawn);
+    uint64_t unqueued = lawn_count_unqueued(ops->lawn);
     struct lawn_counters stats;
     lawn_stats(ops->lawn, &stats);
     script_expect(&ops->script, "P3: starts", stats.starts, oracle->starts);
@@ -498,12 +498,12 @@ do_stats(struct ops *ops)
     script_expect(&ops->script, "P7: bytes", stats.bytes, ops->bytes_at_first);
     if (stats.live_blades > stats.blades ||
         stats.unqueued_starts > stats.starts + oracle->restarts ||
-        stats.live_blades + lone > stats.count ||
-        (stats.live_blades == 0 && lone != stats.count)) {
+        stats.live_blades + unqueued > stats.count ||
+        (stats.live_blades == 0 && unqueued != stats.count)) {
         script_fail(&ops->script,
-                    "P3: %zu of %zu blades, %llu lone timers and %llu lone "
+                    "P3: %zu of %zu blades, %llu unqueued timers and %llu unqueued "
                     "starts do not fit %llu timers",
-                    stats.live_blades, stats.blades, (unsigned long long)lone,
+                    stats.live_blades, stats.blades, (unsigned long long)unqueued,
                     (unsigned long long)stats.unqueued_starts,
                     (unsigned long long)stats.count);
     }
@@ -1080,7 +1080,7 @@ keeps_lawn(const struct ops *ops)
 }
 
 /* All timers go to another lawn, which is not told what the old one knew of
- * its habits and closed blades. */
+ * its tuning and closed blades. */
 static void
 op_move(struct ops *ops)
 {
