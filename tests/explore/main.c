@@ -1,6 +1,6 @@
 /* main.c - walks through the schedules of all scenarios.
  *
- *     explore [OPTIONS] [SHARD OF A NAME]
+ *     explore [OPTIONS] [PART OF A NAME]
  *         --schedules N   of each scenario: all of cost 0, 1, 2 and so on, until
  *                         there are so many
  *         --random N      and besides, at random

@@ -165,6 +165,65 @@ SCENARIO(what_is_told_of_a_timer_and_a_thread_wait_for_it,
                      scene_stop_sync_0},
          .finish = scene_finish_closed, .delays = true);
 
+/* A thread waits for a timer that is being left, while left() of another one waits for
+ * that thread: so it waits for its own timer alone [C3]. */
+
+static unsigned stopped_0; /* stop_sync has returned */
+
+static void
+wait_until_0_is_stopped(unsigned timer)
+{
+    while (timer != 0 && LAWN_ATOMIC_LOAD(&stopped_0, LAWN_SEQ_CST) == 0) {
+        lawn__park_yield();
+    }
+}
+
+static void
+setup_left_waits_for_a_stop(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 40);
+    scene_have_shared(1, 0, 50);
+    scene_have_shared(2, 0, 60);
+    scene.left_hook = wait_until_0_is_stopped;
+    stopped_0 = 0;
+    scene_ready();
+}
+
+static void
+setup_left_of_another_worker_waits_for_a_stop(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(1, 1, 50);
+    scene.left_hook = wait_until_0_is_stopped;
+    stopped_0 = 0;
+    scene_ready();
+}
+
+/* Earlier, it would stop the timer itself, and there would be no left() for it. */
+static void
+stop_sync_and_free_0_when_left(void)
+{
+    while (lawn_workers_pending(&scene.timers[0])) {
+        lawn__park_yield();
+    }
+    EXPECT(!scene_stop_sync(0));
+    scene_free(0);
+    LAWN_ATOMIC_STORE(&stopped_0, 1, LAWN_SEQ_CST);
+}
+
+SCENARIO(a_wait_for_a_timer_that_is_left_does_not_wait_for_the_others,
+         .setup = setup_left_waits_for_a_stop,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     stop_sync_and_free_0_when_left},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_wait_for_a_timer_that_is_left_does_not_wait_for_other_shards,
+         .setup = setup_left_of_another_worker_waits_for_a_stop,
+         .threads = {scene_serve_and_leave, scene_serve_and_leave,
+                     scene_close_at_once, stop_sync_and_free_0_when_left},
+         .finish = scene_finish_closed, .delays = true);
+
 /* A start for after the end, without mail, of a timer that comes up before: also
  * if the worker is so late that it is due by then. */
 
