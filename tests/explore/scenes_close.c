@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-/* Two wait for a timer: one says that it is in the mail, finds the mailbox
- * closed, and so does not put it there; the other sees what it said, and
+/* Two wait for a timer: one marks it as in the mail, finds the mailbox
+ * closed, and so does not put it there; the other sees the mark, and
  * sleeps. */
 
 SCENARIO(two_wait_for_a_timer_at_the_end, .setup = scene_setup_held,
@@ -19,7 +19,7 @@ SCENARIO(two_wait_for_a_due_timer_at_the_end, .setup = scene_setup_due,
                      scene_stop_sync_0, scene_stop_sync_0},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
 
-/* What is told of a timer that is left stops another one, which other threads
+/* left() of a timer stops another one, which other threads
  * use at that moment. */
 
 static void
@@ -55,21 +55,21 @@ setup_left_stops_and_waits(void)
     scene.left_hook = stop_sync_0_if_1;
 }
 
-SCENARIO(a_timer_is_stopped_by_what_is_told_of_another_and_by_a_thread,
+SCENARIO(a_timer_is_stopped_by_left_of_another_and_by_a_thread,
          .setup = setup_left_stops,
          .threads = {scene_serve_and_leave, scene_close_at_once, scene_stop_0},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(a_timer_that_starts_is_stopped_by_what_is_told_of_another,
+SCENARIO(a_timer_that_starts_is_stopped_by_left_of_another,
          .setup = setup_left_stops,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(what_is_told_of_a_timer_and_a_thread_wait_for_another,
+SCENARIO(left_of_a_timer_and_a_thread_wait_for_another,
          .setup = setup_left_stops_and_waits,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(what_is_told_of_a_timer_waits_for_another_that_two_use,
+SCENARIO(left_of_a_timer_waits_for_another_that_two_use,
          .setup = setup_left_stops_and_waits,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0, scene_start_0_for_60},
@@ -159,7 +159,7 @@ SCENARIO(two_timers_of_two_workers_that_are_being_left_are_freed,
                      scene_close_at_once, scene_stop_sync_and_free_0,
                      stop_sync_and_free_1},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(what_is_told_of_a_timer_and_a_thread_wait_for_it,
+SCENARIO(left_of_a_timer_and_a_thread_wait_for_it,
          .setup = setup_left_waits_for_itself,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0},
