@@ -114,7 +114,7 @@ TEST(a_timer_that_is_due_now_loads_and_fires_now)
     CHECK_EQ(timer.deadline, 10);
     CHECK_EQ(lawn_store_next(trial.store), 10);
     CHECK_EQ(trial_mow(&trial, 10), 1);
-    CHECK_CUT(&trial, "a");
+    CHECK_STORE_FIRED(&trial, "a");
     tape_free(&tape);
     trial_end(&trial);
 }

@@ -53,7 +53,7 @@ TEST(the_first_timer_of_a_store_is_told_with_all_it_has_and_stays)
     CHECK_EQ(lawn_store_count(t.store), 3);
     CHECK_TIMER(&t, "sooner", "two", 40);
     CHECK_EQ(trial_mow(&t, 40), 1);
-    CHECK_CUT(&t, "sooner");
+    CHECK_STORE_FIRED(&t, "sooner");
     CHECK(is_first(&t, "last"));
     trial_end(&t);
 }
@@ -112,10 +112,10 @@ TEST(a_callback_of_a_store_is_told_the_timer_that_would_fire_next)
     put(&t, "e", 12, "");
     t.act = look_and_drop;
     CHECK_EQ(trial_mow(&t, 12), 3);
-    CHECK_CUT(&t, "a d e");
+    CHECK_STORE_FIRED(&t, "a d e");
     t.act = NULL;
     CHECK_EQ(trial_mow(&t, 13), 1);
-    CHECK_CUT_WITH(&t, "c", "again");
+    CHECK_STORE_FIRED_WITH(&t, "c", "again");
     trial_end(&t);
 }
 
