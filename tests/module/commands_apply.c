@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-TEST(commands_apply_does_what_it_is_told)
+TEST(commands_apply_does_what_it_is_asked)
 {
     struct fake *fake = scene_begin();
 
@@ -285,7 +285,7 @@ TEST(commands_apply_sets_a_sink)
     scene_end(fake);
 }
 
-TEST(commands_apply_without_memory_says_so)
+TEST(commands_apply_without_memory_reports_it)
 {
     struct fake *fake = scene_begin();
 

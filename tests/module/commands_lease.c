@@ -935,7 +935,7 @@ TEST(commands_len_looks_at_no_more_than_it_may)
     scene_end(fake);
 }
 
-TEST(commands_that_change_a_key_tell_of_what_died_before)
+TEST(commands_that_change_a_key_report_what_died_before)
 {
     struct fake *fake = scene_begin();
 
@@ -954,7 +954,7 @@ TEST(commands_that_change_a_key_tell_of_what_died_before)
 }
 
 /* Whatever becomes of the key meanwhile, and however they died. */
-TEST(commands_on_a_paused_key_say_nothing_of_the_dead_until_resume)
+TEST(commands_on_a_paused_key_report_nothing_of_the_dead_until_resume)
 {
     struct fake *fake = scene_begin();
 

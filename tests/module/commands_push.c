@@ -364,7 +364,7 @@ TEST(commands_push_rounds_up_to_the_resolution)
     scene_end(fake);
 }
 
-TEST(commands_push_tells_the_order_of_a_millisecond)
+TEST(commands_push_reports_the_order_of_a_millisecond)
 {
     struct fake *fake = scene_begin();
 

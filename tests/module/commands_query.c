@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-TEST(commands_get_tells_the_payload_or_all)
+TEST(commands_get_returns_the_payload_or_all)
 {
     struct fake *fake = scene_begin();
 
@@ -43,7 +43,7 @@ TEST(commands_next_counts_down)
     scene_end(fake);
 }
 
-TEST(commands_len_tells_those_that_wait_from_those_due)
+TEST(commands_len_distinguishes_those_that_wait_from_those_due)
 {
     struct fake *fake = scene_begin();
 
@@ -107,7 +107,7 @@ TEST(commands_scan_visits_each_id_once)
     scene_end(fake);
 }
 
-TEST(commands_scan_tells_what_matches)
+TEST(commands_scan_returns_what_matches)
 {
     struct fake *fake = scene_begin();
 
@@ -190,7 +190,7 @@ TEST(commands_scan_refuses_a_very_long_pattern)
     scene_end(fake);
 }
 
-TEST(commands_scan_without_memory_says_so)
+TEST(commands_scan_without_memory_reports_it)
 {
     struct fake *fake = scene_begin();
     char line[64];
@@ -219,7 +219,7 @@ TEST(commands_scan_without_memory_says_so)
     "\"sink\": \"none\", \"sink-to\": \"\", \"sink-maxlen\": 0, "              \
     "\"dead-letter\": \"\", \"sink-error\": \"\", "
 
-TEST(commands_info_tells_what_a_key_holds)
+TEST(commands_info_reports_what_a_key_holds)
 {
     struct fake *fake = scene_begin();
 

@@ -109,7 +109,7 @@ TEST(commands_poll_sets_the_wake_up_for_what_repeats)
     scene_end(fake);
 }
 
-TEST(commands_poll_takes_a_hundred_unless_told_and_no_more_than_the_limit)
+TEST(commands_poll_takes_a_hundred_by_default_and_no_more_than_the_limit)
 {
     struct fake *fake = scene_begin();
     char line[64];
@@ -131,7 +131,7 @@ TEST(commands_poll_takes_a_hundred_unless_told_and_no_more_than_the_limit)
     scene_end(fake);
 }
 
-TEST(commands_poll_meta_says_how_late_it_is)
+TEST(commands_poll_meta_reports_how_late_it_is)
 {
     struct fake *fake = scene_begin();
 
@@ -232,7 +232,7 @@ TEST(commands_poll_lets_an_event_repeat_without_a_burst)
     scene_end(fake);
 }
 
-TEST(commands_poll_delivers_as_often_as_it_was_told)
+TEST(commands_poll_delivers_as_often_as_it_was_asked)
 {
     struct fake *fake = scene_begin();
 

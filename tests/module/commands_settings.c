@@ -198,7 +198,7 @@ TEST(commands_that_would_exceed_maxbytes_are_refused)
     scene_end(fake);
 }
 
-TEST(commands_drop_what_is_due_first_if_told_to)
+TEST(commands_drop_what_is_due_first_if_asked_to)
 {
     struct fake *fake = scene_begin();
 
@@ -256,7 +256,7 @@ commands_push_forty(struct fake *fake)
     }
 }
 
-TEST(commands_that_drop_very_many_tell_of_them_at_once)
+TEST(commands_that_drop_very_many_report_them_at_once)
 {
     struct fake *fake = scene_begin();
     uint64_t before = command_totals.dropped;

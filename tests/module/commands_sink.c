@@ -26,7 +26,7 @@ sink_info(struct fake *fake, const char *name)
     return text;
 }
 
-TEST(commands_sink_is_set_told_and_taken_away)
+TEST(commands_sink_is_set_reported_and_taken_away)
 {
     struct fake *fake = scene_begin();
 
@@ -263,7 +263,7 @@ TEST(a_sink_that_is_set_gets_what_was_due_before)
     scene_end(fake);
 }
 
-TEST(a_tick_lets_what_repeats_be_due_again_and_tells_what_was_missed)
+TEST(a_tick_lets_what_repeats_be_due_again_and_reports_what_was_missed)
 {
     struct fake *fake = scene_begin();
 

@@ -58,7 +58,7 @@ TEST(commands_update_may_not_outgrow_a_limit)
     scene_end(fake);
 }
 
-TEST(commands_touch_moves_an_event_and_tells_when_it_is_due)
+TEST(commands_touch_moves_an_event_and_reports_when_it_is_due)
 {
     struct fake *fake = scene_begin();
 

@@ -84,7 +84,7 @@ TEST(unqueued_timers_are_visited_first_then_closed_blades_then_the_others)
 }
 
 /* Wherever the last one stands. */
-TEST(a_visit_ends_where_it_is_told_to)
+TEST(a_visit_ends_where_it_is_asked_to)
 {
     struct scene s;
 

@@ -340,7 +340,7 @@ look_and_stop(struct scene *s, struct probe *probe)
     }
 }
 
-TEST(a_callback_is_told_the_timer_that_is_then_the_first)
+TEST(a_callback_sees_the_timer_that_is_then_the_first)
 {
     struct scene s;
     int ground = 0;
@@ -368,7 +368,7 @@ expect_none(struct scene *s, struct probe *probe)
     CHECK_EQ(first(s), probe->id + 1);
 }
 
-TEST(a_callback_of_the_only_timer_is_told_that_there_is_none)
+TEST(a_callback_of_the_only_timer_sees_that_there_is_none)
 {
     struct scene s;
 

@@ -16,7 +16,7 @@ release_rudely(void *memory, void *context)
     errno = EDOM;
 }
 
-TEST(a_store_that_cannot_be_made_says_why_whatever_its_allocator_says)
+TEST(a_store_that_cannot_be_made_reports_why_whatever_its_allocator_does)
 {
     struct ledger ledger = {0};
     struct lawn_store_options options = {.seed = {1, 2}};

@@ -164,7 +164,7 @@ TEST(a_pop_takes_the_earliest_due_timer_out_of_a_store)
 }
 
 /* Until the next pop, whatever happens meanwhile; the sanitizers look on. */
-TEST(what_a_pop_of_a_store_tells_stays_until_the_next_pop)
+TEST(what_a_pop_of_a_store_returns_stays_until_the_next_pop)
 {
     struct trial t;
 

@@ -160,7 +160,7 @@ read_nonsense(void *bytes, size_t size, void *arg)
     return PTRDIFF_MIN;
 }
 
-TEST(a_store_loaded_with_an_error_that_is_no_int_says_so)
+TEST(a_store_loaded_with_an_error_that_is_no_int_reports_it)
 {
     struct trial t;
 

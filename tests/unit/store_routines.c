@@ -306,7 +306,7 @@ TEST(a_touched_timer_of_a_store_goes_to_the_end_of_its_queue)
     trial_end(&t);
 }
 
-TEST(a_store_told_no_options_works)
+TEST(a_store_without_options_works)
 {
     struct lawn_store *store = lawn_store_new(NULL);
 
