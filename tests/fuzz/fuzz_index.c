@@ -80,7 +80,8 @@ fuzz_remove(uint32_t i)
     if (fuzz_is_unqueued(i)) {
         lawn__list_remove(lawn__key(NULL), &fuzz_timers[i].link);
     } else {
-        lawn__index_remove(fuzz_index, fuzz_all, i - FUZZ_UNQUEUED, fuzz_slots[i]);
+        lawn__index_remove(fuzz_index, fuzz_all, i - FUZZ_UNQUEUED,
+                           fuzz_slots[i]);
         lawn__list_init(lawn__key(NULL), &fuzz_all[i - FUZZ_UNQUEUED].queue);
     }
     fuzz_times[i] = LAWN_NEVER;
