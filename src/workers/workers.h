@@ -27,9 +27,11 @@
 
 #if __has_include("../base/assertion.h")
 #include "../base/assertion.h"
+#include "../base/noinline.h"
 #include "../base/saturating.h"
 #else /* all files are in one folder, as clib puts them */
 #include "assertion.h"
+#include "noinline.h"
 #include "saturating.h"
 #endif
 
