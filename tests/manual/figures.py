@@ -123,7 +123,7 @@ def instructions():
     yield 'docs/PAPER.md', (
         'as published %s lines' % table.text('paper', 'lines'))
     yield 'docs/PAPER.md', (
-        'keep what it promises, some %s (' %
+        "keeps the paper's promises has some %s (" %
         format(round(int(table.text('lawn', 'lines')), -2), ','))
     yield 'docs/PAPER.md', (
         '%s instructions for a start and %s for a stop' %
@@ -182,7 +182,7 @@ def threads():
 def module():
     """docs/MODULE.md, docs/DESIGN.md, docs/CLUSTER.md: the module."""
     table = Table('**Bytes an event**')
-    many = Table('shares its delay with few, stands in a heap')
+    many = Table('**By number of TTLs**')
     servers = ('Redis', 'Valkey')
     size = ['%s, %s' % (table.text('lawn', server + ', 200,000'), table.rows[
         'lawn'][table.columns.index(server + ', 200,000') + 1])
@@ -209,7 +209,7 @@ def module():
         for server in servers)
     waits = re.search(r'([\d.]+) us on Redis, ([\d.]+) us on Valkey',
                       read(BENCHMARKS))
-    yield 'docs/DESIGN.md', '%.1f to %.1f us for each that waits' % tuple(
+    yield 'docs/DESIGN.md', '%.1f to %.1f us for each waiting client' % tuple(
         sorted(float(each) for each in waits.groups()))
     rates = Table('<!-- bench-module: model_rates', 'docs/CLUSTER.md')
     yield 'docs/CLUSTER.md', (
