@@ -90,6 +90,21 @@ def block_ended(kept):
                                  False) for name, found in kept["leases"].items())
 
 
+def block_jobs(kept):
+    """A row for each server and case: the medians of the ratios."""
+    columns = list(next(iter(kept["leases"].values()))["off"])
+    rows = []
+    for case, title in (("off", ""), ("everysec", ", AOF everysec"),
+                        ("ended", ", one job in ten is forgotten")):
+        for name, found in kept["leases"].items():
+            cells = found[case]
+            rows.append([SERVERS[name] + title]
+                        + ["%.2f (%.2f)" % tuple(statistics.median(leases.ratios(cells[size], c))
+                                                 for c in (0, 1)) if size in cells else ""
+                           for size in columns])
+    return table(["jobs in a batch x batches", *columns], rows)
+
+
 def block_sinks(kept):
     columns = {SERVERS[name] + (", AOF everysec" if aof == "everysec" else ""): cell
                for name, found in kept["sinks"].items() for aof, cell in found.items()}
@@ -167,7 +182,7 @@ MODEL = {"model_costs": [limits.costs_text],
 def block(name, kept):
     if name in MODEL:
         return printed(*MODEL[name])
-    part = {"ended": "leases", "held": "shards"}.get(name, name)
+    part = {"ended": "leases", "jobs": "leases", "held": "shards"}.get(name, name)
     return globals()["block_" + name](kept) if part in kept else None
 
 
@@ -187,7 +202,7 @@ def main():
             kept.setdefault(part, {}).update(servers)
     kept = {part: dict(sorted(found.items())) for part, found in kept.items()}
     # The model reads the costs from the first page.
-    for name in ("BENCHMARKS.md", "CLUSTER.md"):
+    for name in ("BENCHMARKS.md", "benchmarks-module.txt", "CLUSTER.md"):
         fill(ROOT / "docs" / name, kept)
 
 
