@@ -24,9 +24,7 @@
 #define LAWN_STORE_SIZE_MASK LAWN_STORE_PAYLOAD_MAX
 #define LAWN_STORE_OUTSIDE (1u << 29) /* the payload is outside */
 #define LAWN_STORE_DUE (1u << 30)     /* removed from the lawn, about to fire */
-#define LAWN_STORE_GONE                                                        \
-    (1u << 31) /* fired or popped, kept for the caller to
-                                       * read */
+#define LAWN_STORE_GONE (1u << 31)    /* fired or popped; the record is kept */
 
 struct lawn_store_record {
     struct lawn_timer timer;
