@@ -7,16 +7,16 @@
 COMMON_C := $(wildcard cli/common/*.c)
 TOOL_C := $(COMMON_C) $(wildcard cli/*.c cli/filter/*.c cli/trace/*.c module/top/*.c)
 
-# Each program writes its completion scripts itself. If build/lawn is for another
-# machine, RUN_LAWN is one that runs here.
+# Each program writes its own completion scripts. If build/lawn is for another machine,
+# set RUN_LAWN to one that runs here.
 SHELLS := bash zsh fish
 RUN_LAWN ?= build/lawn
 
 COMMANDS := lawn
 ALL += build/lawn $(SHELLS:%=build/lawn.%)
 
-# $(call link,LIBRARIES): a recipe that links a program. It is replaced in one step,
-# since a test may be running it.
+# $(call link,LIBRARIES): a recipe that links a program. The file is replaced
+# atomically, since a test may be running it.
 define link
 $(call say,LINK)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) -o $@.new $^ $(1) $(LDLIBS)
 @mv $@.new $@
