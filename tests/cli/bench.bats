@@ -435,7 +435,7 @@ record() {
     [ "$output" = "path: --n 1k" ]
     run --separate-stderr env PATH=/nowhere alone/lawn bench
     [ "$status" -eq 1 ]
-    [ "$stderr" = "lawn: bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
+    [ "$stderr" = "lawn bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
 }
 
 @test "lawn bench of PATH has a plain name" {
@@ -455,7 +455,7 @@ record() {
         # shellcheck disable=SC2086 # words
         run -127 --separate-stderr env PATH=/nowhere alone/lawn $words
         [ -z "$output" ]
-        [ "$stderr" = "lawn: bench: lawn-bench is not installed; install the \
+        [ "$stderr" = "lawn bench: lawn-bench is not installed; install the \
 package lawn-bench or run make" ]
     done
     run env PATH=/nowhere alone/lawn --help
@@ -463,7 +463,7 @@ package lawn-bench or run make" ]
     touch alone/lawn-bench
     run --separate-stderr env PATH=/nowhere alone/lawn bench
     [ "$status" -eq 1 ]
-    [ "$stderr" = "lawn: bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
+    [ "$stderr" = "lawn bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
 }
 
 @test "an interrupt ends the measuring; what there is gets written" {

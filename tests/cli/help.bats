@@ -107,7 +107,7 @@ types() {
     run lawn debounce --help
     [[ "$output" == *$'\n  -k, --key KEY  '*$'\ncommon options:\n'* ]]
     [[ "$output" == *$'\ncommon options:\n'*$'\n      --stats[=SEC]  '* ]]
-    [[ "$output" == *$'\n      --help  '*"print this and exit"* ]]
+    [[ "$output" == *$'\n      --help  '*"print this help and exit"* ]]
     # Who has no letters leaves no room for them.
     run lawn demo --help
     [[ "$output" == *$'\n  --timers N  '*$'\n  --help '* ]]

@@ -1079,7 +1079,7 @@ def a_part_of_a_line_is_not_glued_to_another_input(folder):
                 counts = lawn.stats()
                 equal((counts['resumed'], counts['discarded']), (1, 1))
                 assert 'dropped an incomplete line of the state: its input is ' \
-                    'not open any more' in lawn.said(), lawn.said()
+                    'no longer open' in lawn.said(), lawn.said()
             equal(run(*args)[1], '')  # it is told once
 
 
@@ -1411,7 +1411,7 @@ def a_state_of_another_filter_is_refused_and_both_are_named(folder):
                                    [(other, base) for other in others]):
         state = folder / str(i)
         run(*one, '--state', state, '--on-eof', 'save', feed=b'')
-        refused(state, two, f"is of 'lawn {one[0]}")
+        refused(state, two, f"saved by 'lawn {one[0]}")
         refused(state, two, f"not of 'lawn {two[0]}")
     run(*base, '--state', folder / 's', '--on-eof', 'save', feed=b'a 1\n')
     equal(run('debounce', '9s', *base[2:], '--state', folder / 's',
