@@ -472,7 +472,7 @@ run_profile(struct agree *agree)
     setup.longest = agree->profile->longest;
     agree->self = agree->contender->make(&setup);
     if (agree->self == NULL) {
-        complain(agree, "make() had no memory");
+        complain(agree, "make() failed: out of memory");
         return false;
     }
     play(agree);

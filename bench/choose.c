@@ -50,9 +50,9 @@ complain(const char *option, const char *word)
 {
     if (*word == '\0') {
         fprintf(stderr,
-                "lawn bench: --%s: a name is empty; there are:", option);
+                "lawn-bench: --%s: empty name; valid names are:", option);
     } else {
-        fprintf(stderr, "lawn bench: unknown %s '%s'; there are:", option,
+        fprintf(stderr, "lawn-bench: unknown %s '%s'; valid names are:", option,
                 word);
     }
 }
@@ -82,7 +82,8 @@ choose_contenders(const char *list, enum contender_part part,
             for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i]->name);
             }
-            fputs("\nsee 'lawn bench --list', also for those left out\n",
+            fputs("\nsee 'lawn-bench --list', also for contenders that are not "
+                  "available\n",
                   stderr);
             return false;
         }
@@ -118,7 +119,7 @@ choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
             for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i].title);
             }
-            fputs("\nsee 'lawn bench --list'\n", stderr);
+            fputs("\nsee 'lawn-bench --list'\n", stderr);
             return false;
         }
         *chosen |= UINT64_C(1) << (found - all);
@@ -140,7 +141,7 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
 
     for (*count = 0; next_word(&rest, word); (*count)++) {
         if (*count == CHOOSE_MAX) {
-            fprintf(stderr, "lawn bench: --%s: more than %u numbers\n", option,
+            fprintf(stderr, "lawn-bench: --%s: more than %u numbers\n", option,
                     CHOOSE_MAX);
             return false;
         }
@@ -148,7 +149,7 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
             numbers[*count] = 0;
         } else if (!options_count(&range, word, &numbers[*count])) {
             fprintf(stderr,
-                    "lawn bench: --%s: '%s' is not a list of numbers from %u "
+                    "lawn-bench: --%s: '%s' is not a list of numbers from %u "
                     "to %s, such as %s\n",
                     option, list, (unsigned)least, text_short((double)most).s,
                     most == CHOOSE_THREADS ? choose_crew_t
@@ -165,7 +166,7 @@ static void
 report_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
                 size_t t_count)
 {
-    const char *before = "lawn bench: left out:";
+    const char *before = "lawn-bench: skipped:";
 
     for (size_t i = 0; i < n_count; i++) {
         for (size_t k = 0; k < t_count; k++) {
@@ -272,7 +273,7 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     choice->cells = calloc(n_count * (t_count + 1) * workload_count,
                            sizeof(*choice->cells));
     if (choice->cells == NULL) {
-        fputs("lawn bench: no memory\n", stderr);
+        fputs("lawn-bench: out of memory\n", stderr);
         return false;
     }
     for (size_t i = 0; i < n_count; i++) {
@@ -280,9 +281,9 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     }
     if (choice->cell_count == 0) {
         fputs(options->workers
-                  ? "lawn bench: no cell is left: mixed needs more threads "
-                    "than 1\n"
-                  : "lawn bench: no cell is left: more TTLs than timers?\n",
+                  ? "lawn-bench: no cells to measure: mixed requires more than "
+                    "one thread\n"
+                  : "lawn-bench: no cells to measure: --t is larger than --n\n",
               stderr);
         free(choice->cells);
         return false;

@@ -222,7 +222,7 @@ judge(struct crew_agreement *agree, unsigned threads, FILE *out)
     unsigned first = agree->serves ? AGREE_WORKERS * AGREE_EACH : 0;
     const char *fault = agree->lacks       ? "out of memory"
                         : agree->early > 0 ? "a timer fired early"
-                        : agree->failed    ? "a stop told what is not so"
+                        : agree->failed    ? "a stop returned the wrong result"
                                            : NULL;
 
     for (unsigned i = first; i < first + threads * AGREE_EACH && fault == NULL;
@@ -230,12 +230,13 @@ judge(struct crew_agreement *agree, unsigned threads, FILE *out)
         const struct agree_note *note = &agree->notes[i];
 
         if (note->fires != (note->fate == AGREE_FIRES)) {
-            fault = note->fires == 0 ? "a timer did not fire"
-                                     : "a timer fired that should not";
+            fault = note->fires == 0
+                        ? "a timer did not fire"
+                        : "a timer fired that should not have fired";
         } else if (note->left != (note->fate == AGREE_LEFT)) {
-            fault = "another timer is left than should be";
+            fault = "the wrong timers are still running";
         } else if (note->fate == AGREE_STOPPED && note->stops == 0) {
-            fault = "a stop was not told";
+            fault = "the result of a stop was not reported";
         }
     }
     if (fault != NULL) {

@@ -295,7 +295,7 @@ count_instructions(const char *function, enum loop_operation operation,
         loop_count(contenders_find("lawn"), operation, n, function, &why);
 
     if (why != NULL) {
-        fprintf(stderr, "lawn bench: instructions are not counted: %s\n", why);
+        fprintf(stderr, "lawn-bench: instructions are not counted: %s\n", why);
     }
     return count;
 }

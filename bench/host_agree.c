@@ -102,7 +102,7 @@ play(struct host_agreement *agree)
         } else if (i % AGREE_FATES == AGREE_STOPPED &&
                    (!agree->host->face.stop(agree->self, object) ||
                     agree->host->face.stop(agree->self, object))) {
-            agree->wrong = "a stop told the wrong thing";
+            agree->wrong = "a stop returned the wrong result";
         }
     }
     while (read_clock() < agree->begin + AGREE_LAST ||
@@ -167,7 +167,7 @@ host_agree_check(const struct host *host, FILE *out)
     }
     free(agree.objects);
     if (agree.wrong != NULL) {
-        fprintf(out, "lawn bench: %s disagrees: %s\n", host->face.name,
+        fprintf(out, "lawn-bench: %s disagrees: %s\n", host->face.name,
                 agree.wrong);
     }
     return agree.wrong == NULL;

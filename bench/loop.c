@@ -331,9 +331,9 @@ loop_count(const struct contender *contender, enum loop_operation operation,
     uint64_t sum = 0;
 
     if (made < 0) {
-        wrong = "no temporary file can be made in TMPDIR, or /tmp";
+        wrong = "cannot create a temporary file in TMPDIR or /tmp";
     } else if (!has_valgrind()) {
-        wrong = "valgrind is missing: apt-get install valgrind";
+        wrong = "valgrind is not installed; apt-get install valgrind";
     }
     uint64_t done =
         wrong == NULL
@@ -350,7 +350,7 @@ loop_count(const struct contender *contender, enum loop_operation operation,
     }
     if (sum == 0) {
         if (why != NULL) {
-            *why = wrong != NULL ? wrong : "callgrind gave no profile";
+            *why = wrong != NULL ? wrong : "callgrind wrote no profile";
         }
         return -1;
     }

@@ -72,10 +72,10 @@ set_excuse(struct results_row *row, enum run_end end)
     row->end = end;
     row->why = why[end];
     if (end == RUN_UNFIT && contender_part_of(row->contender) == PART_STORES) {
-        row->why = "keeps no timers";
+        row->why = "has no timers";
     }
     if (end == RUN_UNFIT && contender_part_of(row->contender) == PART_CREWS) {
-        row->why = "has no way from thread to thread";
+        row->why = "does not support other threads";
     }
 }
 
@@ -229,7 +229,7 @@ check_agreement(struct results_cell *cell)
             continue;
         }
         fprintf(stderr,
-                "lawn bench: %s n=%" PRIu64 " t=%" PRIu64 " seed=%" PRIu64
+                "lawn-bench: %s n=%" PRIu64 " t=%" PRIu64 " seed=%" PRIu64
                 ": %s fired other timers, or at other times, than %s "
                 "(%016" PRIx64 ", %016" PRIx64 ")\n",
                 cell->cell.workload->name, cell->cell.n, cell->cell.t,
@@ -237,7 +237,7 @@ check_agreement(struct results_cell *cell)
                 row->checksum, first->checksum);
         /* A bug, not a row. */
         row->runs = 0;
-        row->why = "fired other timers than others";
+        row->why = "fired other timers than the other contenders";
         agrees = false;
     }
     return agrees;
@@ -342,7 +342,7 @@ group_size(const struct measure_plan *plan, size_t first)
 static bool
 report_no_memory(void)
 {
-    fputs("lawn bench: not enough memory for the results\n", stderr);
+    fputs("lawn-bench: out of memory for the results\n", stderr);
     return false;
 }
 

@@ -109,8 +109,8 @@ load_one(const struct peers_known *peer, char *why)
 
     if (!find_plugin(peer->file, path)) {
         return refuse(why,
-                      "not built, or not beside this program: in the sources, "
-                      "with %s: tools/deps bench, make",
+                      "not built, or not next to this program; in the sources, "
+                      "with %s installed, run: tools/deps bench; make",
                       peer->package);
     }
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -122,7 +122,7 @@ load_one(const struct peers_known *peer, char *why)
     }
     contender = find_contender(handle, peer);
     if (contender == NULL) {
-        return refuse(why, "%s is no plug-in", path);
+        return refuse(why, "%s is not a plug-in", path);
     }
     if (contender->abi != CONTENDER_ABI) {
         return refuse(

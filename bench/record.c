@@ -65,7 +65,7 @@ open_output(const char *path)
         return true;
     }
     if (freopen(path, "w", stdout) == NULL) {
-        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
+        fprintf(stderr, "lawn-bench: cannot write %s: %s\n", path,
                 strerror(errno));
         return false;
     }
@@ -106,7 +106,7 @@ choose_cell(const struct bench_options *options, struct cell *cell)
     *cell = choice.cells[0];
     free(choice.cells);
     if (!single) {
-        fputs("lawn bench: --record: more than one cell; choose one workload, "
+        fputs("lawn-bench: --record: more than one cell; select one workload, "
               "one --n and one --t\n",
               stderr);
     }
@@ -125,8 +125,7 @@ record_run(const struct bench_options *options)
     }
     put_head(&cell);
     if (play(&cell) == RUN_MEMORY) {
-        fprintf(stderr,
-                "lawn bench: --record: not enough memory for %s timers\n",
+        fprintf(stderr, "lawn-bench: --record: out of memory for %s timers\n",
                 text_count(cell.n).s);
         return VERBS_FAILED;
     }

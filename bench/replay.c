@@ -23,9 +23,9 @@ static void play_trace(struct run *run);
 struct workload replay_workload = {
     .name = "trace",
     .title = "replay",
-    .imitates = "what was recorded in a trace",
-    .operation = "event: a start, a restart or a stop, and what fires",
-    .parameters = "TTLs and the clock are the trace's own",
+    .imitates = "the timers of a recorded trace",
+    .operation = "event: a start, restart or stop, and the timers that fire",
+    .parameters = "TTLs and times are those of the trace",
     .uses_t = false,
     .longest = 1,
     .ttls = set_ttls,

@@ -423,8 +423,8 @@ report_headline_svg(FILE *out, const struct results *results)
     fputs("<text class=\"title\" x=\"20\" y=\"34\">Time per operation, ", out);
     put_count(out, n);
     fputs(" timers</text>\n", out);
-    fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, "
-          "<tspan class=\"peer\">libraries</tspan>, schemes in grey, the floor "
+    fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, <tspan "
+          "class=\"peer\">libraries</tspan>, schemes in gray, the floor "
           "dotted. Lower is better; both axes are logarithmic.</text>\n",
           out);
     struct report_panel panel;

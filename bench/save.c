@@ -12,7 +12,7 @@
 #define SAVE_CHUNK 65536u
 #define SAVE_DEPTH 32u /* of brackets; our JSON has 6 */
 
-static const char save_who[] = "lawn bench";
+static const char save_who[] = "lawn-bench";
 
 /* What our JSON begins with. */
 static const char save_mark[] = "{\"program\": \"lawn bench\"";
@@ -59,7 +59,7 @@ save_report(const char *path, const struct results *results)
     FILE *memory = open_memstream(&json, &length);
 
     if (memory == NULL) {
-        fputs("lawn bench: no memory for the report\n", stderr);
+        fputs("lawn-bench: out of memory for the report\n", stderr);
         return false;
     }
     print_json(memory, results);
@@ -108,7 +108,7 @@ read_whole(const char *path, size_t *length)
         good = !ferror(file);
     }
     if (!good) {
-        fprintf(stderr, "lawn bench: cannot read %s: %s\n", path,
+        fprintf(stderr, "lawn-bench: cannot read %s: %s\n", path,
                 strerror(errno));
         free(text);
         text = NULL;
@@ -195,8 +195,8 @@ is_other(const char *json, size_t length, const char *from)
             continue;
         }
         fprintf(stderr,
-                "lawn bench: %s: this is of 'lawn bench %s', and there is no "
-                "report of %s\n",
+                "lawn-bench: %s: it was saved by 'lawn-bench %s'; reports of "
+                "%s are not supported\n",
                 from, save_others[i].option, save_others[i].name);
         return true;
     }
@@ -217,8 +217,8 @@ bench_save_again(const char *from, const char *path)
         code = VERBS_INPUT;
     } else if (!is_ours(json, length)) {
         fprintf(stderr,
-                "lawn bench: %s: expected what 'lawn bench --json' prints, "
-                "from {\"program\": \"lawn bench\" to its last }\n",
+                "lawn-bench: %s: expected the output of 'lawn-bench --json', "
+                "from {\"program\": \"lawn bench\" to the last }\n",
                 from);
     } else {
         code = save_page(path, json, length) ? VERBS_OK : VERBS_OUTPUT;

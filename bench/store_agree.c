@@ -279,7 +279,7 @@ store_agree_check(const struct store *store, uint64_t seed, FILE *out)
     agree->now = setup.now;
     agree->self = store->face.make(&setup);
     if (agree->self == NULL) {
-        complain(agree, "it could not be made");
+        complain(agree, "it could not be created");
     }
     for (; agree->good && agree->step < AGREE_STEPS; agree->step++) {
         take_step(agree);

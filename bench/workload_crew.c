@@ -164,7 +164,7 @@ check_play(struct crew_play *play)
                  count > left.count + play->workers;
     if (run->wrong) {
         fprintf(stderr,
-                "lawn bench: %s, %s: %" PRIu64 " starts, %" PRIu64
+                "lawn-bench: %s, %s: %" PRIu64 " starts, %" PRIu64
                 " stopped, %" PRIu64 " of %" PRIu64 " fired, %" PRIu64
                 " of %" PRIu64 " left: not what it should be\n",
                 run->cell->workload->name, run->contender->name, started.count,

@@ -111,8 +111,8 @@ const struct contender floor_contender = {
     .abi = CONTENDER_ABI,
     .name = "floor",
     .title = "the floor",
-    .about = "A ring of (deadline, pointer) for one TTL, without stop: no "
-             "timer store, but what none can beat.",
+    .about = "A ring of (deadline, pointer) for one TTL, without stop: not a "
+             "timer store, but a lower bound for all of them.",
     .kind = CONTENDER_FLOOR,
     .flags = CONTENDER_ONE_TTL | CONTENDER_NO_STOP,
     .node = sizeof(uint64_t),

@@ -209,7 +209,7 @@ const struct contender growing_contender = {
     .name = "growing",
     .title = "growing wheel",
     .about = "A wheel with a slot for each tick of the longest TTL, rebuilt "
-             "when a longer one comes. Start and stop O(1) otherwise.",
+             "for a longer TTL. Start and stop O(1) otherwise.",
     .kind = CONTENDER_PAPER,
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,

@@ -157,8 +157,8 @@ const struct contender hashed_contender = {
     .abi = CONTENDER_ABI,
     .name = "hashed",
     .title = "hashed wheel",
-    .about = "One wheel whose slots are shared by all of its turns. Start and "
-             "stop O(1), a mow O(ticks + timers in their slots).",
+    .about = "One wheel; each slot holds the timers of all revolutions. Start "
+             "and stop O(1), a mow O(ticks + timers in their slots).",
     .kind = CONTENDER_PAPER,
     .flags = CONTENDER_EXACT | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),

@@ -192,8 +192,8 @@ const struct contender paper_contender = {
     .abi = CONTENDER_ABI,
     .name = "paper",
     .title = "lawn of the paper",
-    .about = "Queues by TTL in a hash map, all of them looked at when "
-             "something is due. Start and stop O(1), a mow O(fired + TTLs).",
+    .about = "Queues by TTL in a hash map; all queues are checked when a timer "
+             "is due. Start and stop O(1), a mow O(fired + TTLs).",
     .kind = CONTENDER_PAPER,
     .flags = CONTENDER_EXACT | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),

@@ -330,8 +330,8 @@ const struct contender tree_contender = {
     .abi = CONTENDER_ABI,
     .name = "tree",
     .title = "red-black tree",
-    .about = "A red-black tree in the objects, the earliest timer "
-             "remembered. Start and stop O(log n), no allocation.",
+    .about = "An intrusive red-black tree with a pointer to the earliest "
+             "timer. Start and stop O(log n), no allocation.",
     .kind = CONTENDER_PAPER,
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,

@@ -136,8 +136,8 @@ const struct crew alone_crew = {
             .abi = CONTENDER_ABI,
             .name = "alone",
             .title = "a lawn per thread",
-            .about = "A lawn per thread that no other can reach: for local "
-                     "work alone, which cannot be faster.",
+            .about = "A private lawn per thread: local work only; a lower "
+                     "bound for it.",
             .kind = CONTENDER_FLOOR,
             .flags = CONTENDER_CREW | CONTENDER_EXACT,
             .node = sizeof(struct lawn_timer),

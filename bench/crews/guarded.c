@@ -352,10 +352,11 @@ visit_all_left(void *self, contender_fire_fn *tell, void *arg)
     .stop_on = stop_on, .left = visit_all_left
 
 const struct crew mutex_crew = {
-    GUARDED_FACE("mutex", "one lawn, one mutex",
-                 "One lawn for all threads behind a mutex, and a worker that "
-                 "mows it when something is due; callbacks run without it.",
-                 make_one),
+    GUARDED_FACE(
+        "mutex", "one lawn, one mutex",
+        "One lawn for all threads behind a mutex, and a worker that mows it "
+        "when timers are due; callbacks run without the mutex.",
+        make_one),
 };
 
 const struct crew adaptive_crew = {
@@ -367,7 +368,7 @@ const struct crew adaptive_crew = {
 
 const struct crew shards_crew = {
     GUARDED_FACE("shards", "a lawn and mutex each",
-                 "A lawn per worker, each behind an adaptive mutex, which the "
-                 "others take as well; a timer stays with its worker.",
+                 "A lawn per worker, each behind an adaptive mutex that other "
+                 "threads take as well; a timer stays with its worker.",
                  make_each),
 };

@@ -187,9 +187,9 @@ const struct crew lawn_crew = {
             .abi = CONTENDER_ABI,
             .name = "lawn",
             .title = "lawn workers",
-            .about = "A lawn per worker, that only it touches; a start from "
-                     "another thread is a message in a mailbox without locks, "
-                     "a stop a word of the timer.",
+            .about = "A lawn per worker that only this worker uses; a start "
+                     "from another thread is a message in a lock-free mailbox, "
+                     "a stop sets a word of the timer.",
             .kind = CONTENDER_OURS,
             .flags = CONTENDER_CREW | CONTENDER_EXACT,
             .node = sizeof(struct lawn_workers_timer),

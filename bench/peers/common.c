@@ -40,9 +40,9 @@ const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "common",
     .title = "libevent, common timeouts",
-    .about = "libevent with a queue for each of up to 256 TTLs announced "
-             "beforehand, O(1), and its heap for the rest, O(log n). Driven "
-             "as the heap is.",
+    .about = "libevent with a queue for each of up to 256 TTLs registered "
+             "beforehand, O(1), and its heap for the rest, O(log n). A mow is "
+             "the same as for the heap.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT,
     .node = sizeof(struct event),

@@ -223,7 +223,7 @@ follows(void)
 static const char *
 peer_unusable(void)
 {
-    static const char *why = "it was not tried";
+    static const char *why = "not tried";
     static bool tried;
     size_t found = 0;
 
@@ -233,12 +233,12 @@ peer_unusable(void)
     tried = true;
     peer_segments("librte_timer.so", PF_X, replace_counter, &found);
     if (found == 0) {
-        why = "its reading of the time stamp counter could not be replaced";
+        why = "cannot replace its reads of the time stamp counter";
         return why;
     }
     why = begin_environment();
     if (why == NULL && !follows()) {
-        why = "it does not follow the benchmark's clock";
+        why = "it does not follow the clock of the benchmark";
     }
     return why;
 }
@@ -384,10 +384,10 @@ const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "dpdk",
     .title = "DPDK rte_timer",
-    .about = "DPDK's rte_timer on one core, a skip list behind a spin lock: "
-             "start O(log n), stop O(log n). A mow is rte_timer_manage(); its "
-             "readings of the time stamp counter were replaced by readings of "
-             "a variable.",
+    .about =
+        "DPDK's rte_timer on one core, a skip list behind a spin lock: start "
+        "O(log n), stop O(log n). A mow is rte_timer_manage(); its reads of "
+        "the time stamp counter are replaced by reads of a variable.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO,
     .node = sizeof(struct node),

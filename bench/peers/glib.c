@@ -183,7 +183,7 @@ const struct contender CONTENDER_PLUGIN = {
     .title = "GLib",
     .about = "GLib's sources with a ready time: start and stop O(1), each mow "
              "O(n). A mow is g_main_context_iteration() on a clock and a poll "
-             "that cost nothing; nor does the write by which each start and "
+             "that cost nothing, as does the write with which each start and "
              "stop wakes the loop.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT,

@@ -32,8 +32,7 @@ const struct store CONTENDER_PLUGIN = {
             .name = "gplain",
             .title = "GHashTable",
             .about = "No timers: malloc'ed records with id and payload, found "
-                     "by GLib's table. What a store pays for ids and payloads "
-                     "alone.",
+                     "by GLib's table. The cost of ids and payloads alone.",
             .kind = CONTENDER_FLOOR,
             .flags = CONTENDER_STORE,
             .version = table_version,

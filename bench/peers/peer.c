@@ -83,7 +83,7 @@ peer_take_clock(const char *library)
     };
 
     if (peer_apply(library, clock, 1) == 0) {
-        return "its calls of clock_gettime() could not be replaced";
+        return "cannot replace its calls of clock_gettime()";
     }
     (void)peer_apply(library, rest, sizeof(rest) / sizeof(*rest));
     return NULL;
