@@ -255,7 +255,7 @@ class Checks:
             )
             assert "%.2f" % mean in text or mean >= 10, "%f: %s" % (mean, text)
 
-    def an_incomplete_run_says_so(self):
+    def an_incomplete_run_reports_it(self):
         equal(
             self.browser.run(
                 "return document.getElementById('notice').hidden"
@@ -370,7 +370,7 @@ class Checks:
         )
         equal(self.browser.run(TEXTS, WRONG), [], "texts")
 
-    def a_mark_tells_its_figures_to_mouse_and_keyboard(self):
+    def a_mark_shows_its_figures_to_mouse_and_keyboard(self):
         self.open()
         tip = "const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent"
         x, y, labels = self.browser.run(
