@@ -54,7 +54,8 @@ types() {
             run --separate-stderr lawn $verb $option
             [ "$status" -eq 0 ]
             [ -z "$stderr" ]
-            [[ "$output" == "usage: lawn ${verb:+$verb }"* ]]
+            [[ "$verb" == bench || "$output" == "usage: lawn ${verb:+$verb }"* ]]
+            [[ "$verb" != bench || "$output" == "usage: lawn-bench "* ]]
             [[ "$output" == *$'\n\noptions:\n'*$'\n\nexample'?(s)$':\n  '* ]]
             [[ "$output" != *[[:blank:]]$'\n'* ]]
             run ! grep -E '.{80}' <<<"$output"
