@@ -1,4 +1,4 @@
-/* bench.c - "lawn bench": the options of lawn-bench, and what they start. */
+/* bench.c - the options of lawn-bench, and the steps that they select. */
 #include "bench.h"
 #include "agree.h"
 #include "build.h"
@@ -23,8 +23,8 @@
 #define BENCH_QUICK_RUNS 3u
 #define BENCH_QUICK_LIMIT UINT64_C(200000000)
 #define BENCH_CROWD                                                            \
-    50000u                   /* timers from which on contenders must agree on
-                              crowds as well */
+    50000u                   /* timers from which on contenders are checked
+                                with crowds */
 #define BENCH_COUNT_N 10000u /* timers for counting instructions */
 
 static const struct options_spec bench_specs[] = {
@@ -196,7 +196,7 @@ const struct options_verb bench_verb = {
     .run = run_bench,
 };
 
-/* The first interrupt ends the measuring, the second the process. */
+/* The first interrupt ends the measurement, the second the process. */
 static void
 on_interrupt(int signal)
 {
@@ -249,7 +249,7 @@ bench_agree(const struct bench_choice *choice, uint64_t seed)
     return agree;
 }
 
-/* Prints how often it was done; an exit code. */
+/* Prints the number of operations. Returns an exit code. */
 static int
 report_loop(const struct bench_options *options, uint64_t done)
 {
@@ -263,7 +263,7 @@ report_loop(const struct bench_options *options, uint64_t done)
     return VERBS_OK;
 }
 
-/* The last events of a trace, with --n so many. */
+/* Runs the last --n events of a trace. */
 static int
 run_loop_last(const struct bench_options *options,
               const struct contender *contender)
@@ -401,7 +401,7 @@ measure_choice(const struct bench_options *options, struct bench_choice *choice)
         .cells = choice->cells,
         .cell_count = choice->cell_count,
         .runs = (unsigned)options->runs,
-        /* They have their own. */
+        /* They measure their own. */
         .tails = !options->workers && !options->adapters,
         .limit_ns = options->limit_ns,
         .progress = bench_progress,
@@ -421,7 +421,7 @@ measure_choice(const struct bench_options *options, struct bench_choice *choice)
     return agrees ? code : VERBS_FAILED;
 }
 
-/* Asked for a trace: one cell, whose workload replays it. */
+/* Makes one cell whose workload replays the trace. */
 static int
 choose_trace(const struct bench_options *options, struct bench_choice *choice)
 {
@@ -455,7 +455,7 @@ report_again(const struct bench_options *options)
     return VERBS_USAGE;
 }
 
-/* What was left open. */
+/* Sets options that were not given. */
 static void
 set_defaults(struct bench_options *options)
 {
@@ -468,7 +468,7 @@ set_defaults(struct bench_options *options)
     }
 }
 
-/* What cannot be asked for together: one of the first with any of the others. */
+/* Rejects combinations of options: the first one with any of the others. */
 static bool
 options_fit(const struct bench_options *o)
 {
@@ -533,7 +533,8 @@ options_fit(const struct bench_options *o)
     return with == NULL;
 }
 
-/* Prints the version, or a script for a shell; false if neither was asked for. */
+/* Prints the version or a completion script. Returns false if neither was
+ * requested. */
 static bool
 print_self(const struct bench_options *options)
 {

@@ -1,4 +1,4 @@
-/* choose.c - which cells and contenders a user of "lawn bench" asked for. */
+/* choose.c - parses the selection of cells and contenders. */
 #include "bench.h"
 #include "options.h"
 #include "text.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHOOSE_MAX 64u  /* of a list */
-#define CHOOSE_N "N"    /* as a number of TTLs: as many as timers */
+#define CHOOSE_MAX 64u  /* numbers in a list */
+#define CHOOSE_N "N"    /* a number of TTLs: as many as timers */
 #define CHOOSE_WORD 64u /* letters of a name */
 #define CHOOSE_TIMERS 100000000u
 #define CHOOSE_THREADS 64u
@@ -26,8 +26,9 @@ static const char choose_quick_crew_t[] = "1,2";
 static const char choose_quick_t[] = "1,20," CHOOSE_N;
 #define CHOOSE_QUICK_OPS 40000u
 
-/* The next word of a list with commas; false at its end, where *list becomes
- * NULL. A word too long to be anything that is known ends with "...". */
+/* Reads the next word of a comma-separated list. Returns false at its end,
+ * where *list becomes NULL. A word that is too long for any name ends with
+ * "...". */
 static bool
 next_word(const char **list, char *word)
 {
@@ -44,7 +45,7 @@ next_word(const char **list, char *word)
     return true;
 }
 
-/* What is wrong with a word that is no name. */
+/* Prints an error about a word that is not a valid name. */
 static void
 complain(const char *option, const char *word)
 {
@@ -98,7 +99,7 @@ choose_contenders(const char *list, enum contender_part part,
     return true;
 }
 
-/* The workloads of a list, or all: a bit each. */
+/* Selects the workloads of a list, or all; one bit each. */
 static bool
 choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
 {
@@ -127,7 +128,7 @@ choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
     return true;
 }
 
-/* A list of counts, N among them as 0 if allowed. */
+/* Parses a list of counts; N, if allowed, is 0. */
 static bool
 choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
                uint64_t most, uint64_t *numbers, size_t *count)
@@ -161,7 +162,7 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
     return true;
 }
 
-/* Names the cells that were asked for and cannot be: t > n. */
+/* Prints the requested cells that are impossible: t > n. */
 static void
 report_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
                 size_t t_count)
@@ -183,7 +184,7 @@ report_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
     }
 }
 
-/* Whether one of the chosen workloads uses t. */
+/* Returns whether one of the selected workloads uses t. */
 static bool
 uses_t(enum contender_part part, uint64_t chosen)
 {
@@ -198,7 +199,8 @@ uses_t(enum contender_part part, uint64_t chosen)
     return false;
 }
 
-/* Cells of one n: the lives for each t, then the workloads without t. */
+/* Adds the cells of one n: the lives for each t, then the workloads without
+ * t. */
 static void
 choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
              const uint64_t *t, size_t t_count,
@@ -228,7 +230,7 @@ choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
     }
 }
 
-/* Numbers of TTLs; of crews, of threads. */
+/* Parses the numbers of TTLs or, for crews, of threads. */
 static bool
 choose_ttls_or_threads(const struct bench_options *options, uint64_t *t,
                        size_t *count)

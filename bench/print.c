@@ -1,4 +1,5 @@
-/* print.c - results as text and CSV; the list of what there is. */
+/* print.c - prints results as text and CSV, and the list of contenders and
+ * workloads. */
 #include "print.h"
 #include "contenders.h"
 #include "stopwatch.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rows with figures come first, the fastest first. */
+/* Rows with figures are first, in ascending order of time. */
 static int
 compare_rows(const void *a, const void *b)
 {
@@ -24,7 +25,8 @@ compare_rows(const void *a, const void *b)
            (results_median(x) < results_median(y));
 }
 
-/* How a row begins: its times, or why it has none, and then it ends there: false. */
+/* Prints the times at the start of a row. If there are none, prints why, ends
+ * the row, and returns false. */
 static bool
 print_times(FILE *out, const struct results_row *row, double best)
 {
@@ -39,7 +41,7 @@ print_times(FILE *out, const struct results_row *row, double best)
     return true;
 }
 
-/* And how it ends; far is the percentile that is looked at. */
+/* Prints the end of a row; far is the high percentile. */
 static void
 print_tail(FILE *out, const struct results_row *row, uint64_t far)
 {
@@ -61,7 +63,7 @@ print_row(FILE *out, const struct results_row *row, double best)
     print_tail(out, row, row->p9999);
 }
 
-/* Of crews: how much all threads did together; or, of T4 and T5, latencies. */
+/* For crews: the throughput of all threads or, for T4 and T5, latencies. */
 static void
 print_row_crew(FILE *out, const struct results_row *row, double best,
                uint64_t threads)
@@ -87,7 +89,7 @@ print_head_crew(FILE *out, bool threads)
     }
 }
 
-/* Of hosts: the event loop's own timers beside ours in it. */
+/* For hosts: compares the loop's own timers with lawn's in the same loop. */
 static void
 print_row_host(FILE *out, const struct results_row *row,
                const struct results_cell *cell)
@@ -133,7 +135,7 @@ print_head_host(FILE *out, bool tails)
     putc('\n', out);
 }
 
-/* In their order, and under one another what is in one event loop. */
+/* In their order; hosts of the same event loop are adjacent. */
 static void
 print_rows_host(FILE *out, const struct results_cell *cell)
 {

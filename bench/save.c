@@ -1,4 +1,4 @@
-/* save.c - the files that "lawn bench" writes: the page and the picture. */
+/* save.c - writes the page and the picture. */
 #include "bench.h"
 #include "output.h"
 #include "print.h"
@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define SAVE_CHUNK 65536u
-#define SAVE_DEPTH 32u /* of brackets; our JSON has 6 */
+#define SAVE_DEPTH 32u /* maximum nesting; our JSON has 6 */
 
 static const char save_who[] = "lawn-bench";
 
-/* What our JSON begins with. */
+/* The start of our JSON. */
 static const char save_mark[] = "{\"program\": \"lawn bench\"";
 
-/* The parts that there is no report of. */
+/* The parts without a report. */
 static const struct {
     const char *mark;
     const char *option;
@@ -87,7 +87,8 @@ bench_save(const struct bench_options *options, const struct results *results)
            (options->svg == NULL || save_svg(options->svg, results));
 }
 
-/* All of a file; NULL, and a message, if it cannot be read. */
+/* Reads a whole file. Returns NULL after printing a message if it cannot be
+ * read. */
 static char *
 read_whole(const char *path, size_t *length)
 {
@@ -119,8 +120,8 @@ read_whole(const char *path, size_t *length)
     return text;
 }
 
-/* Where the string ends that begins with the quote at this place: after its
- * other quote. length: nowhere. */
+/* Returns the end of the string whose opening quote is at this place: after its
+ * closing quote; or length if there is none. */
 static size_t
 find_string_end(const char *json, size_t length, size_t at)
 {
@@ -136,8 +137,8 @@ find_string_end(const char *json, size_t length, size_t at)
     return length;
 }
 
-/* Whether the text is one object whose brackets match and whose strings end:
- * enough to notice a part that is missing. */
+/* Checks that the text is one object with matching brackets and complete
+ * strings, which detects truncation. */
 static bool
 is_whole(const char *json, size_t length)
 {
@@ -171,7 +172,7 @@ is_whole(const char *json, size_t length)
     return false;
 }
 
-/* The script of the page is what reads it. */
+/* Only the script of the page parses it. */
 static bool
 is_ours(const char *json, size_t length)
 {
@@ -184,7 +185,8 @@ is_ours(const char *json, size_t length)
            is_whole(json, length);
 }
 
-/* Whether it is ours, but of a part without a report; a message tells which. */
+/* Returns whether it is the JSON of a part without a report, after printing a
+ * message. */
 static bool
 is_other(const char *json, size_t length, const char *from)
 {

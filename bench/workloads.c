@@ -1,5 +1,4 @@
-/* workloads.c - the table of workloads. What they do stands in the files named
- * workload_*.c. */
+/* workloads.c - the table of workloads, which are in the files workload_*.c. */
 #include "workloads.h"
 #include "workload.h"
 
@@ -226,7 +225,7 @@ static const struct workload workloads_store[] = {
     },
 };
 
-/* Those with a latency have no threads to choose. */
+/* Workloads that measure latency have a fixed number of threads. */
 static const struct workload workloads_crew[] = {
     {
         .name = "T1",
@@ -370,7 +369,7 @@ workloads_all(enum contender_part part, size_t *count)
     return workloads_timers;
 }
 
-/* About one timer fires in three ticks at least, however few there are. */
+/* On average at least one timer fires in three ticks, however few there are. */
 uint64_t
 workloads_longest(const struct cell *cell)
 {
