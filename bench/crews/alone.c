@@ -1,5 +1,5 @@
-/* alone.c - a lawn per thread, and no way from one to another: what threads that
- * need none would use, and so what local work cannot be faster than. */
+/* alone.c - a lawn per thread that other threads cannot use: what threads
+ * without shared timers would use, and a lower bound for local work. */
 #include "all.h"
 
 #include "lawn.h"

@@ -1,6 +1,6 @@
-/* lawn.c - our timers in our own event loop, on epoll and a timerfd: as they are,
- * and as coarse as others have them, with TTLs that count from the time of the
- * round, and whole milliseconds. */
+/* lawn.c - the lawn's own event loop, on epoll and a timerfd: as it is, and as
+ * coarse as other loops, with TTLs that count from the time of the round, in
+ * whole milliseconds. */
 #include "adapted.h"
 #include "all.h"
 

@@ -1,6 +1,6 @@
-/* common.c - libevent's common timeouts: a queue for each TTL that was announced
- * with event_base_init_common_timeout(), at most 256 of them, and the heap for
- * the queues' heads and for all other TTLs. */
+/* common.c - libevent's common timeouts: a queue for each TTL that was
+ * registered with event_base_init_common_timeout(), at most 256, and the heap
+ * for the heads of the queues and all other TTLs. */
 #include "libevent.h"
 
 static void *

@@ -2,7 +2,7 @@
 #define HASH_PLAIN 1
 #include "hash_glib.h"
 
-/* Each looks into the table once. */
+/* Each searches the table once. */
 static bool
 start(void *arg, const void *id, uint64_t ttl, const void *payload)
 {
