@@ -1078,7 +1078,7 @@ def a_part_of_a_line_is_not_glued_to_another_input(folder):
                 lawn.exit(0)
                 counts = lawn.stats()
                 equal((counts['resumed'], counts['discarded']), (1, 1))
-                assert 'dropped an incomplete line of the state: its input is ' \
+                assert 'dropped an incomplete line from the state: its input is ' \
                     'no longer open' in lawn.said(), lawn.said()
             equal(run(*args)[1], '')  # it is told once
 
