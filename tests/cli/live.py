@@ -1412,7 +1412,7 @@ def a_state_of_another_filter_is_refused_and_both_are_named(folder):
         state = folder / str(i)
         run(*one, '--state', state, '--on-eof', 'save', feed=b'')
         refused(state, two, f"saved by 'lawn {one[0]}")
-        refused(state, two, f"not of 'lawn {two[0]}")
+        refused(state, two, f"not by 'lawn {two[0]}")
     run(*base, '--state', folder / 's', '--on-eof', 'save', feed=b'a 1\n')
     equal(run('debounce', '9s', *base[2:], '--state', folder / 's',
               '--lateness', '1s', '--max-keys', 5, feed=b'b 3\n')[0],
