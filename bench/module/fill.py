@@ -5,9 +5,9 @@ docs/CLUSTER.md.
 usage: bench/module/fill.py FILE [FILE ...]
 
 Several files are as one: of two that have the same part of the same server the later
-one counts. In the pages, what stands between <!-- bench-module: NAME --> and
-<!-- end --> is written anew; the rest is left alone. A block of which the files have
-nothing stays as it is.
+one counts. In the pages, the text between <!-- bench-module: NAME --> and
+<!-- end --> is replaced; the rest is unchanged. A block without data in the files is
+unchanged, too.
 """
 import contextlib
 import io
