@@ -176,7 +176,7 @@ struct lawn_workers_timer {
     lawn_workers_fire_fn *fire;
 };
 
-/* How the worker of a timer is selected; the default is BY_OWNER. */
+/* How the worker of a timer is selected, see ROUTING above. */
 enum lawn_workers_route { LAWN_WORKERS_BY_OWNER, LAWN_WORKERS_BY_TTL };
 
 /* Maximum number of workers of a set at the same time, and of shards. */
@@ -190,6 +190,7 @@ struct lawn_workers_options {
      * read from the clock. */
     struct lawn_options lawn;
 
+    /* How the worker of a timer is selected; default LAWN_WORKERS_BY_OWNER. */
     enum lawn_workers_route route;
 
     /* With routing by TTL: the number of shards to which TTLs are distributed,
@@ -213,11 +214,11 @@ struct lawn_workers_options {
 
 /* Counters of a worker, or of all workers. */
 struct lawn_workers_counters {
-    unsigned workers; /* current workers of the set */
-    unsigned shards;  /* shards, including those of removed workers */
-    uint64_t held;    /* timers on the lawns, including those that another
+    unsigned workers;   /* current workers of the set */
+    unsigned shards;    /* shards, including those of removed workers */
+    uint64_t held;      /* timers on the lawns, including those that another
                          thread stopped and that are not yet unlinked */
-    uint64_t fires;
+    uint64_t fires;     /* callbacks called */
     uint64_t messages;  /* starts and stops that arrived in a mailbox */
     uint64_t turns;     /* rounds */
     uint64_t wakes;     /* rounds for which another thread woke the worker */
