@@ -137,8 +137,11 @@ enum lawn_loop_mode {
     LAWN_LOOP_DELAY     /* the period counts from the end of the callback */
 };
 
-/* Clocks: CLOCK_MONOTONIC (default) and CLOCK_BOOTTIME. */
-enum lawn_loop_clock { LAWN_LOOP_MONOTONIC, LAWN_LOOP_BOOTTIME };
+/* Clocks of the system. */
+enum lawn_loop_clock {
+    LAWN_LOOP_MONOTONIC, /* CLOCK_MONOTONIC (default) */
+    LAWN_LOOP_BOOTTIME   /* CLOCK_BOOTTIME: also counts during suspension */
+};
 
 /* Callback of an adapter. Sets the single wake-up of the host, which is the
  * event loop that runs the timers, and replaces the previous wake-up. At that

@@ -84,8 +84,8 @@
  *   C7  Wake-ups: a sleeping worker is woken if and only if it must wake
  *       earlier than planned, once per burst of messages, or a timer moves to
  *       it; no wake-up is lost.
- *   C8  Adding and removing workers loses no timer, and a shard changes its
- *       worker only between two rounds.
+ *   C8  Changing workers: adding and removing workers loses no timer, and a
+ *       shard changes its worker only between two rounds.
  *   C9  Floods: a worker fires due timers after at most a budget of messages,
  *       regardless of the number of waiting messages.
  *
@@ -176,8 +176,11 @@ struct lawn_workers_timer {
     lawn_workers_fire_fn *fire;
 };
 
-/* How the worker of a timer is selected, see ROUTING above. */
-enum lawn_workers_route { LAWN_WORKERS_BY_OWNER, LAWN_WORKERS_BY_TTL };
+/* How the worker of a timer is selected. */
+enum lawn_workers_route {
+    LAWN_WORKERS_BY_OWNER, /* the worker that starts it, or its previous one */
+    LAWN_WORKERS_BY_TTL    /* the same worker for all timers of a TTL */
+};
 
 /* Maximum number of workers of a set at the same time, and of shards. */
 #define LAWN_WORKERS_MAX 256u
