@@ -172,8 +172,8 @@ void lawn_store_free(struct lawn_store *store);
 #define LAWN_STORE_AT 4u
 
 /* Starts a timer with a copy of the payload. Its deadline is lawn_store_now() +
- * ttl. A timer with the same id is replaced. how is 0 or a combination of
- * LAWN_STORE_ABSENT or LAWN_STORE_PRESENT, but not both, and LAWN_STORE_AT.
+ * ttl. A timer with the same id is replaced. how is 0 or a combination of the
+ * flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other.
  * Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
  * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if how is invalid; -EEXIST or -ENOENT,
  * depending on how; -ENOSPC if a limit would be exceeded; -ENOMEM. On failure
