@@ -14,7 +14,7 @@
  * is handed on; after it each has one that is early enough. A replica does nothing of
  * the kind.
  *
- * What is replicated is noted in `told`, and done by the replica, if there is
+ * What is replicated is noted in `replicated`, and done by the replica, if there is
  * one, when the call is over; as the server does it.
  */
 #ifndef LAWN_TESTS_FAKE_H
@@ -52,8 +52,8 @@ struct fake {
     uint64_t blocks; /* of memory, that there were at first */
     /* Of the last call: */
     struct fake_text reply;
-    struct fake_text told;  /* "ADD a x 10 10 \"\"; DEL b" */
-    struct fake_text noted; /* events: "lawn.push del" */
+    struct fake_text replicated; /* "ADD a x 10 10 \"\"; DEL b" */
+    struct fake_text noted;      /* events: "lawn.push del" */
     unsigned signals;
     unsigned arms;
     uint64_t block_ms; /* of host_block(), even if it said no */

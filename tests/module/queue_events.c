@@ -46,7 +46,7 @@ TEST(events_of_one_time_come_in_the_order_pushed)
     kit_queue_end(queue);
 }
 
-/* A ripening that was cut leaves some of that time: what comes is behind them. */
+/* A promotion that was cut short leaves some of that time: what comes is behind them. */
 TEST(an_event_pushed_while_others_of_its_time_are_half_known_comes_last)
 {
     struct queue *queue = kit_queue(1000);
@@ -120,12 +120,12 @@ TEST(an_updated_event_keeps_its_place)
 {
     struct queue *queue = kit_queue(0);
 
-    for (unsigned ripe = 0; ripe < 2; ripe++) {
+    for (unsigned due = 0; due < 2; due++) {
         CHECK_EQ(kit_push(queue, "a", "1", 10), 0);
         CHECK_EQ(kit_push(queue, "b", "2", 10), 0);
         CHECK_EQ(kit_push(queue, "c", "3", 10), 0);
-        CHECK_EQ(queue_promote_due(queue, queue_now(queue) + 10 * ripe, 9),
-                 ripe * 3);
+        CHECK_EQ(queue_promote_due(queue, queue_now(queue) + 10 * due, 9),
+                 due * 3);
         CHECK_EQ(queue_update(queue, bytes_of("a"), bytes_of("much more")), 0);
         CHECK_EQ(queue_update(queue, bytes_of("b"), bytes_of("x")), 0);
         CHECK_EQ(queue_update(queue, bytes_of("c"), bytes_of("")), 0);
@@ -245,7 +245,7 @@ TEST(a_clock_that_runs_back_makes_nothing_early)
 }
 
 /* On a replica whose clock is ahead, and then is not. */
-TEST(finding_out_what_is_due_tells_no_time_but_is_not_taken_back)
+TEST(finding_out_what_is_due_sets_no_time_but_is_not_taken_back)
 {
     struct queue *queue = kit_queue(1000);
     const void *cursor = NULL;

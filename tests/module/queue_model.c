@@ -53,7 +53,7 @@ struct model {
     bool starved; /* memory fails, and events of one time come in any order */
     bool high;    /* the tide */
     uint64_t token;
-    uint64_t asked;  /* the time of the last ripening, */
+    uint64_t asked;  /* the time of the last promotion, */
     uint64_t latest; /* and of that for the latest time */
     bool sunk;       /* there is a sink */
     unsigned events;
@@ -575,7 +575,7 @@ check_ready(const struct queue *queue, uint64_t now, uint64_t most)
 
 /* By a clock that may be ahead of what the queue was told, or behind. */
 static void
-do_ripen(void)
+do_promote_due(void)
 {
     uint64_t budget = rng_below(&model.rng, 2) == 0
                           ? UINT64_MAX
@@ -771,7 +771,7 @@ step(void)
     } else if (what < 750) {
         do_get(number);
     } else if (what < 800) {
-        do_ripen();
+        do_promote_due();
     } else if (what < 810) {
         do_take();
     } else if (what < 820) {

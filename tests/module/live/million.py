@@ -401,7 +401,7 @@ class Million:
                 return
         raise AssertionError(f'not all are {states}')
 
-    def ripe(self, key, when, each=PER_CALL):
+    def make_due(self, key, when, each=PER_CALL):
         """All are due, and nobody has looked, since the key is paused."""
         self.renew(key, when, each)
         self.call('LAWN.PAUSE', key)
@@ -409,7 +409,7 @@ class Million:
 
     def known(self, key, when):
         """All are due, and that is known."""
-        self.ripe(key, when)
+        self.make_due(key, when)
         self.call('LAWN.RESUME', key)
         self.until(key, 'DUE')
 
@@ -417,7 +417,7 @@ class Million:
         """A million become due, whom RESUME lets go."""
         self.call('LAWN.PAUSE', key)
         self.later(DAY)
-        self.restore = lambda: self.ripe(key, when)
+        self.restore = lambda: self.make_due(key, when)
         self.step('due: RESUME and LEN DUE, the first to look', lambda: (
             self.call('LAWN.RESUME', key), self.until(key, 'DUE')))
         self.restore = lambda: self.known(key, when)
@@ -618,7 +618,7 @@ def waiting(run, replica):
     run.hours('far')
     run.call('LAWN.PAUSE', 'far')
     run.later(DAY)
-    run.restore = lambda: run.ripe('far', times, UNIT)
+    run.restore = lambda: run.make_due('far', times, UNIT)
     run.drain('sink, the first to look: STREAM', 'far', 'STREAM', 'stream')
     for kind in 'LIST', 'PUBLISH', 'SPUBLISH':
         run.drain(f'sink: {kind}', 'far', kind, 'target')
