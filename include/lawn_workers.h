@@ -67,9 +67,9 @@
  * earlier. In addition:
  *   C1  One end: each start ends in exactly one way: the timer fires, is
  *       stopped, is started again, or is left by lawn_workers_close().
- *   C2  Stop reports the result: lawn_workers_stop() returns true to exactly
- *       one caller, and then the timer does not fire; if it returns false, the
- *       start has ended in another way.
+ *   C2  Result of stop: lawn_workers_stop() returns true to exactly one caller,
+ *       and then the timer does not fire; if it returns false, the start has
+ *       ended in another way.
  *   C3  stop_sync waits: after lawn_workers_stop_sync() returned, neither the
  *       callback nor left() of lawn_workers_close() is running for the timer,
  *       and the library does not refer to the timer, so the caller may free it;
