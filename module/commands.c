@@ -118,8 +118,7 @@ command_call(const struct command *command, struct call *call)
     call->wall = call->now;
     if (command->key) {
         if (call->args[1].size > REGISTRY_NAME_MAX) {
-            host_error(call->host, "ERR key names longer than 65535 bytes "
-                                   "cannot be used with lawn");
+            host_error(call->host, "ERR key name is longer than 65535 bytes");
             return;
         }
         call->queue = host_queue(call->host);
@@ -211,10 +210,10 @@ commands_check_sizes(struct call *call, struct bytes id, struct bytes payload)
         return false;
     }
     if (payload.size > max) {
-        commands_error(call,
-                       "ERR payload too large: %zu bytes, and "
-                       "lawn.max-payload is %llu",
-                       payload.size, (unsigned long long)max);
+        commands_error(
+            call,
+            "ERR payload of %zu bytes exceeds lawn.max-payload of %llu bytes",
+            payload.size, (unsigned long long)max);
         return false;
     }
     return true;
@@ -226,8 +225,8 @@ commands_reply_full(struct call *call, uint64_t takes)
     uint64_t max = queue_settings_of(call->queue)->max_bytes;
 
     commands_error(call,
-                   "FULL the key's ids and payloads would take %llu bytes, and "
-                   "its maxbytes is %llu",
+                   "FULL the key's ids and payloads would take %llu bytes; its "
+                   "maxbytes is %llu",
                    (unsigned long long)takes, (unsigned long long)max);
 }
 

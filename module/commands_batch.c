@@ -129,12 +129,12 @@ commands_batch_remove(struct call *call, struct commands_batch *batch,
     if (!commands_next_period(event, call->now, &next)) {
         commands_batch_add(call, batch, event, NULL);
         INVARIANT(queue_remove(call->queue, event->id),
-                  "a delivered event that goes is not in its queue");
+                  "a delivered event that must be removed is not in its queue");
     } else {
         commands_batch_add(call, batch, event, &next);
         INVARIANT(queue_move(call->queue, &next) == 0,
-                  "a delivered event that repeats is not in its queue, or "
-                  "needs memory to be moved");
+                  "a delivered recurring event is not in its queue, or moving "
+                  "it needs memory");
     }
 }
 
@@ -166,8 +166,7 @@ commands_batch_apply(struct call *call, const struct commands_batch *batch)
 {
     for (size_t i = 0; i < batch->gone_count; i++) {
         INVARIANT(queue_remove(call->queue, batch->gone[i]),
-                  "an event that was replicated as removed is not in its "
-                  "queue");
+                  "an event whose removal was replicated is not in its queue");
     }
     struct queue_event event;
     struct queue_event next;
@@ -176,8 +175,8 @@ commands_batch_apply(struct call *call, const struct commands_batch *batch)
                             &event) &&
                       commands_next_period(&event, call->now, &next) &&
                       queue_move(call->queue, &next) == 0,
-                  "an event that was replicated as moved to its next period "
-                  "is not in its queue, or needs memory to be moved");
+                  "an event whose move to its next period was replicated is "
+                  "not in its queue, or moving it needs memory");
     }
 }
 

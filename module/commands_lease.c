@@ -23,7 +23,7 @@
 /* So many need no memory. */
 #define LEASE_FEW 4u
 /* It was made up, or loaded where someone else had: no clock comes there. */
-#define LEASE_NO_TOKEN "ERR the key has no tokens left"
+#define LEASE_NO_TOKEN "ERR the key has no lease tokens left"
 
 /* An event that was leased, and its numbers as text. */
 struct commands_lease_one {
@@ -128,7 +128,7 @@ lease_first(struct call *call, struct commands_leases *leases)
     struct queue_event event;
 
     INVARIANT(queue_ready(call->queue, &cursor, &event),
-              "fewer events are ready than were counted");
+              "there are fewer ready events than were counted");
     struct queue_tries tries = event.tries;
     if (tries.most == 0) {
         tries.most = (uint32_t)leases->most;
@@ -355,7 +355,7 @@ static void
 nack_dead(struct call *call, const struct queue_event *event, uint64_t token)
 {
     INVARIANT(renew_lease(call, event, token, 0) != 0,
-              "a leased event needs memory for another end of its lease");
+              "changing the end of a lease needs memory");
     call->earliest = LAWN_NEVER;
     host_notify(call->host, "lawn.nack");
     if (queue_sink_of(call->queue)->dead.size > 0 &&
@@ -372,7 +372,7 @@ nack_repeating(struct call *call, const struct queue_event *event,
                uint64_t token, uint64_t delay)
 {
     INVARIANT(renew_lease(call, event, token, delay) != 0,
-              "a leased event needs memory for another end of its lease");
+              "changing the end of a lease needs memory");
     host_notify(call->host, "lawn.nack");
 }
 
@@ -383,8 +383,7 @@ nack_waiting(struct call *call, struct queue_event *event,
 {
     commands_set_due(call, delay, 0, event);
     INVARIANT(queue_move(call->queue, event) == 0,
-              "a leased event is not in its queue, or needs memory to be "
-              "moved");
+              "a leased event is not in its queue, or moving it needs memory");
     struct commands_at at;
     struct bytes words[REPLICATION_AT_WORDS];
     commands_at_words(event, &at, words);

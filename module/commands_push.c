@@ -72,8 +72,8 @@ check_leased(struct call *call, const struct push_tally *tally, uint64_t events,
     }
     commands_error(
         call,
-        "FULL %llu events are leased and cannot be dropped, and the "
-        "key's maxlen is %llu, its maxbytes %llu",
+        "FULL %llu leased events cannot be dropped; the key's maxlen is %llu, "
+        "its maxbytes %llu",
         (unsigned long long)stay,
         (unsigned long long)queue_settings_of(call->queue)->max_events,
         (unsigned long long)queue_settings_of(call->queue)->max_bytes);
@@ -106,14 +106,13 @@ check_limits(struct call *call, const struct push_tally *tally, bool *drop)
     }
     /* What is in the way if all others went, or as it is. */
     if (tally->count > events) {
-        commands_error(call,
-                       "FULL %llu events at once are more than the key's "
-                       "maxlen %llu",
-                       (unsigned long long)tally->count,
-                       (unsigned long long)events);
+        commands_error(
+            call,
+            "FULL %llu events in one command exceed the key's maxlen of %llu",
+            (unsigned long long)tally->count, (unsigned long long)events);
     } else if (!oldest && holds + tally->added > events) {
         commands_error(call,
-                       "FULL the key holds %llu events, and its maxlen is %llu",
+                       "FULL the key holds %llu events; its maxlen is %llu",
                        (unsigned long long)holds, (unsigned long long)events);
     } else {
         commands_reply_full(call, takes);
@@ -140,8 +139,7 @@ remove_victims(struct call *call, struct push_victims *victims)
     host_replicate(call->host, "DEL", victims->ids, victims->count);
     for (size_t i = 0; i < victims->count; i++) {
         INVARIANT(queue_remove(call->queue, victims->ids[i]),
-                  "an event that was replicated as dropped is not in its "
-                  "queue");
+                  "an event whose drop was replicated is not in its queue");
     }
     queue_counts_of(call->queue)->dropped += victims->count;
     command_totals.dropped += victims->count;
@@ -217,8 +215,8 @@ drop_oldest(struct call *call, const struct push_size *before)
         first.ttl = PUSH_LAST - call->now;
         first.alone = true;
         INVARIANT(queue_move(call->queue, &first) == 0,
-                  "an event that is to be dropped is not in its queue, or "
-                  "needs memory to be moved");
+                  "an event to be dropped is not in its queue, or moving it "
+                  "needs memory");
     }
     remove_victims(call, &victims);
     if (victims.ids != victims.few) {
@@ -261,8 +259,8 @@ add_all(struct call *call, struct queue_event *events, size_t count, bool drop,
     for (size_t i = 0; drop && i < count; i++) {
         when.id = events[i].id;
         INVARIANT(queue_move(call->queue, &when) == 0,
-                  "an event that was just added is not in its queue, or needs "
-                  "memory to be moved");
+                  "an event that was just added is not in its queue, or moving "
+                  "it needs memory");
     }
     return true;
 }

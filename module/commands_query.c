@@ -217,7 +217,7 @@ commands_scan(struct call *call)
     const char *error = args_parse_scan(call->args + 2, call->count - 2, &args);
 
     if (error == NULL && args.match && args.pattern.size > READ_PATTERN_MAX) {
-        error = "ERR the pattern is longer than 256 bytes";
+        error = "ERR MATCH pattern is longer than 256 bytes";
     }
     if (error != NULL) {
         host_error(call->host, error);

@@ -223,7 +223,7 @@ rede_test(struct call *call)
     if (good) {
         host_simple(call->host, "PASS");
     } else {
-        host_error(call->host, "ERR the self-check has failed");
+        host_error(call->host, "ERR self-check failed");
     }
 }
 
@@ -338,38 +338,40 @@ static const struct command_arg rede_args_none[] = {END};
 
 const struct command command_rede[] = {
     {"REDE.PUSH", rede_push, "write deny-oom fast", 5, true, "RW UPDATE",
-     "As ReDe had it: puts in an element for ttl milliseconds.", "O(1)",
-     "0.1.0", rede_args_push, NULL},
+     "ReDe compatibility: adds an element that is due after ttl milliseconds.",
+     "O(1)", "0.1.0", rede_args_push, NULL},
     {"REDE.GIDPUSH", rede_gidpush, "write deny-oom fast", 4, true, "RW UPDATE",
-     "As ReDe had it: puts in an element, and makes an id for it.", "O(1)",
+     "ReDe compatibility: adds an element with a generated id.", "O(1)",
      "0.1.0", rede_args_gidpush, NULL},
     {"REDE.PULL", commands_pull, "write fast", 3, true, "RW ACCESS DELETE",
-     "As ReDe had it: removes an element, due or not, and returns it.", "O(1)",
+     "ReDe compatibility: removes and returns an element, due or not.", "O(1)",
      "0.1.0", rede_args_id, NULL},
     {"REDE.POLL", rede_poll, "write", -2, true, "RW ACCESS DELETE",
-     "As ReDe had it: removes the elements that are due and returns them.",
-     "O(k) for k elements taken", "0.1.0", rede_args_poll, NULL},
+     "ReDe compatibility: removes and returns the due elements.",
+     "O(k) for k returned elements", "0.1.0", rede_args_poll, NULL},
     {"REDE.XPOLL", rede_xpoll, "readonly", -2, true, "RO ACCESS",
-     "As ReDe had it: returns the ids of the elements that are due.",
-     "O(k) for k elements told", "0.1.0", rede_args_poll, NULL},
+     "ReDe compatibility: returns the ids of the due elements.",
+     "O(k) for k returned ids", "0.1.0", rede_args_poll, NULL},
     {"REDE.XACK", rede_xack, "write fast", -3, true, "RW ACCESS DELETE",
-     "As ReDe had it: removes elements if they are due and returns them.",
+     "ReDe compatibility: removes and returns those of the elements that are "
+     "due.",
      "O(k) for k ids", "0.1.0", rede_args_xack, NULL},
     {"REDE.LOOK", commands_get, "readonly fast", 3, true, "RO ACCESS",
-     "As ReDe had it: returns an element and leaves it there.", "O(1)", "0.1.0",
-     rede_args_id, NULL},
+     "ReDe compatibility: returns an element without removing it.", "O(1)",
+     "0.1.0", rede_args_id, NULL},
     {"REDE.TTN", commands_next, "readonly fast", 2, true, "RO ACCESS",
-     "As ReDe had it: tells in how many milliseconds an element is due.",
+     "ReDe compatibility: returns the milliseconds until the next element is "
+     "due.",
      "O(1)", "0.1.0", rede_args_key, NULL},
     {"REDE.UPDATE", rede_update, "write deny-oom fast", 4, true,
      "RW ACCESS UPDATE",
-     "As ReDe had it: puts an element in the place of another.", "O(1)",
-     "0.1.0", rede_args_update, NULL},
+     "ReDe compatibility: replaces the payload of an element.", "O(1)", "0.1.0",
+     rede_args_update, NULL},
     {"REDE.TEST", rede_test, "readonly", 1, false, NULL,
-     "As ReDe had it: a self-check; of no more than a few microseconds.",
-     "O(1)", "0.1.0", rede_args_none, NULL},
+     "ReDe compatibility: runs a self-check of a few microseconds.", "O(1)",
+     "0.1.0", rede_args_none, NULL},
     {"REDE.PRINT", rede_print, "readonly", 2, true, "RO ACCESS",
-     "As ReDe had it: shows what is in a key, for people.",
-     "O(k) for the k elements shown, 1000 at most", "0.1.0", rede_args_key,
+     "ReDe compatibility: returns the contents of a key as readable text.",
+     "O(k) for the k elements shown, at most 1000", "0.1.0", rede_args_key,
      NULL},
     {NULL, NULL, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL}};

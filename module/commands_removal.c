@@ -47,7 +47,7 @@ commands_pull(struct call *call)
     }
     host_bytes(call->host, event.payload);
     INVARIANT(queue_remove(call->queue, call->args[2]),
-              "an event that was found is not in its queue");
+              "a found event is not in its queue");
     host_replicate(call->host, "DEL", &call->args[2], 1);
     host_notify(call->host, "lawn.cancel");
     call->changed = true;
@@ -120,7 +120,7 @@ commands_remove_due(struct call *call, size_t count, commands_reply_fn *reply)
     struct queue_event next;
     for (size_t i = 0; i < count; i++) {
         INVARIANT(queue_ready(call->queue, &cursor, &event),
-                  "fewer events are ready than were counted");
+                  "there are fewer ready events than were counted");
         bool again = commands_next_period(&event, call->now, &next);
         commands_count_fired(call, &event);
         commands_batch_add(call, &batch, &event, again ? &next : NULL);

@@ -34,7 +34,7 @@ static void
 reply_unknown(struct call *call, struct bytes name)
 {
     commands_error(call,
-                   "ERR unknown setting '%.*s': there are maxlen, maxbytes, "
+                   "ERR unknown setting '%.*s'; known are maxlen, maxbytes, "
                    "overflow, resolution-ms, tries and lease",
                    name.size < 64 ? (int)name.size : 64, name.at);
 }
@@ -95,9 +95,10 @@ reply_bad_value(struct call *call, struct bytes name, struct bytes value)
 {
     enum args_set set = args_set_find(name);
 
-    commands_error(call, "ERR bad value for %s: '%.*s'%s", args_set_names[set],
-                   value.size < 64 ? (int)value.size : 64, value.at,
-                   set == ARGS_SET_OVERFLOW ? " (reject or drop-oldest)" : "");
+    commands_error(
+        call, "ERR invalid value for %s: '%.*s'%s", args_set_names[set],
+        value.size < 64 ? (int)value.size : 64, value.at,
+        set == ARGS_SET_OVERFLOW ? "; use reject or drop-oldest" : "");
 }
 
 void

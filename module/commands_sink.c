@@ -30,7 +30,7 @@
 #define SINK_DELAY 10u
 #define SINK_DELAY_MAX 1000u
 #define SINK_OWN "ERR a key cannot be its own sink"
-#define SINK_OWN_DEAD "ERR a key cannot have its own dead letters"
+#define SINK_OWN_DEAD "ERR a key cannot be its own DEADLETTER stream"
 
 /* LAWN.SINK */
 
@@ -77,10 +77,11 @@ check_sink(struct call *call, const struct queue_sink *sink, bool dead)
         sink->kind == QUEUE_SINK_PUBLISH || sink->kind == QUEUE_SINK_SPUBLISH;
 
     if (sink->to.size > QUEUE_NAME_MAX || sink->dead.size > QUEUE_NAME_MAX) {
-        return "ERR names longer than 65535 bytes cannot be used for sinks";
+        return "ERR name of the sink or DEADLETTER stream is longer than 65535 "
+               "bytes";
     }
     if (dead && sink->dead.size == 0) {
-        return "ERR the dead letters' stream must have a name";
+        return "ERR DEADLETTER requires a non-empty stream name";
     }
     if (!channel && sink->kind != QUEUE_SINK_NONE &&
         bytes_equal(sink->to, call->args[1])) {
@@ -90,7 +91,8 @@ check_sink(struct call *call, const struct queue_sink *sink, bool dead)
         return SINK_OWN_DEAD;
     }
     if (channel && !host_may_publish(call->host, sink->to)) {
-        return "NOPERM this user may not publish on that channel";
+        return "NOPERM this user has no permission to publish to the sink's "
+               "channel";
     }
     return NULL;
 }

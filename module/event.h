@@ -66,14 +66,14 @@ struct event_tries {
 };
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct event) == 32,
-               "an event has 32 bytes beside id and payload");
+               "an event has 32 bytes in addition to id and payload");
 _Static_assert(offsetof(struct lawn_timer, deadline) ==
                        offsetof(struct event_link, time) &&
                    offsetof(struct event_leaf, time) ==
                        offsetof(struct event_link, time),
-               "the time stands at one place");
+               "the time has the same offset in all of them");
 _Static_assert(sizeof(struct queue_repeat) % 8 == 0,
-               "what stands behind it is aligned");
+               "the fields behind it are aligned");
 
 /* When its place in the queue is to change. */
 static inline uint64_t

@@ -125,8 +125,8 @@ image_save(struct queue *queue, const struct image_writer *writer)
 
 /* LOADING */
 
-#define IMAGE_CUT "it is cut short or damaged"
-#define IMAGE_NO_MEMORY "there is no memory for it"
+#define IMAGE_CUT "truncated or damaged data"
+#define IMAGE_NO_MEMORY "out of memory"
 
 struct image_loading {
     const struct image_reader *reader;
@@ -223,7 +223,7 @@ add_event(struct image_loading *loading, const struct queue_event *event)
         return fail(loading, IMAGE_NO_MEMORY);
     }
     if (put > 0) {
-        return fail(loading, "an id is there twice");
+        return fail(loading, "duplicate id");
     }
     loading->count++;
     return true;
@@ -251,7 +251,7 @@ check_not_before_first(struct image_loading *loading,
     }
     loading->earliest = min_time(loading->earliest, time);
     return time >= loading->first ||
-           fail(loading, "an event is due before the first");
+           fail(loading, "an event is due before the stored first due time");
 }
 
 /* Its due time; what comes before it has been read. */
@@ -259,7 +259,7 @@ static bool
 load_due(struct image_loading *loading, uint64_t ttl, struct queue_event *event)
 {
     if (!load_number(loading, 0, ARGS_DUE_MAX, &event->due,
-                     "an event is due after all times") ||
+                     "a due time is out of range") ||
         !check_not_before_first(loading, event)) {
         return false;
     }
@@ -272,7 +272,7 @@ load_due(struct image_loading *loading, uint64_t ttl, struct queue_event *event)
         event->ttl = event->due - loading->now;
     }
     return can_be_from(loading, event->ttl, event->due) ||
-           fail(loading, "an event's delay does not lead to its time");
+           fail(loading, "the delay of an event contradicts its due time");
 }
 
 static bool
@@ -295,17 +295,17 @@ static bool
 load_lease(struct image_loading *loading, struct queue_lease *lease)
 {
     if (!load_number(loading, 1, queue_token(loading->queue), &lease->token,
-                     "a token was never given") ||
+                     "an event has a lease token that was never issued") ||
         !load_number(loading, 0, ARGS_DUE_MAX, &lease->end,
-                     "a lease ends after all times") ||
+                     "the end of a lease is out of range") ||
         !load_number(loading, 0, ARGS_DUE_MAX, &lease->ttl,
-                     "a lease is too long") ||
+                     "the length of a lease is out of range") ||
         !load_string(loading, QUEUE_OWNER_MAX, &lease->owner,
                      "an owner is too long")) {
         return false;
     }
     if (lease->ttl > 0 && !can_be_from(loading, lease->ttl, lease->end)) {
-        return fail(loading, "a lease does not lead to its end");
+        return fail(loading, "the length of a lease contradicts its end");
     }
     if (lease->owner.size > 0) {
         memcpy(loading->owner, lease->owner.at, lease->owner.size);
@@ -320,9 +320,9 @@ load_repeat(struct image_loading *loading, struct queue_repeat *repeat)
     return load_number(loading, 1, QUEUE_TIME_MAX, &repeat->period,
                        "a period is out of range") &&
            load_number(loading, 0, QUEUE_TIME_MAX, &repeat->times,
-                       "a number of times is out of range") &&
+                       "a number of repetitions is out of range") &&
            load_number(loading, 0, ARGS_COUNT_MAX, &repeat->missed,
-                       "a number of missed times is out of range");
+                       "a number of missed periods is out of range");
 }
 
 /* What comes before an event; *tag is its own then. */
@@ -330,7 +330,7 @@ static bool
 load_prefixes(struct image_loading *loading, uint64_t *tag,
               struct queue_event *event)
 {
-    static const char unknown[] = "there is something unknown in it";
+    static const char unknown[] = "unknown tag";
 
     if (*tag == IMAGE_TRIES &&
         (!load_tries(loading, &event->tries) ||
@@ -368,7 +368,7 @@ load_events(struct image_loading *loading)
 
     for (;;) {
         if (!load_number(loading, IMAGE_END, IMAGE_LEASE, &tag,
-                         "there is something unknown in it")) {
+                         "unknown tag")) {
             return false;
         }
         if (tag == IMAGE_END) {
@@ -388,11 +388,12 @@ load_events(struct image_loading *loading)
         return false;
     }
     if (count != loading->count) {
-        return fail(loading, "the number of events is wrong");
+        return fail(loading,
+                    "the number of events does not match the stored count");
     }
     if (loading->first == LAWN_NEVER ? loading->earliest != LAWN_NEVER
                                      : !loading->met) {
-        return fail(loading, "no event is due at the first due time");
+        return fail(loading, "no event is due at the stored first due time");
     }
     return true;
 }
@@ -408,10 +409,10 @@ load_settings(struct image_loading *loading, struct queue_settings *settings)
         !load_number(loading, 0, ARGS_COUNT_MAX, &settings->max_bytes,
                      "maxbytes is out of range") ||
         !load_number(loading, QUEUE_REJECT, QUEUE_DROP_OLDEST, &overflow,
-                     "overflow is unknown") ||
+                     "unknown overflow policy") ||
         !load_number(loading, 0, ARGS_RESOLUTION_MAX, &settings->resolution,
                      "resolution-ms is out of range") ||
-        !load_number(loading, 0, 1, &paused, "paused is neither yes nor no") ||
+        !load_number(loading, 0, 1, &paused, "paused is neither 0 nor 1") ||
         !load_number(loading, 0, ARGS_TRIES_MAX, &settings->tries,
                      "tries is out of range") ||
         !load_number(loading, 0, QUEUE_TIME_MAX, &settings->lease,
@@ -427,19 +428,20 @@ load_settings(struct image_loading *loading, struct queue_settings *settings)
 static bool
 load_sink(struct image_loading *loading)
 {
-    static const char name[] = "a name is too long";
+    static const char name[] =
+        "the name of a sink or dead letter stream is too long";
     struct queue_sink sink;
     uint64_t kind = 0;
     uint64_t token = 0;
 
     if (!load_number(loading, 0, ARGS_TOKEN_MAX, &token,
-                     "the token is out of range") ||
+                     "the last lease token is out of range") ||
         !load_number(loading, QUEUE_SINK_NONE, QUEUE_SINK_SPUBLISH, &kind,
-                     "the sink is unknown") ||
+                     "unknown sink type") ||
         !load_string(loading, QUEUE_NAME_MAX, &sink.to, name) ||
         !keep_copy(loading, &sink.to) ||
         !load_number(loading, 0, ARGS_COUNT_MAX, &sink.maxlen,
-                     "the sink's length is out of range") ||
+                     "the MAXLEN of the sink is out of range") ||
         !load_string(loading, QUEUE_NAME_MAX, &sink.dead, name)) {
         return false;
     }
@@ -455,20 +457,20 @@ static bool
 load_version_1(struct image_loading *loading)
 {
     if (!load_number(loading, 0, QUEUE_TIME_MAX, &loading->now,
-                     "its time is after all times") ||
+                     "the time of the queue is out of range") ||
         !load_number(loading, 0, LAWN_NEVER, &loading->first, "")) {
         return false;
     }
     if (loading->first > ARGS_DUE_MAX && loading->first != LAWN_NEVER) {
-        return fail(loading, "the first due time is after all times");
+        return fail(loading, "the first due time is out of range");
     }
     uint64_t ms = 0;
     uint64_t number = 0;
     if (!load_settings(loading, queue_settings_of(loading->queue)) ||
         !load_number(loading, 0, IDS_MS_MAX, &ms,
-                     "the last id is of a time after all times") ||
+                     "the time of the last generated id is out of range") ||
         !load_number(loading, 0, IDS_NUMBER_MAX, &number,
-                     "the last id has too great a number") ||
+                     "the number of the last generated id is out of range") ||
         !load_sink(loading)) {
         return false;
     }
@@ -523,7 +525,7 @@ load_version_0(struct image_loading *loading)
     }
     uint64_t ttls = 0;
     if (!load_number(loading, 0, UINT32_MAX, &ttls,
-                     "it has more TTLs than there can be")) {
+                     "the number of TTLs is out of range")) {
         return false;
     }
     uint64_t ttl = 0;
@@ -532,7 +534,7 @@ load_version_0(struct image_loading *loading)
         /* The TTL itself is of no use: see load_event_of_rede(). */
         if (!load_number(loading, 0, UINT64_MAX, &ttl, "") ||
             !load_number(loading, 0, INT32_MAX, &events,
-                         "a TTL has more events than there can be")) {
+                         "the number of events of a TTL is out of range")) {
             return false;
         }
         for (; events > 0; events--) {
@@ -549,7 +551,7 @@ image_load(const struct image_reader *reader, int version, size_t blades,
            const char **error)
 {
     struct image_loading loading = {.reader = reader,
-                                    .error = "its format is unknown",
+                                    .error = "unknown format version",
                                     .earliest = LAWN_NEVER};
     bool good = false;
 

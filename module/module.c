@@ -288,8 +288,7 @@ register_commands(RedisModuleCtx *ctx, const struct command *list,
         }
         if (to == NULL || !set_command_info(to, command) ||
             !set_categories(to, command)) {
-            RedisModule_Log(ctx, "warning", "cannot register the command %s",
-                            name);
+            RedisModule_Log(ctx, "warning", "cannot register command %s", name);
             return false;
         }
     }
@@ -316,7 +315,8 @@ parse_options(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
         if (!string_is(argv[i], "rede-compat") ||
             (!yes && !(i + 1 < argc && string_is(argv[i + 1], "no")))) {
             RedisModule_Log(ctx, "warning",
-                            "arguments: rede-compat yes, or rede-compat no");
+                            "invalid module arguments; use 'rede-compat yes' "
+                            "or 'rede-compat no'");
             return false;
         }
         *rede = yes;
@@ -349,11 +349,10 @@ RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     RedisModule_SetModuleAttribs(ctx, MODULE_NAME, MODULE_VERSION,
                                  REDISMODULE_APIVER_1);
     if (missing != NULL) {
-        RedisModule_Log(
-            ctx, "warning",
-            "this server has no function %s for modules: 7.0 is the "
-            "first version that will do",
-            missing);
+        RedisModule_Log(ctx, "warning",
+                        "the server has no module API function %s; lawn "
+                        "requires version 7.0 or newer",
+                        missing);
         return REDISMODULE_ERR;
     }
     bool rede = false;
@@ -364,8 +363,8 @@ RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     set_module_options(ctx);
     if (!type_init(ctx)) {
         RedisModule_Log(ctx, "warning",
-                        "another module has the data type already: "
-                        "is ReDe loaded?");
+                        "cannot register the data type: another module has "
+                        "registered it; is ReDe loaded?");
         return REDISMODULE_ERR;
     }
     server_host_init();
@@ -380,10 +379,9 @@ RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     RedisModule_Log(ctx, "notice", "version %s, rede-compat %s",
                     MODULE_VERSION_TEXT, rede ? "yes" : "no");
     if (RedisModule_SetCommandACLCategories == NULL) {
-        RedisModule_Log(
-            ctx, "notice",
-            "on this server commands of modules are in no ACL category: "
-            "name them in ACL rules");
+        RedisModule_Log(ctx, "notice",
+                        "this server does not support ACL categories for "
+                        "module commands; name the commands in ACL rules");
     }
     return REDISMODULE_OK;
 }

@@ -66,8 +66,8 @@ server_access_check(struct host *host)
         RedisModule_FreeModuleUser(user);
     }
     if (!may) {
-        host_error(host, "NOPERM this command is for the server itself and for "
-                         "users who may run " ADMIN_COMMAND);
+        host_error(host, "NOPERM this command is internal; it requires "
+                         "permission to run " ADMIN_COMMAND);
     }
     return may;
 }

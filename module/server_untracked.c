@@ -48,8 +48,8 @@ untracked_add(struct bytes name)
     silent_until = now + WARNING_INTERVAL_US;
     RedisModule_Log(
         wakeup_ctx(), "warning",
-        "cannot remember when a key has events due: no memory, or its "
-        "name is too long; who waits for them may be woken late");
+        "cannot track when a key's events are due: out of memory or key name "
+        "too long; clients waiting for them may be woken late");
 }
 
 static void

@@ -463,12 +463,12 @@ find_fault(const struct table *table, const struct table_segment *segment,
 
     if (segment->depth > table->depth || begin_probe(segment, begin) != begin ||
         segment->used > segment->room) {
-        return "a segment is where it cannot be";
+        return "a segment has an invalid depth, position or size";
     }
     uint64_t step = table->depth == 0 ? 0 : UINT64_C(1) << (64 - table->depth);
     for (uint64_t at = begin; step != 0 && at - 1 != end; at += step) {
         if (table_find_segment(table, at) != segment) {
-            return "the directory leads elsewhere";
+            return "the directory points to a wrong segment";
         }
     }
     for (size_t i = 0; i < segment->used; i++) {
@@ -478,10 +478,10 @@ find_fault(const struct table *table, const struct table_segment *segment,
         if (table_find(table, event_id(event), &place) != event ||
             place.segment != segment || place.at != i ||
             tags[i] != place.hash >> 32) {
-            return "an event is not found";
+            return "an event cannot be found by its id";
         }
         if (i > 0 && tags[i - 1] > tags[i]) {
-            return "tags are out of order";
+            return "tags are not sorted";
         }
     }
     return NULL;
@@ -515,7 +515,7 @@ table_check(const struct table *table, FILE *out)
         (count != table->count || bytes != table->bytes ||
          segments != table->segments || deepest != table->deepest ||
          (count == 0) != (table->only == NULL && table->depth == 0))) {
-        wrong = "the table counts wrong";
+        wrong = "the counters of the table are wrong";
     }
     if (wrong != NULL && out != NULL) {
         (void)fprintf(out, "queue: [Q1] %s\n", wrong);

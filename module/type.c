@@ -95,7 +95,8 @@ rdb_load(RedisModuleIO *io, int version)
     struct bytes name = key != NULL ? keys_bytes(key) : bytes_of("");
     struct type_load load = {io, NULL};
     struct image_reader reader = {load_number, load_string, &load};
-    const char *error = "it was written by a later version";
+    const char *error =
+        "it was written by a newer version of lawn; upgrade the module";
     struct queue *queue = NULL;
     if (version <= IMAGE_VERSION) {
         queue = keys_count_queue(

@@ -46,7 +46,7 @@ send_words(struct top_node *node, enum top_question question,
         return;
     }
     if (!resp_command(&node->out, words, count)) {
-        top_conversation_fail(node, "no memory");
+        top_conversation_fail(node, "out of memory");
         return;
     }
     struct top_asked *asked =
@@ -133,20 +133,21 @@ report_refusal(struct top_node *node, const struct resp_value *reply)
         const char *word;
         const char *advice;
     } known[] = {
-        {"NOAUTH", "give the password in LAWN_PASSWORD, or in the URL as "
+        {"NOAUTH", "set the password in LAWN_PASSWORD, or in the URL as "
                    "redis://user:password@host"},
-        {"WRONGPASS", "see LAWN_PASSWORD, and the user in the URL"},
-        {"ERR invalid password", "see LAWN_PASSWORD"},
+        {"WRONGPASS", "check LAWN_PASSWORD and the user in the URL"},
+        {"ERR invalid password", "check LAWN_PASSWORD"},
         {"ERR AUTH <password> called",
-         "the server has no password: take it "
-         "out of the URL, or unset LAWN_PASSWORD"},
-        {"NOPERM", "allow it: ACL SETUSER name +info +time +scan "
+         "the server requires no password; remove it from the URL, or unset "
+         "LAWN_PASSWORD"},
+        {"NOPERM", "allow the commands: ACL SETUSER name +info +time +scan "
                    "+cluster|nodes +lawn.info +lawn.len"},
-        {"LOADING", "wait until it has loaded its data"},
-        {"MASTERDOWN", "the replica serves nothing without its master"},
-        {"DENIED", "see protected-mode in the server's configuration"},
-        {"ERR DB index", "see the number after the / in the URL"},
-        {"ERR max number of clients", "see maxclients in its configuration"},
+        {"LOADING", "wait until the server has loaded its data"},
+        {"MASTERDOWN", "the replica does not answer while its master is down"},
+        {"DENIED", "check protected-mode in the server's configuration"},
+        {"ERR DB index", "check the database number after the / in the URL"},
+        {"ERR max number of clients",
+         "check maxclients in the server's configuration"},
     };
     const char *advice = NULL;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -156,7 +157,7 @@ report_refusal(struct top_node *node, const struct resp_value *reply)
     }
     char text[160];
     top_escape(reply->at, reply->size, 120, text, sizeof(text));
-    top_conversation_fail(node, "the server says: %s%s%s", text,
+    top_conversation_fail(node, "server error: %s%s%s", text,
                           advice != NULL ? "; " : "",
                           advice != NULL ? advice : "");
 }
@@ -183,7 +184,7 @@ plan_queues(struct top *top, struct top_node *node)
     struct top_queue **plan =
         realloc(node->plan, (most + 1) * sizeof(*node->plan));
     if (plan == NULL) {
-        top_conversation_fail(node, "no memory");
+        top_conversation_fail(node, "out of memory");
         return;
     }
     node->plan = plan;
@@ -233,8 +234,7 @@ read_scan(struct top *top, struct top_node *node,
         reply->items[0].kind != RESP_BULK ||
         reply->items[0].size >= sizeof(node->cursor) ||
         reply->items[1].kind != RESP_ARRAY) {
-        top_conversation_fail(node,
-                              "its reply to SCAN is not what it should be");
+        top_conversation_fail(node, "invalid reply to SCAN");
         return;
     }
     const struct resp_value *keys = &reply->items[1];
@@ -280,8 +280,7 @@ read_queue(struct top *top, struct top_node *node, struct top_queue *queue,
     } else if (reply->kind == RESP_NULL) {
         queue->gone = true;
     } else if (!top_queue_read(queue, reply, top->now)) {
-        top_conversation_fail(
-            node, "its reply to LAWN.INFO is not what it should be");
+        top_conversation_fail(node, "invalid reply to LAWN.INFO");
     } else if (queue->figures[TOP_DUE] == TOP_ABSENT) {
         ask_queue(node, TOP_ASK_DUE, queue);
     } else {
@@ -345,9 +344,9 @@ read_figures(struct top *top, struct top_node *node, const char *text,
     top_figures_read(&node->figures, text, size, top->now);
     if (node->figures.count == 0) {
         top_conversation_fail(
-            node, "the server has not loaded the module lawn; put "
-                  "loadmodule /path/to/lawn.so into its "
-                  "configuration, or do MODULE LOAD if it lets you");
+            node, "the module lawn is not loaded; add 'loadmodule "
+                  "/path/to/lawn.so' to the server's configuration, or run "
+                  "MODULE LOAD if the server allows it");
     } else if (!node->clustered || !node->replica) {
         continue_search(top, node, false);
     }
@@ -387,8 +386,7 @@ read_reply(struct top *top, struct top_node *node,
 {
     size_t most = sizeof(node->asked) / sizeof(node->asked[0]);
     if (node->asked_count == 0) {
-        top_conversation_fail(
-            node, "the server said something that nobody asked for");
+        top_conversation_fail(node, "unexpected reply from the server");
         return;
     }
     struct top_asked asked = node->asked[node->asked_first];
@@ -411,8 +409,7 @@ read_reply(struct top *top, struct top_node *node,
         if (reply->kind == RESP_BULK || reply->kind == RESP_SIMPLE) {
             read_text(top, node, asked.question, reply->at, reply->size);
         } else {
-            top_conversation_fail(node,
-                                  "its reply to INFO is not what it should be");
+            top_conversation_fail(node, "invalid reply to INFO");
         }
     }
 }
@@ -440,14 +437,12 @@ read_replies(struct top *top, struct top_node *node)
         return;
     }
     if (code == -EPROTO) {
-        top_conversation_fail(node,
-                              "what answers there does not speak RESP; is it a "
-                              "Redis or Valkey server, and without TLS?");
+        top_conversation_fail(node, "the reply is not RESP; is this a Redis or "
+                                    "Valkey server, and a port without TLS?");
     } else if (code == -EMSGSIZE) {
-        top_conversation_fail(node,
-                              "a reply is larger than any that was asked for");
+        top_conversation_fail(node, "the reply is too large");
     } else if (code < 0) {
-        top_conversation_fail(node, "no memory");
+        top_conversation_fail(node, "out of memory");
     } else if (node->asked_count == 0) {
         end_round(node);
     }

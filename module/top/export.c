@@ -244,21 +244,21 @@ help_of(const char *name)
     static const char *const helps[][2] = {
         {"lawn_keys", "Queues."},
         {"lawn_timers", "Events in all queues."},
-        {"lawn_leased", "Events that workers have."},
-        {"lawn_dead", "Events that nobody is given again."},
+        {"lawn_leased", "Events leased to workers."},
+        {"lawn_dead", "Events that used up their tries."},
         {"lawn_pushed_total", "Events pushed."},
-        {"lawn_fired_total", "Events taken when they were due."},
-        {"lawn_dropped_total", "Events dropped for room."},
-        {"lawn_missed_total", "Periods with nobody there."},
-        {"lawn_leased_total", "Leases given."},
-        {"lawn_redelivered_total", "Events leased once more."},
+        {"lawn_fired_total", "Events delivered when due."},
+        {"lawn_dropped_total", "Events dropped because the queue was full."},
+        {"lawn_missed_total", "Periods that recurring events missed."},
+        {"lawn_leased_total", "Leases granted."},
+        {"lawn_redelivered_total", "Events leased again."},
         {"lawn_acked_total", "Leased events acknowledged."},
-        {"lawn_dead_total", "Events that went to dead letters."},
-        {"lawn_handed_total", "Events handed to sinks."},
-        {"lawn_sink_errors", "Times that a sink, or dead letters, refused."},
+        {"lawn_dead_total", "Events that became dead."},
+        {"lawn_handed_total", "Events delivered to sinks."},
+        {"lawn_sink_errors", "Errors of sinks and dead letter streams."},
         {"lawn_late_ms_p50", "Lateness of events, median."},
         {"lawn_late_ms_p99", "Lateness of events, 99th percentile."},
-        {"lawn_late_ms_max", "Lateness of events, greatest."},
+        {"lawn_late_ms_max", "Lateness of events, maximum."},
         {"lawn_wake_late_us_p99", "Lateness of wake-ups, 99th percentile."},
     };
     for (size_t i = 0; i < sizeof(helps) / sizeof(helps[0]); i++) {
@@ -266,7 +266,7 @@ help_of(const char *name)
             return helps[i][1];
         }
     }
-    return "As INFO lawn tells it.";
+    return "A field of INFO lawn.";
 }
 
 /* A figure of INFO lawn, of all servers that tell it. */
@@ -318,7 +318,7 @@ put_field(const struct top *top, size_t field)
     bool told = false;
     snprintf(name, sizeof(name), "lawn_queue_%s", names->prometheus);
     char help[96];
-    snprintf(help, sizeof(help), "Of a queue: %s.", names->help);
+    snprintf(help, sizeof(help), "Per queue: %s.", names->help);
     for (size_t i = 0; i < count_servers(top); i++) {
         const struct top_row *row = &top->rows[i];
         if (row->queue->figures[field] == TOP_ABSENT) {
@@ -339,7 +339,7 @@ put_field(const struct top *top, size_t field)
 void
 top_export_prometheus(const struct top *top)
 {
-    begin_metric("lawn_up", "Whether the server answered, and has the module.",
+    begin_metric("lawn_up", "1 if the server answered and has the module.",
                  false);
     for (size_t i = 0; i < top->count; i++) {
         fputs("lawn_up", stdout);
@@ -348,7 +348,7 @@ top_export_prometheus(const struct top *top)
     }
     put_figures(top);
     begin_metric("lawn_queues_left_out",
-                 "Queues that are not told of below; see --keys.", false);
+                 "Queues without metrics of their own; see --keys.", false);
     printf("lawn_queues_left_out %zu\n", top->rows_count - count_servers(top));
     for (size_t i = 0; i < TOP_FIELDS; i++) {
         put_field(top, i);

@@ -33,12 +33,12 @@ fail(struct top_node *node, int error)
     const char *advice = "";
     if (error == ECONNREFUSED) {
         advice = node->url.path != NULL
-                     ? "; does a server run that has this socket?"
-                     : "; does a server run there, and on this port?";
+                     ? "; is a server running that listens on this socket?"
+                     : "; is a server running on this host and port?";
     } else if (error == ENOENT) {
-        advice = "; see unixsocket in the server's configuration";
+        advice = "; check unixsocket in the server's configuration";
     } else if (error == EACCES) {
-        advice = "; see unixsocketperm in the server's configuration";
+        advice = "; check unixsocketperm in the server's configuration";
     }
     top_conversation_fail(node, "%s%s", strerror(error), advice);
     return -error;
@@ -97,7 +97,7 @@ top_link_open(struct top_node *node)
     hints.ai_socktype = SOCK_STREAM;
     int wrong = getaddrinfo(node->url.host, node->url.port, &hints, &found);
     if (wrong != 0) {
-        top_conversation_fail(node, "%s; is the name of the host right?",
+        top_conversation_fail(node, "%s; check the host name in the URL",
                               gai_strerror(wrong));
         return -ENOENT;
     }

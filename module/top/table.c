@@ -257,7 +257,8 @@ put_server(const struct table *table, const struct top_node *node)
         top_figures_find(&node->figures, "lawn_timers");
     if (!node->answered) {
         put_line(table, "%s  %s", node->name,
-                 node->error[0] != '\0' ? node->error : "is being asked");
+                 node->error[0] != '\0' ? node->error
+                                        : "waiting for the first reply");
         return;
     }
     put_line(table, "%s  %s %s%s: %s queues, %s events%s", node->name,
@@ -265,10 +266,10 @@ put_server(const struct table *table, const struct top_node *node)
              node->replica ? "replica" : "master",
              count_cell(keys != NULL ? keys->value : -1, table->full).s,
              count_cell(timers != NULL ? timers->value : -1, table->full).s,
-             node->queues.more ? "; more than can be shown"
+             node->queues.more ? "; too many queues to show all"
              : node->searched || (node->clustered && node->replica)
                  ? ""
-                 : "; still looking for keys");
+                 : "; still scanning for keys");
     if (node->refused > 0) {
         put_line(table, "%s  %zu queues are not shown: %s", node->name,
                  node->refused, node->refusal);
@@ -311,7 +312,7 @@ put_totals(const struct table *table)
         at += (size_t)snprintf(line + at, sizeof(line) - at, ", %s leased",
                                count_cell(leased, table->full).s);
     }
-    at += (size_t)snprintf(line + at, sizeof(line) - at, "; a second:");
+    at += (size_t)snprintf(line + at, sizeof(line) - at, "; per second:");
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         struct top_figure sum = top_sum(top, rates[i][1]);
         if (sum.value >= 0) {
@@ -342,8 +343,8 @@ error_source(const struct top_queue *queue, const char **error)
         *error += sizeof(before) - 1;
     }
     return dead || (sink != NULL && strcmp(sink, "none") == 0)
-               ? "its dead letters say"
-               : "its sink says";
+               ? "dead letter stream error"
+               : "sink error";
 }
 
 /* Sinks that do not work; how many lines, of at most so many. */
@@ -392,7 +393,7 @@ put_head(const struct table *table, size_t servers)
         }
     }
     if (servers < top->count) {
-        put_line(table, "... and %zu servers more", top->count - servers);
+        put_line(table, "... and %zu more servers", top->count - servers);
     }
     put_totals(table);
     put_line(table, "%s", "");

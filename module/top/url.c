@@ -122,8 +122,8 @@ read_user(struct top_url *url, char **rest)
     }
     *rest = at + 1;
     return good ? NULL
-                : "a % in user or password is not followed by two hexadecimal "
-                  "digits; write % itself as %25";
+                : "a % in user or password must be followed by two hexadecimal "
+                  "digits; write % as %25";
 }
 
 /* host:port/db, of which each may be missing. */
@@ -133,15 +133,14 @@ read_place(struct top_url *url, const char *rest)
     const char *slash = strchr(rest, '/');
     const char *host = rest;
     if (strchr(rest, '@') != NULL) {
-        return "there is an @ too many; write @ and / in a password as %40 "
-               "and %2F";
+        return "more than one @; write @ and / in a password as %40 and %2F";
     }
     size_t host_size = strcspn(rest, ":/");
     if (*rest == '[') {
         host = rest + 1;
         host_size = strcspn(host, "]/");
         if (host[host_size] != ']') {
-            return "the ] after the address is missing";
+            return "missing ] after the IPv6 address";
         }
         rest = host + host_size + 1;
     } else {
@@ -150,11 +149,11 @@ read_place(struct top_url *url, const char *rest)
     size_t size = slash != NULL ? (size_t)(slash - rest) : strlen(rest);
     if (size > 0 &&
         (*rest != ':' || !is_number(rest + 1, size - 1, 1, 65535))) {
-        return "the port is no number from 1 to 65535";
+        return "the port must be a number from 1 to 65535";
     }
     const char *db = slash != NULL ? slash + 1 : "";
     if (*db != '\0' && !is_number(db, strlen(db), 0, 999999)) {
-        return "what follows the / is no number of a database";
+        return "the database after the / must be a number from 0 to 999999";
     }
     if (host_size == 0) {
         host = "127.0.0.1";
@@ -165,7 +164,7 @@ read_place(struct top_url *url, const char *rest)
                       size > 0 ? size - 1 : 4, false) ||
         !copy_decoded(&url->db, *db != '\0' ? db : "0",
                       *db != '\0' ? strlen(db) : 1, false)) {
-        return "no memory";
+        return "out of memory";
     }
     return NULL;
 }
@@ -180,7 +179,7 @@ add_password(struct top_url *url)
     }
     return copy_decoded(&url->password, password, strlen(password), false)
                ? NULL
-               : "no memory";
+               : "out of memory";
 }
 
 const char *
@@ -190,8 +189,8 @@ top_url_read(struct top_url *url, char *text)
     memset(url, 0, sizeof(*url));
     if (strncmp(text, "rediss://", 9) == 0 ||
         strncmp(text, "valkeys://", 10) == 0) {
-        return "TLS is not spoken here; make a tunnel, with stunnel or ssh -L, "
-               "and name its end";
+        return "TLS is not supported; use a tunnel (stunnel, ssh -L) and its "
+               "local address";
     }
     char *scheme = strstr(text, "://");
     bool is_unix = strncmp(text, "unix://", 7) == 0;
@@ -201,7 +200,7 @@ top_url_read(struct top_url *url, char *text)
     if (!is_unix && !is_path && !is_place &&
         strncmp(text, "redis://", 8) != 0 &&
         strncmp(text, "valkey://", 9) != 0) {
-        return "it begins with none of redis://, valkey:// and unix://";
+        return "unknown scheme; use redis://, valkey:// or unix://";
     }
     if (!is_path) {
         wrong = read_user(url, &rest);
@@ -211,11 +210,11 @@ top_url_read(struct top_url *url, char *text)
     }
     if (wrong == NULL && (is_unix || is_path)) {
         if (*rest == '\0') {
-            return "the path of the socket is missing";
+            return "missing socket path";
         }
         if (!copy_decoded(&url->path, rest, strlen(rest), false) ||
             !copy_decoded(&url->db, "0", 1, false)) {
-            wrong = "no memory";
+            wrong = "out of memory";
         }
     }
     return wrong != NULL ? wrong : add_password(url);

@@ -622,12 +622,12 @@ TEST(commands_lease_gives_no_token_twice_at_the_end_of_all)
     SAYS(fake, "LAWN.APPLY k TOKEN 9007199254740960", "+OK");
     SAYS(fake, "LAWN.LEASE k me",
          "[[\"p\", \"x\", 9007199254740976, 1, 9007199254740992]]");
-    SAYS(fake, "LAWN.LEASE k me", "!ERR the key has no tokens left");
+    SAYS(fake, "LAWN.LEASE k me", "!ERR the key has no lease tokens left");
     TOLD(fake, "");
     SAYS(fake, "LAWN.NACK k a 9007199254739968",
-         "!ERR the key has no tokens left");
+         "!ERR the key has no lease tokens left");
     SAYS(fake, "LAWN.NACK k p 9007199254740976",
-         "!ERR the key has no tokens left");
+         "!ERR the key has no lease tokens left");
     SAYS(fake, "LAWN.ACK k a 9007199254739968 p 9007199254740976", "[1, 1]");
     scene_end(fake);
 }
@@ -769,18 +769,16 @@ TEST(commands_push_drops_nothing_that_is_leased)
          "[[\"a\", \"x\", 1024000, 1, 1000]]");
     SAYS(fake, "LAWN.PUSH k c x DELAY 5", "\"c\"");
     TOLD(fake, "DEL b; ADD c x 1005 5 ''");
-    SAYS(
-        fake, "LAWN.MPUSH k DELAY 5 2 d x e x",
-        "!FULL 1 events are leased and cannot be dropped, and the key's maxlen "
-        "is 2, its maxbytes 0");
+    SAYS(fake, "LAWN.MPUSH k DELAY 5 2 d x e x",
+         "!FULL 1 leased events cannot be dropped; the key's maxlen is 2, its "
+         "maxbytes 0");
     TOLD(fake, "");
     fake->now = 1005;
     SAYS(fake, "LAWN.LEASE k me LEASE 100",
          "[[\"c\", \"x\", 1029120, 1, 1005]]");
-    SAYS(
-        fake, "LAWN.PUSH k d x DELAY 5",
-        "!FULL 2 events are leased and cannot be dropped, and the key's maxlen "
-        "is 2, its maxbytes 0");
+    SAYS(fake, "LAWN.PUSH k d x DELAY 5",
+         "!FULL 2 leased events cannot be dropped; the key's maxlen is 2, its "
+         "maxbytes 0");
     /* In the place of one that is leased it may come. */
     SAYS(fake, "LAWN.PUSH k a y DELAY 5", "\"a\"");
     SAYS(fake, "LAWN.PUSH k d x DELAY 7", "\"d\"");
@@ -800,20 +798,18 @@ TEST(commands_push_of_bytes_drops_nothing_that_is_leased)
     SAYS(fake, "LAWN.PUSH k a 123456789 DELAY 0", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 100");
     SAYS(fake, "LAWN.PUSH k b 123456789 DELAY 5", "\"b\"");
-    SAYS(
-        fake, "LAWN.PUSH k c 1234567890 DELAY 5",
-        "!FULL 1 events are leased and cannot be dropped, and the key's maxlen "
-        "is 0, its maxbytes 20");
+    SAYS(fake, "LAWN.PUSH k c 1234567890 DELAY 5",
+         "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, its "
+         "maxbytes 20");
     TOLD(fake, "");
     SAYS(fake, "LAWN.PUSH k c 123456789 DELAY 5", "\"c\"");
     TOLD(fake, "DEL b; ADD c 123456789 1005 5 ''");
     /* The payload of what is leased may grow, and then takes more. */
     SAYS(fake, "LAWN.CONFIG k SET maxbytes 30", "+OK");
     SAYS(fake, "LAWN.UPDATE k a 12345678901234", "\"123456789\"");
-    SAYS(
-        fake, "LAWN.PUSH k d 123456789012345 DELAY 5",
-        "!FULL 1 events are leased and cannot be dropped, and the key's maxlen "
-        "is 0, its maxbytes 30");
+    SAYS(fake, "LAWN.PUSH k d 123456789012345 DELAY 5",
+         "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, its "
+         "maxbytes 30");
     SAYS(fake, "LAWN.PUSH k d 12345678901234 DELAY 5", "\"d\"");
     /* In its place may come what takes more. */
     SAYS(fake, "LAWN.PUSH k a 12345678901234567890 DELAY 9", "\"a\"");

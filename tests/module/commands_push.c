@@ -134,7 +134,7 @@ TEST(commands_mpush_makes_ids)
     /* Two stars are two events: also where each id is counted once. */
     SAYS(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
     SAYS(fake, "LAWN.MPUSH k AT 9000000 2 * x * y",
-         "!FULL the key holds 4 events, and its maxlen is 5");
+         "!FULL the key holds 4 events; its maxlen is 5");
     SAYS(fake, "LAWN.MPUSH k AT 9000000 1 * x", "1");
     CHECK(strstr(fake->told.at, " x 9000000 4000000 a g") != NULL);
     /* They are of the same row as those of PUSH. */
@@ -424,8 +424,8 @@ TEST(commands_push_refuses_what_is_too_long)
 
     args[3] = word;
     CHECK_TEXT(fake_call(fake, args, 6),
-               "!ERR payload too large: 1048577 bytes, and lawn.max-payload "
-               "is 1048576");
+               "!ERR payload of 1048577 bytes exceeds lawn.max-payload of "
+               "1048576 bytes");
     args[3].size--;
     CHECK_TEXT(fake_call(fake, args, 6), "\"a\"");
     args[3] = bytes_of("");
@@ -437,8 +437,7 @@ TEST(commands_push_refuses_what_is_too_long)
     CHECK_TEXT(fake_call(fake, args, 6), "\"\"");
     args[1] = (struct bytes){word.at, 65536};
     CHECK_TEXT(fake_call(fake, args, 6),
-               "!ERR key names longer than 65535 bytes cannot be used with "
-               "lawn");
+               "!ERR key name is longer than 65535 bytes");
     args[1].size--;
     CHECK_TEXT(fake_call(fake, args, 6), "\"\"");
     CHECK(fake_same(fake, fake->replica));
@@ -532,7 +531,7 @@ TEST(commands_mpush_wants_as_many_pairs_as_it_says)
     }
     command_limits.max_payload = 3;
     SAYS(fake, "LAWN.MPUSH k DELAY 1 2 a x b four",
-         "!ERR payload too large: 4 bytes, and lawn.max-payload is 3");
+         "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
     command_limits.max_payload = 1048576;
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);

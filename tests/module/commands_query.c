@@ -184,7 +184,7 @@ TEST(commands_scan_refuses_a_very_long_pattern)
 
     memset(pattern, '?', sizeof(pattern));
     CHECK_TEXT(fake_call(fake, words, 5),
-               "!ERR the pattern is longer than 256 bytes");
+               "!ERR MATCH pattern is longer than 256 bytes");
     words[4].size = 256;
     CHECK_TEXT(fake_call(fake, words, 5), "[\"0\", []]");
     scene_end(fake);

@@ -63,27 +63,26 @@ TEST(commands_config_is_all_or_nothing)
         const char *error;
     } cases[] = {
         {"SET maxlen 5 depth 7",
-         "!ERR unknown setting 'depth': there are maxlen, maxbytes, "
-         "overflow, resolution-ms, tries and lease"},
-        {"SET paused 1",
-         "!ERR unknown setting 'paused': there are maxlen, maxbytes, "
-         "overflow, resolution-ms, tries and lease"},
+         "!ERR unknown setting 'depth'; known are maxlen, maxbytes, overflow, "
+         "resolution-ms, tries and lease"},
+        {"SET paused 1", "!ERR unknown setting 'paused'; known are maxlen, "
+                         "maxbytes, overflow, resolution-ms, tries and lease"},
         {"GET maxlen depth",
-         "!ERR unknown setting 'depth': there are maxlen, maxbytes, "
-         "overflow, resolution-ms, tries and lease"},
-        {"SET maxlen 5 MAXBYTES x", "!ERR bad value for maxbytes: 'x'"},
-        {"SET maxlen -1", "!ERR bad value for maxlen: '-1'"},
+         "!ERR unknown setting 'depth'; known are maxlen, maxbytes, overflow, "
+         "resolution-ms, tries and lease"},
+        {"SET maxlen 5 MAXBYTES x", "!ERR invalid value for maxbytes: 'x'"},
+        {"SET maxlen -1", "!ERR invalid value for maxlen: '-1'"},
         {"SET maxlen 9223372036854775808",
-         "!ERR bad value for maxlen: '9223372036854775808'"},
+         "!ERR invalid value for maxlen: '9223372036854775808'"},
         {"SET overflow ''",
-         "!ERR bad value for overflow: '' (reject or drop-oldest)"},
+         "!ERR invalid value for overflow: ''; use reject or drop-oldest"},
         {"SET resolution-ms 86400001",
-         "!ERR bad value for resolution-ms: '86400001'"},
-        {"SET tries 4294967296", "!ERR bad value for tries: '4294967296'"},
-        {"SET tries -1", "!ERR bad value for tries: '-1'"},
+         "!ERR invalid value for resolution-ms: '86400001'"},
+        {"SET tries 4294967296", "!ERR invalid value for tries: '4294967296'"},
+        {"SET tries -1", "!ERR invalid value for tries: '-1'"},
         {"SET lease 9007199254740993",
-         "!ERR bad value for lease: '9007199254740993'"},
-        {"SET lease 30s", "!ERR bad value for lease: '30s'"},
+         "!ERR invalid value for lease: '9007199254740993'"},
+        {"SET lease 30s", "!ERR invalid value for lease: '30s'"},
         {"SET maxlen", "!ERR syntax error"},
         {"SET maxlen 5 maxbytes", "!ERR syntax error"},
         {"SET", "!ERR syntax error"},
@@ -110,10 +109,10 @@ TEST(commands_config_shows_no_bytes_that_break_a_line)
                            {"a\r\n\xff", 4},
                            bytes_of("1")};
 
-    CHECK_TEXT(fake_call(fake, args, 5), "!ERR unknown setting 'a???"
-                                         "': there are maxlen, maxbytes, "
-                                         "overflow, resolution-ms, tries and "
-                                         "lease");
+    CHECK_TEXT(fake_call(fake, args, 5),
+               "!ERR unknown setting 'a???"
+               "'; known are maxlen, maxbytes, "
+               "overflow, resolution-ms, tries and lease");
     scene_end(fake);
 }
 
@@ -152,18 +151,18 @@ TEST(commands_that_would_exceed_maxlen_are_refused)
 
     SAYS(fake, "LAWN.CONFIG k SET maxlen 2", "+OK");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a x b x c x",
-         "!FULL 3 events at once are more than the key's maxlen 2");
+         "!FULL 3 events in one command exceed the key's maxlen of 2");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a x b x a y", "2");
     SAYS(fake, "LAWN.PUSH k c x DELAY 1",
-         "!FULL the key holds 2 events, and its maxlen is 2");
+         "!FULL the key holds 2 events; its maxlen is 2");
     TOLD(fake, "");
     SAYS(fake, "LAWN.PUSH k a z DELAY 1", "\"a\"");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 2 a x c x",
-         "!FULL the key holds 2 events, and its maxlen is 2");
+         "!FULL the key holds 2 events; its maxlen is 2");
     SAYS(fake, "LAWN.GET k a", "\"z\"");
     SAYS(fake, "LAWN.CANCEL k a b", "2");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 5 ab x a x '' x a x ab x",
-         "!FULL 3 events at once are more than the key's maxlen 2");
+         "!FULL 3 events in one command exceed the key's maxlen of 2");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 4 ab x a x ab x a x", "2");
     SAYS(fake, "LAWN.CANCEL k ab", "1");
     SAYS(fake, "LAWN.PUSH k b x DELAY 1", "\"b\"");
@@ -181,18 +180,18 @@ TEST(commands_that_would_exceed_maxbytes_are_refused)
     SAYS(fake, "LAWN.CONFIG k SET maxbytes 10", "+OK");
     SAYS(fake, "LAWN.PUSH k a 12345 DELAY 10", "\"a\"");
     SAYS(fake, "LAWN.PUSH k b 1234 DELAY 10",
-         "!FULL the key's ids and payloads would take 11 bytes, and its "
-         "maxbytes is 10");
+         "!FULL the key's ids and payloads would take 11 bytes; its maxbytes "
+         "is 10");
     SAYS(fake, "LAWN.PUSH k b 123 DELAY 10", "\"b\"");
     /* What is replaced counts as free. */
     SAYS(fake, "LAWN.PUSH k a 54321 DELAY 10", "\"a\"");
     SAYS(fake, "LAWN.PUSH k a 123456 DELAY 10",
-         "!FULL the key's ids and payloads would take 11 bytes, and its "
-         "maxbytes is 10");
+         "!FULL the key's ids and payloads would take 11 bytes; its maxbytes "
+         "is 10");
     SAYS(fake, "LAWN.MPUSH k DELAY 1 3 a 12 b 1234567 b 12345", "0");
     SAYS(fake, "LAWN.MPUSH k DELAY 1 2 a 12 b 1234567",
-         "!FULL the key's ids and payloads would take 11 bytes, and its "
-         "maxbytes is 10");
+         "!FULL the key's ids and payloads would take 11 bytes; its maxbytes "
+         "is 10");
     SAYS(fake, "LAWN.CONFIG k SET maxbytes 1", "+OK");
     SAYS(fake, "LAWN.PUSH k b 1234 DELAY 10", "\"b\"");
     scene_end(fake);
@@ -230,14 +229,14 @@ TEST(commands_drop_many_to_make_room_for_many)
     SAYS(fake, "LAWN.CONFIG k SET maxlen 3 maxbytes 12 overflow drop-oldest",
          "+OK");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 4 a x b x c x d x",
-         "!FULL 4 events at once are more than the key's maxlen 3");
+         "!FULL 4 events in one command exceed the key's maxlen of 3");
     SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a xxx b xxx c xxx", "3");
     SAYS(fake, "LAWN.MPUSH k DELAY 5 2 d yyy e yyy", "2");
     TOLD(fake, "DEL a b; ADD d yyy 1005 5 '' e yyy 1005 5 ''");
     NOTED(fake, "lawn.drop lawn.push");
     SAYS(fake, "LAWN.PUSH k f 1234567890123 DELAY 5",
-         "!FULL the key's ids and payloads would take 26 bytes, and its "
-         "maxbytes is 12");
+         "!FULL the key's ids and payloads would take 26 bytes; its maxbytes "
+         "is 12");
     SAYS(fake, "LAWN.PUSH k d 12345678901 DELAY 9", "\"d\"");
     TOLD(fake, "DEL e c; ADD d 12345678901 1009 9 ''");
     SAYS(fake, "LAWN.LEN k", "1");

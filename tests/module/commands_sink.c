@@ -106,9 +106,9 @@ TEST(commands_sink_refuses_what_it_does_not_understand)
     SAYS(fake, "LAWN.SINK k STREAM k", "!ERR a key cannot be its own sink");
     SAYS(fake, "LAWN.SINK k LIST k", "!ERR a key cannot be its own sink");
     SAYS(fake, "LAWN.SINK k NONE DEADLETTER k",
-         "!ERR a key cannot have its own dead letters");
+         "!ERR a key cannot be its own DEADLETTER stream");
     SAYS(fake, "LAWN.SINK k NONE DEADLETTER ''",
-         "!ERR the dead letters' stream must have a name");
+         "!ERR DEADLETTER requires a non-empty stream name");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
 }
@@ -122,8 +122,8 @@ TEST(commands_sink_names_have_a_length_that_can_be_loaded)
     memset(name, 'n', 65536);
     struct bytes args[] = {
         bytes_of("LAWN.SINK"), bytes_of("k"), bytes_of("LIST"), {name, 65536}};
-    CHECK_TEXT(fake_call(fake, args, 4),
-               "!ERR names longer than 65535 bytes cannot be used for sinks");
+    CHECK_TEXT(fake_call(fake, args, 4), "!ERR name of the sink or DEADLETTER "
+                                         "stream is longer than 65535 bytes");
     args[3].size = 65535;
     CHECK_TEXT(fake_call(fake, args, 4), "+OK");
     CHECK(fake_same(fake, fake->replica));
@@ -136,10 +136,12 @@ TEST(commands_sink_asks_whether_the_user_may_publish)
     struct fake *fake = scene_begin();
 
     fake->may_publish = false;
-    SAYS(fake, "LAWN.SINK k PUBLISH c",
-         "!NOPERM this user may not publish on that channel");
-    SAYS(fake, "LAWN.SINK k SPUBLISH c",
-         "!NOPERM this user may not publish on that channel");
+    SAYS(
+        fake, "LAWN.SINK k PUBLISH c",
+        "!NOPERM this user has no permission to publish to the sink's channel");
+    SAYS(
+        fake, "LAWN.SINK k SPUBLISH c",
+        "!NOPERM this user has no permission to publish to the sink's channel");
     SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
     scene_end(fake);
 }

@@ -78,7 +78,7 @@ image_again(struct queue *queue)
 /* No sink, and no token yet. */
 #define IMAGE_PLAIN "0 0 \"\" 0 \"\" "
 #define IMAGE_HEAD "1000 1500 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN
-#define IMAGE_CUT "it is cut short or damaged"
+#define IMAGE_CUT "truncated or damaged data"
 /* Where a token of 90 was given. */
 #define IMAGE_GIVEN "1000 1500 0 0 0 0 0 0 0 0 0 90 0 \"\" 0 \"\" "
 
@@ -189,7 +189,8 @@ TEST(image_brings_the_last_id_along)
     snprintf(text, sizeof(text),
              "5 -1 0 0 0 0 0 0 0 %llu 42 " IMAGE_PLAIN "0 1",
              (unsigned long long)ms);
-    image_refused(1, text, "the number of events is wrong");
+    image_refused(1, text,
+                  "the number of events does not match the stored count");
     ids_last(&ms, &number);
     CHECK_EQ(number, 41);
 }
@@ -198,81 +199,88 @@ static const struct {
     const char *text;
     const char *words;
 } image_wrong[] = {
-    {"0x20000000000001", "its time is after all times"},
-    {"-1", "its time is after all times"},
-    {"0 0x40000000000001", "the first due time is after all times"},
+    {"0x20000000000001", "the time of the queue is out of range"},
+    {"-1", "the time of the queue is out of range"},
+    {"0 0x40000000000001", "the first due time is out of range"},
     {"0 -1 0x8000000000000000", "maxlen is out of range"},
     {"0 -1 0 -1", "maxbytes is out of range"},
-    {"0 -1 0 0 2", "overflow is unknown"},
-    {"0 -1 0 0 0x100000000", "overflow is unknown"},
+    {"0 -1 0 0 2", "unknown overflow policy"},
+    {"0 -1 0 0 0x100000000", "unknown overflow policy"},
     {"0 -1 0 0 0 86400001", "resolution-ms is out of range"},
-    {"0 -1 0 0 0 0 2", "paused is neither yes nor no"},
+    {"0 -1 0 0 0 0 2", "paused is neither 0 nor 1"},
     {"0 -1 0 0 0 0 0 0x100000000", "tries is out of range"},
     {"0 -1 0 0 0 0 0 0 0x20000000000001", "lease is out of range"},
     {"0 -1 0 0 0 0 0 0 0 0x20000000000001",
-     "the last id is of a time after all times"},
+     "the time of the last generated id is out of range"},
     {"0 -1 0 0 0 0 0 0 0 0 0x20000000000001",
-     "the last id has too great a number"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 0x20000000000000", "the token is out of range"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 0 5", "the sink is unknown"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 0 0x100000001", "the sink is unknown"},
+     "the number of the last generated id is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0x20000000000000",
+     "the last lease token is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0 5", "unknown sink type"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0 0x100000001", "unknown sink type"},
     {"0 -1 0 0 0 0 0 0 0 0 0 0 1 \"s\" 0x8000000000000000",
-     "the sink's length is out of range"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "6",
-     "there is something unknown in it"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "-1",
-     "there is something unknown in it"},
+     "the MAXLEN of the sink is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "6", "unknown tag"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "-1", "unknown tag"},
     {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "0 1",
-     "the number of events is wrong"},
+     "the number of events does not match the stored count"},
     {"0 5 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "0 0",
-     "no event is due at the first due time"},
+     "no event is due at the stored first due time"},
     {IMAGE_HEAD "1 0x40000000000001", "a delay is out of range"},
-    {IMAGE_HEAD "2 0x40000000000001 \"a\" \"\"",
-     "an event is due after all times"},
-    {IMAGE_HEAD "2 -1 \"a\" \"\"", "an event is due after all times"},
-    {IMAGE_HEAD "2 1499 \"a\" \"\"", "an event is due before the first"},
+    {IMAGE_HEAD "2 0x40000000000001 \"a\" \"\"", "a due time is out of range"},
+    {IMAGE_HEAD "2 -1 \"a\" \"\"", "a due time is out of range"},
+    {IMAGE_HEAD "2 1499 \"a\" \"\"",
+     "an event is due before the stored first due time"},
     {IMAGE_HEAD "2 1501 \"a\" \"\" 0 1",
-     "no event is due at the first due time"},
+     "no event is due at the stored first due time"},
     {IMAGE_HEAD "1 499 2 1500 \"a\" \"\"",
-     "an event's delay does not lead to its time"},
+     "the delay of an event contradicts its due time"},
     {IMAGE_HEAD "1 1501 2 1500 \"a\" \"\"",
-     "an event's delay does not lead to its time"},
-    {IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500 \"a\" \"\" 0 2",
-     "an id is there twice"},
-    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 2", "the number of events is wrong"},
-    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 0", "the number of events is wrong"},
-    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 -1", "the number of events is wrong"},
+     "the delay of an event contradicts its due time"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500 \"a\" \"\" 0 2", "duplicate id"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 2",
+     "the number of events does not match the stored count"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 0",
+     "the number of events does not match the stored count"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 -1",
+     "the number of events does not match the stored count"},
     {IMAGE_HEAD "3 1500 \"a\" \"\" 0 0 0", "a period is out of range"},
     {IMAGE_HEAD "3 1500 \"a\" \"\" 0x20000000000001 0 0",
      "a period is out of range"},
     {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0x20000000000001 0",
-     "a number of times is out of range"},
+     "a number of repetitions is out of range"},
     {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0 0x8000000000000000",
-     "a number of missed times is out of range"},
+     "a number of missed periods is out of range"},
     {IMAGE_GIVEN "4 0x100000000", "a number of tries is out of range"},
     {IMAGE_GIVEN "4 0 0x100000000", "a number of tries is out of range"},
-    {IMAGE_GIVEN "4 1 1 4 1 1", "there is something unknown in it"},
-    {IMAGE_GIVEN "4 1 1 0", "there is something unknown in it"},
-    {IMAGE_GIVEN "4 1 1 1 5", "there is something unknown in it"},
-    {IMAGE_GIVEN "5 9 1500 0 \"\" 4 1 1", "there is something unknown in it"},
-    {IMAGE_GIVEN "5 9 1500 0 \"\" 5 9 1500 0",
-     "there is something unknown in it"},
-    {IMAGE_GIVEN "5 9 1500 0 \"\" 0", "there is something unknown in it"},
-    {IMAGE_GIVEN "5 0 1500 0 \"\"", "a token was never given"},
-    {IMAGE_GIVEN "5 91 1500 0 \"\"", "a token was never given"},
-    {IMAGE_HEAD "5 1 1500 0 \"\"", "a token was never given"},
-    {IMAGE_GIVEN "5 9 0x40000000000001", "a lease ends after all times"},
-    {IMAGE_GIVEN "5 9 1500 0x40000000000001", "a lease is too long"},
-    {IMAGE_GIVEN "5 9 1500 499 \"\"", "a lease does not lead to its end"},
-    {IMAGE_GIVEN "5 9 1500 1501 \"\"", "a lease does not lead to its end"},
+    {IMAGE_GIVEN "4 1 1 4 1 1", "unknown tag"},
+    {IMAGE_GIVEN "4 1 1 0", "unknown tag"},
+    {IMAGE_GIVEN "4 1 1 1 5", "unknown tag"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 4 1 1", "unknown tag"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 5 9 1500 0", "unknown tag"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 0", "unknown tag"},
+    {IMAGE_GIVEN "5 0 1500 0 \"\"",
+     "an event has a lease token that was never issued"},
+    {IMAGE_GIVEN "5 91 1500 0 \"\"",
+     "an event has a lease token that was never issued"},
+    {IMAGE_HEAD "5 1 1500 0 \"\"",
+     "an event has a lease token that was never issued"},
+    {IMAGE_GIVEN "5 9 0x40000000000001", "the end of a lease is out of range"},
+    {IMAGE_GIVEN "5 9 1500 0x40000000000001",
+     "the length of a lease is out of range"},
+    {IMAGE_GIVEN "5 9 1500 499 \"\"",
+     "the length of a lease contradicts its end"},
+    {IMAGE_GIVEN "5 9 1500 1501 \"\"",
+     "the length of a lease contradicts its end"},
     {IMAGE_GIVEN "5 9 1499 0 \"\" 2 1500 \"a\" \"\"",
-     "an event is due before the first"},
+     "an event is due before the stored first due time"},
     {IMAGE_GIVEN "5 9 1501 0 \"\" 2 1500 \"a\" \"\" 0 1",
-     "no event is due at the first due time"},
+     "no event is due at the stored first due time"},
     /* Only of what is dead the time does not count. */
-    {IMAGE_GIVEN "4 1 2 2 1499 \"a\" \"\"", "an event is due before the first"},
+    {IMAGE_GIVEN "4 1 2 2 1499 \"a\" \"\"",
+     "an event is due before the stored first due time"},
     {"1000 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "4 1 2 2 9 \"a\" \"\"",
-     "an event is due before the first"},
+     "an event is due before the stored first due time"},
     {IMAGE_HEAD "\"a\"", IMAGE_CUT},
     {IMAGE_HEAD "2 1500 5", IMAGE_CUT},
     {IMAGE_HEAD "2 1500 \"a\" 5", IMAGE_CUT},
@@ -284,8 +292,8 @@ TEST(image_that_makes_no_sense_is_refused)
     for (size_t i = 0; i < sizeof(image_wrong) / sizeof(image_wrong[0]); i++) {
         image_refused(1, image_wrong[i].text, image_wrong[i].words);
     }
-    image_refused(2, IMAGE_HEAD, "its format is unknown");
-    image_refused(-1, IMAGE_HEAD, "its format is unknown");
+    image_refused(2, IMAGE_HEAD, "unknown format version");
+    image_refused(-1, IMAGE_HEAD, "unknown format version");
 }
 
 /* The bounds themselves are fine. */
@@ -471,9 +479,9 @@ TEST(image_with_too_long_an_owner_or_name_is_refused)
         {IMAGE_GIVEN "5 9 1500 0", QUEUE_OWNER_MAX, "2 1500 \"a\" \"\" 0 1",
          "an owner is too long"},
         {"0 -1 0 0 0 0 0 0 0 0 0 0 1", 65535, "0 \"\" 0 0",
-         "a name is too long"},
+         "the name of a sink or dead letter stream is too long"},
         {"0 -1 0 0 0 0 0 0 0 0 0 0 1 \"\" 0", 65535, "0 0",
-         "a name is too long"},
+         "the name of a sink or dead letter stream is too long"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (size_t over = 0; over < 2; over++) {
@@ -538,13 +546,13 @@ TEST(image_of_rede_loads)
 TEST(image_of_rede_that_makes_no_sense_is_refused)
 {
     image_refused(0, "5", IMAGE_CUT);
-    image_refused(0, "\"\" -1", "it has more TTLs than there can be");
+    image_refused(0, "\"\" -1", "the number of TTLs is out of range");
     image_refused(0, "\"\" 0xffffffff", IMAGE_CUT);
     image_refused(0, "\"\" 1 5 0x80000000",
-                  "a TTL has more events than there can be");
+                  "the number of events of a TTL is out of range");
     image_refused(0, "\"\" 1 5 0x7fffffff 1 \"a\" \"b\"", IMAGE_CUT);
     image_refused(0, "\"\" 2 5 1 1 \"a\" \"b\" 6 1 2 \"a\" \"b\"",
-                  "an id is there twice");
+                  "duplicate id");
 }
 
 TEST(image_without_memory_is_refused)
@@ -561,7 +569,7 @@ TEST(image_without_memory_is_refused)
         queue = image_tape_load(&image_one, 1, &error);
         memory_fail_after(UINT64_MAX);
         if (queue == NULL) {
-            CHECK(strcmp(error, "there is no memory for it") == 0);
+            CHECK(strcmp(error, "out of memory") == 0);
             CHECK_EQ(memory_blocks(), blocks);
             failed++;
         }

@@ -176,8 +176,7 @@ def words_are_taken_in_any_case_of_letters():
 
 @case
 def keys_and_ids_are_as_long_as_65535_bytes():
-    long_key = error('ERR key names longer than 65535 bytes cannot be used '
-                     'with lawn')
+    long_key = error('ERR key name is longer than 65535 bytes')
     for client in each_protocol():
         equal(client.call('LAWN.PUSH', 'k' * 65535, 'i' * 65535, 'p', 'AT', 1),
               'i' * 65535)
@@ -404,8 +403,8 @@ def a_payload_above_the_limit_is_refused():
     for client in each_protocol():
         client.call('CONFIG', 'SET', 'lawn.max-payload', 100)
         try:
-            refused = error('ERR payload too large: 101 bytes, and '
-                            'lawn.max-payload is 100')
+            refused = error('ERR payload of 101 bytes exceeds '
+                            'lawn.max-payload of 100 bytes')
             equal(client.call('LAWN.PUSH', 'k', 'i', 'x' * 101, 'DELAY', FAR),
                   refused)
             equal(client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, 'a', 'a',
@@ -420,8 +419,8 @@ def a_payload_above_the_limit_is_refused():
         equal(client.call('LAWN.PUSH', 'k', 'i', b'z' * 2**20, 'DELAY', FAR),
               'i')
         equal(client.call('LAWN.PUSH', 'k', 'i', b'z' * (2**20 + 1), 'DELAY',
-                          FAR), error('ERR payload too large: 1048577 bytes, '
-                                      'and lawn.max-payload is 1048576'))
+                          FAR), error('ERR payload of 1048577 bytes exceeds '
+                                      'lawn.max-payload of 1048576 bytes'))
 
 
 # MPUSH
@@ -460,7 +459,8 @@ def mpush_is_all_or_nothing():
         equal(client.call('EXISTS', 'k'), 0)
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 2)
         equal(client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 3, *'aabbcc'),
-              error("FULL 3 events at once are more than the key's maxlen 2"))
+              error("FULL 3 events in one command exceed the key's maxlen "
+                    "of 2"))
         equal(client.call('LAWN.LEN', 'k'), 0)
 
 
@@ -1082,7 +1082,7 @@ def config_get_is_a_map():
                                  'maxlen'), client.protocol)
         assert got == {b'overflow': b'reject', b'maxlen': 0}, got
         equal(client.call('LAWN.CONFIG', 'k', 'GET', 'what'),
-              error(f"ERR unknown setting 'what': there are {NAMES}"))
+              error(f"ERR unknown setting 'what'; known are {NAMES}"))
 
 
 @case
@@ -1097,19 +1097,20 @@ def config_set_is_all_or_nothing():
                      client.protocol), whole)
         for args, text in (
                 (('maxlen', 7, 'what', 1),
-                 f"ERR unknown setting 'what': there are {NAMES}"),
+                 f"ERR unknown setting 'what'; known are {NAMES}"),
                 (('maxlen', 7, 'maxbytes', 'x'),
-                 "ERR bad value for maxbytes: 'x'"),
-                (('maxlen', 'x'), "ERR bad value for maxlen: 'x'"),
-                (('maxlen', -1), "ERR bad value for maxlen: '-1'"),
+                 "ERR invalid value for maxbytes: 'x'"),
+                (('maxlen', 'x'), "ERR invalid value for maxlen: 'x'"),
+                (('maxlen', -1), "ERR invalid value for maxlen: '-1'"),
                 (('maxlen', 7, 'overflow', 'what'),
-                 "ERR bad value for overflow: 'what' (reject or drop-oldest)"),
+                 "ERR invalid value for overflow: 'what'; use reject or "
+                 "drop-oldest"),
                 (('maxlen', 7, 'tries', 2**32),
-                 f"ERR bad value for tries: '{2**32}'"),
+                 f"ERR invalid value for tries: '{2**32}'"),
                 (('maxlen', 7, 'lease', LIMIT + 1),
-                 f"ERR bad value for lease: '{LIMIT + 1}'"),
+                 f"ERR invalid value for lease: '{LIMIT + 1}'"),
                 (('maxlen', 7, 'resolution-ms', 'x'),
-                 "ERR bad value for resolution-ms: 'x'")):
+                 "ERR invalid value for resolution-ms: 'x'")):
             equal(client.call('LAWN.CONFIG', 'k', 'SET', *args), error(text))
         for args in (('SET',), ('SET', 'maxlen'), ('SET', 'maxlen', 1, 'x'),
                      ('WHAT',)):
@@ -1140,7 +1141,7 @@ def a_full_key_refuses_and_changes_nothing():
     for client in each_protocol():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 2)
         client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, *'aabb')
-        full = error('FULL the key holds 2 events, and its maxlen is 2')
+        full = error('FULL the key holds 2 events; its maxlen is 2')
         equal(client.call('LAWN.PUSH', 'k', 'c', 'p', 'DELAY', FAR), full)
         equal(client.call('LAWN.PUSH', 'k', '*', 'p', 'DELAY', FAR), full)
         equal(client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, *'aacc'), full)
@@ -1155,7 +1156,7 @@ def a_key_full_of_bytes_refuses_and_counts_a_replacement_as_free():
     for client in each_protocol():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxbytes', 20)
         equal(client.call('LAWN.PUSH', 'k', 'a', 'x' * 19, 'DELAY', FAR), 'a')
-        full = "FULL the key's ids and payloads would take {} bytes, and its " \
+        full = "FULL the key's ids and payloads would take {} bytes; its " \
                "maxbytes is 20"
         equal(client.call('LAWN.PUSH', 'k', 'b', '', 'DELAY', FAR),
               error(full.format(21)))
@@ -1193,7 +1194,7 @@ def drop_oldest_drops_what_is_due_first():
               [b'dropped'], 3)
         got = client.call('LAWN.PUSH', 'k', 'f', 'x' * 100, 'AT', 2**51)
         assert re.fullmatch(rb"FULL the key's ids and payloads would take "
-                            rb'(101|113) bytes, and its maxbytes is 12',
+                            rb'(101|113) bytes; its maxbytes is 12',
                             got), got
         equal(sorted(scan(client)), ['d', 'e'])
 

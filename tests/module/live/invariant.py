@@ -44,8 +44,8 @@ def a_violated_invariant_is_logged_and_stops_the_server():
     line = 1 + next(i for i, text in enumerate(source) if 'argc > 1' in text)
     wanted = (f'lawn: invariant violated at tests/module/live/invariant.c:{line} '
               'in violate(): an event is in two places: argc > 1; '
-              'this is a bug of the module: please report it; '
-              'the server stops to protect its data')
+              'this is a bug in the module, please report it; '
+              'the server is stopped to protect its data')
     assert wanted in log, log[-3000:]
     assert 'ASSERTION FAILED' in log, log[-3000:]
     assert f"tests/module/live/invariant.c:{line} 'argc > 1' is not true" in log

@@ -1329,7 +1329,7 @@ def a_token_that_was_made_up_is_of_no_use_in_other_keys():
     equal(client.call('RESTORE', 'evil', 0, made_up(2**53 - 1), 'REPLACE'), OK)
     push(client, 'i', key='evil')
     equal(client.call('LAWN.LEASE', 'evil', 'a'),
-          error('ERR the key has no tokens left'))
+          error('ERR the key has no lease tokens left'))
     equal(client.call('LAWN.LEN', 'evil', 'DUE'), 1)
 
 

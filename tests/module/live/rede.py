@@ -479,7 +479,7 @@ def settings_hold_for_rede_too():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 1)
         equal(client.call('REDE.TTN', 'k'), -1)
         equal(client.call('REDE.PUSH', 'k', 0, 'p', 'i'), OK)
-        full = error('FULL the key holds 1 events, and its maxlen is 1')
+        full = error('FULL the key holds 1 events; its maxlen is 1')
         equal(client.call('REDE.PUSH', 'k', 0, 'p', 'j'), full)
         equal(client.call('REDE.GIDPUSH', 'k', 0, 'p'), full)
         client.call('LAWN.PAUSE', 'k')

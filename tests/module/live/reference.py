@@ -36,14 +36,14 @@ REMOVE_PROMOTE_MIN = 64  # and that POLL promotes if it removes fewer
 ID_MAX = 65535
 WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 SYNTAX = "ERR syntax error"
-LONG_KEY = "ERR key names longer than 65535 bytes cannot be used with lawn"
+LONG_KEY = "ERR key name is longer than 65535 bytes"
 LONG_ID = "ERR id is longer than 65535 bytes"
 SETTINGS = (
     b"maxlen", b"maxbytes", b"overflow", b"resolution-ms", b"tries", b"lease"
 )  # fmt: skip
 UNKNOWN = (
-    "ERR unknown setting '%s': "
-    "there are maxlen, maxbytes, overflow, resolution-ms, tries and lease"
+    "ERR unknown setting '%s'; "
+    "known are maxlen, maxbytes, overflow, resolution-ms, tries and lease"
 )
 STATES = (b"WAITING", b"DUE", b"LEASED", b"DEAD")
 SINKS = (b"STREAM", b"LIST", b"PUBLISH", b"SPUBLISH")
@@ -436,19 +436,19 @@ class Reference:
         grows = any(i not in queue.events for i in put)
         if queue.maxlen and len(put) > queue.maxlen and grows:
             errors.add(
-                "FULL %d events at once are more than the key's maxlen %d"
+                "FULL %d events in one command exceed the key's maxlen of %d"
                 % (len(put), queue.maxlen)
             )
         elif queue.maxlen and count > queue.maxlen and grows:
             errors.add(
-                "FULL the key holds %d events, and its maxlen is %d"
+                "FULL the key holds %d events; its maxlen is %d"
                 % (len(queue.events), queue.maxlen)
             )
         # What takes no more than before is welcome in a key that is too full.
         if queue.maxbytes and data > max(queue.maxbytes, queue.data()):
             errors.add(
-                "FULL the key's ids and payloads would take %d bytes, "
-                "and its maxbytes is %d" % (data, queue.maxbytes)
+                "FULL the key's ids and payloads would take %d bytes; "
+                "its maxbytes is %d" % (data, queue.maxbytes)
             )
         return errors
 
@@ -591,7 +591,7 @@ class Reference:
         for p in payloads:
             if len(p) > self.max_payload:
                 call.errors.add(
-                    "ERR payload too large: %d bytes, and lawn.max-payload is %d"
+                    "ERR payload of %d bytes exceeds lawn.max-payload of %d bytes"
                     % (len(p), self.max_payload)
                 )
 
@@ -1413,9 +1413,9 @@ class Reference:
                 }.get(name, COUNT_MAX)  # fmt: skip
                 good = number(value, 0, most)
             if good is None:
-                choice = " (reject or drop-oldest)" if name == b"overflow" else ""
+                choice = "; use reject or drop-oldest" if name == b"overflow" else ""
                 call.errors.add(
-                    "ERR bad value for %s: '%s'%s"
+                    "ERR invalid value for %s: '%s'%s"
                     % (text(name), text(value), choice)
                 )
             new[name] = good

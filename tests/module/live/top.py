@@ -126,7 +126,7 @@ def leases_dead_events_and_sinks_are_told():
           ['stream', 'wrong'])
     assert 'WRONGTYPE' in found['out']['sink-error']
     text = run('--once', url(one))[0]
-    assert 'out: its sink says: ' in text, text
+    assert 'out: sink error: ' in text, text
     equal(one.call('LAWN.SINK', 'out', 'STREAM', 'right'), OK)
     wait_until(lambda: queues(url(one))['out']['handed'] == 1, 'it is handed')
     lines = run('--prometheus', url(one))[0].splitlines()
@@ -212,7 +212,7 @@ def passwords_and_permissions_are_as_the_manual_says():
 @case
 def a_server_without_the_module_is_told_so():
     with Server(module=False) as one:
-        assert 'has not loaded the module' in run('--once', url(one),
+        assert 'module lawn is not loaded' in run('--once', url(one),
                                                   status=3)[1]
 
 
