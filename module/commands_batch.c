@@ -1,9 +1,10 @@
-/* commands_batch.c - events that are delivered together: counted, reported to the
- * replicas, and then removed or moved to their next time.
+/* commands_batch.c - events that are delivered together: counted, replicated,
+ * and then removed or moved to their next time.
  *
- * The replicas are told while the events are still there, so that nothing is copied:
- * one DEL for all that go, one AT for all that repeat. All memory is allocated before
- * the reply begins; an event that repeats needs none, because its block stays.
+ * They are replicated while still in the queue, so that nothing is copied: one
+ * DEL for all removed events, one AT for all recurring ones. All memory is
+ * allocated before the reply begins. A recurring event needs none, because its
+ * block stays.
  */
 #include "commands.h"
 
@@ -30,9 +31,9 @@ commands_count_fired(struct call *call, const struct queue_event *event)
     commands_note_late(call, event);
 }
 
-/* An event of period p that was due at d is due next at d + k p, the first of
- * these that is later than now: those between were missed. It stands in the
- * queue of the delay p then. */
+/* An event of period p that was due at d is next due at d + k p, the first of
+ * these times after now; those in between were missed. It then belongs to the
+ * queue of delay p. */
 bool
 commands_next_period(const struct queue_event *event, uint64_t now,
                      struct queue_event *next)
@@ -42,7 +43,7 @@ commands_next_period(const struct queue_event *event, uint64_t now,
     if (period == 0 || event->repeat.times == 1) {
         return false;
     }
-    /* A master may have leased it out before its time: by another's clock. */
+    /* A master with another clock may have leased it before it is due here. */
     uint64_t missed = now > event->due ? (now - event->due) / period : 0;
     *next = *event;
     next->tries.made = 0;
@@ -57,8 +58,7 @@ commands_next_period(const struct queue_event *event, uint64_t now,
     if (next->repeat.times > 0) {
         next->repeat.times--;
     }
-    /* It could not be told the replicas: but by then a million years have
-     * gone by. */
+    /* A later time could not be replicated; it is a million years ahead. */
     return next->due <= ARGS_DUE_MAX;
 }
 

@@ -1,9 +1,10 @@
-/* commands_rede.c - the commands of ReDe, which this module takes the place of: same
- * words, same replies, same errors. Where ReDe sent two replies, or none, or
+/* commands_rede.c - the commands of ReDe, which this module replaces: same
+ * arguments, replies and errors. Where ReDe sent two replies, or none, or
  * crashed, there is one reply.
  *
- * Settings and pauses of a key hold here, too. An event that repeats, pushed by
- * LAWN.PUSH, is delivered by POLL and XACK and stays.
+ * Settings and pauses of a key apply to these commands, too. POLL and XACK
+ * deliver recurring events, which LAWN.PUSH creates, and leave them in the
+ * queue.
  */
 #include "commands.h"
 
@@ -13,7 +14,8 @@
 
 #define REDE_ID_SIZE 31
 
-/* Puts a payload in for ttl ms; false: an error was replied. */
+/* Adds a payload that is due after ttl ms. Returns false after an error
+ * reply. */
 static bool
 push_event(struct call *call, struct bytes id)
 {
@@ -85,8 +87,9 @@ reply_payload(struct call *call, const struct queue_event *event)
     host_bytes(call->host, event->payload);
 }
 
-/* How many are due, of as many as are wanted: lawn.max-batch unless told, and at
- * most. False: that is no number, which was replied. */
+/* Sets *due to the number of due events, limited to COUNT and to
+ * lawn.max-batch, which is also the default. Returns false, after an error
+ * reply, if COUNT is not a number. */
 static bool
 count_due(struct call *call, size_t *due)
 {
@@ -180,7 +183,7 @@ rede_xack(struct call *call)
     commands_batch_fini(&batch);
 }
 
-/* A look at the queue and what it stands on, with events of its own. */
+/* Tests a queue and the library below it with some events. */
 static bool
 test_queue(struct queue *queue, uint64_t now)
 {
@@ -227,16 +230,17 @@ rede_test(struct call *call)
     }
 }
 
-/* A text that grows as far as its memory: how long it would be is counted. */
+/* A text in a fixed buffer. Its full length is counted even if the buffer is
+ * too small. */
 struct rede_text {
     char *at;
     size_t size;
     size_t room;
-    size_t left;  /* events that are still told */
-    uint64_t now; /* of the queue */
+    size_t left;  /* number of events still to print */
+    uint64_t now; /* the time of the queue */
 };
 
-/* No longer than this, whatever is in the key. */
+/* Limits of the output, whatever the key contains. */
 #define REDE_PRINT_EVENTS 1000u
 #define REDE_PRINT_BYTES 256u
 
@@ -295,7 +299,7 @@ print_queue(const struct queue *queue, struct rede_text *text)
     }
 }
 
-/* For people: one line, and no more of it than they would read. */
+/* Returns one line of readable text, of limited length. */
 static void
 rede_print(struct call *call)
 {

@@ -1,12 +1,12 @@
-/* commands_settings.c - CONFIG, PAUSE and RESUME: what is set for a key.
+/* commands_settings.c - CONFIG, PAUSE and RESUME: the settings of a key.
  *
- * A setting that is not the default keeps a key there without events. Replicas
- * hear of those that have changed, so of none if none has. A key that is there has
- * room for them: so they can be set when the server is short of memory.
+ * A setting that is not the default keeps a key without events alive. Only
+ * changed settings are replicated. An existing key has room for its settings,
+ * so they can be changed when the server is short of memory.
  */
 #include "commands.h"
 
-/* Sets them all, and replies OK. */
+/* Stores all settings, and replies OK. */
 static void
 set_all(struct call *call, const struct queue_settings *settings)
 {
@@ -62,7 +62,7 @@ commands_reply_settings(struct call *call)
     }
 }
 
-/* Some of the settings, each once, or all. */
+/* Replies with the requested settings, each once, or with all. */
 static void
 reply_some(struct call *call)
 {

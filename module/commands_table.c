@@ -1,5 +1,5 @@
-/* commands_table.c - the LAWN commands: their names, and all that the server and
- * COMMAND DOCS want to know of them. What n is in a cost: the events of the key.
+/* commands_table.c - the LAWN commands with their properties for the server and
+ * for COMMAND DOCS. In complexities, n is the number of events of the key.
  */
 #include "commands.h"
 
