@@ -1,11 +1,11 @@
-/* queue_check.c - walks all that always holds of a queue: see queue.h. */
+/* queue_check.c - checks all invariants of a queue: see queue.h. */
 #include "late.h"
 #include "queue_inside.h"
 
-/* Of which an event has one at most, and beside it EVENT_HEAP. */
+/* An event has at most one of the first three, and possibly EVENT_HEAP. */
 #define QUEUE_PLACES (EVENT_READY | EVENT_LEASED | EVENT_DEAD | EVENT_HEAP)
 
-/* What was met on the way. */
+/* The state of a check. */
 struct queue_checking {
     const struct queue *queue;
     const char *wrong;
@@ -18,7 +18,7 @@ struct queue_checking {
     size_t bytes;
 };
 
-/* A list of those that have a flag. */
+/* Checks a list of events with this flag. */
 static void
 check_list(struct queue_checking *checking, const struct queue_list *list,
            unsigned flag)
@@ -58,7 +58,8 @@ check_ready(struct queue_checking *checking)
     }
 }
 
-/* A heap of those that have just these flags, none after a time. */
+/* Checks a heap: all events have exactly these flags, and none is after a
+ * time. */
 static void
 check_heap(struct queue_checking *checking, const struct heap *heap,
            unsigned flags, uint64_t until)
@@ -206,7 +207,7 @@ check_counts(struct queue_checking *checking)
     }
 }
 
-/* A lawn, and what runs there. */
+/* Checks a lawn and its timers. */
 static void
 check_field(struct queue_checking *checking,
             const struct queue_timeline *timeline, lawn_visit_fn *visit)

@@ -35,7 +35,7 @@ typedef uint64_t RedisModuleTimerID;
 #define REDISMODULE_ERR 1
 #define REDISMODULE_APIVER_1 1
 
-/* RedisModule_OpenKey(). A server that does not know the last three ignores
+/* RedisModule_OpenKey(). Servers that do not know the last three ignore
  * them. */
 #define REDISMODULE_READ 0x1
 #define REDISMODULE_WRITE 0x2
@@ -80,8 +80,8 @@ typedef uint64_t RedisModuleTimerID;
 /* RedisModule_EventLoopAdd(). */
 #define REDISMODULE_EVENTLOOP_READABLE 0x1
 
-/* SERVER EVENTS: RedisModule_SubscribeToServerEvent(), and what a callback
- * receives. */
+/* SERVER EVENTS: RedisModule_SubscribeToServerEvent(), and the data of
+ * callbacks. */
 #define REDISMODULE_EVENT_REPLICATION_ROLE_CHANGED 0
 #define REDISMODULE_EVENT_FLUSHDB 2
 #define REDISMODULE_EVENT_LOADING 3
@@ -243,7 +243,7 @@ typedef struct RedisModuleCommandHistoryEntry {
     const char *changes;
 } RedisModuleCommandHistoryEntry;
 
-/* With these sizes a later server can read lists of the layout above. */
+/* With these sizes, a newer server can read lists of the layout above. */
 typedef struct RedisModuleCommandInfoVersion {
     int version;
     size_t sizeof_historyentry;
@@ -263,8 +263,8 @@ typedef struct RedisModuleCommandInfo {
     RedisModuleCommandArg *args;
 } RedisModuleCommandInfo;
 
-/* FUNCTIONS. Some servers lack those that redismodule_api.c lists as optional:
- * they are NULL there. Hidden, so that a call needs no entry of the GOT. */
+/* FUNCTIONS. Those that redismodule_api.c lists as optional are NULL on servers
+ * that lack them. Hidden visibility, so that a call needs no GOT entry. */
 #pragma GCC visibility push(hidden)
 
 /* Memory, time, random numbers */
