@@ -1,4 +1,5 @@
-/* redismodule_api.c - defines the server's functions and looks them up by name. */
+/* redismodule_api.c - defines the server's functions and looks them up by
+ * name. */
 #include "redismodule_api.h"
 
 #include <string.h>

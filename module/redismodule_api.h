@@ -1,9 +1,10 @@
-/* redismodule_api.h - the part of the module API of Redis (from 7.0 on) and Valkey
- * that this module uses, under upstream's own names. One .so serves both servers.
+/* redismodule_api.h - the part of the module API of Redis (from 7.0 on) and
+ * Valkey that this module uses, under upstream's own names. One .so serves both
+ * servers.
  *
  * Nothing here is linked: the server passes a context whose first member is
- * RedisModule_GetApi, which looks up all other functions by name. Whether a server
- * has a function is decided by that lookup, never by its version.
+ * RedisModule_GetApi, which looks up all other functions by name. Whether a
+ * server has a function is decided by that lookup, never by its version.
  *
  * Structures that are shared with the server must have the server's layout: the
  * order and the types of their members must not change.
@@ -170,8 +171,8 @@ typedef struct RedisModuleTypeMethods {
     void *(*copy2)(RedisModuleKeyOptCtx *ctx, const void *value);
 } RedisModuleTypeMethods;
 
-/* COMMAND DOCUMENTATION: RedisModule_SetCommandInfo(). Lists end with an element
- * that is all zero. */
+/* COMMAND DOCUMENTATION: RedisModule_SetCommandInfo(). Lists end with an
+ * element that is all zero. */
 typedef enum {
     REDISMODULE_ARG_TYPE_STRING,
     REDISMODULE_ARG_TYPE_INTEGER,
@@ -451,8 +452,8 @@ extern int (*RedisModule_InfoAddFieldULongLong)(RedisModuleInfoCtx *ctx,
                                                 unsigned long long value);
 #pragma GCC visibility pop
 
-/* Looks up all functions. Returns the name of a required function that the server
- * lacks, or NULL if it has them all. */
+/* Looks up all functions. Returns the name of a required function that the
+ * server lacks, or NULL if it has them all. */
 const char *redismodule_api_load(RedisModuleCtx *ctx);
 
 #endif

@@ -423,8 +423,8 @@ find_overdue(const struct registry_db *db, uint64_t until)
     return when <= coming;
 }
 
-/* Removes the first key of the database that is due by `until`, which is not after
- * now. Returns false if there is none. */
+/* Removes the first key of the database that is due by `until`, which is not
+ * after now. Returns false if there is none. */
 static bool
 pop_due(struct registry_db *db, uint64_t now, uint64_t until,
         struct bytes *name, uint64_t *when)
