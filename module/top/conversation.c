@@ -1,15 +1,15 @@
 /* conversation.c - the conversation with one server.
  *
- *   AUTH, SELECT            if the link is new
- *   INFO server ... lawn    which server, its role, the module's figures
- *   CLUSTER NODES           of a cluster, one node of it
- *   SCAN ... TYPE           unless as many queues are known as there are
- *   LAWN.INFO key           of queues, TOP_AHEAD of them without a reply
- *   LAWN.LEN key DUE        if that did not tell
+ *     AUTH, SELECT            on a new connection
+ *     INFO server ... lawn    kind of server, its role, the module's fields
+ *     CLUSTER NODES           to one node of each cluster
+ *     SCAN ... TYPE           unless all queues are known
+ *     LAWN.INFO key           for queues, up to TOP_AHEAD without a reply
+ *     LAWN.LEN key DUE        if LAWN.INFO did not contain that number
  *
- * Replies come in the order of the questions; so what a reply is about is told by
- * the oldest question. An error of a queue is the queue's; any other ends the
- * round and the link, and the next round begins with a new one.
+ * Replies arrive in the order of the commands, so each belongs to the oldest
+ * unanswered command. An error about a queue affects only that queue. Any other
+ * error ends the round and the connection, and the next round opens a new one.
  */
 #include "top.h"
 
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOP_TYPE "dehy-type" /* of keys that are queues */
-#define TOP_WORDS_MAX 8      /* of a question */
+#define TOP_TYPE "dehy-type" /* data type of queues */
+#define TOP_WORDS_MAX 8      /* of a command */
 
 void
 top_conversation_fail(struct top_node *node, const char *format, ...)
@@ -55,7 +55,7 @@ send_words(struct top_node *node, enum top_question question,
     asked->queue = queue;
 }
 
-/* Words that are plain texts; NULL after the last. */
+/* Sends a command of plain texts; NULL ends the list. */
 static void
 ask(struct top_node *node, enum top_question question, const char *const *texts)
 {
@@ -125,7 +125,7 @@ begins_with(const struct resp_value *reply, const char *word)
     return reply->size >= size && memcmp(reply->at, word, size) == 0;
 }
 
-/* The server said no: what it said, and what to do about it. */
+/* Reports an error reply of the server, with advice on what to do. */
 static void
 report_refusal(struct top_node *node, const struct resp_value *reply)
 {
@@ -162,7 +162,7 @@ report_refusal(struct top_node *node, const struct resp_value *reply)
                           advice != NULL ? advice : "");
 }
 
-/* Sends questions about queues, as many as may be open. */
+/* Sends commands about queues, as many as may be unanswered. */
 static void
 ask_queues(struct top_node *node)
 {
@@ -172,7 +172,8 @@ ask_queues(struct top_node *node)
     }
 }
 
-/* Which queues to ask: all; or those that are shown, and others in turn. */
+/* Chooses the queues to query: all; or those that are shown, and the others in
+ * turn. */
 static void
 plan_queues(struct top *top, struct top_node *node)
 {
@@ -204,7 +205,7 @@ plan_queues(struct top *top, struct top_node *node)
     ask_queues(node);
 }
 
-/* Goes on looking for keys, or begins to ask about those that are known. */
+/* Continues the search for keys, or begins to query the known queues. */
 static void
 continue_search(struct top *top, struct top_node *node, bool round)
 {
@@ -249,7 +250,8 @@ read_scan(struct top *top, struct top_node *node,
     continue_search(top, node, strcmp(node->cursor, "0") == 0);
 }
 
-/* A queue that will not be asked: gone, elsewhere, or not for us. */
+/* Handles an error about a queue: it was deleted, moved to another node, or
+ * access is denied. */
 static void
 read_queue_error(struct top_node *node, struct top_queue *queue,
                  const struct resp_value *reply)
@@ -330,7 +332,7 @@ read_time(struct top *top, struct top_node *node,
     memcpy(digits, reply->items[0].at, reply->items[0].size);
     digits[reply->items[0].size] = '\0';
     uint64_t seconds = strtoull(digits, NULL, 10);
-    /* A second more or less does not matter to people. */
+    /* A difference of about a second does not matter to a human reader. */
     node->clock = (int64_t)(seconds * 1000) - (int64_t)top->clock_ms;
     if (node->clock > -1500 && node->clock < 1500) {
         node->clock = 0;
@@ -352,7 +354,7 @@ read_figures(struct top *top, struct top_node *node, const char *text,
     }
 }
 
-/* A reply that is a text, as most are. */
+/* Handles a reply that is a text, as most are. */
 static void
 read_text(struct top *top, struct top_node *node, enum top_question question,
           const char *text, size_t size)
@@ -423,7 +425,7 @@ end_round(struct top_node *node)
     top_queues_sweep(&node->queues);
 }
 
-/* Takes the replies that have come. */
+/* Handles the received replies. */
 static void
 read_replies(struct top *top, struct top_node *node)
 {

@@ -1,9 +1,9 @@
-/* export.c - what "lawn top" knows, for other programs: a JSON object a line,
+/* export.c - output of "lawn top" for other programs: one JSON object per line,
  * and the text format of Prometheus.
  *
- * Figures that a module does not tell are left out, not told as zero. A key may be
- * any bytes: in JSON one that is no UTF-8 is told in hexadecimal as well; a label
- * of Prometheus has \xNN in the place of what cannot stand there.
+ * Fields that a module does not report are omitted, not printed as zero. A key
+ * may contain any bytes: in JSON, a key that is not UTF-8 is also printed in
+ * hexadecimal; a Prometheus label has \xNN for bytes that it cannot contain.
  */
 #include "output.h"
 #include "text.h"
@@ -20,8 +20,8 @@ count_servers(const struct top *top)
                                                 : (size_t)top->options->keys;
 }
 
-/* A string of JSON; bytes that are no UTF-8 become U+FFFD. False: there were
- * some. */
+/* Prints a JSON string; invalid UTF-8 becomes U+FFFD. Returns false if there
+ * was any. */
 static bool
 put_string(const char *text, size_t size)
 {
@@ -156,8 +156,9 @@ top_export_json(const struct top *top)
     fputs("]}\n", stdout);
 }
 
-/* The text of a label: \xNN for what is no character that can be seen; so that no
- * two keys have the same, a backslash is \\, and both have to be escaped. */
+/* Prints the text of a label, with \xNN for unprintable bytes. A backslash
+ * becomes \\, so that different keys have different labels; both are escaped
+ * again. */
 static void
 put_label(const char *text, size_t size)
 {
@@ -237,7 +238,8 @@ begin_metric(const char *name, const char *help, bool counter)
            counter ? "counter" : "gauge");
 }
 
-/* What a figure of INFO lawn is; by its name alone if it is a new one. */
+/* Returns the help text of a field of INFO lawn; a generic one for an unknown
+ * field. */
 static const char *
 help_of(const char *name)
 {
@@ -269,7 +271,7 @@ help_of(const char *name)
     return "A field of INFO lawn.";
 }
 
-/* A figure of INFO lawn, of all servers that tell it. */
+/* Prints a field of INFO lawn of all servers that report it. */
 static void
 put_figure(const struct top *top, const char *name)
 {
@@ -288,7 +290,8 @@ put_figure(const struct top *top, const char *name)
     }
 }
 
-/* All figures of INFO lawn: those of the first server that has them say when. */
+/* Prints all fields of INFO lawn, each when the first server that has it is
+ * reached. */
 static void
 put_figures(const struct top *top)
 {

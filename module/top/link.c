@@ -1,7 +1,7 @@
-/* link.c - the socket of a server that "lawn top" asks.
+/* link.c - the socket of a server.
  *
- * Nothing waits here but the lookup of a name; who polls says when there is
- * something to read or room to write.
+ * Only the lookup of a host name blocks. The caller polls the socket and
+ * reports when it is readable or writable.
  */
 #include "top.h"
 
@@ -44,7 +44,7 @@ fail(struct top_node *node, int error)
     return -error;
 }
 
-/* A socket that does not block, and begins to connect. */
+/* Opens a non-blocking socket and begins to connect. */
 static int
 begin_connect(struct top_node *node, int family, const struct sockaddr *address,
               socklen_t size)
@@ -146,8 +146,8 @@ top_link_write(struct top_node *node)
         if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
             return 0;
         }
-        /* Who is refused is told why, and only then is the link closed: what
-         * there is to read comes first. */
+        /* A server that refuses a client sends the reason and then closes the
+         * connection: read it first. */
         if (sent < 0 && errno == EPIPE) {
             out->sent = out->size;
             return 0;

@@ -1,8 +1,8 @@
-/* queues.c - the queues of a server and what it says of them.
+/* queues.c - the queues of a server and their reported data.
  *
- * A queue is remembered from one round to the next, since rates are differences.
- * A count that became less began anew, with its key or its server; there is no
- * rate then. Cost: O(1) to find a queue; O(queues) to forget those gone.
+ * A queue is kept between rounds, because rates are differences. A counter that
+ * decreased was restarted with its key or its server; it has no rate then.
+ * Cost: O(1) to find a queue; O(queues) to remove deleted ones.
  */
 #include "top.h"
 
@@ -76,7 +76,7 @@ free_queue(struct top_queue *queue)
     free(queue);
 }
 
-/* Where a key stands in the table, or would. */
+/* Returns the slot of a key in the table, or where it would be. */
 static uint32_t *
 find_slot(const struct top_queues *queues, uint64_t hash, const char *key,
           size_t size)
@@ -234,7 +234,7 @@ set_field(struct top_queue *queue, const struct resp_value *name,
     }
 }
 
-/* How fast a count grew; negative: that is not known. */
+/* Returns the growth rate of a counter; negative if unknown. */
 static double
 rate_of(int64_t before, int64_t after, uint64_t ns)
 {
@@ -285,7 +285,7 @@ top_queue_due(struct top_queue *queue, int64_t due)
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         int64_t other = queue->figures[others[i]];
-        /* They are not of the same moment, and not to be trusted. */
+        /* The numbers are from different moments, and untrusted. */
         if (other > 0) {
             waiting = other < waiting ? waiting - other : 0;
         }
@@ -326,7 +326,7 @@ top_figures_find(const struct top_figures *figures, const char *name)
     return NULL;
 }
 
-/* "lawn_keys:12", if it is of that form, into a figure. */
+/* Parses a line such as "lawn_keys:12" into a figure. */
 static bool
 read_figure(struct top_figure *figure, const char *line, size_t size)
 {

@@ -1,9 +1,9 @@
-/* table.c - the table of "lawn top": the servers, all queues together, and a
- * line for each queue.
+/* table.c - the table of "lawn top": the servers, the totals, and a line for
+ * each queue.
  *
- * A column is as wide as its widest cell. If the terminal has too few columns, those
- * that matter least are left out, until a key has room; the key stands last, since
- * it may have blanks in it. A line never ends in a blank.
+ * A column is as wide as its widest cell. If the terminal is too narrow, the
+ * least important columns are omitted until the key has room. The key is last,
+ * because it may contain blanks. No line ends in a blank.
  */
 #include "text.h"
 #include "top.h"
@@ -14,11 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_KEY 20      /* columns that a key should have at least */
-#define TABLE_KEY_MAX 400 /* and that it gets at most */
-#define TABLE_SERVERS 8   /* that are told of on a screen */
-#define TABLE_TROUBLES                                                         \
-    3 /* sinks that do not work, of which the error is told */
+#define TABLE_KEY 20      /* minimum width of a key */
+#define TABLE_KEY_MAX 400 /* maximum width of a key */
+#define TABLE_SERVERS 8   /* servers shown on a screen */
+#define TABLE_TROUBLES 3  /* sink errors shown */
 
 enum table_kind {
     TABLE_COUNT,
@@ -29,7 +28,7 @@ enum table_kind {
     TABLE_SERVER
 };
 
-/* keep: which are left out first, those with the greatest number. */
+/* keep: columns with the greatest number are omitted first. */
 static const struct table_column {
     const char *title;
     enum table_kind kind;
@@ -61,17 +60,17 @@ struct table_cell {
     char s[32];
 };
 
-/* cells[row][column], and how wide a column is; 0: it is left out. */
+/* cells[row][column], and the width of each column; 0: omitted. */
 struct table {
     const struct top *top;
     bool full;
     size_t rows;
     struct table_cell (*cells)[TABLE_COLUMNS];
     size_t width[TABLE_COLUMNS];
-    size_t columns; /* of the screen; 0: there is none */
+    size_t columns; /* of the screen; 0: no screen */
 };
 
-/* Milliseconds in a few characters: 250ms, 4.1s, 3m, 5h, 12d. */
+/* Formats milliseconds briefly: 250ms, 4.1s, 3m, 5h, 12d. */
 static struct table_cell
 ms_cell(int64_t ms)
 {
@@ -109,7 +108,7 @@ count_cell(int64_t count, bool full)
     return cell;
 }
 
-/* To a tenth if it is small. */
+/* With one decimal if small. */
 static struct table_cell
 rate_cell(double rate)
 {
@@ -174,7 +173,7 @@ fill_cells(struct table *table)
     }
 }
 
-/* Leaves columns out until there is room for a key; how much there is. */
+/* Omits columns until there is room for a key. Returns the width of the key. */
 static size_t
 fit_columns(struct table *table, size_t columns)
 {
@@ -201,7 +200,7 @@ fit_columns(struct table *table, size_t columns)
     }
 }
 
-/* Writes a line, no longer than the screen is wide. */
+/* Prints a line, cut to the width of the screen. */
 static void put_line(const struct table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -223,7 +222,7 @@ put_line(const struct table *table, const char *format, ...)
     printf("%.*s%s", (int)length, line, table->columns > 0 ? "\033[K\n" : "\n");
 }
 
-/* A line of the table; row is that of the titles if it is beyond the last. */
+/* Prints a row of the table; the titles if row is beyond the last. */
 static void
 put_row(const struct table *table, size_t row, size_t key_width)
 {
@@ -276,7 +275,7 @@ put_server(const struct table *table, const struct top_node *node)
     }
 }
 
-/* The greatest of a figure of all servers: of lateness there is no sum. */
+/* Returns the maximum of a figure over all servers: lateness has no sum. */
 static int64_t
 find_most(const struct top *top, const char *name)
 {
@@ -332,7 +331,8 @@ put_totals(const struct table *table)
              ms_cell(find_most(top, "lawn_late_ms_max")).s, wakes.s);
 }
 
-/* Who says it, and what: the server tells of dead letters by two words before. */
+/* Returns where an error occurred, and removes the prefix by which the server
+ * marks errors of dead letter streams. */
 static const char *
 error_source(const struct top_queue *queue, const char **error)
 {
@@ -347,7 +347,7 @@ error_source(const struct top_queue *queue, const char **error)
                : "sink error";
 }
 
-/* Sinks that do not work; how many lines, of at most so many. */
+/* Prints at most this number of sink errors. Returns the number of lines. */
 static size_t
 put_troubles(const struct table *table, size_t most)
 {
@@ -369,7 +369,8 @@ put_troubles(const struct table *table, size_t most)
     return told;
 }
 
-/* How many servers are told of on a screen of so many rows. */
+/* Returns the number of servers to show on a screen with this number of
+ * rows. */
 static size_t
 count_shown(const struct top *top, size_t rows)
 {
@@ -377,7 +378,7 @@ count_shown(const struct top *top, size_t rows)
     return rows == 0 || top->count <= most ? top->count : most;
 }
 
-/* Those that do not answer come first, if not all are told of. */
+/* If not all servers are shown, those that do not answer are first. */
 static void
 put_head(const struct table *table, size_t servers)
 {

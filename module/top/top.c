@@ -1,9 +1,9 @@
-/* top.c - "lawn top": the queues of servers that have the module lawn.
+/* top.c - "lawn top": shows the queues of servers with the module lawn.
  *
- * All servers are asked at once, and what they have said is shown each time that
- * the interval ends. A server that is slow goes on with its round meanwhile, and
- * one that does not answer holds up no other: only the first table waits for all,
- * --timeout at most. See top.h for what is in which file.
+ * All servers are queried concurrently, and the data received so far is shown
+ * at the end of each interval. A slow server continues its round meanwhile, and
+ * one that does not answer delays no other. Only the first table waits for all
+ * servers, at most --timeout. See top.h for an overview of the files.
  */
 #include "top.h"
 
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TOP_NAP 250 /* ms that a signal may go unnoticed */
+#define TOP_NAP 250 /* maximum delay of a signal, in ms */
 
 static volatile sig_atomic_t signaled;
 
@@ -29,7 +29,7 @@ on_signal(int number)
     signaled = 1;
 }
 
-/* The first signal ends the view, a second one the process. */
+/* The first signal ends the display, a second one the process. */
 static void
 catch_signals(void)
 {
@@ -54,7 +54,7 @@ read_clock(struct top *top)
         (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* Waits for sockets, until a time at most. */
+/* Polls the sockets, at most until a time. */
 static void
 poll_links(struct top *top, struct pollfd *polls, uint64_t until)
 {
@@ -96,8 +96,8 @@ is_idle(const struct top *top)
     return true;
 }
 
-/* Talks with the servers until then, or until nobody has anything to say. False:
- * a signal has come. */
+/* Communicates with the servers until then or, with `all`, until all rounds are
+ * complete. Returns false after a signal. */
 static bool
 talk(struct top *top, struct pollfd *polls, uint64_t until, bool all)
 {
@@ -117,7 +117,7 @@ count_answers(const struct top *top)
     return answered;
 }
 
-/* What went wrong, on stderr. */
+/* Prints the errors to stderr. */
 static void
 complain(const struct top *top)
 {
@@ -163,7 +163,7 @@ show(struct top *top, bool screen)
     return good;
 }
 
-/* The first round: it shows whether there is anything to look at. */
+/* Runs the first round, which shows whether there is anything to display. */
 static int
 begin_round(struct top *top, struct pollfd *polls)
 {
@@ -180,7 +180,7 @@ begin_round(struct top *top, struct pollfd *polls)
     return count_answers(top) < top->count ? VERBS_INPUT : VERBS_OK;
 }
 
-/* Shows, waits and asks, for ever. */
+/* Displays, waits and queries until a signal arrives. */
 static int
 watch(struct top *top, struct pollfd *polls, bool screen)
 {

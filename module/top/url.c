@@ -1,8 +1,9 @@
-/* url.c - where a server is: redis://[user[:password]@][host][:port][/db],
- * unix://[user[:password]@]/path, or just a path.
+/* url.c - the address of a server:
+ * redis://[user[:password]@][host][:port][/db], unix://[user[:password]@]/path,
+ * or a path.
  *
- * The password is taken out of the text, which is the process's argument, so that
- * a list of processes does not show it for longer than it takes to start.
+ * The password is overwritten in the text, which is the process's argument, so
+ * that a list of processes shows it only during the start.
  */
 #include "top.h"
 
@@ -20,8 +21,8 @@ top_url_fini(struct top_url *url)
     }
 }
 
-/* Where the user and the password end: at the last @ before a path begins; NULL:
- * there are none. */
+/* Returns the end of user and password: the last @ before a path begins; NULL
+ * if there is none. */
 static char *
 find_at(char *rest)
 {
@@ -37,8 +38,8 @@ find_at(char *rest)
     return at;
 }
 
-/* Up to the last @ of all: in a URL that is none, what comes before the last may
- * be the rest of a password. */
+/* Hides all up to the last @: in an invalid URL, everything before it may be
+ * part of a password. */
 void
 top_url_hide(char *text)
 {
@@ -63,7 +64,8 @@ hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A copy of some bytes, with %40 as @. False: no memory, or a % too many. */
+/* Copies bytes, decoding %40 to @ and so on. Returns false if memory allocation
+ * fails or an escape is invalid. */
 static bool
 copy_decoded(char **out, const char *from, size_t size, bool decode)
 {
@@ -100,7 +102,7 @@ is_number(const char *text, size_t size, unsigned long least,
     return number >= least && number <= most;
 }
 
-/* user:password@, of which either may be missing. */
+/* Parses user:password@; either part may be missing. */
 static const char *
 read_user(struct top_url *url, char **rest)
 {
@@ -126,7 +128,7 @@ read_user(struct top_url *url, char **rest)
                   "digits; write % as %25";
 }
 
-/* host:port/db, of which each may be missing. */
+/* Parses host:port/db; each part may be missing. */
 static const char *
 read_place(struct top_url *url, const char *rest)
 {
@@ -169,7 +171,7 @@ read_place(struct top_url *url, const char *rest)
     return NULL;
 }
 
-/* Whatever has no password of its own has that of the environment. */
+/* Uses the password of the environment if the URL has none. */
 static const char *
 add_password(struct top_url *url)
 {
