@@ -316,7 +316,7 @@ def a_job_whose_acknowledgement_was_lost_is_not_done_again():
         assert ledger.begin('job', due, token) and ledger.finish('job', token)
         ledger.db.close()
         worker = jobs.worker()
-        worker.says(' job: was done before\n')
+        worker.says(' job: was already done\n')
         jobs.wait_for_none()
         assert not (jobs.folder / 'again').exists()
         worker.stop()
@@ -332,7 +332,7 @@ def a_newer_job_is_not_replaced_by_a_dead_letter():
         jobs.script('true', '--id', 'job', '--delay', server.FAR)
         newer = jobs.meta('job')
         told = jobs.call('dead', '--retry')
-        assert 'job is left: there is a newer job' in told, told
+        assert 'job not retried: a newer job' in told, told
         equal(jobs.meta('job'), newer)
         equal(jobs.one.call('XLEN', KEY + ':dead'), 1)
         worker.stop()
@@ -660,7 +660,7 @@ def nothing_is_moved_onto_itself():
     for words in (('timers', url(one), 'timers'),
                   ('timers:{0}', url(one) + '/0', 'timers:{}', 2)):
         text = python('move.py', url(one), *words, code=1)
-        assert 'onto itself' in text, text
+        assert 'is both source and target' in text, text
         equal(one.call('LAWN.LEN', words[0]), 5)
     equal(one.call('EXISTS', 'timers:{1}'), 0)
     # In another database it is another key.
@@ -709,8 +709,8 @@ def what_is_overdue_is_moved_once_and_what_repeats_keeps_its_times():
     text = python('move.py', url(one), 'old', url(one), 'new')
     equal(sorted(text.splitlines()), [
         '1 moved, 2 left',
-        'often: it is due, and would repeat at other times from there',
-        'other: new has another of this id'])
+        'often: due, and its later periods would change',
+        'other: new has another event with this id'])
     equal([one.call('LAWN.GET', 'old', 'twice'),
            one.call('LAWN.GET', 'new', 'twice')], [None, 'p'])
     equal(one.call('LAWN.LEN', 'new'), 2)
@@ -732,7 +732,7 @@ def what_repeats_and_becomes_due_while_it_is_moved_keeps_its_times():
         return plain(*words)
     there.lawn = lawn
     equal(moves.move(here, 'old', there, 'new', b'id'),
-          'it is due, and would repeat at other times from there')
+          'due, and its later periods would change')
     equal(here.event('old', 'id')[b'due'], due)
     equal(one.call('EXISTS', 'new'), 0)
 
@@ -758,7 +758,7 @@ def events_move_to_partitions_with_all_they_have():
     text = python('move.py', url(one), 'timers', url(one), 'new:{}', 5)
     assert text.endswith('302 moved, 2 left\n'), text
     assert 'leased: leased\n' in text, text
-    assert f'there: {place("there")} has another of this id\n' in text, text
+    assert f'there: {place("there")} has another event with this id\n' in text, text
     equal(one.call('LAWN.LEN', 'timers'), 2)
     equal(one.call('LAWN.GET', 'timers', 'there'), 'older')
 
@@ -800,10 +800,10 @@ def a_queue_is_spread_over_a_cluster_and_worked_on_there():
         full = [node for node in cluster.masters()
                 if int(node.lawn()['timers'])]
         equal(len(full), 3)
-        # The whole again would be onto itself, by any node.
+        # The same move again has the source as a target, by any node.
         text = python('move.py', f'redis://{place}', 'timers:{3}',
                       url(cluster.nodes[1]), 'timers:{}', 32, code=1)
-        assert 'onto itself' in text, text
+        assert 'is both source and target' in text, text
         worker = Worker(PYTHON, EXAMPLES / 'cluster.py',
                         f'redis://consumer:secret2@{place}', 16, 'work')
         wait_until(lambda: len(worker.text.splitlines()) >= 200,
