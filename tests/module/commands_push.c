@@ -1,4 +1,4 @@
-/* commands_push.c - LAWN.PUSH and LAWN.MPUSH. */
+/* commands_push.c - tests of LAWN.PUSH and LAWN.MPUSH. */
 #include "scene.h"
 
 #include "ids.h"
@@ -99,7 +99,7 @@ TEST(commands_set_the_wake_up_though_something_due_is_left)
     scene_end(fake);
 }
 
-/* No command is to take as long as all that is due: the tick has its budget. */
+/* No command may take time for all due events: the tick has a budget. */
 TEST(commands_leave_it_to_the_tick_to_find_all_that_is_due)
 {
     struct fake *fake = scene_begin();
@@ -131,13 +131,13 @@ TEST(commands_mpush_makes_ids)
     CHECK(strstr(fake->told.at, " z 5000001 1 g ") != NULL);
     CHECK(strstr(fake->told.at, " ** w 5000001 1 ''") != NULL);
     CHECK(!queue_get(fake_queue(fake, "k"), bytes_of("*"), NULL));
-    /* Two stars are two events: also where each id is counted once. */
+    /* Two stars are two events, although each id is counted once. */
     SAYS(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
     SAYS(fake, "LAWN.MPUSH k AT 9000000 2 * x * y",
          "!FULL the key holds 4 events; its maxlen is 5");
     SAYS(fake, "LAWN.MPUSH k AT 9000000 1 * x", "1");
     CHECK(strstr(fake->told.at, " x 9000000 4000000 a g") != NULL);
-    /* They are of the same row as those of PUSH. */
+    /* They use the same sequence as those of PUSH. */
     SAYS(fake, "LAWN.CONFIG k SET maxlen 0", "+OK");
     char text[64];
     struct bytes last[2];
@@ -153,7 +153,7 @@ TEST(commands_mpush_makes_ids)
     scene_end(fake);
 }
 
-/* The time of a key may have been told to be years ahead. */
+/* The time of a key may be years ahead. */
 TEST(commands_make_ids_by_the_wall_clock)
 {
     struct fake *fake = scene_begin();
@@ -164,7 +164,7 @@ TEST(commands_make_ids_by_the_wall_clock)
     CHECK(strncmp(fake->reply.at, "\"9007", 5) != 0);
     (void)fake_run(fake, "LAWN.PUSH other * x DELAY 1");
     CHECK(strncmp(fake->reply.at, "\"9007", 5) != 0);
-    /* And a delay is as long there as anywhere. */
+    /* A delay has the same maximum there. */
     SAYS(fake, "LAWN.PUSH k b x DELAY 9007199254740992", "\"b\"");
     TOLD(fake, "ADD b x 18014398509481984 9007199254740992 ''");
     scene_end(fake);
@@ -235,7 +235,7 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
     CHECK(strstr(fake->told.at, " x 9999 8999 a g") != NULL);
     SAYS(fake, "LAWN.LEN k", "2");
     SAYS(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
-    /* The one that would be next is there already: it is passed over. */
+    /* The next generated id exists already and is skipped. */
     uint64_t ms = 0;
     uint64_t number = 0;
     ids_last(&ms, &number);
@@ -245,7 +245,7 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
     (void)fake_run(fake, line);
     (void)fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX");
     SAYS(fake, "LAWN.LEN k", "4");
-    /* One that is called so is another matter. */
+    /* An explicit id of this form is different. */
     SAYS(fake, "LAWN.MPUSH k DELAY 10 1 * x", "1");
     CHECK(fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX")[0] == '"');
     SAYS(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
@@ -314,7 +314,7 @@ TEST(commands_push_goes_up_to_two_to_the_53)
          "9007199254740992",
          "\"c\"");
     SAYS(fake, "LAWN.POLL k", "[[\"c\", \"x\"]]");
-    /* The sum is cut where a replica would not take it. */
+    /* The sum is limited to what a replica accepts. */
     fake->random = 7;
     for (int i = 0; i < 20; i++) {
         SAYS(fake,
@@ -392,7 +392,7 @@ TEST(commands_push_counts_a_delay_from_the_latest_time_seen)
     scene_end(fake);
 }
 
-/* A word of so many bytes. */
+/* A word of this size. */
 static struct bytes
 word_of(size_t size)
 {

@@ -1,5 +1,5 @@
-/* commands_settings.c - LAWN.CONFIG, LAWN.PAUSE and LAWN.RESUME, and the limits that
- * they set.
+/* commands_settings.c - tests of LAWN.CONFIG, LAWN.PAUSE and LAWN.RESUME, and
+ * of the limits that they set.
  */
 #include "scene.h"
 
@@ -166,7 +166,7 @@ TEST(commands_that_would_exceed_maxlen_are_refused)
     SAYS(fake, "LAWN.MPUSH k DELAY 10 4 ab x a x ab x a x", "2");
     SAYS(fake, "LAWN.CANCEL k ab", "1");
     SAYS(fake, "LAWN.PUSH k b x DELAY 1", "\"b\"");
-    /* One that is there may be replaced in a key that is over full. */
+    /* An existing event can be replaced in a key that exceeds its limit. */
     SAYS(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
     SAYS(fake, "LAWN.PUSH k a y DELAY 1", "\"a\"");
     SAYS(fake, "LAWN.MPUSH k DELAY 1 2 a y b y", "0");
@@ -183,7 +183,7 @@ TEST(commands_that_would_exceed_maxbytes_are_refused)
          "!FULL the key's ids and payloads would take 11 bytes; its maxbytes "
          "is 10");
     SAYS(fake, "LAWN.PUSH k b 123 DELAY 10", "\"b\"");
-    /* What is replaced counts as free. */
+    /* The replaced event counts as free room. */
     SAYS(fake, "LAWN.PUSH k a 54321 DELAY 10", "\"a\"");
     SAYS(fake, "LAWN.PUSH k a 123456 DELAY 10",
          "!FULL the key's ids and payloads would take 11 bytes; its maxbytes "
@@ -275,7 +275,7 @@ TEST(commands_that_drop_very_many_tell_of_them_at_once)
     scene_end(fake);
 }
 
-/* They are told of by and by then. */
+/* Their removal is then replicated in parts. */
 TEST(commands_that_drop_very_many_need_no_memory_for_it)
 {
     struct fake *fake = scene_begin();
@@ -291,7 +291,8 @@ TEST(commands_that_drop_very_many_need_no_memory_for_it)
     scene_end(fake);
 }
 
-/* The server refuses them then; what frees or reads goes on. */
+/* The server then refuses them; commands that free or read memory still
+ * work. */
 TEST(commands_that_bring_bytes_are_refused_if_memory_is_short)
 {
     static const char *const names[] = {"LAWN.PUSH",    "LAWN.MPUSH",
@@ -306,7 +307,8 @@ TEST(commands_that_bring_bytes_are_refused_if_memory_is_short)
                 listed = listed || strcmp(c->name, names[j]) == 0;
             }
             CHECK_EQ(strstr(c->flags, "deny-oom") != NULL, listed);
-            /* A limit may make any push delete, which is no mere insertion. */
+            /* With a limit, any push may delete events, so it is not a mere
+             * insertion. */
             CHECK(c->key_flags == NULL ||
                   strstr(c->key_flags, "INSERT") == NULL);
         }

@@ -1,4 +1,5 @@
-/* commands_sink.c - LAWN.SINK, and what the server does with what is due or dead.
+/* commands_sink.c - tests of LAWN.SINK, and of the delivery of due and dead
+ * events.
  */
 #include "scene.h"
 
@@ -50,7 +51,7 @@ TEST(commands_sink_is_set_told_and_taken_away)
     SAYS(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
     TOLD(fake, "SINK none '' 0 d");
     CHECK(fake_queue(fake, "k") != NULL);
-    /* What nothing is set for goes, where nothing is in it. */
+    /* An empty key without settings is deleted. */
     SAYS(fake, "LAWN.SINK k NONE", "+OK");
     TOLD(fake, "SINK none '' 0 ''");
     NOTED(fake, "del");
@@ -181,7 +182,7 @@ TEST(a_tick_hands_on_what_is_due_in_order_and_takes_it_out)
     CHECK_TEXT(sink_info(fake, "late-max-ms"), "15");
     fake->now = 1030;
     CHECK_TEXT(fake_tick(fake), "XADD s * id c payload z due 1030 n 1; DEL c");
-    /* The key stays: it has a sink. */
+    /* The key stays, because it has a sink. */
     CHECK(fake_queue(fake, "k") != NULL);
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), LAWN_NEVER);
     scene_end(fake);
@@ -211,7 +212,7 @@ TEST(a_tick_knows_each_kind_of_sink)
     scene_end(fake);
 }
 
-/* A module that hears of it may delete the key, or the key expires. */
+/* A module that is notified may delete the key, or the key expires. */
 TEST(a_tick_leaves_a_key_alone_that_goes_meanwhile)
 {
     static const char *const sinks[] = {"LAWN.SINK k STREAM s DEADLETTER d",
@@ -227,7 +228,7 @@ TEST(a_tick_leaves_a_key_alone_that_goes_meanwhile)
         SAYS(fake, "LAWN.MPUSH k DELAY 0 2 e1 x e2 x", "2");
         SAYS(fake, "LAWN.PUSH k e3 x DELAY 0 EVERY 5", "\"e3\"");
         SAYS(fake, sinks[turn % 2], "+OK");
-        /* Six are handed on, and before messages the server is asked. */
+        /* Six events are delivered; before messages the server is asked. */
         fake->lose_after = after;
         (void)fake_tick(fake);
         CHECK_EQ(fake_queue(fake, "k") == NULL, after <= 6 + turn % 2);
@@ -319,7 +320,7 @@ TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
     scene_end(fake);
 }
 
-/* The key's time does not run back; the server's clock may. */
+/* The key's time does not decrease; the server's clock may be set back. */
 TEST(a_sink_goes_on_when_the_clock_was_set_back)
 {
     struct fake *fake = scene_begin();
@@ -337,7 +338,7 @@ TEST(a_sink_goes_on_when_the_clock_was_set_back)
     fake->refusal = "ERR no";
     CHECK_TEXT(fake_tick(fake), "");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1010);
-    /* Set back once more, it is not waited for what was to come. */
+    /* Set back again, it does not wait for the old time. */
     fake->refusal = NULL;
     fake->now = 500;
     *queue_armed(fake_queue(fake, "k")) = 500;
@@ -347,7 +348,7 @@ TEST(a_sink_goes_on_when_the_clock_was_set_back)
     scene_end(fake);
 }
 
-/* Who gives an event back for the last time. */
+/* A client returns an event that has no tries left. */
 TEST(dead_letters_go_on_when_the_clock_was_set_back)
 {
     struct fake *fake = scene_begin();
@@ -378,7 +379,7 @@ TEST(what_was_handed_on_before_a_refusal_is_gone)
     CHECK(fake_same(fake, fake->replica));
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1020);
     SAYS(fake, "LAWN.LEN k", "1");
-    /* Whoever sets it again wants it tried at once. */
+    /* Setting the sink again retries at once. */
     fake->refusal = NULL;
     SAYS(fake, "LAWN.SINK k LIST l", "+OK");
     TOLD(fake, "");
@@ -413,7 +414,8 @@ TEST(a_tick_does_no_more_than_it_may)
     fake->over_after = 1;
     CHECK_TEXT(fake_tick(fake), "RPUSH l 3; DEL c");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1010);
-    /* One at least, however little time there is: else none ever. */
+    /* At least one, however short the time is; otherwise none would ever be
+     * delivered. */
     fake->over_after = 0;
     CHECK_TEXT(fake_tick(fake), "RPUSH l 4; DEL d");
     CHECK_TEXT(fake_tick(fake), "RPUSH l 5; DEL e");

@@ -1,4 +1,4 @@
-/* commands_update.c - LAWN.UPDATE and LAWN.TOUCH. */
+/* commands_update.c - tests of LAWN.UPDATE and LAWN.TOUCH. */
 #include "scene.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* image_formats.c - queues to dump files and back, and what is refused: see
- * module/image.h.
+/* image_formats.c - tests of saving and loading queues, and of rejected data:
+ * see module/image.h.
  */
 #include "image_tape.h"
 
@@ -15,7 +15,8 @@
 static struct image_tape image_one;
 static struct image_tape image_two;
 
-/* What was written must be refused with these words, and leave no memory. */
+/* Checks that the data is rejected with this message and leaves no memory
+ * allocated. */
 static void
 image_refused(int version, const char *text, const char *words)
 {
@@ -56,7 +57,7 @@ image_get(const struct queue *queue, const char *id)
     return event;
 }
 
-/* Saved, it is the same again. */
+/* Saves and loads the queue; it must be the same. */
 static struct queue *
 image_again(struct queue *queue)
 {
@@ -79,7 +80,7 @@ image_again(struct queue *queue)
 #define IMAGE_PLAIN "0 0 \"\" 0 \"\" "
 #define IMAGE_HEAD "1000 1500 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN
 #define IMAGE_CUT "truncated or damaged data"
-/* Where a token of 90 was given. */
+/* The last token is 90. */
 #define IMAGE_GIVEN "1000 1500 0 0 0 0 0 0 0 0 0 90 0 \"\" 0 \"\" "
 
 TEST(image_of_an_empty_queue_has_its_settings)
@@ -185,7 +186,7 @@ TEST(image_brings_the_last_id_along)
     queue_free(image_taken(1, text));
     ids_last(&ms, &number);
     CHECK_EQ(number, 41);
-    /* But not what is refused. */
+    /* Rejected data does not count. */
     snprintf(text, sizeof(text),
              "5 -1 0 0 0 0 0 0 0 %llu 42 " IMAGE_PLAIN "0 1",
              (unsigned long long)ms);
@@ -276,7 +277,7 @@ static const struct {
      "an event is due before the stored first due time"},
     {IMAGE_GIVEN "5 9 1501 0 \"\" 2 1500 \"a\" \"\" 0 1",
      "no event is due at the stored first due time"},
-    /* Only of what is dead the time does not count. */
+    /* Only the times of dead events are ignored. */
     {IMAGE_GIVEN "4 1 2 2 1499 \"a\" \"\"",
      "an event is due before the stored first due time"},
     {"1000 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "4 1 2 2 9 \"a\" \"\"",
@@ -296,7 +297,7 @@ TEST(image_that_makes_no_sense_is_refused)
     image_refused(-1, IMAGE_HEAD, "unknown format version");
 }
 
-/* The bounds themselves are fine. */
+/* The limits themselves are accepted. */
 TEST(image_of_the_largest_numbers_loads)
 {
     struct queue *queue = image_taken(
@@ -321,8 +322,7 @@ TEST(image_of_the_largest_numbers_loads)
                            "3 0x40000000000000 \"a\" \"\" 1 0 0 0 1"));
 }
 
-/* Of each kind: one that waits, one that someone has, one whose lease has ended, and
- * two that are dead. */
+/* One of each: pending, leased, with an ended lease, and two dead events. */
 TEST(image_keeps_leases_and_what_is_dead)
 {
     static const char *const ids[] = {"due", "leased", "again", "dead",
@@ -373,7 +373,8 @@ TEST(image_keeps_leases_and_what_is_dead)
     queue_free(queue);
 }
 
-/* The time of a queue may be behind that at which it found something dead. */
+/* The time of a queue may be before the time at which it found an event
+ * dead. */
 TEST(image_of_what_died_ahead_of_the_time_loads)
 {
     struct queue *queue = queue_new(1000, 64);
@@ -397,7 +398,7 @@ TEST(image_of_what_died_ahead_of_the_time_loads)
     queue_free(queue);
 }
 
-/* A paused key has told nobody. */
+/* A paused key has sent no notification. */
 TEST(image_of_a_paused_queue_keeps_that_some_died)
 {
     struct queue *queue = queue_new(1000, 64);
@@ -512,7 +513,7 @@ TEST(image_of_rede_loads)
     CHECK_EQ(image_get(queue, "cut").due, 1704294968296);
     CHECK(bytes_equal(image_get(queue, "a").payload, bytes_of("x")));
     CHECK(queue_settings_of(queue)->max_events == 0);
-    /* It says nothing of the time: a delay counts from the present. */
+    /* The file does not contain a time; a delay counts from the present. */
     CHECK_EQ(queue_now(queue), 0);
     queue_free(image_again(queue));
     static const char *const order[] = {"minus", "behind", "a", "b", "cut"};
@@ -527,13 +528,13 @@ TEST(image_of_rede_loads)
     queue = image_taken(0, "\"\" 0");
     CHECK(queue_idle(queue));
     queue_free(queue);
-    /* Whatever it has for a TTL. */
+    /* Whatever its TTLs are. */
     queue = image_taken(0, "\"\" 3 3000000000 1 9 \"a\" \"\" "
                            "0 0 -1 1 0 \"b\" \"\"");
     CHECK_EQ(image_get(queue, "a").due, 9);
     CHECK_EQ(queue_next(queue), 0);
     queue_free(queue);
-    /* Times that ReDe took, and nobody lives to see. */
+    /* Times that ReDe accepted, in the far future. */
     queue = image_taken(0, "\"\" 1 5 3 -1 \"a\" \"\" 0x7fffffffffffffff \"b\" "
                            "\"\" 0x8000000000000000 \"c\" \"\"");
     CHECK_EQ(image_get(queue, "a").due, 0);
@@ -580,14 +581,14 @@ TEST(image_without_memory_is_refused)
     CHECK_EQ(memory_blocks(), blocks);
 }
 
-/* ORDER: events are numbered as they are pushed. What was pushed with one delay,
- * or for a time, and is due at one time, comes in that order from the queue and
- * from what was loaded. */
+/* ORDER: events are numbered as they are pushed. Events of the same delay, or
+ * with individual times, that are due at the same time are delivered in that
+ * order from the queue and from the loaded copy. */
 #define IMAGE_EVENTS 300
 
 struct image_pushed {
     uint64_t due;
-    uint64_t kind; /* the delay; 0: for a time */
+    uint64_t kind; /* the delay; 0: an individual time */
     bool there;
 };
 
@@ -612,7 +613,7 @@ image_random_put(struct queue *queue, struct rng *rng, uint32_t id,
     return event.due;
 }
 
-/* Takes all, and checks the order. */
+/* Takes all events, and checks their order. */
 static void
 image_drain(struct queue *queue, const struct image_pushed *pushed)
 {

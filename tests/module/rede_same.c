@@ -1,9 +1,9 @@
-/* rede_same.c - ReDe's commands reply as ReDe did, where that made sense. */
+/* rede_same.c - ReDe's commands reply as in ReDe, where that made sense. */
 #include "scene.h"
 
 #include <stdio.h>
 
-/* A command at a time, in seconds, and its reply. */
+/* A command at a time in seconds, and its reply. */
 struct rede_step {
     double at;
     const char *line;
@@ -274,7 +274,7 @@ TEST(rede_gidpush_makes_ids_of_31_letters_each_another)
         (void)snprintf(before, sizeof(before), "%s", id);
     }
     SAYS(fake, "LAWN.LEN d", "50");
-    /* The numbers come again, but no id does. */
+    /* The random numbers repeat, but no id does. */
     fake->random = 0;
     CHECK(fake_run(fake, "REDE.GIDPUSH d 1000 x")[0] == '"');
     SAYS(fake, "LAWN.LEN d", "51");
