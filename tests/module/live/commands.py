@@ -14,12 +14,12 @@ LIMIT = 2**53
 WRONG_TYPE = error('WRONGTYPE Operation against a key holding the wrong kind '
                    'of value')
 SYNTAX = error('ERR syntax error')
-# What no number is, or none in a range from 0 to LIMIT.
+# Words that are not numbers, or not in the range from 0 to LIMIT.
 NO_NUMBERS = ('', 'x', '1.5', '1e3', '0x10', ' 1', '1 ', '-1', '1\0', '--1',
               str(LIMIT + 1), str(2**63), str(2**64), '9' * 30)
 
-# Each command: how few and how many words it takes, its name included (None:
-# any number), and the words of a call that is right.
+# Each command: minimum and maximum number of words, including its name (None:
+# unlimited), and the words of a valid call.
 COMMANDS = {
     'lawn.push': (6, None, ('id', 'payload', 'DELAY', FAR)),
     'lawn.mpush': (7, None, ('DELAY', FAR, 1, 'id', 'payload')),
@@ -43,7 +43,7 @@ COMMANDS = {
     'lawn.sink': (3, None, ('NONE',)),
     'lawn.apply': (3, None, ('DEL', 'id')),
 }
-# What GET META tells of an event that nobody has leased.
+# The fields of GET META for an event that was never leased.
 FREE = {b'tries': 0, b'max-tries': 0, b'lease-end': 0, b'owner': b''}
 
 
@@ -56,7 +56,7 @@ def no_number(what):
 
 
 def as_map(reply, protocol):
-    """A map, which RESP2 has as a flat array."""
+    """Returns a map, which is a flat array in RESP2."""
     if protocol == 3:
         assert isinstance(reply, resp.Map), f'no map: {reply!r}'
         return dict(reply)
@@ -268,7 +268,7 @@ def push_says_which_number_is_wrong():
                     (('DELAY', 1, 'EVERY', 1, 'TIMES', bad), 'times'),
                     (('DELAY', 1, 'JITTER', bad), 'jitter')):
                 if what == 'times' and bad.isdigit() and len(bad) < 20:
-                    continue  # how large it may be is not said
+                    continue  # its maximum size is unspecified
                 equal(client.call('LAWN.PUSH', 'k', 'i', 'p', *args),
                       no_number(what), repr(args))
         equal(client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 1, 'EVERY', 0),
@@ -860,7 +860,7 @@ def len_counts_all_waiting_or_due():
 
 
 def scan(client, *args):
-    """All ids that a whole walk tells."""
+    """Returns all ids of a complete scan."""
     cursor, ids = b'0', []
     while True:
         got = client.call('LAWN.SCAN', 'k', cursor, *args)
@@ -907,7 +907,7 @@ def scan_bears_changes_and_misses_nothing_that_stays():
         if cursor == b'0':
             break
         number += 1
-        if number < 40:  # it grows, and then it shrinks
+        if number < 40:  # it grows, and then shrinks
             client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 300, *[
                 f'{number}-{i // 2}' for i in range(600)])
         elif number < 79:
@@ -1181,7 +1181,7 @@ def drop_oldest_drops_what_is_due_first():
             client.call('LAWN.PUSH', 'k', id_, 'p', 'AT',
                         2**50 + ord(id_) * 10)
             equal(client.call('LAWN.LEN', 'k'), min(i + 1, 3))
-        # b was first when a came
+        # b was due first when a was added
         equal(sorted(scan(client)), ['a', 'c', 'd'])
         equal(client.call('LAWN.PUSH', 'k', 'c', 'again', 'AT', 2**50), 'c')
         equal(sorted(scan(client)), ['a', 'c', 'd'])
@@ -1322,7 +1322,8 @@ def a_partition_is_the_slot_of_the_id_modulo_its_number():
     for client in each_protocol():
         for id_, slot in (('', 0), ('123456789', 0x31c3), (b'\0\xff', None),
                           ('order:17', None)):
-            if slot is None:  # the server has the same for keys without braces
+            # the server's hash is the same for keys without braces
+            if slot is None:
                 found = client.call('EVAL', """local c = 0
                     for i = 1, #ARGV[1] do
                         c = bit.bxor(c, bit.lshift(ARGV[1]:byte(i), 8))
