@@ -145,7 +145,8 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, from)},
     {.name = "svg",
      .value = "FILE",
-     .help = "write an SVG picture to FILE",
+     .help = "write an SVG picture to FILE: bars, or with several --t or --n "
+             "time over the number of TTLs",
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, svg)},
@@ -559,6 +560,7 @@ run_bench(const struct options_verb *verb, int argc, char **argv)
     if (!options_read(verb, argc, argv, &options, &code)) {
         return code;
     }
+    options.arguments = argv + 1;
     if (print_self(&options)) {
         return VERBS_OK;
     }

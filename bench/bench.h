@@ -36,7 +36,8 @@ struct bench_options {
     const char *from;
     const char *svg;
     const char *loop;
-    size_t completion; /* in completion_kinds; SIZE_MAX: none */
+    char *const *arguments; /* the command's, up to NULL */
+    size_t completion;      /* in completion_kinds; SIZE_MAX: none */
 };
 
 /* Which part of the benchmark is meant. */

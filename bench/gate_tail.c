@@ -84,7 +84,7 @@ disturb(struct tail *tail, size_t many)
     }
 }
 
-/* Stops all timers but every 1000th, so that most tips are stale, and mows
+/* Stops all timers but every 1000th, so that most index entries are stale, and mows
  * until all of these have come up, in jumps of so many ticks at most. */
 static void
 make_stale(struct tail *tail, uint64_t jump)

@@ -16,6 +16,22 @@ bool report_write(FILE *out, const char *json, size_t length);
  * and rows may be missing. False: writing failed. */
 bool report_headline_svg(FILE *out, const struct results *results);
 
+/* Whether the results fit one bar chart: each workload was measured once, and
+ * all with the same number of timers and of TTLs. */
+bool report_fits_bars(const struct results *results);
+
+/* Writes a bar chart of results that fit one, as SVG: time per operation, a
+ * panel for each workload. The texts below the chart are the machine and commit,
+ * and the command. Returns false if writing failed. */
+bool report_bars_svg(FILE *out, const struct results *results,
+                     const char *machine, const char *command);
+
+/* Parts of both pictures: the style class of a contender; text with the
+ * characters < and & escaped; a number with commas, 1,000,000. */
+const char *report_class_of(const struct contender *contender);
+void report_put_text(FILE *out, const char *text);
+void report_put_count(FILE *out, uint64_t n);
+
 /* The page up to where the JSON goes, and from there on: page.html, page.css
  * and page.js of bench/report/, made into C by mk/bench.mk. */
 extern const unsigned char report_page_head[];

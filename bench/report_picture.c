@@ -77,8 +77,8 @@ static const char report_style[] =
     ".ours{stroke:#40d98d}text.ours,tspan.ours,circle.ours{fill:#40d98d}}\n"
     "</style>\n";
 
-static const char *
-class_of(const struct contender *contender)
+const char *
+report_class_of(const struct contender *contender)
 {
     switch (contender->kind) {
     case CONTENDER_OURS:
@@ -93,8 +93,8 @@ class_of(const struct contender *contender)
     }
 }
 
-static void
-put_text(FILE *out, const char *text)
+void
+report_put_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
         if (*text == '<') {
@@ -108,11 +108,11 @@ put_text(FILE *out, const char *text)
 }
 
 /* 1,000,000 */
-static void
-put_count(FILE *out, uint64_t n)
+void
+report_put_count(FILE *out, uint64_t n)
 {
     if (n >= 1000) {
-        put_count(out, n / 1000);
+        report_put_count(out, n / 1000);
         fprintf(out, ",%03u", (unsigned)(n % 1000));
     } else {
         fprintf(out, "%u", (unsigned)n);
@@ -321,7 +321,7 @@ static void
 draw_line(FILE *out, const struct report_panel *panel,
           const struct report_line *line)
 {
-    const char *class = class_of(line->contender);
+    const char *class = report_class_of(line->contender);
     const struct report_point *end = &line->point[line->points - 1];
     double x = x_of(panel, end->t), y = y_of(panel, end->ns);
 
@@ -350,7 +350,7 @@ draw_line(FILE *out, const struct report_panel *panel,
     }
     fprintf(out, "<text class=\"name %s\" x=\"%d\" y=\"%.1f\">", class,
             PLOT_RIGHT + 6, line->name_y + 4);
-    put_text(out, line->contender->name);
+    report_put_text(out, line->contender->name);
     fputs("</text>\n", out);
 }
 
@@ -360,7 +360,8 @@ draw_panel(FILE *out, struct report_panel *panel, const char *name)
     size_t kept = 0;
 
     fputs("<text class=\"head\" x=\"0\" y=\"18\">", out);
-    put_text(out, panel->workload != NULL ? panel->workload->title : name);
+    report_put_text(out,
+                    panel->workload != NULL ? panel->workload->title : name);
     fputs("</text>\n", out);
     for (size_t i = 0; i < panel->lines; i++) {
         if (panel->line[i].points > 0) {
@@ -421,7 +422,7 @@ report_headline_svg(FILE *out, const struct results *results)
     fprintf(out, "<rect class=\"bg\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n",
             WIDTH, HEIGHT);
     fputs("<text class=\"title\" x=\"20\" y=\"34\">Time per operation, ", out);
-    put_count(out, n);
+    report_put_count(out, n);
     fputs(" timers</text>\n", out);
     fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, "
           "<tspan class=\"peer\">libraries</tspan>, schemes in grey, the floor "

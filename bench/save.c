@@ -1,5 +1,6 @@
 /* save.c - the files that "lawn bench" writes: the page and the picture. */
 #include "bench.h"
+#include "machine.h"
 #include "output.h"
 #include "print.h"
 #include "report.h"
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define SAVE_CHUNK 65536u
 #define SAVE_DEPTH 32u /* of brackets; our JSON has 6 */
@@ -68,15 +70,55 @@ save_report(const char *path, const struct results *results)
     return saved;
 }
 
-static bool
-save_svg(const char *path, const struct results *results)
+/* Stores the command and its arguments, separated by blanks. */
+static void
+join_command(char *text, size_t size, char *const *arguments)
 {
+    size_t used = (size_t)snprintf(text, size, "lawn bench");
+
+    for (; *arguments != NULL && used < size; arguments++) {
+        used += (size_t)snprintf(text + used, size - used, " %s", *arguments);
+    }
+}
+
+/* Stores one line: the processor, the system, the commit and the date. */
+static void
+describe_machine(char *text, size_t size)
+{
+    struct machine machine;
+    char date[32] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+
+    machine_read(&machine);
+    if (gmtime_r(&now, &utc) != NULL) {
+        strftime(date, sizeof(date), ", %Y-%m-%d", &utc);
+    }
+    snprintf(text, size, "%s, %u cores, %.0f GiB; %s; commit %s%s", machine.cpu,
+             machine.cores, (double)machine.memory / (1024.0 * 1024.0 * 1024.0),
+             machine.system,
+             machine.commit != NULL ? machine.commit : "unknown", date);
+}
+
+static bool
+save_svg(const struct bench_options *options, const struct results *results)
+{
+    const char *path = options->svg;
     FILE *file = output_file(save_who, path, "w");
 
     if (file == NULL) {
         return false;
     }
-    report_headline_svg(file, results);
+    if (report_fits_bars(results)) {
+        char machine[512];
+        char command[512];
+
+        describe_machine(machine, sizeof(machine));
+        join_command(command, sizeof(command), options->arguments);
+        report_bars_svg(file, results, machine, command);
+    } else {
+        report_headline_svg(file, results);
+    }
     return output_file_close(save_who, path, file);
 }
 
@@ -84,7 +126,7 @@ bool
 bench_save(const struct bench_options *options, const struct results *results)
 {
     return (options->report == NULL || save_report(options->report, results)) &&
-           (options->svg == NULL || save_svg(options->svg, results));
+           (options->svg == NULL || save_svg(options, results));
 }
 
 /* All of a file; NULL, and a message, if it cannot be read. */

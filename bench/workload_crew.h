@@ -105,7 +105,7 @@ crew_note(struct crew_tally *tally, const struct object *object)
 
 static inline void
 crew_start_one(struct crew_thread *thread, struct object *object, uint64_t ttl,
-               bool local, unsigned keeper)
+               bool local, unsigned owner)
 {
     const struct crew *crew = thread->play->crew;
 
@@ -113,7 +113,7 @@ crew_start_one(struct crew_thread *thread, struct object *object, uint64_t ttl,
     if (local) {
         crew->start(thread->worker, object, ttl);
     } else {
-        crew->start_on(thread->play->run->self, keeper, object, ttl);
+        crew->start_on(thread->play->run->self, owner, object, ttl);
     }
 }
 

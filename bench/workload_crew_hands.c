@@ -78,12 +78,12 @@ crew_on_stopped(struct object *object, void *arg)
 
 static inline void
 stop_one(struct crew_thread *thread, struct object *object, bool local,
-         unsigned keeper)
+         unsigned owner)
 {
     const struct crew *crew = thread->play->crew;
 
     if (local ? crew->stop(thread->worker, object)
-              : crew->stop_on(thread->play->run->self, keeper, object) ==
+              : crew->stop_on(thread->play->run->self, owner, object) ==
                     CREW_STOPPED) {
         crew_note(&thread->stopped, object);
     }
@@ -92,7 +92,7 @@ stop_one(struct crew_thread *thread, struct object *object, bool local,
 /* The worker that keeps the object in a place of a ring: of a starter's, one
  * after the other. */
 static inline unsigned
-keeper_of(const struct crew_thread *thread, size_t place)
+owner_of(const struct crew_thread *thread, size_t place)
 {
     const struct crew_play *play = thread->play;
 
@@ -110,8 +110,7 @@ start_next(struct crew_thread *thread, struct crew_ring *ring, bool local)
     struct object *object = run_object(run, ring->first + run->order[place]);
 
     ring->start = place + 1 < run->cell->n ? place + 1 : 0;
-    crew_start_one(thread, object, object->ttl, local,
-                   keeper_of(thread, place));
+    crew_start_one(thread, object, object->ttl, local, owner_of(thread, place));
 }
 
 static inline void
@@ -122,7 +121,7 @@ stop_next(struct crew_thread *thread, struct crew_ring *ring, bool local)
 
     ring->stop = place + 1 < run->cell->n ? place + 1 : 0;
     stop_one(thread, run_object(run, ring->first + run->order[place]), local,
-             keeper_of(thread, place));
+             owner_of(thread, place));
 }
 
 static void
@@ -151,7 +150,7 @@ leave_some(struct crew_thread *thread, struct crew_ring *ring, bool local)
 
         crew_note(soon ? &thread->soon : &thread->late, object);
         crew_start_one(thread, object, soon ? CREW_SOON : object->ttl, local,
-                       keeper_of(thread, i));
+                       owner_of(thread, i));
     }
 }
 
@@ -224,7 +223,7 @@ play_remote_fires(struct crew_thread *thread, uint64_t count)
         object->which = CREW_IS_UNDER_WAY;
         ring->start = place + 1 < run->cell->n ? place + 1 : 0;
         crew_note(&thread->soon, object);
-        crew_start_one(thread, object, 0, false, keeper_of(thread, place));
+        crew_start_one(thread, object, 0, false, owner_of(thread, place));
     }
 }
 

@@ -56,7 +56,7 @@
  *   C1  one end          each start ends in exactly one way: the timer fires,
  *                        or is stopped, or started again, or is left over by
  *                        lawn_workers_close()
- *   C2  stop tells       lawn_workers_stop() returns true to one caller, and
+ *   C2  result of stop   lawn_workers_stop() returns true to one caller, and
  *                        then the timer does not fire; else it had ended
  *   C3  stop_sync        when it has returned, neither the callback nor left()
  *                        of lawn_workers_close() is running for the timer, and

@@ -6,7 +6,7 @@ MUTATE_SAMPLE ?= 0
 
 lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both compilers' warnings; silent if all is well: FILES=, all by default
 	@tools/deps lint
-	@WARNINGS='$(WARNINGS)' tools/lint $(FILES)
+	@WARNINGS='$(WARNINGS)' INCLUDES='$(INCLUDES)' tools/lint $(FILES)
 
 coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_programs,debug) ## lines and branches of the library that the tests reach
 	@tools/deps coverage

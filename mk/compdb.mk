@@ -25,7 +25,7 @@ compile_commands.json: build/sources Makefile $(MK)
 	    -e 's|^tests/fuzz/|build/fuzz/&|; t end' \
 	    -e 's|^tests/adapters/|build/asan/&|; t end' \
 	    -e 's|^|build/debug/|' -e ':end' -e 's|\.c$$|.o|' build/sources | \
-	    xargs $(MAKE_COMMAND) -n -B V=1 2>/dev/null | awk -v folder='$(CURDIR)' ' \
+	    xargs $(MAKE_COMMAND) -n -B V=1 >build/sources.commands && awk -v folder='$(CURDIR)' ' \
 	    BEGIN { printf "[" } \
 	    END { print "\n]" } \
 	    / -c -o build\/[^ ]+\.o [^ ]+\.c$$/ && !seen[$$NF]++ { \
@@ -35,4 +35,4 @@ compile_commands.json: build/sources Makefile $(MK)
 	        printf "%s\n{\"directory\": \"%s\", \"file\": \"%s\",\n \"command\": \"%s\"}", \
 	            comma, folder, $$NF, command; \
 	        comma = "," \
-	    }' >$@
+	    }' build/sources.commands >$@

@@ -57,8 +57,8 @@ def table(head, rows):
 
 def block_about(kept):
     return textwrap.fill(
-        "Measured on %s, by `QUICK=1 REALTIME=1`: three rounds, of which the medians are told; %s"
-        % (kept["about"]["date"], kept["about"]["machine"]), 92) + "\n"
+        "Measured on %s with `QUICK=1 REALTIME=1`: medians of three rounds; %s"
+        % (kept["about"]["date"], kept["about"]["machine"]), 100) + "\n"
 
 
 def lease_table(title, cells, rates):
@@ -134,12 +134,11 @@ def block_waiters(kept):
     slopes = ", ".join("%.2f us on %s" % (waiters.slope({int(count): turns for count, turns
                                                          in found["all"].items()}), SERVERS[name])
                        for name, found in kept["waiters"].items())
-    return table(["clients that wait"] + [SERVERS[name] + what for name in kept["waiters"]
-                                          for what in (", one event in a tick",
-                                                       ", 100 in a tick, for each")],
+    return table(["waiting clients"] + [SERVERS[name] + what for name in kept["waiters"]
+                                        for what in (", one event in a tick",
+                                                     ", 100 in a tick, for each")],
                  rows.values()) + page(
-        "", "From the first row to the last that is, for each client that waits and each tick,",
-        slopes + ".")
+        "", "From the first to the last row, for each waiting client and tick:", "", slopes + ".")
 
 
 def block_costs(kept):

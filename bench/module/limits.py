@@ -168,12 +168,12 @@ def sentences(text):
 def shards_text(costs):
     """What follows from the first table."""
     sentences(
-        "So 10^10 events need %.1f TiB in all, whatever the number of shards. What that number "
-        "decides is how long a shard is away: a fork stops it for %.2g s with 10 million events "
-        "and for %.2g s with 100 million, and a replica that begins anew has nothing for %.0f s "
-        "or for %.0f. **Ten million events a shard is a good size, a hundred million is not.** "
-        "`LAWN.PARTITION` has 16,384 partitions at most, as there are slots; with 10^10 events "
-        "that is 610,000 in a key, and %.1f s during which two shards stand still when its slot "
+        "10^10 events need %.1f TiB in total, with any number of shards. The number of shards "
+        "decides how long one of them is unavailable: a fork blocks it for %.2g s with 10 million "
+        "events and for %.2g s with 100 million, and a new replica has no data for %.0f s or for "
+        "%.0f s. **Ten million events per shard is a good size, a hundred million is not.** "
+        "`LAWN.PARTITION` has at most 16,384 partitions, the number of slots; with 10^10 events "
+        "that is 610,000 per key, and %.1f s during which two shards are blocked when its slot "
         "moves." % (1e10 * costs.bytes * SPARE * (1 + REPLICAS) / GIB / 1024,
                     costs.fork_us / 100, costs.fork_us / 10, resync(costs, 1e7),
                     resync(costs, 1e8), 1e10 / PARTITIONS * costs.move_us / 1e6))
@@ -183,9 +183,9 @@ def rates_text(costs):
     """What follows from the second."""
     need = math.ceil(1e10 / 3600 / rates(costs)[0])
     sentences(
-        "10^10 events that wait an hour on the average are 2.8 million a second: %d shards do "
-        "that, but would have %.0f million events each. With delays of an hour or more it is "
-        "memory that needs the shards; with delays of seconds it is their rate."
+        "10^10 events with a mean delay of an hour are 2.8 million per second: %d shards can "
+        "process them, but would have %.0f million events each. With delays of an hour or more, "
+        "memory decides the number of shards; with delays of seconds, the rate does."
         % (need, 1e4 / need))
 
 

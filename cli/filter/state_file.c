@@ -94,7 +94,9 @@ open_lock(const char *name, const char *path)
     if (lock >= 0) {
         (void)copy_owner(lock, path);
     } else if (errno == EEXIST) {
-        lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        /* Without O_CREAT: with it, fs.protected_regular refuses the lock of
+         * another user in a folder such as /tmp, even to root. */
+        lock = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     }
     return lock;
 }

@@ -47,19 +47,19 @@ Lemma in_on_blades t l : In t (on_blades l) <-> exists b, In b l /\ In t (queue 
 Proof. apply in_flat_map. Qed.
 
 Lemma in_running t s :
-  In t (running s) <-> In t (on_blades (blades s)) \/ In t (lone s) \/ In t (last s).
+  In t (running s) <-> In t (on_blades (blades s)) \/ In t (unqueued s) \/ In t (last s).
 Proof. unfold running. rewrite !in_app_iff. tauto. Qed.
 
-Lemma in_tips u l : In u (tips l) <-> exists b, In b l /\ tip b = Some u.
+Lemma in_entries u l : In u (entries l) <-> exists b, In b l /\ entry b = Some u.
 Proof.
-  unfold tips. rewrite in_flat_map. split; intros (b & Hb & H); exists b; split; auto.
-  - destruct (tip b); simpl in H; intuition congruence.
+  unfold entries. rewrite in_flat_map. split; intros (b & Hb & H); exists b; split; auto.
+  - destruct (entry b); simpl in H; intuition congruence.
   - rewrite H. simpl. auto.
 Qed.
 
 Lemma in_times u s :
   In u (times s) <->
-  (exists t, In t (lone s) /\ due t = u) \/ In u (tips (blades s)).
+  (exists t, In t (unqueued s) /\ due t = u) \/ In u (entries (blades s)).
 Proof.
   unfold times. rewrite in_app_iff, in_map_iff. firstorder.
 Qed.
@@ -165,9 +165,9 @@ Lemma counted_pos d : 1 <= counted d.
 Proof. unfold counted. destruct (N.eqb_spec d 0); lia. Qed.
 
 Lemma tell_time_now t h s : now s <= LAST ->
-  now (tell_time t h s) = N.max (now s) (N.min t LAST).
+  now (advance_clock t h s) = N.max (now s) (N.min t LAST).
 Proof.
-  intros H. unfold tell_time.
+  intros H. unfold advance_clock.
   destruct (N.ltb_spec (now s) t); simpl; [destruct (N.ltb_spec t LAST)|]; lia.
 Qed.
 
@@ -198,9 +198,9 @@ Qed.
 Lemma place_cases t c s :
   (due t = LAST /\ place t c s = put_last t s) \/
   (due t <> LAST /\ find_blade s (ttl t) (due t) = None /\
-   place t c s = put_lone t s) \/
+   place t c s = put_unqueued t s) \/
   (due t <> LAST /\ exists w b,
-    nth_error (blades s) w = Some b /\ In w (habit s (ttl t) (due t)) /\
+    nth_error (blades s) w = Some b /\ In w (tuning s (ttl t) (due t)) /\
     ((find_blade s (ttl t) (due t) = Some w /\ of_ttl b = Some (ttl t)) \/
      (find_blade s (ttl t) (due t) = None /\ queue b = [])) /\
     place t c s = put_blade w t s).
@@ -215,7 +215,7 @@ Proof.
   - destruct (claim_blade s (ttl t) (due t) c) as [w|] eqn:Hc; [|auto].
     right; right. split; auto. unfold claim_blade in Hc.
     destruct c as [v|]; [|discriminate].
-    destruct (existsb (Nat.eqb v) (habit s (ttl t) (due t))) eqn:He; [|discriminate].
+    destruct (existsb (Nat.eqb v) (tuning s (ttl t) (due t))) eqn:He; [|discriminate].
     destruct (is_free (blades s) v) eqn:Hv; [|discriminate].
     injection Hc as ->. unfold is_free in Hv.
     destruct (nth_error (blades s) w) as [b|] eqn:Hn; [|discriminate].
@@ -237,12 +237,12 @@ Lemma put_blade_eq w t s b :
     put_blade w t s =
       set_bound v (set_blades
         (update w (Blade (Some (ttl t)) (Some u) (queue b ++ [t])) (blades s)) s) /\
-    ((tip b = Some u /\ u <= due t /\ v = bound s) \/
-     ((forall u', tip b = Some u' -> due t < u') /\ u = due t /\
+    ((entry b = Some u /\ u <= due t /\ v = bound s) \/
+     ((forall u', entry b = Some u' -> due t < u') /\ u = due t /\
       v = N.min (bound s) (due t))).
 Proof.
   intros H. unfold put_blade. rewrite H.
-  destruct (tip b) as [u|] eqn:Hu; [destruct (N.leb_spec u (due t))|].
+  destruct (entry b) as [u|] eqn:Hu; [destruct (N.leb_spec u (due t))|].
   - exists u, (bound s). destruct s; simpl. split; auto.
   - exists (due t), (N.min (bound s) (due t)). split.
     + rewrite lower_bound_eq. reflexivity.
@@ -254,12 +254,12 @@ Qed.
 
 Lemma place_same t c s :
   now (place t c s) = now s /\ base (place t c s) = base s /\
-  habit (place t c s) = habit s /\ mode (place t c s) = mode s /\
+  tuning (place t c s) = tuning s /\ mode (place t c s) = mode s /\
   starts (place t c s) = starts s /\ log (place t c s) = log s.
 Proof.
   destruct (place_cases t c s) as [[_ ->]|[(_ & _ & ->)|(_ & w & b & Hn & _ & _ & ->)]].
   - unfold put_last. rewrite lower_bound_eq. simpl. auto 10.
-  - unfold put_lone. rewrite lower_bound_eq. simpl. auto 10.
+  - unfold put_unqueued. rewrite lower_bound_eq. simpl. auto 10.
   - destruct (put_blade_eq w t s b Hn) as (u & v & -> & _). simpl. auto 10.
 Qed.
 
@@ -268,7 +268,7 @@ Proof.
   destruct (place_cases t c s) as [[_ ->]|[(_ & _ & ->)|(_ & w & b & Hn & _ & _ & ->)]].
   - unfold put_last. rewrite lower_bound_eq. unfold running. simpl.
     rewrite !app_assoc. symmetry. apply Permutation_cons_append.
-  - unfold put_lone. rewrite lower_bound_eq. unfold running. simpl.
+  - unfold put_unqueued. rewrite lower_bound_eq. unfold running. simpl.
     rewrite <- app_assoc. simpl. rewrite !app_assoc. symmetry.
     apply Permutation_middle.
   - destruct (put_blade_eq w t s b Hn) as (u & v & -> & _).

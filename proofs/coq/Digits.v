@@ -1,5 +1,5 @@
 (* Digits.v - the index by digits: why the first bit set is the earliest slot, and
-   why a time and the base are enough to tell where the time stands [I4].
+   why a time and the base are enough to find the slot of the time [I4].
 
    Of index.h: level and slot are lawn__index_slot_of(), with any number of bits per
    digit and times of any size; first_tick is lawn__index_slot_start(). That C's

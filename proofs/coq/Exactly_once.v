@@ -92,7 +92,7 @@ Proof.
     destruct Hl as [->|(u & b & n & f & ->)]; apply H2.
 Qed.
 
-(* A timer leaves, with an event that says so. *)
+(* A timer leaves, with an event that records it. *)
 Lemma once_leave s t : once s -> In t (running s) -> forall e,
   (forall x, is_start_of x e = false) ->
   (forall x, how_many (is_fire_of x) [e] + how_many (is_stop_of x) [e] =
@@ -163,8 +163,8 @@ Proof.
     apply (once_quiet s); auto. unfold running. simpl. rewrite app_nil_r. auto.
   - (* settle *)
     apply (once_quiet s); auto. rewrite settle_running; auto.
-  - (* cut *)
-    apply cut_from_running in H4.
+  - (* fire *)
+    apply fires_from_running in H4.
     destruct (once_leave s t Ho H4 (Fired t (until m) (fresh m))) as [O1 O2]; auto.
     + intros x. unfold how_many. simpl. destruct (Nat.eqb (name t) x); auto.
     + split; auto.

@@ -15,17 +15,17 @@ Record indexed (s : lawn) : Prop := {
   i_until : forall m, mode s = Some m ->
     bound s = 0 /\ N.min (until m) LAST <= now s;
   (* [I4], [I6] *)
-  i_tip : forall b u, In b (blades s) -> tip b = Some u ->
+  i_entry : forall b u, In b (blades s) -> entry b = Some u ->
     base s <= u /\ bound s <= u /\ u <= LAST;
   (* [I3] *)
   i_head : forall b x, In b (blades s) -> In x (queue b) ->
-    exists u, tip b = Some u /\ u <= due x;
+    exists u, entry b = Some u /\ u <= due x;
   (* [I1] *)
   i_blade : forall b x, In b (blades s) -> In x (queue b) ->
     of_ttl b = Some (ttl x) /\ due x < LAST;
   i_line : forall b, In b (blades s) -> ordered in_line (queue b);
   (* [I4], [I6] *)
-  i_lone : forall x, In x (lone s) ->
+  i_unqueued : forall x, In x (unqueued s) ->
     base s <= due x /\ bound s <= due x /\ due x <= LAST;
   i_last : forall x, In x (last s) -> due x = LAST /\ bound s <= LAST
 }.
@@ -119,7 +119,7 @@ Proof.
     destruct Hi' as [H1 H2 H3 H4 H5 H6 H7 H8]. split; auto.
     simpl. intros x Hx. apply in_app_or in Hx. destruct Hx as [Hx|[<-|[]]]; auto.
     split; auto. lia.
-  - unfold put_lone. rewrite lower_bound_eq. simpl.
+  - unfold put_unqueued. rewrite lower_bound_eq. simpl.
     assert (Hi' := indexed_bound (N.min (bound s) (due t)) s Hi ltac:(lia)).
     pose proof (i_base s Hi).
     destruct Hi' as [H1 H2 H3 H4 H5 H6 H7 H8]. split; auto.
@@ -154,7 +154,7 @@ Lemma indexed_base e s : indexed s -> e <= now s ->
 Proof.
   intros [H1 H2 H3 H4 H5 H6 H7 H8] He Hu. split; simpl; auto.
   - intros b u Hb Ht. destruct (H3 _ _ Hb Ht). split; auto. apply Hu.
-    apply in_times. right. apply in_tips. eauto.
+    apply in_times. right. apply in_entries. eauto.
   - intros x Hx. destruct (H7 _ Hx). split; auto. apply Hu. apply in_times. eauto.
 Qed.
 
@@ -165,11 +165,11 @@ Lemma first_last s e : indexed s -> first_time s = Some e -> e <= LAST.
 Proof.
   intros Hi He. apply least_in in He. apply in_times in He.
   destruct He as [(t & Ht & <-)|He].
-  - apply (i_lone s Hi t Ht).
-  - apply in_tips in He. destruct He as (b & Hb & Hu). eapply i_tip; eauto.
+  - apply (i_unqueued s Hi t Ht).
+  - apply in_entries in He. destruct He as (b & Hb & Hu). eapply i_entry; eauto.
 Qed.
 
-(* Only from a head that runs does a settled tip come. *)
+(* Only from a head that runs does a settled entry come. *)
 Lemma indexed_settle s l : indexed s -> Forall2 maybe_settled (blades s) l ->
   indexed (set_blades l s).
 Proof.
@@ -209,7 +209,7 @@ Proof.
   intros [H1 H2 H3 H4 H5 H6 H7 H8] Hm Hu Hl. split; simpl; auto.
   - intros m. rewrite Hm. discriminate.
   - intros b u Hb Ht. destruct (H3 _ _ Hb Ht). intuition.
-    apply Hu. apply in_times. right. apply in_tips. eauto.
+    apply Hu. apply in_times. right. apply in_entries. eauto.
   - intros x Hx. destruct (H7 _ Hx). intuition. apply Hu. apply in_times. eauto.
   - intros x Hx. destruct (H8 _ Hx). split; auto. apply Hl.
     intros E. rewrite E in Hx. destruct Hx.
@@ -226,8 +226,8 @@ Qed.
 Lemma base_le_times s u : indexed s -> In u (times s) -> base s <= u.
 Proof.
   intros Hi Hu. apply in_times in Hu. destruct Hu as [(t & Ht & <-)|Hu].
-  - apply (i_lone s Hi t Ht).
-  - apply in_tips in Hu. destruct Hu as (b & Hb & Hu). eapply i_tip; eauto.
+  - apply (i_unqueued s Hi t Ht).
+  - apply in_entries in Hu. destruct Hu as (b & Hb & Hu). eapply i_entry; eauto.
 Qed.
 
 (* [I6]: a mow's end leaves a bound that nothing is before. *)
@@ -300,8 +300,8 @@ Proof.
   intros Hi Hl Hx. apply in_running in Hx. destruct Hx as [Hx|[Hx|Hx]].
   - apply in_on_blades in Hx. destruct Hx as (b & Hb & Hx).
     destruct (i_head s Hi _ _ Hb Hx) as (u & Hu & Hle).
-    destruct (i_tip s Hi _ _ Hb Hu). lia.
-  - apply (i_lone s Hi x Hx).
+    destruct (i_entry s Hi _ _ Hb Hu). lia.
+  - apply (i_unqueued s Hi x Hx).
   - destruct (i_last s Hi x Hx) as [-> _]. pose proof (i_base s Hi). lia.
 Qed.
 
@@ -310,7 +310,7 @@ Proof.
   intros Hi Hx. apply in_running in Hx. destruct Hx as [Hx|[Hx|Hx]].
   - apply in_on_blades in Hx. destruct Hx as (b & Hb & Hx).
     destruct (i_head s Hi _ _ Hb Hx) as (u & Hu & Hle).
-    destruct (i_tip s Hi _ _ Hb Hu) as (_ & H & _). lia.
-  - apply (i_lone s Hi x Hx).
+    destruct (i_entry s Hi _ _ Hb Hu) as (_ & H & _). lia.
+  - apply (i_unqueued s Hi x Hx).
   - destruct (i_last s Hi x Hx) as [-> H]. auto.
 Qed.

@@ -10,7 +10,7 @@
    Left out: how the index finds its earliest entry (levels, slots, the slots'
    order: that is Digits.v); what is remembered to be fast (front, known, alert,
    plain, fetched); prefetching; resolutions other than 1, and the blades that
-   they close; lawn_start_as() and lawn_halt(). Habits and stripes are not left
+   they close; lawn_start_as() and lawn_halt(). Tuning and stripes are not left
    out but taken as any: whenever the clock moves, any function from a TTL and a
    deadline to blades may take the place of the one before.
 
@@ -34,14 +34,14 @@ Record timer := Timer {
   name : nat;   (* which of the user's timers *)
   due : N;      (* struct lawn_timer: deadline *)
   ttl : N;      (* as counted: at least 1 *)
-  began : N;    (* what the clock said when it was started *)
+  began : N;    (* the clock when it was started *)
   stamp : N     (* how many starts there were before *)
 }.
 
 (* struct lawn_blade; None is LAWN_NEVER. *)
 Record blade := Blade {
   of_ttl : option N;
-  tip : option N;
+  entry : option N;
   queue : list timer
 }.
 
@@ -61,17 +61,17 @@ Inductive event :=
 | Mown (until budget fired fresh : N).   (* a mow returned *)
 
 (* Where timers of a TTL and a deadline may stand: lawn__blades_at(), for the home
-   and the second choice, under the habits of the time. *)
-Definition habits := N -> N -> list nat.
+   and the second choice, under the tuning of the time. *)
+Definition tuning_fn := N -> N -> list nat.
 
 (* struct lawn *)
 Record lawn := Lawn {
   now : N;
-  base : N;             (* tips.base *)
+  base : N;             (* index.base *)
   bound : N;
-  habit : habits;
+  tuning : tuning_fn;
   blades : list blade;
-  lone : list timer;    (* all lists of lone timers of the index, as one *)
+  unqueued : list timer;    (* all lists of unqueued timers of the index, as one *)
   last : list timer;
   mode : option mowing;
   starts : N;           (* all of them, those of running timers too *)
@@ -79,41 +79,41 @@ Record lawn := Lawn {
 }.
 
 Definition set_clock t h s :=
-  Lawn t (base s) (bound s) h (blades s) (lone s) (last s) (mode s) (starts s)
+  Lawn t (base s) (bound s) h (blades s) (unqueued s) (last s) (mode s) (starts s)
     (log s).
 Definition set_base b s :=
-  Lawn (now s) b (bound s) (habit s) (blades s) (lone s) (last s) (mode s)
+  Lawn (now s) b (bound s) (tuning s) (blades s) (unqueued s) (last s) (mode s)
     (starts s) (log s).
 Definition set_bound b s :=
-  Lawn (now s) (base s) b (habit s) (blades s) (lone s) (last s) (mode s)
+  Lawn (now s) (base s) b (tuning s) (blades s) (unqueued s) (last s) (mode s)
     (starts s) (log s).
 Definition set_blades l s :=
-  Lawn (now s) (base s) (bound s) (habit s) l (lone s) (last s) (mode s)
+  Lawn (now s) (base s) (bound s) (tuning s) l (unqueued s) (last s) (mode s)
     (starts s) (log s).
-Definition set_lone l s :=
-  Lawn (now s) (base s) (bound s) (habit s) (blades s) l (last s) (mode s)
+Definition set_unqueued l s :=
+  Lawn (now s) (base s) (bound s) (tuning s) (blades s) l (last s) (mode s)
     (starts s) (log s).
 Definition set_last l s :=
-  Lawn (now s) (base s) (bound s) (habit s) (blades s) (lone s) l (mode s)
+  Lawn (now s) (base s) (bound s) (tuning s) (blades s) (unqueued s) l (mode s)
     (starts s) (log s).
 Definition set_mode m s :=
-  Lawn (now s) (base s) (bound s) (habit s) (blades s) (lone s) (last s) m
+  Lawn (now s) (base s) (bound s) (tuning s) (blades s) (unqueued s) (last s) m
     (starts s) (log s).
 Definition tick_starts s :=
-  Lawn (now s) (base s) (bound s) (habit s) (blades s) (lone s) (last s) (mode s)
+  Lawn (now s) (base s) (bound s) (tuning s) (blades s) (unqueued s) (last s) (mode s)
     (starts s + 1) (log s).
 Definition note e s :=
-  Lawn (now s) (base s) (bound s) (habit s) (blades s) (lone s) (last s) (mode s)
+  Lawn (now s) (base s) (bound s) (tuning s) (blades s) (unqueued s) (last s) (mode s)
     (starts s) (e :: log s).
 
 (* lawn.c: lawn_place(). *)
-Definition init (t : N) (h : habits) (ways : nat) : lawn :=
+Definition init (t : N) (h : tuning_fn) (ways : nat) : lawn :=
   Lawn (N.min t LAST) (N.min t LAST) NEVER h (repeat (Blade None None []) ways)
     [] [] None 0 [].
 
 Definition on_blades (l : list blade) : list timer := flat_map queue l.
 Definition running (s : lawn) : list timer :=
-  on_blades (blades s) ++ lone s ++ last s.
+  on_blades (blades s) ++ unqueued s ++ last s.
 Definition pending (x : nat) (s : lawn) : bool :=
   existsb (fun t => Nat.eqb (name t) x) (running s).
 
@@ -124,14 +124,14 @@ Fixpoint update (w : nat) (b : blade) (l : list blade) : list blade :=
   | a :: l, S w => a :: update w b l
   end.
 
-(* list.h: lawn__list_remove(), wherever the timer stands. A tip stays. *)
+(* list.h: lawn__list_remove(), wherever the timer stands. An entry stays. *)
 Definition drop (x : nat) (l : list timer) : list timer :=
   filter (fun t => negb (Nat.eqb (name t) x)) l.
 Definition drop_blade (x : nat) (b : blade) : blade :=
-  Blade (of_ttl b) (tip b) (drop x (queue b)).
+  Blade (of_ttl b) (entry b) (drop x (queue b)).
 Definition remove (x : nat) (s : lawn) : lawn :=
   set_blades (map (drop_blade x) (blades s))
-    (set_lone (drop x (lone s)) (set_last (drop x (last s)) s)).
+    (set_unqueued (drop x (unqueued s)) (set_last (drop x (last s)) s)).
 
 (* ticks.h: lawn__ticks_after(); and the TTL that is counted. *)
 Definition counted (t : N) : N := if t =? 0 then 1 else t.
@@ -145,10 +145,10 @@ Definition has_ttl (l : list blade) (t : N) (w : nat) : bool :=
   | None => false
   end.
 Definition find_blade (s : lawn) (t d : N) : option nat :=
-  find (has_ttl (blades s) t) (habit s t d).
+  find (has_ttl (blades s) t) (tuning s t d).
 
 (* blades.c: lawn__blades_claim(). Which of the free ones, and whether one at all,
-   is for the operation to say. *)
+   is for the operation to choose. *)
 Definition is_free (l : list blade) (w : nat) : bool :=
   match nth_error l w with
   | Some b => match queue b with [] => true | _ => false end
@@ -156,7 +156,7 @@ Definition is_free (l : list blade) (w : nat) : bool :=
   end.
 Definition claim_blade (s : lawn) (t d : N) (c : option nat) : option nat :=
   match c with
-  | Some w => if existsb (Nat.eqb w) (habit s t d) && is_free (blades s) w
+  | Some w => if existsb (Nat.eqb w) (tuning s t d) && is_free (blades s) w
               then Some w else None
   | None => None
   end.
@@ -177,15 +177,15 @@ Definition put_blade (w : nat) (t : timer) (s : lawn) : lawn :=
   match nth_error (blades s) w with
   | None => s
   | Some b =>
-      let early := match tip b with Some u => u <=? due t | None => false end in
+      let early := match entry b with Some u => u <=? due t | None => false end in
       let q := queue b ++ [t] in
-      if early then set_blades (update w (Blade (Some (ttl t)) (tip b) q) (blades s)) s
+      if early then set_blades (update w (Blade (Some (ttl t)) (entry b) q) (blades s)) s
       else lower_bound (due t)
              (set_blades (update w (Blade (Some (ttl t)) (Some (due t)) q) (blades s)) s)
   end.
 (* lawn.c: insert_unqueued(). *)
-Definition put_lone (t : timer) (s : lawn) : lawn :=
-  lower_bound (due t) (set_lone (lone s ++ [t]) s).
+Definition put_unqueued (t : timer) (s : lawn) : lawn :=
+  lower_bound (due t) (set_unqueued (unqueued s ++ [t]) s).
 (* lawn.c: insert_at_last_tick(). *)
 Definition put_last (t : timer) (s : lawn) : lawn :=
   lower_bound LAST (set_last (last s ++ [t]) s).
@@ -194,7 +194,7 @@ Definition place (t : timer) (c : option nat) (s : lawn) : lawn :=
   if due t =? LAST then put_last t s
   else match seek s (ttl t) (due t) c with
        | Some w => put_blade w t s
-       | None => put_lone t s
+       | None => put_unqueued t s
        end.
 
 (* lawn.c: lawn_start(). *)
@@ -212,14 +212,15 @@ Definition start_at (x : nat) (t : N) (c : option nat) (s : lawn) : lawn :=
 Definition stop (x : nat) (s : lawn) : lawn :=
   if pending x s then note (Stopped x) (remove x s) else s.
 
-(* internal.h: lawn__advance_clock(); the habits may change where the clock moves. *)
-Definition tell_time (t : N) (h : habits) (s : lawn) : lawn :=
+(* internal.h: lawn__advance_clock(); the tuning may change where the clock moves. *)
+Definition advance_clock (t : N) (h : tuning_fn) (s : lawn) : lawn :=
   if now s <? t then set_clock (if t <? LAST then t else LAST) h s else s.
 
-(* What the index holds: tips and lone timers; index.h: lawn__index_first_slot(). *)
-Definition tips (l : list blade) : list N :=
-  flat_map (fun b => match tip b with Some t => [t] | None => [] end) l.
-Definition times (s : lawn) : list N := map due (lone s) ++ tips (blades s).
+(* What the index holds: entries of blades, and unqueued timers. index.h:
+   lawn__index_first_slot(). *)
+Definition entries (l : list blade) : list N :=
+  flat_map (fun b => match entry b with Some t => [t] | None => [] end) l.
+Definition times (s : lawn) : list N := map due (unqueued s) ++ entries (blades s).
 Fixpoint least (l : list N) : option N :=
   match l with
   | [] => None
@@ -239,15 +240,15 @@ Definition settle (w : nat) (s : lawn) : lawn :=
 
 (* mow.c: lawn_mow(), mow_slow() up to mow_until(); index_last_tick(). *)
 Definition take_last (s : lawn) : lawn :=
-  set_lone (lone s ++ last s) (set_last [] s).
+  set_unqueued (unqueued s ++ last s) (set_last [] s).
 Definition is_fired (e : event) : bool :=
   match e with Fired _ _ _ => true | _ => false end.
 Definition fires (s : lawn) : N := N.of_nat (length (filter is_fired (log s))).
-Definition mow (t b : N) (h : habits) (s : lawn) : lawn :=
+Definition mow (t b : N) (h : tuning_fn) (s : lawn) : lawn :=
   match mode s with
   | Some _ => s
   | None =>
-      let s := tell_time t h s in
+      let s := advance_clock t h s in
       if t <? bound s then note (Mown t b 0 (starts s)) s
       else set_bound 0
              (set_mode (Some (Mowing t b b (starts s) (fires s)))
@@ -255,25 +256,25 @@ Definition mow (t b : N) (h : habits) (s : lawn) : lawn :=
   end.
 
 (* mow.c: fire_timer(). What its callback does are the next operations. *)
-Definition cut (m : mowing) (t : timer) (s : lawn) : lawn :=
+Definition fire_timer (m : mowing) (t : timer) (s : lawn) : lawn :=
   note (Fired t (until m) (fresh m))
     (set_mode (Some (Mowing (until m) (left m - 1) (budget m) (fresh m) (before m)))
        (remove (name t) s)).
 
 (* mow.c: one round of the loops of mow_until(), fire_tick() and
-   fire_blade() or fire_in_turn(): a timer is cut, or a tip is settled.
-   Of the blades that are due, which is next is for the operation to say. *)
+   fire_blade() or fire_in_turn(): a timer fires, or an entry is settled.
+   Of the blades that are due, which is next is for the operation to choose. *)
 Definition work_blade (m : mowing) (e : N) (w : nat) (s : lawn) : lawn :=
   match nth_error (blades s) w with
   | None => s
   | Some b =>
-      match tip b with
+      match entry b with
       | None => s
       | Some u =>
           if u =? e then
             match queue b with
             | [] => settle w s
-            | t :: _ => if e <? due t then settle w s else cut m t s
+            | t :: _ => if e <? due t then settle w s else fire_timer m t s
             end
           else s
       end
@@ -289,15 +290,15 @@ Definition work (w : nat) (s : lawn) : lawn :=
                if until m <? e then s
                else
                  let s := set_base e s in
-                 match find (fun t => due t =? e) (lone s) with
-                 | Some t => cut m t s
+                 match find (fun t => due t =? e) (unqueued s) with
+                 | Some t => fire_timer m t s
                  | None => work_blade m e w s
                  end
            end
   end.
 
 (* mow.c: the base's part of open_slot(); to any time that the index allows.
-   The tips' part is Settle. *)
+   The entries' part is Settle. *)
 Definition advance (t : N) (s : lawn) : lawn :=
   match mode s with
   | None => s
@@ -322,11 +323,11 @@ Definition finish (s : lawn) : lawn :=
            end
   end.
 
-(* next.c: lawn_next(). It settles tips, here all of them; any may be settled any
+(* next.c: lawn_next(). It settles entries, here all of them; any may be settled any
    time. *)
 Definition settle_all (s : lawn) : lawn := set_blades (map settled (blades s)) s.
 Definition heads (s : lawn) : list timer :=
-  flat_map (fun b => firstn 1 (queue b)) (blades s) ++ lone s ++ last s.
+  flat_map (fun b => firstn 1 (queue b)) (blades s) ++ unqueued s ++ last s.
 Definition next_stays (s : lawn) : bool :=
   existsb (fun t => due t =? bound s) (heads s).
 Definition next_look (s : lawn) : N :=
@@ -347,9 +348,9 @@ Inductive op :=
 | Start (x : nat) (d : N) (c : option nat)
 | StartAt (x : nat) (t : N) (c : option nat)
 | Stop (x : nat)
-| SetNow (t : N) (h : habits)
+| SetNow (t : N) (h : tuning_fn)
 | Next
-| Mow (t b : N) (h : habits)
+| Mow (t b : N) (h : tuning_fn)
 | Work (w : nat)
 | Settle (w : nat)
 | Advance (t : N)
@@ -360,7 +361,7 @@ Definition run (s : lawn) (o : op) : lawn :=
   | Start x d c => start x d c s
   | StartAt x t c => start_at x t c s
   | Stop x => stop x s
-  | SetNow t h => tell_time t h s
+  | SetNow t h => advance_clock t h s
   | Next => look s
   | Mow t b h => mow t b h s
   | Work w => work w s

@@ -1,5 +1,5 @@
 (* Never_early.v - [P1]: a timer fires only in a mow whose time is not before its
-   deadline, and the deadline is what the clock said at its start plus its TTL. *)
+   deadline, and the deadline is the clock at its start plus its TTL. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps.
@@ -45,7 +45,7 @@ Lemma new_timer_due x d s : now s <= LAST ->
   due (new_timer x d s) = N.min (now s + counted d) LAST.
 Proof. intros H. simpl. apply after_exact. auto. Qed.
 
-Lemma cut_due e t s : cut_from e t s -> due t <= e.
+Lemma fire_due e t s : fires_from e t s -> due t <= e.
 Proof. intros [(-> & _)|(H & _)]; auto. lia. Qed.
 
 Lemma sound_step s s' : step s s' -> now s <= LAST -> sound s -> sound s'.
@@ -77,8 +77,8 @@ Proof.
   - (* settle *)
     apply (sound_quiet s); simpl; auto; try lia.
     intros y Hy. rewrite settle_running in Hy; auto.
-  - (* cut *)
-    pose proof (cut_from_running _ _ _ H4) as Ht. pose proof (cut_due _ _ _ H4) as Hd.
+  - (* fire *)
+    pose proof (fires_from_running _ _ _ H4) as Ht. pose proof (fire_due _ _ _ H4) as Hd.
     destruct Hs as [S1 S2 S3]. split; auto.
     + intros y Hy. apply S2. destruct Hy as [Hy|(u & f & [Hy|Hy])].
       * left. apply (in_remove (name t) s y) in Hy. tauto.
@@ -94,7 +94,7 @@ Proof.
   - apply sound_step.
 Qed.
 
-(* [P1]. The deadline is not before what the clock said plus the TTL, unless that
+(* [P1]. The deadline is not before the clock at the start plus the TTL, unless that
    lies beyond the last tick. *)
 Theorem never_early s : reachable s ->
   forall x u f, In (Fired x u f) (log s) ->

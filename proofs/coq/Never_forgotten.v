@@ -9,7 +9,7 @@ Open Scope N_scope.
 
 (* What the index holds, unlike those that wait for the last tick. *)
 Definition in_index (s : lawn) (x : timer) : Prop :=
-  In x (on_blades (blades s)) \/ In x (lone s).
+  In x (on_blades (blades s)) \/ In x (unqueued s).
 
 (* What a mow to a time leaves: what is due later, and, at the last tick, what was
    started meanwhile. *)
@@ -42,7 +42,7 @@ Proof.
     as [[Hd ->]|[(Hd & _ & ->)|(Hd & w & b & Hn & _ & Hb & ->)]].
   - unfold put_last. rewrite lower_bound_eq. simpl. split; auto.
     intros H. apply in_app_or in H. destruct H as [|[<-|[]]]; auto.
-  - unfold put_lone. rewrite lower_bound_eq. simpl. split; auto.
+  - unfold put_unqueued. rewrite lower_bound_eq. simpl. split; auto.
     intros [H|H]; auto. apply in_app_or in H. destruct H as [|[<-|[]]]; auto.
   - destruct (put_blade_eq w t s b Hn) as (u & v & -> & _). simpl. split; auto.
     intros [H|H]; auto. apply in_on_blades in H. destruct H as (a & Ha & Hx).
@@ -100,7 +100,7 @@ Proof.
   intros Hi [Hx|Hx] Hu.
   - apply in_on_blades in Hx. destruct Hx as (b & Hb & Hx).
     destruct (i_head s Hi _ _ Hb Hx) as (v & Hv & Hle).
-    assert (u < v); [|lia]. apply Hu. apply in_times. right. apply in_tips. eauto.
+    assert (u < v); [|lia]. apply Hu. apply in_times. right. apply in_entries. eauto.
   - apply Hu. apply in_times. eauto.
 Qed.
 
@@ -173,8 +173,8 @@ Proof.
     apply (mowed_quiet s); auto.
     + intros x. rewrite settle_running; auto.
     + unfold in_index. simpl. rewrite (settle_on_blades _ _ H). auto.
-  - (* cut *)
-    pose proof (cut_due _ _ _ H4) as Hd.
+  - (* fire *)
+    pose proof (fire_due _ _ _ H4) as Hd.
     assert (Ht : in_index s t).
     { destruct H4 as [(_ & l1 & l2 & Hl' & _)|(_ & _ & w & b & q & Hn & _ & Hq)].
       - right. rewrite Hl'. apply in_or_app. simpl. auto.
@@ -245,13 +245,13 @@ Proof.
       * apply in_on_blades in Hx. destruct Hx as (b & Hb & Hx).
         destruct (i_head r Hi' _ _ Hb Hx) as (v & Hv & Hle).
         assert (e <= v); [|lia]. apply (first_le r); auto.
-        apply in_times. right. apply in_tips. eauto.
+        apply in_times. right. apply in_entries. eauto.
       * apply (first_le r); auto. apply in_times. eauto.
       * destruct (i_last r Hi' x Hx) as [-> _]. eapply first_last; eauto.
     + apply least_in in He. apply in_times in He.
       destruct He as [(t & Ht & <-)|He].
       * exists t. split; auto. apply in_running. auto.
-      * apply in_tips in He. destruct He as (b & Hb & Ht).
+      * apply in_entries in He. destruct He as (b & Hb & Ht).
         destruct (Hs _ Hb) as (a & ->). simpl in *.
         destruct (queue a) as [|t q] eqn:Hq; [discriminate|]. injection Ht as <-.
         exists t. split; auto. apply in_running. left. apply in_on_blades.
@@ -263,7 +263,7 @@ Proof.
       assert (Hx : In x (on_blades (blades r))) by (rewrite E; simpl; auto).
       apply in_on_blades in Hx. destruct Hx as (b & Hb & Hx).
       destruct (i_head r Hi' _ _ Hb Hx) as (v & Hv & _).
-      assert (Hin : In v (tips (blades r))) by (apply in_tips; eauto).
+      assert (Hin : In v (entries (blades r))) by (apply in_entries; eauto).
       rewrite Ht in Hin. destruct Hin. }
     pose proof (i_last r Hi') as Hla.
     unfold running. rewrite Hb, Hl. simpl. destruct (last r) as [|t l].

@@ -1,8 +1,8 @@
 (* Order.v - [P4]: timers fire in the order of their deadlines, within and across
    mows, and those of one TTL in the order in which they were started.
 
-   The second half is the reason why a mow takes lone timers before blades, why a
-   TTL's blade is looked for before a free one is claimed, and why habits change
+   The second half is the reason why a mow takes unqueued timers before blades, why a
+   TTL's blade is looked for before a free one is claimed, and why the tuning changes
    only where the clock moves: see r_found. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
@@ -33,12 +33,12 @@ Definition in_turn (y x : timer) : Prop :=
   due x <= due y /\ (ttl x = ttl y -> stamp x < stamp y).
 
 Record right (s : lawn) : Prop := {
-  (* Who was started first was started when the clock said less. *)
+  (* A timer that was started first was started at an earlier clock. *)
   r_mono : forall x y, seen s x -> seen s y -> stamp x <= stamp y ->
     began x <= began y;
-  r_lone : ordered (fun x y => due x = due y -> stamp x < stamp y) (lone s ++ last s);
-  (* Of one TTL and deadline, lone timers came before those on a blade. *)
-  r_mixed : forall x y, In x (lone s) -> In y (on_blades (blades s)) ->
+  r_unqueued : ordered (fun x y => due x = due y -> stamp x < stamp y) (unqueued s ++ last s);
+  (* Of one TTL and deadline, unqueued timers came before those on a blade. *)
+  r_mixed : forall x y, In x (unqueued s) -> In y (on_blades (blades s)) ->
     ttl x = ttl y -> due x = due y -> stamp x < stamp y;
   (* And they are all on one blade. [I8] *)
   r_apart : forall w v a b x y, nth_error (blades s) w = Some a ->
@@ -143,11 +143,11 @@ Definition with_timer (b : blade) (u : N) (t : timer) : blade :=
 (* Where blades of other TTLs are found stays the same; where this TTL's is found
    is the blade that took the timer. *)
 Lemma find_put w b u t s : nth_error (blades s) w = Some b ->
-  In w (habit s (ttl t) (due t)) ->
+  In w (tuning s (ttl t) (due t)) ->
   (find_blade s (ttl t) (due t) = Some w /\ of_ttl b = Some (ttl t)) \/
   (find_blade s (ttl t) (due t) = None /\ queue b = []) ->
   find (has_ttl (update w (with_timer b u t) (blades s)) (ttl t))
-    (habit s (ttl t) (due t)) = Some w.
+    (tuning s (ttl t) (due t)) = Some w.
 Proof.
   intros Hn Hin [[Hf Hb]|[Hf Hb]].
   - rewrite <- Hf. unfold find_blade. apply find_ext. intros v _.
@@ -166,7 +166,7 @@ Lemma find_keeps w b u t s v d ttl' : nth_error (blades s) w = Some b ->
   of_ttl b = Some (ttl t) \/ queue b = [] ->
   find_blade s ttl' d = Some v -> ttl' <> ttl t ->
   (w = v -> queue b <> []) ->
-  find (has_ttl (update w (with_timer b u t) (blades s)) ttl') (habit s ttl' d) = Some v.
+  find (has_ttl (update w (with_timer b u t) (blades s)) ttl') (tuning s ttl' d) = Some v.
 Proof.
   intros Hn Hb Hf Ht Hw. rewrite <- Hf. unfold find_blade.
   destruct Hb as [Hb|Hb].
@@ -174,7 +174,7 @@ Proof.
   - (* w was free, so it is not v, and it is no longer found for this TTL *)
     assert (Hwv : w <> v) by (intros E; apply Hw in E; congruence).
     unfold find_blade in Hf. rewrite Hf.
-    induction (habit s ttl' d) as [|a l IH]; simpl in *; [discriminate|].
+    induction (tuning s ttl' d) as [|a l IH]; simpl in *; [discriminate|].
     destruct (Nat.eq_dec a w) as [->|Ha].
     + assert (E : has_ttl (update w (with_timer b u t) (blades s)) ttl' w = false).
       { unfold has_ttl. rewrite nth_update_same by (apply nth_error_Some; congruence).
@@ -213,7 +213,7 @@ Proof.
     intros _. apply in_fired in Hx. apply (Hy x). right. auto. }
   assert (Hst : forall y, In y (running s) -> stamp y < stamp t).
   { intros y Hin. apply (Hy y). left. auto. }
-  assert (Hlone : forall y, In y (lone s) -> In y (running s)).
+  assert (Hunqueued : forall y, In y (unqueued s) -> In y (running s)).
   { intros. apply in_running. auto. }
   assert (Hlast : forall y, In y (last s) -> In y (running s)).
   { intros. apply in_running. auto. }
@@ -233,7 +233,7 @@ Proof.
     rewrite app_assoc. apply ordered_app. split; auto. split; [simpl; tauto|].
     intros x y Hx [<-|[]] _. apply Hst. apply in_app_or in Hx. destruct Hx; auto.
   - (* it stands alone *)
-    split; auto; rewrite Ep; unfold put_lone; rewrite lower_bound_eq; simpl; auto.
+    split; auto; rewrite Ep; unfold put_unqueued; rewrite lower_bound_eq; simpl; auto.
     + rewrite <- app_assoc. apply ordered_app in H2. destruct H2 as (L1 & L2 & L3).
       apply ordered_app. split; auto. split.
       * simpl. split; auto. intros y Hin Hdue.
@@ -291,7 +291,7 @@ Qed.
 
 (* A step that moves no timer and no clock. *)
 Lemma right_quiet s s' : right s -> now s' = now s -> base s <= base s' ->
-  habit s' = habit s -> blades s' = blades s -> lone s' = lone s -> last s' = last s ->
+  tuning s' = tuning s -> blades s' = blades s -> unqueued s' = unqueued s -> last s' = last s ->
   fired (log s') = fired (log s) -> right s'.
 Proof.
   intros [H1 H2 H3 H4 H5 H6 H7 H8] En Eb Eh E1 E2 E3 El.
@@ -302,21 +302,21 @@ Proof.
   - intros x Hx. apply H7 in Hx. lia.
 Qed.
 
-(* What is cut is the first of its TTL. *)
-Lemma cut_first e t s y : sound s -> indexed s -> right s -> base s = e ->
-  cut_from e t s -> In y (running s) -> name y <> name t -> ttl t = ttl y ->
+(* What fires is the first of its TTL. *)
+Lemma fire_first e t s y : sound s -> indexed s -> right s -> base s = e ->
+  fires_from e t s -> In y (running s) -> name y <> name t -> ttl t = ttl y ->
   stamp t < stamp y.
 Proof.
   intros Hs Hi Hr Hb Hc Hy Hn Ht.
   pose proof (s_now s Hs) as Hl.
-  pose proof (cut_from_running _ _ _ Hc) as Htr.
+  pose proof (fires_from_running _ _ _ Hc) as Htr.
   pose proof (base_le_due s y Hi Hl Hy) as Hle.
-  pose proof (cut_due _ _ _ Hc) as Hd.
+  pose proof (fire_due _ _ _ Hc) as Hd.
   pose proof (base_le_due s t Hi Hl Htr) as Hdt.
   destruct (N.eq_dec (due y) (due t)) as [E|E].
   - destruct Hr as [H1 H2 H3 H4 H5 H6 H7 H8].
     destruct Hc as [(He & l1 & l2 & Hlo & Hno)|(_ & Hno & w & b & q & Hw & _ & Hq)].
-    + assert (Htl : In t (lone s)) by (rewrite Hlo; apply in_or_app; simpl; auto).
+    + assert (Htl : In t (unqueued s)) by (rewrite Hlo; apply in_or_app; simpl; auto).
       apply in_running in Hy. destruct Hy as [Hy|Hy]; [apply H3; auto|].
       rewrite Hlo in Hy, H2. rewrite <- app_assoc in H2.
       apply ordered_app in H2. destruct H2 as (_ & H2 & _). simpl in H2.
@@ -400,10 +400,10 @@ Proof.
       rewrite <- (H5 w b' x Hb' Hx Hn). unfold find_blade. simpl. apply find_ext.
       intros v _. apply has_ttl_settle. auto.
     + rewrite Er. auto.
-  - (* cut *)
-    pose proof (fun y => cut_first e t s y Hs Hi Hr H2 H4) as Hf.
-    pose proof (cut_from_running _ _ _ H4) as Ht.
-    pose proof (cut_due _ _ _ H4) as Hd.
+  - (* fire *)
+    pose proof (fun y => fire_first e t s y Hs Hi Hr H2 H4) as Hf.
+    pose proof (fires_from_running _ _ _ H4) as Ht.
+    pose proof (fire_due _ _ _ H4) as Hd.
     pose proof (base_le_due s t Hi (s_now s Hs) Ht) as Hbd.
     pose proof (right_remove (name t) s Hr) as Hr'.
     destruct Hr' as [R1 R2 R3 R4 R5 R6 R7 R8].

@@ -50,11 +50,11 @@ Proof.
   intros Hw Er Ef Hw'. unfold mows, all. rewrite Er, Ef. auto.
 Qed.
 
-Lemma mows_cut u m t s : once s -> within u s -> mode s = Some m -> In t (running s) ->
-  due t <= until m -> mows u s (cut m t s).
+Lemma mows_fire u m t s : once s -> within u s -> mode s = Some m -> In t (running s) ->
+  due t <= until m -> mows u s (fire_timer m t s).
 Proof.
   intros Ho Hw Hm Ht Hd. split; [|split; [|split]].
-  - unfold all. change (running (cut m t s)) with (running (remove (name t) s)).
+  - unfold all. change (running (fire_timer m t s)) with (running (remove (name t) s)).
     rewrite running_remove. simpl. symmetry.
     rewrite (perm_drop t (running s)) at 1; auto; [|apply (o_apart s Ho)].
     simpl. apply Permutation_middle.
@@ -75,16 +75,16 @@ Proof.
     apply mows_same; auto. apply (settle_running (set_base e s)).
     apply forall2_update. auto. }
   destruct o; simpl in *; try tauto.
-  - unfold tell_time. destruct (now s <? t); [apply mows_same|]; auto.
+  - unfold advance_clock. destruct (now s <? t); [apply mows_same|]; auto.
   - unfold look. destruct (next_stays s); auto.
     pose proof (settle_all_running s) as E.
     destruct (mode s); apply mows_same; auto; try exact E; exact Hw.
   - unfold mow. destruct (mode s) as [m|] eqn:Em; auto.
-    assert (Et : running (tell_time t h s) = running s /\
-      log (tell_time t h s) = log s /\ mode (tell_time t h s) = None).
-    { unfold tell_time. destruct (now s <? t); auto. }
+    assert (Et : running (advance_clock t h s) = running s /\
+      log (advance_clock t h s) = log s /\ mode (advance_clock t h s) = None).
+    { unfold advance_clock. destruct (now s <? t); auto. }
     destruct Et as (E1 & E2 & E3).
-    destruct (t <? bound (tell_time t h s)).
+    destruct (t <? bound (advance_clock t h s)).
     + apply mows_same; auto; simpl; [congruence|]. intros m. simpl. congruence.
     + destruct (LAST <=? t); apply mows_same; auto; simpl; try congruence;
         try (intros m; simpl; intros [= <-]; auto).
@@ -93,15 +93,15 @@ Proof.
     destruct (left m =? 0); auto. destruct (first_time s) as [e|]; auto.
     destruct (N.ltb_spec (until m) e) as [|Hu]; auto.
     assert (Hcut : forall t, In t (running s) -> due t <= e ->
-      mows u s (cut m t (set_base e s))).
-    { intros t Ht Hd. destruct (mows_cut u m t s Ho Hw Em Ht ltac:(lia)) as (A & B & C & D).
+      mows u s (fire_timer m t (set_base e s))).
+    { intros t Ht Hd. destruct (mows_fire u m t s Ho Hw Em Ht ltac:(lia)) as (A & B & C & D).
       unfold mows; auto. }
-    destruct (find (fun t => due t =? e) (lone (set_base e s))) as [t|] eqn:Hf.
+    destruct (find (fun t => due t =? e) (unqueued (set_base e s))) as [t|] eqn:Hf.
     + apply find_some in Hf. destruct Hf as [Hin Hd]. apply N.eqb_eq in Hd.
       apply Hcut; [|lia]. apply in_running. auto.
     + unfold work_blade.
       destruct (nth_error (blades (set_base e s)) w) as [b|] eqn:Hn; auto.
-      destruct (tip b) as [v|]; auto. destruct (v =? e); auto.
+      destruct (entry b) as [v|]; auto. destruct (v =? e); auto.
       destruct (queue b) as [|t q] eqn:Hq'; auto.
       destruct (N.ltb_spec e (due t)); auto. apply Hcut; auto.
       apply in_running. left. apply in_on_blades. exists b.

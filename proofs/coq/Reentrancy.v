@@ -1,6 +1,6 @@
 (* Reentrancy.v - [P6]: whatever callbacks do, a timer is idle when its callback
    runs, what is started in a mow waits for a later one, a mow inside a mow does
-   nothing; a mow fires no more than its budget, tells how many, and ends.
+   nothing; a mow fires no more than its budget, returns how many, and ends.
 
    Callbacks are no part of the model's mow: any operation may come between two of
    its steps. So what is proved of all operations is proved of all callbacks. *)
@@ -12,7 +12,7 @@ Import ListNotations.
 Open Scope N_scope.
 
 (* How much a mow to a time has left to do: twice the timers of the index that are
-   due by then, and the tips by then that are not their heads' deadlines. *)
+   due by then, and the entries by then that are not their heads' deadlines. *)
 Definition is_due (u : N) (t : timer) : bool := due t <=? u.
 Fixpoint due_by (u : N) (l : list timer) : nat :=
   match l with
@@ -20,7 +20,7 @@ Fixpoint due_by (u : N) (l : list timer) : nat :=
   | t :: l => ((if is_due u t then 2 else 0) + due_by u l)%nat
   end.
 Definition stale_by (u : N) (b : blade) : nat :=
-  match tip b with
+  match entry b with
   | None => O
   | Some v =>
       if v <=? u then
@@ -31,7 +31,7 @@ Definition weight (u : N) (b : blade) : nat := (due_by u (queue b) + stale_by u 
 Fixpoint weights (u : N) (l : list blade) : nat :=
   match l with [] => O | b :: l => (weight u b + weights u l)%nat end.
 Definition todo (u : N) (s : lawn) : nat :=
-  (weights u (blades s) + due_by u (lone s))%nat.
+  (weights u (blades s) + due_by u (unqueued s))%nat.
 
 Lemma due_by_app u l1 l2 : due_by u (l1 ++ l2) = (due_by u l1 + due_by u l2)%nat.
 Proof. induction l1; simpl; lia. Qed.
@@ -55,10 +55,10 @@ Qed.
 Lemma weights_app u l1 l2 : weights u (l1 ++ l2) = (weights u l1 + weights u l2)%nat.
 Proof. induction l1; simpl; lia. Qed.
 
-(* Taking a timer off its blade may leave the tip stale, but no more. *)
+(* Taking a timer off its blade may leave the entry stale, but no more. *)
 Lemma weight_drop u x b : (weight u (drop_blade x b) <= weight u b)%nat.
 Proof.
-  unfold weight, stale_by. simpl. destruct (tip b) as [v|].
+  unfold weight, stale_by. simpl. destruct (entry b) as [v|].
   2: { pose proof (due_by_drop u x (queue b)). lia. }
   destruct (N.leb_spec v u) as [Hv|Hv].
   2: { pose proof (due_by_drop u x (queue b)). lia. }
@@ -76,7 +76,7 @@ Lemma weight_drop_in u x b t : In t (queue b) -> name t = x -> due t <= u ->
   (weight u (drop_blade x b) < weight u b)%nat.
 Proof.
   intros Hi Hn Hd. pose proof (due_by_drop_in u x (queue b) t Hi Hn Hd).
-  unfold weight, stale_by. simpl. destruct (tip b) as [v|]; [|lia].
+  unfold weight, stale_by. simpl. destruct (entry b) as [v|]; [|lia].
   destruct (v <=? u); [|lia].
   destruct (drop x (queue b)) as [|t' q']; [lia|]. destruct (due t' =? v); lia.
 Qed.
@@ -89,11 +89,11 @@ Qed.
 Lemma todo_remove u x s : (todo u (remove x s) <= todo u s)%nat.
 Proof.
   unfold todo. simpl. pose proof (weights_drop u x (blades s)).
-  pose proof (due_by_drop u x (lone s)). lia.
+  pose proof (due_by_drop u x (unqueued s)). lia.
 Qed.
 
-(* What is cut is done. *)
-Lemma todo_cut u t s : in_index s t -> due t <= u ->
+(* What has fired is done. *)
+Lemma todo_fire u t s : in_index s t -> due t <= u ->
   (todo u (remove (name t) s) < todo u s)%nat.
 Proof.
   intros [Hi|Hi] Hd; unfold todo; simpl.
@@ -102,8 +102,8 @@ Proof.
     rewrite map_app, !weights_app. simpl.
     pose proof (weight_drop_in u (name t) b t Hi eq_refl Hd).
     pose proof (weights_drop u (name t) l1). pose proof (weights_drop u (name t) l2).
-    pose proof (due_by_drop u (name t) (lone s)). lia.
-  - pose proof (due_by_drop_in u (name t) (lone s) t Hi eq_refl Hd).
+    pose proof (due_by_drop u (name t) (unqueued s)). lia.
+  - pose proof (due_by_drop_in u (name t) (unqueued s) t Hi eq_refl Hd).
     pose proof (weights_drop u (name t) (blades s)). lia.
 Qed.
 
@@ -115,7 +115,7 @@ Proof.
   destruct (place_cases t c s)
     as [[_ ->]|[(Hd & _ & ->)|(Hd & w & b & Hn & _ & _ & ->)]].
   - unfold put_last. rewrite lower_bound_eq. auto.
-  - unfold put_lone. rewrite lower_bound_eq. unfold todo. simpl.
+  - unfold put_unqueued. rewrite lower_bound_eq. unfold todo. simpl.
     rewrite due_by_app. simpl. unfold is_due.
     destruct (N.leb_spec (due t) u); [specialize (Hu Hd)|]; lia.
   - specialize (Hu Hd). destruct (put_blade_eq w t s b Hn) as (v & v' & -> & Hv).
@@ -148,7 +148,7 @@ Proof.
   destruct Hab as [->| ->]; [|pose proof (weight_settled u a)]; lia.
 Qed.
 
-Lemma cut_in_index e t s : cut_from e t s -> in_index s t.
+Lemma fire_in_index e t s : fires_from e t s -> in_index s t.
 Proof.
   intros [(_ & l1 & l2 & Hl' & _)|(_ & _ & w & b & q & Hn & _ & Hq)].
   - right. rewrite Hl'. apply in_or_app. simpl. auto.
@@ -162,9 +162,9 @@ Proof.
   apply todo_settle. apply forall2_update. auto.
 Qed.
 
-(* Settling a tip that is stale is a thing done. *)
+(* Settling an entry that is stale is a thing done. *)
 Lemma todo_settle_stale u w s b e : nth_error (blades s) w = Some b ->
-  tip b = Some e -> e <= u -> (forall t q, queue b = t :: q -> e < due t) ->
+  entry b = Some e -> e <= u -> (forall t q, queue b = t :: q -> e < due t) ->
   (todo u (settle w s) < todo u s)%nat.
 Proof.
   intros Hn Ht He Hq. unfold settle. rewrite Hn. unfold todo. simpl.
@@ -186,7 +186,7 @@ Lemma goes_on_same m s s' : mode s = Some m -> mode s' = mode s ->
   (todo (until m) s' <= todo (until m) s)%nat -> goes_on m s s'.
 Proof. intros Hm E H. exists m. rewrite E. auto. Qed.
 
-Lemma goes_on_cut m t s : goes_on m s (cut m t s).
+Lemma goes_on_fire m t s : goes_on m s (fire_timer m t s).
 Proof.
   eexists. split; [reflexivity|]. repeat split; auto. apply todo_remove.
 Qed.
@@ -196,15 +196,15 @@ Proof.
   intros Hm. assert (Hs : goes_on m s s) by (apply goes_on_same; auto).
   unfold work. rewrite Hm. destruct (left m =? 0); auto.
   destruct (first_time s) as [e|]; auto. destruct (until m <? e); auto.
-  destruct (find _ _); [apply (goes_on_cut m t (set_base e s))|].
+  destruct (find _ _); [apply (goes_on_fire m t (set_base e s))|].
   unfold work_blade. assert (Hb : goes_on m s (set_base e s)) by (apply goes_on_same; auto).
   assert (Hw : goes_on m s (settle w (set_base e s))).
   { apply goes_on_same; auto.
     - unfold settle. destruct (nth_error _ _); auto.
     - apply (todo_settle_one (until m) w (set_base e s)). }
-  destruct (nth_error _ _) as [b|]; auto. destruct (tip b) as [v|]; auto.
+  destruct (nth_error _ _) as [b|]; auto. destruct (entry b) as [v|]; auto.
   destruct (v =? e); auto. destruct (queue b) as [|t q]; auto.
-  destruct (e <? due t); auto. apply (goes_on_cut m t (set_base e s)).
+  destruct (e <? due t); auto. apply (goes_on_fire m t (set_base e s)).
 Qed.
 
 (* Nothing that a callback does gives a mow more to do. *)
@@ -222,7 +222,7 @@ Proof.
   - right. apply Hstart.
   - right. unfold stop. destruct (pending x s); auto. apply goes_on_same; auto.
     apply todo_remove.
-  - right. unfold tell_time. destruct (now s <? t); [apply goes_on_same|]; auto.
+  - right. unfold advance_clock. destruct (now s <? t); [apply goes_on_same|]; auto.
   - right. unfold look. destruct (next_stays s); auto. rewrite Hm.
     apply goes_on_same; auto. apply todo_settle. apply forall2_map.
   - right. unfold mow. rewrite Hm. auto.
@@ -243,13 +243,13 @@ Proof.
   destruct (left m =? 0); [simpl in Hf; congruence|].
   destruct (first_time s) as [e|] eqn:He; [|simpl in Hf; congruence].
   destruct (N.ltb_spec (until m) e) as [|Hu]; [simpl in Hf; congruence|]. clear Hf.
-  destruct (find (fun t => due t =? e) (lone (set_base e s))) as [t|] eqn:Hl.
+  destruct (find (fun t => due t =? e) (unqueued (set_base e s))) as [t|] eqn:Hl.
   - exists O. apply find_split in Hl. destruct Hl as (Hd & l1 & l2 & Hl & _).
-    apply (todo_cut (until m) t (set_base e s)); [|lia]. right. rewrite Hl.
+    apply (todo_fire (until m) t (set_base e s)); [|lia]. right. rewrite Hl.
     apply in_or_app. simpl. auto.
   - apply least_in in He. apply in_times in He. destruct He as [(t & Ht & Hd)|He].
     { exfalso. apply (find_none _ _ Hl) in Ht. apply N.eqb_neq in Ht. auto. }
-    apply in_tips in He. destruct He as (b & Hb & Ht).
+    apply in_entries in He. destruct He as (b & Hb & Ht).
     apply In_nth_error in Hb. destruct Hb as (w & Hw). exists w.
     assert (Hw' : nth_error (blades (set_base e s)) w = Some b) by auto.
     unfold work_blade. rewrite Hw', Ht, N.eqb_refl.
@@ -258,7 +258,7 @@ Proof.
     + apply (todo_settle_stale _ _ _ b e); auto. rewrite Hq. discriminate.
     + destruct (N.ltb_spec e (due t)) as [Hd|Hd].
       * apply (todo_settle_stale _ _ _ b e); auto. rewrite Hq. intros t' q' [= <- _]. auto.
-      * apply (todo_cut (until m) t (set_base e s)); [|lia]. left. apply in_on_blades.
+      * apply (todo_fire (until m) t (set_base e s)); [|lia]. left. apply in_on_blades.
         exists b. split; [eapply nth_error_In; eauto|]. rewrite Hq. simpl. auto.
 Qed.
 

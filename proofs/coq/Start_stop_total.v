@@ -6,7 +6,7 @@ From Lawn Require Import Model Basics Steps Never_early Index Exactly_once.
 Import ListNotations.
 Open Scope N_scope.
 
-(* What the log says of a timer: that it was started, and neither stopped nor fired
+(* What the log has about a timer: that it was started, and neither stopped nor fired
    nor started anew since. *)
 Fixpoint newest (x : nat) (l : list event) : option timer :=
   match l with
@@ -33,7 +33,7 @@ Proof.
   - simpl. intros [|] ? ? ? ?; discriminate.
 Qed.
 
-(* A step that moves no timer, and of whose events none says so. *)
+(* A step that moves no timer, and with no event about one. *)
 Lemma logged_quiet s s' : logged s ->
   (forall x, In x (running s') <-> In x (running s)) ->
   (log s' = log s \/ exists u b n f, log s' = Mown u b n f :: log s) -> logged s'.
@@ -76,8 +76,8 @@ Proof.
     apply (logged_quiet s); auto. intros y. apply (take_last_running s y).
   - (* settle *)
     apply (logged_quiet s); auto. intros y. rewrite settle_running; tauto.
-  - (* cut *)
-    apply cut_from_running in H4.
+  - (* fire *)
+    apply fires_from_running in H4.
     apply (logged_leave s (name t) (Fired t (until m) (fresh m)) Hl); auto.
     intros t' u f [= <- _ _]. auto.
   - (* finish *)
@@ -132,7 +132,7 @@ Proof.
 Qed.
 
 Theorem start_stop_total s : reachable s ->
-  (* start: any TTL, and whatever the table says *)
+  (* start: any TTL, and whatever the table holds *)
   (forall x d c, reachable (start x d c s) /\
      started x (N.min (now s + N.max d 1) LAST) s (start x d c s)) /\
   (forall x t c, t < WORD -> reachable (start_at x t c s) /\

@@ -10,14 +10,14 @@ Open Scope N_scope.
 (* Some blades are settled, the others stay. *)
 Definition maybe_settled (a b : blade) : Prop := b = a \/ b = settled a.
 
-(* Where the timer stands that a mow cuts: it is the first lone timer due at the
-   tick, or there is none and it begins a blade whose tip is there. *)
-Definition cut_from (e : N) (t : timer) (s : lawn) : Prop :=
+(* Where the timer stands that a mow fires: it is the first unqueued timer due at the
+   tick, or there is none and it begins a blade whose entry is there. *)
+Definition fires_from (e : N) (t : timer) (s : lawn) : Prop :=
   (due t = e /\ exists l1 l2,
-     lone s = l1 ++ t :: l2 /\ forall x, In x l1 -> due x <> e) \/
-  (due t <= e /\ (forall x, In x (lone s) -> due x <> e) /\
+     unqueued s = l1 ++ t :: l2 /\ forall x, In x l1 -> due x <> e) \/
+  (due t <= e /\ (forall x, In x (unqueued s) -> due x <> e) /\
    exists w b q,
-     nth_error (blades s) w = Some b /\ tip b = Some e /\ queue b = t :: q).
+     nth_error (blades s) w = Some b /\ entry b = Some e /\ queue b = t :: q).
 
 (* What bound a mow leaves. *)
 Definition ends_with (m : mowing) (b : N) (s : lawn) : Prop :=
@@ -44,8 +44,8 @@ Inductive step : lawn -> lawn -> Prop :=
 | step_advance s e : base s <= e -> e <= now s ->
     (forall u, In u (times s) -> e <= u) -> step s (set_base e s)
 | step_settle s l : Forall2 maybe_settled (blades s) l -> step s (set_blades l s)
-| step_cut s m t e : mode s = Some m -> 0 < left m -> first_time s = Some e ->
-    base s = e -> e <= until m -> cut_from e t s -> step s (cut m t s)
+| step_fire s m t e : mode s = Some m -> 0 < left m -> first_time s = Some e ->
+    base s = e -> e <= until m -> fires_from e t s -> step s (fire_timer m t s)
 | step_finish s m b : mode s = Some m -> ends_with m b s ->
     step s (return_with m b s)
 | step_next s : mode s = None -> (forall b, In b (blades s) -> settled b = b) ->
@@ -81,9 +81,9 @@ Proof. induction l; constructor; auto. right; auto. Qed.
 Lemma settled_twice b : settled (settled b) = settled b.
 Proof. reflexivity. Qed.
 
-Lemma tell_time_steps t h s : steps s (tell_time t h s).
+Lemma advance_clock_steps t h s : steps s (advance_clock t h s).
 Proof.
-  unfold tell_time. destruct (N.ltb_spec (now s) t); [|constructor].
+  unfold advance_clock. destruct (N.ltb_spec (now s) t); [|constructor].
   replace (if t <? LAST then t else LAST) with (N.min t LAST).
   - apply one. constructor. auto.
   - destruct (N.ltb_spec t LAST); lia.
@@ -98,16 +98,16 @@ Qed.
 Lemma mow_steps t b h s : now s <= LAST -> steps s (mow t b h s).
 Proof.
   intros Hl. unfold mow. destruct (mode s) as [m|] eqn:Hm; [constructor|].
-  apply steps_trans with (tell_time t h s); [apply tell_time_steps|].
-  assert (Hn : N.min t LAST <= now (tell_time t h s)).
+  apply steps_trans with (advance_clock t h s); [apply advance_clock_steps|].
+  assert (Hn : N.min t LAST <= now (advance_clock t h s)).
   { rewrite tell_time_now by auto. lia. }
-  assert (Hm' : mode (tell_time t h s) = None).
-  { unfold tell_time. destruct (now s <? t); auto. }
-  destruct (N.ltb_spec t (bound (tell_time t h s))).
+  assert (Hm' : mode (advance_clock t h s) = None).
+  { unfold advance_clock. destruct (now s <? t); auto. }
+  destruct (N.ltb_spec t (bound (advance_clock t h s))).
   - apply one. constructor; auto.
   - destruct (N.leb_spec LAST t); apply one.
-    + apply (step_begin_last (tell_time t h s)); auto.
-    + apply (step_begin (tell_time t h s)); auto.
+    + apply (step_begin_last (advance_clock t h s)); auto.
+    + apply (step_begin (advance_clock t h s)); auto.
 Qed.
 
 Lemma find_split (e : N) l t :
@@ -132,16 +132,16 @@ Proof.
   assert (Hm' : mode s' = Some m) by auto.
   assert (Hf' : first_time s' = Some e) by auto.
   apply steps_trans with s'; [apply one; auto|].
-  destruct (find (fun t => due t =? e) (lone s')) as [t|] eqn:Ht.
+  destruct (find (fun t => due t =? e) (unqueued s')) as [t|] eqn:Ht.
   - apply find_split in Ht. destruct Ht as [Hd Ht].
-    apply one. eapply step_cut; eauto; [lia|]. left. auto.
+    apply one. eapply step_fire; eauto; [lia|]. left. auto.
   - unfold work_blade.
     destruct (nth_error (blades s') w) as [b|] eqn:Hn; [|constructor].
-    destruct (tip b) as [u|] eqn:Hut; [|constructor].
+    destruct (entry b) as [u|] eqn:Hut; [|constructor].
     destruct (N.eqb_spec u e) as [->|]; [|constructor].
     destruct (queue b) as [|t q] eqn:Hq; [apply settle_steps|].
     destruct (N.ltb_spec e (due t)); [apply settle_steps|].
-    apply one. eapply step_cut; eauto; [lia|]. right. repeat split; eauto 10.
+    apply one. eapply step_fire; eauto; [lia|]. right. repeat split; eauto 10.
     intros x Hx Hd. apply (find_none _ _ Ht) in Hx. apply N.eqb_neq in Hx. auto.
 Qed.
 
@@ -188,7 +188,7 @@ Proof.
   - apply one. apply step_start.
   - unfold stop. destruct (pending x s) eqn:H; [|constructor].
     apply one. constructor. auto.
-  - apply tell_time_steps.
+  - apply advance_clock_steps.
   - apply look_steps.
   - apply mow_steps. auto.
   - apply work_steps.
@@ -225,8 +225,8 @@ Proof.
   apply H; auto. simpl. lia.
 Qed.
 
-(* The timer that is cut runs. *)
-Lemma cut_from_running e t s : cut_from e t s -> In t (running s).
+(* The timer that fires runs. *)
+Lemma fires_from_running e t s : fires_from e t s -> In t (running s).
 Proof.
   intros [(_ & l1 & l2 & H & _)|(_ & _ & w & b & q & Hn & _ & Hq)].
   - apply in_running. right; left. rewrite H. apply in_or_app. simpl. auto.
@@ -264,7 +264,7 @@ Proof. rewrite !in_running. simpl. rewrite in_app_iff. tauto. Qed.
 Lemma start_facts x d c s :
   let t := new_timer x d s in
   let s' := start x d c s in
-  now s' = now s /\ base s' = base s /\ habit s' = habit s /\ mode s' = mode s /\
+  now s' = now s /\ base s' = base s /\ tuning s' = tuning s /\ mode s' = mode s /\
   starts s' = starts s + 1 /\
   log s' = Started t (negb (pending x s)) :: log s /\
   (forall y, In y (running s') <-> y = t \/ (In y (running s) /\ name y <> x)).

@@ -1,10 +1,10 @@
-(* Trace.v - is the model the code's? Runs the model through what trace.c told of a
-   lawn, and says whether it agrees: on each timer that fires and its deadline, on
+(* Trace.v - is the model the code's? Runs the model through what trace.c printed about a
+   lawn, and returns whether it agrees: on each timer that fires and its deadline, on
    what mows return, on what is next, on what runs in the end, and after each start on
-   where the timer stands: on which blade, with the lone ones, or with those of the
+   where the timer stands: on which blade, with the unqueued ones, or with those of the
    last tick. What the model leaves open the code has decided: which of the blades that
    are due at one tick is next, whether a start that finds no blade of its TTL claims
-   the free one that blades.c would pick, and which habits a lawn has from where the
+   the free one that blades.c would pick, and which tuning a lawn has from where the
    clock moves on. The model has to allow it. *)
 
 From Coq Require Import NArith List Bool Arith.
@@ -19,19 +19,19 @@ Definition home (h : N) : nat := N.to_nat (N.shiftr h 60).
 Definition ways : nat := 44.
 Definition set_of (w : nat) : list nat := let w := (w / 4 * 4)%nat in seq w 4.
 
-(* Whether the lawn is alone, and the bits of the deadline that pick a stripe. *)
+(* Whether the lawn is in bypass mode, and the bits of the deadline that pick a stripe. *)
 Definition striped (h d stripe : N) : nat :=
   (home h + N.to_nat (N.land (4 * d) stripe))%nat.
-Definition kept (alone stripe : N) : habits := fun t d =>
-  if alone =? 0 then
+Definition kept (bypass stripe : N) : tuning_fn := fun t d =>
+  if bypass =? 0 then
     set_of (striped (hash t) d stripe) ++ set_of (striped (rehash (hash t)) d stripe)
   else [].
 
 (* The blade that a start claims: the first that is free of its home, the others of
-   that set, its second home and the others of that. Under the habits of the time
+   that set, its second home and the others of that. Under the tuning of the time
    each choice has four blades. *)
 Definition claims (t d : N) (s : lawn) : list nat :=
-  match habit s t d with
+  match tuning s t d with
   | [] => []
   | sets =>
       let homes := fun h set =>
@@ -42,7 +42,7 @@ Definition claim_of (x : nat) (d : N) (s : lawn) : option nat :=
   find (is_free (blades (remove x s)))
     (claims (counted d) (after (now s) (counted d)) s).
 
-Inductive stand := On (w : nat) | Lone | Last.
+Inductive stand := On (w : nat) | Unqueued | Last.
 
 Definition has (x : nat) (l : list timer) : bool :=
   existsb (fun t => Nat.eqb (name t) x) l.
@@ -52,7 +52,7 @@ Definition stands (x : nat) (p : stand) (s : lawn) : bool :=
             | Some b => has x (queue b)
             | None => false
             end
-  | Lone => has x (lone s)
+  | Unqueued => has x (unqueued s)
   | Last => has x (last s)
   end.
 
@@ -60,17 +60,17 @@ Inductive act :=
 | S_ (x : nat) (d : N) (p : stand)
 | A_ (x : nat) (t : N) (p : stand)
 | X_ (x : nat)
-| N_ (t alone stripe : N)
+| N_ (t bypass stripe : N)
 | E_ (t : N)                     (* what is next is t *)
-| B_ (t b alone stripe : N)      (* a mow begins *)
+| B_ (t b bypass stripe : N)      (* a mow begins *)
 | F_ (x : nat) (d : N)           (* fires a timer; what follows is its callback *)
 | R_ (n : N).                    (* returns *)
 
-(* A tip that is stale is settled by the mow itself. *)
+(* An entry that is stale is settled by the mow itself. *)
 Definition stale (s : lawn) (w : nat) : bool :=
   match nth_error (blades s) w, first_time s with
   | Some b, Some e =>
-      match tip b, queue b with
+      match entry b, queue b with
       | Some u, [] => u =? e
       | Some u, t :: _ => (u =? e) && (e <? due t)
       | None, _ => false
@@ -82,9 +82,9 @@ Definition fires_now (x : nat) (d : N) (s : lawn) : bool :=
   | Fired t _ _ :: _ => Nat.eqb (name t) x && (due t =? d)
   | _ => false
   end.
-Definition no_lone (s : lawn) : bool :=
+Definition no_unqueued (s : lawn) : bool :=
   match first_time s with
-  | Some e => negb (existsb (fun t => due t =? e) (lone s))
+  | Some e => negb (existsb (fun t => due t =? e) (unqueued s))
   | None => true
   end.
 Fixpoint settle_stale (fuel : nat) (s : lawn) : lawn :=
@@ -92,7 +92,7 @@ Fixpoint settle_stale (fuel : nat) (s : lawn) : lawn :=
   | S fuel, Some m =>
       match first_time s with
       | Some e =>
-          if (e <=? until m) && negb (left m =? 0) && no_lone s then
+          if (e <=? until m) && negb (left m =? 0) && no_unqueued s then
             match find (stale s) (seq 0 ways) with
             | Some w => settle_stale fuel (work w s)
             | None => s
@@ -123,9 +123,9 @@ Definition follow (s : lawn) (a : act) : option lawn :=
   | S_ x d p => follow_start x d p s
   | A_ x t p => follow_start x (if now s <? t then minus t (now s) else 0) p s
   | X_ x => Some (stop x s)
-  | N_ t alone stripe => Some (tell_time t (kept alone stripe) s)
+  | N_ t bypass stripe => Some (advance_clock t (kept bypass stripe) s)
   | E_ t => if next s =? t then Some (look s) else None
-  | B_ t b alone stripe => Some (mow t b (kept alone stripe) s)
+  | B_ t b bypass stripe => Some (mow t b (kept bypass stripe) s)
   | F_ x d =>
       let s := settle_stale 100 s in
       let s := work (blade_of x s) s in

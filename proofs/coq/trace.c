@@ -1,4 +1,4 @@
-/* trace.c - runs a script of operations on a lawn and tells what it does, to be
+/* trace.c - runs a script of operations on a lawn and prints what it does, to be
  * compared with the model in Coq. Scripts are lines on the standard input; those
  * of a mow's callbacks follow it, one for each timer that fires, as far as they go:
  *
@@ -7,11 +7,11 @@
  *   n TIME         the time is          e                what is next?
  *   -              nothing              m TIME BUDGET N  mow, with N lines
  *
- * Tells: f TIMER DEADLINE HABITS of what fires, r COUNT HABITS of a mow, e TIME of
- * what is next, h HABITS after the time was set; of a start where the timer went: w
+ * Prints: f TIMER DEADLINE TUNING of what fires, r COUNT TUNING of a mow, e TIME of
+ * what is next, h TUNING after the time was set; of a start where the timer went: w
  * BLADE, l to the unqueued ones, or t to those of the last tick; and after a
- * script, p TIMER DEADLINE of each that runs, and a full stop. HABITS are
- * alone, which is 0 or 1, and the bits of the deadline that pick a stripe.
+ * script, p TIMER DEADLINE of each that runs, and a full stop. TUNING is
+ * bypass, which is 0 or 1, and the bits of the deadline that pick a stripe.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ trace_place(const struct lawn_timer *timer)
 }
 
 static void
-trace_habits(void)
+trace_tuning(void)
 {
     printf(" %d %" PRIu32 "\n", trace_lawn->tuning.bypass,
            trace_lawn->blades.stripe);
@@ -94,7 +94,7 @@ trace_do(const struct trace_line *line)
     } else if (line->what == 'n') {
         lawn_set_now(trace_lawn, line->value[0]);
         printf("h");
-        trace_habits();
+        trace_tuning();
     } else if (line->what == 'e') {
         printf("e %" PRIu64 "\n", lawn_next(trace_lawn));
     }
@@ -109,7 +109,7 @@ trace_fire(struct lawn_timer *timer, void *arg)
     (void)arg;
     printf("f %d %" PRIu64, (int)(timer - trace_timer),
            lawn_last_deadline(timer));
-    trace_habits();
+    trace_tuning();
     if (trace_fires < trace_callbacks) {
         trace_do(&trace_callback[trace_fires]);
     }
@@ -128,10 +128,10 @@ trace_mow(const struct trace_line *line)
     }
     printf("r %zu", lawn_mow(trace_lawn, line->value[0], (size_t)line->value[1],
                              trace_fire, NULL));
-    trace_habits();
+    trace_tuning();
 }
 
-/* Tells what the last script left, and begins another. */
+/* Prints what the last script left, and begins another. */
 static void
 trace_begin(uint64_t now)
 {

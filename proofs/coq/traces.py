@@ -1,4 +1,4 @@
-"""Random scripts for trace.c, and what it tells of them as terms for Trace.v."""
+"""Random scripts for trace.c, and what it prints about them as terms for Trace.v."""
 
 import random
 
@@ -80,26 +80,26 @@ def script(rng, long):
     return lines
 
 
-def terms(lines, told):
-    """What a script does and what trace.c told of it, as a term; how many operations
-    and fires there were; and the habits that the lawn had."""
-    told = iter(told)
+def terms(lines, printed):
+    """What a script does and what trace.c printed about it, as a term; how many
+    operations and fires there were; and the tunings that the lawn had."""
+    printed = iter(printed)
     acts = []
-    habits = set()
+    tunings = set()
 
     def place():
-        word, *values = next(told).split()
-        return {"w": "(On %s%%nat)", "l": "Lone%s", "t": "Last%s"}[word] % \
+        word, *values = next(printed).split()
+        return {"w": "(On %s%%nat)", "l": "Unqueued%s", "t": "Last%s"}[word] % \
             " ".join(values)
 
     def kept(values):
-        habits.add(tuple(map(int, values)))
+        tunings.add(tuple(map(int, values)))
         return " ".join(values)
 
     def act(line):
         word, *values = line.split()
         if word == "e":
-            acts.append(f"E_ {next(told).split()[1]}")
+            acts.append(f"E_ {next(printed).split()[1]}")
         elif word != "-":
             acts.append(f"{word.upper()}_ " + " ".join(
                 f"{value}%nat" if i == 0 and word in "sax" else value
@@ -107,7 +107,7 @@ def terms(lines, told):
             if word in "sa":
                 acts[-1] += f" {place()}"
             elif word == "n":
-                acts[-1] += " " + kept(next(told).split()[1:])
+                acts[-1] += " " + kept(next(printed).split()[1:])
 
     fires = 0
     at = 1
@@ -121,7 +121,7 @@ def terms(lines, told):
         callbacks = lines[at:at + int(many)]
         at += int(many)
         begin = len(acts)
-        for answer in told:
+        for answer in printed:
             word, *values = answer.split()
             if len(acts) == begin:
                 acts.append(f"B_ {time} {budget} {kept(values[-2:])}")
@@ -132,10 +132,10 @@ def terms(lines, told):
             acts.append(f"F_ {values[0]}%nat {values[1]}")
             if callbacks:
                 act(callbacks.pop(0))
-    rest = [answer.split() for answer in told]
+    rest = [answer.split() for answer in printed]
     running = "; ".join(f"({x}%nat, {due})" for _, x, due in rest)
     term = f"agrees {lines[0].split()[1]} [{'; '.join(acts)}] [{running}]"
-    return term, len(acts) - fires, fires, habits
+    return term, len(acts) - fires, fires, tunings
 
 
 def scripts(seed, many, long):

@@ -1,7 +1,7 @@
 /* cancel.pml - start, stop and stop_sync of one timer, against its expiry.
  *
  * Two threads other than the worker start and stop a timer, OPS times each, and
- * then both wait for its end with stop_sync; the worker takes its mail, cuts and
+ * then both wait for its end with stop_sync; the worker takes its mail, fires and
  * fires it at any moment, starts and stops it itself, also in its callback. What
  * the worker stores goes through a buffer, as in a processor (TSO): others see it
  * later, but in order; its compare-and-swap, and the HEAVY fence of others, empty
@@ -11,9 +11,9 @@
  * than the one before, is anybody's guess. Each start has a number instead, and
  * the deadline that goes with it is that number.
  *
- * Proved: each start ends in exactly one way, and stop tells the truth [C1 C2];
+ * Proved: each start ends in exactly one way, and the result of stop is right [C1 C2];
  * what fires was due by the latest start; when stop_sync has returned, the
- * callback is not running, and nothing refers to the timer [C3]; nobody waits for
+ * callback is not running, and nothing refers to the timer [C3]; no thread waits for
  * ever; a worker's plain stores and others' compare-and-swaps exclude each other
  * [C5]. */
 #ifndef OPS
@@ -27,7 +27,7 @@
 #endif
 #define OTHERS 2
 
-/* The word: see src/workers/state.h. PART: it has one. */
+/* The word: see src/workers/state.h. SHARD: it has one. */
 #define RUN 1
 #define LAWN 2
 #define MAIL 4
@@ -36,13 +36,13 @@
 #define DUE 32
 #define FLAGS 63
 #define HELD (LAWN | MAIL)
-#define PART 64
+#define SHARD 64
 #define VERSION 128
 
 short state; /* struct lawn_workers_timer */
 byte when;
 byte shared;
-bit hand; /* struct lawn_shard: part->hand == timer */
+bit hand; /* struct lawn_shard: hand == timer */
 bit firing;
 byte waiters;
 bit news[OTHERS]; /* served is not what the thread has seen */
@@ -70,7 +70,7 @@ bit callback;    /* runs */
 byte busy = 3;   /* threads that may still start it, but in the callback */
 byte waiting = 2; /* that have not returned from stop_sync */
 bit freed;
-bit far; /* it never comes up: who waits for it must ask for it */
+bit far; /* it never fires: a thread that waits for it must ask for it */
 
 inline apply() {
     if
@@ -142,7 +142,7 @@ inline start_remote() {
     :: seen & CLAIM -> break
     :: else ->
         if
-        :: seen & PART -> share()
+        :: seen & SHARD -> share()
         :: else ->
             if
             :: shared == 0 -> shared = 1
@@ -159,7 +159,7 @@ inline start_remote() {
             fi
         };
         if
-        :: !(seen & PART) -> shared = 2
+        :: !(seen & SHARD) -> shared = 2
         :: else
         fi;
         when = mine; /* lawn__state_write_request() */
@@ -178,7 +178,7 @@ inline start_remote() {
         :: else
         fi;
         atomic { /* lawn__state_posted() */
-            state = ((seen & ~(FLAGS | PART)) | PART | RUN | MAIL | REQ |
+            state = ((seen & ~(FLAGS | SHARD)) | SHARD | RUN | MAIL | REQ |
                      (seen & LAWN)) + VERSION;
             began(mine)
         };
@@ -229,7 +229,7 @@ inline wait_for() {
 #endif
     seen = state;
     if
-    :: (seen & (RUN | MAIL | REQ | CLAIM | PART)) == (PART | MAIL) ->
+    :: (seen & (RUN | MAIL | REQ | CLAIM | SHARD)) == (SHARD | MAIL) ->
         news[id] /* recalled: lawn__park_wait() */
     :: else ->
         if
@@ -261,7 +261,7 @@ sync:
     if
     :: !(seen & FLAGS) ->
         if
-        :: !(seen & PART) || !firing ->
+        :: !(seen & SHARD) || !firing ->
             if
             :: state == seen -> goto returned
             :: else -> seen = 0; goto sync
@@ -394,7 +394,7 @@ inline drain() {
 
 /* START_LOCAL() */
 /* start_local(). Where the word need not change, it is as if it had
- * been when the word was looked at: who has stopped it since stops this start. */
+ * been when the word was looked at: a thread that has stopped it since stops this start. */
 #define START_LOCAL(next_try, out) \
     look(); \
 next_try: \
@@ -403,16 +403,16 @@ next_try: \
     :: else \
     fi; \
     if \
-    :: !(seen & PART) -> \
+    :: !(seen & SHARD) -> \
         atomic { \
             if \
-            :: SWAP((seen | PART | RUN | LAWN) + VERSION, next_try) \
+            :: SWAP((seen | SHARD | RUN | LAWN) + VERSION, next_try) \
             fi; \
             starts++; \
             number = starts; \
             began(number) \
         } \
-    :: (seen & PART) && (seen & (RUN | LAWN | REQ | DUE)) == (RUN | LAWN) -> \
+    :: (seen & SHARD) && (seen & (RUN | LAWN | REQ | DUE)) == (RUN | LAWN) -> \
         atomic { \
             starts++; \
             number = starts; \
@@ -454,7 +454,7 @@ inline fire() {
     onlawn = 0;
     store(FIRING, 1);
     look();
-cut:
+decide:
     due = deadline;
     if
     :: seen & CLAIM -> onlawn = 1; goto fired
@@ -471,7 +471,7 @@ cut:
         :: true -> /* due later */
             atomic {
                 if
-                :: SWAP(seen & ~REQ, cut)
+                :: SWAP(seen & ~REQ, decide)
                 fi;
                 onlawn = 1;
                 deadline = due
@@ -483,7 +483,7 @@ cut:
     fi;
     if
     :: (seen & (RUN | MAIL)) == (RUN | MAIL) ->
-        atomic { if :: SWAP(seen & ~LAWN, cut) fi };
+        atomic { if :: SWAP(seen & ~LAWN, decide) fi };
         goto fired
     :: else
     fi;
@@ -496,7 +496,7 @@ cut:
                assert(!inbox && !again); /* the callback may free it */
                callback = 1
            :: else
-           fi, cut);
+           fi, decide);
     if
     :: callback ->
         if

@@ -5,10 +5,10 @@
  * and count there by plain stores, which reach the memory late (TSO); the others
  * share one, by atomic additions. Without OWNERS there is no LAWN_FENCE_HEAVY. The workers
  * have ended: what is in the mail is left. Names are those of src/workers;
- * README.md says which line is which.
+ * README.md maps lines to code.
  *
  * Proved: no box is closed when a start that has claimed comes to it; each start
- * that was not refused ends once, and who met a claim and did nothing met a start
+ * that was not refused ends once, and a call that met a claim and did nothing met a start
  * that was not refused [C1 C2]; all end. */
 #ifndef THREADS
 #define THREADS 2

@@ -1,24 +1,24 @@
-/* handover.pml - parts that change hands while mail comes in and timers are due.
+/* handover.pml - shards that change hands while mail comes in and timers are due.
  *
- * Two workers with a part each; senders post a timer each to the second part; a
+ * Two workers with a shard each; senders post a timer each to the second shard; a
  * manager removes the second worker, adds it again but for ONCE, and closes the set, at
  * any moment; time goes on at any moment, or with STILL not at all: all is due.
- * The first part gets no mail, so what a worker does to all its parts in turn is
+ * The first shard gets no mail, so what a worker does to all its shards in turn is
  * one step here.
  *
- * Proved: a part is run by one worker at a time; each timer fires once, is left
+ * Proved: a shard is run by one worker at a time; each timer fires once, is left
  * over once, or was refused; none fires early, nor is one left over that was due
  * by the end and had been posted when the set was closed; a worker that sleeps is
- * woken for what must be done before [C7 C8]; nobody waits for ever. */
+ * woken for what must be done before [C7 C8]; no thread waits for ever. */
 #ifndef SENDERS
 #define SENDERS 2
 #endif
-#define PARTS 2
+#define SHARDS 2
 #define WORKERS 2 /* 1 and 2; 0 is NULL */
-#define NOBODY 3  /* lawn__worker_nobody: the part is on the way */
+#define NOBODY 3  /* lawn__worker_nobody: the shard is on the way */
 #define CLOSER 4
 
-/* What arrivals may be instead of a part. */
+/* What arrivals may be instead of a shard. */
 #define NONE 6
 #define SHUT 7
 
@@ -30,16 +30,16 @@
 #define UNTIL END
 #define BIT(i) (1 << (i))
 
-byte runs[PARTS]; /* struct lawn_shard: worker, keeper */
-byte keeper[PARTS];
-byte link[PARTS];
-byte wake_at[PARTS];
-byte box[PARTS]; /* a bit for each timer */
+byte runs[SHARDS]; /* struct lawn_shard: worker, owner */
+byte owner[SHARDS];
+byte link[SHARDS];
+byte wake_at[SHARDS];
+byte box[SHARDS]; /* a bit for each timer */
 bit boxes_shut;
 byte gate; /* one step: gate.pml has those that it is made of */
-byte lawn[PARTS]; /* a bit for each timer */
+byte lawn[SHARDS]; /* a bit for each timer */
 
-byte parts[WORKERS + 1]; /* struct lawn_worker; a bit for each part */
+byte shards[WORKERS + 1]; /* struct lawn_worker; a bit for each shard */
 byte arrivals[WORKERS + 1];
 bit control[WORKERS + 1];
 bit leaving[WORKERS + 1];
@@ -73,14 +73,14 @@ inline unpark(whom) {
     fi
 }
 
-/* M4, when nobody is within a post. */
+/* M4, when no thread is within a post. */
 inline check_sleep() {
     if
     :: posting == 0 ->
         for (w : 1 .. WORKERS) {
-            for (q : 0 .. PARTS - 1) {
+            for (q : 0 .. SHARDS - 1) {
                 for (t : 0 .. SENDERS - 1) {
-                    assert(!parked[w] || !(parts[w] & BIT(q)) ||
+                    assert(!parked[w] || !(shards[w] & BIT(q)) ||
                            !(box[q] & BIT(t)) || DUE(t) >= wake_at[q])
                 }
             }
@@ -141,10 +141,11 @@ returned:
     skip
 }
 
-/* lawn__worker_hand_over(); who has the lock says so. The part has a keeper here. */
+/* lawn__worker_hand_over(); the caller passes whether it has the lock. The shard
+ * has an owner here. */
 #define GIVE(p) \
     do \
-    :: to = keeper[p]; \
+    :: to = owner[p]; \
         head = arrivals[to]; \
         do \
         :: head == SHUT -> break \
@@ -183,7 +184,7 @@ inline adopt() {
                 to = link[head];
                 link[head] = 0;
                 assert(runs[head] == NOBODY && !done[me]);
-                parts[me] = parts[me] | BIT(head);
+                shards[me] = shards[me] | BIT(head);
                 runs[head] = me;
                 head = to;
                 to = 0
@@ -194,14 +195,14 @@ inline adopt() {
 }
 
 /* release_shards() */
-inline part_with() {
+inline release_shards() {
     p = 0;
     do
-    :: p == PARTS -> break
+    :: p == SHARDS -> break
     :: else ->
         if
-        :: (parts[me] & BIT(p)) && keeper[p] != me ->
-            parts[me] = parts[me] & ~BIT(p);
+        :: (shards[me] & BIT(p)) && owner[p] != me ->
+            shards[me] = shards[me] & ~BIT(p);
             runs[p] = NOBODY;
             GIVE(p)
         :: else
@@ -227,9 +228,9 @@ proctype worker(byte me)
 turn:
     /* clear_wakeups() */
     atomic {
-        for (p : 0 .. PARTS - 1) {
+        for (p : 0 .. SHARDS - 1) {
             if
-            :: parts[me] & BIT(p) -> wake_at[p] = 0
+            :: shards[me] & BIT(p) -> wake_at[p] = 0
             :: else
             fi
         }
@@ -241,13 +242,13 @@ turn:
     :: control[me] ->
         control[me] = 0;
         adopt();
-        part_with();
+        release_shards();
         if
         :: leaving[me] ->
             /* lawn__worker_leave(): here nothing is on the way to a worker that
              * leaves, and all it had it has given away. */
             atomic { arrivals[me] == NONE -> arrivals[me] = SHUT };
-            assert(parts[me] == 0);
+            assert(shards[me] == 0);
             goto returned
         :: else
         fi
@@ -256,9 +257,9 @@ turn:
     closes = closing;
     /* run_round(): takes the mail, and mows. */
     atomic {
-        for (p : 0 .. PARTS - 1) {
+        for (p : 0 .. SHARDS - 1) {
             if
-            :: parts[me] & BIT(p) ->
+            :: shards[me] & BIT(p) ->
                 assert(runs[p] == me);
                 lawn[p] = lawn[p] | box[p];
                 box[p] = 0
@@ -266,14 +267,14 @@ turn:
             fi
         }
         p = 0;
-        /* Whoever posts between these two might as well do so later, and time go on
+        /* A post between these two might as well come later, and time go on
          * earlier. */
         now = (closes && clock > UNTIL -> UNTIL : clock);
         next = NEVER;
-        for (p : 0 .. PARTS - 1) {
+        for (p : 0 .. SHARDS - 1) {
             for (t : 0 .. SENDERS - 1) {
                 if
-                :: (parts[me] & BIT(p)) && (lawn[p] & BIT(t)) ->
+                :: (shards[me] & BIT(p)) && (lawn[p] & BIT(t)) ->
                     if
                     :: DUE(t) <= now ->
                         assert(runs[p] == me && !(fired & BIT(t)));
@@ -294,19 +295,19 @@ turn:
     };
     if
     :: closes ->
-        /* is_drained(); next is what its own parts have */
+        /* is_drained(); next is what its own shards have */
         if
         :: next <= UNTIL
         :: else ->
             take_lock();
             atomic { /* others put mail into a box only: when does not matter */
-                for (p : 0 .. PARTS - 1) {
-                    busy = busy || (keeper[p] == me) != (runs[p] == me) ||
+                for (p : 0 .. SHARDS - 1) {
+                    busy = busy || (owner[p] == me) != (runs[p] == me) ||
                            (runs[p] == me && box[p] != 0)
                 }
                 p = 0
             };
-            atomic { /* takes no more parts either */
+            atomic { /* takes no more shards either */
                 if
                 :: !busy && arrivals[me] == NONE -> arrivals[me] = SHUT
                 :: else -> busy = 1
@@ -325,23 +326,23 @@ turn:
     fi;
     /* announce_sleep() */
     atomic {
-        for (p : 0 .. PARTS - 1) {
+        for (p : 0 .. SHARDS - 1) {
             if
-            :: parts[me] & BIT(p) -> wake_at[p] = next
+            :: shards[me] & BIT(p) -> wake_at[p] = next
             :: else
             fi
         }
         p = 0
     };
     atomic {
-        for (p : 0 .. PARTS - 1) {
-            busy = busy || ((parts[me] & BIT(p)) != 0 && box[p] != 0)
+        for (p : 0 .. SHARDS - 1) {
+            busy = busy || ((shards[me] & BIT(p)) != 0 && box[p] != 0)
         }
         p = 0
     };
     if
     :: !busy && !control[me] ->
-        /* lawn_worker_run() -> lawn__park_wait(); an end of time for who waits
+        /* lawn_worker_run() -> lawn__park_wait(); an end of time for a worker that waits
          * for what is due. */
         atomic {
             if
@@ -367,9 +368,9 @@ returned:
 
 /* reassign_shard(), by the lock */
 #define HAND_OVER(p, whom) \
-    atomic { who = runs[p]; kept = keeper[p] }; \
-    keeper[p] = whom; \
-    assert(who != 0); /* here a part never lies about */ \
+    atomic { who = runs[p]; kept = owner[p] }; \
+    owner[p] = whom; \
+    assert(who != 0); /* here a shard always has a worker */ \
     who = (who == NOBODY -> kept : who); \
     control[who] = 1; \
     unpark(who); \
@@ -389,7 +390,7 @@ proctype manager()
     unpark(2);
     lock = 0;
     gone[2]; /* join_thread() */
-    assert(parts[2] == 0 && runs[1] != 2);
+    assert(shards[2] == 0 && runs[1] != 2);
 #ifndef ONCE
     /* lawn_workers_add(): enroll(), distribute_shards() */
     take_lock();
@@ -408,8 +409,8 @@ proctype manager()
     gate == 0; /* lawn__gate_wait() */
     atomic {
         /* What a worker has that has ended stays with it. */
-        assert(done[1] && parts[keeper[0]] & BIT(0));
-        assert(done[keeper[1]] && parts[keeper[1]] & BIT(1));
+        assert(done[1] && shards[owner[0]] & BIT(0));
+        assert(done[owner[1]] && shards[owner[1]] & BIT(1));
         runs[0] = CLOSER;
         runs[1] = CLOSER
     };
@@ -442,11 +443,11 @@ init {
         arrivals[1] = NONE;
         arrivals[2] = NONE;
         runs[0] = 1;
-        keeper[0] = 1;
-        parts[1] = 1;
+        owner[0] = 1;
+        shards[1] = 1;
         runs[1] = 2;
-        keeper[1] = 2;
-        parts[2] = 2;
+        owner[1] = 2;
+        shards[2] = 2;
 #ifdef STILL
         clock = END;
 #else

@@ -1,28 +1,28 @@
 /* inherit.pml - a lawn whose worker has ended with the set, while another still
  * wants something of it.
  *
- * Two workers with a part each; the set is closed at any moment, and what is due
- * fires before they end. KIND 0: a timer lies in the mail of the second part, and
+ * Two workers with a shard each; the set is closed at any moment, and what is due
+ * fires before they end. KIND 0: a timer lies in the mail of the second shard, and
  * is for the first; and a thread posts one to the first that is for the second: the
  * worker that takes it sends it on, maybe to one that has ended. KIND 1: the
- * callback of a timer, which is posted to the first part, stops another, which is
+ * callback of a timer, which is posted to the first shard, stops another, which is
  * on the second lawn for later, and waits until that is let go. KIND 2: the same,
  * and the second worker is a caller's thread: it may use its lawn until it is
  * detached, at any moment after it has ended. Time stands still. The word of a
  * timer is in cancel.pml and move.pml: here each change of it is one step, and
  * starts that are under way are in the box already.
  *
- * Proved: a part is run by one worker at a time, and by none that has ended [C4
+ * Proved: a shard is run by one worker at a time, and by none that has ended [C4
  * C8]; each timer ends once [C1]; what was posted when the set was closed, and is
  * due, fires, also if it was on its way to a worker that had ended [C1 C8]; when
- * stop_sync has returned, nothing refers to the timer [C3]; nobody waits for
- * ever: stop_sync returns, all workers end, and so does who closes. */
+ * stop_sync has returned, nothing refers to the timer [C3]; no thread waits for
+ * ever: stop_sync returns, all workers end, and so does the closer. */
 #ifndef KIND
 #define KIND 0
 #endif
-#define PARTS 2
+#define SHARDS 2
 #define WORKERS 2 /* 1 and 2; 0 is NULL */
-#define NOBODY 3  /* lawn__worker_nobody: the part is on the way */
+#define NOBODY 3  /* lawn__worker_nobody: the shard is on the way */
 #define CLOSER 4
 #define BIT(i) (1 << (i))
 
@@ -41,15 +41,15 @@
 byte run_ = BIT(1); /* RUN, a bit for each timer */
 byte mail;          /* MAIL, likewise */
 
-byte runs[PARTS]; /* struct lawn_shard: worker, keeper */
-byte keeper[PARTS];
-bit sleeps[PARTS]; /* wake_at is not 0 */
-byte box[PARTS];   /* a bit for each timer */
-byte lawn[PARTS];
+byte runs[SHARDS]; /* struct lawn_shard: worker, owner */
+byte owner[SHARDS];
+bit sleeps[SHARDS]; /* wake_at is not 0 */
+byte box[SHARDS];   /* a bit for each timer */
+byte lawn[SHARDS];
 bit boxes_shut;
 bit gate; /* one step: gate.pml has those that it is made of */
 
-byte parts[WORKERS + 1]; /* struct lawn_worker; a bit for each part */
+byte shards[WORKERS + 1]; /* struct lawn_worker; a bit for each shard */
 byte arrivals[WORKERS + 1];
 bit shut[WORKERS + 1]; /* closed_arrivals is in arrivals */
 bit control[WORKERS + 1];
@@ -119,10 +119,10 @@ returned:
     skip
 }
 
-/* The worker uses a part. */
+/* The worker uses a shard. */
 #define USES(which) \
-    assert(runs[which] == me && (parts[me] & BIT(which)) && !done[me] && \
-           !(parts[3 - me] & BIT(which)))
+    assert(runs[which] == me && (shards[me] & BIT(which)) && !done[me] && \
+           !(shards[3 - me] & BIT(which)))
 
 /* lawn__worker_adopt() */
 inline adopt() {
@@ -132,7 +132,7 @@ inline adopt() {
         atomic {
             assert(!shut[me] && arrivals[me] == BIT(1) && runs[1] == NOBODY);
             arrivals[me] = 0;
-            parts[me] = parts[me] | BIT(1)
+            shards[me] = shards[me] | BIT(1)
         };
         runs[1] = me
     fi
@@ -143,11 +143,11 @@ inline inherit(which) {
     take_lock();
     atomic {
         who = runs[which];
-        assert(who != 0); /* here none lies about while somebody wants it */
+        assert(who != 0); /* here each has a worker while one wants it */
         if
         :: (who == 1 || who == 2) && MADE(who) && done[who] ->
-            assert(parts[who] & BIT(which));
-            parts[who] = parts[who] & ~BIT(which);
+            assert(shards[who] & BIT(which));
+            shards[who] = shards[who] & ~BIT(which);
             was = 1
         :: else
         fi
@@ -155,8 +155,8 @@ inline inherit(which) {
     atomic {
         if
         :: was ->
-            parts[me] = parts[me] | BIT(which);
-            keeper[which] = me;
+            shards[me] = shards[me] | BIT(which);
+            owner[which] = me;
             runs[which] = me
         :: else
         fi;
@@ -202,24 +202,24 @@ inline take(here, timer) {
     fi
 }
 
-/* lawn__shard_drain() of the parts that it has when this begins */
+/* lawn__shard_drain() of the shards that it has when this begins */
 inline drain(mine, p, t) {
-    atomic { mine = parts[me]; p = 0 };
+    atomic { mine = shards[me]; p = 0 };
     do
     :: atomic {
-        p < PARTS && (mine & BIT(p)) && box[p] != 0 ->
+        p < SHARDS && (mine & BIT(p)) && box[p] != 0 ->
         if
         :: box[p] & BIT(0) -> t = 0
         :: box[p] & BIT(1) -> t = 1
         fi
     };
         take(p, t)
-    :: atomic { p < PARTS && (!(mine & BIT(p)) || box[p] == 0) -> t = 0; p++ }
-    :: atomic { p == PARTS -> p = 0; t = 0; mine = 0; break }
+    :: atomic { p < SHARDS && (!(mine & BIT(p)) || box[p] == 0) -> t = 0; p++ }
+    :: atomic { p == SHARDS -> p = 0; t = 0; mine = 0; break }
     od
 }
 
-/* lawn_workers_stop_sync(WAITED), which is of part 1, in a callback of a worker */
+/* lawn_workers_stop_sync(WAITED), which is of shard 1, in a callback of a worker */
 inline stop_sync() {
     atomic { /* stop_slow() */
         if
@@ -262,16 +262,16 @@ inline stop_sync() {
     :: closing && runs[1] != me && done[runs[1]] && MADE(runs[1]) ->
         inherit(1)
     :: arrivals[me] != 0 -> adopt() /* drain_own_mail() */
-    :: ((parts[me] & BIT(0)) && box[0]) || ((parts[me] & BIT(1)) && box[1]) ->
+    :: ((shards[me] & BIT(0)) && box[0]) || ((shards[me] & BIT(1)) && box[1]) ->
         drain(own, q, u)
     od
 }
 
-/* lawn__shard_mow() of the parts that it has when this begins */
+/* lawn__shard_mow() of the shards that it has when this begins */
 inline mow() {
-    atomic { mine = parts[me]; p = 0; t = 0 };
+    atomic { mine = shards[me]; p = 0; t = 0 };
     do
-    :: atomic { p < PARTS && t < TIMERS && (mine & BIT(p)) &&
+    :: atomic { p < SHARDS && t < TIMERS && (mine & BIT(p)) &&
                     (lawn[p] & DUE & BIT(t)) ->
         USES(p);
         lawn[p] = lawn[p] & ~BIT(t);
@@ -283,10 +283,10 @@ inline mow() {
         stop_sync();
 #endif
         atomic { USES(p); t++ }
-    :: atomic { p < PARTS && t < TIMERS &&
+    :: atomic { p < SHARDS && t < TIMERS &&
                     !((mine & BIT(p)) && (lawn[p] & DUE & BIT(t))) -> t++ }
-    :: atomic { p < PARTS && t == TIMERS -> p++; t = 0 }
-    :: atomic { p == PARTS -> p = 0; t = 0; mine = 0; break }
+    :: atomic { p < SHARDS && t == TIMERS -> p++; t = 0 }
+    :: atomic { p == SHARDS -> p = 0; t = 0; mine = 0; break }
     od
 }
 
@@ -297,15 +297,15 @@ inline detach() {
     /* reassign_all() -> reassign_shard() */
     atomic {
         live[me] = 0;
-        assert(keeper[1] == me && runs[1] == me);
-        keeper[1] = (live[1] -> 1 : 0)
+        assert(owner[1] == me && runs[1] == me);
+        owner[1] = (live[1] -> 1 : 0)
     };
     /* lawn__worker_leave() -> release_shards() */
-    assert(shut[me] && parts[me] == BIT(1));
-    atomic { parts[me] = 0; runs[1] = NOBODY };
+    assert(shut[me] && shards[me] == BIT(1));
+    atomic { shards[me] = 0; runs[1] = NOBODY };
     /* lawn__worker_hand_over() */
     if
-    :: keeper[1] == 0 -> runs[1] = 0
+    :: owner[1] == 0 -> runs[1] = 0
     :: else ->
         atomic { assert(!shut[1]); arrivals[1] = arrivals[1] | BIT(1) };
         control[1] = 1;
@@ -332,9 +332,9 @@ proctype worker(byte me)
 turn:
     /* clear_wakeups() */
     atomic {
-        for (p : 0 .. PARTS - 1) {
+        for (p : 0 .. SHARDS - 1) {
             if
-            :: parts[me] & BIT(p) -> sleeps[p] = 0
+            :: shards[me] & BIT(p) -> sleeps[p] = 0
             :: else
             fi
         }
@@ -351,8 +351,8 @@ turn:
     drain(mine, p, t);
     mow();
     atomic { /* find_next_round() */
-        for (p : 0 .. PARTS - 1) {
-            more = more || ((parts[me] & BIT(p)) && (lawn[p] & DUE))
+        for (p : 0 .. SHARDS - 1) {
+            more = more || ((shards[me] & BIT(p)) && (lawn[p] & DUE))
         }
         p = 0
     };
@@ -362,14 +362,14 @@ turn:
         take_lock();
         do
         :: atomic {
-            p < PARTS ->
-            busy = busy || (keeper[p] == me) != (runs[p] == me) ||
+            p < SHARDS ->
+            busy = busy || (owner[p] == me) != (runs[p] == me) ||
                    (runs[p] == me && box[p] != 0);
             p++
         }
-        :: atomic { p == PARTS -> p = 0; break }
+        :: atomic { p == SHARDS -> p = 0; break }
         od;
-        atomic { /* takes no more parts either */
+        atomic { /* takes no more shards either */
             if
             :: !busy && arrivals[me] == 0 -> shut[me] = 1
             :: else -> busy = 1
@@ -390,9 +390,9 @@ turn:
     fi;
     /* announce_sleep() */
     atomic {
-        for (p : 0 .. PARTS - 1) {
+        for (p : 0 .. SHARDS - 1) {
             if
-            :: parts[me] & BIT(p) -> sleeps[p] = !more
+            :: shards[me] & BIT(p) -> sleeps[p] = !more
             :: else
             fi
         }
@@ -400,10 +400,10 @@ turn:
     };
     do
     :: atomic {
-        p < PARTS -> busy = busy || ((parts[me] & BIT(p)) && box[p] != 0);
+        p < SHARDS -> busy = busy || ((shards[me] & BIT(p)) && box[p] != 0);
         p++
     }
-    :: atomic { p == PARTS -> p = 0; break }
+    :: atomic { p == SHARDS -> p = 0; break }
     od;
     if
     :: !busy && !control[me] && !more ->
@@ -426,7 +426,7 @@ ended:
     :: me == 2 ->
         /* The thread uses its lawn, which it saw to be its own. */
         runs[1] == me;
-        assert(runs[1] == me && (parts[me] & BIT(1)));
+        assert(runs[1] == me && (shards[me] & BIT(1)));
         detach()
     :: else
     fi;
@@ -446,7 +446,7 @@ proctype closer()
     gone[1] && gone[2]; /* join_all() */
     gate == 0;          /* lawn__gate_wait() */
     atomic {
-        for (p : 0 .. PARTS - 1) {
+        for (p : 0 .. SHARDS - 1) {
             assert((runs[p] == 0 && KIND == 2) || done[runs[p]]);
             runs[p] = CLOSER
         }
@@ -470,12 +470,12 @@ init {
     byte t;
     atomic {
         runs[0] = 1;
-        keeper[0] = 1;
-        parts[1] = BIT(0);
+        owner[0] = 1;
+        shards[1] = BIT(0);
         live[1] = 1;
         runs[1] = 2;
-        keeper[1] = 2;
-        parts[2] = BIT(1);
+        owner[1] = 2;
+        shards[2] = BIT(1);
         live[2] = 1;
 #if KIND == 0
         box[1] = BIT(1);

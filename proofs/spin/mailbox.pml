@@ -1,12 +1,12 @@
-/* mailbox.pml - the mailbox of a part, and its owner's falling asleep.
+/* mailbox.pml - the mailbox of a shard, and its owner's falling asleep.
  *
  * PRODUCERS threads post MESSAGES timers each; the worker takes the box whole,
  * turns it round in a budget of STEPS, and sleeps; the closer closes the set at
  * any moment. Without SLEEPS the worker looks into the box again and again, which
- * leaves room for more timers. Names are those of src/workers; README.md says which line is which.
+ * leaves room for more timers. Names are those of src/workers; README.md maps lines to code.
  *
  * Proved: none is lost, none comes twice, those of one producer come in their
- * order until the box is closed [C1]; no wake-up is lost [C7]: whoever sleeps
+ * order until the box is closed [C1]; no wake-up is lost [C7]: a sleeper
  * sleeps no longer than to the deadline of what is in the box, as soon as all who
  * post have returned [M4]. With LIVE: all that was posted is taken or refused in
  * the end, if each thread goes on in the end. */
@@ -100,7 +100,7 @@ push:   if
             goto next_one
         :: else
         fi;
-        /* The link is nobody else's until the head is the timer. */
+        /* The link belongs to this thread until the head is the timer. */
         atomic {
             next[timer] = seen;
             if

@@ -1,23 +1,23 @@
 /* move.pml - a timer that goes from one worker to another, and wakes it.
  *
- * Two workers with a part each, which sleep when there is nothing to do; two
+ * Two workers with a shard each, which sleep when there is nothing to do; two
  * other threads start a timer of the first, OPS times each. KIND 0: one on the
- * second part, for now or later, the other where it is, for now. KIND 1: one on the
- * second part for later, and then it stops it and waits for its end; the other
+ * second shard, for now or later, the other where it is, for now. KIND 1: one on the
+ * second shard for later, and then it stops it and waits for its end; the other
  * on the first for later. KIND 2: the same, but the other stops it. KIND 3 and 4:
  * the timer is due at once, and its callback takes its worker's mail, since it waits
  * in stop_sync: for some other timer, or for its own; meanwhile one starts it on the
- * second part, for now, and the other stops it, or starts it where it is. What
- * a thread does in one step here, nobody can tell from several. The timer is
+ * second shard, for now, and the other stops it, or starts it where it is. What
+ * a thread does in one step here, no other thread can distinguish from several. The timer is
  * shared, so each change of its word is a compare-and-swap; its plain stores are in
  * cancel.pml. Time stands still: what is due NOW fires as soon as it is seen, and
  * what is due later never does; the second worker has
- * another timer, which is due in between. So whoever sleeps must be woken.
+ * another timer, which is due in between. So a sleeper must be woken.
  *
  * Proved: the callback runs on one worker at a time [C4]; each start ends once,
  * and what fires is due by the latest one [C1 C2]; no lawn is asked to let go a
- * timer that another has; when stop_sync has returned, and nobody else may start
- * the timer, nothing refers to it [C3]; nobody waits for ever, and a timer that is
+ * timer that another has; when stop_sync has returned, and no other thread may start
+ * the timer, nothing refers to it [C3]; no thread waits for ever, and a timer that is
  * due does not lie in a box while its worker sleeps [C7]. */
 #ifndef OPS
 #define OPS 1
@@ -37,15 +37,15 @@
 #define FLAGS 63
 #define HELD (LAWN | MAIL)
 #define WORD(p) (64 << (p))
-#define PART 192
+#define SHARD 192
 #define VERSION 256
-#define PART_OF(word) ((word) & 128 -> 1 : 0)
+#define SHARD_OF(word) ((word) & 128 -> 1 : 0)
 
 #define NOW 0
 #define BETWEEN 1 /* when the second worker wakes anyway */
 #define FAR 2
 #define NEVER 3
-#define NONE 2 /* no part, as a choice */
+#define NONE 2 /* no shard, as a choice */
 
 #if KIND < 3
 #define FIRST FAR
@@ -55,7 +55,7 @@
 
 short state = WORD(0) | RUN | LAWN; /* struct lawn_workers_timer */
 byte when = FIRST;
-bit part;
+bit shard;
 bit firing[2]; /* struct lawn_shard, struct lawn_worker */
 bit waiters[2];
 bit news[2]; /* served is not what the thread that waits has seen */
@@ -110,14 +110,14 @@ start_next:
     :: seen & CLAIM -> goto started
     :: else
     fi;
-    here = PART_OF(seen);
+    here = SHARD_OF(seen);
     loose = !(seen & HELD);
     if
     :: loose -> loose = !firing[here] /* may_change_shard() */
     :: else
     fi;
     if
-    :: choice == NONE && (seen & (RUN | REQ)) == (RUN | REQ) -> goal = part
+    :: choice == NONE && (seen & (RUN | REQ)) == (RUN | REQ) -> goal = shard
     :: choice == NONE && (seen & (RUN | REQ)) != (RUN | REQ) -> goal = here
     :: choice != NONE -> goal = choice
     fi;
@@ -129,11 +129,11 @@ start_next:
         :: state == seen -> state = seen | CLAIM
         :: else -> seen = state; goto start_next
         fi;
-        /* lawn__state_write_request(): who reads these now must find another word then. */
+        /* lawn__state_write_request(): a thread that reads these now must find another word then. */
         mail = (seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) || to != goal ||
                due < when;
         when = due;
-        part = goal
+        shard = goal
     };
     if
     :: !mail ->
@@ -147,7 +147,7 @@ start_next:
     :: else
     fi;
     atomic { /* lawn__state_posted() */
-        state = ((seen & ~(FLAGS | PART)) | WORD(to) | RUN | MAIL | REQ |
+        state = ((seen & ~(FLAGS | SHARD)) | WORD(to) | RUN | MAIL | REQ |
                  (seen & LAWN)) + VERSION;
         began(due)
     };
@@ -215,7 +215,7 @@ proctype other(byte id)
 sync:
     STOP(sync_next, sync_out);
     seen = state;
-    here = PART_OF(seen);
+    here = SHARD_OF(seen);
     if
     :: !(seen & FLAGS) ->
         if
@@ -259,7 +259,7 @@ sync:
     atomic { seen = 0; news[here] = 0; waiters[here] = 1 };
     seen = state;
     if
-    :: (seen & (RUN | MAIL | REQ | CLAIM | PART)) == (WORD(here) | MAIL) ->
+    :: (seen & (RUN | MAIL | REQ | CLAIM | SHARD)) == (WORD(here) | MAIL) ->
         news[here] /* lawn__park_wait() */
     :: else ->
         if
@@ -310,7 +310,7 @@ inline take() {
     :: atomic {
         wants = (seen & REQ) != 0;
         due = (wants -> when : 0);
-        goal = (wants -> part : 0)
+        goal = (wants -> shard : 0)
     };
         if
         :: (seen & CLAIM) ||
@@ -328,7 +328,7 @@ inline take() {
                 :: else -> state = seen & ~(MAIL | REQ | DUE | LAWN); break
                 fi
             }
-        /* RUN without REQ is of who starts it on the worker: not here. */
+        /* RUN without REQ is of a start on the worker: not here. */
         :: (seen & RUN) && wants && goal != me ->
             /* forward_timer() */
             atomic {
@@ -336,7 +336,7 @@ inline take() {
                 if
                 :: state != seen -> seen = state
                 :: else ->
-                    state = ((seen & ~(FLAGS | PART)) | WORD(goal) | RUN |
+                    state = ((seen & ~(FLAGS | SHARD)) | WORD(goal) | RUN |
                              MAIL | REQ) + VERSION;
                     sends = 1;
                     break
@@ -376,7 +376,7 @@ inline drain_own() {
     serve()
 }
 
-/* lawn_workers_stop_sync(), in the callback of the timer: nobody moves it away
+/* lawn_workers_stop_sync(), in the callback of the timer: no thread moves it away
  * meanwhile. lawn__park_yield() is to wait until something has changed. */
 inline stop_own() {
     assert(firing[me] && callback);
@@ -385,7 +385,7 @@ own_next:
 own_end:
     /* stop_slow(), on the worker */
     atomic {
-        assert(PART_OF(was) == me);
+        assert(SHARD_OF(was) == me);
         if
         :: !(was & (RUN | LAWN)) || (was & CLAIM)
         :: else ->
@@ -424,7 +424,7 @@ own_out:
 inline fire() {
     atomic { OFF; firing[me] = 1 };
     seen = state;
-cut:
+decide:
     due = deadline;
     if
     :: seen & CLAIM -> atomic { ON(due); goto fired }
@@ -441,7 +441,7 @@ cut:
     atomic {
         deadline = due;
         if
-        :: SWAP(seen & ~(RUN | LAWN | REQ | DUE), cut)
+        :: SWAP(seen & ~(RUN | LAWN | REQ | DUE), decide)
         fi;
         if
         :: seen & RUN ->

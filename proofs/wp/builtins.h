@@ -1,6 +1,6 @@
 /* builtins.h - contracts of what the compiler provides, which has no source.
  *
- * Included before the first file of every proof. What is said here of bits is
+ * Included before the first file of every proof. What is stated here about bits is
  * assumed by WP; proofs/cbmc/core/builtins.c proves it, for all values. */
 #ifndef PROOFS_WP_BUILTINS_H
 #define PROOFS_WP_BUILTINS_H

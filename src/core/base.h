@@ -6,9 +6,11 @@
 
 #if __has_include("../base/assertion.h")
 #include "../base/assertion.h"
+#include "../base/noinline.h"
 #include "../base/saturating.h"
 #else /* all files are in one folder, as clib puts them */
 #include "assertion.h"
+#include "noinline.h"
 #include "saturating.h"
 #endif
 
@@ -24,8 +26,5 @@
 #define LAWN_LIKELY(x) (__builtin_expect(!!(x), 1))
 #define LAWN_UNLIKELY(x) (__builtin_expect(!!(x), 0))
 #define LAWN_PREFETCH(address) __builtin_prefetch(address)
-/* For what is rare or long: within a short function it would take registers
- * that the usual way needs. */
-#define LAWN_NOINLINE __attribute__((noinline))
 
 #endif

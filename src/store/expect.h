@@ -4,12 +4,13 @@
 
 #if __has_include("../base/assertion.h")
 #include "../base/assertion.h"
+#include "../base/noinline.h"
 #else /* all files are in one folder, as clib puts them */
 #include "assertion.h"
+#include "noinline.h"
 #endif
 
 #define LAWN_STORE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define LAWN_STORE_PREFETCH(address) __builtin_prefetch(address)
-#define LAWN_STORE_NOINLINE __attribute__((noinline))
 
 #endif

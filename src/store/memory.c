@@ -29,12 +29,12 @@
 void __lsan_register_root_region(const void *, size_t) __attribute__((weak));
 void __lsan_unregister_root_region(const void *, size_t) __attribute__((weak));
 /* NOLINTEND(bugprone-reserved-identifier) */
-#define LAWN_STORE_MEMORY_TELL(what, block, cost)                              \
+#define LAWN_STORE_MEMORY_REPORT(what, block, cost)                            \
     (__lsan_##what##_root_region != NULL                                       \
          ? __lsan_##what##_root_region(block, cost)                            \
          : (void)0)
 #else
-#define LAWN_STORE_MEMORY_TELL(what, block, cost) ((void)0)
+#define LAWN_STORE_MEMORY_REPORT(what, block, cost) ((void)0)
 #endif
 
 struct lawn_store_kept {
@@ -88,7 +88,7 @@ map_block(struct lawn_store_memory *memory, size_t cost)
     if (block == MAP_FAILED) {
         return NULL;
     }
-    LAWN_STORE_MEMORY_TELL(register, block, cost);
+    LAWN_STORE_MEMORY_REPORT(register, block, cost);
     return block;
 }
 
@@ -99,7 +99,7 @@ return_block(struct lawn_store_memory *memory, void *block, size_t cost)
     struct lawn_store_kept *kept = (struct lawn_store_kept *)block;
 
     if (munmap(block, cost) == 0) {
-        LAWN_STORE_MEMORY_TELL(unregister, block, cost);
+        LAWN_STORE_MEMORY_REPORT(unregister, block, cost);
         return true;
     }
     (void)madvise(block, cost, MADV_DONTNEED);
@@ -133,7 +133,7 @@ lawn__store_memory_fini(struct lawn_store_memory *memory)
         size_t cost = memory->kept->cost;
         void *block = take_kept(memory, &memory->kept);
 
-        LAWN_STORE_MEMORY_TELL(unregister, block, cost);
+        LAWN_STORE_MEMORY_REPORT(unregister, block, cost);
         (void)munmap(block, cost);
     }
 #else

@@ -232,7 +232,7 @@ unlink_slab(struct lawn_store_slab *slab)
 }
 
 /* Gives back a slab that holds nothing. */
-LAWN_STORE_NOINLINE static void
+LAWN_NOINLINE static void
 free_slab(struct lawn_store_slots *slots, struct lawn_store_slab *slab)
 {
     unlink_slab(slab);
@@ -266,7 +266,7 @@ lawn__store_slots_block(struct lawn_store_slots *slots, size_t size)
 
 /* One more slab of a size. NULL: no memory, and what was taken is given back,
  * but the group. */
-LAWN_STORE_NOINLINE static struct lawn_store_slab *
+LAWN_NOINLINE static struct lawn_store_slab *
 add_slab(struct lawn_store_slots *slots, unsigned group,
          struct lawn_store_size *size, uint32_t slot)
 {
@@ -315,7 +315,7 @@ add_slab(struct lawn_store_slots *slots, unsigned group,
 }
 
 /* The sizes of a group, which may be new. NULL: no memory. */
-LAWN_STORE_NOINLINE static struct lawn_store_size *
+LAWN_NOINLINE static struct lawn_store_size *
 add_group(struct lawn_store_slots *slots, unsigned group)
 {
     size_t bytes = LAWN_STORE_SLOTS_SIZES * sizeof(struct lawn_store_size);

@@ -281,7 +281,7 @@ retag_bucket(const struct lawn_store_table *table,
 }
 
 /* Adds a bucket. False: no memory, nothing changed. */
-LAWN_STORE_NOINLINE static bool
+LAWN_NOINLINE static bool
 grow_table(struct lawn_store_table *table)
 {
     uint64_t number = table->buckets;
@@ -327,7 +327,7 @@ grow_table(struct lawn_store_table *table)
 
 /* Removes the last bucket. If there is no memory to chain what it holds to
  * another, it stays. */
-LAWN_STORE_NOINLINE static bool
+LAWN_NOINLINE static bool
 shrink_table(struct lawn_store_table *table)
 {
     uint64_t number = table->buckets - 1;

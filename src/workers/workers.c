@@ -8,10 +8,6 @@
 
 #include <errno.h>
 
-/* For what is not the usual way: within the usual one it would take registers
- * that that needs. */
-#define LAWN_RARE __attribute__((noinline))
-
 bool
 lawn_workers_pending(const struct lawn_workers_timer *timer)
 {
@@ -168,7 +164,7 @@ start_remote(struct lawn_workers *set, struct lawn_shard *to,
 }
 
 /* Starts a timer on a shard of the caller's choice, or NULL. */
-static LAWN_RARE int
+LAWN_NOINLINE static int
 start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
            uint64_t when, uint64_t ttl, struct lawn_shard *choice)
 {
@@ -296,7 +292,7 @@ lawn_workers_start_on(struct lawn_workers *set,
 }
 
 /* Stops a timer wherever it is. */
-static LAWN_RARE bool
+LAWN_NOINLINE static bool
 stop_slow(struct lawn_workers *set, struct lawn_workers_timer *timer)
 {
     struct lawn_worker *self = lawn__worker_self(set);

@@ -27,9 +27,11 @@
 
 #if __has_include("../base/assertion.h")
 #include "../base/assertion.h"
+#include "../base/noinline.h"
 #include "../base/saturating.h"
 #else /* all files are in one folder, as clib puts them */
 #include "assertion.h"
+#include "noinline.h"
 #include "saturating.h"
 #endif
 
@@ -112,13 +114,15 @@ struct lawn_counts {
  *
  *   from                  to        on
  *   VACANT                LIVE      add, attach
- *   LIVE                  RETIRED   remove, detach; thread creation failed
+ *   LIVE                  RETIRED   remove; thread creation failed
+ *   any but VACANT        RETIRED   detach
  *   RETIRED               LIVE      remove fails with -EBUSY
  *   RETIRED               LEAVING   remove
  *   LEAVING               LEFT      all its shards are handed over
  *   LEFT                  LEAVING   a shard arrived meanwhile
  *   LIVE, LEAVING, LEFT   DONE      the set is closed and nothing is left to fire
- *   RETIRED, LEFT, DONE   VACANT    joined or detached
+ *   RETIRED               VACANT    detached; thread creation failed
+ *   LEFT, DONE            VACANT    joined
  *
  * VACANT   the place in set->workers is free
  * LIVE     may own shards

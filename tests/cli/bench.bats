@@ -273,6 +273,31 @@ for text in (page, picture):
 END
 }
 
+@test "a picture of one number of timers and TTLs is a bar chart with its source" {
+    run --separate-stderr "$lawn" bench --workload W3,W4 --n 1k --t 20 --runs 1 \
+        --contender lawn,heap4,floor --json --svg bars.svg
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    python3 - "$output" <<'END'
+import json, sys
+import xml.dom.minidom
+run = json.loads(sys.argv[1])
+picture = xml.dom.minidom.parse("bars.svg").documentElement
+texts = [t.firstChild.data for t in picture.getElementsByTagName("text")]
+assert "Time per operation, 1,000 timers, 20 TTLs" in texts, texts
+assert "W3: restart of a running timer" in texts, texts
+assert len(picture.getElementsByTagName("rect")) == 1 + 2 * 2
+for cell in run["cells"]:
+    for row in cell["rows"]:
+        if row["contender"] != "floor":
+            assert any(abs(float(t[:-3]) - row["median"]) < 0.51
+                       for t in texts if t.endswith(" ns")), (row, texts)
+machine, command = texts[-2:]
+assert run["machine"]["cpu"] in machine and run["commit"] in machine, machine
+assert command.startswith("Command: lawn bench --workload W3,W4 --n 1k "), command
+END
+}
+
 @test "a report is made again from saved JSON, and of nothing else" {
     "$lawn" bench "${few[@]}" --workload W1 --json >run.json
     run --separate-stderr "$lawn" bench --from run.json --report again.html

@@ -462,7 +462,7 @@ END
 }
 
 # [F2]
-@test "what is due at one time leaves in the order of the lines" {
+@test "lines due at one time leave in the order of the lines" {
     given '0 9 a' '1 8 b' '2 7 c' '3 6 d' '0 9 late' '4 5 e'
     # The late one counts as of 3, and is due at 12.
     gives delay --ttl-field 2 --time-field 1 <<END
@@ -497,7 +497,7 @@ END
 }
 
 # What an earlier run holds has a longer TTL, or others. [F2]
-@test "what is due at one time leaves in order after a resume with another DURATION" {
+@test "lines due at one time leave in order after a resume with another DURATION" {
     local verb
     for verb in 'delay' 'debounce -k 1' 'debounce -k 1 --emit all'; do
         rm -f kept

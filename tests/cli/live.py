@@ -357,7 +357,7 @@ def dedupe_lets_a_key_through_again_after_its_window(_):
 
 
 @case
-def absent_tells_when_a_key_falls_silent_and_when_it_is_back(folder):
+def absent_reports_when_a_key_falls_silent_and_when_it_is_back(folder):
     """[F1 F10]"""
     (folder / 'expected').write_text('never\n')
     with Lawn('absent', '150ms', '-k', 1, '--expect', folder / 'expected',
@@ -383,7 +383,7 @@ def absent_tells_when_a_key_falls_silent_and_when_it_is_back(folder):
 
 
 @case
-def absent_reports_again_and_exits_when_told_to(_):
+def absent_reports_again_and_exits_when_asked_to(_):
     """[F1 F10]"""
     with Lawn('absent', '60ms', '--repeat') as lawn:
         sent = lawn.send('a\n')
@@ -617,7 +617,7 @@ def an_input_that_does_not_wait_is_waited_for(_):
 
 
 @case
-def a_closed_input_is_told(_):
+def a_closed_input_is_reported(_):
     for verb in ('delay', 'debounce', 'dedupe', 'absent', 'session'):
         with Lawn(verb, '1s', stdin=subprocess.DEVNULL, close=[0]) as lawn:
             lawn.exit(3)
@@ -626,7 +626,7 @@ def a_closed_input_is_told(_):
 
 
 @case
-def a_closed_output_is_told(folder):
+def a_closed_output_is_reported(folder):
     for extra in ((), ('--state', folder / 's')):
         with Lawn('delay', 0, *extra, stdout=subprocess.DEVNULL,
                   close=[1]) as lawn:
@@ -648,7 +648,7 @@ def a_closed_input_is_no_matter_if_it_is_not_read(folder):
 
 
 @case
-def a_folder_and_what_is_not_there_are_told(folder):
+def a_folder_and_what_is_not_there_are_reported(folder):
     for path, why in ((folder, 'Is a directory'),
                       (folder / 'none', 'No such file or directory')):
         said = run('delay', 0, path, code=3)[1]
@@ -662,7 +662,7 @@ CODES = ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129))
 
 
 @case
-def a_signal_ends_it_and_what_is_held_is_told(_):
+def a_signal_ends_it_and_what_is_held_is_reported(_):
     """[F4]"""
     for number, code in CODES:
         with Lawn('delay', '--ttl-field', 1, '--stats') as lawn:
@@ -681,7 +681,7 @@ def a_signal_ends_it_and_what_is_held_is_told(_):
 
 
 @case
-def a_signal_tells_open_sessions_and_bursts(_):
+def a_signal_reports_open_sessions_and_bursts(_):
     """[F4]"""
     for args, what in ((('session', '1h', '-k', 1), '2 open sessions dropped'),
                        (('debounce', '1h', '-k', 1, '--emit', 'count'),
@@ -863,7 +863,7 @@ def a_closed_pipe_exits_4_without_a_word(_):
 
 
 @case
-def a_full_disk_exits_4_and_is_told(_):
+def a_full_disk_exits_4_and_is_reported(_):
     """[F4]"""
     for verb in (('delay', 0), ('delay', '10ms'), ('session', '10ms'),
                  ('absent', '10ms'), ('debounce', '10ms')):
@@ -955,7 +955,7 @@ def much_that_could_not_be_written_is_not_lost(folder):
 
 
 @case
-def an_output_over_the_limit_of_its_size_is_told_and_not_lost(folder):
+def an_output_over_the_limit_of_its_size_is_reported_and_not_lost(folder):
     """[F5]"""
     lines = numbered(0, 3000)
     (folder / 'in').write_bytes(text(lines))
@@ -1084,7 +1084,7 @@ def a_part_of_a_line_is_not_glued_to_another_input(folder):
 
 
 @case
-def how_far_a_file_was_read_is_told_when_it_ends_early(folder):
+def how_far_a_file_was_read_is_reported_when_it_ends_early(folder):
     """[F4 F5]"""
     lines = numbered(1, 60_001)
     (folder / 'in').write_bytes(text(lines))
@@ -1183,7 +1183,7 @@ def lines_that_wait_for_their_time_are_saved(folder):
 
 
 @case
-def nothing_is_lost_while_nobody_reads_and_it_is_told_to_end(folder):
+def nothing_is_lost_while_nobody_reads_and_it_is_asked_to_end(folder):
     """[F4 F5] Whole lines of the first run's output, then those of the second."""
     feed = text(numbered(1, 3000))
     with contextlib.ExitStack() as stack:
@@ -1462,7 +1462,7 @@ def a_state_in_a_folder_of_others_is_refused_at_the_start(folder):
 
 
 @case
-def who_looks_on_is_told_that_it_waits_at_the_end(folder):
+def a_viewer_sees_that_it_waits_at_the_end(folder):
     """On a terminal, if it is long until something is due."""
     for args, feed in ((('session', '1h', '-k', 1), b'a\n'),
                        (('absent', '1h', '-k', 1), b'a\n'),
@@ -1481,7 +1481,7 @@ def who_looks_on_is_told_that_it_waits_at_the_end(folder):
 
 
 @case
-def a_state_that_cannot_be_saved_is_told(folder):
+def a_state_that_cannot_be_saved_is_reported(folder):
     """[F4]"""
     (folder / 'in').mkdir()
     with Lawn('delay', '1h', '--state', folder / 'in' / 's') as lawn:
@@ -1522,7 +1522,7 @@ def a_state_that_cannot_be_saved_for_a_while_loses_nothing(folder):
 
 
 @case
-def a_state_that_is_saved_only_at_the_end_is_told_once(folder):
+def a_state_that_is_saved_only_at_the_end_is_reported_once(folder):
     """By the last save or one before it, whichever is the first that works."""
     (folder / 'in').mkdir()
     args = ('delay', '1h', '--state', folder / 'in' / 's')
@@ -1568,7 +1568,7 @@ def a_folder_for_a_state_is_refused(folder):
 
 
 @case
-def a_folder_that_takes_the_place_of_a_state_is_told(folder):
+def a_folder_that_takes_the_place_of_a_state_is_reported(folder):
     with Lawn('delay', '1h', '--state', folder / 's') as lawn:
         lawn.send('a\n')
         lawn.settle()

@@ -214,7 +214,7 @@ TEST(a_contender_that_fires_in_the_wrong_order_is_refused)
     CHECK(is_refused(&broken, "in the order of starts"));
 }
 
-TEST(a_contender_whose_stop_says_the_wrong_thing_is_refused)
+TEST(a_contender_whose_stop_returns_the_wrong_thing_is_refused)
 {
     struct contender broken = like(&heads_contender);
 
@@ -278,7 +278,7 @@ heard_is(size_t i, enum tap_kind kind, uint64_t now, uint32_t id, uint64_t ttl)
     CHECK_EQ(heard[i].ttl, ttl);
 }
 
-TEST(a_tap_tells_starts_stops_and_firings)
+TEST(a_tap_reports_starts_stops_and_firings)
 {
     struct tap tap;
 

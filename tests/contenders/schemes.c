@@ -108,7 +108,7 @@ TEST(a_calendar_without_memory_for_more_days_keeps_those_it_has)
     stage_end(&s);
 }
 
-TEST(contenders_hold_more_timers_than_they_were_told_to_expect)
+TEST(contenders_hold_more_timers_than_they_were_asked_to_expect)
 {
     for (size_t k = 0; exact[k] != NULL; k++) {
         struct stage s;

@@ -28,9 +28,9 @@ static unsigned length; /* of path: choices known */
 static unsigned depth;  /* choices made */
 static struct choose_deviation deviations[CHOOSE_STEPS];
 static unsigned deviation_count;
-static struct choose_deviation told[CHOOSE_STEPS];
-static unsigned told_count;
-static unsigned told_next;
+static struct choose_deviation given[CHOOSE_STEPS];
+static unsigned given_count;
+static unsigned given_next;
 
 /* At random: fibres have priorities, and lose them at a few steps (PCT); or
  * they go on but for one step in so many. */
@@ -93,13 +93,13 @@ parse(const char *text, struct choose_deviation *out, const char **end)
 }
 
 bool
-choose_as_told(const char *choices)
+choose_as_given(const char *choices)
 {
     mode = CHOOSE_TOLD;
-    told_count = 0;
+    given_count = 0;
     while (*choices != '\0') {
-        if (told_count == CHOOSE_STEPS ||
-            !parse(choices, &told[told_count++], &choices)) {
+        if (given_count == CHOOSE_STEPS ||
+            !parse(choices, &given[given_count++], &choices)) {
             return false;
         }
         if (*choices == ',') {
@@ -128,7 +128,7 @@ choose_begin(void)
     spent = 0;
     depth = 0;
     deviation_count = 0;
-    told_next = 0;
+    given_next = 0;
     if (mode == CHOOSE_RANDOM) {
         begin_random();
     }
@@ -199,11 +199,11 @@ choose_by_chance(const struct choose_option *options, unsigned count,
 }
 
 static unsigned
-choose_told_one(const struct choose_option *options, unsigned count,
-                unsigned step)
+choose_given_one(const struct choose_option *options, unsigned count,
+                 unsigned step)
 {
-    if (told_next < told_count && told[told_next].step == step) {
-        struct choose_option want = told[told_next++].option;
+    if (given_next < given_count && given[given_next].step == step) {
+        struct choose_option want = given[given_next++].option;
 
         for (unsigned i = 0; i < count; i++) {
             if (options[i].kind == want.kind &&
@@ -222,7 +222,7 @@ choose(const struct choose_option *options, unsigned count, unsigned step)
                       : mode == CHOOSE_ALL ? choose_in_order(options, count)
                       : mode == CHOOSE_RANDOM
                           ? choose_by_chance(options, count, step)
-                          : choose_told_one(options, count, step);
+                          : choose_given_one(options, count, step);
 
     if (chosen != 0) {
         deviations[deviation_count].step = step;
@@ -265,7 +265,7 @@ choose_was_new(void)
 }
 
 const char *
-choose_told(void)
+choose_text(void)
 {
     static char text[CHOOSE_STEPS * 8];
     char *at = text;

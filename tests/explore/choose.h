@@ -1,6 +1,6 @@
-/* choose.h - who goes on: all ways one after the other, at random, or as told.
+/* choose.h - who goes on: all ways one after the other, at random, or as given.
  *
- * A schedule is told by its choices that are not the first of what was offered,
+ * A schedule is given by its choices that are not the first of what was offered,
  * as "12b,40C,41s": at step 12 fibre b went on, at step 40 a delayed store of c
  * reached the memory, and at step 41 a made a store that was delayed. */
 #ifndef LAWN_EXPLORE_CHOOSE_H
@@ -25,7 +25,7 @@ struct choose_option {
 /* Walks: all schedules of a cost, at random from a seed, or one. */
 void choose_all(unsigned cost);
 void choose_random(uint64_t seed);
-bool choose_as_told(const char *choices);
+bool choose_as_given(const char *choices);
 
 /* A schedule begins. */
 void choose_begin(void);
@@ -45,6 +45,6 @@ bool choose_next(unsigned steps);
 bool choose_was_new(void);
 
 /* The choices of the schedule, in words as above. */
-const char *choose_told(void);
+const char *choose_text(void);
 
 #endif

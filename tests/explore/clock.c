@@ -36,6 +36,6 @@ run_pass_time(void)
         return false;
     }
     explore_now = first;
-    explore_tell("it is %llu", (unsigned long long)first);
+    explore_print("it is %llu", (unsigned long long)first);
     return true;
 }

@@ -110,8 +110,8 @@ _Noreturn void explore_fail(const char *format, ...)
                                 #condition))
 
 /* A line in the trace, if there is one; and whether there is. */
-bool explore_telling(void);
-void explore_tell(const char *format, ...)
+bool explore_printing(void);
+void explore_print(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
 /* Which fibre runs; EXPLORE_FIBRES in setup and finish. There, as which fibre

@@ -1,4 +1,4 @@
-/* fibre.h - threads that run by turns on one, and change only when told.
+/* fibre.h - threads that run by turns on one, and change only when asked to.
  *
  * A change costs a few nanoseconds on x86-64 and aarch64, where it is written
  * out below; elsewhere it is swapcontext(), which calls the system. */

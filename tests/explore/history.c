@@ -141,7 +141,7 @@ history_possible(const struct history *history, bool runs, uint64_t now,
 }
 
 void
-history_tell(const struct history *history, char *text, unsigned size)
+history_format(const struct history *history, char *text, unsigned size)
 {
     static const char *const names[] = {"start", "stop", "fire", "left"};
     unsigned at = 0;

@@ -7,7 +7,7 @@
  *     start   makes the timer run; but a start by another thread than the timer's
  *             own may take two moments: it stops the timer, and then starts it
  *     stop    true if it was running, which it is not any more; else false. One
- *             that waits may do so several times, and tells it once
+ *             that waits may do so several times, and returns it once
  *     fire    it was running and due [P1], and is not running any more
  *     left    it was running, and is not any more
  *
@@ -29,7 +29,7 @@ struct history_event {
     unsigned late;     /* of the caller's */
     bool moments;      /* a start that may take two; a stop, many */
     bool result;       /* of a stop */
-    uint64_t deadline; /* of a start; of a firing, as the callback was told */
+    uint64_t deadline; /* of a start; of a firing, as the callback saw it */
     uint64_t time;     /* of a firing */
 };
 
@@ -47,6 +47,6 @@ bool history_possible(const struct history *history, bool runs, uint64_t now,
                       const uint64_t *clocks);
 
 /* For traces and failures. */
-void history_tell(const struct history *history, char *text, unsigned size);
+void history_format(const struct history *history, char *text, unsigned size);
 
 #endif

@@ -1,6 +1,6 @@
 /* main.c - walks through the schedules of all scenarios.
  *
- *     explore [OPTIONS] [SHARD OF A NAME]
+ *     explore [OPTIONS] [PART OF A NAME]
  *         --schedules N   of each scenario: all of cost 0, 1, 2 and so on, until
  *                         there are so many
  *         --random N      and besides, at random
@@ -9,7 +9,7 @@
  *         --delays 0      no delayed stores: memory is sequentially consistent
  *         --seed S
  *     explore --replay NAME CHOICES
- *         one schedule, told operation by operation
+ *         one schedule, printed operation by operation
  *
  * Ends with "N passed, N failed". */
 #include "choose.h"
@@ -116,11 +116,11 @@ static void
 find_shorter(double end)
 {
     struct walk shorter = {.schedules = 0};
-    char *choices = strdup(choose_told());
+    char *choices = strdup(choose_text());
 
     walk_in_order(&shorter, end);
-    if (!shorter.failed && choices != NULL && choose_as_told(choices)) {
-        (void)run_schedule(RUN_TOLD);
+    if (!shorter.failed && choices != NULL && choose_as_given(choices)) {
+        (void)run_schedule(RUN_GIVEN);
     }
     free(choices);
 }
@@ -147,16 +147,16 @@ walk_scenario(const struct explore_scenario *scenario, struct walk *walk,
     }
 }
 
-/* Whether a schedule fails that is said to. */
+/* Whether a schedule fails as it should. */
 static bool
 fails_again(const char *choices)
 {
-    return choose_as_told(choices) && !run_schedule(RUN_TOLD);
+    return choose_as_given(choices) && !run_schedule(RUN_GIVEN);
 }
 
 static void
-tell(const struct explore_scenario *scenario, const struct walk *walk,
-     bool good)
+report(const struct explore_scenario *scenario, const struct walk *walk,
+       bool good)
 {
     char in_order[100] = "";
 
@@ -184,7 +184,7 @@ test(const struct explore_scenario *scenario, double share, uint64_t *sum)
     bool good = walk.failed == scenario->broken;
     if (walk.failed) {
         (void)snprintf(why, sizeof(why), "%s", run_message());
-        if (!fails_again(choose_told())) {
+        if (!fails_again(choose_text())) {
             good = false;
             printf("  not the second time:\n");
         }
@@ -193,9 +193,9 @@ test(const struct explore_scenario *scenario, double share, uint64_t *sum)
         printf("  %s\n", why);
     }
     if (!good && walk.failed) {
-        printf("  explore --replay %s '%s'\n", scenario->name, choose_told());
+        printf("  explore --replay %s '%s'\n", scenario->name, choose_text());
     }
-    tell(scenario, &walk, good);
+    report(scenario, &walk, good);
     return good;
 }
 
@@ -235,7 +235,7 @@ replay(const char *name, const char *choices)
             break;
         }
     }
-    if (i == scenario_count || !choose_as_told(choices)) {
+    if (i == scenario_count || !choose_as_given(choices)) {
         (void)fprintf(stderr, "explore: no such scenario, or schedule\n");
         return 2;
     }

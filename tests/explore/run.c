@@ -39,8 +39,8 @@ static unsigned steps;
 static uint64_t schedule; /* how many there were with this one */
 static bool settling;
 static bool failed;
-static bool tracing; /* each operation */
-static bool telling; /* the schedule is one that was told */
+static bool tracing;  /* each operation */
+static bool printing; /* the schedule is one that was given */
 static char message[1000];
 static jmp_buf in_main;
 static _Alignas(64) unsigned char stacks[EXPLORE_FIBRES][RUN_STACK];
@@ -121,7 +121,7 @@ run_catch_signals(void)
 /* Telling. */
 
 void
-explore_tell(const char *format, ...)
+explore_print(const char *format, ...)
 {
     if (tracing) {
         va_list args;
@@ -135,15 +135,15 @@ explore_tell(const char *format, ...)
 }
 
 void
-run_tell_word(const char *what, const void *word, uint64_t value,
-              const char *more)
+run_print_word(const char *what, const void *word, uint64_t value,
+               const char *more)
 {
     size_t offset = 0;
 
     if (tracing) {
         const char *name = memory_name(word, &offset);
-        explore_tell("%-7s %s+%-3zu %#llx%s", what, name, offset,
-                     (unsigned long long)value, more);
+        explore_print("%-7s %s+%-3zu %#llx%s", what, name, offset,
+                      (unsigned long long)value, more);
     }
 }
 
@@ -241,7 +241,7 @@ list_options(struct choose_option *options)
     for (unsigned i = 0; i < run_thread_count && run_buffered > 0; i++) {
         if (run_threads[i].stored > 0 &&
             (runs == 0 ||
-             ((last != i || last_flushed || telling) && noticed(i) > 0))) {
+             ((last != i || last_flushed || printing) && noticed(i) > 0))) {
             struct choose_option option = {CHOOSE_FLUSH, (uint8_t)i, 0};
 
             options[n++] = option;
@@ -317,7 +317,7 @@ run_step(const void *word, bool writes, bool storing)
     if (run_current == RUN_MAIN) {
         return false;
     }
-    if (word != NULL && !words_meet(word, run_current, writes) && !telling) {
+    if (word != NULL && !words_meet(word, run_current, writes) && !printing) {
         steps++;
         return false;
     }
@@ -349,7 +349,7 @@ begin_thread(void)
     run_running = true;
     run_scenario->threads[run_current]();
     run_threads[run_current].state = RUN_DONE;
-    explore_tell("done");
+    explore_print("done");
     run_go_on();
     abort(); /* nobody goes on with it */
 }
@@ -477,7 +477,7 @@ run_schedule(enum run_how how)
     schedule++;
     begin();
     tracing = how == RUN_TRACE || how == RUN_SHOW;
-    telling = how == RUN_TOLD || how == RUN_TRACE;
+    printing = how == RUN_GIVEN || how == RUN_TRACE;
     choose_begin();
     if (setjmp(in_main) != 0) {
         return false;
@@ -499,9 +499,9 @@ run_message(void)
 }
 
 bool
-explore_telling(void)
+explore_printing(void)
 {
-    return telling;
+    return printing;
 }
 
 unsigned

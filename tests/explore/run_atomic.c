@@ -23,7 +23,7 @@ lawn__explore_load(const void *word, unsigned size, int order)
     uint64_t value = run_read(word, size);
     if (run_current < RUN_MAIN) {
         run_saw(at, size, value, false);
-        run_tell_word("load", word, value, "");
+        run_print_word("load", word, value, "");
     }
     return value;
 }
@@ -50,7 +50,7 @@ lawn__explore_store(void *word, unsigned size, uint64_t value, int order)
         if (me->stored == RUN_BUFFER) {
             run_flush(me);
         }
-        run_tell_word("store", word, value, " delayed");
+        run_print_word("store", word, value, " delayed");
         me->under[me->stored] = run_read(word, size);
         run_write(word, size, value);
         me->buffer[me->stored].word = word;
@@ -60,7 +60,7 @@ lawn__explore_store(void *word, unsigned size, uint64_t value, int order)
         return;
     }
     run_drain_of(me);
-    run_tell_word("store", word, value, "");
+    run_print_word("store", word, value, "");
     run_write(word, size, value);
 }
 
@@ -88,8 +88,8 @@ lawn__explore_xchg(void *word, unsigned size, uint64_t value)
 
     run_write(word, size, value);
     wrote(word, size, value);
-    run_tell_word("xchg", word, old, "");
-    run_tell_word("  to", word, value, "");
+    run_print_word("xchg", word, old, "");
+    run_print_word("  to", word, value, "");
     return old;
 }
 
@@ -99,13 +99,13 @@ lawn__explore_cas(void *word, unsigned size, void *seen, uint64_t value)
     uint64_t old = begin_change(word, size);
 
     if (old == run_read(seen, size)) {
-        run_tell_word("cas", word, old, "");
-        run_tell_word("  to", word, value, "");
+        run_print_word("cas", word, old, "");
+        run_print_word("  to", word, value, "");
         run_write(word, size, value);
         wrote(word, size, value);
         return 1;
     }
-    run_tell_word("cas", word, old, " is not what was seen");
+    run_print_word("cas", word, old, " is not what was seen");
     run_write(seen, size, old);
     if (run_current < RUN_MAIN) {
         run_saw(word, size, old, false);
@@ -120,7 +120,7 @@ lawn__explore_fadd(void *word, unsigned size, uint64_t value)
 
     run_write(word, size, old + value);
     wrote(word, size, run_read(word, size));
-    run_tell_word("fadd", word, run_read(word, size), "");
+    run_print_word("fadd", word, run_read(word, size), "");
     return old;
 }
 
@@ -131,7 +131,7 @@ lawn__explore_heavy(void)
         explore_fail("there is no heavy fence here");
     }
     (void)run_step(NULL, false, false);
-    explore_tell("heavy");
+    explore_print("heavy");
     run_threads[run_current].changes++;
     for (unsigned i = 0; i <= EXPLORE_FIBRES; i++) {
         run_drain_of(&run_threads[i]);
@@ -153,17 +153,17 @@ lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
     run_check_word(word, sizeof(*word));
     if (*word != value ||
         (until != RUN_NEVER && run_clock(run_current) >= until)) {
-        run_tell_word("wait", word, *word, " not at all");
+        run_print_word("wait", word, *word, " not at all");
         run_saw(word, sizeof(*word), *word, false);
         return;
     }
-    run_tell_word("wait", word, value, "");
+    run_print_word("wait", word, value, "");
     me->state = RUN_ASLEEP;
     me->word = word;
     me->until = until;
     run_go_on();
     me->seen_count = 0;
-    run_tell_word("waited", word, value, "");
+    run_print_word("waited", word, value, "");
 }
 
 void
@@ -172,7 +172,7 @@ lawn__park_wake(uint32_t *word)
     (void)run_step(NULL, false, false);
     run_drain_of(&run_threads[run_current]);
     run_threads[run_current].changes++;
-    run_tell_word("wake", word, 0, "");
+    run_print_word("wake", word, 0, "");
     for (unsigned i = 0; i < run_thread_count; i++) {
         if (run_threads[i].state == RUN_ASLEEP && run_threads[i].word == word) {
             run_threads[i].state = RUN_READY;
@@ -190,7 +190,7 @@ lawn__park_yield(void)
     }
     (void)run_step(NULL, false, false);
     run_drain_of(me);
-    explore_tell("yield");
+    explore_print("yield");
     run_settle_seen(me);
     me->state = RUN_YIELDED;
     run_go_on();
@@ -209,14 +209,14 @@ lawn__park_lock(uint32_t *word)
         if (run_current == RUN_MAIN) {
             explore_fail("setup or finish would wait for a lock");
         }
-        run_tell_word("lock", word, *word, " is taken");
+        run_print_word("lock", word, *word, " is taken");
         me->state = RUN_AT_LOCK;
         me->word = word;
         run_go_on();
         run_check_word(word, sizeof(*word));
     }
     me->changes++;
-    run_tell_word("lock", word, 1, "");
+    run_print_word("lock", word, 1, "");
     *word = 1;
 }
 
@@ -226,7 +226,7 @@ lawn__park_unlock(uint32_t *word)
     (void)run_step(NULL, false, false);
     run_drain_of(&run_threads[run_current]);
     run_check_word(word, sizeof(*word));
-    run_tell_word("unlock", word, 0, "");
+    run_print_word("unlock", word, 0, "");
     *word = 0;
 }
 

@@ -125,8 +125,8 @@ run_flush(struct run_thread *thread)
 {
     struct run_word *oldest = &thread->buffer[0];
 
-    run_tell_word("flush", oldest->word, oldest->value,
-                  thread == &run_threads[run_current] ? "" : " of another");
+    run_print_word("flush", oldest->word, oldest->value,
+                   thread == &run_threads[run_current] ? "" : " of another");
     run_check_word(oldest->word, oldest->size);
     if (!run_running || thread != &run_threads[run_current]) {
         run_write(oldest->word, oldest->size, oldest->value);

@@ -63,8 +63,8 @@ bool run_step(const void *word, bool writes, bool storing);
 void run_go_on(void);
 
 /* A line in the trace, if there is one. */
-void run_tell_word(const char *what, const void *word, uint64_t value,
-                   const char *more);
+void run_print_word(const char *what, const void *word, uint64_t value,
+                    const char *more);
 
 /* clock.c, or another file in its place */
 

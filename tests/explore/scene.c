@@ -72,7 +72,7 @@ expect_possible(unsigned timer, bool runs)
 
     if (!history_possible(&scene.histories[timer], runs, explore_now, clocks)) {
         char text[500];
-        history_tell(&scene.histories[timer], text, sizeof(text));
+        history_format(&scene.histories[timer], text, sizeof(text));
         explore_fail("timer %u cannot %s at %llu after: %s", timer,
                      runs ? "be running" : "have ended",
                      (unsigned long long)explore_now, text);
@@ -97,7 +97,7 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     event->time = explore_now;
     end_event(event);
     EXPECT(event->deadline <= explore_now); /* P1 */
-    explore_tell("-- timer %u fires", which);
+    explore_print("-- timer %u fires", which);
     explore_point();
     if (scene.hooks[which] != NULL) {
         scene.hooks[which](which);
@@ -115,7 +115,7 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     EXPECT(!scene.freed[which]);
     EXPECT(scene.callbacks[which]++ == 0);
     scene.callers[which] = explore_me();
-    explore_tell("-- timer %u is left", which);
+    explore_print("-- timer %u is left", which);
     struct history_event *event = begin_event(which, HISTORY_LEFT);
     end_event(event);
     scene.left++;
@@ -240,7 +240,7 @@ started(unsigned timer, struct history_event *event, int error)
     } else {
         end_event(event);
     }
-    explore_tell("-- start of timer %u: %d", timer, error);
+    explore_print("-- start of timer %u: %d", timer, error);
     return error;
 }
 
@@ -266,8 +266,8 @@ scene_start(unsigned timer, uint64_t deadline)
 
     event->moments = true;
     event->deadline = deadline;
-    explore_tell("-- starts timer %u for %llu", timer,
-                 (unsigned long long)deadline);
+    explore_print("-- starts timer %u for %llu", timer,
+                  (unsigned long long)deadline);
     int error =
         lawn_workers_start_at(scene.set, &scene.timers[timer], deadline);
     return started(timer, event_of(timer, began), error);
@@ -281,8 +281,8 @@ scene_start_ttl(unsigned timer, uint64_t ttl)
 
     event->moments = true;
     event->deadline = explore_now + ttl;
-    explore_tell("-- starts timer %u for %llu", timer,
-                 (unsigned long long)event->deadline);
+    explore_print("-- starts timer %u for %llu", timer,
+                  (unsigned long long)event->deadline);
     int error = lawn_workers_start(scene.set, &scene.timers[timer], ttl);
     return started(timer, event_of(timer, began), error);
 }
@@ -295,8 +295,8 @@ scene_start_on(unsigned timer, uint64_t ttl, unsigned worker)
 
     event->moments = true;
     event->deadline = explore_now + ttl;
-    explore_tell("-- starts timer %u for %llu on %u", timer,
-                 (unsigned long long)event->deadline, worker);
+    explore_print("-- starts timer %u for %llu on %u", timer,
+                  (unsigned long long)event->deadline, worker);
     int error =
         lawn_workers_start_on(scene.set, &scene.timers[timer], ttl, worker);
     return started(timer, event_of(timer, began), error);
@@ -310,12 +310,12 @@ stop(unsigned timer,
     unsigned began = event->began;
 
     event->moments = way == lawn_workers_stop_sync;
-    explore_tell("-- stops timer %u", timer);
+    explore_print("-- stops timer %u", timer);
     bool result = way(scene.set, &scene.timers[timer]);
     event = event_of(timer, began);
     event->result = result;
     end_event(event);
-    explore_tell("-- stop of timer %u: %s", timer, result ? "true" : "false");
+    explore_print("-- stop of timer %u: %s", timer, result ? "true" : "false");
     return result;
 }
 
@@ -338,7 +338,7 @@ scene_stop_sync(unsigned timer)
 void
 scene_free(unsigned timer)
 {
-    explore_tell("-- frees timer %u", timer);
+    explore_print("-- frees timer %u", timer);
     scene.freed[timer] = true;
     explore_free(&scene.timers[timer], sizeof(scene.timers[timer]));
 }
@@ -368,7 +368,7 @@ scene_move_clock(void)
 {
     explore_point();
     explore_now = SCENE_SOON;
-    explore_tell("-- it is %u", SCENE_SOON);
+    explore_print("-- it is %u", SCENE_SOON);
 }
 
 void
@@ -434,9 +434,9 @@ expect_well(void)
         expect_possible(i, !scene.freed[i] &&
                                lawn_workers_pending(&scene.timers[i]));
     }
-    if (explore_telling() || checks++ % SCENE_CHECKED == 0) {
+    if (explore_printing() || checks++ % SCENE_CHECKED == 0) {
         EXPECT(
-            lawn_workers_check(scene.set, explore_telling() ? stdout : NULL));
+            lawn_workers_check(scene.set, explore_printing() ? stdout : NULL));
     }
 }
 

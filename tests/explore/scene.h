@@ -65,7 +65,7 @@ bool scene_stop_sync(unsigned timer);
 void scene_free(unsigned timer);
 void scene_close(uint64_t until);
 
-/* Threads: a worker that serves; that leaves when it is told to; the clock. */
+/* Threads: a worker that serves; that leaves when it is asked to; the clock. */
 void scene_serve(void);
 void scene_serve_and_leave(void);
 void scene_move_clock(void);

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-/* Two wait for a timer: one says that it is in the mail, finds the mailbox
- * closed, and so does not put it there; the other sees what it said, and
+/* Two wait for a timer: one marks it as in the mail, finds the mailbox
+ * closed, and so does not put it there; the other sees the mark, and
  * sleeps. */
 
 SCENARIO(two_wait_for_a_timer_at_the_end, .setup = scene_setup_held,
@@ -19,7 +19,7 @@ SCENARIO(two_wait_for_a_due_timer_at_the_end, .setup = scene_setup_due,
                      scene_stop_sync_0, scene_stop_sync_0},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
 
-/* What is told of a timer that is left stops another one, which other threads
+/* left() of a timer stops another one, which other threads
  * use at that moment. */
 
 static void
@@ -55,21 +55,21 @@ setup_left_stops_and_waits(void)
     scene.left_hook = stop_sync_0_if_1;
 }
 
-SCENARIO(a_timer_is_stopped_by_what_is_told_of_another_and_by_a_thread,
+SCENARIO(a_timer_is_stopped_by_left_of_another_and_by_a_thread,
          .setup = setup_left_stops,
          .threads = {scene_serve_and_leave, scene_close_at_once, scene_stop_0},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(a_timer_that_starts_is_stopped_by_what_is_told_of_another,
+SCENARIO(a_timer_that_starts_is_stopped_by_left_of_another,
          .setup = setup_left_stops,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(what_is_told_of_a_timer_and_a_thread_wait_for_another,
+SCENARIO(left_of_a_timer_and_a_thread_wait_for_another,
          .setup = setup_left_stops_and_waits,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(what_is_told_of_a_timer_waits_for_another_that_two_use,
+SCENARIO(left_of_a_timer_waits_for_another_that_two_use,
          .setup = setup_left_stops_and_waits,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0, scene_start_0_for_60},
@@ -159,10 +159,69 @@ SCENARIO(two_timers_of_two_workers_that_are_being_left_are_freed,
                      scene_close_at_once, scene_stop_sync_and_free_0,
                      stop_sync_and_free_1},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(what_is_told_of_a_timer_and_a_thread_wait_for_it,
+SCENARIO(left_of_a_timer_and_a_thread_wait_for_it,
          .setup = setup_left_waits_for_itself,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0},
+         .finish = scene_finish_closed, .delays = true);
+
+/* A thread waits for a timer that is being left, while left() of another one waits for
+ * that thread: so it waits for its own timer alone [C3]. */
+
+static unsigned stopped_0; /* stop_sync has returned */
+
+static void
+wait_until_0_is_stopped(unsigned timer)
+{
+    while (timer != 0 && LAWN_ATOMIC_LOAD(&stopped_0, LAWN_SEQ_CST) == 0) {
+        lawn__park_yield();
+    }
+}
+
+static void
+setup_left_waits_for_a_stop(void)
+{
+    scene_begin(1);
+    scene_have_shared(0, 0, 40);
+    scene_have_shared(1, 0, 50);
+    scene_have_shared(2, 0, 60);
+    scene.left_hook = wait_until_0_is_stopped;
+    stopped_0 = 0;
+    scene_ready();
+}
+
+static void
+setup_left_of_another_worker_waits_for_a_stop(void)
+{
+    scene_begin(2);
+    scene_have_shared(0, 0, 50);
+    scene_have_shared(1, 1, 50);
+    scene.left_hook = wait_until_0_is_stopped;
+    stopped_0 = 0;
+    scene_ready();
+}
+
+/* Earlier, it would stop the timer itself, and there would be no left() for it. */
+static void
+stop_sync_and_free_0_when_left(void)
+{
+    while (lawn_workers_pending(&scene.timers[0])) {
+        lawn__park_yield();
+    }
+    EXPECT(!scene_stop_sync(0));
+    scene_free(0);
+    LAWN_ATOMIC_STORE(&stopped_0, 1, LAWN_SEQ_CST);
+}
+
+SCENARIO(a_wait_for_a_timer_that_is_left_does_not_wait_for_the_others,
+         .setup = setup_left_waits_for_a_stop,
+         .threads = {scene_serve_and_leave, scene_close_at_once,
+                     stop_sync_and_free_0_when_left},
+         .finish = scene_finish_closed, .delays = true);
+SCENARIO(a_wait_for_a_timer_that_is_left_does_not_wait_for_other_shards,
+         .setup = setup_left_of_another_worker_waits_for_a_stop,
+         .threads = {scene_serve_and_leave, scene_serve_and_leave,
+                     scene_close_at_once, stop_sync_and_free_0_when_left},
          .finish = scene_finish_closed, .delays = true);
 
 /* A start for after the end, without mail, of a timer that comes up before: also

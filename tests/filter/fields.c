@@ -196,7 +196,7 @@ TEST(several_fields_of_a_line_are_found_together)
     fields_free(&fields);
 }
 
-TEST(lines_must_be_json_if_that_is_said_whatever_the_fields)
+TEST(lines_must_be_json_if_that_is_asked_whatever_the_fields)
 {
     struct fields fields = {.json = true, .delimiter = -1};
     struct fields_bytes found[FIELDS_MAX];
@@ -271,7 +271,7 @@ TEST(bad_fields_are_refused_and_leave_nothing_behind)
     fields_free(&fields);
 }
 
-TEST(what_is_wrong_with_a_field_is_told)
+TEST(what_is_wrong_with_a_field_is_reported)
 {
     CHECK_FIELD("//", -1, "", "bad: the regex is empty");
     CHECK_FIELD("/a", -1, "", "bad: a regex ends with a slash");

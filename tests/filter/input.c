@@ -84,7 +84,7 @@ input_open_pipe(struct input *input, char name[64])
     return ends[1];
 }
 
-TEST(an_input_tells_lines_without_their_newlines)
+TEST(an_input_returns_lines_without_their_newlines)
 {
     static const char bytes[] = "one\n\n\ntwo\r\n a\0b\xff\n";
     struct input input;
@@ -140,7 +140,7 @@ TEST(several_files_are_one_input_and_each_counts_its_lines)
     }
 }
 
-TEST(what_cannot_be_read_is_told_with_its_name)
+TEST(what_cannot_be_read_is_reported_with_its_name)
 {
     static char none[] = "/nonexistent/file";
     static char folder[] = "/";
@@ -292,7 +292,7 @@ input_expect_rest(const struct input *input, const char *bytes)
     input_expect_parts(input, bytes, input->over ? strlen(bytes) : lines);
 }
 
-TEST(the_rest_of_an_input_is_what_was_read_and_not_told)
+TEST(the_rest_of_an_input_is_what_was_read_and_not_returned)
 {
     struct input input;
     struct input_file file = input_open_bytes(&input, "a\nbc\nd", 6);
@@ -436,7 +436,7 @@ input_check_limit(size_t size, size_t limit, bool newline, bool by_pipe)
     free(bytes);
 }
 
-TEST(a_line_longer_than_may_be_is_told_as_such_and_the_next_is_good)
+TEST(a_line_longer_than_may_be_is_reported_as_such_and_the_next_is_good)
 {
     static const size_t limits[] = {10,          1000,   INPUT_BLOCK - 1,
                                     INPUT_BLOCK, 300000, 600000};

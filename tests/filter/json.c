@@ -518,7 +518,7 @@ TEST(a_path_is_not_led_astray_by_another)
     }
 }
 
-TEST(nothing_is_told_of_a_text_that_is_refused)
+TEST(nothing_is_reported_of_a_text_that_is_refused)
 {
     struct json_path path;
     const struct json_path *paths[] = {&path};
@@ -564,7 +564,7 @@ TEST(a_backslash_in_a_name_without_quotes_is_one)
     CHECK_GET(".a\\", "{\"a\\\\\":1}", "n:1");
 }
 
-TEST(what_is_wrong_with_a_path_is_told)
+TEST(what_is_wrong_with_a_path_is_reported)
 {
     CHECK_GET("a", "1", "a JSON path begins with a point");
     CHECK_GET(".a[0]b", "1", "a point is missing");

@@ -99,7 +99,7 @@ TEST(a_sink_gathers_lines_until_it_is_flushed)
     sink_close_all(&sink, end);
 }
 
-TEST(a_sink_writes_much_without_being_told)
+TEST(a_sink_writes_much_without_being_asked)
 {
     struct sink sink;
     int end = sink_open_pipe(&sink);

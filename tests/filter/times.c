@@ -318,7 +318,7 @@ TEST(lengths_are_numbers_or_durations)
     CHECK_EQ(ns, 5000000000);
 }
 
-TEST(a_fields_name_tells_its_unit)
+TEST(a_fields_name_has_its_unit)
 {
     CHECK_EQ(times_unit_of(".delay_ms"), TIMES_MS);
     CHECK_EQ(times_unit_of(".a.t_us"), TIMES_US);
@@ -410,7 +410,7 @@ TEST(what_is_printed_is_read_again)
     }
 }
 
-TEST(a_time_outside_of_the_range_is_told_from_what_is_no_time)
+TEST(a_time_outside_of_the_range_differs_from_what_is_no_time)
 {
     static const char *const outside[] = {
         "18446744073.709551615",

@@ -212,7 +212,7 @@ fuzz_command(struct fake *fake, const char *line, size_t size)
     }
     const char *reply = fake_call(fake, args, count);
     fuzz_check(strcmp(reply, "!ERR out of memory") != 0 ||
-               fake->told.size == 0 ||
+               fake->replicated.size == 0 ||
                bytes_equal(args[0], bytes_of("LAWN.APPLY")));
     fuzz_check(fake_same(fake, fake->replica));
     fake->memory = UINT64_MAX;

@@ -9,9 +9,9 @@
 #include "internal.h"
 #include "small.h"
 
-#define FUZZ_LONE 8u
+#define FUZZ_UNQUEUED 8u
 #define FUZZ_BLADES 8u
-#define FUZZ_ENTRIES (FUZZ_LONE + FUZZ_BLADES)
+#define FUZZ_ENTRIES (FUZZ_UNQUEUED + FUZZ_BLADES)
 #define FUZZ_SLOTS 2048u
 #define FUZZ_SIZES (LAWN_INDEX_BITS_MAX - LAWN_INDEX_BITS_MIN + 1)
 
@@ -33,9 +33,9 @@ static uint32_t fuzz_slots[FUZZ_ENTRIES]; /* where it was put */
 
 /* Unqueued timers come first, then blades. */
 static bool
-fuzz_is_lone(uint32_t i)
+fuzz_is_unqueued(uint32_t i)
 {
-    return i < FUZZ_LONE;
+    return i < FUZZ_UNQUEUED;
 }
 
 /* Digit by digit from the top. */
@@ -77,11 +77,12 @@ fuzz_remove(uint32_t i)
     if (fuzz_times[i] == LAWN_NEVER) {
         return;
     }
-    if (fuzz_is_lone(i)) {
+    if (fuzz_is_unqueued(i)) {
         lawn__list_remove(lawn__key(NULL), &fuzz_timers[i].link);
     } else {
-        lawn__index_remove(fuzz_index, fuzz_all, i - FUZZ_LONE, fuzz_slots[i]);
-        lawn__list_init(lawn__key(NULL), &fuzz_all[i - FUZZ_LONE].queue);
+        lawn__index_remove(fuzz_index, fuzz_all, i - FUZZ_UNQUEUED,
+                           fuzz_slots[i]);
+        lawn__list_init(lawn__key(NULL), &fuzz_all[i - FUZZ_UNQUEUED].queue);
     }
     fuzz_times[i] = LAWN_NEVER;
 }
@@ -92,7 +93,7 @@ fuzz_add(uint32_t i, uint64_t time, uint64_t later)
 {
     fuzz_remove(i);
     fuzz_timers[i].deadline = time;
-    if (fuzz_is_lone(i)) {
+    if (fuzz_is_unqueued(i)) {
         const struct lawn_link *list =
             lawn__index_add_timer(fuzz_index, lawn__key(NULL), &fuzz_timers[i]);
         uint32_t slot = fuzz_slot(time);
@@ -101,13 +102,13 @@ fuzz_add(uint32_t i, uint64_t time, uint64_t later)
             (uint32_t)(list - fuzz_index->unqueued) / fuzz_index->lists == slot,
             "I4: the list of a slot");
     } else {
-        struct lawn_blade *blade = &fuzz_all[i - FUZZ_LONE];
+        struct lawn_blade *blade = &fuzz_all[i - FUZZ_UNQUEUED];
 
         if (later < LAWN_LAST - time) {
             fuzz_timers[i].deadline += later;
         }
         lawn__list_append(lawn__key(NULL), &blade->queue, &fuzz_timers[i].link);
-        lawn__index_insert(fuzz_index, fuzz_all, i - FUZZ_LONE, time);
+        lawn__index_insert(fuzz_index, fuzz_all, i - FUZZ_UNQUEUED, time);
     }
     fuzz_placed(i, time);
 }
@@ -116,9 +117,9 @@ fuzz_add(uint32_t i, uint64_t time, uint64_t later)
 static void
 fuzz_settle(uint32_t i, bool empty)
 {
-    uint32_t number = i - FUZZ_LONE;
+    uint32_t number = i - FUZZ_UNQUEUED;
 
-    if (fuzz_is_lone(i) || fuzz_times[i] == LAWN_NEVER) {
+    if (fuzz_is_unqueued(i) || fuzz_times[i] == LAWN_NEVER) {
         return;
     }
     if (empty) {

@@ -325,7 +325,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
     fuzz_ready(scenario);
     /* As if it had been told: each word is one at which fibres may meet. */
-    if (!run_schedule(getenv("FUZZ_TRACE") != NULL ? RUN_TRACE : RUN_TOLD)) {
+    if (!run_schedule(getenv("FUZZ_TRACE") != NULL ? RUN_TRACE : RUN_GIVEN)) {
         (void)fflush(stdout);
         (void)fprintf(stderr, "%s\nexplore --replay %s '%s'\n", run_message(),
                       scenario->name, fuzz_told);

@@ -68,19 +68,20 @@ kit_aborts_with(kit_test_fn *body, const char *message)
         _exit(0);
     }
     (void)close(fds[1]);
-    char said[4096];
-    while (length < sizeof(said) - 1 &&
-           (got = read(fds[0], said + length, sizeof(said) - 1 - length)) > 0) {
+    char output[4096];
+    while (length < sizeof(output) - 1 &&
+           (got = read(fds[0], output + length, sizeof(output) - 1 - length)) >
+               0) {
         length += (size_t)got;
     }
-    said[length] = '\0';
+    output[length] = '\0';
     (void)close(fds[0]);
     int status = 0;
     if (waitpid(child, &status, 0) != child) {
         return false;
     }
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
-           strstr(said, message) != NULL;
+           strstr(output, message) != NULL;
 }
 
 static int

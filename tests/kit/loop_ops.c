@@ -1,11 +1,11 @@
 /* loop_ops.c - the interpreter of operations on a loop: see loop_ops.h.
  *
  * A case is a byte for the mix, a byte for its size and manner, then options of
- * a loop, then operations. What each timer should do is told by a few numbers
+ * a loop, then operations. What each timer should do is given by a few numbers
  * for each, and by looking at all of them: no queue, no index.
  *
- * The host is the test: it notes what wake-up it was told, and whether there was
- * a reason to tell it anew [L2]. Callbacks read further operations from the
+ * The host is the test: it notes what wake-up was set, and whether there was
+ * a reason to set it again [L2]. Callbacks read further operations from the
  * case, and take time: the clock goes on in them.
  */
 #include "loop_ops.h"
@@ -42,8 +42,8 @@ struct loop_ops {
     uint64_t budget_time; /* 0: none */
 
     uint64_t clock; /* as it would be read */
-    uint64_t told;  /* the newest that was read */
-    uint64_t armed; /* what the host was told; LAWN_NEVER: nothing is set */
+    uint64_t read;  /* the newest that was read */
+    uint64_t armed; /* what the host has set; LAWN_NEVER: nothing is set */
     uint64_t running;
 
     uint64_t turn;    /* the number of turns */
@@ -80,7 +80,7 @@ rounded(const struct loop_ops *ops, uint64_t time)
 static uint64_t
 future(const struct loop_ops *ops, uint64_t deadline)
 {
-    uint64_t soon = later(ops->told, 1);
+    uint64_t soon = later(ops->read, 1);
 
     deadline = deadline < LOOP_OPS_LAST ? deadline : LOOP_OPS_LAST;
     return deadline > soon ? deadline : soon;
@@ -100,8 +100,8 @@ read_clock(struct loop_ops *ops)
 {
     uint64_t clock = ops->clock < LOOP_OPS_LAST ? ops->clock : LOOP_OPS_LAST;
 
-    if (clock > ops->told) {
-        ops->told = clock;
+    if (clock > ops->read) {
+        ops->read = clock;
     }
 }
 
@@ -141,7 +141,7 @@ look(struct loop_ops *ops)
 {
     struct script *script = &ops->script;
 
-    script_expect(script, "[P9] now", lawn_loop_now(ops->loop), ops->told);
+    script_expect(script, "[P9] now", lawn_loop_now(ops->loop), ops->read);
     script_expect(script, "count", lawn_loop_count(ops->loop), ops->running);
     if (!ops->turning && (ops->running == 0) != (ops->armed == LAWN_NEVER)) {
         script_fail(script, "[L2] %llu timers, set to %llu",
@@ -185,9 +185,9 @@ started(struct loop_ops *ops, uint32_t which, unsigned mode, uint64_t deadline)
     should->behind = false;
     should->deadline = deadline;
     if ((mode == LAWN_LOOP_SKIP || mode == LAWN_LOOP_CATCH_UP) &&
-        should->nominal <= ops->told && !ops->turning) {
+        should->nominal <= ops->read && !ops->turning) {
         /* Overdue already: at the time that mows have come to, or its own. */
-        if (is > ops->told) {
+        if (is > ops->read) {
             script_fail(&ops->script, "[L4] an overdue timer is due later");
         }
         should->deadline = is;
@@ -204,11 +204,11 @@ do_start(struct loop_ops *ops, uint32_t which)
 {
     uint64_t ttl = script_take_ttl(&ops->script);
 
-    TELL(&ops->script, "start %u %llu", which, (unsigned long long)ttl);
+    TRACE(&ops->script, "start %u %llu", which, (unsigned long long)ttl);
     lawn_loop_start(ops->loop, &ops->timers[which], ttl);
     read_clock(ops);
     started(ops, which, LOOP_OPS_ONCE,
-            rounded(ops, later(ops->told, ttl > 0 ? ttl : 1)));
+            rounded(ops, later(ops->read, ttl > 0 ? ttl : 1)));
 }
 
 static void
@@ -216,10 +216,11 @@ do_start_at(struct loop_ops *ops, uint32_t which)
 {
     uint64_t ttl = script_take_ttl(&ops->script);
     uint64_t deadline = script_take(&ops->script) % 4 == 0
-                            ? script_earlier(ops->told, ttl)
-                            : script_later(ops->told, ttl);
+                            ? script_earlier(ops->read, ttl)
+                            : script_later(ops->read, ttl);
 
-    TELL(&ops->script, "start %u at %llu", which, (unsigned long long)deadline);
+    TRACE(&ops->script, "start %u at %llu", which,
+          (unsigned long long)deadline);
     lawn_loop_start_at(ops->loop, &ops->timers[which], deadline);
     started(ops, which, LOOP_OPS_ONCE, rounded(ops, future(ops, deadline)));
 }
@@ -231,22 +232,22 @@ do_every(struct loop_ops *ops, uint32_t which, bool at)
     uint8_t byte = script_take(&ops->script);
     enum lawn_loop_mode mode = (enum lawn_loop_mode)(byte % 3);
     uint64_t ttl = at ? script_take_ttl(&ops->script) : 0;
-    uint64_t first = byte >= 192 ? script_earlier(ops->told, ttl)
-                                 : script_later(ops->told, ttl);
+    uint64_t first = byte >= 192 ? script_earlier(ops->read, ttl)
+                                 : script_later(ops->read, ttl);
     struct should *should = &ops->should[which];
 
     period = byte / 3 % 16 == 0 ? 0 : period;
     should->period = period > 0 ? period : 1;
     if (at) {
-        TELL(&ops->script, "every %u %llu at %llu mode %d", which,
-             (unsigned long long)period, (unsigned long long)first, mode);
+        TRACE(&ops->script, "every %u %llu at %llu mode %d", which,
+              (unsigned long long)period, (unsigned long long)first, mode);
         lawn_loop_every_at(ops->loop, &ops->timers[which], first, period, mode);
     } else {
-        TELL(&ops->script, "every %u %llu mode %d", which,
-             (unsigned long long)period, mode);
+        TRACE(&ops->script, "every %u %llu mode %d", which,
+              (unsigned long long)period, mode);
         lawn_loop_every(ops->loop, &ops->timers[which], period, mode);
         read_clock(ops);
-        first = later(ops->told, should->period);
+        first = later(ops->read, should->period);
     }
     should->nominal = first < LOOP_OPS_LAST ? first : LOOP_OPS_LAST;
     first = future(ops, first);
@@ -260,7 +261,7 @@ do_stop(struct loop_ops *ops, uint32_t which)
     struct should *should = &ops->should[which];
     bool stopped = lawn_loop_stop(ops->loop, &ops->timers[which]);
 
-    TELL(&ops->script, "stop %u: %d", which, stopped);
+    TRACE(&ops->script, "stop %u: %d", which, stopped);
     script_expect(&ops->script, "[L7] stop", stopped, should->running);
     ops->running -= should->running;
     should->running = false;
@@ -298,18 +299,18 @@ act(struct loop_ops *ops, unsigned what, uint32_t which)
         break;
     default:
         ops->clock = script_later(ops->clock, script_take_step(&ops->script));
-        TELL(&ops->script, "the clock goes to %llu",
-             (unsigned long long)ops->clock);
+        TRACE(&ops->script, "the clock goes to %llu",
+              (unsigned long long)ops->clock);
         break;
     }
 }
 
-/* A timer of a fixed rate fires: what it should say, and what comes next. */
+/* A timer of a fixed rate fires: what it should report, and what comes next. */
 static uint64_t
 fire_rate(struct loop_ops *ops, struct should *should,
           const struct lawn_loop_timer *timer)
 {
-    uint64_t late = ops->told - should->nominal;
+    uint64_t late = ops->read - should->nominal;
     uint64_t missed =
         should->mode == LAWN_LOOP_SKIP ? late / should->period : 0;
     uint64_t due = should->nominal + missed * should->period;
@@ -320,7 +321,7 @@ fire_rate(struct loop_ops *ops, struct should *should,
     ops->missed += missed;
     should->nominal = later(due, should->period);
     should->deadline = future(ops, should->nominal);
-    should->behind = should->nominal <= ops->told;
+    should->behind = should->nominal <= ops->read;
     ops->behinds += should->behind;
     return late;
 }
@@ -333,7 +334,7 @@ check_fire(struct loop_ops *ops, const struct should *should)
 
     if (!should->running) {
         script_fail(script, "[P3] an idle timer fires");
-    } else if (ops->told < should->deadline) {
+    } else if (ops->read < should->deadline) {
         script_fail(script, "[L1] early");
     } else if (should->turn == ops->turn) {
         script_fail(script, "[P6] started in this turn");
@@ -342,7 +343,7 @@ check_fire(struct loop_ops *ops, const struct should *should)
     } else if (ops->fired >= ops->budget) {
         script_fail(script, "[L3] more timers than the budget");
     } else if (ops->fired > 0 && ops->budget_time != 0 &&
-               ops->told >= later(ops->begin, ops->budget_time)) {
+               ops->read >= later(ops->begin, ops->budget_time)) {
         script_fail(script, "[L3] the time was over");
     } else if (ops->calling) {
         script_fail(script, "a callback in a callback");
@@ -356,9 +357,9 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     uint32_t which = (uint32_t)(timer - ops->timers);
     struct should *should = &ops->should[which];
     struct script *script = &ops->script;
-    uint64_t late = ops->told - should->deadline;
+    uint64_t late = ops->read - should->deadline;
 
-    TELL(script, "%u fires", which);
+    TRACE(script, "%u fires", which);
     check_fire(ops, should);
     script_expect(script, "the loop in a callback", (uintptr_t)loop,
                   (uintptr_t)ops->loop);
@@ -370,7 +371,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     } else {
         script_expect(script, "due", timer->due, should->deadline);
         script_expect(script, "missed", timer->missed, 0);
-        should->deadline = rounded(ops, later(ops->told, should->period));
+        should->deadline = rounded(ops, later(ops->read, should->period));
     }
     ops->late_most = late > ops->late_most ? late : ops->late_most;
     should->turn = ops->turn;
@@ -398,7 +399,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     ops->calling = false;
     read_clock(ops);
     if (!ops->touched && should->running && should->mode == LAWN_LOOP_DELAY) {
-        should->deadline = rounded(ops, later(ops->told, should->period));
+        should->deadline = rounded(ops, later(ops->read, should->period));
     }
 }
 
@@ -413,7 +414,7 @@ check_behind(struct loop_ops *ops)
         if (should->behind) {
             uint64_t is = lawn_loop_deadline(&ops->timers[i]);
 
-            if (is > ops->told &&
+            if (is > ops->read &&
                 (ops->behinds <= 16 || is != should->deadline)) {
                 script_fail(&ops->script, "[L5] %u is not due", i);
             }
@@ -428,7 +429,7 @@ static void
 check_turn(struct loop_ops *ops, uint64_t next)
 {
     bool over = ops->fired > 0 && ops->budget_time != 0 &&
-                ops->told >= later(ops->begin, ops->budget_time);
+                ops->read >= later(ops->begin, ops->budget_time);
 
     script_expect(&ops->script, "[P2] turn's next", next, earliest(ops));
     if (next < ops->armed) {
@@ -448,12 +449,12 @@ check_turn(struct loop_ops *ops, uint64_t next)
 static void
 do_turn(struct loop_ops *ops, bool woken)
 {
-    TELL(&ops->script, "%s at %llu", woken ? "woken" : "turn",
-         (unsigned long long)ops->clock);
+    TRACE(&ops->script, "%s at %llu", woken ? "woken" : "turn",
+          (unsigned long long)ops->clock);
     read_clock(ops);
     ops->turn++;
     ops->turning = true;
-    ops->begin = ops->told;
+    ops->begin = ops->read;
     ops->fired = 0;
     ops->behinds = 0;
     ops->order = 0;
@@ -498,7 +499,7 @@ open_loop(struct loop_ops *ops)
         }
         return false;
     }
-    ops->told = 0;
+    ops->read = 0;
     read_clock(ops);
     ops->armed = LAWN_NEVER;
     ops->running = 0;
@@ -539,13 +540,13 @@ run_one(struct loop_ops *ops)
         step = script_take_jump(&ops->script);
         ops->clock = what < 64 ? script_earlier(ops->clock, step)
                                : script_later(ops->clock, step % 1000);
-        TELL(&ops->script, "update at %llu", (unsigned long long)ops->clock);
+        TRACE(&ops->script, "update at %llu", (unsigned long long)ops->clock);
         (void)lawn_loop_update(ops->loop);
         read_clock(ops);
         break;
     case 5:
         if (what >= 240) {
-            TELL(&ops->script, "a new loop");
+            TRACE(&ops->script, "a new loop");
             lawn_loop_free(ops->loop);
             (void)open_loop(ops);
             break;

@@ -26,7 +26,7 @@
 #define OPS_TIME_MAX (UINT64_C(1) << 62)
 #define OPS_TTL_MASK ((UINT64_C(1) << 60) - 1)
 #define OPS_SMALL_LAWN 16384u
-/* log2 of the starts that a lawn needs to change its habits. */
+/* log2 of the starts that a lawn needs to change its tuning. */
 #if defined LAWN_TUNING_TRIAL
 #define OPS_CHURN 9u
 #else
@@ -57,9 +57,10 @@ struct ops {
     size_t fired;
     uint64_t until; /* what it may fire, in however many pieces */
     bool halted;
-    bool quiet;    /* callbacks do nothing */
-    uint64_t step; /* times told are multiples of it, and each remainder has */
-    uint64_t *ttl; /* one TTL: so none of another is due with it; or NULL */
+    bool quiet; /* callbacks do nothing */
+    uint64_t
+        step; /* times that are set are multiples of it, and each remainder has */
+    uint64_t *ttl;   /* one TTL: so none of another is due with it; or NULL */
     struct rng cuts; /* for mows in pieces */
     uint64_t lies;
     uint64_t own;     /* allocations made here */
@@ -89,9 +90,9 @@ compare(struct ops *ops)
     script_expect(&ops->script, "P3: lawn_count()", lawn_count(ops->lawn),
                   ops->oracle.count);
     if (ops->witness != NULL) {
-        script_expect(&ops->script, "P9: lawn_now(), says the witness,",
+        script_expect(&ops->script, "P9: lawn_now(), by the witness,",
                       lawn_now(ops->lawn), ops->witness->clock);
-        script_expect(&ops->script, "P3: lawn_count(), says the witness,",
+        script_expect(&ops->script, "P3: lawn_count(), by the witness,",
                       lawn_count(ops->lawn), witness_count(ops->witness));
     }
     if (config->allocations != NULL) {
@@ -123,12 +124,12 @@ compare_timer(struct ops *ops, uint32_t i)
                       lawn_last_deadline(timer), ops->oracle.timers[i].due);
     }
     if (ops->witness != NULL) {
-        script_expect(&ops->script, "P9: a deadline, says the witness,",
-                      deadline, witness_deadline(ops->witness, i));
+        script_expect(&ops->script, "P9: a deadline, by the witness,", deadline,
+                      witness_deadline(ops->witness, i));
     }
 }
 
-/* What is told to both judges, and at times not to one of them. */
+/* What is reported to both judges, and at times not to one of them. */
 
 static bool
 lies(struct ops *ops, enum ops_fault fault)
@@ -137,7 +138,7 @@ lies(struct ops *ops, enum ops_fault fault)
 }
 
 static void
-tell_start(struct ops *ops, uint32_t i, uint64_t ttl)
+report_start(struct ops *ops, uint32_t i, uint64_t ttl)
 {
     oracle_start(&ops->oracle, i, ttl + lies(ops, OPS_ORACLE_TTL));
     if (ops->witness != NULL) {
@@ -146,7 +147,7 @@ tell_start(struct ops *ops, uint32_t i, uint64_t ttl)
 }
 
 static bool
-tell_stop(struct ops *ops, uint32_t i)
+report_stop(struct ops *ops, uint32_t i)
 {
     bool running = lies(ops, OPS_ORACLE_STOP)
                        ? ops->oracle.timers[i].deadline != LAWN_NEVER
@@ -160,7 +161,7 @@ tell_stop(struct ops *ops, uint32_t i)
 }
 
 static void
-tell_now(struct ops *ops, uint64_t now)
+report_now(struct ops *ops, uint64_t now)
 {
     oracle_set_now(&ops->oracle, now - (lies(ops, OPS_ORACLE_CLOCK) ? 1 : 0));
     if (ops->witness != NULL) {
@@ -170,7 +171,7 @@ tell_now(struct ops *ops, uint64_t now)
 }
 
 static void
-tell_resolution(struct ops *ops, uint64_t resolution)
+report_resolution(struct ops *ops, uint64_t resolution)
 {
     if (!lies(ops, OPS_ORACLE_RESOLUTION)) {
         oracle_set_resolution(&ops->oracle, resolution);
@@ -180,15 +181,14 @@ tell_resolution(struct ops *ops, uint64_t resolution)
     }
 }
 
-/* Whether one or the other says that a promise was broken. */
+/* Whether one or the other finds that a promise was broken. */
 static void
 hear(struct ops *ops, uint32_t i, const char *oracle, const char *witness)
 {
     if (oracle != NULL) {
         script_fail(&ops->script, "%s (timer %u)", oracle, i);
     } else if (witness != NULL) {
-        script_fail(&ops->script, "%s (timer %u, says the witness)", witness,
-                    i);
+        script_fail(&ops->script, "%s (timer %u, by the witness)", witness, i);
     }
 }
 
@@ -263,10 +263,10 @@ do_start(struct ops *ops, uint32_t i, uint64_t ttl)
 {
     struct lawn_timer *timer = timer_of(ops, i);
 
-    tell_start(ops, i, ttl);
-    TELL(&ops->script, "start timer %u, ttl %llu: due at %llu", i,
-         (unsigned long long)ttl,
-         (unsigned long long)ops->oracle.timers[i].deadline);
+    report_start(ops, i, ttl);
+    TRACE(&ops->script, "start timer %u, ttl %llu: due at %llu", i,
+          (unsigned long long)ttl,
+          (unsigned long long)ops->oracle.timers[i].deadline);
     lawn_start(ops->lawn, timer, ttl);
     compare_timer(ops, i);
 }
@@ -284,9 +284,9 @@ do_start_at(struct ops *ops, uint32_t i, uint64_t deadline)
     if (ops->witness != NULL) {
         witness_start_at(ops->witness, i, deadline);
     }
-    TELL(&ops->script, "start timer %u at %llu: due at %llu", i,
-         (unsigned long long)deadline,
-         (unsigned long long)ops->oracle.timers[i].deadline);
+    TRACE(&ops->script, "start timer %u at %llu: due at %llu", i,
+          (unsigned long long)deadline,
+          (unsigned long long)ops->oracle.timers[i].deadline);
     lawn_start_at(ops->lawn, timer, deadline);
     compare_timer(ops, i);
 }
@@ -304,9 +304,10 @@ do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
         witness = witness_start_as(ops->witness, i, ttl, deadline,
                                    lawn_deadline(timer));
     }
-    TELL(&ops->script, "start timer %u as one of ttl %llu at %llu: due at %llu",
-         i, (unsigned long long)ttl, (unsigned long long)deadline,
-         (unsigned long long)lawn_deadline(timer));
+    TRACE(&ops->script,
+          "start timer %u as one of ttl %llu at %llu: due at %llu", i,
+          (unsigned long long)ttl, (unsigned long long)deadline,
+          (unsigned long long)lawn_deadline(timer));
     hear(ops, i, broken, witness);
     compare_timer(ops, i);
 }
@@ -362,9 +363,9 @@ static void
 do_stop(struct ops *ops, uint32_t i)
 {
     struct lawn_timer *timer = timer_of(ops, i);
-    bool running = tell_stop(ops, i);
+    bool running = report_stop(ops, i);
 
-    TELL(&ops->script, "stop timer %u, %s", i, running ? "running" : "idle");
+    TRACE(&ops->script, "stop timer %u, %s", i, running ? "running" : "idle");
     script_expect(&ops->script, "P5: lawn_stop()", lawn_stop(ops->lawn, timer),
                   running);
     compare_timer(ops, i);
@@ -378,7 +379,7 @@ do_drop(struct ops *ops, uint32_t i)
         do_stop(ops, i);
     }
     if (!ops->script.failed) {
-        TELL(&ops->script, "free the memory of timer %u", i);
+        TRACE(&ops->script, "free the memory of timer %u", i);
         free(ops->timers[i]);
         ops->timers[i] = NULL;
         ops->oracle.timers[i].due = 0;
@@ -394,7 +395,7 @@ do_moved(struct ops *ops, uint32_t i)
     if (from == NULL) {
         return;
     }
-    TELL(&ops->script, "move timer %u in memory", i);
+    TRACE(&ops->script, "move timer %u in memory", i);
     struct ops_timer *to = NULL;
     to = malloc(sizeof(*to));
     if (to == NULL) {
@@ -420,7 +421,7 @@ do_next(struct ops *ops)
     const char *broken = NULL;
 
     first = ahead ? first : lawn_next_timer(ops->lawn);
-    TELL(&ops->script, "next: %llu", (unsigned long long)next);
+    TRACE(&ops->script, "next: %llu", (unsigned long long)next);
     script_expect(&ops->script, "P2: the deadline of lawn_next_timer()",
                   first != NULL ? lawn_deadline(first) : LAWN_NEVER, next);
     if (oracle_looks(&ops->oracle)) {
@@ -436,7 +437,7 @@ do_next(struct ops *ops)
         script_fail(&ops->script, "%s", broken);
     }
     if (ops->witness != NULL) {
-        script_expect(&ops->script, "P2: lawn_next(), says the witness,", next,
+        script_expect(&ops->script, "P2: lawn_next(), by the witness,", next,
                       witness_next(ops->witness));
         if (first != NULL) {
             uint32_t i = LAWN_CONTAINER(first, struct ops_timer, timer)->number;
@@ -450,8 +451,8 @@ static void
 do_set_now(struct ops *ops, uint64_t now)
 {
     now = fit_now(ops, now);
-    tell_now(ops, now);
-    TELL(&ops->script, "set now to %llu", (unsigned long long)now);
+    report_now(ops, now);
+    TRACE(&ops->script, "set now to %llu", (unsigned long long)now);
     lawn_set_now(ops->lawn, now);
 }
 
@@ -461,9 +462,9 @@ do_set_resolution(struct ops *ops, uint64_t resolution)
     if (ops->ttl != NULL) {
         return;
     }
-    tell_resolution(ops, resolution);
-    TELL(&ops->script, "set resolution to %llu",
-         (unsigned long long)resolution);
+    report_resolution(ops, resolution);
+    TRACE(&ops->script, "set resolution to %llu",
+          (unsigned long long)resolution);
     lawn_set_resolution(ops->lawn, resolution);
 }
 
@@ -473,7 +474,7 @@ do_check(struct ops *ops)
     if (!oracle_looks(&ops->oracle)) {
         return;
     }
-    TELL(&ops->script, "check");
+    TRACE(&ops->script, "check");
     if (!lawn_check(ops->lawn, stderr)) {
         script_fail(&ops->script, "lawn_check() found a broken invariant");
     }
@@ -487,8 +488,8 @@ do_stats(struct ops *ops)
     if (!oracle_looks(&ops->oracle)) {
         return;
     }
-    TELL(&ops->script, "stats");
-    uint64_t lone = lawn_count_unqueued(ops->lawn);
+    TRACE(&ops->script, "stats");
+    uint64_t unqueued = lawn_count_unqueued(ops->lawn);
     struct lawn_counters stats;
     lawn_stats(ops->lawn, &stats);
     script_expect(&ops->script, "P3: starts", stats.starts, oracle->starts);
@@ -498,14 +499,15 @@ do_stats(struct ops *ops)
     script_expect(&ops->script, "P7: bytes", stats.bytes, ops->bytes_at_first);
     if (stats.live_blades > stats.blades ||
         stats.unqueued_starts > stats.starts + oracle->restarts ||
-        stats.live_blades + lone > stats.count ||
-        (stats.live_blades == 0 && lone != stats.count)) {
-        script_fail(&ops->script,
-                    "P3: %zu of %zu blades, %llu lone timers and %llu lone "
-                    "starts do not fit %llu timers",
-                    stats.live_blades, stats.blades, (unsigned long long)lone,
-                    (unsigned long long)stats.unqueued_starts,
-                    (unsigned long long)stats.count);
+        stats.live_blades + unqueued > stats.count ||
+        (stats.live_blades == 0 && unqueued != stats.count)) {
+        script_fail(
+            &ops->script,
+            "P3: %zu of %zu blades, %llu unqueued timers and %llu unqueued "
+            "starts do not fit %llu timers",
+            stats.live_blades, stats.blades, (unsigned long long)unqueued,
+            (unsigned long long)stats.unqueued_starts,
+            (unsigned long long)stats.count);
     }
 }
 
@@ -529,7 +531,7 @@ visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
 
     if (visited->many == visited->limit) {
         script_fail(&ops->script,
-                    "P3: a visit went on after it was told to end");
+                    "P3: a visit went on after it was asked to end");
     }
     if (t->deadline == LAWN_NEVER || seen->visit == ops->visits) {
         script_fail(&ops->script, "P3: timer %u was visited %s", seen->number,
@@ -537,7 +539,7 @@ visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
     }
     seen->visit = ops->visits;
     if (ttl != 0) {
-        script_expect(&ops->script, "P4: the TTL that is told", ttl, t->ttl);
+        script_expect(&ops->script, "P4: the TTL that is passed", ttl, t->ttl);
     }
     for (uint64_t i = 0; i < visited->many && i < OPS_MANY_MAX; i++) {
         if (oracle_in_order(t, &ops->oracle.timers[visited->number[i]])) {
@@ -579,7 +581,7 @@ do_each(struct ops *ops)
     struct visited visited;
 
     if (oracle_looks(&ops->oracle)) {
-        TELL(&ops->script, "visit each");
+        TRACE(&ops->script, "visit each");
         visit_all(ops, &visited, byte < 64 ? 1 + byte % 8u : UINT64_MAX);
     }
 }
@@ -592,7 +594,7 @@ static lawn_fire_fn callback;
 static void
 do_halt(struct ops *ops)
 {
-    TELL(&ops->script, "halt");
+    TRACE(&ops->script, "halt");
     lawn_halt(ops->lawn);
     ops->budget = ops->fired;
     ops->halted = true;
@@ -620,7 +622,7 @@ do_mow_inside(struct ops *ops)
 #if defined NDEBUG
     size_t fired = ops->fired;
 
-    TELL(&ops->script, "mow inside of a mow");
+    TRACE(&ops->script, "mow inside of a mow");
     script_expect(&ops->script, "P10: a mow inside of a mow",
                   lawn_mow(ops->lawn, LAWN_NEVER, SIZE_MAX, callback, ops), 0);
     script_expect(&ops->script, "P10: what fired in a mow inside of a mow",
@@ -806,7 +808,7 @@ callback(struct lawn_timer *timer, void *arg)
     uint32_t i = LAWN_CONTAINER(timer, struct ops_timer, timer)->number;
     const char *witness = NULL;
 
-    TELL(&ops->script, "timer %u fires", i);
+    TRACE(&ops->script, "timer %u fires", i);
     ops->fired++;
     if (i >= ops->oracle.many || ops->timers[i] == NULL ||
         timer != &ops->timers[i]->timer) {
@@ -846,10 +848,10 @@ mow_once(struct ops *ops, uint64_t now, size_t budget)
     const char *witness = NULL;
 
     if (budget == SIZE_MAX) {
-        TELL(&ops->script, "mow at %llu", (unsigned long long)now);
+        TRACE(&ops->script, "mow at %llu", (unsigned long long)now);
     } else {
-        TELL(&ops->script, "mow at %llu, budget %zu", (unsigned long long)now,
-             budget);
+        TRACE(&ops->script, "mow at %llu, budget %zu", (unsigned long long)now,
+              budget);
     }
     ops->budget = budget;
     ops->fired = 0;
@@ -869,7 +871,7 @@ mow_once(struct ops *ops, uint64_t now, size_t budget)
     script_expect(&ops->script, "P3: lawn_mow()", fired, ops->fired);
     if (broken != NULL || witness != NULL) {
         script_fail(&ops->script, "%s%s", broken != NULL ? broken : witness,
-                    broken != NULL ? "" : " (says the witness)");
+                    broken != NULL ? "" : " (by the witness)");
     }
     return fired;
 }
@@ -905,7 +907,7 @@ mow_in_pieces(struct ops *ops, uint64_t now, size_t budget)
     return budget - left;
 }
 
-/* Where the order is to be determined the clock stays on its grid: it is told
+/* Where the order is to be determined the clock stays on its grid: it is set
  * first, and callbacks start from there, in however many pieces they come. With
  * quiet ones it may also move piece by piece. */
 static size_t
@@ -1023,11 +1025,11 @@ renew_lawn(struct ops *ops)
 
     take_options(ops, &options);
     uint8_t how = script_take(&ops->script);
-    TELL(&ops->script,
-         "new lawn: blades %zu, slot bits %u, resolution %llu, now %llu, %s",
-         options.blades, options.slot_bits,
-         (unsigned long long)options.resolution,
-         (unsigned long long)options.now, how < 192 ? "new" : "place");
+    TRACE(&ops->script,
+          "new lawn: blades %zu, slot bits %u, resolution %llu, now %llu, %s",
+          options.blades, options.slot_bits,
+          (unsigned long long)options.resolution,
+          (unsigned long long)options.now, how < 192 ? "new" : "place");
     lawn = how < 192 ? lawn_new(&options)
                      : place_lawn(ops, &options, how % 64, &place);
     if (lawn == NULL) {
@@ -1079,8 +1081,8 @@ keeps_lawn(const struct ops *ops)
     return config->fill || (config->light && ops->script.at % 8 != 0);
 }
 
-/* All timers go to another lawn, which is not told what the old one knew of
- * its habits and closed blades. */
+/* All timers go to another lawn, which does not get what the old one knew of
+ * its tuning and closed blades. */
 static void
 op_move(struct ops *ops)
 {
@@ -1102,9 +1104,9 @@ op_move(struct ops *ops)
         ops->script.result->refused++;
         return;
     }
-    TELL(&ops->script,
-         "move to a lawn of %zu blades, slot bits %u, made at %llu",
-         options.blades, options.slot_bits, (unsigned long long)options.now);
+    TRACE(&ops->script,
+          "move to a lawn of %zu blades, slot bits %u, made at %llu",
+          options.blades, options.slot_bits, (unsigned long long)options.now);
     visit_all(ops, &visited, UINT64_MAX);
     lawn_free(ops->lawn);
     free(ops->place);
@@ -1160,10 +1162,10 @@ op_churn(struct ops *ops)
 
     ttls[0] = take_ttl(ops);
     ttls[1] = take_ttl(ops);
-    TELL(&ops->script, "start timer %u %u times, ttl %llu and %llu in turn", i,
-         times, (unsigned long long)ttls[0], (unsigned long long)ttls[1]);
+    TRACE(&ops->script, "start timer %u %u times, ttl %llu and %llu in turn", i,
+          times, (unsigned long long)ttls[0], (unsigned long long)ttls[1]);
     while (times-- > 0) {
-        tell_start(ops, i, ttls[times % 2]);
+        report_start(ops, i, ttls[times % 2]);
         lawn_start(ops->lawn, timer, ttls[times % 2]);
     }
     compare_timer(ops, i);
@@ -1300,7 +1302,7 @@ op_look(struct ops *ops)
 {
     uint32_t i = take_timer(ops);
 
-    TELL(&ops->script, "halt outside a mow; look at timer %u", i);
+    TRACE(&ops->script, "halt outside a mow; look at timer %u", i);
     lawn_halt(ops->lawn);
     compare_timer(ops, i);
     if (i % 2 == 1) {
@@ -1312,7 +1314,7 @@ static void
 op_look_at_all(struct ops *ops)
 {
     if (oracle_looks(&ops->oracle)) {
-        TELL(&ops->script, "look at all timers");
+        TRACE(&ops->script, "look at all timers");
         compare_all(ops);
     }
 }

@@ -46,7 +46,7 @@ enum ops_fault {
 struct ops_firing {
     uint32_t timer;
     uint64_t deadline;
-    uint64_t now; /* that the lawn had been told */
+    uint64_t now; /* that the lawn was set to */
 };
 
 struct ops_log {
@@ -65,7 +65,7 @@ typedef bool ops_run_fn(const struct ops_config *config, const uint8_t *bytes,
 struct ops_config {
     ops_run_fn *run;      /* which one, for whoever drives several */
     uint64_t check_every; /* lawn_check() after so many operations; 0: never */
-    uint32_t timers;      /* 0: the case says how many, at most 256 */
+    uint32_t timers;      /* 0: the case gives how many, at most 256 */
     bool fill;            /* start all timers of a new lawn */
     bool fatal;           /* abort() as soon as a promise is broken */
     bool light;           /* the oracle looks at all timers now and then only,
@@ -78,7 +78,7 @@ struct ops_config {
     bool determined;
     uint64_t pieces;     /* 0, or a seed for cutting each mow into several */
     struct ops_log *log; /* or NULL */
-    FILE *trace;         /* where to tell what is done, or NULL */
+    FILE *trace;         /* where to print what is done, or NULL */
 
     /* For lawn_new(); NULL: malloc() and free(). */
     void *(*alloc)(size_t size, void *context);

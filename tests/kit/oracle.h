@@ -1,7 +1,7 @@
 /* oracle.h - what a lawn should do, in the plainest way there is.
  *
  * An array of timers, each with its deadline; whatever is asked is answered by
- * looking at all of them. It knows nothing of how a lawn works. It is told what
+ * looking at all of them. It knows nothing of how a lawn works. It is passed what
  * was done to the lawn, and judges each timer that fires, as it fires.
  */
 #ifndef LAWN_TESTS_ORACLE_H
@@ -66,7 +66,7 @@ const char *oracle_start_as(struct oracle *oracle, uint32_t timer, uint64_t ttl,
                             uint64_t deadline, uint64_t is);
 
 /* All running timers were started again, on a lawn that was made at the given
- * time and then told the present. */
+ * time and then set to the present. */
 void oracle_move(struct oracle *oracle, uint64_t now);
 
 /* Whether the later one of two timers has to fire after the earlier one. */
@@ -77,11 +77,11 @@ void oracle_set_now(struct oracle *oracle, uint64_t now);
 void oracle_set_resolution(struct oracle *oracle, uint64_t resolution);
 uint64_t oracle_next(const struct oracle *oracle);
 
-/* The lawn says that this timer is due first. Looks at all of them. Returns NULL,
+/* The lawn returned that this timer is due first. Looks at all of them. Returns NULL,
  * or which promise was broken. */
 const char *oracle_first(const struct oracle *oracle, uint32_t timer);
 
-/* A mow begins; a timer fires in it; it ends and says how many fired. The
+/* A mow begins; a timer fires in it; it ends and returns how many fired. The
  * latter two return NULL, or which promise was broken. */
 void oracle_mow(struct oracle *oracle, uint64_t now);
 const char *oracle_fire(struct oracle *oracle, uint32_t timer);

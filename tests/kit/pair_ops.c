@@ -22,7 +22,7 @@ pair_differ(struct ops_result *result, const struct ops_log *a,
                    (unsigned long long)y->now);
 }
 
-/* Whether both fired the same; if not, the result says what. */
+/* Whether both fired the same; if not, the result has what. */
 static bool
 pair_alike(struct ops_result *result, const struct ops_log *a,
            const struct ops_log *b)

@@ -30,7 +30,7 @@ script_begin(struct script *script, const struct ops_config *config,
 }
 
 void
-script_tell(const struct script *script, const char *format, ...)
+script_trace(const struct script *script, const char *format, ...)
 {
     FILE *out = script->config->trace;
 
@@ -56,7 +56,7 @@ script_fail(struct script *script, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(message, sizeof(script->result->message), format, args);
     va_end(args);
-    TELL(script, "BROKEN: %s", message);
+    TRACE(script, "BROKEN: %s", message);
     if (script->config->fatal) {
         (void)fprintf(stderr, "%s\n", message);
         abort();

@@ -1,8 +1,8 @@
-/* script.h - the bytes of a case as they are read, and what is told of it.
+/* script.h - the bytes of a case as they are read, and what is printed about it.
  *
  * What the interpreters have in common. A case is a sequence of bytes; each
  * operation reads those that it needs, and zeros when there are none left. What
- * is done is told in words to whoever wants to read them; the first promise
+ * is done is printed in words if there is a trace; the first promise
  * that is broken is kept.
  */
 #ifndef LAWN_TESTS_SCRIPT_H
@@ -29,15 +29,15 @@ uint8_t script_begin(struct script *script, const struct ops_config *config,
                      const uint8_t *bytes, size_t size,
                      struct ops_result *result);
 
-/* Tells what is done, for whoever wants to read it. */
-#define TELL(script, ...)                                                      \
+/* Prints what is done, if there is a trace. */
+#define TRACE(script, ...)                                                     \
     do {                                                                       \
         if ((script)->config->trace != NULL) {                                 \
-            script_tell((script), __VA_ARGS__);                                \
+            script_trace((script), __VA_ARGS__);                               \
         }                                                                      \
     } while (0)
 
-void script_tell(const struct script *script, const char *format, ...)
+void script_trace(const struct script *script, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void script_fail(struct script *script, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

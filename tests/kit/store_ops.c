@@ -7,7 +7,7 @@
  * any touch beyond or later; or what the store itself has handed out. What has
  * been handed out is remembered and looked at again after other operations.
  *
- * Half of all stores have an allocator that keeps count, and says whether the
+ * Half of all stores have an allocator that keeps count, and checks whether the
  * store does so as well.
  */
 #include "store_ops.h"
@@ -43,7 +43,7 @@ struct ledger {
     bool in_use;
 };
 
-/* A store, and what it was told. */
+/* A store, and what it was returned. */
 struct lot {
     struct lawn_store *store; /* NULL: freed by a callback */
     struct ledger *ledger;    /* NULL: it has the default allocator */
@@ -51,7 +51,7 @@ struct lot {
     size_t bytes_at_first;
 };
 
-/* What a callback or a pop was handed, and what it said then. */
+/* What a callback or a pop was handed, and its contents then. */
 struct handed {
     struct lawn_store_timer timer;
     uint32_t number;
@@ -171,22 +171,24 @@ same(const void *is, const void *should_be, size_t size)
 
 /* What every timer that is handed out is like. */
 static void
-compare_told(struct store_ops *ops, const struct lawn_store_timer *told,
-             uint32_t number)
+compare_returned(struct store_ops *ops, const struct lawn_store_timer *returned,
+                 uint32_t number)
 {
     const struct store_oracle_timer *t = &ops->oracle.timers[number];
     struct script *script = &ops->script;
 
-    if (told->id_size != t->id_size || !same(told->id, t->id, t->id_size)) {
+    if (returned->id_size != t->id_size ||
+        !same(returned->id, t->id, t->id_size)) {
         script_fail(script, "S1: timer %u has another id", number);
-    } else if (told->payload == NULL || (uintptr_t)told->payload % 8 != 0) {
+    } else if (returned->payload == NULL ||
+               (uintptr_t)returned->payload % 8 != 0) {
         script_fail(script, "S4: the payload of timer %u is not aligned",
                     number);
-    } else if (told->payload_size != t->payload_size ||
-               !same(told->payload, t->payload, t->payload_size)) {
+    } else if (returned->payload_size != t->payload_size ||
+               !same(returned->payload, t->payload, t->payload_size)) {
         script_fail(script, "S4: timer %u has another payload", number);
     } else {
-        script_expect(script, "the ttl", told->ttl, t->ttl);
+        script_expect(script, "the ttl", returned->ttl, t->ttl);
     }
 }
 
@@ -198,13 +200,13 @@ compare_timer(struct store_ops *ops, uint32_t number)
     if (ops->lot.store == NULL) {
         return;
     }
-    struct lawn_store_timer told;
-    bool there = lawn_store_get(ops->lot.store, t->id, t->id_size, &told);
+    struct lawn_store_timer returned;
+    bool there = lawn_store_get(ops->lot.store, t->id, t->id_size, &returned);
     script_expect(&ops->script, "S1: lawn_store_get()", there,
                   is_there(ops, number));
     if (there && !ops->script.failed) {
-        compare_told(ops, &told, number);
-        script_expect(&ops->script, "P9: the deadline", told.deadline,
+        compare_returned(ops, &returned, number);
+        script_expect(&ops->script, "P9: the deadline", returned.deadline,
                       t->deadline);
     }
 }
@@ -218,12 +220,12 @@ compare_all(struct store_ops *ops)
     for (uint32_t i = 0; i < ops->oracle.many; i++) {
         compare_timer(ops, i);
     }
-    struct lawn_store_timer told;
+    struct lawn_store_timer returned;
     while (count <= ops->oracle.count &&
-           lawn_store_iterate(ops->lot.store, &cursor, &told)) {
+           lawn_store_iterate(ops->lot.store, &cursor, &returned)) {
         count++;
     }
-    script_expect(&ops->script, "S8: timers that are told of", count,
+    script_expect(&ops->script, "S8: timers that were returned", count,
                   ops->oracle.count);
 }
 
@@ -331,14 +333,14 @@ let_go(struct store_ops *ops, uint32_t number)
 }
 
 static void
-hold(struct store_ops *ops, const struct lawn_store_timer *told,
+hold(struct store_ops *ops, const struct lawn_store_timer *returned,
      uint32_t number)
 {
     struct held *held = &ops->held[ops->holds++ % STORE_OPS_HELD];
 
     held->valid = true;
     held->number = number;
-    held->timer = *told;
+    held->timer = *returned;
 }
 
 static void
@@ -348,14 +350,14 @@ forget_popped(struct store_ops *ops)
     memset(&ops->popped, 0, sizeof(ops->popped));
 }
 
-/* Keeps what it says, before anything can happen to it. */
+/* Keeps its contents, before anything can happen to it. */
 static void
 keep(struct store_ops *ops, struct handed *handed,
-     const struct lawn_store_timer *told, uint32_t number)
+     const struct lawn_store_timer *returned, uint32_t number)
 {
     const struct store_oracle_timer *t = &ops->oracle.timers[number];
 
-    handed->timer = *told;
+    handed->timer = *returned;
     handed->number = number;
     handed->payload = store_oracle_alloc(t->payload_size);
     memcpy(handed->payload, t->payload, t->payload_size);
@@ -397,7 +399,7 @@ fill(struct store_ops *ops, uint8_t *bytes, size_t size)
  * if from is 0; NULL: there is nothing. */
 static const struct lawn_store_timer *
 take_handed(struct store_ops *ops, uint32_t number, unsigned from,
-            struct lawn_store_timer *told)
+            struct lawn_store_timer *returned)
 {
     if (from == 1 && ops->firing != NULL) {
         return &ops->firing->timer;
@@ -407,8 +409,9 @@ take_handed(struct store_ops *ops, uint32_t number, unsigned from,
     }
     const struct store_oracle_timer *t =
         &ops->oracle.timers[from == 0 ? number : take_number(ops)];
-    return lawn_store_get(ops->lot.store, t->id, t->id_size, told) ? told
-                                                                   : NULL;
+    return lawn_store_get(ops->lot.store, t->id, t->id_size, returned)
+               ? returned
+               : NULL;
 }
 
 static void
@@ -417,11 +420,11 @@ take_payload(struct store_ops *ops, uint32_t number, struct payload *payload)
     size_t size = take_size(ops);
     uint8_t byte = script_take(&ops->script);
     const struct lawn_store_timer *handed = NULL;
-    struct lawn_store_timer told;
+    struct lawn_store_timer returned;
     size_t from = 0;
 
     if (byte >= 208) {
-        handed = take_handed(ops, number, byte % 3, &told);
+        handed = take_handed(ops, number, byte % 3, &returned);
     }
     if (handed != NULL) {
         from = byte % 4 == 0 ? handed->payload_size / 2 : 0;
@@ -456,10 +459,10 @@ take_id(struct store_ops *ops, uint32_t number, uint8_t byte)
     if (byte % 4 == 3 && ops->firing != NULL && ops->firing->number == number) {
         return ops->firing->timer.id;
     }
-    struct lawn_store_timer told;
+    struct lawn_store_timer returned;
     if (byte % 4 == 2 &&
-        lawn_store_get(ops->lot.store, t->id, t->id_size, &told)) {
-        return told.id;
+        lawn_store_get(ops->lot.store, t->id, t->id_size, &returned)) {
+        return returned.id;
     }
     return t->id_size == 0 && byte % 4 == 1 ? NULL : t->id;
 }
@@ -496,7 +499,7 @@ judge(struct store_ops *ops, const char *call, int error, int should_be,
                     should_be);
     }
     if (error != 0) {
-        TELL(&ops->script, "    that fails: %s", lawn_store_strerror(error));
+        TRACE(&ops->script, "    that fails: %s", lawn_store_strerror(error));
         if (lawn_store_bytes(ops->lot.store) > ops->bytes_before) {
             script_fail(&ops->script, "S2: %s failed and keeps %zu bytes", call,
                         lawn_store_bytes(ops->lot.store) - ops->bytes_before);
@@ -525,12 +528,13 @@ do_start(struct store_ops *ops, uint32_t number, uint64_t ttl, unsigned how)
     } else if (!there && max != 0 && ops->oracle.count >= max) {
         should_be = -ENOSPC;
     }
-    TELL(&ops->script, "start timer %u (id %zu bytes%s), %s %llu%s%s, %zu %s%s",
-         number, t->id_size, there ? ", there" : "",
-         (how & LAWN_STORE_AT) != 0 ? "at" : "ttl", (unsigned long long)ttl,
-         (how & LAWN_STORE_ABSENT) != 0 ? ", if absent" : "",
-         (how & LAWN_STORE_PRESENT) != 0 ? ", if present" : "", payload.size,
-         "bytes", payload.given != payload.bytes ? " of the store's own" : "");
+    TRACE(&ops->script,
+          "start timer %u (id %zu bytes%s), %s %llu%s%s, %zu %s%s", number,
+          t->id_size, there ? ", there" : "",
+          (how & LAWN_STORE_AT) != 0 ? "at" : "ttl", (unsigned long long)ttl,
+          (how & LAWN_STORE_ABSENT) != 0 ? ", if absent" : "",
+          (how & LAWN_STORE_PRESENT) != 0 ? ", if present" : "", payload.size,
+          "bytes", payload.given != payload.bytes ? " of the store's own" : "");
     beware(ops);
     int error = lawn_store_start(ops->lot.store, id, t->id_size, ttl,
                                  payload.given, payload.size, how);
@@ -558,9 +562,9 @@ do_update(struct store_ops *ops, uint32_t number)
     struct payload payload;
 
     take_payload(ops, number, &payload);
-    TELL(&ops->script, "update timer %u, %s, %zu bytes to %zu%s", number,
-         there ? "there" : "not there", t->payload_size, payload.size,
-         payload.given != payload.bytes ? " of the store's own" : "");
+    TRACE(&ops->script, "update timer %u, %s, %zu bytes to %zu%s", number,
+          there ? "there" : "not there", t->payload_size, payload.size,
+          payload.given != payload.bytes ? " of the store's own" : "");
     beware(ops);
     int error = lawn_store_update(ops->lot.store, id, t->id_size, payload.given,
                                   payload.size);
@@ -580,8 +584,8 @@ do_stop(struct store_ops *ops, uint32_t number)
     const void *id = take_id(ops, number, script_take(&ops->script));
     bool there = is_there(ops, number);
 
-    TELL(&ops->script, "stop timer %u, %s", number,
-         there ? "there" : "not there");
+    TRACE(&ops->script, "stop timer %u, %s", number,
+          there ? "there" : "not there");
     script_expect(&ops->script, "P5: lawn_store_stop()",
                   lawn_store_stop(ops->lot.store, id, t->id_size), there);
     if (there) {
@@ -598,9 +602,9 @@ do_touch(struct store_ops *ops, uint32_t number, uint64_t ttl, bool at)
     const void *id = take_id(ops, number, script_take(&ops->script));
     bool there = is_there(ops, number);
 
-    TELL(&ops->script, "touch timer %u, %s, %s %llu", number,
-         there ? "there" : "not there", at ? "at" : "ttl",
-         (unsigned long long)ttl);
+    TRACE(&ops->script, "touch timer %u, %s, %s %llu", number,
+          there ? "there" : "not there", at ? "at" : "ttl",
+          (unsigned long long)ttl);
     bool touched = at ? lawn_store_touch_at(ops->lot.store, id, t->id_size, ttl)
                       : lawn_store_touch(ops->lot.store, id, t->id_size, ttl);
     script_expect(&ops->script, "lawn_store_touch()", touched, there);
@@ -618,32 +622,33 @@ do_get(struct store_ops *ops, uint32_t number)
 {
     const struct store_oracle_timer *t = &ops->oracle.timers[number];
 
-    TELL(&ops->script, "get timer %u", number);
+    TRACE(&ops->script, "get timer %u", number);
     compare_timer(ops, number);
     script_expect(&ops->script, "S1: lawn_store_get() with NULL",
                   lawn_store_get(ops->lot.store, t->id, t->id_size, NULL),
                   is_there(ops, number));
-    struct lawn_store_timer told;
+    struct lawn_store_timer returned;
     if (!ops->script.failed &&
-        lawn_store_get(ops->lot.store, t->id, t->id_size, &told)) {
-        hold(ops, &told, number);
+        lawn_store_get(ops->lot.store, t->id, t->id_size, &returned)) {
+        hold(ops, &returned, number);
     }
 }
 
-/* A timer that the store says is due first. */
+/* A timer that the store returns as due first. */
 static void
-compare_first(struct store_ops *ops, const struct lawn_store_timer *told)
+compare_first(struct store_ops *ops, const struct lawn_store_timer *returned)
 {
-    uint32_t number = store_oracle_find(&ops->oracle, told->id, told->id_size);
+    uint32_t number =
+        store_oracle_find(&ops->oracle, returned->id, returned->id_size);
     struct lawn_store_timer got = {.id = NULL};
 
     if (number == STORE_ORACLE_NONE) {
         script_fail(&ops->script, "P3: the first of all is no timer");
         return;
     }
-    compare_told(ops, told, number);
-    (void)lawn_store_get(ops->lot.store, told->id, told->id_size, &got);
-    if (told->id != got.id || told->payload != got.payload) {
+    compare_returned(ops, returned, number);
+    (void)lawn_store_get(ops->lot.store, returned->id, returned->id_size, &got);
+    if (returned->id != got.id || returned->payload != got.payload) {
         script_fail(&ops->script, "S4: the first of all is a copy");
     }
     const char *broken = store_oracle_first(&ops->oracle, number);
@@ -658,21 +663,21 @@ static void
 do_next(struct store_ops *ops)
 {
     bool ahead = ops->script.result->operations / 4 % 2 == 0;
-    struct lawn_store_timer told = {.deadline = LAWN_NEVER};
-    bool there = ahead && lawn_store_next_timer(ops->lot.store, &told);
+    struct lawn_store_timer returned = {.deadline = LAWN_NEVER};
+    bool there = ahead && lawn_store_next_timer(ops->lot.store, &returned);
     uint64_t next = lawn_store_next(ops->lot.store);
 
-    there = ahead ? there : lawn_store_next_timer(ops->lot.store, &told);
-    TELL(&ops->script, "next: %llu", (unsigned long long)next);
+    there = ahead ? there : lawn_store_next_timer(ops->lot.store, &returned);
+    TRACE(&ops->script, "next: %llu", (unsigned long long)next);
     script_expect(&ops->script, "P2: lawn_store_next_timer()", there,
                   ops->oracle.count != 0);
     script_expect(&ops->script, "P2: the deadline of lawn_store_next_timer()",
-                  told.deadline, next);
+                  returned.deadline, next);
     if (store_oracle_looks(&ops->oracle)) {
         script_expect(&ops->script, "P2: lawn_store_next()", next,
                       store_oracle_next(&ops->oracle));
         if (there && !ops->script.failed) {
-            compare_first(ops, &told);
+            compare_first(ops, &returned);
         }
     }
 }
@@ -680,7 +685,7 @@ do_next(struct store_ops *ops)
 static void
 do_set_now(struct store_ops *ops, uint64_t now)
 {
-    TELL(&ops->script, "set now to %llu", (unsigned long long)now);
+    TRACE(&ops->script, "set now to %llu", (unsigned long long)now);
     store_oracle_set_now(&ops->oracle, now);
     lawn_store_set_now(ops->lot.store, now);
 }
@@ -689,7 +694,7 @@ static void
 do_check(struct store_ops *ops)
 {
     if (store_oracle_looks(&ops->oracle)) {
-        TELL(&ops->script, "check");
+        TRACE(&ops->script, "check");
         check(ops);
     }
 }
@@ -703,8 +708,8 @@ do_limits(struct store_ops *ops)
     size_t max_bytes = byte % 4 == 1 ? ops->bytes + (size_t)byte * 64 : 0;
 
     max_timers = byte % 8 == 3 ? count / 2 : max_timers;
-    TELL(&ops->script, "limits: %llu timers, %zu bytes",
-         (unsigned long long)max_timers, max_bytes);
+    TRACE(&ops->script, "limits: %llu timers, %zu bytes",
+          (unsigned long long)max_timers, max_bytes);
     lawn_store_set_limits(ops->lot.store, max_timers, max_bytes);
     ops->oracle.max_timers = max_timers;
     ops->max_bytes = max_bytes;
@@ -721,7 +726,7 @@ do_reserve(struct store_ops *ops)
     if (byte >= 248 && ops->max_bytes != 0) {
         timers = UINT64_MAX;
     }
-    TELL(&ops->script, "reserve %llu", (unsigned long long)timers);
+    TRACE(&ops->script, "reserve %llu", (unsigned long long)timers);
     int error = lawn_store_reserve(ops->lot.store, timers);
     if (error == -ENOSPC && ops->oracle.max_timers != 0 &&
         timers > ops->oracle.max_timers) {
@@ -745,7 +750,7 @@ do_clear(struct store_ops *ops)
 {
     bool scarce = ops->max_bytes != 0 || ops->script.config->refusals != NULL;
 
-    TELL(&ops->script, "clear");
+    TRACE(&ops->script, "clear");
     memset(ops->held, 0, sizeof(ops->held));
     store_oracle_clear(&ops->oracle);
     lawn_store_clear(ops->lot.store);
@@ -770,26 +775,28 @@ do_walk(struct store_ops *ops)
     if (ops->oracle.walk[walk].number == 0) {
         store_oracle_begin_walk(&ops->oracle, walk);
         ops->cursor[walk] = 0;
-        TELL(&ops->script, "walk %u begins", walk);
+        TRACE(&ops->script, "walk %u begins", walk);
     }
-    struct lawn_store_timer told;
+    struct lawn_store_timer returned;
     for (; steps > 0 && !ops->script.failed; steps--) {
-        if (!lawn_store_iterate(ops->lot.store, &ops->cursor[walk], &told)) {
-            TELL(&ops->script, "walk %u ends", walk);
+        if (!lawn_store_iterate(ops->lot.store, &ops->cursor[walk],
+                                &returned)) {
+            TRACE(&ops->script, "walk %u ends", walk);
             broken = store_oracle_walked(&ops->oracle, walk);
             steps = 1;
         } else {
             uint32_t number =
-                store_oracle_find(&ops->oracle, told.id, told.id_size);
-            TELL(&ops->script, "walk %u tells of timer %u", walk, number);
+                store_oracle_find(&ops->oracle, returned.id, returned.id_size);
+            TRACE(&ops->script, "walk %u returns timer %u", walk, number);
             broken = number == STORE_ORACLE_NONE
-                         ? "S8: something was told of that is no timer"
-                         : store_oracle_tell(&ops->oracle, walk, number);
+                         ? "S8: something was returned that is no timer"
+                         : store_oracle_visit(&ops->oracle, walk, number);
             if (broken == NULL) {
-                compare_told(ops, &told, number);
-                script_expect(&ops->script, "S8: the deadline", told.deadline,
+                compare_returned(ops, &returned, number);
+                script_expect(&ops->script, "S8: the deadline",
+                              returned.deadline,
                               ops->oracle.timers[number].deadline);
-                hold(ops, &told, number);
+                hold(ops, &returned, number);
             }
         }
         if (broken != NULL) {
@@ -831,7 +838,7 @@ do_nonsense(struct store_ops *ops, uint32_t number)
     size_t many = byte < 128 ? LAWN_STORE_ID_MAX + 1u : SIZE_MAX;
     int error = -EINVAL;
 
-    TELL(&ops->script, "nonsense %u about timer %u", byte % 4u, number);
+    TRACE(&ops->script, "nonsense %u about timer %u", byte % 4u, number);
     beware(ops);
     switch (byte % 4) {
     case 0:
@@ -859,20 +866,21 @@ do_nonsense(struct store_ops *ops, uint32_t number)
 /* A timer has left the store; out is what was handed. False: something is
  * wrong. */
 static bool
-fires(struct store_ops *ops, const struct lawn_store_timer *told,
+fires(struct store_ops *ops, const struct lawn_store_timer *returned,
       struct handed *out)
 {
-    uint32_t number = store_oracle_find(&ops->oracle, told->id, told->id_size);
+    uint32_t number =
+        store_oracle_find(&ops->oracle, returned->id, returned->id_size);
 
-    TELL(&ops->script, "timer %u fires", number);
+    TRACE(&ops->script, "timer %u fires", number);
     if (number == STORE_ORACLE_NONE) {
         script_fail(&ops->script, "P3: something fired that is no timer");
         return false;
     }
     if (is_there(ops, number)) {
         script_expect(&ops->script, "P9: the deadline when it fires",
-                      told->deadline, ops->oracle.timers[number].deadline);
-        compare_told(ops, told, number);
+                      returned->deadline, ops->oracle.timers[number].deadline);
+        compare_returned(ops, returned, number);
     }
     const char *broken = store_oracle_fire(&ops->oracle, number);
     if (broken != NULL) {
@@ -882,7 +890,7 @@ fires(struct store_ops *ops, const struct lawn_store_timer *told,
         return false;
     }
     let_go(ops, number);
-    keep(ops, out, told, number);
+    keep(ops, out, returned, number);
     return true;
 }
 
@@ -890,16 +898,16 @@ static void
 do_pop(struct store_ops *ops, uint64_t now)
 {
 
-    TELL(&ops->script, "pop at %llu", (unsigned long long)now);
+    TRACE(&ops->script, "pop at %llu", (unsigned long long)now);
     if (ops->popped.payload != NULL) {
         compare_handed(ops, &ops->popped, "what was handed out by a pop");
         forget_popped(ops);
     }
     struct store_oracle_mow mow;
     store_oracle_begin_mow(&ops->oracle, &mow, now, 1);
-    struct lawn_store_timer told;
-    if (lawn_store_pop(ops->lot.store, now, &told) &&
-        !fires(ops, &told, &ops->popped)) {
+    struct lawn_store_timer returned;
+    if (lawn_store_pop(ops->lot.store, now, &returned) &&
+        !fires(ops, &returned, &ops->popped)) {
         forget_popped(ops);
     }
     const char *broken = store_oracle_mown(&ops->oracle);
@@ -919,10 +927,10 @@ do_mow(struct store_ops *ops, uint64_t now, size_t budget)
     const char *broken = NULL;
 
     if (budget == SIZE_MAX) {
-        TELL(&ops->script, "mow at %llu", (unsigned long long)now);
+        TRACE(&ops->script, "mow at %llu", (unsigned long long)now);
     } else {
-        TELL(&ops->script, "mow at %llu, budget %zu", (unsigned long long)now,
-             budget);
+        TRACE(&ops->script, "mow at %llu, budget %zu", (unsigned long long)now,
+              budget);
     }
     struct store_oracle_mow mow;
     store_oracle_begin_mow(&ops->oracle, &mow, now, budget);
@@ -1061,7 +1069,7 @@ callback(const struct lawn_store_timer *timer, void *arg)
         }
     }
     if (memcmp(timer, &handed.timer, sizeof(*timer)) != 0) {
-        script_fail(&ops->script, "S3: what a callback was told has changed");
+        script_fail(&ops->script, "S3: what a callback was passed has changed");
     } else {
         compare_handed(ops, &handed, "S3: what a callback was handed");
     }
@@ -1107,14 +1115,14 @@ open_lot(struct store_ops *ops, struct lot *lot)
     uint64_t refused = refusals(ops);
     const struct lawn_store_options *options = &lot->options;
 
-    TELL(&ops->script,
-         "new store: blades %zu, slot bits %u, resolution %llu, now %llu, at "
-         "most %llu timers and %zu bytes, %s",
-         options->lawn.blades, options->lawn.slot_bits,
-         (unsigned long long)options->lawn.resolution,
-         (unsigned long long)options->lawn.now,
-         (unsigned long long)options->max_timers, options->max_bytes,
-         lot->ledger != NULL ? "counted" : "not counted");
+    TRACE(&ops->script,
+          "new store: blades %zu, slot bits %u, resolution %llu, now %llu, at "
+          "most %llu timers and %zu bytes, %s",
+          options->lawn.blades, options->lawn.slot_bits,
+          (unsigned long long)options->lawn.resolution,
+          (unsigned long long)options->lawn.now,
+          (unsigned long long)options->max_timers, options->max_bytes,
+          lot->ledger != NULL ? "counted" : "not counted");
     errno = 0;
     lot->store = lawn_store_new(options);
     if (lot->store == NULL) {
@@ -1161,7 +1169,7 @@ close_lot(struct store_ops *ops, struct lot *lot)
 static void
 do_free(struct store_ops *ops)
 {
-    TELL(&ops->script, "free the store");
+    TRACE(&ops->script, "free the store");
     forget_handed(ops);
     forget_popped(ops);
     store_oracle_clear(&ops->oracle);
@@ -1221,14 +1229,14 @@ save(struct store_ops *ops, struct store_reel *reel)
         reel->fail_at = byte % 16 * (size_t)16;
         reel->error = -EIO;
         error = lawn_store_save(ops->lot.store, store_reel_write, reel);
-        TELL(&ops->script, "save, write fails: %d", error);
+        TRACE(&ops->script, "save, write fails: %d", error);
         if (error != -EIO && error != -ENOMEM && error != 0) {
             script_fail(&ops->script, "lawn_store_save() is %d", error);
         }
         store_reel_fini(reel);
         store_reel_init(reel);
     }
-    TELL(&ops->script, "save");
+    TRACE(&ops->script, "save");
     beware(ops);
     error = lawn_store_save(ops->lot.store, store_reel_write, reel);
     reel->piece = byte % 4 == 0 ? 0 : byte % 128;
@@ -1250,7 +1258,7 @@ load(struct store_ops *ops, struct lot *lot, struct store_reel *reel)
 
     (void)store_reel_write("and so on", 9, reel);
     int error = lawn_store_load(lot->store, store_reel_read, reel);
-    TELL(&ops->script, "load %zu bytes: %d", size, error);
+    TRACE(&ops->script, "load %zu bytes: %d", size, error);
     if (error == 0) {
         script_expect(&ops->script, "bytes read by lawn_store_load()", reel->at,
                       size);
@@ -1368,15 +1376,16 @@ damage(struct store_ops *ops, struct store_reel *reel)
     case 0:
         reel->fail_at = where;
         reel->error = -EIO;
-        TELL(&ops->script, "reading fails at byte %zu of %zu", where,
-             reel->size);
+        TRACE(&ops->script, "reading fails at byte %zu of %zu", where,
+              reel->size);
         return -EIO;
     case 1:
         reel->bytes[where] ^= (uint8_t)(1u << byte / 4 % 8);
-        TELL(&ops->script, "a wrong bit in byte %zu of %zu", where, reel->size);
+        TRACE(&ops->script, "a wrong bit in byte %zu of %zu", where,
+              reel->size);
         return 0;
     default:
-        TELL(&ops->script, "%zu of %zu bytes", where, reel->size);
+        TRACE(&ops->script, "%zu of %zu bytes", where, reel->size);
         reel->size = where;
         return LAWN_STORE_TRUNCATED;
     }
@@ -1401,7 +1410,7 @@ op_damage(struct store_ops *ops)
         size_t size = reel.size;
 
         int error = lawn_store_load(lot.store, store_reel_read, &reel);
-        TELL(&ops->script, "load: %d", error);
+        TRACE(&ops->script, "load: %d", error);
         if (error == -ENOMEM && refusals(ops) != refused) {
             ops->script.result->refused++;
         } else if (error >= 0 ||
@@ -1608,7 +1617,7 @@ static void
 op_look_at_all(struct store_ops *ops)
 {
     if (store_oracle_looks(&ops->oracle)) {
-        TELL(&ops->script, "look at all timers");
+        TRACE(&ops->script, "look at all timers");
         compare_all(ops);
         script_expect(&ops->script, "the timers of the lawn inside",
                       lawn_count(lawn_store_lawn(ops->lot.store)),

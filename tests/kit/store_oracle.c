@@ -190,7 +190,7 @@ store_oracle_start(struct store_oracle *oracle, uint32_t number, uint64_t ttl,
 
     if (t->deadline == LAWN_NEVER) {
         t->born = oracle->order;
-        memset(t->told, 0, sizeof(t->told));
+        memset(t->visited, 0, sizeof(t->visited));
         oracle->count++;
         oracle->held += t->id_size + t->payload_size;
     }
@@ -426,17 +426,17 @@ store_oracle_begin_walk(struct store_oracle *oracle, unsigned walk)
 }
 
 const char *
-store_oracle_tell(struct store_oracle *oracle, unsigned walk, uint32_t number)
+store_oracle_visit(struct store_oracle *oracle, unsigned walk, uint32_t number)
 {
     struct store_oracle_timer *t = &oracle->timers[number];
 
     if (t->deadline == LAWN_NEVER) {
-        return "S8: a timer was told of that is not there";
+        return "S8: a timer was returned that is not there";
     }
-    if (t->told[walk] == oracle->walk[walk].number) {
-        return "S8: a timer was told of twice";
+    if (t->visited[walk] == oracle->walk[walk].number) {
+        return "S8: a timer was returned twice";
     }
-    t->told[walk] = oracle->walk[walk].number;
+    t->visited[walk] = oracle->walk[walk].number;
     return NULL;
 }
 
@@ -449,8 +449,8 @@ store_oracle_walked(struct store_oracle *oracle, unsigned walk)
         const struct store_oracle_timer *t = &oracle->timers[i];
 
         if (t->deadline != LAWN_NEVER && t->born < w->began &&
-            t->told[walk] != w->number) {
-            return "S8: a timer that was there throughout was not told of";
+            t->visited[walk] != w->number) {
+            return "S8: a timer that was there throughout was not returned";
         }
     }
     oracle->walk[walk].number = 0;

@@ -2,7 +2,7 @@
  *
  * An array with a place for each id that a case knows, and copies of the bytes
  * in it; whatever is asked is answered by looking at all of them. It knows
- * nothing of how a store works. It is told what was done to the store, and
+ * nothing of how a store works. It is passed what was done to the store, and
  * judges each timer that fires, as it fires.
  */
 #ifndef LAWN_TESTS_STORE_ORACLE_H
@@ -26,8 +26,8 @@ struct store_oracle_timer {
     uint64_t order;    /* of starting, or of the last touch */
     uint64_t born;     /* the order when its id came; a restart keeps it */
     uint64_t era;      /* timers of different eras fire in any order */
-    uint64_t told[STORE_ORACLE_WALKS]; /* the last walk that told of it */
-    bool stopped;                      /* why it is not there */
+    uint64_t visited[STORE_ORACLE_WALKS]; /* the last walk that returned it */
+    bool stopped;                         /* why it is not there */
 };
 
 /* A walk over all timers by lawn_store_iterate(). */
@@ -98,7 +98,7 @@ void store_oracle_clear(struct store_oracle *oracle);
 void store_oracle_set_now(struct store_oracle *oracle, uint64_t now);
 uint64_t store_oracle_next(const struct store_oracle *oracle);
 
-/* The store says that this timer is due first. Looks at all of them. Returns
+/* The store returned that this timer is due first. Looks at all of them. Returns
  * NULL, or which promise was broken. */
 const char *store_oracle_first(const struct store_oracle *oracle,
                                uint32_t number);
@@ -117,10 +117,10 @@ void store_oracle_begin_mow(struct store_oracle *oracle,
 const char *store_oracle_fire(struct store_oracle *oracle, uint32_t number);
 const char *store_oracle_mown(struct store_oracle *oracle);
 
-/* A walk begins; it tells of a timer; it is at its end. */
+/* A walk begins; it returns a timer; it is at its end. */
 void store_oracle_begin_walk(struct store_oracle *oracle, unsigned walk);
-const char *store_oracle_tell(struct store_oracle *oracle, unsigned walk,
-                              uint32_t number);
+const char *store_oracle_visit(struct store_oracle *oracle, unsigned walk,
+                               uint32_t number);
 const char *store_oracle_walked(struct store_oracle *oracle, unsigned walk);
 
 /* Whether it is time to look at all timers. */

@@ -191,7 +191,7 @@ witness_overtakes(const struct witness *witness, uint32_t i)
     return false;
 }
 
-/* What a deadline outside of a callback tells of how far mows have come: one
+/* What a deadline outside of a callback reveals of how far mows have come: one
  * that was kept is not before that, one that was not is that. */
 static const char *
 witness_learn(struct witness *witness, uint64_t asked, uint64_t given)
@@ -425,7 +425,7 @@ witness_mown(struct witness *witness, bool all)
 
 enum witness_side { WITNESS_BEHIND, WITNESS_TAIL, WITNESS_FRONT };
 
-/* Whether one is to be told rather than another, which is the timer itself if
+/* Whether one is to be returned rather than another, which is the timer itself if
  * none was found yet. */
 static bool
 witness_nearer(const struct witness *witness, enum witness_side side,

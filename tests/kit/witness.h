@@ -29,7 +29,7 @@ struct witness_timer {
     uint64_t deadline;
     uint64_t order;   /* of starting */
     uint64_t ttl;     /* 0: none */
-    uint64_t clock;   /* what it said when the timer was started */
+    uint64_t clock;   /* what it was when the timer was started */
     uint64_t changes; /* of the resolution that came before */
     bool lent;        /* by lawn_start_as(), with a TTL */
     bool behind;      /* ... while later ones of the TTL were running */
@@ -66,7 +66,7 @@ bool witness_stop(struct witness *witness, uint32_t i);
 void witness_set_now(struct witness *witness, uint64_t now);
 void witness_set_resolution(struct witness *witness, uint64_t resolution);
 
-/* All timers were moved to a lawn made at a time and told the present. */
+/* All timers were moved to a lawn made at a time and set to the present. */
 void witness_move(struct witness *witness, uint64_t made);
 
 /* What is true now. */
@@ -80,7 +80,7 @@ uint64_t witness_deadline(const struct witness *witness, uint32_t i);
 const char *witness_start_as(struct witness *witness, uint32_t i, uint64_t ttl,
                              uint64_t asked, uint64_t given);
 
-/* The lawn says that it is the first. */
+/* The lawn returned that it is the first. */
 const char *witness_first(const struct witness *witness, uint32_t i);
 
 /* A mow begins, fires, ends; all: it had budget left and was not halted. */

@@ -71,12 +71,12 @@ do_turn(struct workers_ops *ops, unsigned who)
 
     workers_ops_be(ops, who);
     seat->asleep = false;
-    TELL(&ops->script, "%s turns at %llu", workers_ops_name_of(who),
-         (unsigned long long)ops->clock);
+    TRACE(&ops->script, "%s turns at %llu", workers_ops_name_of(who),
+          (unsigned long long)ops->clock);
     workers_ops_may_take_mail(ops, who);
     uint64_t next = lawn_worker_turn(seat->worker);
-    TELL(&ops->script, "%s next turns at %llu", workers_ops_name_of(who),
-         (unsigned long long)next);
+    TRACE(&ops->script, "%s next turns at %llu", workers_ops_name_of(who),
+          (unsigned long long)next);
     if (!has_passed(ops, next)) {
         look_at_rest(ops, who, began, next);
     }
@@ -140,7 +140,7 @@ do_attach(struct workers_ops *ops, unsigned seat)
     struct seat *s = &ops->seats[seat];
 
     workers_ops_be(ops, WORKERS_OPS_NOBODY);
-    TELL(&ops->script, "attach %s", workers_ops_name_of(seat));
+    TRACE(&ops->script, "attach %s", workers_ops_name_of(seat));
     memset(s, 0, sizeof(*s));
     s->worker = lawn_workers_attach(ops->set);
     if (s->worker == NULL) {
@@ -168,7 +168,7 @@ do_detach(struct workers_ops *ops, unsigned seat)
     unsigned was = ops->self;
 
     workers_ops_be(ops, seat);
-    TELL(&ops->script, "detach %s", workers_ops_name_of(seat));
+    TRACE(&ops->script, "detach %s", workers_ops_name_of(seat));
     lawn_worker_detach(ops->seats[seat].worker);
     if (lawn_workers_self() != NULL) {
         script_fail(&ops->script, "a thread that was detached is a worker");
@@ -187,7 +187,7 @@ do_remove(struct workers_ops *ops, unsigned seat)
                    : workers_ops_count_workers(ops) == 1 ? -EBUSY
                                                          : 0;
 
-    TELL(&ops->script, "remove %s", workers_ops_name_of(seat));
+    TRACE(&ops->script, "remove %s", workers_ops_name_of(seat));
     script_expect(&ops->script, "lawn_workers_remove()",
                   (uint64_t)(int64_t)lawn_workers_remove(ops->set, s->number),
                   (uint64_t)(int64_t)expected);
@@ -204,7 +204,7 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     struct workers_ops *ops = (struct workers_ops *)arg;
     struct should *s = &ops->should[t->number];
 
-    TELL(&ops->script, "timer %u is left", t->number);
+    TRACE(&ops->script, "timer %u is left", t->number);
     ops->left++;
     if (!s->running) {
         script_fail(&ops->script, "C1: timer %u is left, but does not run",
@@ -217,7 +217,7 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     }
 }
 
-/* All go, and the set is closed: each timer that runs is told once. */
+/* All go, and the set is closed: each timer that runs is left once. */
 static void
 close_set(struct workers_ops *ops, uint64_t until)
 {
@@ -233,12 +233,11 @@ close_set(struct workers_ops *ops, uint64_t until)
     for (unsigned i = 0; i < ops->many; i++) {
         running += ops->should[i].running;
     }
-    TELL(script, "close");
+    TRACE(script, "close");
     ops->left = 0;
     script_expect(script, "C1: lawn_workers_close()",
                   lawn_workers_close(ops->set, until, on_left, ops), running);
-    script_expect(script, "C1: the timers that were told as left", ops->left,
-                  running);
+    script_expect(script, "C1: the timers that were left", ops->left, running);
     script_expect(script, "lawn_workers_close(), again",
                   lawn_workers_close(ops->set, until, on_left, ops), 0);
     script_expect(script, "a start after the end",
@@ -273,9 +272,9 @@ open_set(struct workers_ops *ops)
     options.lawn.alloc = config->alloc;
     options.lawn.release = config->release;
     options.lawn.context = config->context;
-    TELL(&ops->script, "a set by %s, budget %zu, resolution %llu",
-         ops->by_ttl ? "TTL" : "owner", options.budget,
-         (unsigned long long)ops->resolution);
+    TRACE(&ops->script, "a set by %s, budget %zu, resolution %llu",
+          ops->by_ttl ? "TTL" : "owner", options.budget,
+          (unsigned long long)ops->resolution);
     ops->fires = 0;
     ops->latest = 0;
     ops->set = lawn_workers_new(&options);
@@ -336,7 +335,7 @@ op_be(struct workers_ops *ops)
     unsigned who = script_take(&ops->script) % (WORKERS_OPS_MAX + 1);
 
     if (who == WORKERS_OPS_NOBODY || ops->seats[who].worker != NULL) {
-        TELL(&ops->script, "as %s", workers_ops_name_of(who));
+        TRACE(&ops->script, "as %s", workers_ops_name_of(who));
         workers_ops_be(ops, who);
     }
 }
@@ -379,7 +378,7 @@ op_clock(struct workers_ops *ops)
     if (to > ops->clock && (to != LAWN_NEVER || byte >= 240)) {
         ops->clock = to;
     }
-    TELL(&ops->script, "the clock is %llu", (unsigned long long)ops->clock);
+    TRACE(&ops->script, "the clock is %llu", (unsigned long long)ops->clock);
 }
 
 static void
@@ -417,7 +416,7 @@ op_go(struct workers_ops *ops)
 static void
 op_wake(struct workers_ops *ops)
 {
-    TELL(&ops->script, "wake");
+    TRACE(&ops->script, "wake");
     lawn_workers_wake(ops->set);
     for (unsigned i = 0; i < WORKERS_OPS_MAX; i++) {
         if (ops->nosy && ops->seats[i].worker != NULL && ops->seats[i].asleep) {

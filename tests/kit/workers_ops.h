@@ -3,7 +3,7 @@
  * results.
  *
  * All workers are the one thread of the interpreter, by turns, and the clock is
- * its own, so a case says all there is to say about the order of things. What
+ * its own, so a case determines the order of things. What
  * threads do to each other in the midst of a call is for others to try.
  */
 #ifndef LAWN_TESTS_WORKERS_OPS_H

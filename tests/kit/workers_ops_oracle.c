@@ -106,7 +106,7 @@ workers_ops_forget_places(struct workers_ops *ops)
         ops->should[i].on = WORKERS_OPS_NOBODY;
     }
     for (uint32_t i = 0; i < WORKERS_OPS_TTLS; i++) {
-        ops->homes[i].on = WORKERS_OPS_NOBODY;
+        ops->owners[i].on = WORKERS_OPS_NOBODY;
     }
     for (uint32_t i = 0; i < WORKERS_OPS_MAX; i++) {
         ops->seats[i].asleep = false;

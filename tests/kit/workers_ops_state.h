@@ -36,13 +36,13 @@ struct should {
 struct seat {
     struct lawn_worker *worker; /* NULL: free */
     unsigned number;
-    bool leaving;   /* told to end */
+    bool leaving;   /* asked to end */
     bool asleep;    /* it has done nothing since its last turn */
     uint64_t until; /* what that returned */
 };
 
 /* Which worker the timers of a TTL went to, since the last one came or went. */
-struct ttl_home {
+struct ttl_owner {
     uint64_t ttl;
     unsigned on;
 };
@@ -67,10 +67,10 @@ struct workers_ops {
     bool stable;       /* all have turned since the last came or went */
     uint64_t
         latest; /* what mail counts from at least: see workers_ops_late_of() */
-    struct ttl_home homes[WORKERS_OPS_TTLS];
+    struct ttl_owner owners[WORKERS_OPS_TTLS];
 
     uint64_t fires;   /* of this set */
-    uint64_t left;    /* told by the close under way */
+    uint64_t left;    /* by the close under way */
     uint64_t own;     /* allocations made here */
     uint64_t foreign; /* and elsewhere, when memory was last needed */
     uint64_t unchecked;

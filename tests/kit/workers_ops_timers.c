@@ -27,7 +27,7 @@ workers_ops_timer_of(struct workers_ops *ops, uint32_t i)
 void
 workers_ops_free_timer(struct workers_ops *ops, uint32_t i)
 {
-    TELL(&ops->script, "free timer %u", i);
+    TRACE(&ops->script, "free timer %u", i);
     free(ops->timers[i]);
     ops->timers[i] = NULL;
     ops->should[i].on = WORKERS_OPS_NOBODY; /* the next knows no worker */
@@ -62,7 +62,7 @@ place(struct workers_ops *ops, uint32_t i, unsigned named)
     }
 }
 
-/* The descriptor of a worker that sleeps tells of a start from elsewhere if it
+/* The descriptor of a worker that sleeps reports a start from elsewhere if it
  * is due earlier than the worker would wake, and not otherwise [C7]. */
 static void
 look_at_call(struct workers_ops *ops, uint32_t i, const bool *were_called)
@@ -155,12 +155,12 @@ workers_ops_start(struct workers_ops *ops, uint32_t i, enum start_how how,
     if (ops->self != WORKERS_OPS_NOBODY) {
         ops->seats[ops->self].asleep = false;
     }
-    TELL(&ops->script, "start timer %u, %s %llu%s%s: due at %llu%s%s", i,
-         how == START_AT ? "at" : "ttl", (unsigned long long)value,
-         how == START_ON ? " on " : "",
-         how == START_ON ? workers_ops_name_of(named) : "",
-         (unsigned long long)s->due, s->sure ? " for sure on " : "",
-         s->sure ? workers_ops_name_of(s->on) : "");
+    TRACE(&ops->script, "start timer %u, %s %llu%s%s: due at %llu%s%s", i,
+          how == START_AT ? "at" : "ttl", (unsigned long long)value,
+          how == START_ON ? " on " : "",
+          how == START_ON ? workers_ops_name_of(named) : "",
+          (unsigned long long)s->due, s->sure ? " for sure on " : "",
+          s->sure ? workers_ops_name_of(s->on) : "");
     script_expect(&ops->script, "the result of a start",
                   (uint64_t)(int64_t)error, 0);
     look_at_call(ops, i, were_called);
@@ -171,7 +171,7 @@ workers_ops_stop(struct workers_ops *ops, uint32_t i)
 {
     struct should *s = &ops->should[i];
 
-    TELL(&ops->script, "stop timer %u", i);
+    TRACE(&ops->script, "stop timer %u", i);
     script_expect(
         &ops->script, "C2: lawn_workers_stop()",
         lawn_workers_stop(ops->set, &workers_ops_timer_of(ops, i)->timer),
@@ -196,7 +196,7 @@ workers_ops_stop_sync(struct workers_ops *ops, uint32_t i, bool gone)
         workers_ops_stop(ops, i);
         return;
     }
-    TELL(&ops->script, "stop timer %u for good", i);
+    TRACE(&ops->script, "stop timer %u for good", i);
     workers_ops_may_take_mail(ops, ops->self);
     if (ops->firing != NULL) {
         workers_ops_take_in_callback(ops);
@@ -257,7 +257,7 @@ run_callback(struct workers_ops *ops, uint32_t i)
         if (as == WORKERS_OPS_NOBODY ||
             (byte >= 128 && ops->seats[as].worker != NULL)) {
             workers_ops_be(ops, as);
-            TELL(&ops->script, "as %s", workers_ops_name_of(as));
+            TRACE(&ops->script, "as %s", workers_ops_name_of(as));
         }
         switch (byte % 8) {
         case 0:
@@ -270,8 +270,8 @@ run_callback(struct workers_ops *ops, uint32_t i)
             break;
         case 3:
             ops->clock = script_later(ops->clock, script_take(&ops->script));
-            TELL(&ops->script, "the clock is %llu",
-                 (unsigned long long)ops->clock);
+            TRACE(&ops->script, "the clock is %llu",
+                  (unsigned long long)ops->clock);
             if (ops->self == was) {
                 lawn_worker_update(ops->seats[was].worker);
             }
@@ -293,19 +293,18 @@ run_callback(struct workers_ops *ops, uint32_t i)
 
 /* By TTL: all of a TTL come up at one worker. */
 static void
-look_at_home(struct workers_ops *ops, const struct should *s, unsigned who)
+check_owner(struct workers_ops *ops, const struct should *s, unsigned who)
 {
-    struct ttl_home *start_shard = &ops->homes[s->ttl % WORKERS_OPS_TTLS];
+    struct ttl_owner *owner = &ops->owners[s->ttl % WORKERS_OPS_TTLS];
 
     if (!ops->by_ttl || s->ttl == 0 || !ops->stable) {
         return;
     }
-    if (start_shard->on != WORKERS_OPS_NOBODY && start_shard->ttl == s->ttl) {
-        script_expect(&ops->script, "the worker of a TTL", who,
-                      start_shard->on);
+    if (owner->on != WORKERS_OPS_NOBODY && owner->ttl == s->ttl) {
+        script_expect(&ops->script, "the worker of a TTL", who, owner->on);
     }
-    start_shard->ttl = s->ttl;
-    start_shard->on = who;
+    owner->ttl = s->ttl;
+    owner->on = who;
 }
 
 static void
@@ -319,8 +318,8 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
 
     ops->fires++;
     script->result->fires++;
-    TELL(script, "timer %u fires, due at %llu", i,
-         (unsigned long long)lawn_last_deadline(&timer->timer));
+    TRACE(script, "timer %u fires, due at %llu", i,
+          (unsigned long long)lawn_last_deadline(&timer->timer));
     if (!s->running) {
         script_fail(script, "C1: timer %u fires, though it does not run", i);
     } else if (s->due > ops->clock) {
@@ -340,7 +339,7 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
         script_expect(script, "P6: lawn_workers_pending() in the callback",
                       lawn_workers_pending(timer), false);
     }
-    look_at_home(ops, s, ops->self);
+    check_owner(ops, s, ops->self);
     s->running = false;
     s->refers = false;
     s->sure = true; /* if it refers to it at all, it is here */

@@ -226,14 +226,14 @@ def check_references():
 
 
 def check_figures():
-    """What lawn(7) says of costs is what README.md says."""
+    """The costs in lawn(7) are those of docs/LIBRARY.md."""
     figure = r'\b\d+(?:,\d+)*\b'
-    with open('README.md', encoding='utf-8') as lines:
+    with open('docs/LIBRARY.md', encoding='utf-8') as lines:
         there = set(re.findall(figure, lines.read()))
     told = re.findall(figure, '\n'.join(Page('man/lawn.7').part_of('COST')))
     for number in told:
         if number not in there:
-            fail('man/lawn.7: %s in COST is not in README.md' % number)
+            fail('man/lawn.7: %s in COST is not in docs/LIBRARY.md' % number)
     if not told:
         fail('man/lawn.7: there are no figures in COST')
 

@@ -319,7 +319,7 @@ TEST(args_touch_reads_a_time_or_a_shift)
     }
 }
 
-TEST(args_poll_takes_a_hundred_unless_told)
+TEST(args_poll_takes_a_hundred_by_default)
 {
     static const struct {
         const char *text;
@@ -357,7 +357,7 @@ TEST(args_poll_takes_a_hundred_unless_told)
     }
 }
 
-TEST(args_lease_takes_one_unless_told)
+TEST(args_lease_takes_one_by_default)
 {
     static const struct {
         const char *text;
@@ -437,7 +437,7 @@ TEST(args_nack_and_extend_have_one_option_and_no_other)
     }
 }
 
-TEST(args_a_token_is_a_number_that_a_reply_can_tell)
+TEST(args_a_token_is_a_number_that_a_reply_can_hold)
 {
     uint64_t token = 42;
 

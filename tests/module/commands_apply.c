@@ -6,32 +6,32 @@
 
 #include <stdio.h>
 
-TEST(commands_apply_does_what_it_is_told)
+TEST(commands_apply_does_what_it_is_asked)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 '' b y 1600 100 'a e5 t2 m1'",
-         "+OK");
-    TOLD(fake, "ADD a x 1500 500 '' b y 1600 100 a e5 t2 m1");
+    REPLIES(fake, "LAWN.APPLY k ADD a x 1500 500 '' b y 1600 100 'a e5 t2 m1'",
+            "+OK");
+    REPLICATED(fake, "ADD a x 1500 500 '' b y 1600 100 a e5 t2 m1");
     NOTED(fake, "");
     CHECK_EQ(queue_now(fake_queue(fake, "k")), 1500);
-    SAYS(fake, "LAWN.APPLY k at a 1700 200 e7 zz 1 0 ''", "+OK");
-    SAYS(fake, "LAWN.GET k a META",
-         "{\"payload\": \"x\", \"due\": 1700, \"state\": \"waiting\", "
-         "\"period\": 7, \"times\": 0, \"missed\": 0" PLAIN);
-    SAYS(fake, "LAWN.APPLY k AT b 1700 100 ''", "+OK");
-    SAYS(fake, "LAWN.APPLY k SET b new zz new", "+OK");
-    SAYS(fake, "LAWN.GET k b META",
-         "{\"payload\": \"new\", \"due\": 1700, \"state\": \"waiting\", "
-         "\"period\": 0, \"times\": 0, \"missed\": 0" PLAIN);
-    SAYS(fake, "LAWN.APPLY k CFG maxlen 3 paused 1 overflow drop-oldest",
-         "+OK");
-    SAYS(fake, "LAWN.APPLY k DEL a zz", "+OK");
-    SAYS(fake, "LAWN.LEN k", "1");
-    SAYS(fake, "LAWN.APPLY k DEL b", "+OK");
-    SAYS(fake, "LAWN.CONFIG k GET maxlen overflow",
-         "{\"maxlen\": 3, \"overflow\": \"drop-oldest\"}");
-    SAYS(fake, "LAWN.APPLY k CFG maxlen 0 paused 0 overflow reject", "+OK");
+    REPLIES(fake, "LAWN.APPLY k at a 1700 200 e7 zz 1 0 ''", "+OK");
+    REPLIES(fake, "LAWN.GET k a META",
+            "{\"payload\": \"x\", \"due\": 1700, \"state\": \"waiting\", "
+            "\"period\": 7, \"times\": 0, \"missed\": 0" PLAIN);
+    REPLIES(fake, "LAWN.APPLY k AT b 1700 100 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k SET b new zz new", "+OK");
+    REPLIES(fake, "LAWN.GET k b META",
+            "{\"payload\": \"new\", \"due\": 1700, \"state\": \"waiting\", "
+            "\"period\": 0, \"times\": 0, \"missed\": 0" PLAIN);
+    REPLIES(fake, "LAWN.APPLY k CFG maxlen 3 paused 1 overflow drop-oldest",
+            "+OK");
+    REPLIES(fake, "LAWN.APPLY k DEL a zz", "+OK");
+    REPLIES(fake, "LAWN.LEN k", "1");
+    REPLIES(fake, "LAWN.APPLY k DEL b", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k GET maxlen overflow",
+            "{\"maxlen\": 3, \"overflow\": \"drop-oldest\"}");
+    REPLIES(fake, "LAWN.APPLY k CFG maxlen 0 paused 0 overflow reject", "+OK");
     NOTED(fake, "del");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
@@ -41,10 +41,10 @@ TEST(commands_apply_of_no_key_makes_none_unless_it_adds)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.APPLY k DEL a", "+OK");
-    SAYS(fake, "LAWN.APPLY k AT a 5 5 ''", "+OK");
-    SAYS(fake, "LAWN.APPLY k SET a x", "+OK");
-    SAYS(fake, "LAWN.APPLY k CFG maxlen 0", "+OK");
+    REPLIES(fake, "LAWN.APPLY k DEL a", "+OK");
+    REPLIES(fake, "LAWN.APPLY k AT a 5 5 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k SET a x", "+OK");
+    REPLIES(fake, "LAWN.APPLY k CFG maxlen 0", "+OK");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
 }
@@ -53,11 +53,12 @@ TEST(commands_apply_looks_at_no_limit)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
     command_limits.max_payload = 1;
-    SAYS(fake, "LAWN.APPLY k ADD a long 1500 500 '' b long 1500 500 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k ADD a long 1500 500 '' b long 1500 500 ''",
+            "+OK");
     command_limits.max_payload = 1048576;
-    SAYS(fake, "LAWN.LEN k", "2");
+    REPLIES(fake, "LAWN.LEN k", "2");
     scene_end(fake);
 }
 
@@ -65,10 +66,10 @@ TEST(commands_apply_sets_wake_ups_and_wakes)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k ADD a x 1500 500 ''", "+OK");
     CHECK_EQ(fake->arms, 1);
     CHECK_EQ(fake->signals, 0);
-    SAYS(fake, "LAWN.APPLY k ADD b x 900 10 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k ADD b x 900 10 ''", "+OK");
     CHECK_EQ(fake->signals, 1);
     /* If this server becomes a master, due events have not been notified
      * yet. */
@@ -81,13 +82,13 @@ TEST(commands_apply_remembers_ids_that_a_master_made)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.APPLY k ADD 99999999-7 x 1500 500 g", "+OK");
+    REPLIES(fake, "LAWN.APPLY k ADD 99999999-7 x 1500 500 g", "+OK");
     uint64_t ms = 0;
     uint64_t number = 0;
     ids_last(&ms, &number);
     CHECK(ms > 99999999 || (ms == 99999999 && number >= 7));
-    SAYS(fake, "LAWN.APPLY k ADD mine x 1500 500 g", "+OK");
-    SAYS(fake, "LAWN.LEN k", "2");
+    REPLIES(fake, "LAWN.APPLY k ADD mine x 1500 500 g", "+OK");
+    REPLIES(fake, "LAWN.LEN k", "2");
     scene_end(fake);
 }
 
@@ -146,9 +147,9 @@ TEST(commands_apply_bears_any_words)
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
         bool few = strchr(words[i], ' ') == NULL;
         (void)snprintf(line, sizeof(line), "LAWN.APPLY k %s", words[i]);
-        SAYS(fake, line,
-             few ? "!ERR wrong number of arguments" : "!ERR syntax error");
-        TOLD(fake, "");
+        REPLIES(fake, line,
+                few ? "!ERR wrong number of arguments" : "!ERR syntax error");
+        REPLICATED(fake, "");
         CHECK(fake_queue(fake, "k") == NULL);
     }
     scene_end(fake);
@@ -188,10 +189,12 @@ TEST(commands_apply_leases_as_a_master_did)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 'n2 k3' b y 1500 500 ''", "+OK");
-    SAYS(fake, "LAWN.APPLY k lease a 77 3 3 1900 400 me zz 78 1 0 1900 400 me",
-         "+OK");
-    TOLD(fake, "LEASE a 77 3 3 1900 400 me zz 78 1 0 1900 400 me");
+    REPLIES(fake, "LAWN.APPLY k ADD a x 1500 500 'n2 k3' b y 1500 500 ''",
+            "+OK");
+    REPLIES(fake,
+            "LAWN.APPLY k lease a 77 3 3 1900 400 me zz 78 1 0 1900 400 me",
+            "+OK");
+    REPLICATED(fake, "LEASE a 77 3 3 1900 400 me zz 78 1 0 1900 400 me");
     NOTED(fake, "");
     struct queue_event event;
     CHECK(queue_get(fake_queue(fake, "k"), bytes_of("a"), &event));
@@ -206,14 +209,14 @@ TEST(commands_apply_leases_as_a_master_did)
     CHECK_EQ(commands_tokens.last, 77);
     CHECK_EQ(queue_now(fake_queue(fake, "k")), 1500);
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1500);
-    SAYS(fake, "LAWN.APPLY k TOKEN 99", "+OK");
-    TOLD(fake, "TOKEN 99");
+    REPLIES(fake, "LAWN.APPLY k TOKEN 99", "+OK");
+    REPLICATED(fake, "TOKEN 99");
     CHECK_EQ(queue_token(fake_queue(fake, "k")), 99);
-    SAYS(fake, "LAWN.APPLY k TOKEN 5", "+OK");
+    REPLIES(fake, "LAWN.APPLY k TOKEN 5", "+OK");
     CHECK_EQ(queue_token(fake_queue(fake, "k")), 99);
     CHECK_EQ(commands_tokens.last, 99);
     /* AT ends the lease and sets the tries. */
-    SAYS(fake, "LAWN.APPLY k AT a 2500 500 'n1 k9'", "+OK");
+    REPLIES(fake, "LAWN.APPLY k AT a 2500 500 'n1 k9'", "+OK");
     CHECK(queue_get(fake_queue(fake, "k"), bytes_of("a"), &event));
     CHECK_EQ(event.lease.token, 0);
     CHECK_EQ(event.tries.made, 1);
@@ -226,15 +229,15 @@ TEST(commands_apply_leases_what_is_not_due)
     struct fake *fake = scene_begin();
 
     /* No master sends this, but it is accepted. */
-    SAYS(fake, "LAWN.APPLY k ADD a x 9000 8000 e10 b y 9000 8000 ''", "+OK");
-    SAYS(fake, "LAWN.APPLY k LEASE a 7 1 0 1100 100 '' b 8 1 0 1100 100 ''",
-         "+OK");
+    REPLIES(fake, "LAWN.APPLY k ADD a x 9000 8000 e10 b y 9000 8000 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k LEASE a 7 1 0 1100 100 '' b 8 1 0 1100 100 ''",
+            "+OK");
     fake->now = 1100;
-    SAYS(fake, "LAWN.POLL k META COUNT 1",
-         "[{\"id\": \"a\", \"payload\": \"x\", \"due\": 9000, \"late\": 0, "
-         "\"period\": 10, \"times\": 0, \"missed\": 0}]");
-    TOLD(fake, "AT a 9010 10 e10");
-    SAYS(fake, "LAWN.ACK k b 8", "[1]");
+    REPLIES(fake, "LAWN.POLL k META COUNT 1",
+            "[{\"id\": \"a\", \"payload\": \"x\", \"due\": 9000, \"late\": 0, "
+            "\"period\": 10, \"times\": 0, \"missed\": 0}]");
+    REPLICATED(fake, "AT a 9010 10 e10");
+    REPLIES(fake, "LAWN.ACK k b 8", "[1]");
     scene_end(fake);
 }
 
@@ -250,8 +253,8 @@ TEST(commands_apply_sets_a_sink)
                            bytes_of("0"),
                            bytes_of("")};
 
-    SAYS(fake, "LAWN.APPLY k SINK stream out 5 dead", "+OK");
-    TOLD(fake, "SINK stream out 5 dead");
+    REPLIES(fake, "LAWN.APPLY k SINK stream out 5 dead", "+OK");
+    REPLICATED(fake, "SINK stream out 5 dead");
     const struct queue_sink *sink = queue_sink_of(fake_queue(fake, "k"));
     CHECK_EQ(sink->kind, QUEUE_SINK_STREAM);
     CHECK(bytes_equal(sink->to, bytes_of("out")));
@@ -261,7 +264,7 @@ TEST(commands_apply_sets_a_sink)
     CHECK(strstr(info, "\"sink\": \"stream\", \"sink-to\": \"out\", "
                        "\"sink-maxlen\": 5, \"dead-letter\": \"dead\", "
                        "\"sink-error\": \"\", ") != NULL);
-    SAYS(fake, "LAWN.APPLY k SINK spublish ch 0 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k SINK spublish ch 0 ''", "+OK");
     CHECK_EQ(queue_sink_of(fake_queue(fake, "k"))->kind, QUEUE_SINK_SPUBLISH);
     CHECK(scene_starve(fake, "LAWN.APPLY k SINK list other 0 ''") > 0);
     CHECK_EQ(queue_sink_of(fake_queue(fake, "k"))->kind, QUEUE_SINK_LIST);
@@ -270,21 +273,21 @@ TEST(commands_apply_sets_a_sink)
     CHECK_TEXT(fake_call(fake, args, 7), "+OK");
     args[6] = (struct bytes){word, sizeof(word)};
     CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error");
-    SAYS(fake, "LAWN.APPLY k SINK none '' 0 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k SINK none '' 0 ''", "+OK");
     CHECK(fake_queue(fake, "k") == NULL);
     /* Due events must be processed from now on. */
-    SAYS(fake, "LAWN.PUSH z b x DELAY 500", "\"b\"");
-    SAYS(fake, "LAWN.PUSH z a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH z b x DELAY 500", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH z a x DELAY 0", "\"a\"");
     CHECK_EQ(*queue_armed(fake_queue(fake, "z")), 1500);
-    SAYS(fake, "LAWN.APPLY z SINK list other 0 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY z SINK list other 0 ''", "+OK");
     CHECK_EQ(*queue_armed(fake_queue(fake, "z")), 1000);
-    SAYS(fake, "LAWN.APPLY k TOKEN 5", "+OK");
-    SAYS(fake, "LAWN.APPLY k LEASE a 1 1 0 1500 500 me", "+OK");
+    REPLIES(fake, "LAWN.APPLY k TOKEN 5", "+OK");
+    REPLIES(fake, "LAWN.APPLY k LEASE a 1 1 0 1500 500 me", "+OK");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
 }
 
-TEST(commands_apply_without_memory_says_so)
+TEST(commands_apply_without_memory_reports_it)
 {
     struct fake *fake = scene_begin();
 
@@ -293,13 +296,13 @@ TEST(commands_apply_without_memory_says_so)
                "!ERR out of memory");
     fake->memory = UINT64_MAX;
     CHECK(fake_same(fake, fake->replica));
-    SAYS(fake, "LAWN.APPLY k ADD a x 1500 500 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k ADD a x 1500 500 ''", "+OK");
     /* Changes made before the failure are replicated. */
     fake->memory = 1;
     CHECK_TEXT(fake_run(fake, "LAWN.APPLY k ADD b x 1500 500 '' c x 9 9 ''"),
                "!ERR out of memory");
     fake->memory = UINT64_MAX;
-    TOLD(fake, "ADD b x 1500 500 ''");
+    REPLICATED(fake, "ADD b x 1500 500 ''");
     CHECK(fake_same(fake, fake->replica));
     CHECK_EQ(scene_starve(fake, "LAWN.APPLY k AT a 1500 500 e5"), 1);
     CHECK_EQ(scene_starve(fake, "LAWN.APPLY k SET a longer"), 1);

@@ -21,31 +21,31 @@ TEST(commands_lease_lends_what_is_due_and_keeps_it)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.LEASE k me", "[]");
+    REPLIES(fake, "LAWN.LEASE k me", "[]");
     CHECK(fake_queue(fake, "k") == NULL);
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.LEASE k me", "[]");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.LEASE k me", "[]");
+    REPLICATED(fake, "");
     fake->now = 1013;
-    SAYS(fake, "LAWN.LEASE k me LEASE 500",
-         "[[\"a\", \"x\", 1037312, 1, 1010]]");
-    TOLD(fake, "LEASE a 1037312 1 0 1513 500 me");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 500",
+            "[[\"a\", \"x\", 1037312, 1, 1010]]");
+    REPLICATED(fake, "LEASE a 1037312 1 0 1513 500 me");
     NOTED(fake, "lawn.lease");
-    SAYS(fake, "LAWN.GET k a META",
-         "{\"payload\": \"x\", \"due\": 1010, \"state\": \"leased\", "
-         "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 1, "
-         "\"max-tries\": 0, \"lease-end\": 1513, \"owner\": \"me\"}");
+    REPLIES(fake, "LAWN.GET k a META",
+            "{\"payload\": \"x\", \"due\": 1010, \"state\": \"leased\", "
+            "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 1, "
+            "\"max-tries\": 0, \"lease-end\": 1513, \"owner\": \"me\"}");
     /* No other client gets it. */
-    SAYS(fake, "LAWN.LEASE k you", "[]");
-    SAYS(fake, "LAWN.POLL k", "[]");
-    SAYS(fake, "REDE.XACK k a", "[nil]");
-    SAYS(fake, "LAWN.LEN k", "1");
-    SAYS(fake, "LAWN.LEN k DUE", "0");
-    SAYS(fake, "LAWN.LEN k WAITING", "0");
-    SAYS(fake, "LAWN.LEN k LEASED", "1");
-    SAYS(fake, "LAWN.SCAN k 0 STATE leased", "[\"0\", [\"a\"]]");
-    SAYS(fake, "LAWN.SCAN k 0 STATE due", "[\"0\", []]");
-    SAYS(fake, "LAWN.NEXT k", "500");
+    REPLIES(fake, "LAWN.LEASE k you", "[]");
+    REPLIES(fake, "LAWN.POLL k", "[]");
+    REPLIES(fake, "REDE.XACK k a", "[nil]");
+    REPLIES(fake, "LAWN.LEN k", "1");
+    REPLIES(fake, "LAWN.LEN k DUE", "0");
+    REPLIES(fake, "LAWN.LEN k WAITING", "0");
+    REPLIES(fake, "LAWN.LEN k LEASED", "1");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE leased", "[\"0\", [\"a\"]]");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE due", "[\"0\", []]");
+    REPLIES(fake, "LAWN.NEXT k", "500");
     scene_end(fake);
 }
 
@@ -54,25 +54,25 @@ TEST(commands_ack_removes_what_was_lent)
     struct fake *fake = scene_begin();
     uint64_t acked = command_totals.acked;
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 3 a x b y c z", "3");
-    SAYS(
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 3 a x b y c z", "3");
+    REPLIES(
         fake, "LAWN.LEASE k me COUNT 2",
         "[[\"a\", \"x\", 1024000, 1, 1000], [\"b\", \"y\", 1024016, 1, 1000]]");
-    SAYS(fake, "LAWN.ACK k a 1024000", "[1]");
-    TOLD(fake, "DEL a");
+    REPLIES(fake, "LAWN.ACK k a 1024000", "[1]");
+    REPLICATED(fake, "DEL a");
     NOTED(fake, "lawn.ack");
     /* Removed, another token, unknown id, token 0, and twice the same. */
-    SAYS(fake, "LAWN.ACK k a 1024000 b 1024000 zz 1 c 0 b 1024016 b 1024016",
-         "[0, 0, 0, 0, 1, 0]");
-    TOLD(fake, "DEL b");
-    SAYS(fake, "LAWN.ACK k b 1024016", "[0]");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.ACK k a 1024000 b 1024000 zz 1 c 0 b 1024016 b 1024016",
+            "[0, 0, 0, 0, 1, 0]");
+    REPLICATED(fake, "DEL b");
+    REPLIES(fake, "LAWN.ACK k b 1024016", "[0]");
+    REPLICATED(fake, "");
     NOTED(fake, "");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"c\", \"z\", 1024032, 1, 1000]]");
-    SAYS(fake, "LAWN.ACK k c 1024032", "[1]");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"c\", \"z\", 1024032, 1, 1000]]");
+    REPLIES(fake, "LAWN.ACK k c 1024032", "[1]");
     NOTED(fake, "lawn.ack del");
     CHECK(fake_queue(fake->replica, "k") == NULL);
-    SAYS(fake, "LAWN.ACK k c 1024032", "[0]");
+    REPLIES(fake, "LAWN.ACK k c 1024032", "[0]");
     CHECK_EQ(command_totals.acked, acked + 3);
     scene_end(fake);
 }
@@ -82,26 +82,26 @@ TEST(commands_lease_that_has_ended_is_due_once_more)
     struct fake *fake = scene_begin();
     uint64_t redelivered = command_totals.redelivered;
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEASE k me LEASE 100",
-         "[[\"a\", \"x\", 1034240, 1, 1010]]");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 100",
+            "[[\"a\", \"x\", 1034240, 1, 1010]]");
     fake->now = 1109;
-    SAYS(fake, "LAWN.LEASE k you", "[]");
-    SAYS(fake, "LAWN.LEN k LEASED", "1");
+    REPLIES(fake, "LAWN.LEASE k you", "[]");
+    REPLIES(fake, "LAWN.LEN k LEASED", "1");
     fake->now = 1110;
-    SAYS(fake, "LAWN.LEN k LEASED", "0");
-    SAYS(fake, "LAWN.LEN k DUE", "1");
-    SAYS(fake, "LAWN.NEXT k", "0");
-    SAYS(fake, "LAWN.SCAN k 0 STATE due", "[\"0\", [\"a\"]]");
-    SAYS(fake, "LAWN.LEASE k you LEASE 100",
-         "[[\"a\", \"x\", 1136640, 2, 1010]]");
-    TOLD(fake, "LEASE a 1136640 2 0 1210 100 you");
-    SAYS(fake, "LAWN.ACK k a 1034240", "[0]");
-    SAYS(fake, "LAWN.NACK k a 1034240", "0");
-    SAYS(fake, "LAWN.EXTEND k a 1034240 LEASE 5", "0");
-    TOLD(fake, "");
-    SAYS(fake, "LAWN.ACK k a 1136640", "[1]");
+    REPLIES(fake, "LAWN.LEN k LEASED", "0");
+    REPLIES(fake, "LAWN.LEN k DUE", "1");
+    REPLIES(fake, "LAWN.NEXT k", "0");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE due", "[\"0\", [\"a\"]]");
+    REPLIES(fake, "LAWN.LEASE k you LEASE 100",
+            "[[\"a\", \"x\", 1136640, 2, 1010]]");
+    REPLICATED(fake, "LEASE a 1136640 2 0 1210 100 you");
+    REPLIES(fake, "LAWN.ACK k a 1034240", "[0]");
+    REPLIES(fake, "LAWN.NACK k a 1034240", "0");
+    REPLIES(fake, "LAWN.EXTEND k a 1034240 LEASE 5", "0");
+    REPLICATED(fake, "");
+    REPLIES(fake, "LAWN.ACK k a 1136640", "[1]");
     CHECK_EQ(command_totals.redelivered, redelivered + 1);
     scene_end(fake);
 }
@@ -110,16 +110,16 @@ TEST(commands_ack_after_the_end_counts_if_nobody_else_has_it)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 2 a x b y", "2");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 2 a x b y", "2");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 100 COUNT 2");
     fake->now = 5000;
-    SAYS(fake, "LAWN.LEN k DUE", "2");
-    SAYS(fake, "LAWN.ACK k a 1024000", "[1]");
-    TOLD(fake, "DEL a");
-    SAYS(fake, "LAWN.EXTEND k b 1024016 LEASE 10", "5010");
-    TOLD(fake, "LEASE b 1024016 1 0 5010 10 me");
-    SAYS(fake, "LAWN.LEN k DUE", "0");
-    SAYS(fake, "LAWN.ACK k b 1024016", "[1]");
+    REPLIES(fake, "LAWN.LEN k DUE", "2");
+    REPLIES(fake, "LAWN.ACK k a 1024000", "[1]");
+    REPLICATED(fake, "DEL a");
+    REPLIES(fake, "LAWN.EXTEND k b 1024016 LEASE 10", "5010");
+    REPLICATED(fake, "LEASE b 1024016 1 0 5010 10 me");
+    REPLIES(fake, "LAWN.LEN k DUE", "0");
+    REPLIES(fake, "LAWN.ACK k b 1024016", "[1]");
     scene_end(fake);
 }
 
@@ -127,11 +127,11 @@ TEST(commands_poll_takes_what_was_lent_and_not_brought_back)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 100");
     fake->now = 1100;
-    SAYS(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
-    TOLD(fake, "DEL a");
+    REPLIES(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
+    REPLICATED(fake, "DEL a");
     scene_end(fake);
 }
 
@@ -139,28 +139,28 @@ TEST(commands_nack_gives_back_for_later)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
     fake->now = 1020;
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1044480, 1, 1010]]");
-    SAYS(fake, "LAWN.NACK k a 1044480 DELAY 30", "1");
-    TOLD(fake, "AT a 1050 30 n1");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1044480, 1, 1010]]");
+    REPLIES(fake, "LAWN.NACK k a 1044480 DELAY 30", "1");
+    REPLICATED(fake, "AT a 1050 30 n1");
     NOTED(fake, "lawn.nack");
     CHECK_EQ(fake->signals, 0);
-    SAYS(fake, "LAWN.NACK k a 1044480", "0");
-    SAYS(fake, "LAWN.ACK k a 1044480", "[0]");
-    SAYS(fake, "LAWN.LEN k WAITING", "1");
-    SAYS(fake, "LAWN.GET k a META",
-         "{\"payload\": \"x\", \"due\": 1050, \"state\": \"waiting\", "
-         "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 1, "
-         "\"max-tries\": 0, \"lease-end\": 0, \"owner\": \"\"}");
+    REPLIES(fake, "LAWN.NACK k a 1044480", "0");
+    REPLIES(fake, "LAWN.ACK k a 1044480", "[0]");
+    REPLIES(fake, "LAWN.LEN k WAITING", "1");
+    REPLIES(fake, "LAWN.GET k a META",
+            "{\"payload\": \"x\", \"due\": 1050, \"state\": \"waiting\", "
+            "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 1, "
+            "\"max-tries\": 0, \"lease-end\": 0, \"owner\": \"\"}");
     fake->now = 1050;
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1075200, 2, 1050]]");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1075200, 2, 1050]]");
     /* At once, and waiting clients are woken. */
-    SAYS(fake, "LAWN.NACK k a 1075200", "1");
-    TOLD(fake, "AT a 1050 0 n2");
+    REPLIES(fake, "LAWN.NACK k a 1075200", "1");
+    REPLICATED(fake, "AT a 1050 0 n2");
     NOTED(fake, "lawn.nack lawn.fire");
     CHECK_EQ(fake->signals, 1);
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1075216, 3, 1050]]");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1075216, 3, 1050]]");
     scene_end(fake);
 }
 
@@ -169,20 +169,20 @@ TEST(commands_nack_leaves_the_times_of_what_repeats)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 5 EVERY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 5 EVERY 10", "\"a\"");
     fake->now = 1006;
-    SAYS(fake, "LAWN.LEASE k me LEASE 500",
-         "[[\"a\", \"x\", 1030144, 1, 1005]]");
-    SAYS(fake, "LAWN.NACK k a 1030144 DELAY 3", "1");
-    TOLD(fake, "LEASE a 1030160 1 0 1009 3 me");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 500",
+            "[[\"a\", \"x\", 1030144, 1, 1005]]");
+    REPLIES(fake, "LAWN.NACK k a 1030144 DELAY 3", "1");
+    REPLICATED(fake, "LEASE a 1030160 1 0 1009 3 me");
     NOTED(fake, "lawn.nack");
-    SAYS(fake, "LAWN.ACK k a 1030144", "[0]");
-    SAYS(fake, "LAWN.LEASE k me", "[]");
+    REPLIES(fake, "LAWN.ACK k a 1030144", "[0]");
+    REPLIES(fake, "LAWN.LEASE k me", "[]");
     fake->now = 1009;
-    SAYS(fake, "LAWN.LEASE k me LEASE 500",
-         "[[\"a\", \"x\", 1033216, 2, 1005]]");
-    SAYS(fake, "LAWN.ACK k a 1033216", "[1]");
-    TOLD(fake, "AT a 1015 10 e10");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 500",
+            "[[\"a\", \"x\", 1033216, 2, 1005]]");
+    REPLIES(fake, "LAWN.ACK k a 1033216", "[1]");
+    REPLICATED(fake, "AT a 1015 10 e10");
     scene_end(fake);
 }
 
@@ -190,11 +190,11 @@ TEST(commands_nack_keeps_to_the_resolution)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET resolution-ms 100", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024000, 1, 1000]]");
-    SAYS(fake, "LAWN.NACK k a 1024000 DELAY 30", "1");
-    TOLD(fake, "AT a 1100 100 a n1");
+    REPLIES(fake, "LAWN.CONFIG k SET resolution-ms 100", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.NACK k a 1024000 DELAY 30", "1");
+    REPLICATED(fake, "AT a 1100 100 a n1");
     scene_end(fake);
 }
 
@@ -202,22 +202,22 @@ TEST(commands_extend_counts_from_now)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 7", "\"a\"");
-    SAYS(fake, "LAWN.LEASE k me LEASE 100",
-         "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 7", "\"a\"");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 100",
+            "[[\"a\", \"x\", 1024000, 1, 1000]]");
     fake->now = 1050;
-    SAYS(fake, "LAWN.EXTEND k a 1024000 LEASE 200", "1250");
-    TOLD(fake, "LEASE a 1024000 1 7 1250 200 me");
+    REPLIES(fake, "LAWN.EXTEND k a 1024000 LEASE 200", "1250");
+    REPLICATED(fake, "LEASE a 1024000 1 7 1250 200 me");
     NOTED(fake, "");
     fake->now = 1249;
-    SAYS(fake, "LAWN.LEASE k you", "[]");
+    REPLIES(fake, "LAWN.LEASE k you", "[]");
     /* A lease can also be shortened. */
-    SAYS(fake, "LAWN.EXTEND k a 1024000 LEASE 1", "1250");
+    REPLIES(fake, "LAWN.EXTEND k a 1024000 LEASE 1", "1250");
     fake->now = 1250;
-    SAYS(fake, "LAWN.LEN k DUE", "1");
-    SAYS(fake, "LAWN.EXTEND k zz 1024000 LEASE 1", "0");
-    SAYS(fake, "LAWN.EXTEND zz a 1024000 LEASE 1", "0");
-    SAYS(fake, "LAWN.EXTEND k a 0 LEASE 1", "0");
+    REPLIES(fake, "LAWN.LEN k DUE", "1");
+    REPLIES(fake, "LAWN.EXTEND k zz 1024000 LEASE 1", "0");
+    REPLIES(fake, "LAWN.EXTEND zz a 1024000 LEASE 1", "0");
+    REPLIES(fake, "LAWN.EXTEND k a 0 LEASE 1", "0");
     scene_end(fake);
 }
 
@@ -225,24 +225,24 @@ TEST(commands_lease_waits_only_if_it_may_and_nothing_is_due)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.LEASE k me BLOCK 250", "waits");
+    REPLIES(fake, "LAWN.LEASE k me BLOCK 250", "waits");
     CHECK_EQ(fake->block_ms, 250);
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.LEASE k me BLOCK 0", "waits");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.LEASE k me BLOCK 0", "waits");
     fake->may_block = false;
-    SAYS(fake, "LAWN.LEASE k me BLOCK 250", "[]");
+    REPLIES(fake, "LAWN.LEASE k me BLOCK 250", "[]");
     fake->may_block = true;
     fake->now = 1010;
     fake->frozen = true;
-    SAYS(fake, "LAWN.LEASE k me BLOCK 250", "waits");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.LEASE k me BLOCK 250", "waits");
+    REPLICATED(fake, "");
     fake->frozen = false;
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    SAYS(fake, "LAWN.LEASE k me BLOCK 250", "waits");
-    SAYS(fake, "LAWN.LEASE k me", "[]");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
-    SAYS(fake, "LAWN.LEASE k me BLOCK 250",
-         "[[\"a\", \"x\", 1034240, 1, 1010]]");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.LEASE k me BLOCK 250", "waits");
+    REPLIES(fake, "LAWN.LEASE k me", "[]");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.LEASE k me BLOCK 250",
+            "[[\"a\", \"x\", 1034240, 1, 1010]]");
     scene_end(fake);
 }
 
@@ -250,14 +250,14 @@ TEST(commands_lease_sets_the_wake_up_for_its_end)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k b x DELAY 5000", "\"b\"");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 5000", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 6000);
-    SAYS(fake, "LAWN.LEASE k me LEASE 100",
-         "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 100",
+            "[[\"a\", \"x\", 1024000, 1, 1000]]");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1100);
     CHECK_EQ(*queue_armed(fake_queue(fake->replica, "k")), 1000);
-    SAYS(fake, "LAWN.EXTEND k a 1024000 LEASE 50", "1050");
+    REPLIES(fake, "LAWN.EXTEND k a 1024000 LEASE 50", "1050");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1050);
     scene_end(fake);
 }
@@ -266,13 +266,13 @@ TEST(commands_lease_lasts_as_is_set)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 4 a x b x c x d x", "4");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 4 a x b x c x d x", "4");
     (void)fake_run(fake, "LAWN.LEASE k me");
     CHECK_EQ(lease_of(fake, "a").lease.end, 31000);
     command_limits.lease = 7;
     (void)fake_run(fake, "LAWN.LEASE k me");
     CHECK_EQ(lease_of(fake, "b").lease.end, 1007);
-    SAYS(fake, "LAWN.CONFIG k SET lease 9", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET lease 9", "+OK");
     (void)fake_run(fake, "LAWN.LEASE k me");
     CHECK_EQ(lease_of(fake, "c").lease.end, 1009);
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 11");
@@ -284,39 +284,39 @@ TEST(commands_lease_counts_tries_until_an_event_is_dead)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 2", "\"a\"");
-    TOLD(fake, "ADD a x 1000 0 k2");
-    SAYS(fake, "LAWN.LEASE k me LEASE 10",
-         "[[\"a\", \"x\", 1024000, 1, 1000]]");
-    TOLD(fake, "LEASE a 1024000 1 2 1010 10 me");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 2", "\"a\"");
+    REPLICATED(fake, "ADD a x 1000 0 k2");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 10",
+            "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLICATED(fake, "LEASE a 1024000 1 2 1010 10 me");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEASE k me LEASE 10",
-         "[[\"a\", \"x\", 1034240, 2, 1000]]");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 10",
+            "[[\"a\", \"x\", 1034240, 2, 1000]]");
     fake->now = 1019;
-    SAYS(fake, "LAWN.LEN k DEAD", "0");
-    SAYS(fake, "LAWN.LEN k LEASED", "1");
+    REPLIES(fake, "LAWN.LEN k DEAD", "0");
+    REPLIES(fake, "LAWN.LEN k LEASED", "1");
     fake->now = 1020;
-    SAYS(fake, "LAWN.LEASE k me", "[]");
-    SAYS(fake, "LAWN.POLL k", "[]");
-    SAYS(fake, "REDE.POLL k", "[]");
-    SAYS(fake, "REDE.XACK k a", "[nil]");
-    SAYS(fake, "LAWN.LEN k", "1");
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
-    SAYS(fake, "LAWN.LEN k LEASED", "0");
-    SAYS(fake, "LAWN.LEN k DUE", "0");
-    SAYS(fake, "LAWN.LEN k WAITING", "0");
-    SAYS(fake, "LAWN.NEXT k", "-1");
-    SAYS(fake, "LAWN.SCAN k 0 STATE dead", "[\"0\", [\"a\"]]");
-    SAYS(fake, "LAWN.GET k a META",
-         "{\"payload\": \"x\", \"due\": 1000, \"state\": \"dead\", "
-         "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 2, "
-         "\"max-tries\": 2, \"lease-end\": 1020, \"owner\": \"me\"}");
+    REPLIES(fake, "LAWN.LEASE k me", "[]");
+    REPLIES(fake, "LAWN.POLL k", "[]");
+    REPLIES(fake, "REDE.POLL k", "[]");
+    REPLIES(fake, "REDE.XACK k a", "[nil]");
+    REPLIES(fake, "LAWN.LEN k", "1");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.LEN k LEASED", "0");
+    REPLIES(fake, "LAWN.LEN k DUE", "0");
+    REPLIES(fake, "LAWN.LEN k WAITING", "0");
+    REPLIES(fake, "LAWN.NEXT k", "-1");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE dead", "[\"0\", [\"a\"]]");
+    REPLIES(fake, "LAWN.GET k a META",
+            "{\"payload\": \"x\", \"due\": 1000, \"state\": \"dead\", "
+            "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 2, "
+            "\"max-tries\": 2, \"lease-end\": 1020, \"owner\": \"me\"}");
     const char *info = fake_run(fake, "LAWN.INFO k");
     CHECK(strstr(info, "\"len\": 1, \"leased\": 0, \"dead\": 1, ") != NULL);
     CHECK(strstr(info, "\"leased-total\": 2, \"redelivered\": 1, "
                        "\"acked\": 0, ") != NULL);
     /* The last owner's token is still valid. */
-    SAYS(fake, "LAWN.ACK k a 1034240", "[1]");
+    REPLIES(fake, "LAWN.ACK k a 1034240", "[1]");
     scene_end(fake);
 }
 
@@ -324,26 +324,26 @@ TEST(commands_nack_of_the_last_try_is_the_end)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1034240, 1, 1000]]");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1034240, 1, 1000]]");
     (void)fake_run(fake, "LAWN.LEN k DEAD");
     CHECK_EQ(scene_starve(fake, "LAWN.NACK k a 1034240 DELAY 500"), 0);
     CHECK_TEXT(fake->reply.at, "1");
-    TOLD(fake, "LEASE a 1034256 1 1 1010 0 me");
+    REPLICATED(fake, "LEASE a 1034256 1 1 1010 0 me");
     NOTED(fake, "lawn.nack lawn.dead");
     CHECK_EQ(fake->signals, 0);
-    SAYS(fake, "LAWN.NEXT k", "-1");
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.NEXT k", "-1");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
     /* The last owner and the due time are kept. */
-    SAYS(fake, "LAWN.GET k a META",
-         "{\"payload\": \"x\", \"due\": 1000, \"state\": \"dead\", "
-         "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 1, "
-         "\"max-tries\": 1, \"lease-end\": 1010, \"owner\": \"me\"}");
-    SAYS(fake, "LAWN.LEASE k me", "[]");
+    REPLIES(fake, "LAWN.GET k a META",
+            "{\"payload\": \"x\", \"due\": 1000, \"state\": \"dead\", "
+            "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 1, "
+            "\"max-tries\": 1, \"lease-end\": 1010, \"owner\": \"me\"}");
+    REPLIES(fake, "LAWN.LEASE k me", "[]");
     fake->now = 9000;
-    SAYS(fake, "LAWN.LEASE k me", "[]");
-    SAYS(fake, "LAWN.ACK k a 1034240", "[0]");
+    REPLIES(fake, "LAWN.LEASE k me", "[]");
+    REPLIES(fake, "LAWN.ACK k a 1034240", "[0]");
     scene_end(fake);
 }
 
@@ -359,24 +359,24 @@ TEST(commands_that_change_a_dead_event_bring_it_back)
     }
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10 COUNT 4");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEN k DEAD", "4");
-    SAYS(fake, "LAWN.TOUCH k 0 DELAY 5", "1015");
-    TOLD(fake, "AT 0 1015 5 k1");
-    SAYS(fake, "LAWN.PUSH k 1 new DELAY 5", "\"1\"");
-    SAYS(fake, "LAWN.UPDATE k 2 y", "\"x\"");
-    SAYS(fake, "LAWN.PULL k 3", "\"x\"");
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
-    SAYS(fake, "LAWN.SCAN k 0 STATE dead", "[\"0\", [\"2\"]]");
-    SAYS(fake, "LAWN.LEN k WAITING", "2");
+    REPLIES(fake, "LAWN.LEN k DEAD", "4");
+    REPLIES(fake, "LAWN.TOUCH k 0 DELAY 5", "1015");
+    REPLICATED(fake, "AT 0 1015 5 k1");
+    REPLIES(fake, "LAWN.PUSH k 1 new DELAY 5", "\"1\"");
+    REPLIES(fake, "LAWN.UPDATE k 2 y", "\"x\"");
+    REPLIES(fake, "LAWN.PULL k 3", "\"x\"");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE dead", "[\"0\", [\"2\"]]");
+    REPLIES(fake, "LAWN.LEN k WAITING", "2");
     fake->now = 1015;
-    SAYS(fake, "LAWN.LEASE k me COUNT 9 LEASE 10",
-         "[[\"0\", \"x\", 1039360, 1, 1015], "
-         "[\"1\", \"new\", 1039376, 1, 1015]]");
+    REPLIES(fake, "LAWN.LEASE k me COUNT 9 LEASE 10",
+            "[[\"0\", \"x\", 1039360, 1, 1015], "
+            "[\"1\", \"new\", 1039376, 1, 1015]]");
     /* The first has one try, the other is unlimited. */
     fake->now = 1025;
-    SAYS(fake, "LAWN.LEN k DEAD", "2");
-    SAYS(fake, "LAWN.LEN k DUE", "1");
-    SAYS(fake, "LAWN.CANCEL k 0 1 2", "3");
+    REPLIES(fake, "LAWN.LEN k DEAD", "2");
+    REPLIES(fake, "LAWN.LEN k DUE", "1");
+    REPLIES(fake, "LAWN.CANCEL k 0 1 2", "3");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
 }
@@ -385,17 +385,17 @@ TEST(commands_touch_takes_an_event_from_who_has_it)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 3 a x b x c x", "3");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 3 a x b x c x", "3");
     (void)fake_run(fake, "LAWN.LEASE k me COUNT 3");
-    SAYS(fake, "LAWN.TOUCH k a BY 10 GT", "1010");
-    TOLD(fake, "AT a 1010 10 a");
-    SAYS(fake, "LAWN.ACK k a 1024000", "[0]");
-    SAYS(fake, "LAWN.PUSH k b new DELAY 0 XX", "\"b\"");
-    SAYS(fake, "LAWN.ACK k b 1024016", "[0]");
-    SAYS(fake, "LAWN.UPDATE k c longer", "\"x\"");
-    SAYS(fake, "LAWN.LEN k LEASED", "1");
-    SAYS(fake, "LAWN.ACK k c 1024032", "[1]");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"b\", \"new\", 1024048, 1, 1000]]");
+    REPLIES(fake, "LAWN.TOUCH k a BY 10 GT", "1010");
+    REPLICATED(fake, "AT a 1010 10 a");
+    REPLIES(fake, "LAWN.ACK k a 1024000", "[0]");
+    REPLIES(fake, "LAWN.PUSH k b new DELAY 0 XX", "\"b\"");
+    REPLIES(fake, "LAWN.ACK k b 1024016", "[0]");
+    REPLIES(fake, "LAWN.UPDATE k c longer", "\"x\"");
+    REPLIES(fake, "LAWN.LEN k LEASED", "1");
+    REPLIES(fake, "LAWN.ACK k c 1024032", "[1]");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"b\", \"new\", 1024048, 1, 1000]]");
     scene_end(fake);
 }
 
@@ -403,20 +403,20 @@ TEST(commands_lease_settles_how_often_when_it_lends)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET tries 3", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 0 TRIES 9", "\"b\"");
+    REPLIES(fake, "LAWN.CONFIG k SET tries 3", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 0 TRIES 9", "\"b\"");
     CHECK_EQ(lease_of(fake, "a").tries.most, 0);
     (void)fake_run(fake, "LAWN.LEASE k me COUNT 2");
     CHECK_EQ(lease_of(fake, "a").tries.most, 3);
     CHECK_EQ(lease_of(fake, "b").tries.most, 9);
-    SAYS(fake, "LAWN.CONFIG k SET tries 0", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET tries 0", "+OK");
     command_limits.tries = 5;
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 1 c x", "1");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 1 c x", "1");
     (void)fake_run(fake, "LAWN.LEASE k me");
     CHECK_EQ(lease_of(fake, "c").tries.most, 5);
     command_limits.tries = 0;
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 1 d x", "1");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 1 d x", "1");
     (void)fake_run(fake, "LAWN.LEASE k me");
     CHECK_EQ(lease_of(fake, "d").tries.most, 0);
     CHECK_EQ(lease_of(fake, "a").tries.most, 3);
@@ -427,23 +427,23 @@ TEST(commands_ack_lets_an_event_repeat)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 5 EVERY 10 TIMES 2 TRIES 4", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 5 EVERY 10 TIMES 2 TRIES 4", "\"a\"");
     fake->now = 1005;
-    SAYS(fake, "LAWN.LEASE k me LEASE 10",
-         "[[\"a\", \"x\", 1029120, 1, 1005]]");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 10",
+            "[[\"a\", \"x\", 1029120, 1, 1005]]");
     fake->now = 1016;
-    SAYS(fake, "LAWN.LEASE k me LEASE 10",
-         "[[\"a\", \"x\", 1040384, 2, 1005]]");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 10",
+            "[[\"a\", \"x\", 1040384, 2, 1005]]");
     fake->now = 1020;
-    SAYS(fake, "LAWN.ACK k a 1040384", "[1]");
-    TOLD(fake, "AT a 1025 10 e10 t1 m1 k4");
+    REPLIES(fake, "LAWN.ACK k a 1040384", "[1]");
+    REPLICATED(fake, "AT a 1025 10 e10 t1 m1 k4");
     NOTED(fake, "lawn.ack");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1025);
-    SAYS(fake, "LAWN.ACK k a 1040384", "[0]");
+    REPLIES(fake, "LAWN.ACK k a 1040384", "[0]");
     fake->now = 1025;
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1049600, 1, 1025]]");
-    SAYS(fake, "LAWN.ACK k a 1049600", "[1]");
-    TOLD(fake, "DEL a");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1049600, 1, 1025]]");
+    REPLIES(fake, "LAWN.ACK k a 1049600", "[1]");
+    REPLICATED(fake, "DEL a");
     scene_end(fake);
 }
 
@@ -451,8 +451,8 @@ TEST(commands_ack_needs_no_memory_for_a_few)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 EVERY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 0 EVERY 10", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 EVERY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 0 EVERY 10", "\"b\"");
     (void)fake_run(fake, "LAWN.LEASE k me COUNT 2");
     CHECK_EQ(scene_starve(fake, "LAWN.ACK k a 1024000"), 0);
     CHECK_TEXT(fake->reply.at, "[1]");
@@ -486,12 +486,12 @@ TEST(commands_lease_without_memory_lends_what_it_can)
         uint64_t now = queue_leased_count(fake_queue(fake, "k"));
         /* Some are leased, or there is an error. */
         CHECK_EQ(now == leased, strcmp(reply, "!ERR out of memory") == 0);
-        CHECK_EQ(now == leased, fake->told.size == 0);
+        CHECK_EQ(now == leased, fake->replicated.size == 0);
         leased = now;
         CHECK(fake->memory < 1000);
     }
     fake->memory = UINT64_MAX;
-    SAYS(fake, "LAWN.LEN k LEASED", "20");
+    REPLIES(fake, "LAWN.LEN k LEASED", "20");
     scene_end(fake);
 }
 
@@ -499,7 +499,7 @@ TEST(commands_lease_without_memory_for_many_lends_a_few)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 6 a x b x c x d x e x f x", "6");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 6 a x b x c x d x e x f x", "6");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10 COUNT 6");
     fake->now = 1010;
     /* Their blocks have room for the previous owners. */
@@ -507,8 +507,8 @@ TEST(commands_lease_without_memory_for_many_lends_a_few)
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10 COUNT 6");
     fake->memory = UINT64_MAX;
     CHECK(fake_same(fake, fake->replica));
-    SAYS(fake, "LAWN.LEN k LEASED", "4");
-    SAYS(fake, "LAWN.LEN k DUE", "2");
+    REPLIES(fake, "LAWN.LEN k LEASED", "4");
+    REPLIES(fake, "LAWN.LEN k DUE", "2");
     scene_end(fake);
 }
 
@@ -516,15 +516,15 @@ TEST(commands_extend_of_a_dead_event_lends_it_again)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
     CHECK_EQ(scene_starve(fake, "LAWN.EXTEND k a 1024000 LEASE 10"), 0);
-    SAYS(fake, "LAWN.LEN k DEAD", "0");
-    SAYS(fake, "LAWN.LEN k LEASED", "1");
+    REPLIES(fake, "LAWN.LEN k DEAD", "0");
+    REPLIES(fake, "LAWN.LEN k LEASED", "1");
     fake->now = 1020;
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
     scene_end(fake);
 }
 
@@ -539,13 +539,13 @@ TEST(commands_lease_looks_beyond_the_dead)
         (void)fake_run(fake, line);
     }
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10 COUNT 300");
-    SAYS(fake, "LAWN.PUSH k b x AT 1500", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k b x AT 1500", "\"b\"");
     /* No tick, which would find them all. */
     *queue_armed(fake_queue(fake, "k")) = LAWN_NEVER - 1;
     fake->now = 1500;
     (void)fake_run(fake, "LAWN.LEASE k me");
     CHECK_TEXT(fake->reply.at, "[[\"b\", \"x\", 1536000, 1, 1500]]");
-    SAYS(fake, "LAWN.LEN k DEAD", "300");
+    REPLIES(fake, "LAWN.LEN k DEAD", "300");
     scene_end(fake);
 }
 
@@ -553,17 +553,17 @@ TEST(commands_lease_gives_no_token_twice)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024000, 1, 1000]]");
-    SAYS(fake, "LAWN.CANCEL k a", "1");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.CANCEL k a", "1");
     CHECK(fake_queue(fake, "k") == NULL);
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024016, 1, 1000]]");
-    SAYS(fake, "LAWN.ACK k a 1024000", "[0]");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024016, 1, 1000]]");
+    REPLIES(fake, "LAWN.ACK k a 1024000", "[0]");
     /* Setting the clock back has no effect. */
     fake->now = 500;
-    SAYS(fake, "LAWN.PUSH k b x DELAY 0", "\"b\"");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"b\", \"x\", 1024032, 1, 1000]]");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 0", "\"b\"");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"b\", \"x\", 1024032, 1, 1000]]");
     scene_end(fake);
 }
 
@@ -611,25 +611,25 @@ TEST(commands_lease_gives_no_token_twice_at_the_end_of_all)
     struct fake *fake = scene_begin();
 
     fake->now = fake->replica->now = QUEUE_TIME_MAX;
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k p x DELAY 0 EVERY 5", "\"p\"");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 0", "\"b\"");
-    SAYS(fake, "LAWN.LEASE k me LEASE 9007199254740992",
-         "[[\"a\", \"x\", 9007199254739968, 1, 9007199254740992]]");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k p x DELAY 0 EVERY 5", "\"p\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 0", "\"b\"");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 9007199254740992",
+            "[[\"a\", \"x\", 9007199254739968, 1, 9007199254740992]]");
     CHECK_EQ(lease_of(fake, "a").lease.end, ARGS_DUE_MAX);
-    SAYS(fake, "LAWN.APPLY k TOKEN 9007199254740992", "!ERR syntax error");
-    SAYS(fake, "LAWN.APPLY k LEASE a 9007199254740992 1 1 5 5 me",
-         "!ERR syntax error");
-    SAYS(fake, "LAWN.APPLY k TOKEN 9007199254740960", "+OK");
-    SAYS(fake, "LAWN.LEASE k me",
-         "[[\"p\", \"x\", 9007199254740976, 1, 9007199254740992]]");
-    SAYS(fake, "LAWN.LEASE k me", "!ERR the key has no lease tokens left");
-    TOLD(fake, "");
-    SAYS(fake, "LAWN.NACK k a 9007199254739968",
-         "!ERR the key has no lease tokens left");
-    SAYS(fake, "LAWN.NACK k p 9007199254740976",
-         "!ERR the key has no lease tokens left");
-    SAYS(fake, "LAWN.ACK k a 9007199254739968 p 9007199254740976", "[1, 1]");
+    REPLIES(fake, "LAWN.APPLY k TOKEN 9007199254740992", "!ERR syntax error");
+    REPLIES(fake, "LAWN.APPLY k LEASE a 9007199254740992 1 1 5 5 me",
+            "!ERR syntax error");
+    REPLIES(fake, "LAWN.APPLY k TOKEN 9007199254740960", "+OK");
+    REPLIES(fake, "LAWN.LEASE k me",
+            "[[\"p\", \"x\", 9007199254740976, 1, 9007199254740992]]");
+    REPLIES(fake, "LAWN.LEASE k me", "!ERR the key has no lease tokens left");
+    REPLICATED(fake, "");
+    REPLIES(fake, "LAWN.NACK k a 9007199254739968",
+            "!ERR the key has no lease tokens left");
+    REPLIES(fake, "LAWN.NACK k p 9007199254740976",
+            "!ERR the key has no lease tokens left");
+    REPLIES(fake, "LAWN.ACK k a 9007199254739968 p 9007199254740976", "[1, 1]");
     scene_end(fake);
 }
 
@@ -638,12 +638,12 @@ TEST(commands_lease_does_not_take_a_token_far_ahead_for_other_keys)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 1 a x", "1");
-    SAYS(fake, "LAWN.MPUSH j DELAY 0 1 a x", "1");
-    SAYS(fake, "LAWN.APPLY k TOKEN 9007199254000000", "+OK");
-    SAYS(fake, "LAWN.LEASE k me",
-         "[[\"a\", \"x\", 9007199254000016, 1, 1000]]");
-    SAYS(fake, "LAWN.LEASE j me", "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 1 a x", "1");
+    REPLIES(fake, "LAWN.MPUSH j DELAY 0 1 a x", "1");
+    REPLIES(fake, "LAWN.APPLY k TOKEN 9007199254000000", "+OK");
+    REPLIES(fake, "LAWN.LEASE k me",
+            "[[\"a\", \"x\", 9007199254000016, 1, 1000]]");
+    REPLIES(fake, "LAWN.LEASE j me", "[[\"a\", \"x\", 1024000, 1, 1000]]");
     scene_end(fake);
 }
 
@@ -652,11 +652,11 @@ TEST(commands_lease_tokens_are_greater_than_those_of_a_key_before)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 2 a x b x", "2");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024000, 1, 1000]]");
-    SAYS(fake, "LAWN.MPUSH j DELAY 0 1 a x", "1");
-    SAYS(fake, "LAWN.APPLY j TOKEN 16", "+OK");
-    SAYS(fake, "LAWN.LEASE j me", "[[\"a\", \"x\", 1024016, 1, 1000]]");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 2 a x b x", "2");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.MPUSH j DELAY 0 1 a x", "1");
+    REPLIES(fake, "LAWN.APPLY j TOKEN 16", "+OK");
+    REPLIES(fake, "LAWN.LEASE j me", "[[\"a\", \"x\", 1024016, 1, 1000]]");
     scene_end(fake);
 }
 
@@ -679,7 +679,7 @@ TEST(commands_lease_notes_how_late_the_first_delivery_is)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     fake->now = 1020;
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10");
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 20,") !=
@@ -689,14 +689,14 @@ TEST(commands_lease_notes_how_late_the_first_delivery_is)
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 100");
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 20,") !=
           NULL);
-    SAYS(fake, "LAWN.NACK k a 1536000 DELAY 10", "1");
+    REPLIES(fake, "LAWN.NACK k a 1536000 DELAY 10", "1");
     fake->now = 1540;
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10");
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 30,") !=
           NULL);
     fake->now = 1700;
     (void)fake_run(fake, "LAWN.POLL k");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 10", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 10", "\"b\"");
     scene_end(fake);
 }
 
@@ -709,10 +709,10 @@ TEST(commands_lease_is_cut_at_the_batch)
         (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 0", i);
         (void)fake_run(fake, line);
     }
-    SAYS(fake, "LAWN.LEASE k me", "[[\"0\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"0\", \"x\", 1024000, 1, 1000]]");
     command_limits.max_batch = 99;
     (void)fake_run(fake, "LAWN.LEASE k me COUNT 9223372036854775807");
-    SAYS(fake, "LAWN.LEN k LEASED", "100");
+    REPLIES(fake, "LAWN.LEN k LEASED", "100");
     scene_end(fake);
 }
 
@@ -742,21 +742,21 @@ TEST(commands_of_leases_refuse_what_they_do_not_understand)
     struct bytes args[] = {
         bytes_of("LAWN.LEASE"), bytes_of("k"), {owner, QUEUE_OWNER_MAX + 1}};
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        SAYS(fake, cases[i][0], cases[i][1]);
-        TOLD(fake, "");
+        REPLIES(fake, cases[i][0], cases[i][1]);
+        REPLICATED(fake, "");
     }
     memset(owner, 'o', sizeof(owner));
     CHECK_TEXT(fake_call(fake, args, 3), "!ERR owner is longer than 255 bytes");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 0", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 0", "\"b\"");
     args[2].size = QUEUE_OWNER_MAX;
     CHECK_TEXT(fake_call(fake, args, 3), "[[\"b\", \"x\", 1024016, 1, 1000]]");
     CHECK(fake_same(fake, fake->replica));
     CHECK(bytes_equal(lease_of(fake, "b").lease.owner, args[2]));
-    SAYS(fake, "LAWN.PUSH k c x DELAY 0", "\"c\"");
-    SAYS(fake, "LAWN.LEASE k ''", "[[\"c\", \"x\", 1024032, 1, 1000]]");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 0", "\"c\"");
+    REPLIES(fake, "LAWN.LEASE k ''", "[[\"c\", \"x\", 1024032, 1, 1000]]");
     scene_end(fake);
 }
 
@@ -764,26 +764,26 @@ TEST(commands_push_drops_nothing_that_is_leased)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 2 a x b x", "2");
-    SAYS(fake, "LAWN.LEASE k me LEASE 100",
-         "[[\"a\", \"x\", 1024000, 1, 1000]]");
-    SAYS(fake, "LAWN.PUSH k c x DELAY 5", "\"c\"");
-    TOLD(fake, "DEL b; ADD c x 1005 5 ''");
-    SAYS(fake, "LAWN.MPUSH k DELAY 5 2 d x e x",
-         "!FULL 1 leased events cannot be dropped; the key's maxlen is 2, its "
-         "maxbytes 0");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 2 a x b x", "2");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 100",
+            "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 5", "\"c\"");
+    REPLICATED(fake, "DEL b; ADD c x 1005 5 ''");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 5 2 d x e x",
+            "!FULL 1 leased events cannot be dropped; the key's maxlen is 2, "
+            "its maxbytes 0");
+    REPLICATED(fake, "");
     fake->now = 1005;
-    SAYS(fake, "LAWN.LEASE k me LEASE 100",
-         "[[\"c\", \"x\", 1029120, 1, 1005]]");
-    SAYS(fake, "LAWN.PUSH k d x DELAY 5",
-         "!FULL 2 leased events cannot be dropped; the key's maxlen is 2, its "
-         "maxbytes 0");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 100",
+            "[[\"c\", \"x\", 1029120, 1, 1005]]");
+    REPLIES(fake, "LAWN.PUSH k d x DELAY 5",
+            "!FULL 2 leased events cannot be dropped; the key's maxlen is 2, "
+            "its maxbytes 0");
     /* It may replace a leased event. */
-    SAYS(fake, "LAWN.PUSH k a y DELAY 5", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k d x DELAY 7", "\"d\"");
-    TOLD(fake, "DEL a; ADD d x 1012 7 ''");
+    REPLIES(fake, "LAWN.PUSH k a y DELAY 5", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k d x DELAY 7", "\"d\"");
+    REPLICATED(fake, "DEL a; ADD d x 1012 7 ''");
     /* Nor later, although no tick has found that the lease has ended. */
     fake->now = 1105;
     *queue_armed(fake_queue(fake, "k")) = LAWN_NEVER - 1;
@@ -795,26 +795,26 @@ TEST(commands_push_of_bytes_drops_nothing_that_is_leased)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxbytes 20 overflow drop-oldest", "+OK");
-    SAYS(fake, "LAWN.PUSH k a 123456789 DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.CONFIG k SET maxbytes 20 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a 123456789 DELAY 0", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 100");
-    SAYS(fake, "LAWN.PUSH k b 123456789 DELAY 5", "\"b\"");
-    SAYS(fake, "LAWN.PUSH k c 1234567890 DELAY 5",
-         "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, its "
-         "maxbytes 20");
-    TOLD(fake, "");
-    SAYS(fake, "LAWN.PUSH k c 123456789 DELAY 5", "\"c\"");
-    TOLD(fake, "DEL b; ADD c 123456789 1005 5 ''");
+    REPLIES(fake, "LAWN.PUSH k b 123456789 DELAY 5", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k c 1234567890 DELAY 5",
+            "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, "
+            "its maxbytes 20");
+    REPLICATED(fake, "");
+    REPLIES(fake, "LAWN.PUSH k c 123456789 DELAY 5", "\"c\"");
+    REPLICATED(fake, "DEL b; ADD c 123456789 1005 5 ''");
     /* The payload of a leased event may grow; it then takes more room. */
-    SAYS(fake, "LAWN.CONFIG k SET maxbytes 30", "+OK");
-    SAYS(fake, "LAWN.UPDATE k a 12345678901234", "\"123456789\"");
-    SAYS(fake, "LAWN.PUSH k d 123456789012345 DELAY 5",
-         "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, its "
-         "maxbytes 30");
-    SAYS(fake, "LAWN.PUSH k d 12345678901234 DELAY 5", "\"d\"");
+    REPLIES(fake, "LAWN.CONFIG k SET maxbytes 30", "+OK");
+    REPLIES(fake, "LAWN.UPDATE k a 12345678901234", "\"123456789\"");
+    REPLIES(fake, "LAWN.PUSH k d 123456789012345 DELAY 5",
+            "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, "
+            "its maxbytes 30");
+    REPLIES(fake, "LAWN.PUSH k d 12345678901234 DELAY 5", "\"d\"");
     /* A larger event may replace it. */
-    SAYS(fake, "LAWN.PUSH k a 12345678901234567890 DELAY 9", "\"a\"");
-    TOLD(fake, "DEL d; ADD a 12345678901234567890 1009 9 ''");
+    REPLIES(fake, "LAWN.PUSH k a 12345678901234567890 DELAY 9", "\"a\"");
+    REPLICATED(fake, "DEL d; ADD a 12345678901234567890 1009 9 ''");
     scene_end(fake);
 }
 
@@ -822,20 +822,20 @@ TEST(commands_push_drops_what_is_dead)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 3 overflow drop-oldest tries 1",
-         "+OK");
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 3 a x b x c x", "3");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 3 overflow drop-oldest tries 1",
+            "+OK");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 3 a x b x c x", "3");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10 COUNT 3");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEN k DEAD", "3");
-    SAYS(fake, "LAWN.MPUSH k DELAY 5 2 d x e x", "2");
-    SAYS(fake, "LAWN.LEN k", "3");
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
-    SAYS(fake, "LAWN.LEN k WAITING", "2");
+    REPLIES(fake, "LAWN.LEN k DEAD", "3");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 5 2 d x e x", "2");
+    REPLIES(fake, "LAWN.LEN k", "3");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.LEN k WAITING", "2");
     /* And others with it. */
-    SAYS(fake, "LAWN.MPUSH k DELAY 5 2 f x g x", "2");
-    SAYS(fake, "LAWN.LEN k DEAD", "0");
-    SAYS(fake, "LAWN.LEN k", "3");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 5 2 f x g x", "2");
+    REPLIES(fake, "LAWN.LEN k DEAD", "0");
+    REPLIES(fake, "LAWN.LEN k", "3");
     scene_end(fake);
 }
 
@@ -848,14 +848,14 @@ TEST(commands_push_comes_to_a_lower_limit_by_and_by)
         (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 5", i);
         (void)fake_run(fake, line);
     }
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 10 overflow drop-oldest", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 5", "\"a\"");
-    SAYS(fake, "LAWN.LEN k", "1501");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
-    SAYS(fake, "LAWN.LEN k", "502");
-    SAYS(fake, "LAWN.PUSH k c x DELAY 5", "\"c\"");
-    SAYS(fake, "LAWN.LEN k", "10");
-    SAYS(fake, "LAWN.GET k c", "\"x\"");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 10 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 5", "\"a\"");
+    REPLIES(fake, "LAWN.LEN k", "1501");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
+    REPLIES(fake, "LAWN.LEN k", "502");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 5", "\"c\"");
+    REPLIES(fake, "LAWN.LEN k", "10");
+    REPLIES(fake, "LAWN.GET k c", "\"x\"");
     scene_end(fake);
 }
 
@@ -874,7 +874,8 @@ TEST(commands_push_of_much_drops_as_much)
         (void)fake_run(fake, line);
     }
     /* 4 bytes each: it replaces more than could be dropped otherwise. */
-    SAYS(fake, "LAWN.CONFIG k SET maxbytes 8000 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxbytes 8000 overflow drop-oldest",
+            "+OK");
     memset(payload, 'p', sizeof(payload));
     CHECK_TEXT(fake_call(fake, args, 6), "\"big\"");
     CHECK(fake_same(fake, fake->replica));
@@ -908,13 +909,13 @@ TEST(commands_mpush_of_many_drops_as_many)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 1500 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 1500 overflow drop-oldest", "+OK");
     /* They take less room than the dropped ones. */
     lease_mpush(fake, 'a', 1500, "a longer payload");
     lease_mpush(fake, 'b', 1500, "x");
     CHECK(fake_same(fake, fake->replica));
-    SAYS(fake, "LAWN.LEN k", "1500");
-    SAYS(fake, "LAWN.GET k a1499", "nil");
+    REPLIES(fake, "LAWN.LEN k", "1500");
+    REPLIES(fake, "LAWN.GET k a1499", "nil");
     scene_end(fake);
 }
 
@@ -922,61 +923,61 @@ TEST(commands_len_looks_at_no_more_than_it_may)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
     lease_mpush(fake, 'a', 1000, "x");
     lease_mpush(fake, 'b', 500, "x");
-    SAYS(fake, "LAWN.LEN k DUE", "1000");
-    SAYS(fake, "LAWN.LEN k WAITING", "0");
-    SAYS(fake, "LAWN.LEN k DUE", "1500");
+    REPLIES(fake, "LAWN.LEN k DUE", "1000");
+    REPLIES(fake, "LAWN.LEN k WAITING", "0");
+    REPLIES(fake, "LAWN.LEN k DUE", "1500");
     scene_end(fake);
 }
 
-TEST(commands_that_change_a_key_tell_of_what_died_before)
+TEST(commands_that_change_a_key_report_what_died_before)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
-    SAYS(fake, "LAWN.LEASE k me LEASE 10",
-         "[[\"a\", \"x\", 1024000, 1, 1000]]");
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 10",
+            "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
     NOTED(fake, "");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     NOTED(fake, "lawn.dead");
-    SAYS(fake, "LAWN.CANCEL k a", "1");
+    REPLIES(fake, "LAWN.CANCEL k a", "1");
     NOTED(fake, "lawn.cancel del");
     scene_end(fake);
 }
 
 /* Whatever changes in the key meanwhile, and however they died. */
-TEST(commands_on_a_paused_key_say_nothing_of_the_dead_until_resume)
+TEST(commands_on_a_paused_key_report_nothing_of_the_dead_until_resume)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
-    SAYS(fake, "LAWN.LEASE k me LEASE 10",
-         "[[\"a\", \"x\", 1024000, 1, 1000]]");
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.LEASE k me LEASE 10",
+            "[[\"a\", \"x\", 1024000, 1, 1000]]");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 0 TRIES 1", "\"b\"");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 0 TRIES 1", "\"b\"");
     NOTED(fake, "lawn.push");
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
     NOTED(fake, "");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     NOTED(fake, "lawn.fire lawn.dead");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"b\", \"x\", 1034240, 1, 1010]]");
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"b\", \"x\", 1034240, 1, 1010]]");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
     NOTED(fake, "");
-    SAYS(fake, "LAWN.NACK k b 1034240", "1");
+    REPLIES(fake, "LAWN.NACK k b 1034240", "1");
     NOTED(fake, "lawn.nack");
-    SAYS(fake, "LAWN.LEN k DEAD", "2");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.LEN k DEAD", "2");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     NOTED(fake, "lawn.dead");
     /* It is notified once. */
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     NOTED(fake, "");
     scene_end(fake);
 }
@@ -985,10 +986,10 @@ TEST(commands_info_sees_leases_end)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10");
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"leased\": 1,") != NULL);
-    SAYS(fake, "LAWN.NEXT k", "10");
+    REPLIES(fake, "LAWN.NEXT k", "10");
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"leased\": 1,") != NULL);
     /* Without a tick before. */
     *queue_armed(fake_queue(fake, "k")) = LAWN_NEVER - 1;

@@ -24,11 +24,11 @@ TEST(commands_partition_is_the_sum_of_slots)
 
     /* The check value of the CRC, and CLUSTER KEYSLOT of a name. */
     CHECK_EQ(partition_sum(bytes_of("123456789")), 0x31c3);
-    SAYS(fake, "LAWN.PARTITION 123456789 16384", "12739");
-    SAYS(fake, "LAWN.PARTITION foo 16384", "12182");
-    SAYS(fake, "LAWN.PARTITION '' 16384", "0");
-    SAYS(fake, "LAWN.PARTITION foo 1", "0");
-    SAYS(fake, "LAWN.PARTITION foo 3", "1");
+    REPLIES(fake, "LAWN.PARTITION 123456789 16384", "12739");
+    REPLIES(fake, "LAWN.PARTITION foo 16384", "12182");
+    REPLIES(fake, "LAWN.PARTITION '' 16384", "0");
+    REPLIES(fake, "LAWN.PARTITION foo 1", "0");
+    REPLIES(fake, "LAWN.PARTITION foo 3", "1");
     /* The whole id counts. */
     CHECK(strcmp(fake_run(fake, "LAWN.PARTITION {foo}bar 16384"), "12182"));
     scene_end(fake);
@@ -58,10 +58,10 @@ TEST(commands_partition_has_as_many_as_there_are_slots)
     const char *error =
         "!ERR number of partitions is not an integer or out of range";
 
-    SAYS(fake, "LAWN.PARTITION foo 0", error);
-    SAYS(fake, "LAWN.PARTITION foo 16385", error);
-    SAYS(fake, "LAWN.PARTITION foo x", error);
-    SAYS(fake, "LAWN.PARTITION foo", "!ERR wrong number of arguments");
-    SAYS(fake, "LAWN.PARTITION foo 1 1", "!ERR wrong number of arguments");
+    REPLIES(fake, "LAWN.PARTITION foo 0", error);
+    REPLIES(fake, "LAWN.PARTITION foo 16385", error);
+    REPLIES(fake, "LAWN.PARTITION foo x", error);
+    REPLIES(fake, "LAWN.PARTITION foo", "!ERR wrong number of arguments");
+    REPLIES(fake, "LAWN.PARTITION foo 1 1", "!ERR wrong number of arguments");
     scene_end(fake);
 }

@@ -13,18 +13,18 @@ TEST(commands_push_puts_an_event_in_and_replies_with_its_id)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    TOLD(fake, "ADD a x 1010 10 ''");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLICATED(fake, "ADD a x 1010 10 ''");
     NOTED(fake, "lawn.push");
     CHECK_EQ(fake->arms, 1);
     CHECK_EQ(fake->signals, 0);
-    SAYS(fake, "LAWN.GET k a", "\"x\"");
-    TOLD(fake, "");
-    SAYS(fake, "LAWN.POLL k", "[]");
+    REPLIES(fake, "LAWN.GET k a", "\"x\"");
+    REPLICATED(fake, "");
+    REPLIES(fake, "LAWN.POLL k", "[]");
     fake->now = 1009;
-    SAYS(fake, "LAWN.POLL k", "[]");
+    REPLIES(fake, "LAWN.POLL k", "[]");
     fake->now = 1010;
-    SAYS(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
+    REPLIES(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
     scene_end(fake);
 }
 
@@ -32,9 +32,9 @@ TEST(commands_push_for_a_time_stands_alone)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x AT 1500", "\"a\"");
-    TOLD(fake, "ADD a x 1500 500 a");
-    SAYS(fake, "LAWN.NEXT k", "500");
+    REPLIES(fake, "LAWN.PUSH k a x AT 1500", "\"a\"");
+    REPLICATED(fake, "ADD a x 1500 500 a");
+    REPLIES(fake, "LAWN.NEXT k", "500");
     scene_end(fake);
 }
 
@@ -42,12 +42,12 @@ TEST(commands_push_for_a_time_in_the_past_is_due_now)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x AT 1", "\"a\"");
-    TOLD(fake, "ADD a x 1000 0 a");
+    REPLIES(fake, "LAWN.PUSH k a x AT 1", "\"a\"");
+    REPLICATED(fake, "ADD a x 1000 0 a");
     CHECK_EQ(fake->signals, 1);
-    SAYS(fake, "LAWN.POLL k META",
-         "[{\"id\": \"a\", \"payload\": \"x\", \"due\": 1000, \"late\": 0, "
-         "\"period\": 0, \"times\": 0, \"missed\": 0}]");
+    REPLIES(fake, "LAWN.POLL k META",
+            "[{\"id\": \"a\", \"payload\": \"x\", \"due\": 1000, \"late\": 0, "
+            "\"period\": 0, \"times\": 0, \"missed\": 0}]");
     scene_end(fake);
 }
 
@@ -55,29 +55,29 @@ TEST(commands_push_that_is_due_at_once_wakes_who_waits)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     CHECK_EQ(fake->signals, 1);
     NOTED(fake, "lawn.push lawn.fire");
     CHECK_TEXT(fake->replica->noted.at, "");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
     CHECK_EQ(fake->signals, 0);
     NOTED(fake, "lawn.push");
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 1 c x", "1");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 1 c x", "1");
     CHECK_EQ(fake->signals, 1);
     NOTED(fake, "lawn.push lawn.fire");
-    SAYS(fake, "LAWN.TOUCH k b DELAY 0", "1000");
+    REPLIES(fake, "LAWN.TOUCH k b DELAY 0", "1000");
     CHECK_EQ(fake->signals, 1);
     NOTED(fake, "lawn.touch lawn.fire");
-    SAYS(fake, "REDE.PUSH k 0 x e", "+OK");
+    REPLIES(fake, "REDE.PUSH k 0 x e", "+OK");
     NOTED(fake, "lawn.push lawn.fire");
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 100", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 100", "+OK");
     NOTED(fake, "");
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
     NOTED(fake, "");
-    SAYS(fake, "LAWN.PUSH k d x DELAY 0", "\"d\"");
+    REPLIES(fake, "LAWN.PUSH k d x DELAY 0", "\"d\"");
     CHECK_EQ(fake->signals, 0);
     NOTED(fake, "lawn.push");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     CHECK_EQ(fake->signals, 1);
     NOTED(fake, "lawn.fire");
     scene_end(fake);
@@ -87,14 +87,14 @@ TEST(commands_set_the_wake_up_though_something_due_is_left)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
     CHECK_EQ(fake->arms, 1);
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1005);
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    SAYS(fake, "LAWN.PUSH k c x DELAY 3", "\"c\"");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 3", "\"c\"");
     CHECK_EQ(fake->arms, 0);
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1003);
     scene_end(fake);
 }
@@ -105,7 +105,7 @@ TEST(commands_leave_it_to_the_tick_to_find_all_that_is_due)
     struct fake *fake = scene_begin();
     struct command_limits limits = command_limits;
 
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
     char line[64];
     for (int i = 0; i < 9; i++) {
         (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY %d", i, i);
@@ -113,7 +113,7 @@ TEST(commands_leave_it_to_the_tick_to_find_all_that_is_due)
     }
     fake->now = 1100;
     command_limits.max_batch = 3;
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     NOTED(fake, "lawn.fire");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1003);
     command_limits = limits;
@@ -125,20 +125,20 @@ TEST(commands_mpush_makes_ids)
     struct fake *fake = scene_begin();
 
     fake->now = 5000000;
-    SAYS(fake, "LAWN.MPUSH k DELAY 1 4 * x a y * z ** w", "4");
-    CHECK(strstr(fake->told.at, " x 5000001 1 g ") != NULL);
-    CHECK(strstr(fake->told.at, " a y 5000001 1 '' ") != NULL);
-    CHECK(strstr(fake->told.at, " z 5000001 1 g ") != NULL);
-    CHECK(strstr(fake->told.at, " ** w 5000001 1 ''") != NULL);
+    REPLIES(fake, "LAWN.MPUSH k DELAY 1 4 * x a y * z ** w", "4");
+    CHECK(strstr(fake->replicated.at, " x 5000001 1 g ") != NULL);
+    CHECK(strstr(fake->replicated.at, " a y 5000001 1 '' ") != NULL);
+    CHECK(strstr(fake->replicated.at, " z 5000001 1 g ") != NULL);
+    CHECK(strstr(fake->replicated.at, " ** w 5000001 1 ''") != NULL);
     CHECK(!queue_get(fake_queue(fake, "k"), bytes_of("*"), NULL));
     /* Two stars are two events, although each id is counted once. */
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
-    SAYS(fake, "LAWN.MPUSH k AT 9000000 2 * x * y",
-         "!FULL the key holds 4 events; its maxlen is 5");
-    SAYS(fake, "LAWN.MPUSH k AT 9000000 1 * x", "1");
-    CHECK(strstr(fake->told.at, " x 9000000 4000000 a g") != NULL);
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
+    REPLIES(fake, "LAWN.MPUSH k AT 9000000 2 * x * y",
+            "!FULL the key holds 4 events; its maxlen is 5");
+    REPLIES(fake, "LAWN.MPUSH k AT 9000000 1 * x", "1");
+    CHECK(strstr(fake->replicated.at, " x 9000000 4000000 a g") != NULL);
     /* They use the same sequence as those of PUSH. */
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 0", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 0", "+OK");
     char text[64];
     struct bytes last[2];
     for (int i = 0; i < 2; i++) {
@@ -146,10 +146,10 @@ TEST(commands_mpush_makes_ids)
         last[i].size = strlen(fake->reply.at);
         CHECK(last[i].size < sizeof(text) / 2);
         last[i].at = memcpy(text + i * 32, fake->reply.at, last[i].size);
-        SAYS(fake, "LAWN.MPUSH k DELAY 1 1 * x", "1");
+        REPLIES(fake, "LAWN.MPUSH k DELAY 1 1 * x", "1");
     }
     CHECK(!bytes_equal(last[0], last[1]));
-    SAYS(fake, "LAWN.LEN k", "9");
+    REPLIES(fake, "LAWN.LEN k", "9");
     scene_end(fake);
 }
 
@@ -159,14 +159,14 @@ TEST(commands_make_ids_by_the_wall_clock)
     struct fake *fake = scene_begin();
 
     fake->now = 6000000;
-    SAYS(fake, "LAWN.APPLY k ADD a x 9007199254740992 0 ''", "+OK");
+    REPLIES(fake, "LAWN.APPLY k ADD a x 9007199254740992 0 ''", "+OK");
     (void)fake_run(fake, "LAWN.PUSH k * x DELAY 1");
     CHECK(strncmp(fake->reply.at, "\"9007", 5) != 0);
     (void)fake_run(fake, "LAWN.PUSH other * x DELAY 1");
     CHECK(strncmp(fake->reply.at, "\"9007", 5) != 0);
     /* A delay has the same maximum there. */
-    SAYS(fake, "LAWN.PUSH k b x DELAY 9007199254740992", "\"b\"");
-    TOLD(fake, "ADD b x 18014398509481984 9007199254740992 ''");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 9007199254740992", "\"b\"");
+    REPLICATED(fake, "ADD b x 18014398509481984 9007199254740992 ''");
     scene_end(fake);
 }
 
@@ -174,18 +174,18 @@ TEST(commands_push_sets_the_wake_up_only_if_it_is_the_next)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 50", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 50", "\"a\"");
     CHECK_EQ(fake->arms, 1);
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1050);
-    SAYS(fake, "LAWN.PUSH k b x DELAY 60", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 60", "\"b\"");
     CHECK_EQ(fake->arms, 0);
-    SAYS(fake, "LAWN.PUSH k c x DELAY 40", "\"c\"");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 40", "\"c\"");
     CHECK_EQ(fake->arms, 1);
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1040);
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    SAYS(fake, "LAWN.PUSH k d x DELAY 30", "\"d\"");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.PUSH k d x DELAY 30", "\"d\"");
     CHECK_EQ(fake->arms, 0);
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     CHECK_EQ(fake->arms, 1);
     scene_end(fake);
 }
@@ -194,14 +194,14 @@ TEST(commands_push_replaces_an_event_of_the_same_id_wholly)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10 EVERY 5 TIMES 3", "\"a\"");
-    TOLD(fake, "ADD a x 1010 10 e5 t3");
-    SAYS(fake, "LAWN.PUSH k a longer DELAY 20", "\"a\"");
-    TOLD(fake, "ADD a longer 1020 20 ''");
-    SAYS(fake, "LAWN.LEN k", "1");
-    SAYS(fake, "LAWN.GET k a META",
-         "{\"payload\": \"longer\", \"due\": 1020, \"state\": \"waiting\", "
-         "\"period\": 0, \"times\": 0, \"missed\": 0" PLAIN);
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10 EVERY 5 TIMES 3", "\"a\"");
+    REPLICATED(fake, "ADD a x 1010 10 e5 t3");
+    REPLIES(fake, "LAWN.PUSH k a longer DELAY 20", "\"a\"");
+    REPLICATED(fake, "ADD a longer 1020 20 ''");
+    REPLIES(fake, "LAWN.LEN k", "1");
+    REPLIES(fake, "LAWN.GET k a META",
+            "{\"payload\": \"longer\", \"due\": 1020, \"state\": \"waiting\", "
+            "\"period\": 0, \"times\": 0, \"missed\": 0" PLAIN);
     scene_end(fake);
 }
 
@@ -209,17 +209,17 @@ TEST(commands_push_nx_and_xx_ask_for_the_id)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10 XX", "nil");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10 XX", "nil");
+    REPLICATED(fake, "");
     NOTED(fake, "");
-    SAYS(fake, "LAWN.LEN k", "0");
+    REPLIES(fake, "LAWN.LEN k", "0");
     CHECK(fake_queue(fake, "k") == NULL);
-    SAYS(fake, "LAWN.PUSH k a x nx DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k a y DELAY 10 NX", "nil");
-    SAYS(fake, "LAWN.GET k a", "\"x\"");
-    SAYS(fake, "LAWN.PUSH k a y DELAY 10 xx", "\"a\"");
-    SAYS(fake, "LAWN.GET k a", "\"y\"");
-    SAYS(fake, "LAWN.PUSH k b y DELAY 10 XX", "nil");
+    REPLIES(fake, "LAWN.PUSH k a x nx DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a y DELAY 10 NX", "nil");
+    REPLIES(fake, "LAWN.GET k a", "\"x\"");
+    REPLIES(fake, "LAWN.PUSH k a y DELAY 10 xx", "\"a\"");
+    REPLIES(fake, "LAWN.GET k a", "\"y\"");
+    REPLIES(fake, "LAWN.PUSH k b y DELAY 10 XX", "nil");
     scene_end(fake);
 }
 
@@ -230,11 +230,11 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
 
     (void)snprintf(id, sizeof(id), "%s",
                    fake_run(fake, "LAWN.PUSH k * x DELAY 10"));
-    CHECK(strstr(fake->told.at, " x 1010 10 g") != NULL);
+    CHECK(strstr(fake->replicated.at, " x 1010 10 g") != NULL);
     CHECK(strcmp(id, fake_run(fake, "LAWN.PUSH k * x AT 9999")) != 0);
-    CHECK(strstr(fake->told.at, " x 9999 8999 a g") != NULL);
-    SAYS(fake, "LAWN.LEN k", "2");
-    SAYS(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
+    CHECK(strstr(fake->replicated.at, " x 9999 8999 a g") != NULL);
+    REPLIES(fake, "LAWN.LEN k", "2");
+    REPLIES(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
     /* The next generated id exists already and is skipped. */
     uint64_t ms = 0;
     uint64_t number = 0;
@@ -244,12 +244,12 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
                    (unsigned long long)ms, (unsigned long long)number + 1);
     (void)fake_run(fake, line);
     (void)fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX");
-    SAYS(fake, "LAWN.LEN k", "4");
+    REPLIES(fake, "LAWN.LEN k", "4");
     /* An explicit id of this form is different. */
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 1 * x", "1");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 1 * x", "1");
     CHECK(fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX")[0] == '"');
-    SAYS(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
-    SAYS(fake, "LAWN.LEN k", "6");
+    REPLIES(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
+    REPLIES(fake, "LAWN.LEN k", "6");
     scene_end(fake);
 }
 
@@ -257,8 +257,9 @@ TEST(commands_push_takes_options_in_any_order_and_case)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x times 2 Jitter 0 every 7 NX delay 3", "\"a\"");
-    TOLD(fake, "ADD a x 1003 3 e7 t2");
+    REPLIES(fake, "LAWN.PUSH k a x times 2 Jitter 0 every 7 NX delay 3",
+            "\"a\"");
+    REPLICATED(fake, "ADD a x 1003 3 e7 t2");
     scene_end(fake);
 }
 
@@ -294,8 +295,8 @@ TEST(commands_push_refuses_what_it_does_not_understand)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         (void)snprintf(line, sizeof(line), "LAWN.PUSH k a x %s",
                        cases[i].words);
-        SAYS(fake, line, cases[i].error);
-        TOLD(fake, "");
+        REPLIES(fake, line, cases[i].error);
+        REPLICATED(fake, "");
         CHECK(fake_queue(fake, "k") == NULL);
     }
     scene_end(fake);
@@ -305,21 +306,22 @@ TEST(commands_push_goes_up_to_two_to_the_53)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 9007199254740992", "\"a\"");
-    SAYS(fake, "LAWN.NEXT k", "9007199254740992");
-    SAYS(fake, "LAWN.PUSH k b x AT 9007199254740992", "\"b\"");
-    SAYS(fake, "LAWN.NEXT k", "9007199254739992");
-    SAYS(fake,
-         "LAWN.PUSH k c x DELAY 0 EVERY 9007199254740992 TIMES "
-         "9007199254740992",
-         "\"c\"");
-    SAYS(fake, "LAWN.POLL k", "[[\"c\", \"x\"]]");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 9007199254740992", "\"a\"");
+    REPLIES(fake, "LAWN.NEXT k", "9007199254740992");
+    REPLIES(fake, "LAWN.PUSH k b x AT 9007199254740992", "\"b\"");
+    REPLIES(fake, "LAWN.NEXT k", "9007199254739992");
+    REPLIES(fake,
+            "LAWN.PUSH k c x DELAY 0 EVERY 9007199254740992 TIMES "
+            "9007199254740992",
+            "\"c\"");
+    REPLIES(fake, "LAWN.POLL k", "[[\"c\", \"x\"]]");
     /* The sum is limited to what a replica accepts. */
     fake->random = 7;
     for (int i = 0; i < 20; i++) {
-        SAYS(fake,
-             "LAWN.PUSH k d x DELAY 9007199254740992 JITTER 9007199254740992",
-             "\"d\"");
+        REPLIES(
+            fake,
+            "LAWN.PUSH k d x DELAY 9007199254740992 JITTER 9007199254740992",
+            "\"d\"");
     }
     scene_end(fake);
 }
@@ -330,8 +332,8 @@ TEST(commands_push_jitter_is_added_to_the_first_time_alone)
     unsigned seen[4] = {0};
 
     for (int i = 0; i < 100; i++) {
-        SAYS(fake, "LAWN.PUSH k a x DELAY 10 JITTER 3 EVERY 100", "\"a\"");
-        CHECK(strstr(fake->told.at, " a e100") != NULL);
+        REPLIES(fake, "LAWN.PUSH k a x DELAY 10 JITTER 3 EVERY 100", "\"a\"");
+        CHECK(strstr(fake->replicated.at, " a e100") != NULL);
         uint64_t next = queue_next(fake_queue(fake, "k"));
         CHECK(next >= 1010 && next <= 1013);
         seen[next - 1010]++;
@@ -341,7 +343,7 @@ TEST(commands_push_jitter_is_added_to_the_first_time_alone)
     }
     uint64_t due = queue_next(fake_queue(fake, "k"));
     fake->now = 1020;
-    SAYS(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
+    REPLIES(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
     CHECK_EQ(queue_next(fake_queue(fake, "k")), due + 100);
     scene_end(fake);
 }
@@ -350,32 +352,32 @@ TEST(commands_push_rounds_up_to_the_resolution)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET resolution-ms 100", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 1", "\"a\"");
-    TOLD(fake, "ADD a x 1100 100 a");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 100", "\"b\"");
-    TOLD(fake, "ADD b x 1100 100 a");
-    SAYS(fake, "LAWN.PUSH k c x DELAY 0", "\"c\"");
-    TOLD(fake, "ADD c x 1000 0 a");
-    SAYS(fake, "LAWN.PUSH k d x AT 1999", "\"d\"");
-    TOLD(fake, "ADD d x 2000 1000 a");
+    REPLIES(fake, "LAWN.CONFIG k SET resolution-ms 100", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 1", "\"a\"");
+    REPLICATED(fake, "ADD a x 1100 100 a");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 100", "\"b\"");
+    REPLICATED(fake, "ADD b x 1100 100 a");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 0", "\"c\"");
+    REPLICATED(fake, "ADD c x 1000 0 a");
+    REPLIES(fake, "LAWN.PUSH k d x AT 1999", "\"d\"");
+    REPLICATED(fake, "ADD d x 2000 1000 a");
     scene_end(fake);
 }
 
-TEST(commands_push_tells_the_order_of_a_millisecond)
+TEST(commands_push_reports_the_order_of_a_millisecond)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 5", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k c x DELAY 5", "\"c\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 5", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 5", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 5", "\"c\"");
     fake->now = 2000;
-    SAYS(fake, "LAWN.POLL k",
-         "[[\"b\", \"x\"], [\"a\", \"x\"], [\"c\", \"x\"]]");
-    SAYS(fake, "LAWN.PUSH k b x AT 2005", "\"b\"");
-    SAYS(fake, "LAWN.PUSH k a x AT 2005", "\"a\"");
+    REPLIES(fake, "LAWN.POLL k",
+            "[[\"b\", \"x\"], [\"a\", \"x\"], [\"c\", \"x\"]]");
+    REPLIES(fake, "LAWN.PUSH k b x AT 2005", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a x AT 2005", "\"a\"");
     fake->now = 3000;
-    SAYS(fake, "LAWN.POLL k", "[[\"b\", \"x\"], [\"a\", \"x\"]]");
+    REPLIES(fake, "LAWN.POLL k", "[[\"b\", \"x\"], [\"a\", \"x\"]]");
     scene_end(fake);
 }
 
@@ -384,11 +386,11 @@ TEST(commands_push_counts_a_delay_from_the_latest_time_seen)
     struct fake *fake = scene_begin();
 
     fake->now = 5000;
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
     fake->now = 4000;
-    SAYS(fake, "LAWN.PUSH k b x DELAY 10", "\"b\"");
-    TOLD(fake, "ADD b x 5010 10 ''");
-    SAYS(fake, "LAWN.NEXT k", "10");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 10", "\"b\"");
+    REPLICATED(fake, "ADD b x 5010 10 ''");
+    REPLIES(fake, "LAWN.NEXT k", "10");
     scene_end(fake);
 }
 
@@ -476,16 +478,16 @@ TEST(commands_mpush_puts_in_all)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 2 a x b y", "2");
-    TOLD(fake, "ADD a x 1010 10 '' b y 1010 10 ''");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 2 a x b y", "2");
+    REPLICATED(fake, "ADD a x 1010 10 '' b y 1010 10 ''");
     NOTED(fake, "lawn.push");
-    SAYS(fake, "LAWN.MPUSH k at 1500 3 b z c v c w", "1");
-    TOLD(fake, "ADD b z 1500 500 a c v 1500 500 a c w 1500 500 a");
-    SAYS(fake, "LAWN.LEN k", "3");
-    SAYS(fake, "LAWN.GET k c", "\"w\"");
+    REPLIES(fake, "LAWN.MPUSH k at 1500 3 b z c v c w", "1");
+    REPLICATED(fake, "ADD b z 1500 500 a c v 1500 500 a c w 1500 500 a");
+    REPLIES(fake, "LAWN.LEN k", "3");
+    REPLIES(fake, "LAWN.GET k c", "\"w\"");
     fake->now = 1500;
-    SAYS(fake, "LAWN.POLL k",
-         "[[\"a\", \"x\"], [\"b\", \"z\"], [\"c\", \"w\"]]");
+    REPLIES(fake, "LAWN.POLL k",
+            "[[\"a\", \"x\"], [\"b\", \"z\"], [\"c\", \"w\"]]");
     scene_end(fake);
 }
 
@@ -498,9 +500,9 @@ TEST(commands_mpush_without_memory_changes_nothing)
     CHECK_EQ(
         scene_starve(fake, "LAWN.MPUSH k DELAY 20 3 b longer a longer c x"), 4);
     CHECK_TEXT(fake->reply.at, "1");
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 3 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 3 overflow drop-oldest", "+OK");
     CHECK_EQ(scene_starve(fake, "LAWN.MPUSH k DELAY 1 2 d x a x"), 4);
-    TOLD(fake, "DEL b; ADD d x 1001 1 '' a x 1001 1 ''");
+    REPLICATED(fake, "DEL b; ADD d x 1001 1 '' a x 1001 1 ''");
     scene_end(fake);
 }
 
@@ -525,13 +527,13 @@ TEST(commands_mpush_wants_as_many_pairs_as_it_says)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         (void)snprintf(line, sizeof(line), "LAWN.MPUSH k %s", cases[i].words);
-        SAYS(fake, line, cases[i].error);
-        TOLD(fake, "");
+        REPLIES(fake, line, cases[i].error);
+        REPLICATED(fake, "");
         CHECK(fake_queue(fake, "k") == NULL);
     }
     command_limits.max_payload = 3;
-    SAYS(fake, "LAWN.MPUSH k DELAY 1 2 a x b four",
-         "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 1 2 a x b four",
+            "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
     command_limits.max_payload = 1048576;
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);

@@ -5,24 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-TEST(commands_get_tells_the_payload_or_all)
+TEST(commands_get_returns_the_payload_or_all)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.GET k a", "nil");
-    SAYS(fake, "LAWN.GET k a META", "nil");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10 EVERY 7 TIMES 2", "\"a\"");
-    SAYS(fake, "LAWN.GET k b", "nil");
-    SAYS(fake, "LAWN.GET k a", "\"x\"");
-    SAYS(fake, "LAWN.GET k a meta",
-         "{\"payload\": \"x\", \"due\": 1010, \"state\": \"waiting\", "
-         "\"period\": 7, \"times\": 2, \"missed\": 0" PLAIN);
+    REPLIES(fake, "LAWN.GET k a", "nil");
+    REPLIES(fake, "LAWN.GET k a META", "nil");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10 EVERY 7 TIMES 2", "\"a\"");
+    REPLIES(fake, "LAWN.GET k b", "nil");
+    REPLIES(fake, "LAWN.GET k a", "\"x\"");
+    REPLIES(fake, "LAWN.GET k a meta",
+            "{\"payload\": \"x\", \"due\": 1010, \"state\": \"waiting\", "
+            "\"period\": 7, \"times\": 2, \"missed\": 0" PLAIN);
     fake->now = 1010;
-    SAYS(fake, "LAWN.GET k a META",
-         "{\"payload\": \"x\", \"due\": 1010, \"state\": \"due\", "
-         "\"period\": 7, \"times\": 2, \"missed\": 0" PLAIN);
-    SAYS(fake, "LAWN.GET k a MORE", "!ERR syntax error");
-    SAYS(fake, "LAWN.GET k a META META", "!ERR syntax error");
+    REPLIES(fake, "LAWN.GET k a META",
+            "{\"payload\": \"x\", \"due\": 1010, \"state\": \"due\", "
+            "\"period\": 7, \"times\": 2, \"missed\": 0" PLAIN);
+    REPLIES(fake, "LAWN.GET k a MORE", "!ERR syntax error");
+    REPLIES(fake, "LAWN.GET k a META META", "!ERR syntax error");
     scene_end(fake);
 }
 
@@ -30,43 +30,43 @@ TEST(commands_next_counts_down)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.NEXT k", "nil");
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    SAYS(fake, "LAWN.NEXT k", "-1");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.NEXT k", "10");
+    REPLIES(fake, "LAWN.NEXT k", "nil");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.NEXT k", "-1");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.NEXT k", "10");
     fake->now = 1009;
-    SAYS(fake, "LAWN.NEXT k", "1");
+    REPLIES(fake, "LAWN.NEXT k", "1");
     fake->now = 1010;
-    SAYS(fake, "LAWN.NEXT k", "0");
+    REPLIES(fake, "LAWN.NEXT k", "0");
     fake->now = 1020;
-    SAYS(fake, "LAWN.NEXT k", "0");
+    REPLIES(fake, "LAWN.NEXT k", "0");
     scene_end(fake);
 }
 
-TEST(commands_len_tells_those_that_wait_from_those_due)
+TEST(commands_len_distinguishes_those_that_wait_from_those_due)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.LEN k", "0");
-    SAYS(fake, "LAWN.LEN k DUE", "0");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a x b x c x", "3");
-    SAYS(fake, "LAWN.MPUSH k DELAY 20 2 d x e x", "2");
-    SAYS(fake, "LAWN.LEN k", "5");
-    SAYS(fake, "LAWN.LEN k WAITING", "5");
-    SAYS(fake, "LAWN.LEN k due", "0");
+    REPLIES(fake, "LAWN.LEN k", "0");
+    REPLIES(fake, "LAWN.LEN k DUE", "0");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 3 a x b x c x", "3");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 20 2 d x e x", "2");
+    REPLIES(fake, "LAWN.LEN k", "5");
+    REPLIES(fake, "LAWN.LEN k WAITING", "5");
+    REPLIES(fake, "LAWN.LEN k due", "0");
     fake->now = 1010;
-    SAYS(fake, "LAWN.LEN k waiting", "2");
-    SAYS(fake, "LAWN.LEN k DUE", "3");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.LEN k waiting", "2");
+    REPLIES(fake, "LAWN.LEN k DUE", "3");
+    REPLICATED(fake, "");
     fake->replica->now = 1010;
     CHECK_TEXT(fake_run(fake->replica, "LAWN.LEN k DUE"), "3");
-    SAYS(fake, "LAWN.CANCEL k a e", "2");
-    SAYS(fake, "LAWN.LEN k DUE", "2");
-    SAYS(fake, "LAWN.LEN k WAITING", "1");
-    SAYS(fake, "LAWN.LEN k", "3");
-    SAYS(fake, "LAWN.LEN k OFF", "!ERR syntax error");
-    SAYS(fake, "LAWN.LEN k DUE DUE", "!ERR syntax error");
+    REPLIES(fake, "LAWN.CANCEL k a e", "2");
+    REPLIES(fake, "LAWN.LEN k DUE", "2");
+    REPLIES(fake, "LAWN.LEN k WAITING", "1");
+    REPLIES(fake, "LAWN.LEN k", "3");
+    REPLIES(fake, "LAWN.LEN k OFF", "!ERR syntax error");
+    REPLIES(fake, "LAWN.LEN k DUE DUE", "!ERR syntax error");
     scene_end(fake);
 }
 
@@ -108,25 +108,25 @@ TEST(commands_scan_visits_each_id_once)
     scene_end(fake);
 }
 
-TEST(commands_scan_tells_what_matches)
+TEST(commands_scan_returns_what_matches)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SCAN k 0", "[\"0\", []]");
-    SAYS(fake, "LAWN.PUSH k apple x DELAY 10", "\"apple\"");
-    SAYS(fake, "LAWN.PUSH k pear x DELAY 20", "\"pear\"");
+    REPLIES(fake, "LAWN.SCAN k 0", "[\"0\", []]");
+    REPLIES(fake, "LAWN.PUSH k apple x DELAY 10", "\"apple\"");
+    REPLIES(fake, "LAWN.PUSH k pear x DELAY 20", "\"pear\"");
     fake->now = 1010;
-    SAYS(fake, "LAWN.SCAN k 0 MATCH a*", "[\"0\", [\"apple\"]]");
-    SAYS(fake, "LAWN.SCAN k 0 match *ear COUNT 100", "[\"0\", [\"pear\"]]");
-    SAYS(fake, "LAWN.SCAN k 0 STATE waiting", "[\"0\", [\"pear\"]]");
-    SAYS(fake, "LAWN.SCAN k 0 state DUE", "[\"0\", [\"apple\"]]");
-    SAYS(fake, "LAWN.SCAN k 0 STATE due MATCH p*", "[\"0\", []]");
-    SAYS(fake, "LAWN.SCAN k 0 STATE off", "!ERR syntax error");
-    SAYS(fake, "LAWN.SCAN k 0 MATCH", "!ERR syntax error");
-    SAYS(fake, "LAWN.SCAN k 0 COUNT 0",
-         "!ERR count is not an integer or out of range");
-    SAYS(fake, "LAWN.SCAN k x", "!ERR invalid cursor");
-    SAYS(fake, "LAWN.SCAN k -1", "!ERR invalid cursor");
+    REPLIES(fake, "LAWN.SCAN k 0 MATCH a*", "[\"0\", [\"apple\"]]");
+    REPLIES(fake, "LAWN.SCAN k 0 match *ear COUNT 100", "[\"0\", [\"pear\"]]");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE waiting", "[\"0\", [\"pear\"]]");
+    REPLIES(fake, "LAWN.SCAN k 0 state DUE", "[\"0\", [\"apple\"]]");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE due MATCH p*", "[\"0\", []]");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE off", "!ERR syntax error");
+    REPLIES(fake, "LAWN.SCAN k 0 MATCH", "!ERR syntax error");
+    REPLIES(fake, "LAWN.SCAN k 0 COUNT 0",
+            "!ERR count is not an integer or out of range");
+    REPLIES(fake, "LAWN.SCAN k x", "!ERR invalid cursor");
+    REPLIES(fake, "LAWN.SCAN k -1", "!ERR invalid cursor");
     /* Any cursor is accepted. */
     (void)fake_run(fake, "LAWN.SCAN k 18446744073709551615");
     CHECK(fake->reply.at[0] == '[');
@@ -192,7 +192,7 @@ TEST(commands_scan_refuses_a_very_long_pattern)
     scene_end(fake);
 }
 
-TEST(commands_scan_without_memory_says_so)
+TEST(commands_scan_without_memory_reports_it)
 {
     struct fake *fake = scene_begin();
     char line[64];
@@ -221,12 +221,12 @@ TEST(commands_scan_without_memory_says_so)
     "\"sink\": \"none\", \"sink-to\": \"\", \"sink-maxlen\": 0, "              \
     "\"dead-letter\": \"\", \"sink-error\": \"\", "
 
-TEST(commands_info_tells_what_a_key_holds)
+TEST(commands_info_reports_what_a_key_holds)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.INFO k", "nil");
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.INFO k", "nil");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
     char expected[1024];
     (void)snprintf(
         expected, sizeof(expected),
@@ -239,12 +239,12 @@ TEST(commands_info_tells_what_a_key_holds)
         "\"overflow\": \"reject\", \"resolution-ms\": 1, \"tries\": 0, "
         "\"lease\": 0}",
         queue_bytes(fake_queue(fake, "k")));
-    SAYS(fake, "LAWN.INFO k", expected);
-    SAYS(fake, "LAWN.RESUME k", "+OK");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 2 a xyz b x", "2");
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 9 maxbytes 99 overflow drop-oldest",
-         "+OK");
-    SAYS(fake, "LAWN.PUSH k c x DELAY 20", "\"c\"");
+    REPLIES(fake, "LAWN.INFO k", expected);
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 2 a xyz b x", "2");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 9 maxbytes 99 overflow drop-oldest",
+            "+OK");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 20", "\"c\"");
     (void)snprintf(
         expected, sizeof(expected),
         "{\"len\": 3, \"leased\": 0, \"dead\": 0, \"ttls\": 2, \"next\": 1010, "
@@ -256,7 +256,7 @@ TEST(commands_info_tells_what_a_key_holds)
         "\"overflow\": \"drop-oldest\", \"resolution-ms\": 1, \"tries\": 0, "
         "\"lease\": 0}",
         queue_bytes(fake_queue(fake, "k")));
-    SAYS(fake, "LAWN.INFO k", expected);
+    REPLIES(fake, "LAWN.INFO k", expected);
     fake->now = 1013;
     (void)fake_run(fake, "LAWN.INFO k");
     CHECK(strstr(fake->reply.at, "\"next\": 1010, \"oldest-due\": 3,") != NULL);

@@ -13,24 +13,24 @@ TEST(commands_config_sets_and_gets)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k GET", "nil");
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 5 OVERFLOW Drop-Oldest", "+OK");
-    TOLD(fake, "CFG maxlen 5 overflow drop-oldest");
-    SAYS(fake, "LAWN.CONFIG k get",
-         "{\"maxlen\": 5, \"maxbytes\": 0, \"overflow\": \"drop-oldest\", "
-         "\"resolution-ms\": 1, \"tries\": 0, \"lease\": 0}");
-    SAYS(fake, "LAWN.CONFIG k SET maxbytes 100 resolution-ms 20 maxlen 6",
-         "+OK");
-    TOLD(fake, "CFG maxlen 6 maxbytes 100 resolution-ms 20");
-    SAYS(fake, "LAWN.CONFIG k GET MaxBytes resolution-ms maxbytes",
-         "{\"maxbytes\": 100, \"resolution-ms\": 20}");
-    SAYS(fake, "LAWN.CONFIG k SET tries 4294967295 LEASE 9007199254740992",
-         "+OK");
-    TOLD(fake, "CFG tries 4294967295 lease 9007199254740992");
-    SAYS(fake, "LAWN.CONFIG k GET lease TRIES",
-         "{\"tries\": 4294967295, \"lease\": 9007199254740992}");
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 6", "+OK");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.CONFIG k GET", "nil");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 5 OVERFLOW Drop-Oldest", "+OK");
+    REPLICATED(fake, "CFG maxlen 5 overflow drop-oldest");
+    REPLIES(fake, "LAWN.CONFIG k get",
+            "{\"maxlen\": 5, \"maxbytes\": 0, \"overflow\": \"drop-oldest\", "
+            "\"resolution-ms\": 1, \"tries\": 0, \"lease\": 0}");
+    REPLIES(fake, "LAWN.CONFIG k SET maxbytes 100 resolution-ms 20 maxlen 6",
+            "+OK");
+    REPLICATED(fake, "CFG maxlen 6 maxbytes 100 resolution-ms 20");
+    REPLIES(fake, "LAWN.CONFIG k GET MaxBytes resolution-ms maxbytes",
+            "{\"maxbytes\": 100, \"resolution-ms\": 20}");
+    REPLIES(fake, "LAWN.CONFIG k SET tries 4294967295 LEASE 9007199254740992",
+            "+OK");
+    REPLICATED(fake, "CFG tries 4294967295 lease 9007199254740992");
+    REPLIES(fake, "LAWN.CONFIG k GET lease TRIES",
+            "{\"tries\": 4294967295, \"lease\": 9007199254740992}");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 6", "+OK");
+    REPLICATED(fake, "");
     scene_end(fake);
 }
 
@@ -38,21 +38,21 @@ TEST(commands_config_of_defaults_leaves_no_key)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 0 resolution-ms 1 overflow reject",
-         "+OK");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 0 resolution-ms 1 overflow reject",
+            "+OK");
+    REPLICATED(fake, "");
     CHECK(fake_queue(fake, "k") == NULL);
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
     CHECK(fake_queue(fake, "k") != NULL);
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 0", "+OK");
-    TOLD(fake, "CFG maxlen 0");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 0", "+OK");
+    REPLICATED(fake, "CFG maxlen 0");
     NOTED(fake, "del");
     CHECK(fake_queue(fake, "k") == NULL);
     CHECK(fake_queue(fake->replica, "k") == NULL);
-    SAYS(fake, "LAWN.PUSH k a x DELAY 1", "\"a\"");
-    SAYS(fake, "LAWN.CONFIG k GET", DEFAULTS);
-    SAYS(fake, "LAWN.CONFIG k SET resolution-ms 0", "+OK");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 1", "\"a\"");
+    REPLIES(fake, "LAWN.CONFIG k GET", DEFAULTS);
+    REPLIES(fake, "LAWN.CONFIG k SET resolution-ms 0", "+OK");
+    REPLICATED(fake, "");
     scene_end(fake);
 }
 
@@ -93,8 +93,8 @@ TEST(commands_config_is_all_or_nothing)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         (void)snprintf(line, sizeof(line), "LAWN.CONFIG k %s", cases[i].words);
-        SAYS(fake, line, cases[i].error);
-        TOLD(fake, "");
+        REPLIES(fake, line, cases[i].error);
+        REPLICATED(fake, "");
         CHECK(fake_queue(fake, "k") == NULL);
     }
     scene_end(fake);
@@ -111,8 +111,8 @@ TEST(commands_config_shows_no_bytes_that_break_a_line)
 
     CHECK_TEXT(fake_call(fake, args, 5),
                "!ERR unknown setting 'a???"
-               "'; known are maxlen, maxbytes, "
-               "overflow, resolution-ms, tries and lease");
+               "'; known are maxlen, maxbytes, overflow, resolution-ms, tries "
+               "and lease");
     scene_end(fake);
 }
 
@@ -130,16 +130,16 @@ TEST(commands_pause_is_a_setting)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.RESUME k", "+OK");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
+    REPLICATED(fake, "");
     CHECK(fake_queue(fake, "k") == NULL);
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    TOLD(fake, "CFG paused 1");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLICATED(fake, "CFG paused 1");
     CHECK(fake_queue(fake, "k") != NULL);
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    TOLD(fake, "");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
-    TOLD(fake, "CFG paused 0");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLICATED(fake, "");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
+    REPLICATED(fake, "CFG paused 0");
     NOTED(fake, "del");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
@@ -149,27 +149,27 @@ TEST(commands_that_would_exceed_maxlen_are_refused)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 2", "+OK");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a x b x c x",
-         "!FULL 3 events in one command exceed the key's maxlen of 2");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a x b x a y", "2");
-    SAYS(fake, "LAWN.PUSH k c x DELAY 1",
-         "!FULL the key holds 2 events; its maxlen is 2");
-    TOLD(fake, "");
-    SAYS(fake, "LAWN.PUSH k a z DELAY 1", "\"a\"");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 2 a x c x",
-         "!FULL the key holds 2 events; its maxlen is 2");
-    SAYS(fake, "LAWN.GET k a", "\"z\"");
-    SAYS(fake, "LAWN.CANCEL k a b", "2");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 5 ab x a x '' x a x ab x",
-         "!FULL 3 events in one command exceed the key's maxlen of 2");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 4 ab x a x ab x a x", "2");
-    SAYS(fake, "LAWN.CANCEL k ab", "1");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 1", "\"b\"");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 2", "+OK");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 3 a x b x c x",
+            "!FULL 3 events in one command exceed the key's maxlen of 2");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 3 a x b x a y", "2");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 1",
+            "!FULL the key holds 2 events; its maxlen is 2");
+    REPLICATED(fake, "");
+    REPLIES(fake, "LAWN.PUSH k a z DELAY 1", "\"a\"");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 2 a x c x",
+            "!FULL the key holds 2 events; its maxlen is 2");
+    REPLIES(fake, "LAWN.GET k a", "\"z\"");
+    REPLIES(fake, "LAWN.CANCEL k a b", "2");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 5 ab x a x '' x a x ab x",
+            "!FULL 3 events in one command exceed the key's maxlen of 2");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 4 ab x a x ab x a x", "2");
+    REPLIES(fake, "LAWN.CANCEL k ab", "1");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 1", "\"b\"");
     /* An existing event can be replaced in a key that exceeds its limit. */
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
-    SAYS(fake, "LAWN.PUSH k a y DELAY 1", "\"a\"");
-    SAYS(fake, "LAWN.MPUSH k DELAY 1 2 a y b y", "0");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a y DELAY 1", "\"a\"");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 1 2 a y b y", "0");
     scene_end(fake);
 }
 
@@ -177,48 +177,48 @@ TEST(commands_that_would_exceed_maxbytes_are_refused)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxbytes 10", "+OK");
-    SAYS(fake, "LAWN.PUSH k a 12345 DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k b 1234 DELAY 10",
-         "!FULL the key's ids and payloads would take 11 bytes; its maxbytes "
-         "is 10");
-    SAYS(fake, "LAWN.PUSH k b 123 DELAY 10", "\"b\"");
+    REPLIES(fake, "LAWN.CONFIG k SET maxbytes 10", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a 12345 DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b 1234 DELAY 10",
+            "!FULL the key's ids and payloads would take 11 bytes; its "
+            "maxbytes is 10");
+    REPLIES(fake, "LAWN.PUSH k b 123 DELAY 10", "\"b\"");
     /* The replaced event counts as free room. */
-    SAYS(fake, "LAWN.PUSH k a 54321 DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k a 123456 DELAY 10",
-         "!FULL the key's ids and payloads would take 11 bytes; its maxbytes "
-         "is 10");
-    SAYS(fake, "LAWN.MPUSH k DELAY 1 3 a 12 b 1234567 b 12345", "0");
-    SAYS(fake, "LAWN.MPUSH k DELAY 1 2 a 12 b 1234567",
-         "!FULL the key's ids and payloads would take 11 bytes; its maxbytes "
-         "is 10");
-    SAYS(fake, "LAWN.CONFIG k SET maxbytes 1", "+OK");
-    SAYS(fake, "LAWN.PUSH k b 1234 DELAY 10", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a 54321 DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a 123456 DELAY 10",
+            "!FULL the key's ids and payloads would take 11 bytes; its "
+            "maxbytes is 10");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 1 3 a 12 b 1234567 b 12345", "0");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 1 2 a 12 b 1234567",
+            "!FULL the key's ids and payloads would take 11 bytes; its "
+            "maxbytes is 10");
+    REPLIES(fake, "LAWN.CONFIG k SET maxbytes 1", "+OK");
+    REPLIES(fake, "LAWN.PUSH k b 1234 DELAY 10", "\"b\"");
     scene_end(fake);
 }
 
-TEST(commands_drop_what_is_due_first_if_told_to)
+TEST(commands_drop_what_is_due_first_if_asked_to)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
-    SAYS(fake, "LAWN.PUSH k b x DELAY 20", "\"b\"");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k c x DELAY 30", "\"c\"");
-    TOLD(fake, "DEL a; ADD c x 1030 30 ''");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY 20", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k c x DELAY 30", "\"c\"");
+    REPLICATED(fake, "DEL a; ADD c x 1030 30 ''");
     /* Not the new one, even if it is due before all others. */
-    SAYS(fake, "LAWN.PUSH k d x DELAY 0", "\"d\"");
-    TOLD(fake, "DEL b; ADD d x 1000 0 ''");
+    REPLIES(fake, "LAWN.PUSH k d x DELAY 0", "\"d\"");
+    REPLICATED(fake, "DEL b; ADD d x 1000 0 ''");
     CHECK_EQ(fake->signals, 1);
-    SAYS(fake, "LAWN.PUSH k d y DELAY 5", "\"d\"");
-    TOLD(fake, "ADD d y 1005 5 ''");
-    SAYS(fake, "LAWN.PUSH k e x DELAY 3 EVERY 9", "\"e\"");
-    TOLD(fake, "DEL d; ADD e x 1003 3 e9");
-    SAYS(fake, "LAWN.SCAN k 0 MATCH e", "[\"0\", [\"e\"]]");
+    REPLIES(fake, "LAWN.PUSH k d y DELAY 5", "\"d\"");
+    REPLICATED(fake, "ADD d y 1005 5 ''");
+    REPLIES(fake, "LAWN.PUSH k e x DELAY 3 EVERY 9", "\"e\"");
+    REPLICATED(fake, "DEL d; ADD e x 1003 3 e9");
+    REPLIES(fake, "LAWN.SCAN k 0 MATCH e", "[\"0\", [\"e\"]]");
     (void)fake_run(fake, "LAWN.INFO k");
     CHECK(strstr(fake->reply.at, "\"dropped\": 3") != NULL);
     fake->now = 1100;
-    SAYS(fake, "LAWN.POLL k", "[[\"e\", \"x\"], [\"c\", \"x\"]]");
+    REPLIES(fake, "LAWN.POLL k", "[[\"e\", \"x\"], [\"c\", \"x\"]]");
     scene_end(fake);
 }
 
@@ -226,20 +226,20 @@ TEST(commands_drop_many_to_make_room_for_many)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 3 maxbytes 12 overflow drop-oldest",
-         "+OK");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 4 a x b x c x d x",
-         "!FULL 4 events in one command exceed the key's maxlen of 3");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a xxx b xxx c xxx", "3");
-    SAYS(fake, "LAWN.MPUSH k DELAY 5 2 d yyy e yyy", "2");
-    TOLD(fake, "DEL a b; ADD d yyy 1005 5 '' e yyy 1005 5 ''");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 3 maxbytes 12 overflow drop-oldest",
+            "+OK");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 4 a x b x c x d x",
+            "!FULL 4 events in one command exceed the key's maxlen of 3");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 3 a xxx b xxx c xxx", "3");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 5 2 d yyy e yyy", "2");
+    REPLICATED(fake, "DEL a b; ADD d yyy 1005 5 '' e yyy 1005 5 ''");
     NOTED(fake, "lawn.drop lawn.push");
-    SAYS(fake, "LAWN.PUSH k f 1234567890123 DELAY 5",
-         "!FULL the key's ids and payloads would take 26 bytes; its maxbytes "
-         "is 12");
-    SAYS(fake, "LAWN.PUSH k d 12345678901 DELAY 9", "\"d\"");
-    TOLD(fake, "DEL e c; ADD d 12345678901 1009 9 ''");
-    SAYS(fake, "LAWN.LEN k", "1");
+    REPLIES(fake, "LAWN.PUSH k f 1234567890123 DELAY 5",
+            "!FULL the key's ids and payloads would take 26 bytes; its "
+            "maxbytes is 12");
+    REPLIES(fake, "LAWN.PUSH k d 12345678901 DELAY 9", "\"d\"");
+    REPLICATED(fake, "DEL e c; ADD d 12345678901 1009 9 ''");
+    REPLIES(fake, "LAWN.LEN k", "1");
     scene_end(fake);
 }
 
@@ -255,23 +255,23 @@ commands_push_forty(struct fake *fake)
     }
 }
 
-TEST(commands_that_drop_very_many_tell_of_them_at_once)
+TEST(commands_that_drop_very_many_report_them_at_once)
 {
     struct fake *fake = scene_begin();
     uint64_t before = command_totals.dropped;
 
     commands_push_forty(fake);
-    SAYS(fake, "LAWN.PUSH k e x DELAY 1 EVERY 3", "\"e\"");
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
-    SAYS(fake, "LAWN.PUSH k z x DELAY 1", "\"z\"");
-    CHECK(strncmp(fake->told.at, "DEL e 0 1 2 3 ", 14) == 0);
-    CHECK(strstr(fake->told.at, " 37 38; ADD z x 1001 1 ''") != NULL);
-    CHECK(strstr(fake->told.at + 1, "DEL") == NULL);
+    REPLIES(fake, "LAWN.PUSH k e x DELAY 1 EVERY 3", "\"e\"");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.PUSH k z x DELAY 1", "\"z\"");
+    CHECK(strncmp(fake->replicated.at, "DEL e 0 1 2 3 ", 14) == 0);
+    CHECK(strstr(fake->replicated.at, " 37 38; ADD z x 1001 1 ''") != NULL);
+    CHECK(strstr(fake->replicated.at + 1, "DEL") == NULL);
     NOTED(fake, "lawn.drop lawn.push");
     CHECK_EQ(command_totals.dropped - before, 40);
-    SAYS(fake, "LAWN.POLL k", "[]");
+    REPLIES(fake, "LAWN.POLL k", "[]");
     fake->now = 1200;
-    SAYS(fake, "LAWN.POLL k", "[[\"z\", \"x\"], [\"39\", \"x\"]]");
+    REPLIES(fake, "LAWN.POLL k", "[[\"z\", \"x\"], [\"39\", \"x\"]]");
     scene_end(fake);
 }
 
@@ -281,13 +281,13 @@ TEST(commands_that_drop_very_many_need_no_memory_for_it)
     struct fake *fake = scene_begin();
 
     commands_push_forty(fake);
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
     fake->memory = 1;
-    SAYS(fake, "LAWN.PUSH k z x DELAY 1", "\"z\"");
+    REPLIES(fake, "LAWN.PUSH k z x DELAY 1", "\"z\"");
     fake->memory = UINT64_MAX;
-    CHECK(strstr(fake->told.at, "DEL 0 1 2 3 4 5 6 7; DEL 8 ") != NULL);
+    CHECK(strstr(fake->replicated.at, "DEL 0 1 2 3 4 5 6 7; DEL 8 ") != NULL);
     NOTED(fake, "lawn.drop lawn.push");
-    SAYS(fake, "LAWN.LEN k", "2");
+    REPLIES(fake, "LAWN.LEN k", "2");
     scene_end(fake);
 }
 
@@ -320,22 +320,22 @@ TEST(commands_that_set_make_no_key_and_no_larger_one_if_memory_is_short)
     static const char full[] = "!" HOST_FULL;
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k STREAM events", "+OK");
+    REPLIES(fake, "LAWN.SINK k STREAM events", "+OK");
     fake->full = true;
-    SAYS(fake, "LAWN.CONFIG new SET maxlen 2", full);
-    SAYS(fake, "LAWN.PAUSE new", full);
-    SAYS(fake, "LAWN.SINK new LIST l", full);
-    SAYS(fake, "LAWN.SINK k STREAM events2", full);
-    SAYS(fake, "LAWN.SINK k STREAM s DEADLETTER deadly", full);
+    REPLIES(fake, "LAWN.CONFIG new SET maxlen 2", full);
+    REPLIES(fake, "LAWN.PAUSE new", full);
+    REPLIES(fake, "LAWN.SINK new LIST l", full);
+    REPLIES(fake, "LAWN.SINK k STREAM events2", full);
+    REPLIES(fake, "LAWN.SINK k STREAM s DEADLETTER deadly", full);
     CHECK(fake_queue(fake, "new") == NULL);
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
-    SAYS(fake, "LAWN.CONFIG k GET maxlen", "{\"maxlen\": 2}");
-    SAYS(fake, "LAWN.CONFIG new GET", "nil");
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
-    SAYS(fake, "LAWN.SINK k STREAM other MAXLEN 5", "+OK");
-    SAYS(fake, "LAWN.SINK k NONE", "+OK");
-    SAYS(fake, "LAWN.SINK new NONE", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k GET maxlen", "{\"maxlen\": 2}");
+    REPLIES(fake, "LAWN.CONFIG new GET", "nil");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.SINK k STREAM other MAXLEN 5", "+OK");
+    REPLIES(fake, "LAWN.SINK k NONE", "+OK");
+    REPLIES(fake, "LAWN.SINK new NONE", "+OK");
     scene_end(fake);
 }
 
@@ -343,9 +343,9 @@ TEST(commands_that_drop_without_memory_drop_nothing)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 2 a x b x", "2");
+    REPLIES(fake, "LAWN.CONFIG k SET maxlen 2 overflow drop-oldest", "+OK");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 2 a x b x", "2");
     CHECK_EQ(scene_starve(fake, "LAWN.PUSH k c x DELAY 1"), 1);
-    SAYS(fake, "LAWN.LEN k", "2");
+    REPLIES(fake, "LAWN.LEN k", "2");
     scene_end(fake);
 }

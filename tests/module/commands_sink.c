@@ -27,37 +27,37 @@ sink_info(struct fake *fake, const char *name)
     return text;
 }
 
-TEST(commands_sink_is_set_told_and_taken_away)
+TEST(commands_sink_is_set_reported_and_taken_away)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
-    TOLD(fake, "SINK stream s 0 ''");
+    REPLIES(fake, "LAWN.SINK k STREAM s", "+OK");
+    REPLICATED(fake, "SINK stream s 0 ''");
     CHECK_TEXT(sink_info(fake, "sink"), "\"stream\"");
     CHECK_TEXT(sink_info(fake, "sink-to"), "\"s\"");
-    SAYS(fake, "LAWN.SINK k stream s maxlen ~ 100 deadletter d", "+OK");
-    TOLD(fake, "SINK stream s 100 d");
+    REPLIES(fake, "LAWN.SINK k stream s maxlen ~ 100 deadletter d", "+OK");
+    REPLICATED(fake, "SINK stream s 100 d");
     CHECK_TEXT(sink_info(fake, "dead-letter"), "\"d\"");
-    SAYS(fake, "LAWN.SINK k STREAM s MAXLEN 9 DEADLETTER d", "+OK");
-    TOLD(fake, "SINK stream s 9 d");
-    SAYS(fake, "LAWN.SINK k STREAM s MAXLEN 9 DEADLETTER d", "+OK");
-    TOLD(fake, "");
-    SAYS(fake, "LAWN.SINK k LIST l", "+OK");
-    TOLD(fake, "SINK list l 0 ''");
-    SAYS(fake, "LAWN.SINK k PUBLISH c", "+OK");
-    TOLD(fake, "SINK publish c 0 ''");
-    SAYS(fake, "LAWN.SINK k SPUBLISH k DEADLETTER d", "+OK");
-    TOLD(fake, "SINK spublish k 0 d");
-    SAYS(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
-    TOLD(fake, "SINK none '' 0 d");
+    REPLIES(fake, "LAWN.SINK k STREAM s MAXLEN 9 DEADLETTER d", "+OK");
+    REPLICATED(fake, "SINK stream s 9 d");
+    REPLIES(fake, "LAWN.SINK k STREAM s MAXLEN 9 DEADLETTER d", "+OK");
+    REPLICATED(fake, "");
+    REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
+    REPLICATED(fake, "SINK list l 0 ''");
+    REPLIES(fake, "LAWN.SINK k PUBLISH c", "+OK");
+    REPLICATED(fake, "SINK publish c 0 ''");
+    REPLIES(fake, "LAWN.SINK k SPUBLISH k DEADLETTER d", "+OK");
+    REPLICATED(fake, "SINK spublish k 0 d");
+    REPLIES(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
+    REPLICATED(fake, "SINK none '' 0 d");
     CHECK(fake_queue(fake, "k") != NULL);
     /* An empty key without settings is deleted. */
-    SAYS(fake, "LAWN.SINK k NONE", "+OK");
-    TOLD(fake, "SINK none '' 0 ''");
+    REPLIES(fake, "LAWN.SINK k NONE", "+OK");
+    REPLICATED(fake, "SINK none '' 0 ''");
     NOTED(fake, "del");
     CHECK(fake_queue(fake, "k") == NULL);
-    SAYS(fake, "LAWN.SINK k NONE", "+OK");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.SINK k NONE", "+OK");
+    REPLICATED(fake, "");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
 }
@@ -66,14 +66,14 @@ TEST(commands_sink_names_may_be_words_of_the_command)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k STREAM MAXLEN MAXLEN 5 DEADLETTER NONE", "+OK");
-    TOLD(fake, "SINK stream MAXLEN 5 NONE");
-    SAYS(fake, "LAWN.SINK k LIST DEADLETTER", "+OK");
-    TOLD(fake, "SINK list DEADLETTER 0 ''");
-    SAYS(fake, "LAWN.SINK k LIST DEADLETTER DEADLETTER DEADLETTER", "+OK");
-    TOLD(fake, "SINK list DEADLETTER 0 DEADLETTER");
-    SAYS(fake, "LAWN.SINK k LIST '' DEADLETTER d", "+OK");
-    TOLD(fake, "SINK list '' 0 d");
+    REPLIES(fake, "LAWN.SINK k STREAM MAXLEN MAXLEN 5 DEADLETTER NONE", "+OK");
+    REPLICATED(fake, "SINK stream MAXLEN 5 NONE");
+    REPLIES(fake, "LAWN.SINK k LIST DEADLETTER", "+OK");
+    REPLICATED(fake, "SINK list DEADLETTER 0 ''");
+    REPLIES(fake, "LAWN.SINK k LIST DEADLETTER DEADLETTER DEADLETTER", "+OK");
+    REPLICATED(fake, "SINK list DEADLETTER 0 DEADLETTER");
+    REPLIES(fake, "LAWN.SINK k LIST '' DEADLETTER d", "+OK");
+    REPLICATED(fake, "SINK list '' 0 d");
     scene_end(fake);
 }
 
@@ -97,19 +97,19 @@ TEST(commands_sink_refuses_what_it_does_not_understand)
     struct fake *fake = scene_begin();
 
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-        SAYS(fake, lines[i], "!ERR syntax error");
+        REPLIES(fake, lines[i], "!ERR syntax error");
     }
-    SAYS(fake, "LAWN.SINK k", "!ERR wrong number of arguments");
-    SAYS(fake, "LAWN.SINK k STREAM s MAXLEN 0",
-         "!ERR maxlen is not an integer or out of range");
-    SAYS(fake, "LAWN.SINK k STREAM s MAXLEN ~ x",
-         "!ERR maxlen is not an integer or out of range");
-    SAYS(fake, "LAWN.SINK k STREAM k", "!ERR a key cannot be its own sink");
-    SAYS(fake, "LAWN.SINK k LIST k", "!ERR a key cannot be its own sink");
-    SAYS(fake, "LAWN.SINK k NONE DEADLETTER k",
-         "!ERR a key cannot be its own DEADLETTER stream");
-    SAYS(fake, "LAWN.SINK k NONE DEADLETTER ''",
-         "!ERR DEADLETTER requires a non-empty stream name");
+    REPLIES(fake, "LAWN.SINK k", "!ERR wrong number of arguments");
+    REPLIES(fake, "LAWN.SINK k STREAM s MAXLEN 0",
+            "!ERR maxlen is not an integer or out of range");
+    REPLIES(fake, "LAWN.SINK k STREAM s MAXLEN ~ x",
+            "!ERR maxlen is not an integer or out of range");
+    REPLIES(fake, "LAWN.SINK k STREAM k", "!ERR a key cannot be its own sink");
+    REPLIES(fake, "LAWN.SINK k LIST k", "!ERR a key cannot be its own sink");
+    REPLIES(fake, "LAWN.SINK k NONE DEADLETTER k",
+            "!ERR a key cannot be its own DEADLETTER stream");
+    REPLIES(fake, "LAWN.SINK k NONE DEADLETTER ''",
+            "!ERR DEADLETTER requires a non-empty stream name");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
 }
@@ -137,13 +137,13 @@ TEST(commands_sink_asks_whether_the_user_may_publish)
     struct fake *fake = scene_begin();
 
     fake->may_publish = false;
-    SAYS(
+    REPLIES(
         fake, "LAWN.SINK k PUBLISH c",
         "!NOPERM this user has no permission to publish to the sink's channel");
-    SAYS(
+    REPLIES(
         fake, "LAWN.SINK k SPUBLISH c",
         "!NOPERM this user has no permission to publish to the sink's channel");
-    SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
+    REPLIES(fake, "LAWN.SINK k STREAM s", "+OK");
     scene_end(fake);
 }
 
@@ -163,10 +163,10 @@ TEST(a_tick_hands_on_what_is_due_in_order_and_takes_it_out)
     struct fake *fake = scene_begin();
     uint64_t handed = command_totals.handed;
 
-    SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
-    SAYS(fake, "LAWN.PUSH k b y DELAY 20", "\"b\"");
-    SAYS(fake, "LAWN.PUSH k a '' DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k c z DELAY 30", "\"c\"");
+    REPLIES(fake, "LAWN.SINK k STREAM s", "+OK");
+    REPLIES(fake, "LAWN.PUSH k b y DELAY 20", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a '' DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k c z DELAY 30", "\"c\"");
     fake->now = 1009;
     CHECK_TEXT(fake_tick(fake), "");
     fake->now = 1025;
@@ -204,8 +204,8 @@ TEST(a_tick_knows_each_kind_of_sink)
     struct fake *fake = scene_begin();
 
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        SAYS(fake, all[i].sink, "+OK");
-        SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+        REPLIES(fake, all[i].sink, "+OK");
+        REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
         CHECK_TEXT(fake_tick(fake), all[i].told);
         CHECK(fake_same(fake, fake->replica));
     }
@@ -221,13 +221,13 @@ TEST(a_tick_leaves_a_key_alone_that_goes_meanwhile)
     for (unsigned turn = 2; turn < 2 * 9; turn++) {
         unsigned after = turn / 2;
         struct fake *fake = scene_begin();
-        SAYS(fake, "LAWN.MPUSH k DELAY 0 3 d1 x d2 x d3 x", "3");
-        SAYS(fake, "LAWN.CONFIG k SET tries 1", "+OK");
+        REPLIES(fake, "LAWN.MPUSH k DELAY 0 3 d1 x d2 x d3 x", "3");
+        REPLIES(fake, "LAWN.CONFIG k SET tries 1", "+OK");
         (void)fake_run(fake, "LAWN.LEASE k me LEASE 1 COUNT 3");
         fake->now += 5;
-        SAYS(fake, "LAWN.MPUSH k DELAY 0 2 e1 x e2 x", "2");
-        SAYS(fake, "LAWN.PUSH k e3 x DELAY 0 EVERY 5", "\"e3\"");
-        SAYS(fake, sinks[turn % 2], "+OK");
+        REPLIES(fake, "LAWN.MPUSH k DELAY 0 2 e1 x e2 x", "2");
+        REPLIES(fake, "LAWN.PUSH k e3 x DELAY 0 EVERY 5", "\"e3\"");
+        REPLIES(fake, sinks[turn % 2], "+OK");
         /* Six events are delivered; before messages the server is asked. */
         fake->lose_after = after;
         (void)fake_tick(fake);
@@ -240,13 +240,13 @@ TEST(a_key_that_has_the_name_of_its_sink_is_not_touched)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
-    SAYS(fake, "LAWN.APPLY k SINK stream k 0 d", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.APPLY k SINK stream k 0 d", "+OK");
     CHECK_TEXT(fake_tick(fake), "");
     CHECK_TEXT(sink_info(fake, "sink-error"),
                "\"ERR a key cannot be its own sink\"");
     CHECK_TEXT(sink_info(fake, "len"), "1");
-    SAYS(fake, "LAWN.SINK k LIST l", "+OK");
+    REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
     CHECK_TEXT(fake_tick(fake), "RPUSH l x; DEL a");
     scene_end(fake);
 }
@@ -255,24 +255,24 @@ TEST(a_sink_that_is_set_gets_what_was_due_before)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k b x DELAY " FAR, "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b x DELAY " FAR, "\"b\"");
     fake->now = 1500;
     CHECK_TEXT(fake_tick(fake), "");
-    SAYS(fake, "LAWN.SINK k LIST l", "+OK");
+    REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
     CHECK_EQ(fake->signals, 0);
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1500);
     CHECK_TEXT(fake_tick(fake), "RPUSH l x; DEL a");
     scene_end(fake);
 }
 
-TEST(a_tick_lets_what_repeats_be_due_again_and_tells_what_was_missed)
+TEST(a_tick_lets_what_repeats_be_due_again_and_reports_what_was_missed)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10 EVERY 10 TIMES 2", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k b y DELAY 10", "\"b\"");
+    REPLIES(fake, "LAWN.SINK k STREAM s", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10 EVERY 10 TIMES 2", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b y DELAY 10", "\"b\"");
     fake->now = 1045;
     CHECK_TEXT(fake_tick(fake), "XADD s * id a payload x due 1010 n 4; "
                                 "XADD s * id b payload y due 1010 n 1; "
@@ -292,9 +292,9 @@ TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
     struct fake *fake = scene_begin();
     uint64_t errors = command_totals.sink_errors;
 
-    SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k b y DELAY 11", "\"b\"");
+    REPLIES(fake, "LAWN.SINK k STREAM s", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b y DELAY 11", "\"b\"");
     fake->refusal = "WRONGTYPE not\r\na stream";
     fake->now = 1020;
     for (size_t i = 0; i < sizeof(delays) / sizeof(*delays); i++) {
@@ -309,7 +309,7 @@ TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
     }
     CHECK_TEXT(sink_info(fake, "sink-errors"), "11");
     CHECK_TEXT(sink_info(fake, "sink-error"), "\"WRONGTYPE not??a stream\"");
-    SAYS(fake, "LAWN.LEN k DUE", "2");
+    REPLIES(fake, "LAWN.LEN k DUE", "2");
     fake->refusal = NULL;
     fake->now += 1000;
     CHECK_TEXT(fake_tick(fake),
@@ -325,13 +325,13 @@ TEST(a_sink_goes_on_when_the_clock_was_set_back)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k LIST l DEADLETTER d", "+OK");
-    SAYS(fake, "LAWN.CONFIG k SET tries 1", "+OK");
+    REPLIES(fake, "LAWN.SINK k LIST l DEADLETTER d", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET tries 1", "+OK");
     fake->now = 900000;
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 2 a x b y", "2");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 2 a x b y", "2");
     fake->now = 1000;
     fake->budget = 1;
-    SAYS(fake, "LAWN.PUSH k c z DELAY 0", "\"c\"");
+    REPLIES(fake, "LAWN.PUSH k c z DELAY 0", "\"c\"");
     CHECK(*queue_armed(fake_queue(fake, "k")) <= 1000);
     CHECK_TEXT(fake_tick(fake), "RPUSH l x; DEL a");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1000);
@@ -353,13 +353,13 @@ TEST(dead_letters_go_on_when_the_clock_was_set_back)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
-    SAYS(fake, "LAWN.CONFIG k SET tries 1", "+OK");
+    REPLIES(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
+    REPLIES(fake, "LAWN.CONFIG k SET tries 1", "+OK");
     fake->now = 900000;
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 1 a x", "1");
-    SAYS(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 921600000, 1, 900000]]");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 1 a x", "1");
+    REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 921600000, 1, 900000]]");
     fake->now = 1000;
-    SAYS(fake, "LAWN.NACK k a 921600000", "1");
+    REPLIES(fake, "LAWN.NACK k a 921600000", "1");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1000);
     CHECK_TEXT(fake_tick(fake),
                "XADD d * id a payload x due 900000 tries 1 owner me; DEL a");
@@ -370,19 +370,19 @@ TEST(what_was_handed_on_before_a_refusal_is_gone)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k LIST l", "+OK");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 3 a x b y c z", "3");
+    REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 3 a x b y c z", "3");
     fake->refusal = "OOM";
     fake->refuse_after = 2;
     fake->now = 1010;
     CHECK_TEXT(fake_tick(fake), "RPUSH l x; RPUSH l y; DEL a b");
     CHECK(fake_same(fake, fake->replica));
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1020);
-    SAYS(fake, "LAWN.LEN k", "1");
+    REPLIES(fake, "LAWN.LEN k", "1");
     /* Setting the sink again retries at once. */
     fake->refusal = NULL;
-    SAYS(fake, "LAWN.SINK k LIST l", "+OK");
-    TOLD(fake, "");
+    REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
+    REPLICATED(fake, "");
     CHECK_TEXT(fake_tick(fake), "RPUSH l z; DEL c");
     scene_end(fake);
 }
@@ -391,11 +391,11 @@ TEST(a_message_is_not_published_where_nothing_may_be_written)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k PUBLISH c", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.SINK k PUBLISH c", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     fake->refusal = "NOREPLICAS";
     CHECK_TEXT(fake_tick(fake), "");
-    SAYS(fake, "LAWN.LEN k", "1");
+    REPLIES(fake, "LAWN.LEN k", "1");
     CHECK_TEXT(sink_info(fake, "sink-error"), "\"NOREPLICAS\"");
     scene_end(fake);
 }
@@ -404,8 +404,8 @@ TEST(a_tick_does_no_more_than_it_may)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k LIST l", "+OK");
-    SAYS(fake, "LAWN.MPUSH k DELAY 10 5 a 1 b 2 c 3 d 4 e 5", "5");
+    REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 10 5 a 1 b 2 c 3 d 4 e 5", "5");
     fake->now = 1010;
     fake->budget = 2;
     CHECK_TEXT(fake_tick(fake), "RPUSH l 1; RPUSH l 2; DEL a b");
@@ -429,8 +429,8 @@ TEST(a_tick_hands_on_many)
     struct fake *fake = scene_begin();
     uint64_t calls = 0;
 
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
-    SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.SINK k STREAM s", "+OK");
     char line[64];
     for (int i = 0; i < 1000; i++) {
         (void)snprintf(line, sizeof(line), "LAWN.PUSH k %d x DELAY 1%s", i,
@@ -439,15 +439,15 @@ TEST(a_tick_hands_on_many)
     }
     fake->now = 1001;
     CHECK_TEXT(fake_tick(fake), "");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     const char *told = fake_tick(fake);
     for (const char *at = told; (at = strstr(at, "XADD")) != NULL; at++) {
         calls++;
     }
     CHECK_EQ(calls, 1000);
     CHECK(fake_same(fake, fake->replica));
-    SAYS(fake, "LAWN.LEN k", "334");
-    SAYS(fake, "LAWN.LEN k DUE", "0");
+    REPLIES(fake, "LAWN.LEN k", "334");
+    REPLIES(fake, "LAWN.LEN k DUE", "0");
     scene_end(fake);
 }
 
@@ -455,9 +455,9 @@ TEST(a_tick_without_memory_loses_nothing)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k LIST l", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PUSH k b y DELAY 10", "\"b\"");
+    REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k b y DELAY 10", "\"b\"");
     fake->now = 1010;
     fake->memory = 0;
     CHECK_TEXT(fake_tick(fake), "");
@@ -474,12 +474,12 @@ TEST(a_tick_leaves_a_paused_key_alone)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k LIST l", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
-    SAYS(fake, "LAWN.PAUSE k", "+OK");
+    REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 10", "\"a\"");
+    REPLIES(fake, "LAWN.PAUSE k", "+OK");
     fake->now = 1020;
     CHECK_TEXT(fake_tick(fake), "");
-    SAYS(fake, "LAWN.RESUME k", "+OK");
+    REPLIES(fake, "LAWN.RESUME k", "+OK");
     CHECK_TEXT(fake_tick(fake), "RPUSH l x; DEL a");
     scene_end(fake);
 }
@@ -491,13 +491,13 @@ TEST(a_tick_moves_what_is_dead_to_the_dead_letters)
     struct fake *fake = scene_begin();
     uint64_t dead = command_totals.dead;
 
-    SAYS(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 2", "\"a\"");
+    REPLIES(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 2", "\"a\"");
     CHECK_TEXT(fake_tick(fake), "");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 50");
     fake->now = 1050;
     CHECK_TEXT(fake_tick(fake), "");
-    SAYS(fake, "LAWN.LEN k DUE", "1");
+    REPLIES(fake, "LAWN.LEN k DUE", "1");
     (void)fake_run(fake, "LAWN.LEASE k you LEASE 50");
     fake->now = 1099;
     CHECK_TEXT(fake_tick(fake), "");
@@ -508,7 +508,7 @@ TEST(a_tick_moves_what_is_dead_to_the_dead_letters)
     CHECK_EQ(command_totals.dead, dead + 1);
     CHECK_TEXT(sink_info(fake, "dead-total"), "1");
     CHECK_TEXT(sink_info(fake, "handed"), "0");
-    SAYS(fake, "LAWN.LEN k", "0");
+    REPLIES(fake, "LAWN.LEN k", "0");
     scene_end(fake);
 }
 
@@ -530,8 +530,8 @@ TEST(what_is_given_back_for_the_last_time_is_a_dead_letter_at_once)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
     sink_nack(fake, "a");
     CHECK_TEXT(fake_tick(fake),
                "XADD d * id a payload x due 1000 tries 1 owner me; DEL a");
@@ -543,11 +543,11 @@ TEST(what_is_dead_waits_for_dead_letters_to_be_set)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
     sink_nack(fake, "a");
     CHECK_TEXT(fake_tick(fake), "");
-    SAYS(fake, "LAWN.LEN k DEAD", "1");
-    SAYS(fake, "LAWN.SINK k STREAM s DEADLETTER d", "+OK");
+    REPLIES(fake, "LAWN.LEN k DEAD", "1");
+    REPLIES(fake, "LAWN.SINK k STREAM s DEADLETTER d", "+OK");
     CHECK_TEXT(fake_tick(fake),
                "XADD d * id a payload x due 1000 tries 1 owner me; DEL a");
     scene_end(fake);
@@ -557,8 +557,8 @@ TEST(a_dead_event_that_repeats_is_due_again)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 EVERY 100 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 EVERY 100 TRIES 1", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 50");
     fake->now = 1050;
     CHECK_TEXT(fake_tick(fake),
@@ -566,7 +566,7 @@ TEST(a_dead_event_that_repeats_is_due_again)
                "me; AT a 1100 100 e100 k1");
     CHECK(fake_same(fake, fake->replica));
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1100);
-    SAYS(fake, "LAWN.LEN k WAITING", "1");
+    REPLIES(fake, "LAWN.LEN k WAITING", "1");
     fake->now = 1100;
     CHECK(strstr(fake_run(fake, "LAWN.LEASE k me"), "\"a\"") != NULL);
     scene_end(fake);
@@ -576,9 +576,9 @@ TEST(the_sink_gets_what_is_leased_when_the_lease_has_ended)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 50");
-    SAYS(fake, "LAWN.SINK k STREAM s", "+OK");
+    REPLIES(fake, "LAWN.SINK k STREAM s", "+OK");
     CHECK_TEXT(fake_tick(fake), "");
     fake->now = 1050;
     CHECK_TEXT(fake_tick(fake), "XADD s * id a payload x due 1000 n 1; DEL a");
@@ -591,9 +591,9 @@ TEST(neither_way_out_waits_for_the_other)
     struct fake *fake = scene_begin();
     struct queue *queue = NULL;
 
-    SAYS(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH k a x DELAY 0 TRIES 1", "\"a\"");
     sink_nack(fake, "a");
-    SAYS(fake, "LAWN.SINK k LIST l DEADLETTER d", "+OK");
+    REPLIES(fake, "LAWN.SINK k LIST l DEADLETTER d", "+OK");
     queue = fake_queue(fake, "k");
     fake->refusal = "ERR no";
     CHECK_TEXT(fake_tick(fake), "");
@@ -602,7 +602,7 @@ TEST(neither_way_out_waits_for_the_other)
     CHECK_TEXT(sink_info(fake, "sink-error"), "\"dead letters: ERR no\"");
     fake->refusal = NULL;
     fake->now = 1005;
-    SAYS(fake, "LAWN.PUSH k b y DELAY 0", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH k b y DELAY 0", "\"b\"");
     CHECK_TEXT(fake_tick(fake), "RPUSH l y; DEL b");
     CHECK_EQ(*queue_armed(queue), 1010);
     fake->now = 1010;

@@ -296,18 +296,18 @@ fake_copy(struct bytes bytes)
 
 /* Appends a command or a change. */
 static void
-fake_tell(struct fake_text *told, const char *name, const struct bytes *words,
-          size_t count)
+fake_record(struct fake_text *text, const char *name, const struct bytes *words,
+            size_t count)
 {
-    if (told->size > 0) {
-        fake_text_add(told, "; ", 2);
+    if (text->size > 0) {
+        fake_text_add(text, "; ", 2);
     }
-    fake_text_print(told, "%s", name);
+    fake_text_print(text, "%s", name);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 || *name != '\0') {
-            fake_text_add(told, " ", 1);
+            fake_text_add(text, " ", 1);
         }
-        fake_text_bytes(told, words[i].size > 0 ? words[i] : bytes_of("''"));
+        fake_text_bytes(text, words[i].size > 0 ? words[i] : bytes_of("''"));
     }
 }
 
@@ -315,7 +315,7 @@ void
 host_replicate(struct host *host, const char *verb, const struct bytes *words,
                size_t count)
 {
-    struct fake_text *told = &host->fake->told;
+    struct fake_text *text = &host->fake->replicated;
     struct fake_done *done = fake_have(calloc(1, sizeof(*done)));
     struct fake_done **end = &host->fake->done;
 
@@ -330,7 +330,7 @@ host_replicate(struct host *host, const char *verb, const struct bytes *words,
     for (size_t i = 0; i < count; i++) {
         done->args[3 + i] = fake_copy(words[i]);
     }
-    fake_tell(told, verb, words, count);
+    fake_record(text, verb, words, count);
     while (*end != NULL) {
         end = &(*end)->next;
     }
@@ -395,7 +395,7 @@ host_call(struct host *host, const struct host_order *order)
         return fake->refusal;
     }
     fake->refuse_after -= fake->refusal != NULL;
-    fake_tell(&fake->told, "", order->words, order->count);
+    fake_record(&fake->replicated, "", order->words, order->count);
     fake->lose_after -= fake->lose_after > 0;
     if (fake->lose_after == 0 && host->key != NULL) {
         fake_delete(host->key);
@@ -477,7 +477,7 @@ fake_free(struct fake *fake)
         }
     }
     free(fake->reply.at);
-    free(fake->told.at);
+    free(fake->replicated.at);
     free(fake->noted.at);
     free(fake);
 }
@@ -559,7 +559,7 @@ static void
 fake_clear(struct fake *fake)
 {
     fake_text_clear(&fake->reply);
-    fake_text_clear(&fake->told);
+    fake_text_clear(&fake->replicated);
     fake_text_clear(&fake->noted);
     fake->signals = 0;
     fake->arms = 0;
@@ -573,7 +573,7 @@ fake_tick(struct fake *fake)
     fake_look_all(fake);
     memory_fail_after(UINT64_MAX);
     fake_play(fake);
-    return fake->told.at;
+    return fake->replicated.at;
 }
 
 /* Checks that due events with a sink, and dead events with a dead letter
@@ -648,7 +648,8 @@ fake_call(struct fake *fake, const struct bytes *args, size_t count)
     } else if (host.replies != 1 || host.depth != 0) {
         fake_die(&host, "not one reply");
     }
-    if (fake->told.size > 0 && strstr(command->flags, "readonly") != NULL) {
+    if (fake->replicated.size > 0 &&
+        strstr(command->flags, "readonly") != NULL) {
         fake_die(&host, "a command that reads has changed something");
     }
     fake_armed(&host, fake->now);

@@ -53,8 +53,8 @@ struct fake {
     uint64_t blocks; /* memory blocks at the beginning */
     /* Results of the last call: */
     struct fake_text reply;
-    struct fake_text told;  /* "ADD a x 10 10 \"\"; DEL b" */
-    struct fake_text noted; /* notifications: "lawn.push del" */
+    struct fake_text replicated; /* "ADD a x 10 10 \"\"; DEL b" */
+    struct fake_text noted;      /* notifications: "lawn.push del" */
     unsigned signals;
     unsigned arms;
     uint64_t block_ms; /* argument of host_block(), even if it refused */

@@ -239,7 +239,7 @@ TEST(glob_many_stars_take_no_time)
                      (struct bytes){text, sizeof(text)}, &work));
 }
 
-TEST(glob_tells_what_it_took)
+TEST(glob_returns_what_it_took)
 {
     work = 0;
     (void)glob_is("abc", "abc");

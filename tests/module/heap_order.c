@@ -137,7 +137,7 @@ count_one(struct event *event, void *arg)
     return true;
 }
 
-TEST(a_heap_tells_of_its_events_in_order_and_without_memory_of_all)
+TEST(a_heap_reports_its_events_in_order_and_without_memory_of_all)
 {
     struct heap heap = {.chunks = NULL};
     struct seen seen = {NULL, 0, UINT64_MAX};

@@ -348,7 +348,7 @@ TEST(image_keeps_leases_and_what_is_dead)
                             &(struct queue_lease){9, 1900, 900, bytes_of("")},
                             (struct queue_tries){5, 5}, NULL) == 0);
     queue_set_now(queue, 3000);
-    for (int ripe = 0; ripe < 2; ripe++) {
+    for (int due = 0; due < 2; due++) {
         struct queue *again = image_again(queue);
         CHECK_EQ(queue_promote_due(again, 3000, UINT64_MAX), 2);
         CHECK_EQ(queue_dead_count(again), 2);

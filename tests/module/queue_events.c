@@ -122,12 +122,12 @@ TEST(an_updated_event_keeps_its_place)
 {
     struct queue *queue = kit_queue(0);
 
-    for (unsigned ripe = 0; ripe < 2; ripe++) {
+    for (unsigned due = 0; due < 2; due++) {
         CHECK_EQ(kit_push(queue, "a", "1", 10), 0);
         CHECK_EQ(kit_push(queue, "b", "2", 10), 0);
         CHECK_EQ(kit_push(queue, "c", "3", 10), 0);
-        CHECK_EQ(queue_promote_due(queue, queue_now(queue) + 10 * ripe, 9),
-                 ripe * 3);
+        CHECK_EQ(queue_promote_due(queue, queue_now(queue) + 10 * due, 9),
+                 due * 3);
         CHECK_EQ(queue_update(queue, bytes_of("a"), bytes_of("much more")), 0);
         CHECK_EQ(queue_update(queue, bytes_of("b"), bytes_of("x")), 0);
         CHECK_EQ(queue_update(queue, bytes_of("c"), bytes_of("")), 0);
@@ -247,7 +247,7 @@ TEST(a_clock_that_runs_back_makes_nothing_early)
 }
 
 /* On a replica whose clock is ahead, and then is not. */
-TEST(finding_out_what_is_due_tells_no_time_but_is_not_taken_back)
+TEST(finding_out_what_is_due_sets_no_time_but_is_not_taken_back)
 {
     struct queue *queue = kit_queue(1000);
     const void *cursor = NULL;

@@ -578,7 +578,7 @@ check_ready(const struct queue *queue, uint64_t now, uint64_t most)
 
 /* With a clock that may be ahead of the queue's time, or behind. */
 static void
-do_ripen(void)
+do_promote_due(void)
 {
     uint64_t budget = rng_below(&model.rng, 2) == 0
                           ? UINT64_MAX
@@ -774,7 +774,7 @@ step(void)
     } else if (what < 750) {
         do_get(number);
     } else if (what < 800) {
-        do_ripen();
+        do_promote_due();
     } else if (what < 810) {
         do_take();
     } else if (what < 820) {

@@ -100,12 +100,12 @@ TEST(rede_commands_refuse_what_is_too_long)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "REDE.PUSH d 10 one e", "+OK");
+    REPLIES(fake, "REDE.PUSH d 10 one e", "+OK");
     command_limits.max_payload = 3;
-    SAYS(fake, "REDE.UPDATE d e four",
-         "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
-    SAYS(fake, "REDE.GIDPUSH d 10 four",
-         "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
+    REPLIES(fake, "REDE.UPDATE d e four",
+            "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
+    REPLIES(fake, "REDE.GIDPUSH d 10 four",
+            "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
     command_limits.max_payload = 1048576;
     scene_end(fake);
 }
@@ -133,11 +133,11 @@ TEST(rede_poll_and_xpoll_have_a_limit)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 3 a x b y c z", "3");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 3 a x b y c z", "3");
     command_limits.max_batch = 2;
-    SAYS(fake, "REDE.XPOLL k", "[\"a\", \"b\"]");
-    SAYS(fake, "REDE.POLL k COUNT 3", "[\"x\", \"y\"]");
-    SAYS(fake, "REDE.POLL k", "[\"z\"]");
+    REPLIES(fake, "REDE.XPOLL k", "[\"a\", \"b\"]");
+    REPLIES(fake, "REDE.POLL k COUNT 3", "[\"x\", \"y\"]");
+    REPLIES(fake, "REDE.POLL k", "[\"z\"]");
     scene_end(fake);
 }
 
@@ -146,8 +146,8 @@ TEST(rede_xack_counts_what_it_took)
     struct fake *fake = scene_begin();
     uint64_t fired = command_totals.fired;
 
-    SAYS(fake, "LAWN.MPUSH k DELAY 0 2 a x b y", "2");
-    SAYS(fake, "REDE.XACK k a zz", "[\"x\", nil]");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 0 2 a x b y", "2");
+    REPLIES(fake, "REDE.XACK k a zz", "[\"x\", nil]");
     CHECK_EQ(command_totals.fired, fired + 1);
     scene_end(fake);
 }
@@ -226,15 +226,15 @@ TEST(rede_xack_of_one_that_repeats_leaves_it_there)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "LAWN.PUSH d a x DELAY 10 EVERY 10 TIMES 2", "\"a\"");
-    SAYS(fake, "LAWN.PUSH d b y DELAY 10", "\"b\"");
+    REPLIES(fake, "LAWN.PUSH d a x DELAY 10 EVERY 10 TIMES 2", "\"a\"");
+    REPLIES(fake, "LAWN.PUSH d b y DELAY 10", "\"b\"");
     fake->now = 1035;
-    SAYS(fake, "REDE.XACK d a b a", "[\"x\", \"y\", nil]");
-    TOLD(fake, "DEL b; AT a 1040 10 e10 t1 m2");
+    REPLIES(fake, "REDE.XACK d a b a", "[\"x\", \"y\", nil]");
+    REPLICATED(fake, "DEL b; AT a 1040 10 e10 t1 m2");
     NOTED(fake, "lawn.poll");
     fake->now = 1040;
-    SAYS(fake, "REDE.XACK d a", "[\"x\"]");
-    TOLD(fake, "DEL a");
+    REPLIES(fake, "REDE.XACK d a", "[\"x\"]");
+    REPLICATED(fake, "DEL a");
     CHECK(fake_queue(fake, "d") == NULL);
     scene_end(fake);
 }
@@ -270,14 +270,14 @@ TEST(rede_gidpush_makes_ids_of_31_letters_each_another)
         CHECK_EQ(strlen(id), 33);
         CHECK_EQ(strspn(id + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"), 31);
         CHECK(strcmp(id, before) != 0);
-        CHECK(strstr(fake->told.at, " x 2000 1000 ''") != NULL);
+        CHECK(strstr(fake->replicated.at, " x 2000 1000 ''") != NULL);
         (void)snprintf(before, sizeof(before), "%s", id);
     }
-    SAYS(fake, "LAWN.LEN d", "50");
+    REPLIES(fake, "LAWN.LEN d", "50");
     /* The random numbers repeat, but no id does. */
     fake->random = 0;
     CHECK(fake_run(fake, "REDE.GIDPUSH d 1000 x")[0] == '"');
-    SAYS(fake, "LAWN.LEN d", "51");
+    REPLIES(fake, "LAWN.LEN d", "51");
     scene_end(fake);
 }
 
@@ -285,7 +285,7 @@ TEST(rede_test_passes)
 {
     struct fake *fake = scene_begin();
 
-    SAYS(fake, "REDE.TEST", "+PASS");
+    REPLIES(fake, "REDE.TEST", "+PASS");
     for (fake->memory = 0; fake->memory < 4; fake->memory++) {
         CHECK_TEXT(fake_run(fake, "REDE.TEST"), "!ERR self-check failed");
     }
@@ -301,10 +301,10 @@ TEST(rede_print_shows_a_key_in_one_line)
                            {"a\r\nb", 4},
                            bytes_of("e")};
 
-    SAYS(fake, "REDE.PRINT d", "nil");
+    REPLIES(fake, "REDE.PRINT d", "nil");
     (void)fake_call(fake, args, 5);
-    SAYS(fake, "REDE.PRINT d",
-         "+(elements=1) head->[id=e,elem=a??b,ttl=100,exp=1100]");
+    REPLIES(fake, "REDE.PRINT d",
+            "+(elements=1) head->[id=e,elem=a??b,ttl=100,exp=1100]");
     CHECK_EQ(scene_starve(fake, "REDE.PRINT d"), 1);
     for (int i = 0; i < 1100; i++) {
         (void)fake_run(fake, "REDE.GIDPUSH d 1000 x");

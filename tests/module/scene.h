@@ -20,12 +20,13 @@ scene_check(const char *file, int line, const char *actual,
     scene_check(__FILE__, __LINE__, actual, expected)
 
 /* Master and replica are equal after each command. */
-#define SAYS(fake, line, reply)                                                \
+#define REPLIES(fake, line, reply)                                             \
     do {                                                                       \
         scene_check(__FILE__, __LINE__, fake_run(fake, line), reply);          \
         CHECK(fake_same(fake, (fake)->replica));                               \
     } while (0)
-#define TOLD(fake, text) scene_check(__FILE__, __LINE__, (fake)->told.at, text)
+#define REPLICATED(fake, text)                                                 \
+    scene_check(__FILE__, __LINE__, (fake)->replicated.at, text)
 #define NOTED(fake, text)                                                      \
     scene_check(__FILE__, __LINE__, (fake)->noted.at, text)
 
@@ -61,7 +62,7 @@ scene_starve(struct fake *fake, const char *line)
         if (strcmp(reply, "!ERR out of memory") != 0) {
             break;
         }
-        TOLD(fake, "");
+        REPLICATED(fake, "");
     }
     uint64_t tries = fake->memory;
     fake->memory = UINT64_MAX;

@@ -255,7 +255,7 @@ class Checks:
             )
             assert "%.2f" % mean in text or mean >= 10, "%f: %s" % (mean, text)
 
-    def an_incomplete_run_says_so(self):
+    def an_incomplete_run_reports_it(self):
         equal(
             self.browser.run(
                 "return document.getElementById('notice').hidden"
@@ -370,7 +370,7 @@ class Checks:
         )
         equal(self.browser.run(TEXTS, WRONG), [], "texts")
 
-    def a_mark_tells_its_figures_to_mouse_and_keyboard(self):
+    def a_mark_shows_its_figures_to_mouse_and_keyboard(self):
         self.open()
         tip = "const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent"
         x, y, labels = self.browser.run(
@@ -647,6 +647,20 @@ class Picture:
         texts = self.open("one")
         equal((texts.count("not measured"), texts.count("lawn")), (3, 1))
         equal(self.open("nothing").count("not measured"), 4)
+
+    def bars_name_every_contender_and_their_source(self):
+        texts = self.open("bars")
+        equal(texts.count("lawn"), 1, "lawn")
+        equal(texts.count("fifo"), 0, "the floor has no bar")
+        equal(texts.count("not measured"), 1, "given up: list")
+        equal(texts[-2:], ["Machine: a <machine>", "Command: a & b"])
+        equal(
+            self.browser.run(
+                "return document.querySelectorAll('rect').length"
+            ),
+            1 + 14,
+            "the background and bars",
+        )
 
     def a_picture_is_dark_where_the_page_is(self):
         color = "return getComputedStyle(document.querySelector('.bg')).fill"

@@ -354,7 +354,7 @@ run_manager(void)
 
 /* Callbacks. */
 
-/* What cannot work in a callback says so. */
+/* What cannot work in a callback fails. */
 static void
 expect_refusals(struct lawn_worker *worker)
 {
@@ -413,7 +413,7 @@ actors_callback(unsigned timer, struct lawn_worker *worker)
 }
 
 void
-actors_told_left(unsigned timer)
+actors_on_left(unsigned timer)
 {
     struct rng *rng = &actors[explore_me()].rng;
     unsigned other = world_pick(rng);

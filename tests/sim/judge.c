@@ -28,7 +28,7 @@ struct judge_case {
     uint8_t since;    /* the start, + 1, if it has not returned */
     uint16_t done;    /* have had their moment */
     uint16_t stopped; /* have stopped the timer, and go on */
-    uint16_t told;    /* stops that will tell true */
+    uint16_t winners; /* stops that will return true */
     uint64_t earliest, latest, fired_earliest;
 };
 
@@ -43,7 +43,7 @@ struct judge_timer {
 static struct judge_timer timers[SIM_TIMERS];
 static unsigned deferred[EXPLORE_FIBRES + 1];
 
-/* Cases, each once: a table says where, for those of this stamp. */
+/* Cases, each once: a table has where, for those of this stamp. */
 struct judge_list {
     unsigned count;
     unsigned stamp;
@@ -63,7 +63,7 @@ same(const struct judge_case *a, const struct judge_case *b)
 {
     return a->running == b->running && a->fired == b->fired &&
            a->since == b->since && a->done == b->done &&
-           a->stopped == b->stopped && a->told == b->told &&
+           a->stopped == b->stopped && a->winners == b->winners &&
            a->earliest == b->earliest && a->latest == b->latest &&
            a->fired_earliest == b->fired_earliest;
 }
@@ -73,7 +73,7 @@ hash_of(const struct judge_case *c)
 {
     uint64_t hash = (uint64_t)c->running | (uint64_t)c->fired << 1 |
                     (uint64_t)c->since << 2 | (uint64_t)c->done << 16 |
-                    (uint64_t)c->stopped << 32 | (uint64_t)c->told << 48;
+                    (uint64_t)c->stopped << 32 | (uint64_t)c->winners << 48;
 
     hash = (hash ^ c->earliest) * UINT64_C(0x9E3779B97F4A7C15);
     hash = (hash ^ (hash >> 29) ^ c->latest) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -149,7 +149,7 @@ happens(const struct judge_timer *timer, unsigned which, struct judge_case c)
         next.latest = op->returned ? op->latest : LAWN_NEVER;
     } else {
         if (c.running || (c.stopped & bit) != 0) {
-            next.told |= bit;
+            next.winners |= bit;
         }
         next = stopped(next);
     }
@@ -206,7 +206,7 @@ impossible(unsigned number, const struct judge_op *op)
             ran ? "cannot so early, or twice" : "was not running",
             (unsigned long long)earliest);
     }
-    explore_fail("%s of timer %u tells %s, which cannot be: it was %s",
+    explore_fail("%s of timer %u returned %s, which cannot be: it was %s",
                  names(op->kind), number, op->result ? "true" : "false",
                  ran && idle ? "running or idle"
                  : ran       ? "running"
@@ -246,11 +246,11 @@ settle(unsigned number, unsigned which)
             continue;
         }
         if ((op->kind == JUDGE_STOP || op->kind == JUDGE_STOP_SYNC) &&
-            op->result != ((c.told & bit) != 0)) {
+            op->result != ((c.winners & bit) != 0)) {
             continue;
         }
         c.done &= (uint16_t)~bit;
-        c.told &= (uint16_t)~bit;
+        c.winners &= (uint16_t)~bit;
         c.stopped &= (uint16_t)~bit;
         if (c.since == which + 1) {
             c.since = 0;

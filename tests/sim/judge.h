@@ -4,12 +4,12 @@
  * timer there is a list of what could be the case, that is, whether it runs, since
  * which start, and which of the operations under way have had their moment. When
  * an operation has returned, only those stay in which it had it, and with the
- * result that it told; if none is left, it was not possible [C1 C2 P1].
+ * result that it returned; if none is left, it was not possible [C1 C2 P1].
  *
  *     start   makes the timer run; it may stop it a moment before
  *     stop    true if it was running, which it is not any more; else false. One
- *             that waits may do so several times, and tells it once
- *     fire    it was running, due no later than it is told, and runs no more. Its
+ *             that waits may do so several times, and returns it once
+ *     fire    it was running, due no later than it is passed, and runs no more. Its
  *             moment may be before the callback begins. So is what is left over
  *
  * A start that is refused, as the set is closed, has done nothing: neither to the
@@ -39,7 +39,7 @@ void judge_fired(unsigned timer, uint64_t due);
 void judge_callback_over(unsigned timer);
 
 /* Nothing is under way: the timer runs, or does not. False if that cannot be; then
- * *why says what is wrong. Or if it runs, and was due before the time by. */
+ * *why is set to what is wrong. Or if it runs, and was due before the time by. */
 bool judge_quiet(unsigned timer, bool runs, uint64_t by, const char **why);
 
 #endif

@@ -4,7 +4,7 @@
  *         N seeds from S on; the figures; ends with "N passed, N failed"
  *     sim --seed S [--without FAULT,...] [--operations N] [--timers N]
  *         [--actors N] [--phases N] [--log N] [--trace 1]
- *         one run, cut down as told; with the last N lines of what happened, or
+ *         one run, cut down as given; with the last N lines of what happened, or
  *         with each operation on a word
  *     sim --self
  *         does it find what it is for? See self.c
@@ -28,7 +28,7 @@
 
 #define MAIN_LOG 400
 #define MAIN_LINE 120
-#define MAIN_FAILURES 5 /* are told, of each process */
+#define MAIN_FAILURES 5 /* are printed, of each process */
 #define MAIN_JOBS 64
 
 /* How a run is cut down. */
@@ -45,7 +45,7 @@ static uint64_t line_count;
 static uint64_t digest; /* of all that was logged, and of all choices */
 static bool digesting;
 
-static struct cut cut_told = {0, ~0u, ~0u, ~0u, ~0u};
+static struct cut cut_given = {0, ~0u, ~0u, ~0u, ~0u};
 static uint64_t first_seed = 1;
 static uint64_t seed_count = 1;
 static unsigned jobs = 1;
@@ -175,7 +175,7 @@ cut_down(uint64_t seed, struct cut cut)
 /* Telling. */
 
 static void
-tell_log(void)
+print_log(void)
 {
     uint64_t from = line_count > log_lines ? line_count - log_lines : 0;
 
@@ -188,7 +188,7 @@ tell_log(void)
 }
 
 static void
-tell_number(const char *name, unsigned number)
+print_number(const char *name, unsigned number)
 {
     if (number != ~0u) {
         printf(" --%s %u", name, number);
@@ -196,7 +196,7 @@ tell_number(const char *name, unsigned number)
 }
 
 static void
-tell_command(uint64_t seed, const struct cut *cut)
+print_command(uint64_t seed, const struct cut *cut)
 {
     const char *between = " --without ";
 
@@ -207,31 +207,31 @@ tell_command(uint64_t seed, const struct cut *cut)
             between = ",";
         }
     }
-    tell_number("operations", cut->operations);
-    tell_number("timers", cut->timers);
-    tell_number("actors", cut->actors);
-    tell_number("phases", cut->phases);
+    print_number("operations", cut->operations);
+    print_number("timers", cut->timers);
+    print_number("actors", cut->actors);
+    print_number("phases", cut->phases);
     printf(" --log 40\n");
 }
 
 /* Cuts it down, and runs it once more with a log. */
 static void
-tell_failure(uint64_t seed)
+print_failure(uint64_t seed)
 {
     struct cut cut;
 
     printf("FAILED seed %llu: %s\n", (unsigned long long)seed, run_message());
     (void)fflush(stdout);
-    cut = cut_down(seed, cut_told);
+    cut = cut_down(seed, cut_given);
     sim_logging = true;
     log_lines = 40;
     if (!fails(seed, &cut)) {
         printf("  not the second time\n");
     }
-    tell_log();
+    print_log();
     sim_logging = false;
     printf("  %s\n", run_message());
-    tell_command(seed, &cut);
+    print_command(seed, &cut);
     (void)fflush(stdout);
 }
 
@@ -247,7 +247,7 @@ add_counts(struct sim_counts *to, const struct sim_counts *from)
 }
 
 static void
-tell_counts(const struct sim_counts *counts, double seconds)
+print_counts(const struct sim_counts *counts, double seconds)
 {
     printf("counted %llu seeds, %llu choices, %llu operations, %llu starts, "
            "%llu fires, %llu stops, %llu left, %llu frees, %llu not judged, "
@@ -276,11 +276,11 @@ run_share(unsigned job)
 {
     run_catch_signals();
     for (uint64_t i = job; i < seed_count; i += jobs) {
-        bool good = run_seed(first_seed + i, &cut_told);
+        bool good = run_seed(first_seed + i, &cut_given);
 
         sim_counts.seeds++;
         if (!good && ++sim_counts.failed <= MAIN_FAILURES) {
-            tell_failure(first_seed + i);
+            print_failure(first_seed + i);
         }
     }
 }
@@ -328,7 +328,7 @@ run_seeds(void)
         all.seeds += broken;
         all.failed += broken;
     }
-    tell_counts(&all, clock_now() - began);
+    print_counts(&all, clock_now() - began);
     return all.failed != 0 || all.seeds == 0;
 }
 
@@ -337,7 +337,7 @@ sim_digest(uint64_t seed)
 {
     sim_logging = true;
     digesting = true;
-    (void)run_seed(seed, &cut_told);
+    (void)run_seed(seed, &cut_given);
     return digest;
 }
 
@@ -348,8 +348,8 @@ run_one(void)
     run_catch_signals();
     sim_logging = true;
     digesting = true;
-    bool good = run_seed(first_seed, &cut_told);
-    tell_log();
+    bool good = run_seed(first_seed, &cut_given);
+    print_log();
     printf("%s\nseed %llu, %llu choices, digest %016llx\n",
            good ? "nothing was wrong" : run_message(),
            (unsigned long long)first_seed,
@@ -372,7 +372,7 @@ parse_without(const char *text)
         if (i == SIM_FAULTS) {
             return false;
         }
-        cut_told.without |= 1u << i;
+        cut_given.without |= 1u << i;
         text += size + (text[size] == ',');
     }
     return true;
@@ -384,10 +384,10 @@ parse_option(const char *name, const char *value)
     struct {
         const char *name;
         unsigned *number;
-    } numbers[] = {{"--operations", &cut_told.operations},
-                   {"--timers", &cut_told.timers},
-                   {"--actors", &cut_told.actors},
-                   {"--phases", &cut_told.phases},
+    } numbers[] = {{"--operations", &cut_given.operations},
+                   {"--timers", &cut_given.timers},
+                   {"--actors", &cut_given.actors},
+                   {"--phases", &cut_given.phases},
                    {"--jobs", &jobs},
                    {"--log", &log_lines}};
 
@@ -421,8 +421,8 @@ main(int argc, char **argv)
     int i = 0;
     for (i = 1; i + 1 < argc && parse_option(argv[i], argv[i + 1]); i += 2) {
     }
-    if (i != argc || jobs == 0 || jobs > MAIN_JOBS || cut_told.timers == 0 ||
-        cut_told.phases == 0) {
+    if (i != argc || jobs == 0 || jobs > MAIN_JOBS || cut_given.timers == 0 ||
+        cut_given.phases == 0) {
         (void)fprintf(stderr, "sim: see the head of tests/sim/main.c\n");
         return 2;
     }

@@ -1,6 +1,6 @@
 /* self.c - does the simulator find what it is for? Histories of a timer that the
  * judge must refuse, and such that it must not; and a seed is the same run each
- * time. What it finds in the library is told by the mutants. */
+ * time. What it finds in the library is shown by the mutants. */
 #include "sim.h"
 
 #include "../explore/run.h"
@@ -24,9 +24,9 @@ start(uint64_t earliest)
 }
 
 static void
-stop(bool told)
+stop(bool result)
 {
-    judge_return(0, judge_invoke(0, JUDGE_STOP, 0), 0, told);
+    judge_return(0, judge_invoke(0, JUDGE_STOP, 0), 0, result);
 }
 
 static void
@@ -122,7 +122,7 @@ stop_in_vain_within_a_start(void)
 }
 
 static void
-two_stops_at_once_tell_true(void)
+two_stops_at_once_return_true(void)
 {
     start(10);
     unsigned op = judge_invoke(0, JUDGE_STOP, 0);
@@ -180,10 +180,10 @@ static const struct self_case cases[] = {
     {"a_restart_counts", fire_for_the_start_before, false},
     {"a_stopped_timer_does_not_fire", stop_and_fire, false},
     {"a_timer_is_stopped_once", stop_twice, false},
-    {"a_stop_tells_what_it_does", stop_what_runs_in_vain, false},
+    {"a_stop_returns_what_it_does", stop_what_runs_in_vain, false},
     {"a_stop_may_come_too_late", stop_in_vain_and_fire, true},
     {"a_start_may_undo_a_stop", stop_in_vain_within_a_start, true},
-    {"one_of_two_stops_is_told", two_stops_at_once_tell_true, false},
+    {"one_of_two_stops_returns_true", two_stops_at_once_return_true, false},
     {"a_timer_does_not_end_for_no_reason", end_without_a_reason, false},
     {"a_start_that_is_refused_ends_none_that_meets_it",
      end_with_a_start_that_is_refused, false},
@@ -239,7 +239,7 @@ test_digests(void)
 }
 
 static bool
-tell(const char *name, bool good)
+report(const char *name, bool good)
 {
     printf("%s %s\n", good ? "ok" : "FAILED", name);
     return good;
@@ -253,9 +253,9 @@ sim_test_self(void)
 
     run_catch_signals();
     for (unsigned i = 0; i < count; i++) {
-        passed += tell(cases[i].name, test_case(&cases[i]));
+        passed += report(cases[i].name, test_case(&cases[i]));
     }
-    passed += tell("a_seed_is_the_same_run_each_time", test_digests());
+    passed += report("a_seed_is_the_same_run_each_time", test_digests());
     printf("%u passed, %u failed\n", passed, count + 1 - passed);
     return passed != count + 1;
 }

@@ -154,13 +154,13 @@ void world_end(void);
 /* actors.c: the scenario; and what a callback does. */
 extern const struct explore_scenario actors_scenario;
 void actors_callback(unsigned timer, struct lawn_worker *worker);
-void actors_told_left(unsigned timer);
+void actors_on_left(unsigned timer);
 
 /* The log: a line for what happened, if there is one. */
 extern bool sim_logging;
 void sim_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* main.c: runs a seed; a number that tells its log from others'. */
+/* main.c: runs a seed; a number that distinguishes its log from others. */
 uint64_t sim_digest(uint64_t seed);
 
 /* self.c */

@@ -141,7 +141,7 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     world_left++;
     sim_counts.left++;
     explore_point();
-    actors_told_left(which);
+    actors_on_left(which);
     states[which].callbacks--;
     judge_callback_over(which);
     if (states[which].thrown) {
@@ -408,7 +408,7 @@ world_expect_no_lost_wake(void)
             continue;
         }
         if (worker->token != 0 || worker->control != 0) {
-            explore_fail("%c sleeps, and was told not to [C7]", 'a' + (int)i);
+            explore_fail("%c sleeps, and was woken [C7]", 'a' + (int)i);
         }
         for (struct lawn_shard *shard = worker->shards; shard != NULL;
              shard = shard->next) {

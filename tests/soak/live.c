@@ -4,7 +4,7 @@
  * have memory that comes and goes. Every timer that fires is started again, or
  * another one instead; others are restarted and stopped all the time. What TTLs
  * they get changes every minute: mostly eight of them, a mixture, or mostly tens
- * of thousands and deadlines of their own; so the lawn's habits change too.
+ * of thousands and deadlines of their own; so the lawn's tuning changes too.
  *
  * Each timer's object knows when it is due and whether it runs. So seen at every
  * firing is that it runs [P3, P5], is due [P1], and comes neither after a later

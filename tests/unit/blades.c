@@ -106,7 +106,7 @@ TEST(a_ttl_in_steady_use_gets_a_blade_soon_after_one_is_free)
 {
     struct scene s;
 
-    scene_begin(&s, LONE);
+    scene_begin(&s, UNQUEUED);
     start(&s, 0, 300);
     CHECK_EQ(lawn_count_unqueued(s.lawn), 1);
     stop_crowd(&s);
@@ -125,11 +125,11 @@ TEST(a_ttl_in_steady_use_gets_a_blade_soon_after_one_is_free)
 }
 
 /* [P4]: one TTL and one deadline, first alone, then on a blade. */
-TEST(lone_timers_fire_before_later_ones_of_their_ttl_on_a_blade)
+TEST(unqueued_timers_fire_before_later_ones_of_their_ttl_on_a_blade)
 {
     struct scene s;
 
-    scene_begin(&s, LONE);
+    scene_begin(&s, UNQUEUED);
     start(&s, 0, 300);
     start(&s, 1, 300);
     stop_crowd(&s);
@@ -252,11 +252,11 @@ TEST(as_many_ttls_as_a_quarter_of_the_blades_are_hardly_ever_alone)
     scene_end(&s);
 }
 
-TEST(lone_timers_are_counted)
+TEST(unqueued_timers_are_counted)
 {
     struct scene s;
 
-    scene_begin(&s, LONE);
+    scene_begin(&s, UNQUEUED);
     for (unsigned i = 0; i < 10; i++) {
         start(&s, i, 10 + i * 100);
         CHECK_EQ(lawn_count_unqueued(s.lawn), i + 1);

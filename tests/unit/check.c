@@ -55,7 +55,7 @@ break_prev_at_the_last_tick(struct scene *s)
 }
 
 static void
-break_tip_links(struct scene *s)
+break_entry_links(struct scene *s)
 {
     size_t number = (size_t)(blade_of(s, 0) - s->lawn->blades.all);
 
@@ -63,13 +63,13 @@ break_tip_links(struct scene *s)
 }
 
 static void
-break_tip(struct scene *s)
+break_entry(struct scene *s)
 {
     blade_of(s, 0)->indexed_at = 301;
 }
 
 static void
-break_tip_of_empty(struct scene *s)
+break_entry_of_empty(struct scene *s)
 {
     struct lawn_blade *blade = s->lawn->blades.all;
 
@@ -80,19 +80,19 @@ break_tip_of_empty(struct scene *s)
 }
 
 static void
-break_tip_count(struct scene *s)
+break_entry_count(struct scene *s)
 {
     s->lawn->index.count++;
 }
 
 static void
-break_tip_slot(struct scene *s)
+break_entry_slot(struct scene *s)
 {
     blade_of(s, 0)->indexed_at = 10;
 }
 
 static void
-break_tip_in_slot(struct scene *s)
+break_entry_in_slot(struct scene *s)
 {
     struct lawn_blade *blade = blade_of(s, 2);
 
@@ -108,14 +108,14 @@ break_base(struct scene *s)
 }
 
 static void
-break_lone_slot(struct scene *s)
+break_unqueued_slot(struct scene *s)
 {
     s->probe[2].timer.deadline += 70000;
 }
 
 /* To another list of the same slot. */
 static void
-break_lone_list(struct scene *s)
+break_unqueued_list(struct scene *s)
 {
     struct lawn_timer *timer = &s->probe[2].timer;
     const struct lawn_index *index = &s->lawn->index;
@@ -151,7 +151,7 @@ break_bound(struct scene *s)
 }
 
 static void
-break_bound_of_tip(struct scene *s)
+break_bound_of_entry(struct scene *s)
 {
     CHECK(stop(s, 0));
     CHECK(stop(s, 1));
@@ -266,30 +266,30 @@ static const struct {
     {BLADES, break_prev, "[I2] links disagree"},
     {BLADES, break_next, "[I2] links disagree"},
     {BLADES, break_prev_at_the_last_tick, "[I2] links disagree"},
-    {LONE, break_prev, "[I2] links disagree"},
-    {BLADES, break_tip_links, "[I2] entries' links disagree"},
-    {BLADES, break_tip, "[I3] an entry after its blade's head"},
-    {BLADES, break_tip_of_empty, "[I3] an entry is lost"},
-    {BLADES, break_tip_count, "[I3] an entry is lost"},
-    {BLADES, break_tip_slot, "[I4] an entry in the wrong slot"},
-    {BLADES, break_tip_in_slot, "[I4] an entry in the wrong slot"},
+    {UNQUEUED, break_prev, "[I2] links disagree"},
+    {BLADES, break_entry_links, "[I2] entries' links disagree"},
+    {BLADES, break_entry, "[I3] an entry after its blade's head"},
+    {BLADES, break_entry_of_empty, "[I3] an entry is lost"},
+    {BLADES, break_entry_count, "[I3] an entry is lost"},
+    {BLADES, break_entry_slot, "[I4] an entry in the wrong slot"},
+    {BLADES, break_entry_in_slot, "[I4] an entry in the wrong slot"},
     {BLADES, break_base, "[I4] an entry in the wrong slot"},
-    {LONE, break_base, "[I4] an unqueued timer in the wrong list"},
-    {LONE, break_lone_slot, "[I4] an unqueued timer in the wrong list"},
-    {LONE, break_lone_list, "[I4] an unqueued timer in the wrong list"},
+    {UNQUEUED, break_base, "[I4] an unqueued timer in the wrong list"},
+    {UNQUEUED, break_unqueued_slot, "[I4] an unqueued timer in the wrong list"},
+    {UNQUEUED, break_unqueued_list, "[I4] an unqueued timer in the wrong list"},
     {BLADES, break_marks, "[I5] a slot in use is not marked"},
-    {LONE, break_marks, "[I5] a slot in use is not marked"},
+    {UNQUEUED, break_marks, "[I5] a slot in use is not marked"},
     {BLADES, break_word_marks, "[I5] a word in use is not marked"},
     {BLADES, break_bound, "[I6] a deadline before the bound"},
-    {LONE, break_bound, "[I6] a deadline before the bound"},
-    {BLADES, break_bound_of_tip, "[I6] an entry before the bound"},
+    {UNQUEUED, break_bound, "[I6] a deadline before the bound"},
+    {BLADES, break_bound_of_entry, "[I6] an entry before the bound"},
     {BLADES, break_wake, "[I6] the wake is not the bound"},
     {BLADES, break_wake_when_asked, "[I6] the wake is not the bound"},
     {BLADES, break_count, "[I7] the count is wrong"},
     {BLADES, break_ttl, "[I8] a TTL in a foreign set"},
     {BLADES, break_set, "[I8] a TTL twice in a set"},
     {BLADES, break_known_time, "[I10] an entry before the known time"},
-    {LONE, break_known_time, "[I10] a timer before the known time"},
+    {UNQUEUED, break_known_time, "[I10] a timer before the known time"},
     {BLADES, break_alert, "[I10] the alert is too early"},
     {BLADES, break_alert_of_known, "[I10] the alert is too early"},
     {BLADES, break_passed, "[I11] a closed blade was passed over"},

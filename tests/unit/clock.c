@@ -47,7 +47,7 @@ TEST(a_mow_that_fires_nothing_still_moves_the_clock)
 }
 
 /* 28. libuv #1068, joyent/libuv #678: which now does start add to? */
-TEST(a_start_counts_from_the_newest_time_told)
+TEST(a_start_counts_from_the_newest_time_set)
 {
     struct scene s;
 

@@ -23,8 +23,8 @@ scene_begin(struct scene *scene, enum ground ground)
 {
     static const struct lawn_options options[GROUNDS] = {
         [BLADES] = {0},
-        [LONE] = {.blades = 16},
-        [LONE_SMALL] = {.blades = 16, .slot_bits = 4},
+        [UNQUEUED] = {.blades = 16},
+        [UNQUEUED_SMALL] = {.blades = 16, .slot_bits = 4},
     };
 
     scene_begin_with(scene, &options[ground]);
@@ -37,7 +37,7 @@ scene_begin(struct scene *scene, enum ground ground)
 void
 scene_crowd(struct scene *scene)
 {
-    uint64_t lone = 0;
+    uint64_t unqueued = 0;
     unsigned misses = 0;
 
     scene->crowd = calloc(CROWD, sizeof(*scene->crowd));
@@ -49,12 +49,12 @@ scene_crowd(struct scene *scene)
         start_probe(scene, &scene->crowd[i], LAST - 1 - i);
         lawn_stats(scene->lawn, &stats);
         misses++;
-        if (stats.unqueued_starts == lone) {
+        if (stats.unqueued_starts == unqueued) {
             misses = 0;
         } else {
             CHECK(lawn_stop(scene->lawn, &scene->crowd[i].timer));
         }
-        lone = stats.unqueued_starts;
+        unqueued = stats.unqueued_starts;
     }
     scene->crowded = (unsigned)lawn_count(scene->lawn);
 }

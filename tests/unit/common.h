@@ -19,7 +19,7 @@
 
 /* Where timers stand: on blades; alone, since other timers hold all blades;
  * alone in an index of many small levels. */
-enum ground { BLADES, LONE, LONE_SMALL, GROUNDS };
+enum ground { BLADES, UNQUEUED, UNQUEUED_SMALL, GROUNDS };
 
 struct probe {
     struct lawn_timer timer;

@@ -52,7 +52,7 @@ TEST(a_visit_of_an_empty_lawn_visits_nothing)
     scene_end(&s);
 }
 
-/* P4: lone ones fire first, then those on closed blades, then the others. */
+/* P4: unqueued ones fire first, then those on closed blades, then the others. */
 static void
 fill_all_places(struct scene *s)
 {
@@ -68,7 +68,7 @@ fill_all_places(struct scene *s)
     start(s, 6, 294);
 }
 
-TEST(lone_timers_are_visited_first_then_closed_blades_then_the_others)
+TEST(unqueued_timers_are_visited_first_then_closed_blades_then_the_others)
 {
     struct visits visits = {0};
     struct scene s;
@@ -84,7 +84,7 @@ TEST(lone_timers_are_visited_first_then_closed_blades_then_the_others)
 }
 
 /* Wherever the last one stands. */
-TEST(a_visit_ends_where_it_is_told_to)
+TEST(a_visit_ends_where_it_is_asked_to)
 {
     struct scene s;
 
@@ -182,7 +182,7 @@ struct kind {
     unsigned pace;    /* starts per tick */
     unsigned changes; /* of the resolution: one in so many starts; 0: none */
     bool tidy;        /* all of its timers have room on blades */
-    bool striped;     /* unless habits are fickle */
+    bool striped;     /* unless the tuning is fickle */
     bool overdue;     /* budgets are too small */
 };
 

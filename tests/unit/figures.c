@@ -54,7 +54,8 @@ cost_at_most(const char *what, uint64_t cost, uint64_t bound)
 static void
 cost_check(const struct cost *cost, const struct cost *bound)
 {
-    cost_at_most("lone starts", cost->unqueued_starts, bound->unqueued_starts);
+    cost_at_most("unqueued starts", cost->unqueued_starts,
+                 bound->unqueued_starts);
     cost_at_most("moved", cost->moved, bound->moved);
     cost_at_most("moved idle", cost->moved_idle, bound->moved_idle);
     cost_at_most("looked", cost->looked, bound->looked);

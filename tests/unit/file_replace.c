@@ -105,7 +105,7 @@ TEST(a_file_is_replaced_under_a_chosen_name_whatever_is_there)
     CHECK_EQ(close(home), 0);
 }
 
-TEST(a_check_says_whether_a_file_can_be_replaced_and_changes_nothing)
+TEST(a_check_returns_whether_a_file_can_be_replaced_and_changes_nothing)
 {
     char path[32];
     int home = open(".", O_RDONLY | O_DIRECTORY);

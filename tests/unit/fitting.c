@@ -21,7 +21,7 @@ stats_of(const struct scene *s)
 /* The clock moves: this is where a lawn looks at its tuning, if there were
  * enough starts since it did so last. */
 static void
-look_at_habits(struct scene *s)
+review_tuning(struct scene *s)
 {
     start(s, 0, 1);
     CHECK(mow(s, lawn_now(s->lawn) + 1) >= 1);
@@ -53,7 +53,7 @@ TEST(few_ttls_of_very_many_timers_get_several_blades_each)
         start_probe(&s, &probes[i], 5000);
     }
     CHECK_EQ(stats_of(&s).live_blades, 1);
-    look_at_habits(&s);
+    review_tuning(&s);
     for (unsigned i = 0; i < MANY; i++) {
         if (i % 1000 == 0) {
             lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
@@ -74,7 +74,7 @@ TEST(few_timers_of_few_ttls_have_one_blade_per_ttl)
     for (unsigned i = 0; i < 20000; i++) {
         start_probe(&s, &probes[i % COUNT(probes)], 5000);
     }
-    look_at_habits(&s);
+    review_tuning(&s);
     for (unsigned i = 0; i < COUNT(probes); i++) {
         lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
         start_probe(&s, &probes[i], 5000);
@@ -97,7 +97,7 @@ TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
     for (unsigned i = 0; i < MANY; i++) {
         start_probe(&s, &probes[i], i % 4 == 0 ? 500 : 1000 + i);
     }
-    look_at_habits(&s);
+    review_tuning(&s);
     CHECK(!uses_blades(&s, 777));
     for (unsigned i = 0; i < MANY; i++) {
         CHECK(lawn_stop(s.lawn, &probes[i].timer));
@@ -105,7 +105,7 @@ TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
     for (unsigned i = 0; i < 65 * 4096; i++) {
         start(&s, 2, 500);
     }
-    look_at_habits(&s);
+    review_tuning(&s);
     CHECK(uses_blades(&s, 777));
     scene_end(&s);
     free(probes);
@@ -125,7 +125,7 @@ TEST(a_full_table_of_shallow_blades_is_given_up)
     }
     CHECK(stats_of(&s).unqueued_starts < 8192 - TTLS);
     CHECK(uses_blades(&s, 10000));
-    look_at_habits(&s);
+    review_tuning(&s);
     CHECK(!uses_blades(&s, 10000));
     scene_end(&s);
     free(probes);
@@ -233,7 +233,7 @@ TEST(blades_that_were_left_empty_do_not_make_a_table_full)
         start(&s, 1, 100000);
         CHECK(stop(&s, 1));
     }
-    look_at_habits(&s);
+    review_tuning(&s);
     CHECK(uses_blades(&s, 100000));
     scene_end(&s);
 }
@@ -349,7 +349,7 @@ TEST(a_lawn_that_has_seen_odd_ttls_keeps_them_apart_only_once_the_clock_moves)
     }
     CHECK(stats_of(&s).unqueued_starts <= MANY / 20);
     CHECK(uses_blades(&s, 777));
-    look_at_habits(&s);
+    review_tuning(&s);
     CHECK(!uses_blades(&s, 777));
     scene_end(&s);
     free(probes);
@@ -441,7 +441,7 @@ TEST(ttls_due_at_one_tick_fire_in_turn_if_timers_are_very_many)
         for (unsigned i = DUE; i < many; i++) {
             start_probe(&s, &probes[i], 1000000);
         }
-        look_at_habits(&s);
+        review_tuning(&s);
         for (unsigned i = 0; i < DUE; i++) {
             if (i == DUE / 2) {
                 lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);

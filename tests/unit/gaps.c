@@ -58,7 +58,7 @@ TEST(entries_of_the_index_that_move_are_counted)
     }
 }
 
-TEST(timers_of_the_last_tick_count_as_lone_ones)
+TEST(timers_of_the_last_tick_count_as_unqueued_ones)
 {
     struct scene s;
 
@@ -131,9 +131,9 @@ TEST(a_lawn_gives_its_memory_back)
     }
 }
 
-TEST(a_lone_timer_is_counted_wherever_in_the_index_it_stands)
+TEST(an_unqueued_timer_is_counted_wherever_in_the_index_it_stands)
 {
-    for (enum ground ground = LONE; ground < GROUNDS; ground++) {
+    for (enum ground ground = UNQUEUED; ground < GROUNDS; ground++) {
         struct scene s;
 
         scene_begin(&s, ground);

@@ -317,7 +317,7 @@ TEST(a_mow_of_closed_blades_can_be_halted)
 
 /* The timers of a TTL, by number, in the order of their starts. */
 #define TTLS 20u
-static unsigned cut;
+static unsigned fired_count;
 static unsigned turn[TTLS];
 
 static void
@@ -326,7 +326,7 @@ halt_now_and_then(struct scene *s, struct probe *probe)
     s->fired = 0;
     CHECK_EQ(probe->id / TTLS, turn[probe->id % TTLS]);
     turn[probe->id % TTLS]++;
-    if (++cut % 777 == 0) {
+    if (++fired_count % 777 == 0) {
         lawn_halt(s->lawn);
     }
 }
@@ -340,7 +340,7 @@ TEST(a_mow_that_drains_many_blades_in_turn_can_be_halted)
     struct scene s;
     scene_begin(&s, BLADES);
     memset(turn, 0, sizeof(turn));
-    cut = 0;
+    fired_count = 0;
     /* Started in twenty ticks, and due in one. */
     for (unsigned i = 0; i < MANY; i++) {
         unsigned tick = i / (MANY / TTLS);

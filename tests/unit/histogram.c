@@ -27,7 +27,7 @@ print(const struct lawn_histogram *histogram, double unit)
     return text;
 }
 
-TEST(a_histogram_without_values_says_0)
+TEST(a_histogram_without_values_reports_0)
 {
     struct lawn_histogram histogram = {0};
 
@@ -35,7 +35,7 @@ TEST(a_histogram_without_values_says_0)
     CHECK_EQ(lawn_histogram_at(&histogram, 100000), 0);
 }
 
-TEST(a_histogram_tells_percentiles_within_its_precision)
+TEST(a_histogram_returns_percentiles_within_its_precision)
 {
     static struct lawn_histogram histogram;
 
@@ -201,7 +201,7 @@ TEST(an_empty_histogram_is_printed_without_lines)
     free(text);
 }
 
-TEST(a_histogram_that_cannot_be_printed_says_so)
+TEST(a_histogram_that_cannot_be_printed_reports_it)
 {
     static const struct lawn_histogram none;
     FILE *full = fopen("/dev/full", "w");

@@ -10,12 +10,12 @@
 enum { SUBJECT = 0, FAR = 63 };
 
 static void
-begin(struct scene *s, unsigned bits, bool lone, uint64_t now)
+begin(struct scene *s, unsigned bits, bool unqueued, uint64_t now)
 {
     struct lawn_options options = {.blades = 16, .slot_bits = bits};
 
     scene_begin_with(s, &options);
-    if (lone) {
+    if (unqueued) {
         scene_crowd(s);
     }
     lawn_set_now(s->lawn, now);
@@ -24,13 +24,13 @@ begin(struct scene *s, unsigned bits, bool lone, uint64_t now)
 
 /* One timer due at deadline, started at now: not a tick early or late. */
 static void
-check_deadline(unsigned bits, bool lone, uint64_t now, uint64_t deadline)
+check_deadline(unsigned bits, bool unqueued, uint64_t now, uint64_t deadline)
 {
     if (deadline <= now || deadline > LAST - 10000) {
         return;
     }
     struct scene s;
-    begin(&s, bits, lone, now);
+    begin(&s, bits, unqueued, now);
     CHECK_EQ(mow(&s, now), 0);
     start_at(&s, SUBJECT, deadline);
     CHECK_EQ(lawn_next(s.lawn), deadline);
@@ -43,7 +43,7 @@ check_deadline(unsigned bits, bool lone, uint64_t now, uint64_t deadline)
 }
 
 static void
-check_boundaries(unsigned bits, bool lone)
+check_boundaries(unsigned bits, bool unqueued)
 {
 
     for (unsigned k = 0; k < 64; k++) {
@@ -52,10 +52,10 @@ check_boundaries(unsigned bits, bool lone)
         for (int64_t d = -1; d <= 1; d++) {
             uint64_t deadline = power + (uint64_t)d;
 
-            check_deadline(bits, lone, 0, deadline);
-            check_deadline(bits, lone, power / 2 + power / 4, deadline);
-            check_deadline(bits, lone, power - 2, deadline);
-            check_deadline(bits, lone, power, power + deadline);
+            check_deadline(bits, unqueued, 0, deadline);
+            check_deadline(bits, unqueued, power / 2 + power / 4, deadline);
+            check_deadline(bits, unqueued, power - 2, deadline);
+            check_deadline(bits, unqueued, power, power + deadline);
         }
     }
 }
@@ -78,8 +78,8 @@ TEST(short_timers_are_exact_after_any_uptime_with_one_far_timer)
     struct scene s;
 
     for (unsigned bits = 4; bits <= 8; bits++) {
-        for (int lone = 0; lone < 2; lone++) {
-            begin(&s, bits, lone != 0, 0);
+        for (int unqueued = 0; unqueued < 2; unqueued++) {
+            begin(&s, bits, unqueued != 0, 0);
             for (unsigned k = 2; k < 64; k++) {
                 for (int64_t d = -1; d <= 1; d++) {
                     uint64_t power = UINT64_C(1) << k;
@@ -111,8 +111,8 @@ TEST(timers_on_every_level_fire_in_order_when_time_steps_to_each)
     unsigned i = 0;
 
     for (unsigned bits = 4; bits <= 8; bits++) {
-        for (int lone = 0; lone < 2; lone++) {
-            begin(&s, bits, lone != 0, 12345);
+        for (int unqueued = 0; unqueued < 2; unqueued++) {
+            begin(&s, bits, unqueued != 0, 12345);
             for (i = 0; i < 62; i++) {
                 start(&s, i, UINT64_C(3) << i);
             }

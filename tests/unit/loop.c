@@ -312,7 +312,7 @@ TEST(a_fixed_delay_counts_from_the_end_of_the_callback)
     bench_end(&bench);
 }
 
-TEST(a_fixed_rate_begins_when_it_is_told_to)
+TEST(a_fixed_rate_begins_when_it_is_asked_to)
 {
     struct bench bench;
 
@@ -400,7 +400,7 @@ TEST(a_periodic_timer_may_start_itself_anew_in_its_callback)
     }
 }
 
-TEST(stop_of_a_loop_says_whether_the_timer_was_running)
+TEST(stop_of_a_loop_returns_whether_the_timer_was_running)
 {
     struct bench bench;
 
@@ -468,7 +468,7 @@ TEST(the_wake_up_is_taken_back_with_the_last_timer)
 }
 
 /* libuv#4773: up to a millisecond early. */
-TEST(a_host_that_wakes_early_is_told_again)
+TEST(a_host_that_wakes_early_is_called_again)
 {
     struct bench bench;
 
@@ -557,7 +557,7 @@ TEST(a_turn_without_a_limit_of_time_goes_on)
 }
 
 /* [L8] */
-TEST(lateness_is_told_of_every_fire_and_counts_slow_callbacks)
+TEST(lateness_is_reported_for_every_fire_and_counts_slow_callbacks)
 {
     struct bench bench;
 
@@ -637,7 +637,7 @@ TEST(a_loop_cannot_be_made_with_a_clock_that_is_unknown)
     CHECK_EQ(errno, EINVAL);
 }
 
-TEST(a_loop_without_memory_says_so)
+TEST(a_loop_without_memory_reports_it)
 {
     struct ledger ledger;
     struct lawn_loop_options options = {.lawn = {.alloc = trial_alloc,

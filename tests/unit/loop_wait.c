@@ -346,7 +346,7 @@ TEST(a_run_ends_when_nothing_is_left)
     lawn_loop_free(loop);
 }
 
-TEST(a_run_ends_when_it_is_told_to_and_may_be_run_again)
+TEST(a_run_ends_when_it_is_asked_to_and_may_be_run_again)
 {
     struct lawn_loop *loop = lawn_loop_new(NULL);
     unsigned fired = 0;
@@ -440,7 +440,7 @@ quit_loop(struct lawn_loop_watcher *watch, unsigned ready,
     CHECK_EQ(lawn_loop_run(party->loop), (uint64_t)-EDEADLK);
 }
 
-TEST(a_watch_tells_what_a_descriptor_is_ready_for)
+TEST(a_watch_reports_what_a_descriptor_is_ready_for)
 {
     struct party party;
 
@@ -484,7 +484,7 @@ party_pipe(struct party *party, int end, unsigned events)
 
 /* A pipe whose writer is gone is never readable by epoll, only hung up: who
  * waits for READ alone must hear of it, or the loop spins. */
-TEST(a_watch_tells_of_the_other_end_that_is_gone)
+TEST(a_watch_reports_the_other_end_that_is_gone)
 {
     struct party party;
 
@@ -497,7 +497,7 @@ TEST(a_watch_tells_of_the_other_end_that_is_gone)
     party_end(&party);
 }
 
-TEST(a_watch_tells_of_an_error)
+TEST(a_watch_reports_an_error)
 {
     struct party party;
 
@@ -790,7 +790,7 @@ refused_epoll_wait(void)
     return refused_so(SYS_epoll_wait, EINVAL);
 }
 
-TEST(a_system_that_refuses_descriptors_is_told_of)
+TEST(a_system_that_refuses_descriptors_is_reported)
 {
     check_child(refused_timerfd);
     check_child(refused_epoll);

@@ -311,7 +311,7 @@ TEST(a_timer_overwritten_at_the_head_of_its_queue_is_named_when_it_is_due)
         overwritten_with = bytes[i];
         overwritten_on = BLADES;
         CHECK(kit_aborts_with(overwrite_the_first, "[P10]"));
-        overwritten_on = LONE;
+        overwritten_on = UNQUEUED;
         CHECK(kit_aborts_with(overwrite_the_first, "[P10]"));
         CHECK(kit_aborts_with(overwrite_one_of_several_firsts, "[P10]"));
     }

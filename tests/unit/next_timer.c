@@ -175,7 +175,7 @@ TEST(a_restart_makes_another_timer_the_first)
 
 /* What was remembered as the earliest is a blade, which was emptied and has a
  * timer again; one that found no place there meanwhile was started before. */
-TEST(a_lone_timer_is_the_first_of_its_ttl_if_a_blade_has_younger_ones)
+TEST(an_unqueued_timer_is_the_first_of_its_ttl_if_a_blade_has_younger_ones)
 {
     struct scene s;
 
@@ -198,7 +198,7 @@ TEST(a_lone_timer_is_the_first_of_its_ttl_if_a_blade_has_younger_ones)
 }
 
 /* Somewhere in a list of such that are due later; all in one slot. */
-TEST(lone_timers_found_behind_others_are_the_first_in_their_order)
+TEST(unqueued_timers_found_behind_others_are_the_first_in_their_order)
 {
     struct lawn_options options = {.slot_bits = 4};
     struct scene s;
@@ -340,7 +340,7 @@ look_and_stop(struct scene *s, struct probe *probe)
     }
 }
 
-TEST(a_callback_is_told_the_timer_that_is_then_the_first)
+TEST(a_callback_sees_the_timer_that_is_then_the_first)
 {
     struct scene s;
     int ground = 0;
@@ -368,7 +368,7 @@ expect_none(struct scene *s, struct probe *probe)
     CHECK_EQ(first(s), probe->id + 1);
 }
 
-TEST(a_callback_of_the_only_timer_is_told_that_there_is_none)
+TEST(a_callback_of_the_only_timer_sees_that_there_is_none)
 {
     struct scene s;
 

@@ -393,7 +393,7 @@ TEST(the_resolution_may_change_in_a_mow_of_closed_blades)
 /* Of every four starts three find no blade; the fourth is of a hot TTL. Returns how
  * many of those found none either. */
 static uint64_t
-lone_hot_starts(bool set_resolution)
+count_unqueued_hot_starts(bool set_resolution)
 {
     struct lawn_options options = {.blades = HOT};
     struct lawn_timer hot[2 * HOT];
@@ -401,7 +401,7 @@ lone_hot_starts(bool set_resolution)
     struct lawn *lawn = lawn_new(&options);
     struct lawn_counters before;
     struct lawn_counters after;
-    uint64_t lone = 0;
+    uint64_t unqueued = 0;
 
     CHECK(lawn != NULL);
     memset(hot, 0, sizeof(hot));
@@ -424,7 +424,7 @@ lone_hot_starts(bool set_resolution)
             lawn_stats(lawn, &before);
             lawn_start(lawn, next, 1000000 + ttl);
             lawn_stats(lawn, &after);
-            lone += after.unqueued_starts - before.unqueued_starts;
+            unqueued += after.unqueued_starts - before.unqueued_starts;
             CHECK(lawn_stop(lawn, old));
         } else {
             lawn_start(lawn, &rare, 2000000 + i);
@@ -438,14 +438,14 @@ lone_hot_starts(bool set_resolution)
         (void)lawn_stop(lawn, &hot[i]);
     }
     lawn_free(lawn);
-    return lone;
+    return unqueued;
 }
 
 /* module/queue_timeline.c relies on it. */
 TEST(setting_the_resolution_keeps_blades_in_use_though_most_starts_miss)
 {
-    CHECK(lone_hot_starts(false) > 0);
-    CHECK_EQ(lone_hot_starts(true), 0);
+    CHECK(count_unqueued_hot_starts(false) > 0);
+    CHECK_EQ(count_unqueued_hot_starts(true), 0);
 }
 
 /* Four timers: OLD and YOUNG have one TTL and one deadline, with a change of the

@@ -18,7 +18,7 @@ start_as(struct scene *s, unsigned id, uint64_t ttl, uint64_t deadline)
 }
 
 static uint64_t
-lone_of(const struct scene *s)
+count_unqueued(const struct scene *s)
 {
     return lawn_count_unqueued(s->lawn);
 }
@@ -101,7 +101,7 @@ TEST(timers_of_a_ttl_in_the_order_of_their_deadlines_share_its_blade)
     CHECK_EQ(stats.live_blades, 1);
     CHECK_EQ(stats.unqueued_starts, 0);
     CHECK_EQ(stats.starts, 5);
-    CHECK_EQ(lone_of(&s), 0);
+    CHECK_EQ(count_unqueued(&s), 0);
     CHECK_EQ(mow(&s, 2000), 5);
     CHECK_FIRED(&s, 0, 1, 2, 3, 4);
     scene_end(&s);
@@ -114,10 +114,10 @@ TEST(a_timer_later_than_a_start_would_be_stays_off_the_blade)
 
     scene_begin(&s, BLADES);
     start_as(&s, 0, 300, 301);
-    CHECK_EQ(lone_of(&s), 1);
+    CHECK_EQ(count_unqueued(&s), 1);
     start(&s, 1, 300);
     start_as(&s, 2, 300, 5000);
-    CHECK_EQ(lone_of(&s), 2);
+    CHECK_EQ(count_unqueued(&s), 2);
     CHECK(lawn_check(s.lawn, stdout));
     lawn_set_now(s.lawn, 1);
     start(&s, 3, 300);
@@ -135,12 +135,12 @@ TEST(a_timer_earlier_than_the_last_of_its_blade_stays_off_it)
     scene_begin(&s, BLADES);
     start(&s, 0, 300);
     start_as(&s, 1, 300, 299);
-    CHECK_EQ(lone_of(&s), 1);
+    CHECK_EQ(count_unqueued(&s), 1);
     CHECK(stop(&s, 0));
     start_as(&s, 2, 300, 298);
-    CHECK_EQ(lone_of(&s), 1);
+    CHECK_EQ(count_unqueued(&s), 1);
     start_as(&s, 1, 300, 298); /* restarted: behind the other, on the blade */
-    CHECK_EQ(lone_of(&s), 0);
+    CHECK_EQ(count_unqueued(&s), 0);
     start(&s, 0, 300);
     CHECK_EQ(mow(&s, 297), 0);
     CHECK_EQ(mow(&s, 300), 3);
@@ -158,9 +158,9 @@ TEST(a_deadline_is_not_rounded_but_may_be_as_late_as_a_rounded_one)
     lawn_set_now(s.lawn, 50);
     start_as(&s, 0, 310, 355);
     start_as(&s, 1, 310, 400);
-    CHECK_EQ(lone_of(&s), 0);
+    CHECK_EQ(count_unqueued(&s), 0);
     start_as(&s, 2, 310, 401);
-    CHECK_EQ(lone_of(&s), 1);
+    CHECK_EQ(count_unqueued(&s), 1);
     start(&s, 3, 310);
     CHECK_EQ(lawn_deadline(&s.probe[0].timer), 355);
     CHECK_EQ(lawn_deadline(&s.probe[3].timer), 400);
@@ -183,7 +183,7 @@ TEST(a_timer_started_as_of_a_ttl_does_not_go_to_a_closed_blade)
     start_as(&s, 2, 300, 300);
     start_as(&s, 3, 300, 300);
     start_as(&s, 4, LAWN_NEVER, 300);
-    CHECK_EQ(lone_of(&s), 1);
+    CHECK_EQ(count_unqueued(&s), 1);
     CHECK_EQ(mow(&s, 300), 5);
     CHECK_FIRED(&s, 4, 0, 1, 2, 3);
     scene_end(&s);
@@ -198,7 +198,7 @@ TEST(a_ttl_of_nothing_or_never_has_no_blade)
     start_as(&s, 1, LAWN_NEVER, 10);
     start_as(&s, 2, LAST, 30);
     start_as(&s, 3, 0, 1);
-    CHECK_EQ(lone_of(&s), 3);
+    CHECK_EQ(count_unqueued(&s), 3);
     start(&s, 4, 0); /* does not find one of no TTL */
     CHECK_EQ(mow(&s, 30), 5);
     CHECK_FIRED(&s, 3, 4, 1, 0, 2);
@@ -353,7 +353,7 @@ TEST(the_next_deadline_is_exact_when_overdue_timers_come_one_by_one)
 
 /* Many starts, and nothing but lawn_start_as(): tuning are looked at as with
  * any others. P4: where a lawn that is alone puts one, it puts them all. */
-TEST(a_lawn_changes_its_habits_by_timers_started_as_of_a_ttl)
+TEST(a_lawn_changes_its_tuning_by_timers_started_as_of_a_ttl)
 {
     struct lawn_options options = {.blades = 16};
     uint64_t seed = 5;
@@ -395,7 +395,7 @@ TEST(a_lawn_changes_its_habits_by_timers_started_as_of_a_ttl)
 
 /* P4: told a time past the last tick, a clock that stands there does not move, so
  * the tuning stay, and with them the place for a TTL and a deadline. */
-TEST(a_clock_at_the_last_tick_changes_no_habits_when_it_is_told_never)
+TEST(a_clock_at_the_last_tick_does_not_change_the_tuning_when_set_to_never)
 {
     struct scene s;
 
@@ -431,7 +431,7 @@ TEST(a_lawn_that_was_loaded_with_very_many_timers_gets_stripes)
     CHECK_EQ(s.lawn->blades.stripe, 0);
     lawn_set_now(s.lawn, MANY + 1);
     CHECK(s.lawn->blades.stripe != 0);
-    CHECK_EQ(lone_of(&s), 0);
+    CHECK_EQ(count_unqueued(&s), 0);
     scene_end(&s);
     free(probes);
 }

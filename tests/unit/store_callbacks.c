@@ -28,7 +28,7 @@ TEST(a_timer_of_a_store_stopped_by_a_callback_of_the_mow_does_not_fire)
         put(&t, "c", ttls[i], "");
         t.act = stop_b;
         CHECK_EQ(trial_mow(&t, 1000), 2);
-        CHECK_CUT(&t, "a c");
+        CHECK_STORE_FIRED(&t, "a c");
         CHECK_EQ(lawn_store_count(t.store), 0);
         trial_end(&t);
     }
@@ -56,7 +56,7 @@ TEST(a_timer_has_left_the_store_when_its_callback_runs)
     put(&t, "b", 10, "y");
     t.act = stop_itself;
     CHECK_EQ(trial_mow(&t, 10), 2);
-    CHECK_CUT_WITH(&t, "a b", "x y");
+    CHECK_STORE_FIRED_WITH(&t, "a b", "x y");
     CHECK_EQ(lawn_store_count(t.store), 0);
     trial_end(&t);
 }
@@ -82,7 +82,8 @@ TEST(a_callback_of_a_store_may_start_its_timer_again_as_it_was)
     t.act = start_itself;
     for (uint64_t now = 10; now < 100; now += 10) {
         CHECK_EQ(trial_mow(&t, now), 2);
-        CHECK_CUT_WITH(&t, "a b", "a payload that is longer than a few words ");
+        CHECK_STORE_FIRED_WITH(&t, "a b",
+                               "a payload that is longer than a few words ");
         CHECK_EQ(lawn_store_count(t.store), 2);
         CHECK_EQ(lawn_store_next(t.store), now + 10);
         CHECK_EQ(trial_mow(&t, now), 0);
@@ -113,8 +114,8 @@ TEST(a_callback_of_a_store_may_hand_back_a_part_of_what_it_got)
     for (uint64_t now = 1; now < 10; now++) {
         (void)trial_mow(&t, now);
     }
-    CHECK_CUT_WITH(&t, "abcd bcd cd d",
-                   "12345678901 2345678901 345678901 45678901");
+    CHECK_STORE_FIRED_WITH(&t, "abcd bcd cd d",
+                           "12345678901 2345678901 345678901 45678901");
     trial_end(&t);
 }
 
@@ -138,7 +139,7 @@ TEST(what_a_callback_of_a_store_starts_waits_for_a_later_mow)
     put(&t, "b", 20, "");
     t.act = start_three;
     CHECK_EQ(trial_mow(&t, 100), 2);
-    CHECK_CUT(&t, "a b");
+    CHECK_STORE_FIRED(&t, "a b");
     CHECK_TIMER(&t, "x", "", 101);
     CHECK_TIMER(&t, "y", "", 101);
     CHECK_TIMER(&t, "z", "", 101);
@@ -174,12 +175,12 @@ TEST(timers_of_a_store_that_are_due_may_be_changed_by_a_callback)
     put(&t, "f", 10, "last");
     t.act = treat_others;
     CHECK_EQ(trial_mow(&t, 50), 3);
-    CHECK_CUT_WITH(&t, "a d f", " updated, and longer last");
+    CHECK_STORE_FIRED_WITH(&t, "a d f", " updated, and longer last");
     CHECK_EQ(trial_mow(&t, 50), 0);
     CHECK_EQ(trial_mow(&t, 51), 2);
-    CHECK_CUT_WITH(&t, "b e", "replaced at");
+    CHECK_STORE_FIRED_WITH(&t, "b e", "replaced at");
     CHECK_EQ(trial_mow(&t, 52), 1);
-    CHECK_CUT_WITH(&t, "c", "touched");
+    CHECK_STORE_FIRED_WITH(&t, "c", "touched");
     trial_end(&t);
 }
 
@@ -206,11 +207,11 @@ TEST(a_mow_of_a_store_inside_a_mow_goes_on_where_that_has_got_to)
     t.act = mow_inside;
     size_t outer = trial_mow(&t, 5);
     CHECK_EQ(outer + inner, 15);
-    CHECK_CUT(&t, "a b c d e f g h i j k l m n o");
+    CHECK_STORE_FIRED(&t, "a b c d e f g h i j k l m n o");
     inner = 0;
     outer = trial_mow(&t, 100);
     CHECK_EQ(outer + inner, 11);
-    CHECK_CUT(&t, "p q r s t u v w x y z");
+    CHECK_STORE_FIRED(&t, "p q r s t u v w x y z");
     trial_end(&t);
 }
 
@@ -236,7 +237,7 @@ TEST(a_mow_of_a_store_inside_a_mow_may_go_further)
     put(&t, "d", 40, "");
     t.act = mow_further;
     CHECK_EQ(trial_mow(&t, 20), 1);
-    CHECK_CUT(&t, "a b c");
+    CHECK_STORE_FIRED(&t, "a b c");
     CHECK_EQ(lawn_store_now(t.store), 30);
     CHECK_EQ(lawn_store_next(t.store), 40);
     trial_end(&t);
@@ -260,7 +261,7 @@ TEST(a_callback_of_a_store_may_set_the_clock)
     put(&t, "c", 30, "");
     t.act = set_now_inside;
     CHECK_EQ(trial_mow(&t, 20), 2);
-    CHECK_CUT(&t, "a b");
+    CHECK_STORE_FIRED(&t, "a b");
     CHECK_EQ(lawn_store_now(t.store), 1000);
     t.act = NULL;
     CHECK_EQ(trial_mow(&t, 1000), 1);
@@ -296,7 +297,7 @@ TEST(a_callback_of_a_store_may_pop)
     put(&t, "d", 12, "4");
     t.act = pop_inside;
     CHECK_EQ(trial_mow(&t, 20), 2);
-    CHECK_CUT_WITH(&t, "a d", "1 4");
+    CHECK_STORE_FIRED_WITH(&t, "a d", "1 4");
     CHECK_TIMER(&t, "b", "2", 70);
     struct lawn_store_timer out;
     CHECK(lawn_store_pop(t.store, 70, &out));
@@ -323,7 +324,7 @@ TEST(a_callback_of_a_store_may_clear_it)
     put(&t, "d", 90, "");
     t.act = clear_and_start;
     CHECK_EQ(trial_mow(&t, 50), 1);
-    CHECK_CUT(&t, "a");
+    CHECK_STORE_FIRED(&t, "a");
     CHECK_EQ(lawn_store_count(t.store), 2);
     CHECK_TIMER(&t, "new", "n", 51);
     CHECK_TIMER(&t, "a", "a payload of some length", 60);
@@ -484,7 +485,7 @@ TEST(a_mow_of_a_store_inside_a_mow_fires_what_is_due_by_its_own_time)
     put(&t, "d", 40, "");
     t.act = mow_less;
     CHECK_EQ(trial_mow(&t, 100), 2);
-    CHECK_CUT(&t, "a b d");
+    CHECK_STORE_FIRED(&t, "a b d");
     trial_end(&t);
 }
 

@@ -264,8 +264,8 @@ check_words(const char (*got)[TRIAL_TEXT], unsigned count, const char *expected,
 }
 
 void
-check_cut(struct trial *trial, const char *ids, const char *payloads,
-          const char *file, int line)
+check_store_fired(struct trial *trial, const char *ids, const char *payloads,
+                  const char *file, int line)
 {
     check_words((const char(*)[TRIAL_TEXT])trial->ids, trial->fired, ids, file,
                 line);

@@ -79,11 +79,12 @@ size_t trial_mow(struct trial *trial, uint64_t now);
 
 /* Ids that fired since the last such check, in this order, as one string with
  * spaces between; payloads alike. */
-void check_cut(struct trial *trial, const char *ids, const char *payloads,
-               const char *file, int line);
-#define CHECK_CUT(trial, ids) check_cut(trial, ids, NULL, __FILE__, __LINE__)
-#define CHECK_CUT_WITH(trial, ids, payloads)                                   \
-    check_cut(trial, ids, payloads, __FILE__, __LINE__)
+void check_store_fired(struct trial *trial, const char *ids,
+                       const char *payloads, const char *file, int line);
+#define CHECK_STORE_FIRED(trial, ids)                                          \
+    check_store_fired(trial, ids, NULL, __FILE__, __LINE__)
+#define CHECK_STORE_FIRED_WITH(trial, ids, payloads)                           \
+    check_store_fired(trial, ids, payloads, __FILE__, __LINE__)
 
 /* A number that stands for all that a store holds: ids, payloads, deadlines,
  * TTLs, and its clock. */

@@ -88,7 +88,7 @@ TEST(a_payload_of_a_store_is_replaced_by_one_as_large_within_any_limit)
 }
 
 /* Those of the largest ids have a block each. [S5] */
-TEST(a_store_with_one_timer_is_soon_told_though_there_were_many)
+TEST(a_store_with_one_timer_is_soon_iterated_though_there_were_many)
 {
     const uint64_t many = how_many(20000, 5000, 500);
     struct trial t;

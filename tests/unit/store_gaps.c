@@ -16,7 +16,7 @@ release_rudely(void *memory, void *context)
     errno = EDOM;
 }
 
-TEST(a_store_that_cannot_be_made_says_why_whatever_its_allocator_says)
+TEST(a_store_that_cannot_be_made_reports_why_whatever_its_allocator_does)
 {
     struct ledger ledger = {0};
     struct lawn_store_options options = {.seed = {1, 2}};
@@ -114,7 +114,7 @@ TEST(a_timer_that_is_due_now_loads_and_fires_now)
     CHECK_EQ(timer.deadline, 10);
     CHECK_EQ(lawn_store_next(trial.store), 10);
     CHECK_EQ(trial_mow(&trial, 10), 1);
-    CHECK_CUT(&trial, "a");
+    CHECK_STORE_FIRED(&trial, "a");
     tape_free(&tape);
     trial_end(&trial);
 }

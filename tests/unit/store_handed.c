@@ -226,7 +226,7 @@ TEST(an_id_inside_the_payload_that_a_store_replaces_is_read_first)
     trial_end(&t);
 }
 
-TEST(what_a_store_told_while_iterating_may_be_stopped_by_its_own_id)
+TEST(what_a_store_returned_while_iterating_may_be_stopped_by_its_own_id)
 {
     struct trial t;
     uint64_t cursor = 0;

@@ -59,7 +59,7 @@ resize(struct trial *t, uint64_t from, uint64_t to)
     }
 }
 
-TEST(an_iteration_tells_each_timer_of_a_store_once)
+TEST(an_iteration_returns_each_timer_of_a_store_once)
 {
     struct trial t;
     uint64_t cursor = 0;
@@ -77,7 +77,7 @@ TEST(an_iteration_tells_each_timer_of_a_store_once)
     trial_end(&t);
 }
 
-TEST(an_iteration_of_an_empty_store_tells_nothing)
+TEST(an_iteration_of_an_empty_store_returns_nothing)
 {
     struct trial t;
     uint64_t cursor = 0;
@@ -120,7 +120,7 @@ iterate_while_resized(uint64_t from, uint64_t to, unsigned after)
     trial_end(&t);
 }
 
-TEST(an_iteration_of_a_store_that_grows_tells_each_timer_once)
+TEST(an_iteration_of_a_store_that_grows_returns_each_timer_once)
 {
     uint64_t n = how_many(100000, 100000, 20000);
 
@@ -131,7 +131,7 @@ TEST(an_iteration_of_a_store_that_grows_tells_each_timer_once)
     iterate_while_resized(500, 1500, 700);
 }
 
-TEST(an_iteration_of_a_store_that_shrinks_tells_each_timer_once)
+TEST(an_iteration_of_a_store_that_shrinks_returns_each_timer_once)
 {
     unsigned n = how_many(100000, 100000, 20000);
 
@@ -144,7 +144,7 @@ TEST(an_iteration_of_a_store_that_shrinks_tells_each_timer_once)
 }
 
 /* In every call between, up and down. */
-TEST(an_iteration_of_a_store_that_breathes_tells_each_timer_once)
+TEST(an_iteration_of_a_store_that_breathes_returns_each_timer_once)
 {
     static const unsigned strides[] = {1, 3, 20, 300};
     struct lawn_store_timer timer;
@@ -235,7 +235,7 @@ TEST(an_iteration_goes_on_in_a_store_that_was_reserved_and_cleared)
 }
 
 /* S8 with timers that fire meanwhile. */
-TEST(an_iteration_of_a_store_that_mows_tells_what_is_left_once)
+TEST(an_iteration_of_a_store_that_mows_returns_what_is_left_once)
 {
     struct trial t;
     uint64_t cursor = 0;

@@ -20,7 +20,7 @@ ignore(const struct lawn_store_timer *timer, void *arg)
     (void)arg;
 }
 
-TEST(a_store_tells_the_bytes_that_it_has_from_its_allocator)
+TEST(a_store_reports_the_bytes_that_it_has_from_its_allocator)
 {
     static char bytes[3000];
     struct trial t;

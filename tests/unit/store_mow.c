@@ -24,7 +24,7 @@ TEST(a_store_fires_in_the_order_of_deadlines)
     put(&t, "e", 30, "");
     put(&t, "c", 10, "");
     CHECK_EQ(trial_mow(&t, 30), 5);
-    CHECK_CUT(&t, "a b c d e");
+    CHECK_STORE_FIRED(&t, "a b c d e");
     trial_end(&t);
 }
 
@@ -41,14 +41,14 @@ TEST(a_store_mows_no_more_than_its_budget)
     CHECK_EQ(lawn_store_now(t.store), 20); /* the clock moves all the same */
     CHECK_EQ(lawn_store_next(t.store), 10);
     CHECK_EQ(trial_mow_some(&t, 20, 1), 1);
-    CHECK_CUT(&t, "a");
+    CHECK_STORE_FIRED(&t, "a");
     put(&t, "e", 5, "");
     CHECK_TIMER(&t, "e", "", 25); /* from now, not from what is mown */
     CHECK_EQ(lawn_store_count(t.store), 4);
     CHECK_EQ(trial_mow_some(&t, 30, 2), 2);
-    CHECK_CUT(&t, "b c");
+    CHECK_STORE_FIRED(&t, "b c");
     CHECK_EQ(trial_mow_some(&t, 30, 2), 1); /* [P2] */
-    CHECK_CUT(&t, "e");
+    CHECK_STORE_FIRED(&t, "e");
     CHECK_EQ(trial_mow_some(&t, 50, 1), 1);
     trial_end(&t);
 }
@@ -89,7 +89,7 @@ TEST(a_store_ignores_a_clock_that_runs_back)
     CHECK_TIMER(&t, "b", "", 2010);
     CHECK_EQ(trial_mow(&t, 1009), 0);
     CHECK_EQ(trial_mow(&t, 1010), 1); /* due by that earlier time */
-    CHECK_CUT(&t, "a");
+    CHECK_STORE_FIRED(&t, "a");
     CHECK_EQ(lawn_store_now(t.store), 2000);
     CHECK_EQ(trial_mow(&t, 2010), 1);
     trial_end(&t);
@@ -164,7 +164,7 @@ TEST(a_pop_takes_the_earliest_due_timer_out_of_a_store)
 }
 
 /* Until the next pop, whatever happens meanwhile; the sanitizers look on. */
-TEST(what_a_pop_of_a_store_tells_stays_until_the_next_pop)
+TEST(what_a_pop_of_a_store_returns_stays_until_the_next_pop)
 {
     struct trial t;
 

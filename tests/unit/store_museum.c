@@ -38,7 +38,7 @@ TEST(a_store_does_not_fire_an_id_at_its_first_deadline_once_it_is_replaced)
     put(&t, "a", 50, "second");
     CHECK_EQ(trial_mow(&t, 49), 0);
     CHECK_EQ(trial_mow(&t, 50), 1);
-    CHECK_CUT_WITH(&t, "a", "second");
+    CHECK_STORE_FIRED_WITH(&t, "a", "second");
     trial_end(&t);
 }
 
@@ -158,6 +158,6 @@ TEST(a_store_fires_a_timer_that_was_started_for_the_past)
     CHECK_EQ(put_how(&t, "a", 0, "x", LAWN_STORE_AT), 0);
     CHECK(has(&t, "a"));
     CHECK_EQ(trial_mow(&t, 1001), 1);
-    CHECK_CUT_WITH(&t, "a", "x");
+    CHECK_STORE_FIRED_WITH(&t, "a", "x");
     trial_end(&t);
 }

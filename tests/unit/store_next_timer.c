@@ -34,7 +34,7 @@ TEST(a_store_without_timers_has_no_first_timer)
     trial_end(&t);
 }
 
-TEST(the_first_timer_of_a_store_is_told_with_all_it_has_and_stays)
+TEST(the_first_timer_of_a_store_is_returned_with_all_it_has_and_stays)
 {
     struct trial t;
 
@@ -53,13 +53,13 @@ TEST(the_first_timer_of_a_store_is_told_with_all_it_has_and_stays)
     CHECK_EQ(lawn_store_count(t.store), 3);
     CHECK_TIMER(&t, "sooner", "two", 40);
     CHECK_EQ(trial_mow(&t, 40), 1);
-    CHECK_CUT(&t, "sooner");
+    CHECK_STORE_FIRED(&t, "sooner");
     CHECK(is_first(&t, "last"));
     trial_end(&t);
 }
 
 /* As a cache does that is full: its id is handed back [S4]. */
-TEST(a_store_evicts_the_first_timer_by_the_id_that_it_told)
+TEST(a_store_evicts_the_first_timer_by_the_id_that_it_returned)
 {
     static const char *const order[] = {"b", "e", "c", "a", "d"};
     struct trial t;
@@ -100,7 +100,7 @@ look_and_drop(struct trial *t, const struct lawn_store_timer *timer)
 }
 
 /* Those that the mow has taken off the lawn already, and then those on it. */
-TEST(a_callback_of_a_store_is_told_the_timer_that_would_fire_next)
+TEST(a_callback_of_a_store_sees_the_timer_that_would_fire_next)
 {
     struct trial t;
 
@@ -112,10 +112,10 @@ TEST(a_callback_of_a_store_is_told_the_timer_that_would_fire_next)
     put(&t, "e", 12, "");
     t.act = look_and_drop;
     CHECK_EQ(trial_mow(&t, 12), 3);
-    CHECK_CUT(&t, "a d e");
+    CHECK_STORE_FIRED(&t, "a d e");
     t.act = NULL;
     CHECK_EQ(trial_mow(&t, 13), 1);
-    CHECK_CUT_WITH(&t, "c", "again");
+    CHECK_STORE_FIRED_WITH(&t, "c", "again");
     trial_end(&t);
 }
 
@@ -128,7 +128,7 @@ look_beyond(struct trial *t, const struct lawn_store_timer *timer)
     CHECK(!lawn_store_next_timer(t->store, NULL));
 }
 
-TEST(a_callback_of_a_store_is_told_a_timer_that_is_not_due_yet)
+TEST(a_callback_of_a_store_sees_a_timer_that_is_not_due_yet)
 {
     struct trial t;
 
@@ -142,7 +142,7 @@ TEST(a_callback_of_a_store_is_told_a_timer_that_is_not_due_yet)
 }
 
 /* S4 */
-TEST(what_a_store_tells_of_its_first_timer_stays_while_others_come_and_go)
+TEST(what_a_store_returns_as_its_first_timer_stays_while_others_come_and_go)
 {
     static const char payload[] = "a payload that needs more than a few bytes";
     struct trial t;

@@ -76,12 +76,12 @@ TEST(a_callback_of_a_store_may_save_and_load_it)
     put(&t, "e", 90, "5");
     t.act = save_and_load;
     CHECK_EQ(trial_mow(&t, 50), 1);
-    CHECK_CUT(&t, "a");
+    CHECK_STORE_FIRED(&t, "a");
     CHECK_TIMER(&t, "d", "4", 51);
     CHECK_TIMER(&t, "e", "5", 90);
     CHECK_EQ(look(&t, "c").payload_size, sizeof(large));
     CHECK_EQ(trial_mow(&t, 51), 2);
-    CHECK_CUT(&t, "c d");
+    CHECK_STORE_FIRED(&t, "c d");
     trial_end(&t);
 }
 
@@ -160,7 +160,7 @@ read_nonsense(void *bytes, size_t size, void *arg)
     return PTRDIFF_MIN;
 }
 
-TEST(a_store_loaded_with_an_error_that_is_no_int_says_so)
+TEST(a_store_loaded_with_an_error_that_is_no_int_reports_it)
 {
     struct trial t;
 

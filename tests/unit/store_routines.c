@@ -15,7 +15,7 @@ TEST(a_store_starts_a_timer_and_hands_it_out_when_it_is_due)
     CHECK_EQ(lawn_store_next(t.store), 30);
     CHECK_EQ(trial_mow(&t, 29), 0); /* [P1] */
     CHECK_EQ(trial_mow(&t, 30), 1);
-    CHECK_CUT_WITH(&t, "cart:7", "3 books");
+    CHECK_STORE_FIRED_WITH(&t, "cart:7", "3 books");
     CHECK_EQ(lawn_store_count(t.store), 0);
     CHECK_EQ(lawn_store_next(t.store), LAWN_NEVER);
     CHECK_EQ(trial_mow(&t, 1000), 0); /* [P3] */
@@ -35,7 +35,7 @@ TEST(a_store_forgets_a_stopped_timer)
     CHECK(!has(&t, "a"));
     CHECK_EQ(lawn_store_count(t.store), 1);
     CHECK_EQ(trial_mow(&t, 10), 1); /* [P5] */
-    CHECK_CUT(&t, "b");
+    CHECK_STORE_FIRED(&t, "b");
     CHECK(!drop(&t, "b"));
     trial_end(&t);
 }
@@ -55,7 +55,7 @@ TEST(a_start_replaces_the_timer_of_that_id_in_a_store)
     CHECK_EQ(lawn_store_next(t.store), 25);
     CHECK_EQ(trial_mow(&t, 24), 0);
     CHECK_EQ(trial_mow(&t, 25), 1);
-    CHECK_CUT_WITH(&t, "a", "one");
+    CHECK_STORE_FIRED_WITH(&t, "a", "one");
     trial_end(&t);
 }
 
@@ -113,7 +113,7 @@ TEST(a_start_at_a_deadline_in_a_store_is_due_then)
              -EEXIST);
     CHECK_EQ(trial_mow(&t, 100), 0);
     CHECK_EQ(trial_mow(&t, 120), 3);
-    CHECK_CUT_WITH(&t, "now past later", "x x y");
+    CHECK_STORE_FIRED_WITH(&t, "now past later", "x x y");
     trial_end(&t);
 }
 
@@ -185,7 +185,7 @@ TEST(an_update_in_a_store_changes_the_payload_and_nothing_else)
         CHECK_EQ(lawn_store_count(t.store), 1);
     }
     CHECK_EQ(trial_mow(&t, 30), 1);
-    CHECK_CUT_WITH(&t, "a", "y");
+    CHECK_STORE_FIRED_WITH(&t, "a", "y");
     trial_end(&t);
 }
 
@@ -220,7 +220,7 @@ TEST(an_updated_timer_of_a_store_keeps_its_place_in_the_order)
         CHECK_EQ(lawn_store_update(t.store, "c", 1, large, size / 3), 0);
         CHECK_EQ(lawn_store_update(t.store, "b", 1, "", 0), 0);
         CHECK_EQ(trial_mow(&t, 10), 3);
-        CHECK_CUT(&t, "a b c");
+        CHECK_STORE_FIRED(&t, "a b c");
         trial_end(&t);
     }
 }
@@ -264,7 +264,7 @@ TEST(a_touched_timer_of_a_store_waits_anew_with_its_payload)
     CHECK_EQ(lawn_store_count(t.store), 2);
     CHECK_EQ(trial_mow(&t, 27), 1);
     CHECK_EQ(trial_mow(&t, 28), 1);
-    CHECK_CUT_WITH(&t, "b a", "two one");
+    CHECK_STORE_FIRED_WITH(&t, "b a", "two one");
     CHECK(!lawn_store_touch(t.store, "a", 1, 20));
     CHECK_EQ(lawn_store_count(t.store), 0);
     trial_end(&t);
@@ -302,11 +302,11 @@ TEST(a_touched_timer_of_a_store_goes_to_the_end_of_its_queue)
     CHECK(lawn_store_touch(t.store, "a", 1, 10));
     put(&t, "b", 10, "");
     CHECK_EQ(trial_mow(&t, 10), 3);
-    CHECK_CUT(&t, "c a b");
+    CHECK_STORE_FIRED(&t, "c a b");
     trial_end(&t);
 }
 
-TEST(a_store_told_no_options_works)
+TEST(a_store_without_options_works)
 {
     struct lawn_store *store = lawn_store_new(NULL);
 

@@ -97,7 +97,7 @@ TEST(many_timers_of_some_hundreds_of_ttls_fire_in_order)
     free(probes);
 }
 
-/* The clock may come to its end in any habit. */
+/* The clock may come to its end in any tuning. */
 TEST(a_lawn_of_many_ttls_takes_starts_at_the_last_tick)
 {
     enum { MANY = 40000 };
@@ -180,7 +180,7 @@ TEST(a_full_table_keeps_its_blades_while_many_timers_share_them)
 }
 
 /* Some of these starts are those that make a lawn look at its tuning. */
-TEST(the_smallest_and_the_largest_ttls_are_exact_in_any_habit)
+TEST(the_smallest_and_the_largest_ttls_are_exact_in_any_tuning)
 {
     enum { MANY = 40000 };
     const uint64_t now = LAST - UINT64_C(1000000000);

@@ -43,7 +43,7 @@ fill(struct crew *c)
 /* 48, without each fifth. */
 #define FILLED 38u
 
-TEST(a_set_closed_at_once_tells_each_timer_that_is_left_once)
+TEST(a_set_closed_at_once_reports_each_timer_that_is_left_once)
 {
     struct crew c;
 
@@ -84,7 +84,7 @@ free_left(struct lawn_workers_timer *timer, void *arg)
 }
 
 /* [C3] A sanitizer would see a touch. */
-TEST(timers_that_are_left_may_be_freed_as_they_are_told)
+TEST(timers_that_are_left_may_be_freed_in_left)
 {
     struct hand *hands[40];
     struct crew c;
@@ -152,7 +152,7 @@ TEST(a_set_that_is_closed_already_has_nothing_left)
 }
 
 /* Nobody to fire them, nobody to wait for. */
-TEST(a_set_without_workers_is_closed_at_once_whatever_it_is_told_to_wait_for)
+TEST(a_set_without_workers_is_closed_at_once_whatever_it_is_asked_to_wait_for)
 {
     static const uint64_t untils[] = {0, 1000, 1010, LAWN_NEVER};
 

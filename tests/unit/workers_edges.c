@@ -495,7 +495,7 @@ work_for_the_other(struct lawn_workers_timer *timer, void *arg)
     CHECK_EQ(lawn_workers_close(closes.set, 0, NULL, NULL), 0);
 }
 
-TEST(who_is_told_what_is_left_is_still_the_worker_of_another_set)
+TEST(a_thread_in_left_is_still_the_worker_of_another_set)
 {
     crew_begin(&closes, 1, NULL);
     struct crew c;
@@ -524,7 +524,7 @@ free_the_other(struct lawn_workers_timer *timer, void *arg)
     closes.worker[0] = NULL;
 }
 
-TEST(who_is_told_what_is_left_may_cease_to_be_the_worker_of_another_set)
+TEST(a_thread_in_left_may_cease_to_be_the_worker_of_another_set)
 {
     crew_begin(&closes, 1, NULL);
     struct crew c;

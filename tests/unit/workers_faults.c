@@ -433,7 +433,7 @@ get_no_descriptor(void)
     return 0;
 }
 
-TEST(a_worker_that_gets_no_descriptor_says_so_and_serves)
+TEST(a_worker_that_gets_no_descriptor_reports_it_and_serves)
 {
     check_child(get_no_descriptor);
 }

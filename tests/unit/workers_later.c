@@ -65,7 +65,7 @@ TEST(a_start_that_is_earlier_than_the_last_but_later_than_the_first_is_kept)
     }
 }
 
-TEST(a_start_that_is_earlier_than_all_is_told_to_the_worker)
+TEST(a_start_that_is_earlier_than_all_is_reported_to_the_worker)
 {
     struct crew c;
 

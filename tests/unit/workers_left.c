@@ -54,7 +54,7 @@ wait_for_guarded(void *arg, unsigned which)
     SURE(atomic_load(&returned) == 1); /* [C3] */
 }
 
-TEST(between_threads_stop_sync_waits_for_what_is_told_of_a_timer_that_is_left)
+TEST(between_threads_stop_sync_waits_for_left_of_the_timer)
 {
     unsigned many = rounds(300);
 

@@ -31,7 +31,7 @@ TEST(a_timer_of_a_worker_fires_at_its_deadline_and_not_a_tick_before)
     }
 }
 
-TEST(a_deadline_told_to_a_worker_is_kept_to_the_tick)
+TEST(a_deadline_set_on_a_worker_is_kept_to_the_tick)
 {
     for (unsigned i = 0; i < COUNT(whos); i++) {
         struct crew c;
@@ -156,7 +156,7 @@ TEST(a_restart_moves_the_deadline_from_wherever_it_comes)
 }
 
 /* [C2] */
-TEST(a_stop_from_anywhere_tells_once_and_the_timer_does_not_fire)
+TEST(a_stop_from_anywhere_returns_true_once_and_the_timer_does_not_fire)
 {
 
     for (unsigned i = 0; i < COUNT(whos) * COUNT(whos); i++) {

@@ -97,7 +97,7 @@ start_own_stop_all(void *arg, unsigned which)
     }
 }
 
-TEST(between_threads_every_start_ends_in_a_fire_or_a_stop_that_is_told)
+TEST(between_threads_every_start_ends_in_a_fire_or_a_stop_that_is_reported)
 {
     static const enum lawn_workers_route routes[] = {LAWN_WORKERS_BY_OWNER,
                                                      LAWN_WORKERS_BY_TTL};

@@ -106,7 +106,7 @@ TEST(a_burst_of_starts_wakes_a_worker_once)
     crew_end(&c);
 }
 
-TEST(all_workers_look_at_the_clock_when_they_are_told_to)
+TEST(all_workers_look_at_the_clock_when_they_are_asked_to)
 {
     struct crew c;
 
@@ -144,7 +144,7 @@ TEST(a_worker_is_called_if_what_it_takes_over_is_due_earlier)
 
 /* What the turn returned is what it may sleep until; here the message came
  * before the descriptor was asked for at all. */
-TEST(a_descriptor_asked_for_late_tells_of_what_came_before)
+TEST(a_descriptor_asked_for_late_reports_what_came_before)
 {
     struct crew c;
 
@@ -157,7 +157,7 @@ TEST(a_descriptor_asked_for_late_tells_of_what_came_before)
     crew_end(&c);
 }
 
-TEST(a_turn_fires_no_more_than_its_budget_and_says_that_there_is_more)
+TEST(a_turn_fires_no_more_than_its_budget_and_returns_that_there_is_more)
 {
     struct lawn_workers_options options = {.budget = 10};
     struct crew c;

@@ -1,4 +1,4 @@
-/* builtins.c - what proofs/wp/builtins.h says of bits, for all values.
+/* builtins.c - what proofs/wp/builtins.h states about bits, for all values.
  *
  * @flags -DNDEBUG
  *

@@ -9,7 +9,7 @@
  *
  * @proof clock_set
  * @covers lawn_set_now lawn__advance_clock lawn__move_clock lawn_now lawn__set_bound
- * For every time told: the clock never runs back, and never past LAWN_LAST
+ * For every time that is set: the clock never runs back, and never past LAWN_LAST
  * [P9]; whatever the tuning become, the wake is the bound, or 0 if someone asks
  * [I6], and the count stays [I7].
  *
@@ -17,7 +17,7 @@
  * @covers lawn__move_clock lawn__ticks_after
  * For every now, TTL and tuning: a TTL below lawn->plain is one whose sum with
  * now is before LAWN_LAST, so the quick way of lawn_start() adds without looking
- * [P9]; and in a trial, or alone, or with a resolution, none is.
+ * [P9]; and in a trial, or in bypass mode, or with a resolution, none is.
  *
  * @proof clock_due
  * @covers compute_deadline clamp_deadline may_use_blade lawn__count_starts lawn_count
@@ -98,7 +98,7 @@ clock_set(void)
     PROVE(lawn_now(&lawn) >= before, "[P9] never back");
     PROVE(lawn_now(&lawn) <= LAWN_LAST, "[P9] never past the last tick");
     PROVE(now < before || now > LAWN_LAST || lawn_now(&lawn) == now,
-          "the time told");
+          "the time that was set");
     PROVE(now < LAWN_LAST || lawn_now(&lawn) == LAWN_LAST, "[P9] the last");
     PROVE(lawn.index.base <= lawn.now, "[I9] not before the base");
     PROVE(lawn.bound == bound, "[I6] the bound stays");

@@ -2,19 +2,19 @@
  * step.
  *
  * The shipped core is included whole, so that its static functions can be
- * called. SHAPE is 1 and eight digits: four say where the entries of blades 0 to 3
+ * called. SHAPE is 1 and eight digits: four give the places of the entries of blades 0 to 3
  * stand, of which those of empty blades were left over, four where the timers
  * do:
  *
  *     0 nowhere   1 to 4 on blade 0 to 3   5 due at LAWN_LAST
- *     6, 7 on level 0 of the index, in slot 0 or 1; a timer there is alone
+ *     6, 7 on level 0 of the index, in slot 0 or 1; a timer there is unqueued
  *     8 on level 1   9 on level 2
  *
  * so the links are known, and all else is arbitrary: deadlines, clock, base,
  * bound, alert, counters, tuning, the TTLs that blades have or were left with,
  * slots that are marked for nothing, what is known of a slot. All of it is
  * valid: proof_valid(), which is lawn_check() and what it leaves out, is assumed
- * before a step and proved after it. "shapes" here says which shapes there are.
+ * before a step and proved after it. "shapes" here prints the shapes.
  *
  * What is small: 4 blades, one set; an index of 1 bit per digit and 3 levels,
  * one list of unqueued timers per slot. All times in it agree in the 61 digits
@@ -26,7 +26,7 @@
  * To keep the formulas small three functions are replaced outside of index.h and
  * blades.h: lawn__index_slot_of() and lawn__index_list_of() by what they come
  * to with so few levels and lists, as few_parts.c proves; and the hash, which
- * with one set tells only the home of the TTL that is started, by a given home.
+ * with one set gives only the home of the TTL that is started, by a given home.
  */
 #ifndef PROOF_FEW_H
 #define PROOF_FEW_H
@@ -96,9 +96,9 @@ enum { IDLE, BLADE_0, BLADE_3 = 4, LAST, SLOT_0, SLOT_1, LEVEL_1, LEVEL_2 };
 
 static struct lawn lawn;
 static struct lawn_blade proof_blades[PROOF_BLADES];
-static struct lawn_link proof_lone[PROOF_SLOTS];
+static struct lawn_link proof_unqueued[PROOF_SLOTS];
 static uint16_t proof_first[PROOF_SLOTS];
-static struct lawn_index_entry proof_tip[PROOF_BLADES];
+static struct lawn_index_entry proof_entry[PROOF_BLADES];
 static uint64_t proof_occupied[1];
 static struct lawn_timer timers[PROOF_TIMERS];
 static const uint32_t proof_slot_of[] = {0, 0, 0, 0, 0, 0, 0, 1, 3, 5};
@@ -116,7 +116,7 @@ proof_any_time(void)
     return proof_high | (nondet_u8() & ((1u << PROOF_LEVELS) - 1));
 }
 
-/* Any, or the one that TIMES tells: 0 for the base, 1 to 4 for the entries of
+/* Any, or the one that TIMES gives: 0 for the base, 1 to 4 for the entries of
  * blades, 5 to 8 for the deadlines of timers. */
 static uint64_t
 proof_time(uint32_t which)
@@ -137,7 +137,7 @@ proof_place(uint32_t i)
 }
 
 static unsigned
-proof_tip_place(uint32_t i)
+proof_entry_place(uint32_t i)
 {
     return SHAPE / proof_ten_to[7 - i] % 10;
 }
@@ -149,7 +149,7 @@ proof_queue(unsigned place)
     return place == IDLE      ? NULL
            : place <= BLADE_3 ? &proof_blades[place - BLADE_0].queue
            : place == LAST    ? &lawn.last
-                              : &proof_lone[proof_slot_of[place]];
+                              : &proof_unqueued[proof_slot_of[place]];
 }
 
 static void
@@ -158,13 +158,13 @@ proof_any_index(void)
     uint32_t i;
 
     proof_tables(&lawn.index);
-    lawn.index.unqueued = proof_lone;
+    lawn.index.unqueued = proof_unqueued;
     lawn.index.occupied = proof_occupied;
     lawn.index.first = proof_first;
-    lawn.index.entry = proof_tip;
+    lawn.index.entry = proof_entry;
     for (i = 0; i < PROOF_SLOTS; i++) {
         proof_first[i] = LAWN_INDEX_NONE;
-        lawn__list_init(0, &proof_lone[i]);
+        lawn__list_init(0, &proof_unqueued[i]);
     }
     lawn.index.base = proof_time(0);
 #if defined MARKS
@@ -185,7 +185,7 @@ proof_any_index(void)
     lawn.index.moved = nondet_u64();
 }
 
-/* Any, or the one that TTLS tells of a blade: 0 if it is closed, 8 for any that
+/* Any, or the one that TTLS gives for a blade: 0 if it is closed, 8 for any that
  * is long. */
 static uint64_t
 proof_any_ttl(uint32_t i)
@@ -275,7 +275,7 @@ proof_any_timer(uint32_t number, unsigned place)
 
 /* As in lawn__index_insert(). */
 static void
-proof_any_tip(uint32_t number, unsigned place)
+proof_any_entry(uint32_t number, unsigned place)
 {
     uint32_t slot = proof_slot_of[place];
     uint16_t second = proof_first[slot];
@@ -284,11 +284,11 @@ proof_any_tip(uint32_t number, unsigned place)
         return;
     }
     proof_blades[number].indexed_at = proof_time(1 + number);
-    proof_tip[number].next = second;
-    proof_tip[number].prev = LAWN_INDEX_NONE;
+    proof_entry[number].next = second;
+    proof_entry[number].prev = LAWN_INDEX_NONE;
     proof_first[slot] = (uint16_t)number;
     if (second != LAWN_INDEX_NONE) {
-        proof_tip[second].prev = (uint16_t)number;
+        proof_entry[second].prev = (uint16_t)number;
     }
     lawn.index.count++;
 }
@@ -364,7 +364,7 @@ proof_any_lawn(uint64_t now)
     proof_any_clock(now);
     for (i = 0; i < PROOF_TIMERS; i++) {
         proof_any_timer(i, proof_place(i));
-        proof_any_tip(i, proof_tip_place(i));
+        proof_any_entry(i, proof_entry_place(i));
     }
     ASSUME(proof_valid());
 }

@@ -1,7 +1,7 @@
 /* few_steps.c - one step from an arbitrary valid lawn of up to four timers: see
  * few.h. What a step is to keep is what lawn_check() looks at, and a little more,
  * which is assumed before it and proved after it. Each proof is run for many
- * lawns: "shapes" here prints them, and says how they are chosen. In every
+ * lawns: "shapes" here prints them, and explains how they are chosen. In every
  * sixteenth run each access is checked too, but in none of few_any_*.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
@@ -19,13 +19,13 @@
  * @proof few_stop
  * @each shapes few_stop
  * @covers lawn_stop lawn_pending
- * A stop tells whether the timer ran; then it is idle and is not counted [P3]
+ * A stop returns whether the timer ran; then it is idle and is not counted [P3]
  * [P5].
  *
  * @proof few_now
  * @each shapes few_now
  * @covers lawn_set_now lawn__advance_clock
- * The clock is told any time: it never goes back, all run on [P3] [P9].
+ * The clock is set to any time: it never goes back, all run on [P3] [P9].
  *
  * @proof few_start
  * @each shapes few_start
@@ -96,8 +96,8 @@
 #if !defined NOW
 #define NOW 0
 #endif
-#if !defined HABITS
-#define HABITS 0
+#if !defined TUNING
+#define TUNING 0
 #endif
 #if !defined SLOT
 #define SLOT 7
@@ -128,7 +128,7 @@ few_stop(void)
     uint64_t count = lawn_count(&lawn);
     bool ran = lawn_pending(timer);
 
-    PROVE(lawn_stop(&lawn, timer) == ran, "[P5] tells whether it ran");
+    PROVE(lawn_stop(&lawn, timer) == ran, "[P5] returns whether it ran");
     PROVE(!lawn_pending(timer), "[P5] it is idle");
     PROVE(lawn_count(&lawn) == count - ran, "[P3] it is not counted");
     PROVE(proof_valid(), "the lawn is valid");
@@ -148,7 +148,7 @@ few_now(void)
     lawn_set_now(&lawn, now);
     PROVE(lawn.now >= before && lawn.now <= LAWN_LAST, "[P9] never back");
     PROVE(lawn.now == before || lawn.now == now || lawn.now == LAWN_LAST,
-          "[P9] as told");
+          "[P9] as set");
     PROVE(lawn_count(&lawn) == count, "[P3] all run on");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
@@ -214,9 +214,9 @@ few_start(void)
 
     proof_any_high();
     proof_any_lawn(proof_high + NOW);
-    lawn.tuning.trial = HABITS == 1;
-    lawn.tuning.bypass = HABITS == 2;
-    lawn.plain_mask = HABITS == 0 ? UINT64_MAX : 0;
+    lawn.tuning.trial = TUNING == 1;
+    lawn.tuning.bypass = TUNING == 2;
+    lawn.plain_mask = TUNING == 0 ? UINT64_MAX : 0;
     lawn__move_clock(&lawn, lawn.now);
 #if defined MISSES
     lawn.misses = MISSES;
@@ -260,7 +260,7 @@ before(uint32_t i, uint32_t j)
             deadlines[i] == deadlines[j]);
 }
 
-/* Looks at what fired, and tells how many were due by a time. last: so were
+/* Checks what fired, and returns how many were due by a time. last: so were
  * those that wait for the last tick. */
 static unsigned
 fired_by(uint64_t time, bool last)
@@ -400,9 +400,9 @@ few_mow(void)
     uint64_t count = lawn_count(&lawn);
 
     remember();
-    size_t told = lawn_mow(&lawn, now, BUDGET, fire, NULL);
+    size_t returned = lawn_mow(&lawn, now, BUDGET, fire, NULL);
     unsigned due = fired_by(now, now >= LAWN_LAST);
-    PROVE(told == fires && fires <= BUDGET, "[P6] as many as it tells");
+    PROVE(returned == fires && fires <= BUDGET, "[P6] as many as it returns");
     PROVE(fires == (due < BUDGET ? due : BUDGET),
           "[P2] all that are due fired, or the budget is used up");
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
@@ -434,7 +434,7 @@ few_next(void)
     uint64_t count = lawn_count(&lawn);
 
     remember();
-    PROVE(lawn_next(&lawn) == earliest(), "[P2] the earliest is told");
+    PROVE(lawn_next(&lawn) == earliest(), "[P2] the earliest is returned");
     PROVE(lawn.bound == earliest(), "and the bound is exact");
     PROVE(same_but(PROOF_TIMERS) && lawn_count(&lawn) == count,
           "[P3] all are as they were");

@@ -13,7 +13,7 @@
  * The first slot marked: it is marked, and no earlier one is; or none is.
  *
  * @proof index_mark
- * Marking and clearing a slot change its bit and no other, and words says which
+ * Marking and clearing a slot change its bit and no other, and words has which
  * words are not 0, before and after.
  *
  * @proof index_known
@@ -31,7 +31,7 @@
 static struct lawn_index index;
 static uint64_t occupied[PROOF_WORDS];
 
-/* An arbitrary bitmap [I5]. Of words' bits only those looked at are told. */
+/* An arbitrary bitmap [I5]. Of words' bits only those looked at are constrained. */
 static bool
 proof_word(uint32_t word)
 {

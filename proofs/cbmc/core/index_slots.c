@@ -3,7 +3,7 @@
  * For 4, 5, 6, 7 and 8 bits per digit, all that there are, every base, and all
  * times not before it: all 64-bit numbers. The tables shift[] and level[] are
  * filled by a copy of the loop in lawn__index_init(), which is not itself under
- * proof. A time's level is told here digit by digit, not by the tables.
+ * proof. A time's level is computed here digit by digit, not by the tables.
  *
  * @flags --unwind 66
  * @without --conversion-check: shift[] and level[] are filled by casts of

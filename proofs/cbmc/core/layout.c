@@ -6,7 +6,7 @@
  * @proof layout_fits
  * @covers compute_layout lawn_size
  * For all options: the parts of a lawn stand one behind the other in the block
- * that lawn_size() tells, each at an address that fits its type, and each large
+ * that lawn_size() returns, each at an address that fits its type, and each large
  * enough for all blades and slots; wherever the block begins.
  *
  * @proof layout_fails

@@ -1,7 +1,7 @@
 /* list.c - links of circular lists: src/core/list.h.
  *
  * For every list of up to 4 links in static storage, in every order, and every
- * place in it. A list is built as a walk over the links tells it; each step is
+ * place in it. A list is built as a walk over the links finds it; each step is
  * followed by a walk in both directions.
  *
  * @flags --unwind 8
@@ -27,7 +27,7 @@
  *
  * @proof list_shape
  * @flags -DNDEBUG
- * Length, emptiness and the first one are what a walk tells.
+ * Length, emptiness and the first one are what a walk finds.
  */
 #include "list.h"
 #include "proof.h"

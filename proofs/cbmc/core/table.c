@@ -38,7 +38,7 @@
  *
  * @proof blades_close
  * @covers lawn__blades_close lawn__blades_count_live
- * No blade has a TTL any more; none holds a later deadline than is told, and the
+ * No blade has a TTL any more; none holds a later deadline than is returned, and the
  * live ones are counted. Six blades hold one timer or none each.
  */
 #include "proof.h"

@@ -142,11 +142,11 @@ memory_take(void)
                   memory.kept_bytes == before.kept_bytes,
               "a failure leaves all as it was [S2]");
         PROVE(memory.error == -ENOMEM || memory.error == -ENOSPC,
-              "a failure says why");
+              "a failure has its reason");
         PROVE(memory.error != -ENOSPC || before.bytes + cost > memory.max,
-              "no limit is told that is not reached");
+              "no limit is reported that is not reached");
         PROVE(memory.error != -ENOMEM || allocs + mappings == 1,
-              "no want of memory is told that was not asked for");
+              "no lack of memory is reported that was not asked for");
     } else {
         bool reused = memory.kept != before.kept;
 
@@ -216,7 +216,7 @@ memory_probe(void)
     PROVE(!good || (size <= memory.max && before.bytes <= memory.max - size),
           "the limit is kept");
     PROVE(good || memory.error == -ENOMEM || memory.error == -ENOSPC,
-          "a failure says why");
+          "a failure has its reason");
     PROVE(!good || unmappings == mappings, "what was tried is given back");
     PROOF_END();
 }

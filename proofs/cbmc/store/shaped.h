@@ -182,7 +182,7 @@ lawn__store_memory_give(struct lawn_store_memory *to, void *block, size_t size)
     PROVE(to == &memory && known, "what was taken is given back, once");
 }
 
-/* How many bits of the hash say the number of a bucket: of one that is yet to be
+/* How many bits of the hash are the number of a bucket: of one that is yet to be
  * split, less than of others. */
 static unsigned
 bits_of(uint64_t number, uint64_t many)

@@ -76,7 +76,7 @@ sizes_of_slots(void)
     PROVE(bytes > others || bytes > LAWN_STORE_SLOTS_MAX ||
               others > LAWN_STORE_SLOTS_MAX || index <= index_of_others,
           "sizes are in order");
-    PROVE(lawn__store_slots_room(bytes) == slot, "and that is told");
+    PROVE(lawn__store_slots_room(bytes) == slot, "and that is returned");
     PROVE(lawn__store_slots_room(slot) == slot, "a slot is of its own size");
     PROOF_END();
 }
@@ -187,7 +187,7 @@ any_pointers(uint64_t count, unsigned piece, bool there)
     return pointers;
 }
 
-/* Lengths up to 2^12: what CBMC can say of an array of any size. */
+/* Lengths up to 2^12: what CBMC can prove about an array of any size. */
 #define LONG 4096
 
 void

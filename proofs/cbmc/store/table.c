@@ -18,7 +18,7 @@
 
 /* Fills a bucket with any number of records, from the first on; more than 6 stand
  * in a chained one. Which records these are does not matter, as their hashes are
- * any. Tells how many. */
+ * any. Returns how many. */
 static unsigned
 fill_any(uint64_t number)
 {

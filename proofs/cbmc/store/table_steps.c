@@ -3,10 +3,10 @@
  * See shaped.h for what the states are: all hashes are arbitrary, memory may be
  * short whenever it is asked for. Each step leads from a valid state to a valid
  * one, with exactly the records that it should have; so that table_find, which
- * is of any valid state, says what is found then.
+ * is of any valid state, proves what is found then.
  *
  * Growing and shrinking go path by path: there is a path for each way in which
- * the records of a bucket may be parted. table_place says for tables of all
+ * the records of a bucket may be split. table_place proves for tables of all
  * sizes where a record belongs; the others are of 5 and 6 buckets, of 4 and 5
  * with another block for the first segment, and of 49152 and 49153, where tags
  * change, and a segment and a piece of their array come and go.
@@ -158,9 +158,8 @@ table_add(void)
     PROOF_END();
 }
 
-/* A record that is there: the last one takes its place. Of the hash only what
- * says the bucket is used, so that is all of it that is told; the others are
- * any. */
+/* A record that is there: the last one takes its place. Of the hash only the
+ * bits of the bucket are used, so only those are given; the others are any. */
 static void
 remove_one(unsigned home, unsigned many, unsigned which)
 {

@@ -143,7 +143,7 @@ mailbox_pso(void)
     mailbox();
 }
 
-/* The worker says that it sleeps, and looks into the box; who posts puts the
+/* The worker announces its sleep, and looks into the box; a poster puts the
  * timer in, and looks whether the worker sleeps. */
 unsigned wake_at;
 unsigned asleep, woken, posted, looked;

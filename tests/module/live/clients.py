@@ -164,7 +164,7 @@ def redis_cli_shows_maps_of_resp3():
 
 
 @case
-def redis_cli_makes_json_of_all_that_is_told():
+def redis_cli_makes_json_of_all_that_is_reported():
     one = shared()
     one.call("LAWN.PUSH", "k", "i", "p", "AT", "2000000000000")
     info = json.loads(cli(one, "--json", "LAWN.INFO", "k")[0])

@@ -387,7 +387,7 @@ def a_large_key_moves_with_what_is_due_waits_and_is_leased():
     move.cluster.wait_whole()
 
 
-def who_waits_for_a_key_is_told_where_its_slot_has_gone():
+def a_client_that_waits_for_a_key_is_redirected_to_where_its_slot_has_gone():
     move = Move(b'{waits}')
     key = move.key('timers')
     waiters = []
@@ -436,7 +436,7 @@ def main():
         an_id_has_the_partition_that_its_checksum_says, *SCENARIOS.cases,
         a_sink_whose_slot_is_on_its_way_keeps_its_events,
         a_large_key_moves_with_what_is_due_waits_and_is_leased,
-        who_waits_for_a_key_is_told_where_its_slot_has_gone,
+        a_client_that_waits_for_a_key_is_redirected_to_where_its_slot_has_gone,
         all_scenarios_together_have_shown_what_they_are_for])
 
 

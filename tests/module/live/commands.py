@@ -240,7 +240,7 @@ def push_takes_its_options_in_any_order():
 
 
 @case
-def push_says_syntax_error_to_options_that_make_no_sense():
+def push_replies_syntax_error_to_options_that_make_no_sense():
     for client in each_protocol():
         for args in (('DELAY', 1, 'DELAY', 1), ('AT', 1, 'AT', 1),
                      ('DELAY', 1, 'AT', 1), ('NX', 'XX'), ('EVERY', 5),
@@ -259,7 +259,7 @@ def push_says_syntax_error_to_options_that_make_no_sense():
 
 
 @case
-def push_says_which_number_is_wrong():
+def push_reports_which_number_is_wrong():
     for client in each_protocol():
         for bad in NO_NUMBERS:
             for args, what in (
@@ -527,7 +527,7 @@ def pull_takes_an_event_in_any_state():
 
 
 @case
-def get_tells_the_payload_and_with_meta_a_map():
+def get_returns_the_payload_and_with_meta_a_map():
     for client in each_protocol():
         equal(client.raw('LAWN.GET', 'k', 'a'), null(client))
         equal(client.raw('LAWN.GET', 'k', 'a', 'META'), null(client))
@@ -830,7 +830,7 @@ def a_repeating_event_comes_times_times():
 # NEXT, LEN, SCAN, INFO
 
 @case
-def next_tells_the_time_that_is_left():
+def next_returns_the_time_that_is_left():
     for client in each_protocol():
         equal(client.raw('LAWN.NEXT', 'k'), null(client))
         client.call('LAWN.PUSH', 'k', 'far', 'p', 'DELAY', FAR)
@@ -873,7 +873,7 @@ def scan(client, *args):
 
 
 @case
-def scan_tells_each_id_once():
+def scan_returns_each_id_once():
     for client in each_protocol():
         equal(client.raw('LAWN.SCAN', 'k', 0), b'*2\r\n$1\r\n0\r\n*0\r\n')
         client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 3000,
@@ -1011,7 +1011,7 @@ def info_of_an_empty_key_has_no_next():
 
 
 @case
-def info_tells_how_late_and_how_many():
+def info_reports_how_late_and_how_many():
     for client in each_protocol():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 1000)
         before = now_ms()

@@ -48,6 +48,7 @@ PAGES = [ROOT / 'docs' / name for name in (
     'MODULE.md', 'JOBS.md', 'CLUSTER.md', 'MODULE-OPERATIONS.md', 'REDE.md')]
 MANUAL, JOBS, CLUSTER, OPERATIONS, REDE = PAGES
 README = ROOT / 'README.md'
+LIBRARY = ROOT / 'docs/LIBRARY.md'
 
 
 class Block:
@@ -607,14 +608,14 @@ def every_link_of_the_pages_leads_somewhere():
         anchors[page] = {
             anchor(line.lstrip('#')) for line in page.read_text().splitlines()
             if line.startswith('#')}
-    for page in (README, *PAGES):
+    for page in (README, LIBRARY, *PAGES):
         links = re.findall(r'\]\(([^)]*)\)', page.read_text())
         assert links, page
         for target in links:
             if '://' in target:
                 continue
             name, _, part = target.partition('#')
-            path = page.parent / name if name else page
+            path = (page.parent / name).resolve() if name else page
             assert path.exists(), f'{page.name}: {target}'
             assert not part or part in anchors[path], f'{page.name}: {target}'
 

@@ -245,7 +245,7 @@ def the_job_of_a_killed_worker_is_done_by_another():
 
 
 @case
-def a_worker_that_was_stopped_for_long_is_told_that_it_is_too_late():
+def a_worker_that_was_stopped_for_long_learns_that_it_is_too_late():
     with Jobs() as jobs:
         job = jobs.script('echo $JOB_TOKEN >>tokens; test $JOB_TRY = 2 || '
                           'until test -e go; do sleep 0.02; done')
@@ -550,7 +550,7 @@ def a_poster_waits_for_a_server_that_refuses_to_write():
 
 
 @case
-def a_poster_that_is_called_wrongly_says_how():
+def a_poster_that_is_called_wrongly_reports_how():
     with Hooks() as hooks:
         for words in ((), ('--help',), ('ad', 'x'), ('add', 'url', 'id')):
             done = subprocess.run(

@@ -295,7 +295,7 @@ def any_time_may_be_that_of_a_dump_up_to_the_end_of_times():
 
 
 @case
-def the_digest_tells_how_often_an_event_was_missed():
+def the_digest_shows_how_often_an_event_was_missed():
     server = shared()
     client = server.client()
     seen = set()

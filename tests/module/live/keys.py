@@ -190,7 +190,7 @@ def a_damaged_dump_is_refused():
 
 
 @case
-def the_digest_tells_any_difference():
+def the_digest_shows_any_difference():
     server = shared()
     client = server.client()
     seen = set()
@@ -480,7 +480,7 @@ def what_makes_a_key_is_refused_where_nothing_can_be_evicted():
 
 
 @case
-def memory_usage_tells_what_it_takes():
+def memory_usage_returns_what_it_takes():
     server = shared()
     client = server.client()
     client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR)
@@ -907,7 +907,7 @@ def heard(server, listener):
 
 
 @case
-def changes_are_told_to_who_listens():
+def changes_are_reported_to_listeners():
     server = shared()
     listener = listen(server, 'Kgd')
     client = server.client()
@@ -940,7 +940,7 @@ def changes_are_told_to_who_listens():
 
 
 @case
-def a_key_with_something_due_is_told_by_the_tick():
+def a_key_with_something_due_is_reported_by_the_tick():
     server = shared()
     listener = listen(server, 'Kd')
     client = server.client()
@@ -986,7 +986,7 @@ def ticked(server, delay=3):
 
 
 @case
-def each_time_that_something_becomes_due_is_told_once():
+def each_time_that_something_becomes_due_is_reported_once():
     server, clock = shared_clock()
     listener = listen(server, 'Kd')
     client = server.client()
@@ -1042,7 +1042,7 @@ def each_time_that_something_becomes_due_is_told_once():
 
 
 @case
-def a_paused_key_is_told_of_when_it_is_resumed():
+def a_paused_key_is_reported_when_it_is_resumed():
     server, clock = shared_clock()
     listener = listen(server, 'Kd')
     client = server.client()
@@ -1068,7 +1068,7 @@ def a_paused_key_is_told_of_when_it_is_resumed():
 
 
 @case
-def what_a_waiter_takes_is_told_too():
+def what_a_waiter_takes_is_reported_too():
     server = shared()
     waiter = server.client()
     server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
@@ -1083,7 +1083,7 @@ def what_a_waiter_takes_is_told_too():
 
 
 @case
-def thousands_of_keys_are_told_each_once():
+def thousands_of_keys_are_reported_each_once():
     server = shared()
     count = 3000
     listener = listen(server, 'Kd')
@@ -1236,7 +1236,7 @@ def dropped_and_missed_are_counted_for_all_keys():
 
 
 @case
-def info_tells_the_numbers_of_the_module():
+def info_reports_the_numbers_of_the_module():
     with Server() as server:
         client = server.client()
         got = server.lawn()

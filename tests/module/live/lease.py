@@ -188,7 +188,7 @@ def the_largest_numbers_are_taken():
 
 
 @case
-def count_is_1_unless_said_and_at_most_max_batch():
+def count_is_1_by_default_and_at_most_max_batch():
     for client, _ in each():
         push(client, *'abcdefgh')
         equal(ids(take(client)), ['a'])
@@ -1428,7 +1428,7 @@ def leases_survive_the_append_only_file_and_its_rewrites():
 
 
 @case
-def the_digest_tells_leases_apart():
+def the_digest_distinguishes_leases():
     server, _ = shared_clock()
     client = server.client()
     seen = set()

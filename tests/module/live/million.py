@@ -400,7 +400,7 @@ class Million:
                 return
         raise AssertionError(f'not all are {states}')
 
-    def ripe(self, key, when, each=PER_CALL):
+    def make_due(self, key, when, each=PER_CALL):
         """All events are due, but not found yet, since the key is paused."""
         self.renew(key, when, each)
         self.call('LAWN.PAUSE', key)
@@ -408,7 +408,7 @@ class Million:
 
     def known(self, key, when):
         """All events are due, and found."""
-        self.ripe(key, when)
+        self.make_due(key, when)
         self.call('LAWN.RESUME', key)
         self.until(key, 'DUE')
 
@@ -416,7 +416,7 @@ class Million:
         """A million events become due, and RESUME releases them."""
         self.call('LAWN.PAUSE', key)
         self.later(DAY)
-        self.restore = lambda: self.ripe(key, when)
+        self.restore = lambda: self.make_due(key, when)
         self.step('due: RESUME and LEN DUE, the first to look', lambda: (
             self.call('LAWN.RESUME', key), self.until(key, 'DUE')))
         self.restore = lambda: self.known(key, when)
@@ -619,7 +619,7 @@ def waiting(run, replica):
     run.hours('far')
     run.call('LAWN.PAUSE', 'far')
     run.later(DAY)
-    run.restore = lambda: run.ripe('far', times, UNIT)
+    run.restore = lambda: run.make_due('far', times, UNIT)
     run.drain('sink, the first to look: STREAM', 'far', 'STREAM', 'stream')
     for kind in 'LIST', 'PUBLISH', 'SPUBLISH':
         run.drain(f'sink: {kind}', 'far', kind, 'target')

@@ -33,7 +33,7 @@ OWNER_MAX = 255
 UNKNOWN_TOKEN = -1
 COUNT_MAX = (1 << 63) - 1
 DAY = 86400000
-RIPEN = 1000  # newly due events that LEN, INFO and NEXT examine in a call
+PROMOTE_DUE = 1000  # newly due events that LEN, INFO and NEXT examine in a call
 REMOVE_PROMOTE_MIN = 64  # and that POLL promotes if it removes fewer
 ID_MAX = 65535
 WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
@@ -999,7 +999,7 @@ class Reference:
             e for e in events
             if e.states(self.before, self.after) & {b"due", b"dead"}
         ]  # fmt: skip
-        return over, max(0, len(over) - RIPEN)
+        return over, max(0, len(over) - PROMOTE_DUE)
 
     def count_range(self, events, state):
         """Returns the number of events in a state, as far as known: (minimum,

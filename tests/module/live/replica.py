@@ -620,7 +620,7 @@ def a_promoted_replica_fires():
 
 
 @case
-def a_promoted_replica_tells_what_is_due_by_itself():
+def a_promoted_replica_reports_what_is_due_by_itself():
     """Without any query: the tick of the new master finds it, also events that
     were due before."""
     for when in (('DELAY', 60), ('AT', 1)):
@@ -640,7 +640,7 @@ def a_promoted_replica_tells_what_is_due_by_itself():
 
 
 @case
-def a_replica_tells_nobody_and_lets_nobody_wait():
+def a_replica_notifies_no_client_and_lets_none_wait():
     with Server() as master:
         replica = replica_of(master)
         replica.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd',
@@ -665,7 +665,7 @@ def a_replica_tells_nobody_and_lets_nobody_wait():
 
 
 @case
-def a_server_that_starts_again_tells_what_is_due():
+def a_server_that_starts_again_reports_what_is_due():
     for preamble in ('yes', 'no'):
         with Server('appendonly', 'yes', 'appendfsync', 'always',
                     'aof-use-rdb-preamble', preamble) as server:
@@ -926,7 +926,7 @@ def a_paused_server_keeps_events_until_it_goes_on():
 
 
 @case
-def what_a_pause_held_up_is_told_once_and_is_not_late():
+def what_a_pause_held_up_is_reported_once_and_is_not_late():
     """The pause is an hour, by a clock that is set."""
     hour = 3600000
     with clocked() as (server, step):

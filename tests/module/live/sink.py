@@ -1112,7 +1112,7 @@ def in_a_slot_that_is_moved_nothing_is_handed_on_by_two():
 
 
 @case
-def others_are_told_what_goes_wrong_by_the_first_error():
+def a_wrong_sink_command_replies_with_its_first_error():
     server = shared()
     equal(server.call('LAWN.SINK', 'k', 'FILE', 's'),
           error('ERR syntax error'))

@@ -105,7 +105,7 @@ def figures_are_those_of_the_server():
 
 
 @case
-def leases_dead_events_and_sinks_are_told():
+def leases_dead_events_and_sinks_are_reported():
     one = shared()
     for i in range(6):
         equal(one.call('LAWN.PUSH', 'jobs', i, 'x', 'DELAY', 0, 'TRIES', 1),
@@ -210,14 +210,14 @@ def passwords_and_permissions_are_as_the_manual_says():
 
 
 @case
-def a_server_without_the_module_is_told_so():
+def a_server_without_the_module_is_reported():
     with Server(module=False) as one:
         assert 'module lawn is not loaded' in run('--once', url(one),
                                                   status=3)[1]
 
 
 @case
-def a_server_that_was_killed_is_told_and_seen_when_it_is_back():
+def a_server_that_was_killed_is_reported_and_seen_when_it_is_back():
     with Server('appendonly', 'yes') as one:
         one.call('LAWN.PUSH', 'jobs', 1, 'x', 'DELAY', FAR)
         with Watch(url(one)) as watch:
@@ -231,7 +231,7 @@ def a_server_that_was_killed_is_told_and_seen_when_it_is_back():
 
 
 @case
-def a_replica_is_told_as_one():
+def a_replica_is_reported_as_one():
     with Server() as master, Server() as replica:
         master.call('LAWN.PUSH', 'jobs', 1, 'x', 'DELAY', FAR)
         equal(replica.call('REPLICAOF', '127.0.0.1', master.port), OK)
