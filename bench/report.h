@@ -1,4 +1,4 @@
-/* report.h - the page and the picture that are made of a run's results. */
+/* report.h - the page and the picture of a run's results. */
 #ifndef LAWN_BENCH_REPORT_H
 #define LAWN_BENCH_REPORT_H
 
@@ -6,14 +6,14 @@
 
 #include <stdio.h>
 
-/* Writes one self-contained HTML page around the run's JSON, as `lawn bench
- * --json` prints it: length bytes, not checked. False: writing failed, errno
- * says why. */
+/* Writes a self-contained HTML page around the run's JSON, as printed by
+ * `lawn-bench --json`: length bytes, not checked. Returns false with errno set
+ * if writing failed. */
 bool report_write(FILE *out, const char *json, size_t length);
 
-/* Writes an SVG picture, for a README: time per operation over t of the core
- * verbs, at N = 10^6 or, if that was not run, at the largest N that was. Cells
- * and rows may be missing. False: writing failed. */
+/* Writes an SVG picture for a README: time per operation over t of the core
+ * operations, at N = 10^6 or, if that was not run, at the largest N that was.
+ * Cells and rows may be missing. Returns false if writing failed. */
 bool report_headline_svg(FILE *out, const struct results *results);
 
 /* Whether the results fit one bar chart: each workload was measured once, and

@@ -1,8 +1,8 @@
-/* report_picture.c - the picture: four small plots of time over t, in SVG.
+/* report_picture.c - draws four small plots of time over t, as SVG.
  *
- * lawn is drawn in green on top of all others, schemes in grey, libraries in
- * blue, the floor dotted; each line has its name at its end, and names that
- * would touch are moved apart. O(cells * rows) for each plot.
+ * lawn is green and drawn last, schemes are gray, libraries blue, the floor
+ * dotted. Each line has its name at its end; names that would overlap are moved
+ * apart. O(cells * rows) per plot.
  */
 #include "report.h"
 #include "workloads.h"
@@ -19,7 +19,7 @@ enum {
     PANEL_WIDTH = 440,
     PANEL_HEIGHT = 346,
     PLOT_LEFT = 48,
-    PLOT_RIGHT = 344, /* from here on, names */
+    PLOT_RIGHT = 344, /* names are to the right */
     PLOT_TOP = 44,
     PLOT_BOTTOM = 286,
     TOP = 78, /* of the first row of panels */
@@ -32,7 +32,7 @@ struct report_point {
     double ns;
 };
 
-/* A contender in a panel: points ascending in t. */
+/* A contender in a panel: points in ascending order of t. */
 struct report_line {
     const struct contender *contender;
     size_t points;
@@ -176,7 +176,7 @@ add_point(struct report_panel *panel, uint64_t t, const struct results_row *row)
     }
 }
 
-/* Gathers what the panel shows; without points, low stays 0. */
+/* Collects the points of a panel; without points, low is 0. */
 static void
 gather_lines(struct report_panel *panel, const struct results *results,
              const char *name, uint64_t n)
@@ -272,7 +272,7 @@ put_axis_x(FILE *out, const struct report_panel *panel)
             (PLOT_LEFT + PLOT_RIGHT) / 2, PLOT_BOTTOM + 36);
 }
 
-/* Puts the names of a block of lines one below the other, around the mean of
+/* Places the names of a block of lines one below the other, around the mean of
  * the lines' ends, within the plot. */
 static void
 place_block(struct report_panel *panel, size_t first, size_t last)
@@ -289,9 +289,9 @@ place_block(struct report_panel *panel, size_t first, size_t last)
     }
 }
 
-/* Sets name_y. The lines are in the order of their ends then, the slowest
- * first, and names that would touch form blocks, each as near to its lines as
- * it can be; first[] is where a name's block begins. */
+/* Sets name_y. The lines are sorted by their ends, the slowest first. Names
+ * that would overlap form blocks, each as close to its lines as possible;
+ * first[] is where a name's block begins. */
 static void
 place_names(struct report_panel *panel)
 {
@@ -332,7 +332,7 @@ draw_line(FILE *out, const struct report_panel *panel,
         fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M',
                 x_of(panel, line->point[i].t), y_of(panel, line->point[i].ns));
     }
-    /* A line of one point would not be seen; and a floor is a level. */
+    /* A line of one point would be invisible, and the floor is constant. */
     if (line->contender->kind == CONTENDER_FLOOR) {
         fprintf(out, "H%d", PLOT_RIGHT - 8);
     } else if (line->points == 1) {
@@ -388,7 +388,7 @@ draw_panel(FILE *out, struct report_panel *panel, const char *name)
     }
 }
 
-/* 10^6 if it was run, else the largest that was. */
+/* Returns 10^6 if it was run, otherwise the largest N that was. */
 static uint64_t
 choose_n(const struct results *results)
 {
@@ -424,8 +424,8 @@ report_headline_svg(FILE *out, const struct results *results)
     fputs("<text class=\"title\" x=\"20\" y=\"34\">Time per operation, ", out);
     report_put_count(out, n);
     fputs(" timers</text>\n", out);
-    fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, "
-          "<tspan class=\"peer\">libraries</tspan>, schemes in grey, the floor "
+    fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, <tspan "
+          "class=\"peer\">libraries</tspan>, schemes in gray, the floor "
           "dotted. Lower is better; both axes are logarithmic.</text>\n",
           out);
     struct report_panel panel;

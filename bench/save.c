@@ -1,4 +1,4 @@
-/* save.c - the files that "lawn bench" writes: the page and the picture. */
+/* save.c - writes the page and the picture. */
 #include "bench.h"
 #include "machine.h"
 #include "output.h"
@@ -12,14 +12,14 @@
 #include <time.h>
 
 #define SAVE_CHUNK 65536u
-#define SAVE_DEPTH 32u /* of brackets; our JSON has 6 */
+#define SAVE_DEPTH 32u /* maximum nesting; our JSON has 6 */
 
-static const char save_who[] = "lawn bench";
+static const char save_who[] = "lawn-bench";
 
-/* What our JSON begins with. */
+/* The start of our JSON. */
 static const char save_mark[] = "{\"program\": \"lawn bench\"";
 
-/* The parts that there is no report of. */
+/* The parts without a report. */
 static const struct {
     const char *mark;
     const char *option;
@@ -61,7 +61,7 @@ save_report(const char *path, const struct results *results)
     FILE *memory = open_memstream(&json, &length);
 
     if (memory == NULL) {
-        fputs("lawn bench: no memory for the report\n", stderr);
+        fputs("lawn-bench: out of memory for the report\n", stderr);
         return false;
     }
     print_json(memory, results);
@@ -129,7 +129,8 @@ bench_save(const struct bench_options *options, const struct results *results)
            (options->svg == NULL || save_svg(options, results));
 }
 
-/* All of a file; NULL, and a message, if it cannot be read. */
+/* Reads a whole file. Returns NULL after printing a message if it cannot be
+ * read. */
 static char *
 read_whole(const char *path, size_t *length)
 {
@@ -150,7 +151,7 @@ read_whole(const char *path, size_t *length)
         good = !ferror(file);
     }
     if (!good) {
-        fprintf(stderr, "lawn bench: cannot read %s: %s\n", path,
+        fprintf(stderr, "lawn-bench: cannot read %s: %s\n", path,
                 strerror(errno));
         free(text);
         text = NULL;
@@ -161,8 +162,8 @@ read_whole(const char *path, size_t *length)
     return text;
 }
 
-/* Where the string ends that begins with the quote at this place: after its
- * other quote. length: nowhere. */
+/* Returns the end of the string whose opening quote is at this place: after its
+ * closing quote; or length if there is none. */
 static size_t
 find_string_end(const char *json, size_t length, size_t at)
 {
@@ -178,8 +179,8 @@ find_string_end(const char *json, size_t length, size_t at)
     return length;
 }
 
-/* Whether the text is one object whose brackets match and whose strings end:
- * enough to notice a part that is missing. */
+/* Checks that the text is one object with matching brackets and complete
+ * strings, which detects truncation. */
 static bool
 is_whole(const char *json, size_t length)
 {
@@ -213,7 +214,7 @@ is_whole(const char *json, size_t length)
     return false;
 }
 
-/* The script of the page is what reads it. */
+/* Only the script of the page parses it. */
 static bool
 is_ours(const char *json, size_t length)
 {
@@ -226,7 +227,8 @@ is_ours(const char *json, size_t length)
            is_whole(json, length);
 }
 
-/* Whether it is ours, but of a part without a report; a message tells which. */
+/* Returns whether it is the JSON of a part without a report, after printing a
+ * message. */
 static bool
 is_other(const char *json, size_t length, const char *from)
 {
@@ -237,8 +239,8 @@ is_other(const char *json, size_t length, const char *from)
             continue;
         }
         fprintf(stderr,
-                "lawn bench: %s: this is of 'lawn bench %s', and there is no "
-                "report of %s\n",
+                "lawn-bench: %s: it was saved by 'lawn-bench %s'; reports of "
+                "%s are not supported\n",
                 from, save_others[i].option, save_others[i].name);
         return true;
     }
@@ -259,8 +261,8 @@ bench_save_again(const char *from, const char *path)
         code = VERBS_INPUT;
     } else if (!is_ours(json, length)) {
         fprintf(stderr,
-                "lawn bench: %s: expected what 'lawn bench --json' prints, "
-                "from {\"program\": \"lawn bench\" to its last }\n",
+                "lawn-bench: %s: expected the output of 'lawn-bench --json', "
+                "from {\"program\": \"lawn bench\" to the last }\n",
                 from);
     } else {
         code = save_page(path, json, length) ? VERBS_OK : VERBS_OUTPUT;

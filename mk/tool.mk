@@ -31,7 +31,8 @@ $(SHELLS:%=build/lawn.%): build/lawn.%: build/lawn
 run: build/lawn ## a million timers on the real clock for ten seconds
 	build/lawn demo
 
-man: build/lawn build/lawn-bench ## write the options into the pages of man/ that list them
+man: build/lawn build/lawn-bench ## write options and contracts into the pages of man/
 	@LAWN='$(RUN_LAWN)' BENCH='$(RUN_BENCH)' tools/manoptions
+	@tools/manfunctions
 
 .PHONY: run man

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""fill.py - puts what tools/bench-module --save kept into docs/BENCHMARKS.md and
-docs/CLUSTER.md.
+"""fill.py - puts what tools/bench-module --save kept into docs/BENCHMARKS.md,
+docs/benchmarks-module.txt and docs/CLUSTER.md.
 
 usage: bench/module/fill.py FILE [FILE ...]
 
 Several files are as one: of two that have the same part of the same server the later
-one counts. In the pages, what stands between <!-- bench-module: NAME --> and
-<!-- end --> is written anew; the rest is left alone. A block of which the files have
-nothing stays as it is.
+one counts. In the pages, the text between <!-- bench-module: NAME --> and
+<!-- end --> is replaced; the rest is unchanged. A block without data in the files is
+unchanged, too.
 """
 import contextlib
 import io

@@ -11,13 +11,13 @@ The model's sentences:
 
 - a shard has a share of all events; its memory is their bytes, and room for what a
   child that saves forces to be copied, buffers and fragmentation;
-- a shard's thread can do so many events a second as their CPU time lets it, of which
-  it is to use a part;
+- the events per second of a shard's thread are limited by their CPU time, of which
+  only a part is used;
 - as many events fire in a second as are put in: events / mean delay;
 - a new replica gets the dump file as fast as it is written, sent and read;
 - a failover takes the node timeout until all believe it, and an election;
 - on the cluster's bus every node pings every other within half the node timeout, and
-  tells of a tenth of all nodes each time.
+  describes a tenth of all nodes each time.
 """
 import argparse
 import collections
@@ -56,7 +56,7 @@ REPLICAS = 1   # of each master
 NETWORK = 10 ** 9 / 8  # bytes a second from a node to its replica
 TIMEOUTS = [15000, 5000]  # cluster-node-timeout, ms
 ELECTION = (500, 1500)    # ms from "it has failed" to a new master: see failover()
-BUS_HEADER = 2256  # bytes before what a heartbeat tells of other nodes
+BUS_HEADER = 2256  # bytes before the other nodes in a heartbeat
 BUS_ENTRY = 104    # bytes for each of those
 DELAYS = [("a minute", 60), ("an hour", 3600), ("a day", 86400)]
 
@@ -91,7 +91,7 @@ def bus(nodes, timeout_ms):
 
 
 def failover(timeout_ms):
-    """From and to, in s. Nobody is believed dead before the timeout, and all pings
+    """From and to, in s. No node is considered dead before the timeout, and all pings
     are out within half of it; then a replica waits 0.5 s and up to 0.5 s more, and
     the votes, and what its rank costs it if there is another."""
     return (timeout_ms + ELECTION[0]) / 1000, (timeout_ms * 1.5 + ELECTION[1]) / 1000

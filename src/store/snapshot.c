@@ -294,7 +294,7 @@ read_header(struct lawn_store_loading *loading)
     }
     /* 1 is the first version. */
     if (version < LAWN_STORE_SNAPSHOT_VERSION) {
-        return LAWN_STORE_NONSENSE;
+        return LAWN_STORE_INCONSISTENT;
     }
     loading->count =
         lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_COUNT, 8);
@@ -304,7 +304,7 @@ read_header(struct lawn_store_loading *loading)
             0 ||
         loading->first == 0 ||
         (loading->count == 0) != (loading->first == LAWN_NEVER)) {
-        return LAWN_STORE_NONSENSE;
+        return LAWN_STORE_INCONSISTENT;
     }
     return loading->count > loading->store->max_timers ? -ENOSPC : 0;
 }
@@ -383,7 +383,7 @@ join_blocks(struct lawn_store_loading *loading, size_t size)
             some = loading->end - loading->at;
         }
         if (error == 0 && loading->ended) {
-            error = LAWN_STORE_NONSENSE;
+            error = LAWN_STORE_INCONSISTENT;
         }
         if (error != 0) {
             return error;
@@ -475,7 +475,7 @@ read_record(struct lawn_store_loading *loading, uint64_t *deadline)
     if (timer.deadline < loading->first || timer.deadline == LAWN_NEVER ||
         timer.ttl == 0 || timer.payload_size > LAWN_STORE_PAYLOAD_MAX ||
         how > LAWN_STORE_SNAPSHOT_ON_BLADE) {
-        return LAWN_STORE_NONSENSE;
+        return LAWN_STORE_INCONSISTENT;
     }
     if (timer.payload_size > loading->store->memory.max) {
         return -ENOSPC;
@@ -489,7 +489,7 @@ read_record(struct lawn_store_loading *loading, uint64_t *deadline)
     *deadline = timer.deadline;
     error = lawn__store_restore(loading->store, &timer,
                                 how == LAWN_STORE_SNAPSHOT_ON_BLADE);
-    return error == -EEXIST ? (int)LAWN_STORE_NONSENSE : error;
+    return error == -EEXIST ? (int)LAWN_STORE_INCONSISTENT : error;
 }
 
 static int
@@ -509,7 +509,7 @@ read_records(struct lawn_store_loading *loading)
             }
         }
         prefetch_records(loading);
-        error = count == loading->count ? (int)LAWN_STORE_NONSENSE
+        error = count == loading->count ? (int)LAWN_STORE_INCONSISTENT
                                         : read_record(loading, &deadline);
         count++;
         loading->fetched -= loading->fetched > 0;
@@ -518,7 +518,7 @@ read_records(struct lawn_store_loading *loading)
         }
     }
     if (error == 0 && (count != loading->count || first != loading->first)) {
-        error = LAWN_STORE_NONSENSE;
+        error = LAWN_STORE_INCONSISTENT;
     }
     return error;
 }

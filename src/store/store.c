@@ -340,8 +340,13 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
     const unsigned either = LAWN_STORE_ABSENT | LAWN_STORE_PRESENT;
     int error = 0;
 
-    if (id_size > LAWN_STORE_ID_MAX || payload_size > LAWN_STORE_PAYLOAD_MAX ||
-        how > (either | LAWN_STORE_AT) || (how & either) == either) {
+    if (id_size > LAWN_STORE_ID_MAX) {
+        return LAWN_STORE_ID_TOO_LARGE;
+    }
+    if (payload_size > LAWN_STORE_PAYLOAD_MAX) {
+        return LAWN_STORE_PAYLOAD_TOO_LARGE;
+    }
+    if (how > (either | LAWN_STORE_AT) || (how & either) == either) {
         return -EINVAL;
     }
     if ((how & LAWN_STORE_AT) != 0) {
@@ -422,7 +427,7 @@ lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
 {
 
     if (payload_size > LAWN_STORE_PAYLOAD_MAX) {
-        return -EINVAL;
+        return LAWN_STORE_PAYLOAD_TOO_LARGE;
     }
     uint64_t hash = 0;
     struct lawn_store_record *record = find_record(store, id, id_size, &hash);
