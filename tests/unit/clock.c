@@ -1,4 +1,5 @@
-/* clock.c - the clock: forwards, backwards, far, and its two ends [P1] [P9]. */
+/* clock.c - the clock moved forwards, backwards and far, and its two ends [P1]
+ * [P9]. */
 #include "common.h"
 
 TEST(the_clock_begins_at_the_time_in_the_options)
@@ -46,7 +47,7 @@ TEST(a_mow_that_fires_nothing_still_moves_the_clock)
     scene_end(&s);
 }
 
-/* 28. libuv #1068, joyent/libuv #678: which now does start add to? */
+/* 28. libuv #1068, joyent/libuv #678: to which now does start add the TTL? */
 TEST(a_start_counts_from_the_newest_time_set)
 {
     struct scene s;

@@ -1,11 +1,12 @@
-/* loop_check.c - lawn_loop_check() names what is broken. */
+/* loop_check.c - lawn_loop_check() reports each broken invariant. */
 #include "../../src/loop/loop.h"
 #include "loop_common.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The check finds a fault and names it; the loop is put right afterwards. */
+/* Checks that the fault is reported with its number; the caller then repairs
+ * the loop. */
 static void
 check_names(struct bench *bench, const char *invariant)
 {

@@ -1,4 +1,5 @@
-/* store_routines.c - the four routines of a store, and get, update, touch. */
+/* store_routines.c - the four basic routines of a store, and get, update,
+ * touch. */
 #include "store_common.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ TEST(a_store_forgets_a_stopped_timer)
     trial_end(&t);
 }
 
-/* [S1] Nothing is left of what was replaced: payload, deadline, TTL. */
+/* [S1] Nothing of the replaced timer remains: payload, deadline, TTL. */
 TEST(a_start_replaces_the_timer_of_that_id_in_a_store)
 {
     struct trial t;
@@ -152,7 +153,7 @@ TEST(a_store_looks_up_what_is_there_and_nothing_else)
     trial_end(&t);
 }
 
-/* Without a copy: the same place each time. */
+/* Without a copy: the same address each time. */
 TEST(a_store_hands_out_the_payload_itself)
 {
     struct trial t;
@@ -203,7 +204,7 @@ TEST(an_update_in_a_store_of_no_timer_makes_none)
     trial_end(&t);
 }
 
-/* [P4] Even if the timer has to move to another place in memory. */
+/* [P4] Even if the timer has to move in memory. */
 TEST(an_updated_timer_of_a_store_keeps_its_place_in_the_order)
 {
     static char large[5000];
@@ -225,8 +226,7 @@ TEST(an_updated_timer_of_a_store_keeps_its_place_in_the_order)
     }
 }
 
-/* The same where a start at a deadline and TTLs of their own put timers on no
- * blade. */
+/* The same for unqueued timers: most of these distinct TTLs get no blade. */
 TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_stands)
 {
     static char large[3000];
@@ -290,7 +290,7 @@ TEST(a_timer_of_a_store_touched_at_a_deadline_is_due_then)
     trial_end(&t);
 }
 
-/* [P4] A touch is a restart: behind those of its TTL. */
+/* [P4] A touch is a restart: the timer moves behind those of its TTL. */
 TEST(a_touched_timer_of_a_store_goes_to_the_end_of_its_queue)
 {
     struct trial t;
