@@ -1,25 +1,26 @@
 /* main.c - the model test: random operations on a lawn, a store, a set of
- * workers or a loop, and on the oracle.
+ * workers or a loop, compared with an oracle.
  *
  *     model [--seed S] [--ops N] [--mix MIX] [--check-every K] [--light 1]
  *           [--jobs J] [--replay FILE]... [FILE]...
  *
- * The mixes of a lawn are few, unique, extreme and edges, lawn is all of them;
- * those of a store are store-few, store-unique and store-extreme, and store;
- * those of a set of workers workers-few and so on, and workers, and so of a
- * loop; all is the default. A file with store- in its name is a case for a
- * store, one with workers- for workers, one with loop- for a loop.
+ * The mixes of a lawn are few, unique, extreme and edges; lawn selects all of
+ * them. Those of a store are store-few, store-unique and store-extreme, and
+ * store; the same for workers- and loop-. all is the default. A file with
+ * store- in its name is a case for a store, one with workers- for workers, one
+ * with loop- for a loop.
  *
- * pieces-few and so on, pieces for short, are pairs of lawns of which one is
- * mown in more pieces than the other; naive-few and so on pairs of which one is
- * naive: both have to fire alike to the end (pair_ops.h). A file with pieces- or
- * naive- in its name is a case for such a pair. core is those and the lawn's.
+ * pieces-few and so on (pieces selects all) are pairs of lawns, one of which is
+ * mown in more pieces than the other; naive-few and so on are pairs with a
+ * naive lawn: both must fire identically to the end (pair_ops.h). A file with
+ * pieces- or naive- in its name is a case for such a pair. core selects these
+ * pairs and the mixes of a lawn.
  *
- * Each mix runs in a process of its own, so that a crash is a failure like any
- * other. A case that fails is cut down, kept in a file and told in words. With
- * files to replay, the random part runs only if --ops asks for it. With --jobs
- * so many mixes run at a time. With --light the oracle looks at all timers now
- * and then only; the witness always does.
+ * Each mix runs in a child process, so that a crash is a failure like any other.
+ * A failing case is reduced, written to a file and printed as text. With files
+ * to replay, the random part runs only with --ops. --jobs sets the number of
+ * mixes that run at a time. With --light the oracle looks at all timers only
+ * now and then; the witness always does.
  */
 #include "loop_ops.h"
 #include "ops.h"

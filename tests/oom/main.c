@@ -1,18 +1,17 @@
-/* main.c - memory runs out: at every allocation in turn, once or for good.
+/* main.c - memory runs out: at every allocation in turn, once or permanently.
  *
- * The cases of the interpreters run under an allocator that refuses the k-th
+ * The cases of the interpreters run with an allocator that refuses the k-th
  * request, or all from the k-th on, for every k until nothing was refused. A
- * lawn, a store or a set of workers that cannot be made is NULL, a call that fails
- * has changed nothing [S2], what there was goes on unharmed, and all memory comes
- * back.
- * Meanwhile every allocation in the program is counted, so that P7 is seen to
- * hold. Stores with an allocator of their own have malloc() and mmap() refuse
+ * lawn, a store or a set of workers that cannot be created is NULL; a failed
+ * call has changed nothing [S2]; existing objects continue to work; and all
+ * memory is released. Meanwhile every allocation in the program is counted, to
+ * check P7. For stores with their own allocator, malloc() and mmap() refuse
  * instead: link with
  *
  *     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
  *     -Wl,--wrap=aligned_alloc -Wl,--wrap=mmap
  *
- * The kit's own memory comes from elsewhere while stores are tested.
+ * The kit does not use malloc() while stores are tested.
  */
 #include "lawn.h"
 #include "loop_ops.h"
