@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text may hold NUL bytes; so its size is given by the literal. */
+/* A text may contain NUL bytes, so its size is that of the literal. */
 struct json_text {
     const char *text;
     size_t size;
@@ -19,8 +19,8 @@ struct json_text {
     }
 #define JSON_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Scans a copy of just that size, so that reading past it is noticed; in both
- * ways. */
+/* Scans a copy of the exact size with both implementations, so that reading
+ * past it is detected. */
 static const char *
 json_check(const char *text, size_t size, size_t *wrong)
 {
@@ -221,7 +221,7 @@ TEST(what_is_not_json_is_refused_with_a_reason_and_a_place)
     }
 }
 
-/* A text that is no number at its top level has no valid beginning. */
+/* A text that is not a number at its top level has no valid prefix. */
 TEST(a_text_cut_short_is_refused)
 {
     for (size_t i = 0; i < JSON_COUNT(json_valid); i++) {
@@ -263,7 +263,7 @@ TEST(every_control_character_is_refused_anywhere_in_a_string)
     }
 }
 
-/* So many containers in each other. */
+/* Returns nested containers of this depth. */
 static const char *
 json_nest(size_t depth, bool objects)
 {
@@ -314,7 +314,7 @@ TEST(a_container_ends_with_its_own_bracket_at_every_depth)
     }
 }
 
-/* What a path leads to, as text: "-" missing, "null", "s:..." a string,
+/* Returns the value at a path as text: "-" missing, "null", "s:..." a string,
  * "n:..." a number, "o:..." others. */
 static const char *
 json_get(const char *path_text, const char *text)

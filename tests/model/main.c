@@ -16,8 +16,8 @@
  * pieces- or naive- in its name is a case for such a pair. core selects these
  * pairs and the mixes of a lawn.
  *
- * Each mix runs in a child process, so that a crash is a failure like any other.
- * A failing case is reduced, written to a file and printed as text. With files
+ * Each mix runs in a child process, so that a crash counts as a failure. A
+ * failing case is reduced, written to a file and printed as text. With files
  * to replay, the random part runs only with --ops. --jobs sets the number of
  * mixes that run at a time. With --light the oracle looks at all timers only
  * now and then; the witness always does.
@@ -39,11 +39,11 @@
 
 #define CASE_MIN 64u
 #define CASE_MAX 4096u
-#define CASE_LONG 8u /* times as long if they are light */
+#define CASE_LONG 8u /* times as long if light */
 #define FILE_MAX (1u << 20)
 
 #define MIXES 20
-#define CORE_MIXES 11u /* lawns, and pairs of them */
+#define CORE_MIXES 11u /* of lawns, and pairs of them */
 #define ALL_MIXES ((1u << MIXES) - 1)
 
 static const struct mix {
@@ -76,10 +76,10 @@ static const struct mix {
 
 struct model {
     struct ops_config config;
-    const char *program; /* as it was called */
+    const char *program; /* name of this program */
     uint64_t seed;
-    uint64_t operations; /* in all mixes together */
-    bool asked;          /* for them */
+    uint64_t operations; /* total of all mixes */
+    bool asked;          /* whether --ops was given */
     unsigned mixes;      /* a bit for each */
     unsigned jobs;
     unsigned passed;
@@ -87,7 +87,7 @@ struct model {
     uint64_t done; /* operations */
 };
 
-/* What the process that runs a mix tells before and after each case. */
+/* Written by the process that runs a mix, before and after each case. */
 struct progress {
     uint64_t number;
     uint64_t operations;
@@ -134,7 +134,7 @@ run_cases(const struct model *model, int mix, uint64_t operations, int out)
     }
 }
 
-/* In words, and in a process of its own since it is about to fail. */
+/* Prints the case as text, in a child process because it is about to fail. */
 static void
 tell_case(const struct model *model, const uint8_t *bytes, size_t size)
 {
@@ -156,7 +156,8 @@ report(const struct model *model, const char *name, uint8_t *bytes, size_t size)
 {
 
     if (shrink_passes(&model->config, bytes, size)) {
-        printf("the case alone passes: it leaks, or needs those before it\n");
+        printf("the case passes when run alone: it leaks, or depends on "
+               "earlier cases\n");
         return;
     }
     printf("shrinking %zu bytes\n", size);
@@ -174,8 +175,8 @@ report(const struct model *model, const char *name, uint8_t *bytes, size_t size)
            model->program, (unsigned long long)model->config.check_every, path);
 }
 
-/* Runs the cases of a mix in a child; true if all passed, else last is about
- * the one that did not. */
+/* Runs the cases of a mix in a child. Returns true if all passed; otherwise
+ * last describes the failing one. */
 static bool
 watch_cases(const struct model *model, int mix, uint64_t operations,
             struct progress *last)
@@ -336,7 +337,7 @@ replay_all(struct model *model, int argc, char **argv)
     }
 }
 
-/* All mixes that were asked for, or every so many of them. */
+/* Runs all selected mixes, or every step-th of them. */
 static void
 run_mixes(struct model *model, unsigned first, unsigned step)
 {
@@ -351,7 +352,7 @@ run_mixes(struct model *model, unsigned first, unsigned step)
     }
 }
 
-/* In several processes, whose counts come through a pipe. */
+/* Runs several processes, which send their counts through a pipe. */
 static void
 run_jobs(struct model *model)
 {
