@@ -271,7 +271,7 @@ TEST(bad_fields_are_refused_and_leave_nothing_behind)
     fields_free(&fields);
 }
 
-TEST(what_is_wrong_with_a_field_is_reported)
+TEST(an_error_in_a_field_is_reported)
 {
     CHECK_FIELD("//", -1, "", "bad: the regex is empty");
     CHECK_FIELD("/a", -1, "", "bad: a regex ends with a slash");

@@ -208,7 +208,7 @@ TEST(every_rule_of_the_grammar_is_taken)
     }
 }
 
-TEST(what_is_not_json_is_refused_with_a_reason_and_a_place)
+TEST(invalid_json_is_refused_with_a_reason_and_a_place)
 {
     for (size_t i = 0; i < JSON_COUNT(json_invalid); i++) {
         size_t wrong = SIZE_MAX;
@@ -365,7 +365,7 @@ json_get(const char *path_text, const char *text)
             kit_fail(__FILE__, __LINE__, "%s of %s is %s", path, text, got);   \
     } while (0)
 
-TEST(a_path_leads_to_a_value_as_it_stands)
+TEST(a_path_leads_to_a_value_as_written)
 {
     const char *text = " {\"a\": {\"b\": 1.50e1, \"c\": \"x y\"}, \"d\": null,"
                        "\"e\": [10, [20, {\"f\": true}], {} , false ] , "
@@ -564,7 +564,7 @@ TEST(a_backslash_in_a_name_without_quotes_is_one)
     CHECK_GET(".a\\", "{\"a\\\\\":1}", "n:1");
 }
 
-TEST(what_is_wrong_with_a_path_is_reported)
+TEST(an_error_in_a_path_is_reported)
 {
     CHECK_GET("a", "1", "a JSON path begins with a point");
     CHECK_GET(".a[0]b", "1", "a point is missing");

@@ -131,7 +131,7 @@ load_replay(const struct contender *contender, uint64_t counts[3])
     return run.checksum;
 }
 
-TEST(a_replay_does_what_the_trace_says)
+TEST(a_replay_performs_the_trace)
 {
     load_write("1000 start a 10\n1000 start b 30\n1005 start a 10\n"
                "1016 stop b\n1017 start c 10\n1020 stop nothing\n");

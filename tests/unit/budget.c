@@ -99,7 +99,7 @@ TEST(any_budget_fires_the_same_deadlines_in_the_same_order)
 
 /* [P1]: the mowing position lags behind the clock; a start counts from the
  * clock. */
-TEST(what_is_started_while_others_are_overdue_counts_from_the_clock)
+TEST(timers_started_while_others_are_overdue_count_from_the_clock)
 {
     struct scene s;
     int ground = 0;

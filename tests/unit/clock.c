@@ -116,7 +116,7 @@ TEST(a_mow_at_the_same_time_or_an_earlier_one_fires_nothing_twice)
     scene_end(&s);
 }
 
-TEST(a_mow_with_an_earlier_time_fires_only_what_is_due_by_that_time)
+TEST(a_mow_with_an_earlier_time_fires_only_timers_due_by_that_time)
 {
     struct scene s;
     int ground = 0;
@@ -244,7 +244,7 @@ start_again(struct scene *s, struct probe *probe)
     }
 }
 
-TEST(what_a_callback_starts_at_the_last_tick_waits_for_the_next_mow)
+TEST(a_timer_started_by_a_callback_at_the_last_tick_waits_for_the_next_mow)
 {
     static const uint64_t ends[] = {LAST, LAWN_NEVER};
     struct scene s;

@@ -132,7 +132,7 @@ TEST(a_lawn_gives_its_memory_back)
     }
 }
 
-TEST(an_unqueued_timer_is_counted_wherever_in_the_index_it_stands)
+TEST(an_unqueued_timer_is_counted_wherever_in_the_index_it_is)
 {
     for (enum ground ground = UNQUEUED; ground < GROUNDS; ground++) {
         struct scene s;

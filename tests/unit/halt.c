@@ -47,7 +47,7 @@ TEST(a_halted_mow_fires_no_more_and_the_next_takes_the_rest)
     }
 }
 
-TEST(what_a_halted_mow_left_fires_before_what_has_come_due_since)
+TEST(timers_left_by_a_halted_mow_fire_before_those_due_since)
 {
     struct scene s;
     int ground = 0;

@@ -211,7 +211,7 @@ TEST(catching_up_fires_every_period_one_in_a_turn)
 }
 
 /* [L5] The clock is as coarse as the period, or moved by a test. */
-TEST(catching_up_goes_on_while_the_clock_stands)
+TEST(catching_up_continues_while_the_clock_does_not_move)
 {
     struct bench bench;
 
@@ -274,7 +274,7 @@ stop_0_and_restart_1(struct bench *bench, struct lawn_loop_timer *timer)
     }
 }
 
-TEST(what_is_catching_up_may_be_stopped_and_restarted_in_the_same_turn)
+TEST(a_timer_catching_up_may_be_stopped_and_restarted_in_the_same_turn)
 {
     struct bench bench;
 
@@ -541,7 +541,7 @@ TEST(a_turn_ends_after_the_callback_that_used_up_its_time)
     bench_end(&bench);
 }
 
-TEST(a_turn_without_a_limit_of_time_goes_on)
+TEST(a_turn_without_a_time_limit_continues)
 {
     struct bench bench;
 
@@ -579,7 +579,7 @@ TEST(lateness_is_reported_for_every_fire_and_counts_slow_callbacks)
 }
 
 /* [P9] libevent#46, h2o#2321. */
-TEST(a_clock_that_runs_back_stands_still)
+TEST(a_clock_that_runs_back_does_not_move)
 {
     struct bench bench;
 

@@ -22,7 +22,7 @@ check_names(struct bench *bench, const char *invariant)
     free(text);
 }
 
-TEST(a_check_of_a_loop_names_what_is_broken)
+TEST(a_check_of_a_loop_reports_each_broken_invariant)
 {
     struct bench bench;
 

@@ -631,7 +631,7 @@ keep_alive(struct lawn_loop_watcher *watch, unsigned ready,
     lawn_loop_start(loop, &keeper->idle, 3600 * LAWN_LOOP_SECOND);
 }
 
-TEST(what_is_ready_is_served_before_what_is_due)
+TEST(ready_descriptors_are_served_before_due_timers)
 {
     struct keeper keeper = {.idled = 0};
 

@@ -59,7 +59,7 @@ TEST(a_lawn_without_timers_has_no_first_timer)
     scene_end(&s);
 }
 
-TEST(the_first_timer_stays_and_fires_as_if_nobody_had_asked)
+TEST(lawn_next_timer_does_not_change_when_a_timer_fires)
 {
     struct scene s;
     int ground = 0;
@@ -307,7 +307,7 @@ start_2_for_good(struct scene *s, struct probe *probe)
     CHECK_EQ(first(s), 1);
 }
 
-TEST(what_a_callback_starts_at_the_last_tick_is_not_the_first)
+TEST(a_timer_started_by_a_callback_at_the_last_tick_is_not_the_first)
 {
     struct scene s;
 

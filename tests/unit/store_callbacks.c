@@ -104,7 +104,7 @@ start_the_rest_of_itself(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-TEST(a_callback_of_a_store_may_hand_back_a_part_of_what_it_got)
+TEST(a_callback_of_a_store_may_pass_back_a_part_of_its_data)
 {
     struct trial t;
 
@@ -130,7 +130,7 @@ start_three(struct trial *t, const struct lawn_store_timer *timer)
 }
 
 /* [P6] */
-TEST(what_a_callback_of_a_store_starts_waits_for_a_later_mow)
+TEST(a_timer_started_by_a_callback_of_a_store_waits_for_a_later_mow)
 {
     struct trial t;
 
@@ -194,7 +194,7 @@ mow_inside(struct trial *t, const struct lawn_store_timer *timer)
     inner += trial_mow_some(t, t->mowing, 2);
 }
 
-TEST(a_mow_of_a_store_inside_a_mow_goes_on_where_that_has_got_to)
+TEST(a_mow_of_a_store_inside_a_mow_continues_the_outer_mow)
 {
     struct trial t;
     char id[2] = "a";
@@ -474,7 +474,7 @@ mow_less(struct trial *t, const struct lawn_store_timer *timer)
 }
 
 /* [P1] */
-TEST(a_mow_of_a_store_inside_a_mow_fires_what_is_due_by_its_own_time)
+TEST(a_mow_of_a_store_inside_a_mow_fires_timers_due_by_its_own_time)
 {
     struct trial t;
 

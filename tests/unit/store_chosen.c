@@ -195,7 +195,7 @@ TEST(the_hash_of_a_store_is_siphash_1_3)
 
 /* The ids have the same bucket and tag, so that only the ids themselves
  * differ. */
-TEST(ids_of_a_store_whose_hashes_look_alike_are_told_apart)
+TEST(ids_of_a_store_with_similar_hashes_are_distinguished)
 {
     static const size_t sizes[] = {8, 12};
     struct trial t;

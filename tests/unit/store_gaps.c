@@ -145,7 +145,7 @@ find_alike(const uint64_t key[2], size_t size, unsigned char *a,
     }
 }
 
-TEST(ids_of_a_store_that_differ_in_their_last_byte_are_told_apart)
+TEST(ids_of_a_store_that_differ_in_their_last_byte_are_distinguished)
 {
     struct lawn_store_options options = {.seed = {5, 6}};
 

@@ -24,7 +24,7 @@ ignore(const struct lawn_store_timer *timer, void *arg)
     (void)arg;
 }
 
-TEST(what_a_store_hands_out_stays_while_others_come_and_go)
+TEST(data_returned_by_a_store_stay_valid_while_others_come_and_go)
 {
     struct trial t;
     uint64_t cursor = 0;
@@ -61,7 +61,7 @@ TEST(what_a_store_hands_out_stays_while_others_come_and_go)
 }
 
 /* All at once: none of a thousand timers moves because of another. */
-TEST(what_a_store_hands_out_of_many_timers_stays)
+TEST(data_returned_by_a_store_of_many_timers_stay_valid)
 {
     static struct lawn_store_timer handed[1000];
     struct trial t;
@@ -97,7 +97,7 @@ TEST(what_a_store_hands_out_of_many_timers_stays)
     trial_end(&t);
 }
 
-TEST(what_a_store_hands_out_stays_when_the_timer_is_touched)
+TEST(data_returned_by_a_store_stay_valid_when_the_timer_is_touched)
 {
     struct trial t;
 
@@ -227,7 +227,7 @@ TEST(an_id_inside_the_payload_that_a_store_replaces_is_read_first)
     trial_end(&t);
 }
 
-TEST(what_a_store_returned_while_iterating_may_be_stopped_by_its_own_id)
+TEST(a_timer_that_a_store_returned_while_iterating_may_be_stopped_by_its_own_id)
 {
     struct trial t;
     uint64_t cursor = 0;

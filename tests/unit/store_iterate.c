@@ -207,7 +207,7 @@ TEST(an_iteration_of_a_store_is_not_disturbed_by_restarts)
     trial_end(&t);
 }
 
-TEST(an_iteration_goes_on_in_a_store_that_was_reserved_and_cleared)
+TEST(an_iteration_continues_in_a_store_that_was_reserved_and_cleared)
 {
     struct trial t;
     uint64_t cursor = 0;
@@ -235,7 +235,7 @@ TEST(an_iteration_goes_on_in_a_store_that_was_reserved_and_cleared)
 }
 
 /* S8 while timers fire. */
-TEST(an_iteration_of_a_store_that_mows_returns_what_is_left_once)
+TEST(an_iteration_of_a_store_that_mows_returns_remaining_timers_once)
 {
     struct trial t;
     uint64_t cursor = 0;

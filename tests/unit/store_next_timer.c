@@ -144,7 +144,7 @@ TEST(a_callback_of_a_store_sees_a_timer_that_is_not_due_yet)
 }
 
 /* S4 */
-TEST(what_a_store_returns_as_its_first_timer_stays_while_others_come_and_go)
+TEST(the_first_timer_of_a_store_stays_valid_while_others_come_and_go)
 {
     static const char payload[] = "a payload that needs more than a few bytes";
     struct trial t;

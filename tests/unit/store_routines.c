@@ -135,7 +135,7 @@ TEST(a_start_in_a_store_that_makes_no_sense_is_refused)
     trial_end(&t);
 }
 
-TEST(a_store_looks_up_what_is_there_and_nothing_else)
+TEST(a_store_finds_its_timers_and_no_others)
 {
     struct trial t;
 
@@ -227,7 +227,7 @@ TEST(an_updated_timer_of_a_store_keeps_its_place_in_the_order)
 }
 
 /* The same for unqueued timers: most of these distinct TTLs get no blade. */
-TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_stands)
+TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_is)
 {
     static char large[3000];
     struct lawn_store_options options = {.lawn.blades = 8};
@@ -248,7 +248,7 @@ TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_stands)
     trial_end(&t);
 }
 
-TEST(a_touched_timer_of_a_store_waits_anew_with_its_payload)
+TEST(a_touched_timer_of_a_store_waits_again_with_its_payload)
 {
     struct trial t;
 

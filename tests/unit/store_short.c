@@ -23,7 +23,7 @@ write(int fd, const void *bytes, size_t size)
 }
 
 /* [S9] */
-TEST(a_save_goes_on_after_a_write_that_took_only_a_part)
+TEST(a_save_continues_after_a_partial_write)
 {
     static const size_t parts[] = {1, 7, 100, 4096};
     char path[64] = "/tmp/lawn-test-XXXXXX";

@@ -86,7 +86,7 @@ round_trip(uint64_t count, uint64_t seed, size_t piece)
     tape_free(&tape);
 }
 
-TEST(what_was_saved_loads_whatever_the_ids_and_payloads)
+TEST(a_saved_store_loads_whatever_the_ids_and_payloads)
 {
     round_trip(0, 1, 0);
     round_trip(1, 2, 0);
@@ -1057,7 +1057,7 @@ TEST(a_snapshot_loads_at_an_earlier_time)
     }
 }
 
-TEST(what_has_been_loaded_goes_on_as_any_store)
+TEST(a_loaded_store_works_as_any_store)
 {
     struct lawn_store *store = crowded(20, 1);
     struct tape tape = {0};

@@ -303,7 +303,7 @@ TEST(a_link_is_replaced_and_not_what_it_leads_to)
 }
 
 /* The name of the temporary file is longer by 11. */
-TEST(a_name_that_leaves_no_room_for_another_beside_it_is_too_long)
+TEST(a_name_that_leaves_no_room_for_the_temporary_name_is_too_long)
 {
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
@@ -422,7 +422,7 @@ lengthen(const char *path, int by)
     (void)close(fd);
 }
 
-TEST(a_file_that_goes_on_after_its_end_loads_nothing)
+TEST(a_file_with_bytes_after_its_end_loads_nothing)
 {
     struct meter meter = {0};
     struct lawn_store *from = store_of(&meter, 1000);
@@ -858,7 +858,7 @@ load_drops(void)
     return count == 10 ? 0 : 3;
 }
 
-TEST(a_load_that_is_interrupted_goes_on)
+TEST(a_load_that_is_interrupted_continues)
 {
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);

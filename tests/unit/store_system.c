@@ -43,7 +43,7 @@ map_too_much(void)
 }
 
 /* [S2] */
-TEST(a_store_that_the_system_gives_no_memory_goes_on_as_it_was)
+TEST(a_store_that_gets_no_memory_from_the_system_is_unchanged)
 {
     if (!watched()) { /* they need much memory themselves */
         check_child(map_too_much);

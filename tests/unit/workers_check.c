@@ -119,7 +119,7 @@ begin(struct patient *p)
     CHECK_EQ(p->shard->started, p->c.clock);
 }
 
-TEST(a_check_of_workers_names_what_is_broken)
+TEST(a_check_of_workers_reports_each_broken_invariant)
 {
     static const struct {
         break_fn *change;

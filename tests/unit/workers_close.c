@@ -62,7 +62,7 @@ TEST(a_set_closed_at_once_reports_each_timer_that_is_left_once)
     crew_end(&c);
 }
 
-TEST(the_timers_that_are_left_are_counted_if_nobody_wants_to_know_them)
+TEST(the_timers_that_are_left_are_counted_without_a_left_function)
 {
     struct crew c;
 

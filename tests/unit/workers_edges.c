@@ -443,7 +443,7 @@ new_pair(struct crew *c)
 
 /* Each timer is on one of two lawns, in the mailbox of either, both, or
  * stopped. A sanitizer would report an access [C3]. */
-TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
+TEST(a_timer_that_is_left_may_be_freed_with_the_other_timer_of_its_object)
 {
     struct pair *pairs[72];
     struct crew c;

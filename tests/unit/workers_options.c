@@ -191,7 +191,7 @@ start_once_more(struct crew *crew, struct hand *hand)
     CHECK_EQ(hand_start(crew, hand, 10), 0);
 }
 
-TEST(a_clock_at_the_end_of_time_fires_what_is_started_there)
+TEST(a_clock_at_the_end_of_time_fires_timers_started_there)
 {
     static const uint64_t ends[] = {LAST, UINT64_MAX};
 
@@ -261,7 +261,7 @@ TEST(a_worker_added_later_starts_from_the_clock)
     crew_end(&c);
 }
 
-TEST(the_resolution_of_a_set_rounds_deadlines_up_whoever_starts_them)
+TEST(the_resolution_of_a_set_rounds_deadlines_up_in_any_thread)
 {
     static const unsigned whos[] = {0, 1, NOBODY};
     struct lawn_workers_options options = {.lawn = {.resolution = 100}};

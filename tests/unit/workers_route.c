@@ -123,7 +123,7 @@ TEST(a_stopped_timer_started_elsewhere_fires_once_wherever_it_goes)
     }
 }
 
-TEST(a_worker_by_name_gets_the_timer_whoever_starts_it)
+TEST(a_worker_by_name_gets_the_timer_from_any_thread)
 {
     struct crew c;
 
@@ -208,7 +208,7 @@ TEST(a_restart_of_a_timer_on_its_way_does_not_turn_it_back)
 }
 
 /* The old worker is slow; no start is lost on the way, whatever follows. */
-TEST(a_timer_that_moves_to_and_fro_fires_once_where_it_was_sent_last)
+TEST(a_timer_that_moves_repeatedly_fires_once_where_it_was_sent_last)
 {
     struct crew c;
 
@@ -407,7 +407,7 @@ TEST(by_ttl_the_worker_of_start_on_is_ignored)
     crew_end(&c);
 }
 
-TEST(by_ttl_there_are_as_many_lawns_as_was_said)
+TEST(by_ttl_there_are_as_many_lawns_as_configured)
 {
     struct lawn_workers_options options = by_ttl;
     struct crew c;

@@ -405,7 +405,7 @@ close_when_all_is_done(void *arg, unsigned which)
 }
 
 /* Ten are due by the time until, which is in the future; three are not. */
-TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
+TEST(between_threads_a_set_is_closed_when_timers_due_until_then_have_fired)
 {
     unsigned many = rounds(100);
 
@@ -435,7 +435,7 @@ TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
     }
 }
 
-TEST(between_threads_a_set_closed_now_fires_what_is_due_and_no_more)
+TEST(between_threads_a_set_closed_now_fires_due_timers_and_no_more)
 {
     unsigned many = rounds(100);
 

@@ -122,7 +122,7 @@ TEST(all_workers_look_at_the_clock_when_they_are_asked_to)
 }
 
 /* The lawns of a removed worker may wake the workers that take them over. */
-TEST(a_worker_is_called_if_what_it_takes_over_is_due_earlier)
+TEST(a_worker_is_called_if_a_lawn_it_takes_over_is_due_earlier)
 {
     struct crew c;
 
@@ -323,7 +323,7 @@ TEST(what_the_workers_count_adds_up)
     crew_end(&c);
 }
 
-TEST(a_timer_stopped_from_elsewhere_is_held_until_it_comes_up)
+TEST(a_timer_stopped_from_elsewhere_is_held_until_its_deadline)
 {
     struct crew c;
 
