@@ -26,7 +26,7 @@ struct walk {
     uint64_t schedules; /* different ones, except random ones */
     uint64_t random;
     unsigned cost; /* all schedules of lower cost have been walked */
-    bool complete; /* there are no others */
+    bool complete; /* all schedules have been walked */
     bool failed;
 };
 

@@ -1,4 +1,4 @@
-/* witness.c - a second opinion on what a lawn does: see witness.h. */
+/* witness.c - a second judge of a lawn: see witness.h. */
 #include "witness.h"
 
 #include "lawn.h"

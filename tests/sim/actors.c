@@ -310,7 +310,7 @@ static void
 make_set(void)
 {
     for (unsigned i = 0; !world_make_set(); i++) {
-        weather_calm = i > 0; /* one round is enough */
+        weather_calm = i > 0; /* one failure is enough */
     }
     weather_calm = sim_plan.faults == 0;
     if (sim_plan.anchored) {

@@ -143,8 +143,8 @@ TEST(an_unqueued_timer_is_counted_wherever_in_the_index_it_is)
             start(&s, 0, ttl);
             CHECK_EQ(lawn_count_unqueued(s.lawn), others + 1);
         }
-        /* A mow that runs out of budget leaves the remaining entries in their
-         * slot. */
+        /* A mow that runs out of budget leaves the remaining entries in the
+         * slot of their tick. */
         for (uint64_t ttl = 4096; ttl < 64 * 4096; ttl += 4096) {
             start_at(&s, 0, ttl);
             start_at(&s, 1, ttl);

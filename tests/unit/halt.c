@@ -152,7 +152,7 @@ TEST(halting_outside_a_mow_does_nothing)
         }
         lawn_halt(s.lawn);
         CHECK_EQ(mow(&s, 11), 2);
-        lawn_halt(s.lawn); /* after one */
+        lawn_halt(s.lawn); /* after a mow */
         CHECK_EQ(lawn_next(s.lawn), 12);
         CHECK_EQ(mow_some(&s, 20, 1), 1);
         lawn_halt(s.lawn); /* with due timers left */

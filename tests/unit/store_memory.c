@@ -107,8 +107,8 @@ TEST(a_store_gives_back_what_a_burst_of_timers_took)
     }
 }
 
-/* The remaining timers are scattered among the fired ones. Memory stays O(n) at
- * every moment all the same. */
+/* The remaining timers are scattered among the fired ones. Memory is still
+ * proportional to the remaining timers, at once. */
 TEST(a_store_gives_memory_back_though_every_tenth_timer_stays)
 {
     uint64_t n = how_many(300000, 100000, 20000);

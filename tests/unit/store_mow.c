@@ -39,7 +39,7 @@ TEST(a_store_mows_no_more_than_its_budget)
     put(&t, "c", 11, "");
     put(&t, "d", 50, "");
     CHECK_EQ(trial_mow_some(&t, 20, 0), 0);
-    CHECK_EQ(lawn_store_now(t.store), 20); /* the clock moves all the same */
+    CHECK_EQ(lawn_store_now(t.store), 20); /* the clock still moves */
     CHECK_EQ(lawn_store_next(t.store), 10);
     CHECK_EQ(trial_mow_some(&t, 20, 1), 1);
     CHECK_STORE_FIRED(&t, "a");

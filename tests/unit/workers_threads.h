@@ -44,7 +44,7 @@ void patience_lose(struct patience *patience, const char *file, int line,
 struct item {
     struct lawn_workers_timer timer;
     struct troop *troop;
-    atomic_uint inside; /* callbacks under way: 0 or 1 [C4] */
+    atomic_uint inside; /* running callbacks: 0 or 1 [C4] */
     atomic_uint fires;
     atomic_uint starts; /* successful ones */
     atomic_uint stops;  /* that returned true */
