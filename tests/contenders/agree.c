@@ -1,4 +1,4 @@
-/* agree.c - each contender does what it says; broken ones are found out. */
+/* agree.c - each contender works as documented; broken ones are detected. */
 #include "agree.h"
 #include "common.h"
 #include "tap.h"
@@ -18,8 +18,8 @@ TEST(every_exact_contender_agrees_with_the_oracle)
     }
 }
 
-/* A broken contender: a good one with something put in between. One at a time,
- * so static variables will do. */
+/* A broken contender is a good one with a modified function. Only one runs at a
+ * time, so static variables suffice. */
 static const struct contender *good;
 static unsigned calls;
 static contender_fire_fn *true_fire;
@@ -117,7 +117,7 @@ always_failed(void *self)
     return true;
 }
 
-/* Whether the check refuses a broken one, and says so in these words. */
+/* Returns whether the check rejects a broken contender with this message. */
 static bool
 is_refused(const struct contender *broken, const char *words)
 {
@@ -134,7 +134,7 @@ is_refused(const struct contender *broken, const char *words)
                   strstr(said, "seed 1, step ") != NULL &&
                   strstr(said, words) != NULL;
         if (!refused) {
-            printf("  said: %s", said);
+            printf("  printed: %s", said);
         }
     }
     free(said);
@@ -175,7 +175,7 @@ TEST(a_contender_that_loses_every_thousandth_timer_is_refused)
 
     broken.start = start_and_lose_some;
     CHECK(is_refused(&broken, ""));
-    /* Even if it does not show when timers are stopped or asked for. */
+    /* Also without next(), which would show the loss. */
     broken.next = NULL;
     CHECK(is_refused(&broken, ""));
 }

@@ -16,7 +16,8 @@ struct stage {
     uint32_t last;  /* the last that fired */
 };
 
-/* With so many objects, where the contender is told to expect `expected`. */
+/* Begins with this number of objects; the contender is created for expected
+ * timers. */
 void stage_begin(struct stage *stage, const struct contender *contender,
                  uint32_t objects, size_t expected);
 void stage_end(struct stage *stage);
@@ -27,10 +28,11 @@ bool stage_stop(struct stage *stage, uint32_t id);
 size_t stage_mow(struct stage *stage, uint64_t now, size_t budget);
 bool stage_failed(const struct stage *stage);
 
-/* The contenders of this tree that promise to be exact; NULL after the last. */
+/* The contenders of this tree that are documented as exact; NULL after the
+ * last. */
 extern const struct contender *const exact[];
 
-/* After so many more requests for memory all are refused; negative: none. */
+/* Number of memory requests until all are refused; negative: never. */
 extern long requests_left;
 
 #endif

@@ -1,5 +1,5 @@
-/* crews.c - our crews do what the benchmark expects of one; broken ones are
- * found out. */
+/* crews.c - the crews of this tree work as the benchmark expects; broken ones
+ * are detected. */
 #include "common.h"
 #include "crew_agree.h"
 #include "crews/all.h"
@@ -21,11 +21,11 @@ TEST(our_crews_do_what_they_are_asked_for)
     }
 }
 
-/* Broken crews: lawns behind mutexes with something put in between. */
+/* Broken crews: lawns behind mutexes with modified functions. */
 static const struct crew *const whole = &shards_crew;
 static unsigned calls;
 
-/* Every hundredth call goes wrong; threads take turns at that. */
+/* Every hundredth call fails, counted over all threads. */
 static bool
 now_and_then(void)
 {
@@ -49,7 +49,7 @@ start_on_and_lose_some(void *self, unsigned number, struct object *object,
     }
 }
 
-/* Early by an hour for some: however slow the machine, that is seen. */
+/* Some timers are an hour early, which is noticed on any machine. */
 static void
 start_on_early(void *self, unsigned number, struct object *object, uint64_t ttl)
 {
@@ -102,7 +102,8 @@ left_and_say_nothing(void *self, contender_fire_fn *tell, void *arg)
     return 0;
 }
 
-/* Whether it is found out, by a message that contains the words. */
+/* Returns whether the check rejects it with a message that contains the
+ * words. */
 static bool
 is_refused(const struct crew *broken, const char *words)
 {

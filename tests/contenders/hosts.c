@@ -1,5 +1,5 @@
-/* hosts.c - our own event loop does what the benchmark expects of one; broken ones
- * are found out. */
+/* hosts.c - the event loop of this tree works as the benchmark expects; broken
+ * ones are detected. */
 #include "common.h"
 #include "host_agree.h"
 #include "hosts/all.h"
@@ -73,7 +73,8 @@ serve_not(void *self)
     (void)self;
 }
 
-/* Whether it is found out, by a message that contains the words. */
+/* Returns whether the check rejects it with a message that contains the
+ * words. */
 static bool
 is_refused(const struct host *broken, const char *words)
 {

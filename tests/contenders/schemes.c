@@ -1,4 +1,4 @@
-/* schemes.c - what is special to some contenders: memory, growth, far jumps. */
+/* schemes.c - properties of single contenders: memory, growth, far jumps. */
 #include "common.h"
 
 #include <string.h>
@@ -6,7 +6,8 @@
 #define MANY 5000u
 #define YEAR_NS UINT64_C(31556952000000000)
 
-/* Starts timers with TTLs of their own until memory runs out; how many ran. */
+/* Starts timers with distinct TTLs until memory runs out. Returns the number of
+ * running timers. */
 static uint32_t
 start_until_it_fails(struct stage *s)
 {
@@ -37,7 +38,7 @@ TEST(a_start_without_memory_changes_nothing)
             uint32_t ran = start_until_it_fails(&s);
             CHECK(ran < MANY);
             CHECK(!stage_stop(&s, ran));
-            /* One that runs keeps its deadline. */
+            /* A running timer keeps its deadline. */
             if (ran > 0 && frail[k] == &growing_contender) {
                 stage_start(&s, 0, 1000000);
                 CHECK_EQ(s.contender->next(s.self), 100);
@@ -46,7 +47,7 @@ TEST(a_start_without_memory_changes_nothing)
             CHECK_EQ(s.contender->next(s.self), ran > 0 ? 100 : UINT64_MAX);
             CHECK_EQ(stage_mow(&s, 99, SIZE_MAX), 0);
             CHECK_EQ(stage_mow(&s, 100 + MANY, SIZE_MAX), ran);
-            /* And with memory it goes on. */
+            /* With memory it works again. */
             stage_start(&s, ran, 7);
             CHECK_EQ(stage_mow(&s, s.now + 7, SIZE_MAX), 1);
             CHECK_EQ(s.last, ran);
@@ -151,7 +152,7 @@ TEST(a_budget_is_heeded_and_the_rest_fires_first_in_the_next_mow)
     }
 }
 
-/* With a step for each tick this would not end. */
+/* With a step for each tick this would take forever. */
 TEST(years_that_pass_at_once_cost_no_more_than_the_slots)
 {
     for (size_t k = 0; exact[k] != NULL; k++) {
@@ -173,7 +174,7 @@ TEST(far_deadlines_are_kept_and_do_not_wrap)
 {
     for (size_t k = 0; exact[k] != NULL; k++) {
         if (exact[k] == &growing_contender) {
-            continue; /* it has no memory for that */
+            continue; /* not enough memory for that */
         }
         struct stage s;
         stage_begin(&s, exact[k], 4, 4);
@@ -246,7 +247,7 @@ TEST(every_contender_has_a_name_of_its_own_and_is_found_by_it)
         CHECK(contenders_find(all[i]->name) == all[i]);
         CHECK(strlen(all[i]->title) <= 20 && strlen(all[i]->about) <= 160);
     }
-    CHECK(contenders_find("nobody") == NULL);
+    CHECK(contenders_find("unknown") == NULL);
     CHECK(contenders_list_missing(&count) != NULL);
 }
 

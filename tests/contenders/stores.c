@@ -1,5 +1,5 @@
-/* stores.c - our store does what the benchmark expects of one; broken ones are
- * found out. */
+/* stores.c - the store of this tree works as the benchmark expects; broken ones
+ * are detected. */
 #include "common.h"
 #include "store_agree.h"
 #include "stores/all.h"
@@ -18,8 +18,8 @@ TEST(our_store_agrees_with_the_oracle)
     }
 }
 
-/* Broken stores: ours with something put in between. One at a time, so static
- * variables will do. */
+/* Broken stores: ours with modified functions. Only one runs at a time, so
+ * static variables suffice. */
 static unsigned calls;
 static store_fire_fn *true_fire;
 static void *true_arg;
@@ -137,7 +137,7 @@ mow_and_miscount(void *self, uint64_t now, size_t budget, store_fire_fn *fire,
     return ours->mow(self, now, budget, fire, arg) / 2;
 }
 
-/* Two timers are held back and told in the wrong order. */
+/* Two timers are held back and reported in the wrong order. */
 static unsigned char held_bytes[STORE_ID + STORE_PAYLOAD];
 static struct store_timer held;
 
@@ -182,7 +182,7 @@ count_one_more(void *self)
     return ours->count(self) + 1;
 }
 
-/* Whether the check refuses a broken one, and says so in these words. */
+/* Returns whether the check rejects a broken store with this message. */
 static bool
 is_refused(const struct store *broken, const char *words)
 {
@@ -198,7 +198,7 @@ is_refused(const struct store *broken, const char *words)
         refused = strstr(said, "broken disagrees (seed 1, step ") == said &&
                   strstr(said, words) != NULL;
         if (!refused) {
-            printf("  said: %s", said);
+            printf("  printed: %s", said);
         }
     }
     free(said);
@@ -272,7 +272,7 @@ TEST(a_store_that_fires_the_wrong_timers_is_refused)
     CHECK(is_refused(&broken, "after one with a later deadline"));
 }
 
-/* What has no timers is checked for the rest. */
+/* A store without timers is checked for everything else. */
 TEST(a_table_without_timers_is_checked_too)
 {
     struct store broken = like_ours();
@@ -291,7 +291,7 @@ nothing(const struct store_timer *timer, void *arg)
     (void)arg;
 }
 
-/* Small blocks are malloc's; none can be had, but what runs goes on. */
+/* Small blocks come from malloc(), which fails; running timers continue. */
 TEST(a_store_without_memory_fails_to_start_and_loses_nothing)
 {
     struct contender_setup setup = {0};

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """clients.py KIND PORT IDLE_MS REQUEST_MS [PID] - clients of examples/echo.c.
 
-All that comes back is compared with what was sent. When the server hangs up, a
-client knows by its own clock whether it may have: it takes the time before it
-speaks and after it has heard, so a server that is in the right is never found
-early, however slow the machine. What happened is printed as lines "name least
-most", which tests/api/echo adds up; nearly all is certain, and least is most.
+All replies are compared with the sent bytes. When the server closes a connection,
+the client checks by its own clock that it was permitted to: it reads the clock
+before sending and after receiving, so a correct server is never reported as early,
+however slow the machine. The counts are printed as lines "name least most", which
+tests/api/echo adds up; nearly all are certain, with least equal to most.
 """
 import contextlib
 import heapq
@@ -21,7 +21,7 @@ import time
 PORT, IDLE, REQUEST = (int(arg) for arg in sys.argv[2:5])
 IDLE /= 1000
 REQUEST /= 1000
-PATIENCE = 90  # seconds that something may take on a machine that is busy
+PATIENCE = 90  # maximum seconds for anything on a busy machine
 
 dice = random.Random(1)
 TEXT = bytes(dice.choices(b"abcdefghijklmnopqrstuvwxyz    \n\n", k=1 << 18))
@@ -37,28 +37,28 @@ def count(name, least, most=None):
 
 
 class Client:
-    """What is all back the server has heard, and its timers run from there. Of
-    what is not we cannot know: it may hang up for the silence before."""
+    """Once all sent bytes have been echoed, the server has received them, and its
+    timers run from there. Until then it may have timed out before receiving them."""
 
     def __init__(self):
-        self.owed = bytearray()  # what is to come back
-        self.spoke = time.monotonic()  # when it last did
-        self.began = None  # when it began the line that has no end yet
-        self.heard = self.spoke, None  # the same of what the server has heard
-        self.late = None  # how late the server hung up, if it did
+        self.owed = bytearray()  # bytes not yet echoed
+        self.spoke = time.monotonic()  # time of the last send
+        self.began = None  # start of the unfinished line
+        self.heard = self.spoke, None  # both, for bytes that the server has received
+        self.late = None  # how late the server closed, if it did
         self.socket = socket.create_connection(("127.0.0.1", PORT))
         self.socket.setblocking(False)
         count("connections", 1)
 
     def say(self, data):
-        """Returns how many bytes of it went out."""
+        """Returns the number of bytes sent."""
         before = time.monotonic()
         try:
             size = self.socket.send(data)
         except BlockingIOError:
             return 0
         except ConnectionError:
-            return len(data)  # hear() will tell
+            return len(data)  # hear() reports it
         self.spoke = before
         if self.began is None or b"\n" in data[: size - 1]:
             self.began = before
@@ -68,7 +68,7 @@ class Client:
         return size
 
     def hear(self):
-        """False: the connection is closed."""
+        """Returns False if the connection is closed."""
         try:
             data = self.socket.recv(1 << 16)
         except BlockingIOError:
@@ -78,7 +78,7 @@ class Client:
         if not data:
             self.hung_up(time.monotonic())
             return False
-        assert self.owed.startswith(data), "what comes back is something else"
+        assert self.owed.startswith(data), "the echo differs"
         del self.owed[: len(data)]
         count("lines", data.count(b"\n"))
         if not self.owed:
@@ -92,7 +92,7 @@ class Client:
         idle = now - spoke - IDLE
         slow = -1 if began is None else now - began - REQUEST
         self.late = max(idle, slow)
-        assert self.late >= 0, f"hung up on early: {idle:.6f}, {slow:.6f} s"
+        assert self.late >= 0, f"closed early: {idle:.6f}, {slow:.6f} s"
         count("idle", idle >= 0 > slow, idle >= 0)
         count("slow", slow >= 0 > idle, slow >= 0)
         self.close()
@@ -105,12 +105,12 @@ class Client:
         while self.owed and select.select([self.socket], [], [], PATIENCE)[0]:
             if not self.hear():
                 return False
-        assert not self.owed, "something does not come back"
+        assert not self.owed, "the echo is incomplete"
         return True
 
 
 def reset(client):
-    """Leaves without a word."""
+    """Resets the connection."""
     client.socket.setsockopt(
         socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
     )
@@ -118,15 +118,15 @@ def reset(client):
 
 
 def play(number, script):
-    """Plays so many clients, one coming after the other, until all have left or
-    were left. A script speaks and yields how long it waits then."""
+    """Runs this number of clients, connecting one after the other, until all
+    connections are closed. A script sends and yields the time to wait."""
     poll = select.epoll()
     began = time.monotonic()
     acts = [(began + 0.01 * i, i, None) for i in range(number)]
     clients, there = {}, {}
     while acts or there:
         now = time.monotonic()
-        assert now < began + PATIENCE + 5 * IDLE, "the server does not hang up"
+        assert now < began + PATIENCE + 5 * IDLE, "the server does not close the connection"
         while acts and acts[0][0] <= now:
             _, i, acting = heapq.heappop(acts)
             if acting is None:
@@ -148,8 +148,8 @@ def play(number, script):
 
 
 def was_soon(number, script, ttl, sorts):
-    """Of each sort some were hung up on at once. Not all need be, on a machine
-    that is busy; there it may take several tries."""
+    """Checks that of each sort some connections were closed in time. On a busy
+    machine others may be late, and it may take several tries."""
     end = time.monotonic() + PATIENCE
     while True:
         late = [c.late for c in play(number, script)]
@@ -163,15 +163,15 @@ def was_soon(number, script, ttl, sorts):
 
 
 def idle(i, c):
-    """Says nothing; or a line; or lines for a while, and then nothing."""
+    """Sends nothing; or a line; or lines for a while, and then nothing."""
     for j in range((0, 1, 8)[i % 3]):
         c.say(b"\n" if j % 2 else b"here I am\nand here\n")
         yield IDLE / 5
 
 
 def slow(i, c):
-    """Stops within a line; speaks on and on; stops within the second line;
-    begins well."""
+    """Stops within a line; sends one endless line; stops within the second line;
+    or sends a complete line, and then stops."""
     if i % 4 == 0:
         c.say(b"s")
     elif i % 4 == 1:
@@ -187,7 +187,7 @@ def slow(i, c):
 
 
 def alive(i, c):
-    """Now and then a line; or lines in pieces; or the end of a line and the
+    """Sends a line now and then; or lines in pieces; or the end of a line and the
     beginning of the next."""
     words = ((b"tick\n",), (b"ti", b"ck", b"\n"), (b"ck\nti",))[i % 3]
     until = time.monotonic() + 3 * IDLE
@@ -202,41 +202,41 @@ def alive(i, c):
 
 
 def rude(i, c):
-    """Leaves: at once; within a line; without having listened; or says that
-    this was all, and listens."""
+    """Closes the connection: at once; within a line; without reading; or shuts
+    down sending, and reads the rest."""
     yield 0
     if i % 4 == 1:
-        c.say(b"I say, ")
+        c.say(b"hello, ")
     elif i % 4 >= 2:
         c.say(TEXT[:100000])
     if i % 4 == 3:
-        with contextlib.suppress(OSError):  # it may have hung up on us
+        with contextlib.suppress(OSError):  # the server may have closed it
             c.socket.shutdown(socket.SHUT_WR)
         if not c.hear_all():
             return
         c.close()
     else:
         reset(c)
-    # If the server was busy it may have taken them for another kind.
+    # A busy server may have closed them as idle or slow.
     count("left", 0, 1)
     count("idle", 0, 1)
     count("slow", 0, 1)
 
 
 def greedy():
-    """Says as much as goes, and only then listens."""
+    """Sends as much as possible, and only then reads."""
     c = Client()
     size = 0
     while size < 1 << 26 and select.select([], [c.socket], [], IDLE / 10)[1]:
         size += c.say(TEXT)
-    print(f"# {size} bytes were on their way")
+    print(f"# {size} bytes were in transit")
     if c.hear_all():
         count("left", 1)
         c.close()
 
 
 def load(number, least):
-    """Many at once, until there is an end of our input, and so many lines."""
+    """Runs many clients at once, until standard input ends and least lines are echoed."""
     lines_at = [i + 1 for i, byte in enumerate(TEXT) if byte == 10]
     poll = select.epoll()
     poll.register(0, select.EPOLLIN | select.EPOLLHUP)
@@ -263,7 +263,7 @@ def load(number, least):
     began = time.monotonic()
     while there:
         events = poll.poll(PATIENCE)
-        assert events, "the server is silent"
+        assert events, "the server does not respond"
         for fd, _ in events:
             if fd == 0:
                 more = False
@@ -272,7 +272,7 @@ def load(number, least):
             c = there[fd]
             if not c.hear():
                 del there[fd]
-                enter()  # the machine is busy
+                enter()  # timed out: the machine is busy
             elif c.todo or (not c.owed and (more or tally["lines"][0] < least)):
                 speak(c)
             elif not c.owed:
@@ -284,16 +284,16 @@ def load(number, least):
 
 
 def end(number, pid):
-    """Is there when the server ends."""
+    """Is connected when the server ends."""
     clients = [Client() for _ in range(number)]
     for c in clients:
         c.say(b"a line\nand ")
     clients = [c for c in clients if c.hear_all()]
     os.kill(pid, signal.SIGTERM)
     for c in clients:
-        assert select.select([c.socket], [], [], PATIENCE)[0], "no end"
+        assert select.select([c.socket], [], [], PATIENCE)[0], "the connection stays open"
         assert c.socket.recv(1) == b""
-        # If it was late it may have been so for another reason.
+        # If it was late, the reason may have been a timeout.
         quick = time.monotonic() - c.spoke < REQUEST
         count("end", quick, 1)
         count("slow", 0, not quick)

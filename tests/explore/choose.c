@@ -1,5 +1,6 @@
-/* choose.c - see choose.h. All: the choices of the last schedule are kept, and
- * the last one that has a next is taken another way; what follows is new. */
+/* choose.c - see choose.h. To walk all schedules, it keeps the choices of the
+ * last schedule, takes the next option at the last choice that has one, and
+ * drops the choices after it. */
 #include "choose.h"
 
 #include "rng.h"
@@ -21,19 +22,19 @@ struct choose_deviation {
 };
 
 static enum choose_mode mode;
-static unsigned limit; /* of cost */
+static unsigned limit; /* maximum cost */
 static unsigned spent;
 static struct choose_choice path[CHOOSE_STEPS];
-static unsigned length; /* of path: choices known */
-static unsigned depth;  /* choices made */
+static unsigned length; /* number of known choices in path */
+static unsigned depth;  /* number of choices made */
 static struct choose_deviation deviations[CHOOSE_STEPS];
 static unsigned deviation_count;
 static struct choose_deviation given[CHOOSE_STEPS];
 static unsigned given_count;
 static unsigned given_next;
 
-/* At random: fibres have priorities, and lose them at a few steps (PCT); or
- * they go on but for one step in so many. */
+/* Random schedules: either fibres have priorities and lose them at a few steps
+ * (PCT), or a fibre continues except at one step in n. */
 static struct rng rng;
 static uint64_t runs;
 static unsigned priorities[8];
@@ -159,7 +160,7 @@ choose_in_order(const struct choose_option *options, unsigned count)
     return chosen;
 }
 
-/* The fibre that goes on is the first option's, if it can. */
+/* If the current fibre can continue, it is the first option. */
 static unsigned
 choose_by_priority(const struct choose_option *options, unsigned count,
                    unsigned step)
@@ -193,7 +194,7 @@ choose_by_chance(const struct choose_option *options, unsigned count,
         return choose_by_priority(options, count, step);
     }
     if (options[0].cost == 0 && count > 1 && options[1].cost == 0) {
-        return (unsigned)rng_below(&rng, count); /* nobody is interrupted */
+        return (unsigned)rng_below(&rng, count); /* no fibre is interrupted */
     }
     return rng_below(&rng, one_in) == 0 ? (unsigned)rng_below(&rng, count) : 0;
 }

@@ -1,5 +1,5 @@
-/* clock.c - one clock for all fibres, which stands still unless a scenario moves
- * it, or all sleep and it is one in which time passes. */
+/* clock.c - one clock for all fibres. It moves only if a scenario moves it, or
+ * if all fibres sleep in a scenario in which time passes. */
 #include "run_threads.h"
 
 uint64_t explore_now;

@@ -1,34 +1,36 @@
-/* explore.h - threads whose every step is decided by the test.
+/* explore.h - threads whose every step is chosen by the test.
  *
- * A scenario is a few threads, which are fibres of one. Before each operation on
- * a word that they share, src/workers/atomic.h asks here who goes on; so a
- * schedule is a list of choices, and the explorer walks through all of them, or
- * through many. At each such step one of these happens:
+ * A scenario consists of a few threads, which are fibres of one thread. Before
+ * each operation on a shared word, src/workers/atomic.h calls the explorer,
+ * which chooses the fibre that runs next. A schedule is a list of such choices;
+ * the explorer walks through all schedules, or through many. At each step one
+ * of these happens:
  *
- *     a fibre goes on with its operation
- *     a store of a fibre's, which had been delayed, reaches the memory
+ *     a fibre executes its operation
+ *     a delayed store of a fibre reaches the memory
  *
- * MEMORY is sequentially consistent, but for delayed stores, if the scenario
- * wants them: then a store that is not seq_cst may wait in a buffer of its
- * fibre's, first in first out, as on x86 (TSO). The fibre itself sees it; the
- * others not, until it is flushed: by a step of its own, by an operation of the
- * fibre that reads and writes at once, or a seq_cst store, or a call of the
- * system, or by LAWN_FENCE_HEAVY of any fibre.
+ * MEMORY is sequentially consistent, except for delayed stores, if the scenario
+ * enables them: then a store that is not seq_cst may wait in a buffer of its
+ * fibre, first in first out, as on x86 (TSO). The fibre itself sees the store;
+ * others do not until it is flushed: by a separate step, by an atomic
+ * read-modify-write, a seq_cst store or a system call of the fibre, or by
+ * LAWN_FENCE_HEAVY of any fibre.
  *
- * BOUNDS. A switch away from a fibre that could go on costs one, and so does the
- * delay of a store; walks are through all schedules of cost 0, then 1, and so
- * on: nearly all bugs known need 2 or 3.
+ * BOUNDS. A switch away from a fibre that could continue costs one, and so does
+ * the delay of a store. The explorer walks all schedules of cost 0, then 1, and
+ * so on: nearly all known bugs need 2 or 3.
  *
- * WAITING. A fibre that sleeps goes on when it is woken; one that yields goes on
- * when a word has changed that it has read since it last did. If nobody can go
- * on, all is over: well, if only fibres sleep that serve others (daemons).
+ * WAITING. A sleeping fibre continues when it is woken. A fibre that yields
+ * continues when a word has changed that it has read since its last yield. The
+ * schedule ends when no fibre can run. It has failed unless all sleeping fibres
+ * are daemons, which serve others.
  *
- * MEMORY OF THE SCENARIO is put back before each schedule: so its setup is run
- * once. What is freed is filled, and must not be touched any more. */
+ * MEMORY OF THE SCENARIO is restored before each schedule, so its setup runs
+ * once. Freed memory is filled with a pattern, and must not be accessed. */
 #ifndef LAWN_EXPLORE_EXPLORE_H
 #define LAWN_EXPLORE_EXPLORE_H
 
-/* What src/workers/atomic.h is to be; the library is built with it, too. */
+/* The library is built with this definition, too: see src/workers/atomic.h. */
 #if !defined LAWN_EXPLORE
 #define LAWN_EXPLORE
 #endif
@@ -45,12 +47,12 @@ struct explore_scenario {
     const char *name; /* a sentence */
     void (*setup)(void);
     void (*threads[EXPLORE_FIBRES])(void);
-    unsigned daemons; /* a bit for each thread that may sleep at the end */
+    unsigned daemons; /* may sleep at the end: a bit for each */
     bool delays;      /* stores can be delayed */
     bool time_passes; /* when all sleep, until the first one wakes */
-    bool symmetric;   /* there is no LAWN_FENCE_HEAVY */
+    bool symmetric;   /* LAWN_FENCE_HEAVY is not available */
     bool broken;      /* must fail: tests the explorer */
-    /* When nobody can go on. It may call explore_settle(). */
+    /* Called when no fibre can run. It may call explore_settle(). */
     void (*finish)(void);
 };
 
@@ -65,42 +67,44 @@ struct explore_scenario {
 
 void explore_add(const struct explore_scenario *scenario);
 
-/* In setup: memory that is put back before each schedule. */
+/* In setup: registers memory to restore before each schedule. */
 void explore_keep(void *memory, size_t size);
 
-/* In setup: the thread that the library makes next is this fibre; and that is its
- * thread in the scenario. */
+/* In setup: the next thread created by the library runs as this fibre; its
+ * function in the scenario is explore_made(). */
 void explore_make(unsigned fibre);
 void explore_made(void);
 
-/* In setup, for traces: what a word is called. */
+/* In setup: sets the name of a word in traces. */
 void explore_name(const void *word, size_t size, const char *name);
 
-/* Memory for the library, also put back. As in struct lawn_options. */
+/* Memory for the library, restored as well. As in struct lawn_options. */
 void *explore_alloc(size_t size, void *context);
 void explore_release(void *memory, void *context);
 
-/* The memory is gone: nobody may use it. And it is there again, zeroed. */
+/* Marks memory as freed: no fibre may access it. And makes it available again,
+ * zeroed. */
 void explore_free(void *memory, size_t size);
 void explore_renew(void *memory, size_t size);
 
-/* Whether stores of the caller's are delayed; and in setup, what to call when
- * those of a fibre have all reached the memory. */
+/* Returns whether stores of the caller are delayed. In setup: sets a function
+ * to call when all stores of a fibre have reached the memory. */
 bool explore_has_delayed(void);
 void explore_when_drained(void (*call)(unsigned fibre));
 
-/* How many operations of the caller's have read and written a word at once:
- * LAWN_ATOMIC_XCHG, LAWN_ATOMIC_CAS, LAWN_ATOMIC_FADD; and LAWN_FENCE_HEAVY and calls of the system that lock or wake. */
+/* Returns the number of the caller's atomic read-modify-write operations
+ * (LAWN_ATOMIC_XCHG, LAWN_ATOMIC_CAS, LAWN_ATOMIC_FADD), of LAWN_FENCE_HEAVY,
+ * and of system calls that lock or wake. */
 unsigned explore_changes(void);
 
-/* A step that does nothing. */
+/* A step without effect. */
 void explore_point(void);
 
-/* Notes that the caller has read a word in a way of its own: if it yields, and
- * the word changes, it goes on. */
+/* Records that the caller has read a word in its own way: if it yields, it
+ * continues once the word changes. */
 void explore_saw(const void *word, unsigned size);
 
-/* Says what is wrong, and ends the schedule. */
+/* Reports an error and ends the schedule. */
 _Noreturn void explore_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
@@ -109,18 +113,17 @@ _Noreturn void explore_fail(const char *format, ...)
                  : explore_fail("%s:%d: not true: %s", __FILE__, __LINE__,     \
                                 #condition))
 
-/* A line in the trace, if there is one; and whether there is. */
+/* Print a line in the trace, if there is one; return whether there is one. */
 bool explore_printing(void);
 void explore_print(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* Which fibre runs; EXPLORE_FIBRES in setup and finish. There, as which fibre
- * lawn_workers_self() sees the caller. */
+/* Returns the running fibre; EXPLORE_FIBRES in setup and finish. The other sets
+ * the fibre as which lawn_workers_self() sees the caller there. */
 unsigned explore_me(void);
 void explore_be(unsigned fibre);
 
-/* In finish: lets the fibres go on, without further choices, until again nobody
- * can. */
+/* In finish: runs the fibres, without further choices, until none can run. */
 void explore_settle(void);
 
 /* The same, with choices. */

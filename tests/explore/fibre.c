@@ -1,5 +1,6 @@
-/* fibre.c - see fibre.h. What a function has to keep by the machine's calling
- * convention is pushed on the stack, and the stack is changed. */
+/* fibre.c - see fibre.h. A switch pushes the registers that a function must
+ * preserve by the machine's calling convention, and changes the stack
+ * pointer. */
 #include "fibre.h"
 
 #include <stdint.h>
@@ -28,7 +29,7 @@ fibre_switch(struct fibre *from, struct fibre *to)
 void fibre_switch_tops(void **from, void *to);
 
 #ifdef __x86_64__
-/* Six registers, and above them where to return to. */
+/* Six registers, and above them the return address. */
 #define FIBRE_RETURN 6
 #define FIBRE_FRAME 8
 __asm__(".text\n"
@@ -52,7 +53,7 @@ __asm__(".text\n"
         "    ret\n"
         ".size fibre_switch_tops,.-fibre_switch_tops\n");
 #else
-/* x19 to x30, of which the last is where to return to, and d8 to d15. */
+/* x19 to x30, the last one being the return address, and d8 to d15. */
 #define FIBRE_RETURN 11
 #define FIBRE_FRAME 20
 __asm__(".text\n"

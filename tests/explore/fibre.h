@@ -1,7 +1,8 @@
-/* fibre.h - threads that run by turns on one, and change only when asked to.
+/* fibre.h - cooperative threads, which run in turn on one thread and switch
+ * only explicitly.
  *
- * A change costs a few nanoseconds on x86-64 and aarch64, where it is written
- * out below; elsewhere it is swapcontext(), which calls the system. */
+ * A switch takes a few nanoseconds on x86-64 and aarch64, where it is written
+ * in assembly; elsewhere it is swapcontext(), which makes a system call. */
 #ifndef LAWN_EXPLORE_FIBRE_H
 #define LAWN_EXPLORE_FIBRE_H
 
@@ -18,16 +19,17 @@ struct fibre {
 #ifdef FIBRE_UCONTEXT
     ucontext_t context;
 #else
-    void *top; /* of its stack, where its registers are while others run */
+    void *top; /* of its stack; its registers are saved there */
 #endif
 };
 
-/* The fibre begins with entry, which must never return, on a stack of the
- * caller's: aligned to 16, and size a multiple of that. */
+/* Creates a fibre that begins with entry, which must never return, on a
+ * caller-owned stack, aligned to 16, with a size that is a multiple of 16. */
 void fibre_make(struct fibre *fibre, void *stack, size_t size,
                 void (*entry)(void));
 
-/* The caller is from; it goes on when somebody switches to it. */
+/* Switches from the caller, which is from; returns when another fibre switches
+ * back to it. */
 void fibre_switch(struct fibre *from, struct fibre *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* history.c - see history.h: a search, depth first. */
+/* history.c - see history.h: a depth-first search. */
 #include "history.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ struct search {
     uint64_t now;
     const uint64_t *clocks;
     unsigned done;    /* a bit for each event */
-    unsigned stopped; /* events that have stopped the timer, and go on */
+    unsigned stopped; /* running events that have stopped the timer */
 };
 
 struct timer {
@@ -19,7 +19,7 @@ struct timer {
 
 static bool find_order(struct search *search, struct timer timer);
 
-/* Nothing that is still to come has ended before this began. */
+/* Returns whether no remaining event ended before this one began. */
 static bool
 can_be_next(const struct search *s, unsigned which)
 {
@@ -86,7 +86,7 @@ is_clock(const struct search *s, uint64_t now)
     return *clock != 0;
 }
 
-/* A start stops the timer once. */
+/* A start stops the timer at most once. */
 static bool
 can_stop(const struct search *s, unsigned which)
 {

@@ -1,17 +1,17 @@
-/* history.h - was what happened to a timer possible?
+/* history.h - checks whether the events of a timer were possible.
  *
- * Each operation on a timer, and each firing, is an event with a beginning and an
- * end. They must be the same as if each had happened at one moment in between,
- * one after the other [C1 C2]:
+ * Each operation on a timer, and each fire, is an event with a beginning and an
+ * end. The results must be the same as if each event had happened at one moment
+ * in between, one after the other [C1 C2]:
  *
- *     start   makes the timer run; but a start by another thread than the timer's
- *             own may take two moments: it stops the timer, and then starts it
- *     stop    true if it was running, which it is not any more; else false. One
- *             that waits may do so several times, and returns it once
- *     fire    it was running and due [P1], and is not running any more
- *     left    it was running, and is not any more
+ *     start   makes the timer run; a start by another thread than the owner may
+ *             take two moments: it stops the timer, and then starts it
+ *     stop    true if the timer was running, and it then stops; else false. A
+ *             stop_sync may stop it several times, and returns true once
+ *     fire    the timer was running and due [P1], and stops running
+ *     left    the timer was running, and stops running
  *
- * All orders are tried that the beginnings and ends allow. */
+ * All orders that the beginnings and ends allow are tried. */
 #ifndef LAWN_EXPLORE_HISTORY_H
 #define LAWN_EXPLORE_HISTORY_H
 
@@ -26,11 +26,11 @@ struct history_event {
     enum history_kind kind;
     unsigned began;
     unsigned ended;
-    unsigned late;     /* of the caller's */
-    bool moments;      /* a start that may take two; a stop, many */
+    unsigned late;     /* of the caller */
+    bool moments;      /* a start that may take two moments; a stop, many */
     bool result;       /* of a stop */
-    uint64_t deadline; /* of a start; of a firing, as the callback saw it */
-    uint64_t time;     /* of a firing */
+    uint64_t deadline; /* of a start; of a fire, as seen by the callback */
+    uint64_t time;     /* of a fire */
 };
 
 struct history {
@@ -38,15 +38,15 @@ struct history {
     struct history_event events[HISTORY_MAX];
 };
 
-/* Whether it was possible, and the timer runs, or does not, in the end. A start
- * whose deadline has passed when the worker takes it may count as one for a later
- * time, up to a tick after the clock, which has stood at the times in clocks,
- * ended by 0, and long enough at each. So if it runs in the end, it must be due
- * after now, or now is one of them. */
+/* Returns whether the history was possible, with the timer running or not in
+ * the end. A start whose deadline has passed when the worker takes it may count
+ * as one for a later time, up to a tick after the clock. clocks, ended by 0,
+ * lists the times at which the clock stayed long enough. So a timer that still
+ * runs must be due after now, or now is one of these times. */
 bool history_possible(const struct history *history, bool runs, uint64_t now,
                       const uint64_t *clocks);
 
-/* For traces and failures. */
+/* Formats a history for traces and failures. */
 void history_format(const struct history *history, char *text, unsigned size);
 
 #endif

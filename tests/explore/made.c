@@ -1,5 +1,5 @@
-/* made.c - threads that the library makes are fibres, too. These take the place
- * of the system's functions. */
+/* made.c - threads created by the library are fibres, too. These functions
+ * replace those of the system. */
 #include "explore.h"
 
 #include "../../src/workers/atomic.h"

@@ -1,15 +1,14 @@
 /* main.c - walks through the schedules of all scenarios.
  *
  *     explore [OPTIONS] [PART OF A NAME]
- *         --schedules N   of each scenario: all of cost 0, 1, 2 and so on, until
- *                         there are so many
- *         --random N      and besides, at random
- *         --seconds S     or for so long, for all together
- *         --cost N        nothing that costs more
+ *         --schedules N   number per scenario, in order of cost 0, 1, 2, ...
+ *         --random N      in addition, N random schedules per scenario
+ *         --seconds S     instead, S seconds for all scenarios together
+ *         --cost N        maximum cost
  *         --delays 0      no delayed stores: memory is sequentially consistent
  *         --seed S
  *     explore --replay NAME CHOICES
- *         one schedule, printed operation by operation
+ *         runs one schedule and prints each operation
  *
  * Ends with "N passed, N failed". */
 #include "choose.h"
@@ -24,10 +23,10 @@
 #define MAIN_MAX 256u
 
 struct walk {
-    uint64_t schedules; /* different ones, as far as they are not random */
+    uint64_t schedules; /* different ones, except random ones */
     uint64_t random;
-    unsigned cost; /* all of less have been walked */
-    bool complete; /* there are no others */
+    unsigned cost; /* all schedules of lower cost have been walked */
+    bool complete; /* all schedules have been walked */
     bool failed;
 };
 
@@ -65,8 +64,9 @@ is_over(uint64_t done, uint64_t most, double end)
     return end > 0 ? done % 256 == 0 && clock_now() > end : done >= most;
 }
 
-/* All of a cost. False if there was no time for it, or one failed, or more steps
- * to choose at have become known, and all begins anew. */
+/* Walks all schedules of a cost. Returns false if the time ran out, or one
+ * failed, or new steps with a choice became known and the walk must start
+ * over. */
 static bool
 walk_cost(struct walk *walk, double end)
 {
@@ -101,7 +101,7 @@ walk_random(struct walk *walk, uint64_t most, double end)
     }
 }
 
-/* In order, until there are enough, or no more. */
+/* Walks in order until there are enough schedules, or no more. */
 static void
 walk_in_order(struct walk *walk, double end)
 {
@@ -110,8 +110,8 @@ walk_in_order(struct walk *walk, double end)
     }
 }
 
-/* A schedule at random was wrong: looks for one in order, which costs less to
- * understand; or else makes that one again. */
+/* A random schedule failed: searches for a failing one in order, which is
+ * easier to understand; otherwise repeats the random one. */
 static void
 find_shorter(double end)
 {
@@ -125,8 +125,8 @@ find_shorter(double end)
     free(choices);
 }
 
-/* First at random, so as to learn which words fibres meet at, and then in order:
- * for half of the time each, if there is a time. */
+/* First at random, to learn which words fibres share, then in order: for half
+ * of the time each, if there is a time limit. */
 static void
 walk_scenario(const struct explore_scenario *scenario, struct walk *walk,
               double share)
@@ -147,7 +147,7 @@ walk_scenario(const struct explore_scenario *scenario, struct walk *walk,
     }
 }
 
-/* Whether a schedule fails as it should. */
+/* Returns whether a schedule fails as expected. */
 static bool
 fails_again(const char *choices)
 {
@@ -161,7 +161,7 @@ report(const struct explore_scenario *scenario, const struct walk *walk,
     char in_order[100] = "";
 
     if (walk->complete) {
-        (void)snprintf(in_order, sizeof(in_order), ", all there are");
+        (void)snprintf(in_order, sizeof(in_order), ", complete");
     } else if (walk->cost > 0) {
         (void)snprintf(in_order, sizeof(in_order), ", all of cost %u",
                        walk->cost - 1);
@@ -170,14 +170,14 @@ report(const struct explore_scenario *scenario, const struct walk *walk,
            good ? "ok" : "FAILED", scenario->name,
            (unsigned long long)walk->random,
            (unsigned long long)walk->schedules, in_order,
-           walk->failed ? "; the last was wrong" : "");
+           walk->failed ? "; the last one failed" : "");
 }
 
 static bool
 test(const struct explore_scenario *scenario, double share, uint64_t *sum)
 {
     struct walk walk;
-    char why[1000] = "nothing was found";
+    char why[1000] = "no failure was found";
 
     walk_scenario(scenario, &walk, share);
     *sum += walk.schedules + walk.random;
@@ -186,7 +186,7 @@ test(const struct explore_scenario *scenario, double share, uint64_t *sum)
         (void)snprintf(why, sizeof(why), "%s", run_message());
         if (!fails_again(choose_text())) {
             good = false;
-            printf("  not the second time:\n");
+            printf("  the failure is not reproducible:\n");
         }
     }
     if (!good) {
@@ -236,14 +236,15 @@ replay(const char *name, const char *choices)
         }
     }
     if (i == scenario_count || !choose_as_given(choices)) {
-        (void)fprintf(stderr, "explore: no such scenario, or schedule\n");
+        (void)fprintf(stderr,
+                      "explore: unknown scenario or invalid schedule\n");
         return 2;
     }
     if (!run_prepare(scenarios[i]) || !run_schedule(RUN_TRACE)) {
         printf("%s\n", run_message());
         return 1;
     }
-    printf("nothing was wrong\n");
+    printf("no failure\n");
     return 0;
 }
 
@@ -299,8 +300,8 @@ main(int argc, char **argv)
         return replay(argv[2], argv[3]);
     }
     if (!parse(argc, argv)) {
-        (void)fprintf(stderr,
-                      "explore: see the head of tests/explore/main.c\n");
+        (void)fprintf(stderr, "explore: invalid option; see the beginning of "
+                              "tests/explore/main.c\n");
         return 2;
     }
     return test_all();

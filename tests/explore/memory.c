@@ -193,7 +193,7 @@ explore_release(void *memory, void *context)
         }
     }
     if (memory != NULL) {
-        explore_fail("released what was not allocated");
+        explore_fail("free of memory that was not allocated");
     }
 }
 
@@ -203,7 +203,7 @@ explore_free(void *memory, size_t size)
     if (memory_is_freed(memory, size)) {
         explore_fail("freed twice");
     }
-    run_drain(); /* who gets the memory next sees all that was done to it */
+    run_drain(); /* the next owner sees all earlier stores */
     if (explore_me() < EXPLORE_FIBRES) {
         words_gone(memory, size, explore_me());
     }
@@ -220,10 +220,10 @@ explore_renew(void *memory, size_t size)
          i++) {
     }
     if (i == memory_freed || freed[i].size != size) {
-        explore_fail("what was not freed is there again");
+        explore_fail("reuse of memory that was not freed");
     }
     if (!memory_intact()) {
-        explore_fail("somebody wrote to memory that was freed");
+        explore_fail("write to freed memory");
     }
     freed[i] = freed[--memory_freed];
     memset(memory, 0, size);

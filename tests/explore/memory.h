@@ -1,24 +1,24 @@
-/* memory.h - the memory of a scenario: put back before each schedule; what is
- * freed is filled with a pattern, and looked after. See explore.h. */
+/* memory.h - the memory of a scenario: restored before each schedule; freed
+ * memory is filled with a pattern and checked. See explore.h. */
 #ifndef LAWN_EXPLORE_MEMORY_H
 #define LAWN_EXPLORE_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Forgets everything; what setup then does is kept; and is put back. */
+/* Clear all; save the state after setup; restore it. */
 void memory_clear(void);
 void memory_save(void);
 void memory_restore(void);
 
-/* How many pieces were freed, and whether a word is in one. */
+/* The number of freed pieces, and whether a word is in one. */
 extern unsigned memory_freed;
 bool memory_is_freed(const void *word, size_t size);
 
-/* Whether nobody has written to what was freed. */
+/* Returns whether freed memory is unmodified. */
 bool memory_intact(void);
 
-/* "timer 0", +24; or "memory" of the library. */
+/* Returns "timer 0" with offset 24, or "memory" of the library. */
 const char *memory_name(const void *word, size_t *offset);
 
 #endif

@@ -1,8 +1,9 @@
-/* run.c - fibres, and which of them goes on. See explore.h.
+/* run.c - runs fibres. See explore.h.
  *
  * Each operation begins with run_step(), on the stack of the fibre that makes
- * it: choose.h decides who goes on, and if that is the caller, it returns. If
- * nobody can go on, the main context does, in run_schedule(). */
+ * it: choose.h selects the fibre that continues, and if that is the caller,
+ * run_step() returns. If no fibre can run, the main context continues in
+ * run_schedule(). */
 #include "run.h"
 
 #include "choose.h"
@@ -32,20 +33,20 @@ unsigned run_posing;
 unsigned run_buffered;
 bool run_running;
 
-static struct lawn_worker *selves[EXPLORE_FIBRES + 1]; /* when setup was done */
-static unsigned last; /* who made the last step */
+static struct lawn_worker *selves[EXPLORE_FIBRES + 1]; /* after setup */
+static unsigned last; /* fibre of the last step */
 static bool last_flushed;
 static unsigned steps;
-static uint64_t schedule; /* how many there were with this one */
+static uint64_t schedule; /* number of this schedule */
 static bool settling;
 static bool failed;
-static bool tracing;  /* each operation */
-static bool printing; /* the schedule is one that was given */
+static bool tracing;  /* print each operation */
+static bool printing; /* the schedule was given */
 static char message[1000];
 static jmp_buf in_main;
 static _Alignas(64) unsigned char stacks[EXPLORE_FIBRES][RUN_STACK];
 
-/* Failing. */
+/* Failures. */
 
 static _Noreturn void
 end_schedule(void)
@@ -77,12 +78,12 @@ static void
 on_signal(int number)
 {
     explore_fail("%s", number == SIGABRT ? "an assertion of the library"
-                                         : "a bad access to memory");
+                                         : "an invalid memory access");
 }
 
-/* After each fifth of a second of computing: a step takes less than a
- * microsecond, so one that was there the last time goes round somewhere between
- * two. */
+/* Called after each fifth of a second of CPU time. A step takes less than a
+ * microsecond, so a fibre that is still at the same step loops without reaching
+ * another. */
 static void
 on_tick(int number)
 {
@@ -92,7 +93,7 @@ on_tick(int number)
     (void)number;
     if (schedule != 0 && schedule == before && steps == steps_before) {
         before = 0;
-        explore_fail("goes round without end");
+        explore_fail("endless loop");
     }
     before = schedule;
     steps_before = steps;
@@ -118,7 +119,7 @@ run_catch_signals(void)
     (void)setitimer(ITIMER_VIRTUAL, &often, NULL);
 }
 
-/* Telling. */
+/* Printing. */
 
 void
 explore_print(const char *format, ...)
@@ -178,9 +179,9 @@ add_runs(struct choose_option *options, unsigned n, unsigned fibre,
     return n;
 }
 
-/* Up to which of a fibre's delayed stores they are to be flushed for others to
- * notice: the first to a word that one is about to use, or waits for. 0: for
- * none, and then it makes no difference when. */
+/* Returns how many delayed stores of a fibre must be flushed so that others can
+ * notice one: up to the first store to a word that another fibre is about to
+ * use or waits for. 0: none, and the time of the flush does not matter. */
 static unsigned
 noticed(unsigned fibre)
 {
@@ -209,9 +210,9 @@ noticed(unsigned fibre)
     return 0;
 }
 
-/* What can happen now, first what does if nothing speaks against it. A store
- * that is delayed makes a difference only if another fibre makes a step before
- * it is flushed: so a flush follows such a step. */
+/* Lists the possible next steps; the first one is the default. A delayed store
+ * makes a difference only if another fibre makes a step before it is flushed,
+ * so a flush is offered after such a step. */
 static unsigned
 list_options(struct choose_option *options)
 {
@@ -255,14 +256,14 @@ flush_noticed(unsigned fibre)
 {
     unsigned count = noticed(fibre);
 
-    run_flush(&run_threads[fibre]); /* if for nobody, to be done with it */
+    run_flush(&run_threads[fibre]); /* not visible to other fibres */
     for (; count > 1; count--) {
         run_flush(&run_threads[fibre]);
     }
 }
 
-/* A step: flushes until a fibre is to go on; or the main context, if nobody
- * can. */
+/* A step: flushes until a fibre is chosen; or the main context, if no fibre can
+ * run. */
 static unsigned
 pick(void)
 {
@@ -294,7 +295,7 @@ void
 run_go_on(void)
 {
     struct run_thread *me = &run_threads[run_current];
-    int error = errno; /* a thread's own */
+    int error = errno; /* each thread has its own */
 
     run_take_off(me);
     run_running = false;
@@ -351,13 +352,13 @@ begin_thread(void)
     run_threads[run_current].state = RUN_DONE;
     explore_print("done");
     run_go_on();
-    abort(); /* nobody goes on with it */
+    abort(); /* it is never resumed */
 }
 
 static void
 expect_quiet(void)
 {
-    static const char *const words[] = {"could go on", "sleeps", "spins",
+    static const char *const words[] = {"can run", "sleeps", "spins",
                                         "waits for a lock", "has ended"};
     char text[200] = "";
     bool quiet = true;
@@ -375,11 +376,11 @@ expect_quiet(void)
                        words[run_threads[i].state]);
     }
     if (!quiet) {
-        explore_fail("nobody can go on: %s", text);
+        explore_fail("no fibre can run: %s", text);
     }
 }
 
-/* Until nobody can go on. */
+/* Runs until no fibre can continue. */
 static void
 run_fibres(void)
 {
@@ -487,7 +488,7 @@ run_schedule(enum run_how how)
         run_scenario->finish();
     }
     if (memory_freed > 0 && !memory_intact()) {
-        explore_fail("somebody wrote to memory that was freed");
+        explore_fail("write to freed memory");
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* run_atomic.c - what fibres do to words that they share, and how they wait: it
- * stands for src/workers/atomic.h and park.h. See explore.h. */
+/* run_atomic.c - operations of fibres on shared words, and their waits:
+ * replaces src/workers/atomic.h and park.h. See explore.h. */
 #include "run_threads.h"
 
 #include "../../src/workers/atomic.h"
@@ -64,7 +64,7 @@ lawn__explore_store(void *word, unsigned size, uint64_t value, int order)
     run_write(word, size, value);
 }
 
-/* What reads and writes at once. */
+/* Read-modify-write operations. */
 static uint64_t
 begin_change(void *word, unsigned size)
 {
@@ -128,7 +128,7 @@ void
 lawn__explore_heavy(void)
 {
     if (run_scenario->symmetric) {
-        explore_fail("there is no heavy fence here");
+        explore_fail("LAWN_FENCE_HEAVY is not available");
     }
     (void)run_step(NULL, false, false);
     explore_print("heavy");
@@ -138,7 +138,7 @@ lawn__explore_heavy(void)
     }
 }
 
-/* src/workers/park.h. The system's calls drain the caller's buffer. */
+/* src/workers/park.h. System calls drain the caller's buffer. */
 
 void
 lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)

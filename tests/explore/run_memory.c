@@ -1,5 +1,5 @@
-/* run_memory.c - what fibres see of the memory: delayed stores, and what those that
- * wait have seen. See explore.h. */
+/* run_memory.c - the memory as seen by fibres: delayed stores, and the words
+ * that waiting fibres have seen. See explore.h. */
 #include "run_threads.h"
 
 #include "memory.h"
@@ -42,7 +42,7 @@ run_check_word(const void *word, unsigned size)
         size_t offset = 0;
         const char *name = memory_name(word, &offset);
 
-        explore_fail("touches %s+%zu, which was freed", name, offset);
+        explore_fail("access to freed memory: %s+%zu", name, offset);
     }
 }
 

@@ -16,7 +16,7 @@ begin_event(unsigned timer, enum history_kind kind)
     struct history_event *event = &history->events[history->count++];
 
     if (history->count > HISTORY_MAX) {
-        explore_fail("more happens than a history can hold");
+        explore_fail("too many events for a history");
     }
     event->kind = kind;
     event->began = scene.events++;
@@ -24,8 +24,8 @@ begin_event(unsigned timer, enum history_kind kind)
     return event;
 }
 
-/* While a store of the caller's is delayed, nobody can know that the operation
- * has ended: see on_drained(). */
+/* While a store of the caller is delayed, no other thread can know that the
+ * operation has ended: see on_drained(). */
 static void
 end_event(struct history_event *event)
 {
@@ -52,7 +52,7 @@ on_drained(unsigned fibre)
     }
 }
 
-/* A start that was refused has not been. */
+/* A refused start had no effect. */
 static void
 drop_event(unsigned timer, struct history_event *event)
 {
@@ -244,7 +244,7 @@ started(unsigned timer, struct history_event *event, int error)
     return error;
 }
 
-/* Events move when one is dropped: so they are looked up by when they began. */
+/* Events move when one is dropped, so they are looked up by their beginning. */
 static struct history_event *
 event_of(unsigned timer, unsigned began)
 {
@@ -422,8 +422,8 @@ scene_close_at_the_end(void)
 
 /* The end. */
 
-/* The check walks through all lawns, and takes longer than a schedule; so most
- * do without. */
+/* The check walks through all lawns and takes longer than a schedule, so most
+ * schedules skip it. */
 static void
 expect_well(void)
 {
@@ -461,7 +461,7 @@ scene_finish(void)
     }
     explore_now = SCENE_END;
     explore_settle();
-    explore_now = SCENE_END + 1; /* what was started for a time before that */
+    explore_now = SCENE_END + 1; /* after all deadlines of starts */
     explore_settle();
     expect_ended();
     expect_well();

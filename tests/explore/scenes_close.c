@@ -1,4 +1,4 @@
-/* scenes_close.c - what others do to timers and workers while a set is closed. */
+/* scenes_close.c - operations on timers and workers while a set is closed. */
 #include "scene.h"
 
 #include "../../src/workers/park.h"
@@ -6,9 +6,8 @@
 
 #include <errno.h>
 
-/* Two wait for a timer: one marks it as in the mail, finds the mailbox
- * closed, and so does not put it there; the other sees the mark, and
- * sleeps. */
+/* Two threads wait for a timer: one marks it as being in the mailbox, finds the
+ * mailbox closed, and does not post it; the other sees the mark and sleeps. */
 
 SCENARIO(two_wait_for_a_timer_at_the_end, .setup = scene_setup_held,
          .threads = {scene_serve_and_leave, scene_close_at_once,
@@ -19,8 +18,7 @@ SCENARIO(two_wait_for_a_due_timer_at_the_end, .setup = scene_setup_due,
                      scene_stop_sync_0, scene_stop_sync_0},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
 
-/* left() of a timer stops another one, which other threads
- * use at that moment. */
+/* left() of a timer stops another one that other threads are using. */
 
 static void
 stop_0_if_1(unsigned timer)
@@ -75,7 +73,8 @@ SCENARIO(left_of_a_timer_waits_for_another_that_two_use,
                      scene_stop_sync_0, scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true);
 
-/* A thread waits for a timer that is just being left, and then frees it [C3]. */
+/* A thread waits for a timer that is just being left, and then frees it
+ * [C3]. */
 
 static void
 setup_held_alone(void)
@@ -165,8 +164,8 @@ SCENARIO(left_of_a_timer_and_a_thread_wait_for_it,
                      scene_stop_sync_0},
          .finish = scene_finish_closed, .delays = true);
 
-/* A thread waits for a timer that is being left, while left() of another one waits for
- * that thread: so it waits for its own timer alone [C3]. */
+/* A thread waits for a timer that is being left, while left() of another one
+ * waits for that thread: it must wait only for its own timer [C3]. */
 
 static unsigned stopped_0; /* stop_sync has returned */
 
@@ -201,7 +200,7 @@ setup_left_of_another_worker_waits_for_a_stop(void)
     scene_ready();
 }
 
-/* Earlier, it would stop the timer itself, and there would be no left() for it. */
+/* Earlier, it would stop the timer itself, and left() would not be called. */
 static void
 stop_sync_and_free_0_when_left(void)
 {
@@ -224,8 +223,9 @@ SCENARIO(a_wait_for_a_timer_that_is_left_does_not_wait_for_other_shards,
                      scene_close_at_once, stop_sync_and_free_0_when_left},
          .finish = scene_finish_closed, .delays = true);
 
-/* A start for after the end, without mail, of a timer that comes up before: also
- * if the worker is so late that it is due by then. */
+/* A restart for a time after the end, without a message, of a timer whose old
+ * deadline is before it: also if the worker is so late that the new deadline
+ * has passed. */
 
 static void
 setup_later_than_the_end(void)
@@ -256,8 +256,8 @@ SCENARIO(what_is_started_for_after_the_end_is_left,
          .threads = {serve_when_closed, close_at_20},
          .finish = scene_finish_closed, .delays = true);
 
-/* A start that others have met counts, also if the set is closed before it goes on:
- * what they have done came before it. */
+/* A start that other threads have seen counts, even if the set is closed before
+ * the start continues: their operations came before it. */
 
 static void
 setup_idle(void)
@@ -266,7 +266,7 @@ setup_idle(void)
     scene_ready();
 }
 
-/* Other threads have all of them: see src/workers/gate.h. */
+/* Other threads occupy all gates: see src/workers/gate.h. */
 static void
 setup_idle_and_no_gate(void)
 {
@@ -285,7 +285,7 @@ SCENARIO(two_start_a_timer_at_the_end_without_a_fence_for_all_threads,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_start_0_for_20, scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true, .symmetric = true);
-/* The second and the fourth thread look at the same gate first. */
+/* The second and the fourth thread try the same gate first. */
 SCENARIO(two_that_want_one_gate_start_a_timer_at_the_end, .setup = setup_idle,
          .threads = {scene_serve_and_leave, scene_start_0_for_20,
                      scene_close_at_once, scene_start_0_for_60},
@@ -301,7 +301,7 @@ SCENARIO(a_timer_that_is_started_at_the_end_is_stopped,
                      scene_start_0_for_20, scene_stop_0},
          .finish = scene_finish_closed, .delays = true);
 
-/* Threads of the library's. */
+/* Threads created by the library. */
 
 static void
 setup_made(void)
@@ -331,8 +331,8 @@ SCENARIO(a_thread_that_is_removed_at_the_end_leaves_its_lawn,
                      scene_close_at_the_end},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
 
-/* A worker has ended with the set, and another one, which has not, waits for a
- * timer that the first one kept: it takes over the lawn, since the end waits for
+/* A worker has ended with the set. Another worker, which has not, waits for a
+ * timer of the first one: it takes over the lawn, because the end waits for
  * it. */
 
 static void
@@ -401,7 +401,7 @@ SCENARIO(a_callback_waits_for_a_timer_of_a_thread_that_has_ended,
          .finish = scene_finish_closed, .delays = true);
 
 /* A worker takes over a lawn between two rounds, and then sleeps until its next
- * one: mail for that lawn must wake it. */
+ * one: a message for that lawn must wake it. */
 
 #define SHARD_0 (scene.set->shards[0])
 
@@ -458,9 +458,8 @@ SCENARIO(a_lawn_taken_over_between_two_rounds_has_mail,
                      scene_close_at_the_end, stop_sync_2_when_taken_over},
          .finish = scene_finish_closed, .time_passes = true);
 
-/* A thread of the library's that is being removed takes over a lawn in a
- * callback, and another worker waits for a timer of that lawn: it stays where it
- * is. */
+/* A library thread that is being removed takes over a lawn in a callback, and
+ * another worker waits for a timer of that lawn: the lawn does not move. */
 
 static void
 wait_for_1_and_keep_it(unsigned timer)
@@ -523,8 +522,8 @@ SCENARIO(a_thread_that_is_removed_takes_over_a_lawn,
                      remove_0, close_when_removed},
          .finish = scene_finish_closed);
 
-/* A timer is on its way to a thread of the library's that has nothing to do, when
- * the set is closed: it fires all the same. */
+/* A timer is in transit to an idle library thread when the set is closed: it
+ * still fires. */
 
 static void
 setup_two_made_and_0_moves(void)

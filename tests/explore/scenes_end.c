@@ -1,5 +1,5 @@
-/* scenes_end.c - stop_sync: at the end of a set, and on the worker itself; and
- * what a worker does without an atomic read-modify-write. */
+/* scenes_end.c - stop_sync at the end of a set, and on the worker itself; and
+ * operations of a worker without an atomic read-modify-write. */
 #include "scene.h"
 
 SCENARIO(a_due_timer_is_freed_at_the_end, .setup = scene_setup_due,
@@ -17,7 +17,7 @@ SCENARIO(a_due_timer_is_stopped_and_started_at_the_end,
                      scene_stop_sync_0, scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
 
-/* A removed worker has its lawn still when the set is closed. */
+/* A removed worker still has its lawn when the set is closed. */
 
 static void
 setup_two_held(void)
@@ -47,8 +47,8 @@ SCENARIO(the_end_waits_for_the_lawn_of_a_removed_worker,
                      remove_0_and_close},
          .finish = finish_with_none_left, .delays = true, .time_passes = true);
 
-/* A lawn is on its way to a worker that is to pass it on: its own has come back
- * meanwhile. */
+/* A lawn is in transit to a worker that has to pass it on: its own worker has
+ * come back meanwhile. */
 
 static void
 setup_held_and_made(void)
@@ -78,7 +78,7 @@ SCENARIO(the_end_waits_for_a_lawn_that_is_called_back,
                      scene_close_at_the_end},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
 
-/* A worker, and what is in its own mail. */
+/* A worker, and the contents of its own mailbox. */
 
 static void
 setup_own_due(void)

@@ -1,4 +1,5 @@
-/* scenes_many.c - several workers, workers that come and go, and the end. */
+/* scenes_many.c - several workers, workers that are added and removed, and
+ * closing. */
 #include "scene.h"
 
 #include <errno.h>
@@ -59,7 +60,7 @@ SCENARIO(a_timer_is_freed_that_was_about_to_move, .setup = setup_two_due,
          .threads = {scene_serve, scene_serve, move_and_free_0},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
-/* A timer that is free, and starts and fires where it was while it is about to
+/* A free timer that starts and fires at its old worker while it is about to
  * start elsewhere. */
 
 static void
@@ -85,7 +86,7 @@ SCENARIO(a_move_meets_the_workers_own_start_and_its_firing,
                      scene_move_clock},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
-/* A callback that waits takes the mail of its worker, and so the start that
+/* A callback that waits takes its worker's messages, including the start that
  * moves its own timer. */
 
 static void
@@ -111,7 +112,7 @@ SCENARIO(a_timer_moves_while_its_callback_waits,
          .threads = {scene_serve, scene_serve, move_0, scene_move_clock},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
-/* Workers, and each other's timers. */
+/* Workers that use each other's timers. */
 
 static void
 setup_crossed(void)
@@ -161,7 +162,7 @@ SCENARIO(two_workers_start_the_same_timer, .setup = setup_two,
          .threads = {start_0_and_serve, start_0_and_serve}, .daemons = BOTH,
          .finish = scene_finish, .delays = true);
 
-/* Workers that go. */
+/* Workers that leave. */
 
 static void
 setup_two_held(void)
@@ -210,7 +211,7 @@ SCENARIO(a_worker_starts_timers_after_it_has_left, .setup = setup_two_held,
          .threads = {scene_serve, serve_once_leave_and_start_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* A shard is on its way to a worker that leaves. */
+/* A shard is in transit to a worker that leaves. */
 
 static void
 setup_three(void)
@@ -266,7 +267,7 @@ SCENARIO(a_lawn_comes_to_a_worker_that_leaves_and_comes_back,
          .threads = {scene_serve, leave_and_come_back, remove_0},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
-/* Workers that come. */
+/* Workers that are added. */
 
 static void
 setup_none(void)
@@ -298,7 +299,7 @@ SCENARIO(a_start_meets_two_workers_that_come, .setup = setup_none,
          .threads = {attach_and_serve, attach_and_serve, scene_start_0_for_20},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
-/* By TTL there are more lawns than workers, and they move. */
+/* By TTL there are more lawns than workers, and the lawns move. */
 
 static void
 setup_by_ttl(void)
@@ -319,7 +320,7 @@ SCENARIO(a_restart_goes_to_another_lawn, .setup = setup_by_ttl,
          .threads = {scene_serve, keep_0, move_0_back}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* The worker's own restarts, of which one goes from lawn to lawn. */
+/* Restarts by the worker itself, one of which moves from lawn to lawn. */
 
 static void
 restart_to_and_fro_and_serve(void)
@@ -344,7 +345,7 @@ SCENARIO(a_later_start_meets_the_workers_own_restart_on_another_lawn,
          .threads = {restart_to_and_fro_and_serve, restart_0_for_70},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-/* The end. */
+/* Closing. */
 
 SCENARIO(a_start_meets_the_end, .setup = scene_setup_held,
          .threads = {scene_serve_and_leave, scene_close_at_once,
@@ -372,9 +373,9 @@ SCENARIO(a_start_meets_the_end_of_two_workers, .setup = setup_two_due,
                      scene_close_at_once, move_0},
          .finish = scene_finish_closed, .delays = true);
 
-/* A timer on its way to a worker that sleeps, but not for long: who waits for it,
- * or starts it for earlier, between two steps of the one that sends it on, must
- * be heard of. */
+/* A timer is in transit to a worker that sleeps briefly. A thread that waits
+ * for it, or restarts it for an earlier time, between two steps of the
+ * forwarding thread, must still wake the worker. */
 
 static void
 setup_two_and_one_sleeps_until_40(void)
@@ -423,8 +424,9 @@ SCENARIO(a_timer_starts_earlier_that_moves_to_a_worker_that_wakes_in_between,
                      scene_start_0_for_20},
          .daemons = BOTH, .finish = scene_finish, .time_passes = true);
 
-/* One who waits for a timer asks for it where it was, and meanwhile it is let go,
- * starts there or elsewhere, and is stopped. */
+/* A thread that waits for a timer sends its request to the old worker.
+ * Meanwhile the timer is released, starts there or elsewhere, and is
+ * stopped. */
 
 static void
 move_and_stop_0(void)
@@ -444,8 +446,8 @@ SCENARIO(a_timer_is_waited_for_that_starts_elsewhere_and_is_stopped,
                      move_and_stop_0},
          .daemons = BOTH, .finish = scene_finish);
 
-/* A timer is free where it was, at a lawn that one of two workers has besides its
- * own. Both start it. */
+/* A timer is free at its old place, a lawn that one of two workers has in
+ * addition to its own. Both start it. */
 
 static void
 setup_free_at_a_second_lawn(void)
@@ -466,14 +468,15 @@ start_0_and_leave(void)
     scene_serve_and_leave();
 }
 
-/* They look whether the set is closed: since it is at some time, they can be
+/* The starts check whether the set is closed. Since it will be, they can be
  * interrupted there. */
 SCENARIO(two_workers_start_a_timer_that_is_free_at_a_second_lawn,
          .setup = setup_free_at_a_second_lawn,
          .threads = {start_0_and_leave, start_0_and_leave, scene_close_at_once},
          .finish = scene_finish_closed, .delays = true);
 
-/* A callback waits for its own timer, which was about to move, and was stopped. */
+/* A callback waits for its own timer, which was about to move, and was
+ * stopped. */
 
 static void
 stop_sync_own(unsigned timer)

@@ -37,8 +37,8 @@ SCENARIO(two_starts_of_one_timer_make_one_firing, .setup = setup_idle,
          .threads = {scene_serve, scene_start_0_for_20, start_0_for_30},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-/* A worker that sleeps until 50 is woken by what is due before, and not by what
- * is due after. */
+/* A worker that sleeps until 50 is woken by timers due before, and not by
+ * timers due after. */
 
 static void
 setup_later(void)
@@ -95,7 +95,7 @@ SCENARIO(two_restarts_meet_a_firing, .setup = scene_setup_due,
          .threads = {scene_serve, start_0_for_30, stop_then_start_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-/* A timer that is idle, and gets another callback. */
+/* An idle timer that gets another callback. */
 
 static lawn_workers_fire_fn *fires;
 static bool changed;
@@ -132,7 +132,7 @@ SCENARIO(a_timer_with_another_callback_is_due_as_it_comes_up,
          .threads = {scene_serve, stop_change_and_start_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* Callbacks that start their timer again, stop it, or free it. */
+/* Callbacks that restart their timer, stop it, or free it. */
 
 static void
 restart_self(unsigned timer)
@@ -184,7 +184,7 @@ SCENARIO(a_callback_frees_its_timer, .setup = setup_frees_self,
          .threads = {scene_serve, start_1_for_15}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* stop_sync, and then the timer is gone. */
+/* stop_sync, after which the timer is freed. */
 
 static void
 start_stop_sync_and_free_0(void)
@@ -227,7 +227,7 @@ SCENARIO(a_stop_sync_and_a_restart_meet, .setup = scene_setup_due,
          .threads = {scene_serve, scene_stop_sync_0, start_0_for_30},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-/* The worker's own starts and stops, and the first of another thread. */
+/* The worker's own starts and stops, and the first one by another thread. */
 
 static void
 setup_own(void)
@@ -286,7 +286,7 @@ SCENARIO(the_worker_frees_what_another_thread_had_started,
          .threads = {stop_sync_free_and_serve, start_1_for_15}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* The worker stops what is in the mail, and on no lawn. */
+/* The worker stops a timer that is in the mailbox and on no lawn. */
 
 static void
 setup_in_the_mail(void)
@@ -304,7 +304,7 @@ SCENARIO(a_start_meets_the_workers_own_stop_of_a_timer_in_the_mail,
          .threads = {stop_and_serve, start_0_for_30}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* The same the quick way, which is for a worker that knows the time. */
+/* The same on the fast path, for a worker that knows the time. */
 
 static void
 stop_start_quickly_and_serve(void)
@@ -384,7 +384,7 @@ SCENARIO(without_a_heavy_fence_a_restart_meets_a_firing, .setup = setup_due_own,
          .threads = {scene_serve, start_0_for_30}, .daemons = 1,
          .finish = scene_finish, .delays = true, .symmetric = true);
 
-/* A budget of one message and one firing for each round. */
+/* A budget of one message and one fire for each round. */
 
 static void
 setup_small_budget(void)
@@ -401,7 +401,7 @@ SCENARIO(small_budgets_forget_nothing, .setup = setup_small_budget,
          .threads = {scene_serve, start_0_for_30, start_1_for_15}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* A clock of the caller's: who moves it wakes the workers. */
+/* A caller-owned clock: the thread that moves it wakes the workers. */
 
 static void
 setup_own_clock(void)
@@ -462,8 +462,8 @@ SCENARIO(a_start_in_the_mail_is_overtaken_by_the_workers_own,
          .threads = {restart_and_serve, start_0_for_30, scene_stop_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-/* A start in the mail that a local one has overtaken, and that is due before the
- * mail is taken: with a budget of one, others stand before it. */
+/* A local start has overtaken a start in the mailbox, which is due before the
+ * message is taken: with a budget of one, others precede it. */
 
 static void
 setup_overtaken(void)
@@ -497,8 +497,8 @@ SCENARIO(a_stop_sync_meets_a_timer_that_was_due_before_its_mail_came,
          .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
-/* A timer that another thread had started, and that is not yet due: a start for
- * a later time needs no mail, one for an earlier time does. */
+/* A timer started by another thread that is not yet due: a restart for a later
+ * time needs no message, one for an earlier time does. */
 
 static void
 start_0_for_60_and_20(void)
@@ -536,8 +536,8 @@ SCENARIO(a_timer_is_freed_that_was_started_later, .setup = scene_setup_held,
                      scene_move_clock},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-/* A start that is in the mail is written anew, for a later time, after the worker
- * has taken the mail and looked at the clock: it counts from after that. */
+/* A start in the mailbox is rewritten for a later time, after the worker has
+ * taken the messages and read the clock: it counts from after that. */
 
 static void
 start_0_for_30_more(void)
@@ -565,8 +565,8 @@ SCENARIO(a_start_in_the_mail_is_written_anew_while_that_is_read,
                      start_0_for_30_more_later},
          .daemons = 1, .finish = finish_checked);
 
-/* Who waits finds the timer free, since its callback runs; and then that it does
- * not run any more. In between it has started the timer again. */
+/* A waiting thread finds the timer free, because its callback runs, and then
+ * that it no longer runs. In between, the callback has restarted the timer. */
 
 static void
 start_again_for_60(unsigned timer)

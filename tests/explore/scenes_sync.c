@@ -1,8 +1,9 @@
-/* scenes_sync.c - who waits for a timer that others go on to use. */
+/* scenes_sync.c - threads that wait for a timer while others continue to use
+ * it. */
 #include "scene.h"
 
-/* The timer that is waited for is let go, and started and stopped once more: it is
- * on the lawn until it would be due, unless it is asked for again. */
+/* The timer that is waited for is released, and started and stopped once more:
+ * it is on the lawn until its deadline, unless it is requested again. */
 
 static void
 start_and_stop_0(void)

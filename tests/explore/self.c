@@ -1,5 +1,5 @@
-/* self.c - does the explorer find what it is for? Known bugs, which it must
- * find, and the same without the bug. */
+/* self.c - tests of the explorer: known bugs, which it must find, and the same
+ * programs without the bug. */
 #include "explore.h"
 
 #include "../../src/workers/atomic.h"
@@ -25,7 +25,7 @@ toy_setup(void)
     explore_name(&toy, sizeof(toy), "toy");
 }
 
-/* Two add one each. */
+/* Two fibres add one each. */
 
 static void
 count_badly(void)
@@ -53,7 +53,7 @@ SCENARIO(self_a_counter_without_an_atomic_addition_is_found_out,
 SCENARIO(self_a_counter_with_an_atomic_addition_is_right, .setup = toy_setup,
          .threads = {count_well, count_well}, .finish = count_finish);
 
-/* Dekker: each shows its flag and enters if the other does not show its own. */
+/* Dekker: each sets its flag, and enters if the other's flag is not set. */
 
 static void
 dekker(int order)
@@ -78,7 +78,7 @@ dekker_strong(void)
     dekker(LAWN_SEQ_CST);
 }
 
-/* One half of the fence costs nothing, the other is for both. */
+/* One half of the fence costs nothing; the other half orders both. */
 static void
 dekker_heavy(void)
 {
@@ -108,7 +108,7 @@ SCENARIO(self_one_weak_store_and_a_heavy_fence_make_a_lock, .setup = toy_setup,
          .threads = {dekker_weak, dekker_heavy}, .finish = dekker_finish,
          .delays = true);
 
-/* A sleeper, and one who brings a job. */
+/* A sleeping fibre, and one that brings a job. */
 
 static void
 sleep_badly(void)
@@ -152,7 +152,8 @@ SCENARIO(self_a_sleeper_who_looks_again_is_woken, .setup = toy_setup,
          .threads = {sleep_well, bring_job}, .finish = sleep_finish,
          .delays = true);
 
-/* One who waits by yielding, and one who frees what the other still reads. */
+/* One fibre waits by yielding; another frees memory that the first still
+ * reads. */
 
 static void
 wait_for_flag(void)
@@ -191,7 +192,7 @@ SCENARIO(self_one_who_yields_is_let_go_when_the_word_changes,
 SCENARIO(self_one_who_yields_for_ever_is_found_out, .setup = toy_setup,
          .threads = {wait_for_flag, count_well}, .broken = true);
 
-/* A lock, taken by two. */
+/* A lock taken by two fibres. */
 
 static void
 lock_and_count(void)
@@ -205,7 +206,7 @@ SCENARIO(self_a_lock_makes_a_bad_counter_right, .setup = toy_setup,
          .threads = {lock_and_count, lock_and_count}, .finish = count_finish,
          .delays = true);
 
-/* One who goes round without looking at anything that others could change. */
+/* A fibre that loops without reading anything that others could change. */
 
 static void
 go_round(void)

@@ -1,4 +1,4 @@
-/* words.c - see words.h. A table of words, hashed, which never shrinks. */
+/* words.c - see words.h. A hash table of words, which never shrinks. */
 #include "words.h"
 
 #include "explore.h"

@@ -1,10 +1,10 @@
-/* words.h - which words fibres meet at.
+/* words.h - the words that several fibres share.
  *
- * If only one fibre uses a word, or nobody writes it, then it makes no difference
- * when it is used; so nobody needs to be interrupted there, and a store need not
- * be delayed. Which words these are is learned on the way: each time that a word
- * turns out to be another, the walk begins anew. So in the end nothing has been
- * left out. */
+ * If only one fibre uses a word, or no fibre writes it, the time of its use
+ * makes no difference. So no fibre needs to be interrupted there, and a store
+ * need not be delayed. Which words these are is learned during the walk: each
+ * time a word turns out to be shared, the walk starts over. So in the end no
+ * schedule has been left out. */
 #ifndef LAWN_EXPLORE_WORDS_H
 #define LAWN_EXPLORE_WORDS_H
 
@@ -13,13 +13,13 @@
 
 void words_clear(void);
 
-/* A fibre uses a word; whether others meet it there. */
+/* Records that a fibre uses a word. Returns whether others share it. */
 bool words_meet(const void *word, unsigned fibre, bool writes);
 
-/* A fibre frees all words there. */
+/* Records that a fibre frees all words in this memory. */
 void words_gone(const void *memory, size_t size, unsigned fibre);
 
-/* Whether something was learned since this was last asked. */
+/* Returns whether a shared word was found since the last call. */
 bool words_learned(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* copy.h - a copy of just so many bytes, so that reading past them is noticed. */
+/* copy.h - a copy of the exact size, so that reading past it is detected. */
 #ifndef LAWN_TESTS_COPY_H
 #define LAWN_TESTS_COPY_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To be freed. */
+/* The caller frees it. */
 static inline char *
 copy_bytes(const char *bytes, size_t size)
 {

@@ -10,7 +10,7 @@
 
 #define FIELDS_SIZED(literal) literal, sizeof(literal) - 1
 
-/* One field of a line, between angle brackets; or what is wrong with it. */
+/* Returns one field of a line in angle brackets, or the error. */
 static const char *
 fields_get(const char *field, int delimiter, const char *line, size_t size)
 {
@@ -116,7 +116,7 @@ TEST(a_regex_finds_its_first_group_or_its_match)
     CHECK_FIELD("/.(.)/", -1, "\xff\xfe", "<\xfe>");
 }
 
-/* The same of a line of so many times the letter a, and then the text. */
+/* The same for a line of this number of letters a, and then the text. */
 static const char *
 fields_get_long(const char *field, size_t letters, const char *text)
 {
@@ -258,7 +258,7 @@ TEST(bad_fields_are_refused_and_leave_nothing_behind)
         CHECK_EQ(fields.count, 0);
         CHECK(!fields.json);
     }
-    /* the place of a bad one is taken by a good one */
+    /* a valid field replaces an invalid one */
     struct fields_bytes found[2] = {{"x", 1}, {"x", 1}};
     CHECK(fields_add(&fields, "5x") != NULL);
     CHECK(fields_add(&fields, NULL) == NULL);
@@ -271,7 +271,7 @@ TEST(bad_fields_are_refused_and_leave_nothing_behind)
     fields_free(&fields);
 }
 
-TEST(what_is_wrong_with_a_field_is_reported)
+TEST(an_error_in_a_field_is_reported)
 {
     CHECK_FIELD("//", -1, "", "bad: the regex is empty");
     CHECK_FIELD("/a", -1, "", "bad: a regex ends with a slash");

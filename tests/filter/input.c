@@ -12,7 +12,7 @@
 
 #define INPUT_BLOCK ((size_t)1 << 18) /* as in input.c */
 
-/* A file that is gone at the end, by a name that opens it. */
+/* A file that is removed at the end, with a name that opens it. */
 struct input_file {
     int fd;
     char name[64];
@@ -30,7 +30,7 @@ input_open_file(const void *bytes, size_t size)
     return file;
 }
 
-/* The next line, after as many blocks as it takes. */
+/* Returns the next line, after reading as many blocks as needed. */
 static enum input_result
 read_line(struct input *input, struct input_line *line)
 {
@@ -60,7 +60,7 @@ input_expect_end(struct input *input)
     CHECK_EQ(read_line(input, &line), INPUT_END);
 }
 
-/* Opens one file of these bytes. */
+/* Opens one file with these bytes. */
 static struct input_file
 input_open_bytes(struct input *input, const void *bytes, size_t size)
 {
@@ -70,7 +70,7 @@ input_open_bytes(struct input *input, const void *bytes, size_t size)
     return file;
 }
 
-/* Opens a pipe; what is written to the returned end comes. */
+/* Opens a pipe and returns its write end. */
 static int
 input_open_pipe(struct input *input, char name[64])
 {
@@ -166,7 +166,7 @@ TEST(what_cannot_be_read_is_reported_with_its_name)
     close(file.fd);
 }
 
-/* Lines of these sizes, one after the other, each of other bytes. */
+/* Returns consecutive lines of these sizes, each of different bytes. */
 static char *
 input_make(const size_t *sizes, size_t count, size_t *total)
 {
@@ -254,7 +254,7 @@ TEST(bytes_of_a_pipe_are_lines_when_their_newline_has_come)
     struct input_line line;
     int end = input_open_pipe(&input, name);
     CHECK_EQ(input_next(&input, &line), INPUT_MORE);
-    CHECK_EQ(input_fill(&input), 0); /* nothing is there, and nobody waits */
+    CHECK_EQ(input_fill(&input), 0); /* no data, without blocking */
     for (const char *at = "abc"; *at != '\0'; at++) {
         CHECK_EQ(write(end, at, 1), 1);
         CHECK_EQ(input_fill(&input), 0);
@@ -273,7 +273,8 @@ TEST(bytes_of_a_pipe_are_lines_when_their_newline_has_come)
     input_close(&input);
 }
 
-/* What is read, and not taken, of which so many bytes are whole lines. */
+/* Checks the bytes that were read and not taken, and how many of them are whole
+ * lines. */
 static void
 input_expect_parts(const struct input *input, const char *bytes, size_t lines)
 {
@@ -391,8 +392,7 @@ TEST(much_more_than_a_block_can_be_unread)
     free(bytes);
 }
 
-/* Reads a line of this size, and one after it, where lines may have so many
- * bytes. */
+/* Reads a line of this size, and one after it, with this limit for lines. */
 static void
 input_check_limit(size_t size, size_t limit, bool newline, bool by_pipe)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text may hold NUL bytes; so its size is given by the literal. */
+/* A text may contain NUL bytes, so its size is that of the literal. */
 struct json_text {
     const char *text;
     size_t size;
@@ -19,8 +19,8 @@ struct json_text {
     }
 #define JSON_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Scans a copy of just that size, so that reading past it is noticed; in both
- * ways. */
+/* Scans a copy of the exact size with both implementations, so that reading
+ * past it is detected. */
 static const char *
 json_check(const char *text, size_t size, size_t *wrong)
 {
@@ -208,7 +208,7 @@ TEST(every_rule_of_the_grammar_is_taken)
     }
 }
 
-TEST(what_is_not_json_is_refused_with_a_reason_and_a_place)
+TEST(invalid_json_is_refused_with_a_reason_and_a_place)
 {
     for (size_t i = 0; i < JSON_COUNT(json_invalid); i++) {
         size_t wrong = SIZE_MAX;
@@ -221,7 +221,7 @@ TEST(what_is_not_json_is_refused_with_a_reason_and_a_place)
     }
 }
 
-/* A text that is no number at its top level has no valid beginning. */
+/* A text that is not a number at its top level has no valid prefix. */
 TEST(a_text_cut_short_is_refused)
 {
     for (size_t i = 0; i < JSON_COUNT(json_valid); i++) {
@@ -263,7 +263,7 @@ TEST(every_control_character_is_refused_anywhere_in_a_string)
     }
 }
 
-/* So many containers in each other. */
+/* Returns nested containers of this depth. */
 static const char *
 json_nest(size_t depth, bool objects)
 {
@@ -314,7 +314,7 @@ TEST(a_container_ends_with_its_own_bracket_at_every_depth)
     }
 }
 
-/* What a path leads to, as text: "-" missing, "null", "s:..." a string,
+/* Returns the value at a path as text: "-" missing, "null", "s:..." a string,
  * "n:..." a number, "o:..." others. */
 static const char *
 json_get(const char *path_text, const char *text)
@@ -365,7 +365,7 @@ json_get(const char *path_text, const char *text)
             kit_fail(__FILE__, __LINE__, "%s of %s is %s", path, text, got);   \
     } while (0)
 
-TEST(a_path_leads_to_a_value_as_it_stands)
+TEST(a_path_leads_to_a_value_as_written)
 {
     const char *text = " {\"a\": {\"b\": 1.50e1, \"c\": \"x y\"}, \"d\": null,"
                        "\"e\": [10, [20, {\"f\": true}], {} , false ] , "
@@ -564,7 +564,7 @@ TEST(a_backslash_in_a_name_without_quotes_is_one)
     CHECK_GET(".a\\", "{\"a\\\\\":1}", "n:1");
 }
 
-TEST(what_is_wrong_with_a_path_is_reported)
+TEST(an_error_in_a_path_is_reported)
 {
     CHECK_GET("a", "1", "a JSON path begins with a point");
     CHECK_GET(".a[0]b", "1", "a point is missing");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""json_against_python.py PROGRAM [SEED [SECONDS]] - JSON as the filters read it, and
-as Python does: random texts, sound and damaged, must be taken or refused by both, and
-paths must lead to the same values.
+"""json_against_python.py PROGRAM [SEED [SECONDS]] - compares the JSON parser of the
+filters with Python's: both must accept or reject the same random texts, valid and damaged,
+and paths must lead to the same values.
 """
 
 import json
@@ -13,7 +13,7 @@ import time
 
 BATCH = 2000
 NAMES = ["a", "b", "user", "id", "odd name", "", "ä", "\U0001f600", 'q"uote', "x.y", "n\n"]
-# What damage is made of: all that means something in JSON, and what looks like it.
+# Pieces for damaged texts: all JSON syntax, and similar text.
 PIECES = ["{", "}", "[", "]", ",", ":", '"', "\\", "\\u", "\\ud83d", "\\ude00", "\\u00e4", "\\n", "0", "-",
           "1", "9", ".", "e", "E", "+", "true", "false", "null", "NaN", "Infinity", "-Infinity", " ", "\t",
           "\n", "\r", "\f", "\v", "\0", "\x1f", "\x7f", "\xa0", "\ufeff", "/", "'", "a", "x" * 16, '""', "{}",
@@ -21,7 +21,7 @@ PIECES = ["{", "}", "[", "]", ",", ":", '"', "\\", "\\u", "\\ud83d", "\\ude00", 
 
 
 class Number(str):
-    """A number, as it stands."""
+    """A number as written."""
 
 
 def refuse(name):
@@ -33,7 +33,7 @@ def parse(text):
 
 
 def make_string(rng, content):
-    """A string of that content, some characters of it escaped in some way."""
+    """Returns a string with this content, some characters escaped in some way."""
     out = ['"']
     for c in content:
         code = ord(c)
@@ -107,7 +107,7 @@ def damage(rng, text):
 
 
 def make_path(rng):
-    """Steps, and a way to write them."""
+    """Returns steps, and a text for them."""
     steps = [rng.choice(NAMES) if rng.random() < 0.75 else rng.randrange(4) for _ in range(rng.choice([0, 1, 1, 2, 3]))]
     text = ""
     for step in steps:
@@ -124,7 +124,7 @@ def make_path(rng):
 
 
 def follow(value, steps):
-    """What the filters should find, but for the text of arrays and objects."""
+    """Returns the expected result of the filters, except the text of arrays and objects."""
     for step in steps:
         if isinstance(step, int):
             if not isinstance(value, list) or step >= len(value):
@@ -144,13 +144,13 @@ def follow(value, steps):
 
 
 def wrong_with(answer, text, paths):
-    """What is wrong with an answer, or None."""
+    """Returns the fault of an answer, or None."""
     try:
         value = parse(text)
     except ValueError:
-        return None if answer == ["no"] else "taken"
+        return None if answer == ["no"] else "accepted"
     if answer[0] != "yes":
-        return "refused"
+        return "rejected"
     for (steps, _), found in zip(paths, answer[1:]):
         expected = follow(value, steps)
         if not isinstance(expected, str):
@@ -191,7 +191,7 @@ def main():
             if wrong is not None and failed < 10:
                 print(f"{text!r} with {paths}: {wrong}")
     if failed == 0 and not passed // 2 < taken < passed * 9 // 10:
-        print(f"{taken} of {passed} texts are taken: that is no fair share")
+        print(f"{taken} of {passed} texts are accepted: too few or too many for a fair test")
         failed += 1
     print(f"{passed} texts agree, {failed} do not")
     return failed != 0

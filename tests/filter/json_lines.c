@@ -1,8 +1,9 @@
-/* json_lines.c - JSON as the filters read it, for json_against_python.py.
+/* json_lines.c - JSON as the filters parse it, for json_against_python.py.
  *
- * Each line of the input is words in hexadecimal: a text, and paths. Each line of
- * the output is what was found: "no"; or "yes" and a word for each path, "-" for a
- * missing value and "null"; else a letter for its kind and its bytes in hexadecimal.
+ * Each line of the input has words in hexadecimal: a text, and paths. Each line
+ * of the output is the result: "no"; or "yes" and a word for each path: "-" for
+ * a missing value, "null", or a letter for its kind and its bytes in
+ * hexadecimal.
  */
 #include "json.h"
 
@@ -17,7 +18,8 @@ lines_fail(const char *what)
     exit(1);
 }
 
-/* The bytes of a word, with a NUL byte that is not of them; to be freed. */
+/* Returns the bytes of a word, followed by a NUL byte that does not count; the
+ * caller frees them. */
 static char *
 lines_bytes(const char *word, size_t *size)
 {
@@ -65,7 +67,7 @@ lines_answer(char *line)
     size_t size = 0;
     char *rest = NULL;
     char *text = lines_bytes(strtok_r(line, " \n", &rest), &size);
-    /* A copy of just its size, so that reading past it is noticed. */
+    /* A copy of the exact size, so that reading past it is detected. */
     char *copy = malloc(size);
     if (copy == NULL) {
         lines_fail("no memory");

@@ -1,4 +1,4 @@
-/* json_plain.c - cli/filter/json.c once more: see json_plain.h. */
+/* json_plain.c - a second build of cli/filter/json.c: see json_plain.h. */
 #include "json_plain.h"
 
 size_t json_plain_unescape(const struct json_value *value, char *out);

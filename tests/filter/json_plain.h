@@ -1,5 +1,5 @@
-/* json_plain.h - json.h once more, for any machine: to be compared with what this
- * machine has of its own. */
+/* json_plain.h - json.h compiled without instructions of this machine, to
+ * compare with the normal build. */
 #ifndef LAWN_TESTS_JSON_PLAIN_H
 #define LAWN_TESTS_JSON_PLAIN_H
 

@@ -1,4 +1,4 @@
-/* sink.c - lines that are written, or could not be: see cli/filter/sink.h. */
+/* sink.c - written lines, and write errors: see cli/filter/sink.h. */
 #include "sink.h"
 
 #include "kit.h"
@@ -21,7 +21,7 @@ sink_stopped(void)
     return sink_is_stopped;
 }
 
-/* A sink to a pipe, whose other end is returned. */
+/* Opens a sink to a pipe and returns the other end. */
 static int
 sink_open_pipe(struct sink *sink)
 {
@@ -32,7 +32,7 @@ sink_open_pipe(struct sink *sink)
     return ends[0];
 }
 
-/* A pipe that holds a page and does not keep anyone waiting. */
+/* Opens a non-blocking pipe that holds one page. */
 static int
 sink_open_small(struct sink *sink)
 {
@@ -59,7 +59,7 @@ sink_line(struct sink *sink, const char *text, enum sink_kind kind)
     sink_end_line(sink, kind);
 }
 
-/* Reads all there is, and compares. */
+/* Reads all available bytes and compares. */
 static void
 sink_expect(int end, const char *text)
 {
@@ -152,7 +152,7 @@ TEST(a_sink_gives_the_memory_of_a_long_line_back)
     sink_close_all(&sink, -1);
 }
 
-/* Ten lines of a thousand bytes. */
+/* Writes ten lines of a thousand bytes. */
 static void
 sink_ten(struct sink *sink)
 {
@@ -165,7 +165,7 @@ sink_ten(struct sink *sink)
     }
 }
 
-/* Of these, four were written and a bit of the next. */
+/* Checks that four of these and a part of the next were written. */
 static void
 sink_check_four(const struct sink *sink)
 {
@@ -185,7 +185,7 @@ sink_tick(int number)
     (void)number;
 }
 
-/* From now on a signal comes all the time, and interrupts. */
+/* From now on a signal interrupts system calls repeatedly. */
 static void
 sink_start_ticks(void)
 {
@@ -226,8 +226,8 @@ TEST(a_sink_that_is_stopped_does_not_wait_and_keeps_whole_lines)
     }
 }
 
-/* Reads as slowly as it gets, until the end; exits with 0 if that was after so
- * many bytes. */
+/* Reads very slowly until the end. Exits with 0 if that was after size
+ * bytes. */
 static pid_t
 sink_read_slowly(int end, int other, size_t size)
 {
@@ -289,7 +289,7 @@ TEST(a_sink_whose_write_fails_in_a_line_keeps_that_line)
     CHECK(!flushed);
     CHECK_EQ(sink.error, EFBIG);
     sink_check_four(&sink);
-    CHECK(!sink_flush(&sink)); /* also now that it could */
+    CHECK(!sink_flush(&sink)); /* also now that it could succeed */
     CHECK_EQ(lseek(fd, 0, SEEK_CUR), 4500);
     sink_close_all(&sink, -1);
 }

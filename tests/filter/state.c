@@ -62,7 +62,7 @@ struct tape {
     char bytes[4096];
     size_t size;
     size_t at;
-    int end; /* what a read at the end returns */
+    int end; /* result of a read at the end */
 };
 
 static int

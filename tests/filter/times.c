@@ -1,4 +1,4 @@
-/* times.c - times and lengths of time in lines: see cli/filter/times.h. */
+/* times.c - times and durations in lines: see cli/filter/times.h. */
 #include "times.h"
 
 #include "copy.h"
@@ -12,7 +12,7 @@
 
 #define TIMES_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Reads a copy of just that size. LAWN_NEVER: it is no time. */
+/* Parses a copy of the exact size. Returns LAWN_NEVER if it is not a time. */
 static uint64_t
 times_get(const char *text, enum times_unit unit, enum times_form *form)
 {

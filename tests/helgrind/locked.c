@@ -1,20 +1,20 @@
-/* locked.c - the atomic operations of the workers, each under a lock that
- * belongs to its word; and sleeping in small pieces.
+/* locked.c - the atomic operations of the workers, each under a lock of its
+ * word; and sleeping in small steps.
  *
- * Helgrind knows of an order between threads from locks, and from threads that
- * begin and end, and knows nothing of atomic operations: of a
- * set as it is it reports each shared word, and whatever is handed from thread to
- * thread by one. Here it sees the locks instead, one for each word, so an order
- * between two threads comes from a word that both have used. What the words
- * protect, lawns, mailboxes, lists of shards, timers, is as it is; a word that was
- * not accessed by its macro would stand out as not locked. No report is
- * suppressed.
+ * Helgrind derives the order between threads from locks and from the beginning
+ * and end of threads. It does not understand atomic operations: in a normal
+ * build it would report each shared word, and all data passed between threads
+ * by one. Here it sees the locks instead, one for each word, so the order
+ * between two threads comes from a word that both have used. The data that the
+ * words protect (lawns, mailboxes, lists of shards, timers) are unchanged; an
+ * access to a word without its macro would be reported as not locked. No report
+ * is suppressed.
  *
- * It is kinder than the machine: a relaxed access orders, too. ThreadSanitizer,
- * which knows memory orders, looks at the same tests: make tsan. There is no
- * LAWN_FENCE_HEAVY, so timers are always shared.
+ * It is more lenient than the machine: a relaxed access orders, too.
+ * ThreadSanitizer, which understands memory orders, checks the same tests: make
+ * tsan. LAWN_FENCE_HEAVY is not available, so timers are always shared.
  *
- * By the hooks that the explorer has: see src/workers/atomic.h. */
+ * This file uses the hooks of the explorer: see src/workers/atomic.h. */
 #include "../../src/workers/park.h"
 
 #include <pthread.h>
@@ -66,7 +66,7 @@ lock(const void *word)
     return mutex;
 }
 
-/* Of 1, 4 or 8 bytes. */
+/* Words have 1, 4 or 8 bytes. */
 static uint64_t
 get(const void *word, unsigned size)
 {
@@ -158,7 +158,7 @@ lawn__explore_fadd(void *word, unsigned size, uint64_t value)
 void
 lawn__explore_heavy(void)
 {
-    abort(); /* lawn__park_asymmetric() says that there is none */
+    abort(); /* lawn__park_asymmetric() returns false */
 }
 
 struct lawn_worker **
@@ -183,8 +183,9 @@ lawn__explore_me(void)
     return 1;
 }
 
-/* Returns for no reason after a moment, as it may: so nobody has to be woken,
- * and an order between threads comes from the word alone. */
+/* Returns after a moment without a reason, which is permitted. So no thread
+ * needs to be woken, and the order between threads comes from the word
+ * alone. */
 void
 lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {

@@ -1,5 +1,5 @@
 /* locked.h - the few atomic operations that the tests with threads use, each
- * under a lock: see locked.c. In place of <stdatomic.h>. */
+ * under a lock: see locked.c. Replaces <stdatomic.h>. */
 #ifndef LAWN_TESTS_LOCKED_H
 #define LAWN_TESTS_LOCKED_H
 

@@ -1,4 +1,4 @@
-/* kit.c - runs the tests that were added: see kit.h. */
+/* kit.c - runs the registered tests: see kit.h. */
 #include "kit.h"
 
 #include <setjmp.h>
@@ -91,7 +91,7 @@ by_name(const void *a, const void *b)
                   ((const struct kit_test *)b)->name);
 }
 
-/* Whether a test is among those asked for: all, if none are. */
+/* Returns whether a test matches the arguments; without arguments all do. */
 static bool
 asked_for(const char *name, int argc, char **argv)
 {
@@ -126,7 +126,7 @@ main(int argc, char **argv)
         }
     }
     if (passed + failures == 0) {
-        printf("no test has that in its name\n");
+        printf("no test name contains the argument\n");
     }
     printf("%zu passed, %zu failed\n", passed, failures);
     return failures != 0 || passed == 0;

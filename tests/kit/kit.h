@@ -22,8 +22,8 @@ void kit_add(const char *name, kit_test_fn *run);
 _Noreturn void kit_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Runs body in a child process; true if it died of abort() after printing
- * something that contains message. */
+/* Runs body in a child process. Returns true if it ended by abort() after
+ * printing a text that contains message. */
 bool kit_aborts_with(kit_test_fn *body, const char *message);
 
 #define TEST(name)                                                             \

@@ -1,12 +1,12 @@
 /* loop_ops.c - the interpreter of operations on a loop: see loop_ops.h.
  *
- * A case is a byte for the mix, a byte for its size and manner, then options of
- * a loop, then operations. What each timer should do is given by a few numbers
- * for each, and by looking at all of them: no queue, no index.
+ * A case is a byte for the mix, a byte for its size and style, then options of
+ * a loop, then operations. The expected behavior of each timer is a few numbers
+ * per timer, evaluated by looking at all timers: no queue, no index.
  *
- * The host is the test: it notes what wake-up was set, and whether there was
- * a reason to set it again [L2]. Callbacks read further operations from the
- * case, and take time: the clock goes on in them.
+ * The host is the test: it records the wake-up that was set, and checks that
+ * each new setting had a reason [L2]. Callbacks read further operations from
+ * the case and take time: the clock moves while they run.
  */
 #include "loop_ops.h"
 
@@ -17,18 +17,18 @@
 #include <string.h>
 
 #define LOOP_OPS_LAST (LAWN_NEVER - 1)
-#define LOOP_OPS_ONCE 3u /* beside the modes */
-#define LOOP_OPS_ACTS 4u /* in a callback, below that */
+#define LOOP_OPS_ONCE 3u /* in addition to the modes */
+#define LOOP_OPS_ACTS 4u /* in a callback, at most */
 
-/* What a timer should do. */
+/* The expected state of a timer. */
 struct should {
     bool running;
     unsigned mode;
     uint64_t period;
-    uint64_t nominal;  /* of a fixed rate: when the next fire is due */
-    uint64_t deadline; /* when it comes up */
-    uint64_t turn;     /* it was started in */
-    bool behind; /* it fired in the turn under way, and is overdue again */
+    uint64_t nominal;  /* fixed rate: when the next fire is due */
+    uint64_t deadline; /* expected time of the next fire */
+    uint64_t turn;     /* in which it was started */
+    bool behind;       /* fired in the current turn, and is overdue again */
 };
 
 struct loop_ops {
@@ -41,20 +41,20 @@ struct loop_ops {
     size_t budget;
     uint64_t budget_time; /* 0: none */
 
-    uint64_t clock; /* as it would be read */
-    uint64_t read;  /* the newest that was read */
-    uint64_t armed; /* what the host has set; LAWN_NEVER: nothing is set */
+    uint64_t clock; /* current time of the test's clock */
+    uint64_t read;  /* newest time that the loop has read */
+    uint64_t armed; /* wake-up set at the host; LAWN_NEVER: none */
     uint64_t running;
 
     uint64_t turn;    /* the number of turns */
-    bool turning;     /* one is under way */
-    bool calling;     /* in it, a callback */
-    bool touched;     /* the timer whose callback runs was started or stopped */
-    uint32_t which;   /* that is */
-    uint64_t begin;   /* of the turn */
-    uint64_t fired;   /* in the turn */
-    uint64_t behinds; /* of them, overdue again */
-    uint64_t order;   /* the deadline of the last that fired in the turn */
+    bool turning;     /* a turn is running */
+    bool calling;     /* a callback is running */
+    bool touched;     /* the firing timer was started or stopped */
+    uint32_t which;   /* the firing timer */
+    uint64_t begin;   /* start of the turn */
+    uint64_t fired;   /* fires in the turn */
+    uint64_t behinds; /* fired timers that are overdue again */
+    uint64_t order;   /* deadline of the last fire in the turn */
 
     uint64_t fires;
     uint64_t missed;
@@ -76,7 +76,7 @@ rounded(const struct loop_ops *ops, uint64_t time)
     return past == 0 ? time : later(time, ops->resolution - past);
 }
 
-/* A deadline as a start takes it. */
+/* Returns the deadline that a start at this deadline gets. */
 static uint64_t
 future(const struct loop_ops *ops, uint64_t deadline)
 {
@@ -94,7 +94,7 @@ loop_ops_clock(void *context)
     return ops->clock;
 }
 
-/* The loop has read the clock. */
+/* Records that the loop has read the clock. */
 static void
 read_clock(struct loop_ops *ops)
 {
@@ -116,13 +116,13 @@ loop_ops_arm(struct lawn_loop *loop, uint64_t when, void *context)
         script_fail(&ops->script, "[L2] set in a callback");
     } else if (when == LAWN_NEVER ? !empty
                                   : when >= ops->armed && ops->armed > now) {
-        script_fail(&ops->script, "[L2] set to %llu though %llu was set",
+        script_fail(&ops->script, "[L2] set to %llu although %llu was set",
                     (unsigned long long)when, (unsigned long long)ops->armed);
     }
     ops->armed = when;
 }
 
-/* The earliest deadline of all. */
+/* Returns the earliest deadline of all timers. */
 static uint64_t
 earliest(const struct loop_ops *ops)
 {
@@ -171,7 +171,7 @@ look(struct loop_ops *ops)
                   ops->late_most);
 }
 
-/* The timer has been started: it should be due then. */
+/* Records that the timer has been started and when it is due. */
 static void
 started(struct loop_ops *ops, uint32_t which, unsigned mode, uint64_t deadline)
 {
@@ -186,7 +186,8 @@ started(struct loop_ops *ops, uint32_t which, unsigned mode, uint64_t deadline)
     should->deadline = deadline;
     if ((mode == LAWN_LOOP_SKIP || mode == LAWN_LOOP_CATCH_UP) &&
         should->nominal <= ops->read && !ops->turning) {
-        /* Overdue already: at the time that mows have come to, or its own. */
+        /* Already overdue: due at the mowing position, or at its own
+         * deadline. */
         if (is > ops->read) {
             script_fail(&ops->script, "[L4] an overdue timer is due later");
         }
@@ -277,7 +278,7 @@ take_timer(struct loop_ops *ops)
     return script_take(&ops->script) % ops->many;
 }
 
-/* What a callback does, as well as whoever is outside of one. */
+/* One operation, inside a callback or outside. */
 static void
 act(struct loop_ops *ops, unsigned what, uint32_t which)
 {
@@ -299,13 +300,13 @@ act(struct loop_ops *ops, unsigned what, uint32_t which)
         break;
     default:
         ops->clock = script_later(ops->clock, script_take_step(&ops->script));
-        TRACE(&ops->script, "the clock goes to %llu",
+        TRACE(&ops->script, "the clock moves to %llu",
               (unsigned long long)ops->clock);
         break;
     }
 }
 
-/* A timer of a fixed rate fires: what it should report, and what comes next. */
+/* Fires a fixed-rate timer: checks its report and computes the next fire. */
 static uint64_t
 fire_rate(struct loop_ops *ops, struct should *should,
           const struct lawn_loop_timer *timer)
@@ -326,7 +327,7 @@ fire_rate(struct loop_ops *ops, struct should *should,
     return late;
 }
 
-/* The timer was due: what holds of every fire. */
+/* Checks what must be true of every fire. */
 static void
 check_fire(struct loop_ops *ops, const struct should *should)
 {
@@ -403,8 +404,8 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     }
 }
 
-/* After a turn: what is catching up is due in the next one, be the clock where it
- * is; or if that are many, a tick later [L5]. */
+/* After a turn: timers that are catching up are due in the next turn, wherever
+ * the clock is; if they are many, a tick later [L5]. */
 static void
 check_behind(struct loop_ops *ops)
 {
@@ -424,7 +425,7 @@ check_behind(struct loop_ops *ops)
     }
 }
 
-/* After a turn: what should have fired has. */
+/* Checks after a turn that all due timers have fired. */
 static void
 check_turn(struct loop_ops *ops, uint64_t next)
 {
@@ -441,7 +442,7 @@ check_turn(struct loop_ops *ops, uint64_t next)
 
         if (should->running && should->turn != ops->turn &&
             should->deadline <= ops->begin) {
-            script_fail(&ops->script, "[P2] %u was forgotten", i);
+            script_fail(&ops->script, "[P2] %u did not fire", i);
         }
     }
 }
@@ -495,7 +496,7 @@ open_loop(struct loop_ops *ops)
     if (ops->loop == NULL) {
         ops->script.result->refused++;
         if (config->refusals == NULL || *config->refusals == refused) {
-            script_fail(&ops->script, "no loop, though there is memory");
+            script_fail(&ops->script, "no loop, although there is memory");
         }
         return false;
     }
@@ -563,7 +564,7 @@ run_one(struct loop_ops *ops)
     }
 }
 
-/* At the end of time all that fire once have fired. */
+/* At the end of time all one-shot timers have fired. */
 static void
 run_out(struct loop_ops *ops)
 {

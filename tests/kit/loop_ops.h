@@ -1,13 +1,13 @@
-/* loop_ops.h - bytes in, operations on a loop and on what it should be out,
- * compared: what ops.h is to a lawn, with the same cases, configuration and
- * results. The clock and the host are the test's.
+/* loop_ops.h - turns bytes into operations on a loop and on its expected state,
+ * and compares the two. Cases, configuration and results are those of ops.h.
+ * The test provides the clock and the host.
  */
 #ifndef LAWN_TESTS_LOOP_OPS_H
 #define LAWN_TESTS_LOOP_OPS_H
 
 #include "ops.h"
 
-/* config->fill is not looked at. */
+/* Ignores config->fill. */
 ops_run_fn loop_ops_run;
 
 #endif

@@ -1,13 +1,13 @@
 /* ops.c - the interpreter of operations: see ops.h.
  *
- * A case is a byte for the mix, a byte for its size and manner, then lawn
- * options, then operations. Each reads the bytes it needs; when there are none
- * left, it reads zeros and the case ends. Callbacks read their little programs
- * from the same bytes.
+ * A case is a byte for the mix, a byte for its size and style, then lawn
+ * options, then operations. Each reads the bytes it needs; after the last byte
+ * it reads zeros and the case ends. Callbacks read short programs from the same
+ * bytes.
  *
- * Every timer is a piece of memory of its own, given back and taken anew as the
- * case goes on, so that a sanitizer sees any touch of a timer that is not the
- * lawn's any more.
+ * Every timer is a separate block of memory, which is freed and allocated again
+ * during the case, so that a sanitizer detects any access to a timer that the
+ * lawn no longer holds.
  */
 #include "ops.h"
 
@@ -22,7 +22,7 @@
 
 #define OPS_MANY_MAX WITNESS_MAX
 #define OPS_STEP_MAX 128u
-/* Where the order is to be determined, times end before the last tick. */
+/* If the order has to be determined, times end before the last tick. */
 #define OPS_TIME_MAX (UINT64_C(1) << 62)
 #define OPS_TTL_MASK ((UINT64_C(1) << 60) - 1)
 #define OPS_SMALL_LAWN 16384u
@@ -35,38 +35,37 @@
 
 struct ops_timer {
     uint32_t number;
-    uint64_t visit; /* the one that came to it last */
+    uint64_t visit; /* the last visit that reached it */
     struct lawn_timer timer;
 };
 
 struct ops {
     struct script script;
     bool calm;    /* the clock hardly moves */
-    bool nosy;    /* ask for the next deadline after every operation */
+    bool nosy;    /* call lawn_next() after every operation */
     bool careful; /* check the lawn after every operation, if it is small */
 
     struct lawn *lawn;
-    void *place; /* memory of ours that the lawn stands in, or NULL */
+    void *place; /* memory of the test that contains the lawn, or NULL */
     size_t bytes_at_first;
     struct oracle oracle;
     struct witness *witness; /* NULL: too many timers for it */
     struct ops_timer **timers;
-    uint32_t before; /* the timer that fired before the one that fires */
+    uint32_t before; /* the timer that fired before the current one */
 
-    size_t budget; /* of the mow under way; what has fired, once it is halted */
+    size_t budget; /* of the current mow; after a halt, the number of fires */
     size_t fired;
-    uint64_t until; /* what it may fire, in however many pieces */
+    uint64_t until; /* what the mow may fire, in all its pieces */
     bool halted;
-    bool quiet; /* callbacks do nothing */
-    uint64_t
-        step; /* times that are set are multiples of it, and each remainder has */
-    uint64_t *ttl;   /* one TTL: so none of another is due with it; or NULL */
-    struct rng cuts; /* for mows in pieces */
+    bool quiet;      /* callbacks do nothing */
+    uint64_t step;   /* times are multiples of step, and each remainder has */
+    uint64_t *ttl;   /* one TTL: no two TTLs are due together; or NULL */
+    struct rng cuts; /* for splitting mows into pieces */
     uint64_t lies;
-    uint64_t own;     /* allocations made here */
-    uint64_t foreign; /* allocations made elsewhere when the lawn was new */
+    uint64_t own;     /* allocations made by the interpreter */
+    uint64_t foreign; /* other allocations when the lawn was new */
     uint64_t unchecked;
-    uint64_t visits; /* of all timers, begun */
+    uint64_t visits; /* visits of all timers that were started */
     bool failed;
 };
 
@@ -78,7 +77,7 @@ take_timer(struct ops *ops)
            ops->oracle.many;
 }
 
-/* What is the same after every operation. */
+/* Checks that must hold after every operation. */
 static void
 compare(struct ops *ops)
 {
@@ -129,7 +128,7 @@ compare_timer(struct ops *ops, uint32_t i)
     }
 }
 
-/* What is reported to both judges, and at times not to one of them. */
+/* Reports to both judges; with an injected fault, sometimes not to one. */
 
 static bool
 lies(struct ops *ops, enum ops_fault fault)
@@ -155,7 +154,7 @@ report_stop(struct ops *ops, uint32_t i)
 
     if (ops->witness != NULL && !lies(ops, OPS_WITNESS_STOP) &&
         witness_stop(ops->witness, i) != running) {
-        script_fail(&ops->script, "P5: the witness is of another opinion");
+        script_fail(&ops->script, "P5: the witness disagrees");
     }
     return running;
 }
@@ -181,7 +180,7 @@ report_resolution(struct ops *ops, uint64_t resolution)
     }
 }
 
-/* Whether one or the other finds that a promise was broken. */
+/* Fails the case if either judge reports a broken promise. */
 static void
 hear(struct ops *ops, uint32_t i, const char *oracle, const char *witness)
 {
@@ -192,7 +191,7 @@ hear(struct ops *ops, uint32_t i, const char *oracle, const char *witness)
     }
 }
 
-/* Values that leave the order to P4 alone, if that is asked for. */
+/* Values for which P4 alone determines the order, if configured. */
 
 static uint64_t
 fit_ttl(struct ops *ops, uint64_t ttl)
@@ -207,7 +206,7 @@ fit_ttl(struct ops *ops, uint64_t ttl)
     return *known;
 }
 
-/* A time on the grid, at or after the one given as far as there is one. */
+/* Returns a time on the grid, not before the given one if possible. */
 static uint64_t
 fit_now(const struct ops *ops, uint64_t now)
 {
@@ -218,7 +217,7 @@ fit_now(const struct ops *ops, uint64_t now)
     return (now + ops->step - 1) / ops->step * ops->step;
 }
 
-/* Of the edges half of the deadlines are such, not the TTLs. */
+/* With OPS_EDGES, half of the values are used as deadlines, not as TTLs. */
 static uint64_t
 take_ttl(struct ops *ops)
 {
@@ -242,7 +241,7 @@ compare_all(struct ops *ops)
     }
 }
 
-/* What is done to single timers, inside of callbacks and outside. */
+/* Operations on single timers, inside callbacks and outside. */
 
 static struct lawn_timer *
 timer_of(struct ops *ops, uint32_t i)
@@ -304,16 +303,15 @@ do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
         witness = witness_start_as(ops->witness, i, ttl, deadline,
                                    lawn_deadline(timer));
     }
-    TRACE(&ops->script,
-          "start timer %u as one of ttl %llu at %llu: due at %llu", i,
+    TRACE(&ops->script, "start timer %u as of ttl %llu at %llu: due at %llu", i,
           (unsigned long long)ttl, (unsigned long long)deadline,
           (unsigned long long)lawn_deadline(timer));
     hear(ops, i, broken, witness);
     compare_timer(ops, i);
 }
 
-/* Of a TTL, most often one in use, or of none; due when it would be, or
- * somewhat earlier, or overdue, or anything. */
+/* With a TTL, usually one in use, or with none; due as if started now, somewhat
+ * earlier, overdue, or anything. */
 static void
 take_start_as(struct ops *ops, uint32_t i)
 {
@@ -371,7 +369,7 @@ do_stop(struct ops *ops, uint32_t i)
     compare_timer(ops, i);
 }
 
-/* An idle timer's memory is its owner's. */
+/* The caller owns the memory of an idle timer and may free it. */
 static void
 do_drop(struct ops *ops, uint32_t i)
 {
@@ -386,7 +384,7 @@ do_drop(struct ops *ops, uint32_t i)
     }
 }
 
-/* To other memory, running or not. */
+/* Moves a timer to other memory, running or not. */
 static void
 do_moved(struct ops *ops, uint32_t i)
 {
@@ -410,8 +408,8 @@ do_moved(struct ops *ops, uint32_t i)
     compare_timer(ops, i);
 }
 
-/* Which is asked first, the deadline or the timer, changes from time to time:
- * one must not have to rely on the other. */
+/* The order of the two calls, lawn_next() and lawn_next_timer(), varies:
+ * neither may rely on the other. */
 static void
 do_next(struct ops *ops)
 {
@@ -515,10 +513,10 @@ do_stats(struct ops *ops)
 
 struct visited {
     struct ops *ops;
-    uint64_t limit; /* of timers to visit */
+    uint64_t limit; /* maximum number of visited timers */
     uint64_t many;
-    uint32_t number[OPS_MANY_MAX]; /* in this order, as far as there is room; */
-    uint64_t ttl[OPS_MANY_MAX];    /* with this TTL */
+    uint32_t number[OPS_MANY_MAX]; /* in this order, up to this size */
+    uint64_t ttl[OPS_MANY_MAX];    /* TTL of each */
 };
 
 static bool
@@ -530,8 +528,7 @@ visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
     const struct oracle_timer *t = &ops->oracle.timers[seen->number];
 
     if (visited->many == visited->limit) {
-        script_fail(&ops->script,
-                    "P3: a visit went on after it was asked to end");
+        script_fail(&ops->script, "P3: a visit continued after it was stopped");
     }
     if (t->deadline == LAWN_NEVER || seen->visit == ops->visits) {
         script_fail(&ops->script, "P3: timer %u was visited %s", seen->number,
@@ -558,7 +555,7 @@ visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
     return ++visited->many < visited->limit;
 }
 
-/* All timers, or the first few. */
+/* Visits all timers, or the first few. */
 static void
 visit_all(struct ops *ops, struct visited *visited, uint64_t limit)
 {
@@ -590,7 +587,7 @@ do_each(struct ops *ops)
 
 static lawn_fire_fn callback;
 
-/* The budget is used up. */
+/* Uses up the budget. */
 static void
 do_halt(struct ops *ops)
 {
@@ -600,7 +597,7 @@ do_halt(struct ops *ops)
     ops->halted = true;
 }
 
-/* A running timer that is due in the mow under way, near the one given. */
+/* Returns a running timer near the given one that is due in the current mow. */
 static uint32_t
 sibling(const struct ops *ops, uint32_t i)
 {
@@ -615,25 +612,25 @@ sibling(const struct ops *ops, uint32_t i)
     return i;
 }
 
-/* Without assertions a mow in a mow does nothing [P10]. */
+/* Without assertions, a mow inside a mow does nothing [P10]. */
 static void
 do_mow_inside(struct ops *ops)
 {
 #if defined NDEBUG
     size_t fired = ops->fired;
 
-    TRACE(&ops->script, "mow inside of a mow");
-    script_expect(&ops->script, "P10: a mow inside of a mow",
+    TRACE(&ops->script, "mow inside a mow");
+    script_expect(&ops->script, "P10: a mow inside a mow",
                   lawn_mow(ops->lawn, LAWN_NEVER, SIZE_MAX, callback, ops), 0);
-    script_expect(&ops->script, "P10: what fired in a mow inside of a mow",
+    script_expect(&ops->script, "P10: timers fired in a mow inside a mow",
                   ops->fired - fired, 0);
 #else
     (void)ops;
 #endif
 }
 
-/* Some timer that stands near one that has fired: in its queue, at its end, in
- * front of all, due in this mow as well, or the one that fired before. */
+/* Chooses a timer near the fired one: in its queue, at the end of it, the first
+ * of all, also due in this mow, or the previously fired one. */
 static uint32_t
 take_neighbour(struct ops *ops, uint32_t self, uint8_t byte)
 {
@@ -794,7 +791,7 @@ note_firing(struct ops *ops, uint32_t i)
 
         firing->timer = i;
         firing->deadline = ops->oracle.timers[i].due;
-        /* In pieces a quiet mow's clock is elsewhere. */
+        /* In a quiet mow in pieces the clock differs. */
         firing->now = ops->quiet ? 0 : lawn_now(ops->lawn);
     }
     log->length++;
@@ -812,7 +809,7 @@ callback(struct lawn_timer *timer, void *arg)
     ops->fired++;
     if (i >= ops->oracle.many || ops->timers[i] == NULL ||
         timer != &ops->timers[i]->timer) {
-        script_fail(&ops->script, "P3: something fired that is no timer");
+        script_fail(&ops->script, "P3: an unknown timer fired");
         return;
     }
     const char *broken =
@@ -876,8 +873,8 @@ mow_once(struct ops *ops, uint64_t now, size_t budget)
     return fired;
 }
 
-/* The same in several mows, each at an earlier time, or with a smaller budget;
- * lawn_next() is asked in between. */
+/* The same in several mows, each to an earlier time or with a smaller budget,
+ * with lawn_next() in between. */
 static size_t
 mow_in_pieces(struct ops *ops, uint64_t now, size_t budget)
 {
@@ -907,9 +904,9 @@ mow_in_pieces(struct ops *ops, uint64_t now, size_t budget)
     return budget - left;
 }
 
-/* Where the order is to be determined the clock stays on its grid: it is set
- * first, and callbacks start from there, in however many pieces they come. With
- * quiet ones it may also move piece by piece. */
+/* If the order has to be determined, the clock stays on its grid: it is set
+ * first, and callbacks start timers from there, in any number of pieces. With
+ * quiet callbacks it may also move piece by piece. */
 static size_t
 do_mow(struct ops *ops, uint64_t now, size_t budget)
 {
@@ -944,7 +941,8 @@ take_options(struct ops *ops, struct lawn_options *options)
     options->context = ops->script.config->context;
 }
 
-/* A lawn in memory of ours, of any alignment and not a byte too large. */
+/* Creates a lawn in the test's memory, with any alignment and the exact
+ * size. */
 static struct lawn *
 place_lawn(struct ops *ops, const struct lawn_options *options, size_t offset,
            void **place)
@@ -973,7 +971,7 @@ forget_timers(struct ops *ops)
     }
 }
 
-/* Timers first: lawn_free() must not look at them. */
+/* Frees the timers first: lawn_free() must not access them. */
 static void
 free_lawn(struct ops *ops)
 {
@@ -984,7 +982,7 @@ free_lawn(struct ops *ops)
     ops->place = NULL;
 }
 
-/* Lawns may be made, but from now on nothing else allocates. */
+/* From now on, only creating lawns may allocate. */
 static void
 note_allocations(struct ops *ops)
 {
@@ -1012,8 +1010,8 @@ fill_lawn(struct ops *ops)
     }
 }
 
-/* A new lawn instead of the one there was, which stays if there is no memory
- * for a new one. False: there is none at all. */
+/* Replaces the lawn by a new one; the old one stays if there is no memory.
+ * Returns false if there is no lawn at all. */
 static bool
 renew_lawn(struct ops *ops)
 {
@@ -1035,7 +1033,8 @@ renew_lawn(struct ops *ops)
     if (lawn == NULL) {
         ops->script.result->refused++;
         if (config->refusals == NULL || *config->refusals == refusals) {
-            script_fail(&ops->script, "lawn_new() failed without need");
+            script_fail(&ops->script,
+                        "lawn_new() failed although there is memory");
         }
     } else {
         if (ops->lawn != NULL) {
@@ -1055,7 +1054,7 @@ renew_lawn(struct ops *ops)
     return ops->lawn != NULL;
 }
 
-/* Operations, each with its share of the 256 values of a byte. */
+/* Operations. Each gets a share of the 256 values of a byte. */
 
 static void
 op_start(struct ops *ops)
@@ -1071,8 +1070,8 @@ op_start_as(struct ops *ops)
     take_start_as(ops, take_timer(ops));
 }
 
-/* Filling one takes most of a case, so it stays; and many cases in little time
- * are not to spend it on new lawns. */
+/* Filling a lawn takes most of a case, so it stays. Short cases should not
+ * spend their time on new lawns. */
 static bool
 keeps_lawn(const struct ops *ops)
 {
@@ -1081,8 +1080,8 @@ keeps_lawn(const struct ops *ops)
     return config->fill || (config->light && ops->script.at % 8 != 0);
 }
 
-/* All timers go to another lawn, which does not get what the old one knew of
- * its tuning and closed blades. */
+/* Moves all timers to another lawn, which does not get the old lawn's tuning
+ * and closed blades. */
 static void
 op_move(struct ops *ops)
 {
@@ -1150,7 +1149,7 @@ op_start_at(struct ops *ops)
     }
 }
 
-/* Two TTLs in turn, very often: what a lawn does only now and then, it does
+/* Alternates two TTLs very often, so that rare actions of the lawn happen
  * now. */
 static void
 op_churn(struct ops *ops)
@@ -1171,7 +1170,7 @@ op_churn(struct ops *ops)
     compare_timer(ops, i);
 }
 
-/* Timers in a row, of one TTL. */
+/* Starts consecutive timers with one TTL. */
 static void
 op_start_row(struct ops *ops)
 {
@@ -1226,7 +1225,7 @@ op_mow_budget(struct ops *ops)
     (void)do_mow(ops, now, script_take_budget(&ops->script));
 }
 
-/* To the next deadline, or a tick before or after it. */
+/* Mows to the next deadline, or a tick before or after it. */
 static void
 op_mow_next(struct ops *ops)
 {
@@ -1262,7 +1261,7 @@ op_mow_back(struct ops *ops)
                  script_take_budget(&ops->script));
 }
 
-/* With small budgets until none is left. */
+/* Mows with small budgets until no due timer is left. */
 static void
 op_mow_drain(struct ops *ops)
 {
@@ -1296,7 +1295,7 @@ op_set_resolution(struct ops *ops)
     do_set_resolution(ops, script_take_resolution(&ops->script));
 }
 
-/* Here a halt does nothing, now or later. */
+/* Outside a mow, a halt has no effect, now or later. */
 static void
 op_look(struct ops *ops)
 {
@@ -1351,7 +1350,7 @@ run_one(struct ops *ops)
     size_t i = 0;
 
     if (ops->calm && byte % 8 != 7) {
-        byte = byte % 128; /* most of them are starts and stops */
+        byte = byte % 128; /* mostly starts and stops */
     }
     while (byte >= table[i].share) {
         byte -= table[i++].share;
@@ -1366,7 +1365,7 @@ run_one(struct ops *ops)
     }
 }
 
-/* Nothing may be left over at the end of time. */
+/* At the end of time no timer may be left. */
 static void
 run_out(struct ops *ops)
 {

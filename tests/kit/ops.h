@@ -1,9 +1,11 @@
-/* ops.h - bytes in, operations on a lawn and on the oracle out, compared.
+/* ops.h - turns bytes into operations on a lawn and on the oracle, and compares
+ * the two.
  *
- * One interpreter, many drivers: random bytes (model), a fuzzer's, those of a
- * failure found earlier (regress), an allocator that refuses (oom), hours of it
- * (soak). Every sequence of bytes is a valid case, so what one driver finds,
- * all can replay, and a case can be cut down by leaving bytes out.
+ * One interpreter, many drivers: random bytes (model), a fuzzer, the bytes of
+ * an earlier failure (regress), an allocator that refuses (oom), hours of
+ * random operations (soak). Every sequence of bytes is a valid case. So every
+ * driver can replay what another found, and a case can be reduced by removing
+ * bytes.
  */
 #ifndef LAWN_TESTS_OPS_H
 #define LAWN_TESTS_OPS_H
@@ -13,23 +15,22 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The first byte of a case, modulo 4 unless it is OPS_EDGES: where its TTLs and
- * times come from. */
+/* The first byte of a case, modulo 4 unless it is OPS_EDGES: the source of its
+ * TTLs and times. */
 enum ops_mix {
-    OPS_FEW,     /* a handful of TTLs */
+    OPS_FEW,     /* a few TTLs */
     OPS_UNIQUE,  /* hardly any TTL twice */
     OPS_EXTREME, /* around the powers of two and the ends of the range */
-    OPS_ANY,     /* each value from any of them */
+    OPS_ANY,     /* each value from any of these */
     OPS_MIXES,
-    OPS_EDGES = OPS_MIXES /* 2^k - 1, 2^k, 2^k + 1 for all there is: TTLs,
-                             deadlines, times, resolutions, budgets */
+    OPS_EDGES = OPS_MIXES /* 2^k - 1, 2^k, 2^k + 1 for all values */
 };
 
-/* A mistake of one of the two judges of a lawn, the oracle or the witness, to see
- * that it is noticed. */
+/* An injected fault in one of the two judges of a lawn, the oracle or the
+ * witness, to check that it is detected. */
 enum ops_fault {
     OPS_NO_FAULT,
-    OPS_ORACLE_TTL, /* starts last a tick longer, now and then */
+    OPS_ORACLE_TTL, /* some starts last a tick longer */
     OPS_ORACLE_STOP,
     OPS_ORACLE_FIRE,
     OPS_ORACLE_CLOCK,
@@ -42,51 +43,50 @@ enum ops_fault {
     OPS_FAULTS
 };
 
-/* What fired, in order. */
+/* The fired timers, in order. */
 struct ops_firing {
     uint32_t timer;
     uint64_t deadline;
-    uint64_t now; /* that the lawn was set to */
+    uint64_t now; /* time of the lawn */
 };
 
 struct ops_log {
     struct ops_firing *firings;
     size_t room;
-    size_t length; /* may be more than there was room for */
+    size_t length; /* may exceed the capacity */
 };
 
 struct ops_config;
 struct ops_result;
 
-/* An interpreter. True: all promises were kept. */
+/* An interpreter. Returns true if all promises were kept. */
 typedef bool ops_run_fn(const struct ops_config *config, const uint8_t *bytes,
                         size_t size, struct ops_result *result);
 
 struct ops_config {
-    ops_run_fn *run;      /* which one, for whoever drives several */
-    uint64_t check_every; /* lawn_check() after so many operations; 0: never */
-    uint32_t timers;      /* 0: the case gives how many, at most 256 */
+    ops_run_fn *run;      /* for drivers with several interpreters */
+    uint64_t check_every; /* operations between lawn_check() calls; 0: never */
+    uint32_t timers;      /* 0: given by the case, at most 256 */
     bool fill;            /* start all timers of a new lawn */
     bool fatal;           /* abort() as soon as a promise is broken */
-    bool light;           /* the oracle looks at all timers now and then only,
-                             and leaves it to the witness to do so always */
+    bool light;           /* the oracle looks at all timers only sometimes */
     enum ops_fault fault;
 
-    /* Only what leaves the order of all firings to P4 alone: timers of different
-     * TTLs are never due at one time. So two lawns given the same bytes have to
-     * fire the same, in the same order. */
+    /* P4 alone determines the order of all fires: timers of different TTLs are
+     * never due at the same time. Two lawns given the same bytes must then fire
+     * the same timers in the same order. */
     bool determined;
-    uint64_t pieces;     /* 0, or a seed for cutting each mow into several */
+    uint64_t pieces;     /* seed for splitting each mow into several, or 0 */
     struct ops_log *log; /* or NULL */
-    FILE *trace;         /* where to print what is done, or NULL */
+    FILE *trace;         /* where to print the operations, or NULL */
 
     /* For lawn_new(); NULL: malloc() and free(). */
     void *(*alloc)(size_t size, void *context);
     void (*release)(void *memory, void *context);
     void *context;
 
-    /* How many allocations were made in the whole program, and how many of
-     * them were refused. NULL: nobody counts, none is refused. */
+    /* Number of allocations in the whole program, and of refused ones. NULL:
+     * not counted, and none is refused. */
     const uint64_t *allocations;
     const uint64_t *refusals;
 };
@@ -94,15 +94,15 @@ struct ops_config {
 struct ops_result {
     uint64_t operations;
     uint64_t fires;
-    uint64_t refused;  /* lawns that could not be made */
-    char message[256]; /* the promise that was broken, or "" */
+    uint64_t refused;  /* lawns that could not be created */
+    char message[256]; /* the broken promise, or "" */
 };
 
-/* The one for lawns. */
+/* The interpreter for lawns. */
 ops_run_fn ops_run;
 
-/* The same with a lawn without index, blades and lower bounds, built apart
- * (LAWN_NAIVE); NULL where nobody asks for it, so that it need not be linked. */
+/* The same with a lawn without index, blades and lower bounds, compiled
+ * separately (LAWN_NAIVE); NULL if it is not linked. */
 extern ops_run_fn naive_ops_run __attribute__((weak));
 
 #endif

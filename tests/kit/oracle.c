@@ -1,4 +1,4 @@
-/* oracle.c - what a lawn should do: see oracle.h. */
+/* oracle.c - the expected behavior of a lawn: see oracle.h. */
 #include "oracle.h"
 
 #include "lawn.h"
@@ -47,7 +47,7 @@ due_exactly(const struct oracle *oracle, uint64_t ttl)
     return time < LAWN_NEVER - 1 ? (uint64_t)time : LAWN_NEVER - 1;
 }
 
-/* In 128 bits nothing can wrap. */
+/* 128-bit arithmetic cannot overflow here. */
 uint64_t
 oracle_due(uint64_t now, uint64_t resolution, uint64_t ttl)
 {
@@ -96,7 +96,7 @@ oracle_start_at(struct oracle *oracle, uint32_t timer, uint64_t deadline)
                  deadline > oracle->now ? deadline - oracle->now : 1);
 }
 
-/* Whether a running timer of the TTL has a later deadline. */
+/* Returns whether a running timer of the TTL has a later deadline. */
 static bool
 overtaken(const struct oracle *oracle, const struct oracle_timer *t)
 {
@@ -135,7 +135,7 @@ oracle_start_as(struct oracle *oracle, uint32_t timer, uint64_t ttl,
     if (is != deadline && is > oracle->mown) {
         return "P2: a deadline is too late";
     }
-    return is < oracle->last ? "P4: a deadline lies before what has fired"
+    return is < oracle->last ? "P4: a deadline is before the last fired one"
                              : NULL;
 }
 
@@ -151,7 +151,7 @@ oracle_move(struct oracle *oracle, uint64_t now)
     for (uint32_t i = 0; i < oracle->many; i++) {
         struct oracle_timer *t = &oracle->timers[i];
 
-        /* What could fire before others still can. */
+        /* A timer that could fire before others still can. */
         t->loose = t->as;
         t->now = oracle->now;
     }
@@ -230,7 +230,7 @@ oracle_mow(struct oracle *oracle, uint64_t now)
     "P4: of two timers with one TTL and one deadline, the one started later "  \
     "fired first"
 
-/* Whether one that was started after t fired before it. */
+/* Returns whether a timer started after t fired before it. */
 static const char *
 not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
 {
@@ -241,7 +241,7 @@ not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
     return wrong ? OUT_OF_TURN : NULL;
 }
 
-/* Whether another timer should fire before t. */
+/* Returns whether another timer must fire before t. */
 static const char *
 not_first(const struct oracle *oracle, const struct oracle_timer *t)
 {
@@ -264,10 +264,10 @@ oracle_first(const struct oracle *oracle, uint32_t timer)
     const struct oracle_timer *t = &oracle->timers[timer];
 
     if (t->deadline == LAWN_NEVER) {
-        return "P3: a timer is called the first that is not running";
+        return "P3: the timer returned as first is not running";
     }
     return not_first(oracle, t) != NULL
-               ? "P4: a timer is called the first that must not fire first"
+               ? "P4: the timer returned as first must not fire first"
                : NULL;
 }
 

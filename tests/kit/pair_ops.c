@@ -1,4 +1,4 @@
-/* pair_ops.c - two lawns that must fire alike: see pair_ops.h. */
+/* pair_ops.c - two lawns that must fire identically: see pair_ops.h. */
 #include "pair_ops.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ pair_differ(struct ops_result *result, const struct ops_log *a,
                    (unsigned long long)y->now);
 }
 
-/* Whether both fired the same; if not, the result has what. */
+/* Returns whether both fired the same; if not, the result has the
+ * difference. */
 static bool
 pair_alike(struct ops_result *result, const struct ops_log *a,
            const struct ops_log *b)

@@ -1,4 +1,4 @@
-/* rng.h - a small generator of random numbers with a seed (splitmix64). */
+/* rng.h - a small seeded random number generator (splitmix64). */
 #ifndef LAWN_TESTS_RNG_H
 #define LAWN_TESTS_RNG_H
 
@@ -19,7 +19,7 @@ rng_next(struct rng *rng)
     return x ^ (x >> 31);
 }
 
-/* A number below limit. */
+/* Returns a number below limit. */
 static inline uint64_t
 rng_below(struct rng *rng, uint64_t limit)
 {

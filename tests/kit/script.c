@@ -1,4 +1,4 @@
-/* script.c - what the interpreters have in common: see script.h. */
+/* script.c - shared by the interpreters: see script.h. */
 #include "script.h"
 
 #include "lawn.h"

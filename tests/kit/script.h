@@ -1,9 +1,9 @@
-/* script.h - the bytes of a case as they are read, and what is printed about it.
+/* script.h - reads the bytes of a case and prints its operations. Shared by the
+ * interpreters.
  *
- * What the interpreters have in common. A case is a sequence of bytes; each
- * operation reads those that it needs, and zeros when there are none left. What
- * is done is printed in words if there is a trace; the first promise
- * that is broken is kept.
+ * A case is a sequence of bytes; each operation reads those that it needs, and
+ * zeros after the last. Operations are printed as text if there is a trace. The
+ * first broken promise is kept.
  */
 #ifndef LAWN_TESTS_SCRIPT_H
 #define LAWN_TESTS_SCRIPT_H
@@ -17,19 +17,19 @@ struct script {
     size_t size;
     size_t at;
     enum ops_mix mix;
-    uint64_t reach; /* jumps of the clock are cut down to these bits */
+    uint64_t reach; /* jumps of the clock are limited to these bits */
     uint64_t span;  /* TTLs that are neither few nor extreme have these bits */
-    unsigned depth; /* of the callbacks under way: how far to indent */
+    unsigned depth; /* of nested callbacks, for indentation */
     bool failed;
 };
 
-/* Reads the mix and a byte for the manner of the case, which it returns; reach
- * and span come from it. Leaves bits 0, 1, 4 and 5 to the caller. */
+/* Reads the mix and a byte for the style of the case, and returns the latter;
+ * it determines reach and span. Bits 0, 1, 4 and 5 are left to the caller. */
 uint8_t script_begin(struct script *script, const struct ops_config *config,
                      const uint8_t *bytes, size_t size,
                      struct ops_result *result);
 
-/* Prints what is done, if there is a trace. */
+/* Prints an operation if there is a trace. */
 #define TRACE(script, ...)                                                     \
     do {                                                                       \
         if ((script)->config->trace != NULL) {                                 \
@@ -58,22 +58,22 @@ script_take(struct script *script)
 
 uint32_t script_take_wide(struct script *script, unsigned bytes);
 
-/* 2^k - 1, 2^k, 2^k + 1 for every k, and the last numbers there are. */
+/* Returns 2^k - 1, 2^k or 2^k + 1 for any k, or one of the largest numbers. */
 uint64_t script_take_extreme(struct script *script);
 
 uint64_t script_take_ttl(struct script *script);
 uint64_t script_take_resolution(struct script *script);
 
-/* How far the clock goes: mostly a few ticks; or far, within reach. */
+/* Returns a step of the clock: usually a few ticks, or far, within reach. */
 uint64_t script_take_step(struct script *script);
 uint64_t script_take_jump(struct script *script);
 
-/* A time that is far from now; of the edges mostly one of them. */
+/* Returns a time far from now; with OPS_EDGES usually an edge value. */
 uint64_t script_take_far(struct script *script, uint64_t now);
 
 size_t script_take_budget(struct script *script);
 
-/* Options of a lawn, but for its allocator. */
+/* Reads options of a lawn, except its allocator. */
 struct lawn_options;
 void script_take_lawn(struct script *script, struct lawn_options *options);
 

@@ -1,4 +1,4 @@
-/* shrink.c - cutting down a case that fails: see shrink.h. */
+/* shrink.c - reduces a failing case: see shrink.h. */
 #include "shrink.h"
 
 #include <fcntl.h>
@@ -44,8 +44,8 @@ shrink_passes(const struct ops_config *config, const uint8_t *bytes,
            WEXITSTATUS(status) == 0;
 }
 
-/* Leaves out pieces of a length, from the back: what comes later matters to
- * less. */
+/* Removes pieces of a length, from the end: fewer bytes depend on later
+ * ones. */
 static size_t
 leave_out(const struct ops_config *config, uint8_t *bytes, size_t size,
           size_t length, unsigned *runs)

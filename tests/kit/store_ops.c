@@ -1,14 +1,14 @@
 /* store_ops.c - the interpreter of operations on a store: see store_ops.h.
  *
- * A case is a byte for the mix, a byte for its size and manner, a byte for its
- * payloads, then options of a store, then operations. Ids are made by the
- * oracle and called by their numbers. What goes in are pieces of memory of
- * exactly their size, which are gone after the call, so that a sanitizer sees
- * any touch beyond or later; or what the store itself has handed out. What has
- * been handed out is remembered and looked at again after other operations.
+ * A case is a byte for the mix, a byte for its size and style, a byte for its
+ * payloads, then options of a store, then operations. The oracle creates the
+ * ids, and operations refer to them by number. The inputs are blocks of memory
+ * of the exact size, freed after the call, so that a sanitizer detects any
+ * access beyond or later; or pointers that the store itself has returned.
+ * Returned data are remembered and compared again after other operations.
  *
- * Half of all stores have an allocator that keeps count, and checks whether the
- * store does so as well.
+ * Half of all stores have an allocator that counts, and compares its counts
+ * with those of the store.
  */
 #include "store_ops.h"
 
@@ -27,23 +27,23 @@
 #define STORE_OPS_DEPTH 4u
 #define STORE_OPS_LEDGER 16u
 
-/* What memory may be in use beyond what the timers need: slabs that are partly
- * used, and tables. */
+/* Memory in use beyond the needs of the timers: partly used slabs, and
+ * tables. */
 #define STORE_OPS_SLACK ((size_t)256 * 1024)
 #define STORE_OPS_PER_TIMER ((size_t)16 * 1024)
-/* Of the table: to give it back takes a smaller block, which may be refused. */
+/* Of the table: releasing it needs a smaller block, which may be refused. */
 #define STORE_OPS_BLOCK ((size_t)66 * 1024)
-/* A slab of each size, once there have been many timers. */
+/* One slab of each size, once there have been many timers. */
 #define STORE_OPS_SLABS ((size_t)4 * 1024 * 1024)
 
-/* What an allocator of ours has given out for a store. */
+/* The memory that the test's allocator has given to a store. */
 struct ledger {
     const struct ops_config *config;
     uint64_t bytes;
     bool in_use;
 };
 
-/* A store, and what it was returned. */
+/* A store, and its allocator. */
 struct lot {
     struct lawn_store *store; /* NULL: freed by a callback */
     struct ledger *ledger;    /* NULL: it has the default allocator */
@@ -51,7 +51,7 @@ struct lot {
     size_t bytes_at_first;
 };
 
-/* What a callback or a pop was handed, and its contents then. */
+/* The data passed to a callback or returned by a pop, and a copy. */
 struct handed {
     struct lawn_store_timer timer;
     uint32_t number;
@@ -64,7 +64,7 @@ struct held {
     struct lawn_store_timer timer;
 };
 
-/* What goes into the store: given may be what it has handed out. */
+/* A payload passed to the store: given may point to data of the store. */
 struct payload {
     uint8_t *bytes;
     const void *given;
@@ -75,17 +75,17 @@ struct store_ops {
     struct script script;
     struct store_oracle oracle;
     bool calm;    /* the clock hardly moves */
-    bool nosy;    /* ask for the next deadline after every operation */
+    bool nosy;    /* call lawn_store_next() after every operation */
     bool careful; /* check the store after every operation */
     unsigned regime;
-    uint64_t salt; /* no two payloads are the same */
+    uint64_t salt; /* makes all payloads different */
 
     struct lot lot;
     struct ledger ledgers[2];
     uint64_t max_bytes;
     uint64_t reserved;
-    size_t bytes;        /* of the store, after the last operation */
-    size_t bytes_before; /* the call under way */
+    size_t bytes;        /* memory of the store after the last operation */
+    size_t bytes_before; /* and before the current call */
     uint64_t refused_before;
     struct held held[STORE_OPS_HELD];
     unsigned holds;
@@ -147,7 +147,7 @@ refusals(const struct store_ops *ops)
     return refused != NULL ? *refused : 0;
 }
 
-/* What is looked at. */
+/* Checks. */
 
 static uint32_t
 take_number(struct store_ops *ops)
@@ -169,7 +169,7 @@ same(const void *is, const void *should_be, size_t size)
     return size == 0 || memcmp(is, should_be, size) == 0;
 }
 
-/* What every timer that is handed out is like. */
+/* Checks what must be true of every returned timer. */
 static void
 compare_returned(struct store_ops *ops, const struct lawn_store_timer *returned,
                  uint32_t number)
@@ -240,13 +240,13 @@ compare_held(struct store_ops *ops)
             (!same(held->timer.id, t->id, t->id_size) ||
              !same(held->timer.payload, t->payload, t->payload_size))) {
             script_fail(&ops->script,
-                        "S4: what was handed out of timer %u has changed",
+                        "S4: returned data of timer %u have changed",
                         held->number);
         }
     }
 }
 
-/* What a callback or a pop was handed. */
+/* Compares data that a callback or a pop received with their copy. */
 static void
 compare_handed(struct store_ops *ops, const struct handed *handed,
                const char *promise)
@@ -296,7 +296,7 @@ check(struct store_ops *ops)
     }
 }
 
-/* What is the same after every operation. */
+/* Checks that must hold after every operation. */
 static void
 compare(struct store_ops *ops)
 {
@@ -319,9 +319,9 @@ compare(struct store_ops *ops)
     }
 }
 
-/* Handing out. */
+/* Returned data. */
 
-/* It is started, updated or stopped, or fires. */
+/* Forgets returned data: the timer is started, updated, stopped, or fires. */
 static void
 let_go(struct store_ops *ops, uint32_t number)
 {
@@ -350,7 +350,7 @@ forget_popped(struct store_ops *ops)
     memset(&ops->popped, 0, sizeof(ops->popped));
 }
 
-/* Keeps its contents, before anything can happen to it. */
+/* Copies the data before any other operation. */
 static void
 keep(struct store_ops *ops, struct handed *handed,
      const struct lawn_store_timer *returned, uint32_t number)
@@ -363,7 +363,7 @@ keep(struct store_ops *ops, struct handed *handed,
     memcpy(handed->payload, t->payload, t->payload_size);
 }
 
-/* What goes in. */
+/* Inputs. */
 
 static size_t
 take_size(struct store_ops *ops)
@@ -395,8 +395,8 @@ fill(struct store_ops *ops, uint8_t *bytes, size_t size)
     }
 }
 
-/* Something that the store has handed out and still holds, of the timer itself
- * if from is 0; NULL: there is nothing. */
+/* Returns data that the store has returned and still holds, of the timer itself
+ * if from is 0; NULL: none. */
 static const struct lawn_store_timer *
 take_handed(struct store_ops *ops, uint32_t number, unsigned from,
             struct lawn_store_timer *returned)
@@ -450,7 +450,7 @@ drop_payload(struct payload *payload)
     free(payload->bytes);
 }
 
-/* The id as we have it, or as the store has handed it out. */
+/* Returns the id from the oracle's memory, or as returned by the store. */
 static const void *
 take_id(struct store_ops *ops, uint32_t number, uint8_t byte)
 {
@@ -467,7 +467,7 @@ take_id(struct store_ops *ops, uint32_t number, uint8_t byte)
     return t->id_size == 0 && byte % 4 == 1 ? NULL : t->id;
 }
 
-/* Whether a limit of bytes is near enough to refuse so many more. */
+/* Returns whether the byte limit may refuse this many more bytes. */
 static bool
 may_be_full(const struct store_ops *ops, size_t more)
 {
@@ -476,8 +476,8 @@ may_be_full(const struct store_ops *ops, size_t more)
                                       ops->max_bytes;
 }
 
-/* Before a call that can fail, and after it: whether it succeeded, which it
- * should, or should not. If it did not, nothing has changed. */
+/* Before and after a call that can fail: checks whether it should have
+ * succeeded. A failed call must not have changed anything. */
 
 static void
 beware(struct store_ops *ops)
@@ -508,7 +508,7 @@ judge(struct store_ops *ops, const char *call, int error, int should_be,
     return error == 0;
 }
 
-/* What is done to single timers, inside of callbacks and outside. */
+/* Operations on single timers, inside callbacks and outside. */
 
 static void
 do_start(struct store_ops *ops, uint32_t number, uint64_t ttl, unsigned how)
@@ -616,7 +616,7 @@ do_touch(struct store_ops *ops, uint32_t number, uint64_t ttl, bool at)
     compare_timer(ops, number);
 }
 
-/* And remembers what it was handed. */
+/* Also remembers the returned data. */
 static void
 do_get(struct store_ops *ops, uint32_t number)
 {
@@ -634,7 +634,7 @@ do_get(struct store_ops *ops, uint32_t number)
     }
 }
 
-/* A timer that the store returns as due first. */
+/* Checks a timer that the store returned as the first one due. */
 static void
 compare_first(struct store_ops *ops, const struct lawn_store_timer *returned)
 {
@@ -643,13 +643,13 @@ compare_first(struct store_ops *ops, const struct lawn_store_timer *returned)
     struct lawn_store_timer got = {.id = NULL};
 
     if (number == STORE_ORACLE_NONE) {
-        script_fail(&ops->script, "P3: the first of all is no timer");
+        script_fail(&ops->script, "P3: the first timer is unknown");
         return;
     }
     compare_returned(ops, returned, number);
     (void)lawn_store_get(ops->lot.store, returned->id, returned->id_size, &got);
     if (returned->id != got.id || returned->payload != got.payload) {
-        script_fail(&ops->script, "S4: the first of all is a copy");
+        script_fail(&ops->script, "S4: the first timer is a copy");
     }
     const char *broken = store_oracle_first(&ops->oracle, number);
     if (broken != NULL) {
@@ -657,8 +657,8 @@ compare_first(struct store_ops *ops, const struct lawn_store_timer *returned)
     }
 }
 
-/* Which is asked first, the deadline or the timer, changes from time to time:
- * one must not have to rely on the other. */
+/* The order of the two calls, lawn_store_next() and lawn_store_next_timer(),
+ * varies: neither may rely on the other. */
 static void
 do_next(struct store_ops *ops)
 {
@@ -763,7 +763,7 @@ do_clear(struct store_ops *ops)
     }
 }
 
-/* Goes on with a walk, or begins one. */
+/* Continues a walk, or begins one. */
 static void
 do_walk(struct store_ops *ops)
 {
@@ -789,7 +789,7 @@ do_walk(struct store_ops *ops)
                 store_oracle_find(&ops->oracle, returned.id, returned.id_size);
             TRACE(&ops->script, "walk %u returns timer %u", walk, number);
             broken = number == STORE_ORACLE_NONE
-                         ? "S8: something was returned that is no timer"
+                         ? "S8: an unknown timer was returned"
                          : store_oracle_visit(&ops->oracle, walk, number);
             if (broken == NULL) {
                 compare_returned(ops, &returned, number);
@@ -805,7 +805,7 @@ do_walk(struct store_ops *ops)
     }
 }
 
-/* No timer has an id that is too long, and nobody reads it. */
+/* An id that is too long matches no timer, and must not be read. */
 static void
 do_too_long(struct store_ops *ops, size_t size)
 {
@@ -824,7 +824,7 @@ do_too_long(struct store_ops *ops, size_t size)
                   (uint64_t)-ENOENT);
 }
 
-/* Too long, or how makes no sense: refused, unread. */
+/* Too long, or an invalid how: refused without reading. */
 static void
 do_nonsense(struct store_ops *ops, uint32_t number)
 {
@@ -862,10 +862,10 @@ do_nonsense(struct store_ops *ops, uint32_t number)
     compare_timer(ops, number);
 }
 
-/* Firing. */
+/* Fires. */
 
-/* A timer has left the store; out is what was handed. False: something is
- * wrong. */
+/* A timer has left the store; out receives its data. Returns false if the case
+ * has failed. */
 static bool
 fires(struct store_ops *ops, const struct lawn_store_timer *returned,
       struct handed *out)
@@ -875,7 +875,7 @@ fires(struct store_ops *ops, const struct lawn_store_timer *returned,
 
     TRACE(&ops->script, "timer %u fires", number);
     if (number == STORE_ORACLE_NONE) {
-        script_fail(&ops->script, "P3: something fired that is no timer");
+        script_fail(&ops->script, "P3: an unknown timer fired");
         return false;
     }
     if (is_there(ops, number)) {
@@ -901,7 +901,7 @@ do_pop(struct store_ops *ops, uint64_t now)
 
     TRACE(&ops->script, "pop at %llu", (unsigned long long)now);
     if (ops->popped.payload != NULL) {
-        compare_handed(ops, &ops->popped, "what was handed out by a pop");
+        compare_handed(ops, &ops->popped, "data returned by a pop");
         forget_popped(ops);
     }
     struct store_oracle_mow mow;
@@ -950,7 +950,7 @@ do_mow(struct store_ops *ops, uint64_t now, size_t budget)
     return fired;
 }
 
-/* A timer that is due in the mow under way, near the one given. */
+/* Returns a timer near the given one that is due in the current mow. */
 static uint32_t
 sibling(const struct store_ops *ops, uint32_t number)
 {
@@ -968,7 +968,7 @@ sibling(const struct store_ops *ops, uint32_t number)
 static void do_free(struct store_ops *ops);
 static void do_reload(struct store_ops *ops);
 
-/* What is rare, or about the whole store. */
+/* Rare operations, or operations on the whole store. */
 static void
 callback_rare(struct store_ops *ops, uint8_t byte)
 {
@@ -1070,9 +1070,9 @@ callback(const struct lawn_store_timer *timer, void *arg)
         }
     }
     if (memcmp(timer, &handed.timer, sizeof(*timer)) != 0) {
-        script_fail(&ops->script, "S3: what a callback was passed has changed");
+        script_fail(&ops->script, "S3: data passed to a callback have changed");
     } else {
-        compare_handed(ops, &handed, "S3: what a callback was handed");
+        compare_handed(ops, &handed, "S3: data passed to a callback");
     }
     ops->firing = outer;
     free(handed.payload);
@@ -1109,7 +1109,7 @@ take_options(struct store_ops *ops, struct lot *lot)
     }
 }
 
-/* False: there is no memory for it. */
+/* Returns false if there is no memory for it. */
 static bool
 open_lot(struct store_ops *ops, struct lot *lot)
 {
@@ -1130,7 +1130,8 @@ open_lot(struct store_ops *ops, struct lot *lot)
         ops->script.result->refused++;
         if (errno != ENOMEM || refusals(ops) == refused) {
             script_fail(&ops->script,
-                        "lawn_store_new() failed without need: %d", errno);
+                        "lawn_store_new() failed although there is memory: %d",
+                        errno);
         }
         if (lot->ledger != NULL) {
             script_expect(&ops->script, "S2: bytes of a store that failed",
@@ -1145,7 +1146,7 @@ open_lot(struct store_ops *ops, struct lot *lot)
     return true;
 }
 
-/* Its memory must have come back. */
+/* Checks that its memory has been released. */
 static void
 settle(struct store_ops *ops, const struct lot *lot)
 {
@@ -1166,7 +1167,7 @@ close_lot(struct store_ops *ops, struct lot *lot)
     settle(ops, lot);
 }
 
-/* In a callback: the store goes when the mow returns. */
+/* In a callback, the store is freed when the mow returns. */
 static void
 do_free(struct store_ops *ops)
 {
@@ -1178,7 +1179,7 @@ do_free(struct store_ops *ops)
     ops->lot.store = NULL;
 }
 
-/* Goes on with this store. */
+/* Continues with this store. */
 static void
 adopt(struct store_ops *ops, const struct lot *lot)
 {
@@ -1190,8 +1191,8 @@ adopt(struct store_ops *ops, const struct lot *lot)
     forget_handed(ops);
 }
 
-/* A new store instead of the one there was, if any, which stays if there is no
- * memory for a new one. False: there is none at all. */
+/* Replaces the store by a new one; the old one stays if there is no memory.
+ * Returns false if there is no store at all. */
 static bool
 renew(struct store_ops *ops)
 {
@@ -1218,7 +1219,7 @@ renew(struct store_ops *ops)
 
 /* Snapshots. */
 
-/* False: there is no memory. */
+/* Returns false if there is no memory. */
 static bool
 save(struct store_ops *ops, struct store_reel *reel)
 {
@@ -1248,7 +1249,7 @@ save(struct store_ops *ops, struct store_reel *reel)
     return true;
 }
 
-/* Reads all of it and no more; whether it did. */
+/* Loads the whole snapshot. Returns whether it read exactly all bytes. */
 static bool
 load(struct store_ops *ops, struct lot *lot, struct store_reel *reel)
 {
@@ -1280,7 +1281,7 @@ load(struct store_ops *ops, struct lot *lot, struct store_reel *reel)
     return error == 0;
 }
 
-/* To another store, which goes on instead. */
+/* Moves all timers to another store, which replaces this one. */
 static void
 op_move(struct store_ops *ops)
 {
@@ -1310,8 +1311,8 @@ op_move(struct store_ops *ops)
     store_reel_fini(&reel);
 }
 
-/* In a callback, all of it has been started then, and what is overdue is due
- * after it, in any order. */
+/* In a callback, all loaded timers count as just started; overdue ones are due
+ * after the callback, in any order. */
 static void
 reloaded(struct store_ops *ops)
 {
@@ -1338,7 +1339,7 @@ reloaded(struct store_ops *ops)
     oracle->order = base + oracle->many + 1;
 }
 
-/* To the same store, which is cleared before. */
+/* Reloads into the same store, which is cleared first. */
 static void
 do_reload(struct store_ops *ops)
 {
@@ -1349,7 +1350,8 @@ do_reload(struct store_ops *ops)
         return;
     }
     if (ops->oracle.count != 0) {
-        script_expect(&ops->script, "lawn_store_load() with timers there",
+        script_expect(&ops->script,
+                      "lawn_store_load() into a store with timers",
                       (uint64_t)(int64_t)lawn_store_load(
                           ops->lot.store, store_reel_read, &reel),
                       (uint64_t)(int64_t)-ENOTEMPTY);
@@ -1366,7 +1368,7 @@ do_reload(struct store_ops *ops)
     store_reel_fini(&reel);
 }
 
-/* Of a snapshot that ends too early, has a wrong bit, or cannot be read. */
+/* Truncates a snapshot, flips a bit, or makes it unreadable. */
 static int
 damage(struct store_ops *ops, struct store_reel *reel)
 {
@@ -1392,7 +1394,7 @@ damage(struct store_ops *ops, struct store_reel *reel)
     }
 }
 
-/* It must be refused, and the store must be as it was. */
+/* The load must fail and leave the store unchanged. */
 static void
 op_damage(struct store_ops *ops)
 {
@@ -1417,8 +1419,7 @@ op_damage(struct store_ops *ops)
         } else if (error >= 0 ||
                    (should_be != 0 && error != should_be && size >= 64) ||
                    (error > -10001 && error != -EIO)) {
-            script_fail(&ops->script,
-                        "S9: a snapshot that is not whole: load() is %d",
+            script_fail(&ops->script, "S9: a damaged snapshot: load() is %d",
                         error);
         }
         script_expect(&ops->script, "S2: timers after a load that failed",
@@ -1431,7 +1432,7 @@ op_damage(struct store_ops *ops)
     store_reel_fini(&reel);
 }
 
-/* Operations, each with its share of the 256 values of a byte. */
+/* Operations. Each gets a share of the 256 values of a byte. */
 
 static void
 op_start(struct store_ops *ops)
@@ -1455,7 +1456,7 @@ op_start(struct store_ops *ops)
     }
 }
 
-/* Timers in a row, of one TTL. */
+/* Starts consecutive timers with one TTL. */
 static void
 op_start_row(struct store_ops *ops)
 {
@@ -1546,7 +1547,7 @@ op_mow_budget(struct store_ops *ops)
                  script_take_budget(&ops->script));
 }
 
-/* The next deadline, or a tick before or after it. */
+/* Returns the next deadline, or a tick before or after it. */
 static uint64_t
 take_next(struct store_ops *ops, uint8_t byte)
 {
@@ -1626,7 +1627,7 @@ op_look_at_all(struct store_ops *ops)
     }
 }
 
-/* Filling one takes most of a case, so it stays. */
+/* Filling a store takes most of a case, so it stays. */
 static void
 op_clear(struct store_ops *ops)
 {
@@ -1667,7 +1668,7 @@ run_one(struct store_ops *ops)
     size_t i = 0;
 
     if (ops->calm && byte % 8 != 7) {
-        byte = byte % 140; /* hardly any of them fires */
+        byte = byte % 140; /* few of these fire timers */
     }
     while (byte >= table[i].share) {
         byte -= table[i++].share;
@@ -1687,7 +1688,7 @@ run_one(struct store_ops *ops)
     }
 }
 
-/* Nothing may be left over at the end of time. */
+/* At the end of time no timer may be left. */
 static void
 run_out(struct store_ops *ops)
 {

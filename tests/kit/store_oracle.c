@@ -1,4 +1,4 @@
-/* store_oracle.c - what a store should do: see store_oracle.h. */
+/* store_oracle.c - the expected behavior of a store: see store_oracle.h. */
 #include "store_oracle.h"
 
 #include "lawn_store.h"
@@ -36,8 +36,8 @@ put_number(uint8_t *to, uint32_t number)
     }
 }
 
-/* Number 7 is the empty one, number 6 as long as there may be. The last shape
- * is zeros, more or less of them. */
+/* Number 7 is empty, number 6 has the maximum length. The last kind consists of
+ * zeros, of various lengths. */
 static void
 make_id(struct store_oracle_timer *t, uint32_t number)
 {
@@ -259,8 +259,8 @@ store_oracle_next(const struct store_oracle *oracle)
     return next;
 }
 
-/* A timer that is due later than if it were started now is alone from then on,
- * and may fire before others of its TTL: see lawn_start_as(). */
+/* A timer that is due later than if it were started now becomes unqueued, and
+ * may fire before others of its TTL: see lawn_start_as(). */
 void
 store_oracle_reloaded(struct store_oracle *oracle)
 {
@@ -292,7 +292,7 @@ store_oracle_moved(struct store_oracle *oracle, uint64_t now,
     store_oracle_reloaded(oracle);
 }
 
-/* Firing. */
+/* Fires. */
 
 void
 store_oracle_begin_mow(struct store_oracle *oracle,
@@ -313,7 +313,7 @@ store_oracle_begin_mow(struct store_oracle *oracle,
     "P4: of two timers with one TTL and one deadline, the one started later "  \
     "fired first"
 
-/* Whether one that was started after t fired before it. */
+/* Returns whether a timer started after t fired before it. */
 static const char *
 not_in_turn(struct store_oracle *oracle, const struct store_oracle_timer *t)
 {
@@ -326,7 +326,7 @@ not_in_turn(struct store_oracle *oracle, const struct store_oracle_timer *t)
     return wrong ? OUT_OF_TURN : NULL;
 }
 
-/* Whether another timer should fire before t. */
+/* Returns whether another timer must fire before t. */
 static const char *
 not_first(const struct store_oracle *oracle, const struct store_oracle_timer *t)
 {
@@ -334,7 +334,7 @@ not_first(const struct store_oracle *oracle, const struct store_oracle_timer *t)
         const struct store_oracle_timer *other = &oracle->timers[i];
 
         if (other->deadline < t->deadline) {
-            return "P4: a timer fired while an earlier one was there";
+            return "P4: a timer fired while an earlier one was running";
         }
         if (other->deadline == t->deadline && other->ttl == t->ttl &&
             other->era == t->era && other->order < t->order) {
@@ -350,10 +350,10 @@ store_oracle_first(const struct store_oracle *oracle, uint32_t number)
     const struct store_oracle_timer *t = &oracle->timers[number];
 
     if (t->deadline == LAWN_NEVER) {
-        return "P3: a timer is called the first that is not there";
+        return "P3: the timer returned as first is not running";
     }
     return not_first(oracle, t) != NULL
-               ? "P4: a timer is called the first that must not fire first"
+               ? "P4: the timer returned as first must not fire first"
                : NULL;
 }
 
@@ -365,7 +365,7 @@ store_oracle_fire(struct store_oracle *oracle, uint32_t number)
 
     if (t->deadline == LAWN_NEVER) {
         return t->stopped ? "P5: a stopped timer fired"
-                          : "P3: a timer fired that was not there";
+                          : "P3: a timer fired that was not running";
     }
     if (t->deadline > mow->until) {
         return "P1: a timer fired early";
@@ -374,7 +374,7 @@ store_oracle_fire(struct store_oracle *oracle, uint32_t number)
         return "P6: a timer fired in the mow whose callback started it";
     }
     if (mow->fired >= mow->most) {
-        return "P6: a mow at the last tick fires more than there was";
+        return "P6: a mow at the last tick fires too many timers";
     }
     if (t->deadline < oracle->last) {
         return "P4: a timer fired after one with a later deadline";
@@ -392,7 +392,7 @@ store_oracle_fire(struct store_oracle *oracle, uint32_t number)
     return broken;
 }
 
-/* What a callback started may have been left: at the last tick it is due. */
+/* Timers started by a callback may be left: at the last tick they are due. */
 const char *
 store_oracle_mown(struct store_oracle *oracle)
 {
@@ -431,7 +431,7 @@ store_oracle_visit(struct store_oracle *oracle, unsigned walk, uint32_t number)
     struct store_oracle_timer *t = &oracle->timers[number];
 
     if (t->deadline == LAWN_NEVER) {
-        return "S8: a timer was returned that is not there";
+        return "S8: a timer was returned that does not exist";
     }
     if (t->visited[walk] == oracle->walk[walk].number) {
         return "S8: a timer was returned twice";
@@ -450,7 +450,7 @@ store_oracle_walked(struct store_oracle *oracle, unsigned walk)
 
         if (t->deadline != LAWN_NEVER && t->born < w->began &&
             t->visited[walk] != w->number) {
-            return "S8: a timer that was there throughout was not returned";
+            return "S8: a timer that existed throughout was not returned";
         }
     }
     oracle->walk[walk].number = 0;

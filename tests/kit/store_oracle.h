@@ -1,9 +1,10 @@
-/* store_oracle.h - what a store should do, in the plainest way there is.
+/* store_oracle.h - the expected behavior of a store, in the simplest way
+ * possible.
  *
- * An array with a place for each id that a case knows, and copies of the bytes
- * in it; whatever is asked is answered by looking at all of them. It knows
- * nothing of how a store works. It is passed what was done to the store, and
- * judges each timer that fires, as it fires.
+ * An array with a place for each id of a case, with copies of the bytes; every
+ * question is answered by looking at all of them. It is independent of how a
+ * store works. It records each operation on the store, and judges each timer as
+ * it fires.
  */
 #ifndef LAWN_TESTS_STORE_ORACLE_H
 #define LAWN_TESTS_STORE_ORACLE_H
@@ -21,41 +22,41 @@ struct store_oracle_timer {
     size_t id_size;
     uint8_t *payload;
     size_t payload_size;
-    uint64_t deadline; /* LAWN_NEVER: it is not there */
+    uint64_t deadline; /* LAWN_NEVER: not in the store */
     uint64_t ttl;      /* never 0 */
-    uint64_t order;    /* of starting, or of the last touch */
-    uint64_t born;     /* the order when its id came; a restart keeps it */
+    uint64_t order;    /* sequence number of the start or last touch */
+    uint64_t born;     /* order when the id was first started */
     uint64_t era;      /* timers of different eras fire in any order */
     uint64_t visited[STORE_ORACLE_WALKS]; /* the last walk that returned it */
-    bool stopped;                         /* why it is not there */
+    bool stopped;                         /* why it is not in the store */
 };
 
 /* A walk over all timers by lawn_store_iterate(). */
 struct store_oracle_walk {
-    uint64_t number; /* 0: none under way */
-    uint64_t began;  /* the order then */
+    uint64_t number; /* 0: not running */
+    uint64_t began;  /* order at its beginning */
 };
 
-/* A mow under way. */
+/* A running mow. */
 struct store_oracle_mow {
     struct store_oracle_mow *outer;
     uint64_t until;
-    uint64_t began; /* the order then: what was started since has to wait */
+    uint64_t began; /* order at its beginning: later starts have to wait */
     size_t budget;
     size_t fired;
-    uint64_t most; /* to be fired at the last tick: so many there were */
+    uint64_t most; /* maximum number of fires at the last tick */
 };
 
 struct store_oracle {
     struct store_oracle_timer *timers;
     uint32_t many;
-    bool thorough; /* look at all timers each time, not at every 4096th time */
+    bool thorough; /* look at all timers every time, not every 4096th */
     uint64_t looks;
     uint64_t now;
     uint64_t resolution;
     uint64_t order;
     uint64_t era;
-    uint64_t last; /* the deadline that fired last */
+    uint64_t last; /* last deadline that fired */
     uint64_t max_timers;
     uint64_t count;
     uint64_t held; /* bytes of all ids and payloads */
@@ -63,29 +64,29 @@ struct store_oracle {
     uint64_t walks;
     struct store_oracle_walk walk[STORE_ORACLE_WALKS];
     struct store_oracle_mow *mow; /* the innermost */
-    /* What fired last, by TTL, as far as there is room. */
+    /* The last fired timers by TTL, up to this size. */
     struct store_oracle_timer recent[STORE_ORACLE_RECENT];
 };
 
-/* Memory that does not come from malloc(), which may be made to fail; free() it.
- * Never NULL. */
+/* Allocates memory without malloc(), which may be set to fail; release it with
+ * free(). Never returns NULL. */
 void *store_oracle_alloc(size_t size);
 
-/* Places for many ids, which are made here: of all shapes if they are few, else
- * with their number in the last four bytes. */
+/* Creates places for many ids, and the ids: of all kinds if they are few,
+ * otherwise with their number in the last four bytes. */
 void store_oracle_init(struct store_oracle *oracle, uint32_t many,
                        bool thorough);
 void store_oracle_fini(struct store_oracle *oracle);
 
-/* Nothing is there and nothing has fired: what a new store is like. */
+/* Resets to an empty store in which nothing has fired. */
 void store_oracle_renew(struct store_oracle *oracle, uint64_t now,
                         uint64_t resolution);
 
-/* The number of an id, or STORE_ORACLE_NONE. */
+/* Returns the number of an id, or STORE_ORACLE_NONE. */
 uint32_t store_oracle_find(const struct store_oracle *oracle, const void *id,
                            size_t size);
 
-/* Copies payload; NULL keeps the one there is. */
+/* Copies payload; NULL keeps the current one. */
 void store_oracle_start(struct store_oracle *oracle, uint32_t number,
                         uint64_t ttl, const uint8_t *payload, size_t size);
 void store_oracle_start_at(struct store_oracle *oracle, uint32_t number,
@@ -98,32 +99,32 @@ void store_oracle_clear(struct store_oracle *oracle);
 void store_oracle_set_now(struct store_oracle *oracle, uint64_t now);
 uint64_t store_oracle_next(const struct store_oracle *oracle);
 
-/* The store returned that this timer is due first. Looks at all of them. Returns
- * NULL, or which promise was broken. */
+/* The store returned this timer as the first one due. Looks at all timers.
+ * Returns NULL, or the broken promise. */
 const char *store_oracle_first(const struct store_oracle *oracle,
                                uint32_t number);
 
-/* All timers were moved, in their order, to a store in which nothing has fired;
- * or to the same one after it was cleared. */
+/* All timers were moved, in order, to a store in which nothing has fired; or to
+ * the same one after it was cleared. */
 void store_oracle_moved(struct store_oracle *oracle, uint64_t now,
                         uint64_t resolution);
 void store_oracle_reloaded(struct store_oracle *oracle);
 
-/* A mow begins; a timer fires in it; it ends. The latter two return NULL, or
- * which promise was broken. */
+/* A mow begins; a timer fires in it; it ends. The last two return NULL, or the
+ * broken promise. */
 void store_oracle_begin_mow(struct store_oracle *oracle,
                             struct store_oracle_mow *mow, uint64_t now,
                             size_t budget);
 const char *store_oracle_fire(struct store_oracle *oracle, uint32_t number);
 const char *store_oracle_mown(struct store_oracle *oracle);
 
-/* A walk begins; it returns a timer; it is at its end. */
+/* A walk begins; it returns a timer; it ends. */
 void store_oracle_begin_walk(struct store_oracle *oracle, unsigned walk);
 const char *store_oracle_visit(struct store_oracle *oracle, unsigned walk,
                                uint32_t number);
 const char *store_oracle_walked(struct store_oracle *oracle, unsigned walk);
 
-/* Whether it is time to look at all timers. */
+/* Returns whether it is time to look at all timers. */
 bool store_oracle_looks(struct store_oracle *oracle);
 
 #endif

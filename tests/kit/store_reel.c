@@ -45,7 +45,7 @@ store_reel_write(const void *bytes, size_t size, void *arg)
     return 0;
 }
 
-/* Pieces of all lengths up to the one set. */
+/* Reads pieces of all lengths up to the maximum. */
 ptrdiff_t
 store_reel_read(void *bytes, size_t size, void *arg)
 {

@@ -9,11 +9,11 @@ struct store_reel {
     uint8_t *bytes;
     size_t size;
     size_t room;
-    size_t at;      /* how far it was read */
-    size_t piece;   /* so many bytes are read at once, at most; 0: any */
-    size_t fail_at; /* where writing or reading fails; SIZE_MAX: nowhere */
-    int error;      /* how it fails */
-    unsigned asked; /* reads so far */
+    size_t at;      /* read position */
+    size_t piece;   /* maximum bytes per read; 0: no limit */
+    size_t fail_at; /* where writing or reading fails; SIZE_MAX: never */
+    int error;      /* its error */
+    unsigned asked; /* number of reads */
 };
 
 void store_reel_init(struct store_reel *reel);

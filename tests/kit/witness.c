@@ -1,4 +1,4 @@
-/* witness.c - a second opinion on what a lawn does: see witness.h. */
+/* witness.c - a second judge of a lawn: see witness.h. */
 #include "witness.h"
 
 #include "lawn.h"
@@ -19,7 +19,8 @@ witness_before(const struct witness *witness, uint32_t a, uint32_t b)
                                       : x->order < y->order;
 }
 
-/* How many of a line stand before a timer, which need not be in it. */
+/* Returns the number of timers in a line before this one, which need not be in
+ * the line. */
 static uint32_t
 witness_rank(const struct witness *witness, const struct witness_line *line,
              uint32_t i)
@@ -67,7 +68,7 @@ witness_leave(struct witness *witness, uint32_t i)
 
 /* Times. */
 
-/* Never past the end, and never around it. */
+/* Adds, with saturation. */
 static uint64_t
 witness_sum(uint64_t time, uint64_t ticks)
 {
@@ -103,7 +104,7 @@ witness_note_ttl(struct witness *witness, uint64_t ttl)
     }
 }
 
-/* Starting. */
+/* Starts. */
 
 static struct witness_timer *
 witness_put(struct witness *witness, uint32_t i, uint64_t ttl,
@@ -158,7 +159,7 @@ witness_start(struct witness *witness, uint32_t i, uint64_t ttl)
     (void)witness_put(witness, i, wait, deadline);
 }
 
-/* Its TTL is what is left. */
+/* Its TTL is the remaining time. */
 void
 witness_start_at(struct witness *witness, uint32_t i, uint64_t deadline)
 {
@@ -166,7 +167,7 @@ witness_start_at(struct witness *witness, uint32_t i, uint64_t deadline)
                   deadline <= witness->clock ? 1 : deadline - witness->clock);
 }
 
-/* Whether the TTL has running timers with later deadlines. */
+/* Returns whether the TTL has running timers with later deadlines. */
 static bool
 witness_overtakes(const struct witness *witness, uint32_t i)
 {
@@ -191,17 +192,17 @@ witness_overtakes(const struct witness *witness, uint32_t i)
     return false;
 }
 
-/* What a deadline outside of a callback reveals of how far mows have come: one
- * that was kept is not before that, one that was not is that. */
+/* A deadline returned outside a callback limits the mowing position: an
+ * unchanged deadline is not before it; a changed one is equal to it. */
 static const char *
 witness_learn(struct witness *witness, uint64_t asked, uint64_t given)
 {
     if (given < asked) {
-        return "P1: a lent deadline became earlier";
+        return "P1: a start_as deadline became earlier";
     }
     if (given == asked) {
         if (given < witness->come || given < witness->fired) {
-            return "P4: a lent deadline lies before where mows have come to";
+            return "P4: a start_as deadline is before the mowing position";
         }
         if (given < witness->come_max) {
             witness->come_max = given;
@@ -209,7 +210,7 @@ witness_learn(struct witness *witness, uint64_t asked, uint64_t given)
         return NULL;
     }
     if (given < witness->come || given > witness->come_max) {
-        return "P2: a lent deadline was put off to where no mow has come to";
+        return "P2: a start_as deadline is after the mowing position";
     }
     witness->come = given;
     witness->come_max = given;
@@ -234,7 +235,7 @@ witness_start_as(struct witness *witness, uint32_t i, uint64_t ttl,
         wanted = witness_sum(witness->clock, 1);
     }
     return given == wanted ? NULL
-                           : "P6: a lent deadline in a callback is wrong";
+                           : "P6: a start_as deadline in a callback is wrong";
 }
 
 bool
@@ -264,8 +265,9 @@ witness_set_resolution(struct witness *witness, uint64_t resolution)
     witness->resolution = next;
 }
 
-/* Lent again, each of them, in the order in which they would have fired: that
- * much stays, and what might have come before others still may. */
+/* As if lawn_start_as() had started all of them in the order in which they
+ * would have fired. That order stays, and timers that might have fired before
+ * others still may. */
 void
 witness_move(struct witness *witness, uint64_t made)
 {
@@ -280,7 +282,7 @@ witness_move(struct witness *witness, uint64_t made)
     witness->come_max = made;
 }
 
-/* Looking. */
+/* Checks. */
 
 uint64_t
 witness_count(const struct witness *witness)
@@ -313,8 +315,8 @@ witness_next(const struct witness *witness)
 
 /* Order. */
 
-/* Whether P4 has a fire before b, which was started later. Both are due at the
- * same time. */
+/* Returns whether P4 requires a to fire before b, which was started later. Both
+ * are due at the same time. */
 static bool
 witness_binds(const struct witness *witness, const struct witness_timer *a,
               const struct witness_timer *b)
@@ -325,13 +327,13 @@ witness_binds(const struct witness *witness, const struct witness_timer *a,
     if (b->lent && (b->behind || b->clock != a->clock)) {
         return false;
     }
-    /* With so few TTLs, and one change in the lawn's life, there are blades for
-     * all of them, old and new. */
+    /* With this few TTLs and one change in the lawn's life, there are blades
+     * for all of them, old and new. */
     return a->changes == b->changes ||
            (witness->ttls_seen <= WITNESS_FEW && witness->changes <= 1);
 }
 
-/* What may not come before a timer of this line that is due first. */
+/* Returns whether a timer must not fire before an earlier one of this line. */
 static bool
 witness_jumps(const struct witness *witness, const struct witness_line *line,
               uint32_t i)
@@ -362,11 +364,11 @@ witness_first(const struct witness *witness, uint32_t i)
     }
     return witness_jumps(witness, &witness->line, i) ||
                    witness_jumps(witness, &witness->fresh, i)
-               ? "P4: the first timer stands behind another of its TTL"
+               ? "P4: the first timer is behind another of its TTL"
                : NULL;
 }
 
-/* Mowing. */
+/* Mows. */
 
 void
 witness_mow(struct witness *witness, uint64_t now)
@@ -394,7 +396,7 @@ witness_fire(struct witness *witness, uint32_t i)
     } else if (timer->deadline < witness->fired) {
         broken = "P4: a timer fired that was due before the last one";
     } else if (witness_jumps(witness, &witness->line, i)) {
-        broken = "P4: a timer jumped its TTL's queue";
+        broken = "P4: a timer overtook others of its TTL";
     }
     witness_leave(witness, i);
     witness->fired = timer->deadline;
@@ -421,12 +423,12 @@ witness_mown(struct witness *witness, bool all)
     return left ? "P2: a mow left a timer that was due" : NULL;
 }
 
-/* Neighbours, of those that callbacks started as well. */
+/* Neighbors, including timers started by callbacks. */
 
 enum witness_side { WITNESS_BEHIND, WITNESS_TAIL, WITNESS_FRONT };
 
-/* Whether one is to be returned rather than another, which is the timer itself if
- * none was found yet. */
+/* Returns whether one timer is a better result than another, which is the timer
+ * itself if none was found yet. */
 static bool
 witness_nearer(const struct witness *witness, enum witness_side side,
                uint32_t i, uint32_t one, uint32_t other)

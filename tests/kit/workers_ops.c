@@ -1,16 +1,16 @@
 /* workers_ops.c - the interpreter of operations on a set of workers: see
  * workers_ops.h.
  *
- * A case is a byte for the mix, a byte for its size and manner, then options,
- * then operations. Each is done as one of the workers or as none of them; a
- * callback has a little program of its own, in which the thread may be another
+ * A case is a byte for the mix, a byte for its size and style, then options,
+ * then operations. Each is done as one of the workers or as no worker; a
+ * callback has its own short program, in which the thread may act as another
  * worker for a while.
  *
- * The oracle knows of each timer whether it runs and when it is due, and if it
- * can, which worker keeps it. What it does not know it leaves open until all
- * workers have taken turns: then nothing that is due may be left. Each timer is
- * a piece of memory of its own, which goes as soon as it may, so that a
- * sanitizer sees any later touch.
+ * The oracle knows of each timer whether it runs, when it is due, and if
+ * possible which worker owns it. Unknown facts stay open until all workers have
+ * taken turns: then no due timer may be left. Each timer is a separate block of
+ * memory, freed as early as permitted, so that a sanitizer detects any later
+ * access.
  */
 #include "workers_ops.h"
 
@@ -37,7 +37,7 @@ has_passed(const struct workers_ops *ops, uint64_t next)
     return next != LAWN_NEVER && next <= ops->clock;
 }
 
-/* After a turn that left nothing to do at once. */
+/* Checks after a turn without immediate work left. */
 static void
 look_at_rest(struct workers_ops *ops, unsigned who, uint64_t began,
              uint64_t next)
@@ -61,7 +61,7 @@ look_at_rest(struct workers_ops *ops, unsigned who, uint64_t began,
     }
 }
 
-/* True: there is more to do at once. */
+/* Returns true if there is more work at once. */
 static bool
 do_turn(struct workers_ops *ops, unsigned who)
 {
@@ -83,16 +83,16 @@ do_turn(struct workers_ops *ops, unsigned who)
     seat->asleep = ops->stable && !seat->leaving;
     seat->until = next;
     if (ops->nosy && seat->asleep && !ops->script.failed) {
-        script_expect(&ops->script, "C7: whether it is called after a turn",
+        script_expect(&ops->script, "C7: descriptor readable after a turn",
                       workers_ops_is_called(ops, who), false);
     }
     workers_ops_be(ops, was);
     return has_passed(ops, next);
 }
 
-/* All turn until there is nothing to do at once, and again since one may have
- * something for another; then nothing that is due is left. A callback that moves
- * the clock makes it begin anew. */
+/* All workers take turns until there is no immediate work, and again, since one
+ * may have sent something to another; then no due timer is left. If a callback
+ * moves the clock, this starts over. */
 static void
 settle(struct workers_ops *ops)
 {
@@ -217,7 +217,7 @@ on_left(struct lawn_workers_timer *timer, void *arg)
     }
 }
 
-/* All go, and the set is closed: each timer that runs is left once. */
+/* All workers leave and the set is closed: each running timer is left once. */
 static void
 close_set(struct workers_ops *ops, uint64_t until)
 {
@@ -328,7 +328,7 @@ op_start_row(struct workers_ops *ops)
     }
 }
 
-/* As another one from now on. */
+/* Acts as another worker from now on. */
 static void
 op_be(struct workers_ops *ops)
 {
@@ -420,7 +420,7 @@ op_wake(struct workers_ops *ops)
     lawn_workers_wake(ops->set);
     for (unsigned i = 0; i < WORKERS_OPS_MAX; i++) {
         if (ops->nosy && ops->seats[i].worker != NULL && ops->seats[i].asleep) {
-            script_expect(&ops->script, "C7: whether a worker is called",
+            script_expect(&ops->script, "C7: descriptor readable",
                           workers_ops_is_called(ops, i), true);
         }
         ops->seats[i].asleep = false;
@@ -469,7 +469,7 @@ run_one(struct workers_ops *ops)
     size_t i = 0;
 
     if (ops->calm && byte % 8 != 7) {
-        byte = byte % 186; /* workers stay, and the clock mostly */
+        byte = byte % 186; /* workers stay, and the clock mostly stays too */
     }
     while (byte >= table[i].share) {
         byte -= table[i++].share;
@@ -480,7 +480,7 @@ run_one(struct workers_ops *ops)
     }
 }
 
-/* Whatever was started fires, once there is a worker and time enough. */
+/* Every started timer fires, once there is a worker and enough time. */
 static void
 run_out(struct workers_ops *ops)
 {
@@ -558,7 +558,7 @@ run_case(struct workers_ops *ops, uint8_t byte)
     clean_up(ops);
 }
 
-/* What a case is given, and what it returns. */
+/* Arguments and result of a case. */
 struct call {
     const struct ops_config *config;
     const uint8_t *bytes;
@@ -580,8 +580,8 @@ run_call(void *arg)
     return NULL;
 }
 
-/* In a thread of its own, since a thread remembers which worker it has sent a
- * timer to last. */
+/* Runs in a separate thread, because a thread remembers the worker to which it
+ * last sent a timer. */
 bool
 workers_ops_run(const struct ops_config *config, const uint8_t *bytes,
                 size_t size, struct ops_result *result)

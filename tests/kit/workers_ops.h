@@ -1,18 +1,18 @@
-/* workers_ops.h - bytes in, operations on a set of workers and on an oracle out,
- * compared: what ops.h is to a lawn, with the same cases, configuration and
- * results.
+/* workers_ops.h - turns bytes into operations on a set of workers and on an
+ * oracle, and compares the two. Cases, configuration and results are those of
+ * ops.h.
  *
- * All workers are the one thread of the interpreter, by turns, and the clock is
- * its own, so a case determines the order of things. What
- * threads do to each other in the midst of a call is for others to try.
+ * All workers run in the single thread of the interpreter, in turn, with its
+ * own clock, so a case determines the order of all events. Interleavings of
+ * threads within a call are tested elsewhere.
  */
 #ifndef LAWN_TESTS_WORKERS_OPS_H
 #define LAWN_TESTS_WORKERS_OPS_H
 
 #include "ops.h"
 
-/* The one for sets of workers. config->fill is not looked at; result->refused
- * are the sets and workers that could not be made for want of memory. */
+/* The interpreter for sets of workers. config->fill is ignored; result->refused
+ * counts sets and workers that could not be created without memory. */
 ops_run_fn workers_ops_run;
 
 #endif

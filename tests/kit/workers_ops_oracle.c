@@ -1,5 +1,6 @@
-/* workers_ops_oracle.c - what should be so of a set of workers, and of its timers:
- * when each is due, and when at the latest; and whether it is so. */
+/* workers_ops_oracle.c - the expected state of a set of workers and of its
+ * timers (when each is due, and its latest time to fire), and the
+ * comparison. */
 #include "workers_ops_state.h"
 
 #include "oracle.h"

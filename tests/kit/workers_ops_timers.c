@@ -1,4 +1,4 @@
-/* workers_ops_timers.c - what is done to a timer, and what it does when it fires. */
+/* workers_ops_timers.c - operations on a timer, and its callback. */
 #include "workers_ops_state.h"
 
 #include "oracle.h"
@@ -30,11 +30,12 @@ workers_ops_free_timer(struct workers_ops *ops, uint32_t i)
     TRACE(&ops->script, "free timer %u", i);
     free(ops->timers[i]);
     ops->timers[i] = NULL;
-    ops->should[i].on = WORKERS_OPS_NOBODY; /* the next knows no worker */
+    ops->should[i].on = WORKERS_OPS_NOBODY; /* a new timer has no worker */
     ops->should[i].sure = false;
 }
 
-/* Whom a start by the one who we are makes it go to. */
+/* Determines the worker to which a start by the current thread sends the
+ * timer. */
 static void
 place(struct workers_ops *ops, uint32_t i, unsigned named)
 {
@@ -45,7 +46,7 @@ place(struct workers_ops *ops, uint32_t i, unsigned named)
     if (named == WORKERS_OPS_NOBODY) {
         to = s->running || fires || ops->self == WORKERS_OPS_NOBODY ? s->on
                                                                     : ops->self;
-        /* Stopped, it may still be where it was; or it is on its way. */
+        /* A stopped timer may still be on its lawn, or in transit. */
         if (s->refers && (!s->sure || s->on != to)) {
             to = WORKERS_OPS_NOBODY;
         }
@@ -62,8 +63,8 @@ place(struct workers_ops *ops, uint32_t i, unsigned named)
     }
 }
 
-/* The descriptor of a worker that sleeps reports a start from elsewhere if it
- * is due earlier than the worker would wake, and not otherwise [C7]. */
+/* The descriptor of a sleeping worker becomes readable by a start from another
+ * thread if and only if the timer is due before the worker would wake [C7]. */
 static void
 look_at_call(struct workers_ops *ops, uint32_t i, const bool *were_called)
 {
@@ -78,7 +79,7 @@ look_at_call(struct workers_ops *ops, uint32_t i, const bool *were_called)
         script_fail(&ops->script, "C7: %s is not woken",
                     workers_ops_name_of(s->on));
     } else if (is && !were_called[s->on] && ops->resolution <= 1 &&
-               /* A worker may also have sent on what was in its mail. */
+               /* A worker may also have forwarded messages from its mailbox. */
                ops->self == WORKERS_OPS_NOBODY &&
                s->due >= ops->seats[s->on].until && s->due > ops->clock) {
         script_fail(&ops->script, "C7: %s is woken for nothing",
@@ -101,8 +102,8 @@ start_timer(struct workers_ops *ops, struct ops_timer *t, enum start_how how,
     }
 }
 
-/* When a timer that was just started is due: it counts from the worker's time
- * where it is kept, and from the clock elsewhere. */
+/* Computes when a timer that was just started is due: from the worker's time on
+ * the owning worker, and from the clock elsewhere. */
 static void
 expect_due(struct workers_ops *ops, struct should *s, enum start_how how,
            uint64_t value)
@@ -115,7 +116,7 @@ expect_due(struct workers_ops *ops, struct should *s, enum start_how how,
         uint64_t now = lawn_worker_now(ops->seats[ops->self].worker);
 
         base = now < base ? now : base;
-        s->mailed = !s->sure || how == START_ON; /* its own lawns, by mail */
+        s->mailed = !s->sure || how == START_ON; /* also a message to itself */
     }
     if (how == START_AT) {
         s->ttl = 0;
@@ -189,7 +190,7 @@ workers_ops_stop_sync(struct workers_ops *ops, uint32_t i, bool gone)
     bool own = ops->firing != NULL && ops->firing == ops->timers[i];
 
     if (own && ops->self != ops->fires_on) {
-        return; /* as another one it would wait for the callback */
+        return; /* as another worker it would wait for the callback */
     }
     if (s->refers &&
         (!s->sure || s->on != ops->self || ops->self == WORKERS_OPS_NOBODY)) {
@@ -241,7 +242,7 @@ workers_ops_take_timer(struct workers_ops *ops)
     return script_take(&ops->script) % ops->many;
 }
 
-/* The program of a callback: the thread may be another one meanwhile. */
+/* Runs the program of a callback; the thread may act as another worker. */
 static void
 run_callback(struct workers_ops *ops, uint32_t i)
 {
@@ -291,7 +292,7 @@ run_callback(struct workers_ops *ops, uint32_t i)
     }
 }
 
-/* By TTL: all of a TTL come up at one worker. */
+/* By TTL: all timers of a TTL fire on one worker. */
 static void
 check_owner(struct workers_ops *ops, const struct should *s, unsigned who)
 {
@@ -342,7 +343,7 @@ on_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     check_owner(ops, s, ops->self);
     s->running = false;
     s->refers = false;
-    s->sure = true; /* if it refers to it at all, it is here */
+    s->sure = true; /* if it is referred to at all, it is here */
     s->on = ops->self;
     ops->fires_on = ops->self;
     ops->firing = t;

@@ -1,25 +1,26 @@
 /* main.c - the model test: random operations on a lawn, a store, a set of
- * workers or a loop, and on the oracle.
+ * workers or a loop, compared with an oracle.
  *
  *     model [--seed S] [--ops N] [--mix MIX] [--check-every K] [--light 1]
  *           [--jobs J] [--replay FILE]... [FILE]...
  *
- * The mixes of a lawn are few, unique, extreme and edges, lawn is all of them;
- * those of a store are store-few, store-unique and store-extreme, and store;
- * those of a set of workers workers-few and so on, and workers, and so of a
- * loop; all is the default. A file with store- in its name is a case for a
- * store, one with workers- for workers, one with loop- for a loop.
+ * The mixes of a lawn are few, unique, extreme and edges; lawn selects all of
+ * them. Those of a store are store-few, store-unique and store-extreme, and
+ * store; the same for workers- and loop-. all is the default. A file with
+ * store- in its name is a case for a store, one with workers- for workers, one
+ * with loop- for a loop.
  *
- * pieces-few and so on, pieces for short, are pairs of lawns of which one is
- * mown in more pieces than the other; naive-few and so on pairs of which one is
- * naive: both have to fire alike to the end (pair_ops.h). A file with pieces- or
- * naive- in its name is a case for such a pair. core is those and the lawn's.
+ * pieces-few and so on (pieces selects all) are pairs of lawns, one of which is
+ * mown in more pieces than the other; naive-few and so on are pairs with a
+ * naive lawn: both must fire identically to the end (pair_ops.h). A file with
+ * pieces- or naive- in its name is a case for such a pair. core selects these
+ * pairs and the mixes of a lawn.
  *
- * Each mix runs in a process of its own, so that a crash is a failure like any
- * other. A case that fails is cut down, kept in a file and told in words. With
- * files to replay, the random part runs only if --ops asks for it. With --jobs
- * so many mixes run at a time. With --light the oracle looks at all timers now
- * and then only; the witness always does.
+ * Each mix runs in a child process, so that a crash counts as a failure. A
+ * failing case is reduced, written to a file and printed as text. With files
+ * to replay, the random part runs only with --ops. --jobs sets the number of
+ * mixes that run at a time. With --light the oracle looks at all timers only
+ * now and then; the witness always does.
  */
 #include "loop_ops.h"
 #include "ops.h"
@@ -38,11 +39,11 @@
 
 #define CASE_MIN 64u
 #define CASE_MAX 4096u
-#define CASE_LONG 8u /* times as long if they are light */
+#define CASE_LONG 8u /* times as long if light */
 #define FILE_MAX (1u << 20)
 
 #define MIXES 20
-#define CORE_MIXES 11u /* lawns, and pairs of them */
+#define CORE_MIXES 11u /* of lawns, and pairs of them */
 #define ALL_MIXES ((1u << MIXES) - 1)
 
 static const struct mix {
@@ -75,10 +76,10 @@ static const struct mix {
 
 struct model {
     struct ops_config config;
-    const char *program; /* as it was called */
+    const char *program; /* name of this program */
     uint64_t seed;
-    uint64_t operations; /* in all mixes together */
-    bool asked;          /* for them */
+    uint64_t operations; /* total of all mixes */
+    bool asked;          /* whether --ops was given */
     unsigned mixes;      /* a bit for each */
     unsigned jobs;
     unsigned passed;
@@ -86,7 +87,7 @@ struct model {
     uint64_t done; /* operations */
 };
 
-/* What the process that runs a mix tells before and after each case. */
+/* Written by the process that runs a mix, before and after each case. */
 struct progress {
     uint64_t number;
     uint64_t operations;
@@ -133,7 +134,7 @@ run_cases(const struct model *model, int mix, uint64_t operations, int out)
     }
 }
 
-/* In words, and in a process of its own since it is about to fail. */
+/* Prints the case as text, in a child process because it is about to fail. */
 static void
 tell_case(const struct model *model, const uint8_t *bytes, size_t size)
 {
@@ -155,7 +156,8 @@ report(const struct model *model, const char *name, uint8_t *bytes, size_t size)
 {
 
     if (shrink_passes(&model->config, bytes, size)) {
-        printf("the case alone passes: it leaks, or needs those before it\n");
+        printf("the case passes when run alone: it leaks, or depends on "
+               "earlier cases\n");
         return;
     }
     printf("shrinking %zu bytes\n", size);
@@ -173,8 +175,8 @@ report(const struct model *model, const char *name, uint8_t *bytes, size_t size)
            model->program, (unsigned long long)model->config.check_every, path);
 }
 
-/* Runs the cases of a mix in a child; true if all passed, else last is about
- * the one that did not. */
+/* Runs the cases of a mix in a child. Returns true if all passed; otherwise
+ * last describes the failing one. */
 static bool
 watch_cases(const struct model *model, int mix, uint64_t operations,
             struct progress *last)
@@ -335,7 +337,7 @@ replay_all(struct model *model, int argc, char **argv)
     }
 }
 
-/* All mixes that were asked for, or every so many of them. */
+/* Runs all selected mixes, or every step-th of them. */
 static void
 run_mixes(struct model *model, unsigned first, unsigned step)
 {
@@ -350,7 +352,7 @@ run_mixes(struct model *model, unsigned first, unsigned step)
     }
 }
 
-/* In several processes, whose counts come through a pipe. */
+/* Runs several processes, which send their counts through a pipe. */
 static void
 run_jobs(struct model *model)
 {

@@ -1,17 +1,18 @@
-/* naive.c - a lawn without an index, to compare with.
+/* naive.c - a lawn without an index, for comparison.
  *
- * With LAWN_NAIVE all timers stand in one list, in the order in which they were
- * started; those due at the last tick, as ever, in another until that comes. What
- * is due first is looked for among all of them, each time. So nothing of index.c,
- * mow.c, next.c and blades.c says when or in which order a timer fires: no slots,
- * no bitmap, no moving down, no blades, and nothing that is remembered.
+ * With LAWN_NAIVE all timers are in one list, in the order of their starts;
+ * timers due at the last tick are in another list until then, as usual. The
+ * earliest timer is searched among all of them, each time. So nothing in
+ * index.c, mow.c, next.c and blades.c decides when or in which order a timer
+ * fires: no slots, no bitmap, no lower levels, no blades, and no remembered
+ * values.
  */
 #if !defined LAWN_NAIVE
 #define LAWN_NAIVE
 #endif
 #include "internal.h"
 
-/* The first of those in a list that have the earliest deadline, or NULL. */
+/* Returns the first link of a list with the earliest deadline, or NULL. */
 static struct lawn_link *
 naive_in_list(const struct lawn_link *list)
 {
@@ -45,8 +46,8 @@ lawn__naive_next(const struct lawn *lawn)
     return first != NULL ? first->deadline : LAWN_NEVER;
 }
 
-/* Those in the other list were started too late for this mow [P6]. When it is done
- * it leaves nothing of the budget to what would follow in mow.c. */
+/* Timers in the other list were started too late for this mow [P6]. In the end
+ * it uses up the budget, so that the rest of mow.c fires nothing. */
 void
 lawn__naive_mow(struct lawn_mowing *mowing, uint64_t until)
 {

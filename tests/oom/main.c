@@ -1,18 +1,17 @@
-/* main.c - memory runs out: at every allocation in turn, once or for good.
+/* main.c - memory runs out: at every allocation in turn, once or permanently.
  *
- * The cases of the interpreters run under an allocator that refuses the k-th
+ * The cases of the interpreters run with an allocator that refuses the k-th
  * request, or all from the k-th on, for every k until nothing was refused. A
- * lawn, a store or a set of workers that cannot be made is NULL, a call that fails
- * has changed nothing [S2], what there was goes on unharmed, and all memory comes
- * back.
- * Meanwhile every allocation in the program is counted, so that P7 is seen to
- * hold. Stores with an allocator of their own have malloc() and mmap() refuse
+ * lawn, a store or a set of workers that cannot be created is NULL; a failed
+ * call has changed nothing [S2]; existing objects continue to work; and all
+ * memory is released. Meanwhile every allocation in the program is counted, to
+ * check P7. For stores with their own allocator, malloc() and mmap() refuse
  * instead: link with
  *
  *     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
  *     -Wl,--wrap=aligned_alloc -Wl,--wrap=mmap
  *
- * The kit's own memory comes from elsewhere while stores are tested.
+ * The kit does not use malloc() while stores are tested.
  */
 #include "lawn.h"
 #include "loop_ops.h"
@@ -39,7 +38,7 @@ static uint64_t allocations; /* in the whole program */
 static uint64_t refusals;
 static unsigned passed;
 static unsigned failed;
-static unsigned of = 1; /* one case of so many is played */
+static unsigned of = 1; /* one case in n is run */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t many, size_t size);
@@ -54,14 +53,14 @@ void *__real_mmap(void *address, size_t size, int protection, int flags,
 void *__wrap_mmap(void *address, size_t size, int protection, int flags,
                   int file, off_t offset);
 
-/* Which request is refused, from 1 on; 0: none. */
+/* Number of the refused request, from 1 on; 0: none. */
 struct refusal {
     uint64_t asked;
     uint64_t refuse;
-    bool for_good; /* and all after it */
+    bool for_good; /* refuse all later ones as well */
 };
 
-/* Of malloc() and mmap(). */
+/* For malloc() and mmap(). */
 static struct refusal ours;
 
 static bool
@@ -112,7 +111,7 @@ __wrap_aligned_alloc(size_t alignment, size_t size)
     return __real_aligned_alloc(alignment, size);
 }
 
-/* An allocator that refuses. */
+/* An allocator that refuses requests. */
 struct scarce {
     struct refusal refusal;
     uint64_t given;
@@ -152,21 +151,21 @@ verdict(bool good, const char *sentence)
     }
 }
 
-/* What refuses, and in which cases. */
+/* The refusing allocator, and the cases. */
 struct sweep {
     ops_run_fn *run;
     unsigned cases;
     size_t size;
     bool for_good;
-    bool from_malloc; /* refuses, not an allocator of ours */
+    bool from_malloc; /* malloc() refuses, not the test's allocator */
 };
 
-/* What is refused in the run to come. */
+/* The refusal of the next run. */
 static const struct sweep *current;
 static struct refusal next;
 
-/* Runs a case so; the refusing begins anew each time, whatever was allocated
- * meanwhile. */
+/* Runs a case with the refusal. Counting starts over each time, whatever was
+ * allocated before. */
 static bool
 run_refusing(const struct ops_config *config, const uint8_t *bytes, size_t size,
              struct ops_result *result)
@@ -192,7 +191,7 @@ run_refusing(const struct ops_config *config, const uint8_t *bytes, size_t size,
     return good;
 }
 
-/* In words, cut down to what it needs to fail. */
+/* Prints the case as text, reduced to a minimum that still fails. */
 static void
 tell_case(struct ops_config *config, uint8_t *bytes, size_t size)
 {
@@ -206,7 +205,7 @@ tell_case(struct ops_config *config, uint8_t *bytes, size_t size)
     }
 }
 
-/* Refuses each request of a case in turn; true if all went well. */
+/* Refuses each request of a case in turn. Returns true on success. */
 static bool
 sweep_case(const struct sweep *sweep, uint8_t *bytes)
 {
@@ -318,7 +317,7 @@ one_request_makes_a_lawn(void)
     return one && scarce.returned == 1;
 }
 
-/* Or P7 would seem to hold because nobody looked. */
+/* Otherwise P7 would seem to hold because nothing was counted. */
 static bool
 allocations_are_counted(void)
 {
@@ -343,8 +342,9 @@ main(int argc, char **argv)
         i += 2;
     }
     if (i != argc || of == 0) {
-        (void)fprintf(stderr, "usage: oom [--seed S] [--one-of N]\n"
-                              "--one-of plays one of N cases, by the seed\n");
+        (void)fprintf(stderr,
+                      "usage: oom [--seed S] [--one-of N]\n"
+                      "--one-of runs one of N cases, chosen by the seed\n");
         return 2;
     }
     (void)setvbuf(stdout, NULL, _IOLBF, 0);

@@ -1,5 +1,5 @@
-/* actors.c - what the threads do: actors, which use timers and are workers at
- * times, a manager, which adds and removes workers, and callbacks. */
+/* actors.c - the threads: actors, which use timers and sometimes are workers; a
+ * manager, which adds and removes workers; and callbacks. */
 #include "sim.h"
 
 #include "../../src/workers/atomic.h"
@@ -10,20 +10,20 @@
 #include <errno.h>
 #include <string.h>
 
-/* A phase that is the last: for those who serve, and for the manager. */
+/* The last phase, for workers and the manager. */
 #define ACTORS_CALM 1000u
 #define ACTORS_CLOSE 1001u
 
 struct actor {
     struct rng rng;
-    struct lawn_worker *worker; /* that it is */
-    const char *doing;          /* for who does not come back */
+    struct lawn_worker *worker; /* the worker that it is, or NULL */
+    const char *doing;          /* reported if it never returns */
     int fd;                     /* to wait for, or -1 */
-    bool waiting;               /* for the others */
+    bool waiting;               /* for the other actors */
 };
 
 static struct actor actors[EXPLORE_FIBRES];
-static unsigned starts_left; /* of callbacks, in a phase */
+static unsigned starts_left; /* for callbacks, in a phase */
 static int anchor;
 
 /* Waiting. */
@@ -39,19 +39,19 @@ nap(uint64_t ticks)
     }
 }
 
-/* Ends being a worker. */
+/* Detaches the worker. */
 static void
 detach(struct actor *me)
 {
     if (me->worker != NULL) {
-        sim_log("is a worker no more");
+        sim_log("is no longer a worker");
         world_serves[explore_me()] = NULL;
         lawn_worker_detach(me->worker);
         me->worker = NULL;
     }
 }
 
-/* A round, and a sleep of at most so many ticks if there is nothing more to do. */
+/* Runs a round, and sleeps for at most ticks if there is no more work. */
 static void
 turn(struct actor *me, uint64_t ticks)
 {
@@ -74,7 +74,7 @@ turn(struct actor *me, uint64_t ticks)
     }
 }
 
-/* Until the others are done as well: a worker serves meanwhile. */
+/* Waits until the others have finished as well; a worker serves meanwhile. */
 static void
 wait_for_phase(struct actor *me, unsigned phase)
 {
@@ -284,7 +284,7 @@ until_when(struct rng *rng)
                        : LAWN_NEVER;
 }
 
-/* At the end of a phase there must be somebody to serve who waits. */
+/* At the end of a phase there must be a worker for threads that wait. */
 static void
 keep_going(struct actor *me)
 {
@@ -293,7 +293,7 @@ keep_going(struct actor *me)
     me->doing = "keeping a worker";
     struct lawn_workers_counters stats;
     while (!world_closing) {
-        bool alone = weather_busy == 1; /* before it looks */
+        bool alone = weather_busy == 1; /* read before the check */
 
         lawn_workers_stats(world_set, &stats);
         if (stats.workers == 0) {
@@ -310,7 +310,7 @@ static void
 make_set(void)
 {
     for (unsigned i = 0; !world_make_set(); i++) {
-        weather_calm = i > 0; /* that is enough */
+        weather_calm = i > 0; /* one failure is enough */
     }
     weather_calm = sim_plan.faults == 0;
     if (sim_plan.anchored) {
@@ -354,7 +354,7 @@ run_manager(void)
 
 /* Callbacks. */
 
-/* What cannot work in a callback fails. */
+/* Calls that are not permitted in a callback must fail. */
 static void
 expect_refusals(struct lawn_worker *worker)
 {
@@ -382,13 +382,14 @@ callback_step(struct rng *rng, unsigned timer, struct lawn_worker *worker)
         (void)world_stop(other);
     } else if (what < 11 && other != SIM_TIMERS && other >= timer &&
                sim_plan.anchored) {
-        /* Upwards only, or two would wait for each other's callbacks. */
+        /* Only upwards, because otherwise two callbacks could wait for each
+         * other. */
         (void)world_stop_sync(other);
     } else if (what < 12 && other != SIM_TIMERS && other > timer &&
                sim_plan.anchored) {
         world_free(other);
     } else if (what < 13) {
-        weather_pass(rng_below(rng, 50)); /* it takes long */
+        weather_pass(rng_below(rng, 50)); /* a long callback */
         lawn_worker_update(worker);
     } else if (what < 14) {
         expect_refusals(worker);
@@ -452,15 +453,15 @@ expect_all_back(void)
 {
     for (unsigned i = 0; i <= sim_plan.actors && weather_busy > 0; i++) {
         if (!actors[i].waiting && run_threads[i].state != RUN_DONE) {
-            explore_fail("%c waits for ever, %s", 'a' + (int)i,
-                         actors[i].doing);
+            explore_fail("%c waits forever, %s", 'a' + (int)i, actors[i].doing);
         }
     }
 }
 
-/* Until nobody can go on; and what was due by then, and was started by a callback
- * or taken from the mail while one ran, is served a tick later: by the clock that is
- * ahead, if a worker with that one took it, and its lawn has gone elsewhere. */
+/* Runs until no thread can continue. Due timers that were started by a
+ * callback, or taken from the mailbox during one, fire a tick later. The tick
+ * is that of the clock that is ahead, if a worker with that clock took them and
+ * its lawn has moved. */
 static void
 settle(void)
 {

@@ -1,13 +1,14 @@
-/* judge.c - see judge.h. A search, breadth first, at each return: from what could
- * be the case, by the moments of what is under way, until what has returned has
- * had its own. What else had no moment by then may have it later. */
+/* judge.c - see judge.h. A breadth-first search at each return: from the
+ * possible states, through the effects of the current operations, until the
+ * returned operation has taken effect. The other operations may take effect
+ * later. */
 #include "judge.h"
 
 #include "../explore/run.h"
 
 #include <string.h>
 
-#define JUDGE_OPS 16 /* of a timer, under way at a time */
+#define JUDGE_OPS 16 /* concurrent operations on a timer */
 #define JUDGE_CASES 4096
 #define JUDGE_HASHES (4 * JUDGE_CASES)
 
@@ -17,17 +18,17 @@ struct judge_op {
     bool returned; /* but its stores are delayed */
     bool result;
     unsigned fibre;
-    uint64_t earliest; /* of a start; of a firing: when it was due */
+    uint64_t earliest; /* of a start; of a fire: its deadline */
     uint64_t latest;
 };
 
-/* What could be the case. Bits are of operations. */
+/* A possible state. Bits are those of operations. */
 struct judge_case {
     bool running;
     bool fired;       /* but its callback has not begun */
     uint8_t since;    /* the start, + 1, if it has not returned */
-    uint16_t done;    /* have had their moment */
-    uint16_t stopped; /* have stopped the timer, and go on */
+    uint16_t done;    /* have taken effect */
+    uint16_t stopped; /* have stopped the timer, and continue */
     uint16_t winners; /* stops that will return true */
     uint64_t earliest, latest, fired_earliest;
 };
@@ -35,7 +36,7 @@ struct judge_case {
 struct judge_timer {
     struct judge_op ops[JUDGE_OPS];
     bool in_callback;
-    bool lost; /* too much was possible: nothing is known until all is quiet */
+    bool lost; /* too many states: unknown until no operation is running */
     unsigned count;
     struct judge_case cases[JUDGE_CASES];
 };
@@ -43,7 +44,7 @@ struct judge_timer {
 static struct judge_timer timers[SIM_TIMERS];
 static unsigned deferred[EXPLORE_FIBRES + 1];
 
-/* Cases, each once: a table has where, for those of this stamp. */
+/* Distinct states; a hash table has the index of those with this stamp. */
 struct judge_list {
     unsigned count;
     unsigned stamp;
@@ -118,7 +119,7 @@ stopped(struct judge_case c)
     return c;
 }
 
-/* An operation has a moment, in all ways it may. */
+/* An operation takes effect, in all possible ways. */
 static void
 happens(const struct judge_timer *timer, unsigned which, struct judge_case c)
 {
@@ -203,10 +204,10 @@ impossible(unsigned number, const struct judge_op *op)
         explore_fail(
             "timer %u fires for %llu, but %s; the start, if any, is for %llu",
             number, (unsigned long long)op->earliest,
-            ran ? "cannot so early, or twice" : "was not running",
+            ran ? "is too early, or fires twice" : "was not running",
             (unsigned long long)earliest);
     }
-    explore_fail("%s of timer %u returned %s, which cannot be: it was %s",
+    explore_fail("%s of timer %u returned %s, which is impossible: it was %s",
                  names(op->kind), number, op->result ? "true" : "false",
                  ran && idle ? "running or idle"
                  : ran       ? "running"
@@ -221,7 +222,7 @@ keep(struct judge_timer *timer)
     timer->count = old_owner.count;
 }
 
-/* An operation has returned for all to see. */
+/* An operation has returned, visible to all threads. */
 static void
 settle(unsigned number, unsigned which)
 {
@@ -267,7 +268,7 @@ settle(unsigned number, unsigned which)
     keep(timer);
 }
 
-/* The stores of a fibre have all reached the memory: what it has done is over. */
+/* All stores of a fibre have reached the memory: its operations have ended. */
 static void
 on_drained(unsigned fibre)
 {
@@ -321,7 +322,7 @@ judge_invoke(unsigned timer, enum judge_kind kind, uint64_t earliest)
         i++;
     }
     if (i == JUDGE_OPS) {
-        explore_fail("more is under way than the judge can hold");
+        explore_fail("too many concurrent operations on a timer");
     }
     ops[i] = op;
     return i;
@@ -410,9 +411,9 @@ judge_quiet(unsigned number, bool runs, uint64_t by, const char **why)
         }
     }
     if (old_owner.count == 0) {
-        *why = possible ? "is due, and nobody fires it [P2]"
-               : runs   ? "is running, and cannot be [C1]"
-                        : "is idle, and cannot be [C1]";
+        *why = possible ? "is due, and no worker fires it [P2]"
+               : runs   ? "is running, which is impossible [C1]"
+                        : "is idle, which is impossible [C1]";
         return false;
     }
     keep(timer);

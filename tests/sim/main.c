@@ -1,16 +1,16 @@
-/* main.c - runs seeds, one after the other, on as many processes as there are jobs.
+/* main.c - runs seeds, one after the other, in several processes (jobs).
  *
  *     sim [--seeds N] [--seed S] [--jobs N]
- *         N seeds from S on; the figures; ends with "N passed, N failed"
+ *         runs N seeds from S on; prints the figures, then "N passed, N failed"
  *     sim --seed S [--without FAULT,...] [--operations N] [--timers N]
  *         [--actors N] [--phases N] [--log N] [--trace 1]
- *         one run, cut down as given; with the last N lines of what happened, or
- *         with each operation on a word
+ *         one run, reduced as given; prints the last N lines of its log, or
+ *         each operation on a word
  *     sim --self
- *         does it find what it is for? See self.c
+ *         tests the simulator itself: see self.c
  *
- * A seed that fails is cut down: faults, operations, timers, actors and phases are
- * left out as long as it fails. */
+ * A failing seed is reduced: faults, operations, timers, actors and phases are
+ * removed as long as it still fails. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "sim.h"
 
@@ -28,10 +28,10 @@
 
 #define MAIN_LOG 400
 #define MAIN_LINE 120
-#define MAIN_FAILURES 5 /* are printed, of each process */
+#define MAIN_FAILURES 5 /* printed by each process */
 #define MAIN_JOBS 64
 
-/* How a run is cut down. */
+/* The reductions of a run. */
 struct cut {
     unsigned without;
     unsigned operations, timers, actors, phases; /* at most */
@@ -42,7 +42,7 @@ bool sim_logging;
 
 static char lines[MAIN_LOG][MAIN_LINE];
 static uint64_t line_count;
-static uint64_t digest; /* of all that was logged, and of all choices */
+static uint64_t digest; /* of the log and of all choices */
 static bool digesting;
 
 static struct cut cut_given = {0, ~0u, ~0u, ~0u, ~0u};
@@ -111,7 +111,7 @@ run_seed(uint64_t seed, const struct cut *cut)
            run_schedule(tracing ? RUN_SHOW : RUN_WALK);
 }
 
-/* Cutting down. */
+/* Reducing. */
 
 static bool
 fails(uint64_t seed, const struct cut *cut)
@@ -172,7 +172,7 @@ cut_down(uint64_t seed, struct cut cut)
     return cut;
 }
 
-/* Telling. */
+/* Printing. */
 
 static void
 print_log(void)
@@ -214,7 +214,7 @@ print_command(uint64_t seed, const struct cut *cut)
     printf(" --log 40\n");
 }
 
-/* Cuts it down, and runs it once more with a log. */
+/* Reduces the seed and runs it once more with a log. */
 static void
 print_failure(uint64_t seed)
 {
@@ -226,7 +226,7 @@ print_failure(uint64_t seed)
     sim_logging = true;
     log_lines = 40;
     if (!fails(seed, &cut)) {
-        printf("  not the second time\n");
+        printf("  the failure is not reproducible\n");
     }
     print_log();
     sim_logging = false;
@@ -341,7 +341,7 @@ sim_digest(uint64_t seed)
     return digest;
 }
 
-/* One, with its log. */
+/* Runs one seed with its log. */
 static int
 run_one(void)
 {
@@ -351,8 +351,7 @@ run_one(void)
     bool good = run_seed(first_seed, &cut_given);
     print_log();
     printf("%s\nseed %llu, %llu choices, digest %016llx\n",
-           good ? "nothing was wrong" : run_message(),
-           (unsigned long long)first_seed,
+           good ? "no failure" : run_message(), (unsigned long long)first_seed,
            (unsigned long long)sim_counts.choices, (unsigned long long)digest);
     return !good;
 }
@@ -423,7 +422,9 @@ main(int argc, char **argv)
     }
     if (i != argc || jobs == 0 || jobs > MAIN_JOBS || cut_given.timers == 0 ||
         cut_given.phases == 0) {
-        (void)fprintf(stderr, "sim: see the head of tests/sim/main.c\n");
+        (void)fprintf(
+            stderr,
+            "sim: invalid option; see the beginning of tests/sim/main.c\n");
         return 2;
     }
     return seed_count == 1 ? run_one() : run_seeds();

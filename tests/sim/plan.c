@@ -1,4 +1,4 @@
-/* plan.c - what a seed decides beforehand. */
+/* plan.c - the decisions that a seed makes in advance. */
 #include "sim.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ sim_make_plan(uint64_t seed)
 
     memset(&sim_plan, 0, sizeof(sim_plan));
     sim_plan.seed = rng_next(&rng);
-    /* Some of the faults, each in half of the runs: too many hide each other. */
+    /* Each fault is in half of the runs: too many would hide each other. */
     for (unsigned i = 0; i < SIM_FAULTS; i++) {
         sim_plan.faults |= (unsigned)rng_below(&rng, 2) << i;
     }

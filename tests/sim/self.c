@@ -1,6 +1,6 @@
-/* self.c - does the simulator find what it is for? Histories of a timer that the
- * judge must refuse, and such that it must not; and a seed is the same run each
- * time. What it finds in the library is shown by the mutants. */
+/* self.c - tests of the simulator: histories of a timer that the judge must
+ * reject, and others that it must accept; and a seed gives the same run each
+ * time. The mutants show which bugs of the library it finds. */
 #include "sim.h"
 
 #include "../explore/run.h"
@@ -101,7 +101,7 @@ stop_what_runs_in_vain(void)
     quiet(true, 0);
 }
 
-/* It has fired, and its callback begins later. */
+/* The timer has fired, and its callback begins later. */
 static void
 stop_in_vain_and_fire(void)
 {

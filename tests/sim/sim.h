@@ -1,18 +1,18 @@
-/* sim.h - a whole set of workers, for long, with all that can go wrong.
+/* sim.h - a whole set of workers, for a long time, with all possible faults.
  *
- * A run is decided by its seed: who takes shard, what they do, who goes on at each
- * step, when time passes for whom, and which faults there are. It has a few
- * phases. In each, the actors, which are threads of the program that uses the
- * library, do some random things to some timers, and become workers at times; a
- * manager adds and removes workers; and callbacks do things of their own. Then
- * all wait for each other, and when nobody can go on, everything is looked at.
- * In the end there are no more faults, time passes, and all must have been
- * served; and the set is closed.
+ * The seed of a run determines everything: which threads take part, what they
+ * do, which one runs at each step, when time passes for each, and the faults. A
+ * run has a few phases. In each phase the actors, which are threads of the
+ * application, perform random operations on timers and sometimes become
+ * workers; a manager adds and removes workers; and callbacks perform operations
+ * as well. Then all wait for each other, and when no thread can run, the whole
+ * state is checked. In the end there are no more faults, time passes, all
+ * timers must have been served, and the set is closed.
  *
- *     weather.c   who goes on, clocks, and faults
- *     system.c    what the library asks the system for: threads, files, memory
- *     judge.c     was what happened to a timer possible?
- *     world.c     the set, the timers, and what must hold of them
+ *     weather.c   scheduling, clocks, and faults
+ *     system.c    system functions of the library: threads, files, memory
+ *     judge.c     checks whether the events of a timer were possible
+ *     world.c     the set, the timers, and their required properties
  *     actors.c    what the threads do
  *     main.c      seeds
  *
@@ -20,7 +20,7 @@
 #ifndef LAWN_SIM_SIM_H
 #define LAWN_SIM_SIM_H
 
-/* As mk/variants.mk has it for all that the simulator is made of. */
+/* As set by mk/variants.mk for all files of the simulator. */
 #if !defined EXPLORE_FIBRES
 #define EXPLORE_FIBRES 10
 #endif
@@ -32,10 +32,10 @@
 
 #define SIM_TIMERS 16
 #define SIM_MANAGER 0u
-#define SIM_ACTORS 5u               /* from 1 on */
-#define SIM_SEATS (1u + SIM_ACTORS) /* the library's threads, from here on */
+#define SIM_ACTORS 5u               /* fibres from 1 on */
+#define SIM_SEATS (1u + SIM_ACTORS) /* library threads are from here on */
 
-/* Times do not run over. */
+/* Adds times with saturation. */
 static inline uint64_t
 sim_sum(uint64_t a, uint64_t b)
 {
@@ -44,22 +44,22 @@ sim_sum(uint64_t a, uint64_t b)
 
 /* Faults. */
 enum sim_fault {
-    SIM_STALL,    /* a thread does not go on, for up to a million ticks */
-    SIM_SKEW,     /* threads have clocks of their own */
+    SIM_STALL,    /* a thread does not run, for up to a million ticks */
+    SIM_SKEW,     /* threads have different clocks */
     SIM_JUMP,     /* all clocks jump forward */
-    SIM_LATE,     /* who is woken goes on much later */
-    SIM_SPURIOUS, /* who sleeps is woken for no reason */
+    SIM_LATE,     /* a woken thread continues much later */
+    SIM_SPURIOUS, /* a sleeping thread is woken without a reason */
     SIM_DELAY,    /* stores are delayed */
-    SIM_BUDGET,   /* workers take very little at a time */
-    SIM_MEMORY,   /* there is none when one asks */
-    SIM_THREADS,  /* nor threads, nor files */
-    SIM_GO,       /* workers come and go */
-    SIM_CLOSE,    /* the set is closed in the middle of everything */
+    SIM_BUDGET,   /* workers have very small budgets */
+    SIM_MEMORY,   /* allocations fail */
+    SIM_THREADS,  /* creating threads and files fails */
+    SIM_GO,       /* workers are added and removed */
+    SIM_CLOSE,    /* the set is closed during a phase */
     SIM_FAULTS
 };
 extern const char *const sim_fault_names[SIM_FAULTS];
 
-/* What a seed decides beforehand; and what is left out of it on demand. */
+/* The decisions that a seed makes in advance, reduced by options. */
 struct sim_plan {
     uint64_t seed;
     unsigned faults; /* a bit for each */
@@ -71,55 +71,57 @@ struct sim_plan {
     unsigned ttl_count;
     uint64_t ttls[6];
     unsigned close_phase;
-    bool anchored;   /* there is a worker that is never removed */
-    bool symmetric;  /* there is no LAWN_FENCE_HEAVY */
-    bool eager;      /* callbacks do a lot */
-    unsigned one_in; /* threads are interrupted at one step in so many; 0: they
-                        have priorities */
-    unsigned tempo;  /* time goes on at one step in so many */
+    bool anchored;   /* one worker is never removed */
+    bool symmetric;  /* LAWN_FENCE_HEAVY is not available */
+    bool eager;      /* callbacks perform many operations */
+    unsigned one_in; /* threads are interrupted at one step in n; 0: they have
+                      * priorities */
+    unsigned tempo;  /* time moves at one step in n */
     struct lawn_workers_options options;
 };
 
-/* What happened. */
+/* Counts of events. */
 struct sim_counts {
     uint64_t seeds, failed, choices, operations, starts, fires, stops, left;
     uint64_t frees, turns, faults[SIM_FAULTS];
-    uint64_t lost; /* times that the judge lost track of a timer */
+    uint64_t lost; /* the judge lost track of a timer */
 };
 
 extern struct sim_plan sim_plan;
 extern struct sim_counts sim_counts;
 
-/* The plan of a seed. */
+/* Computes the plan of a seed. */
 void sim_make_plan(uint64_t seed);
 
-/* weather.c. Whether there are faults now: none in setup and at the end. */
+/* weather.c. weather_calm: no faults, as in setup and at the end. */
 void weather_begin(void);
 extern bool weather_calm;
 bool weather_fault(enum sim_fault fault, unsigned one_in);
-/* The time of the caller, without a look at it; and the latest and earliest of
- * all; time goes on. */
+/* Return the caller's time, without counting as a read of the clock; the latest
+ * and earliest time of all threads; advance time. */
 uint64_t weather_time(void);
 uint64_t weather_latest(void);
 uint64_t weather_earliest(void);
 void weather_pass(uint64_t ticks);
-/* No more faults: all clocks are the same. */
+/* Ends all faults: all clocks are the same. */
 void weather_clear_up(void);
-/* Who is not waiting for the others; while there is anyone, time passes. */
+/* Number of actors that are not waiting for the others; while it is not 0, time
+ * passes. */
 extern unsigned weather_busy;
 /* Steps since the last phase began. */
 extern uint64_t weather_steps;
 
 /* system.c */
 void system_begin(void);
-/* What a seat does: runs the threads that the library makes. */
+/* The function of a seat: runs threads that the library creates. */
 void system_take_seat(void);
-/* Memory, for the set's options; only within a call that may need it. */
+/* Memory for the set's options; only within a call that may need it. */
 void *system_alloc(size_t size, void *context);
 void system_release(void *memory, void *context);
 extern bool system_may_alloc[EXPLORE_FIBRES + 1];
 unsigned system_blocks(void); /* that are allocated */
-/* What a file that lawn_worker_fd() gave is; and sleeps until it is readable. */
+/* Returns the word of a file from lawn_worker_fd(); sleeps until it is
+ * readable. */
 uint32_t *system_file(int fd);
 void system_poll(int fd, uint64_t until);
 
@@ -137,30 +139,31 @@ void world_start_on(unsigned timer, uint64_t ttl, unsigned worker);
 bool world_stop(unsigned timer);
 bool world_stop_sync(unsigned timer);
 void world_free(unsigned timer);
-/* A new timer, which only the caller knows, is started, and freed by its callback;
- * or it is one as the others. */
+/* Starts a new timer that only the caller knows and whose callback frees it; or
+ * one like the others. */
 void world_throw(struct rng *rng);
 bool world_is_thrown(unsigned timer);
 void world_close(uint64_t until);
 uint64_t world_ttl(struct rng *rng);
 /* The worker that a fibre serves as, or NULL. */
 extern struct lawn_worker *world_serves[EXPLORE_FIBRES];
-/* Nobody sleeps who has something to do [C7]. */
+/* Checks that no worker sleeps that has work to do [C7]. */
 void world_expect_no_lost_wake(void);
-/* Nobody can go on: everything is looked at; what was due before has fired. */
+/* No thread can run: checks everything; all timers due before must have
+ * fired. */
 void world_expect_quiet(uint64_t due);
 void world_end(void);
 
-/* actors.c: the scenario; and what a callback does. */
+/* actors.c: the scenario; and the action of a callback. */
 extern const struct explore_scenario actors_scenario;
 void actors_callback(unsigned timer, struct lawn_worker *worker);
 void actors_on_left(unsigned timer);
 
-/* The log: a line for what happened, if there is one. */
+/* Writes a line to the log, if there is one. */
 extern bool sim_logging;
 void sim_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* main.c: runs a seed; a number that distinguishes its log from others. */
+/* main.c: runs a seed. Returns a hash of its log. */
 uint64_t sim_digest(uint64_t seed);
 
 /* self.c */

@@ -1,6 +1,6 @@
-/* system.c - what the library asks the system for. These functions take the place
- * of the system's: threads are fibres that wait for work, and files that wake are
- * words. There may be none to give. */
+/* system.c - replaces the system functions that the library uses: threads are
+ * fibres that wait for work, and files for wake-ups are words. Calls may fail
+ * for lack of either. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "sim.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define SYSTEM_FILES 16
-#define SYSTEM_FIRST 100000 /* number of a file */
+#define SYSTEM_FIRST 100000 /* descriptor of the first file */
 
 enum system_seat_state { SEAT_FREE, SEAT_GIVEN, SEAT_ENDED };
 
@@ -27,7 +27,7 @@ struct system_seat {
 };
 
 static struct system_seat seats[EXPLORE_FIBRES];
-static uint32_t files[SYSTEM_FILES]; /* Atomic: whether readable */
+static uint32_t files[SYSTEM_FILES]; /* atomic: whether readable */
 static unsigned file_count;
 static unsigned blocks;
 bool system_may_alloc[EXPLORE_FIBRES + 1];
@@ -175,7 +175,7 @@ void *
 system_alloc(size_t size, void *context)
 {
     if (!system_may_alloc[explore_me()]) {
-        explore_fail("memory is asked for where none is needed");
+        explore_fail("unexpected allocation");
     }
     if (weather_fault(SIM_MEMORY, 4)) {
         return NULL;

@@ -1,11 +1,11 @@
-/* weather.c - who goes on, clocks, and faults: it stands for choose.c and clock.c
- * of tests/explore.
+/* weather.c - scheduling, clocks, and faults: replaces choose.c and clock.c of
+ * tests/explore.
  *
- * Each fibre has a clock of its own, which is ahead of a common one by some ticks,
- * if there is skew, and never runs back. The common one goes on by a little at
- * some steps, jumps at times, and goes to when the first sleeper wakes if nobody
- * can go on otherwise. A stalled fibre does not go on until its time has come;
- * if that takes too many steps, the clock jumps there. */
+ * Each fibre has its own clock, which never runs back. With skew, it is ahead
+ * of a common clock by some ticks. The common clock moves a little at some
+ * steps, sometimes jumps, and moves to the first wake-up of a sleeping fibre if
+ * no fibre can run. A stalled fibre does not run until its time; if that takes
+ * too many steps, the clock jumps there. */
 #include "sim.h"
 
 #include "../explore/choose.h"
@@ -15,11 +15,11 @@
 
 #define WEATHER_STALL 1000000 /* ticks */
 #define WEATHER_SPINS 300
-#define WEATHER_PATIENCE 60000u /* steps of a phase without faults */
+#define WEATHER_PATIENCE 60000u /* maximum steps of a phase without faults */
 
 struct weather_stall {
-    uint64_t until; /* by the common clock */
-    uint64_t step;  /* and then the clock jumps there */
+    uint64_t until; /* on the common clock */
+    uint64_t step;  /* after which the clock jumps there */
 };
 
 bool weather_calm;
@@ -144,8 +144,8 @@ weather_clear_up(void)
     memset(stalls, 0, sizeof(stalls));
 }
 
-/* Who yields may wait for something that others do not see, such as mail of its
- * own that takes it several times. */
+/* A fibre that yields may wait for something that others do not change, for
+ * example its own mailbox, which it takes in several steps. */
 static bool
 let_yielded_go_on(unsigned most)
 {
@@ -161,7 +161,7 @@ let_yielded_go_on(unsigned most)
     return any;
 }
 
-/* When the first sleeper wakes, by the common clock. */
+/* Returns the first wake-up of a sleeping fibre, on the common clock. */
 static uint64_t
 first_wake(void)
 {
@@ -193,7 +193,7 @@ run_pass_time(void)
         return false;
     }
     if (first <= now) {
-        explore_fail("a sleeper is not let go");
+        explore_fail("a fibre did not wake in time");
     }
     now = first;
     spins = 0;
@@ -222,7 +222,7 @@ is_stalled(unsigned fibre)
     return one->until > now;
 }
 
-/* Who was woken goes on later. */
+/* A woken fibre continues later. */
 static void
 delay_woken(void)
 {
@@ -271,7 +271,7 @@ make_weather(void)
     }
 }
 
-/* Who goes on. */
+/* Scheduling. */
 
 void
 choose_begin(void)
@@ -318,8 +318,8 @@ choose_free(const struct choose_option *options, const unsigned *able,
     return best;
 }
 
-/* All that could go on are stalled: the first one goes on when its time has
- * come. */
+/* All fibres that could run are stalled: the first one continues at its
+ * time. */
 static unsigned
 end_stall(const struct choose_option *options, unsigned count)
 {
@@ -345,7 +345,7 @@ choose(const struct choose_option *options, unsigned count, unsigned step)
     sim_counts.choices++;
     weather_steps++;
     if (weather_calm && weather_steps > WEATHER_PATIENCE) {
-        explore_fail("not all was served in %u steps without faults",
+        explore_fail("unfinished after %u steps without faults",
                      WEATHER_PATIENCE);
     }
     if (!weather_calm) {

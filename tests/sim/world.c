@@ -1,4 +1,4 @@
-/* world.c - the set, the timers, and what must hold of them. */
+/* world.c - the set, the timers, and their required properties. */
 #include "sim.h"
 
 #include "../../src/workers/shard.h"
@@ -12,12 +12,12 @@
 
 struct world_timer {
     bool alive;
-    bool thrown;        /* started once, and then its callback frees it */
+    bool thrown;        /* started once, and then freed by its callback */
     bool starting;      /* a thrown one: its start has not returned */
     bool dying;         /* about to be freed */
-    unsigned users;     /* threads that are about to do something to it */
-    unsigned callbacks; /* that run, */
-    unsigned caller;    /* and on which fibre */
+    unsigned users;     /* threads that are about to use it */
+    unsigned callbacks; /* number of running callbacks, */
+    unsigned caller;    /* and their fibre */
 };
 
 struct lawn_workers *world_set;
@@ -51,7 +51,7 @@ world_begin(void)
         states[i].alive = true;
         timers[i].fire = on_fire;
     }
-    lawn__worker_nobody.token = 0; /* all sets' */
+    lawn__worker_nobody.token = 0; /* shared by all sets */
     lawn__worker_nobody.control = 0;
     judge_begin();
 }
@@ -84,9 +84,9 @@ gone(unsigned timer)
     explore_free(&timers[timer], sizeof(timers[timer]));
 }
 
-/* What fires now is due by the clock of the worker that fires it. But if clocks
- * differ, and a lawn comes from a worker that is ahead, by that one's: a lawn's
- * time does not run back. */
+/* Returns the time by which a firing timer must be due: the clock of its
+ * worker. If clocks differ and a lawn comes from a worker that is ahead, it is
+ * that worker's clock, because the time of a lawn does not run back. */
 static uint64_t
 clock_of_lawns(void)
 {
@@ -176,9 +176,10 @@ world_ttl(struct rng *rng)
     return sim_plan.ttls[rng_below(rng, sim_plan.ttl_count)];
 }
 
-/* What a TTL counts from, at the earliest: a worker's timer from the worker's
- * now, and one that goes to another worker from the clock, which may be behind
- * it where a lawn came from a worker whose clock was ahead. */
+/* Returns the earliest time from which a TTL counts. A worker's own timer
+ * counts from the worker's now. One that goes to another worker counts from the
+ * clock, which may be behind if a lawn came from a worker whose clock was
+ * ahead. */
 static uint64_t
 counts_from(void)
 {
@@ -189,7 +190,7 @@ counts_from(void)
                                                          : clock;
 }
 
-/* When a timer is due at the latest, from when it could have been started. */
+/* Returns the latest deadline of a timer, from its earliest possible start. */
 static uint64_t
 slack(uint64_t deadline, uint64_t ttl)
 {
@@ -286,8 +287,9 @@ world_stop_sync(unsigned timer)
     return stop(timer, JUDGE_STOP_SYNC, "stop_sync") && states[timer].alive;
 }
 
-/* Only if nobody else is about to use it. What other threads have done to it has
- * reached the memory, since it takes more than that to know that they are done. */
+/* Only if no other thread is about to use it. All stores of other threads to it
+ * have reached the memory, because a thread that knows that they have finished
+ * has seen later stores. */
 void
 world_free(unsigned timer)
 {
@@ -356,10 +358,10 @@ world_close(uint64_t until)
     closed = true;
 }
 
-/* What must hold. */
+/* Required properties. */
 
-/* A timer in the mail that its worker must hear of before the time until: it is
- * due by then, or somebody waits for it. At no step. */
+/* Returns a timer in the mailbox that its worker must notice before the time
+ * until: it is due by then, or a thread waits for it. Not a step. */
 static const struct lawn_workers_timer *
 urgent_of(const struct lawn_workers_timer *timer, uint64_t until)
 {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reads and writes snapshots, as docs/SNAPSHOT.md has them, without any of our C.
+"""Reads and writes snapshots as specified in docs/SNAPSHOT.md, without the C code.
 
-    snapshot.py list FILE          the timers in it, a line each, sorted
-    snapshot.py make FILE SEED     writes random timers, and lists them
+    snapshot.py list FILE          prints the timers, one per line, sorted
+    snapshot.py make FILE SEED     writes random timers, and prints them
 
-A line: deadline, TTL, the id and the payload in hexadecimal.
+A line: deadline, TTL, then the id and the payload in hexadecimal.
 """
 import random
 import struct
@@ -50,7 +50,7 @@ def siphash13(k0, k1, data):
 
 
 class Chain:
-    """The checksums, one after the other."""
+    """Computes the checksums, one after the other."""
 
     def __init__(self):
         self.number = 0
@@ -68,7 +68,7 @@ def check(condition, what):
 
 
 def read(data):
-    """The timers in a snapshot: (deadline, ttl, id, payload, flags)."""
+    """Returns the timers of a snapshot: (deadline, ttl, id, payload, flags)."""
     at = 0
 
     def take(size):
@@ -83,7 +83,7 @@ def read(data):
     check(magic == b"lawnsnap", "not a snapshot")
     check(take(8) == chain.next(header), "the header is damaged")
     check(version <= 1, "too new")
-    check(version == 1, "a version that does not exist")
+    check(version == 1, "unknown version")
     check(flags == 0, "flags")
 
     stream = b""
@@ -104,12 +104,12 @@ def records(stream, count, first):
     timers = []
     at = 0
     while at < len(stream):
-        check(at + 24 <= len(stream), "a record is cut")
+        check(at + 24 <= len(stream), "a record is truncated")
         deadline, ttl, payload_size, id_size, flags, zero = struct.unpack_from(
             "<QQIHBB", stream, at
         )
         at += 24
-        check(at + id_size + payload_size <= len(stream), "a record is cut")
+        check(at + id_size + payload_size <= len(stream), "a record is truncated")
         ident = stream[at : at + id_size]
         at += id_size
         payload = stream[at : at + payload_size]
@@ -125,7 +125,7 @@ def records(stream, count, first):
 
 
 def write(timers, block_sizes):
-    """A snapshot of timers, in blocks of sizes that block_sizes() tells."""
+    """Returns a snapshot of timers, in blocks of the sizes that block_sizes() returns."""
     chain = Chain()
     first = min((timer[0] for timer in timers), default=NEVER)
     header = struct.pack("<8sIIQQ", b"lawnsnap", 1, 0, len(timers), first)

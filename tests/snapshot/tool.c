@@ -1,10 +1,10 @@
-/* tool.c - snapshots for snapshot.py to read, and to be made by it.
+/* tool.c - saves snapshots for snapshot.py, and loads those that it writes.
  *
  *     tool save FILE SEED    saves random timers, and lists them
  *     tool load FILE         lists the timers in a snapshot
  *
- * A line for each, in no order: deadline, TTL, the id and the payload in
- * hexadecimal.
+ * Prints one line per timer, in any order: deadline, TTL, then the id and the
+ * payload in hexadecimal.
  */
 #include "lawn_store.h"
 #include "rng.h"
@@ -51,7 +51,7 @@ tool_list(const struct lawn_store *store)
     }
 }
 
-/* A size that is mostly small. */
+/* Returns a size that is usually small. */
 static size_t
 tool_size(struct rng *rng, size_t max)
 {

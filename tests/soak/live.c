@@ -1,21 +1,23 @@
 /* live.c - ten million timers on the real clock, for an hour.
  *
- * A lawn holds always as many running timers; beside it a store holds fewer, to
- * have memory that comes and goes. Every timer that fires is started again, or
- * another one instead; others are restarted and stopped all the time. What TTLs
- * they get changes every minute: mostly eight of them, a mixture, or mostly tens
- * of thousands and deadlines of their own; so the lawn's tuning changes too.
+ * A lawn always holds the same number of running timers. A smaller store
+ * allocates and frees memory at the same time. Every timer that fires is
+ * restarted, or another one is started instead; other timers are restarted and
+ * stopped all the time. The TTLs change every minute: mostly eight of them, a
+ * mixture, or mostly tens of thousands and absolute deadlines, so that the
+ * lawn's tuning changes too.
  *
- * Each timer's object knows when it is due and whether it runs. So seen at every
- * firing is that it runs [P3, P5], is due [P1], and comes neither after a later
- * one, nor, as far as a small table remembers, after one of its TTL and deadline
- * that was started later [P4]; at every turn, that nothing due is left [P2] and
- * that none is lost [P3]; every minute, all of it for all timers, with
- * lawn_check() and lawn_store_check(). Meanwhile the clock stands still: how
- * long that takes is told, and is no lateness.
+ * The object of each timer records when it is due and whether it runs. Every
+ * fire checks that the timer runs [P3, P5], is due [P1], and comes neither
+ * after a later one nor, as far as a small table remembers, after one of its
+ * TTL and deadline that was started later [P4]. Every turn checks that no due
+ * timer is left [P2] and that none is lost [P3]. Every minute, all of this is
+ * checked for all timers, with lawn_check() and lawn_store_check(). The clock
+ * is paused during these checks; their duration is printed and does not count
+ * as lateness.
  *
- * Once all timers have fired, the steady state begins: from there on lateness is
- * summed up, and memory may grow by less than a hundredth.
+ * Once all timers have fired, the steady state begins. From then on lateness is
+ * summed up, and memory may grow by less than one percent.
  */
 #include "lawn.h"
 #include "lawn_histogram.h"
@@ -36,14 +38,14 @@
 #define LIVE_BUDGET 16384u
 #define LIVE_RECENT 1021u
 #define LIVE_NS 1000u
-/* Operations a second of each ten million timers, besides those of firing. */
+/* Operations per second per ten million timers, in addition to fires. */
 #define LIVE_RESTARTS 100000u
 #define LIVE_STOPS 25000u
 
 struct live_object {
     struct lawn_timer timer;
     uint64_t deadline;
-    uint64_t order; /* of starting */
+    uint64_t order; /* sequence number of the start */
     uint32_t ttl;
     bool running;
 };
@@ -59,34 +61,33 @@ struct live_counts {
 struct live {
     const struct soak_options *options;
     struct rng rng;
-    uint64_t still; /* nanoseconds that the clock has stood still: while all was
-                       filled, and looked at */
-    uint64_t began; /* nanoseconds, on that clock */
+    uint64_t still; /* nanoseconds for which the clock was paused */
+    uint64_t began; /* nanoseconds on that clock */
     struct lawn *lawn;
     struct live_object *objects;
     uint64_t many;
     uint32_t *idle; /* numbers of idle objects */
     uint64_t idles;
     uint64_t order;
-    uint64_t now;  /* that the mow under way was given */
-    uint64_t last; /* the deadline that fired last */
+    uint64_t now;  /* passed to the current mow */
+    uint64_t last; /* last deadline that fired */
     struct live_object recent[LIVE_RECENT];
     struct live_store store;
 
     unsigned phase;
-    uint64_t paced;    /* nanoseconds until which operations were done */
-    uint64_t restarts; /* of them left over, in billionths */
+    uint64_t paced;    /* nanoseconds up to which operations were done */
+    uint64_t restarts; /* remaining operations, in billionths */
     uint64_t stops;
     struct live_counts counts;
-    struct live_counts told; /* what they were a minute ago */
+    struct live_counts told; /* the counts a minute ago */
     struct lawn_histogram minute;
-    struct lawn_histogram late; /* of the steady state, in microseconds */
+    struct lawn_histogram late; /* in the steady state, in microseconds */
     struct lawn_histogram stored;
-    uint64_t turn_wall; /* nanoseconds of the longest turn of the minute, and */
-    uint64_t turn_work; /* of the processor's in the one that took most */
-    uint64_t checked;   /* nanoseconds of the last check, and the longest */
+    uint64_t turn_wall; /* longest turn of the minute, in nanoseconds */
+    uint64_t turn_work; /* most CPU time of a turn, in nanoseconds */
+    uint64_t checked;   /* last check, in nanoseconds, and the longest */
     uint64_t check_max;
-    uint64_t rss; /* at the beginning of the steady state; 0: not yet */
+    uint64_t rss; /* at the start of the steady state; 0: not yet */
     uint64_t rss_max;
     uint64_t store_bytes;
 };
@@ -118,7 +119,7 @@ live_monotonic(clockid_t id)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Nanoseconds; stands still while everything is looked at. */
+/* Returns nanoseconds; the clock is paused during checks. */
 static uint64_t
 live_clock(const struct live *live)
 {
@@ -131,7 +132,7 @@ live_tick(const struct live *live, uint64_t time)
     return time / (live->options->tick * LIVE_NS);
 }
 
-/* A TTL in ticks, of which there are few or many. */
+/* Returns a TTL in ticks, one of few or of many. */
 static uint64_t
 live_ttl(struct live *live, bool few)
 {
@@ -142,7 +143,7 @@ live_ttl(struct live *live, bool few)
     return us / live->options->tick + 1;
 }
 
-/* Starts or restarts a timer as it is done in these minutes. */
+/* Starts or restarts a timer in the way of the current minute. */
 static void
 live_start(struct live *live, struct live_object *object)
 {
@@ -171,7 +172,7 @@ live_start(struct live *live, struct live_object *object)
     }
 }
 
-/* One that is idle instead of this one, which is idle now. */
+/* Starts an idle timer instead of this one, which becomes idle. */
 static void
 live_exchange(struct live *live, struct live_object *object)
 {
@@ -257,7 +258,7 @@ live_fire(struct lawn_timer *timer, void *arg)
     }
 }
 
-/* How many operations are due, at so many a second. */
+/* Returns the number of operations that are due at this rate per second. */
 static uint64_t
 live_pace(uint64_t *left, uint64_t rate, uint64_t elapsed)
 {
@@ -275,7 +276,7 @@ live_operate(struct live *live, uint64_t time)
 
     live->paced = time;
     if (elapsed > 10000000) {
-        elapsed = 10000000; /* what was missed is left out */
+        elapsed = 10000000; /* skips missed operations */
     }
     uint64_t i =
         live_pace(&live->restarts, LIVE_RESTARTS * rate / LIVE_TIMERS, elapsed);
@@ -327,10 +328,10 @@ live_turn(struct live *live)
     size_t fired =
         lawn_mow(live->lawn, live->now, LIVE_BUDGET, live_fire, live);
     if (lawn_count(live->lawn) != live->options->timers) {
-        live_fail(live, "P3: lawn_count() is not what it always is");
+        live_fail(live, "P3: lawn_count() has changed");
     }
     if (fired < LIVE_BUDGET && lawn_next(live->lawn) <= live->now) {
-        live_fail(live, "P2: what is due is left after a mow");
+        live_fail(live, "P2: a due timer is left after a mow");
     }
     const char *broken = live_store_turn(&live->store, live->now, time);
     if (broken != NULL) {
@@ -345,7 +346,7 @@ live_turn(struct live *live)
     }
 }
 
-/* All timers of the lawn: what they and the lawn say is what was done. */
+/* Checks that all timers of the lawn are in the recorded state. */
 static void
 live_look(struct live *live)
 {
@@ -358,10 +359,10 @@ live_look(struct live *live)
         running += object->running;
         if (lawn_deadline(&object->timer) != deadline ||
             lawn_pending(&object->timer) != object->running) {
-            live_fail(live, "P3: a timer is not what it should be");
+            live_fail(live, "P3: a timer is not in the recorded state");
         }
         if (deadline < live->last) {
-            live_fail(live, "P2: a timer that was due was forgotten");
+            live_fail(live, "P2: a due timer did not fire");
         }
     }
     struct lawn_counters stats;
@@ -390,7 +391,7 @@ live_rss(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Looks at everything, while the clock stands still. */
+/* Checks everything while the clock is paused. */
 static void
 live_check(struct live *live)
 {
@@ -427,7 +428,7 @@ live_drift(const struct live *live, uint64_t rss)
     return live->rss == 0 ? 0 : 100 * ((double)rss / (double)live->rss - 1);
 }
 
-/* The line of a minute. */
+/* Prints the line of a minute. */
 static void
 live_tell(struct live *live, uint64_t minute, double seconds, double busy)
 {
@@ -447,8 +448,8 @@ live_tell(struct live *live, uint64_t minute, double seconds, double busy)
     live_tell_late("", &live->minute);
     printf(
         ", early 0; %zu blades live; rss %.1f MiB, %+.2f %%; store %.1f MiB; "
-        "check %.1f s; longest turn %.0f ms, of the processor %.0f ms; "
-        "processor %.0f %%\n",
+        "check %.1f s; longest turn %.0f ms, CPU %.0f ms; "
+        "CPU %.0f %%\n",
         stats.live_blades, (double)rss / 1048576, live_drift(live, rss),
         (double)lawn_store_bytes(live->store.store) / 1048576,
         (double)live->checked / 1e9, (double)live->turn_wall / 1e6,
@@ -458,7 +459,8 @@ live_tell(struct live *live, uint64_t minute, double seconds, double busy)
     live->told = *is;
 }
 
-/* What was in a minute goes to the rest, or, before the steady state, nowhere. */
+/* Adds the counts of a minute to the total, or drops them before the steady
+ * state. */
 static void
 live_minute(struct live *live, uint64_t minute, double seconds, double busy)
 {
@@ -480,7 +482,8 @@ live_minute(struct live *live, uint64_t minute, double seconds, double busy)
     live->phase = (unsigned)(minute % 3);
 }
 
-/* Deadlines all over the longest TTL, so that no wave of timers comes again and again. */
+/* Spreads the deadlines over the longest TTL, so that no wave of timers
+ * recurs. */
 static void
 live_fill(struct live *live)
 {
@@ -498,7 +501,7 @@ live_fill(struct live *live)
     for (uint64_t i = 0; i < live->many; i++) {
         struct live_object *object = &live->objects[i];
 
-        memset(object, 0, sizeof(*object)); /* it takes its memory now */
+        memset(object, 0, sizeof(*object)); /* allocates its pages now */
         if (i >= live->options->timers) {
             live->idle[live->idles++] = (uint32_t)i;
             continue;
@@ -531,8 +534,9 @@ live_summary(struct live *live)
            (unsigned long long)is->starts, (unsigned long long)is->restarts,
            (unsigned long long)is->stops, (unsigned long long)is->fires);
     if (live->rss == 0) {
-        printf("no steady state was reached: it takes five minutes, and one to "
-               "look at it\n");
+        printf("no steady state was reached: it takes five minutes, and one "
+               "more to "
+               "measure it\n");
     } else {
         live_tell_late("lawn,", &live->late);
         printf(", early 0, of %llu\n", (unsigned long long)live->late.count);
@@ -546,10 +550,10 @@ live_summary(struct live *live)
                           (double)live->store_bytes -
                       1));
     }
-    printf("checks took at most %.1f s, while the clock stood still\n",
+    printf("checks took at most %.1f s, while the clock was paused\n",
            (double)live->check_max / 1e9);
     if (grown) {
-        printf("FAILED: memory grew by a hundredth or more\n");
+        printf("FAILED: memory grew by 1 % or more\n");
     }
     printf("%d passed, %d failed\n", !grown, grown);
     return !grown;

@@ -1,7 +1,7 @@
-/* live_store.c - a store whose memory comes and goes: see live_store.h.
+/* live_store.c - a store whose memory grows and shrinks: see live_store.h.
  *
- * There is always a timer of each id, but its payload changes size whenever it
- * fires or is replaced: mostly small, at times some pages.
+ * Each id always has a timer. Its payload changes size whenever the timer fires
+ * or is replaced: usually small, sometimes a few pages.
  */
 #include "live_store.h"
 
@@ -11,7 +11,7 @@
 #define LIVE_STORE_BUDGET 4096u
 #define LIVE_STORE_LONGEST 300000000u /* microseconds */
 #define LIVE_STORE_PAYLOAD 4096u
-/* A second, of each million. */
+/* Operations per second per million timers. */
 #define LIVE_STORE_RATE 10000u
 
 static uint32_t
@@ -23,7 +23,7 @@ live_store_size(struct live_store *live)
                                      : dice / 64 % 96);
 }
 
-/* Bytes that only this id and size have. */
+/* Writes bytes that only this id and size have. */
 static void
 live_store_write(uint8_t *payload, uint64_t id, uint32_t size)
 {
@@ -98,7 +98,7 @@ live_store_fire(const struct lawn_store_timer *timer, void *arg)
     uint64_t id = 0;
 
     if (timer->id_size != sizeof(id)) {
-        live->broken = "S1: something fired that has no such id";
+        live->broken = "S1: a timer with an unknown id fired";
         return;
     }
     memcpy(&id, timer->id, sizeof(id));
@@ -118,7 +118,7 @@ live_store_fire(const struct lawn_store_timer *timer, void *arg)
                        live->time / 1000 - timer->deadline * live->tick);
 }
 
-/* Replaces, touches, or stops and starts. */
+/* Replaces, touches, or stops and starts a timer. */
 static void
 live_store_operate(struct live_store *live)
 {
@@ -135,7 +135,7 @@ live_store_operate(struct live_store *live)
         ttl = 1 + rng_below(&live->rng, LIVE_STORE_LONGEST / live->tick);
         live->deadline[id] = lawn_store_now(live->store) + ttl;
         if (!lawn_store_touch(live->store, &id, sizeof(id), ttl)) {
-            live->broken = "P3: a timer of the store is not there";
+            live->broken = "P3: a timer of the store is missing";
         }
         break;
     default:
@@ -159,7 +159,7 @@ live_store_turn(struct live_store *live, uint64_t now, uint64_t time)
                                   live_store_fire, live);
     if (live->broken == NULL && fired < LIVE_STORE_BUDGET &&
         lawn_store_next(live->store) <= now) {
-        return "P2: what is due is left after a mow of the store";
+        return "P2: a due timer of the store is left after a mow";
     }
     elapsed = elapsed < 10000000 ? elapsed : 10000000;
     live->owed += elapsed * (LIVE_STORE_RATE * live->many / 1000000);
@@ -168,7 +168,7 @@ live_store_turn(struct live_store *live, uint64_t now, uint64_t time)
         live_store_operate(live);
     }
     if (live->broken == NULL && lawn_store_count(live->store) != live->many) {
-        return "P3: lawn_store_count() is not what it always is";
+        return "P3: lawn_store_count() has changed";
     }
     return live->broken;
 }

@@ -1,5 +1,5 @@
-/* live_store.h - the store beside the lawn of the soak: see live.c. Calls that
- * judge return NULL, or which promise was broken. */
+/* live_store.h - the store of the soak test: see live.c. Functions that check
+ * return NULL, or the broken promise. */
 #ifndef LAWN_TESTS_LIVE_STORE_H
 #define LAWN_TESTS_LIVE_STORE_H
 
@@ -13,17 +13,17 @@ struct live_store {
     uint64_t many;
     uint64_t tick;      /* in microseconds */
     uint64_t *deadline; /* of each id */
-    uint32_t *size;     /* and of its payload */
+    uint32_t *size;     /* and of its payload, by id */
     uint64_t now;
-    uint64_t time; /* nanoseconds at which the turn began */
-    uint64_t last; /* the deadline that fired last */
-    uint64_t owed; /* operations, in billionths */
+    uint64_t time; /* start of the turn, in nanoseconds */
+    uint64_t last; /* last deadline that fired */
+    uint64_t owed; /* operations due, in billionths */
     uint64_t paced;
     const char *broken;
-    struct lawn_histogram late; /* in microseconds, to the turn's beginning */
+    struct lawn_histogram late; /* in microseconds, at the start of the turn */
 };
 
-/* False: there is no memory. */
+/* Returns false if there is no memory. */
 bool live_store_fill(struct live_store *live, uint64_t many, uint64_t tick,
                      uint64_t now, uint64_t seed);
 void live_store_free(struct live_store *live);
@@ -32,7 +32,7 @@ const char *live_store_turn(struct live_store *live, uint64_t now,
                             uint64_t time);
 uint64_t live_store_next(struct live_store *live);
 
-/* All timers, their payloads, and lawn_store_check(). */
+/* Checks all timers, their payloads, and lawn_store_check(). */
 const char *live_store_look(struct live_store *live);
 
 #endif

@@ -1,10 +1,10 @@
-/* main.c - the soak: hours of it.
+/* main.c - the soak test, which runs for hours.
  *
  *     soak [--seconds S] [--seed N] [--timers N] [--stored N] [--tick US]
  *     soak --rounds [--seconds S] [--seed N] [--timers N] [--check-every K]
  *
- * Timers on the real clock, see live.c; or rounds of random operations against
- * the oracles, see rounds.c.
+ * Timers on the real clock, see live.c; or rounds of random operations compared
+ * with the oracles, see rounds.c.
  */
 #include "soak.h"
 

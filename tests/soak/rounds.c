@@ -1,8 +1,8 @@
 /* rounds.c - large lawns and stores under the interpreters until time is up.
  *
  * Looking at all timers after each operation would take hours here, so the
- * oracle does it every 4096th time; that no timer fires early, twice or out of
- * order is seen at every firing. Rounds with few timers, judged in full, come
+ * oracle does it every 4096th time. Every fire is still checked not to be
+ * early, repeated or out of order. Rounds with few timers, checked in full, run
  * in between.
  */
 #include "ops.h"

@@ -1,4 +1,4 @@
-/* load.c - traces in memory, and replayed: see bench/trace_load.h, replay.h. */
+/* load.c - loading and replaying traces: see bench/trace_load.h, replay.h. */
 #include "contenders/all.h"
 #include "kit.h"
 #include "replay.h"
@@ -13,7 +13,7 @@
 
 static char load_path[] = "/tmp/lawn-trace-XXXXXX";
 
-/* Makes a trace file of that text behind the first line. */
+/* Writes a trace file with this text after the first line. */
 static void
 load_write(const char *text)
 {
@@ -107,14 +107,14 @@ TEST(a_trace_without_a_start_cannot_be_replayed)
     unlink(load_path);
 }
 
-/* Counts of what a run did, by enum tap_kind. */
+/* Counts the events of a run by enum tap_kind. */
 static void
 load_count(const struct tap_event *event, void *arg)
 {
     ((uint64_t *)arg)[event->kind]++;
 }
 
-/* Replays on a contender; what fired when is in the checksum returned. */
+/* Replays on a contender. Returns a checksum of the fired timers and times. */
 static uint64_t
 load_replay(const struct contender *contender, uint64_t counts[3])
 {
@@ -131,10 +131,10 @@ load_replay(const struct contender *contender, uint64_t counts[3])
     return run.checksum;
 }
 
-TEST(a_replay_does_what_the_trace_says)
+TEST(a_replay_performs_the_trace)
 {
     load_write("1000 start a 10\n1000 start b 30\n1005 start a 10\n"
-               "1016 stop b\n1017 start c 10\n1020 stop nobody\n");
+               "1016 stop b\n1017 start c 10\n1020 stop nothing\n");
     CHECK_EQ(replay_load("test", load_path), VERBS_OK);
     unlink(load_path);
     CHECK_EQ(replay_objects(), 2);
@@ -148,7 +148,7 @@ TEST(a_replay_does_what_the_trace_says)
     run_release();
 }
 
-/* A trace of random traffic, with so many TTLs at most. */
+/* Writes a trace of random traffic, with at most ttls TTLs. */
 static char *
 load_random(uint64_t seed, uint64_t ttls)
 {

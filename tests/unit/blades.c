@@ -1,4 +1,5 @@
-/* blades.c - more TTLs than blades, TTLs that collide, blades used again. */
+/* blades.c - more TTLs than blades, TTLs that collide, blades that are
+ * reused. */
 #include "common.h"
 
 #include <stdio.h>
@@ -13,8 +14,9 @@ stats_of(const struct scene *s)
     return stats;
 }
 
-/* TTLs that a multiplicative hash sends to one place: the product with the
- * factor of src/core/blades.h is k; or they differ in their high half alone. */
+/* TTLs that a multiplicative hash maps to one value: either their product
+ * with the factor of src/core/blades.h is k, or they differ only in the high
+ * half. */
 static uint64_t
 colliding_low(uint64_t k)
 {
@@ -33,7 +35,7 @@ colliding_high(uint64_t k)
     return 1000 + (k << 32);
 }
 
-/* Starts many timers of TTLs of their own, and mows in uneven steps. */
+/* Starts timers with distinct TTLs and mows in uneven steps. */
 static void
 run_distinct(const struct lawn_options *options, unsigned many,
              uint64_t (*ttl)(uint64_t))
@@ -115,7 +117,7 @@ TEST(a_ttl_in_steady_use_gets_a_blade_soon_after_one_is_free)
         CHECK(i < 16);
         start(&s, 1, 300);
     }
-    start(&s, 0, 300); /* from here on all of them join it */
+    start(&s, 0, 300); /* all later ones join its blade */
     start(&s, 2, 300);
     CHECK_EQ(lawn_count_unqueued(s.lawn), 0);
     CHECK_EQ(stats_of(&s).live_blades, 1);
@@ -124,7 +126,7 @@ TEST(a_ttl_in_steady_use_gets_a_blade_soon_after_one_is_free)
     scene_end(&s);
 }
 
-/* [P4]: one TTL and one deadline, first alone, then on a blade. */
+/* [P4]: timers of one TTL and one deadline, first unqueued, then on a blade. */
 TEST(unqueued_timers_fire_before_later_ones_of_their_ttl_on_a_blade)
 {
     struct scene s;
@@ -146,8 +148,8 @@ TEST(unqueued_timers_fire_before_later_ones_of_their_ttl_on_a_blade)
     scene_end(&s);
 }
 
-/* Wherever a TTL found its blade, later timers of it must find it again: two
- * queues of one TTL would lose the order of equal deadlines [P4]. */
+/* Later timers of a TTL must find the blade that it already has. Two blades of
+ * one TTL would lose the order of equal deadlines [P4]. */
 TEST(all_timers_of_a_ttl_and_a_deadline_keep_their_order_on_a_full_table)
 {
     enum { TTLS = 30, EACH = 20 };
@@ -170,8 +172,8 @@ TEST(all_timers_of_a_ttl_and_a_deadline_keep_their_order_on_a_full_table)
     scene_end(&s);
 }
 
-/* 9. lawn2: emptied TTLs were never forgotten, 193 MB for one timer;
- * 14. libevent 1d0fbf09: queues reclaimed and made again */
+/* 9. lawn2: emptied TTLs were never removed, 193 MB for one timer; 14. libevent
+ * 1d0fbf09: queues reclaimed and created again */
 TEST(ttls_without_timers_are_forgotten_and_nothing_grows)
 {
     struct scene s;
@@ -186,7 +188,7 @@ TEST(ttls_without_timers_are_forgotten_and_nothing_grows)
     CHECK_EQ(stats_of(&s).live_blades, 1);
     CHECK_EQ(stats_of(&s).bytes, bytes);
     /* A TTL that stays in use gets a blade at the eighth start at the latest,
-     * whatever the others left behind. */
+     * whatever other TTLs have used before. */
     for (uint64_t ttl = 0; ttl < 8; ttl++) {
         start(&s, 2 + (unsigned)ttl, 555555);
     }
@@ -200,7 +202,7 @@ TEST(ttls_without_timers_are_forgotten_and_nothing_grows)
     scene_end(&s);
 }
 
-/* The index may still know an emptied blade under its former deadline. */
+/* The index may still contain an emptied blade at its previous deadline. */
 TEST(a_blade_taken_over_by_a_longer_ttl_does_not_fire_early)
 {
     struct scene s;

@@ -1,4 +1,5 @@
-/* budget.c - mowing in portions [P2], and the two clocks behind it [P1]. */
+/* budget.c - mowing in portions [P2], and the clock and mowing position
+ * [P1]. */
 #include "common.h"
 
 #include <string.h>
@@ -54,7 +55,7 @@ TEST(a_budget_met_exactly_leaves_nothing_for_the_next_mow)
     }
 }
 
-/* Fires 200 timers with a given budget, and returns the mows it took. */
+/* Fires 200 timers with a budget. Returns the number of mows needed. */
 static unsigned
 run_with_budget(struct scene *s, enum ground ground, size_t budget)
 {
@@ -96,8 +97,9 @@ TEST(any_budget_fires_the_same_deadlines_in_the_same_order)
     }
 }
 
-/* [P1]: the mowing position lags behind the clock; start adds to the clock. */
-TEST(what_is_started_while_others_are_overdue_counts_from_the_clock)
+/* [P1]: the mowing position lags behind the clock; a start counts from the
+ * clock. */
+TEST(timers_started_while_others_are_overdue_count_from_the_clock)
 {
     struct scene s;
     int ground = 0;

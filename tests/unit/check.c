@@ -1,5 +1,5 @@
-/* check.c - lawn_check() names each broken invariant. A valid lawn is broken
- * on purpose, which takes a look inside: the invariants stand in internal.h. */
+/* check.c - lawn_check() reports each broken invariant of internal.h. The tests
+ * break a valid lawn on purpose through its internal structures. */
 #include "common.h"
 #include "internal.h"
 
@@ -8,7 +8,7 @@
 
 typedef void break_fn(struct scene *s);
 
-/* The blade at whose head a probe stands. */
+/* Returns the blade whose head is this probe. */
 static struct lawn_blade *
 blade_of(struct scene *s, unsigned id)
 {
@@ -113,7 +113,7 @@ break_unqueued_slot(struct scene *s)
     s->probe[2].timer.deadline += 70000;
 }
 
-/* To another list of the same slot. */
+/* Moves a timer to another list of the same slot. */
 static void
 break_unqueued_list(struct scene *s)
 {
@@ -170,7 +170,7 @@ break_wake_when_asked(struct scene *s)
     s->lawn->tuning.review_due = true;
 }
 
-/* Of the slot where probes 0 and 1 stand. */
+/* Breaks the earliest time known for the slot of probes 0 and 1. */
 static void
 break_known_time(struct scene *s)
 {
@@ -193,8 +193,8 @@ break_alert_of_known(struct scene *s)
     s->lawn->index.known_time = LAWN_NEVER;
 }
 
-/* Of two blades in the slot of the base, the first is closed, and the second was
- * passed over. */
+/* Two blades are in the slot of the base: the first is closed, and the second
+ * was passed over. */
 static void
 break_passed(struct scene *s)
 {

@@ -1,4 +1,5 @@
-/* clock.c - the clock: forwards, backwards, far, and its two ends [P1] [P9]. */
+/* clock.c - the clock moved forwards, backwards and far, and its two ends [P1]
+ * [P9]. */
 #include "common.h"
 
 TEST(the_clock_begins_at_the_time_in_the_options)
@@ -46,7 +47,7 @@ TEST(a_mow_that_fires_nothing_still_moves_the_clock)
     scene_end(&s);
 }
 
-/* 28. libuv #1068, joyent/libuv #678: which now does start add to? */
+/* 28. libuv #1068, joyent/libuv #678: to which now does start add the TTL? */
 TEST(a_start_counts_from_the_newest_time_set)
 {
     struct scene s;
@@ -115,7 +116,7 @@ TEST(a_mow_at_the_same_time_or_an_earlier_one_fires_nothing_twice)
     scene_end(&s);
 }
 
-TEST(a_mow_with_an_earlier_time_fires_only_what_is_due_by_that_time)
+TEST(a_mow_with_an_earlier_time_fires_only_timers_due_by_that_time)
 {
     struct scene s;
     int ground = 0;
@@ -243,7 +244,7 @@ start_again(struct scene *s, struct probe *probe)
     }
 }
 
-TEST(what_a_callback_starts_at_the_last_tick_waits_for_the_next_mow)
+TEST(a_timer_started_by_a_callback_at_the_last_tick_waits_for_the_next_mow)
 {
     static const uint64_t ends[] = {LAST, LAWN_NEVER};
     struct scene s;

@@ -1,4 +1,4 @@
-/* common.c - scenes: see common.h. */
+/* common.c - implements common.h. */
 #include "common.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ scene_begin(struct scene *scene, enum ground ground)
     }
 }
 
-/* Until long no further TTL has found a blade. */
+/* Starts timers until no further TTL has found a blade for a long time. */
 void
 scene_crowd(struct scene *scene)
 {

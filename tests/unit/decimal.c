@@ -1,4 +1,4 @@
-/* decimal.c - decimal digits to numbers: src/base/decimal.h. */
+/* decimal.c - parsing decimal numbers with src/base/decimal.h. */
 #include "../../src/base/decimal.h"
 #include "kit.h"
 
@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads text, which is copied to the end of a block of memory of its size, so that
- * AddressSanitizer sees a read past it. Returns the number of bytes read. */
+/* Parses text. The text is copied to the end of a block of its size, so that
+ * AddressSanitizer detects a read past the end. Returns the number of bytes
+ * read. */
 static size_t
 read_text(const char *text, uint64_t max, uint64_t *value)
 {
@@ -18,7 +19,7 @@ read_text(const char *text, uint64_t max, uint64_t *value)
     CHECK(copy != NULL);
     char *at = copy + 1;
     memcpy(at, text, size);
-    *value = 12345; /* what was there has no effect */
+    *value = 12345; /* the previous value has no effect */
     size_t used = (size_t)(lawn__decimal_read(at, at + size, max, value) - at);
     free(copy);
     return used;
@@ -72,7 +73,7 @@ TEST(decimal_digits_are_not_read_past_the_largest_number)
     CHECK_EQ(value, UINT64_MAX);
 }
 
-/* Of all small maximums and numbers, and of those around powers of two. */
+/* All small maximums and numbers, and those around powers of two. */
 TEST(decimal_digits_are_read_up_to_any_maximum)
 {
     for (unsigned bit = 0; bit < 64; bit++) {

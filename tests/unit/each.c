@@ -1,5 +1,6 @@
-/* each.c - visiting all timers, and moving them to another lawn that way: it
- * has to fire them in the order in which the first one would have [P4]. */
+/* each.c - visiting all timers, and moving them to another lawn with a visit.
+ * The other lawn must fire them in the same order as the first one would have
+ * [P4]. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ note_visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
     return visits->many != visits->limit;
 }
 
-/* Whether these were visited, in this order. */
+/* Checks that exactly these timers were visited, in this order. */
 static void
 check_visits(const struct visits *visits, const unsigned *ids,
              const uint64_t *ttls, unsigned count)
@@ -52,7 +53,8 @@ TEST(a_visit_of_an_empty_lawn_visits_nothing)
     scene_end(&s);
 }
 
-/* P4: unqueued ones fire first, then those on closed blades, then the others. */
+/* P4: unqueued timers fire first, then those on closed blades, then the
+ * others. */
 static void
 fill_all_places(struct scene *s)
 {
@@ -76,14 +78,14 @@ TEST(unqueued_timers_are_visited_first_then_closed_blades_then_the_others)
     scene_begin(&s, BLADES);
     fill_all_places(&s);
     CHECK(lawn_each(s.lawn, note_visit, &visits));
-    /* 0 to 2: 7 is a multiple of 1, so the first change closed nothing. */
+    /* 0 to 2: 7 is a multiple of 1, so the first change closed no blade. */
     check_visits(&visits, (const unsigned[]){5, 4, 0, 1, 2, 3, 6},
                  (const uint64_t[]){0, 0, 0, 0, 0, 294, 294}, 7);
     CHECK_EQ(mow(&s, LAST), 7);
     scene_end(&s);
 }
 
-/* Wherever the last one stands. */
+/* Wherever the last timer is linked. */
 TEST(a_visit_ends_where_it_is_asked_to)
 {
     struct scene s;
@@ -154,7 +156,7 @@ TEST(timers_of_the_last_tick_are_visited_in_the_order_in_which_they_fire)
     scene_end(&s);
 }
 
-/* Moving to another lawn. */
+/* Moving timers to another lawn. */
 
 /* A timer and its copy on the other lawn. */
 struct twin {
@@ -173,17 +175,17 @@ struct twins {
     uint64_t seed;
 };
 
-/* What an original is like: its TTLs are multiples of grain. */
+/* The properties of the first lawn. Its TTLs are multiples of grain. */
 struct kind {
     struct lawn_options options;
     size_t many;
     uint64_t ttls;
     uint64_t grain;
     unsigned pace;    /* starts per tick */
-    unsigned changes; /* of the resolution: one in so many starts; 0: none */
-    bool tidy;        /* all of its timers have room on blades */
+    unsigned changes; /* one change of resolution per n starts; 0: none */
+    bool tidy;        /* all timers fit on blades */
     bool striped;     /* unless the tuning is fickle */
-    bool overdue;     /* budgets are too small */
+    bool overdue;     /* the budgets are too small */
 };
 
 static void
@@ -276,7 +278,7 @@ end_twins(struct twins *twins)
     free(twins->all);
 }
 
-/* The second lawn is as large as told, and has the same time. */
+/* Moves all timers to a second lawn of the given size, with the same time. */
 static void
 move_twins(struct twins *twins, size_t blades, unsigned slot_bits,
            uint64_t resolution)
@@ -297,7 +299,7 @@ move_twins(struct twins *twins, size_t blades, unsigned slot_bits,
     CHECK_EQ(lawn_next(twins->lawn[1]), next); /* P2 */
 }
 
-/* By deadline and TTL: between these, nothing is promised. */
+/* Orders by deadline and TTL: P4 promises no order among the rest. */
 static int
 by_what_is_promised(const struct twin *a, const struct twin *b, unsigned n)
 {
@@ -317,7 +319,7 @@ by_first(const void *a, const void *b)
                                0);
 }
 
-/* Some more of the same TTLs are started on both, then all fires. */
+/* Starts some more timers of the same TTLs on both lawns, then fires all. */
 static void
 compare_twins(struct twins *twins, const struct kind *kind)
 {
@@ -365,7 +367,7 @@ live_blades(const struct lawn *lawn)
     return stats.live_blades;
 }
 
-/* One blade of each TTL runs empty, and keeps its TTL. */
+/* Empties one blade of each TTL; the blade keeps its TTL. */
 static void
 stop_a_stripe(struct twins *twins)
 {
@@ -435,7 +437,7 @@ TEST(a_moved_lawn_of_coarse_resolution_fires_in_the_order_of_the_first)
     move_and_compare(&kind, 12);
 }
 
-/* The second is not told of resolutions that the first one had. */
+/* The second lawn never gets the resolutions that the first one had. */
 TEST(a_moved_lawn_that_has_changed_its_resolution_keeps_every_deadline)
 {
     static const struct kind kind = {
@@ -462,7 +464,7 @@ TEST(a_moved_lawn_that_is_late_fires_in_the_order_of_the_first)
     move_and_compare(&kind, 12);
 }
 
-/* P8: all stripes of a TTL fit on one blade if they come as one. */
+/* P8: all stripes of a TTL fit on one blade if they are moved as one queue. */
 TEST(a_moved_lawn_of_striped_blades_fires_in_order_and_needs_a_blade_per_ttl)
 {
     static const struct kind kind = {.many = 100000,

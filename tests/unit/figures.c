@@ -1,11 +1,11 @@
-/* figures.c - what known courses of calls cost, in figures that lawns and stores
- * count themselves: index entries moved and looked at, starts that found no
- * blade, bytes of memory [P8].
+/* figures.c - upper bounds on the cost of fixed sequences of calls. Lawns and
+ * stores count the cost themselves: index entries moved and examined, starts
+ * that found no blade, bytes of memory [P8].
  *
- * Each bound is what it cost when it was written down, summed up over all steps
- * of the course. Less is welcome. What costs more breaks no other promise, so
- * whoever means it writes down the new figure, and says why. Builds that have
- * other constants, or other pointers, have others.
+ * Each bound is the cost at the time of writing, summed over all steps of the
+ * sequence. A lower cost passes. A higher cost breaks no other promise: if it
+ * is intended, change the figure and give the reason. Builds with other
+ * constants or pointer sizes have other figures.
  */
 #include "store_common.h"
 
@@ -22,11 +22,11 @@ struct cost {
     uint64_t ahead;
     uint64_t live_blades;
     uint64_t bytes;
-    uint64_t requests; /* of an allocator */
+    uint64_t requests; /* to an allocator */
     uint64_t largest;
 };
 
-/* What a lawn has cost so far, once more. */
+/* Adds the cost of a lawn so far. */
 static void
 cost_add(struct cost *cost, const struct lawn *lawn)
 {
@@ -70,10 +70,10 @@ struct course {
     struct lawn_options options;
     unsigned timers;
     unsigned steps;
-    unsigned batch; /* starts in a step, at most */
-    uint64_t ttls;  /* that there are */
-    uint64_t apart; /* how far from each other */
-    uint64_t pace;  /* how far the clock moves in a step, at most */
+    unsigned batch; /* maximum number of starts in a step */
+    uint64_t ttls;  /* number of TTLs */
+    uint64_t apart; /* distance between two TTLs */
+    uint64_t pace;  /* maximum step of the clock */
 };
 
 struct run {
@@ -258,7 +258,7 @@ TEST(timers_of_odd_ttls_cost_no_more_than_they_did)
     cost_check(&cost, &bound);
 }
 
-/* Of all sizes, with TTLs that are few, as many as blades, or many. */
+/* All sizes, with few TTLs, as many as blades, or many. */
 TEST(timers_of_many_kinds_cost_no_more_than_they_did)
 {
     static const struct cost bound = {.unqueued_starts = 28940747,
@@ -288,7 +288,7 @@ TEST(timers_of_many_kinds_cost_no_more_than_they_did)
     cost_check(&cost, &bound);
 }
 
-/* A store, and what it asked of its allocator. */
+/* A store, and its requests to the allocator. */
 struct shop {
     struct lawn_store *store;
     struct ledger ledger;
@@ -368,7 +368,7 @@ shop_step(struct shop *shop, unsigned ids)
     }
 }
 
-/* As many of one size as fill the largest slabs. */
+/* Starts as many timers of one size as fill the largest slabs. */
 static void
 shop_fill(struct shop *shop, size_t size)
 {

@@ -1,5 +1,5 @@
-/* file_replace.c - files that are replaced as a whole, under a temporary name that the
- * caller has chosen; store_snapshot_file.c has the tests with a random one. */
+/* file_replace.c - replacing a whole file through a temporary name chosen by
+ * the caller. store_snapshot_file.c tests random temporary names. */
 #include "../../src/store/file_replace.h"
 #include "kit.h"
 #include "store_common.h"
@@ -62,7 +62,7 @@ contains(const char *path, const char *text)
            memcmp(bytes, text, strlen(text)) == 0;
 }
 
-/* Enters a new folder. */
+/* Creates a folder and enters it. */
 static void
 enter(char path[32])
 {
@@ -71,7 +71,7 @@ enter(char path[32])
     CHECK_EQ(chdir(path), 0);
 }
 
-/* Leaves it, and removes it: it must be empty. */
+/* Leaves and removes the folder, which must be empty. */
 static void
 leave(const char *path)
 {
@@ -89,7 +89,7 @@ TEST(a_file_is_replaced_under_a_chosen_name_whatever_is_there)
     struct stat about;
     CHECK_EQ(stat("file", &about), 0);
     CHECK_EQ(about.st_mode & 0777, 0600);
-    CHECK_EQ(symlink("file", "file.new"), 0); /* left by someone */
+    CHECK_EQ(symlink("file", "file.new"), 0); /* already exists */
     CHECK_EQ(replace_with("file", "two"), 0);
     CHECK(contains("file", "two"));
     CHECK_EQ(mkdir("file.new", 0700), 0);
@@ -179,8 +179,8 @@ TEST(xs_at_the_end_of_a_name_are_no_random_ones)
 }
 
 #if defined __linux__
-/* A file descriptor of the process: the folder gets the lowest one that is free, and
- * the temporary file the next. */
+/* File descriptors: the folder gets the lowest free one, the temporary file the
+ * next. */
 enum { FOLDER_FD, TEMPORARY_FD };
 
 static int
@@ -193,14 +193,15 @@ next_fd(int which)
     return fds[which];
 }
 
-/* What a child process does: it replaces the file, with a call that fails. */
+/* The task of a child process: it replaces the file while a system call
+ * fails. */
 static struct {
     const unsigned *calls;
     size_t count;
     bool any_fd;
     int fd; /* the first argument of the call, unless any_fd */
     unsigned error;
-    bool replaced; /* is expected */
+    bool replaced; /* expected result */
 } fault;
 
 static int
@@ -210,7 +211,7 @@ replace_with_fault(void)
         if (!refuse_if(fault.calls[i], fault.error, 0,
                        fault.any_fd ? 0 : UINT32_MAX,
                        fault.any_fd ? 0 : (uint32_t)fault.fd)) {
-            return 0; /* not possible here */
+            return 0; /* not possible on this system */
         }
     }
     struct lawn__file_target target = target_of("file");
@@ -270,7 +271,7 @@ TEST(a_replaced_file_is_reported_though_its_folder_is_not_flushed)
     CHECK_EQ(close(home), 0);
 }
 
-/* Replaces files as a user without privileges. */
+/* Replaces files as an unprivileged user. */
 static int
 replace_unprivileged(void)
 {

@@ -1,9 +1,9 @@
-/* fitting.c - how a lawn fits itself to its TTLs, seen by its counters: nothing
- * promised depends on it but cost [P8]. */
+/* fitting.c - how a lawn tunes itself to its TTLs, observed through its
+ * counters. Only the cost depends on the tuning [P8]. */
 #include "common.h"
 #include "internal.h"
 
-/* Only where thresholds are what they are for users: see src/core/tuning.c. */
+/* Only with the default thresholds: see src/core/tuning.c. */
 #if !defined LAWN_TUNING_TRIAL
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ stats_of(const struct scene *s)
     return stats;
 }
 
-/* The clock moves: this is where a lawn looks at its tuning, if there were
- * enough starts since it did so last. */
+/* Moves the clock. The lawn then reviews its tuning if there were enough starts
+ * since the last review. */
 static void
 review_tuning(struct scene *s)
 {
@@ -27,8 +27,8 @@ review_tuning(struct scene *s)
     CHECK(mow(s, lawn_now(s->lawn) + 1) >= 1);
 }
 
-/* Whether the table of blades is in use: a TTL then has a blade at the latest
- * after eight starts without one. */
+/* Returns whether the table of blades is in use. If it is, a TTL gets a blade
+ * after at most eight starts without one. */
 static bool
 uses_blades(struct scene *s, uint64_t ttl)
 {
@@ -83,7 +83,7 @@ TEST(few_timers_of_few_ttls_have_one_blade_per_ttl)
     scene_end(&s);
 }
 
-/* Three of four starts are of TTLs never seen before. */
+/* Three of four starts have a new TTL. */
 TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
 {
     enum { MANY = 16400 };
@@ -111,7 +111,8 @@ TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
     free(probes);
 }
 
-/* Most TTLs have a blade, but of ten timers: the index does as well. */
+/* Most TTLs have a blade, but with only ten timers: the index is just as
+ * fast. */
 TEST(a_full_table_of_shallow_blades_is_given_up)
 {
     enum { TTLS = 1900, EACH = 10 };
@@ -131,7 +132,7 @@ TEST(a_full_table_of_shallow_blades_is_given_up)
     free(probes);
 }
 
-/* How a test tells the time: in mows alone, or ahead of them. */
+/* How a test moves the clock: only with mows, or ahead of them. */
 static void
 mow_on(struct scene *s, uint64_t now)
 {
@@ -148,7 +149,7 @@ set_and_mow(struct scene *s, uint64_t now)
 typedef void pass_fn(struct scene *s, uint64_t now);
 static pass_fn *const passes[] = {mow_on, set_and_mow};
 
-/* Starts or restarts probes of ever new TTLs, a tick each 64 times. */
+/* Starts or restarts probes, each with a new TTL, one tick every 64 starts. */
 static void
 start_odd(struct scene *s, struct probe *probes, unsigned timers, unsigned many,
           pass_fn *pass)
@@ -167,7 +168,7 @@ start_odd(struct scene *s, struct probe *probes, unsigned timers, unsigned many,
 TEST(ever_new_ttls_leave_the_blades_alone_after_some_thousand_starts)
 {
     enum { FIRST = 4096, MORE = 2000 };
-    /* Of all starts that are no restarts; of none but a few. */
+    /* No start is a restart; all but 50 starts are restarts. */
     const unsigned timers[] = {FIRST + MORE, 50};
     struct probe *probes = calloc(FIRST + MORE, sizeof(*probes));
 
@@ -238,7 +239,8 @@ TEST(blades_that_were_left_empty_do_not_make_a_table_full)
     scene_end(&s);
 }
 
-/* However long: its timers of one TTL and one deadline stay in one list. */
+/* However long that takes: timers of one TTL and one deadline stay in one
+ * list. */
 TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
 {
     enum { FIRST = 4096, MORE = 300000 };
@@ -263,7 +265,7 @@ TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
     free(probes);
 }
 
-/* A trial makes all starts slow, which no counter tells. */
+/* A trial makes all starts slow; no counter shows that. */
 TEST(a_trial_ends_though_nothing_misses_any_more)
 {
     static struct probe probes[50];
@@ -308,7 +310,7 @@ TEST(few_ttls_keep_their_blades_however_often_they_are_started)
     scene_end(&s);
 }
 
-/* Restarts nearly all of them: only a trial tells that few starts miss. */
+/* Nearly all starts are restarts: only a trial shows that few starts miss. */
 TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
 {
     enum { HOT = 1000, STARTS = 1000000 };
@@ -334,7 +336,7 @@ TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
     scene_end(&s);
 }
 
-/* Also in what is started while the lawn waits for the clock to move. */
+/* This includes timers started while the lawn waits for the clock to move. */
 TEST(a_lawn_that_has_seen_odd_ttls_keeps_them_apart_only_once_the_clock_moves)
 {
     enum { MANY = 5000 };
@@ -378,7 +380,8 @@ TEST(very_many_timers_of_a_ttl_get_several_blades_before_any_has_fired)
     free(probes);
 }
 
-/* The lawn would look at its tuning, but the clock stands; then it moves. */
+/* The lawn would review its tuning, but the clock has not moved; then it
+ * moves. */
 TEST(lawn_next_stays_short_while_a_lawn_is_about_to_review_its_tuning)
 {
     enum { STARTS = 3000 };
@@ -414,7 +417,7 @@ TEST(a_lawn_of_few_timers_reads_none_ahead)
     }
 }
 
-static unsigned changes; /* of the TTL from one firing to the next */
+static unsigned changes; /* of the TTL between consecutive fires */
 
 static void
 count_changes(struct scene *s, struct probe *probe)
@@ -426,8 +429,8 @@ count_changes(struct scene *s, struct probe *probe)
     s->fired = 0;
 }
 
-/* P4 leaves it open. In turn, many are fetched at once; few need no fetching,
- * and blade by blade is shorter. */
+/* P4 leaves this order open. Many timers are prefetched by taking turns; few
+ * timers need no prefetching, and going blade by blade is faster. */
 TEST(ttls_due_at_one_tick_fire_in_turn_if_timers_are_very_many)
 {
     enum { MANY = 70000, DUE = 100 };

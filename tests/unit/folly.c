@@ -57,7 +57,8 @@ start_2_from_1(struct scene *s, struct probe *probe)
     }
 }
 
-/* ReschedTest: started in a callback, just within one turn of the wheel */
+/* ReschedTest: started in a callback, just within one revolution of the
+ * wheel */
 TEST(a_timer_started_by_another_at_the_far_end_of_a_level_is_on_time)
 {
     struct scene s;
@@ -103,7 +104,7 @@ stop_3_and_5(struct scene *s, struct probe *probe)
     }
 }
 
-/* CancelTimeout: of the same tick, and of a later one */
+/* CancelTimeout: a timer of the same tick, and one of a later tick */
 TEST(a_callback_stops_one_timer_of_its_tick_and_one_of_a_later_tick)
 {
     struct scene s;
@@ -124,8 +125,8 @@ TEST(a_callback_stops_one_timer_of_its_tick_and_one_of_a_later_tick)
     }
 }
 
-/* DestroyTimeoutSet: the lawn goes when the last callbacks have stopped the
- * rest; nothing of it is left in the timers. */
+/* DestroyTimeoutSet: the lawn is freed after the last callbacks have stopped
+ * the remaining timers. The timers keep no reference to it. */
 TEST(timers_stopped_by_callbacks_outlive_their_lawn)
 {
     struct scene s;
@@ -150,7 +151,8 @@ start_self_at_least_6_later(struct scene *s, struct probe *probe)
     start_probe(s, probe, 6);
 }
 
-/* AtMostEveryN: late mows do not make a repeated timer catch up in a burst. */
+/* AtMostEveryN: after late mows, a repeated timer does not catch up in a
+ * burst. */
 TEST(a_timer_restarted_by_its_callback_fires_at_most_every_ttl)
 {
     struct scene s;
@@ -203,7 +205,7 @@ TEST(the_time_remaining_is_the_deadline_minus_now_until_it_fires)
     scene_end(&s);
 }
 
-/* prematureTimeout: fill a level's slots while time moves on unevenly. */
+/* prematureTimeout: fills the slots of a level while time moves unevenly. */
 TEST(no_timer_is_early_when_starts_and_mows_interleave_across_a_turn)
 {
     struct scene s;
@@ -221,7 +223,7 @@ TEST(no_timer_is_early_when_starts_and_mows_interleave_across_a_turn)
     }
 }
 
-/* IntrusivePtr: an object of two timers, freed by whichever fires first */
+/* IntrusivePtr: an object with two timers, freed by the one that fires first */
 struct session {
     struct lawn *lawn;
     struct lawn_timer idle;

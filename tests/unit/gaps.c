@@ -1,5 +1,5 @@
-/* gaps.c - what no other test would notice if it went wrong, as mutants of the
- * core have shown: mostly things that cost time, not promises [P8]. */
+/* gaps.c - faults that only mutants of the core revealed and no other test
+ * detects. Most of them concern cost, not correctness [P8]. */
 #include "store_common.h"
 
 #include <stdlib.h>
@@ -52,7 +52,8 @@ TEST(entries_of_the_index_that_move_are_counted)
         uint64_t before = stats_of(&s).moved;
         start(&s, 0, 1000);
         CHECK_EQ(mow(&s, 1000), 1);
-        /* Down to its tick at once; a blade then leaves the index. */
+        /* The entry moves to its tick at once; a blade then leaves the
+         * index. */
         CHECK_EQ(stats_of(&s).moved - before, ground == BLADES ? 2 : 1);
         scene_end(&s);
     }
@@ -80,8 +81,8 @@ count_visit(struct lawn_timer *timer, uint64_t ttl, void *arg)
     return true;
 }
 
-/* Also those whose first and second choice of a blade lie as far from each other
- * as stripes reach. */
+/* Including TTLs whose first and second choice of a blade are as far apart as
+ * stripes can be. */
 TEST(a_visit_finds_all_blades_of_tables_that_are_full)
 {
     static struct probe probes[200];
@@ -126,12 +127,12 @@ make_many_lawns(void)
 
 TEST(a_lawn_gives_its_memory_back)
 {
-    if (!watched()) { /* they take much memory themselves */
+    if (!watched()) { /* the tools themselves need much memory */
         check_child(make_many_lawns);
     }
 }
 
-TEST(an_unqueued_timer_is_counted_wherever_in_the_index_it_stands)
+TEST(an_unqueued_timer_is_counted_wherever_in_the_index_it_is)
 {
     for (enum ground ground = UNQUEUED; ground < GROUNDS; ground++) {
         struct scene s;
@@ -142,7 +143,8 @@ TEST(an_unqueued_timer_is_counted_wherever_in_the_index_it_stands)
             start(&s, 0, ttl);
             CHECK_EQ(lawn_count_unqueued(s.lawn), others + 1);
         }
-        /* A mow that has to stop leaves the rest where its tick is. */
+        /* A mow that runs out of budget leaves the remaining entries in the
+         * slot of their tick. */
         for (uint64_t ttl = 4096; ttl < 64 * 4096; ttl += 4096) {
             start_at(&s, 0, ttl);
             start_at(&s, 1, ttl);

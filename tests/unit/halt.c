@@ -1,11 +1,11 @@
-/* halt.c - ending the mow under way from a callback: as if its budget had been
- * used up [P2] [P4]. */
+/* halt.c - lawn_halt() ends the current mow from a callback, as if the budget
+ * had been used up [P2] [P4]. */
 #include "common.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Which timer's callback halts. */
+/* The timer whose callback halts. */
 static unsigned halter;
 
 static void
@@ -47,7 +47,7 @@ TEST(a_halted_mow_fires_no_more_and_the_next_takes_the_rest)
     }
 }
 
-TEST(what_a_halted_mow_left_fires_before_what_has_come_due_since)
+TEST(timers_left_by_a_halted_mow_fire_before_those_due_since)
 {
     struct scene s;
     int ground = 0;
@@ -152,10 +152,10 @@ TEST(halting_outside_a_mow_does_nothing)
         }
         lawn_halt(s.lawn);
         CHECK_EQ(mow(&s, 11), 2);
-        lawn_halt(s.lawn); /* after one */
+        lawn_halt(s.lawn); /* after a mow */
         CHECK_EQ(lawn_next(s.lawn), 12);
         CHECK_EQ(mow_some(&s, 20, 1), 1);
-        lawn_halt(s.lawn); /* with some left */
+        lawn_halt(s.lawn); /* with due timers left */
         CHECK_EQ(mow(&s, 20), 1);
         CHECK_FIRED(&s, 0, 1, 2, 3);
         scene_end(&s);
@@ -285,8 +285,8 @@ TEST(a_mow_of_the_last_tick_can_be_halted)
     }
 }
 
-/* To a resolution that is no multiple: the blades take no more, and those of
- * one TTL go on on another, which must wait for what the closed one has left. */
+/* The new resolution is not a multiple, so the blades are closed. New timers of
+ * a TTL use another blade, which must wait until the closed one is empty. */
 TEST(a_mow_of_closed_blades_can_be_halted)
 {
     struct lawn_options options = {.resolution = 7};
@@ -341,7 +341,7 @@ TEST(a_mow_that_drains_many_blades_in_turn_can_be_halted)
     scene_begin(&s, BLADES);
     memset(turn, 0, sizeof(turn));
     fired_count = 0;
-    /* Started in twenty ticks, and due in one. */
+    /* Started over twenty ticks, all due at one. */
     for (unsigned i = 0; i < MANY; i++) {
         unsigned tick = i / (MANY / TTLS);
 
@@ -351,7 +351,7 @@ TEST(a_mow_that_drains_many_blades_in_turn_can_be_halted)
         probes[i].id = i % (MANY / TTLS) * TTLS + tick;
         start_probe(&s, &probes[i], 1000 - tick);
     }
-    CHECK_EQ(mow(&s, TTLS), 0); /* the lawn sees that they are many */
+    CHECK_EQ(mow(&s, TTLS), 0); /* the lawn detects very many timers */
     s.act = halt_now_and_then;
     for (unsigned i = 0; i < MANY / 777; i++) {
         CHECK_EQ(mow(&s, 1000), 777);
@@ -362,8 +362,8 @@ TEST(a_mow_that_drains_many_blades_in_turn_can_be_halted)
     CHECK_EQ(mow(&s, 1000), 0);
     struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
-    CHECK(stats.ahead > 0);             /* it did see that they are many, */
-    CHECK_EQ(stats.unqueued_starts, 0); /* and they were on blades */
+    CHECK(stats.ahead > 0);             /* it detected very many timers, */
+    CHECK_EQ(stats.unqueued_starts, 0); /* and all were on blades */
     scene_end(&s);
     free(probes);
 }

@@ -1,4 +1,4 @@
-/* histogram.c - lawn_histogram.h. */
+/* histogram.c - tests of lawn_histogram.h. */
 #include "common.h"
 
 #include <lawn_histogram.h>
@@ -13,7 +13,7 @@ add_each(struct lawn_histogram *histogram, uint64_t first, uint64_t last)
     }
 }
 
-/* As text: whoever asks frees it. */
+/* Returns the histogram as text; the caller frees it. */
 static char *
 print(const struct lawn_histogram *histogram, double unit)
 {
@@ -102,8 +102,8 @@ TEST(two_histograms_merge_to_what_one_would_be)
     CHECK(memcmp(&one, &both, sizeof(one)) == 0);
 }
 
-/* What the plotters of HdrHistogram read: a line of four columns for each
- * percentile, ascending, up to 1, then three lines with #. */
+/* The format that HdrHistogram plotters read: one line of four columns per
+ * percentile, ascending to 1, then three lines that start with #. */
 TEST(a_histogram_is_printed_as_hdr_histogram_does)
 {
     static struct lawn_histogram histogram;
@@ -160,11 +160,11 @@ TEST(a_histogram_of_large_values_is_printed_with_their_deviation)
     lawn_histogram_add(&histogram, 0);
     lawn_histogram_add(&histogram, 1 << 20);
     char *text = print(&histogram, 1);
-    CHECK(strstr(text, "StdDeviation   =   532") != NULL); /* of 3.2 % */
+    CHECK(strstr(text, "StdDeviation   =   532") != NULL); /* within 3.2 % */
     free(text);
 }
 
-/* hdr-plot takes lines that begin with a blank. */
+/* hdr-plot parses only lines that start with a blank. */
 TEST(a_line_of_a_histogram_begins_with_a_blank_however_large_the_value)
 {
     static struct lawn_histogram histogram;

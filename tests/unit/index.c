@@ -1,8 +1,8 @@
 /* index.c - deadlines on both sides of every boundary of the index [P1] [P2].
  *
- * A boundary is where a power of two lies between base and deadline. All are
- * tried, for each number of slot bits, on blades and alone, with a far timer
- * standing by, which has kept others from seeing the near ones.
+ * A boundary is a power of two between base and deadline. All are tested, for
+ * each number of slot bits, on blades and unqueued. A timer far ahead is
+ * running as well: in other libraries it hid the near ones.
  */
 #include "common.h"
 
@@ -22,7 +22,7 @@ begin(struct scene *s, unsigned bits, bool unqueued, uint64_t now)
     start(s, FAR, UINT64_MAX);
 }
 
-/* One timer due at deadline, started at now: not a tick early or late. */
+/* Checks that a timer started at now fires exactly at its deadline. */
 static void
 check_deadline(unsigned bits, bool unqueued, uint64_t now, uint64_t deadline)
 {
@@ -128,7 +128,7 @@ TEST(timers_on_every_level_fire_in_order_when_time_steps_to_each)
     }
 }
 
-/* More entries in a slot than are looked through one by one. */
+/* More entries in a slot than a linear search looks at. */
 TEST(a_slot_full_of_timers_is_mown_in_order_however_time_comes)
 {
     enum { MANY = 60 };

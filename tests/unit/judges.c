@@ -1,6 +1,6 @@
-/* judges.c - the oracle and the witness watch each other: a mistake of one of
- * them is noticed, whatever the lawn does; and so is a lawn in a pair that fires
- * otherwise. */
+/* judges.c - the oracle and the witness check each other. A fault in either is
+ * detected, whatever the lawn does, and so is a lawn of a pair that fires
+ * differently. */
 #include "kit.h"
 #include "ops.h"
 #include "pair_ops.h"
@@ -11,7 +11,7 @@
 #define CASES 400u
 #define CASE_SIZE 1024u
 
-/* How many cases of random bytes it takes until one fails; 0: none does. */
+/* Returns the number of random cases until one fails; 0: none fails. */
 static unsigned
 cases_until_one_fails(struct ops_config *config, ops_run_fn *run)
 {
@@ -60,7 +60,7 @@ TEST(a_lawn_mown_in_pieces_fires_as_one_that_is_not)
     CHECK_EQ(cases_until_one_fails(&config, pieces_ops_run), 0);
 }
 
-/* The second one of a pair is given other bytes. */
+/* Gives the second lawn of a pair other bytes. */
 static bool
 other_ops_run(const struct ops_config *config, const uint8_t *bytes,
               size_t size, struct ops_result *result)

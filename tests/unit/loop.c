@@ -1,4 +1,4 @@
-/* loop.c - a loop, with a clock and a host that are the test's. */
+/* loop.c - a loop whose clock and host belong to the test. */
 #include "loop_common.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 static const enum lawn_loop_mode modes[] = {LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP,
                                             LAWN_LOOP_DELAY};
 
-/* Of callbacks. */
+/* Actions of callbacks. */
 
 static void
 take_ten(struct bench *bench, struct lawn_loop_timer *timer)
@@ -21,7 +21,7 @@ stop_itself(struct bench *bench, struct lawn_loop_timer *timer)
 {
     CHECK(lawn_loop_pending(timer)); /* for its next fire */
     CHECK(lawn_loop_stop(bench->loop, timer));
-    timer->fire = NULL; /* as good as freed */
+    timer->fire = NULL; /* simulates free() */
 }
 
 static void
@@ -77,7 +77,7 @@ TEST(a_loop_fires_a_timer_once_when_it_is_due)
     bench_end(&bench);
 }
 
-/* libuv, libev: a TTL counts from when the loop woke, and so is too short. */
+/* libuv, libev: a TTL counts from the wake-up of the loop and is too short. */
 TEST(a_ttl_counts_from_the_clock_and_not_from_the_last_turn)
 {
     struct bench bench;
@@ -93,7 +93,7 @@ TEST(a_ttl_counts_from_the_clock_and_not_from_the_last_turn)
     CHECK_EQ(lawn_loop_deadline(&bench.timer[1]), 6040);
     bench.clock = 7000;
     lawn_loop_start_at(bench.loop, &bench.timer[2], 6500);
-    CHECK_EQ(lawn_loop_now(bench.loop), 6000); /* it does not read it */
+    CHECK_EQ(lawn_loop_now(bench.loop), 6000); /* not read from the clock */
     CHECK_EQ(lawn_loop_update(bench.loop), 7000);
     bench_end(&bench);
 }
@@ -174,7 +174,7 @@ TEST(skipping_fires_once_for_all_missed_periods_and_counts_them)
     struct lawn_loop_counters stats;
     lawn_loop_stats(bench.loop, &stats);
     CHECK_EQ(stats.missed, 6);
-    /* How late it was is told from the first of them [L8]. */
+    /* Lateness counts from the first missed period [L8]. */
     CHECK_EQ(lawn_loop_lateness(bench.loop)->max, 630);
     bench_end(&bench);
 }
@@ -210,8 +210,8 @@ TEST(catching_up_fires_every_period_one_in_a_turn)
     bench_end(&bench);
 }
 
-/* [L5] With a clock as coarse as the period, or one that a test moves. */
-TEST(catching_up_goes_on_while_the_clock_stands)
+/* [L5] The clock is as coarse as the period, or moved by a test. */
+TEST(catching_up_continues_while_the_clock_does_not_move)
 {
     struct bench bench;
 
@@ -225,11 +225,11 @@ TEST(catching_up_goes_on_while_the_clock_stands)
         }
         CHECK(i < 200);
     }
-    CHECK_EQ(bench.fired, BENCH_TIMERS * 52); /* of 16 and 16 more at a time */
+    CHECK_EQ(bench.fired, BENCH_TIMERS * 52); /* in groups of 16 */
     bench_end(&bench);
 }
 
-/* [L3] Or a slow job that is behind would keep all others waiting for ever. */
+/* [L3] Otherwise a slow job that lags behind would delay all others forever. */
 TEST(what_the_budget_left_goes_before_what_is_catching_up)
 {
     struct bench bench;
@@ -244,8 +244,7 @@ TEST(what_the_budget_left_goes_before_what_is_catching_up)
     CHECK_RANG(&bench, 0, 1, 0);
     struct lawn_loop_counters stats;
     lawn_loop_stats(bench.loop, &stats);
-    CHECK_EQ(stats.truncated,
-             2); /* of the second turn, by what was caught up */
+    CHECK_EQ(stats.truncated, 2); /* one from catching up in the second turn */
     bench_end(&bench);
 }
 
@@ -275,7 +274,7 @@ stop_0_and_restart_1(struct bench *bench, struct lawn_loop_timer *timer)
     }
 }
 
-TEST(what_is_catching_up_may_be_stopped_and_restarted_in_the_same_turn)
+TEST(a_timer_catching_up_may_be_stopped_and_restarted_in_the_same_turn)
 {
     struct bench bench;
 
@@ -329,7 +328,8 @@ TEST(a_fixed_rate_begins_when_it_is_asked_to)
     bench_end(&bench);
 }
 
-/* On the grid of the past: a schedule that goes on after a restart. */
+/* The schedule started in the past and continues on its grid after a
+ * restart. */
 TEST(a_fixed_rate_that_began_in_the_past_keeps_its_times)
 {
     struct bench bench;
@@ -393,8 +393,7 @@ TEST(a_periodic_timer_may_start_itself_anew_in_its_callback)
         lawn_loop_every(bench.loop, &bench.timer[0], 100, modes[i]);
         CHECK_EQ(turn_at(&bench, 1100), 1115);
         bench.act = NULL;
-        CHECK_EQ(turn_at(&bench, 1115),
-                 LAWN_NEVER); /* it is periodic no more */
+        CHECK_EQ(turn_at(&bench, 1115), LAWN_NEVER); /* no longer periodic */
         CHECK_RANG(&bench, 0, 0);
         bench_end(&bench);
     }
@@ -416,7 +415,7 @@ TEST(stop_of_a_loop_returns_whether_the_timer_was_running)
     bench_end(&bench);
 }
 
-/* [L2] erlang/otp#10681: half of the time went into setting the system's
+/* [L2] erlang/otp#10681: half of the time was spent setting the system's
  * timer. */
 TEST(the_wake_up_is_set_only_when_the_earliest_deadline_moves_earlier)
 {
@@ -426,17 +425,17 @@ TEST(the_wake_up_is_set_only_when_the_earliest_deadline_moves_earlier)
     lawn_loop_start(bench.loop, &bench.timer[0], 100);
     CHECK_EQ(bench.armed, 1100);
     for (unsigned i = 1; i < BENCH_TIMERS;
-         i++) { /* later ones, and moved later */
+         i++) { /* starts later ones, and moves them later */
         lawn_loop_start(bench.loop, &bench.timer[i], 100 + i);
         lawn_loop_start(bench.loop, &bench.timer[i], 200);
         CHECK(lawn_loop_stop(bench.loop, &bench.timer[i]));
         lawn_loop_start(bench.loop, &bench.timer[i], 300);
     }
-    lawn_loop_start(bench.loop, &bench.timer[0], 400); /* the earliest too */
+    lawn_loop_start(bench.loop, &bench.timer[0], 400); /* the earliest, too */
     CHECK_EQ(bench.arms, 1);
-    CHECK_EQ(turn_at(&bench, 1050), 1300); /* too early: it stays set */
+    CHECK_EQ(turn_at(&bench, 1050), 1300); /* early: it stays set */
     CHECK_EQ(bench.arms, 1);
-    CHECK_EQ(turn_at(&bench, 1100), 1300); /* it has come, for nothing */
+    CHECK_EQ(turn_at(&bench, 1100), 1300); /* woken without a due timer */
     CHECK_EQ(bench.armed, 1300);
     CHECK_EQ(bench.arms, 2);
     lawn_loop_start(bench.loop, &bench.timer[1], 50);
@@ -462,19 +461,19 @@ TEST(the_wake_up_is_taken_back_with_the_last_timer)
     (void)turn_at(&bench, 5000);
     CHECK_EQ(bench.arms, 2);
     lawn_loop_start(bench.loop, &bench.timer[1], 100);
-    CHECK_EQ(turn_at(&bench, 6000), LAWN_NEVER); /* fired: the last */
+    CHECK_EQ(turn_at(&bench, 6000), LAWN_NEVER); /* the last timer fired */
     CHECK_EQ(bench.armed, LAWN_NEVER);
     bench_end(&bench);
 }
 
-/* libuv#4773: up to a millisecond early. */
+/* libuv#4773: the wake-up was up to a millisecond early. */
 TEST(a_host_that_wakes_early_is_called_again)
 {
     struct bench bench;
 
     bench_begin(&bench, NULL);
     lawn_loop_start(bench.loop, &bench.timer[0], 100);
-    bench.armed = LAWN_NEVER; /* it has one shot only */
+    bench.armed = LAWN_NEVER; /* the host's wake-up fires only once */
     bench.clock = 1099;
     CHECK_EQ(lawn_loop_woken(bench.loop), 1100);
     CHECK_NONE_RANG(&bench);
@@ -523,7 +522,7 @@ TEST(a_budget_may_be_as_large_as_there_are_numbers)
     bench_end(&bench);
 }
 
-/* [L3] valkey#2595: the time was looked at every 16th. */
+/* [L3] valkey#2595: the time was checked only at every 16th timer. */
 TEST(a_turn_ends_after_the_callback_that_used_up_its_time)
 {
     struct bench bench;
@@ -542,7 +541,7 @@ TEST(a_turn_ends_after_the_callback_that_used_up_its_time)
     bench_end(&bench);
 }
 
-TEST(a_turn_without_a_limit_of_time_goes_on)
+TEST(a_turn_without_a_time_limit_continues)
 {
     struct bench bench;
 
@@ -580,7 +579,7 @@ TEST(lateness_is_reported_for_every_fire_and_counts_slow_callbacks)
 }
 
 /* [P9] libevent#46, h2o#2321. */
-TEST(a_clock_that_runs_back_stands_still)
+TEST(a_clock_that_runs_back_does_not_move)
 {
     struct bench bench;
 
@@ -598,7 +597,8 @@ TEST(a_clock_that_runs_back_stands_still)
     bench_end(&bench);
 }
 
-/* A machine that was suspended, on a clock that counts it; or a long stall. */
+/* The machine was suspended, on a clock that counts suspension; or a long
+ * stall. */
 TEST(a_clock_that_jumps_ahead_fires_each_timer_once)
 {
     struct bench bench;
@@ -653,7 +653,7 @@ TEST(a_loop_without_memory_reports_it)
     }
 }
 
-/* Gives out pieces of memory that is the test's. */
+/* Allocates from a buffer of the test. */
 static void *
 from_the_pile(size_t size, void *context)
 {

@@ -1,11 +1,12 @@
-/* loop_check.c - lawn_loop_check() names what is broken. */
+/* loop_check.c - lawn_loop_check() reports each broken invariant. */
 #include "../../src/loop/loop.h"
 #include "loop_common.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The check finds a fault and names it; the loop is put right afterwards. */
+/* Checks that the fault is reported with its number; the caller then repairs
+ * the loop. */
 static void
 check_names(struct bench *bench, const char *invariant)
 {
@@ -21,7 +22,7 @@ check_names(struct bench *bench, const char *invariant)
     free(text);
 }
 
-TEST(a_check_of_a_loop_names_what_is_broken)
+TEST(a_check_of_a_loop_reports_each_broken_invariant)
 {
     struct bench bench;
 

@@ -1,4 +1,4 @@
-/* loop_common.c - a bench for loops: see loop_common.h. */
+/* loop_common.c - implements loop_common.h. */
 #include "loop_common.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
-/* loop_common.h - a bench: a loop, a clock and a host that are the test's, an
- * allocator that counts, and a record of what fired.
+/* loop_common.h - a bench: a loop with a test-controlled clock and host, an
+ * allocator that counts, and a log of fired timers.
  *
- * Whatever a test is about, each fire is checked against L1 (not early), and
- * lawn_loop_check() runs after each turn. When a bench ends, all memory must have
- * come back.
+ * Each fire is checked against L1 (not early), and lawn_loop_check() runs after
+ * each turn. When a bench ends, all memory must have been released.
  */
 #ifndef LAWN_TESTS_UNIT_LOOP_COMMON_H
 #define LAWN_TESTS_UNIT_LOOP_COMMON_H
@@ -22,10 +21,10 @@ struct bench {
     struct lawn_loop *loop;
     struct ledger ledger;
     uint64_t clock;
-    uint64_t armed; /* what the host was told last; LAWN_NEVER: nothing */
-    unsigned arms;  /* how often it was told */
+    uint64_t armed; /* last wake-up set at the host; LAWN_NEVER: none */
+    unsigned arms;  /* number of calls that set it */
     bench_act_fn *act;
-    unsigned fired; /* how many stand in id, at, due and missed */
+    unsigned fired; /* number of entries in id, at, due and missed */
     unsigned id[BENCH_LOG];
     uint64_t at[BENCH_LOG];
     uint64_t due[BENCH_LOG];
@@ -33,18 +32,20 @@ struct bench {
     struct lawn_loop_timer timer[BENCH_TIMERS];
 };
 
-/* options may be NULL; clock, host and allocator are the bench's. */
+/* options may be NULL; clock, host and allocator are always those of the
+ * bench. */
 void bench_begin(struct bench *bench, const struct lawn_loop_options *options);
 void bench_end(struct bench *bench);
 
-/* A turn at that time. */
+/* Runs a turn at this time. */
 uint64_t turn_at(struct bench *bench, uint64_t now);
 
-/* Which timer it is. */
+/* Returns the number of a timer. */
 unsigned bench_id(const struct bench *bench,
                   const struct lawn_loop_timer *timer);
 
-/* These fired since the last such check, in this order. */
+/* Checks that exactly these timers fired since the last such check, in this
+ * order. */
 #define CHECK_RANG(bench, ...)                                                 \
     check_rang(bench, (const unsigned[]){__VA_ARGS__},                         \
                COUNT(((const unsigned[]){__VA_ARGS__})), __FILE__, __LINE__)

@@ -1,5 +1,5 @@
-/* loop_museum.c - bugs of others that a loop could have. Numbers are those of
- * museum.c. */
+/* loop_museum.c - bugs of other libraries that a loop could have. The numbers
+ * are those of museum.c. */
 #include "loop_common.h"
 
 #include <limits.h>
@@ -12,8 +12,8 @@ do_nothing(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     (void)timer;
 }
 
-/* 25. libuv 9b619396d: a timer farther away than an int has milliseconds made the
- * time to wait negative. Here by the host's hook and by the descriptor. */
+/* 25. libuv 9b619396d: a wait of more milliseconds than an int holds became
+ * negative. Tested with the host's hook and with the descriptor. */
 TEST(a_wait_longer_than_an_int_has_milliseconds_is_as_long_as_it_is)
 {
     static const uint64_t far[] = {UINT64_C(1000000) * INT_MAX,
@@ -55,8 +55,8 @@ change_its_period(struct bench *bench, struct lawn_loop_timer *timer)
     }
 }
 
-/* 44. wahern/timeout d00a376: a timer that repeats was put back with its old
- * interval; Netty #1246: one of a wrong unit came at once, again and again. */
+/* 44. wahern/timeout d00a376: a repeating timer was restarted with its old
+ * interval; Netty #1246: a timer with the wrong unit fired continuously. */
 TEST(a_period_changed_in_its_callback_counts_from_there_and_does_not_spin)
 {
     struct bench bench;

@@ -1,7 +1,7 @@
-/* loop_wait.c - the timerfd of a loop, and its own wait: with the real clock.
+/* loop_wait.c - the timerfd of a loop and lawn_loop_run(), with the real clock.
  *
- * Nothing here sleeps to wait for time: the tests wait on what happens, and judge
- * by the clock only that nothing is early.
+ * No test sleeps to let time pass: the tests wait for events, and use the clock
+ * only to check that nothing is early.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): unshare() */
 #include "kit.h"
@@ -81,7 +81,7 @@ TEST(the_descriptor_of_a_loop_is_readable_when_a_turn_is_due)
     CHECK(monotonic() - begin >= 2 * LAWN_LOOP_MS);
     CHECK_EQ(lawn_loop_turn(loop), LAWN_NEVER);
     CHECK_EQ(fired, 1);
-    CHECK(!readable(fd, 0)); /* nor does it wake for nothing */
+    CHECK(!readable(fd, 0)); /* and no needless wake-up */
     lawn_loop_start(loop, &timer, 0);
     CHECK(readable(fd, -1));
     (void)lawn_loop_turn(loop);
@@ -90,7 +90,8 @@ TEST(the_descriptor_of_a_loop_is_readable_when_a_turn_is_due)
     CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
 }
 
-/* A wake-up that is too early for what is left is had once, not for ever. */
+/* A wake-up that is too early for the remaining timers happens once, not
+ * repeatedly. */
 TEST(the_descriptor_of_a_loop_does_not_stay_readable_for_a_timer_that_is_gone)
 {
     struct lawn_loop *loop = lawn_loop_new(NULL);
@@ -107,7 +108,7 @@ TEST(the_descriptor_of_a_loop_does_not_stay_readable_for_a_timer_that_is_gone)
     CHECK(!readable(fd, 0));
     lawn_loop_start(loop, &soon, LAWN_LOOP_MS);
     CHECK(lawn_loop_stop(loop, &far));
-    CHECK(lawn_loop_stop(loop, &soon)); /* the last: nothing is armed */
+    CHECK(lawn_loop_stop(loop, &soon)); /* the last timer: nothing is armed */
     CHECK(readable(fd, -1));
     CHECK_EQ(lawn_loop_turn(loop), LAWN_NEVER);
     CHECK(!readable(fd, 0));
@@ -151,7 +152,7 @@ TEST(the_descriptor_of_a_loop_may_be_watched_by_its_edges)
         timer[i] = (struct lawn_loop_timer){.fire = count, .arg = &fired};
         lawn_loop_start(loop, &timer[i], 0);
     }
-    while (fired < COUNT(timer)) { /* a lost edge waits for ever */
+    while (fired < COUNT(timer)) { /* a lost edge would block forever */
         CHECK_EQ(epoll_wait(epoll, &event, 1, 20000), 1);
         (void)lawn_loop_turn(loop);
     }
@@ -224,7 +225,8 @@ fd_has_clock(int fd, int clock)
     return has;
 }
 
-/* Suspend cannot be had in a test; which clock the system wakes us by can. */
+/* A test cannot suspend the machine, but it can check which clock the timerfd
+ * uses. */
 TEST(a_loop_waits_by_the_clock_that_it_has)
 {
     struct lawn_loop_options options = {.clock_id = LAWN_LOOP_BOOTTIME};
@@ -246,8 +248,8 @@ TEST(a_loop_waits_by_the_clock_that_it_has)
     lawn_loop_free(boot);
 }
 
-/* In a child whose CLOCK_BOOTTIME is 1000 s ahead of what it was: as after as
- * long a suspension. */
+/* Runs in a child whose CLOCK_BOOTTIME is 1000 s ahead, as after a suspension
+ * of that length. */
 static int
 wait_after_suspension(void)
 {
@@ -257,7 +259,7 @@ wait_after_suspension(void)
     int status = 0;
 
     if (unshare(CLONE_NEWTIME) != 0) {
-        return 0; /* we may not */
+        return 0; /* permission denied: nothing to test */
     }
     int file = open("/proc/self/timens_offsets", O_WRONLY);
     if (file < 0 || write(file, "boottime 1000 0", 15) != 15) {
@@ -334,7 +336,7 @@ TEST(a_run_ends_when_nothing_is_left)
     struct lawn_loop_timer once = {.fire = count, .arg = &fired};
     struct lawn_loop_timer more = {.fire = count, .arg = &fired};
 
-    CHECK_EQ(lawn_loop_run(loop), 0); /* nothing at all */
+    CHECK_EQ(lawn_loop_run(loop), 0); /* no timers */
     CHECK_EQ(lawn_loop_once(loop, true), 0);
     lawn_loop_start(loop, &once, LAWN_LOOP_MS);
     lawn_loop_start(loop, &more, 2 * LAWN_LOOP_MS);
@@ -354,11 +356,11 @@ TEST(a_run_ends_when_it_is_asked_to_and_may_be_run_again)
     struct lawn_loop_timer same = {.fire = count, .arg = &fired};
 
     lawn_loop_start_at(loop, &ender, 1);
-    lawn_loop_start_at(loop, &same, 1); /* due as well, behind it */
+    lawn_loop_start_at(loop, &same, 1); /* also due, after the first */
     CHECK_EQ(lawn_loop_run(loop), 0);
     CHECK_EQ(fired, 0);
     CHECK(lawn_loop_pending(&same));
-    lawn_loop_quit(loop); /* before a run: it returns at once */
+    lawn_loop_quit(loop); /* before a run, which returns at once */
     CHECK_EQ(lawn_loop_run(loop), 0);
     CHECK_EQ(fired, 0);
     CHECK_EQ(lawn_loop_once(loop, true), 1);
@@ -369,7 +371,7 @@ TEST(a_run_ends_when_it_is_asked_to_and_may_be_run_again)
     lawn_loop_free(loop);
 }
 
-/* Descriptors. */
+/* Watched descriptors. */
 
 struct party {
     struct lawn_loop *loop;
@@ -425,7 +427,7 @@ unwatch_both(struct lawn_loop_watcher *watch, unsigned ready,
     note(watch, ready, loop);
     lawn_loop_unwatch(party->loop, &party->watch[0]);
     lawn_loop_unwatch(party->loop, &party->watch[1]);
-    memset(party->watch, 0xFF, sizeof(party->watch)); /* as good as freed */
+    memset(party->watch, 0xFF, sizeof(party->watch)); /* simulates free() */
 }
 
 static void
@@ -465,11 +467,11 @@ TEST(a_watch_reports_what_a_descriptor_is_ready_for)
     CHECK_EQ(party.ready, LAWN_LOOP_WRITE);
     lawn_loop_unwatch(party.loop, &party.watch[0]);
     CHECK_EQ(lawn_loop_once(party.loop, false), 0);
-    CHECK_EQ(lawn_loop_run(party.loop), 0); /* nothing is left */
+    CHECK_EQ(lawn_loop_run(party.loop), 0); /* no watch and no timer is left */
     party_end(&party);
 }
 
-/* A pipe instead, one end of which is watched. */
+/* Watches one end of a pipe instead. */
 static void
 party_pipe(struct party *party, int end, unsigned events)
 {
@@ -482,8 +484,8 @@ party_pipe(struct party *party, int end, unsigned events)
         0);
 }
 
-/* A pipe whose writer is gone is never readable by epoll, only hung up: who
- * waits for READ alone must hear of it, or the loop spins. */
+/* epoll never reports a pipe without a writer as readable, only as hung up. A
+ * watch for READ alone must be called as well, or the loop spins. */
 TEST(a_watch_reports_the_other_end_that_is_gone)
 {
     struct party party;
@@ -503,14 +505,14 @@ TEST(a_watch_reports_an_error)
 
     party_begin(&party);
     party_pipe(&party, 1, LAWN_LOOP_WRITE);
-    (void)close(party.fd[0]); /* nobody reads any more */
+    (void)close(party.fd[0]); /* no reader is left */
     CHECK_EQ(lawn_loop_once(party.loop, true), 1);
     CHECK_EQ(party.ready, LAWN_LOOP_WRITE | LAWN_LOOP_HANGUP);
     party.fd[0] = dup(party.fd[1]);
     party_end(&party);
 }
 
-/* iotivity-lite#8, qpid-dispatch#1170, and every epoll loop once. */
+/* iotivity-lite#8, qpid-dispatch#1170, and most epoll loops at some time. */
 TEST(a_watch_that_is_taken_back_in_a_callback_is_not_called_any_more)
 {
     struct party party;
@@ -537,7 +539,7 @@ move_later(struct lawn_loop_watcher *watch, unsigned ready,
     struct lawn_loop_timer *timer = watch->arg;
 
     (void)ready;
-    CHECK(lawn_loop_stop(loop, timer)); /* the last: none is needed */
+    CHECK(lawn_loop_stop(loop, timer)); /* the last timer: no wake-up needed */
     lawn_loop_start(loop, timer, 3600 * LAWN_LOOP_SECOND);
 }
 
@@ -609,7 +611,7 @@ TEST(a_callback_of_a_watch_may_end_the_run)
     }
     CHECK_EQ(lawn_loop_run(party.loop), 0);
     CHECK_EQ(party.calls, 1);
-    CHECK_EQ(fired, 0); /* it ends at once */
+    CHECK_EQ(fired, 0); /* the run returns at once */
     party_end(&party);
 }
 
@@ -629,7 +631,7 @@ keep_alive(struct lawn_loop_watcher *watch, unsigned ready,
     lawn_loop_start(loop, &keeper->idle, 3600 * LAWN_LOOP_SECOND);
 }
 
-TEST(what_is_ready_is_served_before_what_is_due)
+TEST(ready_descriptors_are_served_before_due_timers)
 {
     struct keeper keeper = {.idled = 0};
 
@@ -645,7 +647,7 @@ TEST(what_is_ready_is_served_before_what_is_due)
     CHECK_EQ(write(keeper.party.fd[1], "x", 1), 1);
     CHECK_EQ(lawn_loop_once(loop, true), 1);
     CHECK_EQ(keeper.party.calls, 1);
-    CHECK_EQ(keeper.idled, 0); /* it spoke in time */
+    CHECK_EQ(keeper.idled, 0); /* the byte came first */
     CHECK(lawn_loop_stop(loop, &keeper.idle));
     party_end(&keeper.party);
 }
@@ -719,7 +721,7 @@ TEST(a_signal_does_not_end_a_run)
     lawn_loop_free(loop);
 }
 
-/* In a child: each wait ends as if by a signal. */
+/* Runs in a child: each wait ends as if interrupted by a signal. */
 static int
 interrupted(void)
 {
@@ -739,13 +741,13 @@ interrupted(void)
     return well ? 0 : 1;
 }
 
-/* The same without a race between the signal and the wait. */
+/* Tests the same without a race between the signal and the wait. */
 TEST(a_wait_that_a_signal_ends_serves_nothing_and_is_no_error)
 {
     check_child(interrupted);
 }
 
-/* In a child: what the loop says when the system refuses a call. */
+/* Runs in a child: returns the loop's error when the system refuses a call. */
 static int
 refused_so(unsigned call, int error)
 {

@@ -1,4 +1,4 @@
-/* misuse.c - mistakes of the caller's are named, unless NDEBUG [P10]. */
+/* misuse.c - assertions report mistakes of the caller, unless NDEBUG [P10]. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ TEST(a_lawn_freed_inside_a_callback_stays_in_release_builds)
 
 #else
 
-/* These run in a process of their own, which abort() ends. */
+/* Each of these runs in a child process, which abort() ends. */
 static struct scene one;
 static struct scene two;
 
@@ -190,7 +190,7 @@ TEST(freeing_a_lawn_inside_a_callback_is_named)
     CHECK(kit_aborts_with(free_inside_a_mow, "lawn_free inside"));
 }
 
-/* As by free() and use for something else, or by clearing an object. */
+/* Memory of a running timer that was freed and reused, or cleared. */
 static int filler;
 
 static void
@@ -275,8 +275,8 @@ TEST(a_timer_zeroed_while_running_is_named_when_it_comes_due)
     CHECK(kit_aborts_with(mow_zeroed, "overwritten"));
 }
 
-/* Bytes that someone else wrote over the timer that is first in its queue, as
- * an allocator or a new owner does. */
+/* Bytes written over the first timer of its queue, as by an allocator or a new
+ * owner of the memory. */
 static int overwritten_with;
 static enum ground overwritten_on;
 
@@ -317,13 +317,13 @@ TEST(a_timer_overwritten_at_the_head_of_its_queue_is_named_when_it_is_due)
     }
 }
 
-/* Reading what was freed is for the sanitizers to name, whose allocators leave
- * it as it was; glibc's does not. */
+/* Reads of freed memory: the sanitizers report these themselves, and their
+ * allocators leave the contents unchanged; glibc's does not. */
 #if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ &&                      \
     !defined __SANITIZE_THREAD__
 
-/* Of a size that the tests do not use otherwise, so that the allocator writes
- * over both links. */
+/* A size that the tests do not use elsewhere, so that the allocator overwrites
+ * both links. */
 static char *freed;
 
 static void

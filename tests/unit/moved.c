@@ -1,10 +1,10 @@
-/* moved.c - timers that move in memory while they run. */
+/* moved.c - running timers that move in memory. */
 #include "common.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Moves a probe to another place; where it was nobody must read. */
+/* Moves a probe and overwrites its old memory, which must not be read again. */
 static void
 move(struct scene *s, unsigned from, unsigned to)
 {
@@ -17,7 +17,7 @@ move(struct scene *s, unsigned from, unsigned to)
     CHECK(lawn_check(s->lawn, stdout));
 }
 
-/* P3, P4: at either end of a queue, within it, and all alone. */
+/* P3, P4: at either end of a queue, within it, and as its only timer. */
 TEST(timers_that_were_moved_fire_once_and_in_order)
 {
     struct scene s;
@@ -29,7 +29,7 @@ TEST(timers_that_were_moved_fire_once_and_in_order)
         }
         start(&s, 4, 700);
         start(&s, 5, LAST);
-        CHECK_EQ(lawn_next(s.lawn), 10); /* it knows where to look */
+        CHECK_EQ(lawn_next(s.lawn), 10); /* lawn_next() finds the moved timer */
         for (unsigned i = 0; i < 6; i++) {
             move(&s, (i * 5 + 1) % 6, 10 + (i * 5 + 1) % 6);
             CHECK_EQ(lawn_next(s.lawn), 10);

@@ -1,7 +1,6 @@
-/* museum.c - bugs that bit other timer libraries, as tests of this one.
+/* museum.c - bugs of other timer libraries as tests of this one.
  *
- * All of them, by number, with their sources and the names of their tests, are in
- * tests/museum.txt.
+ * tests/museum.txt lists all of them by number, with their sources and tests.
  */
 #include "common.h"
 
@@ -14,7 +13,7 @@ start_self_at_once(struct scene *s, struct probe *probe)
     start_probe(s, probe, 0);
 }
 
-/* 15. libevent #1261, #1262: a drain that never came to an end */
+/* 15. libevent #1261, #1262: a drain that never ended */
 TEST(a_mow_ends_after_as_many_firings_as_timers_were_due)
 {
     static const uint64_t nows[] = {10, 1000, UINT64_C(1) << 40};
@@ -35,7 +34,7 @@ TEST(a_mow_ends_after_as_many_firings_as_timers_were_due)
     }
 }
 
-/* 15, too: with a budget each mow gets on. */
+/* 15: with a budget, each mow makes progress. */
 TEST(mows_of_a_small_budget_come_to_the_end_of_what_was_due)
 {
     struct scene s;
@@ -62,8 +61,8 @@ start_self_after_delay(struct scene *s, struct probe *probe)
     start_probe(s, probe, delay);
 }
 
-/* 44. Netty #1959: delays that went beyond the end of the wheel grew with each
- * turn. The wheels of these grounds have 16 and 128 slots. */
+/* 44. Netty #1959: delays beyond the end of the wheel grew with each
+ * revolution. The wheels tested here have 16 and 128 slots. */
 TEST(a_timer_that_starts_itself_again_keeps_its_delay_over_many_turns)
 {
     static const uint64_t delays[] = {1, 15, 16, 17, 100, 127, 128, 129, 5000};
@@ -129,7 +128,7 @@ stop_self(struct scene *s, struct probe *probe)
     CHECK(!lawn_stop(s->lawn, &probe->timer));
 }
 
-/* 44. Netty #14959: a timer stopped in its callback was counted off twice. */
+/* 44. Netty #14959: a timer stopped in its callback was subtracted twice. */
 TEST(a_timer_that_stops_itself_in_its_callback_is_counted_off_once)
 {
     struct scene s;
@@ -145,7 +144,7 @@ TEST(a_timer_that_stops_itself_in_its_callback_is_counted_off_once)
     scene_end(&s);
 }
 
-/* 44. UCX #480, #518, PR #530: a wheel that began with a stale now */
+/* 44. UCX #480, #518, PR #530: a wheel that started with a stale now */
 TEST(a_lawn_made_late_counts_from_the_time_it_was_given)
 {
     struct scene s;
@@ -165,7 +164,7 @@ TEST(a_lawn_made_late_counts_from_the_time_it_was_given)
     }
 }
 
-/* 44. Netty #5647, brpc #3383: cancelled timers that hold memory until due */
+/* 44. Netty #5647, brpc #3383: canceled timers that hold memory until due */
 TEST(a_million_stopped_timers_leave_nothing_behind)
 {
     struct lawn_options options = {.blades = 64, .slot_bits = 4};

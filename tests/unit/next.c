@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What lawn_next() must be, by looking at every timer. */
+/* Computes the value of lawn_next() from all timers. */
 static uint64_t
 earliest(const struct scene *s)
 {
@@ -40,7 +40,7 @@ TEST(when_the_earliest_timer_is_stopped_the_second_is_the_next)
     static const uint64_t ttls[] = {5, 6, 50, 300, 301, 70000};
     struct scene s;
     int ground = 0;
-    int asked = 0; /* whether the answer before the stop was asked for too */
+    int asked = 0; /* whether lawn_next() was also called before the stop */
     unsigned i = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
@@ -211,8 +211,8 @@ looked(const struct scene *s)
     return stats.looked;
 }
 
-/* As a loop does that asks before each wait, while requests come and go before
- * thousands of idle timers. */
+/* A loop calls lawn_next() before each wait, while short requests start and
+ * stop in front of thousands of idle timers. */
 TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
 {
     enum { MANY = 5000, ROUNDS = 1000 };
@@ -240,7 +240,8 @@ TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
             CHECK_EQ(lawn_next(s.lawn), 1000000);
         }
         CHECK(looked(&s) - before < 20 * ROUNDS);
-        /* And just before them, in the same place of the index. */
+        /* The same just before the idle timers, in the same slot of the
+         * index. */
         before = looked(&s);
         for (unsigned i = 0; i < ROUNDS; i++) {
             start(&s, 0, 1000000 - 1 - i % 50);
@@ -253,8 +254,8 @@ TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
             CHECK_EQ(lawn_next(s.lawn), 1000000);
         }
         CHECK(ground == BLADES || looked(&s) - before < 20 * ROUNDS);
-        /* Several of them, each before all others when it is started, whichever
-         * is stopped first. */
+        /* Several timers, each the earliest when started, stopped in any
+         * order. */
         before = looked(&s);
         for (unsigned i = 0; i < ROUNDS; i++) {
             for (unsigned k = 0; k < 4; k++) {
@@ -267,7 +268,7 @@ TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
             }
         }
         CHECK(ground == BLADES || looked(&s) - before < 20 * ROUNDS);
-        /* An earlier one among the far ones is noticed all the same. */
+        /* A new earliest timer among the far ones is still found. */
         start(&s, 2, 999990);
         start(&s, 3, 999980);
         CHECK(stop(&s, 3));

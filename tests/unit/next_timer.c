@@ -1,10 +1,10 @@
-/* first.c - the timer that is due first [P2] [P4]. */
+/* next_timer.c - the timer that is due first [P2] [P4]. */
 #include "common.h"
 #include "internal.h"
 
 #include <stdio.h>
 
-/* The number of the timer that is due first. */
+/* Returns the number of the timer that is due first. */
 static unsigned
 first(struct scene *s)
 {
@@ -17,7 +17,7 @@ first(struct scene *s)
     return LAWN_CONTAINER(timer, struct probe, timer)->id;
 }
 
-/* Starts a probe as one of a TTL. */
+/* Starts a probe with lawn_start_as(). */
 static void
 start_as(struct scene *s, unsigned id, uint64_t ttl, uint64_t deadline)
 {
@@ -26,7 +26,7 @@ start_as(struct scene *s, unsigned id, uint64_t ttl, uint64_t deadline)
     CHECK_EQ(s->probe[id].due, deadline);
 }
 
-/* Whether a probe stands alone: it is among the unqueued timers of its slot. */
+/* Returns whether a probe is unqueued. */
 static bool
 bypass(const struct scene *s, unsigned id)
 {
@@ -59,7 +59,7 @@ TEST(a_lawn_without_timers_has_no_first_timer)
     scene_end(&s);
 }
 
-TEST(the_first_timer_stays_and_fires_as_if_nobody_had_asked)
+TEST(lawn_next_timer_does_not_change_when_a_timer_fires)
 {
     struct scene s;
     int ground = 0;
@@ -81,14 +81,14 @@ TEST(the_first_timer_stays_and_fires_as_if_nobody_had_asked)
     }
 }
 
-/* As a cache does that is full. */
+/* As a full cache does. */
 TEST(stopping_the_first_timer_again_and_again_takes_them_by_deadline)
 {
     static const uint64_t ttls[] = {70000, 5, 300, 301, 6, 50, 5000, 5001};
     static const unsigned order[] = {1, 4, 5, 2, 3, 6, 7, 0};
     struct scene s;
     int ground = 0;
-    int review_due = 0; /* whether the deadline was asked for before */
+    int review_due = 0; /* whether lawn_next() was called before */
     unsigned i = 0;
 
     for (ground = 0; ground < GROUNDS; ground++) {
@@ -120,7 +120,7 @@ TEST(of_one_ttl_and_one_deadline_the_first_started_is_the_first)
         for (unsigned i = 0; i < 20; i++) {
             start(&s, i, 1000);
         }
-        start(&s, 20, 1001); /* in the same place of the index */
+        start(&s, 20, 1001); /* in the same slot of the index */
         start(&s, 0, 1000);
         for (unsigned i = 1; i < 20; i++) {
             CHECK_EQ(first(&s), i);
@@ -173,8 +173,8 @@ TEST(a_restart_makes_another_timer_the_first)
     }
 }
 
-/* What was remembered as the earliest is a blade, which was emptied and has a
- * timer again; one that found no place there meanwhile was started before. */
+/* The remembered earliest entry is a blade that was emptied and has a timer
+ * again. An unqueued timer of its TTL was started earlier. */
 TEST(an_unqueued_timer_is_the_first_of_its_ttl_if_a_blade_has_younger_ones)
 {
     struct scene s;
@@ -197,7 +197,7 @@ TEST(an_unqueued_timer_is_the_first_of_its_ttl_if_a_blade_has_younger_ones)
     scene_end(&s);
 }
 
-/* Somewhere in a list of such that are due later; all in one slot. */
+/* In the middle of a list of later unqueued timers, all in one slot. */
 TEST(unqueued_timers_found_behind_others_are_the_first_in_their_order)
 {
     struct lawn_options options = {.slot_bits = 4};
@@ -215,7 +215,7 @@ TEST(unqueued_timers_found_behind_others_are_the_first_in_their_order)
     CHECK_EQ(first(&s), 1);
     struct lawn_counters before;
     lawn_stats(s.lawn, &before);
-    CHECK_EQ(first(&s), 1); /* this time at the front */
+    CHECK_EQ(first(&s), 1); /* now at the front */
     struct lawn_counters after;
     lawn_stats(s.lawn, &after);
     CHECK_EQ(after.looked, before.looked);
@@ -250,9 +250,9 @@ TEST(a_timer_from_before_a_change_of_resolution_is_the_first_of_its_ttl)
     scene_end(&s);
 }
 
-/* The blade that was found to begin with the earliest was closed, and is taken
- * again by the TTL of another such, whose timer is older. Which blade a TTL
- * takes is up to chance, so many are tried. */
+/* The blade remembered as the earliest was closed, and another TTL reuses it.
+ * That TTL has an older timer elsewhere. Which blade a TTL gets depends on its
+ * hash, so the test tries many TTLs. */
 TEST(a_blade_that_is_taken_again_does_not_hide_an_older_one_of_its_ttl)
 {
     struct lawn_options options = {.blades = 8, .resolution = 1000};
@@ -307,7 +307,7 @@ start_2_for_good(struct scene *s, struct probe *probe)
     CHECK_EQ(first(s), 1);
 }
 
-TEST(what_a_callback_starts_at_the_last_tick_is_not_the_first)
+TEST(a_timer_started_by_a_callback_at_the_last_tick_is_not_the_first)
 {
     struct scene s;
 
@@ -324,8 +324,8 @@ TEST(what_a_callback_starts_at_the_last_tick_is_not_the_first)
     scene_end(&s);
 }
 
-/* Numbers are in the order of firing; every third is stopped by the one before
- * it. */
+/* Numbers are in the order of firing. Each timer whose number is a multiple of
+ * three is stopped by the one before it. */
 static void
 look_and_stop(struct scene *s, struct probe *probe)
 {
@@ -380,7 +380,7 @@ TEST(a_callback_of_the_only_timer_sees_that_there_is_none)
     scene_end(&s);
 }
 
-/* On blades; and where unqueued timers begin with the earliest. */
+/* On blades; and where an unqueued timer is the earliest. */
 TEST(while_the_first_timer_stays_nothing_is_looked_through_for_it)
 {
     struct lawn_counters before;

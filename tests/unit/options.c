@@ -1,4 +1,4 @@
-/* options.c - making and freeing lawns: sizes, memory, failed allocation. */
+/* options.c - creating and freeing lawns: sizes, memory, failed allocation. */
 #include "common.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ TEST(fewer_slot_bits_need_less_memory)
     }
 }
 
-/* An allocator that counts, and fails on demand. */
+/* An allocator that counts requests and can refuse them. */
 struct pool {
     unsigned allocs;
     unsigned releases;
@@ -130,7 +130,7 @@ TEST(the_callers_allocator_is_asked_once_and_gets_its_memory_back)
     scene_begin_with(&s, &options);
     CHECK_EQ(pool.allocs, 1);
     CHECK_EQ(pool.size, lawn_size(&options));
-    /* [P7]: nothing is allocated or released from here on. */
+    /* [P7]: from here on nothing is allocated or released. */
     for (unsigned i = 0; i < 1000; i++) {
         start(&s, i % PROBES, i * i);
         (void)stop(&s, (i * 7) % PROBES);
@@ -186,7 +186,7 @@ TEST(a_lawn_can_be_placed_in_memory_of_any_alignment)
         struct lawn_counters stats;
         lawn_stats(s.lawn, &stats);
         CHECK_EQ(stats.bytes, size);
-        scene_end(&s); /* gives nothing back: the memory is the caller's */
+        scene_end(&s); /* releases nothing: the memory is caller-owned */
         for (size_t i = 0; i < size + 2 * guard; i++) {
             if (i == guard / 2 + offset) {
                 i += size;
@@ -229,7 +229,7 @@ TEST(placing_a_lawn_does_not_use_the_allocator)
     free(memory);
 }
 
-/* The sanitizers tell if the lawn reads a timer that is no more. */
+/* The sanitizers report a read of a timer that no longer exists. */
 TEST(freeing_a_lawn_neither_reads_nor_writes_its_running_timers)
 {
     struct scene s;

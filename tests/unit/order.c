@@ -1,5 +1,5 @@
-/* order.c - the order of firing [P4]. Every scene checks that deadlines come
- * in order; here it is about equal deadlines and about time in pieces. */
+/* order.c - the order of firing [P4]. Every scene checks the order of
+ * deadlines; these tests check equal deadlines and mows in small steps. */
 #include "common.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ TEST(timers_of_one_ttl_keep_their_order_when_others_are_stopped)
     }
 }
 
-/* Blades that are due together may take turns; within each the order stays. */
+/* Blades that are due together may take turns; each keeps its order. */
 TEST(many_ttls_due_at_one_tick_each_keep_the_order_of_their_timers)
 {
     enum { TTLS = 40, EACH = 5 };
@@ -105,7 +105,8 @@ TEST(timers_of_different_ttls_fire_in_the_order_of_their_deadlines)
     }
 }
 
-/* After a stall it is not one queue after the other (Node.js #46644). */
+/* After a stall, queues are not drained one after the other (Node.js
+ * #46644). */
 TEST(queues_that_are_overdue_together_are_merged_by_deadline)
 {
     struct scene s;
@@ -126,7 +127,7 @@ TEST(queues_that_are_overdue_together_are_merged_by_deadline)
     }
 }
 
-/* Runs the same timers with time in pieces of the given size, 0: whole. */
+/* Runs the same timers in time steps of this size; 0: in one step. */
 static unsigned
 run_in_pieces(struct scene *s, enum ground ground, uint64_t piece)
 {
@@ -151,7 +152,8 @@ run_in_pieces(struct scene *s, enum ground ground, uint64_t piece)
     return s->fired;
 }
 
-/* 2. picotera/lawn 18d3b32: a jump must not skip what steps would move. */
+/* 2. picotera/lawn 18d3b32: a jump must not skip timers that steps would
+ * fire. */
 TEST(time_in_any_pieces_fires_the_same_timers_in_the_same_order)
 {
     static const uint64_t pieces[] = {1, 2, 7, 64, 255, 256, 257, 1000, 4096};
@@ -168,7 +170,7 @@ TEST(time_in_any_pieces_fires_the_same_timers_in_the_same_order)
     }
 }
 
-/* Their deadlines are cut to the same last tick. */
+/* Their deadlines are all clamped to the last tick. */
 TEST(timers_of_one_ttl_cut_at_the_end_of_time_keep_their_order)
 {
     struct scene s;

@@ -41,7 +41,8 @@ start_nine_others(struct scene *s, struct probe *probe)
     }
 }
 
-/* 44. ratas 290f5d3: started in a callback, into the wrong slot */
+/* 44. ratas 290f5d3: a timer started in a callback was put into the wrong
+ * slot */
 TEST(a_timer_started_inside_a_callback_waits_for_the_next_mowing)
 {
     struct scene s;
@@ -76,7 +77,7 @@ start_three_around_a_turn(struct scene *s, struct probe *probe)
     }
 }
 
-/* 29. folly c53bda788: early by a wheel's turn when started during a drain */
+/* 29. folly c53bda788: one revolution early when started during a drain */
 TEST(a_timer_started_in_a_callback_for_one_turn_of_a_wheel_is_not_early)
 {
     struct scene s;
@@ -99,7 +100,7 @@ TEST(a_timer_started_in_a_callback_for_one_turn_of_a_wheel_is_not_early)
     }
 }
 
-/* What the first timer's callback does to the timer number victim. */
+/* What the callback of the first timer does to timer number victim. */
 static unsigned victim;
 static unsigned stops;
 
@@ -119,7 +120,7 @@ restart_victim(struct scene *s, struct probe *probe)
 }
 
 /* 38. tokio PR #3270; 23. libuv bb6fbcf6e; 44. dpvs #756, CHIP #22375; and the
- * published lawn, where stopping a collected timer did nothing. */
+ * published lawn, where stopping a collected timer had no effect. */
 TEST(a_timer_stopped_by_an_earlier_callback_of_the_mow_does_not_fire)
 {
     static const uint64_t ttls[] = {10, 11, 300}; /* same tick, next, far */
@@ -179,8 +180,8 @@ stop_all(struct scene *s, struct probe *probe)
     }
 }
 
-/* 31. folly 3a06d042d: cancelAll missed timers taken out already;
- * 34. folly #397: and the count was wrong afterwards. */
+/* 31. folly 3a06d042d: cancelAll missed timers that were already taken out; 34.
+ * folly #397: and left a wrong count. */
 TEST(a_callback_may_stop_all_timers_and_no_other_fires)
 {
     struct scene s;
@@ -243,7 +244,7 @@ free_self(struct lawn_timer *timer, void *arg)
     free(probe);
 }
 
-/* The sanitizers tell if a mow touches a timer after its callback. */
+/* The sanitizers report a mow that accesses a timer after its callback. */
 TEST(a_callback_may_free_its_own_timer)
 {
     struct scene s;
@@ -340,7 +341,7 @@ TEST(a_callback_may_ask_for_the_next_deadline_the_counts_and_a_check)
     }
 }
 
-/* A blade runs empty in the midst of a mow, and another TTL takes it. */
+/* A blade becomes empty during a mow, and another TTL takes it. */
 static void
 stop_all_and_start_other_ttls(struct scene *s, struct probe *probe)
 {
@@ -446,7 +447,7 @@ TEST(the_callback_gets_the_timer_and_the_argument_of_the_mow)
 }
 
 /* Probes 0 to 39 are due at 5000, 40 to 59 at 5008. The first to fire stops
- * some of both; each asks what is next. */
+ * some of both groups; each calls lawn_next(). */
 static void
 stop_some_and_ask(struct scene *s, struct probe *probe)
 {
@@ -465,7 +466,7 @@ stop_some_and_ask(struct scene *s, struct probe *probe)
     CHECK_EQ(lawn_next(s->lawn), due ? 5000 : 5008);
 }
 
-/* Blades are then drained in turn, sixteen at a time. */
+/* With very many timers, blades are drained in turn, sixteen at a time. */
 TEST(callbacks_may_stop_and_ask_in_a_lawn_of_very_many_timers)
 {
     enum { MANY = 70000, TTLS = 20 };

@@ -1,4 +1,4 @@
-/* resolution.c - deadlines rounded up, so that timers come due together. */
+/* resolution.c - deadlines rounded up, so that timers become due together. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 /* 20, 21. libuv #4773, #1105: rounding down fires early; 44. rounding bugs of
  * rpc-perf #180, theine-go #64, agrona #73, sozu #1369 */
-/* Of those that fired, the ones with these numbers did in ascending order. */
+/* Checks that the fired timers with these numbers fired in ascending order. */
 static void
 check_ascending(struct scene *s, unsigned from, unsigned to)
 {
@@ -103,7 +103,8 @@ TEST(timers_of_one_ttl_rounded_to_one_deadline_keep_their_order)
     }
 }
 
-/* A finer resolution gives earlier deadlines than the queue's last has. */
+/* A finer resolution gives earlier deadlines than the last timer of the queue
+ * has. */
 TEST(a_change_of_resolution_keeps_old_deadlines_and_the_order_of_all)
 {
     static const uint64_t changes[][2] = {
@@ -187,7 +188,7 @@ TEST(a_ttl_of_zero_is_rounded_up_to_the_next_multiple)
     scene_end(&s);
 }
 
-/* Those started before the change stand on a blade that is closed to those
+/* Timers started before the change are on a blade that is closed to those
  * started after it; both are due at the same time. */
 TEST(timers_of_one_ttl_keep_their_order_across_a_change_of_resolution)
 {
@@ -218,15 +219,14 @@ TEST(timers_of_one_ttl_keep_their_order_across_a_change_of_resolution)
     }
 }
 
-/* Timers that a change of the resolution parts, all due at one tick. */
+/* Timers split by a change of the resolution, all due at one tick. */
 
-#define PARTED                                                                 \
-    500u /* before and after the change, each with a TTL of its own */
+#define PARTED 500u /* before and after the change, each with its own TTL */
 #define PARTED_DUE 40002u
 
-/* With old ones, which stand on closed blades by then, and new ones. The numbers
- * of the new ones come after all of the old ones. Moving down in the index turns
- * their order round; how often that happens depends on mows in between. */
+/* Starts old timers, which are then on closed blades, and new ones with higher
+ * numbers. Moving to a lower level of the index reverses their order; how often
+ * that happens depends on the mows in between. */
 static struct probe *
 start_parted(struct scene *s, unsigned turns)
 {
@@ -271,7 +271,7 @@ looked(const struct scene *s)
     return stats.looked;
 }
 
-/* [P8] Not each other entry again for each that was closed. */
+/* [P8] The entries are not searched again for each closed one. */
 TEST(a_mow_looks_at_each_entry_once_after_a_change_of_resolution)
 {
     for (unsigned turns = 0; turns < 3; turns++) {
@@ -302,8 +302,8 @@ TEST(mows_of_one_timer_look_at_few_entries_after_a_change_of_resolution)
     }
 }
 
-/* What callbacks, and others between mows, may do to the entries of the tick: each
- * second closed one fires before all that are not closed. */
+/* What callbacks, and calls between mows, may do to the entries of the tick:
+ * each second closed one fires before all that are not closed. */
 
 static struct probe *parted;
 
@@ -313,7 +313,7 @@ change_parted(struct scene *s, struct probe *probe)
     unsigned id = probe->id;
 
     switch (id % 5) {
-    case 0: /* the entry looked at last, and with it the place */
+    case 0: /* the last entry examined, and with it the position */
         (void)lawn_stop(s->lawn, &parted[PARTED + id % 7].timer);
         break;
     case 1:
@@ -323,7 +323,7 @@ change_parted(struct scene *s, struct probe *probe)
         (void)lawn_stop(s->lawn, &parted[2 * PARTED - 1 - id].timer);
         (void)lawn_next(s->lawn);
         break;
-    case 3: /* a new entry, though not for this tick */
+    case 3: /* a new entry, but not for this tick */
         start_probe(s, probe, 5 + id);
         break;
     default:
@@ -347,7 +347,7 @@ TEST(closed_blades_fire_first_whatever_callbacks_change)
                 CHECK(s.id[from] < PARTED); /* [P4] */
                 old++;
             }
-            /* Overdue, on an open blade: an entry before all others. */
+            /* Overdue, on an open blade: its entry comes before all others. */
             if (s.fired % 3 == 0 && !lawn_pending(&s.probe[1].timer)) {
                 lawn_start_as(s.lawn, &s.probe[1].timer, 77, PARTED_DUE - 1);
                 s.probe[1].due = PARTED_DUE;
@@ -359,7 +359,8 @@ TEST(closed_blades_fire_first_whatever_callbacks_change)
     }
 }
 
-/* Closed again in a callback: what was open is closed as well. */
+/* Changes the resolution in a callback, which closes the open blades as
+ * well. */
 static void
 close_again(struct scene *s, struct probe *probe)
 {
@@ -388,10 +389,10 @@ TEST(the_resolution_may_change_in_a_mow_of_closed_blades)
     }
 }
 
-#define HOT 8u /* TTLs, which hold all blades */
+#define HOT 8u /* TTLs that occupy all blades */
 
-/* Of every four starts three find no blade; the fourth is of a hot TTL. Returns how
- * many of those found none either. */
+/* Three of four starts find no blade; the fourth has a hot TTL. Returns how
+ * many of the hot starts found no blade either. */
 static uint64_t
 count_unqueued_hot_starts(bool set_resolution)
 {
@@ -412,7 +413,8 @@ count_unqueued_hot_starts(bool set_resolution)
     for (uint64_t i = 0; i < 40000; i++) {
         lawn_set_now(lawn, i);
         if (i % 4 == 0) {
-            /* One of two timers of this TTL runs: the blade is never empty. */
+            /* One of two timers of this TTL is always running: the blade is
+             * never empty. */
             unsigned ttl = i / 4 % HOT;
             struct lawn_timer *old = &hot[ttl];
             struct lawn_timer *next = &hot[HOT + ttl];
@@ -441,15 +443,15 @@ count_unqueued_hot_starts(bool set_resolution)
     return unqueued;
 }
 
-/* module/queue_timeline.c relies on it. */
+/* module/queue_timeline.c relies on this. */
 TEST(setting_the_resolution_keeps_blades_in_use_though_most_starts_miss)
 {
     CHECK(count_unqueued_hot_starts(false) > 0);
     CHECK_EQ(count_unqueued_hot_starts(true), 0);
 }
 
-/* Four timers: OLD and YOUNG have one TTL and one deadline, with a change of the
- * resolution between their starts. */
+/* Four timers: OLD and YOUNG have the same TTL and deadline, with a change of
+ * the resolution between their starts. */
 enum { FIRST, OLD, YOUNG, AGAIN, FOUR };
 
 struct four {
@@ -472,7 +474,7 @@ note_fired(struct lawn_timer *timer, void *arg)
     }
 }
 
-/* [P4 I11] The blade of AGAIN is passed over at one tick, and is in front of the
+/* [P4 I11] The blade of AGAIN is passed over at one tick, and precedes the
  * closed blade at a later one. */
 TEST(an_entry_passed_over_at_an_earlier_tick_hides_no_closed_blade)
 {

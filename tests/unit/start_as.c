@@ -1,11 +1,11 @@
-/* start_as.c - timers started as of a TTL and a deadline, overdue or not; and
- * when a timer was due. */
+/* start_as.c - lawn_start_as(): timers started with a given TTL and deadline,
+ * overdue or not; and lawn_last_deadline(). */
 #include "common.h"
 #include "internal.h"
 
 #include <stdlib.h>
 
-/* Starts a probe, and says when it is due. */
+/* Starts a probe with lawn_start_as() and records its deadline. */
 static void
 start_as(struct scene *s, unsigned id, uint64_t ttl, uint64_t deadline)
 {
@@ -23,7 +23,8 @@ count_unqueued(const struct scene *s)
     return lawn_count_unqueued(s->lawn);
 }
 
-/* P4: a lawn made at the time of the earliest, then told the present. */
+/* P4: the lawn is created at the time of the earliest timer, then gets the
+ * present time. */
 TEST(overdue_timers_fire_in_the_order_of_their_deadlines_in_the_next_mow)
 {
     struct lawn_options options = {.now = 1000};
@@ -148,7 +149,8 @@ TEST(a_timer_earlier_than_the_last_of_its_blade_stays_off_it)
     scene_end(&s);
 }
 
-/* P4, I1: a coarse resolution makes starts later than now + ttl, not these. */
+/* P4, I1: a coarse resolution rounds the deadlines of lawn_start(), not
+ * these. */
 TEST(a_deadline_is_not_rounded_but_may_be_as_late_as_a_rounded_one)
 {
     struct lawn_options options = {.resolution = 100};
@@ -170,7 +172,7 @@ TEST(a_deadline_is_not_rounded_but_may_be_as_late_as_a_rounded_one)
     scene_end(&s);
 }
 
-/* P4: timers of one TTL and deadline whose blade was closed go first. */
+/* P4: of one TTL and deadline, the timers on a closed blade fire first. */
 TEST(a_timer_started_as_of_a_ttl_does_not_go_to_a_closed_blade)
 {
     struct lawn_options options = {.resolution = 10};
@@ -199,13 +201,13 @@ TEST(a_ttl_of_nothing_or_never_has_no_blade)
     start_as(&s, 2, LAST, 30);
     start_as(&s, 3, 0, 1);
     CHECK_EQ(count_unqueued(&s), 3);
-    start(&s, 4, 0); /* does not find one of no TTL */
+    start(&s, 4, 0); /* finds no blade with TTL 0 */
     CHECK_EQ(mow(&s, 30), 5);
     CHECK_FIRED(&s, 3, 4, 1, 0, 2);
     scene_end(&s);
 }
 
-/* P4: the mowing position is as early as a deadline can be. */
+/* P4: no deadline is earlier than the mowing position. */
 TEST(a_deadline_before_what_has_fired_counts_as_that)
 {
     struct lawn_options options = {.now = 500};
@@ -241,7 +243,7 @@ start_overdue(struct scene *s, struct probe *probe)
     }
 }
 
-/* P6: what a callback starts waits for a later mow. */
+/* P6: timers started by a callback wait for a later mow. */
 TEST(a_callback_may_start_overdue_timers_and_they_wait_for_a_later_mow)
 {
     struct scene s;
@@ -329,7 +331,7 @@ TEST(a_timer_started_as_of_a_ttl_is_counted_as_any_other)
     scene_end(&s);
 }
 
-/* I6, I10: an unqueued timer comes before what is known to be the earliest. */
+/* I6, I10: an unqueued timer is earlier than the known earliest entry. */
 TEST(the_next_deadline_is_exact_when_overdue_timers_come_one_by_one)
 {
     struct lawn_options options = {.now = 1};
@@ -351,8 +353,9 @@ TEST(the_next_deadline_is_exact_when_overdue_timers_come_one_by_one)
     scene_end(&s);
 }
 
-/* Many starts, and nothing but lawn_start_as(): tuning are looked at as with
- * any others. P4: where a lawn that is alone puts one, it puts them all. */
+/* Many calls of lawn_start_as() and no other starts: the lawn reviews its
+ * tuning as usual. P4: a lawn that bypasses its blades does so for all
+ * timers. */
 TEST(a_lawn_changes_its_tuning_by_timers_started_as_of_a_ttl)
 {
     struct lawn_options options = {.blades = 16};
@@ -380,7 +383,8 @@ TEST(a_lawn_changes_its_tuning_by_timers_started_as_of_a_ttl)
         (void)stop(&s, i);
     }
     s.fired = 0;
-    /* By threes, since it may be every eighth start that looks for a blade. */
+    /* In groups of three, because only every eighth start may look for a
+     * blade. */
     for (unsigned i = 0; i < 60; i += 3) {
         start_as(&s, i, 777, lawn_now(s.lawn) + 777);
         start(&s, i + 1, 777);
@@ -393,8 +397,9 @@ TEST(a_lawn_changes_its_tuning_by_timers_started_as_of_a_ttl)
     scene_end(&s);
 }
 
-/* P4: told a time past the last tick, a clock that stands there does not move, so
- * the tuning stay, and with them the place for a TTL and a deadline. */
+/* P4: lawn_set_now() beyond the last tick does not move a clock that has
+ * reached it. The tuning then stays, and with it the place for a TTL and a
+ * deadline. */
 TEST(a_clock_at_the_last_tick_does_not_change_the_tuning_when_set_to_never)
 {
     struct scene s;
@@ -402,7 +407,7 @@ TEST(a_clock_at_the_last_tick_does_not_change_the_tuning_when_set_to_never)
     scene_begin(&s, BLADES);
     lawn_set_now(s.lawn, LAST);
     for (unsigned i = 0; i < 4096; i++) {
-        start(&s, 1, 1); /* that is due at the last tick, and on no blade */
+        start(&s, 1, 1); /* due at the last tick, and on no blade */
         CHECK(stop(&s, 1));
     }
     for (unsigned i = 10; i < 20; i++) {
@@ -436,8 +441,8 @@ TEST(a_lawn_that_was_loaded_with_very_many_timers_gets_stripes)
     free(probes);
 }
 
-/* A lawn whose clock stands at 1, with stripes, since it holds very many timers of
- * one TTL; these are to be freed after it. */
+/* Creates a lawn at time 1 with stripes: it holds very many timers of one TTL.
+ * Free the timers after the lawn. */
 static struct lawn *
 striped(size_t blades, struct lawn_timer **timers)
 {
@@ -455,7 +460,7 @@ striped(size_t blades, struct lawn_timer **timers)
     return lawn;
 }
 
-/* The set of four blades where a TTL with this hash belongs. */
+/* Returns the set of four blades to which a TTL with this hash belongs. */
 static uint32_t
 set_of(const struct lawn *lawn, uint64_t hash, uint64_t deadline)
 {
@@ -465,7 +470,8 @@ set_of(const struct lawn *lawn, uint64_t hash, uint64_t deadline)
            LAWN_BLADES_WAYS;
 }
 
-/* Starts timers of further TTLs until no blade of a set is free. Tells how many. */
+/* Starts timers of further TTLs until no blade of a set is free. Returns their
+ * number. */
 static unsigned
 fill_set(struct lawn *lawn, struct lawn_timer *timers, uint32_t set)
 {
@@ -495,8 +501,9 @@ note_order(struct lawn_timer *timer, void *arg)
     *(*next)++ = timer;
 }
 
-/* P4. If the two sets of a TTL are close, one stripe's second set is another's
- * first, so a blade that is claimed for one may come before the other's. */
+/* P4. If the two sets of a TTL are close, the second set of one stripe is the
+ * first of another. A blade claimed for one stripe may then precede the
+ * other's. */
 TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
 {
     struct lawn_timer *many = NULL;
@@ -533,8 +540,8 @@ TEST(timers_of_one_ttl_and_deadline_stay_together_whatever_start_as_does)
     free(many);
 }
 
-/* P8: a large table keeps every TTL's two sets apart, so that none is refused a
- * blade for that. */
+/* P8: a large table keeps the two sets of every TTL apart, so that each TTL
+ * gets a blade. */
 TEST(start_as_finds_blades_for_all_ttls_of_a_large_lawn_with_stripes)
 {
     enum { TTLS = 2000 };

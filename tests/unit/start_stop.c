@@ -99,7 +99,8 @@ TEST(a_timer_can_be_started_with_an_absolute_deadline)
     scene_end(&s);
 }
 
-/* 41. Linux 66e4b63624fc: nor does it move the clock back. 44. Netty #1953 */
+/* 41. Linux 66e4b63624fc: nor does such a start move the clock back. 44. Netty
+ * #1953 */
 TEST(a_deadline_that_is_not_after_now_counts_as_the_next_tick)
 {
     static const uint64_t past[] = {0, 1, 99, 100, 101};
@@ -153,7 +154,7 @@ TEST(a_timer_restarted_again_and_again_never_fires)
     scene_end(&s);
 }
 
-/* 44. wahern/timeout bafeec9: a stopped timer is idle in every respect. */
+/* 44. wahern/timeout bafeec9: a stopped timer is completely idle. */
 TEST(a_stopped_timer_does_not_fire)
 {
     struct scene s;
@@ -236,7 +237,7 @@ TEST(any_timer_of_a_queue_can_be_stopped_and_the_others_stay_in_order)
 /* 13. libevent 8c36acd0: moves between queues of one, two and many timers. */
 TEST(a_restart_with_another_ttl_moves_the_timer_between_queues)
 {
-    static const unsigned sizes[] = {0, 1, 2, 9}; /* besides the one moved */
+    static const unsigned sizes[] = {0, 1, 2, 9}; /* without the moved timer */
     struct scene s;
     int ground = 0;
 

@@ -1,4 +1,4 @@
-/* stats.c - the counters, and what they say about cost [P8]. */
+/* stats.c - the counters, and the cost that they show [P8]. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ TEST(live_blades_are_those_that_hold_timers)
     scene_end(&s);
 }
 
-/* 1. picotera/lawn 6498f36: no mow scans what is not due. */
+/* 1. picotera/lawn 6498f36: no mow scans timers that are not due. */
 TEST(a_mow_with_nothing_due_moves_nothing)
 {
     struct scene s;
@@ -92,8 +92,8 @@ TEST(a_mow_with_nothing_due_moves_nothing)
     scene_end(&s);
 }
 
-/* However many timers there are, and however they are restarted: at most the
- * blades are touched by a mow that fires nothing. */
+/* However many timers run and however they are restarted, a mow that fires
+ * nothing touches at most the blades. */
 TEST(a_mow_that_fires_nothing_moves_no_more_entries_than_there_are_blades)
 {
     enum { TTLS = 200, EACH = 20 };
@@ -121,7 +121,7 @@ TEST(a_mow_that_fires_nothing_moves_no_more_entries_than_there_are_blades)
     scene_end(&s);
 }
 
-/* A jump costs no more than what fires and moves, whatever its length [P9]. */
+/* The cost of a jump depends on fires and moves, not on its length [P9]. */
 TEST(a_jump_of_time_costs_the_same_however_far_it_goes)
 {
     struct lawn_counters stats;
@@ -137,8 +137,8 @@ TEST(a_jump_of_time_costs_the_same_however_far_it_goes)
     }
 }
 
-/* All deadlines have a 1 in every digit of the index, so that entries could
- * come up on level after level in a mow that jumps to just before them. */
+/* All deadlines have a 1 in every digit of the index, so that a mow that jumps
+ * to just before them could move entries level by level. */
 TEST(a_jump_to_just_before_all_deadlines_moves_each_blade_once)
 {
     enum { TTLS = 500 };
@@ -162,8 +162,8 @@ TEST(a_jump_to_just_before_all_deadlines_moves_each_blade_once)
     free(probes);
 }
 
-/* However many timers are due: with a small budget little is read, and what is
- * read ahead is read once. */
+/* However many timers are due, a small budget reads few of them, and reads each
+ * one ahead only once. */
 TEST(a_mow_with_a_small_budget_reads_few_timers_ahead)
 {
     enum { MANY = 70000, BUDGET = 4 };
@@ -172,7 +172,7 @@ TEST(a_mow_with_a_small_budget_reads_few_timers_ahead)
     CHECK(probes != NULL);
     struct scene s;
     scene_begin(&s, BLADES);
-    /* All due at one tick, of two TTLs in the end. */
+    /* All are due at one tick; in the end they have two TTLs. */
     for (unsigned round = 0; round < 4; round++) {
         for (unsigned i = 0; i < MANY; i++) {
             if (round < 3 || i % 2 == 0) {

@@ -78,7 +78,7 @@ TEST(an_id_of_a_store_may_be_no_bytes_at_no_address)
     trial_end(&t);
 }
 
-/* Each size, so that each path of the hash and of the comparison is gone. */
+/* Each size, to cover each path of the hash and of the comparison. */
 TEST(ids_of_a_store_of_every_size_differ_from_each_other)
 {
     static unsigned char bytes[300];
@@ -104,7 +104,7 @@ TEST(ids_of_a_store_of_every_size_differ_from_each_other)
     trial_end(&t);
 }
 
-/* Ids are copied: what the caller does to his bytes does not matter. */
+/* Ids are copied: the caller may then change its bytes. */
 TEST(ids_and_payloads_of_a_store_may_stand_anywhere)
 {
     static unsigned char bytes[256];
@@ -183,7 +183,7 @@ TEST(an_id_of_a_store_has_65535_bytes_at_most)
         LAWN_STORE_ID_TOO_LARGE);
     CHECK_EQ(lawn_store_start(t.store, id, SIZE_MAX, 10, "x", 1, 0),
              LAWN_STORE_ID_TOO_LARGE);
-    /* Longer than any timer's is no timer's. */
+    /* An id that is too long matches no timer. */
     CHECK(!lawn_store_get(t.store, id, LAWN_STORE_ID_MAX + 1, NULL));
     CHECK(!lawn_store_stop(t.store, id, LAWN_STORE_ID_MAX + 1));
     CHECK(!lawn_store_touch(t.store, id, LAWN_STORE_ID_MAX + 1, 5));
@@ -222,7 +222,7 @@ TEST(payloads_of_a_store_of_every_size_come_back)
     trial_end(&t);
 }
 
-/* With ids of every size before them. */
+/* Preceded by ids of every size. */
 TEST(payloads_of_a_store_are_aligned_to_8_bytes)
 {
     static char bytes[64];
@@ -247,8 +247,8 @@ TEST(payloads_of_a_store_are_aligned_to_8_bytes)
     trial_end(&t);
 }
 
-/* The limit tells apart what is too large from what has no room: of neither
- * is a byte read, and there is but one. */
+/* A size above the limit and a lack of memory give different errors. The
+ * payload is not read in either case: it is only one byte. */
 TEST(a_payload_of_a_store_has_512_mib_less_one_byte_at_most)
 {
     struct lawn_store_options options = {.max_bytes = 1u << 20};
@@ -276,7 +276,7 @@ TEST(a_payload_of_a_store_has_512_mib_less_one_byte_at_most)
     trial_end(&t);
 }
 
-/* Optimised only: it is half a gigabyte. */
+/* Only in optimized builds: the payload has half a gigabyte. */
 TEST(a_payload_of_the_largest_size_comes_back_from_a_store)
 {
 

@@ -1,4 +1,4 @@
-/* store_callbacks.c - what callbacks of a store may do: everything [S3]. */
+/* store_callbacks.c - callbacks of a store may call everything [S3]. */
 #include "store_common.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ TEST(a_timer_has_left_the_store_when_its_callback_runs)
     trial_end(&t);
 }
 
-/* With its own id and payload, which the store hands to itself. */
+/* Passes the id and payload that the store passed to the callback. */
 static void
 start_itself(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -91,7 +91,7 @@ TEST(a_callback_of_a_store_may_start_its_timer_again_as_it_was)
     trial_end(&t);
 }
 
-/* Less of it each time: the end of the id and of the payload. */
+/* A shorter part each time: the end of the id and of the payload. */
 static void
 start_the_rest_of_itself(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -104,7 +104,7 @@ start_the_rest_of_itself(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-TEST(a_callback_of_a_store_may_hand_back_a_part_of_what_it_got)
+TEST(a_callback_of_a_store_may_pass_back_a_part_of_its_data)
 {
     struct trial t;
 
@@ -130,7 +130,7 @@ start_three(struct trial *t, const struct lawn_store_timer *timer)
 }
 
 /* [P6] */
-TEST(what_a_callback_of_a_store_starts_waits_for_a_later_mow)
+TEST(a_timer_started_by_a_callback_of_a_store_waits_for_a_later_mow)
 {
     struct trial t;
 
@@ -148,7 +148,7 @@ TEST(what_a_callback_of_a_store_starts_waits_for_a_later_mow)
     trial_end(&t);
 }
 
-/* Replaced, touched or updated by the first: b, c and d. */
+/* The first replaces, touches or updates b, c and d. */
 static void
 treat_others(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -161,7 +161,7 @@ treat_others(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-/* [P5] [P6] b, c and e are started anew; d fires in this mow, in its place. */
+/* [P5] [P6] b, c and e are started again; d fires in this mow, in its place. */
 TEST(timers_of_a_store_that_are_due_may_be_changed_by_a_callback)
 {
     struct trial t;
@@ -186,7 +186,7 @@ TEST(timers_of_a_store_that_are_due_may_be_changed_by_a_callback)
 
 static size_t inner;
 
-/* Each callback mows what is left, so that they nest. */
+/* Each callback mows the remaining timers, so that mows nest. */
 static void
 mow_inside(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -194,7 +194,7 @@ mow_inside(struct trial *t, const struct lawn_store_timer *timer)
     inner += trial_mow_some(t, t->mowing, 2);
 }
 
-TEST(a_mow_of_a_store_inside_a_mow_goes_on_where_that_has_got_to)
+TEST(a_mow_of_a_store_inside_a_mow_continues_the_outer_mow)
 {
     struct trial t;
     char id[2] = "a";
@@ -215,7 +215,7 @@ TEST(a_mow_of_a_store_inside_a_mow_goes_on_where_that_has_got_to)
     trial_end(&t);
 }
 
-/* A later time than that of the mow outside. */
+/* Mows to a later time than the outer mow. */
 static void
 mow_further(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -250,7 +250,7 @@ set_now_inside(struct trial *t, const struct lawn_store_timer *timer)
     lawn_store_set_now(t->store, 1000);
 }
 
-/* The mow under way keeps to the time that it was told. */
+/* The current mow keeps the time passed to it. */
 TEST(a_callback_of_a_store_may_set_the_clock)
 {
     struct trial t;
@@ -268,7 +268,7 @@ TEST(a_callback_of_a_store_may_set_the_clock)
     trial_end(&t);
 }
 
-/* Two pops, since what the first told stays until the second. */
+/* Two pops, because the result of the first stays valid until the second. */
 static void
 pop_inside(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -365,7 +365,7 @@ free_it(const struct lawn_store_timer *timer, void *arg)
     CHECK_EQ(t->fired, 0);
     t->fired++;
     lawn_store_free(t->store);
-    CHECK_EQ(timer->id_size, 1); /* [S3] it stays until here */
+    CHECK_EQ(timer->id_size, 1); /* [S3] valid until here */
     CHECK(memcmp(timer->id, "a", 1) == 0);
     CHECK(memcmp(timer->payload, "a payload", timer->payload_size) == 0);
 }
@@ -379,12 +379,12 @@ TEST(a_callback_of_a_store_may_free_it)
     put(&t, "b", 10, "");
     put(&t, "c", 10, "");
     (void)lawn_store_mow(t.store, 10, SIZE_MAX, free_it, &t);
-    CHECK_EQ(t.fired, 1); /* the others are gone */
+    CHECK_EQ(t.fired, 1); /* the others were freed with the store */
     t.store = NULL;
-    trial_end(&t); /* and so is all memory */
+    trial_end(&t); /* and all memory was released */
 }
 
-/* The same, two mows deep. */
+/* The same in nested mows. */
 static void
 mow_to_free(const struct lawn_store_timer *timer, void *arg)
 {
@@ -413,7 +413,7 @@ TEST(a_callback_of_a_store_may_free_it_in_a_mow_inside_a_mow)
     trial_end(&t);
 }
 
-/* While the first of a hundred fires, the others are there. */
+/* While the first of a hundred timers fires, the store contains the others. */
 static void
 look_around(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -441,7 +441,7 @@ look_around(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-/* [S3] Due or not: what has not fired has not left the store. */
+/* [S3] Due or not: a timer that has not fired is still in the store. */
 TEST(timers_of_a_store_that_are_about_to_fire_are_still_there)
 {
     struct trial t;
@@ -455,7 +455,7 @@ TEST(timers_of_a_store_that_are_about_to_fire_are_still_there)
     trial_end(&t);
 }
 
-/* The mow outside has gone for all of them; this one only for some. */
+/* The outer mow fires all of them; this one only some. */
 static void
 mow_less(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -474,7 +474,7 @@ mow_less(struct trial *t, const struct lawn_store_timer *timer)
 }
 
 /* [P1] */
-TEST(a_mow_of_a_store_inside_a_mow_fires_what_is_due_by_its_own_time)
+TEST(a_mow_of_a_store_inside_a_mow_fires_timers_due_by_its_own_time)
 {
     struct trial t;
 
@@ -515,7 +515,7 @@ TEST(a_callback_of_a_store_may_pop_all_that_is_due)
     trial_end(&t);
 }
 
-/* Odd numbers stop, touch or replace the one after next, in turn. */
+/* Odd numbers in turn stop, touch or replace the timer after the next one. */
 static void
 treat_the_one_after_next(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -537,7 +537,7 @@ treat_the_one_after_next(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-/* [P5] [P6] At all places of a batch, if a mow has such. */
+/* [P5] [P6] At all positions of a batch, if a mow works in batches. */
 TEST(callbacks_of_a_store_may_change_timers_at_any_distance)
 {
     struct trial t;
@@ -559,7 +559,7 @@ TEST(callbacks_of_a_store_may_change_timers_at_any_distance)
     }
 }
 
-/* All that may happen, to all ids, from a source of chance. */
+/* All operations on all ids, chosen at random. */
 static uint64_t state;
 static uint64_t cursor;
 
@@ -612,7 +612,7 @@ do_anything(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-/* The sanitizers and lawn_store_check() look on. */
+/* The sanitizers and lawn_store_check() report errors. */
 TEST(callbacks_of_a_store_may_do_anything_in_any_order)
 {
     struct trial t;

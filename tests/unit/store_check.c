@@ -1,6 +1,6 @@
-/* store_check.c - lawn_store_check() names what is broken. A valid store is
- * broken on purpose, which takes a look inside: the invariants stand in
- * src/store/store.h. Each is mended afterwards, and checked again. */
+/* store_check.c - lawn_store_check() reports each broken invariant of
+ * src/store/store.h. Each test breaks a valid store on purpose through its
+ * internal structures, repairs it and checks again. */
 #include "../../src/store/store.h"
 #include "store_common.h"
 
@@ -9,7 +9,7 @@
 
 #define SEED 5
 
-/* "a" and "b", due at 10 and 20, are in the store; break, or mend. */
+/* The store contains "a" and "b", due at 10 and 20. Breaks or repairs it. */
 struct patient {
     struct trial t;
     struct lawn_store_record *a;
@@ -168,7 +168,7 @@ chained_early(struct patient *p, bool mend)
     p->home->chained = !mend;
 }
 
-/* The bucket chained to it would hold less than two. */
+/* The chained bucket would hold fewer than two records. */
 static void
 chained_to_nothing(struct patient *p, bool mend)
 {
@@ -185,7 +185,7 @@ another_id(struct patient *p, bool mend)
     const struct lawn_store_table *table = &p->t.store->table;
     uint64_t hash = lawn__store_table_hash(table, "a", 1);
 
-    /* One of another bucket: there are four. */
+    /* Finds an id of another bucket: there are four. */
     do {
         p->a->id[0]++;
     } while ((lawn__store_table_hash(table, p->a->id, 1) & 3) == (hash & 3));
@@ -232,7 +232,7 @@ slab_number(const struct patient *p, uint64_t number)
         &p->t.store->slots.slabs, number);
 }
 
-/* With this seed, a and b stand in buckets of their own. */
+/* With this seed, a and b are in different buckets. */
 static void
 begin(struct patient *p)
 {
@@ -309,7 +309,7 @@ TEST(a_check_of_a_store_names_what_is_broken)
     }
 }
 
-/* The lawn would speak first, were it not for the times in it. */
+/* The lawn's check would report first without these times. */
 TEST(a_check_of_a_store_sees_due_timers_out_of_order)
 {
     struct patient p;
@@ -338,7 +338,7 @@ TEST(a_check_of_a_store_sees_due_timers_out_of_order)
     trial_end(&p.t);
 }
 
-/* A store with a slab that holds nothing, and the free number of another. */
+/* A store with an empty slab, and a free slab number. */
 TEST(a_check_of_a_store_sees_numbers_of_slabs_that_are_lost)
 {
     static char large[4][1300];
@@ -365,13 +365,13 @@ TEST(a_check_of_a_store_sees_numbers_of_slabs_that_are_lost)
     CHECK(!lawn_store_check(t.store, NULL));
     slots->free_number[0] = UINTPTR_MAX >> 1; /* none */
     CHECK(!lawn_store_check(t.store, NULL));
-    slots->free_number[1] = number; /* which is another piece's */
+    slots->free_number[1] = number; /* the number of another piece */
     CHECK(!lawn_store_check(t.store, NULL));
     slots->free_number[1] = UINTPTR_MAX >> 1;
-    slots->free_number[0] = 0; /* which is not free */
+    slots->free_number[0] = 0; /* a number that is not free */
     CHECK(!lawn_store_check(t.store, NULL));
     slots->free_number[0] = number;
-    *word = (uintptr_t)(number << 1 | 1); /* round and round */
+    *word = (uintptr_t)(number << 1 | 1); /* a cycle */
     CHECK(!lawn_store_check(t.store, NULL));
     *word = UINTPTR_MAX;
     slots->spare = NULL;

@@ -1,5 +1,6 @@
-/* store_chosen.c - ids chosen by an enemy [S6]: he knows the hash, but not the
- * key. This looks into the table: buckets of a cache line, chained if full. */
+/* store_chosen.c - ids chosen by an attacker who knows the hash but not the key
+ * [S6]. The tests read the internal table: buckets of one cache line, chained
+ * if full. */
 #include "../../src/store/store.h"
 #include "store_common.h"
 
@@ -16,7 +17,7 @@
 static const uint64_t known[2] = {1, 2};
 static const uint64_t none[2] = {0, 0};
 
-/* The first numbers, or strings, whose hash ends alike. */
+/* Finds the first numbers, or strings, whose hashes end in the same bits. */
 static void
 choose(uint64_t *ids, const uint64_t key[2])
 {
@@ -32,7 +33,7 @@ choose(uint64_t *ids, const uint64_t key[2])
     }
 }
 
-/* The most buckets that one has to look through. */
+/* Returns the largest number of buckets in a chain. */
 static unsigned
 longest(const struct lawn_store *store)
 {
@@ -75,7 +76,8 @@ longest_of(const uint64_t *ids, const uint64_t seed[2])
     return most;
 }
 
-/* That it holds with the key shows that the test next to this one bites. */
+/* With a known key the ids do collide. This shows that the other tests can
+ * detect collisions. */
 TEST(ids_chosen_by_one_who_knows_the_seed_of_a_store_collide)
 {
     static uint64_t ids[CHOSEN];
@@ -87,8 +89,8 @@ TEST(ids_chosen_by_one_who_knows_the_seed_of_a_store_collide)
     CHECK(longest_of(ids, (const uint64_t[2]){0, 2}) <= 6);
 }
 
-/* Long chains cannot be moved without memory, so the table keeps its size,
- * and is as good as before. */
+/* Long chains cannot be moved without memory. The table keeps its size and
+ * works as before. */
 TEST(a_store_of_colliding_ids_without_memory_loses_none)
 {
     static uint64_t ids[CHOSEN];
@@ -121,15 +123,15 @@ TEST(a_store_of_colliding_ids_without_memory_loses_none)
     trial_end(&t);
 }
 
-/* A bucket holds 6; 36 records that fall into one by chance are not to be
- * expected before the universe ends. */
+/* A bucket holds 6 records; that 36 random ones fall into one has a negligible
+ * probability. */
 TEST(chosen_ids_do_not_collide_in_a_store_with_a_random_seed)
 {
     static uint64_t ids[CHOSEN];
 
     choose(ids, none);
     for (int i = 0; i < 5; i++) {
-        CHECK(longest_of(ids, none) <= 6); /* a seed of 0: a random one */
+        CHECK(longest_of(ids, none) <= 6); /* 0: a random seed */
     }
 }
 
@@ -151,7 +153,7 @@ TEST(stores_have_seeds_of_their_own)
     lawn_store_free(c);
 }
 
-/* 8 bytes have a way of their own, which must come to the same. */
+/* Ids of 8 bytes have their own code path, which must give the same hash. */
 TEST(a_store_hashes_integers_as_it_hashes_bytes)
 {
     struct trial t;
@@ -168,8 +170,8 @@ TEST(a_store_hashes_integers_as_it_hashes_bytes)
     trial_end(&t);
 }
 
-/* The example of the authors' for SipHash-1-3: the key 00 01 02 ... 0f, and
- * messages 00 01 02 ... of every size. */
+/* The reference example for SipHash-1-3: the key 00 01 02 ... 0f, and messages
+ * 00 01 02 ... of every size. */
 TEST(the_hash_of_a_store_is_siphash_1_3)
 {
     static const uint64_t key[2] = {UINT64_C(0x0706050403020100),
@@ -191,8 +193,9 @@ TEST(the_hash_of_a_store_is_siphash_1_3)
     }
 }
 
-/* Of one bucket and one tag, so that only the ids themselves differ. */
-TEST(ids_of_a_store_whose_hashes_look_alike_are_told_apart)
+/* The ids have the same bucket and tag, so that only the ids themselves
+ * differ. */
+TEST(ids_of_a_store_with_similar_hashes_are_distinguished)
 {
     static const size_t sizes[] = {8, 12};
     struct trial t;

@@ -1,4 +1,4 @@
-/* store_common.c - trials: see store_common.h. */
+/* store_common.c - implements store_common.h. */
 #include "store_common.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include <sys/prctl.h>
 #endif
 
-/* Before and behind what is handed out. Every other block begins at a cache line,
- * so that a store uses it up to its end. */
+/* Guard bytes before and after each block. Every other block is aligned to a
+ * cache line, so that a store uses it up to its end. */
 #define LEDGER_LINE 64u
 #define LEDGER_GUARD 32u
 
@@ -66,7 +66,7 @@ trial_release(void *memory, void *context)
     struct ledger_head head;
     memcpy(&head, block - sizeof(head), sizeof(head));
     for (unsigned i = 0; i < LEDGER_GUARD; i++) {
-        CHECK_EQ(block[head.size + i], 0x5A); /* nobody wrote behind it */
+        CHECK_EQ(block[head.size + i], 0x5A); /* not written past its end */
     }
     ledger->bytes -= head.size;
     ledger->blocks--;
@@ -337,7 +337,7 @@ check_child(int (*body)(void))
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        exit(body()); /* not _exit(): coverage is written then */
+        exit(body()); /* not _exit(), which writes no coverage */
     }
     CHECK_EQ(waitpid(child, &status, 0), (uint64_t)child);
     CHECK_EQ(status, 0);

@@ -1,11 +1,10 @@
-/* store_common.h - a trial: a store, an allocator that counts, and a record of
- * what fired.
+/* store_common.h - a trial: a store, an allocator that counts, and a log of
+ * fired timers.
  *
- * Whatever a test is about, each firing in a trial is checked against P1 (not
- * early), P4 (deadlines in order, across mows too) and S3 (the timer has left
- * the store, and what was handed out stays until the callback returns), and
- * lawn_store_check() runs after each mow. When a trial ends, all memory must
- * have come back [S7].
+ * Each fire in a trial is checked against P1 (not early), P4 (deadlines in
+ * order, also across mows) and S3 (the timer has left the store, and its data
+ * stay valid until the callback returns). lawn_store_check() runs after each
+ * mow. When a trial ends, all memory must have been released [S7].
  */
 #ifndef LAWN_TESTS_UNIT_STORE_COMMON_H
 #define LAWN_TESTS_UNIT_STORE_COMMON_H
@@ -14,17 +13,17 @@
 #include "lawn_store.h"
 
 #define TRIAL_LOG 512u
-#define TRIAL_TEXT 64u /* ids and payloads are recorded up to here */
+#define TRIAL_TEXT 64u /* bytes recorded of each id and payload */
 
-/* An allocator that keeps count, refuses if asked to, and checks that nobody
- * writes behind a block. */
+/* An allocator that counts, refuses requests if configured, and detects writes
+ * past the end of a block. */
 struct ledger {
     size_t bytes;    /* held now */
     size_t blocks;   /* held now */
-    size_t requests; /* that were granted */
-    size_t largest;  /* of them */
-    size_t refuse;   /* refuse the request after so many; SIZE_MAX: none */
-    bool for_good;   /* and all later ones */
+    size_t requests; /* granted */
+    size_t largest;  /* largest granted request */
+    size_t refuse;   /* refuse the request after n more; SIZE_MAX: none */
+    bool for_good;   /* refuse all later ones as well */
     size_t refused;
 };
 
@@ -35,11 +34,11 @@ typedef void trial_act_fn(struct trial *trial,
 struct trial {
     struct lawn_store *store;
     struct ledger ledger;
-    trial_act_fn *act; /* what the callback does, or NULL */
+    trial_act_fn *act; /* called by the callback, or NULL */
     const char *id;    /* for act to use */
-    unsigned depth;    /* mows under way */
-    unsigned fired;    /* how many stand in ids and payloads */
-    uint64_t mowing;   /* the latest time given to a mow */
+    unsigned depth;    /* nested mows */
+    unsigned fired;    /* number of entries in ids and payloads */
+    uint64_t mowing;   /* the latest time passed to a mow */
     uint64_t last_due; /* the deadline of the timer that fired last */
     char ids[TRIAL_LOG][TRIAL_TEXT];
     char payloads[TRIAL_LOG][TRIAL_TEXT];
@@ -49,11 +48,11 @@ struct trial {
 void *trial_alloc(size_t size, void *context);
 void trial_release(void *memory, void *context);
 
-/* options may be NULL; the allocator is that of the trial in any case. */
+/* options may be NULL; the allocator is always that of the trial. */
 void trial_begin(struct trial *trial, const struct lawn_store_options *options);
 void trial_end(struct trial *trial);
 
-/* By ids and payloads that are strings; put() must succeed. */
+/* Ids and payloads as strings; put() must succeed. */
 void put(struct trial *trial, const char *id, uint64_t ttl,
          const char *payload);
 int put_how(struct trial *trial, const char *id, uint64_t ttl,
@@ -62,23 +61,23 @@ bool drop(struct trial *trial, const char *id);
 bool has(const struct trial *trial, const char *id);
 struct lawn_store_timer look(const struct trial *trial, const char *id);
 
-/* The timer is there, with this payload and deadline. */
+/* Checks that the timer exists with this payload and deadline. */
 void check_timer(const struct trial *trial, const char *id, const char *payload,
                  uint64_t deadline, const char *file, int line);
 #define CHECK_TIMER(trial, id, payload, deadline)                              \
     check_timer(trial, id, payload, deadline, __FILE__, __LINE__)
 
-/* By numbers as ids. */
+/* Numbers as ids. */
 int put_number(struct trial *trial, uint64_t number, uint64_t ttl);
 bool drop_number(struct trial *trial, uint64_t number);
 bool has_number(const struct trial *trial, uint64_t number);
 
-/* With a budget, or without one; also in a callback. */
+/* Mow with a budget, or without one; also in a callback. */
 size_t trial_mow_some(struct trial *trial, uint64_t now, size_t budget);
 size_t trial_mow(struct trial *trial, uint64_t now);
 
-/* Ids that fired since the last such check, in this order, as one string with
- * spaces between; payloads alike. */
+/* Checks which ids fired since the last such check, in this order, given as one
+ * string separated by spaces; the same for payloads. */
 void check_store_fired(struct trial *trial, const char *ids,
                        const char *payloads, const char *file, int line);
 #define CHECK_STORE_FIRED(trial, ids)                                          \
@@ -86,29 +85,32 @@ void check_store_fired(struct trial *trial, const char *ids,
 #define CHECK_STORE_FIRED_WITH(trial, ids, payloads)                           \
     check_store_fired(trial, ids, payloads, __FILE__, __LINE__)
 
-/* A number that stands for all that a store holds: ids, payloads, deadlines,
+/* Returns a hash of the whole contents of a store: ids, payloads, deadlines,
  * TTLs, and its clock. */
 uint64_t trial_print(const struct trial *trial);
 
-/* Whether a sanitizer or valgrind looks on: slow, and memory is not its own. */
+/* Returns whether a sanitizer or valgrind is active: slow, and with its own
+ * memory management. */
 bool watched(void);
 
-/* Runs body in a child process, which exits with what it returns: 0 if all is
- * well. A check is not for it to make. */
+/* Runs body in a child process, which exits with the return value of body: 0 on
+ * success. body must not use CHECK(). */
 void check_child(int (*body)(void));
 
 #if defined __linux__
-/* From here on, for good, a system call does nothing but return an error; or 0,
- * if that is 0. What was refused last counts. False: we may not. */
+/* Makes a system call fail with error, or return 0 if error is 0, for the rest
+ * of the process. The latest rule for a call applies. Returns false if the
+ * process is not permitted to do this. */
 bool refuse(unsigned call, unsigned error);
 
-/* The same, but only if its argument number which, from 0, has this value in
- * the bits of mask. */
+/* The same, only if argument number which (from 0) has this value in the bits
+ * of mask. */
 bool refuse_if(unsigned call, unsigned error, unsigned which, uint32_t mask,
                uint32_t value);
 #endif
 
-/* Many in a program as shipped, few in one that is watched or not optimised. */
+/* Returns many in a release build, few in one that is watched or not
+ * optimized. */
 unsigned how_many(unsigned many, unsigned some, unsigned few);
 
 #endif

@@ -1,5 +1,5 @@
-/* store_drained.c - a store that held very much, of all sizes and TTLs, and now
- * holds little: S5, S7. */
+/* store_drained.c - a store that held very many timers of all sizes and TTLs,
+ * and now holds few: S5, S7. */
 #include "store_common.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 static char bytes[400000];
 
-/* Timers of all sizes and TTLs until the store is full, or there are so many;
- * then all of them fire. */
+/* Starts timers of all sizes and TTLs until the store is full or has most
+ * timers; then all fire. */
 static uint64_t
 flood(struct lawn_store *store, uint64_t most, size_t largest)
 {
@@ -56,10 +56,10 @@ TEST(a_store_gives_back_what_timers_of_all_sizes_took)
     trial_begin(&t, NULL);
     size_t before = lawn_store_bytes(t.store);
     (void)flood(t.store, how_many(200000, 50000, 5000), 20000);
-    /* A block, and what leads to those that there were. */
+    /* One block, and the table that pointed to the former blocks. */
     CHECK(lawn_store_bytes(t.store) <= before + (512u << 10));
     lawn_store_clear(t.store);
-    (void)lawn_store_pop(t.store, 0, NULL); /* lets go of the last one */
+    (void)lawn_store_pop(t.store, 0, NULL); /* releases the last one */
     lawn_store_clear(t.store);
     CHECK_EQ(lawn_store_bytes(t.store), before);
     trial_end(&t);
@@ -87,7 +87,7 @@ TEST(a_payload_of_a_store_is_replaced_by_one_as_large_within_any_limit)
     trial_end(&t);
 }
 
-/* Those of the largest ids have a block each. [S5] */
+/* Each of the largest ids has its own block. [S5] */
 TEST(a_store_with_one_timer_is_soon_iterated_though_there_were_many)
 {
     const uint64_t many = how_many(20000, 5000, 500);
@@ -121,7 +121,7 @@ TEST(a_store_is_not_made_with_less_memory_than_an_empty_one_takes)
     CHECK_EQ(errno, ENOSPC);
 }
 
-/* They have slabs of their own, which do not fit one another. */
+/* Each has its own slab, and the slab of one is too small for another. */
 TEST(a_store_takes_a_large_id_after_a_smaller_large_one_has_gone)
 {
     static const size_t sizes[] = {20000, 65535, 17000, 30000};

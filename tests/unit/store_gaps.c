@@ -1,5 +1,5 @@
-/* store_gaps.c - what no other test would notice if it went wrong, as mutants of
- * the store have shown. */
+/* store_gaps.c - faults that only mutants of the store revealed and no other
+ * test detects. */
 #include "store_common.h"
 #include "store_tape.h"
 
@@ -41,8 +41,8 @@ TEST(a_store_that_cannot_be_made_reports_why_whatever_its_allocator_does)
     CHECK_EQ(ledger.blocks, 0);
 }
 
-/* The second timer's record begins before, at and behind the end of the first
- * block, and with only one byte of it there. */
+/* The record of the second timer begins before, at and after the end of the
+ * first block, and with only its first byte in that block. */
 TEST(a_record_of_a_snapshot_may_begin_anywhere_in_a_block)
 {
     enum { BLOCK = 65536, AROUND = 128 };
@@ -51,7 +51,7 @@ TEST(a_record_of_a_snapshot_may_begin_anywhere_in_a_block)
     memset(payload, 7, sizeof(payload));
     for (size_t size = BLOCK - AROUND; size < BLOCK + AROUND; size++) {
         struct lawn_store *a = lawn_store_new(NULL);
-        struct trial b; /* whose memory is not zero */
+        struct trial b; /* its memory is not zeroed */
         struct tape tape = {0};
 
         CHECK(a != NULL);
@@ -67,7 +67,7 @@ TEST(a_record_of_a_snapshot_may_begin_anywhere_in_a_block)
     }
 }
 
-/* Writes nothing; the second time it fails, and only then. */
+/* Writes nothing; fails only the second time. */
 static int
 write_badly(const void *bytes, size_t size, void *arg)
 {
@@ -78,7 +78,7 @@ write_badly(const void *bytes, size_t size, void *arg)
     return ++*writes == 2 ? -EIO : 0;
 }
 
-/* Wherever in a record the first block ends. */
+/* For every position in a record at which the first block can end. */
 TEST(a_write_that_fails_once_fails_the_save)
 {
     enum { BLOCK = 65536, AROUND = 128 };
@@ -119,8 +119,8 @@ TEST(a_timer_that_is_due_now_loads_and_fires_now)
     trial_end(&trial);
 }
 
-/* Finds two ids that differ in their last byte alone, and whose hashes begin
- * alike, so that only comparing the ids tells them apart. */
+/* Finds two ids that differ only in their last byte and whose hashes begin with
+ * the same bits, so that only comparing the ids distinguishes them. */
 static void
 find_alike(const uint64_t key[2], size_t size, unsigned char *a,
            unsigned char *b)
@@ -145,7 +145,7 @@ find_alike(const uint64_t key[2], size_t size, unsigned char *a,
     }
 }
 
-TEST(ids_of_a_store_that_differ_in_their_last_byte_are_told_apart)
+TEST(ids_of_a_store_that_differ_in_their_last_byte_are_distinguished)
 {
     struct lawn_store_options options = {.seed = {5, 6}};
 
@@ -166,8 +166,8 @@ TEST(ids_of_a_store_that_differ_in_their_last_byte_are_told_apart)
     }
 }
 
-/* Records that have a slab of their own, of every size modulo the alignment,
- * side by side: what writes behind one is noticed by the allocator. */
+/* Adjacent records with their own slabs, of every size modulo the alignment:
+ * the allocator detects a write past the end of one. */
 TEST(large_ids_and_payloads_of_all_sizes_stay_within_their_memory)
 {
     static unsigned char bytes[40000];
@@ -186,7 +186,7 @@ TEST(large_ids_and_payloads_of_all_sizes_stay_within_their_memory)
                  0);
     }
     CHECK(lawn_store_check(trial.store, stdout));
-    for (size_t i = 0; i < 2; i++) { /* in blocks of memory of two kinds */
+    for (size_t i = 0; i < 2; i++) { /* in memory blocks of two kinds */
         tape_free(&tape);
         tape_save(&tape, trial.store);
     }
@@ -201,7 +201,7 @@ TEST(large_ids_and_payloads_of_all_sizes_stay_within_their_memory)
     trial_end(&trial);
 }
 
-/* What no longer has a slot is given back then, and nothing else. */
+/* Only the memory that no longer has a slot is released. */
 TEST(a_reservation_that_fails_leaves_payloads_of_all_sizes_where_they_are)
 {
     static const size_t sizes[] = {100, 3000, 16000, 16376};
@@ -232,7 +232,7 @@ TEST(a_reservation_that_fails_leaves_payloads_of_all_sizes_where_they_are)
     }
 }
 
-/* Numbers of files begin with 0: then that is one like all others. */
+/* File descriptor 0 is free and must be usable like all others. */
 static int
 save_without_input(void)
 {

@@ -1,4 +1,5 @@
-/* store_handed.c - what a store hands out stays, and may be handed back [S4]. */
+/* store_handed.c - pointers returned by a store stay valid and may be passed
+ * back to it [S4]. */
 #include "store_common.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 #define LONG_PAYLOAD "a payload of more than a few bytes, and then some more"
 
-/* What was handed out is still there. */
+/* Checks that the returned data are still valid. */
 static void
 check_stays(const struct lawn_store_timer *timer, const char *id)
 {
@@ -23,7 +24,7 @@ ignore(const struct lawn_store_timer *timer, void *arg)
     (void)arg;
 }
 
-TEST(what_a_store_hands_out_stays_while_others_come_and_go)
+TEST(data_returned_by_a_store_stay_valid_while_others_come_and_go)
 {
     struct trial t;
     uint64_t cursor = 0;
@@ -59,8 +60,8 @@ TEST(what_a_store_hands_out_stays_while_others_come_and_go)
     trial_end(&t);
 }
 
-/* All at once: none of a thousand moves because of another. */
-TEST(what_a_store_hands_out_of_many_timers_stays)
+/* All at once: none of a thousand timers moves because of another. */
+TEST(data_returned_by_a_store_of_many_timers_stay_valid)
 {
     static struct lawn_store_timer handed[1000];
     struct trial t;
@@ -96,7 +97,7 @@ TEST(what_a_store_hands_out_of_many_timers_stays)
     trial_end(&t);
 }
 
-TEST(what_a_store_hands_out_stays_when_the_timer_is_touched)
+TEST(data_returned_by_a_store_stay_valid_when_the_timer_is_touched)
 {
     struct trial t;
 
@@ -133,8 +134,8 @@ TEST(an_id_that_a_store_handed_out_may_be_handed_back)
     trial_end(&t);
 }
 
-/* The whole, the beginning, the end, the middle, of every size: as the next
- * payload of the same timer, by a start and by an update. */
+/* The whole payload, its beginning, end and middle, of every size, as the next
+ * payload of the same timer, with start and with update. */
 TEST(a_part_of_a_payload_that_a_store_handed_out_may_be_handed_back)
 {
     static unsigned char bytes[400];
@@ -174,7 +175,7 @@ TEST(a_part_of_a_payload_that_a_store_handed_out_may_be_handed_back)
     trial_end(&t);
 }
 
-/* As another timer's payload or id, and as this one's. */
+/* As the payload or id of another timer, and of this one. */
 TEST(a_payload_that_a_store_handed_out_may_become_anything)
 {
     struct trial t;
@@ -192,7 +193,7 @@ TEST(a_payload_that_a_store_handed_out_may_become_anything)
              0);
     CHECK_TIMER(&t, "b", "b", 20);
     timer = look(&t, "b");
-    /* Its payload is its id, and then the other way round. */
+    /* Its payload is its id, then the other way round. */
     CHECK_EQ(lawn_store_start(t.store, timer.payload, timer.payload_size, 30,
                               timer.id, timer.id_size, 0),
              0);
@@ -204,7 +205,7 @@ TEST(a_payload_that_a_store_handed_out_may_become_anything)
     trial_end(&t);
 }
 
-/* The id stands in the payload that is being replaced. */
+/* The id is inside the payload that is being replaced. */
 TEST(an_id_inside_the_payload_that_a_store_replaces_is_read_first)
 {
     struct trial t;
@@ -226,7 +227,7 @@ TEST(an_id_inside_the_payload_that_a_store_replaces_is_read_first)
     trial_end(&t);
 }
 
-TEST(what_a_store_returned_while_iterating_may_be_stopped_by_its_own_id)
+TEST(a_timer_that_a_store_returned_while_iterating_may_be_stopped_by_its_own_id)
 {
     struct trial t;
     uint64_t cursor = 0;

@@ -1,4 +1,4 @@
-/* store_iterate.c - a store tells its timers one by one [S8]. */
+/* store_iterate.c - iterating over the timers of a store [S8]. */
 #include "store_common.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 #define KEPT 1000u
 
-/* Numbers below KEPT stay from the first call to the last; how often each was
- * told, and the others all together. */
+/* Counts how often each timer was returned. Numbers below KEPT exist from the
+ * first call to the last; all others share one counter. */
 static unsigned char seen[KEPT];
 static unsigned others;
 
@@ -47,7 +47,7 @@ check_each_once(void)
     }
 }
 
-/* So many further timers are there afterwards, of numbers from KEPT on. */
+/* Changes the number of further timers, numbered from KEPT on. */
 static void
 resize(struct trial *t, uint64_t from, uint64_t to)
 {
@@ -97,8 +97,8 @@ TEST(an_iteration_of_an_empty_store_returns_nothing)
     trial_end(&t);
 }
 
-/* The store has grown, or shrunk, from and to so many, when so many timers were
- * told. */
+/* The store grows or shrinks between these numbers of timers, after this number
+ * of timers was returned. */
 static void
 iterate_while_resized(uint64_t from, uint64_t to, unsigned after)
 {
@@ -143,7 +143,7 @@ TEST(an_iteration_of_a_store_that_shrinks_returns_each_timer_once)
     iterate_while_resized(1500, 500, 1200);
 }
 
-/* In every call between, up and down. */
+/* Growing and shrinking between all calls. */
 TEST(an_iteration_of_a_store_that_breathes_returns_each_timer_once)
 {
     static const unsigned strides[] = {1, 3, 20, 300};
@@ -176,7 +176,7 @@ TEST(an_iteration_of_a_store_that_breathes_returns_each_timer_once)
     }
 }
 
-/* Told or not, they stay where they are. */
+/* Restarts do not move timers, whether they were returned already or not. */
 TEST(an_iteration_of_a_store_is_not_disturbed_by_restarts)
 {
     struct trial t;
@@ -207,7 +207,7 @@ TEST(an_iteration_of_a_store_is_not_disturbed_by_restarts)
     trial_end(&t);
 }
 
-TEST(an_iteration_goes_on_in_a_store_that_was_reserved_and_cleared)
+TEST(an_iteration_continues_in_a_store_that_was_reserved_and_cleared)
 {
     struct trial t;
     uint64_t cursor = 0;
@@ -234,8 +234,8 @@ TEST(an_iteration_goes_on_in_a_store_that_was_reserved_and_cleared)
     trial_end(&t);
 }
 
-/* S8 with timers that fire meanwhile. */
-TEST(an_iteration_of_a_store_that_mows_returns_what_is_left_once)
+/* S8 while timers fire. */
+TEST(an_iteration_of_a_store_that_mows_returns_remaining_timers_once)
 {
     struct trial t;
     uint64_t cursor = 0;

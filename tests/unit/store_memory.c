@@ -1,4 +1,5 @@
-/* store_memory.c - what a store takes, gives back and refuses: S2, S5, S7. */
+/* store_memory.c - memory that a store allocates and releases, and calls that
+ * it refuses: S2, S5, S7. */
 #include "store_common.h"
 
 #include <errno.h>
@@ -7,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A few blocks that are kept for the next timers, however few there are. */
+/* A few blocks are kept for later timers, however few timers there are. */
 #define SLACK (256u << 10)
 
-/* So that each run goes the same way. */
+/* Makes all runs identical. */
 #define SEED 1
 
 static void
@@ -58,7 +59,7 @@ TEST(a_store_reports_the_bytes_that_it_has_from_its_allocator)
     trial_end(&t);
 }
 
-/* Some stay, many come; then these fire. [S7] */
+/* Some timers stay; many are started and then fire. [S7] */
 static void
 burst(struct lawn_store *store, uint64_t stay, uint64_t many, bool stop)
 {
@@ -106,7 +107,8 @@ TEST(a_store_gives_back_what_a_burst_of_timers_took)
     }
 }
 
-/* Those that stay are scattered among those that go: O(n), now, all the same. */
+/* The remaining timers are scattered among the fired ones. Memory is still
+ * proportional to the remaining timers, at once. */
 TEST(a_store_gives_memory_back_though_every_tenth_timer_stays)
 {
     uint64_t n = how_many(300000, 100000, 20000);
@@ -139,13 +141,13 @@ resident(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* With the allocator that a store has by default. */
+/* With the default allocator of a store. */
 TEST(a_store_gives_memory_back_to_the_system_after_a_burst)
 {
     uint64_t stay = 100000;
 
     if (watched()) {
-        return; /* their allocators keep what is freed */
+        return; /* their allocators keep freed memory */
     }
     struct lawn_store *store = lawn_store_new(NULL);
     CHECK(store != NULL);
@@ -185,7 +187,7 @@ TEST(a_shorter_payload_gives_memory_of_a_store_back)
     free(bytes);
 }
 
-/* What one call asks for, at most. */
+/* The maximum that one call requests. */
 struct cost {
     size_t requests;
     size_t bytes;
@@ -211,8 +213,8 @@ cost_after(struct trial *t, struct cost *cost)
     cost->bytes = more > cost->bytes ? more : cost->bytes;
 }
 
-/* [S5] Growth and shrinkage are spread: no call asks for much, or gives much
- * back, or asks often. */
+/* [S5] Growing and shrinking are spread over calls: no call requests or
+ * releases much, or makes many requests. */
 TEST(no_call_of_a_store_grows_or_shrinks_it_by_much)
 {
     uint64_t n = how_many(300000, 300000, 40000);
@@ -243,7 +245,7 @@ TEST(no_call_of_a_store_grows_or_shrinks_it_by_much)
     trial_end(&t);
 }
 
-/* A directory, if there is one, must not be what is left to grow. */
+/* A directory, if there is one, must not be the part that grows. */
 TEST(a_store_takes_memory_in_proportion_to_its_timers)
 {
     struct trial t;
@@ -270,14 +272,14 @@ TEST(a_store_of_limited_timers_refuses_further_ones)
     CHECK_EQ(put_how(&t, "d", 5, "4", 0), -ENOSPC);
     CHECK_EQ(put_how(&t, "d", 5, "4", LAWN_STORE_ABSENT), -ENOSPC);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
-    put(&t, "a", 40, "replaced");     /* that is no further one */
+    put(&t, "a", 40, "replaced");     /* not a further timer */
     CHECK_EQ(lawn_store_update(t.store, "b", 1, "updated", 7), 0);
     CHECK(drop(&t, "c"));
     put(&t, "d", 5, "4");
     CHECK_EQ(put_how(&t, "e", 5, "5", 0), -ENOSPC);
     CHECK_EQ(trial_mow(&t, 5), 1);
     put(&t, "e", 5, "5");
-    lawn_store_set_limits(t.store, 1, 0); /* what there is stays */
+    lawn_store_set_limits(t.store, 1, 0); /* existing timers stay */
     CHECK_EQ(lawn_store_count(t.store), 3);
     CHECK_EQ(put_how(&t, "f", 5, "", 0), -ENOSPC);
     lawn_store_set_limits(t.store, 0, 0);
@@ -318,7 +320,7 @@ TEST(a_store_of_limited_bytes_refuses_what_exceeds_them)
     trial_end(&t);
 }
 
-/* What there is stays, and the memory that there is may be used up. */
+/* Existing timers stay, and the store may use its memory up. */
 TEST(a_store_that_has_more_than_a_new_limit_takes_no_further_memory)
 {
     struct trial t;
@@ -341,7 +343,7 @@ TEST(a_store_that_has_more_than_a_new_limit_takes_no_further_memory)
     trial_end(&t);
 }
 
-/* What is kept of calls that fail does not pile up. */
+/* Memory kept by failed calls does not accumulate. */
 TEST(calls_of_a_store_that_fail_for_long_take_no_memory)
 {
     static char bytes[5000];
@@ -412,7 +414,7 @@ TEST(a_reserved_store_does_not_grow_its_table)
         cost_after(&t, &cost);
     }
     CHECK_EQ(lawn_store_mow(t.store, 10, SIZE_MAX, ignore, NULL), n);
-    CHECK(t.ledger.bytes >= reserved - reserved / 4); /* it does not shrink */
+    CHECK(t.ledger.bytes >= reserved - reserved / 4); /* does not shrink */
     CHECK_EQ(lawn_store_reserve(t.store, 0), 0);
     for (uint64_t i = 0; i < 100; i++) {
         CHECK_EQ(put_number(&t, i, 10), 0);
@@ -462,8 +464,8 @@ TEST(a_reservation_that_exceeds_a_limit_of_a_store_changes_nothing)
     trial_end(&t);
 }
 
-/* [S2] A call, with the first request refused, the second, and so on until it
- * gets all that it asks for. */
+/* [S2] Runs a call with the first request refused, then the second, and so on,
+ * until all requests of the call are granted. */
 typedef int call_fn(struct trial *t, uint64_t step);
 
 static void
@@ -541,7 +543,7 @@ TEST(a_reservation_in_a_store_without_memory_changes_nothing)
     check_scarcity(reserve_more, 20);
 }
 
-/* With nothing to be had: stop, touch, mow, pop, get, iterate and clear. */
+/* With no memory available: stop, touch, mow, pop, get, iterate and clear. */
 TEST(a_store_without_memory_still_does_what_cannot_fail)
 {
     struct trial t;
@@ -570,13 +572,13 @@ TEST(a_store_without_memory_still_does_what_cannot_fail)
     trial_end(&t);
 }
 
-/* Each request of a store in the making is refused in turn. */
+/* Refuses each request of lawn_store_new() in turn. */
 TEST(a_store_that_gets_no_memory_is_not_made)
 {
     struct lawn_store_options options = {.lawn.blades = 8, .lawn.slot_bits = 4};
     struct trial t;
 
-    trial_begin(&t, &options); /* tells how many requests it takes */
+    trial_begin(&t, &options); /* counts the requests */
     struct trial other;
     for (size_t k = 0; k < t.ledger.requests; k++) {
         trial_begin(&other, &options);
@@ -595,7 +597,7 @@ TEST(a_store_that_gets_no_memory_is_not_made)
     trial_end(&t);
 }
 
-/* The limit holds from the beginning. */
+/* The limit applies from the beginning. */
 TEST(a_store_that_is_larger_than_its_limit_takes_no_timer)
 {
     struct lawn_store_options options = {.max_bytes = 1};

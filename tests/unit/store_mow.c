@@ -1,4 +1,5 @@
-/* store_mow.c - a store's clock: mow, pop, next, now, and the extremes. */
+/* store_mow.c - the clock of a store: mow, pop, next, now, and extreme
+ * times. */
 #include "store_common.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@ ignore(const struct lawn_store_timer *timer, void *arg)
     (void)arg;
 }
 
-/* [P4] By deadline; those of one TTL as they were started. */
+/* [P4] By deadline; timers of one TTL in the order of their starts. */
 TEST(a_store_fires_in_the_order_of_deadlines)
 {
     struct trial t;
@@ -38,12 +39,12 @@ TEST(a_store_mows_no_more_than_its_budget)
     put(&t, "c", 11, "");
     put(&t, "d", 50, "");
     CHECK_EQ(trial_mow_some(&t, 20, 0), 0);
-    CHECK_EQ(lawn_store_now(t.store), 20); /* the clock moves all the same */
+    CHECK_EQ(lawn_store_now(t.store), 20); /* the clock still moves */
     CHECK_EQ(lawn_store_next(t.store), 10);
     CHECK_EQ(trial_mow_some(&t, 20, 1), 1);
     CHECK_STORE_FIRED(&t, "a");
     put(&t, "e", 5, "");
-    CHECK_TIMER(&t, "e", "", 25); /* from now, not from what is mown */
+    CHECK_TIMER(&t, "e", "", 25); /* from now, not from the mowing position */
     CHECK_EQ(lawn_store_count(t.store), 4);
     CHECK_EQ(trial_mow_some(&t, 30, 2), 2);
     CHECK_STORE_FIRED(&t, "b c");
@@ -57,7 +58,8 @@ static void
 halt_the_lawn(struct trial *t, const struct lawn_store_timer *timer)
 {
     (void)timer;
-    /* To look at only, and not being mown when callbacks run. */
+    /* lawn_store_lawn() returns a const lawn. It is not being mown while
+     * callbacks run. */
     lawn_halt((struct lawn *)(uintptr_t)lawn_store_lawn(t->store));
 }
 
@@ -88,7 +90,7 @@ TEST(a_store_ignores_a_clock_that_runs_back)
     put(&t, "b", 10, "");
     CHECK_TIMER(&t, "b", "", 2010);
     CHECK_EQ(trial_mow(&t, 1009), 0);
-    CHECK_EQ(trial_mow(&t, 1010), 1); /* due by that earlier time */
+    CHECK_EQ(trial_mow(&t, 1010), 1); /* due by the earlier time */
     CHECK_STORE_FIRED(&t, "a");
     CHECK_EQ(lawn_store_now(t.store), 2000);
     CHECK_EQ(trial_mow(&t, 2010), 1);
@@ -163,7 +165,8 @@ TEST(a_pop_takes_the_earliest_due_timer_out_of_a_store)
     trial_end(&t);
 }
 
-/* Until the next pop, whatever happens meanwhile; the sanitizers look on. */
+/* Valid until the next pop, whatever happens in between; the sanitizers
+ * check. */
 TEST(what_a_pop_of_a_store_returns_stays_until_the_next_pop)
 {
     struct trial t;
@@ -185,7 +188,7 @@ TEST(what_a_pop_of_a_store_returns_stays_until_the_next_pop)
     CHECK_EQ(out.id_size, 1);
     CHECK(memcmp(out.id, "a", 1) == 0);
     CHECK(memcmp(out.payload, "a payload that is somewhat longer", 33) == 0);
-    /* And it may be handed back. */
+    /* The popped data may be passed back. */
     CHECK_EQ(lawn_store_start(t.store, out.id, out.id_size, 7, out.payload,
                               out.payload_size, 0),
              0);
@@ -193,7 +196,7 @@ TEST(what_a_pop_of_a_store_returns_stays_until_the_next_pop)
     trial_end(&t);
 }
 
-/* A popped timer's memory is the store's, and it is given back with it. */
+/* The store owns the memory of a popped timer and frees it. */
 TEST(a_store_freed_after_a_pop_gives_all_memory_back)
 {
     static char large[100000];
@@ -283,7 +286,7 @@ start_itself_again(struct trial *t, const struct lawn_store_timer *timer)
              0);
 }
 
-/* [P9] There is no later tick, and yet a mow ends. */
+/* [P9] There is no later tick; a mow still ends. */
 TEST(a_mow_of_a_store_at_the_last_tick_comes_to_an_end)
 {
     struct lawn_store_options options = {.lawn.now = LAST - 5};

@@ -1,14 +1,14 @@
-/* store_museum.c - bugs of others that a store could have. Numbers are those of
- * museum.c. */
+/* store_museum.c - bugs of other libraries that a store could have. The numbers
+ * are those of museum.c. */
 #include "store_common.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The pseudo-code of the paper puts a new timer into the table under the id and
- * leaves the old one in its queue: the id then fires twice, and DeleteTimer
- * takes out only the newer. */
+/* The pseudo-code of the paper stores a new timer under the id and leaves the
+ * old one in its queue: the id then fires twice, and DeleteTimer removes only
+ * the newer one. */
 TEST(a_store_leaves_no_old_timer_behind_when_an_id_starts_again)
 {
     struct trial t;
@@ -28,7 +28,7 @@ TEST(a_store_leaves_no_old_timer_behind_when_an_id_starts_again)
     trial_end(&t);
 }
 
-/* The same in another order: the replaced one is due first. */
+/* The same in another order: the replaced timer is due first. */
 TEST(a_store_does_not_fire_an_id_at_its_first_deadline_once_it_is_replaced)
 {
     struct trial t;
@@ -42,7 +42,7 @@ TEST(a_store_does_not_fire_an_id_at_its_first_deadline_once_it_is_replaced)
     trial_end(&t);
 }
 
-/* 11. Ids that make memory for all ids below them. */
+/* 11. An id that allocates memory for all lower ids. */
 TEST(a_store_takes_memory_by_the_number_of_ids_and_not_by_their_size)
 {
     struct trial t;
@@ -58,8 +58,8 @@ TEST(a_store_takes_memory_by_the_number_of_ids_and_not_by_their_size)
     trial_end(&t);
 }
 
-/* 44. Netty #2541: a cancelled timeout kept its task until it would have been
- * due, and with it all that the task knew. */
+/* 44. Netty #2541: a canceled timeout kept its task, and everything the task
+ * referred to, until its deadline. */
 TEST(a_store_gives_the_memory_of_stopped_timers_back_long_before_they_are_due)
 {
     static char large[2000];
@@ -78,7 +78,7 @@ TEST(a_store_gives_the_memory_of_stopped_timers_back_long_before_they_are_due)
     trial_end(&t);
 }
 
-/* A keep-alive of one id, over and over, is one timer's memory. */
+/* Restarting one id over and over needs the memory of one timer. */
 TEST(a_store_that_replaces_one_timer_for_long_does_not_grow)
 {
     static char bytes[300];
@@ -107,7 +107,7 @@ stop_start_stop(struct trial *t, const struct lawn_store_timer *timer)
     CHECK(!lawn_store_stop(t->store, timer->id, timer->id_size));
 }
 
-/* 44. Netty #14959: counted off twice when stopped in its own callback. */
+/* 44. Netty #14959: subtracted twice when stopped in its own callback. */
 TEST(a_timer_of_a_store_that_is_stopped_in_its_callback_is_counted_off_once)
 {
     struct trial t;
@@ -131,7 +131,7 @@ start_itself_at_once(struct trial *t, const struct lawn_store_timer *timer)
              0);
 }
 
-/* 15, 22. libevent #1261, libuv #4245: a drain that never came to an end */
+/* 15, 22. libevent #1261, libuv #4245: a drain that never ended */
 TEST(a_mow_of_a_store_whose_timers_start_again_comes_to_an_end)
 {
     struct trial t;
@@ -148,7 +148,7 @@ TEST(a_mow_of_a_store_whose_timers_start_again_comes_to_an_end)
     trial_end(&t);
 }
 
-/* A deadline in the past is no reason to drop a timer without a word. */
+/* A timer with a deadline in the past must not be dropped silently. */
 TEST(a_store_fires_a_timer_that_was_started_for_the_past)
 {
     struct trial t;

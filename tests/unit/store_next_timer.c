@@ -1,9 +1,10 @@
-/* store_next_timer.c - the timer of a store that is due first [P2] [P4] [S4]. */
+/* store_next_timer.c - the timer of a store that is due first [P2] [P4]
+ * [S4]. */
 #include "store_common.h"
 
 #include <string.h>
 
-/* Whether the timer that is due first has this id. */
+/* Returns whether the timer that is due first has this id. */
 static bool
 is_first(struct trial *t, const char *id)
 {
@@ -58,7 +59,7 @@ TEST(the_first_timer_of_a_store_is_returned_with_all_it_has_and_stays)
     trial_end(&t);
 }
 
-/* As a cache does that is full: its id is handed back [S4]. */
+/* As a full cache does: it passes the returned id back [S4]. */
 TEST(a_store_evicts_the_first_timer_by_the_id_that_it_returned)
 {
     static const char *const order[] = {"b", "e", "c", "a", "d"};
@@ -99,7 +100,8 @@ look_and_drop(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-/* Those that the mow has taken off the lawn already, and then those on it. */
+/* First timers that the mow has already taken off the lawn, then those on
+ * it. */
 TEST(a_callback_of_a_store_sees_the_timer_that_would_fire_next)
 {
     struct trial t;
@@ -142,7 +144,7 @@ TEST(a_callback_of_a_store_sees_a_timer_that_is_not_due_yet)
 }
 
 /* S4 */
-TEST(what_a_store_returns_as_its_first_timer_stays_while_others_come_and_go)
+TEST(the_first_timer_of_a_store_stays_valid_while_others_come_and_go)
 {
     static const char payload[] = "a payload that needs more than a few bytes";
     struct trial t;

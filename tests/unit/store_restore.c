@@ -1,4 +1,5 @@
-/* store_restore.c - snapshots in callbacks, and what no snapshot says [S9]. */
+/* store_restore.c - snapshots in callbacks, and restored records that no
+ * snapshot contains [S9]. */
 #include "../../src/store/store.h"
 #include "store_common.h"
 
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A snapshot in memory; once full it refuses. */
+/* A snapshot in memory; writes fail once it is full. */
 static struct {
     char bytes[1u << 19];
     size_t size;
@@ -46,8 +47,8 @@ save(struct trial *t, size_t room)
     return lawn_store_save(t->store, write_disk, NULL);
 }
 
-/* b is stopped, and c is large, so that a full disk is noticed while timers
- * that are due are being told. */
+/* Stops b. c is large, so that a full disk is noticed while due timers are
+ * being written. */
 static void
 save_and_load(struct trial *t, const struct lawn_store_timer *timer)
 {
@@ -62,7 +63,7 @@ save_and_load(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-/* [P6] What is loaded in a callback waits for a later mow, even if overdue. */
+/* [P6] Timers loaded in a callback wait for a later mow, even if overdue. */
 TEST(a_callback_of_a_store_may_save_and_load_it)
 {
     static char large[300000];
@@ -85,8 +86,9 @@ TEST(a_callback_of_a_store_may_save_and_load_it)
     trial_end(&t);
 }
 
-/* Timers of one TTL, on no blade since other TTLs have them all: ids c0 to c5 with
- * one deadline, b0 to b5 with a later one, a0 to a5 with the latest. */
+/* Starts unqueued timers of one TTL, because other TTLs occupy all blades: ids
+ * c0 to c5 with one deadline, b0 to b5 with a later one, a0 to a5 with the
+ * latest. */
 static void
 put_groups(struct trial *t)
 {
@@ -115,7 +117,8 @@ clear_and_load(struct trial *t, const struct lawn_store_timer *timer)
     }
 }
 
-/* [S9] The order between deadlines is lost, since all are due at now + 1. */
+/* [S9] The order between deadlines is lost, because all become due at now +
+ * 1. */
 TEST(overdue_timers_loaded_in_a_callback_keep_their_order_within_a_deadline)
 {
     struct lawn_store_options options = {.lawn = {.blades = 8}};

@@ -1,4 +1,5 @@
-/* store_routines.c - the four routines of a store, and get, update, touch. */
+/* store_routines.c - the four basic routines of a store, and get, update,
+ * touch. */
 #include "store_common.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ TEST(a_store_forgets_a_stopped_timer)
     trial_end(&t);
 }
 
-/* [S1] Nothing is left of what was replaced: payload, deadline, TTL. */
+/* [S1] Nothing of the replaced timer remains: payload, deadline, TTL. */
 TEST(a_start_replaces_the_timer_of_that_id_in_a_store)
 {
     struct trial t;
@@ -159,7 +160,7 @@ TEST(each_cause_of_a_refused_start_in_a_store_has_an_error_of_its_own)
     trial_end(&t);
 }
 
-TEST(a_store_looks_up_what_is_there_and_nothing_else)
+TEST(a_store_finds_its_timers_and_no_others)
 {
     struct trial t;
 
@@ -177,7 +178,7 @@ TEST(a_store_looks_up_what_is_there_and_nothing_else)
     trial_end(&t);
 }
 
-/* Without a copy: the same place each time. */
+/* Without a copy: the same address each time. */
 TEST(a_store_hands_out_the_payload_itself)
 {
     struct trial t;
@@ -228,7 +229,7 @@ TEST(an_update_in_a_store_of_no_timer_makes_none)
     trial_end(&t);
 }
 
-/* [P4] Even if the timer has to move to another place in memory. */
+/* [P4] Even if the timer has to move in memory. */
 TEST(an_updated_timer_of_a_store_keeps_its_place_in_the_order)
 {
     static char large[5000];
@@ -250,9 +251,8 @@ TEST(an_updated_timer_of_a_store_keeps_its_place_in_the_order)
     }
 }
 
-/* The same where a start at a deadline and TTLs of their own put timers on no
- * blade. */
-TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_stands)
+/* The same for unqueued timers: most of these distinct TTLs get no blade. */
+TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_is)
 {
     static char large[3000];
     struct lawn_store_options options = {.lawn.blades = 8};
@@ -273,7 +273,7 @@ TEST(an_updated_timer_of_a_store_keeps_its_deadline_wherever_it_stands)
     trial_end(&t);
 }
 
-TEST(a_touched_timer_of_a_store_waits_anew_with_its_payload)
+TEST(a_touched_timer_of_a_store_waits_again_with_its_payload)
 {
     struct trial t;
 
@@ -315,7 +315,7 @@ TEST(a_timer_of_a_store_touched_at_a_deadline_is_due_then)
     trial_end(&t);
 }
 
-/* [P4] A touch is a restart: behind those of its TTL. */
+/* [P4] A touch is a restart: the timer moves behind those of its TTL. */
 TEST(a_touched_timer_of_a_store_goes_to_the_end_of_its_queue)
 {
     struct trial t;

@@ -1,4 +1,4 @@
-/* store_short.c - a system that writes less than it is asked to. */
+/* store_short.c - write(2) that writes fewer bytes than requested. */
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier): syscall() */
 #include "store_common.h"
 
@@ -10,10 +10,10 @@
 #if defined __linux__
 #include <sys/syscall.h>
 
-static size_t at_most; /* bytes that a write takes; 0: any */
+static size_t at_most; /* maximum bytes per write; 0: any */
 
-/* In place of the C library's, for all of the program; like that, a point at which
- * a thread may be cancelled. */
+/* Replaces write() of the C library for the whole program; like the original,
+ * it is a cancellation point. */
 ssize_t
 write(int fd, const void *bytes, size_t size)
 {
@@ -23,7 +23,7 @@ write(int fd, const void *bytes, size_t size)
 }
 
 /* [S9] */
-TEST(a_save_goes_on_after_a_write_that_took_only_a_part)
+TEST(a_save_continues_after_a_partial_write)
 {
     static const size_t parts[] = {1, 7, 100, 4096};
     char path[64] = "/tmp/lawn-test-XXXXXX";

@@ -34,7 +34,7 @@ start_number(struct lawn_store *store, uint64_t id, uint64_t ttl)
              0);
 }
 
-/* Ids and payloads of all shapes; TTLs of many kinds, at many times. */
+/* Starts timers with ids and payloads of all kinds, many TTLs and times. */
 static void
 fill(struct lawn_store *store, uint64_t count, uint64_t seed)
 {
@@ -86,7 +86,7 @@ round_trip(uint64_t count, uint64_t seed, size_t piece)
     tape_free(&tape);
 }
 
-TEST(what_was_saved_loads_whatever_the_ids_and_payloads)
+TEST(a_saved_store_loads_whatever_the_ids_and_payloads)
 {
     round_trip(0, 1, 0);
     round_trip(1, 2, 0);
@@ -121,7 +121,7 @@ TEST(a_timer_with_a_ttl_of_zero_loads_again)
     tape_free(&tape);
 }
 
-/* In hexadecimal, with spaces anywhere. */
+/* Compares with bytes given in hexadecimal, with optional spaces. */
 static void
 check_bytes(const struct tape *tape, const char *expected)
 {
@@ -292,7 +292,7 @@ TEST(a_single_wrong_bit_anywhere_is_noticed_and_changes_nothing)
     tape_free(&tape);
 }
 
-/* Loads parts of a snapshot, given as pairs of from and to. */
+/* Loads parts of a snapshot, given as pairs of start and end. */
 static int
 load_parts(struct lawn_store *store, const struct tape *from,
            const size_t (*part)[2], size_t parts)
@@ -310,7 +310,7 @@ load_parts(struct lawn_store *store, const struct tape *from,
 
 TEST(blocks_that_are_missing_repeated_or_swapped_are_noticed)
 {
-    /* The blocks of a snapshot whose records are whole blocks of one size. */
+    /* Offsets in a snapshot whose records are whole blocks of one size. */
     enum { HEADER = 40, BLOCK = 4 + 25 + 8, A = HEADER, B = A + BLOCK };
     enum { C = B + BLOCK, END = C + BLOCK, ALL = END + 12 };
     static const size_t missing[][2] = {{0, B}, {C, ALL}};
@@ -346,7 +346,7 @@ TEST(blocks_that_are_missing_repeated_or_swapped_are_noticed)
     tape_free(&stream);
 }
 
-/* Two blocks with a timer each. */
+/* Writes two blocks with a timer each. */
 static void
 pair_of_blocks(struct tape *tape, const char *payload)
 {
@@ -427,7 +427,7 @@ TEST(a_snapshot_of_a_later_version_is_too_new)
     tape_free(&tape);
 }
 
-/* What load says of a stream with right checksums. */
+/* Returns the result of loading a stream with correct checksums. */
 static int
 load_stream(const struct tape *stream, uint64_t count, uint64_t first)
 {
@@ -540,8 +540,8 @@ TEST(a_record_that_the_end_cuts_is_nonsense)
     tape_free(&stream);
 }
 
-/* With 24 for the record itself, the sizes are 24 + 4 GiB, or near that: where a
- * size_t has 32 bits, they must not seem to lie in the block. */
+/* With 24 for the record itself, the sizes are 24 + 4 GiB, or near that. With a
+ * size_t of 32 bits they must not seem to fit in the block. */
 TEST(sizes_whose_sum_is_beyond_4_gib_are_nonsense)
 {
     static const struct {
@@ -636,7 +636,7 @@ TEST(a_payload_that_is_claimed_takes_no_memory_until_it_comes)
     }
     tape_end(&tape);
     CHECK_EQ(tape_load(&tape, store), LAWN_STORE_INCONSISTENT);
-    record.bytes[19] = 0x20; /* one more than there may be */
+    record.bytes[19] = 0x20; /* one more than the maximum */
     memset(record.bytes + 16, 0, 3);
     tape.size = 0;
     tape_header(&tape, 1, 0, 1, 5);
@@ -716,7 +716,7 @@ TEST(an_error_of_write_ends_the_save_and_is_passed_on)
     tape_free(&tape);
 }
 
-/* As write(2) does. */
+/* Returns the number of bytes, as write(2) does. */
 static int
 tell_how_many(const void *bytes, size_t size, void *arg)
 {
@@ -775,7 +775,7 @@ TEST(a_load_beyond_a_limit_fails_and_changes_nothing)
     tape_save(&tape, from);
     lawn_store_set_limits(to, 1999, 0);
     CHECK_EQ(tape_load(&tape, to), -ENOSPC);
-    CHECK_EQ(tape.at, 40); /* the header says how many there are */
+    CHECK_EQ(tape.at, 40); /* the header contains the number of timers */
     check_unchanged(to, bytes, 9);
     lawn_store_set_limits(to, 2000, 0);
     CHECK_EQ(tape_load(&tape, to), 0);
@@ -801,7 +801,7 @@ TEST(a_store_that_is_full_can_be_saved_and_loads_into_a_larger_one)
     fill(from, 2000, 1);
     tape_save(&tape, from);
     CHECK_EQ(tape_load(&tape, to), 0);
-    /* What timers take depends a little on the order in which they came. */
+    /* The memory needed depends a little on the order of insertion. */
     size_t full = lawn_store_bytes(to) + 65536;
     lawn_store_set_limits(to, 2000, full);
     tape.size = 0;
@@ -816,13 +816,13 @@ TEST(a_store_that_is_full_can_be_saved_and_loads_into_a_larger_one)
     tape_free(&tape);
 }
 
-/* Saves and loads with limits that no sum with the size of a buffer fits into,
- * or just so. */
+/* Saves and loads with limits so high that adding the size of a buffer
+ * overflows, or just does not. */
 static void
 save_and_load_below_the_highest_limits(struct lawn_store *from,
                                        struct lawn_store *to)
 {
-    /* What a block of the format takes, with and without an allocator. */
+    /* The memory for a block of the format, with and without an allocator. */
     static const size_t below[] = {1,     64,    4096,  65548,
                                    65611, 65612, 65613, 69632};
 
@@ -834,7 +834,7 @@ save_and_load_below_the_highest_limits(struct lawn_store *from,
         tape_save(&tape, from);
         CHECK_EQ(tape_load(&tape, to), 0);
         check_same(from, to);
-        /* With a limit, this is a matter of that. */
+        /* With a limit set, the error is that of the limit. */
         CHECK_EQ(lawn_store_reserve(from, UINT64_MAX), -ENOSPC);
         CHECK_EQ(lawn_store_reserve(to, UINT64_MAX), -ENOSPC);
         lawn_store_clear(to);
@@ -860,7 +860,7 @@ TEST(the_highest_of_limits_outlast_a_save_and_a_load)
     CHECK_EQ(meter.live, 0);
 }
 
-/* A write that looks at the store. */
+/* A write function that reads the store. */
 static int
 look_and_write(const void *bytes, size_t size, void *arg)
 {
@@ -903,7 +903,8 @@ TEST(a_load_that_runs_out_of_memory_anywhere_changes_nothing)
             if (error != 0) {
                 CHECK_EQ(error, -ENOMEM);
                 check_unchanged(to, meter.live, 9);
-                /* There must be memory for a smaller table, to go back to it. */
+                /* Without memory for a smaller table, the store cannot shrink
+                 * back. */
                 CHECK(meter.live <= bytes + (for_good != 0 ? 65536 : 0));
             }
         } while (error != 0);
@@ -933,7 +934,7 @@ TEST(a_save_without_memory_writes_nothing)
     tape_free(&tape);
 }
 
-/* What fired, in its order. */
+/* The fired timers, in order. */
 struct fired {
     uint64_t count;
     uint64_t last;
@@ -959,7 +960,7 @@ static void
 sort_by_ttl(struct fired *fired)
 {
 
-    /* Stable; the deadlines are in order already. */
+    /* A stable sort; the deadlines are already in order. */
     for (uint64_t i = 1; i < fired->count; i++) {
         for (uint64_t j = i; j > 0 && fired->ttl[j - 1] > fired->ttl[j]; j--) {
             uint64_t *rows[] = {fired->id, fired->ttl, fired->deadline};
@@ -974,8 +975,8 @@ sort_by_ttl(struct fired *fired)
     }
 }
 
-/* Saves at the store's time, loads at another, and compares what fires and, of
- * each TTL, in which order. */
+/* Saves at the store's time, loads at another, and compares the fired timers
+ * and their order within each TTL. */
 static void
 compare_fires(struct lawn_store *from, uint64_t loaded_at, uint64_t mown_at)
 {
@@ -1007,7 +1008,7 @@ compare_fires(struct lawn_store *from, uint64_t loaded_at, uint64_t mown_at)
     tape_free(&tape);
 }
 
-/* Timers of few or of many TTLs, many of them due together. */
+/* Creates a store with few or many TTLs, with many timers due together. */
 static struct lawn_store *
 crowded(uint64_t ttls, uint64_t seed)
 {
@@ -1056,7 +1057,7 @@ TEST(a_snapshot_loads_at_an_earlier_time)
     }
 }
 
-TEST(what_has_been_loaded_goes_on_as_any_store)
+TEST(a_loaded_store_works_as_any_store)
 {
     struct lawn_store *store = crowded(20, 1);
     struct tape tape = {0};

@@ -1,4 +1,5 @@
-/* store_snapshot_file.c - snapshots in files: whole ones, or the old ones. */
+/* store_snapshot_file.c - snapshot files are replaced as a whole or not at
+ * all. */
 #include "store_common.h"
 #include "store_tape.h"
 
@@ -20,12 +21,12 @@
 
 #define NOBODY 65534
 
-/* A folder of the test's own, in which it works. */
+/* A temporary folder that is the current folder of a test. */
 struct yard {
     char path[64];
-    int home;     /* where it was before */
-    int next_fd;  /* the number of the next file that is opened */
-    mode_t umask; /* before */
+    int home;     /* the previous folder */
+    int next_fd;  /* descriptor of the next opened file */
+    mode_t umask; /* previous value */
 };
 
 static int
@@ -50,7 +51,7 @@ yard_begin(struct yard *yard)
     yard->next_fd = lowest_fd();
 }
 
-/* How many files there are. */
+/* Returns the number of files. */
 static unsigned
 yard_count(void)
 {
@@ -66,7 +67,7 @@ yard_count(void)
     return count;
 }
 
-/* Nothing is left but these files, and no file is open. */
+/* Checks that this number of files is left and that no file is open. */
 static void
 yard_end(struct yard *yard, unsigned files)
 {
@@ -84,7 +85,7 @@ yard_end(struct yard *yard, unsigned files)
     CHECK_EQ(rmdir(yard->path), 0);
 }
 
-/* A store with so many timers. */
+/* Creates a store with count timers. */
 static struct lawn_store *
 store_of(struct meter *meter, uint64_t count)
 {
@@ -99,7 +100,7 @@ store_of(struct meter *meter, uint64_t count)
     return store;
 }
 
-/* That a file holds a snapshot of so many timers. */
+/* Checks that a file contains a snapshot of count timers. */
 static void
 check_file(const char *path, uint64_t count)
 {
@@ -156,7 +157,7 @@ TEST(a_save_puts_a_new_file_in_the_place_of_the_old_one)
     CHECK_EQ(lawn_store_save_file(store, "file"), 0);
     check_file("file", 11);
     struct stat kept;
-    /* Who has the old one open goes on reading that. */
+    /* A process that has the old file open continues to read it. */
     CHECK_EQ(fstat(fd, &kept), 0);
     CHECK_EQ(kept.st_size, old.st_size);
     CHECK_EQ(kept.st_nlink, 0);
@@ -221,7 +222,7 @@ TEST(a_save_without_memory_leaves_the_old_file_and_nothing_else)
     yard_end(&yard, 1);
 }
 
-/* Saves in a child process that is nobody, and tells the error. */
+/* Saves in a child process as an unprivileged user, and returns the error. */
 static int
 save_as_nobody(struct lawn_store *store, const char *path)
 {
@@ -301,8 +302,8 @@ TEST(a_link_is_replaced_and_not_what_it_leads_to)
     yard_end(&yard, 2);
 }
 
-/* That of the temporary file is longer by 11. */
-TEST(a_name_that_leaves_no_room_for_another_beside_it_is_too_long)
+/* The name of the temporary file is longer by 11. */
+TEST(a_name_that_leaves_no_room_for_the_temporary_name_is_too_long)
 {
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
@@ -406,7 +407,7 @@ TEST(a_group_that_the_file_had_not_may_do_no_more_than_everybody)
     yard_end(&yard, 1);
 }
 
-/* Writes bytes at the end of a file, or cuts it by so many. */
+/* Appends bytes to a file, or truncates it by -by bytes. */
 static void
 lengthen(const char *path, int by)
 {
@@ -421,7 +422,7 @@ lengthen(const char *path, int by)
     (void)close(fd);
 }
 
-TEST(a_file_that_goes_on_after_its_end_loads_nothing)
+TEST(a_file_with_bytes_after_its_end_loads_nothing)
 {
     struct meter meter = {0};
     struct lawn_store *from = store_of(&meter, 1000);
@@ -465,8 +466,8 @@ TEST(a_file_that_cannot_be_read_loads_nothing)
 }
 
 #if defined __linux__
-/* To the system files are numbers: the folder gets the lowest one that is
- * free, and the temporary file the next. */
+/* File descriptors: the folder gets the lowest free one, the temporary file the
+ * next. */
 static int folder_fd;
 static int temporary_fd;
 
@@ -480,7 +481,8 @@ find_fds(void)
     (void)close(temporary_fd);
 }
 
-/* What the C library makes of a call depends on its version and the machine. */
+/* Which system call the C library makes depends on its version and the
+ * machine. */
 static const unsigned fsync_calls[] = {SYS_fsync};
 static const unsigned write_calls[] = {SYS_write};
 static const unsigned close_calls[] = {SYS_close};
@@ -516,8 +518,8 @@ static const unsigned rename_calls[] = {
 #endif
     SYS_renameat2};
 
-/* What is refused: these calls, if their argument number which is *fd or, with
- * a mask, has this value in its bits. */
+/* Refused calls: those whose argument number which equals *fd or, with a mask,
+ * has this value in its bits. */
 struct ban {
     const unsigned *calls;
     size_t count;
@@ -543,17 +545,17 @@ ban_calls(const struct ban *ban)
     return true;
 }
 
-/* What a child process is to do. It frees its copy of the store. */
+/* The task of a child process, which frees its copy of the store. */
 static struct {
     struct lawn_store *store;
     struct ban ban;
-    int error;              /* what is to come of it */
-    bool replaces;          /* is there a new file then? */
-    const struct tape *old; /* what is in the old one */
-    struct stat status;     /* what the new one is to be like */
+    int error;              /* expected error */
+    bool replaces;          /* whether a new file is expected */
+    const struct tape *old; /* contents of the old file */
+    struct stat status;     /* expected status of the new file */
 } task;
 
-/* Whether a file has these bytes and no others. */
+/* Returns whether a file has exactly these bytes. */
 static bool
 file_is(const char *path, const struct tape *tape)
 {
@@ -640,7 +642,7 @@ TEST(a_save_that_the_system_refuses_leaves_the_old_file_and_nothing_else)
         CHECK_EQ(status_of("file").st_mode, status.st_mode);
         CHECK_EQ(yard_count(), 1);
     }
-    /* A write that writes nothing, and says so, would do so for ever. */
+    /* A write that keeps returning 0 would otherwise be repeated forever. */
     task.ban = bans[3];
     task.ban.error = 0;
     task.error = -EIO;
@@ -695,7 +697,8 @@ save_as_another(void)
                                                            : 0;
 }
 
-/* What may not be given away stays, and the group counts more than the owner. */
+/* An owner that may not be set stays unchanged; the group matters more than the
+ * owner. */
 TEST(an_owner_or_a_group_that_may_not_be_given_stays_ours)
 {
     static const struct ban all = {CALLS(fchown_calls), .error = EPERM};
@@ -734,8 +737,8 @@ TEST(an_owner_or_a_group_that_may_not_be_given_stays_ours)
     yard_end(&yard, 1);
 }
 
-/* Has a signal come after so many milliseconds, again and again, which does not
- * let a call go on that it interrupts. */
+/* Delivers a signal every n milliseconds that interrupts system calls without
+ * restarting them. */
 static bool
 signal_every(long milliseconds, void (*handler)(int number))
 {
@@ -753,7 +756,7 @@ signal_every(long milliseconds, void (*handler)(int number))
 
 static volatile sig_atomic_t signals;
 
-/* From the third on there is another error. */
+/* From the third signal on, the error is another one. */
 static void
 ban_otherwise(int number)
 {
@@ -816,7 +819,7 @@ static struct {
     int fd;
 } drip;
 
-/* A bit more of the tape at each signal, and the end with the last. */
+/* Writes a part of the tape at each signal, and closes it after the last. */
 static void
 drip_more(int number)
 {
@@ -842,7 +845,7 @@ load_drops(void)
     struct meter meter = {0};
     struct lawn_store *store = meter_store(&meter, 0);
 
-    /* For writing as well: so it does not wait for someone to read. */
+    /* Also for writing, so that open() does not wait for a reader. */
     drip.fd = open("other", O_RDWR);
     if (store == NULL || drip.fd < 0 || !signal_every(5, drip_more)) {
         return 1;
@@ -855,7 +858,7 @@ load_drops(void)
     return count == 10 ? 0 : 3;
 }
 
-TEST(a_load_that_is_interrupted_goes_on)
+TEST(a_load_that_is_interrupted_continues)
 {
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);
@@ -895,8 +898,8 @@ load_though_banned(void)
 
 TEST(a_load_that_the_system_refuses_loads_nothing)
 {
-    /* Of the header, and where only the end of the file is to come; by the size,
-     * for a number of a file would be another one's when coverage is written. */
+    /* Fails in the header, and where only the end of the file remains. Selected
+     * by size: a descriptor number would be reused when coverage is written. */
     static const struct ban bans[] = {
         {CALLS(read_calls), .error = EIO, .which = 2, .mask = UINT32_MAX,
          .value = 40},
@@ -912,7 +915,7 @@ TEST(a_load_that_the_system_refuses_loads_nothing)
     CHECK_EQ(lawn_store_save_file(from, "file"), 0);
     lawn_store_free(from);
     task.store = store_of(&meter, 0);
-    /* valgrind reads single bytes itself. */
+    /* valgrind itself reads single bytes. */
     for (size_t i = 0; i < (watched() ? 1 : COUNT(bans)); i++) {
         task.ban = bans[i];
         task.error = -EIO;

@@ -1,5 +1,5 @@
-/* store_system.c - what the system refuses a store: memory, random numbers. In
- * a process of its own each, as it does not come back. */
+/* store_system.c - the system refuses memory or random numbers to a store. Each
+ * test runs in a child process, because the refusal is permanent. */
 #include "store_common.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #endif
 
-/* Large blocks are mapped, by the allocator that a store has by default. */
+/* The default allocator of a store maps large blocks. */
 static int
 map_too_much(void)
 {
@@ -43,9 +43,9 @@ map_too_much(void)
 }
 
 /* [S2] */
-TEST(a_store_that_the_system_gives_no_memory_goes_on_as_it_was)
+TEST(a_store_that_gets_no_memory_from_the_system_is_unchanged)
 {
-    if (!watched()) { /* they take much memory themselves */
+    if (!watched()) { /* they need much memory themselves */
         check_child(map_too_much);
     }
 }
@@ -64,7 +64,7 @@ get_no_random_numbers(void)
         return 1;
     }
     struct lawn_store *store =
-        lawn_store_new(&options); /* with a seed there is no need */
+        lawn_store_new(&options); /* a seed needs no random numbers */
     lawn_store_free(store);
     return store == NULL ? 2 : 0;
 }
@@ -89,7 +89,7 @@ give_back_in_vain(void)
 {
     static const char large[100000];
     const uint64_t many = 20000;
-    /* Where ids fall decides whether a start needs memory, which is refused. */
+    /* The seed decides whether a start needs memory, which is refused. */
     struct lawn_store_options options = {.seed = {1, 2}};
     struct lawn_store *store = lawn_store_new(&options);
 
@@ -108,11 +108,11 @@ give_back_in_vain(void)
         !lawn_store_check(store, stdout)) {
         return 2;
     }
-    /* What is of another size is mapped. */
+    /* A block of another size is mapped. */
     if (lawn_store_start(store, "x", 1, 10, large, sizeof(large), 0) != 0) {
         return 4;
     }
-    /* There is room in what the system did not take, and nowhere else. */
+    /* The only free memory is in blocks that munmap() failed to release. */
     if (!refuse(SYS_mmap, ENOMEM) || !start_many(store, many / 2)) {
         return 3;
     }
@@ -120,13 +120,13 @@ give_back_in_vain(void)
     return 0;
 }
 
-/* Whole blocks are not taken back, but others are; each time one of the former
- * is tried again. */
+/* munmap() fails for whole blocks and succeeds for others; each time, one of
+ * the failed blocks is tried again. */
 static int
 give_back_some(void)
 {
     static const char large[300000];
-    /* Where ids fall decides when a bucket is chained, which takes memory. */
+    /* The seed decides when a bucket is chained, which needs memory. */
     struct lawn_store_options options = {.seed = {1, 2}};
     struct lawn_store *store = lawn_store_new(&options);
 
@@ -154,16 +154,16 @@ give_back_some(void)
     return 0;
 }
 
-/* [S7] Linux does not, once there are vm.max_map_count mappings. */
+/* [S7] On Linux munmap() fails once there are vm.max_map_count mappings. */
 TEST(blocks_that_the_system_does_not_take_back_are_used_again)
 {
-    if (!watched()) { /* they need mappings of their own */
+    if (!watched()) { /* they need their own mappings */
         check_child(give_back_in_vain);
         check_child(give_back_some);
     }
 }
 
-/* [S6] Rather none than one that can be flooded. */
+/* [S6] No store rather than one with predictable hashes. */
 TEST(a_store_is_not_made_without_random_numbers)
 {
     check_child(get_no_random_numbers);

@@ -1,4 +1,4 @@
-/* store_tape.c - see store_tape.h. */
+/* store_tape.c - implements store_tape.h. */
 #include "store_tape.h"
 #include "../../src/store/hash.h"
 #include "kit.h"

@@ -1,10 +1,11 @@
-/* ticks.c - the arithmetic of src/core/ticks.h against numbers of 128 bits. */
+/* ticks.c - the arithmetic of src/core/ticks.h compared with 128-bit
+ * numbers. */
 #include "ticks.h"
 #include "kit.h"
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Values where arithmetic of 64 bits goes wrong if it does. */
+/* Values at which 64-bit arithmetic is likely to go wrong. */
 static uint64_t
 edge(unsigned i)
 {

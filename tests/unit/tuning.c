@@ -1,5 +1,5 @@
-/* tuning.c - lawns used in ways that make them change theirs: very many timers
- * of few TTLs, and few timers of very many TTLs. The promises stay. */
+/* tuning.c - lawns used so that they change their tuning: very many timers of
+ * few TTLs, and few timers of very many TTLs. All promises still hold. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ many_ttls(uint64_t r)
     return 500 + r % 60000;
 }
 
-/* The log has no room for so many. */
+/* The log is too small for all fires. */
 static void
 forget(struct scene *s, struct probe *probe)
 {
@@ -25,7 +25,7 @@ forget(struct scene *s, struct probe *probe)
     s->fired = 0;
 }
 
-/* Ids ascend with the starts; the remainder tells the TTL. */
+/* Ids ascend with the starts; the remainder determines the TTL. */
 static uint64_t latest[3];
 
 static void
@@ -36,7 +36,7 @@ check_turn(struct scene *s, struct probe *probe)
     s->fired = 0;
 }
 
-/* Some 300,000 starts of three TTLs, the clock moving by step. */
+/* About 300,000 starts of three TTLs; the clock moves by step. */
 static void
 run_three_ttls(uint64_t step, uint64_t resolution)
 {
@@ -72,7 +72,7 @@ run_three_ttls(uint64_t step, uint64_t resolution)
 TEST(a_hundred_thousand_timers_of_three_ttls_fire_in_order)
 {
     run_three_ttls(1, 1);
-    run_three_ttls(8, 1); /* all deadlines alike in their low bits */
+    run_three_ttls(8, 1); /* all deadlines have the same low bits */
     run_three_ttls(1, 10);
 }
 
@@ -97,7 +97,7 @@ TEST(many_timers_of_some_hundreds_of_ttls_fire_in_order)
     free(probes);
 }
 
-/* The clock may come to its end in any tuning. */
+/* The clock may reach its end in any tuning. */
 TEST(a_lawn_of_many_ttls_takes_starts_at_the_last_tick)
 {
     enum { MANY = 40000 };
@@ -135,7 +135,7 @@ TEST(a_hundred_thousand_timers_of_nearly_as_many_ttls_fire_exactly)
     scene_begin(&s, BLADES);
     s.act = forget;
     for (unsigned i = 0; i < 4 * MANY; i++) {
-        /* With a time of few TTLs in between. */
+        /* With a phase of few TTLs in between. */
         uint64_t r = chance(&state);
         uint64_t ttl = i / MANY == 2 ? few_ttls(r) : many_ttls(r);
 
@@ -179,7 +179,7 @@ TEST(a_full_table_keeps_its_blades_while_many_timers_share_them)
     free(probes);
 }
 
-/* Some of these starts are those that make a lawn look at its tuning. */
+/* Some of these starts make the lawn review its tuning. */
 TEST(the_smallest_and_the_largest_ttls_are_exact_in_any_tuning)
 {
     enum { MANY = 40000 };
@@ -244,7 +244,8 @@ TEST(a_mow_that_fires_nothing_is_short_also_with_few_timers_per_ttl)
     free(probes);
 }
 
-/* Their deadlines are all cut to the last tick, though started far apart. */
+/* Their deadlines are all clamped to the last tick, although started far
+ * apart. */
 TEST(timers_of_one_ttl_cut_at_the_end_of_time_keep_their_order_all_along)
 {
     enum { MANY = 100000, SAMPLES = 40 };

@@ -1,7 +1,7 @@
-/* upstream.c - the faults of the lawn as published (picotera/lawn), each found
- * by running it, as tests of this one.
+/* upstream.c - faults of the published lawn (picotera/lawn), each reproduced by
+ * running it, as tests of this one.
  *
- * Tested elsewhere, where the subject belongs:
+ * Tested elsewhere:
  *   expired timers come back in reverse      order.c, timers_with_equal_...
  *   the clock set back strands a due timer   clock.c, a_clock_set_back_...
  *   TTL UINT64_MAX fires on the next tick    clock.c, a_ttl_too_long_...
@@ -10,9 +10,9 @@
  *   TTLs chosen to collide cost 73 times     blades.c, timers_of_ttls_that_...
  *   a failed allocation crashes              options.c, a_failed_allocation_...
  *   stopping a collected timer does nothing  reentrancy.c, a_timer_stopped_...
- * Ids and keys (a sparse id as an allocation bomb, a key set again that fires
- * at its old TTL and is lost) are the store's; what the core has of the latter
- * is the restart below. That library and benchmark build on Linux is shown by
+ * Faults of ids and keys (a sparse id as an allocation bomb, a key set again
+ * that fires at its old TTL and is lost) are tested with the store; the restart
+ * below is the part of the core. That the library builds on Linux is shown by
  * this program.
  */
 #include "common.h"
@@ -58,7 +58,8 @@ TEST(a_timer_restarted_for_longer_does_not_fire_at_its_old_deadline)
     }
 }
 
-/* The published guard: closest deadline 0 at first, "endtime < now". */
+/* The published guard: the closest deadline is initially 0, and "endtime <
+ * now". */
 TEST(the_first_timer_of_an_empty_lawn_is_noticed_and_not_a_tick_late)
 {
     struct scene s;
@@ -75,7 +76,8 @@ TEST(the_first_timer_of_an_empty_lawn_is_noticed_and_not_a_tick_late)
     scene_end(&s);
 }
 
-/* 100,000 TTLs and no timer left were 262,144 slots. */
+/* In the published lawn, 100,000 TTLs without a remaining timer used 262,144
+ * slots. */
 TEST(a_lawn_of_many_ttls_over_time_is_as_good_as_new)
 {
     struct scene s;

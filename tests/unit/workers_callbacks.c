@@ -1,4 +1,4 @@
-/* workers_callbacks.c - what callbacks of workers may do, and see. */
+/* workers_callbacks.c - what callbacks of workers may do and observe. */
 #include "workers_common.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ start_at_once(struct crew *crew, struct hand *hand)
     CHECK_EQ(hand_start(crew, hand, 0), 0);
 }
 
-/* [P6] Or a round would never end. */
+/* [P6] Otherwise a round would never end. */
 TEST(what_a_callback_of_a_worker_starts_waits_for_a_later_tick)
 {
     struct crew c;
@@ -69,7 +69,7 @@ stop_sync_and_free_it(struct crew *crew, struct hand *hand)
     free_it(crew, hand);
 }
 
-/* [C3] However its start has come, and whatever else came before it. */
+/* [C3] Whatever way its start took, and whatever preceded it. */
 TEST(a_callback_of_a_worker_may_free_its_timer)
 {
     for (unsigned how = 0; how < 32; how++) {
@@ -105,8 +105,8 @@ TEST(a_callback_of_a_worker_may_free_its_timer)
     }
 }
 
-/* More messages than the budget wait before the one about the timer, which is on
- * the lawn as well and due: by the callback it must have left both. */
+/* More messages than the budget precede the message of the timer, which is also
+ * on the lawn and due. When its callback runs, it must have left both. */
 TEST(a_timer_whose_message_still_waits_may_be_freed_when_it_fires)
 {
     for (unsigned how = 0; how < 4; how++) {
@@ -130,7 +130,7 @@ TEST(a_timer_whose_message_still_waits_may_be_freed_when_it_fires)
             CHECK_EQ(lawn_workers_start(c.set, &c.hand[i].timer, 9000), 0);
         }
         as(&c, 0);
-        CHECK_EQ(hand_start(&c, hand, 10), 0); /* the worker itself */
+        CHECK_EQ(hand_start(&c, hand, 10), 0); /* on its worker */
         c.clock = 1010;
         (void)turns(&c, 0);
         CHECK_CREW(&c, 7);
@@ -198,7 +198,7 @@ see_that_it_is_over(struct crew *crew, struct hand *hand)
 
     CHECK(!lawn_workers_stop(crew->set, &hand->timer)); /* [C2] */
     CHECK(!lawn_workers_stop_sync(crew->set, &hand->timer));
-    (void)lawn_workers_be(NULL); /* as others see it */
+    (void)lawn_workers_be(NULL); /* as another thread */
     CHECK(!lawn_workers_pending(&hand->timer));
     CHECK(!lawn_workers_stop(crew->set, &hand->timer));
     (void)lawn_workers_be(self);
@@ -222,7 +222,7 @@ TEST(a_callback_cannot_stop_its_own_timer_nor_turn_nor_run)
     go(&c, 1, 10);
     c.clock = 1015;
     CHECK_EQ(turns(&c, 0), LAWN_NEVER);
-    CHECK_CREW(&c, 0, 1); /* the turn inside has fired nothing */
+    CHECK_CREW(&c, 0, 1); /* the nested turn fired nothing */
     crew_end(&c);
 }
 
@@ -320,7 +320,7 @@ look_at_due(struct crew *crew, struct hand *hand)
     CHECK_EQ(lawn_last_deadline(&hand->timer.timer), hand->due);
 }
 
-/* However late the worker is, and whoever has started it again. */
+/* However late the worker is, and whichever thread restarted the timer. */
 TEST(lawn_last_deadline_in_a_callback_is_that_of_the_last_start)
 {
     static const unsigned whos[] = {0, 1, NOBODY};
@@ -355,7 +355,7 @@ come_and_go(struct crew *crew, struct hand *hand)
     as(crew, 0);
 }
 
-/* Other threads may do so as well while a callback runs. */
+/* Other threads may also do this while a callback runs. */
 TEST(workers_may_come_and_go_while_a_callback_runs)
 {
     struct crew c;
@@ -376,8 +376,8 @@ TEST(workers_may_come_and_go_while_a_callback_runs)
     crew_end(&c);
 }
 
-/* Time passes in a round, for one of two lawns; a start in the mail of the other
- * is written anew; and a callback that waits takes that mail. */
+/* Time passes in a round for one of two lawns. A start in the mailbox of the
+ * other is rewritten. A callback that waits takes those messages. */
 static void
 pass_time_or_wait(struct crew *c, struct hand *hand)
 {

@@ -1,13 +1,14 @@
-/* workers_check.c - lawn_workers_check() names what is broken. A valid set is
- * broken on purpose, which takes a look inside: the invariants stand in
- * src/workers/workers.h. Each is mended afterwards, and checked again. */
+/* workers_check.c - lawn_workers_check() reports each broken invariant of
+ * src/workers/workers.h. Each test breaks a valid set on purpose through its
+ * internal structures, repairs it and checks again. */
 #include "../../src/workers/state.h"
 #include "workers_common.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Of the first of two workers: timer 0 is on its lawn, and timer 1 in its mail. */
+/* The first of two workers: timer 0 is on its lawn, and timer 1 in its
+ * mailbox. */
 struct patient {
     struct crew c;
     struct lawn_workers_timer *held;
@@ -118,7 +119,7 @@ begin(struct patient *p)
     CHECK_EQ(p->shard->started, p->c.clock);
 }
 
-TEST(a_check_of_workers_names_what_is_broken)
+TEST(a_check_of_workers_reports_each_broken_invariant)
 {
     static const struct {
         break_fn *change;
@@ -163,7 +164,7 @@ TEST(a_check_of_workers_names_what_is_broken)
     }
 }
 
-/* [M1] Another thread is writing a start: what it says is not yet so. */
+/* [M1] Another thread is writing a start: its fields are not yet consistent. */
 TEST(a_check_of_workers_lets_timers_be_that_are_being_started)
 {
     struct patient p;
@@ -178,7 +179,7 @@ TEST(a_check_of_workers_lets_timers_be_that_are_being_started)
     crew_end(&p.c);
 }
 
-/* The box alone, in the one state that workers do not meet it in: they are gone
+/* Tests the mailbox alone, in a state that workers never see: they are gone
  * before it is closed. */
 TEST(a_mailbox_that_is_closed_is_empty_takes_nothing_and_can_be_closed_again)
 {

@@ -1,4 +1,5 @@
-/* workers_close.c - the end of a set: what fires, what is left, what is refused. */
+/* workers_close.c - closing a set: which timers fire, are left, or are
+ * refused. */
 #include "workers_common.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ TEST(a_set_that_was_not_used_is_closed_and_freed)
     crew_end(&c);
 }
 
-/* Some on the lawn, some in the mailbox, some stopped in either. */
+/* Starts timers on the lawn and in the mailbox, and stops some of both. */
 static void
 fill(struct crew *c)
 {
@@ -40,7 +41,7 @@ fill(struct crew *c)
     as(c, NOBODY);
 }
 
-/* 48, without each fifth. */
+/* 48 without every fifth. */
 #define FILLED 38u
 
 TEST(a_set_closed_at_once_reports_each_timer_that_is_left_once)
@@ -61,7 +62,7 @@ TEST(a_set_closed_at_once_reports_each_timer_that_is_left_once)
     crew_end(&c);
 }
 
-TEST(the_timers_that_are_left_are_counted_if_nobody_wants_to_know_them)
+TEST(the_timers_that_are_left_are_counted_without_a_left_function)
 {
     struct crew c;
 
@@ -83,7 +84,7 @@ free_left(struct lawn_workers_timer *timer, void *arg)
     free(LAWN_CONTAINER(timer, struct hand, timer));
 }
 
-/* [C3] A sanitizer would see a touch. */
+/* [C3] A sanitizer would report an access. */
 TEST(timers_that_are_left_may_be_freed_in_left)
 {
     struct hand *hands[40];
@@ -151,7 +152,7 @@ TEST(a_set_that_is_closed_already_has_nothing_left)
     crew_end(&c);
 }
 
-/* Nobody to fire them, nobody to wait for. */
+/* No worker can fire them, and there is no worker to wait for. */
 TEST(a_set_without_workers_is_closed_at_once_whatever_it_is_asked_to_wait_for)
 {
     static const uint64_t untils[] = {0, 1000, 1010, LAWN_NEVER};

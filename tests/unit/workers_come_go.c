@@ -188,7 +188,7 @@ TEST(timers_that_have_changed_hands_can_be_started_and_stopped)
     crew_end(&c);
 }
 
-/* Workers come and go all the time; all timers fire to the tick. */
+/* Workers are added and removed all the time; all timers fire at their tick. */
 TEST(no_timer_is_lost_early_or_late_while_workers_come_and_go)
 {
     static const enum lawn_workers_route routes[] = {LAWN_WORKERS_BY_OWNER,
@@ -213,7 +213,7 @@ TEST(no_timer_is_lost_early_or_late_while_workers_come_and_go)
             as(&c, c.worker[w] != NULL ? w : NOBODY);
             go(&c, i, 1 + chance(&state) % 30);
             all_turn(&c);
-            all_turn(&c); /* what was handed over */
+            all_turn(&c); /* takes over the timers */
             c.clock++;
             all_turn(&c);
             if (stats_all(&c).workers == 0) {
@@ -270,7 +270,7 @@ TEST(a_worker_cannot_be_removed_if_it_is_the_last_or_oneself_or_not_there)
     crew_end(&c);
 }
 
-/* It is told to end, and does at its next turn what is left to do. */
+/* The worker is asked to end, and finishes its work at its next turn. */
 TEST(a_callers_worker_that_is_removed_ends_at_its_next_turn)
 {
     struct crew c;
@@ -315,7 +315,7 @@ TEST(a_callers_worker_that_is_removed_may_be_detached_without_a_turn)
     crew_end(&c);
 }
 
-/* lawn_worker_run() returns at once to one who has been removed. */
+/* lawn_worker_run() returns at once on a worker that has been removed. */
 TEST(a_worker_that_was_removed_does_not_run)
 {
     struct crew c;

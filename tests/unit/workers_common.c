@@ -1,4 +1,4 @@
-/* workers_common.c - crews: see workers_common.h. */
+/* workers_common.c - implements workers_common.h. */
 #include "workers_common.h"
 
 #include <poll.h>
@@ -21,7 +21,7 @@ crew_options(struct crew *crew, const struct lawn_workers_options *options)
     if (options != NULL) {
         mine = *options;
     }
-    if (mine.lawn.blades == 0) { /* small, since it is checked often */
+    if (mine.lawn.blades == 0) { /* small, because it is checked often */
         mine.lawn.blades = 16;
         mine.lawn.slot_bits = 4;
     }
@@ -47,7 +47,7 @@ crew_begin(struct crew *crew, unsigned workers,
            const struct lawn_workers_options *options)
 {
 
-    (void)lawn_workers_be(NULL); /* a failed test may have been one */
+    (void)lawn_workers_be(NULL); /* a failed test may still be a worker */
     memset(crew, 0, sizeof(*crew));
     crew->ledger.refuse = SIZE_MAX;
     crew->clock = 1000;
@@ -125,8 +125,8 @@ sum(uint64_t time, uint64_t ticks)
     return time < LAST && ticks < LAST - time ? time + ticks : LAST;
 }
 
-/* It counts from the worker's time on the worker that keeps it; from the clock
- * otherwise. */
+/* A start counts from the worker's time on the owning worker, and from the
+ * clock otherwise. */
 static void
 hand_started(struct hand *hand, uint64_t base, uint64_t ttl)
 {
@@ -233,7 +233,7 @@ hand_fire(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     if (crew->act != NULL) {
         hand->firing = true;
         crew->act(crew, hand);
-        if (crew->any != hand) { /* which is said when it was freed */
+        if (crew->any != hand) { /* any: it was freed */
             hand->firing = false;
         }
     }

@@ -1,4 +1,4 @@
-/* workers_edges.c - where two things of a set meet that hardly ever do. */
+/* workers_edges.c - rare combinations of events in a set. */
 #include "../../src/workers/workers.h"
 #include "workers_threads.h"
 
@@ -11,7 +11,7 @@ static struct troop troop;
 static struct troop other;
 static struct item items[8];
 
-/* Descriptors, and threads that do not wait for them [C7]. */
+/* Descriptors, and threads that do not wait on them [C7]. */
 
 static void
 take_turns_with_sleep(unsigned times)
@@ -43,15 +43,15 @@ TEST(between_threads_a_thread_wakes_in_a_place_that_had_a_descriptor)
     SURE(troop_end(&troop) == 0);
 }
 
-/* A thread that is cancelled leaves its stack as it is, which sanitizers take for a
- * mistake. */
+/* A canceled thread does not unwind its stack; sanitizers report that as an
+ * error. */
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 static void *
 start_and_be_cancelled(void *arg)
 {
     (void)arg;
     (void)pthread_cancel(pthread_self());
-    item_start(&items[0], 1); /* writes to the descriptor: that is the point */
+    item_start(&items[0], 1); /* write(): a cancellation point */
     pthread_testcancel();
     return NULL;
 }
@@ -61,12 +61,13 @@ add_and_be_cancelled(void *added)
 {
     (void)pthread_cancel(pthread_self());
     *(int *)added =
-        lawn_workers_add(troop.set); /* that, under the set's lock */
+        lawn_workers_add(troop.set); /* the same, with the set locked */
     pthread_testcancel();
     return NULL;
 }
 
-/* Runs one of these beside a worker, and tells whether its file is readable then. */
+/* Runs one of these threads next to a worker. Returns whether the worker's
+ * descriptor is then readable. */
 static bool
 be_woken_by(void *(*doomed)(void *), enum lawn_workers_route route,
             struct lawn_worker **worker, void *arg)
@@ -160,8 +161,8 @@ TEST(a_timer_counts_as_late_by_the_callbacks_before_it)
     crew_end(&c);
 }
 
-/* The one of a TTL that is posted again keeps its place in the mail, before one
- * that was started earlier. */
+/* A timer that is posted again keeps its place in the mailbox, before one that
+ * was started earlier. */
 static void
 check_overtaken(uint64_t ttl, uint64_t late)
 {
@@ -183,7 +184,7 @@ check_overtaken(uint64_t ttl, uint64_t late)
     if (late == 0) {
         CHECK_CREW(&c, 1);
     } else {
-        CHECK_EQ(c.fires, 2); /* the blade has them in one place */
+        CHECK_EQ(c.fires, 2); /* both are on one blade */
     }
     c.clock = 1100 + ttl;
     (void)turns(&c, 0);
@@ -225,7 +226,7 @@ TEST(a_worker_has_ended_when_it_was_removed_and_has_turned)
 
 static atomic_uint looping;
 
-/* As the header has it. */
+/* As the example in the header. */
 static void
 loop_until_ended(void *arg, unsigned which)
 {
@@ -299,8 +300,8 @@ turns_of(unsigned number)
     return stats.turns;
 }
 
-/* Has a timer, and is busy elsewhere until it was removed, the set closed, and
- * the other worker has seen that. */
+/* Has a timer, and stays busy until it was removed, the set was closed, and the
+ * other worker has noticed that. */
 static void
 be_busy_elsewhere(void *arg, unsigned which)
 {
@@ -373,7 +374,7 @@ close_it(void *arg, unsigned which)
     SURE(lawn_workers_close(troop.set, 0, NULL, NULL) == 0);
 }
 
-/* Else two would wait for the end of one thread. */
+/* Otherwise two threads would wait for the end of one thread. */
 TEST(between_threads_no_worker_is_removed_while_the_set_is_closed)
 {
     troop_begin(&troop, 0, false, LAWN_WORKERS_BY_OWNER);
@@ -408,7 +409,7 @@ TEST(a_thread_that_frees_the_set_it_works_for_is_detached)
     crew_end(&c);
 }
 
-/* Objects with two timers, of which one is left. */
+/* Objects with two timers, one of which is left when the set is closed. */
 
 struct pair {
     struct hand hands[2];
@@ -440,9 +441,9 @@ new_pair(struct crew *c)
     return pair;
 }
 
-/* Each on one of two lawns, or in the mail of either, or both; or stopped. A
- * sanitizer would see a touch [C3]. */
-TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
+/* Each timer is on one of two lawns, in the mailbox of either, both, or
+ * stopped. A sanitizer would report an access [C3]. */
+TEST(a_timer_that_is_left_may_be_freed_with_the_other_timer_of_its_object)
 {
     struct pair *pairs[72];
     struct crew c;
@@ -455,7 +456,7 @@ TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
             unsigned where = k == 0 ? i % 6 : i / 6 % 6;
             struct hand *hand = &pairs[i]->hands[k];
 
-            if (where < 4) { /* on a lawn, for a time at least */
+            if (where < 4) { /* on a lawn, at least for a time */
                 as(&c, where % 2);
                 CHECK_EQ(hand_start(&c, hand, 10 + i % 5 + k), 0);
             }
@@ -482,7 +483,7 @@ TEST(what_is_left_may_be_freed_with_the_other_timer_of_its_object)
     crew_end(&c);
 }
 
-/* A set that is closed by a worker of another one, which stays that meanwhile. */
+/* A set is closed by a worker of another set, which remains that worker. */
 
 static struct crew closes;
 
@@ -490,7 +491,7 @@ static void
 work_for_the_other(struct lawn_workers_timer *timer, void *arg)
 {
     hand_left(timer, arg);
-    CHECK(halt_sync(&closes, 0)); /* for nobody else: this is its worker */
+    CHECK(halt_sync(&closes, 0)); /* does not wait: this is its worker */
     go(&closes, 1, 10);           /* on its own lawn */
     CHECK_EQ(lawn_workers_close(closes.set, 0, NULL, NULL), 0);
 }
@@ -537,7 +538,7 @@ TEST(a_thread_in_left_may_cease_to_be_the_worker_of_another_set)
     crew_end(&closes);
 }
 
-/* Two sets, whose workers wait for timers of each other's. */
+/* Two sets whose workers wait for each other's timers. */
 
 static atomic_uint met;
 
@@ -576,7 +577,8 @@ TEST(between_threads_workers_of_two_sets_stop_timers_of_each_others)
     }
 }
 
-/* Timers that were on many lawns of one set, while another gets its own. */
+/* Timers that were on many lawns of one set, while another set gets its
+ * lawns. */
 
 static void
 start_all_elsewhere(void *arg, unsigned which)
@@ -622,8 +624,9 @@ fire_otherwise(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     item_fire(timer, worker);
 }
 
-/* What another thread has stopped is idle, and comes up on its lawn all the same:
- * ThreadSanitizer has nothing to say if it gets another callback then. */
+/* A timer stopped by another thread is idle, but stays on its lawn until its
+ * old deadline. ThreadSanitizer must not report a race if the timer then gets
+ * another callback. */
 TEST(between_threads_a_timer_that_was_stopped_gets_another_callback)
 {
     unsigned many = rounds(100000);
@@ -643,7 +646,7 @@ TEST(between_threads_a_timer_that_was_stopped_gets_another_callback)
     SURE(troop_end(&troop) == 0);
 }
 
-/* From a lawn to another that is cleared before it, or after it. */
+/* Moving from a lawn to another that is cleared before it, or after it. */
 TEST(what_is_on_its_way_to_another_worker_is_left_when_a_set_is_closed)
 {
     struct crew c;

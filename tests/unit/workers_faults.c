@@ -1,5 +1,5 @@
-/* workers_faults.c - workers where the system refuses, and calls that do nothing
- * where they make no sense. */
+/* workers_faults.c - the system refuses resources to workers; calls without
+ * effect in states where they make no sense. */
 #if defined __linux__
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #endif
 
-/* Memory that is never given back. */
+/* Memory that is never released. */
 
 static char field[1 << 20];
 static size_t field_used;
@@ -65,7 +65,7 @@ TEST(a_budget_of_workers_may_be_without_bounds)
         hand_init(&c, &many[i], i % HANDS);
         CHECK_EQ(hand_start(&c, &many[i], 10), 0);
     }
-    CHECK_EQ(turn(&c, 0), 1010); /* all the mail, at once */
+    CHECK_EQ(turn(&c, 0), 1010); /* all messages at once */
     CHECK_EQ(stats_of(&c, 0).messages, COUNT(many));
     c.clock = 1010;
     CHECK_EQ(turn(&c, 0), LAWN_NEVER);
@@ -73,7 +73,7 @@ TEST(a_budget_of_workers_may_be_without_bounds)
     crew_end(&c);
 }
 
-/* Calls where they do nothing. */
+/* Calls without effect. */
 
 static void
 detach_and_close(struct crew *crew, struct hand *hand)
@@ -85,7 +85,7 @@ detach_and_close(struct crew *crew, struct hand *hand)
     CHECK_EQ(stats_of(crew, 0).shards, 1);
     CHECK_EQ(lawn_workers_close(crew->set, 0, hand_left, crew), 0);
     CHECK_EQ(crew->left, 0);
-    go(crew, 1, 10); /* as ever */
+    go(crew, 1, 10); /* works as usual */
 }
 
 TEST(a_worker_cannot_be_detached_nor_a_set_closed_in_a_callback)
@@ -100,7 +100,7 @@ TEST(a_worker_cannot_be_detached_nor_a_set_closed_in_a_callback)
     c.clock = 1010;
     (void)turns(&c, 0);
     c.act = NULL;
-    as(&c, 0); /* nor is it outside, on a worker */
+    as(&c, 0); /* nor outside a callback, on a worker */
     CHECK_EQ(lawn_workers_close(c.set, 0, hand_left, &c), 0);
     as(&c, NOBODY);
     c.clock = 1030;
@@ -135,7 +135,7 @@ TEST(a_worker_may_be_detached_by_a_thread_that_is_another_or_none)
     crew_end(&c);
 }
 
-/* To the other set it is a thread as any. */
+/* For the other set it is an ordinary thread. */
 TEST(a_worker_of_one_set_is_no_worker_of_another)
 {
     struct crew c;
@@ -149,7 +149,7 @@ TEST(a_worker_of_one_set_is_no_worker_of_another)
     go(&other, 1, 10);
     CHECK(halt(&other, 1));
     CHECK_EQ(lawn_workers_remove(other.set, other.number[1]), 0);
-    CHECK_EQ(stats_all(&other).held, 0); /* it came by mail */
+    CHECK_EQ(stats_all(&other).held, 0); /* it was sent as a message */
     all_turn(&other);
     CHECK(stats_of(&other, 0).messages >= 1);
     CHECK(lawn_workers_self() == c.worker[0]);
@@ -170,7 +170,7 @@ TEST(a_worker_of_one_set_is_no_worker_of_another)
     crew_end(&c);
 }
 
-/* A timer that is put aside while its callback runs is left like any other. */
+/* A timer that is deferred while its callback runs is left like any other. */
 
 static void
 move_and_take_the_mail(struct crew *crew, struct hand *hand)
@@ -178,7 +178,7 @@ move_and_take_the_mail(struct crew *crew, struct hand *hand)
     as(crew, NOBODY);
     go_on(crew, 1, 500, 0);
     as(crew, 0);
-    go_on(crew, hand->id, 50, 1); /* when the callback has returned */
+    go_on(crew, hand->id, 50, 1); /* after the callback has returned */
     CHECK(halt_sync(crew, 1));
     CHECK(goes(crew, hand->id));
 }
@@ -195,7 +195,7 @@ TEST(a_timer_that_moves_in_its_callback_is_put_aside_while_that_runs)
         as(&c, NOBODY);
         c.act = move_and_take_the_mail;
         c.clock = 1010;
-        CHECK(turn(&c, 0) <= c.clock); /* there is more to do at once */
+        CHECK(turn(&c, 0) <= c.clock); /* more work at once */
         CHECK_CREW(&c, 0);
         CHECK(shard->again == &c.hand[0].timer);
         c.act = NULL;
@@ -217,7 +217,7 @@ TEST(a_timer_that_moves_in_its_callback_is_put_aside_while_that_runs)
     }
 }
 
-/* Two are stuck at a time: the one that is stuck longer shows. */
+/* Two callbacks are stuck at a time: the one stuck longer is reported. */
 
 static void
 get_stuck_within(struct crew *crew, struct hand *hand)
@@ -253,7 +253,7 @@ TEST(of_two_stuck_workers_the_one_that_is_stuck_longer_shows)
     crew_end(&c);
 }
 
-/* Threads: what the test does next is decided by what has happened. */
+/* Threads: each next step of a test waits for an event. */
 
 static struct troop troop;
 static struct item items[8];
@@ -265,7 +265,7 @@ start_until_closed(struct item *item, struct lawn_worker *worker)
     if (item == &items[0]) {
         WAIT_FOR(lawn_workers_start(troop.set, &items[1].timer, 1000) ==
                  -ESHUTDOWN);
-        SURE(lawn_workers_pending(&items[1].timer)); /* as before */
+        SURE(lawn_workers_pending(&items[1].timer)); /* still pending */
     }
 }
 
@@ -286,7 +286,8 @@ TEST(between_threads_a_callback_cannot_start_timers_of_a_set_that_is_closed)
     lawn_workers_free(troop.set);
 }
 
-/* It has closed its door, and waits for the other as any thread. */
+/* The worker has closed its mailbox, and waits for the other like any
+ * thread. */
 TEST(between_threads_a_worker_that_has_left_can_wait_for_a_timer)
 {
     troop_begin(&troop, 1, false, LAWN_WORKERS_BY_OWNER);
@@ -306,7 +307,7 @@ TEST(between_threads_a_worker_that_has_left_can_wait_for_a_timer)
     SURE(troop_end(&troop) == 0);
 }
 
-/* The lock of a set, and its sleep. */
+/* The lock of a set, and its futex wait. */
 
 static uint32_t locked;
 static unsigned within;
@@ -330,7 +331,7 @@ TEST(between_threads_a_lock_that_is_held_is_waited_for)
     uint32_t held = LAWN_ATOMIC_LOAD(&locked, LAWN_RELAXED);
     squad_start(&squad, 2, lock_and_look, NULL);
     WAIT_FOR(LAWN_ATOMIC_LOAD(&locked, LAWN_RELAXED) !=
-             held); /* someone sleeps */
+             held); /* a thread waits */
     SURE(++within == 1);
     lawn__park_unlock(&locked);
     squad_join(&squad);
@@ -343,12 +344,12 @@ TEST(a_worker_does_not_sleep_until_a_time_that_has_passed)
     uint32_t word = 0;
 
     lawn__park_wait(&word, 0, 1);
-    lawn__park_wait(&word, 1, LAWN_NEVER); /* nor for what is so already */
+    lawn__park_wait(&word, 1, LAWN_NEVER); /* nor if the value differs */
     CHECK(lawn__park_clock(NULL) > 1);
 }
 
 #if defined __linux__
-/* Children, in which the system refuses. */
+/* Child processes in which the system refuses calls. */
 
 static void
 start_some(unsigned count)
@@ -359,18 +360,18 @@ start_some(unsigned count)
     }
 }
 
-/* With and without a worker that is there. */
+/* With and without an existing worker. */
 static int
 get_no_thread(void)
 {
     struct lawn_workers_counters stats;
 
-    /* Threads alone: LeakSanitizer needs a process. */
+    /* Refuses only threads: LeakSanitizer needs a process. */
     if (!refuse_if(SYS_clone, EAGAIN, 0, CLONE_THREAD, CLONE_THREAD)) {
         return 0;
     }
 #if defined SYS_clone3
-    if (!refuse(SYS_clone3, ENOSYS)) { /* then the former is tried */
+    if (!refuse(SYS_clone3, ENOSYS)) { /* libc then falls back to clone */
         return 0;
     }
 #endif
@@ -424,7 +425,7 @@ get_no_descriptor(void)
     SURE(lawn_worker_fd(worker) == -EMFILE);
     (void)lawn_worker_turn(worker);
     (void)lawn_workers_be(NULL);
-    start_some(2); /* which wake it, without a file */
+    start_some(2); /* these wake it without a descriptor */
     troop_advance(&troop, 10);
     (void)lawn_worker_turn(worker);
     SURE(atomic_load(&troop.fires) == 2);
@@ -443,8 +444,8 @@ TEST(a_worker_that_gets_no_descriptor_reports_it_and_serves)
 static atomic_bool entered;
 static atomic_bool let_go;
 
-/* Item 0 starts itself a few times, and starts and stops others of its own;
- * item 1 waits. */
+/* Item 0 restarts itself a few times, and starts and stops other timers of its
+ * worker; item 1 waits. */
 static void
 be_busy(struct item *item, struct lawn_worker *worker)
 {
@@ -491,7 +492,7 @@ have_no_fence(void)
         troop_advance(&troop, 1);
         WAIT_FOR(atomic_load(&items[0].fires) == i);
     }
-    SURE(item_stop_sync(&items[2])); /* its worker's alone till now */
+    SURE(item_stop_sync(&items[2])); /* used only by its worker until now */
     SURE(!lawn_workers_pending(&items[3].timer));
     SURE(atomic_load(&items[3].fires) == 0);
     struct lawn_shard *shard =

@@ -1,9 +1,9 @@
-/* workers_later.c - a timer that other threads start again for later stays where
- * it is on the lawn, and nobody is told until it comes up there; and all short
- * stories of one timer. */
+/* workers_later.c - a timer that another thread restarts for a later deadline
+ * stays in place on the lawn, without a message, until its old deadline; and
+ * all short sequences of operations on one timer. */
 #include "workers_common.h"
 
-/* On the lawn of the first worker, due in 100. */
+/* The timer is on the lawn of the first worker, due in 100. */
 static void
 begin(struct crew *c)
 {
@@ -14,7 +14,7 @@ begin(struct crew *c)
     all_turn(c);
 }
 
-/* Nothing happens a tick before, and it fires then. */
+/* Checks that nothing fires a tick before, and that it fires then. */
 static void
 check_fires_at(struct crew *c, uint64_t time)
 {
@@ -78,7 +78,7 @@ TEST(a_start_that_is_earlier_than_all_is_reported_to_the_worker)
     crew_end(&c);
 }
 
-/* When it came up for its first deadline it was put back for the second. */
+/* At its first deadline it was put back for the second. */
 TEST(a_timer_that_was_put_back_can_be_started_for_any_time)
 {
     static const uint64_t ttls[] = {1, 20, 89, 90, 91, 200};
@@ -97,8 +97,8 @@ TEST(a_timer_that_was_put_back_can_be_started_for_any_time)
     }
 }
 
-/* Another thread starts the first timer for later, and the callback takes until
- * then. */
+/* Another thread restarts the first timer for later, and the callback runs
+ * until then. */
 static void
 take_long(struct crew *c, struct hand *hand)
 {
@@ -196,7 +196,7 @@ TEST(a_timer_started_for_later_from_elsewhere_is_left_when_the_set_is_closed)
     crew_end(&c);
 }
 
-/* All short stories. */
+/* All short sequences of operations. */
 
 enum {
     LATER,
@@ -213,8 +213,8 @@ enum { STEP_UNSEEN = STEP + 1, MOVE, GO_AWAY, DEEDS };
 
 struct story {
     struct crew crew;
-    bool moved; /* the first worker may not keep it any more */
-    bool taken; /* all have turned since its last start */
+    bool moved; /* the first worker may no longer own it */
+    bool taken; /* all workers have turned since its last start */
     uint64_t ttl;
 };
 
@@ -236,8 +236,8 @@ story_start_on(struct story *s, uint64_t ttl, unsigned worker)
     go_on(&s->crew, 0, ttl, worker);
 }
 
-/* Mail counts from when it is taken, at the latest; and then nothing that is due
- * is left. */
+/* A message counts from when it is taken, at the latest. After three rounds no
+ * due timer remains. */
 static void
 story_turn(struct story *s)
 {
@@ -319,7 +319,7 @@ story_do(struct story *s, unsigned deed)
     }
 }
 
-/* Whatever was done, it fires once if it runs, neither early nor late. */
+/* Whatever the sequence, a running timer fires once, neither early nor late. */
 TEST(all_short_stories_of_a_timer_of_workers_end_well)
 {
     static const struct lawn_workers_options options = {

@@ -1,5 +1,5 @@
-/* workers_left.c - stop_sync of timers that lawn_workers_close() hands to left()
- * at that moment, in other threads [C3]. */
+/* workers_left.c - lawn_workers_stop_sync() in other threads, of timers that
+ * lawn_workers_close() is passing to left() at that moment [C3]. */
 #include "workers_threads.h"
 
 #include <sched.h>
@@ -7,12 +7,12 @@
 
 #define OBJECTS 64u
 #define OWNERS 3u
-#define TRIES 512u  /* of an owner, to take an object */
-#define YIELDS 200u /* so often left() lets others go on */
+#define TRIES 512u  /* attempts of an owner to take an object */
+#define YIELDS 200u /* number of times left() yields */
 
 static struct troop troop;
 
-/* What left() is at: how many have begun, and how many have returned. */
+/* Progress of left(): calls begun, and calls returned. */
 static atomic_uint began;
 static atomic_uint returned;
 
@@ -24,7 +24,7 @@ yield_often(void)
     }
 }
 
-/* One timer: the other thread waits for it when left() has begun. */
+/* One timer: the other thread waits for it once left() has begun. */
 
 static struct item *guarded;
 static atomic_bool waited;
@@ -35,7 +35,7 @@ linger(struct lawn_workers_timer *timer, void *arg)
     (void)arg;
     SURE(timer == &guarded->timer);
     SURE(!lawn_workers_pending(timer));
-    SURE(!lawn_workers_stop_sync(troop.set, timer)); /* does not wait for us */
+    SURE(!lawn_workers_stop_sync(troop.set, timer)); /* does not wait */
     atomic_fetch_add(&began, 1);
     yield_often();
     SURE(!atomic_load(&waited));
@@ -77,7 +77,7 @@ TEST(between_threads_stop_sync_waits_for_left_of_the_timer)
     }
 }
 
-/* The same by a worker of another set, which goes on serving that. */
+/* The same by a worker of another set, which continues to serve that set. */
 
 static struct lawn_workers *other;
 static struct lawn_workers_timer woken;
@@ -115,8 +115,9 @@ TEST(between_threads_a_worker_of_another_set_waits_for_a_timer_that_is_left)
     }
 }
 
-/* Objects that a table refers to. Who takes one out of the table owns it: a thread,
- * which stops its timer and frees it, or left(). A sanitizer would see a touch. */
+/* Objects referred to by a table. The thread that takes an object out of the
+ * table owns it: either it stops the timer and frees the object, or left()
+ * does. A sanitizer would report an access. */
 
 struct object {
     struct lawn_workers_timer timer;
@@ -128,7 +129,7 @@ static struct object *table[OBJECTS];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned freed_by_left;
 static unsigned freed_by_owners;
-static atomic_uint current; /* the place of the object that left() has */
+static atomic_uint current; /* the place of the object in left() */
 
 static struct object *
 take_out(unsigned place)
@@ -169,8 +170,8 @@ free_objects(void *arg, unsigned which)
     (void)which;
     WAIT_FOR(atomic_load(&began) != 0);
     for (unsigned i = 0; i < TRIES; i++) {
-        /* The one that is being left, if it is still there; at last all others,
-         * whose stop_sync waits until all have been left. */
+        /* First the object that is being left, if it still exists; in the end
+         * all others, whose stop_sync waits until all have been left. */
         unsigned place =
             i < TRIES - OBJECTS ? atomic_load(&current) : i % OBJECTS;
         struct object *object = take_out(place);

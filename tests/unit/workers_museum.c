@@ -1,9 +1,9 @@
-/* workers_museum.c - bugs of others that workers could have. Numbers are those of
- * museum.c. */
+/* workers_museum.c - bugs of other libraries that workers could have. The
+ * numbers are those of museum.c. */
 #include "workers_common.h"
 
-/* 12. libevent 59be8942: a queue of one duration that several threads fed came out
- * of order. A start that was made first may be taken last. */
+/* 12. libevent 59be8942: a queue of one duration, filled by several threads,
+ * was out of order. The first start may be taken last. */
 TEST(starts_that_are_taken_out_of_their_order_fire_in_it)
 {
     struct lawn_workers_options options = {.budget = 1};
@@ -14,12 +14,12 @@ TEST(starts_that_are_taken_out_of_their_order_fire_in_it)
     as(&c, NOBODY);
     for (unsigned i = 0; i < 10; i++) {
         c.clock++;
-        go_on(&c, i, 100, 0); /* waits in the mail */
+        go_on(&c, i, 100, 0); /* waits in the mailbox */
     }
     as(&c, 0);
     for (unsigned i = 10; i < 20; i++) {
         c.clock++;
-        (void)turn(&c, 0); /* one of those */
+        (void)turn(&c, 0); /* takes one of the messages */
         go(&c, i, 100);
     }
     CHECK_CREW_NONE(&c);
@@ -31,8 +31,8 @@ TEST(starts_that_are_taken_out_of_their_order_fire_in_it)
     crew_end(&c);
 }
 
-/* 16. libevent PR #46: after a suspension, all being overdue, a short timer from
- * elsewhere was not told to the thread. */
+/* 16. libevent PR #46: after a suspension, with all timers overdue, a short
+ * timer from another thread did not wake the loop. */
 TEST(a_short_start_from_elsewhere_after_a_long_stall_wakes_its_worker)
 {
     struct crew c;
@@ -42,22 +42,22 @@ TEST(a_short_start_from_elsewhere_after_a_long_stall_wakes_its_worker)
     go_on(&c, 0, 1000000, 0);
     CHECK_EQ(turns(&c, 0), 1001000);
     CHECK(!called(&c, 0));
-    c.clock = 900000; /* nobody has turned since */
+    c.clock = 900000; /* no worker has turned since */
     go_on(&c, 1, 1, 0);
     CHECK(called(&c, 0));
     c.clock++;
     CHECK_EQ(turns(&c, 0), 1001000);
     CHECK_CREW(&c, 1);
     c.clock = 5000000;
-    go_on(&c, 2, 1, 0); /* and when it should have woken long ago */
+    go_on(&c, 2, 1, 0); /* also long after it should have woken */
     c.clock++;
     CHECK_EQ(turns(&c, 0), LAWN_NEVER);
     CHECK_CREW(&c, 0, 2);
     crew_end(&c);
 }
 
-/* 17. libevent #1727, PR #1730: the earliest timer was stopped by another thread,
- * and the sleep was for the wrong time from then on. */
+/* 17. libevent #1727, PR #1730: another thread stopped the earliest timer, and
+ * from then on the loop slept for the wrong time. */
 TEST(a_worker_whose_earliest_timer_was_stopped_elsewhere_wakes_once_for_nothing)
 {
     struct crew c;
@@ -89,14 +89,14 @@ command_from_elsewhere(struct crew *crew, struct hand *hand)
     CHECK(halt(crew, 2));    /* due now */
     go_on(crew, 3, 1, 1);    /* due now, and to another worker */
     go_on(crew, 4, 1, 0);    /* was idle */
-    CHECK(!halt(crew, 0));   /* the one that is being called back */
+    CHECK(!halt(crew, 0));   /* its callback is running */
     go_on(crew, 0, 1000, 0); /* again */
     as(crew, 0);
 }
 
-/* 18, 43. libevent PR #1734, #1530: a timeout dropped what else was to be done;
- * DPDK a4b7a5a45cf5: a timer on the list of those that expire was set again by
- * another core, and stood on two lists; tests/explore has the interleavings. */
+/* 18, 43. libevent PR #1734, #1530: a timeout dropped other pending work; DPDK
+ * a4b7a5a45cf5: another core restarted a timer on the list of expiring ones,
+ * which was then on two lists; tests/explore has the interleavings. */
 TEST(commands_from_elsewhere_in_a_callback_hold_for_all_that_are_due)
 {
     struct crew c;

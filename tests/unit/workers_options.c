@@ -1,5 +1,5 @@
-/* workers_options.c - how a set is made, without memory too; the extremes of
- * time [P9]; and the resolution. */
+/* workers_options.c - creating a set, also without memory; extreme times [P9];
+ * and the resolution. */
 #include "workers_common.h"
 
 #include <errno.h>
@@ -61,8 +61,8 @@ TEST(a_set_may_have_the_most_lawns_there_can_be)
     crew_end(&c);
 }
 
-/* Refuses the k-th request, once or for good, for every k until none is
- * refused; what there was goes on, and what is tried again succeeds. */
+/* Refuses the k-th request, once or permanently, for every k until none is
+ * refused. Existing workers continue, and a second try succeeds. */
 TEST(memory_that_runs_out_while_a_set_is_made_or_grows_does_no_harm)
 {
     static const struct lawn_workers_options kinds[] = {
@@ -191,7 +191,7 @@ start_once_more(struct crew *crew, struct hand *hand)
     CHECK_EQ(hand_start(crew, hand, 10), 0);
 }
 
-TEST(a_clock_at_the_end_of_time_fires_what_is_started_there)
+TEST(a_clock_at_the_end_of_time_fires_timers_started_there)
 {
     static const uint64_t ends[] = {LAST, UINT64_MAX};
 
@@ -205,7 +205,7 @@ TEST(a_clock_at_the_end_of_time_fires_what_is_started_there)
         c.act = start_once_more;
         (void)turn(&c, 0);
         (void)turn(&c, 0);
-        CHECK_CREW(&c, 0, 0); /* once more in a later turn */
+        CHECK_CREW(&c, 0, 0); /* again in a later turn */
         as(&c, NOBODY);
         go_on(&c, 1, 5, 0);
         go_on(&c, 2, 0, 1);
@@ -233,7 +233,7 @@ TEST(a_set_may_be_made_at_any_time)
         lawn_workers_free(c.set);
         struct lawn_workers_options options = crew_options(&c, NULL);
         c.clock = times[i];
-        options.lawn.now = 12345; /* the clock is asked, not this */
+        options.lawn.now = 12345; /* ignored: the clock is read instead */
         c.set = lawn_workers_new(&options);
         CHECK(c.set != NULL);
         CHECK_EQ(crew_attach(&c), 0);
@@ -261,7 +261,7 @@ TEST(a_worker_added_later_starts_from_the_clock)
     crew_end(&c);
 }
 
-TEST(the_resolution_of_a_set_rounds_deadlines_up_whoever_starts_them)
+TEST(the_resolution_of_a_set_rounds_deadlines_up_in_any_thread)
 {
     static const unsigned whos[] = {0, 1, NOBODY};
     struct lawn_workers_options options = {.lawn = {.resolution = 100}};

@@ -1,5 +1,5 @@
-/* workers_route.c - where timers go: to the worker that starts them, in turn, to
- * one by name, or by TTL. */
+/* workers_route.c - which worker gets a timer: the starting one, each in turn,
+ * a named one, or one selected by TTL. */
 #include "workers_common.h"
 
 #include <errno.h>
@@ -66,8 +66,8 @@ TEST(a_running_timer_stays_where_it_is_when_it_is_started_again)
     crew_end(&c);
 }
 
-/* It runs nowhere, so whoever starts it has it; but if that is no worker, it
- * goes where it was. */
+/* An idle timer goes to the worker that starts it. If another thread starts it,
+ * it returns to its previous worker. */
 TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
 {
     struct crew c;
@@ -94,7 +94,7 @@ TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
     crew_end(&c);
 }
 
-/* Stopped by others, it still stands on its worker's lawn. */
+/* After a stop by another thread, it is still on its worker's lawn. */
 TEST(a_stopped_timer_started_elsewhere_fires_once_wherever_it_goes)
 {
     for (unsigned how = 0; how < 18; how++) {
@@ -123,7 +123,7 @@ TEST(a_stopped_timer_started_elsewhere_fires_once_wherever_it_goes)
     }
 }
 
-TEST(a_worker_by_name_gets_the_timer_whoever_starts_it)
+TEST(a_worker_by_name_gets_the_timer_from_any_thread)
 {
     struct crew c;
 
@@ -141,7 +141,7 @@ TEST(a_worker_by_name_gets_the_timer_whoever_starts_it)
     crew_end(&c);
 }
 
-/* Whoever asks for it, and in whatever order the two workers turn. */
+/* Whichever thread calls it, and in whatever order the two workers turn. */
 TEST(a_running_timer_moves_to_the_worker_that_start_on_names)
 {
     for (unsigned how = 0; how < 16; how++) {
@@ -167,7 +167,7 @@ TEST(a_running_timer_moves_to_the_worker_that_start_on_names)
         }
         c.clock = 1029;
         all_turn(&c);
-        CHECK_CREW(&c, 1); /* its old deadline has gone */
+        CHECK_CREW(&c, 1); /* its old deadline was dropped */
         c.clock = 1030;
         all_turn(&c);
         all_turn(&c);
@@ -207,8 +207,8 @@ TEST(a_restart_of_a_timer_on_its_way_does_not_turn_it_back)
     }
 }
 
-/* The old worker is slow; nothing is lost on the way, whatever comes next. */
-TEST(a_timer_that_moves_to_and_fro_fires_once_where_it_was_sent_last)
+/* The old worker is slow; no start is lost on the way, whatever follows. */
+TEST(a_timer_that_moves_repeatedly_fires_once_where_it_was_sent_last)
 {
     struct crew c;
 
@@ -273,7 +273,7 @@ static const struct lawn_workers_options by_ttl = {
     .route = LAWN_WORKERS_BY_TTL,
 };
 
-/* The same worker for each TTL, and not the same for all. */
+/* Checks that each TTL has one worker, and that not all have the same. */
 static void
 check_ttls(struct crew *c, unsigned workers)
 {
@@ -328,7 +328,7 @@ TEST(by_ttl_it_stays_so_when_workers_come_and_go)
     crew_end(&c);
 }
 
-/* Those that run already move with the rest: whole lawns do. */
+/* Running timers move as well: whole lawns move. */
 TEST(by_ttl_running_timers_fire_where_their_ttl_has_gone)
 {
     struct crew c;
@@ -369,8 +369,8 @@ TEST(by_ttl_a_restart_with_another_ttl_goes_where_that_one_goes)
     all_turn(&c);
     for (unsigned i = 0; i < 32; i++) {
         as(&c, i % 5 == 4 ? NOBODY : i % 5);
-        go(&c, i, 300 - i);      /* from all kinds of TTLs ... */
-        go(&c, 32 + i, 300 - i); /* ... to one that is asked for afresh */
+        go(&c, i, 300 - i);      /* from many TTLs ... */
+        go(&c, 32 + i, 300 - i); /* ... to one, started again */
     }
     all_turn(&c);
     all_turn(&c);
@@ -407,7 +407,7 @@ TEST(by_ttl_the_worker_of_start_on_is_ignored)
     crew_end(&c);
 }
 
-TEST(by_ttl_there_are_as_many_lawns_as_was_said)
+TEST(by_ttl_there_are_as_many_lawns_as_configured)
 {
     struct lawn_workers_options options = by_ttl;
     struct crew c;

@@ -1,10 +1,10 @@
 /* workers_start_stop.c - one worker, or two: start, restart, stop, stop_sync,
- * from where the timer is kept and from elsewhere. */
+ * on the owning worker and from other threads. */
 #include "workers_common.h"
 
 #include <stdlib.h>
 
-/* Who does it: the worker that keeps the timer, another one, none. */
+/* The calling thread: the owning worker, another worker, no worker. */
 static const unsigned whos[] = {0, 1, NOBODY};
 
 TEST(a_timer_of_a_worker_fires_at_its_deadline_and_not_a_tick_before)
@@ -51,7 +51,7 @@ TEST(a_deadline_set_on_a_worker_is_kept_to_the_tick)
     }
 }
 
-/* A deadline that has passed is as good as now + 1. */
+/* A deadline in the past counts as now + 1. */
 TEST(a_deadline_in_the_past_fires_a_tick_later_at_most)
 {
     static const uint64_t past[] = {0, 1, 999, 1000, 1001};
@@ -71,7 +71,7 @@ TEST(a_deadline_in_the_past_fires_a_tick_later_at_most)
     }
 }
 
-/* The message waits, and the TTL counts from the start all the same. */
+/* The message waits, but the TTL still counts from the start. */
 TEST(a_ttl_counts_from_the_start_and_not_from_when_its_message_is_taken)
 {
     struct crew c;
@@ -85,7 +85,7 @@ TEST(a_ttl_counts_from_the_start_and_not_from_when_its_message_is_taken)
     (void)turns(&c, 0);
     CHECK_CREW(&c, 0);
     go(&c, 1, 10);
-    c.clock = 1500; /* it is overdue when the worker hears of it */
+    c.clock = 1500; /* overdue when the worker takes the message */
     (void)turns(&c, 0);
     CHECK_CREW(&c, 1);
     crew_end(&c);
@@ -100,13 +100,13 @@ TEST(a_worker_counts_from_the_time_of_its_round)
     c.clock = 1100;
     as(&c, 0);
     CHECK_EQ(lawn_workers_start(c.set, &c.hand[0].timer, 10), 0);
-    c.hand[0].running = true; /* the first after a turn looks at the clock */
+    c.hand[0].running = true; /* the first start after a turn reads the clock */
     c.hand[0].due = 1110;
     CHECK_EQ(lawn_worker_now(c.worker[0]), 1100);
     c.clock = 1105;
     CHECK_EQ(lawn_workers_start(c.set, &c.hand[1].timer, 10), 0);
     CHECK_EQ(lawn_worker_now(c.worker[0]), 1100);
-    c.hand[1].running = true; /* and the next does not */
+    c.hand[1].running = true; /* the next one does not */
     c.hand[1].due = 1110;
     lawn_worker_update(c.worker[0]);
     CHECK_EQ(lawn_worker_now(c.worker[0]), 1105);
@@ -133,7 +133,7 @@ TEST(a_restart_moves_the_deadline_from_wherever_it_comes)
             as(&c, whos[i / COUNT(whos)]);
             go_on(&c, 0, 10, 0);
             if (j / 2 == 1) {
-                (void)turns(&c, 0); /* its message has been taken */
+                (void)turns(&c, 0); /* its message was taken */
             }
             as(&c, whos[i % COUNT(whos)]);
             go(&c, 0, ttl);
@@ -146,7 +146,7 @@ TEST(a_restart_moves_the_deadline_from_wherever_it_comes)
             c.clock++;
             all_turn(&c);
             CHECK_CREW(&c, 0);
-            CHECK_EQ(fired_on(&c, 0), 0); /* it has stayed where it was */
+            CHECK_EQ(fired_on(&c, 0), 0); /* it stayed on its worker */
             c.clock += 100;
             all_turn(&c);
             CHECK_CREW_NONE(&c);
@@ -173,7 +173,7 @@ TEST(a_stop_from_anywhere_returns_true_once_and_the_timer_does_not_fire)
             CHECK(halt(&c, 0));
             CHECK(!halt(&c, 0));
             c.clock = 1010;
-            CHECK(!halt(&c, 0)); /* though it would be due */
+            CHECK(!halt(&c, 0)); /* although it would be due */
             all_turn(&c);
             CHECK_CREW_NONE(&c);
             CHECK(!halt(&c, 0));
@@ -254,7 +254,8 @@ TEST(a_timer_stopped_and_started_again_keeps_only_the_last_deadline)
     }
 }
 
-/* [C3] Each is a piece of memory of its own, so that a sanitizer sees a touch. */
+/* [C3] Each timer has its own block of memory, so that a sanitizer reports an
+ * access. */
 TEST(a_timer_may_be_freed_after_stop_sync_on_its_worker)
 {
     for (unsigned how = 0; how < 16; how++) {
@@ -265,7 +266,7 @@ TEST(a_timer_may_be_freed_after_stop_sync_on_its_worker)
         CHECK(hand != NULL);
         hand_init(&c, hand, 1);
         as(&c, 0);
-        go(&c, 0, 20); /* a neighbour on its blade */
+        go(&c, 0, 20); /* a neighbor on its blade */
         if ((how & 1) == 0) {
             as(&c, NOBODY);
         }
@@ -329,7 +330,7 @@ TEST(timers_of_one_worker_fire_in_the_order_of_their_deadlines)
     go(&c, 0, 10);
     go(&c, 1, 10);
     as(&c, NOBODY);
-    go(&c, 4, 20); /* in the order of the messages, too */
+    go(&c, 4, 20); /* also in the order of the messages */
     go(&c, 5, 20);
     go(&c, 2, 10);
     (void)turns(&c, 0);

@@ -1,5 +1,5 @@
-/* workers_stress.c - many threads on shared timers; every start ends in exactly
- * one way [C1], and what was stopped for good may be freed [C3]. */
+/* workers_stress.c - many threads use shared timers. Every start ends in
+ * exactly one way [C1], and a timer may be freed after stop_sync [C3]. */
 #include "workers_threads.h"
 
 #include "rng.h"
@@ -39,7 +39,8 @@ some_number(struct rng *rng)
     return atomic_load(&troop.numbers[rng_below(rng, 2)]);
 }
 
-/* Whether each start has ended in one way; the last may still run. */
+/* Checks that each start has ended in one way; the last may still be
+ * running. */
 static void
 check_account(bool exact)
 {
@@ -55,7 +56,7 @@ check_account(bool exact)
     }
 }
 
-/* All of them still work: each fires once more. */
+/* Checks that all timers still work: each fires once more. */
 static void
 check_all_alive(void)
 {
@@ -70,9 +71,10 @@ check_all_alive(void)
     }
 }
 
-/* Starts only its own timers, and stops them first, so that no start is of a
- * running timer; stops those of the others. Not for good, though: that goes on
- * until they are stopped, and may stop more than one start. */
+/* Starts only its own timers, and stops them first, so that no start is a
+ * restart; stops the timers of other threads. It does not use stop_sync for
+ * these: that repeats until the timer is stopped, and may stop more than one
+ * start. */
 static void
 start_own_stop_all(void *arg, unsigned which)
 {
@@ -117,7 +119,7 @@ TEST(between_threads_every_start_ends_in_a_fire_or_a_stop_that_is_reported)
     }
 }
 
-/* Anyone does anything with any timer. */
+/* Does anything with any timer. */
 static void
 do_anything(void *arg, unsigned which)
 {
@@ -205,9 +207,9 @@ TEST(between_threads_every_start_ends_while_workers_come_and_go)
     }
 }
 
-/* The worker itself, by a timer of its own that starts again and again, stops
- * and starts timers that nobody else knew before; the first touch from another
- * thread comes while it is at it [C6]. */
+/* A worker's own timer restarts itself and stops and starts timers that no
+ * other thread has used before; the first access from another thread comes
+ * while this runs [C6]. */
 static struct item driver[2];
 static atomic_uint epoch;
 
@@ -233,7 +235,7 @@ drive(struct item *item, struct lawn_worker *worker)
     }
 }
 
-/* A callback that has not heard that all is over starts its driver again. */
+/* A callback that has not yet seen the end restarts its driver. */
 static void
 wait_for_drivers(void)
 {
@@ -253,7 +255,7 @@ interfere(void *arg, unsigned which)
     }
 }
 
-/* Workers drive their own timers while two threads do something to them. */
+/* Workers drive their own timers while two threads interfere. */
 static void
 meddle(void (*how)(void *seed, unsigned which), bool exact)
 {
@@ -289,8 +291,9 @@ TEST(between_threads_a_timer_that_was_its_workers_alone_can_be_stopped_by_all)
     meddle(interfere, true);
 }
 
-/* The same with starts from all sides: by inequalities. Nobody stops them for
- * good: the drivers would start them again, for ever. */
+/* The same with starts from all threads; the counts are checked as
+ * inequalities. No thread uses stop_sync: the drivers would restart the timers
+ * forever. */
 static void
 restart_too(void *arg, unsigned which)
 {
@@ -320,7 +323,7 @@ TEST(between_threads_a_timer_that_was_its_workers_alone_can_be_started_by_all)
     meddle(restart_too, false);
 }
 
-/* Memory that comes and goes. */
+/* Memory that is allocated and freed. */
 
 static void
 start_and_free(void *arg, unsigned which)
@@ -396,8 +399,9 @@ free_in_callback(struct lawn_workers_timer *timer, struct lawn_worker *worker)
     atomic_fetch_add(&freed, 1);
 }
 
-/* Each is started, perhaps moved or stopped and started again, and then left to
- * its callback; the last start is far enough for nobody to touch it later. */
+/* Each timer is started, perhaps moved or stopped and restarted, and then left
+ * to its callback. The last start is far enough ahead that no thread accesses
+ * it later. */
 static void
 start_and_forget(void *arg, unsigned which)
 {

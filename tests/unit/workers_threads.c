@@ -1,5 +1,5 @@
-/* workers_threads.c - sets with threads: wake-ups, callbacks that run meanwhile,
- * coming and going, closing. */
+/* workers_threads.c - sets with threads: wake-ups, calls while callbacks run,
+ * adding and removing workers, closing. */
 #include "workers_threads.h"
 
 #include <errno.h>
@@ -115,7 +115,7 @@ TEST(between_threads_two_workers_play_ping_pong_and_no_wake_up_is_lost)
     }
 }
 
-/* The caller's own loop: it sleeps on the descriptor alone. */
+/* A caller-owned loop, which sleeps only on the descriptor. */
 static void
 loop_of_its_own(void *arg, unsigned which)
 {
@@ -159,7 +159,7 @@ TEST(between_threads_a_descriptor_wakes_a_loop_of_the_callers)
     SURE(troop_end(&troop) == 0);
 }
 
-/* Callbacks that run meanwhile. */
+/* Calls while callbacks run. */
 
 static atomic_bool entered;
 static atomic_bool let_go;
@@ -204,7 +204,7 @@ TEST(between_threads_stop_sync_returns_when_the_callback_has)
         SURE(!lawn_workers_pending(&items[0].timer));
         squad_start(&squad, 3, stop_and_wait, NULL);
         for (unsigned j = 0; j < i % 50; j++) {
-            (void)sched_yield(); /* they may have come to wait by now */
+            (void)sched_yield(); /* they may be waiting by now */
         }
         atomic_store(&let_go, true);
         squad_join(&squad);
@@ -250,7 +250,7 @@ linger(struct item *item, struct lawn_worker *worker)
 {
     check_on_time(item, worker);
     for (unsigned i = 0; i < 3; i++) {
-        (void)sched_yield(); /* someone may start it now */
+        (void)sched_yield(); /* another thread may start it now */
     }
 }
 
@@ -272,7 +272,7 @@ start_it_all_the_time(void *arg, unsigned which)
     }
 }
 
-/* [C4] item_fire() looks. */
+/* [C4] item_fire() checks this. */
 TEST(between_threads_a_timer_has_one_callback_at_a_time_however_it_is_started)
 {
     unsigned many = rounds(40000);
@@ -319,11 +319,11 @@ TEST(between_threads_signals_do_not_go_to_threads_of_the_library)
     SURE(atomic_load(&blocked) == 5);
     sigset_t now;
     SURE(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0);
-    SURE(sigismember(&now, SIGTERM) == 0); /* and here all is as it was */
+    SURE(sigismember(&now, SIGTERM) == 0); /* unchanged in this thread */
     SURE(troop_end(&troop) == 0);
 }
 
-/* Coming and going [C8]. */
+/* Adding and removing workers [C8]. */
 
 TEST(between_threads_timers_of_a_removed_worker_fire_on_the_others)
 {
@@ -388,12 +388,12 @@ TEST(between_threads_a_callers_thread_runs_until_it_is_removed_or_all_is_closed)
                                  atomic_load(&troop.numbers[round % 2])) == 0);
         troop_advance(&troop, 5);
         WAIT_FOR(atomic_load(&troop.fires) == 15);
-        SURE(troop_end(&troop) == 5); /* it waits for both to be detached */
+        SURE(troop_end(&troop) == 5); /* waits until both are detached */
         squad_join(&squad);
     }
 }
 
-/* The end. */
+/* Closing. */
 
 static void
 close_when_all_is_done(void *arg, unsigned which)
@@ -404,8 +404,8 @@ close_when_all_is_done(void *arg, unsigned which)
     atomic_store(&troop.over, true);
 }
 
-/* Ten are due up to the time until, which has not come; three are not. */
-TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
+/* Ten are due by the time until, which is in the future; three are not. */
+TEST(between_threads_a_set_is_closed_when_timers_due_until_then_have_fired)
 {
     unsigned many = rounds(100);
 
@@ -421,7 +421,7 @@ TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
         squad_start(&squad, 1, close_when_all_is_done, &until);
         troop_advance(&troop, 45);
         WAIT_FOR(atomic_load(&troop.fires) == 5);
-        SURE(!atomic_load(&troop.over)); /* it waits */
+        SURE(!atomic_load(&troop.over)); /* still waiting */
         SURE(lawn_workers_pending(&items[9].timer));
         troop_advance(&troop, 5);
         squad_join(&squad);
@@ -435,7 +435,7 @@ TEST(between_threads_a_set_is_closed_when_what_is_due_until_then_has_fired)
     }
 }
 
-TEST(between_threads_a_set_closed_now_fires_what_is_due_and_no_more)
+TEST(between_threads_a_set_closed_now_fires_due_timers_and_no_more)
 {
     unsigned many = rounds(100);
 
@@ -445,7 +445,7 @@ TEST(between_threads_a_set_closed_now_fires_what_is_due_and_no_more)
         for (unsigned i = 0; i < 40; i++) {
             item_start(&items[i], 1 + i);
         }
-        atomic_fetch_add(&troop.clock, 30); /* nobody has been told */
+        atomic_fetch_add(&troop.clock, 30); /* without a notification */
         SURE(lawn_workers_close(troop.set, 1030, NULL, NULL) == 10);
         SURE(atomic_load(&troop.fires) == 30);
         SURE(lawn_workers_check(troop.set, stdout));
@@ -497,7 +497,7 @@ start_until_refused(void *arg, unsigned which)
     }
 }
 
-/* [C1] What was started fires, is stopped, or is left. */
+/* [C1] A started timer fires, is stopped, or is left. */
 static void
 close_while_threads_start(unsigned threads, unsigned many)
 {
@@ -531,8 +531,8 @@ TEST(between_threads_starts_while_a_set_is_closed_are_refused_or_accounted_for)
     close_while_threads_start(4, rounds(200));
 }
 
-/* More than there are gates, see src/workers/gate.h; and each round has threads
- * that get the memory of those before. */
+/* More threads than gates, see src/workers/gate.h; in each round, new threads
+ * reuse the memory of earlier ones. */
 TEST(starts_of_very_many_threads_are_accounted_for_at_the_end)
 {
     close_while_threads_start(SQUAD_MAX, rounds(30));
@@ -546,8 +546,8 @@ close_now(void *arg, unsigned which)
         lawn_workers_close(troop.set, troop_now(&troop), NULL, NULL);
 }
 
-/* More than a budget of messages waits when the set is closed, and all of them
- * are about timers that are due. */
+/* More messages than the budget are waiting when the set is closed, all for due
+ * timers. */
 TEST(between_threads_a_set_closed_now_fires_what_still_waits_in_the_mail)
 {
     static struct item many[3000];
@@ -572,13 +572,13 @@ TEST(between_threads_a_set_closed_now_fires_what_still_waits_in_the_mail)
              -ESHUTDOWN);
     atomic_store(&let_go, true);
     squad_join(&squad);
-    SURE(left <= 1); /* the one that found out */
+    SURE(left <= 1); /* items[1], started above */
     SURE(atomic_load(&troop.fires) == 1 + COUNT(many));
     lawn_workers_free(troop.set);
 }
 
-/* What is told of a timer that is left waits for a timer of another set; and the
- * worker of that waits for one of the set that is being closed. */
+/* left() waits for a timer of another set, whose worker waits for a timer of
+ * the set that is being closed. */
 
 static struct lawn_workers *closing;
 static struct lawn_workers_timer closing_timers[2];

@@ -1,11 +1,11 @@
-/* workers_threads.h - for the tests with threads of their own: what is so in any
- * thread, waiting for what will be, and timers that keep account.
+/* workers_threads.h - helpers for tests with threads: assertions in any thread,
+ * waiting for a condition, and timers that count their own events.
  *
- * Names of these tests begin with between_threads, so that tools which look at
- * threads can run them alone, but for one that takes too long for them. Nothing sleeps to let time pass: what has to
- * happen is waited for, and if it has not happened after a long time, the
- * program ends, as it does if something is not so: threads that go on make a
- * test that has failed a danger to the next.
+ * The names of these tests begin with between_threads, so that tools for
+ * threads can run them alone, except one that takes too long for them. No test
+ * sleeps to let time pass: tests wait for conditions. If a condition is not met
+ * after a long time, or an assertion fails, the program ends, because running
+ * threads would make a failed test a danger to the next.
  */
 #ifndef LAWN_TESTS_UNIT_WORKERS_THREADS_H
 #define LAWN_TESTS_UNIT_WORKERS_THREADS_H
@@ -19,12 +19,12 @@
 #include <stdatomic.h>
 #endif
 
-/* In any thread. */
+/* An assertion for any thread. */
 #define SURE(condition)                                                        \
     ((condition) ? (void)0 : troop_abort(__FILE__, __LINE__, #condition))
 _Noreturn void troop_abort(const char *file, int line, const char *what);
 
-/* Lets other threads go on until it is so. */
+/* Yields to other threads until the condition is true. */
 #define WAIT_FOR(condition)                                                    \
     do {                                                                       \
         struct patience patience_ = {0, 0};                                    \
@@ -40,38 +40,37 @@ struct patience {
 void patience_lose(struct patience *patience, const char *file, int line,
                    const char *what);
 
-/* A timer that keeps account of itself. */
+/* A timer that counts its own events. */
 struct item {
     struct lawn_workers_timer timer;
     struct troop *troop;
-    atomic_uint inside; /* callbacks under way: 0 or 1 [C4] */
+    atomic_uint inside; /* running callbacks: 0 or 1 [C4] */
     atomic_uint fires;
-    atomic_uint starts; /* that succeeded */
-    atomic_uint stops;  /* that were told true */
+    atomic_uint starts; /* successful ones */
+    atomic_uint stops;  /* that returned true */
 };
 
-/* A set with library-made threads, and a clock: that of the test, or the real
- * one. */
+/* A set with library-created threads, and the test's clock or the real one. */
 struct troop {
     struct lawn_workers *set;
     atomic_uint_fast64_t clock; /* of the test */
     bool real;
     void (*act)(struct item *item, struct lawn_worker *worker);
-    atomic_uint fires;      /* of all items */
-    atomic_bool over;       /* for threads that go on until then */
+    atomic_uint fires;      /* by all items */
+    atomic_bool over;       /* ends the threads of the test */
     atomic_uint numbers[8]; /* of workers, for start_on */
 };
 
 void troop_begin(struct troop *troop, unsigned workers, bool real,
                  enum lawn_workers_route route);
 
-/* Closes at once and frees; returns how many timers were left. */
+/* Closes at once and frees the set; returns the number of timers left. */
 uint64_t troop_end(struct troop *troop);
 
-/* Moves the test's clock, and tells the workers. */
+/* Moves the test's clock and notifies the workers. */
 void troop_advance(struct troop *troop, uint64_t ticks);
 
-/* As the troop's clock has it. */
+/* Returns the time of the troop's clock. */
 uint64_t troop_now(struct troop *troop);
 
 void item_init(struct troop *troop, struct item *item);
@@ -83,7 +82,7 @@ bool item_stop_sync(struct item *item);
 /* The fire function of all items. */
 lawn_workers_fire_fn item_fire;
 
-/* Threads that run body with arg; they are told which they are, from 0. */
+/* Threads that run body with arg and their number, from 0. */
 #define SQUAD_MAX 128u
 struct squad {
     unsigned count;
@@ -98,8 +97,8 @@ void squad_start(struct squad *squad, unsigned count,
                  void (*body)(void *arg, unsigned which), void *arg);
 void squad_join(struct squad *squad);
 
-/* How often, in a program as shipped; less in one with assertions, and much less
- * in one that is looked at by a sanitizer or by valgrind. */
+/* Returns the number of rounds: as_shipped in a release build, fewer with
+ * assertions, and far fewer with a sanitizer or valgrind. */
 unsigned rounds(unsigned as_shipped);
 
 #endif

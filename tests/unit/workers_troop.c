@@ -1,4 +1,4 @@
-/* workers_troop.c - tests with threads: see workers_threads.h. */
+/* workers_troop.c - implements workers_threads.h. */
 #include "workers_threads.h"
 
 #include <sched.h>

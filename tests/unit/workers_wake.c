@@ -1,5 +1,5 @@
-/* workers_wake.c - when a worker is woken [C7], what a flood does to it [C9],
- * and what it counts. */
+/* workers_wake.c - when a worker is woken [C7], how it handles a flood of
+ * messages [C9], and its counters. */
 #include "workers_common.h"
 
 #include <stdlib.h>
@@ -32,9 +32,9 @@ TEST(a_worker_is_called_exactly_when_it_must_wake_earlier)
         CHECK(called(&c, 0));
         CHECK_EQ(turns(&c, 0), 1100);
         CHECK(!called(&c, 0));
-        go_on(&c, 1, 200, 0); /* it wakes earlier anyhow */
+        go_on(&c, 1, 200, 0); /* it wakes earlier anyway */
         CHECK(!called(&c, 0));
-        go_on(&c, 2, 100, 0); /* just then */
+        go_on(&c, 2, 100, 0); /* exactly then */
         CHECK(!called(&c, 0));
         go_on(&c, 3, 99, 0);
         CHECK(called(&c, 0));
@@ -121,8 +121,8 @@ TEST(all_workers_look_at_the_clock_when_they_are_asked_to)
     crew_end(&c);
 }
 
-/* The lawns of a worker that has gone are news to those who get them. */
-TEST(a_worker_is_called_if_what_it_takes_over_is_due_earlier)
+/* The lawns of a removed worker may wake the workers that take them over. */
+TEST(a_worker_is_called_if_a_lawn_it_takes_over_is_due_earlier)
 {
     struct crew c;
 
@@ -142,8 +142,8 @@ TEST(a_worker_is_called_if_what_it_takes_over_is_due_earlier)
     crew_end(&c);
 }
 
-/* What the turn returned is what it may sleep until; here the message came
- * before the descriptor was asked for at all. */
+/* A worker may sleep until the time that the turn returned. Here the message
+ * came before the first call of lawn_worker_fd(). */
 TEST(a_descriptor_asked_for_late_reports_what_came_before)
 {
     struct crew c;
@@ -205,19 +205,19 @@ TEST(a_flood_of_messages_does_not_keep_a_due_timer_from_firing)
             CHECK_EQ(hand_start(&c, &flood[i], 10000000), 0);
         }
         c.clock = 1010;
-        CHECK(turn(&c, 0) <= c.clock); /* there is more */
+        CHECK(turn(&c, 0) <= c.clock); /* more work at once */
         CHECK_CREW(&c, 0);
         CHECK(stats_of(&c, 0).messages <= budget);
         for (; stats_of(&c, 0).messages < many; rounds++) {
             uint64_t before = stats_of(&c, 0).messages;
 
-            c.clock++; /* one more that is due each time */
+            c.clock++; /* one more due timer each time */
             as(&c, 0);
             go(&c, 2, 1);
             c.clock++;
             CHECK(turn(&c, 0) <= c.clock || stats_of(&c, 0).messages == many);
             CHECK_CREW(&c, 2);
-            /* The worker's own start has taken some as well. */
+            /* The worker's own start has taken some messages as well. */
             CHECK(stats_of(&c, 0).messages <= before + 2 * budget);
             CHECK(rounds <= 3 * (many / budget + 1));
         }
@@ -230,7 +230,7 @@ TEST(a_flood_of_messages_does_not_keep_a_due_timer_from_firing)
     free(flood);
 }
 
-/* A timer in a long queue of messages is one of them, however often it is
+/* A timer in a long queue of messages is a single message, however often it is
  * started. */
 TEST(a_timer_restarted_a_thousand_times_is_one_message)
 {
@@ -256,7 +256,7 @@ get_stuck(struct crew *crew, struct hand *hand)
     CHECK_EQ(stats_of(crew, 0).behind, 700);
     CHECK_EQ(stats_of(crew, 1).behind, 0);
     CHECK_EQ(stats_all(crew).behind, 700);
-    as(crew, 1); /* the others go on */
+    as(crew, 1); /* the others continue */
     (void)lawn_worker_turn(crew->worker[1]);
     as(crew, 0);
     CHECK_EQ(crew->hand[1].fired_on == crew->worker[1], true);
@@ -279,7 +279,7 @@ TEST(a_worker_stuck_in_a_callback_shows_and_does_not_hold_up_the_others)
     CHECK_CREW(&c, 0, 1, 2);
     CHECK_EQ(stats_of(&c, 0).late_most, 690); /* the one that waited */
     CHECK_EQ(stats_of(&c, 0).late_sum, 690);
-    CHECK_EQ(stats_of(&c, 0).behind, 0); /* it sleeps */
+    CHECK_EQ(stats_of(&c, 0).behind, 0); /* it is asleep */
     CHECK_EQ(stats_of(&c, 1).late_most, 410);
     crew_end(&c);
 }
@@ -312,7 +312,7 @@ TEST(what_the_workers_count_adds_up)
     CHECK(all.turns >= 4);
     CHECK_EQ(all.late_sum, one.late_sum + two.late_sum);
     CHECK_EQ(all.late_most, 20);
-    crew_detach(&c, 1); /* all of them remember, it does not */
+    crew_detach(&c, 1); /* the totals still include it */
     CHECK_EQ(stats_all(&c).fires, all.fires);
     CHECK_EQ(stats_all(&c).held, all.held);
     CHECK_EQ(stats_all(&c).messages, all.messages);
@@ -323,7 +323,7 @@ TEST(what_the_workers_count_adds_up)
     crew_end(&c);
 }
 
-TEST(a_timer_stopped_from_elsewhere_is_held_until_it_comes_up)
+TEST(a_timer_stopped_from_elsewhere_is_held_until_its_deadline)
 {
     struct crew c;
 
