@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "small.h"
 
-#define FUZZ_PAIRS 16u /* TTLs of a pair of sets, in a lawn of 8 blades */
+#define FUZZ_PAIRS 16u /* pairs of a first and a second set, of 8 blades */
 
 static uint64_t fuzz_shared[256]; /* TTLs, by pairs of sets */
 

@@ -3,11 +3,12 @@
  * leases.
  *
  * The first byte selects one of three:
- *   module/table.c, included here with another hash function: an id begins with its
- *   hash. Compared with an array of flags; memory may run out.
+ *   module/table.c, included here with another hash function: an id begins
+ *   with its hash. Compared with an array of flags; memory may run out.
  *   module/ids.c: a generated id was neither generated nor seen before.
- *   a queue of eight events that are leased, moved, replaced and acknowledged with
- *   new and old tokens: an array has the owner of each event and the end of its lease.
+ *   a queue of eight events that are leased, moved, replaced and acknowledged
+ *   with new and old tokens. An array has the owner of each event and the end
+ *   of its lease.
  */
 #include "lawn_store.h"
 
