@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""figures.py - whether figures that other pages quote from docs/BENCHMARKS.md are those of
+"""figures.py - checks that figures that other pages quote from docs/BENCHMARKS.md match
 its tables.
 
-A quote is a page and words that have to stand there, made from the cells of tables. Who
-measures again, changes the tables, and is told here what else to change. And whether
-docs/benchmarks-notes.md stands there, of which tools/benchmarks makes the page.
+A quote is a page and words that the page must contain, built from cells of the tables.
+After new measurements this script reports which quotes to change. It also checks that
+docs/BENCHMARKS.md contains docs/benchmarks-notes.md, from which tools/benchmarks makes
+the page.
 """
 
 import re
@@ -29,7 +30,7 @@ def plain(cell):
 
 
 class Table:
-    """The first table below a line that begins so, in a page."""
+    """The first table below a line that begins like this, in a page."""
 
     def __init__(self, title, page=BENCHMARKS):
         lines = iter(read(page).split('\n'))
@@ -58,7 +59,7 @@ class Table:
 
 
 def whole(table, row, column):
-    """A cell in whole nanoseconds; - if there is none."""
+    """A cell in whole nanoseconds; - if it is empty."""
     if row not in table.rows or table.text(row, column) == '-':
         return '-'
     return '%d' % (table.number(row, column) + 0.5)
@@ -224,7 +225,7 @@ def main():
             quotes += 1
             if quote not in words(read(page)):
                 wrong += 1
-                print('%s: by %s it would have to say "%s"' %
+                print('%s: according to %s it must contain "%s"' %
                       (page, BENCHMARKS, quote))
     assert quotes > 25, 'hardly anything is compared'
     if read(NOTES).strip() not in read(BENCHMARKS):
