@@ -290,7 +290,7 @@ fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
         size += fuzz_line(words, payload + size) - 1;
     }
     for (char *at = NULL; (at = memchr(payload, '\n', size)) != NULL;) {
-        *at = ' '; /* no space within a line */
+        *at = ' '; /* a line has no newline */
     }
     fuzz_check(lawn_store_start(stores[store], id, id_size, deadline, payload,
                                 size, LAWN_STORE_AT) == 0);
